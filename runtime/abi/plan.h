@@ -159,5 +159,5 @@ wf_code wf_json_put_value(wf_ctx *, wf_sink *, const wf_type *types, uint32_t ty
 
 #ifdef __cplusplus
 }
-static_assert(sizeof(wf_task) == 64 && sizeof(wf_slot) == 20 && sizeof(wf_port) == 48);
+static_assert(sizeof(wf_task) == 64 && sizeof(wf_slot) == 20 && sizeof(wf_port) == 40);
 #endif

@@ -6,7 +6,8 @@
 
 namespace wf::base {
 
-// What the thread is doing, printed by a failed check: a pass name, a node path, a request id. Thread-local; the text must outlive the scope.
+// What the thread is doing, printed by a failed check: a pass name, a node path, a request id. Thread-local; the text must outlive the
+// scope.
 class CheckContext {
  public:
   explicit CheckContext(const char* what);
@@ -30,7 +31,8 @@ std::string DescribeValues(const Values&... values) {
 }  // namespace wf::base
 
 // For our own mistakes only, never for bytes from outside: prints the condition, the values and the context, then aborts (wfc: exit 101).
-#define WF_CHECK(cond, ...)                                                                                                        \
-  do {                                                                                                                             \
-    if (!(cond)) [[unlikely]] ::wf::base::CheckFailed(#cond, ::wf::base::DescribeValues(__VA_ARGS__), std::source_location::current()); \
+#define WF_CHECK(cond, ...)                                                                                     \
+  do {                                                                                                          \
+    if (!(cond)) [[unlikely]]                                                                                   \
+      ::wf::base::CheckFailed(#cond, ::wf::base::DescribeValues(__VA_ARGS__), std::source_location::current()); \
   } while (0)

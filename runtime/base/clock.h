@@ -4,7 +4,7 @@
 
 namespace wf::base {
 
-using TimePoint = int64_t;   // nanoseconds of a monotonic clock; only differences mean anything
+using TimePoint = int64_t;  // nanoseconds of a monotonic clock; only differences mean anything
 
 // The time, injected so that tests own it.
 // Thread: thread-safe.

@@ -16,10 +16,11 @@ enum class StatusCode : int {
 };
 using enum StatusCode;
 
-std::string_view StatusCodeName(StatusCode code);   // "kNotFound"
-int HttpStatus(StatusCode code);                    // of the plain JSON protocol; other protocols have tables of their own
+std::string_view StatusCodeName(StatusCode code);  // "kNotFound"
+int HttpStatus(StatusCode code);                   // of the plain JSON protocol; other protocols have tables of their own
 
-// The outcome of something that the world can make fail: a file, a peer, a limit. Never used for mistakes in a .wf text (diag) or for bugs (WF_CHECK).
+// The outcome of something that the world can make fail: a file, a peer, a limit. Never used for mistakes in a .wf text (diag) or for bugs
+// (WF_CHECK).
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -28,7 +29,7 @@ class [[nodiscard]] Status {
 
   bool ok() const { return code_ == kOk; }
   StatusCode code() const { return code_; }
-  const std::string& message() const { return message_; }   // lower case, no full stop; names the file or peer
+  const std::string& message() const { return message_; }  // lower case, no full stop; names the file or peer
 
  private:
   StatusCode code_ = kOk;
@@ -39,17 +40,32 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                       // NOLINT: implicit, so that `return value;` reads well
-  Result(Status status) : status_(std::move(status)) { WF_CHECK(!status_.ok()); }   // NOLINT
+  Result(T value) : value_(std::move(value)) {}                                    // NOLINT: implicit, so that `return value;` reads well
+  Result(Status status) : status_(std::move(status)) { WF_CHECK(!status_.ok()); }  // NOLINT
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
   // REQUIRES: ok()
-  T& operator*() & { WF_CHECK(ok(), status_.message()); return *value_; }
-  const T& operator*() const& { WF_CHECK(ok(), status_.message()); return *value_; }
-  T&& operator*() && { WF_CHECK(ok(), status_.message()); return std::move(*value_); }
-  T* operator->() { WF_CHECK(ok(), status_.message()); return &*value_; }
-  const T* operator->() const { WF_CHECK(ok(), status_.message()); return &*value_; }
+  T& operator*() & {
+    WF_CHECK(ok(), status_.message());
+    return *value_;
+  }
+  const T& operator*() const& {
+    WF_CHECK(ok(), status_.message());
+    return *value_;
+  }
+  T&& operator*() && {
+    WF_CHECK(ok(), status_.message());
+    return std::move(*value_);
+  }
+  T* operator->() {
+    WF_CHECK(ok(), status_.message());
+    return &*value_;
+  }
+  const T* operator->() const {
+    WF_CHECK(ok(), status_.message());
+    return &*value_;
+  }
 
  private:
   Status status_;
@@ -59,7 +75,7 @@ class [[nodiscard]] Result {
 }  // namespace wf::base
 
 // Leaves the function with the status of `expr` when it failed.
-#define WF_RETURN_IF_ERROR(expr)                                   \
-  do {                                                             \
+#define WF_RETURN_IF_ERROR(expr)                                       \
+  do {                                                                 \
     if (auto wf_status_ = (expr); !wf_status_.ok()) return wf_status_; \
   } while (0)

@@ -1,0 +1,41 @@
+#include "compiler/base/source.h"
+
+#include <algorithm>
+
+#include "runtime/base/check.h"
+
+namespace wf::source {
+
+Span Join(const Span& first, const Span& last) {
+  WF_CHECK(first.file == last.file);
+  return {first.file, first.begin, std::max(first.end, last.end)};
+}
+
+FileId SourceMap::Add(std::string name, std::string text) {
+  File file{std::move(name), std::move(text), {0}};
+  for (uint32_t at = 0; at < file.text.size(); ++at) {
+    if (file.text[at] == '\n') file.line_begins.push_back(at + 1);
+  }
+  files_.push_back(std::move(file));
+  return static_cast<FileId>(files_.size() - 1);
+}
+
+std::string_view SourceMap::Text(const Span& span) const { return text(span.file).substr(span.begin, span.end - span.begin); }
+
+Position SourceMap::PositionOf(FileId file, uint32_t byte) const {
+  const auto& begins = files_[static_cast<size_t>(file)].line_begins;
+  const auto after = std::upper_bound(begins.begin(), begins.end(), byte);
+  const auto line = static_cast<uint32_t>(after - begins.begin());
+  return {line, byte - begins[line - 1] + 1};
+}
+
+std::string_view SourceMap::Line(FileId file, uint32_t line) const {
+  const File& source = files_[static_cast<size_t>(file)];
+  WF_CHECK(line >= 1 && line <= source.line_begins.size(), line);
+  const std::string_view from = std::string_view(source.text).substr(source.line_begins[line - 1]);
+  std::string_view one = from.substr(0, from.find('\n'));
+  if (one.ends_with('\r')) one.remove_suffix(1);
+  return one;
+}
+
+}  // namespace wf::source

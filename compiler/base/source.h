@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wf::source {
+
+enum class FileId : uint32_t { kNone = 0xffffffff };
+
+// Half-open range of bytes in one file.
+struct Span {
+  FileId file = FileId::kNone;
+  uint32_t begin = 0, end = 0;
+
+  bool empty() const { return begin == end; }
+  friend bool operator==(const Span&, const Span&) = default;
+};
+Span Join(const Span& first, const Span& last);  // from the start of `first` to the end of `last`; same file
+
+struct Position {
+  uint32_t line = 1, column = 1;
+};  // both from 1; columns in UTF-8 bytes
+
+// The texts of one compilation, and their names as users wrote them. One per compilation: no globals.
+// Thread: loop-confined to the compilation.   Owns: texts.   Bounds: a file of at most 4 GiB, refused earlier by the driver's own limit.
+class SourceMap {
+ public:
+  FileId Add(std::string name, std::string text);
+  std::string_view name(FileId file) const { return files_[static_cast<size_t>(file)].name; }
+  std::string_view text(FileId file) const { return files_[static_cast<size_t>(file)].text; }
+  std::string_view Text(const Span& span) const;
+  Position PositionOf(FileId file, uint32_t byte) const;    // O(log lines)
+  std::string_view Line(FileId file, uint32_t line) const;  // without its line break
+  size_t size() const { return files_.size(); }
+
+ private:
+  struct File {
+    std::string name, text;
+    std::vector<uint32_t> line_begins;
+  };
+  std::deque<File> files_;
+};
+
+}  // namespace wf::source

@@ -1,0 +1,101 @@
+#include "compiler/diag/emitter.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "runtime/base/check.h"
+
+namespace wf::diag {
+namespace {
+
+std::string Format(std::string_view message, std::initializer_list<Argument> arguments) {
+  std::string text;
+  for (size_t at = 0; at < message.size(); ++at) {
+    const bool hole = message[at] == '{' && at + 2 < message.size() && message[at + 2] == '}';
+    if (!hole) {
+      text += message[at];
+      continue;
+    }
+    const auto index = static_cast<size_t>(message[at + 1] - '0');
+    WF_CHECK(index < arguments.size(), message, index);
+    text += (arguments.begin() + index)->text();
+    at += 2;
+  }
+  return text;
+}
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> previous(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) previous[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+    }
+    std::swap(previous, row);
+  }
+  return previous[b.size()];
+}
+
+auto PlaceOf(const Diagnostic& d) { return std::tuple(d.span.file, d.span.begin, d.span.end, d.code); }
+
+}  // namespace
+
+Builder& Builder::Here(std::string text) {
+  diagnostic_->span_label = std::move(text);
+  return *this;
+}
+Builder& Builder::Label(const source::Span& span, std::string text) {
+  diagnostic_->labels.push_back({span, std::move(text)});
+  return *this;
+}
+Builder& Builder::Help(std::string text) {
+  diagnostic_->help.push_back(std::move(text));
+  return *this;
+}
+Builder& Builder::HelpIf(const std::optional<std::string>& text) {
+  if (text) diagnostic_->help.push_back(*text);
+  return *this;
+}
+Builder& Builder::Fix(const source::Span& span, std::string replacement) {
+  diagnostic_->fixes.push_back({span, std::move(replacement)});
+  return *this;
+}
+
+Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments) {
+  const CodeInfo& info = InfoOf(code);
+  Diagnostic diagnostic{code, info.severity, Format(info.message, arguments), span, {}, {}, {}, {}};
+  const bool repeated = std::any_of(diagnostics_.begin(), diagnostics_.end(), [&](const Diagnostic& other) {
+    return other.code == code && other.span == span && other.message == diagnostic.message;
+  });
+  const bool is_error = info.severity == Severity::kError;
+  if (!repeated && is_error) ++error_count_;
+  if (repeated || (is_error && error_count_ > limit_)) {
+    dropped_ = std::move(diagnostic);
+    return Builder(&dropped_);
+  }
+  diagnostics_.push_back(std::move(diagnostic));
+  return Builder(&diagnostics_.back());
+}
+
+std::vector<Diagnostic> Emitter::Sorted() const {
+  std::vector<Diagnostic> sorted(diagnostics_.begin(), diagnostics_.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) { return PlaceOf(a) < PlaceOf(b); });
+  return sorted;
+}
+
+std::optional<std::string> Suggest(std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string* best = nullptr;
+  size_t best_distance = std::max<size_t>(1, name.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    if (candidate == name) continue;
+    const size_t distance = EditDistance(name, candidate);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = &candidate;
+  }
+  if (best == nullptr) return std::nullopt;
+  return "did you mean `" + *best + "`?";
+}
+
+}  // namespace wf::diag

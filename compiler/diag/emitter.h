@@ -1,0 +1,84 @@
+#pragma once
+
+#include <deque>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/base/source.h"
+#include "compiler/diag/codes.h"
+
+namespace wf::diag {
+
+struct Label {
+  source::Span span;
+  std::string text;
+};
+struct Edit {
+  source::Span span;
+  std::string replacement;
+};  // a fix that is certain
+
+struct Diagnostic {
+  Code code;
+  Severity severity;
+  std::string message;
+  source::Span span;          // primary
+  std::string span_label;     // text beside the carets, may be empty
+  std::vector<Label> labels;  // secondary
+  std::vector<std::string> help;
+  std::vector<Edit> fixes;
+};
+
+// An argument of a message: text or number.
+class Argument {
+ public:
+  Argument(std::string text) : text_(std::move(text)) {}  // NOLINT
+  Argument(std::string_view text) : text_(text) {}        // NOLINT
+  Argument(const char* text) : text_(text) {}             // NOLINT
+  template <typename T>
+    requires std::is_integral_v<T>
+  Argument(T number) : text_(std::to_string(number)) {}  // NOLINT
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// Refines the diagnostic just emitted; valid until the next Emit.
+class Builder {
+ public:
+  explicit Builder(Diagnostic* diagnostic) : diagnostic_(diagnostic) {}
+  Builder& Here(std::string text);  // beside the primary carets
+  Builder& Label(const source::Span& span, std::string text);
+  Builder& Help(std::string text);
+  Builder& HelpIf(const std::optional<std::string>& text);  // e.g. from Suggest
+  Builder& Fix(const source::Span& span, std::string replacement);
+
+ private:
+  Diagnostic* diagnostic_;
+};
+
+// Collects the diagnostics of one compilation. Exact repeats (same code, span, message) are dropped.
+// Thread: loop-confined.   Bounds: at most `limit` errors are kept, the rest are counted.
+class Emitter {
+ public:
+  explicit Emitter(size_t limit = 200) : limit_(limit) {}
+  Builder Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments = {});
+
+  size_t error_count() const { return error_count_; }
+  bool has_errors() const { return error_count_ != 0; }
+  std::vector<Diagnostic> Sorted() const;  // by file, position, code
+
+ private:
+  size_t limit_, error_count_ = 0;
+  std::deque<Diagnostic> diagnostics_;
+  Diagnostic dropped_;
+};
+
+// "did you mean `x`?" for the candidate nearest to `name`, if one is near enough (edit distance at most a third of the length, at least 1).
+std::optional<std::string> Suggest(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace wf::diag

@@ -1,0 +1,187 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/type.h"
+#include "compiler/ir/value.h"
+
+namespace wf::ir {
+
+enum class OpKind : uint8_t {
+#define OP(enumerator, name, arguments, blocks) enumerator,
+#include "compiler/ir/ops.def"
+#undef OP
+};
+struct OpInfo {
+  const char* name;
+  int arguments, blocks;
+};
+const OpInfo& InfoOf(OpKind kind);
+
+enum class ReduceKind : uint8_t { kSum, kProd, kMin, kMax, kAny, kAll };
+
+// Indices into Body::ops and Body::blocks, and into the vectors of Program.
+enum class ValueId : uint32_t { kNone = 0xffffffff };
+enum class BlockId : uint32_t { kNone = 0xffffffff };
+enum class SlotId : uint16_t { kNone = 0xffff };
+enum class TaskId : uint16_t { kNone = 0xffff };
+enum class RegionId : uint16_t { kNone = 0xffff };
+enum class NodeId : uint16_t { kNone = 0xffff };
+enum class StageId : uint16_t { kNone = 0xffff };
+enum class PolicyId : uint16_t { kNone = 0xffff };
+enum class ModelId : uint16_t { kNone = 0xffff };
+
+struct Op {
+  OpKind kind;
+  TypeId type = TypeId::kNone;  // kNone: no result
+  std::vector<ValueId> args;
+  std::vector<BlockId> blocks;
+  uint64_t imm = 0;
+  uint32_t line = 0;  // of the root file's text; the `site` of failures
+};
+
+// A value is visible after its definition in its block, and in the blocks nested there.
+struct Block {
+  std::vector<ValueId> params;  // kParam ops
+  std::vector<ValueId> ops;     // in order of execution, params not repeated
+  ValueId result = ValueId::kNone;
+};
+
+struct Body {
+  std::vector<Op> ops;
+  std::vector<Block> blocks;  // blocks[0] is the entry; it has no params
+  bool empty() const { return blocks.empty(); }
+  const Op& operator[](ValueId id) const { return ops[static_cast<size_t>(id)]; }
+  Op& operator[](ValueId id) { return ops[static_cast<size_t>(id)]; }
+  const Block& operator[](BlockId id) const { return blocks[static_cast<size_t>(id)]; }
+  Block& operator[](BlockId id) { return blocks[static_cast<size_t>(id)]; }
+};
+
+// ---- the plan ----
+
+enum class Store : uint8_t { kInFrame, kDynamic, kStaged, kConstant };  // WF_IN_FRAME ..
+struct Slot {
+  std::string name;  // for printing: the node's or parameter's name
+  TypeId type = TypeId::kNone;
+  RegionId region = RegionId::kNone;
+  Store store = Store::kDynamic;
+};
+
+enum class TaskKind : uint8_t { kRun, kModel, kRemote, kEnter, kSelect, kEach, kReturn };  // WF_RUN ..
+struct Task {
+  TaskKind kind = TaskKind::kRun;
+  RegionId region = RegionId::kNone;
+  NodeId node = NodeId::kNone;
+  PolicyId policy = PolicyId::kNone;
+  SlotId out = SlotId::kNone;
+  std::vector<SlotId>
+      in;  // slots whose failure skips this task, in textual order; kModel: in port order; includes those that the entered regions read
+  std::vector<SlotId> settled;  // slots that must be settled first but may have failed: read only by the fallback of an entered region
+  std::vector<TaskId> after;    // control points that must have let control pass
+  Body body;                    // kRun: yields the out slot's value (or nothing for a control point); kSelect: arm, i64; kEach: count, i64
+  std::vector<RegionId> targets;  // consecutive
+  ModelId model = ModelId::kNone;
+  uint32_t window = 0;  // kEach: most elements in flight
+  bool control = false, blocking = false, compute = false;
+  float cost_ns = 0, cost_ns_per_unit = 0;  // filled by the cost pass
+  TaskId chain = TaskId::kNone;             // next task of the strand; filled by the strand pass
+};
+
+struct Region {
+  RegionId parent = RegionId::kNone, on_error = RegionId::kNone;
+  std::vector<TaskId> tasks;  // consecutive, textual order
+  std::vector<SlotId> slots;  // consecutive; a fallback region's first is err: record(code i32, message string, node string)
+  SlotId result = SlotId::kNone;
+  NodeId node = NodeId::kNone;
+};
+
+struct Node {
+  std::string path;
+  uint32_t line = 0;
+  StageId stage = StageId::kNone;
+  std::vector<NodeId> reads;
+};  // "Classify/logits"; reads: nodes of the same workflow
+struct Stage {
+  std::string workflow, name;
+  bool written = false;
+};
+
+struct Policy {  // effective values, defaults applied; semantics.md 12
+  int64_t timeout_ns = 0, delay_ns = 0;
+  uint32_t batch_max = 0, queue_max = 0;  // batch_max 0: auto
+  uint16_t retry = 0, instances = 1, threads = 1;
+  uint8_t priority = 1;           // WF_HIGH, WF_NORMAL, WF_LOW
+  DType precision = DType::kF32;  // kNone: auto
+  struct Pad {
+    uint16_t port, axis;
+    int32_t mul, div, add;
+    friend bool operator==(const Pad&, const Pad&) = default;
+  };
+  std::vector<int64_t> buckets;
+  std::vector<Pad> pads, crops;
+  friend bool operator==(const Policy&, const Policy&) = default;
+};
+
+struct Port {
+  std::string name;  // on the wire
+  TypeId type = TypeId::kNone;
+  SlotId slot = SlotId::kNone;  // of a workflow's port
+  std::optional<Value> if_missing;
+  bool required = true;
+};
+struct Model {
+  std::string name, path;
+  std::vector<Port> in, out;       // as calls see them, without the batch axis
+  std::vector<int8_t> batch_axis;  // inputs, then outputs; -1 none
+  std::vector<int64_t> versions;
+  uint16_t version_policy = 0;  // WF_LATEST ..
+  bool batched = false, published = false, signature_written = false;
+};
+struct Workflow {
+  std::string name, declared_name, service;  // name: as published
+  std::vector<Port> in, out;
+  RegionId root = RegionId::kNone;
+  bool is_default = false;
+  uint16_t service_index = 0;
+  int64_t timeout_ns = 0;
+  uint64_t body_max = 0;
+  uint32_t inflight_max = 0, rows_max = 0;
+};
+struct ErrorCode {
+  int32_t code;
+  std::string name, message;
+  int canonical_status;
+};  // declared by the program; gRPC numbers
+struct Constant {
+  TypeId type;
+  Value value;
+};
+
+struct Program {
+  TypeTable types;
+  std::vector<Constant> constants;
+  std::vector<std::string> natives;  // symbols of runtime_symbols.def
+  std::vector<Slot> slots;
+  std::vector<Task> tasks;
+  std::vector<Region> regions;
+  std::vector<Node> nodes;
+  std::vector<Stage> stages;
+  std::vector<Policy> policies;
+  std::vector<Model> models;
+  std::vector<Workflow> workflows;
+  std::vector<ErrorCode> errors;
+  std::string source_name;                // the root file as written on the command line
+  std::array<uint8_t, 32> source_hash{};  // of all .wf files and embedded files
+
+  const Slot& operator[](SlotId id) const { return slots[static_cast<size_t>(id)]; }
+  const Task& operator[](TaskId id) const { return tasks[static_cast<size_t>(id)]; }
+  Task& operator[](TaskId id) { return tasks[static_cast<size_t>(id)]; }
+  const Region& operator[](RegionId id) const { return regions[static_cast<size_t>(id)]; }
+  const Node& operator[](NodeId id) const { return nodes[static_cast<size_t>(id)]; }
+};
+
+}  // namespace wf::ir

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/type.h"
+
+namespace wf::ir {
+
+// A value of the language at compile time: constants, and what the interpreter computes. Deep, immutable once made, cheap to copy.
+struct Value {
+  uint64_t bits = 0;                                     // scalar, zero-extended; optional: 1 when it has a value
+  std::shared_ptr<const std::string> text;               // string, bytes; a tensor's elements, row-major, little-endian
+  std::vector<int64_t> dims;                             // tensor
+  std::shared_ptr<const std::vector<Value>> items;       // record fields, list elements, map values, the optional's value
+  std::shared_ptr<const std::vector<std::string>> keys;  // map, sorted
+
+  static Value Scalar(uint64_t bits) { return {.bits = bits, .text = {}, .dims = {}, .items = {}, .keys = {}}; }
+  static Value Text(std::string text);
+  static Value Tensor(std::vector<int64_t> dims, std::string elements);
+  static Value Items(std::vector<Value> items);  // record or list
+};
+bool SameBits(const TypeTable& types, TypeId type, const Value& a, const Value& b);
+std::string ToString(const TypeTable& types, TypeId type, const Value& value);  // stable; floats with all their digits
+
+}  // namespace wf::ir

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/type.h"
+#include "runtime/base/dim.h"
+
+namespace wf::sema {
+
+using base::Dim;
+using ir::DType;
+
+// kError: poison, equal to everything, never reported again. kNever: of `fail`. kNone: of the literal `none`. kVariable: T of a std
+// function, replaced before use.
+enum class TypeKind : uint8_t { kError, kNever, kNone, kScalar, kString, kBytes, kTensor, kRecord, kList, kMap, kOptional, kVariable };
+
+struct Type;
+using TypeRef = const Type*;  // never null; interned: equal types are equal pointers
+
+struct Field {
+  std::string name;
+  TypeRef type;
+  friend bool operator==(const Field&, const Field&) = default;
+};
+
+struct Type {
+  TypeKind kind = TypeKind::kError;
+  DType dtype = DType::kNone;  // kScalar, kTensor
+  std::vector<Dim> dims;       // kTensor; symbols of the signature that is being checked
+  TypeRef element = nullptr;   // kList, kMap, kOptional; kTensor over a type variable
+  std::vector<Field> fields;   // kRecord
+  std::string name;            // kRecord: nominal (qualified), or empty for a named tuple; kVariable
+  friend bool operator==(const Type&, const Type&) = default;
+};
+std::string ToString(TypeRef type);  // as users write it: "f32[1, h, w]"
+
+// The types of one compilation, each once. Thread: loop-confined to the compilation.
+class Types {
+ public:
+  TypeRef Intern(Type type);
+  TypeRef Error() { return Intern({}); }
+  TypeRef Scalar(DType dtype);
+  TypeRef Tensor(DType dtype, std::vector<Dim> dims);
+  TypeRef Simple(TypeKind kind);  // kError kNever kNone kString kBytes
+  TypeRef List(TypeRef element);
+  TypeRef Map(TypeRef element);
+  TypeRef Optional(TypeRef element);
+  TypeRef Record(std::string name, std::vector<Field> fields);
+
+ private:
+  std::deque<Type> types_;  // stable addresses; looked up by hash
+  std::vector<std::vector<TypeRef>> buckets_;
+};
+
+}  // namespace wf::sema

@@ -1,0 +1,250 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/base/source.h"
+#include "compiler/ir/ir.h"
+#include "compiler/sema/type.h"
+
+// The checked program: what Check yields and BuildIr reads. Every name is resolved, every literal has its type, every implicit step is a
+// node of its own.
+namespace wf::sema {
+
+using source::Span;
+
+// A local of one function or workflow: parameter, let, index name, loop name, node, accumulator, `err`. Unique within its function or
+// workflow.
+using LocalId = uint32_t;
+struct Local {
+  std::string name;
+  TypeRef type;
+  Span span;
+};
+
+enum class ExprKind : uint8_t {
+  kScalar,      // bits
+  kText,        // text with a hole {} per arg: "..", interpolation, str(x), string + string
+  kBytesConst,  // text: bytes
+  kNone,
+  kSome,      // of an optional; kSome: one arg (also the implicit T -> T?)
+  kLocal,     // local
+  kDimValue,  // dim, as i64 (a symbol read as a value)
+  kConst,     // index into Program::consts
+  kField,     // args[0] . fields[index]
+  kRecord,    // args in the order of the type's fields: Line(box: b), (a: x)
+  kList,      // args
+  kListLoop,  // comprehension over a list: loops
+  kUnary,     // unary: negate, not; scalar or elementwise
+  kBinary,    // binary on scalars of one dtype, or elementwise with broadcasting (axes that are absent or literally 1)
+  kAnd,
+  kOr,         // lazy, scalar bool
+  kCoalesce,   // args[0] ?? args[1], lazy
+  kConvert,    // dtype(x): scalar or elementwise, to type
+  kIndex,      // tensor[subscripts]: all single -> scalar, else a slice
+  kListIndex,  // list[i]
+  kMapIndex,   // map[key] -> T?
+  kBuild,      // [i, j] => e: locals index_locals, extents, args[0] the body
+  kReduce,     // reduce[k](e): one index local, one extent, args[0]
+  kFold,       // fold: local accumulator, args[0] initial, loops source, block
+  kIf,         // args: condition, then, condition, then, .., else
+  kBlock,      // lets and requires, then args[0]
+  kFail,       // error, args[0] the message (kText); type kNever
+  kCallFn,     // function instance, args in parameter order, symbols
+  kCallModel,  // model, args in port order
+  kBuiltin,    // builtin, args
+  kMeta,       // args: key, default
+};
+
+enum class BinaryOp : uint8_t {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kRem,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe
+};  // kEq, kNe: scalars, strings, lists, records, tensors elementwise
+enum class UnaryOp : uint8_t { kNegate, kNot };
+
+struct Expr;
+using ExprPtr = std::unique_ptr<Expr>;
+
+// A symbol that an expression's value brings into being (semantics.md 19, 20): extent `axis` of the tensor at `path` (field numbers) of the
+// value.
+struct FreshSymbol {
+  std::string symbol;
+  std::vector<uint32_t> path;
+  uint32_t axis;
+};
+
+// A run-time check that two dimensions agree, left where nothing is provable; fails 7004 with `message` (may hold {0} and {1} for the two
+// values).
+struct DimCheck {
+  Dim left, right;
+  std::string message;
+};
+
+// Something to loop over: list or tensor axis 0, zip(a, b, ..) (equal lengths, 7003), enumerate(x), a range 0..n of a dimension.
+struct Loop {
+  std::vector<ExprPtr> sources;  // one, or several of zip
+  bool enumerate = false;        // the first local is the i64 position
+  std::vector<LocalId> locals;   // one per source, and the position first
+};
+
+struct Subscript {
+  bool is_slice = false;
+  ExprPtr first, last;
+};  // a slice's ends may be null
+
+struct BlockStep {  // let local = value; or: require condition else error(message)
+  bool is_let = true;
+  LocalId local = 0;
+  ExprPtr value;  // or the condition
+  int32_t code = 5000;
+  ExprPtr message;  // kText; null for a let
+  Span span;
+};
+
+struct Expr {
+  ExprKind kind = ExprKind::kScalar;
+  TypeRef type = nullptr;
+  Span span;
+  std::vector<ExprPtr> args;
+  uint64_t bits = 0;   // kScalar, as ir::Op::imm
+  std::string text;    // kText, kBytesConst
+  LocalId local = 0;   // kLocal; kFold: the accumulator
+  uint32_t index = 0;  // kConst, kField, kCallFn (Program::functions), kCallModel (Program::models), kBuiltin (sema::Builtin)
+  Dim dim;             // kDimValue
+  UnaryOp unary = UnaryOp::kNegate;
+  BinaryOp binary = BinaryOp::kAdd;
+  ir::ReduceKind reduce = ir::ReduceKind::kSum;
+  std::vector<LocalId> index_locals;                 // kBuild, kReduce
+  std::vector<ExprPtr> extents;                      // kBuild, kReduce: i64
+  std::vector<Subscript> subscripts;                 // kIndex
+  std::optional<Loop> loop;                          // kListLoop, kFold
+  ExprPtr condition;                                 // kListLoop: filter, or null
+  std::vector<BlockStep> steps;                      // kBlock
+  int32_t code = 0;                                  // kFail
+  std::vector<std::pair<std::string, Dim>> symbols;  // kCallFn: the callee's symbols in terms of the caller's
+  std::vector<DimCheck> checks;                      // before this expression is evaluated (after its args)
+  std::vector<FreshSymbol> fresh;                    // after it
+};
+
+// A function for one binding of its type variables. Its dimensions stay symbolic; each call gives them values.
+struct Function {
+  std::string name;           // "nn.softmax<f32>"
+  std::vector<Local> locals;  // params first
+  uint32_t n_params = 0;
+  TypeRef result = nullptr;
+  ExprPtr body;        // null: native
+  std::string native;  // symbol in runtime_symbols.def
+  bool may_fail = false;
+  Span span;
+};
+
+struct Const {
+  std::string name;
+  TypeRef type;
+  ir::Value value;
+  Span span;
+};  // folded by Check through the interpreter
+
+struct ModelPort {
+  std::string name, wire_name;
+  TypeRef type;
+};
+struct Model {
+  std::string name, path;          // path: as written
+  std::vector<ModelPort> in, out;  // without the batch axis
+  std::vector<int8_t> batch_axis;  // inputs, then outputs; -1 none
+  bool batched = false, signature_written = false;
+  uint16_t version_policy = 0;
+  std::vector<int64_t> versions;
+  ir::Policy defaults;       // the model block's settings over those of semantics.md 12
+  TypeRef result = nullptr;  // bare value or named tuple
+  Span span;
+};
+
+struct ErrorCode {
+  std::string name, message;
+  int32_t code;
+  int canonical_status;
+  Span span;
+};
+
+enum class StmtKind : uint8_t { kLet, kRequire, kNode, kFail, kReturn, kAnnotate };
+struct Stmt {
+  StmtKind kind = StmtKind::kLet;
+  Span span;
+  LocalId local = 0;             // kLet, kNode
+  ExprPtr value;                 // kLet, kNode; kRequire: condition; kAnnotate: text
+  std::vector<ExprPtr> results;  // kReturn: in the order of the workflow's results
+  int32_t code = 0;              // kRequire, kFail
+  ExprPtr message;               // kRequire, kFail: kText; kAnnotate: key
+  ExprPtr fallback;              // kNode, or null
+  LocalId err_local = 0;         // kNode with a fallback: `err`, a record (code: i32, message: string, node: string)
+  ir::Policy policy;             // kNode: effective
+  bool has_policy = false;       // kNode: needs a region of its own (timeout or retry) — a fallback does too
+  uint32_t stage = 0;            // kNode: index into Workflow::stages
+  bool in_written_stage = false;
+};
+
+struct Param {
+  LocalId local;
+  std::string wire_name;
+  bool required;
+  std::optional<ir::Value> default_value;
+};
+struct Workflow {
+  std::string name;
+  std::vector<Local> locals;
+  std::vector<Param> params;
+  std::vector<Field> results;  // the named tuple's fields
+  std::vector<std::string> result_wire_names;
+  std::vector<DimCheck> param_checks;      // a symbol bound twice: fails 5000
+  std::vector<FreshSymbol> param_symbols;  // path[0]: parameter
+  std::vector<Stmt> body;                  // textual order
+  struct Stage {
+    std::string name;
+    bool written;
+  };
+  std::vector<Stage> stages;  // inferred: s1, s2, ..
+  Span span;
+};
+
+struct Service {
+  std::string name;
+  struct Member {
+    bool is_model;
+    uint32_t index;
+    std::string published_name;
+  };  // of Program::workflows or models
+  std::vector<Member> members;
+  int64_t timeout_ns = 0;
+  uint64_t body_max = 0;
+  uint32_t inflight_max = 0, rows_max = 0;
+};
+
+struct Program {
+  std::unique_ptr<Types> types;
+  std::vector<Const> consts;
+  std::vector<Function> functions;
+  std::vector<Model> models;
+  std::vector<ErrorCode> errors;
+  std::vector<Workflow> workflows;
+  std::vector<Service> services;
+  std::string source_name;
+  std::array<uint8_t, 32> source_hash{};  // of the .wf files and embedded files, in a fixed order
+};
+
+}  // namespace wf::sema

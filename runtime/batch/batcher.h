@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/batch/cost.h"
+#include "runtime/batch/policy.h"
+#include "runtime/batch/row.h"
+#include "runtime/batch/runnable.h"
+#include "runtime/batch/stats.h"
+
+namespace wf::batch {
+
+class Executor;
+
+struct BatcherOptions {
+  Runnable* model = nullptr;
+  PolicyOptions policy;    // max_rows is cut to the model's
+  int first_instance = 0;  // instances first_instance .. first_instance + instances - 1 of the model are this batcher's
+  int instances = 1;
+};
+
+enum class Withdrawal : uint8_t {
+  kUnlinked,      // it waited; it is the caller's again, credit returned
+  kNotSubmitted,  // whoever submits it will be refused
+  kTaken,         // it runs, and will be delivered
+};
+
+// The door of one queue of rows: those of all requests and nodes with the same model, device, precision and batching settings.
+// Thread: thread-safe.   Owns: policy, t(B), statistics.   Borrows: model, executor (its maker).
+// Errors: Reserve is false when the queue is full: an answer, not a wait.
+// Bounds: max_queued_rows credits.   Cost: Reserve one atomic; Submit and Withdraw the executor's mutex, O(1).
+class Batcher {
+ public:
+  Batcher(Executor& executor, const BatcherOptions& options, const base::Clock& clock);
+
+  // A credit for one row, taken before the work that produces it; given back when the row is taken or withdrawn, or by Unreserve.
+  [[nodiscard]] bool Reserve(Row& row) noexcept;
+  void Unreserve(Row& row) noexcept;
+  // Queues a row that has a credit. False: it was withdrawn meanwhile; it stays with the caller.
+  [[nodiscard]] bool Submit(Row& row) noexcept;
+  Withdrawal Withdraw(Row& row) noexcept;
+
+  Runnable& model() const { return *options_.model; }
+  const BatcherOptions& options() const { return options_; }
+  CostCurve& cost() { return cost_; }
+  const BatchStats& stats() const { return stats_; }
+  int queued_rows() const { return credits_.load(std::memory_order_relaxed); }
+  // Running on the loop costs less than what a batch would save.
+  bool inline_pays() const { return inline_pays_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class Executor;
+  Executor& executor_;
+  const BatcherOptions options_;
+  CostCurve cost_;
+  Policy policy_;            // guarded by the executor's mutex
+  uint64_t idle_instances_;  // bit set; guarded by the executor's mutex
+  std::atomic<int> credits_{0};
+  std::atomic<bool> inline_pays_{false};
+  BatchStats stats_;
+};
+
+}  // namespace wf::batch

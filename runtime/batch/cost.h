@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace wf::batch {
+
+// t(B): what a run of B rows takes, learned. Only the sizes 1, 2, 4, .. and max_rows are ever run.
+// Thread: Learn by executor threads under their mutex; the rest by any thread.   Cost: O(log max_rows).
+class CostCurve {
+ public:
+  explicit CostCurve(int64_t max_rows);
+
+  int64_t max_rows() const { return max_rows_; }
+  void Learn(int64_t size, int64_t ns);  // size: a size that is run
+  bool known(int64_t size) const;
+  int64_t RunNs(int64_t size) const;    // measured, else guessed from the nearest measured size; 0: nothing measured yet
+  int64_t SizeFor(int64_t rows) const;  // the smallest size that holds `rows`
+  int64_t BestRows() const;             // B*: the smallest size with t(B)/B within 5 % of the best
+  int64_t RowsToRun(
+      int64_t waiting) const;  // how many of them run next: all padded up, or the largest size below, whichever is cheaper in all
+  // Batching gains next to nothing: t(1) <= 100 us and t(1) - t(B*)/B* <= 20 us. False while t(1) is unknown.
+  bool InlinePays() const;
+
+ private:
+  static constexpr int kMaxSizes = 24;
+  int IndexOf(int64_t size) const;
+  int64_t CheapestNs(int64_t rows) const;
+
+  int64_t max_rows_;
+  int n_sizes_ = 0;
+  std::array<int64_t, kMaxSizes> sizes_{};
+  std::array<std::atomic<int64_t>, kMaxSizes> ns_{};
+};
+
+}  // namespace wf::batch

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "runtime/base/clock.h"
+#include "runtime/batch/batcher.h"
+#include "runtime/batch/staging.h"
+
+namespace wf::batch {
+
+struct ExecutorOptions {
+  int threads = 1;  // 0: the caller drives Take, Run and Finish itself (simulation)
+  void (*on_thread_start)(int index) = nullptr;
+};
+
+// A batch that has been closed and given an instance.
+struct Work {
+  Batcher* batcher = nullptr;
+  int instance = 0;  // of the batcher, from 0
+  Closed closed;
+  int64_t size = 0;  // rows of the run, padding included
+  base::TimePoint started_at = 0;
+  base::Status status;
+};
+
+// The threads of one device, and the batchers that they serve. Idle instances pull: a batch is closed only when an instance can run it.
+// Thread: thread-safe.   Owns: batchers, their staging blocks, threads.   Borrows: clock, models.
+// Errors: a failed run fails its rows with 9000 and the model's message.
+// Bounds: one block per port and instance, of max_rows rows.   Cost: per batch two holds of the mutex, a copy of its rows in and out.
+class Executor {
+ public:
+  Executor(const ExecutorOptions& options, const base::Clock& clock);
+  ~Executor();  // runs what waits, then joins. REQUIRES: nobody submits any more
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  Batcher& AddBatcher(const BatcherOptions& options);
+
+  // The loop of an executor's thread, in steps. Take: the next batch, or nothing to do before NextDecisionAt (also woken by Submit).
+  std::optional<Work> Take();
+  void Run(Work& work);     // gathers, runs
+  void Finish(Work& work);  // scatters, learns, delivers; frees the instance
+  std::optional<base::TimePoint> NextDecisionAt();
+
+ private:
+  friend class Batcher;
+  void RunThread(int index);
+  std::optional<Work> TakeLocked(std::unique_lock<std::mutex>& lock);
+  std::optional<base::TimePoint> NextDecisionLocked() const;
+  void Deliver(RowList& rows);
+  bool SubmitRow(Batcher& batcher, Row& row) noexcept;
+  Withdrawal WithdrawRow(Batcher& batcher, Row& row) noexcept;
+
+  const ExecutorOptions options_;
+  const base::Clock& clock_;
+  mutable std::mutex mutex_;
+  std::condition_variable work_;
+  std::vector<std::unique_ptr<Batcher>> batchers_;
+  std::vector<std::vector<std::unique_ptr<Staging>>> staging_;  // by batcher, by instance
+  int idle_threads_ = 0, busy_threads_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace wf::batch

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/base/clock.h"
+#include "runtime/batch/cost.h"
+#include "runtime/batch/row.h"
+
+namespace wf::batch {
+
+struct PolicyOptions {
+  int64_t max_rows = 32;      // rows that one run may take
+  int max_queued_rows = 256;  // rows with a credit; one more is refused
+};
+
+// Why a batch was closed; exported as the label of wf_batch_close_total.
+enum class CloseReason : uint8_t { kFull, kDelay, kIdle, kDeadline, kDrain };
+inline constexpr int kCloseReasons = 5;
+const char* CloseReasonName(CloseReason reason);  // "full"
+
+// Rows linked by next, oldest first.
+struct RowList {
+  Row* first = nullptr;
+  Row* last = nullptr;
+  int count = 0;
+  void Append(Row& row);
+  void Remove(Row& row);
+};
+
+struct Closed {
+  RowList rows;     // in the order in which they run; empty only when `expired` is not
+  RowList expired;  // past their deadline: to be failed, not run
+  CloseReason reason = CloseReason::kIdle;
+};
+
+// Decides which waiting rows run together, and when. Holds no thread, timer or lock: the executor asks, and sleeps until NextDecisionAt().
+// Only rows of one group run together: equal shapes, and equal bytes of the inputs that have no batch axis. Inside a group the higher
+// priority goes first, then the earlier deadline; a row rises one priority per 100 ms waited. Thread: called under the executor's mutex.
+// Owns: groups; rows stay with their requests.   Borrows: clock, cost. Bounds: rows are bounded by credits; a row waits at most its delay
+// plus the runs before it. Cost: Add and Withdraw O(1) unless deadlines or groups differ; Close O(rows waiting).
+class Policy {
+ public:
+  Policy(const PolicyOptions& options, const wf_model& model, const CostCurve& cost, const base::Clock& clock);
+  ~Policy();
+
+  // `row` waits from now on.
+  void Add(Row& row);
+  // Takes back a row that has not been taken yet.
+  void Withdraw(Row& row);
+  // The batch to run now, or nothing. Ask when an instance is idle. `draining`: nothing more will come, do not wait.
+  [[nodiscard]] std::optional<Closed> Close(bool draining = false);
+
+  // When Close may answer differently without a new row; nothing while no row waits. In the past: ask now.
+  [[nodiscard]] std::optional<base::TimePoint> NextDecisionAt() const;
+  // The most urgent waiting row's priority after ageing; nothing while no row waits.
+  [[nodiscard]] std::optional<uint8_t> level() const;
+  int waiting() const { return waiting_; }
+
+ private:
+  Group& GroupOf(const Row& row);
+  void Age();
+  Group* MostUrgent() const;
+  base::TimePoint ClosesAt(const Group& group) const;
+
+  const PolicyOptions options_;
+  const wf_model& model_;
+  const CostCurve& cost_;
+  const base::Clock& clock_;
+  std::vector<std::unique_ptr<Group>> groups_;  // those without rows are kept for reuse
+  int waiting_ = 0;
+};
+
+}  // namespace wf::batch

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/abi/plan.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/mailbox.h"
+
+namespace wf::batch {
+
+class Batcher;
+struct Group;
+
+enum class RowState : uint8_t {
+  kIdle,     // with its submitter; may hold a credit
+  kWaiting,  // linked in a batcher
+  kTaken,    // in a run; will be delivered
+};
+
+// One sample of one model call. Embedded in the job that makes it; delivered to `home` when the run is over.
+// Thread: the submitter's until Submit; the executor's until delivery or a successful Withdraw. State and links are guarded by the
+// executor's mutex.
+class Row : public base::Message {
+ public:
+  // Memory that lives as long as the request; null when its budget is spent. Called by the executor's thread.
+  virtual void* Allocate(uint64_t bytes) noexcept = 0;
+  // The run failed, or the row is too late. Called by the executor's thread, at most once.
+  virtual void Fail(wf_code code, std::string_view text) noexcept = 0;
+
+  // Set before Submit. Inputs and outputs in port order; the executor writes the outputs whole.
+  const wf_tensor* const* inputs = nullptr;
+  wf_tensor* const* outputs = nullptr;
+  base::Mailbox* home = nullptr;
+  base::TimePoint deadline = INT64_MAX;
+  int64_t delay_ns = 0;  // most that it waits for company
+  uint8_t priority = WF_NORMAL;
+
+  // The batcher's.
+  Row* previous = nullptr;
+  Row* next = nullptr;
+  Group* group = nullptr;
+  base::TimePoint arrived_at = 0, taken_at = 0;
+  int64_t run_ns = 0;  // of its batch, for the caller's statistics
+  uint32_t batch_rows = 0;
+  uint8_t level = WF_NORMAL;  // priority after ageing
+  RowState state = RowState::kIdle;
+  bool withdrawn = false;  // before it was submitted: Submit refuses it
+  bool has_credit = false;
+};
+
+}  // namespace wf::batch

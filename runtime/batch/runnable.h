@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "runtime/abi/plan.h"
+#include "runtime/base/status.h"
+
+namespace wf::batch {
+
+// A loaded model, as the executor sees it.
+// Thread: Run of different instances may be called at the same time; of one instance by one thread at a time.
+class Runnable {
+ public:
+  virtual ~Runnable() = default;
+
+  // Ports, batch axes, whether rows may share a run. Port shapes are those that calls see, without the batch axis.
+  virtual const wf_model& model() const = 0;
+  virtual int64_t version() const = 0;
+  // Most rows of one Run; 1 when the model has no batch axis.
+  virtual int64_t max_rows() const = 0;
+  // Copies that may run side by side: `instance` is below this.
+  virtual int instance_count() const = 0;
+  // Memory that one row's activations need, for the choice between the loop and the batcher. 0: unknown.
+  virtual int64_t activation_bytes() const { return 0; }
+
+  // Runs `rows` samples. inputs[i] holds them along the port's batch axis (model().batch_axis[i], in the file's shape); a port of axis -1
+  // has the call's shape; all dense, 64-aligned, readable to the next multiple of 64 bytes. The model fills outputs[i] whole: data, dims,
+  // strides, in the file's shape; they stay valid until the next Run of this instance. `rows` is a power of two or max_rows(). Errors: what
+  // the world does (no memory for a shape, an extent the file cannot take); the message names the model and the port or node.
+  virtual base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) = 0;
+};
+
+}  // namespace wf::batch

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/base/status.h"
+#include "runtime/batch/policy.h"
+#include "runtime/batch/runnable.h"
+
+namespace wf::batch {
+
+// Blocks in which the rows of one run lie side by side. One row needs no copy: the model then reads the row's own memory.
+// Thread: one thread at a time, that of the run.   Owns: input blocks, which grow to the largest run.   Borrows: model.
+// Errors: Gather and Scatter fail when memory is refused or a row's shape is not the model's.
+class Staging {
+ public:
+  explicit Staging(Runnable& model);
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  // Lays out `size` rows, the last size - rows.count of them zero. REQUIRES: rows of one group.
+  base::Status Gather(const RowList& rows, int64_t size);
+  base::Status Run(int instance, int64_t size);
+  // Copies row by row into memory of the rows; a row without memory fails alone.
+  base::Status Scatter(const RowList& rows, int64_t size);
+
+ private:
+  struct Block {
+    void* data = nullptr;
+    uint64_t bytes = 0;
+  };
+  base::Status GatherPort(const RowList& rows, int64_t size, uint32_t port);
+
+  Runnable& model_;
+  std::vector<Block> blocks_;  // by input port
+  std::vector<wf_tensor> inputs_, outputs_;
+};
+
+}  // namespace wf::batch

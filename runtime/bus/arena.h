@@ -1,0 +1,67 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/bus/memory.h"
+
+namespace wf::bus {
+
+// What one request may still take, shared by its arenas on all threads.
+struct Budget {
+  static constexpr int64_t kBytes = int64_t{256} << 20;
+  std::atomic<int64_t> left{kBytes};
+};
+
+// Memory that is freed all at once: bumps through chunks that double from first_bytes to 1 MiB; what is larger stands alone.
+// Every block may be read up to the next multiple of 64 bytes after it.
+// Thread: one thread at a time.   Owns: its chunks.   Borrows: memory, budget.
+// Errors: Allocate answers null when the budget or the memory is spent.   Cost: O(1); no call into memory while the chunk has room.
+class Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena() { FreeAll(); }
+
+  void Open(Memory& memory, Budget& budget, size_t first_bytes);
+
+  // `align`: a power of two, at most 64.
+  void* Allocate(uint64_t bytes, uint64_t align) noexcept {
+    const uintptr_t at = (at_ + align - 1) & ~static_cast<uintptr_t>(align - 1);
+    if (bytes <= end_ - at && at <= end_) [[likely]] {
+      at_ = at + bytes;
+      return reinterpret_cast<void*>(at);
+    }
+    return AllocateSlow(bytes, align);
+  }
+  template <typename T>
+  T* New() noexcept {
+    void* const memory = Allocate(sizeof(T), alignof(T));
+    return memory == nullptr ? nullptr : new (memory) T();
+  }
+
+  // Takes over the chunks of `other`, which is empty afterwards; goes on bumping in its own.
+  void Splice(Arena& other) noexcept;
+  // Gives back all chunks; with `keep` all but the first, so that the next request allocates nothing.
+  void Reset(bool keep) noexcept;
+  void FreeAll() noexcept { Reset(false); }
+
+  size_t held_bytes() const { return held_; }
+  bool is_open() const { return memory_ != nullptr; }
+
+ private:
+  struct Chunk;
+  void* AllocateSlow(uint64_t bytes, uint64_t align) noexcept;
+  Chunk* TakeChunk(size_t bytes) noexcept;
+
+  uintptr_t at_ = 0, end_ = 0;
+  Chunk* first_ = nullptr;  // the chunk that survives Reset(keep)
+  Chunk* last_ = nullptr;
+  Memory* memory_ = nullptr;
+  Budget* budget_ = nullptr;
+  size_t next_bytes_ = 0, held_ = 0;
+};
+
+}  // namespace wf::bus

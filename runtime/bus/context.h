@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/abi/plan.h"
+#include "runtime/bus/arena.h"
+#include "runtime/bus/failure.h"
+
+namespace wf::bus {
+
+class Bus;
+
+struct Annotation {
+  std::string_view key, value;
+  uint16_t task;  // textual order: the last one wins
+  Annotation* next;
+};
+
+// What stands behind a wf_ctx: one job of one request. Generated code sees the head only and calls wf_alloc, wf_fail, wf_meta, wf_annotate
+// and wf_out, which context.cc defines. Thread: the thread that runs the job; the loop before and after.   Owns: arena.   Borrows: bus.
+struct Context {
+  wf_ctx head{nullptr};  // first: a wf_ctx* is a Context*
+  Bus* bus = nullptr;
+  Arena* arena = nullptr;
+  const Failure* failure = nullptr;   // the first one recorded
+  Annotation* annotations = nullptr;  // newest first
+  uint16_t task = WF_NONE;            // that runs now
+
+  static Context& Of(wf_ctx* ctx) { return *reinterpret_cast<Context*>(ctx); }
+
+  // Records a failure unless there is one already, and returns it. `text` is copied.
+  const Failure& Fail(wf_code code, uint32_t site, std::string_view text) noexcept;
+  // The recorded failure, which is taken, or one made from a code that a body returned without recording it.
+  const Failure& TakeFailure(wf_code returned) noexcept;
+};
+
+}  // namespace wf::bus

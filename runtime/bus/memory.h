@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace wf::bus {
+
+// Where arenas get their chunks. One of the five seams between production and simulation: a test makes the n-th Take fail.
+// Thread: thread-safe.   Errors: Take answers null when the process may not have more.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  // `bytes` is a multiple of 64; so is the address.
+  virtual void* Take(size_t bytes) noexcept = 0;
+  virtual void Give(void* chunk, size_t bytes) noexcept = 0;
+};
+
+// Chunks from caches of the threads, without a lock in steady state. A chunk goes back to the cache of the thread that made it.
+// Thread: thread-safe.   Owns: every chunk and cache.
+// Errors: Take is null above limit_bytes, or when the system has no memory.
+// Bounds: limit_bytes of chunks in use; a cache keeps at most kKeptBytes.   Cost: Take and Give O(1).
+class ChunkMemory final : public Memory {
+ public:
+  static constexpr size_t kSmallest = 4096, kLargest = size_t{1} << 20;  // powers of two between are cached, the rest is mapped alone
+  static constexpr size_t kKeptBytes = size_t{16} << 20;
+
+  explicit ChunkMemory(int64_t limit_bytes = INT64_MAX);
+  ~ChunkMemory() override;  // REQUIRES: every chunk given back, no thread calls any more
+  ChunkMemory(const ChunkMemory&) = delete;
+  ChunkMemory& operator=(const ChunkMemory&) = delete;
+
+  void* Take(size_t bytes) noexcept override;
+  void Give(void* chunk, size_t bytes) noexcept override;
+
+  int64_t in_use_bytes() const { return in_use_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Cache;
+  Cache* CacheOfThisThread() noexcept;
+
+  const int64_t limit_bytes_;
+  const uint64_t serial_;  // tells this object from an earlier one at the same address
+  std::atomic<int64_t> in_use_{0};
+  std::atomic<Cache*> caches_{nullptr};
+};
+
+}  // namespace wf::bus

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/abi/plan.h"
+
+namespace wf::bus {
+
+enum class EnteredBy : uint8_t { kRequest, kSelect, kEnter, kFailure, kEach };
+
+struct RegionInfo {
+  uint32_t instance_bytes = 0;  // header, frame pointers, channels and frame in one block
+  uint32_t channels_at = 0, frame_at = 0;
+  uint16_t depth = 0;             // roots: 0
+  uint16_t entered_by = WF_NONE;  // task of the parent; of a fallback region the WF_ENTER whose attempts it catches
+  EnteredBy how = EnteredBy::kRequest;
+  bool ended_by_return = false;  // a WF_RETURN ends it, not its result
+  bool reusable = false;         // inside a fan-out, and no value that leaves it points into its frame
+};
+
+struct TaskInfo {
+  uint16_t return_hops = 0;    // WF_RETURN: instances between its own and the one that it ends
+  bool starts_strand = false;  // chain != WF_NONE
+};
+
+// What the scheduler asks of a plan again and again, worked out once at load.
+// Thread: immutable.   Borrows: plan.   REQUIRES: abi::Verify(plan) is ok.
+class PlanIndex {
+ public:
+  explicit PlanIndex(const wf_plan& plan);
+
+  const wf_plan& plan() const { return plan_; }
+  const RegionInfo& region(uint16_t id) const { return regions_[id]; }
+  const TaskInfo& task(uint16_t id) const { return tasks_[id]; }
+  // Enclosing regions between a task and a slot that it reads: 0 own.
+  uint16_t HopsTo(uint16_t region, uint16_t slot) const {
+    return static_cast<uint16_t>(regions_[region].depth - regions_[plan_.slots[slot].region].depth);
+  }
+
+ private:
+  void LinkRegions();
+  void FindReturns();
+  void FindReusable();
+  bool PointsIntoFrame(uint16_t type, int depth) const;
+  bool HasInFrameData(uint16_t region) const;
+
+  const wf_plan& plan_;
+  std::vector<RegionInfo> regions_;
+  std::vector<TaskInfo> tasks_;
+};
+
+}  // namespace wf::bus

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "runtime/abi/plan.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/mailbox.h"
+#include "runtime/bus/bus.h"
+#include "runtime/bus/memory.h"
+#include "runtime/sched/job_queue.h"
+#include "runtime/sched/stats.h"
+
+namespace wf::bus {
+class PlanIndex;
+}
+
+namespace wf::sched {
+
+class Catalogue;
+class Observer;
+class EngineCore;
+
+enum class Schedule : uint8_t { kAuto, kInline, kPool };
+
+struct EngineOptions {
+  Schedule schedule = Schedule::kAuto;
+  int loop = 0;                      // which of the process's loops this is
+  int64_t inline_task_ns = 100'000;  // a task estimated above goes to the pool
+  int64_t inline_turn_ns = 300'000;  // and so does any once this much has run since the last poll
+  int64_t default_timeout_ns = INT64_C(30'000'000'000);
+  int64_t timeout_cap_ns = INT64_C(300'000'000'000);
+  uint32_t time_every = 8;                    // one request in this many is timed task by task
+  uint32_t kept_buses = 256;                  // idle buses kept for reuse, with their first chunk
+  std::atomic<uint64_t>* data_ids = nullptr;  // shared by the loops; null: own count
+};
+
+// What the engine stands on: production and simulation differ only here.
+struct EngineParts {
+  const base::Clock& clock;
+  base::Mailbox& mailbox;  // of this loop: jobs and rows come back through it
+  JobQueue& queue;
+  bus::Memory& memory;
+  Observer* observer = nullptr;  // null in production
+};
+
+struct Request {
+  const wf_workflow* workflow = nullptr;
+  bus::Client* client = nullptr;
+  uint32_t samples = 1;             // root frames; more than one only for protocols that send N samples per call
+  base::TimePoint received_at = 0;  // end of the headers
+  int64_t timeout_ns = 0;           // the client's; 0 none. The workflow's, the default and the cap also hold
+  std::string_view log_id;          // outlives the bus
+  void* user = nullptr;
+};
+
+// Runs the requests of one loop: regions, strands, models, deadlines, failures.
+// Thread: loop-confined (rule: every call on the loop's thread; other threads reach it through the mailbox).
+// Owns: buses, jobs, timers.   Borrows: plan, index, parts, catalogues.
+// Errors: Create answers null when memory is refused; everything later is told by Client::OnAnswered.
+// Bounds: the caller admits; each bus at most its budget.   Cost: a trivial inline request allocates nothing, arms no timer, takes no lock.
+class Engine {
+ public:
+  Engine(const wf_plan& plan, const bus::PlanIndex& index, const EngineParts& parts, const EngineOptions& options = {});
+  ~Engine();  // REQUIRES: live_buses() == 0
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // New buses take this one. `on_released` is told on this loop when the last bus of an older one is drained.
+  void SetCatalogue(const Catalogue& catalogue);
+  class CatalogueUser {
+   public:
+    virtual ~CatalogueUser() = default;
+    virtual void OnReleased(const Catalogue&) noexcept = 0;
+  };
+  void set_catalogue_user(CatalogueUser* user);
+
+  bus::Bus* Create(const Request& request);  // state kDecoding; root frames exist, parameters are to be filled
+  void Start(bus::Bus& bus);                 // every parameter of every sample is filled
+  void Reject(bus::Bus& bus, wf_code code);  // instead of Start: the decoder failed; `code` as it returned it
+  void Cancel(bus::Bus& bus);                // the client is gone: no OnAnswered; also gives up the client's pin
+  void Release(bus::Bus& bus);               // after OnAnswered: the reply no longer needs the bus
+
+  // ---- the loop's turn ----
+  void OnPoll() noexcept;                        // a new turn begins: inline time starts from zero
+  base::TimePoint NextTimerAt() const noexcept;  // INT64_MAX: none
+  void OnTime() noexcept;                        // fires what is due; harmless when early
+
+  uint32_t live_buses() const noexcept;     // created and not drained
+  uint32_t running_buses() const noexcept;  // not answered yet
+  const EngineStats& stats() const noexcept;
+
+ private:
+  std::unique_ptr<EngineCore> core_;
+};
+
+}  // namespace wf::sched

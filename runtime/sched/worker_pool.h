@@ -1,0 +1,46 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/base/clock.h"
+#include "runtime/sched/job_queue.h"
+
+namespace wf::sched {
+
+struct WorkerPoolOptions {
+  int threads = 1;
+  int64_t spin_ns = 0;                           // before sleeping; only when there are no more threads than CPUs
+  void (*on_thread_start)(int index) = nullptr;  // for thread names, omp_set_num_threads(1)
+};
+
+// The compute pool: threads that run strands, three strict priorities, earliest deadline first inside; a job rises one class per 100 ms
+// waited. `low` never occupies the last free thread. Thread: Push thread-safe.   Owns: its threads.   Borrows: clock; jobs, which go back
+// to their loops. Bounds: as many jobs as loops push.   Cost: Push one mutex, O(log waiting); a wake only when a thread sleeps.
+class WorkerPool final : public JobQueue {
+ public:
+  WorkerPool(const WorkerPoolOptions& options, const base::Clock& clock);
+  ~WorkerPool() override;  // finishes what waits, then joins
+  void Push(Job& job) noexcept override;
+  int threads() const { return static_cast<int>(threads_.size()); }
+
+ private:
+  struct Lists;
+  void RunThread(int index);
+  Job* Pop(std::unique_lock<std::mutex>& lock);
+
+  const WorkerPoolOptions options_;
+  const base::Clock& clock_;
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::unique_ptr<Lists> lists_;
+  int idle_ = 0, low_running_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace wf::sched

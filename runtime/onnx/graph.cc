@@ -1,0 +1,68 @@
+#include "runtime/onnx/graph.h"
+
+#include <fmt/format.h>
+
+namespace wf::onnx {
+
+std::string TypeName(uint8_t dtype) { return dtype == kStringType ? "string" : std::string(base::DTypeName(dtype)); }
+
+std::string ToString(uint8_t dtype, const Shape& shape) {
+  std::string text = TypeName(dtype);
+  if (shape.empty()) return text;
+  for (size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "[" : ", ") + shape[i].ToString();
+  return text + "]";
+}
+
+int64_t Weight::count() const {
+  int64_t count = 1;
+  for (const int64_t extent : dim) count *= extent;
+  return count;
+}
+
+int64_t Weight::size_bytes() const { return count() * base::DTypeSize(dtype); }
+
+std::string_view OpName(Op op) {
+  switch (op) {
+#define OPERATOR(name, since, min_in, max_in, max_out, types, attributes, infer) \
+  case Op::k##name:                                                              \
+    return #name;
+#include "runtime/onnx/operators.def"
+#undef OPERATOR
+  }
+  return "?";
+}
+
+const Attribute* Node::Find(std::string_view attribute) const {
+  for (const Attribute& each : attributes) {
+    if (each.name == attribute) return &each;
+  }
+  return nullptr;
+}
+
+int64_t Node::Int(std::string_view attribute, int64_t otherwise) const {
+  const Attribute* found = Find(attribute);
+  return found != nullptr && found->kind == Attribute::Kind::kInt ? found->i : otherwise;
+}
+
+float Node::Float(std::string_view attribute, float otherwise) const {
+  const Attribute* found = Find(attribute);
+  return found != nullptr && found->kind == Attribute::Kind::kFloat ? found->f : otherwise;
+}
+
+std::string_view Node::String(std::string_view attribute, std::string_view otherwise) const {
+  const Attribute* found = Find(attribute);
+  return found != nullptr && found->kind == Attribute::Kind::kString ? std::string_view(found->s) : otherwise;
+}
+
+std::span<const int64_t> Node::Ints(std::string_view attribute) const {
+  const Attribute* found = Find(attribute);
+  return found != nullptr && found->kind == Attribute::Kind::kInts ? std::span<const int64_t>(found->ints) : std::span<const int64_t>();
+}
+
+std::string Node::Describe() const {
+  return name.empty() ? fmt::format("node {} ({})", index, OpName(op)) : fmt::format("node `{}` ({})", name, OpName(op));
+}
+
+std::string Port::ToString() const { return name + ": " + onnx::ToString(dtype, dim); }
+
+}  // namespace wf::onnx

@@ -1,0 +1,185 @@
+#include "runtime/onnx/infer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/onnx/infer_context.h"
+
+namespace wf::onnx {
+namespace {
+
+using base::Status;
+
+constexpr size_t kMaxContent = 1024;  // elements of a tensor that is followed by value; shapes are far shorter
+
+enum class Types { F, N, A };
+
+Types TypesOf(Op op) {
+  switch (op) {
+#define OPERATOR(name, since, min_in, max_in, max_out, types, attributes, infer) \
+  case Op::k##name:                                                              \
+    return Types::types;
+#include "runtime/onnx/operators.def"
+#undef OPERATOR
+  }
+  return Types::A;
+}
+
+bool Accepts(Types types, uint8_t dtype) {
+  switch (types) {
+    case Types::F:
+      return dtype == WF_F32 || dtype == WF_F64;
+    case Types::N:
+      return dtype != WF_BOOL && dtype != WF_F16 && dtype != WF_BF16 && dtype != kStringType;
+    case Types::A:
+      return dtype != kStringType;
+  }
+  return false;
+}
+
+Status Rule(NodeContext& context) {
+  switch (context.node.op) {
+#define OPERATOR(name, since, min_in, max_in, max_out, types, attributes, infer) \
+  case Op::k##name:                                                              \
+    return Infer##infer(context);
+#include "runtime/onnx/operators.def"
+#undef OPERATOR
+  }
+  return Status::Ok();
+}
+
+std::optional<std::vector<Dim>> ContentOf(const Weight& weight) {
+  if ((weight.dtype != WF_I64 && weight.dtype != WF_I32) || !weight.held || weight.dim.size() > 1) return std::nullopt;
+  const size_t size = static_cast<size_t>(base::DTypeSize(weight.dtype));
+  if (weight.bytes.size() / size > kMaxContent) return std::nullopt;
+  std::vector<Dim> content;
+  for (size_t at = 0; at < weight.bytes.size(); at += size) {
+    int64_t wide = 0;
+    int32_t narrow = 0;
+    std::memcpy(size == 8 ? static_cast<void*>(&wide) : &narrow, weight.bytes.data() + at, size);
+    content.emplace_back(size == 8 ? wide : narrow);
+  }
+  return content;
+}
+
+Status RunNode(NodeContext& context) {
+  const Node& node = context.node;
+  if (context.has_in(0) && !Accepts(TypesOf(node.op), context.in(0).dtype)) {
+    return context.NotBuilt(fmt::format("elements of type {} are not supported here", TypeName(context.in(0).dtype)));
+  }
+  WF_RETURN_IF_ERROR(Rule(context));
+  for (size_t i = 0; i < node.out.size(); ++i) {
+    if (!context.has_out(i)) continue;
+    Known& out = context.out(i);
+    if (out.dtype == 0) return context.NotBuilt(fmt::format("its output {} is not supported", i));
+    if (out.dim.size() > WF_MAX_RANK)
+      return context.NotBuilt(fmt::format("a result of {} axes, {} are the most", out.dim.size(), int{WF_MAX_RANK}));
+    for (const Dim& dim : out.dim) {
+      if (dim.constant().value_or(0) < 0) return context.Fail(fmt::format("a result of shape {}", ToString(out.dtype, out.dim)));
+    }
+    const bool integers = out.dtype == WF_I64 || out.dtype == WF_I32;
+    if (out.content && (!integers || out.dim.size() > 1 || out.content->size() > kMaxContent)) out.content.reset();
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+const Weight* NodeContext::weight(size_t i) const {
+  if (!has_in(i)) return nullptr;
+  const int index = graph_.values[static_cast<size_t>(node.in[i])].weight;
+  return index < 0 ? nullptr : &graph_.weights[static_cast<size_t>(index)];
+}
+
+std::optional<std::vector<int64_t>> NodeContext::Numbers(size_t i) const {
+  if (!has_in(i) || !in(i).content) return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (const Dim& dim : *in(i).content) {
+    if (!dim.is_constant()) return std::nullopt;
+    numbers.push_back(*dim.constant());
+  }
+  return numbers;
+}
+
+Status NodeContext::IntsOf(const char* attribute, size_t input, std::optional<std::vector<int64_t>>& out) const {
+  if (const Attribute* found = node.Find(attribute)) {
+    out = found->ints;
+  } else if (has_in(input)) {
+    out = Numbers(input);
+    if (!out) return NotBuilt(fmt::format("its `{}` are computed from data, which is not supported", attribute));
+  }
+  return Status::Ok();
+}
+
+Status NodeContext::Axis(int64_t axis, size_t rank, size_t& out) const {
+  const int64_t count = static_cast<int64_t>(rank);
+  if (axis < -count || axis >= count) return Fail(fmt::format("axis {} of a tensor with {} axes", axis, rank));
+  out = static_cast<size_t>(axis < 0 ? axis + count : axis);
+  return Status::Ok();
+}
+
+Status NodeContext::SameType(size_t a, size_t b) const {
+  if (in(a).dtype == in(b).dtype) return Status::Ok();
+  return Fail(fmt::format("inputs of different types, {} and {}", InType(a), InType(b)));
+}
+
+Status NodeContext::Rank(size_t i, size_t wanted) const {
+  if (rank(i) == wanted) return Status::Ok();
+  return Fail(fmt::format("input {} is {}, wanted {} axes", i, InType(i), wanted));
+}
+
+std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b) {
+  if (a == b || b == Dim(1)) return a;
+  if (a == Dim(1)) return b;
+  if (a.is_constant() && b.is_constant()) return std::nullopt;
+  if (a.is_constant()) return a;  // the other can only be 1 or the same
+  return b.is_constant() ? b : Dim::Unknown();
+}
+
+std::optional<Shape> BroadcastShape(const Shape& a, const Shape& b) {
+  const Shape& longer = a.size() >= b.size() ? a : b;
+  const Shape& shorter = a.size() >= b.size() ? b : a;
+  Shape result = longer;
+  const size_t skip = longer.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    auto both = BroadcastDim(longer[skip + i], shorter[i]);
+    if (!both) return std::nullopt;
+    result[skip + i] = *std::move(both);
+  }
+  return result;
+}
+
+Dim Product(std::span<const Dim> dims) {
+  Dim product(1);
+  for (const Dim& dim : dims) product = product * dim;
+  return product;
+}
+
+base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model) {
+  WF_CHECK(inputs.size() == graph.inputs.size(), inputs.size(), graph.inputs.size());
+  std::vector<Known> known(graph.values.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Known& value = known[static_cast<size_t>(graph.inputs[i])];
+    value.dtype = inputs[i].dtype;
+    value.dim = inputs[i].dim;
+  }
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    if (graph.values[i].weight < 0) continue;
+    const Weight& weight = graph.weights[static_cast<size_t>(graph.values[i].weight)];
+    known[i].dtype = weight.dtype;
+    known[i].dim.assign(weight.dim.begin(), weight.dim.end());
+    known[i].content = ContentOf(weight);
+  }
+  for (const Node& node : graph.nodes) {
+    NodeContext context(graph, node, known);
+    if (const Status status = RunNode(context); !status.ok()) {
+      return Status(status.code(), fmt::format("`{}`: {}: {}", model, node.Describe(), status.message()));
+    }
+  }
+  return known;
+}
+
+}  // namespace wf::onnx

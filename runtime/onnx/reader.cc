@@ -1,0 +1,394 @@
+#include "runtime/onnx/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "runtime/onnx/infer.h"
+#include "runtime/onnx/onnx.pb.h"
+#include "runtime/onnx/source.h"
+#include "runtime/onnx/tensor.h"
+#include "runtime/onnx/wire.h"
+
+namespace wf::onnx {
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr int kOldestOpset = 7, kNewestOpset = 22;
+
+struct OperatorRow {
+  Op op;
+  std::string_view name;
+  int since, min_in, max_in, max_out;
+  std::string_view attributes;
+};
+
+constexpr OperatorRow kOperators[] = {
+#define OPERATOR(name, since, min_in, max_in, max_out, types, attributes, infer) \
+  {Op::k##name, #name, since, min_in, max_in, max_out, attributes},
+#include "runtime/onnx/operators.def"
+#undef OPERATOR
+};
+
+const OperatorRow* FindOperator(std::string_view name) {
+  const auto found = std::find_if(std::begin(kOperators), std::end(kOperators), [&](const OperatorRow& row) { return row.name == name; });
+  return found == std::end(kOperators) ? nullptr : found;
+}
+
+bool Lists(std::string_view words, std::string_view word) {
+  for (size_t at = 0; at < words.size();) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    if (words.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+// Names keep one kind across operators, but for `value` of Pad.
+Attribute::Kind WantedKind(Op op, std::string_view name) {
+  using enum Attribute::Kind;
+  if (name == "value") return op == Op::kPad ? kFloat : kTensor;
+  if (Lists("alpha beta epsilon max min momentum ratio value_float", name)) return kFloat;
+  if (Lists("auto_pad mode", name)) return kString;
+  if (name == "value_floats") return kFloats;
+  if (Lists("axes dilations ends kernel_shape pads perm starts strides value_ints", name)) return kInts;
+  return kInt;
+}
+
+// Builds one model. Its methods return text with the file's name.
+class Builder {
+ public:
+  Builder(Model& model, const ReadOptions& options) : model_(model), options_(options) {}
+
+  Status Build(const ByteSource& source) {
+    auto skeleton = ReadSkeleton(source, options_.max_graph_bytes);
+    if (!skeleton.ok()) return skeleton.status();
+    if (!proto_.ParseFromString(skeleton->model) || !graph_.ParseFromString(skeleton->graph)) {
+      return Fail("not an ONNX model: its parts do not have the types of the format");
+    }
+    skeleton->model.clear();
+    skeleton->graph.clear();
+    model_.ir_version = proto_.ir_version();
+    model_.producer = Printable(proto_.producer_name());
+    WF_RETURN_IF_ERROR(ReadOpsets());
+    WF_RETURN_IF_ERROR(ReadInitializers(skeleton->pieces));
+    WF_RETURN_IF_ERROR(ReadInputs());
+    for (int i = 0; i < graph_.node_size(); ++i) {
+      WF_RETURN_IF_ERROR(ReadNode(graph_.node(i), i));
+    }
+    return ReadOutputs();
+  }
+
+ private:
+  Status Fail(const std::string& text) const { return Status(base::kInvalidArgument, fmt::format("`{}`: {}", model_.path, text)); }
+  Status NotBuilt(const std::string& text) const { return Status(base::kUnimplemented, fmt::format("`{}`: {}", model_.path, text)); }
+  Status Prefixed(const Status& status, const std::string& what) const {
+    return Status(status.code(), fmt::format("`{}`: {}: {}", model_.path, what, status.message()));
+  }
+
+  Status ReadOpsets() {
+    for (const pb::OperatorSetIdProto& set : proto_.opset_import()) {
+      if (!set.domain().empty() && set.domain() != "ai.onnx") {
+        other_opsets_[set.domain()] = set.version();
+      } else if (set.version() < kOldestOpset || set.version() > kNewestOpset) {
+        return NotBuilt(
+            fmt::format("operator set {} of ai.onnx is not supported; {} to {} are", set.version(), kOldestOpset, kNewestOpset));
+      } else {
+        model_.opset = static_cast<int>(set.version());
+      }
+    }
+    return model_.opset == 0 ? Fail("not an ONNX model: it imports no operator set of ai.onnx") : Status::Ok();
+  }
+
+  Status ReadInitializers(const std::vector<std::vector<Piece>>& pieces) {
+    if (graph_.sparse_initializer_size() > 0) return NotBuilt("sparse initialisers are not supported");
+    WF_CHECK(pieces.size() == static_cast<size_t>(graph_.initializer_size()), pieces.size());
+    for (int i = 0; i < graph_.initializer_size(); ++i) {
+      const pb::TensorProto& tensor = graph_.initializer(i);
+      const std::string what = fmt::format("initialiser `{}`", Printable(tensor.name()));
+      auto weight = ReadTensor(tensor, pieces[static_cast<size_t>(i)], model_, options_);
+      if (!weight.ok()) return Prefixed(weight.status(), what);
+      if (tensor.name().empty()) return Fail("an initialiser without a name");
+      const int value = Define(tensor.name());
+      if (value < 0) return Fail(what + " is defined twice");
+      SetWeight(value, *std::move(weight));
+    }
+    return Status::Ok();
+  }
+
+  Status ReadInputs() {
+    for (const pb::ValueInfoProto& input : graph_.input()) {
+      const auto known = values_.find(input.name());
+      if (known != values_.end() && model_.graph.values[static_cast<size_t>(known->second)].weight >= 0) continue;  // it has a default
+      Port port;
+      WF_RETURN_IF_ERROR(ReadPort(input, "input", port));
+      if (port.dtype == 0) return Fail(fmt::format("input `{}` has no element type", port.name));
+      if (!input.type().tensor_type().has_shape()) return NotBuilt(fmt::format("input `{}` has no shape", port.name));
+      const int value = Define(input.name());
+      if (value < 0) return Fail(fmt::format("input `{}` is defined twice", port.name));
+      model_.graph.inputs.push_back(value);
+      model_.signature.inputs.push_back(std::move(port));
+    }
+    return Status::Ok();
+  }
+
+  Status ReadPort(const pb::ValueInfoProto& info, const char* what, Port& port) const {
+    if (!IsPlainName(info.name()))
+      return Fail(fmt::format("{} with a name that is not printable UTF-8, `{}`", what, Printable(info.name())));
+    port.name = info.name();
+    const pb::TypeProto& type = info.type();
+    if (type.value_case() == pb::TypeProto::VALUE_NOT_SET) return Status::Ok();
+    if (!type.has_tensor_type()) return NotBuilt(fmt::format("{} `{}` is a sequence, map, optional or sparse tensor", what, port.name));
+    const int tensor_type = type.tensor_type().elem_type();
+    port.dtype = DTypeOf(tensor_type);
+    if (port.dtype == 0 && tensor_type != 0) {
+      return NotBuilt(
+          fmt::format("{} `{}` has elements of type {}, which are not supported", what, port.name, TensorTypeName(tensor_type)));
+    }
+    const pb::TensorShapeProto& shape = type.tensor_type().shape();
+    if (shape.dim_size() > WF_MAX_RANK) {
+      return NotBuilt(fmt::format("{} `{}` has {} axes, {} are the most", what, port.name, shape.dim_size(), int{WF_MAX_RANK}));
+    }
+    for (const pb::TensorShapeProto::Dimension& dim : shape.dim()) {
+      if (dim.has_dim_value() && dim.dim_value() < -1) {
+        return Fail(fmt::format("{} `{}` has an axis of negative extent {}", what, port.name, dim.dim_value()));
+      }
+      const bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;  // some exporters write -1 for a dynamic axis
+      const bool named = dim.has_dim_param() && IsPlainName(dim.dim_param()) && dim.dim_param().find('#') == std::string::npos;
+      port.dim.push_back(fixed ? Dim(dim.dim_value()) : named ? Dim::Symbol(dim.dim_param()) : Dim::Unknown());
+    }
+    return Status::Ok();
+  }
+
+  Status ReadNode(const pb::NodeProto& proto, int index) {
+    Node node;
+    node.name = Printable(proto.name());
+    node.index = index;
+    node.opset = model_.opset;
+    const OperatorRow* row = nullptr;
+    WF_RETURN_IF_ERROR(FindRow(proto, node, row));
+    node.op = row->op;
+    if (proto.input_size() < row->min_in || proto.input_size() > row->max_in) {
+      return Fail(fmt::format("{}: {} inputs, wanted {} to {}", node.Describe(), proto.input_size(), row->min_in, row->max_in));
+    }
+    if (proto.output_size() < 1 || proto.output_size() > row->max_out) {
+      return Fail(fmt::format("{}: {} outputs, wanted 1 to {}", node.Describe(), proto.output_size(), row->max_out));
+    }
+    WF_RETURN_IF_ERROR(ReadAttributes(proto, row->attributes, node));
+    WF_RETURN_IF_ERROR(ReadEdges(proto, row->min_in, node));
+    if (node.op == Op::kConstant) return FoldConstant(node);
+    model_.graph.nodes.push_back(std::move(node));
+    return Status::Ok();
+  }
+
+  Status FindRow(const pb::NodeProto& proto, const Node& node, const OperatorRow*& row) const {
+    const std::string op = Printable(proto.op_type());
+    const std::string where =
+        node.name.empty() ? fmt::format("node {} ({})", node.index, op) : fmt::format("node `{}` ({})", node.name, op);
+    const bool standard = proto.domain().empty() || proto.domain() == "ai.onnx";
+    for (const pb::FunctionProto& function : proto_.functions()) {
+      if (function.name() == proto.op_type() && function.domain() == proto.domain()) {
+        return NotBuilt(fmt::format("{}: functions defined in the model are not supported; inline them when exporting", where));
+      }
+    }
+    row = standard ? FindOperator(proto.op_type()) : nullptr;
+    if (row != nullptr && model_.opset >= row->since) return Status::Ok();
+    const auto imported = other_opsets_.find(proto.domain());
+    const int64_t opset = standard ? model_.opset : imported == other_opsets_.end() ? 0 : imported->second;
+    return NotBuilt(fmt::format("{}: operator `{}` of {}, opset {}, is not supported", where, op,
+                                standard ? "ai.onnx" : '`' + Printable(proto.domain()) + '`', opset));
+  }
+
+  Status ReadAttributes(const pb::NodeProto& proto, std::string_view known, Node& node) {
+    for (const pb::AttributeProto& attribute : proto.attribute()) {
+      const std::string name = Printable(attribute.name());
+      if (!Lists(known, name)) return NotBuilt(fmt::format("{}: attribute `{}` is not supported", node.Describe(), name));
+      if (node.Find(name) != nullptr) return Fail(fmt::format("{}: attribute `{}` is given twice", node.Describe(), name));
+      if (!attribute.ref_attr_name().empty())
+        return Fail(fmt::format("{}: attribute `{}` refers to one of a function", node.Describe(), name));
+      Attribute read;
+      read.name = name;
+      WF_RETURN_IF_ERROR(ReadAttribute(attribute, node, read));
+      if (read.kind != WantedKind(node.op, name))
+        return Fail(fmt::format("{}: attribute `{}` has another type than the operator's", node.Describe(), name));
+      node.attributes.push_back(std::move(read));
+    }
+    return Status::Ok();
+  }
+
+  Status ReadAttribute(const pb::AttributeProto& proto, const Node& node, Attribute& out) {
+    using enum Attribute::Kind;
+    switch (proto.type()) {
+      case pb::AttributeProto::INT:
+        out.kind = kInt;
+        out.i = proto.i();
+        break;
+      case pb::AttributeProto::FLOAT:
+        out.kind = kFloat;
+        out.f = proto.f();
+        break;
+      case pb::AttributeProto::STRING:
+        out.kind = kString;
+        out.s = Printable(proto.s());
+        break;
+      case pb::AttributeProto::INTS:
+        out.kind = kInts;
+        out.ints.assign(proto.ints().begin(), proto.ints().end());
+        break;
+      case pb::AttributeProto::FLOATS:
+        out.kind = kFloats;
+        out.floats.assign(proto.floats().begin(), proto.floats().end());
+        break;
+      case pb::AttributeProto::TENSOR: {
+        auto weight = ReadTensor(proto.t(), {}, model_, options_);
+        if (!weight.ok()) return Prefixed(weight.status(), fmt::format("{}: attribute `{}`", node.Describe(), out.name));
+        out.kind = kTensor;
+        out.tensor = static_cast<int>(model_.graph.weights.size());
+        model_.graph.weights.push_back(*std::move(weight));
+        break;
+      }
+      default:
+        break;  // kOther: no operator of ours takes it
+    }
+    return Status::Ok();
+  }
+
+  Status ReadEdges(const pb::NodeProto& proto, int min_in, Node& node) {
+    for (const std::string& name : proto.input()) {
+      const auto found = values_.find(name);
+      if (!name.empty() && found == values_.end()) {
+        return Fail(fmt::format("{}: it reads `{}`, which neither an input, an initialiser nor an earlier node provides", node.Describe(),
+                                Printable(name)));
+      }
+      node.in.push_back(name.empty() ? -1 : found->second);
+    }
+    for (int i = 0; i < min_in; ++i) {
+      if (node.in[static_cast<size_t>(i)] < 0) return Fail(fmt::format("{}: input {} is absent but required", node.Describe(), i));
+    }
+    for (const std::string& name : proto.output()) {
+      node.out.push_back(name.empty() ? -1 : Define(name));
+      if (!name.empty() && node.out.back() < 0)
+        return Fail(fmt::format("{}: it writes `{}`, which exists already", node.Describe(), Printable(name)));
+    }
+    if (node.out[0] < 0) return Fail(fmt::format("{}: its first output has no name", node.Describe()));
+    return Status::Ok();
+  }
+
+  // A Constant node is a weight; it does not stay a node.
+  Status FoldConstant(const Node& node) {
+    if (node.attributes.size() != 1) return Fail(fmt::format("{}: wanted exactly one value", node.Describe()));
+    const Attribute& value = node.attributes[0];
+    if (value.kind == Attribute::Kind::kTensor) {
+      model_.graph.values[static_cast<size_t>(node.out[0])].weight = value.tensor;
+      return Status::Ok();
+    }
+    Weight weight;
+    weight.name = model_.graph.values[static_cast<size_t>(node.out[0])].name;
+    weight.held = true;
+    const auto take = [&](uint8_t dtype, const auto* data, size_t count, bool vector) {
+      weight.dtype = dtype;
+      if (vector) weight.dim = {static_cast<int64_t>(count)};
+      const auto* bytes = reinterpret_cast<const uint8_t*>(data);
+      weight.bytes.assign(bytes, bytes + count * sizeof(*data));
+    };
+    using enum Attribute::Kind;
+    if (value.kind == kInt) take(WF_I64, &value.i, 1, false);
+    if (value.kind == kFloat) take(WF_F32, &value.f, 1, false);
+    if (value.kind == kInts) take(WF_I64, value.ints.data(), value.ints.size(), true);
+    if (value.kind == kFloats) take(WF_F32, value.floats.data(), value.floats.size(), true);
+    SetWeight(node.out[0], std::move(weight));
+    return Status::Ok();
+  }
+
+  Status ReadOutputs() {
+    std::unordered_set<std::string> seen;
+    if (graph_.output_size() == 0) return Fail("not an ONNX model: it has no output");
+    for (const pb::ValueInfoProto& output : graph_.output()) {
+      Port port;
+      WF_RETURN_IF_ERROR(ReadPort(output, "output", port));
+      const auto found = values_.find(output.name());
+      if (found == values_.end()) return Fail(fmt::format("output `{}` is written by no node", port.name));
+      if (!seen.insert(output.name()).second) return Fail(fmt::format("output `{}` is listed twice", port.name));
+      model_.graph.outputs.push_back(found->second);
+      output_has_shape_.push_back(output.type().tensor_type().has_shape());
+      model_.signature.outputs.push_back(std::move(port));
+    }
+    return InferOutputs();
+  }
+
+  // The axes of outputs are computed; what the file says about them is only checked, or gives a name where nothing can be computed.
+  Status InferOutputs() {
+    auto known = InferShapes(model_.graph, model_.signature.inputs, model_.path);
+    if (!known.ok()) return known.status();
+    for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
+      const Known& computed = (*known)[static_cast<size_t>(model_.graph.outputs[i])];
+      Port& port = model_.signature.outputs[i];
+      const std::string wanted = port.ToString();
+      bool fits = (port.dtype == 0 || port.dtype == computed.dtype) && (!output_has_shape_[i] || port.dim.size() == computed.dim.size());
+      for (size_t axis = 0; fits && output_has_shape_[i] && axis < computed.dim.size(); ++axis) {
+        fits = !Dim::ProvedDifferent(port.dim[axis], computed.dim[axis]);
+      }
+      if (!fits)
+        return Fail(fmt::format("output {} is declared, but the nodes compute {}", wanted, ToString(computed.dtype, computed.dim)));
+      port.dtype = computed.dtype;
+      Shape dim = computed.dim;
+      for (size_t axis = 0; output_has_shape_[i] && axis < dim.size(); ++axis) {
+        const auto symbol = dim[axis].symbol();
+        if (symbol && symbol->starts_with("_#")) dim[axis] = port.dim[axis];
+      }
+      port.dim = std::move(dim);
+    }
+    return Status::Ok();
+  }
+
+  int Define(const std::string& name) {
+    const int index = static_cast<int>(model_.graph.values.size());
+    if (!values_.emplace(name, index).second) return -1;
+    model_.graph.values.push_back({Printable(name), -1});
+    return index;
+  }
+
+  void SetWeight(int value, Weight weight) {
+    model_.graph.values[static_cast<size_t>(value)].weight = static_cast<int>(model_.graph.weights.size());
+    model_.graph.weights.push_back(std::move(weight));
+  }
+
+  Model& model_;
+  const ReadOptions& options_;
+  pb::ModelProto proto_;
+  pb::GraphProto graph_;
+  std::unordered_map<std::string, int> values_;  // by the name in the file
+  std::unordered_map<std::string, int64_t> other_opsets_;
+  std::vector<bool> output_has_shape_;
+};
+
+Result<Model> ReadFrom(std::shared_ptr<const ByteSource> source, const std::string& path, const ReadOptions& options) {
+  Model model;
+  model.path = path;
+  model.files.push_back(source);
+  WF_RETURN_IF_ERROR(Builder(model, options).Build(*source));
+  return model;
+}
+
+}  // namespace
+
+Result<Model> ReadModel(const std::string& path, const ReadOptions& options) {
+  auto source = OpenFile(path);
+  if (!source.ok()) return source.status();
+  return ReadFrom(*std::move(source), path, options);
+}
+
+Result<Model> ReadModelBytes(std::span<const uint8_t> bytes, const std::string& name, const ReadOptions& options) {
+  ReadOptions here = options;
+  here.external_data = false;
+  return ReadFrom(BytesOf(bytes, name), name, here);
+}
+
+}  // namespace wf::onnx

@@ -1,0 +1,148 @@
+#include "runtime/onnx/signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace wf::onnx {
+namespace {
+
+using base::Result;
+using base::Status;
+
+std::vector<const Port*> Ports(const Signature& signature) {
+  std::vector<const Port*> ports;
+  for (const Port& port : signature.inputs) ports.push_back(&port);
+  for (const Port& port : signature.outputs) ports.push_back(&port);
+  return ports;
+}
+
+bool IsBatch(const Dim& dim) { return dim.symbol() == std::string(kBatchSymbol); }
+
+Status ComparePorts(const std::vector<Port>& file, const std::vector<Port>& wanted, const char* what, bool written) {
+  const auto fail = [](std::string text) { return Status(base::kInvalidArgument, std::move(text)); };
+  if (file.size() != wanted.size()) return fail(fmt::format("the file has {} {}s, the signature {}", file.size(), what, wanted.size()));
+  for (size_t i = 0; i < file.size(); ++i) {
+    const Port &is = file[i], &want = wanted[i];
+    const auto differs = [&] {
+      return fail(fmt::format("{} {} is `{}` in the file, `{}` in the signature", what, i, is.ToString(), want.ToString()));
+    };
+    if (is.name != want.name || is.dtype != want.dtype || is.dim.size() != want.dim.size()) return differs();
+    for (size_t axis = 0; axis < is.dim.size(); ++axis) {
+      const auto fixed = is.dim[axis].constant(), wants = want.dim[axis].constant();
+      if (written && IsBatch(want.dim[axis]) && fixed == 1) continue;  // an axis of one sample
+      if (fixed != wants && fixed) return differs();                   // a dynamic axis of the file may be fixed by the signature
+    }
+  }
+  return Status::Ok();
+}
+
+// Symbols that stand for the number of samples, when every input's axis 0 is one.
+std::vector<std::string> LeadingSymbols(const Signature& signature) {
+  std::vector<std::string> symbols;
+  for (const Port& port : signature.inputs) {
+    if (port.dim.empty() || !port.dim[0].symbol()) return {};
+    symbols.push_back(*port.dim[0].symbol());
+  }
+  return symbols;
+}
+
+Result<BatchAxes> ChooseWritten(const Signature& file, const Signature& written) {
+  BatchAxes result;
+  const auto ports = Ports(written), real = Ports(file);
+  bool any = false, any_fixed = false;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    int8_t at = -1;
+    for (size_t axis = 0; axis < ports[i]->dim.size(); ++axis) {
+      const auto symbols = ports[i]->dim[axis].Symbols();
+      if (std::find(symbols.begin(), symbols.end(), kBatchSymbol) == symbols.end()) continue;
+      if (at >= 0 || !IsBatch(ports[i]->dim[axis])) {
+        return Status(base::kInvalidArgument, fmt::format("`{}`: `batch` marks one whole axis of a port", ports[i]->ToString()));
+      }
+      at = static_cast<int8_t>(axis);
+      any = true;
+      any_fixed = any_fixed || real[i]->dim[axis].is_constant();
+    }
+    result.axis.push_back(at);
+  }
+  for (size_t i = file.inputs.size(); any && i < ports.size(); ++i) {
+    if (result.axis[i] < 0)
+      return Status(base::kInvalidArgument, fmt::format("output `{}` has no axis `batch`, but the model has one", ports[i]->ToString()));
+  }
+  const bool of_input = std::any_of(result.axis.begin(), result.axis.begin() + static_cast<ptrdiff_t>(file.inputs.size()),
+                                    [](int8_t axis) { return axis >= 0; });
+  if (any && !of_input) return Status(base::kInvalidArgument, "no input has the axis `batch` that the outputs have");
+  result.batched = any && !any_fixed;
+  result.dropped = any && any_fixed;
+  result.reason = !any        ? "the signature marks no axis `batch`"
+                  : any_fixed ? "the signature marks `batch`, but the file fixes it at 1"
+                              : "the signature marks it";
+  return result;
+}
+
+}  // namespace
+
+Status CheckSignature(const Signature& file, const Signature& wanted) {
+  WF_RETURN_IF_ERROR(ComparePorts(file.inputs, wanted.inputs, "input", true));
+  return ComparePorts(file.outputs, wanted.outputs, "output", true);
+}
+
+Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Signature* written) {
+  if (written != nullptr) {
+    WF_RETURN_IF_ERROR(CheckSignature(file, *written));
+    return ChooseWritten(file, *written);
+  }
+  BatchAxes result;
+  const auto ports = Ports(file);
+  const auto none = [&](std::string reason) {
+    result.axis.assign(ports.size(), -1);
+    result.reason = std::move(reason);
+    return result;
+  };
+  if (file.inputs.empty()) return none("the model has no input");
+  bool all_dynamic = true, all_one = true;
+  for (const Port* port : ports) {
+    all_dynamic = all_dynamic && !port->dim.empty() && !port->dim[0].is_constant();
+    all_one = all_one && !port->dim.empty() && port->dim[0] == Dim(1);
+  }
+  if (all_one) {
+    result.axis.assign(ports.size(), 0);
+    result.dropped = true;
+    result.reason = "axis 0 is 1 in every input and output, so it is dropped and one sample runs at a time";
+    return result;
+  }
+  if (!all_dynamic) return none("axis 0 is not dynamic in every input and output");
+  const auto symbols = LeadingSymbols(file);
+  if (symbols.empty()) return none("axis 0 of an input is computed, not free");
+  const auto is_leading = [&](const std::string& name) { return std::find(symbols.begin(), symbols.end(), name) != symbols.end(); };
+  for (const Port* port : ports) {
+    for (size_t axis = 0; axis < port->dim.size(); ++axis) {
+      const auto used = port->dim[axis].Symbols();
+      const bool depends = std::any_of(used.begin(), used.end(), is_leading);
+      if (axis == 0 && depends && !port->dim[0].symbol())
+        return none(fmt::format("axis 0 of `{}` is not one row a sample", port->ToString()));
+      if (axis > 0 && depends) return none(fmt::format("`{}` has a second axis that counts samples", port->ToString()));
+    }
+  }
+  result.axis.assign(ports.size(), 0);
+  result.batched = true;
+  result.reason = "axis 0 is dynamic in every input and output";
+  return result;
+}
+
+Signature WithoutBatchAxis(const Signature& signature, const BatchAxes& axes) {
+  Signature result = signature;
+  size_t i = 0;
+  for (std::vector<Port>* ports : {&result.inputs, &result.outputs}) {
+    for (Port& port : *ports) {
+      const int8_t axis = axes.axis[i++];
+      if (axis >= 0) port.dim.erase(port.dim.begin() + axis);
+    }
+  }
+  return result;
+}
+
+}  // namespace wf::onnx

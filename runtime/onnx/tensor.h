@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "runtime/onnx/graph.h"
+#include "runtime/onnx/onnx.pb.h"
+#include "runtime/onnx/reader.h"
+#include "runtime/onnx/wire.h"
+
+// Inside the reader: tensors of the file to weights.
+namespace wf::onnx {
+
+// Of a pb::TensorType: WF_*, kStringType, or 0 for what is not built (complex, 8- and 4-bit floats, ...).
+uint8_t DTypeOf(int tensor_type);
+std::string TensorTypeName(int tensor_type);  // as in the ONNX documents: "FLOAT16"
+
+// Bytes of the file as text for messages: what is not printable ASCII or sound UTF-8 becomes `?`, and it is cut at 200 bytes.
+std::string Printable(const std::string& text);
+bool IsPlainName(const std::string& text);  // sound UTF-8 without control characters, not empty
+
+// A weight of `tensor`, whose large elements were left in file 0 at `pieces`. External data opens (once) and adds to model.files.
+// Errors: text without file and node, the caller adds both.
+base::Result<Weight> ReadTensor(const pb::TensorProto& tensor, std::span<const Piece> pieces, Model& model, const ReadOptions& options);
+
+}  // namespace wf::onnx

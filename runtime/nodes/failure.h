@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "runtime/abi/values.h"
+
+namespace wf::nodes {
+
+// wf_fail with a formatted text of at most 255 bytes; natives have no source line of their own.
+[[gnu::format(printf, 3, 4)]] inline wf_code Fail(wf_ctx* ctx, wf_code code, const char* format, ...) {
+  char text[256];
+  va_list values;
+  va_start(values, format);
+  const int length = std::vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  const uint64_t kept = length < 0 ? 0 : length < static_cast<int>(sizeof text) ? static_cast<uint64_t>(length) : sizeof text - 1;
+  return wf_fail(ctx, code, 0, {reinterpret_cast<const uint8_t*>(text), kept});
+}
+
+// A dense tensor in the job's memory, readable to the next multiple of 64 bytes; false when the budget is spent (recorded).
+inline bool AllocateTensor(wf_ctx* ctx, uint8_t dtype, uint64_t element_bytes, int rank, const int64_t* dims, wf_tensor* out) {
+  *out = {};
+  out->dtype = dtype;
+  out->rank = static_cast<uint8_t>(rank);
+  int64_t count = 1;
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    out->dim[axis] = dims[axis];
+    out->stride[axis] = count;
+    count *= dims[axis];
+  }
+  const uint64_t bytes = static_cast<uint64_t>(count) * element_bytes;
+  out->data = wf_alloc(ctx, (bytes / WF_ALIGN + 1) * WF_ALIGN, WF_ALIGN);
+  return out->data != nullptr;
+}
+
+}  // namespace wf::nodes

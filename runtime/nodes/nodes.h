@@ -1,0 +1,37 @@
+// Prototypes of the native bodies; runtime_symbols.def has a NATIVE row for each, from which generated code is declared.
+// Thread: any; several at once.   Owns: nothing; results live in the job's memory (wf_alloc).   Borrows: arguments, for the call.
+// Errors: recorded by wf_fail, then WF_FAILED; codes as docs/errors.
+#pragma once
+
+#include "runtime/abi/values.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  WF_MAX_PNG_PIXELS = 64 * 1024 * 1024,  /* 64 MiB of result */
+  WF_MAX_JPEG_PIXELS = 32 * 1024 * 1024, /* a progressive JPEG holds up to 6 bytes a pixel in the decoder besides */
+};
+
+// A PNG or JPEG file -> u8[h, w], 0 black, sRGB-encoded luma; transparency is laid over white.
+// Errors: 7000 neither format, damaged, truncated or over the limits above.   Cost: O(pixels); the decoder's own buffers are freed before
+// return.
+wf_code wf_n_decode_gray(wf_ctx*, const wf_bytes* file, wf_tensor* gray) WF_NOEXCEPT;
+
+// (values: T[k], indices: i64[k])
+typedef struct wf_top_k_result {
+  wf_tensor values, indices;
+} wf_top_k_result;
+
+// The k largest of x: T[n], largest first; equal values by lower index, NaN after all numbers. T: any numeric dtype.
+// Errors: 7001 when k is outside 0..n.   Cost: O(n log k), no memory besides the result.
+wf_code wf_n_top_k(wf_ctx*, const wf_tensor* x, const int64_t* k, wf_top_k_result* result) WF_NOEXCEPT;
+
+// Position of the largest of x: T[n], by the order of top_k.
+// Errors: 7005 when x is empty.
+wf_code wf_n_argmax(wf_ctx*, const wf_tensor* x, int64_t* index) WF_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Checks of the source tree: lint.py [--root DIR] CHECK... | all | --list. Prints `path:line: what is wrong`; exit 1 when anything was found."""
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+MAX_FILE_LINES, MAX_HEADER_LINES, MAX_FUNCTION_LINES, MAX_ROOT_CMAKE_LINES = 600, 200, 70, 100
+SOURCE = {".h", ".cc"}
+# Written as tables whose columns are the point; sizes and layout are theirs.
+HAND_LAID_OUT = {"runtime/abi/plan.h", "runtime/abi/values.h"}
+# One struct per construct of the language, and nothing else: tables as well, but formatted.
+TABLES = {"compiler/ast/expr.h", "compiler/ast/nodes.h", "compiler/sema/typed.h", "compiler/ir/ir.h"}
+# Where exceptions of others are caught and turned into our own errors (docs/style.md).
+EXCEPTION_WALLS = ("compiler/parse/", "runtime/kernels/onednn/", "runtime/abi/extern_shim")
+BAD_MESSAGE_WORDS = re.compile(r"\b(invalid|illegal|not allowed|error:|please|sorry)\b", re.I)
+
+
+class Tree:
+    """The tracked and the new files below a root, or all of them where there is no git."""
+    def __init__(self, root):
+        self.root = Path(root).resolve()
+        listed = subprocess.run(["git", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True)
+        names = listed.stdout.decode().split("\0") if listed.returncode == 0 and listed.stdout else \
+            [str(p.relative_to(self.root)) for p in self.root.rglob("*") if p.is_file() and ".git" not in p.parts]
+        self.files = sorted(name for name in names if name and (self.root / name).is_file())
+
+    def text(self, name):
+        return (self.root / name).read_text(encoding="utf-8", errors="replace")
+
+    def lines(self, name):
+        return self.text(name).splitlines()
+
+    def under(self, *prefixes, suffix=None):
+        return [f for f in self.files if f.startswith(prefixes) and (suffix is None or Path(f).suffix in suffix)]
+
+
+def folder_of(path):
+    """runtime/kernels/onednn/conv.cc -> runtime/kernels"""
+    parts = path.split("/")
+    return "/".join(parts[:2]) if len(parts) > 2 else None
+
+
+def read_layers(tree):
+    allowed, headers = {}, []
+    for line in tree.lines("tests/lint/layers.txt"):
+        line = line.split("#")[0].strip()
+        if "->" in line:
+            prefix, folders = line.split("->")
+            headers.append((prefix.strip(), folders.split()))
+        elif line:
+            folder, others = line.split(":")
+            allowed[folder.strip()] = others.split()
+    return allowed, headers
+
+
+def may_use(allowed, folder, other):
+    return other == folder or any(other == entry or (entry.endswith("/*") and other.startswith(entry[:-1])) for entry in allowed[folder])
+
+
+def strip_code(text):
+    """C++ without comments and the contents of literals; lines stay where they are."""
+    def blank(match):
+        return '""' if match.group(0)[0] in "\"'" else re.sub(r"[^\n]", " ", match.group(0))
+    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', blank, text, flags=re.S)
+
+
+def check_layers(tree):
+    allowed, headers = read_layers(tree)
+    for name in tree.under("compiler/", "runtime/", suffix=SOURCE | {".c", ".def", ".inc"}):
+        folder = folder_of(name)
+        if folder not in allowed:
+            yield name, 1, f"folder `{folder}` has no row in tests/lint/layers.txt"
+            continue
+        for number, line in enumerate(tree.lines(name), 1):
+            match = re.match(r'\s*#\s*include\s+(?:"([^"]+)"|(<[^>]+>))', line)
+            if not match:
+                continue
+            quoted, angled = match.groups()
+            other = folder_of(quoted) if quoted else None
+            if other in allowed and not may_use(allowed, folder, other):
+                yield name, number, f"`{folder}` may not include `{other}`"
+            if quoted and "/" not in quoted:
+                yield name, number, f'include "{quoted}" is not relative to the root'
+            for prefix, folders in headers:
+                seen = angled or f"<{quoted}"
+                if seen.startswith(prefix.rstrip(">")) and not any(name.startswith(f + "/") for f in folders):
+                    yield name, number, f"{prefix} belongs to {', '.join(folders)} alone"
+
+
+def cmake_libraries(tree):
+    """{folder: (file, {folders named by DEPS or PRIVATE_DEPS})} of every wf_library and wf_* target of the folder."""
+    found, owners = {}, {}
+    for name in tree.under("compiler/", "runtime/"):
+        if not name.endswith("CMakeLists.txt") or not folder_of(name):
+            continue
+        text = re.sub(r"#[^\n]*", "", tree.text(name))
+        owners.update((library, folder_of(name)) for library in re.findall(r"\b(?:wf_library|add_library)\s*\(\s*(\w+)", text))
+        file, deps = found.setdefault(folder_of(name), (name, set()))
+        for call in re.findall(r"\b(?:wf_library|target_link_libraries)\s*\(([^)]*)\)", text):
+            deps.update(call.split()[1:])
+    return {folder: (file, {owners[d] for d in deps if owners.get(d, folder) != folder}) for folder, (file, deps) in found.items()}
+
+
+def check_cmake_deps(tree):
+    allowed, _ = read_layers(tree)
+    libraries = cmake_libraries(tree)
+    for folder, (file, deps) in libraries.items():
+        for other in sorted(deps):
+            if folder in allowed and not may_use(allowed, folder, other):
+                yield file, 1, f"`{folder}` may not depend on `{other}`"
+        reached, queue = set(), [folder]
+        while queue:
+            current = queue.pop()
+            if current not in reached:
+                reached.add(current)
+                queue.extend(libraries.get(current, (None, ()))[1])
+        included = {folder_of(m) for name in tree.under(folder + "/", suffix=SOURCE)
+                    for m in re.findall(r'^\s*#\s*include\s+"([^"]+)"', tree.text(name), re.M)}
+        for other in sorted(o for o in included if o in libraries and o not in reached):
+            yield file, 1, f"`{folder}` includes `{other}` without depending on it"
+
+
+def check_sizes(tree):
+    for name in tree.under("compiler/", "runtime/", "tests/", "scripts/", "examples/", "stdlib/", "grammar/"):
+        if Path(name).suffix not in SOURCE | {".c", ".py", ".wf", ".g4"} or name in HAND_LAID_OUT | TABLES:
+            continue
+        count = len(tree.lines(name))
+        limit = MAX_HEADER_LINES if name.endswith(".h") else MAX_FILE_LINES
+        if count > limit:
+            yield name, limit, f"{count} lines; at most {limit}"
+    if "CMakeLists.txt" in tree.files and len(tree.lines("CMakeLists.txt")) > MAX_ROOT_CMAKE_LINES:
+        yield "CMakeLists.txt", MAX_ROOT_CMAKE_LINES, f"more than {MAX_ROOT_CMAKE_LINES} lines"
+
+
+def check_functions(tree):
+    """Bodies at the left margin, which is where the formatter puts functions; members inside classes are short by their nature."""
+    for name in tree.under("compiler/", "runtime/", "tests/", suffix=SOURCE):
+        start = None
+        for number, line in enumerate(tree.lines(name), 1):
+            if start is None:
+                opens = re.match(r"[^\s#/}].*\{\s*(//.*)?$", line) or re.match(r"\s{4}[^\s].*\)( const| noexcept)* \{$", line)
+                if opens and not re.match(r"(namespace|class|struct|enum|union|extern|template|const|constexpr|static const|inline constexpr)\b", line):
+                    start = number
+            elif line.startswith("}"):
+                if number - start + 1 > MAX_FUNCTION_LINES:
+                    yield name, start, f"a function of {number - start + 1} lines; at most {MAX_FUNCTION_LINES}"
+                start = None
+
+
+def check_format(tree):
+    tool = shutil.which("clang-format-19")
+    if tool is None:
+        yield "scripts/setup", 1, "clang-format-19 is missing; run scripts/setup"
+        return
+    names = [n for n in tree.under("compiler/", "runtime/", "tests/", suffix=SOURCE | {".c"}) if n not in HAND_LAID_OUT]
+
+    def run(chunk):
+        done = subprocess.run([tool, "--dry-run", "--Werror", *chunk], cwd=tree.root, capture_output=True, text=True)
+        return re.findall(r"^(\S+?):(\d+):\d+: error: (.*?)(?: \[|$)", done.stderr, re.M)
+    chunks = [names[i:i + 16] for i in range(0, len(names), 16)]
+    with ThreadPoolExecutor(4) as pool:
+        seen = set()
+        for findings in pool.map(run, chunks):
+            for name, line, _ in findings:
+                if name not in seen:
+                    seen.add(name)
+                    yield name, int(line), "not as clang-format-19 lays it out"
+
+
+def check_exceptions(tree):
+    for name in tree.under("compiler/", "runtime/", suffix=SOURCE):
+        if name.startswith(EXCEPTION_WALLS):
+            continue
+        for number, line in enumerate(strip_code(tree.text(name)).splitlines(), 1):
+            if re.search(r"\bthrow\b|\bcatch\s*\(|\btry\s*\{", line):
+                yield name, number, "exceptions stay behind the walls named in docs/style.md"
+
+
+def check_readmes(tree):
+    folders = {"/".join(f.split("/")[:2]) for f in tree.under("compiler/", "runtime/", "examples/", "tests/") if f.count("/") > 1}
+    folders |= {f.split("/")[0] for f in tree.under("grammar/", "stdlib/", "examples/")}
+    for folder in sorted(folders):
+        readme = folder + "/README.md"
+        if readme not in tree.files:
+            yield readme, 1, "the folder has no README"
+        elif len(tree.lines(readme)) < 3:
+            yield readme, 1, "says too little: what goes in, what comes out"
+
+
+def read_diagnostics(tree):
+    pattern = re.compile(r'^\s*DIAG\(\s*(k\w+)\s*,\s*(\d+)\s*,\s*(\w+)\s*,\s*((?:"(?:\\.|[^"\\])*"\s*)+)\)', re.M)
+    for name in tree.under("compiler/diag/", suffix={".def"}):
+        text = tree.text(name)
+        for match in pattern.finditer(text):
+            message = "".join(re.findall(r'"((?:\\.|[^"\\])*)"', match.group(4)))
+            yield name, text.count("\n", 0, match.start()) + 1, match.group(1), int(match.group(2)), message
+
+
+def check_diagnostics(tree):
+    tested = "\n".join(tree.text(f) for f in tree.under("tests/lang/", "tests/cli/", "tests/unit/compiler/") if Path(f).suffix != ".onnx")
+    numbers, pages = {}, set()
+    for name, line, symbol, number, message in read_diagnostics(tree):
+        code = f"WF{number:04d}"
+        pages.add(f"docs/errors/{code}.md")
+        if number in numbers:
+            yield name, line, f"{code} is also {numbers[number]}"
+        numbers[number] = symbol
+        if f"docs/errors/{code}.md" not in tree.files:
+            yield name, line, f"{symbol} has no page docs/errors/{code}.md"
+        if code not in tested and not re.search(rf"\b{symbol}\b", tested):
+            yield name, line, f"{symbol} ({code}) is not exercised by tests/lang, tests/cli or tests/unit/compiler"
+        if message[:1].isupper() or message.endswith(".") or BAD_MESSAGE_WORDS.search(message):
+            yield name, line, f"message of {symbol}: lower case, no full stop, the situation rather than a verdict"
+    for page in tree.under("docs/errors/WF"):
+        if page not in pages:
+            yield page, 1, "no diagnostic has this code"
+
+
+def check_words(tree):
+    # Spelt in pieces so that this file does not find itself.
+    words = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
+    paths = re.compile(r"(^|[^A-Za-z0-9_.])/(wor" r"k|far" r"m|hom" r"e|roo" r"t)/[A-Za-z]|/tmp/bas" r"h_jobs|https?://[^ \"]*(regis" r"try|mirr" r"or|/simp" r"le/)")
+    skips = re.compile(r"GTEST_SK" r"IP|DISAB" r"LED_|gtest_filter=" r"-")
+    for name in tree.files:
+        if Path(name).suffix in {".png", ".onnx", ".jpg", ".bin"} or name.startswith("tests/fuzz/corpus/"):
+            continue
+        for number, line in enumerate(tree.lines(name), 1):
+            if words.search(line):
+                yield name, number, "a word that marks unfinished work"
+            if paths.search(line):
+                yield name, number, "a path or address of one machine"
+            if name.startswith("tests/") and skips.search(line):
+                yield name, number, "a test that does not run"
+
+
+CHECKS = {"layers": check_layers, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "format": check_format,
+          "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "words": check_words}
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--root", default=Path(__file__).resolve().parents[2])
+    options.add_argument("--list", action="store_true")
+    options.add_argument("checks", nargs="*")
+    args = options.parse_args()
+    if args.list:
+        print("\n".join(CHECKS))
+        return 0
+    tree = Tree(args.root)
+    found = 0
+    for check in CHECKS if args.checks in ([], ["all"]) else args.checks:
+        for name, line, message in CHECKS[check](tree):
+            print(f"{name}:{line}: {message} [{check}]")
+            found += 1
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Each check finds what it is for, and is silent about the same thing done right."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import lint  # noqa: E402
+
+LAYERS = "runtime/base:\nruntime/loop: runtime/base\nruntime/protocol: runtime/base\n<uv.h> -> runtime/loop\n"
+
+
+class Lint(unittest.TestCase):
+    def findings(self, check, files):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {"tests/lint/layers.txt": LAYERS, **files}.items():
+                path = Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return [f"{name}:{line}: {message}" for name, line, message in lint.CHECKS[check](lint.Tree(folder))]
+
+    def assert_finds(self, check, wrong, right, message):
+        self.assertTrue(any(message in finding for finding in self.findings(check, wrong)), self.findings(check, wrong))
+        self.assertEqual(self.findings(check, right), [])
+
+    def test_includes_follow_the_layers(self):
+        self.assert_finds("layers", {"runtime/protocol/http.cc": '#include "runtime/loop/loop.h"\n'},
+                          {"runtime/loop/loop.cc": '#include "runtime/base/status.h"\n#include <uv.h>\n'}, "may not include `runtime/loop`")
+
+    def test_foreign_headers_have_one_home(self):
+        self.assert_finds("layers", {"runtime/protocol/http.cc": "#include <uv.h>\n"}, {"runtime/loop/a.cc": "#include <uv.h>\n"}, "<uv.h> belongs to")
+
+    def test_every_folder_has_a_row(self):
+        self.assert_finds("layers", {"runtime/new/a.cc": "\n"}, {"runtime/base/a.cc": "\n"}, "has no row")
+
+    def test_cmake_agrees_with_the_layers(self):
+        self.assert_finds("cmake-deps", {"runtime/loop/CMakeLists.txt": "wf_library(wf_loop)", "runtime/protocol/CMakeLists.txt": "wf_library(wf_protocol DEPS wf_loop)"},
+                          {"runtime/base/CMakeLists.txt": "wf_library(wf_base)", "runtime/loop/CMakeLists.txt": "wf_library(wf_loop SRCS a.cc DEPS wf_base)"},
+                          "may not depend on `runtime/loop`")
+
+    def test_includes_need_a_dependency(self):
+        files = {"runtime/base/CMakeLists.txt": "wf_library(wf_base)", "runtime/loop/a.cc": '#include "runtime/base/status.h"\n'}
+        self.assert_finds("cmake-deps", {**files, "runtime/loop/CMakeLists.txt": "wf_library(wf_loop)"},
+                          {**files, "runtime/loop/CMakeLists.txt": "wf_library(wf_loop DEPS wf_base)"}, "without depending on it")
+
+    def test_sizes(self):
+        self.assert_finds("sizes", {"runtime/base/a.h": "\n" * 201}, {"runtime/base/a.h": "\n" * 200, "runtime/base/a.cc": "\n" * 600}, "201 lines")
+        self.assert_finds("sizes", {"runtime/base/a.cc": "\n" * 601}, {}, "601 lines")
+        self.assert_finds("sizes", {"CMakeLists.txt": "\n" * 101}, {"CMakeLists.txt": "\n" * 100}, "more than 100")
+
+    def test_functions(self):
+        def function(lines):
+            return {"runtime/base/a.cc": "namespace wf {\nint F() {\n" + "  x();\n" * (lines - 2) + "}\n}  // namespace wf\n"}
+        self.assert_finds("functions", function(71), function(70), "a function of 71 lines")
+
+    def test_exceptions_stay_behind_their_walls(self):
+        self.assert_finds("exceptions", {"runtime/base/a.cc": "void F() { throw 1; }\n"},
+                          {"runtime/base/a.cc": '// never throw\nconst char* kText = "catch (";\nint n = 1\'000;\n', "compiler/parse/a.cc": "try {} catch (...) {}\n"}, "walls")
+
+    def test_folders_explain_themselves(self):
+        self.assert_finds("readmes", {"runtime/base/a.cc": "\n"}, {"runtime/base/a.cc": "\n", "runtime/base/README.md": "a\nb\nc\n", "tests/lint/README.md": "a\nb\nc\n"}, "no README")
+
+    def test_diagnostics_have_pages_and_tests(self):
+        row = {"compiler/diag/sema.def": 'DIAG(kUnknownName, 3001, Error,\n     "unknown name `{0}`")\n'}
+        right = {**row, "docs/errors/WF3001.md": "x\n", "tests/lang/sema/fail_name.wf": "// error: WF3001\n"}
+        self.assert_finds("diagnostics", row, right, "has no page")
+        self.assert_finds("diagnostics", {**row, "docs/errors/WF3001.md": "x\n"}, right, "not exercised")
+        self.assert_finds("diagnostics", {**right, "docs/errors/WF3002.md": "x\n"}, right, "no diagnostic has this code")
+        self.assert_finds("diagnostics", {"compiler/diag/sema.def": 'DIAG(kA, 3001, Error, "Invalid name.")\n'}, right, "lower case")
+        self.assert_finds("diagnostics", {"compiler/diag/sema.def": 'DIAG(kA, 3001, Error, "a")\nDIAG(kB, 3001, Error, "b")\n'}, right, "is also kA")
+
+    def test_words(self):
+        self.assert_finds("words", {"runtime/base/a.cc": "// TO" + "DO: later\n"}, {"runtime/base/a.cc": "// do it later, or today\n"}, "unfinished")
+        self.assert_finds("words", {"runtime/base/a.cc": "// see /wor" + "k/main\n"}, {"runtime/base/a.cc": "// see docs/work/main\n"}, "one machine")
+
+    @unittest.skipIf(lint.shutil.which("clang-format-19") is None, "scripts/setup installs clang-format-19")
+    def test_format(self):
+        self.assert_finds("format", {".clang-format": "BasedOnStyle: Google\n", "runtime/base/a.cc": "int  a ;\n"},
+                          {".clang-format": "BasedOnStyle: Google\n", "runtime/base/a.cc": "int a;\n"}, "clang-format-19")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/abi/values.h"
+
+namespace wf::nodes {
+
+// A job for natives under test: memory that ASan watches to the byte, a budget, the first failure. wf_alloc and wf_fail of this program
+// find it through the context that is its first member.
+struct FakeJob {
+  wf_ctx ctx{&stop};
+  uint32_t stop = 0;
+  uint64_t budget = uint64_t{256} << 20;
+  int32_t code = 0;
+  std::string message;
+  std::vector<std::unique_ptr<uint8_t[], void (*)(uint8_t*)>> blocks;
+};
+
+inline wf_bytes View(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+
+template <typename T>
+wf_tensor Vector(std::vector<T>& data, uint8_t dtype) {
+  wf_tensor x{};
+  x.data = data.data();
+  x.dtype = dtype;
+  x.rank = 1;
+  x.dim[0] = static_cast<int64_t>(data.size());
+  x.stride[0] = 1;
+  return x;
+}
+
+template <typename T>
+std::vector<T> Elements(const wf_tensor& x) {
+  int64_t count = 1;
+  for (int axis = 0; axis < x.rank; ++axis) count *= x.dim[axis];
+  const T* data = static_cast<const T*>(x.data);
+  return {data, data + count};
+}
+
+}  // namespace wf::nodes

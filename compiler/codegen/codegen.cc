@@ -1,0 +1,157 @@
+#include "compiler/codegen/codegen.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "compiler/codegen/optimise.h"
+#include "runtime/base/check.h"
+
+#ifdef __SANITIZE_ADDRESS__
+// LLVM's shared library poisons its allocators' memory only when it was built with the sanitizer; mixed with us that gives false reports.
+extern "C" const char* __asan_default_options() { return "allow_user_poisoning=0"; }
+#endif
+
+namespace wf::codegen {
+namespace {
+
+constexpr char kTriple[] = "x86_64-pc-linux-gnu";
+
+// Keeps LLVM's errors; remarks and warnings of vectorisers are of no use to users.
+class Handler : public llvm::DiagnosticHandler {
+ public:
+  explicit Handler(std::string* errors) : errors_(errors) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    llvm::raw_string_ostream out(*errors_);
+    llvm::DiagnosticPrinterRawOStream printer(out);
+    info.print(printer);
+    return true;
+  }
+
+ private:
+  std::string* errors_;
+};
+
+void InitialiseOnce() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+  });
+}
+
+base::Result<std::unique_ptr<llvm::TargetMachine>> MakeMachine(int opt_level) {
+  InitialiseOnce();
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (target == nullptr) return base::Status(base::kUnimplemented, error);
+  const auto level = opt_level <= 0   ? llvm::CodeGenOptLevel::None
+                     : opt_level == 1 ? llvm::CodeGenOptLevel::Less
+                     : opt_level == 2 ? llvm::CodeGenOptLevel::Default
+                                      : llvm::CodeGenOptLevel::Aggressive;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // equal bits on every CPU: nothing becomes a fused multiply-add behind our back
+  options.FunctionSections = true;
+  options.DataSections = true;
+  // No features here: they would leak into every function. Each function names its CPU.
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(kTriple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+}
+
+void Verify(const llvm::Module& module, const char* when) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  const bool broken = llvm::verifyModule(module, &out);
+  WF_CHECK(!broken, when, text);
+}
+
+// An anonymous file in memory that the assembler reads by path; closed, and so gone, at the end of the scope.
+class MemoryFile {
+ public:
+  MemoryFile() : fd_(memfd_create("wf-constants", MFD_CLOEXEC)) {}
+  ~MemoryFile() {
+    if (fd_ >= 0) close(fd_);
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+  bool Append(const char* data, size_t size) const {
+    while (fd_ >= 0 && size > 0) {
+      const ssize_t n = write(fd_, data, size);
+      if (n <= 0) return false;
+      data += n;
+      size -= static_cast<size_t>(n);
+    }
+    return fd_ >= 0;
+  }
+
+ private:
+  int fd_;
+};
+
+base::Status AddBigConstants(llvm::Module& module, const MemoryFile& file, const std::vector<BigConstant>& constants) {
+  if (constants.empty()) return base::Status::Ok();
+  std::string text = ".section .rodata.wf_big,\"a\",@progbits\n";
+  size_t offset = 0;
+  for (const BigConstant& constant : constants) {
+    if (!file.Append(constant.bytes->data(), constant.bytes->size())) {
+      return {base::kResourceExhausted, "cannot hold a constant of " + std::to_string(constant.bytes->size()) + " bytes in memory"};
+    }
+    text += ".balign 64\n.globl " + constant.symbol + "\n.hidden " + constant.symbol + "\n.type " + constant.symbol + ",@object\n";
+    text += constant.symbol + ":\n.incbin \"" + file.path() + "\"," + std::to_string(offset) + "," + std::to_string(constant.bytes->size());
+    text += "\n.balign 64\n.size " + constant.symbol + "," + std::to_string(constant.bytes->size()) + "\n";
+    offset += constant.bytes->size();
+  }
+  module.appendModuleInlineAsm(text + ".text\n");
+  return base::Status::Ok();
+}
+
+base::Status Print(llvm::Module& module, llvm::TargetMachine& machine, Emit emit, llvm::SmallVectorImpl<char>& out) {
+  llvm::raw_svector_ostream stream(out);
+  if (emit == Emit::kLlvm) {
+    module.print(stream, nullptr);
+    return base::Status::Ok();
+  }
+  llvm::legacy::PassManager passes;
+  const auto type = emit == Emit::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type)) return {base::kInternal, "this LLVM cannot emit the file"};
+  passes.run(module);
+  return base::Status::Ok();
+}
+
+}  // namespace
+
+base::Status EmitObject(llvm::Module& module, const Options& options, llvm::SmallVectorImpl<char>& out) {
+  auto machine = MakeMachine(options.opt_level);
+  if (!machine.ok()) return machine.status();
+  module.setTargetTriple(kTriple);
+  module.setDataLayout((*machine)->createDataLayout());
+  std::string errors;
+  module.getContext().setDiagnosticHandler(std::make_unique<Handler>(&errors));
+  if (options.verify) Verify(module, "before the passes");
+  Optimise(module, **machine, options);
+  if (options.verify) Verify(module, "after the passes");
+  const MemoryFile file;
+  WF_RETURN_IF_ERROR(AddBigConstants(module, file, options.emit == Emit::kObject ? options.big_constants : std::vector<BigConstant>()));
+  WF_RETURN_IF_ERROR(Print(module, **machine, options.emit, out));
+  module.getContext().setDiagnosticHandler(nullptr);
+  if (!errors.empty()) return {base::kInternal, errors};
+  return base::Status::Ok();
+}
+
+}  // namespace wf::codegen

@@ -1,1 +1,279 @@
 #include "runtime/base/dim.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace wf::base {
+namespace {
+
+using Atom = Dim::Atom;
+using Term = Dim::Term;
+
+int64_t FloorDivide(int64_t a, int64_t b) {  // b > 0
+  const int64_t quotient = a / b;
+  return a % b < 0 ? quotient - 1 : quotient;
+}
+
+// What terms and atoms are sorted and merged by. Full names, so that symbols that only print alike stay apart; a length in front of each
+// name keeps keys of different atoms different whatever the names hold.
+std::string Key(const Dim& dim);
+std::string Key(const Atom& atom) {
+  if (atom.division.empty()) return atom.symbol + '\1';
+  return "\2(" + Key(atom.division[0]) + '/' + Key(atom.division[1]) + ')';
+}
+std::string Key(const std::vector<Atom>& atoms) {
+  std::string key;
+  for (const Atom& atom : atoms) key += Key(atom);
+  return key;
+}
+std::string Key(const Dim& dim) {
+  std::string key;
+  for (const Term& term : dim.terms()) key += std::to_string(term.coefficient) + '*' + Key(term.atoms) + '+';
+  return key;
+}
+
+// Atoms, counted with those inside divisions: what bounds the cost of everything here, recursion depth included.
+size_t Weight(const Dim& dim) {
+  size_t weight = 1;
+  for (const Term& term : dim.terms()) {
+    weight += 1 + term.atoms.size();
+    for (const Atom& atom : term.atoms) {
+      for (const Dim& part : atom.division) weight += Weight(part);
+    }
+  }
+  return weight;
+}
+
+void CollectSymbols(const Dim& dim, std::set<std::string>& names) {
+  for (const Term& term : dim.terms()) {
+    for (const Atom& atom : term.atoms) {
+      if (atom.division.empty()) names.insert(atom.symbol);
+      for (const Dim& part : atom.division) CollectSymbols(part, names);
+    }
+  }
+}
+
+// The atoms of `all` without those of `part`; nothing when `part` is not contained.
+std::optional<std::vector<Atom>> Without(const std::vector<Atom>& all, const std::vector<Atom>& part) {
+  std::vector<Atom> rest = all;
+  for (const Atom& atom : part) {
+    const auto found = std::find(rest.begin(), rest.end(), atom);
+    if (found == rest.end()) return std::nullopt;
+    rest.erase(found);
+  }
+  return rest;
+}
+
+// The divisor of floor(x / constant), when `dim` is exactly such a division.
+const Dim* ConstantDivision(const Dim& dim, int64_t& divisor) {
+  if (dim.terms().size() != 1 || dim.terms()[0].coefficient != 1 || dim.terms()[0].atoms.size() != 1) return nullptr;
+  const Atom& atom = dim.terms()[0].atoms[0];
+  if (atom.division.empty() || !atom.division[1].is_constant()) return nullptr;
+  divisor = *atom.division[1].constant();
+  return &atom.division[0];
+}
+
+std::string PrintAtom(const Atom& atom, bool alone) {
+  if (atom.division.empty()) return atom.symbol.substr(0, atom.symbol.find('#'));
+  const auto part = [](const Dim& dim) {
+    const bool simple = dim.is_constant() || dim.symbol().has_value();
+    return simple ? dim.ToString() : '(' + dim.ToString() + ')';
+  };
+  const std::string text = part(atom.division[0]) + '/' + part(atom.division[1]);
+  return alone ? text : '(' + text + ')';
+}
+
+std::string PrintTerm(const Term& term, int64_t coefficient) {
+  std::string text;
+  if (coefficient != 1 || term.atoms.empty()) text = std::to_string(coefficient);
+  for (const Atom& atom : term.atoms) {
+    if (!text.empty()) text += '*';
+    text += PrintAtom(atom, term.atoms.size() == 1 && coefficient == 1);
+  }
+  return text;
+}
+
+}  // namespace
+
+Dim::Dim(int64_t constant) {
+  if (constant != 0) terms_.push_back({{}, constant});
+}
+
+Dim Dim::Symbol(std::string name) { return Dim(std::vector<Term>{{{Atom{std::move(name), {}}}, 1}}); }
+
+Dim Dim::Unknown() {
+  static std::atomic<uint64_t> next{0};
+  return Symbol("_#" + std::to_string(next.fetch_add(1, std::memory_order_relaxed)));
+}
+
+Dim Dim::Normalised(std::vector<Term> terms) {
+  std::map<std::string, Term> merged;
+  for (Term& term : terms) {
+    std::sort(term.atoms.begin(), term.atoms.end(), [](const Atom& a, const Atom& b) { return Key(a) < Key(b); });
+    auto [at, fresh] = merged.try_emplace(Key(term.atoms), term);
+    if (!fresh && __builtin_add_overflow(at->second.coefficient, term.coefficient, &at->second.coefficient)) return Unknown();
+  }
+  std::vector<Term> sorted, constant;
+  for (auto& [key, term] : merged) {
+    if (term.coefficient != 0) (term.atoms.empty() ? constant : sorted).push_back(std::move(term));
+  }
+  sorted.insert(sorted.end(), constant.begin(), constant.end());
+  Dim result(std::move(sorted));
+  return result.terms_.size() > kMaxTerms || Weight(result) > kMaxWeight ? Unknown() : result;
+}
+
+Dim operator+(const Dim& a, const Dim& b) {
+  std::vector<Term> terms = a.terms_;
+  terms.insert(terms.end(), b.terms_.begin(), b.terms_.end());
+  return Dim::Normalised(std::move(terms));
+}
+
+Dim operator*(const Dim& a, const Dim& b) {
+  std::vector<Term> terms;
+  for (const Term& x : a.terms_) {
+    for (const Term& y : b.terms_) {
+      Term product = x;
+      if (__builtin_mul_overflow(x.coefficient, y.coefficient, &product.coefficient)) return Dim::Unknown();
+      product.atoms.insert(product.atoms.end(), y.atoms.begin(), y.atoms.end());
+      terms.push_back(std::move(product));
+    }
+  }
+  return Dim::Normalised(std::move(terms));
+}
+
+Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
+
+// floor((c*Q + R) / c) is Q + floor(R / c), so coefficients are reduced to 0..c-1; then common factors and nested constant divisors go.
+Dim Dim::DivideByConstant(const Dim& a, int64_t divisor) {
+  if (divisor < 0) {
+    if (divisor == INT64_MIN) return Unknown();
+    return DivideByConstant(a * Dim(-1), -divisor);
+  }
+  std::vector<Term> whole, rest;
+  int64_t common = divisor;
+  for (const Term& term : a.terms_) {
+    const int64_t quotient = FloorDivide(term.coefficient, divisor);
+    const int64_t remainder = term.coefficient - quotient * divisor;
+    if (quotient != 0) whole.push_back({term.atoms, quotient});
+    if (remainder != 0) rest.push_back({term.atoms, remainder});
+    // A constant remainder below the common factor of the others cannot reach the next multiple, hence does not count.
+    if (!term.atoms.empty()) common = std::gcd(common, remainder);
+  }
+  Dim quotient = Normalised(std::move(whole));
+  std::vector<Term> reduced;
+  for (const Term& term : rest) {
+    if (term.coefficient / common != 0) reduced.push_back({term.atoms, term.coefficient / common});
+  }
+  divisor /= common;
+  Dim numerator = Normalised(std::move(reduced));
+  if (divisor == 1) return quotient + numerator;
+  if (numerator.is_constant()) return quotient;  // 0..divisor-1
+  int64_t inner = 0, both = 0;
+  if (const Dim* nested = ConstantDivision(numerator, inner); nested != nullptr && !__builtin_mul_overflow(inner, divisor, &both)) {
+    return quotient + DivideByConstant(*nested, both);
+  }
+  Atom atom{"", {std::move(numerator), Dim(divisor)}};
+  return quotient + Normalised({{{std::move(atom)}, 1}});
+}
+
+Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
+  if (const auto divisor = b.constant()) return *divisor == 0 ? Unknown() : DivideByConstant(a, *divisor);
+  if (a.terms_.empty()) return Dim(0);
+  if (a == b) return Dim(1);
+  if (b.terms_.size() == 1) {  // by a product of symbols: exact when it divides every term
+    std::vector<Term> quotient;
+    for (const Term& term : a.terms_) {
+      auto rest = Without(term.atoms, b.terms_[0].atoms);
+      if (!rest || b.terms_[0].coefficient == -1 || term.coefficient % b.terms_[0].coefficient != 0) break;
+      quotient.push_back({std::move(*rest), term.coefficient / b.terms_[0].coefficient});
+    }
+    if (quotient.size() == a.terms_.size()) return Normalised(std::move(quotient));
+  }
+  return Normalised({{{Atom{"", {a, b}}}, 1}});
+}
+
+bool operator==(const Dim::Atom& a, const Dim::Atom& b) { return a.symbol == b.symbol && a.division == b.division; }
+bool operator==(const Dim& a, const Dim& b) { return a.terms_ == b.terms_; }
+
+bool Dim::is_constant() const { return terms_.empty() || (terms_.size() == 1 && terms_[0].atoms.empty()); }
+
+std::optional<int64_t> Dim::constant() const {
+  if (!is_constant()) return std::nullopt;
+  return terms_.empty() ? 0 : terms_[0].coefficient;
+}
+
+std::optional<std::string> Dim::symbol() const {
+  if (terms_.size() != 1 || terms_[0].coefficient != 1 || terms_[0].atoms.size() != 1) return std::nullopt;
+  const Atom& atom = terms_[0].atoms[0];
+  return atom.division.empty() ? std::optional(atom.symbol) : std::nullopt;
+}
+
+std::vector<std::string> Dim::Symbols() const {
+  std::set<std::string> names;
+  CollectSymbols(*this, names);
+  return {names.begin(), names.end()};
+}
+
+bool Dim::ProvedDifferent(const Dim& a, const Dim& b) {
+  const auto difference = (a - b).constant();
+  return difference.has_value() && *difference != 0;
+}
+
+std::optional<Dim::Linear> Dim::AsLinear() const {
+  if (terms_.empty() || terms_.size() > 2 || terms_[0].atoms.size() != 1 || !terms_[0].atoms[0].division.empty()) return std::nullopt;
+  if (terms_.size() == 2 && !terms_[1].atoms.empty()) return std::nullopt;
+  return Linear{terms_[0].atoms[0].symbol, terms_[0].coefficient, terms_.size() == 2 ? terms_[1].coefficient : 0};
+}
+
+Dim Dim::Substitute(const std::function<std::optional<Dim>(const std::string&)>& value_of) const {
+  Dim sum;
+  for (const Term& term : terms_) {
+    Dim product(term.coefficient);
+    for (const Atom& atom : term.atoms) {
+      if (atom.division.empty()) {
+        product = product * value_of(atom.symbol).value_or(Symbol(atom.symbol));
+      } else {
+        product = product * FloorDiv(atom.division[0].Substitute(value_of), atom.division[1].Substitute(value_of));
+      }
+    }
+    sum = sum + product;
+  }
+  return sum;
+}
+
+std::optional<int64_t> Dim::Evaluate(const std::function<std::optional<int64_t>(const std::string&)>& value_of) const {
+  int64_t sum = 0;
+  for (const Term& term : terms_) {
+    int64_t product = term.coefficient;
+    for (const Atom& atom : term.atoms) {
+      std::optional<int64_t> value;
+      if (atom.division.empty()) {
+        value = value_of(atom.symbol);
+      } else {
+        const auto numerator = atom.division[0].Evaluate(value_of), denominator = atom.division[1].Evaluate(value_of);
+        if (!numerator || !denominator || *denominator == 0 || *numerator == INT64_MIN || *denominator == INT64_MIN) return std::nullopt;
+        value = *denominator > 0 ? FloorDivide(*numerator, *denominator) : FloorDivide(-*numerator, -*denominator);
+      }
+      if (!value || __builtin_mul_overflow(product, *value, &product)) return std::nullopt;
+    }
+    if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
+  }
+  return sum;
+}
+
+std::string Dim::ToString() const {
+  if (terms_.empty()) return "0";
+  std::string text;
+  for (const Term& term : terms_) {
+    const bool minus = term.coefficient < 0 && term.coefficient != INT64_MIN;
+    if (!text.empty()) text += minus ? " - " : " + ";
+    if (text.empty() && minus) text += '-';
+    text += PrintTerm(term, minus ? -term.coefficient : term.coefficient);
+  }
+  return text;
+}
+
+}  // namespace wf::base

@@ -13,10 +13,11 @@ namespace wf::base {
 // One extent of a shape: an integer polynomial over symbols, in one normal form, so that equal dimensions compare equal.
 // An atom is a symbol or a floor division that did not simplify; floor divisions are opaque (semantics.md 20).
 // Overflow of a coefficient makes the dimension an atom of its own (`Unknown`), equal to nothing but itself.
-// Thread: immutable value.   Cost: O(terms); a polynomial has at most kMaxTerms terms, more is Unknown.
+// A division by a constant keeps coefficients below the divisor: (3*h - 1)/2 is h + (h + 1)/2 - 1.
+// Thread: immutable value.   Cost: O(terms); above kMaxTerms terms or kMaxWeight atoms (those inside divisions counted) it is Unknown.
 class Dim {
  public:
-  static constexpr size_t kMaxTerms = 32;
+  static constexpr size_t kMaxTerms = 32, kMaxWeight = 256;
 
   Dim() : Dim(0) {}
   Dim(int64_t constant);                // NOLINT: implicit, so that `3` is a dimension
@@ -26,8 +27,8 @@ class Dim {
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  static Dim FloorDiv(const Dim& a, const Dim& b);  // exact division where every coefficient divides; b of constant 0 is Unknown
-  friend bool operator==(const Dim& a, const Dim& b) = default;
+  static Dim FloorDiv(const Dim& a, const Dim& b);  // exact where it divides (h*w/w is h); by constant 0: Unknown
+  friend bool operator==(const Dim& a, const Dim& b);
 
   bool is_constant() const;
   std::optional<int64_t> constant() const;    // the value when no symbol is left
@@ -52,7 +53,7 @@ class Dim {
   struct Atom {
     std::string symbol;         // or, when empty, floor(numerator / denominator)
     std::vector<Dim> division;  // {numerator, denominator}
-    friend bool operator==(const Atom&, const Atom&) = default;
+    friend bool operator==(const Atom&, const Atom&);
   };
   struct Term {
     std::vector<Atom> atoms;
@@ -64,7 +65,8 @@ class Dim {
  private:
   explicit Dim(std::vector<Term> terms) : terms_(std::move(terms)) {}
   static Dim Normalised(std::vector<Term> terms);
-  std::vector<Term> terms_;  // sorted by printed atoms; no zero coefficient; the constant has no atoms
+  static Dim DivideByConstant(const Dim& a, int64_t divisor);  // divisor is not 0
+  std::vector<Term> terms_;                                    // sorted by atoms, the constant (no atoms) last; no zero coefficient
 };
 
 }  // namespace wf::base

@@ -1,0 +1,132 @@
+#include "runtime/base/dim.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace wf::base {
+namespace {
+
+const Dim h = Dim::Symbol("h"), w = Dim::Symbol("w"), n = Dim::Symbol("n");
+
+std::optional<int64_t> At(const Dim& dim, std::map<std::string, int64_t> values) {
+  return dim.Evaluate([&](const std::string& name) -> std::optional<int64_t> {
+    const auto found = values.find(name);
+    if (found == values.end()) return std::nullopt;
+    return found->second;
+  });
+}
+
+TEST(Dim, EqualPolynomialsAreEqualHoweverTheyWereWritten) {
+  EXPECT_EQ((h + 1) * (h - 1), h * h - 1);
+  EXPECT_EQ(h * w + w * h, Dim(2) * w * h);
+  EXPECT_EQ(h - h, Dim(0));
+  EXPECT_EQ(Dim::FloorDiv(h, w) * n, n * Dim::FloorDiv(h, w));
+  EXPECT_FALSE(h == w);
+}
+
+TEST(Dim, PrintsAsAUserWouldWriteIt) {
+  EXPECT_EQ((Dim(2) * h + 1).ToString(), "2*h + 1");
+  EXPECT_EQ((h - w - 3).ToString(), "h - w - 3");
+  EXPECT_EQ((Dim(-1) * h).ToString(), "-h");
+  EXPECT_EQ(Dim(0).ToString(), "0");
+  EXPECT_EQ(Dim::FloorDiv(w, 4).ToString(), "w/4");
+  EXPECT_EQ((Dim(3) * Dim::FloorDiv(w + 1, 4)).ToString(), "3*((w + 1)/4)");
+  EXPECT_EQ(Dim::Symbol("w#7").ToString(), "w");
+  EXPECT_EQ(Dim::Unknown().ToString(), "_");
+}
+
+TEST(Dim, DivisionByAConstantHasOneForm) {
+  EXPECT_EQ(Dim::FloorDiv(Dim(4) * h + 8, 4), h + 2);
+  EXPECT_EQ(Dim::FloorDiv(Dim(3) * h - 1, 2), h + Dim::FloorDiv(h + 1, 2) - 1);
+  EXPECT_EQ(Dim::FloorDiv(Dim(2) * h + 1, 2), h);
+  EXPECT_EQ(Dim::FloorDiv(Dim(2) * h + 1, 4), Dim::FloorDiv(h, 2));
+  EXPECT_EQ(Dim::FloorDiv(Dim::FloorDiv(h, 2), 3), Dim::FloorDiv(h, 6));
+  EXPECT_EQ(Dim::FloorDiv(Dim(-7), 2), Dim(-4));
+  EXPECT_EQ(Dim::FloorDiv(h, -1), Dim(0) - h);
+}
+
+TEST(Dim, DivisionByAProductOfSymbolsIsExactWhereItDivides) {
+  EXPECT_EQ(Dim::FloorDiv(n * h * w * 3, h * w), n * 3);
+  EXPECT_EQ(Dim::FloorDiv(n * h + h, h), n + 1);
+  EXPECT_FALSE(Dim::FloorDiv(n * h + 1, h) == n);
+  EXPECT_EQ(Dim::FloorDiv(h + w, w + h), Dim(1));
+}
+
+TEST(Dim, NormalFormKeepsTheValue) {
+  for (int64_t x = 0; x < 40; ++x) {
+    for (int64_t c : {1, 2, 3, 4, 6, -2}) {
+      for (int64_t a : {-5, -1, 1, 2, 3, 4, 6}) {
+        for (int64_t b : {-7, -1, 0, 1, 4}) {
+          const int64_t top = a * x + b;
+          const int64_t expected = (top - ((top % c) + c) % c) / c;  // floor for either sign of c
+          EXPECT_EQ(At(Dim::FloorDiv(Dim(a) * h + b, c), {{"h", x}}), expected) << a << "*" << x << "+" << b << " over " << c;
+        }
+      }
+    }
+  }
+}
+
+TEST(Dim, UnknownIsEqualOnlyToItself) {
+  const Dim unknown = Dim::Unknown();
+  EXPECT_EQ(unknown, unknown);
+  EXPECT_FALSE(unknown == Dim::Unknown());
+  EXPECT_FALSE(Dim::FloorDiv(h, 0) == Dim::FloorDiv(h, 0));
+  EXPECT_EQ(unknown - unknown, Dim(0));
+}
+
+TEST(Dim, OverflowIsUnknown) {
+  const Dim big(INT64_MAX);
+  EXPECT_FALSE((big + 1).is_constant());
+  EXPECT_FALSE((big * 2).is_constant());
+  EXPECT_FALSE(Dim::FloorDiv(Dim(INT64_MIN), -1).is_constant());
+  EXPECT_EQ(At(h * h, {{"h", INT64_MAX}}), std::nullopt);
+}
+
+TEST(Dim, SizeIsBounded) {
+  Dim square = h + w;
+  for (int i = 0; i < 40; ++i) square = square * square;
+  EXPECT_TRUE(square.symbol().has_value() || square.terms().size() <= Dim::kMaxTerms);
+  Dim nested = h;
+  for (int i = 0; i < 1000; ++i) nested = Dim::FloorDiv(nested * nested + w, w + 1);
+  EXPECT_LE(nested.terms().size(), Dim::kMaxTerms);
+}
+
+TEST(Dim, TellsWhatItIs) {
+  EXPECT_EQ(Dim(5).constant(), 5);
+  EXPECT_EQ((h + 5 - h).constant(), 5);
+  EXPECT_EQ(h.symbol(), "h");
+  EXPECT_EQ((h + 1).symbol(), std::nullopt);
+  EXPECT_EQ((Dim::FloorDiv(w, h) + n).Symbols(), (std::vector<std::string>{"h", "n", "w"}));
+}
+
+TEST(Dim, DifferentOnlyWhenTheDifferenceIsAConstant) {
+  EXPECT_TRUE(Dim::ProvedDifferent(h + 1, h));
+  EXPECT_TRUE(Dim::ProvedDifferent(3, 4));
+  EXPECT_FALSE(Dim::ProvedDifferent(h, w));
+  EXPECT_FALSE(Dim::ProvedDifferent(h, h));
+}
+
+TEST(Dim, LinearFormsNameTheirSymbol) {
+  const auto linear = (Dim(2) * h + 1).AsLinear();
+  ASSERT_TRUE(linear.has_value());
+  EXPECT_EQ(linear->symbol, "h");
+  EXPECT_EQ(linear->mul, 2);
+  EXPECT_EQ(linear->add, 1);
+  EXPECT_FALSE((h * h).AsLinear().has_value());
+  EXPECT_FALSE((h + w).AsLinear().has_value());
+  EXPECT_FALSE(Dim(3).AsLinear().has_value());
+  EXPECT_FALSE(Dim::FloorDiv(h, 2).AsLinear().has_value());
+}
+
+TEST(Dim, SubstituteAndEvaluate) {
+  const auto h_is_2w = [](const std::string& name) { return name == "h" ? std::optional(Dim::Symbol("w") * 2) : std::nullopt; };
+  EXPECT_EQ((h * h + n).Substitute(h_is_2w), w * w * 4 + n);
+  EXPECT_EQ(Dim::FloorDiv(h, 2).Substitute(h_is_2w), w);
+  EXPECT_EQ(At(Dim::FloorDiv(h + 1, w), {{"h", 9}, {"w", 4}}), 2);
+  EXPECT_EQ(At(Dim::FloorDiv(h, w), {{"h", 9}, {"w", 0}}), std::nullopt);
+  EXPECT_EQ(At(h, {}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace wf::base

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/dim.h"
+#include "runtime/base/dtype.h"
+#include "runtime/base/status.h"
+
+// A model file in our terms: values, nodes in an order in which they can run, and where the bytes of its weights lie.
+namespace wf::onnx {
+
+using base::Dim;
+using Shape = std::vector<Dim>;
+
+// dtype of ONNX strings, beside the numbers WF_BOOL..WF_F64: only ports may have it (semantics.md 26). 0 is "not known".
+inline constexpr uint8_t kStringType = 64;
+std::string TypeName(uint8_t dtype);                      // "f32", "string"
+std::string ToString(uint8_t dtype, const Shape& shape);  // "f32[n, 1, 28, 28]"; "f32" for a scalar
+
+// Random access to the bytes of a file.   Thread: thread-safe, reads move no position.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  virtual uint64_t size() const = 0;
+  virtual const std::string& name() const = 0;  // path, for messages
+  // Fills `out`. Errors: kInvalidArgument when the range leaves the file (it may have shrunk since it was opened), kUnavailable for a read
+  // error.
+  virtual base::Status Read(uint64_t offset, std::span<uint8_t> out) const = 0;
+};
+
+// How elements are written in a file: as they are, or as protobuf varints, one per element.
+enum class Encoding : uint8_t { kRaw, kVarint };
+
+// A constant of the file. Few elements are in `bytes`; others stay in the file until ReadElements is asked for them.
+struct Weight {
+  std::string name;
+  uint8_t dtype = 0;
+  std::vector<int64_t> dim;
+  Encoding encoding = Encoding::kRaw;
+  uint16_t file = 0;                // index into Model::files
+  uint64_t offset = 0, length = 0;  // within that file
+  std::vector<uint8_t> bytes;       // size_bytes() of them when the elements are held here
+  bool held = false;
+
+  int64_t count() const;       // elements; cannot overflow, the reader has checked
+  int64_t size_bytes() const;  // as elements in memory
+};
+
+struct Attribute {
+  enum class Kind : uint8_t { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kOther };
+  std::string name;
+  Kind kind = Kind::kOther;
+  int64_t i = 0;
+  float f = 0;
+  std::string s;
+  std::vector<int64_t> ints;
+  std::vector<float> floats;
+  int tensor = -1;  // kTensor: index into Graph::weights
+};
+
+enum class Op : uint8_t {
+#define OPERATOR(name, since, min_in, max_in, max_out, types, attributes, infer) k##name,
+#include "runtime/onnx/operators.def"
+#undef OPERATOR
+};
+std::string_view OpName(Op op);
+
+struct Node {
+  Op op = Op::kIdentity;
+  std::string name;          // as in the file; may be empty
+  int index = 0;             // place among the file's nodes, from 0
+  int opset = 0;             // version of the default operator set that the file imports
+  std::vector<int> in, out;  // indices into Graph::values; -1: optional and absent
+  std::vector<Attribute> attributes;
+
+  const Attribute* Find(std::string_view attribute) const;
+  int64_t Int(std::string_view attribute, int64_t otherwise) const;
+  float Float(std::string_view attribute, float otherwise) const;
+  std::string_view String(std::string_view attribute, std::string_view otherwise) const;
+  std::span<const int64_t> Ints(std::string_view attribute) const;  // empty when absent
+  bool has_in(size_t i) const { return i < in.size() && in[i] >= 0; }
+  std::string Describe() const;  // "node `conv1` (Conv)", "node 3 (Conv)"
+};
+
+struct Value {
+  std::string name;
+  int weight = -1;  // index into Graph::weights, or -1: an input or written by a node
+};
+
+struct Graph {
+  std::vector<Value> values;
+  std::vector<Node> nodes;  // each reads only inputs, weights and what earlier nodes write
+  std::vector<Weight> weights;
+  std::vector<int> inputs, outputs;  // values, in the order of the file; inputs without those that have a default
+};
+
+// An input or output of the model, with the file's real axes.
+struct Port {
+  std::string name;  // as in the file, not sanitised
+  uint8_t dtype = 0;
+  Shape dim;
+  std::string ToString() const;  // "input: f32[n, 1, 28, 28]"
+};
+
+// What a model takes and gives. Named dynamic axes are symbols of that name; unnamed ones are distinct unknowns. The axes of outputs come
+// from shape inference, in terms of the symbols of the inputs; what only the data decides is an unknown.
+struct Signature {
+  std::vector<Port> inputs, outputs;
+};
+
+// A model file that was read and understood.   Thread: immutable.   Owns: open files, for ReadElements.
+struct Model {
+  std::string path, producer;
+  int64_t ir_version = 0;
+  int opset = 0;
+  Graph graph;
+  Signature signature;
+  std::vector<std::shared_ptr<const ByteSource>> files;  // [0] the model file itself, then files of external data
+};
+
+}  // namespace wf::onnx

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/onnx/graph.h"
+
+namespace wf::onnx {
+
+// What is known about a value without running the model.
+struct Known {
+  uint8_t dtype = 0;
+  Shape dim;
+  std::optional<std::vector<Dim>> content;  // elements of a small integer tensor, when they follow from shapes
+};
+
+// Element types and shapes of every value of the graph, for the given shapes of its inputs (symbolic when a program is compiled, numbers
+// when a plan is made for one batch size). `model` names the file in messages. Errors: kInvalidArgument when a node cannot accept its
+// inputs, kUnimplemented for a use of an operator that is not built; both name the node.
+base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model);
+
+// Window of a convolution or pooling over `spatial` axes. Errors: a wrong number of values, or values out of range; text without file and
+// node.
+struct Window {
+  enum class AutoPad : uint8_t { kExplicit, kSameUpper, kSameLower };
+  std::vector<int64_t> kernel, stride, dilation, pad_begin, pad_end;
+  AutoPad auto_pad = AutoPad::kExplicit;
+  bool ceil_mode = false;
+};
+// `kernel`: extents from the weights (Conv), empty when the attribute must give them (pooling).
+base::Result<Window> ReadWindow(const Node& node, size_t spatial, std::span<const int64_t> kernel);
+Dim WindowExtent(const Window& window, size_t axis, const Dim& in);  // of the output
+// Sets pad_begin and pad_end from the extents when the padding is automatic; REQUIRES: one extent for each spatial axis.
+void ResolvePads(Window& window, std::span<const int64_t> in);
+
+}  // namespace wf::onnx

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/onnx/graph.h"
+
+namespace wf::onnx {
+
+struct ReadOptions {
+  uint64_t max_graph_bytes = uint64_t{256} << 20;  // of the file without the elements of initialisers
+  uint64_t max_weight_bytes = uint64_t{1} << 40;   // of one constant, in memory
+  bool external_data = true;                       // false: refuse every file beside the model
+};
+
+// Reads a model file: structure, small constants and the signature; the elements of large initialisers stay in the file.
+// Errors, each naming the file and, where there is one, the node: kNotFound, kPermissionDenied; kInvalidArgument for bytes that are no
+// sound model; kUnimplemented for an operator, type or feature that is not built. Bounds: memory is a small multiple of the file without
+// its initialisers.   Cost: one pass over the structure, elements are skipped by offset.
+base::Result<Model> ReadModel(const std::string& path, const ReadOptions& options = {});
+
+// The same from memory, which must outlive the model; external data is refused. `name` stands for the path in messages.
+base::Result<Model> ReadModelBytes(std::span<const uint8_t> bytes, const std::string& name, const ReadOptions& options = {});
+
+// Writes the elements of `weight` to `out`, which has weight.size_bytes() bytes.   Thread: thread-safe.   Errors: the file has shrunk or
+// cannot be read.
+base::Status ReadElements(const Model& model, const Weight& weight, std::span<uint8_t> out);
+
+struct VersionFile {
+  int64_t version;
+  std::string path;
+  friend bool operator==(const VersionFile&, const VersionFile&) = default;
+};
+
+// The versions that `path` offers, oldest first: a file is version 1; a folder offers N for each sub-folder N/ that holds a model.onnx.
+// Errors: kNotFound when there is none, with the reason.
+base::Result<std::vector<VersionFile>> FindVersions(const std::string& path);
+
+}  // namespace wf::onnx

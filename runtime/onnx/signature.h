@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/onnx/graph.h"
+
+namespace wf::onnx {
+
+// Which axis of each port counts samples (semantics.md 13).
+struct BatchAxes {
+  std::vector<int8_t> axis;  // per port, inputs then outputs: index among the file's axes, -1 none
+  bool batched = false;      // runs of several samples are possible
+  bool dropped = false;      // the axis is a literal 1: calls do not see it, one sample a run
+  std::string reason;        // of the choice, for `check --verbose`
+};
+
+// The name that marks the batch axis in a written signature.
+inline constexpr std::string_view kBatchSymbol = "batch";
+
+// Chooses the batch axis of a model. `written`: the signature in the program, or null; its axes are the file's, one of each port possibly
+// `batch`. Errors: kInvalidArgument when the written signature does not fit the file, or an output of a model with a batch axis has none.
+base::Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Signature* written = nullptr);
+
+// The signature that calls see: without the axes chosen above.
+Signature WithoutBatchAxis(const Signature& signature, const BatchAxes& axes);
+
+// Ok when a model with signature `file` can stand in for `wanted`: the same ports in the same order, element types, ranks and extents; an
+// axis that is dynamic in `wanted` must be dynamic in `file`. Used for a written signature and for a new version of a model.
+base::Status CheckSignature(const Signature& file, const Signature& wanted);
+
+}  // namespace wf::onnx

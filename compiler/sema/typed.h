@@ -29,7 +29,7 @@ struct Local {
 
 enum class ExprKind : uint8_t {
   kScalar,      // bits
-  kText,        // text with a hole {} per arg: "..", interpolation, str(x), string + string
+  kText,        // text with a hole {} per arg: "..", interpolation, str(x), string + string; without args verbatim
   kBytesConst,  // text: bytes
   kNone,
   kSome,      // of an optional; kSome: one arg (also the implicit T -> T?)
@@ -80,11 +80,14 @@ struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 
 // A symbol that an expression's value brings into being (semantics.md 19, 20): extent `axis` of the tensor at `path` (field numbers) of the
-// value.
+// value is mul * symbol + add, mul > 0. With kWholeValue as axis the value at `path` is an integer and is the symbol itself. A symbol may be
+// brought into being again by an outer expression (a block, a node); its value is the same then.
 struct FreshSymbol {
+  static constexpr uint32_t kWholeValue = 0xffffffff;
   std::string symbol;
   std::vector<uint32_t> path;
-  uint32_t axis;
+  uint32_t axis = 0;
+  int64_t mul = 1, add = 0;
 };
 
 // A run-time check that two dimensions agree, left where nothing is provable; fails 7004 with `message` (may hold {0} and {1} for the two
@@ -135,12 +138,13 @@ struct Expr {
   ExprPtr condition;                                 // kListLoop: filter, or null
   std::vector<BlockStep> steps;                      // kBlock
   int32_t code = 0;                                  // kFail
-  std::vector<std::pair<std::string, Dim>> symbols;  // kCallFn: the callee's symbols in terms of the caller's
+  std::vector<std::pair<std::string, Dim>> symbols;  // kCallFn: the callee's symbols and integer parameters in terms of the caller's
   std::vector<DimCheck> checks;                      // before this expression is evaluated (after its args)
   std::vector<FreshSymbol> fresh;                    // after it
 };
 
-// A function for one binding of its type variables. Its dimensions stay symbolic; each call gives them values.
+// A function for one binding of its type variables. Its dimensions stay symbolic; each call gives them values. An integer parameter is also
+// a symbol of its name.
 struct Function {
   std::string name;           // "nn.softmax<f32>"
   std::vector<Local> locals;  // params first
@@ -212,7 +216,7 @@ struct Workflow {
   std::vector<Field> results;  // the named tuple's fields
   std::vector<std::string> result_wire_names;
   std::vector<DimCheck> param_checks;      // a symbol bound twice: fails 5000
-  std::vector<FreshSymbol> param_symbols;  // path[0]: parameter
+  std::vector<FreshSymbol> param_symbols;  // path[0]: parameter; also one per integer parameter
   std::vector<Stmt> body;                  // textual order
   struct Stage {
     std::string name;

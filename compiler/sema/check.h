@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ast/nodes.h"
+#include "compiler/base/source.h"
+#include "compiler/diag/emitter.h"
+#include "compiler/sema/typed.h"
+
+namespace wf::sema {
+
+// One parsed file and the path by which others import it.
+struct SourceModule {
+  std::string path;                 // "std.image", "util.boxes"; empty for the root
+  const ast::File* file = nullptr;  // null: it could not be read or did not parse, which has been reported; its users stay silent
+};
+
+struct CheckOptions {
+  bool require_service = false;  // a program that publishes nothing is an error (build, run)
+  uint64_t max_embedded_bytes = uint64_t{64} << 20;  // of one file() lines() json()
+};
+
+// What Check reads. Files are found by import path: modules[0] is the root, the rest in any order; an import whose path is not among them is
+// reported. A module "std.prelude" is in scope everywhere. Paths of models and embedded files are relative to the .wf that names them, as
+// the source map names it.
+struct CheckInput {
+  std::vector<SourceModule> modules;
+  const source::SourceMap& sources;
+  CheckOptions options;
+};
+
+// Names, types, shapes, settings and the graph of every module; reports each mistake once. Nothing after an error.
+// Thread: any, one at a time per emitter.   Errors: into `diag`.   Bounds: depth of expressions kMaxDepth (reported), time linear but for
+// the instances of std functions.
+std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag);
+
+// The import paths that a file names, in order, each once; what a loader has to find before Check.
+std::vector<std::string> ImportsOf(const ast::File& file);
+
+// A stable listing, for --emit=sema and tests.
+std::string Print(const Program& program);
+
+}  // namespace wf::sema

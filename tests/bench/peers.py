@@ -1,0 +1,104 @@
+"""The peers and the tools of the benchmarks: nginx with one worker, wrk, and what the kernel counts for a process."""
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import harness
+
+# The server's core and the load tool's. On one core both share it, and the figures say so by being low.
+_CPUS = sorted(os.sched_getaffinity(0))
+SERVER_CPU, LOAD_CPU = _CPUS[0], _CPUS[-1]
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def pin(process, cpu):
+    """All threads of a running process, and those that it starts later."""
+    for task in Path(f"/proc/{process}/task").iterdir():
+        os.sched_setaffinity(int(task.name), {cpu})
+
+
+class OnOneCore:
+    """Starts processes that see one core only, so that they size their threads for it."""
+    def __init__(self, cpu):
+        self.cpu = cpu
+
+    def __enter__(self):
+        self.before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {self.cpu})
+
+    def __exit__(self, *_):
+        os.sched_setaffinity(0, self.before)
+
+
+def start_server(source, *args):
+    """A compiled example on the server's core, with one loop thread."""
+    harness.compiled(source)
+    with OnOneCore(SERVER_CPU):
+        return harness.Server.of(source, "--io-threads", "1", *args)
+
+
+class Nginx:
+    """`return 200` with a constant body, one worker, no log."""
+    def __init__(self, body, content_type="application/json"):
+        self.port = free_port()
+        folder = harness.scratch() / f"nginx-{self.port}"
+        folder.mkdir()
+        text = json.dumps(body)[1:-1].replace("'", "\\'").replace("$", "")
+        (folder / "nginx.conf").write_text(f"""
+worker_processes 1; daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log crit;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off; keepalive_requests 1000000000; default_type {content_type}; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi; client_max_body_size 64m;
+  server {{ listen 127.0.0.1:{self.port}; location / {{ return 200 '{text}'; }} }}
+}}
+""")
+        with OnOneCore(SERVER_CPU):
+            self.process = subprocess.Popen(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.address = ("127.0.0.1", self.port)
+        until = time.monotonic() + 10
+        while True:
+            try:
+                socket.create_connection(self.address, 1).close()
+                return
+            except OSError:
+                if time.monotonic() > until or self.process.poll() is not None:
+                    raise AssertionError(f"nginx did not start: {self.process.communicate(timeout=5)[1]!r}") from None
+                time.sleep(0.02)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def wrk(address, path, body, seconds, connections=32, content_type="application/json"):
+    """Requests a second, all answered with 200."""
+    script = harness.scratch() / "post.lua"
+    data = "".join(f"\\{byte:03d}" for byte in body)
+    script.write_text(f'wrk.method = "POST"\nwrk.body = "{data}"\nwrk.headers["content-type"] = "{content_type}"\n')
+    with OnOneCore(LOAD_CPU):
+        done = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(script), f"http://{address[0]}:{address[1]}{path}"],
+                              capture_output=True, text=True, check=True)
+    if "Non-2xx" in done.stdout or "Socket errors" in done.stdout:
+        raise AssertionError(f"wrk saw failures on {path}:\n{done.stdout}")
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", done.stdout).group(1))
+
+
+def cpu_seconds(pid):
+    """(user, system) of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[11]) / TICKS, int(fields[12]) / TICKS
+
+
+def resident_bytes(pid):
+    return int(re.search(r"^VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M).group(1)) * 1024

@@ -1,0 +1,182 @@
+"""The benchmarks: each is a function of the options that yields rows. Its first line of text is shown by --list."""
+import mmap
+import struct
+import subprocess
+import time
+from statistics import median
+
+import harness
+import peers
+import tiny_onnx
+from bench import Row
+
+HELLO = harness.EXAMPLES / "hello/hello.wf"
+DIGITS = harness.EXAMPLES / "digits/digits.wf"
+GREET, GREET_BODY, GREET_REPLY = "/Hello/Greet", b'{"name":"Ada"}', '{"text":"hello, Ada"}'
+CLASSIFY, CLASSIFY_REPLY = "/DigitService/Classify", '{"labels":["7","9","3"],"scores":[0.9989811,0.0006,0.0002]}'
+OF_NGINX = 0.65  # of nginx's rate that the framework itself is to reach
+
+
+def seven():
+    return (DIGITS.parent / "testdata/seven.png").read_bytes()
+
+
+def against_nginx(options, server, path, body, reply, connections=32):
+    """Medians of interleaved rounds: our rate and nginx's for the same request and a reply of the same bytes."""
+    nginx = peers.Nginx(reply)
+    try:
+        peers.wrk(server.addresses["http"], path, body, 1, connections)
+        ours, theirs = [], []
+        for _ in range(options.rounds):
+            ours.append(peers.wrk(server.addresses["http"], path, body, options.seconds, connections))
+            theirs.append(peers.wrk(nginx.address, path, body, options.seconds, connections))
+        return median(ours), median(theirs)
+    finally:
+        nginx.stop()
+
+
+def http(options):
+    """a trivial JSON workflow against nginx's `return 200`, one core each"""
+    server = peers.start_server(HELLO)
+    ours, theirs = against_nginx(options, server, GREET, GREET_BODY, GREET_REPLY)
+    server.stop()
+    yield Row("http-json-trivial", ours, theirs, "req/s", "nginx return 200", OF_NGINX)
+
+
+def loop_seconds(source, picture, seconds):
+    """Time of one request's compiled tasks and model calls in a loop, one process, one thread, no server."""
+    plan = harness.scratch() / f"{source.stem}.o"
+    harness.wfc("build", source, "--emit=obj", "-o", plan)
+    program = harness.scratch() / f"{source.stem}-loop"
+    link = (harness.BUILD / "lib/wf_bench_loop.link").read_text().split()
+    subprocess.run(["g++", "-o", program, plan, *link], check=True)
+    with peers.OnOneCore(peers.SERVER_CPU):
+        done = subprocess.run([program, picture, str(seconds), source.parent], capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[0]) * 1e-9
+
+
+def digits(options):
+    """the digits example served, against its compiled work looped in one process plus the framework's share"""
+    server = peers.start_server(DIGITS)
+    body = seven()
+    rate, nginx = against_nginx(options, server, CLASSIFY, body, CLASSIFY_REPLY, connections=64)
+    server.stop()
+    tasks = median(loop_seconds(DIGITS, DIGITS.parent / "testdata/seven.png", options.seconds) for _ in range(options.rounds))
+    yield Row("digits-tasks-looped", tasks * 1e6, 1e6 / rate, "us", "served, per request", 0, higher_is_better=False)
+    yield Row("digits-served", rate, 1 / (tasks + 1 / (nginx * OF_NGINX)), "req/s", "1/(tasks + nginx/0.65)", 0.95)
+
+
+def write_model_program(layers):
+    folder = harness.scratch() / f"chain-{layers}"
+    folder.mkdir(exist_ok=True)
+    (folder / "chain.onnx").write_bytes(tiny_onnx.chain(512, layers))
+    source = folder / "chain.wf"
+    source.write_text('package bench.chain;\nmodel Chain = onnx("chain.onnx");\n'
+                      "workflow Run(x: f32[512]) -> (total: f32) {\n  node y = Chain(x);\n  node total = sum[i](y[i]);\n  return (total: total);\n}\n"
+                      "service Bench { workflow Run; }\n")
+    (folder / "input.json").write_bytes(b'{"x":[' + b",".join(b"0.5" for _ in range(512)) + b"]}")
+    return source
+
+
+def model(options):
+    """a model of about 1 ms behind the server, against the same model looped in one process"""
+    layers, took = 8, 0.0
+    while took < 0.001:
+        source = write_model_program(layers)
+        took = loop_seconds(source, source.parent / "input.json", 0.5)
+        layers = max(layers + 1, int(layers * 0.00105 / took)) if took < 0.001 else layers
+    server = peers.start_server(source)
+    body = (source.parent / "input.json").read_bytes()
+    served, looped = [], []
+    for _ in range(options.rounds):
+        served.append(peers.wrk(server.addresses["http"], "/Bench/Run", body, options.seconds, 4))
+        looped.append(1 / loop_seconds(source, source.parent / "input.json", options.seconds))
+    server.stop()
+    yield Row("model-1ms-served", median(served), median(looped), "req/s", "same model looped", 0.97)
+
+
+def seconds_to_ready(source):
+    binary = harness.compiled(source)
+    started = time.perf_counter()
+    process = subprocess.Popen([binary, "--http-port", "0", "--grpc-port", "0", "--admin-port", "0", "--host", "127.0.0.1", "--model-root", source.parent],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    line = process.stdout.readline()
+    took = time.perf_counter() - started
+    process.terminate()
+    process.wait()
+    if not line.startswith(b"listening"):
+        raise AssertionError(f"the server did not start: {line!r}")
+    return took
+
+
+def start(options):
+    """from exec to ready"""
+    for source in (HELLO, DIGITS):
+        harness.compiled(source)
+        took = median(seconds_to_ready(source) for _ in range(options.rounds * 4 + 1))
+        yield Row(f"exec-to-ready-{source.stem}", took * 1e3, 10, "ms", "goal", 1, higher_is_better=False)
+
+
+def memory(options):
+    """resident memory after load, over the size of the weights"""
+    for source, path, body in ((HELLO, GREET, GREET_BODY), (DIGITS, CLASSIFY, seven())):
+        server = peers.start_server(source)
+        peers.wrk(server.addresses["http"], path, body, options.seconds)
+        weights = sum(file.stat().st_size for file in source.parent.glob("models/*/1/*.onnx"))
+        used = peers.resident_bytes(server.process.pid) - weights
+        server.stop()
+        yield Row(f"resident-{source.stem}", used / 2**20, 20, "MiB", "goal", 1, higher_is_better=False)
+
+
+def compile(options):
+    """wfc check and wfc build of the digits example"""
+    def run(*args):
+        started = time.perf_counter()
+        harness.wfc(*args)
+        return time.perf_counter() - started
+    rounds = options.rounds * 2 + 1
+    check = median(run("check", DIGITS) for _ in range(rounds))
+    yield Row("wfc-check-digits", check * 1e3, 30, "ms", "goal", 1, higher_is_better=False)
+    build = median(run("build", DIGITS, "-o", harness.scratch() / "timed") for _ in range(rounds))
+    yield Row("wfc-build-digits", build * 1e3, 300, "ms", "goal", 1, higher_is_better=False)
+
+
+def allocations(options):
+    """calls of the allocator per request in steady state"""
+    path = harness.scratch() / "allocations"
+    path.write_bytes(bytes(8))
+    env = {"LD_PRELOAD": str(harness.BUILD / "lib/wf_count_allocations.so"), "WF_ALLOCATION_COUNT": str(path)}
+    binary = harness.compiled(HELLO)
+    server = harness.Server(binary, "--io-threads", "1", env=env)
+    server.wait_ready()
+    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 8) as count, server.connect() as connection:
+        def requests(number):
+            for _ in range(number):
+                connection.call("POST", GREET, GREET_BODY)
+            return struct.unpack("<Q", count[:8])[0]
+        before, measured = requests(2000), 5000
+        per_request = (requests(measured) - before) / measured
+    server.stop()
+    # A timer or a log line may allocate once in thousands of requests.
+    yield Row("allocations-per-request", per_request, 0.01, "calls", "goal (none)", 1, higher_is_better=False)
+
+
+def cpu(options):
+    """processor time per request, user and system apart, against nginx"""
+    server = peers.start_server(HELLO)
+    nginx = peers.Nginx(GREET_REPLY)
+    times = {"ours": [], "nginx": []}
+    for _ in range(options.rounds):
+        for name, address, pid in (("ours", server.addresses["http"], server.process.pid), ("nginx", nginx.address, nginx.process.pid)):
+            before = peers.cpu_seconds(pid)
+            served = peers.wrk(address, GREET, GREET_BODY, options.seconds) * options.seconds
+            times[name].append([(after - b) / served * 1e6 for after, b in zip(peers.cpu_seconds(pid), before)])
+    server.stop()
+    nginx.stop()
+    (user, system), (nginx_user, nginx_system) = ([median(t[i] for t in times[name]) for i in (0, 1)] for name in ("ours", "nginx"))
+    yield Row("cpu-user-per-request", user, 3, "us", "goal", 1, higher_is_better=False)
+    yield Row("cpu-system-per-request", system, nginx_system, "us", "nginx return 200", 0, higher_is_better=False)
+    yield Row("cpu-total-per-request", user + system, nginx_user + nginx_system, "us", "nginx return 200", 1 / 1.2, higher_is_better=False)
+
+
+BENCHMARKS = {run.__name__: run for run in (http, digits, model, start, memory, compile, allocations, cpu)}

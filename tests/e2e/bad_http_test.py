@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Whatever a client sends, the server answers with the reason or closes, and serves the next one."""
+import random
+import time
+
+import harness
+
+GREET, SPREAD = "/Hello/Greet", "/Hello/Spread"
+
+
+class BadHttp(harness.ServerCase):
+    source = harness.EXAMPLES / "hello/hello.wf"
+
+    def tearDown(self):
+        self.assertEqual(self.server.post(GREET, {"name": "Ada"}).json, {"text": "hello, Ada"}, "the server serves no more")
+
+    def bad(self, path, body, *words):
+        self.assert_error(self.server.call("POST", path, body), 400, 5000, *words)
+
+    def test_bad_json_is_answered_with_its_position(self):
+        self.bad(GREET, b'{"name": "Ada"', "14")
+        self.bad(GREET, b'{"name" "Ada"}', "8")
+        self.bad(GREET, b'{"name": Ada}', "9")
+        self.bad(GREET, b'{"name": "Ada"} x', "16")
+        for body in (b"", b"{", b"[]", b"null", b"1", b'"x"', b"{name: 1}", b"{'name': 1}", b'{"name": "A\nB"}', b'{"name": "\\x"}', b'{"name": "\\u12"}', b'{"name": "Ada",}'):
+            self.bad(GREET, body)
+
+    def test_text_that_is_not_utf8(self):
+        for text in (b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xc0\x80"):
+            self.bad(GREET, b'{"name": "' + text + b'"}')
+        self.bad(GREET, b'{"name": "\\ud800"}')
+
+    def test_missing_extra_and_repeated_members(self):
+        self.bad(SPREAD, b"{}", "xs")
+        self.bad(GREET, b'{"name": "Ada", "nmae": 1}', "nmae", "name")
+        self.bad(GREET, b'{"name": "Ada", "name": "Bob"}', "name")
+
+    def test_wrong_types_and_shapes(self):
+        for body in (b'{"name": 1}', b'{"name": ["Ada"]}', b'{"name": {}}', b'{"name": true}'):
+            self.bad(GREET, body, "name")
+        for body in (b'{"xs": 1}', b'{"xs": "1"}', b'{"xs": [[1]]}', b'{"xs": [1, [2]]}', b'{"xs": [1, "2"]}', b'{"xs": [true]}', b'{"xs": [null]}', b'{"xs": {"b64": ""}}'):
+            self.bad(SPREAD, body, "xs")
+
+    def test_numbers(self):
+        for number in (b"1e999", b"-1e39", b"NaN", b"Infinity", b"-Infinity", b"01", b"1.", b".5", b"+1", b"0x10", b"1e", b"--1", b"1_000"):
+            self.bad(SPREAD, b'{"xs": [' + number + b"]}")
+        reply = self.server.call("POST", SPREAD, b'{"xs": [1e-999, ' + b"9" * 30 + b"]}")
+        self.assertEqual(reply.status, 200, reply)
+
+    def test_results_that_json_cannot_say(self):
+        reply = self.server.call("POST", SPREAD, b'{"xs": [3e38, 3e38, 3e38]}')  # the sum overflows
+        self.assertEqual(reply.status, 500, reply)
+        self.assertEqual(reply.error["code"], 9000, reply)
+
+    def test_depth(self):
+        for opening in (b"[", b'{"xs":', b'{"a":['):
+            self.bad(SPREAD, opening * 100_000)
+            self.bad(SPREAD, b'{"xs": ' + opening * 100_000)
+            self.bad(SPREAD, b'{"other": ' + opening * 100_000)
+
+    def test_a_body_over_the_limit(self):
+        with self.server.connect() as connection:
+            connection.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100000000000\r\n\r\n")
+            reply = connection.receive()
+            self.assertEqual(reply.status, 413, reply)
+        with self.server.connect() as connection:
+            connection.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\nfffffffffffffff0\r\n")
+            self.assertIn(connection.receive().status, (400, 413))
+
+    def test_methods_and_paths(self):
+        for method in ("GET", "PUT", "DELETE", "PATCH"):
+            self.assertEqual(self.server.call(method, GREET).status, 405, method)
+        self.assertEqual(self.server.call("POST", "/livez").status, 405)
+        for path in ("/", "/Hello", "/Hello/Greeet", "/hello/Greet", "/Hello/Greet/x", "/Hello/%47reet%00", "//Hello/Greet", "/../Hello/Greet", "/" + "a" * 4000):
+            self.assertEqual(self.server.call("POST", path, b"{}").status, 404, path)
+        self.assertIn("Greet", self.server.call("POST", "/Hello/Greeet", b"{}").error["message"])
+
+    def test_requests_that_are_no_http(self):
+        heads = [b"\0" * 100, b"GET\r\n\r\n", b"GARBAGE\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"POST /Hello/Greet HTTP/1.1\r\nhost t\r\n\r\n",
+                 b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: -1\r\n\r\n", b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 1x\r\n\r\n",
+                 b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}",
+                 b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+                 b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+                 b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\nx:\r\rcontent-length: 2\r\n\r\n{}",
+                 b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\nx: a\r\n folded: b\r\n\r\n",
+                 b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length : 2\r\n\r\n{}",
+                 b"GET / HTTP/1.1\r\nx: " + b"a" * 100_000 + b"\r\n\r\n", b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n",
+                 b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 10_000 + b"\r\n"]
+        for head in heads:
+            with self.subTest(head=head[:80]), self.server.connect() as connection:
+                try:
+                    connection.send(head)
+                    status = connection.receive().status
+                except (EOFError, ConnectionError):
+                    continue  # closed without an answer
+                self.assertTrue(400 <= status < 500 or status == 505, (status, head[:80]))
+                self.assertTrue(connection.closed_within(5), head[:80])
+
+    def test_a_client_that_leaves_at_every_byte(self):
+        data = harness.request("POST", SPREAD, b'{"xs": [1, 2, 3]}', {"content-type": "application/json"})
+        for at in range(len(data) + 1):
+            for leave in ("close", "reset"):
+                connection = self.server.connect()
+                connection.send(data[:at])
+                getattr(connection, leave)()
+        until = time.monotonic() + 10
+        while self.server.metric_sum("wf_inflight_requests") > 0 and time.monotonic() < until:
+            time.sleep(0.02)
+        self.assertEqual(self.server.metric_sum("wf_inflight_requests"), 0)
+
+    def test_noise(self):
+        noise = random.Random(1)
+        valid = harness.request("POST", SPREAD, b'{"xs": [1, 2, 3]}')
+        for _ in range(300):
+            data = bytearray(valid)
+            for _ in range(noise.randrange(1, 5)):
+                data[noise.randrange(len(data))] = noise.randrange(256)
+            connection = self.server.connect(timeout=0.05)
+            try:
+                connection.send(bytes(data))
+                connection.receive()
+            except (OSError, EOFError, ValueError, IndexError):
+                pass
+            connection.close()
+
+
+if __name__ == "__main__":
+    harness.main()

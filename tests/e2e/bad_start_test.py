@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""A server that cannot start says why and exits; a compiler that cannot write leaves nothing behind."""
+import os
+import shutil
+import subprocess
+import unittest
+
+import harness
+
+HELLO = harness.EXAMPLES / "hello/hello.wf"
+DIGITS = harness.EXAMPLES / "digits"
+
+
+class BadStart(unittest.TestCase):
+    def run_server(self, source, *args, env=None):
+        return subprocess.run([harness.compiled(source), "--http-port", "0", "--admin-port", "0", *map(str, args)], capture_output=True, text=True,
+                              timeout=30, env={**os.environ, **(env or {})})
+
+    def test_a_port_that_is_taken(self):
+        first = harness.Server.of(HELLO)
+        self.addCleanup(first.kill)
+        port = str(first.addresses["http"][1])
+        second = subprocess.run([harness.compiled(HELLO), "--http-port", port, "--grpc-port", port, "--admin-port", "0", "--host", "127.0.0.1"],
+                                capture_output=True, text=True, timeout=30)
+        self.assertEqual(second.returncode, 1, second)
+        self.assertIn(port, second.stderr)
+        self.assertIn("in use", second.stderr)
+        self.assertNotIn("listening", second.stdout)
+        self.assertEqual(first.post("/Hello/Greet", {}).status, 200)
+
+    def test_unknown_flags_and_values(self):
+        for args, word in ((("--htp-port", "1"), "--http-port"), (("--http-port", "70000"), "70000"), (("--http-port", "x"), "x"), (("--schedule=always",), "always")):
+            done = self.run_server(HELLO, *args)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(word, done.stderr)
+
+    def test_a_configuration_with_an_unknown_key_names_its_line_and_the_key_meant(self):
+        file = harness.scratch() / "server.yml"
+        file.write_text("# a comment\nhtp_port: 0\n")
+        done = self.run_server(HELLO, "--config", file)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("server.yml:2", done.stderr)
+        self.assertIn("http_port", done.stderr)
+        self.assertNotEqual(self.run_server(HELLO, "--config", file, "--check-config").returncode, 0)
+
+    def test_print_config_says_where_each_value_is_from(self):
+        done = self.run_server(HELLO, "--print-config", env={"WF_DRAIN_SECONDS": "7"})
+        self.assertEqual(done.returncode, 0, done)
+        lines = [line for line in done.stdout.splitlines() if "drain" in line]
+        self.assertTrue(any("7" in line and "WF_DRAIN_SECONDS" in line for line in lines), done.stdout)
+
+    def test_a_model_that_is_missing_or_damaged_at_load(self):
+        folder = harness.scratch() / "models-root"
+        done = self.run_server(DIGITS / "digits.wf", "--model-root", folder)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("models/digits", done.stderr)
+        good = (DIGITS / "models/digits/1/model.onnx").read_bytes()
+        for content in (b"", b"not a model", good[:1000], good[:len(good) // 2]):
+            shutil.rmtree(folder, ignore_errors=True)
+            (folder / "models/digits/1").mkdir(parents=True)
+            (folder / "models/digits/1/model.onnx").write_bytes(content)
+            done = self.run_server(DIGITS / "digits.wf", "--model-root", folder)
+            self.assertEqual(done.returncode, 1, (len(content), done))
+            self.assertIn("model.onnx", done.stderr)
+
+
+class BadBuild(unittest.TestCase):
+    def test_an_output_that_cannot_be_written(self):
+        for target in (harness.scratch() / "no/such/folder/server", harness.scratch()):
+            done = harness.wfc("build", HELLO, "-o", target, check=False)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn(str(target), done.stderr)
+
+    def test_a_full_disk_leaves_no_partial_file(self):
+        done = harness.wfc("build", HELLO, "-o", "/dev/full", check=False)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertTrue(os.path.exists("/dev/full"))
+
+    def test_a_failed_build_keeps_the_program_that_was_there(self):
+        target = harness.scratch() / "kept"
+        target.write_text("before")
+        broken = harness.scratch() / "broken.wf"
+        broken.write_text("workflow W() -> (x: i32) { return (x: unknown); }\nservice S { workflow W; }\n")
+        done = harness.wfc("build", broken, "-o", target, check=False)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("unknown", done.stderr)
+        self.assertEqual(target.read_text(), "before")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The digits example as its users see it: accuracy over every held-out scan, the ways to send a picture, and its error path."""
+import base64
+import csv
+import subprocess
+import zlib
+
+import harness
+
+DIGITS = harness.EXAMPLES / "digits"
+HELD_OUT = DIGITS / "testdata/held_out"
+LEAST_ACCURACY = 0.97
+
+
+def held_out():
+    with open(HELD_OUT / "labels.csv", newline="") as file:
+        return [((HELD_OUT / row["file"]).read_bytes(), row["label"]) for row in csv.DictReader(file)]
+
+
+class Digits(harness.ServerCase):
+    source = DIGITS / "digits.wf"
+    path = "/DigitService/Classify"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.seven = (DIGITS / "testdata/seven.png").read_bytes()
+
+    def test_accuracy_over_the_whole_held_out_split(self):
+        pictures = held_out()
+        self.assertEqual(len(pictures), 360)
+        right = 0
+        with self.server.connect() as connection:
+            for picture, label in pictures:
+                reply = connection.call("POST", self.path + "?top=1", picture, {"content-type": "image/png"})
+                self.assertEqual(reply.status, 200, reply)
+                right += reply.json["labels"] == [label]
+        print(f"digits: {right} of {len(pictures)} right, {100 * right / len(pictures):.2f} %")
+        self.assertGreaterEqual(right / len(pictures), LEAST_ACCURACY)
+
+    def test_raw_body_and_base64_give_the_same_answer(self):
+        raw = self.server.call("POST", self.path, self.seven)
+        encoded = self.server.post(self.path, {"picture": {"b64": base64.b64encode(self.seven).decode()}})
+        self.assertEqual(raw.json, encoded.json)
+        self.assertEqual(raw.json["labels"][0], "7")
+        self.assertEqual(len(raw.json["labels"]), 3)
+        scores = raw.json["scores"]
+        self.assertEqual(scores, sorted(scores, reverse=True))
+        self.assertGreater(scores[0], 0.9)
+
+    def test_all_ten_scores_sum_to_one(self):
+        answer = self.server.call("POST", self.path + "?top=10", self.seven).json
+        self.assertEqual(sorted(answer["labels"]), [str(i) for i in range(10)])
+        self.assertAlmostEqual(sum(answer["scores"]), 1, places=5)
+
+    def test_what_is_no_image_is_said_to_be_none(self):
+        for body in (b"GIF89a", b"\x89PNG\r\n\x1a\n", self.seven[:60], b"\0" * 1000):
+            self.assert_error(self.server.call("POST", self.path, body), 400, 100001, "not a PNG or JPEG image")
+
+    def test_a_png_that_claims_to_be_huge_is_refused(self):
+        header = b"IHDR" + (100_000).to_bytes(4, "big") * 2 + b"\x08\0\0\0\0"
+        bomb = b"\x89PNG\r\n\x1a\n\0\0\0\x0d" + header + zlib.crc32(header).to_bytes(4, "big") + b"\0\0\0\0IEND\xaeB`\x82"
+        self.assert_error(self.server.call("POST", self.path, bomb), 400, 100001)
+
+    def test_a_parameter_out_of_its_range(self):
+        for top in (0, 11, -1):
+            self.assert_error(self.server.call("POST", f"{self.path}?top={top}", self.seven), 400, 5000, f"top is {top}, wanted 1..10")
+
+    def test_parameters_of_the_query_are_checked(self):
+        self.assert_error(self.server.call("POST", self.path + "?top=three", self.seven), 400, 5000, "top")
+        self.assert_error(self.server.call("POST", self.path + "?tpo=3", self.seven), 400, 5000, "tpo")
+
+    def test_the_client_script(self):
+        address = "http://%s:%d" % self.server.addresses["http"]
+        done = subprocess.run([DIGITS / "classify", DIGITS / "testdata/seven.png", "1", address], capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('"labels":["7"]', done.stdout)
+
+    def test_the_model_is_named_in_the_metrics(self):
+        self.assertTrue(any(name.startswith("wf_model_info{") and "Digits" in name for name in self.server.metrics()))
+
+
+if __name__ == "__main__":
+    harness.main()

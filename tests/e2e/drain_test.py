@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""SIGTERM: not ready at once, what is in flight is finished, exit 0."""
+import signal
+import time
+import unittest
+
+import harness
+
+HELLO = harness.EXAMPLES / "hello/hello.wf"
+
+
+class Drain(unittest.TestCase):
+    def setUp(self):
+        self.server = harness.Server.of(HELLO)
+        self.addCleanup(self.server.kill)
+
+    def ready(self):
+        try:
+            return self.server.call("GET", "/readyz", port="admin").status == 200
+        except (OSError, EOFError):
+            return False
+
+    def test_a_request_in_flight_is_answered_and_the_server_ends_well(self):
+        data = harness.request("POST", "/Hello/Greet", b'{"name": "Ada"}')
+        idle = self.server.connect()
+        idle.call("POST", "/Hello/Greet", b"{}")
+        with self.server.connect() as busy:
+            busy.send(data[:-5])
+            time.sleep(0.2)  # the headers have arrived: admitted
+            self.server.process.send_signal(signal.SIGTERM)
+            until = time.monotonic() + 5
+            while self.ready() and time.monotonic() < until:
+                time.sleep(0.01)
+            self.assertFalse(self.ready())
+            self.assertIsNone(self.server.process.poll())
+            busy.send(data[-5:])
+            reply = busy.receive()
+            self.assertEqual(reply.json, {"text": "hello, Ada"})
+            self.assertEqual(reply.headers.get("connection", "").lower(), "close")
+        self.assertTrue(idle.closed_within(10))
+        self.assertEqual(self.server.process.wait(15), 0, self.server.output())
+
+    def test_idle_connections_do_not_hold_it(self):
+        idle = [self.server.connect() for _ in range(20)]
+        for connection in idle[:10]:
+            connection.call("POST", "/Hello/Greet", b"{}")
+        started = time.monotonic()
+        self.assertEqual(self.server.stop(15), 0, self.server.output())
+        self.assertLess(time.monotonic() - started, 10)
+
+    def test_a_second_signal_stops_at_once(self):
+        with self.server.connect() as busy:
+            busy.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100\r\n\r\n")
+            time.sleep(0.2)
+            self.server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.2)
+            self.assertIsNone(self.server.process.poll())
+            self.server.process.send_signal(signal.SIGTERM)
+            self.server.process.wait(5)
+
+    def test_the_limit_of_the_drain(self):
+        server = harness.Server.of(HELLO, "--drain-seconds", "1")
+        self.addCleanup(server.kill)
+        with server.connect() as busy:
+            busy.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100\r\n\r\n")
+            time.sleep(0.2)
+            self.assertEqual(server.stop(10), 0, server.output())
+
+
+if __name__ == "__main__":
+    harness.main()

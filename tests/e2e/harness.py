@@ -1,0 +1,275 @@
+"""Compiles a .wf program, serves it on free ports and talks to it."""
+import atexit
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("WF_BUILD", ROOT / "build/release")).resolve()
+WFC = BUILD / "bin/wfc"
+EXAMPLES = ROOT / "examples"
+START_SECONDS = 30  # a sanitized server on a busy machine
+
+_scratch = None
+_compiled = {}
+_running = set()
+
+
+def scratch():
+    """A folder that lives as long as this program."""
+    global _scratch
+    if _scratch is None:
+        _scratch = Path(tempfile.mkdtemp(prefix="wf-e2e-"))
+        atexit.register(shutil.rmtree, _scratch, ignore_errors=True)
+    return _scratch
+
+
+@atexit.register
+def _kill_all():
+    for server in list(_running):
+        server.kill()
+
+
+def wfc(*args, check=True):
+    done = subprocess.run([WFC, *map(str, args)], capture_output=True, text=True, timeout=120)
+    if check and done.returncode != 0:
+        raise AssertionError(f"wfc {' '.join(map(str, args))} ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def compiled(source):
+    """The server built from a .wf file; once per run."""
+    source = Path(source)
+    if source not in _compiled:
+        binary = scratch() / f"{source.stem}-{len(_compiled)}"
+        wfc("build", source, "-o", binary)
+        _compiled[source] = binary
+    return _compiled[source]
+
+
+class Reply:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def error(self):
+        """The error object of a plain JSON reply."""
+        return self.json["error"]
+
+    def __repr__(self):
+        return f"{self.status} {self.headers} {self.body[:400]!r}"
+
+
+class Connection:
+    """One HTTP/1.1 connection, written and read by hand so that tests can misbehave."""
+    def __init__(self, address, timeout=30):
+        self.socket = socket.create_connection(address, timeout)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.buffer = b""
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def _fill(self):
+        data = self.socket.recv(65536)
+        if not data:
+            raise EOFError(f"closed by the server after {self.buffer[:200]!r}")
+        self.buffer += data
+
+    def _take(self, size):
+        while len(self.buffer) < size:
+            self._fill()
+        taken, self.buffer = self.buffer[:size], self.buffer[size:]
+        return taken
+
+    def _line(self):
+        while b"\r\n" not in self.buffer:
+            self._fill()
+        line, self.buffer = self.buffer.split(b"\r\n", 1)
+        return line
+
+    def receive(self, head=False):
+        """The next reply; EOFError when the server closes instead. Interim 1xx replies are skipped."""
+        while True:
+            status = int(self._line().split()[1])
+            headers = {}
+            while line := self._line():
+                name, value = line.decode("latin-1").split(":", 1)
+                headers[name.strip().lower()] = value.strip()
+            if status >= 200:
+                break
+        if head or status in (204, 304):
+            return Reply(status, headers, b"")
+        if headers.get("transfer-encoding", "").lower() == "chunked":
+            body = b""
+            while size := int(self._line().split(b";")[0], 16):
+                body += self._take(size)
+                self._take(2)
+            self._line()
+            return Reply(status, headers, body)
+        return Reply(status, headers, self._take(int(headers.get("content-length", 0))))
+
+    def call(self, method, path, body=b"", headers=None):
+        self.send(request(method, path, body, headers))
+        return self.receive(head=method == "HEAD")
+
+    def closed_within(self, seconds):
+        """True when the server ends the connection."""
+        self.socket.settimeout(seconds)
+        try:
+            while self.socket.recv(65536):
+                pass
+            return True
+        except ConnectionResetError:
+            return True
+        except TimeoutError:
+            return False
+
+    def reset(self):
+        """Ends the connection with RST instead of FIN."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.socket.close()
+
+    def close(self):
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def request(method, path, body=b"", headers=None):
+    lines = {"host": "test", **(headers or {})}
+    if body or method in ("POST", "PUT"):
+        lines.setdefault("content-length", str(len(body)))
+    head = f"{method} {path} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in lines.items() if value is not None)
+    return head.encode("latin-1") + b"\r\n" + body
+
+
+class Server:
+    """A started server. Ports are free ones unless `args` say otherwise."""
+    def __init__(self, binary, *args, env=None, cwd=None):
+        self.binary = Path(binary)
+        ports = [] if "--http-port" in args else ["--http-port", "0"]
+        command = [str(binary), *ports, "--grpc-port", "0", "--admin-port", "0", "--host", "127.0.0.1", *map(str, args)]
+        self.stdout_path = scratch() / f"stdout-{os.urandom(4).hex()}"
+        self.stderr_path = self.stdout_path.with_name(self.stdout_path.name.replace("stdout", "stderr"))
+        with open(self.stdout_path, "wb") as out, open(self.stderr_path, "wb") as err:
+            self.process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=cwd, env={**os.environ, **(env or {})})
+        _running.add(self)
+
+    @classmethod
+    def of(cls, source, *args, **more):
+        """Compiles and serves an example; models are found beside the source."""
+        source = Path(source)
+        server = cls(compiled(source), *(["--model-root", source.parent] if "model " in source.read_text() else []), *args, **more)
+        server.wait_ready()
+        return server
+
+    def wait_ready(self):
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until:
+            found = re.search(r"^listening (.*)$", self.stdout_path.read_text(), re.M)
+            if found:
+                self.addresses = {}
+                for part in found.group(1).split():
+                    name, address = part.split("=", 1)
+                    host, port = address.rsplit(":", 1)
+                    self.addresses[name] = (host.strip("[]"), int(port))
+                return
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.005)
+        raise AssertionError(f"the server did not start (status {self.process.poll()})\n{self.output()}")
+
+    def output(self):
+        return self.stdout_path.read_text() + self.stderr_path.read_text(errors="replace")
+
+    def connect(self, timeout=30, port="http"):
+        return Connection(self.addresses[port], timeout)
+
+    def call(self, method, path, body=b"", headers=None, port="http"):
+        with self.connect(port=port) as connection:
+            return connection.call(method, path, body, headers)
+
+    def post(self, path, value):
+        """Plain JSON."""
+        return self.call("POST", path, json.dumps(value).encode(), {"content-type": "application/json"})
+
+    def metrics(self):
+        """{'name{labels}': value} of /metrics."""
+        text = self.call("GET", "/metrics", port="admin").body.decode()
+        return {name: float(value) for name, value in re.findall(r"^([a-zA-Z_:][^ ]*) ([^ \n]+)$", text, re.M)}
+
+    def metric_sum(self, name):
+        """The sum of a metric over its labels."""
+        return sum(value for key, value in self.metrics().items() if key == name or key.startswith(name + "{"))
+
+    def stop(self, seconds=30):
+        """SIGTERM; the exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"the server did not stop within {seconds} s\n{self.output()}") from None
+        _running.discard(self)
+        return status
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        _running.discard(self)
+
+
+class ServerCase(unittest.TestCase):
+    """Tests against one server of `source`; the class fails when the server does not stop cleanly (a sanitizer's report is a failure)."""
+    source = None
+    args = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server.of(cls.source, *cls.args)
+
+    @classmethod
+    def tearDownClass(cls):
+        status = cls.server.stop()
+        if status != 0:
+            raise AssertionError(f"the server ended with status {status}\n{cls.server.output()}")
+
+    def assert_error(self, reply, status, code, *words):
+        """A plain JSON error with this status and code, whose message holds the words; ids and path are there."""
+        self.assertEqual(reply.status, status, reply)
+        self.assertEqual(reply.error["code"], code, reply)
+        for word in words:
+            self.assertIn(word, reply.error["message"])
+        for member in ("name", "path", "data_id", "log_id"):
+            self.assertIn(member, reply.error)
+
+    def assert_serves(self):
+        """The server still does its work."""
+        raise NotImplementedError
+
+
+def main():
+    if not WFC.exists():
+        sys.exit(f"{WFC} is missing: build it, or set WF_BUILD")
+    unittest.main()

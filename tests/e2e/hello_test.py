@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""A server without a model: parameters, defaults, tensors, declared errors, the ways to call it and what it says about itself."""
+import json
+import unittest
+
+import harness
+
+
+class Hello(harness.ServerCase):
+    source = harness.EXAMPLES / "hello/hello.wf"
+
+    def test_a_parameter_and_its_default(self):
+        self.assertEqual(self.server.post("/Hello/Greet", {"name": "Ada"}).json, {"text": "hello, Ada"})
+        self.assertEqual(self.server.post("/Hello/Greet", {}).json, {"text": "hello, world"})
+
+    def test_text_is_utf8_and_escaped_as_json(self):
+        for name in ("Zoë", "日本語", "😀", 'quote " and \\ and \n', "\u0001"):
+            self.assertEqual(self.server.post("/Hello/Greet", {"name": name}).json, {"text": f"hello, {name}"})
+
+    def test_a_tensor_of_any_length(self):
+        reply = self.server.post("/Hello/Spread", {"xs": [1, 2.5, -0.5]})
+        self.assertEqual(reply.json, {"mean": 1, "spread": [0, 1.5, -1.5]})
+        many = self.server.post("/Hello/Spread", {"xs": list(range(10_000))}).json
+        self.assertAlmostEqual(many["mean"], 4999.5, delta=0.01)
+        self.assertEqual(len(many["spread"]), 10_000)
+
+    def test_a_declared_error(self):
+        self.assert_error(self.server.post("/Hello/Spread", {"xs": []}), 400, 100001, "no numbers were given")
+
+    def test_keep_alive_and_pipelining(self):
+        with self.server.connect() as connection:
+            for i in range(100):
+                self.assertEqual(connection.call("POST", "/Hello/Greet", b'{"name":"%d"}' % i).json["text"], f"hello, {i}")
+            connection.send(b"".join(harness.request("POST", "/Hello/Greet", b'{"name":"%d"}' % i) for i in range(50)))
+            for i in range(50):
+                self.assertEqual(connection.receive().json["text"], f"hello, {i}")
+
+    def test_a_chunked_body(self):
+        with self.server.connect() as connection:
+            connection.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n4\r\n{\"na\r\nb\r\nme\": \"Ada\"}\r\n0\r\n\r\n")
+            self.assertEqual(connection.receive().json, {"text": "hello, Ada"})
+
+    def test_every_split_of_a_request(self):
+        data = harness.request("POST", "/Hello/Greet", b'{"name": "Ada"}')
+        for at in range(1, len(data)):
+            with self.server.connect() as connection:
+                connection.send(data[:at])
+                connection.send(data[at:])
+                self.assertEqual(connection.receive().json, {"text": "hello, Ada"})
+
+    def test_health(self):
+        for path in ("/livez", "/readyz", "/v2/health/live", "/v2/health/ready"):
+            self.assertEqual(self.server.call("GET", path).status, 200, path)
+        self.assertEqual(self.server.call("GET", "/readyz", port="admin").status, 200)
+
+    def test_open_inference_protocol(self):
+        metadata = self.server.call("GET", "/v2/models/Hello.Greet")
+        self.assertEqual(metadata.status, 200, metadata)
+        self.assertEqual(metadata.json["inputs"][0]["name"], "name")
+        body = {"inputs": [{"name": "xs", "datatype": "FP32", "shape": [3], "data": [1, 2, 3]}]}
+        reply = self.server.post("/v2/models/Hello.Spread/infer", body)
+        self.assertEqual(reply.status, 200, reply)
+        outputs = {output["name"]: output for output in reply.json["outputs"]}
+        self.assertEqual(outputs["spread"]["data"], [-1, 0, 1])
+        self.assertEqual(outputs["spread"]["shape"], [3])
+
+    def test_open_inference_protocol_takes_many_samples(self):
+        body = {"inputs": [{"name": "xs", "datatype": "FP32", "shape": [2, 3], "data": [1, 2, 3, 4, 5, 9]}]}
+        reply = self.server.post("/v2/models/Hello.Spread/infer", body)
+        self.assertEqual(reply.status, 200, reply)
+        outputs = {output["name"]: output for output in reply.json["outputs"]}
+        self.assertEqual(outputs["mean"]["data"], [2, 6])
+        self.assertEqual(outputs["spread"]["shape"], [2, 3])
+        self.assertEqual(outputs["spread"]["data"], [-1, 0, 1, -2, -1, 3])
+
+    def test_metrics_count_requests_by_code(self):
+        before = self.server.metric_sum("wf_requests_total")
+        self.server.post("/Hello/Greet", {})
+        self.server.post("/Hello/Spread", {"xs": []})
+        self.assertEqual(self.server.metric_sum("wf_requests_total"), before + 2)
+        self.assertTrue(any('code="100001"' in name for name in self.server.metrics()))
+
+
+class Inspect(unittest.TestCase):
+    def test_a_binary_says_what_it_contains(self):
+        text = harness.wfc("inspect", harness.compiled(harness.EXAMPLES / "hello/hello.wf")).stdout
+        for word in ("Hello", "Greet", "Spread"):
+            self.assertIn(word, text)
+
+    def test_the_same_source_gives_the_same_bytes(self):
+        first, second = (harness.scratch() / name for name in ("one", "two"))
+        for binary in (first, second):
+            harness.wfc("build", harness.EXAMPLES / "hello/hello.wf", "-o", binary)
+        self.assertEqual(first.read_bytes(), second.read_bytes())
+
+    def test_graphs(self):
+        source = harness.EXAMPLES / "hello/hello.wf"
+        self.assertIn("mean", harness.wfc("graph", source).stdout)
+        self.assertIn("digraph", harness.wfc("graph", source, "--format=dot").stdout)
+        json.loads(harness.wfc("graph", source, "--format=json").stdout)
+
+
+if __name__ == "__main__":
+    harness.main()

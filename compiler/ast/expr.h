@@ -73,7 +73,7 @@ struct StringExpr : Expr {
   struct Piece {
     std::string text;
     ExprPtr hole;
-  };                          // hole: null for a text piece; NameExpr, MemberExpr and IndexExpr only
+  };  // hole: null for a text piece; NameExpr, MemberExpr and IndexExpr only
   std::vector<Piece> pieces;  // empty: the empty string
   bool raw = false;
 };

@@ -163,8 +163,9 @@ enum class DeclKind {
 struct Decl {
   const DeclKind kind;
   Span span;
-  Name name;        // empty for import without `as`, tests and errors
-  std::string doc;  // the `///` lines above, without their slashes
+  Name name;                // empty for import without `as`, for tests, and for errors whose name was not read
+  bool has_errors = false;  // part of it did not parse and is reported: its signature holds, its body is not worth checking
+  std::string doc;          // the `///` lines above, without their slashes
   virtual ~Decl() = default;
 
  protected:

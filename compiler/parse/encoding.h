@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace wf::parse {
+
+// Offset of the first byte that is not part of well-formed UTF-8 (overlong forms, surrogates and values above U+10FFFF are not).
+std::optional<size_t> FirstBadByte(std::string_view text);
+
+// 3 when `text` starts with a byte order mark, else 0.
+size_t ByteOrderMarkLength(std::string_view text);
+
+void AppendUtf8(char32_t code_point, std::string& text);  // REQUIRES: a Unicode scalar value
+bool IsScalarValue(char32_t code_point);
+
+struct CodePoint {
+  char32_t value;
+  size_t length;
+};
+CodePoint DecodeUtf8(std::string_view text);  // of the first character; REQUIRES: non-empty, well formed
+
+}  // namespace wf::parse

@@ -1,0 +1,92 @@
+#include "compiler/parse/limits.h"
+
+#include <algorithm>
+
+#include "grammar/WfLexer.h"
+
+namespace wf::parse {
+namespace {
+
+using T = grammar::WfLexer;
+
+constexpr int kNestingWeight = 16;  // parser frames per unbracketed `if if if ..`, in units of those per operator
+
+bool IsPrefix(size_t type) { return type == T::MINUS || type == T::BANG || type == T::KW_FAIL; }
+
+bool IsOpen(size_t type) { return type == T::LPAREN || type == T::LBRACKET || type == T::LBRACE; }
+bool IsClose(size_t type) { return type == T::RPAREN || type == T::RBRACKET || type == T::RBRACE; }
+
+int WeightOf(size_t type, size_t previous) {
+  switch (type) {
+    case T::KW_IF:
+      return previous == T::KW_ELSE ? 0 : kNestingWeight;  // else-if chains are flat
+    case T::KW_MATCH:
+    case T::KW_FOR:
+    case T::KW_FOLD:
+      return kNestingWeight;
+    case T::DOT:
+    case T::LPAREN:
+    case T::LBRACKET:
+    case T::FAT_ARROW:
+    case T::EQ:
+    case T::NE:
+    case T::LE:
+    case T::GE:
+    case T::LT:
+    case T::GT:
+    case T::PLUS:
+    case T::MINUS:
+    case T::STAR:
+    case T::SLASH:
+    case T::PERCENT:
+    case T::BANG:
+    case T::AND:
+    case T::OR:
+    case T::PIPE:
+    case T::COALESCE:
+    case T::KW_FAIL:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// After `}`, these go on with the expression that the block is part of.
+bool ContinuesAfterBlock(size_t type) {
+  return WeightOf(type, 0) == 1 || IsClose(type) || type == T::KW_ELSE || type == T::COMMA || type == T::SEMI || type == T::LBRACE;
+}
+
+}  // namespace
+
+void LimitCheck::Restart() {
+  Level& level = levels_.back();
+  level.deepest = std::max(level.deepest, operators_);
+  operators_ = level.at_open;
+}
+
+void LimitCheck::Open() { levels_.push_back({operators_, operators_}); }
+
+void LimitCheck::Close() {
+  if (levels_.size() == 1) return;
+  operators_ = std::max(operators_, levels_.back().deepest);
+  levels_.pop_back();
+}
+
+std::optional<diag::Code> LimitCheck::Add(size_t type) {
+  if (++count_ > kMaxTokens) return diag::kTooManyTokens;
+  const size_t previous = std::exchange(previous_, type);
+  if (previous == T::RBRACE && !ContinuesAfterBlock(type)) Restart();
+  if (type == T::COMMA || type == T::SEMI) Restart();
+  operators_ += WeightOf(type, previous);
+  if (operators_ > kMaxOperators) return diag::kTooManyOperators;
+  prefix_run_ = IsPrefix(type) ? prefix_run_ + 1 : 0;
+  if (prefix_run_ > kMaxPrefixRun) return diag::kTooManyPrefixes;
+  if (IsOpen(type)) {
+    Open();
+    if (levels_.size() > kMaxBracketDepth + 1) return diag::kNestedTooDeep;
+  }
+  if (IsClose(type)) Close();
+  return std::nullopt;
+}
+
+}  // namespace wf::parse

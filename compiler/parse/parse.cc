@@ -1,0 +1,78 @@
+#include "compiler/parse/parse.h"
+
+#include <fmt/format.h>
+
+#include "compiler/parse/build.h"
+#include "compiler/parse/encoding.h"
+#include "compiler/parse/recovery.h"
+#include "compiler/parse/report.h"
+#include "compiler/parse/tokens.h"
+
+namespace wf::parse {
+namespace {
+
+bool CheckEncoding(source::FileId file, std::string_view bytes, diag::Emitter& emitter) {
+  const auto bad = FirstBadByte(bytes);
+  if (!bad) return true;
+  const auto at = static_cast<uint32_t>(*bad);
+  auto built = emitter.Emit({file, at, at + 1}, diag::kNotUtf8, {fmt::format("0x{:02X}", static_cast<unsigned char>(bytes[*bad]))});
+  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) built.Help("the file looks like UTF-16; save it as UTF-8");
+  return false;
+}
+
+class ConflictListener : public antlr4::DiagnosticErrorListener {
+ public:
+  ConflictListener() : DiagnosticErrorListener(/*exactOnly=*/false) {}
+  void syntaxError(antlr4::Recognizer*, Token*, size_t line, size_t, const std::string& message, std::exception_ptr) override {
+    found.push_back(fmt::format("line {}: {}", line, message));
+  }
+  std::vector<std::string> found;
+};
+
+}  // namespace
+
+std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter) {
+  const std::string_view bytes = sources.text(file);
+  if (!CheckEncoding(file, bytes, emitter)) return std::nullopt;
+  const Text text{file, bytes, ByteOrderMarkLength(bytes)};
+  ByteStream stream(text.bytes, text.begin);
+  grammar::WfLexer lexer(&stream);
+  lexer.removeErrorListeners();
+  std::optional<TokenList> tokens = ReadTokens(text, lexer, emitter);
+  if (!tokens) return std::nullopt;
+  if (tokens->all.size() == 1 && tokens->damaged.empty()) {
+    const auto at = static_cast<uint32_t>(text.begin);
+    emitter.Emit({file, at, at}, diag::kEmptyFile).Help("a program declares at least one `workflow` and a `service` that publishes it");
+    return std::nullopt;
+  }
+  antlr4::ListTokenSource source(std::move(tokens->owned));
+  antlr4::CommonTokenStream token_stream(&source);
+  grammar::WfParser parser(&token_stream);
+  parser.removeErrorListeners();
+  parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(antlr4::atn::PredictionMode::SLL);
+  Reporter reporter(text, *tokens, lexer.getVocabulary(), emitter);
+  parser.setErrorHandler(std::make_shared<Recovery>(text, *tokens, reporter));
+  try {
+    grammar::WfParser::FileContext* tree = parser.file();
+    return TreeBuilder(text, *tokens, emitter).File(*tree);
+  } catch (const antlr4::ParseCancellationException&) {
+    return std::nullopt;  // too many mistakes; each is reported
+  } catch (const antlr4::RecognitionException&) {
+    return std::nullopt;  // left the outermost rule; reported
+  }
+}
+
+std::vector<std::string> PredictionConflicts(const std::string& text) {
+  ByteStream stream(text, 0);
+  grammar::WfLexer lexer(&stream);
+  antlr4::CommonTokenStream tokens(&lexer);
+  grammar::WfParser parser(&tokens);
+  ConflictListener listener;
+  parser.removeErrorListeners();
+  parser.addErrorListener(&listener);
+  parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(antlr4::atn::PredictionMode::LL_EXACT_AMBIG_DETECTION);
+  parser.file();
+  return listener.found;
+}
+
+}  // namespace wf::parse

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <antlr4-runtime.h>
+
+#include "compiler/parse/report.h"
+#include "compiler/parse/tokens.h"
+
+namespace wf::parse {
+
+// Where the parser goes on after a mistake. A mistake unwinds to the nearest rule for a statement, setting, member or declaration, is
+// reported once there, and reading goes on after the next `;`, before the `}` that closes what surrounds it, or at a line that begins with
+// a word for a declaration or statement. Rules left that way keep their `exception`, which the AST builder takes as the mark of an error
+// node. Borrows: text, tokens, reporter.   Errors: throws antlr4::ParseCancellationException after kMaxMistakes reports, caught in
+// parse.cc.
+class Recovery : public antlr4::DefaultErrorStrategy {
+ public:
+  Recovery(const Text& text, const TokenList& tokens, Reporter& reporter) : text_(text), tokens_(tokens), reporter_(reporter) {}
+
+  void reportError(antlr4::Parser* parser, const antlr4::RecognitionException& mistake) override;
+  void recover(antlr4::Parser* parser, std::exception_ptr mistake) override;
+  Token* recoverInline(antlr4::Parser* parser) override;
+  void sync(antlr4::Parser* parser) override;
+
+ private:
+  void Resync(antlr4::Parser* parser, size_t from);
+  bool StopsBefore(const Token& token, int depth, uint32_t column) const;
+  void Report(antlr4::Parser* parser, const Token& offending, const antlr4::misc::IntervalSet& expected);
+
+  const Text& text_;
+  const TokenList& tokens_;
+  Reporter& reporter_;
+};
+
+}  // namespace wf::parse

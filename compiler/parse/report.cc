@@ -1,0 +1,274 @@
+#include "compiler/parse/report.h"
+
+#include <fmt/format.h>
+
+#include "compiler/parse/units.h"
+#include "grammar/WfParser.h"
+
+namespace wf::parse {
+namespace {
+
+using source::Span;
+using P = grammar::WfParser;
+
+bool IsKeyword(size_t type) { return type >= T::KW_PACKAGE && type <= T::KW_NONE; }
+
+bool StartsStatement(size_t type) {
+  return type == T::KW_LET || type == T::KW_NODE || type == T::KW_STAGE || type == T::KW_REQUIRE || type == T::KW_RETURN ||
+         type == T::KW_FAIL;
+}
+
+std::string_view NameOfSequence(size_t rule) {
+  switch (rule) {
+    case P::RuleFile:
+      return "declaration";
+    case P::RuleBody:
+    case P::RuleCallStmt:
+      return "statement";
+    case P::RuleStageBody:
+      return "node";
+    case P::RuleSettings:
+      return "setting";
+    case P::RuleTypeBody:
+      return "field";
+    case P::RuleServiceBody:
+      return "member or setting of a service";
+    case P::RuleTestBody:
+      return "statement of a test";
+    default:
+      return "";
+  }
+}
+
+std::vector<std::string> WordsOfSequence(size_t rule) {
+  switch (rule) {
+    case P::RuleFile:
+      return {"import", "const", "type", "error", "fn", "extern", "model", "remote", "workflow", "service", "test"};
+    case P::RuleBody:
+    case P::RuleCallStmt:
+      return {"let", "node", "stage", "require", "return", "fail", "if"};
+    case P::RuleStageBody:
+      return {"node"};
+    case P::RuleServiceBody:
+      return {"workflow", "model"};
+    case P::RuleTestBody:
+      return {"let", "stub", "expect"};
+    default:
+      return {};
+  }
+}
+
+// "`,`, `)` or an expression"; the long lists of operators and of what begins an expression are told by one word.
+std::string Describe(const antlr4::misc::IntervalSet& expected, const antlr4::dfa::Vocabulary& names) {
+  const auto has = [&](size_t type) { return expected.contains(static_cast<ssize_t>(type)); };
+  const bool expression = has(T::INT) && has(T::LPAREN);
+  const bool label = has(T::NAME) && has(T::KW_PACKAGE);
+  std::vector<std::string> words;
+  if (expression) words.emplace_back("an expression");
+  if (!expression && has(T::NAME)) words.emplace_back("a name");
+  for (const ssize_t signed_type : expected.toList()) {
+    const auto type = static_cast<size_t>(signed_type);
+    const bool primary = type == T::NAME || type == T::LPAREN || type == T::LBRACKET || type == T::MINUS || type == T::BANG ||
+                         (type >= T::INT && type <= T::RAW_STRING) || IsKeyword(type);
+    const bool operation = type >= T::EQ && type <= T::COALESCE;
+    if (expression && primary) continue;
+    if (label && IsKeyword(type)) continue;
+    if (type == T::NAME || type == T::DOT || type == T::FAT_ARROW) continue;
+    if (operation && type != T::GT && !(type == T::STAR && !has(T::PLUS))) continue;
+    if (type == Token::EOF) {
+      words.emplace_back("the end of the file");
+    } else if (type == T::STRING) {
+      words.emplace_back("a string");
+    } else if (type == T::INT) {
+      words.emplace_back("a number");
+    } else if (type != T::FLOAT && type != T::MEASURE && type != T::RAW_STRING) {
+      const std::string literal = names.getLiteralName(type);
+      if (literal.size() > 2) words.push_back("`" + literal.substr(1, literal.size() - 2) + "`");
+    }
+  }
+  std::string text;
+  for (size_t at = 0; at < words.size(); ++at) text += (at == 0 ? "" : at + 1 == words.size() ? " or " : ", ") + words[at];
+  return text.empty() ? "something else" : text;
+}
+
+}  // namespace
+
+bool StartsDeclaration(size_t type) {
+  switch (type) {
+    case T::KW_PACKAGE:
+    case T::KW_IMPORT:
+    case T::KW_CONST:
+    case T::KW_TYPE:
+    case T::KW_ERROR:
+    case T::KW_FN:
+    case T::KW_EXTERN:
+    case T::KW_MODEL:
+    case T::KW_REMOTE:
+    case T::KW_WORKFLOW:
+    case T::KW_SERVICE:
+    case T::KW_TEST:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string Reporter::Quoted(size_t number) const {
+  if (TypeAt(number) == Token::EOF) return "the end of the file";
+  std::string text = Spelling(number);
+  if (TypeAt(number) == T::STRING || TypeAt(number) == T::RAW_STRING) {
+    if (text.size() > 24) return "this string";
+  } else if (text.size() > 40) {
+    text = text.substr(0, 40) + "…";
+  }
+  return "`" + text + "`";
+}
+
+void Reporter::Report(const Mistake& mistake) {
+  ++count_;
+  if (ReportBrackets(mistake) || ReportElse(mistake) || ReportGlued(mistake) || ReportStart(mistake) || ReportMissingSemicolon(mistake) ||
+      ReportWord(mistake)) {
+    return;
+  }
+  ReportUnexpected(mistake);
+}
+
+// Brackets that are left open, closed by another kind, or closed without being open.
+bool Reporter::ReportBrackets(const Mistake& mistake) {
+  const size_t type = TypeAt(mistake.at);
+  const int32_t opener = tokens_.opener[mistake.at];
+  const bool new_declaration = StartsDeclaration(type) && FirstOnLine(text_, At(mistake.at)) && ColumnOf(text_, At(mistake.at)) == 1;
+  if (opener >= 0 && (type == Token::EOF || (new_declaration && mistake.rule != P::RuleServiceBody))) {
+    const auto open = static_cast<size_t>(opener);
+    emitter_.Emit(SpanAt(open), diag::kNeverClosed, {Spelling(open)})
+        .Label(SpanAt(mistake.at), type == Token::EOF ? "the file ends here" : "the next declaration begins here");
+    return true;
+  }
+  if (!IsCloseBracket(type)) return false;
+  if (opener < 0) {
+    emitter_.Emit(SpanAt(mistake.at), diag::kClosesNothing, {Spelling(mistake.at)});
+    return true;
+  }
+  const auto open = static_cast<size_t>(opener);
+  if (Closes(type, TypeAt(open))) return false;
+  emitter_.Emit(SpanAt(mistake.at), diag::kWrongCloser, {Spelling(mistake.at), Spelling(open)}).Label(SpanAt(open), "opened here");
+  return true;
+}
+
+// An `if` that yields a value: its arms stand in braces, and it has both.
+bool Reporter::ReportElse(const Mistake& mistake) {
+  const bool after_else = mistake.at > 0 && TypeAt(mistake.at - 1) == T::KW_ELSE;
+  if (after_else && Expects(mistake, T::LBRACE)) {
+    auto built = emitter_.Emit(SpanAt(mistake.at), diag::kElseWithoutBrace, {Quoted(mistake.at)});
+    built.Label(SpanAt(mistake.at - 1), "this `else` belongs to the `if`");
+    built.Help("`if c { a } else { b }`; the fallback of a node comes after all of it");
+    return true;
+  }
+  if (mistake.rule == P::RuleIfExpr && Expects(mistake, T::KW_ELSE)) {
+    size_t start = mistake.at;
+    for (int depth = 0; start > mistake.statement; --start) {
+      const size_t type = TypeAt(start - 1);
+      if (IsCloseBracket(type)) ++depth;
+      if (IsOpenBracket(type)) --depth;
+      if (depth == 0 && type == T::KW_IF) break;
+    }
+    emitter_.Emit(SpanAt(start > mistake.statement ? start - 1 : mistake.at), diag::kIfWithoutElse)
+        .Label(SpanAt(mistake.at), "`else {` is expected before this");
+    return true;
+  }
+  if (TypeAt(mistake.at) == T::LBRACE && ExpectsExpression(mistake)) {
+    emitter_.Emit(SpanAt(mistake.at), diag::kBraceInExpression).Help("a record is written `Name(field: value)` or `(field: value)`");
+    return true;
+  }
+  return false;
+}
+
+// What the lexer joins or the user parted.
+bool Reporter::ReportGlued(const Mistake& mistake) {
+  const size_t type = TypeAt(mistake.at);
+  if (type == T::GE && Expects(mistake, T::GT)) {
+    emitter_.Emit(SpanAt(mistake.at), diag::kGluedOperator, {">=", "> ="}).Fix(SpanAt(mistake.at), "> =");
+    return true;
+  }
+  if (type == T::COALESCE && Expects(mistake, T::QUESTION)) {
+    emitter_.Emit(SpanAt(mistake.at), diag::kGluedOperator, {"??", "?"}).Help("a type is optional once: `T?`");
+    return true;
+  }
+  const size_t previous = mistake.at > 0 ? TypeAt(mistake.at - 1) : size_t{T::SEMI};
+  if (type == T::NAME && (previous == T::INT || previous == T::FLOAT) && IsUnit(Spelling(mistake.at))) {
+    const Span both = source::Join(SpanAt(mistake.at - 1), SpanAt(mistake.at));
+    const std::string joined = Spelling(mistake.at - 1) + Spelling(mistake.at);
+    emitter_.Emit(both, diag::kUnitApart, {joined}).Fix(both, joined);
+    return true;
+  }
+  return false;
+}
+
+// The first word of a declaration, statement or member is none of those that may stand there.
+bool Reporter::ReportStart(const Mistake& mistake) {
+  const size_t type = TypeAt(mistake.at);
+  const bool call = mistake.rule == P::RuleCallStmt && mistake.at == mistake.statement + 1;
+  if (call && type == T::ASSIGN) {
+    const std::string name = Spelling(mistake.statement);
+    emitter_.Emit(SpanAt(mistake.statement), diag::kAssignment, {name})
+        .Help(fmt::format("write `let {} = …` or `node {} = …`", name, name));
+    return true;
+  }
+  const size_t word = call ? mistake.statement : mistake.at;
+  const bool at_start = call ? type == T::NAME : !NameOfSequence(mistake.rule).empty() && mistake.rule != P::RuleCallStmt;
+  if (!at_start || Expects(mistake, T::LPAREN) != call) return false;
+  if (TypeAt(word) != T::NAME && !IsKeyword(TypeAt(word))) {
+    if (TypeAt(word) != T::SEMI) return false;
+    emitter_.Emit(SpanAt(word), diag::kUnexpectedToken, {"`;`", fmt::format("a {}", NameOfSequence(mistake.rule))})
+        .Help("no `;` follows a `}`");
+    return true;
+  }
+  const std::string name = Spelling(word);
+  const auto words = WordsOfSequence(mistake.rule);
+  auto built = emitter_.Emit(SpanAt(word), diag::kUnknownStart, {name, NameOfSequence(mistake.rule)});
+  if (TypeAt(word) == T::KW_PACKAGE) {
+    built.Help("`package` stands once, before everything else");
+  } else if (const auto near = diag::Suggest(name, words)) {
+    built.Help(*near);
+  } else if (!words.empty()) {
+    built.Help(fmt::format("one of {}", fmt::join(words, ", ")));
+  }
+  return true;
+}
+
+bool Reporter::ReportMissingSemicolon(const Mistake& mistake) {
+  if (mistake.at == 0 || !Expects(mistake, T::SEMI)) return false;
+  const size_t type = TypeAt(mistake.at);
+  const bool next_begins =
+      type == T::RBRACE || type == Token::EOF || StartsDeclaration(type) || StartsStatement(type) || FirstOnLine(text_, At(mistake.at));
+  if (!next_begins) return false;
+  const Span before = SpanAt(mistake.at - 1);
+  const Span gap{before.file, before.end, before.end};
+  emitter_.Emit(gap, diag::kMissingSemicolon, {Quoted(mistake.at - 1)}).Fix(gap, ";");
+  return true;
+}
+
+bool Reporter::ReportWord(const Mistake& mistake) {
+  const bool wants_name = Expects(mistake, T::NAME) && !ExpectsExpression(mistake) && !Expects(mistake, T::SEMI);
+  if (!wants_name || !IsKeyword(TypeAt(mistake.at))) return false;
+  emitter_.Emit(SpanAt(mistake.at), diag::kKeywordAsName, {Spelling(mistake.at)})
+      .Help(fmt::format("add something to it, as in `{}_`", Spelling(mistake.at)));
+  return true;
+}
+
+void Reporter::ReportUnexpected(const Mistake& mistake) {
+  std::string expected = Describe(mistake.expected, names_);
+  const auto rule = mistake.rule;
+  const std::string_view sequence = NameOfSequence(rule);
+  if (!sequence.empty() && rule != P::RuleCallStmt) expected = fmt::format("a {}", sequence);
+  auto built = emitter_.Emit(SpanAt(mistake.at), diag::kUnexpectedToken, {Quoted(mistake.at), expected});
+  const int32_t opener = tokens_.opener[mistake.at];
+  const bool closer = Expects(mistake, T::RPAREN) || Expects(mistake, T::RBRACKET);
+  if (opener >= 0 && closer && sequence.empty()) {
+    built.Label(SpanAt(static_cast<size_t>(opener)), fmt::format("inside of this `{}`", Spelling(static_cast<size_t>(opener))));
+  }
+  const bool separator = TypeAt(mistake.at) == T::COLON || TypeAt(mistake.at) == T::ASSIGN;
+  if (rule == P::RuleSetting && separator) built.Help("a setting is a word and its values, as in `batch 32 within 2ms;`");
+}
+
+}  // namespace wf::parse

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <antlr4-runtime.h>
+
+#include <string>
+
+#include "compiler/diag/emitter.h"
+#include "compiler/parse/tokens.h"
+
+namespace wf::parse {
+
+// A place where the parser could not go on.
+struct Mistake {
+  size_t at;         // number of the token that fits nothing
+  size_t statement;  // number of the first token of the statement it stands in
+  size_t rule;       // of the grammar
+  const antlr4::misc::IntervalSet& expected;
+};
+
+bool StartsDeclaration(size_t type);
+
+// Says which mistake it is in the user's words: a targeted message where one is known, else what was found and what fits.
+// Borrows: text, tokens, names of token types, emitter.
+class Reporter {
+ public:
+  Reporter(const Text& text, const TokenList& tokens, const antlr4::dfa::Vocabulary& names, diag::Emitter& emitter)
+      : text_(text), tokens_(tokens), names_(names), emitter_(emitter) {}
+  void Report(const Mistake& mistake);
+  size_t count() const { return count_; }
+
+ private:
+  bool ReportBrackets(const Mistake& mistake);
+  bool ReportElse(const Mistake& mistake);
+  bool ReportGlued(const Mistake& mistake);
+  bool ReportStart(const Mistake& mistake);
+  bool ReportMissingSemicolon(const Mistake& mistake);
+  bool ReportWord(const Mistake& mistake);
+  void ReportUnexpected(const Mistake& mistake);
+
+  const Token& At(size_t number) const { return *tokens_.all[number]; }
+  size_t TypeAt(size_t number) const { return tokens_.all[number]->getType(); }
+  bool Expects(const Mistake& mistake, size_t type) const { return mistake.expected.contains(static_cast<ssize_t>(type)); }
+  bool ExpectsExpression(const Mistake& mistake) const { return Expects(mistake, T::INT) && Expects(mistake, T::LPAREN); }
+  std::string Quoted(size_t number) const;
+  std::string Spelling(size_t number) const { return std::string(TextOf(text_, At(number))); }
+  source::Span SpanAt(size_t number) const { return SpanOf(text_, At(number)); }
+
+  const Text& text_;
+  const TokenList& tokens_;
+  const antlr4::dfa::Vocabulary& names_;
+  diag::Emitter& emitter_;
+  size_t count_ = 0;
+};
+
+}  // namespace wf::parse

@@ -1,0 +1,181 @@
+#include "compiler/parse/tokens.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/parse/encoding.h"
+#include "compiler/parse/limits.h"
+
+namespace wf::parse {
+namespace {
+
+using source::Span;
+
+uint32_t Narrow(size_t offset) { return static_cast<uint32_t>(offset); }
+
+std::optional<std::string> HelpForCharacter(char32_t character) {
+  switch (character) {
+    case '\'':
+    case '`':
+    case 0x201C:
+    case 0x201D:
+    case 0x2018:
+    case 0x2019:
+      return "strings stand between plain double quotes";
+    case '#':
+      return "comments begin with `//`";
+    case '&':
+      return "write `&&`";
+    case '^':
+    case '~':
+    case '@':
+    case '$':
+    case '\\':
+      return std::nullopt;
+    default:
+      if (character < 0x20) return std::nullopt;
+      return "outside of strings and comments a program is plain ASCII";
+  }
+}
+
+std::string NameOfCharacter(std::string_view bytes) {
+  const CodePoint first = DecodeUtf8(bytes);
+  if (first.value < 0x20 || (first.value >= 0x7F && first.value < 0xA1) || first.value == 0xFEFF) {
+    return fmt::format("U+{:04X}", static_cast<uint32_t>(first.value));
+  }
+  const std::string shown(bytes.substr(0, first.length));
+  return first.value < 0x80 ? fmt::format("`{}`", shown) : fmt::format("`{}` (U+{:04X})", shown, static_cast<uint32_t>(first.value));
+}
+
+// Turns the lexer's tokens into a TokenList, one at a time.
+class Reader {
+ public:
+  Reader(const Text& text, diag::Emitter& emitter) : text_(text), emitter_(emitter) {}
+
+  // Takes the next token. False: stop, reading on makes no sense.
+  bool Take(std::unique_ptr<Token> token);
+  TokenList Finish() { return std::move(list_); }
+
+ private:
+  bool Keep(std::unique_ptr<Token> token);
+  bool TakeBadCharacter(const Token& token);
+  bool CountMistake() { return ++mistakes_ <= kMaxMistakes; }
+  void CloseBracket(size_t type);
+
+  const Text& text_;
+  diag::Emitter& emitter_;
+  TokenList list_;
+  LimitCheck limits_;
+  std::vector<int32_t> open_;
+  size_t bad_end_ = SIZE_MAX, mistakes_ = 0;
+};
+
+bool Reader::Take(std::unique_ptr<Token> token) {
+  switch (token->getType()) {
+    case T::COMMENT: {
+      const Span span = SpanOf(text_, *token);
+      list_.comments.push_back({span, std::string(TextOf(text_, *token))});
+      return true;
+    }
+    case T::BAD:
+      return TakeBadCharacter(*token);
+    case T::BAD_STRING: {
+      const Span span = SpanOf(text_, *token);
+      emitter_.Emit(span, diag::kUnterminatedString).Here("the closing `\"` is missing");
+      list_.damaged.push_back(list_.owned.size());
+      static_cast<antlr4::CommonToken&>(*token).setType(T::STRING);
+      return CountMistake() && Keep(std::move(token));
+    }
+    default:
+      return Keep(std::move(token));
+  }
+}
+
+// The bytes of one stretch of such characters come as one token each and are reported once.
+bool Reader::TakeBadCharacter(const Token& token) {
+  const size_t begin = token.getStartIndex();
+  const bool continues = begin == bad_end_;
+  bad_end_ = token.getStopIndex() + 1;
+  if (continues) return true;
+  const std::string_view rest = text_.bytes.substr(begin);
+  const CodePoint first = DecodeUtf8(rest);
+  emitter_.Emit({text_.file, Narrow(begin), Narrow(begin + first.length)}, diag::kStrayCharacter, {NameOfCharacter(rest)})
+      .HelpIf(HelpForCharacter(first.value));
+  list_.damaged.push_back(list_.owned.size());
+  return CountMistake();
+}
+
+bool Reader::Keep(std::unique_ptr<Token> token) {
+  const size_t type = token->getType();
+  if (const auto broken = limits_.Add(type)) {
+    const size_t limit = *broken == diag::kNestedTooDeep      ? kMaxBracketDepth
+                         : *broken == diag::kTooManyPrefixes  ? kMaxPrefixRun
+                         : *broken == diag::kTooManyOperators ? kMaxOperators
+                                                              : kMaxTokens;
+    emitter_.Emit(SpanOf(text_, *token), *broken, {limit});
+    return false;
+  }
+  list_.opener.push_back(open_.empty() ? -1 : open_.back());
+  if (IsCloseBracket(type)) CloseBracket(type);
+  if (IsOpenBracket(type)) open_.push_back(static_cast<int32_t>(list_.all.size()));
+  list_.all.push_back(token.get());
+  list_.owned.push_back(std::move(token));
+  return true;
+}
+
+// A closer that fits a bracket further out closes that one and the ones inside; one that fits none closes nothing.
+void Reader::CloseBracket(size_t type) {
+  const auto fits = [&](int32_t opener) { return Closes(type, list_.all[static_cast<size_t>(opener)]->getType()); };
+  const auto match = std::find_if(open_.rbegin(), open_.rend(), fits);
+  if (match != open_.rend()) open_.erase(match.base() - 1, open_.end());
+}
+
+}  // namespace
+
+bool TokenList::DamagedWithin(size_t first, size_t last) const {
+  const auto at = std::lower_bound(damaged.begin(), damaged.end(), first);
+  return at != damaged.end() && *at <= last;
+}
+
+Span SpanOf(const Text& text, const Token& token) {
+  const size_t begin = std::min(token.getStartIndex(), text.bytes.size());
+  if (token.getType() == Token::EOF) return {text.file, Narrow(begin), Narrow(begin)};
+  return {text.file, Narrow(begin), Narrow(token.getStopIndex() + 1)};
+}
+
+std::string_view TextOf(const Text& text, const Token& token) {
+  const Span span = SpanOf(text, token);
+  return text.bytes.substr(span.begin, span.end - span.begin);
+}
+
+bool FirstOnLine(const Text& text, const Token& token) {
+  const std::string_view before = text.bytes.substr(text.begin, SpanOf(text, token).begin - text.begin);
+  const size_t last = before.find_last_not_of(" \t\r");
+  return last == std::string_view::npos || before[last] == '\n';
+}
+
+uint32_t ColumnOf(const Text& text, const Token& token) {
+  const std::string_view before = text.bytes.substr(text.begin, SpanOf(text, token).begin - text.begin);
+  const size_t line_break = before.rfind('\n');
+  return Narrow(line_break == std::string_view::npos ? before.size() : before.size() - line_break - 1) + 1;
+}
+
+bool IsOpenBracket(size_t type) { return type == T::LPAREN || type == T::LBRACKET || type == T::LBRACE; }
+bool IsCloseBracket(size_t type) { return type == T::RPAREN || type == T::RBRACKET || type == T::RBRACE; }
+bool Closes(size_t closer, size_t opener) {
+  return (closer == T::RPAREN && opener == T::LPAREN) || (closer == T::RBRACKET && opener == T::LBRACKET) ||
+         (closer == T::RBRACE && opener == T::LBRACE);
+}
+
+std::optional<TokenList> ReadTokens(const Text& text, grammar::WfLexer& lexer, diag::Emitter& emitter) {
+  Reader reader(text, emitter);
+  while (true) {
+    std::unique_ptr<Token> token = lexer.nextToken();
+    const bool at_end = token->getType() == Token::EOF;
+    if (!reader.Take(std::move(token))) return std::nullopt;
+    if (at_end) return reader.Finish();
+  }
+}
+
+}  // namespace wf::parse

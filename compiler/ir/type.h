@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace wf::ir {
@@ -57,7 +58,13 @@ class TypeTable {
 
  private:
   std::vector<Type> types_;
+  std::unordered_multimap<size_t, TypeId> by_hash_;
 };
+
+// A value of type `from` may stand where `to` is wanted: equal, but for extents that `to` leaves open (-1). The layouts are the same.
+bool Fits(const TypeTable& types, TypeId from, TypeId to);
+// The narrowest type that both fit: extents that differ become -1. kNone when there is none.
+TypeId Join(TypeTable& types, TypeId a, TypeId b);
 
 // Bytes of a value's fixed part as runtime/abi/values.h lays it out, and of its fields.
 struct Layout {

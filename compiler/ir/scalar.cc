@@ -1,0 +1,349 @@
+#include "compiler/ir/scalar.h"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "runtime/base/check.h"
+
+namespace wf::ir {
+namespace {
+
+float F32OfHalf(uint16_t half) {
+  const uint32_t sign = uint32_t{half & 0x8000u} << 16, exponent = (half >> 10) & 31, mantissa = half & 1023;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;  // zero and denormals, exact
+  return sign ? -magnitude : magnitude;
+}
+
+uint16_t HalfOfF32(float value) {  // nearest, ties to even
+  const uint32_t bits = std::bit_cast<uint32_t>(value), sign = (bits >> 16) & 0x8000u;
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);
+  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds past 65504
+  if (magnitude < 0x38800000u) {                                               // denormal: a multiple of 2^-24
+    const float scaled = std::nearbyint(std::bit_cast<float>(magnitude) * 0x1p24f);
+    return static_cast<uint16_t>(sign | static_cast<uint32_t>(scaled));
+  }
+  const uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1);
+  return static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
+}
+
+uint16_t Bf16OfF32(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40u);
+  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
+}
+
+template <typename T>
+T Of(uint64_t bits) {
+  if constexpr (std::is_same_v<T, float>) {
+    return F32Of(bits);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return F64Of(bits);
+  } else {
+    return static_cast<T>(bits);
+  }
+}
+template <typename T>
+uint64_t Bits(T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return F32Bits(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return F64Bits(value);
+  } else {
+    return static_cast<uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
+  }
+}
+
+template <typename T>
+T MinOf(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+    if (a == b) return std::signbit(a) ? a : b;
+  }
+  return b < a ? b : a;
+}
+template <typename T>
+T MaxOf(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+    if (a == b) return std::signbit(a) ? b : a;
+  }
+  return a < b ? b : a;
+}
+
+template <typename T>
+T FloatOperation(OpKind kind, T a, T b, T c) {
+  switch (kind) {
+    case OpKind::kAdd:
+      return a + b;
+    case OpKind::kSub:
+      return a - b;
+    case OpKind::kMul:
+      return a * b;
+    case OpKind::kDiv:
+      return a / b;
+    case OpKind::kRem:
+      return std::fmod(a, b);
+    case OpKind::kNeg:
+      return -a;
+    case OpKind::kAbs:
+      return std::fabs(a);
+    case OpKind::kFloor:
+      return std::floor(a);
+    case OpKind::kCeil:
+      return std::ceil(a);
+    case OpKind::kRint:
+      return std::nearbyint(a);
+    case OpKind::kTrunc:
+      return std::trunc(a);
+    case OpKind::kSqrt:
+      return std::sqrt(a);
+    case OpKind::kFma:
+      return std::fma(a, b, c);
+    default:
+      WF_CHECK(false, InfoOf(kind).name);
+      return a;
+  }
+}
+
+template <typename T>
+T IntegerOperation(OpKind kind, T a, T b) {
+  using U = std::make_unsigned_t<T>;
+  const U x = static_cast<U>(a), y = static_cast<U>(b);
+  constexpr unsigned kWidth = sizeof(T) * 8;
+  constexpr bool kIsSigned = std::is_signed_v<T>;
+  switch (kind) {
+    case OpKind::kAdd:
+      return static_cast<T>(x + y);
+    case OpKind::kSub:
+      return static_cast<T>(x - y);
+    case OpKind::kMul:
+      return static_cast<T>(x * y);
+    case OpKind::kDiv:
+      if (b == 0) return a;
+      return kIsSigned && b == static_cast<T>(-1) ? static_cast<T>(U{0} - x) : static_cast<T>(a / b);
+    case OpKind::kRem:
+      if (b == 0 || (kIsSigned && b == static_cast<T>(-1))) return 0;
+      return static_cast<T>(a % b);
+    case OpKind::kNeg:
+      return static_cast<T>(U{0} - x);
+    case OpKind::kAbs:
+      return kIsSigned && (x >> (kWidth - 1)) ? static_cast<T>(U{0} - x) : a;
+    case OpKind::kFloor:
+    case OpKind::kCeil:
+    case OpKind::kRint:
+    case OpKind::kTrunc:
+      return a;
+    case OpKind::kShl:
+      return static_cast<T>(x << (y % kWidth));
+    case OpKind::kShr:
+      return static_cast<T>(a >> (y % kWidth));
+    case OpKind::kBitAnd:
+      return static_cast<T>(x & y);
+    case OpKind::kBitOr:
+      return static_cast<T>(x | y);
+    default:
+      WF_CHECK(false, InfoOf(kind).name);
+      return a;
+  }
+}
+
+template <typename T>
+uint64_t Operation(OpKind kind, uint64_t a_bits, uint64_t b_bits, uint64_t c_bits) {
+  const T a = Of<T>(a_bits), b = Of<T>(b_bits);
+  switch (kind) {
+    case OpKind::kEq:
+      return a == b;
+    case OpKind::kNe:
+      return a != b;
+    case OpKind::kLt:
+      return a < b;
+    case OpKind::kLe:
+      return a <= b;
+    case OpKind::kMin:
+      return Bits<T>(MinOf(a, b));
+    case OpKind::kMax:
+      return Bits<T>(MaxOf(a, b));
+    default:
+      break;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    return Bits<T>(FloatOperation<T>(kind, a, b, Of<T>(c_bits)));
+  } else {
+    return Bits<T>(IntegerOperation<T>(kind, a, b));
+  }
+}
+
+uint64_t StorageOperation(OpKind kind, DType dtype, uint64_t a, uint64_t b) {
+  const bool is_half = dtype == DType::kF16 || dtype == DType::kBf16;
+  const DType wide = is_half ? DType::kF32 : dtype == DType::kU8 || dtype == DType::kU16 ? DType::kU32 : DType::kI32;
+  const uint64_t result = EvaluateScalar(kind, wide, ConvertScalar(dtype, wide, a), ConvertScalar(dtype, wide, b));
+  const bool is_comparison = kind == OpKind::kEq || kind == OpKind::kNe || kind == OpKind::kLt || kind == OpKind::kLe;
+  return is_comparison ? result : ConvertScalar(wide, dtype, result);
+}
+
+template <typename T>
+uint64_t SaturatingBits(DType to, T value) {
+  if (std::isnan(value)) return 0;
+  value = std::trunc(value);
+  const int width = static_cast<int>(SizeOf(to)) * 8;
+  if (IsSigned(to)) {
+    const T bound = std::ldexp(T{1}, width - 1);
+    const int64_t greatest = static_cast<int64_t>((uint64_t{1} << (width - 1)) - 1);
+    const int64_t integer = value >= bound ? greatest : value < -bound ? -greatest - 1 : static_cast<int64_t>(value);
+    return MaskTo(to, static_cast<uint64_t>(integer));
+  }
+  if (value <= 0) return 0;
+  return value >= std::ldexp(T{1}, width) ? MaskTo(to, ~uint64_t{0}) : static_cast<uint64_t>(value);
+}
+
+template <typename T>
+uint64_t FromInteger(DType from, uint64_t bits) {
+  return IsSigned(from) ? Bits<T>(static_cast<T>(SignedOf(from, bits))) : Bits<T>(static_cast<T>(bits));
+}
+
+}  // namespace
+
+uint64_t F32Bits(float value) { return std::bit_cast<uint32_t>(value); }
+uint64_t F64Bits(double value) { return std::bit_cast<uint64_t>(value); }
+float F32Of(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
+double F64Of(uint64_t bits) { return std::bit_cast<double>(bits); }
+
+uint64_t MaskTo(DType dtype, uint64_t bits) {
+  const size_t width = SizeOf(dtype) * 8;
+  return width >= 64 ? bits : bits & ((uint64_t{1} << width) - 1);
+}
+
+int64_t SignedOf(DType dtype, uint64_t bits) {
+  if (!IsSigned(dtype)) return static_cast<int64_t>(bits);
+  const int shift = 64 - static_cast<int>(SizeOf(dtype)) * 8;
+  return static_cast<int64_t>(bits << shift) >> shift;
+}
+
+bool IsScalarArithmetic(OpKind kind) {
+  if (kind >= OpKind::kExp && kind <= OpKind::kPow) return false;
+  return kind >= OpKind::kAdd && kind <= OpKind::kConvert;
+}
+
+uint64_t EvaluateScalar(OpKind kind, DType dtype, uint64_t a, uint64_t b, uint64_t c) {
+  switch (kind) {
+    case OpKind::kBitcast:
+      return a;
+    case OpKind::kSelect:
+      return a ? b : c;
+    case OpKind::kNot:
+      return !a;
+    case OpKind::kAnd:
+      return a & b;
+    case OpKind::kOr:
+      return a | b;
+    default:
+      break;
+  }
+  switch (dtype) {
+    case DType::kBool:
+      return Operation<uint32_t>(kind, a, b, c) & 1;
+    case DType::kI32:
+      return Operation<int32_t>(kind, a, b, c);
+    case DType::kI64:
+      return Operation<int64_t>(kind, a, b, c);
+    case DType::kU32:
+      return Operation<uint32_t>(kind, a, b, c);
+    case DType::kU64:
+      return Operation<uint64_t>(kind, a, b, c);
+    case DType::kF32:
+      return Operation<float>(kind, a, b, c);
+    case DType::kF64:
+      return Operation<double>(kind, a, b, c);
+    default:
+      return StorageOperation(kind, dtype, a, b);
+  }
+}
+
+uint64_t ConvertScalar(DType from, DType to, uint64_t bits) {
+  if (from == to) return bits;
+  if (from == DType::kF16) return ConvertScalar(DType::kF32, to, F32Bits(F32OfHalf(static_cast<uint16_t>(bits))));
+  if (from == DType::kBf16) return ConvertScalar(DType::kF32, to, bits << 16);
+  if (to == DType::kF16) return HalfOfF32(F32Of(ConvertScalar(from, DType::kF32, bits)));
+  if (to == DType::kBf16) return Bf16OfF32(F32Of(ConvertScalar(from, DType::kF32, bits)));
+  if (to == DType::kBool) return EvaluateScalar(OpKind::kNe, from, bits, 0);
+  if (from == DType::kF32) {
+    return to == DType::kF64 ? F64Bits(static_cast<double>(F32Of(bits))) : SaturatingBits<float>(to, F32Of(bits));
+  }
+  if (from == DType::kF64) {
+    return to == DType::kF32 ? F32Bits(static_cast<float>(F64Of(bits))) : SaturatingBits<double>(to, F64Of(bits));
+  }
+  if (to == DType::kF32) return FromInteger<float>(from, bits);
+  if (to == DType::kF64) return FromInteger<double>(from, bits);
+  return MaskTo(to, static_cast<uint64_t>(SignedOf(from, bits)));
+}
+
+OpKind ReduceOperation(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::kSum:
+      return OpKind::kAdd;
+    case ReduceKind::kProd:
+      return OpKind::kMul;
+    case ReduceKind::kMin:
+      return OpKind::kMin;
+    case ReduceKind::kMax:
+      return OpKind::kMax;
+    case ReduceKind::kAny:
+      return OpKind::kOr;
+    case ReduceKind::kAll:
+      return OpKind::kAnd;
+  }
+  return OpKind::kAdd;
+}
+
+uint64_t ReduceIdentity(ReduceKind kind, DType dtype) {
+  const size_t width = SizeOf(dtype) * 8;
+  switch (kind) {
+    case ReduceKind::kSum:
+    case ReduceKind::kAny:
+      return 0;
+    case ReduceKind::kAll:
+      return 1;
+    case ReduceKind::kProd:
+      return ConvertScalar(DType::kI32, dtype, 1);
+    case ReduceKind::kMin:
+      if (IsFloat(dtype)) return ConvertScalar(DType::kF32, dtype, F32Bits(std::numeric_limits<float>::infinity()));
+      return IsSigned(dtype) ? (uint64_t{1} << (width - 1)) - 1 : MaskTo(dtype, ~uint64_t{0});
+    case ReduceKind::kMax:
+      if (IsFloat(dtype)) return ConvertScalar(DType::kF32, dtype, F32Bits(-std::numeric_limits<float>::infinity()));
+      return IsSigned(dtype) ? uint64_t{1} << (width - 1) : 0;
+  }
+  return 0;
+}
+
+bool SameScalar(DType dtype, uint64_t a, uint64_t b) {
+  if (a == b) return true;
+  if (!IsFloat(dtype)) return false;
+  return std::isnan(F64Of(ConvertScalar(dtype, DType::kF64, a))) && std::isnan(F64Of(ConvertScalar(dtype, DType::kF64, b)));
+}
+
+std::string ScalarText(DType dtype, uint64_t bits) {
+  if (dtype == DType::kBool) return bits ? "true" : "false";
+  char buffer[64];
+  std::to_chars_result end{};
+  if (dtype == DType::kF64) {
+    if (std::isnan(F64Of(bits))) return "nan";
+    end = std::to_chars(buffer, buffer + sizeof buffer, F64Of(bits));
+  } else if (IsFloat(dtype)) {
+    const float value = F32Of(ConvertScalar(dtype, DType::kF32, bits));
+    if (std::isnan(value)) return "nan";
+    end = std::to_chars(buffer, buffer + sizeof buffer, value);
+  } else if (IsSigned(dtype)) {
+    end = std::to_chars(buffer, buffer + sizeof buffer, SignedOf(dtype, bits));
+  } else {
+    end = std::to_chars(buffer, buffer + sizeof buffer, bits);
+  }
+  return {buffer, end.ptr};
+}
+
+}  // namespace wf::ir

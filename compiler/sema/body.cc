@@ -1,0 +1,97 @@
+#include "compiler/sema/body.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "compiler/sema/names.h"
+
+namespace wf::sema {
+namespace {
+
+std::string_view WordFor(LocalKind kind) {
+  switch (kind) {
+    case LocalKind::kParam:
+      return "parameter";
+    case LocalKind::kLet:
+      return "`let`";
+    case LocalKind::kNode:
+      return "node";
+    case LocalKind::kIndex:
+      return "index";
+    case LocalKind::kLoop:
+      return "loop name";
+    case LocalKind::kAccumulator:
+      return "accumulator";
+    case LocalKind::kErr:
+      return "error";
+  }
+  return "name";
+}
+
+}  // namespace
+
+LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
+  const auto id = static_cast<LocalId>(locals.size());
+  locals.push_back({name.text, type, name.span});
+  infos.push_back({kind, false, std::nullopt});
+  if (name.text == "_") return id;
+  bool taken = false;
+  if (const auto other = Find(name.text)) {
+    taken = true;
+    env.Report(name.span, kDuplicateName, {name.text}).Label(locals[*other].span, "first declared here");
+  } else if (const auto symbol = symbols.find(name.text); symbol != symbols.end() && kind != LocalKind::kParam) {
+    taken = true;
+    env.Report(name.span, kDuplicateName, {name.text}).Label(symbol->second, "this dimension has the name");
+  } else if (const Entity* entity = FindEntity(module, name.text); entity != nullptr) {
+    taken = true;
+    env.Report(name.span, kDuplicateName, {name.text}).Label(entity->span, "first declared here");
+  }
+  if (taken) {
+    infos.back().used = true;
+    return id;
+  }
+  visible_.emplace_back(name.text, id);
+  return id;
+}
+
+std::optional<LocalId> Body::Find(std::string_view name) const {
+  for (auto at = visible_.rbegin(); at != visible_.rend(); ++at) {
+    if (at->first == name) return at->second;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> Body::VisibleNames() const {
+  std::vector<std::string> names;
+  for (const auto& [name, id] : visible_) names.push_back(name);
+  for (const auto& [name, span] : symbols) {
+    if (name.find('#') == std::string::npos) names.push_back(name);
+  }
+  return names;
+}
+
+void Body::Leave(size_t mark) {
+  for (size_t at = mark; at < visible_.size(); ++at) {
+    const LocalId id = visible_[at].second;
+    const bool reported_elsewhere = infos[id].kind == LocalKind::kNode || infos[id].kind == LocalKind::kErr;
+    if (infos[id].used || silenced || reported_elsewhere || locals[id].name.starts_with('_') || !module.is_root) continue;
+    env.Report(locals[id].span, kUnused, {WordFor(infos[id].kind), locals[id].name}).Help("`_` in front of the name silences this");
+  }
+  visible_.resize(mark);
+}
+
+Dim Body::NewSymbol(std::string_view base, const Span& origin) {
+  std::string name = std::string(base.substr(0, base.find('#'))) + "#b" + std::to_string(next_symbol_++);
+  symbols.emplace(name, origin);
+  return Dim::Symbol(std::move(name));
+}
+
+bool Body::IsBornSince(const std::string& symbol, uint32_t mark) const {
+  const size_t hash = symbol.find("#b");
+  if (hash == std::string::npos) return false;
+  uint32_t number = 0;
+  std::from_chars(symbol.data() + hash + 2, symbol.data() + symbol.size(), number);
+  return number >= mark;
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/sema/env.h"
+
+namespace wf::sema {
+
+enum class LocalKind : uint8_t { kParam, kLet, kNode, kIndex, kLoop, kAccumulator, kErr };
+
+struct LocalInfo {
+  LocalKind kind = LocalKind::kLet;
+  bool used = false;
+  std::optional<Dim> value;  // of an integer, when it is a dimension
+};
+
+// The names inside one function, workflow or test: locals, dimension symbols, type variables. No shadowing, so a name means one thing in
+// all of it; Leave ends the life of names of a block.
+// Thread: loop-confined.   Borrows: env and module.
+class Body {
+ public:
+  Body(Env& env_in, Module& module_in, const ast::Decl* self_in) : env(env_in), module(module_in), self(self_in) {}
+
+  Env& env;
+  Module& module;
+  const ast::Decl* self;  // the declaration that is being checked; null between declarations
+  std::vector<Local> locals;
+  std::vector<LocalInfo> infos;                     // beside `locals`
+  std::map<std::string, Span, std::less<>> symbols;  // of the signature, and of values born in the body
+  std::map<std::string, TypeRef, std::less<>> type_values;  // T of an instance
+  std::map<std::string, std::vector<Dim>, std::less<>> rests;  // s of `*s` of an instance
+  bool may_fail = false;   // it holds `fail`, `require` or a call that may
+  bool silenced = false;   // part of it was not looked at: no warnings about unused names
+
+  // A name that is already taken is reported and gets a local that nobody finds. `name` "_" is never found.
+  LocalId Declare(LocalKind kind, const ast::Name& name, TypeRef type);
+  std::optional<LocalId> Find(std::string_view name) const;  // null when out of its scope
+  std::vector<std::string> VisibleNames() const;
+
+  size_t Enter() const { return visible_.size(); }
+  void Leave(size_t mark);  // reports the unused among what leaves
+
+  Dim NewSymbol(std::string_view base, const Span& origin);  // "h#b3"; prints as "h"
+  uint32_t NextSymbol() const { return next_symbol_; }
+  bool IsBornSince(const std::string& symbol, uint32_t mark) const;
+
+ private:
+  std::vector<std::pair<std::string, LocalId>> visible_;
+  uint32_t next_symbol_ = 0;
+};
+
+// A mark in the visible names, left at the end of the scope.
+class Scope {
+ public:
+  explicit Scope(Body& body) : body_(body), mark_(body.Enter()) {}
+  ~Scope() { body_.Leave(mark_); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Body& body_;
+  size_t mark_;
+};
+
+}  // namespace wf::sema

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compiler/sema/body.h"
+#include "compiler/sema/dims.h"
+#include "compiler/sema/resolve_type.h"
+
+// Expressions: one function per form, each in the file of its topic. All take what is wanted (a hint, null when nothing is known) and where
+// the expression stands, report what is wrong, and return a typed expression; of type Error after a report, which silences its readers.
+namespace wf::sema {
+
+// Why a type is wanted: a label of the report.
+struct Origin {
+  Span span;
+  std::string text;  // "declared here"
+};
+
+ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where);
+// The same, made to fit `target`.
+ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& where, const std::optional<Origin>& origin = std::nullopt);
+// Makes `expr` fit `target`: T where T? is wanted, a run-time check where a dimension is not provable; reports what does not fit.
+ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin = std::nullopt);
+// The type that values of both types have: dimensions that differ become `_`, none makes it optional. Null when there is none.
+TypeRef Join(Body& body, TypeRef a, TypeRef b);
+
+// check_expr.cc: makers
+ExprPtr Make(ExprKind kind, TypeRef type, const Span& span);
+ExprPtr Poison(Body& body, const Span& span);
+ExprPtr MakeInt(Body& body, int64_t value, DType dtype, const Span& span);
+ExprPtr MakeText(Body& body, std::string text, const Span& span);
+ExprPtr ReadLocal(Body& body, LocalId local, const Span& span);
+inline bool IsPoison(const Expr& expr) { return expr.type->kind == TypeKind::kError; }
+bool IsNumeric(DType dtype);  // not bool
+bool IsInteger(DType dtype);
+inline bool IsScalarBool(TypeRef type) { return type->kind == TypeKind::kScalar && type->dtype == DType::kBool; }
+// Marks every name in `expr` as used and the body as not wholly looked at: after a construct that is reported as not built.
+ExprPtr SkipUnchecked(Body& body, const ast::Expr& expr);
+
+// literal.cc: numbers, and arithmetic over nothing but numbers, take the type that is wanted
+bool IsLiteral(const ast::Expr& expr);
+ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted);
+
+// check_text.cc
+ExprPtr CheckString(Body& body, const ast::StringExpr& expr, const Where& where);
+// The text of a string without holes; null when it is another expression.
+const std::string* PlainText(const ast::Expr& expr, std::string& buffer);
+ExprPtr ToText(Body& body, ExprPtr value);  // reports what has no text
+
+// check_name.cc
+ExprPtr CheckName(Body& body, const ast::NameExpr& expr, const Where& where);
+ExprPtr CheckMember(Body& body, const ast::MemberExpr& expr, const Where& where);
+// The entity that a callee or an error means: `f`, `module.f`; null when `expr` is neither, or it was reported (`reported` tells).
+Entity* ResolveEntity(Body& body, const ast::Expr& expr, bool& reported);
+
+// check_op.cc
+ExprPtr CheckUnary(Body& body, const ast::UnaryExpr& expr, TypeRef wanted, const Where& where);
+ExprPtr CheckBinary(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const Where& where);
+// The shape of an elementwise operation over two operands; nothing after a report. Run-time checks go to `checks`.
+std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef right, const Span& span, std::vector<DimCheck>& checks);
+bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span& span);  // reports storage types, bool, strings
+
+// check_call.cc, check_builtin.cc, check_convert.cc
+// `piped`: the left side of `|>`, or null.
+ExprPtr CheckCall(Body& body, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted, const Where& where);
+bool IsBuiltinName(std::string_view name);
+ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,
+                     const Where& where);
+ExprPtr CheckConversion(Body& body, DType dtype, const ast::CallExpr& call, const ast::Expr* piped, const Where& where);
+
+// check_tensor.cc, check_index.cc
+ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, const Where& where);
+bool IsReducer(const ast::CallExpr& call);
+ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, const Where& where);
+ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where);
+
+// check_loop.cc
+ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeRef wanted, const Where& where);
+ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where);
+
+// check_block.cc
+ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, const Where& where);
+ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where& where);
+ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where);
+// The steps of `let` and `require` inside functions and blocks.
+std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Where& where);
+std::optional<BlockStep> CheckRequire(Body& body, const ast::RequireStmt& stmt, const Where& where);
+// What `fail E(..)` and `require .. else E(..)` raise: code and message; nothing after a report.
+struct Raised {
+  int32_t code = 0;
+  ExprPtr message;
+};
+std::optional<Raised> CheckRaised(Body& body, const ast::Expr& error, const Where& where);
+// Gives an integer local the dimension that its value is.
+void BindIntegerLocal(Body& body, LocalId local, Expr& value);
+
+// check_list.cc
+ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where);
+ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where);
+
+}  // namespace wf::sema

@@ -1,0 +1,127 @@
+// Making a value fit the type that is wanted, and finding the type that two values share.
+
+#include "compiler/sema/check_expr.h"
+
+namespace wf::sema {
+namespace {
+
+void ReportMismatch(Body& body, const Expr& expr, TypeRef target, const std::optional<Origin>& origin) {
+  const bool ranks = target->kind == TypeKind::kTensor && expr.type->kind == TypeKind::kTensor && target->dtype == expr.type->dtype;
+  auto builder = ranks ? body.env.Report(expr.span, kRankMismatch,
+                                         {ToString(target), ToString(expr.type), target->dims.size(), expr.type->dims.size()})
+                       : body.env.Report(expr.span, kTypeMismatch, {ToString(target), ToString(expr.type)});
+  if (origin) builder.Label(origin->span, origin->text);
+  const bool numbers = target->kind == TypeKind::kScalar && expr.type->kind == TypeKind::kScalar && IsNumeric(target->dtype);
+  if (numbers) builder.Help("convert it: `" + ToString(target) + "(..)`");
+  if (expr.type->kind == TypeKind::kOptional && expr.type->element == target) builder.Help("give it a value with `??`");
+}
+
+// The wanted type where it says more, the found one where `wanted` has `_`.
+TypeRef Merge(Types& types, TypeRef wanted, TypeRef found) {
+  if (found->kind != TypeKind::kTensor || wanted->kind != TypeKind::kTensor) {
+    if (wanted->kind == TypeKind::kRecord && wanted->name.empty() && found->kind == TypeKind::kRecord) {
+      std::vector<Field> fields = wanted->fields;
+      for (size_t i = 0; i < fields.size(); ++i) fields[i].type = Merge(types, fields[i].type, found->fields[i].type);
+      return types.Record("", std::move(fields));
+    }
+    return wanted;
+  }
+  std::vector<Dim> dims = wanted->dims;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (IsAny(dims[i])) dims[i] = found->dims[i];
+  }
+  return types.Tensor(wanted->dtype, std::move(dims));
+}
+
+// True when the dimensions agree or a check was planted.
+bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair>& pairs, const std::optional<Origin>& origin) {
+  for (const DimPair& pair : pairs) {
+    if (IsAny(pair.wanted) || pair.wanted == pair.found) continue;
+    if (!Dim::ProvedDifferent(pair.wanted, pair.found) && !pair.nested && !IsAny(pair.found)) {
+      expr.checks.push_back({pair.wanted, pair.found, "axis " + std::to_string(pair.axis) + " is {1}, wanted {0}"});
+      continue;
+    }
+    auto builder = body.env.Report(expr.span, kShapeMismatch,
+                                   {ToString(target), ToString(expr.type), pair.axis, pair.found.ToString(), pair.wanted.ToString()});
+    if (origin) builder.Label(origin->span, origin->text);
+    LabelOrigins(body, pair.found, builder);
+    LabelOrigins(body, pair.wanted, builder);
+    return false;
+  }
+  return true;
+}
+
+ExprPtr CoerceToOptional(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin) {
+  if (expr->type->kind == TypeKind::kNone) {
+    expr->type = target;
+    return expr;
+  }
+  const Span span = expr->span;
+  ExprPtr inner = Coerce(body, std::move(expr), target->element, origin);
+  if (IsPoison(*inner)) return inner;
+  ExprPtr some = Make(ExprKind::kSome, target, span);
+  some->args.push_back(std::move(inner));
+  return some;
+}
+
+}  // namespace
+
+ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin) {
+  const TypeRef found = expr->type;
+  if (found->kind == TypeKind::kError || found->kind == TypeKind::kNever || target->kind == TypeKind::kError || found == target) return expr;
+  if (target->kind == TypeKind::kOptional && found->kind != TypeKind::kOptional) {
+    return CoerceToOptional(body, std::move(expr), target, origin);
+  }
+  std::vector<DimPair> pairs;
+  if (!MatchTypes(body.env.types, target, found, nullptr, pairs)) {
+    ReportMismatch(body, *expr, target, origin);
+    return Poison(body, expr->span);
+  }
+  if (!AgreeDims(body, *expr, target, pairs, origin)) return Poison(body, expr->span);
+  expr->type = Merge(body.env.types, target, found);
+  return expr;
+}
+
+ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& where, const std::optional<Origin>& origin) {
+  return Coerce(body, CheckExpr(body, expr, target, where), target, origin);
+}
+
+TypeRef Join(Body& body, TypeRef a, TypeRef b) {
+  Types& types = body.env.types;
+  if (a == b) return a;
+  if (a->kind == TypeKind::kError || b->kind == TypeKind::kError) return types.Error();
+  if (a->kind == TypeKind::kNever) return b;
+  if (b->kind == TypeKind::kNever) return a;
+  if (a->kind == TypeKind::kNone && b->kind != TypeKind::kOptional) return types.Optional(b);
+  if (b->kind == TypeKind::kNone && a->kind != TypeKind::kOptional) return types.Optional(a);
+  if (a->kind == TypeKind::kNone) return b;
+  if (b->kind == TypeKind::kNone) return a;
+  if (a->kind == TypeKind::kOptional || b->kind == TypeKind::kOptional) {
+    const TypeRef element = Join(body, a->kind == TypeKind::kOptional ? a->element : a, b->kind == TypeKind::kOptional ? b->element : b);
+    return element == nullptr || element->kind == TypeKind::kError ? element : types.Optional(element);
+  }
+  if (a->kind != b->kind) return nullptr;
+  if (a->kind == TypeKind::kTensor) {
+    if (a->dtype != b->dtype || a->dims.size() != b->dims.size()) return nullptr;
+    std::vector<Dim> dims = a->dims;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] != b->dims[i]) dims[i] = AnyDim();
+    }
+    return types.Tensor(a->dtype, std::move(dims));
+  }
+  if (a->kind == TypeKind::kList || a->kind == TypeKind::kMap) {
+    const TypeRef element = Join(body, a->element, b->element);
+    if (element == nullptr) return nullptr;
+    return a->kind == TypeKind::kList ? types.List(element) : types.Map(element);
+  }
+  if (a->kind != TypeKind::kRecord || !a->name.empty() || !b->name.empty() || a->fields.size() != b->fields.size()) return nullptr;
+  std::vector<Field> fields = a->fields;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].name != b->fields[i].name) return nullptr;
+    fields[i].type = Join(body, fields[i].type, b->fields[i].type);
+    if (fields[i].type == nullptr) return nullptr;
+  }
+  return types.Record("", std::move(fields));
+}
+
+}  // namespace wf::sema

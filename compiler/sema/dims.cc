@@ -1,0 +1,318 @@
+#include "compiler/sema/dims.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/sema/resolve_type.h"
+
+namespace wf::sema {
+namespace {
+
+bool Matches(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, bool nested, std::vector<DimPair>& pairs);
+
+bool MatchVariable(Types& types, const std::string& name, TypeRef found, TypeBindings* bindings, std::vector<DimPair>& pairs) {
+  if (bindings == nullptr) return false;
+  const auto [at, fresh] = bindings->types.try_emplace(name, found);
+  if (fresh) return true;
+  return Matches(types, at->second, found, nullptr, true, pairs);
+}
+
+bool IsRest(const Dim& dim) {
+  const auto symbol = dim.symbol();
+  return symbol && symbol->starts_with("*");
+}
+
+// f32[*s, n]: the axes that the others leave over are s.
+bool MatchDims(TypeRef wanted, TypeRef found, TypeBindings* bindings, bool nested, std::vector<DimPair>& pairs) {
+  const auto rest = std::find_if(wanted->dims.begin(), wanted->dims.end(), IsRest);
+  if (rest == wanted->dims.end() || bindings == nullptr) {
+    if (wanted->dims.size() != found->dims.size()) return false;
+    for (size_t axis = 0; axis < wanted->dims.size(); ++axis) {
+      pairs.push_back({wanted->dims[axis], found->dims[axis], static_cast<uint32_t>(axis), nested});
+    }
+    return true;
+  }
+  const auto before = static_cast<size_t>(rest - wanted->dims.begin());
+  const size_t after = wanted->dims.size() - before - 1;
+  if (found->dims.size() < before + after) return false;
+  const std::vector<Dim> middle(found->dims.begin() + before, found->dims.end() - after);
+  const auto [at, fresh] = bindings->rests.try_emplace(rest->symbol()->substr(1), middle);
+  if (!fresh && at->second.size() != middle.size()) return false;
+  for (size_t i = 0; !fresh && i < middle.size(); ++i) {
+    pairs.push_back({at->second[i], middle[i], static_cast<uint32_t>(before + i), true});
+  }
+  for (size_t axis = 0; axis < before; ++axis) {
+    pairs.push_back({wanted->dims[axis], found->dims[axis], static_cast<uint32_t>(axis), nested});
+  }
+  for (size_t i = 0; i < after; ++i) {
+    const size_t axis = found->dims.size() - after + i;
+    pairs.push_back({wanted->dims[before + 1 + i], found->dims[axis], static_cast<uint32_t>(axis), nested});
+  }
+  return true;
+}
+
+bool OnlyRest(TypeRef tensor) { return tensor->dims.size() == 1 && IsRest(tensor->dims[0]); }
+
+bool MatchTensor(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, bool nested, std::vector<DimPair>& pairs) {
+  if (found->kind == TypeKind::kScalar && bindings != nullptr && OnlyRest(wanted)) {  // f32[*s] of rank 0
+    const auto [at, fresh] = bindings->rests.try_emplace(wanted->dims[0].symbol()->substr(1));
+    if (!at->second.empty()) return false;
+    return wanted->element != nullptr ? MatchVariable(types, wanted->element->name, found, bindings, pairs) : wanted->dtype == found->dtype;
+  }
+  if (found->kind != TypeKind::kTensor) return false;
+  if (wanted->element != nullptr) {
+    if (!MatchVariable(types, wanted->element->name, types.Scalar(found->dtype), bindings, pairs)) return false;
+  } else if (wanted->dtype != found->dtype) {
+    return false;
+  }
+  return MatchDims(wanted, found, bindings, nested, pairs);
+}
+
+bool Matches(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, bool nested, std::vector<DimPair>& pairs) {
+  if (wanted == found && bindings == nullptr && !nested && wanted->kind != TypeKind::kTensor) return true;
+  if (wanted->kind == TypeKind::kError || found->kind == TypeKind::kError || found->kind == TypeKind::kNever) return true;
+  if (wanted->kind == TypeKind::kVariable) return MatchVariable(types, wanted->name, found, bindings, pairs);
+  if (wanted->kind == TypeKind::kTensor) return MatchTensor(types, wanted, found, bindings, nested, pairs);
+  if (wanted->kind != found->kind) return false;
+  switch (wanted->kind) {
+    case TypeKind::kScalar:
+      return wanted->dtype == found->dtype;
+    case TypeKind::kList:
+    case TypeKind::kMap:
+    case TypeKind::kOptional:
+      return Matches(types, wanted->element, found->element, bindings, true, pairs);
+    case TypeKind::kRecord: {
+      if (wanted->name != found->name) return false;
+      if (!wanted->name.empty()) return true;
+      if (wanted->fields.size() != found->fields.size()) return false;
+      for (size_t i = 0; i < wanted->fields.size(); ++i) {
+        if (wanted->fields[i].name != found->fields[i].name) return false;
+        if (!Matches(types, wanted->fields[i].type, found->fields[i].type, bindings, nested, pairs)) return false;
+      }
+      return true;
+    }
+    case TypeKind::kError:
+    case TypeKind::kNever:
+    case TypeKind::kNone:
+    case TypeKind::kString:
+    case TypeKind::kBytes:
+    case TypeKind::kTensor:
+    case TypeKind::kVariable:
+      return true;
+  }
+  return false;
+}
+
+// Dimensions of a value that can be read from it: through record fields to tensors.
+void ForEachReadable(TypeRef type, std::vector<uint32_t>& path,
+                     const std::function<void(const std::vector<uint32_t>&, uint32_t, const Dim&)>& visit) {
+  if (type->kind == TypeKind::kTensor) {
+    for (uint32_t axis = 0; axis < type->dims.size(); ++axis) visit(path, axis, type->dims[axis]);
+  }
+  if (type->kind != TypeKind::kRecord) return;
+  for (uint32_t i = 0; i < type->fields.size(); ++i) {
+    path.push_back(i);
+    ForEachReadable(type->fields[i].type, path, visit);
+    path.pop_back();
+  }
+}
+
+class Settler {
+ public:
+  Settler(Body& body, Expr& expr, uint32_t mark) : body_(body), expr_(expr), mark_(mark) {}
+
+  void Run() {
+    if (!NeedsWork()) return;
+    std::vector<uint32_t> path;
+    ForEachReadable(expr_.type, path, [&](const std::vector<uint32_t>& at, uint32_t axis, const Dim& dim) { Locate(at, axis, dim); });
+    expr_.type = Rebuild(expr_.type, /*readable=*/true);
+  }
+
+ private:
+  bool IsOpen(const std::string& symbol) const { return symbol == kAnySymbol || body_.IsBornSince(symbol, mark_) || !body_.symbols.contains(symbol); }
+  bool IsOpen(const Dim& dim) const {
+    const std::vector<std::string> symbols = dim.Symbols();
+    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) { return IsOpen(symbol) && !located_.contains(symbol); });
+  }
+  bool NeedsWork() const {
+    bool open = false;
+    ForEachDim(expr_.type, [&](const Dim& dim) { open = open || IsOpen(dim); });
+    return open && expr_.type->kind != TypeKind::kError;
+  }
+  void Locate(const std::vector<uint32_t>& path, uint32_t axis, const Dim& dim) {
+    const auto linear = dim.AsLinear();
+    if (!linear || linear->mul <= 0 || linear->symbol == kAnySymbol) return;
+    if (!body_.symbols.contains(linear->symbol) || !IsOpen(linear->symbol) || !located_.insert(linear->symbol).second) return;
+    const bool known = std::any_of(expr_.fresh.begin(), expr_.fresh.end(), [&](const FreshSymbol& f) { return f.symbol == linear->symbol; });
+    if (!known) expr_.fresh.push_back({linear->symbol, path, axis, linear->mul, linear->add});
+  }
+  TypeRef Rebuild(TypeRef type, bool readable) {
+    Types& types = body_.env.types;
+    if (type->kind == TypeKind::kTensor) {
+      Type tensor = *type;
+      for (uint32_t axis = 0; axis < tensor.dims.size(); ++axis) {
+        if (!IsOpen(tensor.dims[axis])) continue;
+        tensor.dims[axis] = AnyDim();
+        if (!readable) continue;
+        tensor.dims[axis] = body_.NewSymbol(kAnySymbol, expr_.span);
+        expr_.fresh.push_back({*tensor.dims[axis].symbol(), path_, axis});
+        located_.insert(*tensor.dims[axis].symbol());
+      }
+      return types.Intern(std::move(tensor));
+    }
+    if (type->kind == TypeKind::kList) return types.List(Rebuild(type->element, false));
+    if (type->kind == TypeKind::kMap) return types.Map(Rebuild(type->element, false));
+    if (type->kind == TypeKind::kOptional) return types.Optional(Rebuild(type->element, false));
+    if (type->kind != TypeKind::kRecord || !type->name.empty()) return type;
+    std::vector<Field> fields = type->fields;
+    for (uint32_t i = 0; i < fields.size(); ++i) {
+      path_.push_back(i);
+      fields[i].type = Rebuild(fields[i].type, readable);
+      path_.pop_back();
+    }
+    return types.Record("", std::move(fields));
+  }
+
+  Body& body_;
+  Expr& expr_;
+  const uint32_t mark_;
+  std::set<std::string> located_;
+  std::vector<uint32_t> path_;
+};
+
+bool IsIntegerScalar(TypeRef type) {
+  return type->kind == TypeKind::kScalar && !ir::IsFloat(type->dtype) && type->dtype != DType::kBool;
+}
+
+}  // namespace
+
+bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, std::vector<DimPair>& pairs) {
+  return Matches(types, wanted, found, bindings, false, pairs);
+}
+
+void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin) {
+  values_.emplace(symbol, std::move(value));
+  origins_.emplace(symbol, origin);
+}
+
+bool DimSolver::IsOpen(const std::string& symbol) const {
+  return !values_.contains(symbol) && std::find(callee_.symbols.begin(), callee_.symbols.end(), symbol) != callee_.symbols.end();
+}
+
+std::optional<Dim> DimSolver::ValueOf(const Dim& callee_dim) const {
+  bool open = false;
+  Dim value = callee_dim.Substitute([&](const std::string& symbol) -> std::optional<Dim> {
+    const auto at = values_.find(symbol);
+    if (at != values_.end()) return at->second;
+    open = true;
+    return std::nullopt;
+  });
+  if (open) return std::nullopt;
+  return value;
+}
+
+bool DimSolver::TrySolve(const Waiting& item) {
+  const auto linear = item.pair.wanted.AsLinear();
+  if (!linear || linear->mul <= 0 || !IsOpen(linear->symbol) || IsAny(item.pair.found)) return false;
+  const Dim exact = item.pair.found - Dim(linear->add);
+  Dim value = Dim::FloorDiv(exact, Dim(linear->mul));
+  Bind(linear->symbol, value, item.argument);
+  Compare(item, value * Dim(linear->mul) + Dim(linear->add));
+  return true;
+}
+
+void DimSolver::Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument) {
+  Waiting item{pair, wanted, found, argument};
+  if (IsAny(pair.wanted) || TrySolve(item)) return;
+  if (const auto value = ValueOf(pair.wanted)) {
+    Compare(item, *value);
+  } else {
+    waiting_.push_back(std::move(item));
+  }
+}
+
+void DimSolver::Finish() {
+  for (const Waiting& item : waiting_) {
+    if (TrySolve(item)) continue;
+    if (const auto value = ValueOf(item.pair.wanted)) {
+      Compare(item, *value);
+    } else if (IsAny(item.pair.found) && !failed_) {
+      failed_ = true;
+      body_.env.Report(item.argument, kTypeMismatch, {ToString(item.wanted), ToString(item.found)})
+          .Help("`_` gives `" + item.pair.wanted.ToString() + "` no value; elements of one shape are needed");
+    }
+  }
+  waiting_.clear();
+  for (const std::string& symbol : callee_.symbols) {
+    if (IsOpen(symbol)) Bind(symbol, Dim(0), {});  // only an empty list or `none` names it
+  }
+}
+
+void DimSolver::Compare(const Waiting& item, const Dim& wanted) {
+  if (wanted == item.pair.found) return;
+  const bool differ = Dim::ProvedDifferent(wanted, item.pair.found);
+  if (!differ && !item.pair.nested) {
+    const std::string name = item.pair.wanted.ToString();
+    checks_.push_back({wanted, item.pair.found, "`" + name + "` of `" + callee_.name + "` is {0} and {1}"});
+    return;
+  }
+  failed_ = true;
+  auto builder = body_.env.Report(item.argument, kShapeMismatch, {ToString(item.wanted), ToString(item.found), item.pair.axis,
+                                                                  item.pair.found.ToString(), wanted.ToString()});
+  for (const std::string& symbol : item.pair.wanted.Symbols()) {
+    const auto origin = origins_.find(symbol);
+    if (origin == origins_.end() || origin->second == item.argument) continue;
+    builder.Label(origin->second, "`" + symbol + "` is " + values_.at(symbol).ToString() + " from here");
+  }
+  if (callee_.span.file != source::FileId::kNone) builder.Label(callee_.span, "`" + callee_.name + "` declared here");
+  LabelOrigins(body_, item.pair.found, builder);
+}
+
+void Settle(Body& body, Expr& expr, uint32_t mark) { Settler(body, expr, mark).Run(); }
+
+void LabelOrigins(Body& body, const Dim& dim, diag::Builder& builder) {
+  for (const std::string& symbol : dim.Symbols()) {
+    const auto origin = body.symbols.find(symbol);
+    if (origin != body.symbols.end()) builder.Label(origin->second, "`" + symbol.substr(0, symbol.find('#')) + "` comes from here");
+  }
+}
+
+std::optional<Dim> AsDim(Body& body, const Expr& expr) {
+  if (!IsIntegerScalar(expr.type)) return std::nullopt;
+  switch (expr.kind) {
+    case ExprKind::kScalar:
+      return Dim(ir::IsSigned(expr.type->dtype) && ir::SizeOf(expr.type->dtype) == 4 ? static_cast<int32_t>(expr.bits)
+                                                                                     : static_cast<int64_t>(expr.bits));
+    case ExprKind::kDimValue:
+      return expr.dim;
+    case ExprKind::kConst: {
+      const uint64_t bits = body.env.program.consts[expr.index].value.bits;
+      return Dim(ir::IsSigned(expr.type->dtype) && ir::SizeOf(expr.type->dtype) == 4 ? static_cast<int32_t>(bits)
+                                                                                     : static_cast<int64_t>(bits));
+    }
+    case ExprKind::kLocal:
+      return body.infos[expr.local].value;
+    case ExprKind::kConvert:
+      return AsDim(body, *expr.args[0]);
+    case ExprKind::kBinary: {
+      if (expr.binary > BinaryOp::kMul) return std::nullopt;
+      const auto left = AsDim(body, *expr.args[0]), right = AsDim(body, *expr.args[1]);
+      if (!left || !right) return std::nullopt;
+      Dim value = expr.binary == BinaryOp::kAdd ? *left + *right : expr.binary == BinaryOp::kSub ? *left - *right : *left * *right;
+      const std::vector<std::string> symbols = value.Symbols();
+      const bool known = std::all_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return body.symbols.contains(s); });
+      return known ? std::optional<Dim>(std::move(value)) : std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+Dim DimOf(Body& body, Expr& expr) {
+  if (auto value = AsDim(body, expr)) return *value;
+  Dim symbol = body.NewSymbol("n", expr.span);
+  expr.fresh.push_back({*symbol.symbol(), {}, FreshSymbol::kWholeValue});
+  return symbol;
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/sema/body.h"
+
+namespace wf::sema {
+
+// Two dimensions that have to agree. `nested`: of an element of a list, map or optional, where no run-time check can stand.
+struct DimPair {
+  Dim wanted, found;
+  uint32_t axis = 0;
+  bool nested = false;
+};
+
+// What the arguments of one call gave the callee's type variables and `*s`.
+struct TypeBindings {
+  std::map<std::string, TypeRef> types;
+  std::map<std::string, std::vector<Dim>> rests;
+};
+
+// Compares the structure of two types and collects the dimensions that have to agree; false when the structure differs. Poison and `never`
+// fit everything. `bindings`: null where `wanted` holds no variables.
+bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, std::vector<DimPair>& pairs);
+
+// Solves the symbols of one signature from the shapes of the arguments of one call (semantics.md 19, 20). Callee dimensions on the left,
+// the caller's on the right.
+// Errors: proved differences are reported at the argument, with both dimensions and where the first came from.
+class DimSolver {
+ public:
+  DimSolver(Body& body, const Signature& callee) : body_(body), callee_(callee) {}
+
+  void Bind(const std::string& symbol, Dim value, const Span& origin);        // an integer parameter
+  void Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument);
+  void Finish();                                                              // compares what waited for later arguments
+  std::optional<Dim> ValueOf(const Dim& callee_dim) const;                    // nothing while a symbol in it is open
+  const std::map<std::string, Dim>& values() const { return values_; }
+  std::vector<DimCheck> TakeChecks() { return std::move(checks_); }
+  bool failed() const { return failed_; }
+
+ private:
+  struct Waiting {
+    DimPair pair;
+    TypeRef wanted, found;
+    Span argument;
+  };
+  bool IsOpen(const std::string& symbol) const;
+  bool TrySolve(const Waiting& item);
+  void Compare(const Waiting& item, const Dim& wanted);
+
+  Body& body_;
+  const Signature& callee_;
+  std::map<std::string, Dim> values_;
+  std::map<std::string, Span> origins_;
+  std::vector<Waiting> waiting_;
+  std::vector<DimCheck> checks_;
+  bool failed_ = false;
+};
+
+// Gives a name to each dimension of `expr`'s value that has none where `expr` stands: `_`, and symbols born since `mark` (inside the
+// expression). What can be read from the value becomes a FreshSymbol of the expression, what cannot becomes `_`.
+void Settle(Body& body, Expr& expr, uint32_t mark);
+// Only `_`: at each read of a value (semantics.md 20).
+inline void SettleRead(Body& body, Expr& expr) { Settle(body, expr, body.NextSymbol()); }
+
+// Where the symbols of a dimension come from, as labels of a report.
+void LabelOrigins(Body& body, const Dim& dim, diag::Builder& builder);
+
+// The value of an integer expression as a dimension, when it is one: constants, symbols, arithmetic over them.
+std::optional<Dim> AsDim(Body& body, const Expr& expr);
+// The same; an unknown integer becomes a new symbol, which the expression brings into being.
+Dim DimOf(Body& body, Expr& expr);
+
+}  // namespace wf::sema

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ast/nodes.h"
+#include "compiler/sema/check.h"
+#include "compiler/sema/typed.h"
+
+namespace wf::sema {
+
+using enum diag::Code;
+
+enum class EntityKind : uint8_t { kConst, kType, kError, kFn, kExtern, kModel, kRemote, kWorkflow, kService, kModule };
+std::string_view NameOf(EntityKind kind);  // as programs write it: "fn"
+
+struct Module;
+
+struct SigParam {
+  std::string name;
+  TypeRef type;
+  const ast::Expr* default_value;  // null: must be given
+  Span span;
+};
+
+// What may be called, and with what. Types are in terms of the signature's own symbols; a generic one also holds type variables and the
+// rank-free symbol "*s".
+struct Signature {
+  std::string name;
+  Span span;
+  std::vector<SigParam> params;
+  TypeRef result = nullptr;
+  std::vector<std::string> symbols;      // bound by the arguments' shapes; integer parameters are not among them
+  std::vector<std::string> result_symbols;  // only in the result: new at each call
+  std::vector<std::string> type_params;  // of std functions
+  std::vector<std::string> rests;        // s of `*s`
+  bool may_wait = false;                 // stands only in a node (semantics.md 4)
+  bool may_fail = false;
+  bool broken = false;  // a part of it was reported: calls are checked loosely
+  bool is_generic() const { return !type_params.empty() || !rests.empty(); }
+};
+
+// A declaration of a module, by name. Filled when its turn comes in the text: names are declared before use (semantics.md 29).
+struct Entity {
+  EntityKind kind = EntityKind::kConst;
+  std::string name;
+  const ast::Decl* decl = nullptr;
+  Module* home = nullptr;
+  Span span;             // of the name
+  bool ready = false;    // checked: may be used
+  bool broken = false;   // reported: uses stay silent
+  bool used = false;
+  bool early_use_reported = false;
+  uint32_t index = 0;    // kConst, kFn (not generic), kModel, kWorkflow: into Program
+  TypeRef type = nullptr;      // kConst, kType
+  int32_t code = 0;            // kError
+  std::string message;         // kError
+  std::unique_ptr<Signature> signature;  // kFn, kExtern, kModel, kRemote, kWorkflow
+  Module* target = nullptr;              // kModule; null: not found, reported
+  std::map<std::string, uint32_t> instances;  // kFn, generic: by printed bindings, into Program::functions
+};
+
+struct Module {
+  std::string path;
+  const ast::File* file = nullptr;
+  bool is_root = false, is_std = false;
+  bool damaged = false;  // holds a declaration that did not parse and whose name is not known
+  enum class State : uint8_t { kNew, kOpen, kDone } state = State::kNew;
+  std::map<std::string, Entity, std::less<>> entities;
+};
+
+// One run of Check. Everything that outlives one declaration.
+struct Env {
+  const CheckInput& input;
+  diag::Emitter& diag;
+  Program& program;
+  Types& types;
+  std::deque<Module> modules;        // in the order of the input
+  Module* prelude = nullptr;         // "std.prelude", if it is among them
+  std::map<std::string, std::string> embedded;  // files read by constants, by path: part of the source hash
+
+  diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
+    return diag.Emit(span, code, arguments);
+  }
+};
+
+// Where an expression stands, and hence what it may hold. Passed by value down the tree.
+struct Where {
+  bool may_wait = false;  // model calls
+  bool may_fail = true;   // `fail`, `require`, calls that may
+  bool workflow = false;  // meta()
+  bool files = false;     // file() lines() json()
+  bool test = false;      // workflow calls, close()
+  std::string_view what = "a `fn`";  // for messages: "a condition"
+  Span span;
+  int depth = 0;
+
+  Where Inside(std::string_view place, const Span& at) const {  // no waiting below
+    Where inner = *this;
+    inner.may_wait = false;
+    inner.what = place;
+    inner.span = at;
+    return inner;
+  }
+};
+inline constexpr int kMaxDepth = 600;  // of nested expressions; chains of binary operators do not nest
+
+}  // namespace wf::sema

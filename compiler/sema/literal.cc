@@ -1,0 +1,199 @@
+// Number literals: the value is read with the type that is wanted. Arithmetic over nothing but literals is done here, in that type.
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "compiler/ir/scalar.h"
+#include "compiler/sema/check_expr.h"
+
+namespace wf::sema {
+namespace {
+
+using Wide = __int128;
+
+const ast::Expr& Bare(const ast::Expr& expr) {
+  const ast::Expr* at = &expr;
+  while (const auto* paren = ast::DynAs<ast::ParenExpr>(*at)) at = paren->inner.get();
+  return *at;
+}
+
+bool IsArithmetic(ast::BinaryOp op) { return op <= ast::BinaryOp::kSub; }
+
+// What stands at the left end of a chain of arithmetic, and the chain, innermost first.
+const ast::Expr& Spine(const ast::Expr& expr, std::vector<const ast::BinaryExpr*>& chain) {
+  const ast::Expr* at = &expr;
+  while (const auto* binary = ast::DynAs<ast::BinaryExpr>(*at)) {
+    if (!IsArithmetic(binary->op)) break;
+    chain.push_back(binary);
+    at = binary->left.get();
+  }
+  std::reverse(chain.begin(), chain.end());
+  return *at;
+}
+
+bool HoldsFloat(const ast::Expr& expr) {
+  const ast::Expr& bare = Bare(expr);
+  if (const auto* number = ast::DynAs<ast::NumberExpr>(bare)) return number->number_kind == ast::NumberKind::kFloat;
+  if (const auto* unary = ast::DynAs<ast::UnaryExpr>(bare)) return HoldsFloat(*unary->operand);
+  std::vector<const ast::BinaryExpr*> chain;
+  const ast::Expr& first = Spine(bare, chain);
+  if (chain.empty()) return false;
+  return HoldsFloat(first) || std::any_of(chain.begin(), chain.end(), [](const ast::BinaryExpr* b) { return HoldsFloat(*b->right); });
+}
+
+struct Evaluator {
+  Body& body;
+  DType dtype;  // of the arithmetic: an integer type, f32 or f64
+  bool failed = false;
+
+  Wide Limit(bool upper) const {
+    const int bits = static_cast<int>(ir::SizeOf(dtype)) * 8;
+    if (!ir::IsSigned(dtype)) return upper ? (Wide{1} << bits) - 1 : 0;
+    return upper ? (Wide{1} << (bits - 1)) - 1 : -(Wide{1} << (bits - 1));
+  }
+  std::string TextOf(const ast::Expr& expr) const {
+    const std::string_view text = body.env.input.sources.Text(expr.span);
+    return std::string(text.substr(0, 40)) + (text.size() > 40 ? ".." : "");
+  }
+  void Report(const ast::Expr& expr, diag::Code code) {
+    if (!failed) body.env.Report(expr.span, code, {TextOf(expr), ir::NameOf(dtype)});
+    failed = true;
+  }
+  Wide InRange(Wide value, const ast::Expr& expr, diag::Code code) {
+    if (value < Limit(false) || value > Limit(true)) Report(expr, code);
+    return failed ? 0 : value;
+  }
+
+  Wide IntOfNumber(const ast::NumberExpr& number, bool negative) {
+    std::string text = number.text;
+    text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
+    const bool hex = text.starts_with("0x");
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data() + (hex ? 2 : 0), text.data() + text.size(), value, hex ? 16 : 10);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      Report(number, kNumberOutOfRange);
+      return 0;
+    }
+    return InRange(negative ? -static_cast<Wide>(value) : static_cast<Wide>(value), number, kNumberOutOfRange);
+  }
+  Wide Int(const ast::Expr& expr) {
+    const ast::Expr& bare = Bare(expr);
+    if (const auto* number = ast::DynAs<ast::NumberExpr>(bare)) return IntOfNumber(*number, false);
+    if (const auto* unary = ast::DynAs<ast::UnaryExpr>(bare)) {
+      const auto* number = ast::DynAs<ast::NumberExpr>(*unary->operand);
+      return number != nullptr ? IntOfNumber(*number, true) : InRange(-Int(*unary->operand), expr, kConstantOverflow);
+    }
+    std::vector<const ast::BinaryExpr*> chain;
+    Wide value = Int(Spine(bare, chain));
+    for (const ast::BinaryExpr* step : chain) {
+      const Wide right = Int(*step->right);
+      if (failed) return 0;
+      value = InRange(Apply(*step, value, right), *step, kConstantOverflow);
+    }
+    return value;
+  }
+  Wide Apply(const ast::BinaryExpr& step, Wide left, Wide right) {
+    if (step.op == ast::BinaryOp::kAdd) return left + right;
+    if (step.op == ast::BinaryOp::kSub) return left - right;
+    if (step.op == ast::BinaryOp::kMul) return left * right;
+    if (right == 0) {
+      body.env.Report(step.span, kConstantDivisor);
+      failed = true;
+      return 0;
+    }
+    return step.op == ast::BinaryOp::kDiv ? left / right : left % right;
+  }
+
+  template <typename T>
+  T FloatOfNumber(const ast::NumberExpr& number) {
+    std::string text = number.text;
+    text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
+    if (text.starts_with("0x")) {
+      uint64_t bits = 0;
+      std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);
+      return static_cast<T>(bits);
+    }
+    T value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    // Too small is 0 and too large is an error; from_chars tells both alike.
+    if (error == std::errc::result_out_of_range && text.find("e-") == std::string::npos && text.find("E-") == std::string::npos) {
+      Report(number, kNumberOutOfRange);
+    }
+    return error == std::errc() ? value : T{0};
+  }
+  template <typename T>
+  T Float(const ast::Expr& expr) {
+    const ast::Expr& bare = Bare(expr);
+    if (const auto* number = ast::DynAs<ast::NumberExpr>(bare)) return FloatOfNumber<T>(*number);
+    if (const auto* unary = ast::DynAs<ast::UnaryExpr>(bare)) return -Float<T>(*unary->operand);
+    std::vector<const ast::BinaryExpr*> chain;
+    T value = Float<T>(Spine(bare, chain));
+    for (const ast::BinaryExpr* step : chain) {
+      const T right = Float<T>(*step->right);
+      if (step->op == ast::BinaryOp::kAdd) value = value + right;
+      if (step->op == ast::BinaryOp::kSub) value = value - right;
+      if (step->op == ast::BinaryOp::kMul) value = value * right;
+      if (step->op == ast::BinaryOp::kDiv && right == 0) {
+        body.env.Report(step->span, kConstantDivisor);
+        failed = true;
+      }
+      if (step->op == ast::BinaryOp::kDiv && right != 0) value = value / right;
+      if (step->op == ast::BinaryOp::kRem) value = std::fmod(value, right);
+      if (!std::isfinite(value) && !failed) Report(*step, kConstantOverflow);
+    }
+    return value;
+  }
+};
+
+const ast::NumberExpr* FirstMeasure(const ast::Expr& expr) {
+  const ast::Expr& bare = Bare(expr);
+  const auto* number = ast::DynAs<ast::NumberExpr>(bare);
+  return number != nullptr && number->number_kind == ast::NumberKind::kMeasure ? number : nullptr;
+}
+
+DType ChooseType(const ast::Expr& expr, TypeRef wanted) {
+  DType dtype = DType::kNone;
+  if (wanted != nullptr && wanted->kind == TypeKind::kOptional) wanted = wanted->element;
+  if (wanted != nullptr && wanted->kind == TypeKind::kScalar && IsNumeric(wanted->dtype)) dtype = wanted->dtype;
+  const bool is_float = HoldsFloat(expr);
+  if (dtype == DType::kNone || (is_float && !ir::IsFloat(dtype))) dtype = is_float ? DType::kF32 : DType::kI64;
+  return dtype;
+}
+
+}  // namespace
+
+bool IsLiteral(const ast::Expr& expr) {
+  const ast::Expr& bare = Bare(expr);
+  if (ast::DynAs<ast::NumberExpr>(bare) != nullptr) return true;
+  if (const auto* unary = ast::DynAs<ast::UnaryExpr>(bare)) return unary->op == ast::UnaryOp::kNegate && IsLiteral(*unary->operand);
+  std::vector<const ast::BinaryExpr*> chain;
+  const ast::Expr& first = Spine(bare, chain);
+  if (chain.empty() || !IsLiteral(first)) return false;
+  return std::all_of(chain.begin(), chain.end(), [](const ast::BinaryExpr* step) { return IsLiteral(*step->right); });
+}
+
+ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted) {
+  if (const ast::NumberExpr* measure = FirstMeasure(expr)) {
+    body.env.Report(measure->span, kUnitHere, {measure->text});
+    return Poison(body, expr.span);
+  }
+  const DType dtype = ChooseType(expr, wanted);
+  const bool half = ir::IsFloat(dtype) && ir::SizeOf(dtype) == 2;
+  Evaluator evaluator{body, half ? DType::kF32 : dtype};
+  uint64_t bits = 0;
+  if (!ir::IsFloat(dtype)) {
+    bits = ir::MaskTo(dtype, static_cast<uint64_t>(evaluator.Int(expr)));
+  } else if (dtype == DType::kF64) {
+    bits = ir::F64Bits(evaluator.Float<double>(expr));
+  } else {
+    bits = ir::F32Bits(evaluator.Float<float>(expr));
+    if (half) bits = ir::ConvertScalar(DType::kF32, dtype, bits);
+  }
+  if (evaluator.failed) return Poison(body, expr.span);
+  ExprPtr value = Make(ExprKind::kScalar, body.env.types.Scalar(dtype), expr.span);
+  value->bits = bits;
+  return value;
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "compiler/ast/nodes.h"
+
+namespace wf::sema {
+
+// The names that a piece of the tree mentions, without looking at what they mean: first parts of paths, names of expressions.
+using NameSet = std::set<std::string, std::less<>>;
+void CollectNames(const ast::Expr& expr, NameSet& names);
+void CollectNames(const ast::Stmt& stmt, NameSet& names);
+void CollectNames(const ast::Decl& decl, NameSet& names);
+
+}  // namespace wf::sema

@@ -1,0 +1,276 @@
+#include "compiler/sema/names.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "compiler/sema/mentions.h"
+
+namespace wf::sema {
+namespace {
+
+constexpr std::string_view kPreludePath = "std.prelude";
+
+std::optional<EntityKind> KindOf(const ast::Decl& decl) {
+  switch (decl.kind) {
+    case ast::DeclKind::kConstDecl:
+      return EntityKind::kConst;
+    case ast::DeclKind::kTypeDecl:
+      return EntityKind::kType;
+    case ast::DeclKind::kErrorCodeDecl:
+      return EntityKind::kError;
+    case ast::DeclKind::kFnDecl:
+      return EntityKind::kFn;
+    case ast::DeclKind::kExternDecl:
+      return EntityKind::kExtern;
+    case ast::DeclKind::kModelDecl:
+      return EntityKind::kModel;
+    case ast::DeclKind::kRemoteDecl:
+      return EntityKind::kRemote;
+    case ast::DeclKind::kWorkflowDecl:
+      return EntityKind::kWorkflow;
+    case ast::DeclKind::kServiceDecl:
+      return EntityKind::kService;
+    case ast::DeclKind::kImportDecl:
+      return EntityKind::kModule;
+    case ast::DeclKind::kTestDecl:
+    case ast::DeclKind::kErrorDecl:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
+  const auto kind = KindOf(decl);
+  if (decl.kind == ast::DeclKind::kErrorDecl && !decl.name.text.empty()) {  // it did not parse: its users stay silent
+    Entity& entity = module.entities[decl.name.text];
+    if (entity.decl != nullptr) return;
+    entity.name = decl.name.text;
+    entity.decl = &decl;
+    entity.span = decl.name.span;
+    entity.home = &module;
+    entity.ready = entity.broken = true;
+    return;
+  }
+  if (decl.kind == ast::DeclKind::kErrorDecl) module.damaged = true;
+  if (!kind) return;
+  ast::Name name = decl.name;
+  const auto* import = ast::DynAs<ast::ImportDecl>(decl);
+  if (import != nullptr && name.text.empty() && !import->path.parts.empty()) name = import->path.parts.back();
+  if (name.text.empty()) return;
+  const auto [at, fresh] = module.entities.try_emplace(name.text);
+  Entity& entity = at->second;
+  if (!fresh) {
+    env.Report(name.span, kDuplicateName, {name.text}).Label(entity.span, "first declared here");
+    return;
+  }
+  entity.kind = *kind;
+  entity.name = name.text;
+  entity.decl = &decl;
+  entity.home = &module;
+  entity.span = name.span;
+}
+
+void BindImport(Env& env, Module& module, const ast::ImportDecl& import) {
+  const std::string path = ast::ToString(import.path);
+  const std::string name = import.name.text.empty() ? import.path.parts.back().text : import.name.text;
+  const auto at = module.entities.find(name);
+  if (at == module.entities.end() || at->second.decl != &import) return;
+  Entity& entity = at->second;
+  entity.ready = true;
+  const auto target = std::find_if(env.modules.begin(), env.modules.end(), [&](const Module& m) { return m.path == path && !m.is_root; });
+  if (target == env.modules.end()) {
+    std::vector<std::string> paths;
+    for (const Module& other : env.modules) paths.push_back(other.path);
+    std::string file = path;
+    std::replace(file.begin(), file.end(), '.', '/');
+    env.Report(import.path.span, kUnknownImport, {path})
+        .HelpIf(diag::Suggest(path, paths))
+        .Help("`import a.b;` reads `a/b.wf` under the folder of the root file; here `" + file + ".wf`");
+    entity.broken = true;
+    return;
+  }
+  entity.target = &*target;
+  entity.broken = target->file == nullptr;
+}
+
+// Depth first over imports: a module is checked after those it imports.
+void Visit(Env& env, Module& module, std::vector<Module*>& trail, std::vector<Module*>& order) {
+  if (module.state != Module::State::kNew || module.file == nullptr) return;
+  module.state = Module::State::kOpen;
+  trail.push_back(&module);
+  for (const ast::DeclPtr& decl : module.file->decls) {
+    const auto* import = ast::DynAs<ast::ImportDecl>(*decl);
+    if (import == nullptr) continue;
+    for (auto& [name, entity] : module.entities) {
+      if (entity.decl != import || entity.target == nullptr) continue;
+      if (entity.target->state != Module::State::kOpen) {
+        Visit(env, *entity.target, trail, order);
+        continue;
+      }
+      std::string circle;
+      for (auto at = std::find(trail.begin(), trail.end(), entity.target); at != trail.end(); ++at) {
+        circle += ((*at)->is_root ? "this file" : (*at)->path) + " -> ";
+      }
+      env.Report(import->path.span, kImportCycle, {circle + (entity.target->is_root ? "this file" : entity.target->path)});
+      entity.broken = true;
+    }
+  }
+  trail.pop_back();
+  module.state = Module::State::kDone;
+  order.push_back(&module);
+}
+
+// True when `from`, or what it mentions, mentions `wanted`. Within one module.
+bool Reaches(Module& module, const Entity& from, const ast::Decl* wanted) {
+  std::set<const Entity*> seen{&from};
+  std::vector<const Entity*> open{&from};
+  while (!open.empty()) {
+    const Entity& entity = *open.back();
+    open.pop_back();
+    NameSet names;
+    CollectNames(*entity.decl, names);
+    for (const std::string& name : names) {
+      const Entity* next = FindEntity(module, name);
+      if (next == nullptr) continue;
+      if (next->decl == wanted) return true;
+      if (seen.insert(next).second) open.push_back(next);
+    }
+  }
+  return false;
+}
+
+void ReportEarlyUse(Env& env, Module& module, Entity& entity, const Span& use, const ast::Decl* self) {
+  if (entity.early_use_reported) return;
+  entity.early_use_reported = true;
+  if (entity.decl == self) {
+    env.Report(use, kRecursion, {entity.name, "there is no recursion"}).Label(entity.span, "declared here");
+  } else if (self != nullptr && Reaches(module, entity, self)) {
+    env.Report(use, kRecursion, {entity.name, "it uses `" + self->name.text + "`, which uses it"}).Label(entity.span, "declared here");
+  } else {
+    env.Report(use, kUsedBeforeDeclared, {entity.name}).Label(entity.span, "declared here");
+  }
+}
+
+Entity* Usable(Env& env, Module& module, Entity& entity, const Span& use, const ast::Decl* self) {
+  entity.used = true;
+  if (entity.ready) return entity.broken ? nullptr : &entity;
+  ReportEarlyUse(env, module, entity, use, self);
+  return nullptr;
+}
+
+std::vector<std::string> NamesOf(const Module& module) {
+  std::vector<std::string> names;
+  for (const auto& [name, entity] : module.entities) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+std::string_view NameOf(EntityKind kind) {
+  switch (kind) {
+    case EntityKind::kConst:
+      return "a `const`";
+    case EntityKind::kType:
+      return "a type";
+    case EntityKind::kError:
+      return "an error";
+    case EntityKind::kFn:
+      return "a `fn`";
+    case EntityKind::kExtern:
+      return "an `extern`";
+    case EntityKind::kModel:
+      return "a model";
+    case EntityKind::kRemote:
+      return "a remote";
+    case EntityKind::kWorkflow:
+      return "a workflow";
+    case EntityKind::kService:
+      return "a service";
+    case EntityKind::kModule:
+      return "an imported module";
+  }
+  return "a name";
+}
+
+std::vector<Module*> CollectModules(Env& env) {
+  for (const SourceModule& source : env.input.modules) {
+    Module& module = env.modules.emplace_back();
+    module.path = source.path;
+    module.file = source.file;
+    module.is_root = env.modules.size() == 1;
+    module.is_std = source.path.starts_with("std.");
+    if (source.path == kPreludePath) env.prelude = &module;
+    if (source.file == nullptr) continue;
+    for (const ast::DeclPtr& decl : source.file->decls) DeclareEntity(env, module, *decl);
+  }
+  for (Module& module : env.modules) {
+    if (module.file == nullptr) continue;
+    for (const ast::DeclPtr& decl : module.file->decls) {
+      if (const auto* import = ast::DynAs<ast::ImportDecl>(*decl)) BindImport(env, module, *import);
+    }
+  }
+  std::vector<Module*> trail, order;
+  if (env.prelude != nullptr) Visit(env, *env.prelude, trail, order);
+  for (Module& module : env.modules) Visit(env, module, trail, order);
+  return order;
+}
+
+Entity* FindEntity(Module& module, std::string_view name) {
+  const auto at = module.entities.find(name);
+  return at == module.entities.end() ? nullptr : &at->second;
+}
+
+Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self, const std::vector<std::string>& more_candidates) {
+  Entity* entity = FindEntity(module, name.text);
+  if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
+  if (entity != nullptr) return Usable(env, module, *entity, name.span, self);
+  if (module.damaged) return nullptr;
+  std::vector<std::string> candidates = NamesOf(module);
+  candidates.insert(candidates.end(), more_candidates.begin(), more_candidates.end());
+  if (env.prelude != nullptr) {
+    for (std::string& known : NamesOf(*env.prelude)) candidates.push_back(std::move(known));
+  }
+  env.Report(name.span, kUnknownName, {name.text}).HelpIf(diag::Suggest(name.text, candidates));
+  return nullptr;
+}
+
+Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier) {
+  Entity* entity = FindEntity(target, name.text);
+  if (entity == nullptr || entity->kind == EntityKind::kModule) {
+    env.Report(name.span, kUnknownMember, {target.path, name.text})
+        .Label(qualifier, "the module `" + target.path + "`")
+        .HelpIf(diag::Suggest(name.text, NamesOf(target)));
+    return nullptr;
+  }
+  return Usable(env, target, *entity, name.span, nullptr);
+}
+
+Entity* Lookup(Env& env, Module& module, const ast::Path& path, const ast::Decl* self) {
+  Entity* entity = Lookup(env, module, path.parts.front(), self);
+  if (path.parts.size() == 1 || entity == nullptr) return entity;
+  if (entity->kind != EntityKind::kModule || path.parts.size() > 2) {
+    const ast::Name& wrong = path.parts[entity->kind == EntityKind::kModule ? 2 : 1];
+    env.Report(wrong.span, kUnknownMember, {ast::ToString(path).substr(0, ast::ToString(path).rfind('.')), wrong.text});
+    return nullptr;
+  }
+  return LookupMember(env, *entity->target, path.parts[1], path.parts[0].span);
+}
+
+std::optional<std::string> SuggestName(Body& body, std::string_view name) {
+  std::vector<std::string> candidates = body.VisibleNames();
+  for (std::string& known : NamesOf(body.module)) candidates.push_back(std::move(known));
+  return diag::Suggest(name, candidates);
+}
+
+void ReportUnusedImports(Env& env, const Module& module) {
+  const bool damaged = std::any_of(module.file->decls.begin(), module.file->decls.end(), [](const ast::DeclPtr& decl) {
+    return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors;
+  });
+  if (damaged) return;
+  for (const auto& [name, entity] : module.entities) {
+    if (entity.kind != EntityKind::kModule || entity.used || name.starts_with('_')) continue;
+    env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");
+  }
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/sema/body.h"
+
+namespace wf::sema {
+
+// Builds the tables of all modules: one entity per declaration, imports bound to modules. Reports double names, imports that no module
+// answers and cycles of imports. Returns the modules in the order in which they can be checked.
+std::vector<Module*> CollectModules(Env& env);
+
+// A name at the top of `module`; null when there is none.
+Entity* FindEntity(Module& module, std::string_view name);
+
+// The entity that `name` means in `module`: its own, or the prelude's. Reports and returns null when there is none, when it stands further
+// down (a cycle if it is one) or belongs to something broken; marks it used. `self`: the declaration that is being checked.
+Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self, const std::vector<std::string>& more_candidates = {});
+Entity* Lookup(Env& env, Module& module, const ast::Path& path, const ast::Decl* self);
+Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier);
+
+// "did you mean `x`?" over the visible names of a body and its module.
+std::optional<std::string> SuggestName(Body& body, std::string_view name);
+
+// Imports, declarations without a reader: warnings for what the root file declares or imports and never uses.
+void ReportUnusedImports(Env& env, const Module& module);
+
+}  // namespace wf::sema

@@ -1,0 +1,346 @@
+#include "compiler/sema/resolve_type.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "compiler/sema/names.h"
+#include "runtime/abi/values.h"
+
+namespace wf::sema {
+namespace {
+
+constexpr int64_t kMaxExtent = int64_t{1} << 40;
+
+std::optional<int64_t> ExtentOf(std::string text) {
+  text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
+  const bool hex = text.starts_with("0x");
+  int64_t value = 0;
+  const char* begin = text.data() + (hex ? 2 : 0);
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value, hex ? 16 : 10);
+  if (error != std::errc() || end != text.data() + text.size() || value > kMaxExtent) return std::nullopt;
+  return value;
+}
+
+// A const of the module as a dimension.
+std::optional<Dim> ConstDim(Body& body, const ast::DimExpr& dim) {
+  Entity* entity = FindEntity(body.module, dim.text);
+  if (entity == nullptr || entity->kind != EntityKind::kConst || !entity->ready || entity->broken) return std::nullopt;
+  if (entity->type->kind != TypeKind::kScalar || ir::IsFloat(entity->type->dtype)) return std::nullopt;
+  entity->used = true;
+  return Dim(static_cast<int64_t>(body.env.program.consts[entity->index].value.bits));
+}
+
+std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rule) {
+  if (dim.text == kAnySymbol) return AnyDim();
+  if (auto constant = ConstDim(body, dim)) return constant;
+  if (body.symbols.contains(dim.text)) {
+    if (const auto local = body.Find(dim.text)) body.infos[*local].used = true;
+    return Dim::Symbol(dim.text);
+  }
+  if (const auto local = body.Find(dim.text); local && body.infos[*local].value) {
+    body.infos[*local].used = true;
+    return body.infos[*local].value;
+  }
+  if (rule == SymbolRule::kDeclare) {
+    body.symbols.emplace(dim.text, dim.span);
+    return Dim::Symbol(dim.text);
+  }
+  auto builder = body.env.Report(dim.span, kUnknownDimension, {dim.text});
+  if (rule == SymbolRule::kNone) {
+    builder.Help("a dimension here is an integer or `_`");
+  } else {
+    builder.HelpIf(SuggestName(body, dim.text));
+  }
+  return std::nullopt;
+}
+
+std::optional<Dim> ResolveDim(Body& body, const ast::DimExpr& dim, SymbolRule rule) {
+  using Kind = ast::DimExpr::Kind;
+  switch (dim.kind) {
+    case Kind::kAny:
+      return AnyDim();
+    case Kind::kInt: {
+      const auto value = ExtentOf(dim.text);
+      if (!value) body.env.Report(dim.span, kBadDimension, {dim.text, "it is too large"});
+      return value ? std::optional<Dim>(*value) : std::nullopt;
+    }
+    case Kind::kSymbol:
+      return SymbolDim(body, dim, rule);
+    case Kind::kRest:
+    case Kind::kError:
+      return std::nullopt;
+    case Kind::kAdd:
+    case Kind::kSub:
+    case Kind::kMul:
+    case Kind::kDiv:
+      break;
+  }
+  const auto left = ResolveDim(body, dim.operands[0], rule);
+  const auto right = ResolveDim(body, dim.operands[1], rule);
+  if (!left || !right) return std::nullopt;
+  if (IsAny(*left) || IsAny(*right)) {
+    body.env.Report(dim.span, kBadDimension, {"_", "it has no value to compute with"});
+    return std::nullopt;
+  }
+  if (dim.kind == Kind::kAdd) return *left + *right;
+  if (dim.kind == Kind::kSub) return *left - *right;
+  if (dim.kind == Kind::kMul) return *left * *right;
+  if (right->constant() == 0) {
+    body.env.Report(dim.span, kBadDimension, {"/ 0", "the divisor is 0"});
+    return std::nullopt;
+  }
+  return Dim::FloorDiv(*left, *right);
+}
+
+// `*s`: unknown in a pattern, several dimensions in an instance.
+bool AddRest(Body& body, const ast::DimExpr& dim, std::vector<Dim>& dims) {
+  if (!body.module.is_std) {
+    body.env.Report(dim.span, kStdOnly, {"`*" + dim.text + "`"});
+    return false;
+  }
+  if (const auto bound = body.rests.find(dim.text); bound != body.rests.end()) {
+    dims.insert(dims.end(), bound->second.begin(), bound->second.end());
+  } else {
+    dims.push_back(Dim::Symbol("*" + dim.text));
+  }
+  return true;
+}
+
+TypeRef TensorOf(Body& body, const ast::Type& type, TypeRef element, SymbolRule rule) {
+  Types& types = body.env.types;
+  std::vector<Dim> dims;
+  bool sound = true;
+  for (const ast::DimExpr& dim : type.dims) {
+    if (dim.kind == ast::DimExpr::Kind::kRest) {
+      sound = AddRest(body, dim, dims) && sound;
+      continue;
+    }
+    const auto value = ResolveDim(body, dim, rule);
+    if (value && value->constant().value_or(0) < 0) {
+      body.env.Report(dim.span, kBadDimension, {value->ToString(), "it is negative"});
+      sound = false;
+    } else if (value) {
+      dims.push_back(*value);
+    } else {
+      sound = false;
+    }
+  }
+  if (!sound || element->kind == TypeKind::kError) return types.Error();
+  if (dims.size() > WF_MAX_RANK) {
+    body.env.Report(type.span, kTooManyAxes, {std::string(body.env.input.sources.Text(type.span)), dims.size(), int{WF_MAX_RANK}});
+    return types.Error();
+  }
+  if (dims.empty()) return element;  // `*s` of rank 0
+  if (element->kind == TypeKind::kScalar) return types.Tensor(element->dtype, std::move(dims));
+  if (element->kind == TypeKind::kVariable) {
+    Type tensor;
+    tensor.kind = TypeKind::kTensor;
+    tensor.dims = std::move(dims);
+    tensor.element = element;
+    return types.Intern(std::move(tensor));
+  }
+  body.env.Report(type.span, kWrongKind, {ToString(element), "no element of a tensor", "a number or a bool"});
+  return types.Error();
+}
+
+TypeRef ResolveContainer(Body& body, const ast::Type& type, SymbolRule rule) {
+  const std::string& name = type.name.parts[0].text;
+  if (!type.argument) {
+    body.env.Report(type.name.span, kTypeArgument, {name, "the type of its elements, as in `" + name + "<string>`"});
+    return body.env.types.Error();
+  }
+  const TypeRef element = ResolveType(body, *type.argument, rule);
+  if (element->kind == TypeKind::kError) return element;
+  return name == "list" ? body.env.types.List(element) : body.env.types.Map(element);
+}
+
+TypeRef ResolveEntity(Body& body, const ast::Type& type) {
+  Types& types = body.env.types;
+  if (type.name.parts.size() == 1 && FindEntity(body.module, type.name.parts[0].text) == nullptr &&
+      (body.env.prelude == nullptr || FindEntity(*body.env.prelude, type.name.parts[0].text) == nullptr)) {
+    if (body.module.damaged) return types.Error();
+    std::vector<std::string> known = {"string", "bytes", "list", "map"};
+    for (int dtype = 1; dtype <= static_cast<int>(DType::kF64); ++dtype) known.emplace_back(ir::NameOf(static_cast<DType>(dtype)));
+    for (const auto& [name, entity] : body.module.entities) {
+      if (entity.kind == EntityKind::kType) known.push_back(name);
+    }
+    body.env.Report(type.name.span, kUnknownType, {type.name.parts[0].text}).HelpIf(diag::Suggest(type.name.parts[0].text, known));
+    return types.Error();
+  }
+  Entity* entity = Lookup(body.env, body.module, type.name, body.self);
+  if (entity == nullptr) return types.Error();
+  if (entity->kind != EntityKind::kType) {
+    body.env.Report(type.name.span, kWrongKind, {ast::ToString(type.name), NameOf(entity->kind), "a type"})
+        .Label(entity->span, "declared here");
+    return types.Error();
+  }
+  return entity->type;
+}
+
+TypeRef ResolveNamed(Body& body, const ast::Type& type, SymbolRule rule) {
+  Types& types = body.env.types;
+  TypeRef named = nullptr;
+  const std::string& name = type.name.parts[0].text;
+  const bool simple = type.name.parts.size() == 1;
+  if (simple && (name == "list" || name == "map")) {
+    named = ResolveContainer(body, type, rule);
+    if (!type.is_tensor) return named;
+  } else if (simple && DTypeNamed(name)) {
+    named = types.Scalar(*DTypeNamed(name));
+  } else if (simple && name == "string") {
+    named = types.Simple(TypeKind::kString);
+  } else if (simple && name == "bytes") {
+    named = types.Simple(TypeKind::kBytes);
+  } else if (simple && name == "data") {
+    body.env.Report(type.name.span, kNotBuiltYet, {"the type `data`"});
+    return types.Error();
+  } else if (const auto variable = body.type_values.find(name); simple && variable != body.type_values.end()) {
+    named = variable->second;
+  } else {
+    named = ResolveEntity(body, type);
+  }
+  if (type.argument && named->kind != TypeKind::kError && !(simple && (name == "list" || name == "map"))) {
+    body.env.Report(type.span, kTypeArgument, {ast::ToString(type.name), "no type in `<>`"});
+    return types.Error();
+  }
+  return type.is_tensor ? TensorOf(body, type, named, rule) : named;
+}
+
+TypeRef ResolveTuple(Body& body, const ast::Type& type, SymbolRule rule) {
+  std::vector<Field> fields;
+  bool sound = true;
+  for (const ast::Type::Field& field : type.fields) {
+    const TypeRef resolved = ResolveType(body, *field.type, rule);
+    sound = sound && resolved->kind != TypeKind::kError;
+    const bool twice = std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.name == field.label.text; });
+    if (twice) body.env.Report(field.label.span, kDuplicateName, {field.label.text});
+    if (!twice) fields.push_back({field.label.text, resolved});
+  }
+  return sound ? body.env.types.Record("", std::move(fields)) : body.env.types.Error();
+}
+
+// A dimension that stands alone, or as a*n + b, somewhere in the parameters: what a call can solve.
+void CheckSolvable(Body& body, const Signature& signature) {
+  std::map<std::string, std::string> inside;  // symbol -> dimension that holds it
+  for (const SigParam& param : signature.params) {
+    ForEachDim(param.type, [&](const Dim& dim) {
+      for (const std::string& symbol : dim.Symbols()) inside.emplace(symbol, dim.ToString());
+    });
+  }
+  for (const SigParam& param : signature.params) {
+    ForEachDim(param.type, [&](const Dim& dim) {
+      if (const auto linear = dim.AsLinear(); linear && linear->mul > 0) inside.erase(linear->symbol);
+    });
+  }
+  for (const auto& [symbol, dim] : inside) {
+    if (std::find(signature.symbols.begin(), signature.symbols.end(), symbol) == signature.symbols.end()) continue;
+    body.env.Report(body.symbols.find(symbol)->second, kUnboundDimension, {symbol, dim});
+  }
+}
+
+}  // namespace
+
+bool IsAny(const Dim& dim) { return dim.symbol() == std::string(kAnySymbol); }
+
+std::optional<DType> DTypeNamed(std::string_view name) {
+  for (int dtype = 1; dtype <= static_cast<int>(DType::kF64); ++dtype) {
+    if (ir::NameOf(static_cast<DType>(dtype)) == name) return static_cast<DType>(dtype);
+  }
+  return std::nullopt;
+}
+
+TypeRef ResolveType(Body& body, const ast::Type& type, SymbolRule rule) {
+  Types& types = body.env.types;
+  TypeRef resolved = types.Error();
+  if (type.kind == ast::Type::Kind::kTuple) resolved = ResolveTuple(body, type, rule);
+  if (type.kind == ast::Type::Kind::kNamed) resolved = ResolveNamed(body, type, rule);
+  if (!type.optional || resolved->kind == TypeKind::kError) return resolved;
+  if (resolved->kind == TypeKind::kOptional) {
+    body.env.Report(type.span, kNestedOptional, {ToString(resolved) + "?"});
+    return types.Error();
+  }
+  return types.Optional(resolved);
+}
+
+void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast::Type* result, Signature& out) {
+  std::vector<TypeRef> param_types;
+  for (const ast::Param& param : params) {
+    param_types.push_back(param.type ? ResolveType(body, *param.type, SymbolRule::kDeclare) : body.env.types.Error());
+  }
+  for (size_t i = 0; i < params.size(); ++i) {
+    const TypeRef type = param_types[i];
+    const LocalId local = body.Declare(LocalKind::kParam, params[i].name, type);
+    const bool is_integer = type->kind == TypeKind::kScalar && !ir::IsFloat(type->dtype) && type->dtype != DType::kBool;
+    const auto symbol = body.symbols.find(params[i].name.text);
+    if (is_integer) {
+      body.infos[local].used = symbol != body.symbols.end();
+      body.symbols.emplace(params[i].name.text, params[i].name.span);
+      body.infos[local].value = Dim::Symbol(params[i].name.text);
+    } else if (symbol != body.symbols.end() && type->kind != TypeKind::kError) {
+      body.env.Report(symbol->second, kDimensionName, {params[i].name.text, ToString(type)}).Label(params[i].name.span, "the parameter");
+      out.broken = true;
+    }
+    out.params.push_back({params[i].name.text, type, params[i].default_value.get(), params[i].span});
+    out.broken = out.broken || type->kind == TypeKind::kError;
+  }
+  for (const auto& [symbol, span] : body.symbols) {
+    const auto local = body.Find(symbol);
+    if (!local || !body.infos[*local].value) out.symbols.push_back(symbol);
+  }
+  CheckSolvable(body, out);
+  for (const auto& [name, dims] : body.rests) out.rests.push_back(name);
+  const auto known = body.symbols;
+  out.result = result != nullptr ? ResolveType(body, *result, SymbolRule::kDeclare) : body.env.types.Error();
+  for (const auto& [symbol, span] : body.symbols) {
+    if (!known.contains(symbol)) out.result_symbols.push_back(symbol);
+  }
+  body.symbols = known;  // what only the result names has no value in the body
+  out.broken = out.broken || (result != nullptr && out.result->kind == TypeKind::kError);
+  for (size_t i = 0; i < params.size(); ++i) {  // an integer parameter that only the result names
+    if (!result || out.result->kind == TypeKind::kError) break;
+    ForEachDim(out.result, [&](const Dim& dim) {
+      for (const std::string& symbol : dim.Symbols()) {
+        if (symbol == params[i].name.text) body.infos[i].used = true;
+      }
+    });
+  }
+}
+
+TypeRef MapDims(Types& types, TypeRef type, const std::function<Dim(const Dim&)>& map) {
+  switch (type->kind) {
+    case TypeKind::kTensor: {
+      Type mapped = *type;
+      for (Dim& dim : mapped.dims) dim = map(dim);
+      return types.Intern(std::move(mapped));
+    }
+    case TypeKind::kList:
+      return types.List(MapDims(types, type->element, map));
+    case TypeKind::kMap:
+      return types.Map(MapDims(types, type->element, map));
+    case TypeKind::kOptional:
+      return types.Optional(MapDims(types, type->element, map));
+    case TypeKind::kRecord: {
+      if (!type->name.empty()) return type;
+      std::vector<Field> fields = type->fields;
+      for (Field& field : fields) field.type = MapDims(types, field.type, map);
+      return types.Record("", std::move(fields));
+    }
+    case TypeKind::kError:
+    case TypeKind::kNever:
+    case TypeKind::kNone:
+    case TypeKind::kScalar:
+    case TypeKind::kString:
+    case TypeKind::kBytes:
+    case TypeKind::kVariable:
+      return type;
+  }
+  return type;
+}
+
+void ForEachDim(TypeRef type, const std::function<void(const Dim&)>& visit) {
+  for (const Dim& dim : type->dims) visit(dim);
+  if (type->element != nullptr) ForEachDim(type->element, visit);
+  for (const Field& field : type->fields) ForEachDim(field.type, visit);
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "compiler/sema/body.h"
+
+namespace wf::sema {
+
+// What a dimension symbol that is not known yet means where a type is written.
+enum class SymbolRule : uint8_t {
+  kDeclare,  // a signature: it begins to exist
+  kUse,      // inside a body: it must exist
+  kNone,     // a `type`, a `const`: only integers and `_`
+};
+
+inline constexpr std::string_view kAnySymbol = "_";  // the dimension `_`; each read of it is a new symbol
+inline Dim AnyDim() { return Dim::Symbol(std::string(kAnySymbol)); }
+bool IsAny(const Dim& dim);
+
+// The meaning of a written type; Types::Error() after a report.
+TypeRef ResolveType(Body& body, const ast::Type& type, SymbolRule rule);
+std::optional<DType> DTypeNamed(std::string_view name);
+
+// Resolves parameters and result of a signature in `body`, declares the parameters there as its first locals, and fills `out` (but for its
+// name). `result` may be null.
+void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast::Type* result, Signature& out);
+
+// The type with each of its dimensions replaced. Nominal records keep theirs.
+TypeRef MapDims(Types& types, TypeRef type, const std::function<Dim(const Dim&)>& map);
+// Every dimension of a type, also those in elements of lists.
+void ForEachDim(TypeRef type, const std::function<void(const Dim&)>& visit);
+
+}  // namespace wf::sema

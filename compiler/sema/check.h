@@ -18,13 +18,13 @@ struct SourceModule {
 };
 
 struct CheckOptions {
-  bool require_service = false;  // a program that publishes nothing is an error (build, run)
+  bool require_service = false;                      // a program that publishes nothing is an error (build, run)
   uint64_t max_embedded_bytes = uint64_t{64} << 20;  // of one file() lines() json()
 };
 
-// What Check reads. Files are found by import path: modules[0] is the root, the rest in any order; an import whose path is not among them is
-// reported. A module "std.prelude" is in scope everywhere. Paths of models and embedded files are relative to the .wf that names them, as
-// the source map names it.
+// What Check reads. Files are found by import path: modules[0] is the root, the rest in any order; an import whose path is not among them
+// is reported. A module "std.prelude" is in scope everywhere. Paths of models and embedded files are relative to the .wf that names them,
+// as the source map names it.
 struct CheckInput {
   std::vector<SourceModule> modules;
   const source::SourceMap& sources;

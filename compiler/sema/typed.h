@@ -80,8 +80,8 @@ struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 
 // A symbol that an expression's value brings into being (semantics.md 19, 20): extent `axis` of the tensor at `path` (field numbers) of the
-// value is mul * symbol + add, mul > 0. With kWholeValue as axis the value at `path` is an integer and is the symbol itself. A symbol may be
-// brought into being again by an outer expression (a block, a node); its value is the same then.
+// value is mul * symbol + add, mul > 0. With kWholeValue as axis the value at `path` is an integer and is the symbol itself. A symbol may
+// be brought into being again by an outer expression (a block, a node); its value is the same then.
 struct FreshSymbol {
   static constexpr uint32_t kWholeValue = 0xffffffff;
   std::string symbol;

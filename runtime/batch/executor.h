@@ -26,6 +26,7 @@ struct Work {
   Closed closed;
   int64_t size = 0;  // rows of the run, padding included
   base::TimePoint started_at = 0;
+  Staging* staging = nullptr;
   base::Status status;
 };
 
@@ -51,8 +52,9 @@ class Executor {
  private:
   friend class Batcher;
   void RunThread(int index);
-  std::optional<Work> TakeLocked(std::unique_lock<std::mutex>& lock);
-  std::optional<base::TimePoint> NextDecisionLocked() const;
+  std::optional<Work> TakeLocked();
+  uint8_t LowestLevel(int busy) const;
+  std::optional<base::TimePoint> NextDecisionLocked(uint8_t lowest) const;
   void Deliver(RowList& rows);
   bool SubmitRow(Batcher& batcher, Row& row) noexcept;
   Withdrawal WithdrawRow(Batcher& batcher, Row& row) noexcept;

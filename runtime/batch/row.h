@@ -13,9 +13,10 @@ class Batcher;
 struct Group;
 
 enum class RowState : uint8_t {
-  kIdle,     // with its submitter; may hold a credit
-  kWaiting,  // linked in a batcher
-  kTaken,    // in a run; will be delivered
+  kIdle,       // with its submitter; may hold a credit
+  kWaiting,    // linked in a batcher
+  kTaken,      // in a run; will be delivered
+  kDelivered,  // posted to its home
 };
 
 // One sample of one model call. Embedded in the job that makes it; delivered to `home` when the run is over.

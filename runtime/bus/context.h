@@ -10,6 +10,7 @@
 namespace wf::bus {
 
 class Bus;
+struct Instance;
 
 struct Annotation {
   std::string_view key, value;
@@ -23,9 +24,10 @@ struct Context {
   wf_ctx head{nullptr};  // first: a wf_ctx* is a Context*
   Bus* bus = nullptr;
   Arena* arena = nullptr;
-  const Failure* failure = nullptr;   // the first one recorded
-  Annotation* annotations = nullptr;  // newest first
-  uint16_t task = WF_NONE;            // that runs now
+  const Instance* instance = nullptr;  // whose task runs; null outside tasks
+  const Failure* failure = nullptr;    // the first one recorded
+  Annotation* annotations = nullptr;   // newest first
+  uint16_t task = WF_NONE;             // that runs now
 
   static Context& Of(wf_ctx* ctx) { return *reinterpret_cast<Context*>(ctx); }
 

@@ -42,14 +42,18 @@ struct Instance {
   uint16_t* countdowns() { return reinterpret_cast<uint16_t*>(frame); }
 };
 
+struct EntryTimer : base::TimerNode {
+  Entry* entry = nullptr;
+};
+
 // An ENTER, SELECT or EACH under way. Lives in the arena.
 struct Entry {
   Instance* parent = nullptr;  // in which the task stands
   Entry* previous = nullptr;
   Entry* next = nullptr;
   Instance* children = nullptr;    // live instances
-  base::TimerNode timer;           // ENTER: its timeout
-  base::TimerNode back_off;        // ENTER: before the next attempt
+  EntryTimer timer;                // ENTER: its timeout
+  EntryTimer back_off;             // ENTER: before the next attempt
   const Failure* cause = nullptr;  // ENTER in its fallback: what it catches; EACH: of the first failed element so far
   std::byte* results = nullptr;    // EACH
   Instance* idle = nullptr;        // EACH: blocks to be used again, linked by next_sibling

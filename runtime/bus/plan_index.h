@@ -17,6 +17,8 @@ struct RegionInfo {
   EnteredBy how = EnteredBy::kRequest;
   bool ended_by_return = false;  // a WF_RETURN ends it, not its result
   bool reusable = false;         // inside a fan-out, and no value that leaves it points into its frame
+  std::vector<uint16_t> given;   // slots that have their value when the region is entered: parameters, err
+  std::vector<uint16_t> starts;  // tasks that wait for nothing
 };
 
 struct TaskInfo {

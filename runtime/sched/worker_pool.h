@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -31,14 +32,17 @@ class WorkerPool final : public JobQueue {
  private:
   struct Lists;
   void RunThread(int index);
-  Job* Pop(std::unique_lock<std::mutex>& lock);
+  void Spin(std::unique_lock<std::mutex>& lock);
+  Job* Pop();
 
   const WorkerPoolOptions options_;
   const base::Clock& clock_;
   std::mutex mutex_;
   std::condition_variable work_;
   std::unique_ptr<Lists> lists_;
-  int idle_ = 0, low_running_ = 0;
+  int idle_ = 0, busy_ = 0;
+  base::TimePoint aged_at_ = 0;
+  std::atomic<int> pending_{0};  // for spinning threads
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

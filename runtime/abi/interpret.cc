@@ -1,0 +1,281 @@
+#include "runtime/abi/interpret.h"
+
+#include <cstring>
+#include <optional>
+
+namespace wf::abi {
+namespace {
+
+constexpr wf_code kOutOfMemory = 3012, kInputParams = 5000;
+
+enum class SlotState : uint8_t { kPending, kReady, kFailed };
+
+struct Cell {
+  SlotState state = SlotState::kPending;
+  PlanFailure failure;
+};
+
+// One region entered once.
+struct Scope {
+  const Scope* outer = nullptr;
+  uint16_t region = 0;
+  uint64_t path = 0;
+  std::vector<void*> frames;  // own first
+  std::vector<Cell> cells;    // by slot - first_slot
+
+  std::byte* frame() const { return static_cast<std::byte*>(frames[0]); }
+};
+
+// How a region ended. `returned`: by a WF_RETURN, which also ends the SELECT arms around it.
+struct Ended {
+  PlanFailure failure;
+  bool returned = false;
+  std::vector<std::pair<const std::byte*, uint32_t>> values;  // of the return, in order
+  std::vector<PlanFailure> known;                             // failures of slots and control points of this region
+};
+
+class Interpreter {
+ public:
+  Interpreter(const wf_plan& plan, const Hooks& hooks) : plan_(plan), hooks_(hooks) {}
+
+  Ended RunRegion(Scope& scope);
+  Scope Enter(const Scope& outer, uint16_t task, uint16_t region, uint64_t element, void* frame);
+
+ private:
+  struct Step {
+    PlanFailure failure;
+    std::optional<Ended> returned;
+  };
+
+  const std::byte* ValueOf(const Scope& scope, uint16_t slot) const;
+  const Cell& CellOf(const Scope& scope, uint16_t slot) const;
+  PlanFailure FailedInput(const Scope& scope, const wf_task& task) const;
+  Step RunTask(Scope& scope, uint16_t id);
+  Step RunSelect(Scope& scope, uint16_t id);
+  Step RunEnter(Scope& scope, uint16_t id, PlanFailure inherited);
+  Step RunEach(Scope& scope, uint16_t id);
+  PlanFailure RunModel(Scope& scope, uint16_t id);
+  Step RunReturn(Scope& scope, uint16_t id);
+  PlanFailure Named(PlanFailure failure, uint16_t task) const;
+  // Ends the task with what its region ended with: copies the result to where `to` points.
+  Step Leave(const Scope& inner, Ended ended, std::byte* to);
+  void* NewFrame(uint16_t region) { return hooks_.allocate(plan_.regions[region].frame_bytes); }
+
+  const wf_plan& plan_;
+  const Hooks& hooks_;
+};
+
+const Scope& ScopeOf(const wf_plan& plan, const Scope& scope, uint16_t slot) {
+  const Scope* at = &scope;
+  while (at->region != plan.slots[slot].region) at = at->outer;
+  return *at;
+}
+
+const std::byte* Interpreter::ValueOf(const Scope& scope, uint16_t slot) const {
+  return ScopeOf(plan_, scope, slot).frame() + plan_.slots[slot].offset;
+}
+
+const Cell& Interpreter::CellOf(const Scope& scope, uint16_t slot) const {
+  const Scope& home = ScopeOf(plan_, scope, slot);
+  return home.cells[slot - plan_.regions[home.region].first_slot];
+}
+
+PlanFailure Interpreter::FailedInput(const Scope& scope, const wf_task& task) const {
+  for (int i = 0; i < task.n_in; ++i)
+    if (const Cell& cell = CellOf(scope, task.in[i]); cell.state == SlotState::kFailed) return cell.failure;
+  return {};
+}
+
+PlanFailure Interpreter::Named(PlanFailure failure, uint16_t task) const {
+  if (failure.task == WF_NONE) failure.task = task;
+  if (failure.node == WF_NONE) failure.node = plan_.tasks[task].node;
+  return failure;
+}
+
+Scope Interpreter::Enter(const Scope& outer, uint16_t task, uint16_t region, uint64_t element, void* frame) {
+  Scope scope;
+  scope.outer = &outer;
+  scope.region = region;
+  scope.path = ChildPath(outer.path, task, element);
+  scope.frames.push_back(frame);
+  scope.frames.insert(scope.frames.end(), outer.frames.begin(), outer.frames.end());
+  scope.cells.resize(plan_.regions[region].n_slots);
+  return scope;
+}
+
+Interpreter::Step Interpreter::Leave(const Scope& inner, Ended ended, std::byte* to) {
+  if (ended.failure.code != 0) return {ended.failure, {}};
+  const uint16_t result = plan_.regions[inner.region].result;
+  if (to == nullptr || result == WF_NONE) return {};
+  if (ended.returned && !ended.values.empty())
+    std::memcpy(to, ended.values[0].first, ended.values[0].second);
+  else
+    std::memcpy(to, inner.frame() + plan_.slots[result].offset, plan_.slots[result].size);
+  return {};
+}
+
+Interpreter::Step Interpreter::RunSelect(Scope& scope, uint16_t id) {
+  const wf_task& task = plan_.tasks[id];
+  const int64_t arm = task.fn.pick(hooks_.ctx, scope.frames.data());
+  if (arm < 0) return {Named(hooks_.take_failure(WF_FAILED), id), {}};
+  if (arm >= task.n_targets) return {};
+  const auto region = static_cast<uint16_t>(task.target + arm);
+  void* const frame = NewFrame(region);
+  if (frame == nullptr) return {Named({kOutOfMemory, {}}, id), {}};
+  Scope inner = Enter(scope, id, region, 0, frame);
+  Ended ended = RunRegion(inner);
+  if (ended.returned && ended.failure.code == 0) return {{}, std::move(ended)};
+  return Leave(inner, std::move(ended), task.out == WF_NONE ? nullptr : scope.frame() + plan_.slots[task.out].offset);
+}
+
+Interpreter::Step Interpreter::RunEnter(Scope& scope, uint16_t id, PlanFailure inherited) {
+  const wf_task& task = plan_.tasks[id];
+  std::byte* const to = task.out == WF_NONE ? nullptr : scope.frame() + plan_.slots[task.out].offset;
+  const int attempts = 1 + (task.policy == WF_NONE ? 0 : plan_.policies[task.policy].retry);
+  PlanFailure failure = inherited;
+  for (int attempt = 0; inherited.code == 0 && attempt < attempts; ++attempt) {
+    if (attempt > 0 && (failure.code < 8000 || failure.code > 9999)) break;
+    failure = hooks_.enter ? Named(hooks_.enter(scope.path, id, attempt), id) : PlanFailure();
+    if (failure.code != 0) continue;
+    Scope inner = Enter(scope, id, task.target, static_cast<uint64_t>(attempt), NewFrame(task.target));
+    Step step = inner.frames[0] == nullptr ? Step{Named({kOutOfMemory, {}}, id), {}} : Leave(inner, RunRegion(inner), to);
+    if (step.failure.code == 0) return step;
+    failure = step.failure;
+  }
+  const uint16_t fallback = plan_.regions[task.target].on_error;
+  if (fallback == WF_NONE) return {failure, {}};
+  Scope inner = Enter(scope, id, fallback, 0xffff, NewFrame(fallback));
+  if (inner.frames[0] == nullptr) return {Named({kOutOfMemory, {}}, id), {}};
+  const wf_bytes node = failure.node == WF_NONE ? wf_bytes{} : plan_.nodes[failure.node].path;
+  const wf_error error{failure.code, {reinterpret_cast<const uint8_t*>(failure.message.data()), failure.message.size()}, node};
+  std::memcpy(inner.frame() + plan_.slots[plan_.regions[fallback].first_slot].offset, &error, sizeof(error));
+  return Leave(inner, RunRegion(inner), to);
+}
+
+Interpreter::Step Interpreter::RunEach(Scope& scope, uint16_t id) {
+  const wf_task& task = plan_.tasks[id];
+  const int64_t count = task.fn.pick(hooks_.ctx, scope.frames.data());
+  if (count < 0) return {Named(hooks_.take_failure(WF_FAILED), id), {}};
+  if (count > 65536) return {Named({kInputParams, {}}, id), {}};
+  const wf_region& body = plan_.regions[task.target];
+  const uint32_t size = body.result == WF_NONE ? 0 : plan_.slots[body.result].size;
+  auto* const results = static_cast<std::byte*>(hooks_.allocate(static_cast<uint64_t>(count) * size));
+  if (results == nullptr && count * size != 0) return {Named({kOutOfMemory, {}}, id), {}};
+  for (int64_t i = 0; i < count; ++i) {
+    Scope inner = Enter(scope, id, task.target, static_cast<uint64_t>(i), NewFrame(task.target));
+    if (inner.frames[0] == nullptr) return {Named({kOutOfMemory, {}}, id), {}};
+    std::memcpy(inner.frame() + body.element_offset, &i, sizeof(i));
+    Step step = Leave(inner, RunRegion(inner), size == 0 ? nullptr : results + static_cast<uint64_t>(i) * size);
+    if (step.failure.code != 0) return step;
+  }
+  if (task.out == WF_NONE) return {};
+  const wf_list list{results, static_cast<uint64_t>(count)};
+  std::memcpy(scope.frame() + plan_.slots[task.out].offset, &list, sizeof(list));
+  return {};
+}
+
+PlanFailure Interpreter::RunModel(Scope& scope, uint16_t id) {
+  const wf_task& task = plan_.tasks[id];
+  std::vector<const wf_tensor*> inputs;
+  for (int i = 0; i < task.n_in; ++i) inputs.push_back(reinterpret_cast<const wf_tensor*>(ValueOf(scope, task.in[i])));
+  std::byte* const out = scope.frame() + plan_.slots[task.out].offset;
+  const wf_type& type = plan_.types[plan_.slots[task.out].type];
+  std::vector<wf_tensor*> outputs;
+  if (type.kind == WF_T_TENSOR) outputs.push_back(reinterpret_cast<wf_tensor*>(out));
+  for (int i = 0; type.kind == WF_T_RECORD && i < type.n_fields; ++i)
+    outputs.push_back(reinterpret_cast<wf_tensor*>(out + type.fields[i].offset));
+  return hooks_.model(scope.path, id, inputs.data(), outputs.data());
+}
+
+Interpreter::Step Interpreter::RunReturn(Scope& scope, uint16_t id) {
+  const wf_task& task = plan_.tasks[id];
+  Ended ended;
+  ended.returned = true;
+  for (int i = 0; i < task.n_in; ++i) ended.values.emplace_back(ValueOf(scope, task.in[i]), plan_.slots[task.in[i]].size);
+  return {{}, std::move(ended)};
+}
+
+Interpreter::Step Interpreter::RunTask(Scope& scope, uint16_t id) {
+  const wf_task& task = plan_.tasks[id];
+  const PlanFailure inherited = FailedInput(scope, task);
+  if (task.kind == WF_ENTER) return RunEnter(scope, id, inherited);
+  if (inherited.code != 0) return {inherited, {}};
+  switch (task.kind) {
+    case WF_RUN: {
+      const wf_code code = task.fn.run(hooks_.ctx, scope.frames.data());
+      return {code == 0 ? PlanFailure() : Named(hooks_.take_failure(code), id), {}};
+    }
+    case WF_MODEL:
+      return {Named(RunModel(scope, id), id), {}};
+    case WF_SELECT:
+      return RunSelect(scope, id);
+    case WF_EACH:
+      return RunEach(scope, id);
+    case WF_RETURN:
+      return RunReturn(scope, id);
+    default:
+      return {Named({3000, "remote calls are not built"}, id), {}};
+  }
+}
+
+Ended Interpreter::RunRegion(Scope& scope) {
+  const wf_region& region = plan_.regions[scope.region];
+  std::vector<uint8_t> written(region.n_slots, 0);
+  for (int i = 0; i < region.n_tasks; ++i)
+    if (const uint16_t out = plan_.tasks[region.first_task + i].out; out != WF_NONE) written[out - region.first_slot] = 1;
+  for (size_t i = 0; i < written.size(); ++i)
+    if (!written[i]) scope.cells[i].state = SlotState::kReady;
+
+  std::vector<uint16_t> left(region.waits, region.waits + region.n_tasks);
+  std::vector<uint8_t> done(region.n_tasks, 0);
+  Ended ended;
+  for (;;) {
+    uint16_t at = 0;
+    while (at < region.n_tasks && (done[at] || left[at] != 0)) ++at;
+    if (at == region.n_tasks) break;
+    done[at] = 1;
+    const auto id = static_cast<uint16_t>(region.first_task + at);
+    const wf_task& task = plan_.tasks[id];
+    Step step = RunTask(scope, id);
+    if (step.returned) {
+      step.returned->known = std::move(ended.known);
+      return std::move(*step.returned);
+    }
+    if (step.failure.code != 0) ended.known.push_back(step.failure);
+    if (step.failure.code != 0 && ((task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN)) {
+      ended.failure = step.failure;
+      return ended;
+    }
+    if (task.out != WF_NONE) {
+      Cell& cell = scope.cells[task.out - region.first_slot];
+      cell.state = step.failure.code == 0 ? SlotState::kReady : SlotState::kFailed;
+      cell.failure = step.failure;
+    }
+    for (int i = 0; i < task.n_next; ++i) --left[task.next[i] - region.first_task];
+  }
+  if (region.result != WF_NONE) ended.failure = scope.cells[region.result - region.first_slot].failure;
+  return ended;
+}
+
+}  // namespace
+
+Outcome Interpret(const wf_plan& plan, const wf_workflow& workflow, void* frame, uint64_t sample, const Hooks& hooks) {
+  Interpreter interpreter(plan, hooks);
+  Scope root;
+  root.region = workflow.root;
+  root.path = sample;
+  root.frames.push_back(frame);
+  root.cells.resize(plan.regions[workflow.root].n_slots);
+  Ended ended = interpreter.RunRegion(root);
+  Outcome outcome;
+  outcome.failure = ended.failure;
+  for (const PlanFailure& failure : ended.known) outcome.known.push_back(failure.code);
+  if (ended.failure.code != 0) return outcome;
+  for (size_t i = 0; i < ended.values.size(); ++i) {
+    std::byte* const to = root.frame() + plan.slots[workflow.out[i].slot].offset;
+    if (to != ended.values[i].first) std::memmove(to, ended.values[i].first, ended.values[i].second);
+  }
+  return outcome;
+}
+
+}  // namespace wf::abi

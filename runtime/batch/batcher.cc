@@ -1,0 +1,48 @@
+#include "runtime/batch/batcher.h"
+
+#include <algorithm>
+
+#include "runtime/base/check.h"
+#include "runtime/batch/executor.h"
+
+namespace wf::batch {
+namespace {
+
+BatcherOptions Bounded(BatcherOptions options) {
+  const int64_t most = options.model->model().batched ? options.model->max_rows() : 1;
+  options.policy.max_rows = std::clamp<int64_t>(options.policy.max_rows, 1, std::max<int64_t>(1, most));
+  options.policy.max_queued_rows = std::max(1, options.policy.max_queued_rows);
+  return options;
+}
+
+}  // namespace
+
+Batcher::Batcher(Executor& executor, const BatcherOptions& options, const base::Clock& clock)
+    : executor_(executor),
+      options_(Bounded(options)),
+      cost_(options_.policy.max_rows),
+      policy_(options_.policy, options_.model->model(), cost_, clock),
+      idle_instances_(options_.instances >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << options_.instances) - 1) {
+  WF_CHECK(options_.instances >= 1 && options_.instances <= 64, options_.instances);
+}
+
+bool Batcher::Reserve(Row& row) noexcept {
+  if (credits_.fetch_add(1, std::memory_order_relaxed) >= options_.policy.max_queued_rows) {
+    credits_.fetch_sub(1, std::memory_order_relaxed);
+    stats_.refused_rows.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  row.has_credit = true;
+  return true;
+}
+
+void Batcher::Unreserve(Row& row) noexcept {
+  if (!row.has_credit) return;
+  row.has_credit = false;
+  credits_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool Batcher::Submit(Row& row) noexcept { return executor_.SubmitRow(*this, row); }
+Withdrawal Batcher::Withdraw(Row& row) noexcept { return executor_.WithdrawRow(*this, row); }
+
+}  // namespace wf::batch

@@ -1,0 +1,231 @@
+#include "runtime/batch/executor.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+namespace wf::batch {
+namespace {
+
+constexpr wf_code kTimeoutCode = 6000, kInferenceCode = 9000;
+
+std::chrono::steady_clock::time_point AsSteady(base::TimePoint at) {
+  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at));
+}
+
+}  // namespace
+
+Executor::Executor(const ExecutorOptions& options, const base::Clock& clock) : options_(options), clock_(clock) {
+  for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this, i] { RunThread(i); });
+}
+
+Executor::~Executor() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+Batcher& Executor::AddBatcher(const BatcherOptions& options) {
+  auto batcher = std::make_unique<Batcher>(*this, options, clock_);
+  std::vector<std::unique_ptr<Staging>> staging;
+  for (int i = 0; i < options.instances; ++i) staging.push_back(std::make_unique<Staging>(*options.model));
+  const std::lock_guard lock(mutex_);
+  batchers_.push_back(std::move(batcher));
+  staging_.push_back(std::move(staging));
+  return *batchers_.back();
+}
+
+bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
+  bool wakes = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (row.withdrawn) return false;
+    row.state = RowState::kWaiting;
+    row.arrived_at = clock_.Now();
+    const auto before = batcher.policy_.NextDecisionAt();
+    batcher.policy_.Add(row);
+    const auto after = batcher.policy_.NextDecisionAt();
+    wakes = idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
+  }
+  if (wakes) work_.notify_one();
+  return true;
+}
+
+Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
+  const std::lock_guard lock(mutex_);
+  switch (row.state) {
+    case RowState::kIdle:
+      row.withdrawn = true;
+      return Withdrawal::kNotSubmitted;
+    case RowState::kTaken:
+    case RowState::kDelivered:
+      return Withdrawal::kTaken;
+    case RowState::kWaiting:
+      break;
+  }
+  batcher.policy_.Withdraw(row);
+  row.state = RowState::kIdle;
+  batcher.Unreserve(row);
+  batcher.stats_.withdrawn_rows.fetch_add(1, std::memory_order_relaxed);
+  return Withdrawal::kUnlinked;
+}
+
+std::optional<Work> Executor::TakeLocked() {
+  for (uint8_t level = WF_HIGH; level <= LowestLevel(busy_threads_); ++level) {
+    for (size_t i = 0; i < batchers_.size(); ++i) {
+      Batcher& batcher = *batchers_[i];
+      if (batcher.idle_instances_ == 0 || batcher.policy_.level() != level) continue;
+      auto closed = batcher.policy_.Close(stopping_);
+      if (!closed) continue;
+      for (RowList* list : {&closed->rows, &closed->expired}) {
+        for (Row* row = list->first; row != nullptr; row = row->next) {
+          row->state = RowState::kTaken;
+          row->taken_at = clock_.Now();
+          batcher.Unreserve(*row);
+        }
+      }
+      Work work;
+      work.batcher = &batcher;
+      work.closed = *closed;
+      if (closed->rows.count == 0) return work;
+      work.instance = std::countr_zero(batcher.idle_instances_);
+      batcher.idle_instances_ &= ~(UINT64_C(1) << work.instance);
+      work.staging = staging_[i][static_cast<size_t>(work.instance)].get();
+      work.size = batcher.cost_.SizeFor(closed->rows.count);
+      // This thread will be away: a colleague takes what is due, or waits for what will be.
+      if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.notify_one();
+      return work;
+    }
+  }
+  return std::nullopt;
+}
+
+// `low` never occupies the last free thread. `busy`: threads that would be occupied.
+uint8_t Executor::LowestLevel(int busy) const {
+  const int threads = static_cast<int>(threads_.size());
+  return threads > 1 && busy >= threads ? WF_NORMAL : WF_LOW;
+}
+
+std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) const {
+  std::optional<base::TimePoint> earliest;
+  for (const auto& batcher : batchers_) {
+    if (batcher->idle_instances_ == 0 || batcher->policy_.level() > lowest) continue;
+    const auto at = batcher->policy_.NextDecisionAt();
+    if (at && (!earliest || *at < *earliest)) earliest = at;
+  }
+  return earliest;
+}
+
+std::optional<base::TimePoint> Executor::NextDecisionAt() {
+  const std::lock_guard lock(mutex_);
+  return NextDecisionLocked(WF_LOW);
+}
+
+std::optional<Work> Executor::Take() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    auto work = TakeLocked();
+    lock.unlock();
+    if (!work) return std::nullopt;
+    for (Row* row = work->closed.expired.first; row != nullptr; row = row->next)
+      row->Fail(kTimeoutCode, "the deadline passed in the queue");
+    work->batcher->stats_.expired_rows.fetch_add(static_cast<uint64_t>(work->closed.expired.count), std::memory_order_relaxed);
+    Deliver(work->closed.expired);
+    if (work->closed.rows.count != 0) return work;
+  }
+}
+
+void Executor::Run(Work& work) {
+  Batcher& batcher = *work.batcher;
+  batcher.stats_.AddBatch(work.closed.rows.count, work.closed.reason);
+  batcher.stats_.padding_rows.fetch_add(static_cast<uint64_t>(work.size - work.closed.rows.count), std::memory_order_relaxed);
+  work.started_at = clock_.Now();
+  for (const Row* row = work.closed.rows.first; row != nullptr; row = row->next) batcher.stats_.AddWait(row->taken_at - row->arrived_at);
+  work.status = work.staging->Gather(work.closed.rows, work.size);
+  if (work.status.ok()) work.status = work.staging->Run(batcher.options().first_instance + work.instance, work.size);
+}
+
+void Executor::Finish(Work& work) {
+  Batcher& batcher = *work.batcher;
+  const int64_t run_ns = clock_.Now() - work.started_at;
+  if (work.status.ok()) {
+    batcher.cost_.Learn(work.size, run_ns);
+    work.status = work.staging->Scatter(work.closed.rows, work.size);
+  }
+  batcher.inline_pays_.store(batcher.cost_.InlinePays(), std::memory_order_relaxed);
+  batcher.stats_.run_ns.fetch_add(static_cast<uint64_t>(std::max<int64_t>(0, run_ns)), std::memory_order_relaxed);
+  if (!work.status.ok()) batcher.stats_.failed_batches.fetch_add(1, std::memory_order_relaxed);
+  for (Row* row = work.closed.rows.first; row != nullptr; row = row->next) {
+    row->run_ns = run_ns;
+    row->batch_rows = static_cast<uint32_t>(work.closed.rows.count);
+    if (!work.status.ok()) row->Fail(kInferenceCode, work.status.message());
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    batcher.idle_instances_ |= UINT64_C(1) << work.instance;
+  }
+  Deliver(work.closed.rows);
+}
+
+// One message per loop, its rows chained in their order.
+void Executor::Deliver(RowList& rows) {
+  while (rows.first != nullptr) {
+    base::Mailbox* const home = rows.first->home;
+    Row *first = nullptr, *last = nullptr;
+    for (Row *row = rows.first, *following = nullptr; row != nullptr; row = following) {
+      following = row->next;
+      if (row->home != home) continue;
+      rows.Remove(*row);
+      if (last == nullptr)
+        first = row;
+      else
+        last->next_message = row;
+      last = row;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      for (Row* row = first;; row = static_cast<Row*>(row->next_message)) {
+        row->state = RowState::kDelivered;
+        if (row == last) break;
+      }
+    }
+    home->PostChain(*first, *last);
+  }
+}
+
+void Executor::RunThread(int index) {
+  prctl(PR_SET_TIMERSLACK, 1000UL, 0, 0, 0);  // delays of batches are short
+  if (options_.on_thread_start != nullptr) options_.on_thread_start(index);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++busy_threads_;
+    lock.unlock();
+    while (auto work = Take()) {
+      Run(*work);
+      Finish(*work);
+    }
+    lock.lock();
+    --busy_threads_;
+    const auto next = NextDecisionLocked(LowestLevel(busy_threads_ + 1));
+    if (stopping_) {
+      const bool waiting =
+          std::any_of(batchers_.begin(), batchers_.end(), [](const auto& batcher) { return batcher->policy_.waiting() != 0; });
+      if (!waiting) return;
+      if (next) continue;
+    }
+    if (next && *next <= clock_.Now()) continue;
+    ++idle_threads_;
+    if (next)
+      work_.wait_until(lock, AsSteady(*next));
+    else
+      work_.wait(lock);
+    --idle_threads_;
+  }
+}
+
+}  // namespace wf::batch

@@ -1,0 +1,236 @@
+#include "runtime/batch/policy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/abi/dtype.h"
+#include "runtime/base/check.h"
+
+namespace wf::batch {
+namespace {
+
+constexpr int64_t kAgeNs = 100'000'000;  // waited: one priority up
+constexpr int kLevels = WF_LOW + 1;
+
+bool SameShape(const wf_tensor& a, const wf_tensor& b) {
+  return a.dtype == b.dtype && a.rank == b.rank && std::equal(a.dim, a.dim + a.rank, b.dim);
+}
+
+bool SameBytes(const wf_tensor& a, const wf_tensor& b) {
+  const uint64_t bytes = abi::DenseBytes(a.dtype, a.rank, a.dim);
+  return a.data == b.data || (bytes != UINT64_MAX && std::memcmp(a.data, b.data, bytes) == 0);
+}
+
+// Rows that one run may hold side by side.
+bool MayShare(const wf_model& model, const Row& a, const Row& b) {
+  if (!model.batched) return true;  // they never share a run, so they may share a list
+  for (int i = 0; i < model.n_in; ++i) {
+    if (!SameShape(*a.inputs[i], *b.inputs[i])) return false;
+    if (model.batch_axis[i] < 0 && !SameBytes(*a.inputs[i], *b.inputs[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const char* CloseReasonName(CloseReason reason) {
+  switch (reason) {
+    case CloseReason::kFull:
+      return "full";
+    case CloseReason::kDelay:
+      return "delay";
+    case CloseReason::kIdle:
+      return "idle";
+    case CloseReason::kDeadline:
+      return "deadline";
+    case CloseReason::kDrain:
+      return "drain";
+  }
+  return "";
+}
+
+void RowList::Append(Row& row) {
+  row.previous = last;
+  row.next = nullptr;
+  (last == nullptr ? first : last->next) = &row;
+  last = &row;
+  ++count;
+}
+
+void RowList::Remove(Row& row) {
+  (row.previous == nullptr ? first : row.previous->next) = row.next;
+  (row.next == nullptr ? last : row.next->previous) = row.previous;
+  row.previous = row.next = nullptr;
+  --count;
+}
+
+// Waiting rows that may share a run, by level; inside a level the earliest deadline first.
+struct Group {
+  RowList level[kLevels];
+  int count = 0;
+  base::TimePoint closes_at = INT64_MAX;  // the earliest of its rows; INT64_MAX while stale
+  bool stale = false;                     // a row has left: work closes_at out again
+
+  Row* Head() const {
+    for (const RowList& list : level)
+      if (list.first != nullptr) return list.first;
+    return nullptr;
+  }
+
+  void Insert(Row& row) {
+    RowList& list = level[row.level];
+    Row* after = list.last;
+    while (after != nullptr && after->deadline > row.deadline) after = after->previous;
+    if (after == list.last) {
+      list.Append(row);
+    } else {
+      row.previous = after;
+      row.next = after == nullptr ? list.first : after->next;
+      row.next->previous = &row;
+      (after == nullptr ? list.first : after->next) = &row;
+      ++list.count;
+    }
+    ++count;
+  }
+
+  void Remove(Row& row) {
+    level[row.level].Remove(row);
+    --count;
+    stale = true;
+  }
+};
+
+Policy::Policy(const PolicyOptions& options, const wf_model& model, const CostCurve& cost, const base::Clock& clock)
+    : options_(options), model_(model), cost_(cost), clock_(clock) {}
+Policy::~Policy() = default;
+
+Group& Policy::GroupOf(const Row& row) {
+  Group* empty = nullptr;
+  for (const auto& group : groups_) {
+    if (group->count == 0)
+      empty = group.get();
+    else if (MayShare(model_, *group->Head(), row))
+      return *group;
+  }
+  if (empty != nullptr) return *empty;
+  groups_.push_back(std::make_unique<Group>());
+  return *groups_.back();
+}
+
+// A row is worth running at the latest when its company or its deadline runs out.
+static base::TimePoint RowClosesAt(const Row& row, const CostCurve& cost) {
+  const base::TimePoint by_delay = row.arrived_at + row.delay_ns;
+  if (row.deadline == INT64_MAX) return by_delay;
+  return std::max(row.arrived_at, std::min(by_delay, row.deadline - 2 * cost.RunNs(cost.max_rows())));
+}
+
+void Policy::Add(Row& row) {
+  row.level = row.priority;
+  Group& group = GroupOf(row);
+  if (group.count == 0) {
+    group.closes_at = INT64_MAX;
+    group.stale = false;
+  }
+  row.group = &group;
+  group.Insert(row);
+  group.closes_at = std::min(group.closes_at, RowClosesAt(row, cost_));
+  ++waiting_;
+}
+
+void Policy::Withdraw(Row& row) {
+  row.group->Remove(row);
+  row.group = nullptr;
+  --waiting_;
+}
+
+base::TimePoint Policy::ClosesAt(const Group& group) const {
+  if (!group.stale) return group.closes_at;
+  base::TimePoint earliest = INT64_MAX;
+  for (const RowList& list : group.level)
+    for (const Row* row = list.first; row != nullptr; row = row->next) earliest = std::min(earliest, RowClosesAt(*row, cost_));
+  const_cast<Group&>(group).closes_at = earliest;  // a cache, written under the same mutex
+  const_cast<Group&>(group).stale = false;
+  return earliest;
+}
+
+void Policy::Age() {
+  const base::TimePoint now = clock_.Now();
+  for (const auto& group : groups_) {
+    for (int from = 1; from < kLevels && group->count != 0; ++from) {
+      for (Row *row = group->level[from].first, *following = nullptr; row != nullptr; row = following) {
+        following = row->next;
+        const int64_t level = std::max<int64_t>(WF_HIGH, row->priority - (now - row->arrived_at) / kAgeNs);
+        if (level >= row->level) continue;
+        const bool stale = group->stale;
+        group->Remove(*row);
+        row->level = static_cast<uint8_t>(level);
+        group->Insert(*row);
+        group->stale = stale;  // the same rows wait
+      }
+    }
+  }
+}
+
+std::optional<Closed> Policy::Close(bool draining) {
+  if (waiting_ == 0) return std::nullopt;
+  Age();
+  const base::TimePoint now = clock_.Now();
+  const int64_t best = std::min(options_.max_rows, cost_.BestRows());
+  Group* chosen = nullptr;
+  for (const auto& group : groups_) {
+    if (group->count == 0) continue;
+    if (!draining && group->count < best && ClosesAt(*group) > now) continue;
+    const Row *head = group->Head(), *other = chosen == nullptr ? nullptr : chosen->Head();
+    if (other == nullptr || head->level < other->level || (head->level == other->level && head->deadline < other->deadline))
+      chosen = group.get();
+  }
+  if (chosen == nullptr) return std::nullopt;
+
+  Closed closed;
+  for (RowList& list : chosen->level) {
+    for (Row *row = list.first, *following = nullptr; row != nullptr; row = following) {
+      following = row->next;
+      if (row->deadline > now) continue;
+      Withdraw(*row);
+      closed.expired.Append(*row);
+    }
+  }
+  if (chosen->count == 0) return closed;
+  const Row* const head = chosen->Head();
+  const base::TimePoint closes_at = ClosesAt(*chosen);
+  if (chosen->count >= best)
+    closed.reason = CloseReason::kFull;
+  else if (closes_at > now)
+    closed.reason = CloseReason::kDrain;
+  else if (head->delay_ns == 0)
+    closed.reason = CloseReason::kIdle;
+  else
+    closed.reason =
+        closes_at < head->arrived_at + head->delay_ns && head->deadline != INT64_MAX ? CloseReason::kDeadline : CloseReason::kDelay;
+  for (int64_t left = cost_.RowsToRun(std::min<int64_t>(chosen->count, best)); left > 0; --left) {
+    Row& row = *chosen->Head();
+    Withdraw(row);
+    closed.rows.Append(row);
+  }
+  return closed;
+}
+
+std::optional<base::TimePoint> Policy::NextDecisionAt() const {
+  if (waiting_ == 0) return std::nullopt;
+  const int64_t best = std::min(options_.max_rows, cost_.BestRows());
+  base::TimePoint earliest = INT64_MAX;
+  for (const auto& group : groups_) {
+    if (group->count >= best) return INT64_MIN;
+    if (group->count != 0) earliest = std::min(earliest, ClosesAt(*group));
+  }
+  return earliest;
+}
+
+std::optional<uint8_t> Policy::level() const {
+  std::optional<uint8_t> most;
+  for (const auto& group : groups_)
+    if (const Row* head = group->Head(); head != nullptr && (!most || head->level < *most)) most = head->level;
+  return most;
+}
+
+}  // namespace wf::batch

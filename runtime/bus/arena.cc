@@ -1,0 +1,100 @@
+#include "runtime/bus/arena.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/base/check.h"
+
+namespace wf::bus {
+
+struct alignas(64) Arena::Chunk {
+  Chunk* next;
+  size_t bytes;
+};
+
+namespace {
+constexpr size_t kKeptBytes = size_t{64} << 10;  // a chunk that an idle bus may hold
+}
+
+void Arena::Open(Memory& memory, Budget& budget, size_t first_bytes) {
+  WF_CHECK(first_ == nullptr || (memory_ == &memory && budget_ == &budget));
+  memory_ = &memory;
+  budget_ = &budget;
+  next_bytes_ = std::clamp(std::bit_ceil(first_bytes + sizeof(Chunk)), ChunkMemory::kSmallest, ChunkMemory::kLargest);
+  if (first_ != nullptr && first_->bytes < next_bytes_) FreeAll();  // kept from a smaller request
+}
+
+Arena::Chunk* Arena::TakeChunk(size_t bytes) noexcept {
+  const auto wanted = static_cast<int64_t>(bytes);
+  if (budget_->left.fetch_sub(wanted, std::memory_order_relaxed) < wanted) {
+    budget_->left.fetch_add(wanted, std::memory_order_relaxed);
+    return nullptr;
+  }
+  auto* const chunk = static_cast<Chunk*>(memory_->Take(bytes));
+  if (chunk == nullptr) {
+    budget_->left.fetch_add(wanted, std::memory_order_relaxed);
+    return nullptr;
+  }
+  chunk->next = nullptr;
+  chunk->bytes = bytes;
+  held_ += bytes;
+  if (last_ == nullptr)
+    first_ = chunk;
+  else
+    last_->next = chunk;
+  last_ = chunk;
+  return chunk;
+}
+
+void* Arena::AllocateSlow(uint64_t bytes, uint64_t align) noexcept {
+  if (memory_ == nullptr || bytes > static_cast<uint64_t>(Budget::kBytes)) return nullptr;
+  const uint64_t needed = ((bytes + 63) & ~UINT64_C(63)) + sizeof(Chunk);
+  if (needed > ChunkMemory::kLargest || (needed > next_bytes_ && needed > ChunkMemory::kLargest / 4)) {
+    const uint64_t whole = needed > ChunkMemory::kLargest ? (needed + 4095) & ~UINT64_C(4095) : std::bit_ceil(needed);
+    Chunk* const alone = TakeChunk(whole);  // the chunk that is being bumped stays current
+    return alone == nullptr ? nullptr : alone + 1;
+  }
+  Chunk* const chunk = TakeChunk(std::max(next_bytes_, std::bit_ceil(static_cast<size_t>(needed))));
+  if (chunk == nullptr) return nullptr;
+  next_bytes_ = std::min(chunk->bytes * 2, ChunkMemory::kLargest);
+  at_ = reinterpret_cast<uintptr_t>(chunk + 1);
+  end_ = reinterpret_cast<uintptr_t>(chunk) + chunk->bytes;
+  return Allocate(bytes, align);
+}
+
+void Arena::Splice(Arena& other) noexcept {
+  if (other.first_ == nullptr) return;
+  if (last_ == nullptr)
+    first_ = other.first_;
+  else
+    last_->next = other.first_;
+  last_ = other.last_;
+  held_ += other.held_;
+  other.first_ = other.last_ = nullptr;
+  other.at_ = other.end_ = 0;
+  other.held_ = 0;
+}
+
+void Arena::Reset(bool keep) noexcept {
+  Chunk* chunk = first_;
+  Chunk* const kept = keep && chunk != nullptr && chunk->bytes <= kKeptBytes ? chunk : nullptr;
+  if (kept != nullptr) chunk = kept->next;
+  while (chunk != nullptr) {
+    Chunk* const following = chunk->next;
+    const size_t bytes = chunk->bytes;
+    memory_->Give(chunk, bytes);
+    budget_->left.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+    chunk = following;
+  }
+  first_ = last_ = kept;
+  at_ = end_ = 0;
+  held_ = 0;
+  if (kept == nullptr) return;
+  kept->next = nullptr;
+  held_ = kept->bytes;
+  at_ = reinterpret_cast<uintptr_t>(kept + 1);
+  end_ = reinterpret_cast<uintptr_t>(kept) + kept->bytes;
+  next_bytes_ = std::min(kept->bytes * 2, ChunkMemory::kLargest);
+}
+
+}  // namespace wf::bus

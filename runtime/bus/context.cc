@@ -1,0 +1,134 @@
+// What generated code calls with its wf_ctx.
+
+#include "runtime/bus/context.h"
+
+#include <cstring>
+
+#include "runtime/abi/dtype.h"
+#include "runtime/bus/bus.h"
+#include "runtime/bus/instance.h"
+
+namespace wf::bus {
+namespace {
+
+std::string_view TextOf(wf_bytes bytes) { return {reinterpret_cast<const char*>(bytes.ptr), bytes.len}; }
+
+// Null data: no memory.
+std::string_view Copied(Arena& arena, std::string_view text) {
+  auto* const copy = static_cast<char*>(arena.Allocate(text.size() + 1, 1));
+  if (copy == nullptr) return {};
+  std::memcpy(copy, text.data(), text.size());
+  return {copy, text.size()};
+}
+
+// Where in its request the failure happened: sample and fan-out elements. The chain of instances does not change while a job of it runs.
+void Locate(const Instance* at, const wf_plan& plan, Failure& failure) {
+  Failure::Crumb found[Failure::kMaxCrumbs];
+  int count = 0;
+  for (; at != nullptr; at = at->parent) {
+    if (at->entered == nullptr) {
+      failure.sample = static_cast<uint32_t>(at->element);
+      continue;
+    }
+    const wf_task& entering = plan.tasks[at->entered->task];
+    if (entering.kind != WF_EACH || entering.node == WF_NONE) continue;
+    found[count % Failure::kMaxCrumbs] = {entering.node, static_cast<uint32_t>(at->element)};
+    ++count;
+  }
+  failure.n_crumbs = static_cast<uint16_t>(count < Failure::kMaxCrumbs ? count : Failure::kMaxCrumbs);
+  for (int i = 0; i < failure.n_crumbs; ++i) failure.crumbs[i] = found[(count - 1 - i) % Failure::kMaxCrumbs];
+}
+
+}  // namespace
+
+const Failure& Context::Fail(wf_code code, uint32_t site, std::string_view text) noexcept {
+  if (failure != nullptr) return *failure;
+  auto* const made = arena->New<Failure>();
+  if (made == nullptr) {
+    failure = &kOutOfMemory;
+    return *failure;
+  }
+  made->code = code;
+  made->site = site;
+  made->message = Copied(*arena, text);
+  made->task = task;
+  if (task != WF_NONE) made->node = bus->plan().tasks[task].node;
+  Locate(instance, bus->plan(), *made);
+  failure = made;
+  return *failure;
+}
+
+const Failure& Context::TakeFailure(wf_code returned) noexcept {
+  const Failure& taken = failure != nullptr ? *failure : Fail(returned > 0 ? returned : kUnknown, 0, {});
+  failure = nullptr;
+  return taken;
+}
+
+}  // namespace wf::bus
+
+using wf::bus::Context;
+
+extern "C" {
+
+void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t align) noexcept {
+  Context& context = Context::Of(ctx);
+  void* const memory = context.arena->Allocate(bytes, align);
+  if (memory == nullptr && context.failure == nullptr) context.failure = &wf::bus::kOutOfMemory;
+  return memory;
+}
+
+wf_code wf_fail(wf_ctx* ctx, wf_code code, uint32_t site, wf_bytes text) noexcept {
+  Context::Of(ctx).Fail(code, site, wf::bus::TextOf(text));
+  return WF_FAILED;
+}
+
+int32_t wf_meta(const wf_ctx* ctx, wf_bytes key, wf_bytes* value) noexcept {
+  const std::string_view wanted = wf::bus::TextOf(key);
+  for (const wf::bus::Metadata& entry : reinterpret_cast<const Context*>(ctx)->bus->metadata) {
+    if (entry.key != wanted) continue;
+    *value = {reinterpret_cast<const uint8_t*>(entry.value.data()), entry.value.size()};
+    return 1;
+  }
+  return 0;
+}
+
+wf_code wf_annotate(wf_ctx* ctx, wf_bytes key, wf_bytes value) noexcept {
+  Context& context = Context::Of(ctx);
+  auto* const made = context.arena->New<wf::bus::Annotation>();
+  if (made != nullptr) {
+    made->key = wf::bus::Copied(*context.arena, wf::bus::TextOf(key));
+    made->value = wf::bus::Copied(*context.arena, wf::bus::TextOf(value));
+    made->task = context.task;
+    made->next = context.annotations;
+  }
+  if (made == nullptr || made->key.data() == nullptr || made->value.data() == nullptr) {
+    if (context.failure == nullptr) context.failure = &wf::bus::kOutOfMemory;
+    return WF_FAILED;
+  }
+  context.annotations = made;
+  return 0;
+}
+
+wf_code wf_out(wf_ctx* ctx, void* const* frame, uint16_t slot) noexcept {
+  Context& context = Context::Of(ctx);
+  const wf_slot& row = context.bus->plan().slots[slot];
+  auto* const own = static_cast<char*>(frame[0]);
+  auto* const tensor = reinterpret_cast<wf_tensor*>(own + row.offset);
+  const uint64_t bytes = wf::abi::DenseBytes(tensor->dtype, tensor->rank, tensor->dim);
+  if (bytes == UINT64_MAX) {
+    context.Fail(wf::bus::kTypeError, 0, "a tensor's extent is negative or beyond what can be addressed");
+    return WF_FAILED;
+  }
+  int64_t stride = 1;
+  for (int i = tensor->rank - 1; i >= 0; --i) {
+    tensor->stride[i] = stride;
+    stride *= tensor->dim[i];
+  }
+  tensor->space = 0;
+  tensor->flags = 0;
+  tensor->device = 0;
+  tensor->data = row.store == WF_IN_FRAME ? own + row.data : wf_alloc(ctx, bytes == 0 ? 64 : bytes, WF_ALIGN);
+  return tensor->data == nullptr ? WF_FAILED : 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,141 @@
+#include "runtime/bus/memory.h"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstdlib>
+#include <vector>
+
+namespace wf::bus {
+namespace {
+
+constexpr int kClasses = 9;          // 4 KiB .. 1 MiB
+constexpr size_t kHeaderBytes = 64;  // before every chunk: keeps the chunk 64-aligned
+
+int ClassOf(size_t bytes) { return bytes <= ChunkMemory::kSmallest ? 0 : std::bit_width(bytes - 1) - 12; }
+size_t BytesOf(int size_class) { return ChunkMemory::kSmallest << size_class; }
+
+std::atomic<uint64_t> next_serial{1};
+
+}  // namespace
+
+struct ChunkMemory::Cache {
+  struct Header {
+    Cache* owner;
+    Header* next;
+    int size_class;
+  };
+  static_assert(sizeof(Header) <= kHeaderBytes);
+
+  Header* free[kClasses] = {};
+  size_t kept_bytes = 0;
+  std::atomic<Header*> returned{nullptr};  // by other threads
+  Cache* next = nullptr;
+
+  static Header* HeaderOf(void* chunk) { return reinterpret_cast<Header*>(static_cast<char*>(chunk) - kHeaderBytes); }
+  static void* ChunkOf(Header* header) { return reinterpret_cast<char*>(header) + kHeaderBytes; }
+
+  void Keep(Header* header) {
+    if (kept_bytes + BytesOf(header->size_class) > kKeptBytes) return std::free(header);
+    kept_bytes += BytesOf(header->size_class);
+    header->next = free[header->size_class];
+    free[header->size_class] = header;
+  }
+
+  void CollectReturned() {
+    Header* header = returned.load(std::memory_order_relaxed) == nullptr ? nullptr : returned.exchange(nullptr, std::memory_order_acquire);
+    while (header != nullptr) {
+      Header* const following = header->next;
+      Keep(header);
+      header = following;
+    }
+  }
+
+  Header* Take(int size_class) {
+    CollectReturned();
+    Header* header = free[size_class];
+    if (header != nullptr) {
+      free[size_class] = header->next;
+      kept_bytes -= BytesOf(size_class);
+      return header;
+    }
+    header = static_cast<Header*>(std::aligned_alloc(64, BytesOf(size_class) + kHeaderBytes));
+    if (header == nullptr) return nullptr;
+    header->owner = this;
+    header->size_class = size_class;
+    return header;
+  }
+
+  void FreeAll() {
+    CollectReturned();
+    for (Header*& list : free) {
+      while (list != nullptr) {
+        Header* const following = list->next;
+        std::free(list);
+        list = following;
+      }
+    }
+  }
+};
+
+ChunkMemory::ChunkMemory(int64_t limit_bytes) : limit_bytes_(limit_bytes), serial_(next_serial.fetch_add(1)) {}
+
+ChunkMemory::~ChunkMemory() {
+  for (Cache* cache = caches_.load(); cache != nullptr;) {
+    Cache* const following = cache->next;
+    cache->FreeAll();
+    delete cache;
+    cache = following;
+  }
+}
+
+ChunkMemory::Cache* ChunkMemory::CacheOfThisThread() noexcept {
+  struct Known {
+    uint64_t serial;
+    Cache* cache;
+  };
+  static thread_local std::vector<Known> known;
+  for (const Known& entry : known)
+    if (entry.serial == serial_) return entry.cache;
+  auto* const cache = new Cache;
+  cache->next = caches_.load(std::memory_order_relaxed);
+  while (!caches_.compare_exchange_weak(cache->next, cache, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  known.push_back({serial_, cache});
+  return cache;
+}
+
+void* ChunkMemory::Take(size_t bytes) noexcept {
+  const bool alone = bytes > kLargest;
+  const int64_t counted = static_cast<int64_t>(alone ? bytes : BytesOf(ClassOf(bytes)));
+  if (in_use_.fetch_add(counted, std::memory_order_relaxed) > limit_bytes_ - counted) {
+    in_use_.fetch_sub(counted, std::memory_order_relaxed);
+    return nullptr;
+  }
+  void* chunk = nullptr;
+  if (alone) {
+    void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    chunk = mapped == MAP_FAILED ? nullptr : mapped;
+  } else if (Cache::Header* const header = CacheOfThisThread()->Take(ClassOf(bytes)); header != nullptr) {
+    chunk = Cache::ChunkOf(header);
+  }
+  if (chunk == nullptr) in_use_.fetch_sub(counted, std::memory_order_relaxed);
+  return chunk;
+}
+
+void ChunkMemory::Give(void* chunk, size_t bytes) noexcept {
+  const bool alone = bytes > kLargest;
+  in_use_.fetch_sub(static_cast<int64_t>(alone ? bytes : BytesOf(ClassOf(bytes))), std::memory_order_relaxed);
+  if (alone) {
+    munmap(chunk, bytes);
+    return;
+  }
+  Cache::Header* const header = Cache::HeaderOf(chunk);
+  Cache* const owner = header->owner;
+  if (owner == CacheOfThisThread()) return owner->Keep(header);
+  header->next = owner->returned.load(std::memory_order_relaxed);
+  while (!owner->returned.compare_exchange_weak(header->next, header, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace wf::bus

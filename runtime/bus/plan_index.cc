@@ -1,0 +1,88 @@
+#include "runtime/bus/plan_index.h"
+
+#include "runtime/bus/instance.h"
+
+namespace wf::bus {
+namespace {
+
+constexpr uint32_t AlignUp(size_t value, size_t align) { return static_cast<uint32_t>((value + align - 1) & ~(align - 1)); }
+
+}  // namespace
+
+PlanIndex::PlanIndex(const wf_plan& plan) : plan_(plan), regions_(plan.n_regions), tasks_(plan.n_tasks) {
+  LinkRegions();
+  FindReturns();
+  FindReusable();
+  for (uint32_t i = 0; i < plan.n_regions; ++i) {
+    RegionInfo& info = regions_[i];
+    info.channels_at = AlignUp(sizeof(Instance) + info.depth * sizeof(void*), alignof(Channel));
+    info.frame_at = AlignUp(info.channels_at + plan.regions[i].n_slots * sizeof(Channel), 64);
+    for (uint16_t k = 0; k < plan.regions[i].n_tasks; ++k)
+      if (plan.regions[i].waits[k] == 0) info.starts.push_back(static_cast<uint16_t>(plan.regions[i].first_task + k));
+    if (info.how == EnteredBy::kFailure) info.given.push_back(plan.regions[i].first_slot);
+    info.instance_bytes = info.frame_at + AlignUp(plan.regions[i].frame_bytes, 64);
+  }
+  for (uint32_t i = 0; i < plan.n_workflows; ++i)
+    for (uint16_t k = 0; k < plan.workflows[i].n_in; ++k) regions_[plan.workflows[i].root].given.push_back(plan.workflows[i].in[k].slot);
+}
+
+void PlanIndex::LinkRegions() {
+  for (uint32_t i = 0; i < plan_.n_regions; ++i)
+    for (uint16_t at = plan_.regions[i].parent; at != WF_NONE; at = plan_.regions[at].parent) ++regions_[i].depth;
+  for (uint32_t i = 0; i < plan_.n_tasks; ++i) {
+    const wf_task& task = plan_.tasks[i];
+    tasks_[i].starts_strand = task.chain != WF_NONE;
+    if (task.kind != WF_ENTER && task.kind != WF_SELECT && task.kind != WF_EACH) continue;
+    for (uint16_t k = 0; k < task.n_targets; ++k) {
+      RegionInfo& info = regions_[task.target + k];
+      info.entered_by = static_cast<uint16_t>(i);
+      info.how = task.kind == WF_ENTER ? EnteredBy::kEnter : task.kind == WF_SELECT ? EnteredBy::kSelect : EnteredBy::kEach;
+    }
+    const uint16_t fallback = plan_.regions[task.target].on_error;
+    if (task.kind != WF_ENTER || fallback == WF_NONE) continue;
+    regions_[fallback].entered_by = static_cast<uint16_t>(i);
+    regions_[fallback].how = EnteredBy::kFailure;
+  }
+}
+
+// A return ends the nearest region around it that was not entered by a SELECT.
+void PlanIndex::FindReturns() {
+  for (uint32_t i = 0; i < plan_.n_tasks; ++i) {
+    if (plan_.tasks[i].kind != WF_RETURN) continue;
+    uint16_t region = plan_.tasks[i].region;
+    while (regions_[region].how == EnteredBy::kSelect) {
+      regions_[region].ended_by_return = true;
+      region = plan_.regions[region].parent;
+      ++tasks_[i].return_hops;
+    }
+    regions_[region].ended_by_return = true;
+  }
+}
+
+bool PlanIndex::PointsIntoFrame(uint16_t type, int depth) const {
+  const wf_type& row = plan_.types[type];
+  if (row.kind == WF_T_TENSOR) return true;
+  if (row.kind == WF_T_OPTIONAL) return PointsIntoFrame(row.element, depth + 1);
+  for (int i = 0; row.kind == WF_T_RECORD && i < row.n_fields; ++i)
+    if (PointsIntoFrame(row.fields[i].type, depth + 1)) return true;
+  return false;
+}
+
+bool PlanIndex::HasInFrameData(uint16_t region) const {
+  const wf_region& row = plan_.regions[region];
+  for (int i = 0; i < row.n_slots; ++i) {
+    const wf_slot& slot = plan_.slots[row.first_slot + i];
+    if (slot.store == WF_IN_FRAME && PointsIntoFrame(slot.type, 0)) return true;
+  }
+  return false;
+}
+
+void PlanIndex::FindReusable() {
+  for (uint32_t i = 0; i < plan_.n_regions; ++i) {
+    RegionInfo& info = regions_[i];
+    // Only a fan-out enters a region often enough within one request to be worth it.
+    info.reusable = info.how == EnteredBy::kEach && !HasInFrameData(static_cast<uint16_t>(i));
+  }
+}
+
+}  // namespace wf::bus

@@ -1,0 +1,190 @@
+// The engine's inside, shared by the files of this folder only.
+#pragma once
+
+#include <memory>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/batch/staging.h"
+#include "runtime/bus/bus.h"
+#include "runtime/bus/instance.h"
+#include "runtime/bus/plan_index.h"
+#include "runtime/sched/catalogue.h"
+#include "runtime/sched/engine.h"
+#include "runtime/sched/estimate.h"
+#include "runtime/sched/job.h"
+#include "runtime/sched/observer.h"
+#include "runtime/sched/wheel.h"
+
+namespace wf::sched {
+
+class EngineCore;
+struct LiveBus;
+
+struct DeadlineTimer : base::TimerNode {
+  LiveBus* bus = nullptr;
+};
+
+// A model call that waits for its request's earlier rows to leave the full queue.
+struct Parked {
+  bus::Instance* instance;
+  uint32_t generation;
+  uint16_t task;
+  Parked* next;
+};
+
+struct StageTime {
+  base::TimePoint first = 0, last = 0;
+};
+
+struct LiveBus final : bus::Bus {
+  EngineCore* engine = nullptr;
+  DeadlineTimer deadline_timer;
+  LiveBus* next_bus = nullptr;  // in one of the engine's lists
+  Parked *parked = nullptr, *last_parked = nullptr, *idle_parked = nullptr;
+  StageTime* stages = nullptr;  // null: this request is not timed
+  uint32_t samples_left = 0;
+  uint32_t rows_out = 0;      // flights that hold a credit or a place in a batch
+  bool has_failures = false;  // some channel has failed: readers look at their inputs
+  bool decided = false;       // the outcome is known; the answer is about to leave
+  bool listed_as_drained = false;
+};
+
+// REQUIRES, throughout: called on the loop.
+class EngineCore {
+ public:
+  EngineCore(const wf_plan& plan, const bus::PlanIndex& index, const EngineParts& parts, const EngineOptions& options);
+  ~EngineCore();
+
+  const wf_plan& plan() const { return plan_; }
+  const bus::PlanIndex& index() const { return index_; }
+  void Land(Job& job) noexcept;  // job.Deliver
+
+  // ---- engine.cc: the life of a bus ----
+  bus::Bus* Create(const Request& request);
+  void Start(LiveBus& bus);
+  void Reject(LiveBus& bus, wf_code code);
+  void Cancel(LiveBus& bus);
+  void Release(LiveBus& bus);
+  void SetCatalogue(const Catalogue& catalogue);
+  void PassDeadline(LiveBus& bus);
+  void OnTime();
+  void OnPoll();
+
+  // ---- settle.cc: the flow of values ----
+  void Pump();
+  void Settle(bus::Instance& instance, uint16_t id, const bus::Failure* failure);
+  void EndRegion(bus::Instance& instance, const bus::Failure* failure);
+  void Abandon(bus::Instance& instance);
+
+  // ---- regions.cc ----
+  void FireTimeout(bus::Entry& entry);
+  void BeginAttempt(bus::Entry& entry);
+
+  Wheel wheel;
+  EngineStats stats;
+  const Catalogue* catalogue = nullptr;
+  Engine::CatalogueUser* catalogue_user = nullptr;
+  uint32_t live_buses = 0, running_buses = 0;
+
+ private:
+  struct Ready {
+    bus::Instance* instance;
+    const bus::Failure* skip;  // not null: ends with this failure instead of running
+    uint32_t generation;
+    uint16_t task;
+  };
+  struct Epoch {
+    const Catalogue* catalogue;
+    uint64_t buses;
+  };
+
+  static LiveBus& LiveOf(const bus::Instance& instance) { return static_cast<LiveBus&>(*instance.bus); }
+  bool is_timed(const bus::Instance& instance) const { return LiveOf(instance).stages != nullptr; }
+
+  // engine.cc
+  bool MakeRoots(LiveBus& bus, uint32_t samples);
+  void Decide(LiveBus& bus, const bus::Failure* failure);
+  void Answer(LiveBus& bus);
+  void CloseWork(LiveBus& bus);
+  void Unpin(LiveBus& bus);
+  void FreeBus(LiveBus& bus);
+  void RecordStages(LiveBus& bus);
+  void EnsureDeadline(LiveBus& bus);
+  size_t FirstChunkBytes(uint16_t root) const;
+
+  // settle.cc
+  void PushReady(bus::Instance& instance, uint16_t task, const bus::Failure* skip) {
+    ready_.push_back({&instance, skip, instance.generation, task});
+  }
+  void StartTask(bus::Instance& instance, uint16_t id);
+  void RunTask(bus::Instance& instance, uint16_t id);
+  const bus::Failure* FailedInput(const bus::Instance& instance, const wf_task& task) const;
+  const bus::Failure* CertainFailure(bus::Instance& instance, uint16_t reader) const;
+  void NoteStage(const bus::Instance& instance, const wf_task& task, bool starts);
+  const bus::Failure* FirstKnown(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
+  void SampleEnded(bus::Instance& root, const bus::Failure* failure);
+  void ReturnFrom(bus::Instance& instance, uint16_t id);
+
+  // regions.cc
+  bus::Instance* NewInstance(LiveBus& bus, uint16_t region, bus::Instance* parent, bus::Entry* entry, uint64_t element);
+  void InitInstance(bus::Instance& instance);
+  void Begin(bus::Instance& instance);
+  bus::Entry* OpenEntry(bus::Instance& parent, uint16_t task);
+  void CloseEntry(bus::Entry& entry);
+  void LeaveEntry(bus::Entry& entry, const bus::Failure* failure);
+  void EntryEnded(bus::Instance& instance, const bus::Failure* failure);
+  void StartSelect(bus::Instance& instance, uint16_t id);
+  void StartEnter(bus::Instance& instance, uint16_t id, const bus::Failure* inherited);
+  void AttemptEnded(bus::Entry& entry, const bus::Failure& failure);
+  void BeginFallback(bus::Entry& entry, const bus::Failure& failure);
+  void StartEach(bus::Instance& instance, uint16_t id);
+  void LaunchElements(bus::Entry& entry);
+  void ElementEnded(bus::Instance& instance, const bus::Failure* failure);
+  void Reuse(bus::Instance& instance);
+  const bus::Failure& FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text);
+
+  // flights.cc: work away from the loop
+  Job* NewJob(bus::Instance& instance, uint16_t id);
+  void FreeJob(Job& job);
+  void Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns);
+  void AddFlight(Job& job);
+  void RemoveFlight(Job& job);
+  void StopFlight(Job& job);
+  void TakeBack(Job& job, bool delivered_here);
+  void Publish(Job& job, bus::Instance& instance);
+  base::TimePoint DeadlineOf(const bus::Instance& instance) const;
+  uint8_t PriorityOf(const wf_task& task) const;
+
+  // model_call.cc
+  const ModelBinding& BindingOf(const bus::Instance& instance, uint16_t id) const;
+  bool RunsOnLoop(const ModelBinding& binding) const;
+  void StartModel(bus::Instance& instance, uint16_t id);
+  void RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
+  // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with.
+  bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job);
+  void Unpark(LiveBus& bus);
+
+  const wf_plan& plan_;
+  const bus::PlanIndex& index_;
+  const EngineParts parts_;
+  const EngineOptions options_;
+  Estimates estimates_;
+  std::vector<Ready> ready_;
+  size_t ready_at_ = 0;
+  bool pumping_ = false;
+  LiveBus *deciding_ = nullptr, *last_deciding_ = nullptr, *drained_ = nullptr, *idle_buses_ = nullptr;
+  uint32_t n_idle_buses_ = 0;
+  Job* idle_jobs_ = nullptr;
+  std::vector<Epoch> epochs_;
+  std::vector<size_t> learned_bytes_;  // by region: arena of recent requests
+  std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;
+  int64_t inline_spent_ns_ = 0;
+  base::TimePoint last_lift_ = 0;
+  uint64_t created_ = 0, own_data_ids_ = 0;
+  uint64_t data_id_ = 0, data_id_end_ = 0;
+  uint64_t jitter_;
+};
+
+}  // namespace wf::sched

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/abi/plan.h"
+#include "runtime/base/clock.h"
+
+namespace wf::sched {
+
+// What a task will take on this loop's machine: the plan's prior times a factor learned from its runs.
+// Thread: loop-confined; runs on the pool are reported when they come home.   Cost: O(1), no allocation after construction.
+class Estimates {
+ public:
+  explicit Estimates(const wf_plan& plan);
+
+  int64_t Prior(const wf_task& task, void* const* frame) const;  // ns
+  int64_t Of(uint16_t task, int64_t prior_ns) const { return static_cast<int64_t>(tasks_[task].factor * static_cast<float>(prior_ns)); }
+  void Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool on_loop, base::TimePoint now);
+
+  // May the task run on the loop? Keeps to its last answer within 20 % around the limit; a run of more than 1 ms on a loop bars it for 10
+  // s.
+  bool FitsLoop(uint16_t task, int64_t estimate_ns, int64_t limit_ns) {
+    Task& entry = tasks_[task];
+    if (entry.barred_until != 0) [[unlikely]]
+      return false;
+    const int64_t limit = entry.on_loop ? limit_ns + limit_ns / 10 : limit_ns - limit_ns / 10;
+    entry.on_loop = estimate_ns <= limit;
+    return entry.on_loop;
+  }
+  void LiftBars(base::TimePoint now);  // those whose 10 s are over; called once in a while
+
+ private:
+  struct Task {
+    float factor = 1;
+    bool on_loop = true;
+    base::TimePoint barred_until = 0;
+  };
+  std::vector<Task> tasks_;
+  int barred_ = 0;
+};
+
+}  // namespace wf::sched

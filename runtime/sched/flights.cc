@@ -1,0 +1,186 @@
+// Work away from the loop: launched, stopped, landed.
+
+#include <algorithm>
+#include <new>
+
+#include "runtime/base/check.h"
+#include "runtime/sched/core.h"
+
+namespace wf::sched {
+
+Job* EngineCore::NewJob(bus::Instance& instance, uint16_t id) {
+  Job* job = idle_jobs_;
+  if (job != nullptr)
+    idle_jobs_ = job->next_job;
+  else if (job = new (std::nothrow) Job(*this); job == nullptr)
+    return nullptr;
+  LiveBus& bus = LiveOf(instance);
+  job->instance = &instance;
+  job->home = &parts_.mailbox;
+  job->context.bus = &bus;
+  job->context.arena = &job->arena;
+  job->context.instance = &instance;
+  job->context.head.stop = &job->stop_word;
+  job->context.failure = nullptr;
+  job->context.annotations = nullptr;
+  job->arena.Open(parts_.memory, bus.budget, bus::ChunkMemory::kSmallest - 64);
+  job->batcher = nullptr;
+  job->failed = nullptr;
+  job->tasks[0] = id;
+  job->n_tasks = 1;
+  job->n_done = 0;
+  job->submitted = job->dropped = job->withdrawn = false;
+  job->state = batch::RowState::kIdle;
+  job->stop_word = 0;
+  job->measured_ns[0] = 0;
+  return job;
+}
+
+void EngineCore::FreeJob(Job& job) {
+  job.arena.FreeAll();
+  job.next_job = idle_jobs_;
+  idle_jobs_ = &job;
+}
+
+uint8_t EngineCore::PriorityOf(const wf_task& task) const {
+  return task.policy == WF_NONE ? uint8_t{WF_NORMAL} : plan_.policies[task.policy].priority;
+}
+
+// The request's deadline, or that of the innermost node around with a timeout.
+base::TimePoint EngineCore::DeadlineOf(const bus::Instance& instance) const {
+  base::TimePoint deadline = instance.bus->deadline();
+  for (const bus::Instance* at = &instance; at->entered != nullptr; at = at->parent)
+    if (at->entered->timer.armed()) deadline = std::min(deadline, at->entered->timer.at);
+  return deadline;
+}
+
+void EngineCore::AddFlight(Job& job) {
+  bus::Instance& instance = *job.instance;
+  LiveBus& bus = LiveOf(instance);
+  job.previous_flight = nullptr;
+  job.next_flight = instance.flights;
+  if (instance.flights != nullptr) instance.flights->previous_flight = &job;
+  instance.flights = &job;
+  for (bus::Instance* at = &instance; at != nullptr; at = at->parent) ++at->out_flights;
+  ++bus.pins;
+  if (job.has_credit) ++bus.rows_out;
+  EnsureDeadline(bus);
+}
+
+void EngineCore::RemoveFlight(Job& job) {
+  bus::Instance& instance = *job.instance;
+  (job.previous_flight == nullptr ? instance.flights : job.previous_flight->next_flight) = job.next_flight;
+  if (job.next_flight != nullptr) job.next_flight->previous_flight = job.previous_flight;
+  for (bus::Instance* at = &instance; at != nullptr; at = at->parent) --at->out_flights;
+}
+
+// Sends the strand that starts with the task to the pool. If a row ends it, the row's credit comes first.
+void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) {
+  Job* const job = NewJob(instance, id);
+  if (job == nullptr) return Settle(instance, id, &bus::kOutOfMemory);
+  job->prior_ns[0] = prior_ns;
+  const wf_task* last = &plan_.tasks[id];
+  while (last->chain != WF_NONE && job->n_tasks < Job::kMaxTasks) {
+    const uint16_t following = last->chain;
+    last = &plan_.tasks[following];
+    if (last->kind == WF_MODEL) {
+      const ModelBinding& binding = BindingOf(instance, following);
+      if (binding.batcher == nullptr || RunsOnLoop(binding)) break;
+      job->batcher = binding.batcher;
+      if (!ReserveRow(instance, id, following, *job)) return FreeJob(*job);
+      job->delay_ns = last->policy == WF_NONE ? 0 : plan_.policies[last->policy].delay_ns;
+      job->priority = PriorityOf(*last);
+    }
+    job->prior_ns[job->n_tasks] = 0;
+    job->measured_ns[job->n_tasks] = 0;
+    job->tasks[job->n_tasks++] = following;
+    if (last->kind == WF_MODEL) break;
+  }
+  job->deadline = DeadlineOf(instance);
+  job->pool_priority = PriorityOf(plan_.tasks[id]);
+  job->queued_at = parts_.clock.Now();
+  AddFlight(*job);
+  stats.pooled_strands.Add();
+  parts_.queue.Push(*job);
+}
+
+// The instance has ended: the job comes back at once when its row still waits, else when it is over.
+void EngineCore::StopFlight(Job& job) {
+  if (job.dropped) return;
+  job.dropped = true;
+  job.Stop();
+  if (job.batcher == nullptr) return;
+  if (job.batcher->Withdraw(job) == batch::Withdrawal::kUnlinked) TakeBack(job, false);
+}
+
+// What a finished job has made becomes part of the request.
+void EngineCore::Publish(Job& job, bus::Instance& instance) {
+  LiveBus& bus = LiveOf(instance);
+  bus.arena.Splice(job.arena);
+  while (job.context.annotations != nullptr) {
+    bus::Annotation* const taken = job.context.annotations;
+    job.context.annotations = taken->next;
+    taken->next = bus.main.annotations;
+    bus.main.annotations = taken;
+  }
+  for (int i = 0; i < job.n_done; ++i) {
+    const wf_task& task = plan_.tasks[job.tasks[i]];
+    if (task.kind == WF_MODEL) continue;
+    if (job.prior_ns[i] == 0) job.prior_ns[i] = estimates_.Prior(task, instance.frames);
+    estimates_.Learn(job.tasks[i], job.prior_ns[i], job.measured_ns[i], false, 0);
+    if (task.node != WF_NONE) stats.node_compute[task.node].Add(job.measured_ns[i]);
+  }
+  const uint16_t first_slot = plan_.regions[instance.region].first_slot, first_task = plan_.regions[instance.region].first_task;
+  const uint8_t last = job.failed != nullptr || job.n_done == 0 ? job.n_done : static_cast<uint8_t>(job.n_done - 1);
+  for (uint8_t i = 0; i < last; ++i) {  // inside a strand each task has one reader, the next one, which has run or fails now
+    const wf_task& task = plan_.tasks[job.tasks[i]];
+    NoteStage(instance, task, false);
+    if (task.out != WF_NONE) instance.channels[task.out - first_slot].SetReady();
+    --instance.countdowns()[task.chain - first_task];
+    --instance.unsettled;
+  }
+  if (last < job.n_tasks) Settle(instance, job.tasks[last], job.failed);
+}
+
+void EngineCore::Land(Job& job) noexcept {
+  TakeBack(job, true);
+  Pump();
+}
+
+// `delivered_here`: from the mailbox; else in the middle of an abandonment, whose caller goes on to use the instance.
+void EngineCore::TakeBack(Job& job, bool delivered_here) {
+  bus::Instance& instance = *job.instance;
+  LiveBus& bus = LiveOf(instance);
+  const bool holds_row = job.batcher != nullptr;
+  RemoveFlight(job);
+  if (holds_row) {
+    job.batcher->Unreserve(job);  // the strand failed before it submitted, or was stopped
+    --bus.rows_out;
+  }
+  const bool delivered = job.submitted && job.state == batch::RowState::kDelivered;
+  if (delivered) {
+    const uint16_t id = job.tasks[job.n_tasks - 1];
+    job.failed = job.context.failure;
+    if (job.failed == nullptr) ++job.n_done;
+    stats.model_rows.Add();
+    if (const uint16_t node = plan_.tasks[id].node; node != WF_NONE) {
+      stats.queue_wait[node].Add(job.taken_at - job.arrived_at);
+      stats.node_compute[node].Add(job.run_ns);
+    }
+    if (job.failed != nullptr && parts_.observer != nullptr && !job.dropped) parts_.observer->OnModelFailed(instance, id, *job.failed);
+  }
+  if (job.dropped) {
+    stats.dropped_results.Add();
+    job.arena.FreeAll();
+    if (delivered_here && instance.entered != nullptr && index_.region(instance.region).how == bus::EnteredBy::kEach) Reuse(instance);
+  } else if (job.failed != nullptr && job.failed->code == bus::kTimeout && parts_.clock.Now() >= bus.deadline()) {
+    PassDeadline(bus);  // the executor saw it before the wheel did; no fallback catches it
+  } else {
+    Publish(job, instance);
+  }
+  FreeJob(job);
+  if (bus.parked != nullptr) Unpark(bus);
+  Unpin(bus);
+}
+
+}  // namespace wf::sched

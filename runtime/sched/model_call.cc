@@ -1,0 +1,113 @@
+// Model calls: on the loop when a batch would not pay, else by a row in a batcher.
+
+#include "runtime/base/check.h"
+#include "runtime/sched/core.h"
+
+namespace wf::sched {
+namespace {
+
+constexpr int64_t kMostLoopActivationBytes = int64_t{1} << 20;
+
+}  // namespace
+
+const ModelBinding& EngineCore::BindingOf(const bus::Instance& instance, uint16_t id) const {
+  return static_cast<const Catalogue&>(instance.bus->catalogue()).by_task[id];
+}
+
+bool EngineCore::RunsOnLoop(const ModelBinding& binding) const {
+  if (binding.first_loop_instance < 0 || options_.schedule == Schedule::kPool) return false;
+  if (options_.schedule == Schedule::kInline || binding.batcher == nullptr) return true;
+  return inline_spent_ns_ <= options_.inline_turn_ns && binding.batcher->inline_pays() &&
+         binding.model->activation_bytes() <= kMostLoopActivationBytes;
+}
+
+bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job) {
+  if (job.batcher->Reserve(job)) return true;
+  LiveBus& bus = LiveOf(instance);
+  job.batcher = nullptr;
+  bool in_fan_out = false;
+  for (const bus::Instance* at = &instance; at != nullptr; at = at->parent)
+    in_fan_out = in_fan_out || index_.region(at->region).how == bus::EnteredBy::kEach;
+  if (in_fan_out && bus.rows_out > 0) {  // an element waits for this request's earlier ones
+    Parked* parked = bus.idle_parked;
+    if (parked != nullptr)
+      bus.idle_parked = parked->next;
+    else
+      parked = bus.arena.New<Parked>();
+    if (parked != nullptr) {
+      *parked = {&instance, instance.generation, start, nullptr};
+      (bus.parked == nullptr ? bus.parked : bus.last_parked->next) = parked;
+      bus.last_parked = parked;
+      return false;
+    }
+  }
+  stats.refused_rows.Add();
+  const bus::Failure& refused = FailAt(instance, model_task, bus::kRefused, "the model's queue is full");
+  if (parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, model_task, refused);
+  Settle(instance, start, &refused);
+  return false;
+}
+
+void EngineCore::Unpark(LiveBus& bus) {
+  Parked* parked = bus.parked;
+  bus.parked = bus.last_parked = nullptr;
+  while (parked != nullptr) {
+    Parked* const following = parked->next;
+    if (!parked->instance->done && parked->generation == parked->instance->generation) PushReady(*parked->instance, parked->task, nullptr);
+    parked->next = bus.idle_parked;
+    bus.idle_parked = parked;
+    parked = following;
+  }
+}
+
+void EngineCore::StartModel(bus::Instance& instance, uint16_t id) {
+  const wf_task& task = plan_.tasks[id];
+  const ModelBinding& binding = BindingOf(instance, id);
+  if (RunsOnLoop(binding)) return RunModelHere(instance, id, binding);
+  if (binding.batcher == nullptr) return Settle(instance, id, &FailAt(instance, id, bus::kInference, "the model is not loaded"));
+  Job* const job = NewJob(instance, id);
+  if (job == nullptr) return Settle(instance, id, &bus::kOutOfMemory);
+  job->batcher = binding.batcher;
+  if (!ReserveRow(instance, id, id, *job)) return FreeJob(*job);
+  if (!job->PrepareRow(task, id)) {
+    binding.batcher->Unreserve(*job);
+    FreeJob(*job);
+    return Settle(instance, id, &bus::kOutOfMemory);
+  }
+  job->deadline = DeadlineOf(instance);
+  job->delay_ns = task.policy == WF_NONE ? 0 : plan_.policies[task.policy].delay_ns;
+  job->priority = PriorityOf(task);
+  AddFlight(*job);
+  job->submitted = true;
+  const bool accepted = binding.batcher->Submit(*job);
+  WF_CHECK(accepted);  // nobody else knows the job yet
+}
+
+void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding) {
+  const wf_task& task = plan_.tasks[id];
+  Job* const job = NewJob(instance, id);
+  if (job == nullptr || !job->PrepareRow(task, id)) {
+    if (job != nullptr) FreeJob(*job);
+    return Settle(instance, id, &bus::kOutOfMemory);
+  }
+  std::unique_ptr<batch::Staging>& staging = staging_[binding.model];
+  if (staging == nullptr) staging = std::make_unique<batch::Staging>(*binding.model);
+  batch::RowList alone;
+  alone.Append(*job);
+  stats.model_inline.Add();
+  const base::TimePoint started = parts_.clock.Now();
+  base::Status status = staging->Gather(alone, 1);
+  if (status.ok()) status = staging->Run(binding.first_loop_instance + options_.loop, 1);
+  const int64_t spent = parts_.clock.Now() - started;
+  if (status.ok()) status = staging->Scatter(alone, 1);
+  if (!status.ok()) job->Fail(bus::kInference, status.message());
+  inline_spent_ns_ += spent;
+  if (task.node != WF_NONE) stats.node_compute[task.node].Add(spent);
+  LiveOf(instance).arena.Splice(job->arena);
+  const bus::Failure* const failure = job->context.failure;
+  if (failure != nullptr && parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, id, *failure);
+  FreeJob(*job);
+  Settle(instance, id, failure);
+}
+
+}  // namespace wf::sched

@@ -1,0 +1,237 @@
+// The flow of values: tasks become ready, run, settle their slots; regions end.
+
+#include <cstring>
+
+#include "runtime/base/check.h"
+#include "runtime/sched/core.h"
+
+namespace wf::sched {
+namespace {
+
+constexpr uint16_t kSkipped = 0x8000;    // added to a countdown that must not reach zero any more
+constexpr int64_t kTimedFromNs = 2'000;  // estimates below are run without reading the clock
+
+bus::Channel& ChannelOf(const bus::PlanIndex& index, const bus::Instance& instance, uint16_t slot) {
+  const bus::Instance* at = &instance;
+  for (uint16_t hops = index.HopsTo(instance.region, slot); hops > 0; --hops) at = at->parent;
+  return at->channels[slot - index.plan().regions[at->region].first_slot];
+}
+
+}  // namespace
+
+void EngineCore::Pump() {
+  if (pumping_) return;
+  pumping_ = true;
+  for (;;) {
+    while (ready_at_ < ready_.size()) {
+      const Ready ready = ready_[ready_at_++];
+      bus::Instance& instance = *ready.instance;
+      if (instance.done || instance.generation != ready.generation) continue;
+      if (ready.skip != nullptr)
+        Settle(instance, ready.task, ready.skip);
+      else
+        StartTask(instance, ready.task);
+    }
+    ready_.clear();
+    ready_at_ = 0;
+    if (LiveBus* const bus = deciding_; bus != nullptr) {
+      deciding_ = bus->next_bus;
+      Answer(*bus);
+    } else if (LiveBus* const free = drained_; free != nullptr) {
+      drained_ = free->next_bus;
+      FreeBus(*free);
+    } else {
+      break;
+    }
+  }
+  pumping_ = false;
+}
+
+const bus::Failure* EngineCore::FailedInput(const bus::Instance& instance, const wf_task& task) const {
+  for (int i = 0; i < task.n_in; ++i)
+    if (const bus::Failure* failure = ChannelOf(index_, instance, task.in[i]).failure(); failure != nullptr) return failure;
+  return nullptr;
+}
+
+// The failure that `reader` is bound to end with although it still waits: its first failed input, when all earlier ones have settled and
+// nothing but later inputs is outstanding (no control point, nothing that a fallback reads).
+const bus::Failure* EngineCore::CertainFailure(bus::Instance& instance, uint16_t reader) const {
+  const wf_task& task = plan_.tasks[reader];
+  if (task.kind == WF_ENTER && plan_.regions[task.target].on_error != WF_NONE) return nullptr;
+  const bus::Failure* first = nullptr;
+  int pending = 0;
+  for (int i = 0; i < task.n_in; ++i) {
+    const bus::Channel& channel = ChannelOf(index_, instance, task.in[i]);
+    if (channel.pending()) {
+      if (first == nullptr) return nullptr;
+      bool counted = false;
+      for (int k = 0; k < i; ++k) counted = counted || task.in[k] == task.in[i];
+      pending += counted ? 0 : 1;
+    } else if (first == nullptr) {
+      first = channel.failure();
+    }
+  }
+  const uint16_t left = instance.countdowns()[reader - plan_.regions[instance.region].first_task];
+  return first != nullptr && left == pending ? first : nullptr;
+}
+
+void EngineCore::NoteStage(const bus::Instance& instance, const wf_task& task, bool starts) {
+  StageTime* const stages = LiveOf(instance).stages;
+  if (stages == nullptr || task.node == WF_NONE || plan_.nodes[task.node].stage == WF_NONE) return;
+  StageTime& stage = stages[plan_.nodes[task.node].stage];
+  const base::TimePoint now = parts_.clock.Now();
+  if (starts && stage.first == 0) stage.first = now;
+  if (!starts) stage.last = now;
+}
+
+void EngineCore::StartTask(bus::Instance& instance, uint16_t id) {
+  const wf_task& task = plan_.tasks[id];
+  if (LiveOf(instance).stages != nullptr) NoteStage(instance, task, true);
+  if (LiveOf(instance).has_failures) [[unlikely]] {
+    if (const bus::Failure* failure = FailedInput(instance, task); failure != nullptr) {
+      if (task.kind == WF_ENTER) return StartEnter(instance, id, failure);
+      return Settle(instance, id, failure);
+    }
+  }
+  switch (task.kind) {
+    case WF_RUN:
+      return RunTask(instance, id);
+    case WF_MODEL:
+      return StartModel(instance, id);
+    case WF_ENTER:
+      return StartEnter(instance, id, nullptr);
+    case WF_SELECT:
+      return StartSelect(instance, id);
+    case WF_EACH:
+      return StartEach(instance, id);
+    case WF_RETURN:
+      return ReturnFrom(instance, id);
+    default:
+      return Settle(instance, id, &FailAt(instance, id, 3000, "remote calls are not built yet"));
+  }
+}
+
+void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
+  const wf_task& task = plan_.tasks[id];
+  const int64_t prior = estimates_.Prior(task, instance.frames);
+  const int64_t estimate = estimates_.Of(id, prior);
+  bool here = options_.schedule == Schedule::kInline;
+  if (options_.schedule == Schedule::kAuto)
+    here = estimates_.FitsLoop(id, estimate, options_.inline_task_ns) && inline_spent_ns_ <= options_.inline_turn_ns;
+  if (!here || (task.flags & WF_BLOCKING) != 0) return Launch(instance, id, prior);
+
+  bus::Context& context = LiveOf(instance).main;
+  context.task = id;
+  context.instance = &instance;
+  context.failure = nullptr;
+  stats.inline_tasks.Add();
+  wf_code code;
+  if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr) {
+    code = task.fn.run(&context.head, instance.frames);
+    inline_spent_ns_ += estimate;
+  } else {
+    const base::TimePoint started = parts_.clock.Now();
+    code = task.fn.run(&context.head, instance.frames);
+    const base::TimePoint ended = parts_.clock.Now();
+    inline_spent_ns_ += ended - started;
+    estimates_.Learn(id, prior, ended - started, true, ended);
+    if (task.node != WF_NONE) stats.node_compute[task.node].Add(ended - started);
+  }
+  Settle(instance, id, code == 0 ? nullptr : &context.TakeFailure(code));
+}
+
+void EngineCore::Settle(bus::Instance& instance, uint16_t id, const bus::Failure* failure) {
+  if (instance.done) return;
+  const wf_task& task = plan_.tasks[id];
+  const wf_region& region = plan_.regions[instance.region];
+  if (LiveOf(instance).stages != nullptr) NoteStage(instance, task, false);
+  --instance.unsettled;
+  if (task.out != WF_NONE) {
+    bus::Channel& channel = instance.channels[task.out - region.first_slot];
+    if (failure == nullptr)
+      channel.SetReady();
+    else
+      channel.SetFailed(*failure);
+  }
+  if (failure != nullptr) {
+    LiveOf(instance).has_failures = true;
+    if ((task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN) {
+      if (instance.parent == nullptr) failure = FirstKnown(instance, id, *failure);
+      return EndRegion(instance, failure);
+    }
+  }
+  uint16_t* const countdowns = instance.countdowns();
+  for (int i = 0; i < task.n_next; ++i) {
+    const uint16_t reader = task.next[i];
+    uint16_t& left = countdowns[reader - region.first_task];
+    if (--left == 0) {
+      PushReady(instance, reader, nullptr);
+    } else if (failure != nullptr && left < kSkipped) {
+      if (const bus::Failure* certain = CertainFailure(instance, reader); certain != nullptr) {
+        left = static_cast<uint16_t>(left + kSkipped);
+        PushReady(instance, reader, certain);
+      }
+    }
+  }
+  const bool by_result = region.result != WF_NONE && !index_.region(instance.region).ended_by_return;
+  if (by_result && region.result == task.out)
+    EndRegion(instance, failure);
+  else if (instance.unsettled == 0)
+    EndRegion(instance, nullptr);
+}
+
+void EngineCore::ReturnFrom(bus::Instance& instance, uint16_t id) {
+  const wf_task& task = plan_.tasks[id];
+  bus::Instance* ended = &instance;
+  for (uint16_t hops = index_.task(id).return_hops; hops > 0; --hops) ended = ended->parent;
+  const bool is_root = ended->parent == nullptr;
+  const wf_workflow& workflow = LiveOf(instance).workflow();
+  for (int i = 0; i < task.n_in; ++i) {
+    const uint16_t to_slot = is_root ? workflow.out[i].slot : plan_.regions[ended->region].result;
+    if (to_slot == WF_NONE || to_slot == task.in[i]) continue;
+    const auto* const from =
+        static_cast<std::byte*>(instance.frames[index_.HopsTo(instance.region, task.in[i])]) + plan_.slots[task.in[i]].offset;
+    std::memmove(ended->frame + plan_.slots[to_slot].offset, from, plan_.slots[to_slot].size);
+  }
+  NoteStage(instance, task, false);
+  EndRegion(*ended, nullptr);
+}
+
+// Starts nothing new in the instance or below; withdraws what waits, stops what runs.
+void EngineCore::Abandon(bus::Instance& instance) {
+  instance.done = true;
+  while (instance.entries != nullptr) CloseEntry(*instance.entries);
+  for (bus::Flight *flight = instance.flights, *following = nullptr; flight != nullptr; flight = following) {
+    following = flight->next_flight;
+    StopFlight(static_cast<Job&>(*flight));
+  }
+}
+
+void EngineCore::EndRegion(bus::Instance& instance, const bus::Failure* failure) {
+  if (instance.done) return;
+  Abandon(instance);
+  if (instance.entered == nullptr)
+    SampleEnded(instance, failure);
+  else
+    EntryEnded(instance, failure);
+}
+
+// The request reports the textually first failure that is known, whichever made the outcome certain.
+const bus::Failure* EngineCore::FirstKnown(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const {
+  const wf_region& region = plan_.regions[root.region];
+  for (uint16_t id = region.first_task; id < decisive; ++id) {
+    if (plan_.tasks[id].out == WF_NONE) continue;
+    if (const bus::Failure* known = root.channels[plan_.tasks[id].out - region.first_slot].failure(); known != nullptr) return known;
+  }
+  return &failure;
+}
+
+void EngineCore::SampleEnded(bus::Instance& root, const bus::Failure* failure) {
+  LiveBus& bus = LiveOf(root);
+  if (failure != nullptr)
+    Decide(bus, failure);
+  else if (--bus.samples_left == 0)
+    Decide(bus, nullptr);
+}
+
+}  // namespace wf::sched

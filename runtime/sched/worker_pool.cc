@@ -1,0 +1,124 @@
+#include "runtime/sched/worker_pool.h"
+
+#include <algorithm>
+
+#include "runtime/sched/job.h"
+
+namespace wf::sched {
+namespace {
+
+constexpr int64_t kAgeNs = 100'000'000;  // waited: one class up
+constexpr int kLevels = WF_LOW + 1;
+
+bool Later(const Job* a, const Job* b) { return a->deadline > b->deadline; }
+
+}  // namespace
+
+// One heap per class, the earliest deadline on top.
+struct WorkerPool::Lists {
+  std::vector<Job*> level[kLevels];
+
+  void Push(int at, Job& job) {
+    level[at].push_back(&job);
+    std::push_heap(level[at].begin(), level[at].end(), Later);
+  }
+  Job* Pop(int at) {
+    std::pop_heap(level[at].begin(), level[at].end(), Later);
+    Job* const job = level[at].back();
+    level[at].pop_back();
+    return job;
+  }
+  // Moves up what has waited long enough.
+  void Age(base::TimePoint now) {
+    for (int from = 1; from < kLevels; ++from) {
+      std::vector<Job*>& list = level[from];
+      const auto aged = std::partition(list.begin(), list.end(),
+                                       [&](const Job* job) { return job->pool_priority - (now - job->queued_at) / kAgeNs >= from; });
+      if (aged == list.end()) continue;
+      const std::vector<Job*> moved(aged, list.end());
+      list.erase(aged, list.end());
+      std::make_heap(list.begin(), list.end(), Later);
+      for (Job* job : moved) Push(from - 1, *job);
+    }
+  }
+};
+
+WorkerPool::WorkerPool(const WorkerPoolOptions& options, const base::Clock& clock)
+    : options_(options), clock_(clock), lists_(std::make_unique<Lists>()) {
+  for (std::vector<Job*>& list : lists_->level) list.reserve(1024);
+  for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this, i] { RunThread(i); });
+}
+
+WorkerPool::~WorkerPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void WorkerPool::Push(Job& job) noexcept {
+  bool wakes = false;
+  {
+    const std::lock_guard lock(mutex_);
+    lists_->Push(job.pool_priority, job);
+    pending_.fetch_add(1, std::memory_order_relaxed);
+    wakes = idle_ > 0;
+  }
+  if (wakes) work_.notify_one();
+}
+
+// The most urgent job that this thread may take, or null. Called with the mutex held.
+Job* WorkerPool::Pop() {
+  const base::TimePoint now = clock_.Now();
+  if (now - aged_at_ > kAgeNs / 10) {
+    aged_at_ = now;
+    lists_->Age(now);
+  }
+  const bool last_free = threads_.size() > 1 && busy_ + 1 >= static_cast<int>(threads_.size());
+  for (int level = WF_HIGH; level <= (last_free && !stopping_ ? WF_NORMAL : WF_LOW); ++level) {
+    if (lists_->level[level].empty()) continue;
+    pending_.fetch_sub(1, std::memory_order_relaxed);
+    return lists_->Pop(level);
+  }
+  return nullptr;
+}
+
+// Waits without the mutex for a job to come, for a short while.
+void WorkerPool::Spin(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  const base::TimePoint until = clock_.Now() + options_.spin_ns;
+  while (pending_.load(std::memory_order_relaxed) == 0 && clock_.Now() < until) std::this_thread::yield();
+  lock.lock();
+}
+
+void WorkerPool::RunThread(int index) {
+  if (options_.on_thread_start != nullptr) options_.on_thread_start(index);
+  std::unique_lock lock(mutex_);
+  bool spun = options_.spin_ns <= 0;
+  for (;;) {
+    if (Job* const job = Pop(); job != nullptr) {
+      ++busy_;
+      lock.unlock();
+      while (job->Step(clock_)) {
+      }
+      lock.lock();
+      --busy_;
+      spun = options_.spin_ns <= 0;
+      if (idle_ > 0 && !lists_->level[WF_LOW].empty()) work_.notify_one();  // `low` may run again
+    } else if (stopping_) {
+      return;
+    } else if (!spun) {
+      Spin(lock);
+      spun = true;
+    } else {
+      ++idle_;
+      work_.wait(lock);
+      --idle_;
+      spun = options_.spin_ns <= 0;
+    }
+  }
+}
+
+}  // namespace wf::sched

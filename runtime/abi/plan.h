@@ -122,12 +122,15 @@ typedef struct wf_workflow {
   wf_code (*write_json)(wf_ctx *, const void *frame, wf_sink *);       /* other protocols are hand-written code over the port tables */
 } wf_workflow;
 
+// error NAME = code as status: for codes that no runtime knows. status: the canonical number of gRPC.
+typedef struct wf_declared_error { int32_t code; uint32_t status; wf_bytes name; } wf_declared_error;
+
 typedef struct wf_plan {
   uint32_t bytes;                            /* sizeof(wf_plan) */
-  uint32_t n_workflows, n_regions, n_tasks, n_slots, n_nodes, n_stages, n_policies, n_models, n_types;
+  uint32_t n_workflows, n_regions, n_tasks, n_slots, n_nodes, n_stages, n_policies, n_models, n_types, n_errors;
   uint8_t source_hash[32];
   const wf_workflow *workflows; const wf_region *regions; const wf_task *tasks; const wf_slot *slots; const wf_node *nodes; const wf_stage *stages;
-  const wf_policy *policies; const wf_model *models; const wf_type *types;
+  const wf_policy *policies; const wf_model *models; const wf_type *types; const wf_declared_error *errors;   /* errors: by code */
 } wf_plan;
 extern const wf_plan wf_plan_main;
 

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace wf::base {
+
+inline constexpr size_t kSinkBlockBytes = 16 * 1024;
+
+struct SinkBlock {
+  SinkBlock* next;
+  uint8_t data[kSinkBlockBytes - sizeof(SinkBlock*)];
+};
+
+// Bytes on their way out. `block`: freed when the piece is consumed, or null when the bytes are borrowed or a later piece of the block owns
+// it.
+struct SinkPiece {
+  const uint8_t* data;
+  size_t bytes;
+  SinkBlock* block;
+};
+
+}  // namespace wf::base
+
+// A response as a chain of pooled buffers; what generated encoders write to and what a connection sends.
+// Thread: loop-confined; blocks come from and return to a cache of the calling thread.   Owns: its blocks.   Borrows: bytes given to
+// PutRef, until consumed. Errors: Put and PutRef return false once the text passes kMaxBytes or memory is out; the sink stays failed until
+// Clear. Bounds: kMaxBytes of text; the thread's cache holds at most 256 blocks.   Cost: no allocation in steady state.
+struct wf_sink {
+ public:
+  static constexpr size_t kMaxBytes = size_t{256} << 20;
+  static constexpr size_t kMaxReserve = 4096;
+  static constexpr size_t kMinReference = 16 * 1024;  // PutRef copies what is shorter
+
+  wf_sink() = default;
+  ~wf_sink() { Clear(); }
+  wf_sink(const wf_sink&) = delete;
+  wf_sink& operator=(const wf_sink&) = delete;
+
+  bool Put(const void* bytes, size_t count) {
+    if (static_cast<size_t>(limit_ - at_) < count) [[unlikely]]
+      return PutSlowly(static_cast<const uint8_t*>(bytes), count);
+    if (count != 0) std::memcpy(at_, bytes, count);
+    at_ += count;
+    return true;
+  }
+  bool PutRef(const void* bytes, size_t count);
+
+  // Room for `count` <= kMaxReserve bytes in one piece, or null; Commit says where the writer stopped.
+  uint8_t* Reserve(size_t count) {
+    if (static_cast<size_t>(limit_ - at_) < count) [[unlikely]] {
+      if (!Grow()) return nullptr;
+    }
+    return at_;
+  }
+  void Commit(uint8_t* end) { at_ = end; }
+
+  // Moves everything from `other` behind what is here; short texts are copied.
+  bool Append(wf_sink& other);
+
+  // The pieces in order; the view ends with the next call.
+  std::span<const wf::base::SinkPiece> Pieces();
+  void Consume(size_t count);  // drops the first `count` bytes
+  void Clear();                // drops all, failure included
+
+  size_t size() const { return closed_bytes_ + static_cast<size_t>(at_ - start_); }
+  bool empty() const { return size() == 0; }
+  bool failed() const { return failed_; }
+  bool refers() const { return refers_; }  // some PutRef was kept as a reference since the last Clear
+
+ private:
+  bool PutSlowly(const uint8_t* bytes, size_t count);
+  bool Grow();
+  void ClosePiece(bool keep_block);
+
+  uint8_t* start_ = nullptr;  // of the open piece, in block_
+  uint8_t* at_ = nullptr;
+  uint8_t* limit_ = nullptr;
+  wf::base::SinkBlock* block_ = nullptr;
+  size_t closed_bytes_ = 0;
+  size_t first_ = 0;  // pieces before it are consumed
+  std::vector<wf::base::SinkPiece> pieces_;
+  bool failed_ = false;
+  bool refers_ = false;
+};

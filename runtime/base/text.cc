@@ -1,0 +1,117 @@
+#include "runtime/base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+namespace wf::base {
+namespace {
+
+// Length of the well-formed sequence at `at`, 0 if there is none (RFC 3629: no surrogates, no overlong forms, at most U+10FFFF).
+int SequenceLength(const uint8_t* at, const uint8_t* end) {
+  const uint8_t lead = *at;
+  if (lead < 0x80) return 1;
+  const auto rest = end - at;
+  const auto follows = [at](int i, uint8_t low = 0x80, uint8_t high = 0xbf) { return at[i] >= low && at[i] <= high; };
+  if (lead >= 0xc2 && lead <= 0xdf) return rest >= 2 && follows(1) ? 2 : 0;
+  if (lead >= 0xe0 && lead <= 0xef) {
+    if (rest < 3) return 0;
+    const uint8_t low = lead == 0xe0 ? 0xa0 : 0x80;
+    const uint8_t high = lead == 0xed ? 0x9f : 0xbf;
+    return follows(1, low, high) && follows(2) ? 3 : 0;
+  }
+  if (lead >= 0xf0 && lead <= 0xf4) {
+    if (rest < 4) return 0;
+    const uint8_t low = lead == 0xf0 ? 0x90 : 0x80;
+    const uint8_t high = lead == 0xf4 ? 0x8f : 0xbf;
+    return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+// Edit distance with transpositions, for short names.
+size_t Distance(std::string_view a, std::string_view b) {
+  constexpr size_t kMaxName = 48;
+  if (a.size() > kMaxName || b.size() > kMaxName) return std::numeric_limits<size_t>::max();
+  std::array<std::array<size_t, kMaxName + 1>, 3> rows{};
+  for (size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    auto& row = rows[i % 3];
+    const auto& up = rows[(i - 1) % 3];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({up[j] + 1, row[j - 1] + 1, up[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], rows[(i - 2) % 3][j - 2] + 1);
+    }
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+}  // namespace
+
+const uint8_t* FindBadUtf8(const uint8_t* begin, const uint8_t* end) {
+  const uint8_t* at = begin;
+  while (at < end) {
+    uint64_t word = 0;
+    if (end - at >= 8) {
+      std::memcpy(&word, at, 8);
+      if ((word & UINT64_C(0x8080808080808080)) == 0) {
+        at += 8;
+        continue;
+      }
+    }
+    const int length = SequenceLength(at, end);
+    if (length == 0) return at;
+    at += length;
+  }
+  return end;
+}
+
+std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates) {
+  std::string_view best;
+  size_t best_distance = std::max<size_t>(1, name.size() / 3) + 1;
+  for (const std::string_view candidate : candidates) {
+    const size_t distance = Distance(name, candidate);
+    if (distance < best_distance && distance < candidate.size()) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+TextBuilder& TextBuilder::operator<<(std::string_view text) {
+  const size_t count = std::min(text.size(), sizeof text_ - size_);
+  if (count != 0) std::memcpy(text_ + size_, text.data(), count);
+  size_ += count;
+  return *this;
+}
+
+TextBuilder& TextBuilder::operator<<(int64_t number) {
+  char digits[24];
+  return *this << std::string_view(digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, number).ptr - digits));
+}
+
+TextBuilder& TextBuilder::operator<<(uint64_t number) {
+  char digits[24];
+  return *this << std::string_view(digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, number).ptr - digits));
+}
+
+TextBuilder& TextBuilder::Quote(std::string_view outside) {
+  constexpr size_t kMaxQuoted = 64;
+  const auto* at = reinterpret_cast<const uint8_t*>(outside.data());
+  const uint8_t* end = at + outside.size();
+  const uint8_t* stop = at + std::min(outside.size(), kMaxQuoted);
+  while (at < stop) {
+    const int length = SequenceLength(at, end);
+    const bool plain = length > 1 || (length == 1 && *at >= 0x20 && *at != 0x7f);
+    *this << (plain ? std::string_view(reinterpret_cast<const char*>(at), static_cast<size_t>(length)) : std::string_view("?"));
+    at += std::max(length, 1);
+  }
+  if (at < end) *this << "...";
+  return *this;
+}
+
+}  // namespace wf::base

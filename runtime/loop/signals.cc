@@ -1,0 +1,34 @@
+#include "runtime/loop/signals.h"
+
+#include <uv.h>
+
+#include <string>
+
+namespace wf::loop {
+
+struct Signals::Handle {
+  uv_signal_t handle;
+};
+
+Signals::Signals(Loop& loop, Listener& listener) : loop_(loop), listener_(listener) {}
+Signals::~Signals() = default;
+
+base::Status Signals::Watch(std::initializer_list<int> signals) {
+  handles_ = std::make_unique<Handle[]>(signals.size());
+  size_t i = 0;
+  for (const int signal : signals) {
+    uv_signal_t& handle = handles_[i++].handle;
+    uv_signal_init(loop_.uv(), &handle);
+    handle.data = this;
+    const auto on_signal = [](uv_signal_t* raised, int number) noexcept {
+      static_cast<Signals*>(raised->data)->listener_.OnSignal(number);
+    };
+    if (const int error = uv_signal_start(&handle, on_signal, signal); error != 0) {
+      return {base::kInternal, std::string("cannot watch a signal: ") + uv_strerror(error)};
+    }
+    uv_unref(reinterpret_cast<uv_handle_t*>(&handle));
+  }
+  return {};
+}
+
+}  // namespace wf::loop

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/base/sink.h"
+
+namespace wf::net {
+
+class Connection;
+class Connections;
+
+enum class Closed : uint8_t { kByPeer, kByError, kByUs };
+
+// What speaks a protocol on a connection. Calls come on the connection's loop, never from inside a call of the handler into the connection.
+class Handler {
+ public:
+  virtual ~Handler() = default;
+  // Bytes have come; the view ends with the call. What was put into out() is sent afterwards.
+  virtual void OnBytes(std::span<const uint8_t> bytes) noexcept = 0;
+  virtual void OnFlushed() noexcept = 0;           // everything put into out() has left
+  virtual void OnTimeout() noexcept = 0;           // the limit set by SetTimeout has come
+  virtual void OnClosed(Closed how) noexcept = 0;  // the last call; the connection is gone
+};
+
+// A TCP connection.
+// Thread: loop-confined.   Owns: its socket, bytes on their way out.   Borrows: handler, until OnClosed.
+// Errors: a broken socket is OnClosed.
+// Bounds: reading stops while more than kHighMarkBytes wait to be sent.   Cost: one read and one writev per event, no allocation.
+class Connection {
+ public:
+  static constexpr size_t kHighMarkBytes = 256 * 1024;
+  static constexpr size_t kTurnBytes = 256 * 1024;  // read at most so much before other connections get their turn
+
+  explicit Connection(Connections& owner);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  wf_sink& out() { return out_; }
+  void FlushLater() noexcept;    // out() is sent at the end of this turn
+  void PauseReading() noexcept;  // for back-pressure; a peer that leaves is noticed only when reading again
+  void ResumeReading() noexcept;
+  void CloseAfterFlush() noexcept;  // reads no more, sends what is in out(), then closes
+  void Close() noexcept;
+  void SetTimeout(int64_t ms) noexcept;  // from the begin of this turn, in steps of a second; 0: none
+  bool closing() const { return closing_; }
+  bool sending() { return !out_.empty(); }
+
+ private:
+  friend class Connections;
+  struct Io;
+  bool Open(int fd, Handler* handler) noexcept;
+  void OnRead(int64_t count, const uint8_t* bytes) noexcept;
+  void Flush() noexcept;
+  bool Send() noexcept;
+  void SendRest() noexcept;
+  void OnSent(int status) noexcept;
+  void UpdateReading() noexcept;
+  void Finish(Closed how) noexcept;
+
+  Connections& owner_;
+  std::unique_ptr<Io> io_;
+  Handler* handler_ = nullptr;
+  wf_sink out_;
+  size_t in_flight_ = 0;  // bytes handed to libuv
+  size_t turn_bytes_ = 0;
+  int64_t timeout_at_ms_ = 0, write_timeout_at_ms_ = 0;
+  Closed how_ = Closed::kByUs;
+  bool paused_ = false, reading_ = false, dirty_ = false, closing_ = false, close_after_flush_ = false, unflushed_ = false,
+       in_handler_ = false;
+  Connection* next_dirty_ = nullptr;
+  Connection* previous_ = nullptr;  // of all open ones, or of the pool
+  Connection* next_ = nullptr;
+};
+
+}  // namespace wf::net

@@ -1,0 +1,109 @@
+#include "runtime/net/connections.h"
+
+#include <unistd.h>
+
+#include <new>
+
+#include "runtime/net/io.h"
+
+namespace wf::net {
+
+Connections::Connections(loop::Loop& loop, HandlerFactory& factory, uint32_t max_open)
+    : loop_(loop), factory_(factory), max_open_(max_open), read_buffer_(new uint8_t[kReadBytes]) {}
+
+Connections::~Connections() {
+  for (Connection* list : {first_, pool_}) {
+    while (list != nullptr) {
+      Connection* const next = list->next_;
+      delete list;
+      list = next;
+    }
+  }
+}
+
+void Connections::Adopt(int fd) noexcept {
+  if (open_ >= max_open_) {
+    close(fd);
+    return;
+  }
+  Connection* connection = pool_;
+  if (connection != nullptr) {
+    pool_ = connection->next_;
+    --pooled_;
+  } else {
+    connection = new (std::nothrow) Connection(*this);
+  }
+  Handler* const handler = connection == nullptr ? nullptr : factory_.NewHandler(*connection);
+  if (handler == nullptr) {
+    close(fd);
+    if (connection != nullptr) {
+      connection->next_ = pool_;
+      pool_ = connection;
+      ++pooled_;
+    }
+    return;
+  }
+  connection->previous_ = nullptr;
+  connection->next_ = first_;
+  if (first_ != nullptr) first_->previous_ = connection;
+  first_ = connection;
+  ++open_;
+  if (!connection->Open(fd, handler)) connection->Finish(Closed::kByError);
+}
+
+void Connections::MarkDirty(Connection& connection) noexcept {
+  if (connection.dirty_) return;
+  connection.dirty_ = true;
+  connection.next_dirty_ = dirty_;
+  dirty_ = &connection;
+}
+
+void Connections::FlushDirty() noexcept {
+  Connection* list = dirty_;
+  dirty_ = nullptr;
+  while (list != nullptr) {
+    Connection& connection = *list;
+    list = connection.next_dirty_;
+    connection.dirty_ = false;
+    connection.Flush();
+  }
+}
+
+void Connections::OnSecond() noexcept {
+  const int64_t now = loop_.now_ms();
+  ForEach([now](Connection& connection) {
+    if (connection.closing_) return;
+    if (connection.write_timeout_at_ms_ != 0 && now >= connection.write_timeout_at_ms_) {
+      connection.Close();
+    } else if (connection.timeout_at_ms_ != 0 && now >= connection.timeout_at_ms_) {
+      connection.timeout_at_ms_ = 0;
+      connection.handler_->OnTimeout();
+      connection.FlushLater();
+    }
+  });
+}
+
+void Connections::CloseAll() noexcept {
+  ForEach([](Connection& connection) { connection.Close(); });
+}
+
+void Connections::Retire(Connection& connection) noexcept {
+  if (connection.dirty_) {
+    Connection** link = &dirty_;
+    while (*link != &connection) link = &(*link)->next_dirty_;
+    *link = connection.next_dirty_;
+    connection.dirty_ = false;
+  }
+  (connection.previous_ == nullptr ? first_ : connection.previous_->next_) = connection.next_;
+  if (connection.next_ != nullptr) connection.next_->previous_ = connection.previous_;
+  --open_;
+  if (pooled_ >= kMaxPooled) {
+    delete &connection;
+    return;
+  }
+  connection.next_ = pool_;
+  pool_ = &connection;
+  ++pooled_;
+}
+
+}  // namespace wf::net

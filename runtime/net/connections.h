@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/base/status.h"
+#include "runtime/loop/loop.h"
+#include "runtime/net/connection.h"
+
+namespace wf::net {
+
+// Makes the handler of a new connection, or null to refuse it.
+class HandlerFactory {
+ public:
+  virtual ~HandlerFactory() = default;
+  virtual Handler* NewHandler(Connection& connection) noexcept = 0;
+};
+
+// The connections of one loop.
+// Thread: loop-confined, but for count().   Owns: connections, open and pooled; the loop's read buffer.   Borrows: loop, factory.
+// Bounds: at most max_open connections; the pool keeps 1,024.   Cost: OnSecond O(open).
+class Connections {
+ public:
+  Connections(loop::Loop& loop, HandlerFactory& factory, uint32_t max_open = 65'536);
+  ~Connections();  // REQUIRES: Loop::Close was called
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+
+  void Adopt(int fd) noexcept;  // takes the descriptor, also when the connection cannot be made
+  void FlushDirty() noexcept;   // at the end of a turn
+  void OnSecond() noexcept;     // fires time limits
+  void CloseAll() noexcept;
+  template <typename Function>
+  void ForEach(Function&& function) {
+    for (Connection* at = first_; at != nullptr;) {
+      Connection* const next = at->next_;
+      function(*at);
+      at = next;
+    }
+  }
+  uint32_t count() const noexcept { return open_; }
+  loop::Loop& loop() { return loop_; }
+
+  static constexpr int64_t kWriteTimeoutMs = 30'000;
+
+ private:
+  friend class Connection;
+  static constexpr size_t kReadBytes = 64 * 1024;
+  static constexpr uint32_t kMaxPooled = 1024;
+  void MarkDirty(Connection& connection) noexcept;
+  void Retire(Connection& connection) noexcept;  // its socket is closed
+
+  loop::Loop& loop_;
+  HandlerFactory& factory_;
+  const uint32_t max_open_;
+  std::unique_ptr<uint8_t[]> read_buffer_;
+  Connection* dirty_ = nullptr;
+  Connection* first_ = nullptr;
+  Connection* pool_ = nullptr;
+  uint32_t open_ = 0, pooled_ = 0;
+};
+
+}  // namespace wf::net

@@ -1,0 +1,116 @@
+#include "runtime/net/listener.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace wf::net {
+
+struct Listener::Poll {
+  uv_poll_t handle;
+};
+
+std::string Address::ToString() const {
+  const bool six = host.find(':') != std::string::npos;
+  return (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+namespace {
+
+// The system's form of an address; 0 bytes when the host is not a numeric address.
+socklen_t ToSystem(const Address& address, sockaddr_storage* out) {
+  std::memset(out, 0, sizeof *out);
+  auto* four = reinterpret_cast<sockaddr_in*>(out);
+  auto* six = reinterpret_cast<sockaddr_in6*>(out);
+  if (inet_pton(AF_INET, address.host.c_str(), &four->sin_addr) == 1) {
+    four->sin_family = AF_INET;
+    four->sin_port = htons(address.port);
+    return sizeof *four;
+  }
+  if (inet_pton(AF_INET6, address.host.c_str(), &six->sin6_addr) == 1) {
+    six->sin6_family = AF_INET6;
+    six->sin6_port = htons(address.port);
+    return sizeof *six;
+  }
+  return 0;
+}
+
+base::Status Failed(const Address& address, int error) {
+  if (error == EADDRINUSE)
+    return {base::kAlreadyExists, "cannot listen on " + address.ToString() + ": the port is taken by another process"};
+  if (error == EACCES) return {base::kPermissionDenied, "cannot listen on " + address.ToString() + ": ports below 1024 need privileges"};
+  if (error == EADDRNOTAVAIL) return {base::kNotFound, "cannot listen on " + address.ToString() + ": this machine has no such address"};
+  return {base::kUnavailable, "cannot listen on " + address.ToString() + ": " + std::strerror(error)};
+}
+
+}  // namespace
+
+Listener::Listener(loop::Loop& loop, Acceptor& acceptor) : loop_(loop), acceptor_(acceptor), poll_(std::make_unique<Poll>()) {}
+
+Listener::~Listener() {
+  if (fd_ >= 0) close(fd_);
+  if (spare_fd_ >= 0) close(spare_fd_);
+}
+
+base::Status Listener::Bind(const Address& address) {
+  address_ = address;
+  sockaddr_storage system;
+  socklen_t size = ToSystem(address, &system);
+  if (size == 0) return {base::kInvalidArgument, "`" + address.host + "` is not a numeric address"};
+  fd_ = socket(system.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd_ < 0) return Failed(address, errno);
+  const int on = 1;
+  setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0 || listen(fd_, 4096) != 0) return Failed(address, errno);
+  size = sizeof system;
+  if (getsockname(fd_, reinterpret_cast<sockaddr*>(&system), &size) != 0) return Failed(address, errno);
+  address_.port = ntohs(system.ss_family == AF_INET ? reinterpret_cast<sockaddr_in*>(&system)->sin_port
+                                                    : reinterpret_cast<sockaddr_in6*>(&system)->sin6_port);
+  spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  return {};
+}
+
+base::Status Listener::Start() {
+  if (const int error = uv_poll_init(loop_.uv(), &poll_->handle, fd_); error != 0) return Failed(address_, -error);
+  poll_->handle.data = this;
+  uv_poll_start(&poll_->handle, UV_READABLE, [](uv_poll_t* handle, int, int) noexcept { static_cast<Listener*>(handle->data)->Accept(); });
+  return {};
+}
+
+void Listener::Accept() noexcept {
+  constexpr int kMaxPerTurn = 64;
+  for (int i = 0; i < kMaxPerTurn && fd_ >= 0; ++i) {
+    const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      acceptor_.OnAccepted(fd);
+    } else if (errno == EMFILE || errno == ENFILE) {
+      AcceptAndDrop();
+    } else if (errno != ECONNABORTED && errno != EINTR) {
+      return;
+    }
+  }
+}
+
+void Listener::AcceptAndDrop() noexcept {
+  if (spare_fd_ >= 0) close(spare_fd_);
+  const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd >= 0) close(fd);
+  spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+void Listener::Close() noexcept {
+  if (fd_ < 0) return;
+  Accept();
+  uv_poll_stop(&poll_->handle);
+  uv_close(reinterpret_cast<uv_handle_t*>(&poll_->handle), nullptr);
+  close(fd_);
+  fd_ = -1;
+}
+
+}  // namespace wf::net

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "runtime/base/status.h"
+#include "runtime/loop/loop.h"
+
+namespace wf::net {
+
+struct Address {
+  std::string host = "0.0.0.0";  // a numeric address, IPv4 or IPv6
+  uint16_t port = 0;             // 0: the system picks one
+  std::string ToString() const;  // "127.0.0.1:8080", "[::1]:8080"
+};
+
+// A listening socket whose connections are accepted on one loop.
+// Thread: loop-confined.   Owns: the socket.   Borrows: loop, acceptor.
+// Errors: Listen says what is wrong with the address or that the port is taken.
+// Bounds: 64 connections accepted per turn. Without descriptors left, a waiting connection is accepted and closed, so that it does not
+// spin.
+class Listener {
+ public:
+  class Acceptor {
+   public:
+    virtual ~Acceptor() = default;
+    virtual void OnAccepted(int fd) noexcept = 0;  // takes the descriptor: non-blocking, close-on-exec
+  };
+
+  Listener(loop::Loop& loop, Acceptor& acceptor);
+  ~Listener();  // REQUIRES: Loop::Close was called
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  base::Status Bind(const Address& address);           // any thread, before Start
+  const Address& address() const { return address_; }  // with the real port
+  base::Status Start();                                // on the loop's thread, or before it runs
+  void Close() noexcept;                               // accepts what waits, then closes the socket
+
+ private:
+  struct Poll;
+  void Accept() noexcept;
+  void AcceptAndDrop() noexcept;
+
+  loop::Loop& loop_;
+  Acceptor& acceptor_;
+  Address address_;
+  int fd_ = -1;
+  int spare_fd_ = -1;  // given up for a moment when there are no descriptors left
+  std::unique_ptr<Poll> poll_;
+};
+
+}  // namespace wf::net

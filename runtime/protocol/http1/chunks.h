@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace wf::http1 {
+
+// Takes the framing off a chunked body. Trailers are checked for their line ends and dropped.
+// Thread: loop-confined.   Bounds: kMaxLineBytes of a size line with its extensions, kMaxTrailerBytes, kMaxChunks.
+class Chunks {
+ public:
+  static constexpr uint32_t kMaxLineBytes = 256, kMaxTrailerBytes = 8192, kMaxChunks = 65'536;
+  enum class Step : uint8_t { kNeedMore, kData, kEnd, kError };
+
+  // Consumes from `input`; kData: `data` is a view of what was consumed.
+  Step Next(std::span<const uint8_t>* input, std::span<const uint8_t>* data);
+
+ private:
+  enum class State : uint8_t { kSize, kExtension, kSizeLf, kData, kDataCr, kDataLf, kTrailer, kTrailerLf, kEnd };
+  bool TakeFraming(uint8_t byte);
+  bool TakeSize(uint8_t byte);
+  bool TakeTrailer(uint8_t byte);
+
+  State state_ = State::kSize;
+  uint32_t digits_ = 0, line_bytes_ = 0, trailer_line_ = 0, chunks_ = 0;
+  uint64_t left_ = 0;
+};
+
+}  // namespace wf::http1

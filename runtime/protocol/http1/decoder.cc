@@ -1,0 +1,266 @@
+#include "runtime/protocol/http1/decoder.h"
+
+#include <llhttp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace wf::http1 {
+namespace {
+
+constexpr uint8_t kMaxEmptyLines = 4;
+
+// What llhttp tells while it reads one head, which it gets in one piece: every span is whole.
+struct Reading {
+  llhttp_t parser;  // first: a callback's llhttp_t* is a Reading*
+  std::string_view target;
+  std::vector<Header>* headers;
+  size_t max_headers;
+  uint64_t length;  // llhttp forgets both when it takes the message as complete
+  uint16_t flags;
+  bool too_many, complete;
+};
+
+Reading& Of(llhttp_t* parser) { return *reinterpret_cast<Reading*>(parser); }
+
+int OnUrl(llhttp_t* parser, const char* at, size_t length) noexcept {
+  Of(parser).target = {at, length};
+  return 0;
+}
+
+int OnHeaderField(llhttp_t* parser, const char* at, size_t length) noexcept {
+  Reading& reading = Of(parser);
+  if (reading.headers->size() == reading.max_headers) {
+    reading.too_many = true;
+    return -1;
+  }
+  reading.headers->push_back({{at, length}, {at + length, 0}});
+  return 0;
+}
+
+int OnHeaderValue(llhttp_t* parser, const char* at, size_t length) noexcept {
+  Of(parser).headers->back().value = {at, length};
+  return 0;
+}
+
+// 1: whatever body there is, it is not llhttp's to read.
+int OnHeadersComplete(llhttp_t* parser) noexcept {
+  Reading& reading = Of(parser);
+  reading.complete = true;
+  reading.length = parser->content_length;
+  reading.flags = parser->flags;
+  return 1;
+}
+
+llhttp_settings_t MakeSettings() {
+  llhttp_settings_t settings;
+  llhttp_settings_init(&settings);
+  settings.on_url = OnUrl;
+  settings.on_header_field = OnHeaderField;
+  settings.on_header_value = OnHeaderValue;
+  settings.on_headers_complete = OnHeadersComplete;
+  return settings;
+}
+const llhttp_settings_t kSettings = MakeSettings();
+
+bool EqualIgnoringCase(std::string_view a, std::string_view lower) {
+  return a.size() == lower.size() &&
+         std::equal(a.begin(), a.end(), lower.begin(), [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x | 0x20 : x) == y; });
+}
+
+// What a byte of a token is in lower case, 0 for one that no token has (RFC 9110 5.6.2). llhttp lets a space through before the colon.
+constexpr std::array<char, 256> MakeTokenTable() {
+  std::array<char, 256> table{};
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz")) table[static_cast<uint8_t>(c)] = c;
+  for (char c = 'A'; c <= 'Z'; ++c) table[static_cast<uint8_t>(c)] = static_cast<char>(c | 0x20);
+  return table;
+}
+constexpr std::array<char, 256> kToken = MakeTokenTable();
+
+// Lowers a name in place; the bytes are the head's own. False: not a token.
+bool LowerName(std::string_view name) {
+  bool token = !name.empty();
+  for (char& c : std::span(const_cast<char*>(name.data()), name.size())) {
+    c = kToken[static_cast<uint8_t>(c)];
+    token = token && c != 0;
+  }
+  return token;
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Is `option` one of a comma-separated list?
+bool Lists(std::string_view list, std::string_view option) {
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    if (EqualIgnoringCase(Trim(list.substr(0, comma)), option)) return true;
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return false;
+}
+
+Method MethodOf(uint8_t method) {
+  switch (method) {
+    case HTTP_GET:
+      return Method::kGet;
+    case HTTP_HEAD:
+      return Method::kHead;
+    case HTTP_POST:
+      return Method::kPost;
+    default:
+      return Method::kOther;
+  }
+}
+
+}  // namespace
+
+Event Decoder::Fail(int status, std::string_view reason) {
+  state_ = State::kError;
+  status_ = status;
+  reason_ = reason;
+  return Event::kError;
+}
+
+Event Decoder::Next(std::span<const uint8_t>* input, Head* head) {
+  switch (state_) {
+    case State::kHead:
+      return NextOfHead(input, head);
+    case State::kLength:
+      if (left_ == 0) break;
+      if (input->empty()) return Event::kNeedMore;
+      body_ = input->first(static_cast<size_t>(std::min<uint64_t>(left_, input->size())));
+      *input = input->subspan(body_.size());
+      left_ -= body_.size();
+      return Event::kBody;
+    case State::kChunks: {
+      const Chunks::Step step = chunks_.Next(input, &body_);
+      if (step == Chunks::Step::kNeedMore) return Event::kNeedMore;
+      if (step == Chunks::Step::kData) return Event::kBody;
+      if (step == Chunks::Step::kError) return Fail(400, "the chunked body is broken");
+      break;
+    }
+    case State::kEnd:
+      break;
+    case State::kError:
+      return Event::kError;
+  }
+  state_ = State::kHead;
+  started_ = false;
+  return Event::kEnd;
+}
+
+// Moves lines from the input to the head until the empty one.
+Event Decoder::NextOfHead(std::span<const uint8_t>* input, Head* head) {
+  auto& bytes = head->bytes_;
+  while (!input->empty()) {
+    if (!started_) {
+      head->Clear();
+      started_ = true;
+      empty_lines_ = 0;
+      line_ = 0;
+    }
+    const auto* lf = static_cast<const uint8_t*>(std::memchr(input->data(), '\n', input->size()));
+    const size_t count = lf == nullptr ? input->size() : static_cast<size_t>(lf - input->data()) + 1;
+    if (line_ == 0 && bytes.size() + count > limits_.request_line_bytes) return Fail(414, "the request line is too long");
+    if (bytes.size() + count > limits_.head_bytes) return Fail(431, "the headers are too large");
+    bytes.insert(bytes.end(), input->begin(), input->begin() + static_cast<ptrdiff_t>(count));
+    *input = input->subspan(count);
+    if (lf == nullptr) break;
+    bool done = false;
+    const Event event = TakeLine(head, &done);
+    if (done || event == Event::kError) return event;
+  }
+  return Event::kNeedMore;
+}
+
+// One line, its LF included, is at the end of the head's bytes.
+Event Decoder::TakeLine(Head* head, bool* done) {
+  auto& bytes = head->bytes_;
+  const uint8_t* line = bytes.data() + line_;
+  const size_t size = bytes.size() - line_;
+  if (size < 2 || line[size - 2] != '\r') return Fail(400, "a line ends in LF without CR");
+  if (size == 2) {
+    if (line_ != 0) {
+      *done = true;
+      return Parse(head);
+    }
+    bytes.clear();
+    if (++empty_lines_ > kMaxEmptyLines) return Fail(400, "empty lines instead of a request");
+    return Event::kNeedMore;
+  }
+  if (std::memchr(line, '\r', size - 2) != nullptr) return Fail(400, "a CR without LF");
+  if (line[0] == ' ' || line[0] == '\t') return Fail(400, line_ == 0 ? "the request line begins with white space" : "a folded header line");
+  line_ = bytes.size();
+  return Event::kNeedMore;
+}
+
+Event Decoder::Parse(Head* head) {
+  Reading reading;
+  reading.headers = &head->headers_;
+  reading.max_headers = limits_.headers;
+  reading.too_many = reading.complete = false;
+  reading.length = 0;
+  reading.flags = 0;
+  llhttp_init(&reading.parser, HTTP_REQUEST, &kSettings);
+  const auto* text = reinterpret_cast<const char*>(head->bytes_.data());
+  const llhttp_errno_t error = llhttp_execute(&reading.parser, text, head->bytes_.size());
+  if (reading.too_many) return Fail(431, "too many headers");
+  // A request to upgrade is answered as if it had not asked (RFC 9110 7.8), so the pause for it is no error.
+  if (error != HPE_OK && error != HPE_PAUSED_UPGRADE) {
+    if (error == HPE_INVALID_VERSION) return Fail(505, "the version of HTTP is not 1.0 or 1.1");
+    if (error == HPE_INVALID_METHOD) return Fail(501, "the method is not one of HTTP");
+    const char* reason = llhttp_get_error_reason(&reading.parser);
+    return Fail(400, reason == nullptr || *reason == '\0' ? "not HTTP/1.1" : reason);
+  }
+  if (!reading.complete) return Fail(400, "not HTTP/1.1");
+  if (reading.parser.http_major != 1 || reading.parser.http_minor > 1) return Fail(505, "the version of HTTP is not 1.0 or 1.1");
+  head->method = MethodOf(reading.parser.method);
+  head->method_name = {text, std::string_view(text, head->bytes_.size()).find(' ')};
+  head->target = reading.target;
+  const size_t question = reading.target.find('?');
+  head->path = reading.target.substr(0, question);
+  head->query = question == std::string_view::npos ? std::string_view() : reading.target.substr(question + 1);
+  head->keep_alive = reading.parser.http_minor == 1;
+  for (Header& header : head->headers_) {
+    if (!LowerName(header.name)) return Fail(400, "a header's name is not a token");
+    header.value = Trim(header.value);
+  }
+  return Check(head, reading.length, (reading.flags & F_CHUNKED) != 0, (reading.flags & F_CONTENT_LENGTH) != 0);
+}
+
+// What llhttp leaves open: Host, the codings of Transfer-Encoding, Connection, Expect.
+Event Decoder::Check(Head* head, uint64_t length, bool chunked, bool has_length) {
+  const bool http_1_1 = head->keep_alive;
+  int hosts = 0, codings = 0;
+  bool close = false, keep = false;
+  for (const Header& header : head->headers_) {
+    if (header.name == "host") {
+      ++hosts;
+    } else if (header.name == "transfer-encoding") {
+      ++codings;
+      if (!EqualIgnoringCase(header.value, "chunked")) return Fail(501, "a transfer coding other than `chunked`");
+    } else if (header.name == "connection") {
+      close = close || Lists(header.value, "close");
+      keep = keep || Lists(header.value, "keep-alive");
+    } else if (header.name == "expect") {
+      if (!EqualIgnoringCase(header.value, "100-continue")) return Fail(417, "an expectation other than `100-continue`");
+      head->expects_continue = http_1_1;
+    }
+  }
+  if (http_1_1 && hosts != 1) return Fail(400, hosts == 0 ? "the header Host is missing" : "more than one header Host");
+  if (codings > 1 || (codings == 1 && (has_length || !http_1_1 || !chunked)))
+    return Fail(400, "Transfer-Encoding where it cannot be trusted");
+  head->keep_alive = !close && (http_1_1 || keep);
+  head->content_length = chunked ? -1 : static_cast<int64_t>(std::min<uint64_t>(length, INT64_MAX));
+  left_ = length;
+  chunks_ = Chunks();
+  state_ = chunked ? State::kChunks : State::kLength;
+  return Event::kHead;
+}
+
+}  // namespace wf::http1

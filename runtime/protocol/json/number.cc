@@ -1,0 +1,262 @@
+#include "runtime/protocol/json/number.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace wf::json {
+namespace {
+
+bool IsDigit(uint8_t c) { return static_cast<uint8_t>(c - '0') < 10; }
+
+constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr int32_t kMaxExactPower = 22;
+constexpr uint64_t kMaxExactDouble = UINT64_C(1) << 53;
+
+// An exact mantissa times or divided by an exact power is rounded once, so the result is the nearest double.
+bool FastDouble(const Number& number, double* out) {
+  if (number.overflowed || number.mantissa > kMaxExactDouble || number.exponent < -kMaxExactPower || number.exponent > kMaxExactPower)
+    return false;
+  double value = static_cast<double>(number.mantissa);
+  value = number.exponent < 0 ? value / kPowersOfTen[-number.exponent] : value * kPowersOfTen[number.exponent];
+  *out = number.negative ? -value : value;
+  return true;
+}
+
+// Is a number that from_chars calls out of range too large, rather than too small?
+bool IsHuge(const Number& number) {
+  int64_t power = -1;  // of the first digit that is not zero
+  bool fraction = false, seen = false;
+  const uint8_t* at = number.begin + (number.negative ? 1 : 0);
+  for (; at < number.end && *at != 'e' && *at != 'E'; ++at) {
+    if (*at == '.') {
+      fraction = true;
+    } else if (!seen && *at == '0') {
+      if (fraction) --power;
+    } else {
+      seen = true;
+      if (!fraction) ++power;
+    }
+  }
+  if (at == number.end) return power >= 0;
+  ++at;
+  const bool down = *at == '-';
+  if (*at == '-' || *at == '+') ++at;
+  int64_t exponent = 0;
+  for (; at < number.end && exponent < INT64_C(1'000'000'000'000); ++at) exponent = exponent * 10 + (*at - '0');
+  return power + (down ? -exponent : exponent) >= 0;
+}
+
+template <typename T>
+Stored SlowFloat(const Number& number, T* out) {
+  const auto* begin = reinterpret_cast<const char*>(number.begin);
+  const auto result = std::from_chars(begin, reinterpret_cast<const char*>(number.end), *out);
+  if (result.ec == std::errc()) return std::isinf(*out) ? Stored::kOutOfRange : Stored::kOk;
+  if (IsHuge(number)) return Stored::kOutOfRange;
+  *out = number.negative ? T(-0.0) : T(0);
+  return Stored::kOk;
+}
+
+const uint8_t* ScanDigits(const uint8_t* at, const uint8_t* end, Number* number) {
+  uint64_t mantissa = number->mantissa;
+  for (; at < end && IsDigit(*at); ++at) {
+    const uint64_t digit = *at - uint64_t{'0'};
+    if (mantissa > (std::numeric_limits<uint64_t>::max() - 9) / 10) [[unlikely]] {
+      if (__builtin_mul_overflow(mantissa, UINT64_C(10), &mantissa) || __builtin_add_overflow(mantissa, digit, &mantissa))
+        number->overflowed = true;
+    } else {
+      mantissa = mantissa * 10 + digit;
+    }
+  }
+  number->mantissa = mantissa;
+  return at;
+}
+
+}  // namespace
+
+bool ScanNumber(const uint8_t* at, const uint8_t* end, Number* number) {
+  *number = {.begin = at, .end = at, .mantissa = 0, .exponent = 0, .negative = false, .integer = true, .overflowed = false};
+  if (at < end && *at == '-') {
+    number->negative = true;
+    ++at;
+  }
+  if (at == end || !IsDigit(*at)) return false;
+  if (*at == '0' && at + 1 < end && IsDigit(at[1])) return false;
+  at = ScanDigits(at, end, number);
+  if (at < end && *at == '.') {
+    const uint8_t* fraction = ++at;
+    at = ScanDigits(at, end, number);
+    if (at == fraction) return false;
+    number->integer = false;
+    const ptrdiff_t digits = at - fraction;
+    number->exponent = digits < 100000 ? -static_cast<int32_t>(digits) : -100000;
+  }
+  if (at < end && (*at | 0x20) == 'e') {
+    ++at;
+    const bool down = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) ++at;
+    const uint8_t* first = at;
+    int32_t exponent = 0;
+    for (; at < end && IsDigit(*at); ++at) exponent = exponent < 100000 ? exponent * 10 + (*at - '0') : exponent;
+    if (at == first) return false;
+    number->integer = false;
+    number->exponent += down ? -exponent : exponent;
+  }
+  number->end = at;
+  return true;
+}
+
+template <typename T>
+Stored StoreInteger(const Number& number, T* out) {
+  if (!number.integer) return Stored::kNotInteger;
+  if (number.overflowed) return Stored::kOutOfRange;
+  constexpr auto kMax = static_cast<uint64_t>(std::numeric_limits<T>::max());
+  if (!number.negative) {
+    if (number.mantissa > kMax) return Stored::kOutOfRange;
+    *out = static_cast<T>(number.mantissa);
+    return Stored::kOk;
+  }
+  constexpr uint64_t kMin = std::numeric_limits<T>::is_signed ? kMax + 1 : 0;
+  if (number.mantissa > kMin) return Stored::kOutOfRange;
+  *out = static_cast<T>(UINT64_C(0) - number.mantissa);
+  return Stored::kOk;
+}
+template Stored StoreInteger<int8_t>(const Number&, int8_t*);
+template Stored StoreInteger<int16_t>(const Number&, int16_t*);
+template Stored StoreInteger<int32_t>(const Number&, int32_t*);
+template Stored StoreInteger<int64_t>(const Number&, int64_t*);
+template Stored StoreInteger<uint8_t>(const Number&, uint8_t*);
+template Stored StoreInteger<uint16_t>(const Number&, uint16_t*);
+template Stored StoreInteger<uint32_t>(const Number&, uint32_t*);
+template Stored StoreInteger<uint64_t>(const Number&, uint64_t*);
+
+Stored StoreDouble(const Number& number, double* out) {
+  if (FastDouble(number, out)) return Stored::kOk;
+  return SlowFloat(number, out);
+}
+
+// The nearest double decides the nearest float unless it lies exactly half way between two floats (or near the subnormal ones).
+Stored StoreFloat(const Number& number, float* out) {
+  double value = 0;
+  if (!FastDouble(number, &value)) return SlowFloat(number, out);
+  constexpr uint64_t kDropped = (UINT64_C(1) << 29) - 1;
+  constexpr uint64_t kHalfWay = UINT64_C(1) << 28;
+  const double magnitude = std::fabs(value);
+  const bool zero = magnitude == 0;
+  if ((std::bit_cast<uint64_t>(value) & kDropped) == kHalfWay || (!zero && magnitude < 2 * double{std::numeric_limits<float>::min()}))
+    return SlowFloat(number, out);
+  *out = static_cast<float>(value);
+  return std::isinf(*out) ? Stored::kOutOfRange : Stored::kOk;
+}
+
+namespace {
+
+template <typename T, typename Value>
+void StoreBytes(void* out, Value value) {
+  const T stored = static_cast<T>(value);
+  std::memcpy(out, &stored, sizeof stored);
+}
+
+template <typename T>
+Stored StoreIntegerBytes(const Number& number, void* out) {
+  T value{};
+  const Stored stored = StoreInteger(number, &value);
+  if (stored == Stored::kOk) std::memcpy(out, &value, sizeof value);
+  return stored;
+}
+
+Stored StoreFloatBytes(const Number& number, uint32_t dtype, void* out) {
+  if (dtype == WF_F32) {
+    float value = 0;
+    const Stored stored = StoreFloat(number, &value);
+    if (stored == Stored::kOk) StoreBytes<float>(out, value);
+    return stored;
+  }
+  double value = 0;
+  const Stored stored = StoreDouble(number, &value);
+  if (stored != Stored::kOk) return stored;
+  if (dtype == WF_F64) {
+    StoreBytes<double>(out, value);
+    return stored;
+  }
+  const uint16_t bits = dtype == WF_F16 ? HalfFromDouble(value) : BfloatFromDouble(value);
+  const uint16_t infinity = dtype == WF_F16 ? 0x7c00 : 0x7f80;
+  if ((bits & 0x7fff) == infinity) return Stored::kOutOfRange;
+  StoreBytes<uint16_t>(out, bits);
+  return stored;
+}
+
+}  // namespace
+
+Stored StoreNumber(const Number& number, uint32_t dtype, void* out) {
+  switch (dtype) {
+    case WF_I8:
+      return StoreIntegerBytes<int8_t>(number, out);
+    case WF_I16:
+      return StoreIntegerBytes<int16_t>(number, out);
+    case WF_I32:
+      return StoreIntegerBytes<int32_t>(number, out);
+    case WF_I64:
+      return StoreIntegerBytes<int64_t>(number, out);
+    case WF_U8:
+      return StoreIntegerBytes<uint8_t>(number, out);
+    case WF_U16:
+      return StoreIntegerBytes<uint16_t>(number, out);
+    case WF_U32:
+      return StoreIntegerBytes<uint32_t>(number, out);
+    case WF_U64:
+      return StoreIntegerBytes<uint64_t>(number, out);
+    default:
+      return StoreFloatBytes(number, dtype, out);
+  }
+}
+
+namespace {
+
+// Rounds to a binary format of `digits` significant bits (the hidden one included) and least exponent `least`, by the nearest-even rule of
+// the adder: adding and subtracting 2^k drops what lies below the last kept bit.
+double RoundToFormat(double value, int digits, int least) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int exponent = std::max(std::ilogb(value), least);
+  const double step = std::ldexp(1.0, exponent - digits + 1);
+  return std::nearbyint(value / step) * step;
+}
+
+}  // namespace
+
+uint16_t HalfFromDouble(double value) {
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  if (std::isnan(value)) return sign | 0x7e00;
+  const double magnitude = std::fabs(RoundToFormat(value, 11, -14));
+  if (magnitude > 65504.0) return sign | 0x7c00;
+  if (magnitude < 0x1p-14) return sign | static_cast<uint16_t>(magnitude * 0x1p24);
+  const int exponent = std::ilogb(magnitude);
+  const auto fraction = static_cast<uint16_t>(std::ldexp(magnitude, 10 - exponent) - 1024.0);
+  return static_cast<uint16_t>(sign | ((exponent + 15) << 10) | fraction);
+}
+
+double DoubleFromHalf(uint16_t half) {
+  const int exponent = (half >> 10) & 31;
+  const int fraction = half & 1023;
+  double magnitude = 0;
+  if (exponent == 31) {
+    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  } else {
+    magnitude = exponent == 0 ? fraction * 0x1p-24 : std::ldexp(1024.0 + fraction, exponent - 25);
+  }
+  return (half & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+uint16_t BfloatFromDouble(double value) {
+  if (std::isnan(value)) return static_cast<uint16_t>((std::signbit(value) ? 0x8000 : 0) | 0x7fc0);
+  const double rounded = RoundToFormat(value, 8, -126);
+  return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(rounded)) >> 16);
+}
+
+float FloatFromBfloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+}  // namespace wf::json

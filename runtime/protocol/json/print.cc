@@ -1,0 +1,90 @@
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/protocol/json/number.h"
+
+namespace wf::json {
+namespace {
+
+template <typename T>
+T Load(const void* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+char* PutLiteral(char* at, const char* text) {
+  const size_t count = std::strlen(text);
+  std::memcpy(at, text, count);
+  return at + count;
+}
+
+template <typename T>
+char* PutInteger(char* at, const void* element) {
+  return std::to_chars(at, at + kMaxElementText, Load<T>(element)).ptr;
+}
+
+template <typename T>
+char* PutFloat(char* at, T value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::to_chars(at, at + kMaxElementText, value).ptr;
+}
+
+}  // namespace
+
+char* PrintElement(uint32_t dtype, const void* element, char* at) {
+  switch (dtype) {
+    case WF_BOOL:
+      return PutLiteral(at, Load<uint8_t>(element) != 0 ? "true" : "false");
+    case WF_I8:
+      return PutInteger<int8_t>(at, element);
+    case WF_I16:
+      return PutInteger<int16_t>(at, element);
+    case WF_I32:
+      return PutInteger<int32_t>(at, element);
+    case WF_I64:
+      return PutInteger<int64_t>(at, element);
+    case WF_U8:
+      return PutInteger<uint8_t>(at, element);
+    case WF_U16:
+      return PutInteger<uint16_t>(at, element);
+    case WF_U32:
+      return PutInteger<uint32_t>(at, element);
+    case WF_U64:
+      return PutInteger<uint64_t>(at, element);
+    case WF_F16:
+      return PutFloat(at, static_cast<float>(DoubleFromHalf(Load<uint16_t>(element))));
+    case WF_BF16:
+      return PutFloat(at, FloatFromBfloat(Load<uint16_t>(element)));
+    case WF_F32:
+      return PutFloat(at, Load<float>(element));
+    case WF_F64:
+      return PutFloat(at, Load<double>(element));
+    default:
+      return PutLiteral(at, "null");
+  }
+}
+
+char* PrintElementText(uint32_t dtype, const void* element, char* at) {
+  if (char* end = PrintElement(dtype, element, at)) return end;
+  double value = 0;
+  switch (dtype) {
+    case WF_F16:
+      value = DoubleFromHalf(Load<uint16_t>(element));
+      break;
+    case WF_BF16:
+      value = FloatFromBfloat(Load<uint16_t>(element));
+      break;
+    case WF_F32:
+      value = Load<float>(element);
+      break;
+    default:
+      value = Load<double>(element);
+      break;
+  }
+  if (std::isnan(value)) return PutLiteral(at, "nan");
+  return PutLiteral(at, value < 0 ? "-inf" : "inf");
+}
+
+}  // namespace wf::json

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string_view>
+
+#include "runtime/abi/plan.h"
+#include "runtime/base/text.h"
+
+// What the files of this folder share; protocols use it to read what no port table describes.
+namespace wf::json {
+
+inline constexpr wf_code kInputParams = 5000;
+inline constexpr wf_code kMemoryCap = 3012;
+inline constexpr wf_code kOutputValue = 9000;
+inline constexpr uint32_t kMaxDepth = 32;         // of objects and arrays that a signature's type can have
+inline constexpr uint32_t kMaxSkippedDepth = 64;  // of a value that nobody reads
+
+inline std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+inline wf_bytes Bytes(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+
+inline bool IsSpace(uint8_t c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+inline void SkipSpace(wf_json* in) {
+  while (in->at < in->end && IsSpace(*in->at)) ++in->at;
+}
+// The next byte that is not white space, 0 at the end.
+inline uint8_t Peek(wf_json* in) {
+  SkipSpace(in);
+  return in->at < in->end ? *in->at : 0;
+}
+inline bool Take(wf_json* in, uint8_t byte) {
+  if (Peek(in) != byte || in->at == in->end) return false;
+  ++in->at;
+  return true;
+}
+
+// "`lines[3].text`: " of the place where the cursor stands; levels >= `depth` are left out.
+void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message);
+// Records 5000 with path, what was found and the byte; returns WF_FAILED.
+wf_code Expected(wf_json* in, std::string_view what);
+// Records 5000 with path and byte for anything else; returns WF_FAILED.
+wf_code Refuse(wf_json* in, std::string_view what);
+wf_code Record(wf_ctx* ctx, wf_code code, const base::TextBuilder& message);
+
+// Arrays, as wf_json_object and wf_json_member for objects: enter, then Next until 0.
+wf_code EnterArray(wf_json* in);
+int32_t NextElement(wf_json* in, uint64_t index);
+
+// One token or value that nobody reads; checks its grammar without recursion.
+wf_code SkipValue(wf_json* in);
+bool TakeWord(wf_json* in, std::string_view word);  // true, false, null
+bool TakeNull(wf_json* in);
+
+// Copies nested or flat numbers in row-major order into `out`, which has room for `count` elements; anything but exactly `count` is
+// refused.
+wf_code ReadFlat(wf_json* in, uint32_t dtype, uint64_t count, void* out);
+// The same for strings (BYTES): views of the text or of the job's memory.
+wf_code ReadFlatStrings(wf_json* in, uint64_t count, wf_bytes* out);
+
+// Writes a text as a JSON string; what is not UTF-8 becomes U+FFFD.
+bool PutString(wf_sink* out, std::string_view text);
+// Unpadded or wrong base64 is refused: the decoded size, or -1.
+int64_t DecodeBase64(std::string_view text, uint8_t* out);
+
+}  // namespace wf::json

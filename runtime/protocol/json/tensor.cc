@@ -1,0 +1,317 @@
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/protocol/json/number.h"
+#include "runtime/protocol/json/reader.h"
+
+namespace wf::json {
+namespace {
+
+// A tensor on its way in: elements arrive in row-major order, so that free extents need no second look at the text.
+// Bounds: the buffer doubles, so it is at most twice the elements seen, plus the first guess of at most two elements per three bytes of
+// text.
+class TensorReader {
+ public:
+  TensorReader(wf_json* in, const wf_type& type, wf_tensor* out)
+      : in_(in), type_(type), out_(out), element_bytes_(DtypeBytes(type.dtype)) {}
+
+  wf_code Read();
+
+ private:
+  wf_code ReadAxis(uint32_t axis);
+  template <typename T>
+  wf_code ReadRow(int64_t* extent);
+  wf_code ReadElement();
+  wf_code Fix(uint32_t axis, int64_t extent, const uint8_t* place);
+  wf_code Grow(uint64_t wanted);
+  wf_code FirstBuffer();
+  wf_code FailedElement(const uint8_t* place);
+  void PutIndex(base::TextBuilder* message) const;
+
+  wf_json* in_;
+  const wf_type& type_;
+  wf_tensor* out_;
+  size_t element_bytes_;
+  uint8_t* data_ = nullptr;
+  uint64_t capacity_ = 0, count_ = 0;  // elements
+  int64_t index_[WF_MAX_RANK] = {};    // where the cursor stands, for messages
+  bool fixed_[WF_MAX_RANK] = {};
+};
+
+constexpr uint64_t kPadBytes = 64;
+
+wf_code TensorReader::Read() {
+  out_->dtype = type_.dtype;
+  out_->rank = type_.rank;
+  out_->space = 0;
+  out_->flags = 0;
+  out_->device = 0;
+  for (uint32_t axis = 0; axis < type_.rank; ++axis) {
+    const int64_t extent = type_.dim == nullptr ? -1 : type_.dim[axis];
+    fixed_[axis] = extent >= 0;
+    out_->dim[axis] = std::max<int64_t>(extent, 0);
+  }
+  if (FirstBuffer() != 0) return WF_FAILED;
+  if (type_.rank == 0) {
+    if (ReadElement() != 0) return WF_FAILED;
+  } else if (ReadAxis(0) != 0) {
+    return WF_FAILED;
+  }
+  int64_t stride = 1;
+  for (uint32_t axis = type_.rank; axis-- > 0;) {
+    out_->stride[axis] = stride;
+    stride *= std::max<int64_t>(out_->dim[axis], 1);
+  }
+  out_->data = data_;
+  return 0;
+}
+
+// The whole tensor when its extents are fixed; else a guess from the text's length.
+wf_code TensorReader::FirstBuffer() {
+  const auto text = static_cast<uint64_t>(in_->end - in_->at);
+  const uint64_t most = text / 2 + 1;  // an element takes a digit and a comma
+  uint64_t elements = 1;
+  bool known = true;
+  for (uint32_t axis = 0; axis < type_.rank; ++axis) {
+    known = known && fixed_[axis];
+    if (fixed_[axis] && __builtin_mul_overflow(elements, static_cast<uint64_t>(out_->dim[axis]), &elements)) elements = most;
+  }
+  // A text too short for its tensor fails at the first short row, so memory follows the text, not the signature.
+  constexpr uint64_t kSmallText = 4096;
+  if (!known) elements = text <= kSmallText ? most : most / 8;
+  return Grow(std::min(elements, most));
+}
+
+wf_code TensorReader::Grow(uint64_t wanted) {
+  const uint64_t capacity = std::max<uint64_t>({wanted, capacity_ * 2, 4});
+  const uint64_t bytes = (capacity * element_bytes_ + kPadBytes - 1) / kPadBytes * kPadBytes;
+  auto* data = static_cast<uint8_t*>(wf_alloc(in_->ctx, bytes, WF_ALIGN));
+  if (data == nullptr) return WF_FAILED;
+  if (count_ != 0) std::memcpy(data, data_, count_ * element_bytes_);
+  data_ = data;
+  capacity_ = bytes / element_bytes_;
+  return 0;
+}
+
+void TensorReader::PutIndex(base::TextBuilder* message) const {
+  PutPath(in_, in_->depth, message);
+  for (uint32_t axis = 0; axis < type_.rank; ++axis) *message << "[" << index_[axis] << "]";
+  if (type_.rank != 0) *message << ": ";
+}
+
+// Says why no element of this type stands at `place`.
+wf_code TensorReader::FailedElement(const uint8_t* place) {
+  in_->at = place;
+  Number number;
+  base::TextBuilder message;
+  PutIndex(&message);
+  if (type_.dtype == WF_BOOL || !ScanNumber(place, in_->end, &number)) {
+    const uint8_t next = Peek(in_);
+    message << "expected " << (type_.dtype == WF_BOOL ? "`true` or `false`" : "a number") << ", found ";
+    if (next == '[') {
+      message << "an array: more than the " << static_cast<uint32_t>(type_.rank) << " axes of " << View(type_.name);
+    } else if (in_->at == in_->end) {
+      message << "the end of the text";
+    } else {
+      message << "`";
+      message.Quote({reinterpret_cast<const char*>(in_->at), std::min<size_t>(static_cast<size_t>(in_->end - in_->at), 8)});
+      message << "`";
+    }
+  } else {
+    uint64_t ignored = 0;
+    message << "`";
+    message.Quote({reinterpret_cast<const char*>(number.begin), static_cast<size_t>(number.end - number.begin)});
+    message << (StoreNumber(number, type_.dtype, &ignored) == Stored::kNotInteger ? "` is no integer, expected " : "` is out of range for ")
+            << DtypeName(type_.dtype);
+  }
+  message << ", at byte " << static_cast<uint64_t>(in_->at - in_->begin);
+  return Record(in_->ctx, kInputParams, message);
+}
+
+// Checks the extent of a finished array against the signature or the first array of this axis.
+wf_code TensorReader::Fix(uint32_t axis, int64_t extent, const uint8_t* place) {
+  if (!fixed_[axis]) {
+    fixed_[axis] = true;
+    out_->dim[axis] = extent;
+    return 0;
+  }
+  if (out_->dim[axis] == extent) return 0;
+  in_->at = place;
+  base::TextBuilder message;
+  PutPath(in_, in_->depth, &message);
+  message << "expected " << out_->dim[axis] << " elements on axis " << axis << " of " << View(type_.name) << ", found " << extent
+          << ", at byte " << static_cast<uint64_t>(in_->at - in_->begin);
+  return Record(in_->ctx, kInputParams, message);
+}
+
+template <typename T>
+inline Stored StoreAs(const Number& number, uint32_t dtype, T* out) {
+  if constexpr (std::is_same_v<T, float>)
+    return StoreFloat(number, out);
+  else if constexpr (std::is_same_v<T, double>)
+    return StoreDouble(number, out);
+  else {
+    if (dtype == WF_F16 || dtype == WF_BF16) return StoreNumber(number, dtype, out);
+    return StoreInteger(number, out);
+  }
+}
+
+// The innermost axis: the loop that a large body spends its time in.
+template <typename T>
+wf_code TensorReader::ReadRow(int64_t* extent) {
+  int64_t n = 0;
+  if (Take(in_, ']')) {
+    *extent = 0;
+    return 0;
+  }
+  while (true) {
+    SkipSpace(in_);
+    if (count_ == capacity_ && Grow(count_ + 1) != 0) return WF_FAILED;
+    Number number;
+    const uint8_t* place = in_->at;
+    if (!ScanNumber(place, in_->end, &number) || StoreAs(number, type_.dtype, reinterpret_cast<T*>(data_) + count_) != Stored::kOk) {
+      index_[type_.rank - 1] = n;
+      return FailedElement(place);
+    }
+    in_->at = number.end;
+    ++count_;
+    ++n;
+    const uint8_t next = Peek(in_);
+    if (next == ',') {
+      ++in_->at;
+    } else if (next == ']') {
+      ++in_->at;
+      *extent = n;
+      return 0;
+    } else {
+      return Expected(in_, "`,` or `]`");
+    }
+  }
+}
+
+// A bool, or the one number of a tensor without axes.
+wf_code TensorReader::ReadElement() {
+  if (count_ == capacity_ && Grow(count_ + 1) != 0) return WF_FAILED;
+  uint8_t* to = data_ + count_ * element_bytes_;
+  SkipSpace(in_);
+  const uint8_t* place = in_->at;
+  if (type_.dtype == WF_BOOL) {
+    const bool yes = TakeWord(in_, "true");
+    if (!yes && !TakeWord(in_, "false")) return FailedElement(place);
+    *to = yes ? 1 : 0;
+  } else {
+    Number number;
+    if (!ScanNumber(place, in_->end, &number) || StoreNumber(number, type_.dtype, to) != Stored::kOk) return FailedElement(place);
+    in_->at = number.end;
+  }
+  ++count_;
+  return 0;
+}
+
+// Recursion is on the signature's rank, at most WF_MAX_RANK, whatever the text holds.
+wf_code TensorReader::ReadAxis(uint32_t axis) {
+  if (Peek(in_) != '[') {
+    base::TextBuilder what;
+    what << "an array (axis " << axis << " of " << View(type_.name) << ")";
+    return Expected(in_, what.view());
+  }
+  const uint8_t* place = in_->at++;
+  int64_t extent = 0;
+  if (axis + 1 == type_.rank && type_.dtype != WF_BOOL) {
+    wf_code code = 0;
+    switch (type_.dtype) {
+      case WF_I8:
+        code = ReadRow<int8_t>(&extent);
+        break;
+      case WF_I16:
+        code = ReadRow<int16_t>(&extent);
+        break;
+      case WF_I32:
+        code = ReadRow<int32_t>(&extent);
+        break;
+      case WF_I64:
+        code = ReadRow<int64_t>(&extent);
+        break;
+      case WF_U8:
+        code = ReadRow<uint8_t>(&extent);
+        break;
+      case WF_U32:
+        code = ReadRow<uint32_t>(&extent);
+        break;
+      case WF_U64:
+        code = ReadRow<uint64_t>(&extent);
+        break;
+      case WF_F32:
+        code = ReadRow<float>(&extent);
+        break;
+      case WF_F64:
+        code = ReadRow<double>(&extent);
+        break;
+      default:
+        code = ReadRow<uint16_t>(&extent);
+        break;
+    }
+    return code != 0 ? code : Fix(axis, extent, place);
+  }
+  if (!Take(in_, ']')) {
+    while (true) {
+      index_[axis] = extent;
+      const wf_code code = axis + 1 == type_.rank ? ReadElement() : ReadAxis(axis + 1);
+      if (code != 0) return code;
+      ++extent;
+      if (Take(in_, ']')) break;
+      if (!Take(in_, ',')) return Expected(in_, "`,` or `]`");
+    }
+  }
+  return Fix(axis, extent, place);
+}
+
+// Walks numbers or strings in arrays nested at most this deep; `read` takes one element.
+constexpr uint32_t kMaxFlatDepth = WF_MAX_RANK + 1;
+
+template <typename ReadElementAt>
+wf_code WalkFlat(wf_json* in, uint64_t count, ReadElementAt&& read) {
+  if (Peek(in) != '[') return Expected(in, "an array");
+  uint32_t depth = 0;
+  uint64_t n = 0;
+  do {
+    const uint8_t next = Peek(in);
+    if (next == '[') {
+      if (depth == kMaxFlatDepth) return Refuse(in, "nested deeper than 9");
+      ++in->at;
+      ++depth;
+      if (Peek(in) != ']') continue;
+    } else {
+      if (n == count) {
+        base::TextBuilder what;
+        what << "more than the " << count << " elements of the shape";
+        return Refuse(in, what.view());
+      }
+      if (read(n++) != 0) return WF_FAILED;
+    }
+    while (depth != 0 && Take(in, ']')) --depth;
+    if (depth != 0 && !Take(in, ',')) return Expected(in, "`,` or `]`");
+  } while (depth != 0);
+  if (n == count) return 0;
+  base::TextBuilder what;
+  what << "expected " << count << " elements, as the shape says, found " << n;
+  return Refuse(in, what.view());
+}
+
+}  // namespace
+
+wf_code ReadFlat(wf_json* in, uint32_t dtype, uint64_t count, void* out) {
+  const size_t element_bytes = DtypeBytes(dtype);
+  auto* to = static_cast<uint8_t*>(out);
+  return WalkFlat(in, count, [&](uint64_t n) { return wf_json_scalar(in, dtype, to + n * element_bytes); });
+}
+
+wf_code ReadFlatStrings(wf_json* in, uint64_t count, wf_bytes* out) {
+  return WalkFlat(in, count, [&](uint64_t n) { return wf_json_string(in, out + n); });
+}
+
+}  // namespace wf::json
+
+extern "C" wf_code wf_json_tensor(wf_json* in, const wf_type* type, wf_tensor* out) noexcept {
+  return wf::json::TensorReader(in, *type, out).Read();
+}

@@ -1,0 +1,271 @@
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/base/sink.h"
+#include "runtime/protocol/json/number.h"
+#include "runtime/protocol/json/reader.h"
+
+namespace wf::json {
+namespace {
+
+constexpr char kHex[] = "0123456789abcdef";
+
+bool Put(wf_sink* out, std::string_view text) { return out->Put(text.data(), text.size()); }
+
+wf_code Full(wf_ctx* ctx) {
+  base::TextBuilder message;
+  message << "the reply is larger than a reply may be";
+  return Record(ctx, kMemoryCap, message);
+}
+wf_code Written(wf_ctx* ctx, bool fits) { return fits ? 0 : Full(ctx); }
+
+wf_code NotANumber(wf_ctx* ctx, uint32_t dtype) {
+  base::TextBuilder message;
+  message << "a value of type " << DtypeName(dtype) << " in the reply is NaN or infinite; JSON has no text for it";
+  return Record(ctx, kOutputValue, message);
+}
+
+bool NeedsEscape(uint8_t c) { return c < 0x20 || c == '"' || c == '\\'; }
+
+bool PutEscape(wf_sink* out, uint8_t c) {
+  switch (c) {
+    case '"':
+      return Put(out, "\\\"");
+    case '\\':
+      return Put(out, "\\\\");
+    case '\n':
+      return Put(out, "\\n");
+    case '\r':
+      return Put(out, "\\r");
+    case '\t':
+      return Put(out, "\\t");
+    default:
+      break;
+  }
+  const char text[6] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
+  return out->Put(text, sizeof text);
+}
+
+// Text that is known to be UTF-8, without the quotes.
+bool PutEscaped(wf_sink* out, const uint8_t* at, const uint8_t* end) {
+  bool fits = true;
+  while (at < end) {
+    const uint8_t* plain = at;
+    while (at < end && !NeedsEscape(*at)) ++at;
+    if (at != plain) fits = out->Put(plain, static_cast<size_t>(at - plain));
+    if (at < end) fits = PutEscape(out, *at++);
+  }
+  return fits;
+}
+
+bool PutBase64(wf_sink* out, const uint8_t* bytes, uint64_t count) {
+  constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr uint64_t kPerTurn = 3000;  // 4,000 characters, under wf_sink::kMaxReserve
+  while (count != 0) {
+    const uint64_t turn = std::min(count, kPerTurn);
+    uint8_t* at = out->Reserve(turn / 3 * 4 + 4);
+    if (at == nullptr) return false;
+    for (uint64_t i = 0; i < turn; i += 3) {
+      const uint64_t left = std::min<uint64_t>(turn - i, 3);
+      const uint32_t word = static_cast<uint32_t>(bytes[i] << 16 | (left > 1 ? bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0));
+      *at++ = static_cast<uint8_t>(kAlphabet[word >> 18]);
+      *at++ = static_cast<uint8_t>(kAlphabet[word >> 12 & 63]);
+      *at++ = static_cast<uint8_t>(left > 1 ? kAlphabet[word >> 6 & 63] : '=');
+      *at++ = static_cast<uint8_t>(left > 2 ? kAlphabet[word & 63] : '=');
+    }
+    out->Commit(at);
+    bytes += turn;
+    count -= turn;
+  }
+  return true;
+}
+
+struct TensorWriter {
+  wf_ctx* ctx;
+  wf_sink* out;
+  const wf_tensor& tensor;
+  size_t element_bytes;
+
+  wf_code PutAxis(uint32_t axis, const uint8_t* data) {
+    if (axis == tensor.rank) return wf_json_put_scalar(ctx, out, tensor.dtype, data);
+    if (axis + 1 == tensor.rank) return PutRow(data);
+    if (!Put(out, "[")) return Full(ctx);
+    for (int64_t i = 0; i < tensor.dim[axis]; ++i) {
+      if (i != 0 && !Put(out, ",")) return Full(ctx);
+      const wf_code code = PutAxis(axis + 1, data + i * tensor.stride[axis] * static_cast<int64_t>(element_bytes));
+      if (code != 0) return code;
+    }
+    return Written(ctx, Put(out, "]"));
+  }
+
+  wf_code PutRow(const uint8_t* data) {
+    const int64_t count = tensor.dim[tensor.rank - 1];
+    const int64_t step = tensor.stride[tensor.rank - 1] * static_cast<int64_t>(element_bytes);
+    if (!Put(out, "[")) return Full(ctx);
+    for (int64_t i = 0; i < count; ++i) {
+      auto* at = reinterpret_cast<char*>(out->Reserve(kMaxElementText + 1));
+      if (at == nullptr) return Full(ctx);
+      if (i != 0) *at++ = ',';
+      at = PrintElement(tensor.dtype, data + i * step, at);
+      if (at == nullptr) return NotANumber(ctx, tensor.dtype);
+      out->Commit(reinterpret_cast<uint8_t*>(at));
+    }
+    return Written(ctx, Put(out, "]"));
+  }
+};
+
+wf_code PutRecord(wf_ctx* ctx, wf_sink* out, const wf_type* types, const wf_type& type, const uint8_t* value) {
+  if (!Put(out, "{")) return Full(ctx);
+  for (uint32_t i = 0; i < type.n_fields; ++i) {
+    const wf_field& field = type.fields[i];
+    const bool fits = (i == 0 || Put(out, ",")) && PutString(out, View(field.name)) && Put(out, ":");
+    if (!fits) return Full(ctx);
+    const wf_code code = wf_json_put_value(ctx, out, types, field.type, value + field.offset);
+    if (code != 0) return code;
+  }
+  return Written(ctx, Put(out, "}"));
+}
+
+wf_code PutSequence(wf_ctx* ctx, wf_sink* out, const wf_type* types, const wf_type& type, const wf_list& list) {
+  const bool map = type.kind == WF_T_MAP;
+  const size_t step = map ? type.map_entry_size : types[type.element].size;
+  const auto* at = static_cast<const uint8_t*>(list.ptr);
+  if (!Put(out, map ? "{" : "[")) return Full(ctx);
+  for (uint64_t i = 0; i < list.len; ++i, at += step) {
+    if (i != 0 && !Put(out, ",")) return Full(ctx);
+    if (map) {
+      wf_bytes key;
+      std::memcpy(&key, at, sizeof key);
+      if (!PutString(out, View(key)) || !Put(out, ":")) return Full(ctx);
+    }
+    const wf_code code = wf_json_put_value(ctx, out, types, type.element, map ? at + type.map_value_offset : at);
+    if (code != 0) return code;
+  }
+  return Written(ctx, Put(out, map ? "}" : "]"));
+}
+
+template <typename T>
+T Load(const void* value) {
+  T loaded;
+  std::memcpy(&loaded, value, sizeof loaded);
+  return loaded;
+}
+
+// What one hole of an interpolation prints.
+std::string_view HoleText(const wf_type& type, const void* value, char (&number)[kMaxElementText]) {
+  if (type.kind == WF_T_STRING) return View(Load<wf_bytes>(value));
+  if (type.kind != WF_T_SCALAR) return "?";
+  return {number, static_cast<size_t>(PrintElementText(type.dtype, value, number) - number)};
+}
+
+// Calls `piece` for each stretch of the result, in order.
+template <typename Piece>
+void WalkFormat(std::string_view format, const wf_type* const* types, const void* const* args, Piece&& piece) {
+  size_t arg = 0, from = 0;
+  for (size_t hole = format.find("{}"); hole != std::string_view::npos; hole = format.find("{}", from)) {
+    piece(format.substr(from, hole - from));
+    char number[kMaxElementText];
+    piece(HoleText(*types[arg], args[arg], number));
+    ++arg;
+    from = hole + 2;
+  }
+  piece(format.substr(from));
+}
+
+}  // namespace
+
+bool PutString(wf_sink* out, std::string_view text) {
+  if (!Put(out, "\"")) return false;
+  const auto* at = reinterpret_cast<const uint8_t*>(text.data());
+  const uint8_t* end = at + text.size();
+  while (at < end) {
+    const uint8_t* bad = base::FindBadUtf8(at, end);
+    if (!PutEscaped(out, at, bad)) return false;
+    at = bad;
+    if (at < end) {
+      if (!Put(out, "\xef\xbf\xbd")) return false;
+      ++at;
+    }
+  }
+  return Put(out, "\"");
+}
+
+}  // namespace wf::json
+
+extern "C" {
+
+wf_code wf_text(wf_ctx* ctx, wf_bytes format, const wf_type* const* types, const void* const* args, wf_bytes* text) noexcept {
+  uint64_t size = 0;
+  wf::json::WalkFormat(wf::json::View(format), types, args, [&size](std::string_view piece) { size += piece.size(); });
+  auto* out = static_cast<uint8_t*>(wf_alloc(ctx, size + 64, 1));
+  if (out == nullptr) return WF_FAILED;
+  uint8_t* at = out;
+  wf::json::WalkFormat(wf::json::View(format), types, args, [&at](std::string_view piece) {
+    if (!piece.empty()) std::memcpy(at, piece.data(), piece.size());
+    at += piece.size();
+  });
+  *text = {out, size};
+  return 0;
+}
+
+wf_code wf_put(wf_sink* out, wf_bytes text) noexcept { return out->Put(text.ptr, text.len) ? 0 : wf::json::kMemoryCap; }
+wf_code wf_put_ref(wf_sink* out, wf_bytes text) noexcept { return out->PutRef(text.ptr, text.len) ? 0 : wf::json::kMemoryCap; }
+
+wf_code wf_json_put_scalar(wf_ctx* ctx, wf_sink* out, uint32_t dtype, const void* value) noexcept {
+  auto* at = reinterpret_cast<char*>(out->Reserve(wf::json::kMaxElementText));
+  if (at == nullptr) return wf::json::Full(ctx);
+  char* end = wf::json::PrintElement(dtype, value, at);
+  if (end == nullptr) return wf::json::NotANumber(ctx, dtype);
+  out->Commit(reinterpret_cast<uint8_t*>(end));
+  return 0;
+}
+
+wf_code wf_json_put_string(wf_ctx* ctx, wf_sink* out, const wf_bytes* text) noexcept {
+  using wf::json::Put;
+  const bool fits = Put(out, "\"") && wf::json::PutEscaped(out, text->ptr, text->ptr + text->len) && Put(out, "\"");
+  return wf::json::Written(ctx, fits);
+}
+
+wf_code wf_json_put_bytes(wf_ctx* ctx, wf_sink* out, const wf_bytes* bytes) noexcept {
+  using wf::json::Put;
+  return wf::json::Written(ctx, Put(out, "{\"b64\":\"") && wf::json::PutBase64(out, bytes->ptr, bytes->len) && Put(out, "\"}"));
+}
+
+wf_code wf_json_put_tensor(wf_ctx* ctx, wf_sink* out, const wf_tensor* tensor) noexcept {
+  wf::json::TensorWriter writer{ctx, out, *tensor, wf::json::DtypeBytes(tensor->dtype)};
+  return writer.PutAxis(0, static_cast<const uint8_t*>(tensor->data));
+}
+
+wf_code wf_json_put_value(wf_ctx* ctx, wf_sink* out, const wf_type* types, uint32_t index, const void* value) noexcept {
+  using namespace wf::json;
+  const wf_type& type = types[index];
+  const auto* bytes = static_cast<const uint8_t*>(value);
+  switch (type.kind) {
+    case WF_T_SCALAR:
+      return wf_json_put_scalar(ctx, out, type.dtype, value);
+    case WF_T_STRING: {
+      const auto text = Load<wf_bytes>(value);
+      return wf_json_put_string(ctx, out, &text);
+    }
+    case WF_T_BYTES: {
+      const auto text = Load<wf_bytes>(value);
+      return wf_json_put_bytes(ctx, out, &text);
+    }
+    case WF_T_TENSOR: {
+      const auto tensor = Load<wf_tensor>(value);
+      return wf_json_put_tensor(ctx, out, &tensor);
+    }
+    case WF_T_RECORD:
+      return PutRecord(ctx, out, types, type, bytes);
+    case WF_T_LIST:
+    case WF_T_MAP:
+      return PutSequence(ctx, out, types, type, Load<wf_list>(value));
+    case WF_T_OPTIONAL:
+      if (bytes[type.has_offset] == 0) return Written(ctx, Put(out, "null"));
+      return wf_json_put_value(ctx, out, types, type.element, value);
+    default:
+      return Written(ctx, Put(out, "null"));
+  }
+}
+
+}  // extern "C"

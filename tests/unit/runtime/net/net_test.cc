@@ -1,0 +1,173 @@
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include "runtime/loop/loop.h"
+#include "runtime/net/connections.h"
+#include "runtime/net/listener.h"
+
+namespace wf::net {
+namespace {
+
+// Answers every byte with itself; "q" closes, "b<n>" answers n KiB.
+class Echo : public Handler {
+ public:
+  explicit Echo(Connection& connection) : connection_(connection) {}
+  void OnBytes(std::span<const uint8_t> bytes) noexcept override {
+    if (bytes[0] == 'q') {
+      connection_.out().Put("bye", 3);
+      connection_.CloseAfterFlush();
+      return;
+    }
+    if (bytes[0] == 'b') {
+      const std::string block(1024, 'z');
+      for (int i = 0; i < 4096; ++i) connection_.out().Put(block.data(), block.size());
+      return;
+    }
+    connection_.out().Put(bytes.data(), bytes.size());
+  }
+  void OnFlushed() noexcept override { ++flushed; }
+  void OnTimeout() noexcept override {}
+  void OnClosed(Closed how) noexcept override { closed = static_cast<int>(how); }
+
+  int flushed = 0, closed = -1;
+
+ private:
+  Connection& connection_;
+};
+
+// A loop on a thread of its own that accepts and echoes.
+class EchoServer : public loop::Turn, public HandlerFactory, public Listener::Acceptor {
+ public:
+  EchoServer() : loop_(clock_), connections_(std::make_unique<Connections>(loop_, *this)), listener_(loop_, *this) {
+    EXPECT_TRUE(loop_.Open().ok());
+    EXPECT_TRUE(listener_.Bind({"127.0.0.1", 0}).ok());
+    EXPECT_TRUE(listener_.Start().ok());
+    thread_ = std::thread([this] { loop_.Run(*this); });
+  }
+  ~EchoServer() override { Stop(); }
+  void Stop() {
+    if (!thread_.joinable()) return;
+    loop_.Stop();
+    thread_.join();
+    connections_->CloseAll();
+    listener_.Close();
+    loop_.Close();
+  }
+  uint16_t port() const { return listener_.address().port; }
+
+  Handler* NewHandler(Connection& connection) noexcept override {
+    handlers.push_back(std::make_unique<Echo>(connection));
+    return handlers.back().get();
+  }
+  void OnAccepted(int fd) noexcept override { connections_->Adopt(fd); }
+  void OnFlush() noexcept override { connections_->FlushDirty(); }
+  void OnPoll() noexcept override {}
+  base::TimePoint NextTimerAt() noexcept override { return INT64_MAX; }
+  void OnTime() noexcept override {}
+  void OnSecond() noexcept override { connections_->OnSecond(); }
+
+  std::vector<std::unique_ptr<Echo>> handlers;  // read after Stop
+
+ private:
+  base::SystemClock clock_;
+  loop::Loop loop_;
+  std::unique_ptr<Connections> connections_;
+  Listener listener_;
+  std::thread thread_;
+};
+
+class Client {
+ public:
+  explicit Client(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    const timeval limit{.tv_sec = 10, .tv_usec = 0};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  }
+  ~Client() { close(fd_); }
+  bool connected() const { return connected_; }
+  void Send(std::string_view text) { EXPECT_EQ(send(fd_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size())); }
+  std::string Receive(size_t count) {
+    std::string text(count, '\0');
+    size_t got = 0;
+    while (got < count) {
+      const ssize_t part = recv(fd_, text.data() + got, count - got, 0);
+      if (part <= 0) break;
+      got += static_cast<size_t>(part);
+    }
+    text.resize(got);
+    return text;
+  }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+};
+
+TEST(Net, EchoesBytesAndClosesAfterTheLastOne) {
+  EchoServer server;
+  Client client(server.port());
+  ASSERT_TRUE(client.connected());
+  client.Send("hello");
+  EXPECT_EQ(client.Receive(5), "hello");
+  client.Send("q");
+  EXPECT_EQ(client.Receive(100), "bye");
+  server.Stop();
+  ASSERT_EQ(server.handlers.size(), 1U);
+  EXPECT_EQ(server.handlers[0]->closed, static_cast<int>(Closed::kByUs));
+}
+
+TEST(Net, SendsMoreThanTheSocketTakesAtOnce) {
+  EchoServer server;
+  Client client(server.port());
+  client.Send("b");
+  const std::string answer = client.Receive(4096 * 1024);
+  EXPECT_EQ(answer.size(), 4096U * 1024);
+  EXPECT_EQ(answer.find_first_not_of('z'), std::string::npos);
+  client.Send("x");
+  EXPECT_EQ(client.Receive(1), "x");
+  server.Stop();
+  EXPECT_EQ(server.handlers[0]->flushed, 2);
+}
+
+TEST(Net, TellsTheHandlerThatThePeerHasGone) {
+  EchoServer server;
+  {
+    Client client(server.port());
+    client.Send("b");  // leaves with the answer unread
+  }
+  for (int i = 0; i < 50; ++i) {
+    Client client(server.port());
+    client.Send("ab");
+    EXPECT_EQ(client.Receive(2), "ab");
+  }
+  server.Stop();
+  EXPECT_EQ(server.handlers.size(), 51U);
+  EXPECT_NE(server.handlers[0]->closed, -1);
+}
+
+TEST(Listener, SaysThatAPortIsTaken) {
+  EchoServer server;
+  base::SystemClock clock;
+  loop::Loop loop(clock);
+  Listener second(loop, server);
+  const base::Status status = second.Bind({"127.0.0.1", server.port()});
+  EXPECT_EQ(status.code(), base::kAlreadyExists);
+  EXPECT_EQ(status.message(), "cannot listen on 127.0.0.1:" + std::to_string(server.port()) + ": the port is taken by another process");
+  Listener third(loop, server);
+  EXPECT_EQ(third.Bind({"localhost", 0}).message(), "`localhost` is not a numeric address");
+  Listener fourth(loop, server);
+  EXPECT_EQ(fourth.Bind({"192.0.2.1", 0}).message(), "cannot listen on 192.0.2.1:0: this machine has no such address");
+}
+
+}  // namespace
+}  // namespace wf::net

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/kernels/unary/unary.h"
+
+namespace wf::kernels {
+
+// Convolution (cross-correlation): x [n, c, s...], weights [m, c/group, k...], bias [m] or absent -> [n, m, o...], then `then` on each
+// element. 1 to 3 spatial axes; one value of each list per axis. The end padding follows from the shape of the output.
+struct Conv {
+  std::vector<int64_t> stride, dilation, pad_begin;
+  int64_t group = 1;
+  Unary then = {UnaryOp::kIdentity};
+};
+
+}  // namespace wf::kernels

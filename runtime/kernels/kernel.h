@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/dtype.h"
+#include "runtime/base/status.h"
+
+// What a kernel is: an operator's code, chosen and prepared for fixed shapes, element types and memory formats (when a plan is made), then
+// bound to buffers (per instance), then run without allocation, locks or checks.
+namespace wf::kernels {
+
+// How the elements of a tensor lie in memory when not row-major: known only to the library that chose it (oneDNN).   Thread: immutable.
+class Format {
+ public:
+  virtual ~Format() = default;
+  virtual bool Same(const Format& other) const = 0;
+  virtual int64_t size_bytes() const = 0;
+};
+using FormatRef = std::shared_ptr<const Format>;  // null: row-major
+bool SameFormat(const FormatRef& a, const FormatRef& b);
+
+// Elements that are known when a plan is made, row-major, 64-aligned. They may be far larger than what is prepared from them, so they are
+// loaded on demand and let go: a kernel keeps the result only when it reads it at run time.   Thread: immutable, thread-safe.
+class Constant {
+ public:
+  virtual ~Constant() = default;
+  virtual base::Result<std::shared_ptr<const uint8_t>> Load() const = 0;
+  // What was prepared from it before, by a key of the preparing library: plans of several batch sizes share packed weights.
+  virtual std::shared_ptr<const void>& Packed(const std::string& key) const = 0;
+};
+
+struct TensorInfo {
+  uint8_t dtype = 0;
+  std::vector<int64_t> dim;
+  FormatRef format;
+  std::shared_ptr<const Constant> constant;  // null: computed at run time
+
+  int64_t count() const;
+  int64_t size_bytes() const;  // in its format
+};
+
+struct Buffers {
+  std::vector<const void*> in;  // null where an input is absent
+  void* out = nullptr;
+  void* scratch = nullptr;  // scratch_bytes() of the kernel, 64-aligned
+};
+
+// A kernel bound to buffers.   Thread: compute-thread, one at a time; REQUIRES UseOneThread() on it before.   Cost: no allocation.
+class Call {
+ public:
+  virtual ~Call() = default;
+  virtual const char* Run() = 0;  // null, or why the data cannot be computed with (an index out of range): a static text
+  virtual void SetIn(size_t i, const void* data) = 0;
+  virtual void SetOut(void* data) = 0;
+};
+
+// A prepared kernel: shared by all instances of a model.   Thread: immutable.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual base::Result<std::unique_ptr<Call>> Bind(const Buffers& buffers) const = 0;
+
+  std::string impl;                  // of the row: "ref", "onednn"
+  std::vector<FormatRef> in_format;  // wanted; the caller converts
+  FormatRef out_format;
+  int64_t scratch_bytes = 0;
+  bool in_place = false;  // the output may lie on input 0
+};
+
+// A kernel that is a function. It captures what it needs, constants included.
+using Body = std::function<const char*(const Buffers&)>;
+std::unique_ptr<Kernel> MakeFunction(size_t inputs, Body body, bool in_place = false);
+
+// The elements of a constant input, or null when the tensor is computed at run time.
+base::Result<std::shared_ptr<const uint8_t>> LoadConstant(const TensorInfo& tensor);
+
+}  // namespace wf::kernels

@@ -1,0 +1,96 @@
+#include <algorithm>
+
+#include "runtime/kernels/broadcast.h"
+#include "runtime/kernels/ref.h"
+
+namespace wf::kernels::ref {
+namespace {
+
+struct Matrices {
+  int64_t m, k, n;
+  int64_t a_row, a_col, b_row, b_col;  // strides
+  Broadcast<2> batch;                  // over whole matrices: the innermost run is along the last batch axis
+  Broadcast<1> sum;                    // of c over the result
+};
+
+std::vector<int64_t> Without(std::vector<int64_t> dim, size_t last) {
+  dim.resize(dim.size() - std::min(last, dim.size()));
+  return dim;
+}
+
+Matrices MatricesOf(const MatMul& matmul, const Operation& operation) {
+  std::vector<int64_t> a = operation.in[0].dim, b = operation.in[1].dim, out = operation.out.dim;
+  const bool row = a.size() == 1, column = b.size() == 1;
+  if (row) a.insert(a.begin(), 1);
+  if (column) b.push_back(1);
+  const int64_t ar = a[a.size() - 2], ac = a.back(), br = b[b.size() - 2], bc = b.back();
+  const std::vector<int64_t> batch = Without(out, size_t{2} - (row ? 1 : 0) - (column ? 1 : 0)), a_batch = Without(a, 2),
+                             b_batch = Without(b, 2);
+  const bool has_c = operation.in.size() > 2 && operation.in[2].dtype != 0;
+  return Matrices{matmul.turn_a ? ac : ar,
+                  matmul.turn_a ? ar : ac,
+                  matmul.turn_b ? br : bc,
+                  matmul.turn_a ? 1 : ac,
+                  matmul.turn_a ? ac : 1,
+                  matmul.turn_b ? 1 : bc,
+                  matmul.turn_b ? bc : 1,
+                  Broadcast<2>(batch, {a_batch, b_batch}),
+                  Broadcast<1>(out, {has_c ? std::span<const int64_t>(operation.in[2].dim) : std::span<const int64_t>()})};
+}
+
+template <typename T>
+void Multiply(const Matrices& s, const T* a, const T* b, T* y) {
+  for (int64_t i = 0; i < s.m; ++i) {
+    T* row = y + i * s.n;
+    if (s.b_col == 1) {
+      std::fill(row, row + s.n, T(0));
+      for (int64_t k = 0; k < s.k; ++k) {
+        const T factor = a[i * s.a_row + k * s.a_col];
+        const T* from = b + k * s.b_row;
+        for (int64_t j = 0; j < s.n; ++j) row[j] += factor * from[j];
+      }
+      continue;
+    }
+    for (int64_t j = 0; j < s.n; ++j) {
+      T sum = 0;
+      for (int64_t k = 0; k < s.k; ++k) sum += a[i * s.a_row + k * s.a_col] * b[k * s.b_row + j * s.b_col];
+      row[j] = sum;
+    }
+  }
+}
+
+template <typename T>
+void Run(const Matrices& s, const MatMul& matmul, int64_t count, const Buffers& buffers) {
+  const T *a = static_cast<const T*>(buffers.in[0]), *b = static_cast<const T*>(buffers.in[1]);
+  T* y = static_cast<T*>(buffers.out);
+  s.batch.ForEach([&](int64_t out, const auto& offset, const auto& stride, int64_t matrices) {
+    for (int64_t i = 0; i < matrices; ++i) {
+      Multiply(s, a + (offset[0] + i * stride[0]) * s.m * s.k, b + (offset[1] + i * stride[1]) * s.k * s.n, y + (out + i) * s.m * s.n);
+    }
+  });
+  if (matmul.alpha != 1) {
+    for (int64_t i = 0; i < count; ++i) y[i] *= static_cast<T>(matmul.alpha);
+  }
+  const T* c = buffers.in.size() > 2 ? static_cast<const T*>(buffers.in[2]) : nullptr;
+  if (c != nullptr) {
+    s.sum.ForEach([&](int64_t out, const auto& offset, const auto& stride, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) y[out + i] += static_cast<T>(matmul.beta) * c[offset[0] + i * stride[0]];
+    });
+  }
+  Apply(matmul.then, y, count);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Kernel>> MakeMatMul(const Operation& operation) {
+  const MatMul& matmul = std::get<MatMul>(operation.params);
+  const Matrices matrices = MatricesOf(matmul, operation);
+  return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
+    return MakeFunction(operation.in.size(), [matrices, matmul, count = operation.out.count()](const Buffers& buffers) -> const char* {
+      Run<T>(matrices, matmul, count, buffers);
+      return nullptr;
+    });
+  });
+}
+
+}  // namespace wf::kernels::ref

@@ -1,0 +1,240 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "runtime/kernels/broadcast.h"
+#include "runtime/kernels/ref.h"
+
+namespace wf::kernels::ref {
+namespace {
+
+// Copies a block of `extent` out of an array with byte strides, element by element of `size` bytes, the output dense.
+struct Strided {
+  std::vector<int64_t> extent, stride;  // stride: bytes of the input
+  int64_t offset = 0, size = 1;
+
+  // Merges axes that are dense in the input, so that the innermost copy is long.
+  void Merge() {
+    for (size_t i = extent.size(); i-- > 0;) {
+      if (extent[i] == 1) {
+        extent.erase(extent.begin() + static_cast<ptrdiff_t>(i));
+        stride.erase(stride.begin() + static_cast<ptrdiff_t>(i));
+      }
+    }
+    while (!extent.empty() && stride.back() == size) {
+      size *= extent.back();
+      extent.pop_back();
+      stride.pop_back();
+    }
+  }
+
+  template <size_t kSize>
+  uint8_t* Inner(const uint8_t* in, uint8_t* out, int64_t n, int64_t step) const {
+    for (int64_t i = 0; i < n; ++i, in += step, out += kSize) std::memcpy(out, in, kSize);
+    return out;
+  }
+
+  uint8_t* Copy(size_t axis, const uint8_t* in, uint8_t* out) const {
+    if (axis == extent.size()) {
+      std::memcpy(out, in, static_cast<size_t>(size));
+      return out + size;
+    }
+    if (axis + 1 == extent.size()) {
+      if (size == 4) return Inner<4>(in, out, extent[axis], stride[axis]);
+      if (size == 8) return Inner<8>(in, out, extent[axis], stride[axis]);
+      if (size == 1) return Inner<1>(in, out, extent[axis], stride[axis]);
+    }
+    for (int64_t i = 0; i < extent[axis]; ++i) out = Copy(axis + 1, in + i * stride[axis], out);
+    return out;
+  }
+};
+
+std::unique_ptr<Kernel> MakeStrided(Strided strided, int64_t count) {
+  strided.Merge();
+  return MakeFunction(1, [strided, count](const Buffers& b) -> const char* {
+    if (count > 0) strided.Copy(0, static_cast<const uint8_t*>(b.in[0]) + strided.offset, static_cast<uint8_t*>(b.out));
+    return nullptr;
+  });
+}
+
+std::vector<int64_t> ByteStrides(const TensorInfo& tensor) {
+  std::vector<int64_t> stride(tensor.dim.size());
+  int64_t size = base::DTypeSize(tensor.dtype);
+  for (size_t i = stride.size(); i-- > 0;) {
+    stride[i] = size;
+    size *= tensor.dim[i];
+  }
+  return stride;
+}
+
+// Bytes of everything behind an axis, and the number of times it repeats in front.
+void Around(const TensorInfo& tensor, size_t axis, int64_t& outer, int64_t& inner_bytes) {
+  outer = 1;
+  inner_bytes = base::DTypeSize(tensor.dtype);
+  for (size_t i = 0; i < axis; ++i) outer *= tensor.dim[i];
+  for (size_t i = axis + 1; i < tensor.dim.size(); ++i) inner_bytes *= tensor.dim[i];
+}
+
+template <typename Index>
+const char* RunGather(const Buffers& b, int64_t outer, int64_t extent, int64_t inner, int64_t n) {
+  const Index* at = static_cast<const Index*>(b.in[1]);
+  const uint8_t* in = static_cast<const uint8_t*>(b.in[0]);
+  uint8_t* out = static_cast<uint8_t*>(b.out);
+  for (int64_t o = 0; o < outer; ++o, in += extent * inner) {
+    for (int64_t i = 0; i < n; ++i, out += inner) {
+      int64_t k = at[i];
+      if (k < -extent || k >= extent) return "an index is out of range";
+      if (k < 0) k += extent;
+      std::memcpy(out, in + k * inner, static_cast<size_t>(inner));
+    }
+  }
+  return nullptr;
+}
+
+template <size_t kSize>
+std::unique_ptr<Kernel> MakeWhereOf(const Operation& operation) {
+  struct Element {
+    uint8_t byte[kSize];
+  };
+  const Broadcast<3> shape(operation.out.dim, {operation.in[0].dim, operation.in[1].dim, operation.in[2].dim});
+  return MakeFunction(3, [shape](const Buffers& b) -> const char* {
+    const uint8_t* condition = static_cast<const uint8_t*>(b.in[0]);
+    const Element *yes = static_cast<const Element*>(b.in[1]), *no = static_cast<const Element*>(b.in[2]);
+    Element* out = static_cast<Element*>(b.out);
+    shape.ForEach([&](int64_t at, const auto& offset, const auto& stride, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        out[at + i] = condition[offset[0] + i * stride[0]] != 0 ? yes[offset[1] + i * stride[1]] : no[offset[2] + i * stride[2]];
+      }
+    });
+    return nullptr;
+  });
+}
+
+// Where position `at` of the padded axis comes from: -1 is the padding.
+int64_t PadSource(Pad::Mode mode, int64_t at, int64_t extent) {
+  if (at >= 0 && at < extent) return at;
+  if (mode == Pad::Mode::kConstant || extent == 0) return -1;
+  if (mode == Pad::Mode::kEdge) return at < 0 ? 0 : extent - 1;
+  const int64_t turned = at < 0 ? -at : 2 * (extent - 1) - at;  // shape inference has checked that one turn suffices
+  return std::clamp<int64_t>(turned, 0, extent - 1);
+}
+
+struct Padding {
+  std::vector<std::vector<int64_t>> source;  // per axis, per output position: byte offset in the input, or -1
+  int64_t size;
+
+  uint8_t* Fill(size_t axis, const uint8_t* in, const uint8_t* value, uint8_t* out) const {
+    if (axis == source.size()) {
+      std::memcpy(out, in != nullptr ? in : value, static_cast<size_t>(size));
+      return out + size;
+    }
+    for (const int64_t from : source[axis]) out = Fill(axis + 1, in != nullptr && from >= 0 ? in + from : nullptr, value, out);
+    return out;
+  }
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Kernel>> MakeTranspose(const Operation& operation) {
+  const std::vector<int64_t> stride = ByteStrides(operation.in[0]);
+  Strided strided;
+  strided.size = base::DTypeSize(operation.in[0].dtype);
+  for (const size_t from : std::get<Transpose>(operation.params).perm) {
+    strided.extent.push_back(operation.in[0].dim[from]);
+    strided.stride.push_back(stride[from]);
+  }
+  return MakeStrided(std::move(strided), operation.out.count());
+}
+
+base::Result<std::unique_ptr<Kernel>> MakeSlice(const Operation& operation) {
+  const Slice& slice = std::get<Slice>(operation.params);
+  Strided strided;
+  strided.size = base::DTypeSize(operation.in[0].dtype);
+  strided.extent = operation.out.dim;
+  strided.stride = ByteStrides(operation.in[0]);
+  for (size_t i = 0; i < strided.stride.size(); ++i) {
+    strided.offset += slice.start[i] * strided.stride[i];
+    strided.stride[i] = strided.extent[i] > 1 ? strided.stride[i] * slice.step[i] : strided.stride[i];
+  }
+  return MakeStrided(std::move(strided), operation.out.count());
+}
+
+base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation& operation) {
+  std::vector<int64_t> bytes;
+  int64_t outer = 1, inner = 1;
+  for (const TensorInfo& in : operation.in) {
+    Around(in, std::get<Concat>(operation.params).axis, outer, inner);
+    bytes.push_back(inner * in.dim[std::get<Concat>(operation.params).axis]);
+  }
+  return MakeFunction(operation.in.size(), [bytes, outer](const Buffers& b) -> const char* {
+    uint8_t* out = static_cast<uint8_t*>(b.out);
+    for (int64_t o = 0; o < outer; ++o) {
+      for (size_t i = 0; i < bytes.size(); ++i) {
+        if (bytes[i] > 0) std::memcpy(out, static_cast<const uint8_t*>(b.in[i]) + o * bytes[i], static_cast<size_t>(bytes[i]));
+        out += bytes[i];
+      }
+    }
+    return nullptr;
+  });
+}
+
+base::Result<std::unique_ptr<Kernel>> MakePad(const Operation& operation) {
+  const Pad& pad = std::get<Pad>(operation.params);
+  const TensorInfo& in = operation.in[0];
+  const std::vector<int64_t> stride = ByteStrides(in);
+  Padding padding{{}, base::DTypeSize(in.dtype)};
+  for (size_t i = 0; i < in.dim.size(); ++i) {
+    std::vector<int64_t> source;
+    for (int64_t at = 0; at < operation.out.dim[i]; ++at) {
+      const int64_t from = PadSource(pad.mode, at - pad.begin[i], in.dim[i]);
+      source.push_back(from < 0 ? -1 : from * stride[i]);
+    }
+    padding.source.push_back(std::move(source));
+  }
+  std::array<uint8_t, 8> value{};
+  if (in.dtype == WF_F32) std::memcpy(value.data(), &pad.value, 4);
+  const double wide = static_cast<double>(pad.value);
+  if (in.dtype == WF_F64) std::memcpy(value.data(), &wide, 8);
+  if (pad.value != 0 && in.dtype != WF_F32 && in.dtype != WF_F64) return std::unique_ptr<Kernel>();
+  return MakeFunction(operation.in.size(), [padding, value](const Buffers& b) -> const char* {
+    const void* given = b.in.size() > 1 ? b.in[1] : nullptr;
+    padding.Fill(0, static_cast<const uint8_t*>(b.in[0]), given != nullptr ? static_cast<const uint8_t*>(given) : value.data(),
+                 static_cast<uint8_t*>(b.out));
+    return nullptr;
+  });
+}
+
+base::Result<std::unique_ptr<Kernel>> MakeGather(const Operation& operation) {
+  const size_t axis = std::get<Gather>(operation.params).axis;
+  int64_t outer = 1, inner = 1;
+  Around(operation.in[0], axis, outer, inner);
+  const int64_t extent = operation.in[0].dim[axis], n = operation.in[1].count();
+  return ForType<int32_t, int64_t>(operation.in[1].dtype, [&]<typename Index>() {
+    return MakeFunction(2, [=](const Buffers& b) -> const char* { return RunGather<Index>(b, outer, extent, inner, n); });
+  });
+}
+
+base::Result<std::unique_ptr<Kernel>> MakeWhere(const Operation& operation) {
+  switch (base::DTypeSize(operation.in[1].dtype)) {
+    case 1:
+      return MakeWhereOf<1>(operation);
+    case 2:
+      return MakeWhereOf<2>(operation);
+    case 4:
+      return MakeWhereOf<4>(operation);
+    case 8:
+      return MakeWhereOf<8>(operation);
+    default:
+      return std::unique_ptr<Kernel>();
+  }
+}
+
+base::Result<std::unique_ptr<Kernel>> MakeCopy(const Operation& operation) {
+  return MakeFunction(
+      1, [bytes = static_cast<size_t>(operation.out.count() * base::DTypeSize(operation.out.dtype))](const Buffers& b) -> const char* {
+        if (bytes > 0) std::memcpy(b.out, b.in[0], bytes);
+        return nullptr;
+      });
+}
+
+}  // namespace wf::kernels::ref

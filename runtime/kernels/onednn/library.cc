@@ -1,0 +1,332 @@
+#include "runtime/kernels/onednn/library.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "runtime/kernels/onednn/onednn.h"
+
+namespace wf::kernels::onednn {
+namespace {
+
+constexpr int kAlign = 64;
+std::atomic<void (*)(int)> set_threads{nullptr};  // of the OpenMP library that oneDNN brings
+
+const Library* Open() {
+  static Library library;
+  void* handle = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return nullptr;
+#define DNNL(name)                                                          \
+  library.name = reinterpret_cast<decltype(&::name)>(dlsym(handle, #name)); \
+  if (library.name == nullptr) return nullptr;
+#include "runtime/kernels/onednn/functions.def"
+#undef DNNL
+  set_threads.store(reinterpret_cast<void (*)(int)>(dlsym(handle, "omp_set_num_threads")));  // searches what it depends on, too
+  UseOneThread();
+  return library.dnnl_engine_create(&library.engine, dnnl_cpu, 0) == dnnl_success ? &library : nullptr;
+}
+
+class Memory {
+ public:
+  Memory() = default;
+  ~Memory() {
+    if (memory_ != nullptr) Load()->dnnl_memory_destroy(memory_);
+  }
+  Memory(Memory&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  Memory& operator=(Memory&&) = delete;
+  bool Create(const dnnl_memory_desc_t& desc, const void* data) {
+    return Load()->dnnl_memory_create(&memory_, &desc, Load()->engine, const_cast<void*>(data)) == dnnl_success;
+  }
+  dnnl_memory_t get() const { return memory_; }
+  void Set(const void* data) {
+    (void)Load()->dnnl_memory_set_data_handle(memory_, const_cast<void*>(data));
+  }  // cannot fail for host memory
+
+ private:
+  dnnl_memory_t memory_ = nullptr;
+};
+
+struct Primitive {
+  explicit Primitive(dnnl_primitive_t handle) : get(handle) {}
+  ~Primitive() { (void)Load()->dnnl_primitive_destroy(get); }
+  Primitive(const Primitive&) = delete;
+  Primitive& operator=(const Primitive&) = delete;
+  const dnnl_primitive_t get;
+};
+
+class DnnlCall final : public Call {
+ public:
+  DnnlCall(dnnl_primitive_t primitive, size_t operands) : primitive_(primitive) { memory_.reserve(operands); }
+  ~DnnlCall() override {
+    if (stream_ != nullptr) (void)Load()->dnnl_stream_destroy(stream_);
+  }
+  bool Open() { return Load()->dnnl_stream_create(&stream_, Load()->engine, dnnl_stream_default_flags) == dnnl_success; }
+
+  bool Add(int arg, int input, const dnnl_memory_desc_t& desc, const void* data) {
+    Memory memory;
+    if (!memory.Create(desc, data)) return false;
+    args_.push_back({arg, memory.get()});
+    input_.push_back(input);
+    memory_.push_back(std::move(memory));
+    return true;
+  }
+
+  const char* Run() override {
+    const auto result = Load()->dnnl_primitive_execute(primitive_, stream_, static_cast<int>(args_.size()), args_.data());
+    return result == dnnl_success ? nullptr : "oneDNN could not run it";
+  }
+  void SetIn(size_t i, const void* data) override {
+    for (size_t k = 0; k < args_.size(); ++k) {
+      if (input_[k] == static_cast<int>(i)) memory_[k].Set(data);
+    }
+  }
+  void SetOut(void* data) override {
+    for (size_t k = 0; k < args_.size(); ++k) {
+      if (args_[k].arg == DNNL_ARG_DST) memory_[k].Set(data);
+    }
+  }
+
+ private:
+  const dnnl_primitive_t primitive_;  // of the kernel, which outlives its calls
+  dnnl_stream_t stream_ = nullptr;
+  std::vector<dnnl_exec_arg_t> args_;
+  std::vector<int> input_;  // per argument: the kernel's input, or -1
+  std::vector<Memory> memory_;
+};
+
+class DnnlKernel final : public Kernel {
+ public:
+  DnnlKernel(dnnl_primitive_t primitive, std::vector<Operand> operands, const dnnl_memory_desc_t& dst, const dnnl_memory_desc_t& scratch)
+      : primitive_(primitive), operands_(std::move(operands)), dst_(dst), scratch_(scratch) {}
+
+  base::Result<std::unique_ptr<Call>> Bind(const Buffers& buffers) const override {
+    auto call = std::make_unique<DnnlCall>(primitive_.get, operands_.size() + 2);
+    bool done = call->Open();
+    for (const Operand& operand : operands_) {
+      const void* data = operand.input >= 0 ? buffers.in[static_cast<size_t>(operand.input)] : operand.prepared.get();
+      done = done && call->Add(operand.arg, operand.input, operand.desc, data);
+    }
+    done = done && call->Add(DNNL_ARG_DST, -1, dst_, buffers.out);
+    if (scratch_bytes > 0) done = done && call->Add(DNNL_ARG_SCRATCHPAD, -1, scratch_, buffers.scratch);
+    if (!done) return base::Status(base::kResourceExhausted, "oneDNN: out of memory");
+    return std::unique_ptr<Call>(std::move(call));
+  }
+
+ private:
+  const Primitive primitive_;
+  const std::vector<Operand> operands_;
+  const dnnl_memory_desc_t dst_, scratch_;
+};
+
+}  // namespace
+
+const Library* Load() {
+  static const Library* const library = Open();
+  return library;
+}
+
+bool Available() { return Load() != nullptr; }
+
+void UseOneThread() {
+  thread_local bool done = false;
+  if (done) return;
+  if (auto* const set = set_threads.load(std::memory_order_acquire)) {
+    set(1);
+    done = true;
+  }
+}
+
+bool DnnlFormat::Same(const Format& other) const {
+  const auto* same_library = dynamic_cast<const DnnlFormat*>(&other);
+  return same_library != nullptr && Load()->dnnl_memory_desc_equal(&desc_, &same_library->desc_) != 0;
+}
+
+int64_t DnnlFormat::size_bytes() const { return static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&desc_)); }
+
+dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim) {
+  dnnl_dims_t extents{}, strides{};
+  int64_t stride = 1;
+  for (size_t i = dim.size(); i-- > 0;) {
+    extents[i] = dim[i];
+    strides[i] = stride;
+    stride *= dim[i];
+  }
+  dnnl_memory_desc_t desc{};
+  (void)Load()->dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(dim.size()), extents, dnnl_f32, strides);
+  return desc;
+}
+
+dnnl_memory_desc_t AnyDesc(std::span<const int64_t> dim) {
+  dnnl_memory_desc_t desc{};
+  desc.ndims = static_cast<int>(dim.size());
+  for (size_t i = 0; i < dim.size(); ++i) desc.dims[i] = desc.padded_dims[i] = dim[i];
+  desc.data_type = dnnl_f32;
+  desc.format_kind = dnnl_format_kind_any;
+  return desc;
+}
+
+dnnl_memory_desc_t DescOf(const TensorInfo& tensor) {
+  const auto* format = dynamic_cast<const DnnlFormat*>(tensor.format.get());
+  return format != nullptr ? format->desc() : PlainDesc(tensor.dim);
+}
+
+FormatRef FormatOf(const dnnl_memory_desc_t& desc, std::span<const int64_t> dim) {
+  const dnnl_memory_desc_t plain = PlainDesc(dim);
+  return Load()->dnnl_memory_desc_equal(&desc, &plain) != 0 ? nullptr : std::make_shared<DnnlFormat>(desc);
+}
+
+bool FusedOf(const Unary& unary, Fused& fused) {
+  fused.alpha = unary.alpha;
+  fused.beta = unary.beta;
+  switch (unary.op) {
+    case UnaryOp::kIdentity:
+      fused.alg = dnnl_alg_kind_undef;
+      return true;
+    case UnaryOp::kRelu:
+      fused.alg = dnnl_eltwise_relu;
+      fused.alpha = 0;
+      return true;
+    case UnaryOp::kLeakyRelu:
+      fused.alg = dnnl_eltwise_relu;
+      return true;
+    case UnaryOp::kClip:
+      fused.alg = dnnl_eltwise_clip_v2;
+      return true;
+    case UnaryOp::kSigmoid:
+      fused.alg = dnnl_eltwise_logistic;
+      return true;
+    case UnaryOp::kTanh:
+      fused.alg = dnnl_eltwise_tanh;
+      return true;
+    case UnaryOp::kExp:
+      fused.alg = dnnl_eltwise_exp;
+      return true;
+    case UnaryOp::kSqrt:
+      fused.alg = dnnl_eltwise_sqrt;
+      return true;
+    case UnaryOp::kAbs:
+      fused.alg = dnnl_eltwise_abs;
+      return true;
+    case UnaryOp::kLog:
+      fused.alg = dnnl_eltwise_log;
+      return true;
+    case UnaryOp::kErf:
+    case UnaryOp::kNeg:
+    case UnaryOp::kReciprocal:
+      return false;
+  }
+  return false;
+}
+
+Attr MakeAttr(const Fused& fused) {
+  const Library& dnnl = *Load();
+  const auto destroy = [](dnnl_primitive_attr_t attr) { (void)Load()->dnnl_primitive_attr_destroy(attr); };
+  dnnl_primitive_attr_t raw = nullptr;
+  if (dnnl.dnnl_primitive_attr_create(&raw) != dnnl_success) return {nullptr, destroy};
+  Attr attr(raw, destroy);
+  bool done = dnnl.dnnl_primitive_attr_set_scratchpad_mode(raw, dnnl_scratchpad_mode_user) == dnnl_success;
+  if (fused.scale != 1) done = done && dnnl.dnnl_primitive_attr_set_output_scales(raw, 1, 0, &fused.scale) == dnnl_success;
+  if (fused.alg != dnnl_alg_kind_undef) {
+    dnnl_post_ops_t ops = nullptr;
+    done = done && dnnl.dnnl_post_ops_create(&ops) == dnnl_success;
+    done = done && dnnl.dnnl_post_ops_append_eltwise(ops, 1, fused.alg, fused.alpha, fused.beta) == dnnl_success;
+    done = done && dnnl.dnnl_primitive_attr_set_post_ops(raw, ops) == dnnl_success;
+    if (ops != nullptr) (void)dnnl.dnnl_post_ops_destroy(ops);
+  }
+  if (!done) attr.reset();
+  return attr;
+}
+
+PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr) {
+  const auto destroy = [](dnnl_primitive_desc_t desc) { (void)Load()->dnnl_primitive_desc_destroy(desc); };
+  dnnl_primitive_desc_t raw = nullptr;
+  if (attr == nullptr) return {nullptr, destroy};
+  if (Load()->dnnl_primitive_desc_create(&raw, op_desc, attr.get(), Load()->engine, nullptr) != dnnl_success) raw = nullptr;
+  return {raw, destroy};
+}
+
+dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index) {
+  const dnnl_memory_desc_t* found = Load()->dnnl_primitive_desc_query_md(desc.get(), what, index);
+  return found != nullptr ? *found : dnnl_memory_desc_t{};
+}
+
+base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, std::vector<Operand> operands, size_t inputs,
+                                                    const TensorInfo& out) {
+  dnnl_primitive_t primitive = nullptr;
+  if (Load()->dnnl_primitive_create(&primitive, desc.get()) != dnnl_success)
+    return base::Status(base::kResourceExhausted, "oneDNN: out of memory");
+  const dnnl_memory_desc_t dst = Query(desc, dnnl_query_dst_md), scratch = Query(desc, dnnl_query_scratchpad_md);
+  std::vector<FormatRef> in_format(inputs);
+  for (const Operand& operand : operands) {
+    if (operand.input < 0) continue;
+    std::vector<int64_t> dim(operand.desc.dims, operand.desc.dims + operand.desc.ndims);
+    in_format[static_cast<size_t>(operand.input)] = FormatOf(operand.desc, dim);
+  }
+  auto kernel = std::make_unique<DnnlKernel>(primitive, std::move(operands), dst, scratch);
+  kernel->in_format = std::move(in_format);
+  const std::vector<int64_t> dst_dim(dst.dims, dst.dims + dst.ndims);
+  kernel->out_format = FormatOf(dst, dst_dim);
+  if (kernel->out_format != nullptr && dst_dim != out.dim)
+    return std::unique_ptr<Kernel>();  // only row-major results may be seen in another shape
+  kernel->scratch_bytes = static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&scratch));
+  return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
+namespace {
+
+bool RunReorder(const dnnl_memory_desc_t& from, const void* in, const dnnl_memory_desc_t& to, void* out) {
+  const Library& dnnl = *Load();
+  UseOneThread();
+  dnnl_primitive_desc_t raw = nullptr;
+  if (dnnl.dnnl_reorder_primitive_desc_create(&raw, &from, dnnl.engine, &to, dnnl.engine, nullptr) != dnnl_success) return false;
+  dnnl_primitive_t handle = nullptr;
+  const bool made = dnnl.dnnl_primitive_create(&handle, raw) == dnnl_success;
+  (void)dnnl.dnnl_primitive_desc_destroy(raw);
+  if (!made) return false;
+  const Primitive primitive(handle);
+  DnnlCall call(primitive.get, 2);
+  return call.Open() && call.Add(DNNL_ARG_SRC, 0, from, in) && call.Add(DNNL_ARG_DST, -1, to, out) && call.Run() == nullptr;
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<const void>> Pack(const Constant& constant, const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to) {
+  // Descriptors are plain data that oneDNN fills whole, so their bytes are the key.
+  const std::string key =
+      std::string(reinterpret_cast<const char*>(&from), sizeof(from)) + std::string(reinterpret_cast<const char*>(&to), sizeof(to));
+  std::shared_ptr<const void>& packed = constant.Packed(key);
+  if (packed != nullptr) return packed;
+  auto elements = constant.Load();
+  if (!elements.ok()) return elements.status();
+  if (Load()->dnnl_memory_desc_equal(&from, &to) != 0) {
+    packed = *elements;
+    return packed;
+  }
+  const size_t bytes = (Load()->dnnl_memory_desc_get_size(&to) + kAlign - 1) / kAlign * kAlign;
+  void* memory = std::aligned_alloc(kAlign, std::max<size_t>(bytes, kAlign));
+  if (memory == nullptr) return base::Status(base::kResourceExhausted, "out of memory for weights");
+  std::shared_ptr<const void> owner(memory, std::free);
+  if (!RunReorder(from, elements->get(), to, memory)) return base::Status(base::kUnimplemented, "oneDNN cannot pack these weights");
+  packed = owner;
+  return packed;
+}
+
+base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to) {
+  if (Load() == nullptr || from.dtype != WF_F32) return base::Status(base::kUnimplemented, "no conversion between these memory formats");
+  TensorInfo out = from;
+  out.format = to;
+  const dnnl_memory_desc_t source = DescOf(from), target = DescOf(out);
+  const Attr attr = MakeAttr({});
+  dnnl_primitive_desc_t raw = nullptr;
+  const auto result = Load()->dnnl_reorder_primitive_desc_create(&raw, &source, Load()->engine, &target, Load()->engine, attr.get());
+  if (result != dnnl_success) return base::Status(base::kUnimplemented, "no conversion between these memory formats");
+  const PrimitiveDesc desc(raw, [](dnnl_primitive_desc_t each) { (void)Load()->dnnl_primitive_desc_destroy(each); });
+  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, source, nullptr}}, 1, out);
+  if (kernel.ok()) (*kernel)->impl = "onednn";
+  return kernel;
+}
+
+}  // namespace wf::kernels::onednn

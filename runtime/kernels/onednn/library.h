@@ -1,0 +1,76 @@
+#pragma once
+
+#include <oneapi/dnnl/dnnl.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/kernels/kernel.h"
+#include "runtime/kernels/unary/unary.h"
+
+#if DNNL_VERSION_MAJOR != 2
+#error "written for the 2.x API of oneDNN: op descriptors, dnnl_memory_desc_t by value"
+#endif
+
+// The wall around oneDNN's C API. The shared library is opened when the first kernel is made, so a server without models never maps it.
+namespace wf::kernels::onednn {
+
+struct Library {
+#define DNNL(name) decltype(&::name) name = nullptr;
+#include "runtime/kernels/onednn/functions.def"
+#undef DNNL
+  dnnl_engine_t engine = nullptr;
+};
+
+// Null when it is not installed.   Thread: thread-safe; the first call costs milliseconds.
+const Library* Load();
+
+class DnnlFormat final : public Format {
+ public:
+  explicit DnnlFormat(const dnnl_memory_desc_t& desc) : desc_(desc) {}
+  bool Same(const Format& other) const override;
+  int64_t size_bytes() const override;
+  const dnnl_memory_desc_t& desc() const { return desc_; }
+
+ private:
+  const dnnl_memory_desc_t desc_;
+};
+
+dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim);                        // row-major f32
+dnnl_memory_desc_t AnyDesc(std::span<const int64_t> dim);                          // format for oneDNN to choose
+dnnl_memory_desc_t DescOf(const TensorInfo& tensor);                               // in the format it has
+FormatRef FormatOf(const dnnl_memory_desc_t& desc, std::span<const int64_t> dim);  // null when it is row-major
+
+using PrimitiveDesc = std::unique_ptr<dnnl_primitive_desc, void (*)(dnnl_primitive_desc_t)>;
+using Attr = std::unique_ptr<dnnl_primitive_attr, void (*)(dnnl_primitive_attr_t)>;
+
+// What runs behind an operation: its result times `scale`, then an elementwise function.
+struct Fused {
+  dnnl_alg_kind_t alg = dnnl_alg_kind_undef;  // of the function; undef: none
+  float alpha = 0, beta = 0, scale = 1;
+};
+bool FusedOf(const Unary& unary, Fused& fused);  // false when oneDNN does not have the function
+Attr MakeAttr(const Fused& fused);               // with the user's scratchpad; null when oneDNN refuses
+
+// Null when oneDNN has no implementation.
+PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr);
+dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index = 0);
+
+// An operand of a primitive: an input of the kernel, or something prepared that lives with it.
+struct Operand {
+  int arg = 0;     // DNNL_ARG_*
+  int input = -1;  // index of the kernel's input, or -1
+  dnnl_memory_desc_t desc{};
+  std::shared_ptr<const void> prepared;  // input -1: the packed data
+};
+
+// The kernel that runs the primitive. Formats of inputs and output are those of `desc`.
+base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, std::vector<Operand> operands, size_t inputs,
+                                                    const TensorInfo& out);
+
+// The elements of a constant, reordered to `to`; shared through the constant. `from`: how to read its row-major elements.
+base::Result<std::shared_ptr<const void>> Pack(const Constant& constant, const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to);
+
+}  // namespace wf::kernels::onednn

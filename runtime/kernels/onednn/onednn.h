@@ -1,0 +1,22 @@
+#pragma once
+
+#include "runtime/kernels/operation.h"
+
+// oneDNN behind the kernel contracts. Nothing else knows its types. Each maker gives null for cases that oneDNN does not have or that plain
+// code does faster, and for all cases when the library is not installed.
+namespace wf::kernels::onednn {
+
+base::Result<std::unique_ptr<Kernel>> MakeConv(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeMatMul(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakePool(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeBinary(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to);
+
+// oneDNN takes the number of threads from its caller when a primitive is made: one, on every thread. Does not load the library.
+void UseOneThread();
+
+bool Available();  // loads the library
+
+}  // namespace wf::kernels::onednn

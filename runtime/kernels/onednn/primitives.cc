@@ -1,0 +1,279 @@
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/kernels/onednn/library.h"
+#include "runtime/kernels/onednn/onednn.h"
+
+namespace wf::kernels::onednn {
+namespace {
+
+using Made = base::Result<std::unique_ptr<Kernel>>;
+Made NotHere() { return std::unique_ptr<Kernel>(); }
+
+bool HasInput(const Operation& operation, size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; }
+
+bool AnyEmpty(const Operation& operation) {
+  bool empty = operation.out.count() == 0;
+  for (const TensorInfo& in : operation.in) empty = empty || (in.dtype != 0 && in.count() == 0);
+  return empty;
+}
+
+// The operand of a constant is packed now; others come when the kernel runs.
+base::Result<Operand> MakeOperand(int arg, int input, const TensorInfo& tensor, const dnnl_memory_desc_t& from,
+                                  const dnnl_memory_desc_t& to) {
+  Operand operand{arg, input, to, nullptr};
+  if (tensor.constant == nullptr) return operand;
+  auto packed = Pack(*tensor.constant, from, to);
+  if (!packed.ok()) return packed.status();
+  operand.input = -1;
+  operand.prepared = *std::move(packed);
+  return operand;
+}
+
+void Copy(std::span<const int64_t> from, dnnl_dims_t to) { std::copy(from.begin(), from.end(), to); }
+
+// Padding at the end that the output's extent implies.
+void EndPads(const Operation& operation, std::span<const int64_t> kernel, std::span<const int64_t> stride,
+             std::span<const int64_t> dilation, std::span<const int64_t> begin, dnnl_dims_t end) {
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    const int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
+    end[i] = (operation.out.dim[2 + i] - 1) * stride[i] + reach - operation.in[0].dim[2 + i] - begin[i];
+  }
+}
+
+// [m, c/group, k...] seen as [group, m/group, c/group, k...].
+std::vector<int64_t> GroupedDim(const std::vector<int64_t>& dim, int64_t group) {
+  if (group == 1) return dim;
+  std::vector<int64_t> grouped = {group, dim[0] / group};
+  grouped.insert(grouped.end(), dim.begin() + 1, dim.end());
+  return grouped;
+}
+
+}  // namespace
+
+Made MakeConv(const Operation& operation) {
+  const Conv& conv = std::get<Conv>(operation.params);
+  Fused fused;
+  if (Load() == nullptr || AnyEmpty(operation) || !FusedOf(conv.then, fused)) return NotHere();
+  const TensorInfo &x = operation.in[0], &w = operation.in[1];
+  const std::vector<int64_t> w_dim = GroupedDim(w.dim, conv.group);
+  const size_t spatial = x.dim.size() - 2;
+  dnnl_dims_t stride{}, dilation{}, begin{}, end{};
+  Copy(conv.stride, stride);
+  for (size_t i = 0; i < spatial; ++i) dilation[i] = conv.dilation[i] - 1;
+  Copy(conv.pad_begin, begin);
+  EndPads(operation, std::span(w.dim).subspan(2), conv.stride, conv.dilation, conv.pad_begin, end);
+  // A row-major image of few channels is read as it is; deeper inputs in the format that oneDNN likes.
+  const dnnl_memory_desc_t src = AnyDesc(x.dim), weights = AnyDesc(w_dim), dst = AnyDesc(operation.out.dim);
+  const bool has_bias = HasInput(operation, 2);
+  const dnnl_memory_desc_t bias = has_bias ? PlainDesc(operation.in[2].dim) : dnnl_memory_desc_t{};
+  dnnl_convolution_desc_t op{};
+  if (Load()->dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_inference, dnnl_convolution_direct, &src, &weights,
+                                                         has_bias ? &bias : nullptr, &dst, stride, dilation, begin, end) != dnnl_success) {
+    return NotHere();
+  }
+  const PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused));
+  if (desc == nullptr) return NotHere();
+  std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, Query(desc, dnnl_query_src_md), nullptr}};
+  const dnnl_memory_desc_t packed = Query(desc, dnnl_query_weights_md, 0);
+  if (w.constant == nullptr && (conv.group != 1)) return NotHere();  // weights that change are not seen in another shape
+  auto operand = MakeOperand(DNNL_ARG_WEIGHTS, 1, w, PlainDesc(w_dim), packed);
+  if (!operand.ok()) return operand.status();
+  operands.push_back(*std::move(operand));
+  if (has_bias) {
+    auto added = MakeOperand(DNNL_ARG_BIAS, 2, operation.in[2], bias, bias);
+    if (!added.ok()) return added.status();
+    operands.push_back(*std::move(added));
+  }
+  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out);
+}
+
+namespace {
+
+// x [m, k] times constant weights: the only form whose weights can be packed in any format.
+Made MakeInnerProduct(const Operation& operation, const MatMul& matmul, const Fused& fused) {
+  const TensorInfo &a = operation.in[0], &b = operation.in[1];
+  const int64_t k = a.dim.back(), m = a.count() / k, n = operation.out.dim.back();
+  const std::vector<int64_t> src_dim = {m, k}, weights_dim = {n, k}, dst_dim = {m, n}, bias_dim = {n};
+  const dnnl_memory_desc_t src = PlainDesc(src_dim), weights = AnyDesc(weights_dim), dst = PlainDesc(dst_dim), bias = PlainDesc(bias_dim);
+  const bool has_bias = HasInput(operation, 2);
+  dnnl_inner_product_desc_t op{};
+  if (Load()->dnnl_inner_product_forward_desc_init(&op, dnnl_forward_inference, &src, &weights, has_bias ? &bias : nullptr, &dst) !=
+      dnnl_success) {
+    return NotHere();
+  }
+  const PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused));
+  if (desc == nullptr) return NotHere();
+  // Elements of b as [n, k]: given transposed they lie so, else with strides {1, n}.
+  dnnl_memory_desc_t given = PlainDesc(weights_dim);
+  if (!matmul.turn_b) {
+    const dnnl_dims_t dims = {n, k}, strides = {1, n};
+    if (Load()->dnnl_memory_desc_init_by_strides(&given, 2, dims, dnnl_f32, strides) != dnnl_success) return NotHere();
+  }
+  auto operand = MakeOperand(DNNL_ARG_WEIGHTS, 1, b, given, Query(desc, dnnl_query_weights_md, 0));
+  if (!operand.ok()) return operand.status();
+  std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, src, nullptr}, *std::move(operand)};
+  if (has_bias) {
+    auto added = MakeOperand(DNNL_ARG_BIAS, 2, operation.in[2], bias, bias);
+    if (!added.ok()) return added.status();
+    operands.push_back(*std::move(added));
+  }
+  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out);
+}
+
+// [.., r, c], with leading ones up to `rank`, optionally turned.
+bool MatrixDesc(const std::vector<int64_t>& dim, size_t rank, bool turn, dnnl_memory_desc_t& desc) {
+  std::vector<int64_t> full(rank - dim.size(), 1);
+  full.insert(full.end(), dim.begin(), dim.end());
+  dnnl_dims_t dims{}, strides{};
+  int64_t stride = 1;
+  for (size_t i = rank; i-- > 0;) {
+    dims[i] = full[i];
+    strides[i] = stride;
+    stride *= full[i];
+  }
+  if (turn) {
+    std::swap(dims[rank - 1], dims[rank - 2]);
+    std::swap(strides[rank - 1], strides[rank - 2]);
+  }
+  return Load()->dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(rank), dims, dnnl_f32, strides) == dnnl_success;
+}
+
+}  // namespace
+
+Made MakeMatMul(const Operation& operation) {
+  const MatMul& matmul = std::get<MatMul>(operation.params);
+  Fused fused;
+  if (Load() == nullptr || AnyEmpty(operation) || !FusedOf(matmul.then, fused)) return NotHere();
+  const TensorInfo &a = operation.in[0], &b = operation.in[1];
+  if (a.dim.size() < 2 || b.dim.size() < 2) return NotHere();
+  const bool has_c = HasInput(operation, 2);
+  // c is a bias when it is one value for each column; other forms, and scales beside a bias, are left to plain code.
+  const bool bias_like = !has_c || (operation.in[2].dim.size() >= 1 && operation.in[2].count() == operation.out.dim.back() &&
+                                    operation.in[2].dim.back() == operation.out.dim.back());
+  if (!bias_like || (has_c && matmul.beta != 1) || matmul.alpha != 1) return NotHere();
+  if (b.constant != nullptr && b.dim.size() == 2 && !matmul.turn_a) return MakeInnerProduct(operation, matmul, fused);
+  const size_t rank = operation.out.dim.size();
+  dnnl_memory_desc_t src{}, weights{}, dst{}, bias{};
+  if (!MatrixDesc(a.dim, rank, matmul.turn_a, src) || !MatrixDesc(b.dim, rank, matmul.turn_b, weights) ||
+      !MatrixDesc(operation.out.dim, rank, false, dst)) {
+    return NotHere();
+  }
+  if (has_c && !MatrixDesc({operation.out.dim.back()}, rank, false, bias)) return NotHere();
+  dnnl_matmul_desc_t op{};
+  if (Load()->dnnl_matmul_desc_init(&op, &src, &weights, has_c ? &bias : nullptr, &dst) != dnnl_success) return NotHere();
+  const PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused));
+  if (desc == nullptr) return NotHere();
+  std::vector<Operand> operands;
+  const auto add = [&](int arg, size_t input, const dnnl_memory_desc_t& each) -> base::Status {
+    auto operand = MakeOperand(arg, static_cast<int>(input), operation.in[input], each, each);
+    if (!operand.ok()) return operand.status();
+    operands.push_back(*std::move(operand));
+    return base::Status::Ok();
+  };
+  WF_RETURN_IF_ERROR(add(DNNL_ARG_SRC, 0, src));
+  WF_RETURN_IF_ERROR(add(DNNL_ARG_WEIGHTS, 1, weights));
+  if (has_c) WF_RETURN_IF_ERROR(add(DNNL_ARG_BIAS, 2, bias));
+  auto kernel = MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out);
+  if (kernel.ok() && *kernel != nullptr)
+    (*kernel)->in_format.assign(operation.in.size(), nullptr);  // strides above describe row-major data
+  return kernel;
+}
+
+Made MakePool(const Operation& operation) {
+  const Pool& pool = std::get<Pool>(operation.params);
+  if (Load() == nullptr || AnyEmpty(operation)) return NotHere();
+  const TensorInfo& x = operation.in[0];
+  const size_t spatial = x.dim.size() - 2;
+  dnnl_dims_t stride{}, dilation{}, kernel{}, begin{}, end{};
+  Copy(pool.stride, stride);
+  Copy(pool.kernel, kernel);
+  Copy(pool.pad_begin, begin);
+  EndPads(operation, pool.kernel, pool.stride, pool.dilation, pool.pad_begin, end);
+  for (size_t i = 0; i < spatial; ++i) {
+    dilation[i] = pool.dilation[i] - 1;
+    if (pool.mean && (dilation[i] != 0 || (pool.count_padding && end[i] != pool.pad_end[i]))) return NotHere();
+    if (begin[i] >= kernel[i] || end[i] >= kernel[i]) return NotHere();  // a window of padding alone
+  }
+  const dnnl_alg_kind_t alg = !pool.mean           ? dnnl_pooling_max
+                              : pool.count_padding ? dnnl_pooling_avg_include_padding
+                                                   : dnnl_pooling_avg_exclude_padding;
+  const dnnl_memory_desc_t src = DescOf(x);
+  const dnnl_memory_desc_t dst = x.format != nullptr ? AnyDesc(operation.out.dim) : PlainDesc(operation.out.dim);
+  dnnl_pooling_v2_desc_t op{};
+  if (Load()->dnnl_pooling_v2_forward_desc_init(&op, dnnl_forward_inference, alg, &src, &dst, stride, kernel, dilation, begin, end) !=
+      dnnl_success) {
+    return NotHere();
+  }
+  const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
+  if (desc == nullptr) return NotHere();
+  return MakePrimitive(desc, {{DNNL_ARG_SRC, 0, src, nullptr}}, 1, operation.out);
+}
+
+namespace {
+// Below this many elements a plain loop is done before a primitive has started; blocked data always stays in its format.
+constexpr int64_t kWorthwhile = 1024;
+}  // namespace
+
+Made MakeUnary(const Operation& operation) {
+  Fused fused;
+  const TensorInfo& x = operation.in[0];
+  if (operation.in.size() != 1 || AnyEmpty(operation) || (x.format == nullptr && operation.out.count() < kWorthwhile)) return NotHere();
+  const UnaryOp op_kind = std::get<Unary>(operation.params).op;
+  const bool cheap = op_kind == UnaryOp::kRelu || op_kind == UnaryOp::kAbs || op_kind == UnaryOp::kClip || op_kind == UnaryOp::kSqrt ||
+                     op_kind == UnaryOp::kLeakyRelu;
+  if (x.format == nullptr && cheap) return NotHere();
+  if (Load() == nullptr || !FusedOf(std::get<Unary>(operation.params), fused) || fused.alg == dnnl_alg_kind_undef) return NotHere();
+  const int64_t flat[] = {x.count()};
+  const dnnl_memory_desc_t data = x.format != nullptr ? DescOf(x) : PlainDesc(flat);
+  dnnl_eltwise_desc_t op{};
+  if (Load()->dnnl_eltwise_forward_desc_init(&op, dnnl_forward_inference, fused.alg, &data, fused.alpha, fused.beta) != dnnl_success)
+    return NotHere();
+  const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
+  if (desc == nullptr) return NotHere();
+  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, data, nullptr}}, 1, operation.out);
+  if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = true;
+  return kernel;
+}
+
+// Only for two operands of one blocked format, as where a residual joins; plain code does the rest as fast.
+Made MakeBinary(const Operation& operation) {
+  const TensorInfo &a = operation.in[0], &b = operation.in[1];
+  const BinaryOp op_kind = std::get<Binary>(operation.params).op;
+  if (a.format == nullptr || b.dtype != WF_F32 || b.constant != nullptr || a.dim != b.dim || Load() == nullptr || AnyEmpty(operation))
+    return NotHere();
+  if (op_kind == BinaryOp::kPow) return NotHere();
+  const dnnl_alg_kind_t alg = op_kind == BinaryOp::kAdd   ? dnnl_binary_add
+                              : op_kind == BinaryOp::kSub ? dnnl_binary_sub
+                              : op_kind == BinaryOp::kMul ? dnnl_binary_mul
+                                                          : dnnl_binary_div;
+  const dnnl_memory_desc_t data = DescOf(a);
+  dnnl_binary_desc_t op{};
+  if (Load()->dnnl_binary_desc_init(&op, alg, &data, &data, &data) != dnnl_success) return NotHere();
+  const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
+  if (desc == nullptr) return NotHere();
+  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC_0, 0, data, nullptr}, {DNNL_ARG_SRC_1, 1, data, nullptr}}, 2, operation.out);
+  if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = true;
+  return kernel;
+}
+
+Made MakeSoftmax(const Operation& operation) {
+  const Softmax& softmax = std::get<Softmax>(operation.params);
+  const TensorInfo& x = operation.in[0];
+  if (AnyEmpty(operation) || x.count() < 64 || Load() == nullptr) return NotHere();
+  std::vector<int64_t> dim = {1, 1, 1};  // outer, taken together, inner
+  for (size_t i = 0; i < x.dim.size(); ++i) dim[i < softmax.begin ? 0 : i < softmax.end ? 1 : 2] *= x.dim[i];
+  if (dim[2] != 1) return NotHere();  // across rows oneDNN falls back to slow code
+  dim.pop_back();
+  const dnnl_memory_desc_t data = PlainDesc(dim);
+  dnnl_softmax_v2_desc_t op{};
+  const dnnl_alg_kind_t alg = softmax.log ? dnnl_softmax_log : dnnl_softmax_accurate;
+  if (Load()->dnnl_softmax_v2_forward_desc_init(&op, dnnl_forward_inference, alg, &data, &data, 1) != dnnl_success) return NotHere();
+  const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
+  if (desc == nullptr) return NotHere();
+  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, data, nullptr}}, 1, operation.out);
+  if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = true;
+  return kernel;
+}
+
+}  // namespace wf::kernels::onednn

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "runtime/kernels/batch_norm/batch_norm.h"
+#include "runtime/kernels/binary/binary.h"
+#include "runtime/kernels/cast/cast.h"
+#include "runtime/kernels/conv/conv.h"
+#include "runtime/kernels/kernel.h"
+#include "runtime/kernels/matmul/matmul.h"
+#include "runtime/kernels/move/move.h"
+#include "runtime/kernels/pool/pool.h"
+#include "runtime/kernels/reduce/reduce.h"
+#include "runtime/kernels/softmax/softmax.h"
+#include "runtime/kernels/unary/unary.h"
+
+namespace wf::kernels {
+
+using Params =
+    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy>;
+
+// One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
+struct Operation {
+  Params params;
+  std::vector<TensorInfo> in;  // dtype 0: absent
+  TensorInfo out;              // its format is the kernel's choice
+};
+
+// Makes a kernel, or gives null when this implementation does not fit the case. Errors: a constant cannot be read, memory.
+using MakeFn = base::Result<std::unique_ptr<Kernel>> (*)(const Operation&);
+
+// A row of the table in impls.cc: implementations of one contract, fastest first, `ref` last.
+struct Impl {
+  size_t params;  // index of the contract in Params
+  const char* contract;
+  uint8_t dtype;       // of input 0; 0: any
+  const char* layout;  // of input 0: "row-major" or "any"
+  const char* name;
+  MakeFn make;
+};
+std::span<const Impl> Impls();
+
+// The first row that fits. Errors: kUnimplemented when none does.
+base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation);
+
+// Converts between memory formats. Errors: kUnimplemented when no library knows both.
+base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to);
+
+// Call on every thread before it makes or runs kernels: the libraries below then keep to that thread.   Cost: one thread-local read after
+// the first.
+void UseOneThread();
+
+}  // namespace wf::kernels

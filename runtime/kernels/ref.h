@@ -1,0 +1,68 @@
+#pragma once
+
+#include "runtime/kernels/operation.h"
+
+// The reference implementations: plain C++, row-major, one per contract, the last row of each. They are what the others are tested against,
+// and what runs where no other row fits. Each gives null for element types that it does not take.
+namespace wf::kernels::ref {
+
+base::Result<std::unique_ptr<Kernel>> MakeConv(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeMatMul(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakePool(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeBinary(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeReduce(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeBatchNorm(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeCast(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeTranspose(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeSlice(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakePad(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeGather(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeWhere(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeCopy(const Operation&);
+
+// Calls f.operator()<T>() with the C++ type of a dtype in the list and gives its result; a null kernel when the dtype is not in the list.
+template <typename... Ts, typename F>
+std::unique_ptr<Kernel> ForType(uint8_t dtype, F f);
+
+template <typename T>
+constexpr uint8_t kDTypeOf = 0;
+template <>
+inline constexpr uint8_t kDTypeOf<bool> = WF_BOOL;
+template <>
+inline constexpr uint8_t kDTypeOf<int8_t> = WF_I8;
+template <>
+inline constexpr uint8_t kDTypeOf<int16_t> = WF_I16;
+template <>
+inline constexpr uint8_t kDTypeOf<int32_t> = WF_I32;
+template <>
+inline constexpr uint8_t kDTypeOf<int64_t> = WF_I64;
+template <>
+inline constexpr uint8_t kDTypeOf<uint8_t> = WF_U8;
+template <>
+inline constexpr uint8_t kDTypeOf<uint16_t> = WF_U16;
+template <>
+inline constexpr uint8_t kDTypeOf<uint32_t> = WF_U32;
+template <>
+inline constexpr uint8_t kDTypeOf<uint64_t> = WF_U64;
+template <>
+inline constexpr uint8_t kDTypeOf<float> = WF_F32;
+template <>
+inline constexpr uint8_t kDTypeOf<double> = WF_F64;
+
+template <typename... Ts, typename F>
+std::unique_ptr<Kernel> ForType(uint8_t dtype, F f) {
+  std::unique_ptr<Kernel> result;
+  ((kDTypeOf<Ts> == dtype ? void(result = f.template operator()<Ts>()) : void()), ...);
+  return result;
+}
+
+// Applies `op` to `count` elements in place; float and double only.
+template <typename T>
+void Apply(const Unary& unary, T* data, int64_t count);
+extern template void Apply<float>(const Unary&, float*, int64_t);
+extern template void Apply<double>(const Unary&, double*, int64_t);
+
+}  // namespace wf::kernels::ref

@@ -81,7 +81,7 @@ def check_layers(tree):
                 continue
             quoted, angled = match.groups()
             other = folder_of(quoted) if quoted else None
-            if other in allowed and not may_use(allowed, folder, other):
+            if other in allowed and quoted not in allowed[folder] and not may_use(allowed, folder, other):
                 yield name, number, f"`{folder}` may not include `{other}`"
             if quoted and "/" not in quoted:
                 yield name, number, f'include "{quoted}" is not relative to the root'
@@ -118,9 +118,11 @@ def check_cmake_deps(tree):
             if current not in reached:
                 reached.add(current)
                 queue.extend(libraries.get(current, (None, ()))[1])
+        if folder not in allowed:
+            continue  # reported by `layers`
         included = {folder_of(m) for name in tree.under(folder + "/", suffix=SOURCE)
                     for m in re.findall(r'^\s*#\s*include\s+"([^"]+)"', tree.text(name), re.M)}
-        for other in sorted(o for o in included if o in libraries and o not in reached):
+        for other in sorted(o for o in included if o in libraries and o not in reached and may_use(allowed, folder, o)):
             yield file, 1, f"`{folder}` includes `{other}` without depending on it"
 
 
@@ -136,19 +138,34 @@ def check_sizes(tree):
         yield "CMakeLists.txt", MAX_ROOT_CMAKE_LINES, f"more than {MAX_ROOT_CMAKE_LINES} lines"
 
 
+NOT_A_FUNCTION = re.compile(r"(if|for|while|switch|do|else|return|case|namespace|class|struct|enum|union|extern|template|public|private|protected|using|typedef|#|//|\}|\))")
+
+
+def bodies_at(lines, indent):
+    """(first, last) line numbers of what opens with a brace at this margin and closes there: functions, for the formatter puts nothing else so."""
+    head = start = None
+    for number, line in enumerate(lines, 1):
+        at_margin = line.startswith(indent) and line[len(indent):len(indent) + 1] not in ("", " ")
+        if start is not None:
+            if at_margin and line[len(indent)] == "}":
+                yield start, number
+                head = start = None
+            continue
+        if at_margin:
+            head = None if NOT_A_FUNCTION.match(line[len(indent):]) else number
+        if head is not None and re.search(r"\{\s*(//.*)?$", line):
+            start = head
+        elif head is not None and re.search(r"[;}]\s*(//.*)?$", line):
+            head = None
+
+
 def check_functions(tree):
-    """Bodies at the left margin, which is where the formatter puts functions; members inside classes are short by their nature."""
     for name in tree.under("compiler/", "runtime/", "tests/", suffix=SOURCE):
-        start = None
-        for number, line in enumerate(tree.lines(name), 1):
-            if start is None:
-                opens = re.match(r"[^\s#/}].*\{\s*(//.*)?$", line) or re.match(r"\s{4}[^\s].*\)( const| noexcept)* \{$", line)
-                if opens and not re.match(r"(namespace|class|struct|enum|union|extern|template|const|constexpr|static const|inline constexpr)\b", line):
-                    start = number
-            elif line.startswith("}"):
-                if number - start + 1 > MAX_FUNCTION_LINES:
-                    yield name, start, f"a function of {number - start + 1} lines; at most {MAX_FUNCTION_LINES}"
-                start = None
+        for indent in ("", "  "):  # functions, and members defined in their class
+            for first, last in bodies_at(tree.lines(name), indent):
+                head = tree.lines(name)[first - 1]
+                if last - first + 1 > MAX_FUNCTION_LINES and "(" in head:
+                    yield name, first, f"a function of {last - first + 1} lines; at most {MAX_FUNCTION_LINES}"
 
 
 def check_format(tree):

@@ -1,0 +1,38 @@
+#include <cstdlib>
+#include <vector>
+
+#include "runtime/nodes/nodes.h"
+
+namespace {
+
+struct Job {
+  wf_ctx ctx;
+  uint64_t left;
+  std::vector<void*> blocks;
+};
+
+}  // namespace
+
+extern "C" void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t align) noexcept {
+  auto* job = reinterpret_cast<Job*>(ctx);
+  if (bytes > job->left) return nullptr;
+  job->left -= bytes;
+  return job->blocks.emplace_back(std::aligned_alloc(align, bytes));
+}
+
+extern "C" wf_code wf_fail(wf_ctx*, wf_code, uint32_t, wf_bytes) noexcept { return WF_FAILED; }
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const uint32_t stop = 0;
+  Job job{{&stop}, 1 << 20, {}};
+  const wf_bytes file{data, size};
+  wf_tensor gray;
+  if (wf_n_decode_gray(&job.ctx, &file, &gray) == 0) {
+    // What is called decoded is there in full.
+    const auto* pixels = static_cast<const uint8_t*>(gray.data);
+    volatile uint8_t last = pixels[gray.dim[0] * gray.dim[1] - 1];
+    (void)last;
+  }
+  for (void* block : job.blocks) std::free(block);
+  return 0;
+}

@@ -1,0 +1,82 @@
+// Gives a fuzz target every file of a corpus, its prefixes and a few hundred mutations of it: the same ones in every run.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace {
+
+constexpr int kMutationsPerFile = 300;
+constexpr size_t kMaxPrefixes = 300;
+
+// In a block of exactly its size, so that a sanitizer sees a read past the end.
+void Give(const std::vector<uint8_t>& input) {
+  const std::unique_ptr<uint8_t[]> exact(new uint8_t[input.size()]);
+  std::copy(input.begin(), input.end(), exact.get());
+  LLVMFuzzerTestOneInput(exact.get(), input.size());
+}
+
+struct Dice {
+  uint64_t state;
+  uint64_t Roll(uint64_t below) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % below;
+  }
+};
+
+void Mutate(std::vector<uint8_t>& input, Dice& dice) {
+  for (uint64_t changes = 1 + dice.Roll(4); changes > 0 && !input.empty(); --changes) {
+    const auto at = static_cast<ptrdiff_t>(dice.Roll(input.size()));
+    switch (dice.Roll(4)) {
+      case 0:
+        input[at] = static_cast<uint8_t>(dice.Roll(256));
+        break;
+      case 1:
+        input[at] ^= static_cast<uint8_t>(1U << dice.Roll(8));
+        break;
+      case 2:
+        input.erase(input.begin() + at);
+        break;
+      default:
+        input.insert(input.begin() + at, input[dice.Roll(input.size())]);
+        break;
+    }
+  }
+}
+
+void Replay(const std::vector<uint8_t>& file) {
+  Give(file);
+  const size_t step = file.size() / kMaxPrefixes + 1;
+  for (size_t length = 0; length < file.size(); length += step) Give({file.begin(), file.begin() + static_cast<ptrdiff_t>(length)});
+  Dice dice{file.size() * 2 + 1};
+  for (int i = 0; i < kMutationsPerFile; ++i) {
+    std::vector<uint8_t> changed = file;
+    Mutate(changed, dice);
+    Give(changed);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::filesystem::path> files;
+  for (int i = 1; i < argc; ++i) {
+    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const auto& path : files) {
+    std::ifstream stream(path, std::ios::binary);
+    Replay({std::istreambuf_iterator<char>(stream), {}});
+  }
+  std::printf("%zu files\n", files.size());
+  return files.empty() ? 1 : 0;
+}

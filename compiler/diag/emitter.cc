@@ -24,14 +24,18 @@ std::string Format(std::string_view message, std::initializer_list<Argument> arg
   return text;
 }
 
+// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> previous(b.size() + 1), row(b.size() + 1);
+  std::vector<size_t> before(b.size() + 1), previous(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) previous[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       row[j] = std::min({previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    std::swap(before, previous);
     std::swap(previous, row);
   }
   return previous[b.size()];
@@ -69,7 +73,7 @@ Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list
     return other.code == code && other.span == span && other.message == diagnostic.message;
   });
   const bool is_error = info.severity == Severity::kError;
-  if (!repeated && is_error) ++error_count_;
+  if (!repeated) ++(is_error ? error_count_ : warning_count_);
   if (repeated || (is_error && error_count_ > limit_)) {
     dropped_ = std::move(diagnostic);
     return Builder(&dropped_);
@@ -85,10 +89,12 @@ std::vector<Diagnostic> Emitter::Sorted() const {
 }
 
 std::optional<std::string> Suggest(std::string_view name, const std::vector<std::string>& candidates) {
+  constexpr size_t kLongestName = 200;  // the comparison is quadratic
+  if (name.size() > kLongestName) return std::nullopt;
   const std::string* best = nullptr;
   size_t best_distance = std::max<size_t>(1, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    if (candidate == name) continue;
+    if (candidate == name || candidate.size() > kLongestName) continue;
     const size_t distance = EditDistance(name, candidate);
     if (distance >= best_distance) continue;
     best_distance = distance;

@@ -69,11 +69,13 @@ class Emitter {
   Builder Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments = {});
 
   size_t error_count() const { return error_count_; }
+  size_t warning_count() const { return warning_count_; }
+  size_t dropped_count() const { return error_count_ > limit_ ? error_count_ - limit_ : 0; }  // errors beyond the limit
   bool has_errors() const { return error_count_ != 0; }
   std::vector<Diagnostic> Sorted() const;  // by file, position, code
 
  private:
-  size_t limit_, error_count_ = 0;
+  size_t limit_, error_count_ = 0, warning_count_ = 0;
   std::deque<Diagnostic> diagnostics_;
   Diagnostic dropped_;
 };

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/base/utf8.h"
 #include "compiler/parse/build.h"
-#include "compiler/parse/encoding.h"
 #include "compiler/parse/recovery.h"
 #include "compiler/parse/report.h"
 #include "compiler/parse/tokens.h"
@@ -12,7 +12,7 @@ namespace wf::parse {
 namespace {
 
 bool CheckEncoding(source::FileId file, std::string_view bytes, diag::Emitter& emitter) {
-  const auto bad = FirstBadByte(bytes);
+  const auto bad = source::FirstBadByte(bytes);
   if (!bad) return true;
   const auto at = static_cast<uint32_t>(*bad);
   auto built = emitter.Emit({file, at, at + 1}, diag::kNotUtf8, {fmt::format("0x{:02X}", static_cast<unsigned char>(bytes[*bad]))});
@@ -34,7 +34,7 @@ class ConflictListener : public antlr4::DiagnosticErrorListener {
 std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter) {
   const std::string_view bytes = sources.text(file);
   if (!CheckEncoding(file, bytes, emitter)) return std::nullopt;
-  const Text text{file, bytes, ByteOrderMarkLength(bytes)};
+  const Text text{file, bytes, source::ByteOrderMarkLength(bytes)};
   ByteStream stream(text.bytes, text.begin);
   grammar::WfLexer lexer(&stream);
   lexer.removeErrorListeners();

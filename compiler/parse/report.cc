@@ -158,7 +158,7 @@ bool Reporter::ReportBrackets(const Mistake& mistake) {
 // An `if` that yields a value: its arms stand in braces, and it has both.
 bool Reporter::ReportElse(const Mistake& mistake) {
   const bool after_else = mistake.at > 0 && TypeAt(mistake.at - 1) == T::KW_ELSE;
-  if (after_else && Expects(mistake, T::LBRACE)) {
+  if (after_else && (Expects(mistake, T::LBRACE) || Expects(mistake, T::KW_ELSE))) {
     auto built = emitter_.Emit(SpanAt(mistake.at), diag::kElseWithoutBrace, {Quoted(mistake.at)});
     built.Label(SpanAt(mistake.at - 1), "this `else` belongs to the `if`");
     built.Help("`if c { a } else { b }`; the fallback of a node comes after all of it");

@@ -1,6 +1,6 @@
 #include "compiler/parse/strings.h"
 
-#include "compiler/parse/encoding.h"
+#include "compiler/base/utf8.h"
 
 namespace wf::parse {
 namespace {
@@ -87,7 +87,7 @@ void StringReader::ReadEscape() {
     case 'u':
       return ReadCodePoint(begin);
     default: {
-      const size_t length = DecodeUtf8(inside_.substr(at_)).length;
+      const size_t length = source::DecodeUtf8(inside_.substr(at_)).length;
       emitter_.Emit(SpanFrom(begin, at_ + length), diag::kUnknownEscape, {inside_.substr(begin, 1 + length)})
           .Help(R"(there are \n \t \r \" \\ and \u{1F600})");
       at_ += length;
@@ -112,8 +112,8 @@ void StringReader::ReadCodePoint(size_t begin) {
   }
   const bool closed = At('}');
   if (closed) ++at_;
-  if (opened && closed && digits >= 1 && digits <= 6 && IsScalarValue(value)) {
-    AppendUtf8(value, text_);
+  if (opened && closed && digits >= 1 && digits <= 6 && source::IsScalarValue(value)) {
+    source::AppendUtf8(value, text_);
     return;
   }
   emitter_.Emit(SpanFrom(begin, at_), diag::kUnknownEscape, {inside_.substr(begin, at_ - begin)})

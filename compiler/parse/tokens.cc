@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/parse/encoding.h"
+#include "compiler/base/utf8.h"
 #include "compiler/parse/limits.h"
 
 namespace wf::parse {
@@ -40,7 +40,7 @@ std::optional<std::string> HelpForCharacter(char32_t character) {
 }
 
 std::string NameOfCharacter(std::string_view bytes) {
-  const CodePoint first = DecodeUtf8(bytes);
+  const source::CodePoint first = source::DecodeUtf8(bytes);
   if (first.value < 0x20 || (first.value >= 0x7F && first.value < 0xA1) || first.value == 0xFEFF) {
     return fmt::format("U+{:04X}", static_cast<uint32_t>(first.value));
   }
@@ -62,6 +62,7 @@ class Reader {
   bool TakeBadCharacter(const Token& token);
   bool CountMistake() { return ++mistakes_ <= kMaxMistakes; }
   void CloseBracket(size_t type);
+  void EndStatement();
 
   const Text& text_;
   diag::Emitter& emitter_;
@@ -99,7 +100,7 @@ bool Reader::TakeBadCharacter(const Token& token) {
   bad_end_ = token.getStopIndex() + 1;
   if (continues) return true;
   const std::string_view rest = text_.bytes.substr(begin);
-  const CodePoint first = DecodeUtf8(rest);
+  const source::CodePoint first = source::DecodeUtf8(rest);
   emitter_.Emit({text_.file, Narrow(begin), Narrow(begin + first.length)}, diag::kStrayCharacter, {NameOfCharacter(rest)})
       .HelpIf(HelpForCharacter(first.value));
   list_.damaged.push_back(list_.owned.size());
@@ -118,6 +119,7 @@ bool Reader::Keep(std::unique_ptr<Token> token) {
   }
   list_.opener.push_back(open_.empty() ? -1 : open_.back());
   if (IsCloseBracket(type)) CloseBracket(type);
+  if (type == T::SEMI) EndStatement();
   if (IsOpenBracket(type)) open_.push_back(static_cast<int32_t>(list_.all.size()));
   list_.all.push_back(token.get());
   list_.owned.push_back(std::move(token));
@@ -129,6 +131,11 @@ void Reader::CloseBracket(size_t type) {
   const auto fits = [&](int32_t opener) { return Closes(type, list_.all[static_cast<size_t>(opener)]->getType()); };
   const auto match = std::find_if(open_.rbegin(), open_.rend(), fits);
   if (match != open_.rend()) open_.erase(match.base() - 1, open_.end());
+}
+
+// No `(` or `[` reaches beyond a `;`, so one left open there is a mistake of that statement alone.
+void Reader::EndStatement() {
+  while (!open_.empty() && list_.all[static_cast<size_t>(open_.back())]->getType() != T::LBRACE) open_.pop_back();
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
-#include "compiler/parse/encoding.h"
+#include "compiler/base/utf8.h"
 
-namespace wf::parse {
+#include <cstdint>
+
+namespace wf::source {
 namespace {
 
 uint8_t ByteAt(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]); }
@@ -62,10 +64,11 @@ void AppendUtf8(char32_t code_point, std::string& text) {
 
 CodePoint DecodeUtf8(std::string_view text) {
   const size_t length = SequenceLength(text, 0);
-  if (length <= 1) return {ByteAt(text, 0), 1};
+  if (length == 0) return {0xFFFD, 1};
+  if (length == 1) return {ByteAt(text, 0), 1};
   char32_t value = ByteAt(text, 0) & (0xFF >> (length + 1));
   for (size_t at = 1; at < length; ++at) value = value << 6 | (ByteAt(text, at) & 0x3F);
   return {value, length};
 }
 
-}  // namespace wf::parse
+}  // namespace wf::source

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace wf::parse {
+namespace wf::source {
 
 // Offset of the first byte that is not part of well-formed UTF-8 (overlong forms, surrogates and values above U+10FFFF are not).
 std::optional<size_t> FirstBadByte(std::string_view text);
@@ -20,6 +20,7 @@ struct CodePoint {
   char32_t value;
   size_t length;
 };
-CodePoint DecodeUtf8(std::string_view text);  // of the first character; REQUIRES: non-empty, well formed
+CodePoint DecodeUtf8(
+    std::string_view text);  // of the first character; a byte that begins none yields U+FFFD, length 1. REQUIRES: non-empty
 
-}  // namespace wf::parse
+}  // namespace wf::source

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "compiler/base/source.h"
+#include "compiler/diag/emitter.h"
+
+namespace wf::diag {
+
+enum class Color { kNever, kAlways };
+
+// One diagnostic for people: severity, code, message, then the lines it points into with carets and labels, then help and fixes. Ends with
+// an empty line. Tabs, wide characters and very long lines keep the carets in place; control characters of the text are not passed on.
+std::string RenderText(const Diagnostic& diagnostic, const source::SourceMap& sources, Color color);
+
+// One diagnostic for programs, one line of JSON with its line break; columns in bytes from 1, ends exclusive.
+std::string RenderJson(const Diagnostic& diagnostic, const source::SourceMap& sources);
+
+std::string_view SeverityName(Severity severity);  // "error", "warning"
+std::string CodeName(Code code);                   // "WF3001"
+
+}  // namespace wf::diag

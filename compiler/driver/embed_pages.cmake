@@ -1,0 +1,11 @@
+# cmake -DFOLDER=docs/errors -DOUT=pages.cc -P embed_pages.cmake: the pages as one C++ table, in order of their numbers.
+file(GLOB pages ${FOLDER}/WF*.md)
+list(SORT pages)
+set(rows "")
+foreach(page ${pages})
+  get_filename_component(name ${page} NAME_WE)
+  string(SUBSTRING ${name} 2 -1 number)
+  file(READ ${page} text)
+  string(APPEND rows "    {${number}, R\"~page(${text})~page\"},\n")
+endforeach()
+file(WRITE ${OUT} "#include \"compiler/driver/explain.h\"\n\nnamespace wf::driver {\nnamespace {\nconstexpr ErrorPage kPages[] = {\n    {0, \"\"},\n${rows}};\n}  // namespace\nstd::span<const ErrorPage> ErrorPages() { return std::span(kPages).subspan(1); }\n}  // namespace wf::driver\n")

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace wf::driver {
+
+// The page of docs/errors about one code, built into wfc.
+struct ErrorPage {
+  int number;
+  std::string_view text;
+};
+std::span<const ErrorPage> ErrorPages();  // sorted by number
+
+// "WF3001", "wf3001" or "3001" to 3001; 0 for anything else.
+int ParseCode(std::string_view text);
+
+std::string ListOfCodes();  // one line for each code that exists
+
+}  // namespace wf::driver

@@ -1,0 +1,66 @@
+#include "compiler/driver/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace wf::driver {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+base::Status FromErrno() {
+  if (errno == ENOENT || errno == ENOTDIR) return {base::kNotFound, "no such file"};
+  if (errno == EACCES || errno == EPERM) return {base::kPermissionDenied, "permission denied"};
+  std::string reason = std::strerror(errno);
+  if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+  return {base::kUnavailable, reason};
+}
+
+}  // namespace
+
+base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // O_NONBLOCK: a pipe must not block the open
+  if (file.get() < 0) return FromErrno();
+  struct stat info{};
+  if (fstat(file.get(), &info) != 0) return FromErrno();
+  if (S_ISDIR(info.st_mode)) return base::Status(base::kInvalidArgument, "it is a folder");
+  if (!S_ISREG(info.st_mode)) return base::Status(base::kInvalidArgument, "it is not a regular file");
+  const auto too_large = [&] { return base::Status(base::kResourceExhausted, fmt::format("larger than {} MiB", max_bytes >> 20)); };
+  if (static_cast<uint64_t>(info.st_size) > max_bytes) return too_large();
+  std::string text;
+  text.resize(static_cast<size_t>(info.st_size));
+  size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t got = read(file.get(), text.data() + filled, text.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FromErrno();
+    if (got == 0) break;  // it shrank meanwhile
+    filled += static_cast<size_t>(got);
+  }
+  text.resize(filled);
+  return text;
+}
+
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+}  // namespace wf::driver

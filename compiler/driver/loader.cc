@@ -1,0 +1,146 @@
+#include "compiler/driver/loader.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/driver/files.h"
+#include "compiler/parse/parse.h"
+
+namespace wf::driver {
+namespace {
+
+using source::Span;
+
+constexpr std::string_view kPrelude = "std.prelude";
+
+struct Import {
+  size_t from, to;  // modules
+  Span span;
+};
+
+class Loader {
+ public:
+  Loader(const std::string& root, const LoaderOptions& options, source::SourceMap& sources, diag::Emitter& emitter)
+      : root_(root), options_(options), sources_(sources), emitter_(emitter) {}
+
+  std::vector<Module> Load();
+
+ private:
+  size_t Find(const std::string& path, const Span& span);
+  void Read(size_t number, const std::string& file_name, const Span& span);
+  void FollowImports(size_t number);
+  std::string FileOf(const std::string& path) const;
+  void ReportCircle();
+
+  const std::string& root_;
+  const LoaderOptions& options_;
+  source::SourceMap& sources_;
+  diag::Emitter& emitter_;
+  std::vector<Module> modules_;
+  std::map<std::string, size_t> by_path_;
+  std::vector<Import> imports_;
+};
+
+std::string Loader::FileOf(const std::string& path) const {
+  const bool standard = path.starts_with("std.");
+  std::string relative = standard ? path.substr(4) : path;
+  std::replace(relative.begin(), relative.end(), '.', '/');
+  return (standard ? options_.stdlib : FolderOf(root_)) + relative + ".wf";
+}
+
+void Loader::Read(size_t number, const std::string& file_name, const Span& span) {
+  base::Result<std::string> text = ReadFile(file_name, options_.max_file_bytes);
+  if (!text.ok()) {
+    if (number == 0) {
+      emitter_.Emit(span, diag::kCannotReadFile, {file_name, text.status().message()});
+    } else {
+      emitter_.Emit(span, diag::kImportNotRead, {modules_[number].path, file_name, text.status().message()});
+    }
+    return;
+  }
+  const source::FileId id = sources_.Add(file_name, *std::move(text));
+  auto file = parse::Parse(id, sources_, emitter_);
+  if (file) modules_[number].file = std::make_unique<ast::File>(std::move(*file));
+}
+
+// The number of the module, read now if it is new.
+size_t Loader::Find(const std::string& path, const Span& span) {
+  const auto [row, is_new] = by_path_.try_emplace(path, modules_.size());
+  if (!is_new) return row->second;
+  modules_.push_back({path, nullptr});
+  Read(row->second, FileOf(path), span);
+  return row->second;
+}
+
+void Loader::FollowImports(size_t number) {
+  if (modules_[number].file == nullptr) return;
+  const ast::File& file = *modules_[number].file;  // the file stays where it is while modules_ grows
+  for (const ast::DeclPtr& decl : file.decls) {
+    const auto* import = ast::DynAs<ast::ImportDecl>(*decl);
+    if (import == nullptr) continue;
+    if (modules_.size() >= options_.max_modules) {
+      emitter_.Emit(import->span, diag::kTooManyModules, {options_.max_modules});
+      return;
+    }
+    imports_.push_back({number, Find(ast::ToString(import->path), import->path.span), import->span});
+  }
+}
+
+// Takes away modules that import nothing left, again and again; what remains runs in circles.
+void Loader::ReportCircle() {
+  std::vector<size_t> open(modules_.size());
+  for (const Import& import : imports_) ++open[import.from];
+  std::vector<size_t> ready;
+  for (size_t at = 0; at < open.size(); ++at) {
+    if (open[at] == 0) ready.push_back(at);
+  }
+  while (!ready.empty()) {
+    const size_t done = ready.back();
+    ready.pop_back();
+    for (const Import& import : imports_) {
+      if (import.to == done && --open[import.from] == 0) ready.push_back(import.from);
+    }
+  }
+  const auto first = std::find_if(open.begin(), open.end(), [](size_t left) { return left != 0; });
+  if (first == open.end()) return;
+  // Following any import that stays inside must come back to where it was.
+  std::vector<const Import*> steps;
+  std::vector<size_t> seen(modules_.size(), SIZE_MAX);
+  for (auto at = static_cast<size_t>(first - open.begin()); seen[at] == SIZE_MAX;) {
+    seen[at] = steps.size();
+    const auto next = std::find_if(imports_.begin(), imports_.end(), [&](const Import& i) { return i.from == at && open[i.to] != 0; });
+    steps.push_back(&*next);
+    at = next->to;
+  }
+  steps.erase(steps.begin(), steps.begin() + static_cast<ptrdiff_t>(seen[steps.back()->to]));
+  const auto name = [&](size_t module) { return module == 0 ? root_ : modules_[module].path; };
+  std::string circle = name(steps.front()->from);
+  for (const Import* step : steps) circle += " → " + name(step->to);
+  auto built = emitter_.Emit(steps.front()->span, diag::kImportCircle, {circle});
+  for (size_t at = 1; at < steps.size(); ++at) built.Label(steps[at]->span, fmt::format("imports `{}`", name(steps[at]->to)));
+}
+
+std::vector<Module> Loader::Load() {
+  modules_.push_back({});
+  Read(0, root_, {});
+  for (size_t at = 0; at < modules_.size(); ++at) FollowImports(at);
+  const std::string prelude(kPrelude);
+  if (modules_[0].file != nullptr && !by_path_.contains(prelude) && access(FileOf(prelude).c_str(), R_OK) == 0) {
+    const size_t from = modules_.size();
+    Find(prelude, {});
+    for (size_t at = from; at < modules_.size(); ++at) FollowImports(at);
+  }
+  ReportCircle();
+  return std::move(modules_);
+}
+
+}  // namespace
+
+std::vector<Module> LoadProgram(const std::string& root, const LoaderOptions& options, source::SourceMap& sources, diag::Emitter& emitter) {
+  return Loader(root, options, sources, emitter).Load();
+}
+
+}  // namespace wf::driver

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/ast/nodes.h"
+#include "compiler/base/source.h"
+#include "compiler/diag/emitter.h"
+
+namespace wf::driver {
+
+// One file of the program.
+struct Module {
+  std::string path;                 // as imports name it: "std.image"; empty for the root
+  std::unique_ptr<ast::File> file;  // null: not read or not parsed, which is reported
+};
+
+struct LoaderOptions {
+  std::string stdlib;  // folder of `import std.x`, with its slash
+  size_t max_file_bytes = size_t{16} << 20;
+  size_t max_modules = 1000;
+};
+
+// Reads and parses `root` and everything it imports: `import a.b` is a/b.wf beside the root, `import std.x` is x.wf of the standard
+// library. modules[0] is the root; the others follow in the order they are first imported, `std.prelude` last if the library has one.
+// Reports files that cannot be read and imports that run in a circle. Bounds: max_modules files of max_file_bytes.
+std::vector<Module> LoadProgram(const std::string& root, const LoaderOptions& options, source::SourceMap& sources, diag::Emitter& emitter);
+
+}  // namespace wf::driver

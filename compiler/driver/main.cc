@@ -1,0 +1,68 @@
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "compiler/driver/commands.h"
+
+namespace {
+
+using wf::driver::Console;
+
+// Nesting in a program is bounded, but phases recurse over it with frames of their own; memory is touched only as deep as they go.
+constexpr size_t kStackBytes = size_t{256} << 20;
+
+// A failed check has said what failed; this adds what to do, and turns the signal into the exit status that stands for our bugs.
+extern "C" void OnAbort(int) noexcept {
+  constexpr char kText[] =
+      "wfc: this is a bug in wfc, not in your program; please report the lines above with the .wf file (exit status 101)\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  _exit(wf::driver::kOurBug);
+}
+
+std::string OwnPath() {
+  std::string path(4096, '\0');
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length > 0 ? static_cast<size_t>(length) : 0);
+  return path;
+}
+
+struct Job {
+  std::vector<std::string> arguments;
+  int status = 0;
+};
+
+extern "C" void* RunJob(void* context) noexcept {
+  Job& job = *static_cast<Job*>(context);
+  Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, [](const char* name) -> const char* { return std::getenv(name); },
+                  OwnPath()};
+  job.status = wf::driver::RunWfc(job.arguments, console);
+  return nullptr;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  std::signal(SIGABRT, OnAbort);
+  std::signal(SIGPIPE, SIG_IGN);
+  Job job{{argv + 1, argv + argc}};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_t thread;
+  const bool started = pthread_create(&thread, &attributes, RunJob, &job) == 0;
+  if (started) {
+    pthread_join(thread, nullptr);
+  } else {
+    RunJob(&job);
+  }
+  std::cout.flush();
+  std::cerr.flush();
+  return job.status;
+}

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wf::driver {
+
+enum class Format : uint8_t { kText, kJson, kDot };
+enum class ColorWhen : uint8_t { kAuto, kAlways, kNever };
+enum class Level : uint8_t { kWorkflow, kStage, kNode, kTask };
+enum class Emit : uint8_t { kAst, kSema, kIr, kLlvm, kAsm, kObj, kExe };
+enum class Phase : uint8_t { kParse, kCheck, kIr, kPasses, kLower, kObject, kLink };  // in the order they run
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::vector<std::string> server_arguments;  // after `--`
+  std::string output;
+  Format format = Format::kText;
+  ColorWhen color = ColorWhen::kAuto;
+  Level level = Level::kNode;
+  std::optional<Emit> emit;
+  Phase stop_after = Phase::kLink;
+  std::string dump_after;  // name of a pass
+  std::string target_cpu = "generic";
+  int optimize = 2;
+  size_t error_limit = 50;
+  bool verbose = false, list = false, help = false, version = false;
+};
+
+// Reads the arguments that follow a command. Nothing and a message in `error` when they are not understood.
+std::optional<Options> ParseOptions(std::string_view command, const std::vector<std::string>& arguments, std::string& error);
+
+std::string OptionsHelp(std::string_view command);  // one line for each flag of the command
+
+}  // namespace wf::driver

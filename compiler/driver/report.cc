@@ -1,0 +1,42 @@
+#include "compiler/driver/report.h"
+
+#include <fmt/format.h>
+
+#include "compiler/diag/render.h"
+
+namespace wf::driver {
+namespace {
+
+diag::Color ColorFor(const Options& options, const Console& console) {
+  const auto set = [&](const char* name) -> std::string {
+    const char* value = console.environment ? console.environment(name) : nullptr;
+    return value == nullptr ? "" : value;
+  };
+  if (options.color == ColorWhen::kAlways) return diag::Color::kAlways;
+  if (options.color == ColorWhen::kNever || !set("NO_COLOR").empty()) return diag::Color::kNever;
+  const std::string force = set("CLICOLOR_FORCE");
+  if (!force.empty() && force != "0") return diag::Color::kAlways;
+  return console.err_is_terminal ? diag::Color::kAlways : diag::Color::kNever;
+}
+
+std::string Count(size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+
+}  // namespace
+
+ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources, const Options& options, Console& console) {
+  const bool json = options.format == Format::kJson;
+  const diag::Color color = ColorFor(options, console);
+  for (const diag::Diagnostic& diagnostic : emitter.Sorted()) {
+    console.err << (json ? diag::RenderJson(diagnostic, sources) : diag::RenderText(diagnostic, sources, color));
+  }
+  const size_t errors = emitter.error_count(), warnings = emitter.warning_count();
+  if (!json && errors + warnings > 0) {
+    std::string total = errors > 0 ? Count(errors, "error") : "";
+    if (warnings > 0) total += (total.empty() ? "" : ", ") + Count(warnings, "warning");
+    if (emitter.dropped_count() > 0) total += fmt::format(", {} of the errors not shown", emitter.dropped_count());
+    console.err << "wfc: " << total << "\n";
+  }
+  return errors > 0 ? kProgramHasErrors : kFine;
+}
+
+}  // namespace wf::driver

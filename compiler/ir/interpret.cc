@@ -1,0 +1,329 @@
+#include "compiler/ir/interpret.h"
+
+#include <bit>
+#include <cstring>
+
+#include "compiler/ir/body_run.h"
+#include "compiler/ir/builder.h"
+#include "compiler/ir/math.h"
+#include "runtime/base/check.h"
+
+namespace wf::ir {
+
+// A program of one body that computes one math operation: slots 0 and 1 are its arguments.
+struct Interpreter::MathBody {
+  Program program;
+  Body body;
+};
+
+Interpreter::Interpreter(const Program& program, Hooks hooks, Limits limits)
+    : program_(program), hooks_(std::move(hooks)), limits_(limits) {}
+Interpreter::~Interpreter() = default;
+
+uint64_t Interpreter::Math(OpKind kind, DType dtype, uint64_t x, uint64_t y) {
+  const size_t index = (static_cast<size_t>(kind) - static_cast<size_t>(OpKind::kExp)) * 2 + (dtype == DType::kF64);
+  std::unique_ptr<MathBody>& made = math_[index];
+  if (!made) {
+    made = std::make_unique<MathBody>();
+    const TypeId type = made->program.types.Scalar(dtype);
+    made->program.slots = {{.name = "x", .type = type}, {.name = "y", .type = type}};
+    Builder builder(made->program, made->body);
+    const ValueId a = builder.Slot(SlotId{0}), b = kind == OpKind::kPow ? builder.Slot(SlotId{1}) : ValueId::kNone;
+    builder.Close(EmitMath(builder, kind, a, b));
+  }
+  // Straight-line scalar code: no blocks, nothing fails.
+  std::vector<uint64_t> bits(made->body.ops.size());
+  for (const ValueId id : made->body.blocks[0].ops) {
+    const Op& op = made->body[id];
+    uint64_t& out = bits[static_cast<size_t>(id)];
+    const auto arg = [&](size_t i) { return i < op.args.size() ? bits[static_cast<size_t>(op.args[i])] : 0; };
+    if (op.kind == OpKind::kScalar) {
+      out = op.imm;
+    } else if (op.kind == OpKind::kSlot) {
+      out = op.imm == 0 ? x : y;
+    } else if (op.kind == OpKind::kConvert) {
+      out = ConvertScalar(made->program.types[made->body[op.args[0]].type].dtype, made->program.types[op.type].dtype, arg(0));
+    } else {
+      const size_t typed = op.kind == OpKind::kSelect ? 1 : 0;
+      out = EvaluateScalar(op.kind, made->program.types[made->body[op.args[typed]].type].dtype, arg(0), arg(1), arg(2));
+    }
+  }
+  return bits[static_cast<size_t>(made->body.blocks[0].result)];
+}
+
+Outcome Interpreter::RunBody(const Body& body, std::span<const Value> slots, uint64_t element) {
+  return BodyRun(*this, body, slots, element).Run();
+}
+
+std::string_view StickyText(int32_t code) {
+  switch (code) {
+    case 7001:
+      return "index out of range";
+    case 7002:
+      return "division by zero";
+    case 7003:
+      return "`zip` of different lengths";
+    case 7004:
+      return "dimensions differ";
+    case 7005:
+      return "`min` or `max` of nothing";
+    default:
+      WF_CHECK(false, code);
+      return "";
+  }
+}
+
+Outcome BodyRun::Run() {
+  if (body_.empty()) return {};
+  if (!RunBlock(BlockId{0}) || !CheckSticky()) return {.value = {}, .failure = failure_};
+  const ValueId result = body_.blocks[0].result;
+  if (result == ValueId::kNone) return {};
+  return {.value = At(result), .failure = {}};
+}
+
+bool BodyRun::Fail(int32_t code, std::string message, uint32_t line) {
+  if (!failure_) failure_ = Failure{.code = code, .message = std::move(message), .line = line};
+  return false;
+}
+
+bool BodyRun::CheckSticky() {
+  if (sticky_ == 0) return true;
+  const int32_t code = 7001 + std::countr_zero(sticky_);
+  return Fail(code, std::string(StickyText(code)), 0);
+}
+
+bool BodyRun::Spend(uint64_t bytes) {
+  if (bytes > owner_.limits_.max_bytes || owner_.bytes_ > owner_.limits_.max_bytes - bytes) {
+    return Fail(kOutOfMemory, "more than " + std::to_string(owner_.limits_.max_bytes >> 20) + " MiB of values", 0);
+  }
+  owner_.bytes_ += bytes;
+  return true;
+}
+
+bool BodyRun::SetItems(ValueId id, std::vector<Value> items) {
+  if (!Spend(items.size() * LayoutOf(program_.types, body_[id].type).align)) return false;
+  At(id) = Value::Items(std::move(items));
+  return true;
+}
+
+bool BodyRun::SetText(ValueId id, std::string text) {
+  if (!Spend(text.size())) return false;
+  At(id) = Value::Text(std::move(text));
+  return true;
+}
+
+bool BodyRun::SetTensor(ValueId id, std::vector<int64_t> dims, std::string elements) {
+  At(id) = Value::Tensor(std::move(dims), std::move(elements));
+  return true;
+}
+
+bool BodyRun::RunBlock(BlockId block) {
+  for (const ValueId id : body_[block].ops) {
+    if (!Execute(id)) return false;
+  }
+  return true;
+}
+
+bool BodyRun::Execute(ValueId id) {
+  const Op& op = body_[id];
+  if (++owner_.steps_ > owner_.limits_.max_steps) {
+    return Fail(kOutOfSteps, "more than " + std::to_string(owner_.limits_.max_steps) + " steps", op.line);
+  }
+  if (op.kind == OpKind::kConvert) {
+    Set(id, ConvertScalar(TypeOf(op.args[0]).dtype, TypeOf(id).dtype, Arg(op, 0).bits));
+    return true;
+  }
+  if (IsScalarArithmetic(op.kind)) {
+    const size_t typed = op.kind == OpKind::kSelect ? 1 : 0, n = op.args.size();
+    Set(id,
+        EvaluateScalar(op.kind, TypeOf(op.args[typed]).dtype, Arg(op, 0).bits, n > 1 ? Arg(op, 1).bits : 0, n > 2 ? Arg(op, 2).bits : 0));
+    return true;
+  }
+  if (IsMath(op.kind)) {
+    Set(id, owner_.Math(op.kind, TypeOf(id).dtype, Arg(op, 0).bits, op.args.size() > 1 ? Arg(op, 1).bits : 0));
+    return true;
+  }
+  switch (op.kind) {
+    case OpKind::kParam:
+      return true;
+    case OpKind::kScalar:
+      Set(id, op.imm);
+      return true;
+    case OpKind::kConstant:
+      At(id) = program_.constants[op.imm].value;
+      return true;
+    case OpKind::kSlot:
+      WF_CHECK(op.imm < slots_.size(), op.imm, slots_.size());
+      At(id) = slots_[op.imm];
+      return true;
+    case OpKind::kElement:
+      Set(id, element_);
+      return true;
+    case OpKind::kIf: {
+      const BlockId taken = op.blocks[Arg(op, 0).bits ? 0 : 1];
+      if (!RunBlock(taken)) return false;
+      if (op.type != TypeId::kNone) At(id) = At(body_[taken].result);
+      return true;
+    }
+    case OpKind::kBuild:
+    case OpKind::kLoad:
+    case OpKind::kDim:
+    case OpKind::kReshape:
+    case OpKind::kReduce:
+    case OpKind::kCheckIndex:
+    case OpKind::kCheckDivisor:
+    case OpKind::kStickyIf:
+    case OpKind::kFold:
+      return RunTensor(id, op);
+    case OpKind::kRecord:
+    case OpKind::kField:
+    case OpKind::kNone:
+    case OpKind::kSome:
+    case OpKind::kHas:
+    case OpKind::kUnwrap:
+      return RunRecord(id, op);
+    case OpKind::kListMake:
+    case OpKind::kListLen:
+    case OpKind::kListGet:
+    case OpKind::kListBuild:
+    case OpKind::kListFilter:
+    case OpKind::kListOfTensor:
+    case OpKind::kTensorOfList:
+    case OpKind::kMapGet:
+    case OpKind::kMapKeys:
+      return RunList(id, op);
+    case OpKind::kStringLen:
+    case OpKind::kStringEqual:
+    case OpKind::kText:
+    case OpKind::kStringFromBytes:
+      return RunText(id, op);
+    default:
+      return RunEffect(id, op);
+  }
+}
+
+bool BodyRun::RunTensor(ValueId id, const Op& op) {
+  switch (op.kind) {
+    case OpKind::kBuild:
+      return RunBuild(id, op);
+    case OpKind::kLoad:
+      return RunLoad(id, op);
+    case OpKind::kDim:
+      Set(id, static_cast<uint64_t>(Arg(op, 0).dims[op.imm]));
+      return true;
+    case OpKind::kReshape: {
+      std::vector<int64_t> dims;
+      int64_t product = 1, old_product = 1;
+      for (size_t i = 1; i < op.args.size(); ++i) dims.push_back(Integer(op.args[i]));
+      for (const int64_t dim : dims) product *= dim;
+      for (const int64_t dim : Arg(op, 0).dims) old_product *= dim;
+      WF_CHECK(product == old_product, product, old_product);
+      Value reshaped = Arg(op, 0);
+      reshaped.dims = std::move(dims);
+      At(id) = std::move(reshaped);
+      return true;
+    }
+    case OpKind::kReduce:
+      return RunReduce(id, op);
+    case OpKind::kFold:
+      return RunFold(id, op);
+    case OpKind::kCheckIndex: {
+      const int64_t index = Integer(op.args[0]), extent = Integer(op.args[1]);
+      const bool is_in = index >= 0 && index < extent;
+      if (!is_in) sticky_ |= 1;
+      Set(id, static_cast<uint64_t>(is_in ? index : index < 0 || extent <= 0 ? 0 : extent - 1));
+      return true;
+    }
+    case OpKind::kCheckDivisor:
+      if (Arg(op, 0).bits == 0) sticky_ |= 2;
+      Set(id, Arg(op, 0).bits == 0 ? 1 : Arg(op, 0).bits);
+      return true;
+    default:
+      if (Arg(op, 0).bits) sticky_ |= 1u << (op.imm - 7001);
+      return true;
+  }
+}
+
+bool BodyRun::RunBuild(ValueId id, const Op& op) {
+  const BlockId block = op.blocks[0];
+  const size_t rank = op.args.size(), size = SizeOf(TypeOf(id).dtype);
+  std::vector<int64_t> dims(rank);
+  uint64_t count = 1;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    dims[axis] = Integer(op.args[axis]);
+    WF_CHECK(dims[axis] >= 0, dims[axis], op.line);
+  }
+  for (const int64_t dim : dims) {
+    if (__builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count)) count = UINT64_MAX;
+  }
+  if (count > owner_.limits_.max_bytes) count = owner_.limits_.max_bytes;  // fails below: an element is at least a byte
+  if (!Spend(count * size)) return false;
+  std::string elements(count * size, '\0');
+  std::vector<int64_t> at(rank, 0);
+  ++tensor_depth_;
+  for (uint64_t k = 0; k < count; ++k) {
+    for (size_t axis = 0; axis < rank; ++axis) SetParam(block, axis, static_cast<uint64_t>(at[axis]));
+    if (!RunBlock(block)) return false;
+    std::memcpy(elements.data() + k * size, &At(body_[block].result).bits, size);
+    for (size_t axis = rank; axis-- > 0;) {
+      if (++at[axis] < dims[axis]) break;
+      at[axis] = 0;
+    }
+  }
+  --tensor_depth_;
+  return SetTensor(id, std::move(dims), std::move(elements));
+}
+
+bool BodyRun::RunLoad(ValueId id, const Op& op) {
+  const Value& tensor = Arg(op, 0);
+  const size_t size = SizeOf(TypeOf(id).dtype);
+  uint64_t bits = 0;
+  if (!tensor.text->empty()) {  // of a tensor without elements: 0
+    uint64_t offset = 0;
+    for (size_t axis = 0; axis < tensor.dims.size(); ++axis) {
+      const int64_t index = Integer(op.args[axis + 1]);
+      WF_CHECK(index >= 0 && index < tensor.dims[axis], index, tensor.dims[axis], axis, op.line);
+      offset = offset * static_cast<uint64_t>(tensor.dims[axis]) + static_cast<uint64_t>(index);
+    }
+    std::memcpy(&bits, tensor.text->data() + offset * size, size);
+  }
+  Set(id, bits);
+  return true;
+}
+
+bool BodyRun::RunReduce(ValueId id, const Op& op) {
+  const auto kind = static_cast<ReduceKind>(op.imm);
+  const DType dtype = TypeOf(id).dtype;
+  const OpKind operation = ReduceOperation(kind);
+  const size_t lanes = ReduceLanes(dtype);
+  std::array<uint64_t, 16> lane;
+  lane.fill(ReduceIdentity(kind, dtype));
+  ++tensor_depth_;
+  for (int64_t k = 0, n = Integer(op.args[0]); k < n; ++k) {
+    SetParam(op.blocks[0], 0, static_cast<uint64_t>(k));
+    if (!RunBlock(op.blocks[0])) return false;
+    uint64_t& sum = lane[static_cast<size_t>(k) % lanes];
+    sum = EvaluateScalar(operation, dtype, sum, At(body_[op.blocks[0]].result).bits);
+  }
+  --tensor_depth_;
+  for (size_t half = lanes / 2; half > 0; half /= 2) {
+    for (size_t i = 0; i < half; ++i) lane[i] = EvaluateScalar(operation, dtype, lane[i], lane[i + half]);
+  }
+  Set(id, lane[0]);
+  return true;
+}
+
+bool BodyRun::RunFold(ValueId id, const Op& op) {
+  const Block& block = body_[op.blocks[0]];
+  Value accumulator = Arg(op, 1);
+  for (int64_t k = 0, n = Integer(op.args[0]); k < n; ++k) {
+    SetParam(op.blocks[0], 0, static_cast<uint64_t>(k));
+    At(block.params[1]) = std::move(accumulator);
+    if (!RunBlock(op.blocks[0])) return false;
+    accumulator = At(block.result);
+  }
+  At(id) = std::move(accumulator);
+  return true;
+}
+
+}  // namespace wf::ir

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+// Runs bodies and workflows one operation after the other: what every operation means, bit for bit (docs/ir.md), and how constants are
+// folded.
+namespace wf::ir {
+
+struct Failure {
+  int32_t code = 0;
+  std::string message;
+  uint32_t line = 0;            // 0: unknown
+  NodeId node = NodeId::kNone;  // of a workflow
+};
+constexpr int32_t kOutOfSteps = -2, kOutOfMemory = 3012;  // codes of Failure beside those of semantics.md 35
+
+// The text of a sticky failure, 7001-7005.
+std::string_view StickyText(int32_t code);
+
+// A value, or why there is none. Neither: a body without a result that ended well.
+struct Outcome {
+  std::optional<Value> value;
+  std::optional<Failure> failure;
+};
+
+// What a program asks of the world. All may be empty: natives and models then fail with 9000, metadata is absent.
+struct Hooks {
+  std::function<Outcome(const std::string& symbol, std::span<const Value> args, TypeId result)> native;
+  std::function<Outcome(ModelId model, std::span<const Value> args, TypeId result)> model;  // several results: a record
+  std::function<std::optional<std::string>(const std::string& key)> meta;
+};
+struct Limits {
+  uint64_t max_steps = 1'000'000'000;        // operations
+  uint64_t max_bytes = uint64_t{256} << 20;  // elements, texts and items made, over the whole run: nothing is given back
+};
+
+// Thread: loop-confined.   Borrows: program (must outlive this).   Errors: Failure; a program that verify refuses is a bug.
+class Interpreter {
+ public:
+  explicit Interpreter(const Program& program, Hooks hooks = {}, Limits limits = {});
+  ~Interpreter();
+
+  // `slots`: value of each slot of the program, by SlotId; only those that the body reads need be there.
+  Outcome RunBody(const Body& body, std::span<const Value> slots = {}, uint64_t element = 0);
+
+  struct Reply {
+    std::optional<std::vector<Value>> outputs;  // by port
+    std::optional<Failure> failure;
+  };
+  Reply RunWorkflow(size_t workflow, std::vector<Value> inputs);
+
+  // Of all runs so far; the last text of a key wins.
+  const std::map<std::string, std::string>& annotations() const { return annotations_; }
+  uint64_t steps() const { return steps_; }
+
+ private:
+  friend class BodyRun;
+  friend class WorkflowRun;
+  uint64_t Math(OpKind kind, DType dtype, uint64_t x, uint64_t y);
+
+  const Program& program_;
+  Hooks hooks_;
+  Limits limits_;
+  uint64_t steps_ = 0, bytes_ = 0;
+  std::map<std::string, std::string> annotations_;
+  struct MathBody;
+  std::array<std::unique_ptr<MathBody>, 16> math_;  // by kind and dtype, made at first use
+};
+
+}  // namespace wf::ir

@@ -1,0 +1,290 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "compiler/ir/body_run.h"
+#include "runtime/base/check.h"
+
+// Records, lists, maps, text and effects of the interpreter.
+namespace wf::ir {
+namespace {
+
+bool IsUtf8(const std::string& text) {
+  const auto* at = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* const end = at + text.size();
+  while (at < end) {
+    const unsigned char lead = *at++;
+    if (lead < 0x80) continue;
+    const int extra = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+    if (lead < 0xc2 || lead > 0xf4 || end - at < extra) return false;
+    uint32_t point = lead & (0x3fu >> extra);
+    for (int i = 0; i < extra; ++i, ++at) {
+      if ((*at & 0xc0) != 0x80) return false;
+      point = point << 6 | (*at & 0x3fu);
+    }
+    if ((extra == 2 && point < 0x800) || (extra == 3 && point < 0x10000) || point > 0x10ffff) return false;
+    if (point >= 0xd800 && point <= 0xdfff) return false;
+  }
+  return true;
+}
+
+template <typename T>
+std::optional<T> ParseNumber(const std::string& text) {
+  T value{};
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || at != end || text.empty()) return {};
+  return value;
+}
+
+// The bits of a scalar written as JSON writes it.
+std::optional<uint64_t> ParseScalar(DType dtype, const std::string& text) {
+  if (dtype == DType::kBool) {
+    if (text == "true") return 1;
+    return text == "false" ? std::optional<uint64_t>(0) : std::nullopt;
+  }
+  if (dtype == DType::kF64 || IsFloat(dtype)) {
+    if (text.empty() || (text[0] != '-' && (text[0] < '0' || text[0] > '9'))) return {};
+    const std::optional<double> value = ParseNumber<double>(text);
+    if (!value || !std::isfinite(*value)) return {};
+    if (dtype == DType::kF64) return F64Bits(*value);
+    const std::optional<float> narrow = ParseNumber<float>(text);
+    return narrow ? std::optional<uint64_t>(ConvertScalar(DType::kF32, dtype, F32Bits(*narrow))) : std::nullopt;
+  }
+  const std::optional<int64_t> value = ParseNumber<int64_t>(text);
+  if (!value && dtype == DType::kU64) return ParseNumber<uint64_t>(text);
+  if (!value) return {};
+  const uint64_t bits = MaskTo(dtype, static_cast<uint64_t>(*value));
+  const bool is_same = IsSigned(dtype) ? SignedOf(dtype, bits) == *value : *value >= 0 && bits == static_cast<uint64_t>(*value);
+  return is_same ? std::optional<uint64_t>(bits) : std::nullopt;
+}
+
+}  // namespace
+
+bool BodyRun::RunRecord(ValueId id, const Op& op) {
+  switch (op.kind) {
+    case OpKind::kRecord: {
+      std::vector<Value> fields;
+      for (size_t i = 0; i < op.args.size(); ++i) fields.push_back(Arg(op, i));
+      At(id) = Value::Items(std::move(fields));
+      return true;
+    }
+    case OpKind::kField:
+      At(id) = Value((*Arg(op, 0).items)[op.imm]);
+      return true;
+    case OpKind::kNone:
+      At(id) = {};
+      return true;
+    case OpKind::kSome: {
+      Value some = Value::Items({Arg(op, 0)});
+      some.bits = 1;
+      At(id) = std::move(some);
+      return true;
+    }
+    case OpKind::kHas:
+      Set(id, Arg(op, 0).bits);
+      return true;
+    default:
+      WF_CHECK(Arg(op, 0).bits == 1);
+      At(id) = Value((*Arg(op, 0).items)[0]);
+      return true;
+  }
+}
+
+bool BodyRun::RunList(ValueId id, const Op& op) {
+  switch (op.kind) {
+    case OpKind::kListMake: {
+      std::vector<Value> items;
+      for (size_t i = 0; i < op.args.size(); ++i) items.push_back(Arg(op, i));
+      return SetItems(id, std::move(items));
+    }
+    case OpKind::kListLen:
+      Set(id, Arg(op, 0).items ? Arg(op, 0).items->size() : 0);
+      return true;
+    case OpKind::kListGet: {
+      const auto& items = *Arg(op, 0).items;
+      const int64_t index = Integer(op.args[1]);
+      WF_CHECK(index >= 0 && static_cast<size_t>(index) < items.size(), index, items.size());
+      At(id) = Value(items[static_cast<size_t>(index)]);
+      return true;
+    }
+    case OpKind::kListBuild:
+      return RunListBuild(id, op);
+    case OpKind::kListFilter:
+      return RunListFilter(id, op);
+    case OpKind::kListOfTensor:
+      return RunListOfTensor(id, op);
+    case OpKind::kTensorOfList:
+      return RunTensorOfList(id, op);
+    default:
+      return RunMap(id, op);
+  }
+}
+
+bool BodyRun::RunListBuild(ValueId id, const Op& op) {
+  std::vector<Value> items;
+  for (int64_t k = 0, n = Integer(op.args[0]); k < n; ++k) {
+    SetParam(op.blocks[0], 0, static_cast<uint64_t>(k));
+    if (!Spend(sizeof(Value)) || !RunBlock(op.blocks[0])) return false;
+    items.push_back(At(body_[op.blocks[0]].result));
+  }
+  return SetItems(id, std::move(items));
+}
+
+bool BodyRun::RunListFilter(ValueId id, const Op& op) {
+  std::vector<Value> items;
+  for (int64_t k = 0, n = Integer(op.args[0]); k < n; ++k) {
+    SetParam(op.blocks[0], 0, static_cast<uint64_t>(k));
+    if (!Spend(sizeof(Value)) || !RunBlock(op.blocks[0])) return false;
+    if (!At(body_[op.blocks[0]].result).bits) continue;
+    SetParam(op.blocks[1], 0, static_cast<uint64_t>(k));
+    if (!RunBlock(op.blocks[1])) return false;
+    items.push_back(At(body_[op.blocks[1]].result));
+  }
+  return SetItems(id, std::move(items));
+}
+
+bool BodyRun::RunListOfTensor(ValueId id, const Op& op) {
+  const Value tensor = Arg(op, 0);
+  const size_t size = SizeOf(TypeOf(op.args[0]).dtype);
+  const std::vector<int64_t> inner(tensor.dims.begin() + 1, tensor.dims.end());
+  size_t stride = size;
+  for (const int64_t dim : inner) stride *= static_cast<size_t>(dim);
+  std::vector<Value> items;
+  for (int64_t k = 0; k < tensor.dims[0]; ++k) {
+    if (!Spend(sizeof(Value) + stride)) return false;
+    const char* const begin = tensor.text->data() + static_cast<size_t>(k) * stride;
+    uint64_t bits = 0;
+    if (inner.empty()) std::memcpy(&bits, begin, size);
+    items.push_back(inner.empty() ? Value::Scalar(bits) : Value::Tensor(inner, std::string(begin, stride)));
+  }
+  return SetItems(id, std::move(items));
+}
+
+bool BodyRun::RunTensorOfList(ValueId id, const Op& op) {
+  const Value list = Arg(op, 0);
+  const Type& type = TypeOf(id);
+  const size_t size = SizeOf(type.dtype), count = list.items ? list.items->size() : 0;
+  std::vector<int64_t> dims{static_cast<int64_t>(count)};
+  size_t stride = size;
+  if (type.dims.size() > 1) {  // the first element's shape; of an empty list 0 wherever the type does not say
+    for (size_t axis = 1; axis < type.dims.size(); ++axis) {
+      dims.push_back(count ? (*list.items)[0].dims[axis - 1] : std::max<int64_t>(type.dims[axis], 0));
+      stride *= static_cast<size_t>(dims.back());
+    }
+  }
+  if (!Spend(stride * count)) return false;
+  std::string elements(stride * count, '\0');
+  for (size_t k = 0; k < count; ++k) {
+    const Value& item = (*list.items)[k];
+    if (type.dims.size() == 1) {
+      std::memcpy(elements.data() + k * stride, &item.bits, size);
+    } else if (std::equal(item.dims.begin(), item.dims.end(), dims.begin() + 1, dims.end())) {
+      std::memcpy(elements.data() + k * stride, item.text->data(), stride);
+    } else {
+      sticky_ |= 8;
+    }
+  }
+  return SetTensor(id, std::move(dims), std::move(elements));
+}
+
+bool BodyRun::RunMap(ValueId id, const Op& op) {
+  const Value& map = Arg(op, 0);
+  if (op.kind == OpKind::kMapKeys) {
+    std::vector<Value> keys;
+    for (size_t i = 0; map.keys && i < map.keys->size(); ++i) keys.push_back(Value::Text((*map.keys)[i]));
+    return SetItems(id, std::move(keys));
+  }
+  Value found;
+  if (map.keys) {
+    const auto at = std::lower_bound(map.keys->begin(), map.keys->end(), *Arg(op, 1).text);
+    if (at != map.keys->end() && *at == *Arg(op, 1).text) {
+      found = Value::Items({(*map.items)[static_cast<size_t>(at - map.keys->begin())]});
+      found.bits = 1;
+    }
+  }
+  At(id) = std::move(found);
+  return true;
+}
+
+bool BodyRun::RunText(ValueId id, const Op& op) {
+  switch (op.kind) {
+    case OpKind::kStringLen:
+      Set(id, Arg(op, 0).text->size());
+      return true;
+    case OpKind::kStringEqual:
+      Set(id, *Arg(op, 0).text == *Arg(op, 1).text);
+      return true;
+    case OpKind::kStringFromBytes:
+      if (tensor_depth_ == 0 && !CheckSticky()) return false;
+      if (!IsUtf8(*Arg(op, 0).text)) return Fail(7006, "bytes that are not UTF-8", op.line);
+      At(id) = Value(Arg(op, 0));
+      return true;
+    default: {
+      const std::string& format = *program_.constants[op.imm].value.text;
+      std::string text;
+      size_t from = 0;
+      for (size_t i = 0; i < op.args.size(); ++i) {
+        const size_t hole = format.find("{}", from);
+        WF_CHECK(hole != std::string::npos, format);
+        text += format.substr(from, hole - from);
+        from = hole + 2;
+        const Type& type = TypeOf(op.args[i]);
+        text += type.kind == TypeKind::kScalar ? ScalarText(type.dtype, Arg(op, i).bits) : *Arg(op, i).text;
+        if (text.size() > owner_.limits_.max_bytes) return Spend(text.size());
+      }
+      return SetText(id, text + format.substr(from));
+    }
+  }
+}
+
+bool BodyRun::RunEffect(ValueId id, const Op& op) {
+  if (tensor_depth_ == 0 && !CheckSticky()) return false;
+  switch (op.kind) {
+    case OpKind::kFailIf: {
+      if (!Arg(op, 0).bits) return true;
+      if (!RunBlock(op.blocks[0])) return false;
+      const ValueId message = body_[op.blocks[0]].result;
+      return Fail(static_cast<int32_t>(op.imm), *At(message).text, op.line);
+    }
+    case OpKind::kMeta:
+      return RunMeta(id, op);
+    case OpKind::kAnnotate:
+      owner_.annotations_[*Arg(op, 0).text] = *Arg(op, 1).text;
+      return true;
+    case OpKind::kNative:
+      return RunNative(id, op);
+    default:
+      WF_CHECK(false, InfoOf(op.kind).name);
+      return false;
+  }
+}
+
+bool BodyRun::RunMeta(ValueId id, const Op& op) {
+  const std::string& key = *Arg(op, 0).text;
+  const std::optional<std::string> text = owner_.hooks_.meta ? owner_.hooks_.meta(key) : std::nullopt;
+  if (!text) {
+    At(id) = Value(Arg(op, 1));
+    return true;
+  }
+  const Type& type = TypeOf(id);
+  if (type.kind == TypeKind::kString) return SetText(id, *text);
+  const std::optional<uint64_t> bits = ParseScalar(type.dtype, *text);
+  if (!bits) return Fail(5000, "metadata `" + key + "` is not a value of type " + std::string(NameOf(type.dtype)), op.line);
+  Set(id, *bits);
+  return true;
+}
+
+bool BodyRun::RunNative(ValueId id, const Op& op) {
+  const std::string& symbol = program_.natives[op.imm];
+  std::vector<Value> args;
+  for (size_t i = 0; i < op.args.size(); ++i) args.push_back(Arg(op, i));
+  Outcome outcome = owner_.hooks_.native ? owner_.hooks_.native(symbol, args, op.type)
+                                         : Outcome{.value = {}, .failure = Failure{.code = 9000, .message = symbol + " needs a server"}};
+  if (outcome.failure) return Fail(outcome.failure->code, outcome.failure->message, op.line);
+  At(id) = std::move(*outcome.value);
+  return true;
+}
+
+}  // namespace wf::ir

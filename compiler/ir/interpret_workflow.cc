@@ -1,0 +1,145 @@
+#include "compiler/ir/interpret.h"
+#include "runtime/base/check.h"
+
+// Workflows, task by task in textual order, which is an order of their data flow: sequential, no timing, no retries, no queues.
+namespace wf::ir {
+
+class WorkflowRun {
+ public:
+  WorkflowRun(Interpreter& owner, const Workflow& workflow)
+      : owner_(owner), program_(owner.program_), workflow_(workflow), values_(program_.slots.size()), failures_(program_.slots.size()) {}
+
+  Interpreter::Reply Run(std::vector<Value> inputs) {
+    WF_CHECK(inputs.size() == workflow_.in.size(), inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) values_[Index(workflow_.in[i].slot)] = std::move(inputs[i]);
+    RunRegion(workflow_.root, 0);
+    if (reply_) return std::move(*reply_);
+    return {.outputs = {}, .failure = Failure{.code = 10000, .message = "no reply"}};
+  }
+
+ private:
+  static size_t Index(SlotId slot) { return static_cast<size_t>(slot); }
+
+  // The failure of the region: of a control point, or of its result.
+  std::optional<Failure> RunRegion(RegionId id, uint64_t element) {
+    const Region& region = program_[id];
+    for (const SlotId slot : region.slots) {
+      const bool is_given = id == workflow_.root || slot == error_slot_;
+      if (!is_given) failures_[Index(slot)].reset();
+    }
+    for (const TaskId task_id : region.tasks) {
+      const Task& task = program_[task_id];
+      std::optional<Failure> failure = InputFailure(task);
+      if (!failure) failure = RunTask(task, element);
+      if (failure && failure->node == NodeId::kNone) failure->node = task.node;
+      if (task.out != SlotId::kNone) failures_[Index(task.out)] = failure;
+      if (reply_) return {};
+      if (failure && (task.control || task.kind == TaskKind::kReturn)) {
+        if (id == workflow_.root) reply_ = Interpreter::Reply{.outputs = {}, .failure = failure};
+        return failure;
+      }
+    }
+    return region.result == SlotId::kNone ? std::nullopt : failures_[Index(region.result)];
+  }
+
+  std::optional<Failure> InputFailure(const Task& task) const {
+    if (task.kind == TaskKind::kEnter && program_[task.targets[0]].on_error != RegionId::kNone) return {};  // the fallback catches it
+    for (const SlotId slot : task.in) {
+      if (failures_[Index(slot)]) return failures_[Index(slot)];
+    }
+    return {};
+  }
+
+  std::optional<Failure> RunTask(const Task& task, uint64_t element) {
+    switch (task.kind) {
+      case TaskKind::kRun:
+        return Keep(task, owner_.RunBody(task.body, values_, element));
+      case TaskKind::kModel:
+        return RunModel(task);
+      case TaskKind::kEnter:
+        return Enter(task, element);
+      case TaskKind::kSelect: {
+        Outcome arm = owner_.RunBody(task.body, values_, element);
+        if (arm.failure) return arm.failure;
+        WF_CHECK(arm.value->bits < task.targets.size(), arm.value->bits);
+        return RunInto(task, task.targets[arm.value->bits], element);
+      }
+      case TaskKind::kEach:
+        return Each(task, element);
+      case TaskKind::kReturn: {
+        std::vector<Value> outputs;
+        for (const SlotId slot : task.in) outputs.push_back(values_[Index(slot)]);
+        reply_ = Interpreter::Reply{.outputs = std::move(outputs), .failure = {}};
+        return {};
+      }
+      case TaskKind::kRemote:
+        return Failure{.code = 8000, .message = "no remote here"};
+    }
+    return {};
+  }
+
+  std::optional<Failure> Keep(const Task& task, Outcome outcome) {
+    if (outcome.failure) return outcome.failure;
+    if (task.out != SlotId::kNone) {
+      WF_CHECK(outcome.value.has_value(), "a body without a result must fail");
+      values_[Index(task.out)] = std::move(*outcome.value);
+    }
+    return {};
+  }
+
+  std::optional<Failure> RunModel(const Task& task) {
+    if (!owner_.hooks_.model) return Failure{.code = 9000, .message = "no models here"};
+    std::vector<Value> args;
+    for (const SlotId slot : task.in) args.push_back(values_[Index(slot)]);
+    return Keep(task, owner_.hooks_.model(task.model, args, program_[task.out].type));
+  }
+
+  std::optional<Failure> RunInto(const Task& task, RegionId target, uint64_t element) {
+    std::optional<Failure> failure = RunRegion(target, element);
+    if (failure || reply_) return failure;
+    const SlotId result = program_[target].result;
+    if (task.out != SlotId::kNone) values_[Index(task.out)] = values_[Index(result)];
+    return {};
+  }
+
+  std::optional<Failure> Enter(const Task& task, uint64_t element) {
+    const RegionId main = task.targets[0], fallback = program_[main].on_error;
+    std::optional<Failure> failure;
+    for (const SlotId slot : task.in) {
+      if (!failure) failure = failures_[Index(slot)];
+    }
+    if (!failure) failure = RunInto(task, main, element);
+    if (!failure || fallback == RegionId::kNone) return failure;
+    error_slot_ = program_[fallback].slots[0];
+    const std::string node = failure->node == NodeId::kNone ? std::string() : program_[failure->node].path;
+    values_[Index(error_slot_)] =
+        Value::Items({Value::Scalar(static_cast<uint32_t>(failure->code)), Value::Text(failure->message), Value::Text(node)});
+    return RunInto(task, fallback, element);
+  }
+
+  std::optional<Failure> Each(const Task& task, uint64_t element) {
+    Outcome count = owner_.RunBody(task.body, values_, element);
+    if (count.failure) return count.failure;
+    std::vector<Value> items;
+    for (uint64_t i = 0; i < count.value->bits; ++i) {
+      if (std::optional<Failure> failure = RunRegion(task.targets[0], i)) return failure;
+      items.push_back(values_[Index(program_[task.targets[0]].result)]);
+    }
+    values_[Index(task.out)] = Value::Items(std::move(items));
+    return {};
+  }
+
+  Interpreter& owner_;
+  const Program& program_;
+  const Workflow& workflow_;
+  std::vector<Value> values_;
+  std::vector<std::optional<Failure>> failures_;
+  SlotId error_slot_ = SlotId::kNone;
+  std::optional<Interpreter::Reply> reply_;
+};
+
+Interpreter::Reply Interpreter::RunWorkflow(size_t workflow, std::vector<Value> inputs) {
+  return WorkflowRun(*this, program_.workflows[workflow]).Run(std::move(inputs));
+}
+
+}  // namespace wf::ir

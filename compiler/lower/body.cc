@@ -1,0 +1,259 @@
+// A body's prologue and end: frames and slots, failures, the result. The operations are in the files beside this one.
+
+#include "compiler/lower/body.h"
+
+#include <cstddef>
+
+#include <llvm/IR/MDBuilder.h>
+
+#include "compiler/lower/escape.h"
+#include "runtime/abi/plan.h"
+#include "runtime/base/check.h"
+
+namespace wf::lower {
+namespace {
+
+using ir::OpKind;
+using llvm::Value;
+
+struct StickyText {
+  int code;
+  const char* text;
+};
+// In the order of the sticky bits: the lowest code wins.
+constexpr StickyText kSticky[] = {{7001, "index out of range"},
+                                  {7002, "division by zero"},
+                                  {7003, "zip of lists of different lengths"},
+                                  {7004, "dimensions do not agree"},
+                                  {7005, "min or max of nothing"}};
+
+}  // namespace
+
+bool HasLoops(const ir::Body& body) {
+  for (const ir::Op& op : body.ops) {
+    if (op.kind == OpKind::kBuild || op.kind == OpKind::kReduce || op.kind == OpKind::kFold) return true;
+  }
+  return false;
+}
+
+BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function)
+    : context_(context),
+      frames_(frames),
+      task_(task),
+      body_(task.body),
+      function_(function),
+      b_(context.llvm()),
+      ctx_(function->getArg(0)),
+      frame_array_(function->getArg(1)),
+      is_pick_(function->getReturnType()->isIntegerTy(64)),
+      values_(body_.ops.size()),
+      stays_(FindLocalBuilds(body_)),
+      slots_(context.program().slots.size()) {
+  for (const ir::Op& op : body_.ops) {
+    uses_sticky_ |= op.kind == OpKind::kCheckIndex || op.kind == OpKind::kCheckDivisor || op.kind == OpKind::kStickyIf ||
+                    op.kind == OpKind::kTensorOfList;
+  }
+  alias_domain_ = llvm::MDBuilder(context.llvm()).createAnonymousAliasScopeDomain("body");
+}
+
+void BodyEmitter::Emit() {
+  entry_ = Block::Create(context_.llvm(), "entry", function_);
+  Block* start = Block::Create(context_.llvm(), "start", function_);
+  b_.SetInsertPoint(entry_);
+  if (uses_sticky_) {
+    sticky_ = b_.CreateAlloca(b_.getInt32Ty(), nullptr, "sticky");
+    b_.CreateStore(b_.getInt32(0), sticky_);
+  }
+  b_.CreateBr(start);
+  b_.SetInsertPoint(start);
+  const Leaves result = EmitBlock(ir::BlockId{0}, {});
+  CheckSticky();
+  if (is_pick_) {
+    WF_CHECK(result.size() == 1, result.size());
+    b_.CreateRet(b_.CreateSExtOrTrunc(result[0], b_.getInt64Ty()));
+    return;
+  }
+  FinishRun(result);
+  b_.CreateRet(b_.getInt32(0));
+}
+
+const Leaves& BodyEmitter::Get(ir::ValueId id) const {
+  const Leaves& leaves = values_[static_cast<size_t>(id)];
+  WF_CHECK(!leaves.empty() || body_[id].type == ir::TypeId::kNone || LeafCount(context_.types(), body_[id].type) == 0,
+           static_cast<uint32_t>(id), ir::InfoOf(body_[id].kind).name);
+  return leaves;
+}
+
+// ---- frames ----
+
+Value* BodyEmitter::SlotAddress(ir::SlotId id) {
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(entry_->getTerminator());
+  const int up = FramesUp(context_.program(), task_.region, context_.program()[id].region);
+  Value* frame =
+      b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), frame_array_, static_cast<uint64_t>(up)), "frame");
+  return Offset(b_, frame, frames_.slots[static_cast<size_t>(id)].offset);
+}
+
+// Loaded once, at the start: a slot that a body reads is written before and never again.
+Leaves BodyEmitter::SlotValue(ir::SlotId id) {
+  Leaves& known = slots_[static_cast<size_t>(id)];
+  if (!known.empty()) return known;
+  Value* address = SlotAddress(id);
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(entry_->getTerminator());
+  return known = LoadValue(context_, b_, context_.program()[id].type, address);
+}
+
+// The nearest enclosing region that an EACH enters holds the position.
+Value* BodyEmitter::ElementIndex() {
+  uint64_t up = 0;
+  ir::RegionId region = task_.region;
+  while (!frames_.regions[static_cast<size_t>(region)].is_loop_body) {
+    region = context_.program()[region].parent;
+    WF_CHECK(region != ir::RegionId::kNone, "an element index outside a fan-out");
+    ++up;
+  }
+  Value* frame = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), frame_array_, up), "frame");
+  return b_.CreateLoad(b_.getInt64Ty(), Offset(b_, frame, frames_.regions[static_cast<size_t>(region)].element_offset), "element");
+}
+
+llvm::AllocaInst* BodyEmitter::Local(llvm::Type* type, const llvm::Twine& name) {
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(entry_, entry_->begin());
+  return b_.CreateAlloca(type, nullptr, name);
+}
+
+llvm::AllocaInst* BodyEmitter::LocalBytes(uint64_t bytes, uint64_t align) {
+  llvm::AllocaInst* local = Local(llvm::ArrayType::get(b_.getInt8Ty(), std::max<uint64_t>(bytes, 1)));
+  local->setAlignment(llvm::Align(align));
+  return local;
+}
+
+// ---- failures ----
+
+void BodyEmitter::Return(Value* code) {
+  if (!is_pick_) {
+    b_.CreateRet(code);
+    return;
+  }
+  b_.CreateRet(b_.getInt64(static_cast<uint64_t>(int64_t{WF_FAILED})));
+}
+
+void BodyEmitter::FailWhen(Value* condition) {
+  if (failed_ == nullptr) {
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    failed_ = Block::Create(context_.llvm(), "failed", function_);
+    b_.SetInsertPoint(failed_);
+    Return(b_.getInt32(static_cast<uint32_t>(WF_FAILED)));
+  }
+  Block* next = Block::Create(context_.llvm(), "next", function_);
+  b_.CreateCondBr(condition, failed_, next, llvm::MDBuilder(context_.llvm()).createBranchWeights(1, 1 << 20));
+  b_.SetInsertPoint(next);
+}
+
+void BodyEmitter::FailUnlessZero(Value* code) {
+  Block* bad = Block::Create(context_.llvm(), "bad", function_);
+  Block* next = Block::Create(context_.llvm(), "next", function_);
+  b_.CreateCondBr(b_.CreateICmpEQ(code, b_.getInt32(0)), next, bad, llvm::MDBuilder(context_.llvm()).createBranchWeights(1 << 20, 1));
+  b_.SetInsertPoint(bad);
+  Return(code);
+  b_.SetInsertPoint(next);
+}
+
+void BodyEmitter::Fail(Value* condition, Value* code, uint32_t line, Value* text, Value* length) {
+  Block* bad = Block::Create(context_.llvm(), "bad", function_);
+  Block* next = Block::Create(context_.llvm(), "next", function_);
+  b_.CreateCondBr(condition, bad, next, llvm::MDBuilder(context_.llvm()).createBranchWeights(1, 1 << 20));
+  b_.SetInsertPoint(bad);
+  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, b_.getInt32(line), text, length}));
+  b_.SetInsertPoint(next);
+}
+
+void BodyEmitter::SetSticky(int code, Value* condition) {
+  const int bit = code - kSticky[0].code;
+  WF_CHECK(bit >= 0 && bit < static_cast<int>(std::size(kSticky)), code);
+  Value* flag = b_.CreateShl(b_.CreateZExt(condition, b_.getInt32Ty()), static_cast<uint64_t>(bit));
+  b_.CreateStore(b_.CreateOr(b_.CreateLoad(b_.getInt32Ty(), sticky_), flag), sticky_);
+}
+
+// Leaves with the lowest sticky code when one is set.
+void BodyEmitter::CheckSticky() {
+  if (!uses_sticky_) return;
+  if (sticky_failed_ == nullptr) {
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    sticky_failed_ = Block::Create(context_.llvm(), "sticky_failed", function_);
+    b_.SetInsertPoint(sticky_failed_);
+    Value* bit = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getFalse());
+    Value *text = context_.Text(kSticky[0].text), *length = b_.getInt64(std::string_view(kSticky[0].text).size());
+    for (uint32_t i = 1; i < std::size(kSticky); ++i) {
+      Value* is_it = b_.CreateICmpEQ(bit, b_.getInt32(i));
+      text = b_.CreateSelect(is_it, context_.Text(kSticky[i].text), text);
+      length = b_.CreateSelect(is_it, b_.getInt64(std::string_view(kSticky[i].text).size()), length);
+    }
+    Value* code = b_.CreateAdd(bit, b_.getInt32(static_cast<uint32_t>(kSticky[0].code)));
+    const uint32_t line = task_.node == ir::NodeId::kNone ? 0 : context_.program()[task_.node].line;
+    Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, b_.getInt32(line), text, length}));
+  }
+  Block* next = Block::Create(context_.llvm(), "next", function_);
+  Value* set = b_.CreateICmpNE(b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getInt32(0));
+  b_.CreateCondBr(set, sticky_failed_, next, llvm::MDBuilder(context_.llvm()).createBranchWeights(1, 1 << 20));
+  b_.SetInsertPoint(next);
+}
+
+void BodyEmitter::BeforeEffect() {
+  if (tensor_blocks_ == 0) CheckSticky();
+}
+
+// ---- the result ----
+
+void BodyEmitter::FinishRun(const Leaves& result) {
+  if (task_.out == ir::SlotId::kNone) return;
+  const ir::TypeId type = context_.program()[task_.out].type;
+  const ir::ValueId value = body_.blocks[0].result;
+  WF_CHECK(value != ir::ValueId::kNone, "a body without a value for its slot");
+  if (context_.type(type).kind != ir::TypeKind::kTensor) {
+    StoreValue(context_, b_, type, result, SlotAddress(task_.out));
+    return;
+  }
+  if (body_[value].kind != OpKind::kBuild) StoreTensorResult(result);  // a build has written its elements in place
+}
+
+// A tensor that was not built here. A view is enough, but where the slot has its own memory the elements go there.
+void BodyEmitter::StoreTensorResult(const Leaves& result) {
+  const FrameLayout::Slot& slot = frames_.slots[static_cast<size_t>(task_.out)];
+  const ir::TypeId type = context_.program()[task_.out].type;
+  if (slot.store == ir::Store::kDynamic) {
+    StoreValue(context_, b_, type, result, SlotAddress(task_.out));
+    return;
+  }
+  const size_t rank = context_.type(type).dims.size();
+  CopyElements(type, result, *PrepareOut(llvm::ArrayRef<Value*>(result).slice(1, rank)));
+}
+
+// Writes the out slot's shape and gets its memory; nothing when this body has no tensor slot.
+std::optional<BodyEmitter::Target> BodyEmitter::PrepareOut(llvm::ArrayRef<Value*> extents) {
+  if (is_pick_ || task_.out == ir::SlotId::kNone) return std::nullopt;
+  const ir::TypeId type = context_.program()[task_.out].type;
+  if (context_.type(type).kind != ir::TypeKind::kTensor) return std::nullopt;
+  const FrameLayout::Slot& slot = frames_.slots[static_cast<size_t>(task_.out)];
+  Value* address = SlotAddress(task_.out);
+  Value* in_frame = Offset(b_, address, slot.data - (slot.store == ir::Store::kInFrame ? slot.offset : slot.data));
+  Leaves tensor = DenseTensor(slot.store == ir::Store::kInFrame ? in_frame : llvm::ConstantPointerNull::get(b_.getPtrTy()), extents);
+  StoreValue(context_, b_, type, tensor, address);
+  if (slot.store != ir::Store::kInFrame) {
+    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_out"), {ctx_, frame_array_, b_.getInt16(static_cast<uint16_t>(task_.out))}));
+    tensor[0] = b_.CreateLoad(b_.getPtrTy(), Offset(b_, address, offsetof(wf_tensor, data)), "data");
+  }
+  Target target{tensor[0], {}};
+  for (size_t axis = 0; axis + 1 < extents.size(); ++axis) {
+    Value* stride = tensor[1 + extents.size() + axis];
+    if (slot.store == ir::Store::kStaged) {  // a row of a batch may be padded
+      stride = b_.CreateLoad(b_.getInt64Ty(), Offset(b_, address, offsetof(wf_tensor, stride) + 8 * axis), "stride");
+    }
+    target.strides.push_back(stride);
+  }
+  return target;
+}
+
+}  // namespace wf::lower

@@ -1,0 +1,155 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "compiler/ir/ir.h"
+#include "compiler/lower/context.h"
+#include "compiler/lower/frames.h"
+#include "compiler/lower/layout.h"
+
+namespace wf::lower {
+
+// Does the body hold loops whose speed depends on the CPU's vectors?
+bool HasLoops(const ir::Body& body);
+
+// Writes the machine code of one body into an empty function: i32 (ctx, frames) for RUN, i64 for SELECT and EACH.
+// Thread: loop-confined.   Borrows: everything given.
+class BodyEmitter {
+ public:
+  BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function);
+  void Emit();
+
+ private:
+  using Value = llvm::Value;
+  using Block = llvm::BasicBlock;
+  // A loop being written: BeginLoop leaves the builder in its body, EndLoop after it.
+  struct Loop {
+    Block* body;
+    llvm::PHINode* index;
+    Value* count;
+    Block* exit;
+  };
+  // Where a build puts its elements.
+  struct Target {
+    Value* data;
+    llvm::SmallVector<Value*, 4> strides;  // outer axes; in elements
+  };
+  enum class Stop { kNo, kYes };  // does a loop look at ctx->stop?
+  class LaneBlock;                // of lanes.cc
+
+  // ---- body.cc: prologue, results, failures ----
+  const ir::Type& TypeOf(ir::ValueId id) const { return context_.type(body_[id].type); }
+  const Leaves& Get(ir::ValueId id) const;
+  Value* Scalar(ir::ValueId id) const { return Get(id)[0]; }
+  Value* SlotAddress(ir::SlotId slot);
+  Leaves SlotValue(ir::SlotId slot);
+  Value* ElementIndex();
+  llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name = "");  // in the entry block
+  llvm::AllocaInst* LocalBytes(uint64_t bytes, uint64_t align);
+  void Return(Value* code);          // of a runtime function: as it is, or negative for a pick function
+  void FailWhen(Value* condition);   // WF_FAILED: recorded already
+  void FailUnlessZero(Value* code);  // hands on what a runtime function returned
+  void Fail(Value* condition, Value* code, uint32_t line, Value* text, Value* length);
+  void CheckSticky();
+  void BeforeEffect();  // effects outside tensor blocks come after a look at the sticky bits
+  void SetSticky(int code, Value* condition);
+  void FinishRun(const Leaves& result);
+  void StoreTensorResult(const Leaves& result);
+  std::optional<Target> PrepareOut(llvm::ArrayRef<Value*> extents);
+
+  // ---- ops ----
+  Leaves EmitBlock(ir::BlockId id, llvm::ArrayRef<Value*> params);
+  Leaves EmitBlockLeaves(ir::BlockId id, llvm::ArrayRef<Leaves> params);
+  void EmitOp(ir::ValueId id);
+  Leaves Emitted(ir::ValueId id);
+  Leaves EmitScalar(const ir::Op& op);
+  Leaves EmitIf(const ir::Op& op);
+  Leaves EmitFold(const ir::Op& op);
+  void EmitFailIf(const ir::Op& op);
+  Leaves EmitMeta(const ir::Op& op);
+  Leaves EmitNative(const ir::Op& op);
+  Leaves EmitText(const ir::Op& op);
+  Value* EmitStringEqual(const Leaves& a, const Leaves& c);
+  Leaves EmitStringFromBytes(const ir::Op& op);
+
+  // ---- loops and memory: loops.cc ----
+  Loop BeginLoop(Value* count, const llvm::Twine& name = "loop");
+  void EndLoop(const Loop& loop);
+  // for (i = 0; i < count; ++i) each(i), looking at ctx->stop now and then if told to; at -O2 the innermost loop vectorises.
+  void For(Value* count, Stop stop, const std::function<void(Value*)>& each);
+  void CheckStop();
+  Value* NotNegative(Value* count);
+  Value* Bytes(llvm::ArrayRef<Value*> extents, uint64_t element);  // saturates
+  Value* Allocate(Value* bytes, uint64_t align);                   // wf_alloc, failing when it does
+  Value* Scratch(ir::ValueId site, Value* bytes);                  // for what does not outlive its block
+  void CopyBytes(Value* to, Value* from, Value* bytes);
+
+  // ---- tensors: tensor.cc, reduce.cc ----
+  Leaves EmitBuild(ir::ValueId id);
+  struct Nest {
+    const ir::Op& op;
+    llvm::ArrayRef<Value*> extents;
+    const Target& target;
+    Stop stop;
+  };
+  void EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at);
+  bool IsPointwise(const ir::Op& op) const;
+  Value* AllDense(const Nest& nest);
+  void EmitFlat(const Nest& nest);
+  void EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset);
+  bool MayRunLong(const ir::Op& op, llvm::ArrayRef<Value*> extents) const;
+  Value* LoadElement(const ir::Op& op);
+  Value* ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> at);
+  Value* HasElements(const ir::Op& op);  // null: nothing to guard
+  void TagLoad(llvm::Instruction* load);
+  Leaves DenseTensor(Value* data, llvm::ArrayRef<Value*> extents);
+  Leaves Contiguous(ir::TypeId type, const Leaves& tensor);  // a dense copy unless it is dense
+  void CopyElements(ir::TypeId type, const Leaves& from, const Target& target);
+  Leaves EmitReshape(const ir::Op& op);
+  Value* EmitReduce(const ir::Op& op);
+  Value* ReduceUnrolled(const ir::Op& op, uint64_t count);
+  Value* ReduceLoop(const ir::Op& op, Value* count);
+  Value* ReduceLanes(const ir::Op& op, Value* count);
+  Value* ReduceBuffered(const ir::Op& op, Value* count);
+  Value* CombineLanes(const ir::Op& op, Value* lanes);
+  uint64_t UnrolledCost(ir::BlockId id) const;  // operations; saturates
+
+  // ---- lists, maps: list.cc ----
+  Leaves EmitListMake(const ir::Op& op);
+  Leaves EmitListGet(const ir::Op& op);
+  Leaves EmitListBuild(const ir::Op& op);
+  Leaves EmitListFilter(const ir::Op& op);
+  Leaves EmitListOfTensor(const ir::Op& op);
+  Leaves EmitTensorOfList(ir::ValueId id);
+  Leaves StackTensors(ir::ValueId id, const Leaves& list);
+  Leaves EmitMapGet(const ir::Op& op);
+  Leaves EmitMapKeys(const ir::Op& op);
+  Value* ItemAddress(ir::TypeId element, Value* items, Value* index);
+
+  Context& context_;
+  const FrameLayout& frames_;
+  const ir::Task& task_;
+  const ir::Body& body_;
+  llvm::Function* function_;
+  llvm::IRBuilder<> b_;
+  Value *ctx_, *frame_array_;
+  bool is_pick_;
+  bool uses_sticky_ = false;
+  Block *entry_ = nullptr, *failed_ = nullptr, *sticky_failed_ = nullptr;
+  llvm::AllocaInst* sticky_ = nullptr;
+  int loops_ = 0, tensor_blocks_ = 0;  // how deep the builder stands
+  std::vector<Leaves> values_;         // by ValueId
+  std::vector<bool> stays_;            // by ValueId: a build whose elements nobody keeps beyond its block
+  std::vector<Leaves> slots_;          // by SlotId, once loaded
+  llvm::DenseMap<uint32_t, std::pair<llvm::AllocaInst*, llvm::AllocaInst*>> scratch_;
+  llvm::MDNode* alias_domain_ = nullptr;
+  llvm::SmallVector<llvm::Metadata*, 4> open_targets_;  // alias scopes of the builds being written
+  Value* flat_ = nullptr;                               // the element's number, while a pointwise build runs as one loop ..
+  const ir::Block* flat_block_ = nullptr;               // .. over this block
+};
+
+}  // namespace wf::lower

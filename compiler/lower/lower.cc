@@ -1,0 +1,85 @@
+#include "compiler/lower/lower.h"
+
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+#include "compiler/lower/body.h"
+#include "compiler/lower/codec.h"
+#include "compiler/lower/context.h"
+#include "compiler/lower/cpu.h"
+#include "compiler/lower/frames.h"
+#include "compiler/lower/note.h"
+#include "compiler/lower/plan.h"
+#include "compiler/lower/work.h"
+#include "runtime/abi/version.h"
+#include "runtime/base/check.h"
+
+namespace wf::lower {
+namespace {
+
+llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::Task& task, const std::string& name) {
+  const bool is_pick = task.kind != ir::TaskKind::kRun;
+  auto* type =
+      llvm::FunctionType::get(is_pick ? static_cast<llvm::Type*>(context.I64()) : context.I32(), {context.Ptr(), context.Ptr()}, false);
+  if (context.options().target_cpu != "generic" || !HasLoops(task.body)) {
+    llvm::Function* function = context.NewFunction(type, name);
+    BodyEmitter(context, frames, task, function).Emit();
+    return function;
+  }
+  llvm::Function* narrow = context.NewFunction(type, name + ".v3");
+  BodyEmitter(context, frames, task, narrow).Emit();
+  llvm::Function* wide = context.NewFunction(type, name + ".v4");
+  context.SetCpu(wide, "x86-64-v4");
+  BodyEmitter(context, frames, task, wide).Emit();
+  return EmitChooser(context, narrow, wide, name);
+}
+
+Functions EmitBodies(Context& context, const FrameLayout& frames) {
+  Functions functions;
+  const ir::Program& program = context.program();
+  functions.tasks.resize(program.tasks.size());
+  for (size_t i = 0; i < program.tasks.size(); ++i) {
+    const ir::Task& task = program.tasks[i];
+    if (task.body.empty()) {
+      WF_CHECK(task.kind != ir::TaskKind::kRun && task.kind != ir::TaskKind::kSelect && task.kind != ir::TaskKind::kEach,
+               "a task without its body", i);
+      continue;
+    }
+    functions.tasks[i].body = EmitBody(context, frames, task, "task_" + std::to_string(i));
+    if (task.cost_ns_per_unit > 0) functions.tasks[i].work = EmitWork(context, frames, task, "work_" + std::to_string(i));
+  }
+  return functions;
+}
+
+// The symbol that only the runtime archive of the same contract defines.
+void ReferToAbi(Context& context) {
+  auto* symbol =
+      new llvm::GlobalVariable(context.module(), context.I8(), true, llvm::GlobalValue::ExternalLinkage, nullptr, WF_ABI_SYMBOL_TEXT);
+  auto* reference = new llvm::GlobalVariable(context.module(), context.Ptr(), true, llvm::GlobalValue::InternalLinkage, symbol, "abi");
+  llvm::appendToUsed(context.module(), {reference});
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::Module> Lower(const ir::Program& program, llvm::LLVMContext& llvm_context, const Options& options) {
+  const base::CheckContext what("lower");
+  auto module = std::make_unique<llvm::Module>("plan", llvm_context);
+  module->setPICLevel(llvm::PICLevel::BigPIC);
+  module->setPIELevel(llvm::PIELevel::Large);
+  module->setSourceFileName("plan");
+  Context context(program, *module, options);
+  const FrameLayout frames = LayOutFrames(program);
+  EmitTypeTable(context);
+  Functions functions = EmitBodies(context, frames);
+  std::vector<llvm::GlobalVariable*> in_ports;
+  for (const ir::Workflow& workflow : program.workflows) {
+    in_ports.push_back(EmitPorts(context, workflow.in));
+    functions.workflows.push_back(EmitCodec(context, frames, workflow, in_ports.back()));
+  }
+  EmitPlan(context, frames, functions, in_ports);
+  EmitStartUp(context);
+  EmitNote(context);
+  ReferToAbi(context);
+  return module;
+}
+
+}  // namespace wf::lower

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "compiler/lower/context.h"
+
+namespace wf::lower {
+
+// What `wfc inspect` shows, as one JSON object: versions, source and its hash, target, services with their workflows' signatures, models,
+// graph.
+std::string DescribeProgram(const ir::Program& program, const Options& options);
+
+// Puts the description into the section .note.wfc, where it survives stripping. Layout: an ELF note of name "wfc", type 1.
+void EmitNote(Context& context);
+
+}  // namespace wf::lower

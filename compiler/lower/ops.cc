@@ -1,0 +1,198 @@
+// Blocks and operations: one case per row of ops.def.
+
+#include "compiler/lower/body.h"
+#include "compiler/lower/scalar.h"
+#include "runtime/base/check.h"
+
+namespace wf::lower {
+
+using ir::OpKind;
+using llvm::Value;
+
+Leaves BodyEmitter::EmitBlock(ir::BlockId id, llvm::ArrayRef<Value*> params) {
+  llvm::SmallVector<Leaves, 4> leaves;
+  for (Value* param : params) leaves.push_back({param});
+  return EmitBlockLeaves(id, leaves);
+}
+
+Leaves BodyEmitter::EmitBlockLeaves(ir::BlockId id, llvm::ArrayRef<Leaves> params) {
+  const ir::Block& block = body_[id];
+  WF_CHECK(block.params.size() == params.size(), block.params.size(), params.size());
+  for (size_t i = 0; i < params.size(); ++i) values_[static_cast<size_t>(block.params[i])] = params[i];
+  for (const ir::ValueId op : block.ops) EmitOp(op);
+  return block.result == ir::ValueId::kNone ? Leaves() : Get(block.result);
+}
+
+void BodyEmitter::EmitOp(ir::ValueId id) {
+  Leaves leaves = Emitted(id);
+  values_[static_cast<size_t>(id)] = std::move(leaves);
+}
+
+Leaves BodyEmitter::EmitScalar(const ir::Op& op) {
+  llvm::SmallVector<Value*, 3> args;
+  for (const ir::ValueId arg : op.args) args.push_back(Scalar(arg));
+  const ir::DType arg = TypeOf(op.args[op.kind == OpKind::kSelect ? 1 : 0]).dtype;
+  return {EmitScalarOp(b_, op.kind, arg, context_.type(op.type).dtype, args)};
+}
+
+Leaves BodyEmitter::Emitted(ir::ValueId id) {
+  const ir::Op& op = body_[id];
+  switch (op.kind) {
+    case OpKind::kParam:
+      return Get(id);
+    case OpKind::kScalar: {
+      llvm::Type* type = context_.Register(context_.type(op.type).dtype);
+      if (type->isIntegerTy()) return {llvm::ConstantInt::get(type, op.imm)};
+      const auto& semantics = type->getFltSemantics();
+      return {llvm::ConstantFP::get(type, llvm::APFloat(semantics, llvm::APInt(type->getPrimitiveSizeInBits(), op.imm)))};
+    }
+    case OpKind::kConstant:
+      return ConstantValue(context_, b_, op.imm);
+    case OpKind::kSlot:
+      return SlotValue(static_cast<ir::SlotId>(op.imm));
+    case OpKind::kElement:
+      return {ElementIndex()};
+    case OpKind::kIf:
+      return EmitIf(op);
+    case OpKind::kBuild:
+      return EmitBuild(id);
+    case OpKind::kLoad:
+      return {LoadElement(op)};
+    case OpKind::kDim:
+      return {Get(op.args[0])[1 + op.imm]};
+    case OpKind::kReshape:
+      return EmitReshape(op);
+    case OpKind::kReduce:
+      return {EmitReduce(op)};
+    case OpKind::kCheckIndex: {
+      Value* fits = b_.CreateICmpULT(Scalar(op.args[0]), Scalar(op.args[1]));
+      SetSticky(7001, b_.CreateNot(fits));
+      return {b_.CreateSelect(fits, Scalar(op.args[0]), b_.getInt64(0))};
+    }
+    case OpKind::kCheckDivisor: {
+      Value* divisor = Scalar(op.args[0]);
+      Value* is_zero = b_.CreateICmpEQ(divisor, llvm::Constant::getNullValue(divisor->getType()));
+      SetSticky(7002, is_zero);
+      return {b_.CreateSelect(is_zero, llvm::ConstantInt::get(divisor->getType(), 1), divisor)};
+    }
+    case OpKind::kStickyIf:
+      SetSticky(static_cast<int>(op.imm), Scalar(op.args[0]));
+      return {};
+    case OpKind::kFold:
+      return EmitFold(op);
+    case OpKind::kRecord: {
+      Leaves leaves;
+      for (const ir::ValueId arg : op.args) leaves.append(Get(arg));
+      return leaves;
+    }
+    case OpKind::kField: {
+      const ir::TypeId record = body_[op.args[0]].type;
+      const size_t first = FieldLeaf(context_.types(), record, op.imm);
+      const llvm::ArrayRef<Value*> leaves = Get(op.args[0]);
+      return Leaves(leaves.slice(first, LeafCount(context_.types(), context_.type(record).fields[op.imm].type)));
+    }
+    case OpKind::kNone:
+      return ZeroValue(context_, op.type);
+    case OpKind::kSome: {
+      Leaves leaves = Get(op.args[0]);
+      leaves.push_back(b_.getTrue());
+      return leaves;
+    }
+    case OpKind::kHas:
+      return {Get(op.args[0]).back()};
+    case OpKind::kUnwrap:
+      return Leaves(llvm::ArrayRef<Value*>(Get(op.args[0])).drop_back());
+    case OpKind::kListMake:
+      return EmitListMake(op);
+    case OpKind::kListLen:
+      return {Get(op.args[0])[1]};
+    case OpKind::kListGet:
+      return EmitListGet(op);
+    case OpKind::kListBuild:
+      return EmitListBuild(op);
+    case OpKind::kListFilter:
+      return EmitListFilter(op);
+    case OpKind::kListOfTensor:
+      return EmitListOfTensor(op);
+    case OpKind::kTensorOfList:
+      return EmitTensorOfList(id);
+    case OpKind::kMapGet:
+      return EmitMapGet(op);
+    case OpKind::kMapKeys:
+      return EmitMapKeys(op);
+    case OpKind::kStringLen:
+      return {Get(op.args[0])[1]};
+    case OpKind::kStringEqual:
+      return {EmitStringEqual(Get(op.args[0]), Get(op.args[1]))};
+    case OpKind::kText:
+      return EmitText(op);
+    case OpKind::kStringFromBytes:
+      return EmitStringFromBytes(op);
+    case OpKind::kFailIf:
+      EmitFailIf(op);
+      return {};
+    case OpKind::kMeta:
+      return EmitMeta(op);
+    case OpKind::kAnnotate: {
+      BeforeEffect();
+      const Leaves &key = Get(op.args[0]), &text = Get(op.args[1]);
+      FailUnlessZero(b_.CreateCall(context_.Runtime("wf_annotate"), {ctx_, key[0], key[1], text[0], text[1]}));
+      return {};
+    }
+    case OpKind::kNative:
+      return EmitNative(op);
+    default:
+      WF_CHECK(IsScalarOp(op.kind), "expand_math has not run", ir::InfoOf(op.kind).name);
+      return EmitScalar(op);
+  }
+}
+
+Leaves BodyEmitter::EmitIf(const ir::Op& op) {
+  Block* then = Block::Create(context_.llvm(), "then", function_);
+  Block* otherwise = Block::Create(context_.llvm(), "else", function_);
+  Block* merge = Block::Create(context_.llvm(), "merge", function_);
+  b_.CreateCondBr(Scalar(op.args[0]), then, otherwise);
+  b_.SetInsertPoint(then);
+  const Leaves a = EmitBlock(op.blocks[0], {});
+  Block* then_end = b_.GetInsertBlock();
+  b_.CreateBr(merge);
+  b_.SetInsertPoint(otherwise);
+  const Leaves c = EmitBlock(op.blocks[1], {});
+  Block* otherwise_end = b_.GetInsertBlock();
+  b_.CreateBr(merge);
+  b_.SetInsertPoint(merge);
+  Leaves result;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == c[i]) {
+      result.push_back(a[i]);
+      continue;
+    }
+    llvm::PHINode* phi = b_.CreatePHI(a[i]->getType(), 2);
+    phi->addIncoming(a[i], then_end);
+    phi->addIncoming(c[i], otherwise_end);
+    result.push_back(phi);
+  }
+  return result;
+}
+
+Leaves BodyEmitter::EmitFold(const ir::Op& op) {
+  const Leaves initial = Get(op.args[1]);
+  llvm::SmallVector<llvm::AllocaInst*, 4> kept;
+  for (Value* leaf : initial) {
+    kept.push_back(Local(leaf->getType(), "acc"));
+    b_.CreateStore(leaf, kept.back());
+  }
+  const auto load = [&] {
+    Leaves leaves;
+    for (llvm::AllocaInst* local : kept) leaves.push_back(b_.CreateLoad(local->getAllocatedType(), local));
+    return leaves;
+  };
+  For(NotNegative(Scalar(op.args[0])), Stop::kNo, [&](Value* index) {
+    if (tensor_blocks_ == 0) CheckStop();
+    const Leaves next = EmitBlockLeaves(op.blocks[0], {Leaves{index}, load()});
+    for (size_t i = 0; i < next.size(); ++i) b_.CreateStore(next[i], kept[i]);
+  });
+  return load();
+}
+
+}  // namespace wf::lower

@@ -1,0 +1,209 @@
+// The plan: constant tables laid out by runtime/abi/plan.h, whose structs are filled here and copied in whole.
+
+#include "compiler/lower/plan.h"
+
+#include <cstddef>
+
+#include "compiler/lower/layout.h"
+#include "runtime/abi/plan.h"
+#include "runtime/base/check.h"
+
+namespace wf::lower {
+namespace {
+
+uint16_t Index(auto id) { return static_cast<uint16_t>(id); }
+
+Image TypeRow(Context& context, ir::TypeId id) {
+  const ir::Type& type = context.type(id);
+  const ir::Layout layout = ir::LayoutOf(context.types(), id);
+  wf_type row{};
+  row.kind = static_cast<uint8_t>(type.kind);
+  row.dtype = static_cast<uint8_t>(type.dtype);
+  row.rank = static_cast<uint8_t>(type.dims.size());
+  row.element = type.element == ir::TypeId::kNone ? static_cast<uint16_t>(WF_NONE) : Index(type.element);
+  row.n_fields = static_cast<uint16_t>(type.fields.size());
+  row.size = layout.size;
+  row.align = layout.align;
+  if (type.kind == ir::TypeKind::kOptional) row.has_offset = ir::LayoutOf(context.types(), type.element).size;
+  if (type.kind == ir::TypeKind::kMap) {
+    const EntryLayout entry = MapEntry(context.types(), type.element);
+    row.map_value_offset = entry.value_offset;
+    row.map_entry_size = entry.size;
+  }
+  Image image;
+  image.Add(row);
+  Image fields;
+  for (size_t i = 0; i < type.fields.size(); ++i) {
+    const size_t at = fields.Add(wf_field{{}, ir::FieldOffset(context.types(), id, i), Index(type.fields[i].type), 0});
+    SetText(context, &fields, at + offsetof(wf_field, name), type.fields[i].name);
+  }
+  image.Pointer(offsetof(wf_type, fields), fields.Global(context.module(), "fields"));
+  image.Pointer(offsetof(wf_type, dim), EmitNumbers(context, type.dims, "dims"));
+  SetText(context, &image, offsetof(wf_type, name), context.types().ToString(id));
+  return image;
+}
+
+void AppendPort(Context& context, const ir::Port& port, Image* ports) {
+  const ir::Type& type = context.type(port.type);
+  wf_port row{};
+  row.slot = Index(port.slot);
+  row.type = Index(port.type);
+  row.dtype = static_cast<uint8_t>(type.dtype);
+  row.rank = static_cast<uint8_t>(type.dims.size());
+  row.required = port.required ? 1 : 0;
+  const size_t at = ports->Add(row);
+  SetText(context, ports, at + offsetof(wf_port, name), port.name);
+  if (type.kind == ir::TypeKind::kTensor) ports->Pointer(at + offsetof(wf_port, dim), EmitNumbers(context, type.dims, "dims"));
+  if (port.if_missing) ports->Pointer(at + offsetof(wf_port, if_missing), context.Constant(port.type, *port.if_missing));
+}
+
+llvm::GlobalVariable* EmitNodes(Context& context) {
+  Image nodes;
+  for (const ir::Node& node : context.program().nodes) {
+    const uint32_t stage = node.stage == ir::StageId::kNone ? uint32_t{WF_NONE} : static_cast<uint32_t>(node.stage);
+    SetText(context, &nodes, nodes.Add(wf_node{{}, node.line, stage}) + offsetof(wf_node, path), node.path);
+  }
+  return nodes.Global(context.module(), "nodes");
+}
+
+llvm::GlobalVariable* EmitStages(Context& context) {
+  Image stages;
+  for (const ir::Stage& stage : context.program().stages) {
+    const size_t at = stages.Add(wf_stage{});
+    SetText(context, &stages, at + offsetof(wf_stage, workflow), stage.workflow);
+    SetText(context, &stages, at + offsetof(wf_stage, name), stage.name);
+  }
+  return stages.Global(context.module(), "stages");
+}
+
+llvm::GlobalVariable* EmitPads(Context& context, const std::vector<ir::Policy::Pad>& pads) {
+  Image image;
+  for (const ir::Policy::Pad& pad : pads) image.Add(wf_pad{pad.port, pad.axis, pad.mul, pad.div, pad.add});
+  return image.Global(context.module(), "pads");
+}
+
+llvm::GlobalVariable* EmitPolicies(Context& context) {
+  Image policies;
+  for (const ir::Policy& policy : context.program().policies) {
+    wf_policy row{};
+    row.timeout_ns = policy.timeout_ns;
+    row.delay_ns = policy.delay_ns;
+    row.batch_max = policy.batch_max;
+    row.queue_max = policy.queue_max;
+    row.n_buckets = static_cast<uint16_t>(policy.buckets.size());
+    row.n_pads = static_cast<uint16_t>(policy.pads.size());
+    row.n_crops = static_cast<uint16_t>(policy.crops.size());
+    row.retry = policy.retry;
+    row.instances = policy.instances;
+    row.threads = policy.threads;
+    row.priority = policy.priority;
+    row.precision = static_cast<uint8_t>(policy.precision);
+    const size_t at = policies.Add(row);
+    policies.Pointer(at + offsetof(wf_policy, bucket), EmitNumbers(context, policy.buckets, "buckets"));
+    policies.Pointer(at + offsetof(wf_policy, pad), EmitPads(context, policy.pads));
+    policies.Pointer(at + offsetof(wf_policy, crop), EmitPads(context, policy.crops));
+  }
+  return policies.Global(context.module(), "policies");
+}
+
+llvm::GlobalVariable* EmitModels(Context& context) {
+  Image models;
+  for (const ir::Model& model : context.program().models) {
+    wf_model row{};
+    row.n_in = static_cast<uint16_t>(model.in.size());
+    row.n_out = static_cast<uint16_t>(model.out.size());
+    row.n_versions = static_cast<uint16_t>(model.versions.size());
+    row.version_policy = model.version_policy;
+    row.batched = model.batched ? 1 : 0;
+    row.published = model.published ? 1 : 0;
+    row.signature_written = model.signature_written ? 1 : 0;
+    const size_t at = models.Add(row);
+    SetText(context, &models, at + offsetof(wf_model, name), model.name);
+    SetText(context, &models, at + offsetof(wf_model, path), model.path);
+    models.Pointer(at + offsetof(wf_model, in), EmitPorts(context, model.in));
+    models.Pointer(at + offsetof(wf_model, out), EmitPorts(context, model.out));
+    models.Pointer(at + offsetof(wf_model, batch_axis), EmitNumbers(context, model.batch_axis, "batch_axis"));
+    models.Pointer(at + offsetof(wf_model, versions), EmitNumbers(context, model.versions, "versions"));
+  }
+  return models.Global(context.module(), "models");
+}
+
+llvm::GlobalVariable* EmitWorkflows(Context& context, const Functions& functions, const std::vector<llvm::GlobalVariable*>& in_ports) {
+  Image workflows;
+  for (size_t i = 0; i < context.program().workflows.size(); ++i) {
+    const ir::Workflow& workflow = context.program().workflows[i];
+    wf_workflow row{};
+    row.n_in = static_cast<uint16_t>(workflow.in.size());
+    row.n_out = static_cast<uint16_t>(workflow.out.size());
+    row.root = Index(workflow.root);
+    row.service_index = workflow.service_index;
+    row.is_default = workflow.is_default ? 1 : 0;
+    row.timeout_ns = workflow.timeout_ns;
+    row.body_max = workflow.body_max;
+    row.inflight_max = workflow.inflight_max;
+    row.rows_max = workflow.rows_max;
+    const size_t at = workflows.Add(row);
+    SetText(context, &workflows, at + offsetof(wf_workflow, name), workflow.name);
+    SetText(context, &workflows, at + offsetof(wf_workflow, service), workflow.service);
+    workflows.Pointer(at + offsetof(wf_workflow, in), in_ports[i]);
+    workflows.Pointer(at + offsetof(wf_workflow, out), EmitPorts(context, workflow.out));
+    workflows.Pointer(at + offsetof(wf_workflow, find_in), functions.workflows[i].find_in);
+    workflows.Pointer(at + offsetof(wf_workflow, read_json), functions.workflows[i].read_json);
+    workflows.Pointer(at + offsetof(wf_workflow, write_json), functions.workflows[i].write_json);
+  }
+  return workflows.Global(context.module(), "workflows");
+}
+
+}  // namespace
+
+void SetText(Context& context, Image* image, size_t offset, std::string_view text) {
+  const uint64_t length = text.size();
+  image->Pointer(offset + offsetof(wf_bytes, ptr), context.Text(text));
+  image->Write(offset + offsetof(wf_bytes, len), &length, sizeof length);
+}
+
+void EmitTypeTable(Context& context) {
+  WF_CHECK(context.types().size() < WF_NONE, context.types().size());
+  Image types(sizeof(wf_type) * context.types().size());
+  for (size_t i = 0; i < context.types().size(); ++i) types.Embed(i * sizeof(wf_type), TypeRow(context, static_cast<ir::TypeId>(i)));
+  context.set_type_table(types.Global(context.module(), "types"));
+}
+
+llvm::GlobalVariable* EmitPorts(Context& context, const std::vector<ir::Port>& ports) {
+  Image image;
+  for (const ir::Port& port : ports) AppendPort(context, port, &image);
+  return image.Global(context.module(), "ports");
+}
+
+void EmitPlan(Context& context, const FrameLayout& frames, const Functions& functions, const std::vector<llvm::GlobalVariable*>& in_ports) {
+  const ir::Program& program = context.program();
+  WF_CHECK(program.tasks.size() < WF_NONE && program.slots.size() < WF_NONE && program.regions.size() < WF_NONE, program.tasks.size());
+  wf_plan row{};
+  row.bytes = sizeof(wf_plan);
+  row.n_workflows = static_cast<uint32_t>(program.workflows.size());
+  row.n_regions = static_cast<uint32_t>(program.regions.size());
+  row.n_tasks = static_cast<uint32_t>(program.tasks.size());
+  row.n_slots = static_cast<uint32_t>(program.slots.size());
+  row.n_nodes = static_cast<uint32_t>(program.nodes.size());
+  row.n_stages = static_cast<uint32_t>(program.stages.size());
+  row.n_policies = static_cast<uint32_t>(program.policies.size());
+  row.n_models = static_cast<uint32_t>(program.models.size());
+  row.n_types = static_cast<uint32_t>(program.types.size());
+  static_assert(sizeof row.source_hash == sizeof program.source_hash);
+  std::memcpy(row.source_hash, program.source_hash.data(), sizeof row.source_hash);
+  Image plan;
+  plan.Add(row);
+  plan.Pointer(offsetof(wf_plan, workflows), EmitWorkflows(context, functions, in_ports));
+  plan.Pointer(offsetof(wf_plan, regions), EmitRegions(context, frames));
+  plan.Pointer(offsetof(wf_plan, tasks), EmitTasks(context, functions));
+  plan.Pointer(offsetof(wf_plan, slots), EmitSlots(context, frames));
+  plan.Pointer(offsetof(wf_plan, nodes), EmitNodes(context));
+  plan.Pointer(offsetof(wf_plan, stages), EmitStages(context));
+  plan.Pointer(offsetof(wf_plan, policies), EmitPolicies(context));
+  plan.Pointer(offsetof(wf_plan, models), EmitModels(context));
+  plan.Pointer(offsetof(wf_plan, types), context.type_table());
+  llvm::GlobalVariable* global = plan.Global(context.module(), "wf_plan_main");
+  global->setLinkage(llvm::GlobalValue::ExternalLinkage);
+}
+
+}  // namespace wf::lower

@@ -1,0 +1,124 @@
+// Tasks, regions and slots of the plan, and who waits for whom.
+
+#include <algorithm>
+#include <cstddef>
+
+#include "compiler/lower/plan.h"
+#include "runtime/abi/plan.h"
+#include "runtime/base/check.h"
+
+namespace wf::lower {
+namespace {
+
+uint16_t Index(auto id) { return static_cast<uint16_t>(id); }
+
+std::vector<uint16_t> SlotNumbers(const std::vector<ir::SlotId>& slots) {
+  std::vector<uint16_t> numbers;
+  for (const ir::SlotId slot : slots) numbers.push_back(Index(slot));
+  return numbers;
+}
+
+void AppendTask(Context& context, const ir::Task& task, const TaskFunctions& functions, const std::vector<uint16_t>& next, Image* tasks) {
+  wf_task row{};
+  row.kind = static_cast<uint8_t>(task.kind);
+  row.cost_class = task.compute ? WF_COMPUTE : WF_INLINE;
+  row.region = Index(task.region);
+  row.node = Index(task.node);
+  row.policy = Index(task.policy);
+  row.out = Index(task.out);
+  row.chain = Index(task.chain);
+  row.n_in = static_cast<uint16_t>(task.in.size());
+  row.n_next = static_cast<uint16_t>(next.size());
+  row.cost_ns = task.cost_ns;
+  row.cost_ns_per_unit = task.cost_ns_per_unit;
+  row.target = task.kind == ir::TaskKind::kModel ? Index(task.model)
+               : task.targets.empty()            ? static_cast<uint16_t>(WF_NONE)
+                                                 : Index(task.targets[0]);
+  row.n_targets = static_cast<uint16_t>(task.targets.size());
+  row.window = static_cast<uint16_t>(std::min<uint32_t>(task.window, UINT16_MAX));
+  row.flags = static_cast<uint16_t>((task.control ? WF_CONTROL : 0) | (task.blocking ? WF_BLOCKING : 0));
+  const size_t at = tasks->Add(row);
+  tasks->Pointer(at + offsetof(wf_task, in), EmitNumbers(context, SlotNumbers(task.in), "in"));
+  tasks->Pointer(at + offsetof(wf_task, next), EmitNumbers(context, next, "next"));
+  tasks->Pointer(at + offsetof(wf_task, fn), functions.body);
+  tasks->Pointer(at + offsetof(wf_task, work), functions.work);
+}
+
+}  // namespace
+
+std::vector<std::vector<uint16_t>> NextTasks(const ir::Program& program) {
+  std::vector<uint16_t> writer(program.slots.size(), WF_NONE);
+  for (size_t i = 0; i < program.tasks.size(); ++i) {
+    if (program.tasks[i].out != ir::SlotId::kNone) writer[static_cast<size_t>(program.tasks[i].out)] = static_cast<uint16_t>(i);
+  }
+  std::vector<std::vector<uint16_t>> next(program.tasks.size());
+  for (size_t i = 0; i < program.tasks.size(); ++i) {
+    const ir::Task& task = program.tasks[i];
+    // What stands in an enclosing region has settled before this one was entered.
+    const auto wait_for = [&](uint16_t earlier) {
+      if (earlier != WF_NONE && program.tasks[earlier].region == task.region) next[earlier].push_back(static_cast<uint16_t>(i));
+    };
+    for (const ir::SlotId slot : task.in) wait_for(writer[static_cast<size_t>(slot)]);
+    for (const ir::SlotId slot : task.settled) wait_for(writer[static_cast<size_t>(slot)]);
+    for (const ir::TaskId earlier : task.after) wait_for(Index(earlier));
+  }
+  for (std::vector<uint16_t>& list : next) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return next;
+}
+
+llvm::GlobalVariable* EmitTasks(Context& context, const Functions& functions) {
+  const std::vector<std::vector<uint16_t>> next = NextTasks(context.program());
+  Image tasks;
+  for (size_t i = 0; i < next.size(); ++i) AppendTask(context, context.program().tasks[i], functions.tasks[i], next[i], &tasks);
+  return tasks.Global(context.module(), "tasks", 64);
+}
+
+llvm::GlobalVariable* EmitRegions(Context& context, const FrameLayout& frames) {
+  const ir::Program& program = context.program();
+  std::vector<uint16_t> waits(program.tasks.size());
+  for (const std::vector<uint16_t>& list : NextTasks(program)) {
+    for (const uint16_t task : list) ++waits[task];
+  }
+  Image regions;
+  for (size_t i = 0; i < program.regions.size(); ++i) {
+    const ir::Region& region = program.regions[i];
+    wf_region row{};
+    row.frame_bytes = frames.regions[i].bytes;
+    row.element_offset = frames.regions[i].element_offset;
+    row.parent = Index(region.parent);
+    row.first_task = region.tasks.empty() ? uint16_t{0} : Index(region.tasks[0]);
+    row.n_tasks = static_cast<uint16_t>(region.tasks.size());
+    row.first_slot = region.slots.empty() ? uint16_t{0} : Index(region.slots[0]);
+    row.n_slots = static_cast<uint16_t>(region.slots.size());
+    row.result = Index(region.result);
+    row.on_error = Index(region.on_error);
+    row.node = Index(region.node);
+    const size_t at = regions.Add(row);
+    std::vector<uint16_t> own;
+    for (const ir::TaskId task : region.tasks) own.push_back(waits[static_cast<size_t>(task)]);
+    regions.Pointer(at + offsetof(wf_region, waits), EmitNumbers(context, own, "waits"));
+  }
+  return regions.Global(context.module(), "regions");
+}
+
+llvm::GlobalVariable* EmitSlots(Context& context, const FrameLayout& frames) {
+  Image slots;
+  for (size_t i = 0; i < context.program().slots.size(); ++i) {
+    const ir::Slot& slot = context.program().slots[i];
+    const FrameLayout::Slot& place = frames.slots[i];
+    wf_slot row{};
+    row.offset = place.offset;
+    row.size = place.size;
+    row.data = place.data;
+    row.type = Index(slot.type);
+    row.region = Index(slot.region);
+    row.store = static_cast<uint8_t>(place.store);
+    slots.Add(row);
+  }
+  return slots.Global(context.module(), "slots");
+}
+
+}  // namespace wf::lower

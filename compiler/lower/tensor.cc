@@ -1,0 +1,275 @@
+// Tensors: builds as loop nests, loads, reshapes. LLVM's loop vectoriser takes the innermost loop.
+
+#include <llvm/IR/MDBuilder.h>
+
+#include "compiler/lower/body.h"
+#include "compiler/lower/image.h"
+#include "runtime/abi/values.h"
+#include "runtime/base/check.h"
+
+namespace wf::lower {
+
+using ir::OpKind;
+using llvm::Value;
+
+namespace {
+constexpr uint64_t kShortBuild = 16384;  // elements of cheap work that need no look at the stop flag
+}  // namespace
+
+Leaves BodyEmitter::DenseTensor(Value* data, llvm::ArrayRef<Value*> extents) {
+  Leaves leaves{data};
+  leaves.append(extents.begin(), extents.end());
+  llvm::SmallVector<Value*, 4> strides;
+  Value* stride = b_.getInt64(1);
+  for (size_t axis = extents.size(); axis-- > 1;) strides.push_back(stride = b_.CreateMul(stride, extents[axis], "stride", true, true));
+  leaves.append(strides.rbegin(), strides.rend());
+  return leaves;
+}
+
+Leaves BodyEmitter::EmitBuild(ir::ValueId id) {
+  const ir::Op& op = body_[id];
+  const ir::Type& type = context_.type(op.type);
+  llvm::SmallVector<Value*, 4> extents;
+  for (const ir::ValueId arg : op.args) extents.push_back(NotNegative(Scalar(arg)));
+  std::optional<Target> target;
+  if (id == body_.blocks[0].result) target = PrepareOut(extents);
+  if (!target) {
+    Value* bytes = Bytes(extents, ir::SizeOf(type.dtype));
+    const Leaves dense = DenseTensor(stays_[static_cast<size_t>(id)] ? Scratch(id, bytes) : Allocate(bytes, WF_ALIGN), extents);
+    target = Target{dense[0], {}};
+    for (size_t axis = 0; axis + 1 < extents.size(); ++axis) target->strides.push_back(dense[1 + extents.size() + axis]);
+  }
+  const Nest nest{op, extents, *target, tensor_blocks_ == 0 && MayRunLong(op, extents) ? Stop::kYes : Stop::kNo};
+  open_targets_.push_back(llvm::MDBuilder(context_.llvm()).createAnonymousAliasScope(alias_domain_, "build"));
+  ++tensor_blocks_;
+  llvm::SmallVector<Value*, 8> at;
+  Value* dense = IsPointwise(op) ? AllDense(nest) : b_.getFalse();
+  if (dense == b_.getTrue()) {
+    EmitFlat(nest);
+  } else if (dense == b_.getFalse()) {
+    EmitNest(nest, b_.getInt64(0), at);
+  } else {
+    Block* flat = Block::Create(context_.llvm(), "flat", function_);
+    Block* nested = Block::Create(context_.llvm(), "nested", function_);
+    Block* built = Block::Create(context_.llvm(), "built", function_);
+    b_.CreateCondBr(dense, flat, nested);
+    b_.SetInsertPoint(flat);
+    EmitFlat(nest);
+    b_.CreateBr(built);
+    b_.SetInsertPoint(nested);
+    EmitNest(nest, b_.getInt64(0), at);
+    b_.CreateBr(built);
+    b_.SetInsertPoint(built);
+  }
+  --tensor_blocks_;
+  open_targets_.pop_back();
+  Leaves leaves{target->data};
+  leaves.append(extents.begin(), extents.end());
+  leaves.append(target->strides.begin(), target->strides.end());
+  return leaves;
+}
+
+// More than about 100 us of work: many elements, or any number of them with loops inside.
+bool BodyEmitter::MayRunLong(const ir::Op& op, llvm::ArrayRef<Value*> extents) const {
+  uint64_t work = UnrolledCost(op.blocks[0]);
+  for (Value* extent : extents) {
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(extent);
+    if (known == nullptr || __builtin_mul_overflow(work, known->getZExtValue(), &work)) return true;
+  }
+  return work > 8 * kShortBuild;
+}
+
+void BodyEmitter::EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset) {
+  const Leaves element = EmitBlock(nest.op.blocks[0], at);
+  const ir::DType dtype = context_.type(nest.op.type).dtype;
+  llvm::Type* type = context_.Memory(dtype);
+  Value* value = dtype == ir::DType::kBool ? b_.CreateZExt(element[0], type) : element[0];
+  llvm::StoreInst* store = b_.CreateStore(value, b_.CreateInBoundsGEP(type, nest.target.data, offset));
+  store->setMetadata(llvm::LLVMContext::MD_alias_scope, llvm::MDNode::get(context_.llvm(), open_targets_.back()));
+  if (open_targets_.size() > 1) {
+    const auto outer = llvm::ArrayRef<llvm::Metadata*>(open_targets_).drop_back();
+    store->setMetadata(llvm::LLVMContext::MD_noalias, llvm::MDNode::get(context_.llvm(), outer));
+  }
+}
+
+void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at) {
+  const size_t axis = at.size(), rank = nest.extents.size();
+  if (axis == rank) {
+    EmitElement(nest, at, offset);
+    return;
+  }
+  const bool strips = axis == 0 && rank == 1 && nest.stop == Stop::kYes && UnrolledCost(nest.op.blocks[0]) < kShortBuild;
+  For(nest.extents[axis], strips ? Stop::kYes : Stop::kNo, [&](Value* index) {
+    if (axis == 0 && nest.stop == Stop::kYes && !strips) CheckStop();
+    Value* step = axis + 1 < rank ? b_.CreateMul(index, nest.target.strides[axis], "", true, true) : index;
+    at.push_back(index);
+    EmitNest(nest, axis == 0 ? step : b_.CreateAdd(offset, step, "", true, true), at);
+    at.pop_back();
+  });
+}
+
+// ---- one loop over all elements, where every tensor read is read at exactly the element's place ----
+
+bool BodyEmitter::IsPointwise(const ir::Op& op) const {
+  const ir::Block& block = body_[op.blocks[0]];
+  if (block.params.size() < 2) return false;
+  const auto is_param = [&](ir::ValueId id) { return std::find(block.params.begin(), block.params.end(), id) != block.params.end(); };
+  const auto defined_here = [&](ir::ValueId id) { return std::find(block.ops.begin(), block.ops.end(), id) != block.ops.end(); };
+  if (is_param(block.result)) return false;
+  std::vector<bool> fine(body_.ops.size());
+  for (const ir::ValueId id : block.ops) {
+    const ir::Op& inner = body_[id];
+    if (!inner.blocks.empty()) return false;  // what a nested block reads is not worth the search
+    if (inner.kind != OpKind::kLoad || inner.args.size() != block.params.size() + 1) continue;
+    if (!std::equal(block.params.begin(), block.params.end(), inner.args.begin() + 1)) continue;
+    fine[static_cast<size_t>(id)] = !defined_here(inner.args[0]);
+  }
+  for (const ir::ValueId id : block.ops) {
+    if (fine[static_cast<size_t>(id)]) continue;
+    for (const ir::ValueId arg : body_[id].args) {
+      if (is_param(arg)) return false;
+    }
+  }
+  return true;
+}
+
+Value* BodyEmitter::AllDense(const Nest& nest) {
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  const size_t rank = nest.extents.size();
+  llvm::SmallVector<Value*, 8> stride(rank);
+  stride[rank - 1] = b_.getInt64(1);
+  for (size_t axis = rank - 1; axis-- > 0;) stride[axis] = b_.CreateMul(stride[axis + 1], nest.extents[axis + 1], "", true, true);
+  Value* dense = b_.getTrue();
+  const auto require = [&](Value* actual, Value* wanted) {
+    if (actual != wanted) dense = b_.CreateAnd(dense, b_.CreateICmpEQ(actual, wanted));
+  };
+  for (size_t axis = 0; axis + 1 < rank; ++axis) require(nest.target.strides[axis], stride[axis]);
+  for (const ir::ValueId id : block.ops) {
+    const ir::Op& op = body_[id];
+    if (op.kind != OpKind::kLoad || op.args.size() != rank + 1 || op.args[1] != block.params[0]) continue;
+    const Leaves& tensor = Get(op.args[0]);
+    for (size_t axis = 0; axis + 1 < rank; ++axis) require(tensor[1 + rank + axis], stride[axis]);
+  }
+  return dense;
+}
+
+void BodyEmitter::EmitFlat(const Nest& nest) {
+  Value* total = b_.getInt64(1);
+  for (Value* extent : nest.extents) total = b_.CreateMul(total, extent, "total", true, true);
+  const llvm::SmallVector<Value*, 8> nowhere(nest.extents.size(), b_.getInt64(0));  // the loads go by the element's number
+  const ir::Block* outer_block = std::exchange(flat_block_, &body_[nest.op.blocks[0]]);
+  Value* outer = flat_;
+  For(total, nest.stop, [&](Value* index) {
+    flat_ = index;
+    EmitElement(nest, nowhere, index);
+  });
+  flat_ = outer;
+  flat_block_ = outer_block;
+}
+
+// ---- reading ----
+
+Value* BodyEmitter::ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> at) {
+  const size_t rank = at.size();
+  if (rank == 0) return b_.getInt64(0);
+  Value* offset = nullptr;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    Value* step = axis + 1 < rank ? b_.CreateMul(at[axis], tensor[1 + rank + axis], "", false, true) : at[axis];
+    offset = offset == nullptr ? step : b_.CreateAdd(offset, step, "", false, true);
+  }
+  return offset;
+}
+
+// An index that check_index clamped is in range only if the axis has elements at all.
+Value* BodyEmitter::HasElements(const ir::Op& op) {
+  Value* some = nullptr;
+  for (size_t i = 1; i < op.args.size(); ++i) {
+    const ir::Op& index = body_[op.args[i]];
+    if (index.kind != OpKind::kCheckIndex) continue;
+    Value* extent = Scalar(index.args[1]);
+    if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(extent); known != nullptr && known->getSExtValue() > 0) continue;
+    Value* has = b_.CreateICmpSGT(extent, b_.getInt64(0));
+    some = some == nullptr ? has : b_.CreateAnd(some, has);
+  }
+  return some;
+}
+
+void BodyEmitter::TagLoad(llvm::Instruction* load) {
+  if (!open_targets_.empty()) load->setMetadata(llvm::LLVMContext::MD_noalias, llvm::MDNode::get(context_.llvm(), open_targets_));
+}
+
+Value* BodyEmitter::LoadElement(const ir::Op& op) {
+  const Leaves tensor = Get(op.args[0]);
+  const ir::DType dtype = TypeOf(op.args[0]).dtype;
+  llvm::SmallVector<Value*, 8> at;
+  for (size_t i = 1; i < op.args.size(); ++i) at.push_back(Scalar(op.args[i]));
+  const bool is_flat = flat_block_ != nullptr && !at.empty() && op.args[1] == flat_block_->params[0];
+  Value* offset = is_flat ? flat_ : ElementOffset(tensor, at);
+  llvm::Type* type = context_.Memory(dtype);
+  Value* address = b_.CreateInBoundsGEP(type, tensor[0], offset);
+  if (Value* some = HasElements(op); some != nullptr) address = b_.CreateSelect(some, address, context_.TensorData({}));
+  llvm::LoadInst* load = b_.CreateLoad(type, address);
+  TagLoad(load);
+  return dtype == ir::DType::kBool ? b_.CreateICmpNE(load, b_.getInt8(0)) : load;
+}
+
+// ---- whole tensors ----
+
+void BodyEmitter::CopyElements(ir::TypeId id, const Leaves& from, const Target& target) {
+  const ir::Type& type = context_.type(id);
+  const size_t rank = type.dims.size();
+  llvm::Type* element = context_.Memory(type.dtype);
+  const std::function<void(size_t, Value*, Value*)> copy = [&](size_t axis, Value* source, Value* to) {
+    Value* from_at = b_.CreateInBoundsGEP(element, from[0], source);
+    if (axis + 1 >= rank) {
+      Value* bytes =
+          rank == 0 ? b_.getInt64(ir::SizeOf(type.dtype)) : b_.CreateMul(from[rank], b_.getInt64(ir::SizeOf(type.dtype)), "", true, true);
+      CopyBytes(b_.CreateInBoundsGEP(element, target.data, to), from_at, bytes);
+      return;
+    }
+    For(from[1 + axis], Stop::kNo, [&](Value* index) {
+      copy(axis + 1, b_.CreateAdd(source, b_.CreateMul(index, from[1 + rank + axis])),
+           b_.CreateAdd(to, b_.CreateMul(index, target.strides[axis])));
+    });
+  };
+  copy(0, b_.getInt64(0), b_.getInt64(0));
+}
+
+Leaves BodyEmitter::Contiguous(ir::TypeId id, const Leaves& tensor) {
+  const ir::Type& type = context_.type(id);
+  const size_t rank = type.dims.size();
+  const llvm::ArrayRef<Value*> extents = llvm::ArrayRef<Value*>(tensor).slice(1, rank);
+  const Leaves dense = DenseTensor(tensor[0], extents);
+  Value* padded = b_.getFalse();
+  for (size_t axis = 0; axis + 1 < rank; ++axis) {
+    Value *is = tensor[1 + rank + axis], *wanted = dense[1 + rank + axis];
+    if (is != wanted) padded = b_.CreateOr(padded, b_.CreateICmpNE(is, wanted));
+  }
+  if (padded == b_.getFalse()) return dense;
+  Block* before = b_.GetInsertBlock();
+  Block* copy = Block::Create(context_.llvm(), "copy", function_);
+  Block* done = Block::Create(context_.llvm(), "dense", function_);
+  b_.CreateCondBr(padded, copy, done);
+  b_.SetInsertPoint(copy);
+  Target target{Allocate(Bytes(extents, ir::SizeOf(type.dtype)), WF_ALIGN), {}};
+  target.strides.append(dense.begin() + static_cast<ptrdiff_t>(1 + rank), dense.end());
+  CopyElements(id, tensor, target);
+  Block* copied = b_.GetInsertBlock();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+  llvm::PHINode* data = b_.CreatePHI(b_.getPtrTy(), 2, "data");
+  data->addIncoming(tensor[0], before);
+  data->addIncoming(target.data, copied);
+  Leaves result = dense;
+  result[0] = data;
+  return result;
+}
+
+Leaves BodyEmitter::EmitReshape(const ir::Op& op) {
+  const Leaves source = Contiguous(body_[op.args[0]].type, Get(op.args[0]));
+  llvm::SmallVector<Value*, 4> extents;
+  for (size_t i = 1; i < op.args.size(); ++i) extents.push_back(Scalar(op.args[i]));
+  return DenseTensor(source[0], extents);
+}
+
+}  // namespace wf::lower

@@ -1,0 +1,119 @@
+// Text, metadata, failures and native functions: what calls the runtime.
+
+#include "compiler/lower/body.h"
+#include "compiler/lower/helpers.h"
+#include "compiler/lower/image.h"
+#include "runtime/abi/plan.h"
+#include "runtime/base/check.h"
+
+namespace wf::lower {
+
+using llvm::Value;
+
+namespace {
+constexpr uint64_t kMetaBytes = 192, kJsonPadding = 64;  // the longest metadata value that can be a number; what a JSON text has after it
+constexpr std::string_view kNotUtf8 = "the bytes are not UTF-8 text";
+}  // namespace
+
+Leaves BodyEmitter::EmitText(const ir::Op& op) {
+  const Leaves format = ConstantValue(context_, b_, op.imm);
+  if (op.args.empty()) return format;
+  Image types(sizeof(void*) * op.args.size());
+  auto* array = llvm::ArrayType::get(b_.getPtrTy(), op.args.size());
+  llvm::AllocaInst* args = Local(array, "args");
+  for (size_t i = 0; i < op.args.size(); ++i) {
+    const ir::TypeId type = body_[op.args[i]].type;
+    const ir::Layout layout = ir::LayoutOf(context_.types(), type);
+    llvm::AllocaInst* value = LocalBytes(layout.size, layout.align);
+    StoreValue(context_, b_, type, Get(op.args[i]), value);
+    b_.CreateStore(value, b_.CreateConstInBoundsGEP2_64(array, args, 0, i));
+    types.Pointer(i * sizeof(void*), context_.TypeRow(type));
+  }
+  llvm::AllocaInst* text = LocalBytes(sizeof(wf_bytes), alignof(wf_bytes));
+  FailUnlessZero(
+      b_.CreateCall(context_.Runtime("wf_text"), {ctx_, format[0], format[1], types.Global(context_.module(), "types"), args, text}));
+  return LoadValue(context_, b_, op.type, text);
+}
+
+Value* BodyEmitter::EmitStringEqual(const Leaves& a, const Leaves& c) {
+  Value* same_length = b_.CreateICmpEQ(a[1], c[1]);
+  const auto memcmp_ = context_.Libc("memcmp", b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()});
+  Value* order = b_.CreateCall(memcmp_, {a[0], c[0], b_.CreateSelect(same_length, a[1], b_.getInt64(0))});
+  return b_.CreateAnd(same_length, b_.CreateICmpEQ(order, b_.getInt32(0)));
+}
+
+Leaves BodyEmitter::EmitStringFromBytes(const ir::Op& op) {
+  BeforeEffect();
+  const Leaves bytes = Get(op.args[0]);
+  Value* fine = b_.CreateCall(IsUtf8(context_), {bytes[0], bytes[1]});
+  Fail(b_.CreateNot(fine), b_.getInt32(7006), op.line, context_.Text(kNotUtf8), b_.getInt64(kNotUtf8.size()));
+  return bytes;
+}
+
+void BodyEmitter::EmitFailIf(const ir::Op& op) {
+  BeforeEffect();
+  Block* bad = Block::Create(context_.llvm(), "bad", function_);
+  Block* next = Block::Create(context_.llvm(), "next", function_);
+  b_.CreateCondBr(Scalar(op.args[0]), bad, next);
+  b_.SetInsertPoint(bad);
+  const Leaves message = EmitBlock(op.blocks[0], {});
+  Value* code = b_.getInt32(static_cast<uint32_t>(op.imm));
+  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, b_.getInt32(op.line), message[0], message[1]}));
+  b_.SetInsertPoint(next);
+}
+
+Leaves BodyEmitter::EmitNative(const ir::Op& op) {
+  BeforeEffect();
+  llvm::SmallVector<Value*, 8> args{ctx_};
+  for (const ir::ValueId arg : op.args) {
+    const ir::Layout layout = ir::LayoutOf(context_.types(), body_[arg].type);
+    args.push_back(LocalBytes(layout.size, layout.align));
+    StoreValue(context_, b_, body_[arg].type, Get(arg), args.back());
+  }
+  const ir::Layout layout = ir::LayoutOf(context_.types(), op.type);
+  args.push_back(LocalBytes(layout.size, layout.align));
+  FailUnlessZero(b_.CreateCall(context_.Native(context_.program().natives[op.imm], op.args.size()), args));
+  return LoadValue(context_, b_, op.type, args.back());
+}
+
+// A string is the view itself; numbers and bools are read as JSON, from a copy with the bytes after it that the reader asks for.
+Leaves BodyEmitter::EmitMeta(const ir::Op& op) {
+  BeforeEffect();
+  const ir::Type& type = context_.type(op.type);
+  const Leaves key = Get(op.args[0]), fallback = Get(op.args[1]);
+  llvm::AllocaInst* view = LocalBytes(sizeof(wf_bytes), alignof(wf_bytes));
+  Value* found = b_.CreateICmpEQ(b_.CreateCall(context_.Runtime("wf_meta"), {ctx_, key[0], key[1], view}), b_.getInt32(1));
+  Block* before = b_.GetInsertBlock();
+  Block* parse = Block::Create(context_.llvm(), "meta", function_);
+  Block* done = Block::Create(context_.llvm(), "done", function_);
+  b_.CreateCondBr(found, parse, done);
+  b_.SetInsertPoint(parse);
+  Leaves parsed{b_.CreateLoad(b_.getPtrTy(), view), b_.CreateLoad(b_.getInt64Ty(), Offset(b_, view, 8))};
+  if (type.kind == ir::TypeKind::kScalar) {
+    llvm::AllocaInst* copy = LocalBytes(kMetaBytes + kJsonPadding, 8);
+    llvm::AllocaInst* json = LocalBytes(sizeof(wf_json), alignof(wf_json));
+    llvm::AllocaInst* number = LocalBytes(8, 8);
+    constexpr std::string_view kTooLong = "a metadata value is too long for a number";
+    Fail(b_.CreateICmpUGT(parsed[1], b_.getInt64(kMetaBytes)), b_.getInt32(5000), op.line, context_.Text(kTooLong),
+         b_.getInt64(kTooLong.size()));
+    b_.CreateMemSet(copy, b_.getInt8(0), kMetaBytes + kJsonPadding, llvm::MaybeAlign(8));
+    CopyBytes(copy, parsed[0], parsed[1]);
+    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_json_open"), {json, ctx_, copy, parsed[1]}));
+    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_json_scalar"), {json, b_.getInt32(static_cast<uint32_t>(type.dtype)), number}));
+    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_json_close"), {json}));
+    parsed = LoadValue(context_, b_, op.type, number);
+  }
+  Block* read = b_.GetInsertBlock();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+  Leaves result;
+  for (size_t i = 0; i < parsed.size(); ++i) {
+    llvm::PHINode* phi = b_.CreatePHI(parsed[i]->getType(), 2);
+    phi->addIncoming(fallback[i], before);
+    phi->addIncoming(parsed[i], read);
+    result.push_back(phi);
+  }
+  return result;
+}
+
+}  // namespace wf::lower

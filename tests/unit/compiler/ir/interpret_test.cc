@@ -1,0 +1,128 @@
+#include "compiler/ir/interpret.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/scalar.h"
+#include "compiler/ir/verify.h"
+
+namespace wf::ir {
+namespace {
+
+Value Floats(const std::vector<float>& values) {
+  return Value::Tensor({static_cast<int64_t>(values.size())},
+                       std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)));
+}
+
+struct Fixture {
+  Program program;
+  Body body;
+  SlotId AddSlot(const char* name, TypeId type) {
+    program.slots.push_back({.name = name, .type = type});
+    return SlotId{static_cast<uint16_t>(program.slots.size() - 1)};
+  }
+  Outcome Run(std::vector<Value> slots, Hooks hooks = {}, Limits limits = {}) {
+    EXPECT_EQ(VerifyBody(program, body), std::nullopt);
+    return Interpreter(program, std::move(hooks), limits).RunBody(body, slots);
+  }
+};
+
+TEST(Interpret, SumsFloatsInSixteenLanesAndOneTree) {
+  Fixture f;
+  const SlotId slot = f.AddSlot("x", f.program.types.Tensor(DType::kF32, {-1}));
+  Builder b(f.program, f.body);
+  const ValueId x = b.Slot(slot), n = b.Dim(x, 0);
+  const BlockId block = b.Open({b.ScalarType(DType::kI64)});
+  b.Close(b.Load(x, {b.Param(0)}));
+  b.Close(b.Reduce(ReduceKind::kSum, DType::kF32, n, block));
+  std::vector<float> values;
+  for (int i = 0; i < 37; ++i) values.push_back(1.0f / static_cast<float>(i + 1) * (i % 3 ? 1.0f : 1e7f));
+  float lanes[16] = {};
+  for (size_t i = 0; i < values.size(); ++i) lanes[i % 16] += values[i];
+  for (size_t half = 8; half > 0; half /= 2) {
+    for (size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  EXPECT_EQ(f.Run({Floats(values)}).value->bits, F32Bits(lanes[0]));
+  EXPECT_EQ(f.Run({Floats({})}).value->bits, F32Bits(0));
+}
+
+TEST(Interpret, ReportsTheLowestStickyCodeAtTheEnd) {
+  Fixture f;
+  const SlotId slot = f.AddSlot("x", f.program.types.Tensor(DType::kF32, {-1}));
+  Builder b(f.program, f.body);
+  const ValueId x = b.Slot(slot);
+  const BlockId block = b.Open({b.ScalarType(DType::kI64)});
+  const ValueId divisor = b.Emit(OpKind::kCheckDivisor, b.ScalarType(DType::kI64), {b.Param(0)});
+  const ValueId index = b.CheckIndex(b.Add(b.Param(0), b.Binary(OpKind::kDiv, b.I64(3), divisor)), b.Dim(x, 0));
+  b.Close(b.Load(x, {index}));
+  b.Close(b.Build(DType::kF32, {b.I64(2)}, block));
+  const Outcome outcome = f.Run({Floats({1, 2})});
+  ASSERT_TRUE(outcome.failure.has_value());
+  EXPECT_EQ(outcome.failure->code, 7001);
+  EXPECT_EQ(f.Run({Floats({1, 2, 3, 4, 5, 6, 7})}).failure->code, 7002);
+}
+
+TEST(Interpret, FoldCarriesItsAccumulator) {
+  Fixture f;
+  Builder b(f.program, f.body);
+  const TypeId i64 = b.ScalarType(DType::kI64);
+  const BlockId block = b.Open({i64, i64});
+  b.Close(b.Add(b.Mul(b.Param(1), b.I64(3)), b.Param(0)));
+  b.Close(b.Emit(OpKind::kFold, i64, {b.I64(4), b.I64(1)}, 0, {block}));
+  EXPECT_EQ(f.Run({}).value->bits, 99u);  // ((((1*3+0)*3+1)*3+2)*3+3)
+}
+
+TEST(Interpret, FailIfStopsWithItsMessageUnlessAStickyFailureCameFirst) {
+  Fixture f;
+  const SlotId slot = f.AddSlot("top", f.program.types.Scalar(DType::kI32));
+  Builder b(f.program, f.body);
+  const ValueId top = b.Slot(slot);
+  b.StickyIf(b.Binary(OpKind::kEq, top, b.Scalar(DType::kI32, 99)), 7004);
+  const BlockId block = b.Open({});
+  b.Close(b.Emit(OpKind::kText, b.types().String(), {top}, AddText(f.program, "top is {}, wanted less")));
+  b.FailIf(b.Binary(OpKind::kLt, b.Scalar(DType::kI32, 9), top), 5000, block);
+  b.Close(top);
+  EXPECT_EQ(f.Run({Value::Scalar(3)}).value->bits, 3u);
+  EXPECT_EQ(f.Run({Value::Scalar(12)}).failure->message, "top is 12, wanted less");
+  EXPECT_EQ(f.Run({Value::Scalar(99)}).failure->code, 7004);
+}
+
+TEST(Interpret, StopsAtTheBudgets) {
+  Fixture f;
+  Builder b(f.program, f.body);
+  const BlockId block = b.Open({b.ScalarType(DType::kI64)});
+  b.Close(b.Convert(b.Param(0), DType::kF64));
+  b.Close(b.Build(DType::kF64, {b.I64(int64_t{1} << 40)}, block));
+  EXPECT_EQ(f.Run({}).failure->code, kOutOfMemory);
+  EXPECT_EQ(f.Run({}, {}, {.max_steps = 1}).failure->code, kOutOfSteps);
+}
+
+TEST(Interpret, MetaReadsTheTypeOfItsDefault) {
+  Fixture f;
+  Builder b(f.program, f.body);
+  b.Close(b.Emit(OpKind::kMeta, b.ScalarType(DType::kF32), {b.Text("threshold"), b.F32(0.5f)}));
+  Hooks hooks;
+  EXPECT_EQ(f.Run({}).value->bits, F32Bits(0.5f));
+  hooks.meta = [](const std::string&) { return std::optional<std::string>("0.75"); };
+  EXPECT_EQ(f.Run({}, hooks).value->bits, F32Bits(0.75f));
+  hooks.meta = [](const std::string&) { return std::optional<std::string>("x"); };
+  EXPECT_EQ(f.Run({}, hooks).failure->code, 5000);
+}
+
+TEST(Interpret, FiltersLists) {
+  Fixture f;
+  Builder b(f.program, f.body);
+  const TypeId i64 = b.ScalarType(DType::kI64);
+  const BlockId keep = b.Open({i64});
+  b.Close(b.Binary(OpKind::kEq, b.Binary(OpKind::kRem, b.Param(0), b.I64(2)), b.I64(1)));
+  const BlockId item = b.Open({i64});
+  b.Close(b.Mul(b.Param(0), b.Param(0)));
+  const TypeId list = b.types().List(i64);
+  b.Close(b.Emit(OpKind::kListFilter, list, {b.I64(6)}, 0, {keep, item}));
+  EXPECT_EQ(ToString(f.program.types, list, *f.Run({}).value), "[1, 9, 25]");
+}
+
+}  // namespace
+}  // namespace wf::ir

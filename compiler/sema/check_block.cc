@@ -1,0 +1,246 @@
+// Blocks, `if`, `let`, `require` and `fail`.
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/names.h"
+
+namespace wf::sema {
+namespace {
+
+struct BuiltInError {
+  std::string_view name;
+  int32_t code;
+  std::string_view message;
+};
+// Errors that every program knows (semantics.md 35).
+constexpr std::array<BuiltInError, 7> kBuiltInErrors = {{{"InputParams", 5000, "the input does not fit"},
+                                                         {"Timeout", 6000, "the time is over"},
+                                                         {"Type", 7000, "a value does not fit its type"},
+                                                         {"Rpc", 8000, "a remote call failed"},
+                                                         {"Inference", 9000, "a model failed"},
+                                                         {"Refused", 3010, "the server has no room"},
+                                                         {"Cancelled", 3011, "the request was cancelled"}}};
+
+bool HoldsNever(TypeRef type) {
+  if (type->kind == TypeKind::kNever || type->kind == TypeKind::kNone) return true;
+  if (type->element != nullptr && HoldsNever(type->element)) return true;
+  return std::any_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return HoldsNever(field.type); });
+}
+
+bool MayFail(Body& body, const Span& span, std::string_view what, const Where& where) {
+  body.may_fail = true;
+  if (where.may_fail) return true;
+  auto builder = body.env.Report(span, kFailureHere, {what, where.what});
+  if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
+  return false;
+}
+
+const BuiltInError* FindBuiltIn(Body& body, const ast::Expr& error) {
+  const auto* name = ast::DynAs<ast::NameExpr>(error);
+  if (name == nullptr || FindEntity(body.module, name->name) != nullptr) return nullptr;
+  for (const BuiltInError& known : kBuiltInErrors) {
+    if (known.name == name->name) return &known;
+  }
+  return nullptr;
+}
+
+// The declared or built-in error that `expr` names; fills code and default message.
+bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string& message) {
+  if (const BuiltInError* known = FindBuiltIn(body, expr)) {
+    code = known->code;
+    message = known->message;
+    return true;
+  }
+  const auto* name = ast::DynAs<ast::NameExpr>(expr);
+  if (name != nullptr && !body.Find(name->name) && FindEntity(body.module, name->name) == nullptr && !body.module.damaged) {
+    std::vector<std::string> known;
+    for (const BuiltInError& error : kBuiltInErrors) known.emplace_back(error.name);
+    for (const auto& [text, entity] : body.module.entities) known.push_back(text);
+    body.env.Report(expr.span, kUnknownName, {name->name}).HelpIf(diag::Suggest(name->name, known));
+    return false;
+  }
+  bool reported = false;
+  Entity* entity = ResolveEntity(body, expr, reported);
+  if (entity != nullptr && entity->kind == EntityKind::kError) {
+    code = entity->code;
+    message = entity->message;
+    return true;
+  }
+  if (!reported) {
+    const std::string what = entity != nullptr ? std::string(NameOf(entity->kind)) : "this value";
+    auto builder = body.env.Report(expr.span, kNotAnError, {what});
+    if (entity != nullptr) builder.Label(entity->span, "declared here");
+    builder.Help("errors are declared: `error NotFound = 100001 \"nothing found\";`");
+  }
+  return false;
+}
+
+// Blocks whose value is a bare literal take the type of the other arms.
+bool IsLiteralBlock(const ast::Block& block) { return block.statements.empty() && block.value && IsLiteral(*block.value); }
+
+// The bodies of all arms, literals last, so that their type is known; joined into one type.
+TypeRef CheckArms(Body& body, const std::vector<const ast::Block*>& blocks, TypeRef wanted, const Where& where, std::vector<ExprPtr>& values) {
+  values.resize(blocks.size());
+  TypeRef joined = body.env.types.Simple(TypeKind::kNever);
+  const Expr* first = nullptr;
+  bool sound = true;
+  for (const bool literals : {false, true}) {
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      if (IsLiteralBlock(*blocks[i]) != literals) continue;
+      const TypeRef hint = wanted != nullptr || joined->kind == TypeKind::kNever ? wanted : joined;
+      values[i] = CheckBlock(body, *blocks[i], hint, where);
+      sound = sound && !IsPoison(*values[i]);
+      if (!sound) continue;
+      const TypeRef both = Join(body, joined, values[i]->type);
+      if (both == nullptr) {
+        body.env.Report(values[i]->span, kTypeMismatch, {ToString(joined), ToString(values[i]->type)}).Label(first->span, "the other arm");
+        sound = false;
+        continue;
+      }
+      if (first == nullptr && values[i]->type->kind != TypeKind::kNever) first = values[i].get();
+      joined = both;
+    }
+  }
+  return sound ? joined : body.env.types.Error();
+}
+
+}  // namespace
+
+void BindIntegerLocal(Body& body, LocalId local, Expr& value) {
+  if (value.type->kind == TypeKind::kScalar && IsInteger(value.type->dtype)) body.infos[local].value = DimOf(body, value);
+}
+
+std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Where& where) {
+  TypeRef type = stmt.type ? ResolveType(body, *stmt.type, SymbolRule::kUse) : nullptr;
+  if (type != nullptr && type->kind == TypeKind::kError) type = nullptr;
+  ExprPtr value = type != nullptr ? CheckAs(body, *stmt.value, type, where, Origin{stmt.type->span, "the type written here"})
+                                  : CheckExpr(body, *stmt.value, nullptr, where);
+  if (HoldsNever(value->type)) {
+    body.env.Report(stmt.value->span, kCannotInfer, {"`" + stmt.name.text + "`"}).Help("as in `let " + stmt.name.text + ": list<string> = []`");
+    value = Poison(body, stmt.value->span);
+  }
+  const TypeRef known = IsPoison(*value) && type != nullptr ? type : value->type;
+  const LocalId local = body.Declare(LocalKind::kLet, stmt.name, known);
+  if (IsPoison(*value)) return std::nullopt;
+  BindIntegerLocal(body, local, *value);
+  BlockStep step;
+  step.local = local;
+  step.value = std::move(value);
+  step.span = stmt.span;
+  return step;
+}
+
+std::optional<Raised> CheckRaised(Body& body, const ast::Expr& error, const Where& where) {
+  const ast::Expr* named = &error;
+  const auto* call = ast::DynAs<ast::CallExpr>(error);
+  if (call != nullptr) named = call->callee.get();
+  Raised raised;
+  std::string message;
+  const bool known = ResolveError(body, *named, raised.code, message);
+  raised.message = MakeText(body, message, error.span);
+  if (call == nullptr) return known ? std::optional(std::move(raised)) : std::nullopt;
+  if (call->arguments.size() > 1) {
+    body.env.Report(call->arguments[1].span, kTooManyArguments, {"an error", "1 argument, its message", call->arguments.size()});
+    return std::nullopt;
+  }
+  if (call->arguments.empty()) return known ? std::optional(std::move(raised)) : std::nullopt;
+  ExprPtr text = CheckAs(body, *call->arguments[0].value, body.env.types.Simple(TypeKind::kString), where.Inside("a message", error.span));
+  if (IsPoison(*text) || !known) return std::nullopt;
+  if (text->kind != ExprKind::kText) {
+    raised.message = MakeText(body, "{}", text->span);
+    raised.message->args.push_back(std::move(text));
+  } else {
+    raised.message = std::move(text);
+  }
+  return raised;
+}
+
+std::optional<BlockStep> CheckRequire(Body& body, const ast::RequireStmt& stmt, const Where& where) {
+  bool sound = MayFail(body, stmt.span, "`require`", where);
+  BlockStep step;
+  step.is_let = false;
+  step.span = stmt.span;
+  step.value = CheckAs(body, *stmt.condition, body.env.types.Scalar(DType::kBool), where.Inside("a condition", stmt.condition->span));
+  sound = sound && !IsPoison(*step.value);
+  if (!stmt.otherwise) {
+    step.code = 5000;
+    step.message = MakeText(body, "`" + std::string(body.env.input.sources.Text(stmt.condition->span)) + "` does not hold", stmt.span);
+  } else {
+    const auto* fail = ast::DynAs<ast::FailExpr>(*stmt.otherwise);
+    auto raised = CheckRaised(body, fail != nullptr ? *fail->error : *stmt.otherwise, where);
+    sound = sound && raised.has_value();
+    if (raised) {
+      step.code = raised->code;
+      step.message = std::move(raised->message);
+    }
+  }
+  return sound ? std::optional(std::move(step)) : std::nullopt;
+}
+
+ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, const Where& where) {
+  const Scope scope(body);
+  const uint32_t mark = body.NextSymbol();
+  ExprPtr whole = Make(ExprKind::kBlock, body.env.types.Error(), block.span);
+  bool sound = true;
+  for (const ast::StmtPtr& stmt : block.statements) {
+    std::optional<BlockStep> step;
+    if (const auto* let = ast::DynAs<ast::LetStmt>(*stmt)) step = CheckLet(body, *let, where);
+    if (const auto* require = ast::DynAs<ast::RequireStmt>(*stmt)) step = CheckRequire(body, *require, where);
+    if (stmt->kind == ast::StmtKind::kErrorStmt) body.silenced = true;
+    sound = sound && step.has_value();
+    if (step) whole->steps.push_back(std::move(*step));
+  }
+  if (block.fallback) {
+    body.env.Report(block.fallback->span, kElseHere);
+    SkipUnchecked(body, *block.fallback);
+  }
+  if (!block.value) return Poison(body, block.span);
+  ExprPtr value = CheckExpr(body, *block.value, wanted, where);
+  if (block.statements.empty()) return value;
+  if (!sound || IsPoison(*value)) return Poison(body, block.span);
+  whole->type = value->type;
+  whole->span = value->span;
+  whole->args.push_back(std::move(value));
+  Settle(body, *whole, mark);
+  return whole;
+}
+
+ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where& where) {
+  const TypeRef bool_type = body.env.types.Scalar(DType::kBool);
+  std::vector<ExprPtr> conditions;
+  std::vector<const ast::Block*> blocks;
+  bool sound = true;
+  for (const ast::IfExpr::Arm& arm : expr.arms) {
+    conditions.push_back(CheckAs(body, *arm.condition, bool_type, where.Inside("a condition", arm.condition->span)));
+    sound = sound && !IsPoison(*conditions.back());
+    blocks.push_back(&arm.block);
+  }
+  blocks.push_back(&expr.otherwise);
+  const uint32_t mark = body.NextSymbol();
+  std::vector<ExprPtr> values;
+  const TypeRef joined = CheckArms(body, blocks, wanted, where, values);
+  if (!sound || joined->kind == TypeKind::kError) return Poison(body, expr.span);
+  ExprPtr branch = Make(ExprKind::kIf, joined, expr.span);
+  for (size_t i = 0; i < values.size(); ++i) {
+    ExprPtr value = Coerce(body, std::move(values[i]), joined);
+    if (IsPoison(*value)) return Poison(body, expr.span);
+    if (i < conditions.size()) branch->args.push_back(std::move(conditions[i]));
+    branch->args.push_back(std::move(value));
+  }
+  Settle(body, *branch, mark);
+  return branch;
+}
+
+ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where) {
+  const bool here = MayFail(body, expr.span, "`fail`", where);
+  auto raised = CheckRaised(body, *expr.error, where);
+  if (!here || !raised) return Poison(body, expr.span);
+  ExprPtr fail = Make(ExprKind::kFail, body.env.types.Simple(TypeKind::kNever), expr.span);
+  fail->code = raised->code;
+  fail->args.push_back(std::move(raised->message));
+  return fail;
+}
+
+}  // namespace wf::sema

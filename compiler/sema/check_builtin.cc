@@ -1,0 +1,381 @@
+// Functions of the prelude that the checker knows: what each takes and yields. builtins.def lists them.
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/sema/builtins.h"
+#include "compiler/sema/check_call.h"
+
+namespace wf::sema {
+namespace {
+
+// Words that are called like functions and have forms of their own.
+constexpr std::array<std::string_view, 10> kOtherWords = {"meta", "zip", "enumerate", "annotate", "sum", "prod", "any", "all", "string",
+                                                          "bytes"};
+
+std::optional<Builtin> Find(std::string_view name) {
+#define BUILTIN(enumerator, text) \
+  if (name == text) return Builtin::enumerator;
+#include "compiler/sema/builtins.def"
+#undef BUILTIN
+  return std::nullopt;
+}
+
+struct CallSite {
+  Body& body;
+  std::string_view name;
+  const ast::CallExpr& call;
+  const ast::Expr* piped;
+  TypeRef wanted;
+  const Where& where;
+
+  Types& types() const { return body.env.types; }
+  ExprPtr Fail() const { return Poison(body, call.span); }
+  // The arguments in the order of `names`; nothing after a report.
+  std::optional<std::vector<const ast::Expr*>> Arguments(const std::vector<ParamName>& names) const {
+    const auto bound = BindArguments(body, call, piped, std::string(name), {}, names);
+    if (!bound) {
+      for (const GivenArgument& argument : GivenArguments(call, piped)) SkipUnchecked(body, *argument.value);
+      return std::nullopt;
+    }
+    std::vector<const ast::Expr*> values;
+    for (const GivenArgument& argument : *bound) values.push_back(argument.value);
+    return values;
+  }
+  ExprPtr Make1(Builtin builtin, TypeRef type, ExprPtr argument) const {
+    ExprPtr expr = Make(ExprKind::kBuiltin, type, call.span);
+    expr->index = static_cast<uint32_t>(builtin);
+    expr->args.push_back(std::move(argument));
+    return expr;
+  }
+  ExprPtr NoArgument(const Expr& argument) const {
+    auto builder = body.env.Report(argument.span, kNoOperator, {name, ToString(argument.type)});
+    if (argument.type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+    return Fail();
+  }
+};
+
+bool IsFloatOnly(Builtin builtin) {
+  switch (builtin) {
+    case Builtin::kFloor:
+    case Builtin::kCeil:
+    case Builtin::kRound:
+    case Builtin::kTrunc:
+    case Builtin::kSqrt:
+    case Builtin::kExp:
+    case Builtin::kLog:
+    case Builtin::kTanh:
+    case Builtin::kErf:
+    case Builtin::kSin:
+    case Builtin::kCos:
+    case Builtin::kPow:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The scalar type that a literal argument takes: what is wanted of the result, else a float where only floats will do.
+TypeRef LiteralHint(const CallSite& site, Builtin builtin) {
+  TypeRef hint = site.wanted;
+  if (hint != nullptr && hint->kind == TypeKind::kTensor) hint = site.types().Scalar(hint->dtype);
+  const bool scalar = hint != nullptr && hint->kind == TypeKind::kScalar && IsNumeric(hint->dtype);
+  if (IsFloatOnly(builtin) && (!scalar || !ir::IsFloat(hint->dtype))) return site.types().Scalar(DType::kF32);
+  return scalar ? hint : nullptr;
+}
+
+bool CheckNumber(const CallSite& site, Builtin builtin, const Expr& argument) {
+  if (!CheckArithmetic(site.body, site.name, argument.type, argument.span)) return false;
+  if (!IsFloatOnly(builtin) || ir::IsFloat(argument.type->dtype)) return true;
+  site.body.env.Report(argument.span, kNoOperator, {site.name, ToString(argument.type)}).Help("convert it first: `f32(..)`");
+  return false;
+}
+
+ExprPtr CheckElementwise1(const CallSite& site, Builtin builtin) {
+  const auto arguments = site.Arguments({{"x"}});
+  if (!arguments) return site.Fail();
+  ExprPtr value = CheckExpr(site.body, *(*arguments)[0], LiteralHint(site, builtin), site.where);
+  if (IsPoison(*value) || !CheckNumber(site, builtin, *value)) return site.Fail();
+  const TypeRef type = value->type;
+  return site.Make1(builtin, type, std::move(value));
+}
+
+ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
+  const auto arguments = site.Arguments({{"a"}, {"b"}});
+  if (!arguments) return site.Fail();
+  const ast::Expr* sides[2] = {(*arguments)[0], (*arguments)[1]};
+  ExprPtr values[2];
+  TypeRef hint = LiteralHint(site, builtin);
+  const int first = IsLiteral(*sides[0]) ? 1 : 0;  // a literal takes the type of the other side
+  for (const int side : {first, 1 - first}) {
+    values[side] = CheckExpr(site.body, *sides[side], hint, site.where);
+    const TypeRef type = values[side]->type;
+    if (type->kind == TypeKind::kScalar || type->kind == TypeKind::kTensor) hint = site.types().Scalar(type->dtype);
+  }
+  if (IsPoison(*values[0]) || IsPoison(*values[1])) return site.Fail();
+  if (!CheckNumber(site, builtin, *values[0]) || !CheckNumber(site, builtin, *values[1])) return site.Fail();
+  if (values[0]->type->dtype != values[1]->type->dtype) {
+    site.body.env.Report(site.call.span, kOperandsDiffer, {site.name, ToString(values[0]->type), ToString(values[1]->type)})
+        .Help("convert one of them, as in `" + std::string(ir::NameOf(values[0]->type->dtype)) + "(..)`");
+    return site.Fail();
+  }
+  std::vector<DimCheck> checks;
+  auto dims = Broadcast(site.body, values[0]->type, values[1]->type, site.call.span, checks);
+  if (!dims) return site.Fail();
+  const DType dtype = values[0]->type->dtype;
+  ExprPtr result = site.Make1(builtin, dims->empty() ? site.types().Scalar(dtype) : site.types().Tensor(dtype, *dims), std::move(values[0]));
+  result->args.push_back(std::move(values[1]));
+  result->checks = std::move(checks);
+  return result;
+}
+
+ExprPtr CheckLen(const CallSite& site) {
+  const auto arguments = site.Arguments({{"x"}});
+  if (!arguments) return site.Fail();
+  ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
+  if (IsPoison(*value)) return site.Fail();
+  const TypeRef i64 = site.types().Scalar(DType::kI64);
+  switch (value->type->kind) {
+    case TypeKind::kTensor: {
+      if (value->kind != ExprKind::kLocal) return site.Make1(Builtin::kLen, i64, std::move(value));
+      ExprPtr extent = Make(ExprKind::kDimValue, i64, site.call.span);
+      extent->dim = value->type->dims[0];
+      extent->fresh = std::move(value->fresh);
+      if (!extent->fresh.empty()) return site.Make1(Builtin::kLen, i64, std::move(value));
+      return extent;
+    }
+    case TypeKind::kString:
+    case TypeKind::kBytes:
+    case TypeKind::kList:
+    case TypeKind::kMap:
+      return site.Make1(Builtin::kLen, i64, std::move(value));
+    default:
+      return site.NoArgument(*value);
+  }
+}
+
+ExprPtr CheckStr(const CallSite& site) {
+  const auto arguments = site.Arguments({{"x"}});
+  if (!arguments) return site.Fail();
+  ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
+  if (value->type->kind != TypeKind::kBytes) return ToText(site.body, std::move(value));
+  site.body.may_fail = true;
+  if (!site.where.may_fail) {
+    site.body.env.Report(site.call.span, kFailureHere, {"`str` of bytes", site.where.what});
+    return site.Fail();
+  }
+  return site.Make1(Builtin::kStr, site.types().Simple(TypeKind::kString), std::move(value));
+}
+
+ExprPtr CheckListOf(const CallSite& site) {
+  const auto arguments = site.Arguments({{"x"}});
+  if (!arguments) return site.Fail();
+  ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
+  if (IsPoison(*value)) return site.Fail();
+  if (value->type->kind != TypeKind::kTensor) return site.NoArgument(*value);
+  const std::vector<Dim> inner(value->type->dims.begin() + 1, value->type->dims.end());
+  const DType dtype = value->type->dtype;
+  const TypeRef element = inner.empty() ? site.types().Scalar(dtype) : site.types().Tensor(dtype, inner);
+  return site.Make1(Builtin::kListOf, site.types().List(element), std::move(value));
+}
+
+ExprPtr CheckStack(const CallSite& site) {
+  const auto arguments = site.Arguments({{"xs"}});
+  if (!arguments) return site.Fail();
+  ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
+  if (IsPoison(*value)) return site.Fail();
+  const TypeRef element = value->type->kind == TypeKind::kList ? value->type->element : nullptr;
+  if (element == nullptr || (element->kind != TypeKind::kScalar && element->kind != TypeKind::kTensor)) return site.NoArgument(*value);
+  std::vector<Dim> dims{value->kind == ExprKind::kList ? Dim(static_cast<int64_t>(value->args.size())) : AnyDim()};
+  dims.insert(dims.end(), element->dims.begin(), element->dims.end());
+  const uint32_t mark = site.body.NextSymbol();
+  ExprPtr stacked = site.Make1(Builtin::kStack, site.types().Tensor(element->dtype, std::move(dims)), std::move(value));
+  Settle(site.body, *stacked, mark);
+  return stacked;
+}
+
+ExprPtr CheckReshape(const CallSite& site) {
+  const std::vector<GivenArgument> given = GivenArguments(site.call, site.piped);
+  if (given.size() < 2) {
+    site.body.env.Report(site.call.span, kArgumentMissing, {"reshape", given.empty() ? "x" : "an extent"});
+    return site.Fail();
+  }
+  ExprPtr value = CheckExpr(site.body, *given[0].value, nullptr, site.where);
+  if (IsPoison(*value)) return site.Fail();
+  if (value->type->kind != TypeKind::kTensor) return site.NoArgument(*value);
+  Dim before = 1, after = 1;
+  for (const Dim& dim : value->type->dims) before = before * dim;
+  const DType dtype = value->type->dtype;
+  ExprPtr result = site.Make1(Builtin::kReshape, site.types().Error(), std::move(value));
+  std::vector<Dim> dims;
+  for (size_t i = 1; i < given.size(); ++i) {
+    ExprPtr extent = CheckAs(site.body, *given[i].value, site.types().Scalar(DType::kI64), site.where);
+    if (IsPoison(*extent)) return site.Fail();
+    dims.push_back(DimOf(site.body, *extent));
+    after = after * dims.back();
+    result->args.push_back(std::move(extent));
+  }
+  if (Dim::ProvedDifferent(before, after)) {
+    site.body.env.Report(site.call.span, kReshapeCount, {ToString(result->args[0]->type), before.ToString(), after.ToString()});
+    return site.Fail();
+  }
+  if (before != after) result->checks.push_back({before, after, "the tensor has {0} elements, the new shape {1}"});
+  result->type = site.types().Tensor(dtype, std::move(dims));
+  return result;
+}
+
+ExprPtr CheckKeys(const CallSite& site) {
+  const auto arguments = site.Arguments({{"x"}});
+  if (!arguments) return site.Fail();
+  ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
+  if (IsPoison(*value)) return site.Fail();
+  if (value->type->kind != TypeKind::kMap) return site.NoArgument(*value);
+  return site.Make1(Builtin::kKeys, site.types().List(site.types().Simple(TypeKind::kString)), std::move(value));
+}
+
+ExprPtr CheckClose(const CallSite& site) {
+  if (!site.where.test) {
+    site.body.env.Report(site.call.callee->span, kTestOnly, {"close"});
+    return site.Fail();
+  }
+  const auto arguments = site.Arguments({{"a"}, {"b"}, {"tol", false}});
+  if (!arguments) return site.Fail();
+  const int first = IsLiteral(*(*arguments)[0]) ? 1 : 0;
+  ExprPtr values[2];
+  values[first] = CheckExpr(site.body, *(*arguments)[first], nullptr, site.where);
+  values[1 - first] = CheckExpr(site.body, *(*arguments)[1 - first], values[first]->type, site.where);
+  if (IsPoison(*values[0]) || IsPoison(*values[1])) return site.Fail();
+  if (!CheckArithmetic(site.body, "close", values[0]->type, values[0]->span)) return site.Fail();
+  values[1] = Coerce(site.body, std::move(values[1]), values[0]->type, Origin{values[0]->span, "compared with this"});
+  if (IsPoison(*values[1])) return site.Fail();
+  ExprPtr result = site.Make1(Builtin::kClose, site.types().Scalar(DType::kBool), std::move(values[0]));
+  result->args.push_back(std::move(values[1]));
+  if ((*arguments)[2] == nullptr) return result;
+  const TypeRef tolerance = site.types().Scalar(result->args[0]->type->dtype);
+  result->args.push_back(CheckAs(site.body, *(*arguments)[2], tolerance, site.where));
+  return result;
+}
+
+ExprPtr CheckMeta(const CallSite& site) {
+  if (!site.where.workflow) {
+    site.body.env.Report(site.call.callee->span, kWorkflowOnly, {"meta"});
+    return site.Fail();
+  }
+  const auto arguments = site.Arguments({{"key"}, {"default"}});
+  if (!arguments) return site.Fail();
+  std::string key;
+  if (PlainText(*(*arguments)[0], key) == nullptr) {
+    site.body.env.Report((*arguments)[0]->span, kConstantKey, {"meta"});
+    return site.Fail();
+  }
+  ExprPtr otherwise = CheckExpr(site.body, *(*arguments)[1], site.wanted, site.where);
+  if (IsPoison(*otherwise)) return site.Fail();
+  if (otherwise->type->kind != TypeKind::kScalar && otherwise->type->kind != TypeKind::kString) {
+    site.body.env.Report(otherwise->span, kNoText, {ToString(otherwise->type)});
+    return site.Fail();
+  }
+  site.body.may_fail = true;
+  if (!site.where.may_fail) {
+    site.body.env.Report(site.call.span, kFailureHere, {"`meta`", site.where.what});
+    return site.Fail();
+  }
+  ExprPtr meta = Make(ExprKind::kMeta, otherwise->type, site.call.span);
+  meta->args.push_back(MakeText(site.body, std::move(key), (*arguments)[0]->span));
+  meta->args.push_back(std::move(otherwise));
+  return meta;
+}
+
+ExprPtr CheckOtherWord(const CallSite& site) {
+  Body& body = site.body;
+  const std::string name(site.name);
+  if (name == "meta") return CheckMeta(site);
+  for (const GivenArgument& argument : GivenArguments(site.call, site.piped)) SkipUnchecked(body, *argument.value);
+  if (name == "zip" || name == "enumerate") {
+    body.env.Report(site.call.span, kZipHere, {name}).Help("as in `[a + b for a, b in zip(xs, ys)]`");
+  } else if (name == "annotate") {
+    body.env.Report(site.call.span, kWrongKind, {"annotate", "a statement", "a value"});
+  } else if (name == "string" || name == "bytes") {
+    body.env.Report(site.call.callee->span, kNotCallable, {"the type `" + name + "`"}).Help("`str(x)` gives the text of a value");
+  } else {
+    body.env.Report(site.call.callee->span, kNotCallable, {"`" + name + "` without an index"})
+        .Help("write `" + name + "[i](x[i])`; `i` runs over the axis that it indexes");
+  }
+  return site.Fail();
+}
+
+}  // namespace
+
+bool IsBuiltinName(std::string_view name) {
+  if (name == "stack" || name == "reshape") return false;  // members of std.tensor
+  return Find(name).has_value() || std::find(kOtherWords.begin(), kOtherWords.end(), name) != kOtherWords.end();
+}
+
+ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,
+                     const Where& where) {
+  const CallSite site{body, name, call, piped, wanted, where};
+  const auto builtin = Find(name);
+  if (!builtin) return CheckOtherWord(site);
+  switch (*builtin) {
+    case Builtin::kLen:
+      return CheckLen(site);
+    case Builtin::kStr:
+      return CheckStr(site);
+    case Builtin::kListOf:
+      return CheckListOf(site);
+    case Builtin::kAbs:
+    case Builtin::kFloor:
+    case Builtin::kCeil:
+    case Builtin::kRound:
+    case Builtin::kTrunc:
+    case Builtin::kSqrt:
+    case Builtin::kExp:
+    case Builtin::kLog:
+    case Builtin::kTanh:
+    case Builtin::kErf:
+    case Builtin::kSin:
+    case Builtin::kCos:
+      return CheckElementwise1(site, *builtin);
+    case Builtin::kMin:
+    case Builtin::kMax:
+    case Builtin::kPow:
+      return CheckElementwise2(site, *builtin);
+    case Builtin::kStack:
+      return CheckStack(site);
+    case Builtin::kReshape:
+      return CheckReshape(site);
+    case Builtin::kKeys:
+      return CheckKeys(site);
+    case Builtin::kClose:
+      return CheckClose(site);
+  }
+  return site.Fail();
+}
+
+ExprPtr CheckConversion(Body& body, DType dtype, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+  const auto bound = BindArguments(body, call, piped, std::string(ir::NameOf(dtype)), {}, {{"x"}});
+  if (!bound) {
+    for (const GivenArgument& argument : GivenArguments(call, piped)) SkipUnchecked(body, *argument.value);
+    return Poison(body, call.span);
+  }
+  const ast::Expr& argument = *(*bound)[0].value;
+  const TypeRef target = body.env.types.Scalar(dtype);
+  ExprPtr value = CheckExpr(body, argument, IsLiteral(argument) ? target : nullptr, where);
+  if (IsPoison(*value)) return value;
+  const TypeRef found = value->type;
+  const bool numbers = found->kind == TypeKind::kScalar || found->kind == TypeKind::kTensor;
+  if (!numbers || (dtype == DType::kBool && found->dtype != DType::kBool)) {
+    auto builder = body.env.Report(call.span, kCannotConvert, {ToString(found), ToString(target)});
+    if (numbers) builder.Help("compare it: `x != 0`");
+    if (found->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+    return Poison(body, call.span);
+  }
+  if (found->dtype == dtype) {
+    value->span = call.span;
+    return value;
+  }
+  ExprPtr converted = Make(ExprKind::kConvert, found->kind == TypeKind::kScalar ? target : body.env.types.Tensor(dtype, found->dims), call.span);
+  converted->args.push_back(std::move(value));
+  return converted;
+}
+
+}  // namespace wf::sema

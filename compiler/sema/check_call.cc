@@ -1,0 +1,420 @@
+// Calls of fn, model, remote, workflow and record types: which callee, which arguments, which result type.
+
+#include "compiler/sema/check_call.h"
+
+#include <algorithm>
+
+#include "compiler/sema/consts.h"
+#include "compiler/sema/names.h"
+
+namespace wf::sema {
+namespace {
+
+std::string CountOf(size_t count, std::string_view noun) {
+  return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+// A call that may wait needs a name in traces and a place for its settings, so it stands in a node (semantics.md 4).
+bool MayWaitHere(Body& body, const ast::CallExpr& call, const Entity& callee, const Where& where) {
+  if (where.may_wait || where.test) return true;
+  auto builder = body.env.Report(call.span, kWaitingCallOutsideNode, {callee.name, where.what});
+  if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
+  builder.Help("write `node NAME = " + callee.name + "(..)` above and use NAME here");
+  return false;
+}
+
+bool MayFailHere(Body& body, const Span& span, const std::string& what, const Where& where) {
+  body.may_fail = true;
+  if (where.may_fail) return true;
+  auto builder = body.env.Report(span, kFailureHere, {what, where.what});
+  if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
+  return false;
+}
+
+// The callee's type in the caller's terms.
+class Instantiation {
+ public:
+  Instantiation(Types& types, const DimSolver& solver, const TypeBindings& bindings) : types_(types), solver_(solver), bindings_(bindings) {}
+
+  // `_` where a dimension has no value yet.
+  TypeRef Of(TypeRef type) const {
+    switch (type->kind) {
+      case TypeKind::kTensor:
+        return Tensor(*type);
+      case TypeKind::kVariable: {
+        const auto bound = bindings_.types.find(type->name);
+        return bound == bindings_.types.end() ? types_.Error() : bound->second;
+      }
+      case TypeKind::kList:
+        return types_.List(Of(type->element));
+      case TypeKind::kMap:
+        return types_.Map(Of(type->element));
+      case TypeKind::kOptional:
+        return types_.Optional(Of(type->element));
+      case TypeKind::kRecord: {
+        if (!type->name.empty()) return type;
+        std::vector<Field> fields = type->fields;
+        for (Field& field : fields) field.type = Of(field.type);
+        return types_.Record("", std::move(fields));
+      }
+      default:
+        return type;
+    }
+  }
+
+ private:
+  TypeRef Tensor(const Type& type) const {
+    DType dtype = type.dtype;
+    if (type.element != nullptr) {
+      const TypeRef element = Of(type.element);
+      if (element->kind != TypeKind::kScalar) return types_.Error();
+      dtype = element->dtype;
+    }
+    std::vector<Dim> dims;
+    for (const Dim& dim : type.dims) {
+      const auto symbol = dim.symbol();
+      if (symbol && symbol->starts_with("*")) {
+        const auto rest = bindings_.rests.find(symbol->substr(1));
+        if (rest == bindings_.rests.end()) return types_.Error();
+        dims.insert(dims.end(), rest->second.begin(), rest->second.end());
+      } else {
+        dims.push_back(solver_.ValueOf(dim).value_or(AnyDim()));
+      }
+    }
+    return dims.empty() ? types_.Scalar(dtype) : types_.Tensor(dtype, std::move(dims));
+  }
+
+  Types& types_;
+  const DimSolver& solver_;
+  const TypeBindings& bindings_;
+};
+
+bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
+
+ExprPtr DefaultOf(Body& body, const Entity& callee, const SigParam& param) {
+  Body outside(body.env, *callee.home, callee.decl);
+  return CheckAs(outside, *param.default_value, param.type, Where{});
+}
+
+// One call of a signature: arguments are checked and unified from left to right, so that shapes known from earlier ones are wanted of later
+// ones.
+class SignatureCall {
+ public:
+  SignatureCall(Body& body, const Entity& callee, const Where& where)
+      : body_(body), callee_(callee), signature_(*callee.signature), where_(where), solver_(body, signature_) {}
+
+  bool AddArguments(const std::vector<GivenArgument>& given, const Span& call_span) {
+    bool sound = true;
+    for (size_t i = 0; i < given.size(); ++i) sound = AddArgument(signature_.params[i], given[i], call_span) && sound;
+    solver_.Finish();
+    return sound && !solver_.failed();
+  }
+
+  // Fills the call and its result type.
+  void Finish(Expr& call) {
+    for (const std::string& symbol : signature_.result_symbols) {
+      solver_.Bind(symbol, body_.NewSymbol(symbol, call.span), call.span);
+    }
+    const uint32_t mark = body_.NextSymbol() - static_cast<uint32_t>(signature_.result_symbols.size());
+    call.args = std::move(args_);
+    call.type = Instantiation(body_.env.types, solver_, bindings_).Of(signature_.result);
+    for (const auto& [symbol, value] : solver_.values()) {
+      const auto& fresh = signature_.result_symbols;
+      if (std::find(fresh.begin(), fresh.end(), symbol) == fresh.end()) call.symbols.emplace_back(symbol, value);
+    }
+    call.checks = solver_.TakeChecks();
+    Settle(body_, call, mark);
+  }
+
+  const TypeBindings& bindings() const { return bindings_; }
+
+ private:
+  bool AddArgument(const SigParam& param, const GivenArgument& given, const Span& call_span) {
+    if (param.type->kind == TypeKind::kError) return false;
+    ExprPtr value;
+    if (given.value == nullptr) {
+      if (param.default_value != nullptr) {
+        value = DefaultOf(body_, callee_, param);
+      } else {
+        value = Make(ExprKind::kNone, param.type, call_span);  // an optional parameter
+      }
+    } else {
+      const TypeRef hint = Instantiation(body_.env.types, solver_, bindings_).Of(param.type);
+      value = CheckExpr(body_, *given.value, hint->kind == TypeKind::kError ? nullptr : hint, where_);
+    }
+    if (IsPoison(*value)) return false;
+    value = Fit(param, std::move(value));
+    if (!value) return false;
+    if (IsIntegerParam(param)) solver_.Bind(param.name, DimOf(body_, *value), value->span);
+    args_.push_back(std::move(value));
+    return true;
+  }
+
+  // Structure first, with T? around a plain value; then the dimensions.
+  ExprPtr Fit(const SigParam& param, ExprPtr value) {
+    TypeRef wanted = param.type;
+    const Span span = value->span;
+    if (wanted->kind == TypeKind::kOptional && value->type->kind == TypeKind::kNone) {
+      value->type = wanted;
+      return value;
+    }
+    const bool lift = wanted->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
+    if (lift) wanted = wanted->element;
+    std::vector<DimPair> pairs;
+    if (!MatchTypes(body_.env.types, wanted, value->type, &bindings_, pairs)) {
+      body_.env.Report(span, kTypeMismatch, {ToString(wanted), ToString(value->type)})
+          .Label(param.span, "parameter `" + param.name + "` of `" + signature_.name + "`")
+          .HelpIf(ConversionHelp(wanted, value->type));
+      return nullptr;
+    }
+    for (DimPair& pair : pairs) {
+      pair.nested = pair.nested || lift;
+      solver_.Add(pair, wanted, value->type, span);
+    }
+    if (!lift) return value;
+    ExprPtr some = Make(ExprKind::kSome, body_.env.types.Optional(value->type), span);
+    some->args.push_back(std::move(value));
+    return some;
+  }
+
+  static std::optional<std::string> ConversionHelp(TypeRef wanted, TypeRef found) {
+    const bool numbers = (wanted->kind == TypeKind::kScalar || wanted->kind == TypeKind::kTensor) && wanted->dtype != DType::kNone &&
+                         wanted->kind == found->kind && wanted->dtype != found->dtype && wanted->dtype != DType::kBool;
+    if (numbers) return "convert it: `" + std::string(ir::NameOf(wanted->dtype)) + "(..)`";
+    if (found->kind == TypeKind::kOptional && found->element == wanted) return "give it a value with `??`";
+    return std::nullopt;
+  }
+
+  Body& body_;
+  const Entity& callee_;
+  const Signature& signature_;
+  const Where& where_;
+  DimSolver solver_;
+  TypeBindings bindings_;
+  std::vector<ExprPtr> args_;
+};
+
+void SkipArguments(Body& body, const ast::CallExpr& call, const ast::Expr* piped) {
+  if (piped != nullptr) SkipUnchecked(body, *piped);
+  for (const ast::Argument& argument : call.arguments) SkipUnchecked(body, *argument.value);
+}
+
+// Arguments are still looked at when the callee is unknown: they may hold mistakes of their own.
+ExprPtr CheckArgumentsOnly(Body& body, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+  for (const GivenArgument& argument : GivenArguments(call, piped)) {
+    if (argument.value->kind == ast::ExprKind::kLambdaExpr) {
+      SkipUnchecked(body, *argument.value);
+    } else {
+      CheckExpr(body, *argument.value, nullptr, where);
+    }
+  }
+  return Poison(body, call.span);
+}
+
+ExprPtr CheckFnCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+  ExprPtr expr = Make(ExprKind::kCallFn, body.env.types.Error(), call.span);
+  expr->index = callee.index;
+  return CheckSignatureCall(body, std::move(expr), callee, call, piped, where);
+}
+
+ExprPtr CheckModelCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+  if (!MayWaitHere(body, call, callee, where)) {
+    SkipArguments(body, call, piped);
+    return Poison(body, call.span);
+  }
+  body.may_fail = true;
+  body.model_calls.emplace_back(callee.index, call.span);
+  ExprPtr expr = Make(ExprKind::kCallModel, body.env.types.Error(), call.span);
+  expr->index = callee.index;
+  return CheckSignatureCall(body, std::move(expr), callee, call, piped, where);
+}
+
+ExprPtr CheckWorkflowCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+  if (where.test) return CheckSignatureCall(body, Make(ExprKind::kNone, body.env.types.Error(), call.span), callee, call, piped, where);
+  if (MayWaitHere(body, call, callee, where)) body.env.Report(call.span, kNotBuiltYet, {"a workflow called in a node"});
+  SkipArguments(body, call, piped);
+  return Poison(body, call.span);
+}
+
+ExprPtr CheckRecord(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+  std::vector<ParamName> names;
+  for (const Field& field : callee.type->fields) names.push_back({field.name, field.type->kind != TypeKind::kOptional});
+  const auto given = BindArguments(body, call, piped, callee.name, callee.span, names);
+  if (!given) {
+    SkipArguments(body, call, piped);
+    return Poison(body, call.span);
+  }
+  ExprPtr record = Make(ExprKind::kRecord, callee.type, call.span);
+  bool sound = true;
+  for (size_t i = 0; i < given->size(); ++i) {
+    const TypeRef type = callee.type->fields[i].type;
+    ExprPtr value = (*given)[i].value == nullptr ? Make(ExprKind::kNone, type, call.span)
+                                                 : CheckAs(body, *(*given)[i].value, type, where, Origin{callee.span, "declared here"});
+    sound = sound && !IsPoison(*value);
+    record->args.push_back(std::move(value));
+  }
+  return sound ? std::move(record) : Poison(body, call.span);
+}
+
+ExprPtr CheckEntityCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+  switch (callee.kind) {
+    case EntityKind::kFn:
+      return CheckFnCall(body, callee, call, piped, where);
+    case EntityKind::kModel:
+      return CheckModelCall(body, callee, call, piped, where);
+    case EntityKind::kWorkflow:
+      return CheckWorkflowCall(body, callee, call, piped, where);
+    case EntityKind::kType:
+      if (callee.type->kind != TypeKind::kError) return CheckRecord(body, callee, call, piped, where);
+      return CheckArgumentsOnly(body, call, piped, where);
+    case EntityKind::kExtern:
+    case EntityKind::kRemote:  // reported where it is declared
+      SkipArguments(body, call, piped);
+      return Poison(body, call.span);
+    case EntityKind::kError:
+      body.env.Report(call.callee->span, kNotCallable, {"the error `" + callee.name + "`"})
+          .Label(callee.span, "declared here")
+          .Help("raise it: `fail " + callee.name + "(..)`");
+      break;
+    case EntityKind::kConst:
+    case EntityKind::kService:
+    case EntityKind::kModule:
+      body.env.Report(call.callee->span, kNotCallable, {std::string(NameOf(callee.kind))}).Label(callee.span, "declared here");
+      break;
+  }
+  SkipArguments(body, call, piped);
+  return Poison(body, call.span);
+}
+
+// std.tensor.stack and .reshape yield shapes that no signature can say; the checker knows them.
+bool IsTensorBuiltin(Body& body, const ast::MemberExpr& member) {
+  const auto* name = ast::DynAs<ast::NameExpr>(*member.object);
+  if (name == nullptr || (member.member.text != "stack" && member.member.text != "reshape")) return false;
+  Entity* entity = FindEntity(body.module, name->name);
+  if (entity == nullptr || entity->kind != EntityKind::kModule || entity->target == nullptr) return false;
+  if (entity->target->path != "std.tensor" || FindEntity(*entity->target, member.member.text) != nullptr) return false;
+  entity->used = true;
+  return true;
+}
+
+ExprPtr CheckNamedCall(Body& body, const ast::NameExpr& name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,
+                       const Where& where, bool& handled) {
+  handled = true;
+  if (const auto dtype = DTypeNamed(name.name)) return CheckConversion(body, *dtype, call, piped, where);
+  const bool declared = FindEntity(body.module, name.name) != nullptr;
+  if (!declared && IsEmbedName(name.name)) return CheckEmbed(body, name.name, call, wanted, where);
+  if (!declared && IsBuiltinName(name.name)) return CheckBuiltin(body, name.name, call, piped, wanted, where);
+  if (const auto local = body.Find(name.name)) {
+    body.infos[*local].used = true;
+    body.env.Report(name.span, kNotCallable, {"`" + name.name + "`, a value of type `" + ToString(body.locals[*local].type) + "`,"})
+        .Label(body.locals[*local].span, "declared here");
+    SkipArguments(body, call, piped);
+    return Poison(body, call.span);
+  }
+  handled = false;
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<GivenArgument> GivenArguments(const ast::CallExpr& call, const ast::Expr* piped) {
+  std::vector<GivenArgument> given;
+  if (piped != nullptr) given.push_back({piped, nullptr, piped->span});
+  for (const ast::Argument& argument : call.arguments) {
+    given.push_back({argument.value.get(), argument.label ? &*argument.label : nullptr, argument.span});
+  }
+  return given;
+}
+
+std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::CallExpr& call, const ast::Expr* piped,
+                                                        const std::string& callee, const Span& declared,
+                                                        const std::vector<ParamName>& params) {
+  std::vector<GivenArgument> bound(params.size());
+  bool sound = true, named = false;
+  size_t next = 0, positional = 0;
+  std::vector<std::string> names;
+  for (const ParamName& param : params) names.push_back(param.name);
+  const auto label = [&](diag::Builder builder) {
+    sound = false;
+    if (declared.file != source::FileId::kNone) builder.Label(declared, "declared here");
+    return builder;
+  };
+  for (const GivenArgument& argument : GivenArguments(call, piped)) {
+    size_t index = next++;
+    if (argument.label != nullptr) {
+      named = true;
+      const auto at = std::find(names.begin(), names.end(), argument.label->text);
+      if (at == names.end()) {
+        label(body.env.Report(argument.label->span, kUnknownParameter, {callee, argument.label->text}))
+            .HelpIf(diag::Suggest(argument.label->text, names));
+        continue;
+      }
+      index = static_cast<size_t>(at - names.begin());
+    } else if (named) {
+      label(body.env.Report(argument.span, kPositionalAfterNamed));
+      continue;
+    } else if (++positional > params.size()) {
+      label(body.env.Report(argument.span, kTooManyArguments,
+                            {callee, CountOf(params.size(), "argument"), call.arguments.size() + (piped != nullptr ? 1 : 0)}));
+      break;
+    }
+    if (bound[index].value != nullptr) {
+      label(body.env.Report(argument.span, kArgumentTwice, {names[index]})).Label(bound[index].span, "first given here");
+      continue;
+    }
+    bound[index] = argument;
+  }
+  if (!sound) return std::nullopt;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (bound[i].value == nullptr && params[i].required) label(body.env.Report(call.span, kArgumentMissing, {callee, names[i]}));
+  }
+  return sound ? std::optional(std::move(bound)) : std::nullopt;
+}
+
+ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+  const Signature& signature = *callee.signature;
+  if (signature.broken) return CheckArgumentsOnly(body, call, piped, where);
+  std::vector<ParamName> names;
+  for (const SigParam& param : signature.params) {
+    names.push_back({param.name, param.default_value == nullptr && param.type->kind != TypeKind::kOptional});
+  }
+  const auto given = BindArguments(body, call, piped, callee.name, callee.span, names);
+  if (!given) return CheckArgumentsOnly(body, call, piped, where);
+  SignatureCall resolved(body, callee, where);
+  if (!resolved.AddArguments(*given, call.span)) return Poison(body, call.span);
+  bool may_fail = signature.may_fail;
+  if (signature.is_generic()) {
+    const auto instance = InstanceOf(body.env, callee, resolved.bindings());
+    if (!instance) return Poison(body, call.span);
+    expr->index = *instance;
+    may_fail = may_fail || body.env.program.functions[*instance].may_fail;
+  }
+  if (callee.kind == EntityKind::kFn && may_fail && !MayFailHere(body, call.span, "`" + callee.name + "`", where)) {
+    return Poison(body, call.span);
+  }
+  resolved.Finish(*expr);
+  return expr;
+}
+
+ExprPtr CheckCall(Body& body, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted, const Where& where) {
+  if (IsReducer(call)) return CheckReducer(body, call, wanted, where);
+  if (const auto* name = ast::DynAs<ast::NameExpr>(*call.callee)) {
+    bool handled = false;
+    ExprPtr value = CheckNamedCall(body, *name, call, piped, wanted, where, handled);
+    if (handled) return value;
+  }
+  if (const auto* member = ast::DynAs<ast::MemberExpr>(*call.callee); member != nullptr && IsTensorBuiltin(body, *member)) {
+    return CheckBuiltin(body, member->member.text, call, piped, wanted, where);
+  }
+  bool reported = false;
+  Entity* callee = ResolveEntity(body, *call.callee, reported);
+  if (callee != nullptr) return CheckEntityCall(body, *callee, call, piped, where);
+  if (reported) return CheckArgumentsOnly(body, call, piped, where);
+  ExprPtr value = CheckExpr(body, *call.callee, nullptr, where);
+  if (!IsPoison(*value)) {
+    body.env.Report(call.callee->span, kNotCallable, {"a value of type `" + ToString(value->type) + "`"});
+  }
+  return CheckArgumentsOnly(body, call, piped, where);
+}
+
+}  // namespace wf::sema

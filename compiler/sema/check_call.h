@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/sema/check_expr.h"
+
+namespace wf::sema {
+
+// An argument as written, or what stands left of `|>`.
+struct GivenArgument {
+  const ast::Expr* value = nullptr;
+  const ast::Name* label = nullptr;
+  Span span;
+};
+std::vector<GivenArgument> GivenArguments(const ast::CallExpr& call, const ast::Expr* piped);
+
+// What is given for each parameter, in their order; value null where nothing is. Positional first, then by name (semantics.md 28). Reports
+// each mistake once. `declared`: where the callee stands, or an empty span.
+struct ParamName {
+  std::string name;
+  bool required = true;
+};
+std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::CallExpr& call, const ast::Expr* piped,
+                                                        const std::string& callee, const Span& declared,
+                                                        const std::vector<ParamName>& params);
+
+// The function for these bindings of type variables and ranks, made when it is first called; nothing when its body was reported.
+std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings& bindings);
+
+// A call of a signature whose types hold symbols: arguments in parameter order, checks, and the result's type. Used for fn, model, remote,
+// stubs and workflows. `expr` has its kind and index set already.
+ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where);
+
+}  // namespace wf::sema

@@ -1,0 +1,135 @@
+// x[..]: elements and slices of tensors, elements of lists, lookup in maps.
+
+#include "compiler/sema/check_expr.h"
+
+namespace wf::sema {
+namespace {
+
+ExprPtr CheckPosition(Body& body, const ast::Expr& expr, const Where& where) {
+  const TypeRef i64 = body.env.types.Scalar(DType::kI64);
+  ExprPtr value = CheckAs(body, expr, i64, where);
+  if (value->kind == ExprKind::kScalar && static_cast<int64_t>(value->bits) < 0 && !IsPoison(*value)) {
+    body.env.Report(expr.span, kNegativeIndex, {std::string(body.env.input.sources.Text(expr.span))});
+    return Poison(body, expr.span);
+  }
+  return value;
+}
+
+// A constant position against a constant extent; the rest is proved or checked later.
+bool IsInside(Body& body, const Expr& position, const Dim& extent, bool end_allowed) {
+  const auto at = AsDim(body, position);
+  if (!at || !at->constant() || !extent.constant()) return true;
+  const int64_t limit = *extent.constant() + (end_allowed ? 1 : 0);
+  if (*at->constant() < limit) return true;
+  auto builder = body.env.Report(position.span, kIndexOutOfRange, {*at->constant(), extent.ToString()});
+  LabelOrigins(body, extent, builder);
+  return false;
+}
+
+// Extent of x[a:b]; `slice` keeps the ends that are written.
+std::optional<Dim> CheckSlice(Body& body, const ast::Subscript& written, const Dim& extent, Subscript& slice, const Where& where) {
+  slice.is_slice = true;
+  Dim from = 0, to = extent;
+  if (written.first) {
+    slice.first = CheckPosition(body, *written.first, where);
+    if (IsPoison(*slice.first) || !IsInside(body, *slice.first, extent, true)) return std::nullopt;
+    from = DimOf(body, *slice.first);
+  }
+  if (written.last) {
+    slice.last = CheckPosition(body, *written.last, where);
+    if (IsPoison(*slice.last) || !IsInside(body, *slice.last, extent, true)) return std::nullopt;
+    to = DimOf(body, *slice.last);
+  }
+  Dim size = to - from;
+  if (size.constant().value_or(0) < 0) {
+    body.env.Report(written.span, kBadDimension, {size.ToString(), "the slice ends before it begins"});
+    return std::nullopt;
+  }
+  return size;
+}
+
+ExprPtr IndexTensor(Body& body, const ast::IndexExpr& expr, ExprPtr object, const Where& where) {
+  Types& types = body.env.types;
+  const std::vector<Dim> extents = object->type->dims;
+  const DType dtype = object->type->dtype;
+  if (expr.subscripts.size() > extents.size()) {
+    body.env.Report(expr.span, kIndexCount,
+                    {ToString(object->type), std::to_string(extents.size()) + (extents.size() == 1 ? " axis" : " axes"), expr.subscripts.size()});
+    for (const ast::Subscript& subscript : expr.subscripts) {
+      if (subscript.first) SkipUnchecked(body, *subscript.first);
+      if (subscript.last) SkipUnchecked(body, *subscript.last);
+    }
+    return Poison(body, expr.span);
+  }
+  ExprPtr result = Make(ExprKind::kIndex, types.Error(), expr.span);
+  const uint32_t mark = body.NextSymbol();
+  std::vector<Dim> dims;
+  bool sound = true;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    Subscript& subscript = result->subscripts.emplace_back();
+    if (axis >= expr.subscripts.size()) {  // the axes that are not named stay whole
+      subscript.is_slice = true;
+      dims.push_back(extents[axis]);
+    } else if (expr.subscripts[axis].is_slice) {
+      const auto size = CheckSlice(body, expr.subscripts[axis], extents[axis], subscript, where);
+      sound = sound && size.has_value();
+      dims.push_back(size.value_or(Dim(0)));
+    } else {
+      subscript.first = CheckPosition(body, *expr.subscripts[axis].first, where);
+      sound = sound && !IsPoison(*subscript.first) && IsInside(body, *subscript.first, extents[axis], false);
+    }
+  }
+  if (!sound) return Poison(body, expr.span);
+  result->args.push_back(std::move(object));
+  result->type = dims.empty() ? types.Scalar(dtype) : types.Tensor(dtype, std::move(dims));
+  Settle(body, *result, mark);
+  return result;
+}
+
+ExprPtr IndexOne(Body& body, const ast::IndexExpr& expr, ExprPtr object, const Where& where) {
+  const bool is_list = object->type->kind == TypeKind::kList;
+  if (expr.subscripts.size() != 1 || expr.subscripts[0].is_slice) {
+    body.env.Report(expr.span, kIndexCount, {ToString(object->type), is_list ? "one index" : "one key",
+                                             expr.subscripts.size() == 1 ? std::string("a slice") : std::to_string(expr.subscripts.size())});
+    return Poison(body, expr.span);
+  }
+  const ast::Expr& at = *expr.subscripts[0].first;
+  ExprPtr key = is_list ? CheckPosition(body, at, where) : CheckAs(body, at, body.env.types.Simple(TypeKind::kString), where);
+  if (IsPoison(*key)) return Poison(body, expr.span);
+  if (is_list && object->kind == ExprKind::kList && !IsInside(body, *key, Dim(static_cast<int64_t>(object->args.size())), false)) {
+    return Poison(body, expr.span);
+  }
+  const TypeRef element = object->type->element;
+  ExprPtr result = Make(is_list ? ExprKind::kListIndex : ExprKind::kMapIndex, element, expr.span);
+  if (!is_list && element->kind != TypeKind::kOptional) result->type = body.env.types.Optional(element);
+  result->args.push_back(std::move(object));
+  result->args.push_back(std::move(key));
+  SettleRead(body, *result);
+  return result;
+}
+
+}  // namespace
+
+ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where) {
+  ExprPtr object = CheckExpr(body, *expr.object, nullptr, where);
+  switch (object->type->kind) {
+    case TypeKind::kTensor:
+      return IndexTensor(body, expr, std::move(object), where);
+    case TypeKind::kList:
+    case TypeKind::kMap:
+      return IndexOne(body, expr, std::move(object), where);
+    default:
+      break;
+  }
+  if (!IsPoison(*object)) {
+    auto builder = body.env.Report(expr.span, kNotIndexable, {ToString(object->type)});
+    if (object->type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+  }
+  for (const ast::Subscript& subscript : expr.subscripts) {
+    if (subscript.first) SkipUnchecked(body, *subscript.first);
+    if (subscript.last) SkipUnchecked(body, *subscript.last);
+  }
+  return Poison(body, expr.span);
+}
+
+}  // namespace wf::sema

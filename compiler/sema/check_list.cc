@@ -1,0 +1,132 @@
+// Lists and named tuples as written.
+
+#include <algorithm>
+
+#include "compiler/sema/builtins.h"
+#include "compiler/sema/check_expr.h"
+
+namespace wf::sema {
+namespace {
+
+// [1, 2] where a tensor is wanted: its elements stacked along a new first axis.
+ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
+  Types& types = body.env.types;
+  const std::vector<Dim> inner(wanted->dims.begin() + 1, wanted->dims.end());
+  const TypeRef element = inner.empty() ? types.Scalar(wanted->dtype) : types.Tensor(wanted->dtype, inner);
+  ExprPtr list = Make(ExprKind::kList, types.List(element), expr.span);
+  bool sound = true;
+  for (const ast::ExprPtr& item : expr.elements) {
+    list->args.push_back(CheckAs(body, *item, element, where));
+    sound = sound && !IsPoison(*list->args.back());
+  }
+  if (!sound) return Poison(body, expr.span);
+  std::vector<Dim> dims{Dim(static_cast<int64_t>(expr.elements.size()))};
+  TypeRef shape = element;
+  if (!list->args.empty()) shape = list->args.front()->type;
+  dims.insert(dims.end(), shape->dims.begin(), shape->dims.end());
+  ExprPtr stacked = Make(ExprKind::kBuiltin, types.Tensor(wanted->dtype, std::move(dims)), expr.span);
+  stacked->index = static_cast<uint32_t>(Builtin::kStack);
+  stacked->args.push_back(std::move(list));
+  return stacked;
+}
+
+ExprPtr CheckTypedList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
+  ExprPtr list = Make(ExprKind::kList, wanted, expr.span);
+  bool sound = true;
+  TypeRef element = nullptr;
+  for (const ast::ExprPtr& item : expr.elements) {
+    list->args.push_back(CheckAs(body, *item, wanted->element, where));
+    const TypeRef type = list->args.back()->type;
+    sound = sound && type->kind != TypeKind::kError;
+    element = element == nullptr ? type : Join(body, element, type);
+    if (element == nullptr) return Poison(body, expr.span);
+  }
+  if (!sound) return Poison(body, expr.span);
+  if (element != nullptr && element->kind != TypeKind::kNever) list->type = body.env.types.List(element);
+  return list;
+}
+
+bool HoldsError(TypeRef type) {
+  if (type->kind == TypeKind::kError || type->kind == TypeKind::kVariable) return true;
+  if (type->element != nullptr && HoldsError(type->element)) return true;
+  return std::any_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return HoldsError(field.type); });
+}
+
+}  // namespace
+
+ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
+  Types& types = body.env.types;
+  if (wanted != nullptr && wanted->kind == TypeKind::kOptional) wanted = wanted->element;
+  if (wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dtype != DType::kNone) {
+    return CheckTensorLiteral(body, expr, wanted, where);
+  }
+  if (wanted != nullptr && wanted->kind == TypeKind::kList && !HoldsError(wanted)) return CheckTypedList(body, expr, wanted, where);
+  ExprPtr list = Make(ExprKind::kList, types.Error(), expr.span);
+  list->args.resize(expr.elements.size());
+  TypeRef element = types.Simple(TypeKind::kNever);
+  for (const bool literals : {false, true}) {  // literals take the type of the others
+    for (size_t i = 0; i < expr.elements.size(); ++i) {
+      if (IsLiteral(*expr.elements[i]) != literals) continue;
+      const TypeRef hint = element->kind == TypeKind::kNever ? nullptr : element;
+      list->args[i] = CheckExpr(body, *expr.elements[i], hint, where);
+      const TypeRef joined = Join(body, element, list->args[i]->type);
+      if (joined == nullptr) {
+        body.env.Report(list->args[i]->span, kTypeMismatch, {ToString(element), ToString(list->args[i]->type)})
+            .Help("the elements of a list have one type");
+        element = types.Error();
+      } else {
+        element = joined;
+      }
+    }
+  }
+  if (element->kind == TypeKind::kError) return Poison(body, expr.span);
+  for (ExprPtr& item : list->args) item = Coerce(body, std::move(item), element);
+  list->type = types.List(element);
+  return list;
+}
+
+ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where) {
+  const bool typed = wanted != nullptr && wanted->kind == TypeKind::kRecord && wanted->name.empty();
+  std::vector<Field> fields;
+  std::vector<ExprPtr> values;
+  bool sound = true;
+  for (const ast::TupleExpr::Field& field : expr.fields) {
+    const auto same = [&](const Field& other) { return other.name == field.label.text; };
+    if (std::any_of(fields.begin(), fields.end(), same)) {
+      body.env.Report(field.label.span, kDuplicateName, {field.label.text});
+      sound = false;
+      continue;
+    }
+    TypeRef hint = nullptr;
+    if (typed) {
+      const auto at = std::find_if(wanted->fields.begin(), wanted->fields.end(), same);
+      if (at != wanted->fields.end()) hint = at->type;
+    }
+    values.push_back(hint != nullptr ? CheckAs(body, *field.value, hint, where) : CheckExpr(body, *field.value, nullptr, where));
+    sound = sound && !IsPoison(*values.back());
+    fields.push_back({field.label.text, values.back()->type});
+  }
+  if (!sound) return Poison(body, expr.span);
+  ExprPtr record = Make(ExprKind::kRecord, body.env.types.Error(), expr.span);
+  if (typed) {  // by name: the order written does not matter
+    std::vector<Field> sorted;
+    for (const Field& want : wanted->fields) {
+      const auto at = std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == want.name; });
+      if (at == fields.end()) break;
+      sorted.push_back(*at);
+      record->args.push_back(std::move(values[static_cast<size_t>(at - fields.begin())]));
+    }
+    if (sorted.size() == fields.size() && sorted.size() == wanted->fields.size()) {
+      record->type = body.env.types.Record("", std::move(sorted));
+      return record;
+    }
+    record->args.clear();
+    record->type = body.env.types.Record("", std::move(fields));
+    return record;  // the reader reports the difference
+  }
+  record->type = body.env.types.Record("", std::move(fields));
+  record->args = std::move(values);
+  return record;
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,125 @@
+// Comprehensions and folds: what they loop over, and what they yield.
+
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/names.h"
+
+namespace wf::sema {
+namespace {
+
+// `name(..)` of zip or enumerate; null when `expr` is no such call.
+const ast::CallExpr* LoopCall(Body& body, const ast::Expr& expr, std::string_view name) {
+  const auto* call = ast::DynAs<ast::CallExpr>(expr);
+  const auto* callee = call != nullptr ? ast::DynAs<ast::NameExpr>(*call->callee) : nullptr;
+  return callee != nullptr && callee->name == name && FindEntity(body.module, name) == nullptr ? call : nullptr;
+}
+
+TypeRef ElementOf(Types& types, TypeRef source) {
+  if (source->kind == TypeKind::kList) return source->element;
+  if (source->kind != TypeKind::kTensor) return nullptr;
+  if (source->dims.size() == 1) return types.Scalar(source->dtype);
+  return types.Tensor(source->dtype, {source->dims.begin() + 1, source->dims.end()});
+}
+
+// One thing to loop over; adds its element type.
+bool AddSource(Body& body, const ast::Expr& expr, Loop& loop, std::vector<TypeRef>& elements, const Where& where) {
+  ExprPtr source = CheckExpr(body, expr, nullptr, where);
+  if (IsPoison(*source)) return false;
+  const TypeRef element = ElementOf(body.env.types, source->type);
+  if (element == nullptr || element->kind == TypeKind::kNever) {
+    if (element != nullptr) body.env.Report(source->span, kCannotInfer, {"an empty list"});
+    if (element == nullptr) body.env.Report(source->span, kNotIterable, {ToString(source->type)});
+    return false;
+  }
+  loop.sources.push_back(std::move(source));
+  elements.push_back(element);
+  return true;
+}
+
+bool AddSources(Body& body, const ast::Expr& expr, Loop& loop, std::vector<TypeRef>& elements, const Where& where) {
+  if (const ast::CallExpr* enumerate = LoopCall(body, expr, "enumerate"); enumerate != nullptr && !loop.enumerate) {
+    if (enumerate->arguments.size() != 1) {
+      body.env.Report(expr.span, kTooManyArguments, {"enumerate", "1 argument", enumerate->arguments.size()});
+      return false;
+    }
+    loop.enumerate = true;
+    elements.push_back(body.env.types.Scalar(DType::kI64));
+    return AddSources(body, *enumerate->arguments[0].value, loop, elements, where);
+  }
+  const ast::CallExpr* zip = LoopCall(body, expr, "zip");
+  if (zip == nullptr) return AddSource(body, expr, loop, elements, where);
+  if (zip->arguments.size() < 2) {
+    body.env.Report(expr.span, kTooManyArguments, {"zip", "at least 2 arguments", zip->arguments.size()});
+    return false;
+  }
+  bool sound = true;
+  for (const ast::Argument& argument : zip->arguments) sound = AddSource(body, *argument.value, loop, elements, where) && sound;
+  return sound;
+}
+
+// Checks the source and declares the names in the scope that is open.
+std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::vector<ast::Name>& names, std::vector<TypeRef>& elements,
+                                const Where& where) {
+  Loop loop;
+  if (!AddSources(body, source, loop, elements, where)) {
+    SkipUnchecked(body, source);
+    for (const ast::Name& name : names) body.Declare(LocalKind::kLoop, name, body.env.types.Error());
+    return std::nullopt;
+  }
+  if (names.size() != elements.size()) {
+    body.env.Report(names.front().span, kLoopNames,
+                    {std::to_string(elements.size()) + (elements.size() == 1 ? " value" : " values"),
+                     std::to_string(names.size()) + (names.size() == 1 ? " name" : " names")})
+        .Label(source.span, "the source");
+    for (const ast::Name& name : names) body.Declare(LocalKind::kLoop, name, body.env.types.Error());
+    return std::nullopt;
+  }
+  for (size_t i = 0; i < names.size(); ++i) loop.locals.push_back(body.Declare(LocalKind::kLoop, names[i], elements[i]));
+  return loop;
+}
+
+}  // namespace
+
+ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeRef wanted, const Where& where) {
+  const Where inside = where.Inside("a comprehension", expr.span);
+  const uint32_t mark = body.NextSymbol();
+  const Scope scope(body);
+  std::vector<TypeRef> elements;
+  auto loop = CheckSource(body, *expr.source, expr.names, elements, where);
+  ExprPtr condition;
+  if (expr.condition) condition = CheckAs(body, *expr.condition, body.env.types.Scalar(DType::kBool), inside);
+  const TypeRef element = wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr;
+  ExprPtr value = element != nullptr ? CheckAs(body, *expr.value, element, inside) : CheckExpr(body, *expr.value, nullptr, inside);
+  if (!loop || IsPoison(*value) || (condition && IsPoison(*condition))) return Poison(body, expr.span);
+  ExprPtr list = Make(ExprKind::kListLoop, body.env.types.List(value->type), expr.span);
+  list->loop = std::move(loop);
+  list->condition = std::move(condition);
+  list->args.push_back(std::move(value));
+  Settle(body, *list, mark);
+  return list;
+}
+
+ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where) {
+  const Where inside = where.Inside("a `fold`", expr.span);
+  const uint32_t mark = body.NextSymbol();
+  const Scope scope(body);
+  std::vector<TypeRef> elements;
+  auto loop = CheckSource(body, *expr.source, expr.names, elements, where);
+  TypeRef hint = wanted;
+  if (hint == nullptr && !elements.empty() && elements.back()->kind == TypeKind::kScalar) hint = elements.back();
+  ExprPtr initial = CheckExpr(body, *expr.initial, hint, where);
+  const TypeRef type = initial->type;
+  const LocalId accumulator = body.Declare(LocalKind::kAccumulator, expr.accumulator, type);
+  ExprPtr value = CheckBlock(body, expr.block, type, inside);
+  if (!loop || IsPoison(*initial)) return Poison(body, expr.span);
+  value = Coerce(body, std::move(value), type, Origin{initial->span, "the accumulator begins as this"});
+  if (IsPoison(*value)) return value;
+  ExprPtr fold = Make(ExprKind::kFold, type, expr.span);
+  fold->local = accumulator;
+  fold->loop = std::move(loop);
+  fold->args.push_back(std::move(initial));
+  fold->args.push_back(std::move(value));
+  Settle(body, *fold, mark);
+  return fold;
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,105 @@
+// Names and members in expressions.
+
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/names.h"
+
+namespace wf::sema {
+namespace {
+
+ExprPtr ReadConst(Body& body, const Entity& entity, const Span& span) {
+  ExprPtr expr = Make(ExprKind::kConst, entity.type, span);
+  expr->index = entity.index;
+  return expr;
+}
+
+// An entity where a value is needed.
+ExprPtr ReadEntity(Body& body, const Entity& entity, const std::string& text, const Span& span) {
+  if (entity.kind == EntityKind::kConst) return ReadConst(body, entity, span);
+  body.env.Report(span, kWrongKind, {text, NameOf(entity.kind), "a value"}).Label(entity.span, "declared here");
+  return Poison(body, span);
+}
+
+// The module that the object of a member expression names; null when it is a value.
+Entity* ModuleNamed(Body& body, const ast::Expr& object) {
+  const auto* name = ast::DynAs<ast::NameExpr>(object);
+  if (name == nullptr || body.Find(name->name) || body.symbols.contains(name->name)) return nullptr;
+  Entity* entity = FindEntity(body.module, name->name);
+  return entity != nullptr && entity->kind == EntityKind::kModule ? entity : nullptr;
+}
+
+ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Span& span) {
+  const TypeRef type = object->type;
+  if (type->kind == TypeKind::kError) return Poison(body, span);
+  if (type->kind == TypeKind::kOptional) {
+    body.env.Report(object->span, kMayBeNone, {ToString(type)});
+    return Poison(body, span);
+  }
+  std::vector<std::string> known;
+  for (uint32_t i = 0; i < type->fields.size(); ++i) {
+    if (type->fields[i].name != member.text) {
+      known.push_back(type->fields[i].name);
+      continue;
+    }
+    ExprPtr field = Make(ExprKind::kField, type->fields[i].type, span);
+    field->index = i;
+    field->args.push_back(std::move(object));
+    SettleRead(body, *field);
+    return field;
+  }
+  body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).HelpIf(diag::Suggest(member.text, known));
+  return Poison(body, span);
+}
+
+}  // namespace
+
+ExprPtr CheckName(Body& body, const ast::NameExpr& expr, const Where&) {
+  if (const auto local = body.Find(expr.name)) return ReadLocal(body, *local, expr.span);
+  if (body.symbols.contains(expr.name)) {
+    ExprPtr value = Make(ExprKind::kDimValue, body.env.types.Scalar(DType::kI64), expr.span);
+    value->dim = Dim::Symbol(expr.name);
+    return value;
+  }
+  if (expr.name == "_") {
+    body.env.Report(expr.span, kUnknownName, {"_"}).Help("`_` drops a value, it cannot be read");
+    return Poison(body, expr.span);
+  }
+  if (IsBuiltinName(expr.name) && FindEntity(body.module, expr.name) == nullptr) {
+    body.env.Report(expr.span, kWrongKind, {expr.name, "a built-in function", "a value"});
+    return Poison(body, expr.span);
+  }
+  Entity* entity = Lookup(body.env, body.module, {expr.name, expr.span}, body.self, body.VisibleNames());
+  return entity == nullptr ? Poison(body, expr.span) : ReadEntity(body, *entity, expr.name, expr.span);
+}
+
+ExprPtr CheckMember(Body& body, const ast::MemberExpr& expr, const Where& where) {
+  if (Entity* module = ModuleNamed(body, *expr.object)) {
+    bool reported = false;
+    Entity* entity = ResolveEntity(body, expr, reported);
+    if (entity == nullptr) return Poison(body, expr.span);
+    return ReadEntity(body, *entity, module->name + '.' + expr.member.text, expr.span);
+  }
+  ExprPtr object = CheckExpr(body, *expr.object, nullptr, where);
+  return ReadField(body, std::move(object), expr.member, expr.span);
+}
+
+Entity* ResolveEntity(Body& body, const ast::Expr& expr, bool& reported) {
+  reported = false;
+  if (const auto* name = ast::DynAs<ast::NameExpr>(expr)) {
+    if (body.Find(name->name)) return nullptr;
+    Entity* entity = Lookup(body.env, body.module, {name->name, name->span}, body.self, body.VisibleNames());
+    reported = entity == nullptr;
+    return entity;
+  }
+  const auto* member = ast::DynAs<ast::MemberExpr>(expr);
+  if (member == nullptr) return nullptr;
+  Entity* module = ModuleNamed(body, *member->object);
+  if (module == nullptr) return nullptr;
+  reported = true;
+  module->used = true;
+  if (module->broken || module->target == nullptr) return nullptr;
+  Entity* entity = LookupMember(body.env, *module->target, member->member, member->object->span);
+  reported = entity == nullptr;
+  return entity;
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,292 @@
+// Operators. Chains of binary operators are walked, not recursed into: they may hold thousands.
+
+#include <algorithm>
+
+#include "compiler/sema/check_expr.h"
+
+namespace wf::sema {
+namespace {
+
+// An operand: checked, or a literal whose type the other side decides.
+struct Operand {
+  ExprPtr value;                       // null while `literal` stands
+  const ast::Expr* literal = nullptr;
+  Span span;
+};
+
+bool IsComparison(ast::BinaryOp op) { return op >= ast::BinaryOp::kEq && op <= ast::BinaryOp::kGe; }
+bool IsEquality(ast::BinaryOp op) { return op == ast::BinaryOp::kEq || op == ast::BinaryOp::kNe; }
+bool IsLazy(ast::BinaryOp op) { return op == ast::BinaryOp::kAnd || op == ast::BinaryOp::kOr || op == ast::BinaryOp::kCoalesce; }
+
+BinaryOp Typed(ast::BinaryOp op) {
+  switch (op) {
+    case ast::BinaryOp::kAdd:
+      return BinaryOp::kAdd;
+    case ast::BinaryOp::kSub:
+      return BinaryOp::kSub;
+    case ast::BinaryOp::kMul:
+      return BinaryOp::kMul;
+    case ast::BinaryOp::kDiv:
+      return BinaryOp::kDiv;
+    case ast::BinaryOp::kRem:
+      return BinaryOp::kRem;
+    case ast::BinaryOp::kEq:
+      return BinaryOp::kEq;
+    case ast::BinaryOp::kNe:
+      return BinaryOp::kNe;
+    case ast::BinaryOp::kLt:
+      return BinaryOp::kLt;
+    case ast::BinaryOp::kLe:
+      return BinaryOp::kLe;
+    case ast::BinaryOp::kGt:
+      return BinaryOp::kGt;
+    case ast::BinaryOp::kGe:
+    case ast::BinaryOp::kAnd:
+    case ast::BinaryOp::kOr:
+    case ast::BinaryOp::kCoalesce:
+    case ast::BinaryOp::kPipe:
+      break;
+  }
+  return BinaryOp::kGe;
+}
+
+bool HoldsNumbers(TypeRef type) { return type->kind == TypeKind::kScalar || type->kind == TypeKind::kTensor; }
+
+TypeRef ScalarHint(Types& types, TypeRef wanted) {
+  if (wanted == nullptr) return nullptr;
+  if (wanted->kind == TypeKind::kTensor && wanted->dtype != DType::kNone) return types.Scalar(wanted->dtype);
+  return wanted;
+}
+
+ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, TypeRef type) {
+  auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(type)});
+  if (type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+  return Poison(body, step.span);
+}
+
+// Equality of whatever can be compared as one value; nothing that holds tensors, optionals or bytes apart from bytes themselves.
+bool IsComparable(TypeRef type) {
+  switch (type->kind) {
+    case TypeKind::kScalar:
+    case TypeKind::kString:
+    case TypeKind::kBytes:
+    case TypeKind::kError:
+    case TypeKind::kNever:
+      return true;
+    case TypeKind::kList:
+      return IsComparable(type->element);
+    case TypeKind::kRecord:
+      return std::all_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return IsComparable(field.type); });
+    default:
+      return false;
+  }
+}
+
+ExprPtr CompareValues(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
+  if (!IsEquality(step.op) || !IsComparable(left->type)) return ReportNoOperator(body, step, left->type);
+  const TypeRef joined = Join(body, left->type, right->type);
+  if (joined == nullptr || !IsComparable(joined)) {
+    body.env.Report(step.op_span, kOperandsDiffer, {ast::Spelling(step.op), ToString(left->type), ToString(right->type)});
+    return Poison(body, step.span);
+  }
+  left->type = right->type = joined;
+  ExprPtr equal = Make(ExprKind::kBinary, body.env.types.Scalar(DType::kBool), step.span);
+  equal->binary = Typed(step.op);
+  equal->args.push_back(std::move(left));
+  equal->args.push_back(std::move(right));
+  return equal;
+}
+
+// "a" + "b": one text with two holes, flattened so that chains stay flat.
+ExprPtr Concatenate(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
+  const bool extend = left->kind == ExprKind::kText && !left->args.empty();
+  ExprPtr text = extend ? std::move(left) : MakeText(body, "{}", step.span);
+  if (!extend) text->args.push_back(std::move(left));
+  text->span = step.span;
+  text->text += "{}";
+  text->args.push_back(std::move(right));
+  return text;
+}
+
+ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
+  Types& types = body.env.types;
+  const std::string_view op = ast::Spelling(step.op);
+  if (left->type->dtype != right->type->dtype) {
+    body.env.Report(step.op_span, kOperandsDiffer, {op, ToString(left->type), ToString(right->type)})
+        .Help("convert one of them, as in `" + std::string(ir::NameOf(left->type->dtype)) + "(..)`");
+    return Poison(body, step.span);
+  }
+  if (!IsEquality(step.op) && !CheckArithmetic(body, op, left->type, step.op_span)) return Poison(body, step.span);
+  const DType dtype = IsComparison(step.op) ? DType::kBool : left->type->dtype;
+  ExprPtr result = Make(ExprKind::kBinary, types.Scalar(dtype), step.span);
+  if (left->type->kind == TypeKind::kTensor || right->type->kind == TypeKind::kTensor) {
+    auto dims = Broadcast(body, left->type, right->type, step.op_span, result->checks);
+    if (!dims) return Poison(body, step.span);
+    result->type = types.Tensor(dtype, std::move(*dims));
+  }
+  if ((step.op == ast::BinaryOp::kDiv || step.op == ast::BinaryOp::kRem) && right->kind == ExprKind::kScalar && IsInteger(dtype) &&
+      right->bits == 0) {
+    body.env.Report(right->span, kConstantDivisor);
+    return Poison(body, step.span);
+  }
+  result->binary = Typed(step.op);
+  result->args.push_back(std::move(left));
+  result->args.push_back(std::move(right));
+  return result;
+}
+
+ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
+  if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
+  if (left->type->kind == TypeKind::kOptional || right->type->kind == TypeKind::kOptional || left->type->kind == TypeKind::kNone ||
+      right->type->kind == TypeKind::kNone) {
+    const TypeRef optional = right->type->kind == TypeKind::kOptional ? right->type : left->type;
+    return ReportNoOperator(body, step, optional);
+  }
+  const bool strings = left->type->kind == TypeKind::kString && right->type->kind == TypeKind::kString;
+  if (strings && step.op == ast::BinaryOp::kAdd) return Concatenate(body, step, std::move(left), std::move(right));
+  if (HoldsNumbers(left->type) && HoldsNumbers(right->type)) return Elementwise(body, step, std::move(left), std::move(right));
+  if (IsComparison(step.op)) return CompareValues(body, step, std::move(left), std::move(right));
+  return ReportNoOperator(body, step, HoldsNumbers(left->type) ? right->type : left->type);
+}
+
+ExprPtr Resolve(Body& body, Operand operand, TypeRef hint) {
+  return operand.literal != nullptr ? CheckLiteral(body, *operand.literal, hint) : std::move(operand.value);
+}
+
+ExprPtr CheckLogical(Body& body, const ast::BinaryExpr& step, ExprPtr left, const Where& where) {
+  const TypeRef bool_type = body.env.types.Scalar(DType::kBool);
+  left = Coerce(body, std::move(left), bool_type);
+  ExprPtr right = CheckAs(body, *step.right, bool_type, where.Inside("the right side of a lazy operator", step.op_span));
+  if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
+  ExprPtr both = Make(step.op == ast::BinaryOp::kAnd ? ExprKind::kAnd : ExprKind::kOr, bool_type, step.span);
+  both->args.push_back(std::move(left));
+  both->args.push_back(std::move(right));
+  return both;
+}
+
+ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, const Where& where) {
+  ExprPtr left = CheckExpr(body, *step.left, nullptr, where);
+  const bool none = left->type->kind == TypeKind::kNone;
+  if (!IsPoison(*left) && left->type->kind != TypeKind::kOptional && !none) {
+    body.env.Report(step.op_span, kNeverNone, {ToString(left->type)}).Label(left->span, "always has a value");
+    SkipUnchecked(body, *step.right);
+    return Poison(body, step.span);
+  }
+  const uint32_t mark = body.NextSymbol();
+  const TypeRef element = IsPoison(*left) || none ? wanted : left->type->element;
+  ExprPtr right = CheckExpr(body, *step.right, element, where.Inside("the right side of `??`", step.op_span));
+  if (IsPoison(*left) || IsPoison(*right) || none) return none ? std::move(right) : Poison(body, step.span);
+  const bool chained = right->type->kind == TypeKind::kOptional;
+  const TypeRef joined = Join(body, chained ? left->type : left->type->element, right->type);
+  if (joined == nullptr) {
+    Coerce(body, std::move(right), left->type->element, Origin{left->span, "the value on the left"});
+    return Poison(body, step.span);
+  }
+  right = Coerce(body, std::move(right), joined);
+  ExprPtr value = Make(ExprKind::kCoalesce, joined, step.span);
+  value->args.push_back(std::move(left));
+  value->args.push_back(std::move(right));
+  Settle(body, *value, mark);
+  return value;
+}
+
+// One step of a chain. Literals on both sides stay one literal until something decides their type.
+Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef wanted, const Where& where) {
+  const TypeRef hint = IsComparison(step.op) ? nullptr : ScalarHint(body.env.types, wanted);
+  if (step.op == ast::BinaryOp::kAnd || step.op == ast::BinaryOp::kOr) {
+    return {CheckLogical(body, step, Resolve(body, std::move(left), nullptr), where), nullptr, step.span};
+  }
+  const bool right_literal = IsLiteral(*step.right);
+  if (left.literal != nullptr && right_literal && !IsComparison(step.op)) return {nullptr, &step, step.span};
+  ExprPtr right;
+  if (!right_literal) right = CheckExpr(body, *step.right, hint, where);
+  if (left.literal != nullptr && right_literal) {  // 1 < 2
+    left.value = CheckLiteral(body, *left.literal, nullptr);
+    left.literal = nullptr;
+  }
+  TypeRef left_hint = hint;
+  if (right && HoldsNumbers(right->type)) left_hint = ScalarHint(body.env.types, right->type);
+  ExprPtr left_value = Resolve(body, std::move(left), left_hint);
+  if (right_literal) right = CheckLiteral(body, *step.right, HoldsNumbers(left_value->type) ? ScalarHint(body.env.types, left_value->type) : hint);
+  return {Combine(body, step, std::move(left_value), std::move(right)), nullptr, step.span};
+}
+
+}  // namespace
+
+bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span& span) {
+  if (!HoldsNumbers(type) || !IsNumeric(type->dtype)) {
+    auto builder = body.env.Report(span, kNoOperator, {what, ToString(type)});
+    if (type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+    return false;
+  }
+  if (!ir::IsStorageOnly(type->dtype)) return true;
+  const std::string wider = ir::IsFloat(type->dtype) ? "f32" : "i32";
+  body.env.Report(span, kStorageArithmetic, {ir::NameOf(type->dtype), what}).Help("convert it first: `" + wider + "(..)`");
+  return false;
+}
+
+std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef right, const Span& span, std::vector<DimCheck>& checks) {
+  const size_t rank = std::max(left->dims.size(), right->dims.size());
+  std::vector<Dim> dims(rank);
+  for (size_t i = 0; i < rank; ++i) {  // from the last axis
+    const size_t axis = rank - 1 - i;
+    const Dim* a = i < left->dims.size() ? &left->dims[left->dims.size() - 1 - i] : nullptr;
+    const Dim* b = i < right->dims.size() ? &right->dims[right->dims.size() - 1 - i] : nullptr;
+    if (a == nullptr || b == nullptr) {
+      dims[axis] = a != nullptr ? *a : *b;
+    } else if (*a == *b || b->constant() == 1) {
+      dims[axis] = *a;
+    } else if (a->constant() == 1) {
+      dims[axis] = *b;
+    } else if (Dim::ProvedDifferent(*a, *b)) {
+      auto builder = body.env.Report(span, kBroadcast, {ToString(left), ToString(right), a->ToString(), b->ToString(), axis});
+      LabelOrigins(body, *a, builder);
+      LabelOrigins(body, *b, builder);
+      return std::nullopt;
+    } else {
+      dims[axis] = a->is_constant() ? *a : b->is_constant() ? *b : *a;
+      checks.push_back({*a, *b, "axis " + std::to_string(axis) + " of the operands is {0} and {1}"});
+    }
+  }
+  return dims;
+}
+
+ExprPtr CheckUnary(Body& body, const ast::UnaryExpr& expr, TypeRef wanted, const Where& where) {
+  if (IsLiteral(expr)) return CheckLiteral(body, expr, wanted);
+  ExprPtr operand = CheckExpr(body, *expr.operand, wanted, where);
+  if (IsPoison(*operand)) return operand;
+  const bool negate = expr.op == ast::UnaryOp::kNegate;
+  const bool fits = HoldsNumbers(operand->type) && (negate || operand->type->dtype == DType::kBool);
+  if (!fits) {
+    body.env.Report(expr.span, kNoOperator, {negate ? "-" : "!", ToString(operand->type)});
+    return Poison(body, expr.span);
+  }
+  if (negate && !CheckArithmetic(body, "-", operand->type, expr.span)) return Poison(body, expr.span);
+  ExprPtr result = Make(ExprKind::kUnary, operand->type, expr.span);
+  result->unary = negate ? UnaryOp::kNegate : UnaryOp::kNot;
+  result->args.push_back(std::move(operand));
+  return result;
+}
+
+ExprPtr CheckBinary(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const Where& where) {
+  if (expr.op == ast::BinaryOp::kCoalesce) return CheckCoalesce(body, expr, wanted, where);
+  std::vector<const ast::BinaryExpr*> chain;
+  const ast::Expr* first = &expr;
+  while (const auto* binary = ast::DynAs<ast::BinaryExpr>(*first)) {
+    if (binary->op == ast::BinaryOp::kPipe || binary->op == ast::BinaryOp::kCoalesce) break;
+    chain.push_back(binary);
+    first = binary->left.get();
+  }
+  std::reverse(chain.begin(), chain.end());
+  Operand left{nullptr, nullptr, first->span};
+  if (IsLiteral(*first)) {
+    left.literal = first;
+  } else {
+    const bool numbers = !IsComparison(chain.front()->op) && !IsLazy(chain.front()->op);
+    left.value = CheckExpr(body, *first, numbers ? wanted : nullptr, where);
+  }
+  for (const ast::BinaryExpr* step : chain) left = CheckStep(body, *step, std::move(left), wanted, where);
+  return Resolve(body, std::move(left), wanted);
+}
+
+}  // namespace wf::sema

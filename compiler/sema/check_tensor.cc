@@ -1,0 +1,290 @@
+// Building tensors `[i, j] => e`, and reducers `sum[k](e)`.
+
+#include <array>
+
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/names.h"
+#include "runtime/abi/values.h"
+
+namespace wf::sema {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ir::ReduceKind>, 6> kReducers = {{{"sum", ir::ReduceKind::kSum},
+                                                                                   {"prod", ir::ReduceKind::kProd},
+                                                                                   {"min", ir::ReduceKind::kMin},
+                                                                                   {"max", ir::ReduceKind::kMax},
+                                                                                   {"any", ir::ReduceKind::kAny},
+                                                                                   {"all", ir::ReduceKind::kAll}}};
+
+Where ElementWhere(const Where& where, std::string_view what, const Span& span) {
+  Where inner = where.Inside(what, span);
+  inner.may_fail = false;
+  inner.workflow = false;
+  return inner;
+}
+
+// The extent of an index as written, as i64.
+ExprPtr CheckExtent(Body& body, const ast::Expr& extent, const Where& where) {
+  const TypeRef i64 = body.env.types.Scalar(DType::kI64);
+  ExprPtr value = CheckExpr(body, extent, i64, where);
+  if (IsPoison(*value)) return value;
+  if (value->type->kind != TypeKind::kScalar || !IsInteger(value->type->dtype)) return Coerce(body, std::move(value), i64);
+  if (value->type == i64) return value;
+  ExprPtr wide = Make(ExprKind::kConvert, i64, value->span);
+  wide->args.push_back(std::move(value));
+  return wide;
+}
+
+ExprPtr ExtentOfDim(Body& body, const Dim& dim, const Span& span) {
+  if (const auto constant = dim.constant()) return MakeInt(body, *constant, DType::kI64, span);
+  ExprPtr value = Make(ExprKind::kDimValue, body.env.types.Scalar(DType::kI64), span);
+  value->dim = dim;
+  return value;
+}
+
+LocalId DeclareIndex(Body& body, const ast::Name& name) {
+  return body.Declare(LocalKind::kIndex, name, body.env.types.Scalar(DType::kI64));
+}
+
+// Extents of a lambda: written ones, else those of the wanted type.
+bool LambdaExtents(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, const Where& where, std::vector<ExprPtr>& extents,
+                   std::vector<Dim>& dims) {
+  const bool has_wanted = wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dims.size() == expr.indices.size();
+  bool sound = true;
+  for (size_t i = 0; i < expr.indices.size(); ++i) {
+    const ast::LambdaExpr::Index& index = expr.indices[i];
+    if (index.extent) {
+      extents.push_back(CheckExtent(body, *index.extent, where));
+      sound = sound && !IsPoison(*extents.back());
+      dims.push_back(IsPoison(*extents.back()) ? Dim(0) : DimOf(body, *extents.back()));
+    } else if (has_wanted && !IsAny(wanted->dims[i])) {
+      dims.push_back(wanted->dims[i]);
+      extents.push_back(ExtentOfDim(body, wanted->dims[i], index.name.span));
+    } else {
+      auto builder = body.env.Report(index.name.span, kNoExtent, {index.name.text});
+      if (wanted != nullptr && wanted->kind == TypeKind::kTensor && !has_wanted) {
+        builder.Help("the type wanted here is `" + ToString(wanted) + "`");
+      }
+      return false;
+    }
+    if (dims.back().constant().value_or(0) < 0) {
+      body.env.Report(index.name.span, kBadDimension, {dims.back().ToString(), "it is negative"});
+      sound = false;
+    }
+  }
+  return sound;
+}
+
+// Where an index stands bare between brackets: the axis that it runs over.
+struct Use {
+  const ast::IndexExpr* expr;
+  size_t axis;
+};
+
+class UseFinder {
+ public:
+  explicit UseFinder(const std::string& index) : index_(index) {}
+  std::vector<Use> Find(const ast::Expr& root) {
+    open_.push_back(&root);
+    while (!open_.empty()) {
+      const ast::Expr& expr = *open_.back();
+      open_.pop_back();
+      Visit(expr);
+    }
+    return std::move(uses_);
+  }
+
+ private:
+  void Add(const ast::ExprPtr& expr) {
+    if (expr) open_.push_back(expr.get());
+  }
+  void Add(const ast::Block& block) {
+    for (const ast::StmtPtr& stmt : block.statements) {
+      if (const auto* let = ast::DynAs<ast::LetStmt>(*stmt)) Add(let->value);
+    }
+    Add(block.value);
+  }
+  void Visit(const ast::Expr& expr) {
+    if (const auto* index = ast::DynAs<ast::IndexExpr>(expr)) {
+      for (size_t axis = 0; axis < index->subscripts.size(); ++axis) {
+        const ast::Subscript& subscript = index->subscripts[axis];
+        const auto* name = subscript.first ? ast::DynAs<ast::NameExpr>(*subscript.first) : nullptr;
+        if (!subscript.is_slice && name != nullptr && name->name == index_) uses_.push_back({index, axis});
+        Add(subscript.first);
+        Add(subscript.last);
+      }
+      Add(index->object);
+    } else if (const auto* call = ast::DynAs<ast::CallExpr>(expr)) {
+      Add(call->callee);
+      for (const ast::Argument& argument : call->arguments) Add(argument.value);
+    } else if (const auto* unary = ast::DynAs<ast::UnaryExpr>(expr)) {
+      Add(unary->operand);
+    } else if (const auto* binary = ast::DynAs<ast::BinaryExpr>(expr)) {
+      Add(binary->left);
+      Add(binary->right);
+    } else if (const auto* paren = ast::DynAs<ast::ParenExpr>(expr)) {
+      Add(paren->inner);
+    } else if (const auto* member = ast::DynAs<ast::MemberExpr>(expr)) {
+      Add(member->object);
+    } else if (const auto* branch = ast::DynAs<ast::IfExpr>(expr)) {
+      for (const ast::IfExpr::Arm& arm : branch->arms) {
+        Add(arm.condition);
+        Add(arm.block);
+      }
+      Add(branch->otherwise);
+    } else if (const auto* lambda = ast::DynAs<ast::LambdaExpr>(expr)) {
+      Add(lambda->body);
+    }
+  }
+  const std::string& index_;
+  std::vector<const ast::Expr*> open_;
+  std::vector<Use> uses_;
+};
+
+// The tensor or list that an index runs over is named by locals and fields alone, so its type is known before the body is checked.
+TypeRef TypeOfPlace(Body& body, const ast::Expr& expr) {
+  if (const auto* name = ast::DynAs<ast::NameExpr>(expr)) {
+    if (const auto local = body.Find(name->name)) return body.locals[*local].type;
+    const Entity* entity = FindEntity(body.module, name->name);
+    return entity != nullptr && entity->kind == EntityKind::kConst && entity->ready && !entity->broken ? entity->type : nullptr;
+  }
+  if (const auto* paren = ast::DynAs<ast::ParenExpr>(expr)) return TypeOfPlace(body, *paren->inner);
+  const auto* member = ast::DynAs<ast::MemberExpr>(expr);
+  const TypeRef object = member != nullptr ? TypeOfPlace(body, *member->object) : nullptr;
+  if (object == nullptr || object->kind != TypeKind::kRecord) return nullptr;
+  for (const Field& field : object->fields) {
+    if (field.name == member->member.text) return field.type;
+  }
+  return nullptr;
+}
+
+// The extent of a reducer's index without `< n`: that of the axis it indexes bare. Nothing after a report.
+ExprPtr InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside) {
+  ExprPtr extent;
+  Span first;
+  Dim dim;
+  bool poisoned = false;
+  for (const Use& use : UseFinder(index.text).Find(inside)) {
+    const TypeRef type = TypeOfPlace(body, *use.expr->object);
+    poisoned = poisoned || (type != nullptr && type->kind == TypeKind::kError);
+    if (type == nullptr || type->kind != TypeKind::kTensor || use.axis >= type->dims.size() || IsAny(type->dims[use.axis])) continue;
+    const Dim& found = type->dims[use.axis];
+    if (!extent) {
+      dim = found;
+      first = use.expr->span;
+      extent = ExtentOfDim(body, found, index.span);
+    } else if (Dim::ProvedDifferent(dim, found)) {
+      body.env.Report(use.expr->span, kExtentConflict, {index.text, dim.ToString(), found.ToString()}).Label(first, "over " + dim.ToString());
+      return nullptr;
+    }
+  }
+  if (!extent && !poisoned) {
+    body.env.Report(index.span, kNoExtent, {index.text}).Help("the index takes the extent of an axis that it indexes alone, as in `x[i]`");
+  }
+  if (!extent && poisoned) body.silenced = true;
+  return extent;
+}
+
+struct ReducerIndex {
+  ast::Name name;
+  const ast::Expr* extent = nullptr;
+};
+
+// `k` or `k < n` between the brackets of a reducer.
+std::optional<ReducerIndex> ReadIndex(Body& body, const ast::Subscript& subscript) {
+  if (!subscript.is_slice && subscript.first) {
+    if (const auto* name = ast::DynAs<ast::NameExpr>(*subscript.first)) return ReducerIndex{{name->name, name->span}};
+    const auto* less = ast::DynAs<ast::BinaryExpr>(*subscript.first);
+    const auto* name = less != nullptr && less->op == ast::BinaryOp::kLt ? ast::DynAs<ast::NameExpr>(*less->left) : nullptr;
+    if (name != nullptr) return ReducerIndex{{name->name, name->span}, less->right.get()};
+  }
+  body.env.Report(subscript.span, kNoExtent, {std::string(body.env.input.sources.Text(subscript.span))})
+      .Help("between the brackets of a reducer stands an index name, as in `sum[i](x[i])`");
+  return std::nullopt;
+}
+
+ExprPtr CheckReducerBody(Body& body, ir::ReduceKind kind, std::string_view name, const ast::Expr& inside, TypeRef wanted, const Where& where) {
+  const bool logical = kind == ir::ReduceKind::kAny || kind == ir::ReduceKind::kAll;
+  if (logical) return CheckAs(body, inside, body.env.types.Scalar(DType::kBool), where);
+  ExprPtr value = CheckExpr(body, inside, wanted, where);
+  if (IsPoison(*value)) return value;
+  if (value->type->kind == TypeKind::kTensor) {
+    body.env.Report(value->span, kNoOperator, {name, ToString(value->type)}).Help("index it down to one number");
+    return Poison(body, value->span);
+  }
+  return CheckArithmetic(body, name, value->type, value->span) ? std::move(value) : Poison(body, value->span);
+}
+
+// One index after the other: sum[i, j](e) is sum[i](sum[j](e)).
+ExprPtr CheckReducerFrom(Body& body, const ast::CallExpr& call, size_t at, ir::ReduceKind kind, std::string_view name, TypeRef wanted,
+                         const Where& where) {
+  const auto& head = ast::As<ast::IndexExpr>(*call.callee);
+  const ast::Expr& inside = *call.arguments[0].value;
+  if (at == head.subscripts.size()) return CheckReducerBody(body, kind, name, inside, wanted, where);
+  const auto index = ReadIndex(body, head.subscripts[at]);
+  ExprPtr extent;
+  if (index) extent = index->extent != nullptr ? CheckExtent(body, *index->extent, where) : InferExtent(body, index->name, inside);
+  if (!extent || IsPoison(*extent)) return SkipUnchecked(body, inside);
+  const Scope scope(body);
+  const LocalId local = DeclareIndex(body, index->name);
+  ExprPtr value = CheckReducerFrom(body, call, at + 1, kind, name, wanted, where);
+  if (IsPoison(*value)) return value;
+  ExprPtr reduced = Make(ExprKind::kReduce, value->type, call.span);
+  reduced->reduce = kind;
+  reduced->index_locals.push_back(local);
+  reduced->extents.push_back(std::move(extent));
+  reduced->args.push_back(std::move(value));
+  return reduced;
+}
+
+std::optional<ir::ReduceKind> ReducerNamed(std::string_view name) {
+  for (const auto& [text, kind] : kReducers) {
+    if (text == name) return kind;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, const Where& where) {
+  if (expr.indices.size() > WF_MAX_RANK) {
+    body.env.Report(expr.span, kTooManyAxes, {"this tensor", expr.indices.size(), int{WF_MAX_RANK}});
+    return SkipUnchecked(body, expr);
+  }
+  ExprPtr build = Make(ExprKind::kBuild, body.env.types.Error(), expr.span);
+  std::vector<Dim> dims;
+  if (!LambdaExtents(body, expr, wanted, where, build->extents, dims)) return SkipUnchecked(body, expr);
+  const Scope scope(body);
+  for (const ast::LambdaExpr::Index& index : expr.indices) build->index_locals.push_back(DeclareIndex(body, index.name));
+  const bool typed = wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dtype != DType::kNone;
+  const TypeRef element = typed ? body.env.types.Scalar(wanted->dtype) : nullptr;
+  ExprPtr value = CheckExpr(body, *expr.body, element, ElementWhere(where, "the body of `=>`", expr.span));
+  if (element != nullptr) value = Coerce(body, std::move(value), element);
+  if (IsPoison(*value)) return Poison(body, expr.span);
+  if (value->type->kind != TypeKind::kScalar) {
+    body.env.Report(value->span, kWrongKind, {ToString(value->type), "no element of a tensor", "a number or a bool"});
+    return Poison(body, expr.span);
+  }
+  build->type = body.env.types.Tensor(value->type->dtype, std::move(dims));
+  build->args.push_back(std::move(value));
+  return build;
+}
+
+bool IsReducer(const ast::CallExpr& call) {
+  const auto* index = ast::DynAs<ast::IndexExpr>(*call.callee);
+  const auto* name = index != nullptr ? ast::DynAs<ast::NameExpr>(*index->object) : nullptr;
+  return name != nullptr && ReducerNamed(name->name).has_value();
+}
+
+ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, const Where& where) {
+  const auto& head = ast::As<ast::IndexExpr>(*call.callee);
+  const auto& name = ast::As<ast::NameExpr>(*head.object);
+  if (call.arguments.size() != 1 || call.arguments[0].label) {
+    body.env.Report(call.span, kTooManyArguments, {name.name, "one expression", call.arguments.size()});
+    return SkipUnchecked(body, call);
+  }
+  const ir::ReduceKind kind = *ReducerNamed(name.name);
+  return CheckReducerFrom(body, call, 0, kind, name.name, wanted, ElementWhere(where, "a reducer", call.span));
+}
+
+}  // namespace wf::sema

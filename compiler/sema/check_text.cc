@@ -1,0 +1,85 @@
+// Strings and interpolation.
+
+#include "compiler/sema/check_expr.h"
+
+namespace wf::sema {
+namespace {
+
+bool HasText(TypeRef type) { return type->kind == TypeKind::kScalar || type->kind == TypeKind::kString; }
+
+// Joins pieces into one template. A literal piece that holds braces travels as an argument, so that every `{}` of the template is a hole.
+class Template {
+ public:
+  Template(Body& body, const Span& span) : body_(body), text_(MakeText(body, "", span)) {}
+
+  void Add(const std::string& piece, bool is_only_piece) {
+    if (is_only_piece || piece.find('{') == std::string::npos) {
+      text_->text += piece;
+    } else {
+      AddHole(MakeText(body_, piece, text_->span));
+    }
+  }
+  void AddHole(ExprPtr value) {
+    if (value->kind == ExprKind::kText && value->args.empty() && value->text.find('{') == std::string::npos) {
+      text_->text += value->text;
+      return;
+    }
+    text_->text += "{}";
+    text_->args.push_back(std::move(value));
+  }
+  ExprPtr Take() {
+    // One literal piece that only looks like a template: without arguments a text is taken as it is.
+    if (text_->args.size() == 1 && text_->text == "{}" && text_->args[0]->kind == ExprKind::kText) return std::move(text_->args[0]);
+    return std::move(text_);
+  }
+
+ private:
+  Body& body_;
+  ExprPtr text_;
+};
+
+}  // namespace
+
+ExprPtr CheckString(Body& body, const ast::StringExpr& expr, const Where& where) {
+  Template result(body, expr.span);
+  bool broken = false;
+  for (const ast::StringExpr::Piece& piece : expr.pieces) {
+    if (!piece.hole) {
+      result.Add(piece.text, expr.pieces.size() == 1);
+      continue;
+    }
+    ExprPtr value = CheckExpr(body, *piece.hole, nullptr, where);
+    if (!IsPoison(*value) && !HasText(value->type)) {
+      body.env.Report(value->span, kNoText, {ToString(value->type)});
+      broken = true;
+    }
+    broken = broken || IsPoison(*value);
+    result.AddHole(std::move(value));
+  }
+  return broken ? Poison(body, expr.span) : result.Take();
+}
+
+const std::string* PlainText(const ast::Expr& expr, std::string& buffer) {
+  const auto* text = ast::DynAs<ast::StringExpr>(expr);
+  if (text == nullptr) return nullptr;
+  buffer.clear();
+  for (const ast::StringExpr::Piece& piece : text->pieces) {
+    if (piece.hole) return nullptr;
+    buffer += piece.text;
+  }
+  return &buffer;
+}
+
+ExprPtr ToText(Body& body, ExprPtr value) {
+  if (IsPoison(*value) || value->type->kind == TypeKind::kString) return value;
+  const Span span = value->span;
+  if (!HasText(value->type)) {
+    body.env.Report(span, kNoText, {ToString(value->type)});
+    return Poison(body, span);
+  }
+  ExprPtr text = MakeText(body, "{}", span);
+  text->args.push_back(std::move(value));
+  return text;
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "compiler/sema/check_expr.h"
+
+namespace wf::sema {
+
+// file() lines() json() npy(): read when compiled (semantics.md 33).
+bool IsEmbedName(std::string_view name);
+ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call, TypeRef wanted, const Where& where);
+
+// The value of a checked expression that reads nothing but constants; nothing after a report. `purpose`: "a `const`".
+std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose);
+
+// An expression that stands for a value: embedded files, constants.
+ExprPtr MakeConst(Body& body, std::string name, TypeRef type, ir::Value value, const Span& span);
+
+}  // namespace wf::sema

@@ -202,6 +202,8 @@ Interpreter::Step Interpreter::RunTask(Scope& scope, uint16_t id) {
   if (inherited.code != 0) return {inherited, {}};
   switch (task.kind) {
     case WF_RUN: {
+      if (hooks_.start)
+        if (PlanFailure refused = hooks_.start(scope.path, id); refused.code != 0) return {Named(refused, id), {}};
       const wf_code code = task.fn.run(hooks_.ctx, scope.frames.data());
       return {code == 0 ? PlanFailure() : Named(hooks_.take_failure(code), id), {}};
     }

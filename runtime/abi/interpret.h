@@ -28,6 +28,8 @@ struct Hooks {
   std::function<PlanFailure(wf_code returned)> take_failure;  // what the body that returned it has recorded
   // Calls a model; outputs are filled whole. A code other than 0 fails the call.
   std::function<PlanFailure(uint64_t path, uint16_t task, const wf_tensor* const* inputs, wf_tensor* const* outputs)> model;
+  // A body about to run; a code other than 0 is its outcome in place of a run (the queue behind its strand is full). Null: never.
+  std::function<PlanFailure(uint64_t path, uint16_t task)> start;
   // An attempt of an ENTER about to begin; a code other than 0 is its outcome in place of a run. Null: never.
   std::function<PlanFailure(uint64_t path, uint16_t task, int attempt)> enter;
 };

@@ -43,7 +43,7 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
   }
   stats.refused_rows.Add();
   const bus::Failure& refused = FailAt(instance, model_task, bus::kRefused, "the model's queue is full");
-  if (parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, model_task, refused);
+  if (parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, start, refused);
   Settle(instance, start, &refused);
   return false;
 }

@@ -173,6 +173,7 @@ void EngineCore::BeginAttempt(bus::Entry& entry) {
 }
 
 void EngineCore::FireTimeout(bus::Entry& entry) {
+  const int attempt = entry.back_off.armed() ? entry.attempt : entry.attempt - 1;   // under way, or about to begin
   wheel.Cancel(entry.back_off);
   while (entry.children != nullptr) {
     bus::Instance& child = *entry.children;
@@ -181,7 +182,7 @@ void EngineCore::FireTimeout(bus::Entry& entry) {
   }
   entry.timed_out = true;
   stats.timed_out.Add();
-  if (parts_.observer != nullptr) parts_.observer->OnTimedOut(*entry.parent, entry.task, entry.attempt - 1);
+  if (parts_.observer != nullptr) parts_.observer->OnTimedOut(*entry.parent, entry.task, attempt);
   AttemptEnded(entry, FailAt(*entry.parent, entry.task, bus::kTimeout, "the node's timeout has passed"));
 }
 

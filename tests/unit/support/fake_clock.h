@@ -1,0 +1,20 @@
+#pragma once
+
+#include "runtime/base/clock.h"
+
+namespace wf::test {
+
+// Time that moves only when the test says so.
+class FakeClock final : public base::Clock {
+ public:
+  base::TimePoint Now() const override { return now_; }
+  void AdvanceNs(int64_t ns) { now_ += ns; }
+  void AdvanceTo(base::TimePoint at) {
+    if (at > now_) now_ = at;
+  }
+
+ private:
+  base::TimePoint now_ = INT64_C(1'000'000'000);
+};
+
+}  // namespace wf::test

@@ -41,6 +41,7 @@ int64_t TensorInfo::size_bytes() const { return format != nullptr ? format->size
 std::unique_ptr<Kernel> MakeFunction(size_t inputs, Body body, bool in_place) {
   auto kernel = std::make_unique<FunctionKernel>(std::move(body));
   kernel->in_format.resize(inputs);
+  kernel->packed_in.resize(inputs, false);
   kernel->in_place = in_place;
   return kernel;
 }

@@ -25,7 +25,7 @@ using FormatRef = std::shared_ptr<const Format>;  // null: row-major
 bool SameFormat(const FormatRef& a, const FormatRef& b);
 
 // Elements that are known when a plan is made, row-major, 64-aligned. They may be far larger than what is prepared from them, so they are
-// loaded on demand and let go: a kernel keeps the result only when it reads it at run time.   Thread: immutable, thread-safe.
+// loaded on demand and let go: a kernel keeps the result only when it reads it at run time.   Thread: one at a time, where plans are made.
 class Constant {
  public:
   virtual ~Constant() = default;
@@ -66,6 +66,7 @@ class Kernel {
   virtual base::Result<std::unique_ptr<Call>> Bind(const Buffers& buffers) const = 0;
 
   std::string impl;                  // of the row: "ref", "onednn"
+  std::vector<bool> packed_in;       // inputs that were constant and live in the kernel: they need no buffer
   std::vector<FormatRef> in_format;  // wanted; the caller converts
   FormatRef out_format;
   int64_t scratch_bytes = 0;

@@ -6,7 +6,7 @@
 
 #include "runtime/onnx/infer.h"
 
-// Inside shape inference: one node and what is known about its values, as the rules in infer_*.cc see them.
+// One node and what is known about its values, as the rules of shape inference in infer_*.cc and the lowering in runtime/model see them.
 namespace wf::onnx {
 
 class NodeContext {

@@ -260,13 +260,16 @@ base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, s
     return base::Status(base::kResourceExhausted, "oneDNN: out of memory");
   const dnnl_memory_desc_t dst = Query(desc, dnnl_query_dst_md), scratch = Query(desc, dnnl_query_scratchpad_md);
   std::vector<FormatRef> in_format(inputs);
+  std::vector<bool> packed_in(inputs, true);
   for (const Operand& operand : operands) {
     if (operand.input < 0) continue;
+    packed_in[static_cast<size_t>(operand.input)] = false;
     std::vector<int64_t> dim(operand.desc.dims, operand.desc.dims + operand.desc.ndims);
     in_format[static_cast<size_t>(operand.input)] = FormatOf(operand.desc, dim);
   }
   auto kernel = std::make_unique<DnnlKernel>(primitive, std::move(operands), dst, scratch);
   kernel->in_format = std::move(in_format);
+  kernel->packed_in = std::move(packed_in);
   const std::vector<int64_t> dst_dim(dst.dims, dst.dims + dst.ndims);
   kernel->out_format = FormatOf(dst, dst_dim);
   if (kernel->out_format != nullptr && dst_dim != out.dim)

@@ -1,0 +1,297 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/model/memory.h"
+#include "runtime/model/program.h"
+
+namespace wf::model {
+namespace {
+
+using base::Result;
+using base::Status;
+using onnx::Op;
+
+constexpr int64_t kMaxFoldedBytes = int64_t{256} << 20;  // of all results that are computed at load
+constexpr int64_t kHeldBytes = 4096;                     // results up to this size stay visible to shape inference
+
+class Optimiser {
+ public:
+  explicit Optimiser(std::shared_ptr<const onnx::Model> model) : model_(std::move(model)) {
+    program_.path = model_->path;
+    program_.graph = model_->graph;
+    for (const onnx::Weight& weight : model_->graph.weights) program_.constants.push_back(std::make_shared<FileConstant>(model_, weight));
+    program_.then.resize(program_.graph.nodes.size());
+    gone_.resize(program_.graph.nodes.size(), false);
+  }
+
+  Result<Program> Run() {
+    auto known = onnx::InferShapes(program_.graph, model_->signature.inputs, model_->path);
+    if (!known.ok()) return known.status();
+    known_ = *std::move(known);
+    for (size_t i = 0; i < program_.graph.nodes.size(); ++i) {
+      if (const Status status = Fold(i); !status.ok()) {
+        return Status(status.code(), fmt::format("`{}`: {}: {}", program_.path, program_.graph.nodes[i].Describe(), status.message()));
+      }
+    }
+    CountUses();
+    for (size_t i = 0; i < program_.graph.nodes.size(); ++i) WF_RETURN_IF_ERROR(Join(i));
+    Sweep();
+    return std::move(program_);
+  }
+
+ private:
+  onnx::Value& ValueOf(int index) { return program_.graph.values[static_cast<size_t>(index)]; }
+  bool IsConstant(int value) { return ValueOf(value).weight >= 0; }
+  const onnx::Weight& WeightOf(int value) { return program_.graph.weights[static_cast<size_t>(ValueOf(value).weight)]; }
+  std::shared_ptr<const kernels::Constant> ConstantOf(int value) { return program_.constants[static_cast<size_t>(ValueOf(value).weight)]; }
+
+  int AddConstant(const std::string& name, uint8_t dtype, std::vector<int64_t> dim, std::shared_ptr<const kernels::Constant> constant) {
+    onnx::Weight weight;
+    weight.name = name;
+    weight.dtype = dtype;
+    weight.dim = std::move(dim);
+    program_.graph.weights.push_back(std::move(weight));
+    program_.constants.push_back(std::move(constant));
+    return static_cast<int>(program_.graph.weights.size()) - 1;
+  }
+
+  // Computes a node whose inputs are all constants.
+  Status Fold(size_t index) {
+    const onnx::Node& node = program_.graph.nodes[index];
+    if (node.in.empty()) return Status::Ok();
+    for (const int in : node.in) {
+      if (in >= 0 && !IsConstant(in)) return Status::Ok();
+    }
+    kernels::Operation operation;
+    WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(node.out[0])], kMaxFoldedBytes - folded_bytes_, operation.out));
+    auto lowered = Lower(program_, index, known_);
+    if (!lowered.ok()) return lowered.status();
+    if (lowered->alias) lowered->params = kernels::Copy{};
+    if (node.op == Op::kShape) return Status::Ok();  // its content is known wherever it is used
+    operation.params = std::move(lowered->params);
+    std::vector<std::shared_ptr<const uint8_t>> held;
+    kernels::Buffers buffers;
+    for (const int in : lowered->in) {
+      kernels::TensorInfo info;
+      std::shared_ptr<const uint8_t> elements;
+      if (in >= 0) {
+        const onnx::Weight& weight = WeightOf(in);
+        info = {weight.dtype, weight.dim, nullptr, nullptr};
+        auto loaded = ConstantOf(in)->Load();
+        if (!loaded.ok()) return loaded.status();
+        elements = *std::move(loaded);
+      }
+      operation.in.push_back(std::move(info));
+      buffers.in.push_back(elements.get());
+      held.push_back(std::move(elements));
+    }
+    return Evaluate(node, operation, buffers);
+  }
+
+  Status Evaluate(const onnx::Node& node, const kernels::Operation& operation, kernels::Buffers& buffers) {
+    kernels::UseOneThread();
+    const auto result = Allocate(operation.out.size_bytes());
+    auto kernel = kernels::MakeKernel(operation);
+    if (!kernel.ok()) return kernel.status();
+    const auto scratch = Allocate((*kernel)->scratch_bytes);
+    if (result == nullptr || scratch == nullptr) return Status(base::kResourceExhausted, "out of memory");
+    const auto plain = [](const kernels::FormatRef& format) { return format == nullptr; };
+    if (!plain((*kernel)->out_format) || !std::all_of((*kernel)->in_format.begin(), (*kernel)->in_format.end(), plain))
+      return Status::Ok();  // stays a node
+    buffers.out = result.get();
+    buffers.scratch = scratch.get();
+    auto call = (*kernel)->Bind(buffers);
+    if (!call.ok()) return call.status();
+    if (const char* failure = (*call)->Run()) return Status(base::kInvalidArgument, failure);
+    folded_bytes_ += operation.out.size_bytes();
+    const int weight =
+        AddConstant(ValueOf(node.out[0]).name, operation.out.dtype, operation.out.dim, std::make_shared<HeldConstant>(result));
+    if (operation.out.size_bytes() <= kHeldBytes) {
+      onnx::Weight& held = program_.graph.weights[static_cast<size_t>(weight)];
+      held.held = true;
+      held.bytes.assign(result.get(), result.get() + operation.out.size_bytes());
+    }
+    ValueOf(node.out[0]).weight = weight;
+    gone_[static_cast<size_t>(&node - program_.graph.nodes.data())] = true;
+    return Status::Ok();
+  }
+
+  void CountUses() {
+    uses_.assign(program_.graph.values.size(), 0);
+    reader_.assign(program_.graph.values.size(), SIZE_MAX);
+    for (size_t i = 0; i < program_.graph.nodes.size(); ++i) {
+      if (gone_[i]) continue;
+      for (const int in : program_.graph.nodes[i].in) {
+        if (in < 0) continue;
+        ++uses_[static_cast<size_t>(in)];
+        reader_[static_cast<size_t>(in)] = i;
+      }
+    }
+    for (const int out : program_.graph.outputs) uses_[static_cast<size_t>(out)] += 2;  // nobody may join over it
+  }
+
+  // The node that alone reads what this one writes.
+  size_t SoleReader(const onnx::Node& node) const {
+    const size_t out = static_cast<size_t>(node.out[0]);
+    return uses_[out] == 1 ? reader_[out] : SIZE_MAX;
+  }
+
+  // Joins to a product what follows it: batch normalisation or a bias, then one activation.
+  Status Join(size_t index) {
+    onnx::Node& node = program_.graph.nodes[index];
+    const bool product = node.op == Op::kConv || node.op == Op::kMatMul || node.op == Op::kGemm;
+    if (gone_[index] || !product) return Status::Ok();
+    if (const size_t next = SoleReader(node); next != SIZE_MAX) {
+      auto joined = node.op == Op::kConv ? JoinBatchNorm(node, program_.graph.nodes[next]) : JoinBias(node, program_.graph.nodes[next]);
+      if (!joined.ok()) return joined.status();
+      if (*joined) Absorb(node, next);
+    }
+    if (const size_t next = SoleReader(node); next != SIZE_MAX) {
+      kernels::Unary then;
+      if (IsActivation(next, then)) {
+        program_.then[index] = then;
+        Absorb(node, next);
+      }
+    }
+    return Status::Ok();
+  }
+
+  void Absorb(onnx::Node& node, size_t next) {
+    node.out = {program_.graph.nodes[next].out[0]};
+    gone_[next] = true;
+  }
+
+  bool IsActivation(size_t next, kernels::Unary& then) {
+    const onnx::Node& node = program_.graph.nodes[next];
+    switch (node.op) {
+      case Op::kRelu:
+      case Op::kClip:
+      case Op::kLeakyRelu:
+      case Op::kSigmoid:
+      case Op::kTanh:
+        break;
+      default:
+        return false;
+    }
+    auto lowered = Lower(program_, next, known_);
+    if (!lowered.ok() || lowered->in.size() != 1) return false;
+    then = std::get<kernels::Unary>(lowered->params);
+    return true;
+  }
+
+  // Elements of a small float constant, widened.
+  Result<std::vector<double>> Widened(int value) {
+    const onnx::Weight& weight = WeightOf(value);
+    auto elements = ConstantOf(value)->Load();
+    if (!elements.ok()) return elements.status();
+    std::vector<double> out(static_cast<size_t>(weight.count()));
+    for (size_t i = 0; i < out.size(); ++i) {
+      float narrow = 0;
+      if (weight.dtype == WF_F32) std::memcpy(&narrow, elements->get() + 4 * i, 4);
+      if (weight.dtype == WF_F64) std::memcpy(&out[i], elements->get() + 8 * i, 8);
+      if (weight.dtype == WF_F32) out[i] = static_cast<double>(narrow);
+    }
+    return out;
+  }
+
+  Result<bool> JoinBatchNorm(onnx::Node& conv, const onnx::Node& norm) {
+    if (norm.op != Op::kBatchNormalization || !IsConstant(conv.in[1]) || (conv.has_in(2) && !IsConstant(conv.in[2]))) return false;
+    std::vector<std::vector<double>> parameter;  // scale, shift, mean, variance
+    for (size_t i = 1; i < 5; ++i) {
+      if (!IsConstant(norm.in[i])) return false;
+      auto widened = Widened(norm.in[i]);
+      if (!widened.ok()) return widened.status();
+      parameter.push_back(*std::move(widened));
+    }
+    const onnx::Weight filters = WeightOf(conv.in[1]);
+    const size_t count = parameter[0].size();
+    if (filters.count() == 0 || static_cast<int64_t>(count) != filters.dim[0]) return false;
+    std::vector<double> bias(count, 0), factor(count);
+    if (conv.has_in(2)) {
+      auto widened = Widened(conv.in[2]);
+      if (!widened.ok()) return widened.status();
+      bias = *std::move(widened);
+    }
+    const double epsilon = static_cast<double>(norm.Float("epsilon", 1e-5f));
+    for (size_t i = 0; i < count; ++i) {
+      factor[i] = parameter[0][i] / std::sqrt(parameter[3][i] + epsilon);
+      bias[i] = (bias[i] - parameter[2][i]) * factor[i] + parameter[1][i];
+    }
+    auto scaled = std::make_shared<ScaledConstant>(ConstantOf(conv.in[1]), factor, filters.count(), filters.dtype);
+    conv.in.resize(3, -1);
+    conv.in[1] = AddValue(filters.name, AddConstant(filters.name, filters.dtype, filters.dim, std::move(scaled)));
+    auto shifted = Narrowed(bias, filters.dtype);
+    if (shifted == nullptr) return Status(base::kResourceExhausted, "out of memory");
+    conv.in[2] = AddValue(filters.name,
+                          AddConstant(filters.name, filters.dtype, {static_cast<int64_t>(count)}, std::make_shared<HeldConstant>(shifted)));
+    return true;
+  }
+
+  static std::shared_ptr<const uint8_t> Narrowed(const std::vector<double>& values, uint8_t dtype) {
+    const auto memory = Allocate(static_cast<int64_t>(values.size()) * base::DTypeSize(dtype));
+    for (size_t i = 0; memory != nullptr && i < values.size(); ++i) {
+      const float narrow = static_cast<float>(values[i]);
+      if (dtype == WF_F32) std::memcpy(memory.get() + 4 * i, &narrow, 4);
+      if (dtype == WF_F64) std::memcpy(memory.get() + 8 * i, &values[i], 8);
+    }
+    return memory;
+  }
+
+  int AddValue(const std::string& name, int weight) {
+    program_.graph.values.push_back({name, weight});
+    known_.emplace_back();
+    return static_cast<int>(program_.graph.values.size()) - 1;
+  }
+
+  // x W + b with constant W and one b per column.
+  Result<bool> JoinBias(onnx::Node& product, const onnx::Node& add) {
+    if (product.op != Op::kMatMul || add.op != Op::kAdd || !IsConstant(product.in[1])) return false;
+    const int other = add.in[0] == product.out[0] ? add.in[1] : add.in[0];
+    if (other == product.out[0] || !IsConstant(other)) return false;
+    const onnx::Weight &matrix = WeightOf(product.in[1]), &bias = WeightOf(other);
+    const bool fits = matrix.dim.size() == 2 && bias.dim.size() == 1 && bias.dim[0] == matrix.dim[1] &&
+                      known_[static_cast<size_t>(product.in[0])].dim.size() >= 2;
+    if (!fits) return false;
+    product.in.push_back(other);
+    return true;
+  }
+
+  // Leaves out nodes that are done, or whose results nobody needs.
+  void Sweep() {
+    std::vector<bool> needed(program_.graph.values.size(), false);
+    for (const int out : program_.graph.outputs) needed[static_cast<size_t>(out)] = true;
+    onnx::Graph& graph = program_.graph;
+    std::vector<onnx::Node> nodes;
+    std::vector<kernels::Unary> then;
+    for (size_t i = graph.nodes.size(); i-- > 0;) {
+      const auto wanted = [&](int out) { return out >= 0 && needed[static_cast<size_t>(out)]; };
+      if (gone_[i] || !std::any_of(graph.nodes[i].out.begin(), graph.nodes[i].out.end(), wanted)) continue;
+      for (const int in : graph.nodes[i].in) {
+        if (in >= 0) needed[static_cast<size_t>(in)] = true;
+      }
+      nodes.push_back(std::move(graph.nodes[i]));
+      then.push_back(program_.then[i]);
+    }
+    std::reverse(nodes.begin(), nodes.end());
+    std::reverse(then.begin(), then.end());
+    graph.nodes = std::move(nodes);
+    program_.then = std::move(then);
+  }
+
+  const std::shared_ptr<const onnx::Model> model_;
+  Program program_;
+  std::vector<onnx::Known> known_;
+  std::vector<bool> gone_;
+  std::vector<int> uses_;
+  std::vector<size_t> reader_;  // of a value with one use
+  int64_t folded_bytes_ = 0;
+};
+
+}  // namespace
+
+Result<Program> Optimise(std::shared_ptr<const onnx::Model> model) { return Optimiser(std::move(model)).Run(); }
+
+}  // namespace wf::model

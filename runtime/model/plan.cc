@@ -1,0 +1,312 @@
+#include "runtime/model/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "runtime/model/memory.h"
+
+namespace wf::model {
+namespace {
+
+using base::Result;
+using base::Status;
+using kernels::TensorInfo;
+
+// Places buffers whose lives overlap apart: first fit among the free ranges, grown at the end.
+class Arena {
+ public:
+  int64_t Take(int64_t bytes) {
+    bytes = std::max(Aligned(bytes), kAlign);
+    for (auto range = free_.begin(); range != free_.end(); ++range) {
+      if (range->second < bytes) continue;
+      const auto [offset, size] = *range;
+      free_.erase(range);
+      if (size > bytes) free_[offset + bytes] = size - bytes;
+      return offset;
+    }
+    const int64_t offset = end_;
+    end_ += bytes;
+    return offset;
+  }
+
+  void Give(int64_t offset, int64_t bytes) {
+    bytes = std::max(Aligned(bytes), kAlign);
+    auto next = free_.lower_bound(offset);
+    if (next != free_.end() && next->first == offset + bytes) {
+      bytes += next->second;
+      next = free_.erase(next);
+    }
+    if (next != free_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == offset) {
+        before->second += bytes;
+        return;
+      }
+    }
+    free_[offset] = bytes;
+  }
+
+  int64_t bytes() const { return end_; }
+
+ private:
+  std::map<int64_t, int64_t> free_;  // size by offset
+  int64_t end_ = 0;
+};
+
+}  // namespace
+
+class Planner {
+ public:
+  Planner(const Program& program, int64_t max_bytes) : program_(program), max_bytes_(max_bytes), plan_(new Plan) {}
+
+  Result<std::unique_ptr<Plan>> Run(std::span<const onnx::Port> inputs) {
+    auto known = onnx::InferShapes(program_.graph, inputs, program_.path);
+    if (!known.ok()) return known.status();
+    known_ = *std::move(known);
+    values_.resize(known_.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Value& value = values_[static_cast<size_t>(program_.graph.inputs[i])];
+      WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(program_.graph.inputs[i])], max_bytes_, value.info));
+      const int buffer = AddBuffer(value.info.size_bytes());
+      plan_->buffers_[static_cast<size_t>(buffer)].input = static_cast<int>(i);
+      value.forms.push_back({nullptr, buffer});
+    }
+    for (size_t i = 0; i < program_.graph.nodes.size(); ++i) {
+      if (const Status status = AddNode(i); !status.ok()) {
+        return Status(status.code(), fmt::format("`{}`: {}: {}", program_.path, program_.graph.nodes[i].Describe(), status.message()));
+      }
+    }
+    WF_RETURN_IF_ERROR(AddOutputs());
+    ShareInPlace();
+    WF_RETURN_IF_ERROR(PlaceBuffers());
+    return std::move(plan_);
+  }
+
+ private:
+  struct Form {  // one memory format in which a value exists
+    kernels::FormatRef format;
+    int buffer;
+  };
+  struct Value {
+    TensorInfo info;          // of forms[0]
+    std::vector<Form> forms;  // empty: not computed, or a constant
+  };
+
+  int AddBuffer(int64_t bytes) {
+    plan_->buffers_.push_back({bytes, -1, -1, nullptr});
+    return static_cast<int>(plan_->buffers_.size()) - 1;
+  }
+
+  // A value that does not depend on the inputs' elements: a weight, or integers that follow from shapes.
+  Status ConstantOf(int index, std::shared_ptr<const kernels::Constant>& constant) {
+    const size_t i = static_cast<size_t>(index);
+    if (const int weight = program_.graph.values[i].weight; weight >= 0) {
+      constant = program_.constants[static_cast<size_t>(weight)];
+      return Status::Ok();
+    }
+    const auto& content = known_[i].content;
+    if (!content || !std::all_of(content->begin(), content->end(), [](const onnx::Dim& dim) { return dim.is_constant(); }))
+      return Status::Ok();
+    const int64_t size = base::DTypeSize(known_[i].dtype);
+    const auto memory = Allocate(static_cast<int64_t>(content->size()) * size);
+    if (memory == nullptr) return Status(base::kResourceExhausted, "out of memory");
+    for (size_t k = 0; k < content->size(); ++k) {
+      const int64_t number = *(*content)[k].constant();  // little-endian: the low bytes are the narrow number
+      std::memcpy(memory.get() + static_cast<int64_t>(k) * size, &number, static_cast<size_t>(size));
+    }
+    constant = std::make_shared<HeldConstant>(memory);
+    return Status::Ok();
+  }
+
+  Status InfoOf(int index, TensorInfo& info) {
+    const Value& value = values_[static_cast<size_t>(index)];
+    if (!value.forms.empty()) {
+      info = value.info;
+      return Status::Ok();
+    }
+    WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(index)], max_bytes_, info));
+    return ConstantOf(index, info.constant);
+  }
+
+  Status AddNode(size_t index) {
+    const onnx::Node& node = program_.graph.nodes[index];
+    const size_t out = static_cast<size_t>(node.out[0]);
+    std::shared_ptr<const kernels::Constant> constant;
+    WF_RETURN_IF_ERROR(ConstantOf(node.out[0], constant));
+    if (constant != nullptr) return Status::Ok();  // integers that are known from shapes are made where they are read
+    auto lowered = Lower(program_, index, known_);
+    if (!lowered.ok()) return lowered.status();
+    kernels::Operation operation;
+    WF_RETURN_IF_ERROR(ConcreteInfo(known_[out], max_bytes_, operation.out));
+    operation.params = std::move(lowered->params);
+    for (const int in : lowered->in) {
+      TensorInfo info;
+      if (in >= 0) WF_RETURN_IF_ERROR(InfoOf(in, info));
+      operation.in.push_back(std::move(info));
+    }
+    values_[out].info = operation.out;
+    if (lowered->alias && operation.in[0].constant == nullptr) {
+      int buffer = -1;
+      WF_RETURN_IF_ERROR(BufferOf(lowered->in[0], operation.in[0], nullptr, buffer));
+      values_[out].forms.push_back({nullptr, buffer});
+      return Status::Ok();
+    }
+    if (lowered->alias) operation.params = kernels::Copy{};
+    return AddStep(node.Describe(), operation, lowered->in, values_[out]);
+  }
+
+  Status AddStep(std::string where, kernels::Operation& operation, const std::vector<int>& in, Value& out) {
+    auto kernel = kernels::MakeKernel(operation);
+    if (!kernel.ok()) return kernel.status();
+    std::vector<int> buffers;
+    for (size_t i = 0; i < in.size(); ++i) {
+      int buffer = -1;
+      const bool needed = in[i] >= 0 && !(*kernel)->packed_in[i];
+      if (needed) WF_RETURN_IF_ERROR(BufferOf(in[i], operation.in[i], (*kernel)->in_format[i], buffer));
+      buffers.push_back(buffer);
+    }
+    out.info.format = (*kernel)->out_format;
+    const int buffer = AddBuffer(out.info.size_bytes());
+    out.forms.push_back({out.info.format, buffer});
+    plan_->steps_.push_back({*std::move(kernel), std::move(buffers), buffer, std::move(where)});
+    return Status::Ok();
+  }
+
+  // A buffer that holds the value in the format wanted, converting once.
+  Status BufferOf(int index, const TensorInfo& info, const kernels::FormatRef& format, int& buffer) {
+    Value& value = values_[static_cast<size_t>(index)];
+    if (value.forms.empty()) {
+      if (info.constant == nullptr) return Status(base::kInternal, "a value that nothing computes");
+      auto elements = info.constant->Load();
+      if (!elements.ok()) return elements.status();
+      value.info = info;
+      value.forms.push_back({nullptr, AddBuffer(info.size_bytes())});
+      plan_->buffers_.back().constant = *std::move(elements);
+    }
+    for (const Form& form : value.forms) {
+      if (!kernels::SameFormat(form.format, format)) continue;
+      buffer = form.buffer;
+      return Status::Ok();
+    }
+    auto kernel = kernels::MakeReorder(value.info, format);
+    if (!kernel.ok()) return kernel.status();
+    TensorInfo converted = value.info;
+    converted.format = format;
+    buffer = AddBuffer(converted.size_bytes());
+    plan_->steps_.push_back({*std::move(kernel),
+                             {value.forms[0].buffer},
+                             buffer,
+                             "reorder of `" + program_.graph.values[static_cast<size_t>(index)].name + "`"});
+    value.forms.push_back({format, buffer});
+    return Status::Ok();
+  }
+
+  // Results in row-major form, in memory of their own: an input or a constant that is a result is copied.
+  Status AddOutputs() {
+    for (const int index : program_.graph.outputs) {
+      TensorInfo info;
+      WF_RETURN_IF_ERROR(InfoOf(index, info));
+      int buffer = -1;
+      WF_RETURN_IF_ERROR(BufferOf(index, info, nullptr, buffer));
+      info.format = nullptr;
+      const Plan::Buffer& held = plan_->buffers_[static_cast<size_t>(buffer)];
+      const bool taken =
+          std::any_of(plan_->outputs_.begin(), plan_->outputs_.end(), [&](const Plan::Output& each) { return each.buffer == buffer; });
+      if (held.input >= 0 || held.constant != nullptr || taken) {
+        kernels::Operation copy{kernels::Copy{}, {info}, info};
+        copy.in[0].constant = nullptr;
+        auto kernel = kernels::MakeKernel(copy);
+        if (!kernel.ok()) return kernel.status();
+        const int target = AddBuffer(info.size_bytes());
+        plan_->steps_.push_back({*std::move(kernel), {buffer}, target, "result"});
+        buffer = target;
+      }
+      plan_->outputs_.push_back({buffer, std::move(info)});
+    }
+    return Status::Ok();
+  }
+
+  bool InArena(int buffer) const {
+    const Plan::Buffer& held = plan_->buffers_[static_cast<size_t>(buffer)];
+    return held.input < 0 && held.constant == nullptr;
+  }
+
+  std::vector<size_t> LastUses() const {
+    std::vector<size_t> last(plan_->buffers_.size(), 0);
+    for (size_t s = 0; s < plan_->steps_.size(); ++s) {
+      for (const int in : plan_->steps_[s].in) {
+        if (in >= 0) last[static_cast<size_t>(in)] = s;
+      }
+      last[static_cast<size_t>(plan_->steps_[s].out)] = std::max(last[static_cast<size_t>(plan_->steps_[s].out)], s);
+    }
+    for (const Plan::Output& output : plan_->outputs_) last[static_cast<size_t>(output.buffer)] = plan_->steps_.size();
+    return last;
+  }
+
+  // An elementwise step writes over its input when nobody reads that afterwards.
+  void ShareInPlace() {
+    std::vector<size_t> last = LastUses();
+    std::vector<int> same(plan_->buffers_.size());
+    for (size_t i = 0; i < same.size(); ++i) same[i] = static_cast<int>(i);
+    for (size_t s = 0; s < plan_->steps_.size(); ++s) {
+      Plan::Step& step = plan_->steps_[s];
+      for (int& in : step.in) in = in < 0 ? in : same[static_cast<size_t>(in)];
+      if (!step.kernel->in_place || step.in[0] < 0 || !InArena(step.in[0])) continue;
+      const size_t in = static_cast<size_t>(step.in[0]), out = static_cast<size_t>(step.out);
+      if (last[in] != s || plan_->buffers_[in].bytes != plan_->buffers_[out].bytes) continue;
+      if (std::count(step.in.begin(), step.in.end(), step.in[0]) != 1) continue;
+      same[out] = step.in[0];
+      last[in] = last[out];
+      step.out = step.in[0];
+    }
+    for (Plan::Output& output : plan_->outputs_) output.buffer = same[static_cast<size_t>(output.buffer)];
+  }
+
+  Status PlaceBuffers() {
+    const std::vector<size_t> last = LastUses();
+    std::vector<std::vector<int>> ending(plan_->steps_.size() + 1);
+    for (size_t i = 0; i < last.size(); ++i) ending[last[i]].push_back(static_cast<int>(i));
+    Arena arena;
+    int64_t scratch = 0;
+    for (size_t s = 0; s < plan_->steps_.size(); ++s) {
+      Plan::Buffer& out = plan_->buffers_[static_cast<size_t>(plan_->steps_[s].out)];
+      if (out.offset < 0) out.offset = arena.Take(out.bytes);
+      scratch = std::max(scratch, plan_->steps_[s].kernel->scratch_bytes);
+      for (const int buffer : ending[s]) {
+        const Plan::Buffer& done = plan_->buffers_[static_cast<size_t>(buffer)];
+        if (done.offset >= 0) arena.Give(done.offset, done.bytes);
+      }
+      if (arena.bytes() > max_bytes_)
+        return Status(base::kResourceExhausted, fmt::format("`{}`: its activations take more than {} bytes", program_.path, max_bytes_));
+    }
+    plan_->scratch_offset_ = arena.bytes();
+    plan_->arena_bytes_ = arena.bytes() + Aligned(scratch);
+    return Status::Ok();
+  }
+
+  const Program& program_;
+  const int64_t max_bytes_;
+  std::unique_ptr<Plan> plan_;
+  std::vector<onnx::Known> known_;
+  std::vector<Value> values_;
+};
+
+Result<std::unique_ptr<Plan>> Plan::Make(const Program& program, std::span<const onnx::Port> inputs, int64_t max_bytes) {
+  kernels::UseOneThread();
+  return Planner(program, max_bytes).Run(inputs);
+}
+
+std::string Plan::ToString() const {
+  std::string text;
+  for (const Step& step : steps_) {
+    text += fmt::format("{} {} [", step.where, step.kernel->impl);
+    for (const int in : step.in) text += in < 0 ? std::string(" -") : fmt::format(" {}", in);
+    text += fmt::format(" ] -> {} @{}\n", step.out, buffers_[static_cast<size_t>(step.out)].offset);
+  }
+  return text;
+}
+
+}  // namespace wf::model

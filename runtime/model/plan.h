@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/model/program.h"
+
+namespace wf::model {
+
+// A program made ready for fixed shapes of its inputs: kernels in order, and where each result lies in the arena.
+// Thread: immutable; shared by all instances.
+class Plan {
+ public:
+  struct Step {
+    std::unique_ptr<kernels::Kernel> kernel;
+    std::vector<int> in;  // buffers, -1 absent or inside the kernel
+    int out;              // buffer
+    std::string where;    // "node `conv1` (Conv)"
+  };
+  struct Buffer {
+    int64_t bytes = 0;
+    int64_t offset = -1;                      // in the arena
+    int input = -1;                           // or: the model's input of this index
+    std::shared_ptr<const uint8_t> constant;  // or: elements
+  };
+  struct Output {
+    int buffer;
+    kernels::TensorInfo info;
+  };
+
+  // inputs: dtype and numeric dims of each input. Errors: shapes that the model cannot take, memory beyond max_bytes, no kernel; the file
+  // and the node are named.   Cost: milliseconds; packs weights that no plan before has packed.
+  static base::Result<std::unique_ptr<Plan>> Make(const Program& program, std::span<const onnx::Port> inputs, int64_t max_bytes);
+
+  const std::vector<Step>& steps() const { return steps_; }
+  const std::vector<Buffer>& buffers() const { return buffers_; }
+  const std::vector<Output>& outputs() const { return outputs_; }
+  int64_t arena_bytes() const { return arena_bytes_; }  // scratch included, which lies behind the results
+  int64_t scratch_offset() const { return scratch_offset_; }
+  std::string ToString() const;  // one line a step: node, implementation, buffers
+
+ private:
+  friend class Planner;
+  std::vector<Step> steps_;
+  std::vector<Buffer> buffers_;
+  std::vector<Output> outputs_;
+  int64_t arena_bytes_ = 0, scratch_offset_ = 0;
+};
+
+}  // namespace wf::model

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/kernels/operation.h"
+#include "runtime/onnx/infer.h"
+#include "runtime/onnx/reader.h"
+
+namespace wf::model {
+
+// A model's graph after what does not depend on shapes is done: constant nodes computed, batch normalisation and activations joined to the
+// operators before them. The source of every plan.   Thread: immutable, but for the constants, which load and pack where plans are made.
+struct Program {
+  std::string path;
+  onnx::Graph graph;
+  std::vector<std::shared_ptr<const kernels::Constant>> constants;  // per weight of the graph
+  std::vector<kernels::Unary> then;                                 // per node: fused behind it
+};
+
+// Errors: a constant cannot be read or computed; the message names file and node.
+base::Result<Program> Optimise(std::shared_ptr<const onnx::Model> model);
+
+// The kernel's view of a node: parameters from attributes and constant inputs, and which of the node's inputs the kernel reads.
+struct Lowered {
+  kernels::Params params;
+  std::vector<int> in;  // values; -1 absent
+  bool alias = false;   // no kernel: the output is input 0 seen in another shape
+};
+base::Result<Lowered> Lower(const Program& program, size_t node, std::vector<onnx::Known>& known);
+
+// Extents of a value whose dimensions are all numbers. Errors: one is not, or the tensor is larger than max_bytes.
+base::Status ConcreteInfo(const onnx::Known& known, int64_t max_bytes, kernels::TensorInfo& info);
+
+}  // namespace wf::model

@@ -1,0 +1,344 @@
+#include "runtime/model/version.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "runtime/base/clock.h"
+#include "runtime/model/memory.h"
+
+namespace wf::model {
+
+using base::Result;
+using base::Status;
+
+namespace {
+
+bool Is(const wf_tensor& tensor, const onnx::Port& port) {
+  if (tensor.dtype != port.dtype || tensor.rank != port.dim.size()) return false;
+  for (size_t i = 0; i < port.dim.size(); ++i) {
+    if (port.dim[i].constant() != tensor.dim[i]) return false;
+  }
+  return true;
+}
+
+bool SameShapes(const std::vector<onnx::Port>& a, const std::vector<onnx::Port>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const onnx::Port& x, const onnx::Port& y) { return x.dim == y.dim; });
+}
+
+void Describe(const kernels::TensorInfo& info, void* data, wf_tensor& tensor) {
+  tensor = {};
+  tensor.data = data;
+  tensor.dtype = info.dtype;
+  tensor.rank = static_cast<uint8_t>(info.dim.size());
+  int64_t stride = 1;
+  for (size_t i = info.dim.size(); i-- > 0;) {
+    tensor.dim[i] = info.dim[i];
+    tensor.stride[i] = stride;
+    stride *= info.dim[i];
+  }
+}
+
+bool AllFinite(const wf_tensor& tensor) {
+  int64_t count = 1;
+  for (size_t i = 0; i < tensor.rank; ++i) count *= tensor.dim[i];
+  for (int64_t i = 0; i < count; ++i) {
+    if (tensor.dtype == WF_F32 && !std::isfinite(static_cast<const float*>(tensor.data)[i])) return false;
+    if (tensor.dtype == WF_F64 && !std::isfinite(static_cast<const double*>(tensor.data)[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// A plan bound to an instance's memory.
+struct Version::Bound {
+  struct Use {
+    size_t call, operand;
+  };
+  std::shared_ptr<const Plan> plan;
+  std::vector<onnx::Port> shapes;
+  std::vector<std::unique_ptr<kernels::Call>> calls;
+  std::vector<std::vector<Use>> uses;  // per input of the model
+  std::vector<const void*> data;       // per input: what the calls are bound to
+  std::vector<wf_tensor> outputs;
+  std::shared_ptr<uint8_t> own_arena;  // when the instance's is too small
+  uint64_t last_used = 0;
+
+  Status Bind(std::shared_ptr<const Plan> made, size_t inputs, uint8_t* arena) {
+    plan = std::move(made);
+    uses.resize(inputs);
+    data.assign(inputs, nullptr);
+    for (const Plan::Step& step : plan->steps()) {
+      kernels::Buffers buffers;
+      for (size_t i = 0; i < step.in.size(); ++i) {
+        const int in = step.in[i];
+        const void* address = nullptr;
+        if (in >= 0) {
+          const Plan::Buffer& buffer = plan->buffers()[static_cast<size_t>(in)];
+          if (buffer.input >= 0) uses[static_cast<size_t>(buffer.input)].push_back({calls.size(), i});
+          address = buffer.constant != nullptr ? buffer.constant.get() : buffer.offset >= 0 ? arena + buffer.offset : nullptr;
+        }
+        buffers.in.push_back(address);
+      }
+      buffers.out = arena + plan->buffers()[static_cast<size_t>(step.out)].offset;
+      buffers.scratch = arena + plan->scratch_offset();
+      auto call = step.kernel->Bind(buffers);
+      if (!call.ok()) return call.status();
+      calls.push_back(*std::move(call));
+    }
+    for (const Plan::Output& output : plan->outputs()) {
+      outputs.emplace_back();
+      Describe(output.info, arena + plan->buffers()[static_cast<size_t>(output.buffer)].offset, outputs.back());
+    }
+    return Status::Ok();
+  }
+
+  bool Fits(std::span<const wf_tensor> inputs) const {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!Is(inputs[i], shapes[i])) return false;
+    }
+    return true;
+  }
+
+  // The step that failed, or none.
+  std::pair<const Plan::Step*, const char*> Run(std::span<const wf_tensor> inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].data == data[i]) continue;
+      data[i] = inputs[i].data;
+      for (const Use& use : uses[i]) calls[use.call]->SetIn(use.operand, data[i]);
+    }
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (const char* failure = calls[i]->Run()) return {&plan->steps()[i], failure};
+    }
+    return {nullptr, nullptr};
+  }
+};
+
+struct Version::Instance {
+  std::vector<std::unique_ptr<Bound>> bound;  // at most kMaxPlans
+  Bound* latest = nullptr;
+  std::shared_ptr<uint8_t> arena;
+  int64_t arena_bytes = 0;
+  uint64_t runs = 0;
+};
+
+Version::Version(LoadOptions options, std::shared_ptr<const onnx::Model> file) : options_(std::move(options)), file_(std::move(file)) {
+  for (int i = 0; i < options_.instances; ++i) instances_.push_back(std::make_unique<Instance>());
+}
+
+Version::~Version() = default;
+
+Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const LoadOptions& options) {
+  WF_CHECK(options.max_rows >= 1 && options.instances >= 1, options.max_rows, options.instances);
+  auto read = onnx::ReadModel(path);
+  if (!read.ok()) return read.status();
+  const auto file = std::make_shared<const onnx::Model>(*std::move(read));
+  std::unique_ptr<Version> version(new Version(options, file));
+  const onnx::Signature* written = options.signature_written ? options.signature : nullptr;
+  auto axes = onnx::ChooseBatchAxis(file->signature, written);
+  if (axes.ok() && options.signature != nullptr) {
+    if (const Status same = onnx::CheckSignature(file->signature, *options.signature); !same.ok()) axes = same;
+  }
+  if (!axes.ok()) return Status(axes.status().code(), fmt::format("`{}`: {}", path, axes.status().message()));
+  version->axes_ = *std::move(axes);
+  for (const onnx::Port& port : file->signature.inputs) {
+    if (port.dtype == onnx::kStringType)
+      return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no kernel does", path, port.name));
+  }
+  auto program = Optimise(file);
+  if (!program.ok()) return program.status();
+  version->program_ = *std::move(program);
+  if (options.warm_up) WF_RETURN_IF_ERROR(version->WarmUp());
+  return version;
+}
+
+std::vector<int64_t> Version::Sizes() const {
+  std::vector<int64_t> sizes;
+  for (int64_t rows = 1; rows < max_rows(); rows *= 2) sizes.push_back(rows);
+  sizes.push_back(max_rows());
+  return sizes;
+}
+
+// Inputs that every model can take: one half, index 0, true. Axes that neither the file nor the batch fixes get a usual extent.
+Result<bool> Version::SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors, std::vector<std::shared_ptr<uint8_t>>& memory) const {
+  const onnx::Signature& signature = file_->signature;
+  for (const int64_t free : {32, 64, 224, 16, 1}) {
+    std::vector<onnx::Port> ports = signature.inputs;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      for (size_t axis = 0; axis < ports[i].dim.size(); ++axis) {
+        if (static_cast<int>(axis) == axes_.axis[i]) {
+          ports[i].dim[axis] = axes_.batched ? onnx::Dim(rows) : onnx::Dim(1);
+        } else if (!ports[i].dim[axis].is_constant()) {
+          ports[i].dim[axis] = onnx::Dim(free);
+        }
+      }
+    }
+    if (!onnx::InferShapes(program_.graph, ports, program_.path).ok()) continue;
+    for (const onnx::Port& port : ports) {
+      kernels::TensorInfo info;
+      WF_RETURN_IF_ERROR(ConcreteInfo({port.dtype, port.dim, std::nullopt}, options_.max_bytes, info));
+      memory.push_back(Allocate(info.size_bytes()));
+      if (memory.back() == nullptr) return Status(base::kResourceExhausted, fmt::format("`{}`: out of memory", program_.path));
+      for (int64_t i = 0; i < info.count(); ++i) {
+        if (port.dtype == WF_F32) reinterpret_cast<float*>(memory.back().get())[i] = 0.5f;
+        if (port.dtype == WF_F64) reinterpret_cast<double*>(memory.back().get())[i] = 0.5;
+        if (port.dtype == WF_BOOL) memory.back().get()[i] = 1;
+      }
+      tensors.emplace_back();
+      Describe(info, memory.back().get(), tensors.back());
+    }
+    return true;
+  }
+  return false;
+}
+
+Status Version::WarmUp() {
+  std::vector<wf_tensor> inputs, outputs(file_->signature.outputs.size());
+  std::vector<std::shared_ptr<uint8_t>> memory;
+  const auto sampled = SampleInputs(1, inputs, memory);
+  if (!sampled.ok()) return sampled.status();
+  if (!*sampled) return Status::Ok();  // no shape to try: the first call will tell
+  WF_RETURN_IF_ERROR(Run(0, 1, inputs, outputs));
+  activation_bytes_ = instances_[0]->latest->plan->arena_bytes();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!AllFinite(outputs[i])) {
+      return Status(base::kFailedPrecondition,
+                    fmt::format("`{}`: output `{}` of the warm-up run is not finite", program_.path, file_->signature.outputs[i].name));
+    }
+  }
+  return Status::Ok();
+}
+
+Status Version::Prepare() {
+  const base::SystemClock clock;
+  std::vector<Size> measured;
+  for (const int64_t rows : Sizes()) {
+    std::vector<wf_tensor> inputs, outputs(file_->signature.outputs.size());
+    std::vector<std::shared_ptr<uint8_t>> memory;
+    const auto sampled = SampleInputs(rows, inputs, memory);
+    if (!sampled.ok()) return sampled.status();
+    if (!*sampled) return Status::Ok();
+    for (int i = 0; i < options_.instances; ++i) WF_RETURN_IF_ERROR(Run(i, rows, inputs, outputs));
+    int64_t best = INT64_MAX;
+    const base::TimePoint begin = clock.Now();
+    for (int i = 0; i < 20 && (i < 3 || clock.Now() - begin < 20'000'000); ++i) {
+      const base::TimePoint start = clock.Now();
+      WF_RETURN_IF_ERROR(Run(0, rows, inputs, outputs));
+      best = std::min(best, clock.Now() - start);
+    }
+    measured.push_back({rows, best});
+  }
+  measured_ = std::move(measured);
+  return Status::Ok();
+}
+
+int64_t Version::run_ns(int64_t rows) const {
+  for (const Size& size : measured_) {
+    if (size.rows >= rows) return size.ns;
+  }
+  return 0;
+}
+
+Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const {
+  const std::vector<onnx::Port>& ports = file_->signature.inputs;
+  const auto fail = [&](std::string text) { return Status(base::kInvalidArgument, fmt::format("model `{}`: {}", options_.name, text)); };
+  if (rows < 1 || rows > max_rows()) return fail(fmt::format("{} samples in a run, {} are the most", rows, max_rows()));
+  if (inputs.size() != ports.size()) return fail(fmt::format("{} inputs, wanted {}", inputs.size(), ports.size()));
+  std::map<std::string, int64_t> bound;  // symbols of the signature
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const wf_tensor& tensor = inputs[i];
+    onnx::Port shape = ports[i];
+    if (tensor.dtype != shape.dtype || tensor.rank != shape.dim.size()) {
+      return fail(fmt::format("input `{}` is {} with {} axes, wanted {}", shape.name, base::DTypeName(tensor.dtype), tensor.rank,
+                              shape.ToString()));
+    }
+    int64_t stride = 1;
+    for (size_t axis = shape.dim.size(); axis-- > 0;) {
+      const int64_t is = tensor.dim[axis];
+      int64_t wanted = shape.dim[axis].constant().value_or(is);
+      if (axes_.batched && static_cast<int>(axis) == axes_.axis[i]) wanted = rows;
+      if (const auto symbol = shape.dim[axis].symbol()) wanted = wanted != is ? wanted : bound.try_emplace(*symbol, is).first->second;
+      if (is != wanted || is < 0) return fail(fmt::format("input `{}`: axis {} is {}, wanted {}", shape.name, axis, is, wanted));
+      if (is > 1 && tensor.stride[axis] != stride) return fail(fmt::format("input `{}` is not dense", shape.name));
+      if (__builtin_mul_overflow(stride, std::max<int64_t>(is, 1), &stride))
+        return fail(fmt::format("input `{}` is too large", shape.name));
+      shape.dim[axis] = onnx::Dim(is);
+    }
+    shapes.push_back(std::move(shape));
+  }
+  return Status::Ok();
+}
+
+Result<std::shared_ptr<const Plan>> Version::PlanFor(const std::vector<onnx::Port>& shapes) {
+  const std::lock_guard lock(planning_);
+  for (auto each = plans_.begin(); each != plans_.end(); ++each) {
+    if (!SameShapes(each->first, shapes)) continue;
+    plans_.splice(plans_.begin(), plans_, each);
+    return each->second;
+  }
+  auto made = Plan::Make(program_, shapes, options_.max_bytes);
+  if (!made.ok()) return made.status();
+  plans_.emplace_front(shapes, std::shared_ptr<const Plan>(*std::move(made)));
+  if (plans_.size() > kMaxPlans) plans_.pop_back();
+  return plans_.front().second;
+}
+
+Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs) {
+  if (instance.latest != nullptr && inputs.size() == instance.latest->shapes.size() && instance.latest->Fits(inputs))
+    return instance.latest;
+  std::vector<onnx::Port> shapes;
+  WF_RETURN_IF_ERROR(CheckInputs(rows, inputs, shapes));
+  for (const auto& bound : instance.bound) {
+    if (bound->Fits(inputs)) return bound.get();
+  }
+  auto plan = PlanFor(shapes);
+  if (!plan.ok()) return plan.status();
+  for (size_t i = 0; axes_.batched && i < (*plan)->outputs().size(); ++i) {
+    const int64_t given = (*plan)->outputs()[i].info.dim[static_cast<size_t>(axes_.axis[inputs.size() + i])];
+    if (given == rows) continue;
+    const std::string& output = file_->signature.outputs[i].name;
+    return Status(base::kFailedPrecondition, fmt::format("`{}`: output `{}` has {} rows for {} samples", program_.path, output, given, rows));
+  }
+  auto bound = std::make_unique<Bound>();
+  bound->shapes = std::move(shapes);
+  const int64_t bytes = (*plan)->arena_bytes();
+  if (instance.arena == nullptr) {  // grown below for larger sizes by memory of their own
+    instance.arena = Allocate(bytes);
+    instance.arena_bytes = instance.arena == nullptr ? 0 : bytes;
+  }
+  if (bytes > instance.arena_bytes) bound->own_arena = Allocate(bytes);
+  uint8_t* arena = bytes > instance.arena_bytes ? bound->own_arena.get() : instance.arena.get();
+  if (arena == nullptr)
+    return Status(base::kResourceExhausted, fmt::format("model `{}`: no memory for {} bytes of activations", options_.name, bytes));
+  WF_RETURN_IF_ERROR(bound->Bind(*std::move(plan), inputs.size(), arena));
+  if (instance.bound.size() >= kMaxPlans) {
+    const auto oldest = std::min_element(instance.bound.begin(), instance.bound.end(),
+                                         [](const auto& a, const auto& b) { return a->last_used < b->last_used; });
+    instance.bound.erase(oldest);
+  }
+  instance.bound.push_back(std::move(bound));
+  return instance.bound.back().get();
+}
+
+Status Version::Run(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) {
+  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
+  kernels::UseOneThread();
+  Instance& instance = *instances_[static_cast<size_t>(instance_index)];
+  const auto found = BoundFor(instance, rows, inputs);
+  if (!found.ok()) return found.status();
+  Bound& bound = **found;
+  instance.latest = &bound;
+  bound.last_used = ++instance.runs;
+  const auto [step, failure] = bound.Run(inputs);
+  if (step != nullptr) return Status(base::kInvalidArgument, fmt::format("`{}`: {}: {}", program_.path, step->where, failure));
+  WF_CHECK(outputs.size() == bound.outputs.size(), outputs.size());
+  std::copy(bound.outputs.begin(), bound.outputs.end(), outputs.begin());
+  return Status::Ok();
+}
+
+}  // namespace wf::model

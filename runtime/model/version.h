@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/abi/values.h"
+#include "runtime/model/plan.h"
+#include "runtime/onnx/signature.h"
+
+namespace wf::model {
+
+struct LoadOptions {
+  std::string name = "model";  // for messages
+  int64_t version = 1;
+  int64_t max_rows = 1;                        // most samples of one run; plans exist for 1, 2, 4, ... and this
+  int instances = 1;                           // runs side by side
+  const onnx::Signature* signature = nullptr;  // the one that was compiled in; null: take the file's
+  bool signature_written = false;              // it was written in the program and marks the batch axis itself
+  int64_t max_bytes = int64_t{4} << 30;        // of one tensor, and of one run's activations
+  bool warm_up = true;
+};
+
+// One version of a model, ready to run: weights packed, plans for the batch sizes, memory of each instance.
+// Thread: Run by one thread at a time for each instance, of different instances side by side; everything else is immutable after Load.
+// Errors: Load and Run name the file, and the node where there is one.
+// Bounds: at most kMaxPlans shapes are kept ready; one more drops the one unused longest.   Cost: Run of a known shape allocates nothing
+// and takes no lock.
+class Version {
+ public:
+  static constexpr size_t kMaxPlans = 64;
+
+  // Reads and checks the file, packs weights, and runs one sample, whose results must be finite. Cost: milliseconds and more: for a
+  // loader's thread.
+  static base::Result<std::unique_ptr<Version>> Load(const std::string& path, const LoadOptions& options);
+  ~Version();
+
+  // Makes the plans of the other batch sizes in every instance and measures each size. Until then, and for other shapes, Run makes what it
+  // needs.
+  base::Status Prepare();
+
+  // Runs `rows` samples. inputs[i] has the shape of the file, `rows` along the batch axis; dense, 64-aligned, readable to the next multiple
+  // of 64 bytes. Fills outputs[i]: data, dtype, dims, strides; they stay valid until the next Run of this instance. Errors:
+  // kInvalidArgument for tensors that the signature does not take, or an index out of range within the model; kResourceExhausted for
+  // memory.
+  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs);
+
+  const std::string& name() const { return options_.name; }
+  int64_t version() const { return options_.version; }
+  const onnx::Signature& signature() const { return file_->signature; }  // of the file
+  const onnx::BatchAxes& axes() const { return axes_; }
+  int64_t max_rows() const { return axes_.batched ? options_.max_rows : 1; }
+  int instance_count() const { return options_.instances; }
+  int64_t activation_bytes() const { return activation_bytes_; }  // of one sample; 0 when its shape is not known
+  // Time of one run, from Prepare; 0: not measured.
+  int64_t run_ns(int64_t rows) const;
+
+ private:
+  struct Bound;
+  struct Instance;
+  struct Size {
+    int64_t rows, ns;
+  };
+
+  Version(LoadOptions options, std::shared_ptr<const onnx::Model> file);
+  base::Status CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const;
+  base::Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes);
+  base::Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs);
+  base::Result<bool> SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors, std::vector<std::shared_ptr<uint8_t>>& memory) const;
+  base::Status WarmUp();
+  std::vector<int64_t> Sizes() const;
+
+  const LoadOptions options_;
+  const std::shared_ptr<const onnx::Model> file_;
+  onnx::BatchAxes axes_;
+  Program program_;
+  int64_t activation_bytes_ = 0;
+  std::mutex planning_;  // plans are made by one thread at a time: they share the constants
+  std::list<std::pair<std::vector<onnx::Port>, std::shared_ptr<const Plan>>> plans_;  // GUARDED_BY(planning_); newest first
+  std::vector<std::unique_ptr<Instance>> instances_;
+  std::vector<Size> measured_;
+};
+
+}  // namespace wf::model

@@ -1,0 +1,265 @@
+#include "runtime/model/version.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "runtime/model/memory.h"
+#include "tests/unit/runtime/onnx/case_file.h"
+
+namespace wf::model {
+namespace {
+
+using testing::Case;
+using testing::CaseReader;
+using testing::CaseTensor;
+using testing::DataPath;
+
+class TempFile {
+ public:
+  explicit TempFile(const std::vector<uint8_t>& bytes) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "wf_model_XXXXXX").string();
+    const int fd = mkstemp(pattern.data());
+    WF_CHECK(fd >= 0);
+    close(fd);
+    path_ = pattern;
+    std::ofstream(path_, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+  ~TempFile() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// A tensor with memory as the executor gives it.
+struct Held {
+  explicit Held(const CaseTensor& from) : memory(Allocate(static_cast<int64_t>(from.bytes.size()))) {
+    std::copy(from.bytes.begin(), from.bytes.end(), memory.get());
+    tensor = {memory.get(), from.dtype, static_cast<uint8_t>(from.dim.size()), 0, 0, 0, {}, {}};
+    int64_t stride = 1;
+    for (size_t i = from.dim.size(); i-- > 0;) {
+      tensor.dim[i] = from.dim[i];
+      tensor.stride[i] = stride;
+      stride *= from.dim[i];
+    }
+  }
+  std::shared_ptr<uint8_t> memory;
+  wf_tensor tensor{};
+};
+
+std::vector<wf_tensor> TensorsOf(const std::vector<Held>& held) {
+  std::vector<wf_tensor> tensors;
+  for (const Held& each : held) tensors.push_back(each.tensor);
+  return tensors;
+}
+
+template <typename T>
+void ExpectClose(const CaseTensor& want, const wf_tensor& is, double tolerance) {
+  const size_t count = want.bytes.size() / sizeof(T);
+  for (size_t i = 0; i < count; ++i) {
+    T expected;
+    std::memcpy(&expected, want.bytes.data() + i * sizeof(T), sizeof(T));
+    const double e = static_cast<double>(expected), a = static_cast<double>(static_cast<const T*>(is.data)[i]);
+    if (std::isnan(e) && std::isnan(a)) continue;
+    ASSERT_NEAR(a, e, tolerance * (1 + std::abs(e))) << "element " << i;
+  }
+}
+
+void ExpectTensor(const CaseTensor& want, const wf_tensor& is) {
+  ASSERT_EQ(base::DTypeName(is.dtype), base::DTypeName(want.dtype));
+  ASSERT_EQ(std::vector<int64_t>(is.dim, is.dim + is.rank), want.dim);
+  if (want.dtype == WF_F32) return ExpectClose<float>(want, is, 2e-5);
+  if (want.dtype == WF_F64) return ExpectClose<double>(want, is, 1e-12);
+  EXPECT_TRUE(want.bytes.empty() || std::memcmp(is.data, want.bytes.data(), want.bytes.size()) == 0);
+}
+
+base::Result<std::unique_ptr<Version>> LoadCase(const Case& each, int64_t max_rows = 8) {
+  const TempFile file(each.model);
+  LoadOptions options;
+  options.name = each.name;
+  options.max_rows = max_rows;
+  options.warm_up = false;
+  return Version::Load(file.path(), options);
+}
+
+int64_t RowsOf(const Version& version, const Case& each) {
+  return version.axes().batched ? each.in[0].dim[static_cast<size_t>(version.axes().axis[0])] : 1;
+}
+
+void ExpectAgrees(const Case& each) {
+  SCOPED_TRACE(each.name);
+  auto version = LoadCase(each);
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  const std::vector<Held> held(each.in.begin(), each.in.end());
+  std::vector<wf_tensor> outputs(each.out.size());
+  const base::Status run = (*version)->Run(0, RowsOf(**version, each), TensorsOf(held), outputs);
+  ASSERT_TRUE(run.ok()) << run.message();
+  for (size_t i = 0; i < outputs.size(); ++i) ExpectTensor(each.out[i], outputs[i]);
+}
+
+Case CaseNamed(const std::string& file, const std::string& name) {
+  for (Case& each : CaseReader(file).All()) {
+    if (each.name == name) return each;
+  }
+  WF_CHECK(false, name);
+  return {};
+}
+
+TEST(Version, EveryOperatorAgreesWithOnnxRuntime) {
+  const std::vector<Case> cases = CaseReader("op_cases.bin").All();
+  ASSERT_GT(cases.size(), 100u);
+  for (const Case& each : cases) ExpectAgrees(each);
+}
+
+TEST(Version, WholeNetworksAgreeWithOnnxRuntime) {
+  const std::vector<Case> cases = CaseReader("net_cases.bin").All();
+  ASSERT_GE(cases.size(), 10u);
+  for (const Case& each : cases) ExpectAgrees(each);
+}
+
+TEST(Version, ReadsWeightsBesideTheModel) {
+  const Case each = CaseNamed("net_cases.bin", "gemm 4");
+  LoadOptions options;
+  options.max_rows = 4;
+  auto version = Version::Load(DataPath("external.onnx"), options);
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  const std::vector<Held> held(each.in.begin(), each.in.end());
+  std::vector<wf_tensor> outputs(1);
+  ASSERT_TRUE((*version)->Run(0, 4, TensorsOf(held), outputs).ok());
+  ExpectTensor(each.out[0], outputs[0]);
+}
+
+TEST(Version, RunsAnySizeAndReusesBuffersOfTheCaller) {
+  const Case one = CaseNamed("net_cases.bin", "cnn 1"), five = CaseNamed("net_cases.bin", "cnn 5");
+  auto version = LoadCase(five, 8);
+  ASSERT_TRUE(version.ok());
+  const std::vector<Held> held_one(one.in.begin(), one.in.end()), held_five(five.in.begin(), five.in.end());
+  std::vector<wf_tensor> outputs(1);
+  for (int round = 0; round < 3; ++round) {  // the second round binds nothing anew, the inputs alternate
+    ASSERT_TRUE((*version)->Run(0, 1, TensorsOf(held_one), outputs).ok());
+    ExpectTensor(one.out[0], outputs[0]);
+    ASSERT_TRUE((*version)->Run(0, 5, TensorsOf(held_five), outputs).ok());
+    ExpectTensor(five.out[0], outputs[0]);
+  }
+}
+
+TEST(Version, InstancesRunSideBySide) {
+  const Case each = CaseNamed("net_cases.bin", "residual 3");
+  const TempFile file(each.model);
+  LoadOptions options;
+  options.max_rows = 4;
+  options.instances = 3;
+  auto version = Version::Load(file.path(), options);
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&, i] {
+      const std::vector<Held> held(each.in.begin(), each.in.end());
+      std::vector<wf_tensor> outputs(1);
+      for (int round = 0; round < 20; ++round) {
+        ASSERT_TRUE((*version)->Run(i, 3, TensorsOf(held), outputs).ok());
+        ExpectTensor(each.out[0], outputs[0]);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Version, PrepareMakesAndMeasuresTheBatchSizes) {
+  LoadOptions options;
+  options.max_rows = 6;
+  auto version = Version::Load(DataPath("cnn.onnx"), options);
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  EXPECT_EQ((*version)->run_ns(1), 0);
+  ASSERT_TRUE((*version)->Prepare().ok());
+  for (const int64_t rows : {1, 2, 4, 6}) EXPECT_GT((*version)->run_ns(rows), 0) << rows;
+  EXPECT_GT((*version)->activation_bytes(), 28 * 28 * 8 * 4);
+  EXPECT_EQ((*version)->max_rows(), 6);
+}
+
+TEST(Version, RefusesTensorsOutsideItsSignature) {
+  LoadOptions options;
+  options.max_rows = 4;
+  options.name = "Digits";
+  auto version = Version::Load(DataPath("cnn.onnx"), options);
+  ASSERT_TRUE(version.ok());
+  std::vector<wf_tensor> outputs(1);
+  const auto message = [&](int64_t rows, const CaseTensor& input) {
+    const Held held(input);
+    return (*version)->Run(0, rows, std::span(&held.tensor, 1), outputs).message();
+  };
+  const auto zeros = [](std::vector<int64_t> dim) {
+    int64_t bytes = 4;
+    for (const int64_t extent : dim) bytes *= extent;
+    return CaseTensor{WF_F32, std::move(dim), std::vector<uint8_t>(static_cast<size_t>(bytes))};
+  };
+  EXPECT_EQ(message(1, zeros({1, 1, 28, 27})), "model `Digits`: input `image`: axis 3 is 27, wanted 28");
+  EXPECT_EQ(message(2, zeros({3, 1, 28, 28})), "model `Digits`: input `image`: axis 0 is 3, wanted 2");
+  EXPECT_EQ(message(5, zeros({5, 1, 28, 28})), "model `Digits`: 5 samples in a run, 4 are the most");
+  EXPECT_EQ(message(1, zeros({1, 28, 28})), "model `Digits`: input `image` is f32 with 3 axes, wanted image: f32[n, 1, 28, 28]");
+  EXPECT_EQ(message(4, zeros({4, 1, 28, 28})), "");
+}
+
+TEST(Version, AnIndexOutOfRangeFailsTheRunAndNamesTheNode) {
+  Case each = CaseNamed("net_cases.bin", "embedding 3");
+  auto version = LoadCase(each);
+  ASSERT_TRUE(version.ok());
+  each.in[0].bytes[0] = 99;
+  const std::vector<Held> held(each.in.begin(), each.in.end());
+  std::vector<wf_tensor> outputs(1);
+  const base::Status status = (*version)->Run(0, 3, TensorsOf(held), outputs);
+  EXPECT_EQ(status.code(), base::kInvalidArgument);
+  EXPECT_NE(status.message().find("node `e_node` (Gather): an index is out of range"), std::string::npos) << status.message();
+}
+
+TEST(Version, RefusesAFileWithAnotherSignature) {
+  auto file = onnx::ReadModel(DataPath("cnn.onnx"));
+  ASSERT_TRUE(file.ok());
+  onnx::Signature compiled = file->signature;
+  compiled.outputs[0].dim[1] = onnx::Dim(12);
+  LoadOptions options;
+  options.signature = &compiled;
+  const auto version = Version::Load(DataPath("cnn.onnx"), options);
+  ASSERT_FALSE(version.ok());
+  EXPECT_NE(version.status().message().find("output 0 is `logits: f32[n, 10]` in the file, `logits: f32[n, 12]`"), std::string::npos)
+      << version.status().message();
+}
+
+TEST(Version, AWarmUpWithoutFiniteResultsFailsTheLoad) {
+  const Case log = CaseNamed("op_cases.bin", "Log");
+  std::vector<uint8_t> bytes = log.model;
+  const auto at = std::search(bytes.begin(), bytes.end(), std::begin("Log"), std::end("Log") - 1);
+  ASSERT_NE(at, bytes.end());
+  Case scaled = CaseNamed("op_cases.bin", "Pow i64 exponent");  // 0.5 to the power of 3 is finite
+  EXPECT_TRUE(LoadCase(scaled).ok());
+  const Case divide = CaseNamed("op_cases.bin", "Div scalar weight");
+  bytes = divide.model;
+  const float weight = 1.5f, zero = 0;
+  const auto* pattern = reinterpret_cast<const uint8_t*>(&weight);
+  const auto found = std::search(bytes.begin(), bytes.end(), pattern, pattern + 4);
+  ASSERT_NE(found, bytes.end());
+  std::memcpy(&*found, &zero, 4);
+  const TempFile file(bytes);
+  const auto version = Version::Load(file.path(), {});
+  ASSERT_FALSE(version.ok());
+  EXPECT_EQ(version.status().code(), base::kFailedPrecondition);
+  EXPECT_NE(version.status().message().find("output `y` of the warm-up run is not finite"), std::string::npos);
+}
+
+TEST(Version, LimitsTheMemoryOfARun) {
+  LoadOptions options;
+  options.max_bytes = 10'000;
+  const auto version = Version::Load(DataPath("cnn.onnx"), options);
+  ASSERT_FALSE(version.ok());
+  EXPECT_EQ(version.status().code(), base::kResourceExhausted);
+  EXPECT_NE(version.status().message().find("node `"), std::string::npos) << version.status().message();
+}
+
+}  // namespace
+}  // namespace wf::model

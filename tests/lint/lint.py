@@ -260,12 +260,14 @@ def check_links(tree):
     for name in tree.files:
         if Path(name).suffix not in SOURCE | {".md", ".def", ".py", ".txt", ".g4", ".wf", ""} or name.startswith("tests/lint/lint"):
             continue
+        fenced = False
         for number, line in enumerate(tree.lines(name), 1):
             for page in re.findall(r"(?<![\w/.-])docs/[\w/-]+\.md", line):
                 if page not in known and "nnnn" not in page:
                     yield name, number, f"{page} does not exist"
-            if name.endswith(".md"):
-                for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", line):
+            fenced ^= line.startswith("```")
+            if name.endswith(".md") and not fenced:
+                for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", re.sub(r"`[^`]*`", "", line)):
                     path = Path(name).parent / target
                     if not (tree.root / path).exists():
                         yield name, number, f"{target} does not exist"

@@ -18,10 +18,10 @@ class BadHttp(harness.ServerCase):
         self.assert_error(self.server.call("POST", path, body), 400, 5000, *words)
 
     def test_bad_json_is_answered_with_its_position(self):
-        self.bad(GREET, b'{"name": "Ada"', "14")
-        self.bad(GREET, b'{"name" "Ada"}', "8")
-        self.bad(GREET, b'{"name": Ada}', "9")
-        self.bad(GREET, b'{"name": "Ada"} x', "16")
+        self.bad(GREET, b'{"name": "Ada"', "byte 14")
+        self.bad(GREET, b'{"name" "Ada"}', "byte 8")
+        self.bad(GREET, b'{"name": Ada}', "byte 9")
+        self.bad(GREET, b'{"name": "Ada"} x', "byte 16")
         for body in (b"", b"{", b"[]", b"null", b"1", b'"x"', b"{name: 1}", b"{'name': 1}", b'{"name": "A\nB"}', b'{"name": "\\x"}', b'{"name": "\\u12"}', b'{"name": "Ada",}'):
             self.bad(GREET, body)
 

@@ -10,6 +10,7 @@ import harness
 DIGITS = harness.EXAMPLES / "digits"
 HELD_OUT = DIGITS / "testdata/held_out"
 LEAST_ACCURACY = 0.97
+SEVEN_SCORE = 0.99898  # of seven.png, by the ONNX reference runtime on what train.py prepares: serving prepares it alike
 
 
 def held_out():
@@ -46,7 +47,7 @@ class Digits(harness.ServerCase):
         self.assertEqual(len(raw.json["labels"]), 3)
         scores = raw.json["scores"]
         self.assertEqual(scores, sorted(scores, reverse=True))
-        self.assertGreater(scores[0], 0.9)
+        self.assertAlmostEqual(scores[0], SEVEN_SCORE, places=4)
 
     def test_all_ten_scores_sum_to_one(self):
         answer = self.server.call("POST", self.path + "?top=10", self.seven).json

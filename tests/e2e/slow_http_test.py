@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients that take their time: headers within 10 s, a body at 1 KiB/s after 5 s, idle connections closed (runtime limits of docs/server.md)."""
+"""Clients that take their time: headers within 10 s, a body at 1 KiB/s after 5 s, idle connections closed (runtime limits: docs/server.md)."""
 import time
 
 import harness

@@ -254,8 +254,27 @@ def check_words(tree):
                 yield name, number, "a test that does not run"
 
 
+def check_links(tree):
+    """Pages that texts and comments name exist; so do the targets of links between pages."""
+    known = set(tree.files)
+    for name in tree.files:
+        if Path(name).suffix not in SOURCE | {".md", ".def", ".py", ".txt", ".g4", ".wf", ""} or name.startswith("tests/lint/lint"):
+            continue
+        fenced = False
+        for number, line in enumerate(tree.lines(name), 1):
+            for page in re.findall(r"(?<![\w/.-])docs/[\w/-]+\.md", line):
+                if page not in known and "nnnn" not in page:
+                    yield name, number, f"{page} does not exist"
+            fenced ^= line.startswith("```")
+            if name.endswith(".md") and not fenced:
+                for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", re.sub(r"`[^`]*`", "", line)):
+                    path = Path(name).parent / target
+                    if not (tree.root / path).exists():
+                        yield name, number, f"{target} does not exist"
+
+
 CHECKS = {"layers": check_layers, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "format": check_format,
-          "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "words": check_words}
+          "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "words": check_words, "links": check_links}
 
 
 def main():

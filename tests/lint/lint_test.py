@@ -80,6 +80,10 @@ class Lint(unittest.TestCase):
         self.assert_finds("words", {"runtime/base/a.cc": "// TO" + "DO: later\n"}, {"runtime/base/a.cc": "// do it later, or today\n"}, "unfinished")
         self.assert_finds("words", {"runtime/base/a.cc": "// see /wor" + "k/main\n"}, {"runtime/base/a.cc": "// see docs/work/main\n"}, "one machine")
 
+    def test_pages_that_are_named_exist(self):
+        self.assert_finds("links", {"runtime/base/a.h": "// docs/ir.md has the rules\n"}, {"runtime/base/a.h": "// docs/ir.md has the rules\n", "docs/ir.md": "x\n"}, "does not exist")
+        self.assert_finds("links", {"README.md": "[a](docs/a.md#b)\n"}, {"README.md": "[a](docs/a.md#b) [b](https://example.org)\n", "docs/a.md": "x\n"}, "does not exist")
+
     @unittest.skipIf(lint.shutil.which("clang-format-19") is None, "scripts/setup installs clang-format-19")
     def test_format(self):
         self.assert_finds("format", {".clang-format": "BasedOnStyle: Google\n", "runtime/base/a.cc": "int  a ;\n"},

@@ -6,6 +6,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "compiler/ir/interpret.h"
 #include "compiler/lower/escape.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/check.h"
@@ -16,16 +17,7 @@ namespace {
 using ir::OpKind;
 using llvm::Value;
 
-struct StickyText {
-  int code;
-  const char* text;
-};
-// In the order of the sticky bits: the lowest code wins.
-constexpr StickyText kSticky[] = {{7001, "index out of range"},
-                                  {7002, "division by zero"},
-                                  {7003, "zip of lists of different lengths"},
-                                  {7004, "dimensions do not agree"},
-                                  {7005, "min or max of nothing"}};
+constexpr int kFirstSticky = 7001, kStickyCodes = 5;  // a bit each; the lowest code wins
 
 }  // namespace
 
@@ -171,8 +163,8 @@ void BodyEmitter::Fail(Value* condition, Value* code, uint32_t line, Value* text
 }
 
 void BodyEmitter::SetSticky(int code, Value* condition) {
-  const int bit = code - kSticky[0].code;
-  WF_CHECK(bit >= 0 && bit < static_cast<int>(std::size(kSticky)), code);
+  const int bit = code - kFirstSticky;
+  WF_CHECK(bit >= 0 && bit < kStickyCodes, code);
   Value* flag = b_.CreateShl(b_.CreateZExt(condition, b_.getInt32Ty()), static_cast<uint64_t>(bit));
   b_.CreateStore(b_.CreateOr(b_.CreateLoad(b_.getInt32Ty(), sticky_), flag), sticky_);
 }
@@ -185,15 +177,15 @@ void BodyEmitter::CheckSticky() {
     sticky_failed_ = Block::Create(context_.llvm(), "sticky_failed", function_);
     b_.SetInsertPoint(sticky_failed_);
     Value* bit = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getFalse());
-    Value *text = context_.Text(kSticky[0].text), *length = b_.getInt64(std::string_view(kSticky[0].text).size());
-    for (uint32_t i = 1; i < std::size(kSticky); ++i) {
-      Value* is_it = b_.CreateICmpEQ(bit, b_.getInt32(i));
-      text = b_.CreateSelect(is_it, context_.Text(kSticky[i].text), text);
-      length = b_.CreateSelect(is_it, b_.getInt64(std::string_view(kSticky[i].text).size()), length);
+    Value* code = b_.CreateAdd(bit, b_.getInt32(kFirstSticky));
+    Value *text = nullptr, *length = nullptr;
+    for (int i = kFirstSticky; i < kFirstSticky + kStickyCodes; ++i) {
+      const std::string_view message = ir::StickyText(i);
+      Value* is_it = b_.CreateICmpEQ(code, b_.getInt32(static_cast<uint32_t>(i)));
+      text = text == nullptr ? context_.Text(message) : b_.CreateSelect(is_it, context_.Text(message), text);
+      length = length == nullptr ? b_.getInt64(message.size()) : b_.CreateSelect(is_it, b_.getInt64(message.size()), length);
     }
-    Value* code = b_.CreateAdd(bit, b_.getInt32(static_cast<uint32_t>(kSticky[0].code)));
-    const uint32_t line = task_.node == ir::NodeId::kNone ? 0 : context_.program()[task_.node].line;
-    Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, b_.getInt32(line), text, length}));
+    Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, b_.getInt32(0), text, length}));
   }
   Block* next = Block::Create(context_.llvm(), "next", function_);
   Value* set = b_.CreateICmpNE(b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getInt32(0));
@@ -211,7 +203,10 @@ void BodyEmitter::FinishRun(const Leaves& result) {
   if (task_.out == ir::SlotId::kNone) return;
   const ir::TypeId type = context_.program()[task_.out].type;
   const ir::ValueId value = body_.blocks[0].result;
-  WF_CHECK(value != ir::ValueId::kNone, "a body without a value for its slot");
+  if (value == ir::ValueId::kNone) {  // such a body has failed before it comes here
+    FailWhen(b_.getTrue());
+    return;
+  }
   if (context_.type(type).kind != ir::TypeKind::kTensor) {
     StoreValue(context_, b_, type, result, SlotAddress(task_.out));
     return;

@@ -104,7 +104,8 @@ class BodyEmitter {
   bool MayRunLong(const ir::Op& op, llvm::ArrayRef<Value*> extents) const;
   Value* LoadElement(const ir::Op& op);
   Value* ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> at);
-  Value* HasElements(const ir::Op& op);  // null: nothing to guard
+  Value* HasElements(const ir::Op& op);  // of a load or list_get: have the axes elements? null: surely
+  bool IsLoopIndex(ir::ValueId id) const;
   void TagLoad(llvm::Instruction* load);
   Leaves DenseTensor(Value* data, llvm::ArrayRef<Value*> extents);
   Leaves Contiguous(ir::TypeId type, const Leaves& tensor);  // a dense copy unless it is dense

@@ -180,15 +180,22 @@ Value* BodyEmitter::ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> a
   return offset;
 }
 
-// An index that check_index clamped is in range only if the axis has elements at all.
+// Sums and products of loop indices and extents: such an index is computed only where there are elements. One that was clamped, or read
+// from somewhere, may stand before an axis without any.
+bool BodyEmitter::IsLoopIndex(ir::ValueId id) const {
+  const ir::Op& op = body_[id];
+  if (op.kind == OpKind::kParam || op.kind == OpKind::kScalar || op.kind == OpKind::kDim) return true;
+  const bool is_sum = op.kind == OpKind::kAdd || op.kind == OpKind::kSub || op.kind == OpKind::kMul;
+  return is_sum && IsLoopIndex(op.args[0]) && IsLoopIndex(op.args[1]);
+}
+
 Value* BodyEmitter::HasElements(const ir::Op& op) {
+  const Leaves& indexed = Get(op.args[0]);
   Value* some = nullptr;
   for (size_t i = 1; i < op.args.size(); ++i) {
-    const ir::Op& index = body_[op.args[i]];
-    if (index.kind != OpKind::kCheckIndex) continue;
-    Value* extent = Scalar(index.args[1]);
-    if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(extent); known != nullptr && known->getSExtValue() > 0) continue;
-    Value* has = b_.CreateICmpSGT(extent, b_.getInt64(0));
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(indexed[i]);
+    if (IsLoopIndex(op.args[i]) || (known != nullptr && known->getSExtValue() > 0)) continue;
+    Value* has = b_.CreateICmpSGT(indexed[i], b_.getInt64(0));
     some = some == nullptr ? has : b_.CreateAnd(some, has);
   }
   return some;

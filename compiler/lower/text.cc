@@ -12,7 +12,7 @@ using llvm::Value;
 
 namespace {
 constexpr uint64_t kMetaBytes = 192, kJsonPadding = 64;  // the longest metadata value that can be a number; what a JSON text has after it
-constexpr std::string_view kNotUtf8 = "the bytes are not UTF-8 text";
+constexpr std::string_view kNotUtf8 = "bytes that are not UTF-8";
 }  // namespace
 
 Leaves BodyEmitter::EmitText(const ir::Op& op) {

@@ -1,0 +1,35 @@
+#include "compiler/link/lld.h"
+
+#include <mutex>
+
+#include <lld/Common/CommonLinkerContext.h>
+#include <lld/Common/Driver.h>
+#include <llvm/Support/CrashRecoveryContext.h>
+#include <llvm/Support/raw_ostream.h>
+
+LLD_HAS_DRIVER(elf)
+
+namespace wf::link {
+
+base::Status RunLld(const std::vector<std::string>& arguments) {
+  static std::mutex mutex;
+  static bool is_broken = false;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (is_broken) return {base::kInternal, "the linker crashed before"};
+  std::vector<const char*> args{"ld.lld"};
+  for (const std::string& argument : arguments) args.push_back(argument.c_str());
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  llvm::CrashRecoveryContext::Enable();
+  const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
+  const lld::Result result = lld::lldMain(args, out, out, drivers);
+  if (!result.canRunAgain) {
+    is_broken = true;
+    lld::CommonLinkerContext::destroy();
+  }
+  llvm::CrashRecoveryContext::Disable();
+  if (result.retCode != 0) return {base::kInternal, text.empty() ? "the linker failed" : text};
+  return base::Status::Ok();
+}
+
+}  // namespace wf::link

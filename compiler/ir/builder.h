@@ -18,6 +18,7 @@ class Builder {
   Program& program() { return program_; }
   TypeTable& types() { return program_.types; }
   Body& body() { return body_; }
+  const Body& body() const { return body_; }
   void set_line(uint32_t line) { line_ = line; }
   uint32_t line() const { return line_; }
 
@@ -27,7 +28,8 @@ class Builder {
   // ---- blocks ----
   BlockId Open(const std::vector<TypeId>& params);  // what follows goes into it
   ValueId Param(size_t index) const { return body_[open_.back()].params[index]; }
-  BlockId Close(ValueId result);  // what follows goes into the enclosing block
+  BlockId Close(ValueId result);                          // what follows goes into the enclosing block
+  void Reopen(BlockId block) { open_.push_back(block); }  // one that was closed in the current block, to add to its end
   BlockId current() const { return open_.back(); }
   size_t depth() const { return open_.size() - 1; }                                   // 0 in the entry block
   size_t DepthOf(ValueId value) const { return depth_[static_cast<size_t>(value)]; }  // of the block that defines it

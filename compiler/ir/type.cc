@@ -141,7 +141,7 @@ bool Fits(const TypeTable& types, TypeId from, TypeId to) {
   if (a.kind != b.kind || a.dtype != b.dtype || a.dims.size() != b.dims.size() || a.fields.size() != b.fields.size()) return false;
   if (a.name != b.name) return false;
   for (size_t axis = 0; axis < a.dims.size(); ++axis) {
-    if (b.dims[axis] >= 0 && a.dims[axis] != b.dims[axis]) return false;
+    if (a.dims[axis] >= 0 && b.dims[axis] >= 0 && a.dims[axis] != b.dims[axis]) return false;
   }
   for (size_t i = 0; i < a.fields.size(); ++i) {
     if (a.fields[i].name != b.fields[i].name || !Fits(types, a.fields[i].type, b.fields[i].type)) return false;

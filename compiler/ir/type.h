@@ -61,7 +61,8 @@ class TypeTable {
   std::unordered_multimap<size_t, TypeId> by_hash_;
 };
 
-// A value of type `from` may stand where `to` is wanted: equal, but for extents that `to` leaves open (-1). The layouts are the same.
+// A value of type `from` may stand where `to` is wanted: equal, but for extents that one of the two leaves open (-1); that those agree has
+// been proved or is checked where the program runs. The layouts are the same.
 bool Fits(const TypeTable& types, TypeId from, TypeId to);
 // The narrowest type that both fit: extents that differ become -1. kNone when there is none.
 TypeId Join(TypeTable& types, TypeId a, TypeId b);

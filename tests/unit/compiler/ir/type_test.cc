@@ -54,7 +54,7 @@ TEST(Join, OpensExtentsThatDiffer) {
   const TypeId a = types.Tensor(DType::kF32, {2, 3}), b = types.Tensor(DType::kF32, {2, 4}), joined = Join(types, a, b);
   EXPECT_EQ(types.ToString(joined), "f32[2, ?]");
   EXPECT_TRUE(Fits(types, a, joined));
-  EXPECT_FALSE(Fits(types, joined, a));
+  EXPECT_FALSE(Fits(types, a, b));
   EXPECT_EQ(Join(types, a, types.String()), TypeId::kNone);
   EXPECT_EQ(types.ToString(Join(types, types.List(a), types.List(b))), "list<f32[2, ?]>");
 }

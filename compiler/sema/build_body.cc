@@ -1,0 +1,253 @@
+#include "compiler/sema/build_body.h"
+
+#include <algorithm>
+
+#include "runtime/base/check.h"
+
+namespace wf::sema {
+
+using ir::OpKind;
+using ir::ValueId;
+
+uint32_t BuildContext::LineOf(const Span& span) const {
+  if (sources == nullptr || span.file == source::FileId::kNone || span.file != root) return 0;
+  return sources->PositionOf(span.file, span.begin).line;
+}
+
+ValueId BodyWriter::Write(const Expr& expr) {
+  const uint32_t outer_line = b_.line();
+  if (const uint32_t line = c_.LineOf(expr.span); line != 0) b_.set_line(line);
+  const size_t written = b_.body().ops.size() - counted_;
+  c_.ops_left -= std::min(c_.ops_left, written);
+  counted_ += written;
+  ValueId value = ValueId::kNone;
+  if (c_.ops_left == 0) {
+    if (c_.too_large == nullptr) c_.too_large = &expr.span;
+    value = expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
+  } else if (expr.type->kind == TypeKind::kNever) {
+    WriteNever(expr);
+  } else if (const auto slot = outer_ != nullptr ? outer_->CutSlot(expr) : std::nullopt) {
+    value = b_.Slot(*slot);
+  } else {
+    std::vector<bool> done(expr.checks.size(), false);
+    const bool reads_args_first = expr.kind == ExprKind::kBinary || expr.kind == ExprKind::kCallFn || expr.kind == ExprKind::kBuiltin;
+    if (!reads_args_first) WriteChecksOf(expr, done, false);
+    value = WriteKind(expr);
+    if (!reads_args_first) WriteChecksOf(expr, done, true);
+  }
+  if (value != ValueId::kNone) BindFresh(expr.fresh, value, expr.type);
+  b_.set_line(outer_line);
+  return value;
+}
+
+bool BodyWriter::WriteArgs(const Expr& expr, std::vector<ValueId>& args) {
+  for (const ExprPtr& arg : expr.args) {
+    args.push_back(Write(*arg));
+    if (args.back() == ValueId::kNone) return false;
+  }
+  std::vector<bool> done(expr.checks.size(), false);
+  WriteChecksOf(expr, done, true);
+  return true;
+}
+
+ValueId BodyWriter::WriteKind(const Expr& expr) {
+  switch (expr.kind) {
+    case ExprKind::kScalar: {
+      const uint64_t mask = ir::SizeOf(expr.type->dtype) == 8 ? ~uint64_t{0} : (uint64_t{1} << (ir::SizeOf(expr.type->dtype) * 8)) - 1;
+      return b_.Scalar(expr.type->dtype, expr.bits & mask);
+    }
+    case ExprKind::kText:
+      return WriteText(expr);
+    case ExprKind::kBytesConst:
+      return b_.Constant(ir::AddConstant(c_.out, b_.types().Bytes(), ir::Value::Text(expr.text)));
+    case ExprKind::kNone:
+      return b_.Emit(OpKind::kNone, TypeOf(expr.type));
+    case ExprKind::kLocal: {
+      const auto found = frame_->locals.find(expr.local);
+      if (found != frame_->locals.end()) return found->second;
+      WF_CHECK(frame_ == &root_ && outer_ != nullptr, expr.local);
+      return ReadOuter(expr.local);
+    }
+    case ExprKind::kDimValue: {
+      const std::optional<ValueId> value = DimIn(expr.dim, frame_);
+      WF_CHECK(value.has_value(), expr.dim.ToString());
+      return *value;
+    }
+    case ExprKind::kConst:
+      return WriteConst(expr);
+    case ExprKind::kIf:
+      return WriteIfFrom(expr, 0);
+    case ExprKind::kBlock:
+      return WriteBlock(expr);
+    case ExprKind::kListLoop:
+      return WriteListLoop(expr);
+    case ExprKind::kFold:
+      return WriteFold(expr);
+    case ExprKind::kBuild:
+      return WriteBuild(expr);
+    case ExprKind::kReduce:
+      return WriteReduce(expr);
+    case ExprKind::kIndex:
+      return WriteIndex(expr);
+    case ExprKind::kAnd:
+    case ExprKind::kOr:
+      return WriteLazy(expr);
+    case ExprKind::kCoalesce:
+      return WriteCoalesce(expr);
+    case ExprKind::kCallFn:
+      return WriteCall(expr);
+    case ExprKind::kBuiltin:
+      return WriteBuiltin(expr);
+    case ExprKind::kListIndex:
+      return WriteListIndex(expr);
+    case ExprKind::kCallModel:
+    case ExprKind::kFail:
+      WF_CHECK(false, static_cast<int>(expr.kind));
+      return ValueId::kNone;
+    default:
+      break;
+  }
+  std::vector<ValueId> args;
+  for (const ExprPtr& arg : expr.args) {
+    args.push_back(Write(*arg));
+    if (args.back() == ValueId::kNone) return Zero(TypeOf(expr.type));
+  }
+  switch (expr.kind) {
+    case ExprKind::kSome:
+      return b_.Emit(OpKind::kSome, b_.types().Optional(b_.TypeOf(args[0])), args);
+    case ExprKind::kField:
+      return b_.Field(args[0], expr.index);
+    case ExprKind::kRecord:
+      return b_.Record(TypeOf(expr.type), args);
+    case ExprKind::kList:
+      return b_.Emit(OpKind::kListMake, TypeOf(expr.type), args);
+    case ExprKind::kUnary:
+      return WriteUnary(expr, args[0]);
+    case ExprKind::kBinary:
+      WriteChecks(expr.checks, 7004);
+      return WriteBinary(expr, args[0], args[1]);
+    case ExprKind::kConvert:
+      return Map(args, [&](const std::vector<ValueId>& x) { return b_.Convert(x[0], expr.type->dtype); });
+    case ExprKind::kMapIndex:
+      return b_.Emit(OpKind::kMapGet, b_.types().Optional(b_.types()[b_.TypeOf(args[0])].element), args);
+    case ExprKind::kMeta:
+      return b_.Emit(OpKind::kMeta, b_.TypeOf(args[1]), args);
+    default:
+      WF_CHECK(false, static_cast<int>(expr.kind));
+      return ValueId::kNone;
+  }
+}
+
+ValueId BodyWriter::ReadOuter(LocalId local) {
+  const auto known = root_.locals.find(local);
+  if (known != root_.locals.end()) return known->second;
+  const ValueId value = AtRoot([&] { return outer_->Read(*this, local); });
+  root_.locals[local] = value;
+  return value;
+}
+
+ValueId BodyWriter::Zero(ir::TypeId id) {
+  const ir::Type type = b_.types()[id];
+  switch (type.kind) {
+    case ir::TypeKind::kScalar:
+      return b_.Scalar(type.dtype, 0);
+    case ir::TypeKind::kString:
+    case ir::TypeKind::kBytes:
+      return b_.Constant(ir::AddConstant(c_.out, id, ir::Value::Text("")));
+    case ir::TypeKind::kTensor: {
+      std::vector<ValueId> extents;
+      for (const int64_t dim : type.dims) extents.push_back(b_.I64(dim < 0 ? 0 : dim));
+      const ValueId zero = b_.Scalar(type.dtype, 0);
+      const ir::BlockId block = b_.Open(Integers(extents.size()));
+      b_.Close(zero);
+      return b_.Build(type.dtype, std::move(extents), block);
+    }
+    case ir::TypeKind::kRecord: {
+      std::vector<ValueId> fields;
+      for (const ir::Field& field : type.fields) fields.push_back(Zero(field.type));
+      return b_.Record(id, std::move(fields));
+    }
+    case ir::TypeKind::kList:
+      return b_.Emit(OpKind::kListMake, id);
+    case ir::TypeKind::kMap:
+      return b_.Constant(ir::AddConstant(c_.out, id, {}));
+    case ir::TypeKind::kOptional:
+      return b_.Emit(OpKind::kNone, id);
+  }
+  return ValueId::kNone;
+}
+
+ValueId BodyWriter::WriteMessage(const Expr* message) { return message == nullptr ? b_.Text("") : Write(*message); }
+
+void BodyWriter::WriteFailure(int32_t code, const Expr* message, ValueId condition, const Span& span) {
+  if (b_.IsConstant(condition, 0)) return;
+  const uint32_t outer_line = b_.line();
+  if (const uint32_t line = c_.LineOf(span); line != 0) b_.set_line(line);
+  const ir::BlockId block = b_.Open({});
+  b_.Close(WriteMessage(message));
+  b_.FailIf(condition, code, block);
+  b_.set_line(outer_line);
+}
+
+// Writes what ends in a failure whichever way it goes; nothing after it is reached.
+void BodyWriter::WriteNever(const Expr& expr) {
+  switch (expr.kind) {
+    case ExprKind::kFail:
+      WriteFailure(expr.code, expr.args.empty() ? nullptr : expr.args[0].get(), b_.Bool(true), expr.span);
+      return;
+    case ExprKind::kIf:
+      WriteIfFrom(expr, 0);
+      return;
+    case ExprKind::kBlock:
+      WriteBlock(expr);
+      return;
+    case ExprKind::kCallFn:
+      WriteCall(expr);
+      return;
+    default:
+      for (const ExprPtr& arg : expr.args) {
+        if (Write(*arg) == ValueId::kNone) return;
+      }
+  }
+}
+
+ValueId BodyWriter::WriteIfFrom(const Expr& expr, size_t first) {
+  if (first + 1 == expr.args.size()) return Write(*expr.args[first]);
+  const Expr &condition_expr = *expr.args[first], &then_expr = *expr.args[first + 1];
+  const ValueId condition = Write(condition_expr);
+  if (condition == ValueId::kNone) return ValueId::kNone;
+  if (b_.IsConstant(condition)) return b_.IsConstant(condition, 1) ? Write(then_expr) : WriteIfFrom(expr, first + 2);
+  const bool is_last = first + 3 == expr.args.size();
+  if (then_expr.kind == ExprKind::kFail) {
+    WriteFailure(then_expr.code, then_expr.args.empty() ? nullptr : then_expr.args[0].get(), condition, then_expr.span);
+    return WriteIfFrom(expr, first + 2);
+  }
+  if (is_last && expr.args[first + 2]->kind == ExprKind::kFail) {
+    const Expr& fail = *expr.args[first + 2];
+    WriteFailure(fail.code, fail.args.empty() ? nullptr : fail.args[0].get(), b_.Not(condition), fail.span);
+    return Write(then_expr);
+  }
+  const ir::BlockId then_block = b_.Open({});
+  const ValueId then = Write(then_expr);
+  b_.Close(then);
+  const ir::BlockId else_block = b_.Open({});
+  const ValueId otherwise = WriteIfFrom(expr, first + 2);
+  b_.Close(otherwise);
+  if (then == ValueId::kNone && otherwise == ValueId::kNone) {
+    b_.If(condition, ir::TypeId::kNone, then_block, else_block);
+    return ValueId::kNone;
+  }
+  // An arm that always fails yields something of the other's type, which nobody sees.
+  const auto fill = [&](ir::BlockId block, ValueId other) {
+    b_.Reopen(block);
+    b_.Close(Zero(b_.TypeOf(other)));
+  };
+  if (then == ValueId::kNone) fill(then_block, otherwise);
+  if (otherwise == ValueId::kNone) fill(else_block, then);
+  const ir::TypeId a = b_.TypeOf(then == ValueId::kNone ? otherwise : then), b = b_.TypeOf(otherwise == ValueId::kNone ? then : otherwise);
+  const ir::TypeId joined = ir::Join(b_.types(), a, b);
+  WF_CHECK(joined != ir::TypeId::kNone, b_.types().ToString(a), b_.types().ToString(b));
+  return b_.If(condition, joined, then_block, else_block);
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,170 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/ir/builder.h"
+#include "compiler/sema/typed.h"
+
+// Expressions to operations. Internal to BuildIr.
+namespace wf::sema {
+
+struct BuildContext {
+  const Program& program;
+  ir::Program& out;
+  const source::SourceMap* sources = nullptr;   // null: lines are 0
+  source::FileId root = source::FileId::kNone;  // the file whose lines count
+  size_t ops_left = 2'000'000;                  // of the whole program
+  const Span* too_large = nullptr;              // where they ran out
+  uint32_t LineOf(const Span& span) const;      // 0 for other files
+  std::vector<int64_t> constants = {};          // Program::consts to ir constants, -1 not yet
+};
+
+class BodyWriter;
+
+// What surrounds a body: the locals and symbols of the workflow, and the calls that were cut out of its expressions.
+class Outer {
+ public:
+  virtual ~Outer() = default;
+  virtual ir::ValueId Read(BodyWriter& writer, LocalId local) = 0;  // called AtRoot
+  virtual std::optional<ir::ValueId> Symbol(BodyWriter& writer, const std::string& symbol) = 0;
+  virtual std::optional<ir::SlotId> CutSlot(const Expr& expr) const = 0;  // the value is in this slot
+  virtual bool IsFlattened(const Expr& block) const = 0;                  // its steps are tasks of their own
+};
+
+// Writes one body.
+// Thread: loop-confined.   Borrows: all constructor references.   Bounds: ops_left of the context; past it, values are zeros.
+class BodyWriter {
+ public:
+  BodyWriter(BuildContext& context, ir::Body& body, Outer* outer) : c_(context), b_(context.out, body), outer_(outer) { frame_ = &root_; }
+  ir::Builder& builder() { return b_; }
+
+  ir::ValueId Write(const Expr& expr);                                                            // kNone: of type never
+  void WriteFailure(int32_t code, const Expr* message, ir::ValueId condition, const Span& span);  // fails when `condition`
+  ir::ValueId WriteIfFrom(const Expr& expr, size_t first);                                        // kIf from the condition args[first] on
+  void WriteChecks(const std::vector<DimCheck>& checks, int32_t code);
+  void BindFresh(const std::vector<FreshSymbol>& fresh, ir::ValueId value, TypeRef type);
+  // Reads `mul * symbol + add` out of an extent.
+  std::optional<ir::ValueId> SolveAt(ir::ValueId value, TypeRef type, const FreshSymbol& fresh);
+  // The local of the workflow; its value is in the entry block, so that every later reader of this body sees it.
+  ir::ValueId ReadOuter(LocalId local);
+  // Runs `f` in the entry block and outside all functions.
+  template <typename F>
+  auto AtRoot(const F& f);
+  void Bind(LocalId local, ir::ValueId value) { frame_->locals[local] = value; }
+  ir::TypeId TypeOf(TypeRef type);  // dimensions that are constant here are static
+  std::optional<ir::ValueId> DimValue(const Dim& dim);
+
+ private:
+  struct Frame {
+    const Function* function = nullptr;
+    Frame* caller = nullptr;
+    std::unordered_map<LocalId, ir::ValueId> locals;
+    std::map<std::string, ir::ValueId> symbols;   // bound by values
+    std::map<std::string, const Dim*> arguments;  // in terms of the caller's symbols
+  };
+  struct Sources {
+    ir::ValueId count;
+    std::vector<ir::ValueId> values;
+  };
+  using Indices = std::vector<ir::ValueId>;
+
+  ir::ValueId WriteKind(const Expr& expr);
+  bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
+  ir::ValueId Zero(ir::TypeId type);
+  void WriteNever(const Expr& expr);
+  ir::ValueId WriteMessage(const Expr* message);
+
+  // ---- build_scalar.cc ----
+  ir::ValueId WriteUnary(const Expr& expr, ir::ValueId a);
+  ir::ValueId WriteBinary(const Expr& expr, ir::ValueId a, ir::ValueId b);
+  ir::ValueId Arithmetic(BinaryOp op, ir::ValueId a, ir::ValueId b);
+  ir::ValueId Equal(ir::ValueId a, ir::ValueId b);
+  ir::ValueId EqualLists(ir::ValueId a, ir::ValueId b);
+  ir::ValueId WriteLazy(const Expr& expr);
+  ir::ValueId WriteCoalesce(const Expr& expr);
+  ir::ValueId WriteBlock(const Expr& expr);
+  ir::ValueId WriteCall(const Expr& expr);
+  ir::ValueId WriteBuiltin(const Expr& expr);
+  ir::ValueId WriteMathBuiltin(uint32_t builtin, const std::vector<ir::ValueId>& args, DType dtype);
+  ir::ValueId WriteText(const Expr& expr);
+  ir::ValueId WriteConst(const Expr& expr);
+
+  // ---- build_tensor.cc ----
+  // Elementwise over operands that broadcast; `f` gets one scalar per operand.
+  template <typename F>
+  ir::ValueId Map(const std::vector<ir::ValueId>& operands, const F& f);
+  std::vector<ir::ValueId> BroadcastExtents(const std::vector<ir::ValueId>& operands);
+  ir::ValueId LoadBroadcast(ir::ValueId operand, const Indices& indices);
+  bool IsTensor(ir::ValueId value) const { return b_.Known(value).kind == ir::TypeKind::kTensor; }
+  ir::ValueId WriteIndex(const Expr& expr);
+  ir::ValueId Slice(const Expr& expr, ir::ValueId tensor);
+  ir::ValueId WriteBuild(const Expr& expr);
+  ir::ValueId WriteReduce(const Expr& expr);
+  ir::ValueId WriteReshape(const Expr& expr, ir::ValueId tensor);
+  ir::ValueId Extent(ir::ValueId value);    // 0 and sticky 7004 when below 0
+  bool IsNatural(ir::ValueId value) const;  // proved to be 0 or more
+  ir::ValueId ToI64(ir::ValueId value) { return b_.Convert(value, DType::kI64); }
+  std::vector<ir::TypeId> Integers(size_t count) { return std::vector<ir::TypeId>(count, b_.ScalarType(DType::kI64)); }
+
+  // ---- build_list.cc ----
+  Sources WriteSources(const Loop& loop);
+  void BindLoop(const Loop& loop, const Sources& sources, ir::ValueId index);
+  ir::ValueId LengthOf(ir::ValueId source);
+  ir::ValueId ElementOf(ir::ValueId source, ir::ValueId index);
+  ir::ValueId WriteListLoop(const Expr& expr);
+  ir::ValueId WriteFold(const Expr& expr);
+  ir::ValueId WriteListIndex(const Expr& expr);
+  ir::ValueId ListLen(ir::ValueId list) { return b_.Emit(ir::OpKind::kListLen, b_.ScalarType(DType::kI64), {list}); }
+
+  // ---- build_dims.cc ----
+  std::optional<ir::ValueId> SymbolValue(const std::string& symbol, Frame* frame);
+  std::optional<ir::ValueId> SymbolFromParams(const std::string& symbol, Frame* frame);
+  std::optional<ir::ValueId> DimIn(const Dim& dim, Frame* frame);
+  std::optional<ir::ValueId> AtomIn(const Dim::Atom& atom, Frame* frame);
+  ir::ValueId FloorDiv(ir::ValueId a, ir::ValueId b);
+  bool WriteCheck(const DimCheck& check, int32_t code);
+  void WriteChecksOf(const Expr& expr, std::vector<bool>& done, bool is_last);
+
+  BuildContext& c_;
+  ir::Builder b_;
+  Outer* outer_;
+  Frame root_;
+  Frame* frame_;
+  size_t tensor_depth_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
+};
+
+template <typename F>
+auto BodyWriter::AtRoot(const F& f) {
+  Frame* const frame = std::exchange(frame_, &root_);
+  const size_t tensor_depth = std::exchange(tensor_depth_, 0);
+  std::vector<ir::BlockId> left = b_.Leave(0);
+  auto result = f();
+  b_.Return(std::move(left));
+  tensor_depth_ = tensor_depth;
+  frame_ = frame;
+  return result;
+}
+
+template <typename F>
+ir::ValueId BodyWriter::Map(const std::vector<ir::ValueId>& operands, const F& f) {
+  bool has_tensor = false;
+  for (const ir::ValueId operand : operands) has_tensor = has_tensor || IsTensor(operand);
+  if (!has_tensor) return f(operands);
+  std::vector<ir::ValueId> extents = BroadcastExtents(operands);
+  const ir::BlockId block = b_.Open(Integers(extents.size()));
+  ++tensor_depth_;
+  Indices indices;
+  for (size_t axis = 0; axis < extents.size(); ++axis) indices.push_back(b_.Param(axis));
+  std::vector<ir::ValueId> scalars;
+  for (const ir::ValueId operand : operands) scalars.push_back(IsTensor(operand) ? LoadBroadcast(operand, indices) : operand);
+  const ir::ValueId element = f(scalars);
+  --tensor_depth_;
+  b_.Close(element);
+  return b_.Build(b_.DTypeOf(element), std::move(extents), block);
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,166 @@
+#include "compiler/sema/build_body.h"
+#include "runtime/base/check.h"
+
+// Dimensions: where symbols get their values from, and what they are worth here.
+namespace wf::sema {
+
+using ir::OpKind;
+using ir::ValueId;
+
+void BodyWriter::BindFresh(const std::vector<FreshSymbol>& fresh, ValueId value, TypeRef type) {
+  for (const FreshSymbol& symbol : fresh) {
+    if (const std::optional<ValueId> solved = SolveAt(value, type, symbol)) frame_->symbols[symbol.symbol] = *solved;
+  }
+}
+
+std::optional<ValueId> BodyWriter::SolveAt(ValueId value, TypeRef type, const FreshSymbol& fresh) {
+  for (const uint32_t field : fresh.path) {
+    if (type->kind != TypeKind::kRecord || field >= type->fields.size()) return {};
+    value = b_.Field(value, field);
+    type = type->fields[field].type;
+  }
+  if (fresh.axis == FreshSymbol::kWholeValue || type->kind == TypeKind::kScalar) return ToI64(value);
+  if (type->kind != TypeKind::kTensor || fresh.axis >= type->dims.size()) return {};
+  const ValueId extent = b_.Dim(value, fresh.axis);
+  const std::optional<Dim::Linear> linear = type->dims[fresh.axis].AsLinear();
+  if (!linear || linear->symbol != fresh.symbol || linear->mul == 0) return {};
+  return b_.Binary(OpKind::kDiv, b_.Sub(extent, b_.I64(linear->add)), b_.I64(linear->mul));
+}
+
+std::optional<ValueId> BodyWriter::SymbolValue(const std::string& symbol, Frame* frame) {
+  const auto bound = frame->symbols.find(symbol);
+  if (bound != frame->symbols.end() && b_.IsVisible(bound->second)) return bound->second;
+  const auto argument = frame->arguments.find(symbol);
+  if (argument != frame->arguments.end() && frame->caller != nullptr) {
+    if (const std::optional<ValueId> value = DimIn(*argument->second, frame->caller)) return value;
+  }
+  if (frame->function != nullptr) return SymbolFromParams(symbol, frame);
+  return outer_ != nullptr ? outer_->Symbol(*this, symbol) : std::nullopt;
+}
+
+std::optional<ValueId> BodyWriter::SymbolFromParams(const std::string& symbol, Frame* frame) {
+  for (LocalId i = 0; i < frame->function->n_params; ++i) {
+    const Local& param = frame->function->locals[i];
+    const auto value = frame->locals.find(i);
+    if (value == frame->locals.end()) continue;
+    if (param.type->kind == TypeKind::kScalar && param.name == symbol && !ir::IsFloat(param.type->dtype)) return ToI64(value->second);
+    if (param.type->kind != TypeKind::kTensor) continue;
+    for (uint32_t axis = 0; axis < param.type->dims.size(); ++axis) {
+      if (auto solved = SolveAt(value->second, param.type, {.symbol = symbol, .path = {}, .axis = axis})) return solved;
+    }
+  }
+  return {};
+}
+
+ValueId BodyWriter::FloorDiv(ValueId a, ValueId b) {
+  const ValueId divisor = b_.IsConstant(b) && !b_.IsConstant(b, 0) ? b : b_.Emit(OpKind::kCheckDivisor, b_.TypeOf(b), {b});
+  const ValueId quotient = b_.Binary(OpKind::kDiv, a, divisor);
+  if (IsNatural(a) && IsNatural(divisor)) return quotient;
+  const ValueId rest = b_.Binary(OpKind::kRem, a, divisor), zero = b_.I64(0);
+  const ValueId differ = b_.Binary(OpKind::kNe, b_.Binary(OpKind::kLt, rest, zero), b_.Binary(OpKind::kLt, divisor, zero));
+  const ValueId rounds = b_.Binary(OpKind::kAnd, b_.Binary(OpKind::kNe, rest, zero), differ);
+  return b_.Sub(quotient, b_.Convert(rounds, DType::kI64));
+}
+
+std::optional<ValueId> BodyWriter::AtomIn(const Dim::Atom& atom, Frame* frame) {
+  if (atom.division.empty()) return SymbolValue(atom.symbol, frame);
+  const std::optional<ValueId> a = DimIn(atom.division[0], frame), b = DimIn(atom.division[1], frame);
+  if (!a || !b) return {};
+  return FloorDiv(*a, *b);
+}
+
+std::optional<ValueId> BodyWriter::DimIn(const Dim& dim, Frame* frame) {
+  ValueId sum = b_.I64(0);
+  for (const Dim::Term& term : dim.terms()) {
+    ValueId product = b_.I64(term.coefficient);
+    for (const Dim::Atom& atom : term.atoms) {
+      const std::optional<ValueId> value = AtomIn(atom, frame);
+      if (!value) return {};
+      product = b_.Mul(product, *value);
+    }
+    sum = b_.Add(sum, product);
+  }
+  return sum;
+}
+
+std::optional<ValueId> BodyWriter::DimValue(const Dim& dim) { return DimIn(dim, frame_); }
+
+ir::TypeId BodyWriter::TypeOf(TypeRef type) {
+  ir::TypeTable& types = b_.types();
+  switch (type->kind) {
+    case TypeKind::kScalar:
+      return types.Scalar(type->dtype);
+    case TypeKind::kString:
+      return types.String();
+    case TypeKind::kBytes:
+      return types.Bytes();
+    case TypeKind::kTensor: {
+      std::vector<int64_t> dims;
+      for (const Dim& dim : type->dims) {
+        const std::optional<ValueId> value = dim.is_constant() ? b_.I64(*dim.constant()) : DimIn(dim, frame_);
+        dims.push_back(value && b_.IsConstant(*value) ? static_cast<int64_t>(b_.body()[*value].imm) : -1);
+      }
+      return types.Tensor(type->dtype, std::move(dims));
+    }
+    case TypeKind::kRecord: {
+      std::vector<ir::Field> fields;
+      for (const Field& field : type->fields) fields.push_back({field.name, TypeOf(field.type)});
+      return types.Record(type->name, std::move(fields));
+    }
+    case TypeKind::kList:
+      return types.List(TypeOf(type->element));
+    case TypeKind::kMap:
+      return types.Map(TypeOf(type->element));
+    case TypeKind::kOptional:
+      return types.Optional(TypeOf(type->element));
+    default:
+      WF_CHECK(false, static_cast<int>(type->kind));
+      return ir::TypeId::kNone;
+  }
+}
+
+// False: a symbol in it has no value yet.
+bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
+  const std::optional<ValueId> left = DimIn(check.left, frame_), right = DimIn(check.right, frame_);
+  if (!left || !right) return false;
+  const ValueId differ = b_.Binary(OpKind::kNe, *left, *right);
+  if (b_.IsConstant(differ, 0)) return true;
+  if (tensor_depth_ > 0) {
+    b_.StickyIf(differ, code);
+    return true;
+  }
+  std::string format;
+  std::vector<ValueId> args;
+  for (size_t i = 0; i < check.message.size(); ++i) {
+    const std::string hole = check.message.substr(i, 3);
+    if (hole == "{0}" || hole == "{1}") {
+      args.push_back(hole == "{0}" ? *left : *right);
+      format += "{}";
+      i += 2;
+    } else {
+      format += check.message[i];
+    }
+  }
+  const ir::BlockId message = b_.Open({});
+  b_.Close(args.empty() ? b_.Text(format) : b_.Emit(OpKind::kText, b_.types().String(), std::move(args), ir::AddText(c_.out, format)));
+  b_.FailIf(differ, code, message);
+  return true;
+}
+
+void BodyWriter::WriteChecks(const std::vector<DimCheck>& checks, int32_t code) {
+  for (const DimCheck& check : checks) {
+    const bool is_known = WriteCheck(check, code);
+    WF_CHECK(is_known, check.left.ToString(), check.right.ToString());
+  }
+}
+
+// Before the expression where the symbols have values by then, else after it.
+void BodyWriter::WriteChecksOf(const Expr& expr, std::vector<bool>& done, bool is_last) {
+  for (size_t i = 0; i < expr.checks.size(); ++i) {
+    if (done[i]) continue;
+    done[i] = WriteCheck(expr.checks[i], 7004);
+    WF_CHECK(done[i] || !is_last, expr.checks[i].left.ToString(), expr.checks[i].right.ToString());
+  }
+}
+
+}  // namespace wf::sema

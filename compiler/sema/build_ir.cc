@@ -1,0 +1,152 @@
+#include "compiler/sema/build_ir.h"
+
+#include "compiler/sema/build_workflow.h"
+
+namespace wf::sema {
+namespace {
+
+constexpr size_t kMaxIds = 60'000;  // tasks, slots, regions and nodes have 16-bit ids
+
+ir::Port PortOf(BodyWriter& writer, const ModelPort& port) {
+  return {port.wire_name, writer.TypeOf(port.type), ir::SlotId::kNone, {}, true};
+}
+
+void AddModels(BuildContext& c) {
+  ir::Body scratch;
+  BodyWriter writer(c, scratch, nullptr);
+  for (const Model& model : c.program.models) {
+    ir::Model out{.name = model.name, .path = model.path};
+    for (const ModelPort& port : model.in) out.in.push_back(PortOf(writer, port));
+    for (const ModelPort& port : model.out) out.out.push_back(PortOf(writer, port));
+    out.batch_axis = model.batch_axis;
+    out.versions = model.versions;
+    out.version_policy = model.version_policy;
+    out.batched = model.batched;
+    out.signature_written = model.signature_written;
+    c.out.models.push_back(std::move(out));
+  }
+}
+
+// A workflow that only calls the model: its ports are those of the model.
+void BuildModelWorkflow(BuildContext& c, size_t index, const std::string& name, ir::Workflow& result) {
+  ir::Program& out = c.out;
+  ir::Model& model = out.models[index];
+  model.published = true;
+  const ir::RegionId root{static_cast<uint16_t>(out.regions.size())};
+  const ir::NodeId own{static_cast<uint16_t>(out.nodes.size())}, node{static_cast<uint16_t>(out.nodes.size() + 1)};
+  const ir::StageId stage{static_cast<uint16_t>(out.stages.size())};
+  const uint32_t line = c.LineOf(c.program.models[index].span);
+  out.stages.push_back({name, "s1", false});
+  out.nodes.push_back({.path = name, .line = line, .stage = ir::StageId::kNone, .reads = {}});
+  out.nodes.push_back({.path = name + "/" + model.name, .line = line, .stage = stage, .reads = {}});
+  out.regions.push_back({.node = own});
+  const auto add_slot = [&](const std::string& slot_name, ir::TypeId type) {
+    out.slots.push_back({.name = slot_name, .type = type, .region = root});
+    const ir::SlotId id{static_cast<uint16_t>(out.slots.size() - 1)};
+    out.regions.back().slots.push_back(id);
+    return id;
+  };
+  const auto add_task = [&](ir::Task task) {
+    out.tasks.push_back(std::move(task));
+    out.regions.back().tasks.push_back(ir::TaskId{static_cast<uint16_t>(out.tasks.size() - 1)});
+  };
+  ir::Task call{.kind = ir::TaskKind::kModel, .region = root, .node = node};
+  for (const ir::Port& port : model.in) {
+    result.in.push_back(port);
+    result.in.back().slot = add_slot(port.name, port.type);
+    call.in.push_back(result.in.back().slot);
+  }
+  ir::Policy policy = c.program.models[index].defaults;
+  out.policies.push_back(policy);
+  call.policy = ir::PolicyId{static_cast<uint16_t>(out.policies.size() - 1)};
+  call.model = static_cast<ir::ModelId>(index);
+  std::vector<ir::Field> fields;
+  for (const ir::Port& port : model.out) fields.push_back({port.name, port.type});
+  const bool is_bare = model.out.size() == 1;
+  call.out = add_slot(model.name, is_bare ? model.out[0].type : out.types.Record("", fields));
+  const ir::SlotId value = call.out;
+  add_task(std::move(call));
+  ir::Task reply{.kind = ir::TaskKind::kReturn, .region = root, .node = own};
+  for (size_t i = 0; i < model.out.size(); ++i) {
+    result.out.push_back(model.out[i]);
+    ir::SlotId slot = value;
+    if (!is_bare) {
+      ir::Task part{.kind = ir::TaskKind::kRun, .region = root, .node = node, .in = {value}};
+      ir::Builder b(out, part.body);
+      b.Close(b.Field(b.Slot(value), i));
+      slot = part.out = add_slot(model.out[i].name, model.out[i].type);
+      add_task(std::move(part));
+    }
+    result.out.back().slot = slot;
+    reply.in.push_back(slot);
+  }
+  add_task(std::move(reply));
+  result.root = root;
+}
+
+void AddService(BuildContext& c, size_t index, std::map<std::pair<bool, uint32_t>, size_t>& built) {
+  const Service& service = c.program.services[index];
+  for (size_t i = 0; i < service.members.size(); ++i) {
+    const Service::Member& member = service.members[i];
+    const std::string& declared = member.is_model ? c.program.models[member.index].name : c.program.workflows[member.index].name;
+    ir::Workflow workflow{.name = member.published_name, .declared_name = declared, .service = service.name};
+    const auto [at, is_new] = built.try_emplace({member.is_model, member.index}, c.out.workflows.size());
+    if (!is_new) {  // published before: the same regions serve both
+      const ir::Workflow& first = c.out.workflows[at->second];
+      workflow.in = first.in;
+      workflow.out = first.out;
+      workflow.root = first.root;
+    } else if (member.is_model) {
+      BuildModelWorkflow(c, member.index, declared, workflow);
+    } else {
+      const Workflow& source = c.program.workflows[member.index];
+      c.root = source.span.file;
+      WorkflowBuilder(c, source, source.name).Build(workflow);
+    }
+    workflow.is_default = i == 0;
+    workflow.service_index = static_cast<uint16_t>(index);
+    workflow.timeout_ns = service.timeout_ns;
+    workflow.body_max = service.body_max;
+    workflow.inflight_max = service.inflight_max;
+    workflow.rows_max = service.rows_max;
+    c.out.workflows.push_back(std::move(workflow));
+  }
+}
+
+}  // namespace
+
+std::optional<ir::Program> BuildIr(const Program& program, const source::SourceMap& sources, diag::Emitter& diag) {
+  ir::Program out;
+  BuildContext c{.program = program, .out = out, .sources = &sources};
+  out.source_name = program.source_name;
+  out.source_hash = program.source_hash;
+  for (const ErrorCode& error : program.errors) out.errors.push_back({error.code, error.name, error.message, error.canonical_status});
+  AddModels(c);
+  std::map<std::pair<bool, uint32_t>, size_t> built;
+  for (size_t i = 0; i < program.services.size(); ++i) {
+    AddService(c, i, built);
+    const bool is_full = std::max({out.tasks.size(), out.slots.size(), out.regions.size(), out.nodes.size()}) > kMaxIds;
+    if (is_full || c.too_large != nullptr) {
+      const Span span = c.too_large != nullptr ? *c.too_large : program.workflows.empty() ? Span{} : program.workflows[0].span;
+      diag.Emit(span, diag::kProgramTooLarge, {is_full ? "60000 tasks" : "2000000 operations"});
+      return std::nullopt;
+    }
+  }
+  Renumber(out);
+  return out;
+}
+
+ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t max_steps) {
+  ir::Program out;
+  BuildContext c{.program = program, .out = out, .ops_left = 200'000};
+  ir::Body body;
+  BodyWriter writer(c, body, nullptr);
+  const ir::ValueId value = writer.Write(expr);
+  writer.builder().Close(value);
+  if (c.too_large != nullptr) {
+    return {.value = {}, .failure = ir::Failure{.code = ir::kOutOfSteps, .message = "more than 200000 operations"}};
+  }
+  return ir::Interpreter(out, {}, {.max_steps = max_steps}).RunBody(body);
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "compiler/base/source.h"
+#include "compiler/diag/emitter.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/sema/typed.h"
+
+namespace wf::sema {
+
+// The program of tasks that the checked program means: functions inlined, dimensions bound, nodes cut into tasks where they wait. Published
+// workflows only.
+// Errors: limits of size, into `diag`; everything else has been checked.   Cost: linear in the inlined program.
+std::optional<ir::Program> BuildIr(const Program& program, const source::SourceMap& sources, diag::Emitter& diag);
+
+// The value of a pure expression without locals of its own surroundings: an initialiser of `const`. Failures are those of the program
+// (an index out of range, `fail`), ir::kOutOfSteps and ir::kOutOfMemory; the line is 0.
+ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t max_steps = 50'000'000);
+
+}  // namespace wf::sema

@@ -1,0 +1,139 @@
+#include "compiler/sema/build_body.h"
+#include "runtime/base/check.h"
+
+// Lists, and loops over them.
+namespace wf::sema {
+
+using ir::OpKind;
+using ir::ValueId;
+
+ValueId BodyWriter::LengthOf(ValueId source) {
+  const ir::Type& type = b_.Known(source);
+  switch (type.kind) {
+    case ir::TypeKind::kTensor:
+      return b_.Dim(source, 0);
+    case ir::TypeKind::kString:
+    case ir::TypeKind::kBytes:
+      return b_.Emit(OpKind::kStringLen, b_.ScalarType(DType::kI64), {source});
+    case ir::TypeKind::kScalar:  // a range
+      return Extent(ToI64(source));
+    default: {
+      const ir::Op& op = b_.body()[source];
+      if (op.kind == OpKind::kListMake) return b_.I64(static_cast<int64_t>(op.args.size()));
+      if (op.kind == OpKind::kListOfTensor) return b_.Dim(op.args[0], 0);
+      return ListLen(source);
+    }
+  }
+}
+
+ValueId BodyWriter::ElementOf(ValueId source, ValueId index) {
+  const ir::Type type = b_.Known(source);
+  switch (type.kind) {
+    case ir::TypeKind::kScalar:
+      return b_.Convert(index, type.dtype);
+    case ir::TypeKind::kList:
+      return b_.Emit(OpKind::kListGet, type.element, {source, index});
+    case ir::TypeKind::kTensor: {
+      if (type.dims.size() == 1) return b_.Load(source, {index});
+      std::vector<ValueId> extents;
+      for (size_t axis = 1; axis < type.dims.size(); ++axis) extents.push_back(b_.Dim(source, axis));
+      const ir::BlockId block = b_.Open(Integers(extents.size()));
+      Indices indices{index};
+      for (size_t axis = 0; axis < extents.size(); ++axis) indices.push_back(b_.Param(axis));
+      b_.Close(b_.Load(source, std::move(indices)));
+      return b_.Build(type.dtype, std::move(extents), block);
+    }
+    default:
+      WF_CHECK(false, b_.types().ToString(b_.TypeOf(source)));
+      return source;
+  }
+}
+
+BodyWriter::Sources BodyWriter::WriteSources(const Loop& loop) {
+  Sources sources;
+  for (const ExprPtr& source : loop.sources) {
+    sources.values.push_back(Write(*source));
+    const ValueId length = LengthOf(sources.values.back());
+    if (sources.values.size() == 1) {
+      sources.count = length;
+      continue;
+    }
+    const ValueId differ = b_.Binary(OpKind::kNe, sources.count, length);
+    if (b_.IsConstant(differ, 0)) continue;
+    if (tensor_depth_ > 0) {
+      b_.StickyIf(differ, 7003);
+      sources.count = b_.Binary(OpKind::kMin, sources.count, length);
+      continue;
+    }
+    const ir::BlockId message = b_.Open({});
+    const ir::TypeId string = b_.types().String();
+    b_.Close(b_.Emit(OpKind::kText, string, {sources.count, length}, ir::AddText(c_.out, "`zip` of {} and {} elements")));
+    b_.FailIf(differ, 7003, message);
+  }
+  return sources;
+}
+
+void BodyWriter::BindLoop(const Loop& loop, const Sources& sources, ValueId index) {
+  size_t local = 0;
+  if (loop.enumerate) Bind(loop.locals[local++], index);
+  for (size_t i = 0; i < sources.values.size(); ++i) Bind(loop.locals[local + i], ElementOf(sources.values[i], index));
+}
+
+ValueId BodyWriter::WriteListLoop(const Expr& expr) {
+  const Sources sources = WriteSources(*expr.loop);
+  std::vector<ir::BlockId> blocks;
+  if (expr.condition) {
+    blocks.push_back(b_.Open(Integers(1)));
+    BindLoop(*expr.loop, sources, b_.Param(0));
+    b_.Close(Write(*expr.condition));
+  }
+  blocks.push_back(b_.Open(Integers(1)));
+  BindLoop(*expr.loop, sources, b_.Param(0));
+  const ValueId item = Write(*expr.args[0]);
+  b_.Close(item == ValueId::kNone ? Zero(TypeOf(expr.type->element)) : item);
+  const ir::TypeId type = item == ValueId::kNone ? TypeOf(expr.type) : b_.types().List(b_.TypeOf(item));
+  return b_.Emit(expr.condition ? OpKind::kListFilter : OpKind::kListBuild, type, {sources.count}, 0, std::move(blocks));
+}
+
+ValueId BodyWriter::WriteFold(const Expr& expr) {
+  const ValueId initial = Write(*expr.args[0]);
+  if (initial == ValueId::kNone) return Zero(TypeOf(expr.type));
+  const Sources sources = WriteSources(*expr.loop);
+  const ir::TypeId type = ir::Join(b_.types(), TypeOf(expr.type), b_.TypeOf(initial));
+  WF_CHECK(type != ir::TypeId::kNone);
+  const ir::BlockId block = b_.Open({b_.ScalarType(DType::kI64), type});
+  const ValueId index = b_.Param(0);
+  Bind(expr.local, b_.Param(1));
+  BindLoop(*expr.loop, sources, index);
+  const ValueId next = Write(*expr.args[1]);
+  b_.Close(next == ValueId::kNone ? Zero(type) : next);
+  return b_.Emit(OpKind::kFold, type, {sources.count, initial}, 0, {block});
+}
+
+// A list may be empty, so unlike a tensor's its clamped index may have no element behind it.
+ValueId BodyWriter::WriteListIndex(const Expr& expr) {
+  const ValueId list = Write(*expr.args[0]);
+  const ValueId written = Write(*expr.args[1]);
+  if (list == ValueId::kNone || written == ValueId::kNone) return Zero(TypeOf(expr.type));
+  const ir::TypeId element = b_.Known(list).element;
+  const ValueId index = ToI64(written), length = LengthOf(list);
+  if (b_.IsConstant(index) && b_.IsConstant(length) && b_.body()[index].imm < b_.body()[length].imm) {
+    return b_.Emit(OpKind::kListGet, element, {list, index});
+  }
+  const ValueId is_out = b_.Binary(OpKind::kOr, b_.Binary(OpKind::kLt, index, b_.I64(0)), b_.Binary(OpKind::kLe, length, index));
+  if (tensor_depth_ == 0) {
+    const ir::BlockId message = b_.Open({});
+    const ir::TypeId string = b_.types().String();
+    b_.Close(b_.Emit(OpKind::kText, string, {index, length}, ir::AddText(c_.out, "index {} of a list of {}")));
+    b_.FailIf(is_out, 7001, message);
+    return b_.Emit(OpKind::kListGet, element, {list, index});
+  }
+  b_.StickyIf(is_out, 7001);
+  const ir::BlockId otherwise = b_.Open({});
+  b_.Close(Zero(element));
+  const ir::BlockId then = b_.Open({});
+  b_.Close(b_.Emit(OpKind::kListGet, element, {list, index}));
+  return b_.If(is_out, element, otherwise, then);
+}
+
+}  // namespace wf::sema

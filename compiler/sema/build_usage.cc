@@ -1,0 +1,125 @@
+#include "compiler/sema/build_workflow.h"
+
+// What reads what, before any task is made.
+namespace wf::sema {
+namespace {
+
+template <typename F>
+void ForEachChild(const Expr& expr, const F& f) {
+  for (const ExprPtr& arg : expr.args) f(*arg);
+  for (const ExprPtr& extent : expr.extents) f(*extent);
+  for (const Subscript& subscript : expr.subscripts) {
+    if (subscript.first) f(*subscript.first);
+    if (subscript.last) f(*subscript.last);
+  }
+  if (expr.loop) {
+    for (const ExprPtr& source : expr.loop->sources) f(*source);
+  }
+  if (expr.condition) f(*expr.condition);
+  for (const BlockStep& step : expr.steps) {
+    f(*step.value);
+    if (step.message) f(*step.message);
+  }
+}
+
+template <typename F>
+void ForEachExpr(const Stmt& stmt, const F& f) {
+  if (stmt.value) f(*stmt.value);
+  for (const ExprPtr& result : stmt.results) f(*result);
+  if (stmt.message) f(*stmt.message);
+  if (stmt.fallback) f(*stmt.fallback);
+}
+
+// Slots are written by statements of the workflow; other locals are inside expressions.
+std::unordered_map<LocalId, size_t> Definitions(const Workflow& workflow) {
+  std::unordered_map<LocalId, size_t> definitions;
+  for (size_t i = 0; i < workflow.body.size(); ++i) {
+    const StmtKind kind = workflow.body[i].kind;
+    if (kind == StmtKind::kLet || kind == StmtKind::kNode) definitions[workflow.body[i].local] = i;
+  }
+  return definitions;
+}
+
+bool IsCheap(const Expr& expr) {  // writing it again costs nothing
+  switch (expr.kind) {
+    case ExprKind::kScalar:
+    case ExprKind::kConst:
+    case ExprKind::kLocal:
+    case ExprKind::kDimValue:
+      return expr.checks.empty();
+    case ExprKind::kField:
+    case ExprKind::kConvert:
+      return expr.checks.empty() && expr.type->kind == TypeKind::kScalar && IsCheap(*expr.args[0]);
+    case ExprKind::kText:
+      return expr.args.empty();
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool MayWait(const Expr& expr) {
+  if (expr.kind == ExprKind::kCallModel) return true;
+  bool waits = false;
+  ForEachChild(expr, [&](const Expr& child) { waits = waits || MayWait(child); });
+  return waits;
+}
+
+size_t CountModelCalls(const Expr& expr) {
+  size_t count = expr.kind == ExprKind::kCallModel;
+  ForEachChild(expr, [&](const Expr& child) { count += CountModelCalls(child); });
+  return count;
+}
+
+void CollectReads(const Expr& expr, std::set<LocalId>& locals) {
+  if (expr.kind == ExprKind::kLocal) locals.insert(expr.local);
+  ForEachChild(expr, [&](const Expr& child) { CollectReads(child, locals); });
+}
+
+Usage FindUsage(const Workflow& workflow) {
+  const size_t count = workflow.body.size();
+  Usage usage{.reads = std::vector<std::set<LocalId>>(count),
+              .is_needed = std::vector<bool>(count),
+              .is_shared = std::vector<bool>(count),
+              .charged = std::vector<std::optional<size_t>>(count)};
+  const auto definitions = Definitions(workflow);
+  std::vector<std::set<size_t>> bodies(count);  // per let: the bodies that read it; statement * 1024 + part
+  std::vector<std::set<size_t>> readers(count);
+  for (size_t i = count; i-- > 0;) {
+    const Stmt& stmt = workflow.body[i];
+    const bool is_value = stmt.kind == StmtKind::kLet || stmt.kind == StmtKind::kNode;
+    usage.is_needed[i] = !is_value || !readers[i].empty();
+    if (!usage.is_needed[i]) continue;
+    usage.is_shared[i] = stmt.kind == StmtKind::kLet && bodies[i].size() > 1 && !IsCheap(*stmt.value);
+    if (stmt.kind == StmtKind::kLet) {
+      for (const size_t reader : readers[i]) {
+        const std::optional<size_t> node = workflow.body[reader].kind == StmtKind::kNode ? reader : usage.charged[reader];
+        if (node && (!usage.charged[i] || *node < *usage.charged[i])) usage.charged[i] = node;
+      }
+    }
+    size_t part = 0;
+    ForEachExpr(stmt, [&](const Expr& expr) {
+      std::set<LocalId> locals;
+      CollectReads(expr, locals);
+      const bool is_cut = MayWait(expr) || stmt.fallback != nullptr || stmt.has_policy;
+      for (const LocalId local : locals) {
+        usage.reads[i].insert(local);
+        const auto definition = definitions.find(local);
+        if (definition == definitions.end() || definition->second >= i) continue;
+        readers[definition->second].insert(i);
+        std::set<size_t>& users = bodies[definition->second];
+        if (stmt.kind == StmtKind::kLet && !usage.is_shared[i]) {
+          users.insert(bodies[i].begin(), bodies[i].end());
+        } else {
+          users.insert(i * 1024 + part % 512);
+          if (is_cut) users.insert(i * 1024 + 512 + part % 512);
+        }
+      }
+      if (stmt.kind == StmtKind::kReturn) ++part;
+    });
+  }
+  return usage;
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,373 @@
+#include "compiler/sema/build_workflow.h"
+
+#include <algorithm>
+
+#include "runtime/base/check.h"
+
+namespace wf::sema {
+
+using ir::OpKind;
+using ir::RegionId;
+using ir::SlotId;
+using ir::TaskId;
+using ir::TaskKind;
+using ir::ValueId;
+
+namespace {
+
+template <typename Id>
+size_t Index(Id id) {
+  return static_cast<size_t>(id);
+}
+
+void AddOnce(std::vector<SlotId>& slots, SlotId slot) {
+  if (std::find(slots.begin(), slots.end(), slot) == slots.end()) slots.push_back(slot);
+}
+
+}  // namespace
+
+void WorkflowBuilder::Build(ir::Workflow& result) {
+  usage_ = FindUsage(workflow_);
+  root_ = region_ = OpenRegion(RegionId::kNone, ir::NodeId::kNone);
+  AddNodes();
+  AddPorts(result);
+  AddParamChecks();
+  for (size_t i = 0; i < workflow_.body.size(); ++i) {
+    const Stmt& stmt = workflow_.body[i];
+    if (!usage_.is_needed[i]) continue;
+    if (stmt.kind == StmtKind::kReturn) {
+      BuildReturn(stmt, result);
+      break;
+    }
+    BuildStmt(i);
+    if (stmt.kind == StmtKind::kFail) break;
+  }
+  PruneAfter();
+  result.root = root_;
+}
+
+void WorkflowBuilder::AddNodes() {
+  first_stage_ = static_cast<uint16_t>(out_.stages.size());
+  for (const Workflow::Stage& stage : workflow_.stages) out_.stages.push_back({path_, stage.name, stage.written});
+  const auto add = [&](ir::Node node) {
+    out_.nodes.push_back(std::move(node));
+    return ir::NodeId{static_cast<uint16_t>(out_.nodes.size() - 1)};
+  };
+  own_node_ = node_ = add({.path = path_, .line = c_.LineOf(workflow_.span), .stage = ir::StageId::kNone, .reads = {}});
+  out_.regions[Index(root_)].node = own_node_;
+  std::unordered_map<LocalId, std::set<ir::NodeId>> sources;  // per local: nodes that its value comes from directly
+  for (size_t i = 0; i < workflow_.body.size(); ++i) {
+    const Stmt& stmt = workflow_.body[i];
+    nodes_.push_back(own_node_);
+    if (!usage_.is_needed[i] || (stmt.kind != StmtKind::kNode && stmt.kind != StmtKind::kLet)) continue;
+    std::set<ir::NodeId> reads;
+    for (const LocalId local : usage_.reads[i]) reads.insert(sources[local].begin(), sources[local].end());
+    if (stmt.kind == StmtKind::kLet) {
+      sources[stmt.local] = std::move(reads);
+      continue;
+    }
+    const auto stage = static_cast<ir::StageId>(first_stage_ + stmt.stage);
+    nodes_.back() = add({.path = path_ + "/" + workflow_.locals[stmt.local].name,
+                         .line = c_.LineOf(stmt.span),
+                         .stage = workflow_.stages.empty() ? ir::StageId::kNone : stage,
+                         .reads = {reads.begin(), reads.end()}});
+    sources[stmt.local] = {nodes_.back()};
+  }
+  for (size_t i = 0; i < workflow_.body.size(); ++i) {
+    if (workflow_.body[i].kind == StmtKind::kLet && usage_.charged[i]) nodes_[i] = nodes_[*usage_.charged[i]];
+  }
+}
+
+void WorkflowBuilder::AddPorts(ir::Workflow& result) {
+  ir::Body scratch;
+  BodyWriter writer(c_, scratch, nullptr);
+  for (const Param& param : workflow_.params) {
+    const Local& local = workflow_.locals[param.local];
+    const ir::TypeId type = writer.TypeOf(local.type);
+    SetSlot(param.local, AddSlot(root_, local.name, type));
+    std::optional<ir::Value> missing = param.default_value;
+    if (!missing && !param.required && out_.types[type].kind == ir::TypeKind::kOptional) missing = ir::Value{};
+    result.in.push_back({param.wire_name, type, slots_.at(param.local), std::move(missing), param.required});
+  }
+  for (size_t i = 0; i < workflow_.results.size(); ++i) {
+    result.out.push_back({workflow_.result_wire_names[i], writer.TypeOf(workflow_.results[i].type), SlotId::kNone, {}, true});
+  }
+  for (FreshSymbol fresh : workflow_.param_symbols) {
+    const uint32_t param = fresh.path[0];
+    fresh.path.erase(fresh.path.begin());
+    const LocalId local = workflow_.params[param].local;
+    symbols_[fresh.symbol] = {.local = local, .slot = {}, .type = workflow_.locals[local].type, .fresh = fresh};
+  }
+}
+
+void WorkflowBuilder::AddParamChecks() {
+  if (workflow_.param_checks.empty()) return;
+  AddControl(
+      [&](BodyWriter& writer) {
+        writer.WriteChecks(workflow_.param_checks, 5000);
+        return ValueId::kNone;
+      },
+      true);
+}
+
+void WorkflowBuilder::BuildStmt(size_t index) {
+  const Stmt& stmt = workflow_.body[index];
+  node_ = nodes_[index];
+  switch (stmt.kind) {
+    case StmtKind::kLet:
+      if (usage_.is_shared[index]) {
+        SetSlot(stmt.local, AddRun(workflow_.locals[stmt.local].name, [&](BodyWriter& writer) { return writer.Write(*stmt.value); }));
+      } else {
+        lets_[stmt.local] = stmt.value.get();
+      }
+      AddSymbols(stmt.value->type, stmt.local, SlotId::kNone, stmt.value->fresh);
+      AddSymbols(workflow_.locals[stmt.local].type, stmt.local, SlotId::kNone, {});
+      return;
+    case StmtKind::kRequire:
+    case StmtKind::kFail:
+      AddControl(
+          [&](BodyWriter& writer) {
+            const ValueId holds = stmt.value ? writer.Write(*stmt.value) : writer.builder().Bool(false);
+            if (holds != ValueId::kNone) writer.WriteFailure(stmt.code, stmt.message.get(), writer.builder().Not(holds), stmt.span);
+            return ValueId::kNone;
+          },
+          true);
+      return;
+    case StmtKind::kAnnotate:
+      annotations_.push_back(AddControl(
+          [&](BodyWriter& writer) {
+            const ValueId key = writer.Write(*stmt.message), text = writer.Write(*stmt.value);
+            writer.builder().Emit(OpKind::kAnnotate, ir::TypeId::kNone, {key, text});
+            return ValueId::kNone;
+          },
+          false));
+      return;
+    case StmtKind::kNode:
+      BuildNode(index);
+      return;
+    case StmtKind::kReturn:
+      return;
+  }
+}
+
+void WorkflowBuilder::BuildNode(size_t index) {
+  const Stmt& stmt = workflow_.body[index];
+  stmt_ = &stmt;
+  const std::string& name = workflow_.locals[stmt.local].name;
+  const bool has_region = stmt.has_policy || stmt.fallback != nullptr;
+  const SlotId slot = has_region ? EnterRegion(stmt) : Cut(*stmt.value, name, ir::TypeId::kNone, false);
+  SetSlot(stmt.local, slot);
+  AddSymbols(stmt.value->type, stmt.local, SlotId::kNone, stmt.value->fresh);
+  AddSymbols(workflow_.locals[stmt.local].type, stmt.local, SlotId::kNone, {});
+  stmt_ = nullptr;
+  gates_.clear();
+}
+
+void WorkflowBuilder::BuildReturn(const Stmt& stmt, ir::Workflow& result) {
+  node_ = own_node_;
+  ir::Task task{.kind = TaskKind::kReturn, .region = root_, .node = own_node_};
+  for (size_t i = 0; i < stmt.results.size(); ++i) {
+    const Expr& expr = *stmt.results[i];
+    const std::optional<SlotId> plain = PlainSlot(expr);
+    const SlotId slot = plain ? *plain : AddRun(workflow_.results[i].name, [&](BodyWriter& writer) { return writer.Write(expr); });
+    result.out[i].slot = slot;
+    task.in.push_back(slot);
+  }
+  const TaskId id = AddTask(std::move(task));
+  out_[id].after.insert(out_[id].after.end(), annotations_.begin(), annotations_.end());
+}
+
+// A control point need not be waited for by what waits for a task that waited for it.
+void WorkflowBuilder::PruneAfter() {
+  std::unordered_map<uint32_t, std::set<TaskId>> passed;  // per task: control points that have passed when it ends
+  std::unordered_map<uint32_t, TaskId> writer;
+  for (const TaskId id : out_.regions[Index(root_)].tasks) {
+    ir::Task& task = out_[id];
+    std::set<TaskId> implied;
+    for (const SlotId slot : task.in) {
+      const auto at = writer.find(static_cast<uint32_t>(slot));
+      if (at != writer.end())
+        implied.insert(passed[static_cast<uint32_t>(at->second)].begin(), passed[static_cast<uint32_t>(at->second)].end());
+    }
+    for (const TaskId before : task.after)
+      implied.insert(passed[static_cast<uint32_t>(before)].begin(), passed[static_cast<uint32_t>(before)].end());
+    std::set<TaskId>& own = passed[static_cast<uint32_t>(id)];
+    own = implied;
+    own.insert(task.after.begin(), task.after.end());
+    // A fallback may start because an input was skipped, which says nothing about control.
+    if (task.kind != TaskKind::kEnter) std::erase_if(task.after, [&](TaskId before) { return implied.contains(before); });
+    if (task.out != SlotId::kNone) writer[static_cast<uint32_t>(task.out)] = id;
+  }
+}
+
+// ---- parts ----
+
+RegionId WorkflowBuilder::OpenRegion(RegionId parent, ir::NodeId node) {
+  out_.regions.push_back({.parent = parent, .node = node});
+  return RegionId{static_cast<uint16_t>(out_.regions.size() - 1)};
+}
+
+SlotId WorkflowBuilder::AddSlot(RegionId region, const std::string& name, ir::TypeId type, ir::Store store) {
+  out_.slots.push_back({.name = name, .type = type, .region = region, .store = store});
+  const SlotId id{static_cast<uint16_t>(out_.slots.size() - 1)};
+  out_.regions[Index(region)].slots.push_back(id);
+  return id;
+}
+
+TaskId WorkflowBuilder::AddTask(ir::Task task) {
+  if (task.region == root_) task.after = controls_;
+  if (task.kind != TaskKind::kModel) {
+    for (const SlotId gate : gates_) AddOnce(task.in, gate);
+  }
+  out_.tasks.push_back(std::move(task));
+  const TaskId id{static_cast<uint16_t>(out_.tasks.size() - 1)};
+  out_.regions[Index(out_.tasks.back().region)].tasks.push_back(id);
+  return id;
+}
+
+ir::Body WorkflowBuilder::WriteTaskBody(ir::Task& task, const WriteBody& write) {
+  ir::Body body;
+  BodyWriter writer(c_, body, this);
+  writer.builder().set_line(out_[task.node].line);
+  const ValueId result = write(writer);
+  writer.builder().Close(result);
+  for (const ValueId id : body.blocks[0].ops) {
+    if (body[id].kind == OpKind::kSlot) AddOnce(task.in, SlotId{static_cast<uint16_t>(body[id].imm)});
+  }
+  return body;
+}
+
+SlotId WorkflowBuilder::AddRun(const std::string& name, const WriteBody& write, ir::TypeId type, ir::Store store) {
+  ir::Task task{.kind = TaskKind::kRun, .region = region_, .node = node_};
+  task.body = WriteTaskBody(task, write);
+  const ValueId result = task.body.blocks[0].result;
+  if (result != ValueId::kNone) type = task.body[result].type;
+  if (type == ir::TypeId::kNone) type = out_.types.Scalar(DType::kBool);  // of a node that only fails
+  task.out = AddSlot(region_, name, type, store);
+  const SlotId out = task.out;
+  AddTask(std::move(task));
+  return out;
+}
+
+TaskId WorkflowBuilder::AddControl(const WriteBody& write, bool is_control) {
+  ir::Task task{.kind = TaskKind::kRun, .region = region_, .node = node_};
+  task.body = WriteTaskBody(task, write);
+  task.control = is_control;
+  const TaskId id = AddTask(std::move(task));
+  if (is_control) {
+    out_[id].after.clear();  // control points decide side by side
+    controls_.push_back(id);
+    // All reads of parameters rely on the check of their dimensions, which is the first control point.
+    if (!workflow_.param_checks.empty() && controls_.size() > 1) out_[id].after = {controls_[0]};
+  }
+  return id;
+}
+
+ir::PolicyId WorkflowBuilder::Intern(const ir::Policy& policy) {
+  const auto found = std::find(out_.policies.begin(), out_.policies.end(), policy);
+  const auto index = static_cast<uint16_t>(found - out_.policies.begin());
+  if (found == out_.policies.end()) out_.policies.push_back(policy);
+  return ir::PolicyId{index};
+}
+
+bool WorkflowBuilder::IsInside(RegionId inner, RegionId outer) const {
+  for (; inner != RegionId::kNone; inner = out_.regions[Index(inner)].parent) {
+    if (inner == outer) return true;
+  }
+  return false;
+}
+
+std::vector<SlotId> WorkflowBuilder::OuterReads(RegionId region) const {
+  std::vector<SlotId> reads;
+  for (size_t r = Index(region); r < out_.regions.size(); ++r) {
+    if (!IsInside(RegionId{static_cast<uint16_t>(r)}, region)) continue;
+    for (const TaskId id : out_.regions[r].tasks) {
+      for (const auto* slots : {&out_[id].in, &out_[id].settled}) {
+        for (const SlotId slot : *slots) {
+          if (!IsInside(out_[slot].region, region)) AddOnce(reads, slot);
+        }
+      }
+    }
+  }
+  return reads;
+}
+
+void WorkflowBuilder::SetSlot(LocalId local, SlotId slot) { slots_[local] = slot; }
+
+void WorkflowBuilder::AddSymbols(TypeRef type, std::optional<LocalId> local, SlotId slot, const std::vector<FreshSymbol>& fresh) {
+  for (const FreshSymbol& symbol : fresh) {
+    symbols_.try_emplace(symbol.symbol, SymbolSource{.local = local, .slot = slot, .type = type, .fresh = symbol});
+  }
+  if (type->kind != TypeKind::kTensor) return;
+  for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
+    const std::optional<Dim::Linear> linear = type->dims[axis].AsLinear();
+    if (!linear || linear->mul <= 0) continue;
+    const FreshSymbol symbol{.symbol = linear->symbol, .path = {}, .axis = axis};
+    symbols_.try_emplace(linear->symbol, SymbolSource{.local = local, .slot = slot, .type = type, .fresh = symbol});
+  }
+}
+
+// ---- Outer ----
+
+ValueId WorkflowBuilder::Read(BodyWriter& writer, LocalId local) {
+  if (const auto slot = slots_.find(local); slot != slots_.end()) return writer.builder().Slot(slot->second);
+  const auto let = lets_.find(local);
+  WF_CHECK(let != lets_.end(), workflow_.locals[local].name);
+  return writer.Write(*let->second);
+}
+
+std::optional<ValueId> WorkflowBuilder::Symbol(BodyWriter& writer, const std::string& symbol) {
+  const auto found = symbols_.find(symbol);
+  if (found == symbols_.end()) return {};
+  const SymbolSource& source = found->second;
+  if (!source.local && !IsInside(region_, out_[source.slot].region)) return {};
+  return writer.AtRoot([&] {
+    const ValueId value = source.local ? writer.ReadOuter(*source.local) : writer.builder().Slot(source.slot);
+    return writer.SolveAt(value, source.type, source.fresh);
+  });
+}
+
+std::optional<SlotId> WorkflowBuilder::CutSlot(const Expr& expr) const {
+  const auto found = cut_.find(&expr);
+  return found == cut_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Renumber(ir::Program& program) {
+  std::vector<SlotId> slot_of(program.slots.size());
+  std::vector<TaskId> task_of(program.tasks.size());
+  std::vector<ir::Slot> slots;
+  std::vector<ir::Task> tasks;
+  for (ir::Region& region : program.regions) {
+    for (SlotId& slot : region.slots) {
+      slot_of[Index(slot)] = SlotId{static_cast<uint16_t>(slots.size())};
+      slots.push_back(std::move(program.slots[Index(slot)]));
+      slot = slot_of[Index(slot)];
+    }
+    for (TaskId& task : region.tasks) {
+      task_of[Index(task)] = TaskId{static_cast<uint16_t>(tasks.size())};
+      tasks.push_back(std::move(program.tasks[Index(task)]));
+      task = task_of[Index(task)];
+    }
+  }
+  program.slots = std::move(slots);
+  program.tasks = std::move(tasks);
+  const auto move_slot = [&](SlotId& slot) {
+    if (slot != SlotId::kNone) slot = slot_of[Index(slot)];
+  };
+  for (ir::Region& region : program.regions) move_slot(region.result);
+  for (ir::Task& task : program.tasks) {
+    move_slot(task.out);
+    std::for_each(task.in.begin(), task.in.end(), move_slot);
+    std::for_each(task.settled.begin(), task.settled.end(), move_slot);
+    for (TaskId& before : task.after) before = task_of[Index(before)];
+    for (ir::Op& op : task.body.ops) {
+      if (op.kind == OpKind::kSlot) op.imm = Index(slot_of[op.imm]);
+    }
+  }
+  for (ir::Workflow& workflow : program.workflows) {
+    for (ir::Port& port : workflow.in) move_slot(port.slot);
+    for (ir::Port& port : workflow.out) move_slot(port.slot);
+  }
+}
+
+}  // namespace wf::sema

@@ -14,7 +14,7 @@ namespace wf::test {
 
 struct SimOptions {
   uint64_t seed = 1;
-  int requests = 12;
+  int requests = 24;
   bool with_faults = false;      // memory is refused now and then
   int most_steps = 200'000;      // more: the world hangs
 };

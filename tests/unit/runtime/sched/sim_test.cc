@@ -29,11 +29,11 @@ void RunSeeds(uint64_t first, uint64_t count, bool with_faults, Sums* sums) {
 
 TEST(Simulation, EveryScheduleAnswersAsTheInterpreterDoes) {
   const uint64_t only = FromEnvironment("WF_SIM_SEED", 0);
-  const uint64_t seeds = only != 0 ? 1 : FromEnvironment("WF_SIM_SEEDS", 1600);
+  const uint64_t seeds = only != 0 ? 1 : FromEnvironment("WF_SIM_SEEDS", 1800);
   Sums sums;
   RunSeeds(only != 0 ? only : 1, seeds, false, &sums);
   if (only != 0 || HasFatalFailure()) return;
-  EXPECT_GT(sums.answered, seeds * 8);              // the worlds are not idle
+  EXPECT_GT(sums.answered, seeds * 16);              // the worlds are not idle
   EXPECT_GT(sums.succeeded, sums.answered / 5);     // nor all failures
   EXPECT_GT(sums.batches_of_several, seeds / 10);   // and requests do share batches
 }

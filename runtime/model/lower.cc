@@ -27,7 +27,7 @@ std::vector<int64_t> Extents(const onnx::Shape& shape, size_t begin) {
 class Lowering {
  public:
   Lowering(const Program& program, size_t node, std::vector<onnx::Known>& known)
-      : program_(program), node_(program.graph.nodes[node]), context_(program.graph, node_, known), then_(program.then[node]) {}
+      : node_(program.graph.nodes[node]), context_(program.graph, node_, known), then_(program.then[node]) {}
 
   Result<Lowered> Run() {
     Lowered lowered;
@@ -268,7 +268,6 @@ class Lowering {
     lowered.in.resize(1);
   }
 
-  const Program& program_;
   const onnx::Node& node_;
   const onnx::NodeContext context_;
   const kernels::Unary then_;

@@ -19,7 +19,7 @@ constexpr int64_t kHeldBytes = 4096;                     // results up to this s
 
 class Optimiser {
  public:
-  explicit Optimiser(std::shared_ptr<const onnx::Model> model) : model_(std::move(model)) {
+  Optimiser(std::shared_ptr<const onnx::Model> model, int64_t max_bytes) : model_(std::move(model)), left_bytes_(max_bytes) {
     program_.path = model_->path;
     program_.graph = model_->graph;
     for (const onnx::Weight& weight : model_->graph.weights) program_.constants.push_back(std::make_shared<FileConstant>(model_, weight));
@@ -66,7 +66,7 @@ class Optimiser {
       if (in >= 0 && !IsConstant(in)) return Status::Ok();
     }
     kernels::Operation operation;
-    WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(node.out[0])], kMaxFoldedBytes - folded_bytes_, operation.out));
+    WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(node.out[0])], left_bytes_, operation.out));
     auto lowered = Lower(program_, index, known_);
     if (!lowered.ok()) return lowered.status();
     if (lowered->alias) lowered->params = kernels::Copy{};
@@ -106,7 +106,7 @@ class Optimiser {
     auto call = (*kernel)->Bind(buffers);
     if (!call.ok()) return call.status();
     if (const char* failure = (*call)->Run()) return Status(base::kInvalidArgument, failure);
-    folded_bytes_ += operation.out.size_bytes();
+    left_bytes_ -= operation.out.size_bytes();
     const int weight =
         AddConstant(ValueOf(node.out[0]).name, operation.out.dtype, operation.out.dim, std::make_shared<HeldConstant>(result));
     if (operation.out.size_bytes() <= kHeldBytes) {
@@ -287,11 +287,13 @@ class Optimiser {
   std::vector<bool> gone_;
   std::vector<int> uses_;
   std::vector<size_t> reader_;  // of a value with one use
-  int64_t folded_bytes_ = 0;
+  int64_t left_bytes_;          // that folding may still take
 };
 
 }  // namespace
 
-Result<Program> Optimise(std::shared_ptr<const onnx::Model> model) { return Optimiser(std::move(model)).Run(); }
+Result<Program> Optimise(std::shared_ptr<const onnx::Model> model, int64_t max_bytes) {
+  return Optimiser(std::move(model), max_bytes).Run();
+}
 
 }  // namespace wf::model

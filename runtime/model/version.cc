@@ -150,7 +150,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
     if (port.dtype == onnx::kStringType)
       return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no kernel does", path, port.name));
   }
-  auto program = Optimise(file);
+  auto program = Optimise(file, std::min(options.max_bytes, int64_t{256} << 20));
   if (!program.ok()) return program.status();
   version->program_ = *std::move(program);
   if (options.warm_up) WF_RETURN_IF_ERROR(version->WarmUp());
@@ -302,7 +302,8 @@ Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std:
     const int64_t given = (*plan)->outputs()[i].info.dim[static_cast<size_t>(axes_.axis[inputs.size() + i])];
     if (given == rows) continue;
     const std::string& output = file_->signature.outputs[i].name;
-    return Status(base::kFailedPrecondition, fmt::format("`{}`: output `{}` has {} rows for {} samples", program_.path, output, given, rows));
+    return Status(base::kFailedPrecondition,
+                  fmt::format("`{}`: output `{}` has {} rows for {} samples", program_.path, output, given, rows));
   }
   auto bound = std::make_unique<Bound>();
   bound->shapes = std::move(shapes);

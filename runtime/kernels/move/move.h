@@ -15,7 +15,7 @@ struct Concat {
 };
 struct Slice {
   std::vector<int64_t> start, step;
-};            // per axis, within the input; the output's shape says how many
+};  // per axis, within the input; the output's shape says how many
 struct Pad {  // input 1, when present: the value, one element
   enum class Mode : uint8_t { kConstant, kEdge, kReflect };
   Mode mode = Mode::kConstant;
@@ -24,7 +24,7 @@ struct Pad {  // input 1, when present: the value, one element
 };
 struct Gather {
   size_t axis = 0;
-};                // indices are i32 or i64, from either end; beyond either end the call fails
+};  // indices are i32 or i64, from either end; beyond either end the call fails
 struct Where {};  // condition ? a : b, all broadcasting
 struct Copy {};   // as is: a result that is an input or a constant
 

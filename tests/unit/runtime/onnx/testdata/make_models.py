@@ -5,6 +5,7 @@ Needed only to change them:  python3 -m venv v && v/bin/pip install onnx onnxrun
 
 Writes beside itself:
   cnn.onnx external.onnx external.weights     whole models for tests that open files
+  ../../../../fuzz/*/corpus/*.onnx       small models to start fuzzing from
   op_cases.bin      one model per operator form, with inputs and the outputs that ONNX Runtime computes
   net_cases.bin     the same for whole networks
 A case file is a sequence of records: name, model, inputs, outputs. A text or a model is u32 length and bytes; a list of tensors is u32 count, each tensor
@@ -23,6 +24,8 @@ from onnx import numpy_helper as nh
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 rng = np.random.default_rng(7)
+SEEDS = {"Conv pads", "MaxPool ceil", "Gemm transB", "MatMul weight 3d by 2d", "Reshape", "Slice steps", "Pad reflect", "Squeeze", "Concat", "Gather axis 1",
+         "ReduceMean opset 18", "Softmax opset 11", "Cast to f16", "Where", "Clip inputs", "BatchNormalization", "residual 1", "attention 1", "embedding 3"}
 DTYPES = {"bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7, "uint32": 8, "uint64": 9, "float16": 10,
           "float32": 12, "float64": 13}
 
@@ -72,6 +75,12 @@ class Cases:
         results = session.run(None, feeds)
         self.text(name.encode())
         self.text(data)
+        if name in SEEDS:
+            for target in ["onnx", "model"]:
+                folder = os.path.join(HERE, "../../../../fuzz", target, "corpus")
+                os.makedirs(folder, exist_ok=True)
+                with open(os.path.join(folder, name.replace(" ", "_").lower() + ".onnx"), "wb") as f:
+                    f.write(data)
         self.tensors([feeds[i.name] for i in session.get_inputs()])
         self.tensors(results)
 

@@ -1,0 +1,20 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/model/version.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const int fd = memfd_create("model", MFD_CLOEXEC);
+  WF_CHECK(fd >= 0);
+  WF_CHECK(write(fd, data, size) == static_cast<ssize_t>(size));
+  wf::model::LoadOptions options;
+  options.max_rows = 2;
+  options.max_bytes = 16 << 10;
+  const auto version = wf::model::Version::Load("/proc/self/fd/" + std::to_string(fd), options);
+  if (!version.ok()) WF_CHECK(!version.status().message().empty());
+  close(fd);
+  return 0;
+}

@@ -1,0 +1,19 @@
+#include <cstdint>
+#include <vector>
+
+#include "runtime/onnx/reader.h"
+#include "runtime/onnx/signature.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto model = wf::onnx::ReadModelBytes({data, size}, "fuzz.onnx", {.max_graph_bytes = 1 << 20, .max_weight_bytes = 1 << 20});
+  if (!model.ok()) {
+    WF_CHECK(!model.status().message().empty());
+    return 0;
+  }
+  (void)wf::onnx::ChooseBatchAxis(model->signature);
+  for (const wf::onnx::Weight& weight : model->graph.weights) {
+    std::vector<uint8_t> elements(static_cast<size_t>(weight.size_bytes()));
+    (void)wf::onnx::ReadElements(*model, weight, elements);
+  }
+  return 0;
+}

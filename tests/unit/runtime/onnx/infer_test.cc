@@ -1,0 +1,147 @@
+#include "runtime/onnx/infer.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/runtime/onnx/builder.h"
+#include "tests/unit/runtime/onnx/case_file.h"
+
+namespace wf::onnx {
+namespace {
+
+using testing::Builder;
+using Extents = Builder::Extents;
+
+// The result's type for one node with inputs x0, x1, ... of the shapes given.
+struct One {
+  explicit One(const std::string& op, std::vector<Extents> in, int64_t opset = 17) : builder(opset) {
+    std::vector<std::string> names;
+    for (Extents& shape : in) {
+      names.push_back("x" + std::to_string(names.size()));
+      builder.Input(names.back(), shape);
+    }
+    builder.Output("y");
+    node = &builder.Node(op, names, {"y"});
+  }
+  One& Ints(const std::string& name, const std::vector<int64_t>& values) {
+    Builder::Ints(*node, name, values);
+    return *this;
+  }
+  One& Int(const std::string& name, int64_t value) {
+    Builder::Int(*node, name, value);
+    return *this;
+  }
+  One& Weight(const std::vector<int64_t>& dim) {
+    int64_t count = 1;
+    for (const int64_t extent : dim) count *= extent;
+    builder.Floats("w" + std::to_string(node->input_size()), dim, static_cast<size_t>(count));
+    node->add_input("w" + std::to_string(node->input_size()));
+    return *this;
+  }
+  One& Longs(const std::vector<int64_t>& values) {
+    builder.Longs("w" + std::to_string(node->input_size()), values);
+    node->add_input("w" + std::to_string(node->input_size()));
+    return *this;
+  }
+  std::string Result() {
+    const auto model = builder.Read();
+    return model.ok() ? model->signature.outputs[0].ToString().substr(3) : model.status().message();
+  }
+  Builder builder;
+  pb::NodeProto* node;
+};
+
+TEST(InferShapes, WindowsKeepSymbols) {
+  EXPECT_EQ(One("Conv", {{"n", 3, "h", "w"}}).Weight({8, 3, 3, 3}).Result(), "f32[n, 8, h - 2, w - 2]");
+  EXPECT_EQ(One("Conv", {{"n", 3, "h", "w"}}).Weight({8, 3, 3, 3}).Ints("strides", {2, 2}).Ints("pads", {1, 1, 1, 1}).Result(),
+            "f32[n, 8, (h + 1)/2, (w + 1)/2]");
+  EXPECT_EQ(One("MaxPool", {{"n", 3, "h", 28}}).Ints("kernel_shape", {2, 2}).Ints("strides", {2, 2}).Result(), "f32[n, 3, h/2, 14]");
+  EXPECT_EQ(One("GlobalAveragePool", {{"n", 3, "h", "w"}}).Result(), "f32[n, 3, 1, 1]");
+}
+
+TEST(InferShapes, ProductsAndBroadcasts) {
+  EXPECT_EQ(One("MatMul", {{"n", "t", 8}}).Weight({8, 5}).Result(), "f32[n, t, 5]");
+  EXPECT_EQ(One("MatMul", {{"n", 4, "t", 8}, {"n", 4, 8, "t"}}).Result(), "f32[n, 4, t, t]");
+  EXPECT_EQ(One("Gemm", {{"n", 8}}).Weight({5, 8}).Weight({5}).Int("transB", 1).Result(), "f32[n, 5]");
+  EXPECT_EQ(One("Add", {{"n", 1, 4}, {3, 1}}).Result(), "f32[n, 3, 4]");
+  EXPECT_EQ(One("Add", {{"n", 4}, {"n", 4}}).Result(), "f32[n, 4]");
+  EXPECT_EQ(One("Add", {{"n"}, {"m"}}).Result(), "f32[_]");
+}
+
+TEST(InferShapes, ReshapesFollowSymbols) {
+  EXPECT_EQ(One("Reshape", {{"n", 3, "h", 4}}).Longs({0, -1}).Result(), "f32[n, 12*h]");
+  EXPECT_EQ(One("Reshape", {{"n", 3, 4}}).Longs({-1, 12}).Result(), "f32[n, 12]");
+  EXPECT_EQ(One("Flatten", {{"n", 3, "h"}}).Result(), "f32[n, 3*h]");
+  EXPECT_EQ(One("Transpose", {{"n", 3, "h"}}).Ints("perm", {2, 0, 1}).Result(), "f32[h, n, 3]");
+  EXPECT_EQ(One("Slice", {{"n", "h"}}).Longs({1}).Longs({INT64_MAX}).Longs({1}).Result(), "f32[n, h - 1]");
+  EXPECT_EQ(One("Concat", {{"n", 3}, {"n", "k"}}).Int("axis", 1).Result(), "f32[n, k + 3]");
+  EXPECT_EQ(One("Pad", {{"n", "h"}}).Longs({0, 1, 0, 2}).Result(), "f32[n, h + 3]");
+}
+
+TEST(InferShapes, ShapesComputedInTheGraphAreFollowed) {
+  Builder b;  // y = reshape(x, concat(shape(x)[0:1] * 2, [-1]))
+  b.Input("x", {"n", 4, 6}).Output("y");
+  Builder::Int(b.Node("Shape", {"x"}, {"s"}), "end", 1);
+  b.Longs("two", {2});
+  b.Longs("rest", {-1});
+  b.Node("Mul", {"s", "two"}, {"s2"});
+  Builder::Int(b.Node("Concat", {"s2", "rest"}, {"to"}), "axis", 0);
+  b.Node("Reshape", {"x", "to"}, {"y"});
+  const auto model = b.Read();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->signature.outputs[0].ToString(), "y: f32[2*n, 12]");
+}
+
+TEST(InferShapes, SaysWhatDoesNotFit) {
+  EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 4, 3, 3}).Result(),
+            "`x.onnx`: node `n` (Conv): input f32[n, 3, 8, 8] has 3 channels, weights f32[8, 4, 3, 3] in 1 groups take 4");
+  EXPECT_EQ(One("Conv", {{"n", 3, 2, 2}}).Weight({8, 3, 3, 3}).Result(),
+            "`x.onnx`: node `n` (Conv): input f32[n, 3, 2, 2] is smaller than the window");
+  EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 3, 3, 3}).Ints("dilations", {1}).Result(),
+            "`x.onnx`: node `n` (Conv): dilations [1] for 2 spatial axes");
+  EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 3, 3, 3}).Ints("kernel_shape", {5, 5}).Result(),
+            "`x.onnx`: node `n` (Conv): kernel_shape [5, 5] where the weights have [3, 3]");
+  EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 3, 3, 3}).Int("group", 3).Result(),
+            "`x.onnx`: node `n` (Conv): 3 groups for 8 filters");
+  EXPECT_EQ(One("MatMul", {{"n", 7}}).Weight({8, 5}).Result(),
+            "`x.onnx`: node `n` (MatMul): inputs f32[n, 7] and f32[8, 5] cannot be multiplied");
+  EXPECT_EQ(One("Add", {{3}, {4}}).Result(), "`x.onnx`: node `n` (Add): inputs f32[3] and f32[4] do not broadcast");
+  EXPECT_EQ(One("Reshape", {{3, 4}}).Longs({5, -1}).Result(), "`x.onnx`: node `n` (Reshape): f32[3, 4] has other than f32[5, -1] elements");
+  EXPECT_EQ(One("Reshape", {{3, 4}}).Longs({-1, -1}).Result(), "`x.onnx`: node `n` (Reshape): two axes of extent -1");
+  EXPECT_EQ(One("Transpose", {{3, 4}}).Ints("perm", {0, 0}).Result(), "`x.onnx`: node `n` (Transpose): perm [0, 0] for f32[3, 4]");
+  EXPECT_EQ(One("Softmax", {{3, 4}}).Int("axis", 2).Result(), "`x.onnx`: node `n` (Softmax): axis 2 of a tensor with 2 axes");
+  EXPECT_EQ(One("Slice", {{4}}).Longs({0}).Longs({4}).Longs({0}).Longs({0}).Result(), "`x.onnx`: node `n` (Slice): a step of 0");
+  EXPECT_EQ(One("MaxPool", {{1, 1, 4}}).Ints("kernel_shape", {2}).Ints("pads", {2, 0}).Result(),
+            "`x.onnx`: node `n` (MaxPool): padding as large as the window");
+}
+
+TEST(InferShapes, HugeNumbersDoNotOverflow) {
+  EXPECT_NE(One("Pad", {{"n"}}).Longs({INT64_MAX, INT64_MAX}).Result().find("a pad out of range"), std::string::npos);
+  EXPECT_NE(One("MaxPool", {{1, 1, 4}}).Ints("kernel_shape", {INT64_MAX}).Result().find("kernel_shape"), std::string::npos);
+  EXPECT_NE(One("Conv", {{1, 1, 4}}).Weight({1, 1, 3}).Ints("strides", {INT64_MIN}).Result().find("strides"), std::string::npos);
+  EXPECT_NE(One("Conv", {{1, 1, 4}}).Weight({1, 1, 3}).Ints("dilations", {1 << 30}).Result().find("a window larger than any tensor"),
+            std::string::npos);
+  EXPECT_EQ(One("Slice", {{4}}).Longs({INT64_MIN}).Longs({INT64_MIN}).Longs({0}).Longs({INT64_MIN}).Result(), "f32[1]");
+}
+
+// The shapes that inference computes must be those that the operators have in reality.
+TEST(InferShapes, AgreesWithOnnxRuntimeOnEveryCase) {
+  for (const char* file : {"op_cases.bin", "net_cases.bin"}) {
+    for (const testing::Case& each : testing::CaseReader(file).All()) {
+      SCOPED_TRACE(each.name);
+      const auto model = ReadModelBytes(each.model, each.name);
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      std::vector<Port> inputs = model->signature.inputs;
+      for (size_t i = 0; i < inputs.size(); ++i) inputs[i].dim.assign(each.in[i].dim.begin(), each.in[i].dim.end());
+      const auto known = InferShapes(model->graph, inputs, each.name);
+      ASSERT_TRUE(known.ok()) << known.status().message();
+      for (size_t i = 0; i < each.out.size(); ++i) {
+        const Known& output = (*known)[static_cast<size_t>(model->graph.outputs[i])];
+        EXPECT_EQ(output.dtype, each.out[i].dtype);
+        EXPECT_EQ(output.dim, Shape(each.out[i].dim.begin(), each.out[i].dim.end()));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wf::onnx

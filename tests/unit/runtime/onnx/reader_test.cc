@@ -1,0 +1,227 @@
+#include "runtime/onnx/reader.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/unit/runtime/onnx/builder.h"
+#include "tests/unit/runtime/onnx/case_file.h"
+
+namespace wf::onnx {
+namespace {
+
+using testing::Builder;
+using testing::DataPath;
+using testing::ReadFile;
+
+Builder Relu() {
+  Builder b;
+  b.Input("x", {"n", 4}).Output("y", {"n", 4});
+  b.Node("Relu", {"x"}, {"y"}, "r1");
+  return b;
+}
+
+std::string ErrorOf(const std::string& bytes) {
+  const auto model = ReadModelBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "x.onnx");
+  return model.ok() ? "" : model.status().message();
+}
+
+TEST(ReadModel, GivesSignatureAndGraph) {
+  const auto model = ReadModel(DataPath("cnn.onnx"));
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_EQ(model->signature.inputs.size(), 1u);
+  EXPECT_EQ(model->signature.inputs[0].ToString(), "image: f32[n, 1, 28, 28]");
+  EXPECT_EQ(model->signature.outputs[0].ToString(), "logits: f32[n, 10]");
+  EXPECT_EQ(model->opset, 17);
+  EXPECT_EQ(model->graph.nodes.size(), 11u);
+  EXPECT_EQ(model->graph.nodes[0].Describe(), "node `c1_node` (Conv)");
+}
+
+TEST(ReadModel, LeavesLargeWeightsInTheFile) {
+  const auto model = ReadModel(DataPath("cnn.onnx"));
+  ASSERT_TRUE(model.ok());
+  int in_file = 0;
+  for (const Weight& weight : model->graph.weights) {
+    in_file += weight.held ? 0 : 1;
+    EXPECT_EQ(weight.held, weight.size_bytes() <= 1024) << weight.name;
+    std::vector<uint8_t> elements(static_cast<size_t>(weight.size_bytes()));
+    ASSERT_TRUE(ReadElements(*model, weight, elements).ok());
+    float first;
+    std::memcpy(&first, elements.data(), 4);
+    EXPECT_LT(std::abs(first), 10) << weight.name;
+  }
+  EXPECT_EQ(in_file, 2);
+}
+
+TEST(ReadModel, DecodesElementsThatAreWrittenAsNumbers) {
+  Builder b;
+  b.Input("x", {1}, pb::INT64).Output("y");
+  pb::TensorProto& tensor = b.Tensor("w", {1000}, pb::INT64);
+  for (int64_t i = 0; i < 1000; ++i) tensor.add_int64_data(i * i * (i % 2 == 0 ? 1 : -1));
+  b.Node("Add", {"x", "w"}, {"y"});
+  const auto model = b.Read();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const Weight& weight = model->graph.weights[0];
+  EXPECT_FALSE(weight.held);
+  std::vector<int64_t> elements(1000);
+  ASSERT_TRUE(ReadElements(*model, weight, {reinterpret_cast<uint8_t*>(elements.data()), 8000}).ok());
+  EXPECT_EQ(elements[30], 900);
+  EXPECT_EQ(elements[999], -998001);
+}
+
+TEST(ReadModel, NamesTheFileThatIsMissing) {
+  EXPECT_EQ(ReadModel("/no/such/model.onnx").status().message(), "`/no/such/model.onnx`: no such file");
+  EXPECT_EQ(ReadModel("/no/such/model.onnx").status().code(), base::kNotFound);
+  EXPECT_EQ(ReadModel("/tmp").status().message(), "`/tmp`: a folder, not a file");
+}
+
+TEST(ReadModel, RefusesWhatIsNoModel) {
+  EXPECT_EQ(ErrorOf(""), "`x.onnx`: not an ONNX model: it holds no graph");
+  EXPECT_EQ(ErrorOf("hello, this is text"), "`x.onnx`: not an ONNX model: a field of no known kind at byte 2");
+  EXPECT_EQ(ErrorOf("\x3a\x7f"
+                    "short"),
+            "`x.onnx`: not an ONNX model, or cut short: the field at byte 0 takes 127 bytes, 5 are left");
+  EXPECT_NE(ErrorOf("\x89PNG\r\n\x1a\n").find("not an ONNX model"), std::string::npos);
+  EXPECT_NE(ErrorOf(std::string(64, '\0')).find("not an ONNX model: a field number out of range at byte 0"), std::string::npos);
+}
+
+TEST(ReadModel, RefusesEveryPrefixOfAModel) {
+  const std::string bytes = Relu().Bytes();
+  ASSERT_EQ(ErrorOf(bytes), "");
+  for (size_t length = 0; length < bytes.size(); ++length) EXPECT_NE(ErrorOf(bytes.substr(0, length)), "") << length;
+}
+
+TEST(ReadModel, NamesAnUnknownOperatorWithOpsetAndNode) {
+  Builder b;
+  b.Input("x", {4}).Output("y");
+  b.Node("Frobnicate", {"x"}, {"y"}, "f7");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `f7` (Frobnicate): operator `Frobnicate` of ai.onnx, opset 17, is not supported");
+  b.graph.mutable_node(0)->set_domain("com.example");
+  auto& set = *b.model().add_opset_import();
+  set.set_domain("com.example");
+  set.set_version(3);
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `f7` (Frobnicate): operator `Frobnicate` of `com.example`, opset 3, is not supported");
+  b.graph.mutable_node(0)->clear_name();
+  EXPECT_EQ(b.Error(), "`x.onnx`: node 0 (Frobnicate): operator `Frobnicate` of `com.example`, opset 3, is not supported");
+}
+
+TEST(ReadModel, RefusesFunctionsOfTheModel) {
+  Builder b = Relu();
+  b.graph.mutable_node(0)->set_op_type("Mine");
+  b.graph.mutable_node(0)->set_domain("local");
+  auto& function = *b.model().add_functions();
+  function.set_name("Mine");
+  function.set_domain("local");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `r1` (Mine): functions defined in the model are not supported; inline them when exporting");
+}
+
+TEST(ReadModel, RefusesOperatorSetsItDoesNotKnow) {
+  Builder old(6), fresh(99);
+  EXPECT_EQ(old.Error(), "`x.onnx`: operator set 6 of ai.onnx is not supported; 7 to 22 are");
+  EXPECT_EQ(fresh.Error(), "`x.onnx`: operator set 99 of ai.onnx is not supported; 7 to 22 are");
+}
+
+TEST(ReadModel, ChecksEdges) {
+  Builder b = Relu();
+  b.graph.mutable_node(0)->set_input(0, "z");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `r1` (Relu): it reads `z`, which neither an input, an initialiser nor an earlier node provides");
+  Builder twice = Relu();
+  twice.Node("Relu", {"x"}, {"y"}, "r2");
+  EXPECT_EQ(twice.Error(), "`x.onnx`: node `r2` (Relu): it writes `y`, which exists already");
+  Builder none = Relu();
+  none.graph.mutable_output(0)->set_name("q");
+  EXPECT_EQ(none.Error(), "`x.onnx`: output `q` is written by no node");
+  Builder arity = Relu();
+  arity.graph.mutable_node(0)->add_input("x");
+  EXPECT_EQ(arity.Error(), "`x.onnx`: node `r1` (Relu): 2 inputs, wanted 1 to 1");
+}
+
+TEST(ReadModel, RefusesAttributesItDoesNotUnderstand) {
+  Builder b = Relu();
+  Builder::Int(*b.graph.mutable_node(0), "turbo", 1);
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `r1` (Relu): attribute `turbo` is not supported");
+  Builder kind;
+  kind.Input("x", {4, 4}).Output("y");
+  Builder::Int(kind.Node("Transpose", {"x"}, {"y"}), "perm", 1);
+  EXPECT_EQ(kind.Error(), "`x.onnx`: node `n` (Transpose): attribute `perm` has another type than the operator's");
+}
+
+TEST(ReadModel, RefusesWeightsWhoseElementsDoNotFitTheirShape) {
+  const auto error = [](int64_t extent, size_t count) {
+    Builder b;
+    b.Input("x", {4}).Output("y");
+    b.Floats("w", {extent}, count);
+    b.Node("Add", {"x", "w"}, {"y"});
+    return b.Error();
+  };
+  EXPECT_EQ(error(4, 4), "");
+  EXPECT_EQ(error(4, 3), "`x.onnx`: initialiser `w`: 12 bytes of elements where its shape takes 16");
+  EXPECT_EQ(error(4000, 3999), "`x.onnx`: initialiser `w`: 15996 bytes of elements where its shape takes 16000");
+  EXPECT_EQ(error(-4, 4), "`x.onnx`: initialiser `w`: a negative extent, -4");
+  EXPECT_EQ(error(INT64_MAX / 2, 4), "`x.onnx`: initialiser `w`: more elements than fit into memory");
+}
+
+TEST(ReadModel, RefusesElementTypesItDoesNotHave) {
+  Builder b;
+  b.Input("x", {4}, pb::FLOAT8E4M3FN).Output("y");
+  b.Node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(b.Error(), "`x.onnx`: input `x` has elements of type FLOAT8E4M3FN, which are not supported");
+  Builder weight = Relu();
+  weight.Tensor("w", {2}, pb::INT4).set_raw_data("a");
+  EXPECT_EQ(weight.Error(), "`x.onnx`: initialiser `w`: elements of type INT4 are not supported");
+}
+
+TEST(ReadModel, AnOutputMustBeWhatTheNodesCompute) {
+  Builder b;
+  b.Input("x", {"n", 4}).Output("y", {"n", 5});
+  b.Node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(b.Error(), "`x.onnx`: output y: f32[n, 5] is declared, but the nodes compute f32[n, 4]");
+}
+
+TEST(ReadModel, NamesFromTheFileAreMadePrintable) {
+  Builder b;
+  b.Input("x", {4}).Output("y");
+  b.Node("Bad\x01\xff", {"x"}, {"y"}, "a\nb");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `a?b` (Bad?\?): operator `Bad?\?` of ai.onnx, opset 17, is not supported");
+  Builder port;
+  port.Input("x\n", {4}).Output("y");
+  EXPECT_EQ(port.Error(), "`x.onnx`: input with a name that is not printable UTF-8, `x?`");
+}
+
+TEST(ReadModel, AConstantNodeIsAWeight) {
+  Builder b;
+  b.Input("x", {2}).Output("y");
+  auto& attribute = *b.Node("Constant", {}, {"c"}).add_attribute();
+  attribute.set_name("value_floats");
+  attribute.set_type(pb::AttributeProto::FLOATS);
+  attribute.add_floats(1);
+  attribute.add_floats(2);
+  b.Node("Add", {"x", "c"}, {"y"});
+  const auto model = b.Read();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->graph.nodes.size(), 1u);
+  EXPECT_EQ(model->graph.weights[0].dim, std::vector<int64_t>{2});
+}
+
+TEST(FindVersions, ListsNumberedFoldersInOrder) {
+  const auto root = std::filesystem::temp_directory_path() / ("wf_versions_" + std::to_string(getpid()));
+  const auto touch = [&](const std::string& file) {
+    std::filesystem::create_directories((root / file).parent_path());
+    std::ofstream(root / file) << "x";
+  };
+  for (const char* file : {"10/model.onnx", "2/model.onnx", "3/other.onnx", "notes/model.onnx", "-4/model.onnx"}) touch(file);
+  const auto found = FindVersions(root.string());
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  const std::vector<VersionFile> wanted = {{2, root.string() + "/2/model.onnx"}, {10, root.string() + "/10/model.onnx"}};
+  EXPECT_EQ(*found, wanted);
+  touch("02/model.onnx");
+  EXPECT_NE(FindVersions(root.string()).status().message().find("are the same version"), std::string::npos);
+  EXPECT_EQ((*FindVersions((root / "2/model.onnx").string()))[0].version, 1);
+  std::filesystem::remove_all(root);
+  EXPECT_EQ(FindVersions(root.string()).status().code(), base::kNotFound);
+}
+
+}  // namespace
+}  // namespace wf::onnx

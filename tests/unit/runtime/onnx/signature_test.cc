@@ -1,0 +1,94 @@
+#include "runtime/onnx/signature.h"
+
+#include <gtest/gtest.h>
+
+namespace wf::onnx {
+namespace {
+
+const Dim n = Dim::Symbol("n"), m = Dim::Symbol("m"), batch = Dim::Symbol("batch");
+
+Signature Make(std::vector<Shape> in, std::vector<Shape> out) {
+  Signature signature;
+  for (Shape& shape : in) signature.inputs.push_back({"x" + std::to_string(signature.inputs.size()), WF_F32, std::move(shape)});
+  for (Shape& shape : out) signature.outputs.push_back({"y" + std::to_string(signature.outputs.size()), WF_F32, std::move(shape)});
+  return signature;
+}
+
+BatchAxes Choose(const Signature& file) { return *ChooseBatchAxis(file); }
+
+TEST(ChooseBatchAxis, AxisZeroWhenDynamicEverywhere) {
+  const BatchAxes axes = Choose(Make({{n, 3}, {n}}, {{n, 10}}));
+  EXPECT_TRUE(axes.batched);
+  EXPECT_FALSE(axes.dropped);
+  EXPECT_EQ(axes.axis, (std::vector<int8_t>{0, 0, 0}));
+  EXPECT_TRUE(Choose(Make({{n, 3}}, {{Dim::Unknown(), 10}})).batched);
+}
+
+TEST(ChooseBatchAxis, DroppedWhenOneEverywhere) {
+  const BatchAxes axes = Choose(Make({{1, 3}}, {{1, 10}}));
+  EXPECT_FALSE(axes.batched);
+  EXPECT_TRUE(axes.dropped);
+  const Signature seen = WithoutBatchAxis(Make({{1, 3}}, {{1, 10}}), axes);
+  EXPECT_EQ(seen.inputs[0].ToString(), "x0: f32[3]");
+  EXPECT_EQ(seen.outputs[0].ToString(), "y0: f32[10]");
+}
+
+TEST(ChooseBatchAxis, NoneWhenAPortHasNone) {
+  for (const Signature& file :
+       {Make({{n, 3}, {4}}, {{n, 10}}), Make({{n, 3}}, {{10}}), Make({{n, 3}}, {{}}), Make({{1, 3}, {n}}, {{n}}), Make({{8, 3}}, {{8}})}) {
+    const BatchAxes axes = Choose(file);
+    EXPECT_FALSE(axes.batched);
+    EXPECT_FALSE(axes.dropped);
+    EXPECT_EQ(axes.axis, std::vector<int8_t>(file.inputs.size() + file.outputs.size(), -1));
+    EXPECT_EQ(WithoutBatchAxis(file, axes).inputs[0].dim, file.inputs[0].dim);
+  }
+}
+
+TEST(ChooseBatchAxis, NoneWhenRowsAreNotSamples) {
+  EXPECT_FALSE(Choose(Make({{n, 3}}, {{n * 3}})).batched);
+  EXPECT_FALSE(Choose(Make({{n, 3}}, {{n, n}})).batched);
+  EXPECT_FALSE(Choose(Make({{n, n}}, {{n, 1}})).batched);
+  EXPECT_TRUE(Choose(Make({{n, m}}, {{n, m}})).batched);
+}
+
+TEST(ChooseBatchAxis, AWrittenSignatureMarksAnyAxis) {
+  const Signature file = Make({{7, n, 3}, {5}}, {{n, 10}}), written = Make({{7, batch, 3}, {5}}, {{batch, 10}});
+  const auto axes = ChooseBatchAxis(file, &written);
+  ASSERT_TRUE(axes.ok()) << axes.status().message();
+  EXPECT_TRUE(axes->batched);
+  EXPECT_EQ(axes->axis, (std::vector<int8_t>{1, -1, 0}));
+  const Signature fixed = Make({{1, 3}}, {{1}}), wants = Make({{batch, 3}}, {{batch}});
+  EXPECT_TRUE(ChooseBatchAxis(fixed, &wants)->dropped);
+  const Signature plain = Make({{7, n, 3}, {5}}, {{n, 10}});
+  EXPECT_FALSE(ChooseBatchAxis(file, &plain)->batched);  // written without `batch`: none
+}
+
+TEST(ChooseBatchAxis, AWrittenSignatureMustFit) {
+  const auto error = [](const Signature& file, const Signature& written) { return ChooseBatchAxis(file, &written).status().message(); };
+  const Signature file = Make({{n, 3}}, {{n, 10}});
+  EXPECT_EQ(error(file, Make({{batch, 4}}, {{batch, 10}})), "input 0 is `x0: f32[n, 3]` in the file, `x0: f32[batch, 4]` in the signature");
+  EXPECT_EQ(error(file, Make({{batch, 3}}, {{n, 10}})), "output `y0: f32[n, 10]` has no axis `batch`, but the model has one");
+  EXPECT_EQ(error(file, Make({{n, 3}}, {{batch, 10}})), "no input has the axis `batch` that the outputs have");
+  EXPECT_EQ(error(file, Make({{batch, 3}, {4}}, {{batch, 10}})), "the file has 1 inputs, the signature 2");
+  EXPECT_EQ(error(Make({{n, m}}, {{n}}), Make({{batch, batch}}, {{batch}})),
+            "`x0: f32[batch, batch]`: `batch` marks one whole axis of a port");
+  EXPECT_EQ(error(Make({{8, 3}}, {{8}}), Make({{batch, 3}}, {{batch}})),
+            "input 0 is `x0: f32[8, 3]` in the file, `x0: f32[batch, 3]` in the signature");
+}
+
+TEST(CheckSignature, ANewVersionMayOnlyBeMoreGeneral) {
+  const Signature compiled = Make({{n, 3}}, {{n, 10}});
+  EXPECT_TRUE(CheckSignature(Make({{m, 3}}, {{m, 10}}), compiled).ok());
+  EXPECT_TRUE(CheckSignature(Make({{m, m}}, {{m, 10}}), compiled).ok());
+  EXPECT_FALSE(CheckSignature(Make({{2, 3}}, {{2, 10}}), compiled).ok());
+  EXPECT_FALSE(CheckSignature(Make({{m, 3}}, {{m, 11}}), compiled).ok());
+  Signature other = compiled;
+  other.inputs[0].dtype = WF_F64;
+  EXPECT_FALSE(CheckSignature(other, compiled).ok());
+  other = compiled;
+  other.outputs[0].name = "z";
+  EXPECT_FALSE(CheckSignature(other, compiled).ok());
+}
+
+}  // namespace
+}  // namespace wf::onnx

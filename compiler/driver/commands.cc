@@ -38,6 +38,16 @@ int Check(const Options& options, Console& console) {
   return status;
 }
 
+int Build(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc build` needs one .wf file");
+  if (options.emit != Emit::kAst) return Usage(console, "this version of wfc builds `--emit=ast` only");
+  Compilation compilation(options.inputs.front(), options, console);
+  compilation.Parse();
+  const auto& root = compilation.modules().front().file;
+  if (root != nullptr) compilation.Emit(ast::Print(*root, compilation.sources()));
+  return compilation.Finish();
+}
+
 int Explain(const Options& options, Console& console) {
   if (options.list) {
     console.out << ListOfCodes();
@@ -56,7 +66,7 @@ int Explain(const Options& options, Console& console) {
 constexpr std::array kCommands = {
     Command{"check", "FILE.wf...", "say what is wrong, make nothing", Check},
     Command{"explain", "WFnnnn | --list", "the page of a diagnostic", Explain},
-    Command{"build", "FILE.wf -o SERVER", "compile and link a server", nullptr},
+    Command{"build", "FILE.wf -o SERVER", "compile and link a server", Build},
     Command{"run", "FILE.wf [-- FLAGS]", "build to a temporary place and serve", nullptr},
     Command{"graph", "FILE.wf", "show workflows, stages, nodes or tasks", nullptr},
     Command{"inspect", "SERVER", "what a built server contains", nullptr},

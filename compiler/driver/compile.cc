@@ -1,5 +1,6 @@
 #include "compiler/driver/compile.h"
 
+#include "compiler/driver/files.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/report.h"
 
@@ -11,6 +12,15 @@ Compilation::Compilation(std::string root, const Options& options, Console& cons
 bool Compilation::Parse() {
   modules_ = LoadProgram(root_, {.stdlib = StdlibFolder(console_.executable)}, sources_, emitter_);
   return !emitter_.has_errors();
+}
+
+void Compilation::Emit(std::string_view product) {
+  if (options_.output.empty()) {
+    console_.out << product;
+    return;
+  }
+  const base::Status status = WriteFile(options_.output, product);
+  if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {options_.output, status.message()});
 }
 
 ExitStatus Compilation::Finish() { return Report(emitter_, sources_, options_, console_); }

@@ -14,6 +14,8 @@ class Compilation {
   Compilation(std::string root, const Options& options, Console& console);
 
   bool Parse();
+  // Where the product goes: the file of `-o`, or stdout. Reports when it cannot be written.
+  void Emit(std::string_view product);
   ExitStatus Finish();  // reports
 
   const std::vector<Module>& modules() const { return modules_; }

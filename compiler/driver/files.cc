@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace wf::driver {
@@ -33,6 +35,18 @@ base::Status FromErrno() {
   return {base::kUnavailable, reason};
 }
 
+base::Status WriteInto(const std::string& path, std::string_view text) {
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) return FromErrno();
+  while (!text.empty()) {
+    const ssize_t wrote = write(file.get(), text.data(), text.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return FromErrno();
+    text.remove_prefix(static_cast<size_t>(wrote));
+  }
+  return base::Status::Ok();
+}
+
 }  // namespace
 
 base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
@@ -56,6 +70,16 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   }
   text.resize(filled);
   return text;
+}
+
+base::Status WriteFile(const std::string& path, std::string_view text) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return WriteInto(path, text);  // a device or pipe must not be replaced
+  const std::string partial = fmt::format("{}.{}.partial", path, getpid());
+  base::Status status = WriteInto(partial, text);
+  if (status.ok() && rename(partial.c_str(), path.c_str()) != 0) status = FromErrno();
+  if (!status.ok()) unlink(partial.c_str());
+  return status;
 }
 
 std::string FolderOf(const std::string& path) {

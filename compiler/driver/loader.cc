@@ -16,11 +16,6 @@ using source::Span;
 
 constexpr std::string_view kPrelude = "std.prelude";
 
-struct Import {
-  size_t from, to;  // modules
-  Span span;
-};
-
 class Loader {
  public:
   Loader(const std::string& root, const LoaderOptions& options, source::SourceMap& sources, diag::Emitter& emitter)
@@ -33,7 +28,6 @@ class Loader {
   void Read(size_t number, const std::string& file_name, const Span& span);
   void FollowImports(size_t number);
   std::string FileOf(const std::string& path) const;
-  void ReportCircle();
 
   const std::string& root_;
   const LoaderOptions& options_;
@@ -41,7 +35,6 @@ class Loader {
   diag::Emitter& emitter_;
   std::vector<Module> modules_;
   std::map<std::string, size_t> by_path_;
-  std::vector<Import> imports_;
 };
 
 std::string Loader::FileOf(const std::string& path) const {
@@ -85,42 +78,8 @@ void Loader::FollowImports(size_t number) {
       emitter_.Emit(import->span, diag::kTooManyModules, {options_.max_modules});
       return;
     }
-    imports_.push_back({number, Find(ast::ToString(import->path), import->path.span), import->span});
+    Find(ast::ToString(import->path), import->path.span);
   }
-}
-
-// Takes away modules that import nothing left, again and again; what remains runs in circles.
-void Loader::ReportCircle() {
-  std::vector<size_t> open(modules_.size());
-  for (const Import& import : imports_) ++open[import.from];
-  std::vector<size_t> ready;
-  for (size_t at = 0; at < open.size(); ++at) {
-    if (open[at] == 0) ready.push_back(at);
-  }
-  while (!ready.empty()) {
-    const size_t done = ready.back();
-    ready.pop_back();
-    for (const Import& import : imports_) {
-      if (import.to == done && --open[import.from] == 0) ready.push_back(import.from);
-    }
-  }
-  const auto first = std::find_if(open.begin(), open.end(), [](size_t left) { return left != 0; });
-  if (first == open.end()) return;
-  // Following any import that stays inside must come back to where it was.
-  std::vector<const Import*> steps;
-  std::vector<size_t> seen(modules_.size(), SIZE_MAX);
-  for (auto at = static_cast<size_t>(first - open.begin()); seen[at] == SIZE_MAX;) {
-    seen[at] = steps.size();
-    const auto next = std::find_if(imports_.begin(), imports_.end(), [&](const Import& i) { return i.from == at && open[i.to] != 0; });
-    steps.push_back(&*next);
-    at = next->to;
-  }
-  steps.erase(steps.begin(), steps.begin() + static_cast<ptrdiff_t>(seen[steps.back()->to]));
-  const auto name = [&](size_t module) { return module == 0 ? root_ : modules_[module].path; };
-  std::string circle = name(steps.front()->from);
-  for (const Import* step : steps) circle += " → " + name(step->to);
-  auto built = emitter_.Emit(steps.front()->span, diag::kImportCircle, {circle});
-  for (size_t at = 1; at < steps.size(); ++at) built.Label(steps[at]->span, fmt::format("imports `{}`", name(steps[at]->to)));
 }
 
 std::vector<Module> Loader::Load() {
@@ -133,7 +92,6 @@ std::vector<Module> Loader::Load() {
     Find(prelude, {});
     for (size_t at = from; at < modules_.size(); ++at) FollowImports(at);
   }
-  ReportCircle();
   return std::move(modules_);
 }
 

@@ -65,7 +65,8 @@ struct Flag {
 constexpr std::array kFlags = {
     Flag{"-o", "FILE", "build", SetText<&Options::output>, "where the product goes"},
     Flag{"--emit", "ast|sema|ir|llvm|asm|obj|exe", "build check", SetWord<kEmits, &Options::emit>, "which product; default exe"},
-    Flag{"--stop-after", "parse|check|ir|passes|lower|object|link", "build", SetWord<kPhases, &Options::stop_after>, "last phase to run"},
+    Flag{"--stop-after", "parse|check|ir|passes|lower|object|link", "build check", SetWord<kPhases, &Options::stop_after>,
+         "last phase to run"},
     Flag{"--dump-after", "PASS", "build", SetText<&Options::dump_after>, "print the program as this pass leaves it"},
     Flag{"-O", "0..3", "build run", SetOptimize, "how hard to optimise; default 2"},
     Flag{"--target-cpu", "native|generic|NAME", "build run", SetText<&Options::target_cpu>, "default generic"},

@@ -9,15 +9,29 @@ namespace {
 
 using T = grammar::WfLexer;
 
-constexpr int kNestingWeight = 16;  // parser frames per unbracketed `if if if ..`, in units of those per operator
+// What nests to the right costs the parser's stack at each step, where a chain such as a + b + c is a loop; it counts for more.
+constexpr int kNestingWeight = 16;      // if, match, for, fold, ??, =>
+constexpr int kSmallNestingWeight = 4;  // prefix operators, and `<` for types such as list<list<..
 
 bool IsPrefix(size_t type) { return type == T::MINUS || type == T::BANG || type == T::KW_FAIL; }
 
 bool IsOpen(size_t type) { return type == T::LPAREN || type == T::LBRACKET || type == T::LBRACE; }
 bool IsClose(size_t type) { return type == T::RPAREN || type == T::RBRACKET || type == T::RBRACE; }
 
+bool EndsOperand(size_t type) {
+  return IsClose(type) || (type >= T::NAME && type <= T::RAW_STRING) || (type >= T::KW_TRUE && type <= T::KW_NONE);
+}
+
 int WeightOf(size_t type, size_t previous) {
   switch (type) {
+    case T::MINUS:
+      return EndsOperand(previous) ? 1 : kSmallNestingWeight;
+    case T::BANG:
+    case T::KW_FAIL:
+    case T::LT:
+      return kSmallNestingWeight;
+    case T::COALESCE:
+    case T::FAT_ARROW:
     case T::KW_IF:
       return previous == T::KW_ELSE ? 0 : kNestingWeight;  // else-if chains are flat
     case T::KW_MATCH:
@@ -27,24 +41,18 @@ int WeightOf(size_t type, size_t previous) {
     case T::DOT:
     case T::LPAREN:
     case T::LBRACKET:
-    case T::FAT_ARROW:
     case T::EQ:
     case T::NE:
     case T::LE:
     case T::GE:
-    case T::LT:
     case T::GT:
     case T::PLUS:
-    case T::MINUS:
     case T::STAR:
     case T::SLASH:
     case T::PERCENT:
-    case T::BANG:
     case T::AND:
     case T::OR:
     case T::PIPE:
-    case T::COALESCE:
-    case T::KW_FAIL:
       return 1;
     default:
       return 0;
@@ -53,7 +61,9 @@ int WeightOf(size_t type, size_t previous) {
 
 // After `}`, these go on with the expression that the block is part of.
 bool ContinuesAfterBlock(size_t type) {
-  return WeightOf(type, 0) == 1 || IsClose(type) || type == T::KW_ELSE || type == T::COMMA || type == T::SEMI || type == T::LBRACE;
+  const bool begins_statement = type == T::KW_IF || type == T::KW_MATCH || type == T::KW_FOR || type == T::KW_FOLD || type == T::KW_FAIL;
+  if (begins_statement) return false;
+  return WeightOf(type, T::NAME) > 0 || IsClose(type) || type == T::KW_ELSE || type == T::COMMA || type == T::SEMI || type == T::LBRACE;
 }
 
 }  // namespace

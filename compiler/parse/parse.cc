@@ -20,15 +20,6 @@ bool CheckEncoding(source::FileId file, std::string_view bytes, diag::Emitter& e
   return false;
 }
 
-class ConflictListener : public antlr4::DiagnosticErrorListener {
- public:
-  ConflictListener() : DiagnosticErrorListener(/*exactOnly=*/false) {}
-  void syntaxError(antlr4::Recognizer*, Token*, size_t line, size_t, const std::string& message, std::exception_ptr) override {
-    found.push_back(fmt::format("line {}: {}", line, message));
-  }
-  std::vector<std::string> found;
-};
-
 }  // namespace
 
 std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter) {
@@ -60,19 +51,6 @@ std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sou
   } catch (const antlr4::RecognitionException&) {
     return std::nullopt;  // left the outermost rule; reported
   }
-}
-
-std::vector<std::string> PredictionConflicts(const std::string& text) {
-  ByteStream stream(text, 0);
-  grammar::WfLexer lexer(&stream);
-  antlr4::CommonTokenStream tokens(&lexer);
-  grammar::WfParser parser(&tokens);
-  ConflictListener listener;
-  parser.removeErrorListeners();
-  parser.addErrorListener(&listener);
-  parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(antlr4::atn::PredictionMode::LL_EXACT_AMBIG_DETECTION);
-  parser.file();
-  return listener.found;
 }
 
 }  // namespace wf::parse

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "compiler/ast/nodes.h"
 #include "compiler/base/source.h"
@@ -14,8 +12,5 @@ namespace wf::parse {
 // declaration has `has_errors`. Nothing when there is no tree to speak of: not UTF-8, or beyond a limit of limits.h.
 // Thread: any; keeps no state between calls but ANTLR's own prediction cache.   Bounds: memory and time linear in the text, stack bounded.
 std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter);
-
-// What ANTLR's diagnostic listener says about `text`: ambiguities and fallbacks to full context. Empty for a sound grammar; for tests.
-std::vector<std::string> PredictionConflicts(const std::string& text);
 
 }  // namespace wf::parse

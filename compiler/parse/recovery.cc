@@ -47,8 +47,6 @@ bool IsSequence(size_t rule) {
   }
 }
 
-size_t IndexOf(Parser* parser) { return parser->getTokenStream()->index(); }
-
 }  // namespace
 
 void Recovery::Report(Parser* parser, const Token& offending, const IntervalSet& expected) {
@@ -97,7 +95,7 @@ void Recovery::sync(Parser* parser) {
 }
 
 // Whether reading may go on at `token`, met `depth` brackets deep in a statement that began in `column`.
-bool Recovery::StopsBefore(const Token& token, int depth, uint32_t column) const {
+bool Recovery::StopsBefore(const Token& token, uint32_t depth, uint32_t column) const {
   const size_t type = token.getType();
   if (type == Token::EOF) return true;
   if (depth == 0 && type == T::RBRACE) return true;
@@ -109,23 +107,18 @@ bool Recovery::StopsBefore(const Token& token, int depth, uint32_t column) const
 
 void Recovery::Resync(Parser* parser, size_t from) {
   antlr4::TokenStream& stream = *parser->getTokenStream();
-  int depth = 0;
-  for (size_t at = from; at < stream.index(); ++at) {
-    const size_t type = tokens_.all[at]->getType();
-    depth = std::max(0, depth + (IsOpenBracket(type) ? 1 : 0) - (IsCloseBracket(type) ? 1 : 0));
-  }
+  const uint32_t outside = tokens_.braces[from];
   const uint32_t column = ColumnOf(text_, *tokens_.all[from]);
+  // `{` open since the statement began; a mistake in its brackets may leave fewer than there were.
+  const auto depth = [&] { return std::max(tokens_.braces[stream.index()], outside) - outside; };
   for (bool moved = stream.index() != from;; moved = true) {
-    const Token& token = *tokens_.all[IndexOf(parser)];
+    const Token& token = *tokens_.all[stream.index()];
     const size_t type = token.getType();
-    if (type == Token::EOF || (moved && StopsBefore(token, depth, column))) return;
+    if (type == Token::EOF || (moved && StopsBefore(token, depth(), column))) return;
     stream.consume();
-    if (IsOpenBracket(type)) ++depth;
-    if (IsCloseBracket(type) && depth > 0) --depth;
-    if (depth > 0) continue;
-    const Token& next = *tokens_.all[IndexOf(parser)];
-    const bool done = type == T::SEMI || (type == T::RBRACE && FirstOnLine(text_, next) && next.getType() != T::KW_ELSE);
-    if (!done) continue;
+    const Token& next = *tokens_.all[stream.index()];
+    const bool block_ends = type == T::RBRACE && FirstOnLine(text_, next) && next.getType() != T::KW_ELSE;
+    if (depth() > 0 || (type != T::SEMI && !block_ends)) continue;
     endErrorCondition(parser);
     return;
   }

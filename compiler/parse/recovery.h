@@ -23,7 +23,7 @@ class Recovery : public antlr4::DefaultErrorStrategy {
 
  private:
   void Resync(antlr4::Parser* parser, size_t from);
-  bool StopsBefore(const Token& token, int depth, uint32_t column) const;
+  bool StopsBefore(const Token& token, uint32_t depth, uint32_t column) const;
   void Report(antlr4::Parser* parser, const Token& offending, const antlr4::misc::IntervalSet& expected);
 
   const Text& text_;

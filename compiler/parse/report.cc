@@ -138,7 +138,8 @@ bool Reporter::ReportBrackets(const Mistake& mistake) {
   const size_t type = TypeAt(mistake.at);
   const int32_t opener = tokens_.opener[mistake.at];
   const bool new_declaration = StartsDeclaration(type) && FirstOnLine(text_, At(mistake.at)) && ColumnOf(text_, At(mistake.at)) == 1;
-  if (opener >= 0 && (type == Token::EOF || (new_declaration && mistake.rule != P::RuleServiceBody))) {
+  const bool opened_here = opener >= 0 && static_cast<size_t>(opener) >= mistake.statement;
+  if (opened_here && (type == Token::EOF || (new_declaration && mistake.rule != P::RuleServiceBody))) {
     const auto open = static_cast<size_t>(opener);
     emitter_.Emit(SpanAt(open), diag::kNeverClosed, {Spelling(open)})
         .Label(SpanAt(mistake.at), type == Token::EOF ? "the file ends here" : "the next declaration begins here");
@@ -190,7 +191,7 @@ bool Reporter::ReportGlued(const Mistake& mistake) {
     emitter_.Emit(SpanAt(mistake.at), diag::kGluedOperator, {">=", "> ="}).Fix(SpanAt(mistake.at), "> =");
     return true;
   }
-  if (type == T::COALESCE && Expects(mistake, T::QUESTION)) {
+  if (type == T::COALESCE && !ExpectsExpression(mistake)) {  // after a type; between values it is an operator
     emitter_.Emit(SpanAt(mistake.at), diag::kGluedOperator, {"??", "?"}).Help("a type is optional once: `T?`");
     return true;
   }
@@ -249,8 +250,10 @@ bool Reporter::ReportMissingSemicolon(const Mistake& mistake) {
 }
 
 bool Reporter::ReportWord(const Mistake& mistake) {
+  if (!IsKeyword(TypeAt(mistake.at))) return false;
   const bool wants_name = Expects(mistake, T::NAME) && !ExpectsExpression(mistake) && !Expects(mistake, T::SEMI);
-  if (!wants_name || !IsKeyword(TypeAt(mistake.at))) return false;
+  const bool parameter = mistake.rule == P::RuleParams && TypeAt(mistake.at + 1) == T::COLON;  // a keyword is never the last token
+  if (!wants_name && !parameter) return false;
   emitter_.Emit(SpanAt(mistake.at), diag::kKeywordAsName, {Spelling(mistake.at)})
       .Help(fmt::format("add something to it, as in `{}_`", Spelling(mistake.at)));
   return true;

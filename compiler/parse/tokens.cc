@@ -63,12 +63,14 @@ class Reader {
   bool CountMistake() { return ++mistakes_ <= kMaxMistakes; }
   void CloseBracket(size_t type);
   void EndStatement();
+  bool IsBrace(int32_t number) const { return list_.all[static_cast<size_t>(number)]->getType() == T::LBRACE; }
 
   const Text& text_;
   diag::Emitter& emitter_;
   TokenList list_;
   LimitCheck limits_;
   std::vector<int32_t> open_;
+  uint32_t braces_ = 0;  // in open_
   size_t bad_end_ = SIZE_MAX, mistakes_ = 0;
 };
 
@@ -118,8 +120,10 @@ bool Reader::Keep(std::unique_ptr<Token> token) {
     return false;
   }
   list_.opener.push_back(open_.empty() ? -1 : open_.back());
+  list_.braces.push_back(braces_);
   if (IsCloseBracket(type)) CloseBracket(type);
   if (type == T::SEMI) EndStatement();
+  if (type == T::LBRACE) ++braces_;
   if (IsOpenBracket(type)) open_.push_back(static_cast<int32_t>(list_.all.size()));
   list_.all.push_back(token.get());
   list_.owned.push_back(std::move(token));
@@ -130,12 +134,14 @@ bool Reader::Keep(std::unique_ptr<Token> token) {
 void Reader::CloseBracket(size_t type) {
   const auto fits = [&](int32_t opener) { return Closes(type, list_.all[static_cast<size_t>(opener)]->getType()); };
   const auto match = std::find_if(open_.rbegin(), open_.rend(), fits);
-  if (match != open_.rend()) open_.erase(match.base() - 1, open_.end());
+  if (match == open_.rend()) return;
+  for (auto open = match.base() - 1; open != open_.end(); ++open) braces_ -= IsBrace(*open) ? 1 : 0;
+  open_.erase(match.base() - 1, open_.end());
 }
 
 // No `(` or `[` reaches beyond a `;`, so one left open there is a mistake of that statement alone.
 void Reader::EndStatement() {
-  while (!open_.empty() && list_.all[static_cast<size_t>(open_.back())]->getType() != T::LBRACE) open_.pop_back();
+  while (!open_.empty() && !IsBrace(open_.back())) open_.pop_back();
 }
 
 }  // namespace

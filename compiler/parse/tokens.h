@@ -29,9 +29,10 @@ struct Text {
 // Owns: tokens until the parser's stream takes them; `all` stays valid as long as that stream.
 struct TokenList {
   std::vector<std::unique_ptr<Token>> owned;
-  std::vector<Token*> all;      // ends with EOF
-  std::vector<int32_t> opener;  // number of the innermost bracket open before the token, -1 for none
-  std::vector<size_t> damaged;  // sorted numbers of tokens at or just after a mistake that is already reported
+  std::vector<Token*> all;       // ends with EOF
+  std::vector<int32_t> opener;   // number of the innermost bracket open before the token, -1 for none
+  std::vector<uint32_t> braces;  // how many `{` are open before the token
+  std::vector<size_t> damaged;   // sorted numbers of tokens at or just after a mistake that is already reported
   std::vector<ast::Comment> comments;
 
   // Whether a token of [first, last] is damaged.

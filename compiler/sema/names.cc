@@ -263,9 +263,8 @@ std::optional<std::string> SuggestName(Body& body, std::string_view name) {
 }
 
 void ReportUnusedImports(Env& env, const Module& module) {
-  const bool damaged = std::any_of(module.file->decls.begin(), module.file->decls.end(), [](const ast::DeclPtr& decl) {
-    return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors;
-  });
+  const bool damaged = std::any_of(module.file->decls.begin(), module.file->decls.end(),
+                                   [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; });
   if (damaged) return;
   for (const auto& [name, entity] : module.entities) {
     if (entity.kind != EntityKind::kModule || entity.used || name.starts_with('_')) continue;

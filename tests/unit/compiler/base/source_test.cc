@@ -1,0 +1,37 @@
+#include "compiler/base/source.h"
+
+#include <gtest/gtest.h>
+
+namespace wf::source {
+namespace {
+
+TEST(SourceMap, CountsLinesAndByteColumnsFromOne) {
+  SourceMap sources;
+  const FileId file = sources.Add("a.wf", "ab\r\n\n\xC3\xA9x");
+  const auto at = [&](uint32_t byte) {
+    const Position p = sources.PositionOf(file, byte);
+    return std::pair(p.line, p.column);
+  };
+  EXPECT_EQ(at(0), std::pair(1u, 1u));
+  EXPECT_EQ(at(3), std::pair(1u, 4u));
+  EXPECT_EQ(at(4), std::pair(2u, 1u));
+  EXPECT_EQ(at(5), std::pair(3u, 1u));
+  EXPECT_EQ(at(7), std::pair(3u, 3u));
+  EXPECT_EQ(at(8), std::pair(3u, 4u)) << "the end of the file";
+}
+
+TEST(SourceMap, GivesLinesWithoutTheirBreaks) {
+  SourceMap sources;
+  const FileId file = sources.Add("a.wf", "one\r\ntwo\n");
+  EXPECT_EQ(sources.Line(file, 1), "one");
+  EXPECT_EQ(sources.Line(file, 2), "two");
+  EXPECT_EQ(sources.Line(file, 3), "");
+}
+
+TEST(Span, JoinReachesFromTheFirstToTheEndOfTheLast) {
+  const FileId file{0};
+  EXPECT_EQ(Join({file, 2, 4}, {file, 7, 9}), (Span{file, 2, 9}));
+}
+
+}  // namespace
+}  // namespace wf::source

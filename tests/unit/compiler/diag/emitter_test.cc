@@ -1,0 +1,70 @@
+#include "compiler/diag/emitter.h"
+
+#include <gtest/gtest.h>
+
+namespace wf::diag {
+namespace {
+
+using source::FileId;
+using source::Span;
+
+Span At(uint32_t begin, uint32_t file = 0) { return {FileId{file}, begin, begin + 1}; }
+
+TEST(Emitter, FillsTheHolesOfAMessage) {
+  Emitter emitter;
+  emitter.Emit(At(0), kTypeMismatch, {"i32", std::string("f32")});
+  EXPECT_EQ(emitter.Sorted().front().message, "expected `i32`, found `f32`");
+}
+
+TEST(Emitter, SortsByFilePlaceAndCode) {
+  Emitter emitter;
+  emitter.Emit(At(5), kUnknownName, {"c"});
+  emitter.Emit(At(1, 1), kUnknownName, {"d"});
+  emitter.Emit({}, kCannotReadFile, {"x", "y"});
+  emitter.Emit(At(5), kMissingSemicolon, {"b"});
+  emitter.Emit(At(2), kUnknownName, {"a"});
+  std::vector<Code> codes;
+  for (const Diagnostic& one : emitter.Sorted()) codes.push_back(one.code);
+  EXPECT_EQ(codes, (std::vector<Code>{kUnknownName, kMissingSemicolon, kUnknownName, kUnknownName, kCannotReadFile}));
+}
+
+TEST(Emitter, DropsExactRepeatsOnly) {
+  Emitter emitter;
+  emitter.Emit(At(1), kUnknownName, {"a"});
+  emitter.Emit(At(1), kUnknownName, {"a"}).Help("lost with the repeat");
+  emitter.Emit(At(1), kUnknownName, {"b"});
+  emitter.Emit(At(2), kUnknownName, {"a"});
+  EXPECT_EQ(emitter.error_count(), 3u);
+  EXPECT_EQ(emitter.Sorted().size(), 3u);
+}
+
+TEST(Emitter, KeepsAtMostTheLimitAndCountsTheRest) {
+  Emitter emitter(2);
+  for (uint32_t at = 0; at < 5; ++at) emitter.Emit(At(at), kUnknownName, {"a"});
+  EXPECT_EQ(emitter.Sorted().size(), 2u);
+  EXPECT_EQ(emitter.error_count(), 5u);
+  EXPECT_EQ(emitter.dropped_count(), 3u);
+}
+
+TEST(Suggest, FindsTheNearestNameWithinAThirdOfItsLength) {
+  const std::vector<std::string> names = {"picture", "pixels", "node", "x"};
+  EXPECT_EQ(Suggest("pictrue", names), "did you mean `picture`?");
+  EXPECT_EQ(Suggest("noed", names), "did you mean `node`?") << "a swap is one step";
+  EXPECT_EQ(Suggest("y", names), "did you mean `x`?");
+  EXPECT_EQ(Suggest("elephant", names), std::nullopt);
+  EXPECT_EQ(Suggest("node", names), std::nullopt) << "the name itself is no suggestion";
+}
+
+TEST(Suggest, RefusesToCompareHugeNames) { EXPECT_EQ(Suggest(std::string(100'000, 'a'), {std::string(100'001, 'a')}), std::nullopt); }
+
+TEST(Codes, AreUniqueSortedAndFound) {
+  int previous = 0;
+  for (const CodeInfo& info : AllCodes()) {
+    EXPECT_GT(static_cast<int>(info.code), previous);
+    EXPECT_EQ(InfoOf(info.code).name, info.name);
+    previous = static_cast<int>(info.code);
+  }
+}
+
+}  // namespace
+}  // namespace wf::diag

@@ -2,6 +2,7 @@
 
 #include "compiler/lower/plan.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "compiler/lower/layout.h"
@@ -74,6 +75,17 @@ llvm::GlobalVariable* EmitStages(Context& context) {
     SetText(context, &stages, at + offsetof(wf_stage, name), stage.name);
   }
   return stages.Global(context.module(), "stages");
+}
+
+llvm::GlobalVariable* EmitErrors(Context& context) {
+  std::vector<ir::ErrorCode> sorted = context.program().errors;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const ir::ErrorCode& a, const ir::ErrorCode& b) { return a.code < b.code; });
+  Image errors;
+  for (const ir::ErrorCode& error : sorted) {
+    const size_t at = errors.Add(wf_declared_error{error.code, static_cast<uint32_t>(error.canonical_status), {}});
+    SetText(context, &errors, at + offsetof(wf_declared_error, name), error.name);
+  }
+  return errors.Global(context.module(), "errors");
 }
 
 llvm::GlobalVariable* EmitPads(Context& context, const std::vector<ir::Policy::Pad>& pads) {
@@ -189,6 +201,7 @@ void EmitPlan(Context& context, const FrameLayout& frames, const Functions& func
   row.n_policies = static_cast<uint32_t>(program.policies.size());
   row.n_models = static_cast<uint32_t>(program.models.size());
   row.n_types = static_cast<uint32_t>(program.types.size());
+  row.n_errors = static_cast<uint32_t>(program.errors.size());
   static_assert(sizeof row.source_hash == sizeof program.source_hash);
   std::memcpy(row.source_hash, program.source_hash.data(), sizeof row.source_hash);
   Image plan;
@@ -202,6 +215,7 @@ void EmitPlan(Context& context, const FrameLayout& frames, const Functions& func
   plan.Pointer(offsetof(wf_plan, policies), EmitPolicies(context));
   plan.Pointer(offsetof(wf_plan, models), EmitModels(context));
   plan.Pointer(offsetof(wf_plan, types), context.type_table());
+  plan.Pointer(offsetof(wf_plan, errors), EmitErrors(context));
   llvm::GlobalVariable* global = plan.Global(context.module(), "wf_plan_main");
   global->setLinkage(llvm::GlobalValue::ExternalLinkage);
 }

@@ -393,31 +393,4 @@ wf_code wf_out(wf_ctx* ctx, void* const* frame, uint16_t slot) noexcept {
   tensor->space = 0;
   return tensor->data == nullptr ? WF_FAILED : 0;
 }
-
-wf_code wf_text(wf_ctx* ctx, wf_bytes format, const wf_type* const* types, const void* const* args, wf_bytes* text) noexcept {
-  std::string out;
-  size_t next = 0;
-  for (uint64_t i = 0; i < format.len; ++i) {
-    if (i + 1 < format.len && format.ptr[i] == '{' && format.ptr[i + 1] == '}') {
-      const wf_type& type = *types[next];
-      if (type.kind == WF_T_SCALAR) {
-        uint64_t bits = 0;
-        std::memcpy(&bits, args[next], type.size);
-        out += wf::ir::ScalarText(static_cast<wf::ir::DType>(type.dtype), bits);
-      } else {
-        const auto& view = *static_cast<const wf_bytes*>(args[next]);
-        out.append(reinterpret_cast<const char*>(view.ptr), view.len);
-      }
-      ++next;
-      ++i;
-    } else {
-      out += static_cast<char>(format.ptr[i]);
-    }
-  }
-  auto* copy = static_cast<uint8_t*>(Job::Of(ctx).Allocate(out.size()));
-  if (copy == nullptr) return WF_FAILED;
-  std::memcpy(copy, out.data(), out.size());
-  *text = {copy, out.size()};
-  return 0;
-}
 }

@@ -68,7 +68,8 @@ ExprPtr CoerceToOptional(Body& body, ExprPtr expr, TypeRef target, const std::op
 
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin) {
   const TypeRef found = expr->type;
-  if (found->kind == TypeKind::kError || found->kind == TypeKind::kNever || target->kind == TypeKind::kError || found == target) return expr;
+  if (found->kind == TypeKind::kError || found->kind == TypeKind::kNever || target->kind == TypeKind::kError || found == target)
+    return expr;
   if (target->kind == TypeKind::kOptional && found->kind != TypeKind::kOptional) {
     return CoerceToOptional(body, std::move(expr), target, origin);
   }

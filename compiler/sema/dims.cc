@@ -129,10 +129,13 @@ class Settler {
   }
 
  private:
-  bool IsOpen(const std::string& symbol) const { return symbol == kAnySymbol || body_.IsBornSince(symbol, mark_) || !body_.symbols.contains(symbol); }
+  bool IsOpen(const std::string& symbol) const {
+    return symbol == kAnySymbol || body_.IsBornSince(symbol, mark_) || !body_.symbols.contains(symbol);
+  }
   bool IsOpen(const Dim& dim) const {
     const std::vector<std::string> symbols = dim.Symbols();
-    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) { return IsOpen(symbol) && !located_.contains(symbol); });
+    return std::any_of(symbols.begin(), symbols.end(),
+                       [&](const std::string& symbol) { return IsOpen(symbol) && !located_.contains(symbol); });
   }
   bool NeedsWork() const {
     bool open = false;
@@ -143,7 +146,8 @@ class Settler {
     const auto linear = dim.AsLinear();
     if (!linear || linear->mul <= 0 || linear->symbol == kAnySymbol) return;
     if (!body_.symbols.contains(linear->symbol) || !IsOpen(linear->symbol) || !located_.insert(linear->symbol).second) return;
-    const bool known = std::any_of(expr_.fresh.begin(), expr_.fresh.end(), [&](const FreshSymbol& f) { return f.symbol == linear->symbol; });
+    const bool known =
+        std::any_of(expr_.fresh.begin(), expr_.fresh.end(), [&](const FreshSymbol& f) { return f.symbol == linear->symbol; });
     if (!known) expr_.fresh.push_back({linear->symbol, path, axis, linear->mul, linear->add});
   }
   TypeRef Rebuild(TypeRef type, bool readable) {
@@ -180,9 +184,7 @@ class Settler {
   std::vector<uint32_t> path_;
 };
 
-bool IsIntegerScalar(TypeRef type) {
-  return type->kind == TypeKind::kScalar && !ir::IsFloat(type->dtype) && type->dtype != DType::kBool;
-}
+bool IsIntegerScalar(TypeRef type) { return type->kind == TypeKind::kScalar && !ir::IsFloat(type->dtype) && type->dtype != DType::kBool; }
 
 }  // namespace
 
@@ -257,8 +259,9 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted) {
     return;
   }
   failed_ = true;
-  auto builder = body_.env.Report(item.argument, kShapeMismatch, {ToString(item.wanted), ToString(item.found), item.pair.axis,
-                                                                  item.pair.found.ToString(), wanted.ToString()});
+  auto builder =
+      body_.env.Report(item.argument, kShapeMismatch,
+                       {ToString(item.wanted), ToString(item.found), item.pair.axis, item.pair.found.ToString(), wanted.ToString()});
   for (const std::string& symbol : item.pair.wanted.Symbols()) {
     const auto origin = origins_.find(symbol);
     if (origin == origins_.end() || origin->second == item.argument) continue;

@@ -30,13 +30,13 @@ class Body {
   Module& module;
   const ast::Decl* self;  // the declaration that is being checked; null between declarations
   std::vector<Local> locals;
-  std::vector<LocalInfo> infos;                     // beside `locals`
-  std::map<std::string, Span, std::less<>> symbols;  // of the signature, and of values born in the body
-  std::map<std::string, TypeRef, std::less<>> type_values;  // T of an instance
+  std::vector<LocalInfo> infos;                                // beside `locals`
+  std::map<std::string, Span, std::less<>> symbols;            // of the signature, and of values born in the body
+  std::map<std::string, TypeRef, std::less<>> type_values;     // T of an instance
   std::map<std::string, std::vector<Dim>, std::less<>> rests;  // s of `*s` of an instance
-  bool may_fail = false;   // it holds `fail`, `require` or a call that may
-  std::vector<std::pair<uint32_t, Span>> model_calls;  // models called since the node began
-  bool silenced = false;   // part of it was not looked at: no warnings about unused names
+  bool may_fail = false;                                       // it holds `fail`, `require` or a call that may
+  std::vector<std::pair<uint32_t, Span>> model_calls;          // models called since the node began
+  bool silenced = false;                                       // part of it was not looked at: no warnings about unused names
 
   // A name that is already taken is reported and gets a local that nobody finds. `name` "_" is never found.
   LocalId Declare(LocalKind kind, const ast::Name& name, TypeRef type);

@@ -36,9 +36,6 @@ struct CheckInput {
 // the instances of std functions.
 std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag);
 
-// The import paths that a file names, in order, each once; what a loader has to find before Check.
-std::vector<std::string> ImportsOf(const ast::File& file);
-
 // A stable listing, for --emit=sema and tests.
 std::string Print(const Program& program);
 

@@ -81,7 +81,8 @@ bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string&
 bool IsLiteralBlock(const ast::Block& block) { return block.statements.empty() && block.value && IsLiteral(*block.value); }
 
 // The bodies of all arms, literals last, so that their type is known; joined into one type.
-TypeRef CheckArms(Body& body, const std::vector<const ast::Block*>& blocks, TypeRef wanted, const Where& where, std::vector<ExprPtr>& values) {
+TypeRef CheckArms(Body& body, const std::vector<const ast::Block*>& blocks, TypeRef wanted, const Where& where,
+                  std::vector<ExprPtr>& values) {
   values.resize(blocks.size());
   TypeRef joined = body.env.types.Simple(TypeKind::kNever);
   const Expr* first = nullptr;
@@ -118,7 +119,8 @@ std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Wh
   ExprPtr value = type != nullptr ? CheckAs(body, *stmt.value, type, where, Origin{stmt.type->span, "the type written here"})
                                   : CheckExpr(body, *stmt.value, nullptr, where);
   if (HoldsNever(value->type)) {
-    body.env.Report(stmt.value->span, kCannotInfer, {"`" + stmt.name.text + "`"}).Help("as in `let " + stmt.name.text + ": list<string> = []`");
+    body.env.Report(stmt.value->span, kCannotInfer, {"`" + stmt.name.text + "`"})
+        .Help("as in `let " + stmt.name.text + ": list<string> = []`");
     value = Poison(body, stmt.value->span);
   }
   const TypeRef known = IsPoison(*value) && type != nullptr ? type : value->type;

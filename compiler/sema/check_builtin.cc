@@ -10,8 +10,8 @@ namespace wf::sema {
 namespace {
 
 // Words that are called like functions and have forms of their own.
-constexpr std::array<std::string_view, 10> kOtherWords = {"meta", "zip", "enumerate", "annotate", "sum", "prod", "any", "all", "string",
-                                                          "bytes"};
+constexpr std::array<std::string_view, 10> kOtherWords = {"meta", "zip", "enumerate", "annotate", "sum",
+                                                          "prod", "any", "all",       "string",   "bytes"};
 
 std::optional<Builtin> Find(std::string_view name) {
 #define BUILTIN(enumerator, text) \
@@ -123,7 +123,8 @@ ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
   auto dims = Broadcast(site.body, values[0]->type, values[1]->type, site.call.span, checks);
   if (!dims) return site.Fail();
   const DType dtype = values[0]->type->dtype;
-  ExprPtr result = site.Make1(builtin, dims->empty() ? site.types().Scalar(dtype) : site.types().Tensor(dtype, *dims), std::move(values[0]));
+  ExprPtr result =
+      site.Make1(builtin, dims->empty() ? site.types().Scalar(dtype) : site.types().Tensor(dtype, *dims), std::move(values[0]));
   result->args.push_back(std::move(values[1]));
   result->checks = std::move(checks);
   return result;
@@ -373,7 +374,8 @@ ExprPtr CheckConversion(Body& body, DType dtype, const ast::CallExpr& call, cons
     value->span = call.span;
     return value;
   }
-  ExprPtr converted = Make(ExprKind::kConvert, found->kind == TypeKind::kScalar ? target : body.env.types.Tensor(dtype, found->dims), call.span);
+  ExprPtr converted =
+      Make(ExprKind::kConvert, found->kind == TypeKind::kScalar ? target : body.env.types.Tensor(dtype, found->dims), call.span);
   converted->args.push_back(std::move(value));
   return converted;
 }

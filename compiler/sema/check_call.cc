@@ -34,7 +34,8 @@ bool MayFailHere(Body& body, const Span& span, const std::string& what, const Wh
 // The callee's type in the caller's terms.
 class Instantiation {
  public:
-  Instantiation(Types& types, const DimSolver& solver, const TypeBindings& bindings) : types_(types), solver_(solver), bindings_(bindings) {}
+  Instantiation(Types& types, const DimSolver& solver, const TypeBindings& bindings)
+      : types_(types), solver_(solver), bindings_(bindings) {}
 
   // `_` where a dimension has no value yet.
   TypeRef Of(TypeRef type) const {
@@ -121,6 +122,9 @@ class SignatureCall {
     for (const auto& [symbol, value] : solver_.values()) {
       const auto& fresh = signature_.result_symbols;
       if (std::find(fresh.begin(), fresh.end(), symbol) == fresh.end()) call.symbols.emplace_back(symbol, value);
+    }
+    for (const auto& [rest, dims] : bindings_.rests) {
+      for (size_t i = 0; i < dims.size(); ++i) call.symbols.emplace_back(rest + "_" + std::to_string(i), dims[i]);
     }
     call.checks = solver_.TakeChecks();
     Settle(body_, call, mark);
@@ -371,7 +375,8 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::C
   return sound ? std::optional(std::move(bound)) : std::nullopt;
 }
 
-ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped,
+                           const Where& where) {
   const Signature& signature = *callee.signature;
   if (signature.broken) return CheckArgumentsOnly(body, call, piped, where);
   std::vector<ParamName> names;

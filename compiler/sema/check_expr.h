@@ -96,6 +96,10 @@ std::optional<Raised> CheckRaised(Body& body, const ast::Expr& error, const Wher
 // Gives an integer local the dimension that its value is.
 void BindIntegerLocal(Body& body, LocalId local, Expr& value);
 
+// check_fn.cc: makes a value fit the result of a signature; a symbol that only the result names is whatever the value has, but the same in
+// all places.
+ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const Span& declared);
+
 // check_list.cc
 ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where);

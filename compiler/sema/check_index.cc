@@ -53,8 +53,9 @@ ExprPtr IndexTensor(Body& body, const ast::IndexExpr& expr, ExprPtr object, cons
   const std::vector<Dim> extents = object->type->dims;
   const DType dtype = object->type->dtype;
   if (expr.subscripts.size() > extents.size()) {
-    body.env.Report(expr.span, kIndexCount,
-                    {ToString(object->type), std::to_string(extents.size()) + (extents.size() == 1 ? " axis" : " axes"), expr.subscripts.size()});
+    body.env.Report(
+        expr.span, kIndexCount,
+        {ToString(object->type), std::to_string(extents.size()) + (extents.size() == 1 ? " axis" : " axes"), expr.subscripts.size()});
     for (const ast::Subscript& subscript : expr.subscripts) {
       if (subscript.first) SkipUnchecked(body, *subscript.first);
       if (subscript.last) SkipUnchecked(body, *subscript.last);
@@ -89,8 +90,9 @@ ExprPtr IndexTensor(Body& body, const ast::IndexExpr& expr, ExprPtr object, cons
 ExprPtr IndexOne(Body& body, const ast::IndexExpr& expr, ExprPtr object, const Where& where) {
   const bool is_list = object->type->kind == TypeKind::kList;
   if (expr.subscripts.size() != 1 || expr.subscripts[0].is_slice) {
-    body.env.Report(expr.span, kIndexCount, {ToString(object->type), is_list ? "one index" : "one key",
-                                             expr.subscripts.size() == 1 ? std::string("a slice") : std::to_string(expr.subscripts.size())});
+    body.env.Report(expr.span, kIndexCount,
+                    {ToString(object->type), is_list ? "one index" : "one key",
+                     expr.subscripts.size() == 1 ? std::string("a slice") : std::to_string(expr.subscripts.size())});
     return Poison(body, expr.span);
   }
   const ast::Expr& at = *expr.subscripts[0].first;

@@ -66,9 +66,10 @@ std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::
     return std::nullopt;
   }
   if (names.size() != elements.size()) {
-    body.env.Report(names.front().span, kLoopNames,
-                    {std::to_string(elements.size()) + (elements.size() == 1 ? " value" : " values"),
-                     std::to_string(names.size()) + (names.size() == 1 ? " name" : " names")})
+    body.env
+        .Report(names.front().span, kLoopNames,
+                {std::to_string(elements.size()) + (elements.size() == 1 ? " value" : " values"),
+                 std::to_string(names.size()) + (names.size() == 1 ? " name" : " names")})
         .Label(source.span, "the source");
     for (const ast::Name& name : names) body.Declare(LocalKind::kLoop, name, body.env.types.Error());
     return std::nullopt;

@@ -9,7 +9,7 @@ namespace {
 
 // An operand: checked, or a literal whose type the other side decides.
 struct Operand {
-  ExprPtr value;                       // null while `literal` stands
+  ExprPtr value;  // null while `literal` stands
   const ast::Expr* literal = nullptr;
   Span span;
 };
@@ -207,7 +207,8 @@ Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef
   TypeRef left_hint = hint;
   if (right && HoldsNumbers(right->type)) left_hint = ScalarHint(body.env.types, right->type);
   ExprPtr left_value = Resolve(body, std::move(left), left_hint);
-  if (right_literal) right = CheckLiteral(body, *step.right, HoldsNumbers(left_value->type) ? ScalarHint(body.env.types, left_value->type) : hint);
+  if (right_literal)
+    right = CheckLiteral(body, *step.right, HoldsNumbers(left_value->type) ? ScalarHint(body.env.types, left_value->type) : hint);
   return {Combine(body, step, std::move(left_value), std::move(right)), nullptr, step.span};
 }
 

@@ -174,7 +174,8 @@ ExprPtr InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside)
       first = use.expr->span;
       extent = ExtentOfDim(body, found, index.span);
     } else if (Dim::ProvedDifferent(dim, found)) {
-      body.env.Report(use.expr->span, kExtentConflict, {index.text, dim.ToString(), found.ToString()}).Label(first, "over " + dim.ToString());
+      body.env.Report(use.expr->span, kExtentConflict, {index.text, dim.ToString(), found.ToString()})
+          .Label(first, "over " + dim.ToString());
       return nullptr;
     }
   }
@@ -203,7 +204,8 @@ std::optional<ReducerIndex> ReadIndex(Body& body, const ast::Subscript& subscrip
   return std::nullopt;
 }
 
-ExprPtr CheckReducerBody(Body& body, ir::ReduceKind kind, std::string_view name, const ast::Expr& inside, TypeRef wanted, const Where& where) {
+ExprPtr CheckReducerBody(Body& body, ir::ReduceKind kind, std::string_view name, const ast::Expr& inside, TypeRef wanted,
+                         const Where& where) {
   const bool logical = kind == ir::ReduceKind::kAny || kind == ir::ReduceKind::kAll;
   if (logical) return CheckAs(body, inside, body.env.types.Scalar(DType::kBool), where);
   ExprPtr value = CheckExpr(body, inside, wanted, where);

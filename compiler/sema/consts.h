@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "compiler/sema/check_expr.h"
@@ -13,6 +15,9 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
 
 // The value of a checked expression that reads nothing but constants; nothing after a report. `purpose`: "a `const`".
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose);
+
+// Where a file named in a .wf stands: beside it.
+std::filesystem::path PathBeside(const Env& env, const Span& span, const std::string& name);
 
 // An expression that stands for a value: embedded files, constants.
 ExprPtr MakeConst(Body& body, std::string name, TypeRef type, ir::Value value, const Span& span);

@@ -34,10 +34,10 @@ class DimSolver {
  public:
   DimSolver(Body& body, const Signature& callee) : body_(body), callee_(callee) {}
 
-  void Bind(const std::string& symbol, Dim value, const Span& origin);        // an integer parameter
+  void Bind(const std::string& symbol, Dim value, const Span& origin);  // an integer parameter
   void Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument);
-  void Finish();                                                              // compares what waited for later arguments
-  std::optional<Dim> ValueOf(const Dim& callee_dim) const;                    // nothing while a symbol in it is open
+  void Finish();                                            // compares what waited for later arguments
+  std::optional<Dim> ValueOf(const Dim& callee_dim) const;  // nothing while a symbol in it is open
   const std::map<std::string, Dim>& values() const { return values_; }
   std::vector<DimCheck> TakeChecks() { return std::move(checks_); }
   bool failed() const { return failed_; }

@@ -35,11 +35,11 @@ struct Signature {
   Span span;
   std::vector<SigParam> params;
   TypeRef result = nullptr;
-  std::vector<std::string> symbols;      // bound by the arguments' shapes; integer parameters are not among them
+  std::vector<std::string> symbols;         // bound by the arguments' shapes; integer parameters are not among them
   std::vector<std::string> result_symbols;  // only in the result: new at each call
-  std::vector<std::string> type_params;  // of std functions
-  std::vector<std::string> rests;        // s of `*s`
-  bool may_wait = false;                 // stands only in a node (semantics.md 4)
+  std::vector<std::string> type_params;     // of std functions
+  std::vector<std::string> rests;           // s of `*s`
+  bool may_wait = false;                    // stands only in a node (semantics.md 4)
   bool may_fail = false;
   bool broken = false;  // a part of it was reported: calls are checked loosely
   bool is_generic() const { return !type_params.empty() || !rests.empty(); }
@@ -51,17 +51,17 @@ struct Entity {
   std::string name;
   const ast::Decl* decl = nullptr;
   Module* home = nullptr;
-  Span span;             // of the name
-  bool ready = false;    // checked: may be used
-  bool broken = false;   // reported: uses stay silent
+  Span span;            // of the name
+  bool ready = false;   // checked: may be used
+  bool broken = false;  // reported: uses stay silent
   bool used = false;
   bool early_use_reported = false;
-  uint32_t index = 0;    // kConst, kFn (not generic), kModel, kWorkflow: into Program
-  TypeRef type = nullptr;      // kConst, kType
-  int32_t code = 0;            // kError
-  std::string message;         // kError
-  std::unique_ptr<Signature> signature;  // kFn, kExtern, kModel, kRemote, kWorkflow
-  Module* target = nullptr;              // kModule; null: not found, reported
+  uint32_t index = 0;                         // kConst, kFn (not generic), kModel, kWorkflow: into Program
+  TypeRef type = nullptr;                     // kConst, kType
+  int32_t code = 0;                           // kError
+  std::string message;                        // kError
+  std::unique_ptr<Signature> signature;       // kFn, kExtern, kModel, kRemote, kWorkflow
+  Module* target = nullptr;                   // kModule; null: not found, reported
   std::map<std::string, uint32_t> instances;  // kFn, generic: by printed bindings, into Program::functions
 };
 
@@ -80,8 +80,8 @@ struct Env {
   diag::Emitter& diag;
   Program& program;
   Types& types;
-  std::deque<Module> modules;        // in the order of the input
-  Module* prelude = nullptr;         // "std.prelude", if it is among them
+  std::deque<Module> modules;                   // in the order of the input
+  Module* prelude = nullptr;                    // "std.prelude", if it is among them
   std::map<std::string, std::string> embedded;  // files read by constants, by path: part of the source hash
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
@@ -91,11 +91,11 @@ struct Env {
 
 // Where an expression stands, and hence what it may hold. Passed by value down the tree.
 struct Where {
-  bool may_wait = false;  // model calls
-  bool may_fail = true;   // `fail`, `require`, calls that may
-  bool workflow = false;  // meta()
-  bool files = false;     // file() lines() json()
-  bool test = false;      // workflow calls, close()
+  bool may_wait = false;             // model calls
+  bool may_fail = true;              // `fail`, `require`, calls that may
+  bool workflow = false;             // meta()
+  bool files = false;                // file() lines() json()
+  bool test = false;                 // workflow calls, close()
   std::string_view what = "a `fn`";  // for messages: "a condition"
   Span span;
   int depth = 0;

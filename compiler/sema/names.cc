@@ -78,14 +78,7 @@ void BindImport(Env& env, Module& module, const ast::ImportDecl& import) {
   Entity& entity = at->second;
   entity.ready = true;
   const auto target = std::find_if(env.modules.begin(), env.modules.end(), [&](const Module& m) { return m.path == path && !m.is_root; });
-  if (target == env.modules.end()) {
-    std::vector<std::string> paths;
-    for (const Module& other : env.modules) paths.push_back(other.path);
-    std::string file = path;
-    std::replace(file.begin(), file.end(), '.', '/');
-    env.Report(import.path.span, kUnknownImport, {path})
-        .HelpIf(diag::Suggest(path, paths))
-        .Help("`import a.b;` reads `a/b.wf` under the folder of the root file; here `" + file + ".wf`");
+  if (target == env.modules.end()) {  // the loader has said why
     entity.broken = true;
     return;
   }
@@ -93,29 +86,18 @@ void BindImport(Env& env, Module& module, const ast::ImportDecl& import) {
   entity.broken = target->file == nullptr;
 }
 
-// Depth first over imports: a module is checked after those it imports.
-void Visit(Env& env, Module& module, std::vector<Module*>& trail, std::vector<Module*>& order) {
+// Depth first over imports: a module is checked after those it imports. A circle has been reported by the loader.
+void Visit(Module& module, std::vector<Module*>& order) {
   if (module.state != Module::State::kNew || module.file == nullptr) return;
   module.state = Module::State::kOpen;
-  trail.push_back(&module);
   for (const ast::DeclPtr& decl : module.file->decls) {
-    const auto* import = ast::DynAs<ast::ImportDecl>(*decl);
-    if (import == nullptr) continue;
+    if (decl->kind != ast::DeclKind::kImportDecl) continue;
     for (auto& [name, entity] : module.entities) {
-      if (entity.decl != import || entity.target == nullptr) continue;
-      if (entity.target->state != Module::State::kOpen) {
-        Visit(env, *entity.target, trail, order);
-        continue;
-      }
-      std::string circle;
-      for (auto at = std::find(trail.begin(), trail.end(), entity.target); at != trail.end(); ++at) {
-        circle += ((*at)->is_root ? "this file" : (*at)->path) + " -> ";
-      }
-      env.Report(import->path.span, kImportCycle, {circle + (entity.target->is_root ? "this file" : entity.target->path)});
-      entity.broken = true;
+      if (entity.decl != decl.get() || entity.target == nullptr) continue;
+      if (entity.target->state == Module::State::kOpen) entity.broken = true;
+      Visit(*entity.target, order);
     }
   }
-  trail.pop_back();
   module.state = Module::State::kDone;
   order.push_back(&module);
 }
@@ -209,9 +191,9 @@ std::vector<Module*> CollectModules(Env& env) {
       if (const auto* import = ast::DynAs<ast::ImportDecl>(*decl)) BindImport(env, module, *import);
     }
   }
-  std::vector<Module*> trail, order;
-  if (env.prelude != nullptr) Visit(env, *env.prelude, trail, order);
-  for (Module& module : env.modules) Visit(env, module, trail, order);
+  std::vector<Module*> order;
+  if (env.prelude != nullptr) Visit(*env.prelude, order);
+  for (Module& module : env.modules) Visit(module, order);
   return order;
 }
 

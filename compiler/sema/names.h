@@ -9,8 +9,8 @@
 
 namespace wf::sema {
 
-// Builds the tables of all modules: one entity per declaration, imports bound to modules. Reports double names, imports that no module
-// answers and cycles of imports. Returns the modules in the order in which they can be checked.
+// Builds the tables of all modules: one entity per declaration, imports bound to modules. Reports double names; what the loader could not
+// import stays silent. Returns the modules in the order in which they can be checked.
 std::vector<Module*> CollectModules(Env& env);
 
 // A name at the top of `module`; null when there is none.
@@ -18,7 +18,8 @@ Entity* FindEntity(Module& module, std::string_view name);
 
 // The entity that `name` means in `module`: its own, or the prelude's. Reports and returns null when there is none, when it stands further
 // down (a cycle if it is one) or belongs to something broken; marks it used. `self`: the declaration that is being checked.
-Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self, const std::vector<std::string>& more_candidates = {});
+Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self,
+               const std::vector<std::string>& more_candidates = {});
 Entity* Lookup(Env& env, Module& module, const ast::Path& path, const ast::Decl* self);
 Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier);
 

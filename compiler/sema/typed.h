@@ -172,10 +172,11 @@ struct Model {
   std::vector<ModelPort> in, out;  // without the batch axis
   std::vector<int8_t> batch_axis;  // inputs, then outputs; -1 none
   bool batched = false, signature_written = false;
-  uint16_t version_policy = 0;
-  std::vector<int64_t> versions;
-  ir::Policy defaults;       // the model block's settings over those of semantics.md 12
-  TypeRef result = nullptr;  // bare value or named tuple
+  std::string batch_reason;       // of the choice of the batch axis, for `check --verbose`
+  uint16_t version_policy = 0;    // WF_LATEST, WF_ALL, WF_SPECIFIC
+  std::vector<int64_t> versions;  // WF_LATEST: how many; WF_SPECIFIC: which
+  ir::Policy defaults;            // the model block's settings over those of semantics.md 12
+  TypeRef result = nullptr;       // bare value or named tuple
   Span span;
 };
 
@@ -197,9 +198,10 @@ struct Stmt {
   ExprPtr message;               // kRequire, kFail: kText; kAnnotate: key
   ExprPtr fallback;              // kNode, or null
   LocalId err_local = 0;         // kNode with a fallback: `err`, a record (code: i32, message: string, node: string)
-  ir::Policy policy;             // kNode: effective
-  bool has_policy = false;       // kNode: needs a region of its own (timeout or retry) — a fallback does too
-  uint32_t stage = 0;            // kNode: index into Workflow::stages
+  ir::Policy policy;  // kNode: effective, of the only model call of `value`; with several, each has its model's defaults. Calls in the
+                      // fallback have their models' defaults.
+  bool has_policy = false;  // kNode: needs a region of its own (timeout or retry) — a fallback does too
+  uint32_t stage = 0;       // kNode: index into Workflow::stages
   bool in_written_stage = false;
 };
 

@@ -1,0 +1,57 @@
+#include "compiler/sema/check.h"
+
+#include <algorithm>
+
+#include "compiler/base/sha256.h"
+#include "compiler/sema/check_decl.h"
+#include "compiler/sema/names.h"
+
+namespace wf::sema {
+namespace {
+
+// Of all texts that decide the program, each with its name and length, so that no two sets of files look alike.
+std::array<uint8_t, 32> HashSources(const Env& env) {
+  source::Sha256 hash;
+  const auto add = [&](std::string_view name, std::string_view text) {
+    hash.Add(std::to_string(name.size()) + ':' + std::string(name) + std::to_string(text.size()) + ':');
+    hash.Add(text);
+  };
+  std::map<std::string, std::string_view> texts;
+  for (const Module& module : env.modules) {
+    if (module.file != nullptr) texts.emplace(module.path, env.input.sources.text(module.file->id));
+  }
+  for (const auto& [path, text] : texts) add(path, text);
+  // Not their paths: the same program in another folder is the same program.
+  for (const auto& [path, content] : env.embedded) add("", content);
+  return hash.Finish();
+}
+
+}  // namespace
+
+std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
+  if (input.modules.empty() || input.modules[0].file == nullptr) return std::nullopt;
+  const size_t errors_before = diag.error_count();
+  Program program;
+  program.types = std::make_unique<Types>();
+  Env env{input, diag, program, *program.types, {}, nullptr, {}};
+  for (Module* module : CollectModules(env)) {
+    for (const ast::DeclPtr& decl : module->file->decls) CheckDecl(env, *module, *decl);
+  }
+  Module& root = env.modules.front();
+  ReportUnusedImports(env, root);
+  if (input.options.require_service && program.services.empty() && diag.error_count() == errors_before) {
+    const Span start{root.file->id, 0, 0};
+    env.Report(start, kNothingPublished).Help("as in `service Digits { workflow Classify; }`");
+  }
+  const bool damaged = std::any_of(input.modules.begin(), input.modules.end(), [](const SourceModule& module) {
+    return module.file == nullptr || std::any_of(module.file->decls.begin(), module.file->decls.end(), [](const ast::DeclPtr& decl) {
+             return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors;
+           });
+  });
+  if (diag.error_count() != errors_before || damaged) return std::nullopt;
+  program.source_name = std::string(input.sources.name(root.file->id));
+  program.source_hash = HashSources(env);
+  return program;
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,174 @@
+// Declarations: constants, types, errors; what is parsed but not built.
+
+#include "compiler/sema/check_decl.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/consts.h"
+#include "compiler/sema/json_value.h"
+#include "compiler/sema/names.h"
+#include "runtime/base/status.h"
+
+namespace wf::sema {
+namespace {
+
+struct StatusName {
+  std::string_view name;
+  int number;
+};
+// The canonical statuses as programs write them, with gRPC's numbers.
+constexpr std::array<StatusName, 16> kStatuses = {{{"cancelled", 1},
+                                                   {"unknown", 2},
+                                                   {"invalid_argument", 3},
+                                                   {"deadline_exceeded", 4},
+                                                   {"not_found", 5},
+                                                   {"already_exists", 6},
+                                                   {"permission_denied", 7},
+                                                   {"resource_exhausted", 8},
+                                                   {"failed_precondition", 9},
+                                                   {"aborted", 10},
+                                                   {"out_of_range", 11},
+                                                   {"unimplemented", 12},
+                                                   {"internal", 13},
+                                                   {"unavailable", 14},
+                                                   {"data_loss", 15},
+                                                   {"unauthenticated", 16}}};
+
+int StatusOf(Env& env, const ast::Name& status) {
+  std::vector<std::string> known;
+  for (const StatusName& row : kStatuses) {
+    if (row.name == status.text) return row.number;
+    known.emplace_back(row.name);
+  }
+  env.Report(status.span, kUnknownStatus, {status.text}).HelpIf(diag::Suggest(status.text, known));
+  return 3;
+}
+
+// A signature of something that is not built: its parts are checked all the same.
+void CheckSignatureOnly(Env& env, Module& module, Entity& entity, const std::vector<ast::Param>& params, const ast::TypePtr& result) {
+  Body body(env, module, entity.decl);
+  body.silenced = true;
+  entity.signature = std::make_unique<Signature>();
+  entity.signature->name = entity.name;
+  entity.signature->span = entity.span;
+  entity.signature->may_wait = true;
+  ReadSignature(body, params, result.get(), *entity.signature);
+}
+
+void ReportNotBuilt(Env& env, const ast::Decl& decl, uint32_t word_length, std::string_view what) {
+  Span word = decl.span;
+  word.end = std::min(word.end, word.begin + word_length);
+  env.Report(word, kNotBuiltYet, {what});
+}
+
+Entity* EntityOf(Module& module, const ast::Decl& decl) {
+  Entity* entity = FindEntity(module, decl.name.text);
+  return entity != nullptr && entity->decl == &decl ? entity : nullptr;
+}
+
+}  // namespace
+
+void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& decl) {
+  Body body(env, module, &decl);
+  TypeRef type = decl.type ? ResolveType(body, *decl.type, SymbolRule::kNone) : nullptr;
+  entity.broken = true;
+  if (type != nullptr && type->kind == TypeKind::kError) return;
+  Where where;
+  where.files = true;
+  where.may_fail = false;
+  where.what = "a `const`";
+  where.span = decl.name.span;
+  ExprPtr value = type != nullptr ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, "the type written here"})
+                                  : CheckExpr(body, *decl.value, nullptr, where);
+  if (IsPoison(*value)) return;
+  if (value->type->kind == TypeKind::kNone || value->type->kind == TypeKind::kNever ||
+      (value->type->element != nullptr && value->type->element->kind == TypeKind::kNever)) {
+    env.Report(value->span, kCannotInfer, {"`" + decl.name.text + "`"}).Help("as in `const " + decl.name.text + ": list<string> = ..`");
+    return;
+  }
+  auto folded = ValueOf(env, *value, "a `const`");
+  if (!folded) return;
+  entity.type = TypeOfValue(env.types, value->type, *folded);
+  entity.index = static_cast<uint32_t>(env.program.consts.size());
+  entity.broken = false;
+  env.program.consts.push_back({decl.name.text, entity.type, std::move(*folded), decl.name.span});
+}
+
+void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& decl) {
+  Body body(env, module, &decl);
+  std::vector<Field> fields;
+  std::vector<Span> spans;
+  bool sound = true;
+  for (const ast::Type::Field& field : decl.fields) {
+    const TypeRef type = ResolveType(body, *field.type, SymbolRule::kNone);
+    sound = sound && type->kind != TypeKind::kError;
+    const auto same = std::find_if(fields.begin(), fields.end(), [&](const Field& other) { return other.name == field.label.text; });
+    if (same != fields.end()) {
+      env.Report(field.label.span, kDuplicateName, {field.label.text})
+          .Label(spans[static_cast<size_t>(same - fields.begin())], "first declared here");
+      continue;
+    }
+    fields.push_back({field.label.text, type});
+    spans.push_back(field.label.span);
+  }
+  const std::string prefix = module.is_root ? "" : module.path.substr(module.path.rfind('.') + 1) + ".";
+  entity.type = sound ? env.types.Record(prefix + decl.name.text, std::move(fields)) : env.types.Error();
+}
+
+void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
+  int64_t code = 0;
+  std::string digits = decl.code;
+  digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code);
+  const bool in_class = error == std::errc() && end == digits.data() + digits.size() && ((code >= 50 && code <= 999) || code >= 100'000);
+  entity.message = decl.message;
+  if (!in_class || code > INT32_MAX) {
+    env.Report(decl.code_span, kErrorCodeClass, {decl.code});
+    entity.code = 100'000;
+    return;
+  }
+  entity.code = static_cast<int32_t>(code);
+  const int status = decl.status ? StatusOf(env, *decl.status) : static_cast<int>(base::kInvalidArgument);
+  for (const ErrorCode& other : env.program.errors) {
+    if (other.code == entity.code) {
+      env.Report(decl.code_span, kErrorCodeTwice, {code}).Label(other.span, "first declared here");
+      return;
+    }
+  }
+  env.program.errors.push_back({decl.name.text, decl.message, entity.code, status, decl.code_span});
+}
+
+void CheckDecl(Env& env, Module& module, const ast::Decl& decl) {
+  if (const auto* test = ast::DynAs<ast::TestDecl>(decl))
+    return module.is_root && !decl.has_errors ? CheckTest(env, module, *test) : void();
+  Entity* entity = EntityOf(module, decl);
+  if (entity == nullptr || entity->kind == EntityKind::kModule || decl.kind == ast::DeclKind::kErrorDecl) return;
+  if (const auto* constant = ast::DynAs<ast::ConstDecl>(decl)) {
+    if (decl.has_errors) entity->broken = true;
+    if (!decl.has_errors) CheckConst(env, module, *entity, *constant);
+  } else if (const auto* record = ast::DynAs<ast::TypeDecl>(decl)) {
+    CheckType(env, module, *entity, *record);
+  } else if (const auto* code = ast::DynAs<ast::ErrorCodeDecl>(decl)) {
+    CheckErrorCode(env, *entity, *code);
+  } else if (const auto* fn = ast::DynAs<ast::FnDecl>(decl)) {
+    CheckFn(env, module, *entity, *fn);
+  } else if (const auto* external = ast::DynAs<ast::ExternDecl>(decl)) {
+    ReportNotBuilt(env, decl, 6, external->is_node ? "`extern node`" : "`extern fn`");
+    CheckSignatureOnly(env, module, *entity, external->params, external->result);
+  } else if (const auto* model = ast::DynAs<ast::ModelDecl>(decl)) {
+    CheckModel(env, module, *entity, *model);
+  } else if (const auto* remote = ast::DynAs<ast::RemoteDecl>(decl)) {
+    ReportNotBuilt(env, decl, 6, "`remote`");
+    CheckSignatureOnly(env, module, *entity, remote->params, remote->result);
+  } else if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(decl)) {
+    CheckWorkflow(env, module, *entity, *workflow);
+  } else if (const auto* service = ast::DynAs<ast::ServiceDecl>(decl)) {
+    CheckService(env, module, *entity, *service);
+  }
+  entity->ready = true;
+}
+
+}  // namespace wf::sema

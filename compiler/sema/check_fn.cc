@@ -1,0 +1,204 @@
+// Functions: their signatures, their bodies, and the instances of those with type variables.
+
+#include "compiler/sema/check_call.h"
+#include "compiler/sema/check_decl.h"
+#include "compiler/sema/consts.h"
+
+namespace wf::sema {
+namespace {
+
+// `= native("symbol")`: the symbol, or nothing when the body is another one.
+const ast::CallExpr* NativeCall(const ast::FnDecl& decl) {
+  const auto* call = decl.body.statements.empty() && decl.body.value ? ast::DynAs<ast::CallExpr>(*decl.body.value) : nullptr;
+  const auto* callee = call != nullptr ? ast::DynAs<ast::NameExpr>(*call->callee) : nullptr;
+  return callee != nullptr && callee->name == "native" ? call : nullptr;
+}
+
+bool ReadNative(Env& env, const Module& module, const ast::CallExpr& call, std::string& symbol) {
+  if (!module.is_std) {
+    env.Report(call.span, kStdOnly, {"`native`"});
+    return false;
+  }
+  if (call.arguments.size() == 1 && PlainText(*call.arguments[0].value, symbol) != nullptr) return true;
+  env.Report(call.span, kTypeArgument, {"native", "one plain string, the name of a symbol"});
+  return false;
+}
+
+}  // namespace
+
+ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const Span& declared) {
+  if (signature.result_symbols.empty())
+    return Coerce(body, std::move(value), signature.result, Origin{declared, "the result declared here"});
+  Signature open;
+  open.name = signature.name;
+  open.span.file = source::FileId::kNone;
+  open.symbols = signature.result_symbols;
+  DimSolver solver(body, open);
+  for (const auto& [symbol, span] : body.symbols) {
+    if (symbol.find('#') == std::string::npos) solver.Bind(symbol, Dim::Symbol(symbol), span);
+  }
+  std::vector<DimPair> pairs;
+  if (value->type->kind == TypeKind::kError || value->type->kind == TypeKind::kNever) return value;
+  const bool lift = signature.result->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
+  const TypeRef wanted = lift ? signature.result->element : signature.result;
+  if (!MatchTypes(body.env.types, wanted, value->type, nullptr, pairs))
+    return Coerce(body, std::move(value), signature.result, Origin{declared, "the result declared here"});
+  for (const DimPair& pair : pairs) solver.Add(pair, wanted, value->type, value->span);
+  solver.Finish();
+  if (solver.failed()) return Poison(body, value->span);
+  for (DimCheck& check : solver.TakeChecks()) value->checks.push_back(std::move(check));
+  if (!lift) return value;
+  ExprPtr some = Make(ExprKind::kSome, body.env.types.Optional(value->type), value->span);
+  some->args.push_back(std::move(value));
+  return some;
+}
+
+namespace {
+
+void CheckDefaults(Env& env, Module& module, const ast::FnDecl& decl, const Signature& signature) {
+  for (size_t i = 0; i < decl.params.size(); ++i) {
+    if (!decl.params[i].default_value || signature.params[i].type->kind == TypeKind::kError) continue;
+    Body outside(env, module, &decl);
+    Where where;
+    where.may_fail = false;
+    where.what = "a default";
+    where.span = decl.params[i].span;
+    const ExprPtr value = CheckAs(outside, *decl.params[i].default_value, signature.params[i].type, where,
+                                  Origin{decl.params[i].type->span, "the type of the parameter"});
+    if (!IsPoison(*value)) ValueOf(env, *value, "a default");
+  }
+}
+
+// The body of a function whose types are all known. Fills `out`; false after a report.
+bool CheckFnBody(Body& body, const ast::FnDecl& decl, const Signature& signature, Function& out) {
+  out.n_params = static_cast<uint32_t>(signature.params.size());
+  out.result = signature.result;
+  out.span = decl.name.span;
+  if (const ast::CallExpr* native = NativeCall(decl)) {
+    for (LocalInfo& info : body.infos) info.used = true;
+    out.locals = body.locals;
+    out.may_fail = true;
+    return ReadNative(body.env, body.module, *native, out.native);
+  }
+  Where where;
+  where.what = "a `fn`";
+  where.span = decl.name.span;
+  ExprPtr value = CheckBlock(body, decl.body,
+                             signature.result->kind == TypeKind::kError ? nullptr
+                                                                        : MapDims(body.env.types, signature.result,
+                                                                                  [&](const Dim& dim) {
+                                                                                    for (const std::string& symbol : dim.Symbols()) {
+                                                                                      if (!body.symbols.contains(symbol)) return AnyDim();
+                                                                                    }
+                                                                                    return dim;
+                                                                                  }),
+                             where);
+  if (signature.result->kind == TypeKind::kError || IsPoison(*value)) return false;
+  value = FitResult(body, std::move(value), signature, decl.result->span);
+  if (IsPoison(*value)) return false;
+  out.body = std::move(value);
+  out.locals = body.locals;
+  out.may_fail = body.may_fail;
+  return true;
+}
+
+TypeRef VariableType(Env& env, const std::string& name) {
+  Type variable;
+  variable.kind = TypeKind::kVariable;
+  variable.name = name;
+  return env.types.Intern(std::move(variable));
+}
+
+std::string InstanceName(const std::string& function, const Body& body) {
+  std::string name;
+  for (const auto& [variable, type] : body.type_values) name += (name.empty() ? "" : ", ") + ToString(type);
+  for (const auto& [rest, dims] : body.rests) name += (name.empty() ? "" : ", ") + std::string("rank ") + std::to_string(dims.size());
+  return function + '<' + name + '>';
+}
+
+// The name that listings show: "nn.softmax".
+std::string QualifiedName(const Module& module, const std::string& name) {
+  return module.is_root ? name : module.path.substr(module.path.rfind('.') + 1) + '.' + name;
+}
+
+// f32[n] needs nothing else; *s and T are only in std.
+void CollectRests(const ast::Type& type, std::vector<std::string>& rests) {
+  for (const ast::DimExpr& dim : type.dims) {
+    if (dim.kind == ast::DimExpr::Kind::kRest && std::find(rests.begin(), rests.end(), dim.text) == rests.end()) rests.push_back(dim.text);
+  }
+  if (type.argument) CollectRests(*type.argument, rests);
+  for (const ast::Type::Field& field : type.fields) CollectRests(*field.type, rests);
+}
+
+}  // namespace
+
+void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl) {
+  entity.signature = std::make_unique<Signature>();
+  Signature& signature = *entity.signature;
+  signature.name = entity.name;
+  signature.span = entity.span;
+  Body body(env, module, &decl);
+  if (!decl.type_params.empty() && !module.is_std) {
+    env.Report(decl.type_params.front().span, kStdOnly, {"a type variable"});
+    body.silenced = true;
+  }
+  for (const ast::Name& variable : decl.type_params) {
+    body.type_values.emplace(variable.text, VariableType(env, variable.text));
+    signature.type_params.push_back(variable.text);
+  }
+  if (module.is_std) {
+    for (const ast::Param& param : decl.params) CollectRests(*param.type, signature.rests);
+  }
+  const Scope scope(body);
+  ReadSignature(body, decl.params, decl.result.get(), signature);
+  signature.may_fail = NativeCall(decl) != nullptr;
+  CheckDefaults(env, module, decl, signature);
+  if (signature.is_generic() || decl.has_errors) {  // the body is checked once per instance
+    body.silenced = true;
+    signature.broken = signature.broken || (!module.is_std && signature.is_generic());
+    return;
+  }
+  Function function;
+  function.name = QualifiedName(module, entity.name);
+  if (!CheckFnBody(body, decl, signature, function)) {
+    function.may_fail = false;  // unknown: one mistake is enough
+  }
+  signature.may_fail = function.may_fail;
+  entity.index = static_cast<uint32_t>(env.program.functions.size());
+  env.program.functions.push_back(std::move(function));
+}
+
+std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings& bindings) {
+  const auto& decl = static_cast<const ast::FnDecl&>(*entity.decl);
+  Body body(env, *entity.home, &decl);
+  body.silenced = true;
+  for (const std::string& variable : entity.signature->type_params) {
+    const auto bound = bindings.types.find(variable);
+    if (bound == bindings.types.end() || bound->second->kind == TypeKind::kError) return std::nullopt;
+    body.type_values[variable] = MapDims(env.types, bound->second, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
+  }
+  for (const std::string& rest : entity.signature->rests) {
+    const auto bound = bindings.rests.find(rest);
+    std::vector<Dim>& dims = body.rests[rest];
+    for (size_t i = 0; bound != bindings.rests.end() && i < bound->second.size(); ++i) {
+      dims.push_back(Dim::Symbol(rest + "_" + std::to_string(i)));
+      body.symbols.emplace(rest + "_" + std::to_string(i), decl.name.span);
+    }
+  }
+  const std::string name = InstanceName(QualifiedName(*entity.home, entity.name), body);
+  if (const auto known = entity.instances.find(name); known != entity.instances.end()) return known->second;
+  const Scope scope(body);
+  Signature signature;
+  signature.name = entity.name;
+  signature.span = entity.span;
+  ReadSignature(body, decl.params, decl.result.get(), signature);
+  Function function;
+  function.name = name;
+  if (signature.broken || !CheckFnBody(body, decl, signature, function)) return std::nullopt;
+  const auto index = static_cast<uint32_t>(env.program.functions.size());
+  env.program.functions.push_back(std::move(function));
+  entity.instances.emplace(name, index);
+  return index;
+}
+
+}  // namespace wf::sema

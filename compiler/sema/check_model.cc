@@ -1,0 +1,253 @@
+// Models: the file's signature, the written one, the batch axis, and the defaults of the model block.
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/sema/check_decl.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/consts.h"
+#include "compiler/sema/settings.h"
+#include "runtime/onnx/reader.h"
+#include "runtime/onnx/signature.h"
+
+namespace wf::sema {
+namespace {
+
+// ONNX names that are no identifiers become ones (semantics.md 28).
+std::string Sanitised(const std::string& name) {
+  std::string clean;
+  for (const char c : name) clean += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (clean.empty() || std::isdigit(static_cast<unsigned char>(clean[0]))) clean.insert(clean.begin(), '_');
+  return clean;
+}
+
+struct WrittenPort {
+  std::string label;  // empty: the only result, without a name
+  std::optional<std::string> external_name;
+  TypeRef type;
+  Span span;
+};
+struct Written {
+  std::vector<WrittenPort> inputs, outputs;
+};
+
+class ModelCheck {
+ public:
+  ModelCheck(Env& env, Module& module, Entity& entity, const ast::ModelDecl& decl)
+      : env_(env), entity_(entity), decl_(decl), body_(env, module, &decl) {}
+
+  // False after a report.
+  bool Run() {
+    if (!ReadBinding() || (decl_.has_signature && !ReadWritten())) return false;
+    std::optional<onnx::Signature> file;
+    if (!ReadFile(file)) return false;
+    onnx::Signature real;
+    onnx::BatchAxes axes;
+    if (!Choose(file, real, axes)) return false;
+    if (!MakePorts(onnx::WithoutBatchAxis(real, axes))) return false;
+    model_.batch_axis = axes.axis;
+    model_.batched = axes.batched;
+    model_.batch_reason = axes.reason;
+    model_.signature_written = decl_.has_signature;
+    ApplyBlock();
+    Publish();
+    return true;
+  }
+
+ private:
+  bool ReadBinding() {
+    const ast::Binding& binding = decl_.binding;
+    const bool one = binding.arguments.size() == 1 && PlainText(*binding.arguments[0].value, path_) != nullptr;
+    if (binding.function.text != "onnx" || !one) {
+      env_.Report(binding.span, kModelBinding, {std::string(env_.input.sources.Text(binding.span)).substr(0, 60)});
+      return false;
+    }
+    model_.name = entity_.name;
+    model_.path = path_;
+    model_.span = entity_.span;
+    if (binding.settings) values_ = ReadSettings(env_, binding.settings->settings, kInModel);
+    return true;
+  }
+
+  bool AddWritten(std::vector<WrittenPort>& ports, const std::string& label, const std::optional<std::string>& external,
+                  const ast::Type& type) {
+    const TypeRef resolved = ResolveType(body_, type, SymbolRule::kDeclare);
+    if (resolved->kind == TypeKind::kError) return false;
+    const bool strings = resolved->kind == TypeKind::kList && resolved->element->kind == TypeKind::kString;
+    if (resolved->kind != TypeKind::kTensor && resolved->kind != TypeKind::kScalar && !strings) {
+      env_.Report(type.span, kModelPort, {label, entity_.name, "`" + ToString(resolved) + "` is no tensor"});
+      return false;
+    }
+    ports.push_back({label, external, resolved, type.span});
+    return true;
+  }
+  bool ReadWritten() {
+    bool sound = true;
+    for (const ast::Param& param : decl_.params)
+      sound = AddWritten(written_.inputs, param.name.text, param.external_name, *param.type) && sound;
+    if (decl_.result->kind == ast::Type::Kind::kTuple) {
+      for (const ast::Type::Field& field : decl_.result->fields) {
+        sound = AddWritten(written_.outputs, field.label.text, field.external_name, *field.type) && sound;
+      }
+      return sound;
+    }
+    return AddWritten(written_.outputs, "", std::nullopt, *decl_.result) && sound;
+  }
+
+  // Sets `file` to the newest version's signature; leaves it empty when the file is missing but the signature is written.
+  bool ReadFile(std::optional<onnx::Signature>& file) {
+    const Span& span = decl_.binding.arguments[0].span;
+    const std::string path = PathBeside(env_, span, path_).string();
+    auto versions = onnx::FindVersions(path);
+    if (!versions.ok()) {
+      if (decl_.has_signature) {
+        env_.Report(span, kModelFileMissing, {entity_.name, versions.status().message()});
+        return true;
+      }
+      env_.Report(span, kModelUnreadable, {entity_.name, versions.status().message()})
+          .Help("with a written signature the program builds without the file");
+      return false;
+    }
+    auto model = onnx::ReadModel(versions->back().path);
+    if (!model.ok()) {
+      env_.Report(span, kModelUnreadable, {entity_.name, model.status().message()});
+      return false;
+    }
+    file = std::move(model->signature);
+    return true;
+  }
+
+  static std::vector<onnx::Port> ToPorts(const std::vector<WrittenPort>& written, const std::vector<onnx::Port>* file) {
+    std::vector<onnx::Port> ports;
+    for (size_t i = 0; i < written.size(); ++i) {
+      onnx::Port port;
+      port.name = written[i].external_name.value_or(written[i].label.empty() ? "output" : written[i].label);
+      const bool same_place = file != nullptr && i < file->size() && !written[i].external_name;
+      if (same_place && (written[i].label.empty() || Sanitised((*file)[i].name) == written[i].label)) port.name = (*file)[i].name;
+      const TypeRef type = written[i].type;
+      port.dtype = type->kind == TypeKind::kList ? onnx::kStringType : static_cast<uint8_t>(type->dtype);
+      port.dim = type->dims;
+      for (Dim& dim : port.dim) {
+        if (IsAny(dim)) dim = Dim::Unknown();
+      }
+      if (type->kind == TypeKind::kList) port.dim = {Dim::Unknown()};
+      ports.push_back(std::move(port));
+    }
+    return ports;
+  }
+
+  bool Choose(const std::optional<onnx::Signature>& file, onnx::Signature& real, onnx::BatchAxes& axes) {
+    if (!decl_.has_signature) {
+      real = *file;
+      return Take(onnx::ChooseBatchAxis(real), axes);
+    }
+    real.inputs = ToPorts(written_.inputs, file ? &file->inputs : nullptr);
+    real.outputs = ToPorts(written_.outputs, file ? &file->outputs : nullptr);
+    return Take(onnx::ChooseBatchAxis(file ? *file : real, &real), axes);
+  }
+  bool Take(base::Result<onnx::BatchAxes> chosen, onnx::BatchAxes& axes) {
+    if (!chosen.ok()) {
+      env_.Report(decl_.has_signature ? decl_.name.span : decl_.binding.span, kModelSignature, {entity_.name, chosen.status().message()});
+      return false;
+    }
+    axes = std::move(*chosen);
+    return true;
+  }
+
+  TypeRef TypeOf(const onnx::Port& port) {
+    Types& types = env_.types;
+    if (port.dtype == onnx::kStringType && port.dim.size() == 1) return types.List(types.Simple(TypeKind::kString));
+    const bool known = port.dtype >= static_cast<uint8_t>(DType::kBool) && port.dtype <= static_cast<uint8_t>(DType::kF64);
+    if (!known || port.dim.size() > WF_MAX_RANK) {
+      env_.Report(decl_.name.span, kModelPort, {port.name, entity_.name, "`" + port.ToString() + "` has no type here"});
+      return types.Error();
+    }
+    const auto dtype = static_cast<DType>(port.dtype);
+    return port.dim.empty() ? types.Scalar(dtype) : types.Tensor(dtype, port.dim);
+  }
+  bool AddPorts(const std::vector<onnx::Port>& ports, const std::vector<WrittenPort>& written, std::vector<ModelPort>& out) {
+    bool sound = true;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      std::string name = i < written.size() && !written[i].label.empty() ? written[i].label : Sanitised(ports[i].name);
+      const auto same = std::find_if(out.begin(), out.end(), [&](const ModelPort& other) { return other.name == name; });
+      if (same != out.end()) {
+        env_.Report(decl_.name.span, kModelPortClash, {same->wire_name, ports[i].name, entity_.name, name})
+            .Help("write the signature and name them apart, as in `x as \"" + ports[i].name + "\": f32[n]`");
+        sound = false;
+      }
+      const TypeRef type = TypeOf(ports[i]);
+      sound = sound && type->kind != TypeKind::kError;
+      out.push_back({std::move(name), ports[i].name, type});
+    }
+    return sound;
+  }
+  bool MakePorts(const onnx::Signature& seen) {
+    const bool in = AddPorts(seen.inputs, written_.inputs, model_.in);
+    const bool out = AddPorts(seen.outputs, written_.outputs, model_.out);
+    if (!in || !out) return false;
+    const bool bare = model_.out.size() == 1 && (!decl_.has_signature || written_.outputs[0].label.empty());
+    if (bare || model_.out.size() == 1) {  // one result is the bare value, named or not (semantics.md 27)
+      model_.result = model_.out[0].type;
+      return true;
+    }
+    std::vector<Field> fields;
+    for (const ModelPort& port : model_.out) fields.push_back({port.name, port.type});
+    model_.result = env_.types.Record("", std::move(fields));
+    return true;
+  }
+
+  void ApplyBlock() {
+    model_.defaults = DefaultPolicy(model_.batched);
+    ApplySettings(env_, values_, model_, model_.defaults);
+    FinishPolicy(model_.defaults, values_.queue.has_value());
+    if (!values_.versions) {
+      model_.versions = {1};
+      return;
+    }
+    model_.version_policy = values_.versions->value.policy;
+    model_.versions = values_.versions->value.versions;
+  }
+
+  void Publish() {
+    Signature& signature = *entity_.signature;
+    signature.may_wait = signature.may_fail = true;
+    signature.result = model_.result;
+    std::set<std::string> symbols;
+    for (const ModelPort& port : model_.in) {
+      signature.params.push_back({port.name, port.type, nullptr, entity_.span});
+      ForEachDim(port.type, [&](const Dim& dim) {
+        for (const std::string& symbol : dim.Symbols()) symbols.insert(symbol);
+      });
+    }
+    signature.symbols.assign(symbols.begin(), symbols.end());
+    std::set<std::string> fresh;
+    ForEachDim(model_.result, [&](const Dim& dim) {
+      for (const std::string& symbol : dim.Symbols()) {
+        if (!symbols.contains(symbol)) fresh.insert(symbol);
+      }
+    });
+    signature.result_symbols.assign(fresh.begin(), fresh.end());
+    entity_.index = static_cast<uint32_t>(env_.program.models.size());
+    env_.program.models.push_back(std::move(model_));
+  }
+
+  Env& env_;
+  Entity& entity_;
+  const ast::ModelDecl& decl_;
+  Body body_;
+  std::string path_;
+  Written written_;
+  SettingValues values_;
+  Model model_;
+};
+
+}  // namespace
+
+void CheckModel(Env& env, Module& module, Entity& entity, const ast::ModelDecl& decl) {
+  entity.signature = std::make_unique<Signature>();
+  entity.signature->name = entity.name;
+  entity.signature->span = entity.span;
+  entity.broken = decl.has_errors || !ModelCheck(env, module, entity, decl).Run();
+}
+
+}  // namespace wf::sema

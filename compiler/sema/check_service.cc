@@ -1,0 +1,67 @@
+// Services: what is published under which name, and the limits.
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/sema/check_decl.h"
+#include "compiler/sema/names.h"
+#include "compiler/sema/settings.h"
+
+namespace wf::sema {
+namespace {
+
+// Paths that every server has (interface.md).
+constexpr std::array<std::string_view, 7> kReserved = {"v1", "v2", "predict", "livez", "readyz", "metrics", "debug"};
+
+bool IsPathName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; });
+}
+
+void AddMember(Env& env, Module& module, const ast::ServiceDecl& decl, const ast::ServiceDecl::Member& member,
+               std::map<std::string, Span>& seen, Service& out) {
+  const EntityKind wanted = member.is_model ? EntityKind::kModel : EntityKind::kWorkflow;
+  const std::string name = member.published_name.value_or(member.target.parts.back().text);
+  Entity* entity = Lookup(env, module, member.target, &decl);
+  const auto [at, fresh] = seen.emplace(name, member.span);
+  if (!fresh) {
+    env.Report(member.span, kRouteClash, {name, decl.name.text}).Label(at->second, "first published here");
+    return;
+  }
+  if (!IsPathName(name)) {
+    env.Report(member.span, kPublishedName, {name});
+    return;
+  }
+  if (entity == nullptr) return;
+  if (entity->kind != wanted) {
+    auto builder = env.Report(member.target.span, kWrongKind, {ast::ToString(member.target), NameOf(entity->kind), NameOf(wanted)})
+                       .Label(entity->span, "declared here");
+    if (entity->kind == EntityKind::kModel) builder.Help("publish it with `model " + entity->name + ";`");
+    return;
+  }
+  out.members.push_back({member.is_model, entity->index, name});
+}
+
+}  // namespace
+
+void CheckService(Env& env, Module& module, Entity& entity, const ast::ServiceDecl& decl) {
+  Service service;
+  service.name = entity.name;
+  if (std::find(kReserved.begin(), kReserved.end(), entity.name) != kReserved.end()) {
+    env.Report(decl.name.span, kReservedService, {entity.name});
+  }
+  std::map<std::string, Span> seen;
+  for (const ast::ServiceDecl::Member& member : decl.members) AddMember(env, module, decl, member, seen, service);
+  if (decl.members.empty() && !decl.has_errors) {
+    env.Report(decl.name.span, kEmptyService, {entity.name}).Help("as in `workflow Classify;`");
+  }
+  const SettingValues values = ReadSettings(env, decl.settings, kInService);
+  service.timeout_ns = values.timeout_ns ? values.timeout_ns->value : 30'000'000'000;
+  service.body_max = values.body_bytes ? values.body_bytes->value : uint64_t{64} << 20;
+  service.inflight_max = values.inflight ? values.inflight->value : 256;
+  service.rows_max = values.rows ? values.rows->value : 1024;
+  entity.index = static_cast<uint32_t>(env.program.services.size());
+  env.program.services.push_back(std::move(service));
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,388 @@
+// Workflows: parameters, statements, results.
+
+#include <algorithm>
+
+#include "compiler/sema/check_decl.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/consts.h"
+#include "compiler/sema/mentions.h"
+#include "compiler/sema/node_policy.h"
+#include "compiler/sema/stages.h"
+#include "compiler/sema/workflow_params.h"
+
+namespace wf::sema {
+namespace {
+
+bool HoldsNever(TypeRef type) {
+  if (type->kind == TypeKind::kNever || type->kind == TypeKind::kNone) return true;
+  if (type->element != nullptr && HoldsNever(type->element)) return true;
+  return std::any_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return HoldsNever(field.type); });
+}
+
+// The statements of one workflow, in order.
+class WorkflowCheck {
+ public:
+  WorkflowCheck(Env& env, const ast::WorkflowDecl& decl, Body& body, const Signature& signature, Workflow& out)
+      : env_(env), decl_(decl), body_(body), signature_(signature), out_(out) {}
+
+  void Run() {
+    for (const ast::StmtPtr& stmt : decl_.body) Statement(*stmt, -1, nullptr);
+    if (!ended_ && !open_end_ && !decl_.has_errors) {
+      env_.Report(decl_.name.span, kMissingReturn, {decl_.name.text}).Help("as in `return (label: text);`");
+    }
+    for (size_t i = 0; i < body_.infos.size(); ++i) {
+      const bool unused = body_.infos[i].kind == LocalKind::kNode && !body_.infos[i].used && !body_.locals[i].name.starts_with('_');
+      if (unused && !body_.silenced) env_.Report(body_.locals[i].span, kUnusedNode, {body_.locals[i].name});
+    }
+    out_.locals = body_.locals;
+    if (sound_) FinishGraph(env_, out_, written_);
+  }
+
+ private:
+  Where At(std::string_view what, const Span& span) const {
+    Where where;
+    where.workflow = true;
+    where.what = what;
+    where.span = span;
+    return where;
+  }
+
+  void Add(Stmt stmt, int written = -1) {
+    if (ended_) return;
+    out_.body.push_back(std::move(stmt));
+    written_.push_back(written);
+  }
+
+  void Statement(const ast::Stmt& stmt, int stage, const SettingValues* stage_settings) {
+    if (ended_ && !unreachable_reported_) {
+      unreachable_reported_ = true;
+      env_.Report(end_span_, kUnreachable, {end_word_}).Label(stmt.span, "never runs");
+    }
+    switch (stmt.kind) {
+      case ast::StmtKind::kLetStmt:
+        return Let(static_cast<const ast::LetStmt&>(stmt));
+      case ast::StmtKind::kRequireStmt:
+        return Require(static_cast<const ast::RequireStmt&>(stmt));
+      case ast::StmtKind::kNodeStmt:
+        return Node(static_cast<const ast::NodeStmt&>(stmt), stage, stage_settings);
+      case ast::StmtKind::kStageStmt:
+        return Stage(static_cast<const ast::StageStmt&>(stmt));
+      case ast::StmtKind::kIfStmt:
+        return If(static_cast<const ast::IfStmt&>(stmt));
+      case ast::StmtKind::kCallStmt:
+        return Call(static_cast<const ast::CallStmt&>(stmt));
+      case ast::StmtKind::kReturnStmt:
+        return Return(static_cast<const ast::ReturnStmt&>(stmt));
+      case ast::StmtKind::kFailStmt:
+        return Fail(static_cast<const ast::FailStmt&>(stmt));
+      case ast::StmtKind::kStubStmt:
+      case ast::StmtKind::kExpectStmt:
+      case ast::StmtKind::kErrorStmt:
+        body_.silenced = open_end_ = true;
+        sound_ = false;
+        return;
+    }
+  }
+
+  // The value of a `let` or a node, with names for all its dimensions.
+  ExprPtr Value(const ast::Name& name, const ast::Type* type, const ast::Expr& value, const Where& where, TypeRef& written) {
+    written = type != nullptr ? ResolveType(body_, *type, SymbolRule::kUse) : nullptr;
+    if (written != nullptr && written->kind == TypeKind::kError) written = nullptr;
+    ExprPtr checked = written != nullptr ? CheckAs(body_, value, written, where, Origin{type->span, "the type written here"})
+                                         : CheckExpr(body_, value, nullptr, where);
+    if (IsPoison(*checked) || !HoldsNever(checked->type)) return checked;
+    env_.Report(value.span, kCannotInfer, {"`" + name.text + "`"});
+    return Poison(body_, value.span);
+  }
+
+  void Let(const ast::LetStmt& let) {
+    const uint32_t mark = body_.NextSymbol();
+    TypeRef written = nullptr;
+    ExprPtr value = Value(let.name, let.type.get(), *let.value, At("a `let`", let.name.span), written);
+    if (IsPoison(*value)) {
+      body_.Declare(LocalKind::kLet, let.name, written != nullptr ? written : value->type);
+      sound_ = false;
+      return;
+    }
+    Settle(body_, *value, mark);
+    Stmt stmt;
+    stmt.span = let.span;
+    stmt.local = body_.Declare(LocalKind::kLet, let.name, value->type);
+    BindIntegerLocal(body_, stmt.local, *value);
+    stmt.value = std::move(value);
+    Add(std::move(stmt));
+  }
+
+  void Require(const ast::RequireStmt& require) {
+    auto step = CheckRequire(body_, require, At("a condition", require.condition->span));
+    if (!step) {
+      sound_ = false;
+      return;
+    }
+    Stmt stmt;
+    stmt.kind = StmtKind::kRequire;
+    stmt.span = require.span;
+    stmt.value = std::move(step->value);
+    stmt.code = step->code;
+    stmt.message = std::move(step->message);
+    Add(std::move(stmt));
+  }
+
+  // `else E` of a node: sees `err`, and yields what the node would have.
+  bool Fallback(const ast::Expr& fallback, const Span& declared, ExprPtr& value, uint32_t mark, Stmt& stmt) {
+    Types& types = env_.types;
+    const Scope scope(body_);
+    const TypeRef text = types.Simple(TypeKind::kString);
+    const TypeRef err = types.Record("", {{"code", types.Scalar(DType::kI32)}, {"message", text}, {"node", text}});
+    stmt.err_local = body_.Declare(LocalKind::kErr, {"err", declared}, err);
+    Where where = At("a fallback", fallback.span);
+    where.may_wait = true;
+    ExprPtr other = CheckExpr(body_, fallback, IsPoison(*value) ? nullptr : value->type, where);
+    if (IsPoison(*value) || IsPoison(*other)) return false;
+    const TypeRef joined = Join(body_, value->type, other->type);
+    if (joined == nullptr) {
+      env_.Report(other->span, kTypeMismatch, {ToString(value->type), ToString(other->type)}).Label(value->span, "the value of the node");
+      return false;
+    }
+    other = Coerce(body_, std::move(other), joined);
+    value = Coerce(body_, std::move(value), joined);
+    if (IsPoison(*other) || IsPoison(*value)) return false;
+    if (other->type->kind != TypeKind::kNever) value->type = joined;
+    Settle(body_, *value, mark);
+    stmt.fallback = std::move(other);
+    return true;
+  }
+
+  void Node(const ast::NodeStmt& node, int stage, const SettingValues* stage_settings) {
+    const uint32_t mark = body_.NextSymbol();
+    body_.model_calls.clear();
+    Where where = At("a node", node.name.span);
+    where.may_wait = true;
+    TypeRef written = nullptr;
+    ExprPtr value = Value(node.name, node.type.get(), *node.value, where, written);
+    const NodeFacts facts{node.name.text, node.name.span, body_.model_calls};
+    SettingValues own;
+    if (node.settings) own = ReadSettings(env_, node.settings->settings, kInNode);
+    Stmt stmt;
+    stmt.kind = StmtKind::kNode;
+    stmt.span = node.span;
+    bool sound = !IsPoison(*value);
+    if (sound) Settle(body_, *value, mark);
+    if (node.fallback) sound = Fallback(*node.fallback, node.name.span, value, mark, stmt) && sound;
+    const TypeRef known = IsPoison(*value) && written != nullptr ? written : value->type;
+    stmt.local = body_.Declare(LocalKind::kNode, node.name, known);
+    if (!sound) {
+      sound_ = false;
+      return;
+    }
+    BindIntegerLocal(body_, stmt.local, *value);
+    stmt.value = std::move(value);
+    stmt.policy = NodePolicy(env_, facts, own, stage_settings, stage_used_);
+    stmt.has_policy = stmt.policy.timeout_ns > 0 || stmt.policy.retry > 0;
+    Add(std::move(stmt), stage);
+  }
+
+  void Stage(const ast::StageStmt& stage) {
+    const auto same =
+        std::find_if(stage_names_.begin(), stage_names_.end(), [&](const ast::Name& name) { return name.text == stage.name.text; });
+    if (same != stage_names_.end())
+      env_.Report(stage.name.span, kDuplicateName, {stage.name.text}).Label(same->span, "first declared here");
+    stage_names_.push_back(stage.name);
+    SettingValues values;
+    if (stage.settings) values = ReadSettings(env_, stage.settings->settings, kInStage);
+    stage_used_.clear();
+    const bool was_sound = sound_;
+    const int index = static_cast<int>(out_.stages.size());
+    out_.stages.push_back({stage.name.text, true});
+    for (const ast::StmtPtr& node : stage.nodes) Statement(*node, index, stage.settings ? &values : nullptr);
+    if (stage.settings && sound_ == was_sound) ReportUnusedStageSettings(env_, stage.name.text, values, stage_used_);
+  }
+
+  void If(const ast::IfStmt& branch) {
+    Span word = branch.span;
+    word.end = word.begin + 2;
+    env_.Report(word, kNotBuiltYet, {"`if` as a statement"});
+    NameSet names;
+    CollectNames(branch, names);
+    for (const std::string& name : names) {
+      if (const auto local = body_.Find(name)) body_.infos[*local].used = true;
+      const auto entity = body_.module.entities.find(name);
+      if (entity != body_.module.entities.end()) entity->second.used = true;
+    }
+    body_.silenced = open_end_ = true;
+    sound_ = false;
+  }
+
+  void Call(const ast::CallStmt& call) {
+    const std::string callee = ast::ToString(call.callee);
+    if (callee != "annotate") {
+      env_.Report(call.span, kOnlyAnnotate, {callee})
+          .HelpIf(diag::Suggest(callee, {"annotate"}))
+          .Help("a value is kept by `node NAME = " + callee + "(..)`");
+      for (const ast::Argument& argument : call.arguments) SkipUnchecked(body_, *argument.value);
+      sound_ = false;
+      return;
+    }
+    std::string key;
+    if (call.arguments.size() != 2 || call.arguments[0].label || call.arguments[1].label) {
+      env_.Report(call.span, kTooManyArguments, {"annotate", "a key and a value", call.arguments.size()});
+      sound_ = false;
+      return;
+    }
+    if (PlainText(*call.arguments[0].value, key) == nullptr) {
+      env_.Report(call.arguments[0].span, kConstantKey, {"annotate"});
+      sound_ = false;
+    }
+    ExprPtr value = ToText(body_, CheckExpr(body_, *call.arguments[1].value, nullptr, At("an `annotate`", call.span)));
+    if (IsPoison(*value)) sound_ = false;
+    Stmt stmt;
+    stmt.kind = StmtKind::kAnnotate;
+    stmt.span = call.span;
+    stmt.message = MakeText(body_, key, call.arguments[0].span);
+    stmt.value = std::move(value);
+    Add(std::move(stmt));
+  }
+
+  // `return (a: x)` says which results there are before their types are compared.
+  bool SameNames(const ast::Expr& value) {
+    const auto* tuple = ast::DynAs<ast::TupleExpr>(value);
+    if (tuple == nullptr || signature_.result->kind != TypeKind::kRecord) return true;
+    std::set<std::string> wanted, found;
+    std::string wanted_text, found_text;
+    for (const Field& field : signature_.result->fields) {
+      wanted.insert(field.name);
+      wanted_text += (wanted_text.empty() ? "`" : ", `") + field.name + "`";
+    }
+    for (const ast::TupleExpr::Field& field : tuple->fields) {
+      found.insert(field.label.text);
+      found_text += (found_text.empty() ? "`" : ", `") + field.label.text + "`";
+    }
+    if (wanted == found) return true;
+    env_.Report(value.span, kResultDiffers, {decl_.name.text, wanted_text, found_text}).Label(decl_.result->span, "declared here");
+    return false;
+  }
+
+  void Return(const ast::ReturnStmt& result) {
+    const bool names = SameNames(*result.value);
+    const uint32_t mark = body_.NextSymbol();
+    const bool known = names && signature_.result->kind == TypeKind::kRecord;
+    ExprPtr value = CheckExpr(body_, *result.value, known ? HintOf(signature_.result) : nullptr, At("a `return`", result.span));
+    if (known && !IsPoison(*value)) value = FitResult(body_, std::move(value), signature_, decl_.result->span);
+    if (!known || IsPoison(*value)) {
+      sound_ = false;
+    } else {
+      AddReturn(result, std::move(value), mark);
+    }
+    End("return", result.span);
+  }
+  // Symbols of the result alone have no value to be wanted.
+  TypeRef HintOf(TypeRef result) {
+    return MapDims(env_.types, result, [&](const Dim& dim) {
+      for (const std::string& symbol : dim.Symbols()) {
+        if (!body_.symbols.contains(symbol)) return AnyDim();
+      }
+      return dim;
+    });
+  }
+  void AddReturn(const ast::ReturnStmt& result, ExprPtr value, uint32_t mark) {
+    Stmt stmt;
+    stmt.kind = StmtKind::kReturn;
+    stmt.span = result.span;
+    if (value->kind == ExprKind::kRecord && value->checks.empty()) {
+      stmt.results = std::move(value->args);
+      return Add(std::move(stmt));
+    }
+    Settle(body_, *value, mark);
+    Stmt let;
+    let.span = result.span;
+    let.local = body_.Declare(LocalKind::kLet, {"_", result.span}, value->type);
+    body_.infos[let.local].used = true;
+    for (uint32_t i = 0; i < value->type->fields.size(); ++i) {
+      ExprPtr whole = Make(ExprKind::kLocal, value->type, result.span);
+      whole->local = let.local;
+      ExprPtr field = Make(ExprKind::kField, value->type->fields[i].type, result.span);
+      field->index = i;
+      field->args.push_back(std::move(whole));
+      stmt.results.push_back(std::move(field));
+    }
+    let.value = std::move(value);
+    Add(std::move(let));
+    Add(std::move(stmt));
+  }
+
+  void Fail(const ast::FailStmt& fail) {
+    auto raised = CheckRaised(body_, *fail.error, At("a `fail`", fail.span));
+    if (!raised) {
+      sound_ = false;
+    } else {
+      Stmt stmt;
+      stmt.kind = StmtKind::kFail;
+      stmt.span = fail.span;
+      stmt.code = raised->code;
+      stmt.message = std::move(raised->message);
+      Add(std::move(stmt));
+    }
+    End("fail", fail.span);
+  }
+
+  void End(std::string_view word, const Span& span) {
+    if (ended_) return;
+    ended_ = true;
+    end_word_ = word;
+    end_span_ = span;
+  }
+
+  Env& env_;
+  const ast::WorkflowDecl& decl_;
+  Body& body_;
+  const Signature& signature_;
+  Workflow& out_;
+  std::vector<int> written_;  // beside out_.body: index of the written stage, or -1
+  std::vector<ast::Name> stage_names_;
+  std::set<std::string> stage_used_;
+  bool sound_ = true, ended_ = false, open_end_ = false, unreachable_reported_ = false;
+  std::string_view end_word_;
+  Span end_span_;
+};
+
+void ReadResults(Env& env, const ast::WorkflowDecl& decl, const Signature& signature, Workflow& out) {
+  if (signature.result->kind != TypeKind::kRecord) return;
+  out.results = signature.result->fields;
+  std::map<std::string, Span> seen;
+  for (const ast::Type::Field& field : decl.result->fields) {
+    const std::string wire = field.external_name.value_or(field.label.text);
+    const auto [at, fresh] = seen.emplace(wire, field.span);
+    if (!fresh && field.external_name) env.Report(field.span, kDuplicateName, {wire}).Label(at->second, "first declared here");
+    out.result_wire_names.push_back(wire);
+  }
+}
+
+}  // namespace
+
+void CheckWorkflow(Env& env, Module& module, Entity& entity, const ast::WorkflowDecl& decl) {
+  entity.signature = std::make_unique<Signature>();
+  Signature& signature = *entity.signature;
+  signature.name = entity.name;
+  signature.span = entity.span;
+  Body body(env, module, &decl);
+  const Scope scope(body);
+  ReadSignature(body, decl.params, decl.result.get(), signature);
+  signature.may_wait = signature.may_fail = true;
+  const bool named = decl.result->kind == ast::Type::Kind::kTuple && !decl.result->optional;
+  if (!named && signature.result->kind != TypeKind::kError) {
+    env.Report(decl.result->span, kWorkflowResult);
+    signature.result = env.types.Error();
+  }
+  signature.broken = signature.broken || !named;
+  Workflow workflow;
+  workflow.name = entity.name;
+  workflow.span = entity.span;
+  ReadWorkflowParams(body, decl, signature, workflow);
+  ReadResults(env, decl, signature, workflow);
+  if (decl.has_errors) body.silenced = true;
+  WorkflowCheck(env, decl, body, signature, workflow).Run();
+  entity.index = static_cast<uint32_t>(env.program.workflows.size());
+  env.program.workflows.push_back(std::move(workflow));
+}
+
+}  // namespace wf::sema

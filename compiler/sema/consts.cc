@@ -1,0 +1,180 @@
+// Values known when compiled: embedded files, and expressions over constants.
+
+#include "compiler/sema/consts.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/sema/builtins.h"
+#include "compiler/sema/json_value.h"
+
+namespace wf::sema {
+namespace {
+
+std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
+  const std::filesystem::path path = PathBeside(env, span, name);
+  if (const auto known = env.embedded.find(path.string()); known != env.embedded.end()) return known->second;
+  const auto fail = [&](const std::string& why) {
+    env.Report(span, kCannotEmbed, {path.string(), why});
+    return std::nullopt;
+  };
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return fail("no such file");
+  if (error) return fail(error.message());
+  if (status.type() != std::filesystem::file_type::regular) return fail("it is no file");
+  const uint64_t size = std::filesystem::file_size(path, error);
+  if (error) return fail(error.message());
+  if (size > env.input.options.max_embedded_bytes)
+    return fail("larger than " + std::to_string(env.input.options.max_embedded_bytes) + " bytes");
+  std::ifstream file(path, std::ios::binary);
+  std::string content(size, '\0');
+  file.read(content.data(), static_cast<std::streamsize>(size));
+  if (!file) return fail("it cannot be read");
+  env.embedded.emplace(path.string(), content);
+  return content;
+}
+
+ExprPtr LinesOf(Body& body, const std::string& content, const std::string& name, const Span& span) {
+  if (const size_t bad = FirstBadUtf8(content); bad != std::string::npos) {
+    body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(bad) + " is not UTF-8"});
+    return Poison(body, span);
+  }
+  Types& types = body.env.types;
+  ExprPtr list = Make(ExprKind::kList, types.List(types.Simple(TypeKind::kString)), span);
+  for (size_t at = 0; at < content.size();) {
+    const size_t end = std::min(content.find('\n', at), content.size());
+    const bool carriage = end > at && content[end - 1] == '\r';
+    list->args.push_back(MakeText(body, content.substr(at, end - at - (carriage ? 1 : 0)), span));
+    at = end + 1;
+  }
+  return list;
+}
+
+ExprPtr JsonOf(Body& body, const std::string& content, const std::string& name, TypeRef wanted, const Span& span) {
+  if (wanted == nullptr || wanted->kind == TypeKind::kError) {
+    body.env.Report(span, kCannotInfer, {"`json(..)`"}).Help("as in `const TABLE: map<f32> = json(\"" + name + "\");`");
+    return Poison(body, span);
+  }
+  if (const size_t bad = FirstBadUtf8(content); bad != std::string::npos) {
+    body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(bad) + " is not UTF-8"});
+    return Poison(body, span);
+  }
+  auto value = ReadJson(content, wanted);
+  if (!value.ok()) {
+    body.env.Report(span, kBadJson, {name, ToString(wanted), value.status().message()});
+    return Poison(body, span);
+  }
+  const TypeRef type = TypeOfValue(body.env.types, wanted, *value);
+  return MakeConst(body, "json(" + name + ")", type, std::move(*value), span);
+}
+
+std::optional<ir::Value> Simple(Env& env, const Expr& expr);
+
+std::optional<ir::Value> Items(Env& env, const std::vector<ExprPtr>& args) {
+  std::vector<ir::Value> items;
+  for (const ExprPtr& arg : args) {
+    auto item = Simple(env, *arg);
+    if (!item) return std::nullopt;
+    items.push_back(std::move(*item));
+  }
+  return ir::Value::Items(std::move(items));
+}
+
+// A list of scalars or of tensors of one shape, end to end.
+std::optional<ir::Value> Stacked(Env& env, const Expr& expr) {
+  const auto list = Simple(env, *expr.args[0]);
+  if (!list || !list->items) return std::nullopt;
+  std::string elements;
+  std::vector<int64_t> dims{static_cast<int64_t>(list->items->size())};
+  for (const ir::Value& item : *list->items) {
+    if (expr.args[0]->type->element->kind == TypeKind::kScalar) {
+      elements.append(reinterpret_cast<const char*>(&item.bits), ir::SizeOf(expr.type->dtype));
+    } else {
+      elements += *item.text;
+      if (item.dims != list->items->front().dims) return std::nullopt;
+    }
+  }
+  if (!list->items->empty()) {
+    const std::vector<int64_t>& inner = list->items->front().dims;
+    dims.insert(dims.end(), inner.begin(), inner.end());
+  } else {
+    for (size_t i = 1; i < expr.type->dims.size(); ++i) dims.push_back(expr.type->dims[i].constant().value_or(0));
+  }
+  return ir::Value::Tensor(std::move(dims), std::move(elements));
+}
+
+// What needs no interpreter: literals and what is built of them. Nothing when it is more than that.
+std::optional<ir::Value> Simple(Env& env, const Expr& expr) {
+  switch (expr.kind) {
+    case ExprKind::kScalar:
+      return ir::Value::Scalar(expr.bits);
+    case ExprKind::kText:
+    case ExprKind::kBytesConst:
+      if (!expr.args.empty()) return std::nullopt;
+      return ir::Value::Text(expr.text);
+    case ExprKind::kNone:
+      return ir::Value{};
+    case ExprKind::kSome: {
+      auto items = Items(env, expr.args);
+      if (items) items->bits = 1;
+      return items;
+    }
+    case ExprKind::kConst:
+      return env.program.consts[expr.index].value;
+    case ExprKind::kRecord:
+    case ExprKind::kList:
+      return Items(env, expr.args);
+    case ExprKind::kBuiltin:
+      if (static_cast<Builtin>(expr.index) != Builtin::kStack) return std::nullopt;
+      return Stacked(env, expr);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::filesystem::path PathBeside(const Env& env, const Span& span, const std::string& name) {
+  return std::filesystem::path(env.input.sources.name(span.file)).parent_path() / name;
+}
+
+bool IsEmbedName(std::string_view name) { return name == "file" || name == "lines" || name == "json" || name == "npy"; }
+
+ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call, TypeRef wanted, const Where& where) {
+  if (!where.files) {
+    body.env.Report(call.span, kFilesHere, {std::string(name)});
+    return Poison(body, call.span);
+  }
+  std::string path;
+  if (call.arguments.size() != 1 || PlainText(*call.arguments[0].value, path) == nullptr) {
+    body.env.Report(call.span, kTypeArgument, {std::string(name), "one plain string, the path of a file"});
+    return Poison(body, call.span);
+  }
+  if (name == "npy") {
+    body.env.Report(call.callee->span, kNotBuiltYet, {"`npy`"});
+    return Poison(body, call.span);
+  }
+  auto content = ReadEmbedded(body.env, call.arguments[0].span, path);
+  if (!content) return Poison(body, call.span);
+  if (name == "lines") return LinesOf(body, *content, path, call.span);
+  if (name == "json") return JsonOf(body, *content, path, wanted, call.span);
+  ExprPtr bytes = Make(ExprKind::kBytesConst, body.env.types.Simple(TypeKind::kBytes), call.span);
+  bytes->text = std::move(*content);
+  return bytes;
+}
+
+std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose) {
+  auto value = Simple(env, expr);
+  if (!value) env.Report(expr.span, kNotConstant, {purpose});
+  return value;
+}
+
+ExprPtr MakeConst(Body& body, std::string name, TypeRef type, ir::Value value, const Span& span) {
+  ExprPtr expr = Make(ExprKind::kConst, type, span);
+  expr->index = static_cast<uint32_t>(body.env.program.consts.size());
+  body.env.program.consts.push_back({std::move(name), type, std::move(value), span});
+  return expr;
+}
+
+}  // namespace wf::sema

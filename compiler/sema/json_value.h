@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compiler/ir/value.h"
+#include "compiler/sema/type.h"
+#include "runtime/base/status.h"
+
+namespace wf::sema {
+
+// Reads one JSON text as a value of `type`. Nesting is bounded by the type: what it does not name is refused. A tensor is nested arrays;
+// `_` takes the extent found. Errors: kInvalidArgument with line and what was wanted.   Cost: one pass.
+base::Result<ir::Value> ReadJson(std::string_view text, TypeRef type);
+
+// Offset of the first byte that is not well-formed UTF-8, or npos.
+size_t FirstBadUtf8(std::string_view text);
+
+// The type with each `_` of a tensor replaced by the extent that `value` has.
+TypeRef TypeOfValue(Types& types, TypeRef type, const ir::Value& value);
+
+}  // namespace wf::sema

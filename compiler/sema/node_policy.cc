@@ -1,0 +1,86 @@
+#include "compiler/sema/node_policy.h"
+
+#include <algorithm>
+
+namespace wf::sema {
+namespace {
+
+void ReportNoEffect(Env& env, const Span& span, std::string_view word, const std::string& what, std::string_view why) {
+  env.Report(span, kSettingNoEffect, {word, what, why});
+}
+
+// The six settings of semantics.md 15 need one model call to speak of.
+void CheckModelSettings(Env& env, const NodeFacts& node, const SettingValues& own) {
+  for (const NamedSpan& setting : ModelSettingsOf(own)) {
+    if (node.model_calls.empty()) ReportNoEffect(env, setting.span, setting.word, "node `" + node.name + "`", "it calls no model");
+    if (node.model_calls.size() < 2) continue;
+    auto builder = env.Report(setting.span, kSplitNode, {setting.word, node.model_calls.size()});
+    for (const auto& [model, span] : node.model_calls) builder.Label(span, "a model call");
+  }
+}
+
+void CheckOwn(Env& env, const NodeFacts& node, const SettingValues& own) {
+  CheckModelSettings(env, node, own);
+  const std::string what = "node `" + node.name + "`";
+  if (own.retry) ReportNoEffect(env, own.retry->span, "retry", what, "it calls no remote and no extern node");
+  if (own.limit) ReportNoEffect(env, own.limit->span, "limit", what, "it holds no `for`");
+}
+
+SettingValues WithoutBatchOn(const SettingValues& values, const Model& model) {
+  SettingValues fitting = values;
+  if (!model.batched) fitting.batch.reset();
+  if (fitting.pad) {
+    bool has_symbol = false;
+    for (const ModelPort& port : model.in) {
+      for (const Dim& dim : port.type->dims) {
+        const auto symbols = dim.Symbols();
+        has_symbol = has_symbol || std::find(symbols.begin(), symbols.end(), fitting.pad->value.symbol) != symbols.end();
+      }
+    }
+    if (!has_symbol) fitting.pad.reset();
+  }
+  return fitting;
+}
+
+}  // namespace
+
+ir::Policy NodePolicy(Env& env, const NodeFacts& node, const SettingValues& own, const SettingValues* stage, std::set<std::string>& used) {
+  CheckOwn(env, node, own);
+  const bool one_model = node.model_calls.size() == 1;
+  ir::Policy policy = DefaultPolicy(false);
+  bool queue_given = false;
+  if (one_model) {
+    const Model& model = env.program.models[node.model_calls[0].first];
+    policy = model.defaults;
+    queue_given = policy.queue_max != 8 * (policy.batch_max == 0 ? 32 : policy.batch_max);
+    if (stage != nullptr) {
+      const SettingValues fitting = WithoutBatchOn(*stage, model);
+      for (const NamedSpan& setting : ModelSettingsOf(fitting)) used.emplace(setting.word);
+      ApplySettings(env, fitting, model, policy);
+      queue_given = queue_given || fitting.queue.has_value();
+    }
+    ApplySettings(env, own, model, policy);
+    queue_given = queue_given || own.queue.has_value();
+  }
+  FinishPolicy(policy, queue_given);
+  if (stage != nullptr) {
+    if (stage->timeout_ns) policy.timeout_ns = stage->timeout_ns->value;
+    if (stage->priority) policy.priority = stage->priority->value;
+    if (stage->timeout_ns) used.emplace("timeout");
+    if (stage->priority) used.emplace("priority");
+  }
+  if (own.timeout_ns) policy.timeout_ns = own.timeout_ns->value;
+  if (own.priority) policy.priority = own.priority->value;
+  return policy;
+}
+
+void ReportUnusedStageSettings(Env& env, const std::string& stage, const SettingValues& values, const std::set<std::string>& used) {
+  const std::string what = "stage `" + stage + "`";
+  for (const NamedSpan& setting : ModelSettingsOf(values)) {
+    if (!used.contains(std::string(setting.word))) ReportNoEffect(env, setting.span, setting.word, what, "no node of it can take it");
+  }
+  if (values.retry) ReportNoEffect(env, values.retry->span, "retry", what, "no node of it calls a remote or an extern node");
+  if (values.limit) ReportNoEffect(env, values.limit->span, "limit", what, "no node of it holds a `for`");
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,427 @@
+#include "compiler/sema/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "compiler/sema/resolve_type.h"
+#include "runtime/abi/plan.h"
+
+namespace wf::sema {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr uint32_t kAutoBatch = 32;  // cap of `batch auto`
+
+struct Row {
+  SettingWord setting;
+  std::string_view word;
+  uint8_t places;
+  std::string_view takes;
+};
+constexpr Row kRows[] = {
+#define SETTING(enumerator, word, places, takes) {SettingWord::enumerator, word, places, takes},
+#include "compiler/sema/settings.def"
+#undef SETTING
+};
+
+struct PlaceName {
+  Place place;
+  std::string_view name;
+};
+constexpr std::array<PlaceName, 5> kPlaces = {
+    {{kInNode, "a node"}, {kInStage, "a stage"}, {kInModel, "a model"}, {kInRemote, "a remote"}, {kInService, "a service"}}};
+
+std::string NamesOf(uint8_t places) {
+  std::string names;
+  for (const PlaceName& row : kPlaces) {
+    if ((places & row.place) != 0) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  }
+  return names;
+}
+
+const Row* FindRow(std::string_view word) {
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.word == word; });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+// "64MiB" -> 64, "MiB".
+bool SplitMeasure(std::string_view text, double& number, std::string_view& unit) {
+  std::string digits;
+  size_t at = 0;
+  for (; at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.' || text[at] == '_'); ++at) {
+    if (text[at] != '_') digits += text[at];
+  }
+  unit = text.substr(at);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc() && end == digits.data() + digits.size();
+}
+
+template <size_t N>
+std::optional<double> Scaled(std::string_view text, const std::array<std::pair<std::string_view, double>, N>& units) {
+  double number = 0;
+  std::string_view unit;
+  if (!SplitMeasure(text, number, unit)) return std::nullopt;
+  for (const auto& [name, factor] : units) {
+    if (name == unit) return number * factor;
+  }
+  return std::nullopt;
+}
+
+// Reads the arguments of one setting. Each function returns nothing after a report.
+class Reader {
+ public:
+  Reader(Env& env, const ast::Setting& setting, const Row& row) : env_(env), setting_(setting), row_(row) {}
+
+  bool WrongShape(const Span& span) {
+    auto builder = env_.Report(span, kSettingShape, {row_.word, row_.takes});
+    for (const ast::SettingArg& arg : setting_.args) {
+      const bool word =
+          arg.kind == ast::SettingArg::Kind::kPath && arg.path.parts.size() == 1 && FindRow(arg.path.parts[0].text) != nullptr;
+      if (!word) continue;
+      const Span before{arg.span.file, arg.span.begin, arg.span.begin};
+      builder.Help("is a `;` missing before `" + arg.path.parts[0].text + "`?").Fix(before, "; ");
+    }
+    return false;
+  }
+  bool Count(size_t wanted) { return setting_.args.size() == wanted || WrongShape(setting_.span); }
+
+  std::string_view Word(size_t at) const {
+    if (at >= setting_.args.size()) return {};
+    const ast::SettingArg& arg = setting_.args[at];
+    return arg.kind == ast::SettingArg::Kind::kPath && arg.path.parts.size() == 1 ? std::string_view(arg.path.parts[0].text)
+                                                                                  : std::string_view();
+  }
+
+  std::optional<uint32_t> Integer(size_t at, int64_t low, int64_t high) {
+    const ast::SettingArg& arg = setting_.args[at];
+    if (arg.kind != ast::SettingArg::Kind::kNumber || arg.number_kind != ast::NumberKind::kInt) {
+      WrongShape(arg.span);
+      return std::nullopt;
+    }
+    std::string digits = arg.text;
+    digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool sound = error == std::errc() && end == digits.data() + digits.size();
+    if (sound && !arg.negative && value >= low && value <= high) return static_cast<uint32_t>(value);
+    env_.Report(arg.span, kSettingRange,
+                {row_.word, (arg.negative ? "-" : "") + arg.text, std::to_string(low) + " to " + std::to_string(high)});
+    return std::nullopt;
+  }
+
+  std::optional<int64_t> Duration(size_t at, int64_t high) {
+    const ast::SettingArg& arg = setting_.args[at];
+    if (!Measure(arg, "2ms")) return std::nullopt;
+    const auto value = DurationOf(arg.text);
+    if (!value) {
+      env_.Report(arg.span, kUnitUnknown, {arg.text, "time", "`ns`, `us`, `ms`, `s`, `m` and `h`"});
+      return std::nullopt;
+    }
+    if (*value > 0 && *value <= high && !arg.negative) return value;
+    env_.Report(arg.span, kSettingRange,
+                {row_.word, (arg.negative ? "-" : "") + arg.text, "more than 0, at most " + std::to_string(high / kSecond) + "s"});
+    return std::nullopt;
+  }
+
+  std::optional<uint64_t> Size(size_t at) {
+    const ast::SettingArg& arg = setting_.args[at];
+    if (!Measure(arg, "64MiB")) return std::nullopt;
+    const auto value = sema::SizeOf(arg.text);
+    if (!value) {
+      env_.Report(arg.span, kUnitUnknown, {arg.text, "size", "`B`, `KiB`, `MiB` and `GiB`"});
+      return std::nullopt;
+    }
+    constexpr uint64_t kLow = 1024, kHigh = uint64_t{4} << 30;
+    if (*value >= kLow && *value <= kHigh && !arg.negative) return value;
+    env_.Report(arg.span, kSettingRange, {row_.word, arg.text, "1KiB to 4GiB"});
+    return std::nullopt;
+  }
+
+  void NotBuilt(std::string_view what) { env_.Report(setting_.span, kNotBuiltYet, {what}); }
+  const ast::Setting& setting() const { return setting_; }
+  Env& env() { return env_; }
+
+ private:
+  bool Measure(const ast::SettingArg& arg, std::string_view example) {
+    if (arg.kind != ast::SettingArg::Kind::kNumber) return WrongShape(arg.span);
+    if (arg.number_kind == ast::NumberKind::kMeasure) return true;
+    env_.Report(arg.span, kUnitMissing, {row_.word, std::string(row_.word) + ' ' + std::string(example)});
+    return false;
+  }
+  Env& env_;
+  const ast::Setting& setting_;
+  const Row& row_;
+};
+
+void ReadBatch(Reader& reader, SettingValues& out) {
+  const auto& args = reader.setting().args;
+  BatchSetting batch;
+  if (reader.Word(0) == "auto") {
+    if (!reader.Count(1)) return;
+    batch.automatic = true;
+  } else {
+    if ((args.size() != 1 && args.size() != 3) || (args.size() == 3 && reader.Word(1) != "within")) {
+      reader.WrongShape(reader.setting().span);
+      return;
+    }
+    const auto rows = reader.Integer(0, 1, 65'536);
+    if (!rows) return;
+    batch.max_rows = *rows;
+    if (args.size() == 3) {
+      const auto delay = reader.Duration(2, 10 * kSecond);
+      if (!delay) return;
+      batch.delay_ns = *delay;
+    }
+    if (batch.max_rows == 1 && batch.delay_ns > 0) {
+      reader.env().Report(reader.setting().span, kSettingContradiction, {"batch 1", "within", "one row waits for no company"});
+      return;
+    }
+  }
+  out.batch = Given<BatchSetting>{batch, reader.setting().span};
+}
+
+// Ascending extents between brackets.
+std::optional<std::vector<int64_t>> ReadExtents(Reader& reader, const ast::SettingArg& arg) {
+  const auto* list = arg.kind == ast::SettingArg::Kind::kList && arg.list ? ast::DynAs<ast::ListExpr>(*arg.list) : nullptr;
+  if (list == nullptr || list->elements.empty()) {
+    reader.WrongShape(arg.span);
+    return std::nullopt;
+  }
+  std::vector<int64_t> extents;
+  for (const ast::ExprPtr& element : list->elements) {
+    const auto* number = ast::DynAs<ast::NumberExpr>(*element);
+    int64_t value = 0;
+    const bool sound = number != nullptr && number->number_kind == ast::NumberKind::kInt &&
+                       std::from_chars(number->text.data(), number->text.data() + number->text.size(), value).ptr ==
+                           number->text.data() + number->text.size();
+    if (!sound || value < 1 || value > (int64_t{1} << 30)) {
+      reader.WrongShape(element->span);
+      return std::nullopt;
+    }
+    extents.push_back(value);
+  }
+  if (!std::is_sorted(extents.begin(), extents.end(), std::less_equal<>())) {
+    reader.env().Report(arg.span, kSettingRange, {"the list", "out of order", "each number once, ascending"});
+    return std::nullopt;
+  }
+  return extents;
+}
+
+void ReadPad(Reader& reader, SettingValues& out) {
+  if (!reader.Count(3)) return;
+  if (reader.Word(0).empty() || reader.Word(1) != "to") {
+    reader.WrongShape(reader.setting().span);
+    return;
+  }
+  auto buckets = ReadExtents(reader, reader.setting().args[2]);
+  if (!buckets) return;
+  out.pad = Given<PadSetting>{{std::string(reader.Word(0)), reader.setting().args[0].span, std::move(*buckets)}, reader.setting().span};
+}
+
+void ReadOn(Reader& reader, SettingValues& out) {
+  if (!reader.Count(1)) return;
+  const ast::SettingArg& arg = reader.setting().args[0];
+  const bool cuda = arg.kind == ast::SettingArg::Kind::kCall && arg.path.parts.size() == 1 && arg.path.parts[0].text == "cuda";
+  if (cuda || reader.Word(0) == "cuda") {
+    reader.NotBuilt("`on cuda`");
+  } else if (reader.Word(0) == "cpu") {
+    out.on = Given<bool>{true, reader.setting().span};
+  } else {
+    reader.WrongShape(arg.span);
+  }
+}
+
+void ReadPrecision(Reader& reader, SettingValues& out) {
+  if (!reader.Count(1)) return;
+  const std::string_view word = reader.Word(0);
+  if (word == "i8" || word == "bf16") {
+    reader.NotBuilt(word == "i8" ? "`precision i8`" : "`precision bf16`");
+  } else if (word == "f32" || word == "auto") {
+    out.precision = Given<DType>{word == "f32" ? DType::kF32 : DType::kNone, reader.setting().span};
+  } else {
+    reader.WrongShape(reader.setting().args[0].span);
+  }
+}
+
+void ReadPriority(Reader& reader, SettingValues& out) {
+  if (!reader.Count(1)) return;
+  const std::string_view word = reader.Word(0);
+  if (word != "high" && word != "normal" && word != "low") {
+    reader.WrongShape(reader.setting().args[0].span);
+    return;
+  }
+  const uint8_t priority = word == "high" ? WF_HIGH : word == "normal" ? WF_NORMAL : WF_LOW;
+  out.priority = Given<uint8_t>{priority, reader.setting().span};
+}
+
+void ReadVersions(Reader& reader, SettingValues& out) {
+  const auto& args = reader.setting().args;
+  VersionSetting versions;
+  if (reader.Word(0) == "all" && args.size() == 1) {
+    versions.policy = WF_ALL;
+  } else if (reader.Word(0) == "latest" && args.size() == 2) {
+    const auto count = reader.Integer(1, 1, 1000);
+    if (!count) return;
+    versions.versions.push_back(*count);
+  } else if (args.size() == 1 && args[0].kind == ast::SettingArg::Kind::kList) {
+    auto list = ReadExtents(reader, args[0]);
+    if (!list) return;
+    versions.policy = WF_SPECIFIC;
+    versions.versions = std::move(*list);
+  } else {
+    reader.WrongShape(reader.setting().span);
+    return;
+  }
+  out.versions = Given<VersionSetting>{std::move(versions), reader.setting().span};
+}
+
+void ReadNumber(Reader& reader, std::optional<Given<uint32_t>>& out, int64_t low, int64_t high) {
+  if (!reader.Count(1)) return;
+  if (const auto value = reader.Integer(0, low, high)) out = Given<uint32_t>{*value, reader.setting().span};
+}
+
+void ReadTimeout(Reader& reader, SettingValues& out, Place place) {
+  if (!reader.Count(1)) return;
+  const int64_t high = place == kInService ? 300 * kSecond : 3600 * kSecond;
+  if (const auto value = reader.Duration(0, high)) out.timeout_ns = Given<int64_t>{*value, reader.setting().span};
+}
+
+void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& out) {
+  switch (setting) {
+    case SettingWord::kBatch:
+      return ReadBatch(reader, out);
+    case SettingWord::kPad:
+      return ReadPad(reader, out);
+    case SettingWord::kQueue:
+      return ReadNumber(reader, out.queue, 1, 1'048'576);
+    case SettingWord::kOn:
+      return ReadOn(reader, out);
+    case SettingWord::kPrecision:
+      return ReadPrecision(reader, out);
+    case SettingWord::kInstances:
+      return ReadNumber(reader, out.instances, 1, 256);
+    case SettingWord::kThreads:
+      return ReadNumber(reader, out.threads, 1, 256);
+    case SettingWord::kTimeout:
+      return ReadTimeout(reader, out, place);
+    case SettingWord::kRetry:
+      return ReadNumber(reader, out.retry, 0, 100);
+    case SettingWord::kPriority:
+      return ReadPriority(reader, out);
+    case SettingWord::kLimit:
+      return ReadNumber(reader, out.limit, 1, 65'536);
+    case SettingWord::kVersions:
+      return ReadVersions(reader, out);
+    case SettingWord::kInflight:
+      return ReadNumber(reader, out.inflight, 1, 1'000'000);
+    case SettingWord::kRows:
+      return ReadNumber(reader, out.rows, 1, 1024);
+    case SettingWord::kBody:
+      if (reader.Count(1)) {
+        if (const auto size = reader.Size(0)) out.body_bytes = Given<uint64_t>{*size, reader.setting().span};
+      }
+      return;
+    case SettingWord::kBalance:
+    case SettingWord::kHedge:
+      return;  // of remotes, which are reported where they are declared
+    case SettingWord::kCache:
+      return reader.NotBuilt("`cache`");
+    case SettingWord::kRun:
+      return reader.NotBuilt("`run` in a service");
+    case SettingWord::kSplit:
+      return reader.NotBuilt("`split`");
+    case SettingWord::kShadow:
+      return reader.NotBuilt("`shadow`");
+  }
+}
+
+void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
+  std::vector<std::string> known;
+  for (const Row& row : kRows) {
+    if ((row.places & place) != 0) known.emplace_back(row.word);
+  }
+  env.Report(setting.name.span, kUnknownSetting, {setting.name.text}).HelpIf(diag::Suggest(setting.name.text, known));
+}
+
+void CheckContradictions(Env& env, const SettingValues& values) {
+  const auto report = [&](const Span& span, const Span& other, std::string_view a, std::string_view b, std::string_view why) {
+    env.Report(span, kSettingContradiction, {a, b, why}).Label(other, "set here");
+  };
+  if (values.batch && values.queue && !values.batch->value.automatic && values.queue->value < values.batch->value.max_rows) {
+    report(values.queue->span, values.batch->span, "queue", "batch",
+           "a batch of " + std::to_string(values.batch->value.max_rows) + " never fits");
+  }
+  if (values.batch && values.timeout_ns && values.batch->value.delay_ns >= values.timeout_ns->value) {
+    report(values.batch->span, values.timeout_ns->span, "within", "timeout", "the time is over before the wait is");
+  }
+}
+
+}  // namespace
+
+std::optional<int64_t> DurationOf(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
+      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
+  const auto value = Scaled(text, kUnits);
+  if (!value || *value > 9e18) return std::nullopt;
+  return static_cast<int64_t>(std::llround(*value));
+}
+
+std::optional<uint64_t> SizeOf(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
+      {{"B", 1}, {"KiB", 1024}, {"MiB", 1024.0 * 1024}, {"GiB", 1024.0 * 1024 * 1024}}};
+  const auto value = Scaled(text, kUnits);
+  if (!value || *value > 9e18) return std::nullopt;
+  return static_cast<uint64_t>(*value);
+}
+
+SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, Place place) {
+  SettingValues values;
+  std::map<std::string, Span> seen;
+  for (const ast::Setting& setting : settings) {
+    const Row* row = FindRow(setting.name.text);
+    if (row == nullptr) {
+      ReportUnknown(env, setting, place);
+      continue;
+    }
+    if ((row->places & place) == 0) {
+      const auto here = std::find_if(kPlaces.begin(), kPlaces.end(), [&](const PlaceName& name) { return name.place == place; });
+      env.Report(setting.name.span, kSettingElsewhere, {row->word, here->name, NamesOf(row->places)});
+      continue;
+    }
+    const auto [at, fresh] = seen.emplace(setting.name.text, setting.name.span);
+    if (!fresh) {
+      env.Report(setting.name.span, kSettingTwice, {setting.name.text}).Label(at->second, "first set here");
+      continue;
+    }
+    Reader reader(env, setting, *row);
+    ReadOne(reader, row->setting, place, values);
+  }
+  CheckContradictions(env, values);
+  return values;
+}
+
+ir::Policy DefaultPolicy(bool batched) {
+  ir::Policy policy;
+  policy.batch_max = batched ? 0 : 1;
+  return policy;
+}
+
+void FinishPolicy(ir::Policy& policy, bool queue_given) {
+  if (!queue_given) policy.queue_max = 8 * (policy.batch_max == 0 ? kAutoBatch : policy.batch_max);
+}
+
+std::vector<NamedSpan> ModelSettingsOf(const SettingValues& values) {
+  std::vector<NamedSpan> found;
+  if (values.batch) found.push_back({"batch", values.batch->span});
+  if (values.pad) found.push_back({"pad", values.pad->span});
+  if (values.queue) found.push_back({"queue", values.queue->span});
+  if (values.on) found.push_back({"on", values.on->span});
+  if (values.precision) found.push_back({"precision", values.precision->span});
+  if (values.instances) found.push_back({"instances", values.instances->span});
+  if (values.threads) found.push_back({"threads", values.threads->span});
+  return found;
+}
+
+}  // namespace wf::sema

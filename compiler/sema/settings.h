@@ -1,0 +1,70 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/sema/body.h"
+
+namespace wf::sema {
+
+enum class SettingWord : uint8_t {
+#define SETTING(enumerator, word, places, takes) enumerator,
+#include "compiler/sema/settings.def"
+#undef SETTING
+};
+enum Place : uint8_t { kInNode = 1, kInStage = 2, kInModel = 4, kInRemote = 8, kInService = 16 };
+
+template <typename T>
+struct Given {
+  T value{};
+  Span span;
+};
+struct BatchSetting {
+  bool automatic = false;
+  uint32_t max_rows = 0;
+  int64_t delay_ns = 0;
+};
+struct PadSetting {
+  std::string symbol;
+  Span symbol_span;
+  std::vector<int64_t> buckets;
+};
+struct VersionSetting {
+  uint16_t policy = 0;            // WF_LATEST, WF_ALL, WF_SPECIFIC
+  std::vector<int64_t> versions;  // WF_LATEST: how many; WF_SPECIFIC: which
+};
+
+// One settings block, read: what is written, each with its place. Values that were reported are absent.
+struct SettingValues {
+  std::optional<Given<BatchSetting>> batch;
+  std::optional<Given<PadSetting>> pad;
+  std::optional<Given<uint32_t>> queue, instances, threads, retry, limit, inflight, rows;
+  std::optional<Given<int64_t>> timeout_ns;
+  std::optional<Given<uint64_t>> body_bytes;
+  std::optional<Given<uint8_t>> priority;
+  std::optional<Given<DType>> precision;  // kNone: auto
+  std::optional<Given<bool>> on;
+  std::optional<Given<VersionSetting>> versions;
+};
+
+// Reads a block by the table settings.def: unknown and misplaced words, shapes, units, ranges, doubles and contradictions are reported.
+SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, Place place);
+
+// The policy of a model without settings (semantics.md 12), and the same with a block applied. `batched`: it has a batch axis.
+ir::Policy DefaultPolicy(bool batched);
+void ApplySettings(Env& env, const SettingValues& values, const Model& model, ir::Policy& policy);
+void FinishPolicy(ir::Policy& policy, bool queue_given);  // queue 8 x batch, unless written
+
+// What of a block needs a model call; in the order of the table.
+struct NamedSpan {
+  std::string_view word;
+  Span span;
+};
+std::vector<NamedSpan> ModelSettingsOf(const SettingValues& values);
+
+// Nanoseconds of "2ms", bytes of "64MiB"; nothing when the unit is none of theirs or the number too large.
+std::optional<int64_t> DurationOf(std::string_view text);
+std::optional<uint64_t> SizeOf(std::string_view text);
+
+}  // namespace wf::sema

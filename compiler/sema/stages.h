@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "compiler/sema/env.h"
+
+namespace wf::sema {
+
+// After the statements of a workflow are checked: drops what nothing needs (semantics.md 3, 43), levels the nodes, and names the stages
+// (semantics.md 9). `written`: for each statement of the body its index into workflow.stages, or -1.
+// Reports dependencies inside a written stage.
+void FinishGraph(Env& env, Workflow& workflow, std::vector<int>& written);
+
+}  // namespace wf::sema

@@ -1,0 +1,113 @@
+#include "compiler/sema/workflow_params.h"
+
+#include <algorithm>
+
+#include "compiler/sema/consts.h"
+
+namespace wf::sema {
+namespace {
+
+class ParamSymbols {
+ public:
+  ParamSymbols(Body& body, const ast::WorkflowDecl& decl, Workflow& out) : body_(body), decl_(decl), out_(out) {}
+
+  // Gives names to the extents of parameter `index`; its type with `_` replaced.
+  TypeRef Add(uint32_t index, TypeRef type) {
+    std::vector<uint32_t> path{index};
+    return Visit(type, path, decl_.params[index]);
+  }
+
+ private:
+  TypeRef Visit(TypeRef type, std::vector<uint32_t>& path, const ast::Param& param) {
+    Types& types = body_.env.types;
+    if (type->kind == TypeKind::kTensor) {
+      Type tensor = *type;
+      for (uint32_t axis = 0; axis < tensor.dims.size(); ++axis) tensor.dims[axis] = Axis(tensor.dims[axis], path, axis, param);
+      return types.Intern(std::move(tensor));
+    }
+    if (type->kind == TypeKind::kRecord && type->name.empty()) {
+      std::vector<Field> fields = type->fields;
+      for (uint32_t i = 0; i < fields.size(); ++i) {
+        path.push_back(i);
+        fields[i].type = Visit(fields[i].type, path, param);
+        path.pop_back();
+      }
+      return types.Record("", std::move(fields));
+    }
+    if (type->element != nullptr) CheckNested(type->element, param);
+    return type;
+  }
+
+  Dim Axis(const Dim& dim, const std::vector<uint32_t>& path, uint32_t axis, const ast::Param& param) {
+    if (dim.is_constant()) return dim;  // the codec compares it
+    if (IsAny(dim)) {
+      Dim symbol = body_.NewSymbol(kAnySymbol, param.span);
+      out_.param_symbols.push_back({*symbol.symbol(), path, axis});
+      return symbol;
+    }
+    const auto linear = dim.AsLinear();
+    const bool binds = linear && linear->mul > 0 && !IsBound(linear->symbol) && !IsInteger(linear->symbol);
+    if (binds) out_.param_symbols.push_back({linear->symbol, path, axis, linear->mul, linear->add});
+    if (binds && linear->mul == 1) return dim;
+    const Dim found = body_.NewSymbol(kAnySymbol, param.span);
+    out_.param_symbols.push_back({*found.symbol(), path, axis});
+    out_.param_checks.push_back({dim, found, "axis " + std::to_string(axis) + " of `" + param.name.text + "` is {1}, wanted {0}"});
+    return dim;
+  }
+
+  bool IsBound(const std::string& symbol) const {
+    return std::any_of(out_.param_symbols.begin(), out_.param_symbols.end(),
+                       [&](const FreshSymbol& known) { return known.symbol == symbol; });
+  }
+  bool IsInteger(const std::string& symbol) const {
+    return std::any_of(decl_.params.begin(), decl_.params.end(), [&](const ast::Param& param) { return param.name.text == symbol; });
+  }
+
+  // Elements of a list come in shapes of their own: nothing compares them with a symbol.
+  void CheckNested(TypeRef element, const ast::Param& param) {
+    ForEachDim(element, [&](const Dim& dim) {
+      if (dim.is_constant() || IsAny(dim)) return;
+      body_.env.Report(param.type->span, kBadDimension, {dim.ToString(), "elements from outside may differ in it; write `_`"});
+    });
+  }
+
+  Body& body_;
+  const ast::WorkflowDecl& decl_;
+  Workflow& out_;
+};
+
+std::optional<ir::Value> DefaultOf(Body& body, const ast::Param& param, TypeRef type) {
+  Body outside(body.env, body.module, body.self);
+  Where where;
+  where.may_fail = false;
+  where.what = "a default";
+  where.span = param.span;
+  const ExprPtr value = CheckAs(outside, *param.default_value, type, where, Origin{param.type->span, "the type of the parameter"});
+  return IsPoison(*value) ? std::nullopt : ValueOf(body.env, *value, "a default");
+}
+
+}  // namespace
+
+void ReadWorkflowParams(Body& body, const ast::WorkflowDecl& decl, Signature& signature, Workflow& out) {
+  ParamSymbols symbols(body, decl, out);
+  std::map<std::string, Span> wire_names;
+  for (uint32_t i = 0; i < decl.params.size(); ++i) {
+    const ast::Param& param = decl.params[i];
+    const TypeRef type = signature.params[i].type;
+    Param row{i, param.external_name.value_or(param.name.text), false, std::nullopt};
+    const auto [at, fresh] = wire_names.emplace(row.wire_name, param.span);
+    if (!fresh && param.external_name)
+      body.env.Report(param.span, kDuplicateName, {row.wire_name}).Label(at->second, "first declared here");
+    row.required = !param.default_value && type->kind != TypeKind::kOptional;
+    if (type->kind != TypeKind::kError) {
+      if (param.default_value) row.default_value = DefaultOf(body, param, type);
+      body.locals[i].type = symbols.Add(i, type);
+      if (type->kind == TypeKind::kScalar && IsInteger(type->dtype)) {
+        out.param_symbols.push_back({param.name.text, {i}, FreshSymbol::kWholeValue});
+      }
+    }
+    out.params.push_back(std::move(row));
+  }
+}
+
+}  // namespace wf::sema

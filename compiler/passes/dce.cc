@@ -1,54 +1,42 @@
 #include "compiler/passes/passes.h"
-#include "compiler/passes/rewriter.h"
+#include "compiler/passes/rewrite.h"
 
 namespace wf::passes {
 namespace {
 
-// Marks, from the results and effects backwards, the operations that are needed.
-class Liveness {
+using ir::OpKind;
+using ir::ValueId;
+
+class DeadRemover : public Rewriter {
  public:
-  explicit Liveness(const ir::Body& body) : body_(body), live_(body.ops.size()) { MarkBlock(BlockId{0}); }
-  bool IsLive(ValueId id) const { return live_[static_cast<size_t>(id)]; }
+  DeadRemover(ir::Program& program, const ir::Body& old) : Rewriter(program, old), live_(old.ops.size()) { MarkBlock(ir::BlockId{0}); }
 
  private:
-  void MarkBlock(BlockId block) {
-    if (body_[block].result != ValueId::kNone) Mark(body_[block].result);
-    for (const ValueId id : body_[block].ops) {
-      if (HasEffects(body_, id)) Mark(id);
+  void MarkBlock(ir::BlockId block) {
+    if (old_[block].result != ValueId::kNone) Mark(old_[block].result);
+    for (const ValueId id : old_[block].ops) {
+      if (!IsPureDeep(old_, old_[id], false)) Mark(id);
     }
   }
-  void Mark(ValueId root) {
-    std::vector<ValueId> work{root};
-    while (!work.empty()) {
-      const ValueId id = work.back();
-      work.pop_back();
+  void Mark(ValueId first) {
+    std::vector<ValueId> todo{first};
+    while (!todo.empty()) {
+      const ValueId id = todo.back();
+      todo.pop_back();
       if (live_[static_cast<size_t>(id)]) continue;
       live_[static_cast<size_t>(id)] = true;
-      const ir::Op& op = body_[id];
-      work.insert(work.end(), op.args.begin(), op.args.end());
-      for (const BlockId block : op.blocks) MarkBlock(block);  // depth: the nesting of blocks, bounded by the parser
+      todo.insert(todo.end(), old_[id].args.begin(), old_[id].args.end());
+      for (const ir::BlockId block : old_[id].blocks) MarkBlock(block);
     }
   }
 
-  const ir::Body& body_;
+  ValueId Rewrite(ValueId id, const ir::Op& op) override { return live_[static_cast<size_t>(id)] ? Copy(id, op) : ValueId::kNone; }
+
   std::vector<bool> live_;
-};
-
-class LiveBody : public Rewriter {
- public:
-  LiveBody(ir::Program& program, const ir::Body& from) : Rewriter(program, from), liveness_(from) {}
-
- protected:
-  ValueId Visit(ValueId id, const ir::Op&) override { return liveness_.IsLive(id) ? Copy(id) : ValueId::kNone; }
-
- private:
-  Liveness liveness_;
 };
 
 }  // namespace
 
-void RemoveDead(ir::Program& program) {
-  RewriteBodies(program, [&](const ir::Body& body) { return LiveBody(program, body).Run(); });
-}
+void RemoveDead(ir::Program& program) { RewriteBodies<DeadRemover>(program); }
 
 }  // namespace wf::passes

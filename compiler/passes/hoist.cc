@@ -1,61 +1,87 @@
-// Loop-invariant code motion: an operation without effects moves to the block where its last argument is known. Division is safe to move:
-// its divisor went through a check that stays where it is.
-
 #include <algorithm>
 
 #include "compiler/passes/passes.h"
-#include "compiler/passes/rewriter.h"
+#include "compiler/passes/rewrite.h"
 
 namespace wf::passes {
 namespace {
 
-// Reads all that `id` needs from outside: arguments, and what its blocks read.
-bool ReadsOnlyArguments(const ir::Op& op) { return op.blocks.empty(); }
+using ir::OpKind;
+using ir::ValueId;
 
-bool MayMove(const ir::Op& op) {
-  if (op.kind == OpKind::kLoad || op.kind == OpKind::kDim || op.kind == OpKind::kField) return true;
-  return op.kind >= OpKind::kAdd && op.kind <= OpKind::kConvert && ReadsOnlyArguments(op);
-}
-
-class HoistBody : public Rewriter {
+// Moves what does not change in a loop out of it: to the outermost block where everything it reads is there. Loops run only when they have
+// elements and arms only when taken, so checks leave a loop only when its extents are constant and above 0, and nothing that loops leaves
+// an arm.
+class Hoister : public Rewriter {
  public:
-  using Rewriter::Rewriter;
-
- protected:
-  ValueId Visit(ValueId id, const ir::Op& op) override {
-    if (IsLoop(op.kind)) {
-      loop_depths_.push_back(b_.depth() + 1);
-      const ValueId copy = Copy(id);
-      loop_depths_.pop_back();
-      return copy;
-    }
-    if (!MayMove(op) || loop_depths_.empty()) return Copy(id);
-    size_t depth = 0;
-    for (const ValueId arg : op.args) depth = std::max(depth, b_.DepthOf(Mapped(arg)));
-    const size_t target = TargetDepth(depth);
-    if (target >= b_.depth()) return Copy(id);
-    const auto left = b_.Leave(target);
-    const ValueId copy = Copy(id);
-    b_.Return(left);
-    return copy;
-  }
+  Hoister(ir::Program& program, const ir::Body& old) : Rewriter(program, old) {}
 
  private:
-  // Out of every loop that does not define an argument, but never out of an arm of an `if` within such a loop's surroundings: an arm not
-  // taken must stay cheap. The block just outside the outermost loop that can be left, counted from the inside without crossing an arm.
-  size_t TargetDepth(size_t needed) const {
+  ValueId Rewrite(ValueId id, const ir::Op& op) override {
+    if (b_.depth() == 0 || op.type == ir::TypeId::kNone) return Copy(id, op);
+    const bool is_pure = IsPureDeep(old_, op, false);
+    if (!is_pure && !IsPureDeep(old_, op, true)) return Copy(id, op);
+    size_t needed = 0;
+    FindDepth(op, needed);
     size_t target = b_.depth();
-    for (auto loop = loop_depths_.rbegin(); loop != loop_depths_.rend() && *loop == target && *loop > needed; ++loop) target = *loop - 1;
-    return target;
+    while (target > needed && MayLeave(op, target, is_pure)) --target;
+    if (target == b_.depth()) return Copy(id, op);
+    std::vector<ir::BlockId> left = b_.Leave(target);
+    const std::vector<bool> outer_runs = always_runs_;
+    const ValueId value = Copy(id, op);
+    always_runs_ = outer_runs;
+    b_.Return(std::move(left));
+    return value;
   }
 
-  std::vector<size_t> loop_depths_;  // of the blocks of the loops that are open, outermost first
+  // The depth of the deepest value that the operation reads, inside its blocks too; values of those blocks themselves are not yet mapped.
+  void FindDepth(const ir::Op& op, size_t& depth) {
+    for (const ValueId arg : op.args) {
+      if (!IsLocal(arg)) depth = std::max(depth, b_.DepthOf(Mapped(arg)));
+    }
+    for (const ir::BlockId block : op.blocks) {
+      local_.insert(local_.end(), old_[block].params.begin(), old_[block].params.end());
+      for (const ValueId id : old_[block].ops) {
+        FindDepth(old_[id], depth);
+        local_.push_back(id);
+      }
+      const ValueId result = old_[block].result;
+      if (result != ValueId::kNone && !IsLocal(result)) depth = std::max(depth, b_.DepthOf(Mapped(result)));
+    }
+    if (!op.blocks.empty()) {
+      for (const ir::BlockId block : op.blocks) local_.resize(local_.size() - old_[block].params.size() - old_[block].ops.size());
+    }
+  }
+  bool IsLocal(ValueId id) const { return std::find(local_.rbegin(), local_.rend(), id) != local_.rend(); }
+
+  // Out of the open block at `depth`.
+  bool MayLeave(const ir::Op& op, size_t depth, bool is_pure) {
+    const OpKind owner = OwnerAt(depth);
+    if (owner == OpKind::kIf || owner == OpKind::kFailIf)
+      return is_pure && op.blocks.empty() && ir::InfoOf(op.kind).arguments <= 3 && IsFree(op);
+    if (owner == OpKind::kListFilter) return is_pure && op.blocks.empty();
+    return is_pure || always_runs_[depth];
+  }
+  // Not worth a branch: scalar arithmetic.
+  static bool IsFree(const ir::Op& op) { return op.kind >= OpKind::kAdd && op.kind <= OpKind::kConvert; }
+
+  void Opened(OpKind, const std::vector<ValueId>& owner_args, const std::vector<ValueId>& params) override {
+    bool runs = !params.empty();
+    for (size_t i = 0; i < std::min(owner_args.size(), params.size()); ++i) {
+      const ir::Op& extent = b_.body()[owner_args[i]];
+      const bool is_counter = b_.Known(owner_args[i]).kind == ir::TypeKind::kScalar;
+      runs = runs && (!is_counter || (extent.kind == OpKind::kScalar && extent.imm > 0));
+    }
+    always_runs_.resize(b_.depth() + 1);
+    always_runs_[b_.depth()] = runs;
+  }
+
+  std::vector<ValueId> local_;
+  std::vector<bool> always_runs_;
 };
 
 }  // namespace
 
-void Hoist(ir::Program& program) {
-  RewriteBodies(program, [&](const ir::Body& body) { return HoistBody(program, body).Run(); });
-}
+void Hoist(ir::Program& program) { RewriteBodies<Hoister>(program); }
 
 }  // namespace wf::passes

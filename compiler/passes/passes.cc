@@ -1,42 +1,39 @@
 #include "compiler/passes/passes.h"
 
-#include <array>
-
 #include "compiler/ir/verify.h"
 #include "runtime/base/check.h"
 
 namespace wf::passes {
 namespace {
 
-struct Row {
-  PassInfo info;
+struct Pass {
   void (*run)(ir::Program&);
+  const char* name;
 };
-constexpr std::array kRows = {
-#define PASS(function, flag, help) Row{{flag, help}, &function},
+constexpr Pass kPasses[] = {
+#define PASS(function, name) {function, name},
 #include "compiler/passes/passes.def"
 #undef PASS
 };
-constexpr auto kInfos = [] {
-  std::array<PassInfo, kRows.size()> infos;
-  for (size_t i = 0; i < kRows.size(); ++i) infos[i] = kRows[i].info;
-  return infos;
-}();
 
 }  // namespace
 
-std::span<const PassInfo> AllPasses() { return kInfos; }
-
-void Run(ir::Program& program, const std::function<void(std::string_view, const ir::Program&)>& after) {
-  for (const Row& row : kRows) {
-    const base::CheckContext context(row.info.flag.data());
-    row.run(program);
-#ifndef NDEBUG
-    const auto broken = ir::Verify(program);
-    WF_CHECK(!broken.has_value(), *broken);
-#endif
-    if (after) after(row.info.flag, program);
+void RunPasses(ir::Program& program, const Options& options) {
+  for (const Pass& pass : kPasses) {
+    const base::CheckContext context(pass.name);
+    pass.run(program);
+    if (options.verify) {
+      const std::optional<std::string> broken = ir::Verify(program);
+      WF_CHECK(!broken, broken.value_or(""));
+    }
+    if (options.after) options.after(pass.name, program);
   }
+}
+
+std::vector<std::string_view> PassNames() {
+  std::vector<std::string_view> names;
+  for (const Pass& pass : kPasses) names.emplace_back(pass.name);
+  return names;
 }
 
 }  // namespace wf::passes

@@ -1,124 +1,238 @@
-// Drops check_index where the index is proved to lie in [0, extent): loop positions, their sums and differences with constants, and clamps.
-
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <unordered_map>
 
+#include "compiler/ir/scalar.h"
 #include "compiler/passes/passes.h"
-#include "compiler/passes/rewriter.h"
+#include "compiler/passes/rewrite.h"
 
 namespace wf::passes {
 namespace {
 
-constexpr int64_t kFar = int64_t{1} << 40;  // constants beyond this are not reasoned about: sums could wrap
-constexpr int kDepthMax = 16;
+using ir::OpKind;
+using ir::ValueId;
 
-class RangesBody : public Rewriter {
+constexpr int64_t kMaxCoefficient = int64_t{1} << 20,
+                  kMaxConstant = int64_t{1} << 40;  // no sum of these wraps over extents that fit in memory
+constexpr int kMaxDepth = 12;
+
+// sum of coefficient * value, plus a constant.
+struct Linear {
+  std::map<ValueId, int64_t> terms;
+  int64_t constant = 0;
+  bool ok = true;
+
+  void Add(const Linear& other, int64_t factor) {
+    ok = ok && other.ok && std::abs(factor) <= kMaxCoefficient;
+    if (!ok) return;
+    constant += other.constant * factor;
+    for (const auto& [value, coefficient] : other.terms) {
+      int64_t& own = terms[value];
+      own += coefficient * factor;
+      if (own == 0) terms.erase(value);
+    }
+    ok = std::abs(constant) <= kMaxConstant;
+    for (const auto& [value, coefficient] : terms) ok = ok && std::abs(coefficient) <= kMaxCoefficient;
+  }
+};
+
+// Removes checks that hold: an index between 0 and its extent, a divisor other than 0. What is proved never relies on a loop being run,
+// only on the bounds of the loop's own index, so what depends on no index may be hoisted out of the loop later.
+class RangeProver : public Rewriter {
  public:
   using Rewriter::Rewriter;
 
- protected:
-  ValueId Visit(ValueId id, const ir::Op& op) override {
+ private:
+  ValueId Rewrite(ValueId id, const ir::Op& op) override {
     if (op.kind == OpKind::kCheckIndex) {
       const ValueId index = Mapped(op.args[0]), extent = Mapped(op.args[1]);
-      return IsBelow(index, extent, 0) && IsNotNegative(index, 0) ? index : Copy(id);
+      if (IsNatural(index, 0) && IsBelow(index, extent, 0)) return index;
     }
-    if (!IsLoop(op.kind)) return Copy(id);
-    const std::vector<ValueId> extents = MappedArgs(op);
-    const bool is_build = op.kind == OpKind::kBuild;
-    for (size_t i = 0; i < (is_build ? extents.size() : 1); ++i) {
-      for (const BlockId block : op.blocks) pending_.push_back({from_[block].params[i], extents[i]});
+    if (op.kind == OpKind::kCheckDivisor) {
+      const ValueId divisor = Mapped(op.args[0]);
+      if (b_.DTypeOf(divisor) == ir::DType::kI64 && LowerBound(divisor, 0).value_or(0) >= 1) return divisor;
     }
-    return Copy(id);
+    return Copy(id, op);
   }
 
- private:
-  struct Position {
-    ValueId param, extent;  // param: of the old body; extent: of the new one
-  };
+  const ir::Op& At(ValueId id) const { return b_.body()[id]; }
 
-  std::optional<int64_t> Constant(ValueId id) const {
-    if (!b_.IsConstant(id)) return {};
-    const auto value = static_cast<int64_t>(to_[id].imm);
-    return value > -kFar && value < kFar ? std::optional(value) : std::nullopt;
-  }
-  std::optional<ValueId> ExtentOf(ValueId param) const {
-    if (to_[param].kind != OpKind::kParam) return {};
-    for (const Position& position : pending_) {
-      if (Mapped(position.param) == param) return position.extent;
-    }
-    return {};
-  }
-  bool Same(ValueId a, ValueId b) const {
-    if (a == b) return true;
-    const ir::Op &x = to_[a], &y = to_[b];
-    return x.kind == OpKind::kDim && y.kind == OpKind::kDim && x.imm == y.imm && x.args == y.args;
+  // Of the loop that a parameter counts.
+  ValueId ExtentOf(ValueId param) {
+    const auto known = extents_.find(param);
+    return known == extents_.end() ? ValueId::kNone : known->second;
   }
 
-  // index < extent for every value that the index takes
-  bool IsBelow(ValueId index, ValueId extent, int64_t slack, int depth = 0) const {
-    if (depth > kDepthMax) return false;
-    const auto n = Constant(extent);
-    if (const auto value = Constant(index)) return n && *value + slack < *n;
-    if (const auto loop = ExtentOf(index)) {
-      if (slack <= 0 && Same(*loop, extent)) return true;
-      const auto loop_n = Constant(*loop);
-      return loop_n && n && *loop_n - 1 + slack < *n;
+  void Bind(ValueId param, ValueId extent) { extents_[param] = extent; }
+
+  Linear LinearOf(ValueId id, int depth) {
+    const ir::Op& op = At(id);
+    Linear sum;
+    if (op.kind == OpKind::kScalar) {
+      sum.constant = static_cast<int64_t>(op.imm);
+      sum.ok = std::abs(sum.constant) <= kMaxConstant;
+      return sum;
     }
-    const ir::Op& op = to_[index];
+    if (depth < kMaxDepth && (op.kind == OpKind::kAdd || op.kind == OpKind::kSub)) {
+      sum.Add(LinearOf(op.args[0], depth + 1), 1);
+      sum.Add(LinearOf(op.args[1], depth + 1), op.kind == OpKind::kAdd ? 1 : -1);
+      if (sum.ok) return sum;
+    }
+    if (depth < kMaxDepth && op.kind == OpKind::kMul && (b_.IsConstant(op.args[0]) || b_.IsConstant(op.args[1]))) {
+      const bool second = b_.IsConstant(op.args[1]);
+      sum = {};
+      sum.Add(LinearOf(op.args[second ? 0 : 1], depth + 1), static_cast<int64_t>(At(op.args[second ? 1 : 0]).imm));
+      if (sum.ok) return sum;
+    }
+    return {.terms = {{id, 1}}, .constant = 0};
+  }
+
+  // The least value, where one is known.
+  std::optional<int64_t> LowerBound(ValueId id, int depth) {
+    const ir::Op& op = At(id);
+    if (depth > kMaxDepth) return {};
+    switch (op.kind) {
+      case OpKind::kScalar:
+        return static_cast<int64_t>(op.imm);
+      case OpKind::kDim:
+      case OpKind::kListLen:
+      case OpKind::kStringLen:
+      case OpKind::kElement:
+      case OpKind::kCheckIndex:
+        return 0;
+      case OpKind::kParam:
+        return extents_.contains(id) ? std::optional<int64_t>(0) : std::nullopt;
+      case OpKind::kConvert: {
+        const ir::DType from = b_.DTypeOf(op.args[0]);
+        if (from == ir::DType::kBool || from == ir::DType::kU8 || from == ir::DType::kU16 || from == ir::DType::kU32) return 0;
+        return from == ir::DType::kI32 ? LowerBound(op.args[0], depth + 1) : std::nullopt;
+      }
+      case OpKind::kMax: {
+        const auto a = LowerBound(op.args[0], depth + 1), b = LowerBound(op.args[1], depth + 1);
+        return a && b ? std::max(*a, *b) : a ? a : b;
+      }
+      case OpKind::kMin: {
+        const auto a = LowerBound(op.args[0], depth + 1), b = LowerBound(op.args[1], depth + 1);
+        return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
+      }
+      case OpKind::kSelect: {
+        const auto a = LowerBound(op.args[1], depth + 1), b = LowerBound(op.args[2], depth + 1);
+        return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
+      }
+      case OpKind::kDiv:
+      case OpKind::kRem: {
+        const auto a = LowerBound(op.args[0], depth + 1), b = LowerBound(op.args[1], depth + 1);
+        return a && b && *a >= 0 && *b >= 1 ? std::optional<int64_t>(0) : std::nullopt;
+      }
+      case OpKind::kAdd:
+      case OpKind::kSub:
+      case OpKind::kMul:
+        return LowerBoundOf(LinearOf(id, 0), id, depth);
+      default:
+        return {};
+    }
+  }
+
+  // Terms that count down are replaced by the loop's last index.
+  std::optional<int64_t> LowerBoundOf(Linear sum, ValueId self, int depth) {
+    for (int round = 0; round < kMaxDepth && sum.ok; ++round) {
+      const auto falling = std::find_if(sum.terms.begin(), sum.terms.end(),
+                                        [&](const auto& term) { return term.second < 0 && ExtentOf(term.first) != ValueId::kNone; });
+      if (falling == sum.terms.end()) break;
+      const auto [param, coefficient] = *falling;
+      Linear last = LinearOf(ExtentOf(param), 0);
+      last.constant -= 1;
+      last.terms[param] -= 1;  // last - param, times the coefficient, takes the parameter out
+      sum.Add(last, coefficient);
+    }
+    if (!sum.ok) return {};
+    int64_t bound = sum.constant;
+    for (const auto& [value, coefficient] : sum.terms) {
+      if (value == self || coefficient < 0) return {};
+      const std::optional<int64_t> least = LowerBound(value, depth + 1);
+      if (!least || std::abs(*least) > kMaxConstant) return {};
+      bound += *least * coefficient;
+    }
+    return bound;
+  }
+
+  bool IsNatural(ValueId id, int depth) { return LowerBound(id, depth).value_or(-1) >= 0; }
+
+  bool IsBelow(ValueId id, ValueId extent, int depth) {
+    const ir::Op& op = At(id);
+    if (depth > kMaxDepth) return false;
     switch (op.kind) {
       case OpKind::kMin:
-        return IsBelow(op.args[0], extent, slack, depth + 1) || IsBelow(op.args[1], extent, slack, depth + 1);
+        if (IsBelow(op.args[0], extent, depth + 1) || IsBelow(op.args[1], extent, depth + 1)) return true;
+        break;
       case OpKind::kMax:
-        return IsBelow(op.args[0], extent, slack, depth + 1) && IsBelow(op.args[1], extent, slack, depth + 1);
+        if (IsBelow(op.args[0], extent, depth + 1) && IsBelow(op.args[1], extent, depth + 1)) return true;
+        break;
       case OpKind::kSelect:
-        return IsBelow(op.args[1], extent, slack, depth + 1) && IsBelow(op.args[2], extent, slack, depth + 1);
-      case OpKind::kAdd: {
-        const auto right = Constant(op.args[1]);
-        return right && IsBelow(op.args[0], extent, slack + *right, depth + 1);
-      }
-      case OpKind::kSub: {
-        const auto right = Constant(op.args[1]);
-        if (!right) return false;
-        if (Same(op.args[0], extent)) return *right > slack;  // n - 1 < n
-        return IsBelow(op.args[0], extent, slack - *right, depth + 1);
-      }
+        if (IsBelow(op.args[1], extent, depth + 1) && IsBelow(op.args[2], extent, depth + 1)) return true;
+        break;
+      case OpKind::kRem:  // below its divisor, whatever the sign
+        if (LowerBound(op.args[1], depth + 1).value_or(0) >= 1 && IsAtMost(op.args[1], extent)) return true;
+        break;
+      case OpKind::kDiv:  // of a natural: not above the dividend
+        if (IsNatural(op.args[0], depth + 1) && LowerBound(op.args[1], depth + 1).value_or(0) >= 1 && IsBelowQuotient(op, extent, depth)) {
+          return true;
+        }
+        break;
+      case OpKind::kCheckIndex:
+        if (op.args[1] == extent && LowerBound(extent, depth + 1).value_or(0) >= 1) return true;
+        break;
+      case OpKind::kConvert:
+        if (b_.DTypeOf(op.args[0]) == ir::DType::kU8 && LowerBound(extent, depth + 1).value_or(0) >= 256) return true;
+        break;
       default:
-        return false;
+        break;
+    }
+    Linear room = LinearOf(extent, 0);
+    room.constant -= 1;
+    room.Add(LinearOf(id, 0), -1);
+    return LowerBoundOf(std::move(room), ValueId::kNone, depth).value_or(-1) >= 0;
+  }
+
+  // a / c < extent when a < extent * c.
+  bool IsBelowQuotient(const ir::Op& op, ValueId extent, int depth) {
+    if (IsBelow(op.args[0], extent, depth + 1)) return true;
+    if (!b_.IsConstant(op.args[1])) return false;
+    Linear room;
+    room.Add(LinearOf(extent, 0), static_cast<int64_t>(At(op.args[1]).imm));
+    room.constant -= 1;
+    room.Add(LinearOf(op.args[0], 0), -1);
+    return LowerBoundOf(std::move(room), ValueId::kNone, depth).value_or(-1) >= 0;
+  }
+
+  bool IsAtMost(ValueId a, ValueId b) {
+    Linear room = LinearOf(b, 0);
+    room.Add(LinearOf(a, 0), -1);
+    return LowerBoundOf(std::move(room), ValueId::kNone, 0).value_or(-1) >= 0;
+  }
+
+  void Opened(OpKind owner, const std::vector<ValueId>& owner_args, const std::vector<ValueId>& params) override {
+    switch (owner) {
+      case OpKind::kBuild:
+        for (size_t axis = 0; axis < params.size(); ++axis) Bind(params[axis], owner_args[axis]);
+        return;
+      case OpKind::kReduce:
+      case OpKind::kFold:
+      case OpKind::kListBuild:
+      case OpKind::kListFilter:
+        Bind(params[0], owner_args[0]);
+        return;
+      default:
+        return;
     }
   }
 
-  // index + slack >= 0 for every value that the index takes
-  bool IsNotNegative(ValueId index, int64_t slack, int depth = 0) const {
-    if (depth > kDepthMax) return false;
-    if (const auto value = Constant(index)) return *value + slack >= 0;
-    if (ExtentOf(index)) return slack >= 0;
-    const ir::Op& op = to_[index];
-    switch (op.kind) {
-      case OpKind::kMin:
-        return IsNotNegative(op.args[0], slack, depth + 1) && IsNotNegative(op.args[1], slack, depth + 1);
-      case OpKind::kMax:
-        return IsNotNegative(op.args[0], slack, depth + 1) || IsNotNegative(op.args[1], slack, depth + 1);
-      case OpKind::kSelect:
-        return IsNotNegative(op.args[1], slack, depth + 1) && IsNotNegative(op.args[2], slack, depth + 1);
-      case OpKind::kAdd: {
-        const auto right = Constant(op.args[1]);
-        return right && IsNotNegative(op.args[0], slack + *right, depth + 1);
-      }
-      case OpKind::kSub: {
-        const auto right = Constant(op.args[1]);
-        return right && IsNotNegative(op.args[0], slack - *right, depth + 1);
-      }
-      default:
-        return false;
-    }
-  }
-
-  std::vector<Position> pending_;  // every loop position met so far
+  std::unordered_map<ValueId, ValueId> extents_;
 };
 
 }  // namespace
 
-void ProveRanges(ir::Program& program) {
-  RewriteBodies(program, [&](const ir::Body& body) { return RangesBody(program, body).Run(); });
-}
+void ProveRanges(ir::Program& program) { RewriteBodies<RangeProver>(program); }
 
 }  // namespace wf::passes

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <vector>
+
+#include "compiler/ir/builder.h"
+
+namespace wf::passes {
+
+// Copies a body, operation by operation, through a builder, which folds what has become constant. Passes override Rewrite.
+// Thread: loop-confined.   Borrows: program; the old body (until Run returns).
+class Rewriter {
+ public:
+  Rewriter(ir::Program& program, const ir::Body& old) : b_(program, new_), old_(old), map_(old.ops.size(), ir::ValueId::kNone) {}
+  virtual ~Rewriter() = default;
+  ir::Body Run();
+
+ protected:
+  // The new value of one old operation; kNone where it has none or is dropped. Emits into the open block.
+  virtual ir::ValueId Rewrite(ir::ValueId id, const ir::Op& op) { return Copy(id, op); }
+  ir::ValueId Copy(ir::ValueId id, const ir::Op& op);
+
+  ir::ValueId Mapped(ir::ValueId old) const { return map_[static_cast<size_t>(old)]; }
+  std::vector<ir::ValueId> Mapped(const std::vector<ir::ValueId>& old) const;
+  // The operations of an old block into the open block, its parameters standing for `args`; the new value of its result.
+  ir::ValueId Inline(ir::BlockId old, const std::vector<ir::ValueId>& args);
+  ir::BlockId CloneBlock(ir::BlockId old, ir::OpKind owner, const std::vector<ir::ValueId>& owner_args);
+  // A block of `owner` was opened; `owner_args`: its new arguments.
+  virtual void Opened(ir::OpKind, const std::vector<ir::ValueId>&, const std::vector<ir::ValueId>&) {}
+  ir::OpKind OwnerAt(size_t depth) const { return owners_[depth]; }  // of the open block at this depth
+
+  ir::Body new_;
+  ir::Builder b_;
+  const ir::Body& old_;
+
+ private:
+  ir::ValueId CopyScalar(const ir::Op& op);
+  ir::ValueId CopyIf(const ir::Op& op);
+  ir::ValueId CopyGeneric(const ir::Op& op);
+
+  std::vector<ir::ValueId> map_;
+  std::vector<ir::OpKind> owners_{ir::OpKind::kParam};
+};
+
+// Replaces the bodies of all tasks by Pass(program, body).Run().
+template <typename Pass>
+void RewriteBodies(ir::Program& program) {
+  for (size_t i = 0; i < program.tasks.size(); ++i) {
+    if (program.tasks[i].body.empty()) continue;
+    ir::Body body = Pass(program, program.tasks[i].body).Run();
+    program.tasks[i].body = std::move(body);
+  }
+}
+
+// Has no effect and no failure, and gives the same value wherever it stands; blocks not looked into.
+bool IsPure(ir::OpKind kind);
+bool IsSticky(ir::OpKind kind);  // may set a sticky failure and does nothing else
+// The operation and everything inside its blocks.
+bool IsPureDeep(const ir::Body& body, const ir::Op& op, bool may_be_sticky);
+
+}  // namespace wf::passes

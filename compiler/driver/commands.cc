@@ -47,14 +47,19 @@ int Check(const Options& options, Console& console) {
   return status;
 }
 
+bool IsPass(const std::string& name) {
+  const auto passes = passes::AllPasses();
+  return std::any_of(passes.begin(), passes.end(), [&](const passes::PassInfo& pass) { return pass.flag == name; });
+}
+
 // What is wrong with the options of a build, if anything.
 std::optional<std::string> MistakeInBuild(const Options& options) {
-  if (!lower::KnowsCpu(options.target_cpu)) {
+  if (!lower::KnowsCpu(options.target_cpu))
     return fmt::format("unknown CPU `{}`; `generic`, `native` or a name such as x86-64-v3", options.target_cpu);
-  }
-  const auto passes = passes::PassNames();
-  if (options.dump_after.empty() || std::find(passes.begin(), passes.end(), options.dump_after) != passes.end()) return std::nullopt;
-  return fmt::format("no pass is called `{}`; there are {}", options.dump_after, fmt::join(passes, ", "));
+  if (options.dump_after.empty() || IsPass(options.dump_after)) return std::nullopt;
+  std::vector<std::string> names;
+  for (const passes::PassInfo& pass : passes::AllPasses()) names.emplace_back(pass.flag);
+  return fmt::format("no pass is called `{}`; there are {}", options.dump_after, fmt::join(names, ", "));
 }
 
 int Build(const Options& options, Console& console) {

@@ -51,9 +51,9 @@ bool Compilation::BuildIr() {
 }
 
 bool Compilation::RunPasses() {
-  passes::RunPasses(*products_.program, {.verify = WF_VERIFY_CODE, .after = [&](std::string_view pass, const ir::Program& program) {
-                                           if (pass == options_.dump_after) console_.out << ir::Print(program);
-                                         }});
+  passes::Run(*products_.program, [&](std::string_view pass, const ir::Program& program) {
+    if (pass == options_.dump_after) console_.out << ir::Print(program);
+  });
   return true;
 }
 

@@ -43,8 +43,8 @@ static const wf_port hello_in[] = {{TEXT("name"), NULL, NULL, 0, 0, 0, 0, 1, 0}}
 static const wf_port hello_out[] = {{TEXT("text"), NULL, NULL, 1, 0, 0, 0, 1, 0}};
 static const wf_workflow hello_workflows[] = {
     {TEXT("Hello"), TEXT("Greeter"), hello_in, hello_out, 1, 1, 0, 0, 1, {0}, 0, 1 << 20, 256, 1024, NULL, NULL, NULL}};
-const wf_plan hello_plan = {sizeof(wf_plan), 1, 1, 3, 2, 1, 1, 0, 0, 1, {0}, hello_workflows, hello_regions, hello_tasks, hello_slots, hello_nodes,
-                            hello_stages, NULL, NULL, hello_types};
+const wf_plan hello_plan = {sizeof(wf_plan), 1, 1, 3, 2, 1, 1, 0, 0, 1, 0, {0}, hello_workflows, hello_regions, hello_tasks, hello_slots, hello_nodes,
+                            hello_stages, NULL, NULL, hello_types, NULL};
 
 /* ---- classify ---- */
 
@@ -94,6 +94,6 @@ static const wf_port classify_in[] = {{TEXT("pixels"), four, NULL, 0, 0, WF_F32,
 static const wf_port classify_out[] = {{TEXT("scores"), two, NULL, 3, 1, WF_F32, 1, 1, 0}};
 static const wf_workflow classify_workflows[] = {
     {TEXT("Classify"), TEXT("Digits"), classify_in, classify_out, 1, 1, 0, 0, 1, {0}, 0, 1 << 20, 256, 1024, NULL, NULL, NULL}};
-const wf_plan classify_plan = {sizeof(wf_plan), 1, 1, COUNT(classify_tasks), COUNT(classify_slots), 3, 3, 1, 1, 2, {0}, classify_workflows,
+const wf_plan classify_plan = {sizeof(wf_plan), 1, 1, COUNT(classify_tasks), COUNT(classify_slots), 3, 3, 1, 1, 2, 0, {0}, classify_workflows,
                                classify_regions, classify_tasks, classify_slots, classify_nodes, classify_stages, classify_policies, classify_models,
-                               classify_types};
+                               classify_types, NULL};

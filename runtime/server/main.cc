@@ -51,7 +51,7 @@ int Main(int argc, const char* const* argv, const char* const* environment, cons
   if (loaded.wish == Wish::kVersion) return Print(stdout, VersionText(plan)), 0;
   for (const std::string& warning : loaded.warnings) Print(stderr, program + ": warning: " + warning + "\n");
   for (const std::string& error : loaded.errors) Print(stderr, program + ": " + error + "\n");
-  if (!loaded.errors.empty()) return 1;
+  if (!loaded.errors.empty()) return loaded.usage ? 2 : 1;
   if (loaded.wish == Wish::kPrintConfig) return Print(stdout, ConfigText(loaded.settings)), 0;
   if (loaded.wish == Wish::kCheckConfig) return Print(stdout, "the configuration is fine\n"), 0;
 #ifndef NDEBUG

@@ -202,6 +202,7 @@ void Loader::ReadFlags(std::span<const char* const> arguments) {
     const std::string name(argument.substr(0, equals));
     const auto row = names.find(name);
     if (row == names.end()) {
+      out_.usage = true;
       Error((name.starts_with("-") ? "unknown flag `" : "unexpected argument `") + name + "`" + DidYouMean(name, names));
       continue;
     }
@@ -214,6 +215,7 @@ void Loader::ReadFlags(std::span<const char* const> arguments) {
     } else if (i + 1 < arguments.size()) {
       value = arguments[++i];
     } else {
+      out_.usage = true;
       Error("`" + name + "` needs a value");
       continue;
     }
@@ -267,7 +269,9 @@ void Loader::ReadFile(const std::string& path) {
 }
 
 void Loader::ApplyFlags() {
+  const size_t before = out_.errors.size();
   for (const Flag& flag : flags_) Store(flag.row, flag.value, flag.name);
+  out_.usage = out_.usage || out_.errors.size() != before;
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ enum class Wish : uint8_t { kServe, kHelp, kVersion, kPrintConfig, kCheckConfig 
 struct Loaded {
   Settings settings;
   Wish wish = Wish::kServe;
+  bool usage = false;                         // an error is in the command line itself
   std::vector<std::string> errors, warnings;  // each a whole line; no errors: fine
 };
 

@@ -25,17 +25,19 @@ class ScriptedModel {
     int64_t max_rows = 32;
   };
   explicit ScriptedModel(const Options& options) : options_(options), results_(static_cast<size_t>(options.instances)) {
-    for (auto& each : results_) each.resize(static_cast<size_t>(options.max_rows + 16));
+    for (auto& each : results_) each.resize(static_cast<size_t>(options.max_rows + 32));
   }
 
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) {
     const int64_t begin = Now(), wanted = options_.run_ns + rows * options_.row_ns;
-    std::vector<float>& result = results_[static_cast<size_t>(instance)];
+    void* memory = results_[static_cast<size_t>(instance)].data();
+    size_t space = results_[static_cast<size_t>(instance)].size() * sizeof(float);
+    float* const result = static_cast<float*>(std::align(WF_ALIGN, static_cast<size_t>(options_.max_rows) * sizeof(float), memory, space));
     const float* in = static_cast<const float*>(inputs[0].data);
     for (int64_t row = 0; row < rows; ++row) {
       float sum = 0;
       for (int64_t i = 0; i < options_.row_elements; ++i) sum += in[row * options_.row_elements + i];
-      result[static_cast<size_t>(row)] = sum;
+      result[row] = sum;
     }
     if (options_.sleep) {
       const int64_t left = wanted - (Now() - begin);
@@ -45,7 +47,7 @@ class ScriptedModel {
     while (Now() - begin < wanted) {
     }
     outputs[0] = {};
-    outputs[0].data = result.data();
+    outputs[0].data = result;
     outputs[0].dtype = WF_F32;
     outputs[0].rank = 1;
     outputs[0].dim[0] = rows;

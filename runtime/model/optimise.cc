@@ -14,7 +14,7 @@ using base::Result;
 using base::Status;
 using onnx::Op;
 
-constexpr int64_t kHeldBytes = 4096;                     // results up to this size stay visible to shape inference
+constexpr int64_t kHeldBytes = 4096;  // results up to this size stay visible to shape inference
 
 class Optimiser {
  public:

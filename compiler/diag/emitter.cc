@@ -73,6 +73,10 @@ Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list
     return other.code == code && other.span == span && other.message == diagnostic.message;
   });
   const bool is_error = info.severity == Severity::kError;
+  if (muted_) {
+    dropped_ = std::move(diagnostic);
+    return Builder(&dropped_);
+  }
   if (!repeated) ++(is_error ? error_count_ : warning_count_);
   if (repeated || (is_error && error_count_ > limit_)) {
     dropped_ = std::move(diagnostic);

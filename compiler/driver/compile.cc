@@ -77,9 +77,9 @@ bool Compilation::EmitObject() {
   }
   llvm::SmallVector<char, 0> bytes;
   const base::Status status = codegen::EmitObject(*products_.code->module, options, bytes);
-  if (!status.ok()) emitter_.Emit({}, diag::kCannotEmitCode, {status.message()});
+  WF_CHECK(status.ok(), status.message());  // an LLVM without x86-64, or code that it does not take
   products_.object.assign(bytes.data(), bytes.size());
-  return status.ok();
+  return true;
 }
 
 bool Compilation::Link(const std::string& output) {

@@ -54,7 +54,9 @@ class DotWriter {
 
 void DotWriter::Tasks(const std::vector<Graph::Task>& tasks, const std::string& prefix) {
   for (const Graph::Task& task : tasks) {
-    Line(fmt::format("{} [label={}];", Quoted(prefix + task.id), Label({task.id + " " + task.kind, task.what})));
+    std::vector<std::string> lines = {task.id + " " + task.kind};
+    if (!task.what.empty()) lines.push_back(task.what);
+    Line(fmt::format("{} [label={}];", Quoted(prefix + task.id), Label(lines)));
     for (const std::string& read : task.reads) Line(fmt::format("{} -> {};", Quoted(prefix + read), Quoted(prefix + task.id)));
   }
 }

@@ -30,7 +30,7 @@ class WorkflowCheck {
     if (!ended_ && !open_end_ && !decl_.has_errors) {
       env_.Report(decl_.name.span, kMissingReturn, {decl_.name.text}).Help("as in `return (label: text);`");
     }
-    for (size_t i = 0; i < body_.infos.size(); ++i) {
+    for (size_t i = 0; i < body_.infos.size() && sound_; ++i) {
       const bool unused = body_.infos[i].kind == LocalKind::kNode && !body_.infos[i].used && !body_.locals[i].name.starts_with('_');
       if (unused && !body_.silenced) env_.Report(body_.locals[i].span, kUnusedNode, {body_.locals[i].name});
     }

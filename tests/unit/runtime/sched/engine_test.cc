@@ -548,6 +548,16 @@ TEST(EstimatesTest, OneLongRunBarsATaskFromTheLoopForTenSeconds) {
   EXPECT_TRUE(estimates.FitsLoop(0, 50'000, 100'000));
 }
 
+TEST(EstimatesTest, ATrivialTaskIsNotBarredBecauseItsLoopWasOffTheCpuOnce) {
+  wf_plan plan{};
+  plan.n_tasks = 1;
+  Estimates estimates(plan);
+  estimates.Learn(0, 500, 4'000'000, true, 0);
+  EXPECT_TRUE(estimates.FitsLoop(0, 500, 100'000));
+  estimates.Learn(0, 500, 4'000'000, true, 0);
+  EXPECT_FALSE(estimates.FitsLoop(0, 500, 100'000));
+}
+
 TEST(EstimatesTest, KeepsToItsChoiceNearTheLimit) {
   wf_plan plan{};
   plan.n_tasks = 1;

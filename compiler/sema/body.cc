@@ -71,6 +71,7 @@ std::vector<std::string> Body::VisibleNames() const {
 }
 
 void Body::Leave(size_t mark) {
+  silenced = silenced || env.diag.error_count() != errors_before_;
   for (size_t at = mark; at < visible_.size(); ++at) {
     const LocalId id = visible_[at].second;
     const LocalKind kind = infos[id].kind;  // an index has to be named, used or not; nodes are reported with the graph

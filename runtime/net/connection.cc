@@ -1,5 +1,6 @@
 #include "runtime/net/connection.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -36,7 +37,7 @@ bool Connection::Open(int fd, Handler* handler) noexcept {
   in_flight_ = turn_bytes_ = 0;
   timeout_at_ms_ = write_timeout_at_ms_ = 0;
   how_ = Closed::kByUs;
-  paused_ = reading_ = dirty_ = closing_ = close_after_flush_ = unflushed_ = false;
+  paused_ = reading_ = dirty_ = closing_ = close_after_flush_ = linger_ = lingering_ = unflushed_ = false;
   uv_tcp_init(owner_.loop().uv(), &io_->socket);
   io_->socket.data = this;
   if (uv_tcp_open(&io_->socket, fd) != 0) {
@@ -49,7 +50,8 @@ bool Connection::Open(int fd, Handler* handler) noexcept {
 }
 
 void Connection::UpdateReading() noexcept {
-  const bool wanted = !paused_ && !closing_ && !close_after_flush_ && turn_bytes_ < kTurnBytes && out_.size() < kHighMarkBytes;
+  const bool wanted =
+      !closing_ && (lingering_ || (!paused_ && !close_after_flush_)) && turn_bytes_ < kTurnBytes && out_.size() < kHighMarkBytes;
   if (wanted == reading_) return;
   reading_ = wanted;
   auto* stream = reinterpret_cast<uv_stream_t*>(&io_->socket);
@@ -78,6 +80,7 @@ void Connection::OnRead(int64_t count, const uint8_t* bytes) noexcept {
     owner_.MarkDirty(*this);  // whose end of turn lets it read again
     UpdateReading();
   }
+  if (lingering_) return;
   handler_->OnBytes({bytes, static_cast<size_t>(count)});
   if (!closing_ && !out_.empty()) Flush();
 }
@@ -96,16 +99,24 @@ void Connection::Flush() noexcept {
   if (out_.empty() && unflushed_) {
     unflushed_ = false;
     write_timeout_at_ms_ = 0;
-    if (close_after_flush_) {
-      Close();
-      return;
-    }
+    if (close_after_flush_) return FinishAfterFlush();
     handler_->OnFlushed();
     if (closing_) return;
     if (!out_.empty()) owner_.MarkDirty(*this);
   } else if (out_.empty() && close_after_flush_) {
-    Close();
-    return;
+    return FinishAfterFlush();
+  }
+  UpdateReading();
+}
+
+void Connection::FinishAfterFlush() noexcept {
+  constexpr int64_t kLingerMs = 2'000;
+  if (!linger_) return Close();
+  if (!lingering_) {
+    lingering_ = true;
+    uv_os_fd_t fd = -1;
+    if (uv_fileno(reinterpret_cast<uv_handle_t*>(&io_->socket), &fd) != 0 || shutdown(fd, SHUT_WR) != 0) return Close();
+    write_timeout_at_ms_ = owner_.loop().now_ms() + kLingerMs;
   }
   UpdateReading();
 }
@@ -162,8 +173,9 @@ void Connection::ResumeReading() noexcept {
   UpdateReading();
 }
 
-void Connection::CloseAfterFlush() noexcept {
+void Connection::CloseAfterFlush(bool linger) noexcept {
   close_after_flush_ = true;
+  linger_ = linger;
   UpdateReading();
   owner_.MarkDirty(*this);
 }

@@ -42,10 +42,13 @@ class Connection {
   void FlushLater() noexcept;    // out() is sent at the end of this turn
   void PauseReading() noexcept;  // for back-pressure; a peer that leaves is noticed only when reading again
   void ResumeReading() noexcept;
-  void CloseAfterFlush() noexcept;  // reads no more, sends what is in out(), then closes
+  // linger: the peer may still be sending, and closing under its bytes would destroy what it has not read: half-closes and drops bytes for
+  // a while.
+  void CloseAfterFlush(bool linger = false) noexcept;  // reads no more, sends what is in out(), then closes
   void Close() noexcept;
   void SetTimeout(int64_t ms) noexcept;  // from the begin of this turn, in steps of a second; 0: none
   bool closing() const { return closing_; }
+  Handler* handler() const { return handler_; }
   bool sending() { return !out_.empty(); }
 
  private:
@@ -58,6 +61,7 @@ class Connection {
   void SendRest() noexcept;
   void OnSent(int status) noexcept;
   void UpdateReading() noexcept;
+  void FinishAfterFlush() noexcept;
   void Finish(Closed how) noexcept;
 
   Connections& owner_;
@@ -68,8 +72,8 @@ class Connection {
   size_t turn_bytes_ = 0;
   int64_t timeout_at_ms_ = 0, write_timeout_at_ms_ = 0;
   Closed how_ = Closed::kByUs;
-  bool paused_ = false, reading_ = false, dirty_ = false, closing_ = false, close_after_flush_ = false, unflushed_ = false,
-       in_handler_ = false;
+  bool paused_ = false, reading_ = false, dirty_ = false, closing_ = false, close_after_flush_ = false, linger_ = false, lingering_ = false,
+       unflushed_ = false, in_handler_ = false;
   Connection* next_dirty_ = nullptr;
   Connection* previous_ = nullptr;  // of all open ones, or of the pool
   Connection* next_ = nullptr;

@@ -1,0 +1,93 @@
+#include "runtime/observe/metrics.h"
+
+#include <charconv>
+#include <limits>
+#include <vector>
+
+namespace wf::observe {
+
+int64_t Histogram::EndOf(int index) noexcept {
+  if (index == 0) return INT64_C(1) << kFirstBits;
+  if (index == kBuckets - 1) return std::numeric_limits<int64_t>::max();
+  const int octave = (index - 1) / kParts, part = (index - 1) % kParts;
+  return (INT64_C(1) << (kFirstBits + octave)) / kParts * (kParts + part + 1);
+}
+
+namespace {
+
+void PutNumber(std::string* text, double value) {
+  char digits[40];
+  text->append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+void PutEscaped(std::string* text, std::string_view value) {
+  for (const char c : value) {
+    if (c == '\n')
+      *text += "\\n";
+    else if (c == '"' || c == '\\')
+      (*text += '\\') += c;
+    else
+      *text += c;
+  }
+}
+
+}  // namespace
+
+void MetricsText::Family(std::string_view name, std::string_view type, std::string_view help) {
+  family_ = name;
+  ((((text_ += "# HELP ") += name) += ' ') += help) += '\n';
+  ((((text_ += "# TYPE ") += name) += ' ') += type) += '\n';
+}
+
+void MetricsText::Sample(std::string_view suffix, std::span<const Label> labels, double value) {
+  (text_ += family_) += suffix;
+  if (!labels.empty()) {
+    text_ += '{';
+    for (size_t i = 0; i < labels.size(); ++i) {
+      if (i != 0) text_ += ',';
+      (text_ += labels[i].name) += "=\"";
+      PutEscaped(&text_, labels[i].value);
+      text_ += '"';
+    }
+    text_ += '}';
+  }
+  text_ += ' ';
+  PutNumber(&text_, value);
+  text_ += '\n';
+}
+
+void MetricsText::Buckets(std::initializer_list<Label> labels, std::span<const double> ends, std::span<const uint64_t> counts, double sum) {
+  std::vector<Label> all(labels);
+  all.push_back({"le", ""});
+  uint64_t total = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    total += counts[i];
+    if (i >= ends.size()) continue;
+    char digits[40];
+    all.back().value = {digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, ends[i]).ptr - digits)};
+    Sample("_bucket", all, static_cast<double>(total));
+  }
+  all.back().value = "+Inf";
+  Sample("_bucket", all, static_cast<double>(total));
+  all.pop_back();
+  Sample("_sum", all, sum);
+  Sample("_count", all, static_cast<double>(total));
+}
+
+void MetricsText::Durations(std::initializer_list<Label> labels, std::span<const Histogram* const> parts) {
+  std::vector<double> ends;
+  std::vector<uint64_t> counts;
+  uint64_t count = 0;
+  double sum = 0;
+  for (int i = 0; i < Histogram::kBuckets; ++i) {
+    for (const Histogram* part : parts) count += part->count(i);
+    if (i % Histogram::kParts != 0 && i != Histogram::kBuckets - 1) continue;
+    counts.push_back(count);
+    count = 0;
+    if (i != Histogram::kBuckets - 1) ends.push_back(static_cast<double>(Histogram::EndOf(i)) * 1e-9);
+  }
+  for (const Histogram* part : parts) sum += static_cast<double>(part->sum_ns()) * 1e-9;
+  Buckets(labels, ends, counts, sum);
+}
+
+}  // namespace wf::observe

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string_view>
+
+#include "runtime/abi/plan.h"
+#include "runtime/base/status.h"
+
+namespace wf::protocol {
+
+// Codes that protocols give themselves; codes.def names them all.
+inline constexpr wf_code kNotImplemented = 3000, kShutDown = 3001, kNoService = 3002, kRefused = 3010, kInputParams = 5000, kTimeout = 6000;
+
+struct CodeInfo {
+  std::string_view name;
+  base::StatusCode status;
+};
+
+// What a code is called and which canonical status it has: the program's own declarations, then codes.def.   Cost: O(log declared).
+CodeInfo InfoOf(const wf_plan& plan, wf_code code);
+
+// What an error answer says, whatever its wire form.
+struct ErrorText {
+  wf_code code = 0;
+  std::string_view name;
+  std::string_view message;
+  std::string_view path;  // of the failed node; empty: none
+  uint64_t data_id = 0;
+  std::string_view log_id;
+};
+
+}  // namespace wf::protocol

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/sink.h"
+#include "runtime/bus/bus.h"
+#include "runtime/protocol/codes.h"
+#include "runtime/protocol/http1/head.h"
+
+namespace wf::plain {
+
+inline constexpr std::string_view kJson = "application/json";
+
+// Fills the parameters of the bus's one sample. Not 0: the bus is to be rejected with it.
+// `body` has 64 readable bytes behind it and outlives the bus, as `head` does.
+wf_code ReadRequest(bus::Bus& bus, const http1::Head& head, wf_bytes body);
+
+// Can this workflow take a body that is not JSON?
+bool TakesRawBody(const wf_plan& plan, const wf_workflow& workflow);
+
+struct Answer {
+  wf_code code = 0;  // 0: fine
+  int status = 200;
+  bool refers = false;  // `body` refers to memory of the bus
+};
+
+// Encodes what the bus came to: the results, or its failure. Appends to `headers` the annotations, as views into the bus.
+Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http1::Header>* headers);
+
+void WriteError(const protocol::ErrorText& error, wf_sink* body);
+
+}  // namespace wf::plain

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "runtime/base/sink.h"
+#include "runtime/server/exchange.h"
+#include "runtime/server/workflow_site.h"
+
+namespace wf::server {
+
+// The admin port: /metrics and the probes.
+// Thread: loop-confined (the admin loop).   Borrows: shared state; `page` makes the text of /metrics.
+class AdminSite final : public Site {
+ public:
+  AdminSite(const Shared& shared, std::function<std::string()> page, std::function<bool()> alive)
+      : shared_(shared), page_(std::move(page)), alive_(std::move(alive)) {}
+
+  void OnHead(Exchange& exchange) noexcept override;
+  void OnRequest(Exchange& exchange) noexcept override;
+  void OnAnswered(Exchange&) noexcept override {}
+  void OnGone(Exchange&) noexcept override {}
+  void OnSent(Exchange&) noexcept override {}
+  void OnFinished(Exchange&) noexcept override {}
+  bool closing() const noexcept override { return false; }
+
+ private:
+  const Shared& shared_;
+  const std::function<std::string()> page_;
+  const std::function<bool()> alive_;  // every loop has turned lately
+  wf_sink body_;
+};
+
+}  // namespace wf::server

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/abi/values.h"
+
+namespace wf::server {
+
+// The body of one request, with 64 zero bytes behind it as decoders ask.
+// Thread: loop-confined while it grows.   Owns: its bytes.   Errors: Reserve and Append answer false when memory is out.
+class Body {
+ public:
+  static constexpr size_t kPadBytes = 64;
+  static constexpr size_t kKeptBytes = 16 * 1024;  // a larger buffer is freed with its request
+
+  Body() = default;
+  ~Body();
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+
+  bool Reserve(size_t bytes) noexcept;
+  bool Append(std::span<const uint8_t> bytes) noexcept;
+  void Clear() noexcept;
+  size_t size() const { return size_; }
+  // Zeroes the padding. Valid until the next change.
+  wf_bytes Seal() noexcept;
+
+ private:
+  uint8_t* data_ = nullptr;
+  size_t size_ = 0, capacity_ = 0;  // capacity_ without the padding
+};
+
+}  // namespace wf::server

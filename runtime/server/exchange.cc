@@ -1,0 +1,69 @@
+#include "runtime/server/exchange.h"
+
+#include <new>
+
+namespace wf::server {
+
+void Exchange::OnAnswered(bus::Bus&) noexcept { site->OnAnswered(*this); }
+
+void Exchange::OnDrained(bus::Bus&) noexcept {
+  bus = nullptr;
+  pool.GiveBackIfDone(*this);
+}
+
+ExchangePool::~ExchangePool() {
+  while (idle_ != nullptr) {
+    Exchange* const following = idle_->next;
+    delete idle_;
+    idle_ = following;
+  }
+}
+
+Exchange* ExchangePool::Take(HttpSession& session, Site& site) noexcept {
+  Exchange* exchange = idle_;
+  if (exchange != nullptr) {
+    idle_ = exchange->next;
+    --idle_count_;
+  } else {
+    exchange = new (std::nothrow) Exchange(*this);
+    if (exchange == nullptr) return nullptr;
+  }
+  ++in_use_;
+  exchange->session = &session;
+  exchange->site = &site;
+  return exchange;
+}
+
+void ExchangePool::Detach(Exchange& exchange) noexcept {
+  exchange.session = nullptr;
+  GiveBackIfDone(exchange);
+}
+
+void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
+  if (exchange.session != nullptr || exchange.bus != nullptr) return;
+  exchange.site->OnFinished(exchange);
+  --in_use_;
+  exchange.head.Clear();
+  exchange.body.Clear();
+  exchange.max_body_bytes = 0;
+  exchange.answered = exchange.admitted = exchange.pinned = exchange.allow_post = exchange.allow_get = false;
+  exchange.workflow = nullptr;
+  exchange.route = 0;
+  exchange.protocol = Protocol::kPlain;
+  exchange.claimed_bytes = 0;
+  exchange.log_id = {};
+  exchange.metadata.clear();
+  exchange.refusal_status = 0;
+  exchange.refusal_code = 0;
+  exchange.refusal.clear();
+  exchange.retry_after_seconds = 0;
+  if (idle_count_ >= kMaxIdle) {
+    delete &exchange;
+    return;
+  }
+  exchange.next = idle_;
+  idle_ = &exchange;
+  ++idle_count_;
+}
+
+}  // namespace wf::server

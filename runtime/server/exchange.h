@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/bus/bus.h"
+#include "runtime/protocol/http1/head.h"
+#include "runtime/server/body.h"
+
+namespace wf::server {
+
+class HttpSession;
+class Site;
+class ExchangePool;
+struct Exchange;
+
+enum class Protocol : uint8_t { kPlain, kOip };
+inline constexpr int kProtocols = 2;
+
+// What answers requests. Calls come on the loop of the site.
+class Site {
+ public:
+  virtual ~Site() = default;
+  // The head is there. Sets max_body_bytes, or calls Refuse.
+  virtual void OnHead(Exchange& exchange) noexcept = 0;
+  // The request is complete. HttpSession::Reply is called now or later.
+  virtual void OnRequest(Exchange& exchange) noexcept = 0;
+  // The client left before it was answered.
+  virtual void OnGone(Exchange& exchange) noexcept = 0;
+  // The answer has left; memory that it referred to may go.
+  virtual void OnSent(Exchange& exchange) noexcept = 0;
+  // The exchange is about to be used again: what it took may be given back.
+  virtual void OnFinished(Exchange& exchange) noexcept = 0;
+  virtual void OnAnswered(Exchange& exchange) noexcept = 0;
+  virtual bool closing() const noexcept = 0;  // answers carry `connection: close`
+};
+
+// One request from its first byte until nothing refers to it: it may outlive its connection while work of its bus is under way.
+// Thread: loop-confined.   Owns: head, body.   Pooled by its loop.
+struct Exchange final : bus::Client {
+  explicit Exchange(ExchangePool& owner) : pool(owner) {}
+  void OnAnswered(bus::Bus& answered) noexcept override;
+  void OnDrained(bus::Bus& drained) noexcept override;
+
+  // ---- of the session ----
+  ExchangePool& pool;
+  HttpSession* session = nullptr;  // null: detached, nobody waits for an answer
+  Site* site = nullptr;
+  http1::Head head;
+  Body body;
+  uint64_t max_body_bytes = 0;
+  bool answered = false;
+
+  // ---- of the site ----
+  bus::Bus* bus = nullptr;  // until it is drained
+  const wf_workflow* workflow = nullptr;
+  int route = 0;
+  Protocol protocol = Protocol::kPlain;
+  bool admitted = false;      // counts as in flight
+  bool pinned = false;        // the answer refers to the bus
+  int64_t claimed_bytes = 0;  // of the process's budget
+  base::TimePoint received_at = 0;
+  std::string_view log_id;
+  std::vector<bus::Metadata> metadata;
+  void* state = nullptr;  // of the protocol
+
+  // ---- a refusal, answered once the body is over or too long to wait for ----
+  int refusal_status = 0;  // 0: none
+  wf_code refusal_code = 0;
+  std::string refusal;
+  int retry_after_seconds = 0;
+  bool allow_post = false, allow_get = false;  // of a 405
+  void Refuse(int status, wf_code code, std::string message) {
+    refusal_status = status;
+    refusal_code = code;
+    refusal = std::move(message);
+  }
+
+  Exchange* next = nullptr;  // of the pool
+};
+
+// Thread: loop-confined.   Owns: idle exchanges; those in use come back before it dies.   Bounds: keeps 1,024.
+class ExchangePool {
+ public:
+  ExchangePool() = default;
+  ~ExchangePool();
+  ExchangePool(const ExchangePool&) = delete;
+  ExchangePool& operator=(const ExchangePool&) = delete;
+
+  Exchange* Take(HttpSession& session, Site& site) noexcept;  // null: no memory
+  // The session no longer needs it: it goes back as soon as its bus is drained.
+  void Detach(Exchange& exchange) noexcept;
+  void GiveBackIfDone(Exchange& exchange) noexcept;
+  uint32_t in_use() const { return in_use_; }
+
+ private:
+  static constexpr uint32_t kMaxIdle = 1024;
+  Exchange* idle_ = nullptr;
+  uint32_t idle_count_ = 0, in_use_ = 0;
+};
+
+}  // namespace wf::server

@@ -1,0 +1,241 @@
+#include "runtime/server/http_session.h"
+
+#include <algorithm>
+
+#include "runtime/protocol/plain/plain.h"
+
+namespace wf::server {
+namespace {
+
+constexpr wf_plan kNoPlan = {};  // refusals are given by the runtime, never by a program
+constexpr int64_t kBodyCheckMs = 5'000;
+constexpr uint64_t kBodyBytesPerCheck = 5 * 1024;  // 1 KiB/s
+
+}  // namespace
+
+HttpSessions::~HttpSessions() {
+  for (HttpSession* session : idle_) delete session;
+}
+
+HttpSession* HttpSessions::Open(net::Connection& connection) noexcept {
+  HttpSession* session = nullptr;
+  if (idle_.empty()) {
+    session = new (std::nothrow) HttpSession(*this);
+    if (session == nullptr) return nullptr;
+  } else {
+    session = idle_.back();
+    idle_.pop_back();
+  }
+  session->Start(connection);
+  return session;
+}
+
+// An answer may start the next request, whose answer may come at once: hence the loop by index.
+void HttpSessions::ResumeAnswered() noexcept {
+  for (size_t i = 0; i < answered_.size(); ++i) {
+    HttpSession* const session = answered_[i];
+    if (session == nullptr) continue;
+    session->listed_ = false;
+    session->Resume();
+  }
+  answered_.clear();
+}
+
+void HttpSession::Start(net::Connection& connection) noexcept {
+  connection_ = &connection;
+  decoder_ = http1::Decoder();
+  exchange_ = nullptr;
+  pending_.clear();
+  discarded_ = body_mark_ = 0;
+  waiting_ = processing_ = closing_ = listed_ = false;
+  connection.SetTimeout(owner_.limits_.header_ms);
+}
+
+void HttpSession::ArmIdle() noexcept { connection_->SetTimeout(owner_.limits_.idle_ms); }
+
+void HttpSession::OnBytes(std::span<const uint8_t> bytes) noexcept {
+  if (closing_) return;
+  if (!waiting_) return Process(bytes);
+  pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+  if (pending_.size() >= kMaxPending) connection_->PauseReading();
+}
+
+void HttpSession::Process(std::span<const uint8_t> bytes) noexcept {
+  processing_ = true;
+  while (!closing_ && !waiting_) {
+    if (exchange_ == nullptr) {
+      if (bytes.empty()) break;
+      exchange_ = owner_.exchanges_.Take(*this, owner_.site_);
+      if (exchange_ == nullptr) {
+        connection_->Close();
+        break;
+      }
+      connection_->SetTimeout(owner_.limits_.header_ms);
+    }
+    const http1::Event event = decoder_.Next(&bytes, &exchange_->head);
+    if (event == http1::Event::kNeedMore) break;
+    if (event == http1::Event::kHead) OnHead();
+    if (event == http1::Event::kBody) OnBody();
+    if (event == http1::Event::kEnd) OnEnd();
+    if (event == http1::Event::kError) AnswerBroken(decoder_.status(), decoder_.reason());
+  }
+  processing_ = false;
+  if (waiting_ && !bytes.empty()) pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+}
+
+void HttpSession::OnHead() noexcept {
+  Exchange& exchange = *exchange_;
+  owner_.site_.OnHead(exchange);
+  const int64_t length = exchange.head.content_length;
+  if (exchange.refusal_status == 0 && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) {
+    exchange.Refuse(413, protocol::kInputParams,
+                    "the body is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that the service takes");
+  }
+  if (exchange.refusal_status == 0 && length > 0 && !exchange.body.Reserve(static_cast<size_t>(length))) {
+    exchange.Refuse(429, protocol::kRefused, "no memory for the body");
+  }
+  discarded_ = body_mark_ = 0;
+  if (length != 0) connection_->SetTimeout(kBodyCheckMs);
+  if (exchange.refusal_status != 0 && (length > static_cast<int64_t>(kMaxDiscarded) || (length != 0 && exchange.head.expects_continue))) {
+    AnswerRefusal(true);
+  } else if (exchange.refusal_status == 0 && exchange.head.expects_continue && length != 0) {
+    http1::PutContinue(&connection_->out());
+  }
+}
+
+void HttpSession::OnBody() noexcept {
+  Exchange& exchange = *exchange_;
+  const std::span<const uint8_t> part = decoder_.body();
+  if (exchange.refusal_status == 0 && part.size() > exchange.max_body_bytes - exchange.body.size()) {
+    exchange.Refuse(413, protocol::kInputParams,
+                    "the body is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that the service takes");
+  }
+  if (exchange.refusal_status == 0 && !exchange.body.Append(part)) exchange.Refuse(429, protocol::kRefused, "no memory for the body");
+  if (exchange.refusal_status == 0) return;
+  discarded_ += part.size();
+  if (discarded_ > kMaxDiscarded) AnswerRefusal(true);
+}
+
+void HttpSession::OnEnd() noexcept {
+  if (exchange_->refusal_status != 0) return AnswerRefusal(false);
+  connection_->SetTimeout(0);
+  waiting_ = true;
+  owner_.site_.OnRequest(*exchange_);
+  if (exchange_->answered) FinishExchange();
+}
+
+void HttpSession::AnswerRefusal(bool close) noexcept {
+  Exchange& exchange = *exchange_;
+  wf_sink body;
+  plain::WriteError(
+      {exchange.refusal_code, protocol::InfoOf(kNoPlan, exchange.refusal_code).name, exchange.refusal, {}, 0, exchange.log_id}, &body);
+  if (close) exchange.head.keep_alive = false;
+  const bool retry = exchange.retry_after_seconds != 0;
+  const std::string seconds = std::to_string(exchange.retry_after_seconds);
+  const http1::Header header =
+      retry ? http1::Header{"retry-after", seconds} : http1::Header{"allow", exchange.allow_post ? "POST" : "GET, HEAD"};
+  const bool has_header = retry || exchange.refusal_status == 405;
+  waiting_ = true;
+  Reply(exchange, exchange.refusal_status, plain::kJson, {&header, has_header ? size_t{1} : size_t{0}}, body);
+  FinishExchange();
+}
+
+// Bytes that are not HTTP: the answer says why, and the connection ends.
+void HttpSession::AnswerBroken(int status, std::string_view reason) noexcept {
+  exchange_->Refuse(status, protocol::kInputParams, std::string(reason));
+  AnswerRefusal(true);
+}
+
+void HttpSession::Reply(Exchange& exchange, int status, std::string_view content_type, std::span<const http1::Header> headers,
+                        wf_sink& body) noexcept {
+  if (owner_.site_.closing()) exchange.head.keep_alive = false;
+  http1::ReplyHead head;
+  head.status = status;
+  head.content_type = content_type;
+  head.content_length = body.size();
+  head.keep_alive = exchange.head.keep_alive;
+  head.headers = headers;
+  wf_sink& out = connection_->out();
+  bool fits = http1::PutHead(&out, head);
+  if (exchange.head.method == http1::Method::kHead)
+    body.Clear();
+  else
+    fits = out.Append(body) && fits;
+  exchange.answered = true;
+  if (!fits) {
+    closing_ = true;
+    connection_->Close();
+  } else if (!exchange.head.keep_alive) {
+    closing_ = true;
+    connection_->CloseAfterFlush(exchange.refusal_status != 0);
+  }
+  if (processing_) return;
+  connection_->FlushLater();
+  if (listed_) return;
+  listed_ = true;
+  owner_.answered_.push_back(this);
+}
+
+// The answer is in the connection's buffer. A pinned exchange stays until that is empty.
+void HttpSession::FinishExchange() noexcept {
+  if (exchange_->pinned) return;  // OnFlushed goes on
+  Exchange& done = *exchange_;
+  exchange_ = nullptr;
+  waiting_ = false;
+  owner_.exchanges_.Detach(done);
+  if (!closing_) ArmIdle();
+}
+
+void HttpSession::Resume() noexcept {
+  if (exchange_ == nullptr || !exchange_->answered || exchange_->pinned) return;
+  FinishExchange();
+  if (closing_ || pending_.empty()) return;
+  std::vector<uint8_t> bytes;
+  bytes.swap(pending_);
+  connection_->ResumeReading();
+  Process(bytes);
+  connection_->FlushLater();
+  bytes.clear();
+  if (pending_.empty()) pending_.swap(bytes);  // keeps the capacity
+}
+
+void HttpSession::OnFlushed() noexcept {
+  if (exchange_ == nullptr || !exchange_->pinned || !exchange_->answered) return;
+  exchange_->pinned = false;
+  owner_.site_.OnSent(*exchange_);
+  Resume();
+}
+
+void HttpSession::OnTimeout() noexcept {
+  if (waiting_ || closing_) return;
+  if (exchange_ == nullptr || decoder_.between_messages()) {
+    connection_->Close();
+  } else if (decoder_.in_head()) {
+    AnswerBroken(408, "the head of the request did not arrive in time");
+  } else {
+    const uint64_t received = exchange_->body.size() + discarded_;
+    if (received - body_mark_ < kBodyBytesPerCheck) return AnswerBroken(408, "the body of the request arrives too slowly");
+    body_mark_ = received;
+    connection_->SetTimeout(kBodyCheckMs);
+  }
+}
+
+void HttpSession::OnClosed(net::Closed) noexcept {
+  if (exchange_ != nullptr) {
+    Exchange& left = *exchange_;
+    exchange_ = nullptr;
+    if (left.pinned) {
+      left.pinned = false;
+      owner_.site_.OnSent(left);
+    } else if (waiting_ && !left.answered) {
+      owner_.site_.OnGone(left);
+    }
+    owner_.exchanges_.Detach(left);
+  }
+  if (listed_) std::replace(owner_.answered_.begin(), owner_.answered_.end(), this, static_cast<HttpSession*>(nullptr));
+  connection_ = nullptr;
+  pending_ = {};
+  owner_.idle_.push_back(this);
+}
+
+}  // namespace wf::server

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/net/connection.h"
+#include "runtime/protocol/http1/decoder.h"
+#include "runtime/protocol/http1/encoder.h"
+#include "runtime/server/exchange.h"
+
+namespace wf::server {
+
+class HttpSession;
+
+struct SessionLimits {
+  int64_t header_ms = 10'000;
+  int64_t idle_ms = 75'000;
+};
+
+// The sessions of one loop, and those whose answer has come outside of their own reading.
+// Thread: loop-confined.   Owns: sessions.
+class HttpSessions {
+ public:
+  HttpSessions(Site& site, const SessionLimits& limits) : site_(site), limits_(limits) {}
+  ~HttpSessions();
+  HttpSessions(const HttpSessions&) = delete;
+  HttpSessions& operator=(const HttpSessions&) = delete;
+
+  HttpSession* Open(net::Connection& connection) noexcept;
+  void ResumeAnswered() noexcept;  // in the loop's turn: sessions that were answered read on
+  ExchangePool& exchanges() { return exchanges_; }
+
+ private:
+  friend class HttpSession;
+  Site& site_;
+  const SessionLimits limits_;
+  ExchangePool exchanges_;
+  std::vector<HttpSession*> idle_, answered_;
+};
+
+// HTTP/1.1 on one connection: one request at a time, later ones wait as bytes.
+// Thread: loop-confined.   Owns: bytes of requests that wait.   Borrows: connection, until OnClosed.
+// Bounds: kMaxPending bytes of later requests, then reading stops; a refused body is read up to kMaxDiscarded, then the connection closes.
+class HttpSession final : public net::Handler {
+ public:
+  static constexpr size_t kMaxPending = 64 * 1024, kMaxDiscarded = 64 * 1024;
+
+  explicit HttpSession(HttpSessions& owner) : owner_(owner) {}
+
+  // The answer of the exchange that this session waits for. `body` is taken; `head` and `headers` are read.
+  void Reply(Exchange& exchange, int status, std::string_view content_type, std::span<const http1::Header> headers, wf_sink& body) noexcept;
+  bool between_requests() const { return exchange_ == nullptr; }
+  net::Connection& connection() { return *connection_; }
+
+  void OnBytes(std::span<const uint8_t> bytes) noexcept override;
+  void OnFlushed() noexcept override;
+  void OnTimeout() noexcept override;
+  void OnClosed(net::Closed how) noexcept override;
+
+ private:
+  friend class HttpSessions;
+  void Start(net::Connection& connection) noexcept;
+  void Process(std::span<const uint8_t> bytes) noexcept;
+  void OnHead() noexcept;
+  void OnBody() noexcept;
+  void OnEnd() noexcept;
+  void AnswerRefusal(bool close) noexcept;
+  void AnswerBroken(int status, std::string_view reason) noexcept;
+  void FinishExchange() noexcept;
+  void Resume() noexcept;
+  void ArmIdle() noexcept;
+
+  HttpSessions& owner_;
+  net::Connection* connection_ = nullptr;
+  http1::Decoder decoder_;
+  Exchange* exchange_ = nullptr;
+  std::vector<uint8_t> pending_;
+  uint64_t discarded_ = 0, body_mark_ = 0;
+  bool waiting_ = false;     // the request is complete, its answer is not there
+  bool processing_ = false;  // inside Process: an answer needs no resumption
+  bool closing_ = false;     // nothing more is read
+  bool listed_ = false;      // in answered_
+};
+
+}  // namespace wf::server

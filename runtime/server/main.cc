@@ -1,0 +1,69 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "runtime/abi/verify.h"
+#include "runtime/abi/version.h"
+#include "runtime/observe/crash.h"
+#include "runtime/observe/log.h"
+#include "runtime/server/server.h"
+
+// The plan refers to this name, so that only the archive of the same contract links with it.
+extern "C" const char WF_ABI_SYMBOL = 1;
+
+namespace wf::server {
+namespace {
+
+void Print(std::FILE* file, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), file);
+  std::fflush(file);
+}
+
+std::string VersionText(const wf_plan& plan) {
+  std::string text = "wf server, contract " WF_ABI_SYMBOL_TEXT ", source ";
+  for (const uint8_t byte : plan.source_hash) {
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text + "\n";
+}
+
+int Serve(const wf_plan& plan, const Settings& settings, const std::string& program) {
+  Server server(plan, settings);
+  if (const base::Status status = server.Start(); !status.ok()) {
+    observe::DrainLogs(STDERR_FILENO);
+    Print(stderr, program + ": " + status.message() + "\n");
+    std::fflush(nullptr);
+    _exit(1);  // threads may be running already
+  }
+  Print(stdout, server.ListeningLine());
+  return server.Run();
+}
+
+}  // namespace
+
+int Main(int argc, const char* const* argv, const char* const* environment, const wf_plan& plan) {
+  const std::string path = argc > 0 ? argv[0] : "server";
+  const std::string program = path.substr(path.rfind('/') + 1);
+  const Loaded loaded = LoadSettings({argv + (argc > 0 ? 1 : 0), static_cast<size_t>(argc > 0 ? argc - 1 : 0)}, environment);
+  if (loaded.wish == Wish::kHelp) return Print(stdout, HelpText(program)), 0;
+  if (loaded.wish == Wish::kVersion) return Print(stdout, VersionText(plan)), 0;
+  for (const std::string& warning : loaded.warnings) Print(stderr, program + ": warning: " + warning + "\n");
+  for (const std::string& error : loaded.errors) Print(stderr, program + ": " + error + "\n");
+  if (!loaded.errors.empty()) return loaded.usage ? 2 : 1;
+  if (loaded.wish == Wish::kPrintConfig) return Print(stdout, ConfigText(loaded.settings)), 0;
+  if (loaded.wish == Wish::kCheckConfig) return Print(stdout, "the configuration is fine\n"), 0;
+#ifndef NDEBUG
+  if (const base::Status status = abi::Verify(plan); !status.ok())
+    return Print(stderr, program + ": the plan is broken: " + status.message() + "\n"), 1;
+#endif
+  observe::InstallCrashHandler();
+  observe::UseAlternateStack();
+  observe::SetLogLevel(static_cast<observe::Level>(loaded.settings.log_level));
+  return Serve(plan, loaded.settings, program);
+}
+
+}  // namespace wf::server
+
+int main(int argc, char** argv) { return wf::server::Main(argc, argv, environ, wf_plan_main); }

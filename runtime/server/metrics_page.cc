@@ -1,0 +1,195 @@
+#include "runtime/server/metrics_page.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "runtime/abi/version.h"
+#include "runtime/observe/log.h"
+
+namespace wf::server {
+namespace {
+
+using observe::Label;
+using observe::MetricsText;
+
+std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+constexpr std::string_view kProtocolNames[kProtocols] = {"plain", "oip"};
+
+void AddRequests(const Shared& shared, MetricsText* out) {
+  out->Family("wf_requests_total", "counter", "Requests answered, by workflow, protocol and error code (0 fine).");
+  for (uint32_t w = 0; w < shared.plan.n_workflows; ++w) {
+    for (int p = 0; p < kProtocols; ++p) {
+      std::map<int32_t, uint64_t> by_code{{0, 0}};
+      for (const auto& loop : shared.loops) {
+        const RequestCounts& counts = *loop->requests[w * kProtocols + static_cast<uint32_t>(p)];
+        by_code[0] += counts.ok.value();
+        for (const auto& row : counts.by_code) {
+          if (row.count.value() != 0) by_code[row.code.load(std::memory_order_relaxed)] += row.count.value();
+        }
+        if (counts.other.value() != 0) by_code[-1] += counts.other.value();
+      }
+      for (const auto& [code, count] : by_code) {
+        const std::string name = code < 0 ? "other" : std::to_string(code);
+        out->Sample({{"service", View(shared.plan.workflows[w].service)},
+                     {"workflow", View(shared.plan.workflows[w].name)},
+                     {"protocol", kProtocolNames[p]},
+                     {"code", name}},
+                    static_cast<double>(count));
+      }
+    }
+  }
+  out->Family("wf_request_duration_seconds", "histogram", "From the end of the headers to the answer.");
+  for (uint32_t w = 0; w < shared.plan.n_workflows; ++w) {
+    for (int p = 0; p < kProtocols; ++p) {
+      std::vector<const observe::Histogram*> parts;
+      for (const auto& loop : shared.loops) parts.push_back(&loop->requests[w * kProtocols + static_cast<uint32_t>(p)]->duration);
+      out->Durations({{"service", View(shared.plan.workflows[w].service)},
+                      {"workflow", View(shared.plan.workflows[w].name)},
+                      {"protocol", kProtocolNames[p]}},
+                     parts);
+    }
+  }
+}
+
+// Powers of two of ns, from 1 us to 137 s, out of histograms with a bucket per power.
+void AddPowers(std::initializer_list<Label> labels, std::span<const sched::DurationHistogram* const> parts, MetricsText* out) {
+  constexpr int kFirst = 10, kLast = 37;
+  std::vector<double> ends;
+  std::vector<uint64_t> counts;
+  uint64_t count = 0;
+  double sum = 0;
+  for (int b = 0; b < sched::DurationHistogram::kBuckets; ++b) {
+    for (const auto* part : parts) count += part->bucket[b].value();
+    const bool last = b == sched::DurationHistogram::kBuckets - 1;
+    if (!last && (b < kFirst || b > kLast)) continue;
+    counts.push_back(count);
+    count = 0;
+    if (!last) ends.push_back(static_cast<double>(INT64_C(1) << b) * 1e-9);
+  }
+  for (const auto* part : parts) sum += static_cast<double>(part->sum_ns.value()) * 1e-9;
+  out->Buckets(labels, ends, counts, sum);
+}
+
+template <typename Pick>
+std::vector<const sched::DurationHistogram*> Parts(std::span<const sched::EngineStats* const> engines, Pick&& pick) {
+  std::vector<const sched::DurationHistogram*> parts;
+  for (const auto* engine : engines) parts.push_back(pick(*engine));
+  return parts;
+}
+
+void AddEngines(const wf_plan& plan, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
+  out->Family("wf_stage_duration_seconds", "histogram", "First start to last end of a stage, of the requests that are timed.");
+  for (uint32_t s = 0; s < plan.n_stages; ++s) {
+    AddPowers({{"workflow", View(plan.stages[s].workflow)}, {"stage", View(plan.stages[s].name)}},
+              Parts(engines, [s](const auto& e) { return &e.stage[s]; }), out);
+  }
+  const auto workflow_of = [&plan](uint32_t node) {
+    return plan.nodes[node].stage < plan.n_stages ? View(plan.stages[plan.nodes[node].stage].workflow) : std::string_view();
+  };
+  out->Family("wf_node_compute_seconds", "histogram", "Runs of a node's own work, or of the batch that held its row.");
+  for (uint32_t n = 0; n < plan.n_nodes; ++n) {
+    AddPowers({{"workflow", workflow_of(n)}, {"node", View(plan.nodes[n].path)}},
+              Parts(engines, [n](const auto& e) { return &e.node_compute[n]; }), out);
+  }
+  out->Family("wf_queue_wait_seconds", "histogram", "Waits of a node's rows for a batch.");
+  for (uint32_t n = 0; n < plan.n_nodes; ++n) {
+    const auto parts = Parts(engines, [n](const auto& e) { return &e.queue_wait[n]; });
+    uint64_t count = 0;
+    for (const auto* part : parts) count += part->count.value();
+    if (count != 0) AddPowers({{"workflow", workflow_of(n)}, {"node", View(plan.nodes[n].path)}}, parts, out);
+  }
+}
+
+void AddBatchers(std::span<const NamedBatcher> batchers, MetricsText* out) {
+  out->Family("wf_queue_depth", "gauge", "Rows that hold a place in a model's queue.");
+  for (const NamedBatcher& at : batchers) out->Sample({{"model", at.model}}, at.batcher->queued_rows());
+  out->Family("wf_batch_size", "histogram", "Rows of a batch, padding not counted.");
+  for (const NamedBatcher& at : batchers) {
+    const batch::BatchStats& stats = at.batcher->stats();
+    std::array<double, batch::BatchStats::kSizeBuckets - 1> ends;
+    std::array<uint64_t, batch::BatchStats::kSizeBuckets> counts;
+    for (size_t b = 0; b < counts.size(); ++b) counts[b] = stats.size_bucket[b].load(std::memory_order_relaxed);
+    for (size_t b = 0; b < ends.size(); ++b) ends[b] = static_cast<double>(1 << b);
+    out->Buckets({{"model", at.model}}, ends, counts, static_cast<double>(stats.rows.load(std::memory_order_relaxed)));
+  }
+  out->Family("wf_batch_close_total", "counter", "Batches by what closed them.");
+  for (const NamedBatcher& at : batchers) {
+    for (int r = 0; r < batch::kCloseReasons; ++r) {
+      out->Sample({{"model", at.model}, {"reason", batch::CloseReasonName(static_cast<batch::CloseReason>(r))}},
+                  static_cast<double>(at.batcher->stats().closed[r].load(std::memory_order_relaxed)));
+    }
+  }
+  out->Family("wf_model_info", "gauge", "Versions that are served.");
+  for (const NamedBatcher& at : batchers) out->Sample({{"model", at.model}, {"version", std::to_string(at.version)}}, 1);
+}
+
+void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
+  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, connections = 0, queue_full = 0, created = 0, drained = 0, answered = 0;
+  for (const auto& loop : shared.loops) {
+    inflight += loop->inflight_all.value();
+    by_inflight += loop->refused_inflight.value();
+    by_bytes += loop->refused_bytes.value();
+    connections += loop->connections.value();
+  }
+  for (const auto* engine : engines) {
+    queue_full += engine->refused_rows.value();
+    created += engine->created.value();
+    answered += engine->answered.value() + engine->cancelled.value();
+    drained += engine->drained.value();
+  }
+  out->Family("wf_inflight_requests", "gauge", "Requests admitted and not drained.");
+  out->Sample({}, static_cast<double>(inflight));
+  out->Family("wf_abandoned_inflight", "gauge", "Of these, answered or cancelled while work is still under way.");
+  out->Sample({}, answered > drained ? static_cast<double>(answered - drained) : 0);
+  out->Family("wf_connections", "gauge", "Open connections.");
+  out->Sample({}, static_cast<double>(connections));
+  out->Family("wf_refused_total", "counter", "Requests refused at the door, and rows refused by a full queue.");
+  out->Sample({{"reason", "inflight"}}, static_cast<double>(by_inflight));
+  out->Sample({{"reason", "memory"}}, static_cast<double>(by_bytes));
+  out->Sample({{"reason", "queue"}}, static_cast<double>(queue_full));
+  out->Family("wf_buses_total", "counter", "Requests that reached the engine.");
+  out->Sample({}, static_cast<double>(created));
+  out->Family("wf_log_lines_dropped_total", "counter", "Log lines for which there was no room.");
+  out->Sample({}, static_cast<double>(observe::DroppedLogLines()));
+}
+
+void AddProcess(const wf_plan& plan, MetricsText* out) {
+  std::string source;
+  for (const uint8_t byte : plan.source_hash) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", byte);
+    source += digits;
+  }
+  out->Family("wf_build_info", "gauge", "What this server was built from.");
+  out->Sample({{"source", source}, {"abi", WF_ABI_SYMBOL_TEXT}}, 1);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  out->Family("process_cpu_seconds_total", "counter", "User and system time.");
+  out->Sample({}, seconds(usage.ru_utime) + seconds(usage.ru_stime));
+  long pages = 0;
+  if (std::FILE* file = std::fopen("/proc/self/statm", "r"); file != nullptr) {
+    if (std::fscanf(file, "%*s %ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  out->Family("process_resident_memory_bytes", "gauge", "Resident memory.");
+  out->Sample({}, static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)));
+}
+
+}  // namespace
+
+std::string MetricsPage(const Shared& shared, std::span<const sched::EngineStats* const> engines, std::span<const NamedBatcher> batchers) {
+  MetricsText out;
+  AddRequests(shared, &out);
+  AddEngines(shared.plan, engines, &out);
+  AddBatchers(batchers, &out);
+  AddLoops(shared, engines, &out);
+  AddProcess(shared.plan, &out);
+  return out.text();
+}
+
+}  // namespace wf::server

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "runtime/batch/batcher.h"
+#include "runtime/sched/stats.h"
+#include "runtime/server/workflow_site.h"
+
+namespace wf::server {
+
+// A batcher and the name of its model, for labels.
+struct NamedBatcher {
+  std::string_view model;
+  int64_t version = 0;
+  const batch::Batcher* batcher = nullptr;
+};
+
+// The text of /metrics: everything that the loops, engines and batchers have counted, added up now.
+std::string MetricsPage(const Shared& shared, std::span<const sched::EngineStats* const> engines, std::span<const NamedBatcher> batchers);
+
+}  // namespace wf::server

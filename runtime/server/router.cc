@@ -1,0 +1,30 @@
+#include "runtime/server/router.h"
+
+#include <algorithm>
+
+#include "runtime/base/text.h"
+
+namespace wf::server {
+
+Router::Router(const wf_plan& plan) : plan_(plan) {
+  const auto view = [](wf_bytes text) { return std::string_view(reinterpret_cast<const char*>(text.ptr), text.len); };
+  paths_.reserve(plan.n_workflows);
+  for (uint32_t i = 0; i < plan.n_workflows; ++i) {
+    const wf_workflow& workflow = plan.workflows[i];
+    paths_.push_back("/" + std::string(view(workflow.service)) + "/" + std::string(view(workflow.name)));
+    by_path_.emplace(paths_.back(), &workflow);
+    services_ = std::max<size_t>(services_, workflow.service_index + size_t{1});
+  }
+}
+
+const wf_workflow* Router::Find(std::string_view path) const {
+  const auto found = by_path_.find(path);
+  return found == by_path_.end() ? nullptr : found->second;
+}
+
+std::string_view Router::Nearest(std::string_view path) const {
+  const std::vector<std::string_view> candidates(paths_.begin(), paths_.end());
+  return base::Nearest(path, candidates);
+}
+
+}  // namespace wf::server

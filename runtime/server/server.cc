@@ -1,0 +1,213 @@
+#include "runtime/server/server.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+
+#include "runtime/observe/crash.h"
+#include "runtime/observe/log.h"
+
+namespace wf::server {
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr int64_t kDrainTickNs = 20'000'000;
+constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
+
+// The first number of a file of the cgroup, or `otherwise`.
+int64_t ReadNumber(const char* path, int64_t otherwise) {
+  std::ifstream file(path);
+  int64_t number = 0;
+  return file >> number ? number : otherwise;
+}
+
+// CPUs that this process may use: its affinity, cut by the cgroup's quota.
+int CpuCount() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int by_affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double quota = 0, period = 0;
+  if (file >> quota >> period && period > 0) return std::clamp(static_cast<int>((quota + period - 1) / period), 1, by_affinity);
+  return std::max(by_affinity, 1);
+}
+
+int64_t MemoryLimit() {
+  const int64_t physical = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  return std::min(physical, ReadNumber("/sys/fs/cgroup/memory.max", std::numeric_limits<int64_t>::max()));
+}
+
+}  // namespace
+
+struct Server::DoorClose : base::Message {
+  explicit DoorClose(net::Listener& which) : listener(which) {}
+  void Deliver() noexcept override { listener.Close(); }
+  net::Listener& listener;
+};
+
+void Server::Door::OnAccepted(int fd) noexcept {
+  Worker* least = workers_.front().get();
+  for (const auto& worker : workers_) {
+    if (worker->load() < least->load()) least = worker.get();
+  }
+  least->Adopt(fd);
+}
+
+Server::Server(const wf_plan& plan, const Settings& settings)
+    : plan_(plan),
+      settings_(settings),
+      router_(plan),
+      shared_{plan, router_, clock_},
+      index_(plan),
+      admin_loop_(clock_),
+      admin_site_(
+          shared_, [this] { return Metrics(); }, [this] { return AllTurn(); }),
+      admin_sessions_(admin_site_, {}),
+      admin_connections_(admin_loop_, *this, 256),
+      admin_listener_(admin_loop_, *this),
+      signals_(admin_loop_, *this),
+      models_(plan, settings, clock_),
+      door_(workers_) {}
+
+Server::~Server() { admin_loop_.Close(); }
+
+base::Status Server::BindAll() {
+  WF_RETURN_IF_ERROR(admin_loop_.Open());
+  WF_RETURN_IF_ERROR(admin_listener_.Bind({settings_.admin_host, settings_.admin_port}));
+  listener_ = std::make_unique<net::Listener>(workers_.front()->loop(), door_);
+  door_close_ = std::make_unique<DoorClose>(*listener_);
+  return listener_->Bind({settings_.host, settings_.http_port});
+}
+
+base::Status Server::MakeWorkers() {
+  const int cpus = CpuCount();
+  const int loops = settings_.io_threads > 0 ? settings_.io_threads : std::clamp(cpus / 4, 1, 16);
+  const int threads = settings_.compute_threads > 0 ? settings_.compute_threads : cpus;
+  const int64_t memory = settings_.memory_bytes.value > 0 ? settings_.memory_bytes.value : MemoryLimit() / 4;
+  memory_ = std::make_unique<bus::ChunkMemory>(memory);
+  shared_.default_body_bytes = static_cast<uint64_t>(settings_.body_bytes.value);
+  shared_.claimable_bytes = memory;
+  shared_.access_log = settings_.access_log;
+  for (int i = 0; i < loops; ++i) shared_.loops.push_back(std::make_unique<LoopCounts>(plan_.n_workflows, router_.services()));
+  for (int i = 0; i < loops; ++i) {
+    WorkerOptions options;
+    options.index = i;
+    options.sessions = {settings_.header_seconds.value * 1000, settings_.idle_seconds.value * 1000};
+    options.max_connections = static_cast<uint32_t>(settings_.max_connections);
+    workers_.push_back(std::make_unique<Worker>(shared_, options));
+    WF_RETURN_IF_ERROR(workers_.back()->Open());
+  }
+  WF_RETURN_IF_ERROR(BindAll());
+  WF_RETURN_IF_ERROR(models_.Load(loops, threads));
+  sched::WorkerPoolOptions pool;
+  pool.threads = threads;
+  pool.on_thread_start = [](int) { observe::UseAlternateStack(); };
+  pool_ = std::make_unique<sched::WorkerPool>(pool, clock_);
+  sched::EngineOptions engine;
+  engine.schedule = static_cast<sched::Schedule>(settings_.schedule);
+  engine.default_timeout_ns = settings_.default_timeout.value * kNsPerSecond;
+  engine.data_ids = &data_ids_;
+  for (int i = 0; i < loops; ++i) {
+    engine.loop = i;
+    workers_[static_cast<size_t>(i)]->MakeEngine(index_, *pool_, *memory_, engine);
+    workers_[static_cast<size_t>(i)]->engine().SetCatalogue(models_.catalogue());
+  }
+  return {};
+}
+
+base::Status Server::Start() {
+  WF_RETURN_IF_ERROR(MakeWorkers());
+  WF_RETURN_IF_ERROR(admin_listener_.Start());
+  WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT, SIGHUP}));
+  WF_RETURN_IF_ERROR(listener_->Start());
+  shared_.ready.store(true, std::memory_order_release);
+  for (const auto& worker : workers_) worker->Run();
+  return {};
+}
+
+std::string Server::ListeningLine() const {
+  const std::string http = listener_->address().ToString();
+  return "listening http=" + http + " grpc=" + http + " admin=" + admin_listener_.address().ToString() + "\n";
+}
+
+int Server::Run() {
+  admin_loop_.Run(*this);
+  for (const auto& worker : workers_) worker->Stop();
+  for (const auto& worker : workers_) worker->Join();
+  models_.Stop();
+  pool_.reset();
+  admin_connections_.CloseAll();
+  admin_listener_.Close();
+  admin_loop_.Close();
+  observe::DrainLogs(STDERR_FILENO);
+  return exit_status_;
+}
+
+void Server::OnFlush() noexcept {
+  admin_sessions_.ResumeAnswered();
+  admin_connections_.FlushDirty();
+}
+
+void Server::OnSecond() noexcept {
+  admin_connections_.OnSecond();
+  observe::DrainLogs(STDERR_FILENO);
+}
+
+bool Server::AllTurn() const {
+  const base::TimePoint now = clock_.Now();
+  return std::all_of(workers_.begin(), workers_.end(),
+                     [now](const auto& worker) { return now - worker->loop().last_turn_at() < kLoopSilenceNs; });
+}
+
+std::string Server::Metrics() const {
+  std::vector<const sched::EngineStats*> engines;
+  for (const auto& worker : workers_) engines.push_back(&worker->engine().stats());
+  return MetricsPage(shared_, engines, models_.batchers());
+}
+
+void Server::OnSignal(int signal) noexcept {
+  if (signal == SIGHUP) {
+    observe::Log(observe::Level::kWarning, "reloading is not built yet; the configuration stays");
+    return;
+  }
+  if (shared_.draining.load(std::memory_order_relaxed)) {
+    observe::Log(observe::Level::kWarning, "stopped by a second signal; requests in flight are lost");
+    EndNow(0);
+  }
+  BeginDrain();
+}
+
+// Not ready at once; what waits in the listening socket is accepted, then it closes; connections close as they become idle.
+void Server::BeginDrain() noexcept {
+  observe::Log(observe::Level::kInfo, "draining", {{"seconds", settings_.drain_seconds.value}});
+  shared_.draining.store(true, std::memory_order_release);
+  workers_.front()->mailbox().Post(*door_close_);
+  for (const auto& worker : workers_) worker->BeginDrain();
+  drain_until_ = clock_.Now() + settings_.drain_seconds.value * kNsPerSecond;
+  drain_tick_at_ = clock_.Now() + kDrainTickNs;
+}
+
+void Server::OnTime() noexcept {
+  const base::TimePoint now = clock_.Now();
+  drain_tick_at_ = now + kDrainTickNs;
+  if (std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->idle(); })) {
+    drain_tick_at_ = INT64_MAX;
+    admin_loop_.Stop();
+  } else if (now >= drain_until_) {
+    observe::Log(observe::Level::kWarning, "the drain's limit has come; requests in flight are lost");
+    EndNow(0);
+  }
+}
+
+// Work may still be under way on other threads, and its memory must stay until it ends: so nothing is torn down.
+void Server::EndNow(int status) noexcept {
+  observe::DrainLogs(STDERR_FILENO);
+  _exit(status);
+}
+
+}  // namespace wf::server

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/abi/plan.h"
+#include "runtime/base/clock.h"
+#include "runtime/bus/memory.h"
+#include "runtime/bus/plan_index.h"
+#include "runtime/loop/signals.h"
+#include "runtime/net/listener.h"
+#include "runtime/sched/worker_pool.h"
+#include "runtime/server/admin_site.h"
+#include "runtime/server/metrics_page.h"
+#include "runtime/server/models.h"
+#include "runtime/server/settings.h"
+#include "runtime/server/worker.h"
+
+namespace wf::server {
+
+// A serving process: settings in, an exit status out.
+// Thread: the main thread, which runs the admin loop: its port, signals, logs, the drain.   Owns: everything.   Borrows: plan, settings.
+// Errors: Start names the port, the model or the limit that stands in the way.
+class Server final : public loop::Turn, public loop::Signals::Listener, public net::Listener::Acceptor, public net::HandlerFactory {
+ public:
+  Server(const wf_plan& plan, const Settings& settings);
+  ~Server() override;
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  base::Status Start();  // sockets are bound, models loaded and warm, loops run
+  int Run();             // until the drain is over; the process's exit status
+  std::string ListeningLine() const;
+
+  void OnFlush() noexcept override;
+  void OnPoll() noexcept override {}
+  base::TimePoint NextTimerAt() noexcept override { return drain_tick_at_; }
+  void OnTime() noexcept override;
+  void OnSecond() noexcept override;
+  void OnSignal(int signal) noexcept override;
+  void OnAccepted(int fd) noexcept override { admin_connections_.Adopt(fd); }
+  net::Handler* NewHandler(net::Connection& connection) noexcept override { return admin_sessions_.Open(connection); }
+
+ private:
+  // Accepts on the first worker's loop and hands out.
+  class Door final : public net::Listener::Acceptor {
+   public:
+    explicit Door(std::vector<std::unique_ptr<Worker>>& workers) : workers_(workers) {}
+    void OnAccepted(int fd) noexcept override;
+
+   private:
+    std::vector<std::unique_ptr<Worker>>& workers_;
+  };
+  struct DoorClose;
+
+  base::Status BindAll();
+  base::Status MakeWorkers();
+  bool AllTurn() const;
+  std::string Metrics() const;
+  void BeginDrain() noexcept;
+  void EndNow(int status) noexcept;
+
+  const wf_plan& plan_;
+  const Settings& settings_;
+  base::SystemClock clock_;
+  Router router_;
+  Shared shared_;
+  bus::PlanIndex index_;
+  std::unique_ptr<bus::ChunkMemory> memory_;
+  std::unique_ptr<sched::WorkerPool> pool_;
+  std::atomic<uint64_t> data_ids_{1};
+  loop::Loop admin_loop_;
+  AdminSite admin_site_;
+  HttpSessions admin_sessions_;
+  net::Connections admin_connections_;
+  net::Listener admin_listener_;
+  loop::Signals signals_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Models models_;
+  Door door_;
+  std::unique_ptr<net::Listener> listener_;
+  std::unique_ptr<DoorClose> door_close_;
+  base::TimePoint drain_tick_at_ = INT64_MAX, drain_until_ = 0;
+  int exit_status_ = 0;
+};
+
+// main() of a generated server.
+int Main(int argc, const char* const* argv, const char* const* environment, const wf_plan& plan);
+
+}  // namespace wf::server

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/base/sink.h"
+#include "runtime/observe/metrics.h"
+#include "runtime/protocol/http1/head.h"
+#include "runtime/sched/engine.h"
+#include "runtime/server/exchange.h"
+#include "runtime/server/router.h"
+
+namespace wf::server {
+
+// Requests of one workflow by one protocol, as one loop counted them.
+struct RequestCounts {
+  static constexpr int kCodes = 15;  // beyond, `other`
+  struct ByCode {
+    std::atomic<int32_t> code{0};
+    observe::Counter count;
+  };
+  ByCode by_code[kCodes];
+  observe::Counter other, ok;
+  observe::Histogram duration;
+  void Add(wf_code code, int64_t ns) noexcept;
+};
+
+// What one loop tells the others and the admin thread. Written by its loop only.
+struct LoopCounts {
+  LoopCounts(size_t n_workflows, size_t n_services);
+  std::vector<std::unique_ptr<RequestCounts>> requests;  // by workflow * kProtocols + protocol
+  std::vector<observe::Counter> inflight;                // by service
+  observe::Counter inflight_all, claimed_bytes, connections;
+  observe::Counter refused_inflight, refused_bytes, refused_draining;
+};
+
+// The state that all loops share.
+struct Shared {
+  const wf_plan& plan;
+  const Router& router;
+  const base::Clock& clock;
+  uint64_t default_body_bytes = 0;
+  int64_t claimable_bytes = 0;  // bodies of all loops
+  bool access_log = false;
+  std::atomic<bool> ready{false}, draining{false};
+  std::atomic<base::TimePoint> drain_began_at{0};
+  std::vector<std::unique_ptr<LoopCounts>> loops;  // fixed before the first loop runs
+};
+
+// Answers the workflows' requests on one loop: admission, decoding, the engine, encoding.
+// Thread: loop-confined.   Borrows: shared state, engine (set before the loop runs).
+// Bounds: the services' requests in flight and the process's bytes, both counted over all loops without a shared write.
+class WorkflowSite final : public Site {
+ public:
+  WorkflowSite(Shared& shared, int loop) : shared_(shared), counts_(*shared.loops[static_cast<size_t>(loop)]) {}
+  void set_engine(sched::Engine* engine) { engine_ = engine; }
+
+  void OnHead(Exchange& exchange) noexcept override;
+  void OnRequest(Exchange& exchange) noexcept override;
+  void OnAnswered(Exchange& exchange) noexcept override;
+  void OnGone(Exchange& exchange) noexcept override;
+  void OnSent(Exchange& exchange) noexcept override;
+  void OnFinished(Exchange& exchange) noexcept override;
+  bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
+
+ private:
+  void OnWorkflowHead(Exchange& exchange) noexcept;
+  bool Admit(Exchange& exchange) noexcept;
+  void AnswerProbe(Exchange& exchange) noexcept;
+  void FillMetadata(Exchange& exchange);
+
+  Shared& shared_;
+  LoopCounts& counts_;
+  sched::Engine* engine_ = nullptr;
+  wf_sink body_;  // of the answer being encoded
+  std::vector<http1::Header> headers_;
+};
+
+// The probes, the same on every port. Not one of them: false.
+bool AnswersProbe(std::string_view path);
+int ProbeStatus(const Shared& shared, std::string_view path);
+
+}  // namespace wf::server

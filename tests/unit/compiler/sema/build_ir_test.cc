@@ -264,6 +264,16 @@ TEST(BuildIr, TakesTheLongestExpression) {
   for (int i = 0; i < 4000; ++i) sum += " + x";
   const Answers answers("workflow W(x: i64) -> (y: i64) { return (y: " + sum + "); } service S { workflow W; }");
   EXPECT_EQ(answers("W", {Int(2)}), "y=8002");
+  const Answers tensors("workflow W(x: f32[n]) -> (y: f32[n]) { return (y: " + sum + "); } service S { workflow W; }");
+  EXPECT_EQ(tensors("W", {Floats({2})}), "y=[1]{8002}");
+}
+
+TEST(BuildIr, RefusesChoicesThatNestWithoutEnd) {
+  std::string choice = "if x == 0 { 0 }";
+  for (int i = 1; i < 1000; ++i) choice += " else if x == " + std::to_string(i) + " { x / " + std::to_string(i) + " }";
+  const Built built = BuildText("workflow W(x: i64) -> (y: i64) { return (y: " + choice + " else { 1 }); } service S { workflow W; }");
+  EXPECT_FALSE(built.program.has_value());
+  EXPECT_THAT(built.diagnostics, HasSubstr("nests deeper than 400"));
 }
 
 TEST(BuildIr, RefusesProgramsThatGrowWithoutEnd) {
@@ -274,7 +284,7 @@ TEST(BuildIr, RefusesProgramsThatGrowWithoutEnd) {
   }
   const Built built = BuildText(text + "workflow W(x: f32) -> (y: f32) { return (y: step39(x)); } service S { workflow W; }");
   EXPECT_FALSE(built.program.has_value());
-  EXPECT_THAT(built.diagnostics, HasSubstr("2000000 operations"));
+  EXPECT_THAT(built.diagnostics, HasSubstr("250000 operations"));
 }
 
 }  // namespace

@@ -154,7 +154,11 @@ void Executor::Finish(Work& work) {
   Batcher& batcher = *work.batcher;
   const int64_t run_ns = clock_.Now() - work.started_at;
   if (work.status.ok()) {
-    batcher.cost_.Learn(work.size, run_ns);
+    // The first run of a size also makes its plan, which would teach that batches do not pay.
+    uint64_t& seen = batcher.seen_sizes_[static_cast<size_t>(work.instance)];
+    const uint64_t size_bit = UINT64_C(1) << std::bit_width(static_cast<uint64_t>(work.size - 1));
+    if ((seen & size_bit) != 0) batcher.cost_.Learn(work.size, run_ns);
+    seen |= size_bit;
     work.status = work.staging->Scatter(work.closed.rows, work.size);
   }
   batcher.inline_pays_.store(batcher.cost_.InlinePays(), std::memory_order_relaxed);

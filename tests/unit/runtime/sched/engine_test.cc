@@ -248,6 +248,29 @@ TEST_F(EngineTest, ANodesTimeoutIsCaughtByItsFallback) {
   rig.Settle();
 }
 
+TEST_F(EngineTest, AFallbackIsOutsideTheTimeoutOfItsNode) {
+  wf_policy policy{};
+  policy.timeout_ns = 3 * kMs;
+  const int target = builder_.Region(root_), fallback = builder_.Region(root_);
+  builder_.SetFallback(target, fallback);
+  const int bad = Int(target), slow = Int(fallback), value = Int(root_);
+  builder_.Run(target, {in_}, bad, Failing());
+  builder_.SetResult(target, bad);
+  builder_.Run(fallback, {builder_.FirstSlot(fallback)}, slow, Pooled());
+  builder_.SetResult(fallback, slow);
+  builder_.Enter(root_, target, {in_}, value, builder_.Policy(policy));
+  builder_.Return(root_, {value});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  ASSERT_EQ(rig.queue.jobs.size(), 1U);
+  rig.AdvanceNs(10 * kMs);
+  EXPECT_EQ(rig.queue.jobs.size(), 1U);  // not begun again
+  EXPECT_EQ(rig.engine->stats().timed_out.value(), 0U);
+  rig.Settle();
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, 0);
+}
+
 TEST_F(EngineTest, RetriesFailuresOfRemoteCallsAsOftenAsAllowed) {
   wf_policy policy{};
   policy.retry = 2;
@@ -451,6 +474,26 @@ TEST_F(FanOutTest, ThousandsOfElementsUseTheFramesOfAWindow) {
   EXPECT_GT(elements, 5'000U);
   EXPECT_LE(rig.memory.held_bytes, 64 << 10);  // all but one first chunk went back
   EXPECT_LT(rig.memory.takes, 10 * 4);         // the results, and little else; a frame per element would be 5 MB
+}
+
+TEST_F(FanOutTest, WhatAnEndedElementLeftInLineDoesNotRunInTheNextOne) {
+  const int body = builder_.Region(root_);
+  const int first = Int(body), result = Int(body), unneeded = Int(body), list = builder_.Slot(root_, Kind::kList), value = Int(root_);
+  builder_.Run(body, {in_}, first);
+  builder_.Run(body, {first}, result);  // ready together with the next task, and before it
+  builder_.Run(body, {first}, unneeded);
+  builder_.SetResult(body, result);
+  RunOptions pick;
+  pick.body.arms = 1'000;
+  builder_.Each(root_, body, {in_}, list, pick, 1);
+  builder_.Run(root_, {list}, value);
+  builder_.Return(root_, {value});
+  Rig& rig = MakeRig({.schedule = Schedule::kInline});
+  rig.Start({2});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, 0);
+  EXPECT_GT(rig.engine->stats().inline_tasks.value(), 10U);
+  EXPECT_EQ(rig.engine->stats().inline_tasks.value() % 2, 1U);  // two per element, one for the list
 }
 
 TEST_F(FanOutTest, MoreThan65536ElementsAreRefused) {

@@ -59,12 +59,26 @@ class BodyCost {
       for (const BlockId block : op.blocks) arms += OfBlock(block, in_tensor_loop);
       return arms;
     }
-    if (op.kind == OpKind::kNative) return OfNative(program_.natives[op.imm]);
+    if (op.kind == OpKind::kNative) return OfCall(op);
     if (op.kind == OpKind::kText || op.kind == OpKind::kMeta || op.kind == OpKind::kAnnotate) return {kTextNs, 0};
     if (op.kind == OpKind::kTensorOfList || op.kind == OpKind::kListOfTensor || op.kind == OpKind::kListMake)
       return {kAllocateNs, kScalarNs};
     if (op.kind >= OpKind::kExp && op.kind <= OpKind::kPow) return {kMathNs, 0};
     return {in_tensor_loop ? kVectorNs : kScalarNs, 0};
+  }
+
+  // The unit of a native is a byte of its first argument, whose number may be known.
+  Cost OfCall(const ir::Op& op) const {
+    const Cost cost = OfNative(program_.natives[op.imm]);
+    if (op.args.empty()) return cost;
+    const ir::Type& type = program_.types[body_[op.args[0]].type];
+    if (type.kind != ir::TypeKind::kTensor) return cost;
+    auto bytes = static_cast<float>(ir::SizeOf(type.dtype));
+    for (const int64_t dim : type.dims) {
+      if (dim < 0) return cost;
+      bytes *= static_cast<float>(dim);
+    }
+    return {cost.fixed + cost.per_unit * bytes, 0};
   }
 
   // Loops of open extents count per unit: a unit is an element of what the task reads (lower/work.h).

@@ -252,6 +252,18 @@ TEST(Hoist, KeepsChecksInLoopsThatMayNotRun) {
   }
 }
 
+TEST(EstimateCost, KnowsTheWorkOfANativeOverAStaticTensor) {
+  for (const int64_t extent : {int64_t{10}, int64_t{-1}}) {
+    Fixture f({extent});
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0});
+    b.Close(b.Emit(OpKind::kNative, b.ScalarType(DType::kI64), {x}, ir::AddNative(f.program, "wf_n_argmax")));
+    EstimateCost(f.program);
+    EXPECT_EQ(f.program.tasks[0].cost_ns_per_unit > 0, extent < 0);
+    EXPECT_LT(f.program.tasks[0].cost_ns, 1000);
+  }
+}
+
 TEST(Run, LeavesNoMathAndFillsCosts) {
   Fixture f;
   Builder b(f.program, f.body());

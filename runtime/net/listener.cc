@@ -43,7 +43,7 @@ socklen_t ToSystem(const Address& address, sockaddr_storage* out) {
 
 base::Status Failed(const Address& address, int error) {
   if (error == EADDRINUSE)
-    return {base::kAlreadyExists, "cannot listen on " + address.ToString() + ": the port is taken by another process"};
+    return {base::kAlreadyExists, "cannot listen on " + address.ToString() + ": the port is in use by another process"};
   if (error == EACCES) return {base::kPermissionDenied, "cannot listen on " + address.ToString() + ": ports below 1024 need privileges"};
   if (error == EADDRNOTAVAIL) return {base::kNotFound, "cannot listen on " + address.ToString() + ": this machine has no such address"};
   return {base::kUnavailable, "cannot listen on " + address.ToString() + ": " + std::strerror(error)};

@@ -5,6 +5,7 @@
 
 #include "runtime/abi/plan.h"
 #include "runtime/batch/executor.h"
+#include "runtime/onnx/signature.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/server/metrics_page.h"
 #include "runtime/server/settings.h"
@@ -28,6 +29,8 @@ class Models {
 
  private:
   struct Loaded;
+  base::Status LoadOne(const wf_model& row, int64_t max_rows, int instances);
+  static base::Status CheckCompiled(const onnx::Signature& file, const onnx::Signature& compiled);
   const wf_plan& plan_;
   const Settings& settings_;
   const base::Clock& clock_;

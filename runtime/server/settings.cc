@@ -40,7 +40,7 @@ class Loader {
     FindVariables();
     ReadFile();
     for (const Given& given : variables_) Store(given.row, given.value, given.name);
-    for (const Given& given : flags_) out_.usage_error |= !Store(given.row, given.value, given.name);
+    for (const Given& given : flags_) out_.usage |= !Store(given.row, given.value, given.name);
     CheckTogether();
     return std::move(out_);
   }
@@ -53,7 +53,7 @@ class Loader {
 
   void Error(std::string text) { out_.errors.push_back(std::move(text)); }
   void UsageError(std::string text) {
-    out_.usage_error = true;
+    out_.usage = true;
     Error(std::move(text));
   }
   bool Store(size_t row, std::string_view value, const std::string& source);

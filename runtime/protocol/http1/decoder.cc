@@ -213,7 +213,7 @@ Event Decoder::Parse(Head* head) {
   // A request to upgrade is answered as if it had not asked (RFC 9110 7.8), so the pause for it is no error.
   if (error != HPE_OK && error != HPE_PAUSED_UPGRADE) {
     if (error == HPE_INVALID_VERSION) return Fail(505, "the version of HTTP is not 1.0 or 1.1");
-    if (error == HPE_INVALID_METHOD) return Fail(501, "the method is not one of HTTP");
+    if (error == HPE_INVALID_METHOD) return Fail(400, "the method is not one of HTTP");
     const char* reason = llhttp_get_error_reason(&reading.parser);
     return Fail(400, reason == nullptr || *reason == '\0' ? "not HTTP/1.1" : reason);
   }

@@ -162,7 +162,7 @@ TEST(Listener, SaysThatAPortIsTaken) {
   Listener second(loop, server);
   const base::Status status = second.Bind({"127.0.0.1", server.port()});
   EXPECT_EQ(status.code(), base::kAlreadyExists);
-  EXPECT_EQ(status.message(), "cannot listen on 127.0.0.1:" + std::to_string(server.port()) + ": the port is taken by another process");
+  EXPECT_EQ(status.message(), "cannot listen on 127.0.0.1:" + std::to_string(server.port()) + ": the port is in use by another process");
   Listener third(loop, server);
   EXPECT_EQ(third.Bind({"localhost", 0}).message(), "`localhost` is not a numeric address");
   Listener fourth(loop, server);

@@ -1,0 +1,41 @@
+# libwf_runtime.a: the objects of every library of this folder, one archive, so that wfc links a server with one name; and wf_link.txt beside it.
+function(wf_static_libraries folder out)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  set(found)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL STATIC_LIBRARY)
+      list(APPEND found ${target})
+    endif()
+  endforeach()
+  get_property(subfolders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(subfolder ${subfolders})
+    wf_static_libraries(${subfolder} below)
+    list(APPEND found ${below})
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+wf_static_libraries(${CMAKE_CURRENT_SOURCE_DIR} parts)
+set(archive ${CMAKE_BINARY_DIR}/lib/libwf_runtime.a)
+set(script "create ${archive}.new\n")
+foreach(part ${parts})
+  string(APPEND script "addlib $<TARGET_FILE:${part}>\n")
+endforeach()
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/lib/wf_runtime.mri CONTENT "${script}save\nend\n")
+add_custom_command(
+  OUTPUT ${archive}
+  COMMAND ${CMAKE_AR} -M < ${CMAKE_BINARY_DIR}/lib/wf_runtime.mri
+  COMMAND ${CMAKE_COMMAND} -E rename ${archive}.new ${archive}
+  DEPENDS ${parts} ${CMAKE_BINARY_DIR}/lib/wf_runtime.mri
+  VERBATIM)
+add_custom_target(wf_runtime ALL DEPENDS ${archive})
+
+# Archives where Debian has them: a server runs where only the C library and libstdc++ are installed. oneDNN is opened when a model needs it.
+set(libraries)
+foreach(name uv_a yaml protobuf-lite png16 turbojpeg z)
+  find_library(WF_ARCHIVE_${name} lib${name}.a REQUIRED)
+  list(APPEND libraries ${WF_ARCHIVE_${name}})
+endforeach()
+include(${PROJECT_SOURCE_DIR}/compiler/link/link_pieces.cmake)
+wf_write_link_pieces(${CMAKE_BINARY_DIR}/lib/wf_link.txt @dir@/libwf_runtime.a ${libraries})

@@ -112,6 +112,8 @@ void Loader::FindFlags() {
     const auto row = names.find(name);
     if (row == names.end()) {
       UsageError((name.starts_with("-") ? "unknown flag " : "unexpected argument ") + Quoted(name) + Suggestion(name, known));
+      const bool has_value = name.starts_with("-") && equals == std::string_view::npos && i + 1 < arguments.size();
+      if (has_value && arguments[i + 1][0] != '-') ++i;  // most likely its value: one mistake, one message
       continue;
     }
     const bool is_switch = row->second != config && rows_[row->second].is_switch;

@@ -27,9 +27,8 @@ enum class Wish : uint8_t { kServe, kHelp, kVersion, kPrintConfig, kCheckConfig 
 struct Loaded {
   Settings settings;
   Wish wish = Wish::kServe;
-  bool usage = false;                         // an error is in the command line itself
   std::vector<std::string> errors, warnings;  // each a whole line; no errors: fine
-  bool usage = false;                   // one of them is about the command line
+  bool usage = false;                         // one of them is about the command line
   int exit_status() const { return errors.empty() ? 0 : usage ? 2 : 1; }
 };
 

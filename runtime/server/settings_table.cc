@@ -4,6 +4,8 @@
 #include <sstream>
 #include <type_traits>
 
+#include "runtime/base/text.h"
+
 namespace wf::server {
 namespace {
 
@@ -27,19 +29,44 @@ bool IsPlain(std::string_view value) {
   return !value.empty() && value != "null" && value.front() != '-' && std::all_of(value.begin(), value.end(), is_plain);
 }
 
+// The code point at `text` and its bytes; what is not UTF-8 is U+FFFD, which is the nearest that a file can hold.
+uint32_t TakeCodePoint(std::string_view* text) {
+  const auto* begin = reinterpret_cast<const uint8_t*>(text->data());
+  const size_t size = begin[0] < 0x80 ? 1 : begin[0] < 0xe0 ? 2 : begin[0] < 0xf0 ? 3 : 4;
+  if (size > text->size() || base::FindBadUtf8(begin, begin + size) != begin + size) {
+    text->remove_prefix(1);
+    return 0xfffd;
+  }
+  constexpr uint32_t kFirstBits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+  uint32_t code = begin[0] & kFirstBits[size];
+  for (size_t i = 1; i < size; ++i) code = code << 6 | (begin[i] & 0x3f);
+  text->remove_prefix(size);
+  return code;
+}
+
+// May stand in quotes as it is: YAML refuses controls and folds line ends.
+bool IsPrintable(uint32_t code) {
+  if (code < 0xa0) return code >= 0x20 && code < 0x7f;
+  return code != 0x2028 && code != 0x2029 && code != 0xfeff && code != 0xfffe && code != 0xffff;
+}
+
 // As a scalar that the file's reader takes for the same text.
 std::string Scalar(std::string_view value) {
   if (IsPlain(value)) return std::string(value);
   std::string text = "\"";
-  for (const char c : value) {
-    if (c == '"' || c == '\\') {
-      (text += '\\') += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      constexpr char kHex[] = "0123456789abcdef";
-      const auto byte = static_cast<unsigned char>(c);
-      ((text += "\\x") += kHex[byte >> 4]) += kHex[byte & 15];
+  while (!value.empty()) {
+    const std::string_view before = value;
+    const uint32_t code = TakeCodePoint(&value);
+    if (code == '"' || code == '\\') {
+      (text += '\\') += static_cast<char>(code);
+    } else if (code == 0xfffd) {
+      text += "\xef\xbf\xbd";
+    } else if (IsPrintable(code)) {
+      text += before.substr(0, before.size() - value.size());
     } else {
-      text += c;
+      constexpr char kHex[] = "0123456789abcdef";
+      text += "\\u";
+      for (int shift = 12; shift >= 0; shift -= 4) text += kHex[code >> shift & 15];
     }
   }
   return text + "\"";

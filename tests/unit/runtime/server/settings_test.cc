@@ -165,8 +165,8 @@ TEST(Settings, ASwitchNeedsNoValue) {
 }
 
 TEST(Settings, PrintedConfigurationReadAgainIsTheSame) {
-  const Loaded first =
-      Load({"--model-root", "a b: \"c\" # d\\e\n\x7f", "--limits-connections=5", "--schedule", "pool", "--admin-host=::1"});
+  const Loaded first = Load({"--model-root", "a b: \"c\" # d\\e\n\x7f\xc2\x85\xc2\x8b\xe2\x80\xa8\xc3\xa9\xf0\x9f\x99\x82",
+                             "--limits-connections=5", "--schedule", "pool", "--admin-host=::1"});
   ASSERT_TRUE(first.errors.empty()) << first.errors[0];
   const Loaded second = Load({}, {}, ConfigText(first.settings).c_str());
   ASSERT_TRUE(second.errors.empty()) << second.errors[0] << ConfigText(first.settings);

@@ -1,6 +1,7 @@
 #include "compiler/diag/emitter.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "runtime/base/check.h"
@@ -73,6 +74,10 @@ Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list
     return other.code == code && other.span == span && other.message == diagnostic.message;
   });
   const bool is_error = info.severity == Severity::kError;
+  if (muted_) {
+    dropped_ = std::move(diagnostic);
+    return Builder(&dropped_);
+  }
   if (!repeated) ++(is_error ? error_count_ : warning_count_);
   if (repeated || (is_error && error_count_ > limit_)) {
     dropped_ = std::move(diagnostic);
@@ -83,8 +88,12 @@ Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list
 }
 
 std::vector<Diagnostic> Emitter::Sorted() const {
-  std::vector<Diagnostic> sorted(diagnostics_.begin(), diagnostics_.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) { return PlaceOf(a) < PlaceOf(b); });
+  std::vector<size_t> order(diagnostics_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto key = [&](size_t at) { return std::tuple(PlaceOf(diagnostics_[at]), at); };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+  std::vector<Diagnostic> sorted;
+  for (const size_t at : order) sorted.push_back(diagnostics_[at]);
   return sorted;
 }
 

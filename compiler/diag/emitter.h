@@ -74,8 +74,22 @@ class Emitter {
   bool has_errors() const { return error_count_ != 0; }
   std::vector<Diagnostic> Sorted() const;  // by file, position, code
 
+  // While one of these lives with `on`, nothing is kept or counted: what is looked at did not parse, which has been said.
+  class Muted {
+   public:
+    Muted(Emitter& emitter, bool on) : emitter_(emitter), outer_(emitter.muted_) { emitter.muted_ = outer_ || on; }
+    ~Muted() { emitter_.muted_ = outer_; }
+    Muted(const Muted&) = delete;
+    Muted& operator=(const Muted&) = delete;
+
+   private:
+    Emitter& emitter_;
+    const bool outer_;
+  };
+
  private:
   size_t limit_, error_count_ = 0, warning_count_ = 0;
+  bool muted_ = false;
   std::deque<Diagnostic> diagnostics_;
   Diagnostic dropped_;
 };

@@ -16,6 +16,7 @@ std::string RenderText(const Diagnostic& diagnostic, const source::SourceMap& so
 // One diagnostic for programs, one line of JSON with its line break; columns in bytes from 1, ends exclusive.
 std::string RenderJson(const Diagnostic& diagnostic, const source::SourceMap& sources);
 
+std::string QuoteJson(std::string_view text);      // a JSON string; bytes that are not UTF-8 become U+FFFD
 std::string_view SeverityName(Severity severity);  // "error", "warning"
 std::string CodeName(Code code);                   // "WF3001"
 

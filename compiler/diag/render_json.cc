@@ -8,7 +8,22 @@ namespace {
 
 using source::Span;
 
-std::string Quoted(std::string_view text) {
+// The members that say where a span is.
+std::string PlaceOf(const Span& span, const source::SourceMap& sources) {
+  if (span.file == source::FileId::kNone) return R"("file":null)";
+  const source::Position begin = sources.PositionOf(span.file, span.begin);
+  const source::Position end = sources.PositionOf(span.file, span.end);
+  return fmt::format(R"("file":{},"line":{},"column":{},"end_line":{},"end_column":{},"byte":{},"end_byte":{})",
+                     QuoteJson(sources.name(span.file)), begin.line, begin.column, end.line, end.column, span.begin, span.end);
+}
+
+std::string SpanJson(const Span& span, bool primary, std::string_view label, const source::SourceMap& sources) {
+  return fmt::format(R"({{{},"primary":{},"label":{}}})", PlaceOf(span, sources), primary, QuoteJson(label));
+}
+
+}  // namespace
+
+std::string QuoteJson(std::string_view text) {
   std::string json = "\"";
   while (!text.empty()) {
     const source::CodePoint one = source::DecodeUtf8(text);
@@ -27,33 +42,18 @@ std::string Quoted(std::string_view text) {
   return json + '"';
 }
 
-// The members that say where a span is.
-std::string PlaceOf(const Span& span, const source::SourceMap& sources) {
-  if (span.file == source::FileId::kNone) return R"("file":null)";
-  const source::Position begin = sources.PositionOf(span.file, span.begin);
-  const source::Position end = sources.PositionOf(span.file, span.end);
-  return fmt::format(R"("file":{},"line":{},"column":{},"end_line":{},"end_column":{},"byte":{},"end_byte":{})",
-                     Quoted(sources.name(span.file)), begin.line, begin.column, end.line, end.column, span.begin, span.end);
-}
-
-std::string SpanJson(const Span& span, bool primary, std::string_view label, const source::SourceMap& sources) {
-  return fmt::format(R"({{{},"primary":{},"label":{}}})", PlaceOf(span, sources), primary, Quoted(label));
-}
-
-}  // namespace
-
 std::string RenderJson(const Diagnostic& diagnostic, const source::SourceMap& sources) {
   std::string spans, help, fixes;
   if (diagnostic.span.file != source::FileId::kNone) spans = SpanJson(diagnostic.span, true, diagnostic.span_label, sources);
   for (const Label& label : diagnostic.labels) spans += (spans.empty() ? "" : ",") + SpanJson(label.span, false, label.text, sources);
-  for (const std::string& one : diagnostic.help) help += (help.empty() ? "" : ",") + Quoted(one);
+  for (const std::string& one : diagnostic.help) help += (help.empty() ? "" : ",") + QuoteJson(one);
   for (const Edit& fix : diagnostic.fixes) {
-    fixes += fmt::format(R"({}{{{},"replacement":{}}})", fixes.empty() ? "" : ",", PlaceOf(fix.span, sources), Quoted(fix.replacement));
+    fixes += fmt::format(R"({}{{{},"replacement":{}}})", fixes.empty() ? "" : ",", PlaceOf(fix.span, sources), QuoteJson(fix.replacement));
   }
   return fmt::format(R"({{"code":"{}","severity":"{}","message":{},"spans":[{}],"help":[{}],"fixes":[{}],"rendered":{}}})"
                      "\n",
-                     CodeName(diagnostic.code), SeverityName(diagnostic.severity), Quoted(diagnostic.message), spans, help, fixes,
-                     Quoted(RenderText(diagnostic, sources, Color::kNever)));
+                     CodeName(diagnostic.code), SeverityName(diagnostic.severity), QuoteJson(diagnostic.message), spans, help, fixes,
+                     QuoteJson(RenderText(diagnostic, sources, Color::kNever)));
 }
 
 }  // namespace wf::diag

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "compiler/diag/excerpt.h"
 #include "compiler/diag/render.h"
@@ -115,7 +116,8 @@ void TextRenderer::SourceLine(FileId file, uint32_t number, const Line& line) {
 
 // Carets under the primary stretch, dashes under the others; the label of the rightmost stands beside it, the others below, right to left.
 void TextRenderer::MarkLines(const Excerpt& excerpt, std::vector<Mark> marks) {
-  std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.begin < b.begin; });
+  const auto key = [](const Mark& mark) { return std::tuple(mark.begin, mark.end, mark.primary, mark.label); };
+  std::sort(marks.begin(), marks.end(), [&](const Mark& a, const Mark& b) { return key(a) < key(b); });
   struct Cell {
     char sign = ' ';
     bool primary = false;

@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/ast/printer.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/explain.h"
+#include "compiler/driver/graph.h"
 #include "compiler/driver/options.h"
+#include "compiler/driver/sample_call.h"
+#include "compiler/driver/serve.h"
+#include "compiler/link/inspect.h"
+#include "compiler/lower/lower.h"
+#include "compiler/passes/passes.h"
 
 namespace wf::driver {
 namespace {
@@ -24,28 +29,105 @@ int Usage(Console& console, std::string_view message) {
   return kUsage;
 }
 
+using Purpose = Compilation::Purpose;
+
 int Check(const Options& options, Console& console) {
   if (options.inputs.empty()) return Usage(console, "`wfc check` needs a .wf file");
-  if (options.emit && *options.emit != Emit::kAst) return Usage(console, "`wfc check` emits `ast`");
+  const Emit emit = options.emit.value_or(Emit::kSema);
+  if (emit > Emit::kSema) return Usage(console, "`wfc check` emits `ast` or `sema`; `wfc build` emits the rest");
   int status = kFine;
   for (const std::string& input : options.inputs) {
     Compilation compilation(input, options, console);
-    compilation.Parse();
-    const auto& root = compilation.modules().front().file;
-    if (options.emit == Emit::kAst && root != nullptr) console.out << ast::Print(*root, compilation.sources());
+    const Phase last = std::min({options.stop_after, Phase::kCheck, options.emit ? PhaseOf(emit) : Phase::kCheck});
+    const bool done = compilation.RunTo(last, Purpose::kCheck);
+    const bool has_tree = compilation.products().modules.front().file != nullptr;
+    if (options.emit == Emit::kAst ? has_tree : options.emit.has_value() && done && last == Phase::kCheck) compilation.Write(emit);
     status = std::max<int>(status, compilation.Finish());
   }
   return status;
 }
 
+bool IsPass(const std::string& name) {
+  const auto passes = passes::AllPasses();
+  return std::any_of(passes.begin(), passes.end(), [&](const passes::PassInfo& pass) { return pass.flag == name; });
+}
+
+// What is wrong with the options of a build, if anything.
+std::optional<std::string> MistakeInBuild(const Options& options) {
+  if (!lower::KnowsCpu(options.target_cpu))
+    return fmt::format("unknown CPU `{}`; `generic`, `native` or a name such as x86-64-v3", options.target_cpu);
+  if (options.dump_after.empty() || IsPass(options.dump_after)) return std::nullopt;
+  std::vector<std::string> names;
+  for (const passes::PassInfo& pass : passes::AllPasses()) names.emplace_back(pass.flag);
+  return fmt::format("no pass is called `{}`; there are {}", options.dump_after, fmt::join(names, ", "));
+}
+
 int Build(const Options& options, Console& console) {
   if (options.inputs.size() != 1) return Usage(console, "`wfc build` needs one .wf file");
-  if (options.emit != Emit::kAst) return Usage(console, "this version of wfc builds `--emit=ast` only");
+  if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
+  const Emit emit = options.emit.value_or(Emit::kExe);
+  const Phase last = std::min(PhaseOf(emit), options.stop_after);
+  const bool makes_product = last == PhaseOf(emit);
+  const bool binary = emit == Emit::kExe || emit == Emit::kObj;
+  if (makes_product && binary && options.output.empty()) return Usage(console, "`wfc build` needs `-o FILE`");
   Compilation compilation(options.inputs.front(), options, console);
-  compilation.Parse();
-  const auto& root = compilation.modules().front().file;
-  if (root != nullptr) compilation.Emit(ast::Print(*root, compilation.sources()));
+  const bool done = compilation.RunTo(last, emit >= Emit::kIr ? Purpose::kServer : Purpose::kCheck);
+  const bool has_tree = compilation.products().modules.front().file != nullptr;
+  if (makes_product && (emit == Emit::kAst ? has_tree : done)) compilation.Write(emit);
   return compilation.Finish();
+}
+
+int ShowGraph(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc graph` needs one .wf file");
+  Options for_diagnostics = options;
+  for_diagnostics.format = Format::kText;
+  Compilation compilation(options.inputs.front(), for_diagnostics, console);
+  if (compilation.RunTo(Phase::kPasses, Purpose::kServer)) {
+    const Graph graph = GraphOf(*compilation.products().program);
+    switch (options.format) {
+      case Format::kText:
+        console.out << GraphText(graph, options.level);
+        break;
+      case Format::kDot:
+        console.out << GraphDot(graph, options.level);
+        break;
+      case Format::kJson:
+        console.out << GraphJson(graph, options.level) << "\n";
+        break;
+    }
+  }
+  return compilation.Finish();
+}
+
+int Inspect(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc inspect` needs one server");
+  const auto note = link::ReadNote(options.inputs.front());
+  if (!note.ok()) {
+    console.err << fmt::format("wfc: cannot inspect `{}`: {}\n", options.inputs.front(), note.status().message());
+    return kProgramHasErrors;
+  }
+  console.out << *note << "\n";
+  return kFine;
+}
+
+int Run(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc run` needs one .wf file; flags of the server come after `--`");
+  if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
+  const TemporaryFolder folder;
+  if (folder.path().empty()) return Usage(console, "cannot make a temporary folder; set TMPDIR");
+  const std::string server = folder.path() + "server";
+  Compilation compilation(options.inputs.front(), options, console);
+  const bool built = compilation.RunTo(Phase::kObject, Purpose::kServer) && compilation.Link(server);
+  const ExitStatus status = compilation.Finish();
+  if (!built || status != kFine) return status;
+  const ir::Program& program = *compilation.products().program;
+  return Serve(
+      server, options.server_arguments,
+      [&](const std::string& address) {
+        for (const ir::Workflow& workflow : program.workflows)
+          console.out << SampleCall(program, workflow, "http://" + address) << std::endl;
+      },
+      console);
 }
 
 int Explain(const Options& options, Console& console) {
@@ -67,9 +149,9 @@ constexpr std::array kCommands = {
     Command{"check", "FILE.wf...", "say what is wrong, make nothing", Check},
     Command{"explain", "WFnnnn | --list", "the page of a diagnostic", Explain},
     Command{"build", "FILE.wf -o SERVER", "compile and link a server", Build},
-    Command{"run", "FILE.wf [-- FLAGS]", "build to a temporary place and serve", nullptr},
-    Command{"graph", "FILE.wf", "show workflows, stages, nodes or tasks", nullptr},
-    Command{"inspect", "SERVER", "what a built server contains", nullptr},
+    Command{"run", "FILE.wf [-- FLAGS]", "build to a temporary place and serve", Run},
+    Command{"graph", "FILE.wf", "show workflows, stages, nodes or tasks", ShowGraph},
+    Command{"inspect", "SERVER", "what a built server contains", Inspect},
     Command{"test", "", "", nullptr},
     Command{"fmt", "", "", nullptr},
     Command{"bench", "", "", nullptr},

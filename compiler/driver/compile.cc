@@ -1,26 +1,153 @@
+// From text to a server: Parse, Check, BuildIr, RunPasses, Lower, EmitObject, Link.
+
 #include "compiler/driver/compile.h"
 
+#include "compiler/ast/printer.h"
+#include "compiler/codegen/codegen.h"
 #include "compiler/driver/files.h"
+#include "compiler/driver/graph.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/report.h"
+#include "compiler/ir/print.h"
+#include "compiler/ir/verify.h"
+#include "compiler/link/link.h"
+#include "compiler/lower/lower.h"
+#include "compiler/passes/passes.h"
+#include "compiler/sema/build_ir.h"
+#include "compiler/sema/check.h"
+#include "runtime/base/check.h"
 
 namespace wf::driver {
+
+struct Products::Code {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+};
+Products::Products() = default;
+Products::Products(Products&&) noexcept = default;
+Products::~Products() = default;
 
 Compilation::Compilation(std::string root, const Options& options, Console& console)
     : root_(std::move(root)), options_(options), console_(console), emitter_(options.error_limit) {}
 
 bool Compilation::Parse() {
-  modules_ = LoadProgram(root_, {.stdlib = StdlibFolder(console_.executable)}, sources_, emitter_);
-  return !emitter_.has_errors();
+  products_.modules = LoadProgram(root_, {.stdlib = StdlibFolder(console_.executable)}, sources_, emitter_);
+  return products_.modules.front().file != nullptr;
 }
 
-void Compilation::Emit(std::string_view product) {
+bool Compilation::Check(Purpose purpose) {
+  sema::CheckInput input{.modules = {}, .sources = sources_, .options = {.require_service = purpose == Purpose::kServer}};
+  for (const Module& module : products_.modules) input.modules.push_back({module.path, module.file.get()});
+  products_.checked = sema::Check(input, emitter_);
+  return products_.checked.has_value() && !emitter_.has_errors();
+}
+
+bool Compilation::BuildIr() {
+  products_.program = sema::BuildIr(*products_.checked, sources_, emitter_);
+  if (!products_.program) return false;
+  const auto broken = ir::Verify(*products_.program);
+  WF_CHECK(!broken, *broken);
+  return true;
+}
+
+bool Compilation::RunPasses() {
+  passes::Run(*products_.program, [&](std::string_view pass, const ir::Program& program) {
+    if (pass == options_.dump_after) console_.out << ir::Print(program);
+  });
+  return true;
+}
+
+bool Compilation::Lower() {
+  const lower::Options options{
+      .target_cpu = options_.target_cpu,
+      .graph_json = GraphJson(GraphOf(*products_.program), Level::kNode),
+      .compiler_version = WF_VERSION,
+  };
+  products_.code = std::make_unique<Products::Code>();
+  products_.code->module = lower::Lower(*products_.program, products_.code->context, options);
+  return true;
+}
+
+bool Compilation::EmitObject() {
+  codegen::Options options{.opt_level = options_.optimize, .sanitizer = codegen::Sanitizer::WF_CODE_SANITIZER, .verify = WF_VERIFY_CODE};
+  if (options_.emit == Emit::kLlvm) options.emit = codegen::Emit::kLlvm;
+  if (options_.emit == Emit::kAsm) options.emit = codegen::Emit::kAssembly;
+  for (lower::BigConstant& constant : lower::BigConstants(*products_.program)) {
+    options.big_constants.push_back({std::move(constant.symbol), std::move(constant.bytes)});
+  }
+  llvm::SmallVector<char, 0> bytes;
+  const base::Status status = codegen::EmitObject(*products_.code->module, options, bytes);
+  WF_CHECK(status.ok(), status.message());  // an LLVM without x86-64, or code that it does not take
+  products_.object.assign(bytes.data(), bytes.size());
+  return true;
+}
+
+bool Compilation::Link(const std::string& output) {
+  const base::Status status = link::Link(products_.object, {.output = output, .runtime_dir = {}, .strip = true});
+  if (status.ok()) return true;
+  const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
+  if (unwritable) {
+    emitter_.Emit({}, diag::kCannotWriteFile, {output, status.message()});
+  } else {
+    emitter_.Emit({}, diag::kCannotLink, {output, status.message()});
+  }
+  return false;
+}
+
+bool Compilation::RunTo(Phase last, Purpose purpose) {
+  const auto wanted = [&](Phase phase) { return phase <= last; };
+  if (!Parse()) return false;
+  if (wanted(Phase::kCheck) && !Check(purpose)) return false;
+  if (emitter_.has_errors()) return false;
+  if (wanted(Phase::kIr) && !BuildIr()) return false;
+  if (wanted(Phase::kPasses) && !RunPasses()) return false;
+  if (wanted(Phase::kLower) && !Lower()) return false;
+  return !wanted(Phase::kObject) || EmitObject();
+}
+
+Phase PhaseOf(Emit emit) {
+  switch (emit) {
+    case Emit::kAst:
+      return Phase::kParse;
+    case Emit::kSema:
+      return Phase::kCheck;
+    case Emit::kIr:
+      return Phase::kPasses;
+    case Emit::kLlvm:
+    case Emit::kAsm:
+    case Emit::kObj:
+      return Phase::kObject;
+    case Emit::kExe:
+      return Phase::kLink;
+  }
+  return Phase::kLink;
+}
+
+void Compilation::WriteText(std::string_view text) {
   if (options_.output.empty()) {
-    console_.out << product;
+    console_.out << text;
     return;
   }
-  const base::Status status = WriteFile(options_.output, product);
+  const base::Status status = WriteFile(options_.output, text);
   if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {options_.output, status.message()});
+}
+
+void Compilation::Write(Emit emit) {
+  switch (emit) {
+    case Emit::kAst:
+      return WriteText(ast::Print(*products_.modules.front().file, sources_));
+    case Emit::kSema:
+      return WriteText(sema::Print(*products_.checked));
+    case Emit::kIr:
+      return WriteText(ir::Print(*products_.program));
+    case Emit::kLlvm:
+    case Emit::kAsm:
+    case Emit::kObj:
+      return WriteText(products_.object);
+    case Emit::kExe:
+      Link(options_.output);
+      return;
+  }
 }
 
 ExitStatus Compilation::Finish() { return Report(emitter_, sources_, options_, console_); }

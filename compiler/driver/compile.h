@@ -1,33 +1,71 @@
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/diag/emitter.h"
 #include "compiler/driver/console.h"
 #include "compiler/driver/loader.h"
 #include "compiler/driver/options.h"
+#include "compiler/ir/ir.h"
+#include "compiler/sema/typed.h"
 
 namespace wf::driver {
 
-// One run of the compiler over one root file, phase by phase. Each phase takes the product of the one before it, and yields nothing after
-// reporting mistakes.
-// Thread: one.   Owns: sources, diagnostics, every product.   Borrows: options, console.
+// What one run of the compiler makes, phase by phase; what a phase has not made yet is empty.
+struct Products {
+  std::vector<Module> modules;           // Parse
+  std::optional<sema::Program> checked;  // Check
+  std::optional<ir::Program> program;    // BuildIr; RunPasses changes it
+  struct Code;                           // Lower: the module, in a context of its own
+  std::unique_ptr<Code> code;
+  std::string object;  // EmitObject: an object file, or text for --emit=asm and llvm
+  Products();
+  Products(Products&&) noexcept;
+  ~Products();
+};
+
+// One run of the compiler over one root file. Each phase takes what the one before made; false: it has reported why it made nothing.
+// Thread: one.   Owns: sources, diagnostics, products.   Borrows: options, console.
 class Compilation {
  public:
+  enum class Purpose { kCheck, kServer };  // a server must publish something
+
   Compilation(std::string root, const Options& options, Console& console);
 
-  bool Parse();
-  // Where the product goes: the file of `-o`, or stdout. Reports when it cannot be written.
-  void Emit(std::string_view product);
-  ExitStatus Finish();  // reports
+  // Every phase up to `last`, in order, as far as there are no errors.
+  bool RunTo(Phase last, Purpose purpose);
 
-  const std::vector<Module>& modules() const { return modules_; }
+  // Writes the product that `--emit` names, to the file of `-o` or to stdout. REQUIRES: RunTo has made it.
+  void Write(Emit emit);
+  ExitStatus Finish();  // reports what there is to report
+
+  // Links the object into a server.
+  bool Link(const std::string& output);
+
+  const Products& products() const { return products_; }
   const source::SourceMap& sources() const { return sources_; }
 
  private:
+  bool Parse();
+  bool Check(Purpose purpose);
+  bool BuildIr();
+  bool RunPasses();
+  bool Lower();
+  bool EmitObject();
+  void WriteText(std::string_view text);
+
   const std::string root_;
   const Options& options_;
   Console& console_;
   source::SourceMap sources_;
   diag::Emitter emitter_;
-  std::vector<Module> modules_;
+  Products products_;
 };
+
+// The phase that makes a product.
+Phase PhaseOf(Emit emit);
 
 }  // namespace wf::driver

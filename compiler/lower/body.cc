@@ -38,6 +38,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       ctx_(function->getArg(0)),
       frame_array_(function->getArg(1)),
       is_pick_(function->getReturnType()->isIntegerTy(64)),
+      masks_bytes_(function->hasFnAttribute("prefer-vector-width")),
       values_(body_.ops.size()),
       stays_(FindLocalBuilds(body_)),
       slots_(context.program().slots.size()) {

@@ -78,7 +78,7 @@ class BodyEmitter {
 
   // ---- loops and memory: loops.cc ----
   Loop BeginLoop(Value* count, const llvm::Twine& name = "loop");
-  void EndLoop(const Loop& loop);
+  llvm::BranchInst* EndLoop(const Loop& loop);  // the branch back
   // for (i = 0; i < count; ++i) each(i), looking at ctx->stop now and then if told to; at -O2 the innermost loop vectorises.
   void For(Value* count, Stop stop, const std::function<void(Value*)>& each);
   void CheckStop();
@@ -90,6 +90,7 @@ class BodyEmitter {
 
   // ---- tensors: tensor.cc, reduce.cc ----
   Leaves EmitBuild(ir::ValueId id);
+  static constexpr uint64_t kCheapElement = 16384;  // operations, loops counted by their turns
   struct Nest {
     const ir::Op& op;
     llvm::ArrayRef<Value*> extents;
@@ -101,6 +102,12 @@ class BodyEmitter {
   Value* AllDense(const Nest& nest);
   void EmitFlat(const Nest& nest);
   void EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset);
+  // A row of `count` elements from `offset` on, several at once; false: nothing written, LLVM's own vectoriser will do better.
+  bool EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
+  bool EmitLanes(const Nest& nest, Value* count, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
+  void EmitScalarRest(const Nest& nest, Value* first, Value* rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
+  void StoreLanes(const Nest& nest, Value* lanes, Value* offset, Value* mask);
+  void TagStore(llvm::Instruction* store);
   bool MayRunLong(const ir::Op& op, llvm::ArrayRef<Value*> extents) const;
   Value* LoadElement(const ir::Op& op);
   Value* ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> at);
@@ -140,6 +147,7 @@ class BodyEmitter {
   Value *ctx_, *frame_array_;
   bool is_pick_;
   bool uses_sticky_ = false;
+  bool masks_bytes_;  // the CPU loads and stores bytes under a mask
   Block *entry_ = nullptr, *failed_ = nullptr, *sticky_failed_ = nullptr;
   llvm::AllocaInst* sticky_ = nullptr;
   int loops_ = 0, tensor_blocks_ = 0;  // how deep the builder stands

@@ -11,6 +11,36 @@ using llvm::Value;
 
 namespace {
 
+constexpr int64_t kMaxStride = 4;
+
+// By ValueId: by how much an i64 grows with each turn of the index; 0: it does not depend on it; nothing: by no fixed amount, or not an
+// i64.
+using Steps = std::vector<std::optional<int64_t>>;
+
+std::optional<int64_t> StepOf(const Steps& steps, ir::ValueId id) { return steps[static_cast<size_t>(id)]; }
+
+std::optional<int64_t> StepThrough(const ir::Body& body, const Steps& steps, const ir::Op& op) {
+  if (op.kind == OpKind::kCheckIndex)
+    return StepOf(steps, op.args[0]) == 1 && StepOf(steps, op.args[1]) == 0 ? std::optional<int64_t>(1) : std::nullopt;
+  if (op.kind != OpKind::kAdd && op.kind != OpKind::kSub && op.kind != OpKind::kMul) return std::nullopt;
+  const auto a = StepOf(steps, op.args[0]), c = StepOf(steps, op.args[1]);
+  if (!a || !c || std::abs(*a) > kMaxStride || std::abs(*c) > kMaxStride) return std::nullopt;
+  if (op.kind == OpKind::kAdd) return *a + *c;
+  if (op.kind == OpKind::kSub) return *a - *c;
+  const ir::Op& factor = body[op.args[*a == 0 ? 0 : 1]];
+  if (factor.kind != OpKind::kScalar || factor.imm > kMaxStride) return std::nullopt;
+  return static_cast<int64_t>(factor.imm) * (*a == 0 ? *c : *a);
+}
+
+// Along the last axis, when only that one runs, and not too far.
+std::optional<int64_t> LoadStride(const Steps& steps, const ir::Op& op) {
+  for (size_t i = 1; i + 1 < op.args.size(); ++i) {
+    if (StepOf(steps, op.args[i]) != 0) return std::nullopt;
+  }
+  const auto last = StepOf(steps, op.args.back());
+  return last && *last >= 1 && *last <= kMaxStride ? last : std::nullopt;
+}
+
 bool BlocksUse(const ir::Body& body, const ir::Op& op, const std::vector<bool>& varies) {
   for (const ir::BlockId block : op.blocks) {
     if (const ir::ValueId result = body[block].result; result != ir::ValueId::kNone && varies[static_cast<size_t>(result)]) return true;
@@ -26,10 +56,13 @@ bool BlocksUse(const ir::Body& body, const ir::Op& op, const std::vector<bool>& 
 
 }  // namespace
 
-bool BodyEmitter::LaneBlock::Takes(Context& context, const ir::Body& body, const ir::Op& reduce) {
-  const ir::Block& block = body[reduce.blocks[0]];
+bool BodyEmitter::LaneBlock::Takes(Context& context, const ir::Body& body, const Shape& shape) {
+  const ir::Block& block = body[shape.block];
   std::vector<bool> varies(body.ops.size());
-  varies[static_cast<size_t>(block.params[0])] = true;
+  varies[static_cast<size_t>(shape.index)] = true;
+  if (shape.is_flat) {
+    for (const ir::ValueId param : block.params) varies[static_cast<size_t>(param)] = true;
+  }
   for (const ir::ValueId id : block.ops) {
     const ir::Op& op = body[id];
     if (BlocksUse(body, op, varies)) return false;
@@ -45,13 +78,35 @@ bool BodyEmitter::LaneBlock::Takes(Context& context, const ir::Body& body, const
   return true;
 }
 
-BodyEmitter::LaneBlock::LaneBlock(BodyEmitter& outer, const ir::Op& reduce, Value* first, Value* live)
-    : o_(outer),
-      reduce_(reduce),
-      b_(outer.b_),
-      n_(static_cast<unsigned>(ir::ReduceLanes(outer.context_.type(reduce.type).dtype))),
-      first_(first),
-      count_(live) {
+BodyEmitter::LaneBlock::Row BodyEmitter::LaneBlock::Inspect(Context& context, const ir::Body& body, const Shape& shape) {
+  Row row;
+  if (!Takes(context, body, shape)) return row;
+  Steps steps(body.ops.size(), 0);
+  steps[static_cast<size_t>(shape.index)] = 1;
+  bool has_floats = false;
+  for (const ir::ValueId id : body[shape.block].ops) {
+    const ir::Op& op = body[id];
+    const bool is_uniform = std::all_of(op.args.begin(), op.args.end(), [&](ir::ValueId arg) { return StepOf(steps, arg) == 0; });
+    if (is_uniform || op.type == ir::TypeId::kNone) continue;
+    const ir::DType dtype = context.type(op.type).dtype;
+    if (op.kind == OpKind::kLoad) {
+      const auto stride = shape.is_flat ? std::optional<int64_t>(1) : LoadStride(steps, op);
+      if (!stride) return row;
+      row.has_strides |= *stride > 1;
+      row.narrowest = std::min<uint64_t>(row.narrowest, ir::SizeOf(dtype));
+    }
+    std::optional<int64_t>& own = steps[static_cast<size_t>(id)];
+    own = StepThrough(body, steps, op);
+    if (own) continue;
+    has_floats |= dtype == ir::DType::kF32 || dtype == ir::DType::kF64;
+    row.widest = std::max<uint64_t>(row.widest, ir::SizeOf(dtype));
+  }
+  row.is_worth_it = has_floats && !StepOf(steps, body[shape.block].result);
+  return row;
+}
+
+BodyEmitter::LaneBlock::LaneBlock(BodyEmitter& outer, const Shape& shape, Value* first, Value* live)
+    : o_(outer), shape_(shape), b_(outer.b_), n_(shape.lanes), first_(first), count_(live) {
   if (live == nullptr) return;
   Value* numbers = b_.CreateStepVector(llvm::FixedVectorType::get(b_.getInt64Ty(), n_));
   mask_ = b_.CreateICmpULT(numbers, b_.CreateVectorSplat(n_, live), "live");
@@ -62,8 +117,11 @@ Value* BodyEmitter::LaneBlock::Mask() {
 }
 
 Value* BodyEmitter::LaneBlock::Emit() {
-  const ir::Block& block = o_.body_[reduce_.blocks[0]];
-  lanes_[static_cast<uint32_t>(block.params[0])] = {first_, b_.getInt64(1), nullptr};
+  const ir::Block& block = o_.body_[shape_.block];
+  lanes_[static_cast<uint32_t>(shape_.index)] = {first_, b_.getInt64(1), nullptr};
+  if (shape_.is_flat) {
+    for (const ir::ValueId param : block.params) lanes_[static_cast<uint32_t>(param)] = {first_, b_.getInt64(1), nullptr};
+  }
   for (const ir::ValueId id : block.ops) {
     const ir::Op& op = o_.body_[id];
     if (std::any_of(op.args.begin(), op.args.end(), [&](ir::ValueId arg) { return Varies(arg); })) {
@@ -172,36 +230,83 @@ BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::CheckDivisor(const ir::Op& 
   return {nullptr, nullptr, b_.CreateSelect(is_zero, llvm::ConstantInt::get(divisor->getType(), 1), divisor)};
 }
 
+std::optional<unsigned> BodyEmitter::LaneBlock::StrideOf(const ir::Op& op) const {
+  const size_t rank = op.args.size() - 1;
+  for (size_t axis = 0; axis + 1 < rank; ++axis) {
+    if (Varies(op.args[1 + axis])) return std::nullopt;
+  }
+  const auto* step = llvm::dyn_cast_or_null<llvm::ConstantInt>(Get(op.args[rank]).step);
+  if (step == nullptr || step->getSExtValue() < 1 || step->getSExtValue() > kMaxStride) return std::nullopt;
+  if (step->getSExtValue() > 1 && (mask_ != nullptr || o_.HasElements(op) != nullptr)) return std::nullopt;
+  return static_cast<unsigned>(step->getZExtValue());
+}
+
 Value* BodyEmitter::LaneBlock::Load(const ir::Op& op) {
   const Leaves tensor = o_.Get(op.args[0]);
   const size_t rank = op.args.size() - 1;
   const ir::DType dtype = o_.TypeOf(op.args[0]).dtype;
   llvm::Type* element = o_.context_.Memory(dtype);
-  auto* type = llvm::FixedVectorType::get(element, n_);
-  const llvm::Align align(ir::SizeOf(dtype));
-  bool is_run = Get(op.args[rank]).step == b_.getInt64(1);
-  for (size_t axis = 0; axis + 1 < rank; ++axis) is_run &= !Varies(op.args[1 + axis]);
-  llvm::Instruction* load = nullptr;
-  if (is_run) {
+  Value* load = nullptr;
+  if (shape_.is_flat) {
+    load = LoadRun(op, b_.CreateInBoundsGEP(element, tensor[0], first_));
+  } else if (const auto stride = StrideOf(op); !stride) {
+    load = LoadGathered(op, tensor);
+  } else {
     llvm::SmallVector<Value*, 8> at;
     for (size_t i = 1; i <= rank; ++i) at.push_back(Get(op.args[i]).base);
     Value* address = b_.CreateInBoundsGEP(element, tensor[0], o_.ElementOffset(tensor, at));
-    Value* mask = mask_;
-    if (Value* some = o_.HasElements(op); some != nullptr) mask = b_.CreateAnd(Mask(), b_.CreateVectorSplat(n_, some));
-    load = mask == nullptr ? static_cast<llvm::Instruction*>(b_.CreateAlignedLoad(type, address, align))
-                           : b_.CreateMaskedLoad(type, address, align, mask, llvm::Constant::getNullValue(type));
-  } else {
-    Value* offset = nullptr;
-    for (size_t axis = 0; axis < rank; ++axis) {
-      Value* step = Vector(op.args[1 + axis]);
-      if (axis + 1 < rank) step = b_.CreateMul(step, b_.CreateVectorSplat(n_, tensor[1 + rank + axis]));
-      offset = offset == nullptr ? step : b_.CreateAdd(offset, step);
-    }
-    Value* addresses = b_.CreateInBoundsGEP(element, tensor[0], offset);
-    load = b_.CreateMaskedGather(type, addresses, align, Mask(), llvm::Constant::getNullValue(type));
+    load = *stride == 1 ? LoadRun(op, address) : LoadStrided(element, address, *stride, llvm::Align(ir::SizeOf(dtype)));
   }
+  return dtype == ir::DType::kBool ? b_.CreateICmpNE(load, llvm::Constant::getNullValue(load->getType())) : load;
+}
+
+Value* BodyEmitter::LaneBlock::LoadRun(const ir::Op& op, Value* address) {
+  const ir::DType dtype = o_.TypeOf(op.args[0]).dtype;
+  auto* type = llvm::FixedVectorType::get(o_.context_.Memory(dtype), n_);
+  const llvm::Align align(ir::SizeOf(dtype));
+  Value* mask = mask_;
+  if (Value* some = o_.HasElements(op); some != nullptr) mask = b_.CreateAnd(Mask(), b_.CreateVectorSplat(n_, some));
+  llvm::Instruction* load = mask == nullptr ? static_cast<llvm::Instruction*>(b_.CreateAlignedLoad(type, address, align))
+                                            : b_.CreateMaskedLoad(type, address, align, mask, llvm::Constant::getNullValue(type));
   o_.TagLoad(load);
-  return dtype == ir::DType::kBool ? b_.CreateICmpNE(load, llvm::Constant::getNullValue(type)) : load;
+  return load;
+}
+
+// Whole vectors that together reach from the first element to the last and no further, and of each the elements that are wanted.
+Value* BodyEmitter::LaneBlock::LoadStrided(llvm::Type* element, Value* address, unsigned step, llvm::Align align) {
+  auto* type = llvm::FixedVectorType::get(element, n_);
+  const unsigned reach = (n_ - 1) * step + 1;
+  Value* result = nullptr;
+  for (unsigned piece = 0; piece < step; ++piece) {
+    const unsigned at = std::min(piece * n_, reach - n_);
+    llvm::LoadInst* load = b_.CreateAlignedLoad(type, b_.CreateConstInBoundsGEP1_64(element, address, at), align);
+    o_.TagLoad(load);
+    llvm::SmallVector<int, 16> from;
+    for (unsigned lane = 0; lane < n_; ++lane) {
+      const unsigned wanted = lane * step;
+      const bool is_here = wanted >= piece * n_ && wanted < (piece + 1) * n_;
+      from.push_back(is_here ? static_cast<int>(n_ + wanted - at) : static_cast<int>(lane));
+    }
+    result = b_.CreateShuffleVector(result == nullptr ? static_cast<Value*>(load) : result, load, from);
+  }
+  return result;
+}
+
+Value* BodyEmitter::LaneBlock::LoadGathered(const ir::Op& op, const Leaves& tensor) {
+  const size_t rank = op.args.size() - 1;
+  const ir::DType dtype = o_.TypeOf(op.args[0]).dtype;
+  auto* type = llvm::FixedVectorType::get(o_.context_.Memory(dtype), n_);
+  Value* offset = nullptr;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    Value* step = Vector(op.args[1 + axis]);
+    if (axis + 1 < rank) step = b_.CreateMul(step, b_.CreateVectorSplat(n_, tensor[1 + rank + axis]));
+    offset = offset == nullptr ? step : b_.CreateAdd(offset, step);
+  }
+  Value* addresses = b_.CreateInBoundsGEP(type->getElementType(), tensor[0], offset);
+  llvm::Instruction* load =
+      b_.CreateMaskedGather(type, addresses, llvm::Align(ir::SizeOf(dtype)), Mask(), llvm::Constant::getNullValue(type));
+  o_.TagLoad(load);
+  return load;
 }
 
 }  // namespace wf::lower

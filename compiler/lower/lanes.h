@@ -1,21 +1,36 @@
 #pragma once
 
+#include <optional>
+
 #include <llvm/ADT/DenseMap.h>
 
 #include "compiler/lower/body.h"
 
 namespace wf::lower {
 
-// One turn of a float reduction, all its lanes at once: the block's operations as vector instructions. What does not depend on the index is
-// computed once, as a scalar; an i64 that is `base + step * lane` stays in that form until someone needs the vector, so that loads along
-// the last axis are plain vector loads; other loads are gathers. In the last turn only `live` lanes count: their loads are masked.
+// A block of a build or reduction, several elements at once: its operations as vector instructions. What does not depend on the index that
+// runs is computed once, as a scalar; an i64 that is `base + step * lane` stays in that form until someone needs the vector, so that loads
+// along the last axis are plain vector loads, or a few of them shuffled where every 2nd to 4th element is wanted; other loads are gathers.
+// In the last turn only `live` lanes may count: then their loads are masked.
 class BodyEmitter::LaneBlock {
  public:
+  struct Shape {
+    ir::BlockId block;
+    ir::ValueId index;  // the parameter that runs; the others have their values already
+    unsigned lanes;
+    bool is_flat = false;  // BodyEmitter::IsPointwise: every load that names a parameter reads element number `first + lane`
+  };
   // Can the block be written this way? Not with blocks inside that depend on the index, nor lists or text.
-  static bool Takes(Context& context, const ir::Body& body, const ir::Op& reduce);
+  static bool Takes(Context& context, const ir::Body& body, const Shape& shape);
+  // For builds, where LLVM's own vectoriser is the alternative: floats, whose loads are all runs or short strides.
+  struct Row {
+    bool is_worth_it = false, has_strides = false;
+    uint64_t narrowest = 8, widest = 1;  // bytes of what is loaded; of all that depends on the index
+  };
+  static Row Inspect(Context& context, const ir::Body& body, const Shape& shape);
 
   // `first`: the index of lane 0. `live`: how many lanes count; null: all.
-  LaneBlock(BodyEmitter& outer, const ir::Op& reduce, Value* first, Value* live);
+  LaneBlock(BodyEmitter& outer, const Shape& shape, Value* first, Value* live);
   Value* Emit();                         // the block's result, a vector
   Value* live() const { return mask_; }  // i1 per lane
 
@@ -33,13 +48,17 @@ class BodyEmitter::LaneBlock {
   Lane CheckIndex(const ir::Op& op);
   Lane CheckDivisor(const ir::Op& op);
   Value* Load(const ir::Op& op);
-  Value* Mask();  // all lanes when there is none
+  Value* LoadRun(const ir::Op& op, Value* address);
+  Value* LoadStrided(llvm::Type* element, Value* address, unsigned step, llvm::Align align);
+  Value* LoadGathered(const ir::Op& op, const Leaves& tensor);
+  std::optional<unsigned> StrideOf(const ir::Op& op) const;  // along the last axis, when it is the only one that runs
+  Value* Mask();                                             // all lanes when there is none
   void SetSticky(int code, Value* lanes);
 
   BodyEmitter& o_;
-  const ir::Op& reduce_;
+  const Shape shape_;
   llvm::IRBuilder<>& b_;
-  unsigned n_;
+  const unsigned n_;
   Value *first_, *count_, *mask_ = nullptr;  // mask_ null: all lanes are loaded
   llvm::DenseMap<uint32_t, Lane> lanes_;
 };

@@ -28,12 +28,13 @@ BodyEmitter::Loop BodyEmitter::BeginLoop(Value* count, const llvm::Twine& name) 
   return loop;
 }
 
-void BodyEmitter::EndLoop(const Loop& loop) {
+llvm::BranchInst* BodyEmitter::EndLoop(const Loop& loop) {
   Value* next = b_.CreateAdd(loop.index, b_.getInt64(1), "next", true, true);
   loop.index->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, loop.count), loop.body, loop.exit);
+  llvm::BranchInst* back = b_.CreateCondBr(b_.CreateICmpSLT(next, loop.count), loop.body, loop.exit);
   b_.SetInsertPoint(loop.exit);
   --loops_;
+  return back;
 }
 
 void BodyEmitter::For(Value* count, Stop stop, const std::function<void(Value*)>& each) {

@@ -49,7 +49,8 @@ Value* BodyEmitter::EmitReduce(const ir::Op& op) {
              known->getZExtValue() * UnrolledCost(op.blocks[0]) <= kUnrolledOperations) {
     result = ReduceUnrolled(op, known->getZExtValue());
   } else {
-    result = LaneBlock::Takes(context_, body_, op) ? ReduceLanes(op, count) : ReduceBuffered(op, count);
+    result = LaneBlock::Takes(context_, body_, {op.blocks[0], body_[op.blocks[0]].params[0], 0}) ? ReduceLanes(op, count)
+                                                                                                 : ReduceBuffered(op, count);
   }
   --tensor_blocks_;
   return result;
@@ -95,12 +96,13 @@ Value* BodyEmitter::ReduceLanes(const ir::Op& op, Value* count) {
       llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(static_cast<unsigned>(n)), Identity(b_, kind, dtype));
   llvm::AllocaInst* acc = Local(identity->getType(), "lanes");
   b_.CreateStore(identity, acc);
+  const LaneBlock::Shape shape{op.blocks[0], body_[op.blocks[0]].params[0], static_cast<unsigned>(n)};
   Value* whole = b_.CreateLShr(count, n == 16 ? 4 : 3);
   const bool looks_at_stop = tensor_blocks_ == 1;
   const Loop loop = BeginLoop(whole, "lanes");
   if (looks_at_stop) CheckStop();
   {
-    LaneBlock block(*this, op, b_.CreateMul(loop.index, b_.getInt64(n), "k", true, true), nullptr);
+    LaneBlock block(*this, shape, b_.CreateMul(loop.index, b_.getInt64(n), "k", true, true), nullptr);
     Value* elements = block.Emit();
     b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(identity->getType(), acc), elements), acc);
   }
@@ -112,7 +114,7 @@ Value* BodyEmitter::ReduceLanes(const ir::Op& op, Value* count) {
   b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt64(0)), tail, done);
   b_.SetInsertPoint(tail);
   {
-    LaneBlock block(*this, op, b_.CreateSub(count, rest, "k", true, true), rest);
+    LaneBlock block(*this, shape, b_.CreateSub(count, rest, "k", true, true), rest);
     Value* live = block.live();
     Value* elements = block.Emit();
     Value* old = b_.CreateLoad(identity->getType(), acc);

@@ -79,12 +79,7 @@ bool BodyEmitter::MayRunLong(const ir::Op& op, llvm::ArrayRef<Value*> extents) c
   return work > 8 * kShortBuild;
 }
 
-void BodyEmitter::EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset) {
-  const Leaves element = EmitBlock(nest.op.blocks[0], at);
-  const ir::DType dtype = context_.type(nest.op.type).dtype;
-  llvm::Type* type = context_.Memory(dtype);
-  Value* value = dtype == ir::DType::kBool ? b_.CreateZExt(element[0], type) : element[0];
-  llvm::StoreInst* store = b_.CreateStore(value, b_.CreateInBoundsGEP(type, nest.target.data, offset));
+void BodyEmitter::TagStore(llvm::Instruction* store) {
   store->setMetadata(llvm::LLVMContext::MD_alias_scope, llvm::MDNode::get(context_.llvm(), open_targets_.back()));
   if (open_targets_.size() > 1) {
     const auto outer = llvm::ArrayRef<llvm::Metadata*>(open_targets_).drop_back();
@@ -92,18 +87,33 @@ void BodyEmitter::EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value
   }
 }
 
+void BodyEmitter::EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset) {
+  const Leaves element = EmitBlock(nest.op.blocks[0], at);
+  const ir::DType dtype = context_.type(nest.op.type).dtype;
+  llvm::Type* type = context_.Memory(dtype);
+  Value* value = dtype == ir::DType::kBool ? b_.CreateZExt(element[0], type) : element[0];
+  TagStore(b_.CreateStore(value, b_.CreateInBoundsGEP(type, nest.target.data, offset)));
+}
+
 void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at) {
   const size_t axis = at.size(), rank = nest.extents.size();
-  if (axis == rank) {
+  if (rank == 0) {
     EmitElement(nest, at, offset);
     return;
   }
-  const bool strips = axis == 0 && rank == 1 && nest.stop == Stop::kYes && UnrolledCost(nest.op.blocks[0]) < kShortBuild;
+  const bool has_row = axis + 1 == rank;
+  if (has_row && EmitLaneRow(nest, offset, at)) return;
+  const bool strips = has_row && axis == 0 && nest.stop == Stop::kYes && UnrolledCost(nest.op.blocks[0]) < kCheapElement;
   For(nest.extents[axis], strips ? Stop::kYes : Stop::kNo, [&](Value* index) {
     if (axis == 0 && nest.stop == Stop::kYes && !strips) CheckStop();
-    Value* step = axis + 1 < rank ? b_.CreateMul(index, nest.target.strides[axis], "", true, true) : index;
+    Value* step = has_row ? index : b_.CreateMul(index, nest.target.strides[axis], "", true, true);
+    Value* to = axis == 0 ? step : b_.CreateAdd(offset, step, "", true, true);
     at.push_back(index);
-    EmitNest(nest, axis == 0 ? step : b_.CreateAdd(offset, step, "", true, true), at);
+    if (has_row) {
+      EmitElement(nest, at, to);
+    } else {
+      EmitNest(nest, to, at);
+    }
     at.pop_back();
   });
 }
@@ -157,6 +167,7 @@ void BodyEmitter::EmitFlat(const Nest& nest) {
   Value* total = b_.getInt64(1);
   for (Value* extent : nest.extents) total = b_.CreateMul(total, extent, "total", true, true);
   const llvm::SmallVector<Value*, 8> nowhere(nest.extents.size(), b_.getInt64(0));  // the loads go by the element's number
+  if (EmitLanes(nest, total, b_.getInt64(0), nowhere, /*is_flat=*/true)) return;
   const ir::Block* outer_block = std::exchange(flat_block_, &body_[nest.op.blocks[0]]);
   Value* outer = flat_;
   For(total, nest.stop, [&](Value* index) {

@@ -18,7 +18,8 @@ inline constexpr size_t kMaxTokens = 500'000;
 inline constexpr size_t kMaxMistakes = 100;  // of tokens, and of syntax, in one file; then reading stops
 
 // Watches tokens go by and says which limit the newest one breaks. Counts operators along the deepest path of the tree to be: `,` and `;`
-// start again from where their bracket began. What nests to the right without brackets counts for several: `if`, `match`, `for`, `fold`, `??`,
+// start again from where their bracket began. What nests to the right without brackets counts for several: `if`, `match`, `for`, `fold`,
+// `??`,
 // `=>`, prefix operators and `list<`.
 // Bounds: kMaxBracketDepth levels.   Cost: O(1) per token.
 class LimitCheck {

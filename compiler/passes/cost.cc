@@ -1,129 +1,91 @@
+// Priors of time per task, in nanoseconds of one core. They only choose between loop and pool until measurement has corrected them.
+
 #include <algorithm>
 #include <string_view>
 
-#include "compiler/ir/math.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
 
 namespace wf::passes {
-namespace {
 
+using ir::BlockId;
 using ir::OpKind;
 using ir::ValueId;
 
-constexpr double kComputeNs = 100'000;  // runtime.md 1: above, a task is worth a hop to the pool
-constexpr double kUsualUnits = 65'536;  // units of work of a call whose size is not known: a picture of 256 x 256
+namespace {
 
-struct NativeCost {
-  std::string_view name;
-  double ns, ns_per_unit;
-};
-constexpr NativeCost kNatives[] = {
-#define NATIVE(name, arguments, cost_ns, cost_ns_per_unit) {#name, cost_ns, cost_ns_per_unit},
-#include "runtime/abi/runtime_symbols.def"
-};
+constexpr float kScalarNs = 0.5f, kVectorNs = 0.12f, kMathNs = 1.5f, kAllocateNs = 20, kTextNs = 80, kTaskNs = 20;
+constexpr float kComputeNs = 100'000;     // above this a task goes to the pool
+constexpr float kUnitsAssumed = 100'000;  // of a task whose extents are open, where only the class is wanted
 
 struct Cost {
-  double ns = 0, per_unit = 0;  // a unit is one element, byte or item of the largest input whose size is not known
+  float fixed = 0, per_unit = 0;
+  Cost& operator+=(const Cost& other) {
+    fixed += other.fixed;
+    per_unit += other.per_unit;
+    return *this;
+  }
 };
 
-// Priors, measured on no machine in particular: the runtime corrects them.
-double OperationNs(OpKind kind) {
-  if (ir::IsMath(kind)) return 4;
-  switch (kind) {
-    case OpKind::kParam:
-    case OpKind::kScalar:
-    case OpKind::kConstant:
-    case OpKind::kSlot:
-      return 0;
-    case OpKind::kDiv:
-    case OpKind::kRem:
-    case OpKind::kSqrt:
-      return 1;
-    case OpKind::kText:
-      return 80;
-    case OpKind::kStringFromBytes:
-    case OpKind::kMapGet:
-    case OpKind::kMapKeys:
-    case OpKind::kAnnotate:
-    case OpKind::kMeta:
-      return 50;
-    case OpKind::kBuild:
-    case OpKind::kListBuild:
-    case OpKind::kListFilter:
-    case OpKind::kListMake:
-    case OpKind::kListOfTensor:
-    case OpKind::kTensorOfList:
-      return 30;
-    default:
-      return 0.3;
+Cost OfNative(std::string_view symbol) {
+  struct Row {
+    std::string_view name;
+    float cost_ns, cost_ns_per_unit;
+  };
+  static constexpr Row kRows[] = {
+#define NATIVE(name, arguments, cost_ns, cost_ns_per_unit) {#name, cost_ns, cost_ns_per_unit},
+#include "runtime/abi/runtime_symbols.def"
+  };
+  for (const Row& row : kRows) {
+    if (row.name == symbol) return {row.cost_ns, row.cost_ns_per_unit};
   }
+  return {kComputeNs, 0};
 }
 
-class Estimator {
+class BodyCost {
  public:
-  Estimator(const ir::Program& program, const ir::Body& body) : program_(program), body_(body) {}
-
-  Cost OfBlock(ir::BlockId block) const {
-    Cost sum;
-    for (const ValueId id : body_[block].ops) {
-      const Cost cost = OfOp(body_[id]);
-      sum.ns += cost.ns;
-      sum.per_unit += cost.per_unit;
-    }
-    return sum;
+  BodyCost(const ir::Program& program, const ir::Body& body) : program_(program), body_(body) {}
+  Cost OfBlock(BlockId block, bool in_tensor_loop) const {
+    Cost cost;
+    for (const ValueId id : body_[block].ops) cost += OfOp(body_[id], in_tensor_loop);
+    return cost;
   }
 
  private:
-  Cost OfOp(const ir::Op& op) const {
-    Cost cost{OperationNs(op.kind), 0};
-    switch (op.kind) {
-      case OpKind::kBuild:
-      case OpKind::kReduce:
-      case OpKind::kFold:
-      case OpKind::kListBuild:
-      case OpKind::kListFilter:
-        return Loop(op, cost);
-      case OpKind::kIf: {
-        const Cost a = OfBlock(op.blocks[0]), b = OfBlock(op.blocks[1]);
-        return {cost.ns + std::max(a.ns, b.ns), std::max(a.per_unit, b.per_unit)};
-      }
-      case OpKind::kStringFromBytes:
-      case OpKind::kListOfTensor:
-      case OpKind::kTensorOfList:
-        cost.per_unit = 1;
-        return cost;
-      case OpKind::kNative:
-        for (const NativeCost& native : kNatives) {
-          if (native.name == program_.natives[op.imm]) return {native.ns, native.ns_per_unit};
-        }
-        return {1000, 1};
-      default:
-        return cost;  // of fail_if: its message is written once, and then time does not matter
+  Cost OfOp(const ir::Op& op, bool in_tensor_loop) const {
+    if (IsLoop(op.kind)) return OfLoop(op);
+    if (!op.blocks.empty()) {
+      Cost arms;
+      for (const BlockId block : op.blocks) arms += OfBlock(block, in_tensor_loop);
+      return arms;
     }
+    if (op.kind == OpKind::kNative) return OfNative(program_.natives[op.imm]);
+    if (op.kind == OpKind::kText || op.kind == OpKind::kMeta || op.kind == OpKind::kAnnotate) return {kTextNs, 0};
+    if (op.kind == OpKind::kTensorOfList || op.kind == OpKind::kListOfTensor || op.kind == OpKind::kListMake)
+      return {kAllocateNs, kScalarNs};
+    if (op.kind >= OpKind::kExp && op.kind <= OpKind::kPow) return {kMathNs, 0};
+    return {in_tensor_loop ? kVectorNs : kScalarNs, 0};
   }
 
-  // Extents that are not constant count as units, all of one loop together as one.
-  Cost Loop(const ir::Op& op, const Cost& own) const {
-    double times = 1;
+  // Loops of open extents count per unit: a unit is an element of what the task reads (lower/work.h).
+  Cost OfLoop(const ir::Op& op) const {
+    Cost inner;
+    for (const BlockId block : op.blocks) inner += OfBlock(block, IsTensorLoop(op.kind));
+    float known = 1;
     bool is_open = false;
-    const size_t counters = op.kind == OpKind::kBuild ? op.args.size() : 1;
-    for (size_t i = 0; i < counters; ++i) {
+    for (size_t i = 0; i < (op.kind == OpKind::kBuild ? op.args.size() : 1); ++i) {
       const ir::Op& extent = body_[op.args[i]];
-      if (extent.kind == OpKind::kScalar) {
-        times *= static_cast<double>(extent.imm);
-      } else {
+      if (extent.kind == OpKind::kScalar)
+        known *= static_cast<float>(extent.imm);
+      else
         is_open = true;
-      }
     }
-    Cost each;
-    for (const ir::BlockId block : op.blocks) {
-      const Cost cost = OfBlock(block);
-      each.ns += cost.ns;
-      each.per_unit += cost.per_unit;
-    }
-    if (is_open) return {own.ns, times * (each.ns + each.per_unit)};
-    return {own.ns + times * each.ns, times * each.per_unit};
+    Cost cost{kAllocateNs, 0};
+    if (is_open)
+      cost.per_unit = (inner.fixed + inner.per_unit) * known;
+    else
+      cost += {inner.fixed * known, inner.per_unit * known};
+    return cost;
   }
 
   const ir::Program& program_;
@@ -132,13 +94,13 @@ class Estimator {
 
 }  // namespace
 
-void EstimateCosts(ir::Program& program) {
+void EstimateCost(ir::Program& program) {
   for (ir::Task& task : program.tasks) {
     if (task.body.empty()) continue;
-    const Cost cost = Estimator(program, task.body).OfBlock(ir::BlockId{0});
-    task.cost_ns = static_cast<float>(20 + cost.ns);
-    task.cost_ns_per_unit = static_cast<float>(cost.per_unit);
-    task.compute = task.kind == ir::TaskKind::kRun && task.cost_ns + task.cost_ns_per_unit * kUsualUnits > kComputeNs;
+    const Cost cost = BodyCost(program, task.body).OfBlock(BlockId{0}, false);
+    task.cost_ns = kTaskNs + cost.fixed;
+    task.cost_ns_per_unit = cost.per_unit;
+    task.compute = task.cost_ns + kUnitsAssumed * task.cost_ns_per_unit > kComputeNs;
   }
 }
 

@@ -1,39 +1,42 @@
 #include "compiler/passes/passes.h"
 
+#include <array>
+
 #include "compiler/ir/verify.h"
 #include "runtime/base/check.h"
 
 namespace wf::passes {
 namespace {
 
-struct Pass {
+struct Row {
+  PassInfo info;
   void (*run)(ir::Program&);
-  const char* name;
 };
-constexpr Pass kPasses[] = {
-#define PASS(function, name) {function, name},
+constexpr std::array kRows = {
+#define PASS(function, flag, help) Row{{flag, help}, &function},
 #include "compiler/passes/passes.def"
 #undef PASS
 };
+constexpr auto kInfos = [] {
+  std::array<PassInfo, kRows.size()> infos;
+  for (size_t i = 0; i < kRows.size(); ++i) infos[i] = kRows[i].info;
+  return infos;
+}();
 
 }  // namespace
 
-void RunPasses(ir::Program& program, const Options& options) {
-  for (const Pass& pass : kPasses) {
-    const base::CheckContext context(pass.name);
-    pass.run(program);
-    if (options.verify) {
-      const std::optional<std::string> broken = ir::Verify(program);
-      WF_CHECK(!broken, broken.value_or(""));
-    }
-    if (options.after) options.after(pass.name, program);
-  }
-}
+std::span<const PassInfo> AllPasses() { return kInfos; }
 
-std::vector<std::string_view> PassNames() {
-  std::vector<std::string_view> names;
-  for (const Pass& pass : kPasses) names.emplace_back(pass.name);
-  return names;
+void Run(ir::Program& program, const std::function<void(std::string_view, const ir::Program&)>& after) {
+  for (const Row& row : kRows) {
+    const base::CheckContext context(row.info.flag.data());
+    row.run(program);
+#ifndef NDEBUG
+    const auto broken = ir::Verify(program);
+    WF_CHECK(!broken.has_value(), *broken);
+#endif
+    if (after) after(row.info.flag, program);
+  }
 }
 
 }  // namespace wf::passes

@@ -1,30 +1,30 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "compiler/ir/ir.h"
 
 namespace wf::passes {
 
-struct Options {
-  bool verify = false;                                                        // after each pass; a broken rule is a bug and aborts
-  std::function<void(std::string_view pass, const ir::Program&)> after = {};  // --dump-after
+struct PassInfo {
+  std::string_view flag, help;
 };
+std::span<const PassInfo> AllPasses();  // in the order in which they run
 
-// All passes, in order. Cost: linear in the program, but for what fusion writes twice (bounded).
-void RunPasses(ir::Program& program, const Options& options = {});
-// The names of passes.def.
-std::vector<std::string_view> PassNames();
+// Runs every pass. `after` is called with the flag of each when it is done, for --dump-after; it may be empty.
+// A pass that breaks the program's rules is our bug: WF_CHECK.
+void Run(ir::Program& program, const std::function<void(std::string_view flag, const ir::Program&)>& after = {});
 
-// Each alone.
+// The passes themselves: docs/ir.md says what a program may look like before and after.
 void Fold(ir::Program& program);
+void Fuse(ir::Program& program);
 void RemoveDead(ir::Program& program);
 void ProveRanges(ir::Program& program);
-void Fuse(ir::Program& program);
-void Hoist(ir::Program& program);
 void ExpandMath(ir::Program& program);
-void EstimateCosts(ir::Program& program);
+void Hoist(ir::Program& program);
+void EstimateCost(ir::Program& program);
 void FormStrands(ir::Program& program);
 
 }  // namespace wf::passes

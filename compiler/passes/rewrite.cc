@@ -10,6 +10,12 @@ namespace wf::passes {
 using ir::OpKind;
 using ir::ValueId;
 
+bool IsTensorLoop(OpKind kind) { return kind == OpKind::kBuild || kind == OpKind::kReduce; }
+
+bool IsLoop(OpKind kind) {
+  return IsTensorLoop(kind) || kind == OpKind::kFold || kind == OpKind::kListBuild || kind == OpKind::kListFilter;
+}
+
 bool IsSticky(OpKind kind) {
   return kind == OpKind::kCheckIndex || kind == OpKind::kCheckDivisor || kind == OpKind::kStickyIf || kind == OpKind::kTensorOfList;
 }

@@ -51,6 +51,8 @@ void RewriteBodies(ir::Program& program) {
   }
 }
 
+bool IsTensorLoop(ir::OpKind kind);  // build, reduce
+bool IsLoop(ir::OpKind kind);        // those, fold, list_build, list_filter: the blocks run once per element
 // Has no effect and no failure, and gives the same value wherever it stands; blocks not looked into.
 bool IsPure(ir::OpKind kind);
 bool IsSticky(ir::OpKind kind);  // may set a sticky failure and does nothing else

@@ -1,58 +1,52 @@
+// A strand is a chain of tasks that the pool runs as one piece of work: each is the sole successor of, and waits only for, the one before,
+// in its region and cost class. It may end in a model call, whose row is then submitted from the pool (runtime/abi/verify holds the same
+// rules).
+
 #include <algorithm>
-#include <vector>
+#include <set>
 
 #include "compiler/passes/passes.h"
 
 namespace wf::passes {
 namespace {
 
+using ir::Task;
 using ir::TaskId;
+using ir::TaskKind;
 
-size_t Index(TaskId id) { return static_cast<size_t>(id); }
+// The tasks of this region that `task` waits for.
+std::set<TaskId> WaitsFor(const ir::Program& program, const Task& task) {
+  std::set<TaskId> waits(task.after.begin(), task.after.end());
+  for (const TaskId other : program[task.region].tasks) {
+    const ir::SlotId out = program[other].out;
+    if (out == ir::SlotId::kNone) continue;
+    const auto reads = [&](const std::vector<ir::SlotId>& slots) { return std::find(slots.begin(), slots.end(), out) != slots.end(); };
+    if (reads(task.in) || reads(task.settled)) waits.insert(other);
+  }
+  return waits;
+}
 
-// Per task: the tasks of its region that it waits for, each once.
-std::vector<std::vector<TaskId>> Predecessors(const ir::Program& program) {
-  std::vector<TaskId> writer(program.slots.size(), TaskId::kNone);
-  for (size_t i = 0; i < program.tasks.size(); ++i) {
-    const ir::SlotId out = program.tasks[i].out;
-    if (out != ir::SlotId::kNone) writer[static_cast<size_t>(out)] = TaskId{static_cast<uint16_t>(i)};
+void FormStrandsOf(ir::Program& program, const ir::Region& region) {
+  std::vector<std::set<TaskId>> waits;
+  for (const TaskId id : region.tasks) waits.push_back(WaitsFor(program, program[id]));
+  for (size_t i = 0; i + 1 < region.tasks.size(); ++i) {
+    const TaskId id = region.tasks[i], next = region.tasks[i + 1];
+    Task& task = program[id];
+    const Task& after = program[next];
+    const auto successors = std::count_if(waits.begin(), waits.end(), [&](const auto& ids) { return ids.contains(id); });
+    const bool is_sole = successors == 1 && waits[i + 1] == std::set<TaskId>{id};
+    const bool goes_on =
+        after.kind == TaskKind::kModel || (after.kind == TaskKind::kRun && after.compute == task.compute && !after.control);
+    const bool is_result = task.out != ir::SlotId::kNone && task.out == region.result;
+    if (task.kind == TaskKind::kRun && !task.control && is_sole && goes_on && !is_result && task.blocking == after.blocking)
+      task.chain = next;
   }
-  std::vector<std::vector<TaskId>> before(program.tasks.size());
-  for (size_t i = 0; i < program.tasks.size(); ++i) {
-    const ir::Task& task = program.tasks[i];
-    std::vector<TaskId>& own = before[i];
-    own = task.after;
-    for (const auto* slots : {&task.in, &task.settled}) {
-      for (const ir::SlotId slot : *slots) {
-        const TaskId from = writer[static_cast<size_t>(slot)];
-        if (from != TaskId::kNone && program[from].region == task.region) own.push_back(from);
-      }
-    }
-    std::sort(own.begin(), own.end());
-    own.erase(std::unique(own.begin(), own.end()), own.end());
-  }
-  return before;
 }
 
 }  // namespace
 
-// A strand is what one hop to the pool runs: each task is the only one that waits for the one before, waits for nothing else, and is of its
-// cost class. A model may end a strand: the pool thread submits its row.
 void FormStrands(ir::Program& program) {
-  const std::vector<std::vector<TaskId>> before = Predecessors(program);
-  std::vector<size_t> successors(program.tasks.size());
-  for (const auto& own : before) {
-    for (const TaskId id : own) ++successors[Index(id)];
-  }
-  for (size_t i = 1; i < program.tasks.size(); ++i) {
-    const TaskId id{static_cast<uint16_t>(i)}, previous{static_cast<uint16_t>(i - 1)};
-    ir::Task &task = program[id], &first = program[previous];
-    first.chain = TaskId::kNone;
-    const bool is_alone = before[i].size() == 1 && before[i][0] == previous && successors[i - 1] == 1;
-    if (!is_alone || first.kind != ir::TaskKind::kRun || first.control || first.blocking || task.control || task.blocking) continue;
-    const bool ends_in_model = task.kind == ir::TaskKind::kModel;
-    if (ends_in_model || (task.kind == ir::TaskKind::kRun && task.compute == first.compute)) first.chain = id;
-  }
+  for (const ir::Region& region : program.regions) FormStrandsOf(program, region);
 }
 
 }  // namespace wf::passes

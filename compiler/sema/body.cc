@@ -71,9 +71,11 @@ std::vector<std::string> Body::VisibleNames() const {
 }
 
 void Body::Leave(size_t mark) {
+  silenced = silenced || env.diag.error_count() != errors_before_;
   for (size_t at = mark; at < visible_.size(); ++at) {
     const LocalId id = visible_[at].second;
-    const bool reported_elsewhere = infos[id].kind == LocalKind::kNode || infos[id].kind == LocalKind::kErr;
+    const LocalKind kind = infos[id].kind;  // an index has to be named, used or not; nodes are reported with the graph
+    const bool reported_elsewhere = kind == LocalKind::kNode || kind == LocalKind::kErr || kind == LocalKind::kIndex;
     if (infos[id].used || silenced || reported_elsewhere || locals[id].name.starts_with('_') || !module.is_root) continue;
     env.Report(locals[id].span, kUnused, {WordFor(infos[id].kind), locals[id].name}).Help("`_` in front of the name silences this");
   }

@@ -24,7 +24,7 @@ struct LocalInfo {
 // Thread: loop-confined.   Borrows: env and module.
 class Body {
  public:
-  Body(Env& env_in, Module& module_in, const ast::Decl* self_in) : env(env_in), module(module_in), self(self_in) {}
+  Body(Env& env_in, Module& module_in, const ast::Decl* self_in) : env(env_in), module(module_in), self(self_in), errors_before_(env_in.diag.error_count()) {}
 
   Env& env;
   Module& module;
@@ -53,6 +53,7 @@ class Body {
  private:
   std::vector<std::pair<std::string, LocalId>> visible_;
   uint32_t next_symbol_ = 0;
+  const size_t errors_before_;  // a body with mistakes gets no warnings about unused names
 };
 
 // A mark in the visible names, left at the end of the scope.

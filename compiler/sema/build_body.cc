@@ -14,23 +14,56 @@ uint32_t BuildContext::LineOf(const Span& span) const {
   return sources->PositionOf(span.file, span.begin).line;
 }
 
+// Chains of operators lean to the left and may be thousands long, so they are walked up and not down.
 ValueId BodyWriter::Write(const Expr& expr) {
+  std::vector<const Expr*> chain;
+  const Expr* first = &expr;
+  const auto is_link = [&](const Expr& link) {
+    const bool is_operator = link.kind == ExprKind::kBinary || link.kind == ExprKind::kAnd || link.kind == ExprKind::kOr;
+    return is_operator && link.type->kind != TypeKind::kNever && (outer_ == nullptr || !outer_->CutSlot(link));
+  };
+  for (; is_link(*first); first = first->args[0].get()) chain.push_back(first);
+  ++nesting_;
+  ValueId value = WriteOne(*first);
+  for (size_t i = chain.size(); i-- > 0;) {
+    const uint32_t outer_line = EnterLine(*chain[i]);
+    value = WriteOperator(*chain[i], value);
+    BindFresh(chain[i]->fresh, value, chain[i]->type);
+    b_.set_line(outer_line);
+  }
+  --nesting_;
+  return value;
+}
+
+// The line of what is written next; the line to go back to.
+uint32_t BodyWriter::EnterLine(const Expr& expr) {
   const uint32_t outer_line = b_.line();
   if (const uint32_t line = c_.LineOf(expr.span); line != 0) b_.set_line(line);
+  return outer_line;
+}
+
+// Counts what was written since the last call; true when there is too much of it, or too deep.
+bool BodyWriter::IsTooLarge(const Expr& expr) {
   const size_t written = b_.body().ops.size() - counted_;
   c_.ops_left -= std::min(c_.ops_left, written);
   counted_ += written;
+  if (nesting_ > kMaxNesting) c_.ops_left = 0;
+  if (c_.ops_left == 0 && c_.too_large == nullptr) c_.too_large = &expr.span;
+  return c_.ops_left == 0;
+}
+
+ValueId BodyWriter::WriteOne(const Expr& expr) {
+  const uint32_t outer_line = EnterLine(expr);
   ValueId value = ValueId::kNone;
-  if (c_.ops_left == 0) {
-    if (c_.too_large == nullptr) c_.too_large = &expr.span;
-    value = expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
+  if (IsTooLarge(expr)) {
+    if (expr.type->kind != TypeKind::kNever) value = Zero(TypeOf(expr.type));
   } else if (expr.type->kind == TypeKind::kNever) {
     WriteNever(expr);
   } else if (const auto slot = outer_ != nullptr ? outer_->CutSlot(expr) : std::nullopt) {
     value = b_.Slot(*slot);
   } else {
     std::vector<bool> done(expr.checks.size(), false);
-    const bool reads_args_first = expr.kind == ExprKind::kBinary || expr.kind == ExprKind::kCallFn || expr.kind == ExprKind::kBuiltin;
+    const bool reads_args_first = expr.kind == ExprKind::kCallFn || expr.kind == ExprKind::kBuiltin;
     if (!reads_args_first) WriteChecksOf(expr, done, false);
     value = WriteKind(expr);
     if (!reads_args_first) WriteChecksOf(expr, done, true);
@@ -38,6 +71,16 @@ ValueId BodyWriter::Write(const Expr& expr) {
   if (value != ValueId::kNone) BindFresh(expr.fresh, value, expr.type);
   b_.set_line(outer_line);
   return value;
+}
+
+// kBinary, kAnd, kOr, its first operand written already.
+ValueId BodyWriter::WriteOperator(const Expr& expr, ValueId first) {
+  if (first == ValueId::kNone || IsTooLarge(expr)) return Zero(TypeOf(expr.type));
+  if (expr.kind != ExprKind::kBinary) return WriteLazy(expr, first);
+  const ValueId second = Write(*expr.args[1]);
+  if (second == ValueId::kNone) return Zero(TypeOf(expr.type));
+  WriteChecks(expr.checks, 7004);
+  return WriteBinary(expr, first, second);
 }
 
 bool BodyWriter::WriteArgs(const Expr& expr, std::vector<ValueId>& args) {
@@ -89,9 +132,6 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
       return WriteReduce(expr);
     case ExprKind::kIndex:
       return WriteIndex(expr);
-    case ExprKind::kAnd:
-    case ExprKind::kOr:
-      return WriteLazy(expr);
     case ExprKind::kCoalesce:
       return WriteCoalesce(expr);
     case ExprKind::kCallFn:
@@ -123,9 +163,6 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
       return b_.Emit(OpKind::kListMake, TypeOf(expr.type), args);
     case ExprKind::kUnary:
       return WriteUnary(expr, args[0]);
-    case ExprKind::kBinary:
-      WriteChecks(expr.checks, 7004);
-      return WriteBinary(expr, args[0], args[1]);
     case ExprKind::kConvert:
       return Map(args, [&](const std::vector<ValueId>& x) { return b_.Convert(x[0], expr.type->dtype); });
     case ExprKind::kMapIndex:
@@ -213,6 +250,8 @@ void BodyWriter::WriteNever(const Expr& expr) {
 
 ValueId BodyWriter::WriteIfFrom(const Expr& expr, size_t first) {
   if (first + 1 == expr.args.size()) return Write(*expr.args[first]);
+  if (b_.depth() > kMaxNesting) c_.ops_left = 0;  // a long chain of `else if` nests
+  if (IsTooLarge(expr)) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
   const Expr &condition_expr = *expr.args[first], &then_expr = *expr.args[first + 1];
   const ValueId condition = Write(condition_expr);
   if (condition == ValueId::kNone) return ValueId::kNone;

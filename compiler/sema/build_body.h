@@ -17,7 +17,7 @@ struct BuildContext {
   ir::Program& out;
   const source::SourceMap* sources = nullptr;   // null: lines are 0
   source::FileId root = source::FileId::kNone;  // the file whose lines count
-  size_t ops_left = 2'000'000;                  // of the whole program
+  size_t ops_left = 250'000;                    // of the whole program
   const Span* too_large = nullptr;              // where they ran out
   uint32_t LineOf(const Span& span) const;      // 0 for other files
   std::vector<int64_t> constants = {};          // Program::consts to ir constants, -1 not yet
@@ -39,6 +39,8 @@ class Outer {
 // Thread: loop-confined.   Borrows: all constructor references.   Bounds: ops_left of the context; past it, values are zeros.
 class BodyWriter {
  public:
+  static constexpr size_t kMaxNesting = 400;  // of expressions, functions written into functions counted
+
   BodyWriter(BuildContext& context, ir::Body& body, Outer* outer) : c_(context), b_(context.out, body), outer_(outer) { frame_ = &root_; }
   ir::Builder& builder() { return b_; }
 
@@ -72,7 +74,11 @@ class BodyWriter {
   };
   using Indices = std::vector<ir::ValueId>;
 
+  ir::ValueId WriteOne(const Expr& expr);
+  ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteKind(const Expr& expr);
+  uint32_t EnterLine(const Expr& expr);
+  bool IsTooLarge(const Expr& expr);
   bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
   ir::ValueId Zero(ir::TypeId type);
   void WriteNever(const Expr& expr);
@@ -84,7 +90,7 @@ class BodyWriter {
   ir::ValueId Arithmetic(BinaryOp op, ir::ValueId a, ir::ValueId b);
   ir::ValueId Equal(ir::ValueId a, ir::ValueId b);
   ir::ValueId EqualLists(ir::ValueId a, ir::ValueId b);
-  ir::ValueId WriteLazy(const Expr& expr);
+  ir::ValueId WriteLazy(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteCoalesce(const Expr& expr);
   ir::ValueId WriteBlock(const Expr& expr);
   ir::ValueId WriteCall(const Expr& expr);
@@ -134,7 +140,7 @@ class BodyWriter {
   Outer* outer_;
   Frame root_;
   Frame* frame_;
-  size_t tensor_depth_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
+  size_t tensor_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
 };
 
 template <typename F>

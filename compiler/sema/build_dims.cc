@@ -22,9 +22,7 @@ std::optional<ValueId> BodyWriter::SolveAt(ValueId value, TypeRef type, const Fr
   if (fresh.axis == FreshSymbol::kWholeValue || type->kind == TypeKind::kScalar) return ToI64(value);
   if (type->kind != TypeKind::kTensor || fresh.axis >= type->dims.size()) return {};
   const ValueId extent = b_.Dim(value, fresh.axis);
-  const std::optional<Dim::Linear> linear = type->dims[fresh.axis].AsLinear();
-  if (!linear || linear->symbol != fresh.symbol || linear->mul == 0) return {};
-  return b_.Binary(OpKind::kDiv, b_.Sub(extent, b_.I64(linear->add)), b_.I64(linear->mul));
+  return b_.Binary(OpKind::kDiv, b_.Sub(extent, b_.I64(fresh.add)), b_.I64(fresh.mul));
 }
 
 std::optional<ValueId> BodyWriter::SymbolValue(const std::string& symbol, Frame* frame) {
@@ -46,7 +44,9 @@ std::optional<ValueId> BodyWriter::SymbolFromParams(const std::string& symbol, F
     if (param.type->kind == TypeKind::kScalar && param.name == symbol && !ir::IsFloat(param.type->dtype)) return ToI64(value->second);
     if (param.type->kind != TypeKind::kTensor) continue;
     for (uint32_t axis = 0; axis < param.type->dims.size(); ++axis) {
-      if (auto solved = SolveAt(value->second, param.type, {.symbol = symbol, .path = {}, .axis = axis})) return solved;
+      const std::optional<Dim::Linear> linear = param.type->dims[axis].AsLinear();
+      if (!linear || linear->symbol != symbol || linear->mul <= 0) continue;
+      return SolveAt(value->second, param.type, {.symbol = symbol, .path = {}, .axis = axis, .mul = linear->mul, .add = linear->add});
     }
   }
   return {};

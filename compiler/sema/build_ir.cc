@@ -128,7 +128,7 @@ std::optional<ir::Program> BuildIr(const Program& program, const source::SourceM
     const bool is_full = std::max({out.tasks.size(), out.slots.size(), out.regions.size(), out.nodes.size()}) > kMaxIds;
     if (is_full || c.too_large != nullptr) {
       const Span span = c.too_large != nullptr ? *c.too_large : program.workflows.empty() ? Span{} : program.workflows[0].span;
-      diag.Emit(span, diag::kProgramTooLarge, {is_full ? "60000 tasks" : "2000000 operations"});
+      diag.Emit(span, diag::kProgramTooLarge, {is_full ? "60000 tasks" : "250000 operations, or nests deeper than 400"});
       return std::nullopt;
     }
   }

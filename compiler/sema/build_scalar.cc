@@ -108,10 +108,8 @@ ValueId BodyWriter::EqualLists(ValueId a, ValueId b) {
   return b_.If(same_length, boolean, then, otherwise);
 }
 
-ValueId BodyWriter::WriteLazy(const Expr& expr) {
+ValueId BodyWriter::WriteLazy(const Expr& expr, ValueId first) {
   const bool is_and = expr.kind == ExprKind::kAnd;
-  const ValueId first = Write(*expr.args[0]);
-  if (first == ValueId::kNone) return Zero(TypeOf(expr.type));
   if (b_.IsConstant(first)) return b_.IsConstant(first, is_and) ? Write(*expr.args[1]) : first;
   const ir::BlockId lazy = b_.Open({});
   const ValueId second = Write(*expr.args[1]);

@@ -22,6 +22,18 @@ void ForEachChild(const Expr& expr, const F& f) {
   }
 }
 
+// The expression and all below it, in no order; a loop, since chains of operators are long.
+template <typename F>
+void ForEachInside(const Expr& expr, const F& f) {
+  std::vector<const Expr*> todo{&expr};
+  while (!todo.empty()) {
+    const Expr& next = *todo.back();
+    todo.pop_back();
+    f(next);
+    ForEachChild(next, [&](const Expr& child) { todo.push_back(&child); });
+  }
+}
+
 template <typename F>
 void ForEachExpr(const Stmt& stmt, const F& f) {
   if (stmt.value) f(*stmt.value);
@@ -59,22 +71,18 @@ bool IsCheap(const Expr& expr) {  // writing it again costs nothing
 
 }  // namespace
 
-bool MayWait(const Expr& expr) {
-  if (expr.kind == ExprKind::kCallModel) return true;
-  bool waits = false;
-  ForEachChild(expr, [&](const Expr& child) { waits = waits || MayWait(child); });
-  return waits;
-}
+bool MayWait(const Expr& expr) { return CountModelCalls(expr) > 0; }
 
 size_t CountModelCalls(const Expr& expr) {
-  size_t count = expr.kind == ExprKind::kCallModel;
-  ForEachChild(expr, [&](const Expr& child) { count += CountModelCalls(child); });
+  size_t count = 0;
+  ForEachInside(expr, [&](const Expr& inside) { count += inside.kind == ExprKind::kCallModel; });
   return count;
 }
 
 void CollectReads(const Expr& expr, std::set<LocalId>& locals) {
-  if (expr.kind == ExprKind::kLocal) locals.insert(expr.local);
-  ForEachChild(expr, [&](const Expr& child) { CollectReads(child, locals); });
+  ForEachInside(expr, [&](const Expr& inside) {
+    if (inside.kind == ExprKind::kLocal) locals.insert(inside.local);
+  });
 }
 
 Usage FindUsage(const Workflow& workflow) {

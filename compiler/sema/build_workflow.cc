@@ -302,7 +302,7 @@ void WorkflowBuilder::AddSymbols(TypeRef type, std::optional<LocalId> local, Slo
   for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
     const std::optional<Dim::Linear> linear = type->dims[axis].AsLinear();
     if (!linear || linear->mul <= 0) continue;
-    const FreshSymbol symbol{.symbol = linear->symbol, .path = {}, .axis = axis};
+    const FreshSymbol symbol{.symbol = linear->symbol, .path = {}, .axis = axis, .mul = linear->mul, .add = linear->add};
     symbols_.try_emplace(linear->symbol, SymbolSource{.local = local, .slot = slot, .type = type, .fresh = symbol});
   }
 }

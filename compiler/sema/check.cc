@@ -35,7 +35,10 @@ std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
   program.types = std::make_unique<Types>();
   Env env{input, diag, program, *program.types, {}, nullptr, {}};
   for (Module* module : CollectModules(env)) {
-    for (const ast::DeclPtr& decl : module->file->decls) CheckDecl(env, *module, *decl);
+    for (const ast::DeclPtr& decl : module->file->decls) {
+      const diag::Emitter::Muted muted(diag, decl->has_errors);
+      CheckDecl(env, *module, *decl);
+    }
   }
   Module& root = env.modules.front();
   ReportUnusedImports(env, root);

@@ -222,7 +222,9 @@ ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where
   blocks.push_back(&expr.otherwise);
   const uint32_t mark = body.NextSymbol();
   std::vector<ExprPtr> values;
-  const TypeRef joined = CheckArms(body, blocks, wanted, where, values);
+  Where arm = where;
+  arm.soft = true;
+  const TypeRef joined = CheckArms(body, blocks, wanted, arm, values);
   if (!sound || joined->kind == TypeKind::kError) return Poison(body, expr.span);
   ExprPtr branch = Make(ExprKind::kIf, joined, expr.span);
   for (size_t i = 0; i < values.size(); ++i) {

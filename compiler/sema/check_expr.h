@@ -21,6 +21,8 @@ struct Origin {
 ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where);
 // The same, made to fit `target`.
 ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& where, const std::optional<Origin>& origin = std::nullopt);
+// For a part of a tuple or a list: as CheckAs, but where.soft leaves extents to whoever joins the whole.
+ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where& where);
 // Makes `expr` fit `target`: T where T? is wanted, a run-time check where a dimension is not provable; reports what does not fit.
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin = std::nullopt);
 // The type that values of both types have: dimensions that differ become `_`, none makes it optional. Null when there is none.

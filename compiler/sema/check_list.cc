@@ -16,7 +16,7 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
   ExprPtr list = Make(ExprKind::kList, types.List(element), expr.span);
   bool sound = true;
   for (const ast::ExprPtr& item : expr.elements) {
-    list->args.push_back(CheckAs(body, *item, element, where));
+    list->args.push_back(CheckPart(body, *item, element, where));
     sound = sound && !IsPoison(*list->args.back());
   }
   if (!sound) return Poison(body, expr.span);
@@ -35,7 +35,7 @@ ExprPtr CheckTypedList(Body& body, const ast::ListExpr& expr, TypeRef wanted, co
   bool sound = true;
   TypeRef element = nullptr;
   for (const ast::ExprPtr& item : expr.elements) {
-    list->args.push_back(CheckAs(body, *item, wanted->element, where));
+    list->args.push_back(CheckPart(body, *item, wanted->element, where));
     const TypeRef type = list->args.back()->type;
     sound = sound && type->kind != TypeKind::kError;
     element = element == nullptr ? type : Join(body, element, type);
@@ -102,7 +102,7 @@ ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const
       const auto at = std::find_if(wanted->fields.begin(), wanted->fields.end(), same);
       if (at != wanted->fields.end()) hint = at->type;
     }
-    values.push_back(hint != nullptr ? CheckAs(body, *field.value, hint, where) : CheckExpr(body, *field.value, nullptr, where));
+    values.push_back(hint != nullptr ? CheckPart(body, *field.value, hint, where) : CheckExpr(body, *field.value, nullptr, where));
     sound = sound && !IsPoison(*values.back());
     fields.push_back({field.label.text, values.back()->type});
   }

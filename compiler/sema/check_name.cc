@@ -6,7 +6,7 @@
 namespace wf::sema {
 namespace {
 
-ExprPtr ReadConst(Body& body, const Entity& entity, const Span& span) {
+ExprPtr ReadConst(const Entity& entity, const Span& span) {
   ExprPtr expr = Make(ExprKind::kConst, entity.type, span);
   expr->index = entity.index;
   return expr;
@@ -14,7 +14,7 @@ ExprPtr ReadConst(Body& body, const Entity& entity, const Span& span) {
 
 // An entity where a value is needed.
 ExprPtr ReadEntity(Body& body, const Entity& entity, const std::string& text, const Span& span) {
-  if (entity.kind == EntityKind::kConst) return ReadConst(body, entity, span);
+  if (entity.kind == EntityKind::kConst) return ReadConst(entity, span);
   body.env.Report(span, kWrongKind, {text, NameOf(entity.kind), "a value"}).Label(entity.span, "declared here");
   return Poison(body, span);
 }

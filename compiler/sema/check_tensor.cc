@@ -199,8 +199,8 @@ std::optional<ReducerIndex> ReadIndex(Body& body, const ast::Subscript& subscrip
     const auto* name = less != nullptr && less->op == ast::BinaryOp::kLt ? ast::DynAs<ast::NameExpr>(*less->left) : nullptr;
     if (name != nullptr) return ReducerIndex{{name->name, name->span}, less->right.get()};
   }
-  body.env.Report(subscript.span, kNoExtent, {std::string(body.env.input.sources.Text(subscript.span))})
-      .Help("between the brackets of a reducer stands an index name, as in `sum[i](x[i])`");
+  body.env.Report(subscript.span, kWrongKind, {std::string(body.env.input.sources.Text(subscript.span)), "no name", "the name of an index"})
+      .Help("as in `sum[i](x[i])`");
   return std::nullopt;
 }
 

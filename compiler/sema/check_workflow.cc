@@ -30,7 +30,7 @@ class WorkflowCheck {
     if (!ended_ && !open_end_ && !decl_.has_errors) {
       env_.Report(decl_.name.span, kMissingReturn, {decl_.name.text}).Help("as in `return (label: text);`");
     }
-    for (size_t i = 0; i < body_.infos.size(); ++i) {
+    for (size_t i = 0; i < body_.infos.size() && sound_; ++i) {
       const bool unused = body_.infos[i].kind == LocalKind::kNode && !body_.infos[i].used && !body_.locals[i].name.starts_with('_');
       if (unused && !body_.silenced) env_.Report(body_.locals[i].span, kUnusedNode, {body_.locals[i].name});
     }
@@ -108,6 +108,7 @@ class WorkflowCheck {
     Stmt stmt;
     stmt.span = let.span;
     stmt.local = body_.Declare(LocalKind::kLet, let.name, value->type);
+    if (ended_) body_.infos[stmt.local].used = true;
     BindIntegerLocal(body_, stmt.local, *value);
     stmt.value = std::move(value);
     Add(std::move(stmt));
@@ -136,7 +137,7 @@ class WorkflowCheck {
     const TypeRef err = types.Record("", {{"code", types.Scalar(DType::kI32)}, {"message", text}, {"node", text}});
     stmt.err_local = body_.Declare(LocalKind::kErr, {"err", declared}, err);
     Where where = At("a fallback", fallback.span);
-    where.may_wait = true;
+    where.may_wait = where.soft = true;
     ExprPtr other = CheckExpr(body_, fallback, IsPoison(*value) ? nullptr : value->type, where);
     if (IsPoison(*value) || IsPoison(*other)) return false;
     const TypeRef joined = Join(body_, value->type, other->type);
@@ -171,6 +172,7 @@ class WorkflowCheck {
     if (node.fallback) sound = Fallback(*node.fallback, node.name.span, value, mark, stmt) && sound;
     const TypeRef known = IsPoison(*value) && written != nullptr ? written : value->type;
     stmt.local = body_.Declare(LocalKind::kNode, node.name, known);
+    if (ended_) body_.infos[stmt.local].used = true;  // said once, for all that never runs
     if (!sound) {
       sound_ = false;
       return;

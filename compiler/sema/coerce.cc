@@ -87,6 +87,13 @@ ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& 
   return Coerce(body, CheckExpr(body, expr, target, where), target, origin);
 }
 
+ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where& where) {
+  if (!where.soft || target->kind == TypeKind::kOptional) return CheckAs(body, expr, target, where);
+  ExprPtr value = CheckExpr(body, expr, target, where);
+  std::vector<DimPair> pairs;
+  return MatchTypes(body.env.types, target, value->type, nullptr, pairs) ? std::move(value) : Coerce(body, std::move(value), target);
+}
+
 TypeRef Join(Body& body, TypeRef a, TypeRef b) {
   Types& types = body.env.types;
   if (a == b) return a;

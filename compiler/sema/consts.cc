@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/base/utf8.h"
+#include "compiler/sema/build_ir.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/json_value.h"
 
@@ -36,8 +38,8 @@ std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::s
 }
 
 ExprPtr LinesOf(Body& body, const std::string& content, const std::string& name, const Span& span) {
-  if (const size_t bad = FirstBadUtf8(content); bad != std::string::npos) {
-    body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(bad) + " is not UTF-8"});
+  if (const auto bad = source::FirstBadByte(content)) {
+    body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(*bad) + " is not UTF-8"});
     return Poison(body, span);
   }
   Types& types = body.env.types;
@@ -56,8 +58,8 @@ ExprPtr JsonOf(Body& body, const std::string& content, const std::string& name, 
     body.env.Report(span, kCannotInfer, {"`json(..)`"}).Help("as in `const TABLE: map<f32> = json(\"" + name + "\");`");
     return Poison(body, span);
   }
-  if (const size_t bad = FirstBadUtf8(content); bad != std::string::npos) {
-    body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(bad) + " is not UTF-8"});
+  if (const auto bad = source::FirstBadByte(content)) {
+    body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(*bad) + " is not UTF-8"});
     return Poison(body, span);
   }
   auto value = ReadJson(content, wanted);
@@ -165,9 +167,12 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
 }
 
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose) {
-  auto value = Simple(env, expr);
-  if (!value) env.Report(expr.span, kNotConstant, {purpose});
-  return value;
+  if (auto value = Simple(env, expr)) return value;
+  ir::Outcome outcome = EvaluateConst(env.program, expr);
+  if (outcome.value) return std::move(outcome.value);
+  const std::string why = outcome.failure ? outcome.failure->message : "it has no value";
+  env.Report(expr.span, kNotConstant, {purpose}).Help(why);
+  return std::nullopt;
 }
 
 ExprPtr MakeConst(Body& body, std::string name, TypeRef type, ir::Value value, const Span& span) {

@@ -297,27 +297,6 @@ class Reader {
 
 Result<ir::Value> ReadJson(std::string_view text, TypeRef type) { return Reader(text).Whole(type); }
 
-size_t FirstBadUtf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
-    const auto tail = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
-    const unsigned first = byte(0);
-    if (first < 0x80) {
-      ++at;
-    } else if (first >= 0xc2 && first < 0xe0 && tail(1)) {
-      at += 2;
-    } else if ((first & 0xf0) == 0xe0 && tail(1) && tail(2) && (first != 0xe0 || byte(1) >= 0xa0) && (first != 0xed || byte(1) < 0xa0)) {
-      at += 3;
-    } else if (first >= 0xf0 && first <= 0xf4 && tail(1) && tail(2) && tail(3) && (first != 0xf0 || byte(1) >= 0x90) &&
-               (first != 0xf4 || byte(1) < 0x90)) {
-      at += 4;
-    } else {
-      return at;
-    }
-  }
-  return std::string_view::npos;
-}
-
 TypeRef TypeOfValue(Types& types, TypeRef type, const ir::Value& value) {
   if (type->kind != TypeKind::kTensor || value.dims.size() != type->dims.size()) return type;
   std::vector<Dim> dims = type->dims;

@@ -13,9 +13,6 @@ namespace wf::sema {
 // `_` takes the extent found. Errors: kInvalidArgument with line and what was wanted.   Cost: one pass.
 base::Result<ir::Value> ReadJson(std::string_view text, TypeRef type);
 
-// Offset of the first byte that is not well-formed UTF-8, or npos.
-size_t FirstBadUtf8(std::string_view text);
-
 // The type with each `_` of a tensor replaced by the extent that `value` has.
 TypeRef TypeOfValue(Types& types, TypeRef type, const ir::Value& value);
 

@@ -65,24 +65,24 @@ struct Evaluator {
     return failed ? 0 : value;
   }
 
-  Wide IntOfNumber(const ast::NumberExpr& number, bool negative) {
+  Wide IntOfNumber(const ast::NumberExpr& number, const ast::Expr& whole, bool negative) {
     std::string text = number.text;
     text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
     const bool hex = text.starts_with("0x");
     uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data() + (hex ? 2 : 0), text.data() + text.size(), value, hex ? 16 : 10);
     if (error != std::errc() || end != text.data() + text.size()) {
-      Report(number, kNumberOutOfRange);
+      Report(whole, kNumberOutOfRange);
       return 0;
     }
-    return InRange(negative ? -static_cast<Wide>(value) : static_cast<Wide>(value), number, kNumberOutOfRange);
+    return InRange(negative ? -static_cast<Wide>(value) : static_cast<Wide>(value), whole, kNumberOutOfRange);
   }
   Wide Int(const ast::Expr& expr) {
     const ast::Expr& bare = Bare(expr);
-    if (const auto* number = ast::DynAs<ast::NumberExpr>(bare)) return IntOfNumber(*number, false);
+    if (const auto* number = ast::DynAs<ast::NumberExpr>(bare)) return IntOfNumber(*number, *number, false);
     if (const auto* unary = ast::DynAs<ast::UnaryExpr>(bare)) {
       const auto* number = ast::DynAs<ast::NumberExpr>(*unary->operand);
-      return number != nullptr ? IntOfNumber(*number, true) : InRange(-Int(*unary->operand), expr, kConstantOverflow);
+      return number != nullptr ? IntOfNumber(*number, *unary, true) : InRange(-Int(*unary->operand), expr, kConstantOverflow);
     }
     std::vector<const ast::BinaryExpr*> chain;
     Wide value = Int(Spine(bare, chain));

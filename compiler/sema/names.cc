@@ -249,7 +249,7 @@ void ReportUnusedImports(Env& env, const Module& module) {
                                    [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; });
   if (damaged) return;
   for (const auto& [name, entity] : module.entities) {
-    if (entity.kind != EntityKind::kModule || entity.used || name.starts_with('_')) continue;
+    if (entity.kind != EntityKind::kModule || entity.used || entity.broken || name.starts_with('_')) continue;
     env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");
   }
 }

@@ -151,6 +151,10 @@ TypeRef ResolveContainer(Body& body, const ast::Type& type, SymbolRule rule) {
   }
   const TypeRef element = ResolveType(body, *type.argument, rule);
   if (element->kind == TypeKind::kError) return element;
+  if (name == "map" && element->kind == TypeKind::kOptional) {  // a look-up may find nothing as it is
+    body.env.Report(type.span, kNestedOptional, {"a value looked up in `map<" + ToString(element) + ">`"});
+    return body.env.types.Error();
+  }
   return name == "list" ? body.env.types.List(element) : body.env.types.Map(element);
 }
 
@@ -256,7 +260,7 @@ TypeRef ResolveType(Body& body, const ast::Type& type, SymbolRule rule) {
   if (type.kind == ast::Type::Kind::kNamed) resolved = ResolveNamed(body, type, rule);
   if (!type.optional || resolved->kind == TypeKind::kError) return resolved;
   if (resolved->kind == TypeKind::kOptional) {
-    body.env.Report(type.span, kNestedOptional, {ToString(resolved) + "?"});
+    body.env.Report(type.span, kNestedOptional, {"`" + ToString(resolved) + "?`"});
     return types.Error();
   }
   return types.Optional(resolved);

@@ -265,11 +265,13 @@ void ReadVersions(Reader& reader, SettingValues& out) {
     const auto count = reader.Integer(1, 1, 1000);
     if (!count) return;
     versions.versions.push_back(*count);
-  } else if (args.size() == 1 && args[0].kind == ast::SettingArg::Kind::kList) {
-    auto list = ReadExtents(reader, args[0]);
-    if (!list) return;
+  } else if (reader.Word(0) == "specific" && args.size() >= 2) {
     versions.policy = WF_SPECIFIC;
-    versions.versions = std::move(*list);
+    for (size_t at = 1; at < args.size(); ++at) {
+      const auto version = reader.Integer(at, 1, UINT32_MAX);
+      if (!version) return;
+      versions.versions.push_back(*version);
+    }
   } else {
     reader.WrongShape(reader.setting().span);
     return;

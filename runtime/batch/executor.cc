@@ -109,7 +109,7 @@ std::optional<Work> Executor::TakeLocked() {
 
 // `low` never occupies the last free thread. `busy`: threads that would be occupied.
 uint8_t Executor::LowestLevel(int busy) const {
-  const int threads = static_cast<int>(threads_.size());
+  const int threads = options_.threads;
   return threads > 1 && busy >= threads ? WF_NORMAL : WF_LOW;
 }
 

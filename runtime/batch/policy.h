@@ -37,10 +37,11 @@ struct Closed {
 };
 
 // Decides which waiting rows run together, and when. Holds no thread, timer or lock: the executor asks, and sleeps until NextDecisionAt().
-// Only rows of one group run together: equal shapes, and equal bytes of the inputs that have no batch axis. Inside a group the higher
-// priority goes first, then the earlier deadline; a row rises one priority per 100 ms waited. Thread: called under the executor's mutex.
-// Owns: groups; rows stay with their requests.   Borrows: clock, cost. Bounds: rows are bounded by credits; a row waits at most its delay
-// plus the runs before it. Cost: Add and Withdraw O(1) unless deadlines or groups differ; Close O(rows waiting).
+// Only rows of one group run together: equal shapes, and equal bytes of the inputs that have no batch axis. Inside a group
+// the higher priority goes first, then the earlier deadline; a row rises one priority per 100 ms waited.
+// Thread: called under the executor's mutex.   Owns: groups; rows stay with their requests.   Borrows: clock, cost.
+// Bounds: rows are bounded by credits; a row waits at most its delay plus the runs before it.
+// Cost: Add and Withdraw O(1) unless deadlines or groups differ; Close O(rows waiting).
 class Policy {
  public:
   Policy(const PolicyOptions& options, const wf_model& model, const CostCurve& cost, const base::Clock& clock);

@@ -14,7 +14,7 @@ struct Strided {
 };
 
 // Copies an array of rank `rank`, both sides strided in elements; runs that are dense on both sides go in one piece.
-void CopyStrided(const Strided& to, const Strided& from, const int64_t* dim, int rank, uint64_t element_bytes) {
+void CopyStrided(const Strided& to, const Strided& from, const int64_t* dim, int rank, int64_t element_bytes) {
   uint64_t run = 1;
   while (rank > 0 && to.stride[rank - 1] == static_cast<int64_t>(run) && from.stride[rank - 1] == static_cast<int64_t>(run))
     run *= static_cast<uint64_t>(dim[--rank]);
@@ -28,8 +28,7 @@ void CopyStrided(const Strided& to, const Strided& from, const int64_t* dim, int
       to_at += index[i] * to.stride[i];
       from_at += index[i] * from.stride[i];
     }
-    std::memcpy(to.data + to_at * static_cast<int64_t>(element_bytes), from.data + from_at * static_cast<int64_t>(element_bytes),
-                run * element_bytes);
+    std::memcpy(to.data + to_at * element_bytes, from.data + from_at * element_bytes, run * static_cast<uint64_t>(element_bytes));
     int axis = rank - 1;
     while (axis >= 0 && ++index[axis] == dim[axis]) index[axis--] = 0;
     if (axis < 0) return;
@@ -71,7 +70,7 @@ Strided RowOf(const wf_tensor& whole, int axis, int64_t index) {
   int to = 0;
   for (int i = 0; i < whole.rank; ++i)
     if (i != axis) row.stride[to++] = whole.stride[i];
-  if (axis >= 0) row.data += index * whole.stride[axis] * abi::DtypeBytes(whole.dtype);
+  if (axis >= 0) row.data += index * whole.stride[axis] * base::DTypeSize(whole.dtype);
   return row;
 }
 
@@ -129,7 +128,7 @@ base::Status Staging::GatherPort(const RowList& rows, int64_t size, uint32_t por
   if (pads) std::memset(static_cast<char*>(block.data) + filled, 0, bytes - filled);
   int64_t index = 0;
   for (const Row* row = rows.first; row != nullptr; row = row->next, ++index) {
-    CopyStrided(RowOf(whole, axis, index), AsStrided(*row->inputs[port]), first.dim, first.rank, abi::DtypeBytes(whole.dtype));
+    CopyStrided(RowOf(whole, axis, index), AsStrided(*row->inputs[port]), first.dim, first.rank, base::DTypeSize(whole.dtype));
     if (axis < 0) break;  // one copy stands for all rows: their bytes are equal
   }
   return {};
@@ -165,7 +164,7 @@ base::Status Staging::Scatter(const RowList& rows, int64_t size) {
       wf_tensor& out = *row->outputs[port];
       out = shape;
       out.data = row->Allocate(bytes == 0 ? 64 : bytes);  // a row without memory has recorded its failure
-      if (out.data != nullptr) CopyStrided(AsStrided(out), RowOf(whole, axis, index), shape.dim, shape.rank, abi::DtypeBytes(shape.dtype));
+      if (out.data != nullptr) CopyStrided(AsStrided(out), RowOf(whole, axis, index), shape.dim, shape.rank, base::DTypeSize(shape.dtype));
     }
   }
   return {};

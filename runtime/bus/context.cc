@@ -17,7 +17,7 @@ std::string_view TextOf(wf_bytes bytes) { return {reinterpret_cast<const char*>(
 std::string_view Copied(Arena& arena, std::string_view text) {
   auto* const copy = static_cast<char*>(arena.Allocate(text.size() + 1, 1));
   if (copy == nullptr) return {};
-  std::memcpy(copy, text.data(), text.size());
+  if (!text.empty()) std::memcpy(copy, text.data(), text.size());
   return {copy, text.size()};
 }
 

@@ -18,8 +18,9 @@ struct Annotation {
   Annotation* next;
 };
 
-// What stands behind a wf_ctx: one job of one request. Generated code sees the head only and calls wf_alloc, wf_fail, wf_meta, wf_annotate
-// and wf_out, which context.cc defines. Thread: the thread that runs the job; the loop before and after.   Owns: arena.   Borrows: bus.
+// What stands behind a wf_ctx: one job of one request. Generated code sees the head only and calls wf_alloc, wf_fail,
+// wf_meta, wf_annotate and wf_out, which context.cc defines.
+// Thread: the thread that runs the job; the loop before and after.   Borrows: bus, arena, instance.
 struct Context {
   wf_ctx head{nullptr};  // first: a wf_ctx* is a Context*
   Bus* bus = nullptr;

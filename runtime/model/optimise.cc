@@ -14,8 +14,7 @@ using base::Result;
 using base::Status;
 using onnx::Op;
 
-constexpr int64_t kMaxFoldedBytes = int64_t{256} << 20;  // of all results that are computed at load
-constexpr int64_t kHeldBytes = 4096;                     // results up to this size stay visible to shape inference
+constexpr int64_t kHeldBytes = 4096;  // results up to this size stay visible to shape inference
 
 class Optimiser {
  public:

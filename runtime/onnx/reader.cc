@@ -22,6 +22,7 @@ using base::Result;
 using base::Status;
 
 constexpr int kOldestOpset = 7, kNewestOpset = 22;
+constexpr int kMaxPorts = 1024;  // inputs, and outputs
 
 struct OperatorRow {
   Op op;
@@ -77,6 +78,7 @@ class Builder {
     skeleton->graph.clear();
     model_.ir_version = proto_.ir_version();
     model_.producer = Printable(proto_.producer_name());
+    for (const pb::FunctionProto& function : proto_.functions()) functions_.insert(function.domain() + '\0' + function.name());
     WF_RETURN_IF_ERROR(ReadOpsets());
     WF_RETURN_IF_ERROR(ReadInitializers(skeleton->pieces));
     WF_RETURN_IF_ERROR(ReadInputs());
@@ -133,6 +135,7 @@ class Builder {
       if (!input.type().tensor_type().has_shape()) return NotBuilt(fmt::format("input `{}` has no shape", port.name));
       const int value = Define(input.name());
       if (value < 0) return Fail(fmt::format("input `{}` is defined twice", port.name));
+      if (model_.graph.inputs.size() >= kMaxPorts) return NotBuilt(fmt::format("more than {} inputs", kMaxPorts));
       model_.graph.inputs.push_back(value);
       model_.signature.inputs.push_back(std::move(port));
     }
@@ -193,10 +196,8 @@ class Builder {
     const std::string where =
         node.name.empty() ? fmt::format("node {} ({})", node.index, op) : fmt::format("node `{}` ({})", node.name, op);
     const bool standard = proto.domain().empty() || proto.domain() == "ai.onnx";
-    for (const pb::FunctionProto& function : proto_.functions()) {
-      if (function.name() == proto.op_type() && function.domain() == proto.domain()) {
-        return NotBuilt(fmt::format("{}: functions defined in the model are not supported; inline them when exporting", where));
-      }
+    if (functions_.count(proto.domain() + '\0' + proto.op_type()) != 0) {
+      return NotBuilt(fmt::format("{}: functions defined in the model are not supported; inline them when exporting", where));
     }
     row = standard ? FindOperator(proto.op_type()) : nullptr;
     if (row != nullptr && model_.opset >= row->since) return Status::Ok();
@@ -310,6 +311,7 @@ class Builder {
   Status ReadOutputs() {
     std::unordered_set<std::string> seen;
     if (graph_.output_size() == 0) return Fail("not an ONNX model: it has no output");
+    if (graph_.output_size() > kMaxPorts) return NotBuilt(fmt::format("more than {} outputs", kMaxPorts));
     for (const pb::ValueInfoProto& output : graph_.output()) {
       Port port;
       WF_RETURN_IF_ERROR(ReadPort(output, "output", port));
@@ -366,6 +368,7 @@ class Builder {
   pb::GraphProto graph_;
   std::unordered_map<std::string, int> values_;  // by the name in the file
   std::unordered_map<std::string, int64_t> other_opsets_;
+  std::unordered_set<std::string> functions_;  // domain, NUL, name
   std::vector<bool> output_has_shape_;
 };
 

@@ -7,6 +7,7 @@ namespace {
 
 constexpr float kUnknownCompute = 200'000, kUnknownInline = 1'000;  // ns, when the plan states no cost
 constexpr int64_t kBarNs = 1'000'000, kBarredForNs = INT64_C(10'000'000'000);
+constexpr int64_t kIncredible = 64;  // times the estimate: rather the loop was off its CPU than the task slow, so it takes two of them
 
 }  // namespace
 
@@ -22,8 +23,14 @@ int64_t Estimates::Prior(const wf_task& task, void* const* frame) const {
 void Estimates::Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool on_loop, base::TimePoint now) {
   Task& entry = tasks_[task];
   const float sample = std::clamp(static_cast<float>(measured_ns) / static_cast<float>(std::max<int64_t>(1, prior_ns)), 0.125F, 8.0F);
+  const int64_t expected_ns = Of(task, prior_ns);
   entry.factor += (sample - entry.factor) / 16;
-  if (!on_loop || measured_ns <= kBarNs) return;
+  if (!on_loop) return;
+  if (++entry.runs % 16 == 0 && entry.strikes > 0) --entry.strikes;
+  if (measured_ns <= kBarNs) return;
+  entry.strikes = static_cast<uint8_t>(entry.strikes + (measured_ns / kIncredible > expected_ns ? 1 : 2));
+  if (entry.strikes < 2) return;
+  entry.strikes = 0;
   if (entry.barred_until == 0) ++barred_;
   entry.barred_until = now + kBarredForNs;
   entry.on_loop = false;

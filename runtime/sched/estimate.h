@@ -34,6 +34,8 @@ class Estimates {
   struct Task {
     float factor = 1;
     bool on_loop = true;
+    uint8_t strikes = 0;  // long runs; two bar the task
+    uint8_t runs = 0;     // timed ones; every 16th forgives a strike
     base::TimePoint barred_until = 0;
   };
   std::vector<Task> tasks_;

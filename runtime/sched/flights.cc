@@ -83,7 +83,7 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
   while (last->chain != WF_NONE && job->n_tasks < Job::kMaxTasks) {
     const uint16_t following = last->chain;
     last = &plan_.tasks[following];
-    if (LiveOf(instance).has_failures && FailedInput(instance, *last) != nullptr) break;   // it reads a failed slot of a region around
+    if (LiveOf(instance).has_failures && FailedInput(instance, *last) != nullptr) break;  // it reads a failed slot of a region around
     if (last->kind == WF_MODEL) {
       const ModelBinding& binding = BindingOf(instance, following);
       if (binding.batcher == nullptr || RunsOnLoop(binding)) break;

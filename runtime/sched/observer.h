@@ -14,7 +14,8 @@ class Observer {
   virtual ~Observer() = default;
   // An attempt of the ENTER `task` in `where` ended by its timeout.
   virtual void OnTimedOut(const bus::Instance& where, uint16_t task, int attempt) = 0;
-  // A model call did not run: late in the queue, or failed by its run; or refused by a full queue, and then `task` is the start of its strand.
+  // A model call did not run: late in the queue, or failed by its run; or refused by a full queue, and then `task` is the start of its
+  // strand.
   virtual void OnModelFailed(const bus::Instance& where, uint16_t task, const bus::Failure& why) = 0;
 };
 

@@ -173,7 +173,7 @@ void EngineCore::BeginAttempt(bus::Entry& entry) {
 }
 
 void EngineCore::FireTimeout(bus::Entry& entry) {
-  const int attempt = entry.back_off.armed() ? entry.attempt : entry.attempt - 1;   // under way, or about to begin
+  const int attempt = entry.back_off.armed() ? entry.attempt : entry.attempt - 1;  // under way, or about to begin
   wheel.Cancel(entry.back_off);
   while (entry.children != nullptr) {
     bus::Instance& child = *entry.children;

@@ -76,7 +76,7 @@ Job* WorkerPool::Pop() {
     aged_at_ = now;
     lists_->Age(now);
   }
-  const bool last_free = threads_.size() > 1 && busy_ + 1 >= static_cast<int>(threads_.size());
+  const bool last_free = options_.threads > 1 && busy_ + 1 >= options_.threads;
   for (int level = WF_HIGH; level <= (last_free && !stopping_ ? WF_NORMAL : WF_LOW); ++level) {
     if (lists_->level[level].empty()) continue;
     pending_.fetch_sub(1, std::memory_order_relaxed);

@@ -19,9 +19,10 @@ struct WorkerPoolOptions {
   void (*on_thread_start)(int index) = nullptr;  // for thread names, omp_set_num_threads(1)
 };
 
-// The compute pool: threads that run strands, three strict priorities, earliest deadline first inside; a job rises one class per 100 ms
-// waited. `low` never occupies the last free thread. Thread: Push thread-safe.   Owns: its threads.   Borrows: clock; jobs, which go back
-// to their loops. Bounds: as many jobs as loops push.   Cost: Push one mutex, O(log waiting); a wake only when a thread sleeps.
+// The compute pool: threads that run strands; three strict priorities, the earliest deadline first inside; a job rises one
+// class per 100 ms waited; `low` never occupies the last free thread.
+// Thread: Push thread-safe.   Owns: its threads.   Borrows: clock; jobs, which go back to their loops.
+// Bounds: as many jobs as loops push.   Cost: Push one mutex, O(log waiting); a wake only when a thread sleeps.
 class WorkerPool final : public JobQueue {
  public:
   WorkerPool(const WorkerPoolOptions& options, const base::Clock& clock);

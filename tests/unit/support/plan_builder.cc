@@ -20,8 +20,10 @@ uint64_t Stir(uint64_t x, uint64_t value) {
 
 int64_t MixOf(uint64_t seed, Kind kind, const char* value) {
   switch (kind) {
-    case Kind::kInt: return static_cast<int64_t>(Stir(seed, *reinterpret_cast<const uint64_t*>(value)));
-    case Kind::kError: return static_cast<int64_t>(Stir(seed, static_cast<uint64_t>(reinterpret_cast<const wf_error*>(value)->code)));
+    case Kind::kInt:
+      return static_cast<int64_t>(Stir(seed, *reinterpret_cast<const uint64_t*>(value)));
+    case Kind::kError:
+      return static_cast<int64_t>(Stir(seed, static_cast<uint64_t>(reinterpret_cast<const wf_error*>(value)->code)));
     case Kind::kTensor: {
       const auto& tensor = *reinterpret_cast<const wf_tensor*>(value);
       for (int64_t i = 0; i < tensor.dim[0]; ++i) seed = Stir(seed, static_cast<uint64_t>(static_cast<const int64_t*>(tensor.data)[i]));
@@ -62,13 +64,21 @@ PlanBuilder* current = nullptr;
 
 struct BodyTable {
   template <int kTask>
-  static wf_code Run(wf_ctx* ctx, void* const* frame) { return PlanBuilder::RunBody(kTask, ctx, frame); }
+  static wf_code Run(wf_ctx* ctx, void* const* frame) {
+    return PlanBuilder::RunBody(kTask, ctx, frame);
+  }
   template <int kTask>
-  static int64_t Pick(wf_ctx* ctx, void* const* frame) { return PlanBuilder::RunPick(kTask, ctx, frame); }
+  static int64_t Pick(wf_ctx* ctx, void* const* frame) {
+    return PlanBuilder::RunPick(kTask, ctx, frame);
+  }
   template <int... kTasks>
-  static constexpr std::array<wf_run_fn, sizeof...(kTasks)> Runs(std::integer_sequence<int, kTasks...>) { return {Run<kTasks>...}; }
+  static constexpr std::array<wf_run_fn, sizeof...(kTasks)> Runs(std::integer_sequence<int, kTasks...>) {
+    return {Run<kTasks>...};
+  }
   template <int... kTasks>
-  static constexpr std::array<wf_pick_fn, sizeof...(kTasks)> Picks(std::integer_sequence<int, kTasks...>) { return {Pick<kTasks>...}; }
+  static constexpr std::array<wf_pick_fn, sizeof...(kTasks)> Picks(std::integer_sequence<int, kTasks...>) {
+    return {Pick<kTasks>...};
+  }
 };
 static constexpr auto kRuns = BodyTable::Runs(std::make_integer_sequence<int, kMostTasks>());
 static constexpr auto kPicks = BodyTable::Picks(std::make_integer_sequence<int, kMostTasks>());
@@ -265,7 +275,8 @@ PlanBuilder::Spec PlanBuilder::SpecOf(const TaskRow& task) const {
     spec.out_kind = slots_[static_cast<size_t>(task.out)].kind;
   }
   const int entering = regions_[static_cast<size_t>(task.region)].entering;
-  if (entering >= 0 && tasks_[static_cast<size_t>(entering)].row.kind == WF_EACH) spec.element_offset = element_offsets_[static_cast<size_t>(task.region)];
+  if (entering >= 0 && tasks_[static_cast<size_t>(entering)].row.kind == WF_EACH)
+    spec.element_offset = element_offsets_[static_cast<size_t>(task.region)];
   return spec;
 }
 
@@ -314,7 +325,8 @@ void PlanBuilder::EmitRegions() {
     const RegionRow& region = regions_[id];
     auto& waits = lists_.emplace_back(region.tasks.size(), uint16_t{0});
     for (const int task : region.tasks)
-      for (const int next : tasks_[static_cast<size_t>(task)].next) ++waits[static_cast<size_t>(task_ids_[static_cast<size_t>(next)] - first_task)];
+      for (const int next : tasks_[static_cast<size_t>(task)].next)
+        ++waits[static_cast<size_t>(task_ids_[static_cast<size_t>(next)] - first_task)];
     wf_region row{};
     row.waits = waits.data();
     row.frame_bytes = frame_bytes_[id];
@@ -391,8 +403,10 @@ const wf_plan& PlanBuilder::Finish(bool with_strands) {
 
 int64_t PlanBuilder::Mix(const Spec& spec, void* const* frame) {
   auto mix = static_cast<uint64_t>(spec.body.salt) * UINT64_C(0x2545f4914f6cdd1d) + 1;
-  for (const Input& input : spec.in) mix = static_cast<uint64_t>(MixOf(mix, input.kind, static_cast<const char*>(frame[input.hops]) + input.offset));
-  if (spec.element_offset != 0) mix = Stir(mix, *reinterpret_cast<const uint64_t*>(static_cast<const char*>(frame[0]) + spec.element_offset));
+  for (const Input& input : spec.in)
+    mix = static_cast<uint64_t>(MixOf(mix, input.kind, static_cast<const char*>(frame[input.hops]) + input.offset));
+  if (spec.element_offset != 0)
+    mix = Stir(mix, *reinterpret_cast<const uint64_t*>(static_cast<const char*>(frame[0]) + spec.element_offset));
   return static_cast<int64_t>(mix >> 8);
 }
 

@@ -10,14 +10,14 @@
 
 namespace wf::test {
 
-enum class Kind : uint8_t { kInt, kTensor, kList, kError };   // i64, i64[w], list<i64>, {code, message, node}
+enum class Kind : uint8_t { kInt, kTensor, kList, kError };  // i64, i64[w], list<i64>, {code, message, node}
 
 // What a body of a built plan does: mixes everything that it reads into one number, and perhaps fails.
 struct Body {
   int64_t salt = 0;
-  int64_t fail_modulus = 0, fail_at = 0;   // fails with fail_code when mix % fail_modulus == fail_at; modulus 0: never
+  int64_t fail_modulus = 0, fail_at = 0;  // fails with fail_code when mix % fail_modulus == fail_at; modulus 0: never
   wf_code fail_code = 100001;
-  int64_t arms = 0;                        // pick: mix % arms; 0: not a pick
+  int64_t arms = 0;  // pick: mix % arms; 0: not a pick
 };
 
 struct RunOptions {
@@ -27,29 +27,30 @@ struct RunOptions {
   std::vector<int> after = {};
 };
 
-// Builds plans of any shape for tests: regions, slots and tasks by handle, edges from what is read. Bodies are deterministic functions of their inputs.
-// Only one built plan may be alive at a time: bodies are compiled functions that look their work up in it.
+// Builds plans of any shape for tests: regions, slots and tasks by handle, edges from what is read. Bodies are deterministic functions of
+// their inputs. Only one built plan may be alive at a time: bodies are compiled functions that look their work up in it.
 class PlanBuilder {
  public:
   PlanBuilder();
   ~PlanBuilder();
 
-  int Region(int parent = -1);                               // arms of one SELECT: made one after another
+  int Region(int parent = -1);  // arms of one SELECT: made one after another
   int Slot(int region, Kind kind);
   int Run(int region, std::vector<int> in, int out, const RunOptions& options = {});
   int Model(int region, int model, int in, int out, int policy = -1, std::vector<int> after = {});
   int Enter(int region, int target, std::vector<int> in, int out, int policy = -1, std::vector<int> after = {});
-  int Select(int region, int first_arm, int arms, std::vector<int> in, int out, const RunOptions& options);   // picks mix % options.body.arms
-  int Each(int region, int body, std::vector<int> in, int out, const RunOptions& options, int window);        // mix % arms elements
+  int Select(int region, int first_arm, int arms, std::vector<int> in, int out,
+             const RunOptions& options);                                                                // picks mix % options.body.arms
+  int Each(int region, int body, std::vector<int> in, int out, const RunOptions& options, int window);  // mix % arms elements
   int Return(int region, std::vector<int> in, std::vector<int> after = {});
   void SetResult(int region, int slot);
-  void SetFallback(int region, int fallback);                // the fallback's first slot is made here; returns through FirstSlot
+  void SetFallback(int region, int fallback);  // the fallback's first slot is made here; returns through FirstSlot
   int FirstSlot(int region) const;
   int Policy(const wf_policy& policy);
   int AddModel(bool batched);
   void Workflow(int root, std::vector<int> in, std::vector<int> out, int64_t timeout_ns = 0);
 
-  const wf_plan& Finish(bool with_strands);                  // valid while the builder lives
+  const wf_plan& Finish(bool with_strands);  // valid while the builder lives
 
   uint16_t TaskOf(int handle) const { return task_ids_[static_cast<size_t>(handle)]; }
   uint16_t SlotOf(int handle) const { return slot_ids_[static_cast<size_t>(handle)]; }
@@ -80,7 +81,7 @@ class PlanBuilder {
     uint32_t out_offset = 0;
     uint16_t out_slot = 0;
     Kind out_kind = Kind::kInt;
-    uint32_t element_offset = 0;   // of the body's index; 0: none
+    uint32_t element_offset = 0;  // of the body's index; 0: none
     int element_hops = 0;
     Body body;
   };

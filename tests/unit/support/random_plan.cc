@@ -10,7 +10,8 @@ struct Value {
 
 class Generator {
  public:
-  Generator(PlanBuilder& builder, std::mt19937_64& random, const RandomPlanOptions& options) : builder_(builder), random_(random), options_(options) {}
+  Generator(PlanBuilder& builder, std::mt19937_64& random, const RandomPlanOptions& options)
+      : builder_(builder), random_(random), options_(options) {}
 
   void Root() {
     const int root = builder_.Region();
@@ -143,7 +144,7 @@ class Generator {
       const int arm = builder_.Region(region);
       const int value = Summary(arm, known, {});
       builder_.Return(arm, {value});
-      options.body.arms = static_cast<int64_t>(2 + Below(4));   // arm 0 returns, others pass
+      options.body.arms = static_cast<int64_t>(2 + Below(4));  // arm 0 returns, others pass
       handle = builder_.Select(region, arm, 1, All(known), -1, options);
     } else {
       options.body.fail_modulus = options.body.fail_modulus == 0 ? 0 : 5;

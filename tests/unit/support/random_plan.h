@@ -8,7 +8,7 @@
 namespace wf::test {
 
 struct RandomPlanOptions {
-  int most_nodes = 6;      // of a region
+  int most_nodes = 6;  // of a region
   int most_depth = 3;
   bool with_models = true, with_timeouts = true, with_fan_out = true;
 };

@@ -93,7 +93,8 @@ abi::Outcome Oracle::Run(const std::vector<int64_t>& inputs, uint64_t sample, co
     return abi::PlanFailure{};
   };
   abi::Outcome outcome = abi::Interpret(plan_, workflow, frame, sample, hooks);
-  for (int i = 0; out != nullptr && outcome.failure.code == 0 && i < workflow.n_out; ++i) out->push_back(ReadValue(plan_, workflow.out[i].slot, frame));
+  for (int i = 0; out != nullptr && outcome.failure.code == 0 && i < workflow.n_out; ++i)
+    out->push_back(ReadValue(plan_, workflow.out[i].slot, frame));
   return outcome;
 }
 

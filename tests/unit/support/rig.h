@@ -39,7 +39,7 @@ class TestMemory final : public bus::Memory {
  public:
   void* Take(size_t bytes) noexcept override;
   void Give(void* chunk, size_t bytes) noexcept override;
-  std::function<bool()> refuses;   // null: never
+  std::function<bool()> refuses;  // null: never
   int64_t takes = 0, held_bytes = 0, refused = 0;
 };
 
@@ -54,9 +54,11 @@ class FakeModel final : public batch::Runnable {
   int instance_count() const override { return static_cast<int>(buffers_.size()); }
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override;
 
-  static int64_t Value(int64_t x, int64_t version) { return static_cast<int64_t>(static_cast<uint64_t>(x) * 31 + static_cast<uint64_t>(version)); }
-  std::function<bool()> fails;     // null: never
-  std::vector<int64_t> run_rows;   // of each run; not with several threads
+  static int64_t Value(int64_t x, int64_t version) {
+    return static_cast<int64_t>(static_cast<uint64_t>(x) * 31 + static_cast<uint64_t>(version));
+  }
+  std::function<bool()> fails;    // null: never
+  std::vector<int64_t> run_rows;  // of each run; not with several threads
 
  private:
   const wf_model& row_;
@@ -71,8 +73,8 @@ uint64_t PathOfInstance(const bus::Instance& instance);
 class Recorder final : public sched::Observer {
  public:
   struct Decisions {
-    std::map<std::tuple<uint64_t, uint16_t, int>, wf_code> timeouts;   // path, task, attempt
-    std::map<std::pair<uint64_t, uint16_t>, wf_code> models;           // path, task
+    std::map<std::tuple<uint64_t, uint16_t, int>, wf_code> timeouts;  // path, task, attempt
+    std::map<std::pair<uint64_t, uint16_t>, wf_code> models;          // path, task
   };
   void OnTimedOut(const bus::Instance& where, uint16_t task, int attempt) override;
   void OnModelFailed(const bus::Instance& where, uint16_t task, const bus::Failure& why) override;
@@ -84,7 +86,8 @@ class Oracle {
  public:
   Oracle(const wf_plan& plan, const bus::PlanIndex& index);
   // `inputs`: of the in slots, which are ints; `out` receives the mix of each out slot.
-  abi::Outcome Run(const std::vector<int64_t>& inputs, uint64_t sample, const Recorder::Decisions& decisions, int64_t version, std::vector<int64_t>* out);
+  abi::Outcome Run(const std::vector<int64_t>& inputs, uint64_t sample, const Recorder::Decisions& decisions, int64_t version,
+                   std::vector<int64_t>* out);
 
  private:
   const wf_plan& plan_;
@@ -121,7 +124,7 @@ class Rig final : public bus::Client {
   std::unique_ptr<batch::Executor> executor;
   sched::Catalogue catalogue;
   std::unique_ptr<sched::Engine> engine;
-  bool keeps = false;          // answered buses are not released until the test does
+  bool keeps = false;  // answered buses are not released until the test does
 
   struct Answer {
     wf_code code;

@@ -12,13 +12,13 @@ struct SimWorld::Version {
   sched::Catalogue catalogue;
   std::vector<std::unique_ptr<FakeModel>> models;
   std::vector<batch::Batcher*> batchers;
-  size_t holders = 0;   // loops that have not released it
+  size_t holders = 0;  // loops that have not released it
 };
 
 struct SimWorld::InFlight {
   bus::Bus* bus = nullptr;
   Loop* loop = nullptr;
-  std::vector<std::vector<int64_t>> inputs;   // by sample
+  std::vector<std::vector<int64_t>> inputs;  // by sample
   int64_t version = 0;
   bool answered = false, cancelled = false, released = false, drained = false;
 };
@@ -36,7 +36,7 @@ struct SimWorld::Loop final : bus::Client, sched::Engine::CatalogueUser {
     if (request.answered || request.cancelled) world.Broken("a request was answered twice, or after its client left");
     request.answered = true;
     world.CheckAnswer(request);
-    if (!world.Chance(50)) return;   // the rest is released later, as if buffers were being written
+    if (!world.Chance(50)) return;  // the rest is released later, as if buffers were being written
     request.released = true;
     engine->Release(bus);
   }
@@ -77,7 +77,8 @@ SimWorld::SimWorld(const SimOptions& options) : options_(options), random_(optio
     engine.schedule = schedule;
     engine.loop = static_cast<int>(i);
     engine.kept_buses = static_cast<uint32_t>(Below(3));
-    loop.engine = std::make_unique<sched::Engine>(*plan_, *index_, sched::EngineParts{clock_, loop.mailbox, queue_, memory_, &loop.recorder}, engine);
+    loop.engine =
+        std::make_unique<sched::Engine>(*plan_, *index_, sched::EngineParts{clock_, loop.mailbox, queue_, memory_, &loop.recorder}, engine);
     loop.engine->set_catalogue_user(&loop);
     loop.engine->SetCatalogue(versions_.back()->catalogue);
     ++versions_.back()->holders;
@@ -214,7 +215,7 @@ void SimWorld::FinishBatch() {
 
 void SimWorld::PassTime() {
   if (Chance(60)) return clock_.AdvanceNs(static_cast<int64_t>(Below(100'000)));
-  base::TimePoint next = INT64_MAX;   // to the next thing that waits for time
+  base::TimePoint next = INT64_MAX;  // to the next thing that waits for time
   for (const auto& loop : loops_) next = std::min(next, loop->engine->NextTimerAt());
   for (const Running& running : running_) next = std::min(next, running.ends_at);
   if (const auto at = executor_->NextDecisionAt(); at) next = std::min(next, *at);
@@ -262,7 +263,8 @@ bool SimWorld::AtRest() const {
 void SimWorld::CheckInvariants() {
   for (const auto& version : versions_)
     for (const batch::Batcher* batcher : version->batchers)
-      if (batcher->queued_rows() < 0 || batcher->queued_rows() > batcher->options().policy.max_queued_rows) Broken("a queue is above its limit");
+      if (batcher->queued_rows() < 0 || batcher->queued_rows() > batcher->options().policy.max_queued_rows)
+        Broken("a queue is above its limit");
   for (const auto& loop : loops_)
     if (loop->engine->running_buses() > loop->engine->live_buses()) Broken("more buses run than live");
 }
@@ -285,7 +287,7 @@ void SimWorld::CheckAnswer(InFlight& request) {
   ++answered_;
   const bus::Failure* const failure = request.bus->failure();
   Note(10, failure == nullptr ? 0 : static_cast<uint64_t>(failure->code));
-  if (memory_.refused > 0) return;   // a refusal may have been caught by any fallback
+  if (memory_.refused > 0) return;  // a refusal may have been caught by any fallback
   if (failure != nullptr && failure->code == bus::kTimeout && failure->task == WF_NONE) {
     if (clock_.Now() < request.bus->deadline()) Broken("a deadline passed too early");
     return;
@@ -308,13 +310,14 @@ void SimWorld::CheckSample(InFlight& request, uint32_t sample) {
     if (outcome.failure.code == 0)
       Broken("answered with " + std::to_string(failure->code) + ", the interpreter succeeds");
     else if (!known && failure->code != outcome.failure.code)
-      Broken("answered with " + std::to_string(failure->code) + ", the interpreter with " + std::to_string(outcome.failure.code) + " at task " +
-             std::to_string(outcome.failure.task) + ", here at " + std::to_string(failure->task));
+      Broken("answered with " + std::to_string(failure->code) + ", the interpreter with " + std::to_string(outcome.failure.code) +
+             " at task " + std::to_string(outcome.failure.task) + ", here at " + std::to_string(failure->task));
     return;
   }
   if (outcome.failure.code != 0) return Broken("answered well, the interpreter fails with " + std::to_string(outcome.failure.code));
   for (size_t i = 0; i < expected.size(); ++i)
-    if (ReadValue(*plan_, plan_->workflows->out[i].slot, request.bus->frame(sample)) != expected[i]) Broken("a value differs from the interpreter's");
+    if (ReadValue(*plan_, plan_->workflows->out[i].slot, request.bus->frame(sample)) != expected[i])
+      Broken("a value differs from the interpreter's");
 }
 
 // Leaves the world in the middle: every client goes, everything under way comes home.

@@ -15,13 +15,13 @@ namespace wf::test {
 struct SimOptions {
   uint64_t seed = 1;
   int requests = 24;
-  bool with_faults = false;      // memory is refused now and then
-  int most_steps = 200'000;      // more: the world hangs
+  bool with_faults = false;  // memory is refused now and then
+  int most_steps = 200'000;  // more: the world hangs
 };
 
-// A whole process on one thread: loops, workers, an executor, clients, clock and memory. The seed picks the next step: a request arrives, a client leaves,
-// a loop takes a turn, a worker runs one task, a batch is taken, runs, or is delivered, time passes, the catalogue is swapped. After each step the
-// invariants are checked; every answer is compared with the interpreter, which is told what timing decided.
+// A whole process on one thread: loops, workers, an executor, clients, clock and memory. The seed picks the next step: a request arrives, a
+// client leaves, a loop takes a turn, a worker runs one task, a batch is taken, runs, or is delivered, time passes, the catalogue is
+// swapped. After each step the invariants are checked; every answer is compared with the interpreter, which is told what timing decided.
 // Errors: the first broken invariant, as text; empty when all hold.
 class SimWorld final {
  public:
@@ -75,7 +75,7 @@ class SimWorld final {
   std::unique_ptr<Oracle> oracle_;
   TestMemory memory_;
   ListQueue queue_;
-  std::vector<sched::Job*> workers_;      // what each runs, or null
+  std::vector<sched::Job*> workers_;  // what each runs, or null
   std::unique_ptr<batch::Executor> executor_;
   std::vector<Running> running_;
   std::vector<std::unique_ptr<Version>> versions_;

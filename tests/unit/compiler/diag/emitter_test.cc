@@ -46,6 +46,18 @@ TEST(Emitter, KeepsAtMostTheLimitAndCountsTheRest) {
   EXPECT_EQ(emitter.dropped_count(), 3u);
 }
 
+TEST(Emitter, KeepsNothingWhileMuted) {
+  Emitter emitter;
+  {
+    const Emitter::Muted outer(emitter, true);
+    const Emitter::Muted inner(emitter, false);
+    emitter.Emit(At(1), kUnknownName, {"a"}).Help("lost");
+  }
+  EXPECT_EQ(emitter.error_count(), 0u);
+  emitter.Emit(At(1), kUnknownName, {"a"});
+  EXPECT_EQ(emitter.Sorted().size(), 1u);
+}
+
 TEST(Suggest, FindsTheNearestNameWithinAThirdOfItsLength) {
   const std::vector<std::string> names = {"picture", "pixels", "node", "x"};
   EXPECT_EQ(Suggest("pictrue", names), "did you mean `picture`?");

@@ -18,7 +18,7 @@ namespace wf::lower::testing {
 struct Job {
   wf_ctx ctx;  // first: generated code sees only this
   uint32_t stop = 0;
-  std::vector<std::unique_ptr<char[]>> chunks;
+  std::vector<std::unique_ptr<void, void (*)(void*)>> chunks;
   uint64_t bytes = 0, budget = uint64_t{256} << 20;
   int32_t code = 0;
   std::string message, reply;
@@ -33,8 +33,8 @@ struct Job {
 
 class Loaded {
  public:
-  // cpu: a Options::target_cpu
-  Loaded(const ir::Program& program, const std::string& cpu, int opt_level = 2);
+  // cpu: an Options::target_cpu. watch: instrumented, where the test itself runs under AddressSanitizer.
+  Loaded(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false);
   ~Loaded();
   Loaded(const Loaded&) = delete;
   Loaded& operator=(const Loaded&) = delete;

@@ -33,9 +33,9 @@ TEST(Simulation, EveryScheduleAnswersAsTheInterpreterDoes) {
   Sums sums;
   RunSeeds(only != 0 ? only : 1, seeds, false, &sums);
   if (only != 0 || HasFatalFailure()) return;
-  EXPECT_GT(sums.answered, seeds * 16);              // the worlds are not idle
-  EXPECT_GT(sums.succeeded, sums.answered / 5);     // nor all failures
-  EXPECT_GT(sums.batches_of_several, seeds / 10);   // and requests do share batches
+  EXPECT_GT(sums.answered, seeds * 16);            // the worlds are not idle
+  EXPECT_GT(sums.succeeded, sums.answered / 5);    // nor all failures
+  EXPECT_GT(sums.batches_of_several, seeds / 10);  // and requests do share batches
 }
 
 TEST(Simulation, HoldsItsInvariantsWhenMemoryIsRefused) {

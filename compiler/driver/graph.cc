@@ -1,0 +1,240 @@
+#include "compiler/driver/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace wf::driver {
+namespace {
+
+using ir::NodeId;
+using ir::RegionId;
+using ir::TaskId;
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+size_t Index(auto id) { return static_cast<size_t>(id); }
+
+std::string_view KindName(ir::TaskKind kind) {
+  switch (kind) {
+    case ir::TaskKind::kRun:
+      return "run";
+    case ir::TaskKind::kModel:
+      return "model";
+    case ir::TaskKind::kRemote:
+      return "remote";
+    case ir::TaskKind::kEnter:
+      return "enter";
+    case ir::TaskKind::kSelect:
+      return "select";
+    case ir::TaskKind::kEach:
+      return "each";
+    case ir::TaskKind::kReturn:
+      return "return";
+  }
+  return "";
+}
+
+std::string PriorityName(uint8_t priority) { return priority == 0 ? "high" : priority == 1 ? "normal" : "low"; }
+
+// The settings that say something about a call of a model; a node without one only has a timeout and attempts.
+Settings SettingsOf(const ir::Policy& policy, const ir::Model* model) {
+  Settings settings;
+  if (model != nullptr) {
+    std::string batch = !model->batched ? "1" : policy.batch_max == 0 ? "auto" : std::to_string(policy.batch_max);
+    if (policy.delay_ns > 0) batch += " within " + DurationText(policy.delay_ns);
+    settings.emplace_back("batch", batch);
+    if (policy.queue_max != 0) settings.emplace_back("queue", std::to_string(policy.queue_max));
+    settings.emplace_back("instances", std::to_string(policy.instances));
+    settings.emplace_back("precision", policy.precision == ir::DType::kNone ? "auto" : std::string(ir::NameOf(policy.precision)));
+    settings.emplace_back("priority", PriorityName(policy.priority));
+    if (!policy.buckets.empty()) settings.emplace_back("pad", fmt::format("[{}]", fmt::join(policy.buckets, ", ")));
+  }
+  if (policy.timeout_ns > 0) settings.emplace_back("timeout", DurationText(policy.timeout_ns));
+  if (policy.retry > 0) settings.emplace_back("retry", std::to_string(policy.retry));
+  return settings;
+}
+
+void Merge(Settings& into, const Settings& from) {
+  for (const auto& [name, value] : from) {
+    const auto same = [&, wanted = &name](const auto& row) { return row.first == *wanted; };
+    if (std::none_of(into.begin(), into.end(), same)) into.emplace_back(name, value);
+  }
+}
+
+void AddUnique(std::vector<std::string>& names, std::string name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+}
+
+// Reads one workflow out of the program's tables.
+class WorkflowReader {
+ public:
+  WorkflowReader(const ir::Program& program, const ir::Workflow& workflow) : program_(program), workflow_(workflow) {}
+  Graph::Workflow Read();
+
+ private:
+  std::vector<Graph::Port> Ports(const std::vector<ir::Port>& ports) const;
+  bool Inside(RegionId region) const;
+  void ReadNodes();
+  void ReadTasks();
+  Graph::Task ReadTask(TaskId id) const;
+  void ReadSettings(Graph::Node& node, const ir::Task& task) const;
+  std::string NameOf(NodeId id) const;
+  void OrderStages();
+
+  const ir::Program& program_;
+  const ir::Workflow& workflow_;
+  Graph::Workflow result_;
+  std::vector<std::pair<size_t, size_t>> place_;  // per node of the program: stage and position, or none
+  static constexpr std::pair<size_t, size_t> kNowhere{SIZE_MAX, SIZE_MAX};
+};
+
+std::vector<Graph::Port> WorkflowReader::Ports(const std::vector<ir::Port>& ports) const {
+  std::vector<Graph::Port> result;
+  for (const ir::Port& port : ports) {
+    const bool has_default = port.if_missing && program_.types[port.type].kind != ir::TypeKind::kOptional;
+    const std::string value = has_default ? ir::ToString(program_.types, port.type, *port.if_missing) : "";
+    result.push_back({port.name, program_.types.ToString(port.type), value, port.required});
+  }
+  return result;
+}
+
+bool WorkflowReader::Inside(RegionId region) const {
+  for (; region != RegionId::kNone; region = program_[region].parent) {
+    if (region == workflow_.root) return true;
+  }
+  return false;
+}
+
+std::string WorkflowReader::NameOf(NodeId id) const {
+  const std::string& path = program_[id].path;
+  return path.substr(path.rfind('/') + 1);
+}
+
+// A workflow's nodes follow its own node in the table, up to the own node of the next.
+void WorkflowReader::ReadNodes() {
+  place_.assign(program_.nodes.size(), kNowhere);
+  const NodeId own = program_[workflow_.root].node;
+  if (own == NodeId::kNone) return;
+  const std::string prefix = program_[own].path + "/";
+  std::vector<ir::StageId> stages;
+  for (size_t at = Index(own) + 1; at < program_.nodes.size() && program_.nodes[at].path.starts_with(prefix); ++at) {
+    const ir::Node& node = program_.nodes[at];
+    auto stage = std::find(stages.begin(), stages.end(), node.stage);
+    if (stage == stages.end()) {
+      const bool named = node.stage != ir::StageId::kNone;
+      result_.stages.push_back({});
+      if (named) result_.stages.back().name = program_.stages[Index(node.stage)].name;
+      if (named) result_.stages.back().written = program_.stages[Index(node.stage)].written;
+      stage = stages.insert(stages.end(), node.stage);
+    }
+    const auto number = static_cast<size_t>(stage - stages.begin());
+    place_[at] = {number, result_.stages[number].nodes.size()};
+    Graph::Node shown{.name = NameOf(NodeId{static_cast<uint16_t>(at)}), .path = node.path, .line = node.line};
+    for (const NodeId read : node.reads) shown.reads.push_back(NameOf(read));
+    result_.stages[number].nodes.push_back(std::move(shown));
+  }
+}
+
+void WorkflowReader::ReadSettings(Graph::Node& node, const ir::Task& task) const {
+  const ir::Model* model = task.model == ir::ModelId::kNone ? nullptr : &program_.models[Index(task.model)];
+  if (model != nullptr) AddUnique(node.models, model->name);
+  if (task.policy != ir::PolicyId::kNone) Merge(node.settings, SettingsOf(program_.policies[Index(task.policy)], model));
+  if (task.kind == ir::TaskKind::kEach && task.window != 0) Merge(node.settings, {{"limit", std::to_string(task.window)}});
+  for (const RegionId target : task.targets) node.fallback = node.fallback || program_[target].on_error != RegionId::kNone;
+}
+
+Graph::Task WorkflowReader::ReadTask(TaskId id) const {
+  const ir::Task& task = program_[id];
+  Graph::Task shown{.id = fmt::format("t{}", Index(id)), .kind = std::string(KindName(task.kind)), .what = {}, .reads = {}, .marks = {}};
+  if (task.model != ir::ModelId::kNone) {
+    shown.what = program_.models[Index(task.model)].name;
+  } else if (task.out != ir::SlotId::kNone) {
+    shown.what = program_[task.out].name;
+  }
+  const auto reads = [&](ir::SlotId slot) {
+    for (size_t at = 0; at < program_.tasks.size(); ++at) {
+      if (program_.tasks[at].out == slot) AddUnique(shown.reads, fmt::format("t{}", at));
+    }
+  };
+  for (const ir::SlotId slot : task.in) reads(slot);
+  for (const ir::SlotId slot : task.settled) reads(slot);
+  for (const TaskId before : task.after) AddUnique(shown.reads, fmt::format("t{}", Index(before)));
+  if (task.control) shown.marks.emplace_back("control");
+  if (task.blocking) shown.marks.emplace_back("blocking");
+  if (task.compute) shown.marks.emplace_back("compute");
+  return shown;
+}
+
+void WorkflowReader::ReadTasks() {
+  for (size_t at = 0; at < program_.tasks.size(); ++at) {
+    const ir::Task& task = program_.tasks[at];
+    if (!Inside(task.region)) continue;
+    Graph::Task shown = ReadTask(TaskId{static_cast<uint16_t>(at)});
+    const auto place = task.node == NodeId::kNone ? kNowhere : place_[Index(task.node)];
+    if (place == kNowhere) {
+      result_.own_tasks.push_back(std::move(shown));
+      continue;
+    }
+    Graph::Node& node = result_.stages[place.first].nodes[place.second];
+    ReadSettings(node, task);
+    node.tasks.push_back(std::move(shown));
+  }
+}
+
+void WorkflowReader::OrderStages() {
+  for (Graph::Stage& stage : result_.stages) {
+    for (const Graph::Node& node : stage.nodes) {
+      for (const std::string& read : node.reads) {
+        for (const Graph::Stage& other : result_.stages) {
+          const auto named = [&](const Graph::Node& one) { return one.name == read; };
+          if (&other != &stage && std::any_of(other.nodes.begin(), other.nodes.end(), named)) AddUnique(stage.after, other.name);
+        }
+      }
+    }
+  }
+}
+
+Graph::Workflow WorkflowReader::Read() {
+  result_.service = workflow_.service;
+  result_.name = workflow_.name;
+  result_.is_default = workflow_.is_default;
+  result_.in = Ports(workflow_.in);
+  result_.out = Ports(workflow_.out);
+  if (workflow_.timeout_ns > 0) result_.settings.emplace_back("timeout", DurationText(workflow_.timeout_ns));
+  if (workflow_.inflight_max > 0) result_.settings.emplace_back("inflight", std::to_string(workflow_.inflight_max));
+  if (workflow_.body_max > 0) result_.settings.emplace_back("body", SizeText(workflow_.body_max));
+  ReadNodes();
+  ReadTasks();
+  OrderStages();
+  return std::move(result_);
+}
+
+}  // namespace
+
+std::string DurationText(int64_t ns) {
+  struct Unit {
+    int64_t ns;
+    const char* name;
+  };
+  static constexpr std::array<Unit, 4> kUnits = {{{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
+  for (const Unit& unit : kUnits) {
+    if (ns % unit.ns == 0) return fmt::format("{}{}", ns / unit.ns, unit.name);
+    if (ns > unit.ns && ns % (unit.ns / 10) == 0) return fmt::format("{}.{}{}", ns / unit.ns, ns % unit.ns / (unit.ns / 10), unit.name);
+  }
+  return fmt::format("{}ns", ns);
+}
+
+std::string SizeText(uint64_t bytes) {
+  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{}MiB", bytes >> 20);
+  if (bytes >= 1 << 10 && bytes % (1 << 10) == 0) return fmt::format("{}KiB", bytes >> 10);
+  return fmt::format("{}B", bytes);
+}
+
+Graph GraphOf(const ir::Program& program) {
+  Graph graph{.source = program.source_name, .workflows = {}};
+  for (const ir::Workflow& workflow : program.workflows) graph.workflows.push_back(WorkflowReader(program, workflow).Read());
+  return graph;
+}
+
+}  // namespace wf::driver

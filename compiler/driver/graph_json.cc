@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include "compiler/diag/render.h"
+#include "compiler/driver/graph.h"
+
+namespace wf::driver {
+namespace {
+
+std::string Strings(const std::vector<std::string>& texts) {
+  std::string json;
+  for (const std::string& text : texts) json += (json.empty() ? "" : ",") + diag::QuoteJson(text);
+  return "[" + json + "]";
+}
+
+std::string SettingsJson(const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::string json;
+  for (const auto& [name, value] : settings)
+    json += fmt::format("{}{}:{}", json.empty() ? "" : ",", diag::QuoteJson(name), diag::QuoteJson(value));
+  return "{" + json + "}";
+}
+
+template <typename T, typename F>
+std::string Array(const std::vector<T>& items, const F& each) {
+  std::string json;
+  for (const T& item : items) json += (json.empty() ? "" : ",") + each(item);
+  return "[" + json + "]";
+}
+
+std::string PortJson(const Graph::Port& port) {
+  std::string json =
+      fmt::format(R"({{"name":{},"type":{},"required":{})", diag::QuoteJson(port.name), diag::QuoteJson(port.type), port.required);
+  if (!port.default_value.empty()) json += fmt::format(R"(,"default":{})", diag::QuoteJson(port.default_value));
+  return json + "}";
+}
+
+std::string TaskJson(const Graph::Task& task) {
+  return fmt::format(R"({{"id":{},"kind":{},"what":{},"reads":{},"marks":{}}})", diag::QuoteJson(task.id), diag::QuoteJson(task.kind),
+                     diag::QuoteJson(task.what), Strings(task.reads), Strings(task.marks));
+}
+
+std::string NodeJson(const Graph::Node& node, Level level) {
+  std::string json = fmt::format(R"({{"name":{},"path":{},"line":{},"reads":{},"models":{},"settings":{},"fallback":{})",
+                                 diag::QuoteJson(node.name), diag::QuoteJson(node.path), node.line, Strings(node.reads),
+                                 Strings(node.models), SettingsJson(node.settings), node.fallback);
+  if (level == Level::kTask) json += R"(,"tasks":)" + Array(node.tasks, TaskJson);
+  return json + "}";
+}
+
+std::string StageJson(const Graph::Stage& stage, Level level) {
+  std::string json =
+      fmt::format(R"({{"name":{},"written":{},"after":{})", diag::QuoteJson(stage.name), stage.written, Strings(stage.after));
+  if (level == Level::kStage) {
+    json += R"(,"nodes":)" + Array(stage.nodes, [](const Graph::Node& node) { return diag::QuoteJson(node.name); });
+  } else {
+    json += R"(,"nodes":)" + Array(stage.nodes, [&](const Graph::Node& node) { return NodeJson(node, level); });
+  }
+  return json + "}";
+}
+
+std::string WorkflowJson(const Graph::Workflow& workflow, Level level) {
+  std::string json = fmt::format(R"({{"service":{},"name":{},"default":{},"in":{},"out":{},"settings":{})",
+                                 diag::QuoteJson(workflow.service), diag::QuoteJson(workflow.name), workflow.is_default,
+                                 Array(workflow.in, PortJson), Array(workflow.out, PortJson), SettingsJson(workflow.settings));
+  if (level != Level::kWorkflow) {
+    json += R"(,"stages":)" + Array(workflow.stages, [&](const Graph::Stage& stage) { return StageJson(stage, level); });
+  }
+  if (level == Level::kTask) json += R"(,"tasks":)" + Array(workflow.own_tasks, TaskJson);
+  return json + "}";
+}
+
+}  // namespace
+
+std::string GraphJson(const Graph& graph, Level level) {
+  const auto workflow = [&](const Graph::Workflow& one) { return WorkflowJson(one, level); };
+  return fmt::format(R"({{"source":{},"workflows":{}}})", diag::QuoteJson(graph.source), Array(graph.workflows, workflow));
+}
+
+}  // namespace wf::driver

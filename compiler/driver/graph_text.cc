@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/driver/graph.h"
+
+namespace wf::driver {
+namespace {
+
+std::string Spelling(const Graph::Port& port) {
+  const std::string mark = port.required || !port.default_value.empty() || port.type.ends_with('?') ? "" : " (optional)";
+  return fmt::format("{}: {}{}{}", port.name, port.type, port.default_value.empty() ? "" : " = " + port.default_value, mark);
+}
+
+void Ports(std::string_view word, const std::vector<Graph::Port>& ports, std::string& text) {
+  for (size_t at = 0; at < ports.size(); ++at) text += fmt::format("  {:<4} {}\n", at == 0 ? word : "", Spelling(ports[at]));
+}
+
+void Tasks(const std::vector<Graph::Task>& tasks, size_t indent, std::string& text) {
+  for (const Graph::Task& task : tasks) {
+    text += fmt::format("{:{}}{} {}", "", indent, task.id, task.kind);
+    if (!task.what.empty()) text += " " + task.what;
+    if (!task.reads.empty()) text += fmt::format(" ← {}", fmt::join(task.reads, ", "));
+    if (!task.marks.empty()) text += fmt::format(" ({})", fmt::join(task.marks, ", "));
+    text += "\n";
+  }
+}
+
+std::string Joined(const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::string text;
+  for (const auto& [name, value] : settings) text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, value);
+  return text;
+}
+
+void Node(const Graph::Node& node, size_t width, Level level, std::string& text) {
+  std::string line = fmt::format("    {:<{}}", node.name, width);
+  if (!node.reads.empty()) line += fmt::format("  ← {}", fmt::join(node.reads, ", "));
+  if (!node.models.empty()) line += fmt::format("  model {}", fmt::join(node.models, ", "));
+  if (node.fallback) line += "  else …";
+  text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  if (!node.settings.empty()) text += fmt::format("      {}\n", Joined(node.settings));
+  if (level == Level::kTask) Tasks(node.tasks, 6, text);
+}
+
+void Stage(const Graph::Stage& stage, Level level, std::string& text) {
+  if (!stage.name.empty()) {
+    text += fmt::format("  stage {}{}", stage.name, stage.written ? "" : " (inferred)");
+    if (!stage.after.empty()) text += fmt::format("  ← {}", fmt::join(stage.after, ", "));
+    text += "\n";
+  }
+  if (level == Level::kStage) {
+    std::vector<std::string> names;
+    for (const Graph::Node& node : stage.nodes) names.push_back(node.name);
+    text += fmt::format("    {}\n", fmt::join(names, ", "));
+    return;
+  }
+  size_t width = 0;
+  for (const Graph::Node& node : stage.nodes) width = std::max(width, node.name.size());
+  for (const Graph::Node& node : stage.nodes) Node(node, width, level, text);
+}
+
+}  // namespace
+
+std::string GraphText(const Graph& graph, Level level) {
+  std::string text;
+  for (const Graph::Workflow& workflow : graph.workflows) {
+    if (!text.empty()) text += "\n";
+    text += fmt::format("{}/{}{}\n", workflow.service, workflow.name, workflow.is_default ? " (default)" : "");
+    Ports("in", workflow.in, text);
+    Ports("out", workflow.out, text);
+    if (!workflow.settings.empty()) text += fmt::format("  {}\n", Joined(workflow.settings));
+    if (level == Level::kWorkflow) continue;
+    for (const Graph::Stage& stage : workflow.stages) Stage(stage, level, text);
+    if (level == Level::kTask) Tasks(workflow.own_tasks, 2, text);
+  }
+  return text.empty() ? "nothing is published\n" : text;
+}
+
+}  // namespace wf::driver

@@ -1,0 +1,103 @@
+#include "compiler/driver/serve.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace wf::driver {
+namespace {
+
+volatile std::sig_atomic_t server_pid = 0;  // for the signal handler alone
+
+extern "C" void ForwardSignal(int signal) noexcept {
+  if (server_pid > 0) kill(static_cast<pid_t>(server_pid), signal);
+}
+
+[[noreturn]] void BecomeServer(const std::string& binary, const std::vector<std::string>& arguments, int out) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  dup2(out, STDOUT_FILENO);
+  std::signal(SIGPIPE, SIG_DFL);
+  std::vector<char*> argv = {const_cast<char*>(binary.c_str())};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(binary.c_str(), argv.data());
+  _exit(127);
+}
+
+// "listening http=HOST:PORT grpc=…" to "HOST:PORT"; empty for any other line.
+std::string AddressIn(const std::string& line) {
+  constexpr std::string_view kStart = "listening http=";
+  if (!line.starts_with(kStart)) return "";
+  std::string address = line.substr(kStart.size(), line.find(' ', kStart.size()) - kStart.size());
+  constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
+  return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
+}
+
+void CopyLines(int from, const std::function<void(const std::string&)>& on_ready, Console& console) {
+  std::string line;
+  std::array<char, 4096> buffer{};
+  while (true) {
+    const ssize_t got = read(from, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return;
+    for (const char c : std::string_view(buffer.data(), static_cast<size_t>(got))) {
+      line += c;
+      if (c != '\n') continue;
+      console.out << line << std::flush;
+      line.pop_back();
+      if (const std::string address = AddressIn(line); !address.empty()) on_ready(address);
+      line.clear();
+    }
+  }
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  const char* base = std::getenv("TMPDIR");
+  std::string pattern = fmt::format("{}/wfc-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
+  if (mkdtemp(pattern.data()) != nullptr) path_ = pattern + "/";
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+int Serve(const std::string& binary, const std::vector<std::string>& arguments, const std::function<void(const std::string&)>& on_ready,
+          Console& console) {
+  std::array<int, 2> pipe_ends{};
+  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
+    console.err << "wfc: cannot start the server: " << std::strerror(errno) << "\n";
+    return kProgramHasErrors;
+  }
+  const pid_t pid = fork();
+  if (pid == 0) BecomeServer(binary, arguments, pipe_ends[1]);
+  close(pipe_ends[1]);
+  if (pid < 0) {
+    console.err << "wfc: cannot start the server: " << std::strerror(errno) << "\n";
+    close(pipe_ends[0]);
+    return kProgramHasErrors;
+  }
+  server_pid = pid;
+  std::signal(SIGINT, ForwardSignal);
+  std::signal(SIGTERM, ForwardSignal);
+  CopyLines(pipe_ends[0], on_ready, console);
+  close(pipe_ends[0]);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  server_pid = 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kProgramHasErrors;
+}
+
+}  // namespace wf::driver

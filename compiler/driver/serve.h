@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/console.h"
+
+namespace wf::driver {
+
+// A folder of this process alone, removed with what is in it.
+// Errors: path() is empty when it could not be made.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }  // ends with a slash
+
+ private:
+  std::string path_;
+};
+
+// Runs a server until it ends; SIGINT and SIGTERM go on to it. What it prints goes to the console; `on_ready` is called with HOST:PORT when
+// it says that it listens. Returns its exit status.
+int Serve(const std::string& binary, const std::vector<std::string>& arguments, const std::function<void(const std::string&)>& on_ready,
+          Console& console);
+
+}  // namespace wf::driver

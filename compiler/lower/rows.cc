@@ -1,0 +1,92 @@
+// The innermost loop of a build as vector code of our own: lanes as in reductions, and a last turn that is shorter, masked, or scalar.
+
+#include <llvm/IR/MDBuilder.h>
+
+#include "compiler/lower/body.h"
+#include "compiler/lower/lanes.h"
+
+namespace wf::lower {
+
+using llvm::Value;
+
+bool BodyEmitter::EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at) {
+  if (nest.stop == Stop::kYes && at.empty() && UnrolledCost(nest.op.blocks[0]) >= kCheapElement)
+    return false;  // looks at the stop flag often
+  return EmitLanes(nest, nest.extents.back(), offset, at, false);
+}
+
+void BodyEmitter::StoreLanes(const Nest& nest, Value* lanes, Value* offset, Value* mask) {
+  const ir::DType dtype = context_.type(nest.op.type).dtype;
+  llvm::Type* element = context_.Memory(dtype);
+  if (dtype == ir::DType::kBool) lanes = b_.CreateZExt(lanes, lanes->getType()->getWithNewType(element));
+  Value* address = b_.CreateInBoundsGEP(element, nest.target.data, offset);
+  const llvm::Align align(ir::SizeOf(dtype));
+  TagStore(mask == nullptr ? static_cast<llvm::Instruction*>(b_.CreateAlignedStore(lanes, address, align))
+                           : b_.CreateMaskedStore(lanes, address, align, mask));
+}
+
+bool BodyEmitter::EmitLanes(const Nest& nest, Value* count, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat) {
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  LaneBlock::Shape shape{nest.op.blocks[0], block.params.back(), 16, is_flat};
+  const LaneBlock::Row row = LaneBlock::Inspect(context_, body_, shape);
+  if (!row.is_worth_it) return false;
+  if (row.widest == 8) shape.lanes = 8;
+  for (size_t i = 0; i < at.size() && i + 1 < block.params.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
+  const uint64_t stored = ir::SizeOf(context_.type(nest.op.type).dtype);
+  const auto place = [&](Value* first) { return b_.CreateAdd(offset, first, "", true, true); };
+  Value* lanes = b_.getInt64(shape.lanes);
+  For(b_.CreateLShr(count, shape.lanes == 16 ? 4 : 3), nest.stop == Stop::kYes && at.empty() ? Stop::kYes : Stop::kNo, [&](Value* turn) {
+    Value* first = b_.CreateMul(turn, lanes, "first", true, true);
+    StoreLanes(nest, LaneBlock(*this, shape, first, nullptr).Emit(), place(first), nullptr);
+  });
+  Value* rest = b_.CreateAnd(count, b_.getInt64(shape.lanes - 1));
+  Value* first = b_.CreateSub(count, rest, "first", true, true);
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(rest); known != nullptr) {
+    shape.lanes = static_cast<unsigned>(known->getZExtValue());
+    if (shape.lanes != 0) StoreLanes(nest, LaneBlock(*this, shape, first, nullptr).Emit(), place(first), nullptr);
+    return true;
+  }
+  if (row.has_strides || (!masks_bytes_ && std::min(row.narrowest, stored) < 4)) {
+    EmitScalarRest(nest, first, rest, offset, at, is_flat);
+    return true;
+  }
+  Block* tail = Block::Create(context_.llvm(), "tail", function_);
+  Block* done = Block::Create(context_.llvm(), "done", function_);
+  b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt64(0)), tail, done);
+  b_.SetInsertPoint(tail);
+  LaneBlock last(*this, shape, first, rest);
+  Value* live = last.live();
+  StoreLanes(nest, last.Emit(), place(first), live);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+  return true;
+}
+
+// Fewer elements than lanes, one by one: not worth vectorising again.
+void BodyEmitter::EmitScalarRest(const Nest& nest, Value* first, Value* rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat) {
+  const ir::Block* outer_block = flat_block_;
+  Value* outer = flat_;
+  const Loop loop = BeginLoop(rest, "rest");
+  Value* index = b_.CreateAdd(first, loop.index, "", true, true);
+  llvm::SmallVector<Value*, 8> where(at);
+  if (is_flat) {
+    flat_block_ = &body_[nest.op.blocks[0]];
+    flat_ = index;
+  } else {
+    where.push_back(index);
+  }
+  EmitElement(nest, where, b_.CreateAdd(offset, index, "", true, true));
+  llvm::BranchInst* back = EndLoop(loop);
+  llvm::LLVMContext& llvm = context_.llvm();
+  const auto off = [&](const char* name, llvm::Constant* value) {
+    return llvm::MDNode::get(llvm, {llvm::MDString::get(llvm, name), llvm::ConstantAsMetadata::get(value)});
+  };
+  llvm::MDNode* facts = llvm::MDNode::getDistinct(llvm, {nullptr, off("llvm.loop.vectorize.enable", b_.getFalse()),
+                                                         llvm::MDNode::get(llvm, llvm::MDString::get(llvm, "llvm.loop.unroll.disable"))});
+  facts->replaceOperandWith(0, facts);
+  back->setMetadata(llvm::LLVMContext::MD_loop, facts);
+  flat_block_ = outer_block;
+  flat_ = outer;
+}
+
+}  // namespace wf::lower

@@ -1,0 +1,81 @@
+#include "compiler/codegen/codegen.h"
+
+#include <gtest/gtest.h>
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/Support/SourceMgr.h>
+
+namespace wf::codegen {
+namespace {
+
+class CodegenTest : public ::testing::Test {
+ protected:
+  llvm::LLVMContext context_;
+  std::string Emit(const std::string& text, const Options& options) {
+    llvm::SMDiagnostic error;
+    const auto module = llvm::parseAssemblyString(text, error, context_);
+    EXPECT_NE(module, nullptr) << error.getMessage().str();
+    llvm::SmallVector<char, 0> out;
+    const base::Status status = EmitObject(*module, options, out);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return {out.data(), out.size()};
+  }
+};
+
+// out[i] = in[i] / 255 and *out = a * b + c
+constexpr char kScale[] = R"(
+define void @scale(ptr noalias %in, ptr noalias %out, i64 %n) #0 {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%next, %loop]
+  %p = getelementptr inbounds float, ptr %in, i64 %i
+  %x = load float, ptr %p
+  %y = fdiv float %x, 2.55e2
+  %q = getelementptr inbounds float, ptr %out, i64 %i
+  store float %y, ptr %q
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+define float @sum(float %a, float %b, float %c) #0 {
+  %p = fmul float %a, %b
+  %s = fadd float %p, %c
+  ret float %s
+}
+attributes #0 = { nounwind "target-cpu"="x86-64-v4" "prefer-vector-width"="512" }
+)";
+
+TEST_F(CodegenTest, VectorisesToTheFunctionsOwnWidth) {
+  const std::string text = Emit(kScale, {.emit = codegen::Emit::kAssembly});
+  EXPECT_NE(text.find("zmm"), std::string::npos);
+}
+
+TEST_F(CodegenTest, KeepsDivisionsAndNeverContracts) {
+  const std::string text = Emit(kScale, {.emit = codegen::Emit::kAssembly, .opt_level = 3});
+  EXPECT_NE(text.find("vdivps"), std::string::npos);
+  EXPECT_EQ(text.find("vfmadd"), std::string::npos);
+}
+
+TEST_F(CodegenTest, SanitizersWatchGeneratedCode) {
+  EXPECT_NE(Emit(kScale, {.emit = codegen::Emit::kAssembly, .sanitizer = Sanitizer::kAddress}).find("__asan_"), std::string::npos);
+  EXPECT_NE(Emit(kScale, {.emit = codegen::Emit::kAssembly, .sanitizer = Sanitizer::kThread}).find("__tsan_"), std::string::npos);
+}
+
+TEST_F(CodegenTest, BigConstantsGoIntoASectionOfTheirOwn) {
+  Options options;
+  options.big_constants = {{"first", std::make_shared<const std::string>(3, 'a')},
+                           {"second", std::make_shared<const std::string>(1000, 'b')}};
+  const std::string object = Emit("@first = external hidden constant i8\n@keep = global ptr @first", options);
+  EXPECT_NE(object.find(std::string(1000, 'b')), std::string::npos);
+  EXPECT_NE(object.find(".rodata.wf_big"), std::string::npos);
+  EXPECT_EQ(object.find("/proc/"), std::string::npos);
+}
+
+TEST_F(CodegenTest, PrintsLlvmText) {
+  EXPECT_NE(Emit(kScale, {.emit = codegen::Emit::kLlvm, .opt_level = 0}).find("define void @scale"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace wf::codegen

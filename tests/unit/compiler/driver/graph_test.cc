@@ -1,0 +1,104 @@
+#include "compiler/driver/graph.h"
+
+#include <gtest/gtest.h>
+
+namespace wf::driver {
+namespace {
+
+// One workflow of two nodes in two stages: `read` calls a model, `tidy` reads it and has a fallback.
+ir::Program TwoNodes() {
+  ir::Program program;
+  const ir::TypeId text = program.types.String();
+  program.source_name = "a \"b\".wf";
+  program.models.push_back({.name = "Rec", .path = "rec.onnx", .batched = true});
+  program.stages = {{"Read", "look", true}, {"Read", "s1", false}};
+  program.nodes = {{.path = "Read", .line = 1},
+                   {.path = "Read/read", .line = 2, .stage = ir::StageId{0}},
+                   {.path = "Read/tidy", .line = 3, .stage = ir::StageId{1}, .reads = {ir::NodeId{1}}}};
+  program.policies.push_back({.timeout_ns = 1'500'000, .delay_ns = 2'000'000, .batch_max = 32, .queue_max = 256, .retry = 2});
+  program.slots = {{.name = "page", .type = text}, {.name = "read", .type = text}, {.name = "tidy", .type = text}};
+  program.regions = {{.node = ir::NodeId{0}}, {.parent = ir::RegionId{0}, .on_error = ir::RegionId{2}}, {.parent = ir::RegionId{0}}};
+  const auto task = [&](ir::TaskKind kind, uint16_t region, uint16_t node) {
+    program.tasks.push_back({.kind = kind, .region = ir::RegionId{region}, .node = ir::NodeId{node}});
+    return &program.tasks.back();
+  };
+  ir::Task* model = task(ir::TaskKind::kModel, 0, 1);
+  model->model = ir::ModelId{0};
+  model->policy = ir::PolicyId{0};
+  model->in = {ir::SlotId{0}};
+  model->out = ir::SlotId{1};
+  ir::Task* enter = task(ir::TaskKind::kEnter, 0, 2);
+  enter->targets = {ir::RegionId{1}};
+  enter->in = {ir::SlotId{1}};
+  enter->out = ir::SlotId{2};
+  task(ir::TaskKind::kReturn, 0, 0)->in = {ir::SlotId{2}};
+  program.workflows.push_back({.name = "Read",
+                               .service = "S",
+                               .in = {{.name = "page", .type = text}},
+                               .out = {{.name = "text", .type = text}},
+                               .root = ir::RegionId{0},
+                               .is_default = true,
+                               .timeout_ns = 30'000'000'000});
+  return program;
+}
+
+TEST(Graph, ShowsNodesInStagesWithEffectiveSettings) {
+  EXPECT_EQ(GraphText(GraphOf(TwoNodes()), Level::kNode), R"(S/Read (default)
+  in   page: string
+  out  text: string
+  timeout 30s
+  stage look
+    read  model Rec
+      batch 32 within 2ms · queue 256 · instances 1 · precision f32 · priority normal · timeout 1.5ms · retry 2
+  stage s1 (inferred)  ← look
+    tidy  ← read  else …
+)");
+}
+
+TEST(Graph, ShowsTasksAndWhatTheyRead) {
+  const std::string text = GraphText(GraphOf(TwoNodes()), Level::kTask);
+  EXPECT_NE(text.find("      t0 model Rec\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("      t1 enter tidy ← t0\n"), std::string::npos);
+  EXPECT_NE(text.find("  t2 return ← t1\n"), std::string::npos);
+}
+
+TEST(Graph, ShowsStagesAndWorkflowsAlone) {
+  EXPECT_NE(GraphText(GraphOf(TwoNodes()), Level::kStage).find("  stage s1 (inferred)  ← look\n    tidy\n"), std::string::npos);
+  EXPECT_EQ(GraphText(GraphOf(TwoNodes()), Level::kWorkflow).find("stage"), std::string::npos);
+}
+
+TEST(Graph, WritesDotWithQuotedNames) {
+  const std::string dot = GraphDot(GraphOf(TwoNodes()), Level::kNode);
+  EXPECT_EQ(dot.find(R"(digraph "a \"b\".wf" {)"), 0u);
+  EXPECT_NE(dot.find(R"("S/Read/read" -> "S/Read/tidy";)"), std::string::npos);
+  EXPECT_EQ(std::count(dot.begin(), dot.end(), '{'), std::count(dot.begin(), dot.end(), '}'));
+}
+
+TEST(Graph, WritesOneLineOfJsonForEveryLevel) {
+  for (const Level level : {Level::kWorkflow, Level::kStage, Level::kNode, Level::kTask}) {
+    const std::string json = GraphJson(GraphOf(TwoNodes()), level);
+    EXPECT_EQ(json.find('\n'), std::string::npos);
+    EXPECT_EQ(std::count(json.begin(), json.end(), '{'), std::count(json.begin(), json.end(), '}'));
+    EXPECT_EQ(json.find(R"("nodes")") != std::string::npos, level != Level::kWorkflow);
+    EXPECT_EQ(json.find(R"("tasks")") != std::string::npos, level == Level::kTask);
+  }
+}
+
+TEST(Graph, SaysWhenNothingIsPublished) { EXPECT_EQ(GraphText({}, Level::kNode), "nothing is published\n"); }
+
+TEST(DurationText, UsesTheUnitThatNeedsAtMostOneDecimal) {
+  EXPECT_EQ(DurationText(2'000'000), "2ms");
+  EXPECT_EQ(DurationText(1'500'000), "1.5ms");
+  EXPECT_EQ(DurationText(30'000'000'000), "30s");
+  EXPECT_EQ(DurationText(1'234'567), "1234567ns");
+  EXPECT_EQ(DurationText(0), "0s");
+}
+
+TEST(SizeText, UsesBinaryUnits) {
+  EXPECT_EQ(SizeText(64 << 20), "64MiB");
+  EXPECT_EQ(SizeText(1 << 10), "1KiB");
+  EXPECT_EQ(SizeText(1000), "1000B");
+}
+
+}  // namespace
+}  // namespace wf::driver

@@ -1,0 +1,63 @@
+#include "compiler/driver/options.h"
+
+#include <gtest/gtest.h>
+
+namespace wf::driver {
+namespace {
+
+TEST(Options, ReadsValuesWrittenEitherWay) {
+  std::string error;
+  const auto options = ParseOptions("build", {"a.wf", "-o", "server", "--emit=obj", "--stop-after", "ir", "-O3", "--color=never"}, error);
+  ASSERT_TRUE(options) << error;
+  EXPECT_EQ(options->inputs, std::vector<std::string>{"a.wf"});
+  EXPECT_EQ(options->output, "server");
+  EXPECT_EQ(options->emit, Emit::kObj);
+  EXPECT_EQ(options->stop_after, Phase::kIr);
+  EXPECT_EQ(options->optimize, 3);
+  EXPECT_EQ(options->color, ColorWhen::kNever);
+}
+
+TEST(Options, LeaveTheServersFlagsAlone) {
+  std::string error;
+  const auto options = ParseOptions("run", {"a.wf", "--", "--http-port", "0", "--help"}, error);
+  ASSERT_TRUE(options) << error;
+  EXPECT_EQ(options->server_arguments, (std::vector<std::string>{"--http-port", "0", "--help"}));
+  EXPECT_FALSE(options->help);
+}
+
+TEST(Options, TakeFileNamesThatBeginWithADashAfterTwoDashes) {
+  std::string error;
+  EXPECT_EQ(ParseOptions("check", {"--", "-x.wf"}, error)->inputs, std::vector<std::string>{"-x.wf"});
+}
+
+TEST(Options, RefuseWhatTheyDoNotKnow) {
+  struct Case {
+    const char* command;
+    std::vector<std::string> arguments;
+    const char* error;
+  };
+  const std::vector<Case> cases = {
+      {"check", {"--colour=auto"}, "unknown option `--colour`; did you mean `--color`?"},
+      {"check", {"-o", "x"}, "`-o` is no option of `wfc check`"},
+      {"build", {"-O4"}, "`4` is no value of `-O`; it takes 0..3"},
+      {"build", {"-O-1"}, "`-1` is no value of `-O`; it takes 0..3"},
+      {"build", {"-o"}, "`-o` needs a value: FILE"},
+      {"check", {"--format=dot"}, "`dot` is no value of `--format`; it takes text|json"},
+      {"check", {"--error-limit="}, "`` is no value of `--error-limit`; it takes N"},
+      {"check", {"--verbose=yes"}, "`--verbose` takes no value"},
+      {"build", {"-MMD"}, "`-MMD` is not part of this version of wfc"},
+  };
+  for (const Case& one : cases) {
+    std::string error;
+    EXPECT_FALSE(ParseOptions(one.command, one.arguments, error)) << one.error;
+    EXPECT_EQ(error, one.error);
+  }
+}
+
+TEST(Options, GiveGraphsAFormMore) {
+  std::string error;
+  EXPECT_EQ(ParseOptions("graph", {"--format=dot", "--level=task"}, error)->format, Format::kDot);
+}
+
+}  // namespace
+}  // namespace wf::driver

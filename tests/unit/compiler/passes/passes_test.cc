@@ -1,0 +1,271 @@
+#include "compiler/passes/passes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/ir/builder.h"
+#include "compiler/ir/print.h"
+#include "compiler/ir/verify.h"
+
+namespace wf::passes {
+namespace {
+
+using ir::BlockId;
+using ir::Builder;
+using ir::DType;
+using ir::OpKind;
+using ir::ValueId;
+using testing::HasSubstr;
+using testing::Not;
+
+// One task with one body over a tensor `x` and a scalar `s`.
+struct Fixture {
+  explicit Fixture(std::vector<int64_t> dims = {-1}) {
+    program.regions.push_back({.tasks = {ir::TaskId{0}}, .slots = {ir::SlotId{0}, ir::SlotId{1}}});
+    program.slots = {{.name = "x", .type = program.types.Tensor(DType::kF32, std::move(dims)), .region = ir::RegionId{0}},
+                     {.name = "s", .type = program.types.Scalar(DType::kI64), .region = ir::RegionId{0}}};
+    program.tasks.push_back({.kind = ir::TaskKind::kRun, .region = ir::RegionId{0}, .in = {ir::SlotId{0}, ir::SlotId{1}}});
+  }
+  std::string Text() {
+    EXPECT_EQ(ir::Verify(program), std::nullopt);
+    return ir::PrintBody(program, program.tasks[0].body);
+  }
+  ir::Body& body() { return program.tasks[0].body; }
+  ir::Program program;
+};
+
+std::vector<ir::TypeId> Integers(Builder& b, size_t count) { return std::vector<ir::TypeId>(count, b.ScalarType(DType::kI64)); }
+
+// x[i] op constant, over all of x.
+ValueId MapConstant(Builder& b, ValueId x, OpKind kind, float c) {
+  const ValueId n = b.Dim(x, 0);
+  const BlockId block = b.Open(Integers(b, 1));
+  b.Close(b.Binary(kind, b.Load(x, {b.Param(0)}), b.F32(c)));
+  return b.Build(DType::kF32, {n}, block);
+}
+
+TEST(Fold, DividesByAPowerOfTwoAsAProductAndKeepsOtherDivisions) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  b.Close(MapConstant(b, MapConstant(b, b.Slot(ir::SlotId{0}), OpKind::kDiv, 256), OpKind::kDiv, 255));
+  Fold(f.program);
+  EXPECT_THAT(f.Text(), HasSubstr("scalar 0.00390625"));
+  EXPECT_THAT(f.Text(), HasSubstr("mul"));
+  EXPECT_THAT(f.Text(), HasSubstr("div"));
+}
+
+TEST(Fold, GivesEqualOperationsOneValueWithinTheirScope) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  const ValueId s = b.Slot(ir::SlotId{1});
+  const ValueId first = b.Emit(OpKind::kMul, b.TypeOf(s), {s, s}), second = b.Emit(OpKind::kMul, b.TypeOf(s), {s, s});
+  b.Close(b.Emit(OpKind::kSub, b.TypeOf(s), {first, second}));
+  Fold(f.program);
+  EXPECT_THAT(f.Text(), HasSubstr("yield %"));
+  EXPECT_THAT(f.Text(), HasSubstr("scalar 0"));
+}
+
+TEST(Fold, ComputesBothArmsOfACheapIf) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  const ValueId s = b.Slot(ir::SlotId{1}), condition = b.Binary(OpKind::kLt, s, b.I64(3));
+  const BlockId then = b.Open({});
+  b.Close(b.Add(s, b.I64(1)));
+  const BlockId otherwise = b.Open({});
+  b.Close(b.Mul(s, b.I64(2)));
+  b.Close(b.If(condition, b.TypeOf(s), then, otherwise));
+  Fold(f.program);
+  EXPECT_THAT(f.Text(), HasSubstr("select"));
+  EXPECT_THAT(f.Text(), Not(HasSubstr("if")));
+}
+
+TEST(RemoveDead, KeepsChecksAndDropsTheRest) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  const ValueId s = b.Slot(ir::SlotId{1});
+  b.Mul(s, s);
+  b.CheckIndex(s, b.I64(4));
+  b.Close(s);
+  RemoveDead(f.program);
+  EXPECT_THAT(f.Text(), HasSubstr("check_index"));
+  EXPECT_THAT(f.Text(), Not(HasSubstr("mul")));
+}
+
+TEST(ProveRanges, RemovesWhatTheLoopProves) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0);
+  const BlockId block = b.Open(Integers(b, 1));
+  const ValueId i = b.Param(0);
+  const ValueId last = b.Sub(b.Sub(n, b.I64(1)), i);  // backwards
+  b.Close(b.Add(b.Load(x, {b.CheckIndex(i, n)}), b.Load(x, {b.CheckIndex(last, n)})));
+  b.Close(b.Build(DType::kF32, {n}, block));
+  ProveRanges(f.program);
+  EXPECT_THAT(f.Text(), Not(HasSubstr("check_index")));
+}
+
+TEST(ProveRanges, ProvesLinearFormsClampsAndRemainders) {
+  Fixture f({30});
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
+  const BlockId block = b.Open(Integers(b, 1));
+  const ValueId i = b.Param(0);
+  const ValueId linear = b.Add(b.Mul(i, b.I64(3)), b.I64(2));  // 2 .. 29
+  const ValueId clamped = b.Binary(OpKind::kMax, b.Binary(OpKind::kMin, s, b.I64(29)), b.I64(0));
+  const ValueId rest = b.Binary(OpKind::kRem, b.Mul(i, b.I64(7)), b.I64(30));
+  ValueId sum = b.Load(x, {b.CheckIndex(linear, b.I64(30))});
+  sum = b.Add(sum, b.Load(x, {b.CheckIndex(clamped, b.I64(30))}));
+  b.Close(b.Add(sum, b.Load(x, {b.CheckIndex(rest, b.I64(30))})));
+  b.Close(b.Build(DType::kF32, {b.I64(10)}, block));
+  ProveRanges(f.program);
+  EXPECT_THAT(f.Text(), Not(HasSubstr("check_index")));
+}
+
+TEST(ProveRanges, KeepsWhatMayBeOutside) {
+  Fixture f({30});
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0});
+  const BlockId block = b.Open(Integers(b, 1));
+  const ValueId i = b.Param(0), past = b.Add(b.Mul(i, b.I64(3)), b.I64(3)), before = b.Sub(i, b.I64(1));
+  b.Close(b.Add(b.Load(x, {b.CheckIndex(past, b.I64(30))}), b.Load(x, {b.CheckIndex(before, b.I64(30))})));
+  b.Close(b.Build(DType::kF32, {b.I64(10)}, block));
+  ProveRanges(f.program);
+  const std::string text = f.Text();
+  EXPECT_NE(text.find("check_index"), text.rfind("check_index"));
+}
+
+TEST(Fuse, MakesAChainOneLoop) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  const ValueId scaled = MapConstant(b, b.Slot(ir::SlotId{0}), OpKind::kMul, 3), shifted = MapConstant(b, scaled, OpKind::kAdd, 1);
+  b.Close(MapConstant(b, shifted, OpKind::kMin, 9));
+  Fuse(f.program);
+  EXPECT_EQ(f.Text(),
+            "%0: f32[?] = slot @0 x\n"
+            "%1: i64 = dim 0 %0\n"
+            "%2: f32 = scalar 3\n"
+            "%3: f32 = scalar 1\n"
+            "%4: f32 = scalar 9\n"
+            "%5: f32[?] = build %1 { %6 =>\n"
+            "  %7: f32 = load %0, %6\n"
+            "  %8: f32 = mul %7, %2\n"
+            "  %9: f32 = add %8, %3\n"
+            "  %10: f32 = min %9, %4\n"
+            "  yield %10\n"
+            "}\n"
+            "yield %5\n");
+}
+
+// exp(x) read by a sum and by a quotient: computed once, as a tensor.
+TEST(Fuse, StoresWhatIsDearAndReadTwice) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0);
+  const BlockId exp = b.Open(Integers(b, 1));
+  b.Close(b.Unary(OpKind::kExp, b.Load(x, {b.Param(0)})));
+  const ValueId weights = b.Build(DType::kF32, {n}, exp);
+  const BlockId each = b.Open(Integers(b, 1));
+  b.Close(b.Load(weights, {b.Param(0)}));
+  const ValueId total = b.Reduce(ir::ReduceKind::kSum, DType::kF32, n, each);
+  const BlockId quotient = b.Open(Integers(b, 1));
+  b.Close(b.Binary(OpKind::kDiv, b.Load(weights, {b.Param(0)}), total));
+  b.Close(b.Build(DType::kF32, {n}, quotient));
+  const std::string before = f.Text();
+  Fuse(f.program);
+  EXPECT_EQ(f.Text(), before);
+}
+
+// exp(x) inside a loop that reads all of it for each element of another: stored.
+TEST(Fuse, StoresWhatALoopWouldComputeAgain) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0);
+  const BlockId exp = b.Open(Integers(b, 1));
+  b.Close(b.Unary(OpKind::kExp, b.Load(x, {b.Param(0)})));
+  const ValueId weights = b.Build(DType::kF32, {n}, exp);
+  const BlockId outer = b.Open(Integers(b, 1));
+  const BlockId inner = b.Open(Integers(b, 1));
+  b.Close(b.Load(weights, {b.Param(0)}));
+  b.Close(b.Reduce(ir::ReduceKind::kSum, DType::kF32, n, inner));
+  b.Close(b.Build(DType::kF32, {b.I64(5)}, outer));
+  const std::string before = f.Text();
+  Fuse(f.program);
+  EXPECT_EQ(f.Text(), before);
+}
+
+TEST(Fuse, MovesChecksOnlyWhereEveryElementIsRead) {
+  for (const int64_t read : {8, 4}) {
+    Fixture f({8});
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
+    const BlockId checked = b.Open(Integers(b, 1));
+    b.Close(b.Load(x, {b.CheckIndex(b.Mul(b.Param(0), s), b.I64(8))}));
+    const ValueId producer = b.Build(DType::kF32, {b.I64(8)}, checked);
+    const BlockId block = b.Open(Integers(b, 1));
+    b.Close(b.Load(producer, {b.Param(0)}));
+    b.Close(b.Build(DType::kF32, {b.I64(read)}, block));
+    Fuse(f.program);
+    const std::string text = f.Text();
+    EXPECT_EQ(text.find("build") == text.rfind("build"), read == 8) << text;
+  }
+}
+
+TEST(Fuse, ReadsThroughAReshapeThatAddsAnAxis) {
+  Fixture f({8});
+  Builder b(f.program, f.body());
+  const ValueId doubled = MapConstant(b, b.Slot(ir::SlotId{0}), OpKind::kMul, 2);
+  const ValueId reshaped = b.Reshape(doubled, {b.I64(1), b.I64(8)});
+  const BlockId block = b.Open(Integers(b, 2));
+  b.Close(b.Binary(OpKind::kAdd, b.Load(reshaped, {b.Param(0), b.Param(1)}), b.F32(1)));
+  b.Close(b.Build(DType::kF32, {b.I64(1), b.I64(8)}, block));
+  Fuse(f.program);
+  EXPECT_THAT(f.Text(), Not(HasSubstr("reshape")));
+}
+
+TEST(Hoist, MovesAReductionOutOfALoop) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0);
+  const BlockId outer = b.Open(Integers(b, 1));
+  const ValueId i = b.Param(0);
+  const BlockId inner = b.Open(Integers(b, 1));
+  b.Close(b.Load(x, {b.Param(0)}));
+  const ValueId top = b.Reduce(ir::ReduceKind::kMax, DType::kF32, n, inner);
+  b.Close(b.Sub(b.Load(x, {i}), top));
+  b.Close(b.Build(DType::kF32, {n}, outer));
+  Hoist(f.program);
+  const std::string text = f.Text();
+  EXPECT_LT(text.find("reduce"), text.find("build"));
+}
+
+TEST(Hoist, KeepsChecksInLoopsThatMayNotRun) {
+  for (const bool is_static : {true, false}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0), s = b.Slot(ir::SlotId{1});
+    const BlockId block = b.Open(Integers(b, 1));
+    b.Close(b.Load(x, {b.CheckIndex(s, n)}));
+    b.Close(b.Build(DType::kF32, {is_static ? b.I64(3) : n}, block));
+    Hoist(f.program);
+    const std::string text = f.Text();
+    EXPECT_EQ(text.find("check_index") < text.find("build"), is_static) << text;
+  }
+}
+
+TEST(Run, LeavesNoMathAndFillsCosts) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0);
+  const BlockId block = b.Open(Integers(b, 1));
+  b.Close(b.Unary(OpKind::kTanh, b.Load(x, {b.Param(0)})));
+  b.Close(b.Build(DType::kF32, {n}, block));
+  std::vector<std::string> ran;
+  passes::Run(f.program, [&](std::string_view flag, const ir::Program&) { ran.emplace_back(flag); });
+  EXPECT_EQ(ran.size(), AllPasses().size());
+  EXPECT_THAT(f.Text(), Not(HasSubstr("tanh")));
+  EXPECT_GT(f.program.tasks[0].cost_ns, 0);
+  EXPECT_GT(f.program.tasks[0].cost_ns_per_unit, 0);
+}
+
+}  // namespace
+}  // namespace wf::passes

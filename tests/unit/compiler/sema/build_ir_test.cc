@@ -1,0 +1,291 @@
+#include "compiler/sema/build_ir.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/compiler/sema/answer.h"
+
+namespace wf::sema {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(BuildIr, BuildsTheExamples) {
+  for (const char* name : {"hello/hello.wf", "fallback/fallback.wf", "digits/digits.wf"}) {
+    Built built = BuildFile(std::string(WF_EXAMPLES) + name);
+    ASSERT_TRUE(built.program.has_value()) << name << "\n" << built.diagnostics;
+    passes::Run(*built.program);
+    if (std::getenv("WF_PRINT")) fprintf(stderr, "%s\n", ir::Print(*built.program).c_str());
+  }
+}
+
+TEST(BuildIr, ArithmeticOfEveryKind) {
+  const Answers answers(R"(
+    workflow W(a: i32, b: i32, x: f32) -> (sum: i32, quotient: i32, rest: i32, less: bool, wide: i64, text: string, y: f32) {
+      return (sum: a + b, quotient: a / b, rest: a % b, less: a < b && x >= 0.0, wide: i64(a) * 4000000000, text: "{a}/{b}", y: -x * 2.0);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Int(0xfffffff9), Int(2), Float(1.5)}),
+            "sum=-5; quotient=-3; rest=-1; less=true; wide=-28000000000; text=\"-7/2\"; y=-3");
+  EXPECT_EQ(answers("W", {Int(1), Int(0), Float(1)}), "!7002 division by zero @W");
+}
+
+TEST(BuildIr, ElementwiseBroadcasts) {
+  const Answers answers(R"(
+    fn scale(x: f32[h, w], row: f32[w], column: f32[h, 1]) -> f32[h, w] = x * row + column;
+    workflow W(x: f32[h, w], row: f32[w], column: f32[h, 1]) -> (y: f32[h, w], big: bool[h, w]) {
+      node y = scale(x, row, column);
+      return (y: y, big: y > 10.0);
+    }
+    service S { workflow W; })");
+  const std::vector<ir::Value> inputs{Tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}), Floats({1, 10, 100}), Tensor<float>({2, 1}, {0.5, 0.25})};
+  EXPECT_EQ(answers("W", inputs), "y=[2x3]{1.5, 20.5, 300.5, 4.25, 50.25, 600.25}; big=[2x3]{false, true, true, false, true, true}");
+  EXPECT_THAT(answers("W", {inputs[0], Floats({1, 2}), inputs[2]}), HasSubstr("!5000"));
+}
+
+TEST(BuildIr, SlicesAndIndices) {
+  const Answers answers(R"(
+    workflow W(x: f32[n], i: i64) -> (tail: f32[m], one: f32, pairs: f32[k]) {
+      node tail = x[i:];
+      return (tail: tail, one: x[i], pairs: x[0:2]);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Floats({1, 2, 3, 4}), Int(1)}), "tail=[3]{2, 3, 4}; one=2; pairs=[2]{1, 2}");
+  EXPECT_THAT(answers("W", {Floats({1, 2, 3, 4}), Int(4)}), HasSubstr("!7001"));
+  EXPECT_THAT(answers("W", {Floats({1, 2, 3, 4}), Int(9)}), HasSubstr("!7001"));
+  EXPECT_THAT(answers("W", {Floats({}), Int(0)}), HasSubstr("!7001"));
+}
+
+TEST(BuildIr, BuildsAndReductions) {
+  const Answers answers(R"(
+    fn product(a: f32[m, k], b: f32[k, n]) -> f32[m, n] = [i, j] => sum[l](a[i, l] * b[l, j]);
+    fn top(x: f32[n]) -> f32 = max[i](x[i]);
+    workflow W(a: f32[2, 3], b: f32[3, 2], x: f32[n]) -> (c: f32[2, 2], top: f32, any: bool, odd: i64[4]) {
+      node c = product(a, b);
+      node t = top(x);
+      return (c: c, top: t, any: any[i](x[i] > 2.0), odd: [i < 4] => 2 * i + 1);
+    }
+    service S { workflow W; })");
+  const ir::Value a = Tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}), b = Tensor<float>({3, 2}, {1, 0, 0, 1, 1, 1});
+  EXPECT_EQ(answers("W", {a, b, Floats({1, 3, 2})}), "c=[2x2]{4, 5, 10, 11}; top=3; any=true; odd=[4]{1, 3, 5, 7}");
+  EXPECT_THAT(answers("W", {a, b, Floats({})}), HasSubstr("!7005"));
+}
+
+TEST(BuildIr, ListsLoopsAndFolds) {
+  const Answers answers(R"(
+    type Box { name: string; area: f32; }
+    fn total(xs: list<f32>) -> f32 = fold acc = 0.0 for x in xs { acc + x };
+    workflow W(xs: list<f32>, names: list<string>) -> (big: list<f32>, boxes: list<Box>, total: f32, at: list<string>, same: bool) {
+      let boxes = [Box(name: n, area: x * x) for x, n in zip(xs, names)];
+      return (big: [x for x in xs if x > 1.0], boxes: boxes, total: total(xs), at: ["{i}:{n}" for i, n in enumerate(names)], same: names == ["a", "b"]);
+    }
+    service S { workflow W; })");
+  const auto list = [](std::vector<ir::Value> items) { return ir::Value::Items(std::move(items)); };
+  EXPECT_EQ(answers("W", {list({Float(1), Float(3)}), list({Text("a"), Text("b")})}),
+            "big=[3]; boxes=[Box(name: \"a\", area: 1), Box(name: \"b\", area: 9)]; total=4; at=[\"0:a\", \"1:b\"]; same=true");
+  EXPECT_THAT(answers("W", {list({Float(1)}), list({})}), HasSubstr("!7003"));
+}
+
+TEST(BuildIr, ChoiceIsLazyAndMayFail) {
+  const Answers answers(R"(
+    error Odd = 200 "odd: {n}";
+    fn half(n: i64) -> i64 = if n % 2 == 0 { n / 2 } else { fail Odd("odd: {n}") };
+    fn size(n: i64) -> string = if n < 10 { "small" } else if n < 100 { "medium" } else { "large" };
+    workflow W(n: i64, m: i64?) -> (half: i64, size: string, m: i64, safe: bool) {
+      return (half: half(n), size: size(n), m: m ?? 7, safe: n != 0 && 100 / n > 3);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Int(8), None()}), "half=4; size=\"small\"; m=7; safe=true");
+  EXPECT_EQ(answers("W", {Int(0), Some(Int(2))}), "half=0; size=\"small\"; m=2; safe=false");
+  EXPECT_EQ(answers("W", {Int(250), None()}), "half=125; size=\"large\"; m=7; safe=false");
+  EXPECT_EQ(answers("W", {Int(9), None()}), "!200 odd: 9 @W");
+}
+
+TEST(BuildIr, ConstantsAreFoldedThroughTheInterpreter) {
+  const Answers answers(R"(
+    const N = 4;
+    const SQUARES: i64[4] = [i] => i * i;
+    const NAMES = ["zero", "one"];
+    workflow W(i: i64) -> (square: i64, name: string, all: i64[4]) {
+      return (square: SQUARES[i], name: NAMES[i], all: SQUARES);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Int(1)}), "square=1; name=\"one\"; all=[4]{0, 1, 4, 9}");
+  EXPECT_THAT(answers("W", {Int(3)}), HasSubstr("!7001"));
+}
+
+TEST(BuildIr, AFallbackCatchesWhatItsNodeInherits) {
+  const Answers answers(R"(
+    error Bad = 300 "bad";
+    fn check(n: i64) -> i64 { require n > 0 else fail Bad; n }
+    workflow W(n: i64) -> (value: i64, why: string) {
+      node first = check(n);
+      node second = first + 1;
+      node value = second else -1;
+      node why = "fine {second}" else "{err.code} {err.message} at {err.node}";
+      return (value: value, why: why);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Int(2)}), "value=3; why=\"fine 3\"");
+  EXPECT_EQ(answers("W", {Int(0)}), "value=-1; why=\"300 bad at W/first\"");
+}
+
+TEST(BuildIr, ControlPointsComeBeforeWhatStandsBelow) {
+  const Answers answers(R"(
+    error Bad = 300 "bad";
+    model M(x: f32[2]) -> f32[2] = onnx("m");
+    workflow W(n: i64) -> (y: f32[2]) {
+      require n > 0 else fail Bad;
+      node x: f32[2] = [i] => f32(n + i);
+      node y = M(x);
+      return (y: y);
+    }
+    service S { workflow W; })");
+  const std::string text = ir::Print(answers.before());
+  EXPECT_THAT(text, HasSubstr("task t1 run `W/x` in [@0] after [t0]"));
+  EXPECT_THAT(text, HasSubstr("task t2 model `W/y` model M in [@1] -> @2"));
+  int calls = 0;
+  ir::Hooks hooks;
+  hooks.model = [&](ir::ModelId, std::span<const ir::Value> args, ir::TypeId) {
+    ++calls;
+    return ir::Outcome{.value = args[0], .failure = {}};
+  };
+  EXPECT_EQ(answers("W", {Int(0)}, hooks), "!300 bad @W");
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(answers("W", {Int(5)}, hooks), "y=[2]{5, 6}");
+}
+
+const char kModels[] = R"(
+    model Two(a: f32[n], b: f32) -> (sum: f32[n], best: f32) = onnx("two");
+    model One(x: f32[n]) -> f32[n] = onnx("one");
+)";
+
+ir::Hooks FakeModels() {
+  ir::Hooks hooks;
+  hooks.model = [](ir::ModelId model, std::span<const ir::Value> args, ir::TypeId) {
+    if (static_cast<int>(model) == 0) return ir::Outcome{.value = ir::Value::Items({args[0], args[1]}), .failure = {}};
+    if (args[0].dims[0] == 3) return ir::Outcome{.value = {}, .failure = ir::Failure{.code = 9000, .message = "three"}};
+    return ir::Outcome{.value = args[0], .failure = {}};
+  };
+  return hooks;
+}
+
+TEST(BuildIr, CutsNodesWhereTheyWait) {
+  const Answers answers(std::string(kModels) + R"(
+    workflow W(x: f32[n], b: f32) -> (y: f32[n], best: f32) {
+      node two = Two(One(x) + 1.0, b * 2.0);
+      return (y: two.sum, best: two.best);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Floats({1, 2}), Float(4)}, FakeModels()), "y=[2]{2, 3}; best=8");
+  EXPECT_EQ(answers("W", {Floats({1, 2, 3}), Float(4)}, FakeModels()), "!9000 three @W/two");
+  EXPECT_THAT(ir::Print(answers.before()), HasSubstr("argument: f32[?] staged"));
+}
+
+TEST(BuildIr, OnlyTheTakenArmCallsItsModel) {
+  const Answers answers(std::string(kModels) + R"(
+    workflow W(x: f32[n], twice: bool) -> (y: f32[n]) {
+      node y = if twice { One(x + x) } else if len(x) > 5 { One(x) } else { x };
+      return (y: y);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Floats({1, 2}), Int(1)}, FakeModels()), "y=[2]{2, 4}");
+  EXPECT_EQ(answers("W", {Floats({1, 2}), Int(0)}), "y=[2]{1, 2}");
+  EXPECT_THAT(ir::Print(answers.before()), HasSubstr(" select `W/y`"));
+}
+
+TEST(BuildIr, AModelMayFailIntoItsFallback) {
+  const Answers answers(std::string(kModels) + R"(
+    workflow W(x: f32[n]) -> (y: f32[n]) {
+      node y = One(x) { timeout 10ms; } else x + 1.0;
+      return (y: y);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Floats({1, 2, 3})}, FakeModels()), "y=[3]{2, 3, 4}");
+  EXPECT_EQ(answers("W", {Floats({1})}, FakeModels()), "y=[1]{1}");
+}
+
+TEST(BuildIr, ALetThatSeveralNodesReadIsATaskOfItsOwn) {
+  const Answers answers(R"(
+    fn heavy(x: f32[n]) -> f32[n] = [i] => exp(x[i]);
+    workflow W(x: f32[n]) -> (a: f32, b: f32) {
+      let shared = heavy(x);
+      let single = heavy(x);
+      let unused_ = heavy(x);
+      node a = sum[i](shared[i]);
+      node b = sum[i](shared[i] * single[i]);
+      return (a: a, b: b);
+    }
+    service S { workflow W; })");
+  const std::string text = ir::Print(answers.before());
+  EXPECT_THAT(text, HasSubstr("slot @1 shared: f32[?]"));
+  EXPECT_THAT(text, Not(HasSubstr(" single: ")));
+  EXPECT_THAT(text, HasSubstr("run `W/a` in [@0] -> @1"));  // charged to its first reader
+  EXPECT_EQ(answers("W", {Floats({0, 0})}), "a=2; b=2");
+}
+
+TEST(BuildIr, PublishesAModelWithoutAWorkflow) {
+  const Answers answers(std::string(kModels) + "service S { model Two as \"two\"; model One; }");
+  EXPECT_EQ(answers("two", {Floats({1, 2}), Float(4)}, FakeModels()), "sum=[2]{1, 2}; best=4");
+  EXPECT_THAT(answers("One", {Floats({1, 2})}, FakeModels()), HasSubstr("=[2]{1, 2}"));
+  EXPECT_TRUE(answers.before().workflows[0].is_default);
+}
+
+TEST(BuildIr, MetadataInAndOut) {
+  const Answers answers(R"(
+    workflow W(x: f32) -> (y: f32) {
+      node y = x * meta("gain", 2.0);
+      annotate("y", "{y}");
+      return (y: y);
+    }
+    service S { workflow W; })");
+  ir::Hooks hooks;
+  EXPECT_EQ(answers("W", {Float(3)}), "y=6; @y=6");
+  hooks.meta = [](const std::string&) { return std::optional<std::string>("10"); };
+  EXPECT_EQ(answers("W", {Float(3)}, hooks), "y=30; @y=30");
+}
+
+TEST(BuildIr, DimensionsAreArithmetic) {
+  const Answers answers(R"(
+    fn halves(x: f32[2 * n]) -> f32[n] = [i] => x[i] + x[i + n];
+    fn both(x: f32[n], y: f32[n]) -> f32[n + n] = [i < n + n] => if i < n { x[i] } else { y[i - n] };
+    workflow W(x: f32[n], y: f32[m]) -> (h: f32[k]) {
+      node b = both(x, y);
+      node h = halves(b);
+      return (h: h);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Floats({1, 2}), Floats({10, 20})}), "h=[2]{11, 22}");
+  EXPECT_THAT(answers("W", {Floats({1, 2}), Floats({10})}), HasSubstr("!7004"));
+}
+
+TEST(BuildIr, TakesTheLongestExpression) {
+  std::string sum = "x";
+  for (int i = 0; i < 4000; ++i) sum += " + x";
+  const Answers answers("workflow W(x: i64) -> (y: i64) { return (y: " + sum + "); } service S { workflow W; }");
+  EXPECT_EQ(answers("W", {Int(2)}), "y=8002");
+  const Answers tensors("workflow W(x: f32[n]) -> (y: f32[n]) { return (y: " + sum + "); } service S { workflow W; }");
+  EXPECT_EQ(tensors("W", {Floats({2})}), "y=[1]{8002}");
+}
+
+TEST(BuildIr, RefusesChoicesThatNestWithoutEnd) {
+  std::string choice = "if x == 0 { 0 }";
+  for (int i = 1; i < 1000; ++i) choice += " else if x == " + std::to_string(i) + " { x / " + std::to_string(i) + " }";
+  const Built built = BuildText("workflow W(x: i64) -> (y: i64) { return (y: " + choice + " else { 1 }); } service S { workflow W; }");
+  EXPECT_FALSE(built.program.has_value());
+  EXPECT_THAT(built.diagnostics, HasSubstr("nests deeper than 400"));
+}
+
+TEST(BuildIr, RefusesProgramsThatGrowWithoutEnd) {
+  std::string text = "fn step0(x: f32) -> f32 = x + 1.0;\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string n = std::to_string(i), p = std::to_string(i - 1);
+    text += "fn step" + n + "(x: f32) -> f32 = step" + p + "(x) * step" + p + "(x + 1.0);\n";
+  }
+  const Built built = BuildText(text + "workflow W(x: f32) -> (y: f32) { return (y: step39(x)); } service S { workflow W; }");
+  EXPECT_FALSE(built.program.has_value());
+  EXPECT_THAT(built.diagnostics, HasSubstr("250000 operations"));
+}
+
+}  // namespace
+}  // namespace wf::sema

@@ -1,0 +1,134 @@
+#include "runtime/abi/interpret.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/abi/verify.h"
+#include "tests/unit/support/plan_builder.h"
+#include "tests/unit/support/rig.h"
+
+namespace wf::abi {
+namespace {
+
+using test::Kind;
+using test::PlanBuilder;
+using test::RunOptions;
+
+constexpr wf_code kBroken = 100001;
+
+RunOptions Failing() {
+  RunOptions options;
+  options.body.fail_modulus = 1;  // always
+  return options;
+}
+
+class InterpretTest : public ::testing::Test {
+ protected:
+  Outcome Run(bool with_strands = true) {
+    const wf_plan& plan = builder_.Finish(with_strands);
+    EXPECT_EQ(Verify(plan).message(), "");
+    index_ = std::make_unique<bus::PlanIndex>(plan);
+    test::Oracle oracle(plan, *index_);
+    values_.clear();
+    return oracle.Run({3}, 0, decisions_, 1, &values_);
+  }
+  int Root() {
+    const int root = builder_.Region();
+    in_ = builder_.Slot(root, Kind::kInt);
+    out_ = builder_.Slot(root, Kind::kInt);
+    builder_.Workflow(root, {in_}, {out_});
+    return root;
+  }
+
+  PlanBuilder builder_;
+  std::unique_ptr<bus::PlanIndex> index_;
+  test::Recorder::Decisions decisions_;
+  std::vector<int64_t> values_;
+  int in_ = 0, out_ = 0;
+};
+
+TEST_F(InterpretTest, AFailedNodeFailsTheReturnThatReadsIt) {
+  const int root = Root();
+  const int bad = builder_.Slot(root, Kind::kInt), after = builder_.Slot(root, Kind::kInt);
+  builder_.Run(root, {in_}, bad, Failing());
+  builder_.Run(root, {bad}, after);
+  builder_.Return(root, {after});
+  EXPECT_EQ(Run().failure.code, kBroken);
+}
+
+TEST_F(InterpretTest, AFailedNodeThatNobodyReadsDoesNotMatter) {
+  const int root = Root();
+  const int bad = builder_.Slot(root, Kind::kInt), good = builder_.Slot(root, Kind::kInt);
+  builder_.Run(root, {in_}, bad, Failing());
+  builder_.Run(root, {in_}, good);
+  builder_.Return(root, {good});
+  const Outcome outcome = Run();
+  EXPECT_EQ(outcome.failure.code, 0);
+  EXPECT_EQ(outcome.known, std::vector<wf_code>{kBroken});
+}
+
+TEST_F(InterpretTest, AFallbackCatchesAndReadsTheCode) {
+  const int root = Root();
+  const int target = builder_.Region(root), fallback = builder_.Region(root);
+  builder_.SetFallback(target, fallback);
+  const int inner = builder_.Slot(target, Kind::kInt), caught = builder_.Slot(fallback, Kind::kInt),
+            value = builder_.Slot(root, Kind::kInt);
+  builder_.Run(target, {in_}, inner, Failing());
+  builder_.SetResult(target, inner);
+  builder_.Run(fallback, {builder_.FirstSlot(fallback)}, caught);
+  builder_.SetResult(fallback, caught);
+  builder_.Enter(root, target, {in_}, value);
+  builder_.Return(root, {value});
+  EXPECT_EQ(Run().failure.code, 0);
+  ASSERT_EQ(values_.size(), 1U);
+}
+
+TEST_F(InterpretTest, AControlPointFailsTheRegionAtOnce) {
+  const int root = Root();
+  RunOptions require = Failing();
+  require.control = true;
+  const int guard = builder_.Run(root, {in_}, -1, require);
+  const int value = builder_.Slot(root, Kind::kInt);
+  builder_.Run(root, {in_}, value, {.after = {guard}});
+  builder_.Return(root, {value}, {guard});
+  EXPECT_EQ(Run().failure.code, kBroken);
+}
+
+TEST_F(InterpretTest, AReturnInAnArmEndsTheWorkflow) {
+  const int root = Root();
+  const int arm = builder_.Region(root);
+  const int early = builder_.Slot(arm, Kind::kInt), late = builder_.Slot(root, Kind::kInt);
+  builder_.Run(arm, {in_}, early, {.body = {.salt = 5}});
+  builder_.Return(arm, {early});
+  const int branch = builder_.Select(root, arm, 1, {in_}, -1, {.body = {.arms = 1}, .control = true});
+  builder_.Run(root, {in_}, late, Failing());
+  builder_.Return(root, {late}, {branch});
+  EXPECT_EQ(Run().failure.code, 0);
+  EXPECT_EQ(values_.size(), 1U);
+}
+
+TEST_F(InterpretTest, AFanOutKeepsTheOrderOfItsElements) {
+  const int root = Root();
+  const int body = builder_.Region(root);
+  const int element = builder_.Slot(body, Kind::kInt), list = builder_.Slot(root, Kind::kList), value = builder_.Slot(root, Kind::kInt);
+  builder_.Run(body, {in_}, element);
+  builder_.SetResult(body, element);
+  builder_.Each(root, body, {in_}, list, {.body = {.arms = 9}}, 2);
+  builder_.Run(root, {list}, value);
+  builder_.Return(root, {value});
+  EXPECT_EQ(Run().failure.code, 0);
+}
+
+TEST_F(InterpretTest, ToldThatANodeTimedOutItFailsWithThat) {
+  const int root = Root();
+  const int target = builder_.Region(root);
+  const int inner = builder_.Slot(target, Kind::kInt), value = builder_.Slot(root, Kind::kInt);
+  builder_.Run(target, {in_}, inner);
+  builder_.SetResult(target, inner);
+  builder_.Enter(root, target, {in_}, value);  // the first task of the plan
+  builder_.Return(root, {value});
+  decisions_.timeouts[{0, 0, 0}] = 6000;
+  EXPECT_EQ(Run().failure.code, 6000);
+}
+
+}  // namespace
+}  // namespace wf::abi

@@ -1,0 +1,57 @@
+#include "runtime/batch/cost.h"
+
+#include <gtest/gtest.h>
+
+namespace wf::batch {
+namespace {
+
+// t(B) = fixed + B * per_row, learned for every size up to 16.
+struct Curve : CostCurve {
+  Curve(int64_t fixed, int64_t per_row) : CostCurve(16) {
+    for (int64_t size = 1; size <= 16; size *= 2) Learn(size, fixed + size * per_row);
+  }
+};
+
+TEST(CostCurveTest, RunsPowersOfTwoAndItsLimit) {
+  const CostCurve curve(12);
+  EXPECT_EQ(curve.SizeFor(1), 1);
+  EXPECT_EQ(curve.SizeFor(3), 4);
+  EXPECT_EQ(curve.SizeFor(9), 12);
+  EXPECT_EQ(curve.max_rows(), 12);
+}
+
+TEST(CostCurveTest, TakesAllThatItMayWhileNothingIsMeasured) {
+  const CostCurve curve(32);
+  EXPECT_EQ(curve.BestRows(), 32);
+  EXPECT_EQ(curve.RowsToRun(5), 5);
+  EXPECT_FALSE(curve.InlinePays());
+}
+
+TEST(CostCurveTest, TheBestSizeIsTheSmallestNearTheMinimum) {
+  EXPECT_EQ(Curve(1'000'000, 10'000).BestRows(), 16);  // overhead-bound: the more the better
+  EXPECT_EQ(Curve(0, 100'000).BestRows(), 1);          // batching gains nothing
+  EXPECT_EQ(Curve(100'000, 500'000).BestRows(), 4);    // 525k a row; 506k at best
+}
+
+TEST(CostCurveTest, PadsUpOrSplitsWhicheverIsCheaper) {
+  EXPECT_EQ(Curve(1'000'000, 1'000).RowsToRun(5), 5);  // one run of 8
+  EXPECT_EQ(Curve(1'000, 1'000'000).RowsToRun(5), 4);  // 4, then 1
+  EXPECT_EQ(Curve(1'000, 1'000'000).RowsToRun(8), 8);
+}
+
+TEST(CostCurveTest, FollowsTheMachine) {
+  CostCurve curve(4);
+  curve.Learn(1, 100);
+  EXPECT_EQ(curve.RunNs(1), 100);
+  for (int i = 0; i < 100; ++i) curve.Learn(1, 1000);
+  EXPECT_NEAR(static_cast<double>(curve.RunNs(1)), 1000, 20);
+}
+
+TEST(CostCurveTest, InlinePaysOnlyForSmallModelsThatGainNothingByBatches) {
+  EXPECT_TRUE(Curve(5'000, 20'000).InlinePays());
+  EXPECT_FALSE(Curve(60'000, 5'000).InlinePays());  // a batch saves 51 of 65 us
+  EXPECT_FALSE(Curve(0, 200'000).InlinePays());     // too long for a loop
+}
+
+}  // namespace
+}  // namespace wf::batch

@@ -1,0 +1,179 @@
+#include "runtime/batch/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "runtime/base/clock.h"
+#include "tests/unit/support/plan_builder.h"
+#include "tests/unit/support/rig.h"
+#include "tests/unit/support/rows.h"
+
+namespace wf::batch {
+namespace {
+
+// A mailbox whose owner sleeps on a condition.
+class Sleeper final : public base::Waker {
+ public:
+  void Wake() noexcept override {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+    condition_.notify_one();
+  }
+  void Sleep() {
+    std::unique_lock lock(mutex_);
+    condition_.wait_for(lock, std::chrono::seconds(10), [this] { return woken_; });
+    woken_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable condition_;
+  bool woken_ = false;
+};
+
+class ExecutorTest : public ::testing::Test {
+ protected:
+  ExecutorTest() {
+    static const int8_t axes[] = {0, 0};
+    static const int64_t free[] = {-1};
+    port_.dim = free;
+    port_.rank = 1;
+    port_.dtype = WF_I64;
+    row_.in = row_.out = &port_;
+    row_.n_in = row_.n_out = 1;
+    row_.batched = 1;
+    row_.batch_axis = axes;
+    model_ = std::make_unique<test::FakeModel>(row_, 3, 16, 1);
+  }
+  BatcherOptions Options(int64_t max_rows = 16) {
+    return {.model = model_.get(), .policy = {.max_rows = max_rows, .max_queued_rows = 1 << 20}};
+  }
+
+  // Waits until `count` rows have come back.
+  void Collect(base::Mailbox& mailbox, Sleeper& sleeper, std::deque<test::TestRow>& rows) {
+    for (;;) {
+      mailbox.Drain();
+      bool all = true;
+      for (const test::TestRow& row : rows) all = all && row.delivered != 0;
+      if (all) return;
+      if (mailbox.PrepareToSleep()) sleeper.Sleep();
+      mailbox.Awake();
+    }
+  }
+
+  base::SystemClock clock_;
+  wf_port port_{};
+  wf_model row_{};
+  std::unique_ptr<test::FakeModel> model_;
+};
+
+TEST_F(ExecutorTest, RunsEveryRowOfManyThreadsOnce) {
+  Executor executor({.threads = 2}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options());
+  constexpr int kLoops = 3, kRows = 500;
+  std::vector<std::thread> loops;
+  for (int loop = 0; loop < kLoops; ++loop) {
+    loops.emplace_back([&, loop] {
+      Sleeper sleeper;
+      base::Mailbox mailbox(sleeper);
+      std::deque<test::TestRow> rows;
+      for (int i = 0; i < kRows; ++i) {
+        test::TestRow& row = rows.emplace_back(std::vector<int64_t>{loop * kRows + i, i});
+        row.home = &mailbox;
+        ASSERT_TRUE(batcher.Reserve(row));
+        ASSERT_TRUE(batcher.Submit(row));
+      }
+      Collect(mailbox, sleeper, rows);
+      for (int i = 0; i < kRows; ++i) {
+        EXPECT_EQ(rows[static_cast<size_t>(i)].delivered, 1);
+        EXPECT_EQ(rows[static_cast<size_t>(i)].result()[0], test::FakeModel::Value(loop * kRows + i, 3));
+      }
+    });
+  }
+  for (std::thread& loop : loops) loop.join();
+  EXPECT_EQ(batcher.stats().rows.load(), static_cast<uint64_t>(kLoops * kRows));
+  EXPECT_LT(batcher.stats().batches.load(), static_cast<uint64_t>(kLoops * kRows));
+  EXPECT_EQ(batcher.queued_rows(), 0);
+}
+
+TEST_F(ExecutorTest, AWithdrawnRowComesBackOnceOrNotAtAll) {
+  Executor executor({.threads = 1}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options());
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  int unlinked = 0;
+  for (int i = 0; i < 2000; ++i) {
+    test::TestRow& row = rows.emplace_back(std::vector<int64_t>{i});
+    row.home = &mailbox;
+    ASSERT_TRUE(batcher.Reserve(row));
+    ASSERT_TRUE(batcher.Submit(row));
+    if (i % 2 == 0 && batcher.Withdraw(row) == Withdrawal::kUnlinked) {
+      ++unlinked;
+      ++row.delivered;  // ours again
+    }
+  }
+  Collect(mailbox, sleeper, rows);
+  for (const test::TestRow& row : rows) EXPECT_EQ(row.delivered, 1);
+  EXPECT_EQ(batcher.stats().rows.load() + static_cast<uint64_t>(unlinked), rows.size());
+  EXPECT_EQ(batcher.queued_rows(), 0);
+}
+
+TEST_F(ExecutorTest, ARowWithdrawnBeforeItIsSubmittedIsRefused) {
+  Executor executor({.threads = 0}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options());
+  test::TestRow row({1});
+  ASSERT_TRUE(batcher.Reserve(row));
+  EXPECT_EQ(batcher.Withdraw(row), Withdrawal::kNotSubmitted);
+  EXPECT_FALSE(batcher.Submit(row));
+  batcher.Unreserve(row);
+  EXPECT_EQ(batcher.queued_rows(), 0);
+}
+
+TEST_F(ExecutorTest, HoldsRowsForCompanyButNotLonger) {
+  Executor executor({.threads = 2}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options());
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  const base::TimePoint started = clock_.Now();
+  for (int i = 0; i < 3; ++i) {
+    test::TestRow& row = rows.emplace_back(std::vector<int64_t>{i});
+    row.home = &mailbox;
+    row.delay_ns = 20'000'000;
+    ASSERT_TRUE(batcher.Reserve(row));
+    ASSERT_TRUE(batcher.Submit(row));
+  }
+  Collect(mailbox, sleeper, rows);
+  EXPECT_GE(clock_.Now() - started, 20'000'000);
+  EXPECT_EQ(batcher.stats().batches.load(), 1U);
+  EXPECT_EQ(batcher.stats().closed[static_cast<int>(CloseReason::kDelay)].load(), 1U);
+}
+
+TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  {
+    Executor executor({.threads = 1}, clock_);
+    Batcher& batcher = executor.AddBatcher(Options());
+    for (int i = 0; i < 5; ++i) {
+      test::TestRow& row = rows.emplace_back(std::vector<int64_t>{i});
+      row.home = &mailbox;
+      row.delay_ns = INT64_C(10'000'000'000);
+      ASSERT_TRUE(batcher.Reserve(row));
+      ASSERT_TRUE(batcher.Submit(row));
+    }
+  }
+  mailbox.Drain();
+  for (const test::TestRow& row : rows) EXPECT_EQ(row.delivered, 1);
+}
+
+}  // namespace
+}  // namespace wf::batch

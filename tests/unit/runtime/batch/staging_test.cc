@@ -1,0 +1,177 @@
+#include "runtime/batch/staging.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <deque>
+#include <numeric>
+
+#include "runtime/abi/dtype.h"
+#include "tests/unit/support/rows.h"
+
+namespace wf::batch {
+namespace {
+
+wf_bytes Text(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+
+// y[...] = 2 * x[...]; remembers the shape that it saw.
+class Doubler final : public Runnable {
+ public:
+  Doubler(int64_t columns, int axis, bool batched) : dims_{2, columns}, axes_{static_cast<int8_t>(axis), static_cast<int8_t>(axis)} {
+    for (wf_port* port : {&in_, &out_}) {
+      port->name = Text("x");
+      port->dim = dims_;
+      port->rank = 2;
+      port->dtype = WF_I64;
+    }
+    row_.name = Text("Doubler");
+    row_.in = &in_;
+    row_.out = &out_;
+    row_.n_in = row_.n_out = 1;
+    row_.batch_axis = axes_;
+    row_.batched = batched ? 1 : 0;
+  }
+  const wf_model& model() const override { return row_; }
+  int64_t version() const override { return 1; }
+  int64_t max_rows() const override { return 8; }
+  int instance_count() const override { return 1; }
+  base::Status Run(int, int64_t, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
+    seen = inputs[0];
+    int64_t count = 1;
+    for (int i = 0; i < seen.rank; ++i) count *= seen.dim[i];
+    values.assign(static_cast<const int64_t*>(seen.data), static_cast<const int64_t*>(seen.data) + count);
+    result_ = values;
+    for (int64_t& value : result_) value *= 2;
+    outputs[0] = seen;
+    if (grows) ++outputs[0].dim[0];
+    outputs[0].data = result_.data();
+    return {};
+  }
+
+  wf_tensor seen{};
+  std::vector<int64_t> values;
+  bool grows = false;
+
+ private:
+  int64_t dims_[2];
+  int8_t axes_[2];
+  wf_port in_{}, out_{};
+  wf_model row_{};
+  std::vector<int64_t> result_;
+};
+
+// A row of shape [2, columns] holding first, first + 1, ..
+struct Matrix {
+  Matrix(int64_t first, int64_t columns) : row(std::vector<int64_t>(static_cast<size_t>(2 * columns))) {
+    auto* const data = static_cast<int64_t*>(row.x().data);
+    std::iota(data, data + 2 * columns, first);
+    row.x().rank = 2;
+    row.x().dim[0] = 2;
+    row.x().dim[1] = columns;
+    row.x().stride[0] = columns;
+    row.x().stride[1] = 1;
+  }
+  test::TestRow row;
+};
+
+std::vector<int64_t> Values(const wf_tensor& tensor) {
+  const auto* const data = static_cast<const int64_t*>(tensor.data);
+  return {data, data + tensor.dim[0] * tensor.dim[1]};
+}
+
+TEST(StagingTest, LaysRowsAlongTheBatchAxisWhereverItIs) {
+  for (const int axis : {0, 1, 2}) {
+    Doubler model(3, axis, true);
+    Staging staging(model);
+    Matrix a(0, 3), b(100, 3);
+    RowList rows;
+    rows.Append(a.row);
+    rows.Append(b.row);
+    ASSERT_TRUE(staging.Gather(rows, 2).ok());
+    ASSERT_TRUE(staging.Run(0, 2).ok());
+    EXPECT_EQ(model.seen.rank, 3);
+    EXPECT_EQ(model.seen.dim[axis], 2);
+    const std::vector<int64_t> interleaved{0, 100, 1, 101, 2, 102, 3, 103, 4, 104, 5, 105};
+    EXPECT_TRUE(axis != 2 || model.values == interleaved);
+    ASSERT_TRUE(staging.Scatter(rows, 2).ok());
+    EXPECT_EQ(a.row.y().rank, 2);
+    EXPECT_EQ(Values(a.row.y()), (std::vector<int64_t>{0, 2, 4, 6, 8, 10})) << axis;
+    EXPECT_EQ(Values(b.row.y()), (std::vector<int64_t>{200, 202, 204, 206, 208, 210})) << axis;
+  }
+}
+
+TEST(StagingTest, PaddingRowsAreZeroEvenAfterALargerBatch) {
+  for (const int axis : {0, 1}) {
+    Doubler model(1, axis, true);
+    Staging staging(model);
+    std::deque<Matrix> matrices;
+    RowList four, three;
+    for (int i = 0; i < 4; ++i) matrices.emplace_back(7, 1);
+    for (Matrix& matrix : matrices) four.Append(matrix.row);
+    ASSERT_TRUE(staging.Gather(four, 4).ok());
+    four.Remove(*four.last);
+    ASSERT_TRUE(staging.Gather(four, 4).ok());
+    ASSERT_TRUE(staging.Run(0, 4).ok());
+    EXPECT_EQ(std::accumulate(model.values.begin(), model.values.end(), int64_t{0}), 3 * (7 + 8));
+  }
+}
+
+TEST(StagingTest, ASingleDenseRowIsNotCopied) {
+  Doubler model(3, 0, true);
+  Staging staging(model);
+  Matrix a(0, 3);
+  RowList rows;
+  rows.Append(a.row);
+  ASSERT_TRUE(staging.Gather(rows, 1).ok());
+  ASSERT_TRUE(staging.Run(0, 1).ok());
+  EXPECT_EQ(model.seen.data, a.row.x().data);
+}
+
+TEST(StagingTest, ARowWithWiderStridesIsMadeDense) {
+  Doubler model(2, 0, true);
+  Staging staging(model);
+  Matrix wide(0, 4);  // 0 1 2 3 / 4 5 6 7, of which the first two columns are the value
+  wide.row.x().dim[1] = 2;
+  RowList rows;
+  rows.Append(wide.row);
+  ASSERT_TRUE(staging.Gather(rows, 1).ok());
+  ASSERT_TRUE(staging.Run(0, 1).ok());
+  EXPECT_EQ(model.values, (std::vector<int64_t>{0, 1, 4, 5}));
+}
+
+TEST(StagingTest, ADroppedAxisOfOneIsPutBackForTheModel) {
+  Doubler model(3, 0, false);
+  Staging staging(model);
+  Matrix a(0, 3);
+  RowList rows;
+  rows.Append(a.row);
+  ASSERT_TRUE(staging.Gather(rows, 1).ok());
+  ASSERT_TRUE(staging.Run(0, 1).ok());
+  EXPECT_EQ(model.seen.rank, 3);
+  ASSERT_TRUE(staging.Scatter(rows, 1).ok());
+  EXPECT_EQ(a.row.y().rank, 2);
+}
+
+TEST(StagingTest, AShapeThatTheModelDoesNotTakeIsNamed) {
+  Doubler model(3, 0, true);
+  Staging staging(model);
+  Matrix a(0, 5);
+  RowList rows;
+  rows.Append(a.row);
+  EXPECT_EQ(staging.Gather(rows, 1).message(), "model `Doubler`, port `x`: a tensor of shape [2, 5] does not fit");
+}
+
+TEST(StagingTest, AnOutputWithoutOneSamplePerRowIsRefused) {
+  Doubler model(3, 0, true);
+  model.grows = true;
+  Staging staging(model);
+  Matrix a(0, 3);
+  RowList rows;
+  rows.Append(a.row);
+  ASSERT_TRUE(staging.Gather(rows, 1).ok());
+  ASSERT_TRUE(staging.Run(0, 1).ok());
+  EXPECT_EQ(staging.Scatter(rows, 1).message(), "model `Doubler`, port `x`: the output does not hold one sample per row");
+}
+
+}  // namespace
+}  // namespace wf::batch

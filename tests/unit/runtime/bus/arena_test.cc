@@ -1,0 +1,82 @@
+#include "runtime/bus/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/unit/support/rig.h"
+
+namespace wf::bus {
+namespace {
+
+class ArenaTest : public ::testing::Test {
+ protected:
+  void SetUp() override { arena_.Open(memory_, budget_, 4096 - 64); }
+  test::TestMemory memory_;
+  Budget budget_;
+  Arena arena_;
+};
+
+TEST_F(ArenaTest, AlignsAndKeepsBlocksApart) {
+  for (uint64_t align = 1; align <= 64; align *= 2) {
+    auto* const block = static_cast<char*>(arena_.Allocate(7, align));
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % align, 0U);
+    std::memset(block, static_cast<int>(align), 7);
+  }
+}
+
+TEST_F(ArenaTest, EveryBlockMayBeReadUpToTheNextMultipleOf64) {
+  for (const uint64_t bytes : {1U, 63U, 65U, 3000U, 5000U, 200'000U, 1'500'000U}) {
+    const auto* const block = static_cast<const volatile char*>(arena_.Allocate(bytes, 64));
+    ASSERT_NE(block, nullptr);
+    for (uint64_t i = 0; i < (bytes + 63) / 64 * 64; i += 63) (void)block[i];
+  }
+}
+
+TEST_F(ArenaTest, TakesNothingWhileTheFirstChunkHasRoom) {
+  for (int i = 0; i < 30; ++i) ASSERT_NE(arena_.Allocate(100, 8), nullptr);
+  EXPECT_EQ(memory_.takes, 1);
+}
+
+TEST_F(ArenaTest, KeepsItsFirstChunkForTheNextRequest) {
+  ASSERT_NE(arena_.Allocate(100, 8), nullptr);
+  ASSERT_NE(arena_.Allocate(50'000, 8), nullptr);
+  arena_.Reset(/*keep=*/true);
+  EXPECT_EQ(memory_.held_bytes, 4096);
+  ASSERT_NE(arena_.Allocate(100, 8), nullptr);
+  EXPECT_EQ(memory_.takes, 2);
+}
+
+TEST_F(ArenaTest, RefusesBeyondTheBudgetAndGoesOnWithLess) {
+  EXPECT_EQ(arena_.Allocate(Budget::kBytes, 64), nullptr);
+  EXPECT_EQ(arena_.Allocate(UINT64_MAX - 10, 64), nullptr);
+  EXPECT_NE(arena_.Allocate(1000, 64), nullptr);
+  arena_.FreeAll();
+  EXPECT_EQ(budget_.left.load(), Budget::kBytes);
+}
+
+TEST_F(ArenaTest, AnswersNullWhenMemoryIsRefused) {
+  memory_.refuses = [] { return true; };
+  EXPECT_EQ(arena_.Allocate(10, 8), nullptr);
+  memory_.refuses = nullptr;
+  EXPECT_NE(arena_.Allocate(10, 8), nullptr);
+}
+
+TEST_F(ArenaTest, TakesOverTheChunksOfAJob) {
+  Arena job;
+  job.Open(memory_, budget_, 4096 - 64);
+  auto* const value = static_cast<char*>(job.Allocate(100, 8));
+  std::memset(value, 5, 100);
+  ASSERT_NE(arena_.Allocate(100, 8), nullptr);
+  arena_.Splice(job);
+  EXPECT_EQ(job.held_bytes(), 0U);
+  ASSERT_NE(arena_.Allocate(100, 8), nullptr);  // still from its own chunk
+  EXPECT_EQ(memory_.takes, 2);
+  EXPECT_EQ(value[99], 5);
+  arena_.FreeAll();
+  EXPECT_EQ(memory_.held_bytes, 0);
+}
+
+}  // namespace
+}  // namespace wf::bus

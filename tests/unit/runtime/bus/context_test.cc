@@ -1,0 +1,130 @@
+#include "runtime/bus/context.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "runtime/bus/instance.h"
+#include "tests/unit/support/plans.h"
+#include "tests/unit/support/rig.h"
+
+namespace wf::bus {
+namespace {
+
+wf_bytes Text(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+
+class ContextTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    bus_.plan_ = &classify_plan;
+    bus_.arena.Open(memory_, bus_.budget, 4000);
+    bus_.main.bus = &bus_;
+    bus_.main.arena = &bus_.arena;
+  }
+  test::TestMemory memory_;
+  Bus bus_;
+};
+
+TEST_F(ContextTest, TheFirstFailureStandsAndItsTextIsCopied) {
+  std::string text = "the first";
+  EXPECT_EQ(wf_fail(bus_.ctx(), 100001, 12, Text(text)), WF_FAILED);
+  text = "overwritten";
+  EXPECT_EQ(wf_fail(bus_.ctx(), 100002, 13, Text("the second")), WF_FAILED);
+  const Failure& failure = bus_.main.TakeFailure(WF_FAILED);
+  EXPECT_EQ(failure.code, 100001);
+  EXPECT_EQ(failure.site, 12U);
+  EXPECT_EQ(failure.message, "the first");
+  EXPECT_EQ(bus_.main.failure, nullptr);
+}
+
+TEST_F(ContextTest, ACodeReturnedWithoutARecordIsAFailureToo) {
+  EXPECT_EQ(bus_.main.TakeFailure(7003).code, 7003);
+  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, kUnknown);
+}
+
+TEST_F(ContextTest, SpentMemoryIsAFailure) {
+  memory_.refuses = [] { return true; };
+  EXPECT_EQ(wf_alloc(bus_.ctx(), 100'000, 8), nullptr);
+  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, kMemoryCap);
+}
+
+TEST_F(ContextTest, OutFillsDataAndStridesFromTheDims) {
+  alignas(64) std::byte frame[1024] = {};
+  void* const frames[] = {frame};
+  auto& tensor = *reinterpret_cast<wf_tensor*>(frame + classify_plan.slots[1].offset);
+  tensor.dtype = WF_F32;
+  tensor.rank = 3;
+  tensor.dim[0] = 2;
+  tensor.dim[1] = 3;
+  tensor.dim[2] = 5;
+  ASSERT_EQ(wf_out(bus_.ctx(), frames, 1), 0);
+  EXPECT_EQ(tensor.stride[0], 15);
+  EXPECT_EQ(tensor.stride[1], 5);
+  EXPECT_EQ(tensor.stride[2], 1);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.data) % 64, 0U);
+  std::memset(tensor.data, 1, 128);  // 120 bytes, readable and ours to the next multiple of 64
+}
+
+TEST_F(ContextTest, OutPutsInFrameDataIntoTheFrame) {
+  alignas(64) std::byte frame[1024] = {};
+  void* const frames[] = {frame};
+  auto& tensor = *reinterpret_cast<wf_tensor*>(frame + classify_plan.slots[3].offset);
+  tensor.dtype = WF_F32;
+  tensor.rank = 1;
+  tensor.dim[0] = 2;
+  ASSERT_EQ(wf_out(bus_.ctx(), frames, 3), 0);
+  EXPECT_EQ(tensor.data, frame + classify_plan.slots[3].data);
+}
+
+TEST_F(ContextTest, OutRefusesExtentsThatNoMemoryHolds) {
+  alignas(64) std::byte frame[1024] = {};
+  void* const frames[] = {frame};
+  auto& tensor = *reinterpret_cast<wf_tensor*>(frame + classify_plan.slots[1].offset);
+  tensor.dtype = WF_F32;
+  tensor.rank = 2;
+  for (const int64_t extent : {int64_t{-1}, INT64_C(1) << 40}) {
+    tensor.dim[0] = tensor.dim[1] = extent;
+    EXPECT_EQ(wf_out(bus_.ctx(), frames, 1), WF_FAILED);
+    EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, kTypeError);
+  }
+}
+
+TEST_F(ContextTest, MetadataIsFoundByItsKey) {
+  const Metadata entries[] = {{"lang", "de"}, {"threshold", "0.5"}};
+  bus_.metadata = entries;
+  wf_bytes value{};
+  EXPECT_EQ(wf_meta(bus_.ctx(), Text("threshold"), &value), 1);
+  EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(value.ptr), value.len), "0.5");
+  EXPECT_EQ(wf_meta(bus_.ctx(), Text("thresh"), &value), 0);
+}
+
+TEST_F(ContextTest, AnnotationsAreKeptNewestFirst) {
+  ASSERT_EQ(wf_annotate(bus_.ctx(), Text("a"), Text("1")), 0);
+  ASSERT_EQ(wf_annotate(bus_.ctx(), Text("b"), Text("2")), 0);
+  ASSERT_NE(bus_.annotations(), nullptr);
+  EXPECT_EQ(bus_.annotations()->key, "b");
+  EXPECT_EQ(bus_.annotations()->next->value, "1");
+}
+
+TEST(PathTest, PutsTheElementBehindItsFanOut) {
+  const std::string paths[] = {"Read/texts", "Read/texts/Recognise", "Read/texts/words"};
+  wf_node nodes[3];
+  for (int i = 0; i < 3; ++i) nodes[i] = {Text(paths[i]), 0, 0};
+  wf_plan plan{};
+  plan.nodes = nodes;
+  plan.n_nodes = 3;
+  Failure failure;
+  failure.node = 1;
+  failure.n_crumbs = 1;
+  failure.crumbs[0] = {0, 3};
+  EXPECT_EQ(PathOf(plan, failure), "Read/texts[3]/Recognise");
+  failure.node = 2;
+  failure.n_crumbs = 2;
+  failure.crumbs[1] = {2, 8};
+  EXPECT_EQ(PathOf(plan, failure), "Read/texts[3]/words[8]");
+  failure.node = WF_NONE;
+  EXPECT_EQ(PathOf(plan, failure), "");
+}
+
+}  // namespace
+}  // namespace wf::bus

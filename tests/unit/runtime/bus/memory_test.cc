@@ -1,0 +1,74 @@
+#include "runtime/bus/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace wf::bus {
+namespace {
+
+TEST(ChunkMemoryTest, GivesTheSameChunkAgain) {
+  ChunkMemory memory;
+  void* const first = memory.Take(4096);
+  memory.Give(first, 4096);
+  void* const second = memory.Take(4096);
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(second) % 64, 0U);
+  memory.Give(second, 4096);
+  EXPECT_EQ(memory.in_use_bytes(), 0);
+}
+
+TEST(ChunkMemoryTest, RefusesAboveItsLimit) {
+  ChunkMemory memory(10'000);
+  void* const first = memory.Take(8192);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(memory.Take(8192), nullptr);
+  memory.Give(first, 8192);
+  void* const again = memory.Take(8192);
+  EXPECT_NE(again, nullptr);
+  memory.Give(again, 8192);
+}
+
+TEST(ChunkMemoryTest, MapsLargeChunksAlone) {
+  ChunkMemory memory;
+  const size_t bytes = (size_t{3} << 20) + 4096;
+  auto* const chunk = static_cast<char*>(memory.Take(bytes));
+  ASSERT_NE(chunk, nullptr);
+  chunk[bytes - 1] = 1;
+  memory.Give(chunk, bytes);
+  EXPECT_EQ(memory.in_use_bytes(), 0);
+}
+
+TEST(ChunkMemoryTest, AChunkGoesBackToTheThreadThatMadeIt) {
+  ChunkMemory memory;
+  void* const chunk = memory.Take(16'384);
+  std::thread([&] { memory.Give(chunk, 16'384); }).join();
+  EXPECT_EQ(memory.Take(16'384), chunk);
+  memory.Give(chunk, 16'384);
+}
+
+TEST(ChunkMemoryTest, ThreadsHandChunksToEachOther) {
+  ChunkMemory memory;
+  constexpr int kThreads = 4, kRounds = 2000;
+  std::atomic<void*> desk[kThreads] = {};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kRounds; ++i) {
+        void* const chunk = memory.Take(4096);
+        std::memset(chunk, t, 4096);
+        void* const other = desk[(t + i) % kThreads].exchange(chunk);
+        if (other != nullptr) memory.Give(other, 4096);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::atomic<void*>& left : desk)
+    if (left.load() != nullptr) memory.Give(left.load(), 4096);
+  EXPECT_EQ(memory.in_use_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace wf::bus

@@ -1,0 +1,218 @@
+// Every row of the table against `ref`, over shapes that each contract's implementations treat apart.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "runtime/kernels/onednn/onednn.h"
+#include "runtime/kernels/ref.h"
+#include "tests/unit/runtime/kernels/cases.h"
+
+namespace wf::kernels {
+namespace {
+
+using testing::Constant;
+using testing::Floats;
+using testing::Random;
+using testing::RunKernel;
+using testing::Tensor;
+
+struct ShapeCase {
+  std::string name;
+  Params params;
+  std::vector<Tensor> in;
+  std::vector<int64_t> out;
+};
+
+std::vector<int64_t> WindowOut(const std::vector<int64_t>& in, const std::vector<int64_t>& kernel, const Conv& conv,
+                               const std::vector<int64_t>& end) {
+  std::vector<int64_t> out;
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    out.push_back((in[2 + i] + conv.pad_begin[i] + end[i] - conv.dilation[i] * (kernel[i] - 1) - 1) / conv.stride[i] + 1);
+  }
+  return out;
+}
+
+void AddConv(std::vector<ShapeCase>& cases, const std::string& name, std::vector<int64_t> x, std::vector<int64_t> w, Conv conv,
+             std::vector<int64_t> end) {
+  const size_t spatial = x.size() - 2;
+  if (conv.stride.empty()) conv.stride.assign(spatial, 1);
+  if (conv.dilation.empty()) conv.dilation.assign(spatial, 1);
+  if (conv.pad_begin.empty()) conv.pad_begin.assign(spatial, 0);
+  if (end.empty()) end.assign(spatial, 0);
+  std::vector<int64_t> out = {x[0], w[0]};
+  for (const int64_t extent : WindowOut(x, std::vector<int64_t>(w.begin() + 2, w.end()), conv, end)) out.push_back(extent);
+  cases.push_back({"conv " + name, conv, {Random(x, 1), Constant(Random(w, 2)), Constant(Random({w[0]}, 3))}, out});
+  cases.push_back({"conv without bias " + name, conv, {Random(x, 1), Constant(Random(w, 2))}, out});
+}
+
+std::vector<ShapeCase> ConvCases() {
+  std::vector<ShapeCase> cases;
+  AddConv(cases, "first layer", {2, 1, 28, 28}, {8, 1, 3, 3}, {{}, {}, {1, 1}, 1, {UnaryOp::kRelu}}, {1, 1});
+  AddConv(cases, "deep", {1, 32, 9, 9}, {16, 32, 3, 3}, {{}, {}, {1, 1}, 1, {UnaryOp::kClip, 0, 0.5f}}, {1, 1});
+  AddConv(cases, "odd channels", {3, 7, 8, 6}, {5, 7, 3, 2}, {{2, 1}, {}, {}, 1, {UnaryOp::kTanh}}, {});
+  AddConv(cases, "1x1", {1, 16, 5, 5}, {24, 16, 1, 1}, {{}, {}, {}, 1, {UnaryOp::kLeakyRelu, 0.1f}}, {});
+  AddConv(cases, "uneven pads", {1, 3, 7, 7}, {4, 3, 3, 3}, {{}, {}, {0, 2}, 1, {UnaryOp::kSigmoid}}, {2, 0});
+  AddConv(cases, "dilated", {1, 3, 11, 11}, {4, 3, 3, 3}, {{}, {2, 3}, {}, 1, {UnaryOp::kIdentity}}, {});
+  AddConv(cases, "grouped", {2, 8, 6, 6}, {12, 2, 3, 3}, {{}, {}, {1, 1}, 4, {UnaryOp::kIdentity}}, {1, 1});
+  AddConv(cases, "depthwise", {1, 16, 9, 9}, {16, 1, 3, 3}, {{2, 2}, {}, {1, 1}, 16, {UnaryOp::kRelu}}, {1, 1});
+  AddConv(cases, "1d", {2, 4, 17}, {6, 4, 5}, {{2}, {}, {2}, 1, {UnaryOp::kIdentity}}, {2});
+  AddConv(cases, "3d", {1, 2, 5, 6, 7}, {3, 2, 2, 3, 2}, {{}, {}, {}, 1, {UnaryOp::kIdentity}}, {});
+  ShapeCase changing = cases[2];
+  changing.name = "conv weights as input";
+  for (Tensor& each : changing.in) each.info.constant = nullptr;
+  cases.push_back(changing);
+  return cases;
+}
+
+std::vector<ShapeCase> MatMulCases() {
+  std::vector<ShapeCase> cases;
+  const auto add = [&](const std::string& name, const MatMul& params, std::vector<int64_t> a, std::vector<int64_t> b,
+                       std::vector<int64_t> c, std::vector<int64_t> out) {
+    for (const bool constant : {false, true}) {
+      ShapeCase each{"matmul " + name + (constant ? " weights" : ""), params, {Random(a, 1), Random(b, 2)}, out};
+      if (!c.empty()) each.in.push_back(Random(c, 3));
+      for (size_t i = 1; constant && i < each.in.size(); ++i) each.in[i] = Constant(each.in[i]);
+      cases.push_back(std::move(each));
+    }
+  };
+  add("plain", {}, {3, 64}, {64, 10}, {}, {3, 10});
+  add("turned", {false, true, 1, 1, {UnaryOp::kRelu}}, {5, 33}, {7, 33}, {7}, {5, 7});
+  add("both turned", {true, true}, {9, 4}, {5, 9}, {5}, {4, 5});
+  add("one row", {false, true}, {1, 784}, {64, 784}, {64}, {1, 64});
+  add("scaled", {false, false, 0.5f, 2.0f}, {3, 4}, {4, 5}, {3, 1}, {3, 5});
+  add("matrix to add", {}, {3, 4}, {4, 5}, {3, 5}, {3, 5});
+  add("row to add", {false, false, 1, 1, {UnaryOp::kTanh}}, {3, 4}, {4, 5}, {1, 5}, {3, 5});
+  add("batched", {}, {2, 3, 6, 8}, {2, 3, 8, 5}, {}, {2, 3, 6, 5});
+  add("broadcast", {}, {4, 1, 6, 8}, {3, 8, 5}, {}, {4, 3, 6, 5});
+  add("3d by 2d", {}, {2, 6, 8}, {8, 12}, {12}, {2, 6, 12});
+  add("vector", {}, {8}, {8, 12}, {}, {12});
+  return cases;
+}
+
+std::vector<ShapeCase> PoolCases() {
+  std::vector<ShapeCase> cases;
+  const auto add = [&](const std::string& name, Pool pool, std::vector<int64_t> x, std::vector<int64_t> out) {
+    if (pool.dilation.empty()) pool.dilation.assign(x.size() - 2, 1);
+    if (pool.pad_begin.empty()) pool.pad_begin.assign(x.size() - 2, 0);
+    if (pool.pad_end.empty()) pool.pad_end.assign(x.size() - 2, 0);
+    for (const bool mean : {false, true}) {
+      pool.mean = mean;
+      cases.push_back({(mean ? "mean pool " : "max pool ") + name, pool, {Random(x, 1)}, out});
+    }
+  };
+  add("2x2", {false, false, {2, 2}, {2, 2}, {}, {}, {}}, {2, 16, 8, 8}, {2, 16, 4, 4});
+  add("padded", {false, false, {3, 3}, {1, 1}, {}, {1, 1}, {1, 1}}, {1, 3, 5, 6}, {1, 3, 5, 6});
+  add("padding counted", {false, true, {3, 3}, {2, 2}, {}, {1, 1}, {1, 1}}, {1, 3, 5, 5}, {1, 3, 3, 3});
+  add("ceil", {false, true, {3, 3}, {2, 2}, {}, {}, {}}, {1, 3, 6, 6}, {1, 3, 3, 3});
+  add("dilated", {false, false, {2, 2}, {1, 1}, {2, 2}, {}, {}}, {1, 3, 6, 6}, {1, 3, 4, 4});
+  add("global", {false, false, {7, 7}, {1, 1}, {}, {}, {}}, {2, 5, 7, 7}, {2, 5, 1, 1});
+  add("1d", {false, false, {3}, {2}, {}, {}, {}}, {2, 3, 9}, {2, 3, 4});
+  return cases;
+}
+
+std::vector<ShapeCase> ElementwiseCases() {
+  std::vector<ShapeCase> cases;
+  for (const std::vector<int64_t>& dim : {std::vector<int64_t>{3, 5}, std::vector<int64_t>{4, 8, 64}}) {
+    for (const Unary& unary :
+         {Unary{UnaryOp::kRelu}, Unary{UnaryOp::kSigmoid}, Unary{UnaryOp::kTanh}, Unary{UnaryOp::kExp}, Unary{UnaryOp::kAbs},
+          Unary{UnaryOp::kErf}, Unary{UnaryOp::kClip, -0.25f, 0.5f}, Unary{UnaryOp::kLeakyRelu, 0.2f}, Unary{UnaryOp::kNeg}}) {
+      cases.push_back({"unary " + std::to_string(static_cast<int>(unary.op)), unary, {Random(dim, 1)}, dim});
+    }
+    for (const BinaryOp op : {BinaryOp::kAdd, BinaryOp::kSub, BinaryOp::kMul, BinaryOp::kDiv}) {
+      cases.push_back({"binary", Binary{op}, {Random(dim, 1), Random(dim, 2)}, dim});
+    }
+    cases.push_back({"softmax", Softmax{dim.size() - 1, dim.size(), false}, {Random(dim, 1)}, dim});
+    cases.push_back({"log softmax", Softmax{0, dim.size(), true}, {Random(dim, 1)}, dim});
+    cases.push_back({"softmax across", Softmax{0, 1, false}, {Random(dim, 1)}, dim});
+  }
+  return cases;
+}
+
+TEST(Impls, EachRowAgreesWithRefOnEachShape) {
+  std::map<std::string, int> taken;  // cases by row
+  std::vector<ShapeCase> cases = ConvCases();
+  for (auto more : {MatMulCases(), PoolCases(), ElementwiseCases()}) cases.insert(cases.end(), more.begin(), more.end());
+  for (const ShapeCase& each : cases) {
+    SCOPED_TRACE(each.name);
+    MakeFn ref = nullptr;
+    for (const Impl& impl : Impls()) {
+      if (impl.params == each.params.index()) ref = impl.make;  // the last row
+    }
+    const auto wanted = RunKernel(ref, each.params, each.in, WF_F32, each.out);
+    ASSERT_TRUE(wanted.made);
+    for (const Impl& impl : Impls()) {
+      if (impl.params != each.params.index() || impl.make == ref) continue;
+      const auto got = RunKernel(impl.make, each.params, each.in, WF_F32, each.out);
+      if (!got.made) continue;
+      ++taken[std::string(impl.contract) + " " + impl.name];
+      ASSERT_EQ(got.failure, nullptr);
+      const auto is = got.out.As<float>(), want = wanted.out.As<float>();
+      for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(is[i], want[i], 2e-5 * (1 + std::abs(want[i]))) << impl.name << " element " << i;
+    }
+  }
+  if (onednn::Available()) {
+    EXPECT_GE(taken["Conv onednn"], 18);
+    EXPECT_GE(taken["MatMul onednn"], 14);
+    EXPECT_GE(taken["Pool onednn"], 11);
+    EXPECT_GE(taken["Unary onednn"], 3);
+    EXPECT_GE(taken["Softmax onednn"], 2);
+  }
+}
+
+// The rows for blocked data need an operand in that format: a convolution's result.
+TEST(Impls, ElementwiseRowsKeepABlockedFormat) {
+  if (!onednn::Available()) return;
+  const Conv conv{{1, 1}, {1, 1}, {1, 1}, 1, {UnaryOp::kIdentity}};
+  Operation operation{
+      conv, {Random({1, 16, 8, 8}, 1).info, Constant(Random({16, 16, 3, 3}, 2)).info}, {WF_F32, {1, 16, 8, 8}, nullptr, nullptr}};
+  const auto made = onednn::MakeConv(operation);
+  ASSERT_TRUE(made.ok() && *made != nullptr);
+  const FormatRef blocked = (*made)->out_format;
+  ASSERT_NE(blocked, nullptr) << "a deep convolution is expected to choose a format of its own";
+  TensorInfo info{WF_F32, {1, 16, 8, 8}, blocked, nullptr};
+  const Tensor a = Random({1, 16, 8, 8}, 3), b = Random({1, 16, 8, 8}, 4);
+  std::vector<std::shared_ptr<uint8_t>> memory;
+  const void *a_blocked = testing::InFormat(a, blocked, memory), *b_blocked = testing::InFormat(b, blocked, memory);
+  const Operation sum{Binary{BinaryOp::kAdd}, {info, info}, {WF_F32, {1, 16, 8, 8}, nullptr, nullptr}};
+  auto kernel = MakeKernel(sum);
+  ASSERT_TRUE(kernel.ok());
+  EXPECT_EQ((*kernel)->impl, "onednn");
+  EXPECT_TRUE(SameFormat((*kernel)->out_format, blocked));
+  Tensor result{info, testing::AlignedBytes(info.size_bytes())};
+  const auto scratch = testing::AlignedBytes((*kernel)->scratch_bytes);
+  ASSERT_EQ((*(*kernel)->Bind({{a_blocked, b_blocked}, result.data.get(), scratch.get()}))->Run(), nullptr);
+  auto back = MakeReorder(info, nullptr);
+  ASSERT_TRUE(back.ok());
+  const Tensor plain = Floats({1, 16, 8, 8}, std::vector<float>(1024));
+  const auto more = testing::AlignedBytes((*back)->scratch_bytes);
+  ASSERT_EQ((*(*back)->Bind({{result.data.get()}, plain.data.get(), more.get()}))->Run(), nullptr);
+  const auto is = plain.As<float>(), x = a.As<float>(), y = b.As<float>();
+  for (size_t i = 0; i < is.size(); ++i) ASSERT_EQ(is[i], x[i] + y[i]);
+}
+
+TEST(Impls, EveryContractEndsWithRef) {
+  size_t previous = SIZE_MAX;
+  std::map<size_t, std::string> last;
+  for (const Impl& impl : Impls()) {
+    EXPECT_TRUE(impl.params == previous || last.count(impl.params) == 0) << "rows of " << impl.contract << " stand together";
+    last[impl.params] = impl.name;
+    previous = impl.params;
+  }
+  EXPECT_EQ(last.size(), std::variant_size_v<Params>);
+  for (const auto& [params, name] : last) EXPECT_EQ(name, "ref");
+}
+
+TEST(Impls, PackedWeightsAreSharedBetweenBatchSizes) {
+  if (!onednn::Available()) return;
+  const Tensor weights = Constant(Random({16, 16, 3, 3}, 1));
+  const Conv conv{{1, 1}, {1, 1}, {1, 1}, 1, {UnaryOp::kIdentity}};
+  for (const int64_t batch : {1, 2, 4}) {
+    const Operation operation{conv, {Random({batch, 16, 8, 8}, 2).info, weights.info}, {WF_F32, {batch, 16, 8, 8}, nullptr, nullptr}};
+    ASSERT_TRUE(onednn::MakeConv(operation).ok());
+  }
+  EXPECT_LE(weights.data.use_count(), 3);  // ours and the constant's: no kernel kept the row-major elements
+}
+
+}  // namespace
+}  // namespace wf::kernels

@@ -63,7 +63,8 @@ Server::Server(const wf_plan& plan, const Settings& settings)
     : plan_(plan),
       settings_(settings),
       router_(plan),
-      shared_{plan, router_, clock_},
+      model_names_(plan),
+      shared_{plan, router_, model_names_, clock_},
       index_(plan),
       admin_loop_(clock_),
       admin_site_(

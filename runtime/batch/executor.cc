@@ -6,6 +6,8 @@
 #include <bit>
 #include <chrono>
 
+#include "runtime/base/working.h"
+
 namespace wf::batch {
 namespace {
 
@@ -146,6 +148,7 @@ void Executor::Run(Work& work) {
   batcher.stats_.padding_rows.fetch_add(static_cast<uint64_t>(work.size - work.closed.rows.count), std::memory_order_relaxed);
   work.started_at = clock_.Now();
   for (const Row* row = work.closed.rows.first; row != nullptr; row = row->next) batcher.stats_.AddWait(row->taken_at - row->arrived_at);
+  const base::WorkingOn now(0, nullptr, &batcher.model().model().name);
   work.status = work.staging->Gather(work.closed.rows, work.size);
   if (work.status.ok()) work.status = work.staging->Run(batcher.options().first_instance + work.instance, work.size);
 }

@@ -44,7 +44,7 @@ void HttpSessions::ResumeAnswered() noexcept {
 
 void HttpSession::Start(net::Connection& connection) noexcept {
   connection_ = &connection;
-  decoder_ = http1::Decoder();
+  decoder_ = http1::Decoder(owner_.limits_.head);
   exchange_ = nullptr;
   pending_.clear();
   discarded_ = body_mark_ = 0;

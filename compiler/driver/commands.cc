@@ -38,7 +38,7 @@ int Check(const Options& options, Console& console) {
   int status = kFine;
   for (const std::string& input : options.inputs) {
     Compilation compilation(input, options, console);
-    const Phase last = std::min({options.stop_after, Phase::kCheck, options.emit ? PhaseOf(emit) : Phase::kCheck});
+    const Phase last = std::min({options.stop_after, Phase::kIr, options.emit ? PhaseOf(emit) : Phase::kIr});  // kIr: limits of size
     const bool done = compilation.RunTo(last, Purpose::kCheck);
     const bool has_tree = compilation.products().modules.front().file != nullptr;
     if (options.emit == Emit::kAst ? has_tree : options.emit.has_value() && done && last == Phase::kCheck) compilation.Write(emit);

@@ -46,7 +46,9 @@ class BodyTest : public ::testing::Test {
           }
           const ir::Outcome wanted = oracle.RunBody(task.body, inputs);
           for (const auto& [cpu, copy] : copies) {
-            const ir::Outcome got = copy->Run(one.task, inputs);
+            Job job;
+            job.row_padding = static_cast<uint64_t>((size + round) % 3);
+            const ir::Outcome got = copy->Run(one.task, inputs, &job);
             const bool same = wanted.value && got.value ? ir::SameBits(types(), out, *wanted.value, *got.value)
                                                         : Describe(cases_.program, out, wanted) == Describe(cases_.program, out, got);
             ASSERT_TRUE(same) << one.name << " on " << cpu << ", size " << size << "\nwanted " << Describe(cases_.program, out, wanted)
@@ -162,6 +164,27 @@ TEST_F(BodyTest, BuildsOfSeveralAxesReadAnyOrder) {
                b.Close(b.Load(in[0], {b.CheckIndex(b.Binary(OpKind::kRem, index, b.I64(1)), b.Dim(in[0], 0))}));
                return b.Build(DType::kF32, {b.Dim(in[1], 0)}, block);
              });
+  cases_.Add("every third, from the second on", {Tensor(DType::kF32, {-1})}, Tensor(DType::kF32, {-1}), [this](Builder& b, const In& in) {
+    const ValueId n = b.Dim(in[0], 0);
+    const ir::BlockId block = b.Open({I64()});
+    b.Close(b.Mul(b.Load(in[0], {b.Add(b.Mul(b.Param(0), b.I64(3)), b.I64(1))}), b.F32(0.5f)));
+    return b.Build(DType::kF32, {b.Binary(OpKind::kDiv, b.Add(n, b.I64(1)), b.I64(3))}, block);
+  });
+  cases_.Add("planes read backwards", {image}, Tensor(DType::kF32, {-1, 3, -1}), [this](Builder& b, const In& in) {
+    const ValueId w = b.Dim(in[0], 1);
+    const ir::BlockId block = b.Open({I64(), I64(), I64()});
+    const ValueId x = b.Sub(b.Sub(w, b.I64(1)), b.Param(2));
+    b.Close(b.Convert(b.Load(in[0], {b.Param(0), x, b.Param(1)}), DType::kF32));
+    return b.Build(DType::kF32, {b.Dim(in[0], 0), b.I64(3), w}, block);
+  });
+  cases_.Add("in place of a batch's row", {matrix}, matrix, [this](Builder& b, const In& in) {
+    const ir::BlockId block = b.Open({I64(), I64()});
+    b.Close(b.Add(b.Load(in[0], {b.Param(0), b.Param(1)}), b.F32(1)));
+    return b.Build(DType::kF32, {b.Dim(in[0], 0), b.Dim(in[0], 1)}, block);
+  });
+  cases_.program.slots.back().store = ir::Store::kStaged;
+  cases_.Add("a copy in place of a batch's row", {matrix}, matrix, [](Builder&, const In& in) { return in[0]; });
+  cases_.program.slots.back().store = ir::Store::kStaged;
   cases_.Add("reshaped", {matrix}, Tensor(DType::kF32, {-1}),
              [](Builder& b, const In& in) { return b.Reshape(in[0], {b.Mul(b.Dim(in[0], 0), b.Dim(in[0], 1))}); });
   cases_.Add("of static size", {Tensor(DType::kF32, {28, 28})}, Tensor(DType::kF32, {28, 28}), [this](Builder& b, const In& in) {

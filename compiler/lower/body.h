@@ -67,6 +67,11 @@ class BodyEmitter {
   void EmitOp(ir::ValueId id);
   Leaves Emitted(ir::ValueId id);
   Leaves EmitScalar(const ir::Op& op);
+  Leaves EmitLeaf(ir::ValueId id);
+  Leaves EmitCheck(const ir::Op& op);
+  Leaves EmitRecord(const ir::Op& op);
+  Leaves EmitList(ir::ValueId id);
+  Leaves EmitEffect(const ir::Op& op);
   Leaves EmitIf(const ir::Op& op);
   Leaves EmitFold(const ir::Op& op);
   void EmitFailIf(const ir::Op& op);

@@ -125,7 +125,8 @@ base::Status Link(std::span<const char> object, const Options& options) {
                                      "--hash-style=gnu",
                                      "--eh-frame-hdr",
                                      "--build-id=sha1",
-                                     "--no-dependent-libraries", "--threads=1",
+                                     "--no-dependent-libraries",
+                                     "--threads=1",
                                      "-o",
                                      partial.path()};
   if (options.strip) arguments.emplace_back("--strip-all");

@@ -67,6 +67,11 @@ class BodyEmitter {
   void EmitOp(ir::ValueId id);
   Leaves Emitted(ir::ValueId id);
   Leaves EmitScalar(const ir::Op& op);
+  Leaves EmitLeaf(ir::ValueId id);
+  Leaves EmitCheck(const ir::Op& op);
+  Leaves EmitRecord(const ir::Op& op);
+  Leaves EmitList(ir::ValueId id);
+  Leaves EmitEffect(const ir::Op& op);
   Leaves EmitIf(const ir::Op& op);
   Leaves EmitFold(const ir::Op& op);
   void EmitFailIf(const ir::Op& op);
@@ -97,12 +102,15 @@ class BodyEmitter {
     const Target& target;
     Stop stop;
   };
+  void EmitEither(Value* condition, const std::function<void()>& yes, const std::function<void()>& no);
+  void EmitUnpadded(const Nest& nest);
   void EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at);
   bool IsPointwise(const ir::Op& op) const;
   Value* AllDense(const Nest& nest);
   void EmitFlat(const Nest& nest);
   void EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset);
   // A row of `count` elements from `offset` on, several at once; false: nothing written, LLVM's own vectoriser will do better.
+  bool IsLaneRow(const Nest& nest);
   bool EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
   bool EmitLanes(const Nest& nest, Value* count, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
   void EmitScalarRest(const Nest& nest, Value* first, Value* rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
@@ -147,7 +155,8 @@ class BodyEmitter {
   Value *ctx_, *frame_array_;
   bool is_pick_;
   bool uses_sticky_ = false;
-  bool masks_bytes_;  // the CPU loads and stores bytes under a mask
+  bool has_lanes_ = true;  // may rows be written as lanes?
+  bool masks_bytes_;       // the CPU loads and stores bytes under a mask
   Block *entry_ = nullptr, *failed_ = nullptr, *sticky_failed_ = nullptr;
   llvm::AllocaInst* sticky_ = nullptr;
   int loops_ = 0, tensor_blocks_ = 0;  // how deep the builder stands

@@ -32,13 +32,20 @@ std::optional<int64_t> StepThrough(const ir::Body& body, const Steps& steps, con
   return static_cast<int64_t>(factor.imm) * (*a == 0 ? *c : *a);
 }
 
-// Along the last axis, when only that one runs, and not too far.
-std::optional<int64_t> LoadStride(const Steps& steps, const ir::Op& op) {
-  for (size_t i = 1; i + 1 < op.args.size(); ++i) {
-    if (StepOf(steps, op.args[i]) != 0) return std::nullopt;
+// Elements from one turn's to the next, when a single axis runs and the extents inside it are known; the strides are then, too, unless rows
+// are padded.
+std::optional<int64_t> LoadStride(const Steps& steps, const ir::Op& op, const ir::Type& tensor) {
+  std::optional<int64_t> stride;
+  int64_t inner = 1;
+  for (size_t axis = tensor.dims.size(); axis-- > 0;) {
+    const auto step = StepOf(steps, op.args[1 + axis]);
+    if (step != 0) {
+      if (stride || !step || *step < 1 || inner < 1 || *step * inner > kMaxStride) return std::nullopt;
+      stride = *step * inner;
+    }
+    inner = tensor.dims[axis] < 0 || inner < 0 || tensor.dims[axis] > kMaxStride ? -1 : inner * tensor.dims[axis];
   }
-  const auto last = StepOf(steps, op.args.back());
-  return last && *last >= 1 && *last <= kMaxStride ? last : std::nullopt;
+  return stride;
 }
 
 bool BlocksUse(const ir::Body& body, const ir::Op& op, const std::vector<bool>& varies) {
@@ -90,7 +97,7 @@ BodyEmitter::LaneBlock::Row BodyEmitter::LaneBlock::Inspect(Context& context, co
     if (is_uniform || op.type == ir::TypeId::kNone) continue;
     const ir::DType dtype = context.type(op.type).dtype;
     if (op.kind == OpKind::kLoad) {
-      const auto stride = shape.is_flat ? std::optional<int64_t>(1) : LoadStride(steps, op);
+      const auto stride = shape.is_flat ? std::optional<int64_t>(1) : LoadStride(steps, op, context.type(body[op.args[0]].type));
       if (!stride) return row;
       row.has_strides |= *stride > 1;
       row.narrowest = std::min<uint64_t>(row.narrowest, ir::SizeOf(dtype));
@@ -231,14 +238,21 @@ BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::CheckDivisor(const ir::Op& 
 }
 
 std::optional<unsigned> BodyEmitter::LaneBlock::StrideOf(const ir::Op& op) const {
+  const Leaves& tensor = o_.Get(op.args[0]);
   const size_t rank = op.args.size() - 1;
-  for (size_t axis = 0; axis + 1 < rank; ++axis) {
-    if (Varies(op.args[1 + axis])) return std::nullopt;
+  int64_t stride = 0;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    if (!Varies(op.args[1 + axis])) continue;
+    const auto* step = llvm::dyn_cast_or_null<llvm::ConstantInt>(Get(op.args[1 + axis]).step);
+    const auto* inner = axis + 1 < rank ? llvm::dyn_cast<llvm::ConstantInt>(tensor[1 + rank + axis]) : b_.getInt64(1);
+    if (stride != 0 || step == nullptr || inner == nullptr || step->getSExtValue() < 1 || step->getSExtValue() > kMaxStride)
+      return std::nullopt;
+    if (inner->getSExtValue() < 1 || inner->getSExtValue() > kMaxStride) return std::nullopt;
+    stride = step->getSExtValue() * inner->getSExtValue();
   }
-  const auto* step = llvm::dyn_cast_or_null<llvm::ConstantInt>(Get(op.args[rank]).step);
-  if (step == nullptr || step->getSExtValue() < 1 || step->getSExtValue() > kMaxStride) return std::nullopt;
-  if (step->getSExtValue() > 1 && (mask_ != nullptr || o_.HasElements(op) != nullptr)) return std::nullopt;
-  return static_cast<unsigned>(step->getZExtValue());
+  if (stride < 1 || stride > kMaxStride) return std::nullopt;
+  if (stride > 1 && (mask_ != nullptr || o_.HasElements(op) != nullptr)) return std::nullopt;
+  return static_cast<unsigned>(stride);
 }
 
 Value* BodyEmitter::LaneBlock::Load(const ir::Op& op) {

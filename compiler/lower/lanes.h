@@ -51,7 +51,7 @@ class BodyEmitter::LaneBlock {
   Value* LoadRun(const ir::Op& op, Value* address);
   Value* LoadStrided(llvm::Type* element, Value* address, unsigned step, llvm::Align align);
   Value* LoadGathered(const ir::Op& op, const Leaves& tensor);
-  std::optional<unsigned> StrideOf(const ir::Op& op) const;  // along the last axis, when it is the only one that runs
+  std::optional<unsigned> StrideOf(const ir::Op& op) const;  // elements from lane to lane, when fixed and short
   Value* Mask();                                             // all lanes when there is none
   void SetSticky(int code, Value* lanes);
 

@@ -35,73 +35,70 @@ Leaves BodyEmitter::EmitScalar(const ir::Op& op) {
   return {EmitScalarOp(b_, op.kind, arg, context_.type(op.type).dtype, args)};
 }
 
-Leaves BodyEmitter::Emitted(ir::ValueId id) {
+Leaves BodyEmitter::EmitLeaf(ir::ValueId id) {
   const ir::Op& op = body_[id];
   switch (op.kind) {
     case OpKind::kParam:
       return Get(id);
-    case OpKind::kScalar: {
-      llvm::Type* type = context_.Register(context_.type(op.type).dtype);
-      if (type->isIntegerTy()) return {llvm::ConstantInt::get(type, op.imm)};
-      const auto& semantics = type->getFltSemantics();
-      return {llvm::ConstantFP::get(type, llvm::APFloat(semantics, llvm::APInt(type->getPrimitiveSizeInBits(), op.imm)))};
-    }
     case OpKind::kConstant:
       return ConstantValue(context_, b_, op.imm);
     case OpKind::kSlot:
       return SlotValue(static_cast<ir::SlotId>(op.imm));
     case OpKind::kElement:
       return {ElementIndex()};
-    case OpKind::kIf:
-      return EmitIf(op);
-    case OpKind::kBuild:
-      return EmitBuild(id);
-    case OpKind::kLoad:
-      return {LoadElement(op)};
-    case OpKind::kDim:
-      return {Get(op.args[0])[1 + op.imm]};
-    case OpKind::kReshape:
-      return EmitReshape(op);
-    case OpKind::kReduce:
-      return {EmitReduce(op)};
-    case OpKind::kCheckIndex: {
-      Value* fits = b_.CreateICmpULT(Scalar(op.args[0]), Scalar(op.args[1]));
-      SetSticky(7001, b_.CreateNot(fits));
-      return {b_.CreateSelect(fits, Scalar(op.args[0]), b_.getInt64(0))};
-    }
-    case OpKind::kCheckDivisor: {
-      Value* divisor = Scalar(op.args[0]);
-      Value* is_zero = b_.CreateICmpEQ(divisor, llvm::Constant::getNullValue(divisor->getType()));
-      SetSticky(7002, is_zero);
-      return {b_.CreateSelect(is_zero, llvm::ConstantInt::get(divisor->getType(), 1), divisor)};
-    }
-    case OpKind::kStickyIf:
-      SetSticky(static_cast<int>(op.imm), Scalar(op.args[0]));
-      return {};
-    case OpKind::kFold:
-      return EmitFold(op);
-    case OpKind::kRecord: {
-      Leaves leaves;
+    default:
+      break;
+  }
+  llvm::Type* type = context_.Register(context_.type(op.type).dtype);
+  if (type->isIntegerTy()) return {llvm::ConstantInt::get(type, op.imm)};
+  return {llvm::ConstantFP::get(type, llvm::APFloat(type->getFltSemantics(), llvm::APInt(type->getPrimitiveSizeInBits(), op.imm)))};
+}
+
+// Checks keep their value harmless and remember the failure.
+Leaves BodyEmitter::EmitCheck(const ir::Op& op) {
+  Value* value = Scalar(op.args[0]);
+  if (op.kind == OpKind::kStickyIf) {
+    SetSticky(static_cast<int>(op.imm), value);
+    return {};
+  }
+  if (op.kind == OpKind::kCheckIndex) {
+    Value* fits = b_.CreateICmpULT(value, Scalar(op.args[1]));
+    SetSticky(7001, b_.CreateNot(fits));
+    return {b_.CreateSelect(fits, value, b_.getInt64(0))};
+  }
+  Value* is_zero = b_.CreateICmpEQ(value, llvm::Constant::getNullValue(value->getType()));
+  SetSticky(7002, is_zero);
+  return {b_.CreateSelect(is_zero, llvm::ConstantInt::get(value->getType(), 1), value)};
+}
+
+Leaves BodyEmitter::EmitRecord(const ir::Op& op) {
+  Leaves leaves;
+  switch (op.kind) {
+    case OpKind::kRecord:
       for (const ir::ValueId arg : op.args) leaves.append(Get(arg));
       return leaves;
-    }
     case OpKind::kField: {
       const ir::TypeId record = body_[op.args[0]].type;
+      const llvm::ArrayRef<Value*> all = Get(op.args[0]);
       const size_t first = FieldLeaf(context_.types(), record, op.imm);
-      const llvm::ArrayRef<Value*> leaves = Get(op.args[0]);
-      return Leaves(leaves.slice(first, LeafCount(context_.types(), context_.type(record).fields[op.imm].type)));
+      return Leaves(all.slice(first, LeafCount(context_.types(), context_.type(record).fields[op.imm].type)));
     }
     case OpKind::kNone:
       return ZeroValue(context_, op.type);
-    case OpKind::kSome: {
-      Leaves leaves = Get(op.args[0]);
+    case OpKind::kSome:
+      leaves = Get(op.args[0]);
       leaves.push_back(b_.getTrue());
       return leaves;
-    }
     case OpKind::kHas:
       return {Get(op.args[0]).back()};
-    case OpKind::kUnwrap:
-      return Leaves(llvm::ArrayRef<Value*>(Get(op.args[0])).drop_back());
+    default:
+      return Leaves(llvm::ArrayRef<Value*>(Get(op.args[0])).drop_back());  // kUnwrap
+  }
+}
+
+Leaves BodyEmitter::EmitList(ir::ValueId id) {
+  const ir::Op& op = body_[id];
+  switch (op.kind) {
     case OpKind::kListMake:
       return EmitListMake(op);
     case OpKind::kListLen:
@@ -118,8 +115,74 @@ Leaves BodyEmitter::Emitted(ir::ValueId id) {
       return EmitTensorOfList(id);
     case OpKind::kMapGet:
       return EmitMapGet(op);
-    case OpKind::kMapKeys:
+    default:
       return EmitMapKeys(op);
+  }
+}
+
+Leaves BodyEmitter::EmitEffect(const ir::Op& op) {
+  switch (op.kind) {
+    case OpKind::kFailIf:
+      EmitFailIf(op);
+      return {};
+    case OpKind::kMeta:
+      return EmitMeta(op);
+    case OpKind::kNative:
+      return EmitNative(op);
+    default:
+      break;
+  }
+  BeforeEffect();
+  const Leaves &key = Get(op.args[0]), &text = Get(op.args[1]);
+  FailUnlessZero(b_.CreateCall(context_.Runtime("wf_annotate"), {ctx_, key[0], key[1], text[0], text[1]}));
+  return {};
+}
+
+Leaves BodyEmitter::Emitted(ir::ValueId id) {
+  const ir::Op& op = body_[id];
+  if (IsScalarOp(op.kind)) return EmitScalar(op);
+  switch (op.kind) {
+    case OpKind::kParam:
+    case OpKind::kScalar:
+    case OpKind::kConstant:
+    case OpKind::kSlot:
+    case OpKind::kElement:
+      return EmitLeaf(id);
+    case OpKind::kIf:
+      return EmitIf(op);
+    case OpKind::kBuild:
+      return EmitBuild(id);
+    case OpKind::kLoad:
+      return {LoadElement(op)};
+    case OpKind::kDim:
+      return {Get(op.args[0])[1 + op.imm]};
+    case OpKind::kReshape:
+      return EmitReshape(op);
+    case OpKind::kReduce:
+      return {EmitReduce(op)};
+    case OpKind::kCheckIndex:
+    case OpKind::kCheckDivisor:
+    case OpKind::kStickyIf:
+      return EmitCheck(op);
+    case OpKind::kFold:
+      return EmitFold(op);
+    case OpKind::kRecord:
+    case OpKind::kField:
+    case OpKind::kNone:
+    case OpKind::kSome:
+    case OpKind::kHas:
+    case OpKind::kUnwrap:
+      return EmitRecord(op);
+    case OpKind::kListMake:
+    case OpKind::kListLen:
+    case OpKind::kListGet:
+    case OpKind::kListBuild:
+    case OpKind::kListFilter:
+    case OpKind::kListOfTensor:
+    case OpKind::kTensorOfList:
+    case OpKind::kMapGet:
+    case OpKind::kMapKeys:
+      return EmitList(id);
     case OpKind::kStringLen:
       return {Get(op.args[0])[1]};
     case OpKind::kStringEqual:
@@ -129,22 +192,15 @@ Leaves BodyEmitter::Emitted(ir::ValueId id) {
     case OpKind::kStringFromBytes:
       return EmitStringFromBytes(op);
     case OpKind::kFailIf:
-      EmitFailIf(op);
-      return {};
     case OpKind::kMeta:
-      return EmitMeta(op);
-    case OpKind::kAnnotate: {
-      BeforeEffect();
-      const Leaves &key = Get(op.args[0]), &text = Get(op.args[1]);
-      FailUnlessZero(b_.CreateCall(context_.Runtime("wf_annotate"), {ctx_, key[0], key[1], text[0], text[1]}));
-      return {};
-    }
+    case OpKind::kAnnotate:
     case OpKind::kNative:
-      return EmitNative(op);
+      return EmitEffect(op);
     default:
-      WF_CHECK(IsScalarOp(op.kind), "expand_math has not run", ir::InfoOf(op.kind).name);
-      return EmitScalar(op);
+      break;
   }
+  WF_CHECK(false, "expand_math has not run", ir::InfoOf(op.kind).name);
+  return {};
 }
 
 Leaves BodyEmitter::EmitIf(const ir::Op& op) {

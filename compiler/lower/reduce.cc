@@ -1,6 +1,7 @@
-// Reductions. Over integers and bools the order is free: a plain loop, which LLVM vectorises. Over floats the result has fixed bits
-// whatever the CPU's vectors are: 16 lanes of f32 or 8 of f64, each starting from the identity; lane l takes the elements k with k % lanes
-// == l in order of k; then the upper half of the lanes is added to the lower, lane by lane, until one is left (docs/ir.md).
+// Reductions. Over integers and bools, and of least and greatest, the order is free: a plain loop, which LLVM vectorises. Sums and products
+// of floats have fixed bits whatever the CPU's vectors are: 16 lanes of f32 or 8 of f64, each starting from the identity; lane l takes the
+// elements k with k % lanes == l in order of k; then the upper half of the lanes is added to the lower, lane by lane, until one is left
+// (docs/ir.md).
 
 #include "compiler/ir/scalar.h"
 #include "compiler/lower/body.h"
@@ -43,11 +44,13 @@ Value* BodyEmitter::EmitReduce(const ir::Op& op) {
   ++tensor_blocks_;
   Value* result = nullptr;
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
-  if (!ir::IsFloat(dtype)) {
-    result = ReduceLoop(op, count);
-  } else if (known != nullptr && known->getZExtValue() <= ir::ReduceLanes(dtype) &&
-             known->getZExtValue() * UnrolledCost(op.blocks[0]) <= kUnrolledOperations) {
+  const auto kind = static_cast<ir::ReduceKind>(op.imm);
+  const bool is_free = !ir::IsFloat(dtype) || kind == ir::ReduceKind::kMin || kind == ir::ReduceKind::kMax;
+  if (ir::IsFloat(dtype) && known != nullptr && known->getZExtValue() <= ir::ReduceLanes(dtype) &&
+      known->getZExtValue() * UnrolledCost(op.blocks[0]) <= kUnrolledOperations) {
     result = ReduceUnrolled(op, known->getZExtValue());
+  } else if (is_free) {
+    result = ReduceLoop(op, count);
   } else {
     result = LaneBlock::Takes(context_, body_, {op.blocks[0], body_[op.blocks[0]].params[0], 0}) ? ReduceLanes(op, count)
                                                                                                  : ReduceBuffered(op, count);

@@ -9,7 +9,13 @@ namespace wf::lower {
 
 using llvm::Value;
 
+bool BodyEmitter::IsLaneRow(const Nest& nest) {
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  return !block.params.empty() && LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params.back(), 16}).is_worth_it;
+}
+
 bool BodyEmitter::EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at) {
+  if (!has_lanes_) return false;
   if (nest.stop == Stop::kYes && at.empty() && UnrolledCost(nest.op.blocks[0]) >= kCheapElement)
     return false;  // looks at the stop flag often
   return EmitLanes(nest, nest.extents.back(), offset, at, false);

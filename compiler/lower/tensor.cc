@@ -47,19 +47,9 @@ Leaves BodyEmitter::EmitBuild(ir::ValueId id) {
   if (dense == b_.getTrue()) {
     EmitFlat(nest);
   } else if (dense == b_.getFalse()) {
-    EmitNest(nest, b_.getInt64(0), at);
+    EmitUnpadded(nest);
   } else {
-    Block* flat = Block::Create(context_.llvm(), "flat", function_);
-    Block* nested = Block::Create(context_.llvm(), "nested", function_);
-    Block* built = Block::Create(context_.llvm(), "built", function_);
-    b_.CreateCondBr(dense, flat, nested);
-    b_.SetInsertPoint(flat);
-    EmitFlat(nest);
-    b_.CreateBr(built);
-    b_.SetInsertPoint(nested);
-    EmitNest(nest, b_.getInt64(0), at);
-    b_.CreateBr(built);
-    b_.SetInsertPoint(built);
+    EmitEither(dense, [&] { EmitFlat(nest); }, [&] { EmitNest(nest, b_.getInt64(0), at); });
   }
   --tensor_blocks_;
   open_targets_.pop_back();
@@ -67,6 +57,59 @@ Leaves BodyEmitter::EmitBuild(ir::ValueId id) {
   leaves.append(extents.begin(), extents.end());
   leaves.append(target->strides.begin(), target->strides.end());
   return leaves;
+}
+
+void BodyEmitter::EmitEither(Value* condition, const std::function<void()>& yes, const std::function<void()>& no) {
+  Block* then = Block::Create(context_.llvm(), "yes", function_);
+  Block* otherwise = Block::Create(context_.llvm(), "no", function_);
+  Block* done = Block::Create(context_.llvm(), "either", function_);
+  b_.CreateCondBr(condition, then, otherwise);
+  b_.SetInsertPoint(then);
+  yes();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(otherwise);
+  no();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
+// Where the inner extents of a tensor are known, its strides almost surely are: a copy of the nest for tensors without padded rows has them
+// as constants, and reads every third byte of an image with whole vectors.
+void BodyEmitter::EmitUnpadded(const Nest& nest) {
+  llvm::SmallVector<Value*, 8> at;
+  std::vector<std::pair<ir::ValueId, Leaves>> restore;
+  Value* unpadded = b_.getTrue();
+  for (const ir::ValueId id : body_[nest.op.blocks[0]].ops) {
+    const ir::Op& op = body_[id];
+    if (op.kind != OpKind::kLoad || TypeOf(op.args[0]).dims.size() < 2) continue;
+    const std::vector<int64_t>& dims = TypeOf(op.args[0]).dims;
+    const std::vector<ir::ValueId>& own = body_[nest.op.blocks[0]].ops;
+    if (std::find(own.begin(), own.end(), op.args[0]) != own.end()) continue;
+    Leaves& tensor = values_[static_cast<size_t>(op.args[0])];
+    const Leaves before = tensor;
+    int64_t inner = 1;
+    for (size_t axis = dims.size() - 1; axis-- > 0;) {
+      inner = dims[axis + 1] < 0 || inner < 0 || dims[axis + 1] > 64 ? -1 : inner * dims[axis + 1];
+      Value*& stride = tensor[1 + dims.size() + axis];
+      if (inner < 0 || llvm::isa<llvm::ConstantInt>(stride)) continue;
+      unpadded = b_.CreateAnd(unpadded, b_.CreateICmpEQ(stride, b_.getInt64(static_cast<uint64_t>(inner))));
+      stride = b_.getInt64(static_cast<uint64_t>(inner));
+    }
+    if (tensor != before) restore.emplace_back(op.args[0], before);
+  }
+  const auto padded = [&] {
+    for (const auto& [id, leaves] : restore) values_[static_cast<size_t>(id)] = leaves;
+    const bool had_lanes = std::exchange(has_lanes_, false);
+    EmitNest(nest, b_.getInt64(0), at);
+    has_lanes_ = had_lanes;
+  };
+  if (restore.empty()) {
+    EmitNest(nest, b_.getInt64(0), at);
+  } else if (IsLaneRow(nest)) {
+    EmitEither(unpadded, [&] { EmitNest(nest, b_.getInt64(0), at); }, padded);
+  } else {
+    padded();
+  }
 }
 
 // More than about 100 us of work: many elements, or any number of them with loops inside.

@@ -119,13 +119,19 @@ void PutTensor(const ir::Type& type, const ir::Value& value, wf_tensor* tensor, 
   *tensor = {};
   tensor->dtype = static_cast<uint8_t>(type.dtype);
   tensor->rank = static_cast<uint8_t>(value.dims.size());
+  const size_t rank = value.dims.size(), size = ir::SizeOf(type.dtype), padding = rank > 1 ? job->row_padding : 0;
   int64_t stride = 1;
-  for (size_t axis = value.dims.size(); axis-- > 0; stride *= value.dims[axis]) {
+  for (size_t axis = rank; axis-- > 0;) {
     tensor->dim[axis] = value.dims[axis];
     tensor->stride[axis] = stride;
+    stride *= value.dims[axis];
+    if (axis + 1 == rank) stride += static_cast<int64_t>(padding);
   }
-  tensor->data = value.text->empty() ? nullptr : job->Allocate(value.text->size());
-  if (!value.text->empty()) std::memcpy(tensor->data, value.text->data(), value.text->size());
+  if (value.text->empty()) return;
+  const size_t row = (rank == 0 ? 1 : static_cast<size_t>(value.dims[rank - 1])) * size, rows = value.text->size() / row;
+  auto* data = static_cast<char*>(job->Allocate(rows * (row + padding * size)));
+  for (size_t i = 0; i < rows; ++i) std::memcpy(data + i * (row + padding * size), value.text->data() + i * row, row);
+  tensor->data = data;
 }
 
 ir::Value TakeTensor(const wf_tensor& tensor) {
@@ -388,7 +394,7 @@ wf_code wf_out(wf_ctx* ctx, void* const* frame, uint16_t slot) noexcept {
   for (int axis = tensor->rank; axis-- > 0;) {
     tensor->stride[axis] = static_cast<int64_t>(elements);
     if (__builtin_mul_overflow(elements, static_cast<uint64_t>(tensor->dim[axis]), &elements)) return WF_FAILED;
-    if (row.store == WF_STAGED && axis == tensor->rank - 1) elements += job.staged_padding;
+    if (row.store == WF_STAGED && axis == tensor->rank - 1) elements += job.row_padding;
   }
   const uint64_t size = wf::ir::SizeOf(static_cast<wf::ir::DType>(tensor->dtype));
   if (__builtin_mul_overflow(elements, size, &elements)) elements = UINT64_MAX;

@@ -25,7 +25,7 @@ struct Job {
   uint32_t line = 0;
   std::map<std::string, std::string> meta, annotations;
   const wf_plan* plan = nullptr;
-  uint64_t staged_padding = 0;  // elements added to each row of a WF_STAGED slot
+  uint64_t row_padding = 0;  // elements after each row of tensors given to a body, and of WF_STAGED slots
   Job() { ctx.stop = &stop; }
   static Job& Of(wf_ctx* ctx) { return *reinterpret_cast<Job*>(ctx); }
   void* Allocate(uint64_t size);

@@ -1,0 +1,88 @@
+#include "compiler/sema/settings.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/compiler/sema/checked.h"
+
+namespace wf::sema {
+namespace {
+
+TEST(Settings, TimesAndSizesHaveUnits) {
+  EXPECT_EQ(DurationOf("2ms"), 2'000'000);
+  EXPECT_EQ(DurationOf("1.5s"), 1'500'000'000);
+  EXPECT_EQ(DurationOf("1_000us"), 1'000'000);
+  EXPECT_EQ(DurationOf("2h"), 7'200'000'000'000);
+  EXPECT_EQ(DurationOf("2"), std::nullopt);
+  EXPECT_EQ(DurationOf("2KiB"), std::nullopt);
+  EXPECT_EQ(DurationOf("999999999999h"), std::nullopt);
+  EXPECT_EQ(SizeOf("64MiB"), uint64_t{64} << 20);
+  EXPECT_EQ(SizeOf("1GiB"), uint64_t{1} << 30);
+  EXPECT_EQ(SizeOf("64MB"), std::nullopt);
+}
+
+// Settings of one node that calls no model.
+std::string CodesOf(const std::string& settings) {
+  return test::Checked("fn f(x: f32) -> f32 = x;\nworkflow W(x: f32) -> (y: f32) { node y = f(x) { " + settings + " } return (y: y); }")
+      .Codes();
+}
+
+TEST(Settings, EachMistakeHasItsCode) {
+  const std::pair<const char*, const char*> kCases[] = {{"timeout 5ms;", ""},
+                                                        {"timeout 5ms; priority low;", ""},
+                                                        {"timeuot 5ms;", "5006"},
+                                                        {"body 1MiB;", "5007"},
+                                                        {"timeout;", "5008"},
+                                                        {"timeout 5ms 6ms;", "5008"},
+                                                        {"timeout 5;", "5009"},
+                                                        {"timeout 5B;", "5010"},
+                                                        {"timeout 5ms; timeout 5ms;", "5011"},
+                                                        {"timeout -5ms;", "5015"},
+                                                        {"timeout 2h;", "5015"},
+                                                        {"retry 3;", "5013"},
+                                                        {"batch auto;", "5013"},
+                                                        {"batch 8 with 2ms;", "5008"},
+                                                        {"batch 0;", "5015"},
+                                                        {"batch 8.5;", "5008"},
+                                                        {"on cuda(0);", "9000"},
+                                                        {"cache 5s;", "9000"}};
+  for (const auto& [settings, codes] : kCases) EXPECT_EQ(CodesOf(settings), codes) << settings;
+}
+
+TEST(Settings, AMissingSemicolonIsSuspected) {
+  const test::Checked checked(
+      "fn f(x: f32) -> f32 = x;\nworkflow W(x: f32) -> (y: f32) { node y = f(x) { timeout 5ms priority low; } return (y: y); }");
+  ASSERT_EQ(checked.diag.Sorted().size(), 1u);
+  EXPECT_EQ(checked.diag.Sorted()[0].help, std::vector<std::string>{"is a `;` missing before `priority`?"});
+  ASSERT_EQ(checked.diag.Sorted()[0].fixes.size(), 1u);
+}
+
+TEST(Settings, AServiceHasItsDefaultsAndItsOwn) {
+  const std::string workflow = "workflow W(x: f32) -> (y: f32) { return (y: x); }\n";
+  const test::Checked plain(workflow + "service S { workflow W; }");
+  const test::Checked own(workflow + "service S { workflow W; timeout 1s; body 1KiB; inflight 2; rows 3; }");
+  ASSERT_TRUE(plain.program && own.program);
+  EXPECT_EQ(plain.program->services[0].timeout_ns, 30'000'000'000);
+  EXPECT_EQ(plain.program->services[0].inflight_max, 256u);
+  EXPECT_EQ(own.program->services[0].timeout_ns, 1'000'000'000);
+  EXPECT_EQ(own.program->services[0].body_max, 1024u);
+  EXPECT_EQ(own.program->services[0].inflight_max, 2u);
+  EXPECT_EQ(own.program->services[0].rows_max, 3u);
+}
+
+TEST(Settings, StagesGiveDefaultsThatNodesOverride) {
+  const test::Checked checked(
+      "fn f(x: f32) -> f32 = x;\n"
+      "workflow W(x: f32) -> (y: f32) {\n"
+      "  stage s { node a = f(x); node b = f(x) { timeout 2ms; } } { timeout 1ms; priority high; }\n"
+      "  return (y: a + b);\n"
+      "}\n");
+  ASSERT_TRUE(checked.program.has_value()) << checked.Text();
+  const auto& body = checked.program->workflows[0].body;
+  EXPECT_EQ(body[0].policy.timeout_ns, 1'000'000);
+  EXPECT_EQ(body[1].policy.timeout_ns, 2'000'000);
+  EXPECT_EQ(body[1].policy.priority, 0);
+  EXPECT_TRUE(body[0].has_policy);
+}
+
+}  // namespace
+}  // namespace wf::sema

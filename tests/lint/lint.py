@@ -65,7 +65,7 @@ def strip_code(text):
     """C++ without comments and the contents of literals; lines stay where they are."""
     def blank(match):
         return '""' if match.group(0)[0] in "\"'" else re.sub(r"[^\n]", " ", match.group(0))
-    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', blank, text, flags=re.S)
+    return re.sub(r'R"\(.*?\)"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', blank, text, flags=re.S)
 
 
 def check_layers(tree):

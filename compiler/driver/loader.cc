@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "compiler/driver/files.h"
@@ -14,6 +15,7 @@ namespace {
 
 using source::Span;
 
+constexpr size_t kMaxNeighbours = 1000;
 constexpr std::string_view kPrelude = "std.prelude";
 
 class Loader {
@@ -27,6 +29,7 @@ class Loader {
   size_t Find(const std::string& path, const Span& span);
   void Read(size_t number, const std::string& file_name, const Span& span);
   void FollowImports(size_t number);
+  std::vector<std::string> Neighbours(const std::string& path) const;
   std::string FileOf(const std::string& path) const;
 
   const std::string& root_;
@@ -44,13 +47,29 @@ std::string Loader::FileOf(const std::string& path) const {
   return (standard ? options_.stdlib : FolderOf(root_)) + relative + ".wf";
 }
 
+// The import paths of the files beside the one that `path` names.
+std::vector<std::string> Loader::Neighbours(const std::string& path) const {
+  const size_t dot = path.rfind('.');
+  const std::string prefix = dot == std::string::npos ? "" : path.substr(0, dot + 1);
+  const std::string folder = FolderOf(FileOf(path));
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
+    if (paths.size() == kMaxNeighbours) break;
+    if (entry.path().extension() == ".wf") paths.push_back(prefix + entry.path().stem().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 void Loader::Read(size_t number, const std::string& file_name, const Span& span) {
   base::Result<std::string> text = ReadFile(file_name, options_.max_file_bytes);
   if (!text.ok()) {
     if (number == 0) {
       emitter_.Emit(span, diag::kCannotReadFile, {file_name, text.status().message()});
     } else {
-      emitter_.Emit(span, diag::kImportNotRead, {modules_[number].path, file_name, text.status().message()});
+      emitter_.Emit(span, diag::kImportNotRead, {modules_[number].path, file_name, text.status().message()})
+          .HelpIf(diag::Suggest(modules_[number].path, Neighbours(modules_[number].path)));
     }
     return;
   }

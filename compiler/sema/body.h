@@ -24,7 +24,8 @@ struct LocalInfo {
 // Thread: loop-confined.   Borrows: env and module.
 class Body {
  public:
-  Body(Env& env_in, Module& module_in, const ast::Decl* self_in) : env(env_in), module(module_in), self(self_in), errors_before_(env_in.diag.error_count()) {}
+  Body(Env& env_in, Module& module_in, const ast::Decl* self_in)
+      : env(env_in), module(module_in), self(self_in), errors_before_(env_in.diag.error_count()) {}
 
   Env& env;
   Module& module;

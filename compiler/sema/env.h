@@ -96,7 +96,7 @@ struct Where {
   bool workflow = false;             // meta()
   bool files = false;                // file() lines() json()
   bool test = false;                 // workflow calls, close()
-  bool soft = false;      // what is wanted is what another arm has: extents may differ
+  bool soft = false;                 // what is wanted is what another arm has: extents may differ
   std::string_view what = "a `fn`";  // for messages: "a condition"
   Span span;
   int depth = 0;

@@ -22,7 +22,8 @@ Batcher::Batcher(Executor& executor, const BatcherOptions& options, const base::
       options_(Bounded(options)),
       cost_(options_.policy.max_rows),
       policy_(options_.policy, options_.model->model(), cost_, clock),
-      idle_instances_(options_.instances >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << options_.instances) - 1) {
+      idle_instances_(options_.instances >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << options_.instances) - 1),
+      seen_sizes_(static_cast<size_t>(options_.instances)) {
   WF_CHECK(options_.instances >= 1 && options_.instances <= 64, options_.instances);
 }
 

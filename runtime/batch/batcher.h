@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "runtime/batch/cost.h"
 #include "runtime/batch/policy.h"
@@ -54,8 +55,9 @@ class Batcher {
   Executor& executor_;
   const BatcherOptions options_;
   CostCurve cost_;
-  Policy policy_;            // guarded by the executor's mutex
-  uint64_t idle_instances_;  // bit set; guarded by the executor's mutex
+  Policy policy_;                     // guarded by the executor's mutex
+  uint64_t idle_instances_;           // bit set; guarded by the executor's mutex
+  std::vector<uint64_t> seen_sizes_;  // per instance, bit set by log2 of the size; touched by the thread that holds the instance
   std::atomic<int> credits_{0};
   std::atomic<bool> inline_pays_{false};
   BatchStats stats_;

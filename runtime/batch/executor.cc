@@ -6,6 +6,8 @@
 #include <bit>
 #include <chrono>
 
+#include "runtime/base/working.h"
+
 namespace wf::batch {
 namespace {
 
@@ -146,6 +148,7 @@ void Executor::Run(Work& work) {
   batcher.stats_.padding_rows.fetch_add(static_cast<uint64_t>(work.size - work.closed.rows.count), std::memory_order_relaxed);
   work.started_at = clock_.Now();
   for (const Row* row = work.closed.rows.first; row != nullptr; row = row->next) batcher.stats_.AddWait(row->taken_at - row->arrived_at);
+  const base::WorkingOn now(0, nullptr, &batcher.model().model().name);
   work.status = work.staging->Gather(work.closed.rows, work.size);
   if (work.status.ok()) work.status = work.staging->Run(batcher.options().first_instance + work.instance, work.size);
 }
@@ -154,7 +157,11 @@ void Executor::Finish(Work& work) {
   Batcher& batcher = *work.batcher;
   const int64_t run_ns = clock_.Now() - work.started_at;
   if (work.status.ok()) {
-    batcher.cost_.Learn(work.size, run_ns);
+    // The first run of a size also makes its plan, which would teach that batches do not pay.
+    uint64_t& seen = batcher.seen_sizes_[static_cast<size_t>(work.instance)];
+    const uint64_t size_bit = UINT64_C(1) << std::bit_width(static_cast<uint64_t>(work.size - 1));
+    if ((seen & size_bit) != 0) batcher.cost_.Learn(work.size, run_ns);
+    seen |= size_bit;
     work.status = work.staging->Scatter(work.closed.rows, work.size);
   }
   batcher.inline_pays_.store(batcher.cost_.InlinePays(), std::memory_order_relaxed);

@@ -10,13 +10,11 @@
 
 namespace wf::observe {
 
-thread_local Working working;
-
 namespace {
 
 // Only async-signal-safe calls from here on.
 struct Writer {
-  char text[256];
+  char text[1024];
   size_t size = 0;
 
   void Put(std::string_view part) {
@@ -33,6 +31,21 @@ struct Writer {
   }
 };
 
+// Names come from the program's own tables; what JSON would have to escape becomes `?`, and long ones are cut.
+void PutName(Writer* line, std::string_view key, const wf_bytes* name) {
+  constexpr uint64_t kMostBytes = 256;
+  if (name == nullptr) return;
+  line->Put(",\"");
+  line->Put(key);
+  line->Put("\":\"");
+  for (uint64_t i = 0; i < name->len && i < kMostBytes; ++i) {
+    const auto c = static_cast<char>(name->ptr[i]);
+    const bool safe = static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
+    line->Put(safe ? std::string_view(&c, 1) : std::string_view("?"));
+  }
+  line->Put("\"");
+}
+
 void OnCrash(int signal, siginfo_t* info, void*) noexcept {
   Writer line;
   line.Put("{\"level\":\"error\",\"message\":\"crash\",\"signal\":");
@@ -41,11 +54,12 @@ void OnCrash(int signal, siginfo_t* info, void*) noexcept {
   line.PutNumber(reinterpret_cast<uintptr_t>(info->si_addr), 16);
   line.Put("\",\"data_id\":");
   line.PutNumber(working.data_id, 10);
+  PutName(&line, "task", working.task);
+  PutName(&line, "model", working.model);
   line.Put("}\n");
   const ssize_t written = write(STDERR_FILENO, line.text, line.size);
   static_cast<void>(written);
-  // SA_RESETHAND: the signal's own effect comes with the return for faults, with raise for abort.
-  raise(signal);
+  raise(signal);  // SA_RESETHAND: of its own effect now
 }
 
 }  // namespace

@@ -1,18 +1,18 @@
 #pragma once
 
-#include <cstdint>
+#include "runtime/base/working.h"
 
 namespace wf::observe {
 
-// What this thread works on, for the line that a crash leaves. Plain stores; read only by the handler on the same thread.
-struct Working {
-  uint64_t data_id = 0;
-};
-extern thread_local Working working;
+using base::working;
 
-// On SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT writes one line to stderr, then dies of the signal as it would have. Never forks, never
-// goes on.
-void InstallCrashHandler() noexcept;  // once per process
-void UseAlternateStack() noexcept;    // once per thread that runs generated code, so that a stack overflow is told too
+// On SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT writes one JSON line to stderr: the signal, the address, and what the thread worked on
+// (runtime/base/working.h). Then the process dies of the signal as it would have. Never forks, never goes on.
+// Thread: once per process, before other threads start.
+void InstallCrashHandler() noexcept;
+
+// The stack that the handler runs on, so that a stack overflow is told too. Once per thread that runs generated code; lives as long as the
+// process.
+void UseAlternateStack() noexcept;
 
 }  // namespace wf::observe

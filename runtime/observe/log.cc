@@ -1,7 +1,11 @@
 #include "runtime/observe/log.h"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <ctime>
@@ -14,12 +18,13 @@
 namespace wf::observe {
 namespace {
 
-constexpr size_t kRingBytes = 64 * 1024;
-constexpr size_t kLineBytes = 2048;
+// What a pipe that says it is writable takes without waiting, and whole.
+constexpr size_t kWriteBytes = 4096;
+static_assert(kMaxLineBytes <= kWriteBytes);
 
 // One writer, one reader. Lives for ever, since its thread may end before it is drained.
 struct Ring {
-  std::atomic<uint64_t> written{0}, read{0};
+  std::atomic<uint64_t> written{0}, read{0}, dropped{0};
   Ring* next = nullptr;
   char bytes[kRingBytes];
 
@@ -32,12 +37,22 @@ struct Ring {
     written.store(from + line.size(), std::memory_order_release);
     return true;
   }
+  // Copies the oldest whole lines that fit into `to`; they stay until Drop.
+  size_t CopyLines(char* to, size_t room) const {
+    const uint64_t from = read.load(std::memory_order_relaxed);
+    const size_t there = written.load(std::memory_order_acquire) - from;
+    const size_t count = std::min(there, room), at = from % kRingBytes, first = std::min(count, kRingBytes - at);
+    std::memcpy(to, bytes + at, first);
+    std::memcpy(to + first, bytes, count - first);
+    const size_t end = std::string_view(to, count).rfind('\n');
+    return end == std::string_view::npos ? 0 : end + 1;
+  }
+  void Drop(size_t count) { read.store(read.load(std::memory_order_relaxed) + count, std::memory_order_release); }
 };
 
 std::atomic<Ring*> all_rings{nullptr};
-std::atomic<uint64_t> dropped{0};
+std::atomic<uint64_t> dropped_without_ring{0};
 std::atomic<Level> most_level{Level::kInfo};
-std::mutex drain_mutex;
 
 Ring* RingOfThisThread() {
   thread_local Ring* ring = [] {
@@ -53,19 +68,19 @@ Ring* RingOfThisThread() {
 
 // A line under construction; `full` when it does not fit.
 struct Line {
-  char bytes[kLineBytes];
+  char bytes[kMaxLineBytes];
   size_t size = 0;
   bool full = false;
 
   void Put(std::string_view text) {
-    if (text.size() > kLineBytes - size) {
+    if (text.size() > kMaxLineBytes - size) {
       full = true;
       return;
     }
     std::memcpy(bytes + size, text.data(), text.size());
     size += text.size();
   }
-  void PutNumber(int64_t number) {
+  void PutNumber(uint64_t number) {
     char digits[24];
     Put({digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, number).ptr - digits)});
   }
@@ -112,55 +127,103 @@ void PutTime(Line* line) {
   line->Put({rest, 5});
 }
 
-bool WriteAll(int fd, const char* bytes, size_t count) {
-  while (count != 0) {
-    const ssize_t part = write(fd, bytes, count);
-    if (part <= 0) return false;
-    bytes += part;
-    count -= static_cast<size_t>(part);
+// Bytes on their way to the descriptor. One drain at a time.
+struct Outlet {
+  std::mutex mutex;
+  char bytes[kWriteBytes];
+  size_t size = 0, written = 0;
+  uint64_t told_dropped = 0;
+
+  // Everything in `bytes` is out. False: the descriptor takes nothing for now.
+  bool Empty(int fd, int wait_ms) {
+    while (written < size) {
+      pollfd ready{fd, POLLOUT, 0};
+      const int n = poll(&ready, 1, wait_ms);
+      if (n == 0 || (n < 0 && errno != EINTR)) return false;
+      if (n < 0) continue;
+      const ssize_t part = write(fd, bytes + written, size - written);
+      if (part < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+      if (part <= 0) written = size;  // nobody reads there any more
+      if (part > 0) written += static_cast<size_t>(part);
+    }
+    size = written = 0;
+    return true;
   }
-  return true;
+};
+Outlet outlet;
+
+template <typename Describe>
+void Compose(Line* line, Level level, std::string_view message, Describe&& describe) {
+  constexpr std::string_view kLevels[] = {"error", "warning", "info", "debug"};
+  line->Put("{\"time\":\"");
+  PutTime(line);
+  line->Put("\",\"level\":\"");
+  line->Put(kLevels[static_cast<size_t>(level)]);
+  line->Put("\",\"message\":");
+  line->PutString(message);
+  describe();
+  line->Put("}\n");
+}
+
+void ComposeDropped(uint64_t count) {
+  Line line;
+  Compose(&line, Level::kWarning, "log lines were dropped", [&line, count] {
+    line.Put(",\"count\":");
+    line.PutNumber(count);
+  });
+  std::memcpy(outlet.bytes, line.bytes, line.size);
+  outlet.size = line.size;
+}
+
+void Drain(int fd, int wait_ms) {
+  const std::lock_guard lock(outlet.mutex);
+  if (!outlet.Empty(fd, wait_ms)) return;
+  for (Ring* ring = all_rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
+    while ((outlet.size = ring->CopyLines(outlet.bytes, kWriteBytes)) != 0) {
+      ring->Drop(outlet.size);
+      if (!outlet.Empty(fd, wait_ms)) return;
+    }
+  }
+  const uint64_t dropped = DroppedLogLines();
+  if (dropped == outlet.told_dropped) return;
+  ComposeDropped(dropped - outlet.told_dropped);
+  outlet.told_dropped = dropped;
+  outlet.Empty(fd, wait_ms);
 }
 
 }  // namespace
 
 void SetLogLevel(Level level) noexcept { most_level.store(level, std::memory_order_relaxed); }
 bool LogsAt(Level level) noexcept { return level <= most_level.load(std::memory_order_relaxed); }
-uint64_t DroppedLogLines() noexcept { return dropped.load(std::memory_order_relaxed); }
+uint64_t DroppedLogLines() noexcept {
+  uint64_t count = dropped_without_ring.load(std::memory_order_relaxed);
+  for (const Ring* ring = all_rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next)
+    count += ring->dropped.load(std::memory_order_relaxed);
+  return count;
+}
 
 void Log(Level level, std::string_view message, std::initializer_list<Field> fields) noexcept {
   if (!LogsAt(level)) return;
-  constexpr std::string_view kLevels[] = {"error", "warning", "info", "debug"};
   Line line;
-  line.Put("{\"time\":\"");
-  PutTime(&line);
-  line.Put("\",\"level\":\"");
-  line.Put(kLevels[static_cast<size_t>(level)]);
-  line.Put("\",\"message\":");
-  line.PutString(message);
-  for (const Field& field : fields) {
-    line.Put(",");
-    line.PutString(field.name);
-    line.Put(":");
-    if (field.is_number)
-      line.PutNumber(field.number);
-    else
-      line.PutString(field.text);
-  }
-  line.Put("}\n");
-  Ring* ring = RingOfThisThread();
-  if (line.full || ring == nullptr || !ring->Put({line.bytes, line.size})) dropped.fetch_add(1, std::memory_order_relaxed);
+  Compose(&line, level, message, [&line, &fields] {
+    for (const Field& field : fields) {
+      line.Put(",");
+      line.PutString(field.name);
+      line.Put(field.kind == Field::Kind::kNegative ? ":-" : ":");
+      if (field.kind == Field::Kind::kText)
+        line.PutString(field.text);
+      else
+        line.PutNumber(field.number);
+    }
+  });
+  Ring* const ring = RingOfThisThread();
+  if (ring == nullptr)
+    dropped_without_ring.fetch_add(1, std::memory_order_relaxed);
+  else if (line.full || !ring->Put({line.bytes, line.size}))
+    ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-void DrainLogs(int fd) noexcept {
-  const std::lock_guard lock(drain_mutex);
-  for (Ring* ring = all_rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
-    const uint64_t from = ring->read.load(std::memory_order_relaxed), to = ring->written.load(std::memory_order_acquire);
-    if (from == to) continue;
-    const size_t at = from % kRingBytes, count = to - from, first = std::min(count, kRingBytes - at);
-    if (WriteAll(fd, ring->bytes + at, first)) WriteAll(fd, ring->bytes, count - first);
-    ring->read.store(to, std::memory_order_release);
-  }
-}
+void DrainLogs(int fd) noexcept { Drain(fd, 0); }
+void FlushLogs(int fd, int wait_ms) noexcept { Drain(fd, wait_ms); }
 
 }  // namespace wf::observe

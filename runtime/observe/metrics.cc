@@ -1,6 +1,7 @@
 #include "runtime/observe/metrics.h"
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -16,15 +17,24 @@ int64_t Histogram::EndOf(int index) noexcept {
 namespace {
 
 void PutNumber(std::string* text, double value) {
+  if (std::isnan(value)) {
+    *text += "NaN";
+    return;
+  }
+  if (std::isinf(value)) {
+    *text += value > 0 ? "+Inf" : "-Inf";
+    return;
+  }
   char digits[40];
   text->append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
 
-void PutEscaped(std::string* text, std::string_view value) {
+// Of a label's value; a help text keeps its quotes.
+void PutEscaped(std::string* text, std::string_view value, bool quotes = true) {
   for (const char c : value) {
     if (c == '\n')
       *text += "\\n";
-    else if (c == '"' || c == '\\')
+    else if ((c == '"' && quotes) || c == '\\')
       (*text += '\\') += c;
     else
       *text += c;
@@ -35,7 +45,9 @@ void PutEscaped(std::string* text, std::string_view value) {
 
 void MetricsText::Family(std::string_view name, std::string_view type, std::string_view help) {
   family_ = name;
-  ((((text_ += "# HELP ") += name) += ' ') += help) += '\n';
+  ((text_ += "# HELP ") += name) += ' ';
+  PutEscaped(&text_, help, false);
+  text_ += '\n';
   ((((text_ += "# TYPE ") += name) += ' ') += type) += '\n';
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/sched/job.h"
 
+#include "runtime/base/working.h"
+
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -32,6 +34,7 @@ bool Job::Step(const base::Clock& clock) noexcept {
     Finish();
     return false;
   }
+  const base::WorkingOn now(instance->bus->data_id(), task.node == WF_NONE ? nullptr : &engine_.plan().nodes[task.node].path);
   const base::TimePoint started = clock.Now();
   const wf_code code = task.fn.run(&context.head, instance->frames);
   measured_ns[n_done] = clock.Now() - started;

@@ -1,6 +1,7 @@
 // Model calls: on the loop when a batch would not pay, else by a row in a batcher.
 
 #include "runtime/base/check.h"
+#include "runtime/base/working.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -95,6 +96,8 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   batch::RowList alone;
   alone.Append(*job);
   stats.model_inline.Add();
+  const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path,
+                            &binding.model->model().name);
   const base::TimePoint started = parts_.clock.Now();
   base::Status status = staging->Gather(alone, 1);
   if (status.ok()) status = staging->Run(binding.first_loop_instance + options_.loop, 1);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/base/check.h"
+#include "runtime/base/working.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -125,6 +126,7 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   context.instance = &instance;
   context.failure = nullptr;
   stats.inline_tasks.Add();
+  const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path);
   wf_code code;
   if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr) {
     code = task.fn.run(&context.head, instance.frames);

@@ -51,6 +51,7 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.route = 0;
   exchange.protocol = Protocol::kPlain;
   exchange.claimed_bytes = 0;
+  exchange.oip = {};
   exchange.log_id = {};
   exchange.metadata.clear();
   exchange.refusal_status = 0;

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/bus/bus.h"
 #include "runtime/protocol/http1/head.h"
+#include "runtime/protocol/oip/names.h"
+#include "runtime/protocol/oip/request.h"
 #include "runtime/server/body.h"
 
 namespace wf::server {
@@ -64,7 +67,8 @@ struct Exchange final : bus::Client {
   base::TimePoint received_at = 0;
   std::string_view log_id;
   std::vector<bus::Metadata> metadata;
-  void* state = nullptr;  // of the protocol
+  oip::Route oip;                            // of a path under /v2
+  std::unique_ptr<oip::InferRequest> infer;  // made when first needed, then kept
 
   // ---- a refusal, answered once the body is over or too long to wait for ----
   int refusal_status = 0;  // 0: none

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/plain/plain.h"
 
 namespace wf::server {
@@ -43,7 +44,7 @@ void HttpSessions::ResumeAnswered() noexcept {
 
 void HttpSession::Start(net::Connection& connection) noexcept {
   connection_ = &connection;
-  decoder_ = http1::Decoder();
+  decoder_ = http1::Decoder(owner_.limits_.head);
   exchange_ = nullptr;
   pending_.clear();
   discarded_ = body_mark_ = 0;
@@ -127,8 +128,11 @@ void HttpSession::OnEnd() noexcept {
 void HttpSession::AnswerRefusal(bool close) noexcept {
   Exchange& exchange = *exchange_;
   wf_sink body;
-  plain::WriteError(
-      {exchange.refusal_code, protocol::InfoOf(kNoPlan, exchange.refusal_code).name, exchange.refusal, {}, 0, exchange.log_id}, &body);
+  if (exchange.protocol == Protocol::kOip)
+    oip::WriteError(exchange.refusal_code, exchange.refusal, &body);
+  else
+    plain::WriteError(
+        {exchange.refusal_code, protocol::InfoOf(kNoPlan, exchange.refusal_code).name, exchange.refusal, {}, 0, exchange.log_id}, &body);
   if (close) exchange.head.keep_alive = false;
   const bool retry = exchange.retry_after_seconds != 0;
   const std::string seconds = std::to_string(exchange.retry_after_seconds);

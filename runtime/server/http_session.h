@@ -17,6 +17,7 @@ class HttpSession;
 struct SessionLimits {
   int64_t header_ms = 10'000;
   int64_t idle_ms = 75'000;
+  http1::Limits head = {};
 };
 
 // The sessions of one loop, and those whose answer has come outside of their own reading.

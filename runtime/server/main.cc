@@ -32,7 +32,7 @@ std::string VersionText(const wf_plan& plan) {
 int Serve(const wf_plan& plan, const Settings& settings, const std::string& program) {
   Server server(plan, settings);
   if (const base::Status status = server.Start(); !status.ok()) {
-    observe::DrainLogs(STDERR_FILENO);
+    observe::FlushLogs(STDERR_FILENO, 1000);
     Print(stderr, program + ": " + status.message() + "\n");
     std::fflush(nullptr);
     _exit(1);  // threads may be running already
@@ -46,12 +46,14 @@ int Serve(const wf_plan& plan, const Settings& settings, const std::string& prog
 int Main(int argc, const char* const* argv, const char* const* environment, const wf_plan& plan) {
   const std::string path = argc > 0 ? argv[0] : "server";
   const std::string program = path.substr(path.rfind('/') + 1);
-  const Loaded loaded = LoadSettings({argv + (argc > 0 ? 1 : 0), static_cast<size_t>(argc > 0 ? argc - 1 : 0)}, environment);
+  const size_t skipped = argc > 0 ? 1 : 0;
+  const Loaded loaded =
+      LoadSettings({.arguments = {argv + skipped, static_cast<size_t>(argc) - skipped}, .environment = environment, .plan = &plan});
   if (loaded.wish == Wish::kHelp) return Print(stdout, HelpText(program)), 0;
   if (loaded.wish == Wish::kVersion) return Print(stdout, VersionText(plan)), 0;
   for (const std::string& warning : loaded.warnings) Print(stderr, program + ": warning: " + warning + "\n");
   for (const std::string& error : loaded.errors) Print(stderr, program + ": " + error + "\n");
-  if (!loaded.errors.empty()) return loaded.usage ? 2 : 1;
+  if (!loaded.errors.empty()) return loaded.exit_status();
   if (loaded.wish == Wish::kPrintConfig) return Print(stdout, ConfigText(loaded.settings)), 0;
   if (loaded.wish == Wish::kCheckConfig) return Print(stdout, "the configuration is fine\n"), 0;
 #ifndef NDEBUG
@@ -61,7 +63,8 @@ int Main(int argc, const char* const* argv, const char* const* environment, cons
   observe::InstallCrashHandler();
   observe::UseAlternateStack();
   observe::SetLogLevel(static_cast<observe::Level>(loaded.settings.log_level));
-  return Serve(plan, loaded.settings, program);
+  const RetunedPlan retuned(plan, loaded.settings.nodes);
+  return Serve(retuned.plan(), loaded.settings, program);
 }
 
 }  // namespace wf::server

@@ -1,14 +1,12 @@
 #include "runtime/server/metrics_page.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstdio>
 #include <map>
 
 #include "runtime/abi/version.h"
 #include "runtime/observe/log.h"
+#include "runtime/observe/process.h"
 
 namespace wf::server {
 namespace {
@@ -157,7 +155,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   out->Sample({}, static_cast<double>(observe::DroppedLogLines()));
 }
 
-void AddProcess(const wf_plan& plan, MetricsText* out) {
+void AddBuild(const wf_plan& plan, MetricsText* out) {
   std::string source;
   for (const uint8_t byte : plan.source_hash) {
     char digits[3];
@@ -166,18 +164,6 @@ void AddProcess(const wf_plan& plan, MetricsText* out) {
   }
   out->Family("wf_build_info", "gauge", "What this server was built from.");
   out->Sample({{"source", source}, {"abi", WF_ABI_SYMBOL_TEXT}}, 1);
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
-  out->Family("process_cpu_seconds_total", "counter", "User and system time.");
-  out->Sample({}, seconds(usage.ru_utime) + seconds(usage.ru_stime));
-  long pages = 0;
-  if (std::FILE* file = std::fopen("/proc/self/statm", "r"); file != nullptr) {
-    if (std::fscanf(file, "%*s %ld", &pages) != 1) pages = 0;
-    std::fclose(file);
-  }
-  out->Family("process_resident_memory_bytes", "gauge", "Resident memory.");
-  out->Sample({}, static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)));
 }
 
 }  // namespace
@@ -188,7 +174,8 @@ std::string MetricsPage(const Shared& shared, std::span<const sched::EngineStats
   AddEngines(shared.plan, engines, &out);
   AddBatchers(batchers, &out);
   AddLoops(shared, engines, &out);
-  AddProcess(shared.plan, &out);
+  AddBuild(shared.plan, &out);
+  observe::AddProcess(&out);
   return out.text();
 }
 

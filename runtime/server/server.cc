@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr int64_t kDrainTickNs = 20'000'000;
+constexpr int kLastLogsMs = 1000;  // for a slow reader of stderr
 constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
 
 // The first number of a file of the cgroup, or `otherwise`.
@@ -62,7 +63,8 @@ Server::Server(const wf_plan& plan, const Settings& settings)
     : plan_(plan),
       settings_(settings),
       router_(plan),
-      shared_{plan, router_, clock_},
+      model_names_(plan),
+      shared_{plan, router_, model_names_, clock_},
       index_(plan),
       admin_loop_(clock_),
       admin_site_(
@@ -94,10 +96,12 @@ base::Status Server::MakeWorkers() {
   shared_.claimable_bytes = memory;
   shared_.access_log = settings_.access_log;
   for (int i = 0; i < loops; ++i) shared_.loops.push_back(std::make_unique<LoopCounts>(plan_.n_workflows, router_.services()));
+  const http1::Limits head = {static_cast<size_t>(settings_.header_bytes.value), static_cast<size_t>(settings_.request_line_bytes.value),
+                              static_cast<size_t>(settings_.max_headers)};
   for (int i = 0; i < loops; ++i) {
     WorkerOptions options;
     options.index = i;
-    options.sessions = {settings_.header_seconds.value * 1000, settings_.idle_seconds.value * 1000};
+    options.sessions = {settings_.header_timeout.ms(), settings_.idle_timeout.ms(), head};
     options.max_connections = static_cast<uint32_t>(settings_.max_connections);
     workers_.push_back(std::make_unique<Worker>(shared_, options));
     WF_RETURN_IF_ERROR(workers_.back()->Open());
@@ -110,7 +114,8 @@ base::Status Server::MakeWorkers() {
   pool_ = std::make_unique<sched::WorkerPool>(pool, clock_);
   sched::EngineOptions engine;
   engine.schedule = static_cast<sched::Schedule>(settings_.schedule);
-  engine.default_timeout_ns = settings_.default_timeout.value * kNsPerSecond;
+  engine.default_timeout_ns = settings_.default_timeout.ns;
+  engine.timeout_cap_ns = settings_.timeout_cap.ns;
   engine.data_ids = &data_ids_;
   for (int i = 0; i < loops; ++i) {
     engine.loop = i;
@@ -144,7 +149,7 @@ int Server::Run() {
   admin_connections_.CloseAll();
   admin_listener_.Close();
   admin_loop_.Close();
-  observe::DrainLogs(STDERR_FILENO);
+  observe::FlushLogs(STDERR_FILENO, kLastLogsMs);
   return exit_status_;
 }
 
@@ -184,11 +189,11 @@ void Server::OnSignal(int signal) noexcept {
 
 // Not ready at once; what waits in the listening socket is accepted, then it closes; connections close as they become idle.
 void Server::BeginDrain() noexcept {
-  observe::Log(observe::Level::kInfo, "draining", {{"seconds", settings_.drain_seconds.value}});
+  observe::Log(observe::Level::kInfo, "draining", {{"seconds", settings_.drain_seconds.ns / kNsPerSecond}});
   shared_.draining.store(true, std::memory_order_release);
   workers_.front()->mailbox().Post(*door_close_);
   for (const auto& worker : workers_) worker->BeginDrain();
-  drain_until_ = clock_.Now() + settings_.drain_seconds.value * kNsPerSecond;
+  drain_until_ = clock_.Now() + settings_.drain_seconds.ns;
   drain_tick_at_ = clock_.Now() + kDrainTickNs;
 }
 
@@ -206,7 +211,7 @@ void Server::OnTime() noexcept {
 
 // Work may still be under way on other threads, and its memory must stay until it ends: so nothing is torn down.
 void Server::EndNow(int status) noexcept {
-  observe::DrainLogs(STDERR_FILENO);
+  observe::FlushLogs(STDERR_FILENO, kLastLogsMs);
   _exit(status);
 }
 

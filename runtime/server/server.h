@@ -65,6 +65,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   const Settings& settings_;
   base::SystemClock clock_;
   Router router_;
+  oip::Names model_names_;
   Shared shared_;
   bus::PlanIndex index_;
   std::unique_ptr<bus::ChunkMemory> memory_;

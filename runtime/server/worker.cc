@@ -52,7 +52,7 @@ base::Status Worker::Open() { return loop_.Open(); }
 void Worker::MakeEngine(const bus::PlanIndex& index, sched::JobQueue& queue, bus::Memory& memory, const sched::EngineOptions& options) {
   engine_ =
       std::make_unique<sched::Engine>(shared_.plan, index, sched::EngineParts{shared_.clock, loop_.mailbox(), queue, memory}, options);
-  site_.set_engine(engine_.get());
+  site_.set_engine(engine_.get(), memory);
 }
 
 void Worker::Run() {

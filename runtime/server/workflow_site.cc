@@ -5,13 +5,15 @@
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
 #include "runtime/observe/log.h"
+#include "runtime/protocol/oip/answer.h"
+#include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/http_session.h"
 
 namespace wf::server {
 namespace {
 
-enum Route { kNothing, kProbe, kWorkflow };
+enum Route { kNothing, kProbe, kWorkflow, kOip };
 
 template <typename Read>
 int64_t SumOver(const Shared& shared, Read&& read) {
@@ -59,6 +61,7 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
     exchange.allow_get = true;
     return exchange.Refuse(405, protocol::kInputParams, "the probes take GET");
   }
+  if (oip::IsPath(head.path)) return OnOipHead(exchange);
   const std::string_view nearest = shared_.router.Nearest(head.path);
   base::TextBuilder message;
   message << "nothing is served at `";
@@ -67,16 +70,46 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.Refuse(404, protocol::kNoService, message.str());
 }
 
+void WorkflowSite::OnOipHead(Exchange& exchange) noexcept {
+  const http1::Head& head = exchange.head;
+  exchange.route = kOip;
+  exchange.protocol = Protocol::kOip;
+  exchange.oip = oip::ParsePath(head.path);
+  if (exchange.oip.call == oip::Call::kNone)
+    return exchange.Refuse(404, protocol::kNoService, "the Open Inference Protocol has no such path");
+  const bool infer = exchange.oip.call == oip::Call::kInfer;
+  const bool get = head.method == http1::Method::kGet || head.method == http1::Method::kHead;
+  if (infer ? head.method != http1::Method::kPost : !get) {
+    (infer ? exchange.allow_post : exchange.allow_get) = true;
+    return exchange.Refuse(405, protocol::kInputParams, infer ? "infer is called with POST" : "metadata and health are asked for with GET");
+  }
+  if (exchange.oip.model.empty()) return;
+  exchange.workflow = shared_.models.Find(exchange.oip.model);
+  if (exchange.workflow == nullptr || (!exchange.oip.version.empty() && exchange.oip.version != "1")) {
+    const std::string_view nearest = exchange.workflow == nullptr ? shared_.models.Nearest(exchange.oip.model) : std::string_view();
+    base::TextBuilder message;
+    message << (exchange.workflow == nullptr ? "no model is called `" : "a workflow has version 1 only: `");
+    message.Quote(exchange.oip.model) << "`";
+    if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
+    exchange.workflow = nullptr;
+    return exchange.Refuse(404, protocol::kNoService, message.str());
+  }
+  if (infer) AdmitTo(exchange);
+}
+
 void WorkflowSite::OnWorkflowHead(Exchange& exchange) noexcept {
   exchange.route = kWorkflow;
-  if (exchange.head.method != http1::Method::kPost) {
-    exchange.allow_post = true;
-    return exchange.Refuse(405, protocol::kInputParams, "a workflow is called with POST");
-  }
+  if (exchange.head.method == http1::Method::kPost) return AdmitTo(exchange);
+  exchange.allow_post = true;
+  exchange.Refuse(405, protocol::kInputParams, "a workflow is called with POST");
+}
+
+void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
   const uint64_t own = exchange.workflow->body_max;
   exchange.max_body_bytes = own == 0 ? shared_.default_body_bytes : own;
   if (Admit(exchange)) return;
   exchange.retry_after_seconds = 1;
+  if (exchange.protocol == Protocol::kOip) exchange.refusal_status = 503;
 }
 
 // In flight by service and bytes of bodies, over all loops: each loop writes its own numbers, so the limits may be passed by as many
@@ -112,35 +145,122 @@ void WorkflowSite::OnFinished(Exchange& exchange) noexcept {
   counts_.claimed_bytes.Subtract(static_cast<uint64_t>(exchange.claimed_bytes));
 }
 
-void WorkflowSite::FillMetadata(Exchange& exchange) {
-  for (const http1::Header& header : exchange.head.headers()) exchange.metadata.push_back({header.name, header.value});
+void WorkflowSite::set_engine(sched::Engine* engine, bus::Memory& memory) {
+  constexpr size_t kScratchBytes = 4096 - 64;
+  engine_ = engine;
+  scratch_.plan_ = &shared_.plan;
+  scratch_.main.bus = &scratch_;
+  scratch_.main.arena = &scratch_.arena;
+  scratch_.main.head.stop = &scratch_.stop_word;
+  scratch_.arena.Open(memory, scratch_.budget, kScratchBytes);
 }
 
 void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
   if (exchange.route == kProbe) return AnswerProbe(exchange);
+  if (exchange.route == kOip && exchange.oip.call != oip::Call::kInfer) return AnswerOip(exchange);
   const wf_bytes body = exchange.body.Seal();
+  if (body.ptr == nullptr) return AnswerNoMemory(exchange);
+  if (exchange.route == kOip)
+    StartInfer(exchange, body);
+  else
+    StartPlain(exchange, body);
+  observe::working.data_id = 0;
+}
+
+bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns, std::string_view log_id) noexcept {
   sched::Request request;
   request.workflow = exchange.workflow;
   request.client = &exchange;
+  request.samples = samples;
   request.received_at = exchange.received_at;
-  request.log_id = exchange.log_id;
+  request.timeout_ns = timeout_ns;
+  request.log_id = log_id;
   request.user = &exchange;
-  bus::Bus* bus = body.ptr == nullptr ? nullptr : engine_->Create(request);
-  if (bus == nullptr) {
-    body_.Clear();
-    plain::WriteError({3012, "MemoryCap", "no memory for the request", {}, 0, exchange.log_id}, &body_);
-    return exchange.session->Reply(exchange, 429, plain::kJson, {}, body_);
+  exchange.bus = engine_->Create(request);
+  if (exchange.bus == nullptr) {
+    AnswerNoMemory(exchange);
+    return nullptr;
   }
-  exchange.bus = bus;
-  observe::working.data_id = bus->data_id();
-  FillMetadata(exchange);
-  bus->metadata = exchange.metadata;
+  observe::working.data_id = exchange.bus->data_id();
+  for (const http1::Header& header : exchange.head.headers()) exchange.metadata.push_back({header.name, header.value});
+  exchange.bus->metadata = exchange.metadata;
+  return exchange.bus;
+}
+
+void WorkflowSite::StartPlain(Exchange& exchange, wf_bytes body) noexcept {
+  bus::Bus* const bus = Create(exchange, 1, 0, exchange.log_id);
+  if (bus == nullptr) return;
   const wf_code code = plain::ReadRequest(*bus, exchange.head, body);
   if (code != 0)
     engine_->Reject(*bus, code);
   else
     engine_->Start(*bus);
-  observe::working.data_id = 0;
+}
+
+// Names and parameters are views of the body, or of the scratch arena where they were escaped: those that outlive this call move to the
+// bus.
+void WorkflowSite::StartInfer(Exchange& exchange, wf_bytes body) noexcept {
+  if (exchange.infer == nullptr) exchange.infer = std::make_unique<oip::InferRequest>();
+  oip::InferRequest& infer = *exchange.infer;
+  scratch_.main.failure = nullptr;
+  const wf_code read = infer.Read(scratch_.ctx(), shared_.plan, *exchange.workflow, body);
+  bus::Bus* const bus = Create(exchange, read == 0 ? infer.samples() : 1, read == 0 ? infer.timeout_ns() : 0, exchange.log_id);
+  if (bus != nullptr && read != 0) {
+    const bus::Failure& failure = scratch_.main.TakeFailure(read);
+    bus->main.Fail(failure.code, 0, failure.message);
+    engine_->Reject(*bus, WF_FAILED);
+  } else if (bus != nullptr) {
+    wf_code code = infer.KeepTexts(*bus);
+    exchange.metadata.insert(exchange.metadata.begin(), infer.parameters().begin(), infer.parameters().end());
+    bus->metadata = exchange.metadata;
+    if (exchange.log_id.empty()) bus->log_id_ = infer.id();
+    if (code == 0) code = infer.Fill(*bus);
+    if (code != 0)
+      engine_->Reject(*bus, code);
+    else
+      engine_->Start(*bus);
+  }
+  scratch_.arena.Reset(true);
+}
+
+void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
+  body_.Clear();
+  constexpr std::string_view kMessage = "no memory for the request";
+  if (exchange.protocol == Protocol::kOip)
+    oip::WriteError(bus::kMemoryCap, kMessage, &body_);
+  else
+    plain::WriteError({bus::kMemoryCap, "MemoryCap", kMessage, {}, 0, exchange.log_id}, &body_);
+  exchange.session->Reply(exchange, exchange.protocol == Protocol::kOip ? 503 : 429, plain::kJson, {}, body_);
+}
+
+void WorkflowSite::AnswerOip(Exchange& exchange) noexcept {
+  const bool ready = ProbeStatus(shared_, "/readyz") == 200;
+  const auto put = [this](std::string_view text) { body_.Put(text.data(), text.size()); };
+  int status = 200;
+  body_.Clear();
+  switch (exchange.oip.call) {
+    case oip::Call::kServerMetadata:
+      oip::WriteServerMetadata(&body_);
+      break;
+    case oip::Call::kServerLive:
+      put("{\"live\":true}");
+      break;
+    case oip::Call::kServerReady:
+      put(ready ? "{\"ready\":true}" : "{\"ready\":false}");
+      status = ready ? 200 : 503;
+      break;
+    case oip::Call::kModelMetadata:
+      oip::WriteModelMetadata(shared_.plan, *exchange.workflow, exchange.oip.model, &body_);
+      break;
+    case oip::Call::kModelReady:
+      oip::WriteModelReady(exchange.oip.model, ready, &body_);
+      status = ready ? 200 : 503;
+      break;
+    case oip::Call::kInfer:
+    case oip::Call::kNone:
+      break;
+  }
+  exchange.session->Reply(exchange, status, plain::kJson, {}, body_);
 }
 
 void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
@@ -148,7 +268,13 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
   if (exchange.session == nullptr) return engine_->Release(bus);
   body_.Clear();
   headers_.clear();
-  const plain::Answer answer = plain::WriteAnswer(bus, &body_, &headers_);
+  plain::Answer answer;
+  if (exchange.protocol == Protocol::kOip) {
+    const oip::Answer infer = oip::WriteAnswer(bus, *exchange.infer, exchange.oip.model, &body_);
+    answer = {infer.code, infer.status, false};
+  } else {
+    answer = plain::WriteAnswer(bus, &body_, &headers_);
+  }
   const int64_t took = shared_.clock.Now() - exchange.received_at;
   const auto workflow = static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
   counts_.requests[workflow * kProtocols + static_cast<size_t>(exchange.protocol)]->Add(answer.code, took);

@@ -9,6 +9,7 @@
 #include "runtime/base/sink.h"
 #include "runtime/observe/metrics.h"
 #include "runtime/protocol/http1/head.h"
+#include "runtime/protocol/oip/names.h"
 #include "runtime/sched/engine.h"
 #include "runtime/server/exchange.h"
 #include "runtime/server/router.h"
@@ -41,6 +42,7 @@ struct LoopCounts {
 struct Shared {
   const wf_plan& plan;
   const Router& router;
+  const oip::Names& models;
   const base::Clock& clock;
   uint64_t default_body_bytes = 0;
   int64_t claimable_bytes = 0;  // bodies of all loops
@@ -56,7 +58,7 @@ struct Shared {
 class WorkflowSite final : public Site {
  public:
   WorkflowSite(Shared& shared, int loop) : shared_(shared), counts_(*shared.loops[static_cast<size_t>(loop)]) {}
-  void set_engine(sched::Engine* engine) { engine_ = engine; }
+  void set_engine(sched::Engine* engine, bus::Memory& memory);
 
   void OnHead(Exchange& exchange) noexcept override;
   void OnRequest(Exchange& exchange) noexcept override;
@@ -68,14 +70,21 @@ class WorkflowSite final : public Site {
 
  private:
   void OnWorkflowHead(Exchange& exchange) noexcept;
+  void AdmitTo(Exchange& exchange) noexcept;
   bool Admit(Exchange& exchange) noexcept;
   void AnswerProbe(Exchange& exchange) noexcept;
-  void FillMetadata(Exchange& exchange);
+  void OnOipHead(Exchange& exchange) noexcept;
+  void AnswerOip(Exchange& exchange) noexcept;
+  bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns, std::string_view log_id) noexcept;
+  void StartPlain(Exchange& exchange, wf_bytes body) noexcept;
+  void StartInfer(Exchange& exchange, wf_bytes body) noexcept;
+  void AnswerNoMemory(Exchange& exchange) noexcept;
 
   Shared& shared_;
   LoopCounts& counts_;
   sched::Engine* engine_ = nullptr;
-  wf_sink body_;  // of the answer being encoded
+  bus::Bus scratch_;  // reads `infer` calls before it is known how many samples they carry
+  wf_sink body_;      // of the answer being encoded
   std::vector<http1::Header> headers_;
 };
 

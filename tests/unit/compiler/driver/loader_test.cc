@@ -61,6 +61,13 @@ TEST_F(LoaderTest, ReportsWhatCannotBeReadAndGoesOn) {
   EXPECT_EQ(codes(), std::vector<diag::Code>{diag::kImportNotRead});
 }
 
+TEST_F(LoaderTest, SuggestsAFileOfANameThatIsNear) {
+  Write("main.wf", "import std.imge;\n");
+  Write("std/image.wf", "const x = 1;\n");
+  Load();
+  EXPECT_EQ(emitter_.Sorted().front().help, std::vector<std::string>{"did you mean `std.image`?"});
+}
+
 TEST_F(LoaderTest, SaysThatTheRootIsMissing) {
   EXPECT_EQ(Load(), Paths{" (nothing)"});
   EXPECT_EQ(codes(), std::vector<diag::Code>{diag::kCannotReadFile});

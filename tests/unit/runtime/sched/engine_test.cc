@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "runtime/abi/verify.h"
-#include "runtime/sched/estimate.h"
 #include "tests/unit/support/plan_builder.h"
 #include "tests/unit/support/rig.h"
 
@@ -248,6 +247,29 @@ TEST_F(EngineTest, ANodesTimeoutIsCaughtByItsFallback) {
   rig.Settle();
 }
 
+TEST_F(EngineTest, AFallbackIsOutsideTheTimeoutOfItsNode) {
+  wf_policy policy{};
+  policy.timeout_ns = 3 * kMs;
+  const int target = builder_.Region(root_), fallback = builder_.Region(root_);
+  builder_.SetFallback(target, fallback);
+  const int bad = Int(target), slow = Int(fallback), value = Int(root_);
+  builder_.Run(target, {in_}, bad, Failing());
+  builder_.SetResult(target, bad);
+  builder_.Run(fallback, {builder_.FirstSlot(fallback)}, slow, Pooled());
+  builder_.SetResult(fallback, slow);
+  builder_.Enter(root_, target, {in_}, value, builder_.Policy(policy));
+  builder_.Return(root_, {value});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  ASSERT_EQ(rig.queue.jobs.size(), 1U);
+  rig.AdvanceNs(10 * kMs);
+  EXPECT_EQ(rig.queue.jobs.size(), 1U);  // not begun again
+  EXPECT_EQ(rig.engine->stats().timed_out.value(), 0U);
+  rig.Settle();
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, 0);
+}
+
 TEST_F(EngineTest, RetriesFailuresOfRemoteCallsAsOftenAsAllowed) {
   wf_policy policy{};
   policy.retry = 2;
@@ -453,6 +475,26 @@ TEST_F(FanOutTest, ThousandsOfElementsUseTheFramesOfAWindow) {
   EXPECT_LT(rig.memory.takes, 10 * 4);         // the results, and little else; a frame per element would be 5 MB
 }
 
+TEST_F(FanOutTest, WhatAnEndedElementLeftInLineDoesNotRunInTheNextOne) {
+  const int body = builder_.Region(root_);
+  const int first = Int(body), result = Int(body), unneeded = Int(body), list = builder_.Slot(root_, Kind::kList), value = Int(root_);
+  builder_.Run(body, {in_}, first);
+  builder_.Run(body, {first}, result);  // ready together with the next task, and before it
+  builder_.Run(body, {first}, unneeded);
+  builder_.SetResult(body, result);
+  RunOptions pick;
+  pick.body.arms = 1'000;
+  builder_.Each(root_, body, {in_}, list, pick, 1);
+  builder_.Run(root_, {list}, value);
+  builder_.Return(root_, {value});
+  Rig& rig = MakeRig({.schedule = Schedule::kInline});
+  rig.Start({2});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, 0);
+  EXPECT_GT(rig.engine->stats().inline_tasks.value(), 10U);
+  EXPECT_EQ(rig.engine->stats().inline_tasks.value() % 2, 1U);  // two per element, one for the list
+}
+
 TEST_F(FanOutTest, MoreThan65536ElementsAreRefused) {
   const int body = builder_.Region(root_);
   const int element = Int(body), list = builder_.Slot(root_, Kind::kList), value = Int(root_);
@@ -523,49 +565,6 @@ TEST_F(EngineTest, CreateAnswersNullWhenMemoryIsRefused) {
   EXPECT_EQ(rig.Start({1}), nullptr);
   rig.memory.refuses = nullptr;
   EXPECT_NE(rig.Start({1}), nullptr);
-}
-
-TEST(EstimatesTest, LearnsHowFarThePriorIsOff) {
-  wf_plan plan{};
-  plan.n_tasks = 1;
-  Estimates estimates(plan);
-  for (int i = 0; i < 100; ++i) estimates.Learn(0, 10'000, 40'000, false, 0);
-  EXPECT_NEAR(static_cast<double>(estimates.Of(0, 10'000)), 40'000, 1'000);
-  for (int i = 0; i < 1000; ++i) estimates.Learn(0, 10'000, 10'000'000, false, 0);
-  EXPECT_LE(estimates.Of(0, 10'000), 80'000);  // samples are clipped
-}
-
-TEST(EstimatesTest, OneLongRunBarsATaskFromTheLoopForTenSeconds) {
-  wf_plan plan{};
-  plan.n_tasks = 1;
-  Estimates estimates(plan);
-  EXPECT_TRUE(estimates.FitsLoop(0, 50'000, 100'000));
-  estimates.Learn(0, 50'000, 1'500'000, true, 0);
-  EXPECT_FALSE(estimates.FitsLoop(0, 50'000, 100'000));
-  estimates.LiftBars(9'999'999'999);
-  EXPECT_FALSE(estimates.FitsLoop(0, 50'000, 100'000));
-  estimates.LiftBars(10'000'000'000);
-  EXPECT_TRUE(estimates.FitsLoop(0, 50'000, 100'000));
-}
-
-TEST(EstimatesTest, ATrivialTaskIsNotBarredBecauseItsLoopWasOffTheCpuOnce) {
-  wf_plan plan{};
-  plan.n_tasks = 1;
-  Estimates estimates(plan);
-  estimates.Learn(0, 500, 4'000'000, true, 0);
-  EXPECT_TRUE(estimates.FitsLoop(0, 500, 100'000));
-  estimates.Learn(0, 500, 4'000'000, true, 0);
-  EXPECT_FALSE(estimates.FitsLoop(0, 500, 100'000));
-}
-
-TEST(EstimatesTest, KeepsToItsChoiceNearTheLimit) {
-  wf_plan plan{};
-  plan.n_tasks = 1;
-  Estimates estimates(plan);
-  EXPECT_TRUE(estimates.FitsLoop(0, 105'000, 100'000));  // began on the loop
-  EXPECT_FALSE(estimates.FitsLoop(0, 115'000, 100'000));
-  EXPECT_FALSE(estimates.FitsLoop(0, 95'000, 100'000));
-  EXPECT_TRUE(estimates.FitsLoop(0, 85'000, 100'000));
 }
 
 }  // namespace

@@ -1,0 +1,7 @@
+#include "runtime/base/working.h"
+
+namespace wf::base {
+
+constinit thread_local Working working;
+
+}  // namespace wf::base

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "runtime/base/sink.h"
+#include "runtime/bus/bus.h"
+#include "runtime/protocol/codes.h"
+#include "runtime/protocol/oip/request.h"
+
+namespace wf::oip {
+
+struct Answer {
+  wf_code code = 0;  // 0: fine
+  int status = 200;
+};
+
+// The results of every sample, stacked, or the failure.
+Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, wf_sink* body);
+
+int OipStatus(base::StatusCode code);  // of this dialect: deadlines and refusals are 503
+
+}  // namespace wf::oip

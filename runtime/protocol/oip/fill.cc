@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/protocol/json/number.h"
+#include "runtime/protocol/oip/request.h"
+
+namespace wf::oip {
+namespace {
+
+constexpr uint64_t kAlign = WF_ALIGN;
+uint64_t Padded(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+std::byte* PlaceOf(const bus::Bus& bus, uint32_t sample, const wf_port& port) {
+  return static_cast<std::byte*>(bus.frame(sample)) + bus.plan().slots[port.slot].offset;
+}
+
+}  // namespace
+
+wf_code InferRequest::KeepTexts(bus::Bus& bus) {
+  const auto keep = [&bus](std::string_view* text) {
+    auto* copy = static_cast<char*>(wf_alloc(bus.ctx(), text->size() + 1, 1));
+    if (copy == nullptr) return false;
+    std::copy(text->begin(), text->end(), copy);
+    *text = {copy, text->size()};
+    return true;
+  };
+  bool kept = keep(&id_);
+  for (bus::Metadata& parameter : parameters_) kept = kept && keep(&parameter.key) && keep(&parameter.value);
+  return kept ? 0 : WF_FAILED;
+}
+
+wf_code InferRequest::Fill(bus::Bus& bus) {
+  for (uint32_t i = 0; i < workflow_->n_in; ++i) {
+    const wf_code code = inputs_[i].given ? FillPort(bus, i) : StoreMissing(bus, i);
+    if (code != 0) return code;
+  }
+  return 0;
+}
+
+wf_code InferRequest::StoreMissing(bus::Bus& bus, uint32_t port) {
+  const wf_port& row = workflow_->in[port];
+  const size_t size = plan_->types[row.type].size;
+  for (uint32_t s = 0; s < samples_; ++s) {
+    if (row.if_missing != nullptr)
+      std::memcpy(PlaceOf(bus, s, row), row.if_missing, size);
+    else
+      std::memset(PlaceOf(bus, s, row), 0, size);
+  }
+  return 0;
+}
+
+wf_code InferRequest::FillPort(bus::Bus& bus, uint32_t port) {
+  const wf_port& row = workflow_->in[port];
+  const Shape shape = ShapeOf(*plan_, row);
+  wf_json in = in_;
+  in.ctx = bus.ctx();
+  in.at = inputs_[port].data;
+  in.end = inputs_[port].data_end;
+  in.depth = 1;  // so that messages begin with the input's name
+  in.path[0] = row.name;
+  const wf_code code = shape.form == Form::kTensor ? FillTensors(bus, port, shape, &in) : FillBytes(bus, port, shape, &in);
+  if (code != 0 || !shape.optional) return code;
+  for (uint32_t s = 0; s < samples_; ++s) PlaceOf(bus, s, row)[plan_->types[row.type].has_offset] = std::byte{1};
+  return 0;
+}
+
+// All samples at once, then each into its own aligned block.
+wf_code InferRequest::FillTensors(bus::Bus& bus, uint32_t port, const Shape& shape, wf_json* in) {
+  const Input& input = inputs_[port];
+  const wf_port& row = workflow_->in[port];
+  const uint64_t element = json::DtypeBytes(shape.dtype), bytes = input.per_sample * element;
+  auto* all = static_cast<std::byte*>(wf_alloc(bus.ctx(), Padded(bytes * samples_), kAlign));
+  if (all == nullptr || json::ReadFlat(in, shape.dtype, input.per_sample * samples_, all) != 0) return WF_FAILED;
+  std::byte* blocks = all;
+  if (samples_ > 1 && Padded(bytes) != bytes && shape.type->kind == WF_T_TENSOR) {
+    blocks = static_cast<std::byte*>(wf_alloc(bus.ctx(), Padded(bytes) * samples_, kAlign));
+    if (blocks == nullptr) return WF_FAILED;
+    for (uint32_t s = 0; s < samples_; ++s) std::memcpy(blocks + s * Padded(bytes), all + s * bytes, bytes);
+  }
+  for (uint32_t s = 0; s < samples_; ++s) {
+    if (shape.type->kind == WF_T_SCALAR) {
+      std::memcpy(PlaceOf(bus, s, row), all + s * bytes, bytes);
+      continue;
+    }
+    wf_tensor tensor = {};
+    tensor.data = blocks + s * (blocks == all ? bytes : Padded(bytes));
+    tensor.dtype = shape.dtype;
+    tensor.rank = shape.rank;
+    int64_t stride = 1;
+    for (uint32_t axis = shape.rank; axis-- > 0;) {
+      tensor.dim[axis] = input.shape[input.shape.size() - shape.rank + axis];
+      tensor.stride[axis] = stride;
+      stride *= std::max<int64_t>(tensor.dim[axis], 1);
+    }
+    std::memcpy(PlaceOf(bus, s, row), &tensor, sizeof tensor);
+  }
+  return 0;
+}
+
+wf_code InferRequest::FillBytes(bus::Bus& bus, uint32_t port, const Shape& shape, wf_json* in) {
+  const Input& input = inputs_[port];
+  const uint64_t count = input.per_sample * samples_;
+  auto* elements = static_cast<wf_bytes*>(wf_alloc(bus.ctx(), std::max<uint64_t>(count, 1) * sizeof(wf_bytes), alignof(wf_bytes)));
+  if (elements == nullptr || json::ReadFlatStrings(in, count, elements) != 0) return WF_FAILED;
+  const bool decode = input.base64 && (shape.form == Form::kBytes || shape.form == Form::kByteses);
+  for (uint64_t i = 0; decode && i < count; ++i) {
+    auto* decoded = static_cast<uint8_t*>(wf_alloc(bus.ctx(), elements[i].len / 4 * 3 + 64, kAlign));
+    if (decoded == nullptr) return WF_FAILED;
+    const int64_t size = json::DecodeBase64(json::View(elements[i]), decoded);
+    if (size < 0) return json::Refuse(in, "not base64 (RFC 4648 with padding)");
+    elements[i] = {decoded, static_cast<uint64_t>(size)};
+  }
+  for (uint32_t s = 0; s < samples_; ++s) {
+    if (StoreBytes(bus, port, shape, s, elements + s * input.per_sample, input.per_sample) != 0) return WF_FAILED;
+  }
+  return 0;
+}
+
+wf_code InferRequest::StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shape, uint32_t sample, const wf_bytes* elements,
+                                 uint64_t count) {
+  std::byte* place = PlaceOf(bus, sample, workflow_->in[port]);
+  if (shape.form == Form::kStrings || shape.form == Form::kByteses) {
+    const wf_list list = {const_cast<wf_bytes*>(elements), count};
+    std::memcpy(place, &list, sizeof list);
+    return 0;
+  }
+  if (shape.form == Form::kString || shape.form == Form::kBytes) {
+    std::memcpy(place, elements, sizeof *elements);
+    return 0;
+  }
+  // The text of a value: with the bytes behind it that readers may touch.
+  auto* text = static_cast<uint8_t*>(wf_alloc(bus.ctx(), elements->len + 64, kAlign));
+  if (text == nullptr) return WF_FAILED;
+  std::memcpy(text, elements->ptr, elements->len);
+  std::memset(text + elements->len, 0, 64);
+  wf_json in;
+  if (wf_json_open(&in, bus.ctx(), {text, elements->len}) != 0) return WF_FAILED;
+  in.depth = 1;
+  in.path[0] = workflow_->in[port].name;
+  if (wf_json_value(&in, plan_->types, shape.type_index, place) != 0) return WF_FAILED;
+  return wf_json_close(&in);
+}
+
+}  // namespace wf::oip

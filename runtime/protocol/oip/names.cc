@@ -1,0 +1,76 @@
+#include "runtime/protocol/oip/names.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/base/text.h"
+
+namespace wf::oip {
+namespace {
+
+std::string View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+
+// The next segment of a path; the slash after it goes too.
+std::string_view Take(std::string_view* rest) {
+  const size_t slash = std::min(rest->find('/'), rest->size());
+  const std::string_view segment = rest->substr(0, slash);
+  rest->remove_prefix(std::min(slash + 1, rest->size()));
+  return segment;
+}
+
+}  // namespace
+
+Route ParsePath(std::string_view path) {
+  if (path == "/v2" || path == "/v2/") return {Call::kServerMetadata, {}, {}};
+  if (!path.starts_with("/v2/")) return {};
+  if (path == "/v2/health/live") return {Call::kServerLive, {}, {}};
+  if (path == "/v2/health/ready") return {Call::kServerReady, {}, {}};
+  std::string_view rest = path.substr(4);
+  if (Take(&rest) != "models") return {};
+  Route route{Call::kModelMetadata, Take(&rest), {}};
+  if (route.model.empty()) return {};
+  std::string_view last = Take(&rest);
+  if (last == "versions") {
+    route.version = Take(&rest);
+    if (route.version.empty()) return {};
+    last = Take(&rest);
+  }
+  if (!rest.empty()) return {};
+  if (last == "ready")
+    route.call = Call::kModelReady;
+  else if (last == "infer")
+    route.call = Call::kInfer;
+  else if (!last.empty())
+    return {};
+  return route;
+}
+
+Names::Names(const wf_plan& plan) {
+  std::unordered_map<std::string, int> services_with;  // a workflow of this name
+  for (uint32_t i = 0; i < plan.n_workflows; ++i) ++services_with[View(plan.workflows[i].name)];
+  const auto add = [this](std::string name, const wf_workflow& workflow) { by_name_.emplace(std::move(name), &workflow); };
+  for (uint32_t i = 0; i < plan.n_workflows; ++i) {
+    const wf_workflow& workflow = plan.workflows[i];
+    add(View(workflow.service) + "." + View(workflow.name), workflow);
+    if (workflow.is_default != 0) add(View(workflow.service), workflow);
+  }
+  // A service's own name comes before a workflow that happens to be called the same.
+  for (uint32_t i = 0; i < plan.n_workflows; ++i) {
+    if (services_with[View(plan.workflows[i].name)] == 1) add(View(plan.workflows[i].name), plan.workflows[i]);
+  }
+  for (const auto& [name, workflow] : by_name_) views_.emplace(name, workflow);
+}
+
+const wf_workflow* Names::Find(std::string_view model) const {
+  const auto found = views_.find(model);
+  return found == views_.end() ? nullptr : found->second;
+}
+
+std::string_view Names::Nearest(std::string_view model) const {
+  std::vector<std::string_view> candidates;
+  for (const auto& [name, workflow] : views_) candidates.push_back(name);
+  std::sort(candidates.begin(), candidates.end());
+  return base::Nearest(model, candidates);
+}
+
+}  // namespace wf::oip

@@ -1,0 +1,197 @@
+#include "runtime/server/config_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <yaml.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "runtime/base/text.h"
+
+namespace wf::server {
+namespace {
+
+constexpr size_t kMaxDepth = 8, kMaxKeyBytes = 256, kMaxValueBytes = 4096;
+
+// Events of libyaml, freed as they are replaced.
+class Events {
+ public:
+  explicit Events(std::string_view text) : text_(text) {
+    ready_ = yaml_parser_initialize(&parser_) == 1;
+    if (!ready_) return;
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+  }
+  ~Events() {
+    if (has_event_) yaml_event_delete(&event_);
+    if (ready_) yaml_parser_delete(&parser_);
+  }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+
+  bool Next() {
+    if (has_event_) yaml_event_delete(&event_);
+    has_event_ = ready_ && yaml_parser_parse(&parser_, &event_) == 1;
+    return has_event_;
+  }
+  yaml_event_type_t type() const { return event_.type; }
+  int line() const { return static_cast<int>(event_.start_mark.line) + 1; }
+  std::string_view scalar() const { return {reinterpret_cast<const char*>(event_.data.scalar.value), event_.data.scalar.length}; }
+  bool plain() const { return event_.data.scalar.style == YAML_PLAIN_SCALAR_STYLE; }
+  bool has_tag() const {
+    return (event_.type == YAML_SCALAR_EVENT && event_.data.scalar.tag != nullptr) ||
+           (event_.type == YAML_MAPPING_START_EVENT && event_.data.mapping_start.tag != nullptr);
+  }
+  base::Status Problem() const {
+    if (!ready_) return {base::kResourceExhausted, "1: no memory to read it"};
+    size_t line = parser_.problem_mark.line;
+    if (parser_.error == YAML_READER_ERROR) {  // bytes, not tokens: only their offset is known
+      const size_t offset = std::min(parser_.problem_offset, text_.size());
+      line = static_cast<size_t>(std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(offset), '\n'));
+    }
+    return {base::kInvalidArgument,
+            std::to_string(line + 1) + ": not YAML: " + (parser_.problem == nullptr ? "cannot be read" : parser_.problem)};
+  }
+
+ private:
+  std::string_view text_;
+  yaml_parser_t parser_;
+  yaml_event_t event_;
+  bool ready_ = false, has_event_ = false;
+};
+
+// Puts events together to entries.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : events_(text) {}
+
+  base::Result<std::vector<ConfigEntry>> Read() {
+    while (events_.Next()) {
+      if (events_.has_tag()) return At("expected a value without a tag");
+      if (events_.type() == YAML_STREAM_END_EVENT) return std::move(entries_);
+      WF_RETURN_IF_ERROR(Take());
+    }
+    return events_.Problem();
+  }
+
+ private:
+  base::Status At(const std::string& message) const { return {base::kInvalidArgument, std::to_string(events_.line()) + ": " + message}; }
+  std::string Key(std::string_view last) const {
+    std::string joined;
+    for (const std::string& part : path_) joined += part + ".";
+    return joined + std::string(last);
+  }
+
+  base::Status Take() {
+    switch (events_.type()) {
+      case YAML_DOCUMENT_START_EVENT:
+        return ++documents_ > 1 ? At("expected the end, found a second document") : base::Status();
+      case YAML_SCALAR_EVENT:
+        return has_key_ ? TakeValue() : TakeKey();
+      case YAML_MAPPING_START_EVENT:
+        if (in_root_ && !has_key_) return At("expected a key, found a mapping");
+        if (path_.size() == kMaxDepth) return At("nested deeper than 8");
+        if (in_root_) path_.push_back(std::move(key_));
+        in_root_ = true;
+        has_key_ = false;
+        return {};
+      case YAML_MAPPING_END_EVENT:
+        if (path_.empty())
+          in_root_ = false;
+        else
+          path_.pop_back();
+        return {};
+      case YAML_SEQUENCE_START_EVENT:
+        return At(has_key_ ? "expected a value for " + Quoted(Key(key_)) + ", found a list" : "expected `key: value`, found a list");
+      case YAML_ALIAS_EVENT:
+        return At("expected a value, found an alias");
+      default:
+        return {};
+    }
+  }
+
+  base::Status TakeKey() {
+    const std::string_view key = events_.scalar();
+    if (!in_root_) return key.empty() ? base::Status() : At("expected `key: value`, found " + Quoted(key));
+    if (key.empty()) return At("a key is empty");
+    if (key.size() > kMaxKeyBytes) return At("the key " + Quoted(key) + " is longer than 256 bytes");
+    key_ = key;
+    key_line_ = events_.line();
+    has_key_ = true;
+    std::vector<std::string> whole = path_;
+    whole.push_back(key_);
+    const auto [first, fresh] = seen_.emplace(std::move(whole), key_line_);
+    return fresh ? base::Status() : At(Quoted(Key(key_)) + " is already set on line " + std::to_string(first->second));
+  }
+
+  base::Status TakeValue() {
+    const std::string_view value = events_.scalar();
+    if (value.size() > kMaxValueBytes) return At("the value of " + Quoted(Key(key_)) + " is longer than 4096 bytes");
+    const bool none = events_.plain() && (value.empty() || value == "~" || value == "null");
+    ConfigEntry entry{path_, std::string(value), key_line_, none};
+    entry.path.push_back(std::move(key_));
+    entries_.push_back(std::move(entry));
+    has_key_ = false;
+    return {};
+  }
+
+  Events events_;
+  std::vector<ConfigEntry> entries_;
+  std::map<std::vector<std::string>, int> seen_;  // keys, those of mappings too, and their lines
+  std::vector<std::string> path_;                 // keys of the mappings that are open, but for the root's
+  std::string key_;
+  int key_line_ = 0, documents_ = 0;
+  bool in_root_ = false, has_key_ = false;
+};
+
+}  // namespace
+
+std::string ConfigEntry::key() const {
+  std::string joined;
+  for (const std::string& part : path) joined += (joined.empty() ? "" : ".") + part;
+  return joined;
+}
+
+base::Result<std::vector<ConfigEntry>> ReadConfig(std::string_view text) { return Reader(text).Read(); }
+
+base::Result<std::string> ReadConfigFile(const std::string& path) {
+  const auto failed = [&path](int error) { return base::Status(base::kNotFound, path + ": " + std::strerror(error)); };
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return failed(errno);
+  std::string text(kMaxConfigBytes + 1, '\0');
+  size_t size = 0;
+  int error = 0;
+  while (size < text.size()) {
+    const ssize_t part = read(fd, text.data() + size, text.size() - size);
+    if (part < 0 && errno == EINTR) continue;
+    if (part < 0) error = errno;
+    if (part <= 0) break;
+    size += static_cast<size_t>(part);
+  }
+  close(fd);
+  if (error != 0) return failed(error);
+  if (size > kMaxConfigBytes) return base::Status(base::kOutOfRange, path + ": larger than 1 MiB");
+  text.resize(size);
+  return text;
+}
+
+std::string Quoted(std::string_view text) {
+  base::TextBuilder out;
+  out << "`";
+  out.Quote(text);
+  out << "`";
+  return out.str();
+}
+
+std::string DidYouMean(std::string_view name, const std::vector<std::string>& candidates) {
+  if (name.size() > kMaxKeyBytes) return {};
+  const std::vector<std::string_view> views(candidates.begin(), candidates.end());
+  const std::string_view nearest = base::Nearest(name, views);
+  return nearest.empty() ? "" : "; did you mean `" + std::string(nearest) + "`";
+}
+
+}  // namespace wf::server

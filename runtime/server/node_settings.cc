@@ -1,0 +1,150 @@
+#include "runtime/server/node_settings.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "runtime/server/setting_values.h"
+
+namespace wf::server {
+namespace {
+
+constexpr std::string_view kNotAMember = "not a member";
+
+std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+
+// The tasks of every node of this path: a workflow that several services publish has several.
+template <typename Function>
+void ForEachTask(const wf_plan& plan, std::string_view path, Function&& function) {
+  for (uint32_t i = 0; i < plan.n_tasks; ++i) {
+    const wf_task& task = plan.tasks[i];
+    if (task.node != WF_NONE && View(plan.nodes[task.node].path) == path) function(i, task);
+  }
+}
+
+bool CallsModel(const wf_task& task) { return task.kind == WF_MODEL; }
+
+// A node has attempts that end by time only when the program says `timeout`: they are regions of the plan.
+bool HasTimeout(const wf_plan& plan, const wf_task& task) {
+  return task.kind == WF_ENTER && task.policy != WF_NONE && plan.policies[task.policy].timeout_ns > 0;
+}
+
+constexpr uint32_t DefaultQueue(uint32_t batch_max) { return 8 * (batch_max == 0 ? 32 : batch_max); }
+
+// Of a task without one: the language's defaults.
+wf_policy DefaultPolicy() {
+  wf_policy policy{};
+  policy.priority = WF_NORMAL;
+  policy.instances = 1;
+  policy.queue_max = DefaultQueue(0);
+  return policy;
+}
+
+NodeSetting& SettingOf(const std::string& path, const std::string& source, std::vector<NodeSetting>* nodes) {
+  for (NodeSetting& setting : *nodes) {
+    if (setting.path == path) return setting;
+  }
+  nodes->push_back({});
+  nodes->back().path = path;
+  nodes->back().source = source;
+  return nodes->back();
+}
+
+std::string Stored(const std::string& value, std::string expected) {
+  return expected.empty() ? "" : "expected " + expected + ", found " + Quoted(value);
+}
+
+std::string StoreCount(const std::string& value, int64_t highest, std::optional<int64_t>* out) {
+  setting::Count count = 0;
+  const std::string expected = setting::Parse(value, {1, highest}, &count);
+  if (expected.empty()) *out = count;
+  return Stored(value, expected);
+}
+
+std::string StoreTime(const std::string& value, const setting::Range& range, std::optional<int64_t>* out) {
+  setting::Duration duration;
+  const std::string expected = setting::Parse(value, range, &duration);
+  if (expected.empty()) *out = duration.ns;
+  return Stored(value, expected);
+}
+
+std::string Store(const std::string& member, const std::string& value, NodeSetting* setting) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  if (member == "batch") return StoreCount(value, 65'536, &setting->batch);
+  if (member == "instances") return StoreCount(value, 64, &setting->instances);
+  if (member == "queue") return StoreCount(value, 1'000'000, &setting->queue);
+  if (member == "within") return StoreTime(value, {0, 60 * kSecond}, &setting->within_ns);
+  if (member == "timeout") return StoreTime(value, {1'000'000, 86'400 * kSecond}, &setting->timeout_ns);
+  if (member == "pad") return "changing `pad` without a build is not built yet";
+  return std::string(kNotAMember);
+}
+
+}  // namespace
+
+std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const std::string& source, std::vector<NodeSetting>* nodes) {
+  if (entry.path.size() == 2 && !entry.no_value) return "expected the settings of the node " + Quoted(entry.path[1]) + ", found a value";
+  if (entry.path.size() == 2) return "the node " + Quoted(entry.path[1]) + " has no settings";
+  if (entry.path.size() != 3) return "expected `nodes: {NODE: {batch: 8}}`";
+  const std::string& path = entry.path[1];
+  std::vector<std::string> known;
+  for (uint32_t i = 0; i < plan.n_nodes; ++i) known.emplace_back(View(plan.nodes[i].path));
+  if (std::find(known.begin(), known.end(), path) == known.end()) return "unknown node " + Quoted(path) + DidYouMean(path, known);
+  if (entry.no_value) return Quoted(entry.path[2]) + " has no value";
+  std::string problem = Store(entry.path[2], entry.value, &SettingOf(path, source, nodes));
+  if (problem != kNotAMember) return problem;
+  return "unknown setting " + Quoted(entry.path[2]) + " of a node" +
+         DidYouMean(entry.path[2], {"batch", "within", "timeout", "instances", "queue", "pad"});
+}
+
+std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting) {
+  bool calls_model = false, has_timeout = false, batched = true, never_waits = false;
+  ForEachTask(plan, setting.path, [&](uint32_t, const wf_task& task) {
+    has_timeout |= HasTimeout(plan, task);
+    if (!CallsModel(task)) return;
+    calls_model = true;
+    batched &= plan.models[task.target].batched != 0;
+    never_waits |= task.policy == WF_NONE || plan.policies[task.policy].batch_max == 0;
+  });
+  if (setting.timeout_ns && !has_timeout)
+    return "the program gives " + Quoted(setting.path) + " no `timeout`, so that it cannot be changed; add one and build again";
+  if (!calls_model && (setting.batch || setting.within_ns || setting.instances || setting.queue))
+    return Quoted(setting.path) + " calls no model; of a node like this only `timeout` can be changed";
+  if (setting.batch.value_or(1) > 1 && !batched)
+    return "the model of " + Quoted(setting.path) + " has no batch axis; `batch` can only be 1";
+  if (setting.within_ns.value_or(0) > 0 && never_waits && !setting.batch)
+    return Quoted(setting.path) + " has `batch auto`, which never waits; set `batch` beside `within`";
+  return {};
+}
+
+RetunedPlan::RetunedPlan(const wf_plan& original, const std::vector<NodeSetting>& nodes) : plan_(original) {
+  if (nodes.empty()) return;
+  tasks_.assign(original.tasks, original.tasks + original.n_tasks);
+  policies_.assign(original.policies, original.policies + original.n_policies);
+  for (const NodeSetting& setting : nodes) Apply(setting);
+  plan_.tasks = tasks_.data();
+  plan_.policies = policies_.data();
+  plan_.n_policies = static_cast<uint32_t>(policies_.size());
+}
+
+// Every task that changes gets a policy of its own, since others may share the one that it has.
+void RetunedPlan::Apply(const NodeSetting& setting) {
+  ForEachTask(plan_, setting.path, [&](uint32_t i, const wf_task& task) {
+    const bool times = HasTimeout(plan_, task) && setting.timeout_ns.has_value();
+    if (!times && !CallsModel(task)) return;
+    wf_policy policy = task.policy == WF_NONE ? DefaultPolicy() : plan_.policies[task.policy];
+    if (times) policy.timeout_ns = *setting.timeout_ns;
+    if (CallsModel(task)) {
+      // The queue's default goes with the batch, as it does at compile time, so that a larger batch can fill.
+      const bool queue_follows = policy.queue_max == DefaultQueue(policy.batch_max);
+      if (setting.batch) policy.batch_max = static_cast<uint32_t>(*setting.batch);
+      if (setting.within_ns) policy.delay_ns = *setting.within_ns;
+      if (setting.instances) policy.instances = static_cast<uint16_t>(*setting.instances);
+      if (queue_follows) policy.queue_max = DefaultQueue(policy.batch_max);
+      if (setting.queue) policy.queue_max = static_cast<uint32_t>(*setting.queue);
+    }
+    WF_CHECK(policies_.size() < WF_NONE, policies_.size());
+    tasks_[i].policy = static_cast<uint16_t>(policies_.size());
+    policies_.push_back(policy);
+  });
+}
+
+}  // namespace wf::server

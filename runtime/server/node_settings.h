@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/abi/plan.h"
+#include "runtime/base/status.h"
+#include "runtime/server/config_file.h"
+
+namespace wf::server {
+
+// What `nodes: {Classify/logits: {..}}` of the file says about one node. Unset: as the program says.
+struct NodeSetting {
+  std::string path;    // as in wf_node
+  std::string source;  // "server.yml:7"
+  std::optional<int64_t> batch, instances, queue;
+  std::optional<int64_t> within_ns, timeout_ns;
+};
+
+// Takes one entry below `nodes`: entry.path is {"nodes", node, member}. An empty answer, or what is wrong with it, without the place.
+std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const std::string& source, std::vector<NodeSetting>* nodes);
+// What is wrong with one node's members together, once all are there; empty: nothing.
+std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting);
+
+// A plan with other values for some nodes: everything else is shared with the original.
+// Thread: immutable.   Owns: tasks and policies.   Borrows: the original (must outlive it).
+// REQUIRES: the settings passed CheckNodeSetting.
+class RetunedPlan {
+ public:
+  RetunedPlan(const wf_plan& original, const std::vector<NodeSetting>& nodes);
+  RetunedPlan(const RetunedPlan&) = delete;
+  RetunedPlan& operator=(const RetunedPlan&) = delete;
+
+  const wf_plan& plan() const { return plan_; }
+
+ private:
+  void Apply(const NodeSetting& setting);
+
+  wf_plan plan_;
+  std::vector<wf_task> tasks_;
+  std::vector<wf_policy> policies_;
+};
+
+}  // namespace wf::server

@@ -1,0 +1,139 @@
+#include "runtime/server/setting_values.h"
+
+#include <charconv>
+#include <limits>
+#include <span>
+
+namespace wf::server::setting {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  int64_t factor;
+};
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+// Largest first; a name that ends another comes after it.
+constexpr Unit kTimes[] = {{"h", 3600 * kNsPerSecond}, {"min", 60 * kNsPerSecond}, {"ms", 1'000'000}, {"us", 1000}, {"ns", 1},
+                           {"s", kNsPerSecond}};
+constexpr Unit kSizes[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}};
+
+bool ParseNumber(std::string_view text, int64_t* out) {
+  if (text.empty() || text.front() < '0' || text.front() > '9') return false;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool Within(int64_t value, const Range& range) {
+  return (range.lowest == 0 && range.highest == 0) || (value >= range.lowest && value <= range.highest);
+}
+
+// `bare`: what a number without a unit counts in; 0: it needs one.
+bool ParseWithUnit(std::string_view text, std::span<const Unit> units, int64_t bare, int64_t* out) {
+  int64_t factor = bare;
+  for (const Unit& unit : units) {
+    if (!text.ends_with(unit.name)) continue;
+    text.remove_suffix(unit.name.size());
+    factor = unit.factor;
+    break;
+  }
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  if (factor == 0 || !ParseNumber(text, out) || *out > std::numeric_limits<int64_t>::max() / factor) return false;
+  *out *= factor;
+  return true;
+}
+
+std::string WithUnit(int64_t value, std::span<const Unit> units) {
+  const Unit* best = nullptr;
+  for (const Unit& unit : units) {
+    if (value % unit.factor == 0 && (best == nullptr || unit.factor > best->factor)) best = &unit;
+  }
+  return std::to_string(value / best->factor) + std::string(best->name);
+}
+
+std::string Expected(std::string_view what, const Range& range, std::span<const Unit> units) {
+  std::string text(what);
+  if (range.lowest == 0 && range.highest == 0) return text;
+  return text + " from " + WithUnit(range.lowest, units) + " to " + WithUnit(range.highest, units);
+}
+
+std::string ParseTime(std::string_view text, const Range& range, int64_t bare, std::string_view example, Duration* out) {
+  if (ParseWithUnit(text, kTimes, bare, &out->ns) && Within(out->ns, range)) return {};
+  return Expected("a duration", range, kTimes) + std::string(example);
+}
+
+template <typename Choice, size_t n>
+std::string ParseChoice(std::string_view text, const std::string_view (&names)[n], Choice* out) {
+  std::string expected;
+  for (size_t i = 0; i < n; ++i) {
+    if (text == names[i]) {
+      *out = static_cast<Choice>(i);
+      return {};
+    }
+    expected += (i == 0 ? "" : i + 1 == n ? " or " : ", ") + std::string(names[i]);
+  }
+  return expected;
+}
+
+}  // namespace
+
+std::string Parse(std::string_view text, const Range&, Text* out) {
+  *out = text;
+  return text.find('\0') == std::string_view::npos ? "" : "a text without zero bytes";
+}
+
+std::string Parse(std::string_view text, const Range&, Port* out) {
+  int64_t port = 0;
+  if (!ParseNumber(text, &port) || port > 65'535) return "a port, 0 to 65535";
+  *out = static_cast<uint16_t>(port);
+  return {};
+}
+
+std::string Parse(std::string_view text, const Range& range, OptionalPort* out) {
+  out->value.reset();
+  if (text.empty()) return {};
+  uint16_t port = 0;
+  std::string expected = Parse(text, range, &port);
+  if (expected.empty()) out->value = port;
+  return expected;
+}
+
+std::string Parse(std::string_view text, const Range& range, Count* out) {
+  constexpr Unit kNone[] = {{"", 1}};
+  int64_t count = 0;
+  if (!ParseNumber(text, &count) || count > std::numeric_limits<int32_t>::max() || !Within(count, range))
+    return Expected("a whole number", range, kNone);
+  *out = static_cast<int32_t>(count);
+  return {};
+}
+
+std::string Parse(std::string_view text, const Range& range, Duration* out) {
+  return ParseTime(text, range, 0, ", as `30s` or `2ms`", out);
+}
+
+std::string Parse(std::string_view text, const Range& range, Seconds* out) {
+  return ParseTime(text, range, kNsPerSecond, ", as `30` (seconds) or `2min`", out);
+}
+
+std::string Parse(std::string_view text, const Range& range, Bytes* out) {
+  if (ParseWithUnit(text, kSizes, 1, &out->value) && Within(out->value, range)) return {};
+  return Expected("a size", range, kSizes) + ", as `64MiB`";
+}
+
+std::string Parse(std::string_view text, const Range&, Switch* out) {
+  *out = text == "true";
+  return text == "true" || text == "false" ? "" : "true or false";
+}
+
+std::string Parse(std::string_view text, const Range&, Schedule* out) {
+  constexpr std::string_view kNames[] = {"auto", "inline", "pool"};
+  return ParseChoice(text, kNames, out);
+}
+
+std::string Parse(std::string_view text, const Range&, LogLevel* out) {
+  constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
+  return ParseChoice(text, kNames, out);
+}
+
+std::string Parse(std::string_view text, const Range&, Later*) { return text.empty() ? "" : "nothing, since this is not built yet"; }
+
+}  // namespace wf::server::setting

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// The types of settings and how their values are written. Parse answers an empty text, or what was expected: "a duration from 1 s to 1 h,
+// as `30s`". Thread: thread-safe.
+namespace wf::server {
+
+enum class Schedule : uint8_t { kAuto, kInline, kPool };
+enum class LogLevel : uint8_t { kError, kWarning, kInfo, kDebug };
+
+namespace setting {
+
+using Text = std::string;
+using Port = uint16_t;
+using Count = int32_t;
+using Switch = bool;  // true, false
+using Schedule = server::Schedule;
+using LogLevel = server::LogLevel;
+
+struct OptionalPort {
+  std::optional<uint16_t> value;  // none: empty text
+};
+struct Duration {  // `75s`: a whole number and ns, us, ms, s, min or h
+  int64_t ns = 0;
+  int64_t ms() const { return ns / 1'000'000; }
+};
+struct Seconds : Duration {};  // a Duration; a bare number is in seconds
+struct Bytes {                 // `64MiB`: a whole number and B, KiB, MiB or GiB; a bare number is in bytes
+  int64_t value = 0;
+};
+struct Later {};  // nothing but an empty text: not built yet
+
+// Of numbers, durations (ns) and sizes; both 0: the type's own.
+struct Range {
+  int64_t lowest = 0, highest = 0;
+};
+
+std::string Parse(std::string_view text, const Range& range, Text* out);
+std::string Parse(std::string_view text, const Range& range, Port* out);
+std::string Parse(std::string_view text, const Range& range, OptionalPort* out);
+std::string Parse(std::string_view text, const Range& range, Count* out);
+std::string Parse(std::string_view text, const Range& range, Duration* out);
+std::string Parse(std::string_view text, const Range& range, Seconds* out);
+std::string Parse(std::string_view text, const Range& range, Bytes* out);
+std::string Parse(std::string_view text, const Range& range, Switch* out);
+std::string Parse(std::string_view text, const Range& range, Schedule* out);
+std::string Parse(std::string_view text, const Range& range, LogLevel* out);
+std::string Parse(std::string_view text, const Range& range, Later* out);
+
+}  // namespace setting
+}  // namespace wf::server

@@ -1,0 +1,54 @@
+#include "compiler/driver/serve.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <sstream>
+
+#include "compiler/driver/files.h"
+
+namespace wf::driver {
+namespace {
+
+// A server that is a shell script.
+class ServeTest : public ::testing::Test {
+ protected:
+  int Run(const std::string& script, const std::vector<std::string>& arguments = {}) {
+    const std::string path = folder_.path() + "server";
+    EXPECT_TRUE(WriteFile(path, "#!/bin/sh\n" + script).ok());
+    EXPECT_EQ(chmod(path.c_str(), 0700), 0);
+    Console console{.out = out_, .err = err_, .environment = {}, .executable = {}};
+    return Serve(path, arguments, [&](const std::string& address) { ready_.push_back(address); }, console);
+  }
+
+  TemporaryFolder folder_;
+  std::ostringstream out_, err_;
+  std::vector<std::string> ready_;
+};
+
+TEST_F(ServeTest, TellsTheAddressOnceItListensAndPassesTheOutputOn) {
+  EXPECT_EQ(Run("echo first; echo 'listening http=0.0.0.0:8080 grpc=0.0.0.0:8081 admin=127.0.0.1:8082'; echo last"), 0);
+  EXPECT_EQ(ready_, std::vector<std::string>{"127.0.0.1:8080"});
+  EXPECT_EQ(out_.str(), "first\nlistening http=0.0.0.0:8080 grpc=0.0.0.0:8081 admin=127.0.0.1:8082\nlast\n");
+}
+
+TEST_F(ServeTest, HandsOverArgumentsAndItsExitStatus) {
+  EXPECT_EQ(Run("echo \"$@\"; exit 3", {"--http-port", "0"}), 3);
+  EXPECT_EQ(out_.str(), "--http-port 0\n");
+  EXPECT_TRUE(ready_.empty());
+}
+
+TEST_F(ServeTest, ForwardsATermination) {
+  EXPECT_EQ(Run("trap 'echo drained; exit 0' TERM; kill -TERM $PPID; sleep 5 & wait"), 0);
+  EXPECT_EQ(out_.str(), "drained\n");
+}
+
+TEST_F(ServeTest, FailsWhenTheServerDiesOfASignal) { EXPECT_EQ(Run("kill -KILL $$"), kProgramHasErrors); }
+
+TEST_F(ServeTest, SaysWhenThereIsNothingToRun) {
+  Console console{.out = out_, .err = err_, .environment = {}, .executable = {}};
+  EXPECT_EQ(Serve(folder_.path() + "missing", {}, [](const std::string&) {}, console), 127);
+}
+
+}  // namespace
+}  // namespace wf::driver

@@ -1,0 +1,119 @@
+#include "runtime/observe/log.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace wf::observe {
+namespace {
+
+// A pipe that stands for stderr.
+class LogTest : public testing::Test {
+ protected:
+  LogTest() {
+    EXPECT_EQ(pipe(ends_), 0);
+    fcntl(ends_[0], F_SETFL, O_NONBLOCK);
+  }
+  ~LogTest() override {
+    std::string rest;  // what a test left in the ring belongs to no other
+    do {
+      FlushLogs(ends_[1], 0);
+      rest = Read();
+    } while (!rest.empty());
+    close(ends_[0]);
+    close(ends_[1]);
+    SetLogLevel(Level::kInfo);
+  }
+
+  std::string Read() {
+    std::string text;
+    char part[4096];
+    for (ssize_t n; (n = read(ends_[0], part, sizeof part)) > 0;) text.append(part, static_cast<size_t>(n));
+    return text;
+  }
+  std::string Written() {
+    DrainLogs(ends_[1]);
+    return Read();
+  }
+
+  int ends_[2];
+};
+
+std::string AfterTime(const std::string& line) { return line.substr(line.find("\"level\"")); }
+
+TEST_F(LogTest, ALineIsOneObjectWithTimeLevelMessageAndFields) {
+  Log(Level::kWarning, "slow", {{"path", "/a/b"}, {"data_id", UINT64_MAX}, {"us", INT64_MIN}, {"status", 200}});
+  const std::string line = Written();
+  EXPECT_EQ(AfterTime(line),
+            "\"level\":\"warning\",\"message\":\"slow\",\"path\":\"/a/b\",\"data_id\":18446744073709551615,\"us\":-9223372036854775808,"
+            "\"status\":200}\n");
+  // {"time":"2026-01-02T03:04:05.678Z",
+  EXPECT_EQ(line.substr(0, 9), "{\"time\":\"");
+  EXPECT_EQ(line.substr(19, 1) + line.substr(28, 1) + line.substr(32, 1), "T.Z") << line;
+}
+
+TEST_F(LogTest, TextsFromOutsideAreEscaped) {
+  Log(Level::kError, "m", {{"t", std::string_view("\"\\\n\x01\0\xff\xc3\xa9", 8)}});
+  EXPECT_EQ(AfterTime(Written()), "\"level\":\"error\",\"message\":\"m\",\"t\":\"\\\"\\\\\\u000a\\u0001\\u0000\xef\xbf\xbd\xc3\xa9\"}\n");
+}
+
+TEST_F(LogTest, LinesAboveTheLevelAreNotWritten) {
+  Log(Level::kDebug, "no");
+  EXPECT_EQ(Written(), "");
+  SetLogLevel(Level::kDebug);
+  Log(Level::kDebug, "yes");
+  EXPECT_NE(Written().find("yes"), std::string::npos);
+  SetLogLevel(Level::kError);
+  Log(Level::kWarning, "no");
+  EXPECT_EQ(Written(), "");
+}
+
+TEST_F(LogTest, ALineThatIsTooLongIsDroppedCountedAndTold) {
+  const uint64_t before = DroppedLogLines();
+  Log(Level::kInfo, std::string(kMaxLineBytes, 'x'));
+  EXPECT_EQ(DroppedLogLines(), before + 1);
+  EXPECT_EQ(AfterTime(Written()), "\"level\":\"warning\",\"message\":\"log lines were dropped\",\"count\":1}\n");
+  EXPECT_EQ(Written(), "");
+}
+
+TEST_F(LogTest, AReaderThatHasStoppedStopsNobodyAndLosesNoPartOfALine) {
+  fcntl(ends_[1], F_SETPIPE_SZ, 4096);
+  const uint64_t before = DroppedLogLines();
+  const std::string text(500, 'x');
+  for (int i = 0; i < 400; ++i) {
+    Log(Level::kInfo, text, {{"i", i}});
+    DrainLogs(ends_[1]);  // would wait here for ever if it waited for the reader
+  }
+  const uint64_t dropped = DroppedLogLines() - before;
+  EXPECT_GT(dropped, 0u);
+  EXPECT_LT(dropped, 400u);
+  std::string all, part;
+  while (!(part = Written()).empty()) all += part;
+  uint64_t lines = 0;
+  for (size_t at = 0; at < all.size(); ++lines) {
+    const size_t end = all.find('\n', at);
+    ASSERT_NE(end, std::string::npos);
+    ASSERT_EQ(all.substr(at, 9), "{\"time\":\"");
+    ASSERT_EQ(all[end - 1], '}');
+    at = end + 1;
+  }
+  EXPECT_EQ(lines, 400 - dropped + 1);  // and the line that tells of the others
+  EXPECT_NE(all.find("\"count\":" + std::to_string(dropped) + "}"), std::string::npos);
+}
+
+TEST_F(LogTest, AReaderThatIsGoneLosesTheLinesAndNothingElse) {
+  int gone[2];
+  ASSERT_EQ(pipe(gone), 0);
+  close(gone[0]);
+  signal(SIGPIPE, SIG_IGN);
+  Log(Level::kInfo, "lost");
+  FlushLogs(gone[1], 1000);
+  close(gone[1]);
+  EXPECT_EQ(Written(), "");
+}
+
+}  // namespace
+}  // namespace wf::observe

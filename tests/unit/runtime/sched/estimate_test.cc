@@ -1,0 +1,52 @@
+#include "runtime/sched/estimate.h"
+
+#include <gtest/gtest.h>
+
+namespace wf::sched {
+namespace {
+
+TEST(EstimatesTest, LearnsHowFarThePriorIsOff) {
+  wf_plan plan{};
+  plan.n_tasks = 1;
+  Estimates estimates(plan);
+  for (int i = 0; i < 100; ++i) estimates.Learn(0, 10'000, 40'000, false, 0);
+  EXPECT_NEAR(static_cast<double>(estimates.Of(0, 10'000)), 40'000, 1'000);
+  for (int i = 0; i < 1000; ++i) estimates.Learn(0, 10'000, 10'000'000, false, 0);
+  EXPECT_LE(estimates.Of(0, 10'000), 80'000);  // samples are clipped
+}
+
+TEST(EstimatesTest, OneLongRunBarsATaskFromTheLoopForTenSeconds) {
+  wf_plan plan{};
+  plan.n_tasks = 1;
+  Estimates estimates(plan);
+  EXPECT_TRUE(estimates.FitsLoop(0, 50'000, 100'000));
+  estimates.Learn(0, 50'000, 1'500'000, true, 0);
+  EXPECT_FALSE(estimates.FitsLoop(0, 50'000, 100'000));
+  estimates.LiftBars(9'999'999'999);
+  EXPECT_FALSE(estimates.FitsLoop(0, 50'000, 100'000));
+  estimates.LiftBars(10'000'000'000);
+  EXPECT_TRUE(estimates.FitsLoop(0, 50'000, 100'000));
+}
+
+TEST(EstimatesTest, ATrivialTaskIsNotBarredBecauseItsLoopWasOffTheCpuOnce) {
+  wf_plan plan{};
+  plan.n_tasks = 1;
+  Estimates estimates(plan);
+  estimates.Learn(0, 500, 4'000'000, true, 0);
+  EXPECT_TRUE(estimates.FitsLoop(0, 500, 100'000));
+  estimates.Learn(0, 500, 4'000'000, true, 0);
+  EXPECT_FALSE(estimates.FitsLoop(0, 500, 100'000));
+}
+
+TEST(EstimatesTest, KeepsToItsChoiceNearTheLimit) {
+  wf_plan plan{};
+  plan.n_tasks = 1;
+  Estimates estimates(plan);
+  EXPECT_TRUE(estimates.FitsLoop(0, 105'000, 100'000));  // began on the loop
+  EXPECT_FALSE(estimates.FitsLoop(0, 115'000, 100'000));
+  EXPECT_FALSE(estimates.FitsLoop(0, 95'000, 100'000));
+  EXPECT_TRUE(estimates.FitsLoop(0, 85'000, 100'000));
+}
+
+}  // namespace
+}  // namespace wf::sched

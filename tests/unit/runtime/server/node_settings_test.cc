@@ -1,0 +1,121 @@
+#include "runtime/server/node_settings.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "runtime/server/settings.h"
+
+namespace wf::server {
+namespace {
+
+wf_bytes Text(const char* text) { return {reinterpret_cast<const uint8_t*>(text), std::char_traits<char>::length(text)}; }
+
+// A model call with `batch 32 within 2ms`, one with `batch auto` of a model without batch axis, a node with `timeout 1s`, and a plain one.
+struct Program {
+  wf_policy policies[3] = {};
+  wf_task tasks[5] = {};
+  wf_node nodes[4] = {};
+  wf_model models[2] = {};
+  wf_plan plan = {};
+
+  Program() {
+    policies[0].batch_max = 32;
+    policies[0].delay_ns = 2'000'000;
+    policies[0].queue_max = 256;
+    policies[0].instances = 1;
+    policies[1].timeout_ns = 1'000'000'000;
+    policies[2].queue_max = 256;
+    policies[2].instances = 1;
+    nodes[0].path = Text("Classify/logits");
+    nodes[1].path = Text("Classify/whole");
+    nodes[2].path = Text("Classify/fetch");
+    nodes[3].path = Text("Classify/pixels");
+    models[0].batched = 1;
+    const struct {
+      uint8_t kind;
+      uint16_t node, policy, target;
+    } rows[] = {{WF_MODEL, 0, 0, 0}, {WF_MODEL, 1, 2, 1}, {WF_ENTER, 2, 1, 1}, {WF_RUN, 3, WF_NONE, 0}, {WF_MODEL, WF_NONE, 0, 0}};
+    for (size_t i = 0; i < std::size(rows); ++i) {
+      tasks[i].kind = rows[i].kind;
+      tasks[i].node = rows[i].node;
+      tasks[i].policy = rows[i].policy;
+      tasks[i].target = rows[i].target;
+    }
+    plan.bytes = sizeof plan;
+    plan.n_tasks = 5;
+    plan.n_nodes = 4;
+    plan.n_models = 2;
+    plan.n_policies = 3;
+    plan.tasks = tasks;
+    plan.nodes = nodes;
+    plan.models = models;
+    plan.policies = policies;
+  }
+  Loaded Load(std::string_view text) const { return LoadSettings({.plan = &plan, .config_text = &text}); }
+};
+
+TEST(NodeSettings, ChangeWhatAModelCallHasAndNothingOfOthers) {
+  const Program program;
+  const Loaded loaded =
+      program.Load("nodes:\n  Classify/logits: {batch: 64, within: 500us, instances: 2}\n  Classify/fetch:\n    timeout: 3s\n");
+  ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+  const RetunedPlan retuned(program.plan, loaded.settings.nodes);
+  const wf_plan& plan = retuned.plan();
+  const wf_policy& logits = plan.policies[plan.tasks[0].policy];
+  EXPECT_EQ(logits.batch_max, 64u);
+  EXPECT_EQ(logits.delay_ns, 500'000);
+  EXPECT_EQ(logits.instances, 2);
+  EXPECT_EQ(logits.queue_max, 512u);  // the default follows the batch
+  EXPECT_EQ(plan.policies[plan.tasks[2].policy].timeout_ns, 3'000'000'000);
+  EXPECT_EQ(plan.tasks[1].policy, program.tasks[1].policy);
+  EXPECT_EQ(plan.tasks[3].policy, WF_NONE);
+  EXPECT_EQ(plan.policies[plan.tasks[4].policy].batch_max, 32u);  // shared the policy before
+  EXPECT_EQ(plan.n_policies, 5u);
+  EXPECT_EQ(program.policies[0].batch_max, 32u);
+}
+
+TEST(NodeSettings, AQueueThatIsSetStays) {
+  const Program program;
+  const Loaded loaded = program.Load("nodes: {Classify/logits: {batch: 8, queue: 5}}\n");
+  ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+  const RetunedPlan retuned(program.plan, loaded.settings.nodes);
+  EXPECT_EQ(retuned.plan().policies[retuned.plan().tasks[0].policy].queue_max, 5u);
+}
+
+TEST(NodeSettings, WithoutAnyThePlanIsTheOriginal) {
+  const Program program;
+  const RetunedPlan retuned(program.plan, {});
+  EXPECT_EQ(retuned.plan().tasks, program.plan.tasks);
+  EXPECT_EQ(retuned.plan().policies, program.plan.policies);
+}
+
+TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {
+  const struct {
+    std::string text, message;
+  } cases[] = {
+      {"nodes:\n  Classify/logit: {batch: 2}\n", "config:2: unknown node `Classify/logit`; did you mean `Classify/logits`"},
+      {"nodes:\n  Classify/logits:\n    bach: 2\n", "config:3: unknown setting `bach` of a node; did you mean `batch`"},
+      {"nodes: {Classify/logits: {batch: 0}}\n", "config:1: expected a whole number from 1 to 65536, found `0`"},
+      {"nodes: {Classify/logits: {batch: }}\n", "config:1: `batch` has no value"},
+      {"nodes: {Classify/logits: {within: 2}}\n", "expected a duration from 0h to 1min, as `30s` or `2ms`, found `2`"},
+      {"nodes: {Classify/logits: {pad: 64}}\n", "changing `pad` without a build is not built yet"},
+      {"nodes: {Classify/logits: 3}\n", "expected the settings of the node `Classify/logits`, found a value"},
+      {"nodes: {Classify/logits: {batch: {a: 1}}}\n", "expected `nodes: {NODE: {batch: 8}}`"},
+      {"nodes: 3\n", "expected `nodes: {NODE: {batch: 8}}`"},
+      {"nodes: {Classify/logits: {timeout: 1s}}\n", "the program gives `Classify/logits` no `timeout`"},
+      {"nodes: {Classify/pixels: {batch: 2}}\n", "`Classify/pixels` calls no model"},
+      {"nodes: {Classify/whole: {batch: 2}}\n", "the model of `Classify/whole` has no batch axis"},
+      {"nodes: {Classify/whole: {within: 2ms}}\n", "`Classify/whole` has `batch auto`, which never waits; set `batch` beside `within`"},
+  };
+  const Program program;
+  for (const auto& at : cases) {
+    const Loaded loaded = program.Load(at.text);
+    ASSERT_FALSE(loaded.errors.empty()) << at.text;
+    EXPECT_NE(loaded.errors[0].find(at.message), std::string::npos) << at.text << loaded.errors[0];
+    EXPECT_EQ(loaded.exit_status(), 1);
+  }
+}
+
+}  // namespace
+}  // namespace wf::server

@@ -1,0 +1,107 @@
+#include "runtime/server/setting_values.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace wf::server::setting {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+template <typename Type>
+std::optional<int64_t> Read(std::string_view text, const Range& range = {}) {
+  Type value{};
+  if (!Parse(text, range, &value).empty()) return std::nullopt;
+  if constexpr (std::is_base_of_v<Duration, Type>)
+    return value.ns;
+  else if constexpr (std::is_same_v<Type, Bytes>)
+    return value.value;
+  else
+    return static_cast<int64_t>(value);
+}
+
+TEST(SettingValues, DurationsHaveUnits) {
+  const struct {
+    std::string_view text;
+    std::optional<int64_t> ns;
+  } cases[] = {{"2ms", 2'000'000},
+               {"1s", kSecond},
+               {"3min", 180 * kSecond},
+               {"1h", 3600 * kSecond},
+               {"5us", 5000},
+               {"7ns", 7},
+               {"0s", 0},
+               {"10 ms", 10'000'000},
+               {"30", {}},
+               {"", {}},
+               {"s", {}},
+               {"-1s", {}},
+               {"+1s", {}},
+               {"1.5s", {}},
+               {"1 s 2", {}},
+               {"9999999999h", {}},
+               {" 1s", {}},
+               {"1S", {}},
+               {"0x1s", {}},
+               {"1m", {}}};
+  for (const auto& at : cases) EXPECT_EQ(Read<Duration>(at.text), at.ns) << at.text;
+  EXPECT_EQ(Read<Seconds>("30"), 30 * kSecond);
+  EXPECT_EQ(Read<Seconds>("30ms"), 30'000'000);
+  EXPECT_EQ(Read<Seconds>("9223372037"), std::nullopt);
+}
+
+TEST(SettingValues, SizesHaveUnits) {
+  const struct {
+    std::string_view text;
+    std::optional<int64_t> bytes;
+  } cases[] = {{"64MiB", 64 << 20},
+               {"1KiB", 1024},
+               {"3GiB", INT64_C(3) << 30},
+               {"5B", 5},
+               {"5", 5},
+               {"1 MiB", 1 << 20},
+               {"1MB", {}},
+               {"MiB", {}},
+               {"-1", {}},
+               {"9223372036854775808", {}},
+               {"9223372036854775807", INT64_MAX},
+               {"8589934592GiB", {}},
+               {"1.5MiB", {}}};
+  for (const auto& at : cases) EXPECT_EQ(Read<Bytes>(at.text), at.bytes) << at.text;
+}
+
+TEST(SettingValues, NumbersPortsAndChoices) {
+  EXPECT_EQ(Read<Port>("65535"), 65535);
+  for (const char* text : {"65536", "-1", "", "80x", "1e3", "99999999999999999999"}) EXPECT_EQ(Read<Port>(text), std::nullopt) << text;
+  EXPECT_EQ(Read<Count>("2147483647"), INT32_MAX);
+  EXPECT_EQ(Read<Count>("2147483648"), std::nullopt);
+  EXPECT_EQ(Read<Switch>("true"), 1);
+  EXPECT_EQ(Read<Switch>("false"), 0);
+  EXPECT_EQ(Read<Switch>("yes"), std::nullopt);
+  EXPECT_EQ(Read<Schedule>("pool"), static_cast<int>(Schedule::kPool));
+  EXPECT_EQ(Read<LogLevel>("debug"), static_cast<int>(LogLevel::kDebug));
+  OptionalPort port;
+  EXPECT_EQ(Parse("", {}, &port), "");
+  EXPECT_FALSE(port.value.has_value());
+  EXPECT_EQ(Parse("8080", {}, &port), "");
+  EXPECT_EQ(port.value, 8080);
+}
+
+TEST(SettingValues, WhatWasExpectedIsSaidWithTheRange) {
+  Duration duration;
+  EXPECT_EQ(Parse("2h", {kSecond, 3600 * kSecond}, &duration), "a duration from 1s to 1h, as `30s` or `2ms`");
+  Seconds seconds;
+  EXPECT_EQ(Parse("x", {}, &seconds), "a duration, as `30` (seconds) or `2min`");
+  Count count = 0;
+  EXPECT_EQ(Parse("0", {1, 16}, &count), "a whole number from 1 to 16");
+  Bytes bytes;
+  EXPECT_EQ(Parse("1KiB", {1 << 20, 1 << 30}, &bytes), "a size from 1MiB to 1GiB, as `64MiB`");
+  Schedule schedule{};
+  EXPECT_EQ(Parse("always", {}, &schedule), "auto, inline or pool");
+  Later later;
+  EXPECT_EQ(Parse("unix:/x", {}, &later), "nothing, since this is not built yet");
+}
+
+}  // namespace
+}  // namespace wf::server::setting

@@ -1,0 +1,177 @@
+#include "runtime/server/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "runtime/server/settings_table.h"
+
+namespace wf::server {
+namespace {
+
+Loaded Load(std::vector<const char*> arguments, std::vector<const char*> environment = {}, const char* config = nullptr) {
+  environment.push_back(nullptr);
+  const std::string_view text = config == nullptr ? "" : config;
+  return LoadSettings({.arguments = arguments, .environment = environment.data(), .config_text = config == nullptr ? nullptr : &text});
+}
+
+std::string LineOf(const Settings& settings, const std::string& key) {
+  const std::string text = "\n" + ConfigText(settings);
+  const size_t at = text.find("\n" + key + ": ");
+  return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+}
+
+TEST(Settings, DefaultsAreValid) {
+  const Loaded loaded = Load({});
+  ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+  EXPECT_EQ(loaded.wish, Wish::kServe);
+  EXPECT_EQ(loaded.settings.http_port, 8080);
+  EXPECT_EQ(loaded.settings.admin_host, "127.0.0.1");
+  EXPECT_EQ(loaded.settings.drain_seconds.ns, 30'000'000'000);
+  EXPECT_EQ(loaded.settings.body_bytes.value, 64 << 20);
+  EXPECT_FALSE(loaded.settings.access_log);
+}
+
+TEST(Settings, AFlagWinsOverTheEnvironmentThatOverTheFile) {
+  const char* const file = "http_port: 1\nadmin_port: 1\nio_threads: 1\n";
+  const Loaded loaded = Load({"--http-port", "3"}, {"WF_HTTP_PORT=2", "WF_ADMIN_PORT=2", "HOME=/root"}, file);
+  ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+  EXPECT_TRUE(loaded.warnings.empty());
+  EXPECT_EQ(loaded.settings.http_port, 3);
+  EXPECT_EQ(loaded.settings.admin_port, 2);
+  EXPECT_EQ(loaded.settings.io_threads, 1);
+  EXPECT_EQ(LineOf(loaded.settings, "http_port"), "http_port: 3  # --http-port");
+  EXPECT_EQ(LineOf(loaded.settings, "admin_port"), "admin_port: 2  # WF_ADMIN_PORT");
+  EXPECT_EQ(LineOf(loaded.settings, "io_threads"), "io_threads: 1  # config:3");
+  EXPECT_EQ(LineOf(loaded.settings, "host"), "host: 0.0.0.0  # default");
+}
+
+TEST(Settings, EveryRowCanBeSetInEveryWayAndHasNamesOfItsOwn) {
+  std::set<std::string> flags, variables;
+  for (const SettingRow& row : SettingRows()) {
+    EXPECT_TRUE(flags.insert(row.flag()).second) << row.key;
+    EXPECT_TRUE(variables.insert(row.environment_name()).second) << row.key;
+    EXPECT_FALSE(row.doc.empty()) << row.key;
+    const std::string value(row.default_text), flag = row.flag() + "=" + value, variable = row.environment_name() + "=" + value;
+    const size_t dot = row.key.find('.');
+    const std::string quoted = "\"" + value + "\"";
+    const std::string file = dot == std::string_view::npos
+                                 ? std::string(row.key) + ": " + quoted
+                                 : std::string(row.key.substr(0, dot)) + ": {" + std::string(row.key.substr(dot + 1)) + ": " + quoted + "}";
+    const auto source_by = [&row](const Loaded& loaded) {
+      EXPECT_TRUE(loaded.errors.empty()) << row.key << ": " << loaded.errors[0];
+      return loaded.settings.sources[static_cast<size_t>(&row - SettingRows().data())];
+    };
+    EXPECT_EQ(source_by(Load({flag.c_str()})), row.flag());
+    EXPECT_EQ(source_by(Load({}, {variable.c_str()})), row.environment_name());
+    EXPECT_EQ(source_by(Load({}, {}, file.c_str())), "config:1");
+    EXPECT_NE(HelpText("server").find("  " + row.flag() + "  (" + row.environment_name()), std::string::npos);
+  }
+}
+
+TEST(Settings, TheFlagsOfTheDocumentedServerLineExist) {
+  std::set<std::string> flags;
+  for (const SettingRow& row : SettingRows()) flags.insert(row.flag());
+  for (const char* flag : {"--http-port", "--grpc-port", "--admin-port", "--admin-host", "--host", "--listen", "--kernel-cache",
+                           "--model-root", "--io-threads", "--compute-threads", "--schedule", "--drain-seconds"})
+    EXPECT_TRUE(flags.contains(flag)) << flag;
+}
+
+TEST(Settings, MistakesOnTheCommandLineAreUsageErrors) {
+  const struct {
+    std::vector<const char*> arguments;
+    std::string message;
+  } cases[] = {
+      {{"--htp-port", "1"}, "unknown flag `--htp-port`; did you mean `--http-port`"},
+      {{"--check-confg"}, "unknown flag `--check-confg`; did you mean `--check-config`"},
+      {{"serve"}, "unexpected argument `serve`"},
+      {{"--http-port"}, "--http-port: needs a value"},
+      {{"--http-port", "70000"}, "--http-port: expected a port, 0 to 65535, found `70000`"},
+      {{"--http-port=x"}, "--http-port: expected a port, 0 to 65535, found `x`"},
+      {{"--schedule=always"}, "--schedule: expected auto, inline or pool, found `always`"},
+      {{"--drain-seconds=-1"}, "--drain-seconds: expected a duration from 0h to 24h, as `30` (seconds) or `2min`, found `-1`"},
+      {{"--limits-body-bytes=0"}, "--limits-body-bytes: expected a size from 1B to 1024GiB, as `64MiB`, found `0`"},
+      {{"--listen", "unix:/tmp/x"}, "--listen: expected nothing, since this is not built yet, found `unix:/tmp/x`"},
+      {{"--log-access=1"}, "--log-access: expected true or false, found `1`"},
+      {{"--model-root", "a\xff\nb", "--x\xff\n"}, "unknown flag `--x??`"},
+  };
+  for (const auto& at : cases) {
+    const Loaded loaded = Load(at.arguments);
+    ASSERT_EQ(loaded.errors.size(), 1u) << at.message;
+    EXPECT_EQ(loaded.errors[0], at.message);
+    EXPECT_EQ(loaded.exit_status(), 2);
+  }
+}
+
+TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
+  const struct {
+    const char* text;
+    std::string message;
+  } cases[] = {
+      {"# a comment\nhtp_port: 0\n", "config:2: unknown key `htp_port`; did you mean `http_port`"},
+      {"limits:\n  conections: 1\n", "config:2: unknown key `limits.conections`; did you mean `limits.connections`"},
+      {"limits: 3\n", "config:1: `limits` is a section: it takes keys below it, not a value"},
+      {"limits.connections: 3\n", "config:1: write `limits.connections` as a key inside the section before its dot"},
+      {"host:\n", "config:1: `host` has no value; leave the line out for the default"},
+      {"\nhttp_port: eighty\n", "config:2: expected a port, 0 to 65535, found `eighty`"},
+      {"limits: {header_timeout: 10}\n", "config:1: expected a duration from 1s to 1h, as `30s` or `2ms`, found `10`"},
+      {"limits: {body_bytes: 1MB}\n", "config:1: expected a size from 1B to 1024GiB, as `64MiB`, found `1MB`"},
+      {"http_port: 1\nhttp_port: 2\n", "config:2: `http_port` is already set on line 1"},
+      {"tls: {cert: a.pem}\n", "config:1: expected nothing, since this is not built yet, found `a.pem`"},
+      {"nodes: {A/b: {batch: 2}}\n", "config:1: there is no program whose nodes these could be"},
+      {"grpc_port: 9\n", "`grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet"},
+      {"default_timeout: 400s\n", "`default_timeout` is above `limits.timeout`"},
+      {"limits: {header_bytes: 4KiB}\n", "`limits.request_line_bytes` is above `limits.header_bytes`, which it is a part of"},
+  };
+  for (const auto& at : cases) {
+    const Loaded loaded = Load({}, {}, at.text);
+    ASSERT_EQ(loaded.errors.size(), 1u) << at.message;
+    EXPECT_EQ(loaded.errors[0], at.message);
+    EXPECT_EQ(loaded.exit_status(), 1);
+  }
+}
+
+TEST(Settings, EveryMistakeIsTold) {
+  const Loaded loaded = Load({"--http-port=x"}, {"WF_ADMIN_PORT=y"}, "hots: a\nio_threads: z\n");
+  EXPECT_EQ(loaded.errors.size(), 4u);
+}
+
+TEST(Settings, AnUnknownVariableIsAWarning) {
+  const Loaded loaded = Load({}, {"WF_HTTP_PROT=1", "WFX=1", "WF_NOEQUALS"});
+  EXPECT_TRUE(loaded.errors.empty());
+  ASSERT_EQ(loaded.warnings.size(), 1u);
+  EXPECT_EQ(loaded.warnings[0], "unknown environment variable `WF_HTTP_PROT`; did you mean `WF_HTTP_PORT`");
+}
+
+TEST(Settings, TheFileMayBeNamedByFlagOrEnvironment) {
+  EXPECT_EQ(Load({"--config", "no/such.yml"}).errors, std::vector<std::string>{"no/such.yml: No such file or directory"});
+  EXPECT_EQ(Load({}, {"WF_CONFIG=no/such.yml"}).errors, std::vector<std::string>{"no/such.yml: No such file or directory"});
+  EXPECT_EQ(Load({"--config=a.yml"}, {"WF_CONFIG=b.yml"}).errors, std::vector<std::string>{"a.yml: No such file or directory"});
+}
+
+TEST(Settings, WhatToDoInsteadOfServing) {
+  EXPECT_EQ(Load({"--help"}).wish, Wish::kHelp);
+  EXPECT_EQ(Load({"-h", "--nonsense"}).wish, Wish::kHelp);
+  EXPECT_EQ(Load({"--version"}).wish, Wish::kVersion);
+  EXPECT_EQ(Load({"--print-config"}).wish, Wish::kPrintConfig);
+  EXPECT_EQ(Load({"--http-port", "1", "--check-config"}).wish, Wish::kCheckConfig);
+}
+
+TEST(Settings, ASwitchNeedsNoValue) {
+  const Loaded loaded = Load({"--log-access", "--http-port", "1"});
+  ASSERT_TRUE(loaded.errors.empty());
+  EXPECT_TRUE(loaded.settings.access_log);
+}
+
+TEST(Settings, PrintedConfigurationReadAgainIsTheSame) {
+  const Loaded first = Load({"--model-root", "a b: \"c\" # d\\e\n\x7f\xc2\x85\xc2\x8b\xe2\x80\xa8\xc3\xa9\xf0\x9f\x99\x82",
+                             "--limits-connections=5", "--schedule", "pool", "--admin-host=::1"});
+  ASSERT_TRUE(first.errors.empty()) << first.errors[0];
+  const Loaded second = Load({}, {}, ConfigText(first.settings).c_str());
+  ASSERT_TRUE(second.errors.empty()) << second.errors[0] << ConfigText(first.settings);
+  EXPECT_EQ(second.settings.values, first.settings.values);
+}
+
+}  // namespace
+}  // namespace wf::server

@@ -24,6 +24,7 @@ class BodyRun {
   bool Fail(int32_t code, std::string message, uint32_t line);
   bool CheckSticky();
 
+  bool RunLeaf(ValueId id, const Op& op);
   bool RunTensor(ValueId id, const Op& op);
   bool RunBuild(ValueId id, const Op& op);
   bool RunLoad(ValueId id, const Op& op);

@@ -143,6 +143,16 @@ bool BodyRun::Execute(ValueId id) {
     Set(id, owner_.Math(op.kind, TypeOf(id).dtype, Arg(op, 0).bits, op.args.size() > 1 ? Arg(op, 1).bits : 0));
     return true;
   }
+  if (op.kind <= OpKind::kElement || op.kind == OpKind::kIf) return RunLeaf(id, op);
+  if (op.kind <= OpKind::kFold) return RunTensor(id, op);
+  if (op.kind <= OpKind::kUnwrap) return RunRecord(id, op);
+  if (op.kind <= OpKind::kMapKeys) return RunList(id, op);
+  if (op.kind <= OpKind::kStringFromBytes) return RunText(id, op);
+  return RunEffect(id, op);
+}
+
+// What reads nothing, and `if`.
+bool BodyRun::RunLeaf(ValueId id, const Op& op) {
   switch (op.kind) {
     case OpKind::kParam:
       return true;
@@ -165,40 +175,8 @@ bool BodyRun::Execute(ValueId id) {
       if (op.type != TypeId::kNone) At(id) = At(body_[taken].result);
       return true;
     }
-    case OpKind::kBuild:
-    case OpKind::kLoad:
-    case OpKind::kDim:
-    case OpKind::kReshape:
-    case OpKind::kReduce:
-    case OpKind::kCheckIndex:
-    case OpKind::kCheckDivisor:
-    case OpKind::kStickyIf:
-    case OpKind::kFold:
-      return RunTensor(id, op);
-    case OpKind::kRecord:
-    case OpKind::kField:
-    case OpKind::kNone:
-    case OpKind::kSome:
-    case OpKind::kHas:
-    case OpKind::kUnwrap:
-      return RunRecord(id, op);
-    case OpKind::kListMake:
-    case OpKind::kListLen:
-    case OpKind::kListGet:
-    case OpKind::kListBuild:
-    case OpKind::kListFilter:
-    case OpKind::kListOfTensor:
-    case OpKind::kTensorOfList:
-    case OpKind::kMapGet:
-    case OpKind::kMapKeys:
-      return RunList(id, op);
-    case OpKind::kStringLen:
-    case OpKind::kStringEqual:
-    case OpKind::kText:
-    case OpKind::kStringFromBytes:
-      return RunText(id, op);
     default:
-      return RunEffect(id, op);
+      return true;
   }
 }
 

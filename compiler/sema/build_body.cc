@@ -140,13 +140,13 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
       return WriteBuiltin(expr);
     case ExprKind::kListIndex:
       return WriteListIndex(expr);
-    case ExprKind::kCallModel:
-    case ExprKind::kFail:
-      WF_CHECK(false, static_cast<int>(expr.kind));
-      return ValueId::kNone;
     default:
-      break;
+      return WriteOfArgs(expr);
   }
+}
+
+// The kinds that are one operation of their arguments.
+ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
   std::vector<ValueId> args;
   for (const ExprPtr& arg : expr.args) {
     args.push_back(Write(*arg));

@@ -77,6 +77,7 @@ class BodyWriter {
   ir::ValueId WriteOne(const Expr& expr);
   ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteKind(const Expr& expr);
+  ir::ValueId WriteOfArgs(const Expr& expr);
   uint32_t EnterLine(const Expr& expr);
   bool IsTooLarge(const Expr& expr);
   bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never

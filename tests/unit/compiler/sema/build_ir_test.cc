@@ -284,7 +284,7 @@ TEST(BuildIr, RefusesProgramsThatGrowWithoutEnd) {
   }
   const Built built = BuildText(text + "workflow W(x: f32) -> (y: f32) { return (y: step39(x)); } service S { workflow W; }");
   EXPECT_FALSE(built.program.has_value());
-  EXPECT_THAT(built.diagnostics, HasSubstr("250000 operations"));
+  EXPECT_THAT(built.diagnostics, HasSubstr("WF5090 the program becomes more than 250000 operations"));
 }
 
 }  // namespace

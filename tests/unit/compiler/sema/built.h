@@ -35,7 +35,8 @@ inline Built BuildFile(const std::string& path) {
   if (!diag.has_errors()) {
     if (const std::optional<Program> checked = Check(input, diag)) built.program = BuildIr(*checked, sources, diag);
   }
-  for (const diag::Diagnostic& diagnostic : diag.Sorted()) built.diagnostics += diagnostic.message + "\n";
+  for (const diag::Diagnostic& diagnostic : diag.Sorted())
+    built.diagnostics += "WF" + std::to_string(static_cast<int>(diagnostic.code)) + " " + diagnostic.message + "\n";
   if (built.program) {
     EXPECT_EQ(ir::Verify(*built.program), std::nullopt) << ir::Print(*built.program);
   }

@@ -158,18 +158,35 @@ TypeRef TypeOfPlace(Body& body, const ast::Expr& expr) {
   return nullptr;
 }
 
+// The extent of an axis whose type says `_`: { let t = x; its extent }.
+ExprPtr ReadExtent(Body& body, const Use& use, const ast::Name& index, const Where& where) {
+  ExprPtr object = CheckExpr(body, *use.expr->object, nullptr, where);
+  if (object->type->kind != TypeKind::kTensor || use.axis >= object->type->dims.size()) return nullptr;
+  ExprPtr block = Make(ExprKind::kBlock, body.env.types.Scalar(DType::kI64), index.span);
+  block->args.push_back(ExtentOfDim(body, object->type->dims[use.axis], index.span));
+  BlockStep step;
+  step.local = body.Declare(LocalKind::kLet, {"_", index.span}, object->type);
+  step.value = std::move(object);
+  step.span = index.span;
+  block->steps.push_back(std::move(step));
+  return block;
+}
+
 // The extent of a reducer's index without `< n`: that of the axis it indexes bare. Nothing after a report.
-ExprPtr InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside) {
+ExprPtr InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside, const Where& where) {
   ExprPtr extent;
   Span first;
   Dim dim;
   bool poisoned = false;
+  std::optional<Use> open;
   for (const Use& use : UseFinder(index.text).Find(inside)) {
     const TypeRef type = TypeOfPlace(body, *use.expr->object);
     poisoned = poisoned || (type != nullptr && type->kind == TypeKind::kError);
-    if (type == nullptr || type->kind != TypeKind::kTensor || use.axis >= type->dims.size() || IsAny(type->dims[use.axis])) continue;
+    if (type == nullptr || type->kind != TypeKind::kTensor || use.axis >= type->dims.size()) continue;
     const Dim& found = type->dims[use.axis];
-    if (!extent) {
+    if (IsAny(found)) {
+      if (!open) open = use;
+    } else if (!extent) {
       dim = found;
       first = use.expr->span;
       extent = ExtentOfDim(body, found, index.span);
@@ -179,6 +196,7 @@ ExprPtr InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside)
       return nullptr;
     }
   }
+  if (!extent && open) extent = ReadExtent(body, *open, index, where);
   if (!extent && !poisoned) {
     body.env.Report(index.span, kNoExtent, {index.text}).Help("the index takes the extent of an axis that it indexes alone, as in `x[i]`");
   }
@@ -225,7 +243,7 @@ ExprPtr CheckReducerFrom(Body& body, const ast::CallExpr& call, size_t at, ir::R
   if (at == head.subscripts.size()) return CheckReducerBody(body, kind, name, inside, wanted, where);
   const auto index = ReadIndex(body, head.subscripts[at]);
   ExprPtr extent;
-  if (index) extent = index->extent != nullptr ? CheckExtent(body, *index->extent, where) : InferExtent(body, index->name, inside);
+  if (index) extent = index->extent != nullptr ? CheckExtent(body, *index->extent, where) : InferExtent(body, index->name, inside, where);
   if (!extent || IsPoison(*extent)) return SkipUnchecked(body, inside);
   const Scope scope(body);
   const LocalId local = DeclareIndex(body, index->name);

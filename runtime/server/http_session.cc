@@ -128,11 +128,11 @@ void HttpSession::OnEnd() noexcept {
 void HttpSession::AnswerRefusal(bool close) noexcept {
   Exchange& exchange = *exchange_;
   wf_sink body;
-  if (exchange.protocol == Protocol::kOip)
-    oip::WriteError(exchange.refusal_code, exchange.refusal, &body);
-  else
-    plain::WriteError(
-        {exchange.refusal_code, protocol::InfoOf(kNoPlan, exchange.refusal_code).name, exchange.refusal, {}, 0, exchange.log_id}, &body);
+  const protocol::CodeInfo info = protocol::InfoOf(kNoPlan, exchange.refusal_code);
+  const bool oip = exchange.protocol == Protocol::kOip;
+  // Load has a status of each protocol; the others are those of HTTP.
+  if (oip && exchange.refusal_code == protocol::kRefused) exchange.refusal_status = oip::OipStatus(info.status);
+  (oip ? oip::WriteError : plain::WriteError)({exchange.refusal_code, info.name, exchange.refusal, {}, 0, exchange.log_id}, &body);
   if (close) exchange.head.keep_alive = false;
   const bool retry = exchange.retry_after_seconds != 0;
   const std::string seconds = std::to_string(exchange.retry_after_seconds);

@@ -84,17 +84,34 @@ void WorkflowSite::OnOipHead(Exchange& exchange) noexcept {
     return exchange.Refuse(405, protocol::kInputParams, infer ? "infer is called with POST" : "metadata and health are asked for with GET");
   }
   if (exchange.oip.model.empty()) return;
-  exchange.workflow = shared_.models.Find(exchange.oip.model);
-  if (exchange.workflow == nullptr || (!exchange.oip.version.empty() && exchange.oip.version != "1")) {
-    const std::string_view nearest = exchange.workflow == nullptr ? shared_.models.Nearest(exchange.oip.model) : std::string_view();
-    base::TextBuilder message;
-    message << (exchange.workflow == nullptr ? "no model is called `" : "a workflow has version 1 only: `");
-    message.Quote(exchange.oip.model) << "`";
+  if (!FindModel(exchange) || !infer) return;
+  if (head.Find("inference-header-content-length").data() != nullptr)
+    return exchange.Refuse(501, protocol::kNotImplemented, "raw tensors over REST are not built yet; send `data` as JSON");
+  AdmitTo(exchange);
+}
+
+// The workflow that the path names, else a refusal. Afterwards the model's name is one that outlives the request.
+bool WorkflowSite::FindModel(Exchange& exchange) noexcept {
+  std::string_view name;
+  std::vector<char> storage;
+  const bool decoded = http1::PercentDecode(exchange.oip.model, false, &name, &storage);
+  const oip::Names::Entry* const model = decoded ? shared_.models.Find(name) : nullptr;
+  base::TextBuilder message;
+  if (model == nullptr) {
+    const std::string_view nearest = shared_.models.Nearest(name);
+    message << "no model is called `";
+    message.Quote(decoded ? name : exchange.oip.model) << "`";
     if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-    exchange.workflow = nullptr;
-    return exchange.Refuse(404, protocol::kNoService, message.str());
+  } else if (!exchange.oip.version.empty() && exchange.oip.version != "1") {
+    message << "model `" << model->first << "` has version 1 only, found `";
+    message.Quote(exchange.oip.version) << "`";
+  } else {
+    exchange.oip.model = model->first;
+    exchange.workflow = model->second;
+    return true;
   }
-  if (infer) AdmitTo(exchange);
+  exchange.Refuse(404, protocol::kNoService, message.str());
+  return false;
 }
 
 void WorkflowSite::OnWorkflowHead(Exchange& exchange) noexcept {
@@ -109,7 +126,6 @@ void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
   exchange.max_body_bytes = own == 0 ? shared_.default_body_bytes : own;
   if (Admit(exchange)) return;
   exchange.retry_after_seconds = 1;
-  if (exchange.protocol == Protocol::kOip) exchange.refusal_status = 503;
 }
 
 // In flight by service and bytes of bodies, over all loops: each loop writes its own numbers, so the limits may be passed by as many
@@ -205,16 +221,17 @@ void WorkflowSite::StartInfer(Exchange& exchange, wf_bytes body) noexcept {
   scratch_.main.failure = nullptr;
   const wf_code read = infer.Read(scratch_.ctx(), shared_.plan, *exchange.workflow, body);
   bus::Bus* const bus = Create(exchange, read == 0 ? infer.samples() : 1, read == 0 ? infer.timeout_ns() : 0, exchange.log_id);
-  if (bus != nullptr && read != 0) {
-    const bus::Failure& failure = scratch_.main.TakeFailure(read);
-    bus->main.Fail(failure.code, 0, failure.message);
-    engine_->Reject(*bus, WF_FAILED);
-  } else if (bus != nullptr) {
+  if (bus != nullptr) {
     wf_code code = infer.KeepTexts(*bus);
+    if (exchange.log_id.empty()) exchange.log_id = bus->log_id_ = infer.id();
     exchange.metadata.insert(exchange.metadata.begin(), infer.parameters().begin(), infer.parameters().end());
     bus->metadata = exchange.metadata;
-    if (exchange.log_id.empty()) bus->log_id_ = infer.id();
-    if (code == 0) code = infer.Fill(*bus);
+    if (read != 0) {
+      const bus::Failure& failure = scratch_.main.TakeFailure(read);
+      code = bus->main.Fail(failure.code, 0, failure.message).code;
+    } else if (code == 0) {
+      code = infer.Fill(*bus);
+    }
     if (code != 0)
       engine_->Reject(*bus, code);
     else
@@ -225,17 +242,15 @@ void WorkflowSite::StartInfer(Exchange& exchange, wf_bytes body) noexcept {
 
 void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
   body_.Clear();
-  constexpr std::string_view kMessage = "no memory for the request";
-  if (exchange.protocol == Protocol::kOip)
-    oip::WriteError(bus::kMemoryCap, kMessage, &body_);
-  else
-    plain::WriteError({bus::kMemoryCap, "MemoryCap", kMessage, {}, 0, exchange.log_id}, &body_);
-  exchange.session->Reply(exchange, exchange.protocol == Protocol::kOip ? 503 : 429, plain::kJson, {}, body_);
+  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, bus::kMemoryCap);
+  const protocol::ErrorText error{bus::kMemoryCap, info.name, "no memory for the request", {}, 0, exchange.log_id};
+  const bool oip = exchange.protocol == Protocol::kOip;
+  (oip ? oip::WriteError : plain::WriteError)(error, &body_);
+  exchange.session->Reply(exchange, oip ? oip::OipStatus(info.status) : base::HttpStatus(info.status), plain::kJson, {}, body_);
 }
 
 void WorkflowSite::AnswerOip(Exchange& exchange) noexcept {
   const bool ready = ProbeStatus(shared_, "/readyz") == 200;
-  const auto put = [this](std::string_view text) { body_.Put(text.data(), text.size()); };
   int status = 200;
   body_.Clear();
   switch (exchange.oip.call) {
@@ -243,10 +258,10 @@ void WorkflowSite::AnswerOip(Exchange& exchange) noexcept {
       oip::WriteServerMetadata(&body_);
       break;
     case oip::Call::kServerLive:
-      put("{\"live\":true}");
+      oip::WriteHealth("live", true, &body_);
       break;
     case oip::Call::kServerReady:
-      put(ready ? "{\"ready\":true}" : "{\"ready\":false}");
+      oip::WriteHealth("ready", ready, &body_);
       status = ready ? 200 : 503;
       break;
     case oip::Call::kModelMetadata:

@@ -74,6 +74,7 @@ class WorkflowSite final : public Site {
   bool Admit(Exchange& exchange) noexcept;
   void AnswerProbe(Exchange& exchange) noexcept;
   void OnOipHead(Exchange& exchange) noexcept;
+  bool FindModel(Exchange& exchange) noexcept;
   void AnswerOip(Exchange& exchange) noexcept;
   bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns, std::string_view log_id) noexcept;
   void StartPlain(Exchange& exchange, wf_bytes body) noexcept;

@@ -58,28 +58,6 @@ bool PutEscaped(wf_sink* out, const uint8_t* at, const uint8_t* end) {
   return fits;
 }
 
-bool PutBase64(wf_sink* out, const uint8_t* bytes, uint64_t count) {
-  constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  constexpr uint64_t kPerTurn = 3000;  // 4,000 characters, under wf_sink::kMaxReserve
-  while (count != 0) {
-    const uint64_t turn = std::min(count, kPerTurn);
-    uint8_t* at = out->Reserve(turn / 3 * 4 + 4);
-    if (at == nullptr) return false;
-    for (uint64_t i = 0; i < turn; i += 3) {
-      const uint64_t left = std::min<uint64_t>(turn - i, 3);
-      const uint32_t word = static_cast<uint32_t>(bytes[i] << 16 | (left > 1 ? bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0));
-      *at++ = static_cast<uint8_t>(kAlphabet[word >> 18]);
-      *at++ = static_cast<uint8_t>(kAlphabet[word >> 12 & 63]);
-      *at++ = static_cast<uint8_t>(left > 1 ? kAlphabet[word >> 6 & 63] : '=');
-      *at++ = static_cast<uint8_t>(left > 2 ? kAlphabet[word & 63] : '=');
-    }
-    out->Commit(at);
-    bytes += turn;
-    count -= turn;
-  }
-  return true;
-}
-
 struct TensorWriter {
   wf_ctx* ctx;
   wf_sink* out;
@@ -173,6 +151,28 @@ void WalkFormat(std::string_view format, const wf_type* const* types, const void
 }
 
 }  // namespace
+
+bool PutBase64(wf_sink* out, const uint8_t* bytes, uint64_t count) {
+  constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr uint64_t kPerTurn = 3000;  // 4,000 characters, under wf_sink::kMaxReserve
+  while (count != 0) {
+    const uint64_t turn = std::min(count, kPerTurn);
+    uint8_t* at = out->Reserve(turn / 3 * 4 + 4);
+    if (at == nullptr) return false;
+    for (uint64_t i = 0; i < turn; i += 3) {
+      const uint64_t left = std::min<uint64_t>(turn - i, 3);
+      const uint32_t word = static_cast<uint32_t>(bytes[i] << 16 | (left > 1 ? bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0));
+      *at++ = static_cast<uint8_t>(kAlphabet[word >> 18]);
+      *at++ = static_cast<uint8_t>(kAlphabet[word >> 12 & 63]);
+      *at++ = static_cast<uint8_t>(left > 1 ? kAlphabet[word >> 6 & 63] : '=');
+      *at++ = static_cast<uint8_t>(left > 2 ? kAlphabet[word & 63] : '=');
+    }
+    out->Commit(at);
+    bytes += turn;
+    count -= turn;
+  }
+  return true;
+}
 
 bool PutString(wf_sink* out, std::string_view text) {
   if (!Put(out, "\"")) return false;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/oip/metadata.h"
@@ -49,7 +52,7 @@ struct OutputWriter {
       std::copy(tensor.dim, tensor.dim + tensor.rank, dim);
       return tensor.rank;
     }
-    if (shape.form != Form::kStrings && shape.form != Form::kByteses) return 0;
+    if (shape.form != Form::kScalars && shape.form != Form::kStrings && shape.form != Form::kByteses) return 0;
     dim[0] = static_cast<int64_t>(Load<wf_list>(ValueOf(sample)).len);
     return 1;
   }
@@ -82,59 +85,63 @@ struct OutputWriter {
     first = false;
   }
 
+  wf_code PutElement(uint32_t dtype, const void* element) {
+    Separate();
+    return wf_json_put_scalar(bus.ctx(), out, dtype, element);
+  }
+
+  // Recursion is on the rank.
   wf_code PutElements(const wf_tensor& tensor, uint32_t axis, const std::byte* data) {
-    const int64_t step = axis == tensor.rank ? 0 : tensor.stride[axis] * static_cast<int64_t>(json::DtypeBytes(tensor.dtype));
-    if (axis == tensor.rank) {
-      Separate();
-      return wf_json_put_scalar(bus.ctx(), out, tensor.dtype, data);
-    }
+    if (axis == tensor.rank) return PutElement(tensor.dtype, data);
+    const int64_t step = tensor.stride[axis] * static_cast<int64_t>(json::DtypeBytes(tensor.dtype));
     for (int64_t i = 0; i < tensor.dim[axis]; ++i) {
       if (const wf_code code = PutElements(tensor, axis + 1, data + i * step); code != 0) return code;
     }
     return 0;
   }
 
-  // {"b64":".."} without what stands around the text.
-  wf_code PutBase64(const wf_bytes& bytes) {
-    constexpr size_t kBefore = 7, kAfter = 1;
-    wf_sink text;
-    Separate();
-    if (const wf_code code = wf_json_put_bytes(bus.ctx(), &text, &bytes); code != 0) return code;
-    size_t left = text.size() - kBefore - kAfter;
-    text.Consume(kBefore);
-    for (const base::SinkPiece& piece : text.Pieces()) {
-      const size_t count = std::min(left, piece.bytes);
-      out->Put(piece.data, count);
-      left -= count;
-    }
-    return 0;
-  }
-
+  // The JSON of a value, as the text of a JSON string.
   wf_code PutJson(const std::byte* value) {
     wf_sink text;
     Separate();
     if (const wf_code code = wf_json_put_value(bus.ctx(), &text, bus.plan().types, port.type, value); code != 0) return code;
-    std::string joined;
-    for (const base::SinkPiece& piece : text.Pieces()) joined.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
-    json::PutString(out, joined);
+    const std::span<const base::SinkPiece> pieces = text.Pieces();
+    if (pieces.size() == 1) {
+      json::PutString(out, {reinterpret_cast<const char*>(pieces[0].data), pieces[0].bytes});
+      return 0;
+    }
+    auto* joined = static_cast<char*>(wf_alloc(bus.ctx(), text.size() + 1, 1));
+    if (joined == nullptr) return WF_FAILED;
+    char* at = joined;
+    for (const base::SinkPiece& piece : pieces) at = std::copy(piece.data, piece.data + piece.bytes, at);
+    json::PutString(out, {joined, static_cast<size_t>(at - joined)});
     return 0;
   }
 
   wf_code PutBytes(const wf_bytes& bytes) {
-    if (shape.form == Form::kBytes || shape.form == Form::kByteses) return PutBase64(bytes);
     Separate();
-    return wf_json_put_string(bus.ctx(), out, &bytes);
+    if (shape.form == Form::kString || shape.form == Form::kStrings) return wf_json_put_string(bus.ctx(), out, &bytes);
+    Put(out, "\"");
+    json::PutBase64(out, bytes.ptr, bytes.len);
+    Put(out, "\"");
+    return 0;
   }
 
   wf_code PutSample(const std::byte* value) {
     switch (shape.form) {
       case Form::kTensor: {
-        if (shape.type->kind == WF_T_TENSOR) {
-          const auto tensor = Load<wf_tensor>(value);
-          return PutElements(tensor, 0, static_cast<const std::byte*>(tensor.data));
+        if (shape.type->kind != WF_T_TENSOR) return PutElement(shape.dtype, value);
+        const auto tensor = Load<wf_tensor>(value);
+        if (std::find(tensor.dim, tensor.dim + tensor.rank, 0) != tensor.dim + tensor.rank) return 0;
+        return PutElements(tensor, 0, static_cast<const std::byte*>(tensor.data));
+      }
+      case Form::kScalars: {
+        const auto list = Load<wf_list>(value);
+        const size_t step = json::DtypeBytes(shape.dtype);
+        for (uint64_t i = 0; i < list.len; ++i) {
+          if (const wf_code code = PutElement(shape.dtype, static_cast<const std::byte*>(list.ptr) + i * step); code != 0) return code;
         }
-        Separate();
-        return wf_json_put_scalar(bus.ctx(), out, shape.dtype, value);
+        return 0;
       }
       case Form::kString:
       case Form::kBytes:
@@ -156,80 +163,56 @@ struct OutputWriter {
   wf_code Run() {
     if (const wf_code code = PutHead(); code != 0) return code;
     for (uint32_t s = 0; s < bus.samples(); ++s) {
-      if (const wf_code code = PutSample(ValueOf(s)); code != 0) return code;
+      const wf_code code = PutSample(ValueOf(s));
+      if (code == 0) continue;
+      const bus::Failure& failure = bus.main.TakeFailure(code);
+      base::TextBuilder message;
+      message << "output `" << json::View(port.name) << "`";
+      if (request.stacked()) message << " of sample " << s;
+      message << ": " << failure.message;
+      return json::Record(bus.ctx(), failure.code, message);
     }
     Put(out, "]}");
     return 0;
   }
 };
 
-// An optional result may be absent, which no numeric tensor can say: it travels as JSON.
-Shape AnswerShape(const wf_plan& plan, const wf_port& port) {
-  Shape shape = ShapeOf(plan, port);
-  if (!shape.optional) return shape;
-  shape.form = Form::kJson;
-  shape.datatype = "BYTES";
-  shape.rank = 0;
-  return shape;
-}
-
+// Of one key the highest task counts, of one task the newest.   Cost: O(annotations x keys).
 void PutAnnotations(const bus::Bus& bus, wf_sink* out) {
-  bool any = false;
+  std::vector<const bus::Annotation*> standing;
   for (const bus::Annotation* at = bus.annotations(); at != nullptr; at = at->next) {
-    bool stands = true;
-    for (const bus::Annotation* other = bus.annotations(); other != nullptr; other = other->next) {
-      stands = stands && (other == at || other->key != at->key || other->task < at->task || (other->task == at->task && at < other));
-    }
-    if (!stands) continue;
-    Put(out, any ? "," : ",\"parameters\":{");
+    const auto same = std::find_if(standing.begin(), standing.end(), [at](const bus::Annotation* other) { return other->key == at->key; });
+    if (same == standing.end())
+      standing.push_back(at);
+    else if (at->task > (*same)->task)
+      *same = at;
+  }
+  if (standing.empty()) return;
+  for (const bus::Annotation* at : standing) {
+    Put(out, at == standing.front() ? ",\"parameters\":{" : ",");
     json::PutString(out, at->key);
     Put(out, ":");
     json::PutString(out, at->value);
-    any = true;
   }
-  if (any) Put(out, "}");
+  Put(out, "}");
 }
 
-Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
+// Failures of tasks say which sample they are of; those of the whole call (its inputs, its deadline) do not.
+Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, const InferRequest& request, wf_sink* body) {
   const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
-  std::string message(failure.message.empty() ? info.name : failure.message);
-  if (bus.samples() > 1) message = "sample " + std::to_string(failure.sample) + ": " + message;
-  if (const std::string path = bus::PathOf(bus.plan(), failure); !path.empty()) message += " (" + path + ")";
-  WriteError(failure.code, message, body);
+  const std::string_view text = failure.message.empty() ? info.name : failure.message;
+  const std::string path = bus::PathOf(bus.plan(), failure);
+  base::TextBuilder message;
+  const bool of_sample = request.stacked() && failure.task != WF_NONE;
+  if (of_sample) message << "sample " << failure.sample << ": " << text;
+  WriteError({failure.code, info.name, of_sample ? message.view() : text, path, bus.data_id(), bus.log_id()}, body);
   return {failure.code, OipStatus(info.status)};
 }
 
 }  // namespace
 
-int OipStatus(base::StatusCode code) {
-  switch (code) {
-    case base::kOk:
-      return 200;
-    case base::kNotFound:
-      return 404;
-    case base::kDeadlineExceeded:
-    case base::kResourceExhausted:
-    case base::kUnavailable:
-      return 503;
-    case base::kUnimplemented:
-      return 501;
-    case base::kInternal:
-    case base::kUnknown:
-      return 500;
-    case base::kPermissionDenied:
-      return 403;
-    case base::kCancelled:
-    case base::kInvalidArgument:
-    case base::kAlreadyExists:
-    case base::kFailedPrecondition:
-    case base::kOutOfRange:
-      return 400;
-  }
-  return 500;
-}
-
 Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, wf_sink* body) {
-  if (bus.failure() != nullptr) return WriteFailure(bus, *bus.failure(), body);
+  if (bus.failure() != nullptr) return WriteFailure(bus, *bus.failure(), request, body);
   const wf_workflow& workflow = bus.workflow();
   Put(body, "{\"model_name\":");
   json::PutString(body, model);
@@ -245,15 +228,15 @@ Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view 
     if (!request.wants(i)) continue;
     if (!first) Put(body, ",");
     first = false;
-    const wf_code code = OutputWriter{bus, request, workflow.out[i], AnswerShape(bus.plan(), workflow.out[i]), body}.Run();
+    const wf_code code = OutputWriter{bus, request, workflow.out[i], ResultShapeOf(bus.plan(), workflow.out[i]), body}.Run();
     if (code == 0) continue;
     body->Clear();
-    return WriteFailure(bus, bus.main.TakeFailure(code), body);
+    return WriteFailure(bus, bus.main.TakeFailure(code), request, body);
   }
   Put(body, "]}");
   if (!body->failed()) return {};
   body->Clear();
-  return WriteFailure(bus, bus::kOutOfMemory, body);
+  return WriteFailure(bus, bus::kOutOfMemory, request, body);
 }
 
 }  // namespace wf::oip

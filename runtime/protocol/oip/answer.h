@@ -12,9 +12,7 @@ struct Answer {
   int status = 200;
 };
 
-// The results of every sample, stacked, or the failure.
+// The results of every sample, stacked, or the failure. `body` holds copies: it does not refer to the bus.
 Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, wf_sink* body);
-
-int OipStatus(base::StatusCode code);  // of this dialect: deadlines and refusals are 503
 
 }  // namespace wf::oip

@@ -14,30 +14,36 @@ std::byte* PlaceOf(const bus::Bus& bus, uint32_t sample, const wf_port& port) {
   return static_cast<std::byte*>(bus.frame(sample)) + bus.plan().slots[port.slot].offset;
 }
 
+bool Keep(bus::Bus& bus, std::string_view* text) {
+  auto* copy = static_cast<char*>(wf_alloc(bus.ctx(), text->size() + 1, 1));
+  if (copy == nullptr) return false;
+  std::copy(text->begin(), text->end(), copy);
+  *text = {copy, text->size()};
+  return true;
+}
+
 }  // namespace
 
 wf_code InferRequest::KeepTexts(bus::Bus& bus) {
-  const auto keep = [&bus](std::string_view* text) {
-    auto* copy = static_cast<char*>(wf_alloc(bus.ctx(), text->size() + 1, 1));
-    if (copy == nullptr) return false;
-    std::copy(text->begin(), text->end(), copy);
-    *text = {copy, text->size()};
-    return true;
-  };
-  bool kept = keep(&id_);
-  for (bus::Metadata& parameter : parameters_) kept = kept && keep(&parameter.key) && keep(&parameter.value);
-  return kept ? 0 : WF_FAILED;
+  bool kept = Keep(bus, &id_);
+  for (bus::Metadata& parameter : parameters_) kept = kept && Keep(bus, &parameter.key) && Keep(bus, &parameter.value);
+  if (kept) return 0;
+  id_ = {};
+  parameters_.clear();
+  return WF_FAILED;
 }
 
 wf_code InferRequest::Fill(bus::Bus& bus) {
   for (uint32_t i = 0; i < workflow_->n_in; ++i) {
-    const wf_code code = inputs_[i].given ? FillPort(bus, i) : StoreMissing(bus, i);
-    if (code != 0) return code;
+    if (!inputs_[i].given)
+      StoreMissing(bus, i);
+    else if (FillPort(bus, i) != 0)
+      return WF_FAILED;
   }
   return 0;
 }
 
-wf_code InferRequest::StoreMissing(bus::Bus& bus, uint32_t port) {
+void InferRequest::StoreMissing(bus::Bus& bus, uint32_t port) {
   const wf_port& row = workflow_->in[port];
   const size_t size = plan_->types[row.type].size;
   for (uint32_t s = 0; s < samples_; ++s) {
@@ -46,7 +52,6 @@ wf_code InferRequest::StoreMissing(bus::Bus& bus, uint32_t port) {
     else
       std::memset(PlaceOf(bus, s, row), 0, size);
   }
-  return 0;
 }
 
 wf_code InferRequest::FillPort(bus::Bus& bus, uint32_t port) {
@@ -58,40 +63,49 @@ wf_code InferRequest::FillPort(bus::Bus& bus, uint32_t port) {
   in.end = inputs_[port].data_end;
   in.depth = 1;  // so that messages begin with the input's name
   in.path[0] = row.name;
-  const wf_code code = shape.form == Form::kTensor ? FillTensors(bus, port, shape, &in) : FillBytes(bus, port, shape, &in);
+  const bool numbers = shape.form == Form::kTensor || shape.form == Form::kScalars;
+  const wf_code code = numbers ? FillNumbers(bus, port, shape, &in) : FillBytes(bus, port, shape, &in);
   if (code != 0 || !shape.optional) return code;
   for (uint32_t s = 0; s < samples_; ++s) PlaceOf(bus, s, row)[plan_->types[row.type].has_offset] = std::byte{1};
   return 0;
 }
 
-// All samples at once, then each into its own aligned block.
-wf_code InferRequest::FillTensors(bus::Bus& bus, uint32_t port, const Shape& shape, wf_json* in) {
+// All samples at once; then each tensor has its own aligned block, lists and scalars are views and copies of the whole.
+wf_code InferRequest::FillNumbers(bus::Bus& bus, uint32_t port, const Shape& shape, wf_json* in) {
   const Input& input = inputs_[port];
   const wf_port& row = workflow_->in[port];
-  const uint64_t element = json::DtypeBytes(shape.dtype), bytes = input.per_sample * element;
-  auto* all = static_cast<std::byte*>(wf_alloc(bus.ctx(), Padded(bytes * samples_), kAlign));
+  const uint64_t bytes = input.per_sample * json::DtypeBytes(shape.dtype);
+  auto* all = static_cast<std::byte*>(wf_alloc(bus.ctx(), std::max(Padded(bytes * samples_), kAlign), kAlign));
   if (all == nullptr || json::ReadFlat(in, shape.dtype, input.per_sample * samples_, all) != 0) return WF_FAILED;
+  if (shape.type->kind == WF_T_SCALAR) {
+    for (uint32_t s = 0; s < samples_; ++s) std::memcpy(PlaceOf(bus, s, row), all + s * bytes, bytes);
+    return 0;
+  }
+  if (shape.form == Form::kScalars) {
+    for (uint32_t s = 0; s < samples_; ++s) {
+      const wf_list list = {all + s * bytes, input.per_sample};
+      std::memcpy(PlaceOf(bus, s, row), &list, sizeof list);
+    }
+    return 0;
+  }
+  const uint64_t step = samples_ == 1 ? bytes : Padded(bytes);
   std::byte* blocks = all;
-  if (samples_ > 1 && Padded(bytes) != bytes && shape.type->kind == WF_T_TENSOR) {
-    blocks = static_cast<std::byte*>(wf_alloc(bus.ctx(), Padded(bytes) * samples_, kAlign));
+  if (step != bytes) {
+    blocks = static_cast<std::byte*>(wf_alloc(bus.ctx(), step * samples_, kAlign));
     if (blocks == nullptr) return WF_FAILED;
-    for (uint32_t s = 0; s < samples_; ++s) std::memcpy(blocks + s * Padded(bytes), all + s * bytes, bytes);
+    for (uint32_t s = 0; s < samples_; ++s) std::memcpy(blocks + s * step, all + s * bytes, bytes);
+  }
+  wf_tensor tensor = {};
+  tensor.dtype = shape.dtype;
+  tensor.rank = shape.rank;
+  int64_t stride = 1;
+  for (uint32_t axis = shape.rank; axis-- > 0;) {
+    tensor.dim[axis] = input.extent[input.axes - shape.rank + axis];
+    tensor.stride[axis] = stride;
+    stride *= std::max<int64_t>(tensor.dim[axis], 1);
   }
   for (uint32_t s = 0; s < samples_; ++s) {
-    if (shape.type->kind == WF_T_SCALAR) {
-      std::memcpy(PlaceOf(bus, s, row), all + s * bytes, bytes);
-      continue;
-    }
-    wf_tensor tensor = {};
-    tensor.data = blocks + s * (blocks == all ? bytes : Padded(bytes));
-    tensor.dtype = shape.dtype;
-    tensor.rank = shape.rank;
-    int64_t stride = 1;
-    for (uint32_t axis = shape.rank; axis-- > 0;) {
-      tensor.dim[axis] = input.shape[input.shape.size() - shape.rank + axis];
-      tensor.stride[axis] = stride;
-      stride *= std::max<int64_t>(tensor.dim[axis], 1);
-    }
+    tensor.data = blocks + s * step;
     std::memcpy(PlaceOf(bus, s, row), &tensor, sizeof tensor);
   }
   return 0;
@@ -102,25 +116,35 @@ wf_code InferRequest::FillBytes(bus::Bus& bus, uint32_t port, const Shape& shape
   const uint64_t count = input.per_sample * samples_;
   auto* elements = static_cast<wf_bytes*>(wf_alloc(bus.ctx(), std::max<uint64_t>(count, 1) * sizeof(wf_bytes), alignof(wf_bytes)));
   if (elements == nullptr || json::ReadFlatStrings(in, count, elements) != 0) return WF_FAILED;
-  const bool decode = input.base64 && (shape.form == Form::kBytes || shape.form == Form::kByteses);
-  for (uint64_t i = 0; decode && i < count; ++i) {
-    auto* decoded = static_cast<uint8_t*>(wf_alloc(bus.ctx(), elements[i].len / 4 * 3 + 64, kAlign));
-    if (decoded == nullptr) return WF_FAILED;
-    const int64_t size = json::DecodeBase64(json::View(elements[i]), decoded);
-    if (size < 0) return json::Refuse(in, "not base64 (RFC 4648 with padding)");
-    elements[i] = {decoded, static_cast<uint64_t>(size)};
-  }
+  const bool bytes = shape.form == Form::kBytes || shape.form == Form::kByteses;
+  if (bytes && input.base64 && DecodeBase64(bus, in, input.per_sample, count, elements) != 0) return WF_FAILED;
   for (uint32_t s = 0; s < samples_; ++s) {
-    if (StoreBytes(bus, port, shape, s, elements + s * input.per_sample, input.per_sample) != 0) return WF_FAILED;
+    if (StoreBytes(bus, port, shape, s, elements + s * input.per_sample) != 0) return WF_FAILED;
   }
   return 0;
 }
 
-wf_code InferRequest::StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shape, uint32_t sample, const wf_bytes* elements,
-                                 uint64_t count) {
+wf_code InferRequest::DecodeBase64(bus::Bus& bus, wf_json* in, uint64_t per_sample, uint64_t count, wf_bytes* elements) {
+  for (uint64_t i = 0; i < count; ++i) {
+    auto* decoded = static_cast<uint8_t*>(wf_alloc(bus.ctx(), elements[i].len / 4 * 3 + 64, kAlign));
+    if (decoded == nullptr) return WF_FAILED;
+    const int64_t size = json::DecodeBase64(json::View(elements[i]), decoded);
+    if (size < 0) {
+      base::TextBuilder message;
+      message << "element " << i << " of input `" << json::View(in->path[0]) << "`";
+      if (samples_ > 1) message << " (sample " << i / per_sample << ")";
+      message << " is no base64 text with padding";
+      return json::Record(bus.ctx(), json::kInputParams, message);
+    }
+    elements[i] = {decoded, static_cast<uint64_t>(size)};
+  }
+  return 0;
+}
+
+wf_code InferRequest::StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shape, uint32_t sample, const wf_bytes* elements) {
   std::byte* place = PlaceOf(bus, sample, workflow_->in[port]);
   if (shape.form == Form::kStrings || shape.form == Form::kByteses) {
-    const wf_list list = {const_cast<wf_bytes*>(elements), count};
+    const wf_list list = {const_cast<wf_bytes*>(elements), inputs_[port].per_sample};
     std::memcpy(place, &list, sizeof list);
     return 0;
   }
@@ -131,12 +155,13 @@ wf_code InferRequest::StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shap
   // The text of a value: with the bytes behind it that readers may touch.
   auto* text = static_cast<uint8_t*>(wf_alloc(bus.ctx(), elements->len + 64, kAlign));
   if (text == nullptr) return WF_FAILED;
-  std::memcpy(text, elements->ptr, elements->len);
+  if (elements->len != 0) std::memcpy(text, elements->ptr, elements->len);
   std::memset(text + elements->len, 0, 64);
   wf_json in;
   if (wf_json_open(&in, bus.ctx(), {text, elements->len}) != 0) return WF_FAILED;
-  in.depth = 1;
+  in.depth = stacked_ ? 2 : 1;  // messages begin with the input's name, and the sample
   in.path[0] = workflow_->in[port].name;
+  in.path[1] = {nullptr, sample + uint64_t{1}};
   if (wf_json_value(&in, plan_->types, shape.type_index, place) != 0) return WF_FAILED;
   return wf_json_close(&in);
 }

@@ -8,9 +8,11 @@ namespace {
 
 void Put(wf_sink* out, std::string_view text) { out->Put(text.data(), text.size()); }
 
-void PutPorts(const wf_plan& plan, const wf_port* ports, uint32_t count, wf_sink* out) {
+using ReadShape = Shape (*)(const wf_plan&, const wf_port&);
+
+void PutPorts(const wf_plan& plan, const wf_port* ports, uint32_t count, ReadShape shape_of, wf_sink* out) {
   for (uint32_t i = 0; i < count; ++i) {
-    const Shape shape = ShapeOf(plan, ports[i]);
+    const Shape shape = shape_of(plan, ports[i]);
     Put(out, i == 0 ? "{\"name\":" : ",{\"name\":");
     json::PutString(out, json::View(ports[i].name));
     Put(out, ",\"datatype\":\"");
@@ -33,9 +35,9 @@ void WriteModelMetadata(const wf_plan& plan, const wf_workflow& workflow, std::s
   Put(out, "{\"name\":");
   json::PutString(out, name);
   Put(out, ",\"versions\":[\"1\"],\"platform\":\"wf\",\"inputs\":[");
-  PutPorts(plan, workflow.in, workflow.n_in, out);
+  PutPorts(plan, workflow.in, workflow.n_in, ShapeOf, out);
   Put(out, "],\"outputs\":[");
-  PutPorts(plan, workflow.out, workflow.n_out, out);
+  PutPorts(plan, workflow.out, workflow.n_out, ResultShapeOf, out);
   Put(out, "]}");
 }
 
@@ -45,12 +47,53 @@ void WriteModelReady(std::string_view name, bool ready, wf_sink* out) {
   Put(out, ready ? ",\"ready\":true}" : ",\"ready\":false}");
 }
 
-void WriteError(int32_t code, std::string_view message, wf_sink* out) {
+void WriteHealth(std::string_view what, bool good, wf_sink* out) {
+  Put(out, "{");
+  json::PutString(out, what);
+  Put(out, good ? ":true}" : ":false}");
+}
+
+void WriteError(const protocol::ErrorText& error, wf_sink* out) {
   Put(out, "{\"error\":");
-  json::PutString(out, message);
-  base::TextBuilder rest;
-  rest << ",\"code\":" << static_cast<int64_t>(code) << "}\n";
-  Put(out, rest.view());
+  json::PutString(out, error.message.empty() ? error.name : error.message);
+  base::TextBuilder code;
+  code << ",\"code\":" << static_cast<int64_t>(error.code) << ",\"name\":";
+  Put(out, code.view());
+  json::PutString(out, error.name);
+  Put(out, ",\"path\":");
+  json::PutString(out, error.path);
+  base::TextBuilder ids;
+  ids << ",\"data_id\":" << error.data_id << ",\"log_id\":";
+  Put(out, ids.view());
+  json::PutString(out, error.log_id);
+  Put(out, "}\n");
+}
+
+int OipStatus(base::StatusCode code) {
+  switch (code) {
+    case base::kOk:
+      return 200;
+    case base::kCancelled:
+    case base::kInvalidArgument:
+    case base::kAlreadyExists:
+    case base::kFailedPrecondition:
+    case base::kOutOfRange:
+      return 400;
+    case base::kPermissionDenied:
+      return 403;
+    case base::kNotFound:
+      return 404;
+    case base::kInternal:
+    case base::kUnknown:
+      return 500;
+    case base::kUnimplemented:
+      return 501;
+    case base::kDeadlineExceeded:
+    case base::kResourceExhausted:
+    case base::kUnavailable:
+      return 503;
+  }
+  return 500;
 }
 
 }  // namespace wf::oip

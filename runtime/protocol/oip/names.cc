@@ -46,30 +46,28 @@ Route ParsePath(std::string_view path) {
 }
 
 Names::Names(const wf_plan& plan) {
-  std::unordered_map<std::string, int> services_with;  // a workflow of this name
-  for (uint32_t i = 0; i < plan.n_workflows; ++i) ++services_with[View(plan.workflows[i].name)];
-  const auto add = [this](std::string name, const wf_workflow& workflow) { by_name_.emplace(std::move(name), &workflow); };
+  std::map<std::string, int> owners;  // workflows of a name
   for (uint32_t i = 0; i < plan.n_workflows; ++i) {
     const wf_workflow& workflow = plan.workflows[i];
-    add(View(workflow.service) + "." + View(workflow.name), workflow);
-    if (workflow.is_default != 0) add(View(workflow.service), workflow);
+    by_name_.emplace(View(workflow.service) + "." + View(workflow.name), &workflow);
+    if (workflow.is_default != 0) by_name_.emplace(View(workflow.service), &workflow);
+    ++owners[View(workflow.name)];
   }
   // A service's own name comes before a workflow that happens to be called the same.
   for (uint32_t i = 0; i < plan.n_workflows; ++i) {
-    if (services_with[View(plan.workflows[i].name)] == 1) add(View(plan.workflows[i].name), plan.workflows[i]);
+    const wf_workflow& workflow = plan.workflows[i];
+    if (owners[View(workflow.name)] == 1) by_name_.emplace(View(workflow.name), &workflow);
   }
-  for (const auto& [name, workflow] : by_name_) views_.emplace(name, workflow);
 }
 
-const wf_workflow* Names::Find(std::string_view model) const {
-  const auto found = views_.find(model);
-  return found == views_.end() ? nullptr : found->second;
+const Names::Entry* Names::Find(std::string_view model) const {
+  const auto found = by_name_.find(model);
+  return found == by_name_.end() ? nullptr : &*found;
 }
 
 std::string_view Names::Nearest(std::string_view model) const {
   std::vector<std::string_view> candidates;
-  for (const auto& [name, workflow] : views_) candidates.push_back(name);
-  std::sort(candidates.begin(), candidates.end());
+  for (const auto& [name, workflow] : by_name_) candidates.push_back(name);
   return base::Nearest(model, candidates);
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include "runtime/abi/plan.h"
 
@@ -21,16 +23,16 @@ Route ParsePath(std::string_view path);
 inline bool IsPath(std::string_view path) { return path == "/v2" || path.starts_with("/v2/"); }
 
 // Model names: `Service` (its default workflow), `Service.workflow`, and `workflow` where only one service has it.
-// Thread: immutable.   Borrows: plan.
+// Thread: immutable.   Borrows: plan.   Cost: Find O(log names).
 class Names {
  public:
+  using Entry = std::pair<const std::string, const wf_workflow*>;
   explicit Names(const wf_plan& plan);
-  const wf_workflow* Find(std::string_view model) const;
+  const Entry* Find(std::string_view model) const;  // null: none
   std::string_view Nearest(std::string_view model) const;
 
  private:
-  std::unordered_map<std::string, const wf_workflow*> by_name_;  // owns the names
-  std::unordered_map<std::string_view, const wf_workflow*> views_;
+  std::map<std::string, const wf_workflow*, std::less<>> by_name_;
 };
 
 }  // namespace wf::oip

@@ -8,6 +8,26 @@ std::string_view Datatype(uint8_t dtype) {
   return kNames[dtype < WF_DTYPE_COUNT ? dtype : 0];
 }
 
+namespace {
+
+// Lists of records, lists and optionals stay JSON.
+void UseList(const wf_type& element, Shape* shape) {
+  if (element.kind == WF_T_SCALAR) {
+    shape->form = Form::kScalars;
+    shape->dtype = element.dtype;
+    shape->datatype = Datatype(element.dtype);
+  } else if (element.kind == WF_T_STRING) {
+    shape->form = Form::kStrings;
+  } else if (element.kind == WF_T_BYTES) {
+    shape->form = Form::kByteses;
+  } else {
+    return;
+  }
+  shape->rank = 1;
+}
+
+}  // namespace
+
 Shape ShapeOf(const wf_plan& plan, const wf_port& port) {
   Shape shape;
   shape.type_index = port.type;
@@ -34,15 +54,22 @@ Shape ShapeOf(const wf_plan& plan, const wf_port& port) {
       shape.form = Form::kBytes;
       break;
     case WF_T_LIST:
-      if (plan.types[shape.type->element].kind == WF_T_STRING || plan.types[shape.type->element].kind == WF_T_BYTES) {
-        shape.form = plan.types[shape.type->element].kind == WF_T_STRING ? Form::kStrings : Form::kByteses;
-        shape.rank = 1;
-      }
+      UseList(plan.types[shape.type->element], &shape);
       break;
     default:
       break;
   }
   return shape;
+}
+
+Shape ResultShapeOf(const wf_plan& plan, const wf_port& result) {
+  const Shape shape = ShapeOf(plan, result);
+  if (!shape.optional) return shape;
+  Shape json;
+  json.datatype = "BYTES";
+  json.type = &plan.types[result.type];
+  json.type_index = result.type;
+  return json;
 }
 
 }  // namespace wf::oip

@@ -2,13 +2,68 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 
-#include "runtime/protocol/json/number.h"
+#include "runtime/protocol/codes.h"
 
 namespace wf::oip {
+namespace {
 
 using json::View;
+
+template <size_t kCount>
+uint32_t IndexOf(const std::string_view (&names)[kCount], wf_bytes name) {
+  return static_cast<uint32_t>(std::find(std::begin(names), std::end(names), View(name)) - std::begin(names));
+}
+
+// Members of one object, each at most once; others are passed over, since clients send those of other dialects.
+struct Members {
+  wf_json* in;
+  uint32_t seen = 0;
+
+  // The index of the next member in `names`, or one of these.
+  static constexpr int32_t kEnd = -1, kBroken = -2;
+  template <size_t kCount>
+  int32_t Next(const std::string_view (&names)[kCount]) {
+    while (true) {
+      wf_bytes name;
+      const int32_t more = wf_json_member(in, &name);
+      if (more != 1) return more == 0 ? kEnd : kBroken;
+      const uint32_t index = IndexOf(names, name);
+      if (index == kCount) {
+        if (json::SkipValue(in) != 0) return kBroken;
+        continue;
+      }
+      if ((seen >> index & 1) != 0) {
+        wf_json_duplicate(in, name);
+        return kBroken;
+      }
+      seen |= 1U << index;
+      return static_cast<int32_t>(index);
+    }
+  }
+  bool had(uint32_t index) const { return (seen >> index & 1) != 0; }
+};
+
+// The index of the port of this name, or -1.
+int32_t FindPort(const wf_port* ports, uint32_t count, wf_bytes name) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (View(ports[i].name) == View(name)) return static_cast<int32_t>(i);
+  }
+  return -1;
+}
+
+wf_code UnknownPort(wf_ctx* ctx, std::string_view kind, wf_bytes name, const wf_port* ports, uint32_t count) {
+  std::vector<std::string_view> names;
+  for (uint32_t i = 0; i < count; ++i) names.push_back(View(ports[i].name));
+  const std::string_view nearest = base::Nearest(View(name), names);
+  base::TextBuilder message;
+  message << "unknown " << kind << " `";
+  message.Quote(View(name)) << "`";
+  if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
+  return json::Record(ctx, json::kInputParams, message);
+}
+
+}  // namespace
 
 wf_code InferRequest::Read(wf_ctx* scratch, const wf_plan& plan, const wf_workflow& workflow, wf_bytes body) {
   plan_ = &plan;
@@ -22,70 +77,71 @@ wf_code InferRequest::Read(wf_ctx* scratch, const wf_plan& plan, const wf_workfl
   stacked_ = false;
   if (wf_json_open(&in_, scratch, body) != 0 || wf_json_object(&in_) != 0 || ReadMembers() != 0 || wf_json_close(&in_) != 0)
     return WF_FAILED;
-  return FindSamples();
+  return FindSamples() != 0 ? WF_FAILED : CheckResults();
 }
 
 wf_code InferRequest::ReadMembers() {
   constexpr std::string_view kNames[] = {"id", "parameters", "inputs", "outputs"};
-  uint32_t seen = 0;
-  int32_t more = 0;
-  wf_bytes name;
-  while ((more = wf_json_member(&in_, &name)) == 1) {
-    const auto index = static_cast<uint32_t>(std::find(std::begin(kNames), std::end(kNames), View(name)) - std::begin(kNames));
-    if (index == std::size(kNames)) {  // clients send members of other dialects: they mean nothing here
-      if (json::SkipValue(&in_) != 0) return WF_FAILED;
-      continue;
-    }
-    if ((seen >> index & 1) != 0) return wf_json_duplicate(&in_, name);
-    seen |= 1U << index;
-    wf_code code = 0;
-    wf_bytes id{};
-    switch (index) {
-      case 0:
-        code = wf_json_string(&in_, &id);
-        id_ = View(id);
-        break;
-      case 1:
-        code = ReadParameters();
-        break;
-      case 2:
-        code = ReadInputs();
-        break;
-      default:
-        code = ReadOutputs();
-        break;
-    }
-    if (code != 0) return code;
+  Members members{&in_};
+  int32_t index = 0;
+  while ((index = members.Next(kNames)) >= 0) {
+    if (ReadMember(static_cast<uint32_t>(index)) != 0) return WF_FAILED;
   }
-  if (more < 0) return WF_FAILED;
-  return (seen & 4) != 0 || workflow_->n_in == 0 ? 0 : wf_json_missing(&in_, json::Bytes("inputs"));
+  if (index == Members::kBroken) return WF_FAILED;
+  return members.had(2) || workflow_->n_in == 0 ? 0 : wf_json_missing(&in_, json::Bytes("inputs"));
 }
 
-// Values are kept as text: strings as they are, numbers and bools as written.
+wf_code InferRequest::ReadMember(uint32_t index) {
+  wf_bytes id{};
+  switch (index) {
+    case 0:
+      if (wf_json_string(&in_, &id) != 0) return WF_FAILED;
+      id_ = View(id);
+      return 0;
+    case 1:
+      return ReadParameters();
+    case 2:
+      return ReadInputs();
+    default:
+      return ReadOutputs();
+  }
+}
+
 wf_code InferRequest::ReadParameters() {
   if (wf_json_object(&in_) != 0) return WF_FAILED;
   int32_t more = 0;
   wf_bytes name;
   while ((more = wf_json_member(&in_, &name)) == 1) {
-    wf_bytes text{};
-    if (json::Peek(&in_) == '"') {
-      if (wf_json_string(&in_, &text) != 0) return WF_FAILED;
-    } else {
-      const uint8_t next = json::Peek(&in_);
-      if (next == '{' || next == '[') return json::Expected(&in_, "a string, number or bool");
-      text.ptr = in_.at;
-      if (json::SkipValue(&in_) != 0) return WF_FAILED;
-      text.len = static_cast<uint64_t>(in_.at - text.ptr);
-    }
-    parameters_.push_back({View(name), View(text)});
-    if (View(name) != "timeout") continue;
-    int64_t us = 0;
-    const std::string_view value = View(text);
-    if (std::from_chars(value.data(), value.data() + value.size(), us).ec != std::errc() || us < 0)
-      return json::Refuse(&in_, "expected a whole number of microseconds");
-    timeout_ns_ = std::min<int64_t>(us, INT64_MAX / 1000) * 1000;
+    const auto same = [name](const bus::Metadata& parameter) { return parameter.key == View(name); };
+    if (std::any_of(parameters_.begin(), parameters_.end(), same)) return wf_json_duplicate(&in_, name);
+    if (parameters_.size() == kMaxParameters) return json::Refuse(&in_, "more than 64 parameters");
+    if (ReadParameter(View(name)) != 0) return WF_FAILED;
   }
   return more < 0 ? WF_FAILED : 0;
+}
+
+// Values are kept as text: strings as they are, numbers and bools as written.
+wf_code InferRequest::ReadParameter(std::string_view name) {
+  wf_bytes text{};
+  const uint8_t next = json::Peek(&in_);
+  if (next == '"') {
+    if (wf_json_string(&in_, &text) != 0) return WF_FAILED;
+  } else if (next == '{' || next == '[' || next == 'n') {
+    return json::Expected(&in_, "a string, number or bool");
+  } else {
+    text.ptr = in_.at;
+    if (json::SkipValue(&in_) != 0) return WF_FAILED;
+    text.len = static_cast<uint64_t>(in_.at - text.ptr);
+  }
+  const std::string_view value = View(text);
+  parameters_.push_back({name, value});
+  if (name != "timeout") return 0;
+  int64_t us = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), us);
+  if (error != std::errc() || end != value.data() + value.size() || us < 0)
+    return json::Refuse(&in_, "expected a whole number of microseconds");
+  timeout_ns_ = std::min<int64_t>(us, INT64_MAX / 1000) * 1000;
+  return 0;
 }
 
 wf_code InferRequest::ReadInputs() {
@@ -98,94 +154,98 @@ wf_code InferRequest::ReadInputs() {
   return more < 0 ? WF_FAILED : 0;
 }
 
-wf_code InferRequest::ReadShape(std::vector<int64_t>* shape) {
+struct InferRequest::InputTexts {
+  wf_bytes name, datatype;
+};
+
+wf_code InferRequest::ReadInput() {
+  constexpr std::string_view kNames[] = {"name", "datatype", "shape", "data", "parameters"};
+  constexpr uint32_t kRequired = 4;
+  Input input;
+  InputTexts texts{};
+  if (wf_json_object(&in_) != 0) return WF_FAILED;
+  Members members{&in_};
+  int32_t index = 0;
+  while ((index = members.Next(kNames)) >= 0) {
+    if (ReadInputMember(static_cast<uint32_t>(index), &texts, &input) != 0) return WF_FAILED;
+  }
+  if (index == Members::kBroken) return WF_FAILED;
+  for (uint32_t i = 0; i < kRequired; ++i) {
+    if (!members.had(i)) return wf_json_missing(&in_, json::Bytes(kNames[i]));
+  }
+  return PlaceInput(texts, input);
+}
+
+wf_code InferRequest::ReadInputMember(uint32_t index, InputTexts* texts, Input* input) {
+  switch (index) {
+    case 0:
+      return wf_json_string(&in_, &texts->name);
+    case 1:
+      return wf_json_string(&in_, &texts->datatype);
+    case 2:
+      return ReadExtents(input);
+    case 3:
+      if (json::Peek(&in_) != '[') return json::Expected(&in_, "an array");
+      input->data = in_.at;
+      if (json::SkipValue(&in_) != 0) return WF_FAILED;
+      input->data_end = in_.at;
+      return 0;
+    default:
+      return ReadInputParameters(&input->base64);
+  }
+}
+
+wf_code InferRequest::ReadExtents(Input* input) {
   if (json::EnterArray(&in_) != 0) return WF_FAILED;
   int32_t more = 0;
-  while ((more = json::NextElement(&in_, shape->size())) == 1) {
+  while ((more = json::NextElement(&in_, input->axes)) == 1) {
     int64_t extent = 0;
+    if (input->axes == kMaxAxes) return json::Refuse(&in_, "more than 9 axes");
     if (wf_json_scalar(&in_, WF_I64, &extent) != 0) return WF_FAILED;
     if (extent < 0) return json::Refuse(&in_, "an extent below 0");
-    if (shape->size() > WF_MAX_RANK + 1) return json::Refuse(&in_, "more than 9 axes");
-    shape->push_back(extent);
+    input->extent[input->axes++] = extent;
   }
   return more < 0 ? WF_FAILED : 0;
 }
 
 wf_code InferRequest::ReadInputParameters(bool* base64) {
+  constexpr std::string_view kNames[] = {"content_type", "binary_data_size"};
   if (wf_json_object(&in_) != 0) return WF_FAILED;
-  int32_t more = 0;
-  wf_bytes name;
-  while ((more = wf_json_member(&in_, &name)) == 1) {
-    if (View(name) == "content_type" && json::Peek(&in_) == '"') {
-      wf_bytes text{};
-      if (wf_json_string(&in_, &text) != 0) return WF_FAILED;
-      *base64 = View(text) == "base64";
-    } else if (View(name) == "binary_data_size") {
-      return json::Refuse(&in_, "binary tensors over REST are not built yet; send `data`");
-    } else if (json::SkipValue(&in_) != 0) {
-      return WF_FAILED;
+  Members members{&in_};
+  int32_t index = 0;
+  while ((index = members.Next(kNames)) >= 0) {
+    wf_bytes text{};
+    if (index == 1) {
+      base::TextBuilder message;
+      message << "raw tensors over REST (`binary_data_size`) are not built yet; send `data`";
+      return json::Record(in_.ctx, protocol::kNotImplemented, message);
     }
+    if (wf_json_string(&in_, &text) != 0) return WF_FAILED;
+    *base64 = View(text) == "base64";
   }
-  return more < 0 ? WF_FAILED : 0;
+  return index == Members::kBroken ? WF_FAILED : 0;
 }
 
-wf_code InferRequest::ReadInput() {
-  Input input;
-  input.given = true;
-  wf_bytes name{}, datatype{};
-  bool has_name = false, has_shape = false;
-  if (wf_json_object(&in_) != 0) return WF_FAILED;
-  int32_t more = 0;
-  wf_bytes member;
-  while ((more = wf_json_member(&in_, &member)) == 1) {
-    wf_code code = 0;
-    if (View(member) == "name") {
-      code = wf_json_string(&in_, &name);
-      has_name = true;
-    } else if (View(member) == "datatype") {
-      code = wf_json_string(&in_, &datatype);
-    } else if (View(member) == "shape") {
-      input.shape.clear();
-      code = ReadShape(&input.shape);
-      has_shape = true;
-    } else if (View(member) == "parameters") {
-      code = ReadInputParameters(&input.base64);
-    } else if (View(member) == "data") {
-      json::SkipSpace(&in_);
-      input.data = in_.at;
-      code = json::SkipValue(&in_);
-      input.data_end = in_.at;
-    } else {
-      code = json::SkipValue(&in_);
-    }
-    if (code != 0) return code;
-  }
-  if (more < 0) return WF_FAILED;
-  if (!has_name) return wf_json_missing(&in_, json::Bytes("name"));
-  if (!has_shape) return wf_json_missing(&in_, json::Bytes("shape"));
-  if (datatype.ptr == nullptr) return wf_json_missing(&in_, json::Bytes("datatype"));
-  if (input.data == nullptr) return wf_json_missing(&in_, json::Bytes("data"));
-  uint32_t port = 0;
-  while (port < workflow_->n_in && View(workflow_->in[port].name) != View(name)) ++port;
-  if (port == workflow_->n_in) {
-    base::TextBuilder message;
-    std::vector<std::string_view> names;
-    for (uint32_t i = 0; i < workflow_->n_in; ++i) names.push_back(View(workflow_->in[i].name));
-    const std::string_view nearest = base::Nearest(View(name), names);
-    message << "unknown input `";
-    message.Quote(View(name)) << "`";
-    if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-    return json::Record(in_.ctx, json::kInputParams, message);
-  }
-  if (inputs_[port].given) return Refuse(port, "is given twice");
-  const Shape expected = ShapeOf(*plan_, workflow_->in[port]);
-  if (View(datatype) != expected.datatype) {
+wf_code InferRequest::PlaceInput(const InputTexts& texts, const Input& input) {
+  const int32_t port = FindPort(workflow_->in, workflow_->n_in, texts.name);
+  if (port < 0) return UnknownPort(in_.ctx, "input", texts.name, workflow_->in, workflow_->n_in);
+  const auto index = static_cast<uint32_t>(port);
+  if (inputs_[index].given) return Refuse(index, "is given twice");
+  const Shape expected = ShapeOf(*plan_, workflow_->in[index]);
+  if (View(texts.datatype) != expected.datatype) {
     base::TextBuilder what;
-    what << "is of datatype " << expected.datatype << ", found ";
-    what.Quote(View(datatype));
-    return Refuse(port, what.view());
+    what << "is of datatype `" << expected.datatype << "`, found `";
+    what.Quote(View(texts.datatype)) << "`";
+    return Refuse(index, what.view());
   }
-  inputs_[port] = std::move(input);
+  if (expected.raw_only()) {
+    base::TextBuilder message;
+    message << "input `" << View(workflow_->in[index].name) << "` is of datatype `" << expected.datatype
+            << "`, which must be raw: JSON has no form for it";
+    return json::Record(in_.ctx, protocol::kNotImplemented, message);
+  }
+  inputs_[index] = input;
+  inputs_[index].given = true;
   return 0;
 }
 
@@ -193,28 +253,32 @@ wf_code InferRequest::ReadOutputs() {
   if (json::EnterArray(&in_) != 0) return WF_FAILED;
   int32_t more = 0;
   uint64_t n = 0;
-  wanted_.assign(workflow_->n_out, false);
   while ((more = json::NextElement(&in_, n++)) == 1) {
-    if (wf_json_object(&in_) != 0) return WF_FAILED;
-    wf_bytes member, name{};
-    while ((more = wf_json_member(&in_, &member)) == 1) {
-      const wf_code code = View(member) == "name" ? wf_json_string(&in_, &name) : json::SkipValue(&in_);
-      if (code != 0) return code;
-    }
-    if (more < 0) return WF_FAILED;
-    if (name.ptr == nullptr) return wf_json_missing(&in_, json::Bytes("name"));
-    uint32_t port = 0;
-    while (port < workflow_->n_out && View(workflow_->out[port].name) != View(name)) ++port;
-    if (port == workflow_->n_out) {
-      base::TextBuilder message;
-      message << "unknown output `";
-      message.Quote(View(name)) << "`";
-      return json::Record(in_.ctx, json::kInputParams, message);
-    }
-    wanted_[port] = true;
+    if (wanted_.empty()) wanted_.assign(workflow_->n_out, false);  // an empty list asks for everything, as an absent one does
+    if (ReadOutput() != 0) return WF_FAILED;
   }
-  if (more < 0) return WF_FAILED;
-  if (n == 1) wanted_.clear();  // an empty list asks for everything, as an absent one does
+  return more < 0 ? WF_FAILED : 0;
+}
+
+wf_code InferRequest::ReadOutput() {
+  constexpr std::string_view kNames[] = {"name"};
+  wf_bytes name{};
+  if (wf_json_object(&in_) != 0) return WF_FAILED;
+  Members members{&in_};
+  int32_t index = 0;
+  while ((index = members.Next(kNames)) >= 0) {
+    if (wf_json_string(&in_, &name) != 0) return WF_FAILED;
+  }
+  if (index == Members::kBroken) return WF_FAILED;
+  if (!members.had(0)) return wf_json_missing(&in_, json::Bytes(kNames[0]));
+  const int32_t port = FindPort(workflow_->out, workflow_->n_out, name);
+  if (port < 0) return UnknownPort(in_.ctx, "output", name, workflow_->out, workflow_->n_out);
+  if (wanted_[static_cast<uint32_t>(port)]) {
+    base::TextBuilder message;
+    message << "output `" << View(workflow_->out[port].name) << "` is asked for twice";
+    return json::Record(in_.ctx, json::kInputParams, message);
+  }
+  wanted_[static_cast<uint32_t>(port)] = true;
   return 0;
 }
 
@@ -222,76 +286,6 @@ wf_code InferRequest::Refuse(uint32_t port, std::string_view what) {
   base::TextBuilder message;
   message << "input `" << View(workflow_->in[port].name) << "` " << what;
   return json::Record(in_.ctx, json::kInputParams, message);
-}
-
-namespace {
-
-bool IsOneScalar(const std::vector<int64_t>& shape) { return shape.size() == 1 && shape[0] == 1; }
-
-}  // namespace
-
-// Whether the shapes carry an axis of samples. A scalar of shape [1] fits both readings, and follows the others.
-wf_code InferRequest::FindSamples() {
-  bool any_plain = false, any_stacked = false, any_flexible = false;
-  for (uint32_t i = 0; i < workflow_->n_in; ++i) {
-    if (!inputs_[i].given) continue;
-    const Shape shape = ShapeOf(*plan_, workflow_->in[i]);
-    const std::vector<int64_t>& given = inputs_[i].shape;
-    const bool scalar = shape.rank == 0;
-    if (scalar && IsOneScalar(given)) {
-      any_flexible = true;
-    } else if (given.size() == shape.rank) {
-      any_plain = true;
-    } else if (given.size() == shape.rank + size_t{1} || (scalar && given.size() == 2 && given[1] == 1)) {
-      if (any_stacked && given[0] != static_cast<int64_t>(samples_))
-        return Refuse(i, "carries another number of samples than the inputs before it");
-      if (given[0] < 1 || given[0] > kMaxSamples) return Refuse(i, "carries no sample, or more than 1024");
-      samples_ = static_cast<uint32_t>(given[0]);
-      any_stacked = true;
-    } else {
-      base::TextBuilder what;
-      what << "has " << static_cast<uint64_t>(given.size()) << " axes, expected " << static_cast<uint32_t>(shape.rank)
-           << ", or one more in front for samples";
-      return Refuse(i, what.view());
-    }
-  }
-  if (any_plain && any_stacked) return json::Refuse(&in_, "some inputs carry an axis of samples and others do not");
-  stacked_ = any_stacked || (any_flexible && !any_plain);
-  for (uint32_t i = 0; i < workflow_->n_in; ++i) {
-    const wf_port& port = workflow_->in[i];
-    if (!inputs_[i].given) {
-      if (port.required != 0) return Refuse(i, "is missing");
-      continue;
-    }
-    if (CheckShape(i, ShapeOf(*plan_, port)) != 0) return WF_FAILED;
-  }
-  return 0;
-}
-
-wf_code InferRequest::CheckShape(uint32_t port, const Shape& shape) {
-  Input& input = inputs_[port];
-  const bool scalar = shape.rank == 0;
-  if (scalar && stacked_ && input.shape[0] != static_cast<int64_t>(samples_))
-    return Refuse(port, "carries another number of samples than the others");
-  const size_t first = input.shape.size() - std::min<size_t>(input.shape.size(), shape.rank);
-  uint64_t elements = 1;
-  for (size_t axis = 0; axis < shape.rank; ++axis) {
-    const int64_t extent = input.shape[first + axis];
-    const int64_t expected = shape.dim == nullptr ? -1 : shape.dim[axis];
-    if (expected >= 0 && extent != expected) {
-      base::TextBuilder what;
-      what << "has extent " << extent << " on axis " << static_cast<uint64_t>(axis) << ", expected " << expected << " of "
-           << View(shape.type->name);
-      return Refuse(port, what.view());
-    }
-    // An element takes two bytes of text at least, so no honest shape has more than the body has bytes; this also keeps products small.
-    if (__builtin_mul_overflow(elements, static_cast<uint64_t>(extent), &elements))
-      return Refuse(port, "has more elements than there can be");
-  }
-  const auto text = static_cast<uint64_t>(input.data_end - input.data);
-  if (elements > text || elements * samples_ > text) return Refuse(port, "has fewer elements in `data` than its shape says");
-  input.per_sample = elements;
-  return 0;
 }
 
 }  // namespace wf::oip

@@ -9,16 +9,19 @@
 
 namespace wf::oip {
 
-inline constexpr uint32_t kMaxSamples = 1024;
+inline constexpr uint32_t kMaxSamples = 1024;          // of a call, unless the service's rows_max is less
+inline constexpr uint32_t kMaxParameters = 64;         // of a call
+inline constexpr uint32_t kMaxAxes = WF_MAX_RANK + 1;  // with the axis of samples
 
 // One `infer` call, read but not yet decoded: names, shapes, and where the data stands in the body.
 // Thread: loop-confined.   Borrows: the body and the memory of the context that it was read with, until Fill.
-// Errors: 5000, naming the member or input.
+// Errors: 5000, naming the member or input; 3000 for what only raw tensors can carry.
+// Bounds: an input or output at most once, kMaxParameters, kMaxSamples; elements follow the text.   Cost: no allocation once used.
 class InferRequest {
  public:
   // Reads the body; `scratch` gives memory and takes the failure, since the number of samples decides what bus there will be.
   wf_code Read(wf_ctx* scratch, const wf_plan& plan, const wf_workflow& workflow, wf_bytes body);
-  // Copies what outlives the decoding (id, parameters) into the memory of the bus.
+  // Copies what outlives the decoding (id, parameters) into the memory of the bus. Also after a Read that failed.
   wf_code KeepTexts(bus::Bus& bus);
   // Fills the root frames of every sample of `bus`, which has samples() of them.
   wf_code Fill(bus::Bus& bus);
@@ -34,27 +37,42 @@ class InferRequest {
   struct Input {
     const uint8_t* data = nullptr;  // of its JSON value; null: absent
     const uint8_t* data_end = nullptr;
-    std::vector<int64_t> shape;
+    int64_t extent[kMaxAxes] = {};
+    uint32_t axes = 0;
     bool given = false, base64 = false;
     uint64_t per_sample = 1;  // elements
   };
+  struct InputTexts;
 
+  // request.cc: the members
   wf_code ReadMembers();
+  wf_code ReadMember(uint32_t index);
+  wf_code ReadParameters();
+  wf_code ReadParameter(std::string_view name);
   wf_code ReadInputs();
   wf_code ReadInput();
+  wf_code ReadInputMember(uint32_t index, InputTexts* texts, Input* input);
   wf_code ReadInputParameters(bool* base64);
-  wf_code ReadShape(std::vector<int64_t>* shape);
+  wf_code ReadExtents(Input* input);
+  wf_code PlaceInput(const InputTexts& texts, const Input& input);
   wf_code ReadOutputs();
-  wf_code ReadParameters();
+  wf_code ReadOutput();
+
+  // samples.cc: what the shapes say
   wf_code FindSamples();
+  wf_code FindAxis(uint32_t port, const Shape& shape, int32_t* plain, int32_t* stacked, bool* flexible);
   wf_code CheckShape(uint32_t port, const Shape& shape);
+  wf_code CheckCount(uint32_t port, const Shape& shape);
+  wf_code CheckResults();
   wf_code Refuse(uint32_t port, std::string_view what);
 
+  // fill.cc
   wf_code FillPort(bus::Bus& bus, uint32_t port);
-  wf_code FillTensors(bus::Bus& bus, uint32_t port, const Shape& shape, wf_json* in);
+  wf_code FillNumbers(bus::Bus& bus, uint32_t port, const Shape& shape, wf_json* in);
   wf_code FillBytes(bus::Bus& bus, uint32_t port, const Shape& shape, wf_json* in);
-  wf_code StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shape, uint32_t sample, const wf_bytes* elements, uint64_t count);
-  wf_code StoreMissing(bus::Bus& bus, uint32_t port);
+  wf_code DecodeBase64(bus::Bus& bus, wf_json* in, uint64_t per_sample, uint64_t count, wf_bytes* elements);
+  wf_code StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shape, uint32_t sample, const wf_bytes* elements);
+  void StoreMissing(bus::Bus& bus, uint32_t port);
 
   wf_json in_{};
   const wf_plan* plan_ = nullptr;

@@ -53,7 +53,9 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.received_at = shared_.clock.Now();
   exchange.log_id = head.Find("x-request-id");
   exchange.max_body_bytes = HttpSession::kMaxDiscarded;
-  exchange.workflow = shared_.router.Find(head.path);
+  std::string_view path = head.path;
+  if (!http1::PercentDecode(head.path, false, &path, &path_)) path = {};
+  exchange.workflow = shared_.router.Find(path);
   if (exchange.workflow != nullptr) return OnWorkflowHead(exchange);
   if (AnswersProbe(head.path)) {
     exchange.route = kProbe;

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""The Open Inference Protocol over REST, as its clients use it: health, metadata, single calls, calls of many samples, and mistakes."""
+import base64
+import json
+import urllib.error
+import urllib.request
+
+import harness
+
+
+def tensor(name, datatype, shape, data, **parameters):
+    row = {"name": name, "datatype": datatype, "shape": shape, "data": data}
+    return {**row, "parameters": parameters} if parameters else row
+
+
+class OipCase(harness.ServerCase):
+    def ask(self, path, value=None, method=None, headers=None):
+        """Status and JSON of /v2 + path; `value` is posted."""
+        host, port = self.server.addresses["http"]
+        data = None if value is None else value if isinstance(value, bytes) else json.dumps(value).encode()
+        request = urllib.request.Request(f"http://{host}:{port}/v2{path}", data, {"content-type": "application/json", **(headers or {})}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as reply:
+                return reply.status, json.load(reply)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.load(error)
+
+    def infer(self, model, *inputs, **more):
+        """The outputs by name, of a call that succeeds."""
+        status, reply = self.ask(f"/models/{model}/infer", {"inputs": list(inputs), **more})
+        self.assertEqual(status, 200, reply)
+        self.assertEqual((reply["model_name"], reply["model_version"]), (model, "1"))
+        return {output["name"]: output for output in reply["outputs"]}
+
+    def assert_refused(self, answer, status, code, *words):
+        self.assertEqual(answer[0], status, answer)
+        self.assertEqual(answer[1]["code"], code, answer)
+        for word in words:
+            self.assertIn(word, answer[1]["error"])
+        for member in ("name", "path", "data_id", "log_id"):
+            self.assertIn(member, answer[1])
+
+
+class Hello(OipCase):
+    source = harness.EXAMPLES / "hello/hello.wf"
+
+    def test_server_and_health(self):
+        status, server = self.ask("")
+        self.assertEqual((status, server["name"]), (200, "wf"))
+        self.assertEqual(server["extensions"], ["parameters"])
+        self.assertEqual(self.ask("/health/live"), (200, {"live": True}))
+        self.assertEqual(self.ask("/health/ready"), (200, {"ready": True}))
+
+    def test_metadata_of_every_name_of_a_model(self):
+        for model in ("Hello.Spread", "Spread", "Hello.Spread/versions/1"):
+            status, metadata = self.ask(f"/models/{model}")
+            self.assertEqual(status, 200, metadata)
+            self.assertEqual(metadata["name"], model.split("/")[0])
+            self.assertEqual(metadata["versions"], ["1"])
+            self.assertEqual(metadata["inputs"], [{"name": "xs", "datatype": "FP32", "shape": [-1, -1]}])
+            self.assertEqual(metadata["outputs"], [{"name": "mean", "datatype": "FP32", "shape": [-1]}, {"name": "spread", "datatype": "FP32", "shape": [-1, -1]}])
+        self.assertEqual(self.ask("/models/Hello")[1]["inputs"], [{"name": "name", "datatype": "BYTES", "shape": [-1]}])
+        self.assertEqual(self.ask("/models/Hello%2eGreet")[1]["name"], "Hello.Greet")
+        self.assertEqual(self.ask("/models/Hello.Greet/ready"), (200, {"name": "Hello.Greet", "ready": True}))
+        self.assertEqual(self.ask("/models/Greet/versions/1/ready")[0], 200)
+
+    def test_strings_and_defaults(self):
+        self.assertEqual(self.infer("Hello", tensor("name", "BYTES", [1], ["Zoë"]))["text"]["data"], ["hello, Zoë"])
+        self.assertEqual(self.infer("Hello")["text"]["data"], ["hello, world"])
+        many = self.infer("Hello", tensor("name", "BYTES", [3, 1], [["a"], ["b"], ["c"]]))["text"]
+        self.assertEqual((many["shape"], many["data"]), ([3], ["hello, a", "hello, b", "hello, c"]))
+
+    def test_as_many_samples_as_a_call_takes(self):
+        rows = [[i, i + 1, i + 5] for i in range(1024)]
+        outputs = self.infer("Spread", tensor("xs", "FP32", [1024, 3], rows))
+        self.assertEqual(outputs["mean"]["data"], [i + 2 for i in range(1024)])
+        self.assertEqual((outputs["spread"]["shape"], outputs["spread"]["data"]), ([1024, 3], [-2, -1, 3] * 1024))
+        self.assert_refused(self.ask("/models/Spread/infer", {"inputs": [tensor("xs", "FP32", [1025, 1], [1] * 1025)]}), 400, 5000, "1025 samples", "1 to 1024")
+
+    def test_asked_outputs_and_id(self):
+        status, reply = self.ask("/models/Spread/infer", {"id": "call-7", "outputs": [{"name": "mean", "parameters": {"binary_data": False}}], "inputs": [tensor("xs", "FP32", [2], [1, 3])]})
+        self.assertEqual((status, reply["id"]), (200, "call-7"))
+        self.assertEqual([output["name"] for output in reply["outputs"]], ["mean"])
+        status, reply = self.ask("/models/Spread/infer", {"id": "call-8", "inputs": [tensor("xs", "FP32", [0], [])]})
+        self.assertEqual((status, reply["code"], reply["log_id"]), (400, 100001, "call-8"))
+
+    def test_a_failed_sample_is_named(self):
+        self.assert_refused(self.ask("/models/Spread/infer", {"inputs": [tensor("xs", "FP32", [2, 0], [])]}), 400, 100001, "sample 0: no numbers were given")
+
+    def test_wrong_shapes_and_types(self):
+        def refused(row, *words):
+            self.assert_refused(self.ask("/models/Spread/infer", {"inputs": [row]}), 400, 5000, *words)
+
+        refused(tensor("xs", "FP32", [2, 2, 2], [0] * 8), "`xs`", "3 axes", "f32[n]")
+        refused(tensor("xs", "FP32", [4], [1, 2, 3]), "`xs`", "4 elements", "found 3")
+        refused(tensor("xs", "FP32", [2], [1, 2, 3]), "`xs`", "2 elements")
+        refused(tensor("xs", "INT64", [1], [1]), "`xs`", "FP32", "INT64")
+        refused(tensor("xs", "FP32", [1], ["a"]), "`xs`")
+        refused(tensor("x", "FP32", [1], [1]), "`x`", "did you mean `xs`")
+        refused(tensor("xs", "FP32", [10**15], [1]), "`xs`")
+        self.assert_refused(self.ask("/models/Spread/infer", {"inputs": []}), 400, 5000, "`xs` is missing")
+        self.assert_refused(self.ask("/models/Spread/infer", b"{"), 400, 5000, "byte 1")
+        self.assert_refused(self.ask("/models/Spread/infer", b'{"inputs":' + b"[" * 100_000), 400, 5000)
+
+    def test_unknown_paths_models_and_versions(self):
+        self.assert_refused(self.ask("/models/Hello.Great"), 404, 3002, "did you mean `Hello.Greet`")
+        self.assert_refused(self.ask("/models/Hello/versions/2/infer", {"inputs": []}), 404, 3002, "version 1")
+        self.assert_refused(self.ask("/models/Hello/generate", {}), 404, 3002)
+        self.assert_refused(self.ask("/models/Hello/infer"), 405, 5000)
+        self.assert_refused(self.ask("/health/live", {}), 405, 5000)
+
+    def test_raw_tensors_say_that_they_are_not_built(self):
+        self.assert_refused(self.ask("/models/Spread/infer", b"{}1234", headers={"inference-header-content-length": "2"}), 501, 3000, "raw tensors")
+
+    def test_calls_are_counted_by_protocol(self):
+        def count():
+            return sum(value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total") and 'protocol="oip"' in name)
+
+        before = count()
+        self.infer("Hello")
+        self.assertEqual(count(), before + 1)
+
+
+class Digits(OipCase):
+    source = harness.EXAMPLES / "digits/digits.wf"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        picture = (harness.EXAMPLES / "digits/testdata/seven.png").read_bytes()
+        cls.seven = base64.b64encode(picture).decode()
+
+    def picture(self, count):
+        return tensor("picture", "BYTES", [count], [self.seven] * count, content_type="base64")
+
+    def test_metadata(self):
+        metadata = self.ask("/models/DigitService")[1]
+        self.assertEqual(metadata["inputs"], [{"name": "picture", "datatype": "BYTES", "shape": [-1]}, {"name": "top", "datatype": "INT64", "shape": [-1]}])
+        self.assertEqual(metadata["outputs"], [{"name": "labels", "datatype": "BYTES", "shape": [-1, -1]}, {"name": "scores", "datatype": "FP32", "shape": [-1, -1]}])
+
+    def test_a_picture_as_in_plain_json(self):
+        outputs = self.infer("DigitService", self.picture(1))
+        plain = self.server.post("/DigitService/Classify", {"picture": {"b64": self.seven}}).json
+        self.assertEqual((outputs["labels"]["shape"], outputs["labels"]["data"]), ([1, 3], plain["labels"]))
+        self.assertEqual(outputs["scores"]["data"], plain["scores"])
+
+    def test_samples_share_batches(self):
+        batches, rows = (self.server.metric_sum(f"wf_batch_size_{what}") for what in ("count", "sum"))
+        outputs = self.infer("Classify", self.picture(64), tensor("top", "INT64", [64, 1], [1] * 64))
+        self.assertEqual((outputs["labels"]["shape"], outputs["labels"]["data"]), ([64, 1], ["7"] * 64))
+        rows = self.server.metric_sum("wf_batch_size_sum") - rows
+        self.assertEqual(rows, 64)
+        self.assertLess(self.server.metric_sum("wf_batch_size_count") - batches, 64)
+
+    def test_samples_of_another_shape_cannot_be_stacked(self):
+        inputs = [self.picture(2), tensor("top", "INT64", [2], [1, 2])]
+        self.assert_refused(self.ask("/models/Classify/infer", {"inputs": inputs}), 500, 9000, "output `labels` of sample 1")
+
+    def test_a_sample_that_is_no_picture_is_named(self):
+        row = self.picture(3)
+        row["data"][1] = base64.b64encode(b"text").decode()
+        self.assert_refused(self.ask("/models/Classify/infer", {"inputs": [row]}), 400, 100001, "sample 1", "not a PNG or JPEG")
+        self.assert_refused(self.ask("/models/Classify/infer", {"inputs": [tensor("picture", "BYTES", [1], ["?"], content_type="base64")]}), 400, 5000, "base64")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,116 @@
+#include "runtime/protocol/oip/names.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runtime/protocol/oip/metadata.h"
+#include "tests/unit/runtime/protocol/oip/types_plan.h"
+
+namespace wf::oip {
+namespace {
+
+std::string Text(wf_sink& sink) {
+  std::string text;
+  for (const base::SinkPiece& piece : sink.Pieces()) text.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
+  return text;
+}
+
+TEST(OipNames, PathsAreCalls) {
+  struct Row {
+    const char* path;
+    Call call;
+    const char *model = "", *version = "";
+  };
+  const Row rows[] = {
+      {"/v2", Call::kServerMetadata},
+      {"/v2/", Call::kServerMetadata},
+      {"/v2/health/live", Call::kServerLive},
+      {"/v2/health/ready", Call::kServerReady},
+      {"/v2/health", Call::kNone},
+      {"/v2/health/live/", Call::kNone},
+      {"/v2/models", Call::kNone},
+      {"/v2/models/", Call::kNone},
+      {"/v2/models/m", Call::kModelMetadata, "m"},
+      {"/v2/models/m/ready", Call::kModelReady, "m"},
+      {"/v2/models/m/infer", Call::kInfer, "m"},
+      {"/v2/models/m/versions/1", Call::kModelMetadata, "m", "1"},
+      {"/v2/models/m/versions/1/ready", Call::kModelReady, "m", "1"},
+      {"/v2/models/m/versions/1/infer", Call::kInfer, "m", "1"},
+      {"/v2/models/m/versions", Call::kNone},
+      {"/v2/models/m/versions//infer", Call::kNone},
+      {"/v2/models/m/infer/x", Call::kNone},
+      {"/v2/models/m/generate", Call::kNone},
+      {"/v3", Call::kNone},
+  };
+  for (const Row& row : rows) {
+    const Route route = ParsePath(row.path);
+    EXPECT_EQ(route.call, row.call) << row.path;
+    if (row.call == Call::kNone) continue;
+    EXPECT_EQ(route.model, row.model) << row.path;
+    EXPECT_EQ(route.version, row.version) << row.path;
+  }
+}
+
+TEST(OipNames, AModelIsAServiceOrAWorkflowOrBoth) {
+  const wf_plan& plan = test::TypesPlan();
+  const Names names(plan);
+  const auto find = [&](std::string_view name) { return names.Find(name) == nullptr ? nullptr : names.Find(name)->second; };
+  EXPECT_EQ(find("Types"), &plan.workflows[0]);
+  EXPECT_EQ(find("Types.All"), &plan.workflows[0]);
+  EXPECT_EQ(find("Pair"), &plan.workflows[1]);
+  EXPECT_EQ(find("Types.Pair"), &plan.workflows[1]);
+  EXPECT_EQ(find("Types."), nullptr);
+  EXPECT_EQ(find(""), nullptr);
+  EXPECT_EQ(names.Nearest("Types.Pear"), "Types.Pair");
+}
+
+TEST(OipNames, AWorkflowOfTwoServicesNeedsItsService) {
+  const wf_plan& types = test::TypesPlan();
+  wf_workflow workflows[2] = {types.workflows[0], types.workflows[0]};
+  workflows[1].service = {reinterpret_cast<const uint8_t*>("Other"), 5};
+  wf_plan plan = types;
+  plan.workflows = workflows;
+  plan.n_workflows = 2;
+  const Names names(plan);
+  EXPECT_EQ(names.Find("All"), nullptr);
+  EXPECT_EQ(names.Find("Other.All")->second, &workflows[1]);
+  EXPECT_EQ(names.Find("Other")->second, &workflows[1]);
+}
+
+TEST(OipMetadata, ShapesBeginWithTheAxisOfSamples) {
+  const wf_plan& plan = test::TypesPlan();
+  wf_sink out;
+  WriteModelMetadata(plan, plan.workflows[0], "Types.All", &out);
+  const std::string text = Text(out);
+  EXPECT_TRUE(
+      text.starts_with(R"({"name":"Types.All","versions":["1"],"platform":"wf","inputs":[{"name":"yes","datatype":"BOOL","shape":[-1]})"))
+      << text;
+  for (const char* part :
+       {R"({"name":"words","datatype":"BYTES","shape":[-1,-1]})", R"({"name":"numbers","datatype":"FP32","shape":[-1,-1]})",
+        R"({"name":"matrix","datatype":"FP32","shape":[-1,2,-1]})", R"({"name":"point","datatype":"BYTES","shape":[-1]})"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
+  const size_t outputs = text.find("\"outputs\"");
+  EXPECT_LT(text.find(R"({"name":"maybe","datatype":"INT64","shape":[-1]})"), outputs);
+  EXPECT_NE(text.find(R"({"name":"maybe","datatype":"BYTES","shape":[-1]})", outputs), std::string::npos);
+}
+
+TEST(OipMetadata, TheServerSaysWhatItIs) {
+  wf_sink out;
+  WriteServerMetadata(&out);
+  EXPECT_EQ(Text(out), R"({"name":"wf","version":"0.1.0","extensions":["parameters"]})");
+}
+
+TEST(OipMetadata, StatusesComeFromOneTable) {
+  EXPECT_EQ(OipStatus(base::kInvalidArgument), 400);
+  EXPECT_EQ(OipStatus(base::kNotFound), 404);
+  EXPECT_EQ(OipStatus(base::kResourceExhausted), 503);
+  EXPECT_EQ(OipStatus(base::kDeadlineExceeded), 503);
+  EXPECT_EQ(OipStatus(base::kUnavailable), 503);
+  EXPECT_EQ(OipStatus(base::kUnimplemented), 501);
+  EXPECT_EQ(OipStatus(base::kInternal), 500);
+}
+
+}  // namespace
+}  // namespace wf::oip

@@ -1,5 +1,6 @@
 #include "compiler/link/lld.h"
 
+#include <csignal>
 #include <mutex>
 
 #include <lld/Common/CommonLinkerContext.h>
@@ -10,11 +11,28 @@
 LLD_HAS_DRIVER(elf)
 
 namespace wf::link {
+namespace {
+
+// LLVM's crash recovery puts a signal stack of its own on the calling thread and leaves it there; the thread's owner (a sanitizer, at its
+// end) expects to find the old one.
+class KeepSignalStack {
+ public:
+  KeepSignalStack() { sigaltstack(nullptr, &old_); }
+  ~KeepSignalStack() { sigaltstack(&old_, nullptr); }
+  KeepSignalStack(const KeepSignalStack&) = delete;
+  KeepSignalStack& operator=(const KeepSignalStack&) = delete;
+
+ private:
+  stack_t old_{};
+};
+
+}  // namespace
 
 base::Status RunLld(const std::vector<std::string>& arguments) {
   static std::mutex mutex;
   static bool is_broken = false;
   const std::lock_guard<std::mutex> lock(mutex);
+  const KeepSignalStack keep;
   if (is_broken) return {base::kInternal, "the linker crashed before"};
   std::vector<const char*> args{"ld.lld"};
   for (const std::string& argument : arguments) args.push_back(argument.c_str());

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/ir/builder.h"
@@ -133,6 +134,16 @@ TEST_F(LinkTest, AFileThatCannotGrowLeavesTheOldOne) {
   EXPECT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 0) << state;
   EXPECT_EQ(Bytes(options_.output), "old");
   EXPECT_EQ(Files(), 1u);
+}
+
+TEST_F(LinkTest, AThreadThatLinkedEndsAsItBegan) {
+  stack_t before{}, after{};
+  std::thread([&] {
+    sigaltstack(nullptr, &before);
+    EXPECT_TRUE(LinkIt().ok());
+    sigaltstack(nullptr, &after);
+  }).join();
+  EXPECT_EQ(before.ss_sp, after.ss_sp);
 }
 
 TEST_F(LinkTest, AMissingRuntimeIsNamed) {

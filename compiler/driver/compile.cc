@@ -83,7 +83,9 @@ bool Compilation::EmitObject() {
 }
 
 bool Compilation::Link(const std::string& output) {
-  const base::Status status = link::Link(products_.object, {.output = output, .runtime_dir = {}, .strip = true});
+  const base::Result<std::string> place = PlaceForProduct(output);
+  const base::Status status =
+      place.ok() ? link::Link(products_.object, {.output = *place, .runtime_dir = {}, .strip = true}) : place.status();
   if (status.ok()) return true;
   const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 namespace wf::driver {
 namespace {
@@ -74,12 +75,23 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
 
 base::Status WriteFile(const std::string& path, std::string_view text) {
   struct stat info{};
-  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return WriteInto(path, text);  // a device or pipe must not be replaced
+  // A device, a pipe or a link such as /dev/stdout must not be replaced, only written to.
+  if (lstat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return WriteInto(path, text);
   const std::string partial = fmt::format("{}.{}.partial", path, getpid());
   base::Status status = WriteInto(partial, text);
   if (status.ok() && rename(partial.c_str(), path.c_str()) != 0) status = FromErrno();
   if (!status.ok()) unlink(partial.c_str());
   return status;
+}
+
+base::Result<std::string> PlaceForProduct(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) return path;  // new, or the reason comes when it is written
+  if (S_ISDIR(info.st_mode)) return base::Status(base::kPermissionDenied, "it is a folder");
+  if (!S_ISREG(info.st_mode)) return base::Status(base::kPermissionDenied, "it is not a regular file");
+  std::error_code error;
+  const std::filesystem::path resolved = std::filesystem::canonical(path, error);
+  return error ? path : resolved.string();
 }
 
 std::string FolderOf(const std::string& path) {

@@ -60,6 +60,7 @@ void CheckService(Env& env, Module& module, Entity& entity, const ast::ServiceDe
   service.body_max = values.body_bytes ? values.body_bytes->value : uint64_t{64} << 20;
   service.inflight_max = values.inflight ? values.inflight->value : 256;
   service.rows_max = values.rows ? values.rows->value : 1024;
+  if (!module.is_root) return;  // a file that is imported lends its declarations, not its services
   entity.index = static_cast<uint32_t>(env.program.services.size());
   env.program.services.push_back(std::move(service));
 }

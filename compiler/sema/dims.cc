@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/ir/scalar.h"
 #include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
@@ -284,15 +285,11 @@ std::optional<Dim> AsDim(Body& body, const Expr& expr) {
   if (!IsIntegerScalar(expr.type)) return std::nullopt;
   switch (expr.kind) {
     case ExprKind::kScalar:
-      return Dim(ir::IsSigned(expr.type->dtype) && ir::SizeOf(expr.type->dtype) == 4 ? static_cast<int32_t>(expr.bits)
-                                                                                     : static_cast<int64_t>(expr.bits));
+      return Dim(ir::SignedOf(expr.type->dtype, expr.bits));
     case ExprKind::kDimValue:
       return expr.dim;
-    case ExprKind::kConst: {
-      const uint64_t bits = body.env.program.consts[expr.index].value.bits;
-      return Dim(ir::IsSigned(expr.type->dtype) && ir::SizeOf(expr.type->dtype) == 4 ? static_cast<int32_t>(bits)
-                                                                                     : static_cast<int64_t>(bits));
-    }
+    case ExprKind::kConst:
+      return Dim(ir::SignedOf(expr.type->dtype, body.env.program.consts[expr.index].value.bits));
     case ExprKind::kLocal:
       return body.infos[expr.local].value;
     case ExprKind::kConvert:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "compiler/ir/scalar.h"
 #include "compiler/sema/names.h"
 #include "runtime/abi/values.h"
 
@@ -27,7 +28,7 @@ std::optional<Dim> ConstDim(Body& body, const ast::DimExpr& dim) {
   if (entity == nullptr || entity->kind != EntityKind::kConst || !entity->ready || entity->broken) return std::nullopt;
   if (entity->type->kind != TypeKind::kScalar || ir::IsFloat(entity->type->dtype)) return std::nullopt;
   entity->used = true;
-  return Dim(static_cast<int64_t>(body.env.program.consts[entity->index].value.bits));
+  return Dim(ir::SignedOf(entity->type->dtype, body.env.program.consts[entity->index].value.bits));
 }
 
 std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rule) {

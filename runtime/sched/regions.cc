@@ -124,6 +124,12 @@ void EngineCore::EntryEnded(bus::Instance& instance, const bus::Failure* failure
     UnlinkChild(entry, instance);
     return AttemptEnded(entry, *failure);
   }
+  // Late is late, also where this loop was too busy to notice in time.
+  if (how == bus::EnteredBy::kEnter && entry.timer.armed() && parts_.clock.Now() >= entry.timer.at) {
+    UnlinkChild(entry, instance);
+    wheel.Cancel(entry.timer);
+    return FireTimeout(entry);
+  }
   const uint16_t out = plan_.tasks[entry.task].out, result = plan_.regions[instance.region].result;
   if (failure == nullptr && out != WF_NONE)
     std::memcpy(entry.parent->frame + plan_.slots[out].offset, instance.frame + plan_.slots[result].offset, plan_.slots[out].size);

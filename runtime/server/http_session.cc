@@ -203,6 +203,16 @@ void HttpSession::Resume() noexcept {
   if (pending_.empty()) pending_.swap(bytes);  // keeps the capacity
 }
 
+void HttpSession::Abort() noexcept {
+  if (closing_) return;
+  if (exchange_ == nullptr) return connection_->Close();
+  if (exchange_->answered) return connection_->CloseAfterFlush();
+  Exchange& lost = *exchange_;
+  if (waiting_) owner_.site_.OnGone(lost);
+  lost.Refuse(503, protocol::kShutDown, "the server stops");
+  AnswerRefusal(true);
+}
+
 void HttpSession::OnFlushed() noexcept {
   if (exchange_ == nullptr || !exchange_->pinned || !exchange_->answered) return;
   exchange_->pinned = false;

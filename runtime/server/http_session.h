@@ -52,6 +52,8 @@ class HttpSession final : public net::Handler {
 
   // The answer of the exchange that this session waits for. `body` is taken; `head` and `headers` are read.
   void Reply(Exchange& exchange, int status, std::string_view content_type, std::span<const http1::Header> headers, wf_sink& body) noexcept;
+  // The drain's limit: what is under way is answered Unavailable, and the connection closes.
+  void Abort() noexcept;
   bool between_requests() const { return exchange_ == nullptr; }
   net::Connection& connection() { return *connection_; }
 

@@ -17,7 +17,8 @@ namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr int64_t kDrainTickNs = 20'000'000;
-constexpr int kLastLogsMs = 1000;  // for a slow reader of stderr
+constexpr int kLastLogsMs = 1000;          // for a slow reader of stderr
+constexpr int64_t kAbortNs = 500'000'000;  // for the last answers to leave
 constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
 
 // The first number of a file of the cgroup, or `otherwise`.
@@ -204,8 +205,11 @@ void Server::OnTime() noexcept {
     drain_tick_at_ = INT64_MAX;
     admin_loop_.Stop();
   } else if (now >= drain_until_) {
-    observe::Log(observe::Level::kWarning, "the drain's limit has come; requests in flight are lost");
-    EndNow(0);
+    if (aborted_) EndNow(0);
+    aborted_ = true;
+    observe::Log(observe::Level::kWarning, "the drain's limit has come; what is under way is answered as unavailable");
+    for (const auto& worker : workers_) worker->Abort();
+    drain_until_ = now + kAbortNs;
   }
 }
 

@@ -83,6 +83,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   std::unique_ptr<net::Listener> listener_;
   std::unique_ptr<DoorClose> door_close_;
   base::TimePoint drain_tick_at_ = INT64_MAX, drain_until_ = 0;
+  bool aborted_ = false;
   int exit_status_ = 0;
 };
 

@@ -35,6 +35,16 @@ struct Worker::DrainBegin : base::Message {
   Worker& worker;
 };
 
+struct Worker::DrainEnd : base::Message {
+  explicit DrainEnd(Worker& to) : worker(to) {}
+  void Deliver() noexcept override {
+    worker.connections_.ForEach([](net::Connection& connection) {
+      if (!connection.closing()) static_cast<HttpSession*>(connection.handler())->Abort();
+    });
+  }
+  Worker& worker;
+};
+
 Worker::Worker(Shared& shared, const WorkerOptions& options)
     : shared_(shared),
       options_(options),
@@ -43,7 +53,8 @@ Worker::Worker(Shared& shared, const WorkerOptions& options)
       site_(shared, options.index),
       sessions_(site_, options.sessions),
       connections_(loop_, *this, options.max_connections),
-      drain_begin_(std::make_unique<DrainBegin>(*this)) {}
+      drain_begin_(std::make_unique<DrainBegin>(*this)),
+      drain_end_(std::make_unique<DrainEnd>(*this)) {}
 
 Worker::~Worker() { loop_.Close(); }
 
@@ -75,6 +86,7 @@ void Worker::Adopt(int fd) noexcept {
 }
 
 void Worker::BeginDrain() noexcept { mailbox().Post(*drain_begin_); }
+void Worker::Abort() noexcept { mailbox().Post(*drain_end_); }
 void Worker::Stop() noexcept { loop_.Stop(); }
 void Worker::Join() {
   if (thread_.joinable()) thread_.join();

@@ -34,6 +34,7 @@ class Worker final : public loop::Turn, public net::HandlerFactory {
   void Run();                   // starts the thread
   void Adopt(int fd) noexcept;  // any thread: takes a connection
   void BeginDrain() noexcept;   // any thread: connections close as soon as they are idle
+  void Abort() noexcept;        // any thread, after BeginDrain: what is under way is answered Unavailable
   void Stop() noexcept;         // any thread
   void Join();
   bool idle() const noexcept { return idle_.load(std::memory_order_acquire); }  // drained: no connection, no request
@@ -49,6 +50,7 @@ class Worker final : public loop::Turn, public net::HandlerFactory {
  private:
   struct Arrival;
   struct DrainBegin;
+  struct DrainEnd;
   void OnDrainTick() noexcept;
 
   Shared& shared_;
@@ -60,6 +62,7 @@ class Worker final : public loop::Turn, public net::HandlerFactory {
   HttpSessions sessions_;
   net::Connections connections_;
   std::unique_ptr<DrainBegin> drain_begin_;
+  std::unique_ptr<DrainEnd> drain_end_;
   std::atomic<bool> idle_{false};
   bool draining_ = false;
   base::TimePoint drain_tick_at_ = INT64_MAX;

@@ -53,7 +53,9 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.received_at = shared_.clock.Now();
   exchange.log_id = head.Find("x-request-id");
   exchange.max_body_bytes = HttpSession::kMaxDiscarded;
-  exchange.workflow = shared_.router.Find(head.path);
+  std::string_view path = head.path;
+  if (!http1::PercentDecode(head.path, false, &path, &path_)) path = {};
+  exchange.workflow = shared_.router.Find(path);
   if (exchange.workflow != nullptr) return OnWorkflowHead(exchange);
   if (AnswersProbe(head.path)) {
     exchange.route = kProbe;
@@ -140,6 +142,7 @@ bool WorkflowSite::Admit(Exchange& exchange) noexcept {
     return false;
   }
   const int64_t length = std::max<int64_t>(exchange.head.content_length, 0);
+  if (static_cast<uint64_t>(length) > exchange.max_body_bytes) return true;  // the session answers 413, which no waiting cures
   const bool large = length > static_cast<int64_t>(Body::kKeptBytes);
   if (large && SumOver(shared_, [](const LoopCounts& loop) { return loop.claimed_bytes.value(); }) + length > shared_.claimable_bytes) {
     counts_.refused_bytes.Add();

@@ -87,6 +87,7 @@ class WorkflowSite final : public Site {
   bus::Bus scratch_;  // reads `infer` calls before it is known how many samples they carry
   wf_sink body_;      // of the answer being encoded
   std::vector<http1::Header> headers_;
+  std::vector<char> path_;  // percent-decoded
 };
 
 // The probes, the same on every port. Not one of them: false.

@@ -1,8 +1,13 @@
 #include "compiler/driver/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
 
 #include "compiler/driver/serve.h"
 
@@ -33,11 +38,45 @@ TEST_F(FilesTest, DoesNotWaitForAPipe) {
   EXPECT_EQ(ReadFile(At("pipe"), 100).status().message(), "it is not a regular file");
 }
 
-TEST_F(FilesTest, LeavesNoPartialFileWhenTheDiskIsFull) {
-  EXPECT_FALSE(WriteFile("/dev/full", "x").ok());
-  struct stat info{};
-  ASSERT_EQ(stat("/dev/full", &info), 0);
-  EXPECT_TRUE(S_ISCHR(info.st_mode)) << "a device is written to, not replaced";
+TEST_F(FilesTest, LeavesNoPartialFileWhenThereIsNoSpace) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto on_limit = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 1000, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const base::Status status = WriteFile(At("x"), std::string(5000, 'x'));
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, on_limit);
+  EXPECT_FALSE(status.ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(FilesTest, WritesToAPipeInsteadOfReplacingIt) {
+  ASSERT_EQ(mkfifo(At("pipe").c_str(), 0600), 0);
+  const int reader = open(At("pipe").c_str(), O_RDWR | O_NONBLOCK);
+  EXPECT_TRUE(WriteFile(At("pipe"), "x").ok());
+  char got = 0;
+  EXPECT_EQ(read(reader, &got, 1), 1);
+  close(reader);
+  EXPECT_EQ(got, 'x');
+}
+
+TEST_F(FilesTest, WritesThroughALink) {
+  ASSERT_TRUE(WriteFile(At("file"), "old").ok());
+  ASSERT_EQ(symlink("file", At("link").c_str()), 0);
+  ASSERT_TRUE(WriteFile(At("link"), "new").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(At("link")));
+  EXPECT_EQ(*ReadFile(At("file"), 100), "new");
+}
+
+TEST_F(FilesTest, GivesAProductNoPlaceWhereItWouldDestroySomethingElse) {
+  ASSERT_EQ(mkfifo(At("pipe").c_str(), 0600), 0);
+  ASSERT_TRUE(WriteFile(At("file"), "old").ok());
+  ASSERT_EQ(symlink("file", At("link").c_str()), 0);
+  EXPECT_EQ(PlaceForProduct(At("pipe")).status().message(), "it is not a regular file");
+  EXPECT_EQ(PlaceForProduct(folder_.path()).status().message(), "it is a folder");
+  EXPECT_EQ(*PlaceForProduct(At("link")), std::filesystem::canonical(At("file")).string());
+  EXPECT_EQ(*PlaceForProduct(At("new")), At("new"));
 }
 
 TEST_F(FilesTest, ReplacesAFileOnlyWhenTheNewOneIsWhole) {

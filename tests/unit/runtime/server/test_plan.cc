@@ -1,3 +1,4 @@
+// Services Test and Slow (Sleep, at most 8 in flight).
 // A plan written by hand, as wfc would emit it, for a server without wfc: strings, raw bytes, defaults, annotations, failures, large
 // answers.
 //
@@ -263,16 +264,16 @@ wf_plan MakePlan() {
     nodes[w] = {Text(shape.name), 1, w};
     stages[w] = {Text(shape.name), Text("s1")};
     workflows[w] = {.name = Text(shape.name),
-                    .service = Text("Test"),
+                    .service = Text(w == 3 ? "Slow" : "Test"),
                     .in = in_ports[w],
                     .out = out_ports[w],
                     .n_in = shape.n_in,
                     .n_out = shape.n_out,
                     .root = w,
-                    .service_index = 0,
-                    .is_default = static_cast<uint16_t>(w == 0 ? 1 : 0),
+                    .service_index = static_cast<uint16_t>(w == 3 ? 1 : 0),
+                    .is_default = static_cast<uint16_t>(w == 0 || w == 3 ? 1 : 0),
                     .body_max = 1 << 20,
-                    .inflight_max = 8};
+                    .inflight_max = w == 3 ? 8U : 256U};
   }
   workflows[0].read_json = ReadJson<0>;
   workflows[1].read_json = ReadJson<1>;

@@ -1,0 +1,56 @@
+// HTTP/1.1 from a peer that means no good. The first byte says where the input is cut in two: the events must not depend on it.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/protocol/http1/decoder.h"
+#include "runtime/protocol/http1/encoder.h"
+
+namespace {
+
+using wf::http1::Decoder;
+using wf::http1::Event;
+using wf::http1::Head;
+
+// The events as text; neighbouring parts of a body are one.
+std::string EventsOf(std::span<const uint8_t> input, size_t cut) {
+  Decoder decoder;
+  Head head;
+  std::string events;
+  for (const std::span<const uint8_t> part : {input.first(cut), input.subspan(cut)}) {
+    const std::vector<uint8_t> copy(part.begin(), part.end());  // so that reading past the part is seen
+    std::span<const uint8_t> left(copy);
+    for (Event event = decoder.Next(&left, &head); event != Event::kNeedMore; event = decoder.Next(&left, &head)) {
+      if (event == Event::kHead) {
+        events += "\nhead " + std::string(head.method_name) + " " + std::string(head.path) + " " + std::to_string(head.content_length) +
+                  (head.keep_alive ? " keep" : " close");
+        for (const auto& header : head.headers()) {
+          if (!wf::http1::IsToken(header.name) || !wf::http1::IsHeaderText(header.value)) std::abort();
+        }
+        std::string_view decoded;
+        std::vector<char> storage;
+        wf::http1::PercentDecode(head.path, false, &decoded, &storage);
+        events += "\nbody ";
+      }
+      if (event == Event::kBody) events.append(decoder.body().begin(), decoder.body().end());
+      if (event == Event::kEnd) events += "\nend";
+      if (event == Event::kError) return events + "\nerror " + std::to_string(decoder.status());
+    }
+    if (!left.empty()) std::abort();
+  }
+  return events;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::span<const uint8_t> input(data + 1, size - 1);
+  const size_t cut = input.empty() ? 0 : data[0] % (input.size() + 1);
+  if (EventsOf(input, cut) != EventsOf(input, input.size())) std::abort();
+  return 0;
+}

@@ -1,0 +1,36 @@
+#include "runtime/server/body.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace wf::server {
+namespace {
+
+TEST(Body, GrowsPartByPartAndEndsInZeros) {
+  Body body;
+  std::string expected;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string part = std::to_string(i);
+    ASSERT_TRUE(body.Append({reinterpret_cast<const uint8_t*>(part.data()), part.size()}));
+    expected += part;
+  }
+  const wf_bytes view = body.Seal();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(view.ptr), view.len), expected);
+  for (size_t i = 0; i < Body::kPadBytes; ++i) EXPECT_EQ(view.ptr[view.len + i], 0);
+}
+
+TEST(Body, IsEmptyAgainAfterClear) {
+  Body body;
+  const std::vector<uint8_t> large(100'000, 7);
+  ASSERT_TRUE(body.Append(large));
+  body.Clear();
+  EXPECT_EQ(body.size(), 0U);
+  const wf_bytes view = body.Seal();
+  ASSERT_NE(view.ptr, nullptr);
+  EXPECT_EQ(view.len, 0U);
+}
+
+}  // namespace
+}  // namespace wf::server

@@ -1,0 +1,426 @@
+#include "runtime/server/server.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/observe/log.h"
+
+extern "C" const wf_plan wf_plan_main;
+
+namespace wf::server {
+namespace {
+
+class Client {
+ public:
+  explicit Client(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    const timeval limit{.tv_sec = 20, .tv_usec = 0};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    const int on = 1;
+    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  ~Client() { close(fd_); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  bool connected() const { return connected_; }
+
+  void Send(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t sent = send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return;
+      text.remove_prefix(static_cast<size_t>(sent));
+    }
+  }
+  void Reset() {
+    const linger now{.l_onoff = 1, .l_linger = 0};
+    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close(fd_);
+    fd_ = socket(AF_INET, SOCK_STREAM, 0);
+  }
+
+  struct Answer {
+    int status = 0;  // 0: closed
+    std::string head, body;
+  };
+  Answer Receive(bool head_only = false) {
+    size_t end = 0;
+    while ((end = buffer_.find("\r\n\r\n")) == std::string::npos) {
+      if (!Fill()) return {};
+    }
+    Answer answer;
+    answer.head = buffer_.substr(0, end + 4);
+    buffer_.erase(0, end + 4);
+    answer.status = std::stoi(answer.head.substr(9, 3));
+    if (answer.status == 100) return Receive(head_only);
+    const size_t at = answer.head.find("content-length: ");
+    const size_t length = at == std::string::npos || head_only ? 0 : std::stoul(answer.head.substr(at + 16));
+    while (buffer_.size() < length) {
+      if (!Fill()) return {};
+    }
+    answer.body = buffer_.substr(0, length);
+    buffer_.erase(0, length);
+    return answer;
+  }
+  bool closed() { return buffer_.empty() && !Fill(); }
+
+ private:
+  bool Fill() {
+    char part[65536];
+    const ssize_t got = recv(fd_, part, sizeof part, 0);
+    if (got <= 0) return false;
+    buffer_.append(part, static_cast<size_t>(got));
+    return true;
+  }
+  int fd_;
+  bool connected_ = false;
+  std::string buffer_;
+};
+
+std::string Post(const std::string& path, const std::string& body, const std::string& headers = "content-type: application/json\r\n") {
+  return "POST " + path + " HTTP/1.1\r\nhost: t\r\n" + headers + "content-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+// A whole server in this process, on free ports.
+class ServerTest : public testing::Test {
+ protected:
+  void Serve(std::vector<const char*> flags = {}) {
+    flags.insert(flags.begin(), {"--http-port=0", "--admin-port=0", "--host=127.0.0.1", "--compute-threads=2", "--log-level=error"});
+    observe::SetLogLevel(observe::Level::kError);
+    loaded_ = LoadSettings({.arguments = flags, .plan = &wf_plan_main});
+    ASSERT_TRUE(loaded_.errors.empty()) << loaded_.errors[0];
+    server_ = std::make_unique<Server>(wf_plan_main, loaded_.settings);
+    const base::Status status = server_->Start();
+    ASSERT_TRUE(status.ok()) << status.message();
+    const std::string line = server_->ListeningLine();
+    port_ = static_cast<uint16_t>(std::stoi(line.substr(line.find("http=127.0.0.1:") + 15)));
+    admin_ = static_cast<uint16_t>(std::stoi(line.substr(line.find("admin=127.0.0.1:") + 16)));
+    thread_ = std::thread([this] { status_ = server_->Run(); });
+  }
+  void TearDown() override { Stop(); }
+  int Stop() {
+    if (!thread_.joinable()) return status_;
+    kill(getpid(), SIGTERM);
+    thread_.join();
+    server_.reset();
+    return status_;
+  }
+  Client::Answer Call(const std::string& request) {
+    Client client(port_);
+    client.Send(request);
+    return client.Receive();
+  }
+  double Metric(const std::string& name) {
+    Client client(admin_);
+    client.Send("GET /metrics HTTP/1.1\r\nhost: t\r\n\r\n");
+    const std::string text = "\n" + client.Receive().body;
+    const size_t at = text.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
+  }
+  // Cancelled work ends on other threads: what must come to rest is waited for.
+  double MetricAtRest(const std::string& name) {
+    for (int i = 0; i < 500 && Metric(name) != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return Metric(name);
+  }
+
+  Loaded loaded_;
+  std::unique_ptr<Server> server_;
+  uint16_t port_ = 0, admin_ = 0;
+  std::thread thread_;
+  int status_ = -1;
+};
+
+TEST_F(ServerTest, AnswersJsonWithAnnotationsAndIds) {
+  Serve();
+  const Client::Answer answer = Call(Post("/Test/Greet", R"({"name":"Ada"})"));
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, R"({"text":"hello, Ada"})");
+  EXPECT_NE(answer.head.find("content-type: application/json\r\n"), std::string::npos);
+  EXPECT_NE(answer.head.find("wf-greeted: Ada\r\n"), std::string::npos) << answer.head;
+  const Client::Answer failed = Call(Post("/Test/Greet", R"({"name":"nobody"})", "X-Request-Id: q7\r\n"));
+  EXPECT_EQ(failed.status, 404) << "the declared status, not_found";
+  EXPECT_NE(failed.body.find(R"({"error":{"code":100001,"name":"Nobody","message":"nobody is there","path":"Greet","data_id":)"),
+            std::string::npos)
+      << failed.body;
+  EXPECT_NE(failed.body.find(R"("log_id":"q7"}})"), std::string::npos) << failed.body;
+  EXPECT_EQ(Call(Post("/Test/Greet", "{}")).status, 400);
+  EXPECT_EQ(Call(Post("/%54est/Greet", R"({"name":"Ada"})")).status, 200);
+  EXPECT_EQ(Stop(), 0);
+}
+
+TEST_F(ServerTest, AnAnnotationThatNoHeaderCanCarryIsLeftOut) {
+  Serve();
+  const Client::Answer answer = Call(Post("/Test/Greet", R"({"name":"a\r\nset-cookie: x"})"));
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.head.find("cookie"), std::string::npos) << answer.head;
+}
+
+TEST_F(ServerTest, TakesARawBodyWithTheQuery) {
+  Serve();
+  EXPECT_EQ(Call(Post("/Test/Size", "12345", "")).body, R"({"size":10,"note":null})");
+  EXPECT_EQ(Call(Post("/Test/Size?times=3&note=a%20b+c", "12345", "content-type: image/png\r\n")).body, R"({"size":15,"note":"a b c"})");
+  EXPECT_EQ(Call(Post("/Test/Size?times=x", "1", "")).status, 400);
+  EXPECT_NE(Call(Post("/Test/Size?tims=1", "1", "")).body.find("unknown parameter `tims` in the query; did you mean `times`"),
+            std::string::npos);
+  EXPECT_EQ(Call(Post("/Test/Size?times=1&times=2", "1", "")).status, 400);
+  EXPECT_EQ(Call(Post("/Test/Size?data=1", "1", "")).status, 400);
+  EXPECT_EQ(Call(Post("/Test/Size?note=%zz", "1", "")).status, 400);
+  EXPECT_EQ(Call(Post("/Test/Size?note=%ff", "1", "")).status, 400);
+  EXPECT_EQ(Call(Post("/Test/Size", R"({"data":{"b64":"AAAA"},"times":5})")).body, R"({"size":15,"note":null})");
+}
+
+TEST_F(ServerTest, KeepsAConnectionAndTakesPipelinedRequests) {
+  Serve();
+  Client client(port_);
+  std::string all;
+  for (int i = 0; i < 200; ++i)
+    all += Post(i % 3 == 0 ? "/Slow/Sleep" : "/Test/Greet", i % 3 == 0 ? R"({"ms":1})" : R"({"name":")" + std::to_string(i) + R"("})");
+  client.Send(all);
+  for (int i = 0; i < 200; ++i) {
+    const Client::Answer answer = client.Receive();
+    ASSERT_EQ(answer.status, 200) << i << answer.body;
+    ASSERT_EQ(answer.body, i % 3 == 0 ? R"({"ms":1})" : R"({"text":"hello, )" + std::to_string(i) + R"("})");
+  }
+}
+
+TEST_F(ServerTest, TakesARequestCutAnywhere) {
+  Serve();
+  const std::string request =
+      "POST /Test/Greet HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"nam\r\n9\r\ne\":\"Ada\"}\r\n0\r\n\r\n";
+  Client client(port_);
+  for (size_t cut = 1; cut < request.size(); ++cut) {
+    client.Send(request.substr(0, cut));
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    client.Send(request.substr(cut));
+    ASSERT_EQ(client.Receive().body, R"({"text":"hello, Ada"})") << cut;
+  }
+}
+
+TEST_F(ServerTest, AClientThatLeavesAtAnyByteCostsNothing) {
+  Serve();
+  const std::string request = Post("/Slow/Sleep", R"({"ms":200})");
+  for (size_t cut = 0; cut <= request.size(); ++cut) {
+    for (const bool reset : {false, true}) {
+      Client client(port_);
+      client.Send(request.substr(0, cut));
+      if (reset) client.Reset();
+    }
+  }
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
+  EXPECT_EQ(MetricAtRest("wf_abandoned_inflight"), 0);
+  EXPECT_EQ(Call(Post("/Test/Greet", R"({"name":"Ada"})")).status, 200);
+}
+
+TEST_F(ServerTest, RefusesWithTheReason) {
+  Serve({"--limits-body-bytes=1KiB"});
+  struct Case {
+    std::string request;
+    int status;
+    const char* says;
+  };
+  const Case cases[] = {
+      {"GET /Test/Greet HTTP/1.1\r\nhost: t\r\n\r\n", 405, "a workflow is called with POST"},
+      {Post("/readyz", ""), 405, "the probes take GET"},
+      {Post("/Test/Gret", "{}"), 404, "nothing is served at `/Test/Gret`; did you mean `/Test/Greet`"},
+      {Post("/", ""), 404, "nothing is served at `/`"},
+      {"GET / HTTP/1.1\r\n\r\n", 400, "the header Host is missing"},
+      {"nonsense\r\n\r\n", 400, ""},
+      {"POST /Test/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 2000000\r\n\r\n", 413,
+       "the body is larger than the 1048576 bytes that the service takes"},
+      {Post("/v2/models/Nope/infer", "{}"), 404, "no model is called `Nope`"},
+      {Post("/v2/nope", "{}"), 404, "the Open Inference Protocol has no such path"},
+  };
+  for (const Case& c : cases) {
+    const Client::Answer answer = Call(c.request);
+    EXPECT_EQ(answer.status, c.status) << c.request;
+    EXPECT_NE(answer.body.find(c.says), std::string::npos) << answer.body;
+  }
+}
+
+TEST_F(ServerTest, AChunkedBodyOverTheLimitIsCutOff) {
+  Serve();
+  Client client(port_);
+  client.Send("POST /Test/Greet HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n");
+  const std::string chunk = "10000\r\n" + std::string(65536, 'x') + "\r\n";
+  for (int i = 0; i < 40; ++i) client.Send(chunk);
+  EXPECT_EQ(client.Receive().status, 413);
+  EXPECT_TRUE(client.closed());
+}
+
+TEST_F(ServerTest, HeadAnswersWithoutABody) {
+  Serve();
+  Client client(port_);
+  client.Send("HEAD /readyz HTTP/1.1\r\nhost: t\r\n\r\n");
+  const Client::Answer answer = client.Receive(true);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_NE(answer.head.find("content-length: 3\r\n"), std::string::npos);
+  client.Send("GET /livez HTTP/1.1\r\nhost: t\r\n\r\n");
+  EXPECT_EQ(client.Receive().body, "ok\n");
+}
+
+TEST_F(ServerTest, AsksForTheBodyThatWaitsForItsLeave) {
+  Serve();
+  Client client(port_);
+  const std::string body = R"({"name":"Ada"})";
+  client.Send("POST /Test/Greet HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: " + std::to_string(body.size()) +
+              "\r\n\r\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  client.Send(body);
+  EXPECT_EQ(client.Receive().body, R"({"text":"hello, Ada"})");
+  Client refused(port_);
+  refused.Send("POST /Test/Gret HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: 5\r\n\r\n");
+  EXPECT_EQ(refused.Receive().status, 404);
+  EXPECT_TRUE(refused.closed());
+}
+
+TEST_F(ServerTest, AdmitsNoMoreThanTheServiceTakes) {
+  Serve();
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(std::make_unique<Client>(port_));
+    clients.back()->Send(Post("/Slow/Sleep", R"({"ms":100})"));
+  }
+  int served = 0, refused = 0;
+  for (const auto& client : clients) {
+    const Client::Answer answer = client->Receive();
+    served += answer.status == 200 ? 1 : 0;
+    if (answer.status != 429) continue;
+    ++refused;
+    EXPECT_NE(answer.head.find("retry-after: 1\r\n"), std::string::npos);
+    EXPECT_NE(answer.body.find(R"("code":3010,"name":"Refused")"), std::string::npos) << answer.body;
+  }
+  EXPECT_EQ(served + refused, 20);
+  EXPECT_GE(served, 8);
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(Call(Post("/Test/Greet", R"({"name":"Ada"})")).status, 200) << "the other service";
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
+}
+
+TEST_F(ServerTest, SendsALargeAnswerToASlowReader) {
+  Serve();
+  Client client(port_);
+  client.Send(Post("/Test/Grow", R"({"count":20000000})") + Post("/Test/Greet", R"({"name":"Ada"})"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const Client::Answer answer = client.Receive();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body.size(), 20'000'012U);
+  EXPECT_EQ(answer.body.find_first_not_of('g', 10), 20'000'010U);
+  EXPECT_EQ(client.Receive().body, R"({"text":"hello, Ada"})");
+  {
+    Client leaves(port_);
+    leaves.Send(Post("/Test/Grow", R"({"count":20000000})"));
+  }
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
+}
+
+TEST_F(ServerTest, ARequestThatNeedsMoreMemoryThanItMayIsRefused) {
+  Serve();
+  const Client::Answer answer = Call(Post("/Test/Grow", R"({"count":300000000})"));
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_NE(answer.body.find(R"("code":3012)"), std::string::npos) << answer.body;
+}
+
+TEST_F(ServerTest, CountsRequestsByCode) {
+  Serve();
+  Call(Post("/Test/Greet", R"({"name":"Ada"})"));
+  Call(Post("/Test/Greet", R"({"name":"nobody"})"));
+  Call(Post("/Test/Greet", "{"));
+  Call(Post("/v2/models/Test/infer", R"({"inputs":[{"name":"name","shape":[2],"datatype":"BYTES","data":["a","b"]}]})"));
+  const std::string labels = R"(wf_requests_total{service="Test",workflow="Greet",protocol=)";
+  EXPECT_EQ(Metric(labels + R"("plain",code="0"})"), 1);
+  EXPECT_EQ(Metric(labels + R"("plain",code="100001"})"), 1);
+  EXPECT_EQ(Metric(labels + R"("plain",code="5000"})"), 1);
+  EXPECT_EQ(Metric(labels + R"("oip",code="0"})"), 1);
+  EXPECT_EQ(Metric(R"(wf_request_duration_seconds_count{service="Test",workflow="Greet",protocol="plain"})"), 3);
+}
+
+TEST_F(ServerTest, SpeaksTheOpenInferenceProtocol) {
+  Serve();
+  struct Case {
+    const char* body;
+    int status;
+    const char* says;
+  };
+  const Case cases[] = {
+      {R"({"id":"i","inputs":[{"name":"data","shape":[],"datatype":"BYTES","data":["abc"]}]})", 200,
+       R"({"model_name":"Size","model_version":"1","id":"i","outputs":[{"name":"size","datatype":"INT64","shape":[],"data":[6]},{"name":"note","datatype":"BYTES","shape":[],"data":["null"]}]})"},
+      {R"({"inputs":[{"name":"data","shape":[2],"datatype":"BYTES","data":["abc","d"]},{"name":"times","shape":[2,1],"datatype":"INT64","data":[[1],[5]]}],"outputs":[{"name":"size"}]})",
+       200, R"("outputs":[{"name":"size","datatype":"INT64","shape":[2],"data":[3,5]}]})"},
+      {R"({"inputs":[]})", 400, "input `data` is missing"},
+  };
+  for (const Case& c : cases) {
+    const Client::Answer answer = Call(Post("/v2/models/Test.Size/infer", c.body));
+    EXPECT_EQ(answer.status, c.status) << c.body << answer.body;
+    std::string says = c.says;
+    if (const size_t at = says.find("\"Size\""); at != std::string::npos) says.replace(at, 6, "\"Test.Size\"");
+    EXPECT_NE(answer.body.find(says), std::string::npos) << answer.body;
+  }
+  const Client::Answer failed =
+      Call(Post("/v2/models/Test/infer", R"({"inputs":[{"name":"name","shape":[3],"datatype":"BYTES","data":["a","nobody","b"]}]})"));
+  EXPECT_EQ(failed.status, 404);
+  EXPECT_NE(failed.body.find("sample 1: nobody is there"), std::string::npos) << failed.body;
+}
+
+TEST_F(ServerTest, ATimeoutOfTheClientIsADeadline) {
+  Serve();
+  const Client::Answer answer =
+      Call(Post("/v2/models/Slow/infer",
+                R"({"parameters":{"timeout":20000},"inputs":[{"name":"ms","shape":[1],"datatype":"INT64","data":[5000]}]})"));
+  EXPECT_EQ(answer.status, 503) << answer.body;
+  EXPECT_NE(answer.body.find("\"code\":6000"), std::string::npos) << answer.body;
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
+}
+
+TEST_F(ServerTest, DrainsWhatIsInFlight) {
+  Serve();
+  Client idle(port_), busy(port_), half(port_);
+  idle.Send(Post("/Test/Greet", R"({"name":"Ada"})"));
+  EXPECT_EQ(idle.Receive().status, 200);
+  busy.Send(Post("/Slow/Sleep", R"({"ms":300})"));
+  const std::string request = Post("/Test/Greet", R"({"name":"Ada"})");
+  half.Send(request.substr(0, request.size() - 3));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  kill(getpid(), SIGTERM);
+  EXPECT_TRUE(idle.closed());
+  EXPECT_FALSE(Client(port_).connected());
+  {
+    Client admin(admin_);
+    admin.Send("GET /readyz HTTP/1.1\r\nhost: t\r\n\r\n");
+    EXPECT_EQ(admin.Receive().status, 503);
+  }
+  half.Send(request.substr(request.size() - 3));
+  const Client::Answer late = half.Receive();
+  EXPECT_EQ(late.status, 200);
+  EXPECT_NE(late.head.find("connection: close\r\n"), std::string::npos);
+  EXPECT_EQ(busy.Receive().body, R"({"ms":300})");
+  thread_.join();
+  EXPECT_EQ(status_, 0);
+  server_.reset();
+}
+
+TEST_F(ServerTest, StartsOverAfterItsPortWasTaken) {
+  Serve();
+  const std::string port = "--http-port=" + std::to_string(port_);
+  const char* flags[] = {port.c_str(), "--admin-port=0", "--host=127.0.0.1"};
+  const Loaded second = LoadSettings({.arguments = flags, .plan = &wf_plan_main});
+  Server other(wf_plan_main, second.settings);
+  const base::Status status = other.Start();
+  EXPECT_EQ(status.code(), base::kAlreadyExists);
+  EXPECT_NE(status.message().find("is in use"), std::string::npos) << status.message();
+}
+
+}  // namespace
+}  // namespace wf::server

@@ -92,7 +92,7 @@ class Hello(OipCase):
         def refused(row, *words):
             self.assert_refused(self.ask("/models/Spread/infer", {"inputs": [row]}), 400, 5000, *words)
 
-        refused(tensor("xs", "FP32", [2, 2, 2], [0] * 8), "`xs`", "3 axes", "f32[n]")
+        refused(tensor("xs", "FP32", [2, 2, 2], [0] * 8), "`xs`", "3 axes", "f32[")
         refused(tensor("xs", "FP32", [4], [1, 2, 3]), "`xs`", "4 elements", "found 3")
         refused(tensor("xs", "FP32", [2], [1, 2, 3]), "`xs`", "2 elements")
         refused(tensor("xs", "INT64", [1], [1]), "`xs`", "FP32", "INT64")

@@ -80,17 +80,27 @@ int Serve(const std::string& binary, const std::vector<std::string>& arguments, 
     console.err << "wfc: cannot start the server: " << std::strerror(errno) << "\n";
     return kProgramHasErrors;
   }
+  // A termination that comes before there is a server to hand it to waits until there is.
+  sigset_t terminations, before;
+  sigemptyset(&terminations);
+  sigaddset(&terminations, SIGINT);
+  sigaddset(&terminations, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &terminations, &before);
   const pid_t pid = fork();
-  if (pid == 0) BecomeServer(binary, arguments, pipe_ends[1]);
+  if (pid == 0) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    BecomeServer(binary, arguments, pipe_ends[1]);
+  }
+  server_pid = pid;
+  std::signal(SIGINT, ForwardSignal);
+  std::signal(SIGTERM, ForwardSignal);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(pipe_ends[1]);
   if (pid < 0) {
     console.err << "wfc: cannot start the server: " << std::strerror(errno) << "\n";
     close(pipe_ends[0]);
     return kProgramHasErrors;
   }
-  server_pid = pid;
-  std::signal(SIGINT, ForwardSignal);
-  std::signal(SIGTERM, ForwardSignal);
   CopyLines(pipe_ends[0], on_ready, console);
   close(pipe_ends[0]);
   int status = 0;

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """A server that cannot start says why and exits; a compiler that cannot write leaves nothing behind."""
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -72,9 +74,25 @@ class BadBuild(unittest.TestCase):
             self.assertIn(str(target), done.stderr)
 
     def test_a_full_disk_leaves_no_partial_file(self):
-        done = harness.wfc("build", HELLO, "-o", "/dev/full", check=False)
+        folder = harness.scratch() / "full"
+        folder.mkdir()
+
+        def allow_little():  # as a full disk does, from the 64th KiB on
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+
+        command = [harness.WFC, "build", HELLO, "-o", folder / "server"]
+        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=allow_little, timeout=60, check=False)
         self.assertEqual(done.returncode, 1, done)
-        self.assertTrue(os.path.exists("/dev/full"))
+        self.assertIn("WF8002", done.stderr)
+        self.assertEqual(list(folder.iterdir()), [])
+
+    def test_a_device_is_never_replaced(self):
+        fifo = harness.scratch() / "fifo"
+        os.mkfifo(fifo)
+        done = harness.wfc("build", HELLO, "-o", fifo, check=False)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertTrue(fifo.is_fifo())
 
     def test_a_failed_build_keeps_the_program_that_was_there(self):
         target = harness.scratch() / "kept"

@@ -134,7 +134,8 @@ TEST_P(Http1Transcript, GivesTheSameEventsAtEverySplit) {
   for (size_t i = 1; i <= input.size(); ++i) single.push_back(i);
   ASSERT_EQ(EventsOf(input, single), transcript.events) << "byte by byte";
   const size_t step = input.size() > 4096 ? 97 : 1;
-  for (size_t cut = 0; cut <= input.size(); cut += step) ASSERT_EQ(EventsOf(input, {cut, input.size()}), transcript.events) << "cut at " << cut;
+  for (size_t cut = 0; cut <= input.size(); cut += step)
+    ASSERT_EQ(EventsOf(input, {cut, input.size()}), transcript.events) << "cut at " << cut;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Http1Transcript, testing::ValuesIn(Files()), [](const auto& file) {

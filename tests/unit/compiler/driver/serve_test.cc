@@ -39,7 +39,7 @@ TEST_F(ServeTest, HandsOverArgumentsAndItsExitStatus) {
 }
 
 TEST_F(ServeTest, ForwardsATermination) {
-  EXPECT_EQ(Run("trap 'echo drained; exit 0' TERM; kill -TERM $PPID; sleep 5 & wait"), 0);
+  EXPECT_EQ(Run("trap 'echo drained; exit 0' TERM; kill -TERM $PPID; sleep 5 >/dev/null & wait"), 0);
   EXPECT_EQ(out_.str(), "drained\n");
 }
 

@@ -272,6 +272,33 @@ TEST_F(ServerTest, AChunkedBodyOverTheLimitIsCutOff) {
   EXPECT_TRUE(client.closed());
 }
 
+TEST_F(ServerTest, BodiesOfAllRequestsShareOneBudget) {
+  Serve({"--limits-memory-bytes=1MiB"});
+  const std::string half(600'000, 'x');
+  Client first(port_), second(port_);
+  first.Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\ncontent-length: " + std::to_string(half.size()) + "\r\n\r\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  second.Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n927c0\r\n" + half + "\r\n0\r\n\r\n");
+  const Client::Answer refused = second.Receive();
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_NE(refused.head.find("retry-after: 1\r\n"), std::string::npos) << refused.head;
+  first.Send(half);
+  EXPECT_EQ(first.Receive().body, R"({"size":1200000,"note":null})");
+  EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 1);
+}
+
+TEST_F(ServerTest, TellsAnOldClientThatItsConnectionStays) {
+  Serve();
+  Client client(port_);
+  for (int i = 0; i < 2; ++i) {
+    client.Send("GET /livez HTTP/1.0\r\nconnection: keep-alive\r\n\r\n");
+    EXPECT_NE(client.Receive().head.find("connection: keep-alive\r\n"), std::string::npos);
+  }
+  client.Send("GET /livez HTTP/1.0\r\n\r\n");
+  EXPECT_NE(client.Receive().head.find("connection: close\r\n"), std::string::npos);
+  EXPECT_TRUE(client.closed());
+}
+
 TEST_F(ServerTest, HeadAnswersWithoutABody) {
   Serve();
   Client client(port_);

@@ -218,63 +218,65 @@ void FillPorts() {
 
 const wf_declared_error errors[] = {{100001, 5, Text("Nobody")}};
 
+void FillWorkflow(uint16_t w) {
+  const Shape& shape = kShapes[w];
+  const auto run = static_cast<uint16_t>(2 * w), done = static_cast<uint16_t>(2 * w + 1);
+  lists[w][0] = shape.first_slot;
+  lists[w][1] = shape.out_slot;
+  lists[w][2] = kNote;
+  lists[w][3] = done;
+  tasks[run] = {.kind = WF_RUN,
+                .cost_class = shape.blocking ? uint8_t{WF_COMPUTE} : uint8_t{WF_INLINE},
+                .region = w,
+                .node = w,
+                .policy = WF_NONE,
+                .out = shape.out_slot,
+                .chain = WF_NONE,
+                .n_in = 1,
+                .n_next = 1,
+                .in = &lists[w][0],
+                .next = &lists[w][3],
+                .fn = {.run = shape.run},
+                .cost_ns = 200,
+                .flags = shape.blocking ? uint16_t{WF_BLOCKING} : uint16_t{0}};
+  tasks[done] = {.kind = WF_RETURN,
+                 .cost_class = WF_INLINE,
+                 .region = w,
+                 .node = WF_NONE,
+                 .policy = WF_NONE,
+                 .out = WF_NONE,
+                 .chain = WF_NONE,
+                 .n_in = shape.n_out,
+                 .in = &lists[w][1]};
+  regions[w] = {.waits = waits,
+                .frame_bytes = shape.frame_bytes,
+                .parent = WF_NONE,
+                .first_task = run,
+                .n_tasks = 2,
+                .first_slot = shape.first_slot,
+                .n_slots = shape.n_slots,
+                .result = WF_NONE,
+                .on_error = WF_NONE,
+                .node = WF_NONE};
+  nodes[w] = {Text(shape.name), 1, w};
+  stages[w] = {Text(shape.name), Text("s1")};
+  workflows[w] = {.name = Text(shape.name),
+                  .service = Text(w == 3 ? "Slow" : "Test"),
+                  .in = in_ports[w],
+                  .out = out_ports[w],
+                  .n_in = shape.n_in,
+                  .n_out = shape.n_out,
+                  .root = w,
+                  .service_index = static_cast<uint16_t>(w == 3 ? 1 : 0),
+                  .is_default = static_cast<uint16_t>(w == 0 || w == 3 ? 1 : 0),
+                  .body_max = 1 << 20,
+                  .inflight_max = w == 3 ? 8U : 256U};
+}
+
 wf_plan MakePlan() {
   FillTypesAndSlots();
   FillPorts();
-  for (uint16_t w = 0; w < kWorkflows; ++w) {
-    const Shape& shape = kShapes[w];
-    const auto run = static_cast<uint16_t>(2 * w), done = static_cast<uint16_t>(2 * w + 1);
-    lists[w][0] = shape.first_slot;
-    lists[w][1] = shape.out_slot;
-    lists[w][2] = kNote;
-    lists[w][3] = done;
-    tasks[run] = {.kind = WF_RUN,
-                  .cost_class = shape.blocking ? uint8_t{WF_COMPUTE} : uint8_t{WF_INLINE},
-                  .region = w,
-                  .node = w,
-                  .policy = WF_NONE,
-                  .out = shape.out_slot,
-                  .chain = WF_NONE,
-                  .n_in = 1,
-                  .n_next = 1,
-                  .in = &lists[w][0],
-                  .next = &lists[w][3],
-                  .fn = {.run = shape.run},
-                  .cost_ns = 200,
-                  .flags = shape.blocking ? uint16_t{WF_BLOCKING} : uint16_t{0}};
-    tasks[done] = {.kind = WF_RETURN,
-                   .cost_class = WF_INLINE,
-                   .region = w,
-                   .node = WF_NONE,
-                   .policy = WF_NONE,
-                   .out = WF_NONE,
-                   .chain = WF_NONE,
-                   .n_in = shape.n_out,
-                   .in = &lists[w][1]};
-    regions[w] = {.waits = waits,
-                  .frame_bytes = shape.frame_bytes,
-                  .parent = WF_NONE,
-                  .first_task = run,
-                  .n_tasks = 2,
-                  .first_slot = shape.first_slot,
-                  .n_slots = shape.n_slots,
-                  .result = WF_NONE,
-                  .on_error = WF_NONE,
-                  .node = WF_NONE};
-    nodes[w] = {Text(shape.name), 1, w};
-    stages[w] = {Text(shape.name), Text("s1")};
-    workflows[w] = {.name = Text(shape.name),
-                    .service = Text(w == 3 ? "Slow" : "Test"),
-                    .in = in_ports[w],
-                    .out = out_ports[w],
-                    .n_in = shape.n_in,
-                    .n_out = shape.n_out,
-                    .root = w,
-                    .service_index = static_cast<uint16_t>(w == 3 ? 1 : 0),
-                    .is_default = static_cast<uint16_t>(w == 0 || w == 3 ? 1 : 0),
-                    .body_max = 1 << 20,
-                    .inflight_max = w == 3 ? 8U : 256U};
-  }
+  for (uint16_t w = 0; w < kWorkflows; ++w) FillWorkflow(w);
   workflows[0].read_json = ReadJson<0>;
   workflows[1].read_json = ReadJson<1>;
   workflows[2].read_json = ReadJson<2>;

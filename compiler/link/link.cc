@@ -96,6 +96,15 @@ bool DiskIsFull(const std::string& path) {
   return !error && space.available < (8u << 20);
 }
 
+// What the linker says of its own output is a failure to write, not to link; the system's reason stands behind the path. Empty: something
+// else.
+std::string WriteFailure(const std::string& words, const std::string& path) {
+  const size_t at = words.find(path + ": ");
+  if (at == std::string::npos) return DiskIsFull(path) ? std::strerror(ENOSPC) : "";
+  const size_t reason = at + path.size() + 2;
+  return words.substr(reason, words.find('\n', reason) - reason);
+}
+
 }  // namespace
 
 std::string FindRuntime() {
@@ -132,7 +141,8 @@ base::Status Link(std::span<const char> object, const Options& options) {
   if (options.strip) arguments.emplace_back("--strip-all");
   arguments.insert(arguments.end(), pieces->begin(), pieces->end());
   if (base::Status status = RunLld(arguments); !status.ok()) {
-    return DiskIsFull(partial.path()) ? base::Status(base::kResourceExhausted, std::strerror(ENOSPC)) : status;
+    std::string reason = WriteFailure(status.message(), partial.path());
+    return reason.empty() ? status : base::Status(base::kResourceExhausted, std::move(reason));
   }
   return partial.Rename();
 }

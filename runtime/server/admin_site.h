@@ -17,6 +17,7 @@ class AdminSite final : public Site {
       : shared_(shared), page_(std::move(page)), alive_(std::move(alive)) {}
 
   void OnHead(Exchange& exchange) noexcept override;
+  bool Claim(Exchange&, int64_t) noexcept override { return true; }
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange&) noexcept override {}
   void OnGone(Exchange&) noexcept override {}

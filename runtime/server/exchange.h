@@ -28,6 +28,8 @@ class Site {
   virtual ~Site() = default;
   // The head is there. Sets max_body_bytes, or calls Refuse.
   virtual void OnHead(Exchange& exchange) noexcept = 0;
+  // A body without a length has grown to `bytes`. False: refused.
+  virtual bool Claim(Exchange& exchange, int64_t bytes) noexcept = 0;
   // The request is complete. HttpSession::Reply is called now or later.
   virtual void OnRequest(Exchange& exchange) noexcept = 0;
   // The client left before it was answered.

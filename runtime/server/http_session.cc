@@ -111,6 +111,9 @@ void HttpSession::OnBody() noexcept {
     exchange.Refuse(413, protocol::kInputParams,
                     "the body is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that the service takes");
   }
+  if (exchange.refusal_status == 0 && exchange.head.content_length < 0) {
+    owner_.site_.Claim(exchange, static_cast<int64_t>(exchange.body.size() + part.size()));
+  }
   if (exchange.refusal_status == 0 && !exchange.body.Append(part)) exchange.Refuse(429, protocol::kRefused, "no memory for the body");
   if (exchange.refusal_status == 0) return;
   discarded_ += part.size();
@@ -158,6 +161,7 @@ void HttpSession::Reply(Exchange& exchange, int status, std::string_view content
   head.content_type = content_type;
   head.content_length = body.size();
   head.keep_alive = exchange.head.keep_alive;
+  head.http_1_0 = exchange.head.http_1_0;
   head.headers = headers;
   wf_sink& out = connection_->out();
   bool fits = http1::PutHead(&out, head);

@@ -143,18 +143,30 @@ bool WorkflowSite::Admit(Exchange& exchange) noexcept {
   }
   const int64_t length = std::max<int64_t>(exchange.head.content_length, 0);
   if (static_cast<uint64_t>(length) > exchange.max_body_bytes) return true;  // the session answers 413, which no waiting cures
-  const bool large = length > static_cast<int64_t>(Body::kKeptBytes);
-  if (large && SumOver(shared_, [](const LoopCounts& loop) { return loop.claimed_bytes.value(); }) + length > shared_.claimable_bytes) {
-    counts_.refused_bytes.Add();
-    exchange.Refuse(429, protocol::kRefused, "the bodies of other requests take all the memory there is for them");
-    return false;
-  }
+  if (length > static_cast<int64_t>(Body::kKeptBytes) && !TakeBytes(exchange, length)) return false;
   exchange.admitted = true;
-  exchange.claimed_bytes = large ? length : 0;
   counts_.inflight[service].Add();
   counts_.inflight_all.Add();
-  if (large) counts_.claimed_bytes.Add(static_cast<uint64_t>(length));
   return true;
+}
+
+bool WorkflowSite::TakeBytes(Exchange& exchange, int64_t bytes) noexcept {
+  const int64_t more = bytes - exchange.claimed_bytes;
+  if (SumOver(shared_, [](const LoopCounts& loop) { return loop.claimed_bytes.value(); }) + more > shared_.claimable_bytes) {
+    counts_.refused_bytes.Add();
+    exchange.Refuse(429, protocol::kRefused, "the bodies of other requests take all the memory there is for them");
+    exchange.retry_after_seconds = 1;
+    return false;
+  }
+  exchange.claimed_bytes = bytes;
+  counts_.claimed_bytes.Add(static_cast<uint64_t>(more));
+  return true;
+}
+
+bool WorkflowSite::Claim(Exchange& exchange, int64_t bytes) noexcept {
+  constexpr int64_t kStep = 64 * 1024;
+  if (!exchange.admitted || bytes <= std::max<int64_t>(exchange.claimed_bytes, Body::kKeptBytes)) return true;
+  return TakeBytes(exchange, (bytes + kStep - 1) / kStep * kStep);
 }
 
 void WorkflowSite::OnFinished(Exchange& exchange) noexcept {
@@ -281,6 +293,18 @@ void WorkflowSite::AnswerOip(Exchange& exchange) noexcept {
   exchange.session->Reply(exchange, status, plain::kJson, {}, body_);
 }
 
+// What the caller is not to blame for; refusals and deadlines show in the metrics.
+void WorkflowSite::LogFailure(const Exchange& exchange, wf_code code) noexcept {
+  const bus::Failure* const failure = exchange.bus->failure();
+  if (code >= protocol::kTimeout && code < protocol::kTimeout + 1000) return;
+  observe::Log(observe::Level::kWarning, "a request failed",
+               {{"path", exchange.head.path},
+                {"code", int64_t{code}},
+                {"reason", failure == nullptr ? std::string_view() : failure->message},
+                {"data_id", static_cast<int64_t>(exchange.bus->data_id())},
+                {"log_id", exchange.log_id}});
+}
+
 void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
   bus::Bus& bus = *exchange.bus;
   if (exchange.session == nullptr) return engine_->Release(bus);
@@ -305,6 +329,7 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
                   {"data_id", static_cast<int64_t>(bus.data_id())},
                   {"log_id", exchange.log_id}});
   }
+  if (answer.status >= 500) LogFailure(exchange, answer.code);
   exchange.pinned = answer.refers;
   exchange.session->Reply(exchange, answer.status, plain::kJson, headers_, body_);
   if (!exchange.pinned) engine_->Release(bus);

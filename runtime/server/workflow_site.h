@@ -61,6 +61,7 @@ class WorkflowSite final : public Site {
   void set_engine(sched::Engine* engine, bus::Memory& memory);
 
   void OnHead(Exchange& exchange) noexcept override;
+  bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange& exchange) noexcept override;
   void OnGone(Exchange& exchange) noexcept override;
@@ -72,6 +73,8 @@ class WorkflowSite final : public Site {
   void OnWorkflowHead(Exchange& exchange) noexcept;
   void AdmitTo(Exchange& exchange) noexcept;
   bool Admit(Exchange& exchange) noexcept;
+  bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
+  void LogFailure(const Exchange& exchange, wf_code code) noexcept;
   void AnswerProbe(Exchange& exchange) noexcept;
   void OnOipHead(Exchange& exchange) noexcept;
   bool FindModel(Exchange& exchange) noexcept;

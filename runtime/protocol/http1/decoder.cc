@@ -225,7 +225,7 @@ Event Decoder::Parse(Head* head) {
   const size_t question = reading.target.find('?');
   head->path = reading.target.substr(0, question);
   head->query = question == std::string_view::npos ? std::string_view() : reading.target.substr(question + 1);
-  head->keep_alive = reading.parser.http_minor == 1;
+  head->http_1_0 = reading.parser.http_minor == 0;
   for (Header& header : head->headers_) {
     if (!LowerName(header.name)) return Fail(400, "a header's name is not a token");
     header.value = Trim(header.value);
@@ -235,7 +235,7 @@ Event Decoder::Parse(Head* head) {
 
 // What llhttp leaves open: Host, the codings of Transfer-Encoding, Connection, Expect.
 Event Decoder::Check(Head* head, uint64_t length, bool chunked, bool has_length) {
-  const bool http_1_1 = head->keep_alive;
+  const bool http_1_1 = !head->http_1_0;
   int hosts = 0, codings = 0;
   bool close = false, keep = false;
   for (const Header& header : head->headers_) {

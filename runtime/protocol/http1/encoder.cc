@@ -110,7 +110,7 @@ bool PutHead(wf_sink* out, const ReplyHead& reply) {
   if (!reply.content_type.empty()) at = Copy(Copy(Copy(at, "content-type: "), reply.content_type), "\r\n");
   at = Copy(at, "content-length: ");
   at = std::to_chars(at, at + 20, reply.content_length).ptr;
-  at = Copy(at, reply.keep_alive ? "\r\n" : "\r\nconnection: close\r\n");
+  at = Copy(at, !reply.keep_alive ? "\r\nconnection: close\r\n" : reply.http_1_0 ? "\r\nconnection: keep-alive\r\n" : "\r\n");
   if (reply.headers.empty()) at = Copy(at, "\r\n");
   out->Commit(reinterpret_cast<uint8_t*>(at));
   if (reply.headers.empty()) return true;

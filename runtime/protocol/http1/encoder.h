@@ -14,6 +14,7 @@ struct ReplyHead {
   std::string_view content_type;  // one of ours; empty: none
   uint64_t content_length = 0;
   bool keep_alive = true;
+  bool http_1_0 = false;            // of the request: such a client must be told that the connection stays
   std::span<const Header> headers;  // tokens and texts without control characters: IsToken, IsHeaderText
 };
 

@@ -30,7 +30,7 @@ void Head::Clear() {
   method = Method::kOther;
   method_name = target = path = query = {};
   content_length = 0;
-  keep_alive = expects_continue = false;
+  keep_alive = http_1_0 = expects_continue = false;
 }
 
 bool PercentDecode(std::string_view text, bool plus_is_space, std::string_view* decoded, std::vector<char>* storage) {

@@ -24,6 +24,7 @@ class Head {
   std::span<const Header> headers() const { return headers_; }
   int64_t content_length = 0;  // -1: chunked
   bool keep_alive = false;
+  bool http_1_0 = false;
   bool expects_continue = false;
 
   // The value of the first header of this name; data() is null when there is none.

@@ -218,10 +218,6 @@ void FillPorts() {
 
 const wf_declared_error errors[] = {{100001, 5, Text("Nobody")}};
 
-<<<<<<< HEAD
-// Each workflow is one region of two tasks: the work, and the return.
-=======
->>>>>>> refs/heads/net
 void FillWorkflow(uint16_t w) {
   const Shape& shape = kShapes[w];
   const auto run = static_cast<uint16_t>(2 * w), done = static_cast<uint16_t>(2 * w + 1);

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -127,7 +129,7 @@ TEST_F(LinkTest, AFileThatCannotGrowLeavesTheOldOne) {
     const rlimit limit{object_.size() + 8192, object_.size() + 8192};  // room for the object's file in memory, not for a server
     setrlimit(RLIMIT_FSIZE, &limit);
     const base::Status status = LinkIt();
-    _exit(status.code() == base::kInternal && status.message().find("failed to open") != std::string::npos ? 0 : 1);
+    _exit(status.code() == base::kResourceExhausted && status.message() == std::strerror(EFBIG) ? 0 : 1);
   }
   int state = 0;
   waitpid(child, &state, 0);

@@ -63,7 +63,7 @@ base::Status Worker::Open() { return loop_.Open(); }
 void Worker::MakeEngine(const bus::PlanIndex& index, sched::JobQueue& queue, bus::Memory& memory, const sched::EngineOptions& options) {
   engine_ =
       std::make_unique<sched::Engine>(shared_.plan, index, sched::EngineParts{shared_.clock, loop_.mailbox(), queue, memory}, options);
-  site_.set_engine(engine_.get(), memory);
+  site_.set_engine(engine_.get(), memory, loop_.mailbox());
 }
 
 void Worker::Run() {
@@ -118,7 +118,7 @@ void Worker::OnDrainTick() noexcept {
     if (!connection.closing() && static_cast<HttpSession*>(connection.handler())->between_requests()) connection.Close();
   });
   counts_.connections.Set(connections_.count());
-  idle_.store(connections_.count() == 0 && engine_->live_buses() == 0, std::memory_order_release);
+  idle_.store(connections_.count() == 0 && engine_->live_buses() == 0 && sessions_.exchanges().in_use() == 0, std::memory_order_release);
   drain_tick_at_ = shared_.clock.Now() + kDrainTickNs;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/server/workflow_site.h"
 
 #include <algorithm>
+#include <new>
 
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
@@ -176,14 +177,21 @@ void WorkflowSite::OnFinished(Exchange& exchange) noexcept {
   counts_.claimed_bytes.Subtract(static_cast<uint64_t>(exchange.claimed_bytes));
 }
 
-void WorkflowSite::set_engine(sched::Engine* engine, bus::Memory& memory) {
-  constexpr size_t kScratchBytes = 4096 - 64;
+void WorkflowSite::set_engine(sched::Engine* engine, bus::Memory& memory, base::Mailbox& mailbox) {
   engine_ = engine;
-  scratch_.plan_ = &shared_.plan;
-  scratch_.main.bus = &scratch_;
-  scratch_.main.arena = &scratch_.arena;
-  scratch_.main.head.stop = &scratch_.stop_word;
-  scratch_.arena.Open(memory, scratch_.budget, kScratchBytes);
+  memory_ = &memory;
+  mailbox_ = &mailbox;
+  OpenScratch(&scratch_);
+}
+
+// A bus of nobody: memory and a place for the failure of what is read before it is known which bus there will be.
+void WorkflowSite::OpenScratch(bus::Bus* scratch) const {
+  constexpr size_t kScratchBytes = 4096 - 64;
+  scratch->plan_ = &shared_.plan;
+  scratch->main.bus = scratch;
+  scratch->main.arena = &scratch->arena;
+  scratch->main.head.stop = &scratch->stop_word;
+  scratch->arena.Open(*memory_, scratch->budget, kScratchBytes);
 }
 
 void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
@@ -218,41 +226,94 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
   return exchange.bus;
 }
 
-void WorkflowSite::StartPlain(Exchange& exchange, wf_bytes body) noexcept {
-  bus::Bus* const bus = Create(exchange, 1, 0, exchange.log_id);
-  if (bus == nullptr) return;
-  const wf_code code = plain::ReadRequest(*bus, exchange.head, body);
+void WorkflowSite::Begin(Exchange& exchange, wf_code code) noexcept {
   if (code != 0)
-    engine_->Reject(*bus, code);
+    engine_->Reject(*exchange.bus, code);
   else
-    engine_->Start(*bus);
+    engine_->Start(*exchange.bus);
 }
 
-// Names and parameters are views of the body, or of the scratch arena where they were escaped: those that outlive this call move to the
-// bus.
+void WorkflowSite::StartPlain(Exchange& exchange, wf_bytes body) noexcept {
+  bus::Bus* const bus = Create(exchange, 1, 0, exchange.log_id);
+  if (bus == nullptr || Offload(exchange, body, false)) return;
+  Begin(exchange, plain::ReadRequest(*bus, exchange.head, body));
+}
+
 void WorkflowSite::StartInfer(Exchange& exchange, wf_bytes body) noexcept {
   if (exchange.infer == nullptr) exchange.infer = std::make_unique<oip::InferRequest>();
-  oip::InferRequest& infer = *exchange.infer;
+  if (Offload(exchange, body, true)) return;
   scratch_.main.failure = nullptr;
-  const wf_code read = infer.Read(scratch_.ctx(), shared_.plan, *exchange.workflow, body);
-  bus::Bus* const bus = Create(exchange, read == 0 ? infer.samples() : 1, read == 0 ? infer.timeout_ns() : 0, exchange.log_id);
-  if (bus != nullptr) {
-    wf_code code = infer.KeepTexts(*bus);
-    if (exchange.log_id.empty()) exchange.log_id = bus->log_id_ = infer.id();
-    exchange.metadata.insert(exchange.metadata.begin(), infer.parameters().begin(), infer.parameters().end());
-    bus->metadata = exchange.metadata;
-    if (read != 0) {
-      const bus::Failure& failure = scratch_.main.TakeFailure(read);
-      code = bus->main.Fail(failure.code, 0, failure.message).code;
-    } else if (code == 0) {
-      code = infer.Fill(*bus);
-    }
-    if (code != 0)
-      engine_->Reject(*bus, code);
-    else
-      engine_->Start(*bus);
-  }
+  const wf_code code = CreateInfer(exchange, scratch_, exchange.infer->Read(scratch_.ctx(), shared_.plan, *exchange.workflow, body));
+  if (exchange.bus != nullptr) Begin(exchange, code != 0 ? code : exchange.infer->Fill(*exchange.bus));
   scratch_.arena.Reset(true);
+}
+
+// The bus of an `infer` call whose samples are known, or which failed. Names and parameters are views of the body, or of the scratch memory
+// where they were escaped: those that outlive this call move to the bus.
+wf_code WorkflowSite::CreateInfer(Exchange& exchange, bus::Bus& scratch, wf_code read) noexcept {
+  oip::InferRequest& infer = *exchange.infer;
+  bus::Bus* const bus = Create(exchange, read == 0 ? infer.samples() : 1, read == 0 ? infer.timeout_ns() : 0, exchange.log_id);
+  if (bus == nullptr) return WF_FAILED;
+  const wf_code kept = infer.KeepTexts(*bus);
+  if (exchange.log_id.empty()) exchange.log_id = bus->log_id_ = infer.id();
+  exchange.metadata.insert(exchange.metadata.begin(), infer.parameters().begin(), infer.parameters().end());
+  bus->metadata = exchange.metadata;
+  if (read == 0) return kept;
+  const bus::Failure& failure = scratch.main.TakeFailure(read);
+  return bus->main.Fail(failure.code, 0, failure.message).code;
+}
+
+// A large body on its way through a decoding thread: once for plain JSON; for `infer` once to find the samples and once to fill them.
+struct WorkflowSite::Decoding final : Decoders::Work {
+  Decoding(WorkflowSite& answers, Exchange& request, wf_bytes text, bool finds)
+      : site(answers), exchange(request), body(text), finds_samples(finds) {}
+  void Run() noexcept override {
+    if (finds_samples)
+      code = exchange.infer->Read(scratch.ctx(), site.shared_.plan, *exchange.workflow, body);
+    else if (exchange.protocol == Protocol::kOip)
+      code = exchange.infer->Fill(*exchange.bus);
+    else
+      code = plain::ReadRequest(*exchange.bus, exchange.head, body);
+  }
+  void Deliver() noexcept override { site.OnDecoded(*this); }
+
+  WorkflowSite& site;
+  Exchange& exchange;
+  const wf_bytes body;
+  bool finds_samples;
+  wf_code code = 0;
+  bus::Bus scratch;
+};
+
+bool WorkflowSite::Offload(Exchange& exchange, wf_bytes body, bool finds_samples) noexcept {
+  if (body.len < Decoders::kLargeBytes || shared_.decoders == nullptr) return false;
+  auto* const decoding = new (std::nothrow) Decoding(*this, exchange, body, finds_samples);
+  if (decoding == nullptr) return false;
+  if (finds_samples) OpenScratch(&decoding->scratch);
+  decoding->home = mailbox_;
+  exchange.decoding = true;
+  shared_.decoders->Push(*decoding);
+  return true;
+}
+
+void WorkflowSite::OnDecoded(Decoding& decoding) noexcept {
+  Exchange& exchange = decoding.exchange;
+  const std::unique_ptr<Decoding> owned(&decoding);
+  exchange.decoding = false;
+  if (exchange.session == nullptr) {  // the client left meanwhile
+    if (exchange.bus != nullptr)
+      engine_->Cancel(*exchange.bus);
+    else
+      exchange.pool.GiveBackIfDone(exchange);
+    return;
+  }
+  wf_code code = decoding.code;
+  if (decoding.finds_samples) {
+    code = CreateInfer(exchange, decoding.scratch, code);
+    if (exchange.bus == nullptr || (code == 0 && Offload(exchange, decoding.body, false))) return;
+    if (code == 0) code = exchange.infer->Fill(*exchange.bus);
+  }
+  Begin(exchange, code);
 }
 
 void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
@@ -338,7 +399,7 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
 void WorkflowSite::OnSent(Exchange& exchange) noexcept { engine_->Release(*exchange.bus); }
 
 void WorkflowSite::OnGone(Exchange& exchange) noexcept {
-  if (exchange.bus != nullptr) engine_->Cancel(*exchange.bus);
+  if (exchange.bus != nullptr && !exchange.decoding) engine_->Cancel(*exchange.bus);
 }
 
 void WorkflowSite::AnswerProbe(Exchange& exchange) noexcept {

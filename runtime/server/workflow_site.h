@@ -11,6 +11,7 @@
 #include "runtime/protocol/http1/head.h"
 #include "runtime/protocol/oip/names.h"
 #include "runtime/sched/engine.h"
+#include "runtime/server/decoders.h"
 #include "runtime/server/exchange.h"
 #include "runtime/server/router.h"
 
@@ -49,6 +50,7 @@ struct Shared {
   bool access_log = false;
   std::atomic<bool> ready{false}, draining{false};
   std::atomic<base::TimePoint> drain_began_at{0};
+  Decoders* decoders = nullptr;                    // set before the first loop runs
   std::vector<std::unique_ptr<LoopCounts>> loops;  // fixed before the first loop runs
 };
 
@@ -58,7 +60,7 @@ struct Shared {
 class WorkflowSite final : public Site {
  public:
   WorkflowSite(Shared& shared, int loop) : shared_(shared), counts_(*shared.loops[static_cast<size_t>(loop)]) {}
-  void set_engine(sched::Engine* engine, bus::Memory& memory);
+  void set_engine(sched::Engine* engine, bus::Memory& memory, base::Mailbox& mailbox);
 
   void OnHead(Exchange& exchange) noexcept override;
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
@@ -82,11 +84,19 @@ class WorkflowSite final : public Site {
   bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns, std::string_view log_id) noexcept;
   void StartPlain(Exchange& exchange, wf_bytes body) noexcept;
   void StartInfer(Exchange& exchange, wf_bytes body) noexcept;
+  struct Decoding;
+  void OpenScratch(bus::Bus* scratch) const;
+  bool Offload(Exchange& exchange, wf_bytes body, bool finds_samples) noexcept;
+  void OnDecoded(Decoding& decoding) noexcept;
+  void Begin(Exchange& exchange, wf_code code) noexcept;
+  wf_code CreateInfer(Exchange& exchange, bus::Bus& scratch, wf_code read) noexcept;
   void AnswerNoMemory(Exchange& exchange) noexcept;
 
   Shared& shared_;
   LoopCounts& counts_;
   sched::Engine* engine_ = nullptr;
+  bus::Memory* memory_ = nullptr;
+  base::Mailbox* mailbox_ = nullptr;
   bus::Bus scratch_;  // reads `infer` calls before it is known how many samples they carry
   wf_sink body_;      // of the answer being encoded
   std::vector<http1::Header> headers_;

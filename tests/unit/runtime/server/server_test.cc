@@ -272,6 +272,28 @@ TEST_F(ServerTest, AChunkedBodyOverTheLimitIsCutOff) {
   EXPECT_TRUE(client.closed());
 }
 
+TEST_F(ServerTest, ReadsLargeBodiesBesideTheLoop) {
+  Serve();
+  const std::string name(500'000, 'n');
+  Client::Answer answer = Call(Post("/Test/Greet", R"({"name":")" + name + R"("})"));
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body.size(), name.size() + 18);
+  answer = Call(Post("/Test/Greet", R"({"name":")" + name + R"("]})"));
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(answer.body.find("at byte 500010"), std::string::npos) << answer.body;
+  const std::string infer = R"({"inputs":[{"name":"name","shape":[2],"datatype":"BYTES","data":[")" + name + R"(","b"]}]})";
+  answer = Call(Post("/v2/models/Test/infer", infer));
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_NE(answer.body.find(R"("shape":[2])"), std::string::npos);
+  EXPECT_EQ(Call(Post("/v2/models/Test/infer", infer + "]")).status, 400);
+  for (int i = 0; i < 20; ++i) {
+    Client leaves(port_);
+    leaves.Send(Post(i % 2 == 0 ? "/v2/models/Test/infer" : "/Test/Size", infer, i % 2 == 0 ? "" : "content-type: application/json\r\n"));
+    if (i % 3 == 0) leaves.Reset();
+  }
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
+}
+
 TEST_F(ServerTest, BodiesOfAllRequestsShareOneBudget) {
   Serve({"--limits-memory-bytes=1MiB"});
   const std::string half(600'000, 'x');

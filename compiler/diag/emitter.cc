@@ -101,7 +101,7 @@ std::optional<std::string> Suggest(std::string_view name, const std::vector<std:
   constexpr size_t kLongestName = 200;  // the comparison is quadratic
   if (name.size() > kLongestName) return std::nullopt;
   const std::string* best = nullptr;
-  size_t best_distance = std::max<size_t>(1, name.size() / 3) + 1;
+  size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
   for (const std::string& candidate : candidates) {
     if (candidate == name || candidate.size() > kLongestName) continue;
     const size_t distance = EditDistance(name, candidate);

@@ -117,7 +117,14 @@ bool BodyRun::SetTensor(ValueId id, std::vector<int64_t> dims, std::string eleme
   return true;
 }
 
+bool BodyRun::Step(uint32_t line) {
+  if (++owner_.steps_ <= owner_.limits_.max_steps) return true;
+  return Fail(kOutOfSteps, "more than " + std::to_string(owner_.limits_.max_steps) + " steps", line);
+}
+
+// A step by itself: a loop over a block without operations ends too.
 bool BodyRun::RunBlock(BlockId block) {
+  if (!Step(0)) return false;
   for (const ValueId id : body_[block].ops) {
     if (!Execute(id)) return false;
   }
@@ -126,9 +133,7 @@ bool BodyRun::RunBlock(BlockId block) {
 
 bool BodyRun::Execute(ValueId id) {
   const Op& op = body_[id];
-  if (++owner_.steps_ > owner_.limits_.max_steps) {
-    return Fail(kOutOfSteps, "more than " + std::to_string(owner_.limits_.max_steps) + " steps", op.line);
-  }
+  if (!Step(op.line)) return false;
   if (op.kind == OpKind::kConvert) {
     Set(id, ConvertScalar(TypeOf(op.args[0]).dtype, TypeOf(id).dtype, Arg(op, 0).bits));
     return true;

@@ -32,6 +32,7 @@ SlotId WorkflowBuilder::Cut(const Expr& expr, const std::string& name, ir::TypeI
   if (cut && out_[*cut].region == region_ && expr.checks.empty()) return *cut;
   const std::optional<SlotId> plain = PlainSlot(expr);
   if (plain && !is_own) return *plain;
+  if (type_if_fails == ir::TypeId::kNone) type_if_fails = DeclaredType(expr.type);
   return AddRun(name, [&](BodyWriter& writer) { return writer.Write(expr); }, type_if_fails);
 }
 

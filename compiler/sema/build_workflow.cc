@@ -40,7 +40,10 @@ void WorkflowBuilder::Build(ir::Workflow& result) {
       break;
     }
     BuildStmt(i);
-    if (stmt.kind == StmtKind::kFail) break;
+    if (stmt.kind == StmtKind::kFail) {
+      AddNoReturn(result);
+      break;
+    }
   }
   PruneAfter();
   result.root = root_;
@@ -169,12 +172,41 @@ void WorkflowBuilder::BuildReturn(const Stmt& stmt, ir::Workflow& result) {
   for (size_t i = 0; i < stmt.results.size(); ++i) {
     const Expr& expr = *stmt.results[i];
     const std::optional<SlotId> plain = PlainSlot(expr);
-    const SlotId slot = plain ? *plain : AddRun(workflow_.results[i].name, [&](BodyWriter& writer) { return writer.Write(expr); });
+    const ir::TypeId type = result.out[i].type;
+    SlotId slot = plain ? *plain : AddRun(workflow_.results[i].name, [&](BodyWriter& writer) { return writer.Write(expr); }, type);
+    if (!ir::Fits(out_.types, out_[slot].type, type)) slot = AddFailing(workflow_.results[i].name, type, &expr);
     result.out[i].slot = slot;
     task.in.push_back(slot);
   }
   const TaskId id = AddTask(std::move(task));
   out_[id].after.insert(out_[id].after.end(), annotations_.begin(), annotations_.end());
+}
+
+// The body ends in `fail`: the control point before this decides, and what follows only gives the ports their slots.
+void WorkflowBuilder::AddNoReturn(ir::Workflow& result) {
+  node_ = own_node_;
+  ir::Task task{.kind = TaskKind::kReturn, .region = root_, .node = own_node_};
+  for (size_t i = 0; i < workflow_.results.size(); ++i) {
+    result.out[i].slot = AddFailing(workflow_.results[i].name, result.out[i].type, nullptr);
+    task.in.push_back(result.out[i].slot);
+  }
+  AddTask(std::move(task));
+}
+
+// A slot of `type` that never gets a value: its task fails, with the failure of what `expr` reads if that has one.
+SlotId WorkflowBuilder::AddFailing(const std::string& name, ir::TypeId type, const Expr* expr) {
+  const auto write = [&](BodyWriter& writer) {
+    if (expr != nullptr) writer.Write(*expr);
+    writer.WriteFailure(9000, nullptr, writer.builder().Bool(true), workflow_.span);
+    return ValueId::kNone;
+  };
+  return AddRun(name, write, type);
+}
+
+ir::TypeId WorkflowBuilder::DeclaredType(TypeRef type) {
+  if (type->kind == TypeKind::kNever || type->kind == TypeKind::kError || type->kind == TypeKind::kNone) return ir::TypeId::kNone;
+  ir::Body scratch;
+  return BodyWriter(c_, scratch, nullptr).TypeOf(type);
 }
 
 // A control point need not be waited for by what waits for a task that waited for it.

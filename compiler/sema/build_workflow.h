@@ -57,6 +57,7 @@ class WorkflowBuilder : public Outer {
   void BuildStmt(size_t index);
   void BuildNode(size_t index);
   void BuildReturn(const Stmt& stmt, ir::Workflow& result);
+  void AddNoReturn(ir::Workflow& result);
   void PruneAfter();
 
   // ---- parts ----
@@ -66,6 +67,8 @@ class WorkflowBuilder : public Outer {
   // A RUN task; its slot has the type of what the body yields, or `type` when it only fails.
   ir::SlotId AddRun(const std::string& name, const WriteBody& write, ir::TypeId type = ir::TypeId::kNone,
                     ir::Store store = ir::Store::kDynamic);
+  ir::SlotId AddFailing(const std::string& name, ir::TypeId type, const Expr* expr);
+  ir::TypeId DeclaredType(TypeRef type);  // kNone: of what never yields
   ir::TaskId AddControl(const WriteBody& write, bool is_control);
   ir::Body WriteTaskBody(ir::Task& task, const WriteBody& write);
   ir::PolicyId Intern(const ir::Policy& policy);

@@ -303,7 +303,7 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
     case SettingWord::kPrecision:
       return ReadPrecision(reader, out);
     case SettingWord::kInstances:
-      return ReadNumber(reader, out.instances, 1, 256);
+      return ReadNumber(reader, out.instances, 1, 64);
     case SettingWord::kThreads:
       return ReadNumber(reader, out.threads, 1, 256);
     case SettingWord::kTimeout:

@@ -18,6 +18,9 @@ CLASSIFY, CLASSIFY_REPLY = "/DigitService/Classify", '{"labels":["7","9","3"],"s
 SYSTEM_LIBRARIES = ["-lpng16", "-lturbojpeg", "-lprotobuf-lite", "-lfmt", "-lpthread", "-ldl"]
 COMPILER_ARCHIVES = {"libwf_" + name for name in
                      ("source", "diag", "ast", "ir", "grammar", "parse", "sema", "passes", "lower", "codegen", "link", "driver")}
+# What a server has beyond the tasks' own work, with a `main` and job contexts of its own.
+SERVER_ARCHIVES = {"libwf_" + name for name in
+                   ("runtime", "server_main", "server", "settings", "bus", "sched", "batch", "net", "loop", "protocol_plain", "protocol_oip", "test_server")}
 OF_NGINX = 0.65  # of nginx's rate that the framework itself is to reach
 
 
@@ -25,15 +28,15 @@ def seven():
     return (DIGITS.parent / "testdata/seven.png").read_bytes()
 
 
-def against_nginx(options, server, path, body, reply, connections=32):
+def against_nginx(options, server, path, body, reply, connections=32, content_type="application/json"):
     """Medians of interleaved rounds: our rate and nginx's for the same request and a reply of the same bytes."""
     nginx = peers.Nginx(reply)
     try:
-        peers.wrk(server.addresses["http"], path, body, 1, connections)
+        peers.wrk(server.addresses["http"], path, body, 1, connections, content_type)
         ours, theirs = [], []
         for _ in range(options.rounds):
-            ours.append(peers.wrk(server.addresses["http"], path, body, options.seconds, connections))
-            theirs.append(peers.wrk(nginx.address, path, body, options.seconds, connections))
+            ours.append(peers.wrk(server.addresses["http"], path, body, options.seconds, connections, content_type))
+            theirs.append(peers.wrk(nginx.address, path, body, options.seconds, connections, content_type))
         return median(ours), median(theirs)
     finally:
         nginx.stop()
@@ -52,7 +55,7 @@ def loop_seconds(source, picture, seconds):
     plan = harness.scratch() / f"{source.stem}.o"
     harness.wfc("build", source, "--emit=obj", "-o", plan)
     program = harness.scratch() / f"{source.stem}-loop"
-    archives = [path for path in sorted((harness.BUILD / "lib").glob("libwf_*.a")) if path.stem not in COMPILER_ARCHIVES]
+    archives = [path for path in sorted((harness.BUILD / "lib").glob("libwf_*.a")) if path.stem not in COMPILER_ARCHIVES | SERVER_ARCHIVES]
     subprocess.run(["g++", "-o", program, plan, "-Wl,--gc-sections,--start-group", harness.BUILD / "lib/libwf_bench_loop.a", *archives, "-Wl,--end-group",
                     *SYSTEM_LIBRARIES], check=True)
     with peers.OnOneCore(peers.SERVER_CPU):
@@ -64,7 +67,7 @@ def digits(options):
     """the digits example served, against its compiled work looped in one process plus the framework's share"""
     server = peers.start_server(DIGITS)
     body = seven()
-    rate, nginx = against_nginx(options, server, CLASSIFY, body, CLASSIFY_REPLY, connections=64)
+    rate, nginx = against_nginx(options, server, CLASSIFY, body, CLASSIFY_REPLY, 64, "application/octet-stream")
     server.stop()
     tasks = median(loop_seconds(DIGITS, DIGITS.parent / "testdata/seven.png", options.seconds) for _ in range(options.rounds))
     yield Row("digits-tasks-looped", tasks * 1e6, 1e6 / rate, "us", "served, per request", 0, higher_is_better=False)
@@ -124,9 +127,9 @@ def start(options):
 
 def memory(options):
     """resident memory after load, over the size of the weights"""
-    for source, path, body in ((HELLO, GREET, GREET_BODY), (DIGITS, CLASSIFY, seven())):
+    for source, path, body, kind in ((HELLO, GREET, GREET_BODY, "application/json"), (DIGITS, CLASSIFY, seven(), "application/octet-stream")):
         server = peers.start_server(source)
-        peers.wrk(server.addresses["http"], path, body, options.seconds)
+        peers.wrk(server.addresses["http"], path, body, options.seconds, content_type=kind)
         weights = sum(file.stat().st_size for file in source.parent.glob("models/*/1/*.onnx"))
         used = peers.resident_bytes(server.process.pid) - weights
         server.stop()

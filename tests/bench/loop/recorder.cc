@@ -8,7 +8,11 @@
 #include <utility>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/abi/version.h"
 #include "runtime/base/check.h"
+
+// This program stands in for the archive that a plan names.
+extern "C" const char WF_ABI_SYMBOL = 1;
 
 namespace wf::bench {
 namespace {

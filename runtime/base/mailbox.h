@@ -25,7 +25,8 @@ class Waker {
 
 // Many senders, one receiver, no lock. The receiver is woken only when it has said that it is about to sleep.
 // Thread: Post and PostChain thread-safe; the rest by the owner.   Borrows: waker.
-// Bounds: none of its own; every message is paid for by what embeds it.   Cost: Post one compare-and-swap; no allocation.
+// A sender may still be inside Post when its message has been delivered: the mailbox outlives every thread that posts, not only every
+// message. Bounds: none of its own; every message is paid for by what embeds it.   Cost: Post one compare-and-swap; no allocation.
 class Mailbox {
  public:
   explicit Mailbox(Waker& waker) : waker_(waker) {}

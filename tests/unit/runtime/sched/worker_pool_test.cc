@@ -70,7 +70,7 @@ class LoopThread final : public bus::Client {
   LoopThread(Process& process, int number) : process_(process), random_(static_cast<uint64_t>(number) + 1), number_(number) {}
 
   void Run(int requests, int most_at_once) {
-    base::Mailbox mailbox(sleeper_);
+    base::Mailbox& mailbox = mailbox_;
     EngineOptions options;
     options.schedule = Schedule::kPool;
     options.loop = number_;
@@ -115,6 +115,7 @@ class LoopThread final : public bus::Client {
   std::mt19937_64 random_;
   const int number_;
   Sleeper sleeper_;
+  base::Mailbox mailbox_{sleeper_};
   Engine* engine_ = nullptr;
   int started_ = 0;
 };
@@ -140,6 +141,9 @@ TEST(WorkerPoolTest, LoopsShareThePoolAndTheExecutor) {
     }
     for (const batch::Batcher* batcher : process.batchers) EXPECT_EQ(batcher->queued_rows(), 0);
     EXPECT_EQ(process.memory.in_use_bytes(), 0);
+    // A thread may still be on its way out of Post when its message has been delivered: mailboxes outlive those that post.
+    process.pool.reset();
+    process.executor.reset();
   }
   EXPECT_GT(succeeded, 0);
 }

@@ -74,14 +74,17 @@ class ExecutorTest : public ::testing::Test {
 };
 
 TEST_F(ExecutorTest, RunsEveryRowOfManyThreadsOnce) {
+  constexpr int kLoops = 3, kRows = 500;
+  Sleeper sleepers[kLoops];
+  base::Mailbox mailboxes[kLoops] = {base::Mailbox(sleepers[0]), base::Mailbox(sleepers[1]),
+                                     base::Mailbox(sleepers[2])};  // outlive the executor
   Executor executor({.threads = 2}, clock_);
   Batcher& batcher = executor.AddBatcher(Options());
-  constexpr int kLoops = 3, kRows = 500;
   std::vector<std::thread> loops;
   for (int loop = 0; loop < kLoops; ++loop) {
     loops.emplace_back([&, loop] {
-      Sleeper sleeper;
-      base::Mailbox mailbox(sleeper);
+      Sleeper& sleeper = sleepers[loop];
+      base::Mailbox& mailbox = mailboxes[loop];
       std::deque<test::TestRow> rows;
       for (int i = 0; i < kRows; ++i) {
         test::TestRow& row = rows.emplace_back(std::vector<int64_t>{loop * kRows + i, i});
@@ -103,10 +106,10 @@ TEST_F(ExecutorTest, RunsEveryRowOfManyThreadsOnce) {
 }
 
 TEST_F(ExecutorTest, AWithdrawnRowComesBackOnceOrNotAtAll) {
-  Executor executor({.threads = 1}, clock_);
-  Batcher& batcher = executor.AddBatcher(Options());
   Sleeper sleeper;
   base::Mailbox mailbox(sleeper);
+  Executor executor({.threads = 1}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options());
   std::deque<test::TestRow> rows;
   int unlinked = 0;
   for (int i = 0; i < 2000; ++i) {
@@ -137,10 +140,10 @@ TEST_F(ExecutorTest, ARowWithdrawnBeforeItIsSubmittedIsRefused) {
 }
 
 TEST_F(ExecutorTest, HoldsRowsForCompanyButNotLonger) {
-  Executor executor({.threads = 2}, clock_);
-  Batcher& batcher = executor.AddBatcher(Options());
   Sleeper sleeper;
   base::Mailbox mailbox(sleeper);
+  Executor executor({.threads = 2}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options());
   std::deque<test::TestRow> rows;
   const base::TimePoint started = clock_.Now();
   for (int i = 0; i < 3; ++i) {

@@ -19,13 +19,13 @@ class DeadRemover : public Rewriter {
     }
   }
   void Mark(ValueId first) {
-    std::vector<ValueId> todo{first};
-    while (!todo.empty()) {
-      const ValueId id = todo.back();
-      todo.pop_back();
+    std::vector<ValueId> pending{first};
+    while (!pending.empty()) {
+      const ValueId id = pending.back();
+      pending.pop_back();
       if (live_[static_cast<size_t>(id)]) continue;
       live_[static_cast<size_t>(id)] = true;
-      todo.insert(todo.end(), old_[id].args.begin(), old_[id].args.end());
+      pending.insert(pending.end(), old_[id].args.begin(), old_[id].args.end());
       for (const ir::BlockId block : old_[id].blocks) MarkBlock(block);
     }
   }

@@ -25,12 +25,12 @@ void ForEachChild(const Expr& expr, const F& f) {
 // The expression and all below it, in no order; a loop, since chains of operators are long.
 template <typename F>
 void ForEachInside(const Expr& expr, const F& f) {
-  std::vector<const Expr*> todo{&expr};
-  while (!todo.empty()) {
-    const Expr& next = *todo.back();
-    todo.pop_back();
+  std::vector<const Expr*> pending{&expr};
+  while (!pending.empty()) {
+    const Expr& next = *pending.back();
+    pending.pop_back();
     f(next);
-    ForEachChild(next, [&](const Expr& child) { todo.push_back(&child); });
+    ForEachChild(next, [&](const Expr& child) { pending.push_back(&child); });
   }
 }
 

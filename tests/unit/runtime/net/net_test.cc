@@ -10,6 +10,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/net/connections.h"
 #include "runtime/net/listener.h"
+#include "runtime/net/sockets.h"
 
 namespace wf::net {
 namespace {
@@ -44,7 +45,7 @@ class Echo : public Handler {
 // A loop on a thread of its own that accepts and echoes.
 class EchoServer : public loop::Turn, public HandlerFactory, public Listener::Acceptor {
  public:
-  EchoServer() : loop_(clock_), connections_(std::make_unique<Connections>(loop_, *this)), listener_(loop_, *this) {
+  EchoServer() : loop_(clock_), sockets_(loop_), connections_(std::make_unique<Connections>(sockets_, *this)), listener_(loop_, *this) {
     EXPECT_TRUE(loop_.Open().ok());
     EXPECT_TRUE(listener_.Bind({"127.0.0.1", 0}).ok());
     EXPECT_TRUE(listener_.Start().ok());
@@ -77,6 +78,7 @@ class EchoServer : public loop::Turn, public HandlerFactory, public Listener::Ac
  private:
   base::SystemClock clock_;
   loop::Loop loop_;
+  Sockets sockets_;
   std::unique_ptr<Connections> connections_;
   Listener listener_;
   std::thread thread_;

@@ -93,7 +93,15 @@ void Connection::SendRest() noexcept {
   write_timeout_at_ms_ = owner_.wires_.now_ms() + Connections::kWriteTimeoutMs;
   const int64_t taken = wire_->Send(out_.Pieces());
   if (taken < 0) return Finish(Closed::kByError);
-  in_flight_ = static_cast<size_t>(taken);
+  in_flight_ = unsent_ = static_cast<size_t>(taken);
+}
+
+// A peer that takes something within the limit is slow, not gone.
+void Connection::OnWriteTimeout() noexcept {
+  const size_t left = wire_->unsent();
+  if (lingering_ || left >= unsent_) return Close();
+  unsent_ = left;
+  write_timeout_at_ms_ = owner_.wires_.now_ms() + Connections::kWriteTimeoutMs;
 }
 
 void Connection::OnSent(bool ok) noexcept {

@@ -67,7 +67,7 @@ void Connections::OnSecond() noexcept {
   ForEach([now](Connection& connection) {
     if (connection.closing_) return;
     if (connection.write_timeout_at_ms_ != 0 && now >= connection.write_timeout_at_ms_) {
-      connection.Close();
+      connection.OnWriteTimeout();
     } else if (connection.timeout_at_ms_ != 0 && now >= connection.timeout_at_ms_) {
       connection.timeout_at_ms_ = 0;
       connection.handler_->OnTimeout();

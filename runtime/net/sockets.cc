@@ -70,6 +70,8 @@ class Sockets::Socket final : public Wire {
     return uv_write(&write_, stream(), buffers.list, buffers.count, on_sent) == 0 ? buffers.bytes : -1;
   }
 
+  size_t unsent() const noexcept override { return uv_stream_get_write_queue_size(reinterpret_cast<const uv_stream_t*>(&tcp_)); }
+
   bool EndSending() noexcept override {
     uv_os_fd_t fd = -1;
     return uv_fileno(reinterpret_cast<uv_handle_t*>(&tcp_), &fd) == 0 && shutdown(fd, SHUT_WR) == 0;

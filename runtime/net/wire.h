@@ -29,7 +29,8 @@ class Wire {
   virtual int64_t TrySend(std::span<const base::SinkPiece> pieces) noexcept = 0;
   // Sends the first so many bytes of the pieces as soon as they fit, and answers how many; negative: broken. One at a time.
   virtual int64_t Send(std::span<const base::SinkPiece> pieces) noexcept = 0;
-  virtual bool EndSending() noexcept = 0;  // half-closes; false: broken
+  virtual size_t unsent() const noexcept = 0;  // of what Send took
+  virtual bool EndSending() noexcept = 0;      // half-closes; false: broken
   virtual void Close() noexcept = 0;
 };
 

@@ -52,7 +52,13 @@ int64_t SimWire::Send(std::span<const base::SinkPiece> pieces) noexcept {
     pending_.push_back(piece);
     bytes += static_cast<int64_t>(piece.bytes);
   }
-  pending_since_ms_ = owner_.now_ms();
+  moved_at_ms_ = owner_.now_ms();
+  return bytes;
+}
+
+size_t SimWire::unsent() const noexcept {
+  size_t bytes = 0;
+  for (const base::SinkPiece& piece : pending_) bytes += piece.bytes;
   return bytes;
 }
 
@@ -66,7 +72,7 @@ void SimWire::Close() noexcept {
   closing_ = true;
   reading_ = false;
   peer_->closed = true;
-  peer_->starved = !pending_.empty() && owner_.now_ms() - pending_since_ms_ >= net::Connections::kWriteTimeoutMs;
+  peer_->starved = !pending_.empty() && owner_.now_ms() - moved_at_ms_ >= net::Connections::kWriteTimeoutMs;
 }
 
 bool SimWire::Deliver(size_t most) {
@@ -95,6 +101,7 @@ bool SimWire::Take(size_t bytes) {
       first.data += part;
       first.bytes -= part;
       moved -= static_cast<int64_t>(part);
+      moved_at_ms_ = owner_.now_ms();
       if (first.bytes == 0) pending_.erase(pending_.begin());
     }
     if (!pending_.empty()) return true;

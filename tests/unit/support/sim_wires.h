@@ -53,6 +53,7 @@ class SimWire final : public net::Wire {
   void Read(bool on) noexcept override;
   int64_t TrySend(std::span<const base::SinkPiece> pieces) noexcept override;
   int64_t Send(std::span<const base::SinkPiece> pieces) noexcept override;
+  size_t unsent() const noexcept override;
   bool EndSending() noexcept override;
   void Close() noexcept override;
 
@@ -69,7 +70,7 @@ class SimWire final : public net::Wire {
   net::WireUser& user_;
   SimPeer* peer_ = nullptr;
   std::vector<base::SinkPiece> pending_;  // of Send; not copied, so that memory which goes too early is noticed
-  int64_t pending_since_ms_ = 0;
+  int64_t moved_at_ms_ = 0;               // of pending_
   bool reading_ = false, closing_ = false;
 };
 

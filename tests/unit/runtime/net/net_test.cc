@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <deque>
 #include <string>
 #include <thread>
 
@@ -155,6 +156,27 @@ TEST(Net, TellsTheHandlerThatThePeerHasGone) {
   server.Stop();
   EXPECT_EQ(server.handlers.size(), 51U);
   EXPECT_NE(server.handlers[0]->closed, -1);
+}
+
+TEST(Listener, AcceptsAllThatWaitsBeforeItCloses) {
+  struct Counter : Listener::Acceptor {
+    void OnAccepted(int fd) noexcept override {
+      ++count;
+      close(fd);
+    }
+    int count = 0;
+  } counter;
+  base::SystemClock clock;
+  loop::Loop loop(clock);
+  ASSERT_TRUE(loop.Open().ok());
+  Listener listener(loop, counter);
+  ASSERT_TRUE(listener.Bind({"127.0.0.1", 0}).ok());
+  ASSERT_TRUE(listener.Start().ok());
+  std::deque<Client> clients;
+  for (int i = 0; i < 150; ++i) clients.emplace_back(listener.address().port);
+  listener.Close();
+  EXPECT_EQ(counter.count, 150);
+  loop.Close();
 }
 
 TEST(Listener, SaysThatAPortIsTaken) {

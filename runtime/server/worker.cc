@@ -10,12 +10,13 @@
 namespace wf::server {
 
 struct Worker::Arrival : base::Message {
-  Arrival(Front& to, int descriptor) : front(to), fd(descriptor) {}
+  Arrival(Worker& to, int descriptor) : worker(to), fd(descriptor) {}
   void Deliver() noexcept override {
-    front.Adopt(fd);
+    worker.front_.Adopt(fd);
+    worker.arriving_.fetch_sub(1, std::memory_order_relaxed);
     delete this;
   }
-  Front& front;
+  Worker& worker;
   int fd;
 };
 
@@ -56,11 +57,12 @@ void Worker::Close() {
 }
 
 void Worker::Adopt(int fd) noexcept {
-  auto* arrival = new (std::nothrow) Arrival(front_, fd);
+  auto* arrival = new (std::nothrow) Arrival(*this, fd);
   if (arrival == nullptr) {
     close(fd);
     return;
   }
+  arriving_.fetch_add(1, std::memory_order_relaxed);
   mailbox().Post(*arrival);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <thread>
 
@@ -32,7 +33,8 @@ class Worker final {
   // After Join, once no thread is left that posts: a sender may still be on its way to wake the loop when its message has been delivered.
   void Close();
   bool idle() const noexcept { return front_.idle(); }
-  uint64_t load() const noexcept { return front_.load(); }
+  // Requests in flight, then connections, those on their way included: or all that are accepted in one turn would go to one loop.
+  uint64_t load() const noexcept { return front_.load() + arriving_.load(std::memory_order_relaxed); }
 
  private:
   struct Arrival;
@@ -44,6 +46,7 @@ class Worker final {
   Front front_;
   std::unique_ptr<DrainBegin> drain_begin_;
   std::unique_ptr<DrainEnd> drain_end_;
+  std::atomic<uint32_t> arriving_{0};
   std::thread thread_;
 };
 

@@ -314,7 +314,8 @@ void WireWorld::CheckAtRest() {
 // A request that arrived whole is answered unless its peer has gone, or was told before that the connection ends.
 void WireWorld::CheckLeft(const Peer& peer) {
   if (peer.open.empty() || peer.end.ended || peer.end.broken || peer.told_to_close || peer.end.starved || aborted_) return;
-  if (peer.open.front().end <= peer.end.delivered) Broken("request " + peer.open.front().log_id + " was never answered");
+  if (peer.open.front().end <= peer.end.delivered) Broken("request " + peer.open.front().log_id + " was never answered" + (shared_->draining.load() ? ", in a drain" : "") +
+           ", unread: " + std::to_string(peer.end.received.size()) + " bytes");
 }
 
 bool WireWorld::NextReply(Peer& peer, Reply* reply) {

@@ -314,7 +314,8 @@ void WireWorld::CheckAtRest() {
 // A request that arrived whole is answered unless its peer has gone, or was told before that the connection ends.
 void WireWorld::CheckLeft(const Peer& peer) {
   if (peer.open.empty() || peer.end.ended || peer.end.broken || peer.told_to_close || peer.end.starved || aborted_) return;
-  if (peer.open.front().end <= peer.end.delivered) Broken("request " + peer.open.front().log_id + " was never answered" + (shared_->draining.load() ? ", in a drain" : "") +
+  if (peer.open.front().end <= peer.end.delivered)
+    Broken("request " + peer.open.front().log_id + " was never answered" + (shared_->draining.load() ? ", in a drain" : "") +
            ", unread: " + std::to_string(peer.end.received.size()) + " bytes");
 }
 
@@ -376,7 +377,7 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
   const int64_t code = NumberOf(reply.body, "code");
   if (memory_.refused > 0 && code == bus::kMemoryCap) return;
   const bool whole = asked.end <= peer.end.delivered;
-  if (!whole && reply.status == 408) return;
+  if (reply.status == 408 && reply.closes && asked.end > peer.end.delivered_at_send) return;
   if (aborted_ && reply.status == 503 && reply.closes) return;
   if (!whole && reply.status < 400) return Broken("request " + asked.log_id + " was answered before it had come");
   const auto wants = [&](bool holds) {

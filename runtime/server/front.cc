@@ -53,8 +53,8 @@ void Front::OnTime() noexcept {
   if (drain_tick_at_ <= shared_.clock.Now()) OnDrainTick();
 }
 
-// A connection that is between requests is closed behind its last answer, a tick after the drain began, so that what had arrived by then is read; the others close
-// with their answer.
+// A connection that is between requests is closed behind its last answer, a tick after the drain began, so that what had arrived by then is
+// read; the others close with their answer.
 void Front::OnDrainTick() noexcept {
   connections_.ForEach([](net::Connection& connection) {
     if (!connection.closing() && static_cast<HttpSession*>(connection.handler())->between_requests()) connection.CloseAfterFlush();

@@ -371,13 +371,15 @@ int64_t NumberOf(std::string_view body, std::string_view name) {
 
 void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
   ++answered_;
-  if (asked.kind != Ask::kNotHttp && asked.kind != Ask::kProbe && reply.status != 200 && reply.status != 408 &&
+  const bool cut_short =
+      reply.closes && asked.end > peer.end.delivered_at_send;  // the server did not wait for the rest; it may not know the name
+  if (asked.kind != Ask::kNotHttp && asked.kind != Ask::kProbe && reply.status != 200 && !cut_short &&
       reply.body.find("\"log_id\":\"" + asked.log_id + "\"") == std::string::npos)
     return Broken("request " + asked.log_id + " was given the answer of another: " + reply.body);
   const int64_t code = NumberOf(reply.body, "code");
   if (memory_.refused > 0 && code == bus::kMemoryCap) return;
   const bool whole = asked.end <= peer.end.delivered;
-  if (reply.status == 408 && reply.closes && asked.end > peer.end.delivered_at_send) return;
+  if (cut_short && reply.status == 408) return;
   if (aborted_ && reply.status == 503 && reply.closes) return;
   if (!whole && reply.status < 400) return Broken("request " + asked.log_id + " was answered before it had come");
   const auto wants = [&](bool holds) {

@@ -290,6 +290,7 @@ void WireWorld::CheckInvariants() {
   for (const auto& loop : loops_) {
     const server::Front& front = loop->front;
     if (loop->front.engine().running_buses() > loop->front.engine().live_buses()) Broken("more buses run than live");
+    if (loop->front.engine().running_buses() > front.connections()) Broken("a request runs on although its client has gone");
     if (front.connections() > talks_.size()) Broken("more connections than peers");
   }
   for (const auto& counts : shared_->loops) {

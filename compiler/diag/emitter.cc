@@ -42,6 +42,31 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+constexpr size_t kLongestName = 200;  // the comparison is quadratic
+
+const std::string* Nearest(std::string_view name, const std::vector<std::string>& candidates) {
+  if (name.size() > kLongestName) return nullptr;
+  const std::string* best = nullptr;
+  size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
+  for (const std::string& candidate : candidates) {
+    if (candidate == name || candidate.size() > kLongestName) continue;
+    const size_t distance = EditDistance(name, candidate);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = &candidate;
+  }
+  return best;
+}
+
+// One slip of the finger away in a name of some length, and no other candidate within two.
+bool IsSure(std::string_view name, const std::string& nearest, const std::vector<std::string>& candidates) {
+  constexpr size_t kShortestName = 4;
+  if (name.size() < kShortestName || EditDistance(name, nearest) > 1) return false;
+  return std::none_of(candidates.begin(), candidates.end(), [&](const std::string& other) {
+    return other != nearest && other != name && other.size() <= kLongestName && EditDistance(name, other) <= 2;
+  });
+}
+
 auto PlaceOf(const Diagnostic& d) { return std::tuple(d.span.file, d.span.begin, d.span.end, d.code); }
 
 }  // namespace
@@ -65,6 +90,13 @@ Builder& Builder::HelpIf(const std::optional<std::string>& text) {
 Builder& Builder::Fix(const source::Span& span, std::string replacement) {
   diagnostic_->fixes.push_back({span, std::move(replacement)});
   return *this;
+}
+
+Builder& Builder::DidYouMean(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string* nearest = Nearest(name, candidates);
+  if (nearest == nullptr) return *this;
+  Help("did you mean `" + *nearest + "`?");
+  return IsSure(name, *nearest, candidates) ? Fix(span, *nearest) : *this;
 }
 
 Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments) {
@@ -98,19 +130,9 @@ std::vector<Diagnostic> Emitter::Sorted() const {
 }
 
 std::optional<std::string> Suggest(std::string_view name, const std::vector<std::string>& candidates) {
-  constexpr size_t kLongestName = 200;  // the comparison is quadratic
-  if (name.size() > kLongestName) return std::nullopt;
-  const std::string* best = nullptr;
-  size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
-  for (const std::string& candidate : candidates) {
-    if (candidate == name || candidate.size() > kLongestName) continue;
-    const size_t distance = EditDistance(name, candidate);
-    if (distance >= best_distance) continue;
-    best_distance = distance;
-    best = &candidate;
-  }
-  if (best == nullptr) return std::nullopt;
-  return "did you mean `" + *best + "`?";
+  const std::string* nearest = Nearest(name, candidates);
+  if (nearest == nullptr) return std::nullopt;
+  return "did you mean `" + *nearest + "`?";
 }
 
 }  // namespace wf::diag

@@ -212,7 +212,7 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   if (env.prelude != nullptr) {
     for (std::string& known : NamesOf(*env.prelude)) candidates.push_back(std::move(known));
   }
-  env.Report(name.span, kUnknownName, {name.text}).HelpIf(diag::Suggest(name.text, candidates));
+  env.Report(name.span, kUnknownName, {name.text}).DidYouMean(name.span, name.text, candidates);
   return nullptr;
 }
 
@@ -221,7 +221,7 @@ Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span
   if (entity == nullptr || entity->kind == EntityKind::kModule) {
     env.Report(name.span, kUnknownMember, {target.path, name.text})
         .Label(qualifier, "the module `" + target.path + "`")
-        .HelpIf(diag::Suggest(name.text, NamesOf(target)));
+        .DidYouMean(name.span, name.text, NamesOf(target));
     return nullptr;
   }
   return Usable(env, target, *entity, name.span, nullptr);

@@ -169,7 +169,7 @@ TypeRef ResolveEntity(Body& body, const ast::Type& type) {
     for (const auto& [name, entity] : body.module.entities) {
       if (entity.kind == EntityKind::kType) known.push_back(name);
     }
-    body.env.Report(type.name.span, kUnknownType, {type.name.parts[0].text}).HelpIf(diag::Suggest(type.name.parts[0].text, known));
+    body.env.Report(type.name.span, kUnknownType, {type.name.parts[0].text}).DidYouMean(type.name.span, type.name.parts[0].text, known);
     return types.Error();
   }
   Entity* entity = Lookup(body.env, body.module, type.name, body.self);

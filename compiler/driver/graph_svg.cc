@@ -175,12 +175,15 @@ void DrawNodes(const Graph::Workflow& workflow, Drawing& drawing) {
   std::vector<size_t> columns(nodes.size());
   for (const auto& [least, stage] : order) {
     size_t width = 0;
-    Frame frame{workflow.stages[stage].name, workflow.stages[stage].written, {}};
+    const Graph::Stage& shown = workflow.stages[stage];
+    Frame frame{shown.name.empty() ? "" : shown.written ? "stage " + shown.name : shown.name + " (inferred)", shown.written, {}};
     for (size_t at = begins[stage]; at < begins[stage] + workflow.stages[stage].nodes.size(); ++at) {
       columns[at] = column + depths[at] - least;
       width = std::max(width, depths[at] - least + 1);
       frame.boxes.push_back(at);
     }
+    drawing.layers.least_widths.resize(column + width, 0);
+    if (width > 0) drawing.layers.least_widths[column] = static_cast<double>(Length(frame.title)) * kLetter * 0.92 - kFrame;
     column += width;
     if (!frame.boxes.empty()) drawing.frames.push_back(std::move(frame));
   }
@@ -225,7 +228,7 @@ std::string Ports(std::string_view word, const std::vector<Graph::Port>& ports) 
 Drawing DrawingOf(const Graph::Workflow& workflow, Level level) {
   Drawing drawing;
   drawing.title = fmt::format("{}/{}{}", workflow.service, workflow.name, workflow.is_default ? " (default)" : "");
-  if (level != Level::kWorkflow) drawing.notes = {Ports("in ", workflow.in), Ports("out", workflow.out)};
+  if (level != Level::kWorkflow) drawing.notes = {Ports("in ", workflow.in), Ports("out", workflow.out)};
   std::string settings;
   for (const auto& [name, value] : workflow.settings) settings += fmt::format("{}{} {}", settings.empty() ? "" : " · ", name, value);
   if (!settings.empty()) drawing.notes.push_back(settings);
@@ -274,16 +277,13 @@ class SvgWriter {
 void SvgWriter::FrameOf(const Frame& frame, const Drawing& drawing, double top) {
   double left = 1e9, right = 0;
   for (const size_t number : frame.boxes) {
-    const Layers::Box& box = drawing.layers.boxes[number];
-    left = std::min(left, box.x);
-    right = std::max(right, box.x + box.width);
+    const Layers::Column& column = drawing.layers.columns[drawing.layers.boxes[number].column];
+    left = std::min(left, column.left);
+    right = std::max(right, column.right);
   }
-  const std::string title = frame.title.empty() ? "" : frame.written ? "stage " + frame.title : frame.title + " (inferred)";
-  right = std::max(right, left + static_cast<double>(Length(title)) * kLetter - kFrame);
   Rectangle(kMargin + left, top - kFrameTitle, right - left + 2 * kFrame, drawing.layers.height + kFrameTitle + kFrame,
             frame.written ? "stage" : "inferred");
-  Text(kMargin + left + kPadding, top - kFrameTitle + 16, "title2", title);
-  Reach(kMargin + right + 2 * kFrame);
+  Text(kMargin + left + kPadding, top - kFrameTitle + 16, "title2", frame.title);
 }
 
 void SvgWriter::WireOf(const Layers::Wire& wire, double top) {

@@ -38,7 +38,6 @@ class Arranger {
   std::vector<Cell> cells_;                             // boxes first, by their numbers
   std::vector<std::vector<size_t>> columns_;            // cells from top to bottom
   std::map<std::pair<size_t, size_t>, size_t> passed_;  // box and column to the passage of its wires there
-  std::vector<double> left_, right_;                    // of columns
 };
 
 void Arranger::MakeCells() {
@@ -187,11 +186,11 @@ void Arranger::Pack() {
 
 void Arranger::PlaceColumns() {
   double x = 0;
-  for (const auto& column : columns_) {
-    double width = 0;
+  for (size_t number = 0; number < columns_.size(); ++number) {
+    const auto& column = columns_[number];
+    double width = number < layers_.least_widths.size() ? layers_.least_widths[number] : 0;
     for (const size_t cell : column) width = std::max(width, cell < layers_.boxes.size() ? layers_.boxes[cell].width : 0);
-    left_.push_back(x);
-    right_.push_back(x + width);
+    layers_.columns.push_back({x, x + width});
     for (const size_t cell : column) {
       if (cell >= layers_.boxes.size()) continue;
       Layers::Box& box = layers_.boxes[cell];
@@ -200,7 +199,7 @@ void Arranger::PlaceColumns() {
     }
     x += width + layers_.column_gap;
   }
-  layers_.width = right_.empty() ? 0 : right_.back();
+  layers_.width = layers_.columns.empty() ? 0 : layers_.columns.back().right;
 }
 
 void Arranger::Route() {
@@ -210,8 +209,8 @@ void Arranger::Route() {
     wire.points = {{from.x + from.width, from.y + from.height / 2}};
     for (size_t column = from.column + 1; column < to.column; ++column) {
       const double y = cells_[passed_.at({wire.from, column})].middle;
-      wire.points.push_back({left_[column], y});
-      wire.points.push_back({right_[column], y});
+      wire.points.push_back({layers_.columns[column].left, y});
+      wire.points.push_back({layers_.columns[column].right, y});
     }
     entering[wire.to].push_back(&wire);
   }

@@ -19,10 +19,15 @@ struct Layers {
     size_t from = 0, to = 0;    // boxes
     std::vector<Point> points;  // set by Arrange: an even number; lines 0-1, 2-3, .. curve, those between are straight
   };
+  struct Column {
+    double left, right;
+  };
   double column_gap = 56, row_gap = 18;
+  std::vector<double> least_widths;  // of columns; those that are not named need none
   std::vector<Box> boxes;
   std::vector<Wire> wires;
-  double width = 0, height = 0;  // set by Arrange
+  std::vector<Column> columns;  // set by Arrange, like what follows
+  double width = 0, height = 0;
 };
 
 // Places the boxes of each column below each other so that wires cross seldom and run straight where they can; wires pass columns between

@@ -11,7 +11,7 @@ Doc Layout::Braced(const Braces& braces, const Rule& rule) {
   for (size_t number = 0; number < braces.count; ++number) {
     const Trivia before = at_.TakeTrivia();
     inside.push_back(before.trailing);
-    inside.push_back(docs_.Line());
+    inside.push_back(broken ? docs_.HardLine() : docs_.Line());
     if (before.blank_before && number > 0) inside.push_back(docs_.Blank());
     inside.push_back(before.leading);
     inside.push_back(rule(number));
@@ -24,7 +24,8 @@ Doc Layout::Braced(const Braces& braces, const Rule& rule) {
   }
   inside.push_back(last.leading);
   if (braces.count == 0 && !last.has_comments) return Concat({open, Token("}")});
-  return docs_.Group(Concat({open, docs_.Nest(Concat(std::move(inside))), docs_.Line(), Token("}")}), broken);
+  const Doc whole = Concat({open, docs_.Nest(Concat(std::move(inside))), docs_.Line(), Token("}")});
+  return braces.with_group ? whole : docs_.Group(whole);
 }
 
 Doc Layout::Bracketed(const Brackets& brackets, const Rule& rule) {

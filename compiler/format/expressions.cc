@@ -80,16 +80,18 @@ Doc Layout::Indented(const ast::Expr& expr) {
   return docs_.Group(docs_.Nest(Concat({docs_.Line(), Expr(expr)})));
 }
 
-// The left spine is walked from its leaf up; operators of one precedence break together.
+// The left spine is walked from its leaf up. Several operators of one precedence break together; a single one breaks only if what stands
+// right of it does not fit.
 Doc Layout::Expr(const ast::Expr& expr) {
   std::vector<const ast::Expr*> spine;
   const ast::Expr* leaf = &expr;
   for (; LeftOf(*leaf) != nullptr; leaf = LeftOf(*leaf)) spine.push_back(leaf);
   Doc done = Leaf(*leaf);
-  std::vector<Doc> rest;  // operators and right sides after `done`
+  std::vector<Doc> rest;  // operators with what stands right of them, after `done`
   int precedence = 0;
   const auto join = [&] {
-    if (!rest.empty()) done = docs_.Group(Concat({done, docs_.Nest(Concat(std::move(rest)))}));
+    if (rest.size() == 1) done = Concat({done, docs_.Group(docs_.Nest(rest.front()))});
+    if (rest.size() > 1) done = docs_.Group(Concat({done, docs_.Nest(Concat(rest))}));
     rest.clear();
   };
   for (auto step = spine.rbegin(); step != spine.rend(); ++step) {
@@ -101,10 +103,7 @@ Doc Layout::Expr(const ast::Expr& expr) {
     }
     if (Precedence(binary->op) != precedence) join();
     precedence = Precedence(binary->op);
-    rest.push_back(docs_.Line());
-    rest.push_back(at_.Take());
-    rest.push_back(Space());
-    rest.push_back(Expr(*binary->right));
+    rest.push_back(Concat({docs_.Line(), at_.Take(), Space(), Expr(*binary->right)}));
   }
   join();
   return done;
@@ -197,9 +196,10 @@ Doc Layout::Paren(const ast::ParenExpr& paren) {
 Doc Layout::IfValue(const ast::IfExpr& expr) {
   std::vector<Doc> parts;
   for (const ast::IfExpr::Arm& arm : expr.arms) {
-    parts.push_back(Concat({Token("if"), Space(), Expr(*arm.condition), Space(), Block(arm.block), Space(), Token("else"), Space()}));
+    parts.push_back(Concat(
+        {Token("if"), Space(), Expr(*arm.condition), Space(), Block(arm.block, {.with_group = true}), Space(), Token("else"), Space()}));
   }
-  parts.push_back(Block(expr.otherwise));
+  parts.push_back(Block(expr.otherwise, {.with_group = true}));
   return docs_.Group(Concat(std::move(parts)));
 }
 
@@ -229,13 +229,13 @@ Doc Layout::Arm(const ast::MatchExpr::Arm& arm) {
 
 Doc Layout::For(const ast::ForExpr& loop) {
   const Doc head = Concat({Token("for"), Space(), Names(), Space(), Token("in"), Space(), Expr(*loop.source), Space()});
-  return Concat({head, Block(loop.block)});
+  return Concat({head, Block(loop.block, {})});
 }
 
 Doc Layout::Fold(const ast::FoldExpr& fold) {
   const Doc start = Concat({Words(3), Space(), Expr(*fold.initial), Space()});
   const Doc head = Concat({start, Token("for"), Space(), Names(), Space(), Token("in"), Space(), Expr(*fold.source), Space()});
-  return Concat({head, Block(fold.block)});
+  return Concat({head, Block(fold.block, {})});
 }
 
 Doc Layout::Arguments(const std::vector<ast::Argument>& arguments) {

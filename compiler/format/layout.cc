@@ -16,6 +16,12 @@ bool StandsApart(const ast::Decl& decl) {
   return decl.kind == DeclKind::kWorkflowDecl || decl.kind == DeclKind::kServiceDecl || decl.kind == DeclKind::kTestDecl;
 }
 
+bool BringsBraces(const ast::Expr& expr) {
+  using ast::ExprKind;
+  return expr.kind == ExprKind::kIfExpr || expr.kind == ExprKind::kMatchExpr || expr.kind == ExprKind::kForExpr ||
+         expr.kind == ExprKind::kFoldExpr;
+}
+
 bool WantsBlankBetween(const ast::Decl& above, const ast::Decl& below) {
   return StandsApart(above) || StandsApart(below) || (above.kind == DeclKind::kImportDecl) != (below.kind == DeclKind::kImportDecl);
 }
@@ -100,10 +106,12 @@ Doc Layout::ErrorCode(const ast::ErrorCodeDecl& decl) {
 
 Doc Layout::Fn(const ast::FnDecl& decl) {
   const Doc head = Concat({Words(2), TypeParams(decl.type_params), Params(decl.params), Space(), Token("->"), Space(), Type(*decl.result)});
-  if (!at_.At("=")) return Concat({head, Space(), Block(decl.body, true)});
+  if (!at_.At("=")) return Concat({head, Space(), Block(decl.body, {.always_broken = true})});
   const Doc equals = Token("=");
   const bool broken = at_.BreakAhead();
-  const Doc body = broken ? docs_.Group(docs_.Nest(Concat({docs_.Line(), Expr(*decl.body.value)})), true) : Indented(*decl.body.value);
+  const bool hug = !broken && BringsBraces(*decl.body.value);
+  const Doc value = Expr(*decl.body.value);
+  const Doc body = hug ? Concat({Space(), value}) : docs_.Group(docs_.Nest(Concat({docs_.Line(), value})), broken);
   return Concat({head, Space(), equals, body, at_.Close(";")});
 }
 

@@ -22,8 +22,9 @@ class Layout {
  private:
   using Rule = std::function<Doc(size_t)>;  // the element of that number
   struct Braces {
-    size_t count;
+    size_t count = 0;
     bool always_broken = false;
+    bool with_group = false;  // broken when the group around is, and with it
   };
   struct Brackets {
     std::string_view open, close;
@@ -65,7 +66,7 @@ class Layout {
   Doc Stub(const ast::StubStmt& stub);
   Doc Expect(const ast::ExpectStmt& expect);
   Doc Else(const ast::ExprPtr& otherwise);
-  Doc Block(const ast::Block& block, bool always_broken = false);
+  Doc Block(const ast::Block& block, Braces braces);
 
   // expressions.cc
   Doc Expr(const ast::Expr& expr);

@@ -75,7 +75,7 @@ Doc Layout::If(const ast::IfStmt& stmt) {
   const auto body = [&](const std::vector<ast::StmtPtr>& statements) {
     broken = broken || statements.size() > 1;
     parts.push_back(Space());
-    parts.push_back(Braced({.count = statements.size()}, [&](size_t number) { return Stmt(*statements[number]); }));
+    parts.push_back(Braced({.count = statements.size(), .with_group = true}, [&](size_t number) { return Stmt(*statements[number]); }));
   };
   for (size_t arm = 0; arm < stmt.arms.size(); ++arm) {
     if (arm > 0) parts.push_back(Concat({Space(), Token("else"), Space()}));
@@ -101,10 +101,10 @@ Doc Layout::Expect(const ast::ExpectStmt& expect) {
   return Concat({head, fails, at_.Close(";")});
 }
 
-Doc Layout::Block(const ast::Block& block, bool always_broken) {
-  const size_t count = block.statements.size() + 1;
-  return Braced({.count = count, .always_broken = always_broken}, [&](size_t number) {
-    if (number + 1 < count) return Stmt(*block.statements[number]);
+Doc Layout::Block(const ast::Block& block, Braces braces) {
+  braces.count = block.statements.size() + 1;
+  return Braced(braces, [&](size_t number) {
+    if (number < block.statements.size()) return Stmt(*block.statements[number]);
     return Concat({Expr(*block.value), Else(block.fallback)});
   });
 }

@@ -28,12 +28,14 @@ std::string Bash(const std::vector<CommandInfo>& commands) {
     std::string flags, values;
     for (const FlagInfo& flag : FlagsOf(command.name)) {
       flags += fmt::format("{}{}", flags.empty() ? "" : " ", flag.name);
+      if (flag.value.empty()) continue;
       const auto words = WordsOf(flag);
-      if (!words.empty()) values += fmt::format("        {}) words='{}' ;;\n", flag.name, fmt::join(words, " "));
+      values += words.empty() ? fmt::format("        {}) files=any ;;\n", flag.name)
+                              : fmt::format("        {}) words='{}' ;;\n", flag.name, fmt::join(words, " "));
     }
     cases += fmt::format(
-        "    {})\n      case \"$before\" in\n{}        *) words='{}' ;;\n      esac\n"
-        "      case \"$before$word\" in -*) ;; *) words='{}' files={} ;; esac\n      ;;\n",
+        "    {})\n      case \"$before\" in\n{}"
+        "        *) case \"$word\" in -*) words='{}' ;; *) words='{}' files={} ;; esac ;;\n      esac\n      ;;\n",
         command.name, values, flags, fmt::join(WordsOfArguments(command), " "), TakesPrograms(command) ? "wf" : "any");
   }
   return fmt::format(R"(# bash completion of wfc; made by `wfc completions bash`
@@ -42,7 +44,6 @@ _wfc() {{
   COMPREPLY=()
   if [[ "$word" == = ]]; then word=''; fi
   if [[ "$before" == = ]]; then before="${{COMP_WORDS[COMP_CWORD - 2]}}"; fi
-  if [[ "$before" != -* ]]; then before=''; fi
   if ((COMP_CWORD == 1)); then
     COMPREPLY=($(compgen -W '{} --help --version' -- "$word"))
     return
@@ -75,7 +76,8 @@ std::string Zsh(const std::vector<CommandInfo>& commands) {
     cases += fmt::format("    {})\n      _arguments", command.name);
     for (const FlagInfo& flag : FlagsOf(command.name)) {
       const auto words = WordsOf(flag);
-      const std::string value = words.empty() ? ":value:_files" : fmt::format(":value:({})", fmt::join(words, " "));
+      const std::string value =
+          words.empty() ? (flag.value == "FILE" ? ":value:_files" : ":value: ") : fmt::format(":value:({})", fmt::join(words, " "));
       const bool joined = !flag.value.empty() && flag.name.starts_with("--");
       cases +=
           fmt::format(" \\\n        {}",
@@ -118,7 +120,9 @@ std::string Fish(const std::vector<CommandInfo>& commands) {
       const std::string name = flag.name.starts_with("--") ? fmt::format("-l {}", flag.name.substr(2))
                                : flag.name.size() == 2     ? fmt::format("-s {}", flag.name.substr(1))
                                                            : fmt::format("-o {}", flag.name.substr(1));
-      const std::string value = flag.value.empty() ? "" : words.empty() ? " -r -F" : fmt::format(" -x -a '{}'", fmt::join(words, " "));
+      const std::string value = flag.value.empty() ? ""
+                                : words.empty()    ? (flag.value == "FILE" ? " -r -F" : " -x")
+                                                   : fmt::format(" -x -a '{}'", fmt::join(words, " "));
       text += fmt::format("{} {}{} -d {}\n", here, name, value, Quoted(flag.help));
     }
     const auto words = WordsOfArguments(command);

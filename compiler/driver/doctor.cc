@@ -54,10 +54,8 @@ Finding Runtime() {
 }
 
 Finding OneDnn() {
-  void* library = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
+  if (dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL) == nullptr)
     return {Verdict::kPoor, "oneDNN", "libdnnl.so.2 is not installed: models run on the kernels of wfc's own, slower"};
-  dlclose(library);
   return {Verdict::kGood, "oneDNN", "libdnnl.so.2"};
 }
 

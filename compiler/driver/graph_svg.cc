@@ -183,7 +183,8 @@ void DrawNodes(const Graph::Workflow& workflow, Drawing& drawing) {
       frame.boxes.push_back(at);
     }
     drawing.layers.least_widths.resize(column + width, 0);
-    if (width > 0) drawing.layers.least_widths[column] = static_cast<double>(Length(frame.title)) * kLetter * 0.92 - kFrame;
+    if (width > 0)
+      drawing.layers.least_widths[column] = static_cast<double>(Length(frame.title)) * kLetter * 0.92 + 2 * (kPadding - kFrame);
     column += width;
     if (!frame.boxes.empty()) drawing.frames.push_back(std::move(frame));
   }

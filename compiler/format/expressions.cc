@@ -45,10 +45,12 @@ const ast::Expr* LeftOf(const ast::Expr& expr) {
   return nullptr;
 }
 
-bool IsPipe(const ast::Expr& expr) {
+bool IsBinary(const ast::Expr& expr, ast::BinaryOp op) {
   const auto* binary = ast::DynAs<ast::BinaryExpr>(expr);
-  return binary != nullptr && binary->op == ast::BinaryOp::kPipe;
+  return binary != nullptr && binary->op == op;
 }
+bool IsPipe(const ast::Expr& expr) { return IsBinary(expr, ast::BinaryOp::kPipe); }
+bool IsCoalesce(const ast::Expr& expr) { return IsBinary(expr, ast::BinaryOp::kCoalesce); }
 
 // Whether the expression may be broken inside of brackets of its own that end it.
 bool BringsBrackets(const ast::Expr& expr) {
@@ -103,7 +105,11 @@ Doc Layout::Expr(const ast::Expr& expr) {
     }
     if (Precedence(binary->op) != precedence) join();
     precedence = Precedence(binary->op);
-    rest.push_back(Concat({docs_.Line(), at_.Take(), Space(), Expr(*binary->right)}));
+    const ast::Expr* right = binary->right.get();
+    for (; IsCoalesce(*binary) && IsCoalesce(*right); right = ast::As<ast::BinaryExpr>(*right).right.get()) {  // nests to the right
+      rest.push_back(Concat({docs_.Line(), at_.Take(), Space(), Expr(*ast::As<ast::BinaryExpr>(*right).left)}));
+    }
+    rest.push_back(Concat({docs_.Line(), at_.Take(), Space(), Expr(*right)}));
   }
   join();
   return done;
@@ -125,7 +131,7 @@ Doc Layout::Leaf(const ast::Expr& expr) {
     case ExprKind::kLiteralExpr:
       return at_.Take();
     case ExprKind::kUnaryExpr:
-      return Concat({at_.Take(), Expr(*ast::As<ast::UnaryExpr>(expr).operand)});
+      return Unary(ast::As<ast::UnaryExpr>(expr));
     case ExprKind::kFailExpr:
       return Concat({Token("fail"), Space(), Expr(*ast::As<ast::FailExpr>(expr).error)});
     case ExprKind::kLambdaExpr:
@@ -154,6 +160,12 @@ Doc Layout::Leaf(const ast::Expr& expr) {
       break;  // on the spine; only files without errors are formatted
   }
   WF_CHECK(false, static_cast<int>(expr.kind));
+}
+
+Doc Layout::Unary(const ast::UnaryExpr& expr) {
+  const auto* inner = ast::DynAs<ast::UnaryExpr>(*expr.operand);
+  const bool twice = inner != nullptr && inner->op == ast::UnaryOp::kNegate && expr.op == ast::UnaryOp::kNegate;
+  return Concat({at_.Take(), twice ? Space() : docs_.Empty(), Expr(*expr.operand)});  // `- -x`: two signs beside each other read as one
 }
 
 Doc Layout::Lambda(const ast::LambdaExpr& lambda) {

@@ -72,6 +72,7 @@ class Layout {
   Doc Expr(const ast::Expr& expr);
   Doc Leaf(const ast::Expr& expr);
   Doc Postfix(Doc object, const ast::Expr& step);
+  Doc Unary(const ast::UnaryExpr& expr);
   Doc Lambda(const ast::LambdaExpr& lambda);
   Doc List(const ast::ListExpr& list);
   Doc Comprehension(const ast::ComprehensionExpr& list);

@@ -16,6 +16,7 @@ TEST(Format, SpacesTokensOneWay) {
   EXPECT_EQ(Of("const  a:i64=1+2 *-3;"), "const a: i64 = 1 + 2 * -3;\n");
   EXPECT_EQ(Of("fn f<T>(x:T [ 2 * h,w-1,( h+1 ) / 2, * s ],y:list< i32 > ?=none)->i64=x [1 : ,:,i]. size;"),
             "fn f<T>(x: T[2*h, w - 1, (h + 1)/2, *s], y: list<i32>? = none) -> i64 = x[1:, :, i].size;\n");
+  EXPECT_EQ(Of("const a = - - ! - b;"), "const a = - -!-b;\n");
   EXPECT_EQ(Of("import a . b as c;"), "import a.b as c;\n");
 }
 
@@ -56,6 +57,29 @@ TEST(Format, KeepsCommentsWhereTheyStand) {
   EXPECT_EQ(Of("const a = [1, // one\n 2 // two\n];"), "const a = [\n  1, // one\n  2, // two\n];\n");
   EXPECT_EQ(Of("type T { // why\n // a\n a: i64; // b\n // c\n}"), "type T { // why\n  // a\n  a: i64; // b\n  // c\n}\n");
   EXPECT_EQ(Of("const a = 1 // one\n;"), "const a = 1; // one\n");
+}
+
+std::string Repeated(const std::string& text, size_t count) {
+  std::string all;
+  for (size_t at = 0; at < count; ++at) all += text;
+  return all;
+}
+
+TEST(Format, BearsWhatTheParserBears) {
+  const std::vector<std::string> deep = {
+      "const a = " + Repeated("a ?? ", 250) + "b;",
+      "const a = " + Repeated("a + b * ", 2000) + "b;",
+      "const a = a" + Repeated(".b(c)[d]", 1300) + ";",
+      "const a = " + Repeated("[i] => ", 250) + "b;",
+      "const a = " + Repeated("(", 190) + "b" + Repeated(")", 190) + ";",
+      "const a = " + Repeated("f([", 95) + "b" + Repeated("])", 95) + ";",
+      "const a = " + Repeated("if x { 1 } else ", 1000) + "{ 2 };",
+      "const a = [" + Repeated("1, ", 20000) + "];",
+  };
+  for (const std::string& text : deep) {
+    EXPECT_NE(Of(text), "has mistakes") << text.substr(0, 40);
+    EXPECT_EQ(BrokenPromise(text), "") << text.substr(0, 40);
+  }
 }
 
 TEST(Format, KeepsParenthesesAndSpellings) {

@@ -29,7 +29,9 @@ std::string Edited(std::string_view text, const Edits& edits) {
   size_t done = 0;
   for (const diag::Edit& edit : edits) {
     result.append(text.substr(done, edit.span.begin - done)).append(edit.replacement);
-    done = edit.span.end;
+    const bool whole_line =
+        edit.replacement.empty() && (edit.span.begin == 0 || text[edit.span.begin - 1] == '\n') && text.substr(edit.span.end, 1) == "\n";
+    done = edit.span.end + (whole_line ? 1 : 0);
   }
   return result.append(text.substr(done));
 }

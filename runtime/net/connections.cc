@@ -24,7 +24,7 @@ Connections::~Connections() {
 void Connections::Adopt(int fd) noexcept {
   if (open_ >= max_open_) {
     close(fd);
-    return;
+    return factory_.OnRefused();
   }
   Connection* connection = pool_;
   if (connection != nullptr) {
@@ -41,7 +41,7 @@ void Connections::Adopt(int fd) noexcept {
       pool_ = connection;
       ++pooled_;
     }
-    return;
+    return factory_.OnRefused();
   }
   connection->previous_ = nullptr;
   connection->next_ = first_;

@@ -62,6 +62,7 @@ class EngineCore {
   void Land(Job& job) noexcept;  // job.Deliver
 
   // ---- engine.cc: the life of a bus ----
+  uint64_t NextDataId() noexcept;
   bus::Bus* Create(const Request& request);
   void Start(LiveBus& bus);
   void Reject(LiveBus& bus, wf_code code);

@@ -50,8 +50,9 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.workflow = nullptr;
   exchange.route = 0;
   exchange.protocol = Protocol::kPlain;
-  exchange.claimed_bytes = 0;
+  exchange.claimed_bytes = exchange.received_at = 0;
   exchange.oip = {};
+  exchange.data_id = 0;
   exchange.log_id = {};
   exchange.metadata.clear();
   exchange.refusal_status = 0;

@@ -52,6 +52,20 @@ struct Server::DoorClose : base::Message {
   net::Listener& listener;
 };
 
+// Brings the admin loop to write the log before its next second.
+struct Server::LogDrain final : base::Message, base::Waker {
+  explicit LogDrain(base::Mailbox& to) : mailbox(to) {}
+  void Wake() noexcept override {
+    if (!posted.exchange(true)) mailbox.Post(*this);
+  }
+  void Deliver() noexcept override {
+    posted.store(false);
+    observe::DrainLogs(STDERR_FILENO);
+  }
+  base::Mailbox& mailbox;
+  std::atomic<bool> posted{false};
+};
+
 void Server::Door::OnAccepted(int fd) noexcept {
   Worker* least = workers_.front().get();
   for (const auto& worker : workers_) {
@@ -133,6 +147,8 @@ base::Status Server::Start() {
   WF_RETURN_IF_ERROR(admin_listener_.Start());
   WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT, SIGHUP}));
   WF_RETURN_IF_ERROR(listener_->Start());
+  log_drain_ = std::make_unique<LogDrain>(admin_loop_.mailbox());
+  observe::SetLogWaker(log_drain_.get());
   shared_.ready.store(true, std::memory_order_release);
   for (const auto& worker : workers_) worker->Run();
   return {};
@@ -150,6 +166,7 @@ int Server::Run() {
   models_.Stop();
   pool_.reset();
   decoders_.reset();
+  observe::SetLogWaker(nullptr);
   admin_connections_.CloseAll();
   admin_listener_.Close();
   admin_loop_.Close();

@@ -48,11 +48,13 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
    public:
     explicit Door(std::vector<std::unique_ptr<Worker>>& workers) : workers_(workers) {}
     void OnAccepted(int fd) noexcept override;
+    void OnDropped() noexcept override { workers_.front()->OnRefused(); }  // on its loop
 
    private:
     std::vector<std::unique_ptr<Worker>>& workers_;
   };
   struct DoorClose;
+  struct LogDrain;
 
   base::Status BindAll();
   base::Status MakeWorkers();
@@ -83,6 +85,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   Door door_;
   std::unique_ptr<net::Listener> listener_;
   std::unique_ptr<DoorClose> door_close_;
+  std::unique_ptr<LogDrain> log_drain_;
   base::TimePoint drain_tick_at_ = INT64_MAX, drain_until_ = 0;
   bool aborted_ = false;
   int exit_status_ = 0;

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "runtime/observe/crash.h"
+#include "runtime/observe/log.h"
 
 namespace wf::server {
 namespace {
@@ -93,6 +94,11 @@ void Worker::Join() {
 }
 
 net::Handler* Worker::NewHandler(net::Connection& connection) noexcept { return sessions_.Open(connection); }
+
+void Worker::OnRefused() noexcept {
+  counts_.refused_connections.Add();
+  if (shared_.access_log) observe::Log(observe::Level::kInfo, "a connection was refused");
+}
 
 void Worker::OnFlush() noexcept {
   sessions_.ResumeAnswered();

@@ -46,6 +46,7 @@ class Worker final : public loop::Turn, public net::HandlerFactory {
   void OnTime() noexcept override;
   void OnSecond() noexcept override;
   net::Handler* NewHandler(net::Connection& connection) noexcept override;
+  void OnRefused() noexcept override;
 
  private:
   struct Arrival;

@@ -5,9 +5,6 @@
 
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
-#include "runtime/observe/log.h"
-#include "runtime/protocol/oip/answer.h"
-#include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/http_session.h"
 
@@ -15,6 +12,12 @@ namespace wf::server {
 namespace {
 
 enum Route { kNothing, kProbe, kWorkflow, kOip };
+
+bool IsIdentity(std::string_view coding) {
+  constexpr std::string_view kIdentity = "identity";
+  return std::equal(coding.begin(), coding.end(), kIdentity.begin(), kIdentity.end(),
+                    [](char c, char lower) { return (c >= 'A' && c <= 'Z' ? c | 0x20 : c) == lower; });
+}
 
 template <typename Read>
 int64_t SumOver(const Shared& shared, Read&& read) {
@@ -24,23 +27,6 @@ int64_t SumOver(const Shared& shared, Read&& read) {
 }
 
 }  // namespace
-
-void RequestCounts::Add(wf_code code, int64_t ns) noexcept {
-  duration.Add(ns);
-  if (code == 0) return ok.Add();
-  for (ByCode& row : by_code) {
-    const int32_t taken = row.code.load(std::memory_order_relaxed);
-    if (taken != code && taken != 0) continue;
-    row.code.store(code, std::memory_order_relaxed);
-    row.count.Add();
-    return;
-  }
-  other.Add();
-}
-
-LoopCounts::LoopCounts(size_t n_workflows, size_t n_services) : inflight(n_services) {
-  for (size_t i = 0; i < n_workflows * kProtocols; ++i) requests.push_back(std::make_unique<RequestCounts>());
-}
 
 bool AnswersProbe(std::string_view path) { return path == "/livez" || path == "/readyz"; }
 
@@ -55,7 +41,7 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.log_id = head.Find("x-request-id");
   exchange.max_body_bytes = HttpSession::kMaxDiscarded;
   std::string_view path = head.path;
-  if (!http1::PercentDecode(head.path, false, &path, &path_)) path = {};
+  if (!http1::PercentDecode(head.path, http1::Part::kPath, &path, &path_)) path = {};
   exchange.workflow = shared_.router.Find(path);
   if (exchange.workflow != nullptr) return OnWorkflowHead(exchange);
   if (AnswersProbe(head.path)) {
@@ -97,7 +83,7 @@ void WorkflowSite::OnOipHead(Exchange& exchange) noexcept {
 bool WorkflowSite::FindModel(Exchange& exchange) noexcept {
   std::string_view name;
   std::vector<char> storage;
-  const bool decoded = http1::PercentDecode(exchange.oip.model, false, &name, &storage);
+  const bool decoded = http1::PercentDecode(exchange.oip.model, http1::Part::kPath, &name, &storage);
   const oip::Names::Entry* const model = decoded ? shared_.models.Find(name) : nullptr;
   base::TextBuilder message;
   if (model == nullptr) {
@@ -125,6 +111,13 @@ void WorkflowSite::OnWorkflowHead(Exchange& exchange) noexcept {
 }
 
 void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
+  for (const http1::Header& header : exchange.head.headers()) {
+    if (header.name != "content-encoding" || IsIdentity(header.value)) continue;
+    base::TextBuilder message;
+    message << "a body coded `";
+    message.Quote(header.value) << "`; send it as it is";
+    return exchange.Refuse(415, protocol::kInputParams, message.str());
+  }
   const uint64_t own = exchange.workflow->body_max;
   exchange.max_body_bytes = own == 0 ? shared_.default_body_bytes : own;
   if (Admit(exchange)) return;
@@ -220,7 +213,7 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
     AnswerNoMemory(exchange);
     return nullptr;
   }
-  observe::working.data_id = exchange.bus->data_id();
+  observe::working.data_id = exchange.data_id = exchange.bus->data_id();
   for (const http1::Header& header : exchange.head.headers()) exchange.metadata.push_back({header.name, header.value});
   exchange.bus->metadata = exchange.metadata;
   return exchange.bus;
@@ -314,100 +307,6 @@ void WorkflowSite::OnDecoded(Decoding& decoding) noexcept {
     if (code == 0) code = exchange.infer->Fill(*exchange.bus);
   }
   Begin(exchange, code);
-}
-
-void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
-  body_.Clear();
-  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, bus::kMemoryCap);
-  const protocol::ErrorText error{bus::kMemoryCap, info.name, "no memory for the request", {}, 0, exchange.log_id};
-  const bool oip = exchange.protocol == Protocol::kOip;
-  (oip ? oip::WriteError : plain::WriteError)(error, &body_);
-  exchange.session->Reply(exchange, oip ? oip::OipStatus(info.status) : base::HttpStatus(info.status), plain::kJson, {}, body_);
-}
-
-void WorkflowSite::AnswerOip(Exchange& exchange) noexcept {
-  const bool ready = ProbeStatus(shared_, "/readyz") == 200;
-  int status = 200;
-  body_.Clear();
-  switch (exchange.oip.call) {
-    case oip::Call::kServerMetadata:
-      oip::WriteServerMetadata(&body_);
-      break;
-    case oip::Call::kServerLive:
-      oip::WriteHealth("live", true, &body_);
-      break;
-    case oip::Call::kServerReady:
-      oip::WriteHealth("ready", ready, &body_);
-      status = ready ? 200 : 503;
-      break;
-    case oip::Call::kModelMetadata:
-      oip::WriteModelMetadata(shared_.plan, *exchange.workflow, exchange.oip.model, &body_);
-      break;
-    case oip::Call::kModelReady:
-      oip::WriteModelReady(exchange.oip.model, ready, &body_);
-      status = ready ? 200 : 503;
-      break;
-    case oip::Call::kInfer:
-    case oip::Call::kNone:
-      break;
-  }
-  exchange.session->Reply(exchange, status, plain::kJson, {}, body_);
-}
-
-// What the caller is not to blame for; refusals and deadlines show in the metrics.
-void WorkflowSite::LogFailure(const Exchange& exchange, wf_code code) noexcept {
-  const bus::Failure* const failure = exchange.bus->failure();
-  if (code >= protocol::kTimeout && code < protocol::kTimeout + 1000) return;
-  observe::Log(observe::Level::kWarning, "a request failed",
-               {{"path", exchange.head.path},
-                {"code", int64_t{code}},
-                {"reason", failure == nullptr ? std::string_view() : failure->message},
-                {"data_id", static_cast<int64_t>(exchange.bus->data_id())},
-                {"log_id", exchange.log_id}});
-}
-
-void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
-  bus::Bus& bus = *exchange.bus;
-  if (exchange.session == nullptr) return engine_->Release(bus);
-  body_.Clear();
-  headers_.clear();
-  plain::Answer answer;
-  if (exchange.protocol == Protocol::kOip) {
-    const oip::Answer infer = oip::WriteAnswer(bus, *exchange.infer, exchange.oip.model, &body_);
-    answer = {infer.code, infer.status, false};
-  } else {
-    answer = plain::WriteAnswer(bus, &body_, &headers_);
-  }
-  const int64_t took = shared_.clock.Now() - exchange.received_at;
-  const auto workflow = static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
-  counts_.requests[workflow * kProtocols + static_cast<size_t>(exchange.protocol)]->Add(answer.code, took);
-  if (shared_.access_log) {
-    observe::Log(observe::Level::kInfo, "request",
-                 {{"path", exchange.head.path},
-                  {"status", int64_t{answer.status}},
-                  {"code", int64_t{answer.code}},
-                  {"us", took / 1000},
-                  {"data_id", static_cast<int64_t>(bus.data_id())},
-                  {"log_id", exchange.log_id}});
-  }
-  if (answer.status >= 500) LogFailure(exchange, answer.code);
-  exchange.pinned = answer.refers;
-  exchange.session->Reply(exchange, answer.status, plain::kJson, headers_, body_);
-  if (!exchange.pinned) engine_->Release(bus);
-}
-
-void WorkflowSite::OnSent(Exchange& exchange) noexcept { engine_->Release(*exchange.bus); }
-
-void WorkflowSite::OnGone(Exchange& exchange) noexcept {
-  if (exchange.bus != nullptr && !exchange.decoding) engine_->Cancel(*exchange.bus);
-}
-
-void WorkflowSite::AnswerProbe(Exchange& exchange) noexcept {
-  const int status = ProbeStatus(shared_, exchange.head.path);
-  body_.Clear();
-  const std::string_view text = status == 200 ? "ok\n" : "not ready\n";
-  body_.Put(text.data(), text.size());
-  exchange.session->Reply(exchange, status, "text/plain", {}, body_);
 }
 
 }  // namespace wf::server

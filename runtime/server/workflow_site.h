@@ -7,37 +7,15 @@
 #include <vector>
 
 #include "runtime/base/sink.h"
-#include "runtime/observe/metrics.h"
 #include "runtime/protocol/http1/head.h"
 #include "runtime/protocol/oip/names.h"
 #include "runtime/sched/engine.h"
+#include "runtime/server/counts.h"
 #include "runtime/server/decoders.h"
 #include "runtime/server/exchange.h"
 #include "runtime/server/router.h"
 
 namespace wf::server {
-
-// Requests of one workflow by one protocol, as one loop counted them.
-struct RequestCounts {
-  static constexpr int kCodes = 15;  // beyond, `other`
-  struct ByCode {
-    std::atomic<int32_t> code{0};
-    observe::Counter count;
-  };
-  ByCode by_code[kCodes];
-  observe::Counter other, ok;
-  observe::Histogram duration;
-  void Add(wf_code code, int64_t ns) noexcept;
-};
-
-// What one loop tells the others and the admin thread. Written by its loop only.
-struct LoopCounts {
-  LoopCounts(size_t n_workflows, size_t n_services);
-  std::vector<std::unique_ptr<RequestCounts>> requests;  // by workflow * kProtocols + protocol
-  std::vector<observe::Counter> inflight;                // by service
-  observe::Counter inflight_all, claimed_bytes, connections;
-  observe::Counter refused_inflight, refused_bytes, refused_draining;
-};
 
 // The state that all loops share.
 struct Shared {
@@ -66,6 +44,8 @@ class WorkflowSite final : public Site {
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange& exchange) noexcept override;
+  uint64_t OnRefused(Exchange& exchange) noexcept override;
+  void Cancel(Exchange& exchange) noexcept override;
   void OnGone(Exchange& exchange) noexcept override;
   void OnSent(Exchange& exchange) noexcept override;
   void OnFinished(Exchange& exchange) noexcept override;
@@ -76,6 +56,7 @@ class WorkflowSite final : public Site {
   void AdmitTo(Exchange& exchange) noexcept;
   bool Admit(Exchange& exchange) noexcept;
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
+  void Record(const Exchange& exchange, int status, wf_code code) noexcept;
   void LogFailure(const Exchange& exchange, wf_code code) noexcept;
   void AnswerProbe(Exchange& exchange) noexcept;
   void OnOipHead(Exchange& exchange) noexcept;

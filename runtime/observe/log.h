@@ -41,8 +41,8 @@ bool LogsAt(Level level) noexcept;
 void SetLogWaker(base::Waker* drain) noexcept;
 
 // Writes whole lines to `fd`, the oldest of all threads first, for as long as it takes them at once, and what does not fit stays in the
-// rings: a reader of stderr that has stopped stops nobody here. Lines that were dropped since the last drain are told in a line of their own.
-// Thread: the admin thread.   Cost: one poll and one write per 4 KiB.
+// rings: a reader of stderr that has stopped stops nobody here. Lines that were dropped since the last drain are told in a line of their
+// own. Thread: the admin thread.   Cost: one poll and one write per 4 KiB.
 void DrainLogs(int fd) noexcept;
 // The same, waiting for the reader for at most `wait_ms`: at the end of the process.
 void FlushLogs(int fd, int wait_ms) noexcept;

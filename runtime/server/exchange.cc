@@ -40,7 +40,7 @@ void ExchangePool::Detach(Exchange& exchange) noexcept {
 }
 
 void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
-  if (exchange.session != nullptr || exchange.bus != nullptr || exchange.decoding) return;
+  if (exchange.session != nullptr || exchange.bus != nullptr || exchange.elsewhere) return;
   exchange.site->OnFinished(exchange);
   --in_use_;
   exchange.head.Clear();

@@ -66,7 +66,7 @@ struct Exchange final : bus::Client {
   int route = 0;
   Protocol protocol = Protocol::kPlain;
   bool admitted = false;      // counts as in flight
-  bool decoding = false;      // on another thread: neither bus nor body may be touched
+  bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   bool pinned = false;        // the answer refers to the bus
   int64_t claimed_bytes = 0;  // of the process's budget
   base::TimePoint received_at = 0;

@@ -25,7 +25,8 @@ std::string_view WorkflowOf(const wf_plan& plan, uint32_t workflow) {
 }
 
 void AddRequests(const Shared& shared, MetricsText* out) {
-  out->Family("wf_requests_total", "counter", "Requests answered, refused or left by their client, by workflow, protocol and error code (0 fine).");
+  out->Family("wf_requests_total", "counter",
+              "Requests answered, refused or left by their client, by workflow, protocol and error code (0 fine).");
   for (uint32_t w = 0; w <= shared.plan.n_workflows; ++w) {
     for (int p = 0; p < kProtocols; ++p) {
       std::map<int32_t, uint64_t> by_code{{0, 0}};
@@ -95,8 +96,10 @@ void AddEngines(const wf_plan& plan, std::span<const sched::EngineStats* const> 
   const auto workflow_of = [&plan](uint32_t node) {
     return plan.nodes[node].stage < plan.n_stages ? View(plan.stages[plan.nodes[node].stage].workflow) : std::string_view();
   };
-  out->Family("wf_node_compute_seconds", "histogram", "Runs of a node's own work, or of the batch that held its row.");
+  out->Family("wf_node_compute_seconds", "histogram",
+              "A node's own work, of an execution that is timed; a model's is the run of its batch.");
   for (uint32_t n = 0; n < plan.n_nodes; ++n) {
+    if (workflow_of(n).empty()) continue;  // what a workflow does outside of its nodes
     AddPowers({{"workflow", workflow_of(n)}, {"node", View(plan.nodes[n].path)}},
               Parts(engines, [n](const auto& e) { return &e.node_compute[n]; }), out);
   }
@@ -133,7 +136,7 @@ void AddBatchers(std::span<const NamedBatcher> batchers, MetricsText* out) {
 }
 
 void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
-  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, by_connections = 0, connections = 0, queue_full = 0, created = 0, drained = 0, answered = 0;
+  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, by_connections = 0, connections = 0, queue_full = 0, drained = 0, answered = 0;
   for (const auto& loop : shared.loops) {
     inflight += loop->inflight_all.value();
     by_inflight += loop->refused_inflight.value();
@@ -143,7 +146,6 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   }
   for (const auto* engine : engines) {
     queue_full += engine->refused_rows.value();
-    created += engine->created.value();
     answered += engine->answered.value() + engine->cancelled.value();
     drained += engine->drained.value();
   }
@@ -158,8 +160,6 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   out->Sample({{"reason", "memory"}}, static_cast<double>(by_bytes));
   out->Sample({{"reason", "connections"}}, static_cast<double>(by_connections));
   out->Sample({{"reason", "queue"}}, static_cast<double>(queue_full));
-  out->Family("wf_buses_total", "counter", "Requests that reached the engine.");
-  out->Sample({}, static_cast<double>(created));
   out->Family("wf_log_lines_dropped_total", "counter", "Log lines for which there was no room.");
   out->Sample({}, static_cast<double>(observe::DroppedLogLines()));
 }

@@ -123,8 +123,8 @@ base::Status Server::MakeWorkers() {
   }
   WF_RETURN_IF_ERROR(BindAll());
   WF_RETURN_IF_ERROR(models_.Load(loops, threads));
-  decoders_ = std::make_unique<Decoders>(std::max(1, threads / 2));
-  shared_.decoders = decoders_.get();
+  codecs_ = std::make_unique<Codecs>(std::max(1, threads / 2));
+  shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;
   pool.threads = threads;
   pool.on_thread_start = [](int) { observe::UseAlternateStack(); };
@@ -165,7 +165,7 @@ int Server::Run() {
   for (const auto& worker : workers_) worker->Join();
   models_.Stop();
   pool_.reset();
-  decoders_.reset();
+  codecs_.reset();
   observe::SetLogWaker(nullptr);
   admin_connections_.CloseAll();
   admin_listener_.Close();

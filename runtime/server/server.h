@@ -72,7 +72,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   bus::PlanIndex index_;
   std::unique_ptr<bus::ChunkMemory> memory_;
   std::unique_ptr<sched::WorkerPool> pool_;
-  std::unique_ptr<Decoders> decoders_;
+  std::unique_ptr<Codecs> codecs_;
   std::atomic<uint64_t> data_ids_{1};
   loop::Loop admin_loop_;
   AdminSite admin_site_;

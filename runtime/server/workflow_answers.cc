@@ -1,5 +1,8 @@
 // What leaves: answers, refusals, and what is told of both.
+#include <new>
+
 #include "runtime/observe/log.h"
+#include "runtime/protocol/json/size.h"
 #include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/http_session.h"
@@ -11,7 +14,8 @@ namespace wf::server {
 void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) noexcept {
   constexpr size_t kMostTold = 512;  // of a text of the client's, so that the line has room
   const int64_t took = exchange.received_at == 0 ? 0 : shared_.clock.Now() - exchange.received_at;
-  const size_t workflow = exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
+  const size_t workflow =
+      exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
   counts_.Of(workflow, exchange.protocol).Add(code, took);
   if (!shared_.access_log) return;
   observe::Log(observe::Level::kInfo, "request",
@@ -31,7 +35,7 @@ uint64_t WorkflowSite::OnRefused(Exchange& exchange) noexcept {
 }
 
 void WorkflowSite::Cancel(Exchange& exchange) noexcept {
-  if (exchange.bus != nullptr && !exchange.decoding) engine_->Cancel(*exchange.bus);
+  if (exchange.bus != nullptr && !exchange.elsewhere) engine_->Cancel(*exchange.bus);
 }
 
 void WorkflowSite::OnGone(Exchange& exchange) noexcept {
@@ -96,16 +100,63 @@ void WorkflowSite::LogFailure(const Exchange& exchange, wf_code code) noexcept {
                 {"log_id", exchange.log_id}});
 }
 
+// A large answer on its way through another thread; the bus stays answered and unreleased meanwhile.
+struct WorkflowSite::Encoding final : Codecs::Work {
+  Encoding(WorkflowSite& answers, Exchange& request) : site(answers), exchange(request) {}
+  void Run() noexcept override { answer = RowOf(exchange.protocol).write_answer(exchange, &body, &headers); }
+  void Deliver() noexcept override { site.OnEncoded(*this); }
+
+  WorkflowSite& site;
+  Exchange& exchange;
+  wf_sink body;
+  std::vector<http1::Header> headers;
+  protocol::Answer answer;
+};
+
+bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
+  const bus::Bus& bus = *exchange.bus;
+  if (bus.failure() != nullptr || shared_.codecs == nullptr) return false;
+  uint64_t bytes = 0;
+  for (uint32_t s = 0; s < bus.samples(); ++s) {
+    for (uint32_t i = 0; i < bus.workflow().n_out && bytes < Codecs::kLargeBytes; ++i) {
+      const wf_port& port = bus.workflow().out[i];
+      const auto* value = static_cast<const std::byte*>(bus.frame(s)) + shared_.plan.slots[port.slot].offset;
+      bytes += json::TextBytes(shared_.plan.types, port.type, value, Codecs::kLargeBytes);
+    }
+  }
+  if (bytes < Codecs::kLargeBytes) return false;
+  auto* const encoding = new (std::nothrow) Encoding(*this, exchange);
+  if (encoding == nullptr) return false;
+  encoding->home = mailbox_;
+  exchange.elsewhere = true;
+  shared_.codecs->Push(*encoding);
+  return true;
+}
+
+void WorkflowSite::OnEncoded(Encoding& encoding) noexcept {
+  Exchange& exchange = encoding.exchange;
+  const std::unique_ptr<Encoding> owned(&encoding);
+  exchange.elsewhere = false;
+  if (exchange.session == nullptr) return engine_->Release(*exchange.bus);  // the client left meanwhile
+  Reply(exchange, encoding.answer, encoding.headers, encoding.body);
+}
+
 void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
-  bus::Bus& bus = *exchange.bus;
-  if (exchange.session == nullptr) return engine_->Release(bus);
+  if (exchange.session == nullptr) return engine_->Release(*exchange.bus);
+  if (WriteElsewhere(exchange)) return;
   body_.Clear();
   headers_.clear();
   const protocol::Answer answer = RowOf(exchange.protocol).write_answer(exchange, &body_, &headers_);
+  Reply(exchange, answer, headers_, body_);
+}
+
+void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::span<const http1::Header> headers,
+                         wf_sink& body) noexcept {
+  bus::Bus& bus = *exchange.bus;
   Record(exchange, answer.status, answer.code);
   if (answer.status >= 500) LogFailure(exchange, answer.code);
   exchange.pinned = answer.refers;
-  exchange.session->Reply(exchange, answer.status, plain::kJson, headers_, body_);
+  exchange.session->Reply(exchange, answer.status, plain::kJson, headers, body);
   if (!exchange.pinned) engine_->Release(bus);
 }
 

@@ -257,7 +257,7 @@ wf_code WorkflowSite::CreateInfer(Exchange& exchange, bus::Bus& scratch, wf_code
 }
 
 // A large body on its way through a decoding thread: once for plain JSON; for `infer` once to find the samples and once to fill them.
-struct WorkflowSite::Decoding final : Decoders::Work {
+struct WorkflowSite::Decoding final : Codecs::Work {
   Decoding(WorkflowSite& answers, Exchange& request, wf_bytes text, bool finds)
       : site(answers), exchange(request), body(text), finds_samples(finds) {}
   void Run() noexcept override {
@@ -279,20 +279,20 @@ struct WorkflowSite::Decoding final : Decoders::Work {
 };
 
 bool WorkflowSite::Offload(Exchange& exchange, wf_bytes body, bool finds_samples) noexcept {
-  if (body.len < Decoders::kLargeBytes || shared_.decoders == nullptr) return false;
+  if (body.len < Codecs::kLargeBytes || shared_.codecs == nullptr) return false;
   auto* const decoding = new (std::nothrow) Decoding(*this, exchange, body, finds_samples);
   if (decoding == nullptr) return false;
   if (finds_samples) OpenScratch(&decoding->scratch);
   decoding->home = mailbox_;
-  exchange.decoding = true;
-  shared_.decoders->Push(*decoding);
+  exchange.elsewhere = true;
+  shared_.codecs->Push(*decoding);
   return true;
 }
 
 void WorkflowSite::OnDecoded(Decoding& decoding) noexcept {
   Exchange& exchange = decoding.exchange;
   const std::unique_ptr<Decoding> owned(&decoding);
-  exchange.decoding = false;
+  exchange.elsewhere = false;
   if (exchange.session == nullptr) {  // the client left meanwhile
     if (exchange.bus != nullptr)
       engine_->Cancel(*exchange.bus);

@@ -10,8 +10,8 @@
 #include "runtime/protocol/http1/head.h"
 #include "runtime/protocol/oip/names.h"
 #include "runtime/sched/engine.h"
+#include "runtime/server/codecs.h"
 #include "runtime/server/counts.h"
-#include "runtime/server/decoders.h"
 #include "runtime/server/exchange.h"
 #include "runtime/server/router.h"
 
@@ -28,7 +28,7 @@ struct Shared {
   bool access_log = false;
   std::atomic<bool> ready{false}, draining{false};
   std::atomic<base::TimePoint> drain_began_at{0};
-  Decoders* decoders = nullptr;                    // set before the first loop runs
+  Codecs* codecs = nullptr;                        // set before the first loop runs
   std::vector<std::unique_ptr<LoopCounts>> loops;  // fixed before the first loop runs
 };
 
@@ -69,6 +69,10 @@ class WorkflowSite final : public Site {
   void OpenScratch(bus::Bus* scratch) const;
   bool Offload(Exchange& exchange, wf_bytes body, bool finds_samples) noexcept;
   void OnDecoded(Decoding& decoding) noexcept;
+  struct Encoding;
+  bool WriteElsewhere(Exchange& exchange) noexcept;
+  void OnEncoded(Encoding& encoding) noexcept;
+  void Reply(Exchange& exchange, const protocol::Answer& answer, std::span<const http1::Header> headers, wf_sink& body) noexcept;
   void Begin(Exchange& exchange, wf_code code) noexcept;
   wf_code CreateInfer(Exchange& exchange, bus::Bus& scratch, wf_code read) noexcept;
   void AnswerNoMemory(Exchange& exchange) noexcept;

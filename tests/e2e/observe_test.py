@@ -115,6 +115,19 @@ class Refused(harness.ServerCase):
         self.assert_told(self.call("POST", "/v2/models/Hello/infer", b'{"inputs": []}'), 200, 0, protocol="oip")
 
 
+class Nodes(harness.ServerCase):
+    source = harness.EXAMPLES / "digits/digits.wf"
+
+    def test_a_node_is_observed_once_per_execution_under_its_workflow(self):
+        picture = (harness.EXAMPLES / "digits/testdata/seven.png").read_bytes()
+        for _ in range(20):
+            self.assertEqual(self.server.call("POST", "/DigitService/Classify", picture).status, 200)
+        counts = {name: value for name, value in self.server.metrics().items() if name.startswith("wf_node_compute_seconds_count")}
+        labels = [re.fullmatch(r'.*{workflow="(.*)",node="(.*)"}', name).groups() for name in counts]
+        self.assertEqual(labels, [("Classify", "Classify/pixels"), ("Classify", "Classify/logits"), ("Classify", "Classify/best")])
+        self.assertEqual(counts['wf_node_compute_seconds_count{workflow="Classify",node="Classify/logits"}'], 20)
+
+
 class Busy(harness.ServerCase):
     source = harness.EXAMPLES / "hello/hello.wf"
     args = ("--log-access=true", "--io-threads=2")

@@ -249,7 +249,8 @@ Event Decoder::SplitTarget(Head* head) {
   if (!rest.starts_with('/') && rest.find("://") != std::string_view::npos) {
     const size_t colon = rest.find(':');
     const std::string_view scheme = rest.substr(0, colon);
-    if (!EqualIgnoringCase(scheme, "http") && !EqualIgnoringCase(scheme, "https")) return Fail(400, "a target that is not of http or https");
+    if (!EqualIgnoringCase(scheme, "http") && !EqualIgnoringCase(scheme, "https"))
+      return Fail(400, "a target that is not of http or https");
     rest.remove_prefix(colon + 3);
     rest.remove_prefix(std::min(rest.find_first_of("/?"), rest.size()));
   }

@@ -79,7 +79,7 @@ class InferRequest {
   wf_json in_{};
   const wf_plan* plan_ = nullptr;
   const wf_workflow* workflow_ = nullptr;
-  std::vector<Input> inputs_;  // by port
+  std::vector<Input> inputs_;    // by port
   std::vector<uint32_t> asked_;  // results in the call's order; empty: all
   std::vector<bus::Metadata> parameters_;
   std::string_view id_;

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -100,6 +102,14 @@ class Client {
 
 std::string Post(const std::string& path, const std::string& body, const std::string& headers = "content-type: application/json\r\n") {
   return "POST " + path + " HTTP/1.1\r\nhost: t\r\n" + headers + "content-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+bool HasThread(const std::string& name) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string found;
+    if (std::getline(std::ifstream(task.path() / "comm"), found) && found == name) return true;
+  }
+  return false;
 }
 
 // A whole server in this process, on free ports.
@@ -290,6 +300,24 @@ TEST_F(ServerTest, ReadsLargeBodiesBesideTheLoop) {
     Client leaves(port_);
     leaves.Send(Post(i % 2 == 0 ? "/v2/models/Test/infer" : "/Test/Size", infer, i % 2 == 0 ? "" : "content-type: application/json\r\n"));
     if (i % 3 == 0) leaves.Reset();
+  }
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
+}
+
+TEST_F(ServerTest, WritesLargeAnswersBesideTheLoop) {
+  Serve();
+  EXPECT_EQ(Call(Post("/Test/Grow", R"({"count":1000})")).body.size(), 1000U + 12U);
+  EXPECT_FALSE(HasThread("wf-codec"));
+  EXPECT_EQ(Call(Post("/Test/Grow", R"({"count":500000})")).body.size(), 500'000U + 12U);
+  EXPECT_TRUE(HasThread("wf-codec"));
+  const Client::Answer infer =
+      Call(Post("/v2/models/Test.Grow/infer", R"({"inputs":[{"name":"count","shape":[],"datatype":"INT64","data":[300000]}]})"));
+  EXPECT_EQ(infer.status, 200);
+  EXPECT_GT(infer.body.size(), 400'000U);
+  for (int i = 0; i < 20; ++i) {
+    Client leaves(port_);
+    leaves.Send(Post("/Test/Grow", R"({"count":5000000})"));
+    if (i % 2 == 0) leaves.Reset();
   }
   EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
 }

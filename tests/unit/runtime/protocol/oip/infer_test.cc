@@ -234,7 +234,8 @@ TEST(OipInfer, MistakesAreNamed) {
 
 TEST(OipInfer, OutputsComeInTheOrderTheyAreAskedFor) {
   const std::string inputs = Input("i64", "INT64", "[]", "[1]") + "," + Input("f32", "FP32", "[]", "[2]");
-  const std::string f32 = R"({"name":"f32","datatype":"FP32","shape":[],"data":[2]})", i64 = R"({"name":"i64","datatype":"INT64","shape":[],"data":[1]})";
+  const std::string f32 = R"({"name":"f32","datatype":"FP32","shape":[],"data":[2]})",
+                    i64 = R"({"name":"i64","datatype":"INT64","shape":[],"data":[1]})";
   EXPECT_EQ(Outputs(Call(kAll, Body(inputs, R"("outputs":[{"name":"f32"},{"name":"i64"}],)"))), f32 + "," + i64);
   EXPECT_EQ(Outputs(Call(kAll, Body(inputs, R"("outputs":[{"name":"i64"},{"name":"f32"}],)"))), i64 + "," + f32);
 }

@@ -48,8 +48,8 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.max_body_bytes = 0;
   exchange.answered = exchange.admitted = exchange.pinned = exchange.allow_post = exchange.allow_get = false;
   exchange.workflow = nullptr;
-  exchange.route = 0;
-  exchange.protocol = Protocol::kPlain;
+  exchange.is_probe = false;
+  exchange.protocol = {};
   exchange.claimed_bytes = exchange.received_at = 0;
   exchange.oip = {};
   exchange.data_id = 0;

@@ -63,8 +63,8 @@ struct Exchange final : bus::Client {
   // ---- of the site ----
   bus::Bus* bus = nullptr;  // until it is drained
   const wf_workflow* workflow = nullptr;
-  int route = 0;
   Protocol protocol = Protocol::kPlain;
+  bool is_probe = false;
   bool admitted = false;      // counts as in flight
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   bool pinned = false;        // the answer refers to the bus

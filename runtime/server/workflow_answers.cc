@@ -3,7 +3,6 @@
 
 #include "runtime/observe/log.h"
 #include "runtime/protocol/json/size.h"
-#include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/http_session.h"
 #include "runtime/server/workflow_site.h"
@@ -56,35 +55,6 @@ void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
   exchange.data_id = engine_->NextDataId();
   row.write_error({bus::kMemoryCap, info.name, "no memory for the request", {}, exchange.data_id, exchange.log_id}, &body_);
   Record(exchange, status, bus::kMemoryCap);
-  exchange.session->Reply(exchange, status, plain::kJson, {}, body_);
-}
-
-void WorkflowSite::AnswerOip(Exchange& exchange) noexcept {
-  const bool ready = ProbeStatus(shared_, "/readyz") == 200;
-  int status = 200;
-  body_.Clear();
-  switch (exchange.oip.call) {
-    case oip::Call::kServerMetadata:
-      oip::WriteServerMetadata(&body_);
-      break;
-    case oip::Call::kServerLive:
-      oip::WriteHealth("live", true, &body_);
-      break;
-    case oip::Call::kServerReady:
-      oip::WriteHealth("ready", ready, &body_);
-      status = ready ? 200 : 503;
-      break;
-    case oip::Call::kModelMetadata:
-      oip::WriteModelMetadata(shared_.plan, *exchange.workflow, exchange.oip.model, &body_);
-      break;
-    case oip::Call::kModelReady:
-      oip::WriteModelReady(exchange.oip.model, ready, &body_);
-      status = ready ? 200 : 503;
-      break;
-    case oip::Call::kInfer:
-    case oip::Call::kNone:
-      break;
-  }
   exchange.session->Reply(exchange, status, plain::kJson, {}, body_);
 }
 

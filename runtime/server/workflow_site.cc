@@ -5,13 +5,10 @@
 
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
-#include "runtime/protocol/plain/plain.h"
 #include "runtime/server/http_session.h"
 
 namespace wf::server {
 namespace {
-
-enum Route { kNothing, kProbe, kWorkflow, kOip };
 
 bool IsIdentity(std::string_view coding) {
   constexpr std::string_view kIdentity = "identity";
@@ -42,72 +39,23 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.max_body_bytes = HttpSession::kMaxDiscarded;
   std::string_view path = head.path;
   if (!http1::PercentDecode(head.path, http1::Part::kPath, &path, &path_)) path = {};
-  exchange.workflow = shared_.router.Find(path);
-  if (exchange.workflow != nullptr) return OnWorkflowHead(exchange);
   if (AnswersProbe(head.path)) {
-    exchange.route = kProbe;
+    exchange.is_probe = true;
     if (head.method == http1::Method::kGet || head.method == http1::Method::kHead) return;
     exchange.allow_get = true;
     return exchange.Refuse(405, protocol::kInputParams, "the probes take GET");
   }
-  if (oip::IsPath(head.path)) return OnOipHead(exchange);
+  for (int i = 0; i < kProtocols; ++i) {
+    exchange.protocol = static_cast<Protocol>(i);
+    if (RowOf(exchange.protocol).take_head(*this, exchange, path)) return;
+  }
+  exchange.protocol = {};
   const std::string_view nearest = shared_.router.Nearest(head.path);
   base::TextBuilder message;
   message << "nothing is served at `";
   message.Quote(head.path) << "`";
   if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
   exchange.Refuse(404, protocol::kNoService, message.str());
-}
-
-void WorkflowSite::OnOipHead(Exchange& exchange) noexcept {
-  const http1::Head& head = exchange.head;
-  exchange.route = kOip;
-  exchange.protocol = Protocol::kOip;
-  exchange.oip = oip::ParsePath(head.path);
-  if (exchange.oip.call == oip::Call::kNone)
-    return exchange.Refuse(404, protocol::kNoService, "the Open Inference Protocol has no such path");
-  const bool infer = exchange.oip.call == oip::Call::kInfer;
-  const bool get = head.method == http1::Method::kGet || head.method == http1::Method::kHead;
-  if (infer ? head.method != http1::Method::kPost : !get) {
-    (infer ? exchange.allow_post : exchange.allow_get) = true;
-    return exchange.Refuse(405, protocol::kInputParams, infer ? "infer is called with POST" : "metadata and health are asked for with GET");
-  }
-  if (exchange.oip.model.empty()) return;
-  if (!FindModel(exchange) || !infer) return;
-  if (head.Find("inference-header-content-length").data() != nullptr)
-    return exchange.Refuse(501, protocol::kNotImplemented, "raw tensors over REST are not built yet; send `data` as JSON");
-  AdmitTo(exchange);
-}
-
-// The workflow that the path names, else a refusal. Afterwards the model's name is one that outlives the request.
-bool WorkflowSite::FindModel(Exchange& exchange) noexcept {
-  std::string_view name;
-  std::vector<char> storage;
-  const bool decoded = http1::PercentDecode(exchange.oip.model, http1::Part::kPath, &name, &storage);
-  const oip::Names::Entry* const model = decoded ? shared_.models.Find(name) : nullptr;
-  base::TextBuilder message;
-  if (model == nullptr) {
-    const std::string_view nearest = shared_.models.Nearest(name);
-    message << "no model is called `";
-    message.Quote(decoded ? name : exchange.oip.model) << "`";
-    if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-  } else if (!exchange.oip.version.empty() && exchange.oip.version != "1") {
-    message << "model `" << model->first << "` has version 1 only, found `";
-    message.Quote(exchange.oip.version) << "`";
-  } else {
-    exchange.oip.model = model->first;
-    exchange.workflow = model->second;
-    return true;
-  }
-  exchange.Refuse(404, protocol::kNoService, message.str());
-  return false;
-}
-
-void WorkflowSite::OnWorkflowHead(Exchange& exchange) noexcept {
-  exchange.route = kWorkflow;
-  if (exchange.head.method == http1::Method::kPost) return AdmitTo(exchange);
-  exchange.allow_post = true;
-  exchange.Refuse(405, protocol::kInputParams, "a workflow is called with POST");
 }
 
 void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
@@ -187,26 +135,27 @@ void WorkflowSite::OpenScratch(bus::Bus* scratch) const {
   scratch->arena.Open(*memory_, scratch->budget, kScratchBytes);
 }
 
+bus::Bus& WorkflowSite::TakeScratch() noexcept {
+  scratch_.main.failure = nullptr;
+  return scratch_;
+}
+
 void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
-  if (exchange.route == kProbe) return AnswerProbe(exchange);
-  if (exchange.route == kOip && exchange.oip.call != oip::Call::kInfer) return AnswerOip(exchange);
+  if (exchange.is_probe) return AnswerProbe(exchange);
   const wf_bytes body = exchange.body.Seal();
   if (body.ptr == nullptr) return AnswerNoMemory(exchange);
-  if (exchange.route == kOip)
-    StartInfer(exchange, body);
-  else
-    StartPlain(exchange, body);
+  RowOf(exchange.protocol).start(*this, exchange, body);
   observe::working.data_id = 0;
 }
 
-bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns, std::string_view log_id) noexcept {
+bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns) noexcept {
   sched::Request request;
   request.workflow = exchange.workflow;
   request.client = &exchange;
   request.samples = samples;
   request.received_at = exchange.received_at;
   request.timeout_ns = timeout_ns;
-  request.log_id = log_id;
+  request.log_id = exchange.log_id;
   request.user = &exchange;
   exchange.bus = engine_->Create(request);
   if (exchange.bus == nullptr) {
@@ -226,87 +175,47 @@ void WorkflowSite::Begin(Exchange& exchange, wf_code code) noexcept {
     engine_->Start(*exchange.bus);
 }
 
-void WorkflowSite::StartPlain(Exchange& exchange, wf_bytes body) noexcept {
-  bus::Bus* const bus = Create(exchange, 1, 0, exchange.log_id);
-  if (bus == nullptr || Offload(exchange, body, false)) return;
-  Begin(exchange, plain::ReadRequest(*bus, exchange.head, body));
-}
-
-void WorkflowSite::StartInfer(Exchange& exchange, wf_bytes body) noexcept {
-  if (exchange.infer == nullptr) exchange.infer = std::make_unique<oip::InferRequest>();
-  if (Offload(exchange, body, true)) return;
-  scratch_.main.failure = nullptr;
-  const wf_code code = CreateInfer(exchange, scratch_, exchange.infer->Read(scratch_.ctx(), shared_.plan, *exchange.workflow, body));
-  if (exchange.bus != nullptr) Begin(exchange, code != 0 ? code : exchange.infer->Fill(*exchange.bus));
-  scratch_.arena.Reset(true);
-}
-
-// The bus of an `infer` call whose samples are known, or which failed. Names and parameters are views of the body, or of the scratch memory
-// where they were escaped: those that outlive this call move to the bus.
-wf_code WorkflowSite::CreateInfer(Exchange& exchange, bus::Bus& scratch, wf_code read) noexcept {
-  oip::InferRequest& infer = *exchange.infer;
-  bus::Bus* const bus = Create(exchange, read == 0 ? infer.samples() : 1, read == 0 ? infer.timeout_ns() : 0, exchange.log_id);
-  if (bus == nullptr) return WF_FAILED;
-  const wf_code kept = infer.KeepTexts(*bus);
-  if (exchange.log_id.empty()) exchange.log_id = bus->log_id_ = infer.id();
-  exchange.metadata.insert(exchange.metadata.begin(), infer.parameters().begin(), infer.parameters().end());
-  bus->metadata = exchange.metadata;
-  if (read == 0) return kept;
-  const bus::Failure& failure = scratch.main.TakeFailure(read);
-  return bus->main.Fail(failure.code, 0, failure.message).code;
-}
-
-// A large body on its way through a decoding thread: once for plain JSON; for `infer` once to find the samples and once to fill them.
-struct WorkflowSite::Decoding final : Codecs::Work {
-  Decoding(WorkflowSite& answers, Exchange& request, wf_bytes text, bool finds)
-      : site(answers), exchange(request), body(text), finds_samples(finds) {}
-  void Run() noexcept override {
-    if (finds_samples)
-      code = exchange.infer->Read(scratch.ctx(), site.shared_.plan, *exchange.workflow, body);
-    else if (exchange.protocol == Protocol::kOip)
-      code = exchange.infer->Fill(*exchange.bus);
-    else
-      code = plain::ReadRequest(*exchange.bus, exchange.head, body);
-  }
-  void Deliver() noexcept override { site.OnDecoded(*this); }
+// A large body on its way through another thread.
+struct WorkflowSite::Reading final : Codecs::Work {
+  Reading(WorkflowSite& answers, Exchange& request, wf_bytes text, ReadFunction reads, ThenFunction goes_on)
+      : site(answers), exchange(request), body(text), read(reads), then(goes_on) {}
+  void Run() noexcept override { code = read(exchange, scratch, body); }
+  void Deliver() noexcept override { site.OnRead(*this); }
 
   WorkflowSite& site;
   Exchange& exchange;
   const wf_bytes body;
-  bool finds_samples;
+  const ReadFunction read;
+  const ThenFunction then;
   wf_code code = 0;
   bus::Bus scratch;
 };
 
-bool WorkflowSite::Offload(Exchange& exchange, wf_bytes body, bool finds_samples) noexcept {
+bool WorkflowSite::ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept {
   if (body.len < Codecs::kLargeBytes || shared_.codecs == nullptr) return false;
-  auto* const decoding = new (std::nothrow) Decoding(*this, exchange, body, finds_samples);
-  if (decoding == nullptr) return false;
-  if (finds_samples) OpenScratch(&decoding->scratch);
-  decoding->home = mailbox_;
+  auto* const reading = new (std::nothrow) Reading(*this, exchange, body, read, then);
+  if (reading == nullptr) return false;
+  OpenScratch(&reading->scratch);
+  reading->home = mailbox_;
   exchange.elsewhere = true;
-  shared_.codecs->Push(*decoding);
+  shared_.codecs->Push(*reading);
   return true;
 }
 
-void WorkflowSite::OnDecoded(Decoding& decoding) noexcept {
-  Exchange& exchange = decoding.exchange;
-  const std::unique_ptr<Decoding> owned(&decoding);
+void WorkflowSite::OnRead(Reading& reading) noexcept {
+  Exchange& exchange = reading.exchange;
+  const std::unique_ptr<Reading> owned(&reading);
   exchange.elsewhere = false;
   if (exchange.session == nullptr) {  // the client left meanwhile
     if (exchange.bus != nullptr)
       engine_->Cancel(*exchange.bus);
     else
       exchange.pool.GiveBackIfDone(exchange);
-    return;
+  } else if (reading.then != nullptr) {
+    reading.then(*this, exchange, reading.scratch, reading.body, reading.code);
+  } else {
+    Begin(exchange, reading.code);
   }
-  wf_code code = decoding.code;
-  if (decoding.finds_samples) {
-    code = CreateInfer(exchange, decoding.scratch, code);
-    if (exchange.bus == nullptr || (code == 0 && Offload(exchange, decoding.body, false))) return;
-    if (code == 0) code = exchange.infer->Fill(*exchange.bus);
-  }
-  Begin(exchange, code);
 }
 
 }  // namespace wf::server

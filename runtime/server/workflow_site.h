@@ -51,39 +51,40 @@ class WorkflowSite final : public Site {
   void OnFinished(Exchange& exchange) noexcept override;
   bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
 
+  // ---- for the protocols (protocols.h) ----
+  const Shared& shared() const { return shared_; }
+  void AdmitTo(Exchange& exchange) noexcept;  // its workflow, or a refusal
+  // The bus of the request; null: there is no memory, and that is answered.
+  bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns) noexcept;
+  void Begin(Exchange& exchange, wf_code code) noexcept;  // the bus is filled, or `code` says that it cannot be
+  bus::Bus& TakeScratch() noexcept;  // a bus of nobody, for what is read before it is known which there will be; its arena is to be reset
+  // Has another thread call `read`, with a scratch bus of its own, then `then` here (null: Begin). False: the body is short, read it here.
+  using ReadFunction = wf_code (*)(Exchange& exchange, bus::Bus& scratch, wf_bytes body);
+  using ThenFunction = void (*)(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_bytes body, wf_code code);
+  bool ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept;
+
  private:
-  void OnWorkflowHead(Exchange& exchange) noexcept;
-  void AdmitTo(Exchange& exchange) noexcept;
   bool Admit(Exchange& exchange) noexcept;
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
   void Record(const Exchange& exchange, int status, wf_code code) noexcept;
   void LogFailure(const Exchange& exchange, wf_code code) noexcept;
   void AnswerProbe(Exchange& exchange) noexcept;
-  void OnOipHead(Exchange& exchange) noexcept;
-  bool FindModel(Exchange& exchange) noexcept;
-  void AnswerOip(Exchange& exchange) noexcept;
-  bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns, std::string_view log_id) noexcept;
-  void StartPlain(Exchange& exchange, wf_bytes body) noexcept;
-  void StartInfer(Exchange& exchange, wf_bytes body) noexcept;
-  struct Decoding;
+  void AnswerNoMemory(Exchange& exchange) noexcept;
   void OpenScratch(bus::Bus* scratch) const;
-  bool Offload(Exchange& exchange, wf_bytes body, bool finds_samples) noexcept;
-  void OnDecoded(Decoding& decoding) noexcept;
+  struct Reading;
+  void OnRead(Reading& reading) noexcept;
   struct Encoding;
   bool WriteElsewhere(Exchange& exchange) noexcept;
   void OnEncoded(Encoding& encoding) noexcept;
   void Reply(Exchange& exchange, const protocol::Answer& answer, std::span<const http1::Header> headers, wf_sink& body) noexcept;
-  void Begin(Exchange& exchange, wf_code code) noexcept;
-  wf_code CreateInfer(Exchange& exchange, bus::Bus& scratch, wf_code read) noexcept;
-  void AnswerNoMemory(Exchange& exchange) noexcept;
 
   Shared& shared_;
   LoopCounts& counts_;
   sched::Engine* engine_ = nullptr;
   bus::Memory* memory_ = nullptr;
   base::Mailbox* mailbox_ = nullptr;
-  bus::Bus scratch_;  // reads `infer` calls before it is known how many samples they carry
-  wf_sink body_;      // of the answer being encoded
+  bus::Bus scratch_;
+  wf_sink body_;  // of the answer being encoded
   std::vector<http1::Header> headers_;
   std::vector<char> path_;  // percent-decoded
 };

@@ -500,6 +500,22 @@ TEST_F(ServerTest, DrainsWhatIsInFlight) {
   server_.reset();
 }
 
+TEST_F(ServerTest, DrainsAnAnswerThatIsOnItsWay) {
+  Serve();
+  Client slow(port_);
+  slow.Send(Post("/v2/models/Test.Grow/infer", R"({"inputs":[{"name":"count","shape":[],"datatype":"INT64","data":[21000000]}]})"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));  // the answer waits for its reader
+  kill(getpid(), SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const Client::Answer answer = slow.Receive();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_GT(answer.body.size(), 28'000'000U);
+  EXPECT_TRUE(slow.closed());
+  thread_.join();
+  EXPECT_EQ(status_, 0);
+  server_.reset();
+}
+
 TEST_F(ServerTest, StartsOverAfterItsPortWasTaken) {
   Serve();
   const std::string port = "--http-port=" + std::to_string(port_);

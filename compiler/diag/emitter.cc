@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "runtime/base/check.h"
+#include "runtime/base/text.h"
 
 namespace wf::diag {
 namespace {
@@ -23,23 +24,6 @@ std::string Format(std::string_view message, std::initializer_list<Argument> arg
     at += 2;
   }
   return text;
-}
-
-// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> before(b.size() + 1), previous(b.size() + 1), row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) previous[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    std::swap(before, previous);
-    std::swap(previous, row);
-  }
-  return previous[b.size()];
 }
 
 auto PlaceOf(const Diagnostic& d) { return std::tuple(d.span.file, d.span.begin, d.span.end, d.code); }
@@ -98,19 +82,10 @@ std::vector<Diagnostic> Emitter::Sorted() const {
 }
 
 std::optional<std::string> Suggest(std::string_view name, const std::vector<std::string>& candidates) {
-  constexpr size_t kLongestName = 200;  // the comparison is quadratic
-  if (name.size() > kLongestName) return std::nullopt;
-  const std::string* best = nullptr;
-  size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
-  for (const std::string& candidate : candidates) {
-    if (candidate == name || candidate.size() > kLongestName) continue;
-    const size_t distance = EditDistance(name, candidate);
-    if (distance >= best_distance) continue;
-    best_distance = distance;
-    best = &candidate;
-  }
-  if (best == nullptr) return std::nullopt;
-  return "did you mean `" + *best + "`?";
+  const std::vector<std::string_view> views(candidates.begin(), candidates.end());
+  const std::string_view best = base::Nearest(name, views);
+  if (best.empty()) return std::nullopt;
+  return "did you mean `" + std::string(best) + "`?";
 }
 
 }  // namespace wf::diag

@@ -94,7 +94,7 @@ class Emitter {
   Diagnostic dropped_;
 };
 
-// "did you mean `x`?" for the candidate nearest to `name`, if one is near enough (edit distance at most a third of the length, at least 1).
+// "did you mean `x`?" for the candidate nearest to `name`, if one is near enough.
 std::optional<std::string> Suggest(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace wf::diag

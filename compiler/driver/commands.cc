@@ -41,6 +41,7 @@ int Check(const Options& options, Console& console) {
     const Phase last = std::min({options.stop_after, Phase::kIr, options.emit ? PhaseOf(emit) : Phase::kIr});  // kIr: limits of size
     const bool done = compilation.RunTo(last, Purpose::kCheck);
     const bool has_tree = compilation.products().modules.front().file != nullptr;
+    if (options.verbose && done && last >= Phase::kCheck) compilation.WriteChoices();
     if (options.emit == Emit::kAst ? has_tree : options.emit.has_value() && done && last == Phase::kCheck) compilation.Write(emit);
     status = std::max<int>(status, compilation.Finish());
   }
@@ -73,6 +74,7 @@ int Build(const Options& options, Console& console) {
   Compilation compilation(options.inputs.front(), options, console);
   const bool done = compilation.RunTo(last, emit >= Emit::kIr ? Purpose::kServer : Purpose::kCheck);
   const bool has_tree = compilation.products().modules.front().file != nullptr;
+  if (options.verbose && done && last >= Phase::kCheck) compilation.WriteChoices();
   if (makes_product && (emit == Emit::kAst ? has_tree : done)) compilation.Write(emit);
   return compilation.Finish();
 }

@@ -112,6 +112,19 @@ void AddEngines(const wf_plan& plan, std::span<const sched::EngineStats* const> 
   }
 }
 
+void AddRunTimes(const NamedBatcher& at, MetricsText* out) {
+  const batch::Padding& padding = at.batcher->padding();
+  for (size_t kind = 0; kind < padding.kinds(); ++kind) {
+    const batch::CostCurve& cost = at.batcher->cost(kind);
+    const std::string bucket = std::to_string(padding.pads() ? padding.bucket(kind) : 0);
+    for (int64_t size = 1; size <= cost.max_rows(); ++size) {
+      size = cost.SizeFor(size);
+      if (!cost.known(size)) continue;
+      out->Sample({{"model", at.model}, {"rows", std::to_string(size)}, {"bucket", bucket}}, static_cast<double>(cost.RunNs(size)) / 1e9);
+    }
+  }
+}
+
 void AddBatchers(std::span<const NamedBatcher> batchers, MetricsText* out) {
   out->Family("wf_queue_depth", "gauge", "Rows that hold a place in a model's queue.");
   for (const NamedBatcher& at : batchers) out->Sample({{"model", at.model}}, at.batcher->queued_rows());
@@ -131,6 +144,11 @@ void AddBatchers(std::span<const NamedBatcher> batchers, MetricsText* out) {
                   static_cast<double>(at.batcher->stats().closed[r].load(std::memory_order_relaxed)));
     }
   }
+  out->Family("wf_batch_run_seconds", "gauge", "What a run of so many rows takes, as measured so far; bucket: of `pad`, 0 without.");
+  for (const NamedBatcher& at : batchers) AddRunTimes(at, out);
+  out->Family("wf_model_shape_misses_total", "counter", "Runs that waited until their shape was made ready.");
+  for (const NamedBatcher& at : batchers)
+    out->Sample({{"model", at.model}, {"version", std::to_string(at.version)}}, static_cast<double>(at.batcher->model().shape_misses()));
   out->Family("wf_model_info", "gauge", "Versions that are served.");
   for (const NamedBatcher& at : batchers) out->Sample({{"model", at.model}, {"version", std::to_string(at.version)}}, 1);
 }

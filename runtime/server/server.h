@@ -10,6 +10,7 @@
 #include "runtime/bus/plan_index.h"
 #include "runtime/loop/signals.h"
 #include "runtime/net/listener.h"
+#include "runtime/sched/estimate.h"
 #include "runtime/sched/worker_pool.h"
 #include "runtime/server/admin_site.h"
 #include "runtime/server/metrics_page.h"
@@ -48,7 +49,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
    public:
     explicit Door(std::vector<std::unique_ptr<Worker>>& workers) : workers_(workers) {}
     void OnAccepted(int fd) noexcept override;
-    void OnDropped() noexcept override { workers_.front()->OnRefused(); }  // on its loop
+    void OnDropped() noexcept override { workers_.front()->front().OnRefused(); }  // on its loop
 
    private:
     std::vector<std::unique_ptr<Worker>>& workers_;
@@ -74,9 +75,11 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   std::unique_ptr<sched::WorkerPool> pool_;
   std::unique_ptr<Codecs> codecs_;
   std::atomic<uint64_t> data_ids_{1};
+  sched::SharedFactors factors_;
   loop::Loop admin_loop_;
   AdminSite admin_site_;
   HttpSessions admin_sessions_;
+  net::Sockets admin_sockets_;
   net::Connections admin_connections_;
   net::Listener admin_listener_;
   loop::Signals signals_;

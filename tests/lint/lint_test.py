@@ -50,6 +50,14 @@ class Lint(unittest.TestCase):
         self.assert_finds("sizes", {"runtime/base/a.cc": "\n" * 601}, {}, "601 lines")
         self.assert_finds("sizes", {"CMakeLists.txt": "\n" * 101}, {"CMakeLists.txt": "\n" * 100}, "more than 100")
 
+    def test_what_a_mutex_guards_is_touched_under_it(self):
+        header = '#pragma once\n#include "runtime/base/mutex.h"\nstruct A {\n  int Get();\n  wf::base::Mutex mutex;\n  int n WF_GUARDED_BY(mutex) = 0;\n};\n'
+        real = Path(__file__).resolve().parents[2] / "runtime/base"
+        files = {f"runtime/base/{name}": (real / name).read_text() for name in ("mutex.h", "clock.h")}
+        def body(lock):
+            return {**files, "runtime/loop/a.h": header, "runtime/loop/a.cc": f'#include "runtime/loop/a.h"\nint A::Get() {{\n  {lock}return n;\n}}\n'}
+        self.assert_finds("thread-safety", body(""), body("wf::base::MutexLock lock(mutex); "), "requires holding mutex 'mutex'")
+
     def test_functions(self):
         def function(lines):
             return {"runtime/base/a.cc": "namespace wf {\nint F() {\n" + "  x();\n" * (lines - 2) + "}\n}  // namespace wf\n"}
@@ -79,6 +87,8 @@ class Lint(unittest.TestCase):
     def test_words(self):
         self.assert_finds("words", {"runtime/base/a.cc": "// TO" + "DO: later\n"}, {"runtime/base/a.cc": "// do it later, or today\n"}, "unfinished")
         self.assert_finds("words", {"runtime/base/a.cc": "// see /wor" + "k/main\n"}, {"runtime/base/a.cc": "// see docs/work/main\n"}, "one machine")
+        skip = "  GTEST_SK" + "IP() << \"this CPU has no AVX-512\";\n"
+        self.assert_finds("words", {"tests/a.cc": skip.replace("CPU", "test")}, {"tests/a.cc": skip}, "does not run")
 
     def test_pages_that_are_named_exist(self):
         self.assert_finds("links", {"runtime/base/a.h": "// docs/ir.md has the rules\n"}, {"runtime/base/a.h": "// docs/ir.md has the rules\n", "docs/ir.md": "x\n"}, "does not exist")

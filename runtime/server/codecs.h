@@ -8,9 +8,9 @@
 
 namespace wf::server {
 
-// Threads that read large bodies and write large answers, so that a loop never stands still for one. The first is started when it is first needed.
-// Thread: Push thread-safe.   Owns: its threads.   Borrows: work, until it is posted to its home.
-// Bounds: one entry per request; requests are bounded by admission.
+// Threads that read large bodies and write large answers, so that a loop never stands still for one. The first is started when it is first
+// needed. Thread: Push thread-safe.   Owns: its threads.   Borrows: work, until it is posted to its home. Bounds: one entry per request;
+// requests are bounded by admission.
 class Codecs {
  public:
   static constexpr size_t kLargeBytes = 256 * 1024;  // smaller ones are read and written on the loop

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/observe/log.h"
+
 namespace wf::server {
 namespace {
 
@@ -26,6 +28,11 @@ void Front::MakeEngine(const bus::PlanIndex& index, const sched::EngineParts& pa
 void Front::Adopt(int fd) noexcept {
   connections_.Adopt(fd);
   counts_.connections.Set(connections_.count());
+}
+
+void Front::OnRefused() noexcept {
+  counts_.refused_connections.Add();
+  if (shared_.access_log) observe::Log(observe::Level::kInfo, "a connection was refused");
 }
 
 void Front::BeginDrain() noexcept { drain_tick_at_ = shared_.clock.Now() + kDrainTickNs; }

@@ -49,8 +49,8 @@ class Estimates {
     float factor = 1;
     bool on_loop = true;
     bool has_news = false;  // timed since the last merge
-    uint8_t strikes = 0;  // long runs; two bar the task
-    uint8_t runs = 0;     // timed ones; every 16th forgives a strike
+    uint8_t strikes = 0;    // long runs; two bar the task
+    uint8_t runs = 0;       // timed ones; every 16th forgives a strike
     base::TimePoint barred_until = 0;
   };
   std::vector<Task> tasks_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 
 #include "runtime/base/working.h"
 
@@ -12,10 +11,6 @@ namespace wf::batch {
 namespace {
 
 constexpr wf_code kTimeoutCode = 6000, kInferenceCode = 9000;
-
-std::chrono::steady_clock::time_point AsSteady(base::TimePoint at) {
-  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at));
-}
 
 }  // namespace
 
@@ -26,10 +21,10 @@ Executor::Executor(const ExecutorOptions& options, const base::Clock& clock) : o
 Executor::~Executor() {
   preparer_.reset();
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  work_.notify_all();
+  work_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -37,7 +32,7 @@ Batcher& Executor::AddBatcher(const BatcherOptions& options) {
   auto batcher = std::make_unique<Batcher>(*this, options, clock_);
   std::vector<std::unique_ptr<Staging>> staging;
   for (int i = 0; i < options.instances; ++i) staging.push_back(std::make_unique<Staging>(*options.model));
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   batchers_.push_back(std::move(batcher));
   staging_.push_back(std::move(staging));
   return *batchers_.back();
@@ -48,15 +43,15 @@ void Executor::StartPreparing() {
   preparer_->Start();
 }
 
-std::vector<Batcher*> Executor::Batchers() const {
-  const std::lock_guard lock(mutex_);
+std::vector<Batcher*> Executor::Batchers() {
+  const base::MutexLock lock(mutex_);
   std::vector<Batcher*> all;
   for (const auto& batcher : batchers_) all.push_back(batcher.get());
   return all;
 }
 
 bool Executor::Borrow(Batcher& batcher, int instance) {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   const uint64_t bit = UINT64_C(1) << instance;
   if ((batcher.idle_instances_ & bit) == 0) return false;
   batcher.idle_instances_ &= ~bit;
@@ -65,16 +60,16 @@ bool Executor::Borrow(Batcher& batcher, int instance) {
 
 void Executor::GiveBack(Batcher& batcher, int instance) {
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     batcher.idle_instances_ |= UINT64_C(1) << instance;
   }
-  work_.notify_one();  // rows may have come meanwhile
+  work_.NotifyOne();  // rows may have come meanwhile
 }
 
 bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
   bool wakes = false;
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     if (row.withdrawn) return false;
     row.state = RowState::kWaiting;
     row.arrived_at = clock_.Now();
@@ -83,12 +78,12 @@ bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
     const auto after = batcher.policy_.NextDecisionAt();
     wakes = idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
   }
-  if (wakes) work_.notify_one();
+  if (wakes) work_.NotifyOne();
   return true;
 }
 
 Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   switch (row.state) {
     case RowState::kIdle:
       row.withdrawn = true;
@@ -130,17 +125,17 @@ std::optional<Work> Executor::TakeLocked() {
       work.kind = closed->rows.first->kind;
       work.size = work.kind < batcher.costs_.size() ? batcher.costs_[work.kind].SizeFor(closed->rows.count) : 1;
       // This thread will be away: a colleague takes what is due, or waits for what will be.
-      if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.notify_one();
+      if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
       return work;
     }
   }
   return std::nullopt;
 }
 
-// `low` never occupies the last free thread. `busy`: threads that would be occupied.
+// `low` never occupies the last free thread, unless nothing will follow. `busy`: threads that would be occupied.
 uint8_t Executor::LowestLevel(int busy) const {
   const int threads = options_.threads;
-  return threads > 1 && busy >= threads ? WF_NORMAL : WF_LOW;
+  return threads > 1 && busy >= threads && !stopping_ ? WF_NORMAL : WF_LOW;
 }
 
 std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) const {
@@ -154,15 +149,15 @@ std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) cons
 }
 
 std::optional<base::TimePoint> Executor::NextDecisionAt() {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return NextDecisionLocked(WF_LOW);
 }
 
 std::optional<Work> Executor::Take() {
   for (;;) {
-    std::unique_lock lock(mutex_);
+    base::MutexLock lock(mutex_);
     auto work = TakeLocked();
-    lock.unlock();
+    lock.Unlock();
     if (!work) return std::nullopt;
     for (Row* row = work->closed.expired.first; row != nullptr; row = row->next)
       row->Fail(kTimeoutCode, "the deadline passed in the queue");
@@ -209,7 +204,7 @@ void Executor::Finish(Work& work) {
     if (!work.status.ok()) row->Fail(kInferenceCode, work.status.message());
   }
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     batcher.idle_instances_ |= UINT64_C(1) << work.instance;
   }
   Deliver(work.closed.rows);
@@ -231,7 +226,7 @@ void Executor::Deliver(RowList& rows) {
       last = row;
     }
     {
-      const std::lock_guard lock(mutex_);
+      const base::MutexLock lock(mutex_);
       for (Row* row = first;; row = static_cast<Row*>(row->next_message)) {
         row->state = RowState::kDelivered;
         if (row == last) break;
@@ -244,29 +239,29 @@ void Executor::Deliver(RowList& rows) {
 void Executor::RunThread(int index) {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0, 0, 0);  // delays of batches are short
   if (options_.on_thread_start != nullptr) options_.on_thread_start(index);
-  std::unique_lock lock(mutex_);
+  base::MutexLock lock(mutex_);
   for (;;) {
     ++busy_threads_;
-    lock.unlock();
+    lock.Unlock();
     while (auto work = Take()) {
       Run(*work);
       Finish(*work);
     }
-    lock.lock();
+    lock.Lock();
     --busy_threads_;
     const auto next = NextDecisionLocked(LowestLevel(busy_threads_ + 1));
     if (stopping_) {
       const bool waiting =
           std::any_of(batchers_.begin(), batchers_.end(), [](const auto& batcher) { return batcher->policy_.waiting() != 0; });
-      if (!waiting) return;
+      if (!waiting) return work_.NotifyAll();  // to those who waited for the instance that this thread held
       if (next) continue;
     }
     if (next && *next <= clock_.Now()) continue;
     ++idle_threads_;
     if (next)
-      work_.wait_until(lock, AsSteady(*next));
+      work_.WaitUntil(mutex_, *next);
     else
-      work_.wait(lock);
+      work_.Wait(mutex_);
     --idle_threads_;
   }
 }

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
 #include "runtime/batch/batcher.h"
 
 namespace wf::batch {
@@ -47,9 +46,9 @@ class Preparer {
   Executor& executor_;
   const base::Clock& clock_;
   std::deque<Piece> pieces_;
-  std::mutex mutex_;
-  std::condition_variable stop_;
-  bool stopping_ = false;  // GUARDED_BY(mutex_)
+  base::Mutex mutex_;
+  base::Condition stop_;
+  bool stopping_ WF_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -252,7 +252,7 @@ Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std
 }
 
 Result<std::shared_ptr<const Plan>> Version::PlanFor(const std::vector<onnx::Port>& shapes, bool ahead) {
-  const std::lock_guard lock(planning_);
+  const base::MutexLock lock(planning_);
   for (auto each = plans_.begin(); each != plans_.end(); ++each) {
     if (!SameShapes(each->shapes, shapes)) continue;
     each->ahead = each->ahead || ahead;

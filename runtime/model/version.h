@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/abi/values.h"
+#include "runtime/base/mutex.h"
 #include "runtime/model/plan.h"
 #include "runtime/onnx/signature.h"
 
@@ -80,8 +80,8 @@ class Version {
   onnx::BatchAxes axes_;
   Program program_;
   int64_t activation_bytes_ = 0;
-  std::mutex planning_;    // plans are made by one thread at a time: they share the constants
-  std::list<Made> plans_;  // GUARDED_BY(planning_); newest first
+  base::Mutex planning_;                            // plans are made by one thread at a time: they share the constants
+  std::list<Made> plans_ WF_GUARDED_BY(planning_);  // newest first
   std::atomic<uint64_t> misses_{0};
   std::vector<std::unique_ptr<Instance>> instances_;
 };

@@ -72,7 +72,8 @@ Server::Server(const wf_plan& plan, const Settings& settings)
       admin_site_(
           shared_, [this] { return Metrics(); }, [this] { return AllTurn(); }),
       admin_sessions_(admin_site_, {}),
-      admin_connections_(admin_loop_, *this, 256),
+      admin_sockets_(admin_loop_),
+      admin_connections_(admin_sockets_, *this, 256),
       admin_listener_(admin_loop_, *this),
       signals_(admin_loop_, *this),
       models_(plan, settings, clock_),
@@ -101,7 +102,7 @@ base::Status Server::MakeWorkers() {
   const http1::Limits head = {static_cast<size_t>(settings_.header_bytes.value), static_cast<size_t>(settings_.request_line_bytes.value),
                               static_cast<size_t>(settings_.max_headers)};
   for (int i = 0; i < loops; ++i) {
-    WorkerOptions options;
+    FrontOptions options;
     options.index = i;
     options.sessions = {settings_.header_timeout.ms(), settings_.idle_timeout.ms(), head};
     options.max_connections = static_cast<uint32_t>(settings_.max_connections);
@@ -124,8 +125,9 @@ base::Status Server::MakeWorkers() {
   engine.factors = &factors_;
   for (int i = 0; i < loops; ++i) {
     engine.loop = i;
-    workers_[static_cast<size_t>(i)]->MakeEngine(index_, *pool_, *memory_, engine);
-    workers_[static_cast<size_t>(i)]->engine().SetCatalogue(models_.catalogue());
+    Worker& worker = *workers_[static_cast<size_t>(i)];
+    worker.front().MakeEngine(index_, {clock_, worker.mailbox(), *pool_, *memory_}, engine);
+    worker.front().engine().SetCatalogue(models_.catalogue());
   }
   return {};
 }
@@ -149,9 +151,11 @@ int Server::Run() {
   admin_loop_.Run(*this);
   for (const auto& worker : workers_) worker->Stop();
   for (const auto& worker : workers_) worker->Join();
-  models_.Stop();
+  // Whoever hands on goes before who is handed to: a strand's thread wakes the executor, all of them wake the loops.
   pool_.reset();
+  models_.Stop();
   decoders_.reset();
+  for (const auto& worker : workers_) worker->Close();
   admin_connections_.CloseAll();
   admin_listener_.Close();
   admin_loop_.Close();
@@ -177,7 +181,7 @@ bool Server::AllTurn() const {
 
 std::string Server::Metrics() const {
   std::vector<const sched::EngineStats*> engines;
-  for (const auto& worker : workers_) engines.push_back(&worker->engine().stats());
+  for (const auto& worker : workers_) engines.push_back(&worker->front().engine().stats());
   return MetricsPage(shared_, engines, models_.batchers());
 }
 

@@ -49,7 +49,6 @@ class Connection final : private WireUser {
   void Close() noexcept;
   void SetTimeout(int64_t ms) noexcept;  // from the begin of this turn, in steps of a second; 0: none
   bool closing() const { return closing_; }
-  bool leaving() const { return close_after_flush_; }  // closes once all is sent
   Handler* handler() const { return handler_; }
   bool sending() { return !out_.empty(); }
 

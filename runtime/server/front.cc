@@ -60,12 +60,11 @@ void Front::OnTime() noexcept {
   if (drain_tick_at_ <= shared_.clock.Now()) OnDrainTick();
 }
 
-// A connection that is between requests closes, a tick after the drain began, so that what had arrived by then is read, and not before its
-// last answer has left; the others close with their answer.
+// A connection that is between requests is closed behind its last answer, a tick after the drain began, so that what had arrived by then is
+// read; the others close with their answer.
 void Front::OnDrainTick() noexcept {
   connections_.ForEach([](net::Connection& connection) {
-    if (connection.closing() || connection.leaving()) return;
-    if (static_cast<HttpSession*>(connection.handler())->between_requests()) connection.CloseAfterFlush();
+    if (!connection.closing() && static_cast<HttpSession*>(connection.handler())->between_requests()) connection.CloseAfterFlush();
   });
   counts_.connections.Set(connections_.count());
   idle_.store(connections_.count() == 0 && engine_->live_buses() == 0 && sessions_.exchanges().in_use() == 0, std::memory_order_release);

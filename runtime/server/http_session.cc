@@ -215,7 +215,7 @@ void HttpSession::Resume() noexcept {
 
 void HttpSession::Abort() noexcept {
   if (closing_) return;
-  if (exchange_ == nullptr) return connection_->Close();
+  if (exchange_ == nullptr) return connection_->CloseAfterFlush();
   if (exchange_->answered) return connection_->CloseAfterFlush();
   Exchange& lost = *exchange_;
   if (waiting_) owner_.site_.Cancel(lost);
@@ -233,7 +233,7 @@ void HttpSession::OnFlushed() noexcept {
 void HttpSession::OnTimeout() noexcept {
   if (waiting_ || closing_) return;
   if (exchange_ == nullptr || decoder_.between_messages()) {
-    connection_->Close();
+    connection_->CloseAfterFlush();  // of a slow reader the answer may still be on its way
   } else if (decoder_.in_head()) {
     AnswerBroken(408, "the head of the request did not arrive in time");
   } else {

@@ -87,7 +87,7 @@ TEST(BuildIr, RefusesSlicesBeforeTheyAreRead) {
 // A check in a loop over elements does not stop it: what is read past the shorter operand is never memory of others.
 TEST(BuildIr, GoesOnInALoopWhereDimensionsDiffer) {
   const Answers answers(R"(
-    fn total(a: f32[n], b: f32[n]) -> f32 = sum[i]((a + b)[i]);
+    fn total(a: f32[n], b: f32[n]) -> f32 = sum[i < n]((a + b)[i]);
     workflow W(a: f32[n], b: f32[m]) -> (y: f32[2]) {
       node y: f32[2] = [k] => total(a, b);
       return (y: y);

@@ -74,7 +74,7 @@ typedef struct wf_region {
 typedef struct wf_error { int32_t code; wf_bytes message, node; } wf_error;
 
 // ---- policies, models, workflows ----
-typedef struct wf_pad { uint16_t port, axis; int32_t mul, div, add; } wf_pad;   /* extent on this axis = bucket * mul / div + add; inputs are padded, outputs cropped */
+typedef struct wf_pad { uint16_t port, axis; int32_t mul, div, add; } wf_pad;   /* extent on this axis = floor((symbol * mul + add) / div); inputs are padded, outputs cropped */
 enum { WF_HIGH, WF_NORMAL, WF_LOW };
 typedef struct wf_policy {
   int64_t timeout_ns, delay_ns;              /* 0: none; delay: most that a row waits for company */

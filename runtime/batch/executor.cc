@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 
 #include "runtime/base/working.h"
 
@@ -13,10 +12,6 @@ namespace {
 
 constexpr wf_code kTimeoutCode = 6000, kInferenceCode = 9000;
 
-std::chrono::steady_clock::time_point AsSteady(base::TimePoint at) {
-  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at));
-}
-
 }  // namespace
 
 Executor::Executor(const ExecutorOptions& options, const base::Clock& clock) : options_(options), clock_(clock) {
@@ -24,11 +19,12 @@ Executor::Executor(const ExecutorOptions& options, const base::Clock& clock) : o
 }
 
 Executor::~Executor() {
+  preparer_.reset();
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  work_.notify_all();
+  work_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -36,16 +32,44 @@ Batcher& Executor::AddBatcher(const BatcherOptions& options) {
   auto batcher = std::make_unique<Batcher>(*this, options, clock_);
   std::vector<std::unique_ptr<Staging>> staging;
   for (int i = 0; i < options.instances; ++i) staging.push_back(std::make_unique<Staging>(*options.model));
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   batchers_.push_back(std::move(batcher));
   staging_.push_back(std::move(staging));
   return *batchers_.back();
 }
 
+void Executor::StartPreparing() {
+  preparer_ = std::make_unique<Preparer>(*this, clock_);
+  preparer_->Start();
+}
+
+std::vector<Batcher*> Executor::Batchers() const {
+  const base::MutexLock lock(mutex_);
+  std::vector<Batcher*> all;
+  for (const auto& batcher : batchers_) all.push_back(batcher.get());
+  return all;
+}
+
+bool Executor::Borrow(Batcher& batcher, int instance) {
+  const base::MutexLock lock(mutex_);
+  const uint64_t bit = UINT64_C(1) << instance;
+  if ((batcher.idle_instances_ & bit) == 0) return false;
+  batcher.idle_instances_ &= ~bit;
+  return true;
+}
+
+void Executor::GiveBack(Batcher& batcher, int instance) {
+  {
+    const base::MutexLock lock(mutex_);
+    batcher.idle_instances_ |= UINT64_C(1) << instance;
+  }
+  work_.NotifyOne();  // rows may have come meanwhile
+}
+
 bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
   bool wakes = false;
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     if (row.withdrawn) return false;
     row.state = RowState::kWaiting;
     row.arrived_at = clock_.Now();
@@ -54,12 +78,12 @@ bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
     const auto after = batcher.policy_.NextDecisionAt();
     wakes = idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
   }
-  if (wakes) work_.notify_one();
+  if (wakes) work_.NotifyOne();
   return true;
 }
 
 Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   switch (row.state) {
     case RowState::kIdle:
       row.withdrawn = true;
@@ -98,19 +122,20 @@ std::optional<Work> Executor::TakeLocked() {
       work.instance = std::countr_zero(batcher.idle_instances_);
       batcher.idle_instances_ &= ~(UINT64_C(1) << work.instance);
       work.staging = staging_[i][static_cast<size_t>(work.instance)].get();
-      work.size = batcher.cost_.SizeFor(closed->rows.count);
+      work.kind = closed->rows.first->kind;
+      work.size = work.kind < batcher.costs_.size() ? batcher.costs_[work.kind].SizeFor(closed->rows.count) : 1;
       // This thread will be away: a colleague takes what is due, or waits for what will be.
-      if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.notify_one();
+      if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
       return work;
     }
   }
   return std::nullopt;
 }
 
-// `low` never occupies the last free thread. `busy`: threads that would be occupied.
+// `low` never occupies the last free thread, unless nothing will follow. `busy`: threads that would be occupied.
 uint8_t Executor::LowestLevel(int busy) const {
   const int threads = options_.threads;
-  return threads > 1 && busy >= threads ? WF_NORMAL : WF_LOW;
+  return threads > 1 && busy >= threads && !stopping_ ? WF_NORMAL : WF_LOW;
 }
 
 std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) const {
@@ -124,15 +149,15 @@ std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) cons
 }
 
 std::optional<base::TimePoint> Executor::NextDecisionAt() {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return NextDecisionLocked(WF_LOW);
 }
 
 std::optional<Work> Executor::Take() {
   for (;;) {
-    std::unique_lock lock(mutex_);
+    base::MutexLock lock(mutex_);
     auto work = TakeLocked();
-    lock.unlock();
+    lock.Unlock();
     if (!work) return std::nullopt;
     for (Row* row = work->closed.expired.first; row != nullptr; row = row->next)
       row->Fail(kTimeoutCode, "the deadline passed in the queue");
@@ -149,22 +174,28 @@ void Executor::Run(Work& work) {
   work.started_at = clock_.Now();
   for (const Row* row = work.closed.rows.first; row != nullptr; row = row->next) batcher.stats_.AddWait(row->taken_at - row->arrived_at);
   const base::WorkingOn now(0, nullptr, &batcher.model().model().name);
-  work.status = work.staging->Gather(work.closed.rows, work.size);
+  work.status = work.staging->Gather(work.closed.rows, work.size, batcher.padding());
   if (work.status.ok()) work.status = work.staging->Run(batcher.options().first_instance + work.instance, work.size);
+}
+
+void Executor::Learn(const Work& work, int64_t run_ns) {
+  Batcher& batcher = *work.batcher;
+  if (work.kind == batcher.costs_.size()) return;
+  // The first run of a size also makes its plan, which would teach that batches do not pay.
+  uint64_t& seen = batcher.seen_sizes_[static_cast<size_t>(work.instance) * batcher.costs_.size() + work.kind];
+  const uint64_t size_bit = UINT64_C(1) << std::bit_width(static_cast<uint64_t>(work.size - 1));
+  if ((seen & size_bit) != 0) batcher.costs_[work.kind].Learn(work.size, run_ns);
+  seen |= size_bit;
+  batcher.UpdateInlinePays();
 }
 
 void Executor::Finish(Work& work) {
   Batcher& batcher = *work.batcher;
   const int64_t run_ns = clock_.Now() - work.started_at;
   if (work.status.ok()) {
-    // The first run of a size also makes its plan, which would teach that batches do not pay.
-    uint64_t& seen = batcher.seen_sizes_[static_cast<size_t>(work.instance)];
-    const uint64_t size_bit = UINT64_C(1) << std::bit_width(static_cast<uint64_t>(work.size - 1));
-    if ((seen & size_bit) != 0) batcher.cost_.Learn(work.size, run_ns);
-    seen |= size_bit;
-    work.status = work.staging->Scatter(work.closed.rows, work.size);
+    Learn(work, run_ns);
+    work.status = work.staging->Scatter(work.closed.rows, work.size, batcher.padding());
   }
-  batcher.inline_pays_.store(batcher.cost_.InlinePays(), std::memory_order_relaxed);
   batcher.stats_.run_ns.fetch_add(static_cast<uint64_t>(std::max<int64_t>(0, run_ns)), std::memory_order_relaxed);
   if (!work.status.ok()) batcher.stats_.failed_batches.fetch_add(1, std::memory_order_relaxed);
   for (Row* row = work.closed.rows.first; row != nullptr; row = row->next) {
@@ -173,7 +204,7 @@ void Executor::Finish(Work& work) {
     if (!work.status.ok()) row->Fail(kInferenceCode, work.status.message());
   }
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     batcher.idle_instances_ |= UINT64_C(1) << work.instance;
   }
   Deliver(work.closed.rows);
@@ -195,7 +226,7 @@ void Executor::Deliver(RowList& rows) {
       last = row;
     }
     {
-      const std::lock_guard lock(mutex_);
+      const base::MutexLock lock(mutex_);
       for (Row* row = first;; row = static_cast<Row*>(row->next_message)) {
         row->state = RowState::kDelivered;
         if (row == last) break;
@@ -208,29 +239,29 @@ void Executor::Deliver(RowList& rows) {
 void Executor::RunThread(int index) {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0, 0, 0);  // delays of batches are short
   if (options_.on_thread_start != nullptr) options_.on_thread_start(index);
-  std::unique_lock lock(mutex_);
+  base::MutexLock lock(mutex_);
   for (;;) {
     ++busy_threads_;
-    lock.unlock();
+    lock.Unlock();
     while (auto work = Take()) {
       Run(*work);
       Finish(*work);
     }
-    lock.lock();
+    lock.Lock();
     --busy_threads_;
     const auto next = NextDecisionLocked(LowestLevel(busy_threads_ + 1));
     if (stopping_) {
       const bool waiting =
           std::any_of(batchers_.begin(), batchers_.end(), [](const auto& batcher) { return batcher->policy_.waiting() != 0; });
-      if (!waiting) return;
+      if (!waiting) return work_.NotifyAll();  // to those who waited for the instance that this thread held
       if (next) continue;
     }
     if (next && *next <= clock_.Now()) continue;
     ++idle_threads_;
     if (next)
-      work_.wait_until(lock, AsSteady(*next));
+      work_.WaitUntil(mutex_, *next);
     else
-      work_.wait(lock);
+      work_.Wait(mutex_);
     --idle_threads_;
   }
 }

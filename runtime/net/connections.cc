@@ -1,15 +1,11 @@
 #include "runtime/net/connections.h"
 
-#include <unistd.h>
-
 #include <new>
-
-#include "runtime/net/io.h"
 
 namespace wf::net {
 
-Connections::Connections(loop::Loop& loop, HandlerFactory& factory, uint32_t max_open)
-    : loop_(loop), factory_(factory), max_open_(max_open), read_buffer_(new uint8_t[kReadBytes]) {}
+Connections::Connections(Wires& wires, HandlerFactory& factory, uint32_t max_open)
+    : wires_(wires), factory_(factory), max_open_(max_open) {}
 
 Connections::~Connections() {
   for (Connection* list : {first_, pool_}) {
@@ -23,8 +19,8 @@ Connections::~Connections() {
 
 void Connections::Adopt(int fd) noexcept {
   if (open_ >= max_open_) {
-    close(fd);
-    return;
+    wires_.Refuse(fd);
+    return factory_.OnRefused();
   }
   Connection* connection = pool_;
   if (connection != nullptr) {
@@ -35,13 +31,13 @@ void Connections::Adopt(int fd) noexcept {
   }
   Handler* const handler = connection == nullptr ? nullptr : factory_.NewHandler(*connection);
   if (handler == nullptr) {
-    close(fd);
+    wires_.Refuse(fd);
     if (connection != nullptr) {
       connection->next_ = pool_;
       pool_ = connection;
       ++pooled_;
     }
-    return;
+    return factory_.OnRefused();
   }
   connection->previous_ = nullptr;
   connection->next_ = first_;
@@ -70,11 +66,11 @@ void Connections::FlushDirty() noexcept {
 }
 
 void Connections::OnSecond() noexcept {
-  const int64_t now = loop_.now_ms();
+  const int64_t now = wires_.now_ms();
   ForEach([now](Connection& connection) {
     if (connection.closing_) return;
     if (connection.write_timeout_at_ms_ != 0 && now >= connection.write_timeout_at_ms_) {
-      connection.Close();
+      connection.OnWriteTimeout();
     } else if (connection.timeout_at_ms_ != 0 && now >= connection.timeout_at_ms_) {
       connection.timeout_at_ms_ = 0;
       connection.handler_->OnTimeout();

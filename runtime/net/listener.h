@@ -26,6 +26,7 @@ class Listener {
    public:
     virtual ~Acceptor() = default;
     virtual void OnAccepted(int fd) noexcept = 0;  // takes the descriptor: non-blocking, close-on-exec
+    virtual void OnDropped() noexcept {}           // a connection was closed for lack of descriptors
   };
 
   Listener(loop::Loop& loop, Acceptor& acceptor);
@@ -40,8 +41,8 @@ class Listener {
 
  private:
   struct Poll;
-  void Accept() noexcept;
-  void AcceptAndDrop() noexcept;
+  bool Accept() noexcept;         // true: there may be more
+  bool AcceptAndDrop() noexcept;  // false: nothing waits
 
   loop::Loop& loop_;
   Acceptor& acceptor_;

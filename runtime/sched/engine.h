@@ -22,6 +22,7 @@ namespace wf::sched {
 class Catalogue;
 class Observer;
 class EngineCore;
+class SharedFactors;
 
 enum class Schedule : uint8_t { kAuto, kInline, kPool };
 
@@ -35,6 +36,7 @@ struct EngineOptions {
   uint32_t time_every = 8;                    // one request in this many is timed task by task
   uint32_t kept_buses = 256;                  // idle buses kept for reuse, with their first chunk
   std::atomic<uint64_t>* data_ids = nullptr;  // shared by the loops; null: own count
+  SharedFactors* factors = nullptr;           // the same; null: the loop keeps to what it has seen itself
 };
 
 // What the engine stands on: production and simulation differ only here.
@@ -77,6 +79,7 @@ class Engine {
   };
   void set_catalogue_user(CatalogueUser* user);
 
+  uint64_t NextDataId() noexcept;            // of a request that never gets a bus
   bus::Bus* Create(const Request& request);  // state kDecoding; root frames exist, parameters are to be filled
   void Start(bus::Bus& bus);                 // every parameter of every sample is filled
   void Reject(bus::Bus& bus, wf_code code);  // instead of Start: the decoder failed; `code` as it returned it

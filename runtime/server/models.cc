@@ -25,6 +25,11 @@ class LoadedModel final : public batch::Runnable {
   int64_t max_rows() const override { return version_->max_rows(); }
   int instance_count() const override { return version_->instance_count(); }
   int64_t activation_bytes() const override { return version_->activation_bytes(); }
+  uint64_t shape_misses() const override { return version_->shape_misses(); }
+  base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
+    return version_->Prepare(instance, rows, inputs);
+  }
+  void Release(int instance) override { version_->Release(instance); }
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
     return version_->Run(instance, rows, inputs, outputs);
   }
@@ -57,17 +62,19 @@ struct BatcherKey {
   int64_t batch, queue;
   int instances;
   uint8_t precision;
+  batch::Padding padding;
   friend auto operator<=>(const BatcherKey&, const BatcherKey&) = default;
 };
 
 BatcherKey KeyOf(const wf_plan& plan, const wf_task& task) {
-  BatcherKey key{task.target, kBatchAuto, 0, 1, 0};
+  BatcherKey key{task.target, kBatchAuto, 0, 1, 0, {}};
   if (task.policy != WF_NONE) {
     const wf_policy& policy = plan.policies[task.policy];
     if (policy.batch_max != 0) key.batch = policy.batch_max;
     key.queue = policy.queue_max;
     key.instances = std::clamp<int>(policy.instances, 1, 64);
     key.precision = policy.precision;
+    key.padding = batch::Padding(policy);
   }
   if (plan.models[task.target].batched == 0) key.batch = 1;
   if (key.queue == 0) key.queue = kQueuePerBatch * key.batch;
@@ -135,16 +142,17 @@ base::Status Models::Load(int loops, int threads) {
     max_rows[key.model] = std::max(max_rows[key.model], key.batch);
     if (batchers.emplace(key, nullptr).second) instances[key.model] += key.instances;
   }
-  // Instances of the batchers first, then one for each loop that may run the model itself.
-  for (uint32_t m = 0; m < plan_.n_models; ++m) WF_RETURN_IF_ERROR(LoadOne(plan_.models[m], max_rows[m], instances[m] + loops));
+  // Instances of the batchers first, then one for each loop that may run the model itself, then one for measurements.
+  for (uint32_t m = 0; m < plan_.n_models; ++m) WF_RETURN_IF_ERROR(LoadOne(plan_.models[m], max_rows[m], instances[m] + loops + 1));
   if (!batchers.empty()) executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{threads}, clock_);
   std::vector<int> next(plan_.n_models, 0);
   for (auto& [key, batcher] : batchers) {
     batch::BatcherOptions options;
     options.model = models_[key.model]->runnable.get();
-    options.policy = {key.batch, static_cast<int>(key.queue)};
+    options.policy = {key.batch, static_cast<int>(key.queue), key.padding};
     options.first_instance = next[key.model];
     options.instances = key.instances;
+    options.measuring_instance = instances[key.model] + loops;
     next[key.model] += key.instances;
     batcher = &executor_->AddBatcher(options);
     batchers_.push_back({View(plan_.models[key.model].name), options.model->version(), batcher});
@@ -154,6 +162,7 @@ base::Status Models::Load(int loops, int threads) {
     const BatcherKey key = KeyOf(plan_, plan_.tasks[t]);
     catalogue_->by_task[t] = {batchers[key], models_[key.model]->runnable.get(), instances[key.model]};
   }
+  if (executor_ != nullptr) executor_->StartPreparing();
   return {};
 }
 

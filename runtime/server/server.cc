@@ -52,6 +52,20 @@ struct Server::DoorClose : base::Message {
   net::Listener& listener;
 };
 
+// Brings the admin loop to write the log before its next second.
+struct Server::LogDrain final : base::Message, base::Waker {
+  explicit LogDrain(base::Mailbox& to) : mailbox(to) {}
+  void Wake() noexcept override {
+    if (!posted.exchange(true)) mailbox.Post(*this);
+  }
+  void Deliver() noexcept override {
+    posted.store(false);
+    observe::DrainLogs(STDERR_FILENO);
+  }
+  base::Mailbox& mailbox;
+  std::atomic<bool> posted{false};
+};
+
 void Server::Door::OnAccepted(int fd) noexcept {
   Worker* least = workers_.front().get();
   for (const auto& worker : workers_) {
@@ -67,11 +81,13 @@ Server::Server(const wf_plan& plan, const Settings& settings)
       model_names_(plan),
       shared_{plan, router_, model_names_, clock_},
       index_(plan),
+      factors_(plan),
       admin_loop_(clock_),
       admin_site_(
           shared_, [this] { return Metrics(); }, [this] { return AllTurn(); }),
       admin_sessions_(admin_site_, {}),
-      admin_connections_(admin_loop_, *this, 256),
+      admin_sockets_(admin_loop_),
+      admin_connections_(admin_sockets_, *this, 256),
       admin_listener_(admin_loop_, *this),
       signals_(admin_loop_, *this),
       models_(plan, settings, clock_),
@@ -100,7 +116,7 @@ base::Status Server::MakeWorkers() {
   const http1::Limits head = {static_cast<size_t>(settings_.header_bytes.value), static_cast<size_t>(settings_.request_line_bytes.value),
                               static_cast<size_t>(settings_.max_headers)};
   for (int i = 0; i < loops; ++i) {
-    WorkerOptions options;
+    FrontOptions options;
     options.index = i;
     options.sessions = {settings_.header_timeout.ms(), settings_.idle_timeout.ms(), head};
     options.max_connections = static_cast<uint32_t>(settings_.max_connections);
@@ -109,8 +125,8 @@ base::Status Server::MakeWorkers() {
   }
   WF_RETURN_IF_ERROR(BindAll());
   WF_RETURN_IF_ERROR(models_.Load(loops, threads));
-  decoders_ = std::make_unique<Decoders>(std::max(1, threads / 2));
-  shared_.decoders = decoders_.get();
+  codecs_ = std::make_unique<Codecs>(std::max(1, threads / 2));
+  shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;
   pool.threads = threads;
   pool.on_thread_start = [](int) { observe::UseAlternateStack(); };
@@ -120,10 +136,12 @@ base::Status Server::MakeWorkers() {
   engine.default_timeout_ns = settings_.default_timeout.ns;
   engine.timeout_cap_ns = settings_.timeout_cap.ns;
   engine.data_ids = &data_ids_;
+  engine.factors = &factors_;
   for (int i = 0; i < loops; ++i) {
     engine.loop = i;
-    workers_[static_cast<size_t>(i)]->MakeEngine(index_, *pool_, *memory_, engine);
-    workers_[static_cast<size_t>(i)]->engine().SetCatalogue(models_.catalogue());
+    Worker& worker = *workers_[static_cast<size_t>(i)];
+    worker.front().MakeEngine(index_, {clock_, worker.mailbox(), *pool_, *memory_}, engine);
+    worker.front().engine().SetCatalogue(models_.catalogue());
   }
   return {};
 }
@@ -133,6 +151,8 @@ base::Status Server::Start() {
   WF_RETURN_IF_ERROR(admin_listener_.Start());
   WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT, SIGHUP}));
   WF_RETURN_IF_ERROR(listener_->Start());
+  log_drain_ = std::make_unique<LogDrain>(admin_loop_.mailbox());
+  observe::SetLogWaker(log_drain_.get());
   shared_.ready.store(true, std::memory_order_release);
   for (const auto& worker : workers_) worker->Run();
   return {};
@@ -147,9 +167,12 @@ int Server::Run() {
   admin_loop_.Run(*this);
   for (const auto& worker : workers_) worker->Stop();
   for (const auto& worker : workers_) worker->Join();
-  models_.Stop();
+  // Whoever hands on goes before who is handed to: a strand's thread wakes the executor, all of them wake the loops.
   pool_.reset();
-  decoders_.reset();
+  models_.Stop();
+  codecs_.reset();
+  for (const auto& worker : workers_) worker->Close();
+  observe::SetLogWaker(nullptr);
   admin_connections_.CloseAll();
   admin_listener_.Close();
   admin_loop_.Close();
@@ -175,7 +198,7 @@ bool Server::AllTurn() const {
 
 std::string Server::Metrics() const {
   std::vector<const sched::EngineStats*> engines;
-  for (const auto& worker : workers_) engines.push_back(&worker->engine().stats());
+  for (const auto& worker : workers_) engines.push_back(&worker->front().engine().stats());
   return MetricsPage(shared_, engines, models_.batchers());
 }
 

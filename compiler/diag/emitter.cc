@@ -26,6 +26,26 @@ std::string Format(std::string_view message, std::initializer_list<Argument> arg
   return text;
 }
 
+// The candidate nearest to `name`; empty when none is near.
+std::string_view NearestOf(std::string_view name, const std::vector<std::string>& candidates) {
+  return base::Nearest(name, std::vector<std::string_view>(candidates.begin(), candidates.end()));
+}
+
+// One letter more, less or other, or two neighbours swapped.
+bool OneSlip(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty() && a.front() == b.front()) a.remove_prefix(1), b.remove_prefix(1);
+  while (!a.empty() && !b.empty() && a.back() == b.back()) a.remove_suffix(1), b.remove_suffix(1);
+  return (a.size() <= 1 && b.size() <= 1) || (a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0]);
+}
+
+// The only candidate that is near, one slip away in a name of some length.
+bool IsSure(std::string_view name, std::string_view nearest, std::vector<std::string> candidates) {
+  constexpr size_t kShortestName = 4;
+  if (name.size() < kShortestName || !OneSlip(name, nearest)) return false;
+  std::erase(candidates, std::string(nearest));
+  return NearestOf(name, candidates).empty();
+}
+
 auto PlaceOf(const Diagnostic& d) { return std::tuple(d.span.file, d.span.begin, d.span.end, d.code); }
 
 }  // namespace
@@ -49,6 +69,13 @@ Builder& Builder::HelpIf(const std::optional<std::string>& text) {
 Builder& Builder::Fix(const source::Span& span, std::string replacement) {
   diagnostic_->fixes.push_back({span, std::move(replacement)});
   return *this;
+}
+
+Builder& Builder::DidYouMean(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string nearest(NearestOf(name, candidates));
+  if (nearest.empty()) return *this;
+  Help("did you mean `" + nearest + "`?");
+  return IsSure(name, nearest, candidates) ? Fix(span, nearest) : *this;
 }
 
 Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments) {
@@ -82,10 +109,9 @@ std::vector<Diagnostic> Emitter::Sorted() const {
 }
 
 std::optional<std::string> Suggest(std::string_view name, const std::vector<std::string>& candidates) {
-  const std::vector<std::string_view> views(candidates.begin(), candidates.end());
-  const std::string_view best = base::Nearest(name, views);
-  if (best.empty()) return std::nullopt;
-  return "did you mean `" + std::string(best) + "`?";
+  const std::string_view nearest = NearestOf(name, candidates);
+  if (nearest.empty()) return std::nullopt;
+  return "did you mean `" + std::string(nearest) + "`?";
 }
 
 }  // namespace wf::diag

@@ -56,6 +56,8 @@ class Builder {
   Builder& Help(std::string text);
   Builder& HelpIf(const std::optional<std::string>& text);  // e.g. from Suggest
   Builder& Fix(const source::Span& span, std::string replacement);
+  // Help as of Suggest for `name`, which stands at `span`, and a fix when only one candidate can be meant.
+  Builder& DidYouMean(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates);
 
  private:
   Diagnostic* diagnostic_;

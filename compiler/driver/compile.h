@@ -48,6 +48,7 @@ class Compilation {
 
   const Products& products() const { return products_; }
   const source::SourceMap& sources() const { return sources_; }
+  const diag::Emitter& diagnostics() const { return emitter_; }
 
  private:
   bool Parse();

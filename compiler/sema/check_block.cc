@@ -60,7 +60,7 @@ bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string&
     for (const auto& [text, entity] : body.module.entities) {
       if (entity.kind == EntityKind::kError) known.push_back(text);
     }
-    body.env.Report(expr.span, kUnknownName, {name->name}).HelpIf(diag::Suggest(name->name, known));
+    body.env.Report(expr.span, kUnknownName, {name->name}).DidYouMean(expr.span, name->name, known);
     return false;
   }
   bool reported = false;

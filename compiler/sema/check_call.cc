@@ -376,7 +376,7 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::C
       const auto at = std::find(names.begin(), names.end(), argument.label->text);
       if (at == names.end()) {
         label(body.env.Report(argument.label->span, kUnknownParameter, {callee, argument.label->text}))
-            .HelpIf(diag::Suggest(argument.label->text, names));
+            .DidYouMean(argument.label->span, argument.label->text, names);
         continue;
       }
       index = static_cast<size_t>(at - names.begin());

@@ -43,7 +43,7 @@ int StatusOf(Env& env, const ast::Name& status) {
     if (row.name == status.text) return row.number;
     known.emplace_back(row.name);
   }
-  env.Report(status.span, kUnknownStatus, {status.text}).HelpIf(diag::Suggest(status.text, known));
+  env.Report(status.span, kUnknownStatus, {status.text}).DidYouMean(status.span, status.text, known);
   return 3;
 }
 

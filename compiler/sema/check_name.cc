@@ -62,7 +62,7 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
     SettleRead(body, *field);
     return field;
   }
-  body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).HelpIf(diag::Suggest(member.text, known));
+  body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, known);
   return Poison(body, span);
 }
 

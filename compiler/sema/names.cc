@@ -260,7 +260,7 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
   if (entity != nullptr) return Usable(env, module, *entity, name.span, self);
   if (module.damaged) return nullptr;
-  env.Report(name.span, kUnknownName, {name.text}).HelpIf(diag::Suggest(name.text, CandidatesFor(env, module, expected)));
+  env.Report(name.span, kUnknownName, {name.text}).DidYouMean(name.span, name.text, CandidatesFor(env, module, expected));
   return nullptr;
 }
 
@@ -271,7 +271,7 @@ Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span
     AddNames(target, expected.use, names);
     env.Report(name.span, kUnknownMember, {target.path, name.text})
         .Label(qualifier, "the module `" + target.path + "`")
-        .HelpIf(diag::Suggest(name.text, names));
+        .DidYouMean(name.span, name.text, names);
     return nullptr;
   }
   return Usable(env, target, *entity, name.span, nullptr);

@@ -185,10 +185,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kForeign
     {"uint32", "u32"},  {"str", "string"},    {"String", "string"}, {"boolean", "bool"},
 }};
 
-std::optional<std::string> SuggestType(const std::string& name, const std::vector<std::string>& known) {
+void ReportUnknownType(Body& body, const ast::Path& path, const std::vector<std::string>& known) {
+  const std::string& name = path.parts[0].text;
+  auto builder = body.env.Report(path.span, kUnknownType, {name});
   const auto at = std::find_if(kForeignTypes.begin(), kForeignTypes.end(), [&](const auto& row) { return row.first == name; });
-  if (at != kForeignTypes.end()) return "that is `" + std::string(at->second) + "` here";
-  return diag::Suggest(name, known);
+  if (at != kForeignTypes.end()) {
+    builder.Help("that is `" + std::string(at->second) + "` here");
+  } else {
+    builder.DidYouMean(path.span, name, known);
+  }
 }
 
 TypeRef ResolveEntity(Body& body, const ast::Type& type) {
@@ -201,7 +206,7 @@ TypeRef ResolveEntity(Body& body, const ast::Type& type) {
     for (const auto& [name, entity] : body.module.entities) {
       if (entity.kind == EntityKind::kType) known.push_back(name);
     }
-    body.env.Report(type.name.span, kUnknownType, {type.name.parts[0].text}).HelpIf(SuggestType(type.name.parts[0].text, known));
+    ReportUnknownType(body, type.name, known);
     return types.Error();
   }
   Entity* entity = Lookup(body.env, body.module, type.name, body.self, {NameUse::kType, nullptr});

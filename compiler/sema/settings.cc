@@ -346,7 +346,7 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
     if ((row.places & place) != 0) known.emplace_back(row.word);
   }
   if (place == kInService) known.insert(known.end(), {"workflow", "model"});
-  env.Report(setting.name.span, kUnknownSetting, {setting.name.text}).HelpIf(diag::Suggest(setting.name.text, known));
+  env.Report(setting.name.span, kUnknownSetting, {setting.name.text}).DidYouMean(setting.name.span, setting.name.text, known);
 }
 
 void CheckContradictions(Env& env, const SettingValues& values) {

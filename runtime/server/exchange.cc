@@ -52,6 +52,7 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.protocol = Protocol::kPlain;
   exchange.claimed_bytes = 0;
   exchange.oip = {};
+  exchange.version = 0;
   exchange.log_id = {};
   exchange.metadata.clear();
   exchange.refusal_status = 0;

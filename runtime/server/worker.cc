@@ -13,6 +13,13 @@ namespace {
 
 constexpr int64_t kDrainTickNs = 20'000'000;
 
+SessionLimits SessionLimitsOf(const Settings& settings) {
+  return {settings.header_timeout.ms(),
+          settings.idle_timeout.ms(),
+          {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
+           static_cast<size_t>(settings.max_headers)}};
+}
+
 }  // namespace
 
 struct Worker::Arrival : base::Message {
@@ -24,6 +31,16 @@ struct Worker::Arrival : base::Message {
   }
   Worker& worker;
   int fd;
+};
+
+struct Worker::NewConfiguration : base::Message {
+  NewConfiguration(Worker& to, const Configuration& which) : worker(to), configuration(which) {}
+  void Deliver() noexcept override {
+    worker.Use(configuration);
+    delete this;
+  }
+  Worker& worker;
+  const Configuration& configuration;
 };
 
 struct Worker::DrainBegin : base::Message {
@@ -51,7 +68,7 @@ Worker::Worker(Shared& shared, const WorkerOptions& options)
       counts_(*shared.loops[static_cast<size_t>(options.index)]),
       loop_(shared.clock),
       site_(shared, options.index),
-      sessions_(site_, options.sessions),
+      sessions_(site_, {}),
       connections_(loop_, *this, options.max_connections),
       drain_begin_(std::make_unique<DrainBegin>(*this)),
       drain_end_(std::make_unique<DrainEnd>(*this)) {}
@@ -63,8 +80,20 @@ base::Status Worker::Open() { return loop_.Open(); }
 void Worker::MakeEngine(const bus::PlanIndex& index, sched::JobQueue& queue, bus::Memory& memory, const sched::EngineOptions& options) {
   engine_ =
       std::make_unique<sched::Engine>(shared_.plan, index, sched::EngineParts{shared_.clock, loop_.mailbox(), queue, memory}, options);
+  engine_->set_catalogue_user(this);
   site_.set_engine(engine_.get(), memory, loop_.mailbox());
 }
+
+// The engine may leave the old one at once, which the site then no longer refers to.
+void Worker::Use(const Configuration& configuration) {
+  site_.set_settings(configuration.settings);
+  sessions_.set_limits(SessionLimitsOf(configuration.settings));
+  engine_->SetCatalogue(configuration);
+}
+
+void Worker::Publish(const Configuration& configuration) { mailbox().Post(*new NewConfiguration(*this, configuration)); }
+
+void Worker::OnReleased(const sched::Catalogue& catalogue) noexcept { static_cast<const Configuration&>(catalogue).Leave(); }
 
 void Worker::Run() {
   thread_ = std::thread([this] {

@@ -7,6 +7,7 @@
 #include "runtime/net/connections.h"
 #include "runtime/net/listener.h"
 #include "runtime/sched/engine.h"
+#include "runtime/server/configuration.h"
 #include "runtime/server/http_session.h"
 #include "runtime/server/workflow_site.h"
 
@@ -14,13 +15,13 @@ namespace wf::server {
 
 struct WorkerOptions {
   int index = 0;
-  SessionLimits sessions;
   uint32_t max_connections = 65'536;
 };
 
 // One loop with its thread, connections, sessions and engine.
-// Thread: the loop's; what other threads may call says so.   Owns: all of it.   Borrows: shared state, engine parts.
-class Worker final : public loop::Turn, public net::HandlerFactory {
+// Thread: the loop's; what other threads may call says so.   Owns: all of it.   Borrows: shared state, engine parts, configurations
+// until it has left them.
+class Worker final : public loop::Turn, public net::HandlerFactory, public sched::Engine::CatalogueUser {
  public:
   Worker(Shared& shared, const WorkerOptions& options);
   ~Worker() override;  // REQUIRES: Join was called, or Run never was
@@ -30,12 +31,14 @@ class Worker final : public loop::Turn, public net::HandlerFactory {
   loop::Loop& loop() { return loop_; }
   void MakeEngine(const bus::PlanIndex& index, sched::JobQueue& queue, bus::Memory& memory, const sched::EngineOptions& options);
   sched::Engine& engine() { return *engine_; }
+  void Use(const Configuration& configuration);  // on the loop's thread, or before Run
 
-  void Run();                   // starts the thread
-  void Adopt(int fd) noexcept;  // any thread: takes a connection
-  void BeginDrain() noexcept;   // any thread: connections close as soon as they are idle
-  void Abort() noexcept;        // any thread, after BeginDrain: what is under way is answered Unavailable
-  void Stop() noexcept;         // any thread
+  void Run();                                        // starts the thread
+  void Adopt(int fd) noexcept;                       // any thread: takes a connection
+  void Publish(const Configuration& configuration);  // any thread: Use, on the loop
+  void BeginDrain() noexcept;                        // any thread: connections close as soon as they are idle
+  void Abort() noexcept;                             // any thread, after BeginDrain: what is under way is answered Unavailable
+  void Stop() noexcept;                              // any thread
   void Join();
   bool idle() const noexcept { return idle_.load(std::memory_order_acquire); }  // drained: no connection, no request
   uint64_t load() const noexcept { return (counts_.inflight_all.value() << 20) + counts_.connections.value(); }
@@ -46,9 +49,11 @@ class Worker final : public loop::Turn, public net::HandlerFactory {
   void OnTime() noexcept override;
   void OnSecond() noexcept override;
   net::Handler* NewHandler(net::Connection& connection) noexcept override;
+  void OnReleased(const sched::Catalogue& catalogue) noexcept override;
 
  private:
   struct Arrival;
+  struct NewConfiguration;
   struct DrainBegin;
   struct DrainEnd;
   void OnDrainTick() noexcept;

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <new>
 
+#include "runtime/base/check.h"
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
 #include "runtime/observe/log.h"
 #include "runtime/protocol/oip/answer.h"
 #include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/plain/plain.h"
+#include "runtime/sched/catalogue.h"
 #include "runtime/server/http_session.h"
 
 namespace wf::server {
@@ -93,6 +95,26 @@ void WorkflowSite::OnOipHead(Exchange& exchange) noexcept {
   AdmitTo(exchange);
 }
 
+// A workflow of the program is version 1; a published model has those that were loaded.
+std::vector<int64_t> WorkflowSite::VersionsOf(const wf_workflow& workflow) const {
+  if (workflow.is_model == 0) return {1};
+  std::vector<int64_t> numbers;
+  for (const sched::ModelVersion& version : engine_->catalogue().versions) {
+    if (version.model == workflow.model) numbers.insert(numbers.begin(), version.number);
+  }
+  return numbers;
+}
+
+bool WorkflowSite::FindVersion(Exchange& exchange, const wf_workflow& workflow) const {
+  const std::string_view text = exchange.oip.version;
+  if (text.empty()) return true;
+  const std::vector<int64_t> versions = VersionsOf(workflow);
+  const auto found = std::find_if(versions.begin(), versions.end(), [text](int64_t version) { return std::to_string(version) == text; });
+  if (found == versions.end()) return false;
+  exchange.version = *found;
+  return true;
+}
+
 // The workflow that the path names, else a refusal. Afterwards the model's name is one that outlives the request.
 bool WorkflowSite::FindModel(Exchange& exchange) noexcept {
   std::string_view name;
@@ -105,9 +127,10 @@ bool WorkflowSite::FindModel(Exchange& exchange) noexcept {
     message << "no model is called `";
     message.Quote(decoded ? name : exchange.oip.model) << "`";
     if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-  } else if (!exchange.oip.version.empty() && exchange.oip.version != "1") {
-    message << "model `" << model->first << "` has version 1 only, found `";
-    message.Quote(exchange.oip.version) << "`";
+  } else if (!FindVersion(exchange, *model->second)) {
+    message << "model `" << model->first << "` has no version `";
+    message.Quote(exchange.oip.version) << "`; it has";
+    for (const int64_t version : VersionsOf(*model->second)) message << " " << version;
   } else {
     exchange.oip.model = model->first;
     exchange.workflow = model->second;
@@ -126,7 +149,7 @@ void WorkflowSite::OnWorkflowHead(Exchange& exchange) noexcept {
 
 void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
   const uint64_t own = exchange.workflow->body_max;
-  exchange.max_body_bytes = own == 0 ? shared_.default_body_bytes : own;
+  exchange.max_body_bytes = own == 0 ? static_cast<uint64_t>(settings_->body_bytes.value) : own;
   if (Admit(exchange)) return;
   exchange.retry_after_seconds = 1;
 }
@@ -136,8 +159,8 @@ void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
 bool WorkflowSite::Admit(Exchange& exchange) noexcept {
   const wf_workflow& workflow = *exchange.workflow;
   const size_t service = workflow.service_index;
-  if (workflow.inflight_max != 0 &&
-      SumOver(shared_, [service](const LoopCounts& loop) { return loop.inflight[service].value(); }) >= workflow.inflight_max) {
+  const int64_t most = workflow.inflight_max != 0 ? int64_t{workflow.inflight_max} : int64_t{settings_->inflight};
+  if (SumOver(shared_, [service](const LoopCounts& loop) { return loop.inflight[service].value(); }) >= most) {
     counts_.refused_inflight.Add();
     exchange.Refuse(429, protocol::kRefused, "the service has as many requests in flight as it takes");
     return false;
@@ -215,6 +238,11 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
   request.timeout_ns = timeout_ns;
   request.log_id = log_id;
   request.user = &exchange;
+  if (exchange.workflow->is_model != 0) {
+    request.version = engine_->catalogue().Find(exchange.workflow->model, exchange.version);
+    WF_CHECK(request.version != nullptr, exchange.version);  // versions stay while the server runs
+    exchange.version = request.version->number;
+  }
   exchange.bus = engine_->Create(request);
   if (exchange.bus == nullptr) {
     AnswerNoMemory(exchange);
@@ -341,7 +369,7 @@ void WorkflowSite::AnswerOip(Exchange& exchange) noexcept {
       status = ready ? 200 : 503;
       break;
     case oip::Call::kModelMetadata:
-      oip::WriteModelMetadata(shared_.plan, *exchange.workflow, exchange.oip.model, &body_);
+      oip::WriteModelMetadata(shared_.plan, *exchange.workflow, exchange.oip.model, VersionsOf(*exchange.workflow), &body_);
       break;
     case oip::Call::kModelReady:
       oip::WriteModelReady(exchange.oip.model, ready, &body_);
@@ -373,7 +401,7 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
   headers_.clear();
   plain::Answer answer;
   if (exchange.protocol == Protocol::kOip) {
-    const oip::Answer infer = oip::WriteAnswer(bus, *exchange.infer, exchange.oip.model, &body_);
+    const oip::Answer infer = oip::WriteAnswer(bus, *exchange.infer, exchange.oip.model, std::max<int64_t>(exchange.version, 1), &body_);
     answer = {infer.code, infer.status, false};
   } else {
     answer = plain::WriteAnswer(bus, &body_, &headers_);
@@ -381,7 +409,7 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
   const int64_t took = shared_.clock.Now() - exchange.received_at;
   const auto workflow = static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
   counts_.requests[workflow * kProtocols + static_cast<size_t>(exchange.protocol)]->Add(answer.code, took);
-  if (shared_.access_log) {
+  if (settings_->access_log) {
     observe::Log(observe::Level::kInfo, "request",
                  {{"path", exchange.head.path},
                   {"status", int64_t{answer.status}},

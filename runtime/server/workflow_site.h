@@ -14,6 +14,7 @@
 #include "runtime/server/decoders.h"
 #include "runtime/server/exchange.h"
 #include "runtime/server/router.h"
+#include "runtime/server/settings.h"
 
 namespace wf::server {
 
@@ -45,9 +46,7 @@ struct Shared {
   const Router& router;
   const oip::Names& models;
   const base::Clock& clock;
-  uint64_t default_body_bytes = 0;
   int64_t claimable_bytes = 0;  // bodies of all loops
-  bool access_log = false;
   std::atomic<bool> ready{false}, draining{false};
   std::atomic<base::TimePoint> drain_began_at{0};
   Decoders* decoders = nullptr;                    // set before the first loop runs
@@ -61,6 +60,7 @@ class WorkflowSite final : public Site {
  public:
   WorkflowSite(Shared& shared, int loop) : shared_(shared), counts_(*shared.loops[static_cast<size_t>(loop)]) {}
   void set_engine(sched::Engine* engine, bus::Memory& memory, base::Mailbox& mailbox);
+  void set_settings(const Settings& settings) { settings_ = &settings; }  // what holds from now on
 
   void OnHead(Exchange& exchange) noexcept override;
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
@@ -80,6 +80,8 @@ class WorkflowSite final : public Site {
   void AnswerProbe(Exchange& exchange) noexcept;
   void OnOipHead(Exchange& exchange) noexcept;
   bool FindModel(Exchange& exchange) noexcept;
+  std::vector<int64_t> VersionsOf(const wf_workflow& workflow) const;
+  bool FindVersion(Exchange& exchange, const wf_workflow& workflow) const;
   void AnswerOip(Exchange& exchange) noexcept;
   bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns, std::string_view log_id) noexcept;
   void StartPlain(Exchange& exchange, wf_bytes body) noexcept;
@@ -94,6 +96,7 @@ class WorkflowSite final : public Site {
 
   Shared& shared_;
   LoopCounts& counts_;
+  const Settings* settings_ = nullptr;
   sched::Engine* engine_ = nullptr;
   bus::Memory* memory_ = nullptr;
   base::Mailbox* mailbox_ = nullptr;

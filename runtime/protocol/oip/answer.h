@@ -13,6 +13,6 @@ struct Answer {
 };
 
 // The results of every sample, stacked, or the failure. `body` holds copies: it does not refer to the bus.
-Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, wf_sink* body);
+Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, int64_t version, wf_sink* body);
 
 }  // namespace wf::oip

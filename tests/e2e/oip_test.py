@@ -105,7 +105,7 @@ class Hello(OipCase):
 
     def test_unknown_paths_models_and_versions(self):
         self.assert_refused(self.ask("/models/Hello.Great"), 404, 3002, "did you mean `Hello.Greet`")
-        self.assert_refused(self.ask("/models/Hello/versions/2/infer", {"inputs": []}), 404, 3002, "version 1")
+        self.assert_refused(self.ask("/models/Hello/versions/2/infer", {"inputs": []}), 404, 3002, "no version `2`", "it has 1")
         self.assert_refused(self.ask("/models/Hello/generate", {}), 404, 3002)
         self.assert_refused(self.ask("/models/Hello/infer"), 405, 5000)
         self.assert_refused(self.ask("/health/live", {}), 405, 5000)

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 
 #include "runtime/base/working.h"
 
@@ -12,10 +11,6 @@ namespace wf::batch {
 namespace {
 
 constexpr wf_code kTimeoutCode = 6000, kInferenceCode = 9000;
-
-std::chrono::steady_clock::time_point AsSteady(base::TimePoint at) {
-  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at));
-}
 
 }  // namespace
 
@@ -25,10 +20,10 @@ Executor::Executor(const ExecutorOptions& options, const base::Clock& clock) : o
 
 Executor::~Executor() {
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  work_.notify_all();
+  work_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -36,7 +31,7 @@ Batcher& Executor::AddBatcher(const BatcherOptions& options) {
   auto batcher = std::make_unique<Batcher>(*this, options, clock_);
   std::vector<std::unique_ptr<Staging>> staging;
   for (int i = 0; i < options.instances; ++i) staging.push_back(std::make_unique<Staging>(*options.model));
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   batchers_.push_back(std::move(batcher));
   staging_.push_back(std::move(staging));
   return *batchers_.back();
@@ -45,7 +40,7 @@ Batcher& Executor::AddBatcher(const BatcherOptions& options) {
 bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
   bool wakes = false;
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     if (row.withdrawn) return false;
     row.state = RowState::kWaiting;
     row.arrived_at = clock_.Now();
@@ -54,12 +49,12 @@ bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
     const auto after = batcher.policy_.NextDecisionAt();
     wakes = idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
   }
-  if (wakes) work_.notify_one();
+  if (wakes) work_.NotifyOne();
   return true;
 }
 
 Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   switch (row.state) {
     case RowState::kIdle:
       row.withdrawn = true;
@@ -100,17 +95,17 @@ std::optional<Work> Executor::TakeLocked() {
       work.staging = staging_[i][static_cast<size_t>(work.instance)].get();
       work.size = batcher.cost_.SizeFor(closed->rows.count);
       // This thread will be away: a colleague takes what is due, or waits for what will be.
-      if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.notify_one();
+      if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
       return work;
     }
   }
   return std::nullopt;
 }
 
-// `low` never occupies the last free thread. `busy`: threads that would be occupied.
+// `low` never occupies the last free thread, unless nothing will follow. `busy`: threads that would be occupied.
 uint8_t Executor::LowestLevel(int busy) const {
   const int threads = options_.threads;
-  return threads > 1 && busy >= threads ? WF_NORMAL : WF_LOW;
+  return threads > 1 && busy >= threads && !stopping_ ? WF_NORMAL : WF_LOW;
 }
 
 std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) const {
@@ -124,15 +119,15 @@ std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) cons
 }
 
 std::optional<base::TimePoint> Executor::NextDecisionAt() {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return NextDecisionLocked(WF_LOW);
 }
 
 std::optional<Work> Executor::Take() {
   for (;;) {
-    std::unique_lock lock(mutex_);
+    base::MutexLock lock(mutex_);
     auto work = TakeLocked();
-    lock.unlock();
+    lock.Unlock();
     if (!work) return std::nullopt;
     for (Row* row = work->closed.expired.first; row != nullptr; row = row->next)
       row->Fail(kTimeoutCode, "the deadline passed in the queue");
@@ -173,7 +168,7 @@ void Executor::Finish(Work& work) {
     if (!work.status.ok()) row->Fail(kInferenceCode, work.status.message());
   }
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     batcher.idle_instances_ |= UINT64_C(1) << work.instance;
   }
   Deliver(work.closed.rows);
@@ -195,7 +190,7 @@ void Executor::Deliver(RowList& rows) {
       last = row;
     }
     {
-      const std::lock_guard lock(mutex_);
+      const base::MutexLock lock(mutex_);
       for (Row* row = first;; row = static_cast<Row*>(row->next_message)) {
         row->state = RowState::kDelivered;
         if (row == last) break;
@@ -208,29 +203,29 @@ void Executor::Deliver(RowList& rows) {
 void Executor::RunThread(int index) {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0, 0, 0);  // delays of batches are short
   if (options_.on_thread_start != nullptr) options_.on_thread_start(index);
-  std::unique_lock lock(mutex_);
+  base::MutexLock lock(mutex_);
   for (;;) {
     ++busy_threads_;
-    lock.unlock();
+    lock.Unlock();
     while (auto work = Take()) {
       Run(*work);
       Finish(*work);
     }
-    lock.lock();
+    lock.Lock();
     --busy_threads_;
     const auto next = NextDecisionLocked(LowestLevel(busy_threads_ + 1));
     if (stopping_) {
       const bool waiting =
           std::any_of(batchers_.begin(), batchers_.end(), [](const auto& batcher) { return batcher->policy_.waiting() != 0; });
-      if (!waiting) return;
+      if (!waiting) return work_.NotifyAll();  // to those who waited for the instance that this thread held
       if (next) continue;
     }
     if (next && *next <= clock_.Now()) continue;
     ++idle_threads_;
     if (next)
-      work_.wait_until(lock, AsSteady(*next));
+      work_.WaitUntil(mutex_, *next);
     else
-      work_.wait(lock);
+      work_.Wait(mutex_);
     --idle_threads_;
   }
 }

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
 #include "runtime/batch/batcher.h"
 #include "runtime/batch/staging.h"
 
@@ -52,21 +51,21 @@ class Executor {
  private:
   friend class Batcher;
   void RunThread(int index);
-  std::optional<Work> TakeLocked();
-  uint8_t LowestLevel(int busy) const;
-  std::optional<base::TimePoint> NextDecisionLocked(uint8_t lowest) const;
+  std::optional<Work> TakeLocked() WF_REQUIRES(mutex_);
+  uint8_t LowestLevel(int busy) const WF_REQUIRES(mutex_);
+  std::optional<base::TimePoint> NextDecisionLocked(uint8_t lowest) const WF_REQUIRES(mutex_);
   void Deliver(RowList& rows);
   bool SubmitRow(Batcher& batcher, Row& row) noexcept;
   Withdrawal WithdrawRow(Batcher& batcher, Row& row) noexcept;
 
   const ExecutorOptions options_;
   const base::Clock& clock_;
-  mutable std::mutex mutex_;
-  std::condition_variable work_;
-  std::vector<std::unique_ptr<Batcher>> batchers_;
-  std::vector<std::vector<std::unique_ptr<Staging>>> staging_;  // by batcher, by instance
-  int idle_threads_ = 0, busy_threads_ = 0;
-  bool stopping_ = false;
+  base::Mutex mutex_;  // also guards the batchers' policies, idle instances, and the state of rows
+  base::Condition work_;
+  std::vector<std::unique_ptr<Batcher>> batchers_ WF_GUARDED_BY(mutex_);
+  std::vector<std::vector<std::unique_ptr<Staging>>> staging_ WF_GUARDED_BY(mutex_);  // by batcher, by instance
+  int idle_threads_ WF_GUARDED_BY(mutex_) = 0, busy_threads_ WF_GUARDED_BY(mutex_) = 0;
+  bool stopping_ WF_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

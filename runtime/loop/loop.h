@@ -35,7 +35,8 @@ class Loop final : public base::Waker {
   Loop& operator=(const Loop&) = delete;
 
   base::Status Open();
-  // Closes every handle that is left and tells their owners, which must still exist. REQUIRES: not running
+  // Closes every handle that is left and tells their owners, which must still exist. REQUIRES: not running; no other thread is inside Wake,
+  // Stop or a Post to the mailbox, nor comes there again
   void Close();
   void Run(Turn& turn);  // until Stop
   void Stop() noexcept;  // from any thread; Run returns at the end of its turn

@@ -275,7 +275,7 @@ Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std
 }
 
 Result<std::shared_ptr<const Plan>> Version::PlanFor(const std::vector<onnx::Port>& shapes) {
-  const std::lock_guard lock(planning_);
+  const base::MutexLock lock(planning_);
   for (auto each = plans_.begin(); each != plans_.end(); ++each) {
     if (!SameShapes(each->first, shapes)) continue;
     plans_.splice(plans_.begin(), plans_, each);

@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/abi/values.h"
+#include "runtime/base/mutex.h"
 #include "runtime/model/plan.h"
 #include "runtime/onnx/signature.h"
 
@@ -79,8 +79,8 @@ class Version {
   onnx::BatchAxes axes_;
   Program program_;
   int64_t activation_bytes_ = 0;
-  std::mutex planning_;  // plans are made by one thread at a time: they share the constants
-  std::list<std::pair<std::vector<onnx::Port>, std::shared_ptr<const Plan>>> plans_;  // GUARDED_BY(planning_); newest first
+  base::Mutex planning_;  // plans are made by one thread at a time: they share the constants
+  std::list<std::pair<std::vector<onnx::Port>, std::shared_ptr<const Plan>>> plans_ WF_GUARDED_BY(planning_);  // newest first
   std::vector<std::unique_ptr<Instance>> instances_;
   std::vector<Size> measured_;
 };

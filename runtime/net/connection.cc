@@ -1,35 +1,10 @@
 #include "runtime/net/connection.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-#include <uv.h>
-
-#include <algorithm>
-
 #include "runtime/net/connections.h"
-#include "runtime/net/io.h"
 
 namespace wf::net {
-namespace {
 
-constexpr size_t kMaxPieces = 64;
-
-// Up to kMaxPieces pieces as libuv wants them; the sum of their bytes.
-size_t Gather(wf_sink& sink, uv_buf_t (&buffers)[kMaxPieces], unsigned* count) {
-  size_t bytes = 0;
-  *count = 0;
-  for (const base::SinkPiece& piece : sink.Pieces()) {
-    if (*count == kMaxPieces) break;
-    if (piece.bytes == 0) continue;
-    buffers[(*count)++] = uv_buf_init(reinterpret_cast<char*>(const_cast<uint8_t*>(piece.data)), static_cast<unsigned>(piece.bytes));
-    bytes += piece.bytes;
-  }
-  return bytes;
-}
-
-}  // namespace
-
-Connection::Connection(Connections& owner) : owner_(owner), io_(std::make_unique<Io>()) {}
+Connection::Connection(Connections& owner) : owner_(owner), wire_(owner.wires_.NewWire(*this)) {}
 Connection::~Connection() = default;
 
 bool Connection::Open(int fd, Handler* handler) noexcept {
@@ -38,13 +13,7 @@ bool Connection::Open(int fd, Handler* handler) noexcept {
   timeout_at_ms_ = write_timeout_at_ms_ = 0;
   how_ = Closed::kByUs;
   paused_ = reading_ = dirty_ = closing_ = close_after_flush_ = linger_ = lingering_ = unflushed_ = false;
-  uv_tcp_init(owner_.loop().uv(), &io_->socket);
-  io_->socket.data = this;
-  if (uv_tcp_open(&io_->socket, fd) != 0) {
-    close(fd);
-    return false;
-  }
-  uv_tcp_nodelay(&io_->socket, 1);
+  if (!wire_->Open(fd)) return false;
   UpdateReading();
   return true;
 }
@@ -54,40 +23,26 @@ void Connection::UpdateReading() noexcept {
       !closing_ && (lingering_ || (!paused_ && !close_after_flush_)) && turn_bytes_ < kTurnBytes && out_.size() < kHighMarkBytes;
   if (wanted == reading_) return;
   reading_ = wanted;
-  auto* stream = reinterpret_cast<uv_stream_t*>(&io_->socket);
-  if (!wanted) {
-    uv_read_stop(stream);
-    return;
-  }
-  const auto on_alloc = [](uv_handle_t* handle, size_t, uv_buf_t* buffer) noexcept {
-    auto& owner = static_cast<Connection*>(handle->data)->owner_;
-    *buffer = uv_buf_init(reinterpret_cast<char*>(owner.read_buffer_.get()), Connections::kReadBytes);
-  };
-  const auto on_read = [](uv_stream_t* handle, ssize_t count, const uv_buf_t* buffer) noexcept {
-    static_cast<Connection*>(handle->data)->OnRead(count, reinterpret_cast<const uint8_t*>(buffer->base));
-  };
-  uv_read_start(stream, on_alloc, on_read);
+  wire_->Read(wanted);
 }
 
-void Connection::OnRead(int64_t count, const uint8_t* bytes) noexcept {
-  if (count == 0 || closing_) return;
-  if (count < 0) {
-    Finish(count == UV_EOF ? Closed::kByPeer : Closed::kByError);
-    return;
-  }
-  turn_bytes_ += static_cast<size_t>(count);
+void Connection::OnEnd(bool broken) noexcept { Finish(broken ? Closed::kByError : Closed::kByPeer); }
+
+void Connection::OnReceived(std::span<const uint8_t> bytes) noexcept {
+  if (closing_) return;
+  turn_bytes_ += bytes.size();
   if (turn_bytes_ >= kTurnBytes) {
     owner_.MarkDirty(*this);  // whose end of turn lets it read again
     UpdateReading();
   }
   if (lingering_) return;
-  handler_->OnBytes({bytes, static_cast<size_t>(count)});
+  handler_->OnBytes(bytes);
   if (!closing_ && !out_.empty()) Flush();
 }
 
 void Connection::FlushLater() noexcept { owner_.MarkDirty(*this); }
 
-// Sends what it can now; libuv takes the rest, and more is held back until that has left.
+// Sends what it can now; the wire takes the rest, and more is held back until that has left.
 void Connection::Flush() noexcept {
   turn_bytes_ = 0;
   if (closing_) return;
@@ -114,9 +69,8 @@ void Connection::FinishAfterFlush() noexcept {
   if (!linger_) return Close();
   if (!lingering_) {
     lingering_ = true;
-    uv_os_fd_t fd = -1;
-    if (uv_fileno(reinterpret_cast<uv_handle_t*>(&io_->socket), &fd) != 0 || shutdown(fd, SHUT_WR) != 0) return Close();
-    write_timeout_at_ms_ = owner_.loop().now_ms() + kLingerMs;
+    if (!wire_->EndSending()) return Close();
+    write_timeout_at_ms_ = owner_.wires_.now_ms() + kLingerMs;
   }
   UpdateReading();
 }
@@ -124,11 +78,8 @@ void Connection::FinishAfterFlush() noexcept {
 // False: the connection is broken and closing.
 bool Connection::Send() noexcept {
   while (!out_.empty()) {
-    uv_buf_t buffers[kMaxPieces];
-    unsigned count = 0;
-    Gather(out_, buffers, &count);
-    const int sent = uv_try_write(reinterpret_cast<uv_stream_t*>(&io_->socket), buffers, count);
-    if (sent == UV_EAGAIN) return true;
+    const int64_t sent = wire_->TrySend(out_.Pieces());
+    if (sent == 0) return true;
     if (sent < 0) {
       Finish(Closed::kByError);
       return false;
@@ -139,26 +90,25 @@ bool Connection::Send() noexcept {
 }
 
 void Connection::SendRest() noexcept {
-  uv_buf_t buffers[kMaxPieces];
-  unsigned count = 0;
-  in_flight_ = Gather(out_, buffers, &count);
-  write_timeout_at_ms_ = owner_.loop().now_ms() + Connections::kWriteTimeoutMs;
-  io_->write.data = this;
-  const auto on_sent = [](uv_write_t* write, int status) noexcept { static_cast<Connection*>(write->data)->OnSent(status); };
-  if (uv_write(&io_->write, reinterpret_cast<uv_stream_t*>(&io_->socket), buffers, count, on_sent) != 0) {
-    in_flight_ = 0;
-    Finish(Closed::kByError);
-  }
+  write_timeout_at_ms_ = owner_.wires_.now_ms() + Connections::kWriteTimeoutMs;
+  const int64_t taken = wire_->Send(out_.Pieces());
+  if (taken < 0) return Finish(Closed::kByError);
+  in_flight_ = unsent_ = static_cast<size_t>(taken);
 }
 
-void Connection::OnSent(int status) noexcept {
+// A peer that takes something within the limit is slow, not gone.
+void Connection::OnWriteTimeout() noexcept {
+  const size_t left = wire_->unsent();
+  if (lingering_ || left >= unsent_) return Close();
+  unsent_ = left;
+  write_timeout_at_ms_ = owner_.wires_.now_ms() + Connections::kWriteTimeoutMs;
+}
+
+void Connection::OnSent(bool ok) noexcept {
   const size_t sent = in_flight_;
   in_flight_ = 0;
   if (closing_) return;
-  if (status != 0) {
-    Finish(Closed::kByError);
-    return;
-  }
+  if (!ok) return Finish(Closed::kByError);
   out_.Consume(sent);
   Flush();
 }
@@ -182,20 +132,21 @@ void Connection::CloseAfterFlush(bool linger) noexcept {
 
 void Connection::Close() noexcept { Finish(Closed::kByUs); }
 
-void Connection::SetTimeout(int64_t ms) noexcept { timeout_at_ms_ = ms == 0 ? 0 : owner_.loop().now_ms() + ms; }
+void Connection::SetTimeout(int64_t ms) noexcept { timeout_at_ms_ = ms == 0 ? 0 : owner_.wires_.now_ms() + ms; }
 
-// The handler is told when libuv has let go of the socket, so never from inside its own calls.
+// The handler is told when the wire has let go, so never from inside its own calls.
 void Connection::Finish(Closed how) noexcept {
   if (closing_) return;
   closing_ = true;
   how_ = how;
-  uv_close(reinterpret_cast<uv_handle_t*>(&io_->socket), [](uv_handle_t* handle) noexcept {
-    Connection& connection = *static_cast<Connection*>(handle->data);
-    if (connection.handler_ != nullptr) connection.handler_->OnClosed(connection.how_);
-    connection.handler_ = nullptr;
-    connection.out_.Clear();
-    connection.owner_.Retire(connection);
-  });
+  wire_->Close();
+}
+
+void Connection::OnWireClosed() noexcept {
+  handler_->OnClosed(how_);
+  handler_ = nullptr;
+  out_.Clear();
+  owner_.Retire(*this);
 }
 
 }  // namespace wf::net

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "runtime/base/sink.h"
+#include "runtime/net/wire.h"
 
 namespace wf::net {
 
@@ -24,17 +25,17 @@ class Handler {
   virtual void OnClosed(Closed how) noexcept = 0;  // the last call; the connection is gone
 };
 
-// A TCP connection.
-// Thread: loop-confined.   Owns: its socket, bytes on their way out.   Borrows: handler, until OnClosed.
-// Errors: a broken socket is OnClosed.
+// What a protocol sees of a wire: bytes in, bytes out, back-pressure, time limits.
+// Thread: loop-confined.   Owns: its wire, bytes on their way out.   Borrows: handler, until OnClosed.
+// Errors: a broken wire is OnClosed.
 // Bounds: reading stops while more than kHighMarkBytes wait to be sent.   Cost: one read and one writev per event, no allocation.
-class Connection {
+class Connection final : private WireUser {
  public:
   static constexpr size_t kHighMarkBytes = 256 * 1024;
   static constexpr size_t kTurnBytes = 256 * 1024;  // read at most so much before other connections get their turn
 
   explicit Connection(Connections& owner);
-  ~Connection();
+  ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -53,27 +54,30 @@ class Connection {
 
  private:
   friend class Connections;
-  struct Io;
   bool Open(int fd, Handler* handler) noexcept;
-  void OnRead(int64_t count, const uint8_t* bytes) noexcept;
+  void OnReceived(std::span<const uint8_t> bytes) noexcept override;
+  void OnEnd(bool broken) noexcept override;
+  void OnSent(bool ok) noexcept override;
+  void OnWireClosed() noexcept override;
   void Flush() noexcept;
   bool Send() noexcept;
   void SendRest() noexcept;
-  void OnSent(int status) noexcept;
   void UpdateReading() noexcept;
   void FinishAfterFlush() noexcept;
+  void OnWriteTimeout() noexcept;
   void Finish(Closed how) noexcept;
 
   Connections& owner_;
-  std::unique_ptr<Io> io_;
+  const std::unique_ptr<Wire> wire_;
   Handler* handler_ = nullptr;
   wf_sink out_;
-  size_t in_flight_ = 0;  // bytes handed to libuv
+  size_t in_flight_ = 0;  // bytes that the wire sends by itself
+  size_t unsent_ = 0;     // of these, when the time limit was set
   size_t turn_bytes_ = 0;
   int64_t timeout_at_ms_ = 0, write_timeout_at_ms_ = 0;
   Closed how_ = Closed::kByUs;
   bool paused_ = false, reading_ = false, dirty_ = false, closing_ = false, close_after_flush_ = false, linger_ = false, lingering_ = false,
-       unflushed_ = false, in_handler_ = false;
+       unflushed_ = false;
   Connection* next_dirty_ = nullptr;
   Connection* previous_ = nullptr;  // of all open ones, or of the pool
   Connection* next_ = nullptr;

@@ -1,15 +1,11 @@
 #include "runtime/net/connections.h"
 
-#include <unistd.h>
-
 #include <new>
-
-#include "runtime/net/io.h"
 
 namespace wf::net {
 
-Connections::Connections(loop::Loop& loop, HandlerFactory& factory, uint32_t max_open)
-    : loop_(loop), factory_(factory), max_open_(max_open), read_buffer_(new uint8_t[kReadBytes]) {}
+Connections::Connections(Wires& wires, HandlerFactory& factory, uint32_t max_open)
+    : wires_(wires), factory_(factory), max_open_(max_open) {}
 
 Connections::~Connections() {
   for (Connection* list : {first_, pool_}) {
@@ -22,10 +18,7 @@ Connections::~Connections() {
 }
 
 void Connections::Adopt(int fd) noexcept {
-  if (open_ >= max_open_) {
-    close(fd);
-    return;
-  }
+  if (open_ >= max_open_) return wires_.Refuse(fd);
   Connection* connection = pool_;
   if (connection != nullptr) {
     pool_ = connection->next_;
@@ -35,7 +28,7 @@ void Connections::Adopt(int fd) noexcept {
   }
   Handler* const handler = connection == nullptr ? nullptr : factory_.NewHandler(*connection);
   if (handler == nullptr) {
-    close(fd);
+    wires_.Refuse(fd);
     if (connection != nullptr) {
       connection->next_ = pool_;
       pool_ = connection;
@@ -70,11 +63,11 @@ void Connections::FlushDirty() noexcept {
 }
 
 void Connections::OnSecond() noexcept {
-  const int64_t now = loop_.now_ms();
+  const int64_t now = wires_.now_ms();
   ForEach([now](Connection& connection) {
     if (connection.closing_) return;
     if (connection.write_timeout_at_ms_ != 0 && now >= connection.write_timeout_at_ms_) {
-      connection.Close();
+      connection.OnWriteTimeout();
     } else if (connection.timeout_at_ms_ != 0 && now >= connection.timeout_at_ms_) {
       connection.timeout_at_ms_ = 0;
       connection.handler_->OnTimeout();

@@ -1,11 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
-#include "runtime/base/status.h"
-#include "runtime/loop/loop.h"
 #include "runtime/net/connection.h"
 
 namespace wf::net {
@@ -18,12 +14,12 @@ class HandlerFactory {
 };
 
 // The connections of one loop.
-// Thread: loop-confined, but for count().   Owns: connections, open and pooled; the loop's read buffer.   Borrows: loop, factory.
+// Thread: loop-confined, but for count().   Owns: connections, open and pooled.   Borrows: wires, factory.
 // Bounds: at most max_open connections; the pool keeps 1,024.   Cost: OnSecond O(open).
 class Connections {
  public:
-  Connections(loop::Loop& loop, HandlerFactory& factory, uint32_t max_open = 65'536);
-  ~Connections();  // REQUIRES: Loop::Close was called
+  Connections(Wires& wires, HandlerFactory& factory, uint32_t max_open = 65'536);
+  ~Connections();  // REQUIRES: every wire is closed
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
@@ -40,21 +36,18 @@ class Connections {
     }
   }
   uint32_t count() const noexcept { return open_; }
-  loop::Loop& loop() { return loop_; }
 
   static constexpr int64_t kWriteTimeoutMs = 30'000;
 
  private:
   friend class Connection;
-  static constexpr size_t kReadBytes = 64 * 1024;
   static constexpr uint32_t kMaxPooled = 1024;
   void MarkDirty(Connection& connection) noexcept;
-  void Retire(Connection& connection) noexcept;  // its socket is closed
+  void Retire(Connection& connection) noexcept;  // its wire is closed
 
-  loop::Loop& loop_;
+  Wires& wires_;
   HandlerFactory& factory_;
   const uint32_t max_open_;
-  std::unique_ptr<uint8_t[]> read_buffer_;
   Connection* dirty_ = nullptr;
   Connection* first_ = nullptr;
   Connection* pool_ = nullptr;

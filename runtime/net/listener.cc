@@ -97,30 +97,33 @@ base::Status Listener::Start() {
   return {};
 }
 
-void Listener::Accept() noexcept {
+bool Listener::Accept() noexcept {
   constexpr int kMaxPerTurn = 64;
   for (int i = 0; i < kMaxPerTurn && fd_ >= 0; ++i) {
     const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
       acceptor_.OnAccepted(fd);
     } else if (errno == EMFILE || errno == ENFILE) {
-      AcceptAndDrop();
+      if (!AcceptAndDrop()) return false;
     } else if (errno != ECONNABORTED && errno != EINTR) {
-      return;
+      return false;
     }
   }
+  return fd_ >= 0;
 }
 
-void Listener::AcceptAndDrop() noexcept {
+bool Listener::AcceptAndDrop() noexcept {
   if (spare_fd_ >= 0) close(spare_fd_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (fd >= 0) close(fd);
   spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  return fd >= 0;
 }
 
 void Listener::Close() noexcept {
   if (fd_ < 0) return;
-  Accept();
+  while (Accept()) {
+  }
   uv_poll_stop(&poll_->handle);
   uv_close(reinterpret_cast<uv_handle_t*>(&poll_->handle), nullptr);
   close(fd_);

@@ -42,8 +42,8 @@ class Listener {
 
  private:
   struct Poll;
-  void Accept() noexcept;
-  void AcceptAndDrop() noexcept;
+  bool Accept() noexcept;         // true: there may be more
+  bool AcceptAndDrop() noexcept;  // false: nothing waits
 
   loop::Loop& loop_;
   Acceptor& acceptor_;

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
-#include <mutex>
 #include <new>
 
+#include "runtime/base/mutex.h"
 #include "runtime/base/text.h"
 
 namespace wf::observe {
@@ -129,13 +129,13 @@ void PutTime(Line* line) {
 
 // Bytes on their way to the descriptor. One drain at a time.
 struct Outlet {
-  std::mutex mutex;
-  char bytes[kWriteBytes];
-  size_t size = 0, written = 0;
-  uint64_t told_dropped = 0;
+  base::Mutex mutex;
+  char bytes[kWriteBytes] WF_GUARDED_BY(mutex);
+  size_t size WF_GUARDED_BY(mutex) = 0, written WF_GUARDED_BY(mutex) = 0;
+  uint64_t told_dropped WF_GUARDED_BY(mutex) = 0;
 
   // Everything in `bytes` is out. False: the descriptor takes nothing for now.
-  bool Empty(int fd, int wait_ms) {
+  bool Empty(int fd, int wait_ms) WF_REQUIRES(mutex) {
     while (written < size) {
       pollfd ready{fd, POLLOUT, 0};
       const int n = poll(&ready, 1, wait_ms);
@@ -165,7 +165,7 @@ void Compose(Line* line, Level level, std::string_view message, Describe&& descr
   line->Put("}\n");
 }
 
-void ComposeDropped(uint64_t count) {
+void ComposeDropped(uint64_t count) WF_REQUIRES(outlet.mutex) {
   Line line;
   Compose(&line, Level::kWarning, "log lines were dropped", [&line, count] {
     line.Put(",\"count\":");
@@ -176,7 +176,7 @@ void ComposeDropped(uint64_t count) {
 }
 
 void Drain(int fd, int wait_ms) {
-  const std::lock_guard lock(outlet.mutex);
+  const base::MutexLock lock(outlet.mutex);
   if (!outlet.Empty(fd, wait_ms)) return;
   for (Ring* ring = all_rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
     while ((outlet.size = ring->CopyLines(outlet.bytes, kWriteBytes)) != 0) {

@@ -51,25 +51,25 @@ WorkerPool::WorkerPool(const WorkerPoolOptions& options, const base::Clock& cloc
 
 WorkerPool::~WorkerPool() {
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  work_.notify_all();
+  work_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void WorkerPool::Push(Job& job) noexcept {
   bool wakes = false;
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     lists_->Push(job.pool_priority, job);
     pending_.fetch_add(1, std::memory_order_relaxed);
     wakes = idle_ > 0;
   }
-  if (wakes) work_.notify_one();
+  if (wakes) work_.NotifyOne();
 }
 
-// The most urgent job that this thread may take, or null. Called with the mutex held.
+// The most urgent job that this thread may take, or null.
 Job* WorkerPool::Pop() {
   const base::TimePoint now = clock_.Now();
   if (now - aged_at_ > kAgeNs / 10) {
@@ -86,35 +86,35 @@ Job* WorkerPool::Pop() {
 }
 
 // Waits without the mutex for a job to come, for a short while.
-void WorkerPool::Spin(std::unique_lock<std::mutex>& lock) {
-  lock.unlock();
+void WorkerPool::Spin() {
   const base::TimePoint until = clock_.Now() + options_.spin_ns;
   while (pending_.load(std::memory_order_relaxed) == 0 && clock_.Now() < until) std::this_thread::yield();
-  lock.lock();
 }
 
 void WorkerPool::RunThread(int index) {
   if (options_.on_thread_start != nullptr) options_.on_thread_start(index);
-  std::unique_lock lock(mutex_);
+  base::MutexLock lock(mutex_);
   bool spun = options_.spin_ns <= 0;
   for (;;) {
     if (Job* const job = Pop(); job != nullptr) {
       ++busy_;
-      lock.unlock();
+      lock.Unlock();
       while (job->Step(clock_)) {
       }
-      lock.lock();
+      lock.Lock();
       --busy_;
       spun = options_.spin_ns <= 0;
-      if (idle_ > 0 && !lists_->level[WF_LOW].empty()) work_.notify_one();  // `low` may run again
+      if (idle_ > 0 && !lists_->level[WF_LOW].empty()) work_.NotifyOne();  // `low` may run again
     } else if (stopping_) {
       return;
     } else if (!spun) {
-      Spin(lock);
+      lock.Unlock();
+      Spin();
+      lock.Lock();
       spun = true;
     } else {
       ++idle_;
-      work_.wait(lock);
+      work_.Wait(mutex_);
       --idle_;
       spun = options_.spin_ns <= 0;
     }

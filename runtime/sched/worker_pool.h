@@ -1,14 +1,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
 #include "runtime/sched/job_queue.h"
 
 namespace wf::sched {
@@ -33,18 +32,18 @@ class WorkerPool final : public JobQueue {
  private:
   struct Lists;
   void RunThread(int index);
-  void Spin(std::unique_lock<std::mutex>& lock);
-  Job* Pop();
+  void Spin();
+  Job* Pop() WF_REQUIRES(mutex_);
 
   const WorkerPoolOptions options_;
   const base::Clock& clock_;
-  std::mutex mutex_;
-  std::condition_variable work_;
-  std::unique_ptr<Lists> lists_;
-  int idle_ = 0, busy_ = 0;
-  base::TimePoint aged_at_ = 0;
+  base::Mutex mutex_;
+  base::Condition work_;
+  const std::unique_ptr<Lists> lists_ WF_THREAD_ATTRIBUTE(pt_guarded_by(mutex_));
+  int idle_ WF_GUARDED_BY(mutex_) = 0, busy_ WF_GUARDED_BY(mutex_) = 0;
+  base::TimePoint aged_at_ WF_GUARDED_BY(mutex_) = 0;
   std::atomic<int> pending_{0};  // for spinning threads
-  bool stopping_ = false;
+  bool stopping_ WF_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

@@ -8,37 +8,37 @@ namespace wf::server {
 
 Decoders::~Decoders() {
   {
-    const std::lock_guard lock(mutex_);
+    const base::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  arrived_.notify_all();
+  arrived_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void Decoders::Push(Work& work) noexcept {
-  const std::lock_guard lock(mutex_);
+  const base::MutexLock lock(mutex_);
   work.next_work = nullptr;
   (first_ == nullptr ? first_ : last_->next_work) = &work;
   last_ = &work;
   if (idle_ == 0 && static_cast<int>(threads_.size()) < max_threads_) threads_.emplace_back([this] { RunThread(); });
-  arrived_.notify_one();
+  arrived_.NotifyOne();
 }
 
 void Decoders::RunThread() {
   pthread_setname_np(pthread_self(), "wf-decode");
-  std::unique_lock lock(mutex_);
+  base::MutexLock lock(mutex_);
   while (true) {
     while (first_ == nullptr && !stopping_) {
       ++idle_;
-      arrived_.wait(lock);
+      arrived_.Wait(mutex_);
       --idle_;
     }
     if (first_ == nullptr) return;
     Work& work = *std::exchange(first_, first_->next_work);
-    lock.unlock();
+    lock.Unlock();
     work.Run();
     work.home->Post(work);
-    lock.lock();
+    lock.Lock();
   }
 }
 

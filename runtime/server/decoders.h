@@ -1,11 +1,10 @@
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "runtime/base/mailbox.h"
+#include "runtime/base/mutex.h"
 
 namespace wf::server {
 
@@ -33,13 +32,13 @@ class Decoders {
   void RunThread();
 
   const int max_threads_;
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  Work* first_ = nullptr;
-  Work* last_ = nullptr;
-  int idle_ = 0;
-  bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  base::Mutex mutex_;
+  base::Condition arrived_;
+  Work* first_ WF_GUARDED_BY(mutex_) = nullptr;
+  Work* last_ WF_GUARDED_BY(mutex_) = nullptr;
+  int idle_ WF_GUARDED_BY(mutex_) = 0;
+  bool stopping_ WF_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;  // grown by Push under the mutex, joined when nobody pushes any more
 };
 
 }  // namespace wf::server

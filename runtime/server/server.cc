@@ -71,7 +71,8 @@ Server::Server(const wf_plan& plan, const Settings& settings)
       admin_site_(
           shared_, [this] { return Metrics(); }, [this] { return AllTurn(); }),
       admin_sessions_(admin_site_, {}),
-      admin_connections_(admin_loop_, *this, 256),
+      admin_sockets_(admin_loop_),
+      admin_connections_(admin_sockets_, *this, 256),
       admin_listener_(admin_loop_, *this),
       signals_(admin_loop_, *this),
       models_(plan, settings, clock_),
@@ -96,7 +97,7 @@ base::Status Server::MakeWorkers() {
   shared_.claimable_bytes = memory;
   for (int i = 0; i < loops; ++i) shared_.loops.push_back(std::make_unique<LoopCounts>(plan_.n_workflows, router_.services()));
   for (int i = 0; i < loops; ++i) {
-    WorkerOptions options;
+    FrontOptions options;
     options.index = i;
     options.max_connections = static_cast<uint32_t>(settings_.max_connections);
     workers_.push_back(std::make_unique<Worker>(shared_, options));
@@ -115,7 +116,8 @@ base::Status Server::MakeWorkers() {
   engine.data_ids = &data_ids_;
   for (int i = 0; i < loops; ++i) {
     engine.loop = i;
-    workers_[static_cast<size_t>(i)]->MakeEngine(index_, *pool_, *memory_, engine);
+    Worker& worker = *workers_[static_cast<size_t>(i)];
+    worker.front().MakeEngine(index_, {clock_, worker.mailbox(), *pool_, *memory_}, engine);
   }
   Publish(settings_);
   return {};
@@ -173,9 +175,11 @@ int Server::Run() {
   admin_loop_.Run(*this);
   for (const auto& worker : workers_) worker->Stop();
   for (const auto& worker : workers_) worker->Join();
-  models_.Stop();
+  // Whoever hands on goes before who is handed to: a strand's thread wakes the executor, all of them wake the loops.
   pool_.reset();
+  models_.Stop();
   decoders_.reset();
+  for (const auto& worker : workers_) worker->Close();
   admin_connections_.CloseAll();
   admin_listener_.Close();
   admin_loop_.Close();
@@ -202,7 +206,7 @@ bool Server::AllTurn() const {
 
 std::string Server::Metrics() const {
   std::vector<const sched::EngineStats*> engines;
-  for (const auto& worker : workers_) engines.push_back(&worker->engine().stats());
+  for (const auto& worker : workers_) engines.push_back(&worker->front().engine().stats());
   return MetricsPage(shared_, {engines, models_.batchers(), models_.served(), reloads_});
 }
 

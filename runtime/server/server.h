@@ -80,6 +80,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   loop::Loop admin_loop_;
   AdminSite admin_site_;
   HttpSessions admin_sessions_;
+  net::Sockets admin_sockets_;
   net::Connections admin_connections_;
   net::Listener admin_listener_;
   loop::Signals signals_;

@@ -3,30 +3,17 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <new>
 
 #include "runtime/observe/crash.h"
 
 namespace wf::server {
-namespace {
-
-constexpr int64_t kDrainTickNs = 20'000'000;
-
-SessionLimits SessionLimitsOf(const Settings& settings) {
-  return {settings.header_timeout.ms(),
-          settings.idle_timeout.ms(),
-          {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
-           static_cast<size_t>(settings.max_headers)}};
-}
-
-}  // namespace
 
 struct Worker::Arrival : base::Message {
   Arrival(Worker& to, int descriptor) : worker(to), fd(descriptor) {}
   void Deliver() noexcept override {
-    worker.connections_.Adopt(fd);
-    worker.counts_.connections.Set(worker.connections_.count());
+    worker.front_.Adopt(fd);
+    worker.arriving_.fetch_sub(1, std::memory_order_relaxed);
     delete this;
   }
   Worker& worker;
@@ -44,51 +31,33 @@ struct Worker::NewConfiguration : base::Message {
 };
 
 struct Worker::DrainBegin : base::Message {
-  explicit DrainBegin(Worker& to) : worker(to) {}
-  void Deliver() noexcept override {
-    worker.draining_ = true;
-    worker.drain_tick_at_ = worker.shared_.clock.Now() + kDrainTickNs;
-  }
-  Worker& worker;
+  explicit DrainBegin(Front& to) : front(to) {}
+  void Deliver() noexcept override { front.BeginDrain(); }
+  Front& front;
 };
 
 struct Worker::DrainEnd : base::Message {
-  explicit DrainEnd(Worker& to) : worker(to) {}
-  void Deliver() noexcept override {
-    worker.connections_.ForEach([](net::Connection& connection) {
-      if (!connection.closing()) static_cast<HttpSession*>(connection.handler())->Abort();
-    });
-  }
-  Worker& worker;
+  explicit DrainEnd(Front& to) : front(to) {}
+  void Deliver() noexcept override { front.Abort(); }
+  Front& front;
 };
 
-Worker::Worker(Shared& shared, const WorkerOptions& options)
-    : shared_(shared),
-      options_(options),
-      counts_(*shared.loops[static_cast<size_t>(options.index)]),
-      loop_(shared.clock),
-      site_(shared, options.index),
-      sessions_(site_, {}),
-      connections_(loop_, *this, options.max_connections),
-      drain_begin_(std::make_unique<DrainBegin>(*this)),
-      drain_end_(std::make_unique<DrainEnd>(*this)) {}
+Worker::Worker(Shared& shared, const FrontOptions& options)
+    : loop_(shared.clock),
+      sockets_(loop_),
+      front_(shared, sockets_, options),
+      drain_begin_(std::make_unique<DrainBegin>(front_)),
+      drain_end_(std::make_unique<DrainEnd>(front_)) {}
 
 Worker::~Worker() { loop_.Close(); }
 
 base::Status Worker::Open() { return loop_.Open(); }
 
-void Worker::MakeEngine(const bus::PlanIndex& index, sched::JobQueue& queue, bus::Memory& memory, const sched::EngineOptions& options) {
-  engine_ =
-      std::make_unique<sched::Engine>(shared_.plan, index, sched::EngineParts{shared_.clock, loop_.mailbox(), queue, memory}, options);
-  engine_->set_catalogue_user(this);
-  site_.set_engine(engine_.get(), memory, loop_.mailbox());
-}
-
-// The engine may leave the old one at once, which the site then no longer refers to.
+// The engine may leave the old one at once, which nothing else then refers to.
 void Worker::Use(const Configuration& configuration) {
-  site_.set_settings(configuration.settings);
-  sessions_.set_limits(SessionLimitsOf(configuration.settings));
-  engine_->SetCatalogue(configuration);
+  front_.set_settings(configuration.settings);
+  front_.engine().set_catalogue_user(this);
+  front_.engine().SetCatalogue(configuration);
 }
 
 void Worker::Publish(const Configuration& configuration) { mailbox().Post(*new NewConfiguration(*this, configuration)); }
@@ -99,10 +68,13 @@ void Worker::Run() {
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "wf-loop");
     observe::UseAlternateStack();
-    loop_.Run(*this);
-    connections_.CloseAll();
-    loop_.Close();
+    loop_.Run(front_);
   });
+}
+
+void Worker::Close() {
+  front_.CloseAll();
+  loop_.Close();
 }
 
 void Worker::Adopt(int fd) noexcept {
@@ -111,6 +83,7 @@ void Worker::Adopt(int fd) noexcept {
     close(fd);
     return;
   }
+  arriving_.fetch_add(1, std::memory_order_relaxed);
   mailbox().Post(*arrival);
 }
 
@@ -119,36 +92,6 @@ void Worker::Abort() noexcept { mailbox().Post(*drain_end_); }
 void Worker::Stop() noexcept { loop_.Stop(); }
 void Worker::Join() {
   if (thread_.joinable()) thread_.join();
-}
-
-net::Handler* Worker::NewHandler(net::Connection& connection) noexcept { return sessions_.Open(connection); }
-
-void Worker::OnFlush() noexcept {
-  sessions_.ResumeAnswered();
-  connections_.FlushDirty();
-}
-
-void Worker::OnSecond() noexcept {
-  connections_.OnSecond();
-  counts_.connections.Set(connections_.count());
-}
-
-base::TimePoint Worker::NextTimerAt() noexcept { return std::min(engine_->NextTimerAt(), drain_tick_at_); }
-
-void Worker::OnTime() noexcept {
-  engine_->OnTime();
-  if (drain_tick_at_ <= shared_.clock.Now()) OnDrainTick();
-}
-
-// A connection that is between requests is closed, a tick after the drain began, so that what had arrived by then is read; the others close
-// with their answer.
-void Worker::OnDrainTick() noexcept {
-  connections_.ForEach([](net::Connection& connection) {
-    if (!connection.closing() && static_cast<HttpSession*>(connection.handler())->between_requests()) connection.Close();
-  });
-  counts_.connections.Set(connections_.count());
-  idle_.store(connections_.count() == 0 && engine_->live_buses() == 0 && sessions_.exchanges().in_use() == 0, std::memory_order_release);
-  drain_tick_at_ = shared_.clock.Now() + kDrainTickNs;
 }
 
 }  // namespace wf::server

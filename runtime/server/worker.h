@@ -1,76 +1,59 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <thread>
 
 #include "runtime/loop/loop.h"
-#include "runtime/net/connections.h"
-#include "runtime/net/listener.h"
-#include "runtime/sched/engine.h"
+#include "runtime/net/sockets.h"
 #include "runtime/server/configuration.h"
-#include "runtime/server/http_session.h"
-#include "runtime/server/workflow_site.h"
+#include "runtime/server/front.h"
 
 namespace wf::server {
 
-struct WorkerOptions {
-  int index = 0;
-  uint32_t max_connections = 65'536;
-};
-
-// One loop with its thread, connections, sessions and engine.
-// Thread: the loop's; what other threads may call says so.   Owns: all of it.   Borrows: shared state, engine parts, configurations
+// One loop with its thread, and what serves on it.
+// Thread: any, but for front, which is the loop's.   Owns: all of it.   Borrows: shared state, engine parts, configurations
 // until it has left them.
-class Worker final : public loop::Turn, public net::HandlerFactory, public sched::Engine::CatalogueUser {
+class Worker final : public sched::Engine::CatalogueUser {
  public:
-  Worker(Shared& shared, const WorkerOptions& options);
-  ~Worker() override;  // REQUIRES: Join was called, or Run never was
+  Worker(Shared& shared, const FrontOptions& options);
+  ~Worker() override;  // REQUIRES: Close was called, or Run never was
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
 
   base::Status Open();
   base::Mailbox& mailbox() { return loop_.mailbox(); }
   loop::Loop& loop() { return loop_; }
-  void MakeEngine(const bus::PlanIndex& index, sched::JobQueue& queue, bus::Memory& memory, const sched::EngineOptions& options);
-  sched::Engine& engine() { return *engine_; }
-  void Use(const Configuration& configuration);  // on the loop's thread, or before Run
+  Front& front() { return front_; }
+  void Use(const Configuration& configuration);      // before Run, after MakeEngine
+  void Publish(const Configuration& configuration);  // the same while it runs
 
-  void Run();                                        // starts the thread
-  void Adopt(int fd) noexcept;                       // any thread: takes a connection
-  void Publish(const Configuration& configuration);  // any thread: Use, on the loop
-  void BeginDrain() noexcept;                        // any thread: connections close as soon as they are idle
-  void Abort() noexcept;                             // any thread, after BeginDrain: what is under way is answered Unavailable
-  void Stop() noexcept;                              // any thread
+  void Run();                   // starts the thread
+  void Adopt(int fd) noexcept;  // takes a connection
+  void BeginDrain() noexcept;
+  void Abort() noexcept;
+  void Stop() noexcept;
   void Join();
-  bool idle() const noexcept { return idle_.load(std::memory_order_acquire); }  // drained: no connection, no request
-  uint64_t load() const noexcept { return (counts_.inflight_all.value() << 20) + counts_.connections.value(); }
+  // After Join, once no thread is left that posts: a sender may still be on its way to wake the loop when its message has been delivered.
+  void Close();
+  bool idle() const noexcept { return front_.idle(); }
+  // Requests in flight, then connections, those on their way included: or all that are accepted in one turn would go to one loop.
+  uint64_t load() const noexcept { return front_.load() + arriving_.load(std::memory_order_relaxed); }
 
-  void OnFlush() noexcept override;
-  void OnPoll() noexcept override { engine_->OnPoll(); }
-  base::TimePoint NextTimerAt() noexcept override;
-  void OnTime() noexcept override;
-  void OnSecond() noexcept override;
-  net::Handler* NewHandler(net::Connection& connection) noexcept override;
-  void OnReleased(const sched::Catalogue& catalogue) noexcept override;
+  void OnReleased(const sched::Catalogue& catalogue) noexcept override;  // by its engine
 
  private:
   struct Arrival;
   struct NewConfiguration;
   struct DrainBegin;
   struct DrainEnd;
-  void OnDrainTick() noexcept;
 
-  Shared& shared_;
-  const WorkerOptions options_;
-  LoopCounts& counts_;
   loop::Loop loop_;
-  WorkflowSite site_;
-  std::unique_ptr<sched::Engine> engine_;
-  HttpSessions sessions_;
-  net::Connections connections_;
+  net::Sockets sockets_;
+  Front front_;
   std::unique_ptr<DrainBegin> drain_begin_;
   std::unique_ptr<DrainEnd> drain_end_;
-  std::atomic<bool> idle_{false};
-  bool draining_ = false;
-  base::TimePoint drain_tick_at_ = INT64_MAX;
+  std::atomic<uint32_t> arriving_{0};
   std::thread thread_;
 };
 

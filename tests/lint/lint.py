@@ -189,6 +189,27 @@ def check_format(tree):
                     yield name, int(line), "not as clang-format-19 lays it out"
 
 
+def check_thread_safety(tree):
+    """Clang's analysis of what runtime/base/mutex.h annotates: of every file that includes it, or a header that does."""
+    clang = shutil.which("clang++-19")
+    if clang is None:
+        yield "scripts/setup", 1, "clang++-19 is not installed"
+        return
+    def includes(name, headers):
+        return any(f'#include "{header}"' in tree.text(name) for header in headers)
+    mutex = ["runtime/base/mutex.h"]
+    annotated = mutex + [name for name in tree.under("runtime/", suffix={".h"}) if includes(name, mutex)]
+    files = [name for name in tree.under("runtime/", suffix={".cc"}) if includes(name, annotated)]
+    def analyse(name):
+        command = [clang, "-std=c++20", "-fsyntax-only", "-Wthread-safety", "-Werror=thread-safety", "-I", ".", name]
+        return subprocess.run(command, cwd=tree.root, capture_output=True, text=True).stderr
+    with ThreadPoolExecutor() as pool:
+        for name, errors in zip(files, pool.map(analyse, files)):
+            for line in errors.splitlines():
+                if match := re.match(r"(\S+?):(\d+):\d+: (?:fatal )?error: (.*)", line):
+                    yield match[1], int(match[2]), match[3]
+
+
 def check_exceptions(tree):
     for name in tree.under("compiler/", "runtime/", suffix=SOURCE):
         if name.startswith(EXCEPTION_WALLS):
@@ -275,7 +296,7 @@ def check_links(tree):
 
 
 CHECKS = {"layers": check_layers, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "format": check_format,
-          "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "words": check_words, "links": check_links}
+          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "words": check_words, "links": check_links}
 
 
 def main():

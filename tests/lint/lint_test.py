@@ -50,6 +50,14 @@ class Lint(unittest.TestCase):
         self.assert_finds("sizes", {"runtime/base/a.cc": "\n" * 601}, {}, "601 lines")
         self.assert_finds("sizes", {"CMakeLists.txt": "\n" * 101}, {"CMakeLists.txt": "\n" * 100}, "more than 100")
 
+    def test_what_a_mutex_guards_is_touched_under_it(self):
+        header = '#pragma once\n#include "runtime/base/mutex.h"\nstruct A {\n  int Get();\n  wf::base::Mutex mutex;\n  int n WF_GUARDED_BY(mutex) = 0;\n};\n'
+        real = Path(__file__).resolve().parents[2] / "runtime/base"
+        files = {f"runtime/base/{name}": (real / name).read_text() for name in ("mutex.h", "clock.h")}
+        def body(lock):
+            return {**files, "runtime/loop/a.h": header, "runtime/loop/a.cc": f'#include "runtime/loop/a.h"\nint A::Get() {{\n  {lock}return n;\n}}\n'}
+        self.assert_finds("thread-safety", body(""), body("wf::base::MutexLock lock(mutex); "), "requires holding mutex 'mutex'")
+
     def test_functions(self):
         def function(lines):
             return {"runtime/base/a.cc": "namespace wf {\nint F() {\n" + "  x();\n" * (lines - 2) + "}\n}  // namespace wf\n"}

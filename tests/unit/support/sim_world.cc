@@ -2,18 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/abi/verify.h"
-
 namespace wf::test {
-
-// Models of one version with their batchers, and the catalogue that names them.
-struct SimWorld::Version {
-  Version(uint64_t epoch, const wf_plan& plan) : catalogue(epoch, plan.n_tasks) {}
-  sched::Catalogue catalogue;
-  std::vector<std::unique_ptr<FakeModel>> models;
-  std::vector<batch::Batcher*> batchers;
-  size_t holders = 0;  // loops that have not released it
-};
 
 struct SimWorld::InFlight {
   bus::Bus* bus = nullptr;
@@ -23,7 +12,7 @@ struct SimWorld::InFlight {
   bool answered = false, cancelled = false, released = false, drained = false;
 };
 
-struct SimWorld::Loop final : bus::Client, sched::Engine::CatalogueUser {
+struct SimWorld::Loop final : bus::Client {
   explicit Loop(SimWorld& owner) : world(owner) {}
   SimWorld& world;
   CountingWaker waker;
@@ -48,26 +37,10 @@ struct SimWorld::Loop final : bus::Client, sched::Engine::CatalogueUser {
     request.bus = nullptr;
     recorder.by_bus.erase(&bus);
   }
-  void OnReleased(const sched::Catalogue& catalogue) noexcept override {
-    for (const auto& version : world.versions_)
-      if (&version->catalogue == &catalogue && version->holders-- == 0) world.Broken("a catalogue was released more often than held");
-  }
 };
 
-SimWorld::SimWorld(const SimOptions& options) : options_(options), random_(options.seed * UINT64_C(0x9e3779b97f4a7c15) + 1) {
-  RandomPlanOptions shape;
-  shape.with_models = !Chance(15);
-  shape.with_timeouts = !Chance(30);
-  plan_ = &MakeRandomPlan(builder_, random_, shape);
-  if (const base::Status status = abi::Verify(*plan_); !status.ok()) Broken("the generated plan: " + status.message());
-  if (!broken_.empty()) return;
-  index_ = std::make_unique<bus::PlanIndex>(*plan_);
-  oracle_ = std::make_unique<Oracle>(*plan_, *index_);
-  executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{.threads = 0}, clock_);
-  workers_.resize(1 + Below(3), nullptr);
+SimWorld::SimWorld(const SimOptions& options) : SimProcess(options) {
   to_arrive_ = options.requests;
-  if (options_.with_faults) memory_.refuses = [this] { return Chance(3); };
-  versions_.push_back(MakeVersion());
   const size_t loops = 1 + Below(3);
   const auto schedule = static_cast<sched::Schedule>(Below(3));
   for (size_t i = 0; i < loops; ++i) {
@@ -79,46 +52,11 @@ SimWorld::SimWorld(const SimOptions& options) : options_(options), random_(optio
     engine.kept_buses = static_cast<uint32_t>(Below(3));
     loop.engine =
         std::make_unique<sched::Engine>(*plan_, *index_, sched::EngineParts{clock_, loop.mailbox, queue_, memory_, &loop.recorder}, engine);
-    loop.engine->set_catalogue_user(&loop);
-    loop.engine->SetCatalogue(versions_.back()->catalogue);
-    ++versions_.back()->holders;
+    Hold(*loop.engine);
   }
 }
 
 SimWorld::~SimWorld() = default;
-
-std::unique_ptr<SimWorld::Version> SimWorld::MakeVersion() {
-  auto version = std::make_unique<Version>(versions_.size() + 1, *plan_);
-  const auto number = static_cast<int64_t>(versions_.size()) + 1;
-  for (uint32_t i = 0; i < plan_->n_models; ++i) {
-    const int instances = 1 + static_cast<int>(Below(2));
-    version->models.push_back(std::make_unique<FakeModel>(plan_->models[i], number, 8, instances + 3));
-    version->models.back()->fails = [this] { return Chance(4); };
-    batch::BatcherOptions options;
-    options.model = version->models.back().get();
-    options.policy.max_rows = static_cast<int64_t>(1 + Below(8));
-    options.policy.max_queued_rows = static_cast<int>(1 + Below(12));
-    options.instances = instances;
-    version->batchers.push_back(&executor_->AddBatcher(options));
-  }
-  const bool on_loop = Chance(70);
-  for (uint32_t i = 0; i < plan_->n_tasks; ++i) {
-    const wf_task& task = plan_->tasks[i];
-    if (task.kind != WF_MODEL) continue;
-    batch::Batcher* const batcher = version->batchers[task.target];
-    version->catalogue.by_task[i] = {batcher, version->models[task.target].get(), on_loop ? batcher->options().instances : -1};
-  }
-  return version;
-}
-
-void SimWorld::Note(uint64_t what, uint64_t value) {
-  trace_ = (trace_ ^ (what * 1000003 + value)) * UINT64_C(0x9e3779b97f4a7c15);
-  trace_ ^= trace_ >> 29;
-}
-
-void SimWorld::Broken(const std::string& what) {
-  if (broken_.empty()) broken_ = "seed " + std::to_string(options_.seed) + ": " + what;
-}
 
 void SimWorld::Arrive() {
   --to_arrive_;
@@ -178,59 +116,15 @@ void SimWorld::Turn(Loop& loop) {
   if (loop.engine->NextTimerAt() <= clock_.Now()) loop.engine->OnTime();
 }
 
-void SimWorld::Work() {
-  sched::Job*& at = workers_[Below(workers_.size())];
-  if (at == nullptr) {
-    if (queue_.jobs.empty()) return;
-    const size_t pick = Below(queue_.jobs.size());
-    at = queue_.jobs[pick];
-    queue_.jobs.erase(queue_.jobs.begin() + static_cast<ptrdiff_t>(pick));
-    return Note(5, pick);
-  }
-  const bool more = at->Step(clock_);
-  Note(6, more);
-  if (!more) at = nullptr;
-}
+sched::Engine& SimWorld::engine(size_t loop) { return *loops_[loop]->engine; }
 
-void SimWorld::TakeBatch() {
-  auto work = executor_->Take();
-  if (!work) return;
-  Note(7, static_cast<uint64_t>(work->closed.rows.count));
-  if (work->closed.rows.count > 1) ++batches_of_several_;
-  if (work->closed.rows.count > work->batcher->options().policy.max_rows) Broken("a batch is larger than its limit");
-  executor_->Run(*work);
-  const auto took = static_cast<int64_t>(20'000 + Below(1'500'000)) + work->size * 10'000;
-  running_.push_back({std::move(*work), clock_.Now() + took});
-}
-
-void SimWorld::FinishBatch() {
-  for (auto at = running_.begin(); at != running_.end(); ++at) {
-    if (at->ends_at > clock_.Now()) continue;
-    Note(8, static_cast<uint64_t>(at->work.size));
-    executor_->Finish(at->work);
-    running_.erase(at);
-    return;
-  }
-}
-
-void SimWorld::PassTime() {
-  if (Chance(60)) return clock_.AdvanceNs(static_cast<int64_t>(Below(100'000)));
-  base::TimePoint next = INT64_MAX;  // to the next thing that waits for time
+base::TimePoint SimWorld::NextTimerAt() {
+  base::TimePoint next = INT64_MAX;
   for (const auto& loop : loops_) next = std::min(next, loop->engine->NextTimerAt());
-  for (const Running& running : running_) next = std::min(next, running.ends_at);
-  if (const auto at = executor_->NextDecisionAt(); at) next = std::min(next, *at);
-  if (next != INT64_MAX) clock_.AdvanceTo(next);
+  return next;
 }
 
-void SimWorld::Swap() {
-  if (versions_.size() >= 4) return;
-  versions_.push_back(MakeVersion());
-  Note(9, versions_.size());
-  for (const auto& loop : loops_) {
-    ++versions_.back()->holders;
-    loop->engine->SetCatalogue(versions_.back()->catalogue);
-  }
-}
+void SimWorld::DropLoops() { loops_.clear(); }
 
 void SimWorld::Step() {
   const uint64_t kind = Below(100);
@@ -242,16 +136,8 @@ void SimWorld::Step() {
     ReleaseOne();
   } else if (kind < 34) {
     Turn(*loops_[Below(loops_.size())]);
-  } else if (kind < 60) {
-    Work();
-  } else if (kind < 72) {
-    TakeBatch();
-  } else if (kind < 84) {
-    FinishBatch();
-  } else if (kind < 99 || !Chance(30)) {
-    PassTime();
   } else {
-    Swap();
+    ProcessStep(Below(100));
   }
 }
 
@@ -261,26 +147,15 @@ bool SimWorld::AtRest() const {
 }
 
 void SimWorld::CheckInvariants() {
-  for (const auto& version : versions_)
-    for (const batch::Batcher* batcher : version->batchers)
-      if (batcher->queued_rows() < 0 || batcher->queued_rows() > batcher->options().policy.max_queued_rows)
-        Broken("a queue is above its limit");
   for (const auto& loop : loops_)
     if (loop->engine->running_buses() > loop->engine->live_buses()) Broken("more buses run than live");
 }
 
 void SimWorld::CheckAtRest() {
-  for (size_t i = 0; i < versions_.size(); ++i) {
-    for (const batch::Batcher* batcher : versions_[i]->batchers)
-      if (batcher->queued_rows() != 0) Broken("credits are left at rest");
-    const size_t holders = i + 1 == versions_.size() ? loops_.size() : 0;
-    if (versions_[i]->holders != holders) Broken("an old catalogue is still held at rest");
-  }
   for (const auto& request : requests_) {
     if (!request->drained) Broken("a request was never drained");
     if (!request->answered && !request->cancelled) Broken("a request was never answered");
   }
-  if (!running_.empty() || !queue_.jobs.empty()) Broken("work is left at rest");
 }
 
 void SimWorld::CheckAnswer(InFlight& request) {
@@ -320,9 +195,7 @@ void SimWorld::CheckSample(InFlight& request, uint32_t sample) {
       Broken("a value differs from the interpreter's");
 }
 
-// Leaves the world in the middle: every client goes, everything under way comes home.
 void SimWorld::TearDown() {
-  memory_.refuses = nullptr;
   to_arrive_ = 0;
   for (const auto& request : requests_) {
     if (request->drained) continue;
@@ -334,22 +207,6 @@ void SimWorld::TearDown() {
       request->loop->engine->Release(*request->bus);
     }
   }
-  for (int step = 0; step < options_.most_steps && !AtRest(); ++step) Step();
-}
-
-std::string SimWorld::Run() {
-  for (int step = 0; broken_.empty() && !AtRest(); ++step) {
-    if (step == options_.most_steps) Broken("nothing comes to rest");
-    Step();
-    CheckInvariants();
-  }
-  if (!broken_.empty()) TearDown();
-  if (broken_.empty()) CheckAtRest();
-  if (broken_.empty()) {
-    loops_.clear();
-    if (memory_.held_bytes != 0) Broken("memory is left when all loops are gone");
-  }
-  return broken_;
 }
 
 }  // namespace wf::test

@@ -178,5 +178,28 @@ TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {
   for (const test::TestRow& row : rows) EXPECT_EQ(row.delivered, 1);
 }
 
+TEST_F(ExecutorTest, StopsAlthoughOneInstanceKeepsAThreadWaiting) {
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  model_->fails = [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the other thread finds rows, and no instance to run them
+    return false;
+  };
+  {
+    Executor executor({.threads = 2}, clock_);
+    Batcher& batcher = executor.AddBatcher(Options(1));
+    for (int i = 0; i < 6; ++i) {
+      test::TestRow& row = rows.emplace_back(std::vector<int64_t>{i});
+      row.home = &mailbox;
+      row.priority = static_cast<uint8_t>(i % 3);
+      ASSERT_TRUE(batcher.Reserve(row));
+      ASSERT_TRUE(batcher.Submit(row));
+    }
+  }
+  mailbox.Drain();
+  for (const test::TestRow& row : rows) EXPECT_EQ(row.delivered, 1);
+}
+
 }  // namespace
 }  // namespace wf::batch

@@ -4,12 +4,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <deque>
 #include <string>
 #include <thread>
 
 #include "runtime/loop/loop.h"
 #include "runtime/net/connections.h"
 #include "runtime/net/listener.h"
+#include "runtime/net/sockets.h"
 
 namespace wf::net {
 namespace {
@@ -44,7 +46,7 @@ class Echo : public Handler {
 // A loop on a thread of its own that accepts and echoes.
 class EchoServer : public loop::Turn, public HandlerFactory, public Listener::Acceptor {
  public:
-  EchoServer() : loop_(clock_), connections_(std::make_unique<Connections>(loop_, *this)), listener_(loop_, *this) {
+  EchoServer() : loop_(clock_), sockets_(loop_), connections_(std::make_unique<Connections>(sockets_, *this)), listener_(loop_, *this) {
     EXPECT_TRUE(loop_.Open().ok());
     EXPECT_TRUE(listener_.Bind({"127.0.0.1", 0}).ok());
     EXPECT_TRUE(listener_.Start().ok());
@@ -77,6 +79,7 @@ class EchoServer : public loop::Turn, public HandlerFactory, public Listener::Ac
  private:
   base::SystemClock clock_;
   loop::Loop loop_;
+  Sockets sockets_;
   std::unique_ptr<Connections> connections_;
   Listener listener_;
   std::thread thread_;
@@ -153,6 +156,27 @@ TEST(Net, TellsTheHandlerThatThePeerHasGone) {
   server.Stop();
   EXPECT_EQ(server.handlers.size(), 51U);
   EXPECT_NE(server.handlers[0]->closed, -1);
+}
+
+TEST(Listener, AcceptsAllThatWaitsBeforeItCloses) {
+  struct Counter : Listener::Acceptor {
+    void OnAccepted(int fd) noexcept override {
+      ++count;
+      close(fd);
+    }
+    int count = 0;
+  } counter;
+  base::SystemClock clock;
+  loop::Loop loop(clock);
+  ASSERT_TRUE(loop.Open().ok());
+  Listener listener(loop, counter);
+  ASSERT_TRUE(listener.Bind({"127.0.0.1", 0}).ok());
+  ASSERT_TRUE(listener.Start().ok());
+  std::deque<Client> clients;
+  for (int i = 0; i < 150; ++i) clients.emplace_back(listener.address().port);
+  listener.Close();
+  EXPECT_EQ(counter.count, 150);
+  loop.Close();
 }
 
 TEST(Listener, SaysThatAPortIsTaken) {

@@ -2,7 +2,9 @@
 
 #include <cstdlib>
 
+#include "runtime/observe/log.h"
 #include "tests/unit/support/sim_world.h"
+#include "tests/unit/support/wire_world.h"
 
 namespace wf::test {
 namespace {
@@ -12,14 +14,19 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
+uint64_t only() { return FromEnvironment("WF_SIM_SEED", 0); }
 
 struct Sums {
-  uint64_t answered = 0, succeeded = 0, batches_of_several = 0;
+  uint64_t seeds = 0, answered = 0, succeeded = 0, batches_of_several = 0;
 };
 
+template <typename World>
 void RunSeeds(uint64_t first, uint64_t count, bool with_faults, Sums* sums) {
-  for (uint64_t seed = first; seed < first + count; ++seed) {
-    SimWorld world({.seed = seed, .with_faults = with_faults});
+  observe::SetLogLevel(observe::Level::kError);  // requests fail by the thousand
+  sums->seeds = only() != 0 ? 1 : FromEnvironment("WF_SIM_SEEDS", count);
+  if (only() != 0) first = only();
+  for (uint64_t seed = first; seed < first + sums->seeds; ++seed) {
+    World world({.seed = seed, .with_faults = with_faults});
     ASSERT_EQ(world.Run(), "") << "repeat with WF_SIM_SEED=" << seed;
     sums->answered += world.answered();
     sums->succeeded += world.succeeded();
@@ -27,34 +34,52 @@ void RunSeeds(uint64_t first, uint64_t count, bool with_faults, Sums* sums) {
   }
 }
 
-TEST(Simulation, EveryScheduleAnswersAsTheInterpreterDoes) {
-  const uint64_t only = FromEnvironment("WF_SIM_SEED", 0);
-  const uint64_t seeds = only != 0 ? 1 : FromEnvironment("WF_SIM_SEEDS", 1800);
-  Sums sums;
-  RunSeeds(only != 0 ? only : 1, seeds, false, &sums);
-  if (only != 0 || HasFatalFailure()) return;
-  EXPECT_GT(sums.answered, seeds * 16);            // the worlds are not idle
-  EXPECT_GT(sums.succeeded, sums.answered / 5);    // nor all failures
-  EXPECT_GT(sums.batches_of_several, seeds / 10);  // and requests do share batches
-}
-
-TEST(Simulation, HoldsItsInvariantsWhenMemoryIsRefused) {
-  const uint64_t only = FromEnvironment("WF_SIM_SEED", 0);
-  Sums sums;
-  RunSeeds(only != 0 ? only : 1'000'000, only != 0 ? 1 : FromEnvironment("WF_SIM_SEEDS", 400), true, &sums);
-}
-
-TEST(Simulation, TheSameSeedTakesTheSameSteps) {
+template <typename World>
+void ExpectTheSameSteps() {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     uint64_t hashes[2];
     for (uint64_t& hash : hashes) {
-      SimWorld world({.seed = seed});
+      World world({.seed = seed});
       ASSERT_EQ(world.Run(), "");
       hash = world.trace_hash();
     }
     EXPECT_EQ(hashes[0], hashes[1]) << seed;
   }
 }
+
+TEST(Simulation, EveryScheduleAnswersAsTheInterpreterDoes) {
+  Sums sums;
+  RunSeeds<SimWorld>(1, 800, false, &sums);
+  if (only() != 0 || HasFatalFailure()) return;
+  EXPECT_GT(sums.answered, sums.seeds * 16);            // the worlds are not idle
+  EXPECT_GT(sums.succeeded, sums.answered / 5);         // nor all failures
+  EXPECT_GT(sums.batches_of_several, sums.seeds / 10);  // and requests do share batches
+}
+
+TEST(Simulation, HoldsItsInvariantsWhenMemoryIsRefused) {
+  Sums sums;
+  RunSeeds<SimWorld>(1'000'000, 200, true, &sums);
+}
+
+TEST(Simulation, TheSameSeedTakesTheSameSteps) { ExpectTheSameSteps<SimWorld>(); }
+
+TEST(Wires, EveryRequestIsAnsweredInItsTurnWhateverBytesDo) {
+  Sums sums;
+  RunSeeds<WireWorld>(1, 800, false, &sums);
+  if (only() != 0 || HasFatalFailure()) return;
+  EXPECT_GT(sums.answered, sums.seeds * 10);
+  EXPECT_GT(sums.succeeded, sums.answered / 5);
+  EXPECT_GT(sums.batches_of_several, sums.seeds / 20);
+}
+
+TEST(Wires, HoldTheirInvariantsWhenMemoryIsRefused) {
+  Sums sums;
+  RunSeeds<WireWorld>(1'000'000, 200, true, &sums);
+  if (only() != 0 || HasFatalFailure()) return;
+  EXPECT_GT(sums.answered, sums.seeds * 5);
+}
+
+TEST(Wires, TheSameSeedTakesTheSameSteps) { ExpectTheSameSteps<WireWorld>(); }
 
 }  // namespace
 }  // namespace wf::test

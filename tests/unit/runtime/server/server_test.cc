@@ -17,14 +17,6 @@
 
 extern "C" const wf_plan wf_plan_main;
 
-#ifdef __SANITIZE_THREAD__
-// libuv closes descriptors by a bare system call, which the sanitizer does not see, so a number that is used again looks like a race on the
-// old file.
-extern "C" const char* __tsan_default_suppressions() {
-  return "race:closedir\nrace:opendir\nrace:fopen\nrace:fclose\nrace:accept4\nrace:socket\n";
-}
-#endif
-
 namespace wf::server {
 namespace {
 

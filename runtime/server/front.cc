@@ -1,0 +1,79 @@
+#include "runtime/server/front.h"
+
+#include <algorithm>
+
+namespace wf::server {
+namespace {
+
+constexpr int64_t kDrainTickNs = 20'000'000;
+
+SessionLimits LimitsOf(const Settings& settings) {
+  return {settings.header_timeout.ms(),
+          settings.idle_timeout.ms(),
+          {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
+           static_cast<size_t>(settings.max_headers)}};
+}
+
+}  // namespace
+
+Front::Front(Shared& shared, net::Wires& wires, const FrontOptions& options)
+    : shared_(shared),
+      counts_(*shared.loops[static_cast<size_t>(options.index)]),
+      site_(shared, options.index),
+      sessions_(site_, {}),
+      connections_(wires, *this, options.max_connections) {}
+
+Front::~Front() = default;
+
+void Front::MakeEngine(const bus::PlanIndex& index, const sched::EngineParts& parts, const sched::EngineOptions& options) {
+  engine_ = std::make_unique<sched::Engine>(shared_.plan, index, parts, options);
+  site_.set_engine(engine_.get(), parts.memory, parts.mailbox);
+}
+
+void Front::set_settings(const Settings& settings) {
+  site_.set_settings(settings);
+  sessions_.set_limits(LimitsOf(settings));
+}
+
+void Front::Adopt(int fd) noexcept {
+  connections_.Adopt(fd);
+  counts_.connections.Set(connections_.count());
+}
+
+void Front::BeginDrain() noexcept { drain_tick_at_ = shared_.clock.Now() + kDrainTickNs; }
+
+void Front::Abort() noexcept {
+  connections_.ForEach([](net::Connection& connection) {
+    if (!connection.closing()) static_cast<HttpSession*>(connection.handler())->Abort();
+  });
+}
+
+void Front::OnFlush() noexcept {
+  sessions_.ResumeAnswered();
+  connections_.FlushDirty();
+}
+
+void Front::OnSecond() noexcept {
+  connections_.OnSecond();
+  counts_.connections.Set(connections_.count());
+}
+
+base::TimePoint Front::NextTimerAt() noexcept { return std::min(engine_->NextTimerAt(), drain_tick_at_); }
+
+void Front::OnTime() noexcept {
+  engine_->OnTime();
+  if (drain_tick_at_ <= shared_.clock.Now()) OnDrainTick();
+}
+
+// A connection that is between requests is closed, a tick after the drain began, so that what had arrived by then is read; the others close
+// with their answer.
+void Front::OnDrainTick() noexcept {
+  connections_.ForEach([](net::Connection& connection) {
+    if (!connection.closing() && static_cast<HttpSession*>(connection.handler())->between_requests()) connection.Close();
+  });
+  counts_.connections.Set(connections_.count());
+  idle_.store(connections_.count() == 0 && engine_->live_buses() == 0 && sessions_.exchanges().in_use() == 0, std::memory_order_release);
+  drain_tick_at_ = shared_.clock.Now() + kDrainTickNs;
+}
+
+}  // namespace wf::server

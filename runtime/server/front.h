@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "runtime/loop/loop.h"
+#include "runtime/net/connections.h"
+#include "runtime/sched/engine.h"
+#include "runtime/server/http_session.h"
+#include "runtime/server/workflow_site.h"
+
+namespace wf::server {
+
+struct FrontOptions {
+  int index = 0;  // of the loop
+  uint32_t max_connections = 65'536;
+};
+
+// What serves on one loop: connections, sessions, engine, and the end of them in a drain. Stands on Clock, Mailbox, Wires, JobQueue and
+// Memory alone, so that a simulation runs all of it. Thread: loop-confined, but for idle and load.   Borrows: shared state, wires, engine
+// parts.
+class Front final : public loop::Turn, public net::HandlerFactory {
+ public:
+  Front(Shared& shared, net::Wires& wires, const FrontOptions& options);
+  ~Front() override;  // REQUIRES: every wire is closed, every bus drained
+
+  void MakeEngine(const bus::PlanIndex& index, const sched::EngineParts& parts, const sched::EngineOptions& options);
+  sched::Engine& engine() { return *engine_; }
+
+  void set_settings(const Settings& settings);  // what holds from now on; outlives its use
+
+  void Adopt(int fd) noexcept;
+  void BeginDrain() noexcept;  // connections close as soon as they are idle
+  void Abort() noexcept;       // after BeginDrain: what is under way is answered Unavailable
+  void CloseAll() noexcept { connections_.CloseAll(); }
+  bool idle() const noexcept { return idle_.load(std::memory_order_acquire); }  // drained: no connection, no request
+  uint64_t load() const noexcept { return (counts_.inflight_all.value() << 20) + counts_.connections.value(); }
+  uint32_t connections() const noexcept { return connections_.count(); }
+  uint32_t exchanges_in_use() { return sessions_.exchanges().in_use(); }
+
+  void OnFlush() noexcept override;
+  void OnPoll() noexcept override { engine_->OnPoll(); }
+  base::TimePoint NextTimerAt() noexcept override;
+  void OnTime() noexcept override;
+  void OnSecond() noexcept override;
+  net::Handler* NewHandler(net::Connection& connection) noexcept override { return sessions_.Open(connection); }
+
+ private:
+  void OnDrainTick() noexcept;
+
+  Shared& shared_;
+  LoopCounts& counts_;
+  WorkflowSite site_;
+  std::unique_ptr<sched::Engine> engine_;
+  HttpSessions sessions_;
+  net::Connections connections_;
+  std::atomic<bool> idle_{false};
+  base::TimePoint drain_tick_at_ = INT64_MAX;
+};
+
+}  // namespace wf::server

@@ -1,0 +1,60 @@
+"""Writes small ONNX files without the onnx package: fields of onnx.proto encoded by hand."""
+import random
+import struct
+
+FLOAT = 1  # TensorProto.DataType
+
+
+def _varint(value):
+    out = bytearray()
+    while True:
+        low, value = value & 0x7F, value >> 7
+        out.append(low | (0x80 if value else 0))
+        if not value:
+            return bytes(out)
+
+
+def _number(field, value):
+    return _varint(field << 3) + _varint(value)
+
+
+def _bytes(field, value):
+    if isinstance(value, str):
+        value = value.encode()
+    return _varint(field << 3 | 2) + _varint(len(value)) + value
+
+
+def initializer(name, shape, values):
+    """TensorProto of floats; values: bytes, little-endian."""
+    return b"".join(_number(1, extent) for extent in shape) + _number(2, FLOAT) + _bytes(8, name) + _bytes(9, values)
+
+
+def value_info(name, shape):
+    """ValueInfoProto of floats; an extent is a number or a name."""
+    dims = b"".join(_bytes(1, _bytes(2, extent) if isinstance(extent, str) else _number(1, extent)) for extent in shape)
+    return _bytes(1, name) + _bytes(2, _bytes(1, _number(1, FLOAT) + _bytes(2, dims)))
+
+
+def node(op, inputs, outputs, name=""):
+    return b"".join(_bytes(1, i) for i in inputs) + b"".join(_bytes(2, o) for o in outputs) + _bytes(3, name) + _bytes(4, op)
+
+
+def model(nodes, initializers, inputs, outputs, opset=17):
+    graph = b"".join(_bytes(1, n) for n in nodes) + _bytes(2, "g") + b"".join(_bytes(5, i) for i in initializers)
+    graph += b"".join(_bytes(11, i) for i in inputs) + b"".join(_bytes(12, o) for o in outputs)
+    return _number(1, 8) + _bytes(7, graph) + _bytes(8, _bytes(1, "") + _number(2, opset))
+
+
+def weights(count, seed):
+    """Values of about unit sum of squares over a column of `count`-ish; a short pattern repeated, so that large files are made fast."""
+    pattern = random.Random(seed).choices([x / 1000 for x in range(-50, 51)], k=65521)  # a prime: rows of usual lengths differ
+    data = struct.pack(f"<{len(pattern)}f", *pattern)
+    return (data * (4 * count // len(data) + 1))[:4 * count]
+
+
+def perceptron(features, hidden):
+    """f32[N, features] -> f32[N, features] with one hidden layer: a run of one row reads all weights, as a run of 32 does."""
+    return model([node("MatMul", ["x", "w1"], ["h"], "up"), node("Relu", ["h"], ["r"], "relu"), node("MatMul", ["r", "w2"], ["y"], "down")],
+                 [initializer("w1", (features, hidden), weights(features * hidden, 1)),
+                  initializer("w2", (hidden, features), weights(features * hidden, 2))],
+                 [value_info("x", ("N", features))], [value_info("y", ("N", features))])

@@ -6,32 +6,44 @@
 namespace wf::sema {
 namespace {
 
-// extent = symbol * mul / div + add, when `dim` is that; as ir::Policy::Pad without port and axis.
-std::optional<ir::Policy::Pad> FunctionOf(const Dim& dim, const std::string& symbol) {
-  const auto fits = [](int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; };
+// extent = floor((symbol * mul + add) / div).
+struct Ratio {
+  int64_t mul, add, div;
+};
+
+// `dim` as such a ratio; nothing when it is no such function of the symbol. floor((floor(n / d) + c) / e) is floor((n + c * d) / (d * e)).
+std::optional<Ratio> RatioOf(const Dim& dim, const std::string& symbol) {
   if (const auto linear = dim.AsLinear()) {
-    if (linear->symbol != symbol || !fits(linear->mul) || !fits(linear->add)) return std::nullopt;
-    return ir::Policy::Pad{0, 0, static_cast<int32_t>(linear->mul), 1, static_cast<int32_t>(linear->add)};
+    if (linear->symbol != symbol) return std::nullopt;
+    return Ratio{linear->mul, linear->add, 1};
   }
-  // floor(mul * s / div) + add
-  int64_t add = 0;
-  std::optional<ir::Policy::Pad> pad;
+  int64_t constant = 0;
+  const Dim::Atom* division = nullptr;
   for (const Dim::Term& term : dim.terms()) {
     if (term.atoms.empty()) {
-      add = term.coefficient;
-      continue;
+      constant = term.coefficient;
+    } else if (division == nullptr && term.coefficient == 1 && term.atoms.size() == 1 && !term.atoms[0].division.empty()) {
+      division = term.atoms.data();
+    } else {
+      return std::nullopt;
     }
-    const bool division = !pad && term.coefficient == 1 && term.atoms.size() == 1 && !term.atoms[0].division.empty();
-    if (!division) return std::nullopt;
-    const auto numerator = term.atoms[0].division[0].AsLinear();
-    const auto divisor = term.atoms[0].division[1].constant();
-    if (!numerator || !divisor || numerator->symbol != symbol || numerator->add != 0 || *divisor <= 0) return std::nullopt;
-    if (!fits(numerator->mul) || !fits(*divisor)) return std::nullopt;
-    pad = ir::Policy::Pad{0, 0, static_cast<int32_t>(numerator->mul), static_cast<int32_t>(*divisor), 0};
   }
-  if (!pad || !fits(add)) return std::nullopt;
-  pad->add = static_cast<int32_t>(add);
-  return pad;
+  const auto divisor = division == nullptr ? std::nullopt : division->division[1].constant();
+  if (!divisor || *divisor <= 0) return std::nullopt;
+  auto ratio = RatioOf(division->division[0], symbol);
+  int64_t added = 0;
+  if (!ratio || __builtin_mul_overflow(ratio->div, *divisor, &ratio->div) || __builtin_mul_overflow(constant, ratio->div, &added) ||
+      __builtin_add_overflow(ratio->add, added, &ratio->add))
+    return std::nullopt;
+  return ratio;
+}
+
+// As ir::Policy::Pad without port and axis.
+std::optional<ir::Policy::Pad> FunctionOf(const Dim& dim, const std::string& symbol) {
+  const auto fits = [](int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; };
+  const auto ratio = RatioOf(dim, symbol);
+  if (!ratio || ratio->mul <= 0 || !fits(ratio->mul) || !fits(ratio->add) || !fits(ratio->div)) return std::nullopt;
+  return ir::Policy::Pad{0, 0, static_cast<int32_t>(ratio->mul), static_cast<int32_t>(ratio->div), static_cast<int32_t>(ratio->add)};
 }
 
 bool Mentions(const Dim& dim, const std::string& symbol) {

@@ -169,6 +169,24 @@ Status CheckModel(const wf_plan& plan, uint32_t row) {
   return {};
 }
 
+// The tables of `pad`, against the model whose calls they speak of.
+Status CheckPads(const wf_plan& plan, const wf_task& task) {
+  if (task.kind != WF_MODEL || task.policy == WF_NONE || plan.policies[task.policy].n_buckets == 0) return {};
+  const wf_policy& policy = plan.policies[task.policy];
+  const wf_model& model = plan.models[task.target];
+  const auto fits = [](const wf_pad& pad, const wf_port* ports, int n) {
+    return pad.port < n && pad.axis < ports[pad.port].rank && pad.div > 0 && pad.mul > 0;
+  };
+  const bool pads_fit =
+      std::all_of(policy.pad, policy.pad + policy.n_pads, [&](const wf_pad& pad) { return fits(pad, model.in, model.n_in); });
+  const bool crops_fit =
+      std::all_of(policy.crop, policy.crop + policy.n_crops, [&](const wf_pad& pad) { return fits(pad, model.out, model.n_out); });
+  if (!pads_fit || !crops_fit) return Broken("policy", task.policy, "pads an axis that the model does not have");
+  if (std::none_of(policy.pad, policy.pad + policy.n_pads, [](const wf_pad& pad) { return pad.div == 1; }))
+    return Broken("policy", task.policy, "pads by a symbol that no input tells");
+  return {};
+}
+
 Status CheckSmallTables(const wf_plan& plan) {
   for (uint32_t i = 0; i < plan.n_nodes; ++i)
     if (plan.nodes[i].stage != WF_NONE && plan.nodes[i].stage >= plan.n_stages) return Broken("node", i, "stage out of range");
@@ -214,7 +232,9 @@ base::Status Verify(const wf_plan& plan) {
   for (uint32_t i = 0; i < plan.n_workflows; ++i) WF_RETURN_IF_ERROR(CheckWorkflow(plan, i, links));
   for (uint32_t i = 0; i < plan.n_regions; ++i)
     if (plan.regions[i].on_error != WF_NONE) links.given[plan.regions[plan.regions[i].on_error].first_slot] = 1;
-  return internal::CheckTasks(plan, links);
+  WF_RETURN_IF_ERROR(internal::CheckTasks(plan, links));
+  for (uint32_t i = 0; i < plan.n_tasks; ++i) WF_RETURN_IF_ERROR(CheckPads(plan, plan.tasks[i]));
+  return {};
 }
 
 }  // namespace wf::abi

@@ -15,15 +15,21 @@ BatcherOptions Bounded(BatcherOptions options) {
   return options;
 }
 
+std::deque<CostCurve> Curves(const PolicyOptions& options) {
+  std::deque<CostCurve> curves;
+  for (size_t kind = 0; kind < options.padding.kinds(); ++kind) curves.emplace_back(options.max_rows);
+  return curves;
+}
+
 }  // namespace
 
 Batcher::Batcher(Executor& executor, const BatcherOptions& options, const base::Clock& clock)
     : executor_(executor),
       options_(Bounded(options)),
-      cost_(options_.policy.max_rows),
-      policy_(options_.policy, options_.model->model(), cost_, clock),
+      costs_(Curves(options_.policy)),
+      policy_(options_.policy, options_.model->model(), costs_, clock),
       idle_instances_(options_.instances >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << options_.instances) - 1),
-      seen_sizes_(static_cast<size_t>(options_.instances)) {
+      seen_sizes_(static_cast<size_t>(options_.instances) * costs_.size()) {
   WF_CHECK(options_.instances >= 1 && options_.instances <= 64, options_.instances);
 }
 
@@ -41,6 +47,11 @@ void Batcher::Unreserve(Row& row) noexcept {
   if (!row.has_credit) return;
   row.has_credit = false;
   credits_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Batcher::UpdateInlinePays() {
+  const bool pays = std::all_of(costs_.begin(), costs_.end(), [](const CostCurve& curve) { return curve.InlinePays(); });
+  inline_pays_.store(pays, std::memory_order_relaxed);
 }
 
 bool Batcher::Submit(Row& row) noexcept { return executor_.SubmitRow(*this, row); }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "runtime/batch/cost.h"
@@ -19,6 +20,7 @@ struct BatcherOptions {
   PolicyOptions policy;    // max_rows is cut to the model's
   int first_instance = 0;  // instances first_instance .. first_instance + instances - 1 of the model are this batcher's
   int instances = 1;
+  int measuring_instance = -1;  // of the model; its runs are measured before there are requests. -1: t(B) is learned from requests alone
 };
 
 enum class Withdrawal : uint8_t {
@@ -44,7 +46,9 @@ class Batcher {
 
   Runnable& model() const { return *options_.model; }
   const BatcherOptions& options() const { return options_; }
-  CostCurve& cost() { return cost_; }
+  const Padding& padding() const { return options_.policy.padding; }
+  CostCurve& cost(size_t kind = 0) { return costs_[kind]; }  // kind: of rows, as Padding counts them
+  const CostCurve& cost(size_t kind = 0) const { return costs_[kind]; }
   const BatchStats& stats() const { return stats_; }
   int queued_rows() const { return credits_.load(std::memory_order_relaxed); }
   // Running on the loop costs less than what a batch would save.
@@ -52,13 +56,16 @@ class Batcher {
 
  private:
   friend class Executor;
+  friend class Preparer;
   Executor& executor_;
   const BatcherOptions options_;
-  CostCurve cost_;
-  Policy policy_;                     // guarded by the executor's mutex
-  uint64_t idle_instances_;           // bit set; guarded by the executor's mutex
-  std::vector<uint64_t> seen_sizes_;  // per instance, bit set by log2 of the size; touched by the thread that holds the instance
+  std::deque<CostCurve> costs_;  // by kind of row
+  Policy policy_;                // guarded by the executor's mutex
+  uint64_t idle_instances_;      // bit set; guarded by the executor's mutex
+  std::vector<uint64_t>
+      seen_sizes_;  // per instance and kind of row, bit set by log2 of the size; touched by the thread that holds the instance
   std::atomic<int> credits_{0};
+  void UpdateInlinePays();
   std::atomic<bool> inline_pays_{false};
   BatchStats stats_;
 };

@@ -19,6 +19,7 @@ Executor::Executor(const ExecutorOptions& options, const base::Clock& clock) : o
 }
 
 Executor::~Executor() {
+  preparer_.reset();
   {
     const base::MutexLock lock(mutex_);
     stopping_ = true;
@@ -35,6 +36,34 @@ Batcher& Executor::AddBatcher(const BatcherOptions& options) {
   batchers_.push_back(std::move(batcher));
   staging_.push_back(std::move(staging));
   return *batchers_.back();
+}
+
+void Executor::StartPreparing() {
+  preparer_ = std::make_unique<Preparer>(*this, clock_);
+  preparer_->Start();
+}
+
+std::vector<Batcher*> Executor::Batchers() const {
+  const base::MutexLock lock(mutex_);
+  std::vector<Batcher*> all;
+  for (const auto& batcher : batchers_) all.push_back(batcher.get());
+  return all;
+}
+
+bool Executor::Borrow(Batcher& batcher, int instance) {
+  const base::MutexLock lock(mutex_);
+  const uint64_t bit = UINT64_C(1) << instance;
+  if ((batcher.idle_instances_ & bit) == 0) return false;
+  batcher.idle_instances_ &= ~bit;
+  return true;
+}
+
+void Executor::GiveBack(Batcher& batcher, int instance) {
+  {
+    const base::MutexLock lock(mutex_);
+    batcher.idle_instances_ |= UINT64_C(1) << instance;
+  }
+  work_.NotifyOne();  // rows may have come meanwhile
 }
 
 bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
@@ -93,7 +122,8 @@ std::optional<Work> Executor::TakeLocked() {
       work.instance = std::countr_zero(batcher.idle_instances_);
       batcher.idle_instances_ &= ~(UINT64_C(1) << work.instance);
       work.staging = staging_[i][static_cast<size_t>(work.instance)].get();
-      work.size = batcher.cost_.SizeFor(closed->rows.count);
+      work.kind = closed->rows.first->kind;
+      work.size = work.kind < batcher.costs_.size() ? batcher.costs_[work.kind].SizeFor(closed->rows.count) : 1;
       // This thread will be away: a colleague takes what is due, or waits for what will be.
       if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
       return work;
@@ -144,22 +174,28 @@ void Executor::Run(Work& work) {
   work.started_at = clock_.Now();
   for (const Row* row = work.closed.rows.first; row != nullptr; row = row->next) batcher.stats_.AddWait(row->taken_at - row->arrived_at);
   const base::WorkingOn now(0, nullptr, &batcher.model().model().name);
-  work.status = work.staging->Gather(work.closed.rows, work.size);
+  work.status = work.staging->Gather(work.closed.rows, work.size, batcher.padding());
   if (work.status.ok()) work.status = work.staging->Run(batcher.options().first_instance + work.instance, work.size);
+}
+
+void Executor::Learn(const Work& work, int64_t run_ns) {
+  Batcher& batcher = *work.batcher;
+  if (work.kind == batcher.costs_.size()) return;
+  // The first run of a size also makes its plan, which would teach that batches do not pay.
+  uint64_t& seen = batcher.seen_sizes_[static_cast<size_t>(work.instance) * batcher.costs_.size() + work.kind];
+  const uint64_t size_bit = UINT64_C(1) << std::bit_width(static_cast<uint64_t>(work.size - 1));
+  if ((seen & size_bit) != 0) batcher.costs_[work.kind].Learn(work.size, run_ns);
+  seen |= size_bit;
+  batcher.UpdateInlinePays();
 }
 
 void Executor::Finish(Work& work) {
   Batcher& batcher = *work.batcher;
   const int64_t run_ns = clock_.Now() - work.started_at;
   if (work.status.ok()) {
-    // The first run of a size also makes its plan, which would teach that batches do not pay.
-    uint64_t& seen = batcher.seen_sizes_[static_cast<size_t>(work.instance)];
-    const uint64_t size_bit = UINT64_C(1) << std::bit_width(static_cast<uint64_t>(work.size - 1));
-    if ((seen & size_bit) != 0) batcher.cost_.Learn(work.size, run_ns);
-    seen |= size_bit;
-    work.status = work.staging->Scatter(work.closed.rows, work.size);
+    Learn(work, run_ns);
+    work.status = work.staging->Scatter(work.closed.rows, work.size, batcher.padding());
   }
-  batcher.inline_pays_.store(batcher.cost_.InlinePays(), std::memory_order_relaxed);
   batcher.stats_.run_ns.fetch_add(static_cast<uint64_t>(std::max<int64_t>(0, run_ns)), std::memory_order_relaxed);
   if (!work.status.ok()) batcher.stats_.failed_batches.fetch_add(1, std::memory_order_relaxed);
   for (Row* row = work.closed.rows.first; row != nullptr; row = row->next) {

@@ -9,6 +9,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 #include "runtime/batch/batcher.h"
+#include "runtime/batch/preparer.h"
 #include "runtime/batch/staging.h"
 
 namespace wf::batch {
@@ -24,6 +25,7 @@ struct Work {
   int instance = 0;  // of the batcher, from 0
   Closed closed;
   int64_t size = 0;  // rows of the run, padding included
+  size_t kind = 0;   // of its rows
   base::TimePoint started_at = 0;
   Staging* staging = nullptr;
   base::Status status;
@@ -41,6 +43,8 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   Batcher& AddBatcher(const BatcherOptions& options);
+  // Makes ready, at low priority and on a thread of its own, what batches of all sizes of the batchers added so far will need.
+  void StartPreparing();
 
   // The loop of an executor's thread, in steps. Take: the next batch, or nothing to do before NextDecisionAt (also woken by Submit).
   std::optional<Work> Take();
@@ -50,23 +54,29 @@ class Executor {
 
  private:
   friend class Batcher;
+  friend class Preparer;
+  std::vector<Batcher*> Batchers() const;
+  bool Borrow(Batcher& batcher, int instance);  // false: it runs. An instance that is borrowed takes no batch
+  void GiveBack(Batcher& batcher, int instance);
   void RunThread(int index);
   std::optional<Work> TakeLocked() WF_REQUIRES(mutex_);
   uint8_t LowestLevel(int busy) const WF_REQUIRES(mutex_);
   std::optional<base::TimePoint> NextDecisionLocked(uint8_t lowest) const WF_REQUIRES(mutex_);
+  static void Learn(const Work& work, int64_t run_ns);
   void Deliver(RowList& rows);
   bool SubmitRow(Batcher& batcher, Row& row) noexcept;
   Withdrawal WithdrawRow(Batcher& batcher, Row& row) noexcept;
 
   const ExecutorOptions options_;
   const base::Clock& clock_;
-  base::Mutex mutex_;  // also guards the batchers' policies, idle instances, and the state of rows
+  mutable base::Mutex mutex_;  // also guards the batchers' policies, idle instances, and the state of rows
   base::Condition work_;
   std::vector<std::unique_ptr<Batcher>> batchers_ WF_GUARDED_BY(mutex_);
   std::vector<std::vector<std::unique_ptr<Staging>>> staging_ WF_GUARDED_BY(mutex_);  // by batcher, by instance
   int idle_threads_ WF_GUARDED_BY(mutex_) = 0, busy_threads_ WF_GUARDED_BY(mutex_) = 0;
   bool stopping_ WF_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
+  std::unique_ptr<Preparer> preparer_;
 };
 
 }  // namespace wf::batch

@@ -21,16 +21,6 @@ bool SameBytes(const wf_tensor& a, const wf_tensor& b) {
   return a.data == b.data || (bytes != UINT64_MAX && std::memcmp(a.data, b.data, bytes) == 0);
 }
 
-// Rows that one run may hold side by side.
-bool MayShare(const wf_model& model, const Row& a, const Row& b) {
-  if (!model.batched) return true;  // they never share a run, so they may share a list
-  for (int i = 0; i < model.n_in; ++i) {
-    if (!SameShape(*a.inputs[i], *b.inputs[i])) return false;
-    if (model.batch_axis[i] < 0 && !SameBytes(*a.inputs[i], *b.inputs[i])) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 const char* CloseReasonName(CloseReason reason) {
@@ -100,16 +90,40 @@ struct Group {
   }
 };
 
-Policy::Policy(const PolicyOptions& options, const wf_model& model, const CostCurve& cost, const base::Clock& clock)
-    : options_(options), model_(model), cost_(cost), clock_(clock) {}
+Policy::Policy(const PolicyOptions& options, const wf_model& model, const std::deque<CostCurve>& costs, const base::Clock& clock)
+    : options_(options), model_(model), costs_(costs), clock_(clock) {
+  WF_CHECK(costs_.size() == options_.padding.kinds(), costs_.size());
+}
 Policy::~Policy() = default;
+
+// Rows that one run may hold side by side.
+bool Policy::MayShare(const Row& a, const Row& b) const {
+  if (a.kind != b.kind || a.kind == costs_.size()) return false;
+  if (!model_.batched) return true;  // they never share a run, so they may share a list
+  for (uint32_t i = 0; i < model_.n_in; ++i) {
+    const bool shared = model_.batch_axis[i] < 0;
+    wf_tensor first = *a.inputs[i], second = *b.inputs[i];
+    if (options_.padding.pads() && !shared) {
+      const int64_t bucket = options_.padding.bucket(a.kind);
+      if (!options_.padding.SetInput(i, bucket, first) || !options_.padding.SetInput(i, bucket, second)) return false;
+    }
+    if (!SameShape(first, second) || (shared && !SameBytes(first, second))) return false;
+  }
+  return true;
+}
+
+// A row that runs alone waits for nobody.
+int64_t Policy::BestRows(const Group& group) const {
+  const size_t kind = group.Head()->kind;
+  return kind == costs_.size() ? 1 : std::min(options_.max_rows, costs_[kind].BestRows());
+}
 
 Group& Policy::GroupOf(const Row& row) {
   Group* empty = nullptr;
   for (const auto& group : groups_) {
     if (group->count == 0)
       empty = group.get();
-    else if (MayShare(model_, *group->Head(), row))
+    else if (MayShare(*group->Head(), row))
       return *group;
   }
   if (empty != nullptr) return *empty;
@@ -118,7 +132,9 @@ Group& Policy::GroupOf(const Row& row) {
 }
 
 // A row is worth running at the latest when its company or its deadline runs out.
-static base::TimePoint RowClosesAt(const Row& row, const CostCurve& cost) {
+base::TimePoint Policy::RowClosesAt(const Row& row) const {
+  if (row.kind == costs_.size()) return row.arrived_at;
+  const CostCurve& cost = costs_[row.kind];
   const base::TimePoint by_delay = row.arrived_at + row.delay_ns;
   if (row.deadline == INT64_MAX) return by_delay;
   return std::max(row.arrived_at, std::min(by_delay, row.deadline - 2 * cost.RunNs(cost.max_rows())));
@@ -126,6 +142,7 @@ static base::TimePoint RowClosesAt(const Row& row, const CostCurve& cost) {
 
 void Policy::Add(Row& row) {
   row.level = row.priority;
+  row.kind = static_cast<uint16_t>(options_.padding.KindOf(row.inputs));
   Group& group = GroupOf(row);
   if (group.count == 0) {
     group.closes_at = INT64_MAX;
@@ -133,7 +150,7 @@ void Policy::Add(Row& row) {
   }
   row.group = &group;
   group.Insert(row);
-  group.closes_at = std::min(group.closes_at, RowClosesAt(row, cost_));
+  group.closes_at = std::min(group.closes_at, RowClosesAt(row));
   ++waiting_;
 }
 
@@ -147,7 +164,7 @@ base::TimePoint Policy::ClosesAt(const Group& group) const {
   if (!group.stale) return group.closes_at;
   base::TimePoint earliest = INT64_MAX;
   for (const RowList& list : group.level)
-    for (const Row* row = list.first; row != nullptr; row = row->next) earliest = std::min(earliest, RowClosesAt(*row, cost_));
+    for (const Row* row = list.first; row != nullptr; row = row->next) earliest = std::min(earliest, RowClosesAt(*row));
   const_cast<Group&>(group).closes_at = earliest;  // a cache, written under the same mutex
   const_cast<Group&>(group).stale = false;
   return earliest;
@@ -175,11 +192,10 @@ std::optional<Closed> Policy::Close(bool draining) {
   if (waiting_ == 0) return std::nullopt;
   Age();
   const base::TimePoint now = clock_.Now();
-  const int64_t best = std::min(options_.max_rows, cost_.BestRows());
   Group* chosen = nullptr;
   for (const auto& group : groups_) {
     if (group->count == 0) continue;
-    if (!draining && group->count < best && ClosesAt(*group) > now) continue;
+    if (!draining && group->count < BestRows(*group) && ClosesAt(*group) > now) continue;
     const Row *head = group->Head(), *other = chosen == nullptr ? nullptr : chosen->Head();
     if (other == nullptr || head->level < other->level || (head->level == other->level && head->deadline < other->deadline))
       chosen = group.get();
@@ -197,6 +213,7 @@ std::optional<Closed> Policy::Close(bool draining) {
   }
   if (chosen->count == 0) return closed;
   const Row* const head = chosen->Head();
+  const int64_t best = BestRows(*chosen);
   const base::TimePoint closes_at = ClosesAt(*chosen);
   if (chosen->count >= best)
     closed.reason = CloseReason::kFull;
@@ -207,7 +224,8 @@ std::optional<Closed> Policy::Close(bool draining) {
   else
     closed.reason =
         closes_at < head->arrived_at + head->delay_ns && head->deadline != INT64_MAX ? CloseReason::kDeadline : CloseReason::kDelay;
-  for (int64_t left = cost_.RowsToRun(std::min<int64_t>(chosen->count, best)); left > 0; --left) {
+  const int64_t most = std::min<int64_t>(chosen->count, best);
+  for (int64_t left = most == 1 ? 1 : costs_[head->kind].RowsToRun(most); left > 0; --left) {
     Row& row = *chosen->Head();
     Withdraw(row);
     closed.rows.Append(row);
@@ -217,11 +235,11 @@ std::optional<Closed> Policy::Close(bool draining) {
 
 std::optional<base::TimePoint> Policy::NextDecisionAt() const {
   if (waiting_ == 0) return std::nullopt;
-  const int64_t best = std::min(options_.max_rows, cost_.BestRows());
   base::TimePoint earliest = INT64_MAX;
   for (const auto& group : groups_) {
-    if (group->count >= best) return INT64_MIN;
-    if (group->count != 0) earliest = std::min(earliest, ClosesAt(*group));
+    if (group->count == 0) continue;
+    if (group->count >= BestRows(*group)) return INT64_MIN;
+    earliest = std::min(earliest, ClosesAt(*group));
   }
   return earliest;
 }

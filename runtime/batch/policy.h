@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "runtime/base/clock.h"
 #include "runtime/batch/cost.h"
+#include "runtime/batch/padding.h"
 #include "runtime/batch/row.h"
 
 namespace wf::batch {
@@ -14,6 +16,7 @@ namespace wf::batch {
 struct PolicyOptions {
   int64_t max_rows = 32;      // rows that one run may take
   int max_queued_rows = 256;  // rows with a credit; one more is refused
+  Padding padding;
 };
 
 // Why a batch was closed; exported as the label of wf_batch_close_total.
@@ -37,14 +40,15 @@ struct Closed {
 };
 
 // Decides which waiting rows run together, and when. Holds no thread, timer or lock: the executor asks, and sleeps until NextDecisionAt().
-// Only rows of one group run together: equal shapes, and equal bytes of the inputs that have no batch axis. Inside a group
-// the higher priority goes first, then the earlier deadline; a row rises one priority per 100 ms waited.
-// Thread: called under the executor's mutex.   Owns: groups; rows stay with their requests.   Borrows: clock, cost.
-// Bounds: rows are bounded by credits; a row waits at most its delay plus the runs before it.
-// Cost: Add and Withdraw O(1) unless deadlines or groups differ; Close O(rows waiting).
+// Only rows of one group run together: equal shapes after padding, and equal bytes of the inputs that have no batch axis. A row that is
+// longer than every bucket is a group of one. Inside a group the higher priority goes first, then the earlier deadline; a row rises one
+// priority per 100 ms waited. Thread: called under the executor's mutex.   Owns: groups; rows stay with their requests.   Borrows: clock,
+// cost. Bounds: rows are bounded by credits; a row waits at most its delay plus the runs before it. Cost: Add and Withdraw O(1) unless
+// deadlines or groups differ; Close O(rows waiting).
 class Policy {
  public:
-  Policy(const PolicyOptions& options, const wf_model& model, const CostCurve& cost, const base::Clock& clock);
+  // costs: one per kind of row that the padding knows.
+  Policy(const PolicyOptions& options, const wf_model& model, const std::deque<CostCurve>& costs, const base::Clock& clock);
   ~Policy();
 
   // `row` waits from now on.
@@ -65,10 +69,13 @@ class Policy {
   void Age();
   Group* MostUrgent() const;
   base::TimePoint ClosesAt(const Group& group) const;
+  base::TimePoint RowClosesAt(const Row& row) const;
+  bool MayShare(const Row& a, const Row& b) const;
+  int64_t BestRows(const Group& group) const;
 
   const PolicyOptions options_;
   const wf_model& model_;
-  const CostCurve& cost_;
+  const std::deque<CostCurve>& costs_;
   const base::Clock& clock_;
   std::vector<std::unique_ptr<Group>> groups_;  // those without rows are kept for reuse
   int waiting_ = 0;

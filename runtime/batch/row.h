@@ -44,6 +44,7 @@ class Row : public base::Message {
   base::TimePoint arrived_at = 0, taken_at = 0;
   int64_t run_ns = 0;  // of its batch, for the caller's statistics
   uint32_t batch_rows = 0;
+  uint16_t kind = 0;          // of its padding
   uint8_t level = WF_NORMAL;  // priority after ageing
   RowState state = RowState::kIdle;
   bool withdrawn = false;  // before it was submitted: Submit refuses it

@@ -9,7 +9,7 @@
 namespace wf::batch {
 
 // A loaded model, as the executor sees it.
-// Thread: Run of different instances may be called at the same time; of one instance by one thread at a time.
+// Thread: Run, Prepare and Release of different instances may be called at the same time; of one instance by one thread at a time.
 class Runnable {
  public:
   virtual ~Runnable() = default;
@@ -23,6 +23,13 @@ class Runnable {
   virtual int instance_count() const = 0;
   // Memory that one row's activations need, for the choice between the loop and the batcher. 0: unknown.
   virtual int64_t activation_bytes() const { return 0; }
+
+  // Makes first what a Run of these shapes by this instance would otherwise make: plan, memory. `inputs`: as for Run, without data.
+  virtual base::Status Prepare(int /*instance*/, int64_t /*rows*/, std::span<const wf_tensor> /*inputs*/) { return {}; }
+  // Gives back the memory of an instance that will not run again soon.
+  virtual void Release(int /*instance*/) {}
+  // Shapes that a Run had to make ready first.
+  virtual uint64_t shape_misses() const { return 0; }
 
   // Runs `rows` samples. inputs[i] holds them along the port's batch axis (model().batch_axis[i], in the file's shape); a port of axis -1
   // has the call's shape; all dense, 64-aligned, readable to the next multiple of 64 bytes. The model fills outputs[i] whole: data, dims,

@@ -1,9 +1,11 @@
 #include "runtime/batch/staging.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/batch/shape.h"
 
 namespace wf::batch {
 namespace {
@@ -35,14 +37,6 @@ void CopyStrided(const Strided& to, const Strided& from, const int64_t* dim, int
   }
 }
 
-void SetDense(wf_tensor& tensor) {
-  int64_t stride = 1;
-  for (int i = tensor.rank - 1; i >= 0; --i) {
-    tensor.stride[i] = stride;
-    stride *= tensor.dim[i];
-  }
-}
-
 bool IsDense(const wf_tensor& tensor) {
   int64_t stride = 1;
   for (int i = tensor.rank - 1; i >= 0; --i) {
@@ -50,18 +44,6 @@ bool IsDense(const wf_tensor& tensor) {
     stride *= tensor.dim[i];
   }
   return true;
-}
-
-// The tensor's shape with the batch axis put in. axis < 0: as it is.
-wf_tensor WithAxis(const wf_tensor& row, int axis, int64_t extent) {
-  wf_tensor whole = row;
-  if (axis >= 0) {
-    whole.rank = static_cast<uint8_t>(row.rank + 1);
-    for (int i = row.rank; i > axis; --i) whole.dim[i] = row.dim[i - 1];
-    whole.dim[axis] = extent;
-  }
-  SetDense(whole);
-  return whole;
 }
 
 // Row `index` of a tensor with a batch axis.
@@ -95,6 +77,10 @@ base::Status CheckShape(const wf_model& model, const wf_port& port, const wf_ten
   return base::Status(base::kInvalidArgument, PortText(model, port) + "a tensor of shape [" + dims + "] does not fit");
 }
 
+bool SameDims(const wf_tensor& a, const wf_tensor& b) { return a.rank == b.rank && std::equal(a.dim, a.dim + a.rank, b.dim); }
+
+bool IsPadded(const RowList& rows, const Padding& padding) { return padding.pads() && rows.first->kind < padding.kinds(); }
+
 }  // namespace
 
 Staging::Staging(Runnable& model)
@@ -104,38 +90,49 @@ Staging::~Staging() {
   for (const Block& block : blocks_) std::free(block.data);
 }
 
-base::Status Staging::GatherPort(const RowList& rows, int64_t size, uint32_t port) {
+base::Status Staging::Reserve(uint32_t port, uint64_t bytes) {
+  const wf_model& model = model_.model();
+  if (bytes == UINT64_MAX)
+    return base::Status(base::kResourceExhausted, PortText(model, model.in[port]) + "the batch is larger than memory");
+  Block& block = blocks_[port];
+  if (block.bytes >= bytes) return {};
+  std::free(block.data);
+  block.bytes = (bytes + 63) / 64 * 64;
+  block.data = std::aligned_alloc(64, block.bytes);
+  if (block.data != nullptr) return {};
+  block.bytes = 0;
+  return base::Status(base::kResourceExhausted, PortText(model, model.in[port]) + "no memory for the batch");
+}
+
+base::Status Staging::GatherPort(const RowList& rows, int64_t size, const Padding& padding, uint32_t port) {
   const wf_model& model = model_.model();
   const int axis = model.batch_axis[port];
   const wf_tensor& first = *rows.first->inputs[port];
   WF_RETURN_IF_ERROR(CheckShape(model, model.in[port], first));
-  wf_tensor& whole = inputs_[port] = WithAxis(first, axis, size);
-  if ((axis < 0 || size == 1) && IsDense(first)) return {};  // the row's own memory
+  wf_tensor filled_up = first;
+  if (IsPadded(rows, padding) && !padding.SetInput(port, padding.bucket(rows.first->kind), filled_up))
+    return base::Status(base::kInternal, PortText(model, model.in[port]) + "a bucket of `pad` gives it no extent");
+  bool pads = false;
+  for (const Row* row = rows.first; row != nullptr && !pads; row = row->next) pads = !SameDims(*row->inputs[port], filled_up);
+  wf_tensor& whole = inputs_[port] = WithAxis(filled_up, axis, size);
+  if (!pads && (axis < 0 || size == 1) && IsDense(first)) return {};  // the row's own memory
   const uint64_t bytes = abi::DenseBytes(whole.dtype, whole.rank, whole.dim);
-  if (bytes == UINT64_MAX)
-    return base::Status(base::kResourceExhausted, PortText(model, model.in[port]) + "the batch is larger than memory");
-  Block& block = blocks_[port];
-  if (block.bytes < bytes) {
-    std::free(block.data);
-    block.bytes = (bytes + 63) / 64 * 64;
-    block.data = std::aligned_alloc(64, block.bytes);
-    if (block.data == nullptr) block.bytes = 0;
-    if (block.data == nullptr) return base::Status(base::kResourceExhausted, PortText(model, model.in[port]) + "no memory for the batch");
-  }
-  whole.data = block.data;
-  const bool pads = axis >= 0 && rows.count < size;
-  const uint64_t filled = axis == 0 ? bytes / static_cast<uint64_t>(size) * static_cast<uint64_t>(rows.count) : 0;
-  if (pads) std::memset(static_cast<char*>(block.data) + filled, 0, bytes - filled);
+  WF_RETURN_IF_ERROR(Reserve(port, bytes));
+  whole.data = blocks_[port].data;
+  const bool short_of_rows = axis >= 0 && rows.count < size;
+  const uint64_t filled = axis == 0 && !pads ? bytes / static_cast<uint64_t>(size) * static_cast<uint64_t>(rows.count) : 0;
+  if (short_of_rows || pads) std::memset(static_cast<char*>(whole.data) + filled, 0, bytes - filled);
   int64_t index = 0;
   for (const Row* row = rows.first; row != nullptr; row = row->next, ++index) {
-    CopyStrided(RowOf(whole, axis, index), AsStrided(*row->inputs[port]), first.dim, first.rank, base::DTypeSize(whole.dtype));
+    const wf_tensor& own = *row->inputs[port];
+    CopyStrided(RowOf(whole, axis, index), AsStrided(own), own.dim, own.rank, base::DTypeSize(whole.dtype));
     if (axis < 0) break;  // one copy stands for all rows: their bytes are equal
   }
   return {};
 }
 
-base::Status Staging::Gather(const RowList& rows, int64_t size) {
-  for (uint32_t port = 0; port < inputs_.size(); ++port) WF_RETURN_IF_ERROR(GatherPort(rows, size, port));
+base::Status Staging::Gather(const RowList& rows, int64_t size, const Padding& padding) {
+  for (uint32_t port = 0; port < inputs_.size(); ++port) WF_RETURN_IF_ERROR(GatherPort(rows, size, padding, port));
   return {};
 }
 
@@ -144,29 +141,40 @@ base::Status Staging::Run(int instance, int64_t size) {
   return model_.Run(instance, size, inputs_, outputs_);
 }
 
-base::Status Staging::Scatter(const RowList& rows, int64_t size) {
+base::Status Staging::ScatterPort(const RowList& rows, int64_t size, const Padding& padding, uint32_t port) {
   const wf_model& model = model_.model();
-  for (uint32_t port = 0; port < outputs_.size(); ++port) {
-    const wf_tensor& whole = outputs_[port];
-    const int axis = model.batch_axis[model.n_in + port];
-    if (axis >= 0 && (axis >= whole.rank || whole.dim[axis] != size))
-      return base::Status(base::kInternal, PortText(model, model.out[port]) + "the output does not hold one sample per row");
-    wf_tensor shape = whole;
-    if (axis >= 0) {
-      for (int i = axis; i + 1 < whole.rank; ++i) shape.dim[i] = whole.dim[i + 1];
-      --shape.rank;
-    }
-    SetDense(shape);
-    const uint64_t bytes = abi::DenseBytes(shape.dtype, shape.rank, shape.dim);
-    if (bytes == UINT64_MAX) return base::Status(base::kInternal, PortText(model, model.out[port]) + "the output has no size");
-    int64_t index = 0;
-    for (Row* row = rows.first; row != nullptr; row = row->next, ++index) {
-      wf_tensor& out = *row->outputs[port];
-      out = shape;
-      out.data = row->Allocate(bytes == 0 ? 64 : bytes);  // a row without memory has recorded its failure
-      if (out.data != nullptr) CopyStrided(AsStrided(out), RowOf(whole, axis, index), shape.dim, shape.rank, base::DTypeSize(shape.dtype));
-    }
+  const wf_tensor& whole = outputs_[port];
+  const int axis = model.batch_axis[model.n_in + port];
+  const auto fail = [&](const char* text) { return base::Status(base::kInternal, PortText(model, model.out[port]) + text); };
+  if (axis >= 0 && (axis >= whole.rank || whole.dim[axis] != size)) return fail("the output does not hold one sample per row");
+  wf_tensor filled_up = whole;
+  if (axis >= 0) {
+    for (int i = axis; i + 1 < whole.rank; ++i) filled_up.dim[i] = whole.dim[i + 1];
+    --filled_up.rank;
   }
+  const bool padded = IsPadded(rows, padding);
+  if (padded) {
+    wf_tensor expected = filled_up;
+    if (filled_up.rank != model.out[port].rank || !padding.SetOutput(port, padding.bucket(rows.first->kind), expected) ||
+        !SameDims(expected, filled_up))
+      return fail("its extent is not the function of the padded dimension that the signature states");
+  }
+  int64_t index = 0;
+  for (Row* row = rows.first; row != nullptr; row = row->next, ++index) {
+    wf_tensor& out = *row->outputs[port];
+    out = filled_up;
+    if (padded && !padding.SetOutput(port, *padding.SymbolOf(row->inputs), out)) return fail("the row is too short for its extent");
+    SetDense(out);
+    const uint64_t bytes = abi::DenseBytes(out.dtype, out.rank, out.dim);
+    if (bytes == UINT64_MAX) return fail("the output has no size");
+    out.data = row->Allocate(bytes == 0 ? 64 : bytes);  // a row without memory has recorded its failure
+    if (out.data != nullptr) CopyStrided(AsStrided(out), RowOf(whole, axis, index), out.dim, out.rank, base::DTypeSize(out.dtype));
+  }
+  return {};
+}
+
+base::Status Staging::Scatter(const RowList& rows, int64_t size, const Padding& padding) {
+  for (uint32_t port = 0; port < outputs_.size(); ++port) WF_RETURN_IF_ERROR(ScatterPort(rows, size, padding, port));
   return {};
 }
 

@@ -9,9 +9,9 @@
 
 namespace wf::batch {
 
-// Blocks in which the rows of one run lie side by side. One row needs no copy: the model then reads the row's own memory.
-// Thread: one thread at a time, that of the run.   Owns: input blocks, which grow to the largest run.   Borrows: model.
-// Errors: Gather and Scatter fail when memory is refused or a row's shape is not the model's.
+// Blocks in which the rows of one run lie side by side, each filled up to its bucket. One row that needs no filling needs no copy: the
+// model then reads the row's own memory. Thread: one thread at a time, that of the run.   Owns: input blocks, which grow to the largest
+// run.   Borrows: model. Errors: Gather and Scatter fail when memory is refused or a row's shape is not the model's.
 class Staging {
  public:
   explicit Staging(Runnable& model);
@@ -19,18 +19,21 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // Lays out `size` rows, the last size - rows.count of them zero. REQUIRES: rows of one group.
-  base::Status Gather(const RowList& rows, int64_t size);
+  // Lays out `size` rows, the last size - rows.count of them zero, and zero behind each row that is shorter than its bucket. REQUIRES: rows
+  // of one group, with their kind.
+  base::Status Gather(const RowList& rows, int64_t size, const Padding& padding = {});
   base::Status Run(int instance, int64_t size);
-  // Copies row by row into memory of the rows; a row without memory fails alone.
-  base::Status Scatter(const RowList& rows, int64_t size);
+  // Copies row by row into memory of the rows, cut to what belongs to the row; a row without memory fails alone. REQUIRES: as at Gather.
+  base::Status Scatter(const RowList& rows, int64_t size, const Padding& padding = {});
 
  private:
   struct Block {
     void* data = nullptr;
     uint64_t bytes = 0;
   };
-  base::Status GatherPort(const RowList& rows, int64_t size, uint32_t port);
+  base::Status GatherPort(const RowList& rows, int64_t size, const Padding& padding, uint32_t port);
+  base::Status ScatterPort(const RowList& rows, int64_t size, const Padding& padding, uint32_t port);
+  base::Status Reserve(uint32_t port, uint64_t bytes);
 
   Runnable& model_;
   std::vector<Block> blocks_;  // by input port

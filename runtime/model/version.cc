@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <utility>
 
-#include "runtime/base/clock.h"
 #include "runtime/model/memory.h"
 
 namespace wf::model {
@@ -66,11 +66,13 @@ struct Version::Bound {
   std::vector<std::vector<Use>> uses;  // per input of the model
   std::vector<const void*> data;       // per input: what the calls are bound to
   std::vector<wf_tensor> outputs;
-  std::shared_ptr<uint8_t> own_arena;  // when the instance's is too small
+  std::shared_ptr<uint8_t> arena;  // shared with the other plans of the instance that were made when it was large enough
   uint64_t last_used = 0;
+  bool ahead = false;  // made by Prepare: kept
 
-  Status Bind(std::shared_ptr<const Plan> made, size_t inputs, uint8_t* arena) {
+  Status Bind(std::shared_ptr<const Plan> made, size_t inputs, std::shared_ptr<uint8_t> memory) {
     plan = std::move(made);
+    arena = std::move(memory);
     uses.resize(inputs);
     data.assign(inputs, nullptr);
     for (const Plan::Step& step : plan->steps()) {
@@ -81,19 +83,19 @@ struct Version::Bound {
         if (in >= 0) {
           const Plan::Buffer& buffer = plan->buffers()[static_cast<size_t>(in)];
           if (buffer.input >= 0) uses[static_cast<size_t>(buffer.input)].push_back({calls.size(), i});
-          address = buffer.constant != nullptr ? buffer.constant.get() : buffer.offset >= 0 ? arena + buffer.offset : nullptr;
+          address = buffer.constant != nullptr ? buffer.constant.get() : buffer.offset >= 0 ? arena.get() + buffer.offset : nullptr;
         }
         buffers.in.push_back(address);
       }
-      buffers.out = arena + plan->buffers()[static_cast<size_t>(step.out)].offset;
-      buffers.scratch = arena + plan->scratch_offset();
+      buffers.out = arena.get() + plan->buffers()[static_cast<size_t>(step.out)].offset;
+      buffers.scratch = arena.get() + plan->scratch_offset();
       auto call = step.kernel->Bind(buffers);
       if (!call.ok()) return call.status();
       calls.push_back(*std::move(call));
     }
     for (const Plan::Output& output : plan->outputs()) {
       outputs.emplace_back();
-      Describe(output.info, arena + plan->buffers()[static_cast<size_t>(output.buffer)].offset, outputs.back());
+      Describe(output.info, arena.get() + plan->buffers()[static_cast<size_t>(output.buffer)].offset, outputs.back());
     }
     return Status::Ok();
   }
@@ -120,9 +122,9 @@ struct Version::Bound {
 };
 
 struct Version::Instance {
-  std::vector<std::unique_ptr<Bound>> bound;  // at most kMaxPlans
+  std::vector<std::unique_ptr<Bound>> bound;  // at most kMaxPlans that Prepare did not make
   Bound* latest = nullptr;
-  std::shared_ptr<uint8_t> arena;
+  std::shared_ptr<uint8_t> arena;  // the largest so far
   int64_t arena_bytes = 0;
   uint64_t runs = 0;
 };
@@ -154,14 +156,8 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (!program.ok()) return program.status();
   version->program_ = *std::move(program);
   if (options.warm_up) WF_RETURN_IF_ERROR(version->WarmUp());
+  version->misses_ = 0;  // no request waited
   return version;
-}
-
-std::vector<int64_t> Version::Sizes() const {
-  std::vector<int64_t> sizes;
-  for (int64_t rows = 1; rows < max_rows(); rows *= 2) sizes.push_back(rows);
-  sizes.push_back(max_rows());
-  return sizes;
 }
 
 // Inputs that every model can take: one half, index 0, true. Axes that neither the file nor the batch fixes get a usual extent.
@@ -214,34 +210,15 @@ Status Version::WarmUp() {
   return Status::Ok();
 }
 
-Status Version::Prepare() {
-  const base::SystemClock clock;
-  std::vector<Size> measured;
-  for (const int64_t rows : Sizes()) {
-    std::vector<wf_tensor> inputs, outputs(file_->signature.outputs.size());
-    std::vector<std::shared_ptr<uint8_t>> memory;
-    const auto sampled = SampleInputs(rows, inputs, memory);
-    if (!sampled.ok()) return sampled.status();
-    if (!*sampled) return Status::Ok();
-    for (int i = 0; i < options_.instances; ++i) WF_RETURN_IF_ERROR(Run(i, rows, inputs, outputs));
-    int64_t best = INT64_MAX;
-    const base::TimePoint begin = clock.Now();
-    for (int i = 0; i < 20 && (i < 3 || clock.Now() - begin < 20'000'000); ++i) {
-      const base::TimePoint start = clock.Now();
-      WF_RETURN_IF_ERROR(Run(0, rows, inputs, outputs));
-      best = std::min(best, clock.Now() - start);
-    }
-    measured.push_back({rows, best});
-  }
-  measured_ = std::move(measured);
-  return Status::Ok();
+Status Version::Prepare(int instance_index, int64_t rows, std::span<const wf_tensor> inputs) {
+  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
+  kernels::UseOneThread();
+  return BoundFor(*instances_[static_cast<size_t>(instance_index)], rows, inputs, /*ahead=*/true).status();
 }
 
-int64_t Version::run_ns(int64_t rows) const {
-  for (const Size& size : measured_) {
-    if (size.rows >= rows) return size.ns;
-  }
-  return 0;
+void Version::Release(int instance_index) {
+  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
+  instances_[static_cast<size_t>(instance_index)] = std::make_unique<Instance>();
 }
 
 Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const {
@@ -274,29 +251,35 @@ Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std
   return Status::Ok();
 }
 
-Result<std::shared_ptr<const Plan>> Version::PlanFor(const std::vector<onnx::Port>& shapes) {
+Result<std::shared_ptr<const Plan>> Version::PlanFor(const std::vector<onnx::Port>& shapes, bool ahead) {
   const base::MutexLock lock(planning_);
   for (auto each = plans_.begin(); each != plans_.end(); ++each) {
-    if (!SameShapes(each->first, shapes)) continue;
+    if (!SameShapes(each->shapes, shapes)) continue;
+    each->ahead = each->ahead || ahead;
     plans_.splice(plans_.begin(), plans_, each);
-    return each->second;
+    return each->plan;
   }
+  if (!ahead) misses_.fetch_add(1, std::memory_order_relaxed);
   auto made = Plan::Make(program_, shapes, options_.max_bytes);
   if (!made.ok()) return made.status();
-  plans_.emplace_front(shapes, std::shared_ptr<const Plan>(*std::move(made)));
-  if (plans_.size() > kMaxPlans) plans_.pop_back();
-  return plans_.front().second;
+  plans_.push_front({shapes, std::shared_ptr<const Plan>(*std::move(made)), ahead});
+  const auto goes = [](const Made& each) { return !each.ahead; };
+  if (std::count_if(plans_.begin(), plans_.end(), goes) > static_cast<ptrdiff_t>(kMaxPlans))
+    plans_.erase(std::prev(std::find_if(plans_.rbegin(), plans_.rend(), goes).base()));
+  return plans_.front().plan;
 }
 
-Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs) {
-  if (instance.latest != nullptr && inputs.size() == instance.latest->shapes.size() && instance.latest->Fits(inputs))
+Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) {
+  if (!ahead && instance.latest != nullptr && inputs.size() == instance.latest->shapes.size() && instance.latest->Fits(inputs))
     return instance.latest;
   std::vector<onnx::Port> shapes;
   WF_RETURN_IF_ERROR(CheckInputs(rows, inputs, shapes));
   for (const auto& bound : instance.bound) {
-    if (bound->Fits(inputs)) return bound.get();
+    if (!bound->Fits(inputs)) continue;
+    bound->ahead = bound->ahead || ahead;
+    return bound.get();
   }
-  auto plan = PlanFor(shapes);
+  auto plan = PlanFor(shapes, ahead);
   if (!plan.ok()) return plan.status();
   for (size_t i = 0; axes_.batched && i < (*plan)->outputs().size(); ++i) {
     const int64_t given = (*plan)->outputs()[i].info.dim[static_cast<size_t>(axes_.axis[inputs.size() + i])];
@@ -307,19 +290,21 @@ Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std:
   }
   auto bound = std::make_unique<Bound>();
   bound->shapes = std::move(shapes);
+  bound->ahead = ahead;
   const int64_t bytes = (*plan)->arena_bytes();
-  if (instance.arena == nullptr) {  // grown below for larger sizes by memory of their own
+  if (instance.arena == nullptr || bytes > instance.arena_bytes) {
     instance.arena = Allocate(bytes);
     instance.arena_bytes = instance.arena == nullptr ? 0 : bytes;
   }
-  if (bytes > instance.arena_bytes) bound->own_arena = Allocate(bytes);
-  uint8_t* arena = bytes > instance.arena_bytes ? bound->own_arena.get() : instance.arena.get();
-  if (arena == nullptr)
+  if (instance.arena == nullptr)
     return Status(base::kResourceExhausted, fmt::format("model `{}`: no memory for {} bytes of activations", options_.name, bytes));
-  WF_RETURN_IF_ERROR(bound->Bind(*std::move(plan), inputs.size(), arena));
-  if (instance.bound.size() >= kMaxPlans) {
-    const auto oldest = std::min_element(instance.bound.begin(), instance.bound.end(),
-                                         [](const auto& a, const auto& b) { return a->last_used < b->last_used; });
+  WF_RETURN_IF_ERROR(bound->Bind(*std::move(plan), inputs.size(), instance.arena));
+  const auto keeps = [](const auto& each) { return each->ahead; };
+  if (std::count_if(instance.bound.begin(), instance.bound.end(), std::not_fn(keeps)) >= static_cast<ptrdiff_t>(kMaxPlans)) {
+    const auto oldest = std::min_element(instance.bound.begin(), instance.bound.end(), [](const auto& a, const auto& b) {
+      return std::pair(a->ahead, a->last_used) < std::pair(b->ahead, b->last_used);
+    });
+    if (instance.latest == oldest->get()) instance.latest = nullptr;
     instance.bound.erase(oldest);
   }
   instance.bound.push_back(std::move(bound));
@@ -330,7 +315,7 @@ Status Version::Run(int instance_index, int64_t rows, std::span<const wf_tensor>
   WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
   kernels::UseOneThread();
   Instance& instance = *instances_[static_cast<size_t>(instance_index)];
-  const auto found = BoundFor(instance, rows, inputs);
+  const auto found = BoundFor(instance, rows, inputs, /*ahead=*/false);
   if (!found.ok()) return found.status();
   Bound& bound = **found;
   instance.latest = &bound;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -26,10 +27,9 @@ struct LoadOptions {
 };
 
 // One version of a model, ready to run: weights packed, plans for the batch sizes, memory of each instance.
-// Thread: Run by one thread at a time for each instance, of different instances side by side; everything else is immutable after Load.
-// Errors: Load and Run name the file, and the node where there is one.
-// Bounds: at most kMaxPlans shapes are kept ready; one more drops the one unused longest.   Cost: Run of a known shape allocates nothing
-// and takes no lock.
+// Thread: Run, Prepare and Release by one thread at a time for each instance, of different instances side by side; everything else is
+// immutable after Load. Errors: Load and Run name the file, and the node where there is one. Bounds: besides those of Prepare at most
+// kMaxPlans shapes are kept ready; one more drops the one unused longest.   Cost: Run of a known shape allocates nothing and takes no lock.
 class Version {
  public:
   static constexpr size_t kMaxPlans = 64;
@@ -39,9 +39,10 @@ class Version {
   static base::Result<std::unique_ptr<Version>> Load(const std::string& path, const LoadOptions& options);
   ~Version();
 
-  // Makes the plans of the other batch sizes in every instance and measures each size. Until then, and for other shapes, Run makes what it
-  // needs.
-  base::Status Prepare();
+  // Makes what a Run of these shapes by this instance would make first, and keeps it. `inputs`: as for Run, without data.
+  base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs);
+  // Drops memory and plans of an instance. Its outputs are gone.
+  void Release(int instance);
 
   // Runs `rows` samples. inputs[i] has the shape of the file, `rows` along the batch axis; dense, 64-aligned, readable to the next multiple
   // of 64 bytes. Fills outputs[i]: data, dtype, dims, strides; they stay valid until the next Run of this instance. Errors:
@@ -55,34 +56,34 @@ class Version {
   const onnx::BatchAxes& axes() const { return axes_; }
   int64_t max_rows() const { return axes_.batched ? options_.max_rows : 1; }
   int instance_count() const { return options_.instances; }
-  int64_t activation_bytes() const { return activation_bytes_; }  // of one sample; 0 when its shape is not known
-  // Time of one run, from Prepare; 0: not measured.
-  int64_t run_ns(int64_t rows) const;
+  int64_t activation_bytes() const { return activation_bytes_; }                     // of one sample; 0 when its shape is not known
+  uint64_t shape_misses() const { return misses_.load(std::memory_order_relaxed); }  // plans that a Run had to make first
 
  private:
   struct Bound;
   struct Instance;
-  struct Size {
-    int64_t rows, ns;
+  struct Made {
+    std::vector<onnx::Port> shapes;
+    std::shared_ptr<const Plan> plan;
+    bool ahead;  // by Prepare: kept
   };
 
   Version(LoadOptions options, std::shared_ptr<const onnx::Model> file);
   base::Status CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const;
-  base::Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes);
-  base::Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs);
+  base::Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes, bool ahead);
+  base::Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
   base::Result<bool> SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors, std::vector<std::shared_ptr<uint8_t>>& memory) const;
   base::Status WarmUp();
-  std::vector<int64_t> Sizes() const;
 
   const LoadOptions options_;
   const std::shared_ptr<const onnx::Model> file_;
   onnx::BatchAxes axes_;
   Program program_;
   int64_t activation_bytes_ = 0;
-  base::Mutex planning_;  // plans are made by one thread at a time: they share the constants
-  std::list<std::pair<std::vector<onnx::Port>, std::shared_ptr<const Plan>>> plans_ WF_GUARDED_BY(planning_);  // newest first
+  base::Mutex planning_;                            // plans are made by one thread at a time: they share the constants
+  std::list<Made> plans_ WF_GUARDED_BY(planning_);  // newest first
+  std::atomic<uint64_t> misses_{0};
   std::vector<std::unique_ptr<Instance>> instances_;
-  std::vector<Size> measured_;
 };
 
 }  // namespace wf::model

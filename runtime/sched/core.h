@@ -182,7 +182,7 @@ class EngineCore {
   std::vector<size_t> learned_bytes_;  // by region: arena of recent requests
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;
   int64_t inline_spent_ns_ = 0;
-  base::TimePoint last_lift_ = 0;
+  base::TimePoint last_lift_ = 0, last_merge_ = 0;
   uint64_t created_ = 0, own_data_ids_ = 0;
   uint64_t data_id_ = 0, data_id_end_ = 0;
   uint64_t jitter_;

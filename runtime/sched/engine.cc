@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kDataIdBlock = 65536;
 constexpr size_t kMostFirstChunk = size_t{64} << 10;
-constexpr int64_t kLiftEveryNs = 100'000'000;
+constexpr int64_t kLiftEveryNs = 100'000'000, kMergeEveryNs = 1'000'000'000;
 
 void OnDeadline(base::TimerNode& node) noexcept;
 
@@ -281,6 +281,9 @@ void EngineCore::OnPoll() {
   if (now - last_lift_ < kLiftEveryNs) return;
   last_lift_ = now;
   estimates_.LiftBars(now);
+  if (options_.factors == nullptr || now - last_merge_ < kMergeEveryNs) return;
+  last_merge_ = now;
+  estimates_.Merge(*options_.factors);
 }
 
 Engine::Engine(const wf_plan& plan, const bus::PlanIndex& index, const EngineParts& parts, const EngineOptions& options)

@@ -23,6 +23,7 @@ class Catalogue;
 struct ModelVersion;
 class Observer;
 class EngineCore;
+class SharedFactors;
 
 enum class Schedule : uint8_t { kAuto, kInline, kPool };
 
@@ -34,6 +35,7 @@ struct EngineOptions {
   uint32_t time_every = 8;                    // one request in this many is timed task by task
   uint32_t kept_buses = 256;                  // idle buses kept for reuse, with their first chunk
   std::atomic<uint64_t>* data_ids = nullptr;  // shared by the loops; null: own count
+  SharedFactors* factors = nullptr;           // the same; null: the loop keeps to what it has seen itself
 };
 
 // What the engine stands on: production and simulation differ only here.

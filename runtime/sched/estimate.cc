@@ -25,6 +25,7 @@ void Estimates::Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool
   const float sample = std::clamp(static_cast<float>(measured_ns) / static_cast<float>(std::max<int64_t>(1, prior_ns)), 0.125F, 8.0F);
   const int64_t expected_ns = Of(task, prior_ns);
   entry.factor += (sample - entry.factor) / 16;
+  entry.has_news = true;
   if (!on_loop) return;
   if (++entry.runs % 16 == 0 && entry.strikes > 0) --entry.strikes;
   if (measured_ns <= kBarNs) return;
@@ -34,6 +35,20 @@ void Estimates::Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool
   if (entry.barred_until == 0) ++barred_;
   entry.barred_until = now + kBarredForNs;
   entry.on_loop = false;
+}
+
+void Estimates::Merge(SharedFactors& shared) {
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    Task& entry = tasks_[i];
+    const float known = shared.by_task_[i].load(std::memory_order_relaxed);
+    if (entry.has_news) {
+      if (known != 0) entry.factor = (entry.factor + known) / 2;
+      shared.by_task_[i].store(entry.factor, std::memory_order_relaxed);
+    } else if (known != 0) {
+      entry.factor = known;
+    }
+    entry.has_news = false;
+  }
 }
 
 void Estimates::LiftBars(base::TimePoint now) {

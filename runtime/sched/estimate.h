@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -7,6 +8,17 @@
 #include "runtime/base/clock.h"
 
 namespace wf::sched {
+
+// What the loops of a process have learned of each task, for each other.
+// Thread: thread-safe; relaxed: of two loops that write at once one has its say a second later.
+class SharedFactors {
+ public:
+  explicit SharedFactors(const wf_plan& plan) : by_task_(plan.n_tasks) {}
+
+ private:
+  friend class Estimates;
+  std::vector<std::atomic<float>> by_task_;  // 0: nobody has timed it
+};
 
 // What a task will take on this loop's machine: the plan's prior times a factor learned from its runs.
 // Thread: loop-confined; runs on the pool are reported when they come home.   Cost: O(1), no allocation after construction.
@@ -28,14 +40,17 @@ class Estimates {
     entry.on_loop = estimate_ns <= limit;
     return entry.on_loop;
   }
+  // Gives the others a half say of what was learned here since the last time, and takes over what all have learned. Once a second.
+  void Merge(SharedFactors& shared);
   void LiftBars(base::TimePoint now);  // those whose 10 s are over; called once in a while
 
  private:
   struct Task {
     float factor = 1;
     bool on_loop = true;
-    uint8_t strikes = 0;  // long runs; two bar the task
-    uint8_t runs = 0;     // timed ones; every 16th forgives a strike
+    bool has_news = false;  // timed since the last merge
+    uint8_t strikes = 0;    // long runs; two bar the task
+    uint8_t runs = 0;       // timed ones; every 16th forgives a strike
     base::TimePoint barred_until = 0;
   };
   std::vector<Task> tasks_;

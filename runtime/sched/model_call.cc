@@ -97,10 +97,12 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path,
                             &binding.model->model().name);
   const base::TimePoint started = parts_.clock.Now();
-  base::Status status = staging->Gather(alone, 1);
+  const batch::Padding padding = binding.batcher == nullptr ? batch::Padding() : binding.batcher->padding();
+  job->kind = static_cast<uint16_t>(padding.KindOf(job->inputs));
+  base::Status status = staging->Gather(alone, 1, padding);
   if (status.ok()) status = staging->Run(binding.first_loop_instance + options_.loop, 1);
   const int64_t spent = parts_.clock.Now() - started;
-  if (status.ok()) status = staging->Scatter(alone, 1);
+  if (status.ok()) status = staging->Scatter(alone, 1, padding);
   if (!status.ok()) job->Fail(bus::kInference, status.message());
   inline_spent_ns_ += spent;
   if (task.node != WF_NONE) stats.node_compute[task.node].Add(spent);

@@ -106,10 +106,23 @@ void AddEngines(const wf_plan& plan, std::span<const sched::EngineStats* const> 
 struct VersionTotals {
   std::string_view model;
   std::string version;
-  double queued = 0, rows = 0;
+  double queued = 0, rows = 0, shape_misses = 0;
+  std::map<std::pair<int64_t, int64_t>, double> run_seconds;  // by rows and bucket
   std::array<uint64_t, batch::BatchStats::kSizeBuckets> sizes{};
   std::array<uint64_t, batch::kCloseReasons> closed{};
 };
+
+void TakeRunTimes(const batch::Batcher& batcher, VersionTotals* total) {
+  const batch::Padding& padding = batcher.padding();
+  for (size_t kind = 0; kind < padding.kinds(); ++kind) {
+    const batch::CostCurve& cost = batcher.cost(kind);
+    const int64_t bucket = padding.pads() ? padding.bucket(kind) : 0;
+    for (int64_t size = 1; size <= cost.max_rows(); ++size) {
+      size = cost.SizeFor(size);
+      if (cost.known(size)) total->run_seconds.emplace(std::pair(size, bucket), static_cast<double>(cost.RunNs(size)) / 1e9);
+    }
+  }
+}
 
 std::vector<VersionTotals> AddUp(std::span<const NamedBatcher> batchers) {
   std::map<std::pair<std::string_view, int64_t>, VersionTotals> by_version;
@@ -117,6 +130,8 @@ std::vector<VersionTotals> AddUp(std::span<const NamedBatcher> batchers) {
     VersionTotals& total = by_version[{at.model, at.version}];
     total.model = at.model;
     total.version = std::to_string(at.version);
+    total.shape_misses = static_cast<double>(at.batcher->model().shape_misses());
+    TakeRunTimes(*at.batcher, &total);
     const batch::BatchStats& stats = at.batcher->stats();
     total.queued += at.batcher->queued_rows();
     total.rows += static_cast<double>(stats.rows.load(std::memory_order_relaxed));
@@ -143,6 +158,16 @@ void AddBatchers(std::span<const NamedBatcher> batchers, MetricsText* out) {
                   static_cast<double>(at.closed[r]));
     }
   }
+  out->Family("wf_batch_run_seconds", "gauge", "What a run of so many rows takes, as measured so far; bucket: of `pad`, 0 without.");
+  for (const VersionTotals& at : totals) {
+    for (const auto& [size, seconds] : at.run_seconds) {
+      const auto& [rows, bucket] = size;
+      out->Sample({{"model", at.model}, {"version", at.version}, {"rows", std::to_string(rows)}, {"bucket", std::to_string(bucket)}},
+                  seconds);
+    }
+  }
+  out->Family("wf_model_shape_misses_total", "counter", "Runs that waited until their shape was made ready.");
+  for (const VersionTotals& at : totals) out->Sample({{"model", at.model}, {"version", at.version}}, at.shape_misses);
 }
 
 void AddServer(const MetricsSources& sources, MetricsText* out) {

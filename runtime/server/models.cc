@@ -27,6 +27,11 @@ class LoadedModel final : public batch::Runnable {
   int64_t max_rows() const override { return version_->max_rows(); }
   int instance_count() const override { return version_->instance_count(); }
   int64_t activation_bytes() const override { return version_->activation_bytes(); }
+  uint64_t shape_misses() const override { return version_->shape_misses(); }
+  base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
+    return version_->Prepare(instance, rows, inputs);
+  }
+  void Release(int instance) override { version_->Release(instance); }
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
     return version_->Run(instance, rows, inputs, outputs);
   }
@@ -61,14 +66,15 @@ struct BatcherKey {
   int64_t batch, queue;
   int instances;
   uint8_t precision;
+  batch::Padding padding;
   friend auto operator<=>(const BatcherKey&, const BatcherKey&) = default;
 };
 
 BatcherKey KeyOf(const wf_plan& plan, const wf_task& task) {
   const wf_policy policy = task.policy == WF_NONE ? wf_policy{} : plan.policies[task.policy];
   const uint32_t rows = abi::BatchRows(policy.batch_max, plan.models[task.target].batched != 0);
-  return {task.target, rows, policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows), std::clamp<int>(policy.instances, 1, 64),
-          policy.precision};
+  const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows);
+  return {task.target, rows, queue, std::clamp<int>(policy.instances, 1, 64), policy.precision, batch::Padding(policy)};
 }
 
 // The files that the program asks for, newest first. Of `latest N` all of them, so that an older one may stand in for one that is refused.
@@ -166,8 +172,8 @@ base::Status Models::LoadVersions(int loops) {
     max_rows[key.model] = std::max(max_rows[key.model], key.batch);
     if (keys.insert(key).second) loop_instance_[key.model] += key.instances;
   }
-  // Instances of the batchers first, then one for each loop that may run the model itself.
-  for (uint32_t m = 0; m < plan_.n_models; ++m) WF_RETURN_IF_ERROR(LoadModel(m, max_rows[m], loop_instance_[m] + loops));
+  // Instances of the batchers first, then one for each loop that may run the model itself, then one for measurements.
+  for (uint32_t m = 0; m < plan_.n_models; ++m) WF_RETURN_IF_ERROR(LoadModel(m, max_rows[m], loop_instance_[m] + loops + 1));
   return {};
 }
 
@@ -176,21 +182,22 @@ base::Status Models::Load(int loops, int threads) {
   size_t most = 0;
   for (const auto& versions : loaded_) most = std::max(most, versions.size());
   if (most > 0) executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{threads}, clock_);
-  newest_ = Bind(0);
+  newest_ = Bind(0, loops);
   for (size_t rank = 0; rank < most; ++rank) {
-    const std::vector<sched::ModelBinding> bindings = rank == 0 ? newest_ : Bind(rank);
+    const std::vector<sched::ModelBinding> bindings = rank == 0 ? newest_ : Bind(rank, loops);
     for (uint16_t m = 0; m < plan_.n_models; ++m) {
       if (rank >= loaded_[m].size()) continue;
       served_.push_back({View(plan_.models[m].name), loaded_[m][rank]->version()});
       if (plan_.models[m].published != 0) versions_.push_back({m, served_.back().version, bindings});
     }
   }
+  if (executor_ != nullptr) executor_->StartPreparing();
   return {};
 }
 
 // What every MODEL task calls when requests take the version of this rank, 0 being the newest, of each model. An older one has batchers
 // only when it may be asked for.
-std::vector<sched::ModelBinding> Models::Bind(size_t rank) {
+std::vector<sched::ModelBinding> Models::Bind(size_t rank, int loops) {
   std::vector<sched::ModelBinding> bindings(plan_.n_tasks);
   std::map<BatcherKey, batch::Batcher*> batchers;
   std::vector<int> next(plan_.n_models, 0);
@@ -203,9 +210,10 @@ std::vector<sched::ModelBinding> Models::Bind(size_t rank) {
     if (batcher == nullptr) {
       batch::BatcherOptions options;
       options.model = &model;
-      options.policy = {key.batch, static_cast<int>(key.queue)};
+      options.policy = {key.batch, static_cast<int>(key.queue), key.padding};
       options.first_instance = next[key.model];
       options.instances = key.instances;
+      options.measuring_instance = loop_instance_[key.model] + loops;
       next[key.model] += key.instances;
       batcher = &executor_->AddBatcher(options);
       batchers_.push_back({View(plan_.models[key.model].name), model.version(), batcher});

@@ -67,6 +67,7 @@ Server::Server(const wf_plan& plan, const Settings& settings)
       model_names_(plan),
       shared_{plan, router_, model_names_, clock_},
       index_(plan),
+      factors_(plan),
       admin_loop_(clock_),
       admin_site_(
           shared_, [this] { return Metrics(); }, [this] { return AllTurn(); }),
@@ -114,6 +115,7 @@ base::Status Server::MakeWorkers() {
   sched::EngineOptions engine;
   engine.schedule = static_cast<sched::Schedule>(settings_.schedule);
   engine.data_ids = &data_ids_;
+  engine.factors = &factors_;
   for (int i = 0; i < loops; ++i) {
     engine.loop = i;
     Worker& worker = *workers_[static_cast<size_t>(i)];

@@ -11,6 +11,7 @@
 #include "runtime/bus/plan_index.h"
 #include "runtime/loop/signals.h"
 #include "runtime/net/listener.h"
+#include "runtime/sched/estimate.h"
 #include "runtime/sched/worker_pool.h"
 #include "runtime/server/admin_site.h"
 #include "runtime/server/metrics_page.h"
@@ -77,6 +78,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   std::unique_ptr<sched::WorkerPool> pool_;
   std::unique_ptr<Decoders> decoders_;
   std::atomic<uint64_t> data_ids_{1};
+  sched::SharedFactors factors_;
   loop::Loop admin_loop_;
   AdminSite admin_site_;
   HttpSessions admin_sessions_;

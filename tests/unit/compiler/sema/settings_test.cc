@@ -90,5 +90,36 @@ TEST(Settings, StagesGiveDefaultsThatNodesOverride) {
   EXPECT_TRUE(body[0].has_policy);
 }
 
+// The crop of a model's only output, as "mul/div+add", or the codes.
+std::string CropOf(const std::string& extent) {
+  const test::Checked checked("model M(x: f32[batch, w, h]) -> f32[batch, " + extent +
+                              "] = onnx(\"none.onnx\") { pad w to [16, 32]; }\nservice S { model M; }");
+  const std::string codes = checked.Codes();
+  if (codes.find("5020") != std::string::npos) return "5020";
+  const ir::Policy& policy = checked.program->models.at(0).defaults;
+  if (policy.crops.empty()) return "none";
+  const ir::Policy::Pad& crop = policy.crops[0];
+  return std::to_string(crop.mul) + "/" + std::to_string(crop.div) + "+" + std::to_string(crop.add);
+}
+
+TEST(Settings, AnOutputIsCroppedByWhatItsExtentIsOfTheSymbol) {
+  const std::pair<const char*, const char*> kCases[] = {{"w", "1/1+0"},
+                                                        {"2 * w + 3", "2/1+3"},
+                                                        {"w/4", "1/4+0"},
+                                                        {"w/2 + 1", "1/2+2"},
+                                                        {"(w - 1)/2 + 1", "1/2+1"},
+                                                        {"(3 * w + 1)/2", "3/2+1"},
+                                                        {"((w + 1)/2 + 1)/2", "1/4+3"},
+                                                        {"h", "none"},
+                                                        {"16 - w", "5020"},
+                                                        {"w * h", "5020"},
+                                                        {"w * w", "5020"},
+                                                        {"w/h", "5020"},
+                                                        {"2 * (w/3)", "5020"},
+                                                        {"w/3 + w", "5020"},
+                                                        {"_", "5020"}};
+  for (const auto& [extent, crop] : kCases) EXPECT_EQ(CropOf(extent), crop) << extent;
+}
+
 }  // namespace
 }  // namespace wf::sema

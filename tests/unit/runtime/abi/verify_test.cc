@@ -63,6 +63,16 @@ const uint16_t kTask0[] = {0}, kTask9[] = {9}, kSlot9[] = {9};
 const uint16_t kWaits[] = {0, 0, 1, 1};
 const uint16_t kRing[] = {1, 2};
 
+// Every model call pads by one row.
+void PadAll(Copy& copy, const wf_pad* pads) {
+  static const int64_t bucket[] = {16};
+  copy.policies[0].bucket = bucket;
+  copy.policies[0].pad = pads;
+  copy.policies[0].n_buckets = copy.policies[0].n_pads = 1;
+  for (wf_task& task : copy.tasks)
+    if (task.kind == WF_MODEL) task.policy = 0;
+}
+
 struct Breakage {
   const char* rule;
   std::function<void(Copy&)> breaks;
@@ -120,6 +130,21 @@ TEST(VerifyTest, NamesTheRowAndTheRule) {
          c.models[0].batch_axis = axes;
        }},
       {"policy 0: unknown priority", [](Copy& c) { c.policies[0].priority = 3; }},
+      {"policy 0: pads an axis that the model does not have",
+       [](Copy& c) {
+         static const wf_pad pads[] = {{0, 7, 1, 1, 0}};
+         PadAll(c, pads);
+       }},
+      {"policy 0: pads an axis that the model does not have",
+       [](Copy& c) {
+         static const wf_pad pads[] = {{0, 0, 1, 0, 0}};
+         PadAll(c, pads);
+       }},
+      {"policy 0: pads by a symbol that no input tells",
+       [](Copy& c) {
+         static const wf_pad pads[] = {{0, 0, 1, 4, 0}};
+         PadAll(c, pads);
+       }},
       {"workflow 0: a port's slot is not in the root region",
        [](Copy& c) {
          static wf_port port;

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "tests/unit/support/fake_clock.h"
+#include "tests/unit/support/pads.h"
 #include "tests/unit/support/plan_builder.h"
 #include "tests/unit/support/rows.h"
 
@@ -12,6 +13,12 @@ namespace wf::batch {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
+
+std::deque<CostCurve> Curves(int kinds) {
+  std::deque<CostCurve> curves;
+  while (kinds-- > 0) curves.emplace_back(4);
+  return curves;
+}
 
 class PolicyTest : public ::testing::Test {
  protected:
@@ -35,9 +42,9 @@ class PolicyTest : public ::testing::Test {
 
   wf_model model_{};
   test::FakeClock clock_;
-  CostCurve cost_{4};
+  std::deque<CostCurve> costs_ = Curves(1);
   std::deque<test::TestRow> rows_;
-  Policy policy_{{.max_rows = 4, .max_queued_rows = 8}, model_, cost_, clock_};
+  Policy policy_{{.max_rows = 4, .max_queued_rows = 8}, model_, costs_, clock_};
 };
 
 TEST_F(PolicyTest, ClosesAsSoonAsFull) {
@@ -141,7 +148,7 @@ TEST_F(PolicyTest, ARowPastItsDeadlineIsHandedBackNotRun) {
 }
 
 TEST_F(PolicyTest, ADeadlineClosesABatchBeforeTheDelayDoes) {
-  cost_.Learn(4, kMs);
+  costs_[0].Learn(4, kMs);
   test::TestRow& row = Add(50 * kMs);
   row.deadline = clock_.Now() + 10 * kMs;
   policy_.Add(row);
@@ -153,6 +160,55 @@ TEST_F(PolicyTest, ADeadlineClosesABatchBeforeTheDelayDoes) {
 TEST_F(PolicyTest, DrainingWaitsForNobody) {
   Submit(10 * kMs);
   EXPECT_EQ(policy_.Close(/*draining=*/true)->reason, CloseReason::kDrain);
+}
+
+class PaddedPolicyTest : public PolicyTest {
+ protected:
+  test::Pads pads_{{4, 8}, {{0, 0, 1, 1, 0}}, {{0, 0, 1, 1, 0}}};
+  std::deque<CostCurve> by_bucket_ = Curves(2);
+  Policy padded_{{.max_rows = 4, .max_queued_rows = 8, .padding = pads_.padding()}, model_, by_bucket_, clock_};
+};
+
+TEST_F(PaddedPolicyTest, WidthsOfOneBucketShareABatch) {
+  for (const size_t width : {3, 5, 4, 8, 1, 6}) padded_.Add(Add(0, width));
+  const auto first = padded_.Close(), second = padded_.Close();
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->rows.count, 3);
+  EXPECT_EQ(second->rows.count, 3);
+  EXPECT_EQ(padded_.waiting(), 0);
+}
+
+TEST_F(PaddedPolicyTest, ALongerRowRunsAloneAndAtOnce) {
+  padded_.Add(Add(10 * kMs, 9));
+  padded_.Add(Add(10 * kMs, 9));
+  padded_.Add(Add(10 * kMs, 3));
+  EXPECT_EQ(padded_.NextDecisionAt(), INT64_MIN);
+  for (int i = 0; i < 2; ++i) {
+    const auto closed = padded_.Close();
+    ASSERT_TRUE(closed.has_value());
+    EXPECT_EQ(closed->rows.count, 1);
+    EXPECT_EQ(closed->rows.first->inputs[0]->dim[0], 9);
+  }
+  EXPECT_FALSE(padded_.Close().has_value());  // the short one waits for company
+}
+
+TEST_F(PaddedPolicyTest, EachBucketHasABestSizeOfItsOwn) {
+  for (const int64_t size : {1, 2, 4}) by_bucket_[0].Learn(size, kMs);         // the rows of a batch are free
+  for (const int64_t size : {1, 2, 4}) by_bucket_[1].Learn(size, size * kMs);  // and gain nothing
+  for (int i = 0; i < 4; ++i) padded_.Add(Add(10 * kMs, i % 2 == 0 ? 3 : 7));
+  EXPECT_EQ(padded_.Close()->rows.first->inputs[0]->dim[0], 7);
+  EXPECT_EQ(padded_.Close()->rows.count, 1);
+  EXPECT_FALSE(padded_.Close().has_value());
+}
+
+TEST_F(PaddedPolicyTest, AnInputWithoutBatchAxisIsSharedOnlyAtItsOwnLength) {
+  static const int8_t axes[] = {-1, 0};
+  model_.batch_axis = axes;
+  padded_.Add(Add(0, 3));
+  padded_.Add(Add(0, 2));
+  padded_.Add(Add(0, 3));
+  EXPECT_EQ(padded_.Close()->rows.count + padded_.Close()->rows.count, 3);
+  EXPECT_FALSE(padded_.Close().has_value());
 }
 
 }  // namespace

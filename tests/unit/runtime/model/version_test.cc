@@ -171,16 +171,52 @@ TEST(Version, InstancesRunSideBySide) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(Version, PrepareMakesAndMeasuresTheBatchSizes) {
+TEST(Version, ARunOfAPreparedShapeMakesNothing) {
+  const Case one = CaseNamed("net_cases.bin", "cnn 1"), five = CaseNamed("net_cases.bin", "cnn 5");
+  auto version = LoadCase(five, 8);
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  EXPECT_GT((*version)->activation_bytes(), 28 * 28 * 8 * 4);
+  EXPECT_EQ((*version)->max_rows(), 8);
+  EXPECT_EQ((*version)->shape_misses(), 0U);
+  const std::vector<Held> held_one(one.in.begin(), one.in.end()), held_five(five.in.begin(), five.in.end());
+  std::vector<wf_tensor> outputs(1), shape = TensorsOf(held_five);
+  shape[0].data = nullptr;
+  ASSERT_TRUE((*version)->Prepare(0, 5, shape).ok());
+  for (int round = 0; round < 2; ++round) {  // the larger one has brought memory of its own: neither disturbs the other
+    ASSERT_TRUE((*version)->Run(0, 5, TensorsOf(held_five), outputs).ok());
+    ExpectTensor(five.out[0], outputs[0]);
+    ASSERT_TRUE((*version)->Run(0, 1, TensorsOf(held_one), outputs).ok());
+    ExpectTensor(one.out[0], outputs[0]);
+  }
+  EXPECT_EQ((*version)->shape_misses(), 0U);
+  (*version)->Release(0);
+  ASSERT_TRUE((*version)->Run(0, 5, TensorsOf(held_five), outputs).ok());
+  ExpectTensor(five.out[0], outputs[0]);
+  EXPECT_EQ((*version)->shape_misses(), 0U);  // the plan is still there
+}
+
+TEST(Version, PreparedShapesStayWhileOthersComeAndGo) {
+  const int64_t others = static_cast<int64_t>(Version::kMaxPlans) + 6;
   LoadOptions options;
-  options.max_rows = 6;
+  options.max_rows = others + 1;
   auto version = Version::Load(DataPath("cnn.onnx"), options);
   ASSERT_TRUE(version.ok()) << version.status().message();
-  EXPECT_EQ((*version)->run_ns(1), 0);
-  ASSERT_TRUE((*version)->Prepare().ok());
-  for (const int64_t rows : {1, 2, 4, 6}) EXPECT_GT((*version)->run_ns(rows), 0) << rows;
-  EXPECT_GT((*version)->activation_bytes(), 28 * 28 * 8 * 4);
-  EXPECT_EQ((*version)->max_rows(), 6);
+  std::vector<wf_tensor> outputs(1);
+  const auto image = [](int64_t rows) {
+    return CaseTensor{WF_F32, {rows, 1, 28, 28}, std::vector<uint8_t>(static_cast<size_t>(rows) * 28 * 28 * 4)};
+  };
+  const auto run = [&](int64_t rows) {
+    const Held held(image(rows));
+    return (*version)->Run(0, rows, std::span(&held.tensor, 1), outputs).ok();
+  };
+  const Held largest(image(others + 1));
+  ASSERT_TRUE((*version)->Prepare(0, others + 1, std::span(&largest.tensor, 1)).ok());
+  for (int64_t rows = 2; rows <= others; ++rows) ASSERT_TRUE(run(rows));
+  EXPECT_EQ((*version)->shape_misses(), static_cast<uint64_t>(others - 1));
+  ASSERT_TRUE(run(others + 1) && run(others));
+  EXPECT_EQ((*version)->shape_misses(), static_cast<uint64_t>(others - 1));
+  ASSERT_TRUE(run(2));  // unused longest, and dropped
+  EXPECT_EQ((*version)->shape_misses(), static_cast<uint64_t>(others));
 }
 
 TEST(Version, RefusesTensorsOutsideItsSignature) {

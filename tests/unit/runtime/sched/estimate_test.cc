@@ -48,5 +48,22 @@ TEST(EstimatesTest, KeepsToItsChoiceNearTheLimit) {
   EXPECT_TRUE(estimates.FitsLoop(0, 85'000, 100'000));
 }
 
+TEST(EstimatesTest, LoopsLearnFromEachOther) {
+  wf_plan plan{};
+  plan.n_tasks = 2;
+  SharedFactors shared(plan);
+  Estimates busy(plan), idle(plan), other(plan);
+  for (int i = 0; i < 200; ++i) busy.Learn(0, 10'000, 40'000, false, 0);
+  busy.Merge(shared);
+  idle.Merge(shared);
+  EXPECT_NEAR(static_cast<double>(idle.Of(0, 10'000)), 40'000, 500);  // nothing of its own to say
+  EXPECT_EQ(idle.Of(1, 10'000), 10'000);                              // nobody has timed it
+  for (int i = 0; i < 200; ++i) other.Learn(0, 10'000, 20'000, false, 0);
+  other.Merge(shared);
+  busy.Merge(shared);
+  EXPECT_NEAR(static_cast<double>(other.Of(0, 10'000)), 30'000, 500);
+  EXPECT_EQ(busy.Of(0, 10'000), other.Of(0, 10'000));
+}
+
 }  // namespace
 }  // namespace wf::sched

@@ -1,0 +1,162 @@
+#include "runtime/batch/preparer.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/abi/dtype.h"
+#include "runtime/batch/executor.h"
+#include "runtime/batch/shape.h"
+
+namespace wf::batch {
+namespace {
+
+constexpr int kNice = 10, kMostRuns = 20, kLeastRuns = 1;
+constexpr int64_t kMeasuringNs = 20'000'000;
+constexpr std::chrono::milliseconds kShortestPause{1}, kLongestPause{100};
+
+// The inputs of a run, without data; nothing when the file leaves an extent open.
+std::vector<wf_tensor> InputsOf(const Batcher& batcher, size_t kind, int64_t size) {
+  const wf_model& model = batcher.model().model();
+  const Padding& padding = batcher.padding();
+  std::vector<wf_tensor> inputs;
+  for (uint32_t i = 0; i < model.n_in; ++i) {
+    const wf_port& port = model.in[i];
+    wf_tensor row{};
+    row.dtype = port.dtype;
+    row.rank = port.rank;
+    if (port.rank != 0 && port.dim == nullptr) return {};
+    std::copy(port.dim, port.dim + port.rank, row.dim);
+    if (padding.pads() && !padding.SetInput(i, padding.bucket(kind), row)) return {};
+    if (std::any_of(row.dim, row.dim + row.rank, [](int64_t extent) { return extent < 0; })) return {};
+    inputs.push_back(WithAxis(row, model.batch_axis[i], size));
+  }
+  return inputs;
+}
+
+// Zeros behind every input; freed with the list.
+class Zeros {
+ public:
+  explicit Zeros(std::vector<wf_tensor>& inputs) {
+    for (wf_tensor& input : inputs) {
+      const uint64_t bytes = abi::DenseBytes(input.dtype, input.rank, input.dim);
+      const uint64_t whole = bytes >= UINT64_MAX - 64 ? 0 : (bytes + 64) / 64 * 64;
+      input.data = whole == 0 ? nullptr : std::aligned_alloc(64, whole);
+      complete_ = complete_ && input.data != nullptr;
+      if (input.data != nullptr) std::memset(input.data, 0, whole);
+      blocks_.push_back(input.data);
+    }
+  }
+  ~Zeros() {
+    for (void* block : blocks_) std::free(block);
+  }
+  Zeros(const Zeros&) = delete;
+  Zeros& operator=(const Zeros&) = delete;
+  bool complete() const { return complete_; }
+
+ private:
+  std::vector<void*> blocks_;
+  bool complete_ = true;
+};
+
+}  // namespace
+
+Preparer::Preparer(Executor& executor, const base::Clock& clock) : executor_(executor), clock_(clock) {
+  for (Batcher* batcher : executor.Batchers()) Add(*batcher);
+}
+
+// The largest first: smaller runs then live in the same memory.
+void Preparer::Add(Batcher& batcher) {
+  const BatcherOptions& options = batcher.options();
+  const size_t first = pieces_.size();
+  for (size_t kind = batcher.padding().kinds(); kind-- > 0;) {
+    std::vector<int64_t> sizes;
+    for (int64_t rows = 1; sizes.empty() || sizes.back() < options.policy.max_rows; rows = sizes.back() + 1)
+      sizes.push_back(batcher.cost(kind).SizeFor(rows));
+    for (size_t at = sizes.size(); at-- > 0;) {
+      if (InputsOf(batcher, kind, sizes[at]).empty()) continue;
+      for (int i = options.measuring_instance < 0 ? 0 : -1; i < options.instances; ++i)
+        pieces_.push_back({&batcher, kind, sizes[at], i, false});
+    }
+  }
+  for (size_t i = pieces_.size(); i-- > first;) {
+    if (pieces_[i].instance >= 0) continue;
+    pieces_[i].last = true;
+    break;
+  }
+}
+
+Preparer::Progress Preparer::Step() {
+  for (size_t tried = pieces_.size(); tried > 0; --tried) {
+    const Piece piece = pieces_.front();
+    pieces_.pop_front();
+    Batcher& batcher = *piece.batcher;
+    std::vector<wf_tensor> inputs = InputsOf(batcher, piece.kind, piece.size);
+    if (piece.instance < 0) {
+      Measure(piece, inputs);
+      return Progress::kMade;
+    }
+    if (!executor_.Borrow(batcher, piece.instance)) {
+      pieces_.push_back(piece);
+      continue;
+    }
+    // A failure is the next request's to report.
+    static_cast<void>(batcher.model().Prepare(batcher.options().first_instance + piece.instance, piece.size, inputs));
+    executor_.GiveBack(batcher, piece.instance);
+    return Progress::kMade;
+  }
+  return pieces_.empty() ? Progress::kDone : Progress::kBusy;
+}
+
+void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
+  Batcher& batcher = *piece.batcher;
+  Runnable& model = batcher.model();
+  const int instance = batcher.options().measuring_instance;
+  const Zeros memory(inputs);
+  std::vector<wf_tensor> outputs(model.model().n_out);
+  bool runs =
+      memory.complete() && model.Prepare(instance, piece.size, inputs).ok() && model.Run(instance, piece.size, inputs, outputs).ok();
+  int64_t best = INT64_MAX;
+  const base::TimePoint begin = clock_.Now();
+  for (int i = 0; runs && i < kMostRuns && (i < kLeastRuns || clock_.Now() - begin < kMeasuringNs); ++i) {
+    const base::TimePoint start = clock_.Now();
+    runs = model.Run(instance, piece.size, inputs, outputs).ok();
+    best = std::min(best, clock_.Now() - start);
+  }
+  if (runs && !batcher.cost(piece.kind).known(piece.size)) batcher.cost(piece.kind).Learn(piece.size, best);
+  batcher.UpdateInlinePays();
+  if (piece.last) model.Release(instance);
+}
+
+void Preparer::Start() {
+  thread_ = std::thread([this] { RunThread(); });
+}
+
+Preparer::~Preparer() {
+  {
+    const base::MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  stop_.NotifyOne();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Preparer::RunThread() {
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);  // of this thread alone
+  auto pause = kShortestPause;
+  for (;;) {
+    const Progress progress = Step();
+    if (progress == Progress::kDone) return;
+    pause = progress == Progress::kMade ? kShortestPause : std::min(2 * pause, kLongestPause);
+    const base::MutexLock lock(mutex_);
+    const base::TimePoint until = clock_.Now() + std::chrono::nanoseconds(pause).count();
+    while (!stopping_ && progress != Progress::kMade && clock_.Now() < until) stop_.WaitUntil(mutex_, until);
+    if (stopping_) return;
+  }
+}
+
+}  // namespace wf::batch

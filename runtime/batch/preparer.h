@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
+#include "runtime/batch/batcher.h"
+
+namespace wf::batch {
+
+class Executor;
+
+// Makes ready what batches of every size will need, so that no request waits for a plan, and measures t(B) before there are requests. Only
+// where shapes are known: axes that the file leaves open are padded to buckets. What an instance needs is made while the instance is idle;
+// t(B) is measured in an instance that serves nobody. Thread: a thread of its own at low priority, or whoever calls Step.   Borrows:
+// executor, clock. Errors: a shape that cannot be made ready is left to the request that has it, whose answer will say why. Bounds: an
+// instance is held while it binds a plan that exists; a measurement takes at most 20 runs or 20 ms and one run.
+class Preparer {
+ public:
+  Preparer(Executor& executor, const base::Clock& clock);  // for the batchers that the executor has now
+  ~Preparer();                                             // after the step under way
+  Preparer(const Preparer&) = delete;
+  Preparer& operator=(const Preparer&) = delete;
+
+  void Start();
+
+  enum class Progress { kMade, kBusy, kDone };
+  // One piece of what is left. kBusy: each instance that is left runs just now.
+  Progress Step();
+
+ private:
+  struct Piece {
+    Batcher* batcher;
+    size_t kind;
+    int64_t size;
+    int instance;  // of the batcher; -1: the one for measurements
+    bool last;     // of the measuring instance
+  };
+  void Add(Batcher& batcher);
+  void Measure(const Piece& piece, std::vector<wf_tensor>& inputs);
+  void RunThread();
+
+  Executor& executor_;
+  const base::Clock& clock_;
+  std::deque<Piece> pieces_;
+  base::Mutex mutex_;
+  base::Condition stop_;
+  bool stopping_ WF_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace wf::batch

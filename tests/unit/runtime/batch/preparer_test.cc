@@ -1,0 +1,156 @@
+#include "runtime/batch/preparer.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+
+#include "runtime/batch/executor.h"
+#include "tests/unit/support/fake_clock.h"
+#include "tests/unit/support/pads.h"
+#include "tests/unit/support/rows.h"
+
+namespace wf::batch {
+namespace {
+
+// A model over i64[w] whose runs take a scripted time, and that knows what was made ready.
+class TimedModel final : public Runnable {
+ public:
+  TimedModel(test::FakeClock& clock, int64_t width) : dim_{width}, clock_(clock) {
+    port_.dim = dim_;
+    port_.rank = 1;
+    port_.dtype = WF_I64;
+    row_.in = row_.out = &port_;
+    row_.n_in = row_.n_out = 1;
+    row_.batched = 1;
+    row_.batch_axis = kAxes;
+  }
+  const wf_model& model() const override { return row_; }
+  int64_t version() const override { return 1; }
+  int64_t max_rows() const override { return 6; }
+  int instance_count() const override { return 3; }
+  base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
+    EXPECT_EQ(inputs[0].dim[0], rows);
+    ++ready[{instance, inputs[0].dim[1], rows}];
+    return {};
+  }
+  void Release(int instance) override { released.push_back(instance); }
+  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
+    const auto* const x = static_cast<const int64_t*>(inputs[0].data);
+    for (int64_t i = 0; i < rows * inputs[0].dim[1]; ++i) EXPECT_EQ(x[i], 0);
+    EXPECT_TRUE(instance != 2 || ready.contains({instance, inputs[0].dim[1], rows}));
+    clock_.AdvanceNs(NsOf(rows, inputs[0].dim[1]));
+    outputs[0] = inputs[0];
+    return {};
+  }
+  static int64_t NsOf(int64_t rows, int64_t width) { return 1'000'000 + rows * width * 100'000; }
+
+  std::map<std::tuple<int, int64_t, int64_t>, int> ready;  // instance, width, rows
+  std::vector<int> released;
+
+ private:
+  static constexpr int8_t kAxes[] = {0, 0};
+  int64_t dim_[1];
+  test::FakeClock& clock_;
+  wf_port port_{};
+  wf_model row_{};
+};
+
+class PreparerTest : public ::testing::Test {
+ protected:
+  Batcher& Add(const Padding& padding = {}) {
+    BatcherOptions options;
+    options.model = &model_;
+    options.policy.max_rows = 6;
+    options.policy.padding = padding;
+    options.instances = 2;
+    options.measuring_instance = 2;
+    return executor_.AddBatcher(options);
+  }
+  static void Finish(Preparer& preparer) {
+    while (preparer.Step() == Preparer::Progress::kMade) continue;
+  }
+
+  test::FakeClock clock_;
+  TimedModel model_{clock_, 4};
+  Executor executor_{{.threads = 0}, clock_};
+};
+
+TEST_F(PreparerTest, EveryInstanceIsReadyForEverySizeAndEverySizeIsMeasured) {
+  const Batcher& batcher = Add();
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  for (const int64_t rows : {1, 2, 4, 6}) {
+    for (int instance = 0; instance < 3; ++instance) EXPECT_EQ((model_.ready[{instance, 4, rows}]), 1) << instance << " " << rows;
+    EXPECT_TRUE(batcher.cost().known(rows)) << rows;
+    EXPECT_EQ(batcher.cost().RunNs(rows), TimedModel::NsOf(rows, 4)) << rows;
+  }
+  EXPECT_EQ(model_.ready.size(), 12U);
+  EXPECT_EQ(model_.released, std::vector<int>{2});
+  EXPECT_EQ(preparer.Step(), Preparer::Progress::kDone);
+}
+
+TEST_F(PreparerTest, BucketsOfAPaddedAxisAreShapesOfTheirOwn) {
+  TimedModel open(clock_, -1);
+  const test::Pads pads({4, 8}, {{0, 0, 1, 1, 0}}, {{0, 0, 1, 1, 0}});
+  BatcherOptions options;
+  options.model = &open;
+  options.policy.max_rows = 2;
+  options.policy.padding = pads.padding();
+  options.measuring_instance = 1;
+  const Batcher& batcher = executor_.AddBatcher(options);
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  for (size_t kind = 0; kind < 2; ++kind)
+    for (const int64_t rows : {1, 2}) EXPECT_EQ(batcher.cost(kind).RunNs(rows), TimedModel::NsOf(rows, kind == 0 ? 4 : 8));
+}
+
+TEST_F(PreparerTest, AnOpenShapeIsLeftToTheRequests) {
+  TimedModel open(clock_, -1);
+  BatcherOptions options;
+  options.model = &open;
+  options.measuring_instance = 1;
+  executor_.AddBatcher(options);
+  Preparer preparer(executor_, clock_);
+  EXPECT_EQ(preparer.Step(), Preparer::Progress::kDone);
+  EXPECT_TRUE(open.ready.empty());
+}
+
+TEST_F(PreparerTest, AnInstanceThatRunsIsLeftAloneUntilItIsIdle) {
+  Batcher& batcher = Add();
+  class Silent final : public base::Waker {
+    void Wake() noexcept override {}
+  } silent;
+  base::Mailbox mailbox(silent);
+  test::TestRow row({0, 0, 0, 0});
+  row.home = &mailbox;
+  ASSERT_TRUE(batcher.Reserve(row) && batcher.Submit(row));
+  auto work = executor_.Take();
+  ASSERT_TRUE(work.has_value());
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  EXPECT_EQ(preparer.Step(), Preparer::Progress::kBusy);
+  for (const auto& [key, times] : model_.ready) EXPECT_NE(std::get<0>(key), work->instance);
+  executor_.Run(*work);
+  executor_.Finish(*work);
+  Finish(preparer);
+  EXPECT_EQ(preparer.Step(), Preparer::Progress::kDone);
+  EXPECT_EQ(model_.ready.size(), 12U);
+  mailbox.Drain();
+}
+
+TEST_F(PreparerTest, WhatRequestsHaveTaughtIsNotOverwritten) {
+  Batcher& batcher = Add();
+  batcher.cost().Learn(1, 77);
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  EXPECT_EQ(batcher.cost().RunNs(1), 77);
+}
+
+TEST_F(PreparerTest, TheThreadEndsWithTheExecutorWhateverIsLeft) {
+  Add();
+  executor_.StartPreparing();
+}
+
+}  // namespace
+}  // namespace wf::batch

@@ -181,7 +181,8 @@ base::Status Models::Load(int loops, int threads) {
   WF_RETURN_IF_ERROR(LoadVersions(loops));
   size_t most = 0;
   for (const auto& versions : loaded_) most = std::max(most, versions.size());
-  if (most > 0) executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{threads}, clock_);
+  const bool has_calls = std::any_of(loop_instance_.begin(), loop_instance_.end(), [](int instances) { return instances > 0; });
+  if (has_calls) executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{threads}, clock_);
   newest_ = Bind(0, loops);
   for (size_t rank = 0; rank < most; ++rank) {
     const std::vector<sched::ModelBinding> bindings = rank == 0 ? newest_ : Bind(rank, loops);

@@ -15,6 +15,7 @@ namespace wf::sema {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
+constexpr double kEndless = 9e18;  // more than any range takes
 
 struct Row {
   SettingWord setting;
@@ -354,7 +355,8 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
   for (const Row& row : kRows) {
     if ((row.places & place) != 0) known.emplace_back(row.word);
   }
-  env.Report(setting.name.span, kUnknownSetting, {setting.name.text}).HelpIf(diag::Suggest(setting.name.text, known));
+  if (place == kInService) known.insert(known.end(), {"workflow", "model"});
+  env.Report(setting.name.span, kUnknownSetting, {setting.name.text}).DidYouMean(setting.name.span, setting.name.text, known);
 }
 
 void CheckContradictions(Env& env, const SettingValues& values) {
@@ -374,14 +376,14 @@ void CheckContradictions(Env& env, const SettingValues& values) {
 
 std::optional<int64_t> DurationOf(std::string_view text) {
   const auto value = Scaled(text, base::kTimeUnits);
-  if (!value || *value > 9e18) return std::nullopt;
-  return static_cast<int64_t>(std::llround(*value));
+  if (!value) return std::nullopt;
+  return static_cast<int64_t>(std::llround(std::min(*value, kEndless)));
 }
 
 std::optional<uint64_t> SizeOf(std::string_view text) {
   const auto value = Scaled(text, base::kSizeUnits);
-  if (!value || *value > 9e18) return std::nullopt;
-  return static_cast<uint64_t>(*value);
+  if (!value) return std::nullopt;
+  return static_cast<uint64_t>(std::min(*value, kEndless));
 }
 
 SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, Place place) {

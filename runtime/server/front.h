@@ -44,11 +44,13 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   void OnTime() noexcept override;
   void OnSecond() noexcept override;
   net::Handler* NewHandler(net::Connection& connection) noexcept override { return sessions_.Open(connection); }
+  void OnRefused() noexcept override;
 
  private:
   void OnDrainTick() noexcept;
 
   Shared& shared_;
+  const Settings* settings_ = nullptr;
   LoopCounts& counts_;
   WorkflowSite site_;
   std::unique_ptr<sched::Engine> engine_;

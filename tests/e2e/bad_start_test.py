@@ -40,10 +40,10 @@ class BadStart(unittest.TestCase):
         file = harness.scratch() / "server.yml"
         file.write_text("# a comment\nhtp_port: 0\n")
         done = self.run_server(HELLO, "--config", file)
-        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.returncode, 1, done)
         self.assertIn("server.yml:2", done.stderr)
         self.assertIn("http_port", done.stderr)
-        self.assertNotEqual(self.run_server(HELLO, "--config", file, "--check-config").returncode, 0)
+        self.assertEqual(self.run_server(HELLO, "--config", file, "--check-config").returncode, 1)
 
     def test_print_config_says_where_each_value_is_from(self):
         done = self.run_server(HELLO, "--print-config", env={"WF_DRAIN_SECONDS": "7"})
@@ -67,6 +67,12 @@ class BadStart(unittest.TestCase):
 
 
 class BadBuild(unittest.TestCase):
+    def test_what_runs_before_main_stands_where_the_c_library_looks(self):
+        # The check of the CPU, among them; tests/unit/compiler/lower/cpu_test.cc runs it on emulated ones.
+        names = harness.compiled(HELLO).read_bytes()
+        self.assertIn(b"\0.init_array\0", names)
+        self.assertNotIn(b"\0.ctors", names)
+
     def test_an_output_that_cannot_be_written(self):
         for target in (harness.scratch() / "no/such/folder/server", harness.scratch()):
             done = harness.wfc("build", HELLO, "-o", target, check=False)

@@ -28,7 +28,8 @@ struct Shared {
   bool access_log = false;
   std::atomic<bool> ready{false}, draining{false};
   std::atomic<base::TimePoint> drain_began_at{0};
-  Codecs* codecs = nullptr;                        // set before the first loop runs
+  CodecQueue* codecs = nullptr;                    // set before the first loop runs
+  size_t large_bytes = CodecQueue::kLargeBytes;    // of a body or an answer that goes there
   std::vector<std::unique_ptr<LoopCounts>> loops;  // fixed before the first loop runs
 };
 

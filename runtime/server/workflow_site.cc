@@ -192,7 +192,7 @@ void WorkflowSite::Begin(Exchange& exchange, wf_code code) noexcept {
 }
 
 // A large body on its way through another thread.
-struct WorkflowSite::Reading final : Codecs::Work {
+struct WorkflowSite::Reading final : CodecQueue::Work {
   Reading(WorkflowSite& answers, Exchange& request, wf_bytes text, ReadFunction reads, ThenFunction goes_on)
       : site(answers), exchange(request), body(text), read(reads), then(goes_on) {}
   void Run() noexcept override { code = read(exchange, scratch, body); }
@@ -208,7 +208,7 @@ struct WorkflowSite::Reading final : Codecs::Work {
 };
 
 bool WorkflowSite::ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept {
-  if (body.len < Codecs::kLargeBytes || shared_.codecs == nullptr) return false;
+  if (body.len < shared_.large_bytes || shared_.codecs == nullptr) return false;
   auto* const reading = new (std::nothrow) Reading(*this, exchange, body, read, then);
   if (reading == nullptr) return false;
   OpenScratch(&reading->scratch);

@@ -27,7 +27,8 @@ struct Shared {
   int64_t claimable_bytes = 0;  // bodies of all loops
   std::atomic<bool> ready{false}, draining{false};
   std::atomic<base::TimePoint> drain_began_at{0};
-  Codecs* codecs = nullptr;                        // set before the first loop runs
+  CodecQueue* codecs = nullptr;                    // set before the first loop runs
+  size_t large_bytes = CodecQueue::kLargeBytes;    // of a body or an answer that goes there
   std::vector<std::unique_ptr<LoopCounts>> loops;  // fixed before the first loop runs
 };
 

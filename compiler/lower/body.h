@@ -38,6 +38,10 @@ class BodyEmitter {
     Value* data;
     llvm::SmallVector<Value*, 4> strides;  // outer axes; in elements
   };
+  // Memory of a fold whose accumulator is built anew each turn: `held` has the accumulator, and the next one is built in `spare`.
+  struct Accumulator {
+    llvm::AllocaInst *held, *held_bytes, *spare, *spare_bytes;
+  };
   enum class Stop { kNo, kYes };  // does a loop look at ctx->stop?
   class LaneBlock;                // of lanes.cc
 
@@ -74,6 +78,8 @@ class BodyEmitter {
   Leaves EmitEffect(const ir::Op& op);
   Leaves EmitIf(const ir::Op& op);
   Leaves EmitFold(const ir::Op& op);
+  std::optional<Accumulator> BeginAccumulator(const ir::Op& fold);  // nothing: its accumulators are no builds
+  void Swap(const Accumulator& accumulator);
   void EmitFailIf(const ir::Op& op);
   Leaves EmitMeta(const ir::Op& op);
   Leaves EmitNative(const ir::Op& op);
@@ -91,10 +97,12 @@ class BodyEmitter {
   Value* Bytes(llvm::ArrayRef<Value*> extents, uint64_t element);  // saturates
   Value* Allocate(Value* bytes, uint64_t align);                   // wf_alloc, failing when it does
   Value* Scratch(ir::ValueId site, Value* bytes);                  // for what does not outlive its block
+  Value* Grown(llvm::AllocaInst* memory, llvm::AllocaInst* size, Value* bytes);
   void CopyBytes(Value* to, Value* from, Value* bytes);
 
   // ---- tensors: tensor.cc, reduce.cc ----
   Leaves EmitBuild(ir::ValueId id);
+  Value* BuildMemory(ir::ValueId id, Value* bytes);
   static constexpr uint64_t kCheapElement = 16384;  // operations, loops counted by their turns
   struct Nest {
     const ir::Op& op;
@@ -164,6 +172,7 @@ class BodyEmitter {
   std::vector<bool> stays_;            // by ValueId: a build whose elements nobody keeps beyond its block
   std::vector<Leaves> slots_;          // by SlotId, once loaded
   llvm::DenseMap<uint32_t, std::pair<llvm::AllocaInst*, llvm::AllocaInst*>> scratch_;
+  llvm::DenseMap<uint32_t, Accumulator> accumulators_;  // by the build that makes the next one
   llvm::MDNode* alias_domain_ = nullptr;
   llvm::SmallVector<llvm::Metadata*, 4> open_targets_;  // alias scopes of the builds being written
   Value* flat_ = nullptr;                               // the element's number, while a pointwise build runs as one loop ..

@@ -113,7 +113,11 @@ Value* BodyEmitter::Scratch(ir::ValueId site, Value* bytes) {
     b_.CreateStore(llvm::ConstantPointerNull::get(b_.getPtrTy()), memory);
     b_.CreateStore(b_.getInt64(0), size);
   }
-  // Grown at least by half, so that sizes that creep up from turn to turn do not eat the request's budget.
+  return Grown(memory, size, bytes);
+}
+
+// At least by half, so that sizes that creep up from turn to turn do not eat the request's budget.
+Value* BodyEmitter::Grown(llvm::AllocaInst* memory, llvm::AllocaInst* size, Value* bytes) {
   Block* grow = Block::Create(context_.llvm(), "grow", function_);
   Block* enough = Block::Create(context_.llvm(), "enough", function_);
   Value* have = b_.CreateLoad(b_.getInt64Ty(), size);
@@ -125,7 +129,7 @@ Value* BodyEmitter::Scratch(ir::ValueId site, Value* bytes) {
   b_.CreateStore(wanted, size);
   b_.CreateBr(enough);
   b_.SetInsertPoint(enough);
-  return b_.CreateLoad(b_.getPtrTy(), memory, "scratch");
+  return b_.CreateLoad(b_.getPtrTy(), memory, "grown");
 }
 
 void BodyEmitter::CopyBytes(Value* to, Value* from, Value* bytes) {

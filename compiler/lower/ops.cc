@@ -231,6 +231,30 @@ Leaves BodyEmitter::EmitIf(const ir::Op& op) {
   return result;
 }
 
+// The elements of a build are new, so of all accumulators only the last can be seen: two blocks take turns.
+std::optional<BodyEmitter::Accumulator> BodyEmitter::BeginAccumulator(const ir::Op& fold) {
+  const ir::Block& block = body_[fold.blocks[0]];
+  const bool is_built = std::find(block.ops.begin(), block.ops.end(), block.result) != block.ops.end();
+  if (!is_built || body_[block.result].kind != OpKind::kBuild) return std::nullopt;
+  Accumulator& accumulator = accumulators_[static_cast<uint32_t>(block.result)];
+  if (accumulator.held == nullptr) {
+    accumulator = {Local(b_.getPtrTy(), "held"), Local(b_.getInt64Ty(), "held_bytes"), Local(b_.getPtrTy(), "spare"),
+                   Local(b_.getInt64Ty(), "spare_bytes")};
+  }
+  for (llvm::AllocaInst* memory : {accumulator.held, accumulator.spare})
+    b_.CreateStore(llvm::ConstantPointerNull::get(b_.getPtrTy()), memory);
+  for (llvm::AllocaInst* bytes : {accumulator.held_bytes, accumulator.spare_bytes}) b_.CreateStore(b_.getInt64(0), bytes);
+  return accumulator;
+}
+
+void BodyEmitter::Swap(const Accumulator& accumulator) {
+  for (const auto& [a, c] : {std::pair(accumulator.held, accumulator.spare), std::pair(accumulator.held_bytes, accumulator.spare_bytes)}) {
+    Value *first = b_.CreateLoad(a->getAllocatedType(), a), *second = b_.CreateLoad(c->getAllocatedType(), c);
+    b_.CreateStore(second, a);
+    b_.CreateStore(first, c);
+  }
+}
+
 Leaves BodyEmitter::EmitFold(const ir::Op& op) {
   const Leaves initial = Get(op.args[1]);
   llvm::SmallVector<llvm::AllocaInst*, 4> kept;
@@ -243,10 +267,12 @@ Leaves BodyEmitter::EmitFold(const ir::Op& op) {
     for (llvm::AllocaInst* local : kept) leaves.push_back(b_.CreateLoad(local->getAllocatedType(), local));
     return leaves;
   };
+  const std::optional<Accumulator> accumulator = BeginAccumulator(op);
   For(NotNegative(Scalar(op.args[0])), Stop::kNo, [&](Value* index) {
     if (tensor_blocks_ == 0) CheckStop();
     const Leaves next = EmitBlockLeaves(op.blocks[0], {Leaves{index}, load()});
     for (size_t i = 0; i < next.size(); ++i) b_.CreateStore(next[i], kept[i]);
+    if (accumulator) Swap(*accumulator);
   });
   return load();
 }

@@ -26,6 +26,12 @@ Leaves BodyEmitter::DenseTensor(Value* data, llvm::ArrayRef<Value*> extents) {
   return leaves;
 }
 
+Value* BodyEmitter::BuildMemory(ir::ValueId id, Value* bytes) {
+  if (const auto found = accumulators_.find(static_cast<uint32_t>(id)); found != accumulators_.end())
+    return Grown(found->second.spare, found->second.spare_bytes, bytes);
+  return stays_[static_cast<size_t>(id)] ? Scratch(id, bytes) : Allocate(bytes, WF_ALIGN);
+}
+
 Leaves BodyEmitter::EmitBuild(ir::ValueId id) {
   const ir::Op& op = body_[id];
   const ir::Type& type = context_.type(op.type);
@@ -35,12 +41,15 @@ Leaves BodyEmitter::EmitBuild(ir::ValueId id) {
   if (id == body_.blocks[0].result) target = PrepareOut(extents);
   if (!target) {
     Value* bytes = Bytes(extents, ir::SizeOf(type.dtype));
-    const Leaves dense = DenseTensor(stays_[static_cast<size_t>(id)] ? Scratch(id, bytes) : Allocate(bytes, WF_ALIGN), extents);
+    const Leaves dense = DenseTensor(BuildMemory(id, bytes), extents);
     target = Target{dense[0], {}};
     for (size_t axis = 0; axis + 1 < extents.size(); ++axis) target->strides.push_back(dense[1 + extents.size() + axis]);
   }
   const Nest nest{op, extents, *target, tensor_blocks_ == 0 && MayRunLong(op, extents) ? Stop::kYes : Stop::kNo};
   open_targets_.push_back(llvm::MDBuilder(context_.llvm()).createAnonymousAliasScope(alias_domain_, "build"));
+  // The next turn reads what this one has stored: the scope is a new one each time.
+  if (accumulators_.contains(static_cast<uint32_t>(id)))
+    b_.CreateNoAliasScopeDeclaration(llvm::MDNode::get(context_.llvm(), open_targets_.back()));
   ++tensor_blocks_;
   llvm::SmallVector<Value*, 8> at;
   Value* dense = IsPointwise(op) ? AllDense(nest) : b_.getFalse();

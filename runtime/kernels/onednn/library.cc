@@ -74,6 +74,8 @@ class DnnlCall final : public Call {
     return true;
   }
 
+  // Allocates inside oneDNN 2.6, which offers no way around: a hash table of the arguments (one node each, and the buckets), and in some
+  // implementations closures and a context.
   const char* Run() override {
     const auto result = Load()->dnnl_primitive_execute(primitive_, stream_, static_cast<int>(args_.size()), args_.data());
     return result == dnnl_success ? nullptr : "oneDNN could not run it";

@@ -1,5 +1,6 @@
 #include "runtime/protocol/plain/query.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace {
 struct QueryReader {
   bus::Bus& bus;
   const wf_workflow& workflow;
-  std::vector<bool> seen;
+  bool* seen;  // by parameter
   std::vector<char> name_storage, value_storage;
 
   wf_code Refuse(std::string_view what, std::string_view name) {
@@ -80,8 +81,8 @@ struct QueryReader {
     if (index < 0) return Unknown(name);
     const wf_port& port = workflow.in[index];
     if (port.required != 0) return Refuse("the body is the parameter", name);
-    if (seen[static_cast<size_t>(index)]) return Refuse("given twice:", name);
-    seen[static_cast<size_t>(index)] = true;
+    if (seen[index]) return Refuse("given twice:", name);
+    seen[index] = true;
     return Store(port, json::View(port.name), value);
   }
 };
@@ -90,7 +91,10 @@ struct QueryReader {
 
 wf_code ReadRawRequest(bus::Bus& bus, const http1::Head& head, wf_bytes body) {
   const wf_workflow& workflow = bus.workflow();
-  QueryReader reader{bus, workflow, std::vector<bool>(workflow.n_in), {}, {}};
+  auto* seen = static_cast<bool*>(wf_alloc(bus.ctx(), workflow.n_in, alignof(bool)));
+  if (seen == nullptr) return WF_FAILED;
+  std::fill_n(seen, workflow.n_in, false);
+  QueryReader reader{bus, workflow, seen, {}, {}};
   std::string_view rest = head.query;
   while (!rest.empty()) {
     const size_t end = std::min(rest.find('&'), rest.size());

@@ -21,6 +21,31 @@ TEST_F(BodyTest, FoldsCarryAnything) {
     b.Close(b.Build(DType::kF32, {b.Dim(old, 0)}, each));
     return b.Emit(OpKind::kFold, vector, {b.I64(5), in[0]}, 0, {block});
   });
+  const TypeId four = Tensor(DType::kF32, {4});
+  cases_.Add("a small tensor, turns and extents known", {four}, four, [this, four](Builder& b, const In& in) {
+    const ir::BlockId block = b.Open({I64(), four});
+    const ValueId old = b.Param(1);
+    const ir::BlockId each = b.Open({I64()});
+    const ValueId mirrored = b.Binary(OpKind::kSub, b.I64(3), b.Param(0));
+    b.Close(b.Add(b.Mul(b.Load(old, {b.Param(0)}), b.F32(2)), b.Load(old, {mirrored})));
+    b.Close(b.Build(DType::kF32, {b.I64(4)}, each));
+    return b.Emit(OpKind::kFold, four, {b.I64(7), in[0]}, 0, {block});
+  });
+  cases_.Add("a tensor that grows, within a fold that adds up", {vector}, Scalar(DType::kF32), [this, vector](Builder& b, const In& in) {
+    const ir::BlockId outer = b.Open({I64(), Scalar(DType::kF32)});
+    const ValueId sum = b.Param(1), turn = b.Param(0);
+    const ir::BlockId begin = b.Open({I64()});
+    b.Close(b.F32(0.5));
+    const ValueId first = b.Build(DType::kF32, {b.Add(b.Dim(in[0], 0), b.I64(1))}, begin);
+    const ir::BlockId block = b.Open({I64(), vector});
+    const ValueId old = b.Param(1), extent = b.Dim(old, 0);
+    const ir::BlockId each = b.Open({I64()});
+    b.Close(b.Add(b.F32(1), b.Load(old, {b.Binary(OpKind::kRem, b.Param(0), extent)})));
+    b.Close(b.Build(DType::kF32, {b.Add(extent, b.I64(3))}, each));
+    const ValueId grown = b.Emit(OpKind::kFold, vector, {b.Add(turn, b.I64(1)), first}, 0, {block});
+    b.Close(b.Add(sum, b.Load(grown, {b.Add(turn, b.I64(1))})));
+    return b.Emit(OpKind::kFold, Scalar(DType::kF32), {b.I64(6), b.F32(0)}, 0, {outer});
+  });
   cases_.Add("record", {types().String()}, pair, [this, pair](Builder& b, const In& in) {
     const ir::BlockId block = b.Open({I64(), pair});
     const ValueId count = b.Add(b.Field(b.Param(1), 0), b.Param(0));
@@ -30,6 +55,27 @@ TEST_F(BodyTest, FoldsCarryAnything) {
     return b.Emit(OpKind::kFold, pair, {b.I64(3), b.Record(pair, {b.I64(1), in[0]})}, 0, {block});
   });
   Check(kSizes);
+}
+
+TEST_F(BodyTest, AFoldHoldsTwoAccumulatorsHoweverOftenItTurns) {
+  const TypeId vector = Tensor(DType::kF32, {-1});
+  cases_.Add("many turns", {vector}, vector, [this, vector](Builder& b, const In& in) {
+    const ir::BlockId block = b.Open({I64(), vector});
+    const ValueId old = b.Param(1);
+    const ir::BlockId each = b.Open({I64()});
+    b.Close(b.Add(b.Load(old, {b.Param(0)}), b.F32(1)));
+    b.Close(b.Build(DType::kF32, {b.Dim(old, 0)}, each));
+    return b.Emit(OpKind::kFold, vector, {b.I64(1000), in[0]}, 0, {block});
+  });
+  const Loaded code(cases_.program, "x86-64-v3");
+  const Cases::Case& one = cases_.cases[0];
+  std::vector<ir::Value> inputs(cases_.program.slots.size());
+  uint64_t seed = 1;
+  inputs[static_cast<size_t>(one.in[0])] = RandomValue(types(), vector, {4096, 2049}, &seed);
+  Job job;
+  ASSERT_TRUE(code.Run(one.task, inputs, &job).value);
+  EXPECT_GE(job.bytes, uint64_t{2} * 4096);
+  EXPECT_LT(job.bytes, uint64_t{8} * 4096 * 4);  // the input, the result and two accumulators, however rounded; not a thousand
 }
 
 TEST_F(BodyTest, RecordsOptionalsAndChoices) {

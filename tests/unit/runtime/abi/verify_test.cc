@@ -130,21 +130,6 @@ TEST(VerifyTest, NamesTheRowAndTheRule) {
          c.models[0].batch_axis = axes;
        }},
       {"policy 0: unknown priority", [](Copy& c) { c.policies[0].priority = 3; }},
-      {"policy 0: pads an axis that the model does not have",
-       [](Copy& c) {
-         static const wf_pad pads[] = {{0, 7, 1, 1, 0}};
-         PadAll(c, pads);
-       }},
-      {"policy 0: pads an axis that the model does not have",
-       [](Copy& c) {
-         static const wf_pad pads[] = {{0, 0, 1, 0, 0}};
-         PadAll(c, pads);
-       }},
-      {"policy 0: pads by a symbol that no input tells",
-       [](Copy& c) {
-         static const wf_pad pads[] = {{0, 0, 1, 4, 0}};
-         PadAll(c, pads);
-       }},
       {"workflow 0: a port's slot is not in the root region",
        [](Copy& c) {
          static wf_port port;
@@ -157,6 +142,21 @@ TEST(VerifyTest, NamesTheRowAndTheRule) {
     Copy copy(classify_plan);
     row.breaks(copy);
     EXPECT_EQ(Verify(copy.plan).message(), std::string("plan: ") + row.rule);
+  }
+}
+
+TEST(VerifyTest, PadsMustFitTheModelAndTellTheirSymbol) {
+  const std::pair<wf_pad, const char*> table[] = {
+      {{0, 0, 1, 1, 0}, ""},
+      {{9, 0, 1, 1, 0}, "plan: policy 0: pads an axis that the model does not have"},
+      {{0, 7, 1, 1, 0}, "plan: policy 0: pads an axis that the model does not have"},
+      {{0, 0, 1, 0, 0}, "plan: policy 0: pads an axis that the model does not have"},
+      {{0, 0, 1, 4, 0}, "plan: policy 0: pads by a symbol that no input tells"},
+  };
+  for (const auto& [pad, text] : table) {
+    Copy copy(classify_plan);
+    PadAll(copy, &pad);
+    EXPECT_EQ(Verify(copy.plan).message(), text);
   }
 }
 

@@ -37,6 +37,29 @@ class Sleeper final : public base::Waker {
   bool woken_ = false;
 };
 
+// y = -x, by several instances at once.
+class Negation final : public Runnable {
+ public:
+  Negation(const wf_model& row, size_t instances) : row_(row), memory_(instances) {}
+  const wf_model& model() const override { return row_; }
+  int64_t version() const override { return 1; }
+  int64_t max_rows() const override { return 16; }
+  int instance_count() const override { return static_cast<int>(memory_.size()); }
+  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
+    std::vector<int64_t>& result = memory_[static_cast<size_t>(instance)];
+    const auto* const x = static_cast<const int64_t*>(inputs[0].data);
+    result.assign(x, x + rows);
+    for (int64_t& value : result) value = -value;
+    outputs[0] = inputs[0];
+    outputs[0].data = result.data();
+    return {};
+  }
+
+ private:
+  const wf_model& row_;
+  std::vector<std::vector<int64_t>> memory_;
+};
+
 class ExecutorTest : public ::testing::Test {
  protected:
   ExecutorTest() {
@@ -157,6 +180,37 @@ TEST_F(ExecutorTest, HoldsRowsForCompanyButNotLonger) {
   EXPECT_GE(clock_.Now() - started, 20'000'000);
   EXPECT_EQ(batcher.stats().batches.load(), 1U);
   EXPECT_EQ(batcher.stats().closed[static_cast<int>(CloseReason::kDelay)].load(), 1U);
+}
+
+TEST_F(ExecutorTest, RowsComeBackWhileTheirSizesAreBeingMadeReady) {
+  static const int64_t one[] = {1};
+  port_.dim = one;
+  Negation model(row_, 3);
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 2}, clock_);
+  BatcherOptions options = Options();
+  options.model = &model;
+  options.instances = 2;
+  options.measuring_instance = 2;
+  Batcher& batcher = executor.AddBatcher(options);
+  executor.StartPreparing();
+  for (int i = 0; i < 2000; ++i) {
+    test::TestRow& row = rows.emplace_back(std::vector<int64_t>{i});
+    row.home = &mailbox;
+    ASSERT_TRUE(batcher.Reserve(row));
+    ASSERT_TRUE(batcher.Submit(row));
+  }
+  Collect(mailbox, sleeper, rows);
+  for (int i = 0; i < 2000; ++i) {
+    EXPECT_EQ(rows[static_cast<size_t>(i)].delivered, 1);
+    EXPECT_EQ(rows[static_cast<size_t>(i)].result()[0], -i);
+  }
+  const base::TimePoint until = clock_.Now() + INT64_C(10'000'000'000);
+  while (clock_.Now() < until && !(batcher.cost().known(1) && batcher.cost().known(16)))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (const int64_t size : {1, 2, 4, 8, 16}) EXPECT_TRUE(batcher.cost().known(size)) << size;
 }
 
 TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {

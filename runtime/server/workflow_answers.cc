@@ -16,7 +16,7 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   const size_t workflow =
       exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
   counts_.Of(workflow, exchange.protocol).Add(code, took);
-  if (!shared_.access_log) return;
+  if (!settings_->access_log) return;
   observe::Log(observe::Level::kInfo, "request",
                {{"method", exchange.head.method_name.substr(0, kMostTold)},
                 {"path", exchange.head.path.substr(0, kMostTold)},

@@ -67,7 +67,6 @@ WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
   router_ = std::make_unique<server::Router>(*plan_);
   names_ = std::make_unique<oip::Names>(*plan_);
   shared_.reset(new server::Shared{*plan_, *router_, *names_, clock_});
-  shared_->default_body_bytes = 1 << 20;
   shared_->claimable_bytes = Chance(30) ? 50'000 : 1 << 24;
   shared_->ready.store(true);
   const size_t loops = 1 + Below(3);
@@ -78,7 +77,9 @@ WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
   leaves_politely_ = Chance(60);
   sched::EngineOptions engine;
   engine.schedule = static_cast<sched::Schedule>(Below(3));
-  engine.default_timeout_ns = timeout_ns_;
+  newest().deadlines.default_ns = timeout_ns_;
+  constexpr std::string_view kSettings = "limits: {body_bytes: 1MiB, inflight: 1000000}\n";
+  settings_ = server::LoadSettings({.config_text = &kSettings}).settings;
   for (size_t i = 0; i < loops; ++i) {
     server::FrontOptions front;
     front.index = static_cast<int>(i);
@@ -87,6 +88,7 @@ WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
     engine.loop = static_cast<int>(i);
     engine.kept_buses = static_cast<uint32_t>(Below(3));
     loop.front.MakeEngine(*index_, {clock_, loop.mailbox, queue_, memory_, &loop.recorder}, engine);
+    loop.front.set_settings(settings_);
     Hold(loop.front.engine());
   }
   Connect();

@@ -76,6 +76,7 @@ class WireWorld final : public SimProcess {
   std::unique_ptr<server::Router> router_;
   std::unique_ptr<oip::Names> names_;
   std::unique_ptr<server::Shared> shared_;
+  server::Settings settings_;
   std::map<std::string, test::Recorder::Decisions, std::less<>> decisions_;  // by log id
   std::vector<std::unique_ptr<Loop>> loops_;
   int to_ask_ = 0;

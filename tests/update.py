@@ -51,10 +51,14 @@ def main():
     arguments = options.parse_args()
     wfc = arguments.wfc.resolve()
     chosen = [path.resolve() for path in arguments.paths]
-    roots = [root for phase in sorted((HERE / "lang").iterdir()) if phase.is_dir() for root, _ in harness.programs(phase)]
+    phases = [phase for phase in sorted((HERE / "lang").iterdir()) if phase.is_dir() and phase.name != "mistakes"]
+    roots = [root for phase in phases for root, _ in harness.programs(phase)]
     for root in roots:
         if (not chosen or any(path == root or path in root.parents for path in chosen)) and rewrite(root, wfc):
             print(f"rewrote {root.relative_to(HERE)}")
+    mistakes = HERE / "lang/mistakes"
+    if not chosen or any(path == mistakes or mistakes in path.parents for path in chosen):
+        subprocess.run([sys.executable, "-B", HERE / "lang/mistakes.py", mistakes, f"--wfc={wfc}", "--update"], check=False)
     cases = [path.name for path in chosen if path.parent == HERE / "cli"]
     if not chosen or cases:
         subprocess.run([sys.executable, "-B", HERE / "cli/run.py", f"--wfc={wfc}", "--update", *cases], check=True)

@@ -269,6 +269,7 @@ struct File {
   std::optional<Path> package;
   std::vector<DeclPtr> decls;
   std::vector<Comment> comments;  // in order
+  std::vector<Span> tokens;       // in order; comments are none
 };
 
 }  // namespace wf::ast

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "runtime/base/check.h"
+#include "runtime/base/text.h"
 
 namespace wf::diag {
 namespace {
@@ -25,21 +26,24 @@ std::string Format(std::string_view message, std::initializer_list<Argument> arg
   return text;
 }
 
-// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> before(b.size() + 1), previous(b.size() + 1), row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) previous[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    std::swap(before, previous);
-    std::swap(previous, row);
-  }
-  return previous[b.size()];
+// The candidate nearest to `name`; empty when none is near.
+std::string_view NearestOf(std::string_view name, const std::vector<std::string>& candidates) {
+  return base::Nearest(name, std::vector<std::string_view>(candidates.begin(), candidates.end()));
+}
+
+// One letter more, less or other, or two neighbours swapped.
+bool OneSlip(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty() && a.front() == b.front()) a.remove_prefix(1), b.remove_prefix(1);
+  while (!a.empty() && !b.empty() && a.back() == b.back()) a.remove_suffix(1), b.remove_suffix(1);
+  return (a.size() <= 1 && b.size() <= 1) || (a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0]);
+}
+
+// The only candidate that is near, one slip away in a name of some length.
+bool IsSure(std::string_view name, std::string_view nearest, std::vector<std::string> candidates) {
+  constexpr size_t kShortestName = 4;
+  if (name.size() < kShortestName || !OneSlip(name, nearest)) return false;
+  std::erase(candidates, std::string(nearest));
+  return NearestOf(name, candidates).empty();
 }
 
 auto PlaceOf(const Diagnostic& d) { return std::tuple(d.span.file, d.span.begin, d.span.end, d.code); }
@@ -65,6 +69,13 @@ Builder& Builder::HelpIf(const std::optional<std::string>& text) {
 Builder& Builder::Fix(const source::Span& span, std::string replacement) {
   diagnostic_->fixes.push_back({span, std::move(replacement)});
   return *this;
+}
+
+Builder& Builder::DidYouMean(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string nearest(NearestOf(name, candidates));
+  if (nearest.empty()) return *this;
+  Help("did you mean `" + nearest + "`?");
+  return IsSure(name, nearest, candidates) ? Fix(span, nearest) : *this;
 }
 
 Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments) {
@@ -98,19 +109,9 @@ std::vector<Diagnostic> Emitter::Sorted() const {
 }
 
 std::optional<std::string> Suggest(std::string_view name, const std::vector<std::string>& candidates) {
-  constexpr size_t kLongestName = 200;  // the comparison is quadratic
-  if (name.size() > kLongestName) return std::nullopt;
-  const std::string* best = nullptr;
-  size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
-  for (const std::string& candidate : candidates) {
-    if (candidate == name || candidate.size() > kLongestName) continue;
-    const size_t distance = EditDistance(name, candidate);
-    if (distance >= best_distance) continue;
-    best_distance = distance;
-    best = &candidate;
-  }
-  if (best == nullptr) return std::nullopt;
-  return "did you mean `" + *best + "`?";
+  const std::string_view nearest = NearestOf(name, candidates);
+  if (nearest.empty()) return std::nullopt;
+  return "did you mean `" + std::string(nearest) + "`?";
 }
 
 }  // namespace wf::diag

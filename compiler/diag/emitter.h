@@ -56,6 +56,8 @@ class Builder {
   Builder& Help(std::string text);
   Builder& HelpIf(const std::optional<std::string>& text);  // e.g. from Suggest
   Builder& Fix(const source::Span& span, std::string replacement);
+  // Help as of Suggest for `name`, which stands at `span`, and a fix when only one candidate can be meant.
+  Builder& DidYouMean(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates);
 
  private:
   Diagnostic* diagnostic_;
@@ -94,7 +96,7 @@ class Emitter {
   Diagnostic dropped_;
 };
 
-// "did you mean `x`?" for the candidate nearest to `name`, if one is near enough (edit distance at most a third of the length, at least 1).
+// "did you mean `x`?" for the candidate nearest to `name`, if one is near enough.
 std::optional<std::string> Suggest(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace wf::diag

@@ -16,6 +16,21 @@ std::string RenderText(const Diagnostic& diagnostic, const source::SourceMap& so
 // One diagnostic for programs, one line of JSON with its line break; columns in bytes from 1, ends exclusive.
 std::string RenderJson(const Diagnostic& diagnostic, const source::SourceMap& sources);
 
+// One diagnostic as a command of a GitHub workflow, which shows it beside the line; one line with its line break.
+std::string RenderGithub(const Diagnostic& diagnostic, const source::SourceMap& sources);
+
+// A log of SARIF 2.1.0 of one or several compilations; columns are counted in characters.
+// Thread: loop-confined.   Owns: what was added, as text.
+class SarifLog {
+ public:
+  void Add(const Emitter& emitter, const source::SourceMap& sources);
+  std::string Finish(std::string_view version) const;  // the whole document with its line break
+
+ private:
+  std::string results_;
+  std::vector<Code> codes_;  // that occur, sorted
+};
+
 std::string QuoteJson(std::string_view text);      // a JSON string; bytes that are not UTF-8 become U+FFFD
 std::string_view SeverityName(Severity severity);  // "error", "warning"
 std::string CodeName(Code code);                   // "WF3001"

@@ -79,6 +79,11 @@ std::vector<FileId> FilesOf(const Diagnostic& diagnostic) {
   return files;
 }
 
+// Whether a "did you mean" shows the fix already.
+bool SaysSo(const std::vector<std::string>& help, const Edit& fix) {
+  return std::find(help.begin(), help.end(), fmt::format("did you mean `{}`?", fix.replacement)) != help.end();
+}
+
 std::string TextOfFix(const Edit& fix) {
   if (fix.span.empty()) return fmt::format("insert `{}`", fix.replacement);
   return fix.replacement.empty() ? "remove it" : fmt::format("write `{}`", fix.replacement);
@@ -161,7 +166,9 @@ void TextRenderer::Notes(const Diagnostic& diagnostic) {
     out_ += margin + Paint("=", kBlue) + " " + Paint(fmt::format("{}:", word), kBold) + " " + Harmless(text) + "\n";
   };
   for (const std::string& help : diagnostic.help) note("help", help);
-  for (const Edit& fix : diagnostic.fixes) note("fix", TextOfFix(fix));
+  for (const Edit& fix : diagnostic.fixes) {
+    if (!SaysSo(diagnostic.help, fix)) note("fix", TextOfFix(fix));
+  }
 }
 
 std::string TextRenderer::Render(const Diagnostic& diagnostic) {

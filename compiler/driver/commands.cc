@@ -6,9 +6,16 @@
 #include <array>
 
 #include "compiler/diag/emitter.h"
+#include "compiler/diag/render.h"
 #include "compiler/driver/compile.h"
+#include "compiler/driver/completions.h"
+#include "compiler/driver/doctor.h"
 #include "compiler/driver/explain.h"
+#include "compiler/driver/fix.h"
+#include "compiler/driver/format_files.h"
 #include "compiler/driver/graph.h"
+#include "compiler/driver/layout.h"
+#include "compiler/driver/new_program.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/sample_call.h"
 #include "compiler/driver/serve.h"
@@ -20,9 +27,10 @@ namespace wf::driver {
 namespace {
 
 struct Command {
-  std::string_view name, arguments, summary;
+  CommandInfo info;
   int (*run)(const Options&, Console&);  // null: a later version has it
 };
+std::vector<CommandInfo> Commands();  // that this version has
 
 int Usage(Console& console, std::string_view message) {
   console.err << "wfc: " << message << "\n";
@@ -31,19 +39,35 @@ int Usage(Console& console, std::string_view message) {
 
 using Purpose = Compilation::Purpose;
 
+// Applies fixes until there are none; what a fix uncovers may have one, too.
+void Fix(const std::string& input, const Options& options, Console& console) {
+  constexpr int kMaxRounds = 10;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    Compilation compilation(input, options, console);
+    compilation.RunTo(Phase::kIr, Purpose::kCheck);
+    if (ApplyFixes(compilation.diagnostics(), compilation.sources(), StdlibFolder(console.executable), console) == 0) return;
+  }
+}
+
 int Check(const Options& options, Console& console) {
   if (options.inputs.empty()) return Usage(console, "`wfc check` needs a .wf file");
   const Emit emit = options.emit.value_or(Emit::kSema);
   if (emit > Emit::kSema) return Usage(console, "`wfc check` emits `ast` or `sema`; `wfc build` emits the rest");
+  if (options.emit && options.format == Format::kSarif) return Usage(console, "`--emit` and `--format=sarif` both write to stdout");
   int status = kFine;
+  diag::SarifLog sarif;
   for (const std::string& input : options.inputs) {
+    if (options.fix) Fix(input, options, console);
     Compilation compilation(input, options, console);
     const Phase last = std::min({options.stop_after, Phase::kIr, options.emit ? PhaseOf(emit) : Phase::kIr});  // kIr: limits of size
     const bool done = compilation.RunTo(last, Purpose::kCheck);
     const bool has_tree = compilation.products().modules.front().file != nullptr;
+    if (options.verbose && done && last >= Phase::kCheck) compilation.WriteChoices();
     if (options.emit == Emit::kAst ? has_tree : options.emit.has_value() && done && last == Phase::kCheck) compilation.Write(emit);
+    if (options.format == Format::kSarif) sarif.Add(compilation.diagnostics(), compilation.sources());
     status = std::max<int>(status, compilation.Finish());
   }
+  if (options.format == Format::kSarif) console.out << sarif.Finish(WF_VERSION);
   return status;
 }
 
@@ -73,6 +97,7 @@ int Build(const Options& options, Console& console) {
   Compilation compilation(options.inputs.front(), options, console);
   const bool done = compilation.RunTo(last, emit >= Emit::kIr ? Purpose::kServer : Purpose::kCheck);
   const bool has_tree = compilation.products().modules.front().file != nullptr;
+  if (options.verbose && done && last >= Phase::kCheck) compilation.WriteChoices();
   if (makes_product && (emit == Emit::kAst ? has_tree : done)) compilation.Write(emit);
   return compilation.Finish();
 }
@@ -91,9 +116,18 @@ int ShowGraph(const Options& options, Console& console) {
       case Format::kDot:
         console.out << GraphDot(graph, options.level);
         break;
+      case Format::kMermaid:
+        console.out << GraphMermaid(graph, options.level);
+        break;
+      case Format::kSvg:
+        console.out << GraphSvg(graph, options.level);
+        break;
       case Format::kJson:
         console.out << GraphJson(graph, options.level) << "\n";
         break;
+      case Format::kSarif:
+      case Format::kGithub:
+        break;  // forms of diagnostics
     }
   }
   return compilation.Finish();
@@ -145,31 +179,45 @@ int Explain(const Options& options, Console& console) {
   return kFine;
 }
 
+int Fmt(const Options& options, Console& console) {
+  if (options.inputs.empty()) return Usage(console, "`wfc fmt` needs a .wf file, or `-` for stdin");
+  return FormatFiles(options, console);
+}
+
+int New(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc new` needs the name of one folder");
+  return NewProgram(options, console);
+}
+
+int Doctor(const Options& options, Console& console) {
+  if (!options.inputs.empty()) return Usage(console, "`wfc doctor` takes no files");
+  return Examine(console);
+}
+
+int Completions(const Options& options, Console& console) {
+  const auto script = options.inputs.size() == 1 ? CompletionScript(options.inputs.front(), Commands()) : std::nullopt;
+  if (!script) return Usage(console, "`wfc completions` needs one of bash, zsh, fish");
+  console.out << *script;
+  return kFine;
+}
+
 constexpr std::array kCommands = {
-    Command{"check", "FILE.wf...", "say what is wrong, make nothing", Check},
-    Command{"explain", "WFnnnn | --list", "the page of a diagnostic", Explain},
-    Command{"build", "FILE.wf -o SERVER", "compile and link a server", Build},
-    Command{"run", "FILE.wf [-- FLAGS]", "build to a temporary place and serve", Run},
-    Command{"graph", "FILE.wf", "show workflows, stages, nodes or tasks", ShowGraph},
-    Command{"inspect", "SERVER", "what a built server contains", Inspect},
-    Command{"test", "", "", nullptr},
-    Command{"fmt", "", "", nullptr},
-    Command{"bench", "", "", nullptr},
-    Command{"lsp", "", "", nullptr},
-    Command{"new", "", "", nullptr},
-    Command{"doctor", "", "", nullptr},
-    Command{"completions", "", "", nullptr},
-    Command{"plan", "", "", nullptr},
-    Command{"breaking", "", "", nullptr},
-    Command{"export", "", "", nullptr},
-    Command{"doc", "", "", nullptr},
-    Command{"model", "", "", nullptr},
+#define COMMAND(name, function, arguments, summary, examples) Command{{name, arguments, summary, examples}, function},
+#include "compiler/driver/commands.def"
 };
+
+std::vector<CommandInfo> Commands() {
+  std::vector<CommandInfo> commands;
+  for (const Command& command : kCommands) {
+    if (command.run != nullptr) commands.push_back(command.info);
+  }
+  return commands;
+}
 
 std::string Help() {
   std::string text = "usage: wfc COMMAND [options]\n\n";
-  for (const Command& command : kCommands) {
-    if (command.run != nullptr) text += fmt::format("  wfc {:<9} {:<22} {}\n", command.name, command.arguments, command.summary);
+  for (const CommandInfo& command : Commands()) {
+    text += fmt::format("  wfc {:<11} {:<18} {}\n", command.name, command.arguments, command.summary);
   }
   return text +
          "\n`wfc COMMAND --help` lists the options of a command. Exit status: 0 fine, 1 the program has errors, 2 usage, 101 a bug in "
@@ -178,9 +226,7 @@ std::string Help() {
 
 int UnknownCommand(const std::string& name, Console& console) {
   std::vector<std::string> names;
-  for (const Command& command : kCommands) {
-    if (command.run != nullptr) names.emplace_back(command.name);
-  }
+  for (const CommandInfo& command : Commands()) names.emplace_back(command.name);
   const auto near = diag::Suggest(name, names);
   const bool file = name.ends_with(".wf");
   const std::string hint = near ? "; " + *near : file ? fmt::format("; `wfc check {}`?", name) : "";
@@ -200,10 +246,11 @@ int RunWfc(const std::vector<std::string>& arguments, Console& console) {
     return kFine;
   }
   if (name == "--version" || name == "-V") {
-    console.out << "wfc " WF_VERSION "\n";
+    const bool verbose = arguments.size() > 1 && (arguments[1] == "--verbose" || arguments[1] == "-v");
+    console.out << (verbose ? VersionDetails(console.executable) : "wfc " WF_VERSION "\n");
     return kFine;
   }
-  const auto command = std::find_if(kCommands.begin(), kCommands.end(), [&](const Command& c) { return c.name == name; });
+  const auto command = std::find_if(kCommands.begin(), kCommands.end(), [&](const Command& c) { return c.info.name == name; });
   if (command == kCommands.end()) return UnknownCommand(name, console);
   if (command->run == nullptr) return Usage(console, fmt::format("`wfc {}` is not part of this version of wfc", name));
   std::string error;
@@ -214,7 +261,9 @@ int RunWfc(const std::vector<std::string>& arguments, Console& console) {
     return kFine;
   }
   if (options->help) {
-    console.out << fmt::format("usage: wfc {} {}\n{}\n\n{}", command->name, command->arguments, command->summary, OptionsHelp(name));
+    const CommandInfo& info = command->info;
+    const std::string usage = fmt::format("usage: wfc {} {}", name, info.arguments.empty() ? "[options]" : info.arguments);
+    console.out << fmt::format("{}\n{}\n\n{}\nexamples:\n{}", usage, info.summary, OptionsHelp(name), info.examples);
     return kFine;
   }
   return command->run(*options, console);

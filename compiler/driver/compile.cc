@@ -4,6 +4,7 @@
 
 #include "compiler/ast/printer.h"
 #include "compiler/codegen/codegen.h"
+#include "compiler/driver/choices.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/graph.h"
 #include "compiler/driver/layout.h"
@@ -151,6 +152,8 @@ void Compilation::Write(Emit emit) {
       return;
   }
 }
+
+void Compilation::WriteChoices() { console_.err << ChoicesText(*products_.checked, sources_); }
 
 ExitStatus Compilation::Finish() { return Report(emitter_, sources_, options_, console_); }
 

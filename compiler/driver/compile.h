@@ -40,6 +40,7 @@ class Compilation {
 
   // Writes the product that `--emit` names, to the file of `-o` or to stdout. REQUIRES: RunTo has made it.
   void Write(Emit emit);
+  void WriteChoices();  // of a program that passed Check
   ExitStatus Finish();  // reports what there is to report
 
   // Links the object into a server.
@@ -47,6 +48,7 @@ class Compilation {
 
   const Products& products() const { return products_; }
   const source::SourceMap& sources() const { return sources_; }
+  const diag::Emitter& diagnostics() const { return emitter_; }
 
  private:
   bool Parse();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <istream>
 #include <ostream>
 #include <string>
 
@@ -9,13 +10,14 @@ namespace wf::driver {
 enum ExitStatus : int { kFine = 0, kProgramHasErrors = 1, kUsage = 2, kOurBug = 101 };
 
 // The world outside, as far as commands see it; tests bring their own.
-// Borrows: both streams.
+// Borrows: the streams.
 struct Console {
   std::ostream& out;  // products
   std::ostream& err;  // diagnostics
   bool err_is_terminal = false;
   std::function<const char*(const char*)> environment;  // null for a variable that is not set
   std::string executable;                               // absolute path of wfc, to find what is installed beside it
+  std::istream* in = nullptr;                           // for `wfc fmt -` alone
 };
 
 }  // namespace wf::driver

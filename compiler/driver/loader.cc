@@ -69,7 +69,7 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
       emitter_.Emit(span, diag::kCannotReadFile, {file_name, text.status().message()});
     } else {
       emitter_.Emit(span, diag::kImportNotRead, {modules_[number].path, file_name, text.status().message()})
-          .HelpIf(diag::Suggest(modules_[number].path, Neighbours(modules_[number].path)));
+          .DidYouMean(span, modules_[number].path, Neighbours(modules_[number].path));
     }
     return;
   }

@@ -40,7 +40,7 @@ struct Job {
 extern "C" void* RunJob(void* context) noexcept {
   Job& job = *static_cast<Job*>(context);
   Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, [](const char* name) -> const char* { return std::getenv(name); },
-                  OwnPath()};
+                  OwnPath(), &std::cin};
   // The linker leaves a signal stack of its own behind; a sanitizer, at the end of the thread, frees the one that it finds.
   stack_t signal_stack{};
   const bool saved = sigaltstack(nullptr, &signal_stack) == 0;

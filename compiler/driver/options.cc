@@ -16,7 +16,9 @@ struct Word {
   std::string_view text;
   E value;
 };
-constexpr std::array kFormats = {Word{"text", Format::kText}, Word{"json", Format::kJson}, Word{"dot", Format::kDot}};
+constexpr std::array kFormats = {Word{"text", Format::kText},       Word{"json", Format::kJson}, Word{"dot", Format::kDot},
+                                 Word{"mermaid", Format::kMermaid}, Word{"svg", Format::kSvg},   Word{"sarif", Format::kSarif},
+                                 Word{"github", Format::kGithub}};
 constexpr std::array kColors = {Word{"auto", ColorWhen::kAuto}, Word{"always", ColorWhen::kAlways}, Word{"never", ColorWhen::kNever}};
 constexpr std::array kLevels = {Word{"workflow", Level::kWorkflow}, Word{"stage", Level::kStage}, Word{"node", Level::kNode},
                                 Word{"task", Level::kTask}};
@@ -55,45 +57,18 @@ bool SetOptimize(Options& options, std::string_view value) {
 }
 
 struct Flag {
-  std::string_view name;                    // "--format"
-  std::string_view value;                   // what stands after it; empty: nothing does
-  std::string_view commands;                // where it may stand, separated by spaces; "*": everywhere
-  bool (*set)(Options&, std::string_view);  // null: a later version has it
-  std::string_view help;
+  FlagInfo info;
+  bool (*set)(Options&, std::string_view);
 };
 
 constexpr std::array kFlags = {
-    Flag{"-o", "FILE", "build", SetText<&Options::output>, "where the product goes"},
-    Flag{"--emit", "ast|sema|ir|llvm|asm|obj|exe", "build check", SetWord<kEmits, &Options::emit>, "which product; default exe"},
-    Flag{"--stop-after", "parse|check|ir|passes|lower|object|link", "build check", SetWord<kPhases, &Options::stop_after>,
-         "last phase to run"},
-    Flag{"--dump-after", "PASS", "build", SetText<&Options::dump_after>, "print the program as this pass leaves it"},
-    Flag{"-O", "0..3", "build run", SetOptimize, "how hard to optimise; default 2"},
-    Flag{"--target-cpu", "native|generic|NAME", "build run", SetText<&Options::target_cpu>, "default generic"},
-    Flag{"--level", "workflow|stage|node|task", "graph", SetWord<kLevels, &Options::level>, "how fine; default node"},
-    Flag{"--format", "text|json", "build check run", SetWord<kFormats, &Options::format>, "form of diagnostics"},
-    Flag{"--format", "text|dot|json", "graph", SetWord<kFormats, &Options::format>, "form of the graph"},
-    Flag{"--error-limit", "N", "build check run graph", SetNumber<&Options::error_limit>, "errors shown at most; default 50"},
-    Flag{"--verbose", "", "build check", SetTrue<&Options::verbose>, "say what was chosen, such as batch axes"},
-    Flag{"--list", "", "explain", SetTrue<&Options::list>, "every code with its message"},
-    Flag{"--color", "auto|always|never", "*", SetWord<kColors, &Options::color>, "default: on a terminal; NO_COLOR, CLICOLOR_FORCE"},
-    Flag{"--help", "", "*", SetTrue<&Options::help>, "this text"},
-    Flag{"--version", "", "*", SetTrue<&Options::version>, "the version of wfc"},
-    Flag{"--fix", "", "check", nullptr, ""},
-    Flag{"--watch", "", "run", nullptr, ""},
-    Flag{"--from", "URL", "graph", nullptr, ""},
-    Flag{"--time-trace", "FILE", "build", nullptr, ""},
-    Flag{"-MMD", "", "build", nullptr, ""},
+#define FLAG(name, value, commands, setter, help) Flag{{name, value, commands, help}, setter},
+#include "compiler/driver/flags.def"
 };
 
-bool AppliesTo(const Flag& flag, std::string_view command) {
-  if (flag.commands == "*") return true;
-  const std::string padded = fmt::format(" {} ", flag.commands);
-  return padded.find(fmt::format(" {} ", command)) != std::string::npos;
-}
-
 const Flag* FindFlag(std::string_view name, std::string_view command) {
-  const auto row = std::find_if(kFlags.begin(), kFlags.end(), [&](const Flag& f) { return f.name == name && AppliesTo(f, command); });
+  const auto row =
+      std::find_if(kFlags.begin(), kFlags.end(), [&](const Flag& f) { return f.info.name == name && AppliesTo(f.info, command); });
   return row == kFlags.end() ? nullptr : &*row;
 }
 
@@ -113,12 +88,18 @@ Written Split(const std::string& argument) {
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
 
+// Whether the value is one of the words that the flag names; a flag that also names a kind of value admits all.
+bool Admits(const FlagInfo& flag, std::string_view value) {
+  const auto words = WordsOf(flag);
+  return words.empty() || std::find(words.begin(), words.end(), value) != words.end();
+}
+
 std::string UnknownFlag(std::string_view name, std::string_view command) {
   std::vector<std::string> names;
   bool elsewhere = false;
   for (const Flag& flag : kFlags) {
-    if (AppliesTo(flag, command)) names.emplace_back(flag.name);
-    elsewhere = elsewhere || flag.name == name;
+    if (AppliesTo(flag.info, command)) names.emplace_back(flag.info.name);
+    elsewhere = elsewhere || flag.info.name == name;
   }
   if (elsewhere) return fmt::format("`{}` is no option of `wfc {}`", name, command);
   const auto near = diag::Suggest(name, names);
@@ -126,6 +107,31 @@ std::string UnknownFlag(std::string_view name, std::string_view command) {
 }
 
 }  // namespace
+
+bool AppliesTo(const FlagInfo& flag, std::string_view command) {
+  if (flag.commands == "*") return true;
+  const std::string padded = fmt::format(" {} ", flag.commands);
+  return padded.find(fmt::format(" {} ", command)) != std::string::npos;
+}
+
+std::vector<std::string_view> WordsOf(const FlagInfo& flag) {
+  std::vector<std::string_view> words;
+  for (std::string_view rest = flag.value; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find('|'));
+    if (std::any_of(word.begin(), word.end(), [](char c) { return (c < 'a' || c > 'z') && c != '-'; })) return {};
+    words.push_back(word);
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  }
+  return words;
+}
+
+std::vector<FlagInfo> FlagsOf(std::string_view command) {
+  std::vector<FlagInfo> flags;
+  for (const Flag& flag : kFlags) {
+    if (flag.set != nullptr && AppliesTo(flag.info, command)) flags.push_back(flag.info);
+  }
+  return flags;
+}
 
 std::optional<Options> ParseOptions(std::string_view command, const std::vector<std::string>& arguments, std::string& error) {
   Options options;
@@ -148,23 +154,22 @@ std::optional<Options> ParseOptions(std::string_view command, const std::vector<
       return std::nullopt;
     }
     if (flag->set == nullptr) {
-      error = fmt::format("`{}` is not part of this version of wfc", flag->name);
+      error = fmt::format("`{}` is not part of this version of wfc", flag->info.name);
       return std::nullopt;
     }
-    if (flag->value.empty() && written.value) {
-      error = fmt::format("`{}` takes no value", flag->name);
+    if (flag->info.value.empty() && written.value) {
+      error = fmt::format("`{}` takes no value", flag->info.name);
       return std::nullopt;
     }
-    if (!flag->value.empty() && !written.value) {
+    if (!flag->info.value.empty() && !written.value) {
       if (++at == arguments.size()) {
-        error = fmt::format("`{}` needs a value: {}", flag->name, flag->value);
+        error = fmt::format("`{}` needs a value: {}", flag->info.name, flag->info.value);
         return std::nullopt;
       }
       written.value = arguments[at];
     }
-    const bool allowed = flag->value.find("dot") != std::string_view::npos || written.value != "dot" || flag->name != "--format";
-    if (!allowed || !flag->set(options, written.value.value_or(""))) {
-      error = fmt::format("`{}` is no value of `{}`; it takes {}", *written.value, flag->name, flag->value);
+    if (!Admits(flag->info, written.value.value_or("")) || !flag->set(options, written.value.value_or(""))) {
+      error = fmt::format("`{}` is no value of `{}`; it takes {}", *written.value, flag->info.name, flag->info.value);
       return std::nullopt;
     }
   }
@@ -173,10 +178,9 @@ std::optional<Options> ParseOptions(std::string_view command, const std::vector<
 
 std::string OptionsHelp(std::string_view command) {
   std::string text;
-  for (const Flag& flag : kFlags) {
-    if (flag.set == nullptr || !AppliesTo(flag, command)) continue;
-    const std::string_view joint = flag.value.empty() || flag.name == "-O" ? "" : flag.name.starts_with("--") ? "=" : " ";
-    text += fmt::format("  {:<52} {}\n", fmt::format("{}{}{}", flag.name, joint, flag.value), flag.help);
+  for (const auto& [name, value, commands, help] : FlagsOf(command)) {
+    const std::string_view joint = value.empty() || name == "-O" ? "" : name.starts_with("--") ? "=" : " ";
+    text += fmt::format("  {:<52} {}\n", fmt::format("{}{}{}", name, joint, value), help);
   }
   return text;
 }

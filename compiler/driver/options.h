@@ -8,7 +8,7 @@
 
 namespace wf::driver {
 
-enum class Format : uint8_t { kText, kJson, kDot };
+enum class Format : uint8_t { kText, kJson, kDot, kMermaid, kSvg, kSarif, kGithub };
 enum class ColorWhen : uint8_t { kAuto, kAlways, kNever };
 enum class Level : uint8_t { kWorkflow, kStage, kNode, kTask };
 enum class Emit : uint8_t { kAst, kSema, kIr, kLlvm, kAsm, kObj, kExe };
@@ -27,8 +27,18 @@ struct Options {
   std::string target_cpu = "generic";
   int optimize = 2;
   size_t error_limit = 50;
+  std::string template_name = "hello";
   bool verbose = false, list = false, help = false, version = false;
+  bool fix = false, write = false, check = false, diff = false;
 };
+
+// A row of flags.def.
+struct FlagInfo {
+  std::string_view name, value, commands, help;
+};
+bool AppliesTo(const FlagInfo& flag, std::string_view command);
+std::vector<FlagInfo> FlagsOf(std::string_view command);      // that this version has
+std::vector<std::string_view> WordsOf(const FlagInfo& flag);  // the only values that it takes; none when there are others
 
 // Reads the arguments that follow a command. Nothing and a message in `error` when they are not understood.
 std::optional<Options> ParseOptions(std::string_view command, const std::vector<std::string>& arguments, std::string& error);

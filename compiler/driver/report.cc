@@ -24,13 +24,15 @@ std::string Count(size_t count, std::string_view what) { return fmt::format("{} 
 }  // namespace
 
 ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources, const Options& options, Console& console) {
-  const bool json = options.format == Format::kJson;
+  const Format format = options.format;
   const diag::Color color = ColorFor(options, console);
   for (const diag::Diagnostic& diagnostic : emitter.Sorted()) {
-    console.err << (json ? diag::RenderJson(diagnostic, sources) : diag::RenderText(diagnostic, sources, color));
+    if (format == Format::kJson) console.err << diag::RenderJson(diagnostic, sources);
+    if (format == Format::kGithub) console.err << diag::RenderGithub(diagnostic, sources);
+    if (format == Format::kText) console.err << diag::RenderText(diagnostic, sources, color);
   }
   const size_t errors = emitter.error_count(), warnings = emitter.warning_count();
-  if (!json && errors + warnings > 0) {
+  if (format == Format::kText && errors + warnings > 0) {
     std::string total = errors > 0 ? Count(errors, "error") : "";
     if (warnings > 0) total += (total.empty() ? "" : ", ") + Count(warnings, "warning");
     if (emitter.dropped_count() > 0) total += fmt::format(", {} of the errors not shown", emitter.dropped_count());

@@ -24,6 +24,7 @@ class BodyRun {
   bool Spend(uint64_t bytes);
   bool Fail(int32_t code, std::string message, uint32_t line);
   bool CheckSticky();
+  bool Holds(bool holds, uint32_t line);
 
   bool RunLeaf(ValueId id, const Op& op);
   bool RunTensor(ValueId id, const Op& op);

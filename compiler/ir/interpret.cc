@@ -92,6 +92,14 @@ bool BodyRun::CheckSticky() {
   return Fail(code, std::string(StickyText(code)), 0);
 }
 
+// What leads out of a value: a clamped index before an empty list, a dimension that differs. The flag that said so fails the run; without
+// one the program is not what was checked.
+bool BodyRun::Holds(bool holds, uint32_t line) {
+  if (holds) return true;
+  WF_CHECK(sticky_ != 0, line);
+  return CheckSticky();
+}
+
 bool BodyRun::Spend(uint64_t bytes) {
   if (bytes > owner_.limits_.max_bytes || owner_.bytes_ > owner_.limits_.max_bytes - bytes) {
     return Fail(kOutOfMemory, "more than " + std::to_string(owner_.limits_.max_bytes >> 20) + " MiB of values", 0);
@@ -200,7 +208,7 @@ bool BodyRun::RunTensor(ValueId id, const Op& op) {
       for (size_t i = 1; i < op.args.size(); ++i) dims.push_back(Integer(op.args[i]));
       for (const int64_t dim : dims) product *= dim;
       for (const int64_t dim : Arg(op, 0).dims) old_product *= dim;
-      WF_CHECK(product == old_product, product, old_product);
+      if (!Holds(product == old_product, op.line)) return false;
       Value reshaped = Arg(op, 0);
       reshaped.dims = std::move(dims);
       At(id) = std::move(reshaped);
@@ -234,7 +242,7 @@ bool BodyRun::RunBuild(ValueId id, const Op& op) {
   uint64_t count = 1;
   for (size_t axis = 0; axis < rank; ++axis) {
     dims[axis] = Integer(op.args[axis]);
-    WF_CHECK(dims[axis] >= 0, dims[axis], op.line);
+    if (!Holds(dims[axis] >= 0, op.line)) return false;
   }
   for (const int64_t dim : dims) {
     if (__builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count)) count = UINT64_MAX;
@@ -265,7 +273,7 @@ bool BodyRun::RunLoad(ValueId id, const Op& op) {
     uint64_t offset = 0;
     for (size_t axis = 0; axis < tensor.dims.size(); ++axis) {
       const int64_t index = Integer(op.args[axis + 1]);
-      WF_CHECK(index >= 0 && index < tensor.dims[axis], index, tensor.dims[axis], axis, op.line);
+      if (!Holds(index >= 0 && index < tensor.dims[axis], op.line)) return false;
       offset = offset * static_cast<uint64_t>(tensor.dims[axis]) + static_cast<uint64_t>(index);
     }
     std::memcpy(&bits, tensor.text->data() + offset * size, size);

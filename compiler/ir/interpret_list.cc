@@ -103,10 +103,9 @@ bool BodyRun::RunList(ValueId id, const Op& op) {
       Set(id, Arg(op, 0).items ? Arg(op, 0).items->size() : 0);
       return true;
     case OpKind::kListGet: {
-      const auto& items = *Arg(op, 0).items;
-      const int64_t index = Integer(op.args[1]);
-      WF_CHECK(index >= 0 && static_cast<size_t>(index) < items.size(), index, items.size());
-      At(id) = Value(items[static_cast<size_t>(index)]);
+      const int64_t index = Integer(op.args[1]), count = Arg(op, 0).items ? static_cast<int64_t>(Arg(op, 0).items->size()) : 0;
+      if (!Holds(index >= 0 && index < count, op.line)) return false;
+      At(id) = Value((*Arg(op, 0).items)[static_cast<size_t>(index)]);
       return true;
     }
     case OpKind::kListBuild:

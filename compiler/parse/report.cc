@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "compiler/parse/units.h"
 #include "grammar/WfParser.h"
 
@@ -56,6 +59,31 @@ std::vector<std::string> WordsOfSequence(size_t rule) {
     default:
       return {};
   }
+}
+
+struct Foreign {
+  std::string_view word, ours;
+};
+// Words of other languages that begin what ours begin with another.
+constexpr std::array<Foreign, 11> kForeignStarts = {{{"def", "fn"},
+                                                     {"func", "fn"},
+                                                     {"function", "fn"},
+                                                     {"class", "type"},
+                                                     {"struct", "type"},
+                                                     {"from", "import"},
+                                                     {"include", "import"},
+                                                     {"var", "let"},
+                                                     {"val", "let"},
+                                                     {"assert", "require"},
+                                                     {"raise", "fail"}}};
+constexpr std::array<Foreign, 4> kForeignWords = {{{"and", "&&"}, {"or", "||"}, {"not", "!"}, {"elif", "else if"}}};
+
+template <size_t N>
+std::string_view OursFor(const std::array<Foreign, N>& table, std::string_view word) {
+  for (const Foreign& row : table) {
+    if (row.word == word) return row.ours;
+  }
+  return {};
 }
 
 // "`,`, `)` or an expression"; the long lists of operators and of what begins an expression are told by one word.
@@ -225,10 +253,16 @@ bool Reporter::ReportStart(const Mistake& mistake) {
     return true;
   }
   const std::string name = Spelling(word);
+  if (mistake.rule == P::RuleFile && name == "data") {  // a later language's (semantics.md 45)
+    emitter_.Emit(SpanAt(word), diag::kNotBuiltYet, {"`data`"});
+    return true;
+  }
   const auto words = WordsOfSequence(mistake.rule);
   auto built = emitter_.Emit(SpanAt(word), diag::kUnknownStart, {name, NameOfSequence(mistake.rule)});
   if (TypeAt(word) == T::KW_PACKAGE) {
     built.Help("`package` stands once, before everything else");
+  } else if (const auto ours = OursFor(kForeignStarts, name); std::find(words.begin(), words.end(), ours) != words.end()) {
+    built.Help(fmt::format("that is `{}` here", ours));
   } else if (const auto near = diag::Suggest(name, words)) {
     built.Help(*near);
   } else if (!words.empty()) {
@@ -259,6 +293,37 @@ bool Reporter::ReportWord(const Mistake& mistake) {
   return true;
 }
 
+// What other languages write here, and what this one does.
+std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
+  const size_t at = mistake.at, type = TypeAt(at);
+  for (const size_t place : {at, at - (at > 0 ? 1 : 0)}) {
+    const std::string word = TypeAt(place) == Token::EOF ? "" : Spelling(place);
+    if (const auto ours = OursFor(kForeignWords, word); !ours.empty()) return fmt::format("`{}` is written `{}`", word, ours);
+  }
+  const bool ends_block = Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI);
+  switch (type) {
+    case T::ASSIGN:
+      if (mistake.rule == P::RuleSetting) return std::nullopt;
+      if (ends_block) return "a name is bound once, by `let`; what changes from step to step is the accumulator of a `fold`";
+      return "`==` compares";
+    case T::QUESTION:
+      return "a choice is written `if c { a } else { b }`";
+    case T::STAR:
+      return at > 0 && TypeAt(at - 1) == T::STAR ? std::optional<std::string>("a power is written `pow(x, y)`") : std::nullopt;
+    case T::KW_RETURN:
+      return "the last expression of a block is its value, without `return` and `;`";
+    case T::SEMI:
+      return ends_block ? std::optional<std::string>("the last expression of a block is its value; no `;` follows it") : std::nullopt;
+    case T::COMMA:
+      return mistake.rule == P::RuleTypeField ? std::optional<std::string>("each field ends with `;`") : std::nullopt;
+    case T::LBRACE:
+      if (at == 0 || TypeAt(at - 1) != T::NAME || !Expects(mistake, T::SEMI)) return std::nullopt;
+      return fmt::format("a record is built `{}(field: value)`", Spelling(at - 1));
+    default:
+      return std::nullopt;
+  }
+}
+
 void Reporter::ReportUnexpected(const Mistake& mistake) {
   std::string expected = Describe(mistake.expected, names_);
   const auto rule = mistake.rule;
@@ -270,6 +335,7 @@ void Reporter::ReportUnexpected(const Mistake& mistake) {
   if (opener >= 0 && closer && sequence.empty()) {
     built.Label(SpanAt(static_cast<size_t>(opener)), fmt::format("inside of this `{}`", Spelling(static_cast<size_t>(opener))));
   }
+  built.HelpIf(HelpFor(mistake));
   const bool separator = TypeAt(mistake.at) == T::COLON || TypeAt(mistake.at) == T::ASSIGN;
   if (rule == P::RuleSetting && separator) built.Help("a setting is a word and its values, as in `batch 32 within 2ms;`");
 }

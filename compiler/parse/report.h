@@ -2,6 +2,7 @@
 
 #include <antlr4-runtime.h>
 
+#include <optional>
 #include <string>
 
 #include "compiler/diag/emitter.h"
@@ -36,6 +37,7 @@ class Reporter {
   bool ReportMissingSemicolon(const Mistake& mistake);
   bool ReportWord(const Mistake& mistake);
   void ReportUnexpected(const Mistake& mistake);
+  std::optional<std::string> HelpFor(const Mistake& mistake) const;
 
   const Token& At(size_t number) const { return *tokens_.all[number]; }
   size_t TypeAt(size_t number) const { return tokens_.all[number]->getType(); }

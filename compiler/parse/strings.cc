@@ -129,6 +129,10 @@ void StringReader::ReadHole() {
     pieces_.push_back({{}, std::move(hole)});
     return;
   }
+  if (hole != nullptr && at_ == inside_.size()) {
+    emitter_.Emit(SpanFrom(begin, at_), diag::kOpenHole, {inside_.substr(begin)}).Help("`{{` is a brace").Fix(SpanFrom(at_, at_), "}");
+    return;
+  }
   const size_t close = inside_.find('}', at_);
   const size_t end = close == std::string_view::npos ? inside_.size() : close + 1;
   const size_t inner_end = close == std::string_view::npos ? end : close;

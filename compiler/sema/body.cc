@@ -33,7 +33,7 @@ std::string_view WordFor(LocalKind kind) {
 LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
   const auto id = static_cast<LocalId>(locals.size());
   locals.push_back({name.text, type, name.span});
-  infos.push_back({kind, false, std::nullopt});
+  infos.push_back({.kind = kind});
   if (name.text == "_") return id;
   bool taken = false;
   if (const auto other = Find(name.text)) {
@@ -45,6 +45,8 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
   } else if (const Entity* entity = FindEntity(module, name.text); entity != nullptr) {
     taken = true;
     env.Report(name.span, kDuplicateName, {name.text}).Label(entity->span, "first declared here");
+  } else if (kind != LocalKind::kErr) {
+    ReportIfBuiltIn(env, module, name);
   }
   if (taken) {
     infos.back().used = true;
@@ -89,6 +91,7 @@ Dim Body::NewSymbol(std::string_view base, const Span& origin) {
 }
 
 bool Body::IsBornSince(const std::string& symbol, uint32_t mark) const {
+  if (const auto again = again_.find(symbol); again != again_.end() && again->second >= mark) return true;
   const size_t hash = symbol.find("#b");
   if (hash == std::string::npos) return false;
   uint32_t number = 0;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,7 +17,9 @@ enum class LocalKind : uint8_t { kParam, kLet, kNode, kIndex, kLoop, kAccumulato
 struct LocalInfo {
   LocalKind kind = LocalKind::kLet;
   bool used = false;
-  std::optional<Dim> value;  // of an integer, when it is a dimension
+  std::optional<Dim> value;     // of an integer, when it is a dimension
+  TypeRef read_type = nullptr;  // what a read yields, once one has given names to each `_` of the type
+  std::vector<FreshSymbol> read_fresh;
 };
 
 // The names inside one function, workflow or test: locals, dimension symbols, type variables. No shadowing, so a name means one thing in
@@ -37,6 +40,8 @@ class Body {
   std::map<std::string, std::vector<Dim>, std::less<>> rests;  // s of `*s` of an instance
   bool may_fail = false;                                       // it holds `fail`, `require` or a call that may
   std::vector<std::pair<uint32_t, Span>> model_calls;          // models called since the node began
+  std::vector<const std::vector<ast::StmtPtr>*> blocks;        // that are being checked, innermost last
+  std::set<std::string, std::less<>> forward_reported;         // names used above their declaration, said once
   bool silenced = false;                                       // part of it was not looked at: no warnings about unused names
 
   // A name that is already taken is reported and gets a local that nobody finds. `name` "_" is never found.
@@ -49,25 +54,31 @@ class Body {
 
   Dim NewSymbol(std::string_view base, const Span& origin);  // "h#b3"; prints as "h"
   uint32_t NextSymbol() const { return next_symbol_; }
-  bool IsBornSince(const std::string& symbol, uint32_t mark) const;
+  void BringAgain(const std::string& symbol) { again_[symbol] = next_symbol_++; }  // another expression yields it
+  bool IsBornSince(const std::string& symbol, uint32_t mark) const;                // or brought into being again
 
  private:
   std::vector<std::pair<std::string, LocalId>> visible_;
   uint32_t next_symbol_ = 0;
+  std::map<std::string, uint32_t, std::less<>> again_;
   const size_t errors_before_;  // a body with mistakes gets no warnings about unused names
 };
 
-// A mark in the visible names, left at the end of the scope.
+// A mark in the visible names, left at the end of the scope. `statements`: what a name used too early may be declared by.
 class Scope {
  public:
-  explicit Scope(Body& body) : body_(body), mark_(body.Enter()) {}
-  ~Scope() { body_.Leave(mark_); }
+  explicit Scope(Body& body) : body_(body), mark_(body.Enter()), blocks_(body.blocks.size()) {}
+  Scope(Body& body, const std::vector<ast::StmtPtr>& statements) : Scope(body) { body.blocks.push_back(&statements); }
+  ~Scope() {
+    body_.Leave(mark_);
+    body_.blocks.resize(blocks_);
+  }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
  private:
   Body& body_;
-  size_t mark_;
+  size_t mark_, blocks_;
 };
 
 }  // namespace wf::sema

@@ -109,10 +109,11 @@ class BodyWriter {
   bool IsTensor(ir::ValueId value) const { return b_.Known(value).kind == ir::TypeKind::kTensor; }
   ir::ValueId WriteIndex(const Expr& expr);
   ir::ValueId Slice(const Expr& expr, ir::ValueId tensor);
+  bool CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent);
   ir::ValueId WriteBuild(const Expr& expr);
   ir::ValueId WriteReduce(const Expr& expr);
   ir::ValueId WriteReshape(const Expr& expr, ir::ValueId tensor);
-  ir::ValueId Extent(ir::ValueId value);    // 0 and sticky 7004 when below 0
+  ir::ValueId Extent(ir::ValueId value);    // fails with 7004 when below 0; in a loop over elements 0 and sticky
   bool IsNatural(ir::ValueId value) const;  // proved to be 0 or more
   ir::ValueId ToI64(ir::ValueId value) { return b_.Convert(value, DType::kI64); }
   std::vector<ir::TypeId> Integers(size_t count) { return std::vector<ir::TypeId>(count, b_.ScalarType(DType::kI64)); }
@@ -142,6 +143,7 @@ class BodyWriter {
   Frame root_;
   Frame* frame_;
   size_t tensor_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
+  bool extents_may_differ_ = false;                      // a check stands in a loop over elements, which goes on when it does not hold
 };
 
 template <typename F>

@@ -127,6 +127,7 @@ bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
   if (b_.IsConstant(differ, 0)) return true;
   if (tensor_depth_ > 0) {
     b_.StickyIf(differ, code);
+    extents_may_differ_ = true;
     return true;
   }
   std::string format;

@@ -32,7 +32,11 @@ ValueId BodyWriter::LoadBroadcast(ValueId operand, const Indices& indices) {
   const std::vector<int64_t> dims = b_.Known(operand).dims;
   Indices own(indices.end() - static_cast<ptrdiff_t>(dims.size()), indices.end());
   for (size_t axis = 0; axis < dims.size(); ++axis) {
-    if (dims[axis] == 1) own[axis] = b_.I64(0);
+    if (dims[axis] == 1) {
+      own[axis] = b_.I64(0);
+    } else if (extents_may_differ_ && dims[axis] < 0) {
+      own[axis] = b_.Binary(OpKind::kMin, own[axis], b_.Sub(b_.Dim(operand, axis), b_.I64(1)));
+    }
   }
   return b_.Load(operand, std::move(own));
 }
@@ -49,38 +53,50 @@ ValueId BodyWriter::WriteIndex(const Expr& expr) {
   return b_.Load(tensor, std::move(indices));
 }
 
-// x[a:b, :, i]; axes without a subscript are kept whole. 0 <= a <= b <= extent is checked where it is not known.
+// A slice has the extent that its ends say, so a check decides whether the elements exist: before the memory is read, or, in a loop over
+// elements, at each of them. True: at each.
+bool BodyWriter::CheckSlice(ValueId first, ValueId last, ValueId extent) {
+  ValueId is_out = b_.Binary(OpKind::kLt, last, first);
+  if (!IsNatural(first)) is_out = b_.Binary(OpKind::kOr, is_out, b_.Binary(OpKind::kLt, first, b_.I64(0)));
+  if (last != extent) is_out = b_.Binary(OpKind::kOr, is_out, b_.Binary(OpKind::kLt, extent, last));
+  if (b_.IsConstant(is_out, 0)) return false;
+  if (tensor_depth_ > 0) {
+    b_.StickyIf(is_out, 7001);
+    return true;
+  }
+  const ir::BlockId message = b_.Open({});
+  const ir::TypeId string = b_.types().String();
+  b_.Close(b_.Emit(OpKind::kText, string, {first, last, extent}, ir::AddText(c_.out, "slice {}:{} of an axis of {}")));
+  b_.FailIf(is_out, 7001, message);
+  return false;
+}
+
+// x[a:b, :, i]; axes without a subscript are kept whole.
 ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
   const size_t rank = b_.Known(tensor).dims.size();
   std::vector<ValueId> extents, starts;  // starts: per axis of the tensor; the index itself where there is no slice
-  std::vector<bool> is_kept;
+  std::vector<bool> is_kept, is_checked;
   for (size_t axis = 0; axis < rank; ++axis) {
     const ValueId extent = b_.Dim(tensor, axis);
     const Subscript* const subscript = axis < expr.subscripts.size() ? &expr.subscripts[axis] : nullptr;
     is_kept.push_back(subscript == nullptr || subscript->is_slice);
+    is_checked.push_back(false);
     if (!is_kept.back()) {
       starts.push_back(b_.CheckIndex(ToI64(Write(*subscript->first)), extent));
       continue;
     }
-    ValueId first = subscript != nullptr && subscript->first ? ToI64(Write(*subscript->first)) : b_.I64(0);
-    ValueId last = subscript != nullptr && subscript->last ? ToI64(Write(*subscript->last)) : extent;
-    const ValueId below = b_.Binary(OpKind::kLt, first, b_.I64(0)), crossed = b_.Binary(OpKind::kLt, last, first);
-    const ValueId beyond = b_.Binary(OpKind::kLt, extent, last);
-    if (!(IsNatural(first) && b_.IsConstant(first, 0))) b_.StickyIf(b_.Binary(OpKind::kOr, below, crossed), 7001);
-    if (last != extent) b_.StickyIf(b_.Binary(OpKind::kOr, beyond, crossed), 7001);
-    const bool is_plain = b_.IsConstant(first, 0) && last == extent;
-    if (!is_plain && !(b_.IsConstant(first) && b_.IsConstant(last) && b_.IsConstant(extent))) {
-      first = b_.Binary(OpKind::kMin, b_.Binary(OpKind::kMax, first, b_.I64(0)), extent);
-      last = b_.Binary(OpKind::kMin, b_.Binary(OpKind::kMax, last, first), extent);
-    }
-    extents.push_back(b_.Sub(last, first));
+    const ValueId first = subscript != nullptr && subscript->first ? ToI64(Write(*subscript->first)) : b_.I64(0);
+    const ValueId last = subscript != nullptr && subscript->last ? ToI64(Write(*subscript->last)) : extent;
+    const bool is_whole = b_.IsConstant(first, 0) && last == extent;
+    if (!is_whole) is_checked.back() = CheckSlice(first, last, extent);
+    extents.push_back(is_whole ? extent : b_.Binary(OpKind::kMax, b_.Sub(last, first), b_.I64(0)));
     starts.push_back(first);
   }
-  for (ValueId& extent : extents) extent = Extent(extent);
   const ir::BlockId block = b_.Open(Integers(extents.size()));
   Indices indices;
   for (size_t axis = 0, kept = 0; axis < rank; ++axis) {
-    indices.push_back(is_kept[axis] ? b_.Add(b_.Param(kept), starts[axis]) : starts[axis]);
+    const ValueId index = is_kept[axis] ? b_.Add(b_.Param(kept), starts[axis]) : starts[axis];
+    indices.push_back(is_checked[axis] ? b_.CheckIndex(index, b_.Dim(tensor, axis)) : index);
     kept += is_kept[axis];
   }
   b_.Close(b_.Load(tensor, std::move(indices)));
@@ -157,7 +173,14 @@ bool BodyWriter::IsNatural(ValueId value) const {
 
 ValueId BodyWriter::Extent(ValueId value) {
   if (IsNatural(value) && b_.body()[value].kind != OpKind::kMul) return value;
-  b_.StickyIf(b_.Binary(OpKind::kLt, value, b_.I64(0)), 7004);
+  const ValueId is_negative = b_.Binary(OpKind::kLt, value, b_.I64(0));
+  if (tensor_depth_ > 0) {
+    b_.StickyIf(is_negative, 7004);
+  } else if (!b_.IsConstant(is_negative, 0)) {
+    const ir::BlockId message = b_.Open({});
+    b_.Close(b_.Emit(OpKind::kText, b_.types().String(), {value}, ir::AddText(c_.out, "an axis of {} elements")));
+    b_.FailIf(is_negative, 7004, message);
+  }
   return b_.Binary(OpKind::kMax, value, b_.I64(0));
 }
 

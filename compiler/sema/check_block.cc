@@ -57,12 +57,14 @@ bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string&
   if (name != nullptr && !body.Find(name->name) && FindEntity(body.module, name->name) == nullptr && !body.module.damaged) {
     std::vector<std::string> known;
     for (const BuiltInError& error : kBuiltInErrors) known.emplace_back(error.name);
-    for (const auto& [text, entity] : body.module.entities) known.push_back(text);
-    body.env.Report(expr.span, kUnknownName, {name->name}).HelpIf(diag::Suggest(name->name, known));
+    for (const auto& [text, entity] : body.module.entities) {
+      if (entity.kind == EntityKind::kError) known.push_back(text);
+    }
+    body.env.Report(expr.span, kUnknownName, {name->name}).DidYouMean(expr.span, name->name, known);
     return false;
   }
   bool reported = false;
-  Entity* entity = ResolveEntity(body, expr, reported);
+  Entity* entity = ResolveEntity(body, expr, NameUse::kError, reported);
   if (entity != nullptr && entity->kind == EntityKind::kError) {
     code = entity->code;
     message = entity->message;
@@ -72,7 +74,7 @@ bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string&
     const std::string what = entity != nullptr ? std::string(NameOf(entity->kind)) : "this value";
     auto builder = body.env.Report(expr.span, kNotAnError, {what});
     if (entity != nullptr) builder.Label(entity->span, "declared here");
-    builder.Help("errors are declared: `error NotFound = 100001 \"nothing found\";`");
+    builder.Help("as in `fail InputParams(\"x is {x}\")`; others are declared: `error NotFound = 100001 \"nothing found\";`");
   }
   return false;
 }
@@ -109,13 +111,21 @@ TypeRef CheckArms(Body& body, const std::vector<const ast::Block*>& blocks, Type
 
 }  // namespace
 
+bool IsBuiltInError(std::string_view name) {
+  return std::any_of(kBuiltInErrors.begin(), kBuiltInErrors.end(), [&](const BuiltInError& error) { return error.name == name; });
+}
+
 void BindIntegerLocal(Body& body, LocalId local, Expr& value) {
   if (value.type->kind == TypeKind::kScalar && IsInteger(value.type->dtype)) body.infos[local].value = DimOf(body, value);
 }
 
 std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Where& where) {
-  TypeRef type = stmt.type ? ResolveType(body, *stmt.type, SymbolRule::kUse) : nullptr;
-  if (type != nullptr && type->kind == TypeKind::kError) type = nullptr;
+  const TypeRef type = stmt.type ? ResolveType(body, *stmt.type, SymbolRule::kUse) : nullptr;
+  if (type != nullptr && type->kind == TypeKind::kError) {
+    CheckExpr(body, *stmt.value, type, where);
+    body.Declare(LocalKind::kLet, stmt.name, type);
+    return std::nullopt;
+  }
   ExprPtr value = type != nullptr ? CheckAs(body, *stmt.value, type, where, Origin{stmt.type->span, "the type written here"})
                                   : CheckExpr(body, *stmt.value, nullptr, where);
   if (HoldsNever(value->type)) {
@@ -182,7 +192,7 @@ std::optional<BlockStep> CheckRequire(Body& body, const ast::RequireStmt& stmt, 
 }
 
 ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, const Where& where) {
-  const Scope scope(body);
+  const Scope scope(body, block.statements);
   const uint32_t mark = body.NextSymbol();
   ExprPtr whole = Make(ExprKind::kBlock, body.env.types.Error(), block.span);
   bool sound = true;

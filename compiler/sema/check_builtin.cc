@@ -119,14 +119,12 @@ ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
         .Help("convert one of them, as in `" + std::string(ir::NameOf(values[0]->type->dtype)) + "(..)`");
     return site.Fail();
   }
-  std::vector<DimCheck> checks;
-  auto dims = Broadcast(site.body, values[0]->type, values[1]->type, site.call.span, checks);
+  auto dims = Broadcast(site.body, values[0]->type, values[1]->type, site.call.span);
   if (!dims) return site.Fail();
   const DType dtype = values[0]->type->dtype;
   ExprPtr result =
       site.Make1(builtin, dims->empty() ? site.types().Scalar(dtype) : site.types().Tensor(dtype, *dims), std::move(values[0]));
   result->args.push_back(std::move(values[1]));
-  result->checks = std::move(checks);
   return result;
 }
 
@@ -220,7 +218,7 @@ ExprPtr CheckReshape(const CallSite& site) {
     site.body.env.Report(site.call.span, kReshapeCount, {ToString(result->args[0]->type), before.ToString(), after.ToString()});
     return site.Fail();
   }
-  if (before != after) result->checks.push_back({before, after, "the tensor has {0} elements, the new shape {1}"});
+  if (before != after) result->checks.push_back(CheckOf(site.body, before, after, "the tensor has {0} elements, the new shape {1}"));
   result->type = site.types().Tensor(dtype, std::move(dims));
   return result;
 }
@@ -309,6 +307,14 @@ ExprPtr CheckOtherWord(const CallSite& site) {
 bool IsBuiltinName(std::string_view name) {
   if (name == "stack" || name == "reshape") return false;  // members of std.tensor
   return Find(name).has_value() || std::find(kOtherWords.begin(), kOtherWords.end(), name) != kOtherWords.end();
+}
+
+void AddBuiltinNames(std::vector<std::string>& names) {
+#define BUILTIN(enumerator, text) names.emplace_back(text);
+#include "compiler/sema/builtins.def"
+#undef BUILTIN
+  names.insert(names.end(), kOtherWords.begin(), kOtherWords.end());
+  std::erase_if(names, [](const std::string& name) { return !IsBuiltinName(name) && (name == "stack" || name == "reshape"); });
 }
 
 ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,

@@ -19,7 +19,11 @@ bool MayWaitHere(Body& body, const ast::CallExpr& call, const Entity& callee, co
   if (where.may_wait || where.test) return true;
   auto builder = body.env.Report(call.span, kWaitingCallOutsideNode, {callee.name, where.what});
   if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
-  builder.Help("write `node NAME = " + callee.name + "(..)` above and use NAME here");
+  if (where.what == "a `fn`") {
+    builder.Help("call it in a node of a workflow, and give its value to the `fn`");
+  } else {
+    builder.Help("write `node NAME = " + callee.name + "(..)` above and use NAME here");
+  }
   return false;
 }
 
@@ -34,17 +38,17 @@ bool MayFailHere(Body& body, const Span& span, const std::string& what, const Wh
 // The callee's type in the caller's terms.
 class Instantiation {
  public:
-  Instantiation(Types& types, const DimSolver& solver, const TypeBindings& bindings)
-      : types_(types), solver_(solver), bindings_(bindings) {}
+  enum class Open : uint8_t { kUnknown, kNamed };  // what has no value yet: `_` and poison; or, for messages, its name and `any`
+  Instantiation(Types& types, const DimSolver& solver, const TypeBindings& bindings, Open open = Open::kUnknown)
+      : types_(types), solver_(solver), bindings_(bindings), open_(open) {}
 
-  // `_` where a dimension has no value yet.
   TypeRef Of(TypeRef type) const {
     switch (type->kind) {
       case TypeKind::kTensor:
         return Tensor(*type);
       case TypeKind::kVariable: {
         const auto bound = bindings_.types.find(type->name);
-        return bound == bindings_.types.end() ? types_.Error() : bound->second;
+        return bound == bindings_.types.end() ? Unbound() : bound->second;
       }
       case TypeKind::kList:
         return types_.List(Of(type->element));
@@ -68,6 +72,7 @@ class Instantiation {
     DType dtype = type.dtype;
     if (type.element != nullptr) {
       const TypeRef element = Of(type.element);
+      if (element->kind == TypeKind::kVariable) return OfAny(type, element);
       if (element->kind != TypeKind::kScalar) return types_.Error();
       dtype = element->dtype;
     }
@@ -79,15 +84,26 @@ class Instantiation {
         if (rest == bindings_.rests.end()) return types_.Error();
         dims.insert(dims.end(), rest->second.begin(), rest->second.end());
       } else {
-        dims.push_back(solver_.ValueOf(dim).value_or(AnyDim()));
+        dims.push_back(solver_.ValueOf(dim).value_or(open_ == Open::kNamed ? dim : AnyDim()));
       }
     }
     return dims.empty() ? types_.Scalar(dtype) : types_.Tensor(dtype, std::move(dims));
+  }
+  TypeRef Unbound() const {
+    Type any;
+    if (open_ == Open::kNamed) any.kind = TypeKind::kVariable;
+    if (open_ == Open::kNamed) any.name = "any";
+    return types_.Intern(std::move(any));
+  }
+  TypeRef OfAny(Type tensor, TypeRef element) const {
+    tensor.element = element;
+    return types_.Intern(std::move(tensor));
   }
 
   Types& types_;
   const DimSolver& solver_;
   const TypeBindings& bindings_;
+  const Open open_;
 };
 
 bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
@@ -125,6 +141,11 @@ class SignatureCall {
     }
     for (const auto& [rest, dims] : bindings_.rests) {
       for (size_t i = 0; i < dims.size(); ++i) call.symbols.emplace_back(rest + "_" + std::to_string(i), dims[i]);
+    }
+    for (const auto& [variable, type] : bindings_.types) {
+      for (size_t axis = 0; type->kind == TypeKind::kTensor && axis < type->dims.size(); ++axis) {
+        if (!type->dims[axis].is_constant()) call.symbols.emplace_back(VariableSymbol(variable, axis), type->dims[axis]);
+      }
     }
     call.checks = solver_.TakeChecks();
     Settle(body_, call, mark);
@@ -166,9 +187,10 @@ class SignatureCall {
     if (lift) wanted = wanted->element;
     std::vector<DimPair> pairs;
     if (!MatchTypes(body_.env.types, wanted, value->type, &bindings_, pairs)) {
-      body_.env.Report(span, kTypeMismatch, {ToString(wanted), ToString(value->type)})
+      const Instantiation shown(body_.env.types, solver_, bindings_, Instantiation::Open::kNamed);
+      body_.env.Report(span, kTypeMismatch, {ToString(shown.Of(wanted)), ToString(value->type)})
           .Label(param.span, "parameter `" + param.name + "` of `" + signature_.name + "`")
-          .HelpIf(ConversionHelp(wanted, value->type));
+          .HelpIf(ConversionHelp(wanted, value->type, callee_.kind == EntityKind::kModel));
       return nullptr;
     }
     for (DimPair& pair : pairs) {
@@ -181,7 +203,11 @@ class SignatureCall {
     return some;
   }
 
-  static std::optional<std::string> ConversionHelp(TypeRef wanted, TypeRef found) {
+  static std::optional<std::string> ConversionHelp(TypeRef wanted, TypeRef found, bool of_model) {
+    if (wanted->kind == TypeKind::kTensor && found->kind == TypeKind::kList)
+      return "`tensor.stack(..)` of std.tensor makes a tensor of a list";
+    if (wanted->kind == TypeKind::kList && found->kind == TypeKind::kTensor) return "`list(..)` makes a list of a tensor";
+    if (of_model && found->dims.size() == wanted->dims.size() + 1) return "a call takes one sample; the server adds the batch axis";
     const bool numbers = (wanted->kind == TypeKind::kScalar || wanted->kind == TypeKind::kTensor) && wanted->dtype != DType::kNone &&
                          wanted->kind == found->kind && wanted->dtype != found->dtype && wanted->dtype != DType::kBool;
     if (numbers) return "convert it: `" + std::string(ir::NameOf(wanted->dtype)) + "(..)`";
@@ -350,7 +376,7 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::C
       const auto at = std::find(names.begin(), names.end(), argument.label->text);
       if (at == names.end()) {
         label(body.env.Report(argument.label->span, kUnknownParameter, {callee, argument.label->text}))
-            .HelpIf(diag::Suggest(argument.label->text, names));
+            .DidYouMean(argument.label->span, argument.label->text, names);
         continue;
       }
       index = static_cast<size_t>(at - names.begin());
@@ -412,7 +438,7 @@ ExprPtr CheckCall(Body& body, const ast::CallExpr& call, const ast::Expr* piped,
     return CheckBuiltin(body, member->member.text, call, piped, wanted, where);
   }
   bool reported = false;
-  Entity* callee = ResolveEntity(body, *call.callee, reported);
+  Entity* callee = ResolveEntity(body, *call.callee, NameUse::kCall, reported);
   if (callee != nullptr) return CheckEntityCall(body, *callee, call, piped, where);
   if (reported) return CheckArgumentsOnly(body, call, piped, where);
   ExprPtr value = CheckExpr(body, *call.callee, nullptr, where);

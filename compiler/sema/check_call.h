@@ -26,6 +26,9 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::C
                                                         const std::string& callee, const Span& declared,
                                                         const std::vector<ParamName>& params);
 
+// The symbol that stands in an instance for an axis of the tensor that a type variable is.
+inline std::string VariableSymbol(const std::string& variable, size_t axis) { return variable + "_" + std::to_string(axis); }
+
 // The function for these bindings of type variables and ranks, made when it is first called; nothing when its body was reported.
 std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings& bindings);
 

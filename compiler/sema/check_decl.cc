@@ -43,7 +43,7 @@ int StatusOf(Env& env, const ast::Name& status) {
     if (row.name == status.text) return row.number;
     known.emplace_back(row.name);
   }
-  env.Report(status.span, kUnknownStatus, {status.text}).HelpIf(diag::Suggest(status.text, known));
+  env.Report(status.span, kUnknownStatus, {status.text}).DidYouMean(status.span, status.text, known);
   return 3;
 }
 
@@ -126,7 +126,8 @@ void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
   const bool in_class = error == std::errc() && end == digits.data() + digits.size() && ((code >= 50 && code <= 999) || code >= 100'000);
   entity.message = decl.message;
   if (!in_class || code > INT32_MAX) {
-    env.Report(decl.code_span, kErrorCodeClass, {decl.code});
+    const bool large = error == std::errc::result_out_of_range || code > INT32_MAX;
+    env.Report(decl.code_span, kErrorCodeClass, {decl.code, large ? "is too large" : "belongs to the framework"});
     entity.code = 100'000;
     return;
   }

@@ -113,7 +113,16 @@ ExprPtr ReadLocal(Body& body, LocalId local, const Span& span) {
   body.infos[local].used = true;
   ExprPtr expr = Make(ExprKind::kLocal, body.locals[local].type, span);
   expr->local = local;
-  SettleRead(body, *expr);
+  LocalInfo& info = body.infos[local];
+  if (info.read_type == nullptr) {
+    SettleRead(body, *expr);
+    info.read_type = expr->type;
+    info.read_fresh = expr->fresh;
+    return expr;
+  }
+  expr->type = info.read_type;  // the same value, so the same dimensions
+  expr->fresh = info.read_fresh;
+  for (const FreshSymbol& fresh : expr->fresh) body.BringAgain(fresh.symbol);
   return expr;
 }
 

@@ -55,19 +55,21 @@ ExprPtr ToText(Body& body, ExprPtr value);  // reports what has no text
 ExprPtr CheckName(Body& body, const ast::NameExpr& expr, const Where& where);
 ExprPtr CheckMember(Body& body, const ast::MemberExpr& expr, const Where& where);
 // The entity that a callee or an error means: `f`, `module.f`; null when `expr` is neither, or it was reported (`reported` tells).
-Entity* ResolveEntity(Body& body, const ast::Expr& expr, bool& reported);
+Entity* ResolveEntity(Body& body, const ast::Expr& expr, NameUse use, bool& reported);
 
 // check_op.cc
 ExprPtr CheckUnary(Body& body, const ast::UnaryExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckBinary(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const Where& where);
 // The shape of an elementwise operation over two operands; nothing after a report. Run-time checks go to `checks`.
-std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef right, const Span& span, std::vector<DimCheck>& checks);
+std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef right, const Span& span);
 bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span& span);  // reports storage types, bool, strings
 
 // check_call.cc, check_builtin.cc, check_convert.cc
 // `piped`: the left side of `|>`, or null.
 ExprPtr CheckCall(Body& body, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted, const Where& where);
 bool IsBuiltinName(std::string_view name);
+void AddBuiltinNames(std::vector<std::string>& names);
+bool IsBuiltInError(std::string_view name);
 ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,
                      const Where& where);
 ExprPtr CheckConversion(Body& body, DType dtype, const ast::CallExpr& call, const ast::Expr* piped, const Where& where);

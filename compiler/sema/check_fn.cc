@@ -84,14 +84,13 @@ bool CheckFnBody(Body& body, const ast::FnDecl& decl, const Signature& signature
   where.what = "a `fn`";
   where.span = decl.name.span;
   ExprPtr value = CheckBlock(body, decl.body,
-                             signature.result->kind == TypeKind::kError ? nullptr
-                                                                        : MapDims(body.env.types, signature.result,
-                                                                                  [&](const Dim& dim) {
-                                                                                    for (const std::string& symbol : dim.Symbols()) {
-                                                                                      if (!body.symbols.contains(symbol)) return AnyDim();
-                                                                                    }
-                                                                                    return dim;
-                                                                                  }),
+                             MapDims(body.env.types, signature.result,
+                                     [&](const Dim& dim) {
+                                       for (const std::string& symbol : dim.Symbols()) {
+                                         if (!body.symbols.contains(symbol)) return AnyDim();
+                                       }
+                                       return dim;
+                                     }),
                              where);
   if (signature.result->kind == TypeKind::kError || IsPoison(*value)) return false;
   value = FitResult(body, std::move(value), signature, decl.result->span);
@@ -114,6 +113,20 @@ std::string InstanceName(const std::string& function, const Body& body) {
   for (const auto& [variable, type] : body.type_values) name += (name.empty() ? "" : ", ") + ToString(type);
   for (const auto& [rest, dims] : body.rests) name += (name.empty() ? "" : ", ") + std::string("rank ") + std::to_string(dims.size());
   return function + '<' + name + '>';
+}
+
+// A tensor's dimensions are symbols of the instance, so that two parameters of one type variable have one shape.
+TypeRef TypeOfVariable(Body& body, const std::string& variable, TypeRef bound) {
+  if (bound->kind != TypeKind::kTensor) {
+    return MapDims(body.env.types, bound, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
+  }
+  std::vector<Dim> dims = bound->dims;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis].is_constant()) continue;
+    dims[axis] = Dim::Symbol(VariableSymbol(variable, axis));
+    body.symbols.emplace(VariableSymbol(variable, axis), body.self->name.span);
+  }
+  return body.env.types.Tensor(bound->dtype, std::move(dims));
 }
 
 // The name that listings show: "nn.softmax".
@@ -175,7 +188,7 @@ std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings&
   for (const std::string& variable : entity.signature->type_params) {
     const auto bound = bindings.types.find(variable);
     if (bound == bindings.types.end() || bound->second->kind == TypeKind::kError) return std::nullopt;
-    body.type_values[variable] = MapDims(env.types, bound->second, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
+    body.type_values[variable] = TypeOfVariable(body, variable, bound->second);
   }
   for (const std::string& rest : entity.signature->rests) {
     const auto bound = bindings.rests.find(rest);

@@ -1,6 +1,7 @@
 // Names and members in expressions.
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/forward.h"
 #include "compiler/sema/names.h"
 
 namespace wf::sema {
@@ -27,6 +28,21 @@ Entity* ModuleNamed(Body& body, const ast::Expr& object) {
   return entity != nullptr && entity->kind == EntityKind::kModule ? entity : nullptr;
 }
 
+// `nn.softmax(x)` without the import: values have no functions, so the name is a module's.
+bool ReportModuleUnknown(Body& body, const ast::Expr& object) {
+  const auto* name = ast::DynAs<ast::NameExpr>(object);
+  if (name == nullptr || body.Find(name->name) || body.symbols.contains(name->name) || body.module.damaged) return false;
+  if (FindEntity(body.module, name->name) != nullptr || IsBuiltinName(name->name)) return false;
+  if (ReportForwardLocal(body, name->name, name->span)) return true;
+  std::vector<std::string> modules;
+  for (const auto& [known, entity] : body.module.entities) {
+    if (entity.kind == EntityKind::kModule) modules.push_back(known);
+  }
+  const auto near = diag::Suggest(name->name, modules);
+  body.env.Report(name->span, kUnknownName, {name->name}).Help(near.value_or("a module is imported: `import std." + name->name + ";`"));
+  return true;
+}
+
 ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Span& span) {
   const TypeRef type = object->type;
   if (type->kind == TypeKind::kError) return Poison(body, span);
@@ -46,7 +62,7 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
     SettleRead(body, *field);
     return field;
   }
-  body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).HelpIf(diag::Suggest(member.text, known));
+  body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, known);
   return Poison(body, span);
 }
 
@@ -67,14 +83,15 @@ ExprPtr CheckName(Body& body, const ast::NameExpr& expr, const Where&) {
     body.env.Report(expr.span, kWrongKind, {expr.name, "a built-in function", "a value"});
     return Poison(body, expr.span);
   }
-  Entity* entity = Lookup(body.env, body.module, {expr.name, expr.span}, body.self, body.VisibleNames());
+  if (ReportForwardLocal(body, expr.name, expr.span)) return Poison(body, expr.span);
+  Entity* entity = Lookup(body.env, body.module, {expr.name, expr.span}, body.self, {NameUse::kValue, &body});
   return entity == nullptr ? Poison(body, expr.span) : ReadEntity(body, *entity, expr.name, expr.span);
 }
 
 ExprPtr CheckMember(Body& body, const ast::MemberExpr& expr, const Where& where) {
   if (Entity* module = ModuleNamed(body, *expr.object)) {
     bool reported = false;
-    Entity* entity = ResolveEntity(body, expr, reported);
+    Entity* entity = ResolveEntity(body, expr, NameUse::kValue, reported);
     if (entity == nullptr) return Poison(body, expr.span);
     return ReadEntity(body, *entity, module->name + '.' + expr.member.text, expr.span);
   }
@@ -82,22 +99,27 @@ ExprPtr CheckMember(Body& body, const ast::MemberExpr& expr, const Where& where)
   return ReadField(body, std::move(object), expr.member, expr.span);
 }
 
-Entity* ResolveEntity(Body& body, const ast::Expr& expr, bool& reported) {
+Entity* ResolveEntity(Body& body, const ast::Expr& expr, NameUse use, bool& reported) {
   reported = false;
   if (const auto* name = ast::DynAs<ast::NameExpr>(expr)) {
     if (body.Find(name->name)) return nullptr;
-    Entity* entity = Lookup(body.env, body.module, {name->name, name->span}, body.self, body.VisibleNames());
+    reported = ReportForwardLocal(body, name->name, name->span);
+    if (reported) return nullptr;
+    Entity* entity = Lookup(body.env, body.module, {name->name, name->span}, body.self, {use, &body});
     reported = entity == nullptr;
     return entity;
   }
   const auto* member = ast::DynAs<ast::MemberExpr>(expr);
   if (member == nullptr) return nullptr;
   Entity* module = ModuleNamed(body, *member->object);
-  if (module == nullptr) return nullptr;
+  if (module == nullptr) {
+    reported = use == NameUse::kCall && ReportModuleUnknown(body, *member->object);
+    return nullptr;
+  }
   reported = true;
   module->used = true;
   if (module->broken || module->target == nullptr) return nullptr;
-  Entity* entity = LookupMember(body.env, *module->target, member->member, member->object->span);
+  Entity* entity = LookupMember(body.env, *module->target, member->member, member->object->span, {use, nullptr});
   reported = entity == nullptr;
   return entity;
 }

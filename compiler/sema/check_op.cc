@@ -60,6 +60,7 @@ TypeRef ScalarHint(Types& types, TypeRef wanted) {
 
 ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, TypeRef type) {
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(type)});
+  if (IsEquality(step.op) && type->kind == TypeKind::kOptional) builder.Help("`match x { none => .., v => .. }` asks whether it is `none`");
   if (type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
   return Poison(body, step.span);
 }
@@ -120,7 +121,7 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
   const DType dtype = IsComparison(step.op) ? DType::kBool : left->type->dtype;
   ExprPtr result = Make(ExprKind::kBinary, types.Scalar(dtype), step.span);
   if (left->type->kind == TypeKind::kTensor || right->type->kind == TypeKind::kTensor) {
-    auto dims = Broadcast(body, left->type, right->type, step.op_span, result->checks);
+    auto dims = Broadcast(body, left->type, right->type, step.op_span);
     if (!dims) return Poison(body, step.span);
     result->type = types.Tensor(dtype, std::move(*dims));
   }
@@ -146,6 +147,11 @@ ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr r
   if (strings && step.op == ast::BinaryOp::kAdd) return Concatenate(body, step, std::move(left), std::move(right));
   if (HoldsNumbers(left->type) && HoldsNumbers(right->type)) return Elementwise(body, step, std::move(left), std::move(right));
   if (IsComparison(step.op)) return CompareValues(body, step, std::move(left), std::move(right));
+  if (step.op == ast::BinaryOp::kAdd && (left->type->kind == TypeKind::kString || right->type->kind == TypeKind::kString)) {
+    const TypeRef other = left->type->kind == TypeKind::kString ? right->type : left->type;
+    body.env.Report(step.op_span, kNoOperator, {"+", ToString(other)}).Help("a value is put into text by its name: `\"number {n}\"`");
+    return Poison(body, step.span);
+  }
   return ReportNoOperator(body, step, HoldsNumbers(left->type) ? right->type : left->type);
 }
 
@@ -212,6 +218,12 @@ Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef
   return {Combine(body, step, std::move(left_value), std::move(right)), nullptr, step.span};
 }
 
+// How a program says that two dimensions are one number.
+void HelpWithEquality(const Dim& a, const Dim& b, diag::Builder& builder) {
+  if (a.ToString() == b.ToString()) builder.Help("each value has a `" + a.ToString() + "` of its own");
+  builder.Help("say that they are equal, which is then checked once: `fn add(a: f32[n], b: f32[n]) -> f32[n] = a + b;`");
+}
+
 }  // namespace
 
 bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span& span) {
@@ -221,12 +233,14 @@ bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span
     return false;
   }
   if (!ir::IsStorageOnly(type->dtype)) return true;
-  const std::string wider = ir::IsFloat(type->dtype) ? "f32" : "i32";
-  body.env.Report(span, kStorageArithmetic, {ir::NameOf(type->dtype), what}).Help("convert it first: `" + wider + "(..)`");
+  const std::string wider = ir::IsFloat(type->dtype) ? "`f32(..)`" : "`f32(..)` or `i32(..)`";
+  body.env.Report(span, kStorageArithmetic, {ir::NameOf(type->dtype), what}).Help("convert it first: " + wider);
   return false;
 }
 
-std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef right, const Span& span, std::vector<DimCheck>& checks) {
+// Axes agree when their dimensions are the same polynomial, or one of them is absent or literally 1 (semantics.md 21): nothing is left to
+// be checked when it runs.
+std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef right, const Span& span) {
   const size_t rank = std::max(left->dims.size(), right->dims.size());
   std::vector<Dim> dims(rank);
   for (size_t i = 0; i < rank; ++i) {  // from the last axis
@@ -239,14 +253,12 @@ std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef righ
       dims[axis] = *a;
     } else if (a->constant() == 1) {
       dims[axis] = *b;
-    } else if (Dim::ProvedDifferent(*a, *b)) {
+    } else {
       auto builder = body.env.Report(span, kBroadcast, {ToString(left), ToString(right), a->ToString(), b->ToString(), axis});
       LabelOrigins(body, *a, builder);
       LabelOrigins(body, *b, builder);
+      if (!Dim::ProvedDifferent(*a, *b)) HelpWithEquality(*a, *b, builder);
       return std::nullopt;
-    } else {
-      dims[axis] = a->is_constant() ? *a : b->is_constant() ? *b : *a;
-      checks.push_back({*a, *b, "axis " + std::to_string(axis) + " of the operands is {0} and {1}"});
     }
   }
   return dims;

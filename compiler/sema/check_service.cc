@@ -22,7 +22,7 @@ void AddMember(Env& env, Module& module, const ast::ServiceDecl& decl, const ast
                std::map<std::string, Span>& seen, Service& out) {
   const EntityKind wanted = member.is_model ? EntityKind::kModel : EntityKind::kWorkflow;
   const std::string name = member.published_name.value_or(member.target.parts.back().text);
-  Entity* entity = Lookup(env, module, member.target, &decl);
+  Entity* entity = Lookup(env, module, member.target, &decl, {member.is_model ? NameUse::kModel : NameUse::kWorkflow, nullptr});
   const auto [at, fresh] = seen.emplace(name, member.span);
   if (!fresh) {
     env.Report(member.span, kRouteClash, {name, decl.name.text}).Label(at->second, "first published here");
@@ -36,6 +36,7 @@ void AddMember(Env& env, Module& module, const ast::ServiceDecl& decl, const ast
   if (entity->kind != wanted) {
     auto builder = env.Report(member.target.span, kWrongKind, {ast::ToString(member.target), NameOf(entity->kind), NameOf(wanted)})
                        .Label(entity->span, "declared here");
+    if (entity->kind == EntityKind::kFn) builder.Help("publish a workflow that calls it");
     if (entity->kind == EntityKind::kModel) builder.Help("publish it with `model " + entity->name + ";`");
     return;
   }
@@ -52,10 +53,12 @@ void CheckService(Env& env, Module& module, Entity& entity, const ast::ServiceDe
   }
   std::map<std::string, Span> seen;
   for (const ast::ServiceDecl::Member& member : decl.members) AddMember(env, module, decl, member, seen, service);
-  if (decl.members.empty() && !decl.has_errors) {
+  const size_t errors_before = env.diag.error_count();
+  const SettingValues values = ReadSettings(env, decl.settings, kInService);
+  const bool perhaps_a_member = env.diag.error_count() != errors_before;  // a misspelled `workflow` reads as a setting
+  if (decl.members.empty() && !decl.has_errors && !perhaps_a_member) {
     env.Report(decl.name.span, kEmptyService, {entity.name}).Help("as in `workflow Classify;`");
   }
-  const SettingValues values = ReadSettings(env, decl.settings, kInService);
   service.timeout_ns = values.timeout_ns ? values.timeout_ns->value : 30'000'000'000;
   service.body_max = values.body_bytes ? values.body_bytes->value : uint64_t{64} << 20;
   service.inflight_max = values.inflight ? values.inflight->value : 256;

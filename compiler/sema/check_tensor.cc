@@ -60,6 +60,8 @@ bool LambdaExtents(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, cons
     } else if (has_wanted && !IsAny(wanted->dims[i])) {
       dims.push_back(wanted->dims[i]);
       extents.push_back(ExtentOfDim(body, wanted->dims[i], index.name.span));
+    } else if (wanted != nullptr && wanted->kind == TypeKind::kError) {  // reported where the type is written
+      return false;
     } else {
       auto builder = body.env.Report(index.name.span, kNoExtent, {index.name.text});
       if (wanted != nullptr && wanted->kind == TypeKind::kTensor && !has_wanted) {
@@ -190,9 +192,9 @@ ExprPtr InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside,
       dim = found;
       first = use.expr->span;
       extent = ExtentOfDim(body, found, index.span);
-    } else if (Dim::ProvedDifferent(dim, found)) {
-      body.env.Report(use.expr->span, kExtentConflict, {index.text, dim.ToString(), found.ToString()})
-          .Label(first, "over " + dim.ToString());
+    } else if (dim != found) {
+      auto builder = body.env.Report(use.expr->span, kExtentConflict, {index.text, dim.ToString(), found.ToString()});
+      builder.Label(first, "over " + dim.ToString()).Help("say how far it goes: `" + index.text + " < " + dim.ToString() + "`");
       return nullptr;
     }
   }

@@ -18,7 +18,7 @@ Where InTest(const ast::TestDecl& test) {
 // A stub has the parameters of what it replaces, by name and in order, and yields its result.
 void CheckStub(Body& outer, const ast::StubStmt& stub, const ast::TestDecl& test) {
   Env& env = outer.env;
-  Entity* target = Lookup(env, outer.module, stub.target, &test);
+  Entity* target = Lookup(env, outer.module, stub.target, &test, {NameUse::kModel, nullptr});
   Body body(env, outer.module, &test);
   body.silenced = true;
   const Scope scope(body);
@@ -68,7 +68,7 @@ void CheckExpect(Body& body, const ast::ExpectStmt& expect, const Where& where) 
     CheckRaised(body, name, where);
     return;
   }
-  const Entity* error = Lookup(body.env, body.module, *expect.fails, body.self);
+  const Entity* error = Lookup(body.env, body.module, *expect.fails, body.self, {NameUse::kError, nullptr});
   if (error != nullptr && error->kind != EntityKind::kError) {
     body.env.Report(expect.fails->span, kNotAnError, {NameOf(error->kind)}).Label(error->span, "declared here");
   }
@@ -79,7 +79,7 @@ void CheckExpect(Body& body, const ast::ExpectStmt& expect, const Where& where) 
 void CheckTest(Env& env, Module& module, const ast::TestDecl& decl) {
   Body body(env, module, &decl);
   const Where where = InTest(decl);
-  const Scope scope(body);
+  const Scope scope(body, decl.body);
   for (const ast::StmtPtr& stmt : decl.body) {
     if (const auto* let = ast::DynAs<ast::LetStmt>(*stmt)) {
       CheckLet(body, *let, where);

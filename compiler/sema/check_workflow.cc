@@ -28,7 +28,8 @@ class WorkflowCheck {
   void Run() {
     for (const ast::StmtPtr& stmt : decl_.body) Statement(*stmt, -1, nullptr);
     if (!ended_ && !open_end_ && !decl_.has_errors) {
-      env_.Report(decl_.name.span, kMissingReturn, {decl_.name.text}).Help("as in `return (label: text);`");
+      env_.Report(decl_.name.span, kMissingReturn, {decl_.name.text}).Help("as in `return " + ReturnForm() + ";`");
+      body_.silenced = true;
     }
     for (size_t i = 0; i < body_.infos.size() && sound_; ++i) {
       const bool unused = body_.infos[i].kind == LocalKind::kNode && !body_.infos[i].used && !body_.locals[i].name.starts_with('_');
@@ -87,7 +88,10 @@ class WorkflowCheck {
   // The value of a `let` or a node, with names for all its dimensions.
   ExprPtr Value(const ast::Name& name, const ast::Type* type, const ast::Expr& value, const Where& where, TypeRef& written) {
     written = type != nullptr ? ResolveType(body_, *type, SymbolRule::kUse) : nullptr;
-    if (written != nullptr && written->kind == TypeKind::kError) written = nullptr;
+    if (written != nullptr && written->kind == TypeKind::kError) {  // what the value is, is not known
+      CheckExpr(body_, value, written, where);
+      return Poison(body_, value.span);
+    }
     ExprPtr checked = written != nullptr ? CheckAs(body_, value, written, where, Origin{type->span, "the type written here"})
                                          : CheckExpr(body_, value, nullptr, where);
     if (IsPoison(*checked) || !HoldsNever(checked->type)) return checked;
@@ -215,12 +219,22 @@ class WorkflowCheck {
     sound_ = false;
   }
 
+  // `retrun (x: 1);` reads as a call.
+  void ReportCall(const ast::CallStmt& call, const std::string& callee) {
+    if (const auto near = diag::Suggest(callee, {"require", "return", "fail", "if"})) {
+      env_.Report(call.callee.span, kUnknownStart, {callee, "statement"}).Help(*near);
+      open_end_ = body_.silenced = true;
+      return;
+    }
+    env_.Report(call.span, kOnlyAnnotate, {callee})
+        .HelpIf(diag::Suggest(callee, {"annotate"}))
+        .Help("a value is kept by `node NAME = " + callee + "(..)`");
+  }
+
   void Call(const ast::CallStmt& call) {
     const std::string callee = ast::ToString(call.callee);
     if (callee != "annotate") {
-      env_.Report(call.span, kOnlyAnnotate, {callee})
-          .HelpIf(diag::Suggest(callee, {"annotate"}))
-          .Help("a value is kept by `node NAME = " + callee + "(..)`");
+      ReportCall(call, callee);
       for (const ast::Argument& argument : call.arguments) SkipUnchecked(body_, *argument.value);
       sound_ = false;
       return;
@@ -264,11 +278,25 @@ class WorkflowCheck {
     return false;
   }
 
+  // "(y: .., z: ..)"
+  std::string ReturnForm() const {
+    std::string form;
+    for (const Field& field : signature_.result->fields) form += (form.empty() ? "(" : ", ") + field.name + ": ..";
+    return form.empty() ? "(label: text)" : form + ")";
+  }
+
   void Return(const ast::ReturnStmt& result) {
     const bool names = SameNames(*result.value);
     const uint32_t mark = body_.NextSymbol();
     const bool known = names && signature_.result->kind == TypeKind::kRecord;
     ExprPtr value = CheckExpr(body_, *result.value, known ? HintOf(signature_.result) : nullptr, At("a `return`", result.span));
+    const bool bare = value->type->kind != TypeKind::kRecord && value->type->kind != TypeKind::kNever;
+    if (known && !IsPoison(*value) && bare) {
+      env_.Report(value->span, kTypeMismatch, {ToString(signature_.result), ToString(value->type)})
+          .Label(decl_.result->span, "the result declared here")
+          .Help("results have names: `return " + ReturnForm() + ";`");
+      value = Poison(body_, value->span);
+    }
     if (known && !IsPoison(*value)) value = FitResult(body_, std::move(value), signature_, decl_.result->span);
     if (!known || IsPoison(*value)) {
       sound_ = false;
@@ -367,7 +395,7 @@ void CheckWorkflow(Env& env, Module& module, Entity& entity, const ast::Workflow
   signature.name = entity.name;
   signature.span = entity.span;
   Body body(env, module, &decl);
-  const Scope scope(body);
+  const Scope scope(body, decl.body);
   ReadSignature(body, decl.params, decl.result.get(), signature);
   signature.may_wait = signature.may_fail = true;
   const bool named = decl.result->kind == ast::Type::Kind::kTuple && !decl.result->optional;

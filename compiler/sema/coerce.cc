@@ -38,7 +38,7 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
   for (const DimPair& pair : pairs) {
     if (IsAny(pair.wanted) || pair.wanted == pair.found) continue;
     if (!Dim::ProvedDifferent(pair.wanted, pair.found) && !pair.nested && !IsAny(pair.found)) {
-      expr.checks.push_back({pair.wanted, pair.found, "axis " + std::to_string(pair.axis) + " is {1}, wanted {0}"});
+      expr.checks.push_back(CheckOf(body, pair.wanted, pair.found, "axis " + std::to_string(pair.axis) + " is {1}, wanted {0}"));
       continue;
     }
     auto builder = body.env.Report(expr.span, kShapeMismatch,

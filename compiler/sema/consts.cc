@@ -13,8 +13,20 @@
 namespace wf::sema {
 namespace {
 
+// A program is built alike wherever its folder lies, so it takes no file from elsewhere. By name: a link is the user's own doing.
+bool IsOutside(const Env& env, const std::filesystem::path& path, const std::string& name) {
+  if (std::filesystem::path(name).is_absolute()) return true;
+  const std::filesystem::path root = PathBeside(env, {env.modules.front().file->id, 0, 0}, "").lexically_normal();
+  const std::filesystem::path inside = path.lexically_normal().lexically_relative(root.empty() ? "." : root);
+  return inside.empty() || *inside.begin() == "..";
+}
+
 std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
   const std::filesystem::path path = PathBeside(env, span, name);
+  if (IsOutside(env, path, name)) {
+    env.Report(span, kEmbedOutside, {name}).Help("copy the file there: what a program is made of moves with it");
+    return std::nullopt;
+  }
   if (const auto known = env.embedded.find(path.string()); known != env.embedded.end()) return known->second;
   const auto fail = [&](const std::string& why) {
     env.Report(span, kCannotEmbed, {path.string(), why});

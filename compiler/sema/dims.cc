@@ -256,7 +256,7 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted) {
   const bool differ = Dim::ProvedDifferent(wanted, item.pair.found);
   if (!differ && !item.pair.nested) {
     const std::string name = item.pair.wanted.ToString();
-    checks_.push_back({wanted, item.pair.found, "`" + name + "` of `" + callee_.name + "` is {0} and {1}"});
+    checks_.push_back(CheckOf(body_, wanted, item.pair.found, "`" + name + "` of `" + callee_.name + "` is {0} and {1}"));
     return;
   }
   failed_ = true;
@@ -279,6 +279,17 @@ void LabelOrigins(Body& body, const Dim& dim, diag::Builder& builder) {
     const auto origin = body.symbols.find(symbol);
     if (origin != body.symbols.end()) builder.Label(origin->second, "`" + symbol.substr(0, symbol.find('#')) + "` comes from here");
   }
+}
+
+DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message) {
+  DimCheck check{std::move(left), std::move(right), std::move(message)};
+  for (const Dim* dim : {&check.left, &check.right}) {
+    for (const std::string& symbol : dim->Symbols()) {
+      const auto origin = body.symbols.find(symbol);
+      if (origin != body.symbols.end()) check.origins.emplace_back(symbol.substr(0, symbol.find('#')), origin->second);
+    }
+  }
+  return check;
 }
 
 std::optional<Dim> AsDim(Body& body, const Expr& expr) {

@@ -70,6 +70,9 @@ inline void SettleRead(Body& body, Expr& expr) { Settle(body, expr, body.NextSym
 // Where the symbols of a dimension come from, as labels of a report.
 void LabelOrigins(Body& body, const Dim& dim, diag::Builder& builder);
 
+// A check that is left for when it runs, with the origins of what it compares.
+DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message);
+
 // The value of an integer expression as a dimension, when it is one: constants, symbols, arithmetic over them.
 std::optional<Dim> AsDim(Body& body, const Expr& expr);
 // The same; an unknown integer becomes a new symbol, which the expression brings into being.

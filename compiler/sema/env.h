@@ -19,6 +19,9 @@ using enum diag::Code;
 enum class EntityKind : uint8_t { kConst, kType, kError, kFn, kExtern, kModel, kRemote, kWorkflow, kService, kModule };
 std::string_view NameOf(EntityKind kind);  // as programs write it: "fn"
 
+// What may stand where a name is read: one that is unknown is likened to these alone.
+enum class NameUse : uint8_t { kAny, kValue, kCall, kType, kError, kWorkflow, kModel };
+
 struct Module;
 
 struct SigParam {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "compiler/sema/mentions.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/consts.h"
+#include "compiler/sema/forward.h"
+#include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
 namespace {
@@ -70,6 +73,18 @@ void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
   entity.span = name.span;
 }
 
+// What a word means before anything is declared; empty: nothing.
+std::string_view BuiltInKind(Env& env, std::string_view name) {
+  const bool type = DTypeNamed(name) || name == "string" || name == "bytes" || name == "list" || name == "map" || name == "data";
+  if (name == "list") return "a built-in type and function";
+  if (type) return "a built-in type";
+  if (IsBuiltinName(name) || IsEmbedName(name) || name == "native") return "a built-in function";
+  if (IsBuiltInError(name)) return "a built-in error";
+  if (name == "err") return "the failure that a fallback sees";
+  if (env.prelude != nullptr && FindEntity(*env.prelude, name) != nullptr) return "a function of the library's prelude";
+  return "";
+}
+
 void BindImport(Env& env, Module& module, const ast::ImportDecl& import) {
   const std::string path = ast::ToString(import.path);
   const std::string name = import.name.text.empty() ? import.path.parts.back().text : import.name.text;
@@ -102,35 +117,29 @@ void Visit(Module& module, std::vector<Module*>& order) {
   order.push_back(&module);
 }
 
-// True when `from`, or what it mentions, mentions `wanted`. Within one module.
-bool Reaches(Module& module, const Entity& from, const ast::Decl* wanted) {
-  std::set<const Entity*> seen{&from};
-  std::vector<const Entity*> open{&from};
-  while (!open.empty()) {
-    const Entity& entity = *open.back();
-    open.pop_back();
-    NameSet names;
-    CollectNames(*entity.decl, names);
-    for (const std::string& name : names) {
-      const Entity* next = FindEntity(module, name);
-      if (next == nullptr) continue;
-      if (next->decl == wanted) return true;
-      if (seen.insert(next).second) open.push_back(next);
-    }
-  }
-  return false;
+std::optional<std::string> HelpWithout(EntityKind kind) {
+  if (kind == EntityKind::kFn) return "a `fn` does not call itself; `fold` goes round a loop";
+  if (kind == EntityKind::kType) return "a record does not hold itself; a `list` of indices into a list does";
+  return std::nullopt;
 }
 
 void ReportEarlyUse(Env& env, Module& module, Entity& entity, const Span& use, const ast::Decl* self) {
   if (entity.early_use_reported) return;
   entity.early_use_reported = true;
-  if (entity.decl == self) {
-    env.Report(use, kRecursion, {entity.name, "there is no recursion"}).Label(entity.span, "declared here");
-  } else if (self != nullptr && Reaches(module, entity, self)) {
-    env.Report(use, kRecursion, {entity.name, "it uses `" + self->name.text + "`, which uses it"}).Label(entity.span, "declared here");
-  } else {
+  const Follow follow = [&](const std::string& name) -> std::optional<Mentions> {
+    const Entity* step = FindEntity(module, name);
+    if (step == nullptr || step->decl == nullptr) return std::nullopt;
+    Mentions mentions{step->span, {}};
+    CollectNames(*step->decl, mentions.names);
+    return mentions;
+  };
+  const auto way = self == nullptr ? std::nullopt : WayTo(entity.name, self->name.text, follow);
+  if (!way) {
     env.Report(use, kUsedBeforeDeclared, {entity.name}).Label(entity.span, "declared here");
+    return;
   }
+  for (const Step& step : *way) FindEntity(module, step.name)->early_use_reported = true;  // the circle is told once
+  ReportCycle(env, use, *way).HelpIf(HelpWithout(entity.kind));
 }
 
 Entity* Usable(Env& env, Module& module, Entity& entity, const Span& use, const ast::Decl* self) {
@@ -140,9 +149,40 @@ Entity* Usable(Env& env, Module& module, Entity& entity, const Span& use, const 
   return nullptr;
 }
 
-std::vector<std::string> NamesOf(const Module& module) {
+bool Fits(EntityKind kind, NameUse use) {
+  switch (use) {
+    case NameUse::kAny:
+      return true;
+    case NameUse::kValue:
+      return kind == EntityKind::kConst || kind == EntityKind::kModule;
+    case NameUse::kCall:
+      return kind == EntityKind::kFn || kind == EntityKind::kExtern || kind == EntityKind::kModel || kind == EntityKind::kRemote ||
+             kind == EntityKind::kWorkflow || kind == EntityKind::kType || kind == EntityKind::kModule;
+    case NameUse::kType:
+      return kind == EntityKind::kType || kind == EntityKind::kModule;
+    case NameUse::kError:
+      return kind == EntityKind::kError || kind == EntityKind::kModule;
+    case NameUse::kWorkflow:
+      return kind == EntityKind::kWorkflow || kind == EntityKind::kModule;
+    case NameUse::kModel:
+      return kind == EntityKind::kModel || kind == EntityKind::kModule;
+  }
+  return true;
+}
+
+void AddNames(const Module& module, NameUse use, std::vector<std::string>& names) {
+  for (const auto& [name, entity] : module.entities) {
+    if (Fits(entity.kind, use)) names.push_back(name);
+  }
+}
+
+std::vector<std::string> CandidatesFor(Env& env, const Module& module, const Expected& expected) {
   std::vector<std::string> names;
-  for (const auto& [name, entity] : module.entities) names.push_back(name);
+  const bool values = expected.use == NameUse::kAny || expected.use == NameUse::kValue;
+  if (expected.body != nullptr && values) names = expected.body->VisibleNames();
+  AddNames(module, expected.use, names);
+  if (env.prelude != nullptr) AddNames(*env.prelude, expected.use, names);
+  if (expected.use == NameUse::kCall) AddBuiltinNames(names);
   return names;
 }
 
@@ -187,6 +227,9 @@ std::vector<Module*> CollectModules(Env& env) {
   }
   for (Module& module : env.modules) {
     if (module.file == nullptr) continue;
+    for (const auto& [name, entity] : module.entities) {
+      if (entity.decl->kind != ast::DeclKind::kErrorDecl) ReportIfBuiltIn(env, module, {name, entity.span});
+    }
     for (const ast::DeclPtr& decl : module.file->decls) {
       if (const auto* import = ast::DynAs<ast::ImportDecl>(*decl)) BindImport(env, module, *import);
     }
@@ -197,50 +240,55 @@ std::vector<Module*> CollectModules(Env& env) {
   return order;
 }
 
+bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name) {
+  if (module.is_std) return false;
+  const std::string_view kind = BuiltInKind(env, name.text);
+  if (kind.empty()) return false;
+  env.Report(name.span, kBuiltInName, {name.text, kind}).Help("call it something else, as in `" + name.text + "_`");
+  return true;
+}
+
 Entity* FindEntity(Module& module, std::string_view name) {
   const auto at = module.entities.find(name);
   return at == module.entities.end() ? nullptr : &at->second;
 }
 
-Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self, const std::vector<std::string>& more_candidates) {
+Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self, const Expected& expected) {
   Entity* entity = FindEntity(module, name.text);
   if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
   if (entity != nullptr) return Usable(env, module, *entity, name.span, self);
   if (module.damaged) return nullptr;
-  std::vector<std::string> candidates = NamesOf(module);
-  candidates.insert(candidates.end(), more_candidates.begin(), more_candidates.end());
-  if (env.prelude != nullptr) {
-    for (std::string& known : NamesOf(*env.prelude)) candidates.push_back(std::move(known));
-  }
-  env.Report(name.span, kUnknownName, {name.text}).HelpIf(diag::Suggest(name.text, candidates));
+  env.Report(name.span, kUnknownName, {name.text}).DidYouMean(name.span, name.text, CandidatesFor(env, module, expected));
   return nullptr;
 }
 
-Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier) {
+Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier, const Expected& expected) {
   Entity* entity = FindEntity(target, name.text);
   if (entity == nullptr || entity->kind == EntityKind::kModule) {
+    std::vector<std::string> names;
+    AddNames(target, expected.use, names);
     env.Report(name.span, kUnknownMember, {target.path, name.text})
         .Label(qualifier, "the module `" + target.path + "`")
-        .HelpIf(diag::Suggest(name.text, NamesOf(target)));
+        .DidYouMean(name.span, name.text, names);
     return nullptr;
   }
   return Usable(env, target, *entity, name.span, nullptr);
 }
 
-Entity* Lookup(Env& env, Module& module, const ast::Path& path, const ast::Decl* self) {
-  Entity* entity = Lookup(env, module, path.parts.front(), self);
+Entity* Lookup(Env& env, Module& module, const ast::Path& path, const ast::Decl* self, const Expected& expected) {
+  Entity* entity = Lookup(env, module, path.parts.front(), self, expected);
   if (path.parts.size() == 1 || entity == nullptr) return entity;
   if (entity->kind != EntityKind::kModule || path.parts.size() > 2) {
     const ast::Name& wrong = path.parts[entity->kind == EntityKind::kModule ? 2 : 1];
     env.Report(wrong.span, kUnknownMember, {ast::ToString(path).substr(0, ast::ToString(path).rfind('.')), wrong.text});
     return nullptr;
   }
-  return LookupMember(env, *entity->target, path.parts[1], path.parts[0].span);
+  return LookupMember(env, *entity->target, path.parts[1], path.parts[0].span, expected);
 }
 
 std::optional<std::string> SuggestName(Body& body, std::string_view name) {
   std::vector<std::string> candidates = body.VisibleNames();
-  for (std::string& known : NamesOf(body.module)) candidates.push_back(std::move(known));
+  AddNames(body.module, NameUse::kValue, candidates);
   return diag::Suggest(name, candidates);
 }
 

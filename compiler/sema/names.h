@@ -13,15 +13,23 @@ namespace wf::sema {
 // import stays silent. Returns the modules in the order in which they can be checked.
 std::vector<Module*> CollectModules(Env& env);
 
+// True after a report: the name means something without being declared, and names are not shadowed (semantics.md 29). The library itself
+// may.
+bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name);
+
 // A name at the top of `module`; null when there is none.
 Entity* FindEntity(Module& module, std::string_view name);
 
+struct Expected {
+  NameUse use = NameUse::kAny;
+  const Body* body = nullptr;  // its locals and dimensions are values
+};
+
 // The entity that `name` means in `module`: its own, or the prelude's. Reports and returns null when there is none, when it stands further
 // down (a cycle if it is one) or belongs to something broken; marks it used. `self`: the declaration that is being checked.
-Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self,
-               const std::vector<std::string>& more_candidates = {});
-Entity* Lookup(Env& env, Module& module, const ast::Path& path, const ast::Decl* self);
-Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier);
+Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self, const Expected& expected = {});
+Entity* Lookup(Env& env, Module& module, const ast::Path& path, const ast::Decl* self, const Expected& expected = {});
+Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier, const Expected& expected = {});
 
 // "did you mean `x`?" over the visible names of a body and its module.
 std::optional<std::string> SuggestName(Body& body, std::string_view name);

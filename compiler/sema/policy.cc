@@ -95,7 +95,7 @@ void ApplyPad(Env& env, const Given<PadSetting>& pad, const Model& model, ir::Po
   if (policy.pads.empty()) {
     env.Report(pad.value.symbol_span, kPadSymbol, {model.name, symbol})
         .Label(model.span, "declared here")
-        .HelpIf(diag::Suggest(symbol, known));
+        .DidYouMean(pad.value.symbol_span, symbol, known);
     return;
   }
   visit(model.out, policy.crops, true);

@@ -1,11 +1,14 @@
 #include "compiler/sema/resolve_type.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "compiler/ir/scalar.h"
+#include "compiler/sema/forward.h"
 #include "compiler/sema/names.h"
 #include "runtime/abi/values.h"
+#include "runtime/onnx/signature.h"
 
 namespace wf::sema {
 namespace {
@@ -22,18 +25,30 @@ std::optional<int64_t> ExtentOf(std::string text) {
   return value;
 }
 
-// A const of the module as a dimension.
-std::optional<Dim> ConstDim(Body& body, const ast::DimExpr& dim) {
-  Entity* entity = FindEntity(body.module, dim.text);
-  if (entity == nullptr || entity->kind != EntityKind::kConst || !entity->ready || entity->broken) return std::nullopt;
-  if (entity->type->kind != TypeKind::kScalar || ir::IsFloat(entity->type->dtype)) return std::nullopt;
-  entity->used = true;
-  return Dim(ir::SignedOf(entity->type->dtype, body.env.program.consts[entity->index].value.bits));
+// What the module declares under the name, as a dimension: an integer constant. Nothing after a report.
+std::optional<Dim> EntityDim(Body& body, const ast::DimExpr& dim) {
+  const Entity* entity = Lookup(body.env, body.module, {dim.text, dim.span}, body.self);
+  if (entity == nullptr) return std::nullopt;
+  const bool integer = entity->kind == EntityKind::kConst && entity->type->kind == TypeKind::kScalar && !ir::IsFloat(entity->type->dtype) &&
+                       entity->type->dtype != DType::kBool;
+  if (integer) return Dim(ir::SignedOf(entity->type->dtype, body.env.program.consts[entity->index].value.bits));
+  const std::string what =
+      entity->kind == EntityKind::kConst ? "a `const` of type `" + ToString(entity->type) + "`" : std::string(NameOf(entity->kind));
+  body.env.Report(dim.span, kWrongKind, {dim.text, what, "a dimension"}).Label(entity->span, "declared here");
+  return std::nullopt;
+}
+
+// `batch` marks the batch axis in the signature of a model (semantics.md 13); elsewhere it would be taken for one.
+bool IsReservedHere(Body& body, const ast::DimExpr& dim) {
+  const bool in_model = body.self != nullptr && body.self->kind == ast::DeclKind::kModelDecl;
+  if (dim.text != onnx::kBatchSymbol || in_model) return false;
+  body.env.Report(dim.span, kBatchDimension).Help("call the dimension something else; a call of a model has no batch axis");
+  return true;
 }
 
 std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rule) {
   if (dim.text == kAnySymbol) return AnyDim();
-  if (auto constant = ConstDim(body, dim)) return constant;
+  if (IsReservedHere(body, dim)) return std::nullopt;
   if (body.symbols.contains(dim.text)) {
     if (const auto local = body.Find(dim.text)) body.infos[*local].used = true;
     return Dim::Symbol(dim.text);
@@ -42,7 +57,10 @@ std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rul
     body.infos[*local].used = true;
     return body.infos[*local].value;
   }
+  if (FindEntity(body.module, dim.text) != nullptr) return EntityDim(body, dim);
+  if (ReportForwardLocal(body, dim.text, dim.span)) return std::nullopt;
   if (rule == SymbolRule::kDeclare) {
+    ReportIfBuiltIn(body.env, body.module, {dim.text, dim.span});
     body.symbols.emplace(dim.text, dim.span);
     return Dim::Symbol(dim.text);
   }
@@ -159,6 +177,25 @@ TypeRef ResolveContainer(Body& body, const ast::Type& type, SymbolRule rule) {
   return name == "list" ? body.env.types.List(element) : body.env.types.Map(element);
 }
 
+// What other languages call our types.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kForeignTypes = {{
+    {"float", "f32"},   {"float32", "f32"},   {"double", "f64"},    {"float64", "f64"},  {"half", "f16"},
+    {"float16", "f16"}, {"bfloat16", "bf16"}, {"int", "i64"},       {"int64", "i64"},    {"long", "i64"},
+    {"int32", "i32"},   {"int16", "i16"},     {"int8", "i8"},       {"uint8", "u8"},     {"byte", "u8"},
+    {"uint32", "u32"},  {"str", "string"},    {"String", "string"}, {"boolean", "bool"},
+}};
+
+void ReportUnknownType(Body& body, const ast::Path& path, const std::vector<std::string>& known) {
+  const std::string& name = path.parts[0].text;
+  auto builder = body.env.Report(path.span, kUnknownType, {name});
+  const auto at = std::find_if(kForeignTypes.begin(), kForeignTypes.end(), [&](const auto& row) { return row.first == name; });
+  if (at != kForeignTypes.end()) {
+    builder.Help("that is `" + std::string(at->second) + "` here");
+  } else {
+    builder.DidYouMean(path.span, name, known);
+  }
+}
+
 TypeRef ResolveEntity(Body& body, const ast::Type& type) {
   Types& types = body.env.types;
   if (type.name.parts.size() == 1 && FindEntity(body.module, type.name.parts[0].text) == nullptr &&
@@ -169,10 +206,10 @@ TypeRef ResolveEntity(Body& body, const ast::Type& type) {
     for (const auto& [name, entity] : body.module.entities) {
       if (entity.kind == EntityKind::kType) known.push_back(name);
     }
-    body.env.Report(type.name.span, kUnknownType, {type.name.parts[0].text}).HelpIf(diag::Suggest(type.name.parts[0].text, known));
+    ReportUnknownType(body, type.name, known);
     return types.Error();
   }
-  Entity* entity = Lookup(body.env, body.module, type.name, body.self);
+  Entity* entity = Lookup(body.env, body.module, type.name, body.self, {NameUse::kType, nullptr});
   if (entity == nullptr) return types.Error();
   if (entity->kind != EntityKind::kType) {
     body.env.Report(type.name.span, kWrongKind, {ast::ToString(type.name), NameOf(entity->kind), "a type"})

@@ -12,6 +12,7 @@ namespace wf::sema {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
+constexpr double kEndless = 9e18;    // more than any range takes
 constexpr uint32_t kAutoBatch = 32;  // cap of `batch auto`
 
 struct Row {
@@ -344,7 +345,8 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
   for (const Row& row : kRows) {
     if ((row.places & place) != 0) known.emplace_back(row.word);
   }
-  env.Report(setting.name.span, kUnknownSetting, {setting.name.text}).HelpIf(diag::Suggest(setting.name.text, known));
+  if (place == kInService) known.insert(known.end(), {"workflow", "model"});
+  env.Report(setting.name.span, kUnknownSetting, {setting.name.text}).DidYouMean(setting.name.span, setting.name.text, known);
 }
 
 void CheckContradictions(Env& env, const SettingValues& values) {
@@ -366,16 +368,16 @@ std::optional<int64_t> DurationOf(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
       {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
   const auto value = Scaled(text, kUnits);
-  if (!value || *value > 9e18) return std::nullopt;
-  return static_cast<int64_t>(std::llround(*value));
+  if (!value) return std::nullopt;
+  return static_cast<int64_t>(std::llround(std::min(*value, kEndless)));
 }
 
 std::optional<uint64_t> SizeOf(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
       {{"B", 1}, {"KiB", 1024}, {"MiB", 1024.0 * 1024}, {"GiB", 1024.0 * 1024 * 1024}}};
   const auto value = Scaled(text, kUnits);
-  if (!value || *value > 9e18) return std::nullopt;
-  return static_cast<uint64_t>(*value);
+  if (!value) return std::nullopt;
+  return static_cast<uint64_t>(std::min(*value, kEndless));
 }
 
 SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, Place place) {

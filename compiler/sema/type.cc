@@ -107,7 +107,7 @@ std::string ToString(TypeRef type) {
     case TypeKind::kError:
       return "?";
     case TypeKind::kNever:
-      return "never";
+      return "no value";
     case TypeKind::kNone:
       return "none";
     case TypeKind::kScalar:
@@ -121,7 +121,7 @@ std::string ToString(TypeRef type) {
     case TypeKind::kRecord:
       return type->name.empty() ? FieldsToString(type->fields) : type->name;
     case TypeKind::kList:
-      return "list<" + ToString(type->element) + '>';
+      return type->element->kind == TypeKind::kNever ? "an empty list" : "list<" + ToString(type->element) + '>';
     case TypeKind::kMap:
       return "map<" + ToString(type->element) + '>';
     case TypeKind::kOptional:

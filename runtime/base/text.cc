@@ -33,7 +33,7 @@ int SequenceLength(const uint8_t* at, const uint8_t* end) {
 
 // Edit distance with transpositions, for short names.
 size_t Distance(std::string_view a, std::string_view b) {
-  constexpr size_t kMaxName = 48;
+  constexpr size_t kMaxName = 64;
   if (a.size() > kMaxName || b.size() > kMaxName) return std::numeric_limits<size_t>::max();
   std::array<std::array<size_t, kMaxName + 1>, 3> rows{};
   for (size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
@@ -71,8 +71,9 @@ const uint8_t* FindBadUtf8(const uint8_t* begin, const uint8_t* end) {
 
 std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates) {
   std::string_view best;
-  size_t best_distance = std::max<size_t>(1, name.size() / 3) + 1;
+  size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
   for (const std::string_view candidate : candidates) {
+    if (candidate == name) continue;
     const size_t distance = Distance(name, candidate);
     if (distance < best_distance && distance < candidate.size()) {
       best_distance = distance;

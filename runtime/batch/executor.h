@@ -55,7 +55,7 @@ class Executor {
  private:
   friend class Batcher;
   friend class Preparer;
-  std::vector<Batcher*> Batchers();
+  std::vector<Batcher*> Batchers() const;
   bool Borrow(Batcher& batcher, int instance);  // false: it runs. An instance that is borrowed takes no batch
   void GiveBack(Batcher& batcher, int instance);
   void RunThread(int index);
@@ -69,7 +69,7 @@ class Executor {
 
   const ExecutorOptions options_;
   const base::Clock& clock_;
-  base::Mutex mutex_;  // also guards the batchers' policies, idle instances, and the state of rows
+  mutable base::Mutex mutex_;  // also guards the batchers' policies, idle instances, and the state of rows
   base::Condition work_;
   std::vector<std::unique_ptr<Batcher>> batchers_ WF_GUARDED_BY(mutex_);
   std::vector<std::vector<std::unique_ptr<Staging>>> staging_ WF_GUARDED_BY(mutex_);  // by batcher, by instance

@@ -37,6 +37,7 @@ struct Instance {
   bool done = false;       // ended or abandoned: starts nothing any more
   std::byte* frame = nullptr;
   Channel* channels = nullptr;  // by slot - first_slot
+  int64_t* spent_ns = nullptr;  // so far, by the nodes that are several tasks of the region
   void* frames[1];              // own, then the enclosing ones: depth + 1 pointers
 
   uint16_t* countdowns() { return reinterpret_cast<uint16_t*>(frame); }

@@ -16,7 +16,9 @@ PlanIndex::PlanIndex(const wf_plan& plan) : plan_(plan), regions_(plan.n_regions
   for (uint32_t i = 0; i < plan.n_regions; ++i) {
     RegionInfo& info = regions_[i];
     info.channels_at = AlignUp(sizeof(Instance) + info.depth * sizeof(void*), alignof(Channel));
-    info.frame_at = AlignUp(info.channels_at + plan.regions[i].n_slots * sizeof(Channel), 64);
+    FindShares(static_cast<uint16_t>(i));
+    info.spent_at = AlignUp(info.channels_at + plan.regions[i].n_slots * sizeof(Channel), alignof(int64_t));
+    info.frame_at = AlignUp(info.spent_at + info.n_shared * sizeof(int64_t), 64);
     for (uint16_t k = 0; k < plan.regions[i].n_tasks; ++k)
       if (plan.regions[i].waits[k] == 0) info.starts.push_back(static_cast<uint16_t>(plan.regions[i].first_task + k));
     if (info.how == EnteredBy::kFailure) info.given.push_back(plan.regions[i].first_slot);
@@ -42,6 +44,22 @@ void PlanIndex::LinkRegions() {
     if (task.kind != WF_ENTER || fallback == WF_NONE) continue;
     regions_[fallback].entered_by = static_cast<uint16_t>(i);
     regions_[fallback].how = EnteredBy::kFailure;
+  }
+}
+
+// Tasks that do the work of one node between them; entering a region is not work.
+void PlanIndex::FindShares(uint16_t region) {
+  const wf_region& row = plan_.regions[region];
+  const auto works = [this](uint32_t id) { return plan_.tasks[id].kind == WF_RUN || plan_.tasks[id].kind == WF_MODEL; };
+  const uint32_t end = uint32_t{row.first_task} + row.n_tasks;
+  for (uint32_t i = row.first_task; i < end; ++i) {
+    if (!works(i) || plan_.tasks[i].node == WF_NONE) continue;
+    for (uint32_t k = i + 1; k < end && tasks_[i].ends_node; ++k) {
+      if (!works(k) || plan_.tasks[k].node != plan_.tasks[i].node) continue;
+      if (tasks_[i].share == WF_NONE) tasks_[i].share = regions_[region].n_shared++;
+      tasks_[k].share = tasks_[i].share;
+      tasks_[i].ends_node = false;
+    }
   }
 }
 

@@ -11,7 +11,8 @@ enum class EnteredBy : uint8_t { kRequest, kSelect, kEnter, kFailure, kEach };
 
 struct RegionInfo {
   uint32_t instance_bytes = 0;  // header, frame pointers, channels and frame in one block
-  uint32_t channels_at = 0, frame_at = 0;
+  uint32_t channels_at = 0, spent_at = 0, frame_at = 0;
+  uint16_t n_shared = 0;          // nodes that are several tasks of it
   uint16_t depth = 0;             // roots: 0
   uint16_t entered_by = WF_NONE;  // task of the parent; of a fallback region the WF_ENTER whose attempts it catches
   EnteredBy how = EnteredBy::kRequest;
@@ -23,6 +24,8 @@ struct RegionInfo {
 
 struct TaskInfo {
   uint16_t return_hops = 0;    // WF_RETURN: instances between its own and the one that it ends
+  uint16_t share = WF_NONE;    // which of its region's nodes of several tasks it is a part of
+  bool ends_node = true;       // no later task of its region is of the same node
   bool starts_strand = false;  // chain != WF_NONE
 };
 
@@ -43,6 +46,7 @@ class PlanIndex {
  private:
   void LinkRegions();
   void FindReturns();
+  void FindShares(uint16_t region);
   void FindReusable();
   bool PointsIntoFrame(uint16_t type, int depth) const;
   bool HasInFrameData(uint16_t region) const;

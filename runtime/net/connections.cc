@@ -18,7 +18,10 @@ Connections::~Connections() {
 }
 
 void Connections::Adopt(int fd) noexcept {
-  if (open_ >= max_open_) return wires_.Refuse(fd);
+  if (open_ >= max_open_) {
+    wires_.Refuse(fd);
+    return factory_.OnRefused();
+  }
   Connection* connection = pool_;
   if (connection != nullptr) {
     pool_ = connection->next_;
@@ -34,7 +37,7 @@ void Connections::Adopt(int fd) noexcept {
       pool_ = connection;
       ++pooled_;
     }
-    return;
+    return factory_.OnRefused();
   }
   connection->previous_ = nullptr;
   connection->next_ = first_;

@@ -11,6 +11,7 @@ class HandlerFactory {
  public:
   virtual ~HandlerFactory() = default;
   virtual Handler* NewHandler(Connection& connection) noexcept = 0;
+  virtual void OnRefused() noexcept {}  // a connection was closed unread: too many are open, or there is no memory
 };
 
 // The connections of one loop.

@@ -101,7 +101,10 @@ bool Listener::Accept() noexcept {
 bool Listener::AcceptAndDrop() noexcept {
   if (spare_fd_ >= 0) close(spare_fd_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (fd >= 0) close(fd);
+  if (fd >= 0) {
+    close(fd);
+    acceptor_.OnDropped();
+  }
   spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
   return fd >= 0;
 }

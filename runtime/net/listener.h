@@ -26,6 +26,7 @@ class Listener {
    public:
     virtual ~Acceptor() = default;
     virtual void OnAccepted(int fd) noexcept = 0;  // takes the descriptor: non-blocking, close-on-exec
+    virtual void OnDropped() noexcept {}           // a connection was closed for lack of descriptors
   };
 
   Listener(loop::Loop& loop, Acceptor& acceptor);

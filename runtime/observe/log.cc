@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kWriteBytes = 4096;
 static_assert(kMaxLineBytes <= kWriteBytes);
 
-// One writer, one reader. Lives for ever, since its thread may end before it is drained.
+// One writer, one reader; holds whole lines. Lives for ever, since its thread may end before it is drained.
 struct Ring {
   std::atomic<uint64_t> written{0}, read{0}, dropped{0};
   Ring* next = nullptr;
@@ -37,15 +37,19 @@ struct Ring {
     written.store(from + line.size(), std::memory_order_release);
     return true;
   }
-  // Copies the oldest whole lines that fit into `to`; they stay until Drop.
-  size_t CopyLines(char* to, size_t room) const {
+  uint64_t held() const { return written.load(std::memory_order_relaxed) - read.load(std::memory_order_relaxed); }
+  // Copies up to `room` of the oldest bytes into `to`; they stay until Drop.
+  size_t Copy(char* to, size_t room) const {
     const uint64_t from = read.load(std::memory_order_relaxed);
     const size_t there = written.load(std::memory_order_acquire) - from;
     const size_t count = std::min(there, room), at = from % kRingBytes, first = std::min(count, kRingBytes - at);
     std::memcpy(to, bytes + at, first);
     std::memcpy(to + first, bytes, count - first);
-    const size_t end = std::string_view(to, count).rfind('\n');
-    return end == std::string_view::npos ? 0 : end + 1;
+    return count;
+  }
+  size_t CopyLine(char (&to)[kMaxLineBytes]) const {
+    const size_t count = Copy(to, kMaxLineBytes);
+    return count == 0 ? 0 : std::string_view(to, count).find('\n') + 1;
   }
   void Drop(size_t count) { read.store(read.load(std::memory_order_relaxed) + count, std::memory_order_release); }
 };
@@ -53,6 +57,17 @@ struct Ring {
 std::atomic<Ring*> all_rings{nullptr};
 std::atomic<uint64_t> dropped_without_ring{0};
 std::atomic<Level> most_level{Level::kInfo};
+
+// `asked` is set by whoever wakes and cleared by a drain that has written everything, so that a reader who has stopped is not woken for
+// line by line.
+std::atomic<base::Waker*> waker{nullptr};
+std::atomic<bool> asked{false};
+
+void WakeWhenHalfFull(const Ring& ring) {
+  if (ring.held() < kRingBytes / 2 || asked.load(std::memory_order_relaxed)) return;
+  base::Waker* const drain = waker.load(std::memory_order_acquire);
+  if (drain != nullptr && !asked.exchange(true, std::memory_order_acq_rel)) drain->Wake();
+}
 
 Ring* RingOfThisThread() {
   thread_local Ring* ring = [] {
@@ -175,14 +190,37 @@ void ComposeDropped(uint64_t count) WF_REQUIRES(outlet.mutex) {
   outlet.size = line.size;
 }
 
+// The ring whose oldest line is the oldest of all: lines begin with their time, of a fixed width. Null: all are empty.
+Ring* OldestRing() {
+  constexpr size_t kTimeBytes = sizeof "{\"time\":\"2026-01-02T03:04:05.678Z" - 1;
+  Ring* oldest = nullptr;
+  char least[kTimeBytes], time[kTimeBytes];
+  for (Ring* ring = all_rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
+    if (ring->Copy(time, kTimeBytes) < kTimeBytes || (oldest != nullptr && std::memcmp(time, least, kTimeBytes) >= 0)) continue;
+    oldest = ring;
+    std::memcpy(least, time, kTimeBytes);
+  }
+  return oldest;
+}
+
 void Drain(int fd, int wait_ms) {
   const base::MutexLock lock(outlet.mutex);
   if (!outlet.Empty(fd, wait_ms)) return;
-  for (Ring* ring = all_rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
-    while ((outlet.size = ring->CopyLines(outlet.bytes, kWriteBytes)) != 0) {
-      ring->Drop(outlet.size);
-      if (!outlet.Empty(fd, wait_ms)) return;
+  asked.store(false, std::memory_order_release);
+  char line[kMaxLineBytes];
+  while (Ring* const ring = OldestRing()) {
+    const size_t size = ring->CopyLine(line);
+    if (size > kWriteBytes - outlet.size && !outlet.Empty(fd, wait_ms)) {
+      asked.store(true, std::memory_order_release);
+      return;
     }
+    std::memcpy(outlet.bytes + outlet.size, line, size);
+    outlet.size += size;
+    ring->Drop(size);
+  }
+  if (!outlet.Empty(fd, wait_ms)) {
+    asked.store(true, std::memory_order_release);
+    return;
   }
   const uint64_t dropped = DroppedLogLines();
   if (dropped == outlet.told_dropped) return;
@@ -221,6 +259,13 @@ void Log(Level level, std::string_view message, std::initializer_list<Field> fie
     dropped_without_ring.fetch_add(1, std::memory_order_relaxed);
   else if (line.full || !ring->Put({line.bytes, line.size}))
     ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  else
+    WakeWhenHalfFull(*ring);
+}
+
+void SetLogWaker(base::Waker* drain) noexcept {
+  waker.store(drain, std::memory_order_release);
+  asked.store(false, std::memory_order_release);
 }
 
 void DrainLogs(int fd) noexcept { Drain(fd, 0); }

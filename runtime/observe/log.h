@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "runtime/base/mailbox.h"
+
 namespace wf::observe {
 
 enum class Level : uint8_t { kError, kWarning, kInfo, kDebug };
@@ -29,14 +31,18 @@ struct Field {
 // writes it. It is dropped, and counted, when the ring is full or the line is longer than kMaxLineBytes. Thread: thread-safe.   Bounds:
 // kRingBytes per thread that has logged.   Cost: no lock, never waits; allocates a thread's first time only.
 void Log(Level level, std::string_view message, std::initializer_list<Field> fields = {}) noexcept;
-inline constexpr uint64_t kRingBytes = 64 * 1024, kMaxLineBytes = 2048;
+inline constexpr uint64_t kRingBytes = 256 * 1024, kMaxLineBytes = 2048;
 
 void SetLogLevel(Level level) noexcept;  // lines above it cost one load
 bool LogsAt(Level level) noexcept;
 
-// Writes whole lines to `fd` for as long as it takes them at once, and what does not fit stays in the rings: a reader of stderr that has
-// stopped stops nobody here. Lines that were dropped since the last drain are told in a line of their own.
-// Thread: the admin thread.   Cost: one poll and one write per 4 KiB.
+// Whom a thread wakes, once until the next drain, when its ring is half full; null: nobody. It outlives every thread that logs, or is taken
+// away when they have ended.
+void SetLogWaker(base::Waker* drain) noexcept;
+
+// Writes whole lines to `fd`, the oldest of all threads first, for as long as it takes them at once, and what does not fit stays in the
+// rings: a reader of stderr that has stopped stops nobody here. Lines that were dropped since the last drain are told in a line of their
+// own. Thread: the admin thread.   Cost: one poll and one write per 4 KiB.
 void DrainLogs(int fd) noexcept;
 // The same, waiting for the reader for at most `wait_ms`: at the end of the process.
 void FlushLogs(int fd, int wait_ms) noexcept;

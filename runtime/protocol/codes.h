@@ -8,7 +8,8 @@
 namespace wf::protocol {
 
 // Codes that protocols give themselves; codes.def names them all.
-inline constexpr wf_code kNotImplemented = 3000, kShutDown = 3001, kNoService = 3002, kRefused = 3010, kInputParams = 5000, kTimeout = 6000;
+inline constexpr wf_code kNotImplemented = 3000, kShutDown = 3001, kNoService = 3002, kRefused = 3010, kCancelled = 3011,
+                         kInputParams = 5000, kTimeout = 6000;
 
 struct CodeInfo {
   std::string_view name;
@@ -17,6 +18,13 @@ struct CodeInfo {
 
 // What a code is called and which canonical status it has: the program's own declarations, then codes.def.   Cost: O(log declared).
 CodeInfo InfoOf(const wf_plan& plan, wf_code code);
+
+// What became of a call.
+struct Answer {
+  wf_code code = 0;  // 0: fine
+  int status = 200;
+  bool refers = false;  // the body refers to memory of the bus
+};
 
 // What an error answer says, whatever its wire form.
 struct ErrorText {

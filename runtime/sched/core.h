@@ -62,6 +62,7 @@ class EngineCore {
   void Land(Job& job) noexcept;  // job.Deliver
 
   // ---- engine.cc: the life of a bus ----
+  uint64_t NextDataId() noexcept;
   bus::Bus* Create(const Request& request);
   void Start(LiveBus& bus);
   void Reject(LiveBus& bus, wf_code code);
@@ -122,6 +123,7 @@ class EngineCore {
   void RunTask(bus::Instance& instance, uint16_t id);
   const bus::Failure* FailedInput(const bus::Instance& instance, const wf_task& task) const;
   const bus::Failure* CertainFailure(bus::Instance& instance, uint16_t reader) const;
+  void NoteCompute(bus::Instance& instance, uint16_t id, int64_t ns, bool failed);
   void NoteStage(const bus::Instance& instance, const wf_task& task, bool starts);
   const bus::Failure* FirstKnown(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
   void SampleEnded(bus::Instance& root, const bus::Failure* failure);

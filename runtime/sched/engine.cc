@@ -79,6 +79,15 @@ bool EngineCore::MakeRoots(LiveBus& bus, uint32_t samples) {
   return bus.stages != nullptr;
 }
 
+uint64_t EngineCore::NextDataId() noexcept {
+  if (data_id_ == data_id_end_) {
+    data_id_ = options_.data_ids == nullptr ? own_data_ids_ : options_.data_ids->fetch_add(kDataIdBlock, std::memory_order_relaxed);
+    own_data_ids_ += kDataIdBlock;
+    data_id_end_ = data_id_ + kDataIdBlock;
+  }
+  return data_id_++;
+}
+
 bus::Bus* EngineCore::Create(const Request& request) {
   WF_CHECK(catalogue != nullptr && request.client != nullptr && request.workflow != nullptr && request.samples > 0);
   LiveBus* bus = idle_buses_;
@@ -106,12 +115,7 @@ bus::Bus* EngineCore::Create(const Request& request) {
     return nullptr;
   }
   ++created_;
-  if (data_id_ == data_id_end_) {
-    data_id_ = options_.data_ids == nullptr ? own_data_ids_ : options_.data_ids->fetch_add(kDataIdBlock, std::memory_order_relaxed);
-    own_data_ids_ += kDataIdBlock;
-    data_id_end_ = data_id_ + kDataIdBlock;
-  }
-  bus->data_id_ = data_id_++;
+  bus->data_id_ = NextDataId();
   bus->log_id_ = request.log_id;
   bus->client_ = request.client;
   bus->user = request.user;
@@ -167,6 +171,9 @@ void EngineCore::Answer(LiveBus& bus) {
   --running_buses;
   (bus.failure_ == nullptr ? stats.answered : stats.failed).Add();
   if (bus.stages != nullptr) RecordStages(bus);
+  bus.main.task = WF_NONE;  // a result that cannot be said is no task's failure, least of all that of the last one that ran
+  bus.main.instance = nullptr;
+  bus.main.failure = nullptr;
   bus.client_->OnAnswered(bus);
 }
 
@@ -291,6 +298,7 @@ Engine::~Engine() = default;
 
 void Engine::SetCatalogue(const Catalogue& catalogue) { core_->SetCatalogue(catalogue); }
 void Engine::set_catalogue_user(CatalogueUser* user) { core_->catalogue_user = user; }
+uint64_t Engine::NextDataId() noexcept { return core_->NextDataId(); }
 bus::Bus* Engine::Create(const Request& request) { return core_->Create(request); }
 void Engine::Start(bus::Bus& bus) { core_->Start(static_cast<LiveBus&>(bus)); }
 void Engine::Reject(bus::Bus& bus, wf_code code) { core_->Reject(static_cast<LiveBus&>(bus), code); }

@@ -79,6 +79,7 @@ class Engine {
   };
   void set_catalogue_user(CatalogueUser* user);
 
+  uint64_t NextDataId() noexcept;            // of a request that never gets a bus
   bus::Bus* Create(const Request& request);  // state kDecoding; root frames exist, parameters are to be filled
   void Start(bus::Bus& bus);                 // every parameter of every sample is filled
   void Reject(bus::Bus& bus, wf_code code);  // instead of Start: the decoder failed; `code` as it returned it

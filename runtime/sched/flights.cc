@@ -126,10 +126,17 @@ void EngineCore::Publish(Job& job, bus::Instance& instance) {
   }
   for (int i = 0; i < job.n_done; ++i) {
     const wf_task& task = plan_.tasks[job.tasks[i]];
-    if (task.kind == WF_MODEL) continue;
+    if (task.kind == WF_MODEL) {
+      NoteCompute(instance, job.tasks[i], job.run_ns, false);
+      continue;
+    }
     if (job.prior_ns[i] == 0) job.prior_ns[i] = estimates_.Prior(task, instance.frames);
     estimates_.Learn(job.tasks[i], job.prior_ns[i], job.measured_ns[i], false, 0);
-    if (task.node != WF_NONE) stats.node_compute[task.node].Add(job.measured_ns[i]);
+    NoteCompute(instance, job.tasks[i], job.measured_ns[i], false);
+  }
+  if (job.failed != nullptr && job.n_done < job.n_tasks) {
+    const bool ran = job.submitted && job.state == batch::RowState::kDelivered;
+    NoteCompute(instance, job.tasks[job.n_done], ran ? job.run_ns : job.measured_ns[job.n_done], true);
   }
   const uint16_t first_slot = plan_.regions[instance.region].first_slot, first_task = plan_.regions[instance.region].first_task;
   const uint8_t last = job.failed != nullptr || job.n_done == 0 ? job.n_done : static_cast<uint8_t>(job.n_done - 1);
@@ -166,7 +173,7 @@ void EngineCore::TakeBack(Job& job, bool delivered_here) {
     stats.model_rows.Add();
     if (const uint16_t node = plan_.tasks[id].node; node != WF_NONE) {
       stats.queue_wait[node].Add(job.taken_at - job.arrived_at);
-      stats.node_compute[node].Add(job.run_ns);
+      if (job.dropped) stats.node_compute[node].Add(job.run_ns);
     }
     if (job.failed != nullptr && parts_.observer != nullptr && !job.dropped) parts_.observer->OnModelFailed(instance, id, *job.failed);
   }

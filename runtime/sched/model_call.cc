@@ -107,9 +107,9 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   if (status.ok()) status = staging->Scatter(alone, 1, padding);
   if (!status.ok()) job->Fail(bus::kInference, status.message());
   inline_spent_ns_ += spent;
-  if (task.node != WF_NONE) stats.node_compute[task.node].Add(spent);
   LiveOf(instance).arena.Splice(job->arena);
   const bus::Failure* const failure = job->context.failure;
+  NoteCompute(instance, id, spent, failure != nullptr);
   if (failure != nullptr && parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, id, *failure);
   FreeJob(*job);
   Settle(instance, id, failure);

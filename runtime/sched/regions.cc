@@ -1,5 +1,6 @@
 // Regions are entered and left: SELECT, ENTER with timeout, retry and fallback, EACH.
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -61,6 +62,7 @@ bus::Instance* EngineCore::NewInstance(LiveBus& bus, uint16_t region, bus::Insta
   instance->region = region;
   instance->frame = block + info.frame_at;
   instance->channels = reinterpret_cast<bus::Channel*>(block + info.channels_at);
+  instance->spent_ns = reinterpret_cast<int64_t*>(block + info.spent_at);
   instance->frames[0] = instance->frame;
   for (uint16_t i = 0; i < info.depth; ++i) instance->frames[i + 1] = parent->frames[i];
   InitInstance(*instance);
@@ -73,6 +75,7 @@ void EngineCore::InitInstance(bus::Instance& instance) {
   if (region.n_tasks != 0) std::memcpy(instance.frame, region.waits, region.n_tasks * sizeof(uint16_t));
   std::uninitialized_value_construct_n(instance.channels, region.n_slots);
   for (const uint16_t slot : index_.region(instance.region).given) instance.channels[slot - region.first_slot].SetReady();
+  std::fill_n(instance.spent_ns, index_.region(instance.region).n_shared, 0);
   instance.unsettled = region.n_tasks;
   instance.done = false;
 }

@@ -1,6 +1,7 @@
 // The flow of values: tasks become ready, run, settle their slots; regions end.
 
 #include <cstring>
+#include <utility>
 
 #include "runtime/base/check.h"
 #include "runtime/base/working.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr uint16_t kSkipped = 0x8000;    // added to a countdown that must not reach zero any more
 constexpr int64_t kTimedFromNs = 2'000;  // estimates below are run without reading the clock
+constexpr int64_t kUntimed = -1;
 
 bus::Channel& ChannelOf(const bus::PlanIndex& index, const bus::Instance& instance, uint16_t slot) {
   const bus::Instance* at = &instance;
@@ -85,6 +87,21 @@ void EngineCore::NoteStage(const bus::Instance& instance, const wf_task& task, b
   if (!starts) stage.last = now;
 }
 
+// One observation for a node's work in an instance, however many tasks do it.
+void EngineCore::NoteCompute(bus::Instance& instance, uint16_t id, int64_t ns, bool failed) {
+  const uint16_t node = plan_.tasks[id].node;
+  if (node == WF_NONE) return;
+  const bus::TaskInfo& info = index_.task(id);
+  int64_t spent = ns == kUntimed ? 0 : ns;
+  if (info.share != WF_NONE) {
+    int64_t& so_far = instance.spent_ns[info.share];
+    so_far += spent;
+    if (!info.ends_node && !failed) return;
+    spent = std::exchange(so_far, 0);
+  }
+  if (ns != kUntimed || spent != 0) stats.node_compute[node].Add(spent);
+}
+
 void EngineCore::StartTask(bus::Instance& instance, uint16_t id) {
   const wf_task& task = plan_.tasks[id];
   if (LiveOf(instance).stages != nullptr) NoteStage(instance, task, true);
@@ -131,13 +148,14 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr) {
     code = task.fn.run(&context.head, instance.frames);
     inline_spent_ns_ += estimate;
+    NoteCompute(instance, id, kUntimed, code != 0);
   } else {
     const base::TimePoint started = parts_.clock.Now();
     code = task.fn.run(&context.head, instance.frames);
     const base::TimePoint ended = parts_.clock.Now();
     inline_spent_ns_ += ended - started;
     estimates_.Learn(id, prior, ended - started, true, ended);
-    if (task.node != WF_NONE) stats.node_compute[task.node].Add(ended - started);
+    NoteCompute(instance, id, ended - started, code != 0);
   }
   Settle(instance, id, code == 0 ? nullptr : &context.TakeFailure(code));
 }

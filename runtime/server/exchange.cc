@@ -40,7 +40,7 @@ void ExchangePool::Detach(Exchange& exchange) noexcept {
 }
 
 void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
-  if (exchange.session != nullptr || exchange.bus != nullptr || exchange.decoding) return;
+  if (exchange.session != nullptr || exchange.bus != nullptr || exchange.elsewhere) return;
   exchange.site->OnFinished(exchange);
   --in_use_;
   exchange.head.Clear();
@@ -48,10 +48,11 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.max_body_bytes = 0;
   exchange.answered = exchange.admitted = exchange.pinned = exchange.allow_post = exchange.allow_get = false;
   exchange.workflow = nullptr;
-  exchange.route = 0;
-  exchange.protocol = Protocol::kPlain;
-  exchange.claimed_bytes = 0;
+  exchange.is_probe = false;
+  exchange.protocol = {};
+  exchange.claimed_bytes = exchange.received_at = 0;
   exchange.oip = {};
+  exchange.data_id = 0;
   exchange.log_id = {};
   exchange.metadata.clear();
   exchange.refusal_status = 0;

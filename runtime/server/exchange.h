@@ -11,6 +11,7 @@
 #include "runtime/protocol/oip/names.h"
 #include "runtime/protocol/oip/request.h"
 #include "runtime/server/body.h"
+#include "runtime/server/protocols.h"
 
 namespace wf::server {
 
@@ -18,9 +19,6 @@ class HttpSession;
 class Site;
 class ExchangePool;
 struct Exchange;
-
-enum class Protocol : uint8_t { kPlain, kOip };
-inline constexpr int kProtocols = 2;
 
 // What answers requests. Calls come on the loop of the site.
 class Site {
@@ -32,7 +30,11 @@ class Site {
   virtual bool Claim(Exchange& exchange, int64_t bytes) noexcept = 0;
   // The request is complete. HttpSession::Reply is called now or later.
   virtual void OnRequest(Exchange& exchange) noexcept = 0;
-  // The client left before it was answered.
+  // A refusal is about to be answered. The data_id that the answer carries.
+  virtual uint64_t OnRefused(Exchange& exchange) noexcept = 0;
+  // Nobody waits for the answer of a request that is complete.
+  virtual void Cancel(Exchange& exchange) noexcept = 0;
+  // The client left between the end of the head and the answer.
   virtual void OnGone(Exchange& exchange) noexcept = 0;
   // The answer has left; memory that it referred to may go.
   virtual void OnSent(Exchange& exchange) noexcept = 0;
@@ -61,13 +63,14 @@ struct Exchange final : bus::Client {
   // ---- of the site ----
   bus::Bus* bus = nullptr;  // until it is drained
   const wf_workflow* workflow = nullptr;
-  int route = 0;
   Protocol protocol = Protocol::kPlain;
+  bool is_probe = false;
   bool admitted = false;      // counts as in flight
-  bool decoding = false;      // on another thread: neither bus nor body may be touched
+  bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   bool pinned = false;        // the answer refers to the bus
   int64_t claimed_bytes = 0;  // of the process's budget
   base::TimePoint received_at = 0;
+  uint64_t data_id = 0;
   std::string_view log_id;
   std::vector<bus::Metadata> metadata;
   oip::Route oip;                            // of a path under /v2

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/observe/log.h"
+
 namespace wf::server {
 namespace {
 
@@ -26,6 +28,11 @@ void Front::MakeEngine(const bus::PlanIndex& index, const sched::EngineParts& pa
 void Front::Adopt(int fd) noexcept {
   connections_.Adopt(fd);
   counts_.connections.Set(connections_.count());
+}
+
+void Front::OnRefused() noexcept {
+  counts_.refused_connections.Add();
+  if (shared_.access_log) observe::Log(observe::Level::kInfo, "a connection was refused");
 }
 
 void Front::BeginDrain() noexcept { drain_tick_at_ = shared_.clock.Now() + kDrainTickNs; }
@@ -53,11 +60,11 @@ void Front::OnTime() noexcept {
   if (drain_tick_at_ <= shared_.clock.Now()) OnDrainTick();
 }
 
-// A connection that is between requests is closed, a tick after the drain began, so that what had arrived by then is read; the others close
-// with their answer.
+// A connection that is between requests is closed behind its last answer, a tick after the drain began, so that what had arrived by then is
+// read; the others close with their answer.
 void Front::OnDrainTick() noexcept {
   connections_.ForEach([](net::Connection& connection) {
-    if (!connection.closing() && static_cast<HttpSession*>(connection.handler())->between_requests()) connection.Close();
+    if (!connection.closing() && static_cast<HttpSession*>(connection.handler())->between_requests()) connection.CloseAfterFlush();
   });
   counts_.connections.Set(connections_.count());
   idle_.store(connections_.count() == 0 && engine_->live_buses() == 0 && sessions_.exchanges().in_use() == 0, std::memory_order_release);

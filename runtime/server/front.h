@@ -43,6 +43,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   void OnTime() noexcept override;
   void OnSecond() noexcept override;
   net::Handler* NewHandler(net::Connection& connection) noexcept override { return sessions_.Open(connection); }
+  void OnRefused() noexcept override;
 
  private:
   void OnDrainTick() noexcept;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/plain/plain.h"
 
 namespace wf::server {
@@ -76,6 +75,7 @@ void HttpSession::Process(std::span<const uint8_t> bytes) noexcept {
     const http1::Event event = decoder_.Next(&bytes, &exchange_->head);
     if (event == http1::Event::kNeedMore) break;
     if (event == http1::Event::kHead) OnHead();
+    if (event == http1::Event::kChunk) OnChunk();
     if (event == http1::Event::kBody) OnBody();
     if (event == http1::Event::kEnd) OnEnd();
     if (event == http1::Event::kError) AnswerBroken(decoder_.status(), decoder_.reason());
@@ -88,10 +88,7 @@ void HttpSession::OnHead() noexcept {
   Exchange& exchange = *exchange_;
   owner_.site_.OnHead(exchange);
   const int64_t length = exchange.head.content_length;
-  if (exchange.refusal_status == 0 && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) {
-    exchange.Refuse(413, protocol::kInputParams,
-                    "the body is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that the service takes");
-  }
+  if (exchange.refusal_status == 0 && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) RefuseSize();
   if (exchange.refusal_status == 0 && length > 0 && !exchange.body.Reserve(static_cast<size_t>(length))) {
     exchange.Refuse(429, protocol::kRefused, "no memory for the body");
   }
@@ -104,13 +101,21 @@ void HttpSession::OnHead() noexcept {
   }
 }
 
+void HttpSession::RefuseSize() noexcept {
+  exchange_->Refuse(413, protocol::kInputParams,
+                    "the body is larger than the " + std::to_string(exchange_->max_body_bytes) + " bytes that the service takes");
+}
+
+// A chunk that would pass the limit is refused before it comes; one that is short enough is read, so that the connection can go on.
+void HttpSession::OnChunk() noexcept {
+  const uint64_t bytes = decoder_.chunk_bytes();
+  if (exchange_->refusal_status == 0 && bytes > exchange_->max_body_bytes - exchange_->body.size()) RefuseSize();
+  if (exchange_->refusal_status != 0 && bytes > kMaxDiscarded - discarded_) AnswerRefusal(true);
+}
+
 void HttpSession::OnBody() noexcept {
   Exchange& exchange = *exchange_;
   const std::span<const uint8_t> part = decoder_.body();
-  if (exchange.refusal_status == 0 && part.size() > exchange.max_body_bytes - exchange.body.size()) {
-    exchange.Refuse(413, protocol::kInputParams,
-                    "the body is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that the service takes");
-  }
   if (exchange.refusal_status == 0 && exchange.head.content_length < 0) {
     owner_.site_.Claim(exchange, static_cast<int64_t>(exchange.body.size() + part.size()));
   }
@@ -132,10 +137,11 @@ void HttpSession::AnswerRefusal(bool close) noexcept {
   Exchange& exchange = *exchange_;
   wf_sink body;
   const protocol::CodeInfo info = protocol::InfoOf(kNoPlan, exchange.refusal_code);
-  const bool oip = exchange.protocol == Protocol::kOip;
+  const ProtocolRow& row = RowOf(exchange.protocol);
   // Load has a status of each protocol; the others are those of HTTP.
-  if (oip && exchange.refusal_code == protocol::kRefused) exchange.refusal_status = oip::OipStatus(info.status);
-  (oip ? oip::WriteError : plain::WriteError)({exchange.refusal_code, info.name, exchange.refusal, {}, 0, exchange.log_id}, &body);
+  if (exchange.refusal_code == protocol::kRefused) exchange.refusal_status = row.status_of(info.status);
+  const uint64_t data_id = owner_.site_.OnRefused(exchange);
+  row.write_error({exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, &body);
   if (close) exchange.head.keep_alive = false;
   const bool retry = exchange.retry_after_seconds != 0;
   const std::string seconds = std::to_string(exchange.retry_after_seconds);
@@ -209,10 +215,10 @@ void HttpSession::Resume() noexcept {
 
 void HttpSession::Abort() noexcept {
   if (closing_) return;
-  if (exchange_ == nullptr) return connection_->Close();
+  if (exchange_ == nullptr) return connection_->CloseAfterFlush();
   if (exchange_->answered) return connection_->CloseAfterFlush();
   Exchange& lost = *exchange_;
-  if (waiting_) owner_.site_.OnGone(lost);
+  if (waiting_) owner_.site_.Cancel(lost);
   lost.Refuse(503, protocol::kShutDown, "the server stops");
   AnswerRefusal(true);
 }
@@ -227,7 +233,7 @@ void HttpSession::OnFlushed() noexcept {
 void HttpSession::OnTimeout() noexcept {
   if (waiting_ || closing_) return;
   if (exchange_ == nullptr || decoder_.between_messages()) {
-    connection_->Close();
+    connection_->CloseAfterFlush();  // of a slow reader the answer may still be on its way
   } else if (decoder_.in_head()) {
     AnswerBroken(408, "the head of the request did not arrive in time");
   } else {
@@ -245,7 +251,8 @@ void HttpSession::OnClosed(net::Closed) noexcept {
     if (left.pinned) {
       left.pinned = false;
       owner_.site_.OnSent(left);
-    } else if (waiting_ && !left.answered) {
+    } else if (!left.answered && (waiting_ || !decoder_.in_head())) {
+      if (waiting_) owner_.site_.Cancel(left);
       owner_.site_.OnGone(left);
     }
     owner_.exchanges_.Detach(left);

@@ -67,8 +67,10 @@ class HttpSession final : public net::Handler {
   void Start(net::Connection& connection) noexcept;
   void Process(std::span<const uint8_t> bytes) noexcept;
   void OnHead() noexcept;
+  void OnChunk() noexcept;
   void OnBody() noexcept;
   void OnEnd() noexcept;
+  void RefuseSize() noexcept;
   void AnswerRefusal(bool close) noexcept;
   void AnswerBroken(int status, std::string_view reason) noexcept;
   void FinishExchange() noexcept;

@@ -15,15 +15,23 @@ using observe::Label;
 using observe::MetricsText;
 
 std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
-constexpr std::string_view kProtocolNames[kProtocols] = {"plain", "oip"};
+
+// The row behind the last workflow is of requests that name none.
+std::string_view ServiceOf(const wf_plan& plan, uint32_t workflow) {
+  return workflow < plan.n_workflows ? View(plan.workflows[workflow].service) : "-";
+}
+std::string_view WorkflowOf(const wf_plan& plan, uint32_t workflow) {
+  return workflow < plan.n_workflows ? View(plan.workflows[workflow].name) : "-";
+}
 
 void AddRequests(const Shared& shared, MetricsText* out) {
-  out->Family("wf_requests_total", "counter", "Requests answered, by workflow, protocol and error code (0 fine).");
-  for (uint32_t w = 0; w < shared.plan.n_workflows; ++w) {
+  out->Family("wf_requests_total", "counter",
+              "Requests answered, refused or left by their client, by workflow, protocol and error code (0 fine).");
+  for (uint32_t w = 0; w <= shared.plan.n_workflows; ++w) {
     for (int p = 0; p < kProtocols; ++p) {
       std::map<int32_t, uint64_t> by_code{{0, 0}};
       for (const auto& loop : shared.loops) {
-        const RequestCounts& counts = *loop->requests[w * kProtocols + static_cast<uint32_t>(p)];
+        const RequestCounts& counts = loop->Of(w, static_cast<Protocol>(p));
         by_code[0] += counts.ok.value();
         for (const auto& row : counts.by_code) {
           if (row.count.value() != 0) by_code[row.code.load(std::memory_order_relaxed)] += row.count.value();
@@ -32,22 +40,22 @@ void AddRequests(const Shared& shared, MetricsText* out) {
       }
       for (const auto& [code, count] : by_code) {
         const std::string name = code < 0 ? "other" : std::to_string(code);
-        out->Sample({{"service", View(shared.plan.workflows[w].service)},
-                     {"workflow", View(shared.plan.workflows[w].name)},
-                     {"protocol", kProtocolNames[p]},
+        out->Sample({{"service", ServiceOf(shared.plan, w)},
+                     {"workflow", WorkflowOf(shared.plan, w)},
+                     {"protocol", RowOf(static_cast<Protocol>(p)).name},
                      {"code", name}},
                     static_cast<double>(count));
       }
     }
   }
   out->Family("wf_request_duration_seconds", "histogram", "From the end of the headers to the answer.");
-  for (uint32_t w = 0; w < shared.plan.n_workflows; ++w) {
+  for (uint32_t w = 0; w <= shared.plan.n_workflows; ++w) {
     for (int p = 0; p < kProtocols; ++p) {
       std::vector<const observe::Histogram*> parts;
-      for (const auto& loop : shared.loops) parts.push_back(&loop->requests[w * kProtocols + static_cast<uint32_t>(p)]->duration);
-      out->Durations({{"service", View(shared.plan.workflows[w].service)},
-                      {"workflow", View(shared.plan.workflows[w].name)},
-                      {"protocol", kProtocolNames[p]}},
+      for (const auto& loop : shared.loops) parts.push_back(&loop->Of(w, static_cast<Protocol>(p)).duration);
+      out->Durations({{"service", ServiceOf(shared.plan, w)},
+                      {"workflow", WorkflowOf(shared.plan, w)},
+                      {"protocol", RowOf(static_cast<Protocol>(p)).name}},
                      parts);
     }
   }
@@ -88,8 +96,10 @@ void AddEngines(const wf_plan& plan, std::span<const sched::EngineStats* const> 
   const auto workflow_of = [&plan](uint32_t node) {
     return plan.nodes[node].stage < plan.n_stages ? View(plan.stages[plan.nodes[node].stage].workflow) : std::string_view();
   };
-  out->Family("wf_node_compute_seconds", "histogram", "Runs of a node's own work, or of the batch that held its row.");
+  out->Family("wf_node_compute_seconds", "histogram",
+              "A node's own work, of an execution that is timed; a model's is the run of its batch.");
   for (uint32_t n = 0; n < plan.n_nodes; ++n) {
+    if (workflow_of(n).empty()) continue;  // what a workflow does outside of its nodes
     AddPowers({{"workflow", workflow_of(n)}, {"node", View(plan.nodes[n].path)}},
               Parts(engines, [n](const auto& e) { return &e.node_compute[n]; }), out);
   }
@@ -144,16 +154,16 @@ void AddBatchers(std::span<const NamedBatcher> batchers, MetricsText* out) {
 }
 
 void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
-  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, connections = 0, queue_full = 0, created = 0, drained = 0, answered = 0;
+  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, by_connections = 0, connections = 0, queue_full = 0, drained = 0, answered = 0;
   for (const auto& loop : shared.loops) {
     inflight += loop->inflight_all.value();
     by_inflight += loop->refused_inflight.value();
     by_bytes += loop->refused_bytes.value();
+    by_connections += loop->refused_connections.value();
     connections += loop->connections.value();
   }
   for (const auto* engine : engines) {
     queue_full += engine->refused_rows.value();
-    created += engine->created.value();
     answered += engine->answered.value() + engine->cancelled.value();
     drained += engine->drained.value();
   }
@@ -163,12 +173,11 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   out->Sample({}, answered > drained ? static_cast<double>(answered - drained) : 0);
   out->Family("wf_connections", "gauge", "Open connections.");
   out->Sample({}, static_cast<double>(connections));
-  out->Family("wf_refused_total", "counter", "Requests refused at the door, and rows refused by a full queue.");
+  out->Family("wf_refused_total", "counter", "Requests and connections refused at the door, and rows refused by a full queue.");
   out->Sample({{"reason", "inflight"}}, static_cast<double>(by_inflight));
   out->Sample({{"reason", "memory"}}, static_cast<double>(by_bytes));
+  out->Sample({{"reason", "connections"}}, static_cast<double>(by_connections));
   out->Sample({{"reason", "queue"}}, static_cast<double>(queue_full));
-  out->Family("wf_buses_total", "counter", "Requests that reached the engine.");
-  out->Sample({}, static_cast<double>(created));
   out->Family("wf_log_lines_dropped_total", "counter", "Log lines for which there was no room.");
   out->Sample({}, static_cast<double>(observe::DroppedLogLines()));
 }

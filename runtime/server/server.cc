@@ -52,6 +52,20 @@ struct Server::DoorClose : base::Message {
   net::Listener& listener;
 };
 
+// Brings the admin loop to write the log before its next second.
+struct Server::LogDrain final : base::Message, base::Waker {
+  explicit LogDrain(base::Mailbox& to) : mailbox(to) {}
+  void Wake() noexcept override {
+    if (!posted.exchange(true)) mailbox.Post(*this);
+  }
+  void Deliver() noexcept override {
+    posted.store(false);
+    observe::DrainLogs(STDERR_FILENO);
+  }
+  base::Mailbox& mailbox;
+  std::atomic<bool> posted{false};
+};
+
 void Server::Door::OnAccepted(int fd) noexcept {
   Worker* least = workers_.front().get();
   for (const auto& worker : workers_) {
@@ -111,8 +125,8 @@ base::Status Server::MakeWorkers() {
   }
   WF_RETURN_IF_ERROR(BindAll());
   WF_RETURN_IF_ERROR(models_.Load(loops, threads));
-  decoders_ = std::make_unique<Decoders>(std::max(1, threads / 2));
-  shared_.decoders = decoders_.get();
+  codecs_ = std::make_unique<Codecs>(std::max(1, threads / 2));
+  shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;
   pool.threads = threads;
   pool.on_thread_start = [](int) { observe::UseAlternateStack(); };
@@ -137,6 +151,8 @@ base::Status Server::Start() {
   WF_RETURN_IF_ERROR(admin_listener_.Start());
   WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT, SIGHUP}));
   WF_RETURN_IF_ERROR(listener_->Start());
+  log_drain_ = std::make_unique<LogDrain>(admin_loop_.mailbox());
+  observe::SetLogWaker(log_drain_.get());
   shared_.ready.store(true, std::memory_order_release);
   for (const auto& worker : workers_) worker->Run();
   return {};
@@ -154,8 +170,9 @@ int Server::Run() {
   // Whoever hands on goes before who is handed to: a strand's thread wakes the executor, all of them wake the loops.
   pool_.reset();
   models_.Stop();
-  decoders_.reset();
+  codecs_.reset();
   for (const auto& worker : workers_) worker->Close();
+  observe::SetLogWaker(nullptr);
   admin_connections_.CloseAll();
   admin_listener_.Close();
   admin_loop_.Close();

@@ -49,11 +49,13 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
    public:
     explicit Door(std::vector<std::unique_ptr<Worker>>& workers) : workers_(workers) {}
     void OnAccepted(int fd) noexcept override;
+    void OnDropped() noexcept override { workers_.front()->front().OnRefused(); }  // on its loop
 
    private:
     std::vector<std::unique_ptr<Worker>>& workers_;
   };
   struct DoorClose;
+  struct LogDrain;
 
   base::Status BindAll();
   base::Status MakeWorkers();
@@ -71,7 +73,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   bus::PlanIndex index_;
   std::unique_ptr<bus::ChunkMemory> memory_;
   std::unique_ptr<sched::WorkerPool> pool_;
-  std::unique_ptr<Decoders> decoders_;
+  std::unique_ptr<Codecs> codecs_;
   std::atomic<uint64_t> data_ids_{1};
   sched::SharedFactors factors_;
   loop::Loop admin_loop_;
@@ -86,6 +88,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   Door door_;
   std::unique_ptr<net::Listener> listener_;
   std::unique_ptr<DoorClose> door_close_;
+  std::unique_ptr<LogDrain> log_drain_;
   base::TimePoint drain_tick_at_ = INT64_MAX, drain_until_ = 0;
   bool aborted_ = false;
   int exit_status_ = 0;

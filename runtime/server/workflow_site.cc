@@ -5,16 +5,16 @@
 
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
-#include "runtime/observe/log.h"
-#include "runtime/protocol/oip/answer.h"
-#include "runtime/protocol/oip/metadata.h"
-#include "runtime/protocol/plain/plain.h"
 #include "runtime/server/http_session.h"
 
 namespace wf::server {
 namespace {
 
-enum Route { kNothing, kProbe, kWorkflow, kOip };
+bool IsIdentity(std::string_view coding) {
+  constexpr std::string_view kIdentity = "identity";
+  return std::equal(coding.begin(), coding.end(), kIdentity.begin(), kIdentity.end(),
+                    [](char c, char lower) { return (c >= 'A' && c <= 'Z' ? c | 0x20 : c) == lower; });
+}
 
 template <typename Read>
 int64_t SumOver(const Shared& shared, Read&& read) {
@@ -24,23 +24,6 @@ int64_t SumOver(const Shared& shared, Read&& read) {
 }
 
 }  // namespace
-
-void RequestCounts::Add(wf_code code, int64_t ns) noexcept {
-  duration.Add(ns);
-  if (code == 0) return ok.Add();
-  for (ByCode& row : by_code) {
-    const int32_t taken = row.code.load(std::memory_order_relaxed);
-    if (taken != code && taken != 0) continue;
-    row.code.store(code, std::memory_order_relaxed);
-    row.count.Add();
-    return;
-  }
-  other.Add();
-}
-
-LoopCounts::LoopCounts(size_t n_workflows, size_t n_services) : inflight(n_services) {
-  for (size_t i = 0; i < n_workflows * kProtocols; ++i) requests.push_back(std::make_unique<RequestCounts>());
-}
 
 bool AnswersProbe(std::string_view path) { return path == "/livez" || path == "/readyz"; }
 
@@ -55,16 +38,18 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.log_id = head.Find("x-request-id");
   exchange.max_body_bytes = HttpSession::kMaxDiscarded;
   std::string_view path = head.path;
-  if (!http1::PercentDecode(head.path, false, &path, &path_)) path = {};
-  exchange.workflow = shared_.router.Find(path);
-  if (exchange.workflow != nullptr) return OnWorkflowHead(exchange);
+  if (!http1::PercentDecode(head.path, http1::Part::kPath, &path, &path_)) path = {};
   if (AnswersProbe(head.path)) {
-    exchange.route = kProbe;
+    exchange.is_probe = true;
     if (head.method == http1::Method::kGet || head.method == http1::Method::kHead) return;
     exchange.allow_get = true;
     return exchange.Refuse(405, protocol::kInputParams, "the probes take GET");
   }
-  if (oip::IsPath(head.path)) return OnOipHead(exchange);
+  for (int i = 0; i < kProtocols; ++i) {
+    exchange.protocol = static_cast<Protocol>(i);
+    if (RowOf(exchange.protocol).take_head(*this, exchange, path)) return;
+  }
+  exchange.protocol = {};
   const std::string_view nearest = shared_.router.Nearest(head.path);
   base::TextBuilder message;
   message << "nothing is served at `";
@@ -73,58 +58,14 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.Refuse(404, protocol::kNoService, message.str());
 }
 
-void WorkflowSite::OnOipHead(Exchange& exchange) noexcept {
-  const http1::Head& head = exchange.head;
-  exchange.route = kOip;
-  exchange.protocol = Protocol::kOip;
-  exchange.oip = oip::ParsePath(head.path);
-  if (exchange.oip.call == oip::Call::kNone)
-    return exchange.Refuse(404, protocol::kNoService, "the Open Inference Protocol has no such path");
-  const bool infer = exchange.oip.call == oip::Call::kInfer;
-  const bool get = head.method == http1::Method::kGet || head.method == http1::Method::kHead;
-  if (infer ? head.method != http1::Method::kPost : !get) {
-    (infer ? exchange.allow_post : exchange.allow_get) = true;
-    return exchange.Refuse(405, protocol::kInputParams, infer ? "infer is called with POST" : "metadata and health are asked for with GET");
-  }
-  if (exchange.oip.model.empty()) return;
-  if (!FindModel(exchange) || !infer) return;
-  if (head.Find("inference-header-content-length").data() != nullptr)
-    return exchange.Refuse(501, protocol::kNotImplemented, "raw tensors over REST are not built yet; send `data` as JSON");
-  AdmitTo(exchange);
-}
-
-// The workflow that the path names, else a refusal. Afterwards the model's name is one that outlives the request.
-bool WorkflowSite::FindModel(Exchange& exchange) noexcept {
-  std::string_view name;
-  std::vector<char> storage;
-  const bool decoded = http1::PercentDecode(exchange.oip.model, false, &name, &storage);
-  const oip::Names::Entry* const model = decoded ? shared_.models.Find(name) : nullptr;
-  base::TextBuilder message;
-  if (model == nullptr) {
-    const std::string_view nearest = shared_.models.Nearest(name);
-    message << "no model is called `";
-    message.Quote(decoded ? name : exchange.oip.model) << "`";
-    if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-  } else if (!exchange.oip.version.empty() && exchange.oip.version != "1") {
-    message << "model `" << model->first << "` has version 1 only, found `";
-    message.Quote(exchange.oip.version) << "`";
-  } else {
-    exchange.oip.model = model->first;
-    exchange.workflow = model->second;
-    return true;
-  }
-  exchange.Refuse(404, protocol::kNoService, message.str());
-  return false;
-}
-
-void WorkflowSite::OnWorkflowHead(Exchange& exchange) noexcept {
-  exchange.route = kWorkflow;
-  if (exchange.head.method == http1::Method::kPost) return AdmitTo(exchange);
-  exchange.allow_post = true;
-  exchange.Refuse(405, protocol::kInputParams, "a workflow is called with POST");
-}
-
 void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
+  for (const http1::Header& header : exchange.head.headers()) {
+    if (header.name != "content-encoding" || IsIdentity(header.value)) continue;
+    base::TextBuilder message;
+    message << "a body coded `";
+    message.Quote(header.value) << "`; send it as it is";
+    return exchange.Refuse(415, protocol::kInputParams, message.str());
+  }
   const uint64_t own = exchange.workflow->body_max;
   exchange.max_body_bytes = own == 0 ? shared_.default_body_bytes : own;
   if (Admit(exchange)) return;
@@ -194,33 +135,34 @@ void WorkflowSite::OpenScratch(bus::Bus* scratch) const {
   scratch->arena.Open(*memory_, scratch->budget, kScratchBytes);
 }
 
+bus::Bus& WorkflowSite::TakeScratch() noexcept {
+  scratch_.main.failure = nullptr;
+  return scratch_;
+}
+
 void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
-  if (exchange.route == kProbe) return AnswerProbe(exchange);
-  if (exchange.route == kOip && exchange.oip.call != oip::Call::kInfer) return AnswerOip(exchange);
+  if (exchange.is_probe) return AnswerProbe(exchange);
   const wf_bytes body = exchange.body.Seal();
   if (body.ptr == nullptr) return AnswerNoMemory(exchange);
-  if (exchange.route == kOip)
-    StartInfer(exchange, body);
-  else
-    StartPlain(exchange, body);
+  RowOf(exchange.protocol).start(*this, exchange, body);
   observe::working.data_id = 0;
 }
 
-bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns, std::string_view log_id) noexcept {
+bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns) noexcept {
   sched::Request request;
   request.workflow = exchange.workflow;
   request.client = &exchange;
   request.samples = samples;
   request.received_at = exchange.received_at;
   request.timeout_ns = timeout_ns;
-  request.log_id = log_id;
+  request.log_id = exchange.log_id;
   request.user = &exchange;
   exchange.bus = engine_->Create(request);
   if (exchange.bus == nullptr) {
     AnswerNoMemory(exchange);
     return nullptr;
   }
-  observe::working.data_id = exchange.bus->data_id();
+  observe::working.data_id = exchange.data_id = exchange.bus->data_id();
   for (const http1::Header& header : exchange.head.headers()) exchange.metadata.push_back({header.name, header.value});
   exchange.bus->metadata = exchange.metadata;
   return exchange.bus;
@@ -233,181 +175,47 @@ void WorkflowSite::Begin(Exchange& exchange, wf_code code) noexcept {
     engine_->Start(*exchange.bus);
 }
 
-void WorkflowSite::StartPlain(Exchange& exchange, wf_bytes body) noexcept {
-  bus::Bus* const bus = Create(exchange, 1, 0, exchange.log_id);
-  if (bus == nullptr || Offload(exchange, body, false)) return;
-  Begin(exchange, plain::ReadRequest(*bus, exchange.head, body));
-}
-
-void WorkflowSite::StartInfer(Exchange& exchange, wf_bytes body) noexcept {
-  if (exchange.infer == nullptr) exchange.infer = std::make_unique<oip::InferRequest>();
-  if (Offload(exchange, body, true)) return;
-  scratch_.main.failure = nullptr;
-  const wf_code code = CreateInfer(exchange, scratch_, exchange.infer->Read(scratch_.ctx(), shared_.plan, *exchange.workflow, body));
-  if (exchange.bus != nullptr) Begin(exchange, code != 0 ? code : exchange.infer->Fill(*exchange.bus));
-  scratch_.arena.Reset(true);
-}
-
-// The bus of an `infer` call whose samples are known, or which failed. Names and parameters are views of the body, or of the scratch memory
-// where they were escaped: those that outlive this call move to the bus.
-wf_code WorkflowSite::CreateInfer(Exchange& exchange, bus::Bus& scratch, wf_code read) noexcept {
-  oip::InferRequest& infer = *exchange.infer;
-  bus::Bus* const bus = Create(exchange, read == 0 ? infer.samples() : 1, read == 0 ? infer.timeout_ns() : 0, exchange.log_id);
-  if (bus == nullptr) return WF_FAILED;
-  const wf_code kept = infer.KeepTexts(*bus);
-  if (exchange.log_id.empty()) exchange.log_id = bus->log_id_ = infer.id();
-  exchange.metadata.insert(exchange.metadata.begin(), infer.parameters().begin(), infer.parameters().end());
-  bus->metadata = exchange.metadata;
-  if (read == 0) return kept;
-  const bus::Failure& failure = scratch.main.TakeFailure(read);
-  return bus->main.Fail(failure.code, 0, failure.message).code;
-}
-
-// A large body on its way through a decoding thread: once for plain JSON; for `infer` once to find the samples and once to fill them.
-struct WorkflowSite::Decoding final : Decoders::Work {
-  Decoding(WorkflowSite& answers, Exchange& request, wf_bytes text, bool finds)
-      : site(answers), exchange(request), body(text), finds_samples(finds) {}
-  void Run() noexcept override {
-    if (finds_samples)
-      code = exchange.infer->Read(scratch.ctx(), site.shared_.plan, *exchange.workflow, body);
-    else if (exchange.protocol == Protocol::kOip)
-      code = exchange.infer->Fill(*exchange.bus);
-    else
-      code = plain::ReadRequest(*exchange.bus, exchange.head, body);
-  }
-  void Deliver() noexcept override { site.OnDecoded(*this); }
+// A large body on its way through another thread.
+struct WorkflowSite::Reading final : Codecs::Work {
+  Reading(WorkflowSite& answers, Exchange& request, wf_bytes text, ReadFunction reads, ThenFunction goes_on)
+      : site(answers), exchange(request), body(text), read(reads), then(goes_on) {}
+  void Run() noexcept override { code = read(exchange, scratch, body); }
+  void Deliver() noexcept override { site.OnRead(*this); }
 
   WorkflowSite& site;
   Exchange& exchange;
   const wf_bytes body;
-  bool finds_samples;
+  const ReadFunction read;
+  const ThenFunction then;
   wf_code code = 0;
   bus::Bus scratch;
 };
 
-bool WorkflowSite::Offload(Exchange& exchange, wf_bytes body, bool finds_samples) noexcept {
-  if (body.len < Decoders::kLargeBytes || shared_.decoders == nullptr) return false;
-  auto* const decoding = new (std::nothrow) Decoding(*this, exchange, body, finds_samples);
-  if (decoding == nullptr) return false;
-  if (finds_samples) OpenScratch(&decoding->scratch);
-  decoding->home = mailbox_;
-  exchange.decoding = true;
-  shared_.decoders->Push(*decoding);
+bool WorkflowSite::ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept {
+  if (body.len < Codecs::kLargeBytes || shared_.codecs == nullptr) return false;
+  auto* const reading = new (std::nothrow) Reading(*this, exchange, body, read, then);
+  if (reading == nullptr) return false;
+  OpenScratch(&reading->scratch);
+  reading->home = mailbox_;
+  exchange.elsewhere = true;
+  shared_.codecs->Push(*reading);
   return true;
 }
 
-void WorkflowSite::OnDecoded(Decoding& decoding) noexcept {
-  Exchange& exchange = decoding.exchange;
-  const std::unique_ptr<Decoding> owned(&decoding);
-  exchange.decoding = false;
+void WorkflowSite::OnRead(Reading& reading) noexcept {
+  Exchange& exchange = reading.exchange;
+  const std::unique_ptr<Reading> owned(&reading);
+  exchange.elsewhere = false;
   if (exchange.session == nullptr) {  // the client left meanwhile
     if (exchange.bus != nullptr)
       engine_->Cancel(*exchange.bus);
     else
       exchange.pool.GiveBackIfDone(exchange);
-    return;
-  }
-  wf_code code = decoding.code;
-  if (decoding.finds_samples) {
-    code = CreateInfer(exchange, decoding.scratch, code);
-    if (exchange.bus == nullptr || (code == 0 && Offload(exchange, decoding.body, false))) return;
-    if (code == 0) code = exchange.infer->Fill(*exchange.bus);
-  }
-  Begin(exchange, code);
-}
-
-void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
-  body_.Clear();
-  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, bus::kMemoryCap);
-  const protocol::ErrorText error{bus::kMemoryCap, info.name, "no memory for the request", {}, 0, exchange.log_id};
-  const bool oip = exchange.protocol == Protocol::kOip;
-  (oip ? oip::WriteError : plain::WriteError)(error, &body_);
-  exchange.session->Reply(exchange, oip ? oip::OipStatus(info.status) : base::HttpStatus(info.status), plain::kJson, {}, body_);
-}
-
-void WorkflowSite::AnswerOip(Exchange& exchange) noexcept {
-  const bool ready = ProbeStatus(shared_, "/readyz") == 200;
-  int status = 200;
-  body_.Clear();
-  switch (exchange.oip.call) {
-    case oip::Call::kServerMetadata:
-      oip::WriteServerMetadata(&body_);
-      break;
-    case oip::Call::kServerLive:
-      oip::WriteHealth("live", true, &body_);
-      break;
-    case oip::Call::kServerReady:
-      oip::WriteHealth("ready", ready, &body_);
-      status = ready ? 200 : 503;
-      break;
-    case oip::Call::kModelMetadata:
-      oip::WriteModelMetadata(shared_.plan, *exchange.workflow, exchange.oip.model, &body_);
-      break;
-    case oip::Call::kModelReady:
-      oip::WriteModelReady(exchange.oip.model, ready, &body_);
-      status = ready ? 200 : 503;
-      break;
-    case oip::Call::kInfer:
-    case oip::Call::kNone:
-      break;
-  }
-  exchange.session->Reply(exchange, status, plain::kJson, {}, body_);
-}
-
-// What the caller is not to blame for; refusals and deadlines show in the metrics.
-void WorkflowSite::LogFailure(const Exchange& exchange, wf_code code) noexcept {
-  const bus::Failure* const failure = exchange.bus->failure();
-  if (code >= protocol::kTimeout && code < protocol::kTimeout + 1000) return;
-  observe::Log(observe::Level::kWarning, "a request failed",
-               {{"path", exchange.head.path},
-                {"code", int64_t{code}},
-                {"reason", failure == nullptr ? std::string_view() : failure->message},
-                {"data_id", static_cast<int64_t>(exchange.bus->data_id())},
-                {"log_id", exchange.log_id}});
-}
-
-void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
-  bus::Bus& bus = *exchange.bus;
-  if (exchange.session == nullptr) return engine_->Release(bus);
-  body_.Clear();
-  headers_.clear();
-  plain::Answer answer;
-  if (exchange.protocol == Protocol::kOip) {
-    const oip::Answer infer = oip::WriteAnswer(bus, *exchange.infer, exchange.oip.model, &body_);
-    answer = {infer.code, infer.status, false};
+  } else if (reading.then != nullptr) {
+    reading.then(*this, exchange, reading.scratch, reading.body, reading.code);
   } else {
-    answer = plain::WriteAnswer(bus, &body_, &headers_);
+    Begin(exchange, reading.code);
   }
-  const int64_t took = shared_.clock.Now() - exchange.received_at;
-  const auto workflow = static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
-  counts_.requests[workflow * kProtocols + static_cast<size_t>(exchange.protocol)]->Add(answer.code, took);
-  if (shared_.access_log) {
-    observe::Log(observe::Level::kInfo, "request",
-                 {{"path", exchange.head.path},
-                  {"status", int64_t{answer.status}},
-                  {"code", int64_t{answer.code}},
-                  {"us", took / 1000},
-                  {"data_id", static_cast<int64_t>(bus.data_id())},
-                  {"log_id", exchange.log_id}});
-  }
-  if (answer.status >= 500) LogFailure(exchange, answer.code);
-  exchange.pinned = answer.refers;
-  exchange.session->Reply(exchange, answer.status, plain::kJson, headers_, body_);
-  if (!exchange.pinned) engine_->Release(bus);
-}
-
-void WorkflowSite::OnSent(Exchange& exchange) noexcept { engine_->Release(*exchange.bus); }
-
-void WorkflowSite::OnGone(Exchange& exchange) noexcept {
-  if (exchange.bus != nullptr && !exchange.decoding) engine_->Cancel(*exchange.bus);
-}
-
-void WorkflowSite::AnswerProbe(Exchange& exchange) noexcept {
-  const int status = ProbeStatus(shared_, exchange.head.path);
-  body_.Clear();
-  const std::string_view text = status == 200 ? "ok\n" : "not ready\n";
-  body_.Put(text.data(), text.size());
-  exchange.session->Reply(exchange, status, "text/plain", {}, body_);
 }
 
 }  // namespace wf::server

@@ -7,37 +7,15 @@
 #include <vector>
 
 #include "runtime/base/sink.h"
-#include "runtime/observe/metrics.h"
 #include "runtime/protocol/http1/head.h"
 #include "runtime/protocol/oip/names.h"
 #include "runtime/sched/engine.h"
-#include "runtime/server/decoders.h"
+#include "runtime/server/codecs.h"
+#include "runtime/server/counts.h"
 #include "runtime/server/exchange.h"
 #include "runtime/server/router.h"
 
 namespace wf::server {
-
-// Requests of one workflow by one protocol, as one loop counted them.
-struct RequestCounts {
-  static constexpr int kCodes = 15;  // beyond, `other`
-  struct ByCode {
-    std::atomic<int32_t> code{0};
-    observe::Counter count;
-  };
-  ByCode by_code[kCodes];
-  observe::Counter other, ok;
-  observe::Histogram duration;
-  void Add(wf_code code, int64_t ns) noexcept;
-};
-
-// What one loop tells the others and the admin thread. Written by its loop only.
-struct LoopCounts {
-  LoopCounts(size_t n_workflows, size_t n_services);
-  std::vector<std::unique_ptr<RequestCounts>> requests;  // by workflow * kProtocols + protocol
-  std::vector<observe::Counter> inflight;                // by service
-  observe::Counter inflight_all, claimed_bytes, connections;
-  observe::Counter refused_inflight, refused_bytes, refused_draining;
-};
 
 // The state that all loops share.
 struct Shared {
@@ -50,7 +28,7 @@ struct Shared {
   bool access_log = false;
   std::atomic<bool> ready{false}, draining{false};
   std::atomic<base::TimePoint> drain_began_at{0};
-  Decoders* decoders = nullptr;                    // set before the first loop runs
+  Codecs* codecs = nullptr;                        // set before the first loop runs
   std::vector<std::unique_ptr<LoopCounts>> loops;  // fixed before the first loop runs
 };
 
@@ -66,39 +44,47 @@ class WorkflowSite final : public Site {
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange& exchange) noexcept override;
+  uint64_t OnRefused(Exchange& exchange) noexcept override;
+  void Cancel(Exchange& exchange) noexcept override;
   void OnGone(Exchange& exchange) noexcept override;
   void OnSent(Exchange& exchange) noexcept override;
   void OnFinished(Exchange& exchange) noexcept override;
   bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
 
+  // ---- for the protocols (protocols.h) ----
+  const Shared& shared() const { return shared_; }
+  void AdmitTo(Exchange& exchange) noexcept;  // its workflow, or a refusal
+  // The bus of the request; null: there is no memory, and that is answered.
+  bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns) noexcept;
+  void Begin(Exchange& exchange, wf_code code) noexcept;  // the bus is filled, or `code` says that it cannot be
+  bus::Bus& TakeScratch() noexcept;  // a bus of nobody, for what is read before it is known which there will be; its arena is to be reset
+  // Has another thread call `read`, with a scratch bus of its own, then `then` here (null: Begin). False: the body is short, read it here.
+  using ReadFunction = wf_code (*)(Exchange& exchange, bus::Bus& scratch, wf_bytes body);
+  using ThenFunction = void (*)(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_bytes body, wf_code code);
+  bool ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept;
+
  private:
-  void OnWorkflowHead(Exchange& exchange) noexcept;
-  void AdmitTo(Exchange& exchange) noexcept;
   bool Admit(Exchange& exchange) noexcept;
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
+  void Record(const Exchange& exchange, int status, wf_code code) noexcept;
   void LogFailure(const Exchange& exchange, wf_code code) noexcept;
   void AnswerProbe(Exchange& exchange) noexcept;
-  void OnOipHead(Exchange& exchange) noexcept;
-  bool FindModel(Exchange& exchange) noexcept;
-  void AnswerOip(Exchange& exchange) noexcept;
-  bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns, std::string_view log_id) noexcept;
-  void StartPlain(Exchange& exchange, wf_bytes body) noexcept;
-  void StartInfer(Exchange& exchange, wf_bytes body) noexcept;
-  struct Decoding;
-  void OpenScratch(bus::Bus* scratch) const;
-  bool Offload(Exchange& exchange, wf_bytes body, bool finds_samples) noexcept;
-  void OnDecoded(Decoding& decoding) noexcept;
-  void Begin(Exchange& exchange, wf_code code) noexcept;
-  wf_code CreateInfer(Exchange& exchange, bus::Bus& scratch, wf_code read) noexcept;
   void AnswerNoMemory(Exchange& exchange) noexcept;
+  void OpenScratch(bus::Bus* scratch) const;
+  struct Reading;
+  void OnRead(Reading& reading) noexcept;
+  struct Encoding;
+  bool WriteElsewhere(Exchange& exchange) noexcept;
+  void OnEncoded(Encoding& encoding) noexcept;
+  void Reply(Exchange& exchange, const protocol::Answer& answer, std::span<const http1::Header> headers, wf_sink& body) noexcept;
 
   Shared& shared_;
   LoopCounts& counts_;
   sched::Engine* engine_ = nullptr;
   bus::Memory* memory_ = nullptr;
   base::Mailbox* mailbox_ = nullptr;
-  bus::Bus scratch_;  // reads `infer` calls before it is known how many samples they carry
-  wf_sink body_;      // of the answer being encoded
+  bus::Bus scratch_;
+  wf_sink body_;  // of the answer being encoded
   std::vector<http1::Header> headers_;
   std::vector<char> path_;  // percent-decoded
 };

@@ -40,10 +40,10 @@ class BadStart(unittest.TestCase):
         file = harness.scratch() / "server.yml"
         file.write_text("# a comment\nhtp_port: 0\n")
         done = self.run_server(HELLO, "--config", file)
-        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.returncode, 1, done)
         self.assertIn("server.yml:2", done.stderr)
         self.assertIn("http_port", done.stderr)
-        self.assertNotEqual(self.run_server(HELLO, "--config", file, "--check-config").returncode, 0)
+        self.assertEqual(self.run_server(HELLO, "--config", file, "--check-config").returncode, 1)
 
     def test_print_config_says_where_each_value_is_from(self):
         done = self.run_server(HELLO, "--print-config", env={"WF_DRAIN_SECONDS": "7"})

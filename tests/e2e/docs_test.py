@@ -1,19 +1,102 @@
 #!/usr/bin/env python3
-"""The programs printed in README.md and docs/language.md compile as they stand, and the examples without a warning."""
+"""What the pages print is true: programs compile as they stand, and each curl line gets the answer that stands behind it.
+
+A session is an indented block with a line `COMMAND  # ANSWER`; what stands above such a line builds and starts the server. The program that it builds
+is in the block, in the repository, or the complete one printed above it. An answer is JSON, a part of it, or `STATUS, code N` and `STATUS: part of the message`; `...` stands for any characters.
+"""
+import os
 import re
+import signal
+import subprocess
+import time
 import unittest
 
 import harness
 
-PAGES = ("README.md", "docs/language.md")
+PAGES = ["README.md", "docs/language.md", "docs/server.md", *(str(path.relative_to(harness.ROOT)) for path in sorted(harness.EXAMPLES.glob("*/README.md")))]
+PROGRAM = re.compile(r"^```wf\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"(?<=\n\n)(?: {4}.*\n|\n(?= {4}))+")
+CALL = re.compile(r"((?:curl|\S+/classify) .*\S)\s+# (.+)")
 
 
-def programs(page):
-    """(line, text) of every complete program: a ```wf block with a service in it."""
+def line_of(text, match):
+    return text.count("\n", 0, match.start()) + 1
+
+
+def complete(program):
+    """A program that publishes nothing is a part of examples/digits: it takes the place of the workflow there."""
+    if re.search(r"^service ", program, re.M):
+        return program
+    digits = (harness.EXAMPLES / "digits/digits.wf").read_text()
+    return digits[:digits.index("/// The likeliest")] + program + digits[digits.index("service DigitService"):digits.index("test ")]
+
+
+def folder_for(page, line):
+    """A folder in which commands find what they find in the repository's."""
+    folder = harness.scratch() / f"{page.replace('/', '-')}-{line}"
+    (folder / "build/release").mkdir(parents=True)
+    (folder / "build/release/bin").symlink_to(harness.BUILD / "bin")
+    for name in ("examples", "README.md"):
+        (folder / name).symlink_to(harness.ROOT / name)
+    (folder / "models").symlink_to(harness.EXAMPLES / "digits/models")
+    (folder / "seven.png").symlink_to(harness.EXAMPLES / "digits/testdata/seven.png")
+    (folder / ".curlrc").write_text('silent\nshow-error\nmax-time = 60\nwrite-out = "\\n%{http_code}"\n')
+    return folder
+
+
+class Session:
+    def __init__(self, page, line, block, program):
+        self.page, self.line = page, line
+        lines = [text[4:] for text in block.splitlines()]
+        self.calls = [CALL.fullmatch(text).groups() for text in lines if CALL.fullmatch(text)]
+        # The build that is tested stands for the one that a reader makes.
+        self.start = [text for text in lines if not CALL.fullmatch(text) and not text.startswith("cmake ")]
+        self.folder = folder_for(page, line)
+        built = re.search(r"wfc build (\S+)", "\n".join(self.start)).group(1)
+        if program and not (self.folder / built).exists() and f"> {built}" not in "\n".join(self.start):
+            (self.folder / built).write_text(program)
+        self.environment = {**os.environ, "PATH": f"{harness.BUILD}/bin:{os.environ['PATH']}", "CURL_HOME": str(self.folder), "WF_ADMIN_PORT": "0"}
+
+    def __enter__(self):
+        script = "\n".join(self.start).replace("--http-port 8080", "--http-port 0") + "\nwait\n"
+        output = self.folder / "output"
+        with output.open("wb") as stream:
+            self.process = subprocess.Popen(["bash", "-ec", script], cwd=self.folder, env=self.environment, stdout=stream, stderr=subprocess.STDOUT,
+                                            stdin=subprocess.DEVNULL, start_new_session=True)
+        until = time.monotonic() + 2 * harness.START_SECONDS
+        while time.monotonic() < until and self.process.poll() is None:
+            if found := re.search(r"^listening http=\S+:(\d+)", output.read_text(), re.M):
+                self.port = found.group(1)
+                return self
+            time.sleep(0.01)
+        self.__exit__()
+        raise AssertionError(f"{self.page}:{self.line}: no server\n{output.read_text()}")
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait(30)
+
+    def call(self, command):
+        """Status and body."""
+        done = subprocess.run(["bash", "-ec", command.replace(":8080", f":{self.port}")], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=90,
+                              check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"{command}\n{done.stderr}")
+        body, status = done.stdout.rsplit("\n", 1)
+        return int(status), body
+
+
+def sessions(page):
     text = (harness.ROOT / page).read_text()
-    for match in re.finditer(r"^```wf\n(.*?)^```$", text, re.M | re.S):
-        if re.search(r"^service ", match.group(1), re.M):
-            yield text.count("\n", 0, match.start()) + 1, match.group(1)
+    for match in BLOCK.finditer(text):
+        if any(CALL.fullmatch(line[4:]) for line in match.group().splitlines()):
+            above = [one.group(1) for one in PROGRAM.finditer(text, 0, match.start()) if "\nservice " in one.group(1)]
+            yield Session(page, line_of(text, match), match.group(), above[-1] if above else None)
+
+
+def pattern(answer):
+    return re.escape(answer).replace(re.escape("..."), ".*")
 
 
 class Docs(unittest.TestCase):
@@ -21,19 +104,47 @@ class Docs(unittest.TestCase):
         done = harness.wfc("check", source, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), source)
 
+    def assert_answer(self, status, body, answer):
+        refused = re.fullmatch(r"(\d{3})(?:, code (\d+))?(?:: (.*))?", answer)
+        if refused:
+            wanted, code, message = refused.groups()
+            self.assertEqual(status, int(wanted), body)
+            if code:
+                self.assertIn(f'"code":{code},', body)
+            self.assertIsNotNone(re.search(pattern(message or ""), body), body)
+        else:
+            self.assertEqual(status, 200, body)
+            match = re.fullmatch if answer.startswith("{") else re.search
+            self.assertIsNotNone(match(pattern(answer), body), body)
+
     def test_every_printed_program_checks(self):
-        found = 0
-        # Beside the digits example, whose model some of them name.
+        found = {}
         for page in PAGES:
-            for line, text in programs(page):
-                with self.subTest(page=page, line=line):
-                    folder = harness.scratch() / f"{page.replace('/', '-')}-{line}"
-                    folder.mkdir()
-                    (folder / "models").symlink_to(harness.EXAMPLES / "digits/models")
-                    (folder / "program.wf").write_text(text)
-                    self.assert_clean(folder / "program.wf")
-                    found += 1
-        self.assertGreaterEqual(found, 4)
+            text = (harness.ROOT / page).read_text()
+            for match in PROGRAM.finditer(text):
+                with self.subTest(page=page, line=line_of(text, match)):
+                    program = folder_for(page, f"program-{line_of(text, match)}") / "program.wf"
+                    program.write_text(complete(match.group(1)))
+                    self.assert_clean(program)
+                    found[page] = found.get(page, 0) + 1
+        self.assertGreaterEqual(found.get("README.md", 0), 1)
+        self.assertGreaterEqual(found.get("docs/language.md", 0), 4)
+
+    def test_every_printed_call_is_answered_as_printed(self):
+        for page in PAGES:
+            found = list(sessions(page))
+            self.assertTrue(found, f"{page} shows no call with its answer")
+            for session in found:
+                with session:
+                    for command, answer in session.calls:
+                        with self.subTest(page=page, line=session.line, command=command):
+                            self.assert_answer(*session.call(command), answer)
+
+    def test_no_call_stands_without_its_answer(self):
+        for page in PAGES:
+            for number, line in enumerate((harness.ROOT / page).read_text().splitlines(), 1):
+                if re.match(r"    curl ", line):
+                    self.assertIsNotNone(CALL.fullmatch(line[4:]), f"{page}:{number}: what does it answer?")
 
     def test_every_example_checks_without_a_warning(self):
         for source in sorted(harness.EXAMPLES.glob("*/*.wf")):

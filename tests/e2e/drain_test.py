@@ -56,14 +56,19 @@ class Drain(unittest.TestCase):
             time.sleep(0.2)
             self.assertIsNone(self.server.process.poll())
             self.server.process.send_signal(signal.SIGTERM)
-            self.server.process.wait(5)
+            self.assertEqual(self.server.process.wait(5), 0, self.server.output())
+            self.assertIn("stopped by a second signal", self.server.output())
+            self.assertTrue(busy.closed_within(5))
 
     def test_the_limit_of_the_drain(self):
         server = harness.Server.of(HELLO, "--drain-seconds", "1")
         self.addCleanup(server.kill)
         with server.connect() as busy:
-            busy.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100\r\n\r\n")
+            busy.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100\r\n\r\n" + b"x" * 50)
             time.sleep(0.2)
+            server.process.send_signal(signal.SIGTERM)
+            reply = busy.receive()
+            self.assertEqual((reply.status, reply.error["code"], reply.headers.get("connection")), (503, 3001, "close"), reply)
             self.assertEqual(server.stop(10), 0, server.output())
 
 

@@ -85,6 +85,17 @@ class Hello(OipCase):
         status, reply = self.ask("/models/Spread/infer", {"id": "call-8", "inputs": [tensor("xs", "FP32", [0], [])]})
         self.assertEqual((status, reply["code"], reply["log_id"]), (400, 100001, "call-8"))
 
+    def test_outputs_come_as_asked(self):
+        asked = [{"name": "spread"}, {"name": "mean"}]
+        self.assertEqual(list(self.infer("Spread", tensor("xs", "FP32", [2], [1, 3]), outputs=asked)), ["spread", "mean"])
+
+    def test_a_result_that_json_cannot_say_names_its_sample_and_no_node(self):
+        rows = [[1, 2, 3], [3e38, 3e38, 3e38], [1, 2, 3], [1, 2, 3]]
+        answer = self.ask("/models/Spread/infer", {"inputs": [tensor("xs", "FP32", [4, 3], rows)]})
+        self.assert_refused(answer, 500, 9000)
+        self.assertTrue(answer[1]["error"].startswith("output `mean` of sample 1: "), answer)
+        self.assertEqual(answer[1]["path"], "")
+
     def test_a_failed_sample_is_named(self):
         self.assert_refused(self.ask("/models/Spread/infer", {"inputs": [tensor("xs", "FP32", [2, 0], [])]}), 400, 100001, "sample 0: no numbers were given")
 
@@ -105,7 +116,10 @@ class Hello(OipCase):
 
     def test_unknown_paths_models_and_versions(self):
         self.assert_refused(self.ask("/models/Hello.Great"), 404, 3002, "did you mean `Hello.Greet`")
+        for path in ("", "/ready"):
+            self.assert_refused(self.ask(f"/models/Hello/versions/2{path}"), 404, 3002, "version 1 only", "2")
         self.assert_refused(self.ask("/models/Hello/versions/2/infer", {"inputs": []}), 404, 3002, "version 1")
+        self.assertGreater(self.ask("/models/Hello.Great")[1]["data_id"], 0)
         self.assert_refused(self.ask("/models/Hello/generate", {}), 404, 3002)
         self.assert_refused(self.ask("/models/Hello/infer"), 405, 5000)
         self.assert_refused(self.ask("/health/live", {}), 405, 5000)

@@ -21,17 +21,18 @@ class SlowHttp(harness.ServerCase):
                 try:
                     connection.send(drip)
                     connection.socket.settimeout(0.2)
-                    connection._fill()
-                    ended[name] = connection.buffer
+                    ended[name] = connection.receive()
                 except TimeoutError:
                     pass
-                except (EOFError, ConnectionError):
-                    ended[name] = b""
             self.assertEqual(self.server.post("/Hello/Greet", {}).status, 200)
         self.assertEqual(sorted(ended), ["body", "headers"], "still open")
-        for name, answer in ended.items():
-            if answer:
-                self.assertTrue(answer.startswith(b"HTTP/1.1 408"), (name, answer))
+        for name, word in (("headers", "head"), ("body", "body")):
+            reply = ended[name]
+            self.assertEqual((reply.status, reply.headers.get("connection")), (408, "close"), (name, reply))
+            self.assertIn(word, reply.error["message"])
+        self.assertTrue(headers.closed_within(5) and body.closed_within(5))
+        counted = {name: value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total") and 'code="5000"' in name}
+        self.assertEqual(sum(counted.values()), 2, counted)
 
 
 if __name__ == "__main__":

@@ -87,6 +87,8 @@ class Lint(unittest.TestCase):
     def test_words(self):
         self.assert_finds("words", {"runtime/base/a.cc": "// TO" + "DO: later\n"}, {"runtime/base/a.cc": "// do it later, or today\n"}, "unfinished")
         self.assert_finds("words", {"runtime/base/a.cc": "// see /wor" + "k/main\n"}, {"runtime/base/a.cc": "// see docs/work/main\n"}, "one machine")
+        skip = "  GTEST_SK" + "IP() << \"this CPU has no AVX-512\";\n"
+        self.assert_finds("words", {"tests/a.cc": skip.replace("CPU", "test")}, {"tests/a.cc": skip}, "does not run")
 
     def test_pages_that_are_named_exist(self):
         self.assert_finds("links", {"runtime/base/a.h": "// docs/ir.md has the rules\n"}, {"runtime/base/a.h": "// docs/ir.md has the rules\n", "docs/ir.md": "x\n"}, "does not exist")

@@ -92,14 +92,16 @@ std::vector<std::string> EventsOf(const std::string& input, const std::vector<si
   Head head;
   std::vector<std::string> events;
   std::string body;
+  uint64_t announced = 0;
   size_t from = 0;
   for (const size_t to : cuts) {
     // An own copy of each part: reading past its end is an error that the sanitizer sees.
     const std::vector<uint8_t> part(input.begin() + static_cast<ptrdiff_t>(from), input.begin() + static_cast<ptrdiff_t>(to));
     std::span<const uint8_t> left(part);
     for (Event event = decoder.Next(&left, &head); event != Event::kNeedMore; event = decoder.Next(&left, &head)) {
+      announced = event == Event::kChunk ? decoder.chunk_bytes() : 0;
       if (event == Event::kBody) body.append(decoder.body().begin(), decoder.body().end());
-      if (event != Event::kBody && !body.empty()) {
+      if (event != Event::kBody && event != Event::kChunk && !body.empty()) {
         events.push_back("body " + (body.size() > 40 ? std::to_string(body.size()) + " bytes" : body));
         body.clear();
       }
@@ -114,6 +116,7 @@ std::vector<std::string> EventsOf(const std::string& input, const std::vector<si
     from = to;
   }
   if (!body.empty()) events.push_back("body " + body);
+  if (announced != 0) events.push_back("chunk " + std::to_string(announced));
   return events;
 }
 

@@ -83,6 +83,7 @@ Chunks::Step Chunks::Next(std::span<const uint8_t>* input, std::span<const uint8
     if (!TakeFraming(input->front())) return Step::kError;
     *input = input->subspan(1);
     if (state_ == State::kEnd) return Step::kEnd;
+    if (state_ == State::kData) return Step::kChunk;
   }
   return Step::kNeedMore;
 }

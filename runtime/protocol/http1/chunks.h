@@ -10,10 +10,11 @@ namespace wf::http1 {
 class Chunks {
  public:
   static constexpr uint32_t kMaxLineBytes = 256, kMaxTrailerBytes = 8192, kMaxChunks = 65'536;
-  enum class Step : uint8_t { kNeedMore, kData, kEnd, kError };
+  enum class Step : uint8_t { kNeedMore, kChunk, kData, kEnd, kError };
 
-  // Consumes from `input`; kData: `data` is a view of what was consumed.
+  // Consumes from `input`; kChunk: left() bytes of data are announced; kData: `data` is a view of what was consumed.
   Step Next(std::span<const uint8_t>* input, std::span<const uint8_t>* data);
+  uint64_t left() const { return left_; }  // of the current chunk
 
  private:
   enum class State : uint8_t { kSize, kExtension, kSizeLf, kData, kDataCr, kDataLf, kTrailer, kTrailerLf, kEnd };

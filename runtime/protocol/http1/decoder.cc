@@ -104,6 +104,16 @@ bool Lists(std::string_view list, std::string_view option) {
   return false;
 }
 
+// A later minor version is read as the latest known (RFC 9110 2.5), which llhttp does not do.
+void LowerVersion(std::span<uint8_t> head) {
+  const auto* end = static_cast<const uint8_t*>(std::memchr(head.data(), '\r', head.size()));
+  constexpr std::string_view kVersion = " HTTP/1.";
+  const size_t size = static_cast<size_t>(end - head.data());
+  if (size <= kVersion.size() || std::memcmp(end - kVersion.size() - 1, kVersion.data(), kVersion.size()) != 0) return;
+  uint8_t& minor = head[size - 1];
+  if (minor > '1' && minor <= '9') minor = '1';
+}
+
 Method MethodOf(uint8_t method) {
   switch (method) {
     case HTTP_GET:
@@ -140,6 +150,7 @@ Event Decoder::Next(std::span<const uint8_t>* input, Head* head) {
     case State::kChunks: {
       const Chunks::Step step = chunks_.Next(input, &body_);
       if (step == Chunks::Step::kNeedMore) return Event::kNeedMore;
+      if (step == Chunks::Step::kChunk) return Event::kChunk;
       if (step == Chunks::Step::kData) return Event::kBody;
       if (step == Chunks::Step::kError) return Fail(400, "the chunked body is broken");
       break;
@@ -200,6 +211,7 @@ Event Decoder::TakeLine(Head* head, bool* done) {
 }
 
 Event Decoder::Parse(Head* head) {
+  LowerVersion(head->bytes_);
   Reading reading;
   reading.headers = &head->headers_;
   reading.max_headers = limits_.headers;
@@ -212,25 +224,41 @@ Event Decoder::Parse(Head* head) {
   if (reading.too_many) return Fail(431, "too many headers");
   // A request to upgrade is answered as if it had not asked (RFC 9110 7.8), so the pause for it is no error.
   if (error != HPE_OK && error != HPE_PAUSED_UPGRADE) {
-    if (error == HPE_INVALID_VERSION) return Fail(505, "the version of HTTP is not 1.0 or 1.1");
+    if (error == HPE_INVALID_VERSION) return Fail(505, "the version of HTTP is not 1.x");
     if (error == HPE_INVALID_METHOD) return Fail(400, "the method is not one of HTTP");
     const char* reason = llhttp_get_error_reason(&reading.parser);
     return Fail(400, reason == nullptr || *reason == '\0' ? "not HTTP/1.1" : reason);
   }
   if (!reading.complete) return Fail(400, "not HTTP/1.1");
-  if (reading.parser.http_major != 1 || reading.parser.http_minor > 1) return Fail(505, "the version of HTTP is not 1.0 or 1.1");
+  if (reading.parser.http_major != 1) return Fail(505, "the version of HTTP is not 1.x");
   head->method = MethodOf(reading.parser.method);
   head->method_name = {text, std::string_view(text, head->bytes_.size()).find(' ')};
   head->target = reading.target;
-  const size_t question = reading.target.find('?');
-  head->path = reading.target.substr(0, question);
-  head->query = question == std::string_view::npos ? std::string_view() : reading.target.substr(question + 1);
+  if (SplitTarget(head) == Event::kError) return Event::kError;
   head->http_1_0 = reading.parser.http_minor == 0;
   for (Header& header : head->headers_) {
     if (!LowerName(header.name)) return Fail(400, "a header's name is not a token");
     header.value = Trim(header.value);
   }
   return Check(head, reading.length, (reading.flags & F_CHUNKED) != 0, (reading.flags & F_CONTENT_LENGTH) != 0);
+}
+
+// Path and query. An absolute form (RFC 9112 3.2.2) names the host a second time, which says nothing here.
+Event Decoder::SplitTarget(Head* head) {
+  std::string_view rest = head->target;
+  if (!rest.starts_with('/') && rest.find("://") != std::string_view::npos) {
+    const size_t colon = rest.find(':');
+    const std::string_view scheme = rest.substr(0, colon);
+    if (!EqualIgnoringCase(scheme, "http") && !EqualIgnoringCase(scheme, "https"))
+      return Fail(400, "a target that is not of http or https");
+    rest.remove_prefix(colon + 3);
+    rest.remove_prefix(std::min(rest.find_first_of("/?"), rest.size()));
+  }
+  const size_t question = rest.find('?');
+  head->path = rest.substr(0, question);
+  if (head->path.empty()) head->path = "/";
+  head->query = question == std::string_view::npos ? std::string_view() : rest.substr(question + 1);
+  return Event::kHead;
 }
 
 // What llhttp leaves open: Host, the codings of Transfer-Encoding, Connection, Expect.

@@ -18,6 +18,7 @@ struct Limits {
 enum class Event : uint8_t {
   kNeedMore,  // the input is used up
   kHead,      // the Head is complete
+  kChunk,     // chunk_bytes() more of a chunked body are announced; none of them need be there
   kBody,      // body() is a part of the body, in the input
   kEnd,       // the message is complete; what is left of the input belongs to the next one
   kError,     // the connection cannot be understood any further: answer status() with reason(), then close
@@ -34,6 +35,7 @@ class Decoder {
   Event Next(std::span<const uint8_t>* input, Head* head);
 
   std::span<const uint8_t> body() const { return body_; }
+  uint64_t chunk_bytes() const { return chunks_.left(); }
   bool between_messages() const { return state_ == State::kHead && !started_; }
   bool in_head() const { return state_ == State::kHead; }
   int status() const { return status_; }
@@ -44,6 +46,7 @@ class Decoder {
   Event NextOfHead(std::span<const uint8_t>* input, Head* head);
   Event TakeLine(Head* head, bool* done);
   Event Parse(Head* head);
+  Event SplitTarget(Head* head);
   Event Check(Head* head, uint64_t length, bool chunked, bool has_length);
   Event Fail(int status, std::string_view reason);
 

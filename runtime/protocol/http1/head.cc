@@ -33,7 +33,8 @@ void Head::Clear() {
   keep_alive = http_1_0 = expects_continue = false;
 }
 
-bool PercentDecode(std::string_view text, bool plus_is_space, std::string_view* decoded, std::vector<char>* storage) {
+bool PercentDecode(std::string_view text, Part part, std::string_view* decoded, std::vector<char>* storage) {
+  const bool plus_is_space = part == Part::kQuery;
   const bool plain = text.find('%') == std::string_view::npos && !(plus_is_space && text.find('+') != std::string_view::npos);
   if (plain) {
     *decoded = text;
@@ -48,6 +49,7 @@ bool PercentDecode(std::string_view text, bool plus_is_space, std::string_view* 
       const int low = HexValue(text[i + 2]);
       if (high < 0 || low < 0 || (high | low) == 0) return false;
       c = static_cast<char>(high * 16 + low);
+      if (c == '/' && part == Part::kPath) return false;
       i += 2;
     }
     storage->push_back(c);

@@ -37,7 +37,10 @@ class Head {
   std::vector<Header> headers_;
 };
 
-// Decodes %XX, and `+` as a space when asked. `decoded` views `text` or `storage`. False: a broken escape, or a byte 0.
-bool PercentDecode(std::string_view text, bool plus_is_space, std::string_view* decoded, std::vector<char>* storage);
+// kPath: an escaped slash would not be the separator that it decodes to, so nothing has it. kQuery: `+` is a space.
+enum class Part : uint8_t { kPath, kQuery };
+
+// Decodes %XX. `decoded` views `text` or `storage`. False: a broken escape, a byte 0, or what the part cannot hold.
+bool PercentDecode(std::string_view text, Part part, std::string_view* decoded, std::vector<char>* storage);
 
 }  // namespace wf::http1

@@ -67,30 +67,34 @@ wf_code Refuse(wf_json* in, std::string_view what) {
   return Record(in->ctx, kInputParams, message);
 }
 
+void PutFound(wf_json* in, base::TextBuilder* message) {
+  const uint8_t next = Peek(in);
+  if (in->at == in->end) {
+    *message << "the end of the text";
+  } else if (next == '{') {
+    *message << "an object";
+  } else if (next == '[') {
+    *message << "an array";
+  } else if (next == '"') {
+    *message << "a string";
+  } else if (next == '-' || (next >= '0' && next <= '9')) {
+    *message << "a number";
+  } else if (next == 't' || next == 'f') {
+    *message << "a bool";
+  } else if (next == 'n') {
+    *message << "null";
+  } else {
+    *message << "`";
+    message->Quote({reinterpret_cast<const char*>(in->at), 1});
+    *message << "`";
+  }
+}
+
 wf_code Expected(wf_json* in, std::string_view what) {
   base::TextBuilder message;
-  const uint8_t next = Peek(in);
   PutPath(in, in->depth, &message);
   message << "expected " << what << ", found ";
-  if (in->at == in->end) {
-    message << "the end of the text";
-  } else if (next == '{') {
-    message << "an object";
-  } else if (next == '[') {
-    message << "an array";
-  } else if (next == '"') {
-    message << "a string";
-  } else if (next == '-' || (next >= '0' && next <= '9')) {
-    message << "a number";
-  } else if (next == 't' || next == 'f') {
-    message << "a bool";
-  } else if (next == 'n') {
-    message << "null";
-  } else {
-    message << "`";
-    message.Quote({reinterpret_cast<const char*>(in->at), 1});
-    message << "`";
-  }
+  PutFound(in, &message);
   message << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
   return Record(in->ctx, kInputParams, message);
 }

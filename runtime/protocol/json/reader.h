@@ -34,6 +34,7 @@ inline bool Take(wf_json* in, uint8_t byte) {
 
 // "`lines[3].text`: " of the place where the cursor stands; levels >= `depth` are left out.
 void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message);
+void PutFound(wf_json* in, base::TextBuilder* message);  // what stands where reading is, in a word or as one letter
 // Records 5000 with path, what was found and the byte; returns WF_FAILED.
 wf_code Expected(wf_json* in, std::string_view what);
 // Records 5000 with path and byte for anything else; returns WF_FAILED.

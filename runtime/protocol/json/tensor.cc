@@ -110,12 +110,8 @@ wf_code TensorReader::FailedElement(const uint8_t* place) {
     message << "expected " << (type_.dtype == WF_BOOL ? "`true` or `false`" : "a number") << ", found ";
     if (next == '[') {
       message << "an array: more than the " << static_cast<uint32_t>(type_.rank) << " axes of " << View(type_.name);
-    } else if (in_->at == in_->end) {
-      message << "the end of the text";
     } else {
-      message << "`";
-      message.Quote({reinterpret_cast<const char*>(in_->at), std::min<size_t>(static_cast<size_t>(in_->end - in_->at), 8)});
-      message << "`";
+      PutFound(in_, &message);
     }
   } else {
     uint64_t ignored = 0;

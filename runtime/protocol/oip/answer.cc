@@ -198,7 +198,7 @@ void PutAnnotations(const bus::Bus& bus, wf_sink* out) {
 }
 
 // Failures of tasks say which sample they are of; those of the whole call (its inputs, its deadline) do not.
-Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, const InferRequest& request, wf_sink* body) {
+protocol::Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, const InferRequest& request, wf_sink* body) {
   const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
   const std::string_view text = failure.message.empty() ? info.name : failure.message;
   const std::string path = bus::PathOf(bus.plan(), failure);
@@ -211,7 +211,7 @@ Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, const Infe
 
 }  // namespace
 
-Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, wf_sink* body) {
+protocol::Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, wf_sink* body) {
   if (bus.failure() != nullptr) return WriteFailure(bus, *bus.failure(), request, body);
   const wf_workflow& workflow = bus.workflow();
   Put(body, "{\"model_name\":");
@@ -223,12 +223,10 @@ Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view 
   }
   PutAnnotations(bus, body);
   Put(body, ",\"outputs\":[");
-  bool first = true;
-  for (uint32_t i = 0; i < workflow.n_out; ++i) {
-    if (!request.wants(i)) continue;
-    if (!first) Put(body, ",");
-    first = false;
-    const wf_code code = OutputWriter{bus, request, workflow.out[i], ResultShapeOf(bus.plan(), workflow.out[i]), body}.Run();
+  for (uint32_t i = 0; i < request.n_answered(); ++i) {
+    if (i != 0) Put(body, ",");
+    const wf_port& result = workflow.out[request.answered(i)];
+    const wf_code code = OutputWriter{bus, request, result, ResultShapeOf(bus.plan(), result), body}.Run();
     if (code == 0) continue;
     body->Clear();
     return WriteFailure(bus, bus.main.TakeFailure(code), request, body);

@@ -7,12 +7,7 @@
 
 namespace wf::oip {
 
-struct Answer {
-  wf_code code = 0;  // 0: fine
-  int status = 200;
-};
-
 // The results of every sample, stacked, or the failure. `body` holds copies: it does not refer to the bus.
-Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, wf_sink* body);
+protocol::Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, wf_sink* body);
 
 }  // namespace wf::oip

@@ -29,7 +29,7 @@ void PutPorts(const wf_plan& plan, const wf_port* ports, uint32_t count, ReadSha
 
 }  // namespace
 
-void WriteServerMetadata(wf_sink* out) { Put(out, "{\"name\":\"wf\",\"version\":\"0.1.0\",\"extensions\":[\"parameters\"]}"); }
+void WriteServerMetadata(wf_sink* out) { Put(out, "{\"name\":\"wf\",\"version\":\"" WF_VERSION "\",\"extensions\":[\"parameters\"]}"); }
 
 void WriteModelMetadata(const wf_plan& plan, const wf_workflow& workflow, std::string_view name, wf_sink* out) {
   Put(out, "{\"name\":");

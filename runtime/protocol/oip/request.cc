@@ -69,7 +69,7 @@ wf_code InferRequest::Read(wf_ctx* scratch, const wf_plan& plan, const wf_workfl
   plan_ = &plan;
   workflow_ = &workflow;
   inputs_.assign(workflow.n_in, {});
-  wanted_.clear();
+  asked_.clear();
   parameters_.clear();
   id_ = {};
   timeout_ns_ = 0;
@@ -124,7 +124,9 @@ wf_code InferRequest::ReadParameters() {
 wf_code InferRequest::ReadParameter(std::string_view name) {
   wf_bytes text{};
   const uint8_t next = json::Peek(&in_);
+  const bool is_timeout = name == "timeout";
   if (next == '"') {
+    if (is_timeout) return json::Expected(&in_, "a whole number of microseconds");
     if (wf_json_string(&in_, &text) != 0) return WF_FAILED;
   } else if (next == '{' || next == '[' || next == 'n') {
     return json::Expected(&in_, "a string, number or bool");
@@ -135,7 +137,7 @@ wf_code InferRequest::ReadParameter(std::string_view name) {
   }
   const std::string_view value = View(text);
   parameters_.push_back({name, value});
-  if (name != "timeout") return 0;
+  if (!is_timeout) return 0;
   int64_t us = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), us);
   if (error != std::errc() || end != value.data() + value.size() || us < 0)
@@ -254,7 +256,6 @@ wf_code InferRequest::ReadOutputs() {
   int32_t more = 0;
   uint64_t n = 0;
   while ((more = json::NextElement(&in_, n++)) == 1) {
-    if (wanted_.empty()) wanted_.assign(workflow_->n_out, false);  // an empty list asks for everything, as an absent one does
     if (ReadOutput() != 0) return WF_FAILED;
   }
   return more < 0 ? WF_FAILED : 0;
@@ -273,12 +274,13 @@ wf_code InferRequest::ReadOutput() {
   if (!members.had(0)) return wf_json_missing(&in_, json::Bytes(kNames[0]));
   const int32_t port = FindPort(workflow_->out, workflow_->n_out, name);
   if (port < 0) return UnknownPort(in_.ctx, "output", name, workflow_->out, workflow_->n_out);
-  if (wanted_[static_cast<uint32_t>(port)]) {
+  const auto index_of_port = static_cast<uint32_t>(port);
+  if (std::find(asked_.begin(), asked_.end(), index_of_port) != asked_.end()) {
     base::TextBuilder message;
     message << "output `" << View(workflow_->out[port].name) << "` is asked for twice";
     return json::Record(in_.ctx, json::kInputParams, message);
   }
-  wanted_[static_cast<uint32_t>(port)] = true;
+  asked_.push_back(index_of_port);
   return 0;
 }
 

@@ -28,7 +28,9 @@ class InferRequest {
 
   uint32_t samples() const { return samples_; }
   bool stacked() const { return stacked_; }  // shapes carry an axis of samples, answers do too
-  bool wants(uint32_t output) const { return wanted_.empty() || wanted_[output]; }
+  // The results that are answered, in the order that the call asks for; all, as declared, when it does not ask.
+  uint32_t n_answered() const { return asked_.empty() ? workflow_->n_out : static_cast<uint32_t>(asked_.size()); }
+  uint32_t answered(uint32_t index) const { return asked_.empty() ? index : asked_[index]; }
   std::string_view id() const { return id_; }
   const std::vector<bus::Metadata>& parameters() const { return parameters_; }
   int64_t timeout_ns() const { return timeout_ns_; }  // of the parameter `timeout`, in us; 0: none
@@ -77,8 +79,8 @@ class InferRequest {
   wf_json in_{};
   const wf_plan* plan_ = nullptr;
   const wf_workflow* workflow_ = nullptr;
-  std::vector<Input> inputs_;  // by port
-  std::vector<bool> wanted_;   // by result; empty: all
+  std::vector<Input> inputs_;    // by port
+  std::vector<uint32_t> asked_;  // results in the call's order; empty: all
   std::vector<bus::Metadata> parameters_;
   std::string_view id_;
   int64_t timeout_ns_ = 0;

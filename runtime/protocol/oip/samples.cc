@@ -102,11 +102,12 @@ wf_code InferRequest::CheckCount(uint32_t port, const Shape& shape) {
 }
 
 wf_code InferRequest::CheckResults() {
-  for (uint32_t i = 0; i < workflow_->n_out; ++i) {
-    const Shape shape = ResultShapeOf(*plan_, workflow_->out[i]);
-    if (!wants(i) || !shape.raw_only()) continue;
+  for (uint32_t i = 0; i < n_answered(); ++i) {
+    const wf_port& result = workflow_->out[answered(i)];
+    const Shape shape = ResultShapeOf(*plan_, result);
+    if (!shape.raw_only()) continue;
     base::TextBuilder message;
-    message << "output `" << View(workflow_->out[i].name) << "` is of datatype `" << shape.datatype
+    message << "output `" << View(result.name) << "` is of datatype `" << shape.datatype
             << "`, which must be raw: JSON has no form for it; ask for other outputs";
     return json::Record(in_.ctx, protocol::kNotImplemented, message);
   }

@@ -11,13 +11,40 @@ namespace {
 
 bool Put(wf_sink* out, std::string_view text) { return out->Put(text.data(), text.size()); }
 
-bool IsJson(std::string_view content_type) {
-  const std::string_view type = content_type.substr(0, content_type.find(';'));
-  constexpr std::string_view kPlainJson = "application/json", kSuffix = "+json";
-  const auto equal = [](std::string_view a, std::string_view b) {
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return (x | 0x20) == (y | 0x20); });
-  };
-  return equal(type, kPlainJson) || (type.size() > kSuffix.size() && equal(type.substr(type.size() - kSuffix.size()), kSuffix));
+constexpr std::string_view kForm = "application/x-www-form-urlencoded";
+
+bool Equal(std::string_view a, std::string_view lower) {
+  return a.size() == lower.size() &&
+         std::equal(a.begin(), a.end(), lower.begin(), [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x | 0x20 : x) == y; });
+}
+
+bool IsJson(std::string_view type) {
+  constexpr std::string_view kSuffix = "+json";
+  return Equal(type, kJson) || (type.size() > kSuffix.size() && Equal(type.substr(type.size() - kSuffix.size()), kSuffix));
+}
+
+std::string_view SkipSpace(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return text;
+}
+
+// The name of the first member, when the text begins as an object does.
+std::string_view FirstMember(std::string_view text) {
+  text = SkipSpace(text);
+  if (!text.starts_with('{')) return {};
+  text = SkipSpace(text.substr(1));
+  if (!text.starts_with('"')) return {};
+  text.remove_prefix(1);
+  const size_t end = text.find_first_of("\"\\");
+  return end != std::string_view::npos && text[end] == '"' ? text.substr(0, end) : std::string_view();
+}
+
+wf_code RefuseQuery(bus::Bus& bus, std::string_view query) {
+  const std::string_view first = query.substr(query.find_first_not_of('&'));
+  base::TextBuilder message;
+  message << "the query holds `";
+  message.Quote(first.substr(0, first.find_first_of("=&"))) << "`, but parameters beside a JSON body are its members";
+  return json::Record(bus.ctx(), json::kInputParams, message);
 }
 
 // Newest first, of one key the textually last counts: an entry stands unless an equal key elsewhere has a higher task.
@@ -44,7 +71,7 @@ void AddAnnotations(bus::Bus& bus, std::vector<http1::Header>* headers) {
   }
 }
 
-Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
+protocol::Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
   const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
   const std::string path = bus::PathOf(bus.plan(), failure);
   WriteError({failure.code, info.name, failure.message, path, bus.data_id(), bus.log_id()}, body);
@@ -64,13 +91,24 @@ bool TakesRawBody(const wf_plan& plan, const wf_workflow& workflow) {
   return required == 1 && bytes;
 }
 
+bool IsJsonBody(const wf_plan& plan, const wf_workflow& workflow, std::string_view content_type, wf_bytes body) {
+  std::string_view type = content_type.substr(0, content_type.find(';'));
+  while (type.ends_with(' ') || type.ends_with('\t')) type.remove_suffix(1);
+  if (!TakesRawBody(plan, workflow) || IsJson(type)) return true;
+  if (!type.empty() && !Equal(type, kForm)) return false;
+  const std::string_view name = FirstMember(json::View(body));
+  const auto is_called = [name](const wf_port& port) { return json::View(port.name) == name; };
+  return std::any_of(workflow.in, workflow.in + workflow.n_in, is_called);
+}
+
 wf_code ReadRequest(bus::Bus& bus, const http1::Head& head, wf_bytes body) {
   const wf_workflow& workflow = bus.workflow();
-  if (TakesRawBody(bus.plan(), workflow) && !IsJson(head.Find("content-type"))) return ReadRawRequest(bus, head, body);
+  if (!IsJsonBody(bus.plan(), workflow, head.Find("content-type"), body)) return ReadRawRequest(bus, head, body);
+  if (head.query.find_first_not_of('&') != std::string_view::npos) return RefuseQuery(bus, head.query);
   return workflow.read_json(bus.ctx(), body, bus.frame());
 }
 
-Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http1::Header>* headers) {
+protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http1::Header>* headers) {
   if (bus.failure() != nullptr) {
     AddAnnotations(bus, headers);
     return WriteFailure(bus, *bus.failure(), body);

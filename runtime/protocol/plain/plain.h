@@ -19,14 +19,12 @@ wf_code ReadRequest(bus::Bus& bus, const http1::Head& head, wf_bytes body);
 // Can this workflow take a body that is not JSON?
 bool TakesRawBody(const wf_plan& plan, const wf_workflow& workflow);
 
-struct Answer {
-  wf_code code = 0;  // 0: fine
-  int status = 200;
-  bool refers = false;  // `body` refers to memory of the bus
-};
+// Is the body JSON? The content type says so, but for those that clients put in unasked (none, or that of a form): then a body is JSON when
+// it begins as an object does whose first member is a parameter.
+bool IsJsonBody(const wf_plan& plan, const wf_workflow& workflow, std::string_view content_type, wf_bytes body);
 
 // Encodes what the bus came to: the results, or its failure. Appends to `headers` the annotations, as views into the bus.
-Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http1::Header>* headers);
+protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http1::Header>* headers);
 
 void WriteError(const protocol::ErrorText& error, wf_sink* body);
 

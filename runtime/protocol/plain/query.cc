@@ -73,8 +73,8 @@ struct QueryReader {
   wf_code TakePair(std::string_view pair) {
     const size_t equals = std::min(pair.find('='), pair.size());
     std::string_view name, value;
-    if (!http1::PercentDecode(pair.substr(0, equals), true, &name, &name_storage) ||
-        !http1::PercentDecode(pair.substr(std::min(equals + 1, pair.size())), true, &value, &value_storage)) {
+    if (!http1::PercentDecode(pair.substr(0, equals), http1::Part::kQuery, &name, &name_storage) ||
+        !http1::PercentDecode(pair.substr(std::min(equals + 1, pair.size())), http1::Part::kQuery, &value, &value_storage)) {
       return Refuse("a broken escape in", pair);
     }
     const int32_t index = Find(name);

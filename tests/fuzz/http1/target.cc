@@ -33,7 +33,7 @@ std::string EventsOf(std::span<const uint8_t> input, size_t cut) {
         }
         std::string_view decoded;
         std::vector<char> storage;
-        wf::http1::PercentDecode(head.path, false, &decoded, &storage);
+        wf::http1::PercentDecode(head.path, wf::http1::Part::kPath, &decoded, &storage);
         events += "\nbody ";
       }
       if (event == Event::kBody) events.append(decoder.body().begin(), decoder.body().end());

@@ -165,6 +165,7 @@ int PlanBuilder::Return(int region, std::vector<int> in, std::vector<int> after)
   return AddTask(region, WF_RETURN, std::move(in), -1, std::move(after));
 }
 
+void PlanBuilder::SameNode(int task, int as) { tasks_[static_cast<size_t>(task)].as = as; }
 void PlanBuilder::SetResult(int region, int slot) { regions_[static_cast<size_t>(region)].result = slot; }
 
 void PlanBuilder::SetFallback(int region, int fallback) {
@@ -299,7 +300,7 @@ void PlanBuilder::EmitTasks(bool with_strands) {
     row.n_in = static_cast<uint16_t>(in.size());
     row.n_next = static_cast<uint16_t>(next.size());
     row.region = static_cast<uint16_t>(task.region);
-    row.node = id;
+    row.node = task.as < 0 ? id : task_ids_[static_cast<size_t>(task.as)];
     row.out = task.out < 0 ? uint16_t{WF_NONE} : slot_ids_[static_cast<size_t>(task.out)];
     if (row.kind == WF_RUN) row.fn.run = kRuns[id];
     if (row.kind == WF_SELECT || row.kind == WF_EACH) row.fn.pick = kPicks[id];

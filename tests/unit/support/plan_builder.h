@@ -43,6 +43,7 @@ class PlanBuilder {
              const RunOptions& options);                                                                // picks mix % options.body.arms
   int Each(int region, int body, std::vector<int> in, int out, const RunOptions& options, int window);  // mix % arms elements
   int Return(int region, std::vector<int> in, std::vector<int> after = {});
+  void SameNode(int task, int as);  // both are parts of the node of `as`
   void SetResult(int region, int slot);
   void SetFallback(int region, int fallback);  // the fallback's first slot is made here; returns through FirstSlot
   int FirstSlot(int region) const;
@@ -66,7 +67,7 @@ class PlanBuilder {
   };
   struct TaskRow {
     wf_task row{};
-    int region, out = -1;
+    int region, out = -1, as = -1;
     std::vector<int> in, after, next;
     Body body;
   };

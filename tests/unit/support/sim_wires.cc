@@ -40,6 +40,7 @@ int64_t SimWire::Put(std::span<const base::SinkPiece> pieces) {
 
 int64_t SimWire::TrySend(std::span<const base::SinkPiece> pieces) noexcept {
   Check(!closing_ && pending_.empty(), "a wire was written to while it was closed or busy");
+  peer_->delivered_at_send = peer_->delivered;
   return peer_->broken ? -1 : Put(pieces);
 }
 

@@ -16,15 +16,16 @@ class SimWire;
 
 // The far end of a wire, moved by a test: what it has written, how much it is willing to read, and how it leaves.
 struct SimPeer {
-  std::string under_way;    // written, not yet at the server
-  uint64_t delivered = 0;   // bytes that the server has been given
-  std::string received;     // bytes of the server that the test has not looked at yet
-  size_t window = 0;        // so many more bytes fit into what lies between
-  bool ended = false;       // writes no more
-  bool broken = false;      // reset: nothing gets through any more
-  bool closed = false;      // by the server
-  bool starved = false;     // closed because nothing was taken for as long as the server waits
-  SimWire* wire = nullptr;  // null: none, or closed for good
+  std::string under_way;           // written, not yet at the server
+  uint64_t delivered = 0;          // bytes that the server has been given
+  uint64_t delivered_at_send = 0;  // of these, when the server last began to send
+  std::string received;            // bytes of the server that the test has not looked at yet
+  size_t window = 0;               // so many more bytes fit into what lies between
+  bool ended = false;              // writes no more
+  bool broken = false;             // reset: nothing gets through any more
+  bool closed = false;             // by the server
+  bool starved = false;            // closed because nothing was taken for as long as the server waits
+  SimWire* wire = nullptr;         // null: none, or closed for good
 };
 
 // Wires whose bytes move only when the test says so. The descriptor of a wire is the index of its peer.

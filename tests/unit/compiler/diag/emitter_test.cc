@@ -58,6 +58,28 @@ TEST(Emitter, KeepsNothingWhileMuted) {
   EXPECT_EQ(emitter.Sorted().size(), 1u);
 }
 
+TEST(DidYouMean, FixesWhatOnlyOneNameCanMean) {
+  struct Case {
+    std::string name;
+    std::vector<std::string> candidates;
+    size_t help, fixes;
+  };
+  const std::vector<Case> cases = {
+      {"pictrue", {"picture", "pixels"}, 1, 1},
+      {"numbrs", {"numbers", "number"}, 1, 0},
+      {"foo", {"fop"}, 1, 0},
+      {"picktrue", {"picture"}, 1, 0},
+      {"xyz", {"picture"}, 0, 0},
+  };
+  for (const Case& one : cases) {
+    Emitter emitter;
+    emitter.Emit({}, kUnknownName, {one.name}).DidYouMean({source::FileId{0}, 3, 4}, one.name, one.candidates);
+    const Diagnostic diagnostic = emitter.Sorted().front();
+    EXPECT_EQ(diagnostic.help.size(), one.help) << one.name;
+    EXPECT_EQ(diagnostic.fixes.size(), one.fixes) << one.name;
+  }
+}
+
 TEST(Suggest, FindsTheNearestNameWithinAThirdOfItsLength) {
   const std::vector<std::string> names = {"picture", "pixels", "node", "x"};
   EXPECT_EQ(Suggest("pictrue", names), "did you mean `picture`?");

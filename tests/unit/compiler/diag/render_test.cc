@@ -39,7 +39,6 @@ TEST_F(RenderTest, ShowsPlaceLineCaretsLabelHelpAndFix) {
 2 | let b = pictrue;
   |         ^^^^^^^ not declared
   = help: did you mean `picture`?
-  = fix: write `picture`
 
 )");
 }

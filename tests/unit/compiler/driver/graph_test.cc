@@ -74,6 +74,50 @@ TEST(Graph, WritesDotWithQuotedNames) {
   EXPECT_EQ(std::count(dot.begin(), dot.end(), '{'), std::count(dot.begin(), dot.end(), '}'));
 }
 
+TEST(Graph, WritesMermaidWithNumbersForNames) {
+  EXPECT_EQ(GraphMermaid(GraphOf(TwoNodes()), Level::kStage), R"(flowchart LR
+  subgraph g1["S/Read"]
+    n0["look<br/>read"]
+    n1["s1<br/>tidy"]
+  end
+  n0 --> n1
+)");
+  ir::Program program = TwoNodes();
+  program.nodes[1].path = "Read/a\"<#;";
+  EXPECT_NE(GraphMermaid(GraphOf(program), Level::kNode).find("n0[\"a#34;#60;#35;#59;<br/>model Rec<br/>"), std::string::npos);
+}
+
+size_t Count(const std::string& text, std::string_view word) {
+  size_t count = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+TEST(Graph, DrawsNodesInFramesWithWires) {
+  const std::string svg = GraphSvg(GraphOf(TwoNodes()), Level::kNode);
+  EXPECT_EQ(svg.find("<svg xmlns="), 0u);
+  EXPECT_EQ(Count(svg, "class=\"wire\""), 1u);
+  EXPECT_EQ(Count(svg, "class=\"stage\""), 1u);
+  EXPECT_EQ(Count(svg, "class=\"inferred\""), 1u);
+  EXPECT_EQ(Count(svg, "class=\"model\""), 1u);
+  EXPECT_NE(svg.find("<title>a &quot;b&quot;.wf</title>"), std::string::npos);
+  EXPECT_NE(svg.find(">stage look</text>"), std::string::npos);
+}
+
+TEST(Graph, DrawsEveryLevel) {
+  EXPECT_EQ(Count(GraphSvg(GraphOf(TwoNodes()), Level::kWorkflow), "<rect x="), 1u);
+  EXPECT_EQ(Count(GraphSvg(GraphOf(TwoNodes()), Level::kStage), "<rect x="), 2u);
+  EXPECT_EQ(Count(GraphSvg(GraphOf(TwoNodes()), Level::kTask), "<rect x="), 3u);
+  EXPECT_EQ(Count(GraphSvg({}, Level::kNode), "<rect x="), 0u);
+}
+
+TEST(Graph, ShortensLongLabelsByCharacters) {
+  ir::Program program = TwoNodes();
+  program.models[0].name = std::string(30, 'm');
+  for (int letter = 0; letter < 30; ++letter) program.models[0].name += "é";
+  EXPECT_NE(GraphSvg(GraphOf(program), Level::kNode).find("mééééééé…</text>"), std::string::npos);
+}
+
 TEST(Graph, WritesOneLineOfJsonForEveryLevel) {
   for (const Level level : {Level::kWorkflow, Level::kStage, Level::kNode, Level::kTask}) {
     const std::string json = GraphJson(GraphOf(TwoNodes()), level);

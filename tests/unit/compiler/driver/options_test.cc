@@ -42,9 +42,11 @@ TEST(Options, RefuseWhatTheyDoNotKnow) {
       {"build", {"-O4"}, "`4` is no value of `-O`; it takes 0..3"},
       {"build", {"-O-1"}, "`-1` is no value of `-O`; it takes 0..3"},
       {"build", {"-o"}, "`-o` needs a value: FILE"},
-      {"check", {"--format=dot"}, "`dot` is no value of `--format`; it takes text|json"},
+      {"check", {"--format=dot"}, "`dot` is no value of `--format`; it takes text|json|sarif|github"},
       {"check", {"--error-limit="}, "`` is no value of `--error-limit`; it takes N"},
       {"check", {"--verbose=yes"}, "`--verbose` takes no value"},
+      {"check", {"--level=node"}, "`--level` is no option of `wfc check`"},
+      {"fmt", {"--format=sarif"}, "`sarif` is no value of `--format`; it takes text|json"},
       {"build", {"-MMD"}, "`-MMD` is not part of this version of wfc"},
   };
   for (const Case& one : cases) {

@@ -64,6 +64,21 @@ TEST(Interpret, ReportsTheLowestStickyCodeAtTheEnd) {
   EXPECT_EQ(f.Run({Floats({1, 2, 3, 4, 5, 6, 7})}).failure->code, 7002);
 }
 
+TEST(Interpret, FailsWhereAClampedIndexHasNoElementBehindIt) {
+  Fixture f;
+  Builder b(f.program, f.body);
+  const TypeId i64 = b.ScalarType(DType::kI64);
+  const TypeId list = f.program.types.List(i64);
+  const SlotId slot = f.AddSlot("xs", list), at = f.AddSlot("at", i64);
+  const ValueId xs = b.Slot(slot);
+  const ValueId index = b.CheckIndex(b.Slot(at), b.Emit(OpKind::kListLen, i64, {xs}));
+  b.Close(b.Emit(OpKind::kListGet, i64, {xs, index}));
+  EXPECT_EQ(f.Run({Value::Items({}), Value::Scalar(0)}).failure->code, 7001);
+  EXPECT_EQ(f.Run({Value{}, Value::Scalar(3)}).failure->code, 7001);
+  EXPECT_EQ(f.Run({Value::Items({Value::Scalar(7)}), Value::Scalar(3)}).failure->code, 7001);
+  EXPECT_EQ(f.Run({Value::Items({Value::Scalar(7)}), Value::Scalar(0)}).value->bits, 7u);
+}
+
 TEST(Interpret, FoldCarriesItsAccumulator) {
   Fixture f;
   Builder b(f.program, f.body);

@@ -30,6 +30,7 @@ class BodyTest : public ::testing::Test {
   TypeId I64() { return Scalar(DType::kI64); }
 
   bool with_o0_ = true;
+  bool wide_ = false;  // needs a CPU that has x86-64-v4
 
   // All cases on all copies, against the interpreter. Where the CPU has x86-64-v4, that is what the generic copy runs.
   void Check(const std::vector<int64_t>& sizes, int rounds = 1) {
@@ -37,6 +38,7 @@ class BodyTest : public ::testing::Test {
     copies.emplace_back("generic", std::make_unique<Loaded>(cases_.program, "generic", 2, /*watch=*/true));
     copies.emplace_back("v3", std::make_unique<Loaded>(cases_.program, "x86-64-v3"));
     if (with_o0_) copies.emplace_back("v3 -O0", std::make_unique<Loaded>(cases_.program, "x86-64-v3", 0));
+    if (wide_) copies.emplace_back("v4", std::make_unique<Loaded>(cases_.program, "x86-64-v4"));
     ir::Interpreter oracle(cases_.program);
     uint64_t seed = 1;
     for (const Cases::Case& one : cases_.cases) {

@@ -39,6 +39,7 @@ class Loaded {
   Loaded(const Loaded&) = delete;
   Loaded& operator=(const Loaded&) = delete;
   const wf_plan& plan() const { return *plan_; }
+  const std::string& path() const { return path_; }  // of the shared object
   const ir::Program& program() const { return program_; }
 
   // Runs the body of a task of the root region 0; `inputs` by slot (only those that it reads need be there).

@@ -56,6 +56,48 @@ TEST(BuildIr, SlicesAndIndices) {
   EXPECT_THAT(answers("W", {Floats({}), Int(0)}), HasSubstr("!7001"));
 }
 
+// What a check refuses is not read, whatever it says of shapes that were proved equal.
+TEST(BuildIr, RefusesSlicesBeforeTheyAreRead) {
+  const Answers answers(R"(
+    fn added(x: f32[n], i: i64, j: i64, by: f32[m]) -> f32[_] {
+      let same: f32[j - i] = by;
+      same + x[i:j]
+    }
+    fn each(x: f32[n], i: i64, j: i64, by: f32[2]) -> f32[2] = [k] => sum[q < 2]((by + x[i:j][0:2])[q]);
+    fn made(k: i64) -> f32[k] = [i] => 1.0;
+    workflow W(x: f32[n], i: i64, j: i64, by: f32[m]) -> (y: f32[_]) {
+      return (y: added(x, i, j, by));
+    }
+    workflow Each(x: f32[n], i: i64, j: i64) -> (y: f32[2]) {
+      return (y: each(x, i, j, [1.0, 2.0]));
+    }
+    workflow Made(k: i64) -> (y: f32[_]) {
+      return (y: made(k));
+    }
+    service S { workflow W; workflow Each; workflow Made; })");
+  EXPECT_EQ(answers("W", {Floats({1, 2, 3}), Int(1), Int(3), Floats({10, 20})}), "y=[2]{12, 23}");
+  for (const auto& [i, j] : {std::pair(-1, 1), std::pair(2, 4), std::pair(1000, 1002)}) {
+    EXPECT_THAT(answers("W", {Floats({1, 2, 3}), Int(i), Int(j), Floats({10, 20})}), HasSubstr("!7001")) << i;
+    EXPECT_THAT(answers("Each", {Floats({1, 2, 3}), Int(i), Int(j)}), HasSubstr("!7001")) << i;
+  }
+  EXPECT_EQ(answers("Each", {Floats({1, 2, 3}), Int(1), Int(3)}), "y=[2]{8, 8}");
+  EXPECT_THAT(answers("Made", {Int(-3)}), HasSubstr("!7004 an axis of -3 elements"));
+}
+
+// A check in a loop over elements does not stop it: what is read past the shorter operand is never memory of others.
+TEST(BuildIr, GoesOnInALoopWhereDimensionsDiffer) {
+  const Answers answers(R"(
+    fn total(a: f32[n], b: f32[n]) -> f32 = sum[i < n]((a + b)[i]);
+    workflow W(a: f32[n], b: f32[m]) -> (y: f32[2]) {
+      node y: f32[2] = [k] => total(a, b);
+      return (y: y);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Floats({1, 2}), Floats({3, 4})}), "y=[2]{10, 10}");
+  EXPECT_THAT(answers("W", {Floats({1, 2}), Floats({})}), HasSubstr("!7004"));
+  EXPECT_THAT(answers("W", {Floats({}), Floats({1})}), HasSubstr("!7004"));
+}
+
 TEST(BuildIr, BuildsAndReductions) {
   const Answers answers(R"(
     fn product(a: f32[m, k], b: f32[k, n]) -> f32[m, n] = [i, j] => sum[l](a[i, l] * b[l, j]);

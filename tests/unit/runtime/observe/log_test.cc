@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 namespace wf::observe {
 namespace {
@@ -83,13 +85,14 @@ TEST_F(LogTest, AReaderThatHasStoppedStopsNobodyAndLosesNoPartOfALine) {
   fcntl(ends_[1], F_SETPIPE_SZ, 4096);
   const uint64_t before = DroppedLogLines();
   const std::string text(500, 'x');
-  for (int i = 0; i < 400; ++i) {
+  constexpr int kLines = 1600;
+  for (int i = 0; i < kLines; ++i) {
     Log(Level::kInfo, text, {{"i", i}});
     DrainLogs(ends_[1]);  // would wait here for ever if it waited for the reader
   }
   const uint64_t dropped = DroppedLogLines() - before;
   EXPECT_GT(dropped, 0u);
-  EXPECT_LT(dropped, 400u);
+  EXPECT_LT(dropped, static_cast<uint64_t>(kLines));
   std::string all, part;
   while (!(part = Written()).empty()) all += part;
   uint64_t lines = 0;
@@ -100,8 +103,47 @@ TEST_F(LogTest, AReaderThatHasStoppedStopsNobodyAndLosesNoPartOfALine) {
     ASSERT_EQ(all[end - 1], '}');
     at = end + 1;
   }
-  EXPECT_EQ(lines, 400 - dropped + 1);  // and the line that tells of the others
+  EXPECT_EQ(lines, kLines - dropped + 1);  // and the line that tells of the others
   EXPECT_NE(all.find("\"count\":" + std::to_string(dropped) + "}"), std::string::npos);
+}
+
+struct CountingWaker final : base::Waker {
+  void Wake() noexcept override { ++wakes; }
+  int wakes = 0;
+};
+
+TEST_F(LogTest, AHalfFullRingWakesTheDrainOnce) {
+  CountingWaker waker;
+  SetLogWaker(&waker);
+  const std::string text(500, 'x');
+  const auto fill = [&text](uint64_t bytes) {
+    for (uint64_t at = 0; at < bytes; at += text.size()) Log(Level::kInfo, text);
+  };
+  fill(kRingBytes / 4);
+  EXPECT_EQ(waker.wakes, 0);
+  fill(kRingBytes / 2);
+  EXPECT_EQ(waker.wakes, 1);
+  fcntl(ends_[1], F_SETPIPE_SZ, 4096);  // a reader who has stopped: nobody is woken again for nothing
+  DrainLogs(ends_[1]);
+  fill(kRingBytes);
+  EXPECT_EQ(waker.wakes, 1);
+  while (!Written().empty()) {
+  }
+  fill(kRingBytes);
+  EXPECT_EQ(waker.wakes, 2);
+  SetLogWaker(nullptr);
+}
+
+TEST_F(LogTest, LinesOfSeveralThreadsComeInTheOrderOfTheirTimes) {
+  for (int i = 0; i < 3; ++i) {
+    std::thread([i] { Log(Level::kInfo, "of a thread", {{"i", i}}); }).join();
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  }
+  const std::string text = Written();
+  const size_t first = text.find("\"i\":0"), second = text.find("\"i\":1"), third = text.find("\"i\":2");
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, third);
+  EXPECT_NE(third, std::string::npos);
 }
 
 TEST_F(LogTest, AReaderThatIsGoneLosesTheLinesAndNothingElse) {

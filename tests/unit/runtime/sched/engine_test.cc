@@ -403,6 +403,25 @@ TEST_F(ModelTest, CountsWaitsAndRunsByNode) {
   EXPECT_EQ(rig.batchers[0]->stats().rows.load(), 3U);
 }
 
+class SharedNodeTest : public EngineTest, public ::testing::WithParamInterface<Schedule> {};
+
+TEST_P(SharedNodeTest, ANodeOfSeveralTasksIsObservedOncePerExecution) {
+  builder_.AddModel(true);
+  const int x = builder_.Slot(root_, Kind::kTensor), y = builder_.Slot(root_, Kind::kTensor), value = Int(root_);
+  const int prepare = builder_.Run(root_, {in_}, x), model = builder_.Model(root_, 0, x, y);
+  builder_.SameNode(prepare, model);
+  builder_.Run(root_, {y}, value);
+  builder_.Return(root_, {value});
+  Rig& rig = MakeRig({.schedule = GetParam()});
+  for (int i = 0; i < 3; ++i) rig.Start({i});
+  rig.Settle();
+  ASSERT_EQ(rig.answers.size(), 3U);
+  EXPECT_EQ(rig.engine->stats().node_compute[builder_.TaskOf(model)].count.value(), 3U);
+  EXPECT_EQ(rig.engine->stats().node_compute[builder_.TaskOf(prepare)].count.value(), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, SharedNodeTest, ::testing::Values(Schedule::kPool, Schedule::kInline));
+
 class FanOutTest : public EngineTest {
  protected:
   // value = [model(element) for count elements]

@@ -49,7 +49,7 @@ void ExpectTheSameSteps() {
 
 TEST(Simulation, EveryScheduleAnswersAsTheInterpreterDoes) {
   Sums sums;
-  RunSeeds<SimWorld>(1, 800, false, &sums);
+  RunSeeds<SimWorld>(1, 1800, false, &sums);
   if (only() != 0 || HasFatalFailure()) return;
   EXPECT_GT(sums.answered, sums.seeds * 16);            // the worlds are not idle
   EXPECT_GT(sums.succeeded, sums.answered / 5);         // nor all failures
@@ -58,14 +58,14 @@ TEST(Simulation, EveryScheduleAnswersAsTheInterpreterDoes) {
 
 TEST(Simulation, HoldsItsInvariantsWhenMemoryIsRefused) {
   Sums sums;
-  RunSeeds<SimWorld>(1'000'000, 200, true, &sums);
+  RunSeeds<SimWorld>(1'000'000, 400, true, &sums);
 }
 
 TEST(Simulation, TheSameSeedTakesTheSameSteps) { ExpectTheSameSteps<SimWorld>(); }
 
 TEST(Wires, EveryRequestIsAnsweredInItsTurnWhateverBytesDo) {
   Sums sums;
-  RunSeeds<WireWorld>(1, 800, false, &sums);
+  RunSeeds<WireWorld>(1, 1600, false, &sums);
   if (only() != 0 || HasFatalFailure()) return;
   EXPECT_GT(sums.answered, sums.seeds * 10);
   EXPECT_GT(sums.succeeded, sums.answered / 5);
@@ -74,7 +74,7 @@ TEST(Wires, EveryRequestIsAnsweredInItsTurnWhateverBytesDo) {
 
 TEST(Wires, HoldTheirInvariantsWhenMemoryIsRefused) {
   Sums sums;
-  RunSeeds<WireWorld>(1'000'000, 200, true, &sums);
+  RunSeeds<WireWorld>(1'000'000, 400, true, &sums);
   if (only() != 0 || HasFatalFailure()) return;
   EXPECT_GT(sums.answered, sums.seeds * 5);
 }

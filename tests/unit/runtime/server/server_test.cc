@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -92,6 +94,14 @@ class Client {
 
 std::string Post(const std::string& path, const std::string& body, const std::string& headers = "content-type: application/json\r\n") {
   return "POST " + path + " HTTP/1.1\r\nhost: t\r\n" + headers + "content-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+bool HasThread(const std::string& name) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string found;
+    if (std::getline(std::ifstream(task.path() / "comm"), found) && found == name) return true;
+  }
+  return false;
 }
 
 // A whole server in this process, on free ports.
@@ -286,6 +296,24 @@ TEST_F(ServerTest, ReadsLargeBodiesBesideTheLoop) {
   EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
 }
 
+TEST_F(ServerTest, WritesLargeAnswersBesideTheLoop) {
+  Serve();
+  EXPECT_EQ(Call(Post("/Test/Grow", R"({"count":1000})")).body.size(), 1000U + 12U);
+  EXPECT_FALSE(HasThread("wf-codec"));
+  EXPECT_EQ(Call(Post("/Test/Grow", R"({"count":500000})")).body.size(), 500'000U + 12U);
+  EXPECT_TRUE(HasThread("wf-codec"));
+  const Client::Answer infer =
+      Call(Post("/v2/models/Test.Grow/infer", R"({"inputs":[{"name":"count","shape":[],"datatype":"INT64","data":[300000]}]})"));
+  EXPECT_EQ(infer.status, 200);
+  EXPECT_GT(infer.body.size(), 400'000U);
+  for (int i = 0; i < 20; ++i) {
+    Client leaves(port_);
+    leaves.Send(Post("/Test/Grow", R"({"count":5000000})"));
+    if (i % 2 == 0) leaves.Reset();
+  }
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
+}
+
 TEST_F(ServerTest, BodiesOfAllRequestsShareOneBudget) {
   Serve({"--limits-memory-bytes=1MiB"});
   const std::string half(600'000, 'x');
@@ -459,6 +487,22 @@ TEST_F(ServerTest, DrainsWhatIsInFlight) {
   EXPECT_EQ(late.status, 200);
   EXPECT_NE(late.head.find("connection: close\r\n"), std::string::npos);
   EXPECT_EQ(busy.Receive().body, R"({"ms":300})");
+  thread_.join();
+  EXPECT_EQ(status_, 0);
+  server_.reset();
+}
+
+TEST_F(ServerTest, DrainsAnAnswerThatIsOnItsWay) {
+  Serve();
+  Client slow(port_);
+  slow.Send(Post("/v2/models/Test.Grow/infer", R"({"inputs":[{"name":"count","shape":[],"datatype":"INT64","data":[21000000]}]})"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));  // the answer waits for its reader
+  kill(getpid(), SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const Client::Answer answer = slow.Receive();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_GT(answer.body.size(), 28'000'000U);
+  EXPECT_TRUE(slow.closed());
   thread_.join();
   EXPECT_EQ(status_, 0);
   server_.reset();

@@ -195,11 +195,11 @@ TEST(JsonTensor, NamesTheElementThatDoesNotFit) {
       {"[[1,2,3]]", "expected 2 elements on axis 1 of f32[h, 2], found 3, at byte 1"},
       {"[1,2]", "expected an array (axis 1 of f32[h, 2]), found a number, at byte 1"},
       {"[[1,2],[3,[4]]]", "[1][1]: expected a number, found an array: more than the 2 axes of f32[h, 2], at byte 10"},
-      {"[[1,\"x\"]]", "[0][1]: expected a number, found `\"x\"]]`, at byte 4"},
+      {"[[1,\"x\"]]", "[0][1]: expected a number, found a string, at byte 4"},
       {"[[1,1e60]]", "[0][1]: `1e60` is out of range for f32, at byte 4"},
       {"[[1,2]", "expected `,` or `]`, found the end of the text, at byte 6"},
       {"[[1 2]]", "expected `,` or `]`, found a number, at byte 4"},
-      {"[[1,]]", "[0][1]: expected a number, found `]]`, at byte 4"},
+      {"[[1,]]", "[0][1]: expected a number, found `]`, at byte 4"},
       {"[[1,2],]", "expected an array (axis 1 of f32[h, 2]), found `]`, at byte 7"},
       {"{}", "expected an array (axis 0 of f32[h, 2]), found an object, at byte 0"},
   };

@@ -148,7 +148,10 @@ TEST(OipInfer, ResultsThatCannotBeStackedAreNamed) {
 TEST(OipInfer, AnInfiniteResultIsAnErrorThatNamesIt) {
   const auto reply = Call(kGrow, Body(Input("count", "INT64", "[2]", "[1,1]") + "," + Input("over", "FP64", "[2]", "[1,0]")));
   EXPECT_EQ(reply.code, 9000);
-  EXPECT_NE(reply.text.find("output `ratio` of sample 1: "), std::string::npos) << reply.text;
+  EXPECT_TRUE(reply.text.starts_with(R"({"error":"output `ratio` of sample 1: )")) << reply.text;
+  EXPECT_NE(reply.text.find(R"("path":"")"), std::string::npos) << "no node has failed: " << reply.text;
+  const auto early = Call(kGrow, Body(Input("count", "INT64", "[3]", "[1,1,1]") + "," + Input("over", "FP64", "[3]", "[0,1,1]")));
+  EXPECT_TRUE(early.text.starts_with(R"({"error":"output `ratio` of sample 0: )")) << early.text;
 }
 
 TEST(OipInfer, TypesThatMustBeRawSaySo) {
@@ -226,6 +229,22 @@ TEST(OipInfer, MistakesAreNamed) {
     EXPECT_EQ(reply.status, 400);
     EXPECT_EQ(reply.code, 5000);
     EXPECT_NE(reply.text.find(row.says), std::string::npos) << reply.text;
+  }
+}
+
+TEST(OipInfer, OutputsComeInTheOrderTheyAreAskedFor) {
+  const std::string inputs = Input("i64", "INT64", "[]", "[1]") + "," + Input("f32", "FP32", "[]", "[2]");
+  const std::string f32 = R"({"name":"f32","datatype":"FP32","shape":[],"data":[2]})",
+                    i64 = R"({"name":"i64","datatype":"INT64","shape":[],"data":[1]})";
+  EXPECT_EQ(Outputs(Call(kAll, Body(inputs, R"("outputs":[{"name":"f32"},{"name":"i64"}],)"))), f32 + "," + i64);
+  EXPECT_EQ(Outputs(Call(kAll, Body(inputs, R"("outputs":[{"name":"i64"},{"name":"f32"}],)"))), i64 + "," + f32);
+}
+
+TEST(OipInfer, ATimeoutIsAWholeNumberOfMicroseconds) {
+  for (const char* value : {R"("2500")", R"("")", "2.5", "-1", "true", "1e3"}) {
+    const auto reply = Call(kGrow, Body(Input("count", "INT64", "[]", "[2]"), std::string(R"("parameters":{"timeout":)") + value + "},"));
+    EXPECT_EQ(reply.status, 400) << value;
+    EXPECT_NE(reply.text.find("a whole number of microseconds"), std::string::npos) << reply.text;
   }
 }
 

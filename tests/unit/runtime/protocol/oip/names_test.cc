@@ -99,7 +99,7 @@ TEST(OipMetadata, ShapesBeginWithTheAxisOfSamples) {
 TEST(OipMetadata, TheServerSaysWhatItIs) {
   wf_sink out;
   WriteServerMetadata(&out);
-  EXPECT_EQ(Text(out), R"({"name":"wf","version":"0.1.0","extensions":["parameters"]})");
+  EXPECT_EQ(Text(out), R"({"name":"wf","version":")" WF_VERSION R"(","extensions":["parameters"]})");
 }
 
 TEST(OipMetadata, StatusesComeFromOneTable) {

@@ -1,4 +1,4 @@
-#include "runtime/server/decoders.h"
+#include "runtime/server/codecs.h"
 
 #include <pthread.h>
 
@@ -6,7 +6,7 @@
 
 namespace wf::server {
 
-Decoders::~Decoders() {
+Codecs::~Codecs() {
   {
     const base::MutexLock lock(mutex_);
     stopping_ = true;
@@ -15,7 +15,7 @@ Decoders::~Decoders() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Decoders::Push(Work& work) noexcept {
+void Codecs::Push(Work& work) noexcept {
   const base::MutexLock lock(mutex_);
   work.next_work = nullptr;
   (first_ == nullptr ? first_ : last_->next_work) = &work;
@@ -24,8 +24,8 @@ void Decoders::Push(Work& work) noexcept {
   arrived_.NotifyOne();
 }
 
-void Decoders::RunThread() {
-  pthread_setname_np(pthread_self(), "wf-decode");
+void Codecs::RunThread() {
+  pthread_setname_np(pthread_self(), "wf-codec");
   base::MutexLock lock(mutex_);
   while (true) {
     while (first_ == nullptr && !stopping_) {

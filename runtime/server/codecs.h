@@ -8,12 +8,12 @@
 
 namespace wf::server {
 
-// Threads that read large bodies, so that a loop never stands still for one. The first is started when it is first needed.
-// Thread: Push thread-safe.   Owns: its threads.   Borrows: work, until it is posted to its home.
-// Bounds: one entry per request; requests are bounded by admission.
-class Decoders {
+// Threads that read large bodies and write large answers, so that a loop never stands still for one. The first is started when it is first
+// needed. Thread: Push thread-safe.   Owns: its threads.   Borrows: work, until it is posted to its home. Bounds: one entry per request;
+// requests are bounded by admission.
+class Codecs {
  public:
-  static constexpr size_t kLargeBytes = 256 * 1024;  // smaller bodies are read on the loop
+  static constexpr size_t kLargeBytes = 256 * 1024;  // smaller ones are read and written on the loop
 
   class Work : public base::Message {
    public:
@@ -22,10 +22,10 @@ class Decoders {
     Work* next_work = nullptr;
   };
 
-  explicit Decoders(int max_threads) : max_threads_(max_threads) {}
-  ~Decoders();  // finishes what waits, then joins
-  Decoders(const Decoders&) = delete;
-  Decoders& operator=(const Decoders&) = delete;
+  explicit Codecs(int max_threads) : max_threads_(max_threads) {}
+  ~Codecs();  // finishes what waits, then joins
+  Codecs(const Codecs&) = delete;
+  Codecs& operator=(const Codecs&) = delete;
   void Push(Work& work) noexcept;
 
  private:

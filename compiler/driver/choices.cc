@@ -1,0 +1,105 @@
+#include "compiler/driver/choices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace wf::driver {
+namespace {
+
+using sema::DimCheck;
+using sema::Expr;
+using source::Span;
+
+struct Remaining {
+  Span span;
+  const DimCheck* check;
+};
+
+// The checks in an expression and below it; chains of operators are deep.
+class Finder {
+ public:
+  void Add(const sema::ExprPtr& expr) {
+    if (expr) open_.push_back(expr.get());
+  }
+  void Add(const std::vector<DimCheck>& checks, const Span& span) {
+    for (const DimCheck& check : checks) found_.push_back({span, &check});
+  }
+  std::vector<Remaining> Find() {
+    while (!open_.empty()) {
+      const Expr& expr = *open_.back();
+      open_.pop_back();
+      Expand(expr);
+    }
+    const auto place = [](const Remaining& one) { return std::tuple(one.span.file, one.span.begin, one.check->message); };
+    std::sort(found_.begin(), found_.end(), [&](const Remaining& a, const Remaining& b) { return place(a) < place(b); });
+    return std::move(found_);
+  }
+
+ private:
+  void Expand(const Expr& expr) {
+    Add(expr.checks, expr.span);
+    for (const auto* list : {&expr.args, &expr.extents}) {
+      for (const sema::ExprPtr& part : *list) Add(part);
+    }
+    for (const sema::Subscript& subscript : expr.subscripts) {
+      Add(subscript.first);
+      Add(subscript.last);
+    }
+    for (size_t i = 0; expr.loop && i < expr.loop->sources.size(); ++i) Add(expr.loop->sources[i]);
+    Add(expr.condition);
+    for (const sema::BlockStep& step : expr.steps) {
+      Add(step.value);
+      Add(step.message);
+    }
+  }
+  std::vector<const Expr*> open_;
+  std::vector<Remaining> found_;
+};
+
+std::vector<Remaining> RemainingChecks(const sema::Program& program) {
+  Finder finder;
+  for (const sema::Function& function : program.functions) finder.Add(function.body);
+  for (const sema::Workflow& workflow : program.workflows) {
+    finder.Add(workflow.param_checks, workflow.span);
+    for (const sema::Stmt& stmt : workflow.body) {
+      finder.Add(stmt.value);
+      finder.Add(stmt.message);
+      finder.Add(stmt.fallback);
+      for (const sema::ExprPtr& result : stmt.results) finder.Add(result);
+    }
+  }
+  return finder.Find();
+}
+
+std::string PlaceText(const Span& span, const source::SourceMap& sources) {
+  const source::Position at = sources.PositionOf(span.file, span.begin);
+  return fmt::format("{}:{}:{}", sources.name(span.file), at.line, at.column);
+}
+
+// "`n` of `add` is {0} and {1}" with the dimensions in place of their values.
+std::string Named(const DimCheck& check) {
+  std::string text = check.message;
+  for (const auto& [hole, dim] : {std::pair("{0}", &check.left), std::pair("{1}", &check.right)}) {
+    if (const size_t at = text.find(hole); at != std::string::npos) text.replace(at, 3, "`" + dim->ToString() + "`");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ChoicesText(const sema::Program& program, const source::SourceMap& sources) {
+  std::string text;
+  for (const sema::Model& model : program.models) text += fmt::format("model `{}`: {}\n", model.name, model.batch_reason);
+  for (const Remaining& one : RemainingChecks(program)) {
+    text += fmt::format("{}: checked when it runs: {}\n", PlaceText(one.span, sources), Named(*one.check));
+    for (const auto& [symbol, span] : one.check->origins) {
+      if (span.file != source::FileId::kNone) text += fmt::format("  `{}` comes from {}\n", symbol, PlaceText(span, sources));
+    }
+  }
+  return text;
+}
+
+}  // namespace wf::driver

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/driver/command_info.h"
+
+namespace wf::driver {
+
+// What the shell reads to complete the arguments of wfc: commands, flags, their words, files. Nothing for a shell that is not known.
+// `shell`: bash, zsh or fish.
+std::optional<std::string> CompletionScript(std::string_view shell, const std::vector<CommandInfo>& commands);
+
+}  // namespace wf::driver

@@ -1,0 +1,359 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/driver/graph.h"
+#include "compiler/driver/layers.h"
+
+namespace wf::driver {
+namespace {
+
+constexpr double kLetter = 7.3, kLineHeight = 17, kPadding = 10;  // of 12 px in a font of fixed width
+constexpr double kFrame = 14, kFrameTitle = 24, kMargin = 24, kTitle = 24;
+constexpr size_t kLongestLine = 44;
+
+size_t Length(std::string_view text) {  // in characters
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string Shortened(const std::string& text, size_t longest) {
+  if (Length(text) <= longest) return text;
+  size_t at = 0;
+  for (size_t kept = 0; kept + 1 < longest; ++kept) {
+    do ++at;
+    while ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
+  }
+  return text.substr(0, at) + "…";
+}
+
+std::string Escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '&') {
+      escaped += "&amp;";
+    } else if (c == '<') {
+      escaped += "&lt;";
+    } else if (c == '>') {
+      escaped += "&gt;";
+    } else if (c == '"') {
+      escaped += "&quot;";
+    } else {
+      escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return escaped;
+}
+
+struct Line {
+  std::string text;
+  std::string_view style;  // a class of the style sheet
+};
+
+struct Label {
+  std::vector<Line> lines;
+  std::string_view style;
+};
+
+struct Frame {
+  std::string title;
+  bool written = false;
+  std::vector<size_t> boxes;
+};
+
+// One workflow as boxes, wires and frames.
+struct Drawing {
+  std::string title;
+  std::vector<std::string> notes;
+  Layers layers;
+  std::vector<Label> labels;  // of the boxes
+  std::vector<Frame> frames;
+
+  size_t Add(Label label, size_t column) {
+    size_t longest = 0;
+    for (Line& line : label.lines) {
+      line.text = Shortened(line.text, kLongestLine);
+      longest = std::max(longest, Length(line.text));
+    }
+    const double height = static_cast<double>(label.lines.size()) * kLineHeight + 2 * kPadding - 4;
+    layers.boxes.push_back({.column = column, .width = static_cast<double>(longest) * kLetter + 2 * kPadding, .height = height});
+    labels.push_back(std::move(label));
+    return layers.boxes.size() - 1;
+  }
+};
+
+using Reads = std::vector<std::vector<size_t>>;
+
+// The length of the longest way to each, along `reads`; what is read in a circle counts once.
+std::vector<size_t> Depths(const Reads& reads) {
+  std::vector<size_t> depth(reads.size(), 0);
+  for (size_t round = 0; round < reads.size(); ++round) {
+    bool changed = false;
+    for (size_t at = 0; at < reads.size(); ++at) {
+      for (const size_t read : reads[at]) {
+        if (depth[at] > depth[read] || depth[read] + 1 >= reads.size()) continue;
+        depth[at] = depth[read] + 1;
+        changed = true;
+      }
+    }
+    if (!changed) break;
+  }
+  return depth;
+}
+
+Label LabelOf(const Graph::Node& node) {
+  Label label{{{node.name, "name"}}, node.models.empty() ? "node" : "model"};
+  if (!node.models.empty()) label.lines.push_back({fmt::format("model {}", fmt::join(node.models, ", ")), "what"});
+  for (const auto& [name, value] : node.settings) label.lines.push_back({name + " " + value, "setting"});
+  if (node.fallback) label.lines.push_back({"else …", "setting"});
+  return label;
+}
+
+void AddWires(Drawing& drawing, const Reads& reads) {
+  for (size_t to = 0; to < reads.size(); ++to) {
+    for (const size_t from : reads[to]) drawing.layers.wires.push_back({from, to, {}});
+  }
+}
+
+void DrawWorkflow(const Graph::Workflow& workflow, Drawing& drawing) {
+  Label label{{{workflow.name, "name"}}, "node"};
+  for (const Graph::Port& port : workflow.in) label.lines.push_back({fmt::format("{}: {}", port.name, port.type), "setting"});
+  for (const Graph::Port& port : workflow.out) label.lines.push_back({fmt::format("→ {}: {}", port.name, port.type), "what"});
+  drawing.Add(std::move(label), 0);
+}
+
+void DrawStages(const Graph::Workflow& workflow, Drawing& drawing) {
+  Reads reads;
+  for (const Graph::Stage& stage : workflow.stages) {
+    reads.emplace_back();
+    for (size_t other = 0; other < workflow.stages.size(); ++other) {
+      const std::string& name = workflow.stages[other].name;
+      if (std::find(stage.after.begin(), stage.after.end(), name) != stage.after.end()) reads.back().push_back(other);
+    }
+  }
+  const std::vector<size_t> depths = Depths(reads);
+  for (size_t at = 0; at < workflow.stages.size(); ++at) {
+    const Graph::Stage& stage = workflow.stages[at];
+    Label label{{{stage.name.empty() ? "(no stage)" : stage.name, "name"}}, stage.written ? "model" : "node"};
+    for (const Graph::Node& node : stage.nodes) label.lines.push_back({node.name, "setting"});
+    drawing.Add(std::move(label), depths[at]);
+  }
+  AddWires(drawing, reads);
+}
+
+// Each stage takes as many columns as its nodes read each other, which is one for a written stage.
+void DrawNodes(const Graph::Workflow& workflow, Drawing& drawing) {
+  std::map<std::string, size_t> number;
+  std::vector<const Graph::Node*> nodes;
+  for (const Graph::Stage& stage : workflow.stages) {
+    for (const Graph::Node& node : stage.nodes) {
+      number.emplace(node.name, nodes.size());
+      nodes.push_back(&node);
+    }
+  }
+  Reads reads(nodes.size());
+  for (size_t at = 0; at < nodes.size(); ++at) {
+    for (const std::string& read : nodes[at]->reads) {
+      if (const auto known = number.find(read); known != number.end() && known->second != at) reads[at].push_back(known->second);
+    }
+  }
+  const std::vector<size_t> depths = Depths(reads);
+  std::vector<std::pair<size_t, size_t>> order;  // least depth, stage
+  size_t first = 0;
+  std::vector<size_t> begins;
+  for (size_t stage = 0; stage < workflow.stages.size(); ++stage) {
+    const size_t count = workflow.stages[stage].nodes.size();
+    begins.push_back(first);
+    const auto least =
+        std::min_element(depths.begin() + static_cast<ptrdiff_t>(first), depths.begin() + static_cast<ptrdiff_t>(first + count));
+    order.emplace_back(count == 0 ? 0 : *least, stage);
+    first += count;
+  }
+  std::stable_sort(order.begin(), order.end());
+  size_t column = 0;
+  std::vector<size_t> columns(nodes.size());
+  for (const auto& [least, stage] : order) {
+    size_t width = 0;
+    const Graph::Stage& shown = workflow.stages[stage];
+    Frame frame{shown.name.empty() ? "" : shown.written ? "stage " + shown.name : shown.name + " (inferred)", shown.written, {}};
+    for (size_t at = begins[stage]; at < begins[stage] + workflow.stages[stage].nodes.size(); ++at) {
+      columns[at] = column + depths[at] - least;
+      width = std::max(width, depths[at] - least + 1);
+      frame.boxes.push_back(at);
+    }
+    drawing.layers.least_widths.resize(column + width, 0);
+    if (width > 0)
+      drawing.layers.least_widths[column] = static_cast<double>(Length(frame.title)) * kLetter * 0.92 + 2 * (kPadding - kFrame);
+    column += width;
+    if (!frame.boxes.empty()) drawing.frames.push_back(std::move(frame));
+  }
+  for (size_t at = 0; at < nodes.size(); ++at) drawing.Add(LabelOf(*nodes[at]), columns[at]);
+  AddWires(drawing, reads);
+}
+
+void DrawTasks(const Graph::Workflow& workflow, Drawing& drawing) {
+  std::vector<std::pair<const Graph::Task*, std::string>> tasks;  // and the node that it is part of
+  for (const Graph::Stage& stage : workflow.stages) {
+    for (const Graph::Node& node : stage.nodes) {
+      for (const Graph::Task& task : node.tasks) tasks.emplace_back(&task, node.name);
+    }
+  }
+  for (const Graph::Task& task : workflow.own_tasks) tasks.emplace_back(&task, "");
+  std::map<std::string, size_t> number;
+  for (size_t at = 0; at < tasks.size(); ++at) number.emplace(tasks[at].first->id, at);
+  Reads reads(tasks.size());
+  for (size_t at = 0; at < tasks.size(); ++at) {
+    for (const std::string& read : tasks[at].first->reads) {
+      if (const auto known = number.find(read); known != number.end() && known->second != at) reads[at].push_back(known->second);
+    }
+  }
+  const std::vector<size_t> depths = Depths(reads);
+  for (size_t at = 0; at < tasks.size(); ++at) {
+    const auto& [task, node] = tasks[at];
+    Label label{{{task->id + " " + task->kind, "name"}}, task->kind == "model" ? "model" : "node"};
+    if (!task->what.empty() && task->what != node) label.lines.push_back({task->what, "what"});
+    if (!node.empty()) label.lines.push_back({"of " + node, "setting"});
+    if (!task->marks.empty()) label.lines.push_back({fmt::format("{}", fmt::join(task->marks, ", ")), "setting"});
+    drawing.Add(std::move(label), depths[at]);
+  }
+  AddWires(drawing, reads);
+}
+
+std::string Ports(std::string_view word, const std::vector<Graph::Port>& ports) {
+  std::string text;
+  for (const Graph::Port& port : ports) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", port.name, port.type);
+  return fmt::format("{} {}", word, text);
+}
+
+Drawing DrawingOf(const Graph::Workflow& workflow, Level level) {
+  Drawing drawing;
+  drawing.title = fmt::format("{}/{}{}", workflow.service, workflow.name, workflow.is_default ? " (default)" : "");
+  if (level != Level::kWorkflow) drawing.notes = {Ports("in ", workflow.in), Ports("out", workflow.out)};
+  std::string settings;
+  for (const auto& [name, value] : workflow.settings) settings += fmt::format("{}{} {}", settings.empty() ? "" : " · ", name, value);
+  if (!settings.empty()) drawing.notes.push_back(settings);
+  switch (level) {
+    case Level::kWorkflow:
+      DrawWorkflow(workflow, drawing);
+      break;
+    case Level::kStage:
+      DrawStages(workflow, drawing);
+      break;
+    case Level::kNode:
+      drawing.layers.column_gap += 2 * kFrame;
+      DrawNodes(workflow, drawing);
+      break;
+    case Level::kTask:
+      DrawTasks(workflow, drawing);
+      break;
+  }
+  Arrange(drawing.layers);
+  return drawing;
+}
+
+// Writes drawings below each other.
+class SvgWriter {
+ public:
+  void Write(const Drawing& drawing);
+  std::string Finish(const std::string& source) const;
+
+ private:
+  void Text(double x, double y, std::string_view style, const std::string& text) {
+    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, style, Escaped(text));
+  }
+  void Rectangle(double x, double y, double width, double height, std::string_view style) {
+    body_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\" class=\"{}\"/>\n", x, y, width,
+                         height, style);
+  }
+  void FrameOf(const Frame& frame, const Drawing& drawing, double top);
+  void WireOf(const Layers::Wire& wire, double top);
+  void BoxOf(const Layers::Box& box, const Label& label, double top);
+  void Reach(double right) { width_ = std::max(width_, right + kMargin); }
+
+  std::string body_;
+  double y_ = kMargin, width_ = 0;
+};
+
+void SvgWriter::FrameOf(const Frame& frame, const Drawing& drawing, double top) {
+  double left = 1e9, right = 0;
+  for (const size_t number : frame.boxes) {
+    const Layers::Column& column = drawing.layers.columns[drawing.layers.boxes[number].column];
+    left = std::min(left, column.left);
+    right = std::max(right, column.right);
+  }
+  Rectangle(kMargin + left, top - kFrameTitle, right - left + 2 * kFrame, drawing.layers.height + kFrameTitle + kFrame,
+            frame.written ? "stage" : "inferred");
+  Text(kMargin + left + kPadding, top - kFrameTitle + 16, "title2", frame.title);
+}
+
+void SvgWriter::WireOf(const Layers::Wire& wire, double top) {
+  const double dx = kMargin + kFrame;
+  std::string path;
+  for (size_t at = 0; at + 1 < wire.points.size(); at += 2) {
+    const auto [ax, ay] = wire.points[at];
+    const auto [bx, by] = wire.points[at + 1];
+    const double bend = std::max(24.0, (bx - ax) / 2);  // also where a wire goes back
+    path += fmt::format("{}{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}", at == 0 ? "M" : "L", ax + dx, ay + top, ax + dx + bend,
+                        ay + top, bx + dx - bend, by + top, bx + dx, by + top);
+  }
+  body_ += fmt::format("<path d=\"{}\" class=\"wire\" marker-end=\"url(#tip)\"/>\n", path);
+}
+
+void SvgWriter::BoxOf(const Layers::Box& box, const Label& label, double top) {
+  const double x = box.x + kMargin + kFrame, y = box.y + top;
+  Rectangle(x, y, box.width, box.height, label.style);
+  for (size_t at = 0; at < label.lines.size(); ++at) {
+    Text(x + kPadding, y + kPadding + 9 + static_cast<double>(at) * kLineHeight, label.lines[at].style, label.lines[at].text);
+  }
+}
+
+void SvgWriter::Write(const Drawing& drawing) {
+  Text(kMargin, y_ + 14, "title", drawing.title);
+  Reach(kMargin + static_cast<double>(Length(drawing.title)) * kLetter * 1.25);
+  y_ += kTitle;
+  for (const std::string& note : drawing.notes) {
+    Text(kMargin, y_ + 12, "setting", note);
+    Reach(kMargin + static_cast<double>(Length(note)) * kLetter * 0.92);
+    y_ += kLineHeight;
+  }
+  const double top = y_ + kFrameTitle + 12;
+  for (const Frame& frame : drawing.frames) FrameOf(frame, drawing, top);
+  for (const Layers::Wire& wire : drawing.layers.wires) WireOf(wire, top);
+  for (size_t at = 0; at < drawing.labels.size(); ++at) BoxOf(drawing.layers.boxes[at], drawing.labels[at], top);
+  Reach(drawing.layers.width + kMargin + 2 * kFrame);
+  y_ = top + drawing.layers.height + kFrame + 2 * kMargin;
+}
+
+std::string SvgWriter::Finish(const std::string& source) const {
+  return fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}">
+<title>{2}</title>
+<style>
+text {{ font: 12px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1f2937 }}
+.title {{ font-size: 15px; font-weight: bold }}
+.title2 {{ font-size: 11px; fill: #4b5563 }}
+.name {{ font-weight: bold }}
+.what {{ fill: #1d4ed8 }}
+.setting {{ font-size: 11px; fill: #6b7280 }}
+.node {{ fill: #ffffff; stroke: #9ca3af }}
+.model {{ fill: #eff6ff; stroke: #3b82f6; stroke-width: 1.5 }}
+.stage {{ fill: #f3f4f6; stroke: #d1d5db }}
+.inferred {{ fill: #fafafa; stroke: #e5e7eb; stroke-dasharray: 4 3 }}
+.wire {{ fill: none; stroke: #6b7280; stroke-width: 1.3 }}
+</style>
+<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#6b7280"/></marker></defs>
+<rect width="100%" height="100%" fill="#ffffff"/>
+{3}</svg>
+)",
+                     std::max(width_, 200.0), y_, Escaped(source), body_);
+}
+
+}  // namespace
+
+std::string GraphSvg(const Graph& graph, Level level) {
+  SvgWriter writer;
+  for (const Graph::Workflow& workflow : graph.workflows) writer.Write(DrawingOf(workflow, level));
+  return writer.Finish(graph.source);
+}
+
+}  // namespace wf::driver

@@ -1,0 +1,62 @@
+#include "compiler/driver/new_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "compiler/driver/files.h"
+
+namespace wf::driver {
+namespace {
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// The folder's own name as a name of the language; empty when it is none.
+std::string ProgramName(const std::string& folder) {
+  std::string name = std::filesystem::path(folder).filename().string();
+  std::replace(name.begin(), name.end(), '-', '_');
+  const bool good =
+      !name.empty() && IsLetter(name[0]) && std::all_of(name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c); });
+  return good ? name : "";
+}
+
+std::string Filled(std::string_view text, const std::string& name) {
+  constexpr std::string_view kHole = "@NAME@";
+  std::string filled;
+  for (size_t hole = text.find(kHole); hole != std::string_view::npos; hole = text.find(kHole)) {
+    filled.append(text.substr(0, hole)).append(name);
+    text.remove_prefix(hole + kHole.size());
+  }
+  return filled.append(text);
+}
+
+int Fail(Console& console, ExitStatus status, const std::string& message) {
+  console.err << "wfc: " << message << "\n";
+  return status;
+}
+
+}  // namespace
+
+int NewProgram(const Options& options, Console& console) {
+  const std::filesystem::path folder = std::filesystem::path(options.inputs.front() + "/").parent_path();
+  const std::string name = ProgramName(folder.string());
+  if (name.empty())
+    return Fail(console, kUsage, fmt::format("`{}` is no name for a program; use letters, digits, `_` and `-`", folder.string()));
+  std::error_code error;
+  if (std::filesystem::exists(folder, error)) return Fail(console, kProgramHasErrors, fmt::format("`{}` exists already", folder.string()));
+  for (const TemplateFile& file : TemplateFiles()) {
+    if (file.folder != options.template_name) continue;
+    const std::filesystem::path path = folder / Filled(file.name, name);
+    std::filesystem::create_directories(path.parent_path(), error);
+    const bool binary = file.text.find('\0') != std::string_view::npos;
+    const base::Status status = WriteFile(path.string(), binary ? std::string(file.text) : Filled(file.text, name));
+    if (!status.ok()) return Fail(console, kProgramHasErrors, fmt::format("cannot write `{}`: {}", path.string(), status.message()));
+    console.out << path.string() << "\n";
+  }
+  console.out << fmt::format("\ntry: wfc run {}/{}.wf\n", folder.string(), name);
+  return kFine;
+}
+
+}  // namespace wf::driver

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/abi/plan.h"
+#include "runtime/observe/metrics.h"
+#include "runtime/server/protocols.h"
+
+namespace wf::server {
+
+// Requests of one workflow by one protocol, as one loop counted them.
+struct RequestCounts {
+  static constexpr int kCodes = 15;  // beyond, `other`
+  struct ByCode {
+    std::atomic<int32_t> code{0};
+    observe::Counter count;
+  };
+  ByCode by_code[kCodes];
+  observe::Counter other, ok;
+  observe::Histogram duration;
+  void Add(wf_code code, int64_t ns) noexcept;
+};
+
+// What one loop tells the others and the admin thread. Written by its loop only.
+struct LoopCounts {
+  LoopCounts(size_t n_workflows, size_t n_services);
+  // `workflow` is an index of the plan; their number stands for requests that name none.
+  RequestCounts& Of(size_t workflow, Protocol protocol) const { return *requests[workflow * kProtocols + static_cast<size_t>(protocol)]; }
+
+  std::vector<std::unique_ptr<RequestCounts>> requests;
+  std::vector<observe::Counter> inflight;  // by service
+  observe::Counter inflight_all, claimed_bytes, connections;
+  observe::Counter refused_inflight, refused_bytes, refused_connections;
+};
+
+}  // namespace wf::server

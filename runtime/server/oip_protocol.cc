@@ -1,0 +1,133 @@
+// The Open Inference Protocol over REST: everything under /v2.
+#include "runtime/base/text.h"
+#include "runtime/protocol/oip/answer.h"
+#include "runtime/protocol/oip/metadata.h"
+#include "runtime/protocol/plain/plain.h"
+#include "runtime/server/http_session.h"
+#include "runtime/server/workflow_site.h"
+
+namespace wf::server {
+namespace {
+
+// The workflow that the path names, else a refusal. Afterwards the model's name is one that outlives the request.
+bool FindModel(const Shared& shared, Exchange& exchange) {
+  std::string_view name;
+  std::vector<char> storage;
+  const bool decoded = http1::PercentDecode(exchange.oip.model, http1::Part::kPath, &name, &storage);
+  const oip::Names::Entry* const model = decoded ? shared.models.Find(name) : nullptr;
+  base::TextBuilder message;
+  if (model == nullptr) {
+    const std::string_view nearest = shared.models.Nearest(name);
+    message << "no model is called `";
+    message.Quote(decoded ? name : exchange.oip.model) << "`";
+    if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
+  } else if (!exchange.oip.version.empty() && exchange.oip.version != "1") {
+    message << "model `" << model->first << "` has version 1 only, found `";
+    message.Quote(exchange.oip.version) << "`";
+  } else {
+    exchange.oip.model = model->first;
+    exchange.workflow = model->second;
+    return true;
+  }
+  exchange.Refuse(404, protocol::kNoService, message.str());
+  return false;
+}
+
+void TakeCall(WorkflowSite& site, Exchange& exchange) {
+  const http1::Head& head = exchange.head;
+  exchange.oip = oip::ParsePath(head.path);
+  if (exchange.oip.call == oip::Call::kNone)
+    return exchange.Refuse(404, protocol::kNoService, "the Open Inference Protocol has no such path");
+  const bool infer = exchange.oip.call == oip::Call::kInfer;
+  const bool get = head.method == http1::Method::kGet || head.method == http1::Method::kHead;
+  if (infer ? head.method != http1::Method::kPost : !get) {
+    (infer ? exchange.allow_post : exchange.allow_get) = true;
+    return exchange.Refuse(405, protocol::kInputParams, infer ? "infer is called with POST" : "metadata and health are asked for with GET");
+  }
+  if (exchange.oip.model.empty()) return;
+  if (!FindModel(site.shared(), exchange) || !infer) return;
+  if (head.Find("inference-header-content-length").data() != nullptr)
+    return exchange.Refuse(501, protocol::kNotImplemented, "raw tensors over REST are not built yet; send `data` as JSON");
+  site.AdmitTo(exchange);
+}
+
+bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view) {
+  if (!oip::IsPath(exchange.head.path)) return false;
+  TakeCall(site, exchange);
+  return true;
+}
+
+// Everything but a call.
+void AnswerQuestion(const Shared& shared, Exchange& exchange) {
+  const bool ready = ProbeStatus(shared, "/readyz") == 200;
+  int status = 200;
+  wf_sink body;
+  switch (exchange.oip.call) {
+    case oip::Call::kServerMetadata:
+      oip::WriteServerMetadata(&body);
+      break;
+    case oip::Call::kServerLive:
+      oip::WriteHealth("live", true, &body);
+      break;
+    case oip::Call::kServerReady:
+      oip::WriteHealth("ready", ready, &body);
+      status = ready ? 200 : 503;
+      break;
+    case oip::Call::kModelMetadata:
+      oip::WriteModelMetadata(shared.plan, *exchange.workflow, exchange.oip.model, &body);
+      break;
+    case oip::Call::kModelReady:
+      oip::WriteModelReady(exchange.oip.model, ready, &body);
+      status = ready ? 200 : 503;
+      break;
+    case oip::Call::kInfer:
+    case oip::Call::kNone:
+      break;
+  }
+  exchange.session->Reply(exchange, status, plain::kJson, {}, body);
+}
+
+wf_code Read(Exchange& exchange, bus::Bus& scratch, wf_bytes body) {
+  return exchange.infer->Read(scratch.ctx(), scratch.plan(), *exchange.workflow, body);
+}
+wf_code Fill(Exchange& exchange, bus::Bus&, wf_bytes) { return exchange.infer->Fill(*exchange.bus); }
+
+// The bus of a call whose samples are known, or which failed. Names and parameters are views of the body, or of the scratch memory where
+// they were escaped: those that outlive this call move to the bus.
+wf_code CreateBus(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_code read) {
+  oip::InferRequest& infer = *exchange.infer;
+  bus::Bus* const bus = site.Create(exchange, read == 0 ? infer.samples() : 1, read == 0 ? infer.timeout_ns() : 0);
+  if (bus == nullptr) return WF_FAILED;
+  const wf_code kept = infer.KeepTexts(*bus);
+  if (exchange.log_id.empty()) exchange.log_id = bus->log_id_ = infer.id();
+  exchange.metadata.insert(exchange.metadata.begin(), infer.parameters().begin(), infer.parameters().end());
+  bus->metadata = exchange.metadata;
+  if (read == 0) return kept;
+  const bus::Failure& failure = scratch.main.TakeFailure(read);
+  return bus->main.Fail(failure.code, 0, failure.message).code;
+}
+
+void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_bytes body, wf_code read) {
+  const wf_code code = CreateBus(site, exchange, scratch, read);
+  if (exchange.bus == nullptr || (code == 0 && site.ReadElsewhere(exchange, body, Fill, nullptr))) return;
+  site.Begin(exchange, code != 0 ? code : Fill(exchange, scratch, body));
+}
+
+void Start(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
+  if (exchange.oip.call != oip::Call::kInfer) return AnswerQuestion(site.shared(), exchange);
+  if (exchange.infer == nullptr) exchange.infer = std::make_unique<oip::InferRequest>();
+  if (site.ReadElsewhere(exchange, body, Read, GoOn)) return;
+  bus::Bus& scratch = site.TakeScratch();
+  GoOn(site, exchange, scratch, body, Read(exchange, scratch, body));
+  scratch.arena.Reset(true);
+}
+
+protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http1::Header>*) {
+  return oip::WriteAnswer(*exchange.bus, *exchange.infer, exchange.oip.model, body);
+}
+
+}  // namespace
+
+constexpr ProtocolRow oip_protocol = {"oip", TakeHead, Start, Write, oip::WriteError, oip::OipStatus};
+
+}  // namespace wf::server

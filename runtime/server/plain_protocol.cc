@@ -1,0 +1,35 @@
+// Plain JSON and raw bodies: POST /{service}/{workflow}.
+#include "runtime/protocol/plain/plain.h"
+#include "runtime/server/workflow_site.h"
+
+namespace wf::server {
+namespace {
+
+bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view path) {
+  exchange.workflow = site.shared().router.Find(path);
+  if (exchange.workflow == nullptr) return false;
+  if (exchange.head.method == http1::Method::kPost) {
+    site.AdmitTo(exchange);
+  } else {
+    exchange.allow_post = true;
+    exchange.Refuse(405, protocol::kInputParams, "a workflow is called with POST");
+  }
+  return true;
+}
+
+wf_code Read(Exchange& exchange, bus::Bus&, wf_bytes body) { return plain::ReadRequest(*exchange.bus, exchange.head, body); }
+
+void Start(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
+  if (site.Create(exchange, 1, 0) == nullptr || site.ReadElsewhere(exchange, body, Read, nullptr)) return;
+  site.Begin(exchange, Read(exchange, *exchange.bus, body));
+}
+
+protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http1::Header>* headers) {
+  return plain::WriteAnswer(*exchange.bus, body, headers);
+}
+
+}  // namespace
+
+constexpr ProtocolRow plain_protocol = {"plain", TakeHead, Start, Write, plain::WriteError, base::HttpStatus};
+
+}  // namespace wf::server

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/sink.h"
+#include "runtime/base/status.h"
+#include "runtime/protocol/codes.h"
+#include "runtime/protocol/http1/head.h"
+
+namespace wf::server {
+
+struct Exchange;
+class WorkflowSite;
+
+enum class Protocol : uint8_t {
+#define PROTOCOL(id, row) id,
+#include "runtime/server/protocols.def"
+};
+
+inline constexpr int kProtocols = 0
+#define PROTOCOL(id, row) +1
+#include "runtime/server/protocols.def"
+    ;
+
+// What a protocol does its own way. Calls come on the site's loop, but for write_answer.
+struct ProtocolRow {
+  std::string_view name;  // the label of metrics
+  // Is the path this protocol's? `path` is decoded, empty when it cannot be. True: the exchange is admitted to a workflow, refused, or left
+  // to `start` to answer.
+  bool (*take_head)(WorkflowSite& site, Exchange& exchange, std::string_view path);
+  // The request is complete. Ends in WorkflowSite::Begin, or in an answer.
+  void (*start)(WorkflowSite& site, Exchange& exchange, wf_bytes body);
+  // What the exchange's bus came to; `headers` are views into the bus. On any thread.
+  protocol::Answer (*write_answer)(Exchange& exchange, wf_sink* body, std::vector<http1::Header>* headers);
+  void (*write_error)(const protocol::ErrorText& error, wf_sink* body);
+  int (*status_of)(base::StatusCode code);
+};
+
+#define PROTOCOL(id, row) extern const ProtocolRow row;
+#include "runtime/server/protocols.def"
+
+const ProtocolRow& RowOf(Protocol protocol);
+
+}  // namespace wf::server

@@ -1,0 +1,143 @@
+// What leaves: answers, refusals, and what is told of both.
+#include <new>
+
+#include "runtime/observe/log.h"
+#include "runtime/protocol/json/size.h"
+#include "runtime/protocol/plain/plain.h"
+#include "runtime/server/http_session.h"
+#include "runtime/server/workflow_site.h"
+
+namespace wf::server {
+
+// Every request whose head was understood, or which was refused for it, is counted once, and told once when that is asked for.
+void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) noexcept {
+  constexpr size_t kMostTold = 512;  // of a text of the client's, so that the line has room
+  const int64_t took = exchange.received_at == 0 ? 0 : shared_.clock.Now() - exchange.received_at;
+  const size_t workflow =
+      exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
+  counts_.Of(workflow, exchange.protocol).Add(code, took);
+  if (!shared_.access_log) return;
+  observe::Log(observe::Level::kInfo, "request",
+               {{"method", exchange.head.method_name.substr(0, kMostTold)},
+                {"path", exchange.head.path.substr(0, kMostTold)},
+                {"status", int64_t{status}},
+                {"code", int64_t{code}},
+                {"us", took / 1000},
+                {"data_id", exchange.data_id},
+                {"log_id", exchange.log_id.substr(0, kMostTold)}});
+}
+
+uint64_t WorkflowSite::OnRefused(Exchange& exchange) noexcept {
+  if (exchange.data_id == 0) exchange.data_id = engine_->NextDataId();
+  Record(exchange, exchange.refusal_status, exchange.refusal_code);
+  return exchange.data_id;
+}
+
+void WorkflowSite::Cancel(Exchange& exchange) noexcept {
+  if (exchange.bus != nullptr && !exchange.elsewhere) engine_->Cancel(*exchange.bus);
+}
+
+void WorkflowSite::OnGone(Exchange& exchange) noexcept {
+  constexpr int kClientClosed = 499;
+  if (exchange.refusal_status != 0) {
+    OnRefused(exchange);
+    return;
+  }
+  if (exchange.data_id == 0) exchange.data_id = engine_->NextDataId();
+  Record(exchange, kClientClosed, protocol::kCancelled);
+}
+
+void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
+  body_.Clear();
+  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, bus::kMemoryCap);
+  const ProtocolRow& row = RowOf(exchange.protocol);
+  const int status = row.status_of(info.status);
+  exchange.data_id = engine_->NextDataId();
+  row.write_error({bus::kMemoryCap, info.name, "no memory for the request", {}, exchange.data_id, exchange.log_id}, &body_);
+  Record(exchange, status, bus::kMemoryCap);
+  exchange.session->Reply(exchange, status, plain::kJson, {}, body_);
+}
+
+// What the caller is not to blame for; refusals and deadlines show in the metrics.
+void WorkflowSite::LogFailure(const Exchange& exchange, wf_code code) noexcept {
+  const bus::Failure* const failure = exchange.bus->failure();
+  if (code >= protocol::kTimeout && code < protocol::kTimeout + 1000) return;
+  observe::Log(observe::Level::kWarning, "a request failed",
+               {{"path", exchange.head.path},
+                {"code", int64_t{code}},
+                {"reason", failure == nullptr ? std::string_view() : failure->message},
+                {"data_id", exchange.data_id},
+                {"log_id", exchange.log_id}});
+}
+
+// A large answer on its way through another thread; the bus stays answered and unreleased meanwhile.
+struct WorkflowSite::Encoding final : Codecs::Work {
+  Encoding(WorkflowSite& answers, Exchange& request) : site(answers), exchange(request) {}
+  void Run() noexcept override { answer = RowOf(exchange.protocol).write_answer(exchange, &body, &headers); }
+  void Deliver() noexcept override { site.OnEncoded(*this); }
+
+  WorkflowSite& site;
+  Exchange& exchange;
+  wf_sink body;
+  std::vector<http1::Header> headers;
+  protocol::Answer answer;
+};
+
+bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
+  const bus::Bus& bus = *exchange.bus;
+  if (bus.failure() != nullptr || shared_.codecs == nullptr) return false;
+  uint64_t bytes = 0;
+  for (uint32_t s = 0; s < bus.samples(); ++s) {
+    for (uint32_t i = 0; i < bus.workflow().n_out && bytes < Codecs::kLargeBytes; ++i) {
+      const wf_port& port = bus.workflow().out[i];
+      const auto* value = static_cast<const std::byte*>(bus.frame(s)) + shared_.plan.slots[port.slot].offset;
+      bytes += json::TextBytes(shared_.plan.types, port.type, value, Codecs::kLargeBytes);
+    }
+  }
+  if (bytes < Codecs::kLargeBytes) return false;
+  auto* const encoding = new (std::nothrow) Encoding(*this, exchange);
+  if (encoding == nullptr) return false;
+  encoding->home = mailbox_;
+  exchange.elsewhere = true;
+  shared_.codecs->Push(*encoding);
+  return true;
+}
+
+void WorkflowSite::OnEncoded(Encoding& encoding) noexcept {
+  Exchange& exchange = encoding.exchange;
+  const std::unique_ptr<Encoding> owned(&encoding);
+  exchange.elsewhere = false;
+  if (exchange.session == nullptr) return engine_->Release(*exchange.bus);  // the client left meanwhile
+  Reply(exchange, encoding.answer, encoding.headers, encoding.body);
+}
+
+void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
+  if (exchange.session == nullptr) return engine_->Release(*exchange.bus);
+  if (WriteElsewhere(exchange)) return;
+  body_.Clear();
+  headers_.clear();
+  const protocol::Answer answer = RowOf(exchange.protocol).write_answer(exchange, &body_, &headers_);
+  Reply(exchange, answer, headers_, body_);
+}
+
+void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::span<const http1::Header> headers,
+                         wf_sink& body) noexcept {
+  bus::Bus& bus = *exchange.bus;
+  Record(exchange, answer.status, answer.code);
+  if (answer.status >= 500) LogFailure(exchange, answer.code);
+  exchange.pinned = answer.refers;
+  exchange.session->Reply(exchange, answer.status, plain::kJson, headers, body);
+  if (!exchange.pinned) engine_->Release(bus);
+}
+
+void WorkflowSite::OnSent(Exchange& exchange) noexcept { engine_->Release(*exchange.bus); }
+
+void WorkflowSite::AnswerProbe(Exchange& exchange) noexcept {
+  const int status = ProbeStatus(shared_, exchange.head.path);
+  body_.Clear();
+  const std::string_view text = status == 200 ? "ok\n" : "not ready\n";
+  body_.Put(text.data(), text.size());
+  exchange.session->Reply(exchange, status, "text/plain", {}, body_);
+}
+
+}  // namespace wf::server

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""What HTTP says that a server must do, where clients differ: targets, versions, codings, chunks, content types, queries."""
+import base64
+import json
+
+import harness
+
+GREET = "/Hello/Greet"
+
+
+class HttpRules(harness.ServerCase):
+    source = harness.EXAMPLES / "hello/hello.wf"
+
+    def test_an_absolute_target_is_routed_by_its_path(self):
+        host, port = self.server.addresses["http"]
+        self.assertEqual(self.server.call("POST", f"http://{host}:{port}{GREET}", b"{}").json, {"text": "hello, world"})
+        self.assertEqual(self.server.call("GET", "http://other/livez").status, 200)
+        self.assertEqual(self.server.call("GET", "http://other").status, 404)
+        self.assert_error(self.server.call("GET", "ftp://other/livez"), 400, 5000, "http")
+
+    def test_a_later_minor_version_is_read_as_1_1(self):
+        with self.server.connect() as connection:
+            connection.send(harness.request("POST", GREET, b"{}").replace(b"HTTP/1.1", b"HTTP/1.3"))
+            reply = connection.receive()
+            self.assertEqual((reply.status, reply.headers.get("connection")), (200, None), reply)
+            connection.send(b"GET / HTTP/2.0\r\nhost: t\r\n\r\n")
+            self.assert_error(connection.receive(), 505, 5000)
+
+    def test_an_http_1_0_client_may_keep_its_connection(self):
+        with self.server.connect() as connection:
+            for keep, connection_header in ((True, "keep-alive"), (False, "close")):
+                connection.send(b"POST /Hello/Greet HTTP/1.0\r\ncontent-length: 2\r\n" + (b"connection: keep-alive\r\n" if keep else b"") + b"\r\n{}")
+                self.assertEqual(connection.receive().headers["connection"], connection_header)
+            self.assertTrue(connection.closed_within(5))
+
+    def test_an_escaped_slash_is_no_slash(self):
+        self.assertEqual(self.server.call("POST", "/Hello/%47reet", b"{}").status, 200)
+        for path in ("/Hello%2FGreet", "/Hello%2fGreet", "/v2/models/Hello%2fGreet"):
+            method = "GET" if path.startswith("/v2") else "POST"
+            self.assertEqual(self.server.call(method, path).status, 404, path)
+
+    def test_a_coded_body_is_refused(self):
+        reply = self.server.call("POST", GREET, b"{}", {"content-encoding": "gzip"})
+        self.assert_error(reply, 415, 5000, "gzip")
+        self.assertEqual(self.server.call("POST", "/v2/models/Hello/infer", b"{}", {"content-encoding": "deflate"}).status, 415)
+        self.assertEqual(self.server.call("POST", GREET, b"{}", {"content-encoding": "Identity"}).status, 200)
+
+    def test_a_query_beside_json_is_named(self):
+        self.assert_error(self.server.call("POST", GREET + "?name=Bob", b"{}"), 400, 5000, "`name`", "members")
+        self.assert_error(self.server.call("POST", GREET + "?&x", b"{}"), 400, 5000, "`x`")
+        self.assertEqual(self.server.call("POST", GREET + "?", b"{}").status, 200)
+
+    def test_a_chunk_over_the_limit_is_refused_before_it_comes(self):
+        with self.server.connect(timeout=3) as connection:
+            connection.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n7fffffff\r\n")
+            reply = connection.receive()
+            self.assert_error(reply, 413, 5000, "67108864")
+            self.assertEqual(reply.headers["connection"], "close")
+
+    def test_an_error_before_the_work_has_a_data_id_too(self):
+        ids = [self.server.call(method, path, body).error["data_id"] for method, path, body in
+               (("POST", "/none", b""), ("GET", GREET, b""), ("POST", GREET, b"{"), ("POST", GREET, b"["))]
+        self.assertGreater(min(ids), 0)
+        self.assertEqual(ids, sorted(set(ids)))
+
+
+class RawBodies(harness.ServerCase):
+    source = harness.EXAMPLES / "digits/digits.wf"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.picture = (harness.EXAMPLES / "digits/testdata/seven.png").read_bytes()
+        cls.json = json.dumps({"picture": {"b64": base64.b64encode(cls.picture).decode()}, "top": 1}).encode()
+
+    def post(self, body, content_type, query=""):
+        return self.server.call("POST", "/DigitService/Classify" + query, body, {"content-type": content_type} if content_type else None)
+
+    def test_types_that_clients_put_in_unasked_say_nothing_and_the_body_does(self):
+        for content_type in (None, "application/x-www-form-urlencoded", "Application/X-WWW-Form-URLEncoded; charset=utf-8"):
+            self.assertEqual(self.post(self.picture, content_type, "?top=1").json["labels"], ["7"], content_type)
+            self.assertEqual(self.post(self.json, content_type).json["labels"], ["7"], content_type)
+            self.assertEqual(self.post(b" \n{ " + self.json[1:], content_type).json["labels"], ["7"], content_type)
+
+    def test_other_json_under_such_a_type_is_bytes(self):
+        for body in (b'{"image": {"b64": ""}}', b"{}", b"[1]", b'{"pict', b'{"picture\\u0020": 1}', b""):
+            self.assert_error(self.post(body, "application/x-www-form-urlencoded"), 400, 100001)
+
+    def test_a_mistake_in_it_is_told_as_json(self):
+        self.assert_error(self.post(b'{"picture": 1}', "application/x-www-form-urlencoded"), 400, 5000, "`picture`")
+        self.assert_error(self.post(b'{"top": 1}', None), 400, 5000, "picture")
+
+    def test_types_that_say_what_it_is_hold(self):
+        self.assertEqual(self.post(self.json, "application/json").json["labels"], ["7"])
+        self.assertEqual(self.post(self.json, "application/problem+json").json["labels"], ["7"])
+        self.assertEqual(self.post(self.picture, "image/png", "?top=1").json["labels"], ["7"])
+        self.assert_error(self.post(self.json, "application/octet-stream"), 400, 100001)
+        self.assert_error(self.post(self.picture, "application/json"), 400, 5000)
+        self.assert_error(self.post(self.json, "application/json", "?top=1"), 400, 5000, "`top`")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Every function of stdlib/*.wf, served and held to the definition worked out here: edges, empty tensors, NaN, sizes up and down."""
+import base64
+import math
+import random
+import re
+import struct
+import unittest
+import zlib
+from fractions import Fraction
+
+import harness
+
+SOURCE = harness.ROOT / "tests/lang/nodes/library.wf"
+NAN = 3e38  # with_nan() of the program makes a NaN of it
+
+
+def single(x):
+    """The f32 nearest to x."""
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+def in_order(xs):
+    """Indices by value, largest first; equal values by index, NaN last."""
+    return sorted(range(len(xs)), key=lambda i: (xs[i] == NAN, 0 if xs[i] == NAN else -xs[i], i))
+
+
+def softmax(xs):
+    weights = [math.exp(x - max(xs)) for x in xs]
+    return [weight / sum(weights) for weight in weights]
+
+
+def places(inputs, outputs):
+    """(before, after, share) of each output pixel, exactly: half-pixel centres, clamped at the edges."""
+    for i in range(outputs):
+        centre = min(max((i + Fraction(1, 2)) * Fraction(inputs, outputs) - Fraction(1, 2), Fraction(0)), Fraction(inputs - 1))
+        before = math.floor(centre)
+        yield before, min(before + 1, inputs - 1), centre - before
+
+
+def resized(px, height, width):
+    """The exact value of each output pixel before it is rounded."""
+    columns = list(places(len(px[0]), width))
+    for top, bottom, down in places(len(px), height):
+        yield [(px[top][left] * (1 - right_share) + px[top][right] * right_share) * (1 - down) +
+               (px[bottom][left] * (1 - right_share) + px[bottom][right] * right_share) * down for left, right, right_share in columns]
+
+
+def png(width, colour, rows):
+    """A PNG file of 8 bits a channel; `colour` is its colour type, `rows` the bytes of each row."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    header = struct.pack(">IIBBBBB", width, len(rows), 8, colour, 0, 0, 0)
+    pixels = zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+
+
+class Library(harness.ServerCase):
+    source = SOURCE
+
+    def ask(self, name, **parameters):
+        reply = self.server.post(f"/Library/{name}", parameters)
+        self.assertEqual(reply.status, 200, (name, parameters, reply))
+        return reply.json
+
+    def refused(self, status, code, name, **parameters):
+        self.assert_error(self.server.post(f"/Library/{name}", parameters), status, code)
+
+    def assert_near(self, found, wanted, tolerance=1e-6):
+        self.assertEqual(len(found), len(wanted))
+        for one, other in zip(found, wanted):
+            self.assertAlmostEqual(one, other, delta=tolerance)
+
+    def test_every_function_is_called(self):
+        program = SOURCE.read_text()
+        for source in sorted((harness.ROOT / "stdlib").glob("*.wf")):
+            names = re.findall(r"^fn (\w+)", source.read_text(), re.M)
+            self.assertTrue(names, source)
+            prefix = "" if source.stem == "prelude" else source.stem + r"\."
+            for name in names:
+                self.assertRegex(program, rf"\b{prefix}{name}\(", f"{source.stem}.{name} has no test")
+
+    def test_top_k(self):
+        cases = [[], [1], [2, 2, 2], [0.5, -1, 7, 7, 3], [-3e30, 1, -1e-30, 0], [NAN, 1, NAN, -5, 1], [NAN, NAN]]
+        dice = random.Random(2)
+        cases.append([single(dice.choice((dice.uniform(-5, 5), dice.randrange(3), NAN))) if i % 7 else NAN for i in range(300)])
+        for xs in cases:
+            xs = [NAN if x > 1e30 else x for x in xs]
+            for k in {0, min(1, len(xs)), len(xs) // 2, len(xs)}:
+                at = in_order(xs)[:k]
+                reply = self.ask("TopK", x=xs, k=k)
+                self.assertEqual(reply["indices"], at, xs)
+                self.assertEqual(reply["nan"], [xs[i] == NAN for i in at])
+                self.assertEqual([single(value) for value in reply["values"]], [0 if xs[i] == NAN else single(xs[i]) for i in at])
+            for k in (-1, len(xs) + 1):
+                self.refused(500, 7001, "TopK", x=xs, k=k)
+
+    def test_top_k_of_integers(self):
+        xs = [-2**63, 5, 2**63 - 1, 5, 0]
+        reply = self.ask("TopKInt", x=xs, k=4)
+        self.assertEqual((reply["values"], reply["indices"]), ([2**63 - 1, 5, 5, 0], [2, 1, 3, 4]))
+        reply = self.ask("TopKBytes", x=[0, 255, 128, 127], k=3)
+        self.assertEqual((reply["values"], reply["indices"]), ([255, 128, 127], [1, 2, 3]))
+
+    def test_argmax(self):
+        for xs in ([4], [1, 3, 3, 2], [-5, -2, -9], [NAN, -7, NAN], [NAN, NAN], [0.25] * 40 + [0.5] + [0.25] * 40):
+            self.assertEqual(self.ask("Argmax", x=xs)["at"], in_order(xs)[0], xs)
+        self.refused(500, 7005, "Argmax", x=[])
+        self.assertEqual(self.ask("ArgmaxWide", x=[1.0, 1.0 + 2**-50, 1.0 + 2**-51])["at"], 1)  # f32 cannot tell these apart
+
+    def test_softmax(self):
+        for xs in ([3], [0, 0], [1, 2, 3], [1000, 999], [-1000, -1001, -3000], [math.log(i + 1) for i in range(100)]):
+            reply = self.ask("Softmax", x=xs)
+            self.assert_near(reply["y"], softmax(xs))
+            self.assertAlmostEqual(sum(reply["y"]), 1, delta=1e-5)
+        self.refused(500, 7005, "Softmax", x=[])
+        self.assertEqual(self.ask("Softmax", x=[1, NAN, 2])["nan"], [True] * 3)
+
+    def test_softmax_of_rows(self):
+        rows = [[1, 2, 3, 4], [0, 0, 0, 0], [500, -500, 499, 0]]
+        for found, row in zip(self.ask("SoftmaxRows", x=rows)["y"], rows, strict=True):
+            self.assert_near(found, softmax(row))
+        self.assertEqual(self.ask("SoftmaxRows", x=[])["y"], [])
+
+    def test_sigmoid(self):
+        xs = [0, 1, -1, 20, -20, 80, -80, 1e-3]
+        self.assert_near(self.ask("Sigmoid", x=xs)["y"], [1 / (1 + math.exp(-x)) for x in xs], 2e-7)
+        self.assertEqual(self.ask("Sigmoid", x=[])["y"], [])
+        self.assertEqual(self.ask("SigmoidAtInfinity")["y"], [1, 0])
+
+    def test_clamp(self):
+        for name in ("Clamp", "ClampInt"):
+            for x, low, high in ((5, 1, 3), (0, 1, 3), (2, 1, 3), (1, 1, 3), (3, 1, 3), (-4, -4, -4), (2, 3, 1)):
+                self.assertEqual(self.ask(name, x=x, low=low, high=high)["y"], min(max(x, low), high), (name, x, low, high))
+        self.assertEqual(self.ask("ClampNan")["nan"], True)
+
+    def test_resize(self):
+        dice = random.Random(3)
+        for height, width, to_height, to_width in ((1, 1, 3, 4), (2, 2, 4, 4), (4, 4, 2, 2), (8, 8, 28, 28), (5, 7, 11, 3), (28, 28, 8, 8), (9, 9, 2, 1), (3, 5, 3, 5)):
+            px = [[dice.randrange(256) for _ in range(width)] for _ in range(height)]
+            found = self.ask("Resize", px=px, height=to_height, width=to_width)["px"]
+            wanted = list(resized(px, to_height, to_width))
+            self.assertEqual((len(found), len(found[0])), (to_height, to_width))
+            for row, exact_row in zip(found, wanted):
+                for value, exact in zip(row, exact_row):
+                    below, above = (math.floor(exact + Fraction(1, 2) + Fraction(sign, 1000)) for sign in (-1, 1))  # a half within f32's error goes either way
+                    self.assertIn(value, (below, above), (height, width, to_height, to_width))
+
+    def test_resize_where_halves_are_exact(self):
+        self.assertEqual(self.ask("Resize", px=[[0, 255]], height=1, width=4)["px"], [[0, 64, 191, 255]])
+        self.assertEqual(self.ask("Resize", px=[[0, 1], [2, 3]], height=1, width=1)["px"], [[2]])  # 1.5, rounded up
+        self.assertEqual(self.ask("Resize", px=[[10, 20], [30, 40]], height=2, width=2)["px"], [[10, 20], [30, 40]])
+        self.assertEqual(self.ask("Resize", px=[[200] * 3] * 3, height=7, width=5)["px"], [[200] * 5] * 7)
+
+    def test_resize_to_nothing_and_of_nothing(self):
+        self.assertEqual(self.ask("Resize", px=[[1]], height=0, width=3)["px"], [])
+        self.refused(500, 7001, "Resize", px=[], height=1, width=1)
+
+    def test_places_of_pixels(self):
+        for inputs, outputs in ((1, 1), (1, 4), (2, 4), (4, 2), (8, 32), (32, 8), (16, 2)):  # powers of two: exact in f32
+            reply, wanted = self.ask("Places", inputs=inputs, outputs=outputs), list(places(inputs, outputs))
+            self.assertEqual(list(zip(reply["before"], reply["after"], reply["share"])), [(b, a, float(s)) for b, a, s in wanted])
+            self.assertEqual(reply["centre"], [float(b + s) for b, _, s in wanted])
+
+    def test_mix(self):
+        for a, b, t, wanted in ((0, 8, 0, 0), (0, 8, 1, 8), (0, 8, 0.25, 2), (8, 0, 0.25, 6), (-4, 4, 0.5, 0)):
+            self.assertEqual(self.ask("Mix", a=a, b=b, t=t)["y"], wanted)
+
+    def decoded(self, data):
+        return self.ask("Decode", picture={"b64": base64.b64encode(data).decode()})["px"]
+
+    def test_decode_gray(self):
+        self.assertEqual(self.decoded(png(3, 0, [[0, 128, 255], [7, 8, 9]])), [[0, 128, 255], [7, 8, 9]])
+        self.assertEqual(self.decoded(png(2, 2, [[90, 90, 90, 255, 255, 255]])), [[90, 255]])
+        red, green, blue = self.decoded(png(3, 2, [[255, 0, 0, 0, 255, 0, 0, 0, 255]]))[0]
+        self.assert_near([red, green, blue], [255 * (1.055 * linear**(1 / 2.4) - 0.055) for linear in (0.2126, 0.7152, 0.0722)], 2)
+        self.assertEqual(self.decoded(png(3, 4, [[0, 0, 0, 255, 50, 255]])), [[255, 0, 50]])  # grey and alpha: laid over white
+        half = self.decoded(png(1, 4, [[0, 128]]))[0][0]
+        self.assertTrue(120 <= half <= 190, half)
+        good = png(3, 0, [[0, 128, 255], [7, 8, 9]])
+        for data in (b"", b"text", good[:20], good[:-16], good[:40] + b"\xff" + good[41:]):
+            self.refused(500, 7000, "Decode", picture={"b64": base64.b64encode(data).decode()})
+
+
+if __name__ == "__main__":
+    harness.main()

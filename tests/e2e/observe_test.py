@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Metrics and logs: every request is counted and told once, refused and abandoned ones too."""
+import json
+import re
+import time
+
+import harness
+
+GREET = "/Hello/Greet"
+
+
+def requests_of(metrics):
+    """{(service, workflow, protocol, code): count} of the requests that were counted."""
+    found = {}
+    for name, value in metrics.items():
+        labels = re.fullmatch(r'wf_requests_total{service="(.*)",workflow="(.*)",protocol="(.*)",code="(.*)"}', name)
+        if labels and value:
+            found[labels.groups()] = int(value)
+    return found
+
+
+class Refused(harness.ServerCase):
+    source = harness.EXAMPLES / "hello/hello.wf"
+    args = ("--log-access=true", "--limits-connections=8", "--io-threads=1")
+
+    def lines(self, message="request"):
+        """The lines of the log with this message."""
+        lines = [json.loads(line) for line in self.server.stderr_path.read_text().splitlines() if line.startswith("{")]
+        return [line for line in lines if line["message"] == message]
+
+    def wait_for(self, seen, what):
+        until = time.monotonic() + 10
+        while not seen() and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertTrue(seen(), what)
+
+    def assert_told(self, send, status, code, service="Hello", workflow="Greet", protocol="plain"):
+        """`send` makes one request, which is counted once under these labels, and logged once."""
+        self.wait_for(lambda: len(self.lines()) == sum(requests_of(self.server.metrics()).values()), "counted and not told")
+        before, told = requests_of(self.server.metrics()), len(self.lines())
+        send()
+        key = (service, workflow, protocol, str(code))
+        self.wait_for(lambda: requests_of(self.server.metrics()).get(key, 0) == before.get(key, 0) + 1, (key, before))
+        after = requests_of(self.server.metrics())
+        self.assertEqual(sum(after.values()), sum(before.values()) + 1, (before, after))
+        self.wait_for(lambda: len(self.lines()) == told + 1, "no line")
+        line = self.lines()[-1]
+        self.assertEqual((line["status"], line["code"]), (status, code), line)
+        self.assertGreater(line["data_id"], 0, line)
+        return line
+
+    def call(self, method, path, body=b"", headers=None):
+        return lambda: self.server.call(method, path, body, headers)
+
+    def send(self, data):
+        def run():
+            with self.server.connect() as connection:
+                connection.send(data)
+                connection.receive()
+        return run
+
+    def test_what_is_refused_at_the_head(self):
+        nobody = {"service": "-", "workflow": "-"}
+        line = self.assert_told(self.call("POST", "/nothing/here", b"{}", {"x-request-id": "r-1"}), 404, 3002, **nobody)
+        self.assertEqual((line["method"], line["path"], line["log_id"]), ("POST", "/nothing/here", "r-1"))
+        self.assert_told(self.call("GET", GREET), 405, 5000)
+        self.assert_told(self.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100000000\r\n\r\n"), 413, 5000)
+        self.assert_told(self.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\nfffffff\r\n"), 413, 5000)
+        self.assert_told(self.call("POST", GREET, b"{}", {"content-encoding": "gzip"}), 415, 5000)
+        self.assert_told(self.send(b"GET /" + b"a" * 10_000 + b" HTTP/1.1\r\n"), 414, 5000, **nobody)
+        self.assert_told(self.send(b"GET / HTTP/1.1\r\nx: " + b"a" * 40_000), 431, 5000, **nobody)
+        self.assert_told(self.send(b"POST / HTTP/1.1\r\nhost: t\r\ntransfer-encoding: gzip\r\n\r\n"), 501, 5000, **nobody)
+        self.assert_told(self.send(b"GET / HTTP/3.0\r\nhost: t\r\n\r\n"), 505, 5000, **nobody)
+        self.assert_told(self.send(b"GARBAGE\r\n\r\n"), 400, 5000, **nobody)
+        self.assert_told(self.call("POST", "/v2/models/None/infer", b"{}"), 404, 3002, **nobody, protocol="oip")
+        self.assert_told(self.call("GET", "/v2/models/Hello/infer"), 405, 5000, **nobody, protocol="oip")
+        self.assert_told(self.call("POST", "/v2/models/Hello/infer", b"{}", {"inference-header-content-length": "2"}), 501, 3000, protocol="oip")
+        line = self.assert_told(self.call("POST", "/" + "a" * 4000, b"", {"x-request-id": "b" * 4000}), 404, 3002, **nobody)
+        self.assertEqual((len(line["path"]), len(line["log_id"])), (512, 512))
+
+    def test_what_arrives_too_late(self):
+        def drip():
+            with self.server.connect() as connection:
+                connection.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100\r\n\r\n{")
+                connection.receive()
+
+        self.assert_told(drip, 408, 5000)
+
+    def test_a_client_that_leaves(self):
+        def leave():
+            connection = self.server.connect()
+            connection.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100\r\n\r\n{")
+            time.sleep(0.1)
+            connection.reset()
+
+        self.assert_told(leave, 499, 3011)
+
+    def test_a_connection_too_many(self):
+        self.wait_for(lambda: self.server.metrics()["wf_connections"] == 0, "connections of other tests")
+        name = 'wf_refused_total{reason="connections"}'
+        before, told = self.server.metrics()[name], len(self.lines("a connection was refused"))
+        held = [self.server.connect() for _ in range(8)]
+        self.wait_for(lambda: self.server.metrics()["wf_connections"] == 8, "not open")
+        with self.server.connect() as refused:
+            self.assertTrue(refused.closed_within(5))
+        for connection in held:
+            self.assertEqual(connection.call("POST", GREET, b"{}").status, 200)
+            connection.close()
+        self.assertEqual(self.server.metrics()[name], before + 1)
+        self.wait_for(lambda: len(self.lines("a connection was refused")) == told + 1, "no line")
+
+    def test_answered_ones_are_told_too(self):
+        self.assert_told(self.call("POST", GREET, b"{}"), 200, 0)
+        self.assert_told(self.call("POST", GREET, b"{"), 400, 5000)
+        self.assert_told(self.call("POST", "/v2/models/Hello/infer", b'{"inputs": []}'), 200, 0, protocol="oip")
+
+
+class Nodes(harness.ServerCase):
+    source = harness.EXAMPLES / "digits/digits.wf"
+
+    def test_a_node_is_observed_once_per_execution_under_its_workflow(self):
+        picture = (harness.EXAMPLES / "digits/testdata/seven.png").read_bytes()
+        for _ in range(20):
+            self.assertEqual(self.server.call("POST", "/DigitService/Classify", picture).status, 200)
+        counts = {name: value for name, value in self.server.metrics().items() if name.startswith("wf_node_compute_seconds_count")}
+        labels = [re.fullmatch(r'.*{workflow="(.*)",node="(.*)"}', name).groups() for name in counts]
+        self.assertEqual(labels, [("Classify", "Classify/pixels"), ("Classify", "Classify/logits"), ("Classify", "Classify/best")])
+        self.assertEqual(counts['wf_node_compute_seconds_count{workflow="Classify",node="Classify/logits"}'], 20)
+
+
+class Busy(harness.ServerCase):
+    source = harness.EXAMPLES / "hello/hello.wf"
+    args = ("--log-access=true", "--io-threads=2")
+
+    def test_a_burst_of_requests_is_logged_or_counted_as_dropped_and_most_of_it_is_logged(self):
+        rounds, each = 20, 1000  # pipelined: tens of thousands a second arrive at the log
+        burst = harness.request("POST", GREET, b"{}") * each
+        with self.server.connect(timeout=60) as one, self.server.connect(timeout=60) as two:
+            for _ in range(rounds):
+                for connection in (one, two):
+                    connection.send(burst)
+                for connection in (one, two):
+                    for _ in range(each):
+                        self.assertEqual(connection.receive().status, 200)
+        sent = 2 * rounds * each
+        dropped = int(self.server.metrics()["wf_log_lines_dropped_total"])
+        until = time.monotonic() + 10
+        lines = 0
+        while lines + dropped < sent and time.monotonic() < until:
+            time.sleep(0.2)
+            lines = sum('"message":"request"' in line for line in self.server.stderr_path.read_text().splitlines())
+        self.assertEqual(lines + dropped, sent)
+        self.assertLess(dropped, sent // 10)
+
+
+if __name__ == "__main__":
+    harness.main()

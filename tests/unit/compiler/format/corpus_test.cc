@@ -1,0 +1,97 @@
+// What holds for every program of the tree: formatting keeps the tree and the comments, and formats to itself.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "tests/unit/compiler/format/formatted.h"
+
+namespace wf::format {
+namespace {
+
+struct Program {
+  std::string name, text;
+};
+
+// Every .wf of the project that parses.
+std::vector<Program> Programs() {
+  std::vector<Program> programs;
+  for (const char* folder : {"tests", "stdlib", "examples", "docs"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(WF_SOURCE_ROOT) / folder)) {
+      if (entry.path().extension() != ".wf") continue;
+      std::ifstream file(entry.path());
+      std::stringstream text;
+      text << file.rdbuf();
+      if (FormatText(text.str())) programs.push_back({entry.path().string(), text.str()});
+    }
+  }
+  std::sort(programs.begin(), programs.end(), [](const Program& a, const Program& b) { return a.name < b.name; });
+  return programs;
+}
+
+std::vector<std::string> TokensOf(const std::string& text) {
+  source::SourceMap sources;
+  diag::Emitter emitter;
+  const auto file = parse::Parse(sources.Add("a.wf", text), sources, emitter);
+  std::vector<std::string> tokens;
+  for (const source::Span& span : file->tokens) tokens.emplace_back(sources.Text(span));
+  return tokens;
+}
+
+TEST(Corpus, KeepsTreeAndCommentsAndFormatsToItself) {
+  const auto programs = Programs();
+  ASSERT_GT(programs.size(), 20u);
+  for (const Program& program : programs) EXPECT_EQ(BrokenPromise(program.text), "") << program.name;
+}
+
+TEST(Corpus, HoldsForProgramsOnOneLine) {
+  for (const Program& program : Programs()) {
+    std::string line;
+    for (const std::string& token : TokensOf(program.text)) line += token + " ";
+    EXPECT_EQ(BrokenPromise(line), "") << program.name;
+  }
+}
+
+TEST(Corpus, HoldsForProgramsWithATokenOnEachLine) {
+  for (const Program& program : Programs()) {
+    std::string lines;
+    for (const std::string& token : TokensOf(program.text)) lines += token + "\n\n\n";
+    EXPECT_EQ(BrokenPromise(lines), "") << program.name;
+  }
+}
+
+TEST(Corpus, HoldsWithACommentAfterEveryToken) {
+  for (const Program& program : Programs()) {
+    std::string trailing, own;
+    size_t number = 0;
+    for (const std::string& token : TokensOf(program.text)) {
+      trailing += token + "// " + std::to_string(++number) + "\n";
+      own += token + "\n// " + std::to_string(number) + "\n\n";
+    }
+    EXPECT_EQ(BrokenPromise(trailing), "") << program.name;
+    EXPECT_EQ(BrokenPromise(own), "") << program.name;
+  }
+}
+
+TEST(Corpus, HoldsWithSpacesAndCommentsAnywhere) {
+  std::mt19937 random(7);
+  for (const Program& program : Programs()) {
+    const auto tokens = TokensOf(program.text);
+    for (int round = 0; round < 20; ++round) {
+      std::string text;
+      for (const std::string& token : tokens) {
+        static constexpr const char* kBetween[] = {
+            " ", " ", " ", " ", "\n", "\n\n", " // t\n", "\n// o\n", "\n\n// a\n\n// b\n\n", "// x\n// y\n"};
+        text += token + kBetween[random() % (round % 2 == 0 ? 6 : std::size(kBetween))];
+      }
+      ASSERT_EQ(BrokenPromise(text), "") << program.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wf::format

@@ -65,6 +65,7 @@ base::Result<std::unique_ptr<llvm::TargetMachine>> MakeMachine(int opt_level) {
                      : opt_level == 2 ? llvm::CodeGenOptLevel::Default
                                       : llvm::CodeGenOptLevel::Aggressive;
   llvm::TargetOptions options;
+  options.UseInitArray = true;                         // what the C library runs; `.ctors`, the default of LLVM, nobody does
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // equal bits on every CPU: nothing becomes a fused multiply-add behind our back
   options.FunctionSections = true;
   options.DataSections = true;

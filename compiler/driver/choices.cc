@@ -92,7 +92,7 @@ std::string Named(const DimCheck& check) {
 
 std::string ChoicesText(const sema::Program& program, const source::SourceMap& sources) {
   std::string text;
-  for (const sema::Model& model : program.models) text += fmt::format("model `{}`: {}\n", model.name, model.batch_reason);
+  for (const sema::Model& model : program.models) text += fmt::format("model `{}`, batch axis: {}\n", model.name, model.batch_reason);
   for (const Remaining& one : RemainingChecks(program)) {
     text += fmt::format("{}: checked when it runs: {}\n", PlaceText(one.span, sources), Named(*one.check));
     for (const auto& [symbol, span] : one.check->origins) {

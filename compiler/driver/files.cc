@@ -75,10 +75,12 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
 
 base::Status WriteFile(const std::string& path, std::string_view text) {
   struct stat info{};
+  const bool exists = lstat(path.c_str(), &info) == 0;
   // A device, a pipe or a link such as /dev/stdout must not be replaced, only written to.
-  if (lstat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return WriteInto(path, text);
+  if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, text);
   const std::string partial = fmt::format("{}.{}.partial", path, getpid());
   base::Status status = WriteInto(partial, text);
+  if (status.ok() && exists && chmod(partial.c_str(), info.st_mode & 07777) != 0) status = FromErrno();
   if (status.ok() && rename(partial.c_str(), path.c_str()) != 0) status = FromErrno();
   if (!status.ok()) unlink(partial.c_str());
   return status;

@@ -11,7 +11,8 @@ namespace wf::driver {
 // The whole of a regular file. The message of a failure says why, without the name: "no such file", "larger than 16 MiB".
 base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes);
 
-// Writes the file whole or not at all: through a neighbour that takes its place when complete. Devices, pipes and links are written to.
+// Writes the file whole or not at all: through a neighbour that takes its place and its permissions when complete. Devices, pipes and links
+// are written to.
 base::Status WriteFile(const std::string& path, std::string_view text);
 
 // Where a file that is going to be replaced by renaming really is: links followed. Errors: kPermissionDenied for what is there and is no

@@ -46,7 +46,7 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
     taken = true;
     env.Report(name.span, kDuplicateName, {name.text}).Label(entity->span, "first declared here");
   } else if (kind != LocalKind::kErr) {
-    ReportIfBuiltIn(env, module, name);
+    ReportIfBuiltIn(env, module, name, true);
   }
   if (taken) {
     infos.back().used = true;

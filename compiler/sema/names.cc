@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/forward.h"
@@ -74,11 +75,11 @@ void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
 }
 
 // What a word means before anything is declared; empty: nothing.
-std::string_view BuiltInKind(Env& env, std::string_view name) {
-  const bool type = DTypeNamed(name) || name == "string" || name == "bytes" || name == "list" || name == "map" || name == "data";
+std::string_view BuiltInKind(Env& env, std::string_view name, bool local) {
   if (name == "list") return "a built-in type and function";
-  if (type) return "a built-in type";
-  if (IsBuiltinName(name) || IsEmbedName(name) || name == "native") return "a built-in function";
+  if (DTypeNamed(name) || name == "string" || name == "bytes" || name == "map") return "a built-in type";
+  const bool elsewhere = IsEmbedName(name) || name == "native" || name == NameOf(Builtin::kClose);
+  if (elsewhere ? !local : IsBuiltinName(name)) return "a built-in function";
   if (IsBuiltInError(name)) return "a built-in error";
   if (name == "err") return "the failure that a fallback sees";
   if (env.prelude != nullptr && FindEntity(*env.prelude, name) != nullptr) return "a function of the library's prelude";
@@ -172,7 +173,8 @@ bool Fits(EntityKind kind, NameUse use) {
 
 void AddNames(const Module& module, NameUse use, std::vector<std::string>& names) {
   for (const auto& [name, entity] : module.entities) {
-    if (Fits(entity.kind, use)) names.push_back(name);
+    const bool unknown = entity.decl->kind == ast::DeclKind::kErrorDecl;  // it did not parse: it may be anything
+    if (unknown || Fits(entity.kind, use)) names.push_back(name);
   }
 }
 
@@ -228,7 +230,7 @@ std::vector<Module*> CollectModules(Env& env) {
   for (Module& module : env.modules) {
     if (module.file == nullptr) continue;
     for (const auto& [name, entity] : module.entities) {
-      if (entity.decl->kind != ast::DeclKind::kErrorDecl) ReportIfBuiltIn(env, module, {name, entity.span});
+      if (entity.decl->kind != ast::DeclKind::kErrorDecl) ReportIfBuiltIn(env, module, {name, entity.span}, false);
     }
     for (const ast::DeclPtr& decl : module.file->decls) {
       if (const auto* import = ast::DynAs<ast::ImportDecl>(*decl)) BindImport(env, module, *import);
@@ -240,9 +242,9 @@ std::vector<Module*> CollectModules(Env& env) {
   return order;
 }
 
-bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name) {
+bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name, bool local) {
   if (module.is_std) return false;
-  const std::string_view kind = BuiltInKind(env, name.text);
+  const std::string_view kind = BuiltInKind(env, name.text, local);
   if (kind.empty()) return false;
   env.Report(name.span, kBuiltInName, {name.text, kind}).Help("call it something else, as in `" + name.text + "_`");
   return true;

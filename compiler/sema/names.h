@@ -15,7 +15,8 @@ std::vector<Module*> CollectModules(Env& env);
 
 // True after a report: the name means something without being declared, and names are not shadowed (semantics.md 29). The library itself
 // may.
-bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name);
+// `local`: what a body names; words that stand only in constants and tests, such as `lines`, are free there.
+bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name, bool local);
 
 // A name at the top of `module`; null when there is none.
 Entity* FindEntity(Module& module, std::string_view name);

@@ -43,7 +43,7 @@ void Executor::StartPreparing() {
   preparer_->Start();
 }
 
-std::vector<Batcher*> Executor::Batchers() const {
+std::vector<Batcher*> Executor::Batchers() {
   const base::MutexLock lock(mutex_);
   std::vector<Batcher*> all;
   for (const auto& batcher : batchers_) all.push_back(batcher.get());

@@ -69,7 +69,7 @@ class Executor {
 
   const ExecutorOptions options_;
   const base::Clock& clock_;
-  mutable base::Mutex mutex_;  // also guards the batchers' policies, idle instances, and the state of rows
+  base::Mutex mutex_;  // also guards the batchers' policies, idle instances, and the state of rows
   base::Condition work_;
   std::vector<std::unique_ptr<Batcher>> batchers_ WF_GUARDED_BY(mutex_);
   std::vector<std::vector<std::unique_ptr<Staging>>> staging_ WF_GUARDED_BY(mutex_);  // by batcher, by instance

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -17,7 +16,7 @@ namespace {
 
 constexpr int kNice = 10, kMostRuns = 20, kLeastRuns = 1;
 constexpr int64_t kMeasuringNs = 20'000'000;
-constexpr std::chrono::milliseconds kShortestPause{1}, kLongestPause{100};
+constexpr int64_t kShortestPauseNs = 1'000'000, kLongestPauseNs = 100'000'000;
 
 // The inputs of a run, without data; nothing when the file leaves an extent open.
 std::vector<wf_tensor> InputsOf(const Batcher& batcher, size_t kind, int64_t size) {
@@ -147,14 +146,13 @@ Preparer::~Preparer() {
 
 void Preparer::RunThread() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);  // of this thread alone
-  auto pause = kShortestPause;
+  int64_t pause_ns = kShortestPauseNs;
   for (;;) {
     const Progress progress = Step();
     if (progress == Progress::kDone) return;
-    pause = progress == Progress::kMade ? kShortestPause : std::min(2 * pause, kLongestPause);
+    pause_ns = progress == Progress::kMade ? kShortestPauseNs : std::min(2 * pause_ns, kLongestPauseNs);
     const base::MutexLock lock(mutex_);
-    const base::TimePoint until = clock_.Now() + std::chrono::nanoseconds(pause).count();
-    while (!stopping_ && progress != Progress::kMade && clock_.Now() < until) stop_.WaitUntil(mutex_, until);
+    if (!stopping_ && progress == Progress::kBusy) stop_.WaitUntil(mutex_, clock_.Now() + pause_ns);
     if (stopping_) return;
   }
 }

@@ -25,7 +25,9 @@ class Row:
     @property
     def ratio(self):
         above, below = (self.ours, self.peer) if self.higher_is_better else (self.peer, self.ours)
-        return above / below if below else float("inf")
+        if below == 0:  # as the goal of none at all
+            return 1.0 if above == 0 else float("inf")
+        return above / below
 
     @property
     def met(self):

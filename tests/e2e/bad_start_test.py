@@ -67,6 +67,12 @@ class BadStart(unittest.TestCase):
 
 
 class BadBuild(unittest.TestCase):
+    def test_what_runs_before_main_stands_where_the_c_library_looks(self):
+        # The check of the CPU, among them; tests/unit/compiler/lower/cpu_test.cc runs it on emulated ones.
+        names = harness.compiled(HELLO).read_bytes()
+        self.assertIn(b"\0.init_array\0", names)
+        self.assertNotIn(b"\0.ctors", names)
+
     def test_an_output_that_cannot_be_written(self):
         for target in (harness.scratch() / "no/such/folder/server", harness.scratch()):
             done = harness.wfc("build", HELLO, "-o", target, check=False)

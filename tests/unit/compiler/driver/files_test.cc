@@ -79,6 +79,15 @@ TEST_F(FilesTest, GivesAProductNoPlaceWhereItWouldDestroySomethingElse) {
   EXPECT_EQ(*PlaceForProduct(At("new")), At("new"));
 }
 
+TEST_F(FilesTest, KeepsThePermissionsOfWhatItReplaces) {
+  ASSERT_TRUE(WriteFile(At("x"), "old").ok());
+  ASSERT_EQ(chmod(At("x").c_str(), 0640), 0);
+  ASSERT_TRUE(WriteFile(At("x"), "new").ok());
+  struct stat info{};
+  ASSERT_EQ(stat(At("x").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0640u);
+}
+
 TEST_F(FilesTest, ReplacesAFileOnlyWhenTheNewOneIsWhole) {
   ASSERT_TRUE(WriteFile(At("x"), "old").ok());
   ASSERT_TRUE(WriteFile(At("x"), "new").ok());

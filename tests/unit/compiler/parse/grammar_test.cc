@@ -25,7 +25,8 @@ std::vector<std::filesystem::path> Corpus() {
     const auto root = std::filesystem::path(WF_SOURCE_ROOT) / folder;
     if (!std::filesystem::exists(root)) continue;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-      const bool fails = entry.path().string().find("fail_") != std::string::npos;
+      const std::string path = entry.path().string();
+      const bool fails = path.find("fail_") != std::string::npos || path.find("lang/mistakes/") != std::string::npos;
       if (entry.path().extension() == ".wf" && !fails) files.push_back(entry.path());
     }
   }

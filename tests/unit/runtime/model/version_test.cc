@@ -79,12 +79,12 @@ void ExpectTensor(const CaseTensor& want, const wf_tensor& is) {
   EXPECT_TRUE(want.bytes.empty() || std::memcmp(is.data, want.bytes.data(), want.bytes.size()) == 0);
 }
 
-base::Result<std::unique_ptr<Version>> LoadCase(const Case& each, int64_t max_rows = 8) {
+base::Result<std::unique_ptr<Version>> LoadCase(const Case& each, int64_t max_rows = 8, bool warm_up = false) {
   const TempFile file(each.model);
   LoadOptions options;
   options.name = each.name;
   options.max_rows = max_rows;
-  options.warm_up = false;
+  options.warm_up = warm_up;
   return Version::Load(file.path(), options);
 }
 
@@ -173,7 +173,7 @@ TEST(Version, InstancesRunSideBySide) {
 
 TEST(Version, ARunOfAPreparedShapeMakesNothing) {
   const Case one = CaseNamed("net_cases.bin", "cnn 1"), five = CaseNamed("net_cases.bin", "cnn 5");
-  auto version = LoadCase(five, 8);
+  auto version = LoadCase(five, 8, /*warm_up=*/true);
   ASSERT_TRUE(version.ok()) << version.status().message();
   EXPECT_GT((*version)->activation_bytes(), 28 * 28 * 8 * 4);
   EXPECT_EQ((*version)->max_rows(), 8);

@@ -35,7 +35,7 @@ TEST(JsonSize, FollowsTheValue) {
   const wf_tensor tensor = {
       .data = nullptr, .dtype = WF_F32, .rank = 2, .space = 0, .flags = 0, .device = 0, .dim = {20, 30}, .stride = {30, 1}};
   EXPECT_EQ(TextBytes(types.data(), kTensor, &tensor, kEnough), 20U * 30U * 8U);
-  const std::vector<wf_bytes> texts(5, value);
+  std::vector<wf_bytes> texts(5, value);
   const wf_list strings = {texts.data(), texts.size()};
   EXPECT_EQ(TextBytes(types.data(), kStrings, &strings, kEnough), 15'000U);
   EXPECT_EQ(TextBytes(types.data(), kStrings, &strings, 7000), 9000U) << "looks no further than it must";

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Drawings of programs: XML that stands alone, everything inside the picture, boxes apart, wires from box to box; the same graph in every form."""
+import itertools
+import json
+import random
+import re
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import harness
+
+LEVELS = ("workflow", "stage", "node", "task")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def large_program(nodes, seed):
+    """A workflow in which each node reads up to three of the seven before it."""
+    draw = random.Random(seed)
+    names, lines, unread = ["x"], [], set()
+    for number in range(nodes):
+        reads = sorted({draw.choice(names[-7:]) for _ in range(draw.randint(1, 3))})
+        lines.append(f"  node step_{number} = {' + '.join(f'f({name})' for name in reads)};")
+        unread = (unread | {f"step_{number}"}) - set(reads)
+        names.append(f"step_{number}")
+    body = "\n".join(lines)
+    return (f"fn f(a: f64) -> f64 = a + 1.0;\n\nworkflow W(x: f64 = 1.0) -> (y: f64) {{\n{body}\n  return (y: {' + '.join(sorted(unread))});\n}}\n\n"
+            "service S {\n  workflow W;\n}\n")
+
+
+def rectangles(picture, classes):
+    return [tuple(float(r.get(k)) for k in ("x", "y", "width", "height")) for r in picture.iter(SVG + "rect") if r.get("class") in classes]
+
+
+class Graph(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.programs = sorted(harness.EXAMPLES.glob("*/*.wf"))
+        for seed in (1, 2):
+            program = harness.scratch() / f"large{seed}.wf"
+            program.write_text(large_program(30, seed))
+            cls.programs.append(program)
+
+    def pictures(self):
+        for program, level in itertools.product(self.programs, LEVELS):
+            with self.subTest(program=program.name, level=level):
+                yield program, level, ElementTree.fromstring(harness.wfc("graph", "--format=svg", f"--level={level}", program).stdout)
+
+    def test_everything_is_inside(self):
+        for _, _, picture in self.pictures():
+            width, height = float(picture.get("width")), float(picture.get("height"))
+            for x, y, w, h in rectangles(picture, {"node", "model", "stage", "inferred"}):
+                self.assertTrue(0 <= x and x + w <= width and 0 <= y and y + h <= height, (x, y, w, h))
+            for text in picture.iter(SVG + "text"):
+                self.assertLessEqual(float(text.get("x")) + 6.5 * len(text.text), width, text.text)
+
+    def test_boxes_are_apart_and_labels_in_them(self):
+        for _, _, picture in self.pictures():
+            boxes = rectangles(picture, {"node", "model"})
+            for (ax, ay, aw, ah), (bx, by, bw, bh) in itertools.combinations(boxes, 2):
+                self.assertFalse(ax < bx + bw and bx < ax + aw and ay < by + bh and by < ay + ah)
+            names = [t for t in picture.iter(SVG + "text") if t.get("class") == "name"]
+            self.assertEqual(len(names), len(boxes))
+            for text in names:
+                x, y = float(text.get("x")), float(text.get("y"))
+                self.assertTrue(any(bx < x and x + 7.2 * len(text.text) < bx + bw and by < y < by + bh for bx, by, bw, bh in boxes), text.text)
+
+    def test_wires_end_at_boxes(self):
+        for _, _, picture in self.pictures():
+            boxes = rectangles(picture, {"node", "model"})
+            for path in picture.iter(SVG + "path"):
+                if path.get("class") != "wire":
+                    continue
+                numbers = [float(n) for n in re.findall(r"-?[\d.]+", path.get("d"))]
+                (x0, y0), (x1, y1) = numbers[:2], numbers[-2:]
+                self.assertTrue(any(abs(x0 - bx - bw) < 0.2 and by <= y0 <= by + bh for bx, by, bw, bh in boxes))
+                self.assertTrue(any(abs(x1 - bx) < 0.2 and by <= y1 <= by + bh for bx, by, bw, bh in boxes))
+
+    def test_every_form_shows_the_same_wires(self):
+        for program in self.programs:
+            with self.subTest(program=program.name):
+                form = lambda name: harness.wfc("graph", f"--format={name}", program).stdout  # noqa: E731
+                workflows = json.loads(form("json"))["workflows"]
+                wires = sum(len(n["reads"]) for w in workflows for s in w["stages"] for n in s["nodes"])
+                self.assertEqual(form("svg").count('class="wire"'), wires)
+                self.assertEqual(form("mermaid").count(" --> "), wires)
+                self.assertEqual(form("dot").count(" -> "), wires)
+
+
+if __name__ == "__main__":
+    harness.main()

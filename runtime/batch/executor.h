@@ -55,7 +55,7 @@ class Executor {
  private:
   friend class Batcher;
   friend class Preparer;
-  std::vector<Batcher*> Batchers() const;
+  std::vector<Batcher*> Batchers();
   bool Borrow(Batcher& batcher, int instance);  // false: it runs. An instance that is borrowed takes no batch
   void GiveBack(Batcher& batcher, int instance);
   void RunThread(int index);

@@ -116,7 +116,8 @@ TEST(Settings, AnOutputIsCroppedByWhatItsExtentIsOfTheSymbol) {
                                                         {"w * w", "5020"},
                                                         {"w/h", "5020"},
                                                         {"2 * (w/3)", "5020"},
-                                                        {"w/3 + w", "5020"},
+                                                        {"w/3 + w", "4/3+0"},
+                                                        {"w/3 + w/2", "5020"},
                                                         {"_", "5020"}};
   for (const auto& [extent, crop] : kCases) EXPECT_EQ(CropOf(extent), crop) << extent;
 }

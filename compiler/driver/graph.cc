@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/abi/defaults.h"
+
 namespace wf::driver {
 namespace {
 
@@ -44,7 +46,8 @@ Settings SettingsOf(const ir::Policy& policy, const ir::Model* model) {
     std::string batch = !model->batched ? "1" : policy.batch_max == 0 ? "auto" : std::to_string(policy.batch_max);
     if (policy.delay_ns > 0) batch += " within " + DurationText(policy.delay_ns);
     settings.emplace_back("batch", batch);
-    if (policy.queue_max != 0) settings.emplace_back("queue", std::to_string(policy.queue_max));
+    const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(abi::BatchRows(policy.batch_max, model->batched));
+    settings.emplace_back("queue", std::to_string(queue));
     settings.emplace_back("instances", std::to_string(policy.instances));
     settings.emplace_back("precision", policy.precision == ir::DType::kNone ? "auto" : std::string(ir::NameOf(policy.precision)));
     settings.emplace_back("priority", PriorityName(policy.priority));
@@ -53,6 +56,17 @@ Settings SettingsOf(const ir::Policy& policy, const ir::Model* model) {
   if (policy.timeout_ns > 0) settings.emplace_back("timeout", DurationText(policy.timeout_ns));
   if (policy.retry > 0) settings.emplace_back("retry", std::to_string(policy.retry));
   return settings;
+}
+
+// A server's configuration may replace those that are not written.
+Settings SettingsOf(const ir::Workflow& workflow) {
+  const auto or_default = [](auto written, const abi::Default& otherwise) {
+    return written > 0 ? written : static_cast<decltype(written)>(otherwise.value);
+  };
+  return {{"timeout", DurationText(or_default(workflow.timeout_ns, abi::kTimeoutNs))},
+          {"inflight", std::to_string(or_default(workflow.inflight_max, abi::kInflight))},
+          {"body", SizeText(or_default(workflow.body_max, abi::kBodyBytes))},
+          {"rows", std::to_string(workflow.rows_max > 0 ? workflow.rows_max : abi::kMostRows)}};
 }
 
 void Merge(Settings& into, const Settings& from) {
@@ -206,9 +220,7 @@ Graph::Workflow WorkflowReader::Read() {
   result_.is_default = workflow_.is_default;
   result_.in = Ports(workflow_.in);
   result_.out = Ports(workflow_.out);
-  if (workflow_.timeout_ns > 0) result_.settings.emplace_back("timeout", DurationText(workflow_.timeout_ns));
-  if (workflow_.inflight_max > 0) result_.settings.emplace_back("inflight", std::to_string(workflow_.inflight_max));
-  if (workflow_.body_max > 0) result_.settings.emplace_back("body", SizeText(workflow_.body_max));
+  result_.settings = SettingsOf(workflow_);
   ReadNodes();
   ReadTasks();
   OrderStages();

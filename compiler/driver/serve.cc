@@ -33,7 +33,7 @@ extern "C" void ForwardSignal(int signal) noexcept {
   _exit(127);
 }
 
-// "listening http=HOST:PORT grpc=…" to "HOST:PORT"; empty for any other line.
+// "listening http=HOST:PORT admin=…" to "HOST:PORT"; empty for any other line.
 std::string AddressIn(const std::string& line) {
   constexpr std::string_view kStart = "listening http=";
   if (!line.starts_with(kStart)) return "";

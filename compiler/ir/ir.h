@@ -113,7 +113,7 @@ struct Stage {
 
 struct Policy {  // effective values, defaults applied; semantics.md 12
   int64_t timeout_ns = 0, delay_ns = 0;
-  uint32_t batch_max = 0, queue_max = 0;  // batch_max 0: auto
+  uint32_t batch_max = 0, queue_max = 0;  // batch_max 0: auto; queue_max 0: follows the batch
   uint16_t retry = 0, instances = 1, threads = 1;
   uint8_t priority = 1;           // WF_HIGH, WF_NORMAL, WF_LOW
   DType precision = DType::kF32;  // kNone: auto
@@ -147,8 +147,9 @@ struct Workflow {
   std::vector<Port> in, out;
   RegionId root = RegionId::kNone;
   bool is_default = false;
+  ModelId model = ModelId::kNone;  // that it only calls: the model is published without a workflow
   uint16_t service_index = 0;
-  int64_t timeout_ns = 0;
+  int64_t timeout_ns = 0;  // 0, as those below: not written
   uint64_t body_max = 0;
   uint32_t inflight_max = 0, rows_max = 0;
 };

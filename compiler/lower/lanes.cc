@@ -61,18 +61,28 @@ bool BlocksUse(const ir::Body& body, const ir::Op& op, const std::vector<bool>& 
   return false;
 }
 
-}  // namespace
+bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bool takes_columns, std::vector<bool>& varies);
 
-bool BodyEmitter::LaneBlock::Takes(Context& context, const ir::Body& body, const Shape& shape) {
-  const ir::Block& block = body[shape.block];
-  std::vector<bool> varies(body.ops.size());
-  varies[static_cast<size_t>(shape.index)] = true;
-  if (shape.is_flat) {
-    for (const ir::ValueId param : block.params) varies[static_cast<size_t>(param)] = true;
-  }
+// Sums and products in the lanes' order, over more elements than are written out.
+bool TakesColumns(Context& context, const ir::Body& body, const ir::Op& op, std::vector<bool>& varies) {
+  if (op.kind != OpKind::kReduce || varies[static_cast<size_t>(op.args[0])]) return false;
+  const ir::DType dtype = context.type(op.type).dtype;
+  const auto kind = static_cast<ir::ReduceKind>(op.imm);
+  if (!ir::IsFloat(dtype) || (kind != ir::ReduceKind::kSum && kind != ir::ReduceKind::kProd)) return false;
+  const ir::Op& count = body[op.args[0]];
+  if (count.kind == OpKind::kScalar && count.imm <= ir::ReduceLanes(dtype)) return false;
+  const ir::Block& block = body[op.blocks[0]];
+  return TakesOps(context, body, block, /*takes_columns=*/false, varies) && varies[static_cast<size_t>(block.result)];
+}
+
+bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bool takes_columns, std::vector<bool>& varies) {
   for (const ir::ValueId id : block.ops) {
     const ir::Op& op = body[id];
-    if (BlocksUse(body, op, varies)) return false;
+    if (BlocksUse(body, op, varies)) {
+      if (!takes_columns || !TakesColumns(context, body, op, varies)) return false;
+      varies[static_cast<size_t>(id)] = true;
+      continue;
+    }
     bool any = false;
     for (const ir::ValueId arg : op.args) any |= varies[static_cast<size_t>(arg)];
     if (!any) continue;
@@ -85,31 +95,62 @@ bool BodyEmitter::LaneBlock::Takes(Context& context, const ir::Body& body, const
   return true;
 }
 
-BodyEmitter::LaneBlock::Row BodyEmitter::LaneBlock::Inspect(Context& context, const ir::Body& body, const Shape& shape) {
-  Row row;
-  if (!Takes(context, body, shape)) return row;
-  Steps steps(body.ops.size(), 0);
-  steps[static_cast<size_t>(shape.index)] = 1;
-  bool has_floats = false;
-  for (const ir::ValueId id : body[shape.block].ops) {
+// What Inspect finds out on the way.
+struct Findings {
+  Steps steps;
+  bool has_floats = false, has_strides = false;
+  uint64_t narrowest = 8, widest = 1;
+};
+
+bool InspectOps(Context& context, const ir::Body& body, const ir::Block& block, bool is_flat, int64_t longest, Findings& found) {
+  for (const ir::ValueId id : block.ops) {
     const ir::Op& op = body[id];
-    const bool is_uniform = std::all_of(op.args.begin(), op.args.end(), [&](ir::ValueId arg) { return StepOf(steps, arg) == 0; });
+    if (op.kind == OpKind::kReduce) {
+      const ir::Block& inner = body[op.blocks[0]];
+      if (!InspectOps(context, body, inner, is_flat, /*longest=*/1, found)) return false;
+      if (StepOf(found.steps, inner.result) == 0) continue;
+      found.steps[static_cast<size_t>(id)] = std::nullopt;
+      found.has_floats = true;
+      continue;
+    }
+    const bool is_uniform = std::all_of(op.args.begin(), op.args.end(), [&](ir::ValueId arg) { return StepOf(found.steps, arg) == 0; });
     if (is_uniform || op.type == ir::TypeId::kNone) continue;
     const ir::DType dtype = context.type(op.type).dtype;
     if (op.kind == OpKind::kLoad) {
-      const auto stride = shape.is_flat ? std::optional<int64_t>(1) : LoadStride(steps, op, context.type(body[op.args[0]].type));
-      if (!stride) return row;
-      row.has_strides |= *stride > 1;
-      row.narrowest = std::min<uint64_t>(row.narrowest, ir::SizeOf(dtype));
+      const auto stride = is_flat ? std::optional<int64_t>(1) : LoadStride(found.steps, op, context.type(body[op.args[0]].type));
+      if (!stride || *stride > longest) return false;
+      found.has_strides |= *stride > 1;
+      found.narrowest = std::min<uint64_t>(found.narrowest, ir::SizeOf(dtype));
     }
-    std::optional<int64_t>& own = steps[static_cast<size_t>(id)];
-    own = StepThrough(body, steps, op);
+    std::optional<int64_t>& own = found.steps[static_cast<size_t>(id)];
+    own = StepThrough(body, found.steps, op);
     if (own) continue;
-    has_floats |= dtype == ir::DType::kF32 || dtype == ir::DType::kF64;
-    row.widest = std::max<uint64_t>(row.widest, ir::SizeOf(dtype));
+    found.has_floats |= dtype == ir::DType::kF32 || dtype == ir::DType::kF64;
+    found.widest = std::max<uint64_t>(found.widest, ir::SizeOf(dtype));
   }
-  row.is_worth_it = has_floats && !StepOf(steps, body[shape.block].result);
-  return row;
+  return true;
+}
+
+}  // namespace
+
+bool BodyEmitter::LaneBlock::Takes(Context& context, const ir::Body& body, const Shape& shape) {
+  const ir::Block& block = body[shape.block];
+  std::vector<bool> varies(body.ops.size());
+  varies[static_cast<size_t>(shape.index)] = true;
+  if (shape.is_flat) {
+    for (const ir::ValueId param : block.params) varies[static_cast<size_t>(param)] = true;
+  }
+  return TakesOps(context, body, block, shape.takes_columns, varies);
+}
+
+BodyEmitter::LaneBlock::Row BodyEmitter::LaneBlock::Inspect(Context& context, const ir::Body& body, const Shape& shape) {
+  if (!Takes(context, body, shape)) return {};
+  Findings found{Steps(body.ops.size(), 0)};
+  found.steps[static_cast<size_t>(shape.index)] = 1;
+  const ir::Block& block = body[shape.block];
+  if (!InspectOps(context, body, block, shape.is_flat, kMaxStride, found)) return {};
+  const bool is_worth_it = found.has_floats && !StepOf(found.steps, block.result);
+  return {is_worth_it, found.has_strides, found.narrowest, found.widest};
 }
 
 BodyEmitter::LaneBlock::LaneBlock(BodyEmitter& outer, const Shape& shape, Value* first, Value* live)
@@ -129,15 +170,60 @@ Value* BodyEmitter::LaneBlock::Emit() {
   if (shape_.is_flat) {
     for (const ir::ValueId param : block.params) lanes_[static_cast<uint32_t>(param)] = {first_, b_.getInt64(1), nullptr};
   }
+  EmitOps(block);
+  return Vector(block.result);
+}
+
+bool BodyEmitter::LaneBlock::IsVarying(const ir::Op& op) const {
+  const auto varies = [&](ir::ValueId arg) { return Varies(arg); };
+  if (std::any_of(op.args.begin(), op.args.end(), varies)) return true;
+  if (op.kind != OpKind::kReduce) return false;
+  const ir::Block& inner = o_.body_[op.blocks[0]];
+  return Varies(inner.result) || std::any_of(inner.ops.begin(), inner.ops.end(), [&](ir::ValueId id) { return IsVarying(o_.body_[id]); });
+}
+
+void BodyEmitter::LaneBlock::EmitOps(const ir::Block& block) {
   for (const ir::ValueId id : block.ops) {
-    const ir::Op& op = o_.body_[id];
-    if (std::any_of(op.args.begin(), op.args.end(), [&](ir::ValueId arg) { return Varies(arg); })) {
+    if (IsVarying(o_.body_[id])) {
       EmitVarying(id);
     } else {
       o_.EmitOp(id);
     }
   }
-  return Vector(block.result);
+}
+
+// A reduction for each lane of the row. Its own lanes, whose order fixes the bits (reduce.cc), lie below each other in memory, a vector
+// each: what would walk down a column of a matrix for one element reads whole rows for all.
+Value* BodyEmitter::LaneBlock::ReduceColumns(const ir::Op& op) {
+  const ir::DType dtype = o_.context_.type(op.type).dtype;
+  const auto kind = static_cast<ir::ReduceKind>(op.imm);
+  const size_t depth = ir::ReduceLanes(dtype);
+  const ir::Block& block = o_.body_[op.blocks[0]];
+  llvm::Constant* identity = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(n_), Identity(b_, kind, dtype));
+  llvm::Type* type = identity->getType();
+  llvm::AllocaInst* sums = o_.Local(llvm::ArrayType::get(type, depth), "columns");
+  const auto place = [&](Value* lane) { return b_.CreateInBoundsGEP(type, sums, lane); };
+  for (size_t lane = 0; lane < depth; ++lane) b_.CreateStore(identity, place(b_.getInt64(lane)));
+  const Loop loop = o_.BeginLoop(o_.NotNegative(o_.Scalar(op.args[0])), "column");
+  {
+    // What the turn adds to, vectors of outer values included, is not there after the loop.
+    const auto outer = lanes_;
+    Value* const outer_mask = mask_;
+    o_.values_[static_cast<size_t>(block.params[0])] = {loop.index};
+    EmitOps(block);
+    Value* element = Vector(block.result);
+    Value* address = place(b_.CreateAnd(loop.index, b_.getInt64(depth - 1)));
+    b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(type, address), element), address);
+    lanes_ = outer;
+    mask_ = outer_mask;
+  }
+  o_.EndLoop(loop);
+  llvm::SmallVector<Value*, 16> parts;
+  for (size_t lane = 0; lane < depth; ++lane) parts.push_back(b_.CreateLoad(type, place(b_.getInt64(lane))));
+  for (size_t half = depth / 2; half >= 1; half /= 2) {
+    for (size_t lane = 0; lane < half; ++lane) parts[lane] = EmitReduceStep(b_, kind, dtype, parts[lane], parts[lane + half]);
+  }
+  return parts[0];
 }
 
 BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::Get(ir::ValueId id) const {
@@ -183,7 +269,9 @@ bool BodyEmitter::LaneBlock::TakeAffine(const ir::Op& op, Lane* result) {
 void BodyEmitter::LaneBlock::EmitVarying(ir::ValueId id) {
   const ir::Op& op = o_.body_[id];
   Lane lane;
-  if (op.kind == OpKind::kLoad) {
+  if (op.kind == OpKind::kReduce) {
+    lane.vector = ReduceColumns(op);
+  } else if (op.kind == OpKind::kLoad) {
     lane.vector = Load(op);
   } else if (op.kind == OpKind::kCheckIndex) {
     lane = CheckIndex(op);

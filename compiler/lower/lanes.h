@@ -18,11 +18,12 @@ class BodyEmitter::LaneBlock {
     ir::BlockId block;
     ir::ValueId index;  // the parameter that runs; the others have their values already
     unsigned lanes;
-    bool is_flat = false;  // BodyEmitter::IsPointwise: every load that names a parameter reads element number `first + lane`
+    bool is_flat = false;        // BodyEmitter::IsPointwise: every load that names a parameter reads element number `first + lane`
+    bool takes_columns = false;  // reductions inside, each lane one of its own
   };
-  // Can the block be written this way? Not with blocks inside that depend on the index, nor lists or text.
+  // Can the block be written this way? Not with blocks inside that depend on the index, but for columns, nor lists or text.
   static bool Takes(Context& context, const ir::Body& body, const Shape& shape);
-  // For builds, where LLVM's own vectoriser is the alternative: floats, whose loads are all runs or short strides.
+  // For builds, where LLVM's own vectoriser is the alternative: floats, whose loads are all runs or short strides, in columns all runs.
   struct Row {
     bool is_worth_it = false, has_strides = false;
     uint64_t narrowest = 8, widest = 1;  // bytes of what is loaded; of all that depends on the index
@@ -40,7 +41,10 @@ class BodyEmitter::LaneBlock {
     Value* step = nullptr;    // i64 per lane; null: the same in all
     Value* vector = nullptr;  // once made
   };
+  void EmitOps(const ir::Block& block);
   void EmitVarying(ir::ValueId id);
+  Value* ReduceColumns(const ir::Op& op);
+  bool IsVarying(const ir::Op& op) const;
   bool Varies(ir::ValueId id) const { return lanes_.count(static_cast<uint32_t>(id)) != 0; }
   Lane Get(ir::ValueId id) const;
   Value* Vector(ir::ValueId id);

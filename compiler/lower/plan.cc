@@ -150,6 +150,8 @@ llvm::GlobalVariable* EmitWorkflows(Context& context, const Functions& functions
     row.root = Index(workflow.root);
     row.service_index = workflow.service_index;
     row.is_default = workflow.is_default ? 1 : 0;
+    row.is_model = workflow.model == ir::ModelId::kNone ? 0 : 1;
+    row.model = row.is_model != 0 ? Index(workflow.model) : uint16_t{0};
     row.timeout_ns = workflow.timeout_ns;
     row.body_max = workflow.body_max;
     row.inflight_max = workflow.inflight_max;

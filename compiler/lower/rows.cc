@@ -11,7 +11,8 @@ using llvm::Value;
 
 bool BodyEmitter::IsLaneRow(const Nest& nest) {
   const ir::Block& block = body_[nest.op.blocks[0]];
-  return !block.params.empty() && LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params.back(), 16}).is_worth_it;
+  return !block.params.empty() &&
+         LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params.back(), 16, false, true}).is_worth_it;
 }
 
 bool BodyEmitter::EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at) {
@@ -33,7 +34,7 @@ void BodyEmitter::StoreLanes(const Nest& nest, Value* lanes, Value* offset, Valu
 
 bool BodyEmitter::EmitLanes(const Nest& nest, Value* count, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat) {
   const ir::Block& block = body_[nest.op.blocks[0]];
-  LaneBlock::Shape shape{nest.op.blocks[0], block.params.back(), 16, is_flat};
+  LaneBlock::Shape shape{nest.op.blocks[0], block.params.back(), 16, is_flat, !is_flat};
   const LaneBlock::Row row = LaneBlock::Inspect(context_, body_, shape);
   if (!row.is_worth_it) return false;
   if (row.widest == 8) shape.lanes = 8;

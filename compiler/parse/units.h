@@ -1,15 +1,17 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <string_view>
+
+#include "runtime/base/units.h"
 
 namespace wf::parse {
 
 // Whether `word` is a unit of time or size; what a setting makes of it is for sema.
 constexpr bool IsUnit(std::string_view word) {
-  constexpr std::array<std::string_view, 13> kUnits = {"ns", "us", "ms", "s", "m", "h", "B", "KB", "MB", "GB", "KiB", "MiB", "GiB"};
-  return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+  const auto is_it = [word](const base::Unit& unit) { return unit.name == word; };
+  return std::any_of(std::begin(base::kTimeUnits), std::end(base::kTimeUnits), is_it) ||
+         std::any_of(std::begin(base::kSizeUnits), std::end(base::kSizeUnits), is_it) || !base::UnitMeantBy(word).empty();
 }
 
 }  // namespace wf::parse

@@ -1,6 +1,7 @@
 #include "compiler/sema/build_ir.h"
 
 #include "compiler/sema/build_workflow.h"
+#include "compiler/sema/model_workflow.h"
 
 namespace wf::sema {
 namespace {
@@ -40,63 +41,6 @@ void AddModels(BuildContext& c) {
   }
 }
 
-// A workflow that only calls the model: its ports are those of the model.
-void BuildModelWorkflow(BuildContext& c, size_t index, const std::string& name, ir::Workflow& result) {
-  ir::Program& out = c.out;
-  ir::Model& model = out.models[index];
-  model.published = true;
-  const ir::RegionId root{static_cast<uint16_t>(out.regions.size())};
-  const ir::NodeId own{static_cast<uint16_t>(out.nodes.size())}, node{static_cast<uint16_t>(out.nodes.size() + 1)};
-  const ir::StageId stage{static_cast<uint16_t>(out.stages.size())};
-  const uint32_t line = c.LineOf(c.program.models[index].span);
-  out.stages.push_back({name, "s1", false});
-  out.nodes.push_back({.path = name, .line = line, .stage = ir::StageId::kNone, .reads = {}});
-  out.nodes.push_back({.path = name + "/" + model.name, .line = line, .stage = stage, .reads = {}});
-  out.regions.push_back({.node = own});
-  const auto add_slot = [&](const std::string& slot_name, ir::TypeId type) {
-    out.slots.push_back({.name = slot_name, .type = type, .region = root});
-    const ir::SlotId id{static_cast<uint16_t>(out.slots.size() - 1)};
-    out.regions.back().slots.push_back(id);
-    return id;
-  };
-  const auto add_task = [&](ir::Task task) {
-    out.tasks.push_back(std::move(task));
-    out.regions.back().tasks.push_back(ir::TaskId{static_cast<uint16_t>(out.tasks.size() - 1)});
-  };
-  ir::Task call{.kind = ir::TaskKind::kModel, .region = root, .node = node};
-  for (const ir::Port& port : model.in) {
-    result.in.push_back(port);
-    result.in.back().slot = add_slot(port.name, port.type);
-    call.in.push_back(result.in.back().slot);
-  }
-  ir::Policy policy = c.program.models[index].defaults;
-  out.policies.push_back(policy);
-  call.policy = ir::PolicyId{static_cast<uint16_t>(out.policies.size() - 1)};
-  call.model = static_cast<ir::ModelId>(index);
-  std::vector<ir::Field> fields;
-  for (const ir::Port& port : model.out) fields.push_back({port.name, port.type});
-  const bool is_bare = model.out.size() == 1;
-  call.out = add_slot(model.name, is_bare ? model.out[0].type : out.types.Record("", fields));
-  const ir::SlotId value = call.out;
-  add_task(std::move(call));
-  ir::Task reply{.kind = ir::TaskKind::kReturn, .region = root, .node = own};
-  for (size_t i = 0; i < model.out.size(); ++i) {
-    result.out.push_back(model.out[i]);
-    ir::SlotId slot = value;
-    if (!is_bare) {
-      ir::Task part{.kind = ir::TaskKind::kRun, .region = root, .node = node, .in = {value}};
-      ir::Builder b(out, part.body);
-      b.Close(b.Field(b.Slot(value), i));
-      slot = part.out = add_slot(model.out[i].name, model.out[i].type);
-      add_task(std::move(part));
-    }
-    result.out.back().slot = slot;
-    reply.in.push_back(slot);
-  }
-  add_task(std::move(reply));
-  result.root = root;
-}
-
 void AddService(BuildContext& c, size_t index, std::map<std::pair<bool, uint32_t>, size_t>& built) {
   const Service& service = c.program.services[index];
   for (size_t i = 0; i < service.members.size(); ++i) {
@@ -109,8 +53,13 @@ void AddService(BuildContext& c, size_t index, std::map<std::pair<bool, uint32_t
       workflow.in = first.in;
       workflow.out = first.out;
       workflow.root = first.root;
+      workflow.model = first.model;
     } else if (member.is_model) {
-      BuildModelWorkflow(c, member.index, declared, workflow);
+      const Workflow source = WorkflowOf(c.program.models[member.index], member.index);
+      c.root = source.span.file;
+      c.out.models[member.index].published = true;
+      WorkflowBuilder(c, source, source.name).Build(workflow);
+      workflow.model = static_cast<ir::ModelId>(member.index);
     } else {
       const Workflow& source = c.program.workflows[member.index];
       c.root = source.span.file;

@@ -7,6 +7,7 @@
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/settings.h"
+#include "runtime/abi/plan.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
 
@@ -98,11 +99,21 @@ class ModelCheck {
     return AddWritten(written_.outputs, "", std::nullopt, *decl_.result) && sound;
   }
 
+  // Those that `versions specific` names, or all.
+  base::Result<std::vector<onnx::VersionFile>> Named(std::vector<onnx::VersionFile> files, const std::string& path) const {
+    if (!values_.versions || values_.versions->value.policy != WF_SPECIFIC) return files;
+    const std::vector<int64_t>& named = values_.versions->value.versions;
+    std::erase_if(files, [&](const onnx::VersionFile& file) { return std::find(named.begin(), named.end(), file.version) == named.end(); });
+    if (!files.empty()) return files;
+    return base::Status(base::kNotFound, "`" + path + "` has none of the versions that `versions specific` names");
+  }
+
   // Sets `file` to the newest version's signature; leaves it empty when the file is missing but the signature is written.
   bool ReadFile(std::optional<onnx::Signature>& file) {
     const Span& span = decl_.binding.arguments[0].span;
     const std::string path = PathBeside(env_, span, path_).string();
     auto versions = onnx::FindVersions(path);
+    if (versions.ok()) versions = Named(*std::move(versions), path);
     if (!versions.ok()) {
       if (decl_.has_signature) {
         env_.Report(span, kModelFileMissing, {entity_.name, versions.status().message()});
@@ -203,7 +214,6 @@ class ModelCheck {
   void ApplyBlock() {
     model_.defaults = DefaultPolicy(model_.batched);
     ApplySettings(env_, values_, model_, model_.defaults);
-    FinishPolicy(model_.defaults, values_.queue.has_value());
     if (!values_.versions) {
       model_.versions = {1};
       return;

@@ -59,10 +59,10 @@ void CheckService(Env& env, Module& module, Entity& entity, const ast::ServiceDe
   if (decl.members.empty() && !decl.has_errors && !perhaps_a_member) {
     env.Report(decl.name.span, kEmptyService, {entity.name}).Help("as in `workflow Classify;`");
   }
-  service.timeout_ns = values.timeout_ns ? values.timeout_ns->value : 30'000'000'000;
-  service.body_max = values.body_bytes ? values.body_bytes->value : uint64_t{64} << 20;
-  service.inflight_max = values.inflight ? values.inflight->value : 256;
-  service.rows_max = values.rows ? values.rows->value : 1024;
+  if (values.timeout_ns) service.timeout_ns = values.timeout_ns->value;
+  if (values.body_bytes) service.body_max = values.body_bytes->value;
+  if (values.inflight) service.inflight_max = values.inflight->value;
+  if (values.rows) service.rows_max = values.rows->value;
   if (!module.is_root) return;  // a file that is imported lends its declarations, not its services
   entity.index = static_cast<uint32_t>(env.program.services.size());
   env.program.services.push_back(std::move(service));

@@ -48,21 +48,16 @@ ir::Policy NodePolicy(Env& env, const NodeFacts& node, const SettingValues& own,
   CheckOwn(env, node, own);
   const bool one_model = node.model_calls.size() == 1;
   ir::Policy policy = DefaultPolicy(false);
-  bool queue_given = false;
   if (one_model) {
     const Model& model = env.program.models[node.model_calls[0].first];
     policy = model.defaults;
-    queue_given = policy.queue_max != 8 * (policy.batch_max == 0 ? 32 : policy.batch_max);
     if (stage != nullptr) {
       const SettingValues fitting = WithoutBatchOn(*stage, model);
       for (const NamedSpan& setting : ModelSettingsOf(fitting)) used.emplace(setting.word);
       ApplySettings(env, fitting, model, policy);
-      queue_given = queue_given || fitting.queue.has_value();
     }
     ApplySettings(env, own, model, policy);
-    queue_given = queue_given || own.queue.has_value();
   }
-  FinishPolicy(policy, queue_given);
   if (stage != nullptr) {
     if (stage->timeout_ns) policy.timeout_ns = stage->timeout_ns->value;
     if (stage->priority) policy.priority = stage->priority->value;

@@ -11,29 +11,32 @@ struct Ratio {
   int64_t mul, add, div;
 };
 
-// `dim` as such a ratio; nothing when it is no such function of the symbol. floor((floor(n / d) + c) / e) is floor((n + c * d) / (d * e)).
+// `dim` as such a ratio; nothing when it is no such function of the symbol. k*s + c + floor(n / d) is floor((n + (k*s + c) * d) / d), and a
+// floor inside a numerator multiplies the divisors.
 std::optional<Ratio> RatioOf(const Dim& dim, const std::string& symbol) {
-  if (const auto linear = dim.AsLinear()) {
-    if (linear->symbol != symbol) return std::nullopt;
-    return Ratio{linear->mul, linear->add, 1};
-  }
-  int64_t constant = 0;
+  Ratio whole{0, 0, 1};
   const Dim::Atom* division = nullptr;
   for (const Dim::Term& term : dim.terms()) {
     if (term.atoms.empty()) {
-      constant = term.coefficient;
+      whole.add = term.coefficient;
+    } else if (term.atoms.size() == 1 && term.atoms[0].symbol == symbol) {
+      whole.mul = term.coefficient;
     } else if (division == nullptr && term.coefficient == 1 && term.atoms.size() == 1 && !term.atoms[0].division.empty()) {
       division = term.atoms.data();
     } else {
       return std::nullopt;
     }
   }
-  const auto divisor = division == nullptr ? std::nullopt : division->division[1].constant();
-  if (!divisor || *divisor <= 0) return std::nullopt;
+  if (division == nullptr) return whole;
+  const auto divisor = division->division[1].constant();
   auto ratio = RatioOf(division->division[0], symbol);
-  int64_t added = 0;
-  if (!ratio || __builtin_mul_overflow(ratio->div, *divisor, &ratio->div) || __builtin_mul_overflow(constant, ratio->div, &added) ||
-      __builtin_add_overflow(ratio->add, added, &ratio->add))
+  if (!divisor || *divisor <= 0 || !ratio) return std::nullopt;
+  const auto add_times = [](int64_t a, int64_t b, int64_t* sum) {
+    int64_t product = 0;
+    return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+  };
+  if (__builtin_mul_overflow(ratio->div, *divisor, &ratio->div) || !add_times(whole.mul, ratio->div, &ratio->mul) ||
+      !add_times(whole.add, ratio->div, &ratio->add))
     return std::nullopt;
   return ratio;
 }

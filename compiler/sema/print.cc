@@ -79,7 +79,8 @@ class Printer {
   static std::string PolicyText(const ir::Policy& policy) {
     std::string text = "batch " + (policy.batch_max == 0 ? std::string("auto") : std::to_string(policy.batch_max));
     if (policy.delay_ns > 0) text += " within " + std::to_string(policy.delay_ns) + "ns";
-    text += " queue " + std::to_string(policy.queue_max) + " instances " + std::to_string(policy.instances);
+    if (policy.queue_max > 0) text += " queue " + std::to_string(policy.queue_max);
+    text += " instances " + std::to_string(policy.instances);
     if (policy.timeout_ns > 0) text += " timeout " + std::to_string(policy.timeout_ns) + "ns";
     if (policy.threads != 1) text += " threads " + std::to_string(policy.threads);
     if (policy.priority != 1) text += policy.priority == 0 ? " priority high" : " priority low";
@@ -155,8 +156,12 @@ class Printer {
                  (member.is_model ? program_.models[member.index].name : program_.workflows[member.index].name);
     }
     Line("service " + service.name + members);
-    Line("  timeout " + std::to_string(service.timeout_ns) + "ns body " + std::to_string(service.body_max) + " inflight " +
-         std::to_string(service.inflight_max) + " rows " + std::to_string(service.rows_max));
+    std::string written;
+    if (service.timeout_ns > 0) written += " timeout " + std::to_string(service.timeout_ns) + "ns";
+    if (service.body_max > 0) written += " body " + std::to_string(service.body_max);
+    if (service.inflight_max > 0) written += " inflight " + std::to_string(service.inflight_max);
+    if (service.rows_max > 0) written += " rows " + std::to_string(service.rows_max);
+    if (!written.empty()) Line(" " + written);
   }
 
   std::string List(const std::vector<ExprPtr>& exprs) {

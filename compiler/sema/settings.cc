@@ -4,16 +4,18 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 #include "compiler/sema/resolve_type.h"
+#include "runtime/abi/defaults.h"
 #include "runtime/abi/plan.h"
+#include "runtime/base/units.h"
 
 namespace wf::sema {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr double kEndless = 9e18;    // more than any range takes
-constexpr uint32_t kAutoBatch = 32;  // cap of `batch auto`
+constexpr double kEndless = 9e18;  // more than any range takes
 
 struct Row {
   SettingWord setting;
@@ -59,15 +61,21 @@ bool SplitMeasure(std::string_view text, double& number, std::string_view& unit)
   return error == std::errc() && end == digits.data() + digits.size();
 }
 
-template <size_t N>
-std::optional<double> Scaled(std::string_view text, const std::array<std::pair<std::string_view, double>, N>& units) {
+std::optional<double> Scaled(std::string_view text, std::span<const base::Unit> units) {
   double number = 0;
   std::string_view unit;
   if (!SplitMeasure(text, number, unit)) return std::nullopt;
-  for (const auto& [name, factor] : units) {
-    if (name == unit) return number * factor;
+  for (const base::Unit& known : units) {
+    if (known.name == unit) return number * static_cast<double>(known.factor);
   }
   return std::nullopt;
+}
+
+std::optional<std::string> MeantBy(const std::string& measure) {
+  double number = 0;
+  std::string_view unit;
+  if (!SplitMeasure(measure, number, unit) || base::UnitMeantBy(unit).empty()) return std::nullopt;
+  return "did you mean `" + measure.substr(0, measure.size() - unit.size()) + std::string(base::UnitMeantBy(unit)) + "`?";
 }
 
 // Reads the arguments of one setting. Each function returns nothing after a report.
@@ -117,7 +125,7 @@ class Reader {
     if (!Measure(arg, "2ms")) return std::nullopt;
     const auto value = DurationOf(arg.text);
     if (!value) {
-      env_.Report(arg.span, kUnitUnknown, {arg.text, "time", "`ns`, `us`, `ms`, `s`, `m` and `h`"});
+      env_.Report(arg.span, kUnitUnknown, {arg.text, "time", "`ns`, `us`, `ms`, `s`, `m` and `h`"}).HelpIf(MeantBy(arg.text));
       return std::nullopt;
     }
     if (*value > 0 && *value <= high && !arg.negative) return value;
@@ -131,7 +139,7 @@ class Reader {
     if (!Measure(arg, "64MiB")) return std::nullopt;
     const auto value = sema::SizeOf(arg.text);
     if (!value) {
-      env_.Report(arg.span, kUnitUnknown, {arg.text, "size", "`B`, `KiB`, `MiB` and `GiB`"});
+      env_.Report(arg.span, kUnitUnknown, {arg.text, "size", "`B`, `KiB`, `MiB` and `GiB`"}).HelpIf(MeantBy(arg.text));
       return std::nullopt;
     }
     constexpr uint64_t kLow = 1024, kHigh = uint64_t{4} << 30;
@@ -306,7 +314,9 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
     case SettingWord::kInstances:
       return ReadNumber(reader, out.instances, 1, 64);
     case SettingWord::kThreads:
-      return ReadNumber(reader, out.threads, 1, 256);
+      ReadNumber(reader, out.threads, 1, 256);
+      if (out.threads && out.threads->value > 1) reader.NotBuilt("`threads` above 1");
+      return;
     case SettingWord::kTimeout:
       return ReadTimeout(reader, out, place);
     case SettingWord::kRetry:
@@ -320,7 +330,7 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
     case SettingWord::kInflight:
       return ReadNumber(reader, out.inflight, 1, 1'000'000);
     case SettingWord::kRows:
-      return ReadNumber(reader, out.rows, 1, 1024);
+      return ReadNumber(reader, out.rows, 1, abi::kMostRows);
     case SettingWord::kBody:
       if (reader.Count(1)) {
         if (const auto size = reader.Size(0)) out.body_bytes = Given<uint64_t>{*size, reader.setting().span};
@@ -365,17 +375,13 @@ void CheckContradictions(Env& env, const SettingValues& values) {
 }  // namespace
 
 std::optional<int64_t> DurationOf(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
-      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
-  const auto value = Scaled(text, kUnits);
+  const auto value = Scaled(text, base::kTimeUnits);
   if (!value) return std::nullopt;
   return static_cast<int64_t>(std::llround(std::min(*value, kEndless)));
 }
 
 std::optional<uint64_t> SizeOf(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
-      {{"B", 1}, {"KiB", 1024}, {"MiB", 1024.0 * 1024}, {"GiB", 1024.0 * 1024 * 1024}}};
-  const auto value = Scaled(text, kUnits);
+  const auto value = Scaled(text, base::kSizeUnits);
   if (!value) return std::nullopt;
   return static_cast<uint64_t>(std::min(*value, kEndless));
 }
@@ -410,10 +416,6 @@ ir::Policy DefaultPolicy(bool batched) {
   ir::Policy policy;
   policy.batch_max = batched ? 0 : 1;
   return policy;
-}
-
-void FinishPolicy(ir::Policy& policy, bool queue_given) {
-  if (!queue_given) policy.queue_max = 8 * (policy.batch_max == 0 ? kAutoBatch : policy.batch_max);
 }
 
 std::vector<NamedSpan> ModelSettingsOf(const SettingValues& values) {

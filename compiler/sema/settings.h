@@ -51,10 +51,10 @@ struct SettingValues {
 // Reads a block by the table settings.def: unknown and misplaced words, shapes, units, ranges, doubles and contradictions are reported.
 SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, Place place);
 
-// The policy of a model without settings (semantics.md 12), and the same with a block applied. `batched`: it has a batch axis.
+// The policy of a model without settings (semantics.md 12), and the same with a block applied. `batched`: it has a batch axis. A queue that
+// nobody wrote is 0: it follows the batch.
 ir::Policy DefaultPolicy(bool batched);
 void ApplySettings(Env& env, const SettingValues& values, const Model& model, ir::Policy& policy);
-void FinishPolicy(ir::Policy& policy, bool queue_given);  // queue 8 x batch, unless written
 
 // What of a block needs a model call; in the order of the table.
 struct NamedSpan {

@@ -246,7 +246,7 @@ struct Service {
     std::string published_name;
   };  // of Program::workflows or models
   std::vector<Member> members;
-  int64_t timeout_ns = 0;
+  int64_t timeout_ns = 0;  // 0, as those below: not written
   uint64_t body_max = 0;
   uint32_t inflight_max = 0, rows_max = 0;
 };

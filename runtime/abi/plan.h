@@ -80,7 +80,7 @@ typedef struct wf_policy {
   int64_t timeout_ns, delay_ns;              /* 0: none; delay: most that a row waits for company */
   const int64_t *bucket;
   const wf_pad *pad, *crop;
-  uint32_t batch_max, queue_max;             /* batch_max 0: `batch auto` */
+  uint32_t batch_max, queue_max;             /* batch_max 0: `batch auto`; queue_max 0: follows the batch (defaults.h) */
   uint16_t n_buckets, n_pads, n_crops, retry, instances, threads;
   uint8_t priority, space, device, precision;   /* precision: a dtype (WF_F32, WF_BF16), 0 auto */
 } wf_policy;
@@ -113,10 +113,10 @@ typedef struct wf_workflow {
   wf_bytes name, service;                    /* name: as published (`as "name"`); service: as declared */
   const wf_port *in, *out;
   uint16_t n_in, n_out, root, service_index;
-  uint16_t is_default, reserved[3];          /* the service's first */
+  uint16_t is_default, is_model, model, reserved;   /* the service's first; it only calls the published `model`, whose versions may be asked for */
   int64_t timeout_ns;
   uint64_t body_max;
-  uint32_t inflight_max, rows_max;           /* of the service */
+  uint32_t inflight_max, rows_max;           /* of the service; 0, as the two above: not written (defaults.h) */
   int32_t (*find_in)(wf_bytes name);         /* perfect hash, compared; -1 unknown */
   wf_code (*read_json)(wf_ctx *, wf_bytes body, void *frame);          /* whole body with 64 readable bytes after it; fills the in slots */
   wf_code (*write_json)(wf_ctx *, const void *frame, wf_sink *);       /* other protocols are hand-written code over the port tables */

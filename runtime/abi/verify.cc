@@ -143,6 +143,7 @@ Status CheckWorkflow(const wf_plan& plan, uint32_t row, Links& links) {
     return Broken("workflow", row, "root is not a root region");
   if ((workflow.n_in != 0 && workflow.in == nullptr) || (workflow.n_out != 0 && workflow.out == nullptr))
     return Broken("workflow", row, "ports without an address");
+  if (workflow.is_model != 0 && workflow.model >= plan.n_models) return Broken("workflow", row, "calls a model out of range");
   for (int i = 0; i < workflow.n_in + workflow.n_out; ++i) {
     const wf_port& port = i < workflow.n_in ? workflow.in[i] : workflow.out[i - workflow.n_in];
     WF_RETURN_IF_ERROR(CheckPort(plan, port, "workflow", row));

@@ -49,7 +49,21 @@ base::Status Failed(const Address& address, int error) {
   return {base::kUnavailable, "cannot listen on " + address.ToString() + ": " + std::strerror(error)};
 }
 
+base::Status NotNumeric(const Address& address) { return {base::kInvalidArgument, "`" + address.host + "` is not a numeric address"}; }
+
 }  // namespace
+
+base::Status CheckHost(const std::string& host) {
+  const Address address{host, 0};
+  sockaddr_storage system;
+  const socklen_t size = ToSystem(address, &system);
+  if (size == 0) return NotNumeric(address);
+  const int fd = socket(system.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return Failed(address, errno);
+  const int error = bind(fd, reinterpret_cast<sockaddr*>(&system), size) == 0 ? 0 : errno;
+  close(fd);
+  return error == 0 ? base::Status() : Failed(address, error);
+}
 
 Listener::Listener(loop::Loop& loop, Acceptor& acceptor) : loop_(loop), acceptor_(acceptor), poll_(std::make_unique<Poll>()) {}
 
@@ -62,7 +76,7 @@ base::Status Listener::Bind(const Address& address) {
   address_ = address;
   sockaddr_storage system;
   socklen_t size = ToSystem(address, &system);
-  if (size == 0) return {base::kInvalidArgument, "`" + address.host + "` is not a numeric address"};
+  if (size == 0) return NotNumeric(address);
   fd_ = socket(system.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd_ < 0) return Failed(address, errno);
   const int on = 1;

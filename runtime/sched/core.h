@@ -43,7 +43,8 @@ struct LiveBus final : bus::Bus {
   DeadlineTimer deadline_timer;
   LiveBus* next_bus = nullptr;  // in one of the engine's lists
   Parked *parked = nullptr, *last_parked = nullptr, *idle_parked = nullptr;
-  StageTime* stages = nullptr;  // null: this request is not timed
+  const std::vector<ModelBinding>* bindings = nullptr;  // of its catalogue: by task
+  StageTime* stages = nullptr;                          // null: this request is not timed
   uint32_t samples_left = 0;
   uint32_t rows_out = 0;      // flights that hold a credit or a place in a batch
   bool has_failures = false;  // some channel has failed: readers look at their inputs

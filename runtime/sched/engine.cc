@@ -120,10 +120,11 @@ bus::Bus* EngineCore::Create(const Request& request) {
   bus->client_ = request.client;
   bus->user = request.user;
   bus->received_at_ = request.received_at;
-  int64_t timeout = request.workflow->timeout_ns > 0 ? request.workflow->timeout_ns : options_.default_timeout_ns;
+  int64_t timeout = request.workflow->timeout_ns > 0 ? request.workflow->timeout_ns : catalogue->deadlines.default_ns;
   if (request.timeout_ns > 0) timeout = std::min(timeout, request.timeout_ns);
-  bus->deadline_ = request.received_at + std::min(timeout, options_.timeout_cap_ns);
+  bus->deadline_ = request.received_at + std::min(timeout, catalogue->deadlines.most_ns);
   bus->catalogue_ = catalogue;
+  bus->bindings = request.version == nullptr ? &catalogue->by_task : &request.version->by_task;
   ++epochs_.back().buses;
   bus->state_ = bus::BusState::kDecoding;
   bus->pins = 1;
@@ -297,6 +298,7 @@ Engine::Engine(const wf_plan& plan, const bus::PlanIndex& index, const EnginePar
 Engine::~Engine() = default;
 
 void Engine::SetCatalogue(const Catalogue& catalogue) { core_->SetCatalogue(catalogue); }
+const Catalogue& Engine::catalogue() const { return *core_->catalogue; }
 void Engine::set_catalogue_user(CatalogueUser* user) { core_->catalogue_user = user; }
 uint64_t Engine::NextDataId() noexcept { return core_->NextDataId(); }
 bus::Bus* Engine::Create(const Request& request) { return core_->Create(request); }

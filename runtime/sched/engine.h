@@ -20,6 +20,7 @@ class PlanIndex;
 namespace wf::sched {
 
 class Catalogue;
+struct ModelVersion;
 class Observer;
 class EngineCore;
 class SharedFactors;
@@ -28,11 +29,9 @@ enum class Schedule : uint8_t { kAuto, kInline, kPool };
 
 struct EngineOptions {
   Schedule schedule = Schedule::kAuto;
-  int loop = 0;                      // which of the process's loops this is
-  int64_t inline_task_ns = 100'000;  // a task estimated above goes to the pool
-  int64_t inline_turn_ns = 300'000;  // and so does any once this much has run since the last poll
-  int64_t default_timeout_ns = INT64_C(30'000'000'000);
-  int64_t timeout_cap_ns = INT64_C(300'000'000'000);
+  int loop = 0;                               // which of the process's loops this is
+  int64_t inline_task_ns = 100'000;           // a task estimated above goes to the pool
+  int64_t inline_turn_ns = 300'000;           // and so does any once this much has run since the last poll
   uint32_t time_every = 8;                    // one request in this many is timed task by task
   uint32_t kept_buses = 256;                  // idle buses kept for reuse, with their first chunk
   std::atomic<uint64_t>* data_ids = nullptr;  // shared by the loops; null: own count
@@ -51,10 +50,11 @@ struct EngineParts {
 struct Request {
   const wf_workflow* workflow = nullptr;
   bus::Client* client = nullptr;
-  uint32_t samples = 1;             // root frames; more than one only for protocols that send N samples per call
-  base::TimePoint received_at = 0;  // end of the headers
-  int64_t timeout_ns = 0;           // the client's; 0 none. The workflow's, the default and the cap also hold
-  std::string_view log_id;          // outlives the bus
+  uint32_t samples = 1;                   // root frames; more than one only for protocols that send N samples per call
+  base::TimePoint received_at = 0;        // end of the headers
+  int64_t timeout_ns = 0;                 // the client's; 0 none. The workflow's and the catalogue's deadlines also hold
+  const ModelVersion* version = nullptr;  // of the current catalogue; null: the newest of every model
+  std::string_view log_id;                // outlives the bus
   void* user = nullptr;
 };
 
@@ -72,6 +72,7 @@ class Engine {
 
   // New buses take this one. `on_released` is told on this loop when the last bus of an older one is drained.
   void SetCatalogue(const Catalogue& catalogue);
+  const Catalogue& catalogue() const;  // the current one. REQUIRES: there is one
   class CatalogueUser {
    public:
     virtual ~CatalogueUser() = default;

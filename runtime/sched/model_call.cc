@@ -11,9 +11,7 @@ constexpr int64_t kMostLoopActivationBytes = int64_t{1} << 20;
 
 }  // namespace
 
-const ModelBinding& EngineCore::BindingOf(const bus::Instance& instance, uint16_t id) const {
-  return static_cast<const Catalogue&>(instance.bus->catalogue()).by_task[id];
-}
+const ModelBinding& EngineCore::BindingOf(const bus::Instance& instance, uint16_t id) const { return (*LiveOf(instance).bindings)[id]; }
 
 bool EngineCore::RunsOnLoop(const ModelBinding& binding) const {
   if (binding.first_loop_instance < 0 || options_.schedule == Schedule::kPool) return false;

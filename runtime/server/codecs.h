@@ -8,25 +8,34 @@
 
 namespace wf::server {
 
-// Threads that read large bodies and write large answers, so that a loop never stands still for one. The first is started when it is first
-// needed. Thread: Push thread-safe.   Owns: its threads.   Borrows: work, until it is posted to its home. Bounds: one entry per request;
-// requests are bounded by admission.
-class Codecs {
+// Where large bodies are read and large answers written, so that a loop never stands still for one. Production: Codecs; simulation: a list
+// from which the seed picks.
+// Thread: Push thread-safe.   Borrows: work, until it is posted to its home. Bounds: one entry per request; requests are bounded by
+// admission.
+class CodecQueue {
  public:
   static constexpr size_t kLargeBytes = 256 * 1024;  // smaller ones are read and written on the loop
 
   class Work : public base::Message {
    public:
-    virtual void Run() noexcept = 0;  // on a thread of the pool; Deliver follows on the loop
+    virtual void Run() noexcept = 0;  // away from the loop; Deliver follows on it
     base::Mailbox* home = nullptr;
     Work* next_work = nullptr;
   };
 
+  virtual ~CodecQueue() = default;
+  virtual void Push(Work& work) noexcept = 0;
+};
+
+// Threads, the first of which is started when it is first needed.
+// Owns: its threads.
+class Codecs final : public CodecQueue {
+ public:
   explicit Codecs(int max_threads) : max_threads_(max_threads) {}
-  ~Codecs();  // finishes what waits, then joins
+  ~Codecs() override;  // finishes what waits, then joins
   Codecs(const Codecs&) = delete;
   Codecs& operator=(const Codecs&) = delete;
-  void Push(Work& work) noexcept;
+  void Push(Work& work) noexcept override;
 
  private:
   void RunThread();

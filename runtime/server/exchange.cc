@@ -52,6 +52,7 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.protocol = {};
   exchange.claimed_bytes = exchange.received_at = 0;
   exchange.oip = {};
+  exchange.version = 0;
   exchange.data_id = 0;
   exchange.log_id = {};
   exchange.metadata.clear();

@@ -74,6 +74,7 @@ struct Exchange final : bus::Client {
   std::string_view log_id;
   std::vector<bus::Metadata> metadata;
   oip::Route oip;                            // of a path under /v2
+  int64_t version = 0;                       // of the model that was asked for; 0: none was named
   std::unique_ptr<oip::InferRequest> infer;  // made when first needed, then kept
 
   // ---- a refusal, answered once the body is over or too long to wait for ----

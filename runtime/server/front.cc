@@ -9,13 +9,20 @@ namespace {
 
 constexpr int64_t kDrainTickNs = 20'000'000;
 
+SessionLimits LimitsOf(const Settings& settings) {
+  return {settings.header_timeout.ms(),
+          settings.idle_timeout.ms(),
+          {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
+           static_cast<size_t>(settings.max_headers)}};
+}
+
 }  // namespace
 
 Front::Front(Shared& shared, net::Wires& wires, const FrontOptions& options)
     : shared_(shared),
       counts_(*shared.loops[static_cast<size_t>(options.index)]),
       site_(shared, options.index),
-      sessions_(site_, options.sessions),
+      sessions_(site_, {}),
       connections_(wires, *this, options.max_connections) {}
 
 Front::~Front() = default;
@@ -25,6 +32,12 @@ void Front::MakeEngine(const bus::PlanIndex& index, const sched::EngineParts& pa
   site_.set_engine(engine_.get(), parts.memory, parts.mailbox);
 }
 
+void Front::set_settings(const Settings& settings) {
+  settings_ = &settings;
+  site_.set_settings(settings);
+  sessions_.set_limits(LimitsOf(settings));
+}
+
 void Front::Adopt(int fd) noexcept {
   connections_.Adopt(fd);
   counts_.connections.Set(connections_.count());
@@ -32,7 +45,7 @@ void Front::Adopt(int fd) noexcept {
 
 void Front::OnRefused() noexcept {
   counts_.refused_connections.Add();
-  if (shared_.access_log) observe::Log(observe::Level::kInfo, "a connection was refused");
+  if (settings_ != nullptr && settings_->access_log) observe::Log(observe::Level::kInfo, "a connection was refused");
 }
 
 void Front::BeginDrain() noexcept { drain_tick_at_ = shared_.clock.Now() + kDrainTickNs; }

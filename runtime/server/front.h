@@ -13,7 +13,6 @@ namespace wf::server {
 
 struct FrontOptions {
   int index = 0;  // of the loop
-  SessionLimits sessions;
   uint32_t max_connections = 65'536;
 };
 
@@ -27,6 +26,8 @@ class Front final : public loop::Turn, public net::HandlerFactory {
 
   void MakeEngine(const bus::PlanIndex& index, const sched::EngineParts& parts, const sched::EngineOptions& options);
   sched::Engine& engine() { return *engine_; }
+
+  void set_settings(const Settings& settings);  // what holds from now on; outlives its use
 
   void Adopt(int fd) noexcept;
   void BeginDrain() noexcept;  // connections close as soon as they are idle
@@ -49,6 +50,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   void OnDrainTick() noexcept;
 
   Shared& shared_;
+  const Settings* settings_ = nullptr;
   LoopCounts& counts_;
   WorkflowSite site_;
   std::unique_ptr<sched::Engine> engine_;

@@ -30,13 +30,14 @@ class HttpSessions {
   HttpSessions& operator=(const HttpSessions&) = delete;
 
   HttpSession* Open(net::Connection& connection) noexcept;
-  void ResumeAnswered() noexcept;  // in the loop's turn: sessions that were answered read on
+  void ResumeAnswered() noexcept;                                     // in the loop's turn: sessions that were answered read on
+  void set_limits(const SessionLimits& limits) { limits_ = limits; }  // of connections that begin later, times of all
   ExchangePool& exchanges() { return exchanges_; }
 
  private:
   friend class HttpSession;
   Site& site_;
-  const SessionLimits limits_;
+  SessionLimits limits_;
   ExchangePool exchanges_;
   std::vector<HttpSession*> idle_, answered_;
 };

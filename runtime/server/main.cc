@@ -29,8 +29,9 @@ std::string VersionText(const wf_plan& plan) {
   return text + "\n";
 }
 
-int Serve(const wf_plan& plan, const Settings& settings, const std::string& program) {
+int Serve(const wf_plan& plan, const Settings& settings, const LoadFrom& from, const std::string& program) {
   Server server(plan, settings);
+  server.set_reload([from] { return LoadSettings(from); });
   if (const base::Status status = server.Start(); !status.ok()) {
     observe::FlushLogs(STDERR_FILENO, 1000);
     Print(stderr, program + ": " + status.message() + "\n");
@@ -41,21 +42,27 @@ int Serve(const wf_plan& plan, const Settings& settings, const std::string& prog
   return server.Run();
 }
 
+int Check(const wf_plan& plan, const Settings& settings, const std::string& program) {
+  const base::Status status = CheckStart(plan, settings);
+  observe::FlushLogs(STDERR_FILENO, 1000);
+  if (!status.ok()) return Print(stderr, program + ": " + status.message() + "\n"), 1;
+  return Print(stdout, "the configuration is fine\n"), 0;
+}
+
 }  // namespace
 
 int Main(int argc, const char* const* argv, const char* const* environment, const wf_plan& plan) {
   const std::string path = argc > 0 ? argv[0] : "server";
   const std::string program = path.substr(path.rfind('/') + 1);
   const size_t skipped = argc > 0 ? 1 : 0;
-  const Loaded loaded =
-      LoadSettings({.arguments = {argv + skipped, static_cast<size_t>(argc) - skipped}, .environment = environment, .plan = &plan});
+  const LoadFrom from = {.arguments = {argv + skipped, static_cast<size_t>(argc) - skipped}, .environment = environment, .plan = &plan};
+  const Loaded loaded = LoadSettings(from);
   if (loaded.wish == Wish::kHelp) return Print(stdout, HelpText(program)), 0;
   if (loaded.wish == Wish::kVersion) return Print(stdout, VersionText(plan)), 0;
   for (const std::string& warning : loaded.warnings) Print(stderr, program + ": warning: " + warning + "\n");
   for (const std::string& error : loaded.errors) Print(stderr, program + ": " + error + "\n");
   if (!loaded.errors.empty()) return loaded.exit_status();
   if (loaded.wish == Wish::kPrintConfig) return Print(stdout, ConfigText(loaded.settings)), 0;
-  if (loaded.wish == Wish::kCheckConfig) return Print(stdout, "the configuration is fine\n"), 0;
 #ifndef NDEBUG
   if (const base::Status status = abi::Verify(plan); !status.ok())
     return Print(stderr, program + ": the plan is broken: " + status.message() + "\n"), 1;
@@ -64,7 +71,8 @@ int Main(int argc, const char* const* argv, const char* const* environment, cons
   observe::UseAlternateStack();
   observe::SetLogLevel(static_cast<observe::Level>(loaded.settings.log_level));
   const RetunedPlan retuned(plan, loaded.settings.nodes);
-  return Serve(retuned.plan(), loaded.settings, program);
+  if (loaded.wish == Wish::kCheckConfig) return Check(retuned.plan(), loaded.settings, program);
+  return Serve(retuned.plan(), loaded.settings, from, program);
 }
 
 }  // namespace wf::server

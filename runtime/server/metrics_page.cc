@@ -112,45 +112,80 @@ void AddEngines(const wf_plan& plan, std::span<const sched::EngineStats* const> 
   }
 }
 
-void AddRunTimes(const NamedBatcher& at, MetricsText* out) {
-  const batch::Padding& padding = at.batcher->padding();
+// All batchers of one version of a model: nodes with other settings have one of their own.
+struct VersionTotals {
+  std::string_view model;
+  std::string version;
+  double queued = 0, rows = 0, shape_misses = 0;
+  std::map<std::pair<int64_t, int64_t>, double> run_seconds;  // by rows and bucket
+  std::array<uint64_t, batch::BatchStats::kSizeBuckets> sizes{};
+  std::array<uint64_t, batch::kCloseReasons> closed{};
+};
+
+void TakeRunTimes(const batch::Batcher& batcher, VersionTotals* total) {
+  const batch::Padding& padding = batcher.padding();
   for (size_t kind = 0; kind < padding.kinds(); ++kind) {
-    const batch::CostCurve& cost = at.batcher->cost(kind);
-    const std::string bucket = std::to_string(padding.pads() ? padding.bucket(kind) : 0);
+    const batch::CostCurve& cost = batcher.cost(kind);
+    const int64_t bucket = padding.pads() ? padding.bucket(kind) : 0;
     for (int64_t size = 1; size <= cost.max_rows(); ++size) {
       size = cost.SizeFor(size);
-      if (!cost.known(size)) continue;
-      out->Sample({{"model", at.model}, {"rows", std::to_string(size)}, {"bucket", bucket}}, static_cast<double>(cost.RunNs(size)) / 1e9);
+      if (cost.known(size)) total->run_seconds.emplace(std::pair(size, bucket), static_cast<double>(cost.RunNs(size)) / 1e9);
     }
   }
 }
 
-void AddBatchers(std::span<const NamedBatcher> batchers, MetricsText* out) {
-  out->Family("wf_queue_depth", "gauge", "Rows that hold a place in a model's queue.");
-  for (const NamedBatcher& at : batchers) out->Sample({{"model", at.model}}, at.batcher->queued_rows());
-  out->Family("wf_batch_size", "histogram", "Rows of a batch, padding not counted.");
+std::vector<VersionTotals> AddUp(std::span<const NamedBatcher> batchers) {
+  std::map<std::pair<std::string_view, int64_t>, VersionTotals> by_version;
   for (const NamedBatcher& at : batchers) {
+    VersionTotals& total = by_version[{at.model, at.version}];
+    total.model = at.model;
+    total.version = std::to_string(at.version);
+    total.shape_misses = static_cast<double>(at.batcher->model().shape_misses());
+    TakeRunTimes(*at.batcher, &total);
     const batch::BatchStats& stats = at.batcher->stats();
-    std::array<double, batch::BatchStats::kSizeBuckets - 1> ends;
-    std::array<uint64_t, batch::BatchStats::kSizeBuckets> counts;
-    for (size_t b = 0; b < counts.size(); ++b) counts[b] = stats.size_bucket[b].load(std::memory_order_relaxed);
-    for (size_t b = 0; b < ends.size(); ++b) ends[b] = static_cast<double>(1 << b);
-    out->Buckets({{"model", at.model}}, ends, counts, static_cast<double>(stats.rows.load(std::memory_order_relaxed)));
+    total.queued += at.batcher->queued_rows();
+    total.rows += static_cast<double>(stats.rows.load(std::memory_order_relaxed));
+    for (size_t i = 0; i < total.sizes.size(); ++i) total.sizes[i] += stats.size_bucket[i].load(std::memory_order_relaxed);
+    for (size_t i = 0; i < total.closed.size(); ++i) total.closed[i] += stats.closed[i].load(std::memory_order_relaxed);
   }
+  std::vector<VersionTotals> totals;
+  for (auto& [key, total] : by_version) totals.push_back(std::move(total));
+  return totals;
+}
+
+void AddBatchers(std::span<const NamedBatcher> batchers, MetricsText* out) {
+  const std::vector<VersionTotals> totals = AddUp(batchers);
+  out->Family("wf_queue_depth", "gauge", "Rows that hold a place in a model's queue.");
+  for (const VersionTotals& at : totals) out->Sample({{"model", at.model}, {"version", at.version}}, at.queued);
+  out->Family("wf_batch_size", "histogram", "Rows of a batch, padding not counted.");
+  std::array<double, batch::BatchStats::kSizeBuckets - 1> ends;
+  for (size_t i = 0; i < ends.size(); ++i) ends[i] = static_cast<double>(1 << i);
+  for (const VersionTotals& at : totals) out->Buckets({{"model", at.model}, {"version", at.version}}, ends, at.sizes, at.rows);
   out->Family("wf_batch_close_total", "counter", "Batches by what closed them.");
-  for (const NamedBatcher& at : batchers) {
-    for (int r = 0; r < batch::kCloseReasons; ++r) {
-      out->Sample({{"model", at.model}, {"reason", batch::CloseReasonName(static_cast<batch::CloseReason>(r))}},
-                  static_cast<double>(at.batcher->stats().closed[r].load(std::memory_order_relaxed)));
+  for (const VersionTotals& at : totals) {
+    for (size_t r = 0; r < at.closed.size(); ++r) {
+      out->Sample({{"model", at.model}, {"version", at.version}, {"reason", batch::CloseReasonName(static_cast<batch::CloseReason>(r))}},
+                  static_cast<double>(at.closed[r]));
     }
   }
   out->Family("wf_batch_run_seconds", "gauge", "What a run of so many rows takes, as measured so far; bucket: of `pad`, 0 without.");
-  for (const NamedBatcher& at : batchers) AddRunTimes(at, out);
+  for (const VersionTotals& at : totals) {
+    for (const auto& [size, seconds] : at.run_seconds) {
+      const auto& [rows, bucket] = size;
+      out->Sample({{"model", at.model}, {"version", at.version}, {"rows", std::to_string(rows)}, {"bucket", std::to_string(bucket)}},
+                  seconds);
+    }
+  }
   out->Family("wf_model_shape_misses_total", "counter", "Runs that waited until their shape was made ready.");
-  for (const NamedBatcher& at : batchers)
-    out->Sample({{"model", at.model}, {"version", std::to_string(at.version)}}, static_cast<double>(at.batcher->model().shape_misses()));
+  for (const VersionTotals& at : totals) out->Sample({{"model", at.model}, {"version", at.version}}, at.shape_misses);
+}
+
+void AddServer(const MetricsSources& sources, MetricsText* out) {
   out->Family("wf_model_info", "gauge", "Versions that are served.");
-  for (const NamedBatcher& at : batchers) out->Sample({{"model", at.model}, {"version", std::to_string(at.version)}}, 1);
+  for (const NamedVersion& at : sources.versions) out->Sample({{"model", at.model}, {"version", std::to_string(at.version)}}, 1);
+  out->Family("wf_config_reloads_total", "counter", "Configurations read again, by what came of it.");
+  out->Sample({{"result", "ok"}}, static_cast<double>(sources.reloads.done));
+  out->Sample({{"result", "error"}}, static_cast<double>(sources.reloads.failed));
 }
 
 void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
@@ -195,12 +230,13 @@ void AddBuild(const wf_plan& plan, MetricsText* out) {
 
 }  // namespace
 
-std::string MetricsPage(const Shared& shared, std::span<const sched::EngineStats* const> engines, std::span<const NamedBatcher> batchers) {
+std::string MetricsPage(const Shared& shared, const MetricsSources& sources) {
   MetricsText out;
   AddRequests(shared, &out);
-  AddEngines(shared.plan, engines, &out);
-  AddBatchers(batchers, &out);
-  AddLoops(shared, engines, &out);
+  AddEngines(shared.plan, sources.engines, &out);
+  AddBatchers(sources.batchers, &out);
+  AddLoops(shared, sources.engines, &out);
+  AddServer(sources, &out);
   AddBuild(shared.plan, &out);
   observe::AddProcess(&out);
   return out.text();

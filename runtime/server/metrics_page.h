@@ -16,7 +16,21 @@ struct NamedBatcher {
   const batch::Batcher* batcher = nullptr;
 };
 
+struct NamedVersion {
+  std::string_view model;
+  int64_t version = 0;
+};
+struct Reloads {
+  uint64_t done = 0, failed = 0;
+};
+struct MetricsSources {
+  std::span<const sched::EngineStats* const> engines;
+  std::span<const NamedBatcher> batchers;
+  std::span<const NamedVersion> versions;
+  Reloads reloads;
+};
+
 // The text of /metrics: everything that the loops, engines and batchers have counted, added up now.
-std::string MetricsPage(const Shared& shared, std::span<const sched::EngineStats* const> engines, std::span<const NamedBatcher> batchers);
+std::string MetricsPage(const Shared& shared, const MetricsSources& sources);
 
 }  // namespace wf::server

@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <tuple>
+#include <set>
+#include <span>
 
+#include "runtime/abi/defaults.h"
 #include "runtime/model/version.h"
-#include "runtime/onnx/reader.h"
+#include "runtime/observe/log.h"
 
 namespace wf::server {
 namespace {
 
-constexpr int64_t kBatchAuto = 32, kQueuePerBatch = 8;
-
 std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+
+}  // namespace
 
 // A loaded version as executors run it.
 class LoadedModel final : public batch::Runnable {
@@ -38,6 +40,8 @@ class LoadedModel final : public batch::Runnable {
   const wf_model& row_;
   const std::unique_ptr<model::Version> version_;
 };
+
+namespace {
 
 // The file's port that the program was compiled against: what calls see, with the axis of samples put back.
 onnx::Port CompiledPort(const wf_port& port, int axis, bool batched) {
@@ -67,58 +71,85 @@ struct BatcherKey {
 };
 
 BatcherKey KeyOf(const wf_plan& plan, const wf_task& task) {
-  BatcherKey key{task.target, kBatchAuto, 0, 1, 0, {}};
-  if (task.policy != WF_NONE) {
-    const wf_policy& policy = plan.policies[task.policy];
-    if (policy.batch_max != 0) key.batch = policy.batch_max;
-    key.queue = policy.queue_max;
-    key.instances = std::clamp<int>(policy.instances, 1, 64);
-    key.precision = policy.precision;
-    key.padding = batch::Padding(policy);
+  const wf_policy policy = task.policy == WF_NONE ? wf_policy{} : plan.policies[task.policy];
+  const uint32_t rows = abi::BatchRows(policy.batch_max, plan.models[task.target].batched != 0);
+  const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows);
+  return {task.target, rows, queue, std::clamp<int>(policy.instances, 1, 64), policy.precision, batch::Padding(policy)};
+}
+
+// The files that the program asks for, newest first. Of `latest N` all of them, so that an older one may stand in for one that is refused.
+std::vector<onnx::VersionFile> Candidates(const wf_model& row, std::vector<onnx::VersionFile> files) {
+  std::reverse(files.begin(), files.end());
+  if (row.version_policy != WF_SPECIFIC) return files;
+  const std::span<const int64_t> named(row.versions, row.n_versions);
+  std::erase_if(files,
+                [named](const onnx::VersionFile& file) { return std::find(named.begin(), named.end(), file.version) == named.end(); });
+  return files;
+}
+
+size_t MostVersions(const wf_model& row) {
+  if (row.version_policy != WF_LATEST) return SIZE_MAX;
+  return row.n_versions == 0 ? 1 : static_cast<size_t>(row.versions[0]);
+}
+
+void LogMissing(const wf_model& row, std::span<const onnx::VersionFile> found) {
+  if (row.version_policy != WF_SPECIFIC) return;
+  for (const int64_t wanted : std::span(row.versions, row.n_versions)) {
+    if (std::any_of(found.begin(), found.end(), [wanted](const onnx::VersionFile& file) { return file.version == wanted; })) continue;
+    observe::Log(observe::Level::kWarning, "a version of a model is missing", {{"model", View(row.name)}, {"version", wanted}});
   }
-  if (plan.models[task.target].batched == 0) key.batch = 1;
-  if (key.queue == 0) key.queue = kQueuePerBatch * key.batch;
-  return key;
 }
 
 }  // namespace
 
-struct Models::Loaded {
-  std::unique_ptr<LoadedModel> runnable;
-};
-
-Models::Models(const wf_plan& plan, const Settings& settings, const base::Clock& clock) : plan_(plan), settings_(settings), clock_(clock) {}
+Models::Models(const wf_plan& plan, const Settings& settings, const base::Clock& clock)
+    : plan_(plan), model_root_(settings.model_root), clock_(clock), loaded_(plan.n_models) {}
 Models::~Models() = default;
 
-base::Status Models::LoadOne(const wf_model& row, int64_t max_rows, int instances) {
-  const std::filesystem::path written{std::string(View(row.path))};
-  const std::string path = (settings_.model_root.empty() ? written : std::filesystem::path(settings_.model_root) / written).string();
-  const std::string name(View(row.name));
-  const auto versions = onnx::FindVersions(path);
-  if (!versions.ok()) return {versions.status().code(), "model `" + name + "`: " + versions.status().message()};
-  const onnx::VersionFile* newest = &versions->back();
-  if (row.version_policy == WF_SPECIFIC) {
-    const int64_t wanted = row.n_versions == 0 ? 1 : *std::max_element(row.versions, row.versions + row.n_versions);
-    const auto found = std::find_if(versions->begin(), versions->end(), [wanted](const auto& file) { return file.version == wanted; });
-    if (found == versions->end()) return {base::kNotFound, "model `" + name + "`: `" + path + "` has no version " + std::to_string(wanted)};
-    newest = &*found;
-  }
+base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& row, const onnx::VersionFile& file, int64_t max_rows,
+                                                               int instances) const {
   const onnx::Signature compiled = CompiledSignature(row);
   model::LoadOptions options;
-  options.name = name;
-  options.version = newest->version;
+  options.name = View(row.name);
+  options.version = file.version;
   options.max_rows = max_rows;
   options.instances = instances;
   options.signature = row.signature_written != 0 ? &compiled : nullptr;
   options.signature_written = row.signature_written != 0;
-  auto version = model::Version::Load(newest->path, options);
-  if (!version.ok()) return {version.status().code(), "model `" + name + "`: " + version.status().message()};
-  if (base::Status same = CheckCompiled((*version)->signature(), compiled); !same.ok()) {
-    return {base::kFailedPrecondition,
-            "model `" + name + "`: `" + newest->path + "` is not the model that was compiled in: " + same.message()};
+  auto version = model::Version::Load(file.path, options);
+  if (!version.ok()) return version.status();
+  if (const base::Status same = CheckCompiled((*version)->signature(), compiled); !same.ok())
+    return base::Status(base::kFailedPrecondition, "`" + file.path + "` is not the model that was compiled in: " + same.message());
+  return std::make_unique<LoadedModel>(row, *std::move(version));
+}
+
+// A version that cannot be served is told and left out, as long as another one can.
+base::Status Models::LoadModel(uint32_t index, int64_t max_rows, int instances) {
+  const wf_model& row = plan_.models[index];
+  const std::filesystem::path written{std::string(View(row.path))};
+  const std::string path = (model_root_.empty() ? written : std::filesystem::path(model_root_) / written).string();
+  const std::string name(View(row.name));
+  const auto found = onnx::FindVersions(path);
+  if (!found.ok()) return {found.status().code(), "model `" + name + "`: " + found.status().message()};
+  const std::vector<onnx::VersionFile> files = Candidates(row, *found);
+  LogMissing(row, files);
+  base::Status first(base::kNotFound, "`" + path + "` has none of the versions that the program names");
+  for (const onnx::VersionFile& file : files) {
+    if (loaded_[index].size() == MostVersions(row)) break;
+    auto version = LoadVersion(row, file, max_rows, instances);
+    if (version.ok()) {
+      loaded_[index].push_back(*std::move(version));
+      continue;
+    }
+    if (&file == &files.front()) first = version.status();
+    if (files.size() == 1) break;
+    observe::Log(observe::Level::kWarning, "a version of a model is refused",
+                 {{"model", name}, {"version", file.version}, {"reason", version.status().message()}});
   }
-  models_.push_back(std::make_unique<Loaded>(Loaded{std::make_unique<LoadedModel>(row, *std::move(version))}));
-  return {};
+  if (!loaded_[index].empty()) return {};
+  const std::string of_many =
+      files.size() > 1 ? "none of its " + std::to_string(files.size()) + " versions can be served; the newest: " : "";
+  return {first.code(), "model `" + name + "`: " + of_many + first.message()};
 }
 
 // Names are compared by place: the program may have its own for what ONNX calls `x:0`.
@@ -131,39 +162,71 @@ base::Status Models::CheckCompiled(const onnx::Signature& file, const onnx::Sign
   return onnx::CheckSignature(renamed, compiled);
 }
 
-base::Status Models::Load(int loops, int threads) {
-  catalogue_ = std::make_unique<sched::Catalogue>(1, plan_.n_tasks);
-  std::map<BatcherKey, batch::Batcher*> batchers;
-  std::vector<int> instances(plan_.n_models, 0);
+base::Status Models::LoadVersions(int loops) {
+  std::set<BatcherKey> keys;
+  loop_instance_.assign(plan_.n_models, 0);
   std::vector<int64_t> max_rows(plan_.n_models, 1);
   for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
     if (plan_.tasks[t].kind != WF_MODEL) continue;
     const BatcherKey key = KeyOf(plan_, plan_.tasks[t]);
     max_rows[key.model] = std::max(max_rows[key.model], key.batch);
-    if (batchers.emplace(key, nullptr).second) instances[key.model] += key.instances;
+    if (keys.insert(key).second) loop_instance_[key.model] += key.instances;
   }
   // Instances of the batchers first, then one for each loop that may run the model itself, then one for measurements.
-  for (uint32_t m = 0; m < plan_.n_models; ++m) WF_RETURN_IF_ERROR(LoadOne(plan_.models[m], max_rows[m], instances[m] + loops + 1));
-  if (!batchers.empty()) executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{threads}, clock_);
-  std::vector<int> next(plan_.n_models, 0);
-  for (auto& [key, batcher] : batchers) {
-    batch::BatcherOptions options;
-    options.model = models_[key.model]->runnable.get();
-    options.policy = {key.batch, static_cast<int>(key.queue), key.padding};
-    options.first_instance = next[key.model];
-    options.instances = key.instances;
-    options.measuring_instance = instances[key.model] + loops;
-    next[key.model] += key.instances;
-    batcher = &executor_->AddBatcher(options);
-    batchers_.push_back({View(plan_.models[key.model].name), options.model->version(), batcher});
-  }
-  for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
-    if (plan_.tasks[t].kind != WF_MODEL) continue;
-    const BatcherKey key = KeyOf(plan_, plan_.tasks[t]);
-    catalogue_->by_task[t] = {batchers[key], models_[key.model]->runnable.get(), instances[key.model]};
+  for (uint32_t m = 0; m < plan_.n_models; ++m) WF_RETURN_IF_ERROR(LoadModel(m, max_rows[m], loop_instance_[m] + loops + 1));
+  return {};
+}
+
+base::Status Models::Load(int loops, int threads) {
+  WF_RETURN_IF_ERROR(LoadVersions(loops));
+  size_t most = 0;
+  for (const auto& versions : loaded_) most = std::max(most, versions.size());
+  const bool has_calls = std::any_of(loop_instance_.begin(), loop_instance_.end(), [](int instances) { return instances > 0; });
+  if (has_calls) executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{threads}, clock_);
+  newest_ = Bind(0, loops);
+  for (size_t rank = 0; rank < most; ++rank) {
+    const std::vector<sched::ModelBinding> bindings = rank == 0 ? newest_ : Bind(rank, loops);
+    for (uint16_t m = 0; m < plan_.n_models; ++m) {
+      if (rank >= loaded_[m].size()) continue;
+      served_.push_back({View(plan_.models[m].name), loaded_[m][rank]->version()});
+      if (plan_.models[m].published != 0) versions_.push_back({m, served_.back().version, bindings});
+    }
   }
   if (executor_ != nullptr) executor_->StartPreparing();
   return {};
+}
+
+// What every MODEL task calls when requests take the version of this rank, 0 being the newest, of each model. An older one has batchers
+// only when it may be asked for.
+std::vector<sched::ModelBinding> Models::Bind(size_t rank, int loops) {
+  std::vector<sched::ModelBinding> bindings(plan_.n_tasks);
+  std::map<BatcherKey, batch::Batcher*> batchers;
+  std::vector<int> next(plan_.n_models, 0);
+  for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
+    if (plan_.tasks[t].kind != WF_MODEL) continue;
+    const BatcherKey key = KeyOf(plan_, plan_.tasks[t]);
+    if (rank >= loaded_[key.model].size() || (rank > 0 && plan_.models[key.model].published == 0)) continue;
+    LoadedModel& model = *loaded_[key.model][rank];
+    batch::Batcher*& batcher = batchers[key];
+    if (batcher == nullptr) {
+      batch::BatcherOptions options;
+      options.model = &model;
+      options.policy = {key.batch, static_cast<int>(key.queue), key.padding};
+      options.first_instance = next[key.model];
+      options.instances = key.instances;
+      options.measuring_instance = loop_instance_[key.model] + loops;
+      next[key.model] += key.instances;
+      batcher = &executor_->AddBatcher(options);
+      batchers_.push_back({View(plan_.models[key.model].name), model.version(), batcher});
+    }
+    bindings[t] = {batcher, &model, loop_instance_[key.model]};
+  }
+  return bindings;
+}
+
+void Models::AddTo(sched::Catalogue* catalogue) const {
+  catalogue->by_task = newest_;
+  catalogue->versions = versions_;
 }
 
 void Models::Stop() { executor_.reset(); }

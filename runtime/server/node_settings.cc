@@ -28,14 +28,11 @@ bool HasTimeout(const wf_plan& plan, const wf_task& task) {
   return task.kind == WF_ENTER && task.policy != WF_NONE && plan.policies[task.policy].timeout_ns > 0;
 }
 
-constexpr uint32_t DefaultQueue(uint32_t batch_max) { return 8 * (batch_max == 0 ? 32 : batch_max); }
-
 // Of a task without one: the language's defaults.
 wf_policy DefaultPolicy() {
   wf_policy policy{};
   policy.priority = WF_NORMAL;
   policy.instances = 1;
-  policy.queue_max = DefaultQueue(0);
   return policy;
 }
 
@@ -133,12 +130,9 @@ void RetunedPlan::Apply(const NodeSetting& setting) {
     wf_policy policy = task.policy == WF_NONE ? DefaultPolicy() : plan_.policies[task.policy];
     if (times) policy.timeout_ns = *setting.timeout_ns;
     if (CallsModel(task)) {
-      // The queue's default goes with the batch, as it does at compile time, so that a larger batch can fill.
-      const bool queue_follows = policy.queue_max == DefaultQueue(policy.batch_max);
       if (setting.batch) policy.batch_max = static_cast<uint32_t>(*setting.batch);
       if (setting.within_ns) policy.delay_ns = *setting.within_ns;
       if (setting.instances) policy.instances = static_cast<uint16_t>(*setting.instances);
-      if (queue_follows) policy.queue_max = DefaultQueue(policy.batch_max);
       if (setting.queue) policy.queue_max = static_cast<uint32_t>(*setting.queue);
     }
     WF_CHECK(policies_.size() < WF_NONE, policies_.size());

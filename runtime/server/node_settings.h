@@ -17,6 +17,10 @@ struct NodeSetting {
   std::string source;  // "server.yml:7"
   std::optional<int64_t> batch, instances, queue;
   std::optional<int64_t> within_ns, timeout_ns;
+  friend bool operator==(const NodeSetting& a, const NodeSetting& b) {  // wherever they are written
+    return a.path == b.path && a.batch == b.batch && a.instances == b.instances && a.queue == b.queue && a.within_ns == b.within_ns &&
+           a.timeout_ns == b.timeout_ns;
+  }
 };
 
 // Takes one entry below `nodes`: entry.path is {"nodes", node, member}. An empty answer, or what is wrong with it, without the place.

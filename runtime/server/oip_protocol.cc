@@ -1,4 +1,6 @@
 // The Open Inference Protocol over REST: everything under /v2.
+#include <algorithm>
+
 #include "runtime/base/text.h"
 #include "runtime/protocol/oip/answer.h"
 #include "runtime/protocol/oip/metadata.h"
@@ -9,8 +11,19 @@
 namespace wf::server {
 namespace {
 
+bool FindVersion(const WorkflowSite& site, const wf_workflow& workflow, Exchange& exchange) {
+  const std::string_view text = exchange.oip.version;
+  if (text.empty()) return true;
+  const std::vector<int64_t> versions = site.VersionsOf(workflow);
+  const auto found = std::find_if(versions.begin(), versions.end(), [text](int64_t version) { return std::to_string(version) == text; });
+  if (found == versions.end()) return false;
+  exchange.version = *found;
+  return true;
+}
+
 // The workflow that the path names, else a refusal. Afterwards the model's name is one that outlives the request.
-bool FindModel(const Shared& shared, Exchange& exchange) {
+bool FindModel(const WorkflowSite& site, Exchange& exchange) {
+  const Shared& shared = site.shared();
   std::string_view name;
   std::vector<char> storage;
   const bool decoded = http1::PercentDecode(exchange.oip.model, http1::Part::kPath, &name, &storage);
@@ -21,9 +34,10 @@ bool FindModel(const Shared& shared, Exchange& exchange) {
     message << "no model is called `";
     message.Quote(decoded ? name : exchange.oip.model) << "`";
     if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-  } else if (!exchange.oip.version.empty() && exchange.oip.version != "1") {
-    message << "model `" << model->first << "` has version 1 only, found `";
-    message.Quote(exchange.oip.version) << "`";
+  } else if (!FindVersion(site, *model->second, exchange)) {
+    message << "model `" << model->first << "` has no version `";
+    message.Quote(exchange.oip.version) << "`; it has";
+    for (const int64_t version : site.VersionsOf(*model->second)) message << " " << version;
   } else {
     exchange.oip.model = model->first;
     exchange.workflow = model->second;
@@ -45,7 +59,7 @@ void TakeCall(WorkflowSite& site, Exchange& exchange) {
     return exchange.Refuse(405, protocol::kInputParams, infer ? "infer is called with POST" : "metadata and health are asked for with GET");
   }
   if (exchange.oip.model.empty()) return;
-  if (!FindModel(site.shared(), exchange) || !infer) return;
+  if (!FindModel(site, exchange) || !infer) return;
   if (head.Find("inference-header-content-length").data() != nullptr)
     return exchange.Refuse(501, protocol::kNotImplemented, "raw tensors over REST are not built yet; send `data` as JSON");
   site.AdmitTo(exchange);
@@ -58,7 +72,8 @@ bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view) {
 }
 
 // Everything but a call.
-void AnswerQuestion(const Shared& shared, Exchange& exchange) {
+void AnswerQuestion(const WorkflowSite& site, Exchange& exchange) {
+  const Shared& shared = site.shared();
   const bool ready = ProbeStatus(shared, "/readyz") == 200;
   int status = 200;
   wf_sink body;
@@ -74,7 +89,7 @@ void AnswerQuestion(const Shared& shared, Exchange& exchange) {
       status = ready ? 200 : 503;
       break;
     case oip::Call::kModelMetadata:
-      oip::WriteModelMetadata(shared.plan, *exchange.workflow, exchange.oip.model, &body);
+      oip::WriteModelMetadata(shared.plan, *exchange.workflow, exchange.oip.model, site.VersionsOf(*exchange.workflow), &body);
       break;
     case oip::Call::kModelReady:
       oip::WriteModelReady(exchange.oip.model, ready, &body);
@@ -114,7 +129,7 @@ void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_bytes bo
 }
 
 void Start(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
-  if (exchange.oip.call != oip::Call::kInfer) return AnswerQuestion(site.shared(), exchange);
+  if (exchange.oip.call != oip::Call::kInfer) return AnswerQuestion(site, exchange);
   if (exchange.infer == nullptr) exchange.infer = std::make_unique<oip::InferRequest>();
   if (site.ReadElsewhere(exchange, body, Read, GoOn)) return;
   bus::Bus& scratch = site.TakeScratch();
@@ -123,7 +138,7 @@ void Start(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
 }
 
 protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http1::Header>*) {
-  return oip::WriteAnswer(*exchange.bus, *exchange.infer, exchange.oip.model, body);
+  return oip::WriteAnswer(*exchange.bus, *exchange.infer, exchange.oip.model, std::max<int64_t>(exchange.version, 1), body);
 }
 
 }  // namespace

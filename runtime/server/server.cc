@@ -109,16 +109,11 @@ base::Status Server::MakeWorkers() {
   const int threads = settings_.compute_threads > 0 ? settings_.compute_threads : cpus;
   const int64_t memory = settings_.memory_bytes.value > 0 ? settings_.memory_bytes.value : MemoryLimit() / 4;
   memory_ = std::make_unique<bus::ChunkMemory>(memory);
-  shared_.default_body_bytes = static_cast<uint64_t>(settings_.body_bytes.value);
   shared_.claimable_bytes = memory;
-  shared_.access_log = settings_.access_log;
   for (int i = 0; i < loops; ++i) shared_.loops.push_back(std::make_unique<LoopCounts>(plan_.n_workflows, router_.services()));
-  const http1::Limits head = {static_cast<size_t>(settings_.header_bytes.value), static_cast<size_t>(settings_.request_line_bytes.value),
-                              static_cast<size_t>(settings_.max_headers)};
   for (int i = 0; i < loops; ++i) {
     FrontOptions options;
     options.index = i;
-    options.sessions = {settings_.header_timeout.ms(), settings_.idle_timeout.ms(), head};
     options.max_connections = static_cast<uint32_t>(settings_.max_connections);
     workers_.push_back(std::make_unique<Worker>(shared_, options));
     WF_RETURN_IF_ERROR(workers_.back()->Open());
@@ -133,17 +128,49 @@ base::Status Server::MakeWorkers() {
   pool_ = std::make_unique<sched::WorkerPool>(pool, clock_);
   sched::EngineOptions engine;
   engine.schedule = static_cast<sched::Schedule>(settings_.schedule);
-  engine.default_timeout_ns = settings_.default_timeout.ns;
-  engine.timeout_cap_ns = settings_.timeout_cap.ns;
   engine.data_ids = &data_ids_;
   engine.factors = &factors_;
   for (int i = 0; i < loops; ++i) {
     engine.loop = i;
     Worker& worker = *workers_[static_cast<size_t>(i)];
     worker.front().MakeEngine(index_, {clock_, worker.mailbox(), *pool_, *memory_}, engine);
-    worker.front().engine().SetCatalogue(models_.catalogue());
   }
+  Publish(settings_);
   return {};
+}
+
+void Server::Publish(Settings settings) {
+  const uint64_t epoch = configurations_.empty() ? 1 : configurations_.back()->epoch() + 1;
+  auto next = std::make_unique<Configuration>(epoch, plan_.n_tasks, std::move(settings), static_cast<int>(workers_.size()));
+  models_.AddTo(next.get());
+  const bool first = configurations_.empty();
+  configurations_.push_back(std::move(next));
+  for (const auto& worker : workers_) {
+    if (first)
+      worker->Use(*configurations_.back());
+    else
+      worker->Publish(*configurations_.back());
+  }
+}
+
+void Server::Reload() {
+  const Loaded loaded = reload_();
+  for (const std::string& warning : loaded.warnings) observe::Log(observe::Level::kWarning, warning);
+  for (const std::string& error : loaded.errors) observe::Log(observe::Level::kError, error);
+  if (!loaded.errors.empty()) {
+    ++reloads_.failed;
+    observe::Log(observe::Level::kError, "the configuration cannot be read again; the old one stays");
+    return;
+  }
+  std::vector<std::string> kept;
+  int changed = 0;
+  Settings next = Reloaded(current(), loaded.settings, &kept, &changed);
+  for (const std::string& line : kept) observe::Log(observe::Level::kWarning, line);
+  observe::SetLogLevel(static_cast<observe::Level>(next.log_level));
+  if (changed > 0) Publish(std::move(next));
+  ++reloads_.done;
+  observe::Log(observe::Level::kInfo, "the configuration was read again",
+               {{"changed", changed}, {"kept", static_cast<int64_t>(kept.size())}});
 }
 
 base::Status Server::Start() {
@@ -159,8 +186,7 @@ base::Status Server::Start() {
 }
 
 std::string Server::ListeningLine() const {
-  const std::string http = listener_->address().ToString();
-  return "listening http=" + http + " grpc=" + http + " admin=" + admin_listener_.address().ToString() + "\n";
+  return "listening http=" + listener_->address().ToString() + " admin=" + admin_listener_.address().ToString() + "\n";
 }
 
 int Server::Run() {
@@ -188,6 +214,7 @@ void Server::OnFlush() noexcept {
 void Server::OnSecond() noexcept {
   admin_connections_.OnSecond();
   observe::DrainLogs(STDERR_FILENO);
+  std::erase_if(configurations_, [this](const auto& at) { return at != configurations_.back() && at->unused(); });
 }
 
 bool Server::AllTurn() const {
@@ -199,12 +226,12 @@ bool Server::AllTurn() const {
 std::string Server::Metrics() const {
   std::vector<const sched::EngineStats*> engines;
   for (const auto& worker : workers_) engines.push_back(&worker->front().engine().stats());
-  return MetricsPage(shared_, engines, models_.batchers());
+  return MetricsPage(shared_, {engines, models_.batchers(), models_.served(), reloads_});
 }
 
 void Server::OnSignal(int signal) noexcept {
   if (signal == SIGHUP) {
-    observe::Log(observe::Level::kWarning, "reloading is not built yet; the configuration stays");
+    if (reload_ && !shared_.draining.load(std::memory_order_relaxed)) Reload();
     return;
   }
   if (shared_.draining.load(std::memory_order_relaxed)) {
@@ -216,11 +243,11 @@ void Server::OnSignal(int signal) noexcept {
 
 // Not ready at once; what waits in the listening socket is accepted, then it closes; connections close as they become idle.
 void Server::BeginDrain() noexcept {
-  observe::Log(observe::Level::kInfo, "draining", {{"seconds", settings_.drain_seconds.ns / kNsPerSecond}});
+  observe::Log(observe::Level::kInfo, "draining", {{"seconds", current().drain_seconds.ns / kNsPerSecond}});
   shared_.draining.store(true, std::memory_order_release);
   workers_.front()->mailbox().Post(*door_close_);
   for (const auto& worker : workers_) worker->BeginDrain();
-  drain_until_ = clock_.Now() + settings_.drain_seconds.ns;
+  drain_until_ = clock_.Now() + current().drain_seconds.ns;
   drain_tick_at_ = clock_.Now() + kDrainTickNs;
 }
 
@@ -243,6 +270,13 @@ void Server::OnTime() noexcept {
 void Server::EndNow(int status) noexcept {
   observe::FlushLogs(STDERR_FILENO, kLastLogsMs);
   _exit(status);
+}
+
+base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
+  WF_RETURN_IF_ERROR(net::CheckHost(settings.admin_host));
+  WF_RETURN_IF_ERROR(net::CheckHost(settings.host));
+  const base::SystemClock clock;
+  return Models(plan, settings, clock).LoadVersions(1);
 }
 
 }  // namespace wf::server

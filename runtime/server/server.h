@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ namespace wf::server {
 
 // A serving process: settings in, an exit status out.
 // Thread: the main thread, which runs the admin loop: its port, signals, logs, the drain.   Owns: everything.   Borrows: plan, settings.
-// Errors: Start names the port, the model or the limit that stands in the way.
+// Errors: Start names the port, the model or the limit that stands in the way. A configuration that cannot be read again changes nothing.
 class Server final : public loop::Turn, public loop::Signals::Listener, public net::Listener::Acceptor, public net::HandlerFactory {
  public:
   Server(const wf_plan& plan, const Settings& settings);
@@ -30,8 +31,9 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  base::Status Start();  // sockets are bound, models loaded and warm, loops run
-  int Run();             // until the drain is over; the process's exit status
+  base::Status Start();                                                             // sockets are bound, models loaded and warm, loops run
+  int Run();                                                                        // until the drain is over; the process's exit status
+  void set_reload(std::function<Loaded()> reload) { reload_ = std::move(reload); }  // what SIGHUP reads, on the admin loop
   std::string ListeningLine() const;
 
   void OnFlush() noexcept override;
@@ -60,7 +62,10 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   base::Status BindAll();
   base::Status MakeWorkers();
   bool AllTurn() const;
+  const Settings& current() const { return configurations_.back()->settings; }
   std::string Metrics() const;
+  void Publish(Settings settings);
+  void Reload();
   void BeginDrain() noexcept;
   void EndNow(int status) noexcept;
 
@@ -83,8 +88,11 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   net::Connections admin_connections_;
   net::Listener admin_listener_;
   loop::Signals signals_;
-  std::vector<std::unique_ptr<Worker>> workers_;
   Models models_;
+  std::vector<std::unique_ptr<const Configuration>> configurations_;  // oldest first, the last is the current one
+  std::function<Loaded()> reload_;
+  Reloads reloads_;
+  std::vector<std::unique_ptr<Worker>> workers_;
   Door door_;
   std::unique_ptr<net::Listener> listener_;
   std::unique_ptr<DoorClose> door_close_;
@@ -93,6 +101,9 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   bool aborted_ = false;
   int exit_status_ = 0;
 };
+
+// What Start would find wrong with addresses and models, without serving: no port is taken.
+base::Status CheckStart(const wf_plan& plan, const Settings& settings);
 
 // main() of a generated server.
 int Main(int argc, const char* const* argv, const char* const* environment, const wf_plan& plan);

@@ -1,21 +1,19 @@
 #include "runtime/server/setting_values.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <span>
 
+#include "runtime/base/units.h"
+
 namespace wf::server::setting {
 namespace {
 
-struct Unit {
-  std::string_view name;
-  int64_t factor;
-};
+using base::kSizeUnits;
+using base::kTimeUnits;
+using base::Unit;
 constexpr int64_t kNsPerSecond = 1'000'000'000;
-// Largest first; a name that ends another comes after it.
-constexpr Unit kTimes[] = {{"h", 3600 * kNsPerSecond}, {"min", 60 * kNsPerSecond}, {"ms", 1'000'000}, {"us", 1000}, {"ns", 1},
-                           {"s", kNsPerSecond}};
-constexpr Unit kSizes[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}};
 
 bool ParseNumber(std::string_view text, int64_t* out) {
   if (text.empty() || text.front() < '0' || text.front() > '9') return false;
@@ -56,9 +54,16 @@ std::string Expected(std::string_view what, const Range& range, std::span<const 
   return text + " from " + WithUnit(range.lowest, units) + " to " + WithUnit(range.highest, units);
 }
 
+// ", as `2m`" for `2min`, or nothing.
+std::string Meant(std::string_view text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view meant = digits == 0 ? std::string_view() : base::UnitMeantBy(text.substr(digits));
+  return meant.empty() ? "" : ", as `" + std::string(text.substr(0, digits)) + std::string(meant) + "`";
+}
+
 std::string ParseTime(std::string_view text, const Range& range, int64_t bare, std::string_view example, Duration* out) {
-  if (ParseWithUnit(text, kTimes, bare, &out->ns) && Within(out->ns, range)) return {};
-  return Expected("a duration", range, kTimes) + std::string(example);
+  if (ParseWithUnit(text, kTimeUnits, bare, &out->ns) && Within(out->ns, range)) return {};
+  return Expected("a duration", range, kTimeUnits) + (Meant(text).empty() ? std::string(example) : Meant(text));
 }
 
 template <typename Choice, size_t n>
@@ -111,12 +116,12 @@ std::string Parse(std::string_view text, const Range& range, Duration* out) {
 }
 
 std::string Parse(std::string_view text, const Range& range, Seconds* out) {
-  return ParseTime(text, range, kNsPerSecond, ", as `30` (seconds) or `2min`", out);
+  return ParseTime(text, range, kNsPerSecond, ", as `30` (seconds) or `2m`", out);
 }
 
 std::string Parse(std::string_view text, const Range& range, Bytes* out) {
-  if (ParseWithUnit(text, kSizes, 1, &out->value) && Within(out->value, range)) return {};
-  return Expected("a size", range, kSizes) + ", as `64MiB`";
+  if (ParseWithUnit(text, kSizeUnits, 1, &out->value) && Within(out->value, range)) return {};
+  return Expected("a size", range, kSizeUnits) + (Meant(text).empty() ? ", as `64MiB`" : Meant(text));
 }
 
 std::string Parse(std::string_view text, const Range&, Switch* out) {

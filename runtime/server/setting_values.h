@@ -24,7 +24,7 @@ using LogLevel = server::LogLevel;
 struct OptionalPort {
   std::optional<uint16_t> value;  // none: empty text
 };
-struct Duration {  // `75s`: a whole number and ns, us, ms, s, min or h
+struct Duration {  // `75s`: a whole number and ns, us, ms, s, m or h
   int64_t ns = 0;
   int64_t ms() const { return ns / 1'000'000; }
 };

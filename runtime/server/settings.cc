@@ -131,6 +131,7 @@ void Loader::FindFlags() {
     if (row->second != config) {
       flags_.push_back({row->second, row->first, std::move(value)});
     } else {
+      if (value.empty()) UsageError("--config: expected the name of a file, found ``; leave the flag out to read none");
       config_path_ = std::move(value);
       config_is_flag_ = true;
     }

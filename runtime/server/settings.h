@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/abi/defaults.h"
 #include "runtime/abi/plan.h"
 #include "runtime/server/node_settings.h"
 #include "runtime/server/setting_values.h"

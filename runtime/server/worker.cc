@@ -20,6 +20,16 @@ struct Worker::Arrival : base::Message {
   int fd;
 };
 
+struct Worker::NewConfiguration : base::Message {
+  NewConfiguration(Worker& to, const Configuration& which) : worker(to), configuration(which) {}
+  void Deliver() noexcept override {
+    worker.Use(configuration);
+    delete this;
+  }
+  Worker& worker;
+  const Configuration& configuration;
+};
+
 struct Worker::DrainBegin : base::Message {
   explicit DrainBegin(Front& to) : front(to) {}
   void Deliver() noexcept override { front.BeginDrain(); }
@@ -42,6 +52,17 @@ Worker::Worker(Shared& shared, const FrontOptions& options)
 Worker::~Worker() { loop_.Close(); }
 
 base::Status Worker::Open() { return loop_.Open(); }
+
+// The engine may leave the old one at once, which nothing else then refers to.
+void Worker::Use(const Configuration& configuration) {
+  front_.set_settings(configuration.settings);
+  front_.engine().set_catalogue_user(this);
+  front_.engine().SetCatalogue(configuration);
+}
+
+void Worker::Publish(const Configuration& configuration) { mailbox().Post(*new NewConfiguration(*this, configuration)); }
+
+void Worker::OnReleased(const sched::Catalogue& catalogue) noexcept { static_cast<const Configuration&>(catalogue).Leave(); }
 
 void Worker::Run() {
   thread_ = std::thread([this] {

@@ -6,16 +6,18 @@
 
 #include "runtime/loop/loop.h"
 #include "runtime/net/sockets.h"
+#include "runtime/server/configuration.h"
 #include "runtime/server/front.h"
 
 namespace wf::server {
 
 // One loop with its thread, and what serves on it.
-// Thread: any, but for front, which is the loop's.   Owns: all of it.   Borrows: shared state, engine parts.
-class Worker final {
+// Thread: any, but for front, which is the loop's.   Owns: all of it.   Borrows: shared state, engine parts, configurations
+// until it has left them.
+class Worker final : public sched::Engine::CatalogueUser {
  public:
   Worker(Shared& shared, const FrontOptions& options);
-  ~Worker();  // REQUIRES: Close was called, or Run never was
+  ~Worker() override;  // REQUIRES: Close was called, or Run never was
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -23,6 +25,8 @@ class Worker final {
   base::Mailbox& mailbox() { return loop_.mailbox(); }
   loop::Loop& loop() { return loop_; }
   Front& front() { return front_; }
+  void Use(const Configuration& configuration);      // before Run, after MakeEngine
+  void Publish(const Configuration& configuration);  // the same while it runs
 
   void Run();                   // starts the thread
   void Adopt(int fd) noexcept;  // takes a connection
@@ -36,8 +40,11 @@ class Worker final {
   // Requests in flight, then connections, those on their way included: or all that are accepted in one turn would go to one loop.
   uint64_t load() const noexcept { return front_.load() + arriving_.load(std::memory_order_relaxed); }
 
+  void OnReleased(const sched::Catalogue& catalogue) noexcept override;  // by its engine
+
  private:
   struct Arrival;
+  struct NewConfiguration;
   struct DrainBegin;
   struct DrainEnd;
 

@@ -16,7 +16,7 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   const size_t workflow =
       exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
   counts_.Of(workflow, exchange.protocol).Add(code, took);
-  if (!shared_.access_log) return;
+  if (!settings_->access_log) return;
   observe::Log(observe::Level::kInfo, "request",
                {{"method", exchange.head.method_name.substr(0, kMostTold)},
                 {"path", exchange.head.path.substr(0, kMostTold)},
@@ -71,7 +71,7 @@ void WorkflowSite::LogFailure(const Exchange& exchange, wf_code code) noexcept {
 }
 
 // A large answer on its way through another thread; the bus stays answered and unreleased meanwhile.
-struct WorkflowSite::Encoding final : Codecs::Work {
+struct WorkflowSite::Encoding final : CodecQueue::Work {
   Encoding(WorkflowSite& answers, Exchange& request) : site(answers), exchange(request) {}
   void Run() noexcept override { answer = RowOf(exchange.protocol).write_answer(exchange, &body, &headers); }
   void Deliver() noexcept override { site.OnEncoded(*this); }
@@ -88,13 +88,13 @@ bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
   if (bus.failure() != nullptr || shared_.codecs == nullptr) return false;
   uint64_t bytes = 0;
   for (uint32_t s = 0; s < bus.samples(); ++s) {
-    for (uint32_t i = 0; i < bus.workflow().n_out && bytes < Codecs::kLargeBytes; ++i) {
+    for (uint32_t i = 0; i < bus.workflow().n_out && bytes < shared_.large_bytes; ++i) {
       const wf_port& port = bus.workflow().out[i];
       const auto* value = static_cast<const std::byte*>(bus.frame(s)) + shared_.plan.slots[port.slot].offset;
-      bytes += json::TextBytes(shared_.plan.types, port.type, value, Codecs::kLargeBytes);
+      bytes += json::TextBytes(shared_.plan.types, port.type, value, shared_.large_bytes);
     }
   }
-  if (bytes < Codecs::kLargeBytes) return false;
+  if (bytes < shared_.large_bytes) return false;
   auto* const encoding = new (std::nothrow) Encoding(*this, exchange);
   if (encoding == nullptr) return false;
   encoding->home = mailbox_;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <new>
 
+#include "runtime/base/check.h"
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
+#include "runtime/sched/catalogue.h"
 #include "runtime/server/http_session.h"
 
 namespace wf::server {
@@ -58,6 +60,15 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.Refuse(404, protocol::kNoService, message.str());
 }
 
+std::vector<int64_t> WorkflowSite::VersionsOf(const wf_workflow& workflow) const {
+  if (workflow.is_model == 0) return {1};
+  std::vector<int64_t> numbers;
+  for (const sched::ModelVersion& version : engine_->catalogue().versions) {
+    if (version.model == workflow.model) numbers.insert(numbers.begin(), version.number);
+  }
+  return numbers;
+}
+
 void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
   for (const http1::Header& header : exchange.head.headers()) {
     if (header.name != "content-encoding" || IsIdentity(header.value)) continue;
@@ -67,7 +78,7 @@ void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
     return exchange.Refuse(415, protocol::kInputParams, message.str());
   }
   const uint64_t own = exchange.workflow->body_max;
-  exchange.max_body_bytes = own == 0 ? shared_.default_body_bytes : own;
+  exchange.max_body_bytes = own == 0 ? static_cast<uint64_t>(settings_->body_bytes.value) : own;
   if (Admit(exchange)) return;
   exchange.retry_after_seconds = 1;
 }
@@ -77,8 +88,8 @@ void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
 bool WorkflowSite::Admit(Exchange& exchange) noexcept {
   const wf_workflow& workflow = *exchange.workflow;
   const size_t service = workflow.service_index;
-  if (workflow.inflight_max != 0 &&
-      SumOver(shared_, [service](const LoopCounts& loop) { return loop.inflight[service].value(); }) >= workflow.inflight_max) {
+  const int64_t most = workflow.inflight_max != 0 ? int64_t{workflow.inflight_max} : int64_t{settings_->inflight};
+  if (SumOver(shared_, [service](const LoopCounts& loop) { return loop.inflight[service].value(); }) >= most) {
     counts_.refused_inflight.Add();
     exchange.Refuse(429, protocol::kRefused, "the service has as many requests in flight as it takes");
     return false;
@@ -157,6 +168,11 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
   request.timeout_ns = timeout_ns;
   request.log_id = exchange.log_id;
   request.user = &exchange;
+  if (exchange.workflow->is_model != 0) {
+    request.version = engine_->catalogue().Find(exchange.workflow->model, exchange.version);
+    WF_CHECK(request.version != nullptr, exchange.version);  // versions stay while the server runs
+    exchange.version = request.version->number;
+  }
   exchange.bus = engine_->Create(request);
   if (exchange.bus == nullptr) {
     AnswerNoMemory(exchange);
@@ -176,7 +192,7 @@ void WorkflowSite::Begin(Exchange& exchange, wf_code code) noexcept {
 }
 
 // A large body on its way through another thread.
-struct WorkflowSite::Reading final : Codecs::Work {
+struct WorkflowSite::Reading final : CodecQueue::Work {
   Reading(WorkflowSite& answers, Exchange& request, wf_bytes text, ReadFunction reads, ThenFunction goes_on)
       : site(answers), exchange(request), body(text), read(reads), then(goes_on) {}
   void Run() noexcept override { code = read(exchange, scratch, body); }
@@ -192,7 +208,7 @@ struct WorkflowSite::Reading final : Codecs::Work {
 };
 
 bool WorkflowSite::ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept {
-  if (body.len < Codecs::kLargeBytes || shared_.codecs == nullptr) return false;
+  if (body.len < shared_.large_bytes || shared_.codecs == nullptr) return false;
   auto* const reading = new (std::nothrow) Reading(*this, exchange, body, read, then);
   if (reading == nullptr) return false;
   OpenScratch(&reading->scratch);

@@ -14,6 +14,7 @@
 #include "runtime/server/counts.h"
 #include "runtime/server/exchange.h"
 #include "runtime/server/router.h"
+#include "runtime/server/settings.h"
 
 namespace wf::server {
 
@@ -23,12 +24,11 @@ struct Shared {
   const Router& router;
   const oip::Names& models;
   const base::Clock& clock;
-  uint64_t default_body_bytes = 0;
   int64_t claimable_bytes = 0;  // bodies of all loops
-  bool access_log = false;
   std::atomic<bool> ready{false}, draining{false};
   std::atomic<base::TimePoint> drain_began_at{0};
-  Codecs* codecs = nullptr;                        // set before the first loop runs
+  CodecQueue* codecs = nullptr;                    // set before the first loop runs
+  size_t large_bytes = CodecQueue::kLargeBytes;    // of a body or an answer that goes there
   std::vector<std::unique_ptr<LoopCounts>> loops;  // fixed before the first loop runs
 };
 
@@ -39,6 +39,7 @@ class WorkflowSite final : public Site {
  public:
   WorkflowSite(Shared& shared, int loop) : shared_(shared), counts_(*shared.loops[static_cast<size_t>(loop)]) {}
   void set_engine(sched::Engine* engine, bus::Memory& memory, base::Mailbox& mailbox);
+  void set_settings(const Settings& settings) { settings_ = &settings; }  // what holds from now on
 
   void OnHead(Exchange& exchange) noexcept override;
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
@@ -53,6 +54,8 @@ class WorkflowSite final : public Site {
 
   // ---- for the protocols (protocols.h) ----
   const Shared& shared() const { return shared_; }
+  // A workflow of the program is version 1; a published model has those that were loaded, ascending.
+  std::vector<int64_t> VersionsOf(const wf_workflow& workflow) const;
   void AdmitTo(Exchange& exchange) noexcept;  // its workflow, or a refusal
   // The bus of the request; null: there is no memory, and that is answered.
   bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns) noexcept;
@@ -80,6 +83,7 @@ class WorkflowSite final : public Site {
 
   Shared& shared_;
   LoopCounts& counts_;
+  const Settings* settings_ = nullptr;
   sched::Engine* engine_ = nullptr;
   bus::Memory* memory_ = nullptr;
   base::Mailbox* mailbox_ = nullptr;

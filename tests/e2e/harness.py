@@ -201,6 +201,15 @@ class Server:
     def output(self):
         return self.stdout_path.read_text() + self.stderr_path.read_text(errors="replace")
 
+    def logs(self, *words, seconds=10):
+        """True once a line of stderr holds all the words; lines are written every second."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if any(all(word in line for word in words) for line in self.stderr_path.read_text(errors="replace").splitlines()):
+                return True
+            time.sleep(0.05)
+        return False
+
     def connect(self, timeout=30, port="http"):
         return Connection(self.addresses[port], timeout)
 

@@ -117,8 +117,8 @@ class Hello(OipCase):
     def test_unknown_paths_models_and_versions(self):
         self.assert_refused(self.ask("/models/Hello.Great"), 404, 3002, "did you mean `Hello.Greet`")
         for path in ("", "/ready"):
-            self.assert_refused(self.ask(f"/models/Hello/versions/2{path}"), 404, 3002, "version 1 only", "2")
-        self.assert_refused(self.ask("/models/Hello/versions/2/infer", {"inputs": []}), 404, 3002, "version 1")
+            self.assert_refused(self.ask(f"/models/Hello/versions/2{path}"), 404, 3002, "no version `2`", "it has 1")
+        self.assert_refused(self.ask("/models/Hello/versions/2/infer", {"inputs": []}), 404, 3002, "it has 1")
         self.assertGreater(self.ask("/models/Hello.Great")[1]["data_id"], 0)
         self.assert_refused(self.ask("/models/Hello/generate", {}), 404, 3002)
         self.assert_refused(self.ask("/models/Hello/infer"), 405, 5000)

@@ -9,7 +9,7 @@ import strip_onnx
 
 BUCKETS = (8, 16)
 BATCH = 16
-SOURCE = """package test.pad;
+SOURCE = """package strips;
 model Padded = onnx("strip.onnx") { pad w to [8, 16]; batch 16 within 100ms; queue 128; }
 model Plain = onnx("strip.onnx") { batch 1; }
 workflow Fill(x: f32[2, w]) -> (pixels: f32[3, _], halves: f32[3, _], level: f32[3]) {

@@ -211,12 +211,14 @@ protocol::Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, 
 
 }  // namespace
 
-protocol::Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, wf_sink* body) {
+protocol::Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, std::string_view model, int64_t version, wf_sink* body) {
   if (bus.failure() != nullptr) return WriteFailure(bus, *bus.failure(), request, body);
   const wf_workflow& workflow = bus.workflow();
   Put(body, "{\"model_name\":");
   json::PutString(body, model);
-  Put(body, ",\"model_version\":\"1\"");
+  base::TextBuilder number;
+  number << ",\"model_version\":\"" << version << "\"";
+  Put(body, number.view());
   if (!request.id().empty()) {
     Put(body, ",\"id\":");
     json::PutString(body, request.id());

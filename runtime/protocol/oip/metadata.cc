@@ -31,10 +31,17 @@ void PutPorts(const wf_plan& plan, const wf_port* ports, uint32_t count, ReadSha
 
 void WriteServerMetadata(wf_sink* out) { Put(out, "{\"name\":\"wf\",\"version\":\"" WF_VERSION "\",\"extensions\":[\"parameters\"]}"); }
 
-void WriteModelMetadata(const wf_plan& plan, const wf_workflow& workflow, std::string_view name, wf_sink* out) {
+void WriteModelMetadata(const wf_plan& plan, const wf_workflow& workflow, std::string_view name, std::span<const int64_t> versions,
+                        wf_sink* out) {
   Put(out, "{\"name\":");
   json::PutString(out, name);
-  Put(out, ",\"versions\":[\"1\"],\"platform\":\"wf\",\"inputs\":[");
+  Put(out, ",\"versions\":[");
+  for (size_t i = 0; i < versions.size(); ++i) {
+    base::TextBuilder number;
+    number << (i == 0 ? "\"" : ",\"") << versions[i] << "\"";
+    Put(out, number.view());
+  }
+  Put(out, "],\"platform\":\"wf\",\"inputs\":[");
   PutPorts(plan, workflow.in, workflow.n_in, ShapeOf, out);
   Put(out, "],\"outputs\":[");
   PutPorts(plan, workflow.out, workflow.n_out, ResultShapeOf, out);

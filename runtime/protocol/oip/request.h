@@ -3,15 +3,16 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/abi/defaults.h"
 #include "runtime/bus/bus.h"
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/oip/ports.h"
 
 namespace wf::oip {
 
-inline constexpr uint32_t kMaxSamples = 1024;          // of a call, unless the service's rows_max is less
-inline constexpr uint32_t kMaxParameters = 64;         // of a call
-inline constexpr uint32_t kMaxAxes = WF_MAX_RANK + 1;  // with the axis of samples
+inline constexpr uint32_t kMaxSamples = abi::kMostRows;  // of a call, unless the service's rows_max is less
+inline constexpr uint32_t kMaxParameters = 64;           // of a call
+inline constexpr uint32_t kMaxAxes = WF_MAX_RANK + 1;    // with the axis of samples
 
 // One `infer` call, read but not yet decoded: names, shapes, and where the data stands in the body.
 // Thread: loop-confined.   Borrows: the body and the memory of the context that it was read with, until Fill.

@@ -42,6 +42,7 @@ void SimProcess::Hold(sched::Engine& engine) {
 
 std::unique_ptr<SimProcess::Version> SimProcess::MakeVersion() {
   auto version = std::make_unique<Version>(versions_.size() + 1, *plan_);
+  if (!versions_.empty()) version->catalogue.deadlines = newest().deadlines;
   const auto number = static_cast<int64_t>(versions_.size()) + 1;
   for (uint32_t i = 0; i < plan_->n_models; ++i) {
     const int instances = 1 + static_cast<int>(Below(2));

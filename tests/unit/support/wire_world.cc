@@ -67,9 +67,10 @@ WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
   router_ = std::make_unique<server::Router>(*plan_);
   names_ = std::make_unique<oip::Names>(*plan_);
   shared_.reset(new server::Shared{*plan_, *router_, *names_, clock_});
-  shared_->default_body_bytes = 1 << 20;
   shared_->claimable_bytes = Chance(30) ? 50'000 : 1 << 24;
   shared_->ready.store(true);
+  if (Chance(50)) shared_->codecs = &codecs_;
+  shared_->large_bytes = 8 + Below(40);  // of bodies and answers of some twenty bytes
   const size_t loops = 1 + Below(3);
   for (size_t i = 0; i < loops; ++i) shared_->loops.push_back(std::make_unique<server::LoopCounts>(1, router_->services()));
   timeout_ns_ = Chance(25) ? static_cast<int64_t>(2 + Below(8)) * 1'000'000 : INT64_C(30'000'000'000);
@@ -78,7 +79,9 @@ WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
   leaves_politely_ = Chance(60);
   sched::EngineOptions engine;
   engine.schedule = static_cast<sched::Schedule>(Below(3));
-  engine.default_timeout_ns = timeout_ns_;
+  newest().deadlines.default_ns = timeout_ns_;
+  constexpr std::string_view kSettings = "limits: {body_bytes: 1MiB, inflight: 1000000}\n";
+  settings_ = server::LoadSettings({.config_text = &kSettings}).settings;
   for (size_t i = 0; i < loops; ++i) {
     server::FrontOptions front;
     front.index = static_cast<int>(i);
@@ -87,6 +90,7 @@ WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
     engine.loop = static_cast<int>(i);
     engine.kept_buses = static_cast<uint32_t>(Below(3));
     loop.front.MakeEngine(*index_, {clock_, loop.mailbox, queue_, memory_, &loop.recorder}, engine);
+    loop.front.set_settings(settings_);
     Hold(loop.front.engine());
   }
   Connect();
@@ -234,6 +238,17 @@ void WireWorld::Drain() {
   }
 }
 
+// A thread of the codecs reads a body or writes an answer.
+void WireWorld::Code() {
+  if (codecs_.work.empty()) return;
+  const auto at = codecs_.work.begin() + static_cast<ptrdiff_t>(Below(codecs_.work.size()));
+  server::CodecQueue::Work& work = **at;
+  codecs_.work.erase(at);
+  Note(28, codecs_.work.size());
+  work.Run();
+  work.home->Post(work);
+}
+
 void WireWorld::Step() {
   const uint64_t kind = Below(200);
   if (kind < 3) {
@@ -255,7 +270,9 @@ void WireWorld::Step() {
     Second(*loops_[Below(loops_.size())]);
   } else if (kind < 88) {
     Drain();
-  } else if (kind < 120) {
+  } else if (kind < 96) {
+    Code();
+  } else if (kind < 124) {
     Turn(*loops_[Below(loops_.size())]);
   } else {
     ProcessStep(Below(100));
@@ -290,7 +307,8 @@ void WireWorld::CheckInvariants() {
   for (const auto& loop : loops_) {
     const server::Front& front = loop->front;
     if (loop->front.engine().running_buses() > loop->front.engine().live_buses()) Broken("more buses run than live");
-    if (loop->front.engine().running_buses() > front.connections()) Broken("a request runs on although its client has gone");
+    if (shared_->codecs == nullptr && loop->front.engine().running_buses() > front.connections())
+      Broken("a request runs on although its client has gone");
     if (front.connections() > talks_.size()) Broken("more connections than peers");
   }
   for (const auto& counts : shared_->loops) {

@@ -36,6 +36,11 @@ class WireWorld final : public SimProcess {
     size_t version = 0;  // the newest when it was written
     bool head_only = false, large = false, continues = false;
   };
+  // Large bodies and answers wait here until the seed picks them.
+  struct CodecList final : server::CodecQueue {
+    void Push(Work& one) noexcept override { work.push_back(&one); }
+    std::vector<Work*> work;
+  };
   struct Reply {
     int status = 0;
     bool closes = false;
@@ -62,6 +67,7 @@ class WireWorld final : public SimProcess {
   void Turn(Loop& loop);
   void Second(Loop& loop);
   void Drain();
+  void Code();
   Peer& AnyPeer() { return *talks_[Below(talks_.size())]; }
 
   void ReadReplies(Peer& peer);
@@ -76,6 +82,8 @@ class WireWorld final : public SimProcess {
   std::unique_ptr<server::Router> router_;
   std::unique_ptr<oip::Names> names_;
   std::unique_ptr<server::Shared> shared_;
+  server::Settings settings_;
+  CodecList codecs_;
   std::map<std::string, test::Recorder::Decisions, std::less<>> decisions_;  // by log id
   std::vector<std::unique_ptr<Loop>> loops_;
   int to_ask_ = 0;

@@ -46,7 +46,7 @@ TEST(Graph, ShowsNodesInStagesWithEffectiveSettings) {
   EXPECT_EQ(GraphText(GraphOf(TwoNodes()), Level::kNode), R"(S/Read (default)
   in   page: string
   out  text: string
-  timeout 30s
+  timeout 30s · inflight 256 · body 64MiB · rows 1024
   stage look
     read  model Rec
       batch 32 within 2ms · queue 256 · instances 1 · precision f32 · priority normal · timeout 1.5ms · retry 2

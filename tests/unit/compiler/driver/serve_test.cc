@@ -27,9 +27,9 @@ class ServeTest : public ::testing::Test {
 };
 
 TEST_F(ServeTest, TellsTheAddressOnceItListensAndPassesTheOutputOn) {
-  EXPECT_EQ(Run("echo first; echo 'listening http=0.0.0.0:8080 grpc=0.0.0.0:8081 admin=127.0.0.1:8082'; echo last"), 0);
+  EXPECT_EQ(Run("echo first; echo 'listening http=0.0.0.0:8080 admin=127.0.0.1:8082'; echo last"), 0);
   EXPECT_EQ(ready_, std::vector<std::string>{"127.0.0.1:8080"});
-  EXPECT_EQ(out_.str(), "first\nlistening http=0.0.0.0:8080 grpc=0.0.0.0:8081 admin=127.0.0.1:8082\nlast\n");
+  EXPECT_EQ(out_.str(), "first\nlistening http=0.0.0.0:8080 admin=127.0.0.1:8082\nlast\n");
 }
 
 TEST_F(ServeTest, HandsOverArgumentsAndItsExitStatus) {

@@ -18,6 +18,8 @@ TEST(Settings, TimesAndSizesHaveUnits) {
   EXPECT_EQ(SizeOf("64MiB"), uint64_t{64} << 20);
   EXPECT_EQ(SizeOf("1GiB"), uint64_t{1} << 30);
   EXPECT_EQ(SizeOf("64MB"), std::nullopt);
+  EXPECT_EQ(DurationOf("2m"), 120'000'000'000);
+  EXPECT_EQ(DurationOf("2min"), std::nullopt);
 }
 
 // Settings of one node that calls no model.
@@ -40,6 +42,8 @@ TEST(Settings, EachMistakeHasItsCode) {
                                                         {"timeout 2h;", "5015"},
                                                         {"retry 3;", "5013"},
                                                         {"batch auto;", "5013"},
+                                                        {"threads 1;", "5013"},
+                                                        {"threads 2;", "5013 9000"},
                                                         {"batch 8 with 2ms;", "5008"},
                                                         {"batch 0;", "5015"},
                                                         {"batch 8.5;", "5008"},
@@ -56,13 +60,15 @@ TEST(Settings, AMissingSemicolonIsSuspected) {
   ASSERT_EQ(checked.diag.Sorted()[0].fixes.size(), 1u);
 }
 
-TEST(Settings, AServiceHasItsDefaultsAndItsOwn) {
+TEST(Settings, AServiceHasOnlyWhatIsWritten) {
   const std::string workflow = "workflow W(x: f32) -> (y: f32) { return (y: x); }\n";
   const test::Checked plain(workflow + "service S { workflow W; }");
   const test::Checked own(workflow + "service S { workflow W; timeout 1s; body 1KiB; inflight 2; rows 3; }");
   ASSERT_TRUE(plain.program && own.program);
-  EXPECT_EQ(plain.program->services[0].timeout_ns, 30'000'000'000);
-  EXPECT_EQ(plain.program->services[0].inflight_max, 256u);
+  EXPECT_EQ(plain.program->services[0].timeout_ns, 0);  // not written: the server's configuration holds
+  EXPECT_EQ(plain.program->services[0].body_max, 0u);
+  EXPECT_EQ(plain.program->services[0].inflight_max, 0u);
+  EXPECT_EQ(plain.program->services[0].rows_max, 0u);
   EXPECT_EQ(own.program->services[0].timeout_ns, 1'000'000'000);
   EXPECT_EQ(own.program->services[0].body_max, 1024u);
   EXPECT_EQ(own.program->services[0].inflight_max, 2u);
@@ -110,7 +116,8 @@ TEST(Settings, AnOutputIsCroppedByWhatItsExtentIsOfTheSymbol) {
                                                         {"w * w", "5020"},
                                                         {"w/h", "5020"},
                                                         {"2 * (w/3)", "5020"},
-                                                        {"w/3 + w", "5020"},
+                                                        {"w/3 + w", "4/3+0"},
+                                                        {"w/3 + w/2", "5020"},
                                                         {"_", "5020"}};
   for (const auto& [extent, crop] : kCases) EXPECT_EQ(CropOf(extent), crop) << extent;
 }

@@ -59,6 +59,15 @@ TEST(VerifyTest, AcceptsPlansOfEveryShape) {
   }
 }
 
+TEST(VerifyTest, AWorkflowThatOnlyCallsAModelNamesOneOfThePlan) {
+  Copy copy(classify_plan);
+  copy.workflows[0].is_model = 1;
+  copy.workflows[0].model = 0;
+  EXPECT_EQ(Verify(copy.plan).message(), "");
+  copy.workflows[0].model = static_cast<uint16_t>(copy.plan.n_models);
+  EXPECT_NE(Verify(copy.plan).message().find("workflow 0: calls a model out of range"), std::string::npos) << Verify(copy.plan).message();
+}
+
 const uint16_t kTask0[] = {0}, kTask9[] = {9}, kSlot9[] = {9};
 const uint16_t kWaits[] = {0, 0, 1, 1};
 const uint16_t kRing[] = {1, 2};

@@ -22,10 +22,8 @@ struct Program {
   Program() {
     policies[0].batch_max = 32;
     policies[0].delay_ns = 2'000'000;
-    policies[0].queue_max = 256;
     policies[0].instances = 1;
     policies[1].timeout_ns = 1'000'000'000;
-    policies[2].queue_max = 256;
     policies[2].instances = 1;
     nodes[0].path = Text("Classify/logits");
     nodes[1].path = Text("Classify/whole");
@@ -66,7 +64,7 @@ TEST(NodeSettings, ChangeWhatAModelCallHasAndNothingOfOthers) {
   EXPECT_EQ(logits.batch_max, 64u);
   EXPECT_EQ(logits.delay_ns, 500'000);
   EXPECT_EQ(logits.instances, 2);
-  EXPECT_EQ(logits.queue_max, 512u);  // the default follows the batch
+  EXPECT_EQ(logits.queue_max, 0u);  // still follows the batch
   EXPECT_EQ(plan.policies[plan.tasks[2].policy].timeout_ns, 3'000'000'000);
   EXPECT_EQ(plan.tasks[1].policy, program.tasks[1].policy);
   EXPECT_EQ(plan.tasks[3].policy, WF_NONE);
@@ -98,7 +96,7 @@ TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {
       {"nodes:\n  Classify/logits:\n    bach: 2\n", "config:3: unknown setting `bach` of a node; did you mean `batch`"},
       {"nodes: {Classify/logits: {batch: 0}}\n", "config:1: expected a whole number from 1 to 65536, found `0`"},
       {"nodes: {Classify/logits: {batch: }}\n", "config:1: `batch` has no value"},
-      {"nodes: {Classify/logits: {within: 2}}\n", "expected a duration from 0h to 1min, as `30s` or `2ms`, found `2`"},
+      {"nodes: {Classify/logits: {within: 2}}\n", "expected a duration from 0h to 1m, as `30s` or `2ms`, found `2`"},
       {"nodes: {Classify/logits: {pad: 64}}\n", "changing `pad` without a build is not built yet"},
       {"nodes: {Classify/logits: 3}\n", "expected the settings of the node `Classify/logits`, found a value"},
       {"nodes: {Classify/logits: {batch: {a: 1}}}\n", "expected `nodes: {NODE: {batch: 8}}`"},

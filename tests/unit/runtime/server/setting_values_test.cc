@@ -27,7 +27,7 @@ TEST(SettingValues, DurationsHaveUnits) {
     std::optional<int64_t> ns;
   } cases[] = {{"2ms", 2'000'000},
                {"1s", kSecond},
-               {"3min", 180 * kSecond},
+               {"3m", 180 * kSecond},
                {"1h", 3600 * kSecond},
                {"5us", 5000},
                {"7ns", 7},
@@ -44,7 +44,7 @@ TEST(SettingValues, DurationsHaveUnits) {
                {" 1s", {}},
                {"1S", {}},
                {"0x1s", {}},
-               {"1m", {}}};
+               {"1min", {}}};
   for (const auto& at : cases) EXPECT_EQ(Read<Duration>(at.text), at.ns) << at.text;
   EXPECT_EQ(Read<Seconds>("30"), 30 * kSecond);
   EXPECT_EQ(Read<Seconds>("30ms"), 30'000'000);
@@ -92,11 +92,13 @@ TEST(SettingValues, WhatWasExpectedIsSaidWithTheRange) {
   Duration duration;
   EXPECT_EQ(Parse("2h", {kSecond, 3600 * kSecond}, &duration), "a duration from 1s to 1h, as `30s` or `2ms`");
   Seconds seconds;
-  EXPECT_EQ(Parse("x", {}, &seconds), "a duration, as `30` (seconds) or `2min`");
+  EXPECT_EQ(Parse("x", {}, &seconds), "a duration, as `30` (seconds) or `2m`");
+  EXPECT_EQ(Parse("2min", {}, &seconds), "a duration, as `2m`");
   Count count = 0;
   EXPECT_EQ(Parse("0", {1, 16}, &count), "a whole number from 1 to 16");
   Bytes bytes;
   EXPECT_EQ(Parse("1KiB", {1 << 20, 1 << 30}, &bytes), "a size from 1MiB to 1GiB, as `64MiB`");
+  EXPECT_EQ(Parse("8MB", {}, &bytes), "a size, as `8MiB`");
   Schedule schedule{};
   EXPECT_EQ(Parse("always", {}, &schedule), "auto, inline or pool");
   Later later;

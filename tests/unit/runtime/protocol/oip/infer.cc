@@ -49,7 +49,7 @@ Infer::Reply Infer::Call(uint32_t workflow, std::string_view text) {
 
 void Infer::OnAnswered(bus::Bus& bus) noexcept {
   wf_sink body;
-  const protocol::Answer answer = oip::WriteAnswer(bus, request_, "M", &body);
+  const protocol::Answer answer = oip::WriteAnswer(bus, request_, "M", 1, &body);
   reply_ = {answer.status, answer.code, {}, std::string(bus.log_id()), bus.samples(), request_.timeout_ns()};
   for (const base::SinkPiece& piece : body.Pieces()) reply_.text.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
   engine_.Release(bus);

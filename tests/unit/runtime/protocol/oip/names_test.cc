@@ -81,10 +81,11 @@ TEST(OipNames, AWorkflowOfTwoServicesNeedsItsService) {
 TEST(OipMetadata, ShapesBeginWithTheAxisOfSamples) {
   const wf_plan& plan = test::TypesPlan();
   wf_sink out;
-  WriteModelMetadata(plan, plan.workflows[0], "Types.All", &out);
+  constexpr int64_t kVersions[] = {3, 12};
+  WriteModelMetadata(plan, plan.workflows[0], "Types.All", kVersions, &out);
   const std::string text = Text(out);
-  EXPECT_TRUE(
-      text.starts_with(R"({"name":"Types.All","versions":["1"],"platform":"wf","inputs":[{"name":"yes","datatype":"BOOL","shape":[-1]})"))
+  EXPECT_TRUE(text.starts_with(
+      R"({"name":"Types.All","versions":["3","12"],"platform":"wf","inputs":[{"name":"yes","datatype":"BOOL","shape":[-1]})"))
       << text;
   for (const char* part :
        {R"({"name":"words","datatype":"BYTES","shape":[-1,-1]})", R"({"name":"numbers","datatype":"FP32","shape":[-1,-1]})",

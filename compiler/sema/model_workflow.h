@@ -1,0 +1,10 @@
+#pragma once
+
+#include "compiler/sema/typed.h"
+
+namespace wf::sema {
+
+// The workflow that a model published without one stands for: its ports are those of the model, one node calls it (semantics.md 10).
+Workflow WorkflowOf(const Model& model, uint32_t index);
+
+}  // namespace wf::sema

@@ -1,0 +1,29 @@
+#include "runtime/server/configuration.h"
+
+#include "runtime/server/settings_table.h"
+
+namespace wf::server {
+
+Settings Reloaded(const Settings& running, Settings next, std::vector<std::string>* kept, int* changed) {
+  *changed = 0;
+  for (size_t i = 0; i < SettingRows().size(); ++i) {
+    if (next.values[i] == running.values[i]) continue;
+    const SettingRow& row = SettingRows()[i];
+    if (row.reloadable) {
+      ++*changed;
+      continue;
+    }
+    kept->push_back(next.sources[i] + ": " + Quoted(row.key) + " is " + Quoted(next.values[i]) +
+                    ", but changes only with a restart; it stays " + Quoted(running.values[i]));
+    row.store(next, running.values[i], row.range);
+    next.values[i] = running.values[i];
+    next.sources[i] = running.sources[i];
+  }
+  if (next.nodes != running.nodes) {
+    kept->emplace_back("`nodes` has changed, which holds only with a restart");
+    next.nodes = running.nodes;
+  }
+  return next;
+}
+
+}  // namespace wf::server

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "runtime/sched/catalogue.h"
+#include "runtime/server/settings.h"
+
+namespace wf::server {
+
+// What requests are served by: the settings and the models of one moment. A loop changes to another one between two requests.
+// Thread: immutable once published, but for Leave: thread-safe.   Owns: its settings.
+class Configuration final : public sched::Catalogue {
+ public:
+  Configuration(uint64_t epoch, size_t n_tasks, Settings which, int loops)
+      : sched::Catalogue(epoch, n_tasks), settings(std::move(which)), users_(loops) {
+    deadlines = {settings.default_timeout.ns, settings.timeout_cap.ns};
+  }
+  void Leave() const noexcept { users_.fetch_sub(1, std::memory_order_acq_rel); }  // by each loop once, when its last request has drained
+  bool unused() const noexcept { return users_.load(std::memory_order_acquire) == 0; }
+
+  const Settings settings;
+
+ private:
+  mutable std::atomic<int> users_;
+};
+
+// The settings that hold once `next` was read while `running` held: what cannot change without a restart stays. Adds a line to `kept` for
+// each change that waits for one, and answers in `changed` how many hold now.
+Settings Reloaded(const Settings& running, Settings next, std::vector<std::string>* kept, int* changed);
+
+}  // namespace wf::server

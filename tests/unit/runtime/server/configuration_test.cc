@@ -1,0 +1,45 @@
+#include "runtime/server/configuration.h"
+
+#include <gtest/gtest.h>
+
+namespace wf::server {
+namespace {
+
+Settings Load(std::string_view text) {
+  const Loaded loaded = LoadSettings({.config_text = &text});
+  EXPECT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+  return loaded.settings;
+}
+
+TEST(Configuration, WhatIsReloadableChangesAndTheRestStaysWithALine) {
+  std::vector<std::string> kept;
+  int changed = 0;
+  const Settings now =
+      Reloaded(Load("io_threads: 2\n"), Load("io_threads: 3\ndefault_timeout: 5s\nlimits: {body_bytes: 1KiB}\n"), &kept, &changed);
+  EXPECT_EQ(now.io_threads, 2);
+  EXPECT_EQ(now.default_timeout.ns, 5'000'000'000);
+  EXPECT_EQ(now.body_bytes.value, 1024);
+  EXPECT_EQ(changed, 2);
+  EXPECT_EQ(kept, std::vector<std::string>{"config:1: `io_threads` is `3`, but changes only with a restart; it stays `2`"});
+}
+
+TEST(Configuration, TheSameAgainChangesNothing) {
+  std::vector<std::string> kept;
+  int changed = 0;
+  Reloaded(Load("log: {level: debug}\n"), Load("\nlog: {level: debug}\n"), &kept, &changed);
+  EXPECT_EQ(changed, 0);
+  EXPECT_TRUE(kept.empty());
+}
+
+TEST(Configuration, IsUnusedOnceEveryLoopHasLeftIt) {
+  const Configuration configuration(1, 0, Load("default_timeout: 2s\nlimits: {timeout: 3s}\n"), 2);
+  EXPECT_EQ(configuration.deadlines.default_ns, 2'000'000'000);
+  EXPECT_EQ(configuration.deadlines.most_ns, 3'000'000'000);
+  configuration.Leave();
+  EXPECT_FALSE(configuration.unused());
+  configuration.Leave();
+  EXPECT_TRUE(configuration.unused());
+}
+
+}  // namespace
+}  // namespace wf::server

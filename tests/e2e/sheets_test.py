@@ -55,18 +55,5 @@ class Sheets(harness.ServerCase):
         self.assert_error(self.read([]), 400, 100002, "no pictures were sent")
 
 
-class InThePool(Sheets):
-    """The same where no run of the model happens on the loop."""
-    args = ("--schedule=pool",)
-
-    def test_elements_of_a_loop_share_runs_of_the_model(self):
-        rows, runs = (self.server.metric_sum("wf_batch_size" + part) for part in ("_sum", "_count"))
-        self.assertEqual(self.read(self.pictures).status, 200)
-        rows = self.server.metric_sum("wf_batch_size_sum") - rows
-        runs = self.server.metric_sum("wf_batch_size_count") - runs
-        self.assertEqual(rows, len(self.pictures))
-        self.assertLess(runs, rows)
-
-
 if __name__ == "__main__":
     harness.main()

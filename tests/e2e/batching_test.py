@@ -21,7 +21,7 @@ workflow Score(seed: i64) -> (mean: f32, first: f32) {
 }
 
 workflow ScoreAll(seeds: list<i64>) -> (firsts: list<f32>) {
-  node firsts = for seed in seeds { Score(seed).first }
+  node firsts = for seed in seeds { Score(seed).first };
   return (firsts: firsts);
 }
 

@@ -2,6 +2,8 @@
 
 #include "compiler/driver/compile.h"
 
+#include <algorithm>
+
 #include "compiler/ast/printer.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/driver/choices.h"
@@ -135,7 +137,20 @@ void Compilation::WriteText(std::string_view text) {
   if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {options_.output, status.message()});
 }
 
+bool Compilation::WouldOverwriteInput() {
+  if (options_.output.empty()) return false;
+  std::vector<std::string> inputs;
+  for (size_t i = 0; i < sources_.size(); ++i) inputs.emplace_back(sources_.name(source::FileId{static_cast<uint32_t>(i)}));
+  if (products_.checked) inputs.insert(inputs.end(), products_.checked->files.begin(), products_.checked->files.end());
+  const auto same =
+      std::find_if(inputs.begin(), inputs.end(), [&](const std::string& input) { return IsSameFile(input, options_.output); });
+  if (same == inputs.end()) return false;
+  emitter_.Emit({}, diag::kOutputIsInput, {options_.output, *same});
+  return true;
+}
+
 void Compilation::Write(Emit emit) {
+  if (WouldOverwriteInput()) return;
   switch (emit) {
     case Emit::kAst:
       return WriteText(ast::Print(*products_.modules.front().file, sources_));

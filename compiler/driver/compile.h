@@ -58,6 +58,7 @@ class Compilation {
   bool Lower();
   bool EmitObject();
   void WriteText(std::string_view text);
+  bool WouldOverwriteInput();  // reports it
 
   const std::string root_;
   const Options& options_;

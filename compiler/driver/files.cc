@@ -73,6 +73,11 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   return text;
 }
 
+bool IsSameFile(const std::string& a, const std::string& b) {
+  struct stat one{}, other{};
+  return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 base::Status WriteFile(const std::string& path, std::string_view text) {
   struct stat info{};
   const bool exists = lstat(path.c_str(), &info) == 0;

@@ -11,6 +11,9 @@ namespace wf::driver {
 // The whole of a regular file. The message of a failure says why, without the name: "no such file", "larger than 16 MiB".
 base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes);
 
+// Both names lead to one file that exists.
+bool IsSameFile(const std::string& a, const std::string& b);
+
 // Writes the file whole or not at all: through a neighbour that takes its place and its permissions when complete. Devices, pipes and links
 // are written to.
 base::Status WriteFile(const std::string& path, std::string_view text);

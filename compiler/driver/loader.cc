@@ -29,6 +29,8 @@ class Loader {
   size_t Find(const std::string& path, const Span& span);
   void Read(size_t number, const std::string& file_name, const Span& span);
   void FollowImports(size_t number);
+  void FindCircles(size_t number, std::vector<size_t>& way);
+  void ReportCircle(const Span& closing, const std::vector<size_t>& way);
   std::vector<std::string> Neighbours(const std::string& path) const;
   std::string FileOf(const std::string& path) const;
 
@@ -38,6 +40,19 @@ class Loader {
   diag::Emitter& emitter_;
   std::vector<Module> modules_;
   std::map<std::string, size_t> by_path_;
+
+  struct Import {
+    size_t target;
+    Span span;
+  };
+  enum class State : uint8_t { kNew, kOpen, kDone };
+  struct Links {
+    std::string file_name;
+    std::vector<Import> imports;
+    State state = State::kNew;
+    bool told = false;  // it is on a circle that is reported
+  };
+  std::vector<Links> links_;  // of each module
 };
 
 std::string Loader::FileOf(const std::string& path) const {
@@ -83,6 +98,7 @@ size_t Loader::Find(const std::string& path, const Span& span) {
   const auto [row, is_new] = by_path_.try_emplace(path, modules_.size());
   if (!is_new) return row->second;
   modules_.push_back({path, nullptr});
+  links_.push_back({.file_name = FileOf(path), .imports = {}});
   Read(row->second, FileOf(path), span);
   return row->second;
 }
@@ -97,12 +113,44 @@ void Loader::FollowImports(size_t number) {
       emitter_.Emit(import->span, diag::kTooManyModules, {options_.max_modules});
       return;
     }
-    Find(ast::ToString(import->path), import->path.span);
+    const size_t target = Find(ast::ToString(import->path), import->path.span);
+    links_[number].imports.push_back({target, import->path.span});
   }
+}
+
+void Loader::ReportCircle(const Span& closing, const std::vector<size_t>& way) {
+  std::string path;
+  for (const size_t number : way) path += fmt::format("`{}` → ", links_[number].file_name);
+  auto builder = emitter_.Emit(closing, diag::kImportCircle, {path + fmt::format("`{}`", links_[way.front()].file_name)});
+  for (size_t i = 0; i + 1 < way.size(); ++i) {
+    const auto& imports = links_[way[i]].imports;
+    const auto step = std::find_if(imports.begin(), imports.end(), [&](const Import& import) { return import.target == way[i + 1]; });
+    builder.Label(step->span, "on the way round");
+  }
+  if (way.size() > 1) builder.Help("move what they need of each other into a file that imports none of them");
+}
+
+// Depth first; `way` leads from the root to `number`. Files of a circle that has been told close no other.
+void Loader::FindCircles(size_t number, std::vector<size_t>& way) {
+  links_[number].state = State::kOpen;
+  way.push_back(number);
+  for (const Import& import : links_[number].imports) {
+    const Links& target = links_[import.target];
+    if (target.state == State::kNew) FindCircles(import.target, way);
+    if (target.state != State::kOpen || (target.told && links_[number].told)) continue;
+    const auto from = std::find(way.begin(), way.end(), import.target);
+    ReportCircle(import.span, {from, way.end()});
+    for (auto at = from; at != way.end(); ++at) links_[*at].told = true;
+  }
+  way.pop_back();
+  links_[number].state = State::kDone;
 }
 
 std::vector<Module> Loader::Load() {
   modules_.push_back({});
+  links_.push_back({.file_name = root_, .imports = {}});
+  const std::string stem = std::filesystem::path(root_).stem().string();
+  if (FileOf(stem) == root_) by_path_.emplace(stem, 0);  // an import of the root
   Read(0, root_, {});
   for (size_t at = 0; at < modules_.size(); ++at) FollowImports(at);
   const std::string prelude(kPrelude);
@@ -110,6 +158,10 @@ std::vector<Module> Loader::Load() {
     const size_t from = modules_.size();
     Find(prelude, {});
     for (size_t at = from; at < modules_.size(); ++at) FollowImports(at);
+  }
+  std::vector<size_t> way;
+  for (size_t at = 0; at < modules_.size(); ++at) {
+    if (links_[at].state == State::kNew) FindCircles(at, way);
   }
   return std::move(modules_);
 }

@@ -21,6 +21,7 @@ struct BuildContext {
   const Span* too_large = nullptr;              // where they ran out, or
   const char* limit = "250000 operations, or nests deeper than 400";
   uint32_t LineOf(const Span& span) const;  // 0 for other files
+  bool misses_body = false;                 // of a function, which has been reported: only where a constant is computed
   std::vector<int64_t> constants = {};      // Program::consts to ir constants, -1 not yet
   std::map<std::string, int> paths = {};    // of nodes: how many ask for each
 };

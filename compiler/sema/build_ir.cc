@@ -107,6 +107,7 @@ ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t max
   BodyWriter writer(c, body, nullptr);
   const ir::ValueId value = writer.Write(expr);
   writer.builder().Close(value);
+  if (c.misses_body) return {};
   if (c.too_large != nullptr) {
     return {.value = {}, .failure = ir::Failure{.code = ir::kOutOfSteps, .message = "more than 200000 operations"}};
   }

@@ -16,7 +16,8 @@ namespace wf::sema {
 std::optional<ir::Program> BuildIr(const Program& program, const source::SourceMap& sources, diag::Emitter& diag);
 
 // The value of a pure expression without locals of its own surroundings: an initialiser of `const`. Failures are those of the program
-// (an index out of range, `fail`), ir::kOutOfSteps and ir::kOutOfMemory; the line is 0.
+// (an index out of range, `fail`), ir::kOutOfSteps and ir::kOutOfMemory; the line is 0. Neither value nor failure: a function that it
+// calls has no body, which has been reported.
 ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t max_steps = 50'000'000);
 
 }  // namespace wf::sema

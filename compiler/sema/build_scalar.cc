@@ -161,6 +161,9 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
   ValueId value = ValueId::kNone;
   if (function.body != nullptr) {
     value = Write(*function.body);
+  } else if (function.native.empty()) {
+    c_.misses_body = true;
+    value = function.result->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(function.result));
   } else {
     const ir::TypeId type = TypeOf(function.result);
     value = b_.Emit(OpKind::kNative, type, std::move(args), ir::AddNative(c_.out, function.native));

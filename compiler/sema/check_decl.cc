@@ -116,6 +116,8 @@ void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& de
   }
   const std::string prefix = module.is_root ? "" : module.path.substr(module.path.rfind('.') + 1) + ".";
   entity.type = sound ? env.types.Record(prefix + decl.name.text, std::move(fields)) : env.types.Error();
+  if (!HasTooManyParts(env, entity.type, decl.name.span)) return;
+  entity.type = env.types.Error();
 }
 
 void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {

@@ -125,6 +125,7 @@ ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const
     return record;  // the reader reports the difference
   }
   record->type = body.env.types.Record("", std::move(fields));
+  if (HasTooManyParts(body.env, record->type, expr.span)) return Poison(body, expr.span);
   record->args = std::move(values);
   return record;
 }

@@ -128,6 +128,7 @@ class ModelCheck {
       env_.Report(span, kModelUnreadable, {entity_.name, model.status().message()});
       return false;
     }
+    for (const onnx::VersionFile& version : *versions) env_.program.files.push_back(version.path);
     file = std::move(model->signature);
     return true;
   }

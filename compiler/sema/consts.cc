@@ -45,6 +45,7 @@ std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::s
   std::string content(size, '\0');
   file.read(content.data(), static_cast<std::streamsize>(size));
   if (!file) return fail("it cannot be read");
+  env.program.files.push_back(path.string());
   env.embedded.emplace(path.string(), content);
   return content;
 }
@@ -182,8 +183,9 @@ std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view pu
   if (auto value = Simple(env, expr)) return value;
   ir::Outcome outcome = EvaluateConst(env.program, expr);
   if (outcome.value) return std::move(outcome.value);
+  if (!outcome.failure && env.diag.has_errors()) return std::nullopt;  // a function that it calls has been reported
   const std::string why = outcome.failure ? outcome.failure->message : "it has no value";
-  env.Report(expr.span, kNotConstant, {purpose}).Help(why);
+  env.Report(expr.span, kNotConstant, {why, purpose});
   return std::nullopt;
 }
 

@@ -294,13 +294,15 @@ std::optional<std::string> SuggestName(Body& body, std::string_view name) {
   return diag::Suggest(name, candidates);
 }
 
-void ReportUnusedImports(Env& env, const Module& module) {
+void ReportUnused(Env& env, const Module& module) {
   const bool damaged = std::any_of(module.file->decls.begin(), module.file->decls.end(),
                                    [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; });
   if (damaged) return;
   for (const auto& [name, entity] : module.entities) {
-    if (entity.kind != EntityKind::kModule || entity.used || entity.broken || name.starts_with('_')) continue;
-    env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");
+    if (entity.used || entity.broken || name.starts_with('_')) continue;
+    if (entity.kind == EntityKind::kModule) env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");
+    const bool is_whole = !env.program.services.empty();  // else other programs may import it
+    if (entity.kind == EntityKind::kModel && is_whole) env.Report(entity.span, kUnused, {"model", name});
   }
 }
 

@@ -35,7 +35,7 @@ Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span
 // "did you mean `x`?" over the visible names of a body and its module.
 std::optional<std::string> SuggestName(Body& body, std::string_view name);
 
-// Imports, declarations without a reader: warnings for what the root file declares or imports and never uses.
-void ReportUnusedImports(Env& env, const Module& module);
+// Warnings for imports and models of the root file that nothing uses.
+void ReportUnused(Env& env, const Module& module);
 
 }  // namespace wf::sema

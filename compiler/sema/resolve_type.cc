@@ -258,7 +258,8 @@ TypeRef ResolveTuple(Body& body, const ast::Type& type, SymbolRule rule) {
     if (twice) body.env.Report(field.label.span, kDuplicateName, {field.label.text});
     if (!twice) fields.push_back({field.label.text, resolved});
   }
-  return sound ? body.env.types.Record("", std::move(fields)) : body.env.types.Error();
+  const TypeRef tuple = sound ? body.env.types.Record("", std::move(fields)) : body.env.types.Error();
+  return HasTooManyParts(body.env, tuple, type.span) ? body.env.types.Error() : tuple;
 }
 
 // A dimension that stands alone, or as a*n + b, somewhere in the parameters: what a call can solve.
@@ -377,6 +378,13 @@ TypeRef MapDims(Types& types, TypeRef type, const std::function<Dim(const Dim&)>
       return type;
   }
   return type;
+}
+
+bool HasTooManyParts(Env& env, TypeRef type, const Span& span) {
+  if (type->parts <= kMaxParts) return false;
+  env.Report(span, kTooManyParts, {type->name.empty() ? "this tuple" : "`" + type->name + "`", kMaxParts})
+      .Help("where parts repeat, a list holds them");
+  return true;
 }
 
 void ForEachDim(TypeRef type, const std::function<void(const Dim&)>& visit) {

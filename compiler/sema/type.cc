@@ -1,5 +1,6 @@
 #include "compiler/sema/type.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace wf::sema {
@@ -27,6 +28,12 @@ size_t HashOf(const Type& type) {
   return hash;
 }
 
+uint32_t PartsOf(const Type& type) {
+  uint32_t parts = 1 + (type.element == nullptr ? 0 : type.element->parts);
+  for (const Field& field : type.fields) parts = std::min(parts + field.type->parts, 2 * kMaxParts);
+  return parts;
+}
+
 std::string FieldsToString(const std::vector<Field>& fields) {
   std::string text;
   for (const Field& field : fields) text += (text.empty() ? "" : ", ") + field.name + ": " + ToString(field.type);
@@ -42,6 +49,7 @@ std::string TensorToString(const Type& type) {
 }  // namespace
 
 TypeRef Types::Intern(Type type) {
+  type.parts = PartsOf(type);
   if (buckets_.empty()) buckets_.resize(kBuckets);
   std::vector<TypeRef>& bucket = buckets_[HashOf(type) % kBuckets];
   for (const TypeRef known : bucket) {

@@ -32,9 +32,11 @@ struct Type {
   TypeRef element = nullptr;   // kList, kMap, kOptional; kTensor over a type variable
   std::vector<Field> fields;   // kRecord
   std::string name;            // kRecord: nominal (qualified), or empty for a named tuple; kVariable
+  uint32_t parts = 1;          // it and all that it holds, counted when it is interned; at most 2 * kMaxParts
   friend bool operator==(const Type&, const Type&) = default;
 };
-std::string ToString(TypeRef type);  // as users write it: "f32[1, h, w]"
+inline constexpr uint32_t kMaxParts = 4096;  // of one type: each field has its place in frames and its lines in codecs
+std::string ToString(TypeRef type);          // as users write it: "f32[1, h, w]"
 
 // The types of one compilation, each once. Thread: loop-confined to the compilation.
 class Types {

@@ -260,6 +260,7 @@ struct Program {
   std::vector<Workflow> workflows;
   std::vector<Service> services;
   std::string source_name;
+  std::vector<std::string> files;         // read beside the .wf files: models and what constants embed
   std::array<uint8_t, 32> source_hash{};  // of the .wf files and embedded files, in a fixed order
 };
 

@@ -47,11 +47,32 @@ TEST_F(LoaderTest, FindsImportsBesideTheRootAndInTheLibraryOnceEach) {
   EXPECT_TRUE(codes().empty());
 }
 
-TEST_F(LoaderTest, ReadsImportsInACircleOnce) {
+TEST_F(LoaderTest, ReadsImportsInACircleOnceAndShowsTheWayRound) {
   Write("main.wf", "import a;\n");
   Write("a.wf", "import b;\n");
-  Write("b.wf", "import a; import main;\n");
-  EXPECT_EQ(Load(), (Paths{"", "a", "b", "main"}));
+  Write("b.wf", "import a;\n");
+  EXPECT_EQ(Load(), (Paths{"", "a", "b"}));
+  ASSERT_EQ(codes(), std::vector<diag::Code>{diag::kImportCircle});
+  const diag::Diagnostic found = emitter_.Sorted().front();
+  const std::string a = "`" + folder_.path() + "a.wf`", b = "`" + folder_.path() + "b.wf`";
+  EXPECT_EQ(found.message, "imports run in a circle: " + a + " → " + b + " → " + a);
+  EXPECT_EQ(sources_.name(found.span.file), folder_.path() + "b.wf");
+  EXPECT_EQ(sources_.Text(found.span), "a");
+}
+
+TEST_F(LoaderTest, KnowsTheRootWhereItIsImported) {
+  Write("main.wf", "import main; import a;\n");
+  Write("a.wf", "import main;\n");
+  EXPECT_EQ(Load(), (Paths{"", "a"}));
+  EXPECT_EQ(codes(), (std::vector<diag::Code>{diag::kImportCircle, diag::kImportCircle}));
+}
+
+TEST_F(LoaderTest, TellsACircleOnceHoweverManyWaysLeadRound) {
+  Write("main.wf", "import a; import b; import c; import d;\n");
+  for (const char* name : {"a.wf", "b.wf", "c.wf"}) Write(name, "import a; import b; import c; import d;\n");
+  Write("d.wf", "const k = 1;\n");
+  EXPECT_EQ(Load(), (Paths{"", "a", "b", "c", "d"}));
+  EXPECT_EQ(codes().size(), 3u);  // a in itself, a and b, all three
 }
 
 TEST_F(LoaderTest, ReportsWhatCannotBeReadAndGoesOn) {

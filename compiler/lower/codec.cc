@@ -2,6 +2,8 @@
 
 #include "compiler/lower/codec.h"
 
+#include <span>
+
 #include "compiler/lower/find_name.h"
 #include "compiler/lower/layout.h"
 #include "runtime/abi/plan.h"
@@ -23,6 +25,8 @@ class Writer {
   Value* Call(const char* name, llvm::ArrayRef<Value*> args) { return b_.CreateCall(context_.Runtime(name), args); }
   // Calls, and leaves when the result is not 0.
   void Try(const char* name, llvm::ArrayRef<Value*> args) { LeaveWhen(Call(name, args), llvm::CmpInst::ICMP_NE); }
+  void Try(llvm::Function* function, llvm::ArrayRef<Value*> args) { LeaveWhen(b_.CreateCall(function, args), llvm::CmpInst::ICMP_NE); }
+  void Put(Value* sink, const std::string& text) { Try("wf_put", {sink, context_.Text(text), b_.getInt64(text.size())}); }
   void LeaveWhen(Value* code, llvm::CmpInst::Predicate is) {
     llvm::BasicBlock *leave = NewBlock("leave"), *next = NewBlock("next");
     b_.CreateCondBr(b_.CreateICmp(is, code, b_.getInt32(0)), leave, next);
@@ -91,35 +95,90 @@ void FillMissing(Context& context, Writer& w, const ir::Port& port, Value* json,
   }
 }
 
-// A bit per port says whether it has been read.
-class SeenBits {
- public:
-  SeenBits(llvm::IRBuilder<>& b, size_t n) : b_(b), bits_(b.CreateAlloca(b.getInt64Ty(), b.getInt64((n + 63) / 64 + 1), "seen")) {
-    b.CreateMemSet(bits_, b.getInt8(0), ((n + 63) / 64 + 1) * 8, llvm::MaybeAlign(8));
-  }
-  // Was it set before? Sets it.
-  Value* TestAndSet(size_t i) {
-    Value* word = Offset(b_, bits_, i / 64 * 8);
-    Value* old = b_.CreateLoad(b_.getInt64Ty(), word);
-    b_.CreateStore(b_.CreateOr(old, uint64_t{1} << (i % 64)), word);
-    return b_.CreateICmpNE(b_.CreateAnd(old, uint64_t{1} << (i % 64)), b_.getInt64(0));
-  }
+// Codecs of many ports are written in pieces, functions of their own: the time that LLVM takes for one grows faster than its blocks.
+constexpr size_t kPiecePorts = 64;  // as many as bits in a word: of those that say whether a port has been read, one for each piece
 
- private:
-  llvm::IRBuilder<>& b_;
-  Value* bits_;
-};
+size_t PiecesOf(const std::vector<ir::Port>& ports) { return (ports.size() + kPiecePorts - 1) / kPiecePorts; }
+
+std::span<const ir::Port> PieceOf(const std::vector<ir::Port>& ports, size_t piece) {
+  const std::span<const ir::Port> all(ports);
+  return all.subspan(piece * kPiecePorts, std::min(kPiecePorts, ports.size() - piece * kPiecePorts));
+}
+
+llvm::Function* NewPiece(Context& context, const std::vector<ir::Port>& ports, llvm::ArrayRef<llvm::Type*> params, const char* name) {
+  llvm::Function* f = context.NewFunction(llvm::FunctionType::get(context.I32(), params, false), name);
+  if (PiecesOf(ports) > 1) f->addFnAttr(llvm::Attribute::NoInline);
+  return f;
+}
+
+Value* AddressOf(llvm::IRBuilder<>& b, Value* frame, const FrameLayout& frames, const ir::Port& port) {
+  return Offset(b, frame, frames.slots[static_cast<size_t>(port.slot)].offset);
+}
+
+// Was the bit set before? Sets it.
+Value* TestAndSet(llvm::IRBuilder<>& b, Value* word, size_t bit) {
+  Value* old = b.CreateLoad(b.getInt64Ty(), word);
+  b.CreateStore(b.CreateOr(old, uint64_t{1} << bit), word);
+  return b.CreateICmpNE(b.CreateAnd(old, uint64_t{1} << bit), b.getInt64(0));
+}
+
+// Reads the member that is port `number` of the workflow. (json, frame, seen, name, its length, number)
+llvm::Function* EmitReadPiece(Context& context, const FrameLayout& frames, const ir::Workflow& workflow, size_t piece) {
+  llvm::Type *ptr = context.Ptr(), *i64 = context.I64();
+  llvm::Function* f = NewPiece(context, workflow.in, {ptr, ptr, ptr, ptr, i64, context.I32()}, "read_member");
+  Value *json = f->getArg(0), *frame = f->getArg(1), *seen = f->getArg(2);
+  Writer w(context, f);
+  llvm::IRBuilder<>& b = w.b();
+  llvm::BasicBlock* none = w.NewBlock("none");
+  llvm::SwitchInst* which = b.CreateSwitch(f->getArg(5), none);
+  b.SetInsertPoint(none);
+  b.CreateUnreachable();
+  const std::span<const ir::Port> ports = PieceOf(workflow.in, piece);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    llvm::BasicBlock *member = w.NewBlock("member"), *again = w.NewBlock("again"), *read = w.NewBlock("read");
+    which->addCase(b.getInt32(static_cast<uint32_t>(piece * kPiecePorts + i)), member);
+    b.SetInsertPoint(member);
+    b.CreateCondBr(TestAndSet(b, seen, i), again, read);
+    b.SetInsertPoint(again);
+    b.CreateRet(w.Call("wf_json_duplicate", {json, f->getArg(3), f->getArg(4)}));
+    b.SetInsertPoint(read);
+    ReadMember(context, w, ports[i], json, AddressOf(b, frame, frames, ports[i]));
+    b.CreateRet(b.getInt32(0));
+  }
+  return f;
+}
+
+// Fills what has not been read. (json, frame, seen)
+llvm::Function* EmitFillPiece(Context& context, const FrameLayout& frames, const ir::Workflow& workflow, size_t piece) {
+  llvm::Type* ptr = context.Ptr();
+  llvm::Function* f = NewPiece(context, workflow.in, {ptr, ptr, ptr}, "fill_missing");
+  Writer w(context, f);
+  llvm::IRBuilder<>& b = w.b();
+  const std::span<const ir::Port> ports = PieceOf(workflow.in, piece);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    llvm::BasicBlock *missing = w.NewBlock("missing"), *next = w.NewBlock("next");
+    b.CreateCondBr(TestAndSet(b, f->getArg(2), i), next, missing);
+    b.SetInsertPoint(missing);
+    FillMissing(context, w, ports[i], f->getArg(0), AddressOf(b, f->getArg(1), frames, ports[i]));
+    if (b.GetInsertBlock()->getTerminator() == nullptr) b.CreateBr(next);
+    b.SetInsertPoint(next);
+  }
+  b.CreateRet(b.getInt32(0));
+  return f;
+}
 
 llvm::Function* EmitReadJson(Context& context, const FrameLayout& frames, const ir::Workflow& workflow, llvm::Function* find_in,
                              llvm::GlobalVariable* in_ports) {
   llvm::Type *ptr = context.Ptr(), *i64 = context.I64();
+  const size_t pieces = PiecesOf(workflow.in);
   llvm::Function* f = context.NewFunction(llvm::FunctionType::get(context.I32(), {ptr, ptr, i64, ptr}, false), "read_json");
   Value *ctx = f->getArg(0), *frame = f->getArg(3);
   Writer w(context, f);
   llvm::IRBuilder<>& b = w.b();
   llvm::AllocaInst* json = b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), (sizeof(wf_json) + 7) / 8), nullptr, "json");
   llvm::AllocaInst* name = b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), 2), nullptr, "name");
-  SeenBits seen(b, workflow.in.size());
+  llvm::AllocaInst* seen = b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), pieces), nullptr, "seen");
+  b.CreateMemSet(seen, b.getInt8(0), pieces * 8, llvm::MaybeAlign(8));
   w.Try("wf_json_open", {json, ctx, f->getArg(1), f->getArg(2)});
   w.Try("wf_json_object", {json});
   llvm::BasicBlock *head = w.NewBlock("members"), *some = w.NewBlock("some"), *unknown = w.NewBlock("unknown"), *end = w.NewBlock("end");
@@ -130,31 +189,23 @@ llvm::Function* EmitReadJson(Context& context, const FrameLayout& frames, const 
   b.CreateCondBr(b.CreateICmpEQ(more, b.getInt32(0)), end, some);
   b.SetInsertPoint(some);
   Value *text = b.CreateLoad(ptr, name), *length = b.CreateLoad(i64, Offset(b, name, 8));
-  llvm::SwitchInst* which = b.CreateSwitch(b.CreateCall(find_in, {text, length}), unknown);
+  Value* number = b.CreateCall(find_in, {text, length});  // -1: none, in no piece
+  llvm::SwitchInst* which = b.CreateSwitch(b.CreateUDiv(number, b.getInt32(kPiecePorts)), unknown);
   b.SetInsertPoint(unknown);
   Value* ports = in_ports != nullptr ? static_cast<Value*>(in_ports) : llvm::ConstantPointerNull::get(context.Ptr());
   w.Try("wf_json_unknown", {json, text, length, ports, b.getInt32(static_cast<uint32_t>(workflow.in.size()))});
   b.CreateBr(head);
-  for (size_t i = 0; i < workflow.in.size(); ++i) {
-    llvm::BasicBlock *member = w.NewBlock("member"), *again = w.NewBlock("again"), *read = w.NewBlock("read");
-    which->addCase(b.getInt32(static_cast<uint32_t>(i)), member);
+  for (size_t piece = 0; piece < pieces; ++piece) {
+    llvm::BasicBlock* member = w.NewBlock("piece");
+    which->addCase(b.getInt32(static_cast<uint32_t>(piece)), member);
     b.SetInsertPoint(member);
-    b.CreateCondBr(seen.TestAndSet(i), again, read);
-    b.SetInsertPoint(again);
-    b.CreateRet(w.Call("wf_json_duplicate", {json, text, length}));
-    b.SetInsertPoint(read);
-    ReadMember(context, w, workflow.in[i], json, Offset(b, frame, frames.slots[static_cast<size_t>(workflow.in[i].slot)].offset));
+    w.Try(EmitReadPiece(context, frames, workflow, piece), {json, frame, Offset(b, seen, piece * 8), text, length, number});
     b.CreateBr(head);
   }
   b.SetInsertPoint(end);
   w.Try("wf_json_close", {json});
-  for (size_t i = 0; i < workflow.in.size(); ++i) {
-    llvm::BasicBlock *missing = w.NewBlock("missing"), *next = w.NewBlock("next");
-    b.CreateCondBr(seen.TestAndSet(i), next, missing);
-    b.SetInsertPoint(missing);
-    FillMissing(context, w, workflow.in[i], json, Offset(b, frame, frames.slots[static_cast<size_t>(workflow.in[i].slot)].offset));
-    if (b.GetInsertBlock()->getTerminator() == nullptr) b.CreateBr(next);
-    b.SetInsertPoint(next);
+  for (size_t piece = 0; piece < pieces; ++piece) {
+    w.Try(EmitFillPiece(context, frames, workflow, piece), {json, frame, Offset(b, seen, piece * 8)});
   }
   b.CreateRet(b.getInt32(0));
   return f;
@@ -185,19 +236,30 @@ void WriteMember(Context& context, Writer& w, const ir::Port& port, Value* ctx, 
   }
 }
 
+// (ctx, frame, sink)
+llvm::Function* EmitWritePiece(Context& context, const FrameLayout& frames, const ir::Workflow& workflow, size_t piece) {
+  llvm::Type* ptr = context.Ptr();
+  llvm::Function* f = NewPiece(context, workflow.out, {ptr, ptr, ptr}, "write_members");
+  Value *ctx = f->getArg(0), *frame = f->getArg(1), *sink = f->getArg(2);
+  Writer w(context, f);
+  std::string before = piece == 0 ? "{" : ",";
+  for (const ir::Port& port : PieceOf(workflow.out, piece)) {
+    w.Put(sink, before + JsonText(port.name) + ":");
+    WriteMember(context, w, port, ctx, sink, AddressOf(w.b(), frame, frames, port));
+    before = ",";
+  }
+  w.b().CreateRet(w.b().getInt32(0));
+  return f;
+}
+
 llvm::Function* EmitWriteJson(Context& context, const FrameLayout& frames, const ir::Workflow& workflow) {
   llvm::Type* ptr = context.Ptr();
   llvm::Function* f = context.NewFunction(llvm::FunctionType::get(context.I32(), {ptr, ptr, ptr}, false), "write_json");
-  Value *ctx = f->getArg(0), *frame = f->getArg(1), *sink = f->getArg(2);
   Writer w(context, f);
-  const auto put = [&](const std::string& text) { w.Try("wf_put", {sink, context.Text(text), w.b().getInt64(text.size())}); };
-  std::string before = "{";
-  for (const ir::Port& port : workflow.out) {
-    put(before + JsonText(port.name) + ":");
-    WriteMember(context, w, port, ctx, sink, Offset(w.b(), frame, frames.slots[static_cast<size_t>(port.slot)].offset));
-    before = ",";
+  for (size_t piece = 0; piece < PiecesOf(workflow.out); ++piece) {
+    w.Try(EmitWritePiece(context, frames, workflow, piece), {f->getArg(0), f->getArg(1), f->getArg(2)});
   }
-  put(workflow.out.empty() ? "{}" : "}");
+  w.Put(f->getArg(2), workflow.out.empty() ? "{}" : "}");
   w.b().CreateRet(w.b().getInt32(0));
   return f;
 }

@@ -100,5 +100,34 @@ class Inspect(unittest.TestCase):
         json.loads(harness.wfc("graph", source, "--format=json").stdout)
 
 
+WIDE = 150  # more than twice as many as one function of a codec reads or writes
+
+
+class Wide(harness.ServerCase):
+    """Many parameters and results: each stands in its own place, and the rules of a member hold for each."""
+    source = harness.scratch() / "wide.wf"
+    source.write_text(
+        "workflow Wide(" + ", ".join(f"p{i}: i64{' = 7' if i % 50 == 49 else ''}" for i in range(WIDE)) + ") -> ("
+        + ", ".join(f"r{i}: i64" for i in range(WIDE)) + ") {\n  return (" + ", ".join(f"r{i}: p{i} * {i + 1}" for i in range(WIDE))
+        + ");\n}\nservice S { workflow Wide; }\n")
+
+    def test_each_value_in_its_place_in_any_order(self):
+        values = {f"p{i}": 1000 + i for i in reversed(range(WIDE))}
+        reply = self.server.post("/S/Wide", values).json
+        self.assertEqual(list(reply.items()), [(f"r{i}", (1000 + i) * (i + 1)) for i in range(WIDE)])
+
+    def test_defaults_missing_unknown_and_repeated_members(self):
+        values = {f"p{i}": 1 for i in range(WIDE) if i % 50 != 49}
+        reply = self.server.post("/S/Wide", values).json
+        self.assertEqual([reply["r49"], reply["r99"], reply["r149"], reply["r148"]], [7 * 50, 7 * 100, 7 * 150, 149])
+        for i in (0, 63, 64, 127, 128, 148):
+            name = f"p{i}"
+            self.assert_error(self.server.post("/S/Wide", {k: v for k, v in values.items() if k != name}), 400, 5000, name)
+            twice = json.dumps(values)[:-1] + f', "{name}": 2}}'
+            reply = self.server.call("POST", "/S/Wide", twice.encode(), {"content-type": "application/json"})
+            self.assert_error(reply, 400, 5000, name)
+        self.assert_error(self.server.post("/S/Wide", dict(values, p150=1)), 400, 5000, "p150")
+
+
 if __name__ == "__main__":
     harness.main()

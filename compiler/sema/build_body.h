@@ -118,6 +118,7 @@ class BodyWriter {
   ir::ValueId WriteBuild(const Expr& expr);
   ir::ValueId WriteReduce(const Expr& expr);
   ir::ValueId WriteReshape(const Expr& expr, ir::ValueId tensor);
+  void RequireCount(const std::vector<ir::ValueId>& extents, ir::ValueId found);
   ir::ValueId Extent(ir::ValueId value);    // fails with 7004 when below 0; in a loop over elements 0 and sticky
   bool IsNatural(ir::ValueId value) const;  // proved to be 0 or more
   ir::ValueId ToI64(ir::ValueId value) { return b_.Convert(value, DType::kI64); }

@@ -19,6 +19,7 @@
 #include "compiler/driver/options.h"
 #include "compiler/driver/sample_call.h"
 #include "compiler/driver/serve.h"
+#include "compiler/driver/tests.h"
 #include "compiler/link/inspect.h"
 #include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
@@ -127,6 +128,8 @@ int ShowGraph(const Options& options, Console& console) {
         break;
       case Format::kSarif:
       case Format::kGithub:
+      case Format::kTap:
+      case Format::kJunit:
         break;  // forms of diagnostics
     }
   }
@@ -162,6 +165,11 @@ int Run(const Options& options, Console& console) {
           console.out << SampleCall(program, workflow, "http://" + address) << std::endl;
       },
       console);
+}
+
+int Test(const Options& options, Console& console) {
+  if (options.inputs.empty()) return Usage(console, "`wfc test` needs a .wf file");
+  return RunTests(options, console);
 }
 
 int Explain(const Options& options, Console& console) {

@@ -14,7 +14,6 @@
 #include "compiler/link/link.h"
 #include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
-#include "compiler/sema/build_ir.h"
 #include "compiler/sema/check.h"
 #include "runtime/base/check.h"
 
@@ -45,6 +44,15 @@ bool Compilation::Check(Purpose purpose) {
 
 bool Compilation::BuildIr() {
   products_.program = sema::BuildIr(*products_.checked, sources_, emitter_);
+  return Verified();
+}
+
+bool Compilation::BuildTests(const sema::TestBuild& build) {
+  products_.program = sema::BuildTests(*products_.checked, build, sources_, emitter_);
+  return Verified() && RunPasses() && Lower() && EmitObject();
+}
+
+bool Compilation::Verified() {
   if (!products_.program) return false;
   const auto broken = ir::Verify(*products_.program);
   WF_CHECK(!broken, *broken);

@@ -10,6 +10,7 @@
 #include "compiler/driver/loader.h"
 #include "compiler/driver/options.h"
 #include "compiler/ir/ir.h"
+#include "compiler/sema/build_ir.h"
 #include "compiler/sema/typed.h"
 
 namespace wf::driver {
@@ -38,6 +39,9 @@ class Compilation {
   // Every phase up to `last`, in order, as far as there are no errors.
   bool RunTo(Phase last, Purpose purpose);
 
+  // For `wfc test`, after RunTo(kCheck): an object whose workflows are these tests.
+  bool BuildTests(const sema::TestBuild& build);
+
   // Writes the product that `--emit` names, to the file of `-o` or to stdout. REQUIRES: RunTo has made it.
   void Write(Emit emit);
   void WriteChoices();  // of a program that passed Check
@@ -54,6 +58,7 @@ class Compilation {
   bool Parse();
   bool Check(Purpose purpose);
   bool BuildIr();
+  bool Verified();
   bool RunPasses();
   bool Lower();
   bool EmitObject();

@@ -23,7 +23,7 @@ ExprPtr OutcomeMaker::Read(LocalId local, const Span& span) {
   return read;
 }
 
-ExprPtr OutcomeMaker::Field(ExprPtr record, uint32_t index) {
+ExprPtr OutcomeMaker::FieldOf(ExprPtr record, uint32_t index) {
   ExprPtr field = Make(ExprKind::kField, record->type->fields[index].type, record->span);
   field->index = index;
   field->args.push_back(std::move(record));
@@ -32,7 +32,7 @@ ExprPtr OutcomeMaker::Field(ExprPtr record, uint32_t index) {
 
 // A read of a local or of a field of one, once more.
 ExprPtr OutcomeMaker::Again(const Expr& read) {
-  return read.kind == ExprKind::kField ? Field(Again(*read.args[0]), read.index) : Read(read.local, read.span);
+  return read.kind == ExprKind::kField ? FieldOf(Again(*read.args[0]), read.index) : Read(read.local, read.span);
 }
 
 TypeRef OutcomeMaker::OutcomeType(TypeRef side) {
@@ -115,7 +115,7 @@ ExprPtr OutcomeMaker::ShownUnless(LocalId holds, ExprPtr value, TypeRef side) {
 ExprPtr OutcomeMaker::OfFailure(LocalId err, TypeRef side, const Span& span) {
   ExprPtr no = Make(ExprKind::kScalar, types_.Scalar(DType::kBool), span);
   ExprPtr record = Record(std::move(no), side, span);
-  for (uint32_t i = 0; i < 3; ++i) record->args[1 + i] = Field(Read(err, span), i);
+  for (uint32_t i = 0; i < 3; ++i) record->args[1 + i] = FieldOf(Read(err, span), i);
   return record;
 }
 
@@ -151,7 +151,7 @@ ExprPtr OutcomeMaker::Shown(ExprPtr value) {
   }
   if (type->kind == TypeKind::kRecord) {
     ExprPtr record = Make(ExprKind::kRecord, ShownType(type), span);
-    for (uint32_t i = 0; i < type->fields.size(); ++i) record->args.push_back(Shown(Field(Again(*value), i)));
+    for (uint32_t i = 0; i < type->fields.size(); ++i) record->args.push_back(Shown(FieldOf(Again(*value), i)));
     return record;
   }
   TypeRef element = type->element;

@@ -29,7 +29,7 @@ class OutcomeMaker {
   ExprPtr Record(ExprPtr ok, TypeRef side, const Span& span);
   ExprPtr Text(std::string text, const Span& span) { return MakeText(body_, std::move(text), span); }
   ExprPtr Read(LocalId local, const Span& span);
-  static ExprPtr Field(ExprPtr record, uint32_t index);
+  static ExprPtr FieldOf(ExprPtr record, uint32_t index);
   ExprPtr Again(const Expr& read);
   ExprPtr Shown(ExprPtr value);
   ExprPtr ShownUnless(LocalId holds, ExprPtr value, TypeRef side);

@@ -20,6 +20,7 @@
 #include "compiler/driver/sample_call.h"
 #include "compiler/driver/serve.h"
 #include "compiler/driver/tests.h"
+#include "compiler/driver/watch.h"
 #include "compiler/link/inspect.h"
 #include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
@@ -150,6 +151,7 @@ int Inspect(const Options& options, Console& console) {
 int Run(const Options& options, Console& console) {
   if (options.inputs.size() != 1) return Usage(console, "`wfc run` needs one .wf file; flags of the server come after `--`");
   if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
+  if (options.watch) return Watch(options, console);
   const TemporaryFolder folder;
   if (folder.path().empty()) return Usage(console, "cannot make a temporary folder; set TMPDIR");
   const std::string server = folder.path() + "server";

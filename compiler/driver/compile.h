@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,9 @@ class Compilation {
 
   Compilation(std::string root, const Options& options, Console& console);
 
+  // Called before a file that the program is made of is looked at.
+  void set_on_read(std::function<void(const std::string&)> on_read) { on_read_ = std::move(on_read); }
+
   // Every phase up to `last`, in order, as far as there are no errors.
   bool RunTo(Phase last, Purpose purpose);
 
@@ -70,6 +74,7 @@ class Compilation {
   source::SourceMap sources_;
   diag::Emitter emitter_;
   Products products_;
+  std::function<void(const std::string&)> on_read_;
 };
 
 // The phase that makes a product.

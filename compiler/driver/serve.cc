@@ -23,15 +23,6 @@ extern "C" void ForwardSignal(int signal) noexcept {
   if (server_pid > 0) kill(static_cast<pid_t>(server_pid), signal);
 }
 
-// "listening http=HOST:PORT admin=…" to "HOST:PORT"; empty for any other line.
-std::string AddressIn(const std::string& line) {
-  constexpr std::string_view kStart = "listening http=";
-  if (!line.starts_with(kStart)) return "";
-  std::string address = line.substr(kStart.size(), line.find(' ', kStart.size()) - kStart.size());
-  constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
-  return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
-}
-
 void CopyLines(int from, const std::function<void(const std::string&)>& on_ready, Console& console) {
   std::string line;
   std::array<char, 4096> buffer{};
@@ -51,6 +42,14 @@ void CopyLines(int from, const std::function<void(const std::string&)>& on_ready
 }
 
 }  // namespace
+
+std::string AddressIn(const std::string& line) {
+  constexpr std::string_view kStart = "listening http=";
+  if (!line.starts_with(kStart)) return "";
+  std::string address = line.substr(kStart.size(), line.find(' ', kStart.size()) - kStart.size());
+  constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
+  return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
+}
 
 TemporaryFolder::TemporaryFolder() {
   const char* base = std::getenv("TMPDIR");

@@ -66,8 +66,8 @@ class TestFile {
     for (size_t i = 0; i < chosen.size(); ++i) {
       const sema::Test& test = program().tests[chosen[i]];
       TestResult result = ResultOf(test);
-      const int64_t start = NowNs();
       const base::Status started = server.runs() ? base::Status() : server.Start();
+      const int64_t start = NowNs();
       if (!started.ok() && i == 0 && chosen.size() > 1) return RunApart(chosen);
       if (started.ok()) {
         RunOne(server, i, test, result);

@@ -88,10 +88,14 @@ class TestCheck {
     Settle(body_, *step->value, mark);
     body_.locals[step->local].type = step->value->type;
     AddNode(let.span, step->local, std::move(step->value));
+    AddOutcome({Test::Kind::kLet, let.span}, nullptr, outcomes_.After(Read(step->local, let.span)));
+  }
+
+  ExprPtr Read(LocalId local, const Span& span) {
     body_.model_calls.clear();
-    ExprPtr read = Make(ExprKind::kLocal, body_.locals[step->local].type, let.span);
-    read->local = step->local;
-    AddOutcome({Test::Kind::kLet, let.span}, nullptr, outcomes_.After(std::move(read)));
+    ExprPtr read = Make(ExprKind::kLocal, body_.locals[local].type, span);
+    read->local = local;
+    return read;
   }
 
   bool Expect(const ast::ExpectStmt& expect) {
@@ -112,10 +116,17 @@ class TestCheck {
 
   bool ExpectFailure(const ast::ExpectStmt& expect) {
     body_.model_calls.clear();
+    const uint32_t mark = body_.NextSymbol();
     ExprPtr value = CheckExpr(body_, *expect.value, nullptr, At("an `expect`", expect.span));
     Test::Outcome outcome{Test::Kind::kFails, expect.span};
     outcome.error = ast::ToString(*expect.fails);
     if (!CodeOf(*expect.fails, outcome.code) || IsPoison(*value)) return false;
+    if (value->type->kind != TypeKind::kNever) {  // a node of its own: what comes after reads it, and so waits for all of it
+      Settle(body_, *value, mark);
+      const LocalId local = outcomes_.Declare("value", value->type, expect.span);
+      AddNode(expect.span, local, std::move(value));
+      value = Read(local, expect.span);
+    }
     AddOutcome(std::move(outcome), nullptr, outcomes_.After(std::move(value)));
     return true;
   }
@@ -212,9 +223,7 @@ class TestCheck {
       const std::string name = "s" + std::to_string(workflow.results.size());
       workflow.results.push_back({name, body_.locals[local].type});
       workflow.result_wire_names.push_back(name);
-      ExprPtr read = Make(ExprKind::kLocal, body_.locals[local].type, decl_.span);
-      read->local = local;
-      reply.results.push_back(std::move(read));
+      reply.results.push_back(Read(local, decl_.span));
     }
     workflow.body.push_back(std::move(reply));
     workflow.locals = body_.locals;

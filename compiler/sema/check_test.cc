@@ -64,10 +64,13 @@ class TestCheck {
     test_.workflow.body.push_back(std::move(stmt));
   }
 
+  std::string LineOf(const Span& span) const {  // a node without a name, in paths
+    return "line " + std::to_string(env_.input.sources.PositionOf(span.file, span.begin).line);
+  }
+
   // A node whose value is what the statement came to, and which never fails.
   void AddOutcome(Test::Outcome outcome, TypeRef side, ExprPtr value) {
-    const std::string name = "line " + std::to_string(env_.input.sources.PositionOf(outcome.span.file, outcome.span.begin).line);
-    const LocalId local = outcomes_.Declare(name, value->type, outcome.span);
+    const LocalId local = outcomes_.Declare(LineOf(outcome.span), value->type, outcome.span);
     AddNode(outcome.span, local, std::move(value));
     Stmt& stmt = test_.workflow.body.back();
     stmt.err_local = outcomes_.DeclareError(outcome.span);
@@ -123,7 +126,7 @@ class TestCheck {
     if (!CodeOf(*expect.fails, outcome.code) || IsPoison(*value)) return false;
     if (value->type->kind != TypeKind::kNever) {  // a node of its own: what comes after reads it, and so waits for all of it
       Settle(body_, *value, mark);
-      const LocalId local = outcomes_.Declare("value", value->type, expect.span);
+      const LocalId local = outcomes_.Declare(LineOf(expect.span), value->type, expect.span);
       AddNode(expect.span, local, std::move(value));
       value = Read(local, expect.span);
     }

@@ -34,14 +34,6 @@ class Sheets(harness.ServerCase):
         kinds = {2: "prime", 3: "prime", 5: "prime", 7: "prime"}
         self.assertEqual(reply.json["kinds"], [kinds.get(digit, f"just {digit}") for digit in self.alone])
 
-    def test_elements_of_a_loop_share_runs_of_the_model(self):
-        rows, runs = (self.server.metric_sum("wf_batch_size" + part) for part in ("_sum", "_count"))
-        self.assertEqual(self.read(self.pictures).status, 200)
-        rows = self.server.metric_sum("wf_batch_size_sum") - rows
-        runs = self.server.metric_sum("wf_batch_size_count") - runs
-        self.assertEqual(rows, len(self.pictures))
-        self.assertLess(runs, rows)
-
     def test_an_early_return_of_a_called_workflow_is_its_own(self):
         reply = self.read(self.pictures[:3], least=1.5)
         self.assertEqual(reply.json, {"digits": [-1, -1, -1], "kinds": ["unreadable"] * 3})

@@ -75,7 +75,7 @@ class TestCommand(unittest.TestCase):
         fine = program('test "b" {\n  expect 1 == 1;\n}\n')
         done = harness.wfc("test", broken, fine, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("error[WF3002]", done.stderr)
+        self.assertIn("error[WF3021]", done.stderr)
         self.assertIn("1 passed, 1 failed", done.stdout)
         self.assertEqual(harness.wfc("test", broken.parent / "none.wf", check=False).returncode, 1)
 

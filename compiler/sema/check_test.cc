@@ -191,17 +191,17 @@ class TestCheck {
     Signature written;
     ReadSignature(inner, stub.params, nullptr, written);
     if (target == nullptr || !FitsTarget(*target, written, stub)) return false;
-    const auto once = [&](const Test::Stub& other) { return other.model == target->index; };
-    if (std::any_of(test_.stubs.begin(), test_.stubs.end(), once)) {
-      env_.Report(stub.target.span, kDuplicateName, {ast::ToString(stub.target)});
-      return false;
-    }
     const TypeRef wanted = target->signature->result;
     const TypeRef hint = MapDims(env_.types, wanted, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
     const uint32_t mark = inner.NextSymbol();
     ExprPtr value = CheckExpr(inner, *stub.value, hint, At("a stub", stub.target.span).Inside("a stub", stub.target.span));
     if (!IsPoison(*value)) value = Coerce(inner, std::move(value), hint, Origin{target->span, "declared here"});
     if (IsPoison(*value)) return false;
+    const auto once = [&](const Test::Stub& other) { return other.model == target->index; };
+    if (std::any_of(test_.stubs.begin(), test_.stubs.end(), once)) {
+      env_.Report(stub.target.span, kDuplicateName, {ast::ToString(stub.target)});
+      return false;
+    }
     Settle(inner, *value, mark);
     test_.stubs.push_back({target->index, static_cast<uint32_t>(env_.program.functions.size())});
     Function function{.name = "stub " + target->name, .locals = inner.locals, .n_params = static_cast<uint32_t>(stub.params.size())};

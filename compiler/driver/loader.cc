@@ -63,6 +63,7 @@ std::vector<std::string> Loader::Neighbours(const std::string& path) const {
 }
 
 void Loader::Read(size_t number, const std::string& file_name, const Span& span) {
+  if (options_.on_read) options_.on_read(file_name);
   base::Result<std::string> text = ReadFile(file_name, options_.max_file_bytes);
   if (!text.ok()) {
     if (number == 0) {

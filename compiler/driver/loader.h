@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct LoaderOptions {
   std::string stdlib;  // folder of `import std.x`, with its slash
   size_t max_file_bytes = size_t{16} << 20;
   size_t max_modules = 1000;
+  std::function<void(const std::string&)> on_read;  // may be null; before a file is looked at, there or not
 };
 
 // Reads and parses `root` and everything it imports: `import a.b` is a/b.wf beside the root, `import std.x` is x.wf of the standard

@@ -148,6 +148,41 @@ bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
   return true;
 }
 
+// That a value has the shape which its type says here.
+void BodyWriter::WriteShapeCheck(ValueId value, TypeRef type, const std::string& what) {
+  if (type->kind == TypeKind::kRecord) {
+    for (uint32_t i = 0; i < type->fields.size(); ++i) WriteShapeCheck(b_.Field(value, i), type->fields[i].type, what);
+    return;
+  }
+  if (type->kind != TypeKind::kTensor) return;
+  for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
+    const std::optional<ValueId> wanted = DimIn(type->dims[axis], frame_);
+    if (!wanted) continue;
+    const ValueId found = b_.Dim(value, axis);
+    const ValueId differ = b_.Binary(OpKind::kNe, *wanted, found);
+    if (b_.IsConstant(differ, 0)) continue;
+    const ir::BlockId message = b_.Open({});
+    const std::string format = "axis " + std::to_string(axis) + " of " + what + " is {}, wanted {}";
+    b_.Close(b_.Emit(OpKind::kText, b_.types().String(), {found, *wanted}, ir::AddText(c_.out, format)));
+    b_.FailIf(differ, 7004, message);
+  }
+}
+
+ValueId BodyWriter::WriteStub(const Function& stub, const Expr& call) {
+  std::vector<ValueId> args;
+  if (!WriteArgs(call, args)) return ValueId::kNone;
+  Frame frame{.function = &stub, .caller = frame_, .locals = {}, .symbols = {}, .arguments = {}};
+  for (size_t i = 0; i < args.size(); ++i) frame.locals[static_cast<LocalId>(i)] = args[i];
+  frame_ = &frame;
+  for (size_t i = 0; i < args.size(); ++i) WriteShapeCheck(args[i], stub.locals[i].type, "`" + stub.locals[i].name + "` of the stub");
+  const ValueId value = Write(*stub.body);
+  frame_ = frame.caller;
+  if (value == ValueId::kNone) return value;
+  BindFresh(call.fresh, value, call.type);
+  WriteShapeCheck(value, call.type, "the stub's value");
+  return value;
+}
+
 void BodyWriter::WriteChecks(const std::vector<DimCheck>& checks, int32_t code) {
   for (const DimCheck& check : checks) {
     const bool is_known = WriteCheck(check, code);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct SourceModule {
 struct CheckOptions {
   bool require_service = false;                      // a program that publishes nothing is an error (build, run)
   uint64_t max_embedded_bytes = uint64_t{64} << 20;  // of one file() lines() json()
+  std::function<void(const std::string&)> on_read;   // may be null; before a file or a folder is looked at, there or not
 };
 
 // What Check reads. Files are found by import path: modules[0] is the root, the rest in any order; an import whose path is not among them

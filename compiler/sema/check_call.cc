@@ -16,7 +16,7 @@ std::string CountOf(size_t count, std::string_view noun) {
 
 // A call that may wait needs a name in traces and a place for its settings, so it stands in a node (semantics.md 4).
 bool MayWaitHere(Body& body, const ast::CallExpr& call, const Entity& callee, const Where& where) {
-  if (where.may_wait || where.test) return true;
+  if (where.may_wait) return true;
   auto builder = body.env.Report(call.span, kWaitingCallOutsideNode, {callee.name, where.what});
   if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
   if (where.what == "a `fn`") {
@@ -260,7 +260,6 @@ ExprPtr CheckModelCall(Body& body, Entity& callee, const ast::CallExpr& call, co
 }
 
 ExprPtr CheckWorkflowCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
-  if (where.test) return CheckSignatureCall(body, Make(ExprKind::kNone, body.env.types.Error(), call.span), callee, call, piped, where);
   if (!MayWaitHere(body, call, callee, where)) {
     SkipArguments(body, call, piped);
     return Poison(body, call.span);

@@ -14,6 +14,7 @@
 #include "compiler/driver/fix.h"
 #include "compiler/driver/format_files.h"
 #include "compiler/driver/graph.h"
+#include "compiler/driver/language_server.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/new_program.h"
 #include "compiler/driver/options.h"
@@ -162,6 +163,11 @@ int Run(const Options& options, Console& console) {
           console.out << SampleCall(program, workflow, "http://" + address) << std::endl;
       },
       console);
+}
+
+int Lsp(const Options& options, Console& console) {
+  if (!options.inputs.empty()) return Usage(console, "`wfc lsp` takes no files: editors send them");
+  return ServeEditor(console);
 }
 
 int Explain(const Options& options, Console& console) {

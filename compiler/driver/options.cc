@@ -52,6 +52,7 @@ bool SetTrue(Options& options, std::string_view) {
   options.*member = true;
   return true;
 }
+bool SetNothing(Options&, std::string_view) { return true; }
 bool SetOptimize(Options& options, std::string_view value) {
   return SetNumber<&Options::optimize>(options, value) && options.optimize >= 0 && options.optimize <= 3;
 }

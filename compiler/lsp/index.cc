@@ -128,6 +128,7 @@ void Index::AddModule(const std::string& path, const ast::File& file) {
 }
 
 void Index::Declare(const sema::Local& local, sema::LocalKind kind) {
+  if (local.span.file == FileId::kNone) return;
   const auto [at, is_new] = things_.try_emplace(PlaceOf(local.span));
   Use(local.span, local.span);
   if (!is_new && !at->second.type.empty()) return;

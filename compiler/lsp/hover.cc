@@ -63,6 +63,9 @@ void Collect(const std::vector<ast::StmtPtr>& body, std::vector<const ast::Setti
       Collect(stage->settings, out);
       Collect(stage->nodes, out);
     }
+    const auto* branch = ast::DynAs<ast::IfStmt>(*stmt);
+    for (size_t i = 0; branch != nullptr && i < branch->arms.size(); ++i) Collect(branch->arms[i].body, out);
+    if (branch != nullptr && branch->otherwise) Collect(*branch->otherwise, out);
   }
 }
 

@@ -90,6 +90,12 @@ class Outline {
 
   json::Array Statements(const std::vector<ast::StmtPtr>& body) const {
     json::Array symbols;
+    AddStatements(body, symbols);
+    return symbols;
+  }
+
+  // Nodes of the arms of an `if` stand beside those around it: they share one space of names.
+  void AddStatements(const std::vector<ast::StmtPtr>& body, json::Array& symbols) const {
     for (const ast::StmtPtr& stmt : body) {
       if (const auto* node = ast::DynAs<ast::NodeStmt>(*stmt))
         symbols.push_back(Symbol(node->name.text, kVariable, node->span, node->name.span));
@@ -98,8 +104,10 @@ class Outline {
         symbol["children"] = Statements(stage->nodes);
         symbols.push_back(std::move(symbol));
       }
+      const auto* branch = ast::DynAs<ast::IfStmt>(*stmt);
+      for (size_t i = 0; branch != nullptr && i < branch->arms.size(); ++i) AddStatements(branch->arms[i].body, symbols);
+      if (branch != nullptr && branch->otherwise) AddStatements(*branch->otherwise, symbols);
     }
-    return symbols;
   }
 
   const Analysis& analysis_;

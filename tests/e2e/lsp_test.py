@@ -306,6 +306,25 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
         for symbol in symbols:
             self.assertEqual(editor.slice(symbol.selection_range), symbol.name)
 
+    async def test_what_stands_in_the_arms_of_an_if(self):
+        editor = self.edit("""workflow W(a: i64) -> (x: i64) {
+  if a > 3 {
+    node big = a * 2 {
+      timeout 7ms;
+    }
+    return (x: big);
+  }
+  let small = a + 1;
+  return (x: small);
+}
+""")
+        self.assertEqual(await self.client.diagnostics(editor), [])
+        self.assertIn("timeout 7ms", await self.hover(editor, "node bi|g"))
+        self.assertIn("a time", await self.hover(editor, "time|out 7ms"))
+        self.assertEqual(len(await self.references(editor, "(x: bi|g)")), 2)
+        symbols = await self.client.text_document_document_symbol_async(lsp.DocumentSymbolParams(text_document=editor.document))
+        self.assertEqual([s.name for s in symbols[0].children], ["big"])
+
     async def test_formatting(self):
         editor = self.edit("fn  f(x:i64)->i64=x+1;\n")
         options = lsp.FormattingOptions(tab_size=2, insert_spaces=True)

@@ -172,6 +172,7 @@ class Completion {
 
   // The span of the declaration that is being typed, by place in the present text and by name in another.
   std::optional<Span> Around(const Analysis& analysis) const {
+    if (query_.analysis.tree() == nullptr) return std::nullopt;
     const ast::Decl* around = nullptr;
     for (const ast::DeclPtr& decl : query_.analysis.tree()->decls) {
       if (decl->span.begin <= query_.byte) around = decl.get();
@@ -325,7 +326,7 @@ class Completion {
 
 Answer Complete(Workspace& workspace, const json::Object& params) {
   const auto query = workspace.Read(params);
-  if (!query || query->analysis.tree() == nullptr) return nullptr;
+  if (!query) return nullptr;
   return Completion(*query, workspace.host()).Items();
 }
 

@@ -83,8 +83,9 @@ class BraceReader {
 }  // namespace
 
 Context ContextAt(const Analysis& analysis, uint32_t byte) {
-  const ast::File& file = *analysis.tree();
   Context context;
+  if (analysis.tree() == nullptr) return context;  // an empty file
+  const ast::File& file = *analysis.tree();
   for (const ast::Comment& comment : file.comments) {
     if (comment.span.begin < byte && byte <= comment.span.end) context.inside = true;
   }

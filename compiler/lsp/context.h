@@ -33,6 +33,6 @@ struct Context {
   std::string head() const { return words.empty() ? "" : words.front(); }
 };
 
-Context ContextAt(const Analysis& analysis, uint32_t byte);  // REQUIRES: the analysis has a tree
+Context ContextAt(const Analysis& analysis, uint32_t byte);
 
 }  // namespace wf::lsp

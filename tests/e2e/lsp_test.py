@@ -185,6 +185,8 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
 
     async def test_every_prefix_of_a_program_is_answered(self):
         editor = self.edit("")
+        self.assertIn("workflow", [i.label for i in await self.client.text_document_completion_async(
+            lsp.CompletionParams(text_document=editor.document, position=lsp.Position(0, 0)))])
         for end in range(0, len(PROGRAM), 37):
             editor.change(PROGRAM[:end])
             place = lsp.Position(PROGRAM.count("\n", 0, end), 1000)

@@ -41,7 +41,7 @@ TEST(Context, HasTheWordsOfTheStatement) {
   EXPECT_EQ(At("const a = b.c|").words, (std::vector<std::string>{"const", "a", "=", "b", "."}));
   EXPECT_EQ(At("const a = 1; const b|").words, (std::vector<std::string>{"const"}));
   EXPECT_TRUE(At("const a = \"te|xt\";").inside);
-  EXPECT_TRUE(At("// wo|rds").inside);
+  EXPECT_TRUE(At("const a = 1;  // wo|rds").inside);
   EXPECT_FALSE(At("const a = \"text\"|;").inside);
 }
 

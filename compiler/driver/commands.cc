@@ -14,6 +14,7 @@
 #include "compiler/driver/fix.h"
 #include "compiler/driver/format_files.h"
 #include "compiler/driver/graph.h"
+#include "compiler/driver/language_server.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/new_program.h"
 #include "compiler/driver/options.h"
@@ -172,6 +173,11 @@ int Run(const Options& options, Console& console) {
 int Test(const Options& options, Console& console) {
   if (options.inputs.empty()) return Usage(console, "`wfc test` needs a .wf file");
   return RunTests(options, console);
+}
+
+int Lsp(const Options& options, Console& console) {
+  if (!options.inputs.empty()) return Usage(console, "`wfc lsp` takes no files: editors send them");
+  return ServeEditor(console);
 }
 
 int Explain(const Options& options, Console& console) {

@@ -55,6 +55,7 @@ bool SetTrue(Options& options, std::string_view) {
 bool SetTimeout(Options& options, std::string_view value) {
   return SetNumber<&Options::timeout_seconds>(options, value) && options.timeout_seconds >= 1 && options.timeout_seconds <= 86'400;
 }
+bool SetNothing(Options&, std::string_view) { return true; }
 bool SetOptimize(Options& options, std::string_view value) {
   return SetNumber<&Options::optimize>(options, value) && options.optimize >= 0 && options.optimize <= 3;
 }

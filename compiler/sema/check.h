@@ -12,6 +12,8 @@
 
 namespace wf::sema {
 
+class Sink;
+
 // One parsed file and the path by which others import it.
 struct SourceModule {
   std::string path;                 // "std.image", "util.boxes"; empty for the root
@@ -31,6 +33,7 @@ struct CheckInput {
   std::vector<SourceModule> modules;
   const source::SourceMap& sources;
   CheckOptions options;
+  Sink* sink = nullptr;  // hears what names mean, for editors
 };
 
 // Names, types, shapes, settings and the graph of every module; reports each mistake once. Nothing after an error.

@@ -90,6 +90,7 @@ struct Env {
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);
   }
+  void NoteUse(const Span& use, const Span& declared) const;  // to the sink, if there is one
 };
 
 // Where an expression stands, and hence what it may hold. Passed by value down the tree.

@@ -1,5 +1,6 @@
 #include "runtime/abi/interpret.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -261,6 +262,10 @@ Ended Interpreter::RunRegion(Scope& scope) {
 
 }  // namespace
 
+bool Outcome::MayReport(wf_code code) const {
+  return code == failure.code || std::any_of(known.begin(), known.end(), [&](const PlanFailure& one) { return one.code == code; });
+}
+
 Outcome Interpret(const wf_plan& plan, const wf_workflow& workflow, void* frame, uint64_t sample, const Hooks& hooks) {
   Interpreter interpreter(plan, hooks);
   Scope root;
@@ -271,7 +276,7 @@ Outcome Interpret(const wf_plan& plan, const wf_workflow& workflow, void* frame,
   Ended ended = interpreter.RunRegion(root);
   Outcome outcome;
   outcome.failure = ended.failure;
-  for (const PlanFailure& failure : ended.known) outcome.known.push_back(failure.code);
+  outcome.known = std::move(ended.known);
   if (ended.failure.code != 0) return outcome;
   for (size_t i = 0; i < ended.values.size(); ++i) {
     std::byte* const to = root.frame() + plan.slots[workflow.out[i].slot].offset;

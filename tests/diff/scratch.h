@@ -10,8 +10,10 @@ namespace wf::diff {
 // A job without a request: what generated code needs around it.
 struct Scratch {
   bus::ChunkMemory memory;
+  wf_plan no_plan{};
   bus::Bus bus;
   Scratch() {
+    bus.plan_ = &no_plan;
     bus.arena.Open(memory, bus.budget, 65536 - 64);
     bus.main.bus = &bus;
     bus.main.arena = &bus.arena;

@@ -170,8 +170,9 @@ void BodyWriter::WriteChecks(const std::vector<DimCheck>& checks, int32_t code) 
 std::vector<bool> BodyWriter::ChecksOfResult(const Expr& expr) {
   std::vector<bool> of_result;
   for (const DimCheck& check : expr.checks) {
-    of_result.push_back(std::any_of(expr.fresh.begin(), expr.fresh.end(),
-                                    [&](const FreshSymbol& fresh) { return Mentions(check.left, fresh.symbol) || Mentions(check.right, fresh.symbol); }));
+    of_result.push_back(std::any_of(expr.fresh.begin(), expr.fresh.end(), [&](const FreshSymbol& fresh) {
+      return Mentions(check.left, fresh.symbol) || Mentions(check.right, fresh.symbol);
+    }));
   }
   return of_result;
 }

@@ -52,7 +52,8 @@ class File {
   Comparison Run() {
     if (!comparison_.refused.empty()) return comparison_;
     for (const auto& native : natives_) {
-      if (const base::Status verified = abi::Verify(native->plan()); !verified.ok()) Differs(0, 0, "the plan is not sound: " + verified.message());
+      if (const base::Status verified = abi::Verify(native->plan()); !verified.ok())
+        Differs(0, 0, "the plan is not sound: " + verified.message());
     }
     for (size_t w = 0; w < workflows_.size(); ++w) {
       const size_t number = NumberOf(workflows_[w].name);
@@ -140,16 +141,19 @@ class File {
   void RunTogether(uint64_t round) {
     const test::Native& native = *natives_[round % natives_.size()];
     size_t answered = 0;
-    const std::string broken = RunScheduled(native.plan(), calls_, Mix(options_.seed + round), [&](const Call& call, Reported reported, const void* frame) {
-      ++answered;
-      const auto [w, input] = places_[call.input];
-      const Expected& expected = expected_[w][input];
-      reported.path = WithoutElements(reported.path);
-      const Ending ending = reported.code == 0 ? Ending{Outputs(before_, call.workflow, native.plan(), frame), {}} : Ending{{}, reported};
-      const bool is_known = reported.code != 0 && expected.ending.failure.code != 0 &&
-                            std::find(expected.known.begin(), expected.known.end(), reported) != expected.known.end();
-      if (!is_known && !SameEnding(before_, call.workflow, expected.ending, ending)) Differs(w, input, "scheduled", expected.ending, ending);
-    });
+    const std::string broken =
+        RunScheduled(native.plan(), calls_, Mix(options_.seed + round), [&](const Call& call, Reported reported, const void* frame) {
+          ++answered;
+          const auto [w, input] = places_[call.input];
+          const Expected& expected = expected_[w][input];
+          reported.path = WithoutElements(reported.path);
+          const Ending ending =
+              reported.code == 0 ? Ending{Outputs(before_, call.workflow, native.plan(), frame), {}} : Ending{{}, reported};
+          const bool is_known = reported.code != 0 && expected.ending.failure.code != 0 &&
+                                std::find(expected.known.begin(), expected.known.end(), reported) != expected.known.end();
+          if (!is_known && !SameEnding(before_, call.workflow, expected.ending, ending))
+            Differs(w, input, "scheduled", expected.ending, ending);
+        });
     if (!broken.empty()) Differs(0, 0, "scheduled: " + broken);
     if (broken.empty() && answered != calls_.size()) Differs(0, 0, "scheduled: some calls were not answered");
   }

@@ -24,8 +24,8 @@ struct CompareOptions {
   std::string expectations;  // a file that receives the calls and what must come back, for a server; empty: none
 };
 
-// Runs every input of every workflow of one file: by the interpreter before and after the passes, and as machine code for x86-64-v3 and, where
-// the CPU has it, v4, task by task and under random schedules. All must agree, bit for bit.
+// Runs every input of every workflow of one file: by the interpreter before and after the passes, and as machine code for x86-64-v3 and,
+// where the CPU has it, v4, task by task and under random schedules. All must agree, bit for bit.
 Comparison Compare(const std::string& file, const std::vector<Workflow>& workflows, const CompareOptions& options);
 
 }  // namespace wf::diff

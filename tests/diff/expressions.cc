@@ -88,7 +88,8 @@ std::string Writer::Expression(const Type& type, int depth) {
   std::vector<const Production*> fitting;
   uint32_t total = 0;
   for (const Production& one : Table()) {
-    if (!one.makes(type) || (depth <= 0 && !one.is_leaf) || (in_tensor_block_ && !one.in_tensor_blocks) || (one.only_coerced && !is_coerced))
+    if (!one.makes(type) || (depth <= 0 && !one.is_leaf) || (in_tensor_block_ && !one.in_tensor_blocks) ||
+        (one.only_coerced && !is_coerced))
       continue;
     fitting.push_back(&one);
     total += one.weight;
@@ -156,8 +157,8 @@ std::string Writer::Literal(const Type& type, int) {
 }
 
 std::string Writer::Length(const Type&, int) {
-  const std::vector<Name> names = Names(
-      [](const Name& name) { return name.type.kind == Kind::kList || name.type.kind == Kind::kString || IsTensor(name.type); });
+  const std::vector<Name> names =
+      Names([](const Name& name) { return name.type.kind == Kind::kList || name.type.kind == Kind::kString || IsTensor(name.type); });
   const size_t which = Below(static_cast<uint32_t>(names.size() + dims_.size() + 1));
   if (which < names.size()) return "len(" + names[which].text + ")";
   return which - names.size() < dims_.size() ? dims_[which - names.size()] : "";
@@ -193,7 +194,7 @@ std::string Writer::Division(const Type& type, int depth) {
 
 std::string Writer::OneArgument(const Type& type, int depth) {
   static const std::vector<std::string> kWhole = {"abs", "-"};
-  static const std::vector<std::string> kReal = {"abs", "-",    "floor", "ceil", "round", "trunc", "sqrt",
+  static const std::vector<std::string> kReal = {"abs", "-",   "floor", "ceil", "round", "trunc", "sqrt",
                                                  "exp", "log", "tanh",  "erf",  "sin",   "cos"};
   const std::string& name = Any(ir::IsFloat(type.dtype) ? kReal : kWhole);
   const std::string argument = Expression(type, depth);

@@ -91,9 +91,8 @@ std::string Writer::Row(const Type& type, int depth) {
 
 // A part of the wanted extents; it may lie outside, which fails when it runs.
 std::string Writer::Slice(const Type& type, int) {
-  const std::vector<Name> names = Names([&](const Name& name) {
-    return IsTensor(name.type) && name.type.dtype == type.dtype && name.type.dims.size() == type.dims.size();
-  });
+  const std::vector<Name> names = Names(
+      [&](const Name& name) { return IsTensor(name.type) && name.type.dtype == type.dtype && name.type.dims.size() == type.dims.size(); });
   if (names.empty()) return "";
   const Name& tensor = Any(names);
   std::string text = tensor.text + "[";
@@ -170,8 +169,7 @@ Writer::Source Writer::Loop(int depth) {
     const std::string y = Fresh("y");
     return {x + ", " + y, "zip(" + first.text + ", " + second.text + ")", {{x, item(first.type), ""}, {y, item(second.type), ""}}};
   }
-  if (kind == 1 && depth > 0 && first.type.kind == Kind::kList)
-    return {x, Expression(first.type, depth - 1), {{x, item(first.type), ""}}};
+  if (kind == 1 && depth > 0 && first.type.kind == Kind::kList) return {x, Expression(first.type, depth - 1), {{x, item(first.type), ""}}};
   return {x, first.text, {{x, item(first.type), ""}}};
 }
 

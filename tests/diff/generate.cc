@@ -77,7 +77,8 @@ class WorkflowWriter : private Writer {
   // Parameters at the end that may be left out.
   size_t Defaults(const std::vector<Name>& params) {
     size_t count = 0;
-    while (count < params.size() && (IsScalar(params[params.size() - 1 - count].type) || params[params.size() - 1 - count].type == String()))
+    while (count < params.size() &&
+           (IsScalar(params[params.size() - 1 - count].type) || params[params.size() - 1 - count].type == String()))
       ++count;
     return Below(static_cast<uint32_t>(count + 1));
   }
@@ -198,8 +199,8 @@ class WorkflowWriter : private Writer {
   std::string Number(DType dtype) {
     if (dtype == DType::kBool) return Below(2) == 0 ? "false" : "true";
     if (ir::IsFloat(dtype)) {
-      static const std::vector<std::string> kAwkward = {"0",     "-0.0",    "0.1",   "-1e38",  "1e38",  "1e-40",  "65504",
-                                                        "-0.75", "1e-45",   "255.5", "1e-310", "1e300", "-6e-08", "3.4028234663852886e38"};
+      static const std::vector<std::string> kAwkward = {"0",     "-0.0",  "0.1",   "-1e38",  "1e38",  "1e-40",  "65504",
+                                                        "-0.75", "1e-45", "255.5", "1e-310", "1e300", "-6e-08", "3.4028234663852886e38"};
       if (OneIn(4)) {
         const std::string& text = Any(kAwkward);
         if (ir::IsStorageOnly(dtype) && (text.find("38") != std::string::npos || text.find("300") != std::string::npos)) return "2048";

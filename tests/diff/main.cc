@@ -65,14 +65,17 @@ Workflow WorkflowOf(uint64_t seed, size_t k) { return Generate(static_cast<uint3
 // What a comparison says through a pipe: counts, then a line per difference: workflow, then text.
 std::string Told(const Comparison& comparison) {
   if (!comparison.refused.empty()) return "refused\n" + comparison.refused;
-  std::string text = std::to_string(comparison.calls) + " " + std::to_string(comparison.failures) + " " + std::to_string(comparison.cut) + "\n";
+  std::string text =
+      std::to_string(comparison.calls) + " " + std::to_string(comparison.failures) + " " + std::to_string(comparison.cut) + "\n";
   for (const Difference& one : comparison.differences)
     text += std::to_string(one.workflow) + " input " + std::to_string(one.input) + ": " + one.what + "\n";
   return text;
 }
 
 Said RunAlone(const Workflow& workflow, uint64_t seed) {
-  return Child([&] { return Told(Compare(FileOf({workflow}), {workflow}, {.seed = seed, .schedules = 4, .expectations = {}})); }, kSecondsPerWorkflow).Wait();
+  return Child([&] { return Told(Compare(FileOf({workflow}), {workflow}, {.seed = seed, .schedules = 4, .expectations = {}})); },
+               kSecondsPerWorkflow)
+      .Wait();
 }
 
 // Empty: it agrees.
@@ -190,7 +193,8 @@ int Replay(const Arguments& arguments) {
       at->inputs.push_back(line.substr(4 + name.size()));
       ++calls;
     }
-    const Said said = Child([&] { return Told(Compare(text, workflows, {.seed = 1, .schedules = 4, .expectations = {}})); }, kSecondsPerFile).Wait();
+    const Said said =
+        Child([&] { return Told(Compare(text, workflows, {.seed = 1, .schedules = 4, .expectations = {}})); }, kSecondsPerFile).Wait();
     const std::string what = workflows.empty() ? "no calls" : WhatDiffers(said);
     if (what.empty()) continue;
     ++differences;

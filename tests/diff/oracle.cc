@@ -79,8 +79,8 @@ std::vector<ir::Value> Read(const ir::Program& program, const std::vector<ir::Po
                             const void* frame) {
   std::vector<ir::Value> values;
   for (size_t i = 0; i < ports.size(); ++i)
-    values.push_back(test::Take(program.types, program[ports[i].slot].type,
-                                static_cast<const std::byte*>(frame) + plan.slots[rows[i].slot].offset));
+    values.push_back(
+        test::Take(program.types, program[ports[i].slot].type, static_cast<const std::byte*>(frame) + plan.slots[rows[i].slot].offset));
   return values;
 }
 

@@ -9,10 +9,10 @@
 namespace wf::diff {
 
 struct Workflow {
-  std::string name;                  // "W7"
-  std::string declarations;          // it and what it uses
-  std::vector<std::string> inputs;   // JSON objects
-  std::vector<uint32_t> choices;     // what was asked: the same list writes the same workflow
+  std::string name;                 // "W7"
+  std::string declarations;         // it and what it uses
+  std::vector<std::string> inputs;  // JSON objects
+  std::vector<uint32_t> choices;    // what was asked: the same list writes the same workflow
 };
 
 // A well-typed workflow with inputs for it, directed by the seed, or by a list of answers. The same on every machine.

@@ -1,10 +1,13 @@
 """Random workflows (tests/diff), built and served: what comes back over several connections has the bits that the interpreter computes."""
 import json
 import struct
+import sys
+from pathlib import Path
 import subprocess
 import threading
 import unittest
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 from harness import BUILD, Connection, Server, main, scratch
 
 COUNT = 128  # two files

@@ -120,8 +120,11 @@ bool WorkflowReader::Inside(RegionId region) const {
   return false;
 }
 
+// "logits"; of a workflow called in node `texts`, "texts/Recognise/logits".
 std::string WorkflowReader::NameOf(NodeId id) const {
   const std::string& path = program_[id].path;
+  const NodeId own = program_[workflow_.root].node;
+  if (own != NodeId::kNone && path.starts_with(program_[own].path + "/")) return path.substr(program_[own].path.size() + 1);
   return path.substr(path.rfind('/') + 1);
 }
 
@@ -134,12 +137,14 @@ void WorkflowReader::ReadNodes() {
   std::vector<ir::StageId> stages;
   for (size_t at = Index(own) + 1; at < program_.nodes.size() && program_.nodes[at].path.starts_with(prefix); ++at) {
     const ir::Node& node = program_.nodes[at];
+    if (node.stage == ir::StageId::kNone) continue;  // a called workflow as a whole: its node and its nodes say it all
     auto stage = std::find(stages.begin(), stages.end(), node.stage);
     if (stage == stages.end()) {
-      const bool named = node.stage != ir::StageId::kNone;
       result_.stages.push_back({});
-      if (named) result_.stages.back().name = program_.stages[Index(node.stage)].name;
-      if (named) result_.stages.back().written = program_.stages[Index(node.stage)].written;
+      const ir::Stage& own_stage = program_.stages[Index(node.stage)];
+      const bool is_inside = own_stage.workflow.starts_with(prefix);  // of a called workflow
+      result_.stages.back().name = (is_inside ? own_stage.workflow.substr(prefix.size()) + "/" : "") + own_stage.name;
+      result_.stages.back().written = program_.stages[Index(node.stage)].written;
       stage = stages.insert(stages.end(), node.stage);
     }
     const auto number = static_cast<size_t>(stage - stages.begin());
@@ -154,7 +159,7 @@ void WorkflowReader::ReadSettings(Graph::Node& node, const ir::Task& task) const
   const ir::Model* model = task.model == ir::ModelId::kNone ? nullptr : &program_.models[Index(task.model)];
   if (model != nullptr) AddUnique(node.models, model->name);
   if (task.policy != ir::PolicyId::kNone) Merge(node.settings, SettingsOf(program_.policies[Index(task.policy)], model));
-  if (task.kind == ir::TaskKind::kEach && task.window != 0) Merge(node.settings, {{"limit", std::to_string(task.window)}});
+  if (task.limit != 0) Merge(node.settings, {{"limit", std::to_string(task.limit)}});
   for (const RegionId target : task.targets) node.fallback = node.fallback || program_[target].on_error != RegionId::kNone;
 }
 

@@ -12,8 +12,9 @@ class WorkflowRun {
   Interpreter::Reply Run(std::vector<Value> inputs) {
     WF_CHECK(inputs.size() == workflow_.in.size(), inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) values_[Index(workflow_.in[i].slot)] = std::move(inputs[i]);
-    RunRegion(workflow_.root, 0);
-    if (reply_) return std::move(*reply_);
+    std::optional<Failure> failure = RunRegion(workflow_.root, 0);
+    if (returned_) return {.outputs = std::move(returned_), .failure = {}};
+    if (failure) return {.outputs = {}, .failure = std::move(failure)};
     return {.outputs = {}, .failure = Failure{.code = 10000, .message = "no reply"}};
   }
 
@@ -33,11 +34,8 @@ class WorkflowRun {
       if (!failure) failure = RunTask(task, element);
       if (failure && failure->node == NodeId::kNone) failure->node = task.node;
       if (task.out != SlotId::kNone) failures_[Index(task.out)] = failure;
-      if (reply_) return {};
-      if (failure && (task.control || task.kind == TaskKind::kReturn)) {
-        if (id == workflow_.root) reply_ = Interpreter::Reply{.outputs = {}, .failure = failure};
-        return failure;
-      }
+      if (returned_) return {};
+      if (failure && (task.control || task.kind == TaskKind::kReturn)) return failure;
     }
     return region.result == SlotId::kNone ? std::nullopt : failures_[Index(region.result)];
   }
@@ -61,15 +59,17 @@ class WorkflowRun {
       case TaskKind::kSelect: {
         Outcome arm = owner_.RunBody(task.body, values_, element);
         if (arm.failure) return arm.failure;
-        WF_CHECK(arm.value->bits < task.targets.size(), arm.value->bits);
+        if (arm.value->bits >= task.targets.size()) {
+          WF_CHECK(task.out == SlotId::kNone, arm.value->bits);
+          return {};
+        }
         return RunInto(task, task.targets[arm.value->bits], element);
       }
       case TaskKind::kEach:
         return Each(task, element);
       case TaskKind::kReturn: {
-        std::vector<Value> outputs;
-        for (const SlotId slot : task.in) outputs.push_back(values_[Index(slot)]);
-        reply_ = Interpreter::Reply{.outputs = std::move(outputs), .failure = {}};
+        returned_.emplace();
+        for (const SlotId slot : task.in) returned_->push_back(values_[Index(slot)]);
         return {};
       }
       case TaskKind::kRemote:
@@ -96,8 +96,12 @@ class WorkflowRun {
 
   std::optional<Failure> RunInto(const Task& task, RegionId target, uint64_t element) {
     std::optional<Failure> failure = RunRegion(target, element);
-    if (failure || reply_) return failure;
     const SlotId result = program_[target].result;
+    if (returned_ && task.kind == TaskKind::kEnter) {
+      values_[Index(result)] = std::move((*returned_)[0]);
+      returned_.reset();
+    }
+    if (failure || returned_) return failure;
     if (task.out != SlotId::kNone) values_[Index(task.out)] = values_[Index(result)];
     return {};
   }
@@ -135,7 +139,7 @@ class WorkflowRun {
   std::vector<Value> values_;
   std::vector<std::optional<Failure>> failures_;
   SlotId error_slot_ = SlotId::kNone;
-  std::optional<Interpreter::Reply> reply_;
+  std::optional<std::vector<Value>> returned_;  // by a return that has not yet left the region that it ends
 };
 
 Interpreter::Reply Interpreter::RunWorkflow(size_t workflow, std::vector<Value> inputs) {

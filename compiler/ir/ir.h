@@ -86,6 +86,7 @@ struct Task {
   std::vector<RegionId> targets;  // consecutive
   ModelId model = ModelId::kNone;
   uint32_t window = 0;  // kEach: most elements in flight
+  uint32_t limit = 0;   // kEach: most elements of its node, which the bodies check; here for people to read
   bool control = false, blocking = false, compute = false;
   float cost_ns = 0, cost_ns_per_unit = 0;  // filled by the cost pass
   TaskId chain = TaskId::kNone;             // next task of the strand; filled by the strand pass

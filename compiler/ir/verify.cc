@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/ir/waits.h"
+
 namespace wf::ir {
 namespace {
 
@@ -19,6 +21,12 @@ class ProgramVerifier {
   explicit ProgramVerifier(const Program& program) : program_(program), writer_(program.slots.size(), TaskId::kNone) {}
 
   std::optional<std::string> Run() {
+    for (const Task& task : program_.tasks) {
+      for (const RegionId target : task.targets) {
+        if (!In(target, program_.regions)) return "a task enters a region that is not there";
+      }
+    }
+    entered_by_ = EnteredBy(program_);
     for (size_t i = 0; i < program_.regions.size(); ++i) Check(CheckRegion(RegionId{static_cast<uint16_t>(i)}), "region r", i);
     for (size_t i = 0; i < program_.tasks.size(); ++i) Check(CheckTask(TaskId{static_cast<uint16_t>(i)}), "task t", i);
     for (size_t i = 0; i < program_.workflows.size(); ++i) Check(CheckWorkflow(program_.workflows[i]), "workflow ", i);
@@ -133,12 +141,25 @@ class ProgramVerifier {
         if (task.targets.empty() || yielded == TypeId::kNone) return "regions, and a body that picks wanted";
         return program_.types[yielded].dtype == DType::kI64 ? "" : "its body must yield i64";
       case TaskKind::kReturn:
-        return program_[task.region].parent == RegionId::kNone && id == program_[task.region].tasks.back() ? ""
-                                                                                                           : "stands last in a root region";
+        return id == program_[task.region].tasks.back() ? CheckReturn(task) : "a return that does not stand last in its region";
       case TaskKind::kRemote:
         return "";
     }
     return "";
+  }
+
+  // It ends the nearest region around it that no SELECT enters: a root, or one that is entered for its result.
+  std::string CheckReturn(const Task& task) const {
+    RegionId ended = task.region;
+    while (entered_by_[Index(ended)] != TaskId::kNone && program_[entered_by_[Index(ended)]].kind == TaskKind::kSelect) {
+      if (program_[entered_by_[Index(ended)]].out != SlotId::kNone) return "a return inside an arm that yields a value";
+      ended = program_[ended].parent;
+    }
+    if (program_[ended].parent == RegionId::kNone) return "";
+    const SlotId result = program_[ended].result;
+    const bool fits =
+        task.in.size() == 1 && result != SlotId::kNone && Fits(program_.types, program_[task.in[0]].type, program_[result].type);
+    return fits ? "" : "returns what is not the result of the region that it ends";
   }
 
   // What a body reads is among its task's inputs.
@@ -169,7 +190,7 @@ class ProgramVerifier {
   }
 
   const Program& program_;
-  std::vector<TaskId> writer_;
+  std::vector<TaskId> writer_, entered_by_;
   std::optional<std::string> error_;
 };
 

@@ -30,8 +30,7 @@ void EmitPlan(Context& context, const FrameLayout& frames, const Functions& func
 
 // ---- parts of EmitPlan ----
 
-// For each task, those of its region whose countdown drops when it ends: readers of what it writes, and what it gates; ascending, each
-// once.
+// For each task, those whose countdown drops when it ends: readers of what it writes, and what it gates; ascending, each once.
 std::vector<std::vector<uint16_t>> NextTasks(const ir::Program& program);
 llvm::GlobalVariable* EmitTasks(Context& context, const Functions& functions);
 llvm::GlobalVariable* EmitRegions(Context& context, const FrameLayout& frames);

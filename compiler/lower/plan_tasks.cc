@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "compiler/ir/waits.h"
 #include "compiler/lower/plan.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/check.h"
@@ -47,24 +48,10 @@ void AppendTask(Context& context, const ir::Task& task, const TaskFunctions& fun
 }  // namespace
 
 std::vector<std::vector<uint16_t>> NextTasks(const ir::Program& program) {
-  std::vector<uint16_t> writer(program.slots.size(), WF_NONE);
-  for (size_t i = 0; i < program.tasks.size(); ++i) {
-    if (program.tasks[i].out != ir::SlotId::kNone) writer[static_cast<size_t>(program.tasks[i].out)] = static_cast<uint16_t>(i);
-  }
   std::vector<std::vector<uint16_t>> next(program.tasks.size());
-  for (size_t i = 0; i < program.tasks.size(); ++i) {
-    const ir::Task& task = program.tasks[i];
-    // What stands in an enclosing region has settled before this one was entered.
-    const auto wait_for = [&](uint16_t earlier) {
-      if (earlier != WF_NONE && program.tasks[earlier].region == task.region) next[earlier].push_back(static_cast<uint16_t>(i));
-    };
-    for (const ir::SlotId slot : task.in) wait_for(writer[static_cast<size_t>(slot)]);
-    for (const ir::SlotId slot : task.settled) wait_for(writer[static_cast<size_t>(slot)]);
-    for (const ir::TaskId earlier : task.after) wait_for(Index(earlier));
-  }
-  for (std::vector<uint16_t>& list : next) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
+  const std::vector<std::vector<ir::TaskId>> waits = ir::WaitsOf(program);
+  for (size_t i = 0; i < waits.size(); ++i) {
+    for (const ir::TaskId earlier : waits[i]) next[static_cast<size_t>(earlier)].push_back(static_cast<uint16_t>(i));
   }
   return next;
 }

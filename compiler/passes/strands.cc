@@ -2,9 +2,7 @@
 // in its region and cost class. It may end in a model call, whose row is then submitted from the pool (runtime/abi/verify holds the same
 // rules).
 
-#include <algorithm>
-#include <set>
-
+#include "compiler/ir/waits.h"
 #include "compiler/passes/passes.h"
 
 namespace wf::passes {
@@ -14,27 +12,14 @@ using ir::Task;
 using ir::TaskId;
 using ir::TaskKind;
 
-// The tasks of this region that `task` waits for.
-std::set<TaskId> WaitsFor(const ir::Program& program, const Task& task) {
-  std::set<TaskId> waits(task.after.begin(), task.after.end());
-  for (const TaskId other : program[task.region].tasks) {
-    const ir::SlotId out = program[other].out;
-    if (out == ir::SlotId::kNone) continue;
-    const auto reads = [&](const std::vector<ir::SlotId>& slots) { return std::find(slots.begin(), slots.end(), out) != slots.end(); };
-    if (reads(task.in) || reads(task.settled)) waits.insert(other);
-  }
-  return waits;
-}
+using Waits = std::vector<std::vector<TaskId>>;  // by task
 
-void FormStrandsOf(ir::Program& program, const ir::Region& region) {
-  std::vector<std::set<TaskId>> waits;
-  for (const TaskId id : region.tasks) waits.push_back(WaitsFor(program, program[id]));
+void FormStrandsOf(ir::Program& program, const ir::Region& region, const Waits& waits, const std::vector<size_t>& successors) {
   for (size_t i = 0; i + 1 < region.tasks.size(); ++i) {
     const TaskId id = region.tasks[i], next = region.tasks[i + 1];
     Task& task = program[id];
     const Task& after = program[next];
-    const auto successors = std::count_if(waits.begin(), waits.end(), [&](const auto& ids) { return ids.contains(id); });
-    const bool is_sole = successors == 1 && waits[i + 1] == std::set<TaskId>{id};
+    const bool is_sole = successors[static_cast<size_t>(id)] == 1 && waits[static_cast<size_t>(next)] == std::vector<TaskId>{id};
     const bool goes_on =
         after.kind == TaskKind::kModel || (after.kind == TaskKind::kRun && after.compute == task.compute && !after.control);
     const bool is_result = task.out != ir::SlotId::kNone && task.out == region.result;
@@ -46,7 +31,12 @@ void FormStrandsOf(ir::Program& program, const ir::Region& region) {
 }  // namespace
 
 void FormStrands(ir::Program& program) {
-  for (const ir::Region& region : program.regions) FormStrandsOf(program, region);
+  const Waits waits = ir::WaitsOf(program);
+  std::vector<size_t> successors(program.tasks.size());
+  for (const std::vector<TaskId>& earlier : waits) {
+    for (const TaskId id : earlier) ++successors[static_cast<size_t>(id)];
+  }
+  for (const ir::Region& region : program.regions) FormStrandsOf(program, region, waits, successors);
 }
 
 }  // namespace wf::passes

@@ -42,6 +42,7 @@ class Body {
   std::vector<std::pair<uint32_t, Span>> model_calls;          // models called since the node began
   std::vector<const std::vector<ast::StmtPtr>*> blocks;        // that are being checked, innermost last
   std::set<std::string, std::less<>> forward_reported;         // names used above their declaration, said once
+  uint32_t n_loops = 0;                                        // `for`s since the node began
   bool silenced = false;                                       // part of it was not looked at: no warnings about unused names
 
   // A name that is already taken is reported and gets a local that nobody finds. `name` "_" is never found.

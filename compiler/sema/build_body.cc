@@ -175,6 +175,10 @@ ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
       return WriteUnary(expr, args[0]);
     case ExprKind::kConvert:
       return Map(args, [&](const std::vector<ValueId>& x) { return b_.Convert(x[0], expr.type->dtype); });
+    case ExprKind::kHas:
+      return b_.Emit(OpKind::kHas, b_.ScalarType(DType::kBool), args);
+    case ExprKind::kUnwrap:
+      return b_.Emit(OpKind::kUnwrap, b_.Known(args[0]).element, args);
     case ExprKind::kMapIndex:
       return b_.Emit(OpKind::kMapGet, b_.types().Optional(b_.types()[b_.TypeOf(args[0])].element), args);
     case ExprKind::kMeta:

@@ -18,9 +18,11 @@ struct BuildContext {
   const source::SourceMap* sources = nullptr;   // null: lines are 0
   source::FileId root = source::FileId::kNone;  // the file whose lines count
   size_t ops_left = 250'000;                    // of the whole program
-  const Span* too_large = nullptr;              // where they ran out
-  uint32_t LineOf(const Span& span) const;      // 0 for other files
-  std::vector<int64_t> constants = {};          // Program::consts to ir constants, -1 not yet
+  const Span* too_large = nullptr;              // where they ran out, or
+  const char* limit = "250000 operations, or nests deeper than 400";
+  uint32_t LineOf(const Span& span) const;  // 0 for other files
+  std::vector<int64_t> constants = {};      // Program::consts to ir constants, -1 not yet
+  std::map<std::string, int> paths = {};    // of nodes: how many ask for each
 };
 
 class BodyWriter;
@@ -56,6 +58,9 @@ class BodyWriter {
   // Runs `f` in the entry block and outside all functions.
   template <typename F>
   auto AtRoot(const F& f);
+  // Of what a loop runs over: how many elements, equal for all; and one of them.
+  ir::ValueId CountOf(const std::vector<ir::ValueId>& sources);
+  ir::ValueId ElementOf(ir::ValueId source, ir::ValueId index);
   void Bind(LocalId local, ir::ValueId value) { frame_->locals[local] = value; }
   ir::TypeId TypeOf(TypeRef type);  // dimensions that are constant here are static
   std::optional<ir::ValueId> DimValue(const Dim& dim);
@@ -123,7 +128,6 @@ class BodyWriter {
   Sources WriteSources(const Loop& loop);
   void BindLoop(const Loop& loop, const Sources& sources, ir::ValueId index);
   ir::ValueId LengthOf(ir::ValueId source);
-  ir::ValueId ElementOf(ir::ValueId source, ir::ValueId index);
   ir::ValueId WriteListLoop(const Expr& expr);
   ir::ValueId WriteFold(const Expr& expr);
   ir::ValueId WriteListIndex(const Expr& expr);

@@ -42,6 +42,10 @@ void WorkflowBuilder::CutInside(const Expr& expr) {
   switch (expr.kind) {
     case ExprKind::kCallModel:
       return CutModel(expr);
+    case ExprKind::kCallWorkflow:
+      return CutWorkflow(expr);
+    case ExprKind::kEach:
+      return CutEach(expr);
     case ExprKind::kIf:
       return CutIf(expr, 0);
     case ExprKind::kAnd:
@@ -62,7 +66,7 @@ void WorkflowBuilder::CutInside(const Expr& expr) {
   }
 }
 
-SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of) {
+SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store) {
   if (MayWait(expr)) CutInside(expr);
   const bool has_checks = (checks_of != nullptr && !checks_of->checks.empty()) || !gates_.empty();
   if (!has_checks && expr.checks.empty()) {
@@ -74,14 +78,14 @@ SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of) {
     if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, 7004);
     return value;
   };
-  return AddRun("argument", write, ir::TypeId::kNone, ir::Store::kStaged);
+  return AddRun("argument", write, ir::TypeId::kNone, store);
 }
 
 void WorkflowBuilder::CutModel(const Expr& expr) {
   const Model& model = c_.program.models[expr.index];
   ir::Task task{.kind = TaskKind::kModel, .region = region_, .node = node_};
   for (size_t i = 0; i < expr.args.size(); ++i) {
-    task.in.push_back(CutArgument(*expr.args[i], i + 1 == expr.args.size() ? &expr : nullptr));
+    task.in.push_back(CutArgument(*expr.args[i], i + 1 == expr.args.size() ? &expr : nullptr, ir::Store::kStaged));
   }
   ir::Policy policy = model.defaults;
   const Expr* const whole = stmt_ == nullptr ? nullptr : in_fallback_ ? stmt_->fallback.get() : stmt_->value.get();
@@ -127,15 +131,37 @@ SlotId WorkflowBuilder::AddSelect(const std::string& name, const WriteBody& pick
   }
   region_ = outer;
   gates_ = outer_gates;
-  for (const RegionId target : task.targets) {
-    for (const SlotId slot : OuterReads(target)) {
-      if (std::find(task.in.begin(), task.in.end(), slot) == task.in.end()) task.in.push_back(slot);
-    }
-  }
+  for (const RegionId target : task.targets) AddInputs(task, target);
   task.out = AddSlot(region_, name, type);
   const SlotId out = task.out;
   AddTask(std::move(task));
   return out;
+}
+
+void WorkflowBuilder::AddInputs(ir::Task& task, RegionId region) const {
+  for (const SlotId slot : OuterReads(region)) {
+    if (std::find(task.in.begin(), task.in.end(), slot) == task.in.end()) task.in.push_back(slot);
+  }
+}
+
+// The number of the first condition that holds, or how many there are; lazily: if c0 {0} else {if c1 {1} else {2}}.
+ValueId WorkflowBuilder::WriteChoice(BodyWriter& writer, const std::vector<const Expr*>& conditions) {
+  ir::Builder& b = writer.builder();
+  std::vector<ValueId> holds;
+  std::vector<ir::BlockId> then, otherwise;
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    const ValueId condition = writer.Write(*conditions[i]);
+    holds.push_back(condition == ValueId::kNone ? b.Bool(false) : condition);  // it fails
+    then.push_back(b.Open({}));
+    b.Close(b.I64(static_cast<int64_t>(i)));
+    otherwise.push_back(b.Open({}));
+  }
+  ValueId arm = b.I64(static_cast<int64_t>(conditions.size()));
+  for (size_t i = conditions.size(); i-- > 0;) {
+    b.Close(arm);
+    arm = b.If(holds[i], b.ScalarType(DType::kI64), then[i], otherwise[i]);
+  }
+  return arm;
 }
 
 // The arms that wait become regions; conditions after the first that wait do so in the region of the rest.
@@ -150,23 +176,9 @@ void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
   }
   if (!arms_wait) return;
   const size_t conditions = rest_conditions_wait ? 1 : (expr.args.size() - first) / 2;
-  const auto pick = [&](BodyWriter& writer) {
-    ir::Builder& b = writer.builder();
-    std::vector<ValueId> holds;
-    std::vector<ir::BlockId> then, otherwise;
-    for (size_t i = 0; i < conditions; ++i) {  // lazily: if c0 {0} else {if c1 {1} else {2}}
-      holds.push_back(writer.Write(*expr.args[first + 2 * i]));
-      then.push_back(b.Open({}));
-      b.Close(b.I64(static_cast<int64_t>(i)));
-      otherwise.push_back(b.Open({}));
-    }
-    ValueId arm = b.I64(static_cast<int64_t>(conditions));
-    for (size_t i = conditions; i-- > 0;) {
-      b.Close(arm);
-      arm = b.If(holds[i], b.ScalarType(DType::kI64), then[i], otherwise[i]);
-    }
-    return arm;
-  };
+  std::vector<const Expr*> picked;
+  for (size_t i = 0; i < conditions; ++i) picked.push_back(expr.args[first + 2 * i].get());
+  const auto pick = [&](BodyWriter& writer) { return WriteChoice(writer, picked); };
   std::vector<std::function<SlotId(ir::TypeId)>> arms;
   const auto arm_of = [this](const Expr& arm) {
     return [this, &arm](ir::TypeId type) {
@@ -232,27 +244,27 @@ void WorkflowBuilder::CutBlock(const Expr& expr) {
   CutInside(*expr.args[0]);
 }
 
-SlotId WorkflowBuilder::EnterRegion(const Stmt& stmt) {
-  const std::string& name = workflow_.locals[stmt.local].name;
+SlotId WorkflowBuilder::EnterRegion(const std::string& name, const Attempt& attempt) {
   const RegionId outer = region_;
-  ir::Task task{.kind = TaskKind::kEnter, .region = outer, .node = node_, .policy = Intern(stmt.policy)};
+  const std::vector<SlotId> outer_gates = std::exchange(gates_, {});
+  ir::Task task{.kind = TaskKind::kEnter, .region = outer, .node = node_, .policy = attempt.policy};
   const RegionId main = OpenRegion(outer, node_);
   task.targets = {main};
   region_ = main;
   SlotId result = SlotId::kNone;
-  const bool only_fails = stmt.value->type->kind == TypeKind::kNever;
-  if (!only_fails) result = Cut(*stmt.value, name, ir::TypeId::kNone, true);
+  const bool only_fails = attempt.value.type->kind == TypeKind::kNever;
+  if (!only_fails) result = Cut(attempt.value, name, ir::TypeId::kNone, true);
   ir::TypeId type = only_fails ? ir::TypeId::kNone : out_[result].type;
-  if (stmt.fallback != nullptr) {
+  if (attempt.fallback != nullptr) {
     const RegionId fallback = OpenRegion(outer, node_);
     region_ = fallback;
     gates_.clear();
-    in_fallback_ = true;
+    const bool was_in_fallback = std::exchange(in_fallback_, in_fallback_ || attempt.is_node);
     const ir::TypeId string = out_.types.String(), code = out_.types.Scalar(DType::kI32);
     const ir::TypeId error = out_.types.Record("", {{"code", code}, {"message", string}, {"node", string}});
-    SetSlot(stmt.err_local, AddSlot(fallback, "err", error));
-    const SlotId other = Cut(*stmt.fallback, name, type, true);
-    in_fallback_ = false;
+    SetSlot(attempt.err_local, AddSlot(fallback, "err", error));
+    const SlotId other = Cut(*attempt.fallback, name, type, true);
+    in_fallback_ = was_in_fallback;
     out_.regions[Index(fallback)].result = other;
     out_.regions[Index(main)].on_error = fallback;
     type = type == ir::TypeId::kNone ? out_[other].type : ir::Join(out_.types, type, out_[other].type);
@@ -260,13 +272,14 @@ SlotId WorkflowBuilder::EnterRegion(const Stmt& stmt) {
   }
   if (only_fails) {
     region_ = main;
-    result = Cut(*stmt.value, name, type, true);
+    gates_.clear();
+    result = Cut(attempt.value, name, type, true);
   }
-  gates_.clear();
+  gates_ = outer_gates;
   region_ = outer;
   out_.regions[Index(main)].result = result;
-  task.in = OuterReads(main);
-  if (stmt.fallback != nullptr) {
+  AddInputs(task, main);
+  if (attempt.fallback != nullptr) {
     for (const SlotId slot : OuterReads(out_.regions[Index(main)].on_error)) {
       if (std::find(task.in.begin(), task.in.end(), slot) == task.in.end()) task.settled.push_back(slot);
     }

@@ -8,6 +8,19 @@ namespace {
 
 constexpr size_t kMaxIds = 60'000;  // tasks, slots, regions and nodes have 16-bit ids
 
+constexpr int kMaxRegionDepth = 64;  // as abi::Verify wants
+
+// Parents stand before what they enclose.
+bool NestsTooDeep(const ir::Program& program) {
+  std::vector<int> depth(program.regions.size());
+  for (size_t i = 0; i < depth.size(); ++i) {
+    const ir::RegionId parent = program.regions[i].parent;
+    if (parent != ir::RegionId::kNone) depth[i] = depth[static_cast<size_t>(parent)] + 1;
+    if (depth[i] > kMaxRegionDepth) return true;
+  }
+  return false;
+}
+
 ir::Port PortOf(BodyWriter& writer, const ModelPort& port) {
   return {port.wire_name, writer.TypeOf(port.type), ir::SlotId::kNone, {}, true};
 }
@@ -75,9 +88,11 @@ std::optional<ir::Program> BuildIr(const Program& program, const source::SourceM
   for (size_t i = 0; i < program.services.size(); ++i) {
     AddService(c, i, built);
     const bool is_full = std::max({out.tasks.size(), out.slots.size(), out.regions.size(), out.nodes.size()}) > kMaxIds;
-    if (is_full || c.too_large != nullptr) {
+    const bool is_deep = NestsTooDeep(out);
+    if (is_full || is_deep || c.too_large != nullptr) {
       const Span span = c.too_large != nullptr ? *c.too_large : program.workflows.empty() ? Span{} : program.workflows[0].span;
-      diag.Emit(span, diag::kProgramTooLarge, {is_full ? "60000 tasks" : "250000 operations, or nests deeper than 400"});
+      const char* const limit = is_full ? "60000 tasks" : is_deep ? "64 levels of `if`, `for` and called workflows" : c.limit;
+      diag.Emit(span, diag::kProgramTooLarge, {limit});
       return std::nullopt;
     }
   }

@@ -51,26 +51,28 @@ ValueId BodyWriter::ElementOf(ValueId source, ValueId index) {
 
 BodyWriter::Sources BodyWriter::WriteSources(const Loop& loop) {
   Sources sources;
-  for (const ExprPtr& source : loop.sources) {
-    sources.values.push_back(Write(*source));
-    const ValueId length = LengthOf(sources.values.back());
-    if (sources.values.size() == 1) {
-      sources.count = length;
-      continue;
-    }
-    const ValueId differ = b_.Binary(OpKind::kNe, sources.count, length);
+  for (const ExprPtr& source : loop.sources) sources.values.push_back(Write(*source));
+  sources.count = CountOf(sources.values);
+  return sources;
+}
+
+ValueId BodyWriter::CountOf(const std::vector<ValueId>& sources) {
+  ValueId count = LengthOf(sources[0]);
+  for (size_t i = 1; i < sources.size(); ++i) {
+    const ValueId length = LengthOf(sources[i]);
+    const ValueId differ = b_.Binary(OpKind::kNe, count, length);
     if (b_.IsConstant(differ, 0)) continue;
     if (tensor_depth_ > 0) {
       b_.StickyIf(differ, 7003);
-      sources.count = b_.Binary(OpKind::kMin, sources.count, length);
+      count = b_.Binary(OpKind::kMin, count, length);
       continue;
     }
     const ir::BlockId message = b_.Open({});
     const ir::TypeId string = b_.types().String();
-    b_.Close(b_.Emit(OpKind::kText, string, {sources.count, length}, ir::AddText(c_.out, "`zip` of {} and {} elements")));
+    b_.Close(b_.Emit(OpKind::kText, string, {count, length}, ir::AddText(c_.out, "`zip` of {} and {} elements")));
     b_.FailIf(differ, 7003, message);
   }
-  return sources;
+  return count;
 }
 
 void BodyWriter::BindLoop(const Loop& loop, const Sources& sources, ValueId index) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/sema/build_body.h"
+#include "compiler/sema/builtins.h"
 #include "runtime/base/check.h"
 
 // Scalars, text, choice and calls.
@@ -10,12 +11,6 @@ using ir::OpKind;
 using ir::ValueId;
 
 namespace {
-
-enum class Builtin : uint32_t {
-#define BUILTIN(enumerator, name) enumerator,
-#include "compiler/sema/builtins.def"
-#undef BUILTIN
-};
 
 DType WideOf(DType dtype) {
   if (dtype == DType::kF16 || dtype == DType::kBf16) return DType::kF32;

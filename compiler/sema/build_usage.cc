@@ -37,6 +37,7 @@ void ForEachInside(const Expr& expr, const F& f) {
 template <typename F>
 void ForEachExpr(const Stmt& stmt, const F& f) {
   if (stmt.value) f(*stmt.value);
+  for (const ExprPtr& condition : stmt.conditions) f(*condition);
   for (const ExprPtr& result : stmt.results) f(*result);
   if (stmt.message) f(*stmt.message);
   if (stmt.fallback) f(*stmt.fallback);
@@ -71,7 +72,13 @@ bool IsCheap(const Expr& expr) {  // writing it again costs nothing
 
 }  // namespace
 
-bool MayWait(const Expr& expr) { return CountModelCalls(expr) > 0; }
+bool MayWait(const Expr& expr) {
+  bool found = false;
+  ForEachInside(expr, [&](const Expr& inside) {
+    found = found || inside.kind == ExprKind::kCallModel || inside.kind == ExprKind::kCallWorkflow || inside.kind == ExprKind::kEach;
+  });
+  return found;
+}
 
 size_t CountModelCalls(const Expr& expr) {
   size_t count = 0;

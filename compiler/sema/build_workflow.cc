@@ -27,29 +27,24 @@ void AddOnce(std::vector<SlotId>& slots, SlotId slot) {
 }  // namespace
 
 void WorkflowBuilder::Build(ir::Workflow& result) {
-  usage_ = FindUsage(workflow_);
-  root_ = region_ = OpenRegion(RegionId::kNone, ir::NodeId::kNone);
-  AddNodes();
+  Start(RegionId::kNone);
   AddPorts(result);
   AddParamChecks();
-  for (size_t i = 0; i < workflow_.body.size(); ++i) {
-    const Stmt& stmt = workflow_.body[i];
-    if (!usage_.is_needed[i]) continue;
-    if (stmt.kind == StmtKind::kReturn) {
-      BuildReturn(stmt, result);
-      break;
-    }
-    BuildStmt(i);
-    if (stmt.kind == StmtKind::kFail) {
-      AddNoReturn(result);
-      break;
-    }
-  }
-  PruneAfter();
+  BuildBlock(0, 0);
+  if (n_returns_ == 0 && !has_branches_) AddNoReturn(result);
+  for (const RegionId flow : flows_) PruneAfter(flow);
   result.root = root_;
 }
 
+// A path that no other node has: those of two arms may have one name.
+std::string WorkflowBuilder::PathOf(const std::string& name) {
+  const std::string path = name.empty() ? path_ : path_ + "/" + name;
+  const int count = ++c_.paths[path];
+  return count == 1 ? path : path + "." + std::to_string(count);
+}
+
 void WorkflowBuilder::AddNodes() {
+  path_ = PathOf("");
   first_stage_ = static_cast<uint16_t>(out_.stages.size());
   for (const Workflow::Stage& stage : workflow_.stages) out_.stages.push_back({path_, stage.name, stage.written});
   const auto add = [&](ir::Node node) {
@@ -70,7 +65,7 @@ void WorkflowBuilder::AddNodes() {
       continue;
     }
     const auto stage = static_cast<ir::StageId>(first_stage_ + stmt.stage);
-    nodes_.back() = add({.path = path_ + "/" + workflow_.locals[stmt.local].name,
+    nodes_.back() = add({.path = PathOf(workflow_.locals[stmt.local].name),
                          .line = c_.LineOf(stmt.span),
                          .stage = workflow_.stages.empty() ? ir::StageId::kNone : stage,
                          .reads = {reads.begin(), reads.end()}});
@@ -94,7 +89,14 @@ void WorkflowBuilder::AddPorts(ir::Workflow& result) {
   }
   for (size_t i = 0; i < workflow_.results.size(); ++i) {
     result.out.push_back({workflow_.result_wire_names[i], writer.TypeOf(workflow_.results[i].type), SlotId::kNone, {}, true});
+    // Several returns copy to a place that is none's own.
+    if (has_branches_) result.out.back().slot = AddSlot(root_, workflow_.results[i].name, result.out.back().type);
   }
+  ports_ = &result.out;
+  AddParamSymbols();
+}
+
+void WorkflowBuilder::AddParamSymbols() {
   for (FreshSymbol fresh : workflow_.param_symbols) {
     const uint32_t param = fresh.path[0];
     fresh.path.erase(fresh.path.begin());
@@ -105,12 +107,13 @@ void WorkflowBuilder::AddPorts(ir::Workflow& result) {
 
 void WorkflowBuilder::AddParamChecks() {
   if (workflow_.param_checks.empty()) return;
-  AddControl(
+  // All reads of parameters rely on it, those of control points, too.
+  exits_.push_back(AddControl(
       [&](BodyWriter& writer) {
         writer.WriteChecks(workflow_.param_checks, 5000);
         return ValueId::kNone;
       },
-      true);
+      true));
 }
 
 void WorkflowBuilder::BuildStmt(size_t index) {
@@ -141,13 +144,16 @@ void WorkflowBuilder::BuildStmt(size_t index) {
           [&](BodyWriter& writer) {
             const ValueId key = writer.Write(*stmt.message), text = writer.Write(*stmt.value);
             writer.builder().Emit(OpKind::kAnnotate, ir::TypeId::kNone, {key, text});
-            return ValueId::kNone;
+            return has_branches_ ? writer.builder().Bool(true) : ValueId::kNone;
           },
           false));
+      // Returns inside arms wait for its slot.
+      if (has_branches_) out_[annotations_.back()].out = AddSlot(flow_, "annotated", out_.types.Scalar(DType::kBool));
       return;
     case StmtKind::kNode:
       BuildNode(index);
       return;
+    case StmtKind::kIf:
     case StmtKind::kReturn:
       return;
   }
@@ -158,28 +164,13 @@ void WorkflowBuilder::BuildNode(size_t index) {
   stmt_ = &stmt;
   const std::string& name = workflow_.locals[stmt.local].name;
   const bool has_region = stmt.has_policy || stmt.fallback != nullptr;
-  const SlotId slot = has_region ? EnterRegion(stmt) : Cut(*stmt.value, name, ir::TypeId::kNone, false);
+  const SlotId slot = has_region ? EnterRegion(name, {*stmt.value, stmt.fallback.get(), stmt.err_local, Intern(stmt.policy), true})
+                                 : Cut(*stmt.value, name, ir::TypeId::kNone, false);
   SetSlot(stmt.local, slot);
   AddSymbols(stmt.value->type, stmt.local, SlotId::kNone, stmt.value->fresh);
   AddSymbols(workflow_.locals[stmt.local].type, stmt.local, SlotId::kNone, {});
   stmt_ = nullptr;
   gates_.clear();
-}
-
-void WorkflowBuilder::BuildReturn(const Stmt& stmt, ir::Workflow& result) {
-  node_ = own_node_;
-  ir::Task task{.kind = TaskKind::kReturn, .region = root_, .node = own_node_};
-  for (size_t i = 0; i < stmt.results.size(); ++i) {
-    const Expr& expr = *stmt.results[i];
-    const std::optional<SlotId> plain = PlainSlot(expr);
-    const ir::TypeId type = result.out[i].type;
-    SlotId slot = plain ? *plain : AddRun(workflow_.results[i].name, [&](BodyWriter& writer) { return writer.Write(expr); }, type);
-    if (!ir::Fits(out_.types, out_[slot].type, type)) slot = AddFailing(workflow_.results[i].name, type, &expr);
-    result.out[i].slot = slot;
-    task.in.push_back(slot);
-  }
-  const TaskId id = AddTask(std::move(task));
-  out_[id].after.insert(out_[id].after.end(), annotations_.begin(), annotations_.end());
 }
 
 // The body ends in `fail`: the control point before this decides, and what follows only gives the ports their slots.
@@ -209,29 +200,6 @@ ir::TypeId WorkflowBuilder::DeclaredType(TypeRef type) {
   return BodyWriter(c_, scratch, nullptr).TypeOf(type);
 }
 
-// A control point need not be waited for by what waits for a task that waited for it.
-void WorkflowBuilder::PruneAfter() {
-  std::unordered_map<uint32_t, std::set<TaskId>> passed;  // per task: control points that have passed when it ends
-  std::unordered_map<uint32_t, TaskId> writer;
-  for (const TaskId id : out_.regions[Index(root_)].tasks) {
-    ir::Task& task = out_[id];
-    std::set<TaskId> implied;
-    for (const SlotId slot : task.in) {
-      const auto at = writer.find(static_cast<uint32_t>(slot));
-      if (at != writer.end())
-        implied.insert(passed[static_cast<uint32_t>(at->second)].begin(), passed[static_cast<uint32_t>(at->second)].end());
-    }
-    for (const TaskId before : task.after)
-      implied.insert(passed[static_cast<uint32_t>(before)].begin(), passed[static_cast<uint32_t>(before)].end());
-    std::set<TaskId>& own = passed[static_cast<uint32_t>(id)];
-    own = implied;
-    own.insert(task.after.begin(), task.after.end());
-    // A fallback may start because an input was skipped, which says nothing about control.
-    if (task.kind != TaskKind::kEnter) std::erase_if(task.after, [&](TaskId before) { return implied.contains(before); });
-    if (task.out != SlotId::kNone) writer[static_cast<uint32_t>(task.out)] = id;
-  }
-}
-
 // ---- parts ----
 
 RegionId WorkflowBuilder::OpenRegion(RegionId parent, ir::NodeId node) {
@@ -247,7 +215,7 @@ SlotId WorkflowBuilder::AddSlot(RegionId region, const std::string& name, ir::Ty
 }
 
 TaskId WorkflowBuilder::AddTask(ir::Task task) {
-  if (task.region == root_) task.after = controls_;
+  if (task.region == flow_) task.after = controls_;
   if (task.kind != TaskKind::kModel) {
     for (const SlotId gate : gates_) AddOnce(task.in, gate);
   }
@@ -287,10 +255,8 @@ TaskId WorkflowBuilder::AddControl(const WriteBody& write, bool is_control) {
   task.control = is_control;
   const TaskId id = AddTask(std::move(task));
   if (is_control) {
-    out_[id].after.clear();  // control points decide side by side
+    out_[id].after = DecidesAfter();
     controls_.push_back(id);
-    // All reads of parameters rely on the check of their dimensions, which is the first control point.
-    if (!workflow_.param_checks.empty() && controls_.size() > 1) out_[id].after = {controls_[0]};
   }
   return id;
 }
@@ -343,6 +309,7 @@ void WorkflowBuilder::AddSymbols(TypeRef type, std::optional<LocalId> local, Slo
 
 ValueId WorkflowBuilder::Read(BodyWriter& writer, LocalId local) {
   if (const auto slot = slots_.find(local); slot != slots_.end()) return writer.builder().Slot(slot->second);
+  if (const auto element = elements_.find(local); element != elements_.end()) return ReadElement(writer, local, element->second);
   const auto let = lets_.find(local);
   WF_CHECK(let != lets_.end(), workflow_.locals[local].name);
   return writer.Write(*let->second);

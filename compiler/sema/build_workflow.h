@@ -22,7 +22,7 @@ struct Usage {
   std::vector<std::optional<size_t>> charged;  // per statement: the first node that reads this let
 };
 Usage FindUsage(const Workflow& workflow);
-bool MayWait(const Expr& expr);  // holds a model call
+bool MayWait(const Expr& expr);  // holds a call of a model or a workflow, or a `for`: needs tasks of its own
 void CollectReads(const Expr& expr, std::set<LocalId>& locals);
 size_t CountModelCalls(const Expr& expr);
 
@@ -34,6 +34,8 @@ class WorkflowBuilder : public Outer {
       : c_(context), out_(context.out), workflow_(workflow), path_(path) {}
   // Fills the ports, root and nothing else of `result`.
   void Build(ir::Workflow& result);
+  // Writes a call of the workflow: into a region of `parent` whose result is the tuple that it returns.
+  ir::RegionId Inline(ir::RegionId parent, const std::vector<ir::SlotId>& args);
 
   // ---- Outer ----
   ir::ValueId Read(BodyWriter& writer, LocalId local) override;
@@ -42,6 +44,11 @@ class WorkflowBuilder : public Outer {
   bool IsFlattened(const Expr& block) const override { return flattened_.contains(&block); }
 
  private:
+  struct Element {  // a local of a `for`
+    ir::RegionId region;
+    ir::SlotId source;  // kNone: the local is the position
+  };
+  ir::ValueId ReadElement(BodyWriter& writer, LocalId local, const Element& element);
   struct SymbolSource {
     std::optional<LocalId> local;  // or:
     ir::SlotId slot = ir::SlotId::kNone;
@@ -52,13 +59,23 @@ class WorkflowBuilder : public Outer {
 
   // ---- statements ----
   void AddPorts(ir::Workflow& result);
+  void AddParamSymbols();
   void AddParamChecks();
   void AddNodes();
+  std::string PathOf(const std::string& name);
   void BuildStmt(size_t index);
   void BuildNode(size_t index);
-  void BuildReturn(const Stmt& stmt, ir::Workflow& result);
   void AddNoReturn(ir::Workflow& result);
-  void PruneAfter();
+
+  // ---- build_flow.cc: control flow of statements ----
+  void Start(ir::RegionId parent);
+  size_t BuildBlock(size_t index, uint32_t block);
+  size_t BuildIf(size_t index);
+  void BuildReturn(const Stmt& stmt);
+  ir::SlotId ReturnedTuple(const Stmt& stmt);
+  ir::SlotId ReturnedValue(const Stmt& stmt, size_t index);
+  void PruneAfter(ir::RegionId flow);
+  const std::vector<ir::TaskId>& DecidesAfter() const { return is_inlined_ ? controls_ : exits_; }
 
   // ---- parts ----
   ir::RegionId OpenRegion(ir::RegionId parent, ir::NodeId node);
@@ -81,12 +98,24 @@ class WorkflowBuilder : public Outer {
   ir::SlotId Cut(const Expr& expr, const std::string& name, ir::TypeId type_if_fails, bool is_own);
   void CutInside(const Expr& expr);
   void CutModel(const Expr& expr);
-  ir::SlotId CutArgument(const Expr& expr, const Expr* checks_of);
+  ir::SlotId CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store);
+  static ir::ValueId WriteChoice(BodyWriter& writer, const std::vector<const Expr*>& conditions);
   void CutIf(const Expr& expr, size_t first);
   void CutLazy(const Expr& expr);
   void CutBlock(const Expr& expr);
+  void CutWorkflow(const Expr& expr);
+  void CutEach(const Expr& expr);
+  ir::ValueId WriteCount(BodyWriter& writer, const std::vector<ir::SlotId>& sources) const;
   ir::SlotId AddSelect(const std::string& name, const WriteBody& pick, const std::vector<std::function<ir::SlotId(ir::TypeId)>>& arms);
-  ir::SlotId EnterRegion(const Stmt& stmt);
+  struct Attempt {
+    const Expr& value;
+    const Expr* fallback;
+    LocalId err_local;
+    ir::PolicyId policy;
+    bool is_node;  // not an element of one
+  };
+  ir::SlotId EnterRegion(const std::string& name, const Attempt& attempt);
+  void AddInputs(ir::Task& task, ir::RegionId region) const;  // what the region reads from outside
   std::optional<ir::SlotId> PlainSlot(const Expr& expr) const;
 
   BuildContext& c_;
@@ -97,12 +126,23 @@ class WorkflowBuilder : public Outer {
   std::unordered_map<LocalId, ir::SlotId> slots_;
   std::unordered_map<LocalId, const Expr*> lets_;  // written where they are read
   std::map<std::string, SymbolSource> symbols_;
+  std::unordered_map<LocalId, Element> elements_;
+  std::vector<ir::SlotId> counts_;  // numbers of elements of the loops around
   std::unordered_map<const Expr*, ir::SlotId> cut_;
   std::unordered_set<const Expr*> flattened_;
-  std::vector<ir::SlotId> gates_;  // slots of `require`s inside the region: what follows there reads them
-  std::vector<ir::NodeId> nodes_;  // per statement
-  std::vector<ir::TaskId> controls_, annotations_;
+  std::vector<ir::SlotId> gates_;        // slots of `require`s inside the region: what follows there reads them
+  std::vector<ir::NodeId> nodes_;        // per statement
+  std::vector<ir::TaskId> controls_;     // of this flow, so far
+  std::vector<ir::TaskId> exits_;        // of those, the ones behind which nothing may decide before them
+  std::set<ir::TaskId> early_returns_;   // control points that may end the workflow well
+  std::vector<ir::TaskId> annotations_;  // of this flow and those around
+  std::vector<ir::RegionId> flows_;      // regions that hold statements
+  std::vector<ir::TypeId> result_types_;
+  std::vector<ir::Port>* ports_ = nullptr;  // of the results; null when inlined
+  bool is_inlined_ = false, has_branches_ = false;
+  size_t n_returns_ = 0;
   ir::RegionId root_ = ir::RegionId::kNone, region_ = ir::RegionId::kNone;  // region_: where tasks go now
+  ir::RegionId flow_ = ir::RegionId::kNone;                                 // where statements go now
   ir::NodeId node_ = ir::NodeId::kNone, own_node_ = ir::NodeId::kNone;      // own_node_: of the workflow itself
   const Stmt* stmt_ = nullptr;                                              // the node being built
   bool in_fallback_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/names.h"
@@ -79,21 +80,19 @@ bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string&
   return false;
 }
 
-// Blocks whose value is a bare literal take the type of the other arms.
-bool IsLiteralBlock(const ast::Block& block) { return block.statements.empty() && block.value && IsLiteral(*block.value); }
+}  // namespace
 
-// The bodies of all arms, literals last, so that their type is known; joined into one type.
-TypeRef CheckArms(Body& body, const std::vector<const ast::Block*>& blocks, TypeRef wanted, const Where& where,
-                  std::vector<ExprPtr>& values) {
-  values.resize(blocks.size());
+// Arms that are a bare literal take the type of the others, so they come last.
+TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted, std::vector<ExprPtr>& values) {
+  values.resize(arms.size());
   TypeRef joined = body.env.types.Simple(TypeKind::kNever);
   const Expr* first = nullptr;
   bool sound = true;
   for (const bool literals : {false, true}) {
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      if (IsLiteralBlock(*blocks[i]) != literals) continue;
+    for (size_t i = 0; i < arms.size(); ++i) {
+      if (arms[i].is_literal != literals) continue;
       const TypeRef hint = wanted != nullptr || joined->kind == TypeKind::kNever ? wanted : joined;
-      values[i] = CheckBlock(body, *blocks[i], hint, where);
+      values[i] = arms[i].check(hint);
       sound = sound && !IsPoison(*values[i]);
       if (!sound) continue;
       const TypeRef both = Join(body, joined, values[i]->type);
@@ -109,7 +108,17 @@ TypeRef CheckArms(Body& body, const std::vector<const ast::Block*>& blocks, Type
   return sound ? joined : body.env.types.Error();
 }
 
-}  // namespace
+ExprPtr MakeIf(Body& body, std::vector<ExprPtr> conditions, std::vector<ExprPtr> values, TypeRef joined, const Span& span, uint32_t mark) {
+  ExprPtr branch = Make(ExprKind::kIf, joined, span);
+  for (size_t i = 0; i < values.size(); ++i) {
+    ExprPtr value = Coerce(body, std::move(values[i]), joined);
+    if (IsPoison(*value)) return Poison(body, span);
+    if (i < conditions.size()) branch->args.push_back(std::move(conditions[i]));
+    branch->args.push_back(std::move(value));
+  }
+  Settle(body, *branch, mark);
+  return branch;
+}
 
 bool IsBuiltInError(std::string_view name) {
   return std::any_of(kBuiltInErrors.begin(), kBuiltInErrors.end(), [&](const BuiltInError& error) { return error.name == name; });
@@ -191,7 +200,8 @@ std::optional<BlockStep> CheckRequire(Body& body, const ast::RequireStmt& stmt, 
   return sound ? std::optional(std::move(step)) : std::nullopt;
 }
 
-ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, const Where& where) {
+ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, Where where) {
+  const bool is_loop = std::exchange(where.is_loop, false);
   const Scope scope(body, block.statements);
   const uint32_t mark = body.NextSymbol();
   ExprPtr whole = Make(ExprKind::kBlock, body.env.types.Error(), block.span);
@@ -204,7 +214,7 @@ ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, const Wh
     sound = sound && step.has_value();
     if (step) whole->steps.push_back(std::move(*step));
   }
-  if (block.fallback) {
+  if (block.fallback && !is_loop) {
     body.env.Report(block.fallback->span, kElseHere);
     SkipUnchecked(body, *block.fallback);
   }
@@ -221,30 +231,26 @@ ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, const Wh
 
 ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where& where) {
   const TypeRef bool_type = body.env.types.Scalar(DType::kBool);
+  Where inside = where;
+  inside.soft = true;
   std::vector<ExprPtr> conditions;
-  std::vector<const ast::Block*> blocks;
+  std::vector<ArmCheck> arms;
+  const auto add = [&](const ast::Block& block) {
+    const bool is_literal = block.statements.empty() && block.value && IsLiteral(*block.value);
+    arms.push_back({is_literal, [&body, &block, &inside](TypeRef hint) { return CheckBlock(body, block, hint, inside); }});
+  };
   bool sound = true;
   for (const ast::IfExpr::Arm& arm : expr.arms) {
     conditions.push_back(CheckAs(body, *arm.condition, bool_type, where.Inside("a condition", arm.condition->span)));
     sound = sound && !IsPoison(*conditions.back());
-    blocks.push_back(&arm.block);
+    add(arm.block);
   }
-  blocks.push_back(&expr.otherwise);
+  add(expr.otherwise);
   const uint32_t mark = body.NextSymbol();
   std::vector<ExprPtr> values;
-  Where arm = where;
-  arm.soft = true;
-  const TypeRef joined = CheckArms(body, blocks, wanted, arm, values);
+  const TypeRef joined = CheckArms(body, arms, wanted, values);
   if (!sound || joined->kind == TypeKind::kError) return Poison(body, expr.span);
-  ExprPtr branch = Make(ExprKind::kIf, joined, expr.span);
-  for (size_t i = 0; i < values.size(); ++i) {
-    ExprPtr value = Coerce(body, std::move(values[i]), joined);
-    if (IsPoison(*value)) return Poison(body, expr.span);
-    if (i < conditions.size()) branch->args.push_back(std::move(conditions[i]));
-    branch->args.push_back(std::move(value));
-  }
-  Settle(body, *branch, mark);
-  return branch;
+  return MakeIf(body, std::move(conditions), std::move(values), joined, expr.span, mark);
 }
 
 ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where) {
@@ -255,6 +261,31 @@ ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where) {
   fail->code = raised->code;
   fail->args.push_back(std::move(raised->message));
   return fail;
+}
+
+ExprPtr CheckFallback(Body& body, const ast::Expr& fallback, const Span& declared, ExprPtr& value, uint32_t mark, LocalId& err) {
+  Types& types = body.env.types;
+  const Scope scope(body);
+  const TypeRef text = types.Simple(TypeKind::kString);
+  err = body.Declare(LocalKind::kErr, {"err", declared},
+                     types.Record("", {{"code", types.Scalar(DType::kI32)}, {"message", text}, {"node", text}}));
+  Where where;
+  where.workflow = where.may_wait = where.soft = true;
+  where.what = "a fallback";
+  where.span = fallback.span;
+  ExprPtr other = CheckExpr(body, fallback, IsPoison(*value) ? nullptr : value->type, where);
+  if (IsPoison(*value) || IsPoison(*other)) return nullptr;
+  const TypeRef joined = Join(body, value->type, other->type);
+  if (joined == nullptr) {
+    body.env.Report(other->span, kTypeMismatch, {ToString(value->type), ToString(other->type)}).Label(value->span, "the value of the node");
+    return nullptr;
+  }
+  other = Coerce(body, std::move(other), joined);
+  value = Coerce(body, std::move(value), joined);
+  if (IsPoison(*other) || IsPoison(*value)) return nullptr;
+  if (other->type->kind != TypeKind::kNever) value->type = joined;
+  Settle(body, *value, mark);
+  return other;
 }
 
 }  // namespace wf::sema

@@ -14,11 +14,9 @@ constexpr std::array<std::string_view, 10> kOtherWords = {"meta", "zip", "enumer
                                                           "prod", "any", "all",       "string",   "bytes"};
 
 std::optional<Builtin> Find(std::string_view name) {
-#define BUILTIN(enumerator, text) \
-  if (name == text) return Builtin::enumerator;
-#include "compiler/sema/builtins.def"
-#undef BUILTIN
-  return std::nullopt;
+  const auto* row = std::ranges::find(kBuiltins, name, &BuiltinInfo::name);
+  if (row == std::end(kBuiltins)) return std::nullopt;
+  return static_cast<Builtin>(row - std::begin(kBuiltins));
 }
 
 struct CallSite {
@@ -55,38 +53,18 @@ struct CallSite {
   }
 };
 
-bool IsFloatOnly(Builtin builtin) {
-  switch (builtin) {
-    case Builtin::kFloor:
-    case Builtin::kCeil:
-    case Builtin::kRound:
-    case Builtin::kTrunc:
-    case Builtin::kSqrt:
-    case Builtin::kExp:
-    case Builtin::kLog:
-    case Builtin::kTanh:
-    case Builtin::kErf:
-    case Builtin::kSin:
-    case Builtin::kCos:
-    case Builtin::kPow:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // The scalar type that a literal argument takes: what is wanted of the result, else a float where only floats will do.
 TypeRef LiteralHint(const CallSite& site, Builtin builtin) {
   TypeRef hint = site.wanted;
   if (hint != nullptr && hint->kind == TypeKind::kTensor) hint = site.types().Scalar(hint->dtype);
   const bool scalar = hint != nullptr && hint->kind == TypeKind::kScalar && IsNumeric(hint->dtype);
-  if (IsFloatOnly(builtin) && (!scalar || !ir::IsFloat(hint->dtype))) return site.types().Scalar(DType::kF32);
+  if (InfoOf(builtin).float_only && (!scalar || !ir::IsFloat(hint->dtype))) return site.types().Scalar(DType::kF32);
   return scalar ? hint : nullptr;
 }
 
 bool CheckNumber(const CallSite& site, Builtin builtin, const Expr& argument) {
   if (!CheckArithmetic(site.body, site.name, argument.type, argument.span)) return false;
-  if (!IsFloatOnly(builtin) || ir::IsFloat(argument.type->dtype)) return true;
+  if (!InfoOf(builtin).float_only || ir::IsFloat(argument.type->dtype)) return true;
   site.body.env.Report(argument.span, kNoOperator, {site.name, ToString(argument.type)}).Help("convert it first: `f32(..)`");
   return false;
 }
@@ -310,9 +288,7 @@ bool IsBuiltinName(std::string_view name) {
 }
 
 void AddBuiltinNames(std::vector<std::string>& names) {
-#define BUILTIN(enumerator, text) names.emplace_back(text);
-#include "compiler/sema/builtins.def"
-#undef BUILTIN
+  for (const BuiltinInfo& builtin : kBuiltins) names.emplace_back(builtin.name);
   names.insert(names.end(), kOtherWords.begin(), kOtherWords.end());
   std::erase_if(names, [](const std::string& name) { return !IsBuiltinName(name) && (name == "stack" || name == "reshape"); });
 }
@@ -329,23 +305,6 @@ ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& cal
       return CheckStr(site);
     case Builtin::kListOf:
       return CheckListOf(site);
-    case Builtin::kAbs:
-    case Builtin::kFloor:
-    case Builtin::kCeil:
-    case Builtin::kRound:
-    case Builtin::kTrunc:
-    case Builtin::kSqrt:
-    case Builtin::kExp:
-    case Builtin::kLog:
-    case Builtin::kTanh:
-    case Builtin::kErf:
-    case Builtin::kSin:
-    case Builtin::kCos:
-      return CheckElementwise1(site, *builtin);
-    case Builtin::kMin:
-    case Builtin::kMax:
-    case Builtin::kPow:
-      return CheckElementwise2(site, *builtin);
     case Builtin::kStack:
       return CheckStack(site);
     case Builtin::kReshape:
@@ -354,8 +313,9 @@ ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& cal
       return CheckKeys(site);
     case Builtin::kClose:
       return CheckClose(site);
+    default:
+      return InfoOf(*builtin).elementwise == 1 ? CheckElementwise1(site, *builtin) : CheckElementwise2(site, *builtin);
   }
-  return site.Fail();
 }
 
 ExprPtr CheckConversion(Body& body, DType dtype, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {

@@ -261,9 +261,14 @@ ExprPtr CheckModelCall(Body& body, Entity& callee, const ast::CallExpr& call, co
 
 ExprPtr CheckWorkflowCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
   if (where.test) return CheckSignatureCall(body, Make(ExprKind::kNone, body.env.types.Error(), call.span), callee, call, piped, where);
-  if (MayWaitHere(body, call, callee, where)) body.env.Report(call.span, kNotBuiltYet, {"a workflow called in a node"});
-  SkipArguments(body, call, piped);
-  return Poison(body, call.span);
+  if (!MayWaitHere(body, call, callee, where)) {
+    SkipArguments(body, call, piped);
+    return Poison(body, call.span);
+  }
+  body.may_fail = true;
+  ExprPtr expr = Make(ExprKind::kCallWorkflow, body.env.types.Error(), call.span);
+  expr->index = callee.index;
+  return CheckSignatureCall(body, std::move(expr), callee, call, piped, where);
 }
 
 ExprPtr CheckRecord(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {

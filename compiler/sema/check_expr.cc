@@ -14,13 +14,6 @@ ExprPtr CheckTruth(Body& body, const ast::LiteralExpr& expr) {
   return value;
 }
 
-ExprPtr NotBuilt(Body& body, const ast::Expr& expr, uint32_t word_length, std::string_view what) {
-  Span word = expr.span;
-  word.end = word.begin + word_length;
-  body.env.Report(word, kNotBuiltYet, {what});
-  return SkipUnchecked(body, expr);
-}
-
 ExprPtr CheckPipe(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const Where& where) {
   const auto* call = ast::DynAs<ast::CallExpr>(*expr.right);
   if (call == nullptr) return SkipUnchecked(body, expr);  // reported by the tree's builder
@@ -42,9 +35,9 @@ ExprPtr CheckControl(Body& body, const ast::Expr& expr, TypeRef wanted, const Wh
     case ast::ExprKind::kIfExpr:
       return CheckIf(body, ast::As<ast::IfExpr>(expr), wanted, where);
     case ast::ExprKind::kMatchExpr:
-      return NotBuilt(body, expr, 5, "`match`");
+      return CheckMatch(body, ast::As<ast::MatchExpr>(expr), wanted, where);
     case ast::ExprKind::kForExpr:
-      return NotBuilt(body, expr, 3, "`for` in a node");
+      return CheckFor(body, ast::As<ast::ForExpr>(expr), wanted, where);
     case ast::ExprKind::kFoldExpr:
       return CheckFold(body, ast::As<ast::FoldExpr>(expr), wanted, where);
     default:

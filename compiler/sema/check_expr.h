@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/sema/body.h"
 #include "compiler/sema/dims.h"
@@ -84,8 +86,24 @@ ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where);
 ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where);
 
+ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Where& where);
+
+// check_match.cc
+ExprPtr CheckMatch(Body& body, const ast::MatchExpr& expr, TypeRef wanted, const Where& where);
+
 // check_block.cc
-ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, const Where& where);
+ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, Where where);
+// One arm of a choice: checked with what is wanted of it. Literals take the type of the other arms.
+struct ArmCheck {
+  bool is_literal;
+  std::function<ExprPtr(TypeRef)> check;
+};
+// All arms, joined into one type; Error after a report.
+TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted, std::vector<ExprPtr>& values);
+// if conditions[0] {values[0]} .. else {the last of values}; `joined` is the type of all.
+ExprPtr MakeIf(Body& body, std::vector<ExprPtr> conditions, std::vector<ExprPtr> values, TypeRef joined, const Span& span, uint32_t mark);
+// `else E` of a node, or of an element of a `for`: sees `err`, and yields what `value` would have; null after a report.
+ExprPtr CheckFallback(Body& body, const ast::Expr& fallback, const Span& declared, ExprPtr& value, uint32_t mark, LocalId& err);
 ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where);
 // The steps of `let` and `require` inside functions and blocks.

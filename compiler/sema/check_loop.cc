@@ -123,4 +123,34 @@ ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const W
   return fold;
 }
 
+ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Where& where) {
+  if (!where.may_wait) {
+    Span word = expr.span;
+    word.end = word.begin + 3;
+    body.env.Report(word, kWaitingCallOutsideNode, {"for", where.what})
+        .Help("write `node NAME = for ..` above and use NAME here; without calls that wait, `[e for x in xs]` makes a list");
+    return SkipUnchecked(body, expr);
+  }
+  ++body.n_loops;
+  body.may_fail = true;
+  const uint32_t mark = body.NextSymbol();
+  const Scope scope(body);
+  std::vector<TypeRef> elements;
+  auto loop = CheckSource(body, *expr.source, expr.names, elements, where);
+  ExprPtr each = Make(ExprKind::kEach, body.env.types.Error(), expr.span);
+  Where inside = where;
+  inside.is_loop = true;
+  ExprPtr value = CheckBlock(body, expr.block, wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr, inside);
+  if (!IsPoison(*value)) Settle(body, *value, mark);
+  ExprPtr other;
+  if (expr.block.fallback) other = CheckFallback(body, *expr.block.fallback, expr.span, value, mark, each->local);
+  if (!loop || IsPoison(*value) || (expr.block.fallback && other == nullptr)) return Poison(body, expr.span);
+  each->type = body.env.types.List(value->type);
+  each->loop = std::move(loop);
+  each->args.push_back(std::move(value));
+  if (other != nullptr) each->args.push_back(std::move(other));
+  Settle(body, *each, mark);
+  return each;
+}
+
 }  // namespace wf::sema

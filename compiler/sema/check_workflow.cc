@@ -1,11 +1,11 @@
 // Workflows: parameters, statements, results.
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
-#include "compiler/sema/mentions.h"
 #include "compiler/sema/node_policy.h"
 #include "compiler/sema/stages.h"
 #include "compiler/sema/workflow_params.h"
@@ -28,7 +28,10 @@ class WorkflowCheck {
   void Run() {
     for (const ast::StmtPtr& stmt : decl_.body) Statement(*stmt, -1, nullptr);
     if (!ended_ && !open_end_ && !decl_.has_errors) {
-      env_.Report(decl_.name.span, kMissingReturn, {decl_.name.text}).Help("as in `return " + ReturnForm() + ";`");
+      auto report = env_.Report(decl_.name.span, kMissingReturn, {decl_.name.text});
+      if (const ast::Stmt* last = decl_.body.empty() ? nullptr : decl_.body.back().get(); last && last->kind == ast::StmtKind::kIfStmt)
+        report.Label({last->span.file, last->span.begin, last->span.begin + 2}, "control may leave this `if` at its end");
+      report.Help("as in `return " + ReturnForm() + ";`");
       body_.silenced = true;
     }
     for (size_t i = 0; i < body_.infos.size() && sound_; ++i) {
@@ -50,6 +53,7 @@ class WorkflowCheck {
 
   void Add(Stmt stmt, int written = -1) {
     if (ended_) return;
+    stmt.block = block_;
     out_.body.push_back(std::move(stmt));
     written_.push_back(written);
   }
@@ -133,39 +137,15 @@ class WorkflowCheck {
     Add(std::move(stmt));
   }
 
-  // `else E` of a node: sees `err`, and yields what the node would have.
-  bool Fallback(const ast::Expr& fallback, const Span& declared, ExprPtr& value, uint32_t mark, Stmt& stmt) {
-    Types& types = env_.types;
-    const Scope scope(body_);
-    const TypeRef text = types.Simple(TypeKind::kString);
-    const TypeRef err = types.Record("", {{"code", types.Scalar(DType::kI32)}, {"message", text}, {"node", text}});
-    stmt.err_local = body_.Declare(LocalKind::kErr, {"err", declared}, err);
-    Where where = At("a fallback", fallback.span);
-    where.may_wait = where.soft = true;
-    ExprPtr other = CheckExpr(body_, fallback, IsPoison(*value) ? nullptr : value->type, where);
-    if (IsPoison(*value) || IsPoison(*other)) return false;
-    const TypeRef joined = Join(body_, value->type, other->type);
-    if (joined == nullptr) {
-      env_.Report(other->span, kTypeMismatch, {ToString(value->type), ToString(other->type)}).Label(value->span, "the value of the node");
-      return false;
-    }
-    other = Coerce(body_, std::move(other), joined);
-    value = Coerce(body_, std::move(value), joined);
-    if (IsPoison(*other) || IsPoison(*value)) return false;
-    if (other->type->kind != TypeKind::kNever) value->type = joined;
-    Settle(body_, *value, mark);
-    stmt.fallback = std::move(other);
-    return true;
-  }
-
   void Node(const ast::NodeStmt& node, int stage, const SettingValues* stage_settings) {
     const uint32_t mark = body_.NextSymbol();
     body_.model_calls.clear();
+    body_.n_loops = 0;
     Where where = At("a node", node.name.span);
     where.may_wait = true;
     TypeRef written = nullptr;
     ExprPtr value = Value(node.name, node.type.get(), *node.value, where, written);
-    const NodeFacts facts{node.name.text, node.name.span, body_.model_calls};
+    const NodeFacts facts{node.name.text, node.name.span, body_.model_calls, body_.n_loops > 0};
     SettingValues own;
     if (node.settings) own = ReadSettings(env_, node.settings->settings, kInNode);
     Stmt stmt;
@@ -173,7 +153,10 @@ class WorkflowCheck {
     stmt.span = node.span;
     bool sound = !IsPoison(*value);
     if (sound) Settle(body_, *value, mark);
-    if (node.fallback) sound = Fallback(*node.fallback, node.name.span, value, mark, stmt) && sound;
+    if (node.fallback) {
+      stmt.fallback = CheckFallback(body_, *node.fallback, node.name.span, value, mark, stmt.err_local);
+      sound = sound && stmt.fallback != nullptr;
+    }
     const TypeRef known = IsPoison(*value) && written != nullptr ? written : value->type;
     stmt.local = body_.Declare(LocalKind::kNode, node.name, known);
     if (ended_) body_.infos[stmt.local].used = true;  // said once, for all that never runs
@@ -184,6 +167,10 @@ class WorkflowCheck {
     BindIntegerLocal(body_, stmt.local, *value);
     stmt.value = std::move(value);
     stmt.policy = NodePolicy(env_, facts, own, stage_settings, stage_used_);
+    if (own.limit)
+      stmt.limit = static_cast<uint32_t>(own.limit->value);
+    else if (facts.has_loop && stage_settings != nullptr && stage_settings->limit)
+      stmt.limit = static_cast<uint32_t>(stage_settings->limit->value);
     stmt.has_policy = stmt.policy.timeout_ns > 0 || stmt.policy.retry > 0;
     Add(std::move(stmt), stage);
   }
@@ -207,16 +194,32 @@ class WorkflowCheck {
   void If(const ast::IfStmt& branch) {
     Span word = branch.span;
     word.end = word.begin + 2;
-    env_.Report(word, kNotBuiltYet, {"`if` as a statement"});
-    NameSet names;
-    CollectNames(branch, names);
-    for (const std::string& name : names) {
-      if (const auto local = body_.Find(name)) body_.infos[*local].used = true;
-      const auto entity = body_.module.entities.find(name);
-      if (entity != body_.module.entities.end()) entity->second.used = true;
+    Stmt stmt;
+    stmt.kind = StmtKind::kIf;
+    stmt.span = branch.span;
+    for (const ast::IfStmt::Arm& arm : branch.arms) {
+      stmt.conditions.push_back(CheckAs(body_, *arm.condition, env_.types.Scalar(DType::kBool), At("a condition", arm.condition->span)));
+      sound_ = sound_ && !IsPoison(*stmt.conditions.back());
     }
-    body_.silenced = open_end_ = true;
-    sound_ = false;
+    std::vector<const std::vector<ast::StmtPtr>*> arms;
+    for (const ast::IfStmt::Arm& arm : branch.arms) arms.push_back(&arm.body);
+    if (branch.otherwise) arms.push_back(&*branch.otherwise);
+    const uint32_t first = n_blocks_;
+    for (size_t i = 0; i < arms.size(); ++i) stmt.arms.push_back(n_blocks_++);
+    Add(std::move(stmt));
+    bool all_end = branch.otherwise.has_value();
+    for (size_t i = 0; i < arms.size(); ++i) all_end = Arm(*arms[i], first + static_cast<uint32_t>(i)) && all_end;
+    if (all_end) End("if", word);
+  }
+
+  // Does control never leave it at its end?
+  bool Arm(const std::vector<ast::StmtPtr>& statements, uint32_t block) {
+    const Scope scope(body_, statements);
+    const uint32_t around = std::exchange(block_, block);
+    const bool was_ended = ended_;
+    for (const ast::StmtPtr& stmt : statements) Statement(*stmt, -1, nullptr);
+    block_ = around;
+    return std::exchange(ended_, was_ended);
   }
 
   // `retrun (x: 1);` reads as a call.
@@ -370,6 +373,7 @@ class WorkflowCheck {
   std::vector<int> written_;  // beside out_.body: index of the written stage, or -1
   std::vector<ast::Name> stage_names_;
   std::set<std::string> stage_used_;
+  uint32_t block_ = 0, n_blocks_ = 1;  // block_: where statements go now
   bool sound_ = true, ended_ = false, open_end_ = false, unreachable_reported_ = false;
   std::string_view end_word_;
   Span end_span_;

@@ -100,6 +100,7 @@ struct Where {
   bool files = false;                // file() lines() json()
   bool test = false;                 // workflow calls, close()
   bool soft = false;                 // what is wanted is what another arm has: extents may differ
+  bool is_loop = false;              // the block that is checked next is the body of a `for`
   std::string_view what = "a `fn`";  // for messages: "a condition"
   Span span;
   int depth = 0;

@@ -23,7 +23,7 @@ void CheckOwn(Env& env, const NodeFacts& node, const SettingValues& own) {
   CheckModelSettings(env, node, own);
   const std::string what = "node `" + node.name + "`";
   if (own.retry) ReportNoEffect(env, own.retry->span, "retry", what, "it calls no remote and no extern node");
-  if (own.limit) ReportNoEffect(env, own.limit->span, "limit", what, "it holds no `for`");
+  if (own.limit && !node.has_loop) ReportNoEffect(env, own.limit->span, "limit", what, "it holds no `for`");
 }
 
 SettingValues WithoutBatchOn(const SettingValues& values, const Model& model) {
@@ -62,6 +62,7 @@ ir::Policy NodePolicy(Env& env, const NodeFacts& node, const SettingValues& own,
     if (stage->timeout_ns) policy.timeout_ns = stage->timeout_ns->value;
     if (stage->priority) policy.priority = stage->priority->value;
     if (stage->timeout_ns) used.emplace("timeout");
+    if (stage->limit && node.has_loop) used.emplace("limit");
     if (stage->priority) used.emplace("priority");
   }
   if (own.timeout_ns) policy.timeout_ns = own.timeout_ns->value;
@@ -75,7 +76,7 @@ void ReportUnusedStageSettings(Env& env, const std::string& stage, const Setting
     if (!used.contains(std::string(setting.word))) ReportNoEffect(env, setting.span, setting.word, what, "no node of it can take it");
   }
   if (values.retry) ReportNoEffect(env, values.retry->span, "retry", what, "no node of it calls a remote or an extern node");
-  if (values.limit) ReportNoEffect(env, values.limit->span, "limit", what, "no node of it holds a `for`");
+  if (values.limit && !used.contains("limit")) ReportNoEffect(env, values.limit->span, "limit", what, "no node of it holds a `for`");
 }
 
 }  // namespace wf::sema

@@ -1,6 +1,7 @@
 // The listing of a checked program: --emit=sema, and the oracle of tests.
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/builtins.h"
@@ -103,11 +104,27 @@ class Printer {
     Line(head + ')');
     indent_ = 2;
     for (const DimCheck& check : workflow.param_checks) Line("check " + check.left.ToString() + " == " + check.right.ToString());
-    for (const Stmt& stmt : workflow.body) Print(workflow, stmt);
+    std::map<uint32_t, size_t> indent{{0, 2}};  // of blocks
+    for (const Stmt& stmt : workflow.body) {
+      indent_ = indent[stmt.block];
+      for (const uint32_t arm : stmt.arms) indent[arm] = indent_ + 2;
+      Print(workflow, stmt);
+    }
     indent_ = 0;
+  }
+  void PrintIf(const Stmt& stmt) {
+    std::string text;
+    for (size_t i = 0; i < stmt.arms.size(); ++i) {
+      text += i == 0 ? "if " : " else ";
+      if (i < stmt.conditions.size()) text += (i == 0 ? "" : "if ") + Text(*stmt.conditions[i]);
+      text += " {" + std::to_string(stmt.arms[i]) + '}';
+    }
+    Line(text);
   }
   void Print(const Workflow& workflow, const Stmt& stmt) {
     switch (stmt.kind) {
+      case StmtKind::kIf:
+        return PrintIf(stmt);
       case StmtKind::kLet:
         return Line("let " + NameOfLocal(stmt.local) + ": " + ToString(stmt.value->type) + " = " + Text(*stmt.value));
       case StmtKind::kRequire:
@@ -277,6 +294,16 @@ class Printer {
       }
       case ExprKind::kCallModel:
         return program_.models[expr.index].name + '(' + List(expr.args) + ')';
+      case ExprKind::kCallWorkflow:
+        return program_.workflows[expr.index].name + '(' + List(expr.args) + ')';
+      case ExprKind::kEach: {
+        const std::string other = expr.args.size() > 1 ? " else " + Text(*expr.args[1]) : "";
+        return LoopText(*expr.loop).substr(1) + " { " + Text(*expr.args[0]) + other + " }";
+      }
+      case ExprKind::kHas:
+        return "has(" + Text(*expr.args[0]) + ')';
+      case ExprKind::kUnwrap:
+        return "unwrap(" + Text(*expr.args[0]) + ')';
       case ExprKind::kBuiltin:
         return std::string(NameOf(static_cast<Builtin>(expr.index))) + '(' + List(expr.args) + ')';
       case ExprKind::kMeta:

@@ -22,7 +22,9 @@ class Graph {
       for (const ExprPtr* expr : {&stmt.value, &stmt.message, &stmt.fallback}) {
         if (*expr) CollectReads(**expr, reads);
       }
-      for (const ExprPtr& result : stmt.results) CollectReads(*result, reads);
+      for (const auto* exprs : {&stmt.conditions, &stmt.results}) {
+        for (const ExprPtr& expr : *exprs) CollectReads(*expr, reads);
+      }
       for (const LocalId local : reads.locals) {
         if (const auto at = by_local.find(local); at != by_local.end()) reads_[i].insert(at->second);
       }

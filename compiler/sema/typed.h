@@ -43,22 +43,26 @@ enum class ExprKind : uint8_t {
   kUnary,     // unary: negate, not; scalar or elementwise
   kBinary,    // binary on scalars of one dtype, or elementwise with broadcasting (axes that are absent or literally 1)
   kAnd,
-  kOr,         // lazy, scalar bool
-  kCoalesce,   // args[0] ?? args[1], lazy
-  kConvert,    // dtype(x): scalar or elementwise, to type
-  kIndex,      // tensor[subscripts]: all single -> scalar, else a slice
-  kListIndex,  // list[i]
-  kMapIndex,   // map[key] -> T?
-  kBuild,      // [i, j] => e: locals index_locals, extents, args[0] the body
-  kReduce,     // reduce[k](e): one index local, one extent, args[0]
-  kFold,       // fold: local accumulator, args[0] initial, loops source, block
-  kIf,         // args: condition, then, condition, then, .., else
-  kBlock,      // lets and requires, then args[0]
-  kFail,       // error, args[0] the message (kText); type kNever
-  kCallFn,     // function instance, args in parameter order, symbols
-  kCallModel,  // model, args in port order
-  kBuiltin,    // builtin, args
-  kMeta,       // args: key, default
+  kOr,            // lazy, scalar bool
+  kCoalesce,      // args[0] ?? args[1], lazy
+  kConvert,       // dtype(x): scalar or elementwise, to type
+  kIndex,         // tensor[subscripts]: all single -> scalar, else a slice
+  kListIndex,     // list[i]
+  kMapIndex,      // map[key] -> T?
+  kBuild,         // [i, j] => e: locals index_locals, extents, args[0] the body
+  kReduce,        // reduce[k](e): one index local, one extent, args[0]
+  kFold,          // fold: local accumulator, args[0] initial, loops source, block
+  kIf,            // args: condition, then, condition, then, .., else
+  kBlock,         // lets and requires, then args[0]
+  kFail,          // error, args[0] the message (kText); type kNever
+  kCallFn,        // function instance, args in parameter order, symbols
+  kCallModel,     // model, args in port order
+  kCallWorkflow,  // workflow, args in parameter order
+  kEach,     // `for`: loop, args[0] per element, in parallel; args[1], where there, replaces an element that fails and sees `local`, err
+  kHas,      // is the optional args[0] not none
+  kUnwrap,   // the value of the optional args[0], which is not none
+  kBuiltin,  // builtin, args
+  kMeta,     // args: key, default
 };
 
 enum class BinaryOp : uint8_t {
@@ -124,18 +128,19 @@ struct Expr {
   TypeRef type = nullptr;
   Span span;
   std::vector<ExprPtr> args;
-  uint64_t bits = 0;   // kScalar, as ir::Op::imm
-  std::string text;    // kText, kBytesConst
-  LocalId local = 0;   // kLocal; kFold: the accumulator
-  uint32_t index = 0;  // kConst, kField, kCallFn (Program::functions), kCallModel (Program::models), kBuiltin (sema::Builtin)
-  Dim dim;             // kDimValue
+  uint64_t bits = 0;  // kScalar, as ir::Op::imm
+  std::string text;   // kText, kBytesConst
+  LocalId local = 0;  // kLocal; kFold: the accumulator; kEach: err
+  uint32_t index =
+      0;    // kConst, kField, kCallFn (Program::functions), kCallModel (Program::models), kCallWorkflow, kBuiltin (sema::Builtin)
+  Dim dim;  // kDimValue
   UnaryOp unary = UnaryOp::kNegate;
   BinaryOp binary = BinaryOp::kAdd;
   ir::ReduceKind reduce = ir::ReduceKind::kSum;
   std::vector<LocalId> index_locals;                 // kBuild, kReduce
   std::vector<ExprPtr> extents;                      // kBuild, kReduce: i64
   std::vector<Subscript> subscripts;                 // kIndex
-  std::optional<Loop> loop;                          // kListLoop, kFold
+  std::optional<Loop> loop;                          // kListLoop, kFold, kEach
   ExprPtr condition;                                 // kListLoop: filter, or null
   std::vector<BlockStep> steps;                      // kBlock
   int32_t code = 0;                                  // kFail
@@ -188,19 +193,23 @@ struct ErrorCode {
   Span span;
 };
 
-enum class StmtKind : uint8_t { kLet, kRequire, kNode, kFail, kReturn, kAnnotate };
+enum class StmtKind : uint8_t { kLet, kRequire, kNode, kIf, kFail, kReturn, kAnnotate };
 struct Stmt {
   StmtKind kind = StmtKind::kLet;
   Span span;
-  LocalId local = 0;             // kLet, kNode
-  ExprPtr value;                 // kLet, kNode; kRequire: condition; kAnnotate: text
-  std::vector<ExprPtr> results;  // kReturn: in the order of the workflow's results
-  int32_t code = 0;              // kRequire, kFail
-  ExprPtr message;               // kRequire, kFail: kText; kAnnotate: key
-  ExprPtr fallback;              // kNode, or null
-  LocalId err_local = 0;         // kNode with a fallback: `err`, a record (code: i32, message: string, node: string)
-  ir::Policy policy;  // kNode: effective, of the only model call of `value`; with several, each has its model's defaults. Calls in the
-                      // fallback have their models' defaults.
+  uint32_t block = 0;               // in which it stands: 0 the workflow's own, else an arm of an `if` above
+  std::vector<ExprPtr> conditions;  // kIf
+  std::vector<uint32_t> arms;       // kIf: a block for each condition, and one for `else`
+  LocalId local = 0;                // kLet, kNode
+  ExprPtr value;                    // kLet, kNode; kRequire: condition; kAnnotate: text
+  std::vector<ExprPtr> results;     // kReturn: in the order of the workflow's results
+  int32_t code = 0;                 // kRequire, kFail
+  ExprPtr message;                  // kRequire, kFail: kText; kAnnotate: key
+  ExprPtr fallback;                 // kNode, or null
+  LocalId err_local = 0;            // kNode with a fallback: `err`, a record (code: i32, message: string, node: string)
+  ir::Policy policy;      // kNode: effective, of the only model call of `value`; with several, each has its model's defaults. Calls in the
+                          // fallback have their models' defaults.
+  uint32_t limit = 1024;  // kNode: most elements of its loops, nested ones multiplied
   bool has_policy = false;  // kNode: needs a region of its own (timeout or retry) — a fallback does too
   uint32_t stage = 0;       // kNode: index into Workflow::stages
   bool in_written_stage = false;
@@ -220,7 +229,7 @@ struct Workflow {
   std::vector<std::string> result_wire_names;
   std::vector<DimCheck> param_checks;      // a symbol bound twice: fails 5000
   std::vector<FreshSymbol> param_symbols;  // path[0]: parameter; also one per integer parameter
-  std::vector<Stmt> body;                  // textual order
+  std::vector<Stmt> body;                  // textual order; the statements of the arms of an `if` follow it
   struct Stage {
     std::string name;
     bool written;

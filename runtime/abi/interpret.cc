@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "runtime/abi/verify.h"
+
 namespace wf::abi {
 namespace {
 
@@ -37,7 +39,9 @@ struct Ended {
 
 class Interpreter {
  public:
-  Interpreter(const wf_plan& plan, const Hooks& hooks) : plan_(plan), hooks_(hooks) {}
+  Interpreter(const wf_plan& plan, const Hooks& hooks) : plan_(plan), hooks_(hooks), next_(plan.n_tasks) {
+    for (uint32_t i = 0; i < plan.n_tasks; ++i) next_[i] = NextInRegion(plan, static_cast<uint16_t>(i));
+  }
 
   Ended RunRegion(Scope& scope);
   Scope Enter(const Scope& outer, uint16_t task, uint16_t region, uint64_t element, void* frame);
@@ -64,6 +68,7 @@ class Interpreter {
 
   const wf_plan& plan_;
   const Hooks& hooks_;
+  std::vector<std::vector<uint16_t>> next_;  // by task: what is read inside a region is there before it is entered
 };
 
 const Scope& ScopeOf(const wf_plan& plan, const Scope& scope, uint16_t slot) {
@@ -232,7 +237,9 @@ Ended Interpreter::RunRegion(Scope& scope) {
   for (size_t i = 0; i < written.size(); ++i)
     if (!written[i]) scope.cells[i].state = SlotState::kReady;
 
-  std::vector<uint16_t> left(region.waits, region.waits + region.n_tasks);
+  std::vector<uint16_t> left(region.n_tasks, 0);
+  for (int i = 0; i < region.n_tasks; ++i)
+    for (const uint16_t next : next_[region.first_task + i]) ++left[next - region.first_task];
   std::vector<uint8_t> done(region.n_tasks, 0);
   Ended ended;
   for (;;) {
@@ -258,7 +265,7 @@ Ended Interpreter::RunRegion(Scope& scope) {
       cell.state = step.failure.code == 0 ? SlotState::kReady : SlotState::kFailed;
       cell.failure = step.failure;
     }
-    for (int i = 0; i < task.n_next; ++i) --left[task.next[i] - region.first_task];
+    for (const uint16_t next : next_[id]) --left[next - region.first_task];
   }
   if (region.result != WF_NONE && ended.failure.code == 0) ended.failure = scope.cells[region.result - region.first_slot].failure;
   return ended;

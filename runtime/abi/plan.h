@@ -55,7 +55,7 @@ typedef struct wf_task {                     /* 64 bytes */
   uint16_t region, node, policy;             /* policy: index or WF_NONE */
   uint16_t out, chain;                       /* slot written, or WF_NONE; next task of this strand or WF_NONE */
   uint16_t n_in, n_next;
-  const uint16_t *in, *next;                 /* slots read (MODEL, REMOTE: in port order); tasks whose countdown drops when this one ends, same region */
+  const uint16_t *in, *next;                 /* slots read (MODEL, REMOTE: in port order); tasks whose countdown drops when this one ends: of its region, or of those inside that SELECTs alone enter */
   union { wf_run_fn run; wf_pick_fn pick; } fn;
   wf_work_fn work;
   float cost_ns, cost_ns_per_unit;
@@ -64,7 +64,7 @@ typedef struct wf_task {                     /* 64 bytes */
 
 // One frame per entry, attempt and element: countdowns (memcpy of waits), then slots.
 typedef struct wf_region {
-  const uint16_t *waits;                     /* initial countdown of each task: number of tasks of this region that list it in `next` */
+  const uint16_t *waits;                     /* initial countdown of each task: number of tasks that list it in `next` */
   uint32_t frame_bytes, element_offset;      /* where EACH stores the uint64_t index in a body's frame */
   uint16_t parent, first_task, n_tasks, first_slot, n_slots, result;   /* parent: WF_NONE for a root; result: own slot that is copied to the entering task's out slot */
   uint16_t on_error, node;                   /* failure edge of a region entered by WF_ENTER: the fallback region (its slot 0 is {code, message, node} = err), or WF_NONE */

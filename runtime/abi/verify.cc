@@ -215,6 +215,16 @@ uint16_t EnteringTask(const wf_plan& plan, uint16_t region, uint16_t ancestor) {
   return WF_NONE;
 }
 
+std::vector<uint16_t> NextInRegion(const wf_plan& plan, uint16_t id) {
+  const wf_task& task = plan.tasks[id];
+  std::vector<uint16_t> next;
+  for (int i = 0; i < task.n_next; ++i) {
+    const uint16_t region = plan.tasks[task.next[i]].region;
+    next.push_back(region == task.region ? task.next[i] : EnteringTask(plan, region, task.region));
+  }
+  return next;
+}
+
 base::Status Verify(const wf_plan& plan) {
   WF_RETURN_IF_ERROR(CheckCounts(plan));
   for (uint32_t i = 0; i < plan.n_types; ++i) WF_RETURN_IF_ERROR(CheckType(plan, i));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "runtime/abi/plan.h"
 #include "runtime/base/status.h"
 
@@ -12,5 +14,8 @@ base::Status Verify(const wf_plan& plan);
 
 // The task of `ancestor` through which `region` is entered; WF_NONE when it is not inside. Linear in the depth times the tasks.
 uint16_t EnteringTask(const wf_plan& plan, uint16_t region, uint16_t ancestor);
+
+// The tasks of its own region that `task` holds up: those in its `next`, or through which what is in its `next` is entered.
+std::vector<uint16_t> NextInRegion(const wf_plan& plan, uint16_t task);
 
 }  // namespace wf::abi

@@ -35,7 +35,7 @@ Status CheckIndices(const wf_plan& plan, uint32_t row, Links& links) {
     if (task.in[i] >= plan.n_slots || !Encloses(plan, plan.slots[task.in[i]].region, task.region))
       return Broken("task", row, "reads a slot that its frames do not hold");
   for (int i = 0; i < task.n_next; ++i)
-    if (task.next[i] >= plan.n_tasks || plan.tasks[task.next[i]].region != task.region || task.next[i] == row)
+    if (task.next[i] >= plan.n_tasks || task.next[i] == row || !Encloses(plan, task.region, plan.tasks[task.next[i]].region))
       return Broken("task", row, "its `next` leaves the region");
   if (task.out == WF_NONE) return {};
   if (task.out >= plan.n_slots || plan.slots[task.out].region != task.region) return Broken("task", row, "writes a slot of another region");
@@ -144,38 +144,61 @@ Status CheckStrand(const wf_plan& plan, uint32_t row) {
   return {};
 }
 
-// What a task reads must have a writer that lists, in its `next`, the task or the one that enters its region.
+// What reaches into a region inside must pass SELECTs alone: they are entered once, and wait for nothing that only an arm reads.
+Status CheckInnerNext(const wf_plan& plan, uint32_t row, const Links& links) {
+  const wf_task& task = plan.tasks[row];
+  for (int i = 0; i < task.n_next; ++i) {
+    for (uint16_t at = plan.tasks[task.next[i]].region; at != task.region; at = plan.regions[at].parent) {
+      const uint16_t entered_by = links.entered_by[at];
+      if (entered_by == WF_NONE || plan.tasks[entered_by].kind != WF_SELECT || task.out == WF_NONE)
+        return Broken("task", row, "its `next` reaches into a region that no SELECT enters, or it writes no slot");
+    }
+  }
+  return {};
+}
+
+// What a task reads must have a writer that lists, in its `next`, the task or one of those that enter the regions in between.
 Status CheckReads(const wf_plan& plan, uint32_t row, const Links& links) {
   const wf_task& task = plan.tasks[row];
   for (int i = 0; i < task.n_in; ++i) {
     const uint16_t slot = task.in[i], home = plan.slots[slot].region;
     if (links.given[slot]) continue;
     if (links.writer[slot] == WF_NONE) return Broken("task", row, "reads slot " + std::to_string(slot) + ", which nothing writes");
-    const uint16_t waiter = home == task.region ? static_cast<uint16_t>(row) : EnteringTask(plan, task.region, home);
     const wf_task& writer = plan.tasks[links.writer[slot]];
-    if (std::find(writer.next, writer.next + writer.n_next, waiter) == writer.next + writer.n_next)
-      return Broken("task", row, "reads slot " + std::to_string(slot) + " without waiting for it");
+    const auto is_listed = [&writer](uint32_t waiter) {
+      return std::find(writer.next, writer.next + writer.n_next, waiter) != writer.next + writer.n_next;
+    };
+    uint32_t waiter = row;
+    while (waiter != WF_NONE && !is_listed(waiter) && plan.tasks[waiter].region != home)
+      waiter = links.entered_by[plan.tasks[waiter].region];
+    if (!is_listed(waiter)) return Broken("task", row, "reads slot " + std::to_string(slot) + " without waiting for it");
   }
   return {};
 }
 
-// Countdowns are the in-edges, and the edges form no ring.
+Status CheckCountdowns(const wf_plan& plan) {
+  std::vector<uint32_t> waits(plan.n_tasks, 0);
+  for (uint32_t i = 0; i < plan.n_tasks; ++i)
+    for (int k = 0; k < plan.tasks[i].n_next; ++k) ++waits[plan.tasks[i].next[k]];
+  for (uint32_t i = 0; i < plan.n_tasks; ++i) {
+    const wf_region& region = plan.regions[plan.tasks[i].region];
+    if (waits[i] != region.waits[i - region.first_task]) return Broken("task", i, "waits for another number of tasks than list it");
+  }
+  return {};
+}
+
+// The edges form no ring; one into a region inside counts as one to the task that enters it, which ends after what it has entered.
 Status CheckOrder(const wf_plan& plan, uint32_t row) {
   const wf_region& region = plan.regions[row];
   std::vector<uint16_t> left(region.n_tasks, 0);
-  for (int i = 0; i < region.n_tasks; ++i) {
-    const wf_task& task = plan.tasks[region.first_task + i];
-    for (int k = 0; k < task.n_next; ++k) ++left[task.next[k] - region.first_task];
-  }
   for (int i = 0; i < region.n_tasks; ++i)
-    if (left[i] != region.waits[i]) return Broken("task", region.first_task + i, "waits for another number of tasks than list it");
+    for (const uint16_t next : NextInRegion(plan, static_cast<uint16_t>(region.first_task + i))) ++left[next - region.first_task];
   std::vector<uint16_t> ready;
   for (uint16_t i = 0; i < region.n_tasks; ++i)
     if (left[i] == 0) ready.push_back(i);
   for (size_t done = 0; done < ready.size(); ++done) {
-    const wf_task& task = plan.tasks[region.first_task + ready[done]];
-    for (int k = 0; k < task.n_next; ++k) {
-      const auto local = static_cast<uint16_t>(task.next[k] - region.first_task);
+    for (const uint16_t next : NextInRegion(plan, static_cast<uint16_t>(region.first_task + ready[done]))) {
+      const auto local = static_cast<uint16_t>(next - region.first_task);
       if (--left[local] == 0) ready.push_back(local);
     }
   }
@@ -188,6 +211,8 @@ Status CheckOrder(const wf_plan& plan, uint32_t row) {
 Status CheckTasks(const wf_plan& plan, Links& links) {
   for (uint32_t i = 0; i < plan.n_tasks; ++i) WF_RETURN_IF_ERROR(CheckIndices(plan, i, links));
   for (uint32_t i = 0; i < plan.n_tasks; ++i) WF_RETURN_IF_ERROR(CheckKind(plan, i, links));
+  for (uint32_t i = 0; i < plan.n_tasks; ++i) WF_RETURN_IF_ERROR(CheckInnerNext(plan, i, links));
+  WF_RETURN_IF_ERROR(CheckCountdowns(plan));
   for (uint32_t i = 0; i < plan.n_regions; ++i) WF_RETURN_IF_ERROR(CheckOrder(plan, i));
   for (uint32_t i = 0; i < plan.n_tasks; ++i) {
     WF_RETURN_IF_ERROR(CheckStrand(plan, i));

@@ -34,6 +34,12 @@ void PlanIndex::LinkRegions() {
   for (uint32_t i = 0; i < plan_.n_tasks; ++i) {
     const wf_task& task = plan_.tasks[i];
     tasks_[i].starts_strand = task.chain != WF_NONE;
+    for (uint16_t k = 0; k < task.n_next; ++k) {
+      const uint16_t region = plan_.tasks[task.next[k]].region;
+      if (region == task.region) continue;
+      tasks_[i].wakes_inside = true;
+      regions_[region].outer.push_back({task.next[k], task.out});
+    }
     if (task.kind != WF_ENTER && task.kind != WF_SELECT && task.kind != WF_EACH) continue;
     for (uint16_t k = 0; k < task.n_targets; ++k) {
       RegionInfo& info = regions_[task.target + k];

@@ -20,6 +20,10 @@ struct RegionInfo {
   bool reusable = false;         // inside a fan-out, and no value that leaves it points into its frame
   std::vector<uint16_t> given;   // slots that have their value when the region is entered: parameters, err
   std::vector<uint16_t> starts;  // tasks that wait for nothing
+  struct OuterWait {
+    uint16_t task, slot;
+  };
+  std::vector<OuterWait> outer;  // tasks that wait for slots of regions around, which may settle before the region is entered or after
 };
 
 struct TaskInfo {
@@ -27,6 +31,7 @@ struct TaskInfo {
   uint16_t share = WF_NONE;    // which of its region's nodes of several tasks it is a part of
   bool ends_node = true;       // no later task of its region is of the same node
   bool starts_strand = false;  // chain != WF_NONE
+  bool wakes_inside = false;   // its `next` reaches into regions inside its own
 };
 
 // What the scheduler asks of a plan again and again, worked out once at load.

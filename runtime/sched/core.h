@@ -125,6 +125,10 @@ class EngineCore {
   const bus::Failure* FailedInput(const bus::Instance& instance, const wf_task& task) const;
   const bus::Failure* CertainFailure(bus::Instance& instance, uint16_t reader) const;
   void NoteCompute(bus::Instance& instance, uint16_t id, int64_t ns, bool failed);
+  void SkipIfCertain(bus::Instance& instance, uint16_t reader);
+  void CountDown(bus::Instance& instance, uint16_t reader, bool failed);
+  bus::Channel& ChannelOf(const bus::Instance& instance, uint16_t slot) const;
+  bus::Instance* LiveInside(bus::Instance& outer, uint16_t region) const;
   void NoteStage(const bus::Instance& instance, const wf_task& task, bool starts);
   const bus::Failure* FirstKnown(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
   void SampleEnded(bus::Instance& root, const bus::Failure* failure);
@@ -134,6 +138,7 @@ class EngineCore {
   bus::Instance* NewInstance(LiveBus& bus, uint16_t region, bus::Instance* parent, bus::Entry* entry, uint64_t element);
   void InitInstance(bus::Instance& instance);
   void Begin(bus::Instance& instance);
+  void CountSettled(bus::Instance& instance);
   bus::Entry* OpenEntry(bus::Instance& parent, uint16_t task);
   void CloseEntry(bus::Entry& entry);
   void LeaveEntry(bus::Entry& entry, const bus::Failure* failure);

@@ -82,7 +82,21 @@ void EngineCore::InitInstance(bus::Instance& instance) {
 
 void EngineCore::Begin(bus::Instance& instance) {
   if (instance.unsettled == 0) return EndRegion(instance, nullptr);
-  for (const uint16_t task : index_.region(instance.region).starts) PushReady(instance, task, nullptr);
+  const bus::RegionInfo& info = index_.region(instance.region);
+  for (const uint16_t task : info.starts) PushReady(instance, task, nullptr);
+  if (!info.outer.empty()) CountSettled(instance);
+}
+
+// What stands in the regions around and has settled already.
+void EngineCore::CountSettled(bus::Instance& instance) {
+  const bus::RegionInfo& info = index_.region(instance.region);
+  uint16_t* const countdowns = instance.countdowns();
+  const uint16_t first = plan_.regions[instance.region].first_task;
+  for (const auto& [task, slot] : info.outer)
+    if (!ChannelOf(instance, slot).pending() && --countdowns[task - first] == 0) PushReady(instance, task, nullptr);
+  if (!LiveOf(instance).has_failures) return;
+  for (const auto& [task, slot] : info.outer)
+    if (ChannelOf(instance, slot).failed()) SkipIfCertain(instance, task);
 }
 
 bus::Entry* EngineCore::OpenEntry(bus::Instance& parent, uint16_t task) {

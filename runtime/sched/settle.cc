@@ -14,13 +14,13 @@ constexpr uint16_t kSkipped = 0x8000;    // added to a countdown that must not r
 constexpr int64_t kTimedFromNs = 2'000;  // estimates below are run without reading the clock
 constexpr int64_t kUntimed = -1;
 
-bus::Channel& ChannelOf(const bus::PlanIndex& index, const bus::Instance& instance, uint16_t slot) {
-  const bus::Instance* at = &instance;
-  for (uint16_t hops = index.HopsTo(instance.region, slot); hops > 0; --hops) at = at->parent;
-  return at->channels[slot - index.plan().regions[at->region].first_slot];
-}
-
 }  // namespace
+
+bus::Channel& EngineCore::ChannelOf(const bus::Instance& instance, uint16_t slot) const {
+  const bus::Instance* at = &instance;
+  for (uint16_t hops = index_.HopsTo(instance.region, slot); hops > 0; --hops) at = at->parent;
+  return at->channels[slot - plan_.regions[at->region].first_slot];
+}
 
 void EngineCore::Pump() {
   if (pumping_) return;
@@ -52,7 +52,7 @@ void EngineCore::Pump() {
 
 const bus::Failure* EngineCore::FailedInput(const bus::Instance& instance, const wf_task& task) const {
   for (int i = 0; i < task.n_in; ++i)
-    if (const bus::Failure* failure = ChannelOf(index_, instance, task.in[i]).failure(); failure != nullptr) return failure;
+    if (const bus::Failure* failure = ChannelOf(instance, task.in[i]).failure(); failure != nullptr) return failure;
   return nullptr;
 }
 
@@ -64,7 +64,7 @@ const bus::Failure* EngineCore::CertainFailure(bus::Instance& instance, uint16_t
   const bus::Failure* first = nullptr;
   int pending = 0;
   for (int i = 0; i < task.n_in; ++i) {
-    const bus::Channel& channel = ChannelOf(index_, instance, task.in[i]);
+    const bus::Channel& channel = ChannelOf(instance, task.in[i]);
     if (channel.pending()) {
       if (first == nullptr) return nullptr;
       bool counted = false;
@@ -160,6 +160,35 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   Settle(instance, id, code == 0 ? nullptr : &context.TakeFailure(code));
 }
 
+void EngineCore::SkipIfCertain(bus::Instance& instance, uint16_t reader) {
+  uint16_t& left = instance.countdowns()[reader - plan_.regions[instance.region].first_task];
+  if (left == 0 || left >= kSkipped) return;
+  const bus::Failure* const certain = CertainFailure(instance, reader);
+  if (certain == nullptr) return;
+  left = static_cast<uint16_t>(left + kSkipped);
+  PushReady(instance, reader, certain);
+}
+
+// One of those that `reader` waits for has settled.
+void EngineCore::CountDown(bus::Instance& instance, uint16_t reader, bool failed) {
+  uint16_t& left = instance.countdowns()[reader - plan_.regions[instance.region].first_task];
+  if (--left == 0)
+    PushReady(instance, reader, nullptr);
+  else if (failed)
+    SkipIfCertain(instance, reader);
+}
+
+// The instance of `region` under way in `outer`, entered by SELECTs alone; null when it has not been entered.
+bus::Instance* EngineCore::LiveInside(bus::Instance& outer, uint16_t region) const {
+  if (region == outer.region) return &outer;
+  bus::Instance* const around = LiveInside(outer, plan_.regions[region].parent);
+  if (around == nullptr) return nullptr;
+  const uint16_t entered_by = index_.region(region).entered_by;
+  const bus::Entry* entry = around->entries;
+  while (entry != nullptr && entry->task != entered_by) entry = entry->next;
+  return entry != nullptr && entry->children != nullptr && entry->children->region == region ? entry->children : nullptr;
+}
+
 void EngineCore::Settle(bus::Instance& instance, uint16_t id, const bus::Failure* failure) {
   if (instance.done) return;
   const wf_task& task = plan_.tasks[id];
@@ -180,17 +209,12 @@ void EngineCore::Settle(bus::Instance& instance, uint16_t id, const bus::Failure
       return EndRegion(instance, failure);
     }
   }
-  uint16_t* const countdowns = instance.countdowns();
-  for (int i = 0; i < task.n_next; ++i) {
-    const uint16_t reader = task.next[i];
-    uint16_t& left = countdowns[reader - region.first_task];
-    if (--left == 0) {
-      PushReady(instance, reader, nullptr);
-    } else if (failure != nullptr && left < kSkipped) {
-      if (const bus::Failure* certain = CertainFailure(instance, reader); certain != nullptr) {
-        left = static_cast<uint16_t>(left + kSkipped);
-        PushReady(instance, reader, certain);
-      }
+  if (!index_.task(id).wakes_inside) {
+    for (int i = 0; i < task.n_next; ++i) CountDown(instance, task.next[i], failure != nullptr);
+  } else {
+    for (int i = 0; i < task.n_next; ++i) {
+      bus::Instance* const reader = LiveInside(instance, plan_.tasks[task.next[i]].region);
+      if (reader != nullptr) CountDown(*reader, task.next[i], failure != nullptr);
     }
   }
   const bool by_result = region.result != WF_NONE && !index_.region(instance.region).ended_by_return;

@@ -71,7 +71,8 @@ struct BatcherKey {
 };
 
 BatcherKey KeyOf(const wf_plan& plan, const wf_task& task) {
-  const wf_policy policy = task.policy == WF_NONE ? wf_policy{} : plan.policies[task.policy];
+  static constexpr wf_policy kNothingWritten{};
+  const wf_policy& policy = task.policy == WF_NONE ? kNothingWritten : plan.policies[task.policy];  // the padding keeps it
   const uint32_t rows = abi::BatchRows(policy.batch_max, plan.models[task.target].batched != 0);
   const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows);
   return {task.target, rows, queue, std::clamp<int>(policy.instances, 1, 64), policy.precision, batch::Padding(policy)};

@@ -20,7 +20,12 @@ workflow Score(seed: i64) -> (mean: f32, first: f32) {
   return (mean: total / 512.0, first: y[0]);
 }
 
-service Scores { workflow Score; }
+workflow ScoreAll(seeds: list<i64>) -> (firsts: list<f32>) {
+  node firsts = for seed in seeds { Score(seed).first };
+  return (firsts: firsts);
+}
+
+service Scores { workflow Score; workflow ScoreAll; }
 """
 
 
@@ -58,6 +63,18 @@ class Batching(harness.ServerCase):
         runs = self.server.metric_sum("wf_batch_size_count") - runs
         print(f"batching: {rows:.0f} rows in {runs:.0f} runs, mean {rows / runs:.1f}")
         self.assertEqual(rows, CONNECTIONS * ROUNDS)
+        self.assertGreater(rows / runs, LEAST_MEAN)
+
+    def test_elements_of_one_loop_share_runs_and_keep_their_order(self):
+        seeds = list(range(CONNECTIONS))
+        alone = [self.server.post("/Scores/Score", {"seed": seed}).json["first"] for seed in seeds]
+        rows, runs = (self.server.metric_sum("wf_batch_size" + part) for part in ("_sum", "_count"))
+        firsts = self.server.post("/Scores/ScoreAll", {"seeds": seeds}).json["firsts"]
+        rows = self.server.metric_sum("wf_batch_size_sum") - rows
+        runs = self.server.metric_sum("wf_batch_size_count") - runs
+        for found, expected in zip(firsts, alone, strict=True):
+            self.assertAlmostEqual(found, expected, places=3)
+        self.assertEqual(rows, len(seeds))
         self.assertGreater(rows / runs, LEAST_MEAN)
 
 

@@ -108,7 +108,7 @@ class Hello(OipCase):
         refused(tensor("xs", "FP32", [2], [1, 2, 3]), "`xs`", "2 elements")
         refused(tensor("xs", "INT64", [1], [1]), "`xs`", "FP32", "INT64")
         refused(tensor("xs", "FP32", [1], ["a"]), "`xs`")
-        refused(tensor("x", "FP32", [1], [1]), "`x`", "did you mean `xs`")
+        refused(tensor("xss", "FP32", [1], [1]), "`xss`", "did you mean `xs`")
         refused(tensor("xs", "FP32", [10**15], [1]), "`xs`")
         self.assert_refused(self.ask("/models/Spread/infer", {"inputs": []}), 400, 5000, "`xs` is missing")
         self.assert_refused(self.ask("/models/Spread/infer", b"{"), 400, 5000, "byte 1")

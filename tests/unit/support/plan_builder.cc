@@ -150,6 +150,7 @@ int PlanBuilder::Select(int region, int first_arm, int arms, std::vector<int> in
   task.row.target = static_cast<uint16_t>(first_arm);
   task.row.n_targets = static_cast<uint16_t>(arms);
   task.row.flags = options.control ? WF_CONTROL : 0;
+  task.lets_in_early = options.lets_in_early;
   for (int i = 0; i < arms; ++i) regions_[static_cast<size_t>(first_arm + i)].entering = handle;
   return handle;
 }
@@ -207,9 +208,14 @@ int PlanBuilder::Depth(int region) const {
   return depth;
 }
 
-int PlanBuilder::EnteringTask(int region, int ancestor) const {
-  while (regions_[static_cast<size_t>(region)].parent != ancestor) region = regions_[static_cast<size_t>(region)].parent;
-  return regions_[static_cast<size_t>(region)].entering;
+// Who waits for a slot of `home` that `task` reads: the outermost on the way in that is not entered before the slot has settled.
+int PlanBuilder::Waiter(int task, int home) const {
+  int waiter = task;
+  for (int at = task; tasks_[static_cast<size_t>(at)].region != home;) {
+    at = regions_[static_cast<size_t>(tasks_[static_cast<size_t>(at)].region)].entering;
+    if (!tasks_[static_cast<size_t>(at)].lets_in_early) waiter = at;
+  }
+  return waiter;
 }
 
 void PlanBuilder::AddEdges() {
@@ -222,7 +228,7 @@ void PlanBuilder::AddEdges() {
     for (const int slot : task.in) {
       const SlotRow& row = slots_[static_cast<size_t>(slot)];
       if (row.writer < 0) continue;
-      add(row.writer, row.region == task.region ? static_cast<int>(id) : EnteringTask(task.region, row.region));
+      add(row.writer, Waiter(static_cast<int>(id), row.region));
     }
     for (const int before : task.after) add(before, static_cast<int>(id));
   }
@@ -307,9 +313,10 @@ void PlanBuilder::EmitTasks(bool with_strands) {
     const bool chains = with_strands && row.kind == WF_RUN && task.next.size() == 1 && waits[static_cast<size_t>(task.next[0])] == 1 &&
                         task.out != regions_[static_cast<size_t>(task.region)].result;
     if (chains) {
-      const wf_task& following = tasks_[static_cast<size_t>(task.next[0])].row;
+      const TaskRow& after = tasks_[static_cast<size_t>(task.next[0])];
+      const wf_task& following = after.row;
       const bool same = following.kind == WF_MODEL || (following.kind == WF_RUN && following.cost_class == row.cost_class);
-      if (same) row.chain = next[0];
+      if (same && after.region == task.region) row.chain = next[0];
     }
     task_rows_[id] = row;
     specs_[id] = SpecOf(task);
@@ -321,13 +328,14 @@ void PlanBuilder::EmitTasks(bool with_strands) {
 }
 
 void PlanBuilder::EmitRegions() {
+  std::vector<uint16_t> in_edges(tasks_.size(), 0);
+  for (const TaskRow& task : tasks_)
+    for (const int next : task.next) ++in_edges[static_cast<size_t>(next)];
   uint16_t first_task = 0, first_slot = 0;
   for (size_t id = 0; id < regions_.size(); ++id) {
     const RegionRow& region = regions_[id];
-    auto& waits = lists_.emplace_back(region.tasks.size(), uint16_t{0});
-    for (const int task : region.tasks)
-      for (const int next : tasks_[static_cast<size_t>(task)].next)
-        ++waits[static_cast<size_t>(task_ids_[static_cast<size_t>(next)] - first_task)];
+    auto& waits = lists_.emplace_back();
+    for (const int task : region.tasks) waits.push_back(in_edges[static_cast<size_t>(task)]);
     wf_region row{};
     row.waits = waits.data();
     row.frame_bytes = frame_bytes_[id];

@@ -25,6 +25,7 @@ struct RunOptions {
   bool control = false, compute = false, blocking = false;
   float cost_ns = 500;
   std::vector<int> after = {};
+  bool lets_in_early = false;  // SELECT: what its arms read, they wait for themselves
 };
 
 // Builds plans of any shape for tests: regions, slots and tasks by handle, edges from what is read. Bodies are deterministic functions of
@@ -70,6 +71,7 @@ class PlanBuilder {
     int region, out = -1, as = -1;
     std::vector<int> in, after, next;
     Body body;
+    bool lets_in_early = false;
   };
   struct Input {
     int hops;
@@ -91,7 +93,7 @@ class PlanBuilder {
   friend struct BodyTable;
 
   int AddTask(int region, uint8_t kind, std::vector<int> in, int out, std::vector<int> after);
-  int EnteringTask(int region, int ancestor) const;
+  int Waiter(int task, int home) const;
   int Depth(int region) const;
   void AddEdges();
   void NumberRows();

@@ -3,6 +3,8 @@
 namespace wf::test {
 namespace {
 
+enum class Control : uint8_t { kNone, kRequire, kFlow };  // what may stand in a region: kFlow: early returns, too
+
 struct Value {
   int slot;
   Kind kind;
@@ -23,7 +25,7 @@ class Generator {
     for (int i = 0; options_.with_models && i < 2; ++i) builder_.AddModel(i == 0);
     MakePolicies();
     std::vector<int> controls;
-    FillRegion(root, 0, known, controls, /*may_control=*/true);
+    FillRegion(root, 0, known, controls, Control::kFlow);
     const int value = Summary(root, known, controls);
     builder_.Return(root, {value}, controls);
     builder_.Workflow(root, {first, second}, {out});
@@ -101,20 +103,21 @@ class Generator {
   }
   void FillInner(int region, int depth, std::vector<Value>& known) {
     std::vector<int> controls;
-    FillRegion(region, depth, known, controls, Chance(30));
+    FillRegion(region, depth, known, controls, Chance(30) ? Control::kRequire : Control::kNone);
     builder_.SetResult(region, Summary(region, known, controls));
   }
 
-  void FillRegion(int region, int depth, std::vector<Value>& known, std::vector<int>& controls, bool may_control) {
+  void FillRegion(int region, int depth, std::vector<Value>& known, std::vector<int>& controls, Control control) {
     const int nodes = 1 + static_cast<int>(Below(static_cast<uint64_t>(options_.most_nodes)) >> depth);
-    for (int i = 0; i < nodes && tasks_ < 70; ++i) AddNode(region, depth, known, controls, may_control);
+    for (int i = 0; i < nodes && tasks_ < 70; ++i) AddNode(region, depth, known, controls, control);
   }
 
-  void AddNode(int region, int depth, std::vector<Value>& known, std::vector<int>& controls, bool may_control) {
+  void AddNode(int region, int depth, std::vector<Value>& known, std::vector<int>& controls, Control control) {
     ++tasks_;
     const uint64_t kind = Below(100);
     const bool deeper = depth < options_.most_depth;
-    if (may_control && kind < 12) return AddControl(region, depth, known, controls);
+    if (control == Control::kFlow && deeper && kind < 7) return AddBranch(region, depth, known, controls);
+    if (control != Control::kNone && kind < 14) return AddControl(region, depth, known, controls);
     if (options_.with_models && kind < 40) return AddModelCall(region, known, controls);
     if (deeper && kind < 55) return AddEnter(region, depth, known, controls);
     if (deeper && kind < 68) return AddSelect(region, depth, known, controls);
@@ -151,6 +154,24 @@ class Generator {
       handle = builder_.Run(region, Some(known, 2), -1, options);
     }
     controls = {handle};
+  }
+
+  // Arms that wait themselves for what they read, with control points of their own; some return, others let control pass.
+  void AddBranch(int region, int depth, const std::vector<Value>& known, std::vector<int>& controls) {
+    std::vector<int> arms(1 + Below(2));
+    for (int& arm : arms) arm = builder_.Region(region);
+    for (const int arm : arms) {
+      std::vector<Value> seen = known;
+      std::vector<int> inside;
+      FillRegion(arm, depth + 1, seen, inside, Control::kFlow);
+      if (Chance(60)) builder_.Return(arm, {Summary(arm, seen, inside)}, inside);
+    }
+    RunOptions options;
+    options.body = RandomBody(10);
+    options.body.arms = static_cast<int64_t>(arms.size() + Below(3));
+    options.control = options.lets_in_early = true;
+    options.after = controls;
+    controls = {builder_.Select(region, arms[0], static_cast<int>(arms.size()), Some(known, 2), -1, options)};
   }
 
   void AddEnter(int region, int depth, std::vector<Value>& known, const std::vector<int>& controls) {

@@ -71,7 +71,7 @@ TEST(Format, BearsDeepAndLongPrograms) {
       "const a = " + Repeated("a ?? ", 250) + "b;",
       "const a = " + Repeated("a + b * ", 500) + "b;",
       "const a = a" + Repeated(".b(c)[d]", 300) + ";",
-      "const a = " + Repeated("[i] => ", 250) + "b;",
+      "const a = " + Repeated("[i] => ", 60) + "b;",
       "const a = " + Repeated("(", 190) + "b" + Repeated(")", 190) + ";",
       "const a = " + Repeated("f([", 95) + "b" + Repeated("])", 95) + ";",
       "const a = " + Repeated("if x { 1 } else ", 1000) + "{ 2 };",

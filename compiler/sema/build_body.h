@@ -88,6 +88,7 @@ class BodyWriter {
   ir::ValueId WriteOfArgs(const Expr& expr);
   uint32_t EnterLine(const Expr& expr);
   bool IsTooLarge(const Expr& expr);
+  ir::ValueId WriteChecked(const Expr& expr);
   bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
   ir::ValueId Zero(ir::TypeId type);
   void WriteNever(const Expr& expr);
@@ -145,6 +146,7 @@ class BodyWriter {
   ir::ValueId FloorDiv(ir::ValueId a, ir::ValueId b);
   bool WriteCheck(const DimCheck& check, int32_t code);
   void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what);
+  static std::vector<bool> ChecksOfResult(const Expr& expr);
   void WriteChecksOf(const Expr& expr, std::vector<bool>& done, bool is_last);
 
   BuildContext& c_;

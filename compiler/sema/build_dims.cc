@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/sema/build_body.h"
 #include "runtime/base/check.h"
 
@@ -61,6 +63,15 @@ ValueId BodyWriter::FloorDiv(ValueId a, ValueId b) {
   const ValueId rounds = b_.Binary(OpKind::kAnd, b_.Binary(OpKind::kNe, rest, zero), differ);
   return b_.Sub(quotient, b_.Convert(rounds, DType::kI64));
 }
+
+namespace {
+
+bool Mentions(const Dim& dim, const std::string& symbol) {
+  const std::vector<std::string> symbols = dim.Symbols();
+  return std::find(symbols.begin(), symbols.end(), symbol) != symbols.end();
+}
+
+}  // namespace
 
 std::optional<ValueId> BodyWriter::AtomIn(const Dim::Atom& atom, Frame* frame) {
   if (atom.division.empty()) return SymbolValue(atom.symbol, frame);
@@ -188,6 +199,17 @@ void BodyWriter::WriteChecks(const std::vector<DimCheck>& checks, int32_t code) 
     const bool is_known = WriteCheck(check, code);
     WF_CHECK(is_known, check.left.ToString(), check.right.ToString());
   }
+}
+
+// Those that name a dimension which only the value of the expression knows.
+std::vector<bool> BodyWriter::ChecksOfResult(const Expr& expr) {
+  std::vector<bool> of_result;
+  for (const DimCheck& check : expr.checks) {
+    of_result.push_back(std::any_of(expr.fresh.begin(), expr.fresh.end(), [&](const FreshSymbol& fresh) {
+      return Mentions(check.left, fresh.symbol) || Mentions(check.right, fresh.symbol);
+    }));
+  }
+  return of_result;
 }
 
 // Before the expression where the symbols have values by then, else after it.

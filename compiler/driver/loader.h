@@ -25,7 +25,7 @@ struct LoaderOptions {
   size_t max_file_bytes = size_t{16} << 20;
   size_t max_modules = 1000;
   std::function<void(const std::string&)> on_read;  // may be null; before a file is looked at, there or not
-  const Overlay* overlay = nullptr;  // may be null
+  const Overlay* overlay = nullptr;                 // may be null
 };
 
 // Reads and parses `root` and everything it imports: `import a.b` is a/b.wf beside the root, `import std.x` is x.wf of the standard

@@ -63,8 +63,8 @@ std::atomic<Level> most_level{Level::kInfo};
 std::atomic<base::Waker*> waker{nullptr};
 std::atomic<bool> asked{false};
 
-void WakeWhenHalfFull(const Ring& ring) {
-  if (ring.held() < kRingBytes / 2 || asked.load(std::memory_order_relaxed)) return;
+void WakeWhenFilling(const Ring& ring) {
+  if (ring.held() < kRingBytes / 4 || asked.load(std::memory_order_relaxed)) return;
   base::Waker* const drain = waker.load(std::memory_order_acquire);
   if (drain != nullptr && !asked.exchange(true, std::memory_order_acq_rel)) drain->Wake();
 }
@@ -81,10 +81,16 @@ Ring* RingOfThisThread() {
   return ring;
 }
 
-// A line under construction; `full` when it does not fit.
+size_t EscapedBytes(uint8_t byte) { return byte == '"' || byte == '\\' ? 2 : byte < 0x20 ? 6 : 1; }
+// Of the code point that begins with `lead`, in well-formed text.
+size_t CodePointBytes(uint8_t lead) { return lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4; }
+
+// A line under construction; `full` when it does not fit. Its texts share what the rest of it leaves.
 struct Line {
   char bytes[kMaxLineBytes];
   size_t size = 0;
+  size_t reserved = 0;  // for what is to come and is not text
+  size_t texts = 1;     // to come
   bool full = false;
 
   void Put(std::string_view text) {
@@ -99,19 +105,26 @@ struct Line {
     char digits[24];
     Put({digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, number).ptr - digits)});
   }
-  void PutString(std::string_view text) {
-    Put("\"");
+  // Cut behind the last code point that fits into its share.
+  void PutText(std::string_view text) {
+    const size_t room = kMaxLineBytes - std::min(size + reserved, kMaxLineBytes);
+    const size_t until = size + room / texts--;
     const auto* at = reinterpret_cast<const uint8_t*>(text.data());
     const uint8_t* end = at + text.size();
-    while (at < end && !full) {
+    while (at < end) {
       const uint8_t* bad = base::FindBadUtf8(at, end);
-      for (; at < bad; ++at) PutByte(*at);
+      while (at < bad) {
+        const size_t count = CodePointBytes(*at);
+        if (size + (count == 1 ? EscapedBytes(*at) : count) > until) return;
+        for (size_t i = 0; i < count; ++i) PutByte(*at++);
+      }
       if (at < end) {
-        Put("\xef\xbf\xbd");
+        constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+        if (size + kReplacement.size() > until) return;
+        Put(kReplacement);
         ++at;
       }
     }
-    Put("\"");
   }
   void PutByte(uint8_t byte) {
     constexpr char kHex[] = "0123456789abcdef";
@@ -147,7 +160,7 @@ struct Outlet {
   base::Mutex mutex;
   char bytes[kWriteBytes] WF_GUARDED_BY(mutex);
   size_t size WF_GUARDED_BY(mutex) = 0, written WF_GUARDED_BY(mutex) = 0;
-  uint64_t told_dropped WF_GUARDED_BY(mutex) = 0;
+  uint64_t told_dropped WF_GUARDED_BY(mutex) = 0, taken WF_GUARDED_BY(mutex) = 0;  // bytes, by the descriptor
 
   // Everything in `bytes` is out. False: the descriptor takes nothing for now.
   bool Empty(int fd, int wait_ms) WF_REQUIRES(mutex) {
@@ -159,7 +172,10 @@ struct Outlet {
       const ssize_t part = write(fd, bytes + written, size - written);
       if (part < 0 && (errno == EAGAIN || errno == EINTR)) return false;
       if (part <= 0) written = size;  // nobody reads there any more
-      if (part > 0) written += static_cast<size_t>(part);
+      if (part > 0) {
+        written += static_cast<size_t>(part);
+        taken += static_cast<uint64_t>(part);
+      }
     }
     size = written = 0;
     return true;
@@ -174,10 +190,34 @@ void Compose(Line* line, Level level, std::string_view message, Describe&& descr
   PutTime(line);
   line->Put("\",\"level\":\"");
   line->Put(kLevels[static_cast<size_t>(level)]);
-  line->Put("\",\"message\":");
-  line->PutString(message);
+  line->Put("\",\"message\":\"");
+  line->PutText(message);
+  line->Put("\"");
   describe();
   line->Put("}\n");
+}
+
+// The most that a field takes besides its text; names are ours and need no escapes.
+size_t RestBytes(const Field& field) {
+  constexpr size_t kMostDigits = 20;
+  return field.name.size() + sizeof ",\"\":\"\"" - 1 + (field.kind == Field::Kind::kText ? 0 : kMostDigits);
+}
+
+void PutField(const Field& field, Line* line) {
+  line->Put(",\"");
+  line->Put(field.name);
+  line->Put("\":");
+  line->reserved -= RestBytes(field);
+  if (field.kind == Field::Kind::kText) {
+    line->Put("\"");
+    ++line->reserved;
+    line->PutText(field.text);
+    --line->reserved;
+    line->Put("\"");
+  } else {
+    if (field.kind == Field::Kind::kNegative) line->Put("-");
+    line->PutNumber(field.number);
+  }
 }
 
 void ComposeDropped(uint64_t count) WF_REQUIRES(outlet.mutex) {
@@ -203,16 +243,16 @@ Ring* OldestRing() {
   return oldest;
 }
 
-void Drain(int fd, int wait_ms) {
-  const base::MutexLock lock(outlet.mutex);
-  if (!outlet.Empty(fd, wait_ms)) return;
+// False: the descriptor takes nothing for now.
+bool WriteAll(int fd, int wait_ms) WF_REQUIRES(outlet.mutex) {
+  if (!outlet.Empty(fd, wait_ms)) return false;
   asked.store(false, std::memory_order_release);
   char line[kMaxLineBytes];
   while (Ring* const ring = OldestRing()) {
     const size_t size = ring->CopyLine(line);
     if (size > kWriteBytes - outlet.size && !outlet.Empty(fd, wait_ms)) {
       asked.store(true, std::memory_order_release);
-      return;
+      return false;
     }
     std::memcpy(outlet.bytes + outlet.size, line, size);
     outlet.size += size;
@@ -220,13 +260,20 @@ void Drain(int fd, int wait_ms) {
   }
   if (!outlet.Empty(fd, wait_ms)) {
     asked.store(true, std::memory_order_release);
-    return;
+    return false;
   }
   const uint64_t dropped = DroppedLogLines();
-  if (dropped == outlet.told_dropped) return;
+  if (dropped == outlet.told_dropped) return true;
   ComposeDropped(dropped - outlet.told_dropped);
   outlet.told_dropped = dropped;
-  outlet.Empty(fd, wait_ms);
+  return outlet.Empty(fd, wait_ms);
+}
+
+Drained Drain(int fd, int wait_ms) {
+  const base::MutexLock lock(outlet.mutex);
+  const uint64_t before = outlet.taken;
+  if (WriteAll(fd, wait_ms)) return Drained::kAll;
+  return outlet.taken == before ? Drained::kNothing : Drained::kSome;
 }
 
 }  // namespace
@@ -243,16 +290,13 @@ uint64_t DroppedLogLines() noexcept {
 void Log(Level level, std::string_view message, std::initializer_list<Field> fields) noexcept {
   if (!LogsAt(level)) return;
   Line line;
+  line.reserved = sizeof "\"}\n" - 1;
+  for (const Field& field : fields) {
+    line.reserved += RestBytes(field);
+    line.texts += field.kind == Field::Kind::kText ? 1 : 0;
+  }
   Compose(&line, level, message, [&line, &fields] {
-    for (const Field& field : fields) {
-      line.Put(",");
-      line.PutString(field.name);
-      line.Put(field.kind == Field::Kind::kNegative ? ":-" : ":");
-      if (field.kind == Field::Kind::kText)
-        line.PutString(field.text);
-      else
-        line.PutNumber(field.number);
-    }
+    for (const Field& field : fields) PutField(field, &line);
   });
   Ring* const ring = RingOfThisThread();
   if (ring == nullptr)
@@ -260,7 +304,7 @@ void Log(Level level, std::string_view message, std::initializer_list<Field> fie
   else if (line.full || !ring->Put({line.bytes, line.size}))
     ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   else
-    WakeWhenHalfFull(*ring);
+    WakeWhenFilling(*ring);
 }
 
 void SetLogWaker(base::Waker* drain) noexcept {
@@ -268,7 +312,7 @@ void SetLogWaker(base::Waker* drain) noexcept {
   asked.store(false, std::memory_order_release);
 }
 
-void DrainLogs(int fd) noexcept { Drain(fd, 0); }
+Drained DrainLogs(int fd) noexcept { return Drain(fd, 0); }
 void FlushLogs(int fd, int wait_ms) noexcept { Drain(fd, wait_ms); }
 
 }  // namespace wf::observe

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/abi/defaults.h"
+#include "runtime/abi/plan.h"
 #include "runtime/bus/catalogue.h"
 
 namespace wf::batch {
@@ -32,6 +33,8 @@ struct ModelVersion {
 struct Deadlines {
   int64_t default_ns = abi::kTimeoutNs.value;  // of a workflow that does not say
   int64_t most_ns = abi::kTimeoutCapNs.value;
+
+  int64_t Of(const wf_workflow& workflow) const { return std::min(workflow.timeout_ns > 0 ? workflow.timeout_ns : default_ns, most_ns); }
 };
 
 // The catalogue that engines understand: the binding of every MODEL task of the plan.

@@ -120,9 +120,8 @@ bus::Bus* EngineCore::Create(const Request& request) {
   bus->client_ = request.client;
   bus->user = request.user;
   bus->received_at_ = request.received_at;
-  int64_t timeout = request.workflow->timeout_ns > 0 ? request.workflow->timeout_ns : catalogue->deadlines.default_ns;
-  if (request.timeout_ns > 0) timeout = std::min(timeout, request.timeout_ns);
-  bus->deadline_ = request.received_at + std::min(timeout, catalogue->deadlines.most_ns);
+  const int64_t timeout = catalogue->deadlines.Of(*request.workflow);
+  bus->deadline_ = request.received_at + (request.timeout_ns > 0 ? std::min(timeout, request.timeout_ns) : timeout);
   bus->catalogue_ = catalogue;
   bus->bindings = request.version == nullptr ? &catalogue->by_task : &request.version->by_task;
   ++epochs_.back().buses;

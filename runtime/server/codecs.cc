@@ -1,7 +1,5 @@
 #include "runtime/server/codecs.h"
 
-#include <pthread.h>
-
 #include <utility>
 
 namespace wf::server {
@@ -12,16 +10,33 @@ Codecs::~Codecs() {
     stopping_ = true;
   }
   arrived_.NotifyAll();
-  for (std::thread& thread : threads_) thread.join();
+  for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
 }
 
 void Codecs::Push(Work& work) noexcept {
-  const base::MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
+  if (!HasThread()) {
+    lock.Unlock();
+    work.Run();
+    work.home->Post(work);
+    return;
+  }
   work.next_work = nullptr;
   (first_ == nullptr ? first_ : last_->next_work) = &work;
   last_ = &work;
-  if (idle_ == 0 && static_cast<int>(threads_.size()) < max_threads_) threads_.emplace_back([this] { RunThread(); });
   arrived_.NotifyOne();
+}
+
+// One more when all are busy and there is room. False: there is none at all.
+bool Codecs::HasThread() {
+  if (idle_ > 0 || threads_.size() == threads_.capacity()) return true;
+  const auto run = [](void* codecs) -> void* {
+    static_cast<Codecs*>(codecs)->RunThread();
+    return nullptr;
+  };
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, run, this) == 0) threads_.push_back(thread);
+  return !threads_.empty();
 }
 
 void Codecs::RunThread() {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <thread>
+#include <pthread.h>
+
 #include <vector>
 
 #include "runtime/base/mailbox.h"
@@ -27,27 +28,27 @@ class CodecQueue {
   virtual void Push(Work& work) noexcept = 0;
 };
 
-// Threads, the first of which is started when it is first needed.
+// Threads, the first of which is started when it is first needed. Where the system gives none, whoever pushes does the work.
 // Owns: its threads.
 class Codecs final : public CodecQueue {
  public:
-  explicit Codecs(int max_threads) : max_threads_(max_threads) {}
+  explicit Codecs(int max_threads) { threads_.reserve(static_cast<size_t>(max_threads)); }
   ~Codecs() override;  // finishes what waits, then joins
   Codecs(const Codecs&) = delete;
   Codecs& operator=(const Codecs&) = delete;
   void Push(Work& work) noexcept override;
 
  private:
+  bool HasThread() WF_REQUIRES(mutex_);
   void RunThread();
 
-  const int max_threads_;
   base::Mutex mutex_;
   base::Condition arrived_;
   Work* first_ WF_GUARDED_BY(mutex_) = nullptr;
   Work* last_ WF_GUARDED_BY(mutex_) = nullptr;
   int idle_ WF_GUARDED_BY(mutex_) = 0;
   bool stopping_ WF_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;  // grown by Push under the mutex, joined when nobody pushes any more
+  std::vector<pthread_t> threads_;  // as many as it has room for; grown by Push under the mutex, joined when nobody pushes any more
 };
 
 }  // namespace wf::server

@@ -26,6 +26,8 @@ class Site {
   virtual ~Site() = default;
   // The head is there. Sets max_body_bytes, or calls Refuse.
   virtual void OnHead(Exchange& exchange) noexcept = 0;
+  // Until the deadline of a request whose body is still coming; not above 0: it has passed.
+  virtual int64_t MsLeft(const Exchange&) const noexcept { return INT64_MAX; }
   // A body without a length has grown to `bytes`. False: refused.
   virtual bool Claim(Exchange& exchange, int64_t bytes) noexcept = 0;
   // The request is complete. HttpSession::Reply is called now or later.

@@ -39,6 +39,8 @@ void Front::set_settings(const Settings& settings) {
 }
 
 void Front::Adopt(int fd) noexcept {
+  idle_.store(false, std::memory_order_release);
+  if (drain_tick_at_ != INT64_MAX) drain_tick_at_ = shared_.clock.Now() + kDrainTickNs;  // so that what it has sent is read
   connections_.Adopt(fd);
   counts_.connections.Set(connections_.count());
 }
@@ -57,7 +59,7 @@ void Front::Abort() noexcept {
 }
 
 void Front::OnFlush() noexcept {
-  sessions_.ResumeAnswered();
+  sessions_.ResumeWaiting();
   connections_.FlushDirty();
 }
 
@@ -66,7 +68,9 @@ void Front::OnSecond() noexcept {
   counts_.connections.Set(connections_.count());
 }
 
-base::TimePoint Front::NextTimerAt() noexcept { return std::min(engine_->NextTimerAt(), drain_tick_at_); }
+base::TimePoint Front::NextTimerAt() noexcept {
+  return sessions_.has_waiting() ? shared_.clock.Now() : std::min(engine_->NextTimerAt(), drain_tick_at_);
+}
 
 void Front::OnTime() noexcept {
   engine_->OnTime();

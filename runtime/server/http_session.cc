@@ -30,15 +30,16 @@ HttpSession* HttpSessions::Open(net::Connection& connection) noexcept {
   return session;
 }
 
-// An answer may start the next request, whose answer may come at once: hence the loop by index.
-void HttpSessions::ResumeAnswered() noexcept {
-  for (size_t i = 0; i < answered_.size(); ++i) {
-    HttpSession* const session = answered_[i];
+// A session that is listed meanwhile waits for the next turn, so that those with much to ask leave room for the others.
+void HttpSessions::ResumeWaiting() noexcept {
+  resuming_.swap(waiting_);
+  for (size_t i = 0; i < resuming_.size(); ++i) {
+    HttpSession* const session = resuming_[i];
     if (session == nullptr) continue;
     session->listed_ = false;
     session->Resume();
   }
-  answered_.clear();
+  resuming_.clear();
 }
 
 void HttpSession::Start(net::Connection& connection) noexcept {
@@ -46,8 +47,9 @@ void HttpSession::Start(net::Connection& connection) noexcept {
   decoder_ = http1::Decoder(owner_.limits_.head);
   exchange_ = nullptr;
   pending_.clear();
+  pending_at_ = 0;
   discarded_ = body_mark_ = 0;
-  waiting_ = processing_ = closing_ = listed_ = false;
+  waiting_ = processing_ = closing_ = held_ = listed_ = false;
   connection.SetTimeout(owner_.limits_.header_ms);
 }
 
@@ -55,22 +57,50 @@ void HttpSession::ArmIdle() noexcept { connection_->SetTimeout(owner_.limits_.id
 
 void HttpSession::OnBytes(std::span<const uint8_t> bytes) noexcept {
   if (closing_) return;
-  if (!waiting_) return Process(bytes);
-  pending_.insert(pending_.end(), bytes.begin(), bytes.end());
-  if (pending_.size() >= kMaxPending) connection_->PauseReading();
+  Hold(waiting_ || pending_bytes() != 0 ? bytes : Process(bytes));
 }
 
-void HttpSession::Process(std::span<const uint8_t> bytes) noexcept {
+// What was read goes before the buffer grows, once it is the larger part: each byte moves at most once.
+void HttpSession::Hold(std::span<const uint8_t> bytes) noexcept {
+  if (closing_ || bytes.empty()) return;
+  if (pending_at_ >= pending_bytes()) {
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(pending_at_));
+    pending_at_ = 0;
+  }
+  pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+  if (pending_bytes() < kMaxPending) return;
+  held_ = true;
+  connection_->PauseReading();
+}
+
+void HttpSession::GoOnNextTurn() noexcept {
+  if (listed_) return;
+  listed_ = true;
+  owner_.waiting_.push_back(this);
+}
+
+bool HttpSession::Begin() noexcept {
+  exchange_ = owner_.exchanges_.Take(*this, owner_.site_);
+  if (exchange_ == nullptr) {
+    closing_ = true;
+    connection_->Close();
+    return false;
+  }
+  connection_->SetTimeout(owner_.limits_.header_ms);
+  return true;
+}
+
+std::span<const uint8_t> HttpSession::Process(std::span<const uint8_t> bytes) noexcept {
   processing_ = true;
-  while (!closing_ && !waiting_) {
+  for (int begun = 0; !closing_ && !waiting_;) {
     if (exchange_ == nullptr) {
       if (bytes.empty()) break;
-      exchange_ = owner_.exchanges_.Take(*this, owner_.site_);
-      if (exchange_ == nullptr) {
-        connection_->Close();
+      if (connection_->out().size() >= net::Connection::kHighMarkBytes) break;  // OnFlushed goes on
+      if (begun++ == kTurnRequests) {
+        GoOnNextTurn();
         break;
       }
-      connection_->SetTimeout(owner_.limits_.header_ms);
+      if (!Begin()) break;
     }
     const http1::Event event = decoder_.Next(&bytes, &exchange_->head);
     if (event == http1::Event::kNeedMore) break;
@@ -81,7 +111,7 @@ void HttpSession::Process(std::span<const uint8_t> bytes) noexcept {
     if (event == http1::Event::kError) AnswerBroken(decoder_.status(), decoder_.reason());
   }
   processing_ = false;
-  if (waiting_ && !bytes.empty()) pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+  return bytes;
 }
 
 void HttpSession::OnHead() noexcept {
@@ -93,7 +123,7 @@ void HttpSession::OnHead() noexcept {
     exchange.Refuse(429, protocol::kRefused, "no memory for the body");
   }
   discarded_ = body_mark_ = 0;
-  if (length != 0) connection_->SetTimeout(kBodyCheckMs);
+  if (length != 0) ArmBody();
   if (exchange.refusal_status != 0 && (length > static_cast<int64_t>(kMaxDiscarded) || (length != 0 && exchange.head.expects_continue))) {
     AnswerRefusal(true);
   } else if (exchange.refusal_status == 0 && exchange.head.expects_continue && length != 0) {
@@ -125,7 +155,21 @@ void HttpSession::OnBody() noexcept {
   if (discarded_ > kMaxDiscarded) AnswerRefusal(true);
 }
 
+// Until the next look at how fast the body comes, or until the deadline.
+void HttpSession::ArmBody() noexcept {
+  const int64_t left = owner_.site_.MsLeft(*exchange_);
+  until_deadline_ = exchange_->refusal_status == 0 && left <= kBodyCheckMs;
+  connection_->SetTimeout(until_deadline_ ? std::max<int64_t>(left, 1) : kBodyCheckMs);
+}
+
+bool HttpSession::RefuseLate() noexcept {
+  if (exchange_->refusal_status != 0 || owner_.site_.MsLeft(*exchange_) > 0) return false;
+  exchange_->Refuse(504, protocol::kTimeout, "the deadline passed before the whole body had come");
+  return true;
+}
+
 void HttpSession::OnEnd() noexcept {
+  if (exchange_->head.content_length != 0) RefuseLate();
   if (exchange_->refusal_status != 0) return AnswerRefusal(false);
   connection_->SetTimeout(0);
   waiting_ = true;
@@ -138,8 +182,9 @@ void HttpSession::AnswerRefusal(bool close) noexcept {
   wf_sink body;
   const protocol::CodeInfo info = protocol::InfoOf(kNoPlan, exchange.refusal_code);
   const ProtocolRow& row = RowOf(exchange.protocol);
-  // Load has a status of each protocol; the others are those of HTTP.
-  if (exchange.refusal_code == protocol::kRefused) exchange.refusal_status = row.status_of(info.status);
+  // Load and time have a status of each protocol; the others are those of HTTP.
+  if (exchange.refusal_code == protocol::kRefused || exchange.refusal_code == protocol::kTimeout)
+    exchange.refusal_status = row.status_of(info.status);
   const uint64_t data_id = owner_.site_.OnRefused(exchange);
   row.write_error({exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, &body);
   if (close) exchange.head.keep_alive = false;
@@ -185,9 +230,7 @@ void HttpSession::Reply(Exchange& exchange, int status, std::string_view content
   }
   if (processing_) return;
   connection_->FlushLater();
-  if (listed_) return;
-  listed_ = true;
-  owner_.answered_.push_back(this);
+  GoOnNextTurn();
 }
 
 // The answer is in the connection's buffer. A pinned exchange stays until that is empty.
@@ -201,16 +244,20 @@ void HttpSession::FinishExchange() noexcept {
 }
 
 void HttpSession::Resume() noexcept {
-  if (exchange_ == nullptr || !exchange_->answered || exchange_->pinned) return;
-  FinishExchange();
-  if (closing_ || pending_.empty()) return;
-  std::vector<uint8_t> bytes;
-  bytes.swap(pending_);
-  connection_->ResumeReading();
-  Process(bytes);
+  if (exchange_ != nullptr) {
+    if (!exchange_->answered || exchange_->pinned) return;
+    FinishExchange();
+  }
+  if (closing_ || pending_bytes() == 0) return;
+  pending_at_ = pending_.size() - Process(std::span(pending_).subspan(pending_at_)).size();
   connection_->FlushLater();
-  bytes.clear();
-  if (pending_.empty()) pending_.swap(bytes);  // keeps the capacity
+  if (pending_bytes() == 0) {
+    pending_ = {};
+    pending_at_ = 0;
+  }
+  if (!held_ || pending_bytes() >= kMaxPending) return;
+  held_ = false;
+  connection_->ResumeReading();
 }
 
 void HttpSession::Abort() noexcept {
@@ -224,23 +271,31 @@ void HttpSession::Abort() noexcept {
 }
 
 void HttpSession::OnFlushed() noexcept {
-  if (exchange_ == nullptr || !exchange_->pinned || !exchange_->answered) return;
-  exchange_->pinned = false;
-  owner_.site_.OnSent(*exchange_);
-  Resume();
+  if (exchange_ != nullptr && exchange_->pinned && exchange_->answered) {
+    exchange_->pinned = false;
+    owner_.site_.OnSent(*exchange_);
+    FinishExchange();
+  }
+  if (exchange_ == nullptr && pending_bytes() != 0) GoOnNextTurn();
 }
 
 void HttpSession::OnTimeout() noexcept {
   if (waiting_ || closing_) return;
-  if (exchange_ == nullptr || decoder_.between_messages()) {
+  if (exchange_ == nullptr && pending_bytes() != 0) {
+    ArmIdle();
+  } else if (exchange_ == nullptr || decoder_.between_messages()) {
     connection_->CloseAfterFlush();  // of a slow reader the answer may still be on its way
   } else if (decoder_.in_head()) {
     AnswerBroken(408, "the head of the request did not arrive in time");
+  } else if (RefuseLate()) {
+    AnswerRefusal(true);
+  } else if (until_deadline_) {
+    ArmBody();
   } else {
     const uint64_t received = exchange_->body.size() + discarded_;
     if (received - body_mark_ < kBodyBytesPerCheck) return AnswerBroken(408, "the body of the request arrives too slowly");
     body_mark_ = received;
-    connection_->SetTimeout(kBodyCheckMs);
+    ArmBody();
   }
 }
 
@@ -257,9 +312,11 @@ void HttpSession::OnClosed(net::Closed) noexcept {
     }
     owner_.exchanges_.Detach(left);
   }
-  if (listed_) std::replace(owner_.answered_.begin(), owner_.answered_.end(), this, static_cast<HttpSession*>(nullptr));
+  for (auto* const list : {&owner_.waiting_, &owner_.resuming_})
+    if (listed_) std::replace(list->begin(), list->end(), this, static_cast<HttpSession*>(nullptr));
   connection_ = nullptr;
   pending_ = {};
+  pending_at_ = 0;
   owner_.idle_.push_back(this);
 }
 

@@ -20,7 +20,7 @@ struct SessionLimits {
   http1::Limits head = {};
 };
 
-// The sessions of one loop, and those whose answer has come outside of their own reading.
+// The sessions of one loop, and those that go on in its next turn: their answer has come, or they have had their share of this turn.
 // Thread: loop-confined.   Owns: sessions.
 class HttpSessions {
  public:
@@ -30,7 +30,8 @@ class HttpSessions {
   HttpSessions& operator=(const HttpSessions&) = delete;
 
   HttpSession* Open(net::Connection& connection) noexcept;
-  void ResumeAnswered() noexcept;                                     // in the loop's turn: sessions that were answered read on
+  void ResumeWaiting() noexcept;                                      // once a turn
+  bool has_waiting() const { return !waiting_.empty(); }              // the loop must not sleep
   void set_limits(const SessionLimits& limits) { limits_ = limits; }  // of connections that begin later, times of all
   ExchangePool& exchanges() { return exchanges_; }
 
@@ -39,15 +40,17 @@ class HttpSessions {
   Site& site_;
   SessionLimits limits_;
   ExchangePool exchanges_;
-  std::vector<HttpSession*> idle_, answered_;
+  std::vector<HttpSession*> idle_, waiting_, resuming_;
 };
 
 // HTTP/1.1 on one connection: one request at a time, later ones wait as bytes.
 // Thread: loop-confined.   Owns: bytes of requests that wait.   Borrows: connection, until OnClosed.
-// Bounds: kMaxPending bytes of later requests, then reading stops; a refused body is read up to kMaxDiscarded, then the connection closes.
+// Bounds: kMaxPending bytes of later requests and one read, then reading stops; kTurnRequests are answered in one turn of the loop, and
+// none while a lot waits to be sent; a refused body is read up to kMaxDiscarded, then the connection closes.
 class HttpSession final : public net::Handler {
  public:
   static constexpr size_t kMaxPending = 64 * 1024, kMaxDiscarded = 64 * 1024;
+  static constexpr int kTurnRequests = 64;
 
   explicit HttpSession(HttpSessions& owner) : owner_(owner) {}
 
@@ -55,7 +58,8 @@ class HttpSession final : public net::Handler {
   void Reply(Exchange& exchange, int status, std::string_view content_type, std::span<const http1::Header> headers, wf_sink& body) noexcept;
   // The drain's limit: what is under way is answered Unavailable, and the connection closes.
   void Abort() noexcept;
-  bool between_requests() const { return exchange_ == nullptr; }
+  bool between_requests() const { return exchange_ == nullptr && pending_bytes() == 0; }
+  size_t pending_bytes() const { return pending_.size() - pending_at_; }
   net::Connection& connection() { return *connection_; }
 
   void OnBytes(std::span<const uint8_t> bytes) noexcept override;
@@ -66,12 +70,17 @@ class HttpSession final : public net::Handler {
  private:
   friend class HttpSessions;
   void Start(net::Connection& connection) noexcept;
-  void Process(std::span<const uint8_t> bytes) noexcept;
+  std::span<const uint8_t> Process(std::span<const uint8_t> bytes) noexcept;  // what is left waits
+  bool Begin() noexcept;
+  void Hold(std::span<const uint8_t> bytes) noexcept;
+  void GoOnNextTurn() noexcept;
   void OnHead() noexcept;
   void OnChunk() noexcept;
   void OnBody() noexcept;
   void OnEnd() noexcept;
   void RefuseSize() noexcept;
+  void ArmBody() noexcept;
+  bool RefuseLate() noexcept;
   void AnswerRefusal(bool close) noexcept;
   void AnswerBroken(int status, std::string_view reason) noexcept;
   void FinishExchange() noexcept;
@@ -83,11 +92,14 @@ class HttpSession final : public net::Handler {
   http1::Decoder decoder_;
   Exchange* exchange_ = nullptr;
   std::vector<uint8_t> pending_;
+  size_t pending_at_ = 0;  // before it, pending_ has been read
   uint64_t discarded_ = 0, body_mark_ = 0;
-  bool waiting_ = false;     // the request is complete, its answer is not there
-  bool processing_ = false;  // inside Process: an answer needs no resumption
-  bool closing_ = false;     // nothing more is read
-  bool listed_ = false;      // in answered_
+  bool waiting_ = false;         // the request is complete, its answer is not there
+  bool processing_ = false;      // inside Process: an answer needs no resumption
+  bool closing_ = false;         // nothing more is read
+  bool held_ = false;            // reading has stopped
+  bool until_deadline_ = false;  // what the time limit of a body is for
+  bool listed_ = false;          // goes on in the next turn
 };
 
 }  // namespace wf::server

@@ -199,7 +199,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   }
   for (const auto* engine : engines) {
     queue_full += engine->refused_rows.value();
-    answered += engine->answered.value() + engine->cancelled.value();
+    answered += engine->answered.value() + engine->failed.value() + engine->cancelled.value();
     drained += engine->drained.value();
   }
   out->Family("wf_inflight_requests", "gauge", "Requests admitted and not drained.");

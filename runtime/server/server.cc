@@ -54,15 +54,15 @@ struct Server::DoorClose : base::Message {
 
 // Brings the admin loop to write the log before its next second.
 struct Server::LogDrain final : base::Message, base::Waker {
-  explicit LogDrain(base::Mailbox& to) : mailbox(to) {}
+  explicit LogDrain(Server& of) : server(of) {}
   void Wake() noexcept override {
-    if (!posted.exchange(true)) mailbox.Post(*this);
+    if (!posted.exchange(true)) server.admin_loop_.mailbox().Post(*this);
   }
   void Deliver() noexcept override {
     posted.store(false);
-    observe::DrainLogs(STDERR_FILENO);
+    server.DrainLog();
   }
-  base::Mailbox& mailbox;
+  Server& server;
   std::atomic<bool> posted{false};
 };
 
@@ -97,10 +97,11 @@ Server::~Server() { admin_loop_.Close(); }
 
 base::Status Server::BindAll() {
   WF_RETURN_IF_ERROR(admin_loop_.Open());
-  WF_RETURN_IF_ERROR(admin_listener_.Bind({settings_.admin_host, settings_.admin_port}));
+  WF_RETURN_IF_ERROR(
+      admin_listener_.Bind({settings_.admin_host, settings_.admin_port}, settings_.admin_socket > 0 ? settings_.admin_socket : -1));
   listener_ = std::make_unique<net::Listener>(workers_.front()->loop(), door_);
   door_close_ = std::make_unique<DoorClose>(*listener_);
-  return listener_->Bind({settings_.host, settings_.http_port});
+  return listener_->Bind({settings_.host, settings_.http_port}, settings_.http_socket > 0 ? settings_.http_socket : -1);
 }
 
 base::Status Server::MakeWorkers() {
@@ -178,7 +179,7 @@ base::Status Server::Start() {
   WF_RETURN_IF_ERROR(admin_listener_.Start());
   WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT, SIGHUP}));
   WF_RETURN_IF_ERROR(listener_->Start());
-  log_drain_ = std::make_unique<LogDrain>(admin_loop_.mailbox());
+  log_drain_ = std::make_unique<LogDrain>(*this);
   observe::SetLogWaker(log_drain_.get());
   shared_.ready.store(true, std::memory_order_release);
   for (const auto& worker : workers_) worker->Run();
@@ -207,13 +208,13 @@ int Server::Run() {
 }
 
 void Server::OnFlush() noexcept {
-  admin_sessions_.ResumeAnswered();
+  admin_sessions_.ResumeWaiting();
   admin_connections_.FlushDirty();
 }
 
 void Server::OnSecond() noexcept {
   admin_connections_.OnSecond();
-  observe::DrainLogs(STDERR_FILENO);
+  DrainLog();
   std::erase_if(configurations_, [this](const auto& at) { return at != configurations_.back() && at->unused(); });
 }
 
@@ -251,8 +252,22 @@ void Server::BeginDrain() noexcept {
   drain_tick_at_ = clock_.Now() + kDrainTickNs;
 }
 
+base::TimePoint Server::NextTimerAt() noexcept {
+  return admin_sessions_.has_waiting() ? clock_.Now() : std::min(drain_tick_at_, log_drain_at_);
+}
+
+// A full pipe is tried again soon while its reader goes on, and ever more seldom when it has stopped.
+void Server::DrainLog() noexcept {
+  constexpr int64_t kLeastNs = 1'000'000;
+  const observe::Drained drained = observe::DrainLogs(STDERR_FILENO);
+  log_wait_ns_ = drained == observe::Drained::kNothing ? std::min(2 * log_wait_ns_, kNsPerSecond) : kLeastNs;
+  log_drain_at_ = drained == observe::Drained::kAll ? INT64_MAX : clock_.Now() + log_wait_ns_;
+}
+
 void Server::OnTime() noexcept {
   const base::TimePoint now = clock_.Now();
+  if (now >= log_drain_at_) DrainLog();
+  if (now < drain_tick_at_) return;
   drain_tick_at_ = now + kDrainTickNs;
   if (std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->idle(); })) {
     drain_tick_at_ = INT64_MAX;

@@ -38,7 +38,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
 
   void OnFlush() noexcept override;
   void OnPoll() noexcept override {}
-  base::TimePoint NextTimerAt() noexcept override { return drain_tick_at_; }
+  base::TimePoint NextTimerAt() noexcept override;
   void OnTime() noexcept override;
   void OnSecond() noexcept override;
   void OnSignal(int signal) noexcept override;
@@ -66,6 +66,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   std::string Metrics() const;
   void Publish(Settings settings);
   void Reload();
+  void DrainLog() noexcept;
   void BeginDrain() noexcept;
   void EndNow(int status) noexcept;
 
@@ -97,7 +98,8 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   std::unique_ptr<net::Listener> listener_;
   std::unique_ptr<DoorClose> door_close_;
   std::unique_ptr<LogDrain> log_drain_;
-  base::TimePoint drain_tick_at_ = INT64_MAX, drain_until_ = 0;
+  base::TimePoint drain_tick_at_ = INT64_MAX, drain_until_ = 0, log_drain_at_ = INT64_MAX;
+  int64_t log_wait_ns_ = 0;  // since the reader of stderr last took something
   bool aborted_ = false;
   int exit_status_ = 0;
 };

@@ -13,7 +13,7 @@ struct Worker::Arrival : base::Message {
   Arrival(Worker& to, int descriptor) : worker(to), fd(descriptor) {}
   void Deliver() noexcept override {
     worker.front_.Adopt(fd);
-    worker.arriving_.fetch_sub(1, std::memory_order_relaxed);
+    worker.arriving_.fetch_sub(1, std::memory_order_release);
     delete this;
   }
   Worker& worker;

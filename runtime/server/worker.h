@@ -36,7 +36,8 @@ class Worker final : public sched::Engine::CatalogueUser {
   void Join();
   // After Join, once no thread is left that posts: a sender may still be on its way to wake the loop when its message has been delivered.
   void Close();
-  bool idle() const noexcept { return front_.idle(); }
+  // Drained: nothing is here, nor on its way. An arrival is counted until the front has said that it is not idle, hence the order.
+  bool idle() const noexcept { return arriving_.load(std::memory_order_acquire) == 0 && front_.idle(); }
   // Requests in flight, then connections, those on their way included: or all that are accepted in one turn would go to one loop.
   uint64_t load() const noexcept { return front_.load() + arriving_.load(std::memory_order_relaxed); }
 

@@ -9,9 +9,14 @@
 
 namespace wf::server {
 
+namespace {
+
+constexpr size_t kMostTold = 512;  // of a text of the client's, in a line of the log
+
+}  // namespace
+
 // Every request whose head was understood, or which was refused for it, is counted once, and told once when that is asked for.
 void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) noexcept {
-  constexpr size_t kMostTold = 512;  // of a text of the client's, so that the line has room
   const int64_t took = exchange.received_at == 0 ? 0 : shared_.clock.Now() - exchange.received_at;
   const size_t workflow =
       exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
@@ -63,11 +68,11 @@ void WorkflowSite::LogFailure(const Exchange& exchange, wf_code code) noexcept {
   const bus::Failure* const failure = exchange.bus->failure();
   if (code >= protocol::kTimeout && code < protocol::kTimeout + 1000) return;
   observe::Log(observe::Level::kWarning, "a request failed",
-               {{"path", exchange.head.path},
+               {{"path", exchange.head.path.substr(0, kMostTold)},
                 {"code", int64_t{code}},
                 {"reason", failure == nullptr ? std::string_view() : failure->message},
                 {"data_id", exchange.data_id},
-                {"log_id", exchange.log_id}});
+                {"log_id", exchange.log_id.substr(0, kMostTold)}});
 }
 
 // A large answer on its way through another thread; the bus stays answered and unreleased meanwhile.

@@ -60,6 +60,13 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.Refuse(404, protocol::kNoService, message.str());
 }
 
+int64_t WorkflowSite::MsLeft(const Exchange& exchange) const noexcept {
+  if (exchange.workflow == nullptr) return INT64_MAX;
+  constexpr int64_t kNsPerMs = 1'000'000;
+  const int64_t left = exchange.received_at + engine_->catalogue().deadlines.Of(*exchange.workflow) - shared_.clock.Now();
+  return left <= 0 ? 0 : (left + kNsPerMs - 1) / kNsPerMs;
+}
+
 std::vector<int64_t> WorkflowSite::VersionsOf(const wf_workflow& workflow) const {
   if (workflow.is_model == 0) return {1};
   std::vector<int64_t> numbers;

@@ -42,6 +42,7 @@ class WorkflowSite final : public Site {
   void set_settings(const Settings& settings) { settings_ = &settings; }  // what holds from now on
 
   void OnHead(Exchange& exchange) noexcept override;
+  int64_t MsLeft(const Exchange& exchange) const noexcept override;
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange& exchange) noexcept override;

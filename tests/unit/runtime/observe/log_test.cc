@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "runtime/base/text.h"
+
 namespace wf::observe {
 namespace {
 
@@ -73,19 +75,34 @@ TEST_F(LogTest, LinesAboveTheLevelAreNotWritten) {
   EXPECT_EQ(Written(), "");
 }
 
-TEST_F(LogTest, ALineThatIsTooLongIsDroppedCountedAndTold) {
+TEST_F(LogTest, NoTextIsSoLongThatItsLineIsLost) {
   const uint64_t before = DroppedLogLines();
-  Log(Level::kInfo, std::string(kMaxLineBytes, 'x'));
-  EXPECT_EQ(DroppedLogLines(), before + 1);
-  EXPECT_EQ(AfterTime(Written()), "\"level\":\"warning\",\"message\":\"log lines were dropped\",\"count\":1}\n");
-  EXPECT_EQ(Written(), "");
+  for (const std::string& unit :
+       {std::string("x"), std::string("\t"), std::string("\""), std::string("\xff"), std::string("\xf0\x9f\x98\x80")}) {
+    std::string text;
+    for (uint64_t i = 0; i < kMaxLineBytes; ++i) text += unit;
+    for (const size_t texts : {0, 1, 3}) {
+      const std::string_view field = texts >= 1 ? std::string_view(text) : "short", more = texts >= 3 ? std::string_view(text) : "short";
+      Log(Level::kWarning, texts == 0 ? text : "m",
+          {{"path", field}, {"code", INT64_MIN}, {"reason", more}, {"id", UINT64_MAX}, {"log_id", more}});
+      const std::string line = Written();
+      ASSERT_FALSE(line.empty()) << unit << texts;
+      EXPECT_LE(line.size(), kMaxLineBytes);
+      EXPECT_GT(line.size(), kMaxLineBytes - 40);  // and little room is left unused
+      EXPECT_TRUE(base::IsUtf8(line));
+      EXPECT_NE(line.find("\"code\":-9223372036854775808,"), std::string::npos) << line;
+      EXPECT_NE(line.find("\"id\":18446744073709551615,"), std::string::npos) << line;
+      EXPECT_EQ(line.substr(line.size() - 3), "\"}\n");
+    }
+  }
+  EXPECT_EQ(DroppedLogLines(), before);
 }
 
 TEST_F(LogTest, AReaderThatHasStoppedStopsNobodyAndLosesNoPartOfALine) {
   fcntl(ends_[1], F_SETPIPE_SZ, 4096);
   const uint64_t before = DroppedLogLines();
   const std::string text(500, 'x');
-  constexpr int kLines = 1600;
+  constexpr int kLines = 4 * kRingBytes / 660;
   for (int i = 0; i < kLines; ++i) {
     Log(Level::kInfo, text, {{"i", i}});
     DrainLogs(ends_[1]);  // would wait here for ever if it waited for the reader
@@ -112,14 +129,14 @@ struct CountingWaker final : base::Waker {
   int wakes = 0;
 };
 
-TEST_F(LogTest, AHalfFullRingWakesTheDrainOnce) {
+TEST_F(LogTest, AFillingRingWakesTheDrainOnce) {
   CountingWaker waker;
   SetLogWaker(&waker);
   const std::string text(500, 'x');
   const auto fill = [&text](uint64_t bytes) {
     for (uint64_t at = 0; at < bytes; at += text.size()) Log(Level::kInfo, text);
   };
-  fill(kRingBytes / 4);
+  fill(kRingBytes / 8);
   EXPECT_EQ(waker.wakes, 0);
   fill(kRingBytes / 2);
   EXPECT_EQ(waker.wakes, 1);

@@ -4,6 +4,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/bus/memory.h"
+#include "runtime/bus/plan_index.h"
+#include "runtime/sched/worker_pool.h"
+#include "tests/unit/support/fake_clock.h"
+
 extern "C" const wf_plan wf_plan_main;
 
 namespace wf::server {
@@ -30,6 +35,47 @@ TEST(Worker, AConnectionCountsFromTheMomentItIsHandedOver) {
   worker.Close();
   EXPECT_EQ(worker.front().connections(), 0U);
   for (const auto& pair : ends) close(pair[1]);
+}
+
+TEST(Worker, IsNotIdleWhileAConnectionIsOnItsWayAndReadsItBeforeItCloses) {
+  const Router router(wf_plan_main);
+  const oip::Names names(wf_plan_main);
+  test::FakeClock clock;
+  Shared shared{wf_plan_main, router, names, clock};
+  shared.loops.push_back(std::make_unique<LoopCounts>(wf_plan_main.n_workflows, router.services()));
+  const bus::PlanIndex index(wf_plan_main);
+  bus::ChunkMemory memory(1 << 20);
+  sched::WorkerPoolOptions threads;
+  threads.threads = 1;
+  sched::WorkerPool pool(threads, clock);
+  Worker worker(shared, {});
+  ASSERT_TRUE(worker.Open().ok());
+  worker.front().MakeEngine(index, {clock, worker.mailbox(), pool, memory}, {});
+  constexpr int64_t kTickNs = 20'000'000;
+  EXPECT_FALSE(worker.idle());
+  worker.front().BeginDrain();
+  clock.AdvanceNs(kTickNs);
+  worker.front().OnTime();
+  EXPECT_TRUE(worker.idle());
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  clock.AdvanceNs(kTickNs);
+  worker.Adopt(ends[0]);
+  EXPECT_FALSE(worker.idle());
+  worker.mailbox().Drain();
+  EXPECT_FALSE(worker.idle());
+  worker.front().OnTime();  // a tick would have been due: too early for this connection
+  worker.front().OnFlush();
+  char byte;
+  EXPECT_EQ(recv(ends[1], &byte, 1, 0), -1);
+  EXPECT_EQ(worker.front().connections(), 1U);
+  clock.AdvanceNs(kTickNs);
+  worker.front().OnTime();
+  worker.front().OnFlush();
+  EXPECT_EQ(recv(ends[1], &byte, 1, 0), 0);
+  worker.Close();
+  worker.front().OnTime();
+  close(ends[1]);
 }
 
 }  // namespace

@@ -1,0 +1,204 @@
+#include "runtime/server/http_session.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runtime/net/connections.h"
+#include "tests/unit/support/sim_wires.h"
+
+namespace wf::server {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+// Answers at once, or when the test says so.
+class TestSite final : public Site {
+ public:
+  void OnHead(Exchange& exchange) noexcept override {
+    exchange.max_body_bytes = 1 << 20;
+    ++heads;
+  }
+  int64_t MsLeft(const Exchange&) const noexcept override { return ms_left; }
+  bool Claim(Exchange&, int64_t) noexcept override { return true; }
+  void OnRequest(Exchange& exchange) noexcept override {
+    ++requests;
+    asked = &exchange;
+    if (at_once) Answer();
+  }
+  void Answer() {
+    Exchange& exchange = *asked;
+    asked = nullptr;
+    wf_sink body;
+    const std::string text(answer_bytes, 'a');
+    body.Put(text.data(), text.size());
+    exchange.session->Reply(exchange, 200, "text/plain", {}, body);
+  }
+  void OnAnswered(Exchange&) noexcept override {}
+  uint64_t OnRefused(Exchange& exchange) noexcept override {
+    refused = exchange.refusal_code;
+    return 1;
+  }
+  void Cancel(Exchange&) noexcept override {}
+  void OnGone(Exchange&) noexcept override {}
+  void OnSent(Exchange&) noexcept override {}
+  void OnFinished(Exchange&) noexcept override { ++finished; }
+  bool closing() const noexcept override { return false; }
+
+  bool at_once = true;
+  size_t answer_bytes = 2;
+  int64_t ms_left = INT64_MAX;
+  Exchange* asked = nullptr;
+  int heads = 0, requests = 0, finished = 0;
+  wf_code refused = 0;
+};
+
+// Connections to peers that the test moves, on a loop whose turns it takes.
+class HttpSessionTest : public ::testing::Test, protected net::HandlerFactory {
+ protected:
+  HttpSessionTest() {
+    for (int i = 0; i < 2; ++i) connections_.Adopt(i);
+  }
+  ~HttpSessionTest() override {
+    connections_.CloseAll();
+    for (test::SimPeer& peer : peers_)
+      if (peer.wire != nullptr) peer.wire->FinishClose();
+    EXPECT_EQ(told_, "");
+  }
+  net::Handler* NewHandler(net::Connection& connection) noexcept override {
+    sessions_.push_back(owner_.Open(connection));
+    return sessions_.back();
+  }
+  // What arrived is read first, in reads of 64 KiB, as a loop does.
+  void Turn() {
+    for (test::SimPeer& peer : peers_) {
+      peer.window = read_by_peers_;
+      while (peer.wire != nullptr && peer.wire->Deliver(64 * 1024)) most_pending_ = std::max(most_pending_, sessions_[0]->pending_bytes());
+    }
+    owner_.ResumeWaiting();
+    connections_.FlushDirty();
+  }
+  void PassSeconds(int count) {
+    for (int i = 0; i < count; ++i) {
+      clock_.AdvanceNs(kSecond);
+      connections_.OnSecond();
+      connections_.FlushDirty();
+    }
+  }
+  static int Answers(const test::SimPeer& peer) {
+    int count = 0;
+    for (size_t at = 0; (at = peer.received.find("HTTP/1.1 ", at)) != std::string::npos; ++at) ++count;
+    return count;
+  }
+  static std::string Requests(int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i)
+      text += "POST /a HTTP/1.1\r\nhost: t\r\nx-some: " + std::string(134, 'x') + "\r\ncontent-length: 2\r\n\r\n{}";
+    return text;
+  }
+
+  test::FakeClock clock_;
+  std::deque<test::SimPeer> peers_{2};
+  std::string told_;
+  test::SimWires wires_{clock_, peers_, [this](const std::string& what) { told_ += what; }};
+  TestSite site_;
+  HttpSessions owner_{site_, {}};
+  std::vector<HttpSession*> sessions_;
+  net::Connections connections_{wires_, *this};
+  size_t most_pending_ = 0, read_by_peers_ = 1 << 30;
+};
+
+TEST_F(HttpSessionTest, PipelinedBytesAreBoundedWhateverTheAnswersTake) {
+  constexpr int kRequests = 10'000;
+  site_.at_once = false;
+  peers_[0].under_way = Requests(kRequests);
+  const size_t all = peers_[0].under_way.size();
+  for (int i = 0; i < kRequests; ++i) {
+    Turn();
+    ASSERT_NE(site_.asked, nullptr) << i;
+    site_.Answer();
+    ASSERT_LE(peers_[0].delivered, static_cast<size_t>(i + 1) * (all / kRequests) + HttpSession::kMaxPending + 64 * 1024);
+  }
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), kRequests);
+  EXPECT_GE(most_pending_, HttpSession::kMaxPending);
+  EXPECT_LE(most_pending_, HttpSession::kMaxPending + 64 * 1024);
+  EXPECT_EQ(sessions_[0]->pending_bytes(), 0U);
+  EXPECT_EQ(site_.finished, kRequests);
+}
+
+TEST_F(HttpSessionTest, AConnectionWithMuchToAskLeavesItsTurnToOthers) {
+  peers_[0].under_way = Requests(5'000);
+  peers_[1].under_way = Requests(1);
+  int turns = 0, before = 0;
+  while (Answers(peers_[0]) < 5'000) {
+    Turn();
+    ++turns;
+    ASSERT_LE(site_.requests - before, 3 * HttpSession::kTurnRequests) << turns;
+    before = site_.requests;
+    EXPECT_EQ(Answers(peers_[1]), 1);
+    ASSERT_TRUE(owner_.has_waiting() || Answers(peers_[0]) == 5'000) << "the loop would sleep";
+    if (turns > 5'000) break;
+  }
+  EXPECT_EQ(Answers(peers_[0]), 5'000);
+  EXPECT_LE(most_pending_, HttpSession::kMaxPending + 64 * 1024);
+}
+
+TEST_F(HttpSessionTest, NoMoreIsAnsweredWhileMuchWaitsToBeSent) {
+  site_.answer_bytes = 100'000;
+  read_by_peers_ = 0;
+  peers_[0].under_way = Requests(50);
+  for (int i = 0; i < 10; ++i) Turn();
+  EXPECT_EQ(site_.requests, 3);
+  read_by_peers_ = 1 << 30;
+  for (int i = 0; i < 100; ++i) {
+    if (peers_[0].wire->Take(1 << 30)) connections_.FlushDirty();
+    Turn();
+  }
+  EXPECT_EQ(Answers(peers_[0]), 50);
+}
+
+TEST_F(HttpSessionTest, TheDeadlineEndsABodyThatIsStillComing) {
+  site_.ms_left = 2'000;
+  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\n";
+  Turn();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(Answers(peers_[0]), 0);
+    peers_[0].under_way = std::string(20'000, ' ');
+    Turn();
+    site_.ms_left -= 1'000;
+    PassSeconds(1);
+  }
+  EXPECT_NE(peers_[0].received.find("HTTP/1.1 504 "), std::string::npos) << peers_[0].received;
+  EXPECT_NE(peers_[0].received.find("\r\nconnection: close"), std::string::npos);
+  EXPECT_EQ(site_.refused, protocol::kTimeout);
+  EXPECT_EQ(site_.finished, 1);  // its place is free
+  EXPECT_EQ(site_.requests, 0);
+}
+
+TEST_F(HttpSessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
+  site_.ms_left = 2'000;
+  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\n{ ";
+  Turn();
+  site_.ms_left = 0;
+  peers_[0].under_way = " }";
+  Turn();
+  EXPECT_NE(peers_[0].received.find("HTTP/1.1 504 "), std::string::npos) << peers_[0].received;
+  EXPECT_EQ(peers_[0].received.find("\r\nconnection: close"), std::string::npos);
+  site_.ms_left = 2'000;
+  peers_[0].under_way = Requests(1);
+  Turn();
+  EXPECT_EQ(site_.requests, 1);
+  EXPECT_EQ(Answers(peers_[0]), 2);
+}
+
+TEST_F(HttpSessionTest, ASlowBodyIsStillRefusedBeforeALongDeadline) {
+  site_.ms_left = 30'000;
+  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\nx";
+  Turn();
+  PassSeconds(5);
+  EXPECT_NE(peers_[0].received.find("HTTP/1.1 408 "), std::string::npos) << peers_[0].received;
+}
+
+}  // namespace
+}  // namespace wf::server

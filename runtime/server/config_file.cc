@@ -48,16 +48,24 @@ class Events {
   }
   base::Status Problem() const {
     if (!ready_) return {base::kResourceExhausted, "1: no memory to read it"};
-    size_t line = parser_.problem_mark.line;
     if (parser_.error == YAML_READER_ERROR) {  // bytes, not tokens: only their offset is known
+      const auto* const begin = reinterpret_cast<const uint8_t*>(text_.data());
+      const auto bad = static_cast<size_t>(base::FindBadUtf8(begin, begin + text_.size()) - begin);
       const size_t offset = std::min(parser_.problem_offset, text_.size());
-      line = static_cast<size_t>(std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(offset), '\n'));
+      if (bad <= offset && bad < text_.size()) return At(LinesBefore(bad), "not UTF-8");
+      return At(LinesBefore(offset), std::string("not YAML: ") + parser_.problem);
     }
-    return {base::kInvalidArgument,
-            std::to_string(line + 1) + ": not YAML: " + (parser_.problem == nullptr ? "cannot be read" : parser_.problem)};
+    return At(parser_.problem_mark.line, std::string("not YAML: ") + (parser_.problem == nullptr ? "cannot be read" : parser_.problem));
   }
 
  private:
+  static base::Status At(size_t lines_before, const std::string& message) {
+    return {base::kInvalidArgument, std::to_string(lines_before + 1) + ": " + message};
+  }
+  size_t LinesBefore(size_t offset) const {
+    return static_cast<size_t>(std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(offset), '\n'));
+  }
+
   std::string_view text_;
   yaml_parser_t parser_;
   yaml_event_t event_;

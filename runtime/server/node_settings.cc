@@ -77,14 +77,20 @@ std::string Store(const std::string& member, const std::string& value, NodeSetti
 
 }  // namespace
 
+bool HasNode(const wf_plan& plan, std::string_view path) {
+  return std::any_of(plan.nodes, plan.nodes + plan.n_nodes, [path](const auto& node) { return View(node.path) == path; });
+}
+
 std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const std::string& source, std::vector<NodeSetting>* nodes) {
   if (entry.path.size() == 2 && !entry.no_value) return "expected the settings of the node " + Quoted(entry.path[1]) + ", found a value";
   if (entry.path.size() == 2) return "the node " + Quoted(entry.path[1]) + " has no settings";
   if (entry.path.size() != 3) return "expected `nodes: {NODE: {batch: 8}}`";
   const std::string& path = entry.path[1];
-  std::vector<std::string> known;
-  for (uint32_t i = 0; i < plan.n_nodes; ++i) known.emplace_back(View(plan.nodes[i].path));
-  if (std::find(known.begin(), known.end(), path) == known.end()) return "unknown node " + Quoted(path) + DidYouMean(path, known);
+  if (!HasNode(plan, path)) {
+    std::vector<std::string> known;
+    for (uint32_t i = 0; i < plan.n_nodes; ++i) known.emplace_back(View(plan.nodes[i].path));
+    return "unknown node " + Quoted(path) + DidYouMean(path, known);
+  }
   if (entry.no_value) return Quoted(entry.path[2]) + " has no value";
   std::string problem = Store(entry.path[2], entry.value, &SettingOf(path, source, nodes));
   if (problem != kNotAMember) return problem;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/abi/plan.h"
@@ -23,6 +24,7 @@ struct NodeSetting {
   }
 };
 
+bool HasNode(const wf_plan& plan, std::string_view path);
 // Takes one entry below `nodes`: entry.path is {"nodes", node, member}. An empty answer, or what is wrong with it, without the place.
 std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const std::string& source, std::vector<NodeSetting>* nodes);
 // What is wrong with one node's members together, once all are there; empty: nothing.

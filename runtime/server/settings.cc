@@ -1,29 +1,50 @@
 #include "runtime/server/settings.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "runtime/base/text.h"
 #include "runtime/server/config_file.h"
 #include "runtime/server/settings_table.h"
 
 namespace wf::server {
 namespace {
 
+constexpr size_t kMostTold = 20;  // mistakes, and as many warnings: who makes more reads no more
+
 // Names of one kind, for look-ups and suggestions. The row after the last is the file itself: --config, WF_CONFIG.
-using Names = std::map<std::string, size_t, std::less<>>;
+class Names {
+ public:
+  template <typename NameOf>
+  explicit Names(NameOf&& name_of) {
+    for (size_t i = 0; i < SettingRows().size(); ++i) Add(std::string(name_of(SettingRows()[i])), i);
+  }
+  void Add(std::string name, size_t row) {
+    names_.push_back(name);
+    rows_.emplace(std::move(name), row);
+  }
+  // The row of the name, or null.
+  const size_t* Find(std::string_view name) const {
+    const auto at = rows_.find(name);
+    return at == rows_.end() ? nullptr : &at->second;
+  }
+  bool HasSection(const std::string& key) const {
+    const auto at = rows_.lower_bound(key + ".");
+    return at != rows_.end() && at->first.starts_with(key + ".");
+  }
+  std::string Suggestion(std::string_view name) const { return DidYouMean(name, names_); }
 
-template <typename NameOf>
-Names NamesBy(NameOf&& name_of) {
-  Names names;
-  for (size_t i = 0; i < SettingRows().size(); ++i) names.emplace(name_of(SettingRows()[i]), i);
-  return names;
-}
+ private:
+  std::map<std::string, size_t, std::less<>> rows_;
+  std::vector<std::string> names_;
+};
 
-std::string Suggestion(std::string_view name, const Names& names) {
-  std::vector<std::string> candidates;
-  for (const auto& [candidate, row] : names) candidates.push_back(candidate);
-  return DidYouMean(name, candidates);
+// Do two addresses take a port from each other?
+bool Overlap(const std::string& a, const std::string& b) {
+  const auto takes_all = [](const std::string& all, const std::string& other) {
+    return all == "::" || (all == "0.0.0.0" && other.find(':') == std::string::npos);
+  };
+  return a == b || takes_all(a, b) || takes_all(b, a);
 }
 
 // Fills the settings from the four places, least first.
@@ -42,6 +63,8 @@ class Loader {
     for (const Given& given : variables_) Store(given.row, given.value, given.name);
     for (const Given& given : flags_) out_.usage |= !Store(given.row, given.value, given.name);
     CheckTogether();
+    if (mistakes_ > kMostTold) out_.errors.push_back("and " + std::to_string(mistakes_ - kMostTold) + " more mistakes");
+    if (warnings_ > kMostTold) out_.warnings.push_back("and " + std::to_string(warnings_ - kMostTold) + " more");
     return std::move(out_);
   }
 
@@ -51,7 +74,10 @@ class Loader {
     std::string name, value;
   };
 
-  void Error(std::string text) { out_.errors.push_back(std::move(text)); }
+  void Error(std::string text) {
+    if (++mistakes_ <= kMostTold) out_.errors.push_back(std::move(text));
+  }
+  bool tells() const { return mistakes_ < kMostTold; }
   void UsageError(std::string text) {
     out_.usage = true;
     Error(std::move(text));
@@ -67,12 +93,17 @@ class Loader {
   const LoadFrom from_;
   const std::span<const SettingRow> rows_ = SettingRows();
   Loaded out_;
+  size_t mistakes_ = 0, warnings_ = 0;
   std::string config_path_;
   bool config_is_flag_ = false;
   std::vector<Given> flags_, variables_;
 };
 
 bool Loader::Store(size_t row, std::string_view value, const std::string& source) {
+  if (!base::IsUtf8(value)) {
+    Error(source + ": the value " + Quoted(value) + " is not UTF-8");
+    return false;
+  }
   const std::string expected = rows_[row].store(out_.settings, value, rows_[row].range);
   if (!expected.empty()) {
     Error(source + ": expected " + expected + ", found " + Quoted(value));
@@ -98,25 +129,26 @@ bool Loader::TakeWish(std::string_view argument) {
 }
 
 void Loader::FindFlags() {
-  Names names = NamesBy([](const SettingRow& row) { return row.flag(); });
+  Names names([](const SettingRow& row) { return row.flag(); });
   const size_t config = rows_.size();
-  names.emplace("--config", config);
+  names.Add("--config", config);
   Names known = names;
-  for (const char* wish : {"--help", "--version", "--print-config", "--check-config"}) known.emplace(wish, config);
+  for (const char* wish : {"--help", "--version", "--print-config", "--check-config"}) known.Add(wish, config);
   const auto& arguments = from_.arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
     if (TakeWish(argument)) continue;
     const size_t equals = argument.find('=');
-    const std::string_view name = argument.substr(0, equals);
-    const auto row = names.find(name);
-    if (row == names.end()) {
-      UsageError((name.starts_with("-") ? "unknown flag " : "unexpected argument ") + Quoted(name) + Suggestion(name, known));
+    const std::string name(argument.substr(0, equals));
+    const size_t* const row = names.Find(name);
+    if (row == nullptr) {
+      UsageError((name.starts_with("-") ? "unknown flag " : "unexpected argument ") + Quoted(name) +
+                 (tells() ? known.Suggestion(name) : ""));
       const bool has_value = name.starts_with("-") && equals == std::string_view::npos && i + 1 < arguments.size();
       if (has_value && arguments[i + 1][0] != '-') ++i;  // most likely its value: one mistake, one message
       continue;
     }
-    const bool is_switch = row->second != config && rows_[row->second].is_switch;
+    const bool is_switch = *row != config && rows_[*row].is_switch;
     std::string value;
     if (equals != std::string_view::npos) {
       value = argument.substr(equals + 1);
@@ -125,11 +157,11 @@ void Loader::FindFlags() {
     } else if (i + 1 < arguments.size()) {
       value = arguments[++i];
     } else {
-      UsageError(row->first + ": needs a value");
+      UsageError(name + ": needs a value");
       continue;
     }
-    if (row->second != config) {
-      flags_.push_back({row->second, row->first, std::move(value)});
+    if (*row != config) {
+      flags_.push_back({*row, name, std::move(value)});
     } else {
       if (value.empty()) UsageError("--config: expected the name of a file, found ``; leave the flag out to read none");
       config_path_ = std::move(value);
@@ -140,20 +172,20 @@ void Loader::FindFlags() {
 
 // An unknown name is a warning alone: others may use the prefix for what they start.
 void Loader::FindVariables() {
-  Names names = NamesBy([](const SettingRow& row) { return row.environment_name(); });
+  Names names([](const SettingRow& row) { return row.environment_name(); });
   const size_t config = rows_.size();
-  names.emplace("WF_CONFIG", config);
+  names.Add("WF_CONFIG", config);
   for (const char* const* at = from_.environment; at != nullptr && *at != nullptr; ++at) {
     const std::string_view entry = *at;
     const size_t equals = entry.find('=');
     if (!entry.starts_with("WF_") || equals == std::string_view::npos) continue;
     const std::string name(entry.substr(0, equals));
     std::string value(entry.substr(equals + 1));
-    const auto row = names.find(name);
-    if (row == names.end()) {
-      out_.warnings.push_back("unknown environment variable " + Quoted(name) + Suggestion(name, names));
-    } else if (row->second != config) {
-      variables_.push_back({row->second, name, std::move(value)});
+    const size_t* const row = names.Find(name);
+    if (row == nullptr) {
+      if (++warnings_ <= kMostTold) out_.warnings.push_back("unknown environment variable " + Quoted(name) + names.Suggestion(name));
+    } else if (*row != config) {
+      variables_.push_back({*row, name, std::move(value)});
     } else if (!config_is_flag_) {
       config_path_ = std::move(value);
     }
@@ -168,13 +200,14 @@ void Loader::ReadFile() {
   } else if (name.empty()) {
     return;
   } else {
+    if (!base::IsUtf8(name)) return Error("the name of the configuration file, " + Quoted(name) + ", is not UTF-8");
     auto read = ReadConfigFile(name);
     if (!read.ok()) return Error(read.status().message());
     text = *std::move(read);
   }
   const auto entries = ReadConfig(text);
   if (!entries.ok()) return Error(name + ":" + entries.status().message());
-  const Names names = NamesBy([](const SettingRow& row) { return std::string(row.key); });
+  const Names names([](const SettingRow& row) { return row.key; });
   for (const ConfigEntry& entry : *entries) TakeEntry(entry, name, names);
   if (from_.plan == nullptr) return;
   for (const NodeSetting& node : out_.settings.nodes) {
@@ -185,27 +218,31 @@ void Loader::ReadFile() {
 void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const Names& names) {
   const std::string place = file + ":" + std::to_string(entry.line), key = entry.key();
   if (entry.path.front() == "nodes") {
+    const bool has_node = from_.plan != nullptr && entry.path.size() > 1 && HasNode(*from_.plan, entry.path[1]);
+    if (!tells() && !has_node) return Error({});
     const std::string problem = from_.plan == nullptr ? "there is no program whose nodes these could be"
                                                       : AddNodeSetting(*from_.plan, entry, place, &out_.settings.nodes);
     if (!problem.empty()) Error(place + ": " + problem);
     return;
   }
-  const auto row = names.find(key);
-  if (row == names.end()) {
-    const bool is_section = std::any_of(names.begin(), names.end(), [&key](const auto& at) { return at.first.starts_with(key + "."); });
-    if (is_section) return Error(place + ": " + Quoted(key) + " is a section: it takes keys below it, not a value");
-    return Error(place + ": unknown key " + Quoted(key) + Suggestion(key, names));
+  const size_t* const row = names.Find(key);
+  if (row == nullptr) {
+    if (!tells()) return Error({});
+    if (names.HasSection(key)) return Error(place + ": " + Quoted(key) + " is a section: it takes keys below it, not a value");
+    return Error(place + ": unknown key " + Quoted(key) + names.Suggestion(key));
   }
   if (entry.no_value) return Error(place + ": " + Quoted(key) + " has no value; leave the line out for the default");
   if (entry.path.size() == 1 && key.find('.') != std::string::npos)
     return Error(place + ": write " + Quoted(key) + " as a key inside the section before its dot");
-  Store(row->second, entry.value, place);
+  Store(*row, entry.value, place);
 }
 
 void Loader::CheckTogether() {
   const Settings& settings = out_.settings;
   if (settings.grpc_port.value.value_or(settings.http_port) != settings.http_port)
     Error("`grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet");
+  if (settings.http_port != 0 && settings.http_port == settings.admin_port && Overlap(settings.host, settings.admin_host))
+    Error("`http_port` and `admin_port` both name port " + std::to_string(settings.http_port) + "; give each its own");
   if (settings.default_timeout.ns > settings.timeout_cap.ns) Error("`default_timeout` is above `limits.timeout`");
   if (settings.request_line_bytes.value > settings.header_bytes.value)
     Error("`limits.request_line_bytes` is above `limits.header_bytes`, which it is a part of");

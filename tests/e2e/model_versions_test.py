@@ -104,6 +104,20 @@ class Published(VersionCase):
         self.assertEqual(self.ask("Call/versions/2/infer", {"inputs": []})[0], 404)
 
 
+class ManySamples(harness.unittest.TestCase):
+    def test_those_that_meet_a_full_queue_wait_for_the_others(self):
+        source = program("many", "")
+        config = source.with_suffix(".yml")
+        config.write_text("nodes: {Call/y: {queue: 4}}\n")
+        server = harness.Server.of(source, "--schedule", "pool", "--config", config)
+        self.addCleanup(server.kill)
+        rows = [[i, i + 1, i + 2] for i in range(1024)]
+        reply = server.post("/v2/models/Call/infer", {"inputs": [{"name": "x", "datatype": "FP32", "shape": [len(rows), WIDTH], "data": rows}]})
+        self.assertEqual(reply.status, 200, reply)
+        self.assertEqual(reply.json["outputs"][0]["data"], [value for row in rows for value in row])
+        self.assertEqual(server.stop(), 0, server.output())
+
+
 class Latest(VersionCase):
     name, policy, versions = "latest", "versions latest 2;", (1, 2, 10)
 

@@ -160,6 +160,19 @@ class CheckConfig(unittest.TestCase):
         done = self.check(self.DIGITS, "--model-root", self.DIGITS.parent)
         self.assertEqual((done.returncode, done.stdout), (0, "the configuration is fine\n"), done)
 
+    def test_one_port_for_two_listeners_is_told_by_both(self):
+        for flags in ([], ["--check-config"]):
+            done = subprocess.run([harness.compiled(HELLO), "--http-port=8099", "--admin-port=8099", *flags], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+            self.assertIn("`http_port` and `admin_port` both name port 8099", done.stderr)
+
+    def test_a_file_full_of_mistakes_is_refused_in_a_few_lines(self):
+        file = harness.scratch() / "full.yml"
+        file.write_text("".join(f"k{i}: 1\n" for i in range(80_000)))
+        done = self.check(HELLO, "--config", file)
+        self.assertEqual((done.returncode, done.stderr.count("full.yml:")), (1, 20), done.stderr[:2000])
+        self.assertIn("and 79980 more mistakes", done.stderr)
+
     def test_models_are_looked_at(self):
         folder = harness.scratch() / "checked"
         done = self.check(self.DIGITS, "--model-root", folder)

@@ -64,7 +64,9 @@ TEST(ConfigFile, WhatIsNotASimpleMappingIsRefusedWithItsLine) {
       {"a: " + std::string(5000, 'v') + "\n", "1: the value of `a` is longer than 4096 bytes"},
       {"a: 1\nb: \"x\n", "not YAML"},
       {"a: 1\n\tb: 1\n", "2: not YAML"},
-      {"a: 1\nb: \xff\n", "2: not YAML"},
+      {"a: 1\nb: \xff\n", "2: not UTF-8"},
+      {"a: 1\nb: \xe9x\n", "2: not UTF-8"},
+      {"a: \x01\nb: \xff\n", "1: not YAML"},
       {"a: 1\nb: \x01\n", "2: not YAML"},
   };
   for (const auto& at : cases) {

@@ -94,7 +94,8 @@ TEST(Settings, MistakesOnTheCommandLineAreUsageErrors) {
       {{"--limits-body-bytes=0"}, "--limits-body-bytes: expected a size from 1B to 1024GiB, as `64MiB`, found `0`"},
       {{"--listen", "unix:/tmp/x"}, "--listen: expected nothing, since this is not built yet, found `unix:/tmp/x`"},
       {{"--log-access=1"}, "--log-access: expected true or false, found `1`"},
-      {{"--model-root", "a\xff\nb", "--x\xff\n"}, "unknown flag `--x??`"},
+      {{"--x\xff\n"}, "unknown flag `--x??`"},
+      {{"--model-root", "a\xff\nb"}, "--model-root: the value `a??b` is not UTF-8"},
   };
   for (const auto& at : cases) {
     const Loaded loaded = Load(at.arguments);
@@ -135,6 +136,45 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
 TEST(Settings, EveryMistakeIsTold) {
   const Loaded loaded = Load({"--http-port=x"}, {"WF_ADMIN_PORT=y"}, "hots: a\nio_threads: z\n");
   EXPECT_EQ(loaded.errors.size(), 4u);
+}
+
+TEST(Settings, ManyMistakesAreCounted) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "key_" + std::to_string(i) + ": 1\n";
+  const Loaded loaded = Load({"--http-port=x"}, {}, text.c_str());
+  ASSERT_EQ(loaded.errors.size(), 21u);
+  EXPECT_EQ(loaded.errors[19], "config:20: unknown key `key_19`");
+  EXPECT_EQ(loaded.errors[20], "and 981 more mistakes");
+  EXPECT_EQ(loaded.exit_status(), 2);
+  std::vector<std::string> names;
+  for (int i = 0; i < 30; ++i) names.push_back("WF_NONE_" + std::to_string(i) + "=1");
+  std::vector<const char*> environment;
+  for (const std::string& name : names) environment.push_back(name.c_str());
+  const Loaded warned = Load({}, environment);
+  ASSERT_EQ(warned.warnings.size(), 21u);
+  EXPECT_EQ(warned.warnings[20], "and 10 more");
+}
+
+TEST(Settings, TwoListenersNeedTwoPorts) {
+  const auto fails = [](const char* host, const char* admin) {
+    return !Load({"--http-port=90", "--admin-port=90", "--host", host, "--admin-host", admin}).errors.empty();
+  };
+  EXPECT_EQ(Load({"--http-port", "8081"}).errors,
+            std::vector<std::string>{"`http_port` and `admin_port` both name port 8081; give each its own"});
+  EXPECT_TRUE(fails("0.0.0.0", "10.0.0.1"));
+  EXPECT_TRUE(fails("::1", "::"));
+  EXPECT_TRUE(fails("127.0.0.1", "127.0.0.1"));
+  EXPECT_FALSE(fails("127.0.0.1", "127.0.0.2"));
+  EXPECT_FALSE(fails("0.0.0.0", "::1"));
+  EXPECT_TRUE(Load({"--http-port=0", "--admin-port=0"}).errors.empty());
+}
+
+TEST(Settings, AValueIsUtf8) {
+  EXPECT_EQ(Load({}, {"WF_HOST=\xe9"}).errors, std::vector<std::string>{"WF_HOST: the value `?` is not UTF-8"});
+  const Loaded file = Load({}, {}, "\nhost: \xe9\n");
+  ASSERT_EQ(file.errors.size(), 1u);
+  EXPECT_TRUE(file.errors[0].starts_with("config:2: not UTF-8")) << file.errors[0];
+  EXPECT_EQ(Load({"--config=a\xff"}).errors, std::vector<std::string>{"the name of the configuration file, `a?`, is not UTF-8"});
 }
 
 TEST(Settings, AnUnknownVariableIsAWarning) {

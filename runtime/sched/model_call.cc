@@ -24,7 +24,7 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
   if (job.batcher->Reserve(job)) return true;
   LiveBus& bus = LiveOf(instance);
   job.batcher = nullptr;
-  bool in_fan_out = false;
+  bool in_fan_out = bus.n_samples > 1;  // samples are elements too
   for (const bus::Instance* at = &instance; at != nullptr; at = at->parent)
     in_fan_out = in_fan_out || index_.region(at->region).how == bus::EnteredBy::kEach;
   if (in_fan_out && bus.rows_out > 0) {  // an element waits for this request's earlier ones

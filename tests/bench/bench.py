@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench.py [--list] [--rounds N] [--seconds S] [--json FILE] [NAME...]: prints rows `name ours peer ratio`."""
+"""bench.py [--list] [--rounds N] [--seconds S] [--json FILE] [NAME...]: prints rows `name ours peer ratio`; exit status 1 when one is below its goal."""
 import argparse
 import json
 import platform
@@ -75,7 +75,7 @@ def main():
     if args.json:
         machine = {"cpu": cpu_name(), "system": platform.platform(), "rounds": args.rounds, "seconds": args.seconds}
         args.json.write_text(json.dumps({"machine": machine, "rows": [{**asdict(r), "ratio": r.ratio, "met": r.met} for r in found]}, indent=1) + "\n")
-    return 0
+    return 0 if all(row.met for row in found) else 1
 
 
 if __name__ == "__main__":

@@ -44,6 +44,8 @@ class BadHttp(harness.ServerCase):
     def test_numbers(self):
         for number in (b"1e999", b"-1e39", b"NaN", b"Infinity", b"-Infinity", b"01", b"1.", b".5", b"+1", b"0x10", b"1e", b"--1", b"1_000"):
             self.bad(SPREAD, b'{"xs": [' + number + b"]}")
+        for number, word in ((b"01", "`0`"), (b"1.", "`.`"), (b"1e+", "`e`"), (b"-", "`-`")):
+            self.bad(SPREAD, b'{"xs": [' + number + b"]}", "`xs`", "[0]: ", word)
         reply = self.server.call("POST", SPREAD, b'{"xs": [1e-999, ' + b"9" * 30 + b"]}")
         self.assertEqual(reply.status, 200, reply)
 
@@ -96,6 +98,13 @@ class BadHttp(harness.ServerCase):
                 self.assert_error(reply, status, 5000)
                 self.assertEqual(reply.headers.get("connection"), "close", reply)
                 self.assertTrue(connection.closed_within(5), head[:80])
+
+    def test_bytes_that_begin_no_request_are_refused_at_once(self):
+        for data, word in ((b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "TLS"), (b"\x80\x2e\x01", "no request")):
+            with self.server.connect(timeout=3) as connection:  # far below the time for a head
+                connection.send(data)
+                self.assert_error(connection.receive(), 400, 5000, word)
+                self.assertTrue(connection.closed_within(3), data)
 
     def test_a_client_that_leaves_at_every_byte(self):
         data = harness.request("POST", SPREAD, b'{"xs": [1, 2, 3]}', {"content-type": "application/json"})

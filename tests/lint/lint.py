@@ -219,8 +219,13 @@ def check_exceptions(tree):
                 yield name, number, "exceptions stay behind the walls named in docs/style.md"
 
 
+OPERATOR = re.compile(r"runtime/kernels/(?!onednn/)\w+/")
+
+
 def check_readmes(tree):
     folders = {"/".join(f.split("/")[:2]) for f in tree.under("compiler/", "runtime/", "examples/", "tests/") if f.count("/") > 1}
+    # One header with the contract of an operator explains its folder.
+    folders |= {f.rsplit("/", 1)[0] for f in tree.under("compiler/", "runtime/", suffix=SOURCE) if not OPERATOR.match(f)}
     folders |= {f.split("/")[0] for f in tree.under("grammar/", "stdlib/", "examples/")}
     for folder in sorted(folders):
         readme = folder + "/README.md"

@@ -74,6 +74,8 @@ class Lint(unittest.TestCase):
 
     def test_folders_explain_themselves(self):
         self.assert_finds("readmes", {"runtime/base/a.cc": "\n"}, {"runtime/base/a.cc": "\n", "runtime/base/README.md": "a\nb\nc\n", "tests/lint/README.md": "a\nb\nc\n"}, "no README")
+        outer = {"tests/lint/README.md": "a\nb\nc\n", "runtime/kernels/a.cc": "\n", "runtime/kernels/README.md": "a\nb\nc\n", "runtime/kernels/cast/cast.h": "\n"}
+        self.assert_finds("readmes", {**outer, "runtime/kernels/onednn/a.cc": "\n"}, outer, "no README")
 
     def test_diagnostics_have_pages_and_tests(self):
         row = {"compiler/diag/sema.def": 'DIAG(kUnknownName, 3001, Error,\n     "unknown name `{0}`")\n'}

@@ -11,22 +11,40 @@ int HexValue(uint8_t c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
+bool IsText(uint8_t byte) { return byte == '\t' || (byte >= 0x20 && byte != 0x7f); }
+
 }  // namespace
+
+bool Chunks::Fail(std::string_view reason) {
+  reason_ = reason;
+  return false;
+}
 
 bool Chunks::TakeSize(uint8_t byte) {
   const int digit = HexValue(byte);
   if (digit >= 0) {
     constexpr uint32_t kMaxDigits = 15;  // leading zeros included: nobody needs more, and 2^60 cannot overflow
     left_ = left_ * 16 + static_cast<uint64_t>(digit);
-    return ++digits_ <= kMaxDigits;
+    return ++digits_ <= kMaxDigits || Fail("the size of a chunk has more than 15 hexadecimal digits");
   }
-  if (digits_ == 0) return false;
+  if (digits_ == 0) return Fail("a chunk begins without a size in hexadecimal digits");
   if (byte == '\r') {
     state_ = State::kSizeLf;
     return true;
   }
   state_ = State::kExtension;
-  return byte == ';';
+  if (byte == '\n') return Fail("the size of a chunk ends in LF without CR");
+  return byte == ';' || Fail("the size of a chunk holds what is no hexadecimal digit");
+}
+
+bool Chunks::TakeExtension(uint8_t byte) {
+  if (byte == '\r')
+    state_ = State::kSizeLf;
+  else if (byte == '\n')
+    return Fail("the size of a chunk ends in LF without CR");
+  else if (!IsText(byte))
+    return Fail("a control character in the extension of a chunk");
+  return true;
 }
 
 // Trailer lines up to the empty one; a line may not begin with white space and holds no control characters.
@@ -36,33 +54,36 @@ bool Chunks::TakeTrailer(uint8_t byte) {
     return true;
   }
   const bool first = trailer_line_++ == 0;
-  if (first && (byte == ' ' || byte == '\t' || byte == ':')) return false;
-  return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
+  if (first && (byte == ' ' || byte == '\t')) return Fail("a folded trailer line");
+  if (first && byte == ':') return Fail("a trailer without a name");
+  if (byte == '\n') return Fail("a trailer line ends in LF without CR");
+  return IsText(byte) || Fail("a control character in a trailer");
 }
 
 bool Chunks::TakeFraming(uint8_t byte) {
   switch (state_) {
     case State::kSize:
-      return ++line_bytes_ <= kMaxLineBytes && TakeSize(byte);
     case State::kExtension:
-      if (byte == '\r') state_ = State::kSizeLf;
-      return ++line_bytes_ <= kMaxLineBytes && (byte == '\r' || byte == '\t' || (byte >= 0x20 && byte != 0x7f));
+      if (++line_bytes_ > kMaxLineBytes) return Fail("the extensions of a chunk are too long");
+      return state_ == State::kSize ? TakeSize(byte) : TakeExtension(byte);
     case State::kSizeLf:
+      if (byte != '\n') return Fail("a CR without LF behind the size of a chunk");
+      if (++chunks_ > kMaxChunks) return Fail("the body has more than 65536 chunks");
       state_ = left_ == 0 ? State::kTrailer : State::kData;
       line_bytes_ = digits_ = trailer_line_ = 0;
-      return byte == '\n' && ++chunks_ <= kMaxChunks;
+      return true;
     case State::kDataCr:
       state_ = State::kDataLf;
-      return byte == '\r';
+      return byte == '\r' || Fail("the data of a chunk does not end where its size says: CR LF is missing");
     case State::kDataLf:
       state_ = State::kSize;
-      return byte == '\n';
+      return byte == '\n' || Fail("a CR without LF behind the data of a chunk");
     case State::kTrailer:
-      return ++line_bytes_ <= kMaxTrailerBytes && TakeTrailer(byte);
+      return ++line_bytes_ <= kMaxTrailerBytes ? TakeTrailer(byte) : Fail("the trailers are too long");
     case State::kTrailerLf:
       state_ = trailer_line_ == 0 ? State::kEnd : State::kTrailer;
       trailer_line_ = 0;
-      return byte == '\n';
+      return byte == '\n' || Fail("a CR without LF in the trailers");
     case State::kData:
     case State::kEnd:
       break;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace wf::http1 {
 
@@ -14,17 +15,21 @@ class Chunks {
 
   // Consumes from `input`; kChunk: left() bytes of data are announced; kData: `data` is a view of what was consumed.
   Step Next(std::span<const uint8_t>* input, std::span<const uint8_t>* data);
-  uint64_t left() const { return left_; }  // of the current chunk
+  uint64_t left() const { return left_; }              // of the current chunk
+  std::string_view reason() const { return reason_; }  // of kError
 
  private:
   enum class State : uint8_t { kSize, kExtension, kSizeLf, kData, kDataCr, kDataLf, kTrailer, kTrailerLf, kEnd };
   bool TakeFraming(uint8_t byte);
   bool TakeSize(uint8_t byte);
+  bool TakeExtension(uint8_t byte);
   bool TakeTrailer(uint8_t byte);
+  bool Fail(std::string_view reason);
 
   State state_ = State::kSize;
   uint32_t digits_ = 0, line_bytes_ = 0, trailer_line_ = 0, chunks_ = 0;
   uint64_t left_ = 0;
+  std::string_view reason_;
 };
 
 }  // namespace wf::http1

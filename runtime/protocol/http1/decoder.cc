@@ -88,6 +88,9 @@ bool LowerName(std::string_view name) {
   return token;
 }
 
+// White space and empty lines too: they are told apart once their line is there.
+bool MayBegin(uint8_t byte) { return kToken[byte] != 0 || byte == '\r' || byte == '\n' || byte == ' ' || byte == '\t'; }
+
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
@@ -152,7 +155,7 @@ Event Decoder::Next(std::span<const uint8_t>* input, Head* head) {
       if (step == Chunks::Step::kNeedMore) return Event::kNeedMore;
       if (step == Chunks::Step::kChunk) return Event::kChunk;
       if (step == Chunks::Step::kData) return Event::kBody;
-      if (step == Chunks::Step::kError) return Fail(400, "the chunked body is broken");
+      if (step == Chunks::Step::kError) return Fail(400, chunks_.reason());
       break;
     }
     case State::kEnd:
@@ -174,6 +177,10 @@ Event Decoder::NextOfHead(std::span<const uint8_t>* input, Head* head) {
       started_ = true;
       empty_lines_ = 0;
       line_ = 0;
+    }
+    if (bytes.empty() && !MayBegin(input->front())) {
+      constexpr uint8_t kTlsHandshake = 0x16;
+      return Fail(400, input->front() == kTlsHandshake ? "TLS where plain HTTP is spoken" : "no request of HTTP begins like this");
     }
     const auto* lf = static_cast<const uint8_t*>(std::memchr(input->data(), '\n', input->size()));
     const size_t count = lf == nullptr ? input->size() : static_cast<size_t>(lf - input->data()) + 1;

@@ -110,6 +110,27 @@ bool ScanNumber(const uint8_t* at, const uint8_t* end, Number* number) {
   return true;
 }
 
+std::string_view NumberProblem(const uint8_t* at, const uint8_t* end) {
+  const auto skip_digits = [&at, end] {
+    while (at < end && IsDigit(*at)) ++at;
+  };
+  const auto digit_follows = [&at, end] { return at < end && IsDigit(*at); };
+  const bool minus = at < end && *at == '-';
+  if (minus) ++at;
+  if (!digit_follows()) return minus ? "a digit must follow the `-` of a number" : "";
+  if (*at == '0' && at + 1 < end && IsDigit(at[1])) return "a number must not begin with `0` before other digits";
+  skip_digits();
+  if (at < end && *at == '.') {
+    ++at;
+    if (!digit_follows()) return "a digit must follow the `.` of a number";
+    skip_digits();
+  }
+  if (at == end || (*at | 0x20) != 'e') return {};
+  ++at;
+  if (at < end && (*at == '-' || *at == '+')) ++at;
+  return digit_follows() ? "" : "a digit must follow the `e` of a number";
+}
+
 template <typename T>
 Stored StoreInteger(const Number& number, T* out) {
   if (!number.integer) return Stored::kNotInteger;

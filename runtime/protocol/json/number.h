@@ -25,6 +25,9 @@ struct Number {
 // Reads a number of the JSON grammar at `at`. False when there is none.
 bool ScanNumber(const uint8_t* at, const uint8_t* end, Number* number);
 
+// What is wrong with a text that begins as a number but is none; empty when it does not begin so, or is one.
+std::string_view NumberProblem(const uint8_t* at, const uint8_t* end);
+
 enum class Stored { kOk, kNotInteger, kOutOfRange };
 
 // Stores the number as an element of `dtype` (not WF_BOOL), correctly rounded. A magnitude too small for the type is zero.

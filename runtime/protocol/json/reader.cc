@@ -8,8 +8,6 @@
 namespace wf::json {
 namespace {
 
-constexpr uint32_t kPathLevels = sizeof(wf_json::path) / sizeof(wf_bytes);
-
 bool HadMember(const wf_json* in) { return (in->member >> in->depth & 1) != 0; }
 
 wf_code Enter(wf_json* in) {
@@ -67,6 +65,25 @@ wf_code Refuse(wf_json* in, std::string_view what) {
   return Record(in->ctx, kInputParams, message);
 }
 
+namespace {
+
+// One character as it is; a byte that shows nothing, or is no UTF-8, by its number.
+void PutCharacter(const uint8_t* at, const uint8_t* end, base::TextBuilder* message) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  constexpr char kHex[] = "0123456789ABCDEF";
+  const size_t length = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+  const std::string_view text(reinterpret_cast<const char*>(at), std::min(length, static_cast<size_t>(end - at)));
+  const bool mark = text == kByteOrderMark;
+  if (!mark && *at >= 0x20 && *at != 0x7f && base::IsUtf8(text)) {
+    *message << "`" << text << "`";
+    return;
+  }
+  const char digits[] = {kHex[*at >> 4], kHex[*at & 15]};
+  *message << "the byte 0x" << std::string_view(digits, 2) << (mark ? " of a byte order mark" : "");
+}
+
+}  // namespace
+
 void PutFound(wf_json* in, base::TextBuilder* message) {
   const uint8_t next = Peek(in);
   if (in->at == in->end) {
@@ -84,9 +101,7 @@ void PutFound(wf_json* in, base::TextBuilder* message) {
   } else if (next == 'n') {
     *message << "null";
   } else {
-    *message << "`";
-    message->Quote({reinterpret_cast<const char*>(in->at), 1});
-    *message << "`";
+    PutCharacter(in->at, in->end, message);
   }
 }
 
@@ -97,6 +112,12 @@ wf_code Expected(wf_json* in, std::string_view what) {
   PutFound(in, &message);
   message << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
   return Record(in->ctx, kInputParams, message);
+}
+
+wf_code ExpectedNumber(wf_json* in, std::string_view what) {
+  SkipSpace(in);
+  const std::string_view problem = NumberProblem(in->at, in->end);
+  return problem.empty() ? Expected(in, what) : Refuse(in, problem);
 }
 
 wf_code EnterArray(wf_json* in) {
@@ -130,7 +151,7 @@ wf_code SkipScalar(wf_json* in) {
   }
   if (TakeWord(in, "true") || TakeWord(in, "false") || TakeWord(in, "null")) return 0;
   Number number;
-  if (!ScanNumber(in->at, in->end, &number)) return Expected(in, "a value");
+  if (!ScanNumber(in->at, in->end, &number)) return ExpectedNumber(in, "a value");
   in->at = number.end;
   return 0;
 }
@@ -252,7 +273,7 @@ wf_code wf_json_scalar(wf_json* in, uint32_t dtype, void* out) noexcept {
     return 0;
   }
   wf::json::Number number;
-  if (!wf::json::ScanNumber(in->at, in->end, &number)) return Expected(in, "a number");
+  if (!wf::json::ScanNumber(in->at, in->end, &number)) return wf::json::ExpectedNumber(in, "a number");
   switch (wf::json::StoreNumber(number, dtype, out)) {
     case wf::json::Stored::kOk:
       in->at = number.end;

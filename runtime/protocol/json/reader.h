@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "runtime/abi/plan.h"
@@ -11,7 +12,8 @@ namespace wf::json {
 inline constexpr wf_code kInputParams = 5000;
 inline constexpr wf_code kMemoryCap = 3012;
 inline constexpr wf_code kOutputValue = 9000;
-inline constexpr uint32_t kMaxDepth = 32;         // of objects and arrays that a signature's type can have
+inline constexpr uint32_t kMaxDepth = 32;  // of objects and arrays that a signature's type can have
+inline constexpr uint32_t kPathLevels = sizeof(wf_json::path) / sizeof(wf_bytes);
 inline constexpr uint32_t kMaxSkippedDepth = 64;  // of a value that nobody reads
 
 inline std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
@@ -37,6 +39,8 @@ void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message);
 void PutFound(wf_json* in, base::TextBuilder* message);  // what stands where reading is, in a word or as one letter
 // Records 5000 with path, what was found and the byte; returns WF_FAILED.
 wf_code Expected(wf_json* in, std::string_view what);
+// The same where a number may stand: one that is written wrongly is told how.
+wf_code ExpectedNumber(wf_json* in, std::string_view what);
 // Records 5000 with path and byte for anything else; returns WF_FAILED.
 wf_code Refuse(wf_json* in, std::string_view what);
 wf_code Record(wf_ctx* ctx, wf_code code, const base::TextBuilder& message);
@@ -50,11 +54,11 @@ wf_code SkipValue(wf_json* in);
 bool TakeWord(wf_json* in, std::string_view word);  // true, false, null
 bool TakeNull(wf_json* in);
 
-// Copies nested or flat numbers in row-major order into `out`, which has room for `count` elements; anything but exactly `count` is
-// refused.
-wf_code ReadFlat(wf_json* in, uint32_t dtype, uint64_t count, void* out);
+// Copies numbers in row-major order into `out`, which has room for `count` elements, the product of `extents`. The arrays are nested
+// exactly as these say, or all is one flat array.
+wf_code ReadShaped(wf_json* in, uint32_t dtype, std::span<const int64_t> extents, uint64_t count, void* out);
 // The same for strings (BYTES): views of the text or of the job's memory.
-wf_code ReadFlatStrings(wf_json* in, uint64_t count, wf_bytes* out);
+wf_code ReadShapedStrings(wf_json* in, std::span<const int64_t> extents, uint64_t count, wf_bytes* out);
 
 // Writes a text as a JSON string; what is not UTF-8 becomes U+FFFD.
 bool PutString(wf_sink* out, std::string_view text);

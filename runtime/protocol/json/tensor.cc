@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstring>
+#include <span>
+#include <utility>
 
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/json/reader.h"
@@ -106,13 +108,13 @@ wf_code TensorReader::FailedElement(const uint8_t* place) {
   base::TextBuilder message;
   PutIndex(&message);
   if (type_.dtype == WF_BOOL || !ScanNumber(place, in_->end, &number)) {
-    const uint8_t next = Peek(in_);
-    message << "expected " << (type_.dtype == WF_BOOL ? "`true` or `false`" : "a number") << ", found ";
-    if (next == '[') {
+    const std::string_view problem = type_.dtype == WF_BOOL ? std::string_view() : NumberProblem(place, in_->end);
+    message << (problem.empty() ? "expected " : problem);
+    if (problem.empty()) message << (type_.dtype == WF_BOOL ? "`true` or `false`" : "a number") << ", found ";
+    if (Peek(in_) == '[')
       message << "an array: more than the " << static_cast<uint32_t>(type_.rank) << " axes of " << View(type_.name);
-    } else {
+    else if (problem.empty())
       PutFound(in_, &message);
-    }
   } else {
     uint64_t ignored = 0;
     message << "`";
@@ -262,48 +264,83 @@ wf_code TensorReader::ReadAxis(uint32_t axis) {
   return Fix(axis, extent, place);
 }
 
-// Walks numbers or strings in arrays nested at most this deep; `read` takes one element.
-constexpr uint32_t kMaxFlatDepth = WF_MAX_RANK + 1;
-
+// Numbers or strings of a declared shape; `read` takes one element.
 template <typename ReadElementAt>
-wf_code WalkFlat(wf_json* in, uint64_t count, ReadElementAt&& read) {
-  if (Peek(in) != '[') return Expected(in, "an array");
-  uint32_t depth = 0;
-  uint64_t n = 0;
-  do {
-    const uint8_t next = Peek(in);
-    if (next == '[') {
-      if (depth == kMaxFlatDepth) return Refuse(in, "nested deeper than 9");
-      ++in->at;
-      ++depth;
-      if (Peek(in) != ']') continue;
-    } else {
-      if (n == count) {
+class ShapeWalker {
+ public:
+  ShapeWalker(wf_json* in, std::span<const int64_t> extents, ReadElementAt read) : in_(in), extents_(extents), read_(std::move(read)) {}
+
+  // Nested exactly as the shape says, or one flat array.
+  wf_code Walk(uint64_t count) {
+    if (Peek(in_) != '[') return Expected(in_, "an array");
+    const uint8_t* const begin = in_->at++;
+    const bool nested = Peek(in_) == '[';
+    in_->at = begin;
+    return nested && extents_.size() > 1 ? WalkAxis(0) : WalkFlat(count);
+  }
+
+ private:
+  wf_code WalkFlat(uint64_t count) {
+    ++in_->at;
+    if (!Take(in_, ']')) {
+      do {
         base::TextBuilder what;
         what << "more than the " << count << " elements of the shape";
-        return Refuse(in, what.view());
-      }
-      if (read(n++) != 0) return WF_FAILED;
+        if (n_ == count) return Refuse(in_, what.view());
+        if (read_(n_++) != 0) return WF_FAILED;
+      } while (Take(in_, ','));
+      if (!Take(in_, ']')) return Expected(in_, "`,` or `]`");
     }
-    while (depth != 0 && Take(in, ']')) --depth;
-    if (depth != 0 && !Take(in, ',')) return Expected(in, "`,` or `]`");
-  } while (depth != 0);
-  if (n == count) return 0;
-  base::TextBuilder what;
-  what << "expected " << count << " elements, as the shape says, found " << n;
-  return Refuse(in, what.view());
-}
+    if (n_ == count) return 0;
+    base::TextBuilder what;
+    what << "expected " << count << " elements, as the shape says, found " << n_;
+    return Refuse(in_, what.view());
+  }
+
+  // Recursion is on the axes of the shape, which are few, whatever the text holds.
+  wf_code WalkAxis(size_t axis) {
+    if (Peek(in_) != '[') return Expected(in_, "an array, as the others of its axis");
+    ++in_->at;
+    int64_t extent = 0;
+    if (!Take(in_, ']')) {
+      ++in_->depth;
+      do {
+        if (extent == extents_[axis]) return --in_->depth, WrongExtent(axis, "more");
+        if (in_->depth <= kPathLevels) in_->path[in_->depth - 1] = {nullptr, static_cast<uint64_t>(extent) + 1};
+        ++extent;
+        if ((axis + 1 == extents_.size() ? read_(n_++) : WalkAxis(axis + 1)) != 0) return WF_FAILED;
+      } while (Take(in_, ','));
+      --in_->depth;
+      if (!Take(in_, ']')) return Expected(in_, "`,` or `]`");
+    }
+    if (extent == extents_[axis]) return 0;
+    base::TextBuilder found;
+    found << extent;
+    return WrongExtent(axis, found.view());
+  }
+
+  wf_code WrongExtent(size_t axis, std::string_view found) {
+    base::TextBuilder what;
+    what << "expected " << extents_[axis] << " elements on axis " << static_cast<uint64_t>(axis) << " of the shape, found " << found;
+    return Refuse(in_, what.view());
+  }
+
+  wf_json* in_;
+  std::span<const int64_t> extents_;
+  ReadElementAt read_;
+  uint64_t n_ = 0;
+};
 
 }  // namespace
 
-wf_code ReadFlat(wf_json* in, uint32_t dtype, uint64_t count, void* out) {
+wf_code ReadShaped(wf_json* in, uint32_t dtype, std::span<const int64_t> extents, uint64_t count, void* out) {
   const size_t element_bytes = DtypeBytes(dtype);
   auto* to = static_cast<uint8_t*>(out);
-  return WalkFlat(in, count, [&](uint64_t n) { return wf_json_scalar(in, dtype, to + n * element_bytes); });
+  return ShapeWalker(in, extents, [&](uint64_t n) { return wf_json_scalar(in, dtype, to + n * element_bytes); }).Walk(count);
 }
 
-wf_code ReadFlatStrings(wf_json* in, uint64_t count, wf_bytes* out) {
-  return WalkFlat(in, count, [&](uint64_t n) { return wf_json_string(in, out + n); });
+wf_code ReadShapedStrings(wf_json* in, std::span<const int64_t> extents, uint64_t count, wf_bytes* out) {
+  return ShapeWalker(in, extents, [&](uint64_t n) { return wf_json_string(in, out + n); }).Walk(count);
 }
 
 }  // namespace wf::json

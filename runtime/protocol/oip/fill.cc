@@ -76,7 +76,8 @@ wf_code InferRequest::FillNumbers(bus::Bus& bus, uint32_t port, const Shape& sha
   const wf_port& row = workflow_->in[port];
   const uint64_t bytes = input.per_sample * json::DtypeBytes(shape.dtype);
   auto* all = static_cast<std::byte*>(wf_alloc(bus.ctx(), std::max(Padded(bytes * samples_), kAlign), kAlign));
-  if (all == nullptr || json::ReadFlat(in, shape.dtype, input.per_sample * samples_, all) != 0) return WF_FAILED;
+  if (all == nullptr || json::ReadShaped(in, shape.dtype, {input.extent, input.axes}, input.per_sample * samples_, all) != 0)
+    return WF_FAILED;
   if (shape.type->kind == WF_T_SCALAR) {
     for (uint32_t s = 0; s < samples_; ++s) std::memcpy(PlaceOf(bus, s, row), all + s * bytes, bytes);
     return 0;
@@ -115,7 +116,7 @@ wf_code InferRequest::FillBytes(bus::Bus& bus, uint32_t port, const Shape& shape
   const Input& input = inputs_[port];
   const uint64_t count = input.per_sample * samples_;
   auto* elements = static_cast<wf_bytes*>(wf_alloc(bus.ctx(), std::max<uint64_t>(count, 1) * sizeof(wf_bytes), alignof(wf_bytes)));
-  if (elements == nullptr || json::ReadFlatStrings(in, count, elements) != 0) return WF_FAILED;
+  if (elements == nullptr || json::ReadShapedStrings(in, {input.extent, input.axes}, count, elements) != 0) return WF_FAILED;
   const bool bytes = shape.form == Form::kBytes || shape.form == Form::kByteses;
   if (bytes && input.base64 && DecodeBase64(bus, in, input.per_sample, count, elements) != 0) return WF_FAILED;
   for (uint32_t s = 0; s < samples_; ++s) {

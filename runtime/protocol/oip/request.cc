@@ -10,6 +10,9 @@ namespace {
 
 using json::View;
 
+constexpr std::string_view kNoBinaryAnswer =
+    "raw tensors over REST (`binary_data_output`, `binary_data`) are not built yet; answers are JSON";
+
 template <size_t kCount>
 uint32_t IndexOf(const std::string_view (&names)[kCount], wf_bytes name) {
   return static_cast<uint32_t>(std::find(std::begin(names), std::end(names), View(name)) - std::begin(names));
@@ -136,6 +139,7 @@ wf_code InferRequest::ReadParameter(std::string_view name) {
     text.len = static_cast<uint64_t>(in_.at - text.ptr);
   }
   const std::string_view value = View(text);
+  if (name == "binary_data_output" && value == "true") return NotBuilt(kNoBinaryAnswer);
   parameters_.push_back({name, value});
   if (!is_timeout) return 0;
   int64_t us = 0;
@@ -217,11 +221,7 @@ wf_code InferRequest::ReadInputParameters(bool* base64) {
   int32_t index = 0;
   while ((index = members.Next(kNames)) >= 0) {
     wf_bytes text{};
-    if (index == 1) {
-      base::TextBuilder message;
-      message << "raw tensors over REST (`binary_data_size`) are not built yet; send `data`";
-      return json::Record(in_.ctx, protocol::kNotImplemented, message);
-    }
+    if (index == 1) return NotBuilt("raw tensors over REST (`binary_data_size`) are not built yet; send `data`");
     if (wf_json_string(&in_, &text) != 0) return WF_FAILED;
     *base64 = View(text) == "base64";
   }
@@ -262,13 +262,13 @@ wf_code InferRequest::ReadOutputs() {
 }
 
 wf_code InferRequest::ReadOutput() {
-  constexpr std::string_view kNames[] = {"name"};
+  constexpr std::string_view kNames[] = {"name", "parameters"};
   wf_bytes name{};
   if (wf_json_object(&in_) != 0) return WF_FAILED;
   Members members{&in_};
   int32_t index = 0;
   while ((index = members.Next(kNames)) >= 0) {
-    if (wf_json_string(&in_, &name) != 0) return WF_FAILED;
+    if ((index == 0 ? wf_json_string(&in_, &name) : ReadOutputParameters()) != 0) return WF_FAILED;
   }
   if (index == Members::kBroken) return WF_FAILED;
   if (!members.had(0)) return wf_json_missing(&in_, json::Bytes(kNames[0]));
@@ -282,6 +282,27 @@ wf_code InferRequest::ReadOutput() {
   }
   asked_.push_back(index_of_port);
   return 0;
+}
+
+// What changes the answer and is not built is refused; others say nothing.
+wf_code InferRequest::ReadOutputParameters() {
+  constexpr std::string_view kNames[] = {"classification", "binary_data"};
+  if (wf_json_object(&in_) != 0) return WF_FAILED;
+  Members members{&in_};
+  int32_t index = 0;
+  while ((index = members.Next(kNames)) >= 0) {
+    if (index == 0) return NotBuilt("answers as classes (`classification`) are not built yet; ask for the output as it is");
+    uint8_t binary = 0;
+    if (wf_json_scalar(&in_, WF_BOOL, &binary) != 0) return WF_FAILED;
+    if (binary != 0) return NotBuilt(kNoBinaryAnswer);
+  }
+  return index == Members::kBroken ? WF_FAILED : 0;
+}
+
+wf_code InferRequest::NotBuilt(std::string_view what) {
+  base::TextBuilder message;
+  message << what;
+  return json::Record(in_.ctx, protocol::kNotImplemented, message);
 }
 
 wf_code InferRequest::Refuse(uint32_t port, std::string_view what) {

@@ -60,6 +60,8 @@ class InferRequest {
   wf_code PlaceInput(const InputTexts& texts, const Input& input);
   wf_code ReadOutputs();
   wf_code ReadOutput();
+  wf_code ReadOutputParameters();
+  wf_code NotBuilt(std::string_view what);
 
   // samples.cc: what the shapes say
   wf_code FindSamples();

@@ -551,32 +551,6 @@ TEST_F(EngineTest, AnOldCatalogueIsReleasedWithItsLastRequest) {
   EXPECT_EQ(user.epochs, (std::vector<uint64_t>{2, 1}));
 }
 
-TEST_F(EngineTest, SamplesOfOneCallAreAnsweredTogetherAndAFailureNamesItsSample) {
-  const int value = Int(root_);
-  RunOptions fragile;
-  fragile.body.fail_modulus = 4;
-  builder_.Run(root_, {in_}, value, fragile);
-  builder_.Return(root_, {value});
-  Rig& rig = MakeRig();
-  int failed = 0, fine = 0;
-  for (int i = 0; i < 20; ++i) {
-    bus::Bus* const bus =
-        rig.engine->Create({.workflow = rig.plan.workflows, .client = &rig, .samples = 3, .received_at = rig.clock.Now()});
-    for (uint32_t k = 0; k < 3; ++k) test::WriteInt(rig.plan, rig.plan.workflows->in[0].slot, bus->frame(k), i * 3 + k);
-    rig.keeps = true;
-    rig.engine->Start(*bus);
-    if (bus->failure() == nullptr) {
-      ++fine;
-    } else {
-      ++failed;
-      EXPECT_LT(bus->failure()->sample, 3U);
-    }
-    rig.engine->Release(*bus);
-  }
-  EXPECT_GT(failed, 0);
-  EXPECT_GT(fine, 0);
-}
-
 TEST_F(EngineTest, CreateAnswersNullWhenMemoryIsRefused) {
   builder_.Return(root_, {in_});
   Rig& rig = MakeRig();

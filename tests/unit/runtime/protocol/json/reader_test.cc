@@ -107,7 +107,8 @@ Read ReadPoint(std::string_view text) {
 
 TEST(JsonObject, SaysWhatIsWrongAndWhere) {
   struct Case {
-    const char *text, *answer;
+    std::string_view text;
+    const char* answer;
   };
   const Case cases[] = {
       {R"({"width":3,"height":0.5})", "3 0.500000"},
@@ -132,7 +133,16 @@ TEST(JsonObject, SaysWhatIsWrongAndWhere) {
       {R"({"width":3,"height":1}})", "expected nothing after the value, found `}`, at byte 22"},
       {"", "the body is empty, expected a JSON object"},
       {"   ", "expected an object, found the end of the text, at byte 3"},
-      {"\xef\xbb\xbf{}", "expected an object, found `?`, at byte 0"},
+      {"\xef\xbb\xbf{}", "expected an object, found the byte 0xEF of a byte order mark, at byte 0"},
+      {{"\0{}", 3}, "expected an object, found the byte 0x00, at byte 0"},
+      {"\xff{}", "expected an object, found the byte 0xFF, at byte 0"},
+      {"\xc3", "expected an object, found the byte 0xC3, at byte 0"},
+      {"é{}", "expected an object, found `é`, at byte 0"},
+      {R"({"width":01})", "`width`: a number must not begin with `0` before other digits, at byte 9"},
+      {R"({"width":-})", "`width`: a digit must follow the `-` of a number, at byte 9"},
+      {R"({"width":1.})", "`width`: a digit must follow the `.` of a number, at byte 9"},
+      {R"({"width":1e})", "`width`: a digit must follow the `e` of a number, at byte 9"},
+      {R"({"width":1E+})", "`width`: a digit must follow the `e` of a number, at byte 9"},
   };
   for (const Case& c : cases) EXPECT_EQ(ReadPoint(c.text).value, c.answer) << c.text;
 }
@@ -199,6 +209,8 @@ TEST(JsonTensor, NamesTheElementThatDoesNotFit) {
       {"[[1,1e60]]", "[0][1]: `1e60` is out of range for f32, at byte 4"},
       {"[[1,2]", "expected `,` or `]`, found the end of the text, at byte 6"},
       {"[[1 2]]", "expected `,` or `]`, found a number, at byte 4"},
+      {"[[01]]", "[0][0]: a number must not begin with `0` before other digits, at byte 2"},
+      {"[[1,-]]", "[0][1]: a digit must follow the `-` of a number, at byte 4"},
       {"[[1,]]", "[0][1]: expected a number, found `]`, at byte 4"},
       {"[[1,2],]", "expected an array (axis 1 of f32[h, 2]), found `]`, at byte 7"},
       {"{}", "expected an array (axis 0 of f32[h, 2]), found an object, at byte 0"},
@@ -238,27 +250,41 @@ TEST(SkipValue, ChecksTheGrammarOfWhatItSkips) {
     EXPECT_FALSE(skip(text)) << text;
 }
 
-TEST(ReadFlat, TakesNestedOrFlatNumbersOfTheRightCount) {
-  const auto read = [](std::string_view text, uint64_t count) {
+TEST(ReadShaped, TakesNestedNumbersOfTheShapeOrFlatOnesOfItsCount) {
+  const auto read = [](std::string_view text, const std::vector<int64_t>& extents) {
     Job job;
     const Body body(text);
     wf_json in;
+    uint64_t count = 1;
+    for (const int64_t extent : extents) count *= static_cast<uint64_t>(extent);
     std::vector<int32_t> out(count + 1, -7);
-    const bool ok =
-        wf_json_open(&in, job.ctx(), body.view()) == 0 && ReadFlat(&in, WF_I32, count, out.data()) == 0 && wf_json_close(&in) == 0;
+    const bool ok = wf_json_open(&in, job.ctx(), body.view()) == 0 && ReadShaped(&in, WF_I32, extents, count, out.data()) == 0 &&
+                    wf_json_close(&in) == 0;
     EXPECT_EQ(out[count], -7);
     std::string value;
     for (uint64_t i = 0; i < count; ++i) value += std::to_string(out[i]) + " ";
     return ok ? value : job.message;
   };
-  EXPECT_EQ(read("[1,2,3,4]", 4), "1 2 3 4 ");
-  EXPECT_EQ(read("[[1,2],[3,4]]", 4), "1 2 3 4 ");
-  EXPECT_EQ(read("[]", 0), "");
-  EXPECT_EQ(read("[[],[]]", 0), "");
-  EXPECT_EQ(read("[1,2,3]", 4), "expected 4 elements, as the shape says, found 3, at byte 7");
-  EXPECT_EQ(read("[1,2,3,4,5]", 4), "more than the 4 elements of the shape, at byte 9");
-  EXPECT_EQ(read("[[1,2],[3,4]", 4), "expected `,` or `]`, found the end of the text, at byte 12");
-  EXPECT_EQ(read("7", 1), "expected an array, found a number, at byte 0");
+  EXPECT_EQ(read("[1,2,3,4]", {2, 2}), "1 2 3 4 ");
+  EXPECT_EQ(read(" [ [1,2] , [3,4] ] ", {2, 2}), "1 2 3 4 ");
+  EXPECT_EQ(read("[[[1],[2]],[[3],[4]]]", {2, 2, 1}), "1 2 3 4 ");
+  EXPECT_EQ(read("[5]", {}), "5 ");
+  EXPECT_EQ(read("[]", {0}), "");
+  EXPECT_EQ(read("[]", {2, 0}), "");
+  EXPECT_EQ(read("[[],[]]", {2, 0}), "");
+  EXPECT_EQ(read("[1,2,3]", {4}), "expected 4 elements, as the shape says, found 3, at byte 7");
+  EXPECT_EQ(read("[1,2,3,4,5]", {2, 2}), "more than the 4 elements of the shape, at byte 9");
+  EXPECT_EQ(read("[[1,2],[3,4,5,6]]", {2, 3}), "`[0]`: expected 3 elements on axis 1 of the shape, found 2, at byte 6");
+  EXPECT_EQ(read("[[1,2],[3,4,5]]", {2, 2}), "`[1]`: expected 2 elements on axis 1 of the shape, found more, at byte 12");
+  EXPECT_EQ(read("[[1,2]]", {2, 2}), "expected 2 elements on axis 0 of the shape, found 1, at byte 7");
+  EXPECT_EQ(read("[[1,2],[3,4],[5,6]]", {2, 2}), "expected 2 elements on axis 0 of the shape, found more, at byte 13");
+  EXPECT_EQ(read("[[1,2],3,4]", {2, 2}), "`[1]`: expected an array, as the others of its axis, found a number, at byte 7");
+  EXPECT_EQ(read("[1,[2],3,4]", {2, 2}), "expected a number, found an array, at byte 3");
+  EXPECT_EQ(read("[[[1],2],[3,4]]", {2, 2}), "`[0][0]`: expected a number, found an array, at byte 2");
+  EXPECT_EQ(read("[[1]]", {1}), "expected a number, found an array, at byte 1");
+  EXPECT_EQ(read("[[1]]", {}), "expected a number, found an array, at byte 1");
+  EXPECT_EQ(read("[[1,2],[3,4]", {2, 2}), "expected `,` or `]`, found the end of the text, at byte 12");
+  EXPECT_EQ(read("7", {1}), "expected an array, found a number, at byte 0");
 }
 
 }  // namespace

@@ -166,6 +166,24 @@ TEST(OipInfer, TypesThatMustBeRawSaySo) {
   EXPECT_EQ(raw.status, 501);
 }
 
+TEST(OipInfer, AnswersInFormsThatAreNotBuiltAreRefused) {
+  const std::string input = Input("i64", "INT64", "[]", "[1]");
+  const auto output = [&input](const std::string& parameters) {
+    return Call(kAll, Body(input, R"("outputs":[{"name":"i64","parameters":)" + parameters + "}],"));
+  };
+  const Infer::Reply refused[] = {output(R"({"classification":2})"), output(R"({"binary_data":true})"),
+                                  Call(kAll, Body(input, R"("parameters":{"binary_data_output":true},)"))};
+  const char* const words[] = {"`classification`", "`binary_data`", "`binary_data_output`"};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(refused[i].status, 501) << refused[i].text;
+    EXPECT_EQ(refused[i].code, 3000);
+    EXPECT_NE(refused[i].text.find(words[i]), std::string::npos) << refused[i].text;
+  }
+  EXPECT_EQ(output(R"({"binary_data":false,"other":[1]})").status, 200);
+  EXPECT_EQ(output("[]").status, 400);
+  EXPECT_EQ(Call(kAll, Body(input, R"("parameters":{"binary_data_output":false},)")).status, 200);
+}
+
 struct Wrong {
   uint32_t workflow;
   std::string body;
@@ -220,7 +238,13 @@ TEST(OipInfer, MistakesAreNamed) {
       {kAll, Body("", R"("id":7,)"), "`id`: expected a string, found a number"},
       {kAll, "{\"x\":" + std::string(100'000, '['), "nested deeper than 64"},
       {kAll, Body(Input("line", "INT64", "[1]", std::string(100'000, '['))), "nested deeper than 64"},
-      {kAll, Body(Input("line", "INT64", "[1]", std::string(20, '[') + "1" + std::string(20, ']'))), "nested deeper than 9"},
+      {kAll, Body(Input("line", "INT64", "[1]", std::string(20, '[') + "1" + std::string(20, ']'))),
+       "`line`: expected a number, found an array"},
+      {kAll, Body(Input("words", "BYTES", "[1]", R"([["a"]])")), "`words`: expected a string, found an array"},
+      {kPair, Body(Input("a", "FP32", "[3,2]", "[[1,2],[3,4,5,6]]") + "," + Input("b", "INT64", "[3]", "[5,6,7]")),
+       "`a[1]`: expected 2 elements on axis 1 of the shape, found more"},
+      {kPair, Body(Input("a", "FP32", "[2,2]", "[[1,2,3,4]]") + "," + Input("b", "INT64", "[2]", "[5,6]")),
+       "`a[0]`: expected 2 elements on axis 1 of the shape, found more"},
   };
   Infer infer(TypesPlan());
   for (const Wrong& row : cases) {

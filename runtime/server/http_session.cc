@@ -103,7 +103,10 @@ std::span<const uint8_t> HttpSession::Process(std::span<const uint8_t> bytes) no
       if (!Begin()) break;
     }
     const http1::Event event = decoder_.Next(&bytes, &exchange_->head);
-    if (event == http1::Event::kNeedMore) break;
+    if (event == http1::Event::kNeedMore) {
+      if (decoder_.in_head()) OnPartOfHead();
+      break;
+    }
     if (event == http1::Event::kHead) OnHead();
     if (event == http1::Event::kChunk) OnChunk();
     if (event == http1::Event::kBody) OnBody();
@@ -114,7 +117,20 @@ std::span<const uint8_t> HttpSession::Process(std::span<const uint8_t> bytes) no
   return bytes;
 }
 
+void HttpSession::CountHead(size_t bytes) noexcept {
+  owner_.unfinished_heads_bytes_ += bytes - head_bytes_;
+  head_bytes_ = bytes;
+}
+
+void HttpSession::OnPartOfHead() noexcept {
+  CountHead(exchange_->head.stored_bytes());
+  if (owner_.unfinished_heads_bytes_ <= owner_.limits_.unfinished_heads_bytes) return;
+  exchange_->Refuse(429, protocol::kRefused, "the headers of other requests that are still coming take all the memory there is for them");
+  AnswerRefusal(true);
+}
+
 void HttpSession::OnHead() noexcept {
+  CountHead(0);
   Exchange& exchange = *exchange_;
   owner_.site_.OnHead(exchange);
   const int64_t length = exchange.head.content_length;
@@ -236,6 +252,7 @@ void HttpSession::Reply(Exchange& exchange, int status, std::string_view content
 // The answer is in the connection's buffer. A pinned exchange stays until that is empty.
 void HttpSession::FinishExchange() noexcept {
   if (exchange_->pinned) return;  // OnFlushed goes on
+  CountHead(0);
   Exchange& done = *exchange_;
   exchange_ = nullptr;
   waiting_ = false;
@@ -300,6 +317,7 @@ void HttpSession::OnTimeout() noexcept {
 }
 
 void HttpSession::OnClosed(net::Closed) noexcept {
+  CountHead(0);
   if (exchange_ != nullptr) {
     Exchange& left = *exchange_;
     exchange_ = nullptr;
@@ -317,7 +335,10 @@ void HttpSession::OnClosed(net::Closed) noexcept {
   connection_ = nullptr;
   pending_ = {};
   pending_at_ = 0;
-  owner_.idle_.push_back(this);
+  if (owner_.idle_.size() < HttpSessions::kMaxIdle)
+    owner_.idle_.push_back(this);
+  else
+    delete this;
 }
 
 }  // namespace wf::server

@@ -18,10 +18,11 @@ struct SessionLimits {
   int64_t header_ms = 10'000;
   int64_t idle_ms = 75'000;
   http1::Limits head = {};
+  size_t unfinished_heads_bytes = 32 << 20;  // of all connections of the loop
 };
 
 // The sessions of one loop, and those that go on in its next turn: their answer has come, or they have had their share of this turn.
-// Thread: loop-confined.   Owns: sessions.
+// Thread: loop-confined.   Owns: sessions.   Bounds: keeps 1,024 idle sessions.
 class HttpSessions {
  public:
   HttpSessions(Site& site, const SessionLimits& limits) : site_(site), limits_(limits) {}
@@ -37,10 +38,12 @@ class HttpSessions {
 
  private:
   friend class HttpSession;
+  static constexpr size_t kMaxIdle = 1024;
   Site& site_;
   SessionLimits limits_;
   ExchangePool exchanges_;
   std::vector<HttpSession*> idle_, waiting_, resuming_;
+  size_t unfinished_heads_bytes_ = 0;
 };
 
 // HTTP/1.1 on one connection: one request at a time, later ones wait as bytes.
@@ -72,6 +75,8 @@ class HttpSession final : public net::Handler {
   void Start(net::Connection& connection) noexcept;
   std::span<const uint8_t> Process(std::span<const uint8_t> bytes) noexcept;  // what is left waits
   bool Begin() noexcept;
+  void CountHead(size_t bytes) noexcept;
+  void OnPartOfHead() noexcept;
   void Hold(std::span<const uint8_t> bytes) noexcept;
   void GoOnNextTurn() noexcept;
   void OnHead() noexcept;
@@ -93,6 +98,7 @@ class HttpSession final : public net::Handler {
   Exchange* exchange_ = nullptr;
   std::vector<uint8_t> pending_;
   size_t pending_at_ = 0;  // before it, pending_ has been read
+  size_t head_bytes_ = 0;  // that the owner counts as unfinished
   uint64_t discarded_ = 0, body_mark_ = 0;
   bool waiting_ = false;         // the request is complete, its answer is not there
   bool processing_ = false;      // inside Process: an answer needs no resumption

@@ -26,6 +26,7 @@ class Head {
   bool keep_alive = false;
   bool http_1_0 = false;
   bool expects_continue = false;
+  size_t stored_bytes() const { return bytes_.size(); }
 
   // The value of the first header of this name; data() is null when there is none.
   std::string_view Find(std::string_view lower_case_name) const;

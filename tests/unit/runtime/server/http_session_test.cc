@@ -158,6 +158,29 @@ TEST_F(HttpSessionTest, NoMoreIsAnsweredWhileMuchWaitsToBeSent) {
   EXPECT_EQ(Answers(peers_[0]), 50);
 }
 
+TEST_F(HttpSessionTest, HeadsThatStillComeShareABoundedMemory) {
+  SessionLimits limits;
+  limits.unfinished_heads_bytes = 40'000;
+  owner_.set_limits(limits);
+  const std::string half = "POST /a HTTP/1.1\r\nhost: t\r\nx-long: " + std::string(25'000, 'x');
+  for (int round = 0; round < 3; ++round) {  // what was counted is given back
+    peers_[0].under_way = half;
+    Turn();
+    EXPECT_EQ(Answers(peers_[0]), round);
+    peers_[0].under_way = "\r\ncontent-length: 0\r\n\r\n";
+    Turn();
+    EXPECT_EQ(Answers(peers_[0]), round + 1);
+  }
+  peers_[0].under_way = peers_[1].under_way = half;
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 3);
+  EXPECT_NE(peers_[1].received.find("HTTP/1.1 429 "), std::string::npos) << peers_[1].received;
+  EXPECT_EQ(site_.refused, protocol::kRefused);
+  peers_[0].under_way = "\r\ncontent-length: 0\r\n\r\n";
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 4);
+}
+
 TEST_F(HttpSessionTest, TheDeadlineEndsABodyThatIsStillComing) {
   site_.ms_left = 2'000;
   peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\n";

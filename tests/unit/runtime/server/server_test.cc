@@ -465,6 +465,32 @@ TEST_F(ServerTest, ATimeoutOfTheClientIsADeadline) {
   EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
 }
 
+TEST_F(ServerTest, TheDeadlineOfARequestRunsWhileItsBodyComes) {
+  Serve({"--default-timeout=1s"});
+  const std::string whole = Post("/Test/Greet", R"({"name":"Ada"})");
+  Client slow(port_);
+  slow.Send(whole.substr(0, whole.size() - 5));
+  const auto begun = std::chrono::steady_clock::now();
+  const Client::Answer answer = slow.Receive();
+  EXPECT_EQ(answer.status, 504);
+  EXPECT_NE(answer.body.find("\"code\":6000,"), std::string::npos) << answer.body;
+  EXPECT_NE(answer.head.find("connection: close\r\n"), std::string::npos) << answer.head;
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(900));
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
+  EXPECT_EQ(Call(whole).status, 200);
+}
+
+TEST_F(ServerTest, AnswersEveryOneOfManyPipelinedRequests) {
+  Serve();
+  constexpr int kRequests = 2000;
+  std::string all;
+  for (int i = 0; i < kRequests; ++i) all += Post("/Test/Greet", "{\"name\":\"" + std::to_string(i) + "\"}");
+  Client client(port_);
+  std::thread writer([&] { client.Send(all); });
+  for (int i = 0; i < kRequests; ++i) EXPECT_EQ(client.Receive().body, "{\"text\":\"hello, " + std::to_string(i) + "\"}");
+  writer.join();
+}
+
 TEST_F(ServerTest, DrainsWhatIsInFlight) {
   Serve();
   Client idle(port_), busy(port_), half(port_);

@@ -19,7 +19,7 @@ struct BuildContext {
   source::FileId root = source::FileId::kNone;  // the file whose lines count
   size_t ops_left = 250'000;                    // of the whole program
   const Span* too_large = nullptr;              // where they ran out, or
-  const char* limit = "250000 operations, or nests deeper than 400";
+  const char* limit = "250000 operations; functions are written out where they are called";
   uint32_t LineOf(const Span& span) const;  // 0 for other files
   std::vector<int64_t> constants = {};      // Program::consts to ir constants, -1 not yet
   std::map<std::string, int> paths = {};    // of nodes: how many ask for each
@@ -85,6 +85,7 @@ class BodyWriter {
   ir::ValueId WriteOfArgs(const Expr& expr);
   uint32_t EnterLine(const Expr& expr);
   bool IsTooLarge(const Expr& expr);
+  void StopTooDeep();
   bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
   ir::ValueId Zero(ir::TypeId type);
   void WriteNever(const Expr& expr);

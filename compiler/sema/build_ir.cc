@@ -91,7 +91,9 @@ std::optional<ir::Program> BuildIr(const Program& program, const source::SourceM
     const bool is_deep = NestsTooDeep(out);
     if (is_full || is_deep || c.too_large != nullptr) {
       const Span span = c.too_large != nullptr ? *c.too_large : program.workflows.empty() ? Span{} : program.workflows[0].span;
-      const char* const limit = is_full ? "60000 tasks" : is_deep ? "64 levels of `if`, `for` and called workflows" : c.limit;
+      const char* const limit = is_full   ? "60000 tasks; workflows are written out where they are called"
+                                : is_deep ? "64 levels of `if`, `for` and called workflows"
+                                          : c.limit;
       diag.Emit(span, diag::kProgramTooLarge, {limit});
       return std::nullopt;
     }

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compiler/base/source.h"
 #include "compiler/diag/emitter.h"
@@ -12,6 +15,11 @@ enum class Color { kNever, kAlways };
 // One diagnostic for people: severity, code, message, then the lines it points into with carets and labels, then help and fixes. Ends with
 // an empty line. Tabs, wide characters and very long lines keep the carets in place; control characters of the text are not passed on.
 std::string RenderText(const Diagnostic& diagnostic, const source::SourceMap& sources, Color color);
+
+// The lines of a diagnostic for people without its head: where `place` is, carets and `label` under it, then notes, each a word and a text.
+using Notes = std::vector<std::pair<std::string, std::string>>;
+std::string RenderPlace(const source::Span& place, std::string_view label, const Notes& notes, const source::SourceMap& sources,
+                        Color color);
 
 // One diagnostic for programs, one line of JSON with its line break; columns in bytes from 1, ends exclusive.
 std::string RenderJson(const Diagnostic& diagnostic, const source::SourceMap& sources);

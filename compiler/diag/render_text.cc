@@ -30,13 +30,16 @@ class TextRenderer {
  public:
   TextRenderer(const source::SourceMap& sources, Color color) : sources_(sources), color_(color) {}
   std::string Render(const Diagnostic& diagnostic);
+  std::string Place(const Diagnostic& diagnostic, const wf::diag::Notes& notes);
 
  private:
   void Head(const Diagnostic& diagnostic);
   void Snippet(const Diagnostic& diagnostic, FileId file, bool first);
   void SourceLine(FileId file, uint32_t number, const Line& line);
   void MarkLines(const Excerpt& excerpt, std::vector<Mark> marks);
-  void Notes(const Diagnostic& diagnostic);
+  void Snippets(const Diagnostic& diagnostic);
+  void AddNotes(const Diagnostic& diagnostic);
+  void AddNote(std::string_view word, std::string_view text, size_t margin);
   std::string Gutter(std::string_view inside) const { return Paint(fmt::format("{:>{}} |", inside, gutter_), kBlue); }
 
   static constexpr std::string_view kRed = "1;31", kYellow = "1;33", kBlue = "1;34", kBold = "1";
@@ -159,29 +162,39 @@ void TextRenderer::MarkLines(const Excerpt& excerpt, std::vector<Mark> marks) {
   }
 }
 
-void TextRenderer::Notes(const Diagnostic& diagnostic) {
-  const bool has_snippet = diagnostic.span.file != FileId::kNone;
-  const std::string margin(has_snippet ? gutter_ + 1 : 1, ' ');
-  const auto note = [&](std::string_view word, std::string_view text) {
-    out_ += margin + Paint("=", kBlue) + " " + Paint(fmt::format("{}:", word), kBold) + " " + Harmless(text) + "\n";
-  };
-  for (const std::string& help : diagnostic.help) note("help", help);
+void TextRenderer::AddNote(std::string_view word, std::string_view text, size_t margin) {
+  out_ += std::string(margin, ' ') + Paint("=", kBlue) + " " + Paint(fmt::format("{}:", word), kBold) + " " + Harmless(text) + "\n";
+}
+
+void TextRenderer::AddNotes(const Diagnostic& diagnostic) {
+  const size_t margin = diagnostic.span.file != FileId::kNone ? gutter_ + 1 : 1;
+  for (const std::string& help : diagnostic.help) AddNote("help", help, margin);
   for (const Edit& fix : diagnostic.fixes) {
-    if (!SaysSo(diagnostic.help, fix)) note("fix", TextOfFix(fix));
+    if (!SaysSo(diagnostic.help, fix)) AddNote("fix", TextOfFix(fix), margin);
   }
 }
 
 std::string TextRenderer::Render(const Diagnostic& diagnostic) {
   primary_style_ = diagnostic.severity == Severity::kError ? kRed : kYellow;
   Head(diagnostic);
+  Snippets(diagnostic);
+  AddNotes(diagnostic);
+  return std::move(out_) + "\n";
+}
+
+std::string TextRenderer::Place(const Diagnostic& diagnostic, const wf::diag::Notes& notes) {
+  Snippets(diagnostic);
+  for (const auto& [word, text] : notes) AddNote(word, text, gutter_ + 1);
+  return std::move(out_);
+}
+
+void TextRenderer::Snippets(const Diagnostic& diagnostic) {
   const std::vector<FileId> files = FilesOf(diagnostic);
   for (const FileId file : files) {
     const Lines lines = LinesOf(diagnostic, file, sources_);
     gutter_ = std::max(gutter_, std::to_string(lines.rbegin()->first).size());
   }
   for (size_t at = 0; at < files.size(); ++at) Snippet(diagnostic, files[at], at == 0);
-  Notes(diagnostic);
-  return std::move(out_) + "\n";
 }
 
 }  // namespace
@@ -200,6 +213,13 @@ std::string CodeName(Code code) { return fmt::format("WF{:04}", static_cast<int>
 
 std::string RenderText(const Diagnostic& diagnostic, const source::SourceMap& sources, Color color) {
   return TextRenderer(sources, color).Render(diagnostic);
+}
+
+std::string RenderPlace(const Span& place, std::string_view label, const Notes& notes, const source::SourceMap& sources, Color color) {
+  Diagnostic diagnostic{};
+  diagnostic.span = place;
+  diagnostic.span_label = label;
+  return TextRenderer(sources, color).Place(diagnostic, notes);
 }
 
 }  // namespace wf::diag

@@ -14,11 +14,14 @@
 #include "compiler/driver/fix.h"
 #include "compiler/driver/format_files.h"
 #include "compiler/driver/graph.h"
+#include "compiler/driver/language_server.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/new_program.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/sample_call.h"
 #include "compiler/driver/serve.h"
+#include "compiler/driver/tests.h"
+#include "compiler/driver/watch.h"
 #include "compiler/link/inspect.h"
 #include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
@@ -127,6 +130,8 @@ int ShowGraph(const Options& options, Console& console) {
         break;
       case Format::kSarif:
       case Format::kGithub:
+      case Format::kTap:
+      case Format::kJunit:
         break;  // forms of diagnostics
     }
   }
@@ -147,6 +152,7 @@ int Inspect(const Options& options, Console& console) {
 int Run(const Options& options, Console& console) {
   if (options.inputs.size() != 1) return Usage(console, "`wfc run` needs one .wf file; flags of the server come after `--`");
   if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
+  if (options.watch) return Watch(options, console);
   const TemporaryFolder folder;
   if (folder.path().empty()) return Usage(console, "cannot make a temporary folder; set TMPDIR");
   const std::string server = folder.path() + "server";
@@ -162,6 +168,16 @@ int Run(const Options& options, Console& console) {
           console.out << SampleCall(program, workflow, "http://" + address) << std::endl;
       },
       console);
+}
+
+int Test(const Options& options, Console& console) {
+  if (options.inputs.empty()) return Usage(console, "`wfc test` needs a .wf file");
+  return RunTests(options, console);
+}
+
+int Lsp(const Options& options, Console& console) {
+  if (!options.inputs.empty()) return Usage(console, "`wfc lsp` takes no files: editors send them");
+  return ServeEditor(console);
 }
 
 int Explain(const Options& options, Console& console) {

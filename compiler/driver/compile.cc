@@ -14,7 +14,6 @@
 #include "compiler/link/link.h"
 #include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
-#include "compiler/sema/build_ir.h"
 #include "compiler/sema/check.h"
 #include "runtime/base/check.h"
 
@@ -32,12 +31,13 @@ Compilation::Compilation(std::string root, const Options& options, Console& cons
     : root_(std::move(root)), options_(options), console_(console), emitter_(options.error_limit) {}
 
 bool Compilation::Parse() {
-  products_.modules = LoadProgram(root_, {.stdlib = StdlibFolder(console_.executable)}, sources_, emitter_);
+  products_.modules = LoadProgram(root_, {.stdlib = StdlibFolder(console_.executable), .on_read = on_read_}, sources_, emitter_);
   return products_.modules.front().file != nullptr;
 }
 
 bool Compilation::Check(Purpose purpose) {
-  sema::CheckInput input{.modules = {}, .sources = sources_, .options = {.require_service = purpose == Purpose::kServer}};
+  sema::CheckInput input{
+      .modules = {}, .sources = sources_, .options = {.require_service = purpose == Purpose::kServer, .on_read = on_read_}};
   for (const Module& module : products_.modules) input.modules.push_back({module.path, module.file.get()});
   products_.checked = sema::Check(input, emitter_);
   return products_.checked.has_value() && !emitter_.has_errors();
@@ -45,6 +45,15 @@ bool Compilation::Check(Purpose purpose) {
 
 bool Compilation::BuildIr() {
   products_.program = sema::BuildIr(*products_.checked, sources_, emitter_);
+  return Verified();
+}
+
+bool Compilation::BuildTests(const sema::TestBuild& build) {
+  products_.program = sema::BuildTests(*products_.checked, build, sources_, emitter_);
+  return Verified() && RunPasses() && Lower() && EmitObject();
+}
+
+bool Compilation::Verified() {
   if (!products_.program) return false;
   const auto broken = ir::Verify(*products_.program);
   WF_CHECK(!broken, *broken);

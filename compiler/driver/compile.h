@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "compiler/driver/loader.h"
 #include "compiler/driver/options.h"
 #include "compiler/ir/ir.h"
+#include "compiler/sema/build_ir.h"
 #include "compiler/sema/typed.h"
 
 namespace wf::driver {
@@ -35,8 +37,14 @@ class Compilation {
 
   Compilation(std::string root, const Options& options, Console& console);
 
+  // Called before a file that the program is made of is looked at.
+  void set_on_read(std::function<void(const std::string&)> on_read) { on_read_ = std::move(on_read); }
+
   // Every phase up to `last`, in order, as far as there are no errors.
   bool RunTo(Phase last, Purpose purpose);
+
+  // For `wfc test`, after RunTo(kCheck): an object whose workflows are these tests.
+  bool BuildTests(const sema::TestBuild& build);
 
   // Writes the product that `--emit` names, to the file of `-o` or to stdout. REQUIRES: RunTo has made it.
   void Write(Emit emit);
@@ -54,6 +62,7 @@ class Compilation {
   bool Parse();
   bool Check(Purpose purpose);
   bool BuildIr();
+  bool Verified();
   bool RunPasses();
   bool Lower();
   bool EmitObject();
@@ -65,6 +74,7 @@ class Compilation {
   source::SourceMap sources_;
   diag::Emitter emitter_;
   Products products_;
+  std::function<void(const std::string&)> on_read_;
 };
 
 // The phase that makes a product.

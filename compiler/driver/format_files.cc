@@ -13,7 +13,7 @@
 namespace wf::driver {
 namespace {
 
-constexpr size_t kMaxFileBytes = LoaderOptions{}.max_file_bytes;
+const size_t kMaxFileBytes = LoaderOptions{}.max_file_bytes;
 
 base::Result<std::string> ReadStdin(std::istream& in) {
   std::string text(kMaxFileBytes + 1, '\0');

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/ir/policy_text.h"
 #include "runtime/abi/defaults.h"
 
 namespace wf::driver {
@@ -12,8 +13,8 @@ namespace {
 
 using ir::NodeId;
 using ir::RegionId;
+using ir::Settings;
 using ir::TaskId;
-using Settings = std::vector<std::pair<std::string, std::string>>;
 
 size_t Index(auto id) { return static_cast<size_t>(id); }
 
@@ -37,35 +38,14 @@ std::string_view KindName(ir::TaskKind kind) {
   return "";
 }
 
-std::string PriorityName(uint8_t priority) { return priority == 0 ? "high" : priority == 1 ? "normal" : "low"; }
-
-// The settings that say something about a call of a model; a node without one only has a timeout and attempts.
-Settings SettingsOf(const ir::Policy& policy, const ir::Model* model) {
-  Settings settings;
-  if (model != nullptr) {
-    std::string batch = !model->batched ? "1" : policy.batch_max == 0 ? "auto" : std::to_string(policy.batch_max);
-    if (policy.delay_ns > 0) batch += " within " + DurationText(policy.delay_ns);
-    settings.emplace_back("batch", batch);
-    const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(abi::BatchRows(policy.batch_max, model->batched));
-    settings.emplace_back("queue", std::to_string(queue));
-    settings.emplace_back("instances", std::to_string(policy.instances));
-    settings.emplace_back("precision", policy.precision == ir::DType::kNone ? "auto" : std::string(ir::NameOf(policy.precision)));
-    settings.emplace_back("priority", PriorityName(policy.priority));
-    if (!policy.buckets.empty()) settings.emplace_back("pad", fmt::format("[{}]", fmt::join(policy.buckets, ", ")));
-  }
-  if (policy.timeout_ns > 0) settings.emplace_back("timeout", DurationText(policy.timeout_ns));
-  if (policy.retry > 0) settings.emplace_back("retry", std::to_string(policy.retry));
-  return settings;
-}
-
 // A server's configuration may replace those that are not written.
 Settings SettingsOf(const ir::Workflow& workflow) {
   const auto or_default = [](auto written, const abi::Default& otherwise) {
     return written > 0 ? written : static_cast<decltype(written)>(otherwise.value);
   };
-  return {{"timeout", DurationText(or_default(workflow.timeout_ns, abi::kTimeoutNs))},
+  return {{"timeout", ir::DurationText(or_default(workflow.timeout_ns, abi::kTimeoutNs))},
           {"inflight", std::to_string(or_default(workflow.inflight_max, abi::kInflight))},
-          {"body", SizeText(or_default(workflow.body_max, abi::kBodyBytes))},
+          {"body", ir::SizeText(or_default(workflow.body_max, abi::kBodyBytes))},
           {"rows", std::to_string(workflow.rows_max > 0 ? workflow.rows_max : abi::kMostRows)}};
 }
 
@@ -158,7 +138,9 @@ void WorkflowReader::ReadNodes() {
 void WorkflowReader::ReadSettings(Graph::Node& node, const ir::Task& task) const {
   const ir::Model* model = task.model == ir::ModelId::kNone ? nullptr : &program_.models[Index(task.model)];
   if (model != nullptr) AddUnique(node.models, model->name);
-  if (task.policy != ir::PolicyId::kNone) Merge(node.settings, SettingsOf(program_.policies[Index(task.policy)], model));
+  if (task.policy != ir::PolicyId::kNone)
+    Merge(node.settings,
+          ir::SettingsOf(program_.policies[Index(task.policy)], model != nullptr ? std::optional(model->batched) : std::nullopt));
   if (task.limit != 0) Merge(node.settings, {{"limit", std::to_string(task.limit)}});
   for (const RegionId target : task.targets) node.fallback = node.fallback || program_[target].on_error != RegionId::kNone;
 }
@@ -228,25 +210,6 @@ Graph::Workflow WorkflowReader::Read() {
 }
 
 }  // namespace
-
-std::string DurationText(int64_t ns) {
-  struct Unit {
-    int64_t ns;
-    const char* name;
-  };
-  static constexpr std::array<Unit, 4> kUnits = {{{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
-  for (const Unit& unit : kUnits) {
-    if (ns % unit.ns == 0) return fmt::format("{}{}", ns / unit.ns, unit.name);
-    if (ns > unit.ns && ns % (unit.ns / 10) == 0) return fmt::format("{}.{}{}", ns / unit.ns, ns % unit.ns / (unit.ns / 10), unit.name);
-  }
-  return fmt::format("{}ns", ns);
-}
-
-std::string SizeText(uint64_t bytes) {
-  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{}MiB", bytes >> 20);
-  if (bytes >= 1 << 10 && bytes % (1 << 10) == 0) return fmt::format("{}KiB", bytes >> 10);
-  return fmt::format("{}B", bytes);
-}
 
 Graph GraphOf(const ir::Program& program) {
   Graph graph{.source = program.source_name, .workflows = {}};

@@ -55,7 +55,4 @@ std::string GraphMermaid(const Graph& graph, Level level);
 std::string GraphSvg(const Graph& graph, Level level);   // a drawing that needs no other file
 std::string GraphJson(const Graph& graph, Level level);  // one object, one line
 
-std::string DurationText(int64_t ns);  // "2ms", "1.5ms", "30s"
-std::string SizeText(uint64_t bytes);  // "64MiB"
-
 }  // namespace wf::driver

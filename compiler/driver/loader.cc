@@ -63,7 +63,9 @@ std::vector<std::string> Loader::Neighbours(const std::string& path) const {
 }
 
 void Loader::Read(size_t number, const std::string& file_name, const Span& span) {
-  base::Result<std::string> text = ReadFile(file_name, options_.max_file_bytes);
+  if (options_.on_read) options_.on_read(file_name);
+  auto held = options_.overlay != nullptr ? (*options_.overlay)(file_name) : std::nullopt;
+  base::Result<std::string> text = held ? std::move(*held) : ReadFile(file_name, options_.max_file_bytes);
   if (!text.ok()) {
     if (number == 0) {
       emitter_.Emit(span, diag::kCannotReadFile, {file_name, text.status().message()});

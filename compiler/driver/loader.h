@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +18,14 @@ struct Module {
   std::unique_ptr<ast::File> file;  // null: not read or not parsed, which is reported
 };
 
+using Overlay = std::function<std::optional<std::string>(const std::string& name)>;  // texts that stand in place of files
+
 struct LoaderOptions {
   std::string stdlib;  // folder of `import std.x`, with its slash
   size_t max_file_bytes = size_t{16} << 20;
   size_t max_modules = 1000;
+  std::function<void(const std::string&)> on_read;  // may be null; before a file is looked at, there or not
+  const Overlay* overlay = nullptr;  // may be null
 };
 
 // Reads and parses `root` and everything it imports: `import a.b` is a/b.wf beside the root, `import std.x` is x.wf of the standard

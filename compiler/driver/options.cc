@@ -18,7 +18,7 @@ struct Word {
 };
 constexpr std::array kFormats = {Word{"text", Format::kText},       Word{"json", Format::kJson}, Word{"dot", Format::kDot},
                                  Word{"mermaid", Format::kMermaid}, Word{"svg", Format::kSvg},   Word{"sarif", Format::kSarif},
-                                 Word{"github", Format::kGithub}};
+                                 Word{"github", Format::kGithub},   Word{"tap", Format::kTap},   Word{"junit", Format::kJunit}};
 constexpr std::array kColors = {Word{"auto", ColorWhen::kAuto}, Word{"always", ColorWhen::kAlways}, Word{"never", ColorWhen::kNever}};
 constexpr std::array kLevels = {Word{"workflow", Level::kWorkflow}, Word{"stage", Level::kStage}, Word{"node", Level::kNode},
                                 Word{"task", Level::kTask}};
@@ -52,6 +52,10 @@ bool SetTrue(Options& options, std::string_view) {
   options.*member = true;
   return true;
 }
+bool SetTimeout(Options& options, std::string_view value) {
+  return SetNumber<&Options::timeout_seconds>(options, value) && options.timeout_seconds >= 1 && options.timeout_seconds <= 86'400;
+}
+bool SetNothing(Options&, std::string_view) { return true; }
 bool SetOptimize(Options& options, std::string_view value) {
   return SetNumber<&Options::optimize>(options, value) && options.optimize >= 0 && options.optimize <= 3;
 }

@@ -8,7 +8,7 @@
 
 namespace wf::driver {
 
-enum class Format : uint8_t { kText, kJson, kDot, kMermaid, kSvg, kSarif, kGithub };
+enum class Format : uint8_t { kText, kJson, kDot, kMermaid, kSvg, kSarif, kGithub, kTap, kJunit };
 enum class ColorWhen : uint8_t { kAuto, kAlways, kNever };
 enum class Level : uint8_t { kWorkflow, kStage, kNode, kTask };
 enum class Emit : uint8_t { kAst, kSema, kIr, kLlvm, kAsm, kObj, kExe };
@@ -27,9 +27,11 @@ struct Options {
   std::string target_cpu = "generic";
   int optimize = 2;
   size_t error_limit = 50;
+  std::string filter;        // part of a test's name
+  int timeout_seconds = 30;  // of a test
   std::string template_name = "hello";
   bool verbose = false, list = false, help = false, version = false;
-  bool fix = false, write = false, check = false, diff = false;
+  bool watch = false, fix = false, write = false, check = false, diff = false;
 };
 
 // A row of flags.def.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "compiler/driver/child.h"
+
 namespace wf::driver {
 namespace {
 
@@ -20,26 +21,6 @@ volatile std::sig_atomic_t server_pid = 0;  // for the signal handler alone
 
 extern "C" void ForwardSignal(int signal) noexcept {
   if (server_pid > 0) kill(static_cast<pid_t>(server_pid), signal);
-}
-
-[[noreturn]] void BecomeServer(const std::string& binary, const std::vector<std::string>& arguments, int out) {
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  dup2(out, STDOUT_FILENO);
-  std::signal(SIGPIPE, SIG_DFL);
-  std::vector<char*> argv = {const_cast<char*>(binary.c_str())};
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  execv(binary.c_str(), argv.data());
-  _exit(127);
-}
-
-// "listening http=HOST:PORT admin=…" to "HOST:PORT"; empty for any other line.
-std::string AddressIn(const std::string& line) {
-  constexpr std::string_view kStart = "listening http=";
-  if (!line.starts_with(kStart)) return "";
-  std::string address = line.substr(kStart.size(), line.find(' ', kStart.size()) - kStart.size());
-  constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
-  return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
 }
 
 void CopyLines(int from, const std::function<void(const std::string&)>& on_ready, Console& console) {
@@ -61,6 +42,14 @@ void CopyLines(int from, const std::function<void(const std::string&)>& on_ready
 }
 
 }  // namespace
+
+std::string AddressIn(const std::string& line) {
+  constexpr std::string_view kStart = "listening http=";
+  if (!line.starts_with(kStart)) return "";
+  std::string address = line.substr(kStart.size(), line.find(' ', kStart.size()) - kStart.size());
+  constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
+  return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
+}
 
 TemporaryFolder::TemporaryFolder() {
   const char* base = std::getenv("TMPDIR");
@@ -86,11 +75,7 @@ int Serve(const std::string& binary, const std::vector<std::string>& arguments, 
   sigaddset(&terminations, SIGINT);
   sigaddset(&terminations, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &terminations, &before);
-  const pid_t pid = fork();
-  if (pid == 0) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    BecomeServer(binary, arguments, pipe_ends[1]);
-  }
+  const pid_t pid = StartChild(binary, arguments, {.out = pipe_ends[1], .err = -1, .inherited = {}, .signals = &before});
   server_pid = pid;
   std::signal(SIGINT, ForwardSignal);
   std::signal(SIGTERM, ForwardSignal);

@@ -22,6 +22,9 @@ class TemporaryFolder {
   std::string path_;
 };
 
+// "listening http=HOST:PORT admin=.." to the HOST:PORT that one can call; empty for any other line.
+std::string AddressIn(const std::string& line);
+
 // Runs a server until it ends; SIGINT and SIGTERM go on to it. What it prints goes to the console; `on_ready` is called with HOST:PORT when
 // it says that it listens. Returns its exit status.
 int Serve(const std::string& binary, const std::vector<std::string>& arguments, const std::function<void(const std::string&)>& on_ready,

@@ -1,7 +1,9 @@
 #include "compiler/ir/interpret.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "compiler/ir/body_run.h"
 #include "compiler/ir/builder.h"
@@ -193,6 +195,15 @@ bool BodyRun::RunLeaf(ValueId id, const Op& op) {
   }
 }
 
+// Elements of a shape; nothing where they are more than a number holds.
+static std::optional<int64_t> ElementsOf(const std::vector<int64_t>& dims) {
+  int64_t product = 1;
+  if (std::ranges::find(dims, 0) != dims.end()) return 0;
+  for (const int64_t dim : dims)
+    if (__builtin_mul_overflow(product, dim, &product)) return std::nullopt;
+  return product;
+}
+
 bool BodyRun::RunTensor(ValueId id, const Op& op) {
   switch (op.kind) {
     case OpKind::kBuild:
@@ -204,11 +215,8 @@ bool BodyRun::RunTensor(ValueId id, const Op& op) {
       return true;
     case OpKind::kReshape: {
       std::vector<int64_t> dims;
-      int64_t product = 1, old_product = 1;
       for (size_t i = 1; i < op.args.size(); ++i) dims.push_back(Integer(op.args[i]));
-      for (const int64_t dim : dims) product *= dim;
-      for (const int64_t dim : Arg(op, 0).dims) old_product *= dim;
-      if (!Holds(product == old_product, op.line)) return false;
+      if (!Holds(ElementsOf(dims) == ElementsOf(Arg(op, 0).dims), op.line)) return false;
       Value reshaped = Arg(op, 0);
       reshaped.dims = std::move(dims);
       At(id) = std::move(reshaped);

@@ -11,26 +11,35 @@ using ir::ValueId;
 
 // Moves what does not change in a loop out of it: to the outermost block where everything it reads is there. Loops run only when they have
 // elements and arms only when taken, so checks leave a loop only when its extents are constant and above 0, and nothing that loops leaves
-// an arm.
+// an arm. What stands below an effect in its block stays: a slice reads only where the `fail_if` above it let it.
 class Hoister : public Rewriter {
  public:
   Hoister(ir::Program& program, const ir::Body& old) : Rewriter(program, old) {}
 
  private:
   ValueId Rewrite(ValueId id, const ir::Op& op) override {
-    if (b_.depth() == 0 || op.type == ir::TypeId::kNone) return Copy(id, op);
     const bool is_pure = IsPureDeep(old_, op, false);
-    if (!is_pure && !IsPureDeep(old_, op, true)) return Copy(id, op);
+    if (op.type == ir::TypeId::kNone || (!is_pure && !IsPureDeep(old_, op, true))) return CopyEffect(id, op);
+    if (b_.depth() == 0) return Copy(id, op);
     size_t needed = 0;
     FindDepth(op, needed);
     size_t target = b_.depth();
     while (target > needed && MayLeave(op, target, is_pure)) --target;
     if (target == b_.depth()) return Copy(id, op);
     std::vector<ir::BlockId> left = b_.Leave(target);
-    const std::vector<bool> outer_runs = always_runs_;
+    const std::vector<bool> outer_runs = always_runs_, outer_guarded = guarded_;
     const ValueId value = Copy(id, op);
     always_runs_ = outer_runs;
+    guarded_ = outer_guarded;
     b_.Return(std::move(left));
+    return value;
+  }
+
+  // What follows in its block may rely on its not having failed.
+  ValueId CopyEffect(ValueId id, const ir::Op& op) {
+    const ValueId value = Copy(id, op);
+    guarded_.resize(std::max(guarded_.size(), b_.depth() + 1));
+    guarded_[b_.depth()] = true;
     return value;
   }
 
@@ -57,6 +66,7 @@ class Hoister : public Rewriter {
   // Out of the open block at `depth`.
   bool MayLeave(const ir::Op& op, size_t depth, bool is_pure) {
     const OpKind owner = OwnerAt(depth);
+    if (guarded_[depth] && !(is_pure && IsFree(op))) return false;
     if (owner == OpKind::kIf || owner == OpKind::kFailIf)
       return is_pure && op.blocks.empty() && ir::InfoOf(op.kind).arguments <= 3 && IsFree(op);
     if (owner == OpKind::kListFilter) return is_pure && op.blocks.empty();
@@ -74,10 +84,13 @@ class Hoister : public Rewriter {
     }
     always_runs_.resize(b_.depth() + 1);
     always_runs_[b_.depth()] = runs;
+    guarded_.resize(b_.depth() + 1);
+    guarded_[b_.depth()] = false;
   }
 
   std::vector<ValueId> local_;
   std::vector<bool> always_runs_;
+  std::vector<bool> guarded_;  // by depth: something in the open block may have failed
 };
 
 }  // namespace

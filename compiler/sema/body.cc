@@ -35,6 +35,7 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
   locals.push_back({name.text, type, name.span});
   infos.push_back({.kind = kind});
   if (name.text == "_") return id;
+  if (Sink* sink = env.input.sink; sink != nullptr && kind != LocalKind::kErr) sink->Declare(locals.back(), kind);
   bool taken = false;
   if (const auto other = Find(name.text)) {
     taken = true;

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "compiler/sema/env.h"
+#include "compiler/sema/sink.h"
 
 namespace wf::sema {
-
-enum class LocalKind : uint8_t { kParam, kLet, kNode, kIndex, kLoop, kAccumulator, kErr };
 
 struct LocalInfo {
   LocalKind kind = LocalKind::kLet;

@@ -67,14 +67,24 @@ ValueId BodyWriter::WriteOne(const Expr& expr) {
   } else if (const auto slot = outer_ != nullptr ? outer_->CutSlot(expr) : std::nullopt) {
     value = b_.Slot(*slot);
   } else {
-    std::vector<bool> done(expr.checks.size(), false);
-    const bool reads_args_first = expr.kind == ExprKind::kCallFn || expr.kind == ExprKind::kBuiltin;
-    if (!reads_args_first) WriteChecksOf(expr, done, false);
-    value = WriteKind(expr);
-    if (!reads_args_first) WriteChecksOf(expr, done, true);
+    value = WriteChecked(expr);
   }
-  if (value != ValueId::kNone) BindFresh(expr.fresh, value, expr.type);
   b_.set_line(outer_line);
+  return value;
+}
+
+// The expression between the checks of its arguments and those of its own value.
+ValueId BodyWriter::WriteChecked(const Expr& expr) {
+  std::vector<bool> done = ChecksOfResult(expr);
+  const std::vector<bool> of_result = done;
+  const bool reads_args_first = expr.kind == ExprKind::kCallFn || expr.kind == ExprKind::kBuiltin;
+  if (!reads_args_first) WriteChecksOf(expr, done, false);
+  const ValueId value = WriteKind(expr);
+  if (!reads_args_first) WriteChecksOf(expr, done, true);
+  if (value == ValueId::kNone) return value;
+  BindFresh(expr.fresh, value, expr.type);
+  for (size_t i = 0; i < of_result.size(); ++i) done[i] = !of_result[i];
+  WriteChecksOf(expr, done, true);
   return value;
 }
 
@@ -93,7 +103,7 @@ bool BodyWriter::WriteArgs(const Expr& expr, std::vector<ValueId>& args) {
     args.push_back(Write(*arg));
     if (args.back() == ValueId::kNone) return false;
   }
-  std::vector<bool> done(expr.checks.size(), false);
+  std::vector<bool> done = ChecksOfResult(expr);
   WriteChecksOf(expr, done, true);
   return true;
 }

@@ -23,6 +23,7 @@ struct BuildContext {
   uint32_t LineOf(const Span& span) const;  // 0 for other files
   std::vector<int64_t> constants = {};      // Program::consts to ir constants, -1 not yet
   std::map<std::string, int> paths = {};    // of nodes: how many ask for each
+  std::map<uint32_t, uint32_t> stubs = {};  // of a test: models to the functions that are called instead
 };
 
 class BodyWriter;
@@ -62,6 +63,8 @@ class BodyWriter {
   ir::ValueId CountOf(const std::vector<ir::ValueId>& sources);
   ir::ValueId ElementOf(ir::ValueId source, ir::ValueId index);
   void Bind(LocalId local, ir::ValueId value) { frame_->locals[local] = value; }
+  // What a stub yields for a call of the model that it replaces; fails with 7004 where shapes are not those of the call.
+  ir::ValueId WriteStub(const Function& stub, const Expr& call);
   ir::TypeId TypeOf(TypeRef type);  // dimensions that are constant here are static
   std::optional<ir::ValueId> DimValue(const Dim& dim);
 
@@ -86,6 +89,7 @@ class BodyWriter {
   uint32_t EnterLine(const Expr& expr);
   bool IsTooLarge(const Expr& expr);
   void StopTooDeep();
+  ir::ValueId WriteChecked(const Expr& expr);
   bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
   ir::ValueId Zero(ir::TypeId type);
   void WriteNever(const Expr& expr);
@@ -103,6 +107,7 @@ class BodyWriter {
   ir::ValueId WriteCall(const Expr& expr);
   ir::ValueId WriteBuiltin(const Expr& expr);
   ir::ValueId WriteMathBuiltin(uint32_t builtin, const std::vector<ir::ValueId>& args, DType dtype);
+  ir::ValueId WriteClose(ir::ValueId a, ir::ValueId b, ir::ValueId tolerance);
   ir::ValueId WriteText(const Expr& expr);
   ir::ValueId WriteConst(const Expr& expr);
 
@@ -119,6 +124,7 @@ class BodyWriter {
   ir::ValueId WriteBuild(const Expr& expr);
   ir::ValueId WriteReduce(const Expr& expr);
   ir::ValueId WriteReshape(const Expr& expr, ir::ValueId tensor);
+  void RequireCount(const std::vector<ir::ValueId>& extents, ir::ValueId found);
   ir::ValueId Extent(ir::ValueId value);    // fails with 7004 when below 0; in a loop over elements 0 and sticky
   bool IsNatural(ir::ValueId value) const;  // proved to be 0 or more
   ir::ValueId ToI64(ir::ValueId value) { return b_.Convert(value, DType::kI64); }
@@ -140,6 +146,8 @@ class BodyWriter {
   std::optional<ir::ValueId> AtomIn(const Dim::Atom& atom, Frame* frame);
   ir::ValueId FloorDiv(ir::ValueId a, ir::ValueId b);
   bool WriteCheck(const DimCheck& check, int32_t code);
+  void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what);
+  static std::vector<bool> ChecksOfResult(const Expr& expr);
   void WriteChecksOf(const Expr& expr, std::vector<bool>& done, bool is_last);
 
   BuildContext& c_;

@@ -81,7 +81,16 @@ SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of, ir:
   return AddRun("argument", write, ir::TypeId::kNone, store);
 }
 
+void WorkflowBuilder::CutStub(const Expr& expr, const Function& stub) {
+  for (const ExprPtr& arg : expr.args) CutInside(*arg);
+  const auto write = [&](BodyWriter& writer) { return writer.WriteStub(stub, expr); };
+  const SlotId out = AddRun(c_.program.models[expr.index].name, write, DeclaredType(expr.type));
+  cut_[&expr] = out;
+  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+}
+
 void WorkflowBuilder::CutModel(const Expr& expr) {
+  if (const auto stub = c_.stubs.find(expr.index); stub != c_.stubs.end()) return CutStub(expr, c_.program.functions[stub->second]);
   const Model& model = c_.program.models[expr.index];
   ir::Task task{.kind = TaskKind::kModel, .region = region_, .node = node_};
   for (size_t i = 0; i < expr.args.size(); ++i) {

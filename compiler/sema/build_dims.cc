@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/sema/build_body.h"
 #include "runtime/base/check.h"
 
@@ -61,6 +63,15 @@ ValueId BodyWriter::FloorDiv(ValueId a, ValueId b) {
   const ValueId rounds = b_.Binary(OpKind::kAnd, b_.Binary(OpKind::kNe, rest, zero), differ);
   return b_.Sub(quotient, b_.Convert(rounds, DType::kI64));
 }
+
+namespace {
+
+bool Mentions(const Dim& dim, const std::string& symbol) {
+  const std::vector<std::string> symbols = dim.Symbols();
+  return std::find(symbols.begin(), symbols.end(), symbol) != symbols.end();
+}
+
+}  // namespace
 
 std::optional<ValueId> BodyWriter::AtomIn(const Dim::Atom& atom, Frame* frame) {
   if (atom.division.empty()) return SymbolValue(atom.symbol, frame);
@@ -148,11 +159,57 @@ bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
   return true;
 }
 
+// That a value has the shape which its type says here.
+void BodyWriter::WriteShapeCheck(ValueId value, TypeRef type, const std::string& what) {
+  if (type->kind == TypeKind::kRecord) {
+    for (uint32_t i = 0; i < type->fields.size(); ++i) WriteShapeCheck(b_.Field(value, i), type->fields[i].type, what);
+    return;
+  }
+  if (type->kind != TypeKind::kTensor) return;
+  for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
+    const std::optional<ValueId> wanted = DimIn(type->dims[axis], frame_);
+    if (!wanted) continue;
+    const ValueId found = b_.Dim(value, axis);
+    const ValueId differ = b_.Binary(OpKind::kNe, *wanted, found);
+    if (b_.IsConstant(differ, 0)) continue;
+    const ir::BlockId message = b_.Open({});
+    const std::string format = "axis " + std::to_string(axis) + " of " + what + " is {}, wanted {}";
+    b_.Close(b_.Emit(OpKind::kText, b_.types().String(), {found, *wanted}, ir::AddText(c_.out, format)));
+    b_.FailIf(differ, 7004, message);
+  }
+}
+
+ValueId BodyWriter::WriteStub(const Function& stub, const Expr& call) {
+  std::vector<ValueId> args;
+  if (!WriteArgs(call, args)) return ValueId::kNone;
+  Frame frame{.function = &stub, .caller = frame_, .locals = {}, .symbols = {}, .arguments = {}};
+  for (size_t i = 0; i < args.size(); ++i) frame.locals[static_cast<LocalId>(i)] = args[i];
+  frame_ = &frame;
+  for (size_t i = 0; i < args.size(); ++i) WriteShapeCheck(args[i], stub.locals[i].type, "`" + stub.locals[i].name + "` of the stub");
+  const ValueId value = Write(*stub.body);
+  frame_ = frame.caller;
+  if (value == ValueId::kNone) return value;
+  BindFresh(call.fresh, value, call.type);
+  WriteShapeCheck(value, call.type, "the stub's value");
+  return value;
+}
+
 void BodyWriter::WriteChecks(const std::vector<DimCheck>& checks, int32_t code) {
   for (const DimCheck& check : checks) {
     const bool is_known = WriteCheck(check, code);
     WF_CHECK(is_known, check.left.ToString(), check.right.ToString());
   }
+}
+
+// Those that name a dimension which only the value of the expression knows.
+std::vector<bool> BodyWriter::ChecksOfResult(const Expr& expr) {
+  std::vector<bool> of_result;
+  for (const DimCheck& check : expr.checks) {
+    of_result.push_back(std::any_of(expr.fresh.begin(), expr.fresh.end(), [&](const FreshSymbol& fresh) {
+      return Mentions(check.left, fresh.symbol) || Mentions(check.right, fresh.symbol);
+    }));
+  }
+  return of_result;
 }
 
 // Before the expression where the symbols have values by then, else after it.

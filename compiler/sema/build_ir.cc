@@ -41,6 +41,13 @@ void AddModels(BuildContext& c) {
   }
 }
 
+void AddTables(BuildContext& c) {
+  c.out.source_name = c.program.source_name;
+  c.out.source_hash = c.program.source_hash;
+  for (const ErrorCode& error : c.program.errors) c.out.errors.push_back({error.code, error.name, error.message, error.canonical_status});
+  AddModels(c);
+}
+
 void AddService(BuildContext& c, size_t index, std::map<std::pair<bool, uint32_t>, size_t>& built) {
   const Service& service = c.program.services[index];
   for (size_t i = 0; i < service.members.size(); ++i) {
@@ -75,29 +82,69 @@ void AddService(BuildContext& c, size_t index, std::map<std::pair<bool, uint32_t
   }
 }
 
+// What has no place in memory or in a plan: ids have 16 bits.
+bool IsTooLarge(const BuildContext& c, const Span& whole, diag::Emitter& diag) {
+  const bool is_full = std::max({c.out.tasks.size(), c.out.slots.size(), c.out.regions.size(), c.out.nodes.size()}) > kMaxIds;
+  const bool is_deep = NestsTooDeep(c.out);
+  if (!is_full && !is_deep && c.too_large == nullptr) return false;
+  const char* const limit = is_full   ? "60000 tasks; workflows are written out where they are called"
+                            : is_deep ? "64 levels of `if`, `for` and called workflows"
+                                      : c.limit;
+  diag.Emit(c.too_large != nullptr ? *c.too_large : whole, diag::kProgramTooLarge, {limit});
+  return true;
+}
+
+// Models that nothing calls need no file.
+void DropUncalledModels(ir::Program& out) {
+  std::vector<ir::ModelId> moved(out.models.size(), ir::ModelId::kNone);
+  std::vector<ir::Model> kept;
+  for (ir::Task& task : out.tasks) {
+    if (task.kind != ir::TaskKind::kModel) continue;
+    ir::ModelId& id = moved[static_cast<size_t>(task.model)];
+    if (id == ir::ModelId::kNone) {
+      id = static_cast<ir::ModelId>(kept.size());
+      kept.push_back(out.models[static_cast<size_t>(task.model)]);
+    }
+    task.model = id;
+  }
+  out.models = std::move(kept);
+}
+
 }  // namespace
 
 std::optional<ir::Program> BuildIr(const Program& program, const source::SourceMap& sources, diag::Emitter& diag) {
   ir::Program out;
   BuildContext c{.program = program, .out = out, .sources = &sources};
-  out.source_name = program.source_name;
-  out.source_hash = program.source_hash;
-  for (const ErrorCode& error : program.errors) out.errors.push_back({error.code, error.name, error.message, error.canonical_status});
-  AddModels(c);
+  AddTables(c);
   std::map<std::pair<bool, uint32_t>, size_t> built;
   for (size_t i = 0; i < program.services.size(); ++i) {
     AddService(c, i, built);
-    const bool is_full = std::max({out.tasks.size(), out.slots.size(), out.regions.size(), out.nodes.size()}) > kMaxIds;
-    const bool is_deep = NestsTooDeep(out);
-    if (is_full || is_deep || c.too_large != nullptr) {
-      const Span span = c.too_large != nullptr ? *c.too_large : program.workflows.empty() ? Span{} : program.workflows[0].span;
-      const char* const limit = is_full   ? "60000 tasks; workflows are written out where they are called"
-                                : is_deep ? "64 levels of `if`, `for` and called workflows"
-                                          : c.limit;
-      diag.Emit(span, diag::kProgramTooLarge, {limit});
-      return std::nullopt;
-    }
+    if (IsTooLarge(c, program.workflows.empty() ? Span{} : program.workflows[0].span, diag)) return std::nullopt;
   }
+  Renumber(out);
+  return out;
+}
+
+std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& build, const source::SourceMap& sources,
+                                      diag::Emitter& diag) {
+  ir::Program out;
+  BuildContext c{.program = program, .out = out, .sources = &sources};
+  AddTables(c);
+  for (const size_t index : build.tests) {
+    const Test& test = program.tests[index];
+    c.root = test.span.file;
+    c.ops_left = BuildContext{.program = program, .out = out}.ops_left;
+    c.stubs.clear();
+    for (const Test::Stub& stub : test.stubs) c.stubs.emplace(stub.model, stub.function);
+    const std::string name = "t" + std::to_string(out.workflows.size());
+    ir::Workflow workflow{.name = name, .declared_name = name, .service = "test"};
+    WorkflowBuilder(c, test.workflow, name).Build(workflow);
+    workflow.is_default = out.workflows.empty();
+    workflow.timeout_ns = build.timeout_ns;
+    out.workflows.push_back(std::move(workflow));
+    if (IsTooLarge(c, test.span, diag)) return std::nullopt;
+  }
+  DropUncalledModels(out);
   Renumber(out);
   return out;
 }

@@ -15,6 +15,14 @@ namespace wf::sema {
 // Errors: limits of size, into `diag`; everything else has been checked.   Cost: linear in the inlined program.
 std::optional<ir::Program> BuildIr(const Program& program, const source::SourceMap& sources, diag::Emitter& diag);
 
+struct TestBuild {
+  std::vector<size_t> tests;  // of Program::tests
+  int64_t timeout_ns = 0;     // of each
+};
+// The program whose workflows are these tests, in this order, with `stub`s in the place of models; it holds the models that they call.
+std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& build, const source::SourceMap& sources,
+                                      diag::Emitter& diag);
+
 // The value of a pure expression without locals of its own surroundings: an initialiser of `const`. Failures are those of the program
 // (an index out of range, `fail`), ir::kOutOfSteps and ir::kOutOfMemory; the line is 0.
 ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t max_steps = 50'000'000);

@@ -169,6 +169,21 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
   return value;
 }
 
+// All elements equal, infinities too, or no further apart than the tolerance; NaN is close to nothing.
+ValueId BodyWriter::WriteClose(ValueId a, ValueId b, ValueId tolerance) {
+  const ValueId close = Map({a, b}, [&](const std::vector<ValueId>& x) {
+    const ValueId near = b_.Binary(OpKind::kLe, b_.Unary(OpKind::kAbs, b_.Sub(x[0], x[1])), tolerance);
+    return b_.Binary(OpKind::kOr, near, b_.Binary(OpKind::kEq, x[0], x[1]));
+  });
+  if (!IsTensor(close)) return close;
+  ValueId count = b_.I64(1);
+  for (size_t axis = 0; axis < b_.Known(close).dims.size(); ++axis) count = b_.Mul(count, b_.Dim(close, axis));
+  const ValueId flat = b_.Reshape(close, {count});
+  const ir::BlockId block = b_.Open(Integers(1));
+  b_.Close(b_.Load(flat, {b_.Param(0)}));
+  return b_.Reduce(ir::ReduceKind::kAll, DType::kBool, count, block);
+}
+
 ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
   std::vector<ValueId> args;
   if (!WriteArgs(expr, args)) return Zero(TypeOf(expr.type));
@@ -199,10 +214,7 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
     case Builtin::kKeys:
       return b_.Emit(OpKind::kMapKeys, b_.types().List(b_.types().String()), args);
     case Builtin::kClose: {
-      const auto is_close = [&](const std::vector<ValueId>& x) {
-        return b_.Binary(OpKind::kLe, b_.Unary(OpKind::kAbs, b_.Sub(x[0], x[1])), x[2]);
-      };
-      return Map(args, is_close);
+      return WriteClose(args[0], args[1], args[2]);
     }
     default: {
       const DType dtype = expr.type->dtype;

@@ -129,6 +129,24 @@ ValueId BodyWriter::WriteReduce(const Expr& expr) {
   return b_.Reduce(expr.reduce, expr.type->dtype, extent, block);
 }
 
+// The product of the extents is `found`. Extents come from requests, so the product is taken without wrapping: it stays below (found +
+// 1)^2, and found, of a tensor in memory, is far below 2^31.
+void BodyWriter::RequireCount(const std::vector<ValueId>& extents, ValueId found) {
+  const ValueId too_many = b_.Add(found, b_.I64(1));
+  ValueId count = b_.I64(1);
+  std::string shape;
+  for (const ValueId extent : extents) {
+    count = b_.Binary(OpKind::kMin, b_.Mul(count, b_.Binary(OpKind::kMin, extent, too_many)), too_many);
+    shape += shape.empty() ? "{}" : ", {}";
+  }
+  std::vector<ValueId> shown{found};
+  shown.insert(shown.end(), extents.begin(), extents.end());
+  const ir::BlockId message = b_.Open({});
+  b_.Close(b_.Emit(OpKind::kText, b_.types().String(), std::move(shown),
+                   ir::AddText(c_.out, "{} elements cannot take the shape [" + shape + "]")));
+  b_.FailIf(b_.Binary(OpKind::kNe, count, found), 7004, message);
+}
+
 ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
   std::vector<ValueId> extents;
   for (const Dim& dim : expr.type->dims) {
@@ -139,12 +157,8 @@ ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
   ValueId wanted = b_.I64(1), found = b_.I64(1);
   for (const ValueId extent : extents) wanted = b_.Mul(wanted, extent);
   for (size_t axis = 0; axis < b_.Known(tensor).dims.size(); ++axis) found = b_.Mul(found, b_.Dim(tensor, axis));
-  const ValueId differ = b_.Binary(OpKind::kNe, wanted, found);
-  if (!b_.IsConstant(differ, 0)) {  // sema proves most; what is left stops the node before the memory is read
-    const ir::BlockId message = b_.Open({});
-    b_.Close(b_.Emit(OpKind::kText, b_.types().String(), {found, wanted}, ir::AddText(c_.out, "{} elements cannot take a shape of {}")));
-    b_.FailIf(differ, 7004, message);
-  }
+  // sema proves most; what is left stops the node before the memory is read
+  if (!b_.IsConstant(b_.Binary(OpKind::kNe, wanted, found), 0)) RequireCount(extents, found);
   return b_.Reshape(tensor, std::move(extents));
 }
 

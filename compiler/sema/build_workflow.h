@@ -98,6 +98,7 @@ class WorkflowBuilder : public Outer {
   ir::SlotId Cut(const Expr& expr, const std::string& name, ir::TypeId type_if_fails, bool is_own);
   void CutInside(const Expr& expr);
   void CutModel(const Expr& expr);
+  void CutStub(const Expr& expr, const Function& stub);
   ir::SlotId CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store);
   static ir::ValueId WriteChoice(BodyWriter& writer, const std::vector<const Expr*>& conditions);
   void CutIf(const Expr& expr, size_t first);

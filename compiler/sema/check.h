@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 
 namespace wf::sema {
 
+class Sink;
+
 // One parsed file and the path by which others import it.
 struct SourceModule {
   std::string path;                 // "std.image", "util.boxes"; empty for the root
@@ -20,6 +23,7 @@ struct SourceModule {
 struct CheckOptions {
   bool require_service = false;                      // a program that publishes nothing is an error (build, run)
   uint64_t max_embedded_bytes = uint64_t{64} << 20;  // of one file() lines() json()
+  std::function<void(const std::string&)> on_read;   // may be null; before a file or a folder is looked at, there or not
 };
 
 // What Check reads. Files are found by import path: modules[0] is the root, the rest in any order; an import whose path is not among them
@@ -29,6 +33,7 @@ struct CheckInput {
   std::vector<SourceModule> modules;
   const source::SourceMap& sources;
   CheckOptions options;
+  Sink* sink = nullptr;  // hears what names mean, for editors
 };
 
 // Names, types, shapes, settings and the graph of every module; reports each mistake once. Nothing after an error.

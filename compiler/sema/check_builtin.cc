@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/ir/scalar.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_call.h"
 
@@ -210,6 +211,14 @@ ExprPtr CheckKeys(const CallSite& site) {
   return site.Make1(Builtin::kKeys, site.types().List(site.types().Simple(TypeKind::kString)), std::move(value));
 }
 
+// A millionth; integers have to be equal.
+ExprPtr DefaultTolerance(TypeRef type, const Span& span) {
+  ExprPtr tolerance = Make(ExprKind::kScalar, type, span);
+  constexpr double kDefault = 1e-6;
+  if (ir::IsFloat(type->dtype)) tolerance->bits = ir::ConvertScalar(DType::kF64, type->dtype, ir::F64Bits(kDefault));
+  return tolerance;
+}
+
 ExprPtr CheckClose(const CallSite& site) {
   if (!site.where.test) {
     site.body.env.Report(site.call.callee->span, kTestOnly, {"close"});
@@ -227,9 +236,14 @@ ExprPtr CheckClose(const CallSite& site) {
   if (IsPoison(*values[1])) return site.Fail();
   ExprPtr result = site.Make1(Builtin::kClose, site.types().Scalar(DType::kBool), std::move(values[0]));
   result->args.push_back(std::move(values[1]));
-  if ((*arguments)[2] == nullptr) return result;
   const TypeRef tolerance = site.types().Scalar(result->args[0]->type->dtype);
-  result->args.push_back(CheckAs(site.body, *(*arguments)[2], tolerance, site.where));
+  if ((*arguments)[2] == nullptr) {
+    result->args.push_back(DefaultTolerance(tolerance, result->span));
+    return result;
+  }
+  ExprPtr given = CheckAs(site.body, *(*arguments)[2], tolerance, site.where);
+  if (IsPoison(*given)) return site.Fail();
+  result->args.push_back(std::move(given));
   return result;
 }
 

@@ -16,7 +16,7 @@ std::string CountOf(size_t count, std::string_view noun) {
 
 // A call that may wait needs a name in traces and a place for its settings, so it stands in a node (semantics.md 4).
 bool MayWaitHere(Body& body, const ast::CallExpr& call, const Entity& callee, const Where& where) {
-  if (where.may_wait || where.test) return true;
+  if (where.may_wait) return true;
   auto builder = body.env.Report(call.span, kWaitingCallOutsideNode, {callee.name, where.what});
   if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
   if (where.what == "a `fn`") {
@@ -260,7 +260,6 @@ ExprPtr CheckModelCall(Body& body, Entity& callee, const ast::CallExpr& call, co
 }
 
 ExprPtr CheckWorkflowCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
-  if (where.test) return CheckSignatureCall(body, Make(ExprKind::kNone, body.env.types.Error(), call.span), callee, call, piped, where);
   if (!MayWaitHere(body, call, callee, where)) {
     SkipArguments(body, call, piped);
     return Poison(body, call.span);
@@ -273,7 +272,13 @@ ExprPtr CheckWorkflowCall(Body& body, Entity& callee, const ast::CallExpr& call,
 
 ExprPtr CheckRecord(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
   std::vector<ParamName> names;
-  for (const Field& field : callee.type->fields) names.push_back({field.name, field.type->kind != TypeKind::kOptional});
+  const auto* decl = callee.decl != nullptr ? ast::DynAs<ast::TypeDecl>(*callee.decl) : nullptr;
+  for (const Field& field : callee.type->fields) {
+    ParamName& name = names.emplace_back(field.name, field.type->kind != TypeKind::kOptional);
+    for (size_t i = 0; decl != nullptr && i < decl->fields.size(); ++i) {
+      if (decl->fields[i].label.text == field.name) name.declared = decl->fields[i].label.span;
+    }
+  }
   const auto given = BindArguments(body, call, piped, callee.name, callee.span, names);
   if (!given) {
     SkipArguments(body, call, piped);
@@ -329,6 +334,7 @@ bool IsTensorBuiltin(Body& body, const ast::MemberExpr& member) {
   if (entity == nullptr || entity->kind != EntityKind::kModule || entity->target == nullptr) return false;
   if (entity->target->path != "std.tensor" || FindEntity(*entity->target, member.member.text) != nullptr) return false;
   entity->used = true;
+  body.env.NoteUse(name->span, entity->span);
   return true;
 }
 
@@ -341,6 +347,7 @@ ExprPtr CheckNamedCall(Body& body, const ast::NameExpr& name, const ast::CallExp
   if (!declared && IsBuiltinName(name.name)) return CheckBuiltin(body, name.name, call, piped, wanted, where);
   if (const auto local = body.Find(name.name)) {
     body.infos[*local].used = true;
+    body.env.NoteUse(name.span, body.locals[*local].span);
     body.env.Report(name.span, kNotCallable, {"`" + name.name + "`, a value of type `" + ToString(body.locals[*local].type) + "`,"})
         .Label(body.locals[*local].span, "declared here");
     SkipArguments(body, call, piped);
@@ -385,6 +392,7 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::C
         continue;
       }
       index = static_cast<size_t>(at - names.begin());
+      if (params[index].declared.file != source::FileId::kNone) body.env.NoteUse(argument.label->span, params[index].declared);
     } else if (named) {
       label(body.env.Report(argument.span, kPositionalAfterNamed));
       continue;
@@ -412,7 +420,7 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const ast::
   if (signature.broken) return CheckArgumentsOnly(body, call, piped, where);
   std::vector<ParamName> names;
   for (const SigParam& param : signature.params) {
-    names.push_back({param.name, param.default_value == nullptr && param.type->kind != TypeKind::kOptional});
+    names.push_back({param.name, param.default_value == nullptr && param.type->kind != TypeKind::kOptional, param.span});
   }
   const auto given = BindArguments(body, call, piped, callee.name, callee.span, names);
   if (!given) return CheckArgumentsOnly(body, call, piped, where);

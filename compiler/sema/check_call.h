@@ -21,6 +21,7 @@ std::vector<GivenArgument> GivenArguments(const ast::CallExpr& call, const ast::
 struct ParamName {
   std::string name;
   bool required = true;
+  Span declared = {};  // nowhere for what is built in
 };
 std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::CallExpr& call, const ast::Expr* piped,
                                                         const std::string& callee, const Span& declared,

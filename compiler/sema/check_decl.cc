@@ -10,6 +10,7 @@
 #include "compiler/sema/consts.h"
 #include "compiler/sema/json_value.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/sink.h"
 #include "runtime/base/status.h"
 
 namespace wf::sema {
@@ -170,6 +171,7 @@ void CheckDecl(Env& env, Module& module, const ast::Decl& decl) {
     CheckService(env, module, *entity, *service);
   }
   entity->ready = true;
+  if (env.input.sink != nullptr) env.input.sink->Checked(*entity, env.program);
 }
 
 }  // namespace wf::sema

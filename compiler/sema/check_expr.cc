@@ -104,6 +104,7 @@ ExprPtr MakeText(Body& body, std::string text, const Span& span) {
 
 ExprPtr ReadLocal(Body& body, LocalId local, const Span& span) {
   body.infos[local].used = true;
+  if (body.infos[local].kind != LocalKind::kErr) body.env.NoteUse(span, body.locals[local].span);
   ExprPtr expr = Make(ExprKind::kLocal, body.locals[local].type, span);
   expr->local = local;
   LocalInfo& info = body.infos[local];

@@ -112,6 +112,7 @@ class ModelCheck {
   bool ReadFile(std::optional<onnx::Signature>& file) {
     const Span& span = decl_.binding.arguments[0].span;
     const std::string path = PathBeside(env_, span, path_).string();
+    if (env_.input.options.on_read) env_.input.options.on_read(path);
     auto versions = onnx::FindVersions(path);
     if (versions.ok()) versions = Named(*std::move(versions), path);
     if (!versions.ok()) {

@@ -56,6 +56,7 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
       known.push_back(type->fields[i].name);
       continue;
     }
+    if (Sink* sink = body.env.input.sink) sink->UseField(member.span, type, type->fields[i]);
     ExprPtr field = Make(ExprKind::kField, type->fields[i].type, span);
     field->index = i;
     field->args.push_back(std::move(object));
@@ -70,7 +71,8 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
 
 ExprPtr CheckName(Body& body, const ast::NameExpr& expr, const Where&) {
   if (const auto local = body.Find(expr.name)) return ReadLocal(body, *local, expr.span);
-  if (body.symbols.contains(expr.name)) {
+  if (const auto symbol = body.symbols.find(expr.name); symbol != body.symbols.end()) {
+    body.env.NoteUse(expr.span, symbol->second);
     ExprPtr value = Make(ExprKind::kDimValue, body.env.types.Scalar(DType::kI64), expr.span);
     value->dim = Dim::Symbol(expr.name);
     return value;
@@ -118,6 +120,7 @@ Entity* ResolveEntity(Body& body, const ast::Expr& expr, NameUse use, bool& repo
   }
   reported = true;
   module->used = true;
+  body.env.NoteUse(member->object->span, module->span);
   if (module->broken || module->target == nullptr) return nullptr;
   Entity* entity = LookupMember(body.env, *module->target, member->member, member->object->span, {use, nullptr});
   reported = entity == nullptr;

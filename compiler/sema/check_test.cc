@@ -1,96 +1,250 @@
-// Tests: type-checked with the program, built by no command yet (semantics.md 36).
+// Tests: each becomes a workflow without parameters, built by `wfc test` alone (semantics.md 36).
 
+#include <algorithm>
+
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/node_policy.h"
+#include "compiler/sema/outcome.h"
+#include "compiler/sema/stages.h"
 
 namespace wf::sema {
 namespace {
 
-Where InTest(const ast::TestDecl& test) {
-  Where where;
-  where.files = where.test = where.may_wait = true;
-  where.what = "a test";
-  where.span = test.span;
-  return where;
-}
+bool IsComparison(const Expr& expr) { return expr.kind == ExprKind::kBinary && expr.binary >= BinaryOp::kEq; }
+bool IsClose(const Expr& expr) { return expr.kind == ExprKind::kBuiltin && static_cast<Builtin>(expr.index) == Builtin::kClose; }
 
-// A stub has the parameters of what it replaces, by name and in order, and yields its result.
-void CheckStub(Body& outer, const ast::StubStmt& stub, const ast::TestDecl& test) {
-  Env& env = outer.env;
-  Entity* target = Lookup(env, outer.module, stub.target, &test, {NameUse::kModel, nullptr});
-  Body body(env, outer.module, &test);
-  body.silenced = true;
-  const Scope scope(body);
-  Signature written;
-  ReadSignature(body, stub.params, nullptr, written);
-  if (target == nullptr) return;
-  if (target->kind != EntityKind::kModel && target->kind != EntityKind::kRemote) {
-    env.Report(stub.target.span, kStubTarget, {NameOf(target->kind)}).Label(target->span, "declared here");
-    return;
-  }
-  const Signature& wanted = *target->signature;
-  if (wanted.broken) return;
-  if (wanted.params.size() != written.params.size()) {
-    const std::string count = std::to_string(written.params.size()) + (written.params.size() == 1 ? " parameter" : " parameters");
-    env.Report(stub.target.span, kStubSignature,
-               {target->name, count, target->kind == EntityKind::kModel ? "model" : "remote", std::to_string(wanted.params.size())})
-        .Label(target->span, "declared here");
-    return;
-  }
-  for (size_t i = 0; i < wanted.params.size(); ++i) {
-    std::vector<DimPair> pairs;
-    const TypeRef found = written.params[i].type;
-    if (found->kind == TypeKind::kError || MatchTypes(env.types, wanted.params[i].type, found, nullptr, pairs)) continue;
-    env.Report(stub.params[i].span, kTypeMismatch, {ToString(wanted.params[i].type), ToString(found)}).Label(target->span, "declared here");
-  }
-  Signature result;
-  result.name = target->name;
-  result.result = wanted.result;
-  ForEachDim(wanted.result, [&](const Dim& dim) {  // shapes are compared when the test runs
-    for (std::string& symbol : dim.Symbols()) result.result_symbols.push_back(std::move(symbol));
-  });
-  const TypeRef hint = MapDims(env.types, wanted.result, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
-  Where where = InTest(test);
-  ExprPtr value = CheckExpr(body, *stub.value, hint, where);
-  if (!IsPoison(*value)) Coerce(body, std::move(value), hint, Origin{target->span, "declared here"});
-}
+// The statements of one test, in order.
+class TestCheck {
+ public:
+  TestCheck(Env& env, Module& module, const ast::TestDecl& decl) : env_(env), decl_(decl), body_(env, module, &decl), outcomes_(body_) {}
 
-void CheckExpect(Body& body, const ast::ExpectStmt& expect, const Where& where) {
-  if (!expect.fails) {
-    CheckAs(body, *expect.value, body.env.types.Scalar(DType::kBool), where);
-    return;
+  void Run() {
+    {
+      const Scope scope(body_, decl_.body);
+      for (const ast::StmtPtr& stmt : decl_.body) Statement(*stmt);
+    }
+    if (!sound_ || body_.silenced) return;
+    Finish();
+    env_.program.tests.push_back(std::move(test_));
   }
-  CheckExpr(body, *expect.value, nullptr, where);
-  if (expect.fails->parts.size() == 1) {
-    ast::NameExpr name(expect.fails->span);
-    name.name = expect.fails->parts[0].text;
-    CheckRaised(body, name, where);
-    return;
+
+ private:
+  Where At(std::string_view what, const Span& span) const {
+    Where where;
+    where.files = where.test = where.may_wait = true;
+    where.what = what;
+    where.span = span;
+    return where;
   }
-  const Entity* error = Lookup(body.env, body.module, *expect.fails, body.self, {NameUse::kError, nullptr});
-  if (error != nullptr && error->kind != EntityKind::kError) {
-    body.env.Report(expect.fails->span, kNotAnError, {NameOf(error->kind)}).Label(error->span, "declared here");
+
+  void Statement(const ast::Stmt& stmt) {
+    if (const auto* let = ast::DynAs<ast::LetStmt>(stmt)) {
+      Let(*let);
+    } else if (const auto* stub = ast::DynAs<ast::StubStmt>(stmt)) {
+      sound_ = Stub(*stub) && sound_;
+    } else if (const auto* expect = ast::DynAs<ast::ExpectStmt>(stmt)) {
+      sound_ = (expect->fails ? ExpectFailure(*expect) : Expect(*expect)) && sound_;
+    } else {
+      body_.silenced = true;
+    }
   }
-}
+
+  void AddNode(const Span& span, LocalId local, ExprPtr value) {
+    Stmt stmt;
+    stmt.kind = StmtKind::kNode;
+    stmt.span = span;
+    stmt.local = local;
+    stmt.value = std::move(value);
+    std::set<std::string> none;
+    const NodeFacts facts{body_.locals[local].name, span, body_.model_calls, false};
+    stmt.policy = NodePolicy(env_, facts, {}, nullptr, none);
+    test_.workflow.body.push_back(std::move(stmt));
+  }
+
+  std::string LineOf(const Span& span) const {  // a node without a name, in paths
+    return "line " + std::to_string(env_.input.sources.PositionOf(span.file, span.begin).line);
+  }
+
+  // A node whose value is what the statement came to, and which never fails.
+  void AddOutcome(Test::Outcome outcome, TypeRef side, ExprPtr value) {
+    const LocalId local = outcomes_.Declare(LineOf(outcome.span), value->type, outcome.span);
+    AddNode(outcome.span, local, std::move(value));
+    Stmt& stmt = test_.workflow.body.back();
+    stmt.err_local = outcomes_.DeclareError(outcome.span);
+    stmt.fallback = outcomes_.OfFailure(stmt.err_local, side, outcome.span);
+    results_.push_back(local);
+    test_.outcomes.push_back(std::move(outcome));
+  }
+
+  // Its failure is the test's even if nothing reads it.
+  void Let(const ast::LetStmt& let) {
+    const uint32_t mark = body_.NextSymbol();
+    body_.model_calls.clear();
+    auto step = CheckLet(body_, let, At("a `let`", let.name.span));
+    if (!step) {
+      sound_ = false;
+      return;
+    }
+    Settle(body_, *step->value, mark);
+    body_.locals[step->local].type = step->value->type;
+    AddNode(let.span, step->local, std::move(step->value));
+    AddOutcome({Test::Kind::kLet, let.span}, nullptr, outcomes_.After(Read(step->local, let.span)));
+  }
+
+  ExprPtr Read(LocalId local, const Span& span) {
+    body_.model_calls.clear();
+    ExprPtr read = Make(ExprKind::kLocal, body_.locals[local].type, span);
+    read->local = local;
+    return read;
+  }
+
+  bool Expect(const ast::ExpectStmt& expect) {
+    body_.model_calls.clear();
+    ExprPtr value = CheckAs(body_, *expect.value, env_.types.Scalar(DType::kBool), At("an `expect`", expect.span));
+    if (IsPoison(*value)) return false;
+    Test::Outcome outcome{Test::Kind::kHolds, expect.span};
+    outcome.is_close = IsClose(*value);
+    if (!outcome.is_close && !IsComparison(*value)) {
+      AddOutcome(std::move(outcome), nullptr, outcomes_.OfCondition(std::move(value)));
+      return true;
+    }
+    outcome.side = value->args[0]->type;
+    const TypeRef side = outcomes_.ShownType(outcome.side);
+    AddOutcome(std::move(outcome), side, outcomes_.OfComparison(std::move(value), side));
+    return true;
+  }
+
+  bool ExpectFailure(const ast::ExpectStmt& expect) {
+    body_.model_calls.clear();
+    const uint32_t mark = body_.NextSymbol();
+    ExprPtr value = CheckExpr(body_, *expect.value, nullptr, At("an `expect`", expect.span));
+    Test::Outcome outcome{Test::Kind::kFails, expect.span};
+    outcome.error = ast::ToString(*expect.fails);
+    if (!CodeOf(*expect.fails, outcome.code) || IsPoison(*value)) return false;
+    if (value->type->kind != TypeKind::kNever) {  // a node of its own: what comes after reads it, and so waits for all of it
+      Settle(body_, *value, mark);
+      const LocalId local = outcomes_.Declare(LineOf(expect.span), value->type, expect.span);
+      AddNode(expect.span, local, std::move(value));
+      value = Read(local, expect.span);
+    }
+    AddOutcome(std::move(outcome), nullptr, outcomes_.After(std::move(value)));
+    return true;
+  }
+
+  bool CodeOf(const ast::Path& path, int32_t& code) {
+    if (path.parts.size() == 1) {
+      ast::NameExpr name(path.span);
+      name.name = path.parts[0].text;
+      const auto raised = CheckRaised(body_, name, At("an `expect`", path.span));
+      if (raised) code = raised->code;
+      return raised.has_value();
+    }
+    const Entity* error = Lookup(env_, body_.module, path, body_.self, {NameUse::kError, nullptr});
+    if (error == nullptr || error->broken) return false;
+    if (error->kind != EntityKind::kError) {
+      env_.Report(path.span, kNotAnError, {NameOf(error->kind)}).Label(error->span, "declared here");
+      return false;
+    }
+    code = error->code;
+    return true;
+  }
+
+  // ---- stubs ----
+
+  // It has the parameters of what it replaces, by name and in order.
+  bool FitsTarget(const Entity& target, const Signature& written, const ast::StubStmt& stub) {
+    if (target.kind != EntityKind::kModel && target.kind != EntityKind::kRemote) {
+      env_.Report(stub.target.span, kStubTarget, {NameOf(target.kind)}).Label(target.span, "declared here");
+      return false;
+    }
+    const Signature& wanted = *target.signature;
+    if (wanted.broken) return false;
+    if (wanted.params.size() != written.params.size()) {
+      const std::string count = std::to_string(written.params.size()) + (written.params.size() == 1 ? " parameter" : " parameters");
+      env_.Report(stub.target.span, kStubSignature,
+                  {target.name, count, target.kind == EntityKind::kModel ? "model" : "remote", std::to_string(wanted.params.size())})
+          .Label(target.span, "declared here");
+      return false;
+    }
+    bool fits = true;
+    for (size_t i = 0; i < wanted.params.size(); ++i) {
+      std::vector<DimPair> pairs;
+      const TypeRef found = written.params[i].type;
+      const bool same = MatchTypes(env_.types, wanted.params[i].type, found, nullptr, pairs);
+      fits = fits && same && found->kind != TypeKind::kError;
+      if (found->kind == TypeKind::kError || same) continue;
+      env_.Report(stub.params[i].span, kTypeMismatch, {ToString(wanted.params[i].type), ToString(found)})
+          .Label(target.span, "declared here");
+    }
+    return fits;
+  }
+
+  // Becomes a function; its shapes are compared with those of the call when the test runs.
+  bool Stub(const ast::StubStmt& stub) {
+    Entity* target = Lookup(env_, body_.module, stub.target, &decl_, {NameUse::kModel, nullptr});
+    Body inner(env_, body_.module, &decl_);
+    inner.silenced = true;
+    const Scope scope(inner);
+    Signature written;
+    ReadSignature(inner, stub.params, nullptr, written);
+    if (target == nullptr || !FitsTarget(*target, written, stub)) return false;
+    const TypeRef wanted = target->signature->result;
+    const TypeRef hint = MapDims(env_.types, wanted, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
+    const uint32_t mark = inner.NextSymbol();
+    ExprPtr value = CheckExpr(inner, *stub.value, hint, At("a stub", stub.target.span).Inside("a stub", stub.target.span));
+    if (!IsPoison(*value)) value = Coerce(inner, std::move(value), hint, Origin{target->span, "declared here"});
+    if (IsPoison(*value)) return false;
+    const auto once = [&](const Test::Stub& other) { return other.model == target->index; };
+    if (std::any_of(test_.stubs.begin(), test_.stubs.end(), once)) {
+      env_.Report(stub.target.span, kDuplicateName, {ast::ToString(stub.target)});
+      return false;
+    }
+    Settle(inner, *value, mark);
+    test_.stubs.push_back({target->index, static_cast<uint32_t>(env_.program.functions.size())});
+    Function function{.name = "stub " + target->name, .locals = inner.locals, .n_params = static_cast<uint32_t>(stub.params.size())};
+    function.result = value->type;
+    function.body = std::move(value);
+    function.may_fail = true;
+    function.span = stub.span;
+    env_.program.functions.push_back(std::move(function));
+    return true;
+  }
+
+  void Finish() {
+    test_.name = decl_.title;
+    test_.span = decl_.span;
+    Workflow& workflow = test_.workflow;
+    workflow.name = "test";
+    workflow.span = decl_.span;
+    Stmt reply;
+    reply.kind = StmtKind::kReturn;
+    reply.span = decl_.span;
+    for (const LocalId local : results_) {
+      const std::string name = "s" + std::to_string(workflow.results.size());
+      workflow.results.push_back({name, body_.locals[local].type});
+      workflow.result_wire_names.push_back(name);
+      reply.results.push_back(Read(local, decl_.span));
+    }
+    workflow.body.push_back(std::move(reply));
+    workflow.locals = body_.locals;
+    std::vector<int> written(workflow.body.size(), -1);
+    FinishGraph(env_, workflow, written);
+  }
+
+  Env& env_;
+  const ast::TestDecl& decl_;
+  Body body_;
+  OutcomeMaker outcomes_;
+  Test test_;
+  std::vector<LocalId> results_;
+  bool sound_ = true;
+};
 
 }  // namespace
 
-void CheckTest(Env& env, Module& module, const ast::TestDecl& decl) {
-  Body body(env, module, &decl);
-  const Where where = InTest(decl);
-  const Scope scope(body, decl.body);
-  for (const ast::StmtPtr& stmt : decl.body) {
-    if (const auto* let = ast::DynAs<ast::LetStmt>(*stmt)) {
-      CheckLet(body, *let, where);
-    } else if (const auto* stub = ast::DynAs<ast::StubStmt>(*stmt)) {
-      CheckStub(body, *stub, decl);
-    } else if (const auto* expect = ast::DynAs<ast::ExpectStmt>(*stmt)) {
-      CheckExpect(body, *expect, where);
-    } else {
-      body.silenced = true;
-    }
-  }
-}
+void CheckTest(Env& env, Module& module, const ast::TestDecl& decl) { TestCheck(env, module, decl).Run(); }
 
 }  // namespace wf::sema

@@ -51,9 +51,17 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
   return true;
 }
 
+// A `none` of the wanted type, also one that stands in the arms of an `if` or at the end of a block.
+void GiveType(Expr& none, TypeRef target) {
+  none.type = target;
+  for (const ExprPtr& arg : none.args) {
+    if (arg->type->kind == TypeKind::kNone) GiveType(*arg, target);
+  }
+}
+
 ExprPtr CoerceToOptional(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin) {
   if (expr->type->kind == TypeKind::kNone) {
-    expr->type = target;
+    GiveType(*expr, target);
     return expr;
   }
   const Span span = expr->span;

@@ -28,6 +28,7 @@ std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::s
     return std::nullopt;
   }
   if (const auto known = env.embedded.find(path.string()); known != env.embedded.end()) return known->second;
+  if (env.input.options.on_read) env.input.options.on_read(path.string());
   const auto fail = [&](const std::string& why) {
     env.Report(span, kCannotEmbed, {path.string(), why});
     return std::nullopt;

@@ -90,6 +90,7 @@ struct Env {
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);
   }
+  void NoteUse(const Span& use, const Span& declared) const;  // to the sink, if there is one
 };
 
 // Where an expression stands, and hence what it may hold. Passed by value down the tree.
@@ -98,7 +99,7 @@ struct Where {
   bool may_fail = true;              // `fail`, `require`, calls that may
   bool workflow = false;             // meta()
   bool files = false;                // file() lines() json()
-  bool test = false;                 // workflow calls, close()
+  bool test = false;                 // close()
   bool soft = false;                 // what is wanted is what another arm has: extents may differ
   bool is_loop = false;              // the block that is checked next is the body of a `for`
   std::string_view what = "a `fn`";  // for messages: "a condition"

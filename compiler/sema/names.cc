@@ -8,6 +8,7 @@
 #include "compiler/sema/consts.h"
 #include "compiler/sema/forward.h"
 #include "compiler/sema/resolve_type.h"
+#include "compiler/sema/sink.h"
 
 namespace wf::sema {
 namespace {
@@ -145,6 +146,7 @@ void ReportEarlyUse(Env& env, Module& module, Entity& entity, const Span& use, c
 
 Entity* Usable(Env& env, Module& module, Entity& entity, const Span& use, const ast::Decl* self) {
   entity.used = true;
+  env.NoteUse(use, entity.span);
   if (entity.ready) return entity.broken ? nullptr : &entity;
   ReportEarlyUse(env, module, entity, use, self);
   return nullptr;
@@ -189,6 +191,10 @@ std::vector<std::string> CandidatesFor(Env& env, const Module& module, const Exp
 }
 
 }  // namespace
+
+void Env::NoteUse(const Span& use, const Span& declared) const {
+  if (input.sink != nullptr) input.sink->Use(use, declared);
+}
 
 std::string_view NameOf(EntityKind kind) {
   switch (kind) {

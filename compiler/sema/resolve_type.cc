@@ -49,12 +49,14 @@ bool IsReservedHere(Body& body, const ast::DimExpr& dim) {
 std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rule) {
   if (dim.text == kAnySymbol) return AnyDim();
   if (IsReservedHere(body, dim)) return std::nullopt;
-  if (body.symbols.contains(dim.text)) {
+  if (const auto symbol = body.symbols.find(dim.text); symbol != body.symbols.end()) {
+    body.env.NoteUse(dim.span, symbol->second);
     if (const auto local = body.Find(dim.text)) body.infos[*local].used = true;
     return Dim::Symbol(dim.text);
   }
   if (const auto local = body.Find(dim.text); local && body.infos[*local].value) {
     body.infos[*local].used = true;
+    body.env.NoteUse(dim.span, body.locals[*local].span);
     return body.infos[*local].value;
   }
   if (FindEntity(body.module, dim.text) != nullptr) return EntityDim(body, dim);
@@ -62,6 +64,7 @@ std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rul
   if (rule == SymbolRule::kDeclare) {
     ReportIfBuiltIn(body.env, body.module, {dim.text, dim.span}, true);
     body.symbols.emplace(dim.text, dim.span);
+    body.env.NoteUse(dim.span, dim.span);
     return Dim::Symbol(dim.text);
   }
   auto builder = body.env.Report(dim.span, kUnknownDimension, {dim.text});

@@ -251,6 +251,27 @@ struct Service {
   uint32_t inflight_max = 0, rows_max = 0;
 };
 
+// A `test` block, as a workflow that takes nothing and never fails: each result says what one statement came to (OutcomeMaker).
+struct Test {
+  enum class Kind : uint8_t { kLet, kHolds, kFails };
+  struct Outcome {
+    Kind kind = Kind::kLet;
+    Span span;
+    int32_t code = 0;        // kFails: the code wanted
+    std::string error;       // kFails: its name as written
+    TypeRef side = nullptr;  // kHolds, of a comparison or close(): the type of both sides
+    bool is_close = false;
+  };
+  struct Stub {
+    uint32_t model, function;  // what is called, and what is called instead
+  };
+  std::string name;
+  Span span;
+  Workflow workflow;
+  std::vector<Outcome> outcomes;  // beside the workflow's results
+  std::vector<Stub> stubs;
+};
+
 struct Program {
   std::unique_ptr<Types> types;
   std::vector<Const> consts;
@@ -259,6 +280,7 @@ struct Program {
   std::vector<ErrorCode> errors;
   std::vector<Workflow> workflows;
   std::vector<Service> services;
+  std::vector<Test> tests;
   std::string source_name;
   std::array<uint8_t, 32> source_hash{};  // of the .wf files and embedded files, in a fixed order
 };

@@ -1,5 +1,6 @@
 #include "runtime/abi/interpret.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -152,7 +153,10 @@ Interpreter::Step Interpreter::RunEnter(Scope& scope, uint16_t id, PlanFailure i
   Scope inner = Enter(scope, id, fallback, 0xffff, NewFrame(fallback));
   if (inner.frames[0] == nullptr) return {Named({kOutOfMemory, {}}, id), {}};
   const wf_bytes node = failure.node == WF_NONE ? wf_bytes{} : plan_.nodes[failure.node].path;
-  const wf_error error{failure.code, {reinterpret_cast<const uint8_t*>(failure.message.data()), failure.message.size()}, node};
+  auto* const message = static_cast<uint8_t*>(hooks_.allocate(failure.message.size()));  // a value may carry it out of the fallback
+  if (message == nullptr) return {Named({kOutOfMemory, {}}, id), {}};
+  std::memcpy(message, failure.message.data(), failure.message.size());
+  const wf_error error{failure.code, {message, failure.message.size()}, node};
   std::memcpy(inner.frame() + plan_.slots[plan_.regions[fallback].first_slot].offset, &error, sizeof(error));
   return Leave(inner, RunRegion(inner), to);
 }
@@ -246,14 +250,15 @@ Ended Interpreter::RunRegion(Scope& scope) {
     const auto id = static_cast<uint16_t>(region.first_task + at);
     const wf_task& task = plan_.tasks[id];
     Step step = RunTask(scope, id);
-    if (step.returned) {
+    if (step.returned && ended.failure.code == 0) {
       step.returned->known = std::move(ended.known);
       return std::move(*step.returned);
     }
     if (step.failure.code != 0) ended.known.push_back(step.failure);
     if (step.failure.code != 0 && ((task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN)) {
-      ended.failure = step.failure;
-      return ended;
+      if (ended.failure.code == 0) ended.failure = step.failure;
+      if (scope.outer != nullptr) return ended;
+      continue;  // what does not wait for it may have failed before it did
     }
     if (task.out != WF_NONE) {
       Cell& cell = scope.cells[task.out - region.first_slot];
@@ -262,11 +267,15 @@ Ended Interpreter::RunRegion(Scope& scope) {
     }
     for (const uint16_t next : next_[id]) --left[next - region.first_task];
   }
-  if (region.result != WF_NONE) ended.failure = scope.cells[region.result - region.first_slot].failure;
+  if (region.result != WF_NONE && ended.failure.code == 0) ended.failure = scope.cells[region.result - region.first_slot].failure;
   return ended;
 }
 
 }  // namespace
+
+bool Outcome::MayReport(wf_code code) const {
+  return code == failure.code || std::any_of(known.begin(), known.end(), [&](const PlanFailure& one) { return one.code == code; });
+}
 
 Outcome Interpret(const wf_plan& plan, const wf_workflow& workflow, void* frame, uint64_t sample, const Hooks& hooks) {
   Interpreter interpreter(plan, hooks);
@@ -278,7 +287,7 @@ Outcome Interpret(const wf_plan& plan, const wf_workflow& workflow, void* frame,
   Ended ended = interpreter.RunRegion(root);
   Outcome outcome;
   outcome.failure = ended.failure;
-  for (const PlanFailure& failure : ended.known) outcome.known.push_back(failure.code);
+  outcome.known = std::move(ended.known);
   if (ended.failure.code != 0) return outcome;
   for (size_t i = 0; i < ended.values.size(); ++i) {
     std::byte* const to = root.frame() + plan.slots[workflow.out[i].slot].offset;

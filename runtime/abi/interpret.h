@@ -35,8 +35,11 @@ struct Hooks {
 };
 
 struct Outcome {
-  PlanFailure failure;         // code 0: the out slots of the root frame are filled
-  std::vector<wf_code> known;  // every failure in the root region, in textual order; the scheduler may report any that it knew of in time
+  PlanFailure failure;  // code 0: the out slots of the root frame are filled
+  std::vector<PlanFailure>
+      known;  // every failure in the root region that some timing may see first; the scheduler may report any that it knew of in time
+
+  bool MayReport(wf_code code) const;
 };
 
 // Runs one sample of a workflow task by task, always the ready task that stands first: no scheduler, no batches, no clock. What the

@@ -49,6 +49,15 @@ base::Status Failed(const Address& address, int error) {
   return {base::kUnavailable, "cannot listen on " + address.ToString() + ": " + std::strerror(error)};
 }
 
+// 0 while it has none.
+uint16_t PortOf(int fd) {
+  sockaddr_storage system{};
+  socklen_t size = sizeof system;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&system), &size) != 0) return 0;
+  return ntohs(system.ss_family == AF_INET ? reinterpret_cast<sockaddr_in*>(&system)->sin_port
+                                           : reinterpret_cast<sockaddr_in6*>(&system)->sin6_port);
+}
+
 base::Status NotNumeric(const Address& address) { return {base::kInvalidArgument, "`" + address.host + "` is not a numeric address"}; }
 
 }  // namespace
@@ -72,20 +81,19 @@ Listener::~Listener() {
   if (spare_fd_ >= 0) close(spare_fd_);
 }
 
-base::Status Listener::Bind(const Address& address) {
+base::Status Listener::Bind(const Address& address, int inherited) {
   address_ = address;
   sockaddr_storage system;
   socklen_t size = ToSystem(address, &system);
   if (size == 0) return NotNumeric(address);
-  fd_ = socket(system.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd_ < 0) return Failed(address, errno);
+  fd_ = inherited >= 0 ? inherited : socket(system.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd_ < 0 || fcntl(fd_, F_SETFL, O_NONBLOCK) != 0 || fcntl(fd_, F_SETFD, FD_CLOEXEC) != 0) return Failed(address, errno);
   const int on = 1;
   setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0 || listen(fd_, 4096) != 0) return Failed(address, errno);
-  size = sizeof system;
-  if (getsockname(fd_, reinterpret_cast<sockaddr*>(&system), &size) != 0) return Failed(address, errno);
-  address_.port = ntohs(system.ss_family == AF_INET ? reinterpret_cast<sockaddr_in*>(&system)->sin_port
-                                                    : reinterpret_cast<sockaddr_in6*>(&system)->sin6_port);
+  const bool bound = inherited >= 0 && PortOf(fd_) > 0;
+  if (!bound && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0) return Failed(address, errno);
+  if (listen(fd_, 4096) != 0) return Failed(address, errno);
+  address_.port = PortOf(fd_);
   spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
   return {};
 }

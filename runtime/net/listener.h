@@ -36,7 +36,9 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  base::Status Bind(const Address& address);           // any thread, before Start
+  // Any thread, before Start. `inherited`: a socket that other processes hold too, bound by the first that has it, so that what connects
+  // always finds somebody; -1: a socket of its own.
+  base::Status Bind(const Address& address, int inherited = -1);
   const Address& address() const { return address_; }  // with the real port
   base::Status Start();                                // on the loop's thread, or before it runs
   void Close() noexcept;                               // accepts what waits, then closes the socket

@@ -97,10 +97,11 @@ Server::~Server() { admin_loop_.Close(); }
 
 base::Status Server::BindAll() {
   WF_RETURN_IF_ERROR(admin_loop_.Open());
-  WF_RETURN_IF_ERROR(admin_listener_.Bind({settings_.admin_host, settings_.admin_port}));
+  WF_RETURN_IF_ERROR(
+      admin_listener_.Bind({settings_.admin_host, settings_.admin_port}, settings_.admin_socket > 0 ? settings_.admin_socket : -1));
   listener_ = std::make_unique<net::Listener>(workers_.front()->loop(), door_);
   door_close_ = std::make_unique<DoorClose>(*listener_);
-  return listener_->Bind({settings_.host, settings_.http_port});
+  return listener_->Bind({settings_.host, settings_.http_port}, settings_.http_socket > 0 ? settings_.http_socket : -1);
 }
 
 base::Status Server::MakeWorkers() {

@@ -6,6 +6,7 @@ import time
 from statistics import median
 
 import harness
+import lsp_wire
 import peers
 import tiny_onnx
 from bench import Row
@@ -17,7 +18,7 @@ CLASSIFY, CLASSIFY_REPLY = "/DigitService/Classify", '{"labels":["7","9","3"],"s
 # What a program that is linked by hand needs of the system; archives of the compiler would bring LLVM.
 SYSTEM_LIBRARIES = ["-lpng16", "-lturbojpeg", "-lprotobuf-lite", "-lfmt", "-lpthread", "-ldl"]
 COMPILER_ARCHIVES = {"libwf_" + name for name in
-                     ("source", "diag", "ast", "ir", "grammar", "parse", "sema", "passes", "lower", "codegen", "link", "driver")}
+                     ("source", "diag", "ast", "ir", "grammar", "parse", "sema", "passes", "lower", "codegen", "link", "lsp", "driver")}
 # What a server has beyond the tasks' own work, with a `main` and job contexts of its own.
 SERVER_ARCHIVES = {"libwf_" + name for name in
                    ("runtime", "server_main", "server", "settings", "bus", "sched", "batch", "net", "loop", "protocol_plain", "protocol_oip", "test_server")}
@@ -151,6 +152,12 @@ def compile(options):
     yield Row("wfc-build-digits", build * 1e3, 300, "ms", "goal", 1, higher_is_better=False)
 
 
+def lsp(options):
+    """wfc lsp: from a keystroke to its diagnostics"""
+    took = median(lsp_wire.keystroke_seconds(2000, options.rounds * 4 + 1))
+    yield Row("lsp-keystroke-2000-lines", took * 1e3, 50, "ms", "goal", 1, higher_is_better=False)
+
+
 def allocations_per_request(source, method_path, body, measured):
     """calls of the allocator per request in steady state: those out of oneDNN, and all others"""
     path = harness.scratch() / "allocations"
@@ -202,4 +209,4 @@ def cpu(options):
     yield Row("cpu-total-per-request", user + system, nginx_user + nginx_system, "us", "nginx return 200", 1 / 1.2, higher_is_better=False)
 
 
-BENCHMARKS = {run.__name__: run for run in (http, digits, model, start, memory, compile, allocations, cpu)}
+BENCHMARKS = {run.__name__: run for run in (http, digits, model, start, memory, compile, lsp, allocations, cpu)}

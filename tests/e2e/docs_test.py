@@ -126,6 +126,8 @@ class Docs(unittest.TestCase):
                     program = folder_for(page, f"program-{line_of(text, match)}") / "program.wf"
                     program.write_text(complete(match.group(1)))
                     self.assert_clean(program)
+                    if "\ntest \"" in match.group(1):
+                        harness.wfc("test", program)
                     found[page] = found.get(page, 0) + 1
         self.assertGreaterEqual(found.get("README.md", 0), 1)
         self.assertGreaterEqual(found.get("docs/language.md", 0), 4)

@@ -181,10 +181,9 @@ void SimWorld::CheckSample(InFlight& request, uint32_t sample) {
   std::vector<int64_t> expected;
   const abi::Outcome outcome = oracle_->Run(request.inputs[sample], sample, decisions, request.version, &expected);
   if (failure != nullptr) {
-    const bool known = std::find(outcome.known.begin(), outcome.known.end(), failure->code) != outcome.known.end();
     if (outcome.failure.code == 0)
       Broken("answered with " + std::to_string(failure->code) + ", the interpreter succeeds");
-    else if (!known && failure->code != outcome.failure.code)
+    else if (!outcome.MayReport(failure->code))
       Broken("answered with " + std::to_string(failure->code) + ", the interpreter with " + std::to_string(outcome.failure.code) +
              " at task " + std::to_string(outcome.failure.task) + ", here at " + std::to_string(failure->task));
     return;

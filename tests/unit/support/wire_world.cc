@@ -438,8 +438,7 @@ bool WireWorld::Matches(const Asked& asked, const Reply& reply, size_t version) 
   const abi::Outcome outcome = oracle_->Run(asked.inputs, 0, decisions_[asked.log_id], static_cast<int64_t>(version), &expected);
   if (reply.status == 200) return outcome.failure.code == 0 && NumberOf(reply.body, "value") == expected[0];
   const auto code = static_cast<wf_code>(NumberOf(reply.body, "code"));
-  return outcome.failure.code != 0 &&
-         (code == outcome.failure.code || std::find(outcome.known.begin(), outcome.known.end(), code) != outcome.known.end());
+  return outcome.failure.code != 0 && outcome.MayReport(code);
 }
 
 }  // namespace wf::test

@@ -130,19 +130,5 @@ TEST(Graph, WritesOneLineOfJsonForEveryLevel) {
 
 TEST(Graph, SaysWhenNothingIsPublished) { EXPECT_EQ(GraphText({}, Level::kNode), "nothing is published\n"); }
 
-TEST(DurationText, UsesTheUnitThatNeedsAtMostOneDecimal) {
-  EXPECT_EQ(DurationText(2'000'000), "2ms");
-  EXPECT_EQ(DurationText(1'500'000), "1.5ms");
-  EXPECT_EQ(DurationText(30'000'000'000), "30s");
-  EXPECT_EQ(DurationText(1'234'567), "1234567ns");
-  EXPECT_EQ(DurationText(0), "0s");
-}
-
-TEST(SizeText, UsesBinaryUnits) {
-  EXPECT_EQ(SizeText(64 << 20), "64MiB");
-  EXPECT_EQ(SizeText(1 << 10), "1KiB");
-  EXPECT_EQ(SizeText(1000), "1000B");
-}
-
 }  // namespace
 }  // namespace wf::driver

@@ -40,40 +40,6 @@ void* Job::Allocate(uint64_t size) {
   return chunks.back().get();
 }
 
-Loaded::Loaded(const ir::Program& program, const std::string& cpu, int opt_level, [[maybe_unused]] bool watch) : program_(program) {
-  const auto broken = ir::Verify(program);
-  EXPECT_FALSE(broken) << *broken;
-  llvm::LLVMContext context;
-  Options options;
-  options.target_cpu = cpu;
-  const auto module = Lower(program, context, options);
-  codegen::Options code;
-  code.opt_level = opt_level;
-  code.verify = true;
-#ifdef __SANITIZE_ADDRESS__
-  if (watch) code.sanitizer = codegen::Sanitizer::kAddress;
-#endif
-  for (const BigConstant& constant : BigConstants(program)) code.big_constants.push_back({constant.symbol, constant.bytes});
-  llvm::SmallVector<char, 0> object;
-  const base::Status emitted = codegen::EmitObject(*module, code, object);
-  EXPECT_TRUE(emitted.ok()) << emitted.message();
-  char name[] = "/tmp/wf-lower-test-XXXXXX";
-  close(mkstemp(name));
-  path_ = name;
-  std::ofstream(path_ + ".o", std::ios::binary).write(object.data(), static_cast<std::streamsize>(object.size()));
-  const base::Status linked = link::RunLld({"-shared", "-z", "lazy", "--threads=1", "-o", path_, path_ + ".o"});
-  EXPECT_TRUE(linked.ok()) << linked.message();
-  handle_ = dlopen(path_.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  EXPECT_NE(handle_, nullptr) << dlerror();
-  if (handle_ != nullptr) plan_ = static_cast<const wf_plan*>(dlsym(handle_, "wf_plan_main"));
-}
-
-Loaded::~Loaded() {
-  if (handle_ != nullptr) dlclose(handle_);
-  unlink(path_.c_str());
-  unlink((path_ + ".o").c_str());
-}
-
 ir::Outcome Loaded::Run(size_t task, const std::vector<ir::Value>& inputs, Job* job) const {
   Job own;
   if (job == nullptr) job = &own;
@@ -113,8 +79,6 @@ wf_bytes PutText(const std::string& text, Job* job) {
   return {copy, text.size()};
 }
 
-std::string TakeText(const wf_bytes& bytes) { return {reinterpret_cast<const char*>(bytes.ptr), bytes.len}; }
-
 void PutTensor(const ir::Type& type, const ir::Value& value, wf_tensor* tensor, Job* job) {
   *tensor = {};
   tensor->dtype = static_cast<uint8_t>(type.dtype);
@@ -132,27 +96,6 @@ void PutTensor(const ir::Type& type, const ir::Value& value, wf_tensor* tensor, 
   auto* data = static_cast<char*>(job->Allocate(rows * (row + padding * size)));
   for (size_t i = 0; i < rows; ++i) std::memcpy(data + i * (row + padding * size), value.text->data() + i * row, row);
   tensor->data = data;
-}
-
-ir::Value TakeTensor(const wf_tensor& tensor) {
-  const std::vector<int64_t> dims(tensor.dim, tensor.dim + tensor.rank);
-  const size_t size = ir::SizeOf(static_cast<DType>(tensor.dtype));
-  std::string elements;
-  std::vector<int64_t> at(dims.size(), 0);
-  for (;;) {
-    int64_t offset = 0;
-    for (size_t axis = 0; axis < dims.size(); ++axis) {
-      if (dims[axis] == 0) return ir::Value::Tensor(dims, "");
-      offset += at[axis] * tensor.stride[axis];
-    }
-    elements.append(static_cast<const char*>(tensor.data) + static_cast<size_t>(offset) * size, size);
-    size_t axis = dims.size();
-    while (axis-- > 0) {
-      if (++at[axis] < dims[axis]) break;
-      at[axis] = 0;
-    }
-    if (axis == static_cast<size_t>(-1)) return ir::Value::Tensor(dims, elements);
-  }
 }
 
 }  // namespace
@@ -193,49 +136,6 @@ void Put(const ir::TypeTable& types, ir::TypeId id, const ir::Value& value, void
       return;
     }
   }
-}
-
-ir::Value Take(const ir::TypeTable& types, ir::TypeId id, const void* address) {
-  const ir::Type& type = types[id];
-  const char* at = static_cast<const char*>(address);
-  switch (type.kind) {
-    case TypeKind::kScalar: {
-      uint64_t bits = 0;
-      std::memcpy(&bits, at, ir::SizeOf(type.dtype));
-      return ir::Value::Scalar(bits);
-    }
-    case TypeKind::kString:
-    case TypeKind::kBytes:
-      return ir::Value::Text(TakeText(*static_cast<const wf_bytes*>(address)));
-    case TypeKind::kTensor: {
-      const auto& tensor = *static_cast<const wf_tensor*>(address);
-      EXPECT_EQ(tensor.dtype, static_cast<uint8_t>(type.dtype));
-      EXPECT_EQ(tensor.rank, type.dims.size());
-      return TakeTensor(tensor);
-    }
-    case TypeKind::kRecord: {
-      std::vector<ir::Value> fields;
-      for (size_t i = 0; i < type.fields.size(); ++i)
-        fields.push_back(Take(types, type.fields[i].type, at + ir::FieldOffset(types, id, i)));
-      return ir::Value::Items(std::move(fields));
-    }
-    case TypeKind::kOptional: {
-      ir::Value value = ir::Value::Scalar(static_cast<uint64_t>(at[ir::LayoutOf(types, type.element).size]));
-      if (value.bits != 0) value.items = std::make_shared<const std::vector<ir::Value>>(1, Take(types, type.element, at));
-      return value;
-    }
-    case TypeKind::kList: {
-      const auto& list = *static_cast<const wf_list*>(address);
-      const uint32_t size = ir::LayoutOf(types, type.element).size;
-      std::vector<ir::Value> items;
-      for (uint64_t i = 0; i < list.len; ++i) items.push_back(Take(types, type.element, static_cast<const char*>(list.ptr) + i * size));
-      return ir::Value::Items(std::move(items));
-    }
-    case TypeKind::kMap:
-      break;
-  }
-  ADD_FAILURE() << "a body does not make maps";
-  return {};
 }
 
 // ---- programs ----

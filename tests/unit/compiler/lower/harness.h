@@ -9,9 +9,9 @@
 #include "compiler/ir/interpret.h"
 #include "compiler/lower/lower.h"
 #include "runtime/abi/plan.h"
+#include "tests/unit/support/native.h"
 
-// Compiles a program into a shared object, loads it, and stands in for the runtime: the tests' way of running lowered code without a
-// server.
+// Stands in for the runtime: the tests' way of running lowered code without a server.
 namespace wf::lower::testing {
 
 // What the stand-in runtime keeps for one call.
@@ -31,15 +31,10 @@ struct Job {
   void* Allocate(uint64_t size);
 };
 
-class Loaded {
+class Loaded : public test::Native {
  public:
-  // cpu: an Options::target_cpu. watch: instrumented, where the test itself runs under AddressSanitizer.
-  Loaded(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false);
-  ~Loaded();
-  Loaded(const Loaded&) = delete;
-  Loaded& operator=(const Loaded&) = delete;
-  const wf_plan& plan() const { return *plan_; }
-  const std::string& path() const { return path_; }  // of the shared object
+  Loaded(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false)
+      : Native(program, cpu, opt_level, watch), program_(program) {}
   const ir::Program& program() const { return program_; }
 
   // Runs the body of a task of the root region 0; `inputs` by slot (only those that it reads need be there).
@@ -47,14 +42,11 @@ class Loaded {
 
  private:
   const ir::Program& program_;
-  void* handle_ = nullptr;
-  std::string path_;
-  const wf_plan* plan_ = nullptr;
 };
 
-// Writes a value as the runtime would, or reads one back.
+// Writes a value as the runtime would.
 void Put(const ir::TypeTable& types, ir::TypeId type, const ir::Value& value, void* address, Job* job);
-ir::Value Take(const ir::TypeTable& types, ir::TypeId type, const void* address);
+using test::Take;
 
 // A program of one root region in which every case is a task with slots of its own.
 class Cases {

@@ -85,6 +85,21 @@ TEST(BuildIr, RefusesSlicesBeforeTheyAreRead) {
 }
 
 // A check in a loop over elements does not stop it: what is read past the shorter operand is never memory of others.
+TEST(BuildIr, RefusesShapesWhoseProductWraps) {
+  const Answers answers(R"(
+    import std.tensor;
+    workflow Peek(x: f32[n], a: i64, b: i64, i: i64, j: i64) -> (y: f32) {
+      let r: f32[a, b] = tensor.reshape(x, a, b);
+      return (y: r[i, j]);
+    }
+    service S { workflow Peek; })");
+  constexpr int64_t kQuarter = int64_t{1} << 62;  // four of it are 0 elements
+  EXPECT_EQ(answers("Peek", {Floats({1, 2, 3, 4, 5, 6}), Int(2), Int(3), Int(1), Int(2)}), "y=6");
+  EXPECT_THAT(answers("Peek", {Floats({}), Int(kQuarter), Int(4), Int(0), Int(1)}), HasSubstr("!7004 0 elements cannot take the shape"));
+  EXPECT_THAT(answers("Peek", {Floats({1, 2, 3, 4}), Int(kQuarter + 1), Int(4), Int(1), Int(2)}), HasSubstr("!7004 4 elements"));
+  EXPECT_THAT(answers("Peek", {Floats({}), Int(0), Int(4), Int(0), Int(0)}), HasSubstr("!7001"));
+}
+
 TEST(BuildIr, GoesOnInALoopWhereDimensionsDiffer) {
   const Answers answers(R"(
     fn total(a: f32[n], b: f32[n]) -> f32 = sum[i < n]((a + b)[i]);

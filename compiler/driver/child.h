@@ -1,0 +1,20 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace wf::driver {
+
+struct ChildOptions {
+  int out = -1, err = -1;             // its stdout and stderr; -1: those of wfc
+  std::vector<int> inherited;         // descriptors that it keeps, with their numbers
+  const sigset_t* signals = nullptr;  // that it blocks; null: as wfc
+};
+
+// Starts a program that ends with wfc, at the latest; -1 and errno when it cannot be started.
+pid_t StartChild(const std::string& binary, const std::vector<std::string>& arguments, const ChildOptions& options);
+
+}  // namespace wf::driver

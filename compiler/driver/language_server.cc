@@ -1,0 +1,28 @@
+#include "compiler/driver/language_server.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "compiler/driver/layout.h"
+#include "compiler/driver/loader.h"
+#include "compiler/lsp/server.h"
+
+namespace wf::driver {
+
+int ServeEditor(const Console& console) {
+  lsp::Host host;
+  host.stdlib = std::filesystem::path(StdlibFolder(console.executable)).lexically_normal().string();
+  host.error_pages = ErrorPagesFolder(console.executable);
+  host.version = WF_VERSION;
+  host.load = [stdlib = host.stdlib](const std::string& root, const Overlay& overlay, source::SourceMap& sources, diag::Emitter& emitter) {
+    std::vector<lsp::LoadedModule> modules;
+    for (Module& module : LoadProgram(root, {.stdlib = stdlib, .overlay = &overlay}, sources, emitter)) {
+      modules.push_back({std::move(module.path), std::move(module.file)});
+    }
+    return modules;
+  };
+  return lsp::Serve(STDIN_FILENO, STDOUT_FILENO, std::move(host));
+}
+
+}  // namespace wf::driver

@@ -1,0 +1,128 @@
+#include "compiler/driver/test_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/diag/excerpt.h"
+#include "compiler/diag/render.h"
+
+namespace wf::driver {
+namespace {
+
+std::string Duration(int64_t ns) {
+  if (ns < 1'000'000'000) return fmt::format("{} ms", (ns + 500'000) / 1'000'000);
+  return fmt::format("{:.2f} s", static_cast<double>(ns) / 1e9);
+}
+
+size_t CountFailed(const std::vector<TestResult>& results) {
+  return static_cast<size_t>(std::count_if(results.begin(), results.end(), [](const TestResult& result) { return !result.passed; }));
+}
+
+// XML admits no control characters but tab and the line ends, and neither U+FFFE nor U+FFFF.
+std::string Xml(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const std::string_view three = text.substr(i, 3);
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '"') {
+      out += "&quot;";
+    } else if (c == '\t' || c == '\n' || c == '\r') {
+      out += fmt::format("&#{};", static_cast<int>(c));
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += kReplacement;
+    } else if (three == "\xef\xbf\xbe" || three == "\xef\xbf\xbf") {
+      out += kReplacement;
+      i += 2;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+// In a description a `#` begins a directive.
+std::string TapText(std::string_view text) {
+  std::string out;
+  for (const char c : diag::Harmless(text)) {
+    if (c == '#' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+void AddSuite(std::string& out, const TestResult* first, const TestResult* last) {
+  size_t failed = 0;
+  int64_t time_ns = 0;
+  for (const TestResult* result = first; result != last; ++result) {
+    failed += result->passed ? 0 : 1;
+    time_ns += result->time_ns;
+  }
+  const std::string file = Xml(first->file);
+  out += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{:.6f}\">\n", file, last - first, failed,
+                     Seconds(time_ns));
+  for (const TestResult* result = first; result != last; ++result) {
+    out += fmt::format("    <testcase classname=\"{}\" name=\"{}\" file=\"{}\" line=\"{}\" time=\"{:.6f}\"", file, Xml(result->name), file,
+                       result->line, Seconds(result->time_ns));
+    if (result->passed) {
+      out += "/>\n";
+      continue;
+    }
+    out += fmt::format(">\n      <failure message=\"{}\">{}</failure>\n    </testcase>\n", Xml(result->reason), Xml(result->details));
+  }
+  out += "  </testsuite>\n";
+}
+
+}  // namespace
+
+std::string TestLine(const TestResult& result) {
+  const std::string head =
+      fmt::format("{} {} ({})\n", result.passed ? "ok    " : "FAILED", diag::Harmless(result.name), Duration(result.time_ns));
+  return result.passed ? head : head + result.details + "\n";
+}
+
+std::string TestSummary(const std::vector<TestResult>& results, int64_t time_ns) {
+  const size_t failed = CountFailed(results);
+  if (results.empty()) return "no tests\n";
+  if (failed == 0) return fmt::format("{} passed ({})\n", results.size(), Duration(time_ns));
+  return fmt::format("{} passed, {} failed ({})\n", results.size() - failed, failed, Duration(time_ns));
+}
+
+std::string TapReport(const std::vector<TestResult>& results) {
+  std::string out = fmt::format("TAP version 14\n1..{}\n", results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const TestResult& result = results[i];
+    out += fmt::format("{}ok {} - {}: {}\n", result.passed ? "" : "not ", i + 1, TapText(result.file), TapText(result.name));
+    out += fmt::format("  ---\n  duration_ms: {:.3f}\n", static_cast<double>(result.time_ns) / 1e6);
+    if (!result.passed) {
+      out += fmt::format("  message: {}\n  file: {}\n  line: {}\n  details: {}\n", diag::QuoteJson(result.reason),
+                         diag::QuoteJson(result.file), result.line, diag::QuoteJson(result.details));
+    }
+    out += "  ...\n";
+  }
+  return out;
+}
+
+std::string JunitReport(const std::vector<TestResult>& results, int64_t time_ns) {
+  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  out += fmt::format("<testsuites tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{:.6f}\">\n", results.size(), CountFailed(results),
+                     Seconds(time_ns));
+  const TestResult* const end = results.data() + results.size();
+  for (const TestResult* first = results.data(); first != end;) {
+    const TestResult* const last = std::find_if(first, end, [&](const TestResult& other) { return other.file != first->file; });
+    AddSuite(out, first, last);
+    first = last;
+  }
+  return out + "</testsuites>\n";
+}
+
+}  // namespace wf::driver

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace wf::driver {
+
+struct TestResult {
+  std::string file, name;
+  uint32_t line = 0;
+  bool passed = false;
+  int64_t time_ns = 0;
+  std::string reason;   // of a failure, in one line
+  std::string details;  // whole lines, for people
+};
+
+std::string TestLine(const TestResult& result);  // as it ends, with its details
+std::string TestSummary(const std::vector<TestResult>& results, int64_t time_ns);
+std::string TapReport(const std::vector<TestResult>& results);  // TAP 14
+std::string JunitReport(const std::vector<TestResult>& results, int64_t time_ns);
+
+}  // namespace wf::driver

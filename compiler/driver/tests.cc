@@ -1,0 +1,162 @@
+#include "compiler/driver/tests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
+
+#include "compiler/diag/render.h"
+#include "compiler/driver/compile.h"
+#include "compiler/driver/files.h"
+#include "compiler/driver/json_cursor.h"
+#include "compiler/driver/serve.h"
+#include "compiler/driver/test_outcome.h"
+#include "compiler/driver/test_report.h"
+#include "compiler/driver/test_server.h"
+
+namespace wf::driver {
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr int64_t kGraceNs = 2 * kNsPerSecond;  // for the answer that says that the time is over
+
+int64_t NowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The tests of one file.
+class TestFile {
+ public:
+  TestFile(const std::string& path, const std::string& folder, const Options& options, Console& console,
+           const std::function<void(TestResult)>& report)
+      : path_(path), binary_(folder + "tests"), options_(options), report_(report), compilation_(path, options, console) {}
+
+  void Run() {
+    const bool checked = compilation_.RunTo(Phase::kCheck, Compilation::Purpose::kCheck);
+    if (!checked) {
+      compilation_.Finish();
+      return report_(NotBuilt());
+    }
+    std::vector<size_t> chosen;
+    for (size_t i = 0; i < program().tests.size(); ++i) {
+      if (program().tests[i].name.find(options_.filter) != std::string::npos) chosen.push_back(i);
+    }
+    const bool built = chosen.empty() || Build(chosen);
+    if (compilation_.Finish() != kFine || !built) return report_(NotBuilt());
+    if (!chosen.empty()) RunAll(chosen);
+  }
+
+ private:
+  const sema::Program& program() const { return *compilation_.products().checked; }
+
+  TestResult NotBuilt() const { return {path_, "it compiles", 1, false, 0, "it does not compile", "  it does not compile\n"}; }
+
+  bool Build(const std::vector<size_t>& chosen) {
+    return compilation_.BuildTests({chosen, options_.timeout_seconds * kNsPerSecond}) && compilation_.Link(binary_);
+  }
+
+  // REQUIRES: they are built. One that needs what is not there, such as the file of a model, must not stop the others.
+  void RunAll(const std::vector<size_t>& chosen) {
+    const std::string folder = FolderOf(path_);
+    TestServer server(binary_, {"--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0", "--model-root",
+                                folder.empty() ? "." : folder, "--log-level", "error", "--limits-timeout", "24h"});
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const sema::Test& test = program().tests[chosen[i]];
+      TestResult result = ResultOf(test);
+      const base::Status started = server.runs() ? base::Status() : server.Start();
+      const int64_t start = NowNs();
+      if (!started.ok() && i == 0 && chosen.size() > 1) return RunApart(chosen);
+      if (started.ok()) {
+        RunOne(server, i, test, result);
+      } else {
+        Fail(test, "cannot be run: " + started.message(), server, result);
+      }
+      result.time_ns = NowNs() - start;
+      report_(std::move(result));
+    }
+  }
+
+  void RunApart(const std::vector<size_t>& chosen) {
+    for (const size_t index : chosen) {
+      if (Build({index})) {
+        RunAll({index});
+      } else {
+        report_(NotBuilt());
+      }
+    }
+  }
+
+  TestResult ResultOf(const sema::Test& test) const {
+    TestResult result{.file = path_, .name = test.name};
+    result.line = compilation_.sources().PositionOf(test.span.file, test.span.begin).line;
+    return result;
+  }
+
+  void RunOne(TestServer& server, size_t number, const sema::Test& test, TestResult& result) {
+    const auto answer = server.Call(fmt::format("/test/t{}", number), options_.timeout_seconds * kNsPerSecond + kGraceNs);
+    const std::string slow = fmt::format("not done within {} s", options_.timeout_seconds);
+    if (!answer.ok()) {
+      const bool hangs = answer.status().code() == base::kDeadlineExceeded;
+      server.Stop();
+      return Fail(test, hangs ? slow : "crashed: " + answer.status().message(), server, result);
+    }
+    JsonCursor json(*answer);
+    if (json.Take('{') && json.Key() == "error" && json.Take('{') && json.Key() == "code") {
+      const std::string code(json.Value());
+      return Fail(test, code == "6000" ? slow : "no result: " + *answer, server, result);
+    }
+    JudgeTest(program(), test, *answer, compilation_.sources(), result);
+  }
+
+  void Fail(const sema::Test& test, const std::string& reason, TestServer& server, TestResult& result) const {
+    result.reason = reason;
+    result.details = diag::RenderPlace(test.span, reason, {}, compilation_.sources(), diag::Color::kNever);
+    const std::string errors = server.TakeErrors();
+    if (!errors.empty()) result.details += errors + (errors.back() == '\n' ? "" : "\n");
+  }
+
+  const std::string path_, binary_;
+  const Options& options_;
+  const std::function<void(TestResult)>& report_;
+  Compilation compilation_;
+};
+
+}  // namespace
+
+int RunTests(const Options& options, Console& console) {
+  Options for_files = options;
+  for_files.format = Format::kText;  // of diagnostics
+  std::vector<TestResult> results;
+  std::string text;
+  const bool streams = options.output.empty() && options.format == Format::kText;
+  const int64_t start = NowNs();
+  for (const std::string& input : options.inputs) {
+    const TemporaryFolder folder;
+    if (folder.path().empty()) {
+      console.err << "wfc: cannot make a temporary folder; set TMPDIR\n";
+      return kProgramHasErrors;
+    }
+    if (options.inputs.size() > 1) text += input + "\n";
+    TestFile(input, folder.path(), for_files, console, [&](TestResult result) {
+      text += TestLine(result);
+      if (streams) console.out << std::exchange(text, "") << std::flush;
+      results.push_back(std::move(result));
+    }).Run();
+  }
+  const int64_t time_ns = NowNs() - start;
+  text += TestSummary(results, time_ns);
+  if (options.format == Format::kTap) text = TapReport(results);
+  if (options.format == Format::kJunit) text = JunitReport(results, time_ns);
+  if (options.output.empty()) {
+    console.out << text << std::flush;
+  } else if (const base::Status status = WriteFile(options.output, text); !status.ok()) {
+    console.err << fmt::format("wfc: cannot write `{}`: {}\n", options.output, status.message());
+    return kProgramHasErrors;
+  }
+  const bool passed = std::all_of(results.begin(), results.end(), [](const TestResult& result) { return result.passed; });
+  return passed ? kFine : kProgramHasErrors;
+}
+
+}  // namespace wf::driver

@@ -1,0 +1,54 @@
+#include "compiler/ir/policy_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "runtime/abi/defaults.h"
+
+namespace wf::ir {
+namespace {
+
+std::string PriorityName(uint8_t priority) { return priority == 0 ? "high" : priority == 1 ? "normal" : "low"; }
+
+}  // namespace
+
+Settings SettingsOf(const Policy& policy, std::optional<bool> batched) {
+  Settings settings;
+  if (batched) {
+    std::string batch = !*batched ? "1" : policy.batch_max == 0 ? "auto" : std::to_string(policy.batch_max);
+    if (policy.delay_ns > 0) batch += " within " + DurationText(policy.delay_ns);
+    settings.emplace_back("batch", batch);
+    const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(abi::BatchRows(policy.batch_max, *batched));
+    settings.emplace_back("queue", std::to_string(queue));
+    settings.emplace_back("instances", std::to_string(policy.instances));
+    settings.emplace_back("precision", policy.precision == DType::kNone ? "auto" : std::string(NameOf(policy.precision)));
+    settings.emplace_back("priority", PriorityName(policy.priority));
+    if (!policy.buckets.empty()) settings.emplace_back("pad", fmt::format("[{}]", fmt::join(policy.buckets, ", ")));
+  }
+  if (policy.timeout_ns > 0) settings.emplace_back("timeout", DurationText(policy.timeout_ns));
+  if (policy.retry > 0) settings.emplace_back("retry", std::to_string(policy.retry));
+  return settings;
+}
+
+std::string DurationText(int64_t ns) {
+  struct Unit {
+    int64_t ns;
+    const char* name;
+  };
+  static constexpr std::array<Unit, 4> kUnits = {{{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
+  for (const Unit& unit : kUnits) {
+    if (ns % unit.ns == 0) return fmt::format("{}{}", ns / unit.ns, unit.name);
+    if (ns > unit.ns && ns % (unit.ns / 10) == 0) return fmt::format("{}.{}{}", ns / unit.ns, ns % unit.ns / (unit.ns / 10), unit.name);
+  }
+  return fmt::format("{}ns", ns);
+}
+
+std::string SizeText(uint64_t bytes) {
+  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{}MiB", bytes >> 20);
+  if (bytes >= 1 << 10 && bytes % (1 << 10) == 0) return fmt::format("{}KiB", bytes >> 10);
+  return fmt::format("{}B", bytes);
+}
+
+}  // namespace wf::ir

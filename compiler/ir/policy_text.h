@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace wf::ir {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;  // word and value, as programs write them
+
+// The settings in force for a node. `batched`: whether the model that it calls has a batch axis; nothing when it calls none, and then only
+// a timeout and attempts say something.
+Settings SettingsOf(const Policy& policy, std::optional<bool> batched);
+
+std::string DurationText(int64_t ns);  // "2ms", "1.5ms", "30s"
+std::string SizeText(uint64_t bytes);  // "64MiB"
+
+}  // namespace wf::ir

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/lsp/analysis.h"
+
+namespace wf::lsp {
+
+// What a place in the text, sound or not, stands in.
+enum class Block : uint8_t {
+  kFile,
+  kBody,
+  kStage,
+  kFn,
+  kTest,
+  kRecord,
+  kService,
+  kNodeSettings,
+  kStageSettings,
+  kModelSettings,
+  kRemoteSettings,
+  kOther
+};
+
+struct Context {
+  Block block = Block::kFile;
+  std::vector<std::string> words;  // tokens of the statement before the place, the one being typed not among them
+  bool inside = false;             // of a string or comment, where nothing is offered
+
+  std::string last() const { return words.empty() ? "" : words.back(); }
+  std::string head() const { return words.empty() ? "" : words.front(); }
+};
+
+Context ContextAt(const Analysis& analysis, uint32_t byte);
+
+}  // namespace wf::lsp

@@ -1,0 +1,149 @@
+// Hover, and hints between the words: types that were inferred, stages, settings in force.
+
+#include <algorithm>
+#include <string_view>
+
+#include "compiler/lsp/requests.h"
+
+namespace wf::lsp {
+namespace {
+
+std::string_view TextFrom(const Analysis& analysis, uint32_t begin, const Span& last) {
+  return analysis.sources().Text({last.file, begin, last.end});
+}
+
+// The head of a declaration as it is written, without its body.
+std::string Head(const Thing& thing, const Analysis& analysis) {
+  const ast::Decl& decl = *thing.decl;
+  const auto head = [&](const ast::TypePtr& result) {
+    return result ? std::string(TextFrom(analysis, decl.span.begin, result->span))
+                  : std::string(WordFor(thing.kind)) + " " + thing.name + thing.type;
+  };
+  if (const auto* fn = ast::DynAs<ast::FnDecl>(decl)) return head(fn->result);
+  if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(decl)) return head(workflow->result);
+  if (const auto* external = ast::DynAs<ast::ExternDecl>(decl)) return head(external->result);
+  if (const auto* remote = ast::DynAs<ast::RemoteDecl>(decl)) return head(remote->result);
+  if (const auto* model = ast::DynAs<ast::ModelDecl>(decl)) return head(model->result);
+  const bool whole = thing.kind == ThingKind::kType || thing.kind == ThingKind::kError || thing.kind == ThingKind::kModule;
+  if (whole) return std::string(analysis.sources().Text(decl.span));
+  return std::string(WordFor(thing.kind)) + " " + thing.name + (thing.type.empty() ? "" : ": " + thing.type);
+}
+
+std::string HoverText(const Thing& thing, const Analysis& analysis) {
+  std::string text = "```wf\n";
+  if (thing.decl != nullptr) {
+    text += Head(thing, analysis);
+  } else {
+    text += std::string(WordFor(thing.kind)) + " " + thing.name + (thing.type.empty() ? "" : ": " + thing.type);
+  }
+  text += "\n```";
+  if (!thing.stage.empty()) text += "\n\nstage `" + thing.stage + "`";
+  if (!thing.settings.empty()) text += "\n\n" + thing.settings;
+  if (thing.decl != nullptr && !thing.decl->doc.empty()) text += "\n\n" + thing.decl->doc;
+  return text;
+}
+
+struct SettingRow {
+  std::string_view word, takes;
+};
+constexpr SettingRow kSettings[] = {
+#define SETTING(enumerator, word, places, takes) {word, takes},
+#include "compiler/sema/settings.def"
+#undef SETTING
+};
+
+// Settings of a declaration or a node, wherever they stand.
+void Collect(const std::optional<ast::Settings>& settings, std::vector<const ast::Setting*>& out) {
+  for (size_t i = 0; settings && i < settings->settings.size(); ++i) out.push_back(&settings->settings[i]);
+}
+void Collect(const std::vector<ast::StmtPtr>& body, std::vector<const ast::Setting*>& out) {
+  for (const ast::StmtPtr& stmt : body) {
+    if (const auto* node = ast::DynAs<ast::NodeStmt>(*stmt)) Collect(node->settings, out);
+    if (const auto* stage = ast::DynAs<ast::StageStmt>(*stmt)) {
+      Collect(stage->settings, out);
+      Collect(stage->nodes, out);
+    }
+    const auto* branch = ast::DynAs<ast::IfStmt>(*stmt);
+    for (size_t i = 0; branch != nullptr && i < branch->arms.size(); ++i) Collect(branch->arms[i].body, out);
+    if (branch != nullptr && branch->otherwise) Collect(*branch->otherwise, out);
+  }
+}
+
+json::Value Markdown(std::string text, const Analysis& analysis, const Span& span) {
+  return json::Object{{"contents", json::Object{{"kind", "markdown"}, {"value", json::fixUTF8(text)}}},
+                      {"range", RangeOf(analysis.sources(), span)}};
+}
+
+json::Value Hint(const Analysis& analysis, const Span& name, std::string label, int kind) {
+  const Position at = PositionOf(analysis.sources(), name.file, name.end);
+  json::Object hint{{"position", json::Object{{"line", at.line}, {"character", at.character}}}, {"label", json::fixUTF8(label)}};
+  if (kind != 0) hint["kind"] = kind;
+  if (kind == 0) hint["paddingLeft"] = true;
+  return hint;
+}
+
+bool HasWrittenType(const Analysis& analysis, const Span& name) {
+  const std::string_view rest = analysis.sources().text(name.file).substr(name.end);
+  const size_t next = rest.find_first_not_of(" \t\r\n");
+  return next != std::string_view::npos && rest[next] == ':';
+}
+
+}  // namespace
+
+std::vector<const ast::Setting*> SettingsIn(const ast::File& file) {
+  std::vector<const ast::Setting*> settings;
+  for (const ast::DeclPtr& decl : file.decls) {
+    if (const auto* model = ast::DynAs<ast::ModelDecl>(*decl)) Collect(model->binding.settings, settings);
+    if (const auto* remote = ast::DynAs<ast::RemoteDecl>(*decl)) Collect(remote->binding.settings, settings);
+    if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(*decl)) Collect(workflow->body, settings);
+    const auto* service = ast::DynAs<ast::ServiceDecl>(*decl);
+    for (size_t i = 0; service != nullptr && i < service->settings.size(); ++i) settings.push_back(&service->settings[i]);
+  }
+  return settings;
+}
+
+Answer Hover(Workspace& workspace, const json::Object& params) {
+  const auto query = workspace.Read(params);
+  if (!query) return nullptr;
+  const Analysis& analysis = query->analysis;
+  if (const Occurrence* here = analysis.index().At(query->file(), query->byte)) {
+    return Markdown(HoverText(*analysis.index().Find(here->thing), analysis), analysis, here->span);
+  }
+  if (analysis.tree() == nullptr) return nullptr;
+  for (const ast::Setting* setting : SettingsIn(*analysis.tree())) {
+    const Span& name = setting->name.span;
+    if (query->byte < name.begin || query->byte > name.end) continue;
+    for (const SettingRow& row : kSettings) {
+      if (row.word == setting->name.text)
+        return Markdown("setting `" + setting->name.text + "`: " + std::string(row.takes), analysis, name);
+    }
+  }
+  for (const Span& token : analysis.tree()->tokens) {
+    if (query->byte < token.begin || query->byte > token.end) continue;
+    if (const std::string* type = analysis.index().FieldAt(token)) {
+      return Markdown("```wf\nfield " + std::string(analysis.sources().Text(token)) + ": " + *type + "\n```", analysis, token);
+    }
+  }
+  return nullptr;
+}
+
+Answer InlayHints(Workspace& workspace, const json::Object& params) {
+  const auto query = workspace.Read(params);
+  if (!query) return nullptr;
+  const Analysis& analysis = query->analysis;
+  const json::Object* range = params.getObject("range");
+  const auto edge = [&](llvm::StringRef name) { return ByteOf(analysis.sources(), query->file(), ReadPosition(range->getObject(name))); };
+  const uint32_t begin = range != nullptr ? edge("start") : 0;
+  const uint32_t end = range != nullptr ? edge("end") : UINT32_MAX;
+  json::Array hints;
+  const auto& things = analysis.index().things();
+  for (auto at = things.lower_bound({query->file(), begin}); at != things.end() && at->first <= Place{query->file(), end}; ++at) {
+    const Thing& thing = at->second;
+    if (thing.kind != ThingKind::kLet && thing.kind != ThingKind::kNode) continue;
+    if (!thing.type.empty() && !HasWrittenType(analysis, thing.span)) hints.push_back(Hint(analysis, thing.span, ": " + thing.type, 1));
+    if (!thing.stage.empty()) hints.push_back(Hint(analysis, thing.span, "stage " + thing.stage, 0));
+  }
+  return hints;
+}
+
+}  // namespace wf::lsp

@@ -1,0 +1,224 @@
+#include "compiler/lsp/index.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/ir/policy_text.h"
+
+namespace wf::lsp {
+namespace {
+
+std::optional<ThingKind> KindOf(const ast::Decl& decl) {
+  switch (decl.kind) {
+    case ast::DeclKind::kConstDecl:
+      return ThingKind::kConst;
+    case ast::DeclKind::kTypeDecl:
+      return ThingKind::kType;
+    case ast::DeclKind::kErrorCodeDecl:
+      return ThingKind::kError;
+    case ast::DeclKind::kFnDecl:
+      return ThingKind::kFn;
+    case ast::DeclKind::kExternDecl:
+      return ThingKind::kExtern;
+    case ast::DeclKind::kModelDecl:
+      return ThingKind::kModel;
+    case ast::DeclKind::kRemoteDecl:
+      return ThingKind::kRemote;
+    case ast::DeclKind::kWorkflowDecl:
+      return ThingKind::kWorkflow;
+    case ast::DeclKind::kServiceDecl:
+      return ThingKind::kService;
+    case ast::DeclKind::kImportDecl:
+      return ThingKind::kModule;
+    case ast::DeclKind::kTestDecl:
+    case ast::DeclKind::kErrorDecl:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+ThingKind KindOf(sema::LocalKind kind) {
+  switch (kind) {
+    case sema::LocalKind::kParam:
+      return ThingKind::kParam;
+    case sema::LocalKind::kNode:
+      return ThingKind::kNode;
+    case sema::LocalKind::kIndex:
+      return ThingKind::kIndex;
+    case sema::LocalKind::kLoop:
+      return ThingKind::kLoop;
+    case sema::LocalKind::kAccumulator:
+      return ThingKind::kAccumulator;
+    case sema::LocalKind::kLet:
+    case sema::LocalKind::kErr:
+      return ThingKind::kLet;
+  }
+  return ThingKind::kLet;
+}
+
+std::string TypeText(sema::TypeRef type) { return type->kind == sema::TypeKind::kError ? "" : ToString(type); }
+
+std::vector<FieldText> FieldsOf(sema::TypeRef type) {
+  std::vector<FieldText> fields;
+  for (const sema::Field& field : type->fields) fields.emplace_back(field.name, TypeText(field.type));
+  return fields;
+}
+
+std::string SettingsText(const ir::Policy& policy, std::optional<bool> batched) {
+  std::string text;
+  for (const auto& [word, value] : ir::SettingsOf(policy, batched)) text += (text.empty() ? "" : " · ") + word + " " + value;
+  return text;
+}
+
+// The first model that an expression calls.
+const sema::Model* ModelCalledBy(const sema::Expr& expr, const sema::Program& program) {
+  std::vector<const sema::Expr*> open{&expr};
+  while (!open.empty()) {
+    const sema::Expr& next = *open.back();
+    open.pop_back();
+    if (next.kind == sema::ExprKind::kCallModel && next.index < program.models.size()) return &program.models[next.index];
+    for (const sema::ExprPtr& part : next.args) open.push_back(part.get());
+    for (const sema::BlockStep& step : next.steps) open.push_back(step.value.get());
+    for (size_t i = 0; next.loop && i < next.loop->sources.size(); ++i) open.push_back(next.loop->sources[i].get());
+  }
+  return nullptr;
+}
+
+std::string SignatureText(const sema::Signature& signature) {
+  std::string text = "(";
+  for (const sema::SigParam& param : signature.params) text += (text.size() > 1 ? ", " : "") + param.name + ": " + TypeText(param.type);
+  return text + ")" + (signature.result != nullptr ? " -> " + TypeText(signature.result) : "");
+}
+
+}  // namespace
+
+std::string_view WordFor(ThingKind kind) {
+  constexpr std::string_view kWords[] = {"const",  "type",  "error", "fn",   "extern", "model", "remote", "workflow",  "service",
+                                         "import", "param", "let",   "node", "index",  "loop",  "fold",   "dimension", "field"};
+  return kWords[static_cast<size_t>(kind)];
+}
+
+Thing& Index::Add(ThingKind kind, const ast::Name& name, const ast::Decl* decl) {
+  Thing& thing = things_[PlaceOf(name.span)];
+  thing.kind = kind;
+  thing.name = name.text;
+  thing.span = name.span;
+  thing.decl = decl;
+  Use(name.span, name.span);
+  return thing;
+}
+
+void Index::AddModule(const std::string& path, const ast::File& file) {
+  const std::string prefix = path.empty() ? "" : path.substr(path.rfind('.') + 1) + ".";
+  for (const ast::DeclPtr& decl : file.decls) {
+    const auto kind = KindOf(*decl);
+    const auto* import = ast::DynAs<ast::ImportDecl>(*decl);
+    const bool unnamed = decl->name.text.empty() && (import == nullptr || import->path.parts.empty());
+    if (!kind || unnamed) continue;
+    Thing& thing = Add(*kind, decl->name.text.empty() ? import->path.parts.back() : decl->name, decl.get());
+    if (import != nullptr) thing.target = ast::ToString(import->path);
+    const auto* record = ast::DynAs<ast::TypeDecl>(*decl);
+    for (size_t i = 0; record != nullptr && i < record->fields.size(); ++i) {
+      const ast::Type::Field& field = record->fields[i];
+      Thing& part = Add(ThingKind::kField, field.label, nullptr);
+      if (field.type) part.type = sources_.Text(field.type->span);
+      record_fields_.emplace(std::pair(prefix + record->name.text, field.label.text), PlaceOf(field.label.span));
+    }
+  }
+}
+
+void Index::Declare(const sema::Local& local, sema::LocalKind kind) {
+  if (local.span.file == FileId::kNone) return;
+  const auto [at, is_new] = things_.try_emplace(PlaceOf(local.span));
+  Use(local.span, local.span);
+  if (!is_new && !at->second.type.empty()) return;
+  Thing& thing = at->second;
+  thing.kind = KindOf(kind);
+  thing.name = local.name;
+  thing.span = local.span;
+  thing.type = TypeText(local.type);
+  thing.fields = FieldsOf(local.type);
+}
+
+void Index::Use(const Span& use, const Span& declared) {
+  if (use.file == FileId::kNone || declared.file == FileId::kNone) return;
+  occurrences_.push_back({use, PlaceOf(declared)});
+}
+
+void Index::UseField(const Span& use, sema::TypeRef record, const sema::Field& field) {
+  if (!record->name.empty()) field_uses_.push_back({use, record->name, field.name});
+  field_types_[PlaceOf(use)] = TypeText(field.type);
+}
+
+void Index::NoteWorkflow(const sema::Workflow& workflow, const sema::Program& program) {
+  for (const sema::Stmt& stmt : workflow.body) {
+    if (stmt.kind != sema::StmtKind::kNode || stmt.local >= workflow.locals.size()) continue;
+    const auto thing = things_.find(PlaceOf(workflow.locals[stmt.local].span));
+    if (thing == things_.end()) continue;
+    const sema::Model* model = stmt.value ? ModelCalledBy(*stmt.value, program) : nullptr;
+    thing->second.settings = SettingsText(stmt.policy, model != nullptr ? std::optional(model->batched) : std::nullopt);
+    const bool inferred = stmt.stage < workflow.stages.size() && !workflow.stages[stmt.stage].written;
+    if (inferred) thing->second.stage = workflow.stages[stmt.stage].name;
+  }
+}
+
+void Index::Checked(const sema::Entity& entity, const sema::Program& so_far) {
+  const auto at = things_.find(PlaceOf(entity.span));
+  if (at == things_.end()) return;
+  Thing& thing = at->second;
+  const bool typed = entity.type != nullptr && (entity.kind == sema::EntityKind::kConst || entity.kind == sema::EntityKind::kType);
+  if (typed) thing.fields = FieldsOf(entity.type);
+  if (typed && entity.kind == sema::EntityKind::kConst) thing.type = TypeText(entity.type);
+  if (entity.kind == sema::EntityKind::kModel && entity.signature && !entity.signature->broken) {
+    thing.type = SignatureText(*entity.signature);
+    const bool known = entity.index < so_far.models.size() && so_far.models[entity.index].name == entity.name;
+    if (known) thing.settings = SettingsText(so_far.models[entity.index].defaults, so_far.models[entity.index].batched);
+  }
+  const bool workflow = entity.kind == sema::EntityKind::kWorkflow && entity.index < so_far.workflows.size();
+  if (workflow && so_far.workflows[entity.index].name == entity.name) NoteWorkflow(so_far.workflows[entity.index], so_far);
+}
+
+void Index::Finish() {
+  for (const FieldUse& use : field_uses_) {
+    const auto declared = record_fields_.find({use.record, use.name});
+    if (declared != record_fields_.end()) occurrences_.push_back({use.span, declared->second});
+  }
+  for (const Occurrence& one : occurrences_) {  // a dimension begins to exist where it is first written
+    const bool own = PlaceOf(one.span) == one.thing;
+    const auto [at, is_new] = own ? things_.try_emplace(one.thing) : std::pair(things_.end(), false);
+    if (!is_new) continue;
+    at->second.kind = ThingKind::kDimension;
+    at->second.name = sources_.Text(one.span);
+    at->second.span = one.span;
+  }
+  std::erase_if(occurrences_, [&](const Occurrence& one) {
+    const Thing* thing = Find(one.thing);
+    return thing == nullptr || sources_.Text(one.span) != thing->name;
+  });
+  std::sort(occurrences_.begin(), occurrences_.end(), [](const Occurrence& a, const Occurrence& b) {
+    return std::pair(PlaceOf(a.span), a.thing) < std::pair(PlaceOf(b.span), b.thing);
+  });
+  const auto last = std::unique(occurrences_.begin(), occurrences_.end(),
+                                [](const Occurrence& a, const Occurrence& b) { return PlaceOf(a.span) == PlaceOf(b.span); });
+  occurrences_.erase(last, occurrences_.end());
+}
+
+const Occurrence* Index::At(FileId file, uint32_t byte) const {
+  const auto after = std::upper_bound(occurrences_.begin(), occurrences_.end(), Place{file, byte},
+                                      [](const Place& place, const Occurrence& one) { return place < PlaceOf(one.span); });
+  if (after == occurrences_.begin()) return nullptr;
+  const Occurrence& one = *std::prev(after);
+  return one.span.file == file && byte <= one.span.end ? &one : nullptr;
+}
+
+const std::string* Index::FieldAt(const Span& use) const {
+  const auto at = field_types_.find(PlaceOf(use));
+  return at == field_types_.end() ? nullptr : &at->second;
+}
+
+const Thing* Index::Find(Place place) const {
+  const auto at = things_.find(place);
+  return at == things_.end() ? nullptr : &at->second;
+}
+
+}  // namespace wf::lsp

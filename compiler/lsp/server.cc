@@ -1,0 +1,189 @@
+#include "compiler/lsp/server.h"
+
+#include <llvm/Support/raw_ostream.h>
+
+#include "compiler/lsp/requests.h"
+#include "compiler/lsp/transport.h"
+
+namespace wf::lsp {
+namespace {
+
+// Of JSON-RPC and LSP.
+constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kNotInitialized = -32002, kRequestFailed = -32803;
+constexpr int kMaxNesting = 500;
+
+std::string Dump(const json::Value& value) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << value;
+  return text;
+}
+
+// The parser recurses: brackets are counted before it does.
+bool IsShallow(std::string_view text) {
+  int depth = 0;
+  bool string = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (string && c == '\\') {
+      ++at;
+    } else if (c == '"') {
+      string = !string;
+    } else if (!string) {
+      depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+      if (depth > kMaxNesting) return false;
+    }
+  }
+  return true;
+}
+
+std::optional<json::Object> ParseMessage(const std::string& body) {
+  if (!IsShallow(body)) return std::nullopt;
+  auto value = json::parse(body);
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return std::nullopt;
+  }
+  json::Object* object = value->getAsObject();
+  return object != nullptr ? std::optional(std::move(*object)) : std::nullopt;
+}
+
+json::Value Capabilities(const std::string& version) {
+  json::Object capabilities{{"positionEncoding", "utf-16"},
+                            {"textDocumentSync", json::Object{{"openClose", true}, {"change", 1}, {"save", true}}},
+                            {"hoverProvider", true},
+                            {"definitionProvider", true},
+                            {"referencesProvider", true},
+                            {"documentHighlightProvider", true},
+                            {"renameProvider", json::Object{{"prepareProvider", true}}},
+                            {"completionProvider", json::Object{{"triggerCharacters", json::Array{"."}}}},
+                            {"documentSymbolProvider", true},
+                            {"documentFormattingProvider", true},
+                            {"codeActionProvider", json::Object{{"codeActionKinds", json::Array{"quickfix"}}}},
+                            {"semanticTokensProvider", json::Object{{"legend", TokenLegend()}, {"full", true}}},
+                            {"inlayHintProvider", true}};
+  return json::Object{{"capabilities", std::move(capabilities)}, {"serverInfo", json::Object{{"name", "wfc"}, {"version", version}}}};
+}
+
+class Server {
+ public:
+  Server(int in, int out, Host host) : transport_(in, out), workspace_(std::move(host)) {}
+
+  int Run() {
+    while (!exited_) {
+      if (!transport_.Waiting()) Publish();
+      const auto body = transport_.Read();
+      if (!body) break;
+      const auto message = ParseMessage(*body);
+      if (message) {
+        Handle(*message);
+      } else {
+        Fail(nullptr, kParseError, "the message is no JSON object");
+      }
+    }
+    return exited_ && shut_down_ ? 0 : 1;
+  }
+
+ private:
+  void Send(json::Object message) {
+    message["jsonrpc"] = "2.0";
+    transport_.Write(Dump(std::move(message)));
+  }
+  void Fail(json::Value id, int code, std::string text) {
+    Send(json::Object{{"id", std::move(id)}, {"error", json::Object{{"code", code}, {"message", std::move(text)}}}});
+  }
+
+  void Handle(const json::Object& message) {
+    const auto method = message.getString("method");
+    const json::Value* id = message.get("id");
+    if (!method) {
+      if (message.get("result") == nullptr && message.get("error") == nullptr)
+        Fail(id != nullptr ? *id : nullptr, kInvalidRequest, "no method");
+      return;
+    }
+    static const json::Object kNone;
+    const json::Object* params = message.getObject("params");
+    if (id != nullptr) {
+      Request(method->str(), params != nullptr ? *params : kNone, *id);
+    } else {
+      Notify(method->str(), params != nullptr ? *params : kNone);
+    }
+  }
+
+  void Request(const std::string& method, const json::Object& params, const json::Value& id) {
+    if (method == "initialize") {
+      initialized_ = true;
+      return Send(json::Object{{"id", id}, {"result", Capabilities(workspace_.host().version)}});
+    }
+    if (!initialized_) return Fail(id, kNotInitialized, "`initialize` comes first");
+    if (shut_down_) return Fail(id, kInvalidRequest, "the server is shut down");
+    if (method == "shutdown") {
+      shut_down_ = true;
+      return Send(json::Object{{"id", id}, {"result", nullptr}});
+    }
+    std::optional<Answer> answer;
+#define REQUEST(name, function) \
+  if (method == name) answer = function(workspace_, params);
+#include "compiler/lsp/requests.def"
+    if (!answer) return Fail(id, kMethodNotFound, "no method `" + method + "`");
+    if (const Refusal* refusal = std::get_if<Refusal>(&*answer)) return Fail(id, kRequestFailed, refusal->why);
+    Send(json::Object{{"id", id}, {"result", std::move(std::get<json::Value>(*answer))}});
+  }
+
+  void Notify(const std::string& method, const json::Object& params) {
+    if (method == "exit") exited_ = true;
+    const json::Object* document = params.getObject("textDocument");
+    const auto uri = document != nullptr ? document->getString("uri") : std::nullopt;
+    if (!initialized_ || shut_down_) return;
+    if (method == "workspace/didChangeWatchedFiles" || method == "textDocument/didSave") workspace_.ForgetFiles();
+    if (!uri) return;
+    const int64_t version = document->getInteger("version").value_or(0);
+    if (method == "textDocument/didOpen") {
+      workspace_.Open(uri->str(), document->getString("text").value_or("").str(), version);
+    } else if (method == "textDocument/didChange") {
+      Change(uri->str(), params, version);
+    } else if (method == "textDocument/didClose") {
+      Close(uri->str());
+    }
+  }
+
+  void Change(const std::string& uri, const json::Object& params, int64_t version) {
+    const json::Array* changes = params.getArray("contentChanges");
+    if (changes == nullptr || changes->empty()) return;
+    const json::Object* last = changes->back().getAsObject();
+    const auto text = last != nullptr ? last->getString("text") : std::nullopt;
+    if (text && last->get("range") == nullptr) workspace_.Change(uri, text->str(), version);
+  }
+
+  void Close(const std::string& uri) {
+    const Document* document = workspace_.Find(uri);
+    if (document == nullptr) return;
+    for (const std::string& other : document->reported) {
+      SendDiagnostics(json::Object{{"uri", other}, {"diagnostics", json::Array{}}});
+    }
+    workspace_.Close(uri);
+  }
+
+  void SendDiagnostics(json::Value params) {
+    Send(json::Object{{"method", "textDocument/publishDiagnostics"}, {"params", std::move(params)}});
+  }
+
+  // What changed, until more arrives.
+  void Publish() {
+    for (auto& [uri, document] : workspace_.documents()) {
+      if (!document.to_publish) continue;
+      for (json::Value& params : Diagnostics(workspace_, document)) SendDiagnostics(std::move(params));
+      if (transport_.Waiting()) return;
+    }
+  }
+
+  Transport transport_;
+  Workspace workspace_;
+  bool initialized_ = false, shut_down_ = false, exited_ = false;
+};
+
+}  // namespace
+
+int Serve(int in, int out, Host host) { return Server(in, out, std::move(host)).Run(); }
+
+}  // namespace wf::lsp

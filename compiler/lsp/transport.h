@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace wf::lsp {
+
+// Messages of JSON-RPC between two file descriptors, framed as LSP has it: headers, an empty line, Content-Length bytes.
+// Thread: one.   Borrows: the descriptors.   Bounds: a message over kMaxBytes is passed over and reads as an empty one.
+class Transport {
+ public:
+  static constexpr size_t kMaxBytes = size_t{64} << 20;
+
+  Transport(int in, int out) : in_(in), out_(out) {}
+  std::optional<std::string> Read();  // nothing at the end of the input
+  bool Waiting() const;               // more has arrived: what is known now may be stale
+  void Write(std::string_view body);
+
+ private:
+  bool Fill();
+  std::optional<std::string_view> Line();  // without its end; valid until the next call
+
+  const int in_, out_;
+  std::string buffer_, line_;
+  size_t at_ = 0;
+};
+
+}  // namespace wf::lsp

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <llvm/Support/JSON.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/lsp/analysis.h"
+#include "compiler/lsp/place.h"
+
+namespace wf::lsp {
+
+struct Document {
+  std::string uri, path, text;
+  int64_t version = 0;
+  std::unique_ptr<Analysis> analysis;    // null: stale
+  std::unique_ptr<Analysis> last_sound;  // one that parsed whole, where the present one does not
+  std::set<std::string> reported;        // URIs that have diagnostics of this document
+  bool to_publish = true;
+};
+
+// What a request asks about.
+struct Query {
+  const Document& document;
+  const Analysis& analysis;
+  uint32_t byte = 0;
+  FileId file() const { return analysis.root(); }
+};
+
+// What editors have open, and what is known of it.
+// Owns: documents and their analyses.   Cost: an analysis is made when it is asked for, once per change.
+class Workspace {
+ public:
+  explicit Workspace(Host host) : host_(std::move(host)) {}
+
+  void Open(const std::string& uri, std::string text, int64_t version);
+  void Change(const std::string& uri, std::string text, int64_t version);
+  void Close(const std::string& uri);
+  void ForgetFiles();  // something changed on disk
+
+  Document* Find(const std::string& uri);
+  std::map<std::string, Document>& documents() { return documents_; }
+  const Analysis& AnalysisOf(Document& document);
+  // A program with other texts than those that are open.
+  std::unique_ptr<Analysis> Try(const std::string& path, const std::map<std::string, std::string>& texts_by_path) const;
+  const Host& host() const { return host_; }
+
+  // Of the parameters `textDocument` and `position`; nothing when they name nothing that is open.
+  std::optional<Query> Read(const json::Object& params);
+
+ private:
+  void Forget(const std::string& path);
+  const std::string* OpenText(const std::string& path) const;
+
+  const Host host_;
+  std::map<std::string, Document> documents_;  // by URI
+};
+
+Position ReadPosition(const json::Object* position);
+
+}  // namespace wf::lsp

@@ -1,0 +1,186 @@
+#include "tests/diff/compare.h"
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+#include "runtime/abi/interpret.h"
+#include "runtime/abi/verify.h"
+#include "tests/diff/choices.h"
+#include "tests/diff/expectations.h"
+#include "tests/diff/oracle.h"
+#include "tests/diff/schedules.h"
+#include "tests/diff/scratch.h"
+#include "tests/unit/compiler/sema/built.h"
+
+namespace wf::diff {
+namespace {
+
+// A failure that the runtime may report: without the elements of a path, which the interpreters do not count.
+struct Expected {
+  bool is_cut = false;
+  Ending ending;
+  std::vector<Reported> known;  // more than one: which depends on what was known first
+};
+
+std::string WithoutElements(const std::string& path) {
+  std::string text;
+  bool inside = false;
+  for (const char c : path) {
+    inside = (inside || c == '[') && c != ']';
+    if (!inside && c != ']') text += c;
+  }
+  return text;
+}
+
+class File {
+ public:
+  File(const std::string& file, const std::vector<Workflow>& workflows, const CompareOptions& options)
+      : workflows_(workflows), options_(options) {
+    sema::Built built = sema::BuildText(file);
+    if (!built.program) {
+      comparison_.refused = built.diagnostics.empty() ? "nothing was built" : built.diagnostics;
+      return;
+    }
+    before_ = std::move(*built.program);
+    after_ = before_;
+    passes::Run(after_);
+    natives_.push_back(std::make_unique<test::Native>(after_, "x86-64-v3"));
+    if (__builtin_cpu_supports("x86-64-v4")) natives_.push_back(std::make_unique<test::Native>(after_, "generic"));
+  }
+
+  Comparison Run() {
+    if (!comparison_.refused.empty()) return comparison_;
+    for (const auto& native : natives_) {
+      if (const base::Status verified = abi::Verify(native->plan()); !verified.ok())
+        Differs(0, 0, "the plan is not sound: " + verified.message());
+    }
+    for (size_t w = 0; w < workflows_.size(); ++w) {
+      const size_t number = NumberOf(workflows_[w].name);
+      for (size_t i = 0; i < workflows_[w].inputs.size(); ++i) RunOne(w, number, i);
+    }
+    for (int i = 0; i < options_.schedules; ++i) RunTogether(static_cast<uint64_t>(i));
+    if (!options_.expectations.empty()) WriteExpectations();
+    return std::move(comparison_);
+  }
+
+ private:
+  size_t NumberOf(const std::string& name) const {
+    const auto found = std::find_if(before_.workflows.begin(), before_.workflows.end(), [&](const auto& one) { return one.name == name; });
+    return static_cast<size_t>(found - before_.workflows.begin());
+  }
+
+  void Differs(size_t workflow, size_t input, const std::string& what) { comparison_.differences.push_back({workflow, input, what}); }
+  void Differs(size_t w, size_t input, const std::string& who, const Ending& wanted, const Ending& got) {
+    const size_t number = NumberOf(workflows_[w].name);
+    Differs(w, input, who + "\n  wanted " + ToString(before_, number, wanted) + "\n  found  " + ToString(before_, number, got));
+  }
+
+  // By the interpreters, and task by task.
+  void RunOne(size_t w, size_t number, size_t input) {
+    expected_.resize(workflows_.size());
+    expected_[w].resize(workflows_[w].inputs.size());
+    Expected& expected = expected_[w][input];
+    const std::string& json = workflows_[w].inputs[input];
+    const std::string padded = json + std::string(64, '\0');
+    for (size_t k = 0; k < natives_.size(); ++k) {
+      const wf_plan& plan = natives_[k]->plan();
+      const wf_workflow& workflow = plan.workflows[number];
+      Scratch scratch;
+      scratch.bus.plan_ = &plan;
+      scratch.bus.workflow_ = &workflow;
+      void* const frame = scratch.bus.arena.Allocate(plan.regions[workflow.root].frame_bytes, 64);
+      const wf_bytes body{reinterpret_cast<const uint8_t*>(padded.data()), json.size()};
+      if (const wf_code code = workflow.read_json(scratch.bus.ctx(), body, frame); code != 0)
+        return Differs(w, input, "the input is refused: " + std::string(scratch.bus.main.TakeFailure(code).message) + "\n  " + json);
+      if (k == 0 && !Interpret(w, number, input, Inputs(before_, number, plan, frame))) return;
+      const Ending ending = TaskByTask(plan, number, scratch, frame, k == 0 ? &expected.known : nullptr);
+      if (!SameEnding(before_, number, expected.ending, ending))
+        Differs(w, input, k == 0 ? "x86-64-v3, task by task" : "x86-64-v4, task by task", expected.ending, ending);
+    }
+    ++comparison_.calls;
+    comparison_.failures += expected.ending.failure.code != 0;
+    calls_.push_back({number, comparison_.calls - 1, json});
+    places_.emplace_back(w, input);
+  }
+
+  bool Interpret(size_t w, size_t number, size_t input, const std::vector<ir::Value>& inputs) {
+    Expected& expected = expected_[w][input];
+    expected.ending = Interpreted(before_, number, inputs, &expected.is_cut);
+    const Ending after = Interpreted(after_, number, inputs, &expected.is_cut);
+    if (expected.is_cut) {
+      ++comparison_.cut;
+      return false;
+    }
+    if (!SameEnding(before_, number, expected.ending, after)) Differs(w, input, "interpreted after the passes", expected.ending, after);
+    return true;
+  }
+
+  Ending TaskByTask(const wf_plan& plan, size_t number, Scratch& scratch, void* frame, std::vector<Reported>* known) {
+    abi::Hooks hooks;
+    hooks.ctx = scratch.bus.ctx();
+    hooks.allocate = [&](uint64_t bytes) { return scratch.bus.arena.Allocate(bytes, 64); };
+    hooks.take_failure = [&](wf_code returned) {
+      const bus::Failure& failure = scratch.bus.main.TakeFailure(returned);
+      return abi::PlanFailure{failure.code, std::string(failure.message), WF_NONE, WF_NONE};
+    };
+    const auto reported = [&](const abi::PlanFailure& failure) {
+      const wf_bytes path = failure.node == WF_NONE ? wf_bytes{} : plan.nodes[failure.node].path;
+      return Reported{failure.code, std::string(reinterpret_cast<const char*>(path.ptr), path.len), failure.message};
+    };
+    const abi::Outcome outcome = abi::Interpret(plan, plan.workflows[number], frame, 0, hooks);
+    if (outcome.failure.code == 0) return {Outputs(before_, number, plan, frame), {}};
+    if (known != nullptr) {
+      known->push_back(reported(outcome.failure));
+      for (const abi::PlanFailure& failure : outcome.known) known->push_back(reported(failure));
+    }
+    return {{}, reported(outcome.failure)};
+  }
+
+  // All calls at once.
+  void RunTogether(uint64_t round) {
+    const test::Native& native = *natives_[round % natives_.size()];
+    size_t answered = 0;
+    const std::string broken =
+        RunScheduled(native.plan(), calls_, Mix(options_.seed + round), [&](const Call& call, Reported reported, const void* frame) {
+          ++answered;
+          const auto [w, input] = places_[call.input];
+          const Expected& expected = expected_[w][input];
+          reported.path = WithoutElements(reported.path);
+          const Ending ending =
+              reported.code == 0 ? Ending{Outputs(before_, call.workflow, native.plan(), frame), {}} : Ending{{}, reported};
+          const bool is_known = reported.code != 0 && expected.ending.failure.code != 0 &&
+                                std::find(expected.known.begin(), expected.known.end(), reported) != expected.known.end();
+          if (!is_known && !SameEnding(before_, call.workflow, expected.ending, ending))
+            Differs(w, input, "scheduled", expected.ending, ending);
+        });
+    if (!broken.empty()) Differs(0, 0, "scheduled: " + broken);
+    if (broken.empty() && answered != calls_.size()) Differs(0, 0, "scheduled: some calls were not answered");
+  }
+
+  void WriteExpectations() const {
+    std::ofstream out(options_.expectations);
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      const auto [w, input] = places_[i];
+      const Expected& expected = expected_[w][input];
+      out << Expectation(before_, calls_[i].workflow, calls_[i].json, expected.ending, expected.known) << "\n";
+    }
+  }
+
+  const std::vector<Workflow>& workflows_;
+  const CompareOptions& options_;
+  ir::Program before_, after_;
+  std::vector<std::unique_ptr<test::Native>> natives_;
+  std::vector<std::vector<Expected>> expected_;  // by workflow and input
+  std::vector<Call> calls_;
+  std::vector<std::pair<size_t, size_t>> places_;  // of a call: workflow and input
+  Comparison comparison_;
+};
+
+}  // namespace
+
+Comparison Compare(const std::string& file, const std::vector<Workflow>& workflows, const CompareOptions& options) {
+  return File(file, workflows, options).Run();
+}
+
+}  // namespace wf::diff

@@ -1,0 +1,367 @@
+// Productions: how an expression of a wanted type may be written.
+
+#include <algorithm>
+#include <cctype>
+
+#include "tests/diff/writer.h"
+
+namespace wf::diff {
+namespace {
+
+constexpr int kMostLoops = 3;  // inside each other
+
+bool Always(const Type&) { return true; }
+bool Number(const Type& type) { return IsScalar(type) && HasArithmetic(type.dtype); }
+bool AnyScalar(const Type& type) { return IsScalar(type); }
+bool AnyNumber(const Type& type) { return IsScalar(type) && IsNumber(type.dtype); }
+bool I64(const Type& type) { return IsScalar(type) && type.dtype == DType::kI64; }
+bool Bool(const Type& type) { return IsBool(type); }
+bool Text(const Type& type) { return type.kind == Kind::kString; }
+bool AnyTensor(const Type& type) { return IsTensor(type); }
+bool NumberTensor(const Type& type) { return IsTensor(type) && HasArithmetic(type.dtype); }
+bool BoolTensor(const Type& type) { return IsTensor(type) && type.dtype == DType::kBool; }
+bool F32Tensor(const Type& type) { return IsTensor(type) && type.dtype == DType::kF32 && type.dims.size() <= 2; }
+bool NumberVector(const Type& type) { return IsTensor(type) && type.dims.size() == 1 && IsNumber(type.dtype); }
+bool Lists(const Type& type) { return type.kind == Kind::kList; }
+bool Records(const Type& type) { return type.kind == Kind::kRecord || type.kind == Kind::kTuple; }
+// `==` takes it.
+bool IsComparable(const Type& type) {
+  if (type.kind == Kind::kOptional || IsTensor(type)) return false;
+  return std::all_of(type.of.begin(), type.of.end(), IsComparable);
+}
+bool NotOptional(const Type& type) { return type.kind != Kind::kOptional; }
+
+}  // namespace
+
+struct Writer::Production {
+  bool (*makes)(const Type&);
+  uint32_t weight;
+  std::string (Writer::*write)(const Type&, int depth);  // empty: nothing in scope serves
+  bool is_leaf = false, in_tensor_blocks = true, only_coerced = false;
+};
+
+const std::vector<Writer::Production>& Writer::Table() {
+  static const std::vector<Production> table = {
+      {Always, 16, &Writer::Variable, true},
+      {AnyScalar, 2, &Writer::Literal, true},
+      {Text, 2, &Writer::Literal, true},
+      {Number, 10, &Writer::Arithmetic},
+      {Number, 4, &Writer::Division},
+      {Number, 3, &Writer::OneArgument},
+      {Number, 3, &Writer::TwoArguments},
+      {NotOptional, 4, &Writer::Choice},
+      {AnyNumber, 3, &Writer::Conversion},
+      {AnyScalar, 12, &Writer::Element},
+      {AnyScalar, 6, &Writer::Reduction},
+      {I64, 3, &Writer::Length, true},
+      {Always, 4, &Writer::FieldOf, true},
+      {NotOptional, 4, &Writer::Fold, false, false},
+      {Always, 6, &Writer::Call},
+      {Always, 4, &Writer::OrElse, false, false},
+      {Number, 1, &Writer::Clamp},
+      {Bool, 8, &Writer::Comparison},
+      {Bool, 4, &Writer::Logic},
+      {Bool, 3, &Writer::Same, false, false},
+      {Text, 8, &Writer::Interpolation, true, false},
+      {Text, 3, &Writer::Joined, false, false},
+      {AnyTensor, 10, &Writer::Comprehension, true},
+      {NumberTensor, 8, &Writer::Elementwise},
+      {BoolTensor, 6, &Writer::Compared},
+      {AnyTensor, 3, &Writer::Row},
+      {AnyTensor, 6, &Writer::Slice},
+      {AnyTensor, 3, &Writer::Reshape},
+      {AnyTensor, 3, &Writer::Stack, false, false, true},
+      {NumberVector, 2, &Writer::TopK, false, false, true},
+      {F32Tensor, 2, &Writer::Softmax},
+      {Lists, 4, &Writer::Listed, true},
+      {Lists, 8, &Writer::Filtered, false, false},
+      {Lists, 4, &Writer::OfTensor, false, false},
+      {Records, 4, &Writer::Built, true},
+      {[](const Type& type) { return type.kind == Kind::kOptional; }, 3, &Writer::Built, true},
+      {Always, 1, &Writer::Failing, false, false},
+  };
+  return table;
+}
+
+std::string Writer::Expression(const Type& type, int depth) {
+  const bool is_coerced = std::exchange(is_coerced_, false);
+  std::vector<const Production*> fitting;
+  uint32_t total = 0;
+  for (const Production& one : Table()) {
+    if (!one.makes(type) || (depth <= 0 && !one.is_leaf) || (in_tensor_block_ && !one.in_tensor_blocks) ||
+        (one.only_coerced && !is_coerced))
+      continue;
+    fitting.push_back(&one);
+    total += one.weight;
+  }
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    uint32_t at = Below(total);
+    const Production* chosen = nullptr;
+    for (const Production* one : fitting) {
+      chosen = one;
+      if (at < one->weight) break;
+      at -= one->weight;
+    }
+    if (std::string text = (this->*chosen->write)(type, depth - 1); !text.empty()) return text;
+  }
+  return Literal(type, 0);
+}
+
+std::string Writer::Coerced(const Type& type, int depth) {
+  is_coerced_ = true;
+  return Expression(type, depth);
+}
+
+std::string Writer::Inside(std::vector<Name> names, bool is_tensor_block, const Type& type, int depth) {
+  const bool was_in_tensor_block = std::exchange(in_tensor_block_, in_tensor_block_ || is_tensor_block);
+  const size_t known = scope_.size();
+  scope_.insert(scope_.end(), names.begin(), names.end());
+  ++loops_;
+  std::string text = Expression(type, loops_ > kMostLoops ? 0 : depth);
+  --loops_;
+  scope_.resize(known);
+  in_tensor_block_ = was_in_tensor_block;
+  return text;
+}
+
+// ---- leaves ----
+
+std::string Writer::Variable(const Type& type, int) {
+  const std::vector<Name> names = NamesOf(type);
+  return names.empty() ? "" : Any(names).text;
+}
+
+std::string Writer::Literal(const Type& type, int) {
+  switch (type.kind) {
+    case Kind::kScalar: {
+      static const std::vector<std::string> kWhole = {"1", "0", "2", "3", "5", "7", "100"};
+      static const std::vector<std::string> kReal = {"1.0", "0.0", "0.5", "2.5", "3.25", "100.0", "0.1", "1e-6"};
+      if (type.dtype == DType::kBool) return Below(2) == 0 ? "true" : "false";
+      const std::string text = Any(ir::IsFloat(type.dtype) ? kReal : kWhole);
+      return type.dtype == DType::kI64 || type.dtype == DType::kF32 ? text : std::string(ir::NameOf(type.dtype)) + "(" + text + ")";
+    }
+    case Kind::kString: {
+      static const std::vector<std::string> kTexts = {"\"a\"", "\"\"", "\"b{{}}\"", "\"\\n\\\"\"", "\"\\u{1F600}\"", "r\"\\x\""};
+      return Any(kTexts);
+    }
+    case Kind::kTensor:
+      return Comprehension(type, 0);
+    case Kind::kRecord:
+    case Kind::kTuple:
+    case Kind::kOptional:
+      return Built(type, 0);
+    case Kind::kList:
+      return Listed(type, 0);
+  }
+  return {};
+}
+
+std::string Writer::Length(const Type&, int) {
+  const std::vector<Name> names =
+      Names([](const Name& name) { return name.type.kind == Kind::kList || name.type.kind == Kind::kString || IsTensor(name.type); });
+  const size_t which = Below(static_cast<uint32_t>(names.size() + dims_.size() + 1));
+  if (which < names.size()) return "len(" + names[which].text + ")";
+  return which - names.size() < dims_.size() ? dims_[which - names.size()] : "";
+}
+
+std::string Writer::FieldOf(const Type& type, int) {
+  std::vector<std::string> found;
+  for (const Name& name : scope_) {
+    if (name.type.kind != Kind::kRecord && name.type.kind != Kind::kTuple) continue;
+    for (size_t i = 0; i < name.type.of.size(); ++i)
+      if (name.type.of[i] == type) found.push_back(name.text + "." + name.type.names[i]);
+  }
+  return found.empty() ? "" : Any(found);
+}
+
+// ---- numbers ----
+
+std::string Writer::Arithmetic(const Type& type, int depth) {
+  static const std::vector<std::string> kOperators = {" + ", " - ", " * "};
+  const std::string left = Element(type, 0);  // something that is not constant, else the whole may overflow when it is compiled
+  const std::string text = left.empty() ? Variable(type, 0) : left;
+  if (text.empty()) return "";
+  const std::string& op = Any(kOperators);
+  return Below(2) == 0 ? "(" + text + op + Expression(type, depth) + ")" : "(" + Expression(type, depth) + op + text + ")";
+}
+
+std::string Writer::Division(const Type& type, int depth) {
+  const std::vector<Name> names = Unknown(type);
+  const std::string divisor = !names.empty() && Below(2) == 0 ? Any(names).text : Element(type, 0);
+  if (divisor.empty()) return "";
+  return "(" + Expression(type, depth) + (Below(2) == 0 ? " / " : " % ") + divisor + ")";
+}
+
+std::string Writer::OneArgument(const Type& type, int depth) {
+  static const std::vector<std::string> kWhole = {"abs", "-"};
+  static const std::vector<std::string> kReal = {"abs", "-",   "floor", "ceil", "round", "trunc", "sqrt",
+                                                 "exp", "log", "tanh",  "erf",  "sin",   "cos"};
+  const std::string& name = Any(ir::IsFloat(type.dtype) ? kReal : kWhole);
+  const std::string argument = Expression(type, depth);
+  return name == "-" ? "(-" + argument + ")" : name + "(" + argument + ")";
+}
+
+std::string Writer::TwoArguments(const Type& type, int depth) {
+  static const std::vector<std::string> kWhole = {"min", "max"}, kReal = {"min", "max", "pow"};
+  const std::string& name = Any(ir::IsFloat(type.dtype) ? kReal : kWhole);
+  const std::string first = Expression(type, depth);
+  return name + "(" + first + ", " + Expression(type, depth) + ")";
+}
+
+std::string Writer::Clamp(const Type& type, int depth) {
+  const std::string x = Expression(type, depth), low = Expression(type, 0);
+  return "clamp(" + x + ", " + low + ", " + Expression(type, 0) + ")";
+}
+
+std::string Writer::Conversion(const Type& type, int depth) {
+  const Type from = ElementType(true);
+  if (from.dtype == DType::kBool) return "";
+  return std::string(ir::NameOf(type.dtype)) + "(" + Expression(from, depth) + ")";
+}
+
+std::string Writer::Index(const std::string& dim, int depth) {
+  std::vector<std::string> own;
+  for (const Name& name : scope_)
+    if (name.extent == dim && name.extent != "") own.push_back(name.text);
+  const uint32_t kind = Below(8);
+  if (!own.empty() && kind < 6) return Any(own) + (kind == 5 ? " + 1" : "");
+  const std::vector<Name> whole = Unknown(Scalar(DType::kI64));
+  if (whole.empty() || kind == 0) return dim == "0" ? "" : "0";
+  if (kind == 7 && depth > 0) return "abs(" + Any(whole).text + " - " + Expression(Scalar(DType::kI64), depth - 1) + ")";
+  return Any(whole).text + (kind % 2 == 0 ? "" : " % 3");
+}
+
+std::string Writer::Element(const Type& type, int depth) {
+  const std::vector<Name> tensors = Tensors(type.dtype);
+  if (tensors.empty()) return "";
+  const Name& tensor = Any(tensors);
+  std::string text = tensor.text + "[";
+  for (size_t i = 0; i < tensor.type.dims.size(); ++i) {
+    const std::string index = Index(tensor.type.dims[i], depth);
+    if (index.empty()) return "";
+    text += (i == 0 ? "" : ", ") + index;
+  }
+  return text + "]";
+}
+
+std::string Writer::Reduction(const Type& type, int depth) {
+  static const std::vector<std::string> kNumbers = {"sum", "max", "min", "prod"}, kBools = {"any", "all"};
+  if ((IsNumber(type.dtype) && !HasArithmetic(type.dtype)) || loops_ >= kMostLoops) return "";
+  const std::string& name = Any(IsNumber(type.dtype) ? kNumbers : kBools);
+  std::vector<Name> indices;
+  std::string heads;
+  for (uint32_t i = 0, count = 1 + (Below(4) == 3 ? 1 : 0); i < count; ++i) {
+    const std::string dim = Dim();
+    indices.push_back({Fresh("k"), Scalar(DType::kI64), dim});
+    heads += (i == 0 ? "" : ", ") + indices.back().text + " < " + dim;
+  }
+  return name + "[" + heads + "](" + Inside(indices, true, type, depth) + ")";
+}
+
+// ---- bools and text ----
+
+std::string Writer::Comparison(const Type&, int depth) {
+  static const std::vector<std::string> kOrders = {" < ", " <= ", " > ", " >= ", " == ", " != "};
+  const Type of = Scalar(ArithmeticType());
+  const std::string left = Expression(of, depth), op = Any(kOrders);
+  return "(" + left + op + Expression(of, depth) + ")";
+}
+
+std::string Writer::Logic(const Type& type, int depth) {
+  const uint32_t kind = Below(3);
+  if (kind == 2) return "(!" + Expression(type, depth) + ")";
+  const std::string left = Expression(type, depth);
+  return "(" + left + (kind == 0 ? " && " : " || ") + Expression(type, depth) + ")";
+}
+
+std::string Writer::Same(const Type&, int) {
+  const std::vector<Name> names = Names([](const Name& name) { return !IsScalar(name.type) && IsComparable(name.type); });
+  if (names.empty()) return "";
+  const Name& left = Any(names);
+  return "(" + left.text + (Below(2) == 0 ? " == " : " != ") + Any(NamesOf(left.type)).text + ")";
+}
+
+std::string Writer::Interpolation(const Type&, int) {
+  const std::vector<Name> names = Names([](const Name& name) {
+    return (IsScalar(name.type) || name.type.kind == Kind::kString) && name.text.find('(') == std::string::npos;
+  });
+  if (names.empty()) return "";
+  std::string text = "\"";
+  for (uint32_t i = 0, count = 1 + Below(3); i < count; ++i) text += (i == 0 ? "{" : " {") + Any(names).text + "}";
+  return text + "\"";
+}
+
+std::string Writer::Joined(const Type& type, int depth) {
+  if (Below(3) == 2) return "str(" + Expression(Scalar(ArithmeticType()), depth) + ")";
+  if (loops_ > 0) return "";  // a text that doubles in a loop has no end
+  const std::string left = Expression(type, depth);
+  return "(" + left + " + " + Expression(type, depth) + ")";
+}
+
+// ---- anything ----
+
+std::string Writer::Choice(const Type& type, int depth) {
+  const std::string condition = Expression(Scalar(DType::kBool), depth);
+  std::string text = "(if " + condition + " { " + Expression(type, depth) + " }";
+  if (Below(3) == 2) {
+    text += " else if " + Expression(Scalar(DType::kBool), depth - 1);
+    text += " { " + Expression(type, depth - 1) + " }";
+  }
+  return text + " else { " + Expression(type, depth) + " })";
+}
+
+std::string Writer::Call(const Type& type, int depth) {
+  struct Fitting {
+    const Function* function;
+    std::vector<std::pair<std::string, std::string>> dims;
+  };
+  std::vector<Fitting> fitting;
+  for (const Function& function : functions_) {
+    if (in_tensor_block_ && function.may_fail) continue;
+    Fitting one{&function, {}};
+    if (IsTensor(type) && IsTensor(function.result) && type.dims.size() == function.result.dims.size())
+      for (size_t i = 0; i < type.dims.size(); ++i)
+        if (!function.result.dims[i].empty() && std::isalpha(static_cast<unsigned char>(function.result.dims[i][0])))
+          one.dims.emplace_back(function.result.dims[i], type.dims[i]);
+    if (With(function.result, one.dims) == type) fitting.push_back(one);
+  }
+  if (fitting.empty()) return "";
+  Fitting call = Any(fitting);
+  for (const std::string& symbol : call.function->symbols) call.dims.emplace_back(symbol, Dim());  // the first of a name counts
+  may_fail_ = may_fail_ || call.function->may_fail;
+  const size_t n_params = call.function->params.size(), given = n_params - Below(static_cast<uint32_t>(call.function->n_defaults + 1));
+  const bool is_named = Below(4) == 3;
+  std::string text = call.function->name + "(";
+  for (size_t i = 0; i < given; ++i) {
+    const Name& param = call.function->params[i];
+    text += (i == 0 ? "" : ", ") + (is_named ? param.text + ": " : std::string()) + Expression(With(param.type, call.dims), depth - 1);
+  }
+  return text + ")";
+}
+
+std::string Writer::OrElse(const Type& type, int depth) {
+  if (type.kind == Kind::kOptional) return "";
+  const std::vector<Name> maybe = NamesOf(Optional(type));
+  return maybe.empty() ? "" : "(" + Any(maybe).text + " ?? " + Expression(type, depth) + ")";
+}
+
+std::string Writer::FailWith(int depth) {
+  may_fail_ = true;
+  const std::string& error = Any(errors_);
+  return "fail " + error + (Below(2) == 0 ? "" : "(" + Expression(String(), depth > 0 ? 1 : 0) + ")");
+}
+
+std::string Writer::Failing(const Type& type, int depth) {
+  if (IsTensor(type) || errors_.empty()) return "";
+  const std::string condition = Expression(Scalar(DType::kBool), depth);
+  return "(if " + condition + " { " + Expression(type, depth) + " } else { " + FailWith(depth) + " })";
+}
+
+std::string Writer::Built(const Type& type, int depth) {
+  if (type.kind == Kind::kOptional) return Below(3) == 0 ? "none" : Expression(type.of[0], depth);
+  std::string text = (type.kind == Kind::kRecord ? type.name : "") + "(";
+  for (size_t i = 0; i < type.of.size(); ++i) text += (i == 0 ? "" : ", ") + type.names[i] + ": " + Expression(type.of[i], depth);
+  return text + ")";
+}
+
+}  // namespace wf::diff

@@ -1,0 +1,97 @@
+#include "tests/diff/oracle.h"
+
+#include <cstring>
+
+#include "runtime/base/check.h"
+#include "runtime/bus/bus.h"
+#include "runtime/nodes/nodes.h"
+#include "tests/diff/scratch.h"
+
+namespace wf::diff {
+namespace {
+
+constexpr uint64_t kMostSteps = 20'000'000;
+
+wf_tensor View(const ir::Type& type, const ir::Value& value) {
+  wf_tensor tensor{};
+  tensor.data = const_cast<char*>(value.text->data());
+  tensor.dtype = static_cast<uint8_t>(type.dtype);
+  tensor.rank = 1;
+  tensor.dim[0] = value.dims[0];
+  tensor.stride[0] = 1;
+  return tensor;
+}
+
+ir::Outcome CallNative(const ir::Program& program, const std::string& symbol, std::span<const ir::Value> args, ir::TypeId result) {
+  Scratch scratch;
+  const ir::Type& type = program.types[result];
+  const auto ended = [&](wf_code code, const void* at) -> ir::Outcome {
+    if (code == 0) return {.value = test::Take(program.types, result, at), .failure = {}};
+    const bus::Failure& failure = scratch.bus.main.TakeFailure(code);
+    return {.value = {}, .failure = ir::Failure{.code = failure.code, .message = std::string(failure.message), .line = failure.site}};
+  };
+  if (symbol == "wf_n_top_k") {
+    const wf_tensor x = View(program.types[type.fields[0].type], args[0]);
+    const auto k = static_cast<int64_t>(args[1].bits);
+    wf_top_k_result best{};
+    return ended(wf_n_top_k(scratch.bus.ctx(), &x, &k, &best), &best);
+  }
+  WF_CHECK(false, symbol);
+  return {};
+}
+
+}  // namespace
+
+Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, bool* is_cut) {
+  ir::Hooks hooks;
+  hooks.native = [&](const std::string& symbol, std::span<const ir::Value> args, ir::TypeId result) {
+    return CallNative(program, symbol, args, result);
+  };
+  ir::Interpreter interpreter(program, hooks, {.max_steps = kMostSteps});
+  ir::Interpreter::Reply reply = interpreter.RunWorkflow(workflow, std::move(inputs));
+  if (!reply.failure) return {std::move(*reply.outputs), {}};
+  *is_cut = *is_cut || reply.failure->code == ir::kOutOfSteps || reply.failure->code == ir::kOutOfMemory;
+  const std::string path = reply.failure->node == ir::NodeId::kNone ? "" : program[reply.failure->node].path;
+  return {{}, {reply.failure->code, path, reply.failure->message}};
+}
+
+std::string ToString(const ir::Program& program, size_t workflow, const Ending& ending) {
+  if (ending.failure.code != 0)
+    return "failure " + std::to_string(ending.failure.code) + " `" + ending.failure.message + "` at `" + ending.failure.path + "`";
+  std::string text;
+  for (size_t i = 0; i < ending.values.size(); ++i) {
+    const ir::Port& port = program.workflows[workflow].out[i];
+    text += (i == 0 ? "" : "; ") + port.name + " = " + ir::ToString(program.types, program[port.slot].type, ending.values[i]);
+  }
+  return text;
+}
+
+bool SameEnding(const ir::Program& program, size_t workflow, const Ending& a, const Ending& b) {
+  if (a.failure != b.failure || a.values.size() != b.values.size()) return false;
+  for (size_t i = 0; i < a.values.size(); ++i)
+    if (!ir::SameBits(program.types, program[program.workflows[workflow].out[i].slot].type, a.values[i], b.values[i])) return false;
+  return true;
+}
+
+namespace {
+
+std::vector<ir::Value> Read(const ir::Program& program, const std::vector<ir::Port>& ports, const wf_port* rows, const wf_plan& plan,
+                            const void* frame) {
+  std::vector<ir::Value> values;
+  for (size_t i = 0; i < ports.size(); ++i)
+    values.push_back(
+        test::Take(program.types, program[ports[i].slot].type, static_cast<const std::byte*>(frame) + plan.slots[rows[i].slot].offset));
+  return values;
+}
+
+}  // namespace
+
+std::vector<ir::Value> Inputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame) {
+  return Read(program, program.workflows[workflow].in, plan.workflows[workflow].in, plan, frame);
+}
+
+std::vector<ir::Value> Outputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame) {
+  return Read(program, program.workflows[workflow].out, plan.workflows[workflow].out, plan, frame);
+}
+
+}  // namespace wf::diff

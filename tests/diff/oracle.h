@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/ir/interpret.h"
+#include "tests/unit/support/native.h"
+
+namespace wf::diff {
+
+// A failure as a client sees it.
+struct Reported {
+  int32_t code = 0;
+  std::string path, message;
+  friend bool operator==(const Reported&, const Reported&) = default;
+};
+
+// How a call ends. `failure.code` 0: with these values.
+struct Ending {
+  std::vector<ir::Value> values;
+  Reported failure;
+};
+std::string ToString(const ir::Program& program, size_t workflow, const Ending& ending);
+// Bit for bit, but that one NaN is as good as another; messages too.
+bool SameEnding(const ir::Program& program, size_t workflow, const Ending& a, const Ending& b);
+
+// What the interpreter of the compiler says; the native functions of the library are those of the runtime. `is_cut`: it took more steps or
+// memory than such a program should.
+Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, bool* is_cut);
+
+// The values of a workflow's ports in a root frame.
+std::vector<ir::Value> Inputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame);
+std::vector<ir::Value> Outputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame);
+
+}  // namespace wf::diff

@@ -1,0 +1,137 @@
+#include "tests/diff/schedules.h"
+
+#include <memory>
+#include <random>
+
+#include "runtime/base/mailbox.h"
+#include "runtime/bus/plan_index.h"
+#include "runtime/sched/catalogue.h"
+#include "runtime/sched/engine.h"
+#include "tests/unit/support/rig.h"
+
+namespace wf::diff {
+namespace {
+
+constexpr int kMostSteps = 2'000'000;
+
+class World {
+ public:
+  using Answered = std::function<void(const Call&, const Reported&, const void* frame)>;
+  World(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, const Answered& answered)
+      : plan_(plan), calls_(calls), answered_(answered), random_(seed), index_(plan), catalogue_(1, plan.n_tasks) {
+    const auto schedule = static_cast<sched::Schedule>(Below(3));
+    workers_.resize(1 + Below(4));
+    for (uint64_t i = 0, count = 1 + Below(3); i < count; ++i) {
+      loops_.push_back(std::make_unique<Loop>(*this));
+      sched::EngineOptions options;
+      options.schedule = schedule;
+      options.loop = static_cast<int>(i);
+      options.kept_buses = static_cast<uint32_t>(Below(3));
+      loops_.back()->engine = std::make_unique<sched::Engine>(
+          plan, index_, sched::EngineParts{clock_, loops_.back()->mailbox, queue_, memory_, nullptr}, options);
+      loops_.back()->engine->SetCatalogue(catalogue_);
+    }
+  }
+
+  std::string Run() {
+    for (int step = 0; step < kMostSteps; ++step) {
+      const uint64_t kind = Below(10);
+      if (kind < 2 && started_ < calls_.size()) {
+        Start();
+      } else if (kind < 5) {
+        Turn(*loops_[Below(loops_.size())]);
+      } else {
+        Work();
+      }
+      if (started_ == calls_.size() && drained_ == calls_.size() && queue_.jobs.empty()) return "";
+    }
+    return "nothing comes to rest";
+  }
+
+ private:
+  struct Loop final : bus::Client {
+    explicit Loop(World& owner) : world(owner) {}
+    void OnAnswered(bus::Bus& bus) noexcept override {
+      world.Answer(bus);
+      if (world.Below(2) == 0) return kept.push_back(&bus);  // as if its answer were still being written
+      engine->Release(bus);
+    }
+    void OnDrained(bus::Bus&) noexcept override { ++world.drained_; }
+
+    World& world;
+    test::CountingWaker waker;
+    base::Mailbox mailbox{waker};
+    std::unique_ptr<sched::Engine> engine;
+    std::vector<bus::Bus*> kept;
+  };
+
+  uint64_t Below(uint64_t n) { return random_() % n; }
+
+  void Start() {
+    const Call& call = calls_[started_++];
+    Loop& loop = *loops_[Below(loops_.size())];
+    const wf_workflow& workflow = plan_.workflows[call.workflow];
+    bus::Bus* const bus =
+        loop.engine->Create({.workflow = &workflow, .client = &loop, .received_at = clock_.Now(), .user = const_cast<Call*>(&call)});
+    const std::string padded = call.json + std::string(64, '\0');
+    bodies_.push_back(std::make_unique<std::string>(padded));
+    const wf_bytes body{reinterpret_cast<const uint8_t*>(bodies_.back()->data()), call.json.size()};
+    if (const wf_code code = workflow.read_json(bus->ctx(), body, bus->frame()); code != 0)
+      loop.engine->Reject(*bus, code);
+    else
+      loop.engine->Start(*bus);
+  }
+
+  void Turn(Loop& loop) {
+    loop.engine->OnPoll();
+    loop.mailbox.Drain();
+    clock_.AdvanceNs(static_cast<int64_t>(Below(10'000)));
+    loop.engine->OnTime();
+    if (loop.kept.empty()) return;
+    bus::Bus* const released = loop.kept.back();
+    loop.kept.pop_back();
+    loop.engine->Release(*released);
+  }
+
+  void Work() {
+    sched::Job*& at = workers_[Below(workers_.size())];
+    if (at == nullptr) {
+      if (queue_.jobs.empty()) return;
+      const size_t pick = Below(queue_.jobs.size());
+      at = queue_.jobs[pick];
+      queue_.jobs.erase(queue_.jobs.begin() + static_cast<ptrdiff_t>(pick));
+    } else if (!at->Step(clock_)) {
+      at = nullptr;
+    }
+  }
+
+  void Answer(bus::Bus& bus) {
+    Reported reported;
+    if (const bus::Failure* failure = bus.failure(); failure != nullptr)
+      reported = {failure->code, bus::PathOf(plan_, *failure), std::string(failure->message)};
+    answered_(*static_cast<const Call*>(bus.user), reported, bus.frame());
+  }
+
+  const wf_plan& plan_;
+  const std::vector<Call>& calls_;
+  const Answered& answered_;
+  std::mt19937_64 random_;
+  bus::PlanIndex index_;
+  sched::Catalogue catalogue_;
+  test::FakeClock clock_;
+  test::TestMemory memory_;
+  test::ListQueue queue_;
+  std::vector<sched::Job*> workers_;
+  std::vector<std::unique_ptr<std::string>> bodies_;
+  std::vector<std::unique_ptr<Loop>> loops_;
+  size_t started_ = 0, drained_ = 0;
+};
+
+}  // namespace
+
+std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed,
+                         const std::function<void(const Call&, const Reported&, const void* frame)>& answered) {
+  return World(plan, calls, seed, answered).Run();
+}
+
+}  // namespace wf::diff

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/abi/plan.h"
+#include "tests/diff/oracle.h"
+
+namespace wf::diff {
+
+struct Call {
+  size_t workflow = 0, input = 0;
+  std::string json;
+};
+
+// Runs the calls in a simulated process: some loops, some workers, all on this thread; the seed picks what happens next. `answered` is told
+// how each ended, its outputs still in `frame`. What does not come to rest is told as text.
+std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed,
+                         const std::function<void(const Call&, const Reported&, const void* frame)>& answered);
+
+}  // namespace wf::diff

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <functional>
+
+#include "tests/diff/program.h"
+
+namespace wf::diff {
+
+// The smallest workflow that was found for which `still_differs` holds, by asking for shorter and plainer answers.
+// Cost: at most `most_tries` calls.
+Workflow Shrink(Workflow workflow, uint32_t number, const std::function<bool(const Workflow&)>& still_differs, int most_tries);
+
+}  // namespace wf::diff

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/type.h"
+
+namespace wf::diff {
+
+using ir::DType;
+enum class Kind : uint8_t { kScalar, kString, kTensor, kRecord, kTuple, kList, kOptional };
+
+// A type as the generator thinks of it: dimensions are the text that stands in the program, "n" or "3".
+struct Type {
+  Kind kind = Kind::kScalar;
+  DType dtype = DType::kI64;       // kScalar, kTensor
+  std::vector<std::string> dims;   // kTensor
+  std::vector<Type> of;            // element, or the fields
+  std::vector<std::string> names;  // of the fields
+  std::string name;                // kRecord
+  friend bool operator==(const Type&, const Type&) = default;
+};
+
+inline Type Scalar(DType dtype) { return {.kind = Kind::kScalar, .dtype = dtype}; }
+inline Type String() { return {.kind = Kind::kString}; }
+inline Type Tensor(DType dtype, std::vector<std::string> dims) {
+  return dims.empty() ? Scalar(dtype) : Type{.kind = Kind::kTensor, .dtype = dtype, .dims = std::move(dims)};
+}
+inline Type List(Type of) { return {.kind = Kind::kList, .of = {std::move(of)}}; }
+inline Type Optional(Type of) { return {.kind = Kind::kOptional, .of = {std::move(of)}}; }
+
+inline bool IsNumber(DType dtype) { return dtype != DType::kBool; }
+inline bool HasArithmetic(DType dtype) { return IsNumber(dtype) && !ir::IsStorageOnly(dtype); }
+inline bool IsScalar(const Type& type) { return type.kind == Kind::kScalar; }
+inline bool IsTensor(const Type& type) { return type.kind == Kind::kTensor; }
+inline bool IsBool(const Type& type) { return IsScalar(type) && type.dtype == DType::kBool; }
+
+std::string ToText(const Type& type);
+// The type with dimensions replaced, as a call does.
+Type With(const Type& type, const std::vector<std::pair<std::string, std::string>>& dims);
+
+}  // namespace wf::diff

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/diff/choices.h"
+#include "tests/diff/type.h"
+
+namespace wf::diff {
+
+struct Name {
+  std::string text;
+  Type type;
+  std::string extent;  // of an index: the dimension that it stays below
+  bool is_constant = false;
+};
+
+struct Function {
+  std::string name;
+  std::vector<std::string> symbols;  // dimensions of its signature, each bound by a parameter
+  std::vector<Name> params;
+  size_t n_defaults = 0;  // of the last parameters
+  Type result;
+  bool may_fail = false;
+};
+
+// Writes expressions of a wanted type out of what is in scope. Every production of the table in expressions.cc says which types it makes
+// and where it may stand; adding one is a row.
+// Thread: one.   Borrows: choices.
+class Writer {
+ public:
+  Writer(Choices& choices, std::string suffix) : choices_(choices), suffix_(std::move(suffix)) {}
+
+  // `depth`: how far it may still branch.
+  std::string Expression(const Type& type, int depth);
+  // The same, where a value is compared with a written type when it runs.
+  std::string Coerced(const Type& type, int depth);
+
+ protected:
+  struct Production;
+  static const std::vector<Production>& Table();
+
+  // ---- what is asked ----
+  uint32_t Below(uint32_t n) { return choices_.Below(n); }
+  template <typename T>
+  const T& Any(const std::vector<T>& of) {
+    return of[Below(static_cast<uint32_t>(of.size()))];
+  }
+  std::string Fresh(const char* prefix) { return prefix + std::to_string(++names_made_); }
+  DType ArithmeticType();
+  Type ElementType(bool storage_too);
+  Type SmallType(int depth);  // of a list, field, parameter
+  std::vector<std::string> SomeDims(uint32_t most);
+  std::string Dim();
+
+  // ---- scope ----
+  template <typename Fits>
+  std::vector<Name> Names(Fits fits) const {
+    std::vector<Name> found;
+    for (auto at = scope_.rbegin(); at != scope_.rend(); ++at)
+      if (fits(*at)) found.push_back(*at);
+    return found;
+  }
+  std::vector<Name> NamesOf(const Type& type) const {
+    return Names([&](const Name& name) { return name.type == type; });
+  }
+  // Of which the compiler knows no value: a bad index or divisor is a mistake when it does.
+  std::vector<Name> Unknown(const Type& type) const {
+    return Names([&](const Name& name) { return name.type == type && !name.is_constant; });
+  }
+  std::vector<Name> Tensors(DType dtype) const {
+    return Names([&](const Name& name) { return IsTensor(name.type) && name.type.dtype == dtype; });
+  }
+  std::string Inside(std::vector<Name> names, bool is_tensor_block, const Type& type, int depth);
+
+  // ---- productions ----
+  std::string Variable(const Type& type, int depth);
+  std::string Literal(const Type& type, int depth);
+  std::string Arithmetic(const Type& type, int depth);
+  std::string Division(const Type& type, int depth);
+  std::string OneArgument(const Type& type, int depth);
+  std::string TwoArguments(const Type& type, int depth);
+  std::string Choice(const Type& type, int depth);
+  std::string Conversion(const Type& type, int depth);
+  std::string Element(const Type& type, int depth);
+  std::string Reduction(const Type& type, int depth);
+  std::string Length(const Type& type, int depth);
+  std::string FieldOf(const Type& type, int depth);
+  std::string Fold(const Type& type, int depth);
+  std::string Call(const Type& type, int depth);
+  std::string OrElse(const Type& type, int depth);
+  std::string Clamp(const Type& type, int depth);
+  std::string Comparison(const Type& type, int depth);
+  std::string Logic(const Type& type, int depth);
+  std::string Same(const Type& type, int depth);
+  std::string Interpolation(const Type& type, int depth);
+  std::string Joined(const Type& type, int depth);
+  std::string Comprehension(const Type& type, int depth);
+  std::string Elementwise(const Type& type, int depth);
+  std::string Compared(const Type& type, int depth);
+  std::string Row(const Type& type, int depth);
+  std::string Slice(const Type& type, int depth);
+  std::string Reshape(const Type& type, int depth);
+  std::string Stack(const Type& type, int depth);
+  std::string TopK(const Type& type, int depth);
+  std::string Softmax(const Type& type, int depth);
+  std::string Listed(const Type& type, int depth);
+  std::string Filtered(const Type& type, int depth);
+  std::string OfTensor(const Type& type, int depth);
+  std::string Built(const Type& type, int depth);
+  std::string Failing(const Type& type, int depth);
+
+  struct Source {
+    std::string names, text;
+    std::vector<Name> bound;
+  };
+  Source Loop(int depth);  // of a comprehension or fold
+  std::string Index(const std::string& dim, int depth);
+  std::string FailWith(int depth);
+
+  Choices& choices_;
+  const std::string suffix_;  // of names at the top of the file
+  std::vector<Name> scope_;
+  std::vector<std::string> dims_;  // symbols in scope
+  std::vector<Function> functions_;
+  std::vector<Type> records_;
+  std::vector<std::string> errors_;
+  bool in_tensor_block_ = false, is_coerced_ = false, may_fail_ = false;
+  int loops_ = 0, names_made_ = 0;
+};
+
+}  // namespace wf::diff

@@ -1,0 +1,466 @@
+#!/usr/bin/env python3
+"""wfc lsp as an editor sees it: driven by pygls, the client and server library of LSP in Python, which comes from PyPI into the build folder."""
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import harness
+import lsp_wire
+from lsp_wire import frame
+
+PACKAGES = ["pygls==2.1.1", "lsprotocol==2025.0.0"]
+FOLDER = harness.BUILD / "lsp-client"
+
+
+def enter_environment():
+    """Starts this program again with the packages, which are installed once for a build folder."""
+    python = FOLDER / "bin/python"
+    stamp = FOLDER / "installed"
+    if not stamp.exists() or stamp.read_text() != str(PACKAGES):
+        subprocess.run([sys.executable, "-m", "venv", FOLDER], check=True, timeout=120, capture_output=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES], check=True, timeout=240, capture_output=True)
+        stamp.write_text(str(PACKAGES))
+    os.execv(python, [python, "-B", *sys.argv])
+
+
+if __name__ == "__main__" and not sys.prefix.startswith(str(FOLDER)):
+    enter_environment()
+
+from lsprotocol import types as lsp  # noqa: E402
+from pygls.lsp.client import LanguageClient  # noqa: E402
+
+PROGRAM = """import std.nn;
+import std.tensor;
+
+/// One box.
+type Box {
+  left: f32;
+  top: f32;
+}
+
+error Empty = 100001 "nothing given";
+
+const most = 5;
+
+/// Doubles.
+fn twice(x: f32[n], by: f32 = 2.0) -> f32[n] = [i] => x[i] * by;
+
+workflow Best(values: list<f32>, box: Box) -> (best: list<i64>, text: string) {
+  require len(values) > 0 else fail Empty;
+  node xs = tensor.stack(values);
+  node doubled = twice(xs, by: box.left) {
+    timeout 20ms;
+  }
+  node best = nn.softmax(doubled) |> tensor.top_k(most);
+  let text = "\U0001F600 {box.left}, {most}";
+  return (best: list(best.indices), text: text);
+}
+
+service S {
+  workflow Best;
+}
+"""
+
+
+class Editor:
+    """A document in an editor: its text, and places in it named by the words around them."""
+    def __init__(self, client, uri, text):
+        self.client, self.uri, self.text, self.version = client, uri, text, 1
+        self.document = lsp.TextDocumentIdentifier(uri=uri)
+
+    def open(self):
+        item = lsp.TextDocumentItem(uri=self.uri, language_id="wf", version=self.version, text=self.text)
+        self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(text_document=item))
+
+    def change(self, text):
+        self.text = text
+        self.version += 1
+        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(
+            text_document=lsp.VersionedTextDocumentIdentifier(uri=self.uri, version=self.version),
+            content_changes=[lsp.TextDocumentContentChangeWholeDocument(text=text)]))
+
+    def at(self, words):
+        """The position of `|` in `words`, which stand once in the text."""
+        before, after = words.split("|")
+        assert self.text.count(before + after) == 1, (words, self.text.count(before + after))
+        offset = self.text.index(before + after) + len(before)
+        start = self.text.rfind("\n", 0, offset) + 1
+        return lsp.Position(self.text.count("\n", 0, offset), len(self.text[start:offset].encode("utf-16-le")) // 2)
+
+    def offset(self, position):
+        lines = self.text.split("\n")
+        units = lines[position.line].encode("utf-16-le")[:position.character * 2]
+        return sum(len(line) + 1 for line in lines[:position.line]) + len(units.decode("utf-16-le"))
+
+    def slice(self, range_):
+        return self.text[self.offset(range_.start):self.offset(range_.end)]
+
+    def edited(self, edits):
+        text = self.text
+        for edit in sorted(edits, key=lambda e: self.offset(e.range.start), reverse=True):
+            text = text[:self.offset(edit.range.start)] + edit.new_text + text[self.offset(edit.range.end):]
+        return text
+
+
+class Client(LanguageClient):
+    def __init__(self):
+        super().__init__("test", "1")
+        self.published, self.arrived = {}, asyncio.Event()
+
+        @self.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def _(params):
+            self.published[params.uri] = params
+            self.arrived.set()
+
+    async def diagnostics(self, editor):
+        """Of the version that the editor shows."""
+        async with asyncio.timeout(60):
+            while editor.uri not in self.published or self.published[editor.uri].version != editor.version:
+                self.arrived.clear()
+                await self.arrived.wait()
+        return list(self.published[editor.uri].diagnostics)
+
+
+class Lsp(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self):
+        self.client = Client()
+        await self.client.start_io(str(harness.WFC), "lsp", "--stdio")
+        self.answer = await self.client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
+        self.client.initialized(lsp.InitializedParams())
+        self.folder = harness.scratch() / f"lsp-{self.id().rsplit('.', 1)[1]} \u00e9"
+        self.folder.mkdir()
+
+    async def asyncTearDown(self):
+        await self.client.shutdown_async(None)
+        self.client.exit(None)
+        server = self.client._server
+        self.assertEqual(await asyncio.wait_for(server.wait(), 30), 0)
+        await self.client.stop()
+
+    def edit(self, text, name="main.wf"):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        editor = Editor(self.client, path.as_uri(), text)
+        editor.open()
+        return editor
+
+    async def hover(self, editor, words):
+        found = await self.client.text_document_hover_async(lsp.HoverParams(text_document=editor.document, position=editor.at(words)))
+        return found and found.contents.value
+
+    async def labels(self, editor, words):
+        found = await self.client.text_document_completion_async(lsp.CompletionParams(text_document=editor.document, position=editor.at(words)))
+        return [item.label for item in found or []]
+
+    async def references(self, editor, words, declaration=True):
+        context = lsp.ReferenceContext(include_declaration=declaration)
+        return await self.client.text_document_references_async(
+            lsp.ReferenceParams(text_document=editor.document, position=editor.at(words), context=context)) or []
+
+    async def rename(self, editor, words, name):
+        return await self.client.text_document_rename_async(
+            lsp.RenameParams(text_document=editor.document, position=editor.at(words), new_name=name))
+
+    async def test_diagnostics_follow_the_text(self):
+        editor = self.edit(PROGRAM)
+        self.assertEqual(await self.client.diagnostics(editor), [])
+        editor.change(PROGRAM.replace('{most}"', '{mots}"'))
+        [wrong] = await self.client.diagnostics(editor)
+        self.assertEqual((wrong.code, wrong.severity, wrong.source), ("WF3001", lsp.DiagnosticSeverity.Error, "wfc"))
+        self.assertEqual(editor.slice(wrong.range), "mots")  # behind a character of two units of UTF-16
+        self.assertIn("did you mean `most`?", wrong.message)
+        self.assertTrue(wrong.code_description.href.endswith("/WF3001.md"))
+        self.assertTrue(os.path.exists(wrong.code_description.href.removeprefix("file://")))
+        editor.change(PROGRAM)
+        self.assertEqual(await self.client.diagnostics(editor), [])
+
+    async def test_related_places(self):
+        editor = self.edit(PROGRAM.replace("const most = 5;", "const most = 5;\nconst most = 6;"))
+        [wrong] = await self.client.diagnostics(editor)
+        [related] = wrong.related_information
+        self.assertEqual((related.location.uri, editor.slice(related.location.range)), (editor.uri, "most"))
+
+    async def test_every_prefix_of_a_program_is_answered(self):
+        editor = self.edit("")
+        self.assertIn("workflow", [i.label for i in await self.client.text_document_completion_async(
+            lsp.CompletionParams(text_document=editor.document, position=lsp.Position(0, 0)))])
+        for end in range(0, len(PROGRAM), 37):
+            editor.change(PROGRAM[:end])
+            place = lsp.Position(PROGRAM.count("\n", 0, end), 1000)
+            await self.client.text_document_completion_async(lsp.CompletionParams(text_document=editor.document, position=place))
+            await self.client.text_document_semantic_tokens_full_async(lsp.SemanticTokensParams(text_document=editor.document))
+            await self.client.text_document_document_symbol_async(lsp.DocumentSymbolParams(text_document=editor.document))
+        await self.client.diagnostics(editor)
+
+    async def test_hover(self):
+        editor = self.edit(PROGRAM)
+        self.assertIn("node doubled: f32[", await self.hover(editor, "softmax(dou|bled)"))
+        self.assertIn("timeout 20ms", await self.hover(editor, "node dou|bled"))
+        self.assertIn("stage `s2`", await self.hover(editor, "node dou|bled"))
+        self.assertEqual(await self.hover(editor, "twi|ce(xs"), "```wf\nfn twice(x: f32[n], by: f32 = 2.0) -> f32[n]\n```\n\nDoubles.")
+        self.assertIn("fn softmax(x: f32[n]) -> f32[n]", await self.hover(editor, "nn.soft|max"))
+        self.assertIn("const most: i64", await self.hover(editor, "top_k(mo|st)"))
+        self.assertIn("field indices: i64[", await self.hover(editor, "best.indi|ces"))
+        self.assertIn("a time, as in `timeout 50ms`", await self.hover(editor, "time|out 20ms"))
+        self.assertIsNone(await self.hover(editor, "20|ms"))
+
+    async def test_hover_of_a_model_shows_what_its_file_says(self):
+        path = harness.EXAMPLES / "digits/digits.wf"
+        editor = Editor(self.client, path.as_uri(), path.read_text())
+        editor.open()
+        self.assertEqual(await self.client.diagnostics(editor), [])
+        shown = await self.hover(editor, "model Dig|its")
+        self.assertIn("model Digits(image: f32[1, 28, 28]) -> f32[10]", shown)
+        self.assertIn("batch 32 within 2ms", await self.hover(editor, "node log|its"))
+
+    async def test_definition(self):
+        editor = self.edit(PROGRAM)
+        async def go(words):
+            found = await self.client.text_document_definition_async(lsp.DefinitionParams(text_document=editor.document, position=editor.at(words)))
+            return found and (found.uri, found.range)
+        uri, range_ = await go("softmax(doub|led)")
+        self.assertEqual((uri, range_.start), (editor.uri, editor.at("node |doubled")))
+        self.assertEqual((await go("by: box.le|ft)"))[1].start, editor.at("  |left: f32"))
+        self.assertEqual((await go("(xs, b|y: box"))[1].start, editor.at("f32[n], |by: f32"))
+        self.assertEqual((await go("workflow Be|st;"))[1].start, editor.at("workflow |Best("))
+        self.assertEqual((await go("x[|i] * by"))[1].start, editor.at("= [|i]"))
+        self.assertEqual((await go('{box.left}, {mo|st}'))[1].start, editor.at("const |most"))
+        uri, _ = await go("nn.soft|max")
+        self.assertTrue(uri.endswith("/stdlib/nn.wf"), uri)
+        self.assertIsNone(await go("20|ms"))
+
+    async def test_references_across_open_files(self):
+        util = self.edit("/// Adds one.\nfn more(x: i64) -> i64 = x + 1;\n", "util.wf")
+        main = self.edit("import util;\n\nworkflow W(x: i64) -> (y: i64) {\n  return (y: util.more(util.more(x)));\n}\n")
+        found = await self.references(util, "fn mo|re")
+        self.assertEqual(sorted(place.uri == main.uri for place in found), [False, True, True])
+        self.assertEqual(len(await self.references(main, "util.mo|re(x)", declaration=False)), 2)
+        # What is typed in one file and not saved is what the other sees.
+        util.change(util.text.replace("more", "less"))
+        self.assertEqual([d.code for d in await self.client_errors(main)], ["WF3009"] * 2)
+
+    async def client_errors(self, editor):
+        """Diagnostics of a document once there are some."""
+        async with asyncio.timeout(60):
+            while not self.client.published.get(editor.uri) or not self.client.published[editor.uri].diagnostics:
+                self.client.arrived.clear()
+                await self.client.arrived.wait()
+        return self.client.published[editor.uri].diagnostics
+
+    async def test_rename(self):
+        util = self.edit("fn more(x: i64) -> i64 = x + 1;\n", "util.wf")
+        main = self.edit("import util;\n\nworkflow W(x: i64) -> (y: i64) {\n  return (y: util.more(x));\n}\n")
+        changes = (await self.rename(util, "fn mo|re", "plus")).changes
+        self.assertEqual(util.edited(changes[util.uri]), "fn plus(x: i64) -> i64 = x + 1;\n")
+        self.assertIn("util.plus(x)", main.edited(changes[main.uri]))
+        editor = self.edit(PROGRAM, "program.wf")
+        changes = (await self.rename(editor, "le|ft: f32", "edge")).changes
+        wanted = PROGRAM.replace("left: f32", "edge: f32").replace("box.left", "box.edge")
+        self.assertEqual(editor.edited(changes[editor.uri]), wanted)
+        changes = (await self.rename(editor, "[i] => x[|i]", "position")).changes
+        self.assertIn("[position] => x[position] * by", editor.edited(changes[editor.uri]))
+
+    async def test_rename_refuses(self):
+        editor = self.edit(PROGRAM)
+        for words, name, why in (("node dou|bled", "best", "means something else"), ("node dou|bled", "box", "means something else"),
+                                 ("node dou|bled", "node", "is no name"), ("node dou|bled", "2x", "is no name"),
+                                 ("nn.soft|max", "hard", "standard library"), ("std.n|n;", "net", "name of its file"), ("20|ms", "x", "no name here")):
+            with self.subTest(name=name, words=words), self.assertRaisesRegex(Exception, why):
+                await self.rename(editor, words, name)
+
+    async def test_completion(self):
+        editor = self.edit(PROGRAM)
+        self.assertIn("softmax", await self.labels(editor, "nn.|softmax"))
+        self.assertEqual(set(await self.labels(editor, "best.|indices")), {"values", "indices"})
+        settings = await self.labels(editor, "    |timeout 20ms")
+        self.assertIn("retry", settings)
+        self.assertNotIn("versions", settings)  # of models
+        service = await self.labels(editor, "  |workflow Best;")
+        self.assertIn("inflight", service)
+        self.assertEqual(await self.labels(editor, "workflow |Best;"), ["Best"])
+        values = await self.labels(editor, "softmax(|doubled)")
+        for name in ("xs", "box", "twice", "most", "len", "f32", "nn"):
+            self.assertIn(name, values)
+        self.assertNotIn("by", values)  # of another declaration
+        self.assertIn("node", await self.labels(editor, "  |node best"))
+        self.assertLessEqual({"image", "nn", "tensor"}, set(await self.labels(editor, "import std.|nn")))
+        types = await self.labels(editor, "box: |Box)")
+        self.assertLessEqual({"Box", "f32", "list"}, set(types))
+        self.assertNotIn("twice", types)
+        self.assertEqual(await self.labels(editor, "\U0001F600| {box"), [])
+
+    async def test_completion_while_the_line_is_broken(self):
+        editor = self.edit(PROGRAM)
+        await self.client.diagnostics(editor)
+        editor.change(PROGRAM.replace("nn.softmax(doubled) |> tensor.top_k(most);", "nn."))
+        self.assertIn("softmax", await self.labels(editor, "node best = nn.|"))
+        editor.change(PROGRAM.replace('  let text = "\U0001F600 {box.left}, {most}";', "  let text = box."))
+        self.assertEqual(await self.labels(editor, "let text = box.|"), ["left", "top"])
+
+    async def test_symbols(self):
+        editor = self.edit(PROGRAM)
+        symbols = await self.client.text_document_document_symbol_async(lsp.DocumentSymbolParams(text_document=editor.document))
+        self.assertEqual([s.name for s in symbols], ["Box", "Empty", "most", "twice", "Best", "S"])
+        self.assertEqual([s.name for s in symbols[4].children], ["xs", "doubled", "best"])
+        for symbol in symbols:
+            self.assertEqual(editor.slice(symbol.selection_range), symbol.name)
+
+    async def test_what_stands_in_the_arms_of_an_if(self):
+        editor = self.edit("""workflow W(a: i64) -> (x: i64) {
+  if a > 3 {
+    node big = a * 2 {
+      timeout 7ms;
+    }
+    return (x: big);
+  }
+  let small = a + 1;
+  return (x: small);
+}
+""")
+        self.assertEqual(await self.client.diagnostics(editor), [])
+        self.assertIn("timeout 7ms", await self.hover(editor, "node bi|g"))
+        self.assertIn("a time", await self.hover(editor, "time|out 7ms"))
+        self.assertEqual(len(await self.references(editor, "(x: bi|g)")), 2)
+        symbols = await self.client.text_document_document_symbol_async(lsp.DocumentSymbolParams(text_document=editor.document))
+        self.assertEqual([s.name for s in symbols[0].children], ["big"])
+
+    async def test_formatting(self):
+        editor = self.edit("fn  f(x:i64)->i64=x+1;\n")
+        options = lsp.FormattingOptions(tab_size=2, insert_spaces=True)
+        request = lsp.DocumentFormattingParams(text_document=editor.document, options=options)
+        edits = await self.client.text_document_formatting_async(request)
+        self.assertEqual(editor.edited(edits), "fn f(x: i64) -> i64 = x + 1;\n")
+        editor.change(editor.edited(edits))
+        self.assertEqual(list(await self.client.text_document_formatting_async(request)), [])
+        editor.change("fn f(x:i64 = ;")
+        self.assertIsNone(await self.client.text_document_formatting_async(request))
+
+    async def test_fixes(self):
+        editor = self.edit(PROGRAM.replace("timeout 20ms", "timeout 20 ms").replace("import std.nn;", "import std.nn;\nimport std.image;"))
+        wrong = await self.client.diagnostics(editor)
+        self.assertEqual(len(wrong), 1)
+        fixed = editor.text
+        while wrong:
+            actions = await self.client.text_document_code_action_async(
+                lsp.CodeActionParams(text_document=editor.document, range=wrong[0].range, context=lsp.CodeActionContext(diagnostics=wrong)))
+            self.assertEqual(actions[0].kind, "quickfix")
+            self.assertEqual(actions[0].diagnostics[0].code, wrong[0].code)
+            fixed = editor.edited(actions[0].edit.changes[editor.uri])
+            self.assertNotEqual(fixed, editor.text)
+            editor.change(fixed)
+            wrong = await self.client.diagnostics(editor)
+        self.assertEqual(fixed, PROGRAM)
+
+    async def test_semantic_tokens(self):
+        editor = self.edit(PROGRAM)
+        legend = self.answer.capabilities.semantic_tokens_provider.legend
+        data = (await self.client.text_document_semantic_tokens_full_async(lsp.SemanticTokensParams(text_document=editor.document))).data
+        found, line, start = [], 0, 0
+        for step, column, length, kind, modifiers in zip(*[iter(data)] * 5):
+            line, start = line + step, column + (start if step == 0 else 0)
+            text = editor.slice(lsp.Range(lsp.Position(line, start), lsp.Position(line, start + length)))
+            found.append((text, legend.token_types[kind], [m for bit, m in enumerate(legend.token_modifiers) if modifiers >> bit & 1]))
+        for wanted in (("fn", "keyword", []), ("twice", "function", ["declaration"]), ("softmax", "function", ["defaultLibrary"]), ("Box", "type", ["declaration"]),
+                       ("left", "property", []), ("n", "parameter", ["declaration"]), ("timeout", "property", ["defaultLibrary"]), ("/// One box.", "comment", []),
+                       ("20ms", "number", []), ("Empty", "event", []), ("most", "variable", ["readonly"]), ('"\U0001F600 {', "string", []),
+                       ("nn", "namespace", []), ("len", "function", ["defaultLibrary"]), ("indices", "property", [])):
+            self.assertIn(wanted, found)
+
+    async def test_inlay_hints(self):
+        editor = self.edit(PROGRAM)
+        everything = lsp.Range(lsp.Position(0, 0), lsp.Position(1000, 0))
+        hints = await self.client.text_document_inlay_hint_async(lsp.InlayHintParams(text_document=editor.document, range=everything))
+        shown = {(editor.offset(h.position), h.label) for h in hints}
+        text_at = editor.offset(editor.at("let text| ="))
+        self.assertIn((text_at, ": string"), shown)
+        best_at = editor.offset(editor.at("node best| ="))
+        self.assertIn((best_at, "stage s3"), shown)
+        self.assertTrue(any(at == best_at and label.startswith(": (values: f32[") for at, label in shown), shown)
+        written = self.edit(PROGRAM.replace("let text =", "let text: string ="), "written.wf")
+        hints = await self.client.text_document_inlay_hint_async(lsp.InlayHintParams(text_document=written.document, range=everything))
+        self.assertNotIn(": string", [h.label for h in hints])
+
+    async def test_only_the_last_of_many_keystrokes_is_checked(self):
+        editor = self.edit(PROGRAM)
+        await self.client.diagnostics(editor)
+        seen = []
+        self.client.arrived.set = lambda: seen.append(1) or asyncio.Event.set(self.client.arrived)
+        for number in range(200):
+            editor.change(PROGRAM.replace("const most = 5", f"const most = {number + 10}"))
+        await self.client.diagnostics(editor)
+        self.assertLess(len(seen), 150)
+
+
+HELLO = frame({"id": 1, "method": "initialize", "params": {}}) + frame({"method": "initialized", "params": {}})
+BYE = frame({"id": 999, "method": "shutdown"}) + frame({"method": "exit"})
+
+
+class BadMessages(unittest.TestCase):
+    """What no editor sends: answered with an error where there is one to give, and the next message is answered too."""
+
+    def answers(self, data, status=0):
+        done = subprocess.run([harness.WFC, "lsp"], input=data, capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (status, b""))
+        parts, rest = [], done.stdout
+        while rest:
+            head, rest = rest.split(b"\r\n\r\n", 1)
+            length = int(head.split(b": ")[1])
+            parts.append(json.loads(rest[:length]))
+            rest = rest[length:]
+        return parts
+
+    def error_of(self, message):
+        found = self.answers(HELLO + message + BYE)
+        self.assertEqual([a.get("id") for a in found][0], 1)
+        self.assertEqual(found[-1], {"id": 999, "jsonrpc": "2.0", "result": None})
+        return [a["error"]["code"] for a in found if "error" in a]
+
+    def test_errors(self):
+        for message, code in ((frame(b"{"), -32700), (frame(b"[]"), -32700), (frame(b"\xff\xfe"), -32700), (frame(b"[" * 100000), -32700), (frame(b""), -32700),
+                              (frame({"id": 5}), -32600), (frame({"id": 5, "method": "no/such"}), -32601)):
+            self.assertEqual(self.error_of(message), [code], message[:60])
+
+    def test_parameters_of_any_shape(self):
+        methods = ["hover", "definition", "references", "rename", "completion", "documentSymbol", "formatting", "codeAction", "semanticTokens/full", "inlayHint",
+                   "documentHighlight", "prepareRename"]
+        uri = "file:///nowhere/x.wf"
+        shapes = [None, [], 7, {}, {"textDocument": 3}, {"textDocument": {"uri": 7}}, {"textDocument": {"uri": "file:///no/such.wf"}},
+                  {"textDocument": {"uri": uri}, "position": {"line": -5, "character": 1e300}, "range": {"start": [], "end": {"line": 99999999999}}, "newName": [1]},
+                  {"textDocument": {"uri": uri}, "position": {"line": 4294967295, "character": 4294967295}, "range": 9}]
+        data = frame({"method": "textDocument/didOpen", "params": {"textDocument": {"uri": uri, "text": "fn f() -> i64 = 1;", "version": "x"}}})
+        data += frame({"method": "textDocument/didOpen", "params": {"textDocument": {"uri": "untitled:1", "text": "import nothing;"}}})
+        for number, method in enumerate(methods):
+            for other, shape in enumerate(shapes):
+                data += frame({"id": 1000 + number * 100 + other, "method": "textDocument/" + method, "params": shape})
+        data += frame({"method": "textDocument/didChange", "params": {"textDocument": {"uri": uri}, "contentChanges": [3]}})
+        found = self.answers(HELLO + data + BYE)
+        self.assertEqual(len([a for a in found if a.get("id", 0) is not None and a.get("id", 0) >= 1000]), len(methods) * len(shapes))
+
+    def test_order_of_life(self):
+        [refused] = self.answers(frame({"id": 3, "method": "textDocument/hover", "params": {}}), status=1)
+        self.assertEqual(refused["error"]["code"], -32002)
+        self.assertEqual(self.answers(HELLO + frame({"method": "exit"}), status=1)[0]["id"], 1)
+        late = self.answers(HELLO + frame({"id": 8, "method": "shutdown"}) + frame({"id": 9, "method": "textDocument/hover", "params": {}}) + frame({"method": "exit"}))
+        self.assertEqual(late[-1]["error"]["code"], -32600)
+
+    def test_headers_in_any_case_and_junk_between(self):
+        message = frame({"id": 4, "method": "no/such"}).replace(b"Content-Length", b"content-length").replace(b"\r\n\r\n", b"\r\nContent-Type: x\r\n\r\n", 1)
+        self.assertEqual(self.error_of(b"\r\njunk\r\n\r\n" + message), [-32601])
+
+
+class Latency(unittest.TestCase):
+    LINES, ROUNDS, BOUND_MS = 2000, 15, 50
+
+    def test_a_keystroke(self):
+        times = sorted(1000 * seconds for seconds in lsp_wire.keystroke_seconds(self.LINES, self.ROUNDS))
+        middle = times[len(times) // 2]
+        print(f"lsp: {self.LINES} lines, a keystroke to its diagnostics: {middle:.1f} ms median, {times[-1]:.1f} ms at most")
+        if harness.BUILD.name == "release":  # a sanitized compiler says nothing about time
+            self.assertLess(middle, self.BOUND_MS)
+
+
+if __name__ == "__main__":
+    harness.main()

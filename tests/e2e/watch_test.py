@@ -1,0 +1,178 @@
+"""`wfc run --watch`: edits are served without a refused connection; mistakes leave the old server in place."""
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+import harness
+
+PROGRAM = '''import words;
+
+const GREETING: string = lines("greeting.txt")[0];
+
+workflow Greet() -> (text: string) {{
+  return (text: "{version} {{GREETING}} {{words.NAME}}");
+}}
+
+service Hello {{
+  workflow Greet;
+}}
+'''
+
+
+class Watched:
+    def __init__(self, folder):
+        self.folder = folder
+        self.write("greeting.txt", "hello\n")
+        self.write("words.wf", 'const NAME: string = "Ada";\n')
+        self.write("main.wf", PROGRAM.format(version=1))
+        self.log = open(folder / "log", "w+b")
+        command = [harness.WFC, "run", "--watch", "main.wf", "--", "--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0"]
+        self.process = subprocess.Popen(command, cwd=folder, stdout=self.log, stderr=self.log)
+        found = self.wait(r"listening http=127\.0\.0\.1:(\d+)")
+        self.address = ("127.0.0.1", int(found.group(1)))
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def output(self):
+        return (self.folder / "log").read_text()
+
+    def wait(self, pattern, count=1, seconds=60):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            found = list(re.finditer(pattern, self.output()))
+            if len(found) >= count:
+                return found[-1]
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        raise AssertionError(f"no `{pattern}` {count} times\n{self.output()}")
+
+    def ask(self):
+        with harness.Connection(self.address) as connection:
+            return connection.call("POST", "/Hello/Greet", b"{}", {"connection": "close"})
+
+    def wait_text(self, text, seconds=60):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.ask().json["text"] == text:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"it never said `{text}`\n{self.output()}")
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(30)
+        finally:
+            self.process.kill()
+            self.log.close()
+
+
+class Client(threading.Thread):
+    """Asks all the time; what is not an answer is a mistake."""
+    def __init__(self, watched):
+        super().__init__()
+        self.watched, self.going, self.count, self.mistakes = watched, True, 0, []
+
+    def run(self):
+        while self.going:
+            try:
+                reply = self.watched.ask()
+                if reply.status != 200:
+                    self.mistakes.append(reply)
+            except OSError as error:
+                self.mistakes.append(error)
+            except EOFError as error:
+                self.mistakes.append(error)
+            self.count += 1
+            time.sleep(0.002)
+
+
+class Watch(unittest.TestCase):
+    def setUp(self):
+        folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
+        folder.mkdir()
+        self.watched = Watched(folder)
+
+    def tearDown(self):
+        self.watched.stop()
+
+    def test_edits_are_served_and_no_connection_is_refused(self):
+        watched = self.watched
+        watched.wait_text("1 hello Ada")
+        client = Client(watched)
+        client.start()
+        try:
+            watched.write("main.wf", PROGRAM.format(version=2))
+            watched.wait_text("2 hello Ada")
+            watched.write("greeting.txt", "good day\n")  # embedded
+            watched.wait_text("2 good day Ada")
+            watched.write("words.wf", 'const NAME: string = "Grace";\n')  # imported
+            watched.wait_text("2 good day Grace")
+            edited = watched.folder / "edited"  # as editors do: a new file in the place of the old
+            edited.write_text(PROGRAM.format(version=3))
+            os.replace(edited, watched.folder / "main.wf")
+            watched.wait_text("3 good day Grace")
+        finally:
+            client.going = False
+            client.join()
+        self.assertEqual(client.mistakes, [])
+        self.assertGreater(client.count, 20)
+        self.assertEqual(watched.output().count("listening http="), 5)
+        self.assertEqual(len(set(re.findall(r"listening http=(\S+)", watched.output()))), 1)
+        self.assertEqual(watched.stop(), 0, watched.output())
+
+    def test_a_mistake_is_told_and_the_old_server_stays(self):
+        watched = self.watched
+        watched.write("main.wf", "workflow Greet( {\n")
+        watched.wait(r"the server goes on as it was")
+        self.assertIn("error[WF", watched.output())
+        watched.wait_text("1 hello Ada")
+        os.remove(watched.folder / "words.wf")
+        watched.write("main.wf", PROGRAM.format(version=2))
+        watched.wait(r"the server goes on as it was", count=2)
+        watched.wait_text("1 hello Ada")
+        watched.write("words.wf", 'const NAME: string = "Grace";\n')  # a file that was missing
+        watched.wait_text("2 hello Grace")
+
+    def test_a_file_written_in_pieces_is_read_once_it_is_whole(self):
+        watched = self.watched
+        text = PROGRAM.format(version=2)
+        with open(watched.folder / "main.wf", "w") as file:
+            for at in range(0, len(text), 20):
+                file.write(text[at:at + 20])
+                file.flush()
+                time.sleep(0.02)
+        watched.wait_text("2 hello Ada")
+        self.assertNotIn("error[", watched.output())
+
+    def test_a_program_that_is_wrong_from_the_start_is_waited_for(self):
+        folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
+        folder.mkdir()
+        (folder / "main.wf").write_text("workflow Greet( {\n")
+        with open(folder / "log", "w+b") as log:
+            command = [harness.WFC, "run", "--watch", "main.wf", "--", "--http-port", "0", "--admin-port", "0", "--host", "127.0.0.1"]
+            process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+            try:
+                until = time.monotonic() + 30
+                while "waiting for a change" not in (folder / "log").read_text() and time.monotonic() < until:
+                    time.sleep(0.05)
+                (folder / "main.wf").write_text('workflow W() -> (x: i64) {\n  return (x: 1);\n}\n\nservice S {\n  workflow W;\n}\n')
+                while "listening http=" not in (folder / "log").read_text() and time.monotonic() < until + 30:
+                    time.sleep(0.05)
+                self.assertIn("listening http=", (folder / "log").read_text())
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(30), 0)
+            finally:
+                process.kill()
+                process.wait()
+
+
+if __name__ == "__main__":
+    harness.main()

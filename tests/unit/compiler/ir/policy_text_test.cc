@@ -1,0 +1,32 @@
+#include "compiler/ir/policy_text.h"
+
+#include <gtest/gtest.h>
+
+namespace wf::ir {
+namespace {
+
+TEST(DurationText, UsesTheUnitThatNeedsAtMostOneDecimal) {
+  EXPECT_EQ(DurationText(2'000'000), "2ms");
+  EXPECT_EQ(DurationText(1'500'000), "1.5ms");
+  EXPECT_EQ(DurationText(30'000'000'000), "30s");
+  EXPECT_EQ(DurationText(1'234'567), "1234567ns");
+  EXPECT_EQ(DurationText(0), "0s");
+}
+
+TEST(SizeText, UsesBinaryUnits) {
+  EXPECT_EQ(SizeText(64 << 20), "64MiB");
+  EXPECT_EQ(SizeText(1 << 10), "1KiB");
+  EXPECT_EQ(SizeText(1000), "1000B");
+}
+
+TEST(SettingsOf, SaysOnlyTimesWhereNoModelIsCalled) {
+  Policy policy;
+  policy.batch_max = 32;
+  EXPECT_TRUE(SettingsOf(policy, std::nullopt).empty());
+  policy.timeout_ns = 5'000'000;
+  EXPECT_EQ(SettingsOf(policy, std::nullopt), (Settings{{"timeout", "5ms"}}));
+  EXPECT_EQ(SettingsOf(policy, true).front(), (std::pair<std::string, std::string>("batch", "32")));
+}
+
+}  // namespace
+}  // namespace wf::ir

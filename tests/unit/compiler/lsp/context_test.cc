@@ -1,0 +1,49 @@
+#include "compiler/lsp/context.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/compiler/lsp/open_text.h"
+
+namespace wf::lsp {
+namespace {
+
+// The context at `|`.
+Context At(std::string text) {
+  const size_t at = text.find('|');
+  text.erase(at, 1);
+  return ContextAt(*AnalysisOfText(text), static_cast<uint32_t>(at));
+}
+
+TEST(Context, KnowsTheBlock) {
+  const std::pair<const char*, Block> kRows[] = {
+      {"|", Block::kFile},
+      {"workflow W() -> (x: i64) { |", Block::kBody},
+      {"workflow W() -> (x: i64) { node a = f(1) { |", Block::kNodeSettings},
+      {"workflow W() -> (x: i64) { node a = if b { |", Block::kOther},
+      {"workflow W() -> (x: i64) { node a = if b { f(1) } else { f(2) } { |", Block::kNodeSettings},
+      {"workflow W() -> (x: i64) { node a = for x in f(y) { |", Block::kOther},
+      {"workflow W() -> (x: i64) { stage s { |", Block::kStage},
+      {"workflow W() -> (x: i64) { stage s { node a = f(1); } { |", Block::kStageSettings},
+      {"workflow W() -> (x: i64) { stage s { node a = f(1); } |", Block::kBody},
+      {"workflow W() -> (x: i64) { if a { |", Block::kBody},
+      {"model M = onnx(\"m\") { |", Block::kModelSettings},
+      {"remote R() -> f32 = http(\"m\") { |", Block::kRemoteSettings},
+      {"service S { |", Block::kService},
+      {"type T { |", Block::kRecord},
+      {"test \"t\" { |", Block::kTest},
+      {"fn f() -> i64 { |", Block::kFn},
+      {"fn f() -> i64 { 1 } |", Block::kFile},
+  };
+  for (const auto& [text, block] : kRows) EXPECT_EQ(At(text).block, block) << text;
+}
+
+TEST(Context, HasTheWordsOfTheStatement) {
+  EXPECT_EQ(At("const a = b.c|").words, (std::vector<std::string>{"const", "a", "=", "b", "."}));
+  EXPECT_EQ(At("const a = 1; const b|").words, (std::vector<std::string>{"const"}));
+  EXPECT_TRUE(At("const a = \"te|xt\";").inside);
+  EXPECT_TRUE(At("const a = 1;  // wo|rds").inside);
+  EXPECT_FALSE(At("const a = \"text\"|;").inside);
+}
+
+}  // namespace
+}  // namespace wf::lsp

@@ -1,0 +1,46 @@
+#include "compiler/lsp/index.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/compiler/lsp/open_text.h"
+
+namespace wf::lsp {
+namespace {
+
+// Each use as "name@line->line of its declaration", in order.
+std::vector<std::string> UsesIn(const std::string& text) {
+  const auto analysis = AnalysisOfText(text);
+  const auto line = [&](Place place) { return std::to_string(analysis->sources().PositionOf(place.file, place.begin).line); };
+  std::vector<std::string> uses;
+  for (const Occurrence& one : analysis->index().occurrences()) {
+    if (PlaceOf(one.span) != one.thing)
+      uses.push_back(std::string(analysis->sources().Text(one.span)) + "@" + line(PlaceOf(one.span)) + "->" + line(one.thing));
+  }
+  return uses;
+}
+using Uses = std::vector<std::string>;
+
+TEST(Index, ResolvesLocalsDimensionsAndFields) {
+  EXPECT_EQ(
+      UsesIn("type Box {\n  left: f32;\n}\nfn f(\n  x: f32[n],\n  box: Box,\n  y: f32[n]\n) -> f32 {\n  let a = box.left;\n  a + f32(n) + "
+             "sum[i](x[i] + y[i])\n}\n"),
+      (Uses{"Box@6->1", "n@7->5", "box@9->6", "left@9->2", "a@10->9", "n@10->5", "x@10->5", "i@10->10", "y@10->7", "i@10->10"}));
+}
+
+TEST(Index, ResolvesArgumentsByName) {
+  EXPECT_EQ(UsesIn("fn f(a: i64,\n  b: i64) -> i64 = a + b;\nfn g() -> i64 = f(b: 1, a: 2);\n"),
+            (Uses{"a@2->1", "b@2->2", "f@3->1", "b@3->2", "a@3->1"}));
+}
+
+TEST(Index, KeepsWhatIsSoundBesideWhatIsNot) {
+  EXPECT_EQ(UsesIn("const one = 1;\nfn broken(x: i64 -> = ;\nfn g() -> i64 = one;\nfn h() -> i64 = unknown + one;\n"),
+            (Uses{"one@3->1", "one@4->1"}));
+}
+
+TEST(Index, TheFailureInAFallbackIsNotTheNode) {
+  const auto uses = UsesIn("workflow W(a: i64) -> (x: i64) {\n  node b = a / a else err.code;\n  return (x: b);\n}\n");
+  EXPECT_EQ(std::count(uses.begin(), uses.end(), "err@2->2"), 0);
+}
+
+}  // namespace
+}  // namespace wf::lsp

@@ -1,0 +1,130 @@
+#include "tests/unit/support/native.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "compiler/codegen/codegen.h"
+#include "compiler/ir/verify.h"
+#include "compiler/link/lld.h"
+#include "compiler/lower/lower.h"
+#include "runtime/abi/version.h"
+#include "runtime/base/check.h"
+
+extern "C" {
+extern const char WF_ABI_SYMBOL;
+const char WF_ABI_SYMBOL = 1;
+}
+
+namespace wf::test {
+
+using ir::DType;
+using ir::TypeKind;
+
+Native::Native(const ir::Program& program, const std::string& cpu, int opt_level, [[maybe_unused]] bool watch) {
+  const auto broken = ir::Verify(program);
+  WF_CHECK(!broken, *broken);
+  llvm::LLVMContext context;
+  lower::Options options;
+  options.target_cpu = cpu;
+  const auto module = lower::Lower(program, context, options);
+  codegen::Options code;
+  code.opt_level = opt_level;
+  code.verify = true;
+#ifdef __SANITIZE_ADDRESS__
+  if (watch) code.sanitizer = codegen::Sanitizer::kAddress;
+#endif
+  for (const lower::BigConstant& constant : lower::BigConstants(program)) code.big_constants.push_back({constant.symbol, constant.bytes});
+  llvm::SmallVector<char, 0> object;
+  const base::Status emitted = codegen::EmitObject(*module, code, object);
+  WF_CHECK(emitted.ok(), emitted.message());
+  char name[] = "/tmp/wf-native-XXXXXX";
+  close(mkstemp(name));
+  path_ = name;
+  std::ofstream(path_ + ".o", std::ios::binary).write(object.data(), static_cast<std::streamsize>(object.size()));
+  const base::Status linked = link::RunLld({"-shared", "-z", "lazy", "--threads=1", "-o", path_, path_ + ".o"});
+  WF_CHECK(linked.ok(), linked.message());
+  handle_ = dlopen(path_.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  WF_CHECK(handle_ != nullptr, dlerror());
+  plan_ = static_cast<const wf_plan*>(dlsym(handle_, "wf_plan_main"));
+}
+
+Native::~Native() {
+  dlclose(handle_);
+  unlink(path_.c_str());
+  unlink((path_ + ".o").c_str());
+}
+
+namespace {
+
+std::string TakeText(const wf_bytes& bytes) { return {reinterpret_cast<const char*>(bytes.ptr), bytes.len}; }
+
+ir::Value TakeTensor(const wf_tensor& tensor) {
+  const std::vector<int64_t> dims(tensor.dim, tensor.dim + tensor.rank);
+  const size_t size = ir::SizeOf(static_cast<DType>(tensor.dtype));
+  std::string elements;
+  std::vector<int64_t> at(dims.size(), 0);
+  for (;;) {
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      if (dims[axis] == 0) return ir::Value::Tensor(dims, "");
+      offset += at[axis] * tensor.stride[axis];
+    }
+    elements.append(static_cast<const char*>(tensor.data) + static_cast<size_t>(offset) * size, size);
+    size_t axis = dims.size();
+    while (axis-- > 0) {
+      if (++at[axis] < dims[axis]) break;
+      at[axis] = 0;
+    }
+    if (axis == static_cast<size_t>(-1)) return ir::Value::Tensor(dims, elements);
+  }
+}
+
+}  // namespace
+
+ir::Value Take(const ir::TypeTable& types, ir::TypeId id, const void* address) {
+  const ir::Type& type = types[id];
+  const char* at = static_cast<const char*>(address);
+  switch (type.kind) {
+    case TypeKind::kScalar: {
+      uint64_t bits = 0;
+      std::memcpy(&bits, at, ir::SizeOf(type.dtype));
+      return ir::Value::Scalar(bits);
+    }
+    case TypeKind::kString:
+    case TypeKind::kBytes:
+      return ir::Value::Text(TakeText(*static_cast<const wf_bytes*>(address)));
+    case TypeKind::kTensor: {
+      const auto& tensor = *static_cast<const wf_tensor*>(address);
+      WF_CHECK(tensor.dtype == static_cast<uint8_t>(type.dtype) && tensor.rank == type.dims.size(), tensor.dtype, tensor.rank);
+      return TakeTensor(tensor);
+    }
+    case TypeKind::kRecord: {
+      std::vector<ir::Value> fields;
+      for (size_t i = 0; i < type.fields.size(); ++i)
+        fields.push_back(Take(types, type.fields[i].type, at + ir::FieldOffset(types, id, i)));
+      return ir::Value::Items(std::move(fields));
+    }
+    case TypeKind::kOptional: {
+      ir::Value value = ir::Value::Scalar(static_cast<uint64_t>(at[ir::LayoutOf(types, type.element).size]));
+      if (value.bits != 0) value.items = std::make_shared<const std::vector<ir::Value>>(1, Take(types, type.element, at));
+      return value;
+    }
+    case TypeKind::kList: {
+      const auto& list = *static_cast<const wf_list*>(address);
+      const uint32_t size = ir::LayoutOf(types, type.element).size;
+      std::vector<ir::Value> items;
+      for (uint64_t i = 0; i < list.len; ++i) items.push_back(Take(types, type.element, static_cast<const char*>(list.ptr) + i * size));
+      return ir::Value::Items(std::move(items));
+    }
+    case TypeKind::kMap:
+      break;
+  }
+  WF_CHECK(false, "a body does not make maps");
+  return {};
+}
+
+}  // namespace wf::test

@@ -96,9 +96,14 @@ Leaves BodyEmitter::EmitMeta(const ir::Op& op) {
     constexpr std::string_view kTooLong = "a metadata value is too long for a number";
     Fail(b_.CreateICmpUGT(parsed[1], b_.getInt64(kMetaBytes)), b_.getInt32(5000), op.line, context_.Text(kTooLong),
          b_.getInt64(kTooLong.size()));
+    constexpr std::string_view kEmpty = "a metadata value is empty, a number or a bool is needed";
+    Fail(b_.CreateICmpEQ(parsed[1], b_.getInt64(0)), b_.getInt32(5000), op.line, context_.Text(kEmpty), b_.getInt64(kEmpty.size()));
     b_.CreateMemSet(copy, b_.getInt8(0), kMetaBytes + kJsonPadding, llvm::MaybeAlign(8));
     CopyBytes(copy, parsed[0], parsed[1]);
     FailUnlessZero(b_.CreateCall(context_.Runtime("wf_json_open"), {json, ctx_, copy, parsed[1]}));
+    b_.CreateStore(b_.getInt32(1), Offset(b_, json, offsetof(wf_json, depth)));  // failures name the key, as they do a member
+    b_.CreateStore(key[0], Offset(b_, json, offsetof(wf_json, path)));
+    b_.CreateStore(key[1], Offset(b_, json, offsetof(wf_json, path) + offsetof(wf_bytes, len)));
     FailUnlessZero(b_.CreateCall(context_.Runtime("wf_json_scalar"), {json, b_.getInt32(static_cast<uint32_t>(type.dtype)), number}));
     FailUnlessZero(b_.CreateCall(context_.Runtime("wf_json_close"), {json}));
     parsed = LoadValue(context_, b_, op.type, number);

@@ -42,12 +42,17 @@ uint32_t BodyWriter::EnterLine(const Expr& expr) {
   return outer_line;
 }
 
+void BodyWriter::StopTooDeep() {
+  c_.ops_left = 0;
+  if (c_.too_large == nullptr) c_.limit = "400 levels of expressions; functions written into them and arms of `if` and `match` count, too";
+}
+
 // Counts what was written since the last call; true when there is too much of it, or too deep.
 bool BodyWriter::IsTooLarge(const Expr& expr) {
   const size_t written = b_.body().ops.size() - counted_;
   c_.ops_left -= std::min(c_.ops_left, written);
   counted_ += written;
-  if (nesting_ > kMaxNesting) c_.ops_left = 0;
+  if (nesting_ > kMaxNesting) StopTooDeep();
   if (c_.ops_left == 0 && c_.too_large == nullptr) c_.too_large = &expr.span;
   return c_.ops_left == 0;
 }
@@ -264,7 +269,7 @@ void BodyWriter::WriteNever(const Expr& expr) {
 
 ValueId BodyWriter::WriteIfFrom(const Expr& expr, size_t first) {
   if (first + 1 == expr.args.size()) return Write(*expr.args[first]);
-  if (b_.depth() > kMaxNesting) c_.ops_left = 0;  // a long chain of `else if` nests
+  if (b_.depth() > kMaxNesting) StopTooDeep();  // a long chain of `else if` nests
   if (IsTooLarge(expr)) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
   const Expr &condition_expr = *expr.args[first], &then_expr = *expr.args[first + 1];
   const ValueId condition = Write(condition_expr);

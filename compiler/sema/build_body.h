@@ -19,7 +19,7 @@ struct BuildContext {
   source::FileId root = source::FileId::kNone;  // the file whose lines count
   size_t ops_left = 250'000;                    // of the whole program
   const Span* too_large = nullptr;              // where they ran out, or
-  const char* limit = "250000 operations, or nests deeper than 400";
+  const char* limit = "250000 operations; functions are written out where they are called";
   uint32_t LineOf(const Span& span) const;  // 0 for other files
   bool misses_body = false;                 // of a function, which has been reported: only where a constant is computed
   std::vector<int64_t> constants = {};      // Program::consts to ir constants, -1 not yet
@@ -89,6 +89,7 @@ class BodyWriter {
   ir::ValueId WriteOfArgs(const Expr& expr);
   uint32_t EnterLine(const Expr& expr);
   bool IsTooLarge(const Expr& expr);
+  void StopTooDeep();
   ir::ValueId WriteChecked(const Expr& expr);
   bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
   ir::ValueId Zero(ir::TypeId type);

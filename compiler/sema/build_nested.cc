@@ -23,7 +23,7 @@ size_t Index(auto id) { return static_cast<size_t>(id); }
 void WorkflowBuilder::CutWorkflow(const Expr& expr) {
   if (out_.tasks.size() > kMostTasksWritten) {
     c_.too_large = &expr.span;
-    c_.limit = "30000 tasks";
+    c_.limit = "30000 tasks; workflows are written out where they are called";
     cut_[&expr] = AddFailing("result", DeclaredType(expr.type), nullptr);
     return;
   }

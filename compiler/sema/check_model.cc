@@ -171,8 +171,22 @@ class ModelCheck {
     return true;
   }
 
+  // By the extents that are known.
+  static bool IsLargerThanMemory(const onnx::Port& port) {
+    constexpr int64_t kMostElements = int64_t{1} << 47;  // of a byte, in the addresses that a program has
+    int64_t elements = 1;
+    for (const Dim& dim : port.dim) {
+      const int64_t extent = dim.constant().value_or(1);
+      if (__builtin_mul_overflow(elements, std::max<int64_t>(extent, 1), &elements) || elements > kMostElements) return true;
+    }
+    return false;
+  }
   TypeRef TypeOf(const onnx::Port& port) {
     Types& types = env_.types;
+    if (IsLargerThanMemory(port)) {
+      env_.Report(decl_.name.span, kModelPort, {port.name, entity_.name, "`" + port.ToString() + "` is larger than any memory"});
+      return types.Error();
+    }
     if (port.dtype == onnx::kStringType && port.dim.size() == 1) return types.List(types.Simple(TypeKind::kString));
     const bool known = port.dtype >= static_cast<uint8_t>(DType::kBool) && port.dtype <= static_cast<uint8_t>(DType::kF64);
     if (!known || port.dim.size() > WF_MAX_RANK) {

@@ -63,9 +63,12 @@ bool LambdaExtents(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, cons
     } else if (wanted != nullptr && wanted->kind == TypeKind::kError) {  // reported where the type is written
       return false;
     } else {
-      auto builder = body.env.Report(index.name.span, kNoExtent, {index.name.text});
       if (wanted != nullptr && wanted->kind == TypeKind::kTensor && !has_wanted) {
-        builder.Help("the type wanted here is `" + ToString(wanted) + "`");
+        const size_t axes = wanted->dims.size();
+        body.env.Report(expr.span, kIndexCount,
+                        {ToString(wanted), std::to_string(axes) + (axes == 1 ? " axis" : " axes"), expr.indices.size()});
+      } else {
+        body.env.Report(index.name.span, kNoExtent, {index.name.text});
       }
       return false;
     }
@@ -275,9 +278,10 @@ ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, con
   }
   ExprPtr build = Make(ExprKind::kBuild, body.env.types.Error(), expr.span);
   std::vector<Dim> dims;
-  if (!LambdaExtents(body, expr, wanted, where, build->extents, dims)) return SkipUnchecked(body, expr);
+  const bool has_extents = LambdaExtents(body, expr, wanted, where, build->extents, dims);
   const Scope scope(body);
   for (const ast::LambdaExpr::Index& index : expr.indices) build->index_locals.push_back(DeclareIndex(body, index.name));
+  if (!has_extents) return SkipUnchecked(body, expr);
   const bool typed = wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dtype != DType::kNone;
   const TypeRef element = typed ? body.env.types.Scalar(wanted->dtype) : nullptr;
   ExprPtr value = CheckExpr(body, *expr.body, element, ElementWhere(where, "the body of `=>`", expr.span));

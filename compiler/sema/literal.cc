@@ -1,6 +1,7 @@
 // Number literals: the value is read with the type that is wanted. Arithmetic over nothing but literals is done here, in that type.
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 
@@ -44,7 +45,8 @@ bool HoldsFloat(const ast::Expr& expr) {
 
 struct Evaluator {
   Body& body;
-  DType dtype;  // of the arithmetic: an integer type, f32 or f64
+  DType dtype;   // of the arithmetic: an integer type, f32 or f64
+  DType wanted;  // of the value: `dtype`, f16 or bf16
   bool failed = false;
 
   Wide Limit(bool upper) const {
@@ -57,7 +59,7 @@ struct Evaluator {
     return std::string(text.substr(0, 40)) + (text.size() > 40 ? ".." : "");
   }
   void Report(const ast::Expr& expr, diag::Code code) {
-    if (!failed) body.env.Report(expr.span, code, {TextOf(expr), ir::NameOf(dtype)});
+    if (!failed) body.env.Report(expr.span, code, {TextOf(expr), ir::NameOf(wanted)});
     failed = true;
   }
   Wide InRange(Wide value, const ast::Expr& expr, diag::Code code) {
@@ -180,7 +182,7 @@ ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted) {
   }
   const DType dtype = ChooseType(expr, wanted);
   const bool half = ir::IsFloat(dtype) && ir::SizeOf(dtype) == 2;
-  Evaluator evaluator{body, half ? DType::kF32 : dtype};
+  Evaluator evaluator{body, half ? DType::kF32 : dtype, dtype};
   uint64_t bits = 0;
   if (!ir::IsFloat(dtype)) {
     bits = ir::MaskTo(dtype, static_cast<uint64_t>(evaluator.Int(expr)));
@@ -188,7 +190,11 @@ ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted) {
     bits = ir::F64Bits(evaluator.Float<double>(expr));
   } else {
     bits = ir::F32Bits(evaluator.Float<float>(expr));
-    if (half) bits = ir::ConvertScalar(DType::kF32, dtype, bits);
+    if (half) {
+      bits = ir::ConvertScalar(DType::kF32, dtype, bits);
+      const auto rounded = std::bit_cast<float>(static_cast<uint32_t>(ir::ConvertScalar(dtype, DType::kF32, bits)));
+      if (!std::isfinite(rounded)) evaluator.Report(expr, kNumberOutOfRange);
+    }
   }
   if (evaluator.failed) return Poison(body, expr.span);
   ExprPtr value = Make(ExprKind::kScalar, body.env.types.Scalar(dtype), expr.span);

@@ -191,7 +191,7 @@ void ReadBatch(Reader& reader, SettingValues& out) {
   out.batch = Given<BatchSetting>{batch, reader.setting().span};
 }
 
-// Ascending extents between brackets.
+// Ascending extents between brackets; none after a report of their order.
 std::optional<std::vector<int64_t>> ReadExtents(Reader& reader, const ast::SettingArg& arg) {
   const auto* list = arg.kind == ast::SettingArg::Kind::kList && arg.list ? ast::DynAs<ast::ListExpr>(*arg.list) : nullptr;
   if (list == nullptr || list->elements.empty()) {
@@ -212,8 +212,8 @@ std::optional<std::vector<int64_t>> ReadExtents(Reader& reader, const ast::Setti
     extents.push_back(value);
   }
   if (!std::is_sorted(extents.begin(), extents.end(), std::less_equal<>())) {
-    reader.env().Report(arg.span, kSettingRange, {"the list", "out of order", "each number once, ascending"});
-    return std::nullopt;
+    reader.env().Report(arg.span, kSettingRange, {reader.setting().name.text, "out of order", "its sizes ascending, each once"});
+    extents.clear();
   }
   return extents;
 }

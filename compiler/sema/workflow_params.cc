@@ -34,7 +34,9 @@ class ParamSymbols {
       }
       return types.Record("", std::move(fields));
     }
-    if (type->element != nullptr) CheckNested(type->element, param);
+    const bool optional = type->kind == TypeKind::kOptional;
+    if (type->element != nullptr)
+      CheckNested(type->element, param, optional ? "a parameter that may be none does not say it" : "what it holds may differ in it");
     return type;
   }
 
@@ -64,11 +66,11 @@ class ParamSymbols {
     return std::any_of(decl_.params.begin(), decl_.params.end(), [&](const ast::Param& param) { return param.name.text == symbol; });
   }
 
-  // Elements of a list come in shapes of their own: nothing compares them with a symbol.
-  void CheckNested(TypeRef element, const ast::Param& param) {
+  // Elements of a list come in shapes of their own, and an optional tensor may be absent: nothing compares them with a symbol.
+  void CheckNested(TypeRef element, const ast::Param& param, const std::string& why) {
     ForEachDim(element, [&](const Dim& dim) {
       if (dim.is_constant() || IsAny(dim)) return;
-      body_.env.Report(param.type->span, kBadDimension, {dim.ToString(), "elements from outside may differ in it; write `_`"});
+      body_.env.Report(param.type->span, kBadDimension, {dim.ToString(), why + "; write `_`"});
     });
   }
 

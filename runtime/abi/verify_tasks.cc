@@ -77,6 +77,8 @@ Status CheckEntering(const wf_plan& plan, uint32_t row, Links& links) {
   return {};
 }
 
+bool IsPort(const wf_type& type) { return type.kind == WF_T_TENSOR || type.kind == WF_T_SCALAR; }
+
 Status CheckModelTask(const wf_plan& plan, uint32_t row) {
   const wf_task& task = plan.tasks[row];
   if (task.target >= plan.n_models) return Broken("task", row, "model out of range");
@@ -84,15 +86,15 @@ Status CheckModelTask(const wf_plan& plan, uint32_t row) {
   if (task.n_in != model.n_in) return Broken("task", row, "reads another number of slots than the model has inputs");
   for (int i = 0; i < task.n_in; ++i) {
     const wf_type& type = plan.types[plan.slots[task.in[i]].type];
-    if (type.kind != WF_T_TENSOR || type.dtype != model.in[i].dtype || type.rank != model.in[i].rank)
-      return Broken("task", row, "an input is not a tensor of the model's dtype and rank");
+    if (!IsPort(type) || type.dtype != model.in[i].dtype || type.rank != model.in[i].rank)
+      return Broken("task", row, "an input is not of the model's dtype and rank");
   }
   if (task.out == WF_NONE) return Broken("task", row, "a model call without a slot");
   const wf_type& out = plan.types[plan.slots[task.out].type];
-  if (out.kind == WF_T_TENSOR) return model.n_out == 1 ? Status() : Broken("task", row, "several outputs, but its slot is one tensor");
+  if (IsPort(out)) return model.n_out == 1 ? Status() : Broken("task", row, "several outputs, but its slot is one tensor");
   if (out.kind != WF_T_RECORD || out.n_fields != model.n_out) return Broken("task", row, "its slot is not a record of the model's outputs");
   for (int i = 0; i < out.n_fields; ++i)
-    if (plan.types[out.fields[i].type].kind != WF_T_TENSOR) return Broken("task", row, "an output is not a tensor");
+    if (!IsPort(plan.types[out.fields[i].type])) return Broken("task", row, "an output is no tensor and no scalar");
   return {};
 }
 

@@ -127,6 +127,7 @@ void EngineCore::Publish(Job& job, bus::Instance& instance) {
   for (int i = 0; i < job.n_done; ++i) {
     const wf_task& task = plan_.tasks[job.tasks[i]];
     if (task.kind == WF_MODEL) {
+      job.KeepScalars();
       NoteCompute(instance, job.tasks[i], job.run_ns, false);
       continue;
     }

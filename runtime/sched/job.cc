@@ -1,7 +1,8 @@
 #include "runtime/sched/job.h"
 
-#include "runtime/base/working.h"
+#include <cstring>
 
+#include "runtime/base/working.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -9,6 +10,13 @@ namespace {
 
 std::byte* AddressOf(const bus::PlanIndex& index, const bus::Instance& instance, uint16_t slot) {
   return static_cast<std::byte*>(instance.frames[index.HopsTo(instance.region, slot)]) + index.plan().slots[slot].offset;
+}
+
+// Calls `take` with the number, the type and the place of each output of a model whose slot holds `value`.
+template <typename Take>
+void ForEachOutput(const wf_plan& plan, const wf_type& type, std::byte* value, Take&& take) {
+  if (type.kind != WF_T_RECORD) return take(0, type, value);
+  for (int i = 0; i < type.n_fields; ++i) take(i, plan.types[type.fields[i].type], value + type.fields[i].offset);
 }
 
 }  // namespace
@@ -75,14 +83,47 @@ bool Job::PrepareRow(const wf_task& task, uint16_t id) noexcept {
     context.failure = &bus::kOutOfMemory;
     return false;
   }
-  for (int i = 0; i < model.n_in; ++i) in[i] = reinterpret_cast<const wf_tensor*>(AddressOf(index, *instance, task.in[i]));
-  std::byte* const value = AddressOf(index, *instance, task.out);
-  const wf_type& type = index.plan().types[index.plan().slots[task.out].type];
-  if (type.kind == WF_T_TENSOR) out[0] = reinterpret_cast<wf_tensor*>(value);
-  for (int i = 0; type.kind == WF_T_RECORD && i < type.n_fields; ++i) out[i] = reinterpret_cast<wf_tensor*>(value + type.fields[i].offset);
+  const wf_plan& plan = index.plan();
+  bool sound = true;
+  for (int i = 0; i < model.n_in; ++i) {
+    const std::byte* const value = AddressOf(index, *instance, task.in[i]);
+    const wf_type& type = plan.types[plan.slots[task.in[i]].type];
+    in[i] = type.kind == WF_T_SCALAR ? NewScalar(type, value) : reinterpret_cast<const wf_tensor*>(value);
+    sound = sound && in[i] != nullptr;
+  }
+  const wf_type& result = plan.types[plan.slots[task.out].type];
+  ForEachOutput(plan, result, AddressOf(index, *instance, task.out), [&](int i, const wf_type& type, std::byte* value) {
+    out[i] = type.kind == WF_T_SCALAR ? NewScalar(type, nullptr) : reinterpret_cast<wf_tensor*>(value);
+    sound = sound && out[i] != nullptr;
+  });
+  if (!sound) context.failure = &bus::kOutOfMemory;
   inputs = in;
   outputs = out;
-  return true;
+  return sound;
+}
+
+// A tensor without axes; of an input with a copy of the value, of an output without data until the run.
+wf_tensor* Job::NewScalar(const wf_type& type, const std::byte* value) noexcept {
+  auto* const tensor = static_cast<wf_tensor*>(arena.Allocate(sizeof(wf_tensor), alignof(wf_tensor)));
+  if (tensor == nullptr) return nullptr;
+  *tensor = {};
+  tensor->dtype = type.dtype;
+  if (value == nullptr) return tensor;
+  tensor->data = arena.Allocate(WF_ALIGN, WF_ALIGN);  // tensors are readable up to the next multiple
+  if (tensor->data == nullptr) return nullptr;
+  std::memset(tensor->data, 0, WF_ALIGN);
+  std::memcpy(tensor->data, value, type.size);
+  return tensor;
+}
+
+void Job::KeepScalars() noexcept {
+  const bus::PlanIndex& index = engine_.index();
+  const wf_plan& plan = index.plan();
+  const wf_task& task = plan.tasks[tasks[n_tasks - 1]];
+  const wf_type& result = plan.types[plan.slots[task.out].type];
+  ForEachOutput(plan, result, AddressOf(index, *instance, task.out), [&](int i, const wf_type& type, std::byte* value) {
+    if (type.kind == WF_T_SCALAR) std::memcpy(value, outputs[i]->data, type.size);
+  });
 }
 
 }  // namespace wf::sched

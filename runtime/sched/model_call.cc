@@ -107,6 +107,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   inline_spent_ns_ += spent;
   LiveOf(instance).arena.Splice(job->arena);
   const bus::Failure* const failure = job->context.failure;
+  if (failure == nullptr) job->KeepScalars();
   NoteCompute(instance, id, spent, failure != nullptr);
   if (failure != nullptr && parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, id, *failure);
   FreeJob(*job);

@@ -64,13 +64,12 @@ void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
 }
 
 // What the caller is not to blame for; refusals and deadlines show in the metrics.
-void WorkflowSite::LogFailure(const Exchange& exchange, wf_code code) noexcept {
-  const bus::Failure* const failure = exchange.bus->failure();
-  if (code >= protocol::kTimeout && code < protocol::kTimeout + 1000) return;
+void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept {
+  if (answer.code >= protocol::kTimeout && answer.code < protocol::kTimeout + 1000) return;
   observe::Log(observe::Level::kWarning, "a request failed",
                {{"path", exchange.head.path.substr(0, kMostTold)},
-                {"code", int64_t{code}},
-                {"reason", failure == nullptr ? std::string_view() : failure->message},
+                {"code", int64_t{answer.code}},
+                {"reason", answer.reason},
                 {"data_id", exchange.data_id},
                 {"log_id", exchange.log_id.substr(0, kMostTold)}});
 }
@@ -129,7 +128,7 @@ void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std
                          wf_sink& body) noexcept {
   bus::Bus& bus = *exchange.bus;
   Record(exchange, answer.status, answer.code);
-  if (answer.status >= 500) LogFailure(exchange, answer.code);
+  if (answer.status >= 500) LogFailure(exchange, answer);
   exchange.pinned = answer.refers;
   exchange.session->Reply(exchange, answer.status, plain::kJson, headers, body);
   if (!exchange.pinned) engine_->Release(bus);

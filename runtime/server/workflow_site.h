@@ -71,7 +71,7 @@ class WorkflowSite final : public Site {
   bool Admit(Exchange& exchange) noexcept;
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
   void Record(const Exchange& exchange, int status, wf_code code) noexcept;
-  void LogFailure(const Exchange& exchange, wf_code code) noexcept;
+  void LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept;
   void AnswerProbe(Exchange& exchange) noexcept;
   void AnswerNoMemory(Exchange& exchange) noexcept;
   void OpenScratch(bus::Bus* scratch) const;

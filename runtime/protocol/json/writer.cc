@@ -58,6 +58,15 @@ bool PutEscaped(wf_sink* out, const uint8_t* at, const uint8_t* end) {
   return fits;
 }
 
+// An array takes two brackets, an element a digit and a comma: an extent of 2^62 whose rows are empty is told before it is written.
+bool IsLargerThanReply(const wf_tensor& tensor) {
+  uint64_t count = 1;
+  for (uint32_t axis = 0; axis < tensor.rank; ++axis) {
+    if (__builtin_mul_overflow(count, static_cast<uint64_t>(tensor.dim[axis]), &count) || count > wf_sink::kMaxBytes / 2) return true;
+  }
+  return false;
+}
+
 struct TensorWriter {
   wf_ctx* ctx;
   wf_sink* out;
@@ -232,6 +241,7 @@ wf_code wf_json_put_bytes(wf_ctx* ctx, wf_sink* out, const wf_bytes* bytes) noex
 }
 
 wf_code wf_json_put_tensor(wf_ctx* ctx, wf_sink* out, const wf_tensor* tensor) noexcept {
+  if (wf::json::IsLargerThanReply(*tensor)) return wf::json::Full(ctx);
   wf::json::TensorWriter writer{ctx, out, *tensor, wf::json::DtypeBytes(tensor->dtype)};
   return writer.PutAxis(0, static_cast<const uint8_t*>(tensor->data));
 }

@@ -57,25 +57,64 @@ bool Stands(const bus::Annotation& annotation, const bus::Annotation* all) {
   return true;
 }
 
-// "wf-<key>" in the request's memory; annotations that no header can carry are left out.
+// A control character would end the header: it is written `%0A`, and for that to be told apart `%` is, too. Null data: no memory.
+std::string_view HeaderText(bus::Bus& bus, std::string_view text) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  if (http1::IsHeaderText(text) && text.find('%') == std::string_view::npos) return text;
+  auto* const encoded = static_cast<char*>(wf_alloc(bus.ctx(), text.size() * 3, 1));
+  if (encoded == nullptr) return {};
+  char* end = encoded;
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (c != '%' && http1::IsHeaderText({&c, 1})) {
+      *end++ = c;
+      continue;
+    }
+    *end++ = '%';
+    *end++ = kHex[byte >> 4];
+    *end++ = kHex[byte & 15];
+  }
+  return {encoded, static_cast<size_t>(end - encoded)};
+}
+
+// "wf-<key>" in the request's memory; a key that is no name of a header is left out.
 void AddAnnotations(bus::Bus& bus, std::vector<http1::Header>* headers) {
   constexpr std::string_view kPrefix = "wf-";
   for (const bus::Annotation* at = bus.annotations(); at != nullptr; at = at->next) {
-    if (!http1::IsToken(at->key) || !http1::IsHeaderText(at->value) || !Stands(*at, bus.annotations())) continue;
+    if (!http1::IsToken(at->key) || !Stands(*at, bus.annotations())) continue;
+    const std::string_view value = HeaderText(bus, at->value);
     auto* name = static_cast<char*>(wf_alloc(bus.ctx(), kPrefix.size() + at->key.size(), 1));
-    if (name == nullptr) return;
+    if (name == nullptr || value.data() == nullptr) return;
     char* end = std::copy(kPrefix.begin(), kPrefix.end(), name);
     end =
         std::transform(at->key.begin(), at->key.end(), end, [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-    headers->push_back({{name, static_cast<size_t>(end - name)}, at->value});
+    headers->push_back({{name, static_cast<size_t>(end - name)}, value});
   }
+}
+
+// The first result that has no text, found by writing them one by one; `body` is left empty.
+const bus::Failure& NameResult(bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
+  if (failure.code != json::kOutputValue) return failure;
+  const wf_workflow& workflow = bus.workflow();
+  for (uint32_t i = 0; i < workflow.n_out; ++i) {
+    const wf_port& port = workflow.out[i];
+    const auto* value = static_cast<const std::byte*>(bus.frame()) + bus.plan().slots[port.slot].offset;
+    const wf_code code = wf_json_put_value(bus.ctx(), body, bus.plan().types, port.type, value);
+    body->Clear();
+    if (code == 0) continue;
+    const bus::Failure& own = bus.main.TakeFailure(code);
+    base::TextBuilder message;
+    message << "result `" << json::View(port.name) << "`: " << own.message;
+    return bus.main.TakeFailure(json::Record(bus.ctx(), own.code, message));
+  }
+  return failure;
 }
 
 protocol::Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
   const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
   const std::string path = bus::PathOf(bus.plan(), failure);
   WriteError({failure.code, info.name, failure.message, path, bus.data_id(), bus.log_id()}, body);
-  return {failure.code, base::HttpStatus(info.status), false};
+  return {failure.code, base::HttpStatus(info.status), false, failure.message};
 }
 
 }  // namespace
@@ -117,7 +156,7 @@ protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http1::He
   AddAnnotations(bus, headers);
   if (code == 0) return {0, 200, body->refers()};
   body->Clear();
-  return WriteFailure(bus, bus.main.TakeFailure(code), body);
+  return WriteFailure(bus, NameResult(bus, bus.main.TakeFailure(code), body), body);
 }
 
 void WriteError(const protocol::ErrorText& error, wf_sink* body) {

@@ -43,19 +43,19 @@ void* Job::Allocate(uint64_t size) {
 ir::Outcome Loaded::Run(size_t task, const std::vector<ir::Value>& inputs, Job* job) const {
   Job own;
   if (job == nullptr) job = &own;
-  job->plan = plan_;
-  const wf_task& row = plan_->tasks[task];
-  std::vector<char> frame_memory(plan_->regions[row.region].frame_bytes + 64);
+  job->plan = &plan();
+  const wf_task& row = plan().tasks[task];
+  std::vector<char> frame_memory(plan().regions[row.region].frame_bytes + 64);
   char* frame = frame_memory.data() + (64 - reinterpret_cast<uintptr_t>(frame_memory.data()) % 64) % 64;
   for (const ir::SlotId slot : program_.tasks[task].in) {
     const auto i = static_cast<size_t>(slot);
-    Put(program_.types, program_[slot].type, inputs[i], frame + plan_->slots[i].offset, job);
+    Put(program_.types, program_[slot].type, inputs[i], frame + plan().slots[i].offset, job);
   }
   void* const frames[] = {frame};
   const wf_code code = row.fn.run(&job->ctx, frames);
   if (code != 0) return {.value = {}, .failure = ir::Failure{.code = job->code, .message = job->message, .line = job->line}};
   if (row.out == WF_NONE) return {};
-  return {.value = Take(program_.types, program_[program_.tasks[task].out].type, frame + plan_->slots[row.out].offset), .failure = {}};
+  return {.value = Take(program_.types, program_[program_.tasks[task].out].type, frame + plan().slots[row.out].offset), .failure = {}};
 }
 
 // ---- values ----

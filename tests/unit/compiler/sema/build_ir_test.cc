@@ -330,7 +330,7 @@ TEST(BuildIr, RefusesChoicesThatNestWithoutEnd) {
   for (int i = 1; i < 1000; ++i) choice += " else if x == " + std::to_string(i) + " { x / " + std::to_string(i) + " }";
   const Built built = BuildText("workflow W(x: i64) -> (y: i64) { return (y: " + choice + " else { 1 }); } service S { workflow W; }");
   EXPECT_FALSE(built.program.has_value());
-  EXPECT_THAT(built.diagnostics, HasSubstr("nests deeper than 400"));
+  EXPECT_THAT(built.diagnostics, HasSubstr("400 levels of expressions"));
 }
 
 TEST(BuildIr, RefusesProgramsThatGrowWithoutEnd) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -45,6 +46,24 @@ TEST(JsonWriter, WritesTensorsByTheirStrides) {
   tensor.rank = 0;
   ASSERT_EQ(wf_json_put_tensor(job.ctx(), &out, &tensor), 0);
   EXPECT_EQ(Text(out), "1");
+}
+
+TEST(JsonWriter, RefusesTensorsWhoseBracketsAreTooMany) {
+  constexpr int64_t kMany = int64_t{1} << 62;
+  const std::vector<std::vector<int64_t>> shapes = {{kMany, 0}, {2, kMany, 0}, {kMany, kMany, 0}, {1, int64_t{1} << 28}};
+  for (const std::vector<int64_t>& dims : shapes) {
+    Job job;
+    wf_sink out;
+    float data[16] = {};
+    wf_tensor tensor = {};
+    tensor.data = data;
+    tensor.dtype = WF_F32;
+    tensor.rank = static_cast<uint8_t>(dims.size());
+    std::copy(dims.begin(), dims.end(), tensor.dim);
+    EXPECT_EQ(wf_json_put_tensor(job.ctx(), &out, &tensor), WF_FAILED);
+    EXPECT_EQ(job.code, 3012);
+    EXPECT_EQ(Text(out), "");
+  }
 }
 
 TEST(JsonWriter, RefusesNumbersThatJsonDoesNotHave) {

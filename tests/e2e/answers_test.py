@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""What answers hold and what failures name: models of single numbers, results without a text, metadata in both directions."""
+import json
+import time
+
+import harness
+import onnx_file
+
+SOURCE = """package answers;
+import std.tensor;
+model One = onnx("one.onnx");
+model Two = onnx("two.onnx");
+model Each = onnx("each.onnx");
+workflow Single(x: f32) -> (y: f32) {
+  node y = One(x);
+  return (y: y + 1.0);
+}
+workflow Both(x: f32) -> (p: f32, q: f32) {
+  node both = Two(x);
+  return (p: both.p, q: both.q);
+}
+workflow Samples(xs: list<f32>) -> (ys: list<f32>) {
+  node ys = for x in xs { Each(x) };
+  return (ys: ys);
+}
+workflow Inverse(x: f32[n]) -> (n: i64, y: f32[n]) {
+  return (n: n, y: [i] => 1.0 / x[i]);
+}
+workflow Count() -> (n: i64) {
+  return (n: meta("x-b", 5));
+}
+workflow Note(text: string) -> (ok: bool) {
+  annotate("note", text);
+  return (ok: true);
+}
+workflow Reshaped(x: f32[n], a: i64, b: i64) -> (y: f32[_, _]) {
+  return (y: tensor.reshape(x, a, b));
+}
+service Test {
+  workflow Single;
+  workflow Both;
+  workflow Samples;
+  workflow Inverse;
+  workflow Count;
+  workflow Note;
+  workflow Reshaped;
+  model One;
+}
+"""
+
+
+def relu(shape):
+    return onnx_file.model([onnx_file.node("Relu", ["x"], ["y"])], [], [onnx_file.value_info("x", shape)], [onnx_file.value_info("y", shape)])
+
+
+def two():
+    nodes = [onnx_file.node("Relu", ["x"], ["p"]), onnx_file.node("Sigmoid", ["x"], ["q"])]
+    return onnx_file.model(nodes, [], [onnx_file.value_info("x", ())], [onnx_file.value_info("p", ()), onnx_file.value_info("q", ())])
+
+
+def source():
+    folder = harness.scratch() / "answers"
+    if not folder.exists():
+        folder.mkdir()
+        for name, content in (("one", relu(())), ("two", two()), ("each", relu(("N",)))):
+            (folder / f"{name}.onnx").write_bytes(content)
+        (folder / "answers.wf").write_text(SOURCE)
+    return folder / "answers.wf"
+
+
+class Answers(harness.ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.source = source()
+        super().setUpClass()
+
+    def ask(self, workflow, values, headers=None):
+        return self.server.call("POST", f"/Test/{workflow}", json.dumps(values).encode(), headers or {})
+
+    def test_models_of_single_numbers(self):
+        for x, y in ((2.5, 3.5), (-4, 1)):
+            self.assertEqual(self.ask("Single", {"x": x}).json, {"y": y})
+        self.assertEqual(self.ask("Both", {"x": 0}).json, {"p": 0, "q": 0.5})
+        self.assertEqual(self.ask("One", {"x": -1}).json, {"y": 0})
+
+    def test_a_model_of_one_number_for_each_sample(self):
+        xs = [i - 20.5 for i in range(40)]
+        self.assertEqual(self.ask("Samples", {"xs": xs}).json, {"ys": [max(x, 0) for x in xs]})
+
+    def test_a_result_without_a_text_is_named(self):
+        self.assert_error(self.ask("Inverse", {"x": [1, 0]}), 500, 9000, "result `y`: ", "f32", "NaN or infinite")
+        until = time.monotonic() + 5
+        while "result `y`: " not in self.server.output() and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertIn("result `y`: ", self.server.output())
+
+    def test_metadata_that_is_no_number_is_named(self):
+        self.assertEqual(self.ask("Count", {}, {"x-b": "7"}).json, {"n": 7})
+        self.assert_error(self.ask("Count", {}, {"x-b": "zz"}), 400, 5000, "`x-b`: expected a number, found `z`")
+
+    def test_annotations_hold_all_characters(self):
+        for text, header in (("plain", "plain"), ("two\nlines", "two%0Alines"), ("50%", "50%25")):
+            self.assertEqual(self.ask("Note", {"text": text}).headers.get("wf-note"), header)
+
+    def test_an_endless_answer_fails_at_once(self):
+        began = time.monotonic()
+        self.assert_error(self.ask("Reshaped", {"x": [], "a": 2**62, "b": 0}), 429, 3012, "larger than a reply")
+        self.assertLess(time.monotonic() - began, 2)
+        self.assertEqual(self.ask("Reshaped", {"x": [], "a": 2, "b": 0}).json, {"y": [[], []]})
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -12,12 +12,6 @@
 #include "compiler/ir/scalar.h"
 #include "compiler/ir/verify.h"
 #include "compiler/link/lld.h"
-#include "runtime/abi/version.h"
-
-extern "C" {
-extern const char WF_ABI_SYMBOL;
-const char WF_ABI_SYMBOL = 1;
-}
 
 namespace wf::lower::testing {
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <atomic>
+
 #include "runtime/base/clock.h"
 
 namespace wf::test {
 
-// Time that moves only when the test says so.
+// Time that moves only when the test says so. Threads of what is tested may read it meanwhile.
 class FakeClock final : public base::Clock {
  public:
   base::TimePoint Now() const override { return now_; }
@@ -14,7 +16,7 @@ class FakeClock final : public base::Clock {
   }
 
  private:
-  base::TimePoint now_ = INT64_C(1'000'000'000);
+  std::atomic<base::TimePoint> now_ = INT64_C(1'000'000'000);
 };
 
 }  // namespace wf::test

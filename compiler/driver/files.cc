@@ -11,22 +11,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "runtime/base/descriptor.h"
+
 namespace wf::driver {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  const int fd_;
-};
 
 base::Status FromErrno() {
   if (errno == ENOENT || errno == ENOTDIR) return {base::kNotFound, "no such file"};
@@ -37,7 +25,7 @@ base::Status FromErrno() {
 }
 
 base::Status WriteInto(const std::string& path, std::string_view text) {
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) return FromErrno();
   while (!text.empty()) {
     const ssize_t wrote = write(file.get(), text.data(), text.size());
@@ -51,7 +39,7 @@ base::Status WriteInto(const std::string& path, std::string_view text) {
 }  // namespace
 
 base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // O_NONBLOCK: a pipe must not block the open
+  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // O_NONBLOCK: a pipe must not block the open
   if (file.get() < 0) return FromErrno();
   struct stat info{};
   if (fstat(file.get(), &info) != 0) return FromErrno();

@@ -5,6 +5,7 @@
 
 #include "compiler/driver/graph.h"
 #include "compiler/driver/layers.h"
+#include "compiler/driver/xml.h"
 
 namespace wf::driver {
 namespace {
@@ -26,24 +27,6 @@ std::string Shortened(const std::string& text, size_t longest) {
     while ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
   }
   return text.substr(0, at) + "…";
-}
-
-std::string Escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '&') {
-      escaped += "&amp;";
-    } else if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '>') {
-      escaped += "&gt;";
-    } else if (c == '"') {
-      escaped += "&quot;";
-    } else {
-      escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return escaped;
 }
 
 struct Line {
@@ -260,7 +243,7 @@ class SvgWriter {
 
  private:
   void Text(double x, double y, std::string_view style, const std::string& text) {
-    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, style, Escaped(text));
+    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, style, XmlText(text));
   }
   void Rectangle(double x, double y, double width, double height, std::string_view style) {
     body_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\" class=\"{}\"/>\n", x, y, width,
@@ -345,7 +328,7 @@ text {{ font: 12px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 <rect width="100%" height="100%" fill="#ffffff"/>
 {3}</svg>
 )",
-                     std::max(width_, 200.0), y_, Escaped(source), body_);
+                     std::max(width_, 200.0), y_, XmlText(source), body_);
 }
 
 }  // namespace

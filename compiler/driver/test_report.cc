@@ -6,6 +6,7 @@
 
 #include "compiler/diag/excerpt.h"
 #include "compiler/diag/render.h"
+#include "compiler/driver/xml.h"
 
 namespace wf::driver {
 namespace {
@@ -17,35 +18,6 @@ std::string Duration(int64_t ns) {
 
 size_t CountFailed(const std::vector<TestResult>& results) {
   return static_cast<size_t>(std::count_if(results.begin(), results.end(), [](const TestResult& result) { return !result.passed; }));
-}
-
-// XML admits no control characters but tab and the line ends, and neither U+FFFE nor U+FFFF.
-std::string Xml(std::string_view text) {
-  constexpr std::string_view kReplacement = "\xef\xbf\xbd";
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const std::string_view three = text.substr(i, 3);
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else if (c == '\t' || c == '\n' || c == '\r') {
-      out += fmt::format("&#{};", static_cast<int>(c));
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += kReplacement;
-    } else if (three == "\xef\xbf\xbe" || three == "\xef\xbf\xbf") {
-      out += kReplacement;
-      i += 2;
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 // In a description a `#` begins a directive.
@@ -67,17 +39,18 @@ void AddSuite(std::string& out, const TestResult* first, const TestResult* last)
     failed += result->passed ? 0 : 1;
     time_ns += result->time_ns;
   }
-  const std::string file = Xml(first->file);
+  const std::string file = XmlText(first->file);
   out += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{:.6f}\">\n", file, last - first, failed,
                      Seconds(time_ns));
   for (const TestResult* result = first; result != last; ++result) {
-    out += fmt::format("    <testcase classname=\"{}\" name=\"{}\" file=\"{}\" line=\"{}\" time=\"{:.6f}\"", file, Xml(result->name), file,
-                       result->line, Seconds(result->time_ns));
+    out += fmt::format("    <testcase classname=\"{}\" name=\"{}\" file=\"{}\" line=\"{}\" time=\"{:.6f}\"", file, XmlText(result->name),
+                       file, result->line, Seconds(result->time_ns));
     if (result->passed) {
       out += "/>\n";
       continue;
     }
-    out += fmt::format(">\n      <failure message=\"{}\">{}</failure>\n    </testcase>\n", Xml(result->reason), Xml(result->details));
+    out +=
+        fmt::format(">\n      <failure message=\"{}\">{}</failure>\n    </testcase>\n", XmlText(result->reason), XmlText(result->details));
   }
   out += "  </testsuite>\n";
 }

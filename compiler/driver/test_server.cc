@@ -19,6 +19,7 @@
 #include <optional>
 
 #include "compiler/driver/child.h"
+#include "runtime/base/descriptor.h"
 
 namespace wf::driver {
 namespace {
@@ -41,20 +42,6 @@ bool WaitFor(int fd, short events, int64_t until_ns) {
     if (ready < 0 && errno != EINTR) return true;  // read says what is wrong
   }
 }
-
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  ~Fd() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // What comes until the other side closes; nothing when the time is over first.
 std::optional<std::string> ReadAll(int fd, int64_t until_ns) {
@@ -80,7 +67,7 @@ TestServer::~TestServer() {
 base::Status TestServer::Start() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return {base::kUnavailable, std::strerror(errno)};
-  const Fd out(ends[0]);
+  const base::Descriptor out(ends[0]);
   if (errors_ < 0) errors_ = memfd_create("stderr", MFD_CLOEXEC);
   pid_ = StartChild(binary_, arguments_, {.out = ends[1], .err = errors_, .inherited = {}});
   close(ends[1]);
@@ -115,7 +102,7 @@ base::Result<uint16_t> TestServer::ReadPort(int from) {
 
 base::Result<std::string> TestServer::Call(const std::string& path, int64_t within_ns) {
   const int64_t until = NowNs() + within_ns;
-  const Fd connection(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const base::Descriptor connection(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port_);

@@ -113,7 +113,7 @@ Answer PrepareRename(Workspace& workspace, const json::Object& params) {
   if (here == nullptr) return nullptr;
   const Thing& thing = *query->analysis.index().Find(here->thing);
   if (std::string why = WhyNot(workspace, query->analysis, thing); !why.empty()) return Refusal{std::move(why)};
-  return json::Value(json::Object{{"range", RangeOf(query->analysis.sources(), here->span)}, {"placeholder", thing.name}});
+  return RangeOf(query->analysis.sources(), here->span);
 }
 
 Answer Rename(Workspace& workspace, const json::Object& params) {

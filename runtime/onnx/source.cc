@@ -9,28 +9,14 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/descriptor.h"
+
 namespace wf::onnx {
 namespace {
 
+using base::Descriptor;
 using base::Result;
 using base::Status;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Status ErrnoStatus(int error, const std::string& name) {
   const base::StatusCode code = error == ENOENT || error == ENOTDIR ? base::kNotFound

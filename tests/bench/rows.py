@@ -188,7 +188,7 @@ def allocations(options):
     # does for each image: its structs, the chunks' buffers and zlib's state; the interface that keeps setjmp out of ours takes no allocator.
     onednn, others = allocations_per_request(DIGITS, "/DigitService/Classify?top=3", seven(), 5000)
     print(f"# {onednn:.2f} more within oneDNN")
-    yield Row("allocations-per-digit", others, LIBPNG_CALLS, "calls", "libpng's own", 1, higher_is_better=False)
+    yield Row("allocations-per-digit", round(others, 1), LIBPNG_CALLS, "calls", "libpng's own", 1, higher_is_better=False)
 
 
 def cpu(options):

@@ -16,13 +16,8 @@ FOLDER = harness.BUILD / "lsp-client"
 
 
 def enter_environment():
-    """Starts this program again with the packages, which are installed once for a build folder."""
-    python = FOLDER / "bin/python"
-    stamp = FOLDER / "installed"
-    if not stamp.exists() or stamp.read_text() != str(PACKAGES):
-        subprocess.run([sys.executable, "-m", "venv", FOLDER], check=True, timeout=120, capture_output=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES], check=True, timeout=240, capture_output=True)
-        stamp.write_text(str(PACKAGES))
+    """Starts this program again with the packages."""
+    python = harness.environment(FOLDER.name, PACKAGES)
     os.execv(python, [python, "-B", *sys.argv])
 
 

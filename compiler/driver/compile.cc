@@ -7,10 +7,13 @@
 #include "compiler/ast/printer.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/driver/choices.h"
+#include "compiler/driver/extern_header.h"
+#include "compiler/driver/extern_objects.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/graph.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/report.h"
+#include "compiler/driver/serve.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
 #include "compiler/link/link.h"
@@ -52,7 +55,7 @@ bool Compilation::BuildIr() {
 
 bool Compilation::BuildTests(const sema::TestBuild& build) {
   products_.program = sema::BuildTests(*products_.checked, build, sources_, emitter_);
-  return Verified() && RunPasses() && Lower() && EmitObject();
+  return Verified() && CallsNoRemote() && RunPasses() && Lower() && EmitObject();
 }
 
 bool Compilation::Verified() {
@@ -60,6 +63,18 @@ bool Compilation::Verified() {
   const auto broken = ir::Verify(*products_.program);
   WF_CHECK(!broken, *broken);
   return true;
+}
+
+// Reports those that are called: nothing is made of them yet.
+bool Compilation::CallsNoRemote() {
+  bool fine = true;
+  for (const ir::Task& task : products_.program->tasks) {
+    if (task.kind != ir::TaskKind::kRemote) continue;
+    const sema::Remote& remote = products_.checked->remotes[task.remote];
+    emitter_.Emit(remote.span, diag::kNotBuiltYet, {"`remote`"}).Help("in a test, `stub " + remote.name + "(..) = ..` stands for it");
+    fine = false;
+  }
+  return fine;
 }
 
 bool Compilation::RunPasses() {
@@ -96,8 +111,11 @@ bool Compilation::EmitObject() {
 
 bool Compilation::Link(const std::string& output) {
   const base::Result<std::string> place = PlaceForProduct(output);
-  const base::Status status =
-      place.ok() ? link::Link(products_.object, {.output = *place, .runtime_dir = {}, .strip = true}) : place.status();
+  const TemporaryFolder folder;
+  const auto externs = CompileExterns(*products_.checked, sources_, folder.path(), console_, emitter_);
+  if (!externs) return false;
+  const link::Options options{.output = place.ok() ? *place : "", .runtime_dir = {}, .objects = *externs, .strip = true};
+  const base::Status status = place.ok() ? link::Link(products_.object, options) : place.status();
   if (status.ok()) return true;
   const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {
@@ -115,6 +133,7 @@ bool Compilation::RunTo(Phase last, Purpose purpose) {
   if (emitter_.has_errors()) return false;
   if (wanted(Phase::kIr) && !BuildIr()) return false;
   if (wanted(Phase::kPasses) && !RunPasses()) return false;
+  if (wanted(Phase::kLower) && !CallsNoRemote()) return false;
   if (wanted(Phase::kLower) && !Lower()) return false;
   return !wanted(Phase::kObject) || EmitObject();
 }
@@ -124,6 +143,7 @@ Phase PhaseOf(Emit emit) {
     case Emit::kAst:
       return Phase::kParse;
     case Emit::kSema:
+    case Emit::kHeader:
       return Phase::kCheck;
     case Emit::kIr:
       return Phase::kPasses;
@@ -165,6 +185,8 @@ void Compilation::Write(Emit emit) {
       return WriteText(ast::Print(*products_.modules.front().file, sources_));
     case Emit::kSema:
       return WriteText(sema::Print(*products_.checked));
+    case Emit::kHeader:
+      return WriteText(ExternHeader(*products_.checked, sources_));
     case Emit::kIr:
       return WriteText(ir::Print(*products_.program));
     case Emit::kLlvm:

@@ -63,6 +63,7 @@ class Compilation {
   bool Check(Purpose purpose);
   bool BuildIr();
   bool Verified();
+  bool CallsNoRemote();
   bool RunPasses();
   bool Lower();
   bool EmitObject();

@@ -1,0 +1,181 @@
+#include "compiler/driver/extern_objects.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+#include "compiler/driver/child.h"
+#include "compiler/driver/extern_header.h"
+#include "compiler/driver/files.h"
+#include "compiler/link/symbols.h"
+#include "runtime/base/descriptor.h"
+
+namespace wf::driver {
+namespace {
+
+constexpr size_t kMaxOutputBytes = 64u << 10;  // of a compiler, that is shown
+
+std::vector<std::string> Words(const char* text) {
+  std::istringstream stream(text == nullptr ? "" : text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+// The program as a shell finds it; empty: it does not.
+std::string FindProgram(const std::string& name, const Console& console) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* const path = console.environment ? console.environment("PATH") : nullptr;
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
+  return "";
+}
+
+struct Ran {
+  bool fine = false;
+  std::string output;  // of both streams
+};
+
+Ran RunProgram(const std::string& program, const std::vector<std::string>& arguments, const std::string& log) {
+  const base::Descriptor out(open(log.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const pid_t pid = out.get() < 0 ? -1 : StartChild(program, arguments, {.out = out.get(), .err = out.get()});
+  if (pid < 0) return {.fine = false, .output = std::strerror(errno)};
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  const auto output = ReadFile(log, kMaxOutputBytes);
+  Ran ran{.fine = WIFEXITED(status) && WEXITSTATUS(status) == 0, .output = output.ok() ? *output : output.status().message()};
+  while (ran.output.ends_with('\n')) ran.output.pop_back();
+  if (!ran.fine && ran.output.empty()) ran.output = fmt::format("{} ended with status {}", program, status);
+  return ran;
+}
+
+class Externs {
+ public:
+  Externs(const sema::Program& program, const source::SourceMap& sources, std::string folder, const Console& console,
+          diag::Emitter& emitter)
+      : program_(program), sources_(sources), folder_(std::move(folder)), console_(console), emitter_(emitter) {}
+
+  std::optional<std::vector<std::string>> Compile() {
+    std::vector<const sema::Extern*> files;  // the first of each source
+    for (const sema::Extern& external : program_.externs) {
+      const auto same = [&](const sema::Extern* other) { return other->source == external.source; };
+      if (std::none_of(files.begin(), files.end(), same)) files.push_back(&external);
+    }
+    std::vector<std::string> objects;
+    if (files.empty()) return objects;
+    if (!FindCompiler(*files[0]) || !WriteHeader()) return std::nullopt;
+    bool fine = true;
+    for (const sema::Extern* file : files) {
+      objects.push_back(fmt::format("{}extern{}.o", folder_, objects.size()));
+      fine = CompileSource(*file, objects.back()) && Defines(*file, objects.back()) && fine;
+    }
+    return fine ? std::optional(std::move(objects)) : std::nullopt;
+  }
+
+ private:
+  const char* Variable(const char* name) const { return console_.environment ? console_.environment(name) : nullptr; }
+
+  bool FindCompiler(const sema::Extern& first) {
+    std::vector<std::string> wanted = Words(Variable("CXX"));
+    const bool chosen = !wanted.empty();
+    for (const std::string& name : chosen ? std::vector{wanted[0]} : std::vector<std::string>{"c++", "g++", "clang++"}) {
+      compiler_ = FindProgram(name, console_);
+      if (!compiler_.empty()) break;
+    }
+    if (compiler_.empty()) {
+      const std::string why = chosen ? fmt::format("`{}`, which CXX names, is not there", wanted[0]) : "there is no c++, g++ or clang++";
+      emitter_.Emit(first.span, diag::kNoCompiler, {first.name, why}).Help("install one, or name it in the environment variable CXX");
+      return false;
+    }
+    if (chosen) arguments_.assign(wanted.begin() + 1, wanted.end());
+    return true;
+  }
+
+  // Under the name that a source includes it by, where the user has not written it.
+  bool WriteHeader() {
+    const std::string root = program_.source_name.substr(FolderOf(program_.source_name).size());
+    return Write(folder_ + root + ".h", ExternHeader(program_, sources_));
+  }
+  bool Write(const std::string& path, const std::string& text) {
+    const base::Status status = WriteFile(path, text);
+    if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {path, status.message()});
+    return status.ok();
+  }
+
+  // Paths leave no trace in the object: the same program in another folder is the same program.
+  bool CompileSource(const sema::Extern& external, const std::string& object) {
+    const std::string shim = object + ".h";
+    if (!Write(shim, ExternShim(program_, sources_, external.source))) return false;
+    std::vector<std::string> arguments = arguments_;
+    const std::string beside = FolderOf(external.source);
+    for (const std::string& word : {std::string("-std=c++20"), std::string("-O2"), std::string("-fPIC"),
+                                    "-ffile-prefix-map=" + folder_ + "=", "-ffile-prefix-map=" + (beside.empty() ? "./" : beside) + "="}) {
+      arguments.push_back(word);
+    }
+    const std::vector<std::string> flags = Words(Variable("CXXFLAGS"));
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    for (const std::string& word : {std::string("-include"), shim, std::string("-x"), std::string("c++"), std::string("-c"),
+                                    std::string("-o"), object, "-I" + folder_, external.source}) {
+      arguments.push_back(word);
+    }
+    const Ran ran = RunProgram(compiler_, arguments, object + ".log");
+    if (!ran.fine) emitter_.Emit(external.span, diag::kExternCompile, {external.source, "\n" + ran.output});
+    return ran.fine;
+  }
+
+  bool Defines(const sema::Extern& file, const std::string& object) {
+    const auto symbols = link::ReadSymbols(object);
+    if (!symbols.ok()) {
+      emitter_.Emit(file.span, diag::kExternCompile, {file.source, symbols.status().message()});
+      return false;
+    }
+    bool fine = true;
+    for (const sema::Extern& external : program_.externs) {
+      if (external.source == file.source) fine = Defines(external, *symbols) && fine;
+    }
+    return fine;
+  }
+
+  bool Defines(const sema::Extern& external, const link::Symbols& symbols) {
+    const std::string bare = NameInCpp(external.name) + "(", name = fmt::format("{}::{}", kExternNamespace, bare);
+    const auto named = [&](const std::string& symbol) { return symbol.starts_with(name); };
+    const auto wanted = std::find_if(symbols.missing.begin(), symbols.missing.end(), named);
+    if (wanted == symbols.missing.end()) return true;
+    const auto found = std::find_if(symbols.defined.begin(), symbols.defined.end(),
+                                    [&](const std::string& symbol) { return named(symbol) || symbol.starts_with(bare); });
+    const std::string declaration = ExternDeclaration(program_, external);
+    if (found == symbols.defined.end()) {
+      emitter_.Emit(external.span, diag::kExternMissing, {external.source, external.name}).Help("it is `" + declaration + "`");
+    } else {
+      emitter_.Emit(external.span, diag::kExternSignature, {external.source, *found, *wanted}).Help("it is `" + declaration + "`");
+    }
+    return false;
+  }
+
+  const sema::Program& program_;
+  const source::SourceMap& sources_;
+  const std::string folder_;
+  const Console& console_;
+  diag::Emitter& emitter_;
+  std::string compiler_;
+  std::vector<std::string> arguments_;  // of CXX
+};
+
+}  // namespace
+
+std::optional<std::vector<std::string>> CompileExterns(const sema::Program& program, const source::SourceMap& sources,
+                                                       const std::string& folder, const Console& console, diag::Emitter& emitter) {
+  return Externs(program, sources, folder, console, emitter).Compile();
+}
+
+}  // namespace wf::driver

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/base/source.h"
+#include "compiler/diag/emitter.h"
+#include "compiler/driver/console.h"
+#include "compiler/sema/typed.h"
+
+namespace wf::driver {
+
+// Compiles the sources of the program's externs with the compiler of C++ that the environment names (CXX, with CXXFLAGS), or the first of
+// c++, g++, clang++; what it says goes into diagnostics. The objects, in `folder`; nothing after a report, and none when there is no
+// extern.
+std::optional<std::vector<std::string>> CompileExterns(const sema::Program& program, const source::SourceMap& sources,
+                                                       const std::string& folder, const Console& console, diag::Emitter& emitter);
+
+}  // namespace wf::driver

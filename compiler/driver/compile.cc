@@ -7,6 +7,7 @@
 #include "compiler/ast/printer.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/driver/choices.h"
+#include "compiler/driver/dependencies.h"
 #include "compiler/driver/extern_header.h"
 #include "compiler/driver/extern_objects.h"
 #include "compiler/driver/files.h"
@@ -114,9 +115,12 @@ bool Compilation::Link(const std::string& output) {
   const TemporaryFolder folder;
   const auto externs = CompileExterns(*products_.checked, sources_, folder.path(), console_, emitter_);
   if (!externs) return false;
-  const link::Options options{.output = place.ok() ? *place : "", .runtime_dir = {}, .objects = *externs, .strip = true};
+  for (const std::string& file : externs->files) {
+    if (on_read_) on_read_(file);
+  }
+  const link::Options options{.output = place.ok() ? *place : "", .runtime_dir = {}, .objects = externs->objects, .strip = true};
   const base::Status status = place.ok() ? link::Link(products_.object, options) : place.status();
-  if (status.ok()) return true;
+  if (status.ok()) return !options_.dependencies || WriteDependencies(output, externs->files);
   const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {
     emitter_.Emit({}, diag::kCannotWriteFile, {output, status.message()});
@@ -166,11 +170,24 @@ void Compilation::WriteText(std::string_view text) {
   if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {options_.output, status.message()});
 }
 
-bool Compilation::WouldOverwriteInput() {
-  if (options_.output.empty()) return false;
+std::vector<std::string> Compilation::Inputs() const {
   std::vector<std::string> inputs;
   for (size_t i = 0; i < sources_.size(); ++i) inputs.emplace_back(sources_.name(source::FileId{static_cast<uint32_t>(i)}));
   if (products_.checked) inputs.insert(inputs.end(), products_.checked->files.begin(), products_.checked->files.end());
+  return inputs;
+}
+
+bool Compilation::WriteDependencies(const std::string& output, const std::vector<std::string>& more) {
+  std::vector<std::string> files = Inputs();
+  files.insert(files.end(), more.begin(), more.end());
+  const base::Status status = WriteFile(output + ".d", DependencyRule(output, files));
+  if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {output + ".d", status.message()});
+  return status.ok();
+}
+
+bool Compilation::WouldOverwriteInput() {
+  if (options_.output.empty()) return false;
+  const std::vector<std::string> inputs = Inputs();
   const auto same =
       std::find_if(inputs.begin(), inputs.end(), [&](const std::string& input) { return IsSameFile(input, options_.output); });
   if (same == inputs.end()) return false;

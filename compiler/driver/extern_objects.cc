@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "compiler/driver/child.h"
+#include "compiler/driver/dependencies.h"
 #include "compiler/driver/extern_header.h"
 #include "compiler/driver/files.h"
 #include "compiler/link/symbols.h"
@@ -19,7 +20,7 @@
 namespace wf::driver {
 namespace {
 
-constexpr size_t kMaxOutputBytes = 64u << 10;  // of a compiler, that is shown
+constexpr size_t kMaxOutputBytes = 1u << 20;  // of a compiler, that is read
 
 std::vector<std::string> Words(const char* text) {
   std::istringstream stream(text == nullptr ? "" : text);
@@ -65,21 +66,21 @@ class Externs {
           diag::Emitter& emitter)
       : program_(program), sources_(sources), folder_(std::move(folder)), console_(console), emitter_(emitter) {}
 
-  std::optional<std::vector<std::string>> Compile() {
+  std::optional<ExternObjects> Compile() {
     std::vector<const sema::Extern*> files;  // the first of each source
     for (const sema::Extern& external : program_.externs) {
       const auto same = [&](const sema::Extern* other) { return other->source == external.source; };
       if (std::none_of(files.begin(), files.end(), same)) files.push_back(&external);
     }
-    std::vector<std::string> objects;
-    if (files.empty()) return objects;
+    if (files.empty()) return std::move(made_);
     if (!FindCompiler(*files[0]) || !WriteHeader()) return std::nullopt;
     bool fine = true;
     for (const sema::Extern* file : files) {
-      objects.push_back(fmt::format("{}extern{}.o", folder_, objects.size()));
-      fine = CompileSource(*file, objects.back()) && Defines(*file, objects.back()) && fine;
+      const std::string object = fmt::format("{}extern{}.o", folder_, made_.objects.size());
+      made_.objects.push_back(object);
+      fine = CompileSource(*file, object) && Defines(*file, object) && fine;
     }
-    return fine ? std::optional(std::move(objects)) : std::nullopt;
+    return fine ? std::optional(std::move(made_)) : std::nullopt;
   }
 
  private:
@@ -113,23 +114,25 @@ class Externs {
   }
 
   // Paths leave no trace in the object: the same program in another folder is the same program.
-  bool CompileSource(const sema::Extern& external, const std::string& object) {
-    const std::string shim = object + ".h";
-    if (!Write(shim, ExternShim(program_, sources_, external.source))) return false;
+  std::vector<std::string> ArgumentsFor(const std::string& source, const std::string& object) const {
     std::vector<std::string> arguments = arguments_;
-    const std::string beside = FolderOf(external.source);
-    for (const std::string& word : {std::string("-std=c++20"), std::string("-O2"), std::string("-fPIC"),
-                                    "-ffile-prefix-map=" + folder_ + "=", "-ffile-prefix-map=" + (beside.empty() ? "./" : beside) + "="}) {
-      arguments.push_back(word);
-    }
-    const std::vector<std::string> flags = Words(Variable("CXXFLAGS"));
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
-    for (const std::string& word : {std::string("-include"), shim, std::string("-x"), std::string("c++"), std::string("-c"),
-                                    std::string("-o"), object, "-I" + folder_, external.source}) {
-      arguments.push_back(word);
-    }
-    const Ran ran = RunProgram(compiler_, arguments, object + ".log");
+    const auto add = [&](const std::vector<std::string>& words) { arguments.insert(arguments.end(), words.begin(), words.end()); };
+    add({"-std=c++20", "-O2", "-fPIC", "-ffile-prefix-map=" + folder_ + "="});
+    if (const std::string beside = FolderOf(source); !beside.empty()) add({"-ffile-prefix-map=" + beside + "="});
+    add(Words(Variable("CXXFLAGS")));
+    add({"-I" + folder_, "-include", object + ".h", "-MMD", "-MF", object + ".d", "-o", object, "-x", "c++", "-c"});
+    add({(source.starts_with('-') ? "./" : "") + source});
+    return arguments;
+  }
+
+  bool CompileSource(const sema::Extern& external, const std::string& object) {
+    if (!Write(object + ".h", ExternShim(program_, sources_, external.source))) return false;
+    const Ran ran = RunProgram(compiler_, ArgumentsFor(external.source, object), object + ".log");
     if (!ran.fine) emitter_.Emit(external.span, diag::kExternCompile, {external.source, "\n" + ran.output});
+    const auto rule = ReadFile(object + ".d", kMaxOutputBytes);
+    for (const std::string& file : rule.ok() ? FilesOfRule(*rule) : std::vector<std::string>{}) {
+      if (!file.starts_with(folder_)) made_.files.push_back(file);
+    }
     return ran.fine;
   }
 
@@ -169,12 +172,13 @@ class Externs {
   diag::Emitter& emitter_;
   std::string compiler_;
   std::vector<std::string> arguments_;  // of CXX
+  ExternObjects made_;
 };
 
 }  // namespace
 
-std::optional<std::vector<std::string>> CompileExterns(const sema::Program& program, const source::SourceMap& sources,
-                                                       const std::string& folder, const Console& console, diag::Emitter& emitter) {
+std::optional<ExternObjects> CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
+                                            const Console& console, diag::Emitter& emitter) {
   return Externs(program, sources, folder, console, emitter).Compile();
 }
 

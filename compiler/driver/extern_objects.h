@@ -11,10 +11,14 @@
 
 namespace wf::driver {
 
+struct ExternObjects {
+  std::vector<std::string> objects;  // in the folder given
+  std::vector<std::string> files;    // sources and headers that were read, but for the system's
+};
+
 // Compiles the sources of the program's externs with the compiler of C++ that the environment names (CXX, with CXXFLAGS), or the first of
-// c++, g++, clang++; what it says goes into diagnostics. The objects, in `folder`; nothing after a report, and none when there is no
-// extern.
-std::optional<std::vector<std::string>> CompileExterns(const sema::Program& program, const source::SourceMap& sources,
-                                                       const std::string& folder, const Console& console, diag::Emitter& emitter);
+// c++, g++, clang++; what it says goes into diagnostics. Nothing after a report; no objects when there is no extern.
+std::optional<ExternObjects> CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
+                                            const Console& console, diag::Emitter& emitter);
 
 }  // namespace wf::driver

@@ -31,7 +31,7 @@ struct Options {
   int timeout_seconds = 30;  // of a test
   std::string template_name = "hello";
   bool verbose = false, list = false, help = false, version = false;
-  bool watch = false, fix = false, write = false, check = false, diff = false;
+  bool dependencies = false, watch = false, fix = false, write = false, check = false, diff = false;
 };
 
 // A row of flags.def.

@@ -68,10 +68,10 @@ class Externs(harness.ServerCase):
         self.assertEqual(self.server.post("/Externs/Memory", {"mib": 1 << 42}).error["code"], 3012)
 
     def test_a_timeout_leaves_a_call_that_blocks_behind(self):
-        for listens, ms in ((True, 60_000), (False, 700)):
+        for listens, ms in ((True, 60_000), (False, 4000)):
             started = time.monotonic()
             self.assertEqual(self.call("Sleeps", ms=ms, listens=listens), {"slept": -1})
-            self.assertLess(time.monotonic() - started, 0.6)
+            self.assertLess(time.monotonic() - started, 3)
         self.assertEqual(self.call("Sleeps", ms=1, listens=False), {"slept": 1})
         until = time.monotonic() + 20
         while self.server.metric_sum("wf_abandoned_inflight") > 0 and time.monotonic() < until:
@@ -80,12 +80,12 @@ class Externs(harness.ServerCase):
 
     def test_a_call_that_blocks_does_not_stop_the_loop(self):
         with ThreadPoolExecutor(1) as pool:
-            slow = pool.submit(self.call, "Each", ms=[300])
+            slow = pool.submit(self.call, "Each", ms=[3000])
             time.sleep(0.05)
             started = time.monotonic()
             self.assertEqual(self.server.call("GET", "/livez").status, 200)
-            self.assertLess(time.monotonic() - started, 0.2)
-            self.assertEqual(slow.result(), {"slept": [300]})
+            self.assertLess(time.monotonic() - started, 2)
+            self.assertEqual(slow.result(), {"slept": [3000]})
 
     def test_elements_run_in_the_pool(self):
         self.assertEqual(self.call("Each", ms=[5, 0, 3, 1]), {"slept": [5, 0, 3, 1]})
@@ -204,7 +204,26 @@ service S {{
         self.assertEqual(server.post("/S/Main", {}).json, {"y": 8})
         self.assertEqual(server.stop(), 0)
 
-    def test_tests_call_externs_and_stub_remotes(self):
+    def test_make_knows_what_a_server_is_made_of(self):
+        self.write("side.h", "inline float side_of(float side) { return side; }\n")
+        program = self.program(self.AREA, '#include "side.h"\n#include "main.wf.h"\nfloat externs::area(wf::Context&, float side) { return side_of(side); }\n')
+        self.build(program, "-MMD")
+        self.write("Makefile", "server:\n\ttouch built\n-include server.d\n")
+        def makes():
+            return subprocess.run(["make", "-q", "server"], cwd=self.folder, capture_output=True, check=False).returncode == 1
+        self.assertFalse(makes())
+        for name in ("main.wf", "area.cc", "side.h"):
+            os.utime(self.folder / name, (time.time() + 60,) * 2)
+            self.assertTrue(makes(), name)
+            os.utime(self.folder / name, (1, 1))
+        self.assertFalse(makes())
+        (self.folder / "side.h").unlink()
+        self.assertTrue(makes())
+
+    def test_tasks_that_block_are_marked(self):
+        self.assertIn("blocking", harness.wfc("graph", PROGRAM, "--level=task").stdout)
+
+    def test_tests_call_externs(self):
         self.assertIn("1 passed", harness.wfc("test", PROGRAM).stdout)
 
     def test_a_remote_is_not_built(self):

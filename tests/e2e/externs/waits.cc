@@ -6,14 +6,14 @@
 
 // The header of the program comes before this text, included or not.
 
-wf::String externs::fails(wf::Context& context, int64_t how) {
+wf::String externs::raises(wf::Context& context, int64_t how) {
   if (how == 1) throw wf::Failure(externs::errors::Cold, "it is cold");
   if (how == 2) throw std::runtime_error("no such table");
   if (how == 3) throw 7;
   if (how == 4) throw std::bad_alloc();
   if (how == 5) throw wf::Failure(0, "no code");
   if (how == 6) throw std::runtime_error("\xff\xfe");
-  if (how == 7) return context.Copy(std::string(static_cast<size_t>(-1) / 2, 'x'));
+  if (how == 7) return context.Copy(std::string(static_cast<size_t>(-1) - 8, 'x'));
   return "fine";
 }
 

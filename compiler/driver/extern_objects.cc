@@ -29,10 +29,12 @@ std::vector<std::string> Words(const char* text) {
   return words;
 }
 
+const char* Variable(const Console& console, const char* name) { return console.environment ? console.environment(name) : nullptr; }
+
 // The program as a shell finds it; empty: it does not.
 std::string FindProgram(const std::string& name, const Console& console) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* const path = console.environment ? console.environment("PATH") : nullptr;
+  const char* const path = Variable(console, "PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + name;
@@ -73,7 +75,7 @@ class Externs {
       if (std::none_of(files.begin(), files.end(), same)) files.push_back(&external);
     }
     if (files.empty()) return std::move(made_);
-    if (!FindCompiler(*files[0]) || !WriteHeader()) return std::nullopt;
+    if (!HasCompiler(*files[0]) || !WriteHeader()) return std::nullopt;
     bool fine = true;
     for (const sema::Extern* file : files) {
       const std::string object = fmt::format("{}extern{}.o", folder_, made_.objects.size());
@@ -84,22 +86,15 @@ class Externs {
   }
 
  private:
-  const char* Variable(const char* name) const { return console_.environment ? console_.environment(name) : nullptr; }
-
-  bool FindCompiler(const sema::Extern& first) {
-    std::vector<std::string> wanted = Words(Variable("CXX"));
-    const bool chosen = !wanted.empty();
-    for (const std::string& name : chosen ? std::vector{wanted[0]} : std::vector<std::string>{"c++", "g++", "clang++"}) {
-      compiler_ = FindProgram(name, console_);
-      if (!compiler_.empty()) break;
-    }
-    if (compiler_.empty()) {
-      const std::string why = chosen ? fmt::format("`{}`, which CXX names, is not there", wanted[0]) : "there is no c++, g++ or clang++";
-      emitter_.Emit(first.span, diag::kNoCompiler, {first.name, why}).Help("install one, or name it in the environment variable CXX");
-      return false;
-    }
-    if (chosen) arguments_.assign(wanted.begin() + 1, wanted.end());
-    return true;
+  bool HasCompiler(const sema::Extern& first) {
+    compiler_ = FindCompiler(console_);
+    const std::vector<std::string> wanted = Words(Variable(console_, "CXX"));
+    if (!wanted.empty()) arguments_.assign(wanted.begin() + 1, wanted.end());
+    if (!compiler_.empty()) return true;
+    const std::string why =
+        wanted.empty() ? "there is no c++, g++ or clang++" : fmt::format("`{}`, which CXX names, is not there", wanted[0]);
+    emitter_.Emit(first.span, diag::kNoCompiler, {first.name, why}).Help("install one, or name it in the environment variable CXX");
+    return false;
   }
 
   // Under the name that a source includes it by, where the user has not written it.
@@ -119,7 +114,7 @@ class Externs {
     const auto add = [&](const std::vector<std::string>& words) { arguments.insert(arguments.end(), words.begin(), words.end()); };
     add({"-std=c++20", "-O2", "-fPIC", "-ffile-prefix-map=" + folder_ + "="});
     if (const std::string beside = FolderOf(source); !beside.empty()) add({"-ffile-prefix-map=" + beside + "="});
-    add(Words(Variable("CXXFLAGS")));
+    add(Words(Variable(console_, "CXXFLAGS")));
     add({"-I" + folder_, "-include", object + ".h", "-MMD", "-MF", object + ".d", "-o", object, "-x", "c++", "-c"});
     add({(source.starts_with('-') ? "./" : "") + source});
     return arguments;
@@ -176,6 +171,15 @@ class Externs {
 };
 
 }  // namespace
+
+std::string FindCompiler(const Console& console) {
+  const std::vector<std::string> wanted = Words(Variable(console, "CXX"));
+  if (!wanted.empty()) return FindProgram(wanted[0], console);
+  for (const char* name : {"c++", "g++", "clang++"}) {
+    if (std::string found = FindProgram(name, console); !found.empty()) return found;
+  }
+  return "";
+}
 
 std::optional<ExternObjects> CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
                                             const Console& console, diag::Emitter& emitter) {

@@ -11,13 +11,16 @@
 
 namespace wf::driver {
 
+// The compiler of C++ that externs are built with: what CXX names, else the first of c++, g++, clang++ that there is. Empty: none.
+std::string FindCompiler(const Console& console);
+
 struct ExternObjects {
   std::vector<std::string> objects;  // in the folder given
   std::vector<std::string> files;    // sources and headers that were read, but for the system's
 };
 
-// Compiles the sources of the program's externs with the compiler of C++ that the environment names (CXX, with CXXFLAGS), or the first of
-// c++, g++, clang++; what it says goes into diagnostics. Nothing after a report; no objects when there is no extern.
+// Compiles the sources of the program's externs with that compiler and the flags in CXXFLAGS; what it says goes into diagnostics. Nothing
+// after a report; no objects when there is no extern.
 std::optional<ExternObjects> CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
                                             const Console& console, diag::Emitter& emitter);
 

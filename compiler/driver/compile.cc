@@ -113,14 +113,14 @@ bool Compilation::EmitObject() {
 bool Compilation::Link(const std::string& output) {
   const base::Result<std::string> place = PlaceForProduct(output);
   const TemporaryFolder folder;
-  const auto externs = CompileExterns(*products_.checked, sources_, folder.path(), console_, emitter_);
-  if (!externs) return false;
-  for (const std::string& file : externs->files) {
+  const ExternObjects externs = CompileExterns(*products_.checked, sources_, folder.path(), console_, emitter_);
+  for (const std::string& file : externs.files) {
     if (on_read_) on_read_(file);
   }
-  const link::Options options{.output = place.ok() ? *place : "", .runtime_dir = {}, .objects = externs->objects, .strip = true};
+  if (!externs.fine) return false;
+  const link::Options options{.output = place.ok() ? *place : "", .runtime_dir = {}, .objects = externs.objects, .strip = true};
   const base::Status status = place.ok() ? link::Link(products_.object, options) : place.status();
-  if (status.ok()) return !options_.dependencies || WriteDependencies(output, externs->files);
+  if (status.ok()) return !options_.dependencies || WriteDependencies(output, externs.files);
   const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {
     emitter_.Emit({}, diag::kCannotWriteFile, {output, status.message()});

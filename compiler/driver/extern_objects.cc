@@ -68,21 +68,20 @@ class Externs {
           diag::Emitter& emitter)
       : program_(program), sources_(sources), folder_(std::move(folder)), console_(console), emitter_(emitter) {}
 
-  std::optional<ExternObjects> Compile() {
+  ExternObjects Compile() {
     std::vector<const sema::Extern*> files;  // the first of each source
     for (const sema::Extern& external : program_.externs) {
       const auto same = [&](const sema::Extern* other) { return other->source == external.source; };
       if (std::none_of(files.begin(), files.end(), same)) files.push_back(&external);
     }
-    if (files.empty()) return std::move(made_);
-    if (!HasCompiler(*files[0]) || !WriteHeader()) return std::nullopt;
-    bool fine = true;
+    made_.fine = files.empty() || (HasCompiler(*files[0]) && WriteHeader());
+    if (!made_.fine) files.clear();
     for (const sema::Extern* file : files) {
       const std::string object = fmt::format("{}extern{}.o", folder_, made_.objects.size());
       made_.objects.push_back(object);
-      fine = CompileSource(*file, object) && Defines(*file, object) && fine;
+      made_.fine = CompileSource(*file, object) && Defines(*file, object) && made_.fine;
     }
-    return fine ? std::optional(std::move(made_)) : std::nullopt;
+    return std::move(made_);
   }
 
  private:
@@ -99,6 +98,10 @@ class Externs {
 
   // Under the name that a source includes it by, where the user has not written it.
   bool WriteHeader() {
+    if (folder_.empty()) {
+      emitter_.Emit({}, diag::kCannotWriteFile, {"a temporary folder", "it cannot be made; set TMPDIR"});
+      return false;
+    }
     const std::string root = program_.source_name.substr(FolderOf(program_.source_name).size());
     return Write(folder_ + root + ".h", ExternHeader(program_, sources_));
   }
@@ -181,8 +184,8 @@ std::string FindCompiler(const Console& console) {
   return "";
 }
 
-std::optional<ExternObjects> CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
-                                            const Console& console, diag::Emitter& emitter) {
+ExternObjects CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
+                             const Console& console, diag::Emitter& emitter) {
   return Externs(program, sources, folder, console, emitter).Compile();
 }
 

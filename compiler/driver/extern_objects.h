@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +14,14 @@ namespace wf::driver {
 std::string FindCompiler(const Console& console);
 
 struct ExternObjects {
+  bool fine = true;                  // else the reason was reported
   std::vector<std::string> objects;  // in the folder given
   std::vector<std::string> files;    // sources and headers that were read, but for the system's
 };
 
-// Compiles the sources of the program's externs with that compiler and the flags in CXXFLAGS; what it says goes into diagnostics. Nothing
-// after a report; no objects when there is no extern.
-std::optional<ExternObjects> CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
-                                            const Console& console, diag::Emitter& emitter);
+// Compiles the sources of the program's externs with that compiler and the flags in CXXFLAGS; what it says goes into diagnostics. No
+// objects when there is no extern.
+ExternObjects CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
+                             const Console& console, diag::Emitter& emitter);
 
 }  // namespace wf::driver

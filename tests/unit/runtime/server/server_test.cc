@@ -330,6 +330,31 @@ TEST_F(ServerTest, BodiesOfAllRequestsShareOneBudget) {
   EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 1);
 }
 
+TEST_F(ServerTest, AnswersThatNobodyReadsShareTheBudget) {
+  Serve({"--limits-memory-bytes=64MiB"});
+  const auto answered = [this] {
+    return Metric(R"(wf_requests_total{service="Test",workflow="Grow",protocol="plain",code="0"})") +
+           Metric(R"(wf_refused_total{reason="memory"})");
+  };
+  std::vector<std::unique_ptr<Client>> silent;
+  for (int i = 0; i < 8; ++i) {
+    silent.push_back(std::make_unique<Client>(port_));
+    silent.back()->Send(Post("/Test/Grow", R"({"count":20000000})"));
+    for (int wait = 0; wait < 3000 && answered() <= i; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 6);
+  EXPECT_EQ(Call(Post("/Test/Greet", R"({"name":"Ada"})")).status, 200);
+  int whole = 0, none = 0;
+  for (const auto& client : silent) {
+    const Client::Answer answer = client->Receive();
+    whole += answer.status == 200 && answer.body.size() == 20'000'012U;
+    none += answer.status == 429;
+  }
+  EXPECT_EQ(whole, 2);
+  EXPECT_EQ(none, 6);
+  EXPECT_EQ(Call(Post("/Test/Grow", R"({"count":20000000})")).status, 200) << "what they read is free again";
+}
+
 TEST_F(ServerTest, TellsAnOldClientThatItsConnectionStays) {
   Serve();
   Client client(port_);

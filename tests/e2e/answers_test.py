@@ -45,6 +45,7 @@ service Test {
   workflow Samples;
   workflow Inverse;
   workflow Count;
+  workflow Name;
   workflow Note;
   workflow Reshaped;
   model One;

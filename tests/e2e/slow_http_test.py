@@ -44,7 +44,8 @@ class SilentHttp(harness.ServerCase):
             silent = {port: [self.server.connect(port=port) for _ in range(3)] for port in ("http", "admin")}
             for port, connections in silent.items():
                 for connection in connections:
-                    self.assertTrue(connection.closed_within(15), (port, round_))
+                    with connection:
+                        self.assertTrue(connection.closed_within(15), (port, round_))
         for port in ("http", "admin"):
             with self.server.connect(port=port) as used:
                 self.assertEqual(used.call("GET", "/livez").status, 200)

@@ -41,6 +41,7 @@ class TestSite final : public Site {
     exchange.session->Reply(exchange, 200, "text/plain", {}, body);
   }
   void OnAnswered(Exchange&) noexcept override {}
+  void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure&) noexcept override {}
   uint64_t OnRefused(Exchange& exchange) noexcept override {
     refused = exchange.refusal_code;
     return 1;

@@ -119,6 +119,7 @@ class BodyWriter {
   std::vector<ir::ValueId> BroadcastExtents(const std::vector<ir::ValueId>& operands);
   ir::ValueId LoadBroadcast(ir::ValueId operand, const Indices& indices);
   bool IsTensor(ir::ValueId value) const { return b_.Known(value).kind == ir::TypeKind::kTensor; }
+  ir::ValueId AxisExtent(ir::ValueId tensor, TypeRef type, size_t axis);
   ir::ValueId WriteIndex(const Expr& expr);
   ir::ValueId Slice(const Expr& expr, ir::ValueId tensor);
   bool CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent);

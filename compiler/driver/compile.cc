@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/ast/printer.h"
-#include "compiler/codegen/codegen.h"
+#include "compiler/backend/backend.h"
 #include "compiler/driver/choices.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/graph.h"
@@ -13,21 +13,11 @@
 #include "compiler/driver/report.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
-#include "compiler/link/link.h"
-#include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
 #include "compiler/sema/check.h"
 #include "runtime/base/check.h"
 
 namespace wf::driver {
-
-struct Products::Code {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-};
-Products::Products() = default;
-Products::Products(Products&&) noexcept = default;
-Products::~Products() = default;
 
 Compilation::Compilation(std::string root, const Options& options, Console& console)
     : root_(std::move(root)), options_(options), console_(console), emitter_(options.error_limit) {}
@@ -75,8 +65,7 @@ bool Compilation::Lower() {
       .graph_json = GraphJson(GraphOf(*products_.program), Level::kNode),
       .compiler_version = WF_VERSION,
   };
-  products_.code = std::make_unique<Products::Code>();
-  products_.code->module = lower::Lower(*products_.program, products_.code->context, options);
+  products_.code = backend::Get().lower(*products_.program, options);
   return true;
 }
 
@@ -84,20 +73,15 @@ bool Compilation::EmitObject() {
   codegen::Options options{.opt_level = options_.optimize, .sanitizer = codegen::Sanitizer::WF_CODE_SANITIZER, .verify = WF_VERIFY_CODE};
   if (options_.emit == Emit::kLlvm) options.emit = codegen::Emit::kLlvm;
   if (options_.emit == Emit::kAsm) options.emit = codegen::Emit::kAssembly;
-  for (lower::BigConstant& constant : lower::BigConstants(*products_.program)) {
-    options.big_constants.push_back({std::move(constant.symbol), std::move(constant.bytes)});
-  }
-  llvm::SmallVector<char, 0> bytes;
-  const base::Status status = codegen::EmitObject(*products_.code->module, options, bytes);
+  const base::Status status = products_.code->Emit(options, &products_.object);
   WF_CHECK(status.ok(), status.message());  // an LLVM without x86-64, or code that it does not take
-  products_.object.assign(bytes.data(), bytes.size());
   return true;
 }
 
 bool Compilation::Link(const std::string& output) {
   const base::Result<std::string> place = PlaceForProduct(output);
   const base::Status status =
-      place.ok() ? link::Link(products_.object, {.output = *place, .runtime_dir = {}, .strip = true}) : place.status();
+      place.ok() ? backend::Get().link(products_.object, {.output = *place, .runtime_dir = {}, .strip = true}) : place.status();
   if (status.ok()) return true;
   const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {

@@ -10,9 +10,9 @@ from statistics import median
 
 import harness
 import lsp_wire
+import onnx_file
 import peers
 import programs
-import tiny_onnx
 from bench import Row
 
 HELLO = harness.EXAMPLES / "hello/hello.wf"
@@ -92,7 +92,7 @@ def digits(options):
 def write_model_program(layers):
     folder = harness.scratch() / f"chain-{layers}"
     folder.mkdir(exist_ok=True)
-    (folder / "chain.onnx").write_bytes(tiny_onnx.chain(512, layers))
+    (folder / "chain.onnx").write_bytes(onnx_file.chain(512, layers))
     source = folder / "chain.wf"
     source.write_text('package bench.chain;\nmodel Chain = onnx("chain.onnx");\n'
                       "workflow Run(x: f32[512]) -> (total: f32) {\n  node y = Chain(x);\n  node total = sum[i](y[i]);\n  return (total: total);\n}\n"
@@ -255,7 +255,7 @@ def allocations(options):
     # does for each image: its structs, the chunks' buffers and zlib's state; the interface that keeps setjmp out of ours takes no allocator.
     onednn, others = allocations_per_request(DIGITS, "/DigitService/Classify?top=3", seven(), 5000)
     print(f"# {onednn:.2f} more within oneDNN")
-    yield Row("allocations-per-digit", others, LIBPNG_CALLS, "calls", "libpng's own", 1, higher_is_better=False)
+    yield Row("allocations-per-digit", round(others, 1), LIBPNG_CALLS, "calls", "libpng's own", 1, higher_is_better=False)
 
 
 def cpu(options):

@@ -2,7 +2,7 @@
 """What the pages print is true: programs compile as they stand, and each curl line gets the answer that stands behind it.
 
 A session is an indented block with a line `COMMAND  # ANSWER`; what stands above such a line builds and starts the server. The program that it builds
-is in the block, in the repository, or the complete one printed above it. An answer is JSON, a part of it, or `STATUS, code N` and `STATUS: part of the message`; `...` stands for any characters.
+is in the block, in the repository, or the complete one printed above it; a block of C++ with a name is a file beside it. An answer is JSON, a part of it, or `STATUS, code N` and `STATUS: part of the message`; `...` stands for any characters.
 """
 import os
 import re
@@ -16,6 +16,7 @@ import harness
 PAGES = ["README.md", "docs/language.md", "docs/server.md", *(str(path.relative_to(harness.ROOT)) for path in sorted(harness.EXAMPLES.glob("*/README.md")))]
 PROGRAM = re.compile(r"^```wf\n(.*?)^```$", re.M | re.S)
 BLOCK = re.compile(r"(?<=\n\n)(?: {4}.*\n|\n(?= {4}))+")
+SOURCE = re.compile(r"^```cpp (\S+)\n(.*?)^```$", re.M | re.S)
 CALL = re.compile(r"((?:curl|\S+/classify) .*\S)\s+# (.+)")
 
 
@@ -40,6 +41,8 @@ def folder_for(page, line):
         (folder / name).symlink_to(harness.ROOT / name)
     (folder / "models").symlink_to(harness.EXAMPLES / "digits/models")
     (folder / "seven.png").symlink_to(harness.EXAMPLES / "digits/testdata/seven.png")
+    for name, text in SOURCE.findall((harness.ROOT / page).read_text()):
+        (folder / name).write_text(text)
     (folder / ".curlrc").write_text('silent\nshow-error\nmax-time = 60\nwrite-out = "\\n%{http_code}"\n')
     return folder
 

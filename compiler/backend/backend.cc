@@ -37,6 +37,6 @@ std::unique_ptr<Code> Lower(const ir::Program& program, const lower::Options& op
 
 }  // namespace
 
-const Functions kLinked = {lower::KnowsCpu, Lower, link::Link, lsp::Serve};
+const Functions kLinked = {lower::KnowsCpu, Lower, link::Link, link::ReadSymbols, lsp::Serve};
 
 }  // namespace wf::backend

@@ -7,6 +7,7 @@
 #include "compiler/codegen/options.h"
 #include "compiler/ir/ir.h"
 #include "compiler/link/link.h"
+#include "compiler/link/symbols.h"
 #include "compiler/lower/options.h"
 #include "compiler/lsp/analysis.h"
 
@@ -25,6 +26,7 @@ struct Functions {
   bool (*knows_cpu)(const std::string& cpu);
   std::unique_ptr<Code> (*lower)(const ir::Program& program, const lower::Options& options);  // the program stays where it is
   base::Status (*link)(std::span<const char> object, const link::Options& options);
+  base::Result<link::Symbols> (*read_symbols)(const std::string& path);
   int (*serve_editor)(int in, int out, lsp::Host host);
 };
 

@@ -41,11 +41,13 @@ ValueId BodyWriter::LoadBroadcast(ValueId operand, const Indices& indices) {
   return b_.Load(operand, std::move(own));
 }
 
-// What an axis has by its type, so that an index that runs over the same symbol is known to fit. A parameter or a node's value has the
-// shape that its type says: what checks that came before.
+// What an axis has by its type, so that an index that runs over the same symbol is known to fit. Only of parameters: all that their types
+// name is in the request and was compared before any task.
 ValueId BodyWriter::AxisExtent(ValueId tensor, TypeRef type, size_t axis) {
   const ValueId own = b_.Dim(tensor, axis);
-  if (extents_may_differ_ || b_.IsConstant(own) || b_.body()[tensor].kind != OpKind::kSlot) return own;
+  const ir::Op& op = b_.body()[tensor];
+  if (extents_may_differ_ || b_.IsConstant(own) || op.kind != OpKind::kSlot) return own;
+  if (outer_ == nullptr || !outer_->IsParameter(static_cast<ir::SlotId>(op.imm))) return own;
   const std::optional<Dim::Linear> linear = type->dims[axis].AsLinear();
   if (!linear || linear->mul != 1 || linear->add != 0) return own;
   return SymbolValue(linear->symbol, frame_).value_or(own);

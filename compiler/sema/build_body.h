@@ -35,7 +35,7 @@ class Outer {
   virtual ~Outer() = default;
   virtual ir::ValueId Read(BodyWriter& writer, LocalId local) = 0;  // called AtRoot
   virtual std::optional<ir::ValueId> Symbol(BodyWriter& writer, const std::string& symbol) = 0;
-  virtual bool IsParameter(ir::SlotId slot) const = 0;  // of the whole request, and so there for every task
+  virtual bool IsParameter(ir::SlotId slot) const = 0;                    // of the whole request, and so there for every task
   virtual std::optional<ir::SlotId> CutSlot(const Expr& expr) const = 0;  // the value is in this slot
   virtual bool IsFlattened(const Expr& block) const = 0;                  // its steps are tasks of their own
 };

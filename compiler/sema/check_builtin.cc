@@ -114,14 +114,7 @@ ExprPtr CheckLen(const CallSite& site) {
   if (IsPoison(*value)) return site.Fail();
   const TypeRef i64 = site.types().Scalar(DType::kI64);
   switch (value->type->kind) {
-    case TypeKind::kTensor: {
-      if (value->kind != ExprKind::kLocal) return site.Make1(Builtin::kLen, i64, std::move(value));
-      ExprPtr extent = Make(ExprKind::kDimValue, i64, site.call.span);
-      extent->dim = value->type->dims[0];
-      extent->fresh = std::move(value->fresh);
-      if (!extent->fresh.empty()) return site.Make1(Builtin::kLen, i64, std::move(value));
-      return extent;
-    }
+    case TypeKind::kTensor:
     case TypeKind::kString:
     case TypeKind::kBytes:
     case TypeKind::kList:

@@ -162,7 +162,7 @@ ExprPtr Resolve(Body& body, Operand operand, TypeRef hint) {
 ExprPtr CheckLogical(Body& body, const ast::BinaryExpr& step, ExprPtr left, const Where& where) {
   const TypeRef bool_type = body.env.types.Scalar(DType::kBool);
   left = Coerce(body, std::move(left), bool_type);
-  ExprPtr right = CheckAs(body, *step.right, bool_type, where.Inside("the right side of a lazy operator", step.op_span));
+  ExprPtr right = CheckAs(body, *step.right, bool_type, where);
   if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
   ExprPtr both = Make(step.op == ast::BinaryOp::kAnd ? ExprKind::kAnd : ExprKind::kOr, bool_type, step.span);
   both->args.push_back(std::move(left));
@@ -180,7 +180,7 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
   }
   const uint32_t mark = body.NextSymbol();
   const TypeRef element = IsPoison(*left) || none ? wanted : left->type->element;
-  ExprPtr right = CheckExpr(body, *step.right, element, where.Inside("the right side of `??`", step.op_span));
+  ExprPtr right = CheckExpr(body, *step.right, element, where);
   if (IsPoison(*left) || IsPoison(*right) || none) return none ? std::move(right) : Poison(body, step.span);
   const bool chained = right->type->kind == TypeKind::kOptional;
   const TypeRef joined = Join(body, chained ? left->type : left->type->element, right->type);
@@ -196,9 +196,18 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
   return value;
 }
 
+// What a list or a tuple written on the right of a comparison is to be: the fields of a tuple have no order, the numbers of a list the type
+// of the others.
+TypeRef ComparedWith(const Operand& left, const ast::Expr& right) {
+  if (!left.value) return nullptr;
+  const bool is_list = left.value->type->kind == TypeKind::kList && right.kind == ast::ExprKind::kListExpr;
+  const bool is_tuple = left.value->type->kind == TypeKind::kRecord && right.kind == ast::ExprKind::kTupleExpr;
+  return is_list || is_tuple ? left.value->type : nullptr;
+}
+
 // One step of a chain. Literals on both sides stay one literal until something decides their type.
 Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef wanted, const Where& where) {
-  const TypeRef hint = IsComparison(step.op) ? nullptr : ScalarHint(body.env.types, wanted);
+  const TypeRef hint = IsComparison(step.op) ? ComparedWith(left, *step.right) : ScalarHint(body.env.types, wanted);
   if (step.op == ast::BinaryOp::kAnd || step.op == ast::BinaryOp::kOr) {
     return {CheckLogical(body, step, Resolve(body, std::move(left), nullptr), where), nullptr, step.span};
   }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/ir/scalar.h"
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
@@ -303,6 +304,12 @@ std::optional<Dim> AsDim(Body& body, const Expr& expr) {
       return Dim(ir::SignedOf(expr.type->dtype, body.env.program.consts[expr.index].value.bits));
     case ExprKind::kLocal:
       return body.infos[expr.local].value;
+    case ExprKind::kBuiltin: {
+      if (static_cast<Builtin>(expr.index) != Builtin::kLen) return std::nullopt;
+      const Expr& measured = *expr.args[0];
+      const bool is_named = measured.kind == ExprKind::kLocal && measured.fresh.empty() && measured.type->kind == TypeKind::kTensor;
+      return is_named ? std::optional(measured.type->dims[0]) : std::nullopt;
+    }
     case ExprKind::kConvert:
       return AsDim(body, *expr.args[0]);
     case ExprKind::kBinary: {

@@ -78,7 +78,9 @@ SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of, ir:
     if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, 7004);
     return value;
   };
-  return AddRun("argument", write, ir::TypeId::kNone, store);
+  const SlotId slot = AddRun("argument", write, ir::TypeId::kNone, store);
+  AddSymbols(expr.type, std::nullopt, slot, expr.fresh);  // later arguments are compared with it
+  return slot;
 }
 
 void WorkflowBuilder::CutStub(const Expr& expr, const Function& stub) {

@@ -88,7 +88,8 @@ ValueId BodyWriter::WriteListLoop(const Expr& expr) {
   if (expr.condition) {
     blocks.push_back(b_.Open(Integers(1)));
     BindLoop(*expr.loop, sources, b_.Param(0));
-    b_.Close(Write(*expr.condition));
+    const ValueId holds = Write(*expr.condition);
+    b_.Close(holds == ValueId::kNone ? b_.Bool(false) : holds);  // it fails
   }
   blocks.push_back(b_.Open(Integers(1)));
   BindLoop(*expr.loop, sources, b_.Param(0));

@@ -195,7 +195,7 @@ class SignatureCall {
     }
     for (DimPair& pair : pairs) {
       pair.nested = pair.nested || lift;
-      solver_.Add(pair, wanted, value->type, span);
+      solver_.Add(pair, wanted, value->type, span, param.name);
     }
     if (!lift) return value;
     ExprPtr some = Make(ExprKind::kSome, body_.env.types.Optional(value->type), span);

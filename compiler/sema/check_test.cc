@@ -75,6 +75,7 @@ class TestCheck {
     Stmt& stmt = test_.workflow.body.back();
     stmt.err_local = outcomes_.DeclareError(outcome.span);
     stmt.fallback = outcomes_.OfFailure(stmt.err_local, side, outcome.span);
+    body_.locals[local].type = stmt.fallback->type;  // of what only fails, too
     results_.push_back(local);
     test_.outcomes.push_back(std::move(outcome));
   }

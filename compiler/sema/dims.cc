@@ -194,9 +194,10 @@ bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindi
   return Matches(types, wanted, found, bindings, false, pairs);
 }
 
-void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin) {
+void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin, const std::string& param) {
   values_.emplace(symbol, std::move(value));
   origins_.emplace(symbol, origin);
+  params_.emplace(symbol, param);
 }
 
 bool DimSolver::IsOpen(const std::string& symbol) const {
@@ -220,13 +221,13 @@ bool DimSolver::TrySolve(const Waiting& item) {
   if (!linear || linear->mul <= 0 || !IsOpen(linear->symbol) || IsAny(item.pair.found)) return false;
   const Dim exact = item.pair.found - Dim(linear->add);
   Dim value = Dim::FloorDiv(exact, Dim(linear->mul));
-  Bind(linear->symbol, value, item.argument);
-  Compare(item, value * Dim(linear->mul) + Dim(linear->add));
+  Bind(linear->symbol, value, item.argument, item.param);
+  Compare(item, value * Dim(linear->mul) + Dim(linear->add), true);
   return true;
 }
 
-void DimSolver::Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument) {
-  Waiting item{pair, wanted, found, argument};
+void DimSolver::Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument, const std::string& param) {
+  Waiting item{pair, wanted, found, argument, param};
   if (IsAny(pair.wanted) || TrySolve(item)) return;
   if (const auto value = ValueOf(pair.wanted)) {
     Compare(item, *value);
@@ -252,12 +253,22 @@ void DimSolver::Finish() {
   }
 }
 
-void DimSolver::Compare(const Waiting& item, const Dim& wanted) {
+// Of a check that does not hold when it runs: both dimensions and where each comes from.
+std::string DimSolver::MessageOf(const Waiting& item, bool solves) const {
+  const std::string name = "`" + item.pair.wanted.ToString() + "` of `" + callee_.name + "`";
+  const std::string found = item.param.empty() ? "{1}" : "{1} in `" + item.param + "`";
+  if (solves) return name + " is " + found + ", which no `" + item.pair.wanted.AsLinear()->symbol + "` gives";
+  const auto symbol = item.pair.wanted.symbol();
+  const auto from = symbol ? params_.find(*symbol) : params_.end();
+  const bool is_known = from != params_.end() && !from->second.empty() && from->second != item.param;
+  return name + " is {0}" + (is_known ? " in `" + from->second + "`" : "") + " and " + found;
+}
+
+void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
   if (wanted == item.pair.found) return;
   const bool differ = Dim::ProvedDifferent(wanted, item.pair.found);
   if (!differ && !item.pair.nested) {
-    const std::string name = item.pair.wanted.ToString();
-    checks_.push_back(CheckOf(body_, wanted, item.pair.found, "`" + name + "` of `" + callee_.name + "` is {0} and {1}"));
+    checks_.push_back(CheckOf(body_, wanted, item.pair.found, MessageOf(item, solves)));
     return;
   }
   failed_ = true;

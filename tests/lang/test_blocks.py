@@ -1,16 +1,17 @@
 """Runs the tests of each program of rules/ that has some: test_blocks.py --wfc=PATH [--update] [NAME...]
 
-In a program `fail_...` every test fails, and the report is the .txt beside it, word for word but for times; elsewhere all pass. Programs in which wfc
-expects errors are run.py's.
+A program `fail_...` has tests that fail, and the report is the .txt beside it, word for word but for times; in the others all pass. Programs that do
+not compile are run.py's.
 """
-import argparse
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import harness
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import cases  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent / "rules"
 TEST = re.compile(r"^test\s", re.M)
@@ -41,21 +42,12 @@ def mistakes_of(program, wfc, update):
     return mistakes
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--wfc", type=Path, required=True)
-    options.add_argument("--update", action="store_true")
-    options.add_argument("names", nargs="*")
-    arguments = options.parse_args()
-    wfc = arguments.wfc.resolve()
-    programs = [path for path in sorted(FOLDER.glob("*.wf")) if has_tests(path) and (not arguments.names or path.stem in arguments.names)]
-    if not programs:
-        sys.exit("no programs")
-    with ThreadPoolExecutor(2) as pool:
-        mistakes = [one for found in pool.map(lambda program: mistakes_of(program, wfc, arguments.update), programs) for one in found]
-    print("\n".join(mistakes) or f"{len(programs)} programs as expected")
-    sys.exit(1 if mistakes else 0)
+def programs(folder):
+    return [path for path in sorted(folder.glob("*.wf")) if has_tests(path)]
 
+
+RUNNER = cases.Runner(__doc__, cases=programs, name_of=lambda program: program.stem, mistakes_of=mistakes_of, held="{} programs as expected", folder=FOLDER,
+                      at_once=2)
 
 if __name__ == "__main__":
-    main()
+    RUNNER.main()

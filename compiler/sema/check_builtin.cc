@@ -98,7 +98,7 @@ ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
         .Help("convert one of them, as in `" + std::string(ir::NameOf(values[0]->type->dtype)) + "(..)`");
     return site.Fail();
   }
-  auto dims = Broadcast(site.body, values[0]->type, values[1]->type, site.call.span);
+  auto dims = Broadcast(site.body, *values[0], *values[1], site.call.span);
   if (!dims) return site.Fail();
   const DType dtype = values[0]->type->dtype;
   ExprPtr result =

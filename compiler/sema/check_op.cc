@@ -121,7 +121,7 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
   const DType dtype = IsComparison(step.op) ? DType::kBool : left->type->dtype;
   ExprPtr result = Make(ExprKind::kBinary, types.Scalar(dtype), step.span);
   if (left->type->kind == TypeKind::kTensor || right->type->kind == TypeKind::kTensor) {
-    auto dims = Broadcast(body, left->type, right->type, step.op_span);
+    auto dims = Broadcast(body, *left, *right, step.op_span);
     if (!dims) return Poison(body, step.span);
     result->type = types.Tensor(dtype, std::move(*dims));
   }
@@ -249,13 +249,14 @@ bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span
 
 // Axes agree when their dimensions are the same polynomial, or one of them is absent or literally 1 (semantics.md 21): nothing is left to
 // be checked when it runs.
-std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef right, const Span& span) {
-  const size_t rank = std::max(left->dims.size(), right->dims.size());
+std::optional<std::vector<Dim>> Broadcast(Body& body, const Expr& left, const Expr& right, const Span& span) {
+  const std::vector<Dim>&of_left = left.type->dims, &of_right = right.type->dims;
+  const size_t rank = std::max(of_left.size(), of_right.size());
   std::vector<Dim> dims(rank);
   for (size_t i = 0; i < rank; ++i) {  // from the last axis
     const size_t axis = rank - 1 - i;
-    const Dim* a = i < left->dims.size() ? &left->dims[left->dims.size() - 1 - i] : nullptr;
-    const Dim* b = i < right->dims.size() ? &right->dims[right->dims.size() - 1 - i] : nullptr;
+    const Dim* a = i < of_left.size() ? &of_left[of_left.size() - 1 - i] : nullptr;
+    const Dim* b = i < of_right.size() ? &of_right[of_right.size() - 1 - i] : nullptr;
     if (a == nullptr || b == nullptr) {
       dims[axis] = a != nullptr ? *a : *b;
     } else if (*a == *b || b->constant() == 1) {
@@ -263,9 +264,11 @@ std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef righ
     } else if (a->constant() == 1) {
       dims[axis] = *b;
     } else {
-      auto builder = body.env.Report(span, kBroadcast, {ToString(left), ToString(right), a->ToString(), b->ToString(), axis});
-      LabelOrigins(body, *a, builder);
-      LabelOrigins(body, *b, builder);
+      auto builder = body.env.Report(span, kBroadcast, {ToString(left.type), ToString(right.type), a->ToString(), b->ToString(), axis});
+      LabelOrigins(body, {*a, *b}, builder);
+      if (a->is_constant() && b->is_constant()) {
+        builder.Label(left.span, "`" + ToString(left.type) + "`").Label(right.span, "`" + ToString(right.type) + "`");
+      }
       if (!Dim::ProvedDifferent(*a, *b)) HelpWithEquality(*a, *b, builder);
       return std::nullopt;
     }

@@ -278,16 +278,20 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
   for (const std::string& symbol : item.pair.wanted.Symbols()) {
     const auto origin = origins_.find(symbol);
     if (origin == origins_.end() || origin->second == item.argument) continue;
-    builder.Label(origin->second, "`" + symbol + "` is " + values_.at(symbol).ToString() + " from here");
+    builder.Label(origin->second, "this gives `" + symbol + "` of `" + callee_.name + "` the value " + values_.at(symbol).ToString());
   }
   if (callee_.span.file != source::FileId::kNone) builder.Label(callee_.span, "`" + callee_.name + "` declared here");
-  LabelOrigins(body_, item.pair.found, builder);
+  LabelOrigins(body_, {item.pair.found}, builder);
 }
 
 void Settle(Body& body, Expr& expr, uint32_t mark) { Settler(body, expr, mark).Run(); }
 
-void LabelOrigins(Body& body, const Dim& dim, diag::Builder& builder) {
-  for (const std::string& symbol : dim.Symbols()) {
+void LabelOrigins(Body& body, std::initializer_list<Dim> dims, diag::Builder& builder) {
+  std::set<std::string> symbols;
+  for (const Dim& dim : dims) {
+    for (std::string& symbol : dim.Symbols()) symbols.insert(std::move(symbol));
+  }
+  for (const std::string& symbol : symbols) {
     const auto origin = body.symbols.find(symbol);
     if (origin != body.symbols.end()) builder.Label(origin->second, "`" + symbol.substr(0, symbol.find('#')) + "` comes from here");
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -71,8 +72,8 @@ void Settle(Body& body, Expr& expr, uint32_t mark);
 // Only `_`: at each read of a value (semantics.md 20).
 inline void SettleRead(Body& body, Expr& expr) { Settle(body, expr, body.NextSymbol()); }
 
-// Where the symbols of a dimension come from, as labels of a report.
-void LabelOrigins(Body& body, const Dim& dim, diag::Builder& builder);
+// Where the symbols of dimensions come from, as labels of a report, each once.
+void LabelOrigins(Body& body, std::initializer_list<Dim> dims, diag::Builder& builder);
 
 // A check that is left for when it runs, with the origins of what it compares.
 DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message);

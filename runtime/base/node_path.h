@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,7 +14,8 @@ struct FanOutElement {
   uint64_t number = 0;
 };
 
-// "Read/texts[3]/Recognise": the path of a node that stands inside elements of fan-outs, outermost first.
+// "Read/texts[3]/Recognise": the path of a node that stands inside elements of fan-outs, outermost first; so many are named.
+inline constexpr size_t kMostElementsNamed = 4;
 std::string NodePath(std::string_view node, std::span<const FanOutElement> around);
 
 }  // namespace wf::base

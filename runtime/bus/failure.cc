@@ -14,6 +14,7 @@ std::string PathOf(const wf_plan& plan, const Failure& failure) {
     const wf_bytes& path = plan.nodes[node].path;
     return std::string_view(reinterpret_cast<const char*>(path.ptr), path.len);
   };
+  static_assert(Failure::kMaxCrumbs == base::kMostElementsNamed);
   base::FanOutElement around[Failure::kMaxCrumbs];
   for (int i = 0; i < failure.n_crumbs; ++i) around[i] = {text_of(failure.crumbs[i].node), failure.crumbs[i].element};
   return base::NodePath(text_of(failure.node), {around, failure.n_crumbs});

@@ -10,9 +10,9 @@ from statistics import median
 
 import harness
 import lsp_wire
+import onnx_file
 import peers
 import programs
-import tiny_onnx
 from bench import Row
 
 HELLO = harness.EXAMPLES / "hello/hello.wf"
@@ -92,7 +92,7 @@ def digits(options):
 def write_model_program(layers):
     folder = harness.scratch() / f"chain-{layers}"
     folder.mkdir(exist_ok=True)
-    (folder / "chain.onnx").write_bytes(tiny_onnx.chain(512, layers))
+    (folder / "chain.onnx").write_bytes(onnx_file.chain(512, layers))
     source = folder / "chain.wf"
     source.write_text('package bench.chain;\nmodel Chain = onnx("chain.onnx");\n'
                       "workflow Run(x: f32[512]) -> (total: f32) {\n  node y = Chain(x);\n  node total = sum[i](y[i]);\n  return (total: total);\n}\n"

@@ -38,7 +38,7 @@ void WorkflowBuilder::Build(ir::Workflow& result) {
 
 // A path that no other node has: those of two arms may have one name.
 std::string WorkflowBuilder::PathOf(const std::string& name) {
-  const std::string path = name.empty() ? path_ : path_ + "/" + name;
+  const std::string path = name.empty() ? path_ : path_.empty() ? name : path_ + "/" + name;
   const int count = ++c_.paths[path];
   return count == 1 ? path : path + "." + std::to_string(count);
 }

@@ -78,7 +78,7 @@ SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of, ir:
     if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, 7004);
     return value;
   };
-  return AddRun("argument", write, ir::TypeId::kNone, store);
+  return AddRun("argument", write, DeclaredType(expr.type), store);
 }
 
 void WorkflowBuilder::CutStub(const Expr& expr, const Function& stub) {
@@ -203,7 +203,7 @@ void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
         cut_.erase(&expr);
         return *cut;
       }
-      return AddRun("arm", [&](BodyWriter& writer) { return writer.WriteIfFrom(expr, first + 2); });
+      return AddRun("arm", [&](BodyWriter& writer) { return writer.WriteIfFrom(expr, first + 2); }, DeclaredType(expr.type));
     });
   } else {
     arms.push_back(arm_of(*expr.args.back()));

@@ -150,6 +150,7 @@ wf_code wf_json_unknown(wf_json *, wf_bytes name, const wf_port *ports, uint32_t
 wf_code wf_json_duplicate(wf_json *, wf_bytes name) WF_NOEXCEPT;
 wf_code wf_json_missing(wf_json *, wf_bytes name) WF_NOEXCEPT;
 wf_code wf_json_scalar(wf_json *, uint32_t dtype, void *out) WF_NOEXCEPT;         /* range-checked; integers take no fraction */
+wf_code wf_json_meta(wf_ctx *, wf_bytes key, wf_bytes text, uint32_t dtype, void *out) WF_NOEXCEPT;  /* a number or bool of metadata, all of `text` */
 wf_code wf_json_string(wf_json *, wf_bytes *out) WF_NOEXCEPT;
 wf_code wf_json_bytes(wf_json *, wf_bytes *out) WF_NOEXCEPT;                      /* {"b64": ".."} */
 wf_code wf_json_tensor(wf_json *, const wf_type *, wf_tensor *out) WF_NOEXCEPT;   /* nested arrays; checks the fixed dims; allocates */

@@ -81,7 +81,9 @@ class File {
     expected_.resize(workflows_.size());
     expected_[w].resize(workflows_[w].inputs.size());
     Expected& expected = expected_[w][input];
-    const std::string& json = workflows_[w].inputs[input];
+    const Input& asked = workflows_[w].inputs[input];
+    const std::string& json = asked.json;
+    const std::vector<bus::Metadata> metadata = MetadataOf(asked);
     const std::string padded = json + std::string(64, '\0');
     for (size_t k = 0; k < natives_.size(); ++k) {
       const wf_plan& plan = natives_[k]->plan();
@@ -89,6 +91,7 @@ class File {
       Scratch scratch;
       scratch.bus.plan_ = &plan;
       scratch.bus.workflow_ = &workflow;
+      scratch.bus.metadata = metadata;
       void* const frame = scratch.bus.arena.Allocate(plan.regions[workflow.root].frame_bytes, 64);
       const wf_bytes body{reinterpret_cast<const uint8_t*>(padded.data()), json.size()};
       if (const wf_code code = workflow.read_json(scratch.bus.ctx(), body, frame); code != 0)
@@ -100,14 +103,15 @@ class File {
     }
     ++comparison_.calls;
     comparison_.failures += expected.ending.failure.code != 0;
-    calls_.push_back({number, comparison_.calls - 1, json});
+    calls_.push_back({number, comparison_.calls - 1, &asked});
     places_.emplace_back(w, input);
   }
 
   bool Interpret(size_t w, size_t number, size_t input, const std::vector<ir::Value>& inputs) {
     Expected& expected = expected_[w][input];
-    expected.ending = Interpreted(before_, number, inputs, &expected.is_cut);
-    const Ending after = Interpreted(after_, number, inputs, &expected.is_cut);
+    const Input& asked = workflows_[w].inputs[input];
+    expected.ending = Interpreted(before_, number, inputs, asked, &expected.is_cut);
+    const Ending after = Interpreted(after_, number, inputs, asked, &expected.is_cut);
     if (expected.is_cut) {
       ++comparison_.cut;
       return false;
@@ -129,12 +133,12 @@ class File {
       return Reported{failure.code, std::string(reinterpret_cast<const char*>(path.ptr), path.len), failure.message};
     };
     const abi::Outcome outcome = abi::Interpret(plan, plan.workflows[number], frame, 0, hooks);
-    if (outcome.failure.code == 0) return {Outputs(before_, number, plan, frame), {}};
+    if (outcome.failure.code == 0) return {Outputs(before_, number, plan, frame), Annotations(scratch.bus), {}};
     if (known != nullptr) {
       known->push_back(reported(outcome.failure));
       for (const abi::PlanFailure& failure : outcome.known) known->push_back(reported(failure));
     }
-    return {{}, reported(outcome.failure)};
+    return {{}, {}, reported(outcome.failure)};
   }
 
   // All calls at once.
@@ -142,13 +146,14 @@ class File {
     const test::Native& native = *natives_[round % natives_.size()];
     size_t answered = 0;
     const std::string broken =
-        RunScheduled(native.plan(), calls_, Mix(options_.seed + round), [&](const Call& call, Reported reported, const void* frame) {
+        RunScheduled(native.plan(), calls_, Mix(options_.seed + round), [&](const Call& call, Reported reported, const bus::Bus& bus) {
           ++answered;
           const auto [w, input] = places_[call.input];
           const Expected& expected = expected_[w][input];
           reported.path = WithoutElements(reported.path);
-          const Ending ending =
-              reported.code == 0 ? Ending{Outputs(before_, call.workflow, native.plan(), frame), {}} : Ending{{}, reported};
+          const Ending ending = reported.code == 0
+                                    ? Ending{Outputs(before_, call.workflow, native.plan(), bus.frame()), Annotations(bus), {}}
+                                    : Ending{{}, {}, reported};
           const bool is_known = reported.code != 0 && expected.ending.failure.code != 0 &&
                                 std::find(expected.known.begin(), expected.known.end(), reported) != expected.known.end();
           if (!is_known && !SameEnding(before_, call.workflow, expected.ending, ending))
@@ -163,7 +168,7 @@ class File {
     for (size_t i = 0; i < calls_.size(); ++i) {
       const auto [w, input] = places_[i];
       const Expected& expected = expected_[w][input];
-      out << Expectation(before_, calls_[i].workflow, calls_[i].json, expected.ending, expected.known) << "\n";
+      out << Expectation(before_, calls_[i].workflow, *calls_[i].asked, expected.ending, expected.known) << "\n";
     }
   }
 

@@ -45,8 +45,8 @@ class File {
     before_ = std::move(*built.program);
     after_ = before_;
     passes::Run(after_);
-    natives_.push_back(std::make_unique<test::Native>(after_, "x86-64-v3"));
-    if (__builtin_cpu_supports("x86-64-v4")) natives_.push_back(std::make_unique<test::Native>(after_, "generic"));
+    for (int i = 0; i < kNatives; ++i)
+      if (options.native == i || options.native == kAllNatives) AddNative(kSorts[i]);
   }
 
   Comparison Run() {
@@ -65,6 +65,17 @@ class File {
   }
 
  private:
+  struct Sort {
+    const char *cpu, *name;
+    int opt_level;
+  };
+  static constexpr Sort kSorts[kNatives] = {
+      {"x86-64-v3", "x86-64-v3", 2}, {"generic", "any CPU", 2}, {"x86-64-v3", "x86-64-v3 at -O1", 1}, {"x86-64-v3", "x86-64-v3 at -O0", 0}};
+  void AddNative(const Sort& sort) {
+    natives_.push_back(std::make_unique<test::Native>(after_, sort.cpu, sort.opt_level));
+    names_.emplace_back(sort.name);
+  }
+
   size_t NumberOf(const std::string& name) const {
     const auto found = std::find_if(before_.workflows.begin(), before_.workflows.end(), [&](const auto& one) { return one.name == name; });
     return static_cast<size_t>(found - before_.workflows.begin());
@@ -98,8 +109,7 @@ class File {
         return Differs(w, input, "the input is refused: " + std::string(scratch.bus.main.TakeFailure(code).message) + "\n  " + json);
       if (k == 0 && !Interpret(w, number, input, Inputs(before_, number, plan, frame))) return;
       const Ending ending = TaskByTask(plan, number, scratch, frame, k == 0 ? &expected.known : nullptr);
-      if (!SameEnding(before_, number, expected.ending, ending))
-        Differs(w, input, k == 0 ? "x86-64-v3, task by task" : "x86-64-v4, task by task", expected.ending, ending);
+      if (!SameEnding(before_, number, expected.ending, ending)) Differs(w, input, names_[k] + ", task by task", expected.ending, ending);
     }
     ++comparison_.calls;
     comparison_.failures += expected.ending.failure.code != 0;
@@ -176,6 +186,7 @@ class File {
   const CompareOptions& options_;
   ir::Program before_, after_;
   std::vector<std::unique_ptr<test::Native>> natives_;
+  std::vector<std::string> names_;               // of them
   std::vector<std::vector<Expected>> expected_;  // by workflow and input
   std::vector<Call> calls_;
   std::vector<std::pair<size_t, size_t>> places_;  // of a call: workflow and input

@@ -9,7 +9,6 @@
 namespace wf::diff {
 namespace {
 
-constexpr int kDepth = 4;
 constexpr size_t kInputs = 3;
 
 class WorkflowWriter : private Writer {
@@ -19,14 +18,15 @@ class WorkflowWriter : private Writer {
   Workflow Write() {
     Workflow made;
     made.name = "W" + suffix_;
+    depth_ = 1 + static_cast<int>(Below(6) + 1) / 2;
     if (OneIn(2)) DeclareRecord();
     if (OneIn(2)) DeclareConst();
     DeclareErrors();
     for (uint32_t i = 0, count = Below(3); i < count; ++i) DeclareFunction();
     for (uint32_t i = 0, count = Below(5); i + 2 < count; ++i)
-      workflows_.push_back(DeclareWorkflow("V" + suffix_ + "_" + std::to_string(i), {"p", "q"}, 3));
+      workflows_.push_back(DeclareWorkflow("V" + suffix_ + "_" + std::to_string(i), {"p", "q"}, static_cast<uint32_t>(depth_)));
     is_published_ = true;
-    const Function published = DeclareWorkflow(made.name, {"n", "m"}, 5);
+    const Function published = DeclareWorkflow(made.name, {"n", "m"}, 1 + static_cast<uint32_t>(depth_));
     made.declarations = text_;
     for (size_t i = 0; i < kInputs; ++i)
       made.inputs.push_back(MakeInput(choices_, published.params, published.n_defaults, published.symbols));
@@ -102,7 +102,7 @@ class WorkflowWriter : private Writer {
     text_ += "fn " + made.name + Signature(made.params, made.n_defaults) + " -> " + ToText(made.result);
     std::string body;
     for (uint32_t i = 0, count = Below(3); i < count; ++i) body += "  " + Step() + "\n";
-    const std::string result = Coerced(made.result, kDepth - 1);
+    const std::string result = Coerced(made.result, depth_ - 1);
     text_ += body.empty() ? " = " + result + ";\n" : " {\n" + body + "  " + result + "\n}\n";
     made.may_fail = may_fail_;
     functions_.push_back(made);
@@ -113,7 +113,7 @@ class WorkflowWriter : private Writer {
   std::string Step() {
     if (OneIn(3)) return Require(2);
     const Type type = SmallType(2);
-    const std::string name = Fresh("v"), value = Coerced(type, kDepth - 1);
+    const std::string name = Fresh("v"), value = Coerced(type, depth_ - 1);
     scope_.push_back({name, type, ""});
     return "let " + name + ": " + ToText(type) + " = " + value + ";";
   }
@@ -132,7 +132,9 @@ class WorkflowWriter : private Writer {
     const Type type = NodeType();
     const std::string name = Fresh("node");
     has_each_ = false;
-    std::string value = type.kind == Kind::kTuple ? CallWorkflow(type, 2) : Below(3) == 0 ? Coerced(type, kDepth) : Waiting(type, 3);
+    std::string value = type.kind == Kind::kTuple ? CallWorkflow(type, 2)
+                        : Below(3) == 0           ? Coerced(type, depth_)
+                                                  : Waiting(type, std::max(depth_ - 1, 1));
     if (value.empty()) value = Expression(type, 1);
     std::string text = indent_ + "node " + name + ": " + ToText(type) + " = " + value, settings;
     if (has_each_ && OneIn(3)) settings += " limit " + Any(std::vector<std::string>{"1024", "3", "40", "1"}) + ";";
@@ -203,7 +205,7 @@ class WorkflowWriter : private Writer {
     for (size_t i = 0; i < results_.size(); ++i) {
       const std::vector<Name> nodes = Names([&](const Name& name) { return name.is_node && name.type == results_[i]; });
       const bool is_node = !nodes.empty() && Below(4) < 3;
-      text += (i == 0 ? "return (r" : ", r") + std::to_string(i) + ": " + (is_node ? Any(nodes).text : Coerced(results_[i], kDepth - 1));
+      text += (i == 0 ? "return (r" : ", r") + std::to_string(i) + ": " + (is_node ? Any(nodes).text : Coerced(results_[i], depth_ - 1));
     }
     return text + ");";
   }
@@ -234,6 +236,7 @@ class WorkflowWriter : private Writer {
 
   std::string text_;
   std::string indent_ = "  ";
+  int depth_ = 4;              // of expressions; few are large, because all cost time
   bool is_published_ = false;  // one that a node calls may annotate in vain: its node may not be needed
   std::vector<Name> constants_;
   std::vector<Type> results_;  // of the workflow at hand

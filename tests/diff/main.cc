@@ -1,7 +1,7 @@
-// wf_diff run [--count N] [--seed S] [--jobs J] [--keep FOLDER] [--expect FOLDER] [--tries N]   random workflows, run everywhere
-// wf_diff replay FILE...                                                            kept ones
-// wf_diff format [--count N] [--seed S]                                             random workflows, formatted
-// Prints a line of JSON at the end; status 1 when something differed.
+// wf_diff run [--count N] [--seed S] [--jobs J] [--keep FOLDER] [--expect FOLDER] [--tries N]   random workflows, run
+// everywhere wf_diff replay FILE...                                                            kept ones wf_diff format [--count N] [--seed
+// S]                                             random workflows, formatted Prints a line of JSON at the end; status 1 when something
+// differed.
 
 #include <algorithm>
 #include <cstdio>
@@ -131,9 +131,10 @@ class Campaign {
   Child Start(size_t first) const {
     return Child(
         [this, first] {
-          CompareOptions options{.seed = Mix(arguments_.seed + first), .schedules = 3, .expectations = {}};
+          CompareOptions options{.seed = Mix(arguments_.seed + first), .expectations = {}};
           const std::vector<Workflow> workflows = FileFrom(first);
           const std::string file = FileOf(workflows), name = arguments_.expect + "/" + std::to_string(first);
+          options.native = static_cast<int>(first / kPerFile % kNatives);
           if (!arguments_.expect.empty()) {
             std::ofstream(name + ".wf") << file;
             options.expectations = name + ".jsonl";

@@ -63,11 +63,14 @@ class Compilation {
   bool Check(Purpose purpose);
   bool BuildIr();
   bool Verified();
+  bool CallsNoRemote();
   bool RunPasses();
   bool Lower();
   bool EmitObject();
   void WriteText(std::string_view text);
-  bool WouldOverwriteInput();  // reports it
+  bool WouldOverwriteInput();               // reports it
+  std::vector<std::string> Inputs() const;  // files that the program is made of
+  bool WriteDependencies(const std::string& output, const std::vector<std::string>& more);
 
   const std::string root_;
   const Options& options_;

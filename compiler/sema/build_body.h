@@ -20,11 +20,11 @@ struct BuildContext {
   size_t ops_left = 250'000;                    // of the whole program
   const Span* too_large = nullptr;              // where they ran out, or
   const char* limit = "250000 operations; functions are written out where they are called";
-  uint32_t LineOf(const Span& span) const;  // 0 for other files
-  bool misses_body = false;                 // of a function, which has been reported: only where a constant is computed
-  std::vector<int64_t> constants = {};      // Program::consts to ir constants, -1 not yet
-  std::map<std::string, int> paths = {};    // of nodes: how many ask for each
-  std::map<uint32_t, uint32_t> stubs = {};  // of a test: models to the functions that are called instead
+  uint32_t LineOf(const Span& span) const;                   // 0 for other files
+  bool misses_body = false;                                  // of a function, which has been reported: only where a constant is computed
+  std::vector<int64_t> constants = {};                       // Program::consts to ir constants, -1 not yet
+  std::map<std::string, int> paths = {};                     // of nodes: how many ask for each
+  std::map<std::pair<bool, uint32_t>, uint32_t> stubs = {};  // of a test: remotes (true) and models to the functions called instead
 };
 
 class BodyWriter;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/sema/build_workflow.h"
 
 // What reads what, before any task is made.
@@ -75,7 +77,9 @@ bool IsCheap(const Expr& expr) {  // writing it again costs nothing
 bool MayWait(const Expr& expr) {
   bool found = false;
   ForEachInside(expr, [&](const Expr& inside) {
-    found = found || inside.kind == ExprKind::kCallModel || inside.kind == ExprKind::kCallWorkflow || inside.kind == ExprKind::kEach;
+    constexpr ExprKind kWaiting[] = {ExprKind::kCallModel, ExprKind::kCallWorkflow, ExprKind::kCallExtern, ExprKind::kCallRemote,
+                                     ExprKind::kEach};
+    found = found || std::find(std::begin(kWaiting), std::end(kWaiting), inside.kind) != std::end(kWaiting);
   });
   return found;
 }

@@ -82,7 +82,7 @@ class TestCheck {
   // Its failure is the test's even if nothing reads it.
   void Let(const ast::LetStmt& let) {
     const uint32_t mark = body_.NextSymbol();
-    body_.model_calls.clear();
+    body_.BeginNode();
     auto step = CheckLet(body_, let, At("a `let`", let.name.span));
     if (!step) {
       sound_ = false;
@@ -95,14 +95,14 @@ class TestCheck {
   }
 
   ExprPtr Read(LocalId local, const Span& span) {
-    body_.model_calls.clear();
+    body_.BeginNode();
     ExprPtr read = Make(ExprKind::kLocal, body_.locals[local].type, span);
     read->local = local;
     return read;
   }
 
   bool Expect(const ast::ExpectStmt& expect) {
-    body_.model_calls.clear();
+    body_.BeginNode();
     ExprPtr value = CheckAs(body_, *expect.value, env_.types.Scalar(DType::kBool), At("an `expect`", expect.span));
     if (IsPoison(*value)) return false;
     Test::Outcome outcome{Test::Kind::kHolds, expect.span};
@@ -118,7 +118,7 @@ class TestCheck {
   }
 
   bool ExpectFailure(const ast::ExpectStmt& expect) {
-    body_.model_calls.clear();
+    body_.BeginNode();
     const uint32_t mark = body_.NextSymbol();
     ExprPtr value = CheckExpr(body_, *expect.value, nullptr, At("an `expect`", expect.span));
     Test::Outcome outcome{Test::Kind::kFails, expect.span};
@@ -197,13 +197,14 @@ class TestCheck {
     ExprPtr value = CheckExpr(inner, *stub.value, hint, At("a stub", stub.target.span).Inside("a stub", stub.target.span));
     if (!IsPoison(*value)) value = Coerce(inner, std::move(value), hint, Origin{target->span, "declared here"});
     if (IsPoison(*value)) return false;
-    const auto once = [&](const Test::Stub& other) { return other.model == target->index; };
+    const bool is_remote = target->kind == EntityKind::kRemote;
+    const auto once = [&](const Test::Stub& other) { return other.is_remote == is_remote && other.target == target->index; };
     if (std::any_of(test_.stubs.begin(), test_.stubs.end(), once)) {
       env_.Report(stub.target.span, kDuplicateName, {ast::ToString(stub.target)});
       return false;
     }
     Settle(inner, *value, mark);
-    test_.stubs.push_back({target->index, static_cast<uint32_t>(env_.program.functions.size())});
+    test_.stubs.push_back({is_remote, target->index, static_cast<uint32_t>(env_.program.functions.size())});
     Function function{.name = "stub " + target->name, .locals = inner.locals, .n_params = static_cast<uint32_t>(stub.params.size())};
     function.result = value->type;
     function.body = std::move(value);

@@ -139,13 +139,12 @@ class WorkflowCheck {
 
   void Node(const ast::NodeStmt& node, int stage, const SettingValues* stage_settings) {
     const uint32_t mark = body_.NextSymbol();
-    body_.model_calls.clear();
-    body_.n_loops = 0;
+    body_.BeginNode();
     Where where = At("a node", node.name.span);
     where.may_wait = true;
     TypeRef written = nullptr;
     ExprPtr value = Value(node.name, node.type.get(), *node.value, where, written);
-    const NodeFacts facts{node.name.text, node.name.span, body_.model_calls, body_.n_loops > 0};
+    const NodeFacts facts{node.name.text, node.name.span, body_.model_calls, body_.n_loops > 0, body_.n_outside_calls > 0};
     SettingValues own;
     if (node.settings) own = ReadSettings(env_, node.settings->settings, kInNode);
     Stmt stmt;

@@ -21,36 +21,6 @@ bool IsOutside(const Env& env, const std::filesystem::path& path, const std::str
   return inside.empty() || *inside.begin() == "..";
 }
 
-std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
-  const std::filesystem::path path = PathBeside(env, span, name);
-  if (IsOutside(env, path, name)) {
-    env.Report(span, kEmbedOutside, {name}).Help("copy the file there: what a program is made of moves with it");
-    return std::nullopt;
-  }
-  if (const auto known = env.embedded.find(path.string()); known != env.embedded.end()) return known->second;
-  if (env.input.options.on_read) env.input.options.on_read(path.string());
-  const auto fail = [&](const std::string& why) {
-    env.Report(span, kCannotEmbed, {path.string(), why});
-    return std::nullopt;
-  };
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) return fail("no such file");
-  if (error) return fail(error.message());
-  if (status.type() != std::filesystem::file_type::regular) return fail("it is no file");
-  const uint64_t size = std::filesystem::file_size(path, error);
-  if (error) return fail(error.message());
-  if (size > env.input.options.max_embedded_bytes)
-    return fail("larger than " + std::to_string(env.input.options.max_embedded_bytes) + " bytes");
-  std::ifstream file(path, std::ios::binary);
-  std::string content(size, '\0');
-  file.read(content.data(), static_cast<std::streamsize>(size));
-  if (!file) return fail("it cannot be read");
-  env.program.files.push_back(path.string());
-  env.embedded.emplace(path.string(), content);
-  return content;
-}
-
 ExprPtr LinesOf(Body& body, const std::string& content, const std::string& name, const Span& span) {
   if (const auto bad = source::FirstBadByte(content)) {
     body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(*bad) + " is not UTF-8"});
@@ -150,6 +120,36 @@ std::optional<ir::Value> Simple(Env& env, const Expr& expr) {
 }
 
 }  // namespace
+
+std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
+  const std::filesystem::path path = PathBeside(env, span, name);
+  if (IsOutside(env, path, name)) {
+    env.Report(span, kEmbedOutside, {name}).Help("copy the file there: what a program is made of moves with it");
+    return std::nullopt;
+  }
+  if (const auto known = env.embedded.find(path.string()); known != env.embedded.end()) return known->second;
+  if (env.input.options.on_read) env.input.options.on_read(path.string());
+  const auto fail = [&](const std::string& why) {
+    env.Report(span, kCannotEmbed, {path.string(), why});
+    return std::nullopt;
+  };
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return fail("no such file");
+  if (error) return fail(error.message());
+  if (status.type() != std::filesystem::file_type::regular) return fail("it is no file");
+  const uint64_t size = std::filesystem::file_size(path, error);
+  if (error) return fail(error.message());
+  if (size > env.input.options.max_embedded_bytes)
+    return fail("larger than " + std::to_string(env.input.options.max_embedded_bytes) + " bytes");
+  std::ifstream file(path, std::ios::binary);
+  std::string content(size, '\0');
+  file.read(content.data(), static_cast<std::streamsize>(size));
+  if (!file) return fail("it cannot be read");
+  env.program.files.push_back(path.string());
+  env.embedded.emplace(path.string(), content);
+  return content;
+}
 
 std::filesystem::path PathBeside(const Env& env, const Span& span, const std::string& name) {
   return std::filesystem::path(env.input.sources.name(span.file)).parent_path() / name;

@@ -47,6 +47,17 @@ def wfc(*args, check=True):
     return done
 
 
+def environment(name, packages):
+    """The Python of a virtual environment with these packages, made once for a build folder."""
+    folder = BUILD / name
+    python, stamp = folder / "bin/python", folder / "installed"
+    if not stamp.exists() or stamp.read_text() != str(packages):
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120, capture_output=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True, timeout=240, capture_output=True)
+        stamp.write_text(str(packages))
+    return python
+
+
 def compiled(source):
     """The server built from a .wf file; once per run."""
     source = Path(source)

@@ -15,7 +15,7 @@ HAND_LAID_OUT = {"runtime/abi/plan.h", "runtime/abi/values.h"}
 # One struct per construct of the language, and nothing else: tables as well, but formatted.
 TABLES = {"compiler/ast/expr.h", "compiler/ast/nodes.h", "compiler/sema/typed.h", "compiler/ir/ir.h"}
 # Where exceptions of others are caught and turned into our own errors (docs/style.md).
-EXCEPTION_WALLS = ("compiler/parse/", "runtime/kernels/onednn/", "runtime/abi/extern_shim")
+EXCEPTION_WALLS = ("compiler/parse/", "runtime/kernels/onednn/", "runtime/abi/extern.h", "runtime/abi/extern_shim.h")
 BAD_MESSAGE_WORDS = re.compile(r"\b(invalid|illegal|not allowed|error:|please|sorry)\b", re.I)
 
 

@@ -150,6 +150,7 @@ void WorkflowBuilder::BuildStmt(size_t index) {
             return has_branches_ ? writer.builder().Bool(true) : ValueId::kNone;
           },
           false));
+      out_[annotations_.back()].place = ++c_.annotations;
       // Returns inside arms wait for its slot.
       if (has_branches_) out_[annotations_.back()].out = AddSlot(flow_, "annotated", out_.types.Scalar(DType::kBool));
       return;

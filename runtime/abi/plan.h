@@ -59,7 +59,7 @@ typedef struct wf_task {                     /* 64 bytes */
   union { wf_run_fn run; wf_pick_fn pick; } fn;
   wf_work_fn work;
   float cost_ns, cost_ns_per_unit;
-  uint16_t target, n_targets, window, flags; /* model or first region; number of arms (regions target..target+n-1); most EACH elements in flight; WF_CONTROL... */
+  uint16_t target, n_targets, window, flags; /* model or first region; number of arms (regions target..target+n-1); most EACH elements in flight, or the place of what a RUN annotates, in textual order; WF_CONTROL... */
 } wf_task;
 
 // One frame per entry, attempt and element: countdowns (memcpy of waits), then slots.

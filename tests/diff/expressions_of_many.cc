@@ -100,7 +100,7 @@ std::string Writer::Slice(const Type& type, int) {
     const std::string &has = tensor.type.dims[i], &wants = type.dims[i];
     const bool is_known = std::isdigit(static_cast<unsigned char>(has[0])) && std::isdigit(static_cast<unsigned char>(wants[0]));
     if (is_known && std::stoi(wants) > std::stoi(has)) return "";
-    const std::string from = is_known || Below(2) == 0 ? "0" : "1";
+    const std::string from = is_known || has == "0" || Below(2) == 0 ? "0" : "1";
     text += (i == 0 ? "" : ", ") + (has == wants ? ":" : from + ":" + (from == "0" ? wants : wants + " + 1"));
   }
   return text + "]";

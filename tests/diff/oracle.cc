@@ -99,8 +99,8 @@ std::vector<ir::Value> Inputs(const ir::Program& program, size_t workflow, const
 std::map<std::string, std::string> Annotations(const bus::Bus& bus) {
   std::map<std::string, std::pair<std::string, uint16_t>> last;
   for (const bus::Annotation* at = bus.annotations(); at != nullptr; at = at->next) {
-    const auto [row, is_first] = last.try_emplace(std::string(at->key), std::string(at->value), at->task);
-    if (!is_first && at->task > row->second.second) row->second = {std::string(at->value), at->task};
+    const auto [row, is_first] = last.try_emplace(std::string(at->key), std::string(at->value), at->place);
+    if (!is_first && at->place > row->second.second) row->second = {std::string(at->value), at->place};
   }
   std::map<std::string, std::string> texts;
   for (auto& [key, row] : last) texts.emplace(key, std::move(row.first));

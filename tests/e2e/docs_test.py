@@ -2,7 +2,7 @@
 """What the pages print is true: programs compile as they stand, and each curl line gets the answer that stands behind it.
 
 A session is an indented block with a line `COMMAND  # ANSWER`; what stands above such a line builds and starts the server. The program that it builds
-is in the block, in the repository, or the complete one printed above it. An answer is JSON, a part of it, or `STATUS, code N` and `STATUS: part of the message`; `...` stands for any characters.
+is in the block, in the repository, or the complete one printed above it; a block of C++ with a name is a file beside it. An answer is JSON, a part of it, or `STATUS, code N` and `STATUS: part of the message`; `...` stands for any characters.
 """
 import os
 import re

@@ -2,6 +2,7 @@
 """The tutorial of docs/language.md, followed as a newcomer follows it: in one empty folder, from the top, with what the page says and nothing else.
 
 - ```wf NAME is a whole file; where a command of the page made that file, it must be the same. ```wf add NAME goes to the end of a file, ```wf wrong NAME has mistakes.
+- ```cpp NAME is a whole file, too.
 - ```console holds commands behind `$ ` and all that they print. `...` stands for any characters; alone on a line, for any lines.
 - An indented block holds commands; behind `# ` stands what a call is answered with, as in docs_test.py.
 """
@@ -119,6 +120,8 @@ class Tutorial(docs_test.Answers):
             self.assertIsNotNone(step["name"], "a program of the tutorial has a name")
             self.program(step["how"], step["name"], step["text"])
             self.counts["programs"] += 1
+        elif step["language"] == "cpp":
+            (self.terminal.folder / step["name"]).write_text(step["text"])
         elif step["language"] == "console":
             self.console(step["text"])
         else:

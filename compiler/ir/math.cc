@@ -1,6 +1,9 @@
 #include "compiler/ir/math.h"
 
+#include <cmath>
+#include <initializer_list>
 #include <span>
+#include <vector>
 
 #include "compiler/ir/scalar.h"
 #include "runtime/base/check.h"
@@ -55,6 +58,12 @@ constexpr double kErfLargeF64[] = {
 
 constexpr double kInverseLn2 = 0x1.71547652b82fep+0, kTwoOverPi = 0x1.45f306dc9c883p-1;
 constexpr double kHalfPi[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};  // their sum, in falling order
+// 2/pi behind the point, 32 bits each: what the largest f64 needs.
+constexpr uint32_t kTwoOverPiBits[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561,
+                                       0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484,
+                                       0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+                                       0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b,
+                                       0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab};
 constexpr double kInfinity = __builtin_inf(), kNan = __builtin_nan("");
 
 // Emits over one float type.
@@ -100,17 +109,18 @@ class Math {
   // The reduction by multiples of pi/2 is done in f64 for both types.
   ValueId SinCos(ValueId x, bool is_cos) {
     Math wide(b_, DType::kF64);
-    const ValueId x64 = b_.Convert(x, DType::kF64);
-    const ValueId shifted = b_.Fma(x64, wide.K(kTwoOverPi), wide.K(wide.Magic())), n = b_.Sub(shifted, wide.K(wide.Magic()));
-    ValueId r64 = x64;
-    for (const double part : kHalfPi) r64 = b_.Fma(n, wide.K(-part), r64);
-    const ValueId r = b_.Convert(wide.Clamp(r64, -1, 1), dtype_), z = b_.Mul(r, r);
+    const ValueId x64 = b_.Convert(x, DType::kF64), a = b_.Unary(OpKind::kAbs, x64);
+    const ValueId is_large =
+        b_.Binary(OpKind::kAnd, b_.Binary(OpKind::kLe, wide.K(0x1p30), a), b_.Binary(OpKind::kLt, a, wide.K(kInfinity)));
+    const Angle near_zero = wide.ReduceByHalfPi(x64), far = wide.ReduceLarge(x64, is_f32_);
+    const ValueId r = b_.Convert(b_.Select(is_large, far.r, near_zero.r), dtype_), z = b_.Mul(r, r);
     const ValueId sin = b_.Fma(b_.Mul(r, z), is_f32_ ? Polynomial(kSinF32, z) : Polynomial(kSinF64, z), r);
     const ValueId half = b_.Mul(K(0.5), z), near = b_.Sub(K(1), half);
     const ValueId rest = b_.Mul(b_.Mul(z, z), is_f32_ ? Polynomial(kCosF32, z) : Polynomial(kCosF64, z));
     const ValueId cos = b_.Add(near, b_.Add(b_.Sub(b_.Sub(K(1), near), half), rest));
+    const ValueId shifted = b_.Select(is_large, far.shifted, near_zero.shifted);
     const ValueId quadrant = b_.Add(b_.Bitcast(shifted, DType::kI64), b_.I64(is_cos ? 1 : 0));
-    const auto bit = [&](int64_t mask) { return b_.Binary(OpKind::kNe, b_.Binary(OpKind::kBitAnd, quadrant, b_.I64(mask)), b_.I64(0)); };
+    const auto bit = [&](int64_t mask) { return HasBit(quadrant, mask); };
     ValueId y = b_.Select(bit(1), cos, sin);
     y = b_.Select(bit(2), b_.Unary(OpKind::kNeg, y), y);
     return is_cos ? y : b_.Select(b_.Binary(OpKind::kEq, x, K(0)), x, y);  // keeps -0
@@ -132,6 +142,12 @@ class Math {
   struct Parts {
     ValueId f, k;
   };  // x = (1 + f) 2^k, 1 + f in [sqrt 1/2, sqrt 2]; k as float
+  struct Angle {
+    ValueId shifted, r;
+  };  // x = n pi/2 + r; shifted: n + Magic, of which the low bits are the quadrant
+  struct Sum {
+    ValueId value, lost;
+  };  // value + lost is the sum without error
 
   ValueId K(double value) { return is_f32_ ? b_.F32(static_cast<float>(value)) : b_.F64(value); }
   ValueId Integer(int64_t value) { return b_.Scalar(IntegerType(), MaskTo(IntegerType(), static_cast<uint64_t>(value))); }
@@ -154,6 +170,71 @@ class Math {
     ValueId r = b_.Fma(n, b_.Unary(OpKind::kNeg, Ln2High()), x);
     r = b_.Fma(n, b_.Unary(OpKind::kNeg, Ln2Low()), r);
     return {bits, low == ValueId::kNone ? r : b_.Add(r, low)};
+  }
+
+  ValueId HasBit(ValueId bits, int64_t mask) { return b_.Binary(OpKind::kNe, b_.Binary(OpKind::kBitAnd, bits, b_.I64(mask)), b_.I64(0)); }
+
+  Sum AddExactly(ValueId a, ValueId b) {  // whichever is larger
+    const ValueId sum = b_.Add(a, b), rest = b_.Sub(sum, a);
+    return {sum, b_.Add(b_.Sub(a, b_.Sub(sum, rest)), b_.Sub(b, rest))};
+  }
+
+  // The terms added to `sum.value` one by one, their errors to `sum.lost`.
+  Sum AddAll(Sum sum, std::initializer_list<ValueId> terms) {
+    for (const ValueId term : terms) {
+      const Sum next = AddExactly(sum.value, term);
+      sum = {next.value, b_.Add(sum.lost, next.lost)};
+    }
+    return sum;
+  }
+
+  // f64, |x| up to 2^30.
+  Angle ReduceByHalfPi(ValueId x) {
+    const ValueId shifted = b_.Fma(x, K(kTwoOverPi), K(Magic())), n = b_.Sub(shifted, K(Magic()));
+    ValueId r = x;
+    for (const double part : kHalfPi) r = b_.Fma(n, K(-part), r);
+    return {shifted, r};
+  }
+
+  // `count` pieces of 2/pi from piece `skipped` on, chosen bit by bit of `skipped`, which is under 2^bits.
+  std::vector<ValueId> TwoOverPiFrom(ValueId skipped, int bits, size_t count) {
+    std::vector<ValueId> pieces;
+    for (size_t i = 0; i + 1 < count + (size_t{1} << bits); ++i) pieces.push_back(K(kTwoOverPiBits[i]));
+    for (int bit = bits; bit-- > 0;) {
+      const size_t step = size_t{1} << bit;
+      const ValueId is_set = HasBit(skipped, static_cast<int64_t>(step));
+      for (size_t i = 0; i + step < pieces.size(); ++i) pieces[i] = b_.Select(is_set, pieces[i + step], pieces[i]);
+      pieces.resize(pieces.size() - step);
+    }
+    return pieces;
+  }
+
+  // f64, |x| from 2^30 on, after Payne and Hanek: the bits of 2/pi whose product with x is a multiple of 4 are left out, and so many are
+  // taken that the rest is exact to more than 53 bits even for the x that lie nearest to multiples of pi/2.
+  Angle ReduceLarge(ValueId x, bool was_f32) {
+    constexpr int kPieceBits = 32, kWholeBits = 54;  // x >= 2^54 is a multiple of 4
+    const ValueId bits = b_.Bitcast(x, DType::kI64);
+    const ValueId exponent = b_.Binary(OpKind::kBitAnd, b_.Binary(OpKind::kShr, bits, b_.I64(52)), b_.I64(0x7ff));
+    const ValueId beyond = b_.Binary(OpKind::kShr, b_.Sub(exponent, b_.I64(1023 + kWholeBits)), b_.I64(5));
+    const ValueId skipped = b_.Binary(OpKind::kMax, beyond, b_.I64(0));
+    const ValueId y = b_.Bitcast(b_.Sub(bits, b_.Binary(OpKind::kShl, skipped, b_.I64(52 + 5))), DType::kF64);  // |y| < 2^86
+    const std::vector<ValueId> pieces = was_f32 ? TwoOverPiFrom(skipped, 2, 5) : TwoOverPiFrom(skipped, 5, 7);
+    std::vector<ValueId> product, lost;  // y times each piece, falling by 2^32
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      const ValueId scaled = b_.Mul(y, K(std::ldexp(1.0, -kPieceBits * static_cast<int>(i + 1))));
+      product.push_back(b_.Mul(scaled, pieces[i]));
+      lost.push_back(b_.Fma(scaled, pieces[i], b_.Unary(OpKind::kNeg, product[i])));
+    }
+    const auto mod4 = [&](ValueId v) { return b_.Fma(b_.Unary(OpKind::kRint, b_.Mul(v, K(0.25))), K(-4), v); };
+    const Sum turns = AddAll({mod4(product[0]), K(0)}, {mod4(lost[0]), mod4(product[1]), lost[1], mod4(product[2])});
+    const ValueId n = b_.Unary(OpKind::kRint, turns.value);
+    // In falling order: what is lost of a sum is then small beside what is left.
+    const Sum rest = AddAll({b_.Sub(turns.value, n), K(0)}, {product[3], lost[2], product[4], turns.lost});
+    ValueId tail = lost[3];
+    if (!was_f32) tail = b_.Add(tail, b_.Add(product[5], b_.Add(lost[4], product[6])));
+    const Sum f = AddExactly(rest.value, b_.Add(rest.lost, tail));
+    const ValueId r = b_.Fma(f.value, K(kHalfPi[0]), b_.Fma(f.value, K(kHalfPi[1]), b_.Mul(f.lost, K(kHalfPi[0]))));
+    return {b_.Add(n, K(Magic())), r};
   }
 
   ValueId ExpMinusOne(ValueId r) { return b_.Fma(b_.Mul(r, r), is_f32_ ? Polynomial(kExpF32, r) : Polynomial(kExpF64, r), r); }
@@ -199,12 +280,10 @@ class Math {
     const ValueId s_low = b_.Binary(OpKind::kDiv, remainder, sum);
     const ValueId tail = b_.Fma(b_.Mul(s, z), Polynomial(kLogF64, z), b_.Add(s_low, s_low));
     const ValueId k_high = b_.Mul(parts.k, Ln2High()), s_twice = b_.Add(s, s);
-    const ValueId high = b_.Add(k_high, s_twice);
-    const ValueId swapped = b_.Sub(high, k_high);  // the exact error of the sum, whichever term is larger
-    const ValueId lost = b_.Add(b_.Sub(k_high, b_.Sub(high, swapped)), b_.Sub(s_twice, swapped));
-    const ValueId low = b_.Add(b_.Fma(parts.k, Ln2Low(), tail), lost);
-    const ValueId total = b_.Add(high, low);
-    return {b_.Add(b_.Sub(high, total), low), total};
+    const Sum high = AddExactly(k_high, s_twice);
+    const ValueId low = b_.Add(b_.Fma(parts.k, Ln2Low(), tail), high.lost);
+    const ValueId total = b_.Add(high.value, low);
+    return {b_.Add(b_.Sub(high.value, total), low), total};
   }
 
   ValueId PowMagnitude(ValueId a, ValueId y, bool precise) {

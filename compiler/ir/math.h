@@ -5,8 +5,8 @@
 // exp log tanh erf sin cos pow in primitive operations: one definition each, the same bits in the interpreter and on every CPU.
 namespace wf::ir {
 
-// `kind`: kExp .. kPow; x (and y of pow): f32 or f64. Errors of at most 2 units in the last place for f32 (erf: 3), 4 for f64 (pow: 16);
-// sin and cos for |x| up to 2^30, beyond that only their range holds. Infinities, NaN, zeros, overflow and denormals as C says.
+// `kind`: kExp .. kPow; x (and y of pow): f32 or f64. Errors of at most 2 units in the last place for f32 (erf: 3), 4 for f64 (pow: 16).
+// Infinities, NaN, zeros, overflow and denormals as C says.
 ValueId EmitMath(Builder& builder, OpKind kind, ValueId x, ValueId y = ValueId::kNone);
 inline bool IsMath(OpKind kind) { return kind >= OpKind::kExp && kind <= OpKind::kPow; }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <vector>
 
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/scalar.h"
@@ -96,6 +97,27 @@ TEST(Math, F64StaysWithinFourUlps) {
     }
     EXPECT_LE(worst, 4.0) << c.name << "(" << worst_at << ")";
     RecordProperty(c.name, std::to_string(worst));
+  }
+}
+
+// glibc's reduction of a long double is exact.
+TEST(Math, SinAndCosHoldForEveryFiniteNumber) {
+  std::mt19937_64 random(4);
+  std::uniform_real_distribution<double> to_f32(1, 128), to_f64(1, 1024);
+  for (const Case& c : kCases) {
+    if (c.kind != OpKind::kSin && c.kind != OpKind::kCos) continue;
+    Expanded f32(c.kind, DType::kF32), f64(c.kind, DType::kF64);
+    // The last of each: of all numbers of the type, nearest to a multiple of pi/2.
+    std::vector<double> narrow{0x1p30, 0x1p31, 1e15, 3e38, 0x1.f37c8ap+95},
+        wide{0x1p30, 0x1p53, 1e15, 1e22, 0x1.fffffffffffffp1023, 0x1.6ac5b262ca1ffp849};
+    for (int i = 0; i < 2000; ++i) {
+      narrow.push_back(static_cast<float>(std::exp2(to_f32(random))));
+      wide.push_back(std::exp2(to_f64(random)));
+    }
+    for (const double x : narrow) EXPECT_LE(UlpsF32(f32(x), c.truth(x)), 2) << c.name << "(" << x << ")";
+    for (const double x : narrow) EXPECT_LE(UlpsF32(f32(-x), c.truth(-x)), 2) << c.name << "(" << -x << ")";
+    for (const double x : wide) EXPECT_LE(UlpsF64(f64(x), c.truth(x)), 4) << c.name << "(" << x << ")";
+    for (const double x : wide) EXPECT_LE(UlpsF64(f64(-x), c.truth(-x)), 4) << c.name << "(" << -x << ")";
   }
 }
 

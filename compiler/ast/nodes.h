@@ -270,6 +270,7 @@ struct File {
   std::vector<DeclPtr> decls;
   std::vector<Comment> comments;  // in order
   std::vector<Span> tokens;       // in order; comments are none
+  bool skipped_text = false;      // between declarations: some of them may be missing
 };
 
 }  // namespace wf::ast

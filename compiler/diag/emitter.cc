@@ -51,50 +51,47 @@ auto PlaceOf(const Diagnostic& d) { return std::tuple(d.span.file, d.span.begin,
 }  // namespace
 
 Builder& Builder::Here(std::string text) {
-  diagnostic_->span_label = std::move(text);
+  if (diagnostic_ != nullptr) diagnostic_->span_label = std::move(text);
   return *this;
 }
 Builder& Builder::Label(const source::Span& span, std::string text) {
-  diagnostic_->labels.push_back({span, std::move(text)});
+  if (diagnostic_ == nullptr) return *this;
+  const auto is_same = [&](const struct Label& other) { return other.span == span && other.text == text; };
+  if (std::none_of(diagnostic_->labels.begin(), diagnostic_->labels.end(), is_same)) diagnostic_->labels.push_back({span, std::move(text)});
   return *this;
 }
 Builder& Builder::Help(std::string text) {
-  diagnostic_->help.push_back(std::move(text));
+  if (diagnostic_ != nullptr) diagnostic_->help.push_back(std::move(text));
   return *this;
 }
-Builder& Builder::HelpIf(const std::optional<std::string>& text) {
-  if (text) diagnostic_->help.push_back(*text);
-  return *this;
-}
+Builder& Builder::HelpIf(const std::optional<std::string>& text) { return text ? Help(*text) : *this; }
 Builder& Builder::Fix(const source::Span& span, std::string replacement) {
-  diagnostic_->fixes.push_back({span, std::move(replacement)});
+  if (diagnostic_ != nullptr) diagnostic_->fixes.push_back({span, std::move(replacement)});
   return *this;
 }
 
 Builder& Builder::DidYouMean(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates) {
-  const std::string nearest(NearestOf(name, candidates));
+  return DidYouMean(span, name, [&] { return candidates; });
+}
+
+Builder& Builder::DidYouMean(const source::Span& span, std::string_view name, const Candidates& candidates) {
+  if (diagnostic_ == nullptr) return *this;
+  const std::vector<std::string> known = candidates();
+  const std::string nearest(NearestOf(name, known));
   if (nearest.empty()) return *this;
   Help("did you mean `" + nearest + "`?");
-  return IsSure(name, nearest, candidates) ? Fix(span, nearest) : *this;
+  return IsSure(name, nearest, known) ? Fix(span, nearest) : *this;
 }
 
 Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments) {
+  if (muted_) return Builder(nullptr);
   const CodeInfo& info = InfoOf(code);
-  Diagnostic diagnostic{code, info.severity, Format(info.message, arguments), span, {}, {}, {}, {}};
-  const bool repeated = std::any_of(diagnostics_.begin(), diagnostics_.end(), [&](const Diagnostic& other) {
-    return other.code == code && other.span == span && other.message == diagnostic.message;
-  });
-  const bool is_error = info.severity == Severity::kError;
-  if (muted_) {
-    dropped_ = std::move(diagnostic);
-    return Builder(&dropped_);
-  }
-  if (!repeated) ++(is_error ? error_count_ : warning_count_);
-  if (repeated || (is_error && error_count_ > limit_)) {
-    dropped_ = std::move(diagnostic);
-    return Builder(&dropped_);
-  }
-  diagnostics_.push_back(std::move(diagnostic));
+  std::string message = Format(info.message, arguments);
+  const Key key(code, span.file, span.begin, span.end, message);
+  if (kept_.contains(key)) return Builder(nullptr);
+  if (++(info.severity == Severity::kError ? error_count_ : warning_count_) > limit_) return Builder(nullptr);
+  kept_.insert(key);
+  diagnostics_.push_back({code, info.severity, std::move(message), span, {}, {}, {}, {}});
   return Builder(&diagnostics_.back());
 }
 

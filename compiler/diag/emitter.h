@@ -1,10 +1,13 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "compiler/base/source.h"
@@ -47,24 +50,27 @@ class Argument {
   std::string text_;
 };
 
-// Refines the diagnostic just emitted; valid until the next Emit.
+using Candidates = std::function<std::vector<std::string>()>;  // collected for what is shown alone: they are many
+
+// Refines the diagnostic just emitted; valid until the next Emit. Does nothing to one that is not kept.
 class Builder {
  public:
   explicit Builder(Diagnostic* diagnostic) : diagnostic_(diagnostic) {}
-  Builder& Here(std::string text);  // beside the primary carets
-  Builder& Label(const source::Span& span, std::string text);
+  Builder& Here(std::string text);                             // beside the primary carets
+  Builder& Label(const source::Span& span, std::string text);  // the same twice stands once
   Builder& Help(std::string text);
   Builder& HelpIf(const std::optional<std::string>& text);  // e.g. from Suggest
   Builder& Fix(const source::Span& span, std::string replacement);
   // Help as of Suggest for `name`, which stands at `span`, and a fix when only one candidate can be meant.
   Builder& DidYouMean(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates);
+  Builder& DidYouMean(const source::Span& span, std::string_view name, const Candidates& candidates);
 
  private:
-  Diagnostic* diagnostic_;
+  Diagnostic* diagnostic_;  // null: not kept
 };
 
 // Collects the diagnostics of one compilation. Exact repeats (same code, span, message) are dropped.
-// Thread: loop-confined.   Bounds: at most `limit` errors are kept, the rest are counted.
+// Thread: loop-confined.   Bounds: at most `limit` errors and as many warnings are kept, the rest are counted.
 class Emitter {
  public:
   explicit Emitter(size_t limit = 200) : limit_(limit) {}
@@ -72,7 +78,8 @@ class Emitter {
 
   size_t error_count() const { return error_count_; }
   size_t warning_count() const { return warning_count_; }
-  size_t dropped_count() const { return error_count_ > limit_ ? error_count_ - limit_ : 0; }  // errors beyond the limit
+  size_t dropped_error_count() const { return Beyond(error_count_); }
+  size_t dropped_warning_count() const { return Beyond(warning_count_); }
   bool has_errors() const { return error_count_ != 0; }
   std::vector<Diagnostic> Sorted() const;  // by file, position, code
 
@@ -90,10 +97,13 @@ class Emitter {
   };
 
  private:
+  using Key = std::tuple<Code, source::FileId, uint32_t, uint32_t, std::string>;
+  size_t Beyond(size_t count) const { return count > limit_ ? count - limit_ : 0; }
+
   size_t limit_, error_count_ = 0, warning_count_ = 0;
   bool muted_ = false;
   std::deque<Diagnostic> diagnostics_;
-  Diagnostic dropped_;
+  std::set<Key> kept_;
 };
 
 // "did you mean `x`?" for the candidate nearest to `name`, if one is near enough.

@@ -35,7 +35,11 @@ ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources
   if (format == Format::kText && errors + warnings > 0) {
     std::string total = errors > 0 ? Count(errors, "error") : "";
     if (warnings > 0) total += (total.empty() ? "" : ", ") + Count(warnings, "warning");
-    if (emitter.dropped_count() > 0) total += fmt::format(", {} of the errors not shown", emitter.dropped_count());
+    const auto leave_out = [&](size_t count, std::string_view what) {
+      if (count > 0) total += fmt::format(", {} of the {} not shown", count, what);
+    };
+    leave_out(emitter.dropped_error_count(), "errors");
+    leave_out(emitter.dropped_warning_count(), "warnings");
     console.err << "wfc: " << total << "\n";
   }
   return errors > 0 ? kProgramHasErrors : kFine;

@@ -12,6 +12,7 @@ using source::Span;
 ast::File TreeBuilder::File(P::FileContext& ctx) {
   ast::File file;
   file.id = text_.file;
+  file.skipped_text = Failed(ctx);
   if (auto* package = ctx.packageDecl(); package != nullptr && !Failed(*package)) file.package = PathOf(*package->path());
   for (P::DeclContext* decl : ctx.decl()) file.decls.push_back(Decl(*decl));
   file.comments = tokens_.comments;

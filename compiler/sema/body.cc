@@ -54,14 +54,13 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
     return id;
   }
   visible_.emplace_back(name.text, id);
+  by_name_.emplace(name.text, id);
   return id;
 }
 
 std::optional<LocalId> Body::Find(std::string_view name) const {
-  for (auto at = visible_.rbegin(); at != visible_.rend(); ++at) {
-    if (at->first == name) return at->second;
-  }
-  return std::nullopt;
+  const auto at = by_name_.find(name);
+  return at == by_name_.end() ? std::nullopt : std::optional(at->second);
 }
 
 std::vector<std::string> Body::VisibleNames() const {
@@ -77,6 +76,7 @@ void Body::Leave(size_t mark) {
   silenced = silenced || env.diag.error_count() != errors_before_;
   for (size_t at = mark; at < visible_.size(); ++at) {
     const LocalId id = visible_[at].second;
+    by_name_.erase(visible_[at].first);
     const LocalKind kind = infos[id].kind;  // an index has to be named, used or not; nodes are reported with the graph
     const bool reported_elsewhere = kind == LocalKind::kNode || kind == LocalKind::kErr || kind == LocalKind::kIndex;
     if (infos[id].used || silenced || reported_elsewhere || locals[id].name.starts_with('_') || !module.is_root) continue;

@@ -65,6 +65,7 @@ class Body {
 
  private:
   std::vector<std::pair<std::string, LocalId>> visible_;
+  std::map<std::string, LocalId, std::less<>> by_name_;  // the same
   uint32_t next_symbol_ = 0;
   std::map<std::string, uint32_t, std::less<>> again_;
   const size_t errors_before_;  // a body with mistakes gets no warnings about unused names

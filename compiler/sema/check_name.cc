@@ -34,7 +34,7 @@ bool ReportModuleUnknown(Body& body, const ast::Expr& object) {
   if (name == nullptr || body.Find(name->name) || body.symbols.contains(name->name) || body.module.damaged) return false;
   if (FindEntity(body.module, name->name) != nullptr || IsBuiltinName(name->name)) return false;
   if (ReportForwardLocal(body, name->name, name->span)) return true;
-  std::vector<std::string> modules;
+  std::vector<std::string> modules;  // as many as there are imports
   for (const auto& [known, entity] : body.module.entities) {
     if (entity.kind == EntityKind::kModule) modules.push_back(known);
   }

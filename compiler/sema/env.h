@@ -72,7 +72,7 @@ struct Module {
   std::string path;
   const ast::File* file = nullptr;
   bool is_root = false, is_std = false;
-  bool damaged = false;  // holds a declaration that did not parse and whose name is not known
+  bool damaged = false;  // something did not parse that may have declared any name
   enum class State : uint8_t { kNew, kOpen, kDone } state = State::kNew;
   std::map<std::string, Entity, std::less<>> entities;
 };

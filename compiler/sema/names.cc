@@ -231,6 +231,7 @@ std::vector<Module*> CollectModules(Env& env) {
     module.is_std = source.path.starts_with("std.");
     if (source.path == kPreludePath) env.prelude = &module;
     if (source.file == nullptr) continue;
+    module.damaged = source.file->skipped_text;
     for (const ast::DeclPtr& decl : source.file->decls) DeclareEntity(env, module, *decl);
   }
   for (Module& module : env.modules) {
@@ -266,18 +267,20 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
   if (entity != nullptr) return Usable(env, module, *entity, name.span, self);
   if (module.damaged) return nullptr;
-  env.Report(name.span, kUnknownName, {name.text}).DidYouMean(name.span, name.text, CandidatesFor(env, module, expected));
+  env.Report(name.span, kUnknownName, {name.text}).DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
   return nullptr;
 }
 
 Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier, const Expected& expected) {
   Entity* entity = FindEntity(target, name.text);
   if (entity == nullptr || entity->kind == EntityKind::kModule) {
-    std::vector<std::string> names;
-    AddNames(target, expected.use, names);
     env.Report(name.span, kUnknownMember, {target.path, name.text})
         .Label(qualifier, "the module `" + target.path + "`")
-        .DidYouMean(name.span, name.text, names);
+        .DidYouMean(name.span, name.text, [&] {
+          std::vector<std::string> names;
+          AddNames(target, expected.use, names);
+          return names;
+        });
     return nullptr;
   }
   return Usable(env, target, *entity, name.span, nullptr);
@@ -294,16 +297,16 @@ Entity* Lookup(Env& env, Module& module, const ast::Path& path, const ast::Decl*
   return LookupMember(env, *entity->target, path.parts[1], path.parts[0].span, expected);
 }
 
-std::optional<std::string> SuggestName(Body& body, std::string_view name) {
-  std::vector<std::string> candidates = body.VisibleNames();
-  AddNames(body.module, NameUse::kValue, candidates);
-  return diag::Suggest(name, candidates);
+std::vector<std::string> ValueNames(const Body& body) {
+  std::vector<std::string> names = body.VisibleNames();
+  AddNames(body.module, NameUse::kValue, names);
+  return names;
 }
 
 void ReportUnused(Env& env, const Module& module) {
   const bool damaged = std::any_of(module.file->decls.begin(), module.file->decls.end(),
                                    [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; });
-  if (damaged) return;
+  if (damaged || module.damaged) return;
   for (const auto& [name, entity] : module.entities) {
     if (entity.used || entity.broken || name.starts_with('_')) continue;
     if (entity.kind == EntityKind::kModule) env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");

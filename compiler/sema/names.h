@@ -32,8 +32,8 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
 Entity* Lookup(Env& env, Module& module, const ast::Path& path, const ast::Decl* self, const Expected& expected = {});
 Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier, const Expected& expected = {});
 
-// "did you mean `x`?" over the visible names of a body and its module.
-std::optional<std::string> SuggestName(Body& body, std::string_view name);
+// The visible names of a body, and those of its module that are values.
+std::vector<std::string> ValueNames(const Body& body);
 
 // Warnings for imports and models of the root file that nothing uses.
 void ReportUnused(Env& env, const Module& module);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 
 #include "compiler/ir/scalar.h"
@@ -61,17 +62,20 @@ std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rul
   }
   if (FindEntity(body.module, dim.text) != nullptr) return EntityDim(body, dim);
   if (rule != SymbolRule::kDeclare && ReportForwardLocal(body, dim.text, dim.span)) return std::nullopt;
-  if (rule == SymbolRule::kDeclare) {
+  if (rule == SymbolRule::kDeclare && std::isupper(static_cast<unsigned char>(dim.text[0])) == 0) {
     ReportIfBuiltIn(body.env, body.module, {dim.text, dim.span}, true);
     body.symbols.emplace(dim.text, dim.span);
     body.env.NoteUse(dim.span, dim.span);
     return Dim::Symbol(dim.text);
   }
   auto builder = body.env.Report(dim.span, kUnknownDimension, {dim.text});
-  if (rule == SymbolRule::kNone) {
+  if (rule == SymbolRule::kDeclare) {
+    builder.Help("a symbol, which each call gives a value, begins in lower case; in upper case it is a `const`")
+        .DidYouMean(dim.span, dim.text, [&] { return ValueNames(body); });
+  } else if (rule == SymbolRule::kNone) {
     builder.Help("a dimension here is an integer or `_`");
   } else {
-    builder.HelpIf(SuggestName(body, dim.text));
+    builder.DidYouMean(dim.span, dim.text, [&] { return ValueNames(body); });
   }
   return std::nullopt;
 }
@@ -188,14 +192,23 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kForeign
     {"uint32", "u32"},  {"str", "string"},    {"String", "string"}, {"boolean", "bool"},
 }};
 
-void ReportUnknownType(Body& body, const ast::Path& path, const std::vector<std::string>& known) {
+std::vector<std::string> TypeNames(const Module& module) {
+  std::vector<std::string> names = {"string", "bytes", "list", "map"};
+  for (int dtype = 1; dtype <= static_cast<int>(DType::kF64); ++dtype) names.emplace_back(ir::NameOf(static_cast<DType>(dtype)));
+  for (const auto& [name, entity] : module.entities) {
+    if (entity.kind == EntityKind::kType) names.push_back(name);
+  }
+  return names;
+}
+
+void ReportUnknownType(Body& body, const ast::Path& path) {
   const std::string& name = path.parts[0].text;
   auto builder = body.env.Report(path.span, kUnknownType, {name});
   const auto at = std::find_if(kForeignTypes.begin(), kForeignTypes.end(), [&](const auto& row) { return row.first == name; });
   if (at != kForeignTypes.end()) {
     builder.Help("that is `" + std::string(at->second) + "` here");
   } else {
-    builder.DidYouMean(path.span, name, known);
+    builder.DidYouMean(path.span, name, [&] { return TypeNames(body.module); });
   }
 }
 
@@ -204,12 +217,7 @@ TypeRef ResolveEntity(Body& body, const ast::Type& type) {
   if (type.name.parts.size() == 1 && FindEntity(body.module, type.name.parts[0].text) == nullptr &&
       (body.env.prelude == nullptr || FindEntity(*body.env.prelude, type.name.parts[0].text) == nullptr)) {
     if (body.module.damaged) return types.Error();
-    std::vector<std::string> known = {"string", "bytes", "list", "map"};
-    for (int dtype = 1; dtype <= static_cast<int>(DType::kF64); ++dtype) known.emplace_back(ir::NameOf(static_cast<DType>(dtype)));
-    for (const auto& [name, entity] : body.module.entities) {
-      if (entity.kind == EntityKind::kType) known.push_back(name);
-    }
-    ReportUnknownType(body, type.name, known);
+    ReportUnknownType(body, type.name);
     return types.Error();
   }
   Entity* entity = Lookup(body.env, body.module, type.name, body.self, {NameUse::kType, nullptr});

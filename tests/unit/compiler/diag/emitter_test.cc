@@ -43,7 +43,31 @@ TEST(Emitter, KeepsAtMostTheLimitAndCountsTheRest) {
   for (uint32_t at = 0; at < 5; ++at) emitter.Emit(At(at), kUnknownName, {"a"});
   EXPECT_EQ(emitter.Sorted().size(), 2u);
   EXPECT_EQ(emitter.error_count(), 5u);
-  EXPECT_EQ(emitter.dropped_count(), 3u);
+  EXPECT_EQ(emitter.dropped_error_count(), 3u);
+  EXPECT_EQ(emitter.dropped_warning_count(), 0u);
+}
+
+TEST(Emitter, KeepsAtMostTheLimitOfWarningsToo) {
+  Emitter emitter(2);
+  for (uint32_t at = 0; at < 5; ++at) emitter.Emit(At(at), kUnused, {"import", "a"});
+  emitter.Emit(At(9), kUnknownName, {"a"});
+  EXPECT_EQ(emitter.Sorted().size(), 3u);
+  EXPECT_EQ(emitter.warning_count(), 5u);
+  EXPECT_EQ(emitter.dropped_warning_count(), 3u);
+  EXPECT_EQ(emitter.dropped_error_count(), 0u);
+}
+
+TEST(Emitter, CollectsCandidatesForWhatIsShownAlone) {
+  Emitter emitter(1);
+  int collected = 0;
+  for (uint32_t at = 0; at < 3; ++at) {
+    emitter.Emit(At(at), kUnknownName, {"pictrue"}).DidYouMean(At(at), "pictrue", [&] {
+      ++collected;
+      return std::vector<std::string>{"picture"};
+    });
+  }
+  EXPECT_EQ(collected, 1);
+  EXPECT_EQ(emitter.Sorted().front().help.size(), 1u);
 }
 
 TEST(Emitter, KeepsNothingWhileMuted) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "tests/unit/compiler/sema/checked.h"
 
 namespace wf::sema {
@@ -129,6 +131,23 @@ TEST(Check, TypeVariablesAndAnyRankAreInstancesOfTheStandardLibrary) {
   EXPECT_FALSE(Check(input, diag).has_value());
   ASSERT_EQ(diag.Sorted().size(), 1u);
   EXPECT_EQ(diag.Sorted()[0].message, "expected `f32[4]`, found `f32[3]`: axis 0 is 3 here and 4 there");
+}
+
+// What grew with the square of the mistakes, or of the names, took minutes here.
+TEST(Check, ManyMistakesAndNamesCostNoMoreThanTheirNumber) {
+  constexpr int kMistakes = 100'000, kNames = 20'000;
+  std::string text = "fn f(";
+  for (int i = 0; i < kNames; ++i) text += (i == 0 ? "p" : ", p") + std::to_string(i) + ": i64";
+  text += ") -> i64 = p0;\nconst LIST: list<i64> = [";
+  for (int i = 0; i < kMistakes; ++i) text += "x" + std::to_string(i) + ", ";
+  text += "0];\n";
+  for (int i = 0; i < kNames; ++i) text += "const A" + std::to_string(i) + ": i64 = y" + std::to_string(i) + ";\n";
+  const auto start = std::chrono::steady_clock::now();
+  const Checked checked(text);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(checked.diag.error_count(), size_t{kMistakes + kNames});
+  EXPECT_EQ(checked.diag.Sorted().size(), 400u) << "200 errors, 200 warnings about parameters";
+  EXPECT_LT(taken.count(), 100);
 }
 
 TEST(Check, AProgramThatServesNeedsAService) {

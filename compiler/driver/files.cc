@@ -5,32 +5,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 
+#include "compiler/base/partial_file.h"
+#include "compiler/base/system_error.h"
 #include "runtime/base/descriptor.h"
 
 namespace wf::driver {
 namespace {
 
-base::Status FromErrno() {
-  if (errno == ENOENT || errno == ENOTDIR) return {base::kNotFound, "no such file"};
-  if (errno == EACCES || errno == EPERM) return {base::kPermissionDenied, "permission denied"};
-  std::string reason = std::strerror(errno);
-  if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
-  return {base::kUnavailable, reason};
-}
-
 base::Status WriteInto(const std::string& path, std::string_view text) {
   const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) return FromErrno();
+  if (file.get() < 0) return source::StatusOfErrno(errno);
   while (!text.empty()) {
     const ssize_t wrote = write(file.get(), text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return FromErrno();
+    if (wrote < 0) return source::StatusOfErrno(errno);
     text.remove_prefix(static_cast<size_t>(wrote));
   }
   return base::Status::Ok();
@@ -40,9 +31,9 @@ base::Status WriteInto(const std::string& path, std::string_view text) {
 
 base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // O_NONBLOCK: a pipe must not block the open
-  if (file.get() < 0) return FromErrno();
+  if (file.get() < 0) return source::StatusOfErrno(errno);
   struct stat info{};
-  if (fstat(file.get(), &info) != 0) return FromErrno();
+  if (fstat(file.get(), &info) != 0) return source::StatusOfErrno(errno);
   if (S_ISDIR(info.st_mode)) return base::Status(base::kInvalidArgument, "it is a folder");
   if (!S_ISREG(info.st_mode)) return base::Status(base::kInvalidArgument, "it is not a regular file");
   const auto too_large = [&] { return base::Status(base::kResourceExhausted, fmt::format("larger than {} MiB", max_bytes >> 20)); };
@@ -53,7 +44,7 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   while (filled < text.size()) {
     const ssize_t got = read(file.get(), text.data() + filled, text.size() - filled);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FromErrno();
+    if (got < 0) return source::StatusOfErrno(errno);
     if (got == 0) break;  // it shrank meanwhile
     filled += static_cast<size_t>(got);
   }
@@ -71,12 +62,10 @@ base::Status WriteFile(const std::string& path, std::string_view text) {
   const bool exists = lstat(path.c_str(), &info) == 0;
   // A device, a pipe or a link such as /dev/stdout must not be replaced, only written to.
   if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, text);
-  const std::string partial = fmt::format("{}.{}.partial", path, getpid());
-  base::Status status = WriteInto(partial, text);
-  if (status.ok() && exists && chmod(partial.c_str(), info.st_mode & 07777) != 0) status = FromErrno();
-  if (status.ok() && rename(partial.c_str(), path.c_str()) != 0) status = FromErrno();
-  if (!status.ok()) unlink(partial.c_str());
-  return status;
+  source::PartialFile partial(path);
+  WF_RETURN_IF_ERROR(WriteInto(partial.path(), text));
+  if (exists && chmod(partial.path().c_str(), info.st_mode & 07777) != 0) return source::StatusOfErrno(errno);
+  return partial.Rename();
 }
 
 base::Result<std::string> PlaceForProduct(const std::string& path) {

@@ -49,6 +49,14 @@ extern "C" void* RunJob(void* context) noexcept {
   return nullptr;
 }
 
+// Output that did not arrive is a failure, whatever the command: a full disk, a reader that went away.
+int Flushed(int status) {
+  std::cout.flush();
+  if (std::cout) return status;
+  std::cerr << "wfc: the output could not be written whole\n";
+  return status == wf::driver::kFine ? wf::driver::kProgramHasErrors : status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -66,7 +74,7 @@ int main(int argc, char** argv) {
   } else {
     RunJob(&job);
   }
-  std::cout.flush();
+  const int status = Flushed(job.status);
   std::cerr.flush();
-  return job.status;
+  return status;
 }

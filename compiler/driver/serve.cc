@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
+#include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
 
 namespace wf::driver {
@@ -66,7 +66,7 @@ int Serve(const std::string& binary, const std::vector<std::string>& arguments, 
           Console& console) {
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
-    console.err << "wfc: cannot start the server: " << std::strerror(errno) << "\n";
+    console.err << "wfc: cannot start the server: " << source::TextOfErrno(errno) << "\n";
     return kProgramHasErrors;
   }
   // A termination that comes before there is a server to hand it to waits until there is.
@@ -82,7 +82,7 @@ int Serve(const std::string& binary, const std::vector<std::string>& arguments, 
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(pipe_ends[1]);
   if (pid < 0) {
-    console.err << "wfc: cannot start the server: " << std::strerror(errno) << "\n";
+    console.err << "wfc: cannot start the server: " << source::TextOfErrno(errno) << "\n";
     close(pipe_ends[0]);
     return kProgramHasErrors;
   }

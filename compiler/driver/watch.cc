@@ -11,11 +11,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/sample_call.h"
@@ -60,7 +60,7 @@ class Watcher {
   int Run() {
     const TemporaryFolder folder;
     if (folder.path().empty() || !OpenSockets()) {
-      console_.err << "wfc: cannot make a temporary folder and sockets: " << std::strerror(errno) << "\n";
+      console_.err << "wfc: cannot make a temporary folder and sockets: " << source::TextOfErrno(errno) << "\n";
       return kProgramHasErrors;
     }
     std::signal(SIGINT, OnStop);
@@ -107,7 +107,7 @@ class Watcher {
     served.pid = StartChild(binary, arguments, {.out = ends[1], .err = -1, .inherited = {sockets_.begin(), sockets_.end()}});
     served.out = ends[0];
     close(ends[1]);
-    if (served.pid < 0) console_.err << "wfc: cannot start the server: " << std::strerror(errno) << "\n";
+    if (served.pid < 0) console_.err << "wfc: cannot start the server: " << source::TextOfErrno(errno) << "\n";
   }
 
   // Looks after the servers meanwhile. A change counts when it has been quiet for a while.

@@ -1,24 +1,21 @@
 #include "compiler/link/link.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
+#include <cctype>
 #include <fstream>
 #include <vector>
 
+#include "compiler/base/partial_file.h"
 #include "compiler/link/lld.h"
 
 namespace wf::link {
 namespace {
 
-base::Status FromErrno(int error) {
-  const auto code = error == ENOSPC || error == EDQUOT ? base::kResourceExhausted : base::kPermissionDenied;
-  return {code, std::strerror(error)};
+// The output cannot be written: told apart from a runtime archive that is missing.
+base::Status Unwritable(const base::Status& status) {
+  return {status.code() == base::kResourceExhausted ? base::kResourceExhausted : base::kPermissionDenied, status.message()};
 }
 
 // A file in memory that has a path while this lives.
@@ -45,36 +42,6 @@ class MemoryFile {
   bool is_whole_ = false;
 };
 
-// The output's neighbour while it is written; removed at the end of the scope unless it was renamed.
-class PartialFile {
- public:
-  explicit PartialFile(const std::string& output) : output_(output), path_(output + ".partial-" + std::to_string(getpid())) {}
-  ~PartialFile() {
-    if (!renamed_) unlink(path_.c_str());
-  }
-  PartialFile(const PartialFile&) = delete;
-  PartialFile& operator=(const PartialFile&) = delete;
-  const std::string& path() const { return path_; }
-
-  base::Status Try() const {  // so that the reason is the system's and not the linker's
-    struct stat info{};
-    if (stat(output_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return FromErrno(EISDIR);
-    const int fd = open(path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0755);
-    if (fd < 0) return FromErrno(errno);
-    close(fd);
-    return base::Status::Ok();
-  }
-  base::Status Rename() {
-    if (rename(path_.c_str(), output_.c_str()) != 0) return FromErrno(errno);
-    renamed_ = true;
-    return base::Status::Ok();
-  }
-
- private:
-  std::string output_, path_;
-  bool renamed_ = false;
-};
-
 // Lines of wf_link.txt as arguments; `@object@` and `@dir@` replaced.
 base::Result<std::vector<std::string>> ReadPieces(const std::string& dir, const std::vector<std::string>& objects) {
   std::ifstream file(dir + "/wf_link.txt");
@@ -92,20 +59,17 @@ base::Result<std::vector<std::string>> ReadPieces(const std::string& dir, const 
   return pieces;
 }
 
-// lld says in words that the disk is full; the room that is left says it for sure.
-bool DiskIsFull(const std::string& path) {
-  std::error_code error;
-  const auto space = std::filesystem::space(std::filesystem::absolute(path, error).parent_path(), error);
-  return !error && space.available < (8u << 20);
-}
-
-// What the linker says of its own output is a failure to write, not to link; the system's reason stands behind the path. Empty: something
-// else.
+// What the linker says of its own output is a failure to write, not to link; the system's reason stands behind the path, which may be in
+// quotes. Empty: something else.
 std::string WriteFailure(const std::string& words, const std::string& path) {
-  const size_t at = words.find(path + ": ");
-  if (at == std::string::npos) return DiskIsFull(path) ? std::strerror(ENOSPC) : "";
-  const size_t reason = at + path.size() + 2;
-  return words.substr(reason, words.find('\n', reason) - reason);
+  size_t at = words.find(path);
+  if (at == std::string::npos) return "";
+  at += path.size();
+  if (at < words.size() && words[at] == '\'') ++at;
+  if (words.compare(at, 2, ": ") != 0) return "";
+  std::string reason = words.substr(at + 2, words.find('\n', at) - at - 2);
+  if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+  return reason;
 }
 
 }  // namespace
@@ -117,8 +81,8 @@ base::Status Link(std::span<const char> object, const Options& options) {
   objects.insert(objects.end(), options.objects.begin(), options.objects.end());
   const auto pieces = ReadPieces(options.runtime_dir.empty() ? FindRuntime() : options.runtime_dir, objects);
   if (!pieces.ok()) return pieces.status();
-  PartialFile partial(options.output);
-  WF_RETURN_IF_ERROR(partial.Try());
+  source::PartialFile partial(options.output);
+  if (const base::Status status = partial.Create(0755); !status.ok()) return Unwritable(status);
   std::vector<std::string> arguments{"-pie",
                                      "-z",
                                      "relro",
@@ -142,7 +106,8 @@ base::Status Link(std::span<const char> object, const Options& options) {
     std::string reason = WriteFailure(status.message(), partial.path());
     return reason.empty() ? status : base::Status(base::kResourceExhausted, std::move(reason));
   }
-  return partial.Rename();
+  const base::Status renamed = partial.Rename();
+  return renamed.ok() ? renamed : Unwritable(renamed);
 }
 
 }  // namespace wf::link

@@ -114,9 +114,9 @@ TEST_F(LinkTest, TheSameInputGivesTheSameBytesAnywhere) {
 
 TEST_F(LinkTest, AnOutputThatCannotBeWrittenSaysWhyAndLeavesNothing) {
   options_.output = dir_ + "/no/such/folder/server";
-  EXPECT_EQ(LinkIt().message(), "No such file or directory");
+  EXPECT_EQ(LinkIt().message(), "no such file");
   options_.output = dir_;
-  EXPECT_EQ(LinkIt().message(), "Is a directory");
+  EXPECT_EQ(LinkIt().message(), "is a directory");
   EXPECT_EQ(Files(), 0u);
 }
 
@@ -129,7 +129,7 @@ TEST_F(LinkTest, AFileThatCannotGrowLeavesTheOldOne) {
     const rlimit limit{object_.size() + 8192, object_.size() + 8192};  // room for the object's file in memory, not for a server
     setrlimit(RLIMIT_FSIZE, &limit);
     const base::Status status = LinkIt();
-    _exit(status.code() == base::kResourceExhausted && status.message() == std::strerror(EFBIG) ? 0 : 1);
+    _exit(status.code() == base::kResourceExhausted && status.message() == "file too large" ? 0 : 1);
   }
   int state = 0;
   waitpid(child, &state, 0);

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "runtime/base/status.h"
+
+namespace wf::source {
+
+// What the system says went wrong, in our words: "no such file", "permission denied", "no space left on device".
+std::string TextOfErrno(int error);
+// The same with a code: kNotFound, kPermissionDenied, kResourceExhausted (no room), else kUnavailable.
+base::Status StatusOfErrno(int error);
+
+}  // namespace wf::source

@@ -1,0 +1,24 @@
+#include "compiler/base/system_error.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+namespace wf::source {
+namespace {
+
+TEST(SystemError, SpeaksAsWeDo) {
+  EXPECT_EQ(TextOfErrno(ENOENT), "no such file");
+  EXPECT_EQ(TextOfErrno(ENOTDIR), "no such file");
+  EXPECT_EQ(TextOfErrno(ENOSPC), "no space left on device");
+}
+
+TEST(SystemError, KnowsWhatToDoAboutIt) {
+  EXPECT_EQ(StatusOfErrno(ENOENT).code(), base::kNotFound);
+  EXPECT_EQ(StatusOfErrno(EACCES).code(), base::kPermissionDenied);
+  EXPECT_EQ(StatusOfErrno(EFBIG).code(), base::kResourceExhausted);
+  EXPECT_EQ(StatusOfErrno(EIO).code(), base::kUnavailable);
+}
+
+}  // namespace
+}  // namespace wf::source

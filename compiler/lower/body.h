@@ -121,7 +121,10 @@ class BodyEmitter {
   bool IsLaneRow(const Nest& nest);
   bool EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
   bool EmitLanes(const Nest& nest, Value* count, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
-  void EmitScalarRest(const Nest& nest, Value* first, Value* rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
+  struct Rest {
+    Value *first, *count;
+  };
+  void EmitScalarRest(const Nest& nest, Rest rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
   void StoreLanes(const Nest& nest, Value* lanes, Value* offset, Value* mask);
   void TagStore(llvm::Instruction* store);
   bool MayRunLong(const ir::Op& op, llvm::ArrayRef<Value*> extents) const;

@@ -211,7 +211,9 @@ llvm::Function* EmitReadJson(Context& context, const FrameLayout& frames, const 
   return f;
 }
 
-void WriteMember(Context& context, Writer& w, const ir::Port& port, Value* ctx, Value* sink, Value* address) {
+// Into `f`, whose arguments are (ctx, frame, sink).
+void WriteMember(Context& context, Writer& w, const ir::Port& port, llvm::Function* f, Value* address) {
+  Value *ctx = f->getArg(0), *sink = f->getArg(2);
   const ir::Type& type = context.type(port.type);
   llvm::IRBuilder<>& b = w.b();
   switch (type.kind) {
@@ -240,12 +242,12 @@ void WriteMember(Context& context, Writer& w, const ir::Port& port, Value* ctx, 
 llvm::Function* EmitWritePiece(Context& context, const FrameLayout& frames, const ir::Workflow& workflow, size_t piece) {
   llvm::Type* ptr = context.Ptr();
   llvm::Function* f = NewPiece(context, workflow.out, {ptr, ptr, ptr}, "write_members");
-  Value *ctx = f->getArg(0), *frame = f->getArg(1), *sink = f->getArg(2);
+  Value *frame = f->getArg(1), *sink = f->getArg(2);
   Writer w(context, f);
   std::string before = piece == 0 ? "{" : ",";
   for (const ir::Port& port : PieceOf(workflow.out, piece)) {
     w.Put(sink, before + JsonText(port.name) + ":");
-    WriteMember(context, w, port, ctx, sink, AddressOf(w.b(), frame, frames, port));
+    WriteMember(context, w, port, f, AddressOf(w.b(), frame, frames, port));
     before = ",";
   }
   w.b().CreateRet(w.b().getInt32(0));

@@ -10,13 +10,17 @@ namespace {
 
 using llvm::Value;
 
+struct TextValue {
+  Value *data, *length;
+};
+
 // -1, 0 or 1 as the first text stands before the second: bytes first, then length.
-Value* CompareTexts(Context& context, llvm::IRBuilder<>& b, Value* a, Value* a_length, Value* c, Value* c_length) {
+Value* CompareTexts(Context& context, llvm::IRBuilder<>& b, TextValue one, TextValue other) {
   const auto memcmp_ = context.Libc("memcmp", b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty()});
-  Value* shorter = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a_length, c_length);
-  Value* order = b.CreateCall(memcmp_, {a, c, shorter});
-  Value* by_length = b.CreateSelect(b.CreateICmpULT(a_length, c_length), b.getInt32(static_cast<uint32_t>(-1)),
-                                    b.CreateZExt(b.CreateICmpUGT(a_length, c_length), b.getInt32Ty()));
+  Value* shorter = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, one.length, other.length);
+  Value* order = b.CreateCall(memcmp_, {one.data, other.data, shorter});
+  Value* by_length = b.CreateSelect(b.CreateICmpULT(one.length, other.length), b.getInt32(static_cast<uint32_t>(-1)),
+                                    b.CreateZExt(b.CreateICmpUGT(one.length, other.length), b.getInt32Ty()));
   return b.CreateSelect(b.CreateICmpEQ(order, b.getInt32(0)), by_length, order);
 }
 
@@ -87,7 +91,7 @@ llvm::Function* FindKey(Context& context) {
   Value* middle = b.CreateAdd(low, b.CreateLShr(b.CreateSub(high, low), 1));
   Value* at = b.CreateInBoundsGEP(b.getInt8Ty(), f->getArg(0), b.CreateMul(middle, f->getArg(2)));
   Value* key = b.CreateLoad(ptr, at);
-  Value* order = CompareTexts(context, b, key, b.CreateLoad(i64, Offset(b, at, 8)), f->getArg(3), f->getArg(4));
+  Value* order = CompareTexts(context, b, {key, b.CreateLoad(i64, Offset(b, at, 8))}, {f->getArg(3), f->getArg(4)});
   b.CreateCondBr(b.CreateICmpEQ(order, b.getInt32(0)), found, move);
   b.SetInsertPoint(move);
   Value* is_before = b.CreateICmpSLT(order, b.getInt32(0));

@@ -97,17 +97,18 @@ bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bo
 
 // What Inspect finds out on the way.
 struct Findings {
+  bool is_flat = false;  // asked, not found
   Steps steps;
   bool has_floats = false, has_strides = false;
   uint64_t narrowest = 8, widest = 1;
 };
 
-bool InspectOps(Context& context, const ir::Body& body, const ir::Block& block, bool is_flat, int64_t longest, Findings& found) {
+bool InspectOps(Context& context, const ir::Body& body, const ir::Block& block, int64_t longest, Findings& found) {
   for (const ir::ValueId id : block.ops) {
     const ir::Op& op = body[id];
     if (op.kind == OpKind::kReduce) {
       const ir::Block& inner = body[op.blocks[0]];
-      if (!InspectOps(context, body, inner, is_flat, /*longest=*/1, found)) return false;
+      if (!InspectOps(context, body, inner, /*longest=*/1, found)) return false;
       if (StepOf(found.steps, inner.result) == 0) continue;
       found.steps[static_cast<size_t>(id)] = std::nullopt;
       found.has_floats = true;
@@ -117,7 +118,7 @@ bool InspectOps(Context& context, const ir::Body& body, const ir::Block& block, 
     if (is_uniform || op.type == ir::TypeId::kNone) continue;
     const ir::DType dtype = context.type(op.type).dtype;
     if (op.kind == OpKind::kLoad) {
-      const auto stride = is_flat ? std::optional<int64_t>(1) : LoadStride(found.steps, op, context.type(body[op.args[0]].type));
+      const auto stride = found.is_flat ? std::optional<int64_t>(1) : LoadStride(found.steps, op, context.type(body[op.args[0]].type));
       if (!stride || *stride > longest) return false;
       found.has_strides |= *stride > 1;
       found.narrowest = std::min<uint64_t>(found.narrowest, ir::SizeOf(dtype));
@@ -145,10 +146,10 @@ bool BodyEmitter::LaneBlock::Takes(Context& context, const ir::Body& body, const
 
 BodyEmitter::LaneBlock::Row BodyEmitter::LaneBlock::Inspect(Context& context, const ir::Body& body, const Shape& shape) {
   if (!Takes(context, body, shape)) return {};
-  Findings found{Steps(body.ops.size(), 0)};
+  Findings found{.is_flat = shape.is_flat, .steps = Steps(body.ops.size(), 0)};
   found.steps[static_cast<size_t>(shape.index)] = 1;
   const ir::Block& block = body[shape.block];
-  if (!InspectOps(context, body, block, shape.is_flat, kMaxStride, found)) return {};
+  if (!InspectOps(context, body, block, kMaxStride, found)) return {};
   const bool is_worth_it = found.has_floats && !StepOf(found.steps, block.result);
   return {is_worth_it, found.has_strides, found.narrowest, found.widest};
 }

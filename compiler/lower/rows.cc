@@ -54,7 +54,7 @@ bool BodyEmitter::EmitLanes(const Nest& nest, Value* count, Value* offset, llvm:
     return true;
   }
   if (row.has_strides || (!masks_bytes_ && std::min(row.narrowest, stored) < 4)) {
-    EmitScalarRest(nest, first, rest, offset, at, is_flat);
+    EmitScalarRest(nest, {first, rest}, offset, at, is_flat);
     return true;
   }
   Block* tail = Block::Create(context_.llvm(), "tail", function_);
@@ -70,11 +70,11 @@ bool BodyEmitter::EmitLanes(const Nest& nest, Value* count, Value* offset, llvm:
 }
 
 // Fewer elements than lanes, one by one: not worth vectorising again.
-void BodyEmitter::EmitScalarRest(const Nest& nest, Value* first, Value* rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat) {
+void BodyEmitter::EmitScalarRest(const Nest& nest, Rest rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat) {
   const ir::Block* outer_block = flat_block_;
   Value* outer = flat_;
-  const Loop loop = BeginLoop(rest, "rest");
-  Value* index = b_.CreateAdd(first, loop.index, "", true, true);
+  const Loop loop = BeginLoop(rest.count, "rest");
+  Value* index = b_.CreateAdd(rest.first, loop.index, "", true, true);
   llvm::SmallVector<Value*, 8> where(at);
   if (is_flat) {
     flat_block_ = &body_[nest.op.blocks[0]];

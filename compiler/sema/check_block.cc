@@ -56,12 +56,14 @@ bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string&
   }
   const auto* name = ast::DynAs<ast::NameExpr>(expr);
   if (name != nullptr && !body.Find(name->name) && FindEntity(body.module, name->name) == nullptr && !body.module.damaged) {
-    std::vector<std::string> known;
-    for (const BuiltInError& error : kBuiltInErrors) known.emplace_back(error.name);
-    for (const auto& [text, entity] : body.module.entities) {
-      if (entity.kind == EntityKind::kError) known.push_back(text);
-    }
-    body.env.Report(expr.span, kUnknownName, {name->name}).DidYouMean(expr.span, name->name, known);
+    body.env.Report(expr.span, kUnknownName, {name->name}).DidYouMean(expr.span, name->name, [&] {
+      std::vector<std::string> known;
+      for (const BuiltInError& error : kBuiltInErrors) known.emplace_back(error.name);
+      for (const auto& [text, entity] : body.module.entities) {
+        if (entity.kind == EntityKind::kError) known.push_back(text);
+      }
+      return known;
+    });
     return false;
   }
   bool reported = false;
@@ -110,11 +112,11 @@ TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted,
   return sound ? joined : body.env.types.Error();
 }
 
-ExprPtr MakeIf(Body& body, std::vector<ExprPtr> conditions, std::vector<ExprPtr> values, TypeRef joined, const Span& span, uint32_t mark) {
-  ExprPtr branch = Make(ExprKind::kIf, joined, span);
+ExprPtr FillIf(Body& body, ExprPtr branch, std::vector<ExprPtr> conditions, std::vector<ExprPtr> values, uint32_t mark) {
+  const TypeRef joined = branch->type;
   for (size_t i = 0; i < values.size(); ++i) {
     ExprPtr value = Coerce(body, std::move(values[i]), joined);
-    if (IsPoison(*value)) return Poison(body, span);
+    if (IsPoison(*value)) return Poison(body, branch->span);
     if (i < conditions.size()) branch->args.push_back(std::move(conditions[i]));
     branch->args.push_back(std::move(value));
   }
@@ -252,7 +254,7 @@ ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where
   std::vector<ExprPtr> values;
   const TypeRef joined = CheckArms(body, arms, wanted, values);
   if (!sound || joined->kind == TypeKind::kError) return Poison(body, expr.span);
-  return MakeIf(body, std::move(conditions), std::move(values), joined, expr.span, mark);
+  return FillIf(body, Make(ExprKind::kIf, joined, expr.span), std::move(conditions), std::move(values), mark);
 }
 
 ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where) {
@@ -265,29 +267,29 @@ ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where) {
   return fail;
 }
 
-ExprPtr CheckFallback(Body& body, const ast::Expr& fallback, const Span& declared, ExprPtr& value, uint32_t mark, LocalId& err) {
+Fallback CheckFallback(Body& body, const ast::Expr& fallback, const Span& declared, ExprPtr& value, uint32_t mark) {
   Types& types = body.env.types;
   const Scope scope(body);
   const TypeRef text = types.Simple(TypeKind::kString);
-  err = body.Declare(LocalKind::kErr, {"err", declared},
-                     types.Record("", {{"code", types.Scalar(DType::kI32)}, {"message", text}, {"node", text}}));
+  const LocalId err = body.Declare(LocalKind::kErr, {"err", declared},
+                                   types.Record("", {{"code", types.Scalar(DType::kI32)}, {"message", text}, {"node", text}}));
   Where where;
   where.workflow = where.may_wait = where.soft = true;
   where.what = "a fallback";
   where.span = fallback.span;
   ExprPtr other = CheckExpr(body, fallback, IsPoison(*value) ? nullptr : value->type, where);
-  if (IsPoison(*value) || IsPoison(*other)) return nullptr;
+  if (IsPoison(*value) || IsPoison(*other)) return {nullptr, err};
   const TypeRef joined = Join(body, value->type, other->type);
   if (joined == nullptr) {
     body.env.Report(other->span, kTypeMismatch, {ToString(value->type), ToString(other->type)}).Label(value->span, "the value of the node");
-    return nullptr;
+    return {nullptr, err};
   }
   other = Coerce(body, std::move(other), joined);
   value = Coerce(body, std::move(value), joined);
-  if (IsPoison(*other) || IsPoison(*value)) return nullptr;
+  if (IsPoison(*other) || IsPoison(*value)) return {nullptr, err};
   if (other->type->kind != TypeKind::kNever) value->type = joined;
   Settle(body, *value, mark);
-  return other;
+  return {std::move(other), err};
 }
 
 }  // namespace wf::sema

@@ -100,10 +100,14 @@ struct ArmCheck {
 };
 // All arms, joined into one type; Error after a report.
 TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted, std::vector<ExprPtr>& values);
-// if conditions[0] {values[0]} .. else {the last of values}; `joined` is the type of all.
-ExprPtr MakeIf(Body& body, std::vector<ExprPtr> conditions, std::vector<ExprPtr> values, TypeRef joined, const Span& span, uint32_t mark);
-// `else E` of a node, or of an element of a `for`: sees `err`, and yields what `value` would have; null after a report.
-ExprPtr CheckFallback(Body& body, const ast::Expr& fallback, const Span& declared, ExprPtr& value, uint32_t mark, LocalId& err);
+// if conditions[0] {values[0]} .. else {the last of values}. `branch`: the kIf, of the type that all values have, to be filled.
+ExprPtr FillIf(Body& body, ExprPtr branch, std::vector<ExprPtr> conditions, std::vector<ExprPtr> values, uint32_t mark);
+// `else E` of a node, or of an element of a `for`: sees `err`, and yields what `value` would have.
+struct Fallback {
+  ExprPtr value;  // null after a report
+  LocalId err = 0;
+};
+Fallback CheckFallback(Body& body, const ast::Expr& fallback, const Span& declared, ExprPtr& value, uint32_t mark);
 ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where);
 // The steps of `let` and `require` inside functions and blocks.

@@ -145,13 +145,14 @@ ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Whe
   const bool may_be_none = element != nullptr && element->kind == TypeKind::kOptional && value->type->kind != TypeKind::kNever;
   if (may_be_none && !IsPoison(*value)) value = Coerce(body, std::move(value), element);
   if (!IsPoison(*value)) Settle(body, *value, mark);
-  ExprPtr other;
-  if (expr.block.fallback) other = CheckFallback(body, *expr.block.fallback, expr.span, value, mark, each->local);
-  if (!loop || IsPoison(*value) || (expr.block.fallback && other == nullptr)) return Poison(body, expr.span);
+  Fallback other;
+  if (expr.block.fallback) other = CheckFallback(body, *expr.block.fallback, expr.span, value, mark);
+  if (!loop || IsPoison(*value) || (expr.block.fallback && other.value == nullptr)) return Poison(body, expr.span);
+  each->local = other.err;
   each->type = body.env.types.List(value->type);
   each->loop = std::move(loop);
   each->args.push_back(std::move(value));
-  if (other != nullptr) each->args.push_back(std::move(other));
+  if (other.value != nullptr) each->args.push_back(std::move(other.value));
   Settle(body, *each, mark);
   return each;
 }

@@ -43,7 +43,7 @@ class MatchCheck {
     if (!sound || !IsCovered() || joined->kind == TypeKind::kError) return Poison(body_, expr_.span);
     values.resize(conditions.size());  // without arms that never run
     conditions.pop_back();             // the last one takes what is left
-    if (!conditions.empty()) return MakeIf(body_, std::move(conditions), std::move(values), joined, expr_.span, mark);
+    if (!conditions.empty()) return FillIf(body_, Make(ExprKind::kIf, joined, expr_.span), std::move(conditions), std::move(values), mark);
     return Coerce(body_, std::move(values[0]), joined);
   }
 

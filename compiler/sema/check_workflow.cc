@@ -154,7 +154,9 @@ class WorkflowCheck {
     bool sound = !IsPoison(*value);
     if (sound) Settle(body_, *value, mark);
     if (node.fallback) {
-      stmt.fallback = CheckFallback(body_, *node.fallback, node.name.span, value, mark, stmt.err_local);
+      Fallback fallback = CheckFallback(body_, *node.fallback, node.name.span, value, mark);
+      stmt.fallback = std::move(fallback.value);
+      stmt.err_local = fallback.err;
       sound = sound && stmt.fallback != nullptr;
     }
     const TypeRef known = IsPoison(*value) && written != nullptr ? written : value->type;

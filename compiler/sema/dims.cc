@@ -10,100 +10,107 @@
 namespace wf::sema {
 namespace {
 
-bool Matches(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, bool nested, std::vector<DimPair>& pairs);
-
-bool MatchVariable(Types& types, const std::string& name, TypeRef found, TypeBindings* bindings, std::vector<DimPair>& pairs) {
-  if (bindings == nullptr) return false;
-  const auto [at, fresh] = bindings->types.try_emplace(name, found);
-  if (fresh) return true;
-  return Matches(types, at->second, found, nullptr, true, pairs);
-}
-
 bool IsRest(const Dim& dim) {
   const auto symbol = dim.symbol();
   return symbol && symbol->starts_with("*");
 }
 
-// f32[*s, n]: the axes that the others leave over are s.
-bool MatchDims(TypeRef wanted, TypeRef found, TypeBindings* bindings, bool nested, std::vector<DimPair>& pairs) {
-  const auto rest = std::find_if(wanted->dims.begin(), wanted->dims.end(), IsRest);
-  if (rest == wanted->dims.end() || bindings == nullptr) {
-    if (wanted->dims.size() != found->dims.size()) return false;
-    for (size_t axis = 0; axis < wanted->dims.size(); ++axis) {
-      pairs.push_back({wanted->dims[axis], found->dims[axis], static_cast<uint32_t>(axis), nested});
+bool OnlyRest(TypeRef tensor) { return tensor->dims.size() == 1 && IsRest(tensor->dims[0]); }
+
+// One run of MatchTypes.
+class Matcher {
+ public:
+  Matcher(Types& types, TypeBindings* bindings, std::vector<DimPair>& pairs) : types_(types), bindings_(bindings), pairs_(pairs) {}
+
+  bool Matches(TypeRef wanted, TypeRef found, bool nested) {
+    if (wanted == found && bindings_ == nullptr && !nested && wanted->kind != TypeKind::kTensor) return true;
+    if (wanted->kind == TypeKind::kError || found->kind == TypeKind::kError || found->kind == TypeKind::kNever) return true;
+    if (wanted->kind == TypeKind::kVariable) return MatchVariable(wanted->name, found);
+    if (wanted->kind == TypeKind::kTensor) return MatchTensor(wanted, found, nested);
+    if (wanted->kind != found->kind) return false;
+    switch (wanted->kind) {
+      case TypeKind::kScalar:
+        return wanted->dtype == found->dtype;
+      case TypeKind::kList:
+      case TypeKind::kMap:
+      case TypeKind::kOptional:
+        return Matches(wanted->element, found->element, true);
+      case TypeKind::kRecord:
+        return MatchRecord(wanted, found, nested);
+      case TypeKind::kError:
+      case TypeKind::kNever:
+      case TypeKind::kNone:
+      case TypeKind::kString:
+      case TypeKind::kBytes:
+      case TypeKind::kTensor:
+      case TypeKind::kVariable:
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  bool MatchVariable(const std::string& name, TypeRef found) {
+    if (bindings_ == nullptr) return false;
+    const auto [at, fresh] = bindings_->types.try_emplace(name, found);
+    return fresh || Matcher(types_, nullptr, pairs_).Matches(at->second, found, true);
+  }
+
+  bool MatchRecord(TypeRef wanted, TypeRef found, bool nested) {
+    if (wanted->name != found->name) return false;
+    if (!wanted->name.empty()) return true;
+    if (wanted->fields.size() != found->fields.size()) return false;
+    for (size_t i = 0; i < wanted->fields.size(); ++i) {
+      if (wanted->fields[i].name != found->fields[i].name) return false;
+      if (!Matches(wanted->fields[i].type, found->fields[i].type, nested)) return false;
     }
     return true;
   }
-  const auto before = static_cast<size_t>(rest - wanted->dims.begin());
-  const size_t after = wanted->dims.size() - before - 1;
-  if (found->dims.size() < before + after) return false;
-  const std::vector<Dim> middle(found->dims.begin() + before, found->dims.end() - after);
-  const auto [at, fresh] = bindings->rests.try_emplace(rest->symbol()->substr(1), middle);
-  if (!fresh && at->second.size() != middle.size()) return false;
-  for (size_t i = 0; !fresh && i < middle.size(); ++i) {
-    pairs.push_back({at->second[i], middle[i], static_cast<uint32_t>(before + i), true});
-  }
-  for (size_t axis = 0; axis < before; ++axis) {
-    pairs.push_back({wanted->dims[axis], found->dims[axis], static_cast<uint32_t>(axis), nested});
-  }
-  for (size_t i = 0; i < after; ++i) {
-    const size_t axis = found->dims.size() - after + i;
-    pairs.push_back({wanted->dims[before + 1 + i], found->dims[axis], static_cast<uint32_t>(axis), nested});
-  }
-  return true;
-}
 
-bool OnlyRest(TypeRef tensor) { return tensor->dims.size() == 1 && IsRest(tensor->dims[0]); }
-
-bool MatchTensor(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, bool nested, std::vector<DimPair>& pairs) {
-  if (found->kind == TypeKind::kScalar && bindings != nullptr && OnlyRest(wanted)) {  // f32[*s] of rank 0
-    const auto [at, fresh] = bindings->rests.try_emplace(wanted->dims[0].symbol()->substr(1));
-    if (!at->second.empty()) return false;
-    return wanted->element != nullptr ? MatchVariable(types, wanted->element->name, found, bindings, pairs) : wanted->dtype == found->dtype;
+  bool MatchTensor(TypeRef wanted, TypeRef found, bool nested) {
+    if (found->kind == TypeKind::kScalar && bindings_ != nullptr && OnlyRest(wanted)) {  // f32[*s] of rank 0
+      const auto [at, fresh] = bindings_->rests.try_emplace(wanted->dims[0].symbol()->substr(1));
+      if (!at->second.empty()) return false;
+      return wanted->element != nullptr ? MatchVariable(wanted->element->name, found) : wanted->dtype == found->dtype;
+    }
+    if (found->kind != TypeKind::kTensor) return false;
+    if (wanted->element != nullptr) {
+      if (!MatchVariable(wanted->element->name, types_.Scalar(found->dtype))) return false;
+    } else if (wanted->dtype != found->dtype) {
+      return false;
+    }
+    return MatchDims(wanted, found, nested);
   }
-  if (found->kind != TypeKind::kTensor) return false;
-  if (wanted->element != nullptr) {
-    if (!MatchVariable(types, wanted->element->name, types.Scalar(found->dtype), bindings, pairs)) return false;
-  } else if (wanted->dtype != found->dtype) {
-    return false;
-  }
-  return MatchDims(wanted, found, bindings, nested, pairs);
-}
 
-bool Matches(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, bool nested, std::vector<DimPair>& pairs) {
-  if (wanted == found && bindings == nullptr && !nested && wanted->kind != TypeKind::kTensor) return true;
-  if (wanted->kind == TypeKind::kError || found->kind == TypeKind::kError || found->kind == TypeKind::kNever) return true;
-  if (wanted->kind == TypeKind::kVariable) return MatchVariable(types, wanted->name, found, bindings, pairs);
-  if (wanted->kind == TypeKind::kTensor) return MatchTensor(types, wanted, found, bindings, nested, pairs);
-  if (wanted->kind != found->kind) return false;
-  switch (wanted->kind) {
-    case TypeKind::kScalar:
-      return wanted->dtype == found->dtype;
-    case TypeKind::kList:
-    case TypeKind::kMap:
-    case TypeKind::kOptional:
-      return Matches(types, wanted->element, found->element, bindings, true, pairs);
-    case TypeKind::kRecord: {
-      if (wanted->name != found->name) return false;
-      if (!wanted->name.empty()) return true;
-      if (wanted->fields.size() != found->fields.size()) return false;
-      for (size_t i = 0; i < wanted->fields.size(); ++i) {
-        if (wanted->fields[i].name != found->fields[i].name) return false;
-        if (!Matches(types, wanted->fields[i].type, found->fields[i].type, bindings, nested, pairs)) return false;
-      }
+  // f32[*s, n]: the axes that the others leave over are s.
+  bool MatchDims(TypeRef wanted, TypeRef found, bool nested) {
+    const auto pair = [&](size_t of_wanted, size_t axis) {
+      pairs_.push_back({wanted->dims[of_wanted], found->dims[axis], static_cast<uint32_t>(axis), nested});
+    };
+    const auto rest = std::find_if(wanted->dims.begin(), wanted->dims.end(), IsRest);
+    if (rest == wanted->dims.end() || bindings_ == nullptr) {
+      if (wanted->dims.size() != found->dims.size()) return false;
+      for (size_t axis = 0; axis < wanted->dims.size(); ++axis) pair(axis, axis);
       return true;
     }
-    case TypeKind::kError:
-    case TypeKind::kNever:
-    case TypeKind::kNone:
-    case TypeKind::kString:
-    case TypeKind::kBytes:
-    case TypeKind::kTensor:
-    case TypeKind::kVariable:
-      return true;
+    const auto before = static_cast<size_t>(rest - wanted->dims.begin());
+    const size_t after = wanted->dims.size() - before - 1;
+    if (found->dims.size() < before + after) return false;
+    const std::vector<Dim> middle(found->dims.begin() + before, found->dims.end() - after);
+    const auto [at, fresh] = bindings_->rests.try_emplace(rest->symbol()->substr(1), middle);
+    if (!fresh && at->second.size() != middle.size()) return false;
+    for (size_t i = 0; !fresh && i < middle.size(); ++i) {
+      pairs_.push_back({at->second[i], middle[i], static_cast<uint32_t>(before + i), true});
+    }
+    for (size_t axis = 0; axis < before; ++axis) pair(axis, axis);
+    for (size_t i = 0; i < after; ++i) pair(before + 1 + i, found->dims.size() - after + i);
+    return true;
   }
-  return false;
-}
+
+  Types& types_;
+  TypeBindings* const bindings_;
+  std::vector<DimPair>& pairs_;
+};
 
 // Dimensions of a value that can be read from it: through record fields to tensors.
 void ForEachReadable(TypeRef type, std::vector<uint32_t>& path,
@@ -191,7 +198,7 @@ bool IsIntegerScalar(TypeRef type) { return type->kind == TypeKind::kScalar && !
 }  // namespace
 
 bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, std::vector<DimPair>& pairs) {
-  return Matches(types, wanted, found, bindings, false, pairs);
+  return Matcher(types, bindings, pairs).Matches(wanted, found, false);
 }
 
 void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin, const std::string& param) {

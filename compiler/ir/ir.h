@@ -179,7 +179,7 @@ struct Program {
   std::vector<Model> models;
   std::vector<Workflow> workflows;
   std::vector<ErrorCode> errors;
-  std::string source_name;                // the root file as written on the command line
+  std::string source_name;                // of the root file, without its folder
   std::array<uint8_t, 32> source_hash{};  // of all .wf files and embedded files
 
   const Slot& operator[](SlotId id) const { return slots[static_cast<size_t>(id)]; }

@@ -314,6 +314,11 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       return "the last expression of a block is its value, without `return` and `;`";
     case T::SEMI:
       return ends_block ? std::optional<std::string>("the last expression of a block is its value; no `;` follows it") : std::nullopt;
+    case T::DOT:
+      if (at == 0 || TypeAt(at - 1) != T::NAME || TypeAt(at + 1) != T::NAME || !Expects(mistake, T::RBRACKET)) return std::nullopt;
+      if (mistake.rule != P::RuleType && mistake.rule != P::RuleDim) return std::nullopt;
+      return fmt::format("a dimension is named in one word; write `const {0}: i64 = {1}.{0};` above, and `{0}` here", Spelling(at + 1),
+                         Spelling(at - 1));
     case T::COMMA:
       return mistake.rule == P::RuleTypeField ? std::optional<std::string>("each field ends with `;`") : std::nullopt;
     case T::LBRACE:

@@ -1,6 +1,7 @@
 #include "compiler/sema/check.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "compiler/base/sha256.h"
 #include "compiler/sema/check_decl.h"
@@ -52,7 +53,7 @@ std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
            });
   });
   if (diag.error_count() != errors_before || damaged) return std::nullopt;
-  program.source_name = std::string(input.sources.name(root.file->id));
+  program.source_name = std::filesystem::path(input.sources.name(root.file->id)).filename();  // however it was called
   program.source_hash = HashSources(env);
   return program;
 }

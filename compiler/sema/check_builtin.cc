@@ -80,6 +80,12 @@ ExprPtr CheckElementwise1(const CallSite& site, Builtin builtin) {
 }
 
 ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
+  if ((builtin == Builtin::kMin || builtin == Builtin::kMax) && GivenArguments(site.call, site.piped).size() == 1) {
+    const std::string name(site.name);
+    site.body.env.Report(site.call.span, kArgumentMissing, {name, "b"}).Help("of all elements: `" + name + "[i](x[i])`");
+    SkipUnchecked(site.body, *GivenArguments(site.call, site.piped)[0].value);
+    return site.Fail();
+  }
   const auto arguments = site.Arguments({{"a"}, {"b"}});
   if (!arguments) return site.Fail();
   const ast::Expr* sides[2] = {(*arguments)[0], (*arguments)[1]};
@@ -183,6 +189,11 @@ ExprPtr CheckReshape(const CallSite& site) {
     ExprPtr extent = CheckAs(site.body, *given[i].value, site.types().Scalar(DType::kI64), site.where);
     if (IsPoison(*extent)) return site.Fail();
     dims.push_back(DimOf(site.body, *extent));
+    if (dims.back().constant().value_or(0) < 0) {
+      site.body.env.Report(extent->span, kBadDimension, {dims.back().ToString(), "it is negative"})
+          .Help("each extent is written; none is worked out from the others");
+      return site.Fail();
+    }
     after = after * dims.back();
     result->args.push_back(std::move(extent));
   }

@@ -344,8 +344,10 @@ bool IsTensorBuiltin(Body& body, const ast::MemberExpr& member) {
 ExprPtr CheckNamedCall(Body& body, const ast::NameExpr& name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,
                        const Where& where, bool& handled) {
   handled = true;
-  if (const auto dtype = DTypeNamed(name.name)) return CheckConversion(body, *dtype, call, piped, where);
   const bool declared = FindEntity(body.module, name.name) != nullptr;
+  if (const auto dtype = DTypeNamed(name.name)) {  // a declaration of that name has been refused
+    return declared ? CheckArgumentsOnly(body, call, piped, where) : CheckConversion(body, *dtype, call, piped, where);
+  }
   if (!declared && IsEmbedName(name.name)) return CheckEmbed(body, name.name, call, wanted, where);
   if (!declared && IsBuiltinName(name.name)) return CheckBuiltin(body, name.name, call, piped, wanted, where);
   if (const auto local = body.Find(name.name)) {

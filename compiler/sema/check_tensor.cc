@@ -4,6 +4,7 @@
 #include <array>
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/mentions.h"
 #include "compiler/sema/names.h"
 #include "runtime/abi/values.h"
 
@@ -149,25 +150,85 @@ class UseFinder {
   std::vector<Use> uses_;
 };
 
-// The tensor or list that an index runs over is named by locals and fields alone, so its type is known before the body is checked.
+TypeRef TypeOfConst(Body& body, const Entity* entity) {
+  if (entity == nullptr || entity->kind != EntityKind::kConst) return nullptr;
+  return entity->ready && !entity->broken ? entity->type : body.env.types.Error();
+}
+
+Entity* EntityNamed(Body& body, const ast::Expr& expr) {
+  const auto* name = ast::DynAs<ast::NameExpr>(expr);
+  return name != nullptr && !body.Find(name->name) ? FindEntity(body.module, name->name) : nullptr;
+}
+
+// Of x[..] with a position for some axes; null for slices and look-ups.
+TypeRef TypeOfElement(Types& types, TypeRef object, const ast::IndexExpr& index) {
+  const size_t count = index.subscripts.size();
+  for (const ast::Subscript& subscript : index.subscripts) {
+    if (subscript.is_slice) return nullptr;
+  }
+  if (object->kind == TypeKind::kList && count == 1) return object->element;
+  if (object->kind != TypeKind::kTensor || count >= object->dims.size()) return nullptr;
+  return types.Tensor(object->dtype, {object->dims.begin() + static_cast<ptrdiff_t>(count), object->dims.end()});
+}
+
+// The tensor or list that an index runs over is named by locals, fields, constants and elements of them alone, so its type is known before
+// the body is checked.
 TypeRef TypeOfPlace(Body& body, const ast::Expr& expr) {
   if (const auto* name = ast::DynAs<ast::NameExpr>(expr)) {
     if (const auto local = body.Find(name->name)) return body.locals[*local].type;
-    const Entity* entity = FindEntity(body.module, name->name);
-    return entity != nullptr && entity->kind == EntityKind::kConst && entity->ready && !entity->broken ? entity->type : nullptr;
+    return TypeOfConst(body, FindEntity(body.module, name->name));
   }
   if (const auto* paren = ast::DynAs<ast::ParenExpr>(expr)) return TypeOfPlace(body, *paren->inner);
+  if (const auto* index = ast::DynAs<ast::IndexExpr>(expr)) {
+    const TypeRef indexed = TypeOfPlace(body, *index->object);
+    return indexed == nullptr || indexed->kind == TypeKind::kError ? indexed : TypeOfElement(body.env.types, indexed, *index);
+  }
   const auto* member = ast::DynAs<ast::MemberExpr>(expr);
-  const TypeRef object = member != nullptr ? TypeOfPlace(body, *member->object) : nullptr;
-  if (object == nullptr || object->kind != TypeKind::kRecord) return nullptr;
+  if (member == nullptr) return nullptr;
+  if (Entity* module = EntityNamed(body, *member->object); module != nullptr && module->kind == EntityKind::kModule) {
+    return module->target == nullptr ? body.env.types.Error() : TypeOfConst(body, FindEntity(*module->target, member->member.text));
+  }
+  const TypeRef object = TypeOfPlace(body, *member->object);
+  if (object == nullptr || object->kind != TypeKind::kRecord)
+    return object != nullptr && object->kind == TypeKind::kError ? object : nullptr;
   for (const Field& field : object->fields) {
     if (field.name == member->member.text) return field.type;
   }
   return nullptr;
 }
 
+// The name at the root of `x.y[0]`; null when it is none, or means something.
+const ast::NameExpr* UnknownRoot(Body& body, const ast::Expr& place) {
+  const ast::Expr* root = &place;
+  while (true) {
+    if (const auto* paren = ast::DynAs<ast::ParenExpr>(*root)) {
+      root = paren->inner.get();
+    } else if (const auto* index = ast::DynAs<ast::IndexExpr>(*root)) {
+      root = index->object.get();
+    } else if (const auto* member = ast::DynAs<ast::MemberExpr>(*root)) {
+      root = member->object.get();
+    } else {
+      break;
+    }
+  }
+  const auto* name = ast::DynAs<ast::NameExpr>(*root);
+  const bool is_known = name == nullptr || body.Find(name->name) || body.symbols.contains(name->name) || IsBuiltinName(name->name) ||
+                        FindEntity(body.module, name->name) != nullptr;
+  return is_known ? nullptr : name;
+}
+
+// Reads nothing but names that mean something here; an index of an inner reducer does not yet.
+bool IsKnownHere(Body& body, const ast::Expr& place) {
+  NameSet names;
+  CollectNames(place, names);
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return body.Find(name) || body.symbols.contains(name) || FindEntity(body.module, name) != nullptr;
+  });
+}
+
 // The extent of an axis whose type says `_`: { let t = x; its extent }.
 ExprPtr ReadExtent(Body& body, const Use& use, const ast::Name& index, const Where& where) {
+  if (!IsKnownHere(body, *use.expr->object)) return nullptr;
   ExprPtr object = CheckExpr(body, *use.expr->object, nullptr, where);
   if (object->type->kind != TypeKind::kTensor || use.axis >= object->type->dims.size()) return nullptr;
   ExprPtr block = Make(ExprKind::kBlock, body.env.types.Scalar(DType::kI64), index.span);
@@ -189,6 +250,9 @@ ExprPtr InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside,
   std::optional<Use> open;
   for (const Use& use : UseFinder(index.text).Find(inside)) {
     const TypeRef type = TypeOfPlace(body, *use.expr->object);
+    if (const ast::NameExpr* unknown = type == nullptr ? UnknownRoot(body, *use.expr->object) : nullptr) {
+      poisoned = IsPoison(*CheckName(body, *unknown, where)) || poisoned;
+    }
     poisoned = poisoned || (type != nullptr && type->kind == TypeKind::kError);
     if (type == nullptr || type->kind != TypeKind::kTensor || use.axis >= type->dims.size()) continue;
     const Dim& found = type->dims[use.axis];

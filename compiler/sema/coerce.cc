@@ -13,7 +13,9 @@ void ReportMismatch(Body& body, const Expr& expr, TypeRef target, const std::opt
   if (origin) builder.Label(origin->span, origin->text);
   const bool numbers = target->kind == TypeKind::kScalar && expr.type->kind == TypeKind::kScalar && IsNumeric(target->dtype);
   if (numbers) builder.Help("convert it: `" + ToString(target) + "(..)`");
-  if (expr.type->kind == TypeKind::kOptional && expr.type->element == target) builder.Help("give it a value with `??`");
+  if (expr.type->kind != TypeKind::kOptional || expr.type->element != target) return;
+  builder.Help(expr.kind == ExprKind::kCoalesce ? "right of `??` stands what may be none itself; write a value that never is"
+                                                : "give it a value with `??`");
 }
 
 // The wanted type where it says more, the found one where `wanted` has `_`.

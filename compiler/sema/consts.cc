@@ -15,12 +15,20 @@
 namespace wf::sema {
 namespace {
 
-// A program is built alike wherever its folder lies, so it takes no file from elsewhere. By name: a link is the user's own doing.
+bool IsBelow(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  const std::filesystem::path inside = path.lexically_relative(folder.empty() ? "." : folder);
+  return !inside.empty() && *inside.begin() != "..";
+}
+
+// A program is built alike wherever its folder lies, so it takes no file from elsewhere, whether named so or behind a link.
 bool IsOutside(const Env& env, const std::filesystem::path& path, const std::string& name) {
   if (std::filesystem::path(name).is_absolute()) return true;
-  const std::filesystem::path root = PathBeside(env, {env.modules.front().file->id, 0, 0}, "").lexically_normal();
-  const std::filesystem::path inside = path.lexically_normal().lexically_relative(root.empty() ? "." : root);
-  return inside.empty() || *inside.begin() == "..";
+  const std::filesystem::path root = PathBeside(env, {env.modules.front().file->id, 0, 0}, "");
+  if (!IsBelow(path.lexically_normal(), root.lexically_normal())) return true;
+  std::error_code error;
+  const auto real = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error),
+             real_root = std::filesystem::canonical(root.empty() ? "." : root, error);
+  return !error && !IsBelow(real, real_root);
 }
 
 ExprPtr LinesOf(Body& body, const std::string& content, const std::string& name, const Span& span) {

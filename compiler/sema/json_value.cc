@@ -57,8 +57,11 @@ class Reader {
   }
 
   Status Wrong(std::string_view wanted) const {
-    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<int64_t>(std::min(at_, text_.size())), '\n');
-    return {base::kInvalidArgument, "line " + std::to_string(line) + ": wanted " + std::string(wanted)};
+    const std::string_view before = text_.substr(0, at_);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // of none, npos + 1 is 0
+    return {base::kInvalidArgument,
+            "line " + std::to_string(line) + ", column " + std::to_string(column) + ": wanted " + std::string(wanted)};
   }
   void Space() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;

@@ -10,7 +10,7 @@
 namespace wf::sema {
 
 // Reads one JSON text as a value of `type`. Nesting is bounded by the type: what it does not name is refused. A tensor is nested arrays;
-// `_` takes the extent found. Errors: kInvalidArgument with line and what was wanted.   Cost: one pass.
+// `_` takes the extent found. Errors: kInvalidArgument with line, column (in bytes) and what was wanted.   Cost: one pass.
 base::Result<ir::Value> ReadJson(std::string_view text, TypeRef type);
 
 // The type with each `_` of a tensor replaced by the extent that `value` has.

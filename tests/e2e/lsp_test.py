@@ -11,23 +11,8 @@ import harness
 import lsp_wire
 from lsp_wire import frame
 
-PACKAGES = ["pygls==2.1.1", "lsprotocol==2025.0.0"]
-FOLDER = harness.BUILD / "lsp-client"
-
-
-def enter_environment():
-    """Starts this program again with the packages, which are installed once for a build folder."""
-    python = FOLDER / "bin/python"
-    stamp = FOLDER / "installed"
-    if not stamp.exists() or stamp.read_text() != str(PACKAGES):
-        subprocess.run([sys.executable, "-m", "venv", FOLDER], check=True, timeout=120, capture_output=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES], check=True, timeout=240, capture_output=True)
-        stamp.write_text(str(PACKAGES))
-    os.execv(python, [python, "-B", *sys.argv])
-
-
-if __name__ == "__main__" and not sys.prefix.startswith(str(FOLDER)):
-    enter_environment()
+if __name__ == "__main__":
+    harness.in_environment("lsp-client", ["pygls==2.1.1", "lsprotocol==2025.0.0"])
 
 from lsprotocol import types as lsp  # noqa: E402
 from pygls.lsp.client import LanguageClient  # noqa: E402

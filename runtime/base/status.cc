@@ -2,17 +2,6 @@
 
 namespace wf::base {
 
-std::string_view StatusCodeName(StatusCode code) {
-  switch (code) {
-#define STATUS(name, grpc, http) \
-  case StatusCode::name:         \
-    return #name;
-#include "runtime/base/status_codes.def"
-#undef STATUS
-  }
-  return "unknown";
-}
-
 int HttpStatus(StatusCode code) {
   switch (code) {
 #define STATUS(name, grpc, http) \

@@ -16,8 +16,7 @@ enum class StatusCode : int {
 };
 using enum StatusCode;
 
-std::string_view StatusCodeName(StatusCode code);  // "kNotFound"
-int HttpStatus(StatusCode code);                   // of the plain JSON protocol; other protocols have tables of their own
+int HttpStatus(StatusCode code);  // of the plain JSON protocol; other protocols have tables of their own
 
 // The outcome of something that the world can make fail: a file, a peer, a limit. Never used for mistakes in a .wf text (diag) or for bugs
 // (WF_CHECK).

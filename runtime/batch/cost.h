@@ -7,7 +7,7 @@
 namespace wf::batch {
 
 // t(B): what a run of B rows takes, learned. Only the sizes 1, 2, 4, .. and max_rows are ever run.
-// Thread: Learn by executor threads under their mutex; the rest by any thread.   Cost: O(log max_rows).
+// Thread: thread-safe; of two samples that are learned at once one may be lost.   Cost: O(log max_rows).
 class CostCurve {
  public:
   explicit CostCurve(int64_t max_rows);

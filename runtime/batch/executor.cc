@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "runtime/base/working.h"
 
@@ -123,7 +124,7 @@ std::optional<Work> Executor::TakeLocked() {
       batcher.idle_instances_ &= ~(UINT64_C(1) << work.instance);
       work.staging = staging_[i][static_cast<size_t>(work.instance)].get();
       work.kind = closed->rows.first->kind;
-      work.size = work.kind < batcher.costs_.size() ? batcher.costs_[work.kind].SizeFor(closed->rows.count) : 1;
+      work.size = SizeFor(batcher, closed->rows);
       // This thread will be away: a colleague takes what is due, or waits for what will be.
       if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
       return work;
@@ -174,8 +175,49 @@ void Executor::Run(Work& work) {
   work.started_at = clock_.Now();
   for (const Row* row = work.closed.rows.first; row != nullptr; row = row->next) batcher.stats_.AddWait(row->taken_at - row->arrived_at);
   const base::WorkingOn now(0, nullptr, &batcher.model().model().name);
-  work.status = work.staging->Gather(work.closed.rows, work.size, batcher.padding());
-  if (work.status.ok()) work.status = work.staging->Run(batcher.options().first_instance + work.instance, work.size);
+  work.status = RunRows(work, work.closed.rows);
+}
+
+int64_t Executor::SizeFor(const Batcher& batcher, const RowList& rows) {
+  const size_t kind = rows.first->kind;
+  return kind < batcher.costs_.size() ? batcher.costs_[kind].SizeFor(rows.count) : 1;
+}
+
+base::Status Executor::RunRows(Work& work, const RowList& rows) {
+  const Batcher& batcher = *work.batcher;
+  const int64_t size = SizeFor(batcher, rows);
+  WF_RETURN_IF_ERROR(work.staging->Gather(rows, size, batcher.padding()));
+  return work.staging->Run(batcher.options().first_instance + work.instance, size);
+}
+
+// What one request sent must not fail the others that share its run: `rows` failed together, so they run again in halves, down to the rows
+// that fail alone. They are back in the batch when this returns.
+void Executor::RunInHalves(Work& work, RowList rows, const base::Status& failure) {
+  if (rows.count == 1) {
+    Row& row = *rows.first;
+    rows.Remove(row);
+    row.Fail(kInferenceCode, failure.message());
+    return work.closed.rows.Append(row);
+  }
+  RowList half;
+  while (half.count < rows.count) {
+    Row& row = *rows.first;
+    rows.Remove(row);
+    half.Append(row);
+  }
+  for (RowList* part : {&half, &rows}) {
+    base::Status status = RunRows(work, *part);
+    if (status.ok()) status = work.staging->Scatter(*part, SizeFor(*work.batcher, *part), work.batcher->padding());
+    if (!status.ok()) {
+      RunInHalves(work, *part, status);
+      continue;
+    }
+    while (part->first != nullptr) {
+      Row& row = *part->first;
+      part->Remove(row);
+      work.closed.rows.Append(row);
+    }
+  }
 }
 
 void Executor::Learn(const Work& work, int64_t run_ns) {
@@ -201,8 +243,8 @@ void Executor::Finish(Work& work) {
   for (Row* row = work.closed.rows.first; row != nullptr; row = row->next) {
     row->run_ns = run_ns;
     row->batch_rows = static_cast<uint32_t>(work.closed.rows.count);
-    if (!work.status.ok()) row->Fail(kInferenceCode, work.status.message());
   }
+  if (!work.status.ok()) RunInHalves(work, std::exchange(work.closed.rows, RowList{}), work.status);
   {
     const base::MutexLock lock(mutex_);
     batcher.idle_instances_ |= UINT64_C(1) << work.instance;

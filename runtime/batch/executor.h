@@ -33,7 +33,7 @@ struct Work {
 
 // The threads of one device, and the batchers that they serve. Idle instances pull: a batch is closed only when an instance can run it.
 // Thread: thread-safe.   Owns: batchers, their staging blocks, threads.   Borrows: clock, models.
-// Errors: a failed run fails its rows with 9000 and the model's message.
+// Errors: rows of a failed run run again in halves; those that fail alone fail with 9000 and the model's message.
 // Bounds: one block per port and instance, of max_rows rows.   Cost: per batch two holds of the mutex, a copy of its rows in and out.
 class Executor {
  public:
@@ -62,6 +62,9 @@ class Executor {
   std::optional<Work> TakeLocked() WF_REQUIRES(mutex_);
   uint8_t LowestLevel(int busy) const WF_REQUIRES(mutex_);
   std::optional<base::TimePoint> NextDecisionLocked(uint8_t lowest) const WF_REQUIRES(mutex_);
+  static int64_t SizeFor(const Batcher& batcher, const RowList& rows);
+  static base::Status RunRows(Work& work, const RowList& rows);
+  static void RunInHalves(Work& work, RowList rows, const base::Status& failure);
   static void Learn(const Work& work, int64_t run_ns);
   void Deliver(RowList& rows);
   bool SubmitRow(Batcher& batcher, Row& row) noexcept;

@@ -46,9 +46,4 @@ std::unique_ptr<Kernel> MakeFunction(size_t inputs, Body body, bool in_place) {
   return kernel;
 }
 
-base::Result<std::shared_ptr<const uint8_t>> LoadConstant(const TensorInfo& tensor) {
-  if (tensor.constant == nullptr) return std::shared_ptr<const uint8_t>();
-  return tensor.constant->Load();
-}
-
 }  // namespace wf::kernels

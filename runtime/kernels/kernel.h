@@ -77,7 +77,4 @@ class Kernel {
 using Body = std::function<const char*(const Buffers&)>;
 std::unique_ptr<Kernel> MakeFunction(size_t inputs, Body body, bool in_place = false);
 
-// The elements of a constant input, or null when the tensor is computed at run time.
-base::Result<std::shared_ptr<const uint8_t>> LoadConstant(const TensorInfo& tensor);
-
 }  // namespace wf::kernels

@@ -122,38 +122,26 @@ class Lowering {
     }
   }
 
- public:
   static kernels::Unary UnaryOf(const onnx::Node& node) {
     using enum kernels::UnaryOp;
-    switch (node.op) {
-      case Op::kAbs:
-        return {kAbs};
-      case Op::kErf:
-        return {kErf};
-      case Op::kExp:
-        return {kExp};
-      case Op::kLeakyRelu:
-        return {kLeakyRelu, node.Float("alpha", 0.01f)};
-      case Op::kLog:
-        return {kLog};
-      case Op::kNeg:
-        return {kNeg};
-      case Op::kReciprocal:
-        return {kReciprocal};
-      case Op::kRelu:
-        return {kRelu};
-      case Op::kSigmoid:
-        return {kSigmoid};
-      case Op::kSqrt:
-        return {kSqrt};
-      case Op::kTanh:
-        return {kTanh};
-      default:
-        return {kIdentity};
-    }
+    constexpr std::pair<Op, kernels::UnaryOp> kUnaries[] = {
+        {Op::kAbs, kAbs},
+        {Op::kErf, kErf},
+        {Op::kExp, kExp},
+        {Op::kLeakyRelu, kLeakyRelu},
+        {Op::kLog, kLog},
+        {Op::kNeg, kNeg},
+        {Op::kReciprocal, kReciprocal},
+        {Op::kRelu, kRelu},
+        {Op::kSigmoid, kSigmoid},
+        {Op::kSqrt, kSqrt},
+        {Op::kTanh, kTanh},
+    };
+    const auto* row = std::find_if(std::begin(kUnaries), std::end(kUnaries), [&node](const auto& each) { return each.first == node.op; });
+    WF_CHECK(row != std::end(kUnaries), node.Describe());  // an operator without a lowering
+    return {row->second, node.op == Op::kLeakyRelu ? node.Float("alpha", 0.01f) : 0};
   }
 
- private:
   kernels::Transpose TransposeOf() const {
     kernels::Transpose transpose;
     for (const int64_t each : node_.Ints("perm")) transpose.perm.push_back(static_cast<size_t>(each));

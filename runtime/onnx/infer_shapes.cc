@@ -251,7 +251,10 @@ Status InferSlice(NodeContext& node) {
     std::vector<Dim> content;
     const int64_t n = static_cast<int64_t>(in.content->size()), step = (*steps)[0];
     int64_t at = (*starts)[0] < 0 ? std::max<int64_t>((*starts)[0] + n, 0) : std::min((*starts)[0], step > 0 ? n : n - 1);
-    for (int64_t k = out.dim[0].constant().value_or(0); k > 0; --k, at += step) content.push_back((*in.content)[static_cast<size_t>(at)]);
+    for (int64_t left = out.dim[0].constant().value_or(0); left > 0; --left) {
+      content.push_back((*in.content)[static_cast<size_t>(at)]);
+      if (left > 1) at += step;  // behind the last element a step may leave what i64 holds
+    }
     out.content = std::move(content);
   }
   return Status::Ok();

@@ -1,13 +1,17 @@
 """The benchmarks: each is a function of the options that yields rows. Its first line of text is shown by --list."""
+import json
 import mmap
+import os
 import struct
 import subprocess
 import time
+from pathlib import Path
 from statistics import median
 
 import harness
 import lsp_wire
 import peers
+import programs
 import tiny_onnx
 from bench import Row
 
@@ -22,6 +26,8 @@ COMPILER_ARCHIVES = {"libwf_" + name for name in
 # What a server has beyond the tasks' own work, with a `main` and job contexts of its own.
 SERVER_ARCHIVES = {"libwf_" + name for name in
                    ("runtime", "server_main", "server", "settings", "bus", "sched", "batch", "net", "loop", "protocol_plain", "protocol_oip", "test_server")}
+BENCH_ARCHIVES = {"libwf_bench_loop", "libwf_bench_kernels"}  # each has a `main`
+NUMPY = "numpy==2.3.5"
 LIBPNG_CALLS = 9  # of the allocator, for one small image
 OF_NGINX = 0.65  # of nginx's rate that the framework itself is to reach
 
@@ -53,14 +59,20 @@ def http(options):
     yield Row("http-json-trivial", ours, theirs, "req/s", "nginx return 200", OF_NGINX)
 
 
+def linked(name, *objects):
+    """A program of objects and what they need of the runtime; its `main` is among them."""
+    program = harness.scratch() / name
+    archives = [path for path in sorted((harness.BUILD / "lib").glob("libwf_*.a")) if path.stem not in COMPILER_ARCHIVES | SERVER_ARCHIVES | BENCH_ARCHIVES]
+    subprocess.run(["g++", "-o", program, *objects[:1], "-Wl,--gc-sections,--start-group", *objects[1:], *archives, "-Wl,--end-group", *SYSTEM_LIBRARIES],
+                   check=True)
+    return program
+
+
 def loop_seconds(source, picture, seconds):
     """Time of one request's compiled tasks and model calls in a loop, one process, one thread, no server."""
     plan = harness.scratch() / f"{source.stem}.o"
     harness.wfc("build", source, "--emit=obj", "-o", plan)
-    program = harness.scratch() / f"{source.stem}-loop"
-    archives = [path for path in sorted((harness.BUILD / "lib").glob("libwf_*.a")) if path.stem not in COMPILER_ARCHIVES | SERVER_ARCHIVES]
-    subprocess.run(["g++", "-o", program, plan, "-Wl,--gc-sections,--start-group", harness.BUILD / "lib/libwf_bench_loop.a", *archives, "-Wl,--end-group",
-                    *SYSTEM_LIBRARIES], check=True)
+    program = linked(f"{source.stem}-loop", plan, harness.BUILD / "lib/libwf_bench_loop.a")
     with peers.OnOneCore(peers.SERVER_CPU):
         done = subprocess.run([program, picture, str(seconds), source.parent], capture_output=True, text=True, check=True)
     return float(done.stdout.split()[0]) * 1e-9
@@ -139,23 +151,80 @@ def memory(options):
         yield Row(f"resident-{source.stem}", used / 2**20, 20, "MiB", "goal", 1, higher_is_better=False)
 
 
-def compile(options):
-    """wfc check and wfc build of the digits example"""
-    def run(*args):
-        started = time.perf_counter()
-        harness.wfc(*args)
-        return time.perf_counter() - started
-    rounds = options.rounds * 2 + 1
-    check = median(run("check", DIGITS) for _ in range(rounds))
-    yield Row("wfc-check-digits", check * 1e3, 30, "ms", "goal", 1, higher_is_better=False)
-    build = median(run("build", DIGITS, "-o", harness.scratch() / "timed") for _ in range(rounds))
-    yield Row("wfc-build-digits", build * 1e3, 300, "ms", "goal", 1, higher_is_better=False)
+def kernels(options):
+    """Eight kernels in .wf against C++ -O3 by hand and against numpy; ../kernels/README.md says what is fair."""
+    folder = Path(__file__).parent / "kernels"
+    plan, peer = harness.scratch() / "kernels.o", harness.scratch() / "peers.o"
+    harness.wfc("build", folder / "kernels.wf", "--emit=obj", "-o", plan)
+    subprocess.run(["g++", "-std=c++20", "-O3", "-march=native", "-I", harness.ROOT, "-c", folder / "peers.cc", "-o", peer], check=True)
+    program = linked("kernels", plan, peer, harness.BUILD / "lib/libwf_bench_kernels.a", harness.BUILD / "lib/libwf_bench_loop.a")
+    python = harness.environment("bench-numpy", [NUMPY])
+    with peers.OnOneCore(peers.SERVER_CPU):
+        process = subprocess.Popen([python, "-B", folder / "measure.py", program, harness.scratch(), str(options.rounds), str(options.seconds / 10)],
+                                   stdout=subprocess.PIPE, text=True)
+    for line in process.stdout:
+        found = json.loads(line)
+        least = 0 if found["name"] == "one-hot" else 3
+        yield Row(found["name"], found["wf"] / 1e3, found["cpp"] / 1e3, "us", "C++ -O3", 0.9, higher_is_better=False)
+        yield Row(found["name"], found["wf"] / 1e3, found["numpy"] / 1e3, "us", NUMPY, least, higher_is_better=False)
+    if process.wait() != 0:
+        raise AssertionError("measure.py failed")
+
+
+def wfc_run(*args):
+    """Seconds and peak bytes of one run of wfc."""
+    started = time.perf_counter()
+    process = subprocess.Popen([harness.WFC, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    took = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise AssertionError(f"wfc {' '.join(map(str, args))} ended with {process.returncode}")
+    return took, usage.ru_maxrss * 1024
+
+
+def written(name, text):
+    source = harness.scratch() / name
+    source.write_text(text)
+    return source
+
+
+def wfc_times(options):
+    """How long wfc takes, command by command."""
+    def took(*args, rounds=options.rounds * 2 + 1):
+        return median(wfc_run(*args)[0] for _ in range(rounds))
+    for command in (["--version"], ["explain", "WF3001"]):
+        yield Row(f"wfc-{command[0].strip('-')}", took(*command) * 1e3, 15, "ms", "goal", 1, higher_is_better=False)
+    small, large = written("small.wf", programs.functions_and_workflows(200)), written("large.wf", programs.functions_and_workflows(10000))
+    yield Row("wfc-check-digits", took("check", DIGITS) * 1e3, 30, "ms", "goal", 1, higher_is_better=False)
+    yield Row("wfc-check-200-lines", took("check", small) * 1e3, 30, "ms", "goal", 1, higher_is_better=False)
+    yield Row("wfc-check-10000-lines", took("check", large, rounds=options.rounds) * 1e3, 1000, "ms", "goal", 1, higher_is_better=False)
+    yield Row("wfc-check-10000-lines-peak", wfc_run("check", large)[1] / 2**20, 200, "MiB", "goal", 1, higher_is_better=False)
+    yield Row("wfc-build-digits", took("build", DIGITS, "-o", harness.scratch() / "timed") * 1e3, 300, "ms", "goal", 1, higher_is_better=False)
+
+
+def growth(options):
+    """wfc build of 10, 100 and 1,000 nodes: a node of the last 900 may cost a quarter more than one of the first 90."""
+    for shape in programs.SHAPES:
+        counts = (10, 100, 1000)
+        sources = [written(f"{shape.__name__}{count}.wf", shape(count)) for count in counts]
+        rounds = [[wfc_run("build", source, "-o", harness.scratch() / "timed")[0] for source in sources] for _ in range(options.rounds)]
+        ten, hundred, thousand = (median(column) for column in zip(*rounds))
+        yield Row(f"wfc-build-1000-{shape.__name__}", thousand, 10, "s", "goal", 1, higher_is_better=False)
+        yield Row(f"wfc-build-growth-{shape.__name__}", (thousand - hundred) / 900 * 1e3, (hundred - ten) / 90 * 1e3, "ms/node", "from 10 to 100", 0.8,
+                  higher_is_better=False)
 
 
 def lsp(options):
     """wfc lsp: from a keystroke to its diagnostics"""
     took = median(lsp_wire.keystroke_seconds(2000, options.rounds * 4 + 1))
     yield Row("lsp-keystroke-2000-lines", took * 1e3, 50, "ms", "goal", 1, higher_is_better=False)
+
+
+def compiler(options):
+    """eight compiled kernels against C++ and numpy, and how long wfc takes"""
+    for part in (kernels, wfc_times, growth, lsp):
+        yield from part(options)
 
 
 def allocations_per_request(source, method_path, body, measured):
@@ -188,7 +257,7 @@ def allocations(options):
     # does for each image: its structs, the chunks' buffers and zlib's state; the interface that keeps setjmp out of ours takes no allocator.
     onednn, others = allocations_per_request(DIGITS, "/DigitService/Classify?top=3", seven(), 5000)
     print(f"# {onednn:.2f} more within oneDNN")
-    yield Row("allocations-per-digit", others, LIBPNG_CALLS, "calls", "libpng's own", 1, higher_is_better=False)
+    yield Row("allocations-per-digit", round(others, 1), LIBPNG_CALLS, "calls", "libpng's own", 1, higher_is_better=False)
 
 
 def cpu(options):
@@ -209,4 +278,4 @@ def cpu(options):
     yield Row("cpu-total-per-request", user + system, nginx_user + nginx_system, "us", "nginx return 200", 1 / 1.2, higher_is_better=False)
 
 
-BENCHMARKS = {run.__name__: run for run in (http, digits, model, start, memory, compile, lsp, allocations, cpu)}
+BENCHMARKS = {run.__name__: run for run in (http, digits, model, start, memory, compiler, allocations, cpu)}

@@ -3,15 +3,16 @@
 A folder holds `cmd` (bash; `wfc` is on the path; `# status: 1` when it ends so), `stdout` and `stderr` (empty ones may be absent), and the files the command
 needs. The command runs in a copy of the folder. In outputs `<source>` stands for the project's folder and `<temp>` for the copy.
 """
-import argparse
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import cases  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -57,20 +58,8 @@ def mistakes_of(case, wfc, update):
     return mistakes
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--wfc", type=Path, required=True)
-    options.add_argument("--update", action="store_true")
-    options.add_argument("names", nargs="*")
-    arguments = options.parse_args()
-    cases = [case for case in sorted(HERE.iterdir()) if (case / "cmd").exists() and (not arguments.names or case.name in arguments.names)]
-    if not cases:
-        sys.exit("no cases")
-    with ThreadPoolExecutor(4) as pool:
-        mistakes = [one for found in pool.map(lambda case: mistakes_of(case, arguments.wfc.resolve(), arguments.update), cases) for one in found]
-    print("\n".join(mistakes) or f"{len(cases)} commands as expected")
-    sys.exit(1 if mistakes else 0)
-
+RUNNER = cases.Runner(__doc__, cases=lambda folder: [case for case in sorted(folder.iterdir()) if (case / "cmd").exists()],
+                      name_of=lambda case: case.name, mistakes_of=mistakes_of, held="{} commands as expected", folder=HERE)
 
 if __name__ == "__main__":
-    main()
+    RUNNER.main()

@@ -40,24 +40,29 @@ def _kill_all():
         server.kill()
 
 
-def in_environment(name, packages):
-    """Starts this program again with packages from PyPI, which are installed once for a build folder, under `name`. Called before anything else."""
-    folder = BUILD / name
-    if sys.prefix.startswith(str(folder)):
-        return
-    python, stamp = folder / "bin/python", folder / "installed"
-    if not stamp.exists() or stamp.read_text() != str(packages):
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120, capture_output=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True, timeout=240, capture_output=True)
-        stamp.write_text(str(packages))
-    os.execv(python, [python, "-B", *sys.argv])
-
-
 def wfc(*args, check=True):
     done = subprocess.run([WFC, *map(str, args)], capture_output=True, text=True, timeout=120)
     if check and done.returncode != 0:
         raise AssertionError(f"wfc {' '.join(map(str, args))} ended with {done.returncode}\n{done.stdout}{done.stderr}")
     return done
+
+
+def environment(name, packages):
+    """The Python of a virtual environment with these packages, made once for a build folder."""
+    folder = BUILD / name
+    python, stamp = folder / "bin/python", folder / "installed"
+    if not stamp.exists() or stamp.read_text() != str(packages):
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120, capture_output=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True, timeout=240, capture_output=True)
+        stamp.write_text(str(packages))
+    return python
+
+
+def in_environment(name, packages):
+    """Starts this program again with the packages of that environment. Called before anything else."""
+    if not sys.prefix.startswith(str(BUILD / name)):
+        python = environment(name, packages)
+        os.execv(python, [python, "-B", *sys.argv])
 
 
 def compiled(source):

@@ -166,6 +166,33 @@ class Library(harness.ServerCase):
         for a, b, t, wanted in ((0, 8, 0, 0), (0, 8, 1, 8), (0, 8, 0.25, 2), (8, 0, 0.25, 6), (-4, 4, 0.5, 0)):
             self.assertEqual(self.ask("Mix", a=a, b=b, t=t)["y"], wanted)
 
+    def test_crop(self):
+        px = [[10 * y + x for x in range(7)] for y in range(5)]
+        for top, left, height, width in ((0, 0, 5, 7), (1, 2, 3, 4), (4, 6, 1, 1), (2, 0, 0, 7), (0, 3, 2, 0), (5, 7, 0, 0)):
+            part = [row[left:left + width] for row in px[top:top + height]]
+            self.assertEqual(self.ask("Crop", px=px, top=top, left=left, height=height, width=width)["px"], part)
+        for top, left, height, width in ((0, 0, 6, 7), (0, 0, 5, 8), (-1, 0, 2, 2), (0, -1, 2, 2), (4, 6, 1, 2), (2**62, 0, 1, 1)):
+            self.refused(500, 7001, "Crop", px=px, top=top, left=left, height=height, width=width)
+
+    def test_sort_by(self):
+        dice = random.Random(4)
+        cases = [[], [1], [3, 1, 2], [2, 1, 2, 1], [-0.0, 0.0], [NAN, 1, NAN, -3e30], [dice.randrange(20) for _ in range(300)]]
+        for by in cases:
+            order = sorted(range(len(by)), key=lambda i: (by[i] == NAN, 0 if by[i] == NAN else by[i], i))
+            self.assertEqual(self.ask("SortBy", xs=[str(i) for i in range(len(by))], by=by)["xs"], [str(i) for i in order], by)
+        for xs in (["a"], ["a", "b", "c"]):
+            self.assert_error(self.server.post("/Library/SortBy", {"xs": xs, "by": [1, 2]}), 500, 7000, f"{len(xs)} elements, 2 numbers")
+
+    def test_take(self):
+        for xs in ([], [5], [5, 6, 7]):
+            for count in (-1, 0, 1, 2, 3, 9):
+                self.assertEqual(self.ask("Take", xs=xs, count=count)["xs"], xs[:max(count, 0)])
+
+    def test_join(self):
+        for texts in ([], ["a"], ["a", "b", ""], ["", "", ""], ["é", "\u2603"]):
+            for between in ("", ", ", "\n"):
+                self.assertEqual(self.ask("Join", texts=texts, between=between)["joined"], between.join(texts))
+
     def decoded(self, data):
         return self.ask("Decode", picture={"b64": base64.b64encode(data).decode()})["px"]
 

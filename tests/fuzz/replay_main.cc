@@ -10,6 +10,7 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed);
 
 namespace {
 
@@ -33,7 +34,14 @@ struct Dice {
   }
 };
 
+void MutateAsTarget(std::vector<uint8_t>& input, Dice& dice) {
+  const size_t size = input.size();
+  input.resize(2 * size);
+  input.resize(LLVMFuzzerCustomMutator(input.data(), size, input.size(), static_cast<unsigned>(dice.Roll(UINT32_MAX))));
+}
+
 void Mutate(std::vector<uint8_t>& input, Dice& dice) {
+  if (LLVMFuzzerCustomMutator != nullptr && dice.Roll(2) == 0) return MutateAsTarget(input, dice);
   for (uint64_t changes = 1 + dice.Roll(4); changes > 0 && !input.empty(); --changes) {
     const auto at = static_cast<ptrdiff_t>(dice.Roll(input.size()));
     switch (dice.Roll(4)) {

@@ -2,12 +2,13 @@
 
 Each NAME.wf holds one mistake as a newcomer makes it, NAME.txt all that is said about it. --update writes the texts, for review as a diff.
 """
-import argparse
 import difflib
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import cases  # noqa: E402
 
 
 def said(program, wfc):
@@ -16,6 +17,8 @@ def said(program, wfc):
 
 
 def mistakes_of(program, wfc, update):
+    if program.suffix != ".wf":
+        return [f"{program.name} belongs to no program"]
     status, text = said(program, wfc)
     golden = program.with_suffix(".txt")
     if update:
@@ -23,28 +26,18 @@ def mistakes_of(program, wfc, update):
     expected = golden.read_text(encoding="utf-8") if golden.exists() else ""
     mistakes = []
     if not text:
-        mistakes.append(f"{program.name}: nothing is said about it\n")
+        mistakes.append(f"{program.name}: nothing is said about it")
     if status != (1 if "error[" in text else 0):
-        mistakes.append(f"{program.name}: exit status {status}\n")
-    return mistakes + list(difflib.unified_diff(expected.splitlines(True), text.splitlines(True), golden.name, program.name))
+        mistakes.append(f"{program.name}: exit status {status}")
+    return mistakes + list(difflib.unified_diff(expected.splitlines(), text.splitlines(), golden.name, program.name, lineterm=""))
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("folder", type=Path)
-    options.add_argument("--wfc", type=Path, required=True)
-    options.add_argument("--update", action="store_true")
-    arguments = options.parse_args()
-    wfc = arguments.wfc.resolve()
-    folder = arguments.folder.resolve()
-    programs = sorted(folder.glob("*.wf"))
-    left_over = [text.name for text in sorted(folder.glob("*.txt")) if not text.with_suffix(".wf").exists()]
-    with ThreadPoolExecutor(4) as pool:
-        mistakes = [line for found in pool.map(lambda one: mistakes_of(one, wfc, arguments.update), programs) for line in found]
-    mistakes += [f"{name} belongs to no program\n" for name in left_over]
-    print("".join(mistakes) or f"{len(programs)} mistakes are told as expected")
-    sys.exit(1 if mistakes or not programs else 0)
+def programs(folder):
+    """the programs, and the texts that belong to none"""
+    return sorted(folder.glob("*.wf")) + [text for text in sorted(folder.glob("*.txt")) if not text.with_suffix(".wf").exists()]
 
+
+RUNNER = cases.Runner(__doc__, cases=programs, name_of=lambda path: path.stem, mistakes_of=mistakes_of, held="{} mistakes are told as expected")
 
 if __name__ == "__main__":
-    main()
+    RUNNER.main()

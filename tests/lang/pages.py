@@ -4,16 +4,17 @@ Each page WFnnnn.md has a block ```wf wrong, which must yield that code and no o
 after these words makes it one file of several; the first is the root. ```sh wrong holds a command instead. In programs `@repeat(n, text)` stands for
 the text n times and `@byte(ff)` for one byte.
 """
-import argparse
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import harness
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import cases  # noqa: E402
 
 BLOCK = re.compile(r"^```(wf|sh) (wrong|right)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
 
@@ -56,20 +57,8 @@ def mistakes_of(page, wfc):
     return [f"{page.name}: {one}" for one in mistakes]
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("folder", type=Path)
-    options.add_argument("--wfc", type=Path, required=True)
-    arguments = options.parse_args()
-    wfc = arguments.wfc.resolve()
-    pages = sorted(arguments.folder.glob("WF*.md"))
-    if not pages:
-        sys.exit(f"no pages in {arguments.folder}")
-    with ThreadPoolExecutor(4) as pool:
-        mistakes = [one for found in pool.map(lambda page: mistakes_of(page, wfc), pages) for one in found]
-    print("\n".join(mistakes) or f"{len(pages)} pages hold")
-    sys.exit(1 if mistakes else 0)
-
+RUNNER = cases.Runner(__doc__, cases=lambda folder: sorted(folder.glob("WF*.md")), name_of=lambda page: page.stem,
+                      mistakes_of=lambda page, wfc, _: mistakes_of(page, wfc), held="{} pages hold", updates=False)
 
 if __name__ == "__main__":
-    main()
+    RUNNER.main()

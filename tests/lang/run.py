@@ -3,12 +3,13 @@
 A program is a file, or a folder with main.wf. `// error: WFnnnn text` stands on the line where the diagnostic begins (`// error@-1:` one line below it); the
 text is part of the message. Every diagnostic must be expected and every expectation met. `fail_` begins the name exactly if an error is expected.
 """
-import argparse
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import harness
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import cases  # noqa: E402
 
 
 def mistakes_of(root, name, wfc):
@@ -34,20 +35,8 @@ def mistakes_of(root, name, wfc):
     return [f"{root}: {text}" for text in mistakes]
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("folder", type=Path)
-    options.add_argument("--wfc", type=Path, required=True)
-    arguments = options.parse_args()
-    wfc = arguments.wfc.resolve()
-    roots = list(harness.programs(arguments.folder.resolve()))
-    if not roots:
-        sys.exit(f"no programs in {arguments.folder}")
-    with ThreadPoolExecutor(4) as pool:
-        mistakes = [one for found in pool.map(lambda root: mistakes_of(*root, wfc), roots) for one in found]
-    print("\n".join(mistakes) or f"{len(roots)} programs as expected")
-    sys.exit(1 if mistakes else 0)
-
+RUNNER = cases.Runner(__doc__, cases=harness.programs, name_of=lambda case: case[1], mistakes_of=lambda case, wfc, _: mistakes_of(*case, wfc),
+                      held="{} programs as expected", updates=False)
 
 if __name__ == "__main__":
-    main()
+    RUNNER.main()

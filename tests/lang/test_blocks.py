@@ -2,11 +2,13 @@
 
 Programs are named by the rule that they show; a name begins with `fail_` exactly if a test of it fails. Times are taken out of the reports.
 """
-import argparse
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import cases  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent / "test_blocks"
 
@@ -29,19 +31,8 @@ def mistakes_of(program, wfc, update):
     return mistakes
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--wfc", type=Path, required=True)
-    options.add_argument("--update", action="store_true")
-    options.add_argument("names", nargs="*")
-    arguments = options.parse_args()
-    programs = [path for path in sorted(FOLDER.glob("*.wf")) if not arguments.names or path.stem in arguments.names]
-    if not programs:
-        sys.exit("no programs")
-    mistakes = [one for program in programs for one in mistakes_of(program, arguments.wfc.resolve(), arguments.update)]
-    print("\n".join(mistakes) or f"{len(programs)} programs as expected")
-    sys.exit(1 if mistakes else 0)
-
+RUNNER = cases.Runner(__doc__, cases=lambda folder: sorted(folder.glob("*.wf")), name_of=lambda program: program.stem, mistakes_of=mistakes_of,
+                      held="{} programs as expected", folder=FOLDER, at_once=2)
 
 if __name__ == "__main__":
-    main()
+    RUNNER.main()

@@ -61,14 +61,20 @@ Recorder::Recorder(const wf_plan& plan, std::vector<std::unique_ptr<model::Versi
 
 Recorder::~Recorder() { current = nullptr; }
 
-std::string Recorder::FillParameters(const wf_workflow& workflow, uint8_t* frame, const std::string& input, bool is_json) {
+void Recorder::MakeFrame(const wf_workflow& workflow) {
+  const uint32_t bytes = plan_.regions[workflow.root].frame_bytes;
+  frame_ = static_cast<uint8_t*>(scratch_.Allocate(bytes));
+  std::memset(frame_, 0, bytes);
+}
+
+std::string Recorder::FillParameters(const wf_workflow& workflow, const std::string& input, bool is_json) {
   auto* const body = static_cast<uint8_t*>(scratch_.Allocate(input.size() + WF_ALIGN));  // codecs may read 64 bytes past the end
   std::copy(input.begin(), input.end(), body);
   const wf_bytes bytes{body, input.size()};
-  if (is_json) return workflow.read_json(&ctx_, bytes, frame) == 0 ? "" : failure_;
+  if (is_json) return workflow.read_json(&ctx_, bytes, frame_) == 0 ? "" : failure_;
   for (uint16_t i = 0; i < workflow.n_in; ++i) {
     const wf_port& port = workflow.in[i];
-    uint8_t* const value = frame + plan_.slots[port.slot].offset;
+    uint8_t* const value = frame_ + plan_.slots[port.slot].offset;
     if (plan_.types[port.type].kind == WF_T_BYTES) {
       std::memcpy(value, &bytes, sizeof bytes);
     } else if (port.if_missing != nullptr) {
@@ -81,11 +87,29 @@ std::string Recorder::FillParameters(const wf_workflow& workflow, uint8_t* frame
 }
 
 std::string Recorder::Record(const wf_workflow& workflow, const std::string& input, bool is_json) {
-  const uint32_t frame_bytes = plan_.regions[workflow.root].frame_bytes;
-  auto* const frame = static_cast<uint8_t*>(scratch_.Allocate(frame_bytes));
-  std::memset(frame, 0, frame_bytes);
-  std::string failed = FillParameters(workflow, frame, input, is_json);
-  if (!failed.empty()) return failed;
+  MakeFrame(workflow);
+  std::string failed = FillParameters(workflow, input, is_json);
+  return failed.empty() ? RecordFrame(workflow) : failed;
+}
+
+std::string Recorder::Record(const wf_workflow& workflow, std::span<const wf_tensor> inputs) {
+  WF_CHECK(inputs.size() == workflow.n_in, inputs.size());
+  MakeFrame(workflow);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const wf_type& type = plan_.types[workflow.in[i].type];
+    const bool is_tensor = type.kind == WF_T_TENSOR;
+    WF_CHECK(type.dtype == inputs[i].dtype && (is_tensor ? type.rank : 0) == inputs[i].rank, i);
+    std::memcpy(frame_ + plan_.slots[workflow.in[i].slot].offset, is_tensor ? &inputs[i] : inputs[i].data, type.size);
+  }
+  return RecordFrame(workflow);
+}
+
+const wf_tensor& Recorder::Result(const wf_workflow& workflow, size_t port) const {
+  WF_CHECK(port < workflow.n_out && plan_.types[workflow.out[port].type].kind == WF_T_TENSOR, port);
+  return *reinterpret_cast<const wf_tensor*>(frame_ + plan_.slots[workflow.out[port].slot].offset);
+}
+
+std::string Recorder::RecordFrame(const wf_workflow& workflow) {
   abi::Hooks hooks;
   hooks.ctx = &ctx_;
   hooks.allocate = [this](uint64_t bytes) { return scratch_.Allocate(bytes); };
@@ -95,7 +119,7 @@ std::string Recorder::Record(const wf_workflow& workflow, const std::string& inp
   hooks.model = [this](uint64_t, uint16_t task, const wf_tensor* const* inputs, wf_tensor* const* outputs) {
     return CallModel(task, inputs, outputs);
   };
-  const abi::Outcome outcome = abi::Interpret(plan_, workflow, frame, 0, hooks);
+  const abi::Outcome outcome = abi::Interpret(plan_, workflow, frame_, 0, hooks);
   scratch_.SetMark();
   return outcome.failure.code == 0 ? "" : outcome.failure.message + " (code " + std::to_string(outcome.failure.code) + ")";
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,11 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // Fills the parameters of `workflow` and interprets it. Empty when all went well, else what failed.
+  // Interprets a request of `workflow` and keeps its steps, its parameters filled from the text of a request or from tensors (rank 0:
+  // scalars). Empty when all went well, else what failed.
   std::string Record(const wf_workflow& workflow, const std::string& input, bool is_json);
+  std::string Record(const wf_workflow& workflow, std::span<const wf_tensor> inputs);
+  const wf_tensor& Result(const wf_workflow& workflow, size_t port) const;  // a tensor; of the last run
   // Does the same work again; the number of steps.
   size_t Repeat();
 
@@ -57,13 +61,16 @@ class Recorder {
   std::string& failure() { return failure_; }
 
  private:
-  std::string FillParameters(const wf_workflow& workflow, uint8_t* frame, const std::string& input, bool is_json);
+  void MakeFrame(const wf_workflow& workflow);
+  std::string FillParameters(const wf_workflow& workflow, const std::string& input, bool is_json);
+  std::string RecordFrame(const wf_workflow& workflow);
   wf_code RunModel(const Step& step);
 
   wf_plan plan_;  // a copy whose tasks run through thunks
   std::vector<wf_task> tasks_, original_;
   std::vector<std::unique_ptr<model::Version>> models_;
   Scratch scratch_;
+  uint8_t* frame_ = nullptr;  // the root's, in scratch_
   std::vector<Step> steps_;
   std::string failure_;
   uint32_t stop_ = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -37,7 +38,7 @@ class Sleeper final : public base::Waker {
   bool woken_ = false;
 };
 
-// y = -x, by several instances at once.
+// y = -x, by several instances at once. A run that holds a row of -1 fails.
 class Negation final : public Runnable {
  public:
   Negation(const wf_model& row, size_t instances) : row_(row), memory_(instances) {}
@@ -49,6 +50,7 @@ class Negation final : public Runnable {
     std::vector<int64_t>& result = memory_[static_cast<size_t>(instance)];
     const auto* const x = static_cast<const int64_t*>(inputs[0].data);
     result.assign(x, x + rows);
+    if (std::find(x, x + rows, -1) != x + rows) return base::Status(base::kInvalidArgument, "-1 is refused");
     for (int64_t& value : result) value = -value;
     outputs[0] = inputs[0];
     outputs[0].data = result.data();
@@ -211,6 +213,42 @@ TEST_F(ExecutorTest, RowsComeBackWhileTheirSizesAreBeingMadeReady) {
   while (clock_.Now() < until && !(batcher.cost().known(1) && batcher.cost().known(16)))
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   for (const int64_t size : {1, 2, 4, 8, 16}) EXPECT_TRUE(batcher.cost().known(size)) << size;
+}
+
+TEST_F(ExecutorTest, RowsThatCannotRunFailAlone) {
+  static const int64_t one[] = {1};
+  port_.dim = one;
+  Negation model(row_, 1);
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 0}, clock_);
+  BatcherOptions options = Options();
+  options.model = &model;
+  Batcher& batcher = executor.AddBatcher(options);
+  for (const int64_t value : {-1, 1, 2, 3, 4, 5, 6, -1, 8, 9, 10, 11, 12}) {
+    test::TestRow& row = rows.emplace_back(std::vector<int64_t>{value});
+    row.home = &mailbox;
+    ASSERT_TRUE(batcher.Reserve(row));
+    ASSERT_TRUE(batcher.Submit(row));
+  }
+  while (auto work = executor.Take()) {
+    executor.Run(*work);
+    executor.Finish(*work);
+  }
+  mailbox.Drain();
+  for (const test::TestRow& row : rows) {
+    const int64_t value = static_cast<const int64_t*>(row.inputs[0]->data)[0];
+    EXPECT_EQ(row.delivered, 1) << value;
+    EXPECT_EQ(row.failed, value == -1 ? 9000 : 0) << value;
+    if (value == -1) {
+      EXPECT_EQ(row.message, "-1 is refused");
+    } else {
+      EXPECT_EQ(row.result()[0], -value);
+    }
+  }
+  EXPECT_EQ(batcher.stats().rows.load(), rows.size());
+  EXPECT_GE(batcher.stats().failed_batches.load(), 1U);
 }
 
 TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "compiler/sema/walk.h"
+
 namespace wf::driver {
 namespace {
 
@@ -41,19 +43,7 @@ class Finder {
  private:
   void Expand(const Expr& expr) {
     Add(expr.checks, expr.span);
-    for (const auto* list : {&expr.args, &expr.extents}) {
-      for (const sema::ExprPtr& part : *list) Add(part);
-    }
-    for (const sema::Subscript& subscript : expr.subscripts) {
-      Add(subscript.first);
-      Add(subscript.last);
-    }
-    for (size_t i = 0; expr.loop && i < expr.loop->sources.size(); ++i) Add(expr.loop->sources[i]);
-    Add(expr.condition);
-    for (const sema::BlockStep& step : expr.steps) {
-      Add(step.value);
-      Add(step.message);
-    }
+    sema::ForEachChild(expr, [&](const Expr& child) { open_.push_back(&child); });
   }
   std::vector<const Expr*> open_;
   std::vector<Remaining> found_;

@@ -27,7 +27,7 @@ std::string VersionsText(const sema::Model& model) {
 class Describer {
  public:
   Describer(const sema::Program& program, const std::vector<DescribedModule>& modules, const source::SourceMap& sources)
-      : program_(program), sources_(sources) {
+      : program_(program), sources_(sources), examples_(ExamplesIn(program)) {
     for (const DescribedModule& module : modules) {
       for (const ast::DeclPtr& decl : module.file->decls) {
         if (decl->doc.empty()) continue;
@@ -125,6 +125,8 @@ class Describer {
     for (const sema::Service::Member& member : in.members) {
       Call call = member.is_model ? ModelCall(program_.models[member.index], member.index) : WorkflowCall(program_.workflows[member.index]);
       call.name = member.published_name;
+      const auto example = examples_.find({member.is_model, member.index});
+      if (example != examples_.end()) call.example = example->second;
       service.calls.push_back(std::move(call));
     }
     result_.services.push_back(std::move(service));
@@ -172,6 +174,7 @@ class Describer {
 
   const sema::Program& program_;
   const source::SourceMap& sources_;
+  const Examples examples_;
   Interface result_;
   std::set<int32_t> spoken_errors_;
   std::map<std::pair<source::FileId, uint32_t>, std::string> docs_by_place_;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ast/nodes.h"
@@ -20,6 +22,10 @@ Interface Describe(const sema::Program& program, const std::vector<DescribedModu
 
 // A compile-time value as plain JSON spells it; empty where JSON cannot, as for NaN.
 std::string JsonOf(sema::TypeRef type, const ir::Value& value);
+
+// Requests that tests of the program make and that do not fail, as plain JSON: by whether a model is called, and which. Small ones alone.
+using Examples = std::map<std::pair<bool, uint32_t>, std::string>;
+Examples ExamplesIn(const sema::Program& program);
 
 // What a workflow says to its client beside its results, in everything that it calls.
 struct Spoken {

@@ -70,6 +70,7 @@ struct Call {
   std::vector<Meta> meta;                // by key
   std::vector<std::string> annotations;  // keys, sorted
   std::string versions;                  // of a model that clients may ask for: "latest 2"
+  std::string example;                   // a request that a test of the program makes, as JSON; or empty
   Place place;
 };
 
@@ -95,7 +96,7 @@ const std::vector<Field>& FieldsOf(const Interface& interface, const Type& recor
 // The one required parameter of type `bytes`, which may also come as the raw body; null: none.
 const Port* RawBody(const Call& call);
 
-std::string ToJson(const Interface& interface);  // one object on one line, the same for the same interface
+std::string ToJson(const Interface& interface);  // one object on one line, the same for the same interface; without examples
 // Trusts nothing. Errors: kInvalidArgument: not what ToJson writes.
 base::Result<Interface> FromJson(std::string_view text);
 base::Result<Interface> FromNote(std::string_view note);  // that of a server: its member `interface`

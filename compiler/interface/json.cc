@@ -1,4 +1,5 @@
-// The interface as JSON: what a server carries in its note. A new member of an object is no new version; a change of meaning is.
+// The interface as JSON: what a server carries in its note, without examples, since a server holds nothing of tests. A new member of an
+// object is no new version; a change of meaning is.
 
 #include <llvm/Support/JSON.h>
 #include <llvm/Support/raw_ostream.h>

@@ -118,7 +118,9 @@ std::string ShellQuoted(const std::string& text) {
 
 }  // namespace
 
-std::optional<std::string> SampleBody(const Interface& interface, const Call& call) { return Sampler(interface, call).Body(); }
+std::optional<std::string> SampleBody(const Interface& interface, const Call& call) {
+  return call.example.empty() ? Sampler(interface, call).Body() : call.example;
+}
 
 std::string SampleCurl(const Interface& interface, const Service& service, const Call& call, const std::string& url) {
   const std::string target = fmt::format("{}/{}/{}", url, service.name, call.name);

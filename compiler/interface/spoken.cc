@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/interface/describe.h"
+#include "compiler/sema/walk.h"
 
 namespace wf::interface {
 namespace {
@@ -27,7 +28,7 @@ class Listener {
       for (const ExprPtr& result : stmt.results) Hear(result);
       Hear(stmt.message);
       if (stmt.fallback) {
-        HearCaught(stmt.value);
+        HearCaught(*stmt.value);
       } else {
         Hear(stmt.value);
       }
@@ -43,39 +44,35 @@ class Listener {
 
  private:
   // A fallback stands for every failure of the expression.
-  void HearCaught(const ExprPtr& expr) {
+  void HearCaught(const Expr& expr) {
     const std::set<int32_t> before = errors_;
     Hear(expr);
     errors_ = before;
   }
 
   void Hear(const ExprPtr& expr) {
-    if (!expr) return;
-    if (expr->kind == ExprKind::kFail) errors_.insert(expr->code);
-    if (expr->kind == ExprKind::kMeta) meta_.try_emplace(expr->args[0]->text, expr.get());
-    if (expr->kind == ExprKind::kCallWorkflow) Hear(program_.workflows[expr->index]);
-    if (expr->kind == ExprKind::kCallFn) {
-      const std::set<int32_t>& errors = ErrorsOf(expr->index);
+    if (expr) Hear(*expr);
+  }
+
+  void Hear(const Expr& expr) {
+    if (expr.kind == ExprKind::kFail) errors_.insert(expr.code);
+    if (expr.kind == ExprKind::kMeta) meta_.try_emplace(expr.args[0]->text, &expr);
+    if (expr.kind == ExprKind::kCallWorkflow) Hear(program_.workflows[expr.index]);
+    if (expr.kind == ExprKind::kCallFn) {
+      const std::set<int32_t>& errors = ErrorsOf(expr.index);
       errors_.insert(errors.begin(), errors.end());
     }
-    if (expr->kind == ExprKind::kEach && expr->args.size() > 1) {
-      HearCaught(expr->args[0]);
-      Hear(expr->args[1]);
-    } else {
-      for (const ExprPtr& arg : expr->args) Hear(arg);
-    }
-    for (const ExprPtr& extent : expr->extents) Hear(extent);
-    for (const sema::Subscript& subscript : expr->subscripts) {
-      Hear(subscript.first);
-      Hear(subscript.last);
-    }
-    for (size_t at = 0; expr->loop && at < expr->loop->sources.size(); ++at) Hear(expr->loop->sources[at]);
-    Hear(expr->condition);
-    for (const sema::BlockStep& step : expr->steps) {
+    for (const sema::BlockStep& step : expr.steps) {
       if (!step.is_let) errors_.insert(step.code);
-      Hear(step.value);
-      Hear(step.message);
     }
+    const Expr* caught = expr.kind == ExprKind::kEach && expr.args.size() > 1 ? expr.args[0].get() : nullptr;
+    sema::ForEachChild(expr, [&](const Expr& child) {
+      if (&child == caught) {
+        HearCaught(child);
+      } else {
+        Hear(child);
+      }
+    });
   }
 
   // Functions are not recursive, and neither read metadata nor call workflows.

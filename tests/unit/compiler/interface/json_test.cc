@@ -7,7 +7,7 @@ namespace {
 
 TEST(ParseType, ReadsWhatToStringWrites) {
   for (const char* text :
-       {"i64", "bool", "string", "bytes", "f32[n]", "f32[1, h, w]", "u8[2*h + 1, w/4]", "f32[(h + 1)/2 - 1]", "f32[_]", "f32[3*n*m]",
+       {"i64", "bool", "string", "bytes", "f32[n]", "f32[1, h, w]", "u8[2*h + 1, w/4]", "f32[(h + 1)/2 - 1]", "f32[_]", "f32[3*m*n]",
         "list<string>", "map<list<i64?>>", "string?", "Line", "lib.Line?", "(a: i64, b: list<f32[n]>)", "f32[x.0]"}) {
     const auto type = ParseType(text);
     ASSERT_TRUE(type.ok()) << text;

@@ -5,30 +5,24 @@
 #include <algorithm>
 
 #include "compiler/ast/printer.h"
-#include "compiler/codegen/codegen.h"
+#include "compiler/backend/backend.h"
 #include "compiler/driver/choices.h"
+#include "compiler/driver/dependencies.h"
+#include "compiler/driver/extern_header.h"
+#include "compiler/driver/extern_objects.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/graph.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/report.h"
+#include "compiler/driver/serve.h"
 #include "compiler/interface/describe.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
-#include "compiler/link/link.h"
-#include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
 #include "compiler/sema/check.h"
 #include "runtime/base/check.h"
 
 namespace wf::driver {
-
-struct Products::Code {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-};
-Products::Products() = default;
-Products::Products(Products&&) noexcept = default;
-Products::~Products() = default;
 
 Compilation::Compilation(std::string root, const Options& options, Console& console)
     : root_(std::move(root)), options_(options), console_(console), emitter_(options.error_limit) {}
@@ -53,7 +47,7 @@ bool Compilation::BuildIr() {
 
 bool Compilation::BuildTests(const sema::TestBuild& build) {
   products_.program = sema::BuildTests(*products_.checked, build, sources_, emitter_);
-  return Verified() && RunPasses() && Lower() && EmitObject();
+  return Verified() && CallsNoRemote() && RunPasses() && Lower() && EmitObject();
 }
 
 bool Compilation::Verified() {
@@ -61,6 +55,18 @@ bool Compilation::Verified() {
   const auto broken = ir::Verify(*products_.program);
   WF_CHECK(!broken, *broken);
   return true;
+}
+
+// Reports those that are called: nothing is made of them yet.
+bool Compilation::CallsNoRemote() {
+  bool fine = true;
+  for (const ir::Task& task : products_.program->tasks) {
+    if (task.kind != ir::TaskKind::kRemote) continue;
+    const sema::Remote& remote = products_.checked->remotes[task.remote];
+    emitter_.Emit(remote.span, diag::kNotBuiltYet, {"`remote`"}).Help("in a test, `stub " + remote.name + "(..) = ..` stands for it");
+    fine = false;
+  }
+  return fine;
 }
 
 bool Compilation::RunPasses() {
@@ -79,12 +85,11 @@ interface::Interface Compilation::DescribeInterface() const {
 bool Compilation::Lower() {
   const lower::Options options{
       .target_cpu = options_.target_cpu,
-      .interface_json = interface::ToJson(DescribeInterface()),
+      .interface_json = backend::Get().interface_json(DescribeInterface()),
       .graph_json = GraphJson(GraphOf(*products_.program), Level::kNode),
       .compiler_version = WF_VERSION,
   };
-  products_.code = std::make_unique<Products::Code>();
-  products_.code->module = lower::Lower(*products_.program, products_.code->context, options);
+  products_.code = backend::Get().lower(*products_.program, options);
   return true;
 }
 
@@ -92,21 +97,22 @@ bool Compilation::EmitObject() {
   codegen::Options options{.opt_level = options_.optimize, .sanitizer = codegen::Sanitizer::WF_CODE_SANITIZER, .verify = WF_VERIFY_CODE};
   if (options_.emit == Emit::kLlvm) options.emit = codegen::Emit::kLlvm;
   if (options_.emit == Emit::kAsm) options.emit = codegen::Emit::kAssembly;
-  for (lower::BigConstant& constant : lower::BigConstants(*products_.program)) {
-    options.big_constants.push_back({std::move(constant.symbol), std::move(constant.bytes)});
-  }
-  llvm::SmallVector<char, 0> bytes;
-  const base::Status status = codegen::EmitObject(*products_.code->module, options, bytes);
+  const base::Status status = products_.code->Emit(options, &products_.object);
   WF_CHECK(status.ok(), status.message());  // an LLVM without x86-64, or code that it does not take
-  products_.object.assign(bytes.data(), bytes.size());
   return true;
 }
 
 bool Compilation::Link(const std::string& output) {
   const base::Result<std::string> place = PlaceForProduct(output);
-  const base::Status status =
-      place.ok() ? link::Link(products_.object, {.output = *place, .runtime_dir = {}, .strip = true}) : place.status();
-  if (status.ok()) return true;
+  const TemporaryFolder folder;
+  const ExternObjects externs = CompileExterns(*products_.checked, sources_, folder.path(), console_, emitter_);
+  for (const std::string& file : externs.files) {
+    if (on_read_) on_read_(file);
+  }
+  if (!externs.fine) return false;
+  const link::Options options{.output = place.ok() ? *place : "", .runtime_dir = {}, .objects = externs.objects, .strip = true};
+  const base::Status status = place.ok() ? backend::Get().link(products_.object, options) : place.status();
+  if (status.ok()) return !options_.dependencies || WriteDependencies(output, externs.files);
   const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {
     emitter_.Emit({}, diag::kCannotWriteFile, {output, status.message()});
@@ -123,6 +129,7 @@ bool Compilation::RunTo(Phase last, Purpose purpose) {
   if (emitter_.has_errors()) return false;
   if (wanted(Phase::kIr) && !BuildIr()) return false;
   if (wanted(Phase::kPasses) && !RunPasses()) return false;
+  if (wanted(Phase::kLower) && !CallsNoRemote()) return false;
   if (wanted(Phase::kLower) && !Lower()) return false;
   return !wanted(Phase::kObject) || EmitObject();
 }
@@ -132,6 +139,7 @@ Phase PhaseOf(Emit emit) {
     case Emit::kAst:
       return Phase::kParse;
     case Emit::kSema:
+    case Emit::kHeader:
       return Phase::kCheck;
     case Emit::kIr:
       return Phase::kPasses;
@@ -154,11 +162,24 @@ void Compilation::WriteText(std::string_view text) {
   if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {options_.output, status.message()});
 }
 
-bool Compilation::WouldOverwriteInput() {
-  if (options_.output.empty()) return false;
+std::vector<std::string> Compilation::Inputs() const {
   std::vector<std::string> inputs;
   for (size_t i = 0; i < sources_.size(); ++i) inputs.emplace_back(sources_.name(source::FileId{static_cast<uint32_t>(i)}));
   if (products_.checked) inputs.insert(inputs.end(), products_.checked->files.begin(), products_.checked->files.end());
+  return inputs;
+}
+
+bool Compilation::WriteDependencies(const std::string& output, const std::vector<std::string>& more) {
+  std::vector<std::string> files = Inputs();
+  files.insert(files.end(), more.begin(), more.end());
+  const base::Status status = WriteFile(output + ".d", DependencyRule(output, files));
+  if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {output + ".d", status.message()});
+  return status.ok();
+}
+
+bool Compilation::WouldOverwriteInput() {
+  if (options_.output.empty()) return false;
+  const std::vector<std::string> inputs = Inputs();
   const auto same =
       std::find_if(inputs.begin(), inputs.end(), [&](const std::string& input) { return IsSameFile(input, options_.output); });
   if (same == inputs.end()) return false;
@@ -173,6 +194,8 @@ void Compilation::Write(Emit emit) {
       return WriteText(ast::Print(*products_.modules.front().file, sources_));
     case Emit::kSema:
       return WriteText(sema::Print(*products_.checked));
+    case Emit::kHeader:
+      return WriteText(ExternHeader(*products_.checked, sources_));
     case Emit::kIr:
       return WriteText(ir::Print(*products_.program));
     case Emit::kLlvm:

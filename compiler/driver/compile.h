@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/backend/backend.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/driver/console.h"
 #include "compiler/driver/loader.h"
@@ -22,12 +23,8 @@ struct Products {
   std::vector<Module> modules;           // Parse
   std::optional<sema::Program> checked;  // Check
   std::optional<ir::Program> program;    // BuildIr; RunPasses changes it
-  struct Code;                           // Lower: the module, in a context of its own
-  std::unique_ptr<Code> code;
-  std::string object;  // EmitObject: an object file, or text for --emit=asm and llvm
-  Products();
-  Products(Products&&) noexcept;
-  ~Products();
+  std::unique_ptr<backend::Code> code;   // Lower
+  std::string object;                    // EmitObject: an object file, or text for --emit=asm and llvm
 };
 
 // One run of the compiler over one root file. Each phase takes what the one before made; false: it has reported why it made nothing.
@@ -66,11 +63,14 @@ class Compilation {
   bool Check(Purpose purpose);
   bool BuildIr();
   bool Verified();
+  bool CallsNoRemote();
   bool RunPasses();
   bool Lower();
   bool EmitObject();
   void WriteText(std::string_view text);
-  bool WouldOverwriteInput();  // reports it
+  bool WouldOverwriteInput();               // reports it
+  std::vector<std::string> Inputs() const;  // files that the program is made of
+  bool WriteDependencies(const std::string& output, const std::vector<std::string>& more);
 
   const std::string root_;
   const Options& options_;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "compiler/driver/compile.h"
+#include "compiler/driver/extern_objects.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/new_program.h"
@@ -57,6 +58,12 @@ Finding OneDnn() {
   if (dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL) == nullptr)
     return {Verdict::kPoor, "oneDNN", "libdnnl.so.2 is not installed: models run on the kernels of wfc's own, slower"};
   return {Verdict::kGood, "oneDNN", "libdnnl.so.2"};
+}
+
+Finding Compiler(const Console& console) {
+  const std::string found = FindCompiler(console);
+  if (found.empty()) return {Verdict::kPoor, "C++ compiler", "none: programs with externs cannot be built; install one, or set CXX"};
+  return {Verdict::kGood, "C++ compiler", found + ", for programs with externs"};
 }
 
 Finding OpenFiles() {
@@ -109,6 +116,7 @@ int Examine(Console& console) {
   tell(Stdlib(console));
   tell(Runtime());
   tell(OneDnn());
+  tell(Compiler(console));
   tell(Server(console));
   return status;
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "compiler/backend/backend.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/driver/interface_of.h"
-#include "compiler/interface/openapi.h"
 #include "compiler/interface/proto.h"
 
 namespace wf::driver {
@@ -34,7 +34,8 @@ int ExportService(const Options& options, Console& console) {
   if (!interface) return kProgramHasErrors;
   const interface::Service* service = Choose(*interface, options.service, console);
   if (service == nullptr) return kUsage;
-  console.out << (options.format == Format::kOpenApi ? interface::OpenApi(*interface, *service) : interface::Proto(*interface, *service));
+  console.out << (options.format == Format::kOpenApi ? backend::Get().open_api(*interface, *service)
+                                                     : interface::Proto(*interface, *service));
   return kFine;
 }
 

@@ -150,6 +150,8 @@ Graph::Task WorkflowReader::ReadTask(TaskId id) const {
   Graph::Task shown{.id = fmt::format("t{}", Index(id)), .kind = std::string(KindName(task.kind)), .what = {}, .reads = {}, .marks = {}};
   if (task.model != ir::ModelId::kNone) {
     shown.what = program_.models[Index(task.model)].name;
+  } else if (task.kind == ir::TaskKind::kRemote) {
+    shown.what = program_.remotes[task.remote];
   } else if (task.out != ir::SlotId::kNone) {
     shown.what = program_[task.out].name;
   }

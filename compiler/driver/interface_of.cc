@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/backend/backend.h"
 #include "compiler/driver/compile.h"
 #include "compiler/link/inspect.h"
 
@@ -17,7 +18,7 @@ std::optional<interface::Interface> InterfaceOf(const std::string& path, const O
     compilation.Finish();
     return std::nullopt;
   }
-  auto read = note.ok() ? interface::FromNote(*note) : base::Result<interface::Interface>(note.status());
+  auto read = note.ok() ? backend::Get().interface_of_note(*note) : base::Result<interface::Interface>(note.status());
   if (read.ok()) return *std::move(read);
   console.err << fmt::format("wfc: `{}` is neither a .wf file nor a server with its interface: {}\n", path, read.status().message());
   return std::nullopt;

@@ -23,8 +23,9 @@ constexpr std::array kFormats = {Word{"text", Format::kText},       Word{"json",
 constexpr std::array kColors = {Word{"auto", ColorWhen::kAuto}, Word{"always", ColorWhen::kAlways}, Word{"never", ColorWhen::kNever}};
 constexpr std::array kLevels = {Word{"workflow", Level::kWorkflow}, Word{"stage", Level::kStage}, Word{"node", Level::kNode},
                                 Word{"task", Level::kTask}};
-constexpr std::array kEmits = {Word{"ast", Emit::kAst}, Word{"sema", Emit::kSema}, Word{"ir", Emit::kIr},  Word{"llvm", Emit::kLlvm},
-                               Word{"asm", Emit::kAsm}, Word{"obj", Emit::kObj},   Word{"exe", Emit::kExe}};
+constexpr std::array kEmits = {Word{"ast", Emit::kAst}, Word{"sema", Emit::kSema}, Word{"header", Emit::kHeader},
+                               Word{"ir", Emit::kIr},   Word{"llvm", Emit::kLlvm}, Word{"asm", Emit::kAsm},
+                               Word{"obj", Emit::kObj}, Word{"exe", Emit::kExe}};
 constexpr std::array kPhases = {Word{"parse", Phase::kParse},   Word{"check", Phase::kCheck}, Word{"ir", Phase::kIr},
                                 Word{"passes", Phase::kPasses}, Word{"lower", Phase::kLower}, Word{"object", Phase::kObject},
                                 Word{"link", Phase::kLink}};

@@ -11,7 +11,7 @@ namespace wf::driver {
 enum class Format : uint8_t { kText, kJson, kDot, kMermaid, kSvg, kSarif, kGithub, kTap, kJunit, kOpenApi, kProto };
 enum class ColorWhen : uint8_t { kAuto, kAlways, kNever };
 enum class Level : uint8_t { kWorkflow, kStage, kNode, kTask };
-enum class Emit : uint8_t { kAst, kSema, kIr, kLlvm, kAsm, kObj, kExe };
+enum class Emit : uint8_t { kAst, kSema, kHeader, kIr, kLlvm, kAsm, kObj, kExe };
 enum class Phase : uint8_t { kParse, kCheck, kIr, kPasses, kLower, kObject, kLink };  // in the order they run
 
 struct Options {
@@ -33,7 +33,7 @@ struct Options {
   std::string service;       // name; empty: the only one
   std::string template_name = "hello";
   bool verbose = false, list = false, help = false, version = false;
-  bool watch = false, fix = false, write = false, check = false, diff = false;
+  bool dependencies = false, watch = false, fix = false, write = false, check = false, diff = false;
 };
 
 // A row of flags.def.

@@ -1,5 +1,4 @@
-#include <llvm/Support/Base64.h>
-
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/diag/render.h"
@@ -12,6 +11,18 @@ namespace {
 std::string ScalarJson(ir::DType dtype, uint64_t bits) {
   if (ir::IsFloat(dtype) && !std::isfinite(ir::F64Of(ir::ConvertScalar(dtype, ir::DType::kF64, bits)))) return "";
   return ir::ScalarText(dtype, bits);
+}
+
+std::string Base64(std::string_view bytes) {
+  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    const size_t count = std::min<size_t>(bytes.size() - at, 3);
+    uint32_t group = 0;
+    for (size_t i = 0; i < 3; ++i) group = group << 8 | (i < count ? static_cast<uint8_t>(bytes[at + i]) : 0u);
+    for (size_t i = 0; i < 4; ++i) text += i > count ? '=' : kDigits[group >> (18 - 6 * i) & 63];
+  }
+  return text;
 }
 
 // Nested arrays; `at` counts elements.
@@ -42,7 +53,7 @@ std::string JsonOf(sema::TypeRef type, const ir::Value& value) {
     case sema::TypeKind::kString:
       return diag::QuoteJson(value.text ? *value.text : "");
     case sema::TypeKind::kBytes:
-      return R"({"b64":")" + (value.text ? llvm::encodeBase64(*value.text) : "") + R"("})";
+      return R"({"b64":")" + (value.text ? Base64(*value.text) : "") + R"("})";
     case sema::TypeKind::kTensor: {
       size_t at = 0;
       return TensorJson(type->dtype, value, 0, &at);

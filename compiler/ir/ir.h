@@ -85,6 +85,7 @@ struct Task {
   Body body;                    // kRun: yields the out slot's value (or nothing for a control point); kSelect: arm, i64; kEach: count, i64
   std::vector<RegionId> targets;  // consecutive
   ModelId model = ModelId::kNone;
+  uint16_t remote = 0;  // kRemote: of Program::remotes
   uint32_t window = 0;  // kEach: most elements in flight
   uint32_t limit = 0;   // kEach: most elements of its node, which the bodies check; here for people to read
   bool control = false, blocking = false, compute = false;
@@ -166,7 +167,8 @@ struct Constant {
 struct Program {
   TypeTable types;
   std::vector<Constant> constants;
-  std::vector<std::string> natives;  // symbols of runtime_symbols.def
+  std::vector<std::string> natives;  // symbols of runtime_symbols.def and of externs
+  std::vector<std::string> remotes;  // names
   std::vector<Slot> slots;
   std::vector<Task> tasks;
   std::vector<Region> regions;

@@ -94,6 +94,7 @@ void PrintTask(const Program& program, TaskId id, size_t indent, std::string& te
       std::string(indent, ' ') + "task t" + std::to_string(static_cast<uint32_t>(id)) + " " + kTaskNames[static_cast<size_t>(task.kind)];
   if (task.node != NodeId::kNone) text += " `" + program[task.node].path + "`";
   if (task.model != ModelId::kNone) text += " model " + program.models[static_cast<size_t>(task.model)].name;
+  if (task.kind == TaskKind::kRemote) text += " remote " + program.remotes[task.remote];
   text +=
       List("in", task.in, '@') + List("settled", task.settled, '@') + List("after", task.after, 't') + List("enters", task.targets, 'r');
   if (task.out != SlotId::kNone) text += " -> @" + std::to_string(static_cast<uint32_t>(task.out));

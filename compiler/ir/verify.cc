@@ -143,7 +143,7 @@ class ProgramVerifier {
       case TaskKind::kReturn:
         return id == program_[task.region].tasks.back() ? CheckReturn(task) : "a return that does not stand last in its region";
       case TaskKind::kRemote:
-        return "";
+        return task.remote < program_.remotes.size() && task.out != SlotId::kNone ? "" : "no remote or no slot";
     }
     return "";
   }

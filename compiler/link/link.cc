@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -77,14 +76,18 @@ class PartialFile {
 };
 
 // Lines of wf_link.txt as arguments; `@object@` and `@dir@` replaced.
-base::Result<std::vector<std::string>> ReadPieces(const std::string& dir, const std::string& object) {
+base::Result<std::vector<std::string>> ReadPieces(const std::string& dir, const std::vector<std::string>& objects) {
   std::ifstream file(dir + "/wf_link.txt");
   if (!file) return base::Status(base::kNotFound, "`" + dir + "/wf_link.txt` is missing: no runtime was built for this compiler");
   std::vector<std::string> pieces;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
     if (const size_t at = line.find("@dir@"); at != std::string::npos) line.replace(at, 5, dir);
-    pieces.push_back(line == "@object@" ? object : line);
+    if (line == "@object@") {
+      pieces.insert(pieces.end(), objects.begin(), objects.end());
+    } else {
+      pieces.push_back(line);
+    }
   }
   return pieces;
 }
@@ -107,17 +110,12 @@ std::string WriteFailure(const std::string& words, const std::string& path) {
 
 }  // namespace
 
-std::string FindRuntime() {
-  if (const char* dir = std::getenv("WFC_RUNTIME_DIR"); dir != nullptr && *dir != 0) return dir;
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (self.parent_path().parent_path() / "lib").string();
-}
-
 base::Status Link(std::span<const char> object, const Options& options) {
   const MemoryFile plan(object);
   if (!plan.is_whole()) return {base::kResourceExhausted, "no memory for the object file"};
-  const auto pieces = ReadPieces(options.runtime_dir.empty() ? FindRuntime() : options.runtime_dir, plan.path());
+  std::vector<std::string> objects{plan.path()};
+  objects.insert(objects.end(), options.objects.begin(), options.objects.end());
+  const auto pieces = ReadPieces(options.runtime_dir.empty() ? FindRuntime() : options.runtime_dir, objects);
   if (!pieces.ok()) return pieces.status();
   PartialFile partial(options.output);
   WF_RETURN_IF_ERROR(partial.Try());

@@ -2,14 +2,16 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/base/status.h"
 
 namespace wf::link {
 
 struct Options {
-  std::string output;       // path of the server
-  std::string runtime_dir;  // holds libwf_runtime.a and wf_link.txt; empty: FindRuntime()
+  std::string output;                     // path of the server
+  std::string runtime_dir;                // holds libwf_runtime.a and wf_link.txt; empty: FindRuntime()
+  std::vector<std::string> objects = {};  // beside the plan's: of externs
   bool strip = true;
 };
 

@@ -41,6 +41,7 @@ class Body {
   std::vector<std::pair<uint32_t, Span>> model_calls;          // models called since the node began
   std::vector<const std::vector<ast::StmtPtr>*> blocks;        // that are being checked, innermost last
   std::set<std::string, std::less<>> forward_reported;         // names used above their declaration, said once
+  uint32_t n_outside_calls = 0;                                // calls of extern nodes and remotes since the node began
   uint32_t n_loops = 0;                                        // `for`s since the node began
   bool silenced = false;                                       // part of it was not looked at: no warnings about unused names
 
@@ -48,6 +49,11 @@ class Body {
   LocalId Declare(LocalKind kind, const ast::Name& name, TypeRef type);
   std::optional<LocalId> Find(std::string_view name) const;  // null when out of its scope
   std::vector<std::string> VisibleNames() const;
+
+  void BeginNode() {
+    model_calls.clear();
+    n_outside_calls = n_loops = 0;
+  }
 
   size_t Enter() const { return visible_.size(); }
   void Leave(size_t mark);  // reports the unused among what leaves

@@ -77,7 +77,7 @@ ValueId BodyWriter::WriteOne(const Expr& expr) {
 ValueId BodyWriter::WriteChecked(const Expr& expr) {
   std::vector<bool> done = ChecksOfResult(expr);
   const std::vector<bool> of_result = done;
-  const bool reads_args_first = expr.kind == ExprKind::kCallFn || expr.kind == ExprKind::kBuiltin;
+  const bool reads_args_first = expr.kind == ExprKind::kCallFn || expr.kind == ExprKind::kCallExtern || expr.kind == ExprKind::kBuiltin;
   if (!reads_args_first) WriteChecksOf(expr, done, false);
   const ValueId value = WriteKind(expr);
   if (!reads_args_first) WriteChecksOf(expr, done, true);
@@ -150,6 +150,7 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
     case ExprKind::kCoalesce:
       return WriteCoalesce(expr);
     case ExprKind::kCallFn:
+    case ExprKind::kCallExtern:
       return WriteCall(expr);
     case ExprKind::kBuiltin:
       return WriteBuiltin(expr);

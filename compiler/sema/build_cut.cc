@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/sema/build_workflow.h"
+#include "compiler/sema/settings.h"
 #include "runtime/base/check.h"
 
 // Nodes that wait, cut into tasks where they do.
@@ -42,6 +43,10 @@ void WorkflowBuilder::CutInside(const Expr& expr) {
   switch (expr.kind) {
     case ExprKind::kCallModel:
       return CutModel(expr);
+    case ExprKind::kCallExtern:
+      return CutExtern(expr);
+    case ExprKind::kCallRemote:
+      return CutRemote(expr);
     case ExprKind::kCallWorkflow:
       return CutWorkflow(expr);
     case ExprKind::kEach:
@@ -78,24 +83,65 @@ SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of, ir:
     if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, 7004);
     return value;
   };
-  return AddRun("argument", write, ir::TypeId::kNone, store);
+  const SlotId slot = AddRun("argument", write, ir::TypeId::kNone, store);
+  AddSymbols(expr.type, std::nullopt, slot, expr.fresh);  // later arguments are compared with it
+  return slot;
 }
 
-void WorkflowBuilder::CutStub(const Expr& expr, const Function& stub) {
+// The arguments of a call, whose checks follow the last.
+std::vector<SlotId> WorkflowBuilder::CutArguments(const Expr& expr, ir::Store store) {
+  std::vector<SlotId> slots;
+  for (size_t i = 0; i < expr.args.size(); ++i) {
+    slots.push_back(CutArgument(*expr.args[i], i + 1 == expr.args.size() ? &expr : nullptr, store));
+  }
+  return slots;
+}
+
+bool WorkflowBuilder::CutStub(const Expr& expr, bool is_remote, const std::string& name) {
+  const auto stub = c_.stubs.find({is_remote, expr.index});
+  if (stub == c_.stubs.end()) return false;
   for (const ExprPtr& arg : expr.args) CutInside(*arg);
-  const auto write = [&](BodyWriter& writer) { return writer.WriteStub(stub, expr); };
-  const SlotId out = AddRun(c_.program.models[expr.index].name, write, DeclaredType(expr.type));
+  const auto write = [&](BodyWriter& writer) { return writer.WriteStub(c_.program.functions[stub->second], expr); };
+  const SlotId out = AddRun(name, write, DeclaredType(expr.type));
+  cut_[&expr] = out;
+  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+  return true;
+}
+
+// With what its arguments still need in one task, which may block.
+void WorkflowBuilder::CutExtern(const Expr& expr) {
+  for (const ExprPtr& arg : expr.args) CutInside(*arg);
+  const auto write = [&](BodyWriter& writer) { return writer.Write(expr); };
+  const SlotId out = AddRun(c_.program.functions[expr.index].name, write, DeclaredType(expr.type));
+  out_.tasks.back().blocking = true;
+  const ir::Policy plain = DefaultPolicy(false);
+  if (stmt_ != nullptr && !in_fallback_ && stmt_->policy.priority != plain.priority) {
+    ir::Policy policy = plain;
+    policy.priority = stmt_->policy.priority;
+    out_.tasks.back().policy = Intern(policy);
+  }
+  cut_[&expr] = out;
+  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+}
+
+void WorkflowBuilder::CutRemote(const Expr& expr) {
+  const std::string& name = c_.program.remotes[expr.index].name;
+  if (CutStub(expr, true, name)) return;
+  ir::Task task{.kind = TaskKind::kRemote, .region = region_, .node = node_};
+  task.in = CutArguments(expr, ir::Store::kDynamic);
+  task.remote = static_cast<uint16_t>(expr.index);
+  task.out = AddSlot(region_, name, DeclaredType(expr.type));
+  const SlotId out = task.out;
+  AddTask(std::move(task));
   cut_[&expr] = out;
   AddSymbols(expr.type, std::nullopt, out, expr.fresh);
 }
 
 void WorkflowBuilder::CutModel(const Expr& expr) {
-  if (const auto stub = c_.stubs.find(expr.index); stub != c_.stubs.end()) return CutStub(expr, c_.program.functions[stub->second]);
   const Model& model = c_.program.models[expr.index];
+  if (CutStub(expr, false, model.name)) return;
   ir::Task task{.kind = TaskKind::kModel, .region = region_, .node = node_};
-  for (size_t i = 0; i < expr.args.size(); ++i) {
-    task.in.push_back(CutArgument(*expr.args[i], i + 1 == expr.args.size() ? &expr : nullptr, ir::Store::kStaged));
-  }
+  task.in = CutArguments(expr, ir::Store::kStaged);
   ir::Policy policy = model.defaults;
   const Expr* const whole = stmt_ == nullptr ? nullptr : in_fallback_ ? stmt_->fallback.get() : stmt_->value.get();
   if (stmt_ != nullptr && !in_fallback_) {
@@ -213,8 +259,7 @@ void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
 
 // a && b, a || b, a ?? b where b waits: arm 0 is known, arm 1 is b.
 void WorkflowBuilder::CutLazy(const Expr& expr) {
-  CutInside(*expr.args[0]);
-  if (!MayWait(*expr.args[1])) return;
+  if (!MayWait(*expr.args[1])) return CutInside(*expr.args[0]);
   const SlotId first = Cut(*expr.args[0], "left", ir::TypeId::kNone, false);
   const auto pick = [&](BodyWriter& writer) {
     ir::Builder& b = writer.builder();
@@ -228,7 +273,8 @@ void WorkflowBuilder::CutLazy(const Expr& expr) {
     return AddRun("left", [&](BodyWriter& writer) {
       ir::Builder& b = writer.builder();
       const ValueId value = b.Slot(first);
-      return expr.kind == ExprKind::kCoalesce ? b.Emit(OpKind::kUnwrap, b.Known(value).element, {value}) : value;
+      const bool unwraps = expr.kind == ExprKind::kCoalesce && expr.type->kind != TypeKind::kOptional;
+      return unwraps ? b.Emit(OpKind::kUnwrap, b.Known(value).element, {value}) : value;
     });
   };
   cut_[&expr] = AddSelect("choice", pick, {known, [&](ir::TypeId type) { return Cut(*expr.args[1], "right", type, true); }});

@@ -45,6 +45,7 @@ void AddTables(BuildContext& c) {
   c.out.source_name = c.program.source_name;
   c.out.source_hash = c.program.source_hash;
   for (const ErrorCode& error : c.program.errors) c.out.errors.push_back({error.code, error.name, error.message, error.canonical_status});
+  for (const Remote& remote : c.program.remotes) c.out.remotes.push_back(remote.name);
   AddModels(c);
 }
 
@@ -135,10 +136,11 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
     c.root = test.span.file;
     c.ops_left = BuildContext{.program = program, .out = out}.ops_left;
     c.stubs.clear();
-    for (const Test::Stub& stub : test.stubs) c.stubs.emplace(stub.model, stub.function);
+    c.paths.clear();
+    for (const Test::Stub& stub : test.stubs) c.stubs.emplace(std::pair(stub.is_remote, stub.target), stub.function);
     const std::string name = "t" + std::to_string(out.workflows.size());
     ir::Workflow workflow{.name = name, .declared_name = name, .service = "test"};
-    WorkflowBuilder(c, test.workflow, name).Build(workflow);
+    WorkflowBuilder(c, test.workflow, "").Build(workflow);
     workflow.is_default = out.workflows.empty();
     workflow.timeout_ns = build.timeout_ns;
     out.workflows.push_back(std::move(workflow));

@@ -19,7 +19,8 @@ struct TestBuild {
   std::vector<size_t> tests;  // of Program::tests
   int64_t timeout_ns = 0;     // of each
 };
-// The program whose workflows are these tests, in this order, with `stub`s in the place of models; it holds the models that they call.
+// The program whose workflows are these tests, in this order, with `stub`s in the place of models and remotes; it holds the models that
+// they call.
 std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& build, const source::SourceMap& sources,
                                       diag::Emitter& diag);
 

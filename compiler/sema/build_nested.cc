@@ -29,9 +29,7 @@ void WorkflowBuilder::CutWorkflow(const Expr& expr) {
   }
   const Workflow& callee = c_.program.workflows[expr.index];
   ir::Task task{.kind = TaskKind::kEnter, .region = region_, .node = node_};
-  for (size_t i = 0; i < expr.args.size(); ++i) {
-    task.in.push_back(CutArgument(*expr.args[i], i + 1 == expr.args.size() ? &expr : nullptr, ir::Store::kDynamic));
-  }
+  task.in = CutArguments(expr, ir::Store::kDynamic);
   const source::FileId root = std::exchange(c_.root, callee.span.file);
   WorkflowBuilder inner(c_, callee, out_[node_].path + "/" + callee.name);
   task.targets = {inner.Inline(region_, task.in)};

@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "compiler/sema/build_workflow.h"
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/walk.h"
 
 // What reads what, before any task is made.
@@ -27,6 +30,8 @@ bool IsCheap(const Expr& expr) {  // writing it again costs nothing
       return expr.checks.empty() && expr.type->kind == TypeKind::kScalar && IsCheap(*expr.args[0]);
     case ExprKind::kText:
       return expr.args.empty();
+    case ExprKind::kBuiltin:
+      return static_cast<Builtin>(expr.index) == Builtin::kLen && expr.checks.empty() && IsCheap(*expr.args[0]);
     default:
       return false;
   }
@@ -37,7 +42,9 @@ bool IsCheap(const Expr& expr) {  // writing it again costs nothing
 bool MayWait(const Expr& expr) {
   bool found = false;
   ForEachInside(expr, [&](const Expr& inside) {
-    found = found || inside.kind == ExprKind::kCallModel || inside.kind == ExprKind::kCallWorkflow || inside.kind == ExprKind::kEach;
+    constexpr ExprKind kWaiting[] = {ExprKind::kCallModel, ExprKind::kCallWorkflow, ExprKind::kCallExtern, ExprKind::kCallRemote,
+                                     ExprKind::kEach};
+    found = found || std::find(std::begin(kWaiting), std::end(kWaiting), inside.kind) != std::end(kWaiting);
   });
   return found;
 }

@@ -22,7 +22,7 @@ struct Usage {
   std::vector<std::optional<size_t>> charged;  // per statement: the first node that reads this let
 };
 Usage FindUsage(const Workflow& workflow);
-bool MayWait(const Expr& expr);  // holds a call of a model or a workflow, or a `for`: needs tasks of its own
+bool MayWait(const Expr& expr);  // holds a call that waits or a `for`: needs tasks of its own
 void CollectReads(const Expr& expr, std::set<LocalId>& locals);
 size_t CountModelCalls(const Expr& expr);
 
@@ -40,6 +40,7 @@ class WorkflowBuilder : public Outer {
   // ---- Outer ----
   ir::ValueId Read(BodyWriter& writer, LocalId local) override;
   std::optional<ir::ValueId> Symbol(BodyWriter& writer, const std::string& symbol) override;
+  bool IsParameter(ir::SlotId slot) const override;
   std::optional<ir::SlotId> CutSlot(const Expr& expr) const override;
   bool IsFlattened(const Expr& block) const override { return flattened_.contains(&block); }
 
@@ -98,7 +99,10 @@ class WorkflowBuilder : public Outer {
   ir::SlotId Cut(const Expr& expr, const std::string& name, ir::TypeId type_if_fails, bool is_own);
   void CutInside(const Expr& expr);
   void CutModel(const Expr& expr);
-  void CutStub(const Expr& expr, const Function& stub);
+  bool CutStub(const Expr& expr, bool is_remote, const std::string& name);  // false: there is no stub
+  void CutExtern(const Expr& expr);
+  void CutRemote(const Expr& expr);
+  std::vector<ir::SlotId> CutArguments(const Expr& expr, ir::Store store);
   ir::SlotId CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store);
   static ir::ValueId WriteChoice(BodyWriter& writer, const std::vector<const Expr*>& conditions);
   void CutIf(const Expr& expr, size_t first);

@@ -1,4 +1,4 @@
-// Calls of fn, model, remote, workflow and record types: which callee, which arguments, which result type.
+// Calls of fn, extern, model, remote, workflow and record types: which callee, which arguments, which result type.
 
 #include "compiler/sema/check_call.h"
 
@@ -195,7 +195,7 @@ class SignatureCall {
     }
     for (DimPair& pair : pairs) {
       pair.nested = pair.nested || lift;
-      solver_.Add(pair, wanted, value->type, span);
+      solver_.Add(pair, wanted, value->type, span, param.name);
     }
     if (!lift) return value;
     ExprPtr some = Make(ExprKind::kSome, body_.env.types.Optional(value->type), span);
@@ -224,6 +224,18 @@ class SignatureCall {
   std::vector<ExprPtr> args_;
 };
 
+// `slice(x, 2, 1)` of `f32[b - a]`.
+bool HasNegativeExtent(Body& body, const Expr& call) {
+  std::optional<int64_t> negative;
+  ForEachDim(call.type, [&](const Dim& dim) {
+    if (dim.constant().value_or(0) < 0) negative = dim.constant();
+  });
+  if (!negative) return false;
+  body.env.Report(call.span, kBadDimension, {std::to_string(*negative), "it is negative"})
+      .Label(call.span, "`" + ToString(call.type) + "`");
+  return true;
+}
+
 void SkipArguments(Body& body, const ast::CallExpr& call, const ast::Expr* piped) {
   if (piped != nullptr) SkipUnchecked(body, *piped);
   for (const ast::Argument& argument : call.arguments) SkipUnchecked(body, *argument.value);
@@ -247,25 +259,20 @@ ExprPtr CheckFnCall(Body& body, Entity& callee, const ast::CallExpr& call, const
   return CheckSignatureCall(body, std::move(expr), callee, call, piped, where);
 }
 
-ExprPtr CheckModelCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+// Of a model, a workflow, an extern node or a remote.
+ExprPtr CheckWaitingCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
   if (!MayWaitHere(body, call, callee, where)) {
     SkipArguments(body, call, piped);
     return Poison(body, call.span);
   }
   body.may_fail = true;
-  body.model_calls.emplace_back(callee.index, call.span);
-  ExprPtr expr = Make(ExprKind::kCallModel, body.env.types.Error(), call.span);
-  expr->index = callee.index;
-  return CheckSignatureCall(body, std::move(expr), callee, call, piped, where);
-}
-
-ExprPtr CheckWorkflowCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
-  if (!MayWaitHere(body, call, callee, where)) {
-    SkipArguments(body, call, piped);
-    return Poison(body, call.span);
-  }
-  body.may_fail = true;
-  ExprPtr expr = Make(ExprKind::kCallWorkflow, body.env.types.Error(), call.span);
+  if (callee.kind == EntityKind::kModel) body.model_calls.emplace_back(callee.index, call.span);
+  if (callee.kind == EntityKind::kExtern || callee.kind == EntityKind::kRemote) ++body.n_outside_calls;
+  const ExprKind kind = callee.kind == EntityKind::kModel    ? ExprKind::kCallModel
+                        : callee.kind == EntityKind::kExtern ? ExprKind::kCallExtern
+                        : callee.kind == EntityKind::kRemote ? ExprKind::kCallRemote
+                                                             : ExprKind::kCallWorkflow;
+  ExprPtr expr = Make(kind, body.env.types.Error(), call.span);
   expr->index = callee.index;
   return CheckSignatureCall(body, std::move(expr), callee, call, piped, where);
 }
@@ -300,17 +307,16 @@ ExprPtr CheckEntityCall(Body& body, Entity& callee, const ast::CallExpr& call, c
   switch (callee.kind) {
     case EntityKind::kFn:
       return CheckFnCall(body, callee, call, piped, where);
+    case EntityKind::kExtern:
+      if (!callee.signature->may_wait) return CheckFnCall(body, callee, call, piped, where);
+      return CheckWaitingCall(body, callee, call, piped, where);
     case EntityKind::kModel:
-      return CheckModelCall(body, callee, call, piped, where);
+    case EntityKind::kRemote:
     case EntityKind::kWorkflow:
-      return CheckWorkflowCall(body, callee, call, piped, where);
+      return CheckWaitingCall(body, callee, call, piped, where);
     case EntityKind::kType:
       if (callee.type->kind != TypeKind::kError) return CheckRecord(body, callee, call, piped, where);
       return CheckArgumentsOnly(body, call, piped, where);
-    case EntityKind::kExtern:
-    case EntityKind::kRemote:  // reported where it is declared
-      SkipArguments(body, call, piped);
-      return Poison(body, call.span);
     case EntityKind::kError:
       body.env.Report(call.callee->span, kNotCallable, {"the error `" + callee.name + "`"})
           .Label(callee.span, "declared here")
@@ -433,11 +439,11 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const ast::
     expr->index = *instance;
     may_fail = may_fail || body.env.program.functions[*instance].may_fail;
   }
-  if (callee.kind == EntityKind::kFn && may_fail && !MayFailHere(body, call.span, "`" + callee.name + "`", where)) {
+  if (!signature.may_wait && may_fail && !MayFailHere(body, call.span, "`" + callee.name + "`", where)) {
     return Poison(body, call.span);
   }
   resolved.Finish(*expr);
-  return expr;
+  return HasNegativeExtent(body, *expr) ? Poison(body, call.span) : std::move(expr);
 }
 
 ExprPtr CheckCall(Body& body, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted, const Where& where) {

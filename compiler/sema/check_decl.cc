@@ -1,4 +1,4 @@
-// Declarations: constants, types, errors; what is parsed but not built.
+// Declarations: constants, types, errors.
 
 #include "compiler/sema/check_decl.h"
 
@@ -48,23 +48,6 @@ int StatusOf(Env& env, const ast::Name& status) {
   return 3;
 }
 
-// A signature of something that is not built: its parts are checked all the same.
-void CheckSignatureOnly(Env& env, Module& module, Entity& entity, const std::vector<ast::Param>& params, const ast::TypePtr& result) {
-  Body body(env, module, entity.decl);
-  body.silenced = true;
-  entity.signature = std::make_unique<Signature>();
-  entity.signature->name = entity.name;
-  entity.signature->span = entity.span;
-  entity.signature->may_wait = true;
-  ReadSignature(body, params, result.get(), *entity.signature);
-}
-
-void ReportNotBuilt(Env& env, const ast::Decl& decl, uint32_t word_length, std::string_view what) {
-  Span word = decl.span;
-  word.end = std::min(word.end, word.begin + word_length);
-  env.Report(word, kNotBuiltYet, {what});
-}
-
 Entity* EntityOf(Module& module, const ast::Decl& decl) {
   Entity* entity = FindEntity(module, decl.name.text);
   return entity != nullptr && entity->decl == &decl ? entity : nullptr;
@@ -99,6 +82,8 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
 }
 
 void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& decl) {
+  entity.type = env.types.Error();
+  if (decl.has_errors) return;  // what did not parse may be any field
   Body body(env, module, &decl);
   std::vector<Field> fields;
   std::vector<Span> spans;
@@ -145,6 +130,14 @@ void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
   env.program.errors.push_back({decl.name.text, decl.message, entity.code, status, decl.code_span});
 }
 
+void ReportBinding(Env& env, const ast::Binding& binding, diag::Code code) {
+  Span call = binding.span;
+  if (binding.settings) call.end = binding.settings->span.begin;
+  std::string text(env.input.sources.Text(call));
+  while (text.ends_with(';') || text.ends_with(' ')) text.pop_back();
+  env.Report(call, code, {text.substr(0, 60)});
+}
+
 void CheckDecl(Env& env, Module& module, const ast::Decl& decl) {
   if (const auto* test = ast::DynAs<ast::TestDecl>(decl))
     return module.is_root && !decl.has_errors ? CheckTest(env, module, *test) : void();
@@ -160,13 +153,11 @@ void CheckDecl(Env& env, Module& module, const ast::Decl& decl) {
   } else if (const auto* fn = ast::DynAs<ast::FnDecl>(decl)) {
     CheckFn(env, module, *entity, *fn);
   } else if (const auto* external = ast::DynAs<ast::ExternDecl>(decl)) {
-    ReportNotBuilt(env, decl, 6, external->is_node ? "`extern node`" : "`extern fn`");
-    CheckSignatureOnly(env, module, *entity, external->params, external->result);
+    CheckExtern(env, module, *entity, *external);
   } else if (const auto* model = ast::DynAs<ast::ModelDecl>(decl)) {
     CheckModel(env, module, *entity, *model);
   } else if (const auto* remote = ast::DynAs<ast::RemoteDecl>(decl)) {
-    ReportNotBuilt(env, decl, 6, "`remote`");
-    CheckSignatureOnly(env, module, *entity, remote->params, remote->result);
+    CheckRemote(env, module, *entity, *remote);
   } else if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(decl)) {
     CheckWorkflow(env, module, *entity, *workflow);
   } else if (const auto* service = ast::DynAs<ast::ServiceDecl>(decl)) {

@@ -13,8 +13,15 @@ void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& de
 void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl);
 void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl);              // check_fn.cc
 void CheckModel(Env& env, Module& module, Entity& entity, const ast::ModelDecl& decl);        // check_model.cc
+void CheckExtern(Env& env, Module& module, Entity& entity, const ast::ExternDecl& decl);      // check_extern.cc
+void CheckRemote(Env& env, Module& module, Entity& entity, const ast::RemoteDecl& decl);      // check_extern.cc
 void CheckWorkflow(Env& env, Module& module, Entity& entity, const ast::WorkflowDecl& decl);  // check_workflow.cc
 void CheckService(Env& env, Module& module, Entity& entity, const ast::ServiceDecl& decl);    // check_service.cc
 void CheckTest(Env& env, Module& module, const ast::TestDecl& decl);                          // check_test.cc
+
+// That `binding` is none of those that the declaration takes: `code` with its text.
+void ReportBinding(Env& env, const ast::Binding& binding, diag::Code code);
+// Values of the parameters that have one.
+void CheckDefaults(Env& env, Module& module, const ast::Decl& decl, const std::vector<ast::Param>& params, const Signature& signature);
 
 }  // namespace wf::sema

@@ -53,21 +53,21 @@ ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const S
   return some;
 }
 
-namespace {
-
-void CheckDefaults(Env& env, Module& module, const ast::FnDecl& decl, const Signature& signature) {
-  for (size_t i = 0; i < decl.params.size(); ++i) {
-    if (!decl.params[i].default_value || signature.params[i].type->kind == TypeKind::kError) continue;
+void CheckDefaults(Env& env, Module& module, const ast::Decl& decl, const std::vector<ast::Param>& params, const Signature& signature) {
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (!params[i].default_value || signature.params[i].type->kind == TypeKind::kError) continue;
     Body outside(env, module, &decl);
     Where where;
     where.may_fail = false;
     where.what = "a default";
-    where.span = decl.params[i].span;
-    const ExprPtr value = CheckAs(outside, *decl.params[i].default_value, signature.params[i].type, where,
-                                  Origin{decl.params[i].type->span, "the type of the parameter"});
+    where.span = params[i].span;
+    const ExprPtr value = CheckAs(outside, *params[i].default_value, signature.params[i].type, where,
+                                  Origin{params[i].type->span, "the type of the parameter"});
     if (!IsPoison(*value)) ValueOf(env, *value, "a default");
   }
 }
+
+namespace {
 
 // The body of a function whose types are all known. Fills `out`; false after a report.
 bool CheckFnBody(Body& body, const ast::FnDecl& decl, const Signature& signature, Function& out) {
@@ -165,7 +165,7 @@ void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl) 
   const Scope scope(body);
   ReadSignature(body, decl.params, decl.result.get(), signature);
   signature.may_fail = NativeCall(decl) != nullptr;
-  CheckDefaults(env, module, decl, signature);
+  CheckDefaults(env, module, decl, decl.params, signature);
   if (signature.is_generic() || decl.has_errors) {  // the body is checked once per instance
     body.silenced = true;
     signature.broken = signature.broken || (!module.is_std && signature.is_generic());

@@ -60,11 +60,7 @@ class ModelCheck {
     const ast::Binding& binding = decl_.binding;
     const bool one = binding.arguments.size() == 1 && PlainText(*binding.arguments[0].value, path_) != nullptr;
     if (binding.function.text != "onnx" || !one) {
-      Span call = binding.span;
-      if (binding.settings) call.end = binding.settings->span.begin;
-      std::string text(env_.input.sources.Text(call));
-      while (text.ends_with(';') || text.ends_with(' ')) text.pop_back();
-      env_.Report(call, kModelBinding, {text.substr(0, 60)});
+      ReportBinding(env_, binding, kModelBinding);
       return false;
     }
     model_.name = entity_.name;

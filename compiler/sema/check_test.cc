@@ -75,6 +75,7 @@ class TestCheck {
     Stmt& stmt = test_.workflow.body.back();
     stmt.err_local = outcomes_.DeclareError(outcome.span);
     stmt.fallback = outcomes_.OfFailure(stmt.err_local, side, outcome.span);
+    body_.locals[local].type = stmt.fallback->type;  // of what only fails, too
     results_.push_back(local);
     test_.outcomes.push_back(std::move(outcome));
   }
@@ -82,7 +83,7 @@ class TestCheck {
   // Its failure is the test's even if nothing reads it.
   void Let(const ast::LetStmt& let) {
     const uint32_t mark = body_.NextSymbol();
-    body_.model_calls.clear();
+    body_.BeginNode();
     auto step = CheckLet(body_, let, At("a `let`", let.name.span));
     if (!step) {
       sound_ = false;
@@ -95,14 +96,14 @@ class TestCheck {
   }
 
   ExprPtr Read(LocalId local, const Span& span) {
-    body_.model_calls.clear();
+    body_.BeginNode();
     ExprPtr read = Make(ExprKind::kLocal, body_.locals[local].type, span);
     read->local = local;
     return read;
   }
 
   bool Expect(const ast::ExpectStmt& expect) {
-    body_.model_calls.clear();
+    body_.BeginNode();
     ExprPtr value = CheckAs(body_, *expect.value, env_.types.Scalar(DType::kBool), At("an `expect`", expect.span));
     if (IsPoison(*value)) return false;
     Test::Outcome outcome{Test::Kind::kHolds, expect.span};
@@ -118,7 +119,7 @@ class TestCheck {
   }
 
   bool ExpectFailure(const ast::ExpectStmt& expect) {
-    body_.model_calls.clear();
+    body_.BeginNode();
     const uint32_t mark = body_.NextSymbol();
     ExprPtr value = CheckExpr(body_, *expect.value, nullptr, At("an `expect`", expect.span));
     Test::Outcome outcome{Test::Kind::kFails, expect.span};
@@ -182,6 +183,19 @@ class TestCheck {
     return fits;
   }
 
+  // What the target yields for these parameters: `[i] => ..` takes its extents from it. The shapes themselves are compared when the test
+  // runs.
+  TypeRef ResultOfStub(Body& inner, const Signature& target, const Signature& written, const ast::StubStmt& stub) const {
+    DimSolver solver(inner, target);
+    for (size_t i = 0; i < target.params.size(); ++i) {
+      std::vector<DimPair> pairs;
+      const TypeRef wanted = target.params[i].type, found = written.params[i].type;
+      MatchTypes(env_.types, wanted, found, nullptr, pairs);
+      for (const DimPair& pair : pairs) solver.Add(pair, wanted, found, stub.params[i].span);
+    }
+    return MapDims(env_.types, target.result, [&](const Dim& dim) { return solver.ValueOf(dim).value_or(AnyDim()); });
+  }
+
   // Becomes a function; its shapes are compared with those of the call when the test runs.
   bool Stub(const ast::StubStmt& stub) {
     Entity* target = Lookup(env_, body_.module, stub.target, &decl_, {NameUse::kModel, nullptr});
@@ -194,16 +208,18 @@ class TestCheck {
     const TypeRef wanted = target->signature->result;
     const TypeRef hint = MapDims(env_.types, wanted, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
     const uint32_t mark = inner.NextSymbol();
-    ExprPtr value = CheckExpr(inner, *stub.value, hint, At("a stub", stub.target.span).Inside("a stub", stub.target.span));
+    const TypeRef solved = ResultOfStub(inner, *target->signature, written, stub);
+    ExprPtr value = CheckExpr(inner, *stub.value, solved, At("a stub", stub.target.span).Inside("a stub", stub.target.span));
     if (!IsPoison(*value)) value = Coerce(inner, std::move(value), hint, Origin{target->span, "declared here"});
     if (IsPoison(*value)) return false;
-    const auto once = [&](const Test::Stub& other) { return other.model == target->index; };
+    const bool is_remote = target->kind == EntityKind::kRemote;
+    const auto once = [&](const Test::Stub& other) { return other.is_remote == is_remote && other.target == target->index; };
     if (std::any_of(test_.stubs.begin(), test_.stubs.end(), once)) {
       env_.Report(stub.target.span, kDuplicateName, {ast::ToString(stub.target)});
       return false;
     }
     Settle(inner, *value, mark);
-    test_.stubs.push_back({target->index, static_cast<uint32_t>(env_.program.functions.size())});
+    test_.stubs.push_back({is_remote, target->index, static_cast<uint32_t>(env_.program.functions.size())});
     Function function{.name = "stub " + target->name, .locals = inner.locals, .n_params = static_cast<uint32_t>(stub.params.size())};
     function.result = value->type;
     function.body = std::move(value);

@@ -2,6 +2,7 @@
 
 #include "compiler/sema/consts.h"
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -9,6 +10,7 @@
 #include "compiler/sema/build_ir.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/json_value.h"
+#include "compiler/sema/npy.h"
 
 namespace wf::sema {
 namespace {
@@ -19,36 +21,6 @@ bool IsOutside(const Env& env, const std::filesystem::path& path, const std::str
   const std::filesystem::path root = PathBeside(env, {env.modules.front().file->id, 0, 0}, "").lexically_normal();
   const std::filesystem::path inside = path.lexically_normal().lexically_relative(root.empty() ? "." : root);
   return inside.empty() || *inside.begin() == "..";
-}
-
-std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
-  const std::filesystem::path path = PathBeside(env, span, name);
-  if (IsOutside(env, path, name)) {
-    env.Report(span, kEmbedOutside, {name}).Help("copy the file there: what a program is made of moves with it");
-    return std::nullopt;
-  }
-  if (const auto known = env.embedded.find(path.string()); known != env.embedded.end()) return known->second;
-  if (env.input.options.on_read) env.input.options.on_read(path.string());
-  const auto fail = [&](const std::string& why) {
-    env.Report(span, kCannotEmbed, {path.string(), why});
-    return std::nullopt;
-  };
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) return fail("no such file");
-  if (error) return fail(error.message());
-  if (status.type() != std::filesystem::file_type::regular) return fail("it is no file");
-  const uint64_t size = std::filesystem::file_size(path, error);
-  if (error) return fail(error.message());
-  if (size > env.input.options.max_embedded_bytes)
-    return fail("larger than " + std::to_string(env.input.options.max_embedded_bytes) + " bytes");
-  std::ifstream file(path, std::ios::binary);
-  std::string content(size, '\0');
-  file.read(content.data(), static_cast<std::streamsize>(size));
-  if (!file) return fail("it cannot be read");
-  env.program.files.push_back(path.string());
-  env.embedded.emplace(path.string(), content);
-  return content;
 }
 
 ExprPtr LinesOf(Body& body, const std::string& content, const std::string& name, const Span& span) {
@@ -83,6 +55,23 @@ ExprPtr JsonOf(Body& body, const std::string& content, const std::string& name, 
   }
   const TypeRef type = TypeOfValue(body.env.types, wanted, *value);
   return MakeConst(body, "json(" + name + ")", type, std::move(*value), span);
+}
+
+ExprPtr ArrayOf(Body& body, const std::string& content, const std::string& name, const ast::CallExpr& call) {
+  const auto array = ReadNpy(content);
+  if (!array.ok()) {
+    body.env.Report(call.arguments[0].span, kCannotEmbed, {name, array.status().message()});
+    return Poison(body, call.span);
+  }
+  Types& types = body.env.types;
+  const std::string text = "npy(" + name + ")";
+  if (array->dims.empty()) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, array->elements.data(), array->elements.size());
+    return MakeConst(body, text, types.Scalar(array->dtype), ir::Value::Scalar(bits), call.span);
+  }
+  const TypeRef type = types.Tensor(array->dtype, {array->dims.begin(), array->dims.end()});
+  return MakeConst(body, text, type, ir::Value::Tensor(array->dims, std::string(array->elements)), call.span);
 }
 
 std::optional<ir::Value> Simple(Env& env, const Expr& expr);
@@ -151,6 +140,36 @@ std::optional<ir::Value> Simple(Env& env, const Expr& expr) {
 
 }  // namespace
 
+std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
+  const std::filesystem::path path = PathBeside(env, span, name);
+  if (IsOutside(env, path, name)) {
+    env.Report(span, kEmbedOutside, {name}).Help("copy the file there: what a program is made of moves with it");
+    return std::nullopt;
+  }
+  if (const auto known = env.embedded.find(path.string()); known != env.embedded.end()) return known->second;
+  if (env.input.options.on_read) env.input.options.on_read(path.string());
+  const auto fail = [&](const std::string& why) {
+    env.Report(span, kCannotEmbed, {path.string(), why});
+    return std::nullopt;
+  };
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return fail("no such file");
+  if (error) return fail(error.message());
+  if (status.type() != std::filesystem::file_type::regular) return fail("it is no file");
+  const uint64_t size = std::filesystem::file_size(path, error);
+  if (error) return fail(error.message());
+  if (size > env.input.options.max_embedded_bytes)
+    return fail("larger than " + std::to_string(env.input.options.max_embedded_bytes) + " bytes");
+  std::ifstream file(path, std::ios::binary);
+  std::string content(size, '\0');
+  file.read(content.data(), static_cast<std::streamsize>(size));
+  if (!file) return fail("it cannot be read");
+  env.program.files.push_back(path.string());
+  env.embedded.emplace(path.string(), content);
+  return content;
+}
+
 std::filesystem::path PathBeside(const Env& env, const Span& span, const std::string& name) {
   return std::filesystem::path(env.input.sources.name(span.file)).parent_path() / name;
 }
@@ -167,13 +186,10 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
     body.env.Report(call.span, kTypeArgument, {std::string(name), "one plain string, the path of a file"});
     return Poison(body, call.span);
   }
-  if (name == "npy") {
-    body.env.Report(call.callee->span, kNotBuiltYet, {"`npy`"});
-    return Poison(body, call.span);
-  }
   auto content = ReadEmbedded(body.env, call.arguments[0].span, path);
   if (!content) return Poison(body, call.span);
   if (name == "lines") return LinesOf(body, *content, path, call.span);
+  if (name == "npy") return ArrayOf(body, *content, path, call);
   if (name == "json") return JsonOf(body, *content, path, wanted, call.span);
   ExprPtr bytes = Make(ExprKind::kBytesConst, body.env.types.Simple(TypeKind::kBytes), call.span);
   bytes->text = std::move(*content);

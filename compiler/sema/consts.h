@@ -13,6 +13,9 @@ namespace wf::sema {
 bool IsEmbedName(std::string_view name);
 ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call, TypeRef wanted, const Where& where);
 
+// The text of a file of the program's folder, part of the source hash; nothing after a report.
+std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name);
+
 // The value of a checked expression that reads nothing but constants; nothing after a report. `purpose`: "a `const`".
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose);
 

@@ -59,7 +59,7 @@ struct Entity {
   bool broken = false;  // reported: uses stay silent
   bool used = false;
   bool early_use_reported = false;
-  uint32_t index = 0;                         // kConst, kFn (not generic), kModel, kWorkflow: into Program
+  uint32_t index = 0;                         // kConst, kFn (not generic), kModel, kRemote, kWorkflow: into Program; kExtern: its function
   TypeRef type = nullptr;                     // kConst, kType
   int32_t code = 0;                           // kError
   std::string message;                        // kError
@@ -85,7 +85,7 @@ struct Env {
   Types& types;
   std::deque<Module> modules;                   // in the order of the input
   Module* prelude = nullptr;                    // "std.prelude", if it is among them
-  std::map<std::string, std::string> embedded;  // files read by constants, by path: part of the source hash
+  std::map<std::string, std::string> embedded;  // files read by constants and of externs, by path: part of the source hash
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);

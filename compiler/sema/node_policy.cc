@@ -22,7 +22,7 @@ void CheckModelSettings(Env& env, const NodeFacts& node, const SettingValues& ow
 void CheckOwn(Env& env, const NodeFacts& node, const SettingValues& own) {
   CheckModelSettings(env, node, own);
   const std::string what = "node `" + node.name + "`";
-  if (own.retry) ReportNoEffect(env, own.retry->span, "retry", what, "it calls no remote and no extern node");
+  if (own.retry && !node.calls_outside) ReportNoEffect(env, own.retry->span, "retry", what, "it calls no remote and no extern node");
   if (own.limit && !node.has_loop) ReportNoEffect(env, own.limit->span, "limit", what, "it holds no `for`");
 }
 
@@ -61,10 +61,15 @@ ir::Policy NodePolicy(Env& env, const NodeFacts& node, const SettingValues& own,
   if (stage != nullptr) {
     if (stage->timeout_ns) policy.timeout_ns = stage->timeout_ns->value;
     if (stage->priority) policy.priority = stage->priority->value;
+    if (stage->retry && node.calls_outside) {
+      policy.retry = static_cast<uint16_t>(stage->retry->value);
+      used.emplace("retry");
+    }
     if (stage->timeout_ns) used.emplace("timeout");
     if (stage->limit && node.has_loop) used.emplace("limit");
     if (stage->priority) used.emplace("priority");
   }
+  if (own.retry) policy.retry = static_cast<uint16_t>(own.retry->value);
   if (own.timeout_ns) policy.timeout_ns = own.timeout_ns->value;
   if (own.priority) policy.priority = own.priority->value;
   return policy;
@@ -75,7 +80,8 @@ void ReportUnusedStageSettings(Env& env, const std::string& stage, const Setting
   for (const NamedSpan& setting : ModelSettingsOf(values)) {
     if (!used.contains(std::string(setting.word))) ReportNoEffect(env, setting.span, setting.word, what, "no node of it can take it");
   }
-  if (values.retry) ReportNoEffect(env, values.retry->span, "retry", what, "no node of it calls a remote or an extern node");
+  if (values.retry && !used.contains("retry"))
+    ReportNoEffect(env, values.retry->span, "retry", what, "no node of it calls a remote or an extern node");
   if (values.limit && !used.contains("limit")) ReportNoEffect(env, values.limit->span, "limit", what, "no node of it holds a `for`");
 }
 

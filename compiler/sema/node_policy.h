@@ -10,6 +10,7 @@ struct NodeFacts {
   Span span;
   std::vector<std::pair<uint32_t, Span>> model_calls;  // of its expression, not of its fallback
   bool has_loop;                                       // it holds a `for`
+  bool calls_outside = false;                          // extern nodes or remotes
 };
 
 // The effective policy of a node: its own block over its stage's over the model's. Reports settings without effect and those that need

@@ -41,6 +41,7 @@ class Printer {
     for (const Const& constant : program_.consts) Line("const " + constant.name + ": " + ToString(constant.type));
     for (const Function& function : program_.functions) Print(function);
     for (const Model& model : program_.models) Print(model);
+    for (const Remote& remote : program_.remotes) Line("remote " + remote.name + ' ' + Quoted(remote.address) + ' ' + remote.model);
     for (const ErrorCode& error : program_.errors) {
       Line("error " + error.name + " = " + std::to_string(error.code) + " " + Quoted(error.message) + " status " +
            std::to_string(error.canonical_status));
@@ -287,13 +288,16 @@ class Printer {
         return BlockText(expr);
       case ExprKind::kFail:
         return "fail " + std::to_string(expr.code) + ' ' + Text(*expr.args[0]);
-      case ExprKind::kCallFn: {
+      case ExprKind::kCallFn:
+      case ExprKind::kCallExtern: {
         std::string symbols;
         for (const auto& [symbol, dim] : expr.symbols) symbols += (symbols.empty() ? " where " : ", ") + symbol + " = " + dim.ToString();
         return program_.functions[expr.index].name + '(' + List(expr.args) + symbols + ')';
       }
       case ExprKind::kCallModel:
         return program_.models[expr.index].name + '(' + List(expr.args) + ')';
+      case ExprKind::kCallRemote:
+        return program_.remotes[expr.index].name + '(' + List(expr.args) + ')';
       case ExprKind::kCallWorkflow:
         return program_.workflows[expr.index].name + '(' + List(expr.args) + ')';
       case ExprKind::kEach: {

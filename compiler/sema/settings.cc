@@ -33,8 +33,12 @@ struct PlaceName {
   Place place;
   std::string_view name;
 };
-constexpr std::array<PlaceName, 5> kPlaces = {
-    {{kInNode, "a node"}, {kInStage, "a stage"}, {kInModel, "a model"}, {kInRemote, "a remote"}, {kInService, "a service"}}};
+constexpr std::array<PlaceName, 6> kPlaces = {{{kInNode, "a node"},
+                                               {kInStage, "a stage"},
+                                               {kInModel, "a model"},
+                                               {kInRemote, "a remote"},
+                                               {kInService, "a service"},
+                                               {kInExtern, "an extern"}}};
 
 std::string NamesOf(uint8_t places) {
   std::string names;
@@ -337,8 +341,10 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
       }
       return;
     case SettingWord::kBalance:
+      if (reader.Count(1) && reader.Word(0) != "least" && reader.Word(0) != "round") reader.WrongShape(reader.setting().args[0].span);
+      return;
     case SettingWord::kHedge:
-      return;  // of remotes, which are reported where they are declared
+      return reader.NotBuilt("`hedge`");
     case SettingWord::kCache:
       return reader.NotBuilt("`cache`");
     case SettingWord::kRun:

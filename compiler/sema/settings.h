@@ -13,7 +13,7 @@ enum class SettingWord : uint8_t {
 #include "compiler/sema/settings.def"
 #undef SETTING
 };
-enum Place : uint8_t { kInNode = 1, kInStage = 2, kInModel = 4, kInRemote = 8, kInService = 16 };
+enum Place : uint8_t { kInNode = 1, kInStage = 2, kInModel = 4, kInRemote = 8, kInService = 16, kInExtern = 32 };
 
 template <typename T>
 struct Given {

@@ -58,6 +58,8 @@ enum class ExprKind : uint8_t {
   kCallFn,        // function instance, args in parameter order, symbols
   kCallModel,     // model, args in port order
   kCallWorkflow,  // workflow, args in parameter order
+  kCallExtern,    // an extern node: as kCallFn
+  kCallRemote,    // remote, args in parameter order
   kEach,     // `for`: loop, args[0] per element, in parallel; args[1], where there, replaces an element that fails and sees `local`, err
   kHas,      // is the optional args[0] not none
   kUnwrap,   // the value of the optional args[0], which is not none
@@ -128,12 +130,12 @@ struct Expr {
   TypeRef type = nullptr;
   Span span;
   std::vector<ExprPtr> args;
-  uint64_t bits = 0;  // kScalar, as ir::Op::imm
-  std::string text;   // kText, kBytesConst
-  LocalId local = 0;  // kLocal; kFold: the accumulator; kEach: err
-  uint32_t index =
-      0;    // kConst, kField, kCallFn (Program::functions), kCallModel (Program::models), kCallWorkflow, kBuiltin (sema::Builtin)
-  Dim dim;  // kDimValue
+  uint64_t bits = 0;   // kScalar, as ir::Op::imm
+  std::string text;    // kText, kBytesConst
+  LocalId local = 0;   // kLocal; kFold: the accumulator; kEach: err
+  uint32_t index = 0;  // kConst, kField, kCallFn and kCallExtern (Program::functions), kCallModel (Program::models), kCallWorkflow,
+                       // kCallRemote, kBuiltin (sema::Builtin)
+  Dim dim;             // kDimValue
   UnaryOp unary = UnaryOp::kNegate;
   BinaryOp binary = BinaryOp::kAdd;
   ir::ReduceKind reduce = ir::ReduceKind::kSum;
@@ -157,7 +159,7 @@ struct Function {
   uint32_t n_params = 0;
   TypeRef result = nullptr;
   ExprPtr body;        // null: native
-  std::string native;  // symbol in runtime_symbols.def
+  std::string native;  // symbol in runtime_symbols.def, or that of an extern
   bool may_fail = false;
   Span span;
 };
@@ -183,6 +185,19 @@ struct Model {
   std::vector<int64_t> versions;  // WF_LATEST: how many; WF_SPECIFIC: which
   ir::Policy defaults;            // the model block's settings over those of semantics.md 12
   TypeRef result = nullptr;       // bare value or named tuple
+  Span span;
+};
+
+// A function in C++: Function::native is the symbol that stands for it.
+struct Extern {
+  std::string name, source;  // source: path of the C++ file
+  bool is_node = false;
+  uint32_t function = 0;  // of Program::functions
+  Span span, declaration;
+};
+
+struct Remote {
+  std::string name, address, model;  // model: at the other end; empty: its own name
   Span span;
 };
 
@@ -263,7 +278,8 @@ struct Test {
     bool is_close = false;
   };
   struct Stub {
-    uint32_t model, function;  // what is called, and what is called instead
+    bool is_remote;             // else a model
+    uint32_t target, function;  // what is called, and what is called instead
   };
   std::string name;
   Span span;
@@ -277,12 +293,14 @@ struct Program {
   std::vector<Const> consts;
   std::vector<Function> functions;
   std::vector<Model> models;
+  std::vector<Extern> externs;
+  std::vector<Remote> remotes;
   std::vector<ErrorCode> errors;
   std::vector<Workflow> workflows;
   std::vector<Service> services;
   std::vector<Test> tests;
   std::string source_name;
-  std::vector<std::string> files;         // read beside the .wf files: models and what constants embed
+  std::vector<std::string> files;         // read beside the .wf files: models, what constants embed, sources of externs
   std::array<uint8_t, 32> source_hash{};  // of the .wf files and embedded files, in a fixed order
 };
 

@@ -19,7 +19,7 @@ constexpr int64_t kHeldBytes = 4096;  // results up to this size stay visible to
 class Optimiser {
  public:
   Optimiser(std::shared_ptr<const onnx::Model> model, int64_t max_bytes) : model_(std::move(model)), left_bytes_(max_bytes) {
-    program_.path = model_->path;
+    program_.subject = model_->path;
     program_.graph = model_->graph;
     for (const onnx::Weight& weight : model_->graph.weights) program_.constants.push_back(std::make_shared<FileConstant>(model_, weight));
     program_.then.resize(program_.graph.nodes.size());
@@ -32,7 +32,7 @@ class Optimiser {
     known_ = *std::move(known);
     for (size_t i = 0; i < program_.graph.nodes.size(); ++i) {
       if (const Status status = Fold(i); !status.ok()) {
-        return Status(status.code(), fmt::format("`{}`: {}: {}", program_.path, program_.graph.nodes[i].Describe(), status.message()));
+        return Status(status.code(), fmt::format("`{}`: {}: {}", program_.subject, program_.graph.nodes[i].Describe(), status.message()));
       }
     }
     CountUses();

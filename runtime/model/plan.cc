@@ -63,7 +63,7 @@ class Planner {
   Planner(const Program& program, int64_t max_bytes) : program_(program), max_bytes_(max_bytes), plan_(new Plan) {}
 
   Result<std::unique_ptr<Plan>> Run(std::span<const onnx::Port> inputs) {
-    auto known = onnx::InferShapes(program_.graph, inputs, program_.path);
+    auto known = onnx::InferShapes(program_.graph, inputs, program_.subject);
     if (!known.ok()) return known.status();
     known_ = *std::move(known);
     values_.resize(known_.size());
@@ -76,7 +76,7 @@ class Planner {
     }
     for (size_t i = 0; i < program_.graph.nodes.size(); ++i) {
       if (const Status status = AddNode(i); !status.ok()) {
-        return Status(status.code(), fmt::format("`{}`: {}: {}", program_.path, program_.graph.nodes[i].Describe(), status.message()));
+        return Status(status.code(), fmt::format("`{}`: {}: {}", program_.subject, program_.graph.nodes[i].Describe(), status.message()));
       }
     }
     WF_RETURN_IF_ERROR(AddOutputs());
@@ -280,7 +280,7 @@ class Planner {
         if (done.offset >= 0) arena.Give(done.offset, done.bytes);
       }
       if (arena.bytes() > max_bytes_)
-        return Status(base::kResourceExhausted, fmt::format("`{}`: its activations take more than {} bytes", program_.path, max_bytes_));
+        return Status(base::kResourceExhausted, fmt::format("`{}`: its activations take more than {} bytes", program_.subject, max_bytes_));
     }
     plan_->scratch_offset_ = arena.bytes();
     plan_->arena_bytes_ = arena.bytes() + Aligned(scratch);

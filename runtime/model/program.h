@@ -15,7 +15,7 @@ namespace wf::model {
 // A model's graph after what does not depend on shapes is done: constant nodes computed, batch normalisation and activations joined to the
 // operators before them. The source of every plan.   Thread: immutable, but for the constants, which load and pack where plans are made.
 struct Program {
-  std::string path;
+  std::string subject;  // how messages name it: by its file while it is loaded, by its name in the program to those who call it
   onnx::Graph graph;
   std::vector<std::shared_ptr<const kernels::Constant>> constants;  // per weight of the graph
   std::vector<kernels::Unary> then;                                 // per node: fused behind it

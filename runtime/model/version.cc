@@ -157,6 +157,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   version->program_ = *std::move(program);
   if (options.warm_up) WF_RETURN_IF_ERROR(version->WarmUp());
   version->misses_ = 0;  // no request waited
+  version->program_.subject = options.name;
   return version;
 }
 
@@ -174,12 +175,12 @@ Result<bool> Version::SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors
         }
       }
     }
-    if (!onnx::InferShapes(program_.graph, ports, program_.path).ok()) continue;
+    if (!onnx::InferShapes(program_.graph, ports, program_.subject).ok()) continue;
     for (const onnx::Port& port : ports) {
       kernels::TensorInfo info;
       WF_RETURN_IF_ERROR(ConcreteInfo({port.dtype, port.dim, std::nullopt}, options_.max_bytes, info));
       memory.push_back(Allocate(info.size_bytes()));
-      if (memory.back() == nullptr) return Status(base::kResourceExhausted, fmt::format("`{}`: out of memory", program_.path));
+      if (memory.back() == nullptr) return Status(base::kResourceExhausted, fmt::format("`{}`: out of memory", program_.subject));
       for (int64_t i = 0; i < info.count(); ++i) {
         if (port.dtype == WF_F32) reinterpret_cast<float*>(memory.back().get())[i] = 0.5f;
         if (port.dtype == WF_F64) reinterpret_cast<double*>(memory.back().get())[i] = 0.5;
@@ -204,7 +205,7 @@ Status Version::WarmUp() {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!AllFinite(outputs[i])) {
       return Status(base::kFailedPrecondition,
-                    fmt::format("`{}`: output `{}` of the warm-up run is not finite", program_.path, file_->signature.outputs[i].name));
+                    fmt::format("`{}`: output `{}` of the warm-up run is not finite", program_.subject, file_->signature.outputs[i].name));
     }
   }
   return Status::Ok();
@@ -286,7 +287,7 @@ Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std:
     if (given == rows) continue;
     const std::string& output = file_->signature.outputs[i].name;
     return Status(base::kFailedPrecondition,
-                  fmt::format("`{}`: output `{}` has {} rows for {} samples", program_.path, output, given, rows));
+                  fmt::format("`{}`: output `{}` has {} rows for {} samples", program_.subject, output, given, rows));
   }
   auto bound = std::make_unique<Bound>();
   bound->shapes = std::move(shapes);
@@ -321,7 +322,7 @@ Status Version::Run(int instance_index, int64_t rows, std::span<const wf_tensor>
   instance.latest = &bound;
   bound.last_used = ++instance.runs;
   const auto [step, failure] = bound.Run(inputs);
-  if (step != nullptr) return Status(base::kInvalidArgument, fmt::format("`{}`: {}: {}", program_.path, step->where, failure));
+  if (step != nullptr) return Status(base::kInvalidArgument, fmt::format("`{}`: {}: {}", program_.subject, step->where, failure));
   WF_CHECK(outputs.size() == bound.outputs.size(), outputs.size());
   std::copy(bound.outputs.begin(), bound.outputs.end(), outputs.begin());
   return Status::Ok();

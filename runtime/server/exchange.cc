@@ -6,6 +6,10 @@ namespace wf::server {
 
 void Exchange::OnAnswered(bus::Bus&) noexcept { site->OnAnswered(*this); }
 
+void Exchange::OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure& by) noexcept {
+  site->OnHidden(*this, asked, cause, by);
+}
+
 void Exchange::OnDrained(bus::Bus&) noexcept {
   bus = nullptr;
   pool.GiveBackIfDone(*this);
@@ -46,7 +50,7 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.head.Clear();
   exchange.body.Clear();
   exchange.max_body_bytes = 0;
-  exchange.answered = exchange.admitted = exchange.pinned = exchange.allow_post = exchange.allow_get = false;
+  exchange.answered = exchange.admitted = exchange.allow_post = exchange.allow_get = false;
   exchange.workflow = nullptr;
   exchange.is_probe = false;
   exchange.protocol = {};

@@ -3,15 +3,11 @@
 import json
 import shutil
 import subprocess
-import sys
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import harness
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
-import tiny_onnx  # noqa: E402
+import onnx_file
 
 WIDTH = 3
 
@@ -35,7 +31,7 @@ service S {{ model Scale; workflow Call; {more} }}
 def put(folder, version, content=None):
     target = folder / "scale" / str(version)
     target.mkdir(parents=True, exist_ok=True)
-    (target / "model.onnx").write_bytes(tiny_onnx.scaled(WIDTH, version) if content is None else content)
+    (target / "model.onnx").write_bytes(onnx_file.scaled(WIDTH, version) if content is None else content)
 
 
 class VersionCase(harness.unittest.TestCase):
@@ -181,12 +177,12 @@ class Damaged(harness.unittest.TestCase):
         return binary, source.parent
 
     def bad_files(self):
-        good = tiny_onnx.scaled(WIDTH, 1)
+        good = onnx_file.scaled(WIDTH, 1)
         return {
             "cut": (good[:len(good) // 2], "model.onnx"),
             "empty": (b"", "model.onnx"),
-            "other_signature": (tiny_onnx.scaled(WIDTH + 1, 1), "not the model that was compiled in"),
-            "unknown_operator": (tiny_onnx.scaled(WIDTH, 1, operator="Frobnicate"), "step0"),
+            "other_signature": (onnx_file.scaled(WIDTH + 1, 1), "not the model that was compiled in"),
+            "unknown_operator": (onnx_file.scaled(WIDTH, 1, operator="Frobnicate"), "step0"),
         }
 
     def test_an_older_good_one_serves_and_the_bad_one_is_told(self):
@@ -218,7 +214,7 @@ class SharedDimension(harness.unittest.TestCase):
     def test_inputs_that_disagree_are_the_callers_mistake(self):
         folder = harness.scratch() / "pair"
         folder.mkdir()
-        (folder / "pair.onnx").write_bytes(tiny_onnx.scaled("w", 1, operator="Add", inputs=("a", "b")))
+        (folder / "pair.onnx").write_bytes(onnx_file.scaled("w", 1, operator="Add", inputs=("a", "b")))
         (folder / "pair.wf").write_text('model Pair = onnx("pair.onnx");\nservice S { model Pair; }\n')
         server = harness.Server.of(folder / "pair.wf")
         self.addCleanup(server.kill)

@@ -35,7 +35,9 @@ class New(unittest.TestCase):
         server.stop()
 
     def test_doctor_is_content(self):
-        self.assertRegex(harness.wfc("doctor").stdout, r"(?m)^ok +a server +built")
+        found = harness.wfc("doctor").stdout
+        self.assertRegex(found, r"(?m)^ok +a server +built")
+        self.assertRegex(found, r"(?m)^ok +C\+\+ compiler +/")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 import random
 import struct
 
-FLOAT = 1  # TensorProto.DataType
+FLOAT, INT64 = 1, 7  # TensorProto.DataType
 
 
 def _varint(value):
@@ -29,10 +29,10 @@ def initializer(name, shape, values):
     return b"".join(_number(1, extent) for extent in shape) + _number(2, FLOAT) + _bytes(8, name) + _bytes(9, values)
 
 
-def value_info(name, shape):
-    """ValueInfoProto of floats; an extent is a number or a name."""
+def value_info(name, shape, element=FLOAT):
+    """ValueInfoProto; an extent is a number or a name."""
     dims = b"".join(_bytes(1, _bytes(2, extent) if isinstance(extent, str) else _number(1, extent)) for extent in shape)
-    return _bytes(1, name) + _bytes(2, _bytes(1, _number(1, FLOAT) + _bytes(2, dims)))
+    return _bytes(1, name) + _bytes(2, _bytes(1, _number(1, element) + _bytes(2, dims)))
 
 
 def node(op, inputs, outputs, name=""):
@@ -58,3 +58,32 @@ def perceptron(features, hidden):
                  [initializer("w1", (features, hidden), weights(features * hidden, 1)),
                   initializer("w2", (hidden, features), weights(features * hidden, 2))],
                  [value_info("x", ("N", features))], [value_info("y", ("N", features))])
+
+
+def scaled(width, factor, operator="Mul", inputs=("x",)):
+    """f32[n, width] -> f32[n, width] with n free: the inputs combined by `operator`, and with `factor` last. A batch axis, and an answer that tells the
+    factor."""
+    nodes, last = [], inputs[0]
+    for at, other in enumerate([*inputs[1:], "factor"]):
+        result = "y" if other == "factor" else f"h{at}"
+        nodes.append(node(operator, [last, other], [result], f"step{at}"))
+        last = result
+    return model(nodes, [initializer("factor", (1,), struct.pack("<f", factor))], [value_info(name, ("n", width)) for name in inputs],
+                 [value_info("y", ("n", width))], opset=13)
+
+
+def chain(width, layers):
+    """Fully connected layers, f32[1, width] -> f32[1, width], one sample a call; weights are small and fixed, so that outputs stay finite."""
+    dice = random.Random(1)
+    row = [dice.uniform(-1, 1) / width for _ in range(width)]
+    data = b"".join(struct.pack(f"<{width}f", *(row[-shift % width:] + row[:-shift % width])) for shift in range(width))
+    ends = ["x", *(f"h{layer}" for layer in range(layers - 1)), "y"]
+    return model([node("MatMul", [ends[layer], f"w{layer}"], [ends[layer + 1]], f"layer{layer}") for layer in range(layers)],
+                 [initializer(f"w{layer}", (width, width), data) for layer in range(layers)],
+                 [value_info("x", (1, width))], [value_info("y", (1, width))], opset=13)
+
+
+def picks(values):
+    """i64[N, 1] -> f32[N, 1]: the values at these indices; an index that is none of theirs fails when it runs."""
+    table = initializer("table", (len(values),), struct.pack(f"<{len(values)}f", *values))
+    return model([node("Gather", ["table", "i"], ["y"], "pick")], [table], [value_info("i", ("N", 1), INT64)], [value_info("y", ("N", 1))])

@@ -1,12 +1,8 @@
 """Writes a model over strips of any width as an ONNX file, without packages: f32[n, 2, w] ->
 pixels f32[n, 3, w] (a 1x1 convolution, Relu), halves f32[n, 3, w/2] (the larger of two neighbours), level f32[n, 3] (the mean over w)."""
 import struct
-import sys
 
-from harness import ROOT
-
-sys.path.append(str(ROOT / "tests/bench"))
-from tiny_onnx import _bytes, _number  # noqa: E402
+from onnx_file import _bytes, _number
 
 CHANNELS, PIXELS = 2, 3
 WEIGHTS = [0.5, -0.25, 1.0, 0.75, -0.5, 0.125]

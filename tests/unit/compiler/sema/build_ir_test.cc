@@ -19,6 +19,33 @@ TEST(BuildIr, BuildsTheExamples) {
   }
 }
 
+TEST(BuildIr, AnExternNodeBlocksAndARemoteHasATaskOfItsOwn) {
+  const std::string source = testing::TempDir() + "/built_externs.cc";
+  std::ofstream(source) << "// The interpreter does not compile it.";
+  const Built built = BuildText(R"(
+    extern fn twice(x: f32) -> f32 = cpp("built_externs.cc");
+    extern node store(x: f32) -> i64 = cpp("built_externs.cc");
+    remote Rec(x: f32) -> string = oip("rec:8001");
+    workflow W(x: f32) -> (stored: i64, text: string) {
+      node stored = store(twice(x)) { retry 2; }
+      node text = Rec(x);
+      return (stored: stored, text: text);
+    }
+    service S { workflow W; })");
+  std::filesystem::remove(source);
+  ASSERT_TRUE(built.program.has_value()) << built.diagnostics;
+  std::vector<std::string> outside;
+  for (const ir::Task& task : built.program->tasks) {
+    if (task.blocking) outside.push_back(built.program->slots[static_cast<size_t>(task.out)].name + " blocks");
+    if (task.kind == ir::TaskKind::kRemote) outside.push_back(built.program->remotes[task.remote] + " is remote");
+  }
+  EXPECT_THAT(outside, testing::UnorderedElementsAre("store blocks", "Rec is remote"));
+  EXPECT_THAT(built.program->natives, testing::ElementsAre("wf_x_twice", "wf_x_store"));
+  const auto reply = ir::Interpreter(*built.program).RunWorkflow(0, {Float(1)});
+  ASSERT_TRUE(reply.failure.has_value());
+  EXPECT_EQ(reply.failure->message, "wf_x_twice needs a server");
+}
+
 TEST(BuildIr, ArithmeticOfEveryKind) {
   const Answers answers(R"(
     workflow W(a: i32, b: i32, x: f32) -> (sum: i32, quotient: i32, rest: i32, less: bool, wide: i64, text: string, y: f32) {

@@ -1,0 +1,194 @@
+// What the externs of a program are in C++. Layouts are those of runtime/abi/values.h, so nothing is converted.
+
+#include "compiler/driver/extern_header.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "compiler/driver/extern_check.h"
+#include "compiler/driver/files.h"
+
+namespace wf::driver {
+namespace {
+
+using sema::TypeKind;
+using sema::TypeRef;
+
+constexpr std::string_view kCppWords[] = {
+    "alignas",   "alignof",  "and",      "and_eq",       "asm",       "auto",       "bitand",        "bitor",       "bool",
+    "break",     "case",     "catch",    "char",         "char16_t",  "char32_t",   "char8_t",       "class",       "co_await",
+    "co_return", "co_yield", "compl",    "concept",      "const",     "const_cast", "consteval",     "constexpr",   "constinit",
+    "continue",  "decltype", "default",  "delete",       "do",        "double",     "dynamic_cast",  "else",        "enum",
+    "explicit",  "export",   "extern",   "false",        "float",     "for",        "friend",        "goto",        "if",
+    "inline",    "int",      "long",     "mutable",      "namespace", "new",        "noexcept",      "not",         "not_eq",
+    "nullptr",   "operator", "or",       "or_eq",        "private",   "protected",  "public",        "register",    "reinterpret_cast",
+    "requires",  "return",   "short",    "signed",       "sizeof",    "static",     "static_assert", "static_cast", "struct",
+    "switch",    "template", "this",     "thread_local", "throw",     "true",       "try",           "typedef",     "typeid",
+    "typename",  "union",    "unsigned", "using",        "virtual",   "void",       "volatile",      "wchar_t",     "while",
+    "xor",       "xor_eq",   "wf",       "std",          "errors"};
+
+std::string_view ElementInCpp(ir::DType dtype) {
+  constexpr std::array<std::string_view, 14> kNames = {"",         "bool",     "int8_t",   "int16_t",  "int32_t",      "int64_t", "uint8_t",
+                                                       "uint16_t", "uint32_t", "uint64_t", "wf::Half", "wf::BFloat16", "float",   "double"};
+  return kNames[static_cast<size_t>(dtype)];
+}
+
+// The records that signatures name, each once, before what holds it.
+class CppTypes {
+ public:
+  explicit CppTypes(const sema::Program& program) : program_(program) {
+    for (const sema::Extern& external : program.externs) {
+      const sema::Function& function = program.functions[external.function];
+      for (uint32_t i = 0; i < function.n_params; ++i) Add(function.locals[i].type, external.name + "_" + function.locals[i].name);
+      Add(function.result, external.name + "_result");
+    }
+  }
+
+  const std::string& structs() const { return structs_; }
+
+  std::string NameOf(TypeRef type) const {
+    switch (type->kind) {
+      case TypeKind::kScalar:
+        return std::string(ElementInCpp(type->dtype));
+      case TypeKind::kString:
+        return "wf::String";
+      case TypeKind::kBytes:
+        return "wf::Bytes";
+      case TypeKind::kTensor:
+        return fmt::format("wf::Tensor<{}, {}>", ElementInCpp(type->dtype), type->dims.size());
+      case TypeKind::kList:
+        return "wf::List<" + NameOf(type->element) + ">";
+      case TypeKind::kMap:
+        return "wf::Map<" + NameOf(type->element) + ">";
+      case TypeKind::kOptional:
+        return "wf::Optional<" + NameOf(type->element) + ">";
+      case TypeKind::kRecord:
+        return fmt::format("{}::{}", kExternNamespace, records_.at(type));
+      default:
+        return "";  // no value has such a type
+    }
+  }
+
+  std::string Declaration(const sema::Extern& external) const {
+    const sema::Function& function = program_.functions[external.function];
+    std::set<std::string> names;
+    for (uint32_t i = 0; i < function.n_params; ++i) names.insert(NameInCpp(function.locals[i].name));
+    std::string text = names.contains("context") ? "wf::Context&" : "wf::Context& context";
+    for (uint32_t i = 0; i < function.n_params; ++i) {
+      const TypeRef type = function.locals[i].type;
+      const bool by_value = type->kind == TypeKind::kScalar;
+      text += fmt::format(", {}{}{} {}", by_value ? "" : "const ", NameOf(type), by_value ? "" : "&", NameInCpp(function.locals[i].name));
+    }
+    return fmt::format("{} {}::{}({})", NameOf(function.result), kExternNamespace, NameInCpp(external.name), text);
+  }
+
+ private:
+  // `place`: names a tuple, which has no name of its own.
+  void Add(TypeRef type, const std::string& place) {
+    if (type->element != nullptr) Add(type->element, place);
+    if (type->kind != TypeKind::kRecord || records_.contains(type)) return;
+    std::string body;
+    for (const sema::Field& field : type->fields) {
+      Add(field.type, place + "_" + field.name);
+      body += fmt::format("  {} {}{{}};\n", NameOf(field.type), NameInCpp(field.name));
+    }
+    std::string name = type->name.empty() ? place : type->name;
+    std::replace(name.begin(), name.end(), '.', '_');
+    name = NameInCpp(name);
+    while (!taken_.insert(name).second) name += "_";
+    records_.emplace(type, name);
+    structs_ += fmt::format("struct {} {{\n{}}};\n\n", name, body);
+  }
+
+  const sema::Program& program_;
+  std::map<TypeRef, std::string> records_;
+  std::set<std::string> taken_;
+  std::string structs_;
+};
+
+// Without what joins our own files.
+std::string Plain(std::string_view text) {
+  std::string plain;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (!line.starts_with("#pragma once") && !line.starts_with("#include \"")) plain += std::string(line) + "\n";
+  }
+  return plain + "\n";
+}
+
+std::string AsComment(std::string_view text) {
+  std::string comment;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    comment += "// " + std::string(line) + "\n";
+  }
+  return comment;
+}
+
+// The program's `error`s; those of other modules that have the name of an earlier one are left out.
+std::string ErrorCodes(const sema::Program& program) {
+  std::string text;
+  std::set<std::string> seen;
+  for (const sema::ErrorCode& error : program.errors) {
+    if (seen.insert(error.name).second) text += fmt::format("inline constexpr int32_t {} = {};\n", NameInCpp(error.name), error.code);
+  }
+  return text.empty() ? "" : "namespace errors {\n" + text + "}  // namespace errors\n\n";
+}
+
+}  // namespace
+
+std::string NameInCpp(const std::string& name) {
+  return std::find(std::begin(kCppWords), std::end(kCppWords), name) != std::end(kCppWords) ? name + "_" : name;
+}
+
+std::string ExternHeader(const sema::Program& program, const source::SourceMap& sources) {
+  const std::string file = program.source_name.substr(FolderOf(program.source_name).size());
+  const CppTypes types(program);
+  std::string text = fmt::format(
+      "// What the externs of {} are in C++: written by `wfc build --emit=header`, and put by wfc in front of the sources that it "
+      "compiles.\n"
+      "// The program's own part stands at the end.\n#ifndef WF_EXTERNS_H\n#define WF_EXTERNS_H\n\n",
+      file);
+  const auto parts = ExternTexts();
+  for (size_t i = 0; i + 1 < parts.size(); ++i) text += Plain(parts[i]);
+  text += fmt::format("namespace {} {{\n\n{}{}", kExternNamespace, ErrorCodes(program), types.structs());
+  for (const sema::Extern& external : program.externs) {
+    std::string declaration = types.Declaration(external);
+    const std::string qualifier = fmt::format(" {}::{}(", kExternNamespace, NameInCpp(external.name));
+    declaration.replace(declaration.find(qualifier), qualifier.size(), " " + NameInCpp(external.name) + "(");
+    text += AsComment(sources.Text(external.declaration)) + declaration + ";\n\n";
+  }
+  return text + fmt::format("}}  // namespace {}\n\n#endif\n", kExternNamespace);
+}
+
+std::string ExternShim(const sema::Program& program, const source::SourceMap& sources, const std::string& source) {
+  const CppTypes types(program);
+  std::string text = ExternHeader(program, sources) + Plain(ExternTexts().back());
+  for (const sema::Extern& external : program.externs) {
+    if (external.source != source) continue;
+    const sema::Function& function = program.functions[external.function];
+    std::string parameters, arguments;
+    for (uint32_t i = 0; i < function.n_params; ++i) {
+      parameters += fmt::format(", const {}* a{}", types.NameOf(function.locals[i].type), i);
+      arguments += fmt::format(", *a{}", i);
+    }
+    text += fmt::format(
+        "extern \"C\" wf_code {}(wf_ctx* ctx{}, {}* result) noexcept {{\n  return wf::shim::Guarded(ctx, [&](wf::Context& context) {{\n"
+        "    *result = {}::{}(context{});\n{}  }});\n}}\n\n",
+        function.native, parameters, types.NameOf(function.result), kExternNamespace, NameInCpp(external.name), arguments,
+        ResultChecks(function));
+  }
+  return text;
+}
+
+std::string ExternDeclaration(const sema::Program& program, const sema::Extern& external) {
+  return CppTypes(program).Declaration(external);
+}
+
+}  // namespace wf::driver

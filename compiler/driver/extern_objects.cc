@@ -1,0 +1,193 @@
+#include "compiler/driver/extern_objects.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+#include "compiler/backend/backend.h"
+#include "compiler/driver/child.h"
+#include "compiler/driver/dependencies.h"
+#include "compiler/driver/extern_header.h"
+#include "compiler/driver/files.h"
+#include "compiler/link/symbols.h"
+#include "runtime/base/descriptor.h"
+
+namespace wf::driver {
+namespace {
+
+constexpr size_t kMaxOutputBytes = 1u << 20;  // of a compiler, that is read
+
+std::vector<std::string> Words(const char* text) {
+  std::istringstream stream(text == nullptr ? "" : text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+const char* Variable(const Console& console, const char* name) { return console.environment ? console.environment(name) : nullptr; }
+
+// The program as a shell finds it; empty: it does not.
+std::string FindProgram(const std::string& name, const Console& console) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* const path = Variable(console, "PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
+  return "";
+}
+
+struct Ran {
+  bool fine = false;
+  std::string output;  // of both streams
+};
+
+Ran RunProgram(const std::string& program, const std::vector<std::string>& arguments, const std::string& log) {
+  const base::Descriptor out(open(log.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const pid_t pid = out.get() < 0 ? -1 : StartChild(program, arguments, {.out = out.get(), .err = out.get()});
+  if (pid < 0) return {.fine = false, .output = std::strerror(errno)};
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  const auto output = ReadFile(log, kMaxOutputBytes);
+  Ran ran{.fine = WIFEXITED(status) && WEXITSTATUS(status) == 0, .output = output.ok() ? *output : output.status().message()};
+  while (ran.output.ends_with('\n')) ran.output.pop_back();
+  if (!ran.fine && ran.output.empty()) ran.output = fmt::format("{} ended with status {}", program, status);
+  return ran;
+}
+
+class Externs {
+ public:
+  Externs(const sema::Program& program, const source::SourceMap& sources, std::string folder, const Console& console,
+          diag::Emitter& emitter)
+      : program_(program), sources_(sources), folder_(std::move(folder)), console_(console), emitter_(emitter) {}
+
+  ExternObjects Compile() {
+    std::vector<const sema::Extern*> files;  // the first of each source
+    for (const sema::Extern& external : program_.externs) {
+      const auto same = [&](const sema::Extern* other) { return other->source == external.source; };
+      if (std::none_of(files.begin(), files.end(), same)) files.push_back(&external);
+    }
+    made_.fine = files.empty() || (HasCompiler(*files[0]) && WriteHeader());
+    if (!made_.fine) files.clear();
+    for (const sema::Extern* file : files) {
+      const std::string object = fmt::format("{}extern{}.o", folder_, made_.objects.size());
+      made_.objects.push_back(object);
+      made_.fine = CompileSource(*file, object) && Defines(*file, object) && made_.fine;
+    }
+    return std::move(made_);
+  }
+
+ private:
+  bool HasCompiler(const sema::Extern& first) {
+    compiler_ = FindCompiler(console_);
+    const std::vector<std::string> wanted = Words(Variable(console_, "CXX"));
+    if (!wanted.empty()) arguments_.assign(wanted.begin() + 1, wanted.end());
+    if (!compiler_.empty()) return true;
+    const std::string why =
+        wanted.empty() ? "there is no c++, g++ or clang++" : fmt::format("`{}`, which CXX names, is not there", wanted[0]);
+    emitter_.Emit(first.span, diag::kNoCompiler, {first.name, why}).Help("install one, or name it in the environment variable CXX");
+    return false;
+  }
+
+  // Under the name that a source includes it by, where the user has not written it.
+  bool WriteHeader() {
+    if (folder_.empty()) {
+      emitter_.Emit({}, diag::kCannotWriteFile, {"a temporary folder", "it cannot be made; set TMPDIR"});
+      return false;
+    }
+    const std::string root = program_.source_name.substr(FolderOf(program_.source_name).size());
+    return Write(folder_ + root + ".h", ExternHeader(program_, sources_));
+  }
+  bool Write(const std::string& path, const std::string& text) {
+    const base::Status status = WriteFile(path, text);
+    if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {path, status.message()});
+    return status.ok();
+  }
+
+  // Paths leave no trace in the object: the same program in another folder is the same program.
+  std::vector<std::string> ArgumentsFor(const std::string& source, const std::string& object) const {
+    std::vector<std::string> arguments = arguments_;
+    const auto add = [&](const std::vector<std::string>& words) { arguments.insert(arguments.end(), words.begin(), words.end()); };
+    add({"-std=c++20", "-O2", "-fPIC", "-ffile-prefix-map=" + folder_ + "="});
+    if (const std::string beside = FolderOf(source); !beside.empty()) add({"-ffile-prefix-map=" + beside + "="});
+    add(Words(Variable(console_, "CXXFLAGS")));
+    add({"-I" + folder_, "-include", object + ".h", "-MMD", "-MF", object + ".d", "-o", object, "-x", "c++", "-c"});
+    add({(source.starts_with('-') ? "./" : "") + source});
+    return arguments;
+  }
+
+  bool CompileSource(const sema::Extern& external, const std::string& object) {
+    if (!Write(object + ".h", ExternShim(program_, sources_, external.source))) return false;
+    const Ran ran = RunProgram(compiler_, ArgumentsFor(external.source, object), object + ".log");
+    if (!ran.fine) emitter_.Emit(external.span, diag::kExternCompile, {external.source, "\n" + ran.output});
+    const auto rule = ReadFile(object + ".d", kMaxOutputBytes);
+    for (const std::string& file : rule.ok() ? FilesOfRule(*rule) : std::vector<std::string>{}) {
+      if (!file.starts_with(folder_)) made_.files.push_back(file);
+    }
+    return ran.fine;
+  }
+
+  bool Defines(const sema::Extern& file, const std::string& object) {
+    const auto symbols = backend::Get().read_symbols(object);
+    if (!symbols.ok()) {
+      emitter_.Emit(file.span, diag::kExternCompile, {file.source, symbols.status().message()});
+      return false;
+    }
+    bool fine = true;
+    for (const sema::Extern& external : program_.externs) {
+      if (external.source == file.source) fine = Defines(external, *symbols) && fine;
+    }
+    return fine;
+  }
+
+  bool Defines(const sema::Extern& external, const link::Symbols& symbols) {
+    const std::string bare = NameInCpp(external.name) + "(", name = fmt::format("{}::{}", kExternNamespace, bare);
+    const auto named = [&](const std::string& symbol) { return symbol.starts_with(name); };
+    const auto wanted = std::find_if(symbols.missing.begin(), symbols.missing.end(), named);
+    if (wanted == symbols.missing.end()) return true;
+    const auto found = std::find_if(symbols.defined.begin(), symbols.defined.end(),
+                                    [&](const std::string& symbol) { return named(symbol) || symbol.starts_with(bare); });
+    const std::string declaration = ExternDeclaration(program_, external);
+    if (found == symbols.defined.end()) {
+      emitter_.Emit(external.span, diag::kExternMissing, {external.source, external.name}).Help("it is `" + declaration + "`");
+    } else {
+      emitter_.Emit(external.span, diag::kExternSignature, {external.source, *found, *wanted}).Help("it is `" + declaration + "`");
+    }
+    return false;
+  }
+
+  const sema::Program& program_;
+  const source::SourceMap& sources_;
+  const std::string folder_;
+  const Console& console_;
+  diag::Emitter& emitter_;
+  std::string compiler_;
+  std::vector<std::string> arguments_;  // of CXX
+  ExternObjects made_;
+};
+
+}  // namespace
+
+std::string FindCompiler(const Console& console) {
+  const std::vector<std::string> wanted = Words(Variable(console, "CXX"));
+  if (!wanted.empty()) return FindProgram(wanted[0], console);
+  for (const char* name : {"c++", "g++", "clang++"}) {
+    if (std::string found = FindProgram(name, console); !found.empty()) return found;
+  }
+  return "";
+}
+
+ExternObjects CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
+                             const Console& console, diag::Emitter& emitter) {
+  return Externs(program, sources, folder, console, emitter).Compile();
+}
+
+}  // namespace wf::driver

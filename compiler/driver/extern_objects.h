@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/base/source.h"
+#include "compiler/diag/emitter.h"
+#include "compiler/driver/console.h"
+#include "compiler/sema/typed.h"
+
+namespace wf::driver {
+
+// The compiler of C++ that externs are built with: what CXX names, else the first of c++, g++, clang++ that there is. Empty: none.
+std::string FindCompiler(const Console& console);
+
+struct ExternObjects {
+  bool fine = true;                  // else the reason was reported
+  std::vector<std::string> objects;  // in the folder given
+  std::vector<std::string> files;    // sources and headers that were read, but for the system's
+};
+
+// Compiles the sources of the program's externs with that compiler and the flags in CXXFLAGS; what it says goes into diagnostics. No
+// objects when there is no extern.
+ExternObjects CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
+                             const Console& console, diag::Emitter& emitter);
+
+}  // namespace wf::driver

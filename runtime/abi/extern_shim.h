@@ -1,0 +1,84 @@
+// Between generated code and externs in C++: what they throw becomes a failure, and what they return is compared with what the program
+// declares. wfc writes it into the file that it compiles an extern's source with.
+#pragma once
+
+#include "runtime/abi/extern.h"
+
+namespace wf::shim {
+
+static_assert(sizeof(String) == sizeof(wf_bytes) && sizeof(Bytes) == sizeof(wf_bytes) && sizeof(List<float>) == sizeof(wf_list) &&
+              sizeof(Map<float>) == sizeof(wf_list) && sizeof(Tensor<float, 1>) == sizeof(wf_tensor) && sizeof(bool) == 1);
+
+inline bool IsUtf8(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<uint8_t>(text[at + i]) : 0; };
+    const uint8_t first = static_cast<uint8_t>(text[at]);
+    const size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    if (length == 0) return false;
+    for (size_t i = 1; i < length; ++i)
+      if ((byte(i) & 0xc0) != 0x80) return false;
+    const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+    const bool beyond = (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
+    if (overlong || beyond) return false;
+    at += length;
+  }
+  return true;
+}
+
+inline wf_code Fail(wf_ctx* ctx, int32_t code, const char* text) noexcept {
+  if (!IsUtf8(text)) text = "a message that is not UTF-8";
+  const bool is_code = code >= 50;
+  return wf_fail(ctx, is_code ? code : 9000, 0, {reinterpret_cast<const uint8_t*>(text), std::strlen(text)});
+}
+
+// Calls an extern. No exception leaves it.
+template <typename Call>
+wf_code Guarded(wf_ctx* ctx, const Call& call) noexcept {
+  try {
+    Context context(ctx);
+    call(context);
+    return 0;
+  } catch (const Failure& failure) {
+    return Fail(ctx, failure.code(), failure.what());
+  } catch (const std::bad_alloc&) {
+    return Fail(ctx, 3012, "out of memory");
+  } catch (const std::exception& failure) {
+    return Fail(ctx, 9000, failure.what());
+  } catch (...) {
+    return Fail(ctx, 9000, "an exception that is no std::exception");
+  }
+}
+
+// ---- results: `what` says which part, as in "the result" or "`boxes` of the result" ----
+
+inline void CheckText(const String& text, const char* what) {
+  if (!IsUtf8(text)) throw Failure(7006, std::string(what) + " is not UTF-8");
+}
+
+inline void CheckExtent(int64_t found, int64_t wanted, int axis, const char* what) {
+  if (found == wanted) return;
+  throw Failure(7004,
+                "axis " + std::to_string(axis) + " of " + what + " is " + std::to_string(found) + ", wanted " + std::to_string(wanted));
+}
+
+// The symbol in found = mul * symbol + add; -1: it has no value yet.
+inline void Bind(int64_t& symbol, int64_t found, int64_t mul, int64_t add, int axis, const char* what) {
+  if (symbol < 0) symbol = std::max<int64_t>((found - add) / mul, 0);
+  CheckExtent(found, mul * symbol + add, axis, what);
+}
+
+inline int64_t FloorDiv(int64_t a, int64_t b) {
+  if (b == 0) throw Failure(7002, "division by zero");
+  return a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0);
+}
+
+template <typename T>
+void SortEntries(Map<T>& map, const char* what) {
+  const auto before = [](const Entry<T>& a, const Entry<T>& b) { return a.key.view() < b.key.view(); };
+  const auto same = [](const Entry<T>& a, const Entry<T>& b) { return a.key.view() == b.key.view(); };
+  if (!std::is_sorted(map.begin(), map.end(), before)) std::sort(map.begin(), map.end(), before);
+  const auto* const twice = std::adjacent_find(map.begin(), map.end(), same);
+  if (twice != map.end()) throw Failure(7000, std::string(what) + " has the key `" + std::string(twice->key.view()) + "` twice");
+}
+
+}  // namespace wf::shim

@@ -1,0 +1,3 @@
+namespace externs {
+area_result area(wf::Context&, const wf::List<Box>&) { return {}; }
+}  // namespace externs

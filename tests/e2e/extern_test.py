@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Functions in C++: built by the user's compiler, called with values of every kind, failing in every way; and what wfc says when they do not build."""
+import base64
+import os
+import shutil
+import subprocess
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+import harness
+
+PROGRAM = harness.ROOT / "tests/e2e/externs/externs.wf"
+
+
+class Externs(harness.ServerCase):
+    source = PROGRAM
+
+    def call(self, workflow, **parameters):
+        reply = self.server.post(f"/Externs/{workflow}", parameters)
+        self.assertEqual(reply.status, 200, reply)
+        return reply.json
+
+    def test_tensors_with_gaps_between_rows_and_shapes_of_the_arguments(self):
+        answer = self.call("Scale", x=[[1, 2, 3], [4, 5, 6]], rows=1)
+        self.assertEqual(answer, {"y": [[20, 30]], "halves": [[0.5, 1, 1.5], [2, 2.5, 3]], "twice": [1, 1, 2, 2, 3, 3]})
+        self.assertEqual(self.call("Scale", x=[[1]], rows=0)["halves"], [[0.5]])
+
+    def test_text_and_optionals(self):
+        self.assertEqual(self.call("Shout", text="söme"), {"text": "SöME!"})
+        self.assertEqual(self.call("Shout", text="", mark="?"), {"text": "?"})
+
+    def test_scalars_and_elements_of_every_width(self):
+        answer = self.call("Widen", b=True, i=-3, half=[0.5, 2])
+        self.assertEqual(answer, {"b": False, "i": -3000 + 65533, "half": [0.5, 2], "d": 1})
+
+    def test_records_lists_maps_and_bytes(self):
+        answer = self.call("Boxes", count=3, ranks={"one": 1, "nine": 9}, data={"b64": base64.b64encode(b"abc").decode()})
+        self.assertEqual(answer["boxes"], [{"x": 0, "class": "first", "corner": None}, {"x": 0.5, "class": "box 1", "corner": 1},
+                                           {"x": 1, "class": "box 2", "corner": None}])
+        self.assertEqual(answer["ranks"], {"nine": 10, "one": 2, "zero": 1})
+        self.assertEqual(list(answer["ranks"]), sorted(answer["ranks"]))
+        self.assertEqual(answer["areas"], [0, 1, 4])
+        self.assertEqual(answer["first"], {"b64": base64.b64encode(b"ab").decode()})
+        empty = self.call("Boxes", count=0, ranks={}, data={"b64": ""})
+        self.assertEqual(empty, {"boxes": [], "ranks": {"zero": -1}, "areas": [], "first": {"b64": ""}})
+
+    def test_a_result_that_is_not_what_was_declared(self):
+        self.assertEqual(self.call("Wrong", how=0, x=[1, 2]), {"total": 6})
+        for how, code, message in ((1, 7004, "axis 0 of `a` of the result is 3, wanted 2"), (2, 7004, "axis 0 of an item of `rows` of the result is 3, wanted 2"),
+                                   (3, 7006, "`text` of the result is not UTF-8"), (4, 7000, "`ranks` of the result has the key `a` twice"),
+                                   (5, 7000, "a tensor with an extent below 0")):
+            reply = self.server.post("/Externs/Wrong", {"how": how, "x": [1, 2]})
+            self.assertEqual((reply.error["code"], reply.error["message"], reply.error["path"]), (code, message, "Wrong/made"))
+
+    def test_exceptions_become_failures_of_the_node(self):
+        for how, status, code, message in ((1, 400, 100001, "it is cold"), (2, 500, 9000, "no such table"), (3, 500, 9000, "an exception that is no std::exception"),
+                                           (4, 429, 3012, "out of memory"), (5, 500, 9000, "no code"), (6, 500, 9000, "a message that is not UTF-8")):
+            reply = self.server.post("/Externs/Fails", {"how": how})
+            self.assertEqual((reply.status, reply.error["code"], reply.error["message"], reply.error["path"]), (status, code, message, "Fails/text"))
+            self.assertEqual(self.call("Caught", how=how), {"text": f"{code} {message} at Caught/text"})
+        self.assertEqual(self.server.post("/Externs/Fails", {"how": 7}).error["code"], 9000)  # std::length_error
+        self.assertEqual(self.call("Fails", how=0), {"text": "fine"})
+
+    def test_the_memory_of_a_request_is_bounded(self):
+        self.assertEqual(self.call("Memory", mib=100), {"size": 100 << 20})
+        self.assertEqual(self.server.post("/Externs/Memory", {"mib": 300}).error["code"], 3012)
+        self.assertEqual(self.server.post("/Externs/Memory", {"mib": 1 << 42}).error["code"], 3012)
+
+    def test_a_timeout_leaves_a_call_that_blocks_behind(self):
+        for listens, ms in ((True, 60_000), (False, 4000)):
+            started = time.monotonic()
+            self.assertEqual(self.call("Sleeps", ms=ms, listens=listens), {"slept": -1})
+            self.assertLess(time.monotonic() - started, 3)
+        self.assertEqual(self.call("Sleeps", ms=1, listens=False), {"slept": 1})
+        until = time.monotonic() + 20
+        while self.server.metric_sum("wf_abandoned_inflight") > 0 and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(self.server.metric_sum("wf_abandoned_inflight"), 0)
+
+    def test_a_call_that_blocks_does_not_stop_the_loop(self):
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(self.call, "Each", ms=[3000])
+            time.sleep(0.05)
+            started = time.monotonic()
+            self.assertEqual(self.server.call("GET", "/livez").status, 200)
+            self.assertLess(time.monotonic() - started, 2)
+            self.assertEqual(slow.result(), {"slept": [3000]})
+
+    def test_elements_run_in_the_pool(self):
+        self.assertEqual(self.call("Each", ms=[5, 0, 3, 1]), {"slept": [5, 0, 3, 1]})
+
+    def test_retry_calls_again(self):
+        self.assertEqual(self.call("Flaky", key="none", failures=0), {"attempts": 1})
+        self.assertEqual(self.call("Flaky", key="two", failures=2), {"attempts": 3})
+        reply = self.server.post("/Externs/Flaky", {"key": "four", "failures": 4})
+        self.assertEqual((reply.error["code"], reply.error["message"], reply.error["path"]), (8001, "call 3 of four", "Flaky/attempts"))
+
+    def test_a_draining_server_waits_for_a_call(self):
+        server = harness.Server.of(PROGRAM)
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(server.post, "/Externs/Each", {"ms": [500]})
+            time.sleep(0.2)
+            self.assertEqual(server.stop(), 0)
+            self.assertEqual(slow.result().json, {"slept": [500]})
+
+
+class Building(unittest.TestCase):
+    def setUp(self):
+        self.folder = harness.scratch() / self.id().split(".")[-1]
+        self.folder.mkdir()
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def program(self, declarations, source, body="node y = area(2.0);"):
+        self.write("area.cc", source)
+        return self.write("main.wf", f"""{declarations}
+workflow Main() -> (y: f32) {{
+  {body}
+  return (y: y);
+}}
+
+service S {{
+  workflow Main;
+}}
+""")
+
+    AREA = 'extern node area(side: f32) -> f32 = cpp("area.cc");\n'
+    FINE = "float externs::area(wf::Context&, float side) { return side * side; }\n"
+
+    def build(self, program, *arguments, status=0, **environment):
+        command = [harness.WFC, "build", program.name, "-o", "server", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env={**os.environ, **environment}, timeout=120)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def test_both_compilers_and_the_flags_of_the_user(self):
+        program = self.program(self.AREA, "#ifndef SIDES\n#error no flags\n#endif\n" + self.FINE)
+        for compiler in ("g++", "clang++-19"):
+            if shutil.which(compiler) is None:
+                self.fail(f"{compiler} is missing; scripts/setup installs it")
+            self.build(program, CXX=compiler, CXXFLAGS="-DSIDES=2 -Wall -Wextra -Werror")
+            server = harness.Server(self.folder / "server")
+            server.wait_ready()
+            self.assertEqual(server.post("/S/Main", {}).json, {"y": 4})
+            self.assertEqual(server.stop(), 0)
+
+    def test_a_compiler_that_is_missing(self):
+        program = self.program(self.AREA, self.FINE)
+        self.assertIn("error[WF8008]: `area` needs a compiler of C++: `no-such-compiler`, which CXX names, is not there",
+                      self.build(program, status=1, CXX="no-such-compiler"))
+        self.assertIn("error[WF8008]: `area` needs a compiler of C++: there is no c++, g++ or clang++", self.build(program, status=1, CXX="", PATH="/nowhere"))
+        self.assertIn("error[WF8002]: cannot write `a temporary folder`", self.build(program, status=1, TMPDIR="/nowhere"))
+        plain = self.write("plain.wf", "workflow Main() -> (y: f32) { return (y: 1); }\nservice S { workflow Main; }\n")
+        self.build(plain, CXX="", PATH="/nowhere", TMPDIR="/nowhere")  # needs none
+
+    def test_a_source_that_does_not_compile(self):
+        text = self.build(self.program(self.AREA, "float externs::area(wf::Context&, float side) { return sides; }\n"), status=1)
+        self.assertIn("error[WF8009]: `area.cc` does not compile: \narea.cc: In function", text)
+        self.assertIn("main.wf:1:13", text)
+        wrong_result = self.build(self.program(self.AREA, "namespace externs { double area(wf::Context&, float) { return 1; } }\n"), status=1)
+        self.assertIn("error[WF8009]", wrong_result)
+
+    def test_a_function_that_is_missing_or_another(self):
+        text = self.build(self.program(self.AREA, "float area_of(float side) { return side; }\n"), status=1)
+        self.assertIn("error[WF8010]: `area.cc` does not define `area`", text)
+        self.assertIn("it is `float externs::area(wf::Context& context, float side)`", text)
+        text = self.build(self.program(self.AREA, "namespace externs { float area(wf::Context&, double side) { return 1; } }\n"), status=1)
+        self.assertIn("error[WF8011]: `area.cc` defines `externs::area(wf::Context&, double)`, the program declares `externs::area(wf::Context&, float)`", text)
+
+    def test_equal_programs_are_equal_bytes_wherever_they_lie(self):
+        program = self.program(self.AREA, self.FINE + 'const char* file() { return __FILE__; }\nconst char* (*where)() = file;\n')
+        self.build(program)
+        first = (self.folder / "server").read_bytes()
+        other = self.folder / "other"
+        other.mkdir()
+        for name in ("main.wf", "area.cc"):
+            shutil.copy(self.folder / name, other)
+        self.folder = other
+        self.build(program)
+        self.assertEqual((other / "server").read_bytes(), first)
+        self.write("area.cc", self.FINE + "// a comment is part of the source\n")
+        self.build(program)
+        self.assertNotEqual((other / "server").read_bytes(), first)
+
+    def test_the_header_compiles_alone_and_is_the_one_that_counts(self):
+        program = self.program(self.AREA, '#include "main.wf.h"\n' + self.FINE)
+        header = subprocess.run([harness.WFC, "build", program, "--emit=header"], capture_output=True, text=True, check=True).stdout
+        self.write("main.wf.h", header)
+        subprocess.run(["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "area.cc"], cwd=self.folder, check=True)
+        self.build(program)
+        self.write("main.wf.h", header.replace("float area", "double area"))  # an old one beside the source
+        self.build(program)
+
+    def test_externs_of_a_module_and_words_of_cpp(self):
+        self.write("shapes.wf", 'type Register { int: i64; }\n\n/// Twice.\nextern fn double(x: Register) -> f32 = cpp("area.cc");\n')
+        program = self.program("import shapes;\n", "float externs::double_(wf::Context&, const externs::shapes_Register& x) { return x.int_ * 2.0f; }\n",
+                               "node y = shapes.double(shapes.Register(int: 4));")
+        self.build(program)
+        server = harness.Server(self.folder / "server")
+        server.wait_ready()
+        self.assertEqual(server.post("/S/Main", {}).json, {"y": 8})
+        self.assertEqual(server.stop(), 0)
+
+    def test_make_knows_what_a_server_is_made_of(self):
+        self.write("side.h", "inline float side_of(float side) { return side; }\n")
+        program = self.program(self.AREA, '#include "side.h"\n#include "main.wf.h"\nfloat externs::area(wf::Context&, float side) { return side_of(side); }\n')
+        self.build(program, "-MMD")
+        self.write("Makefile", "server:\n\ttouch built\n-include server.d\n")
+        def makes():
+            return subprocess.run(["make", "-q", "server"], cwd=self.folder, capture_output=True, check=False).returncode == 1
+        self.assertFalse(makes())
+        for name in ("main.wf", "area.cc", "side.h"):
+            os.utime(self.folder / name, (time.time() + 60,) * 2)
+            self.assertTrue(makes(), name)
+            os.utime(self.folder / name, (1, 1))
+        self.assertFalse(makes())
+        (self.folder / "side.h").unlink()
+        self.assertTrue(makes())
+
+    def test_tasks_that_block_are_marked(self):
+        self.assertIn("blocking", harness.wfc("graph", PROGRAM, "--level=task").stdout)
+
+    def test_tests_call_externs(self):
+        self.assertIn("1 passed", harness.wfc("test", PROGRAM).stdout)
+
+    def test_a_remote_is_not_built(self):
+        remote = 'remote area(side: f32) -> f32 = oip("shapes:8001") { balance least; retry 2; }\n'
+        program = self.program(remote, "")
+        self.assertEqual(harness.wfc("check", program).stderr, "")
+        self.assertIn("remote", harness.wfc("graph", program, "--level=task").stdout)
+        self.assertIn("error[WF9000]: `remote` is not built yet", self.build(program, status=1))
+        self.write("main.wf", program.read_text() + '\ntest "unstubbed" { expect Main().y == 1.0; }\n')
+        done = harness.wfc("test", program, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("WF9000", done.stderr)
+        self.assertIn("stub area(..) = ..", done.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()

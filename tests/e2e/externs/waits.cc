@@ -1,0 +1,37 @@
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+// The header of the program comes before this text, included or not.
+
+wf::String externs::raises(wf::Context& context, int64_t how) {
+  if (how == 1) throw wf::Failure(externs::errors::Cold, "it is cold");
+  if (how == 2) throw std::runtime_error("no such table");
+  if (how == 3) throw 7;
+  if (how == 4) throw std::bad_alloc();
+  if (how == 5) throw wf::Failure(0, "no code");
+  if (how == 6) throw std::runtime_error("\xff\xfe");
+  if (how == 7) return context.Copy(std::string(static_cast<size_t>(-1) - 8, 'x'));
+  return "fine";
+}
+
+int64_t externs::sleeps(wf::Context& context, int64_t ms, bool listens) {
+  for (int64_t slept = 0; slept < ms; ++slept) {
+    if (listens && context.stopped()) return slept;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return ms;
+}
+
+int64_t externs::flaky(wf::Context&, const wf::String& key, int64_t failures) {
+  static std::mutex mutex;
+  static std::map<std::string, int64_t, std::less<>> calls;
+  const std::lock_guard lock(mutex);
+  const int64_t call = ++calls[std::string(key.view())];
+  if (call <= failures) throw wf::Failure(8001, "call " + std::to_string(call) + " of " + std::string(key.view()));
+  return call;
+}
+
+int64_t externs::memory(wf::Context& context, int64_t mib) { return context.NewTensor<uint8_t>(mib << 20).size(); }

@@ -1,0 +1,1 @@
+// Checked programs only have it; nothing compiles it.

@@ -152,7 +152,8 @@ int ShowPlan(const Options& options, Console& console) {
   for_diagnostics.format = Format::kText;
   Compilation compilation(input, for_diagnostics, console);
   if (compilation.RunTo(Phase::kPasses, Purpose::kServer)) {
-    const Plan plan = PlanOf(*compilation.products().program, compilation.DescribeInterface(), FolderOf(input));
+    const Plan plan =
+        PlanOf(*compilation.products().checked, *compilation.products().program, compilation.DescribeInterface(), FolderOf(input));
     console.out << (options.format == Format::kJson ? PlanJson(plan) : PlanText(plan));
   }
   return compilation.Finish();

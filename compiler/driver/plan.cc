@@ -129,12 +129,13 @@ Plan::Model ModelOf(const ir::Model& model, const std::string& folder) {
 
 }  // namespace
 
-Plan PlanOf(const ir::Program& program, const interface::Interface& interface, const std::string& folder) {
+Plan PlanOf(const sema::Program& checked, const ir::Program& program, const interface::Interface& interface, const std::string& folder) {
   Plan plan{.graph = GraphOf(program),
             .endpoints = Endpoints(interface),
             .workflows = {},
             .batchers = BatcherTable(program).Take(),
-            .models = {}};
+            .models = {},
+            .externs = {}};
   const lower::FrameLayout frames = lower::LayOutFrames(program);
   for (size_t i = 0; i < program.workflows.size(); ++i) {
     const Graph::Workflow& shown = plan.graph.workflows[i];
@@ -148,6 +149,7 @@ Plan PlanOf(const ir::Program& program, const interface::Interface& interface, c
     plan.workflows.push_back(std::move(row));
   }
   for (const ir::Model& model : program.models) plan.models.push_back(ModelOf(model, folder));
+  for (const sema::Extern& one : checked.externs) plan.externs.push_back({one.name, one.source, one.is_node});
   return plan;
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/driver/graph.h"
 #include "compiler/interface/interface.h"
 #include "compiler/ir/policy_text.h"
+#include "compiler/sema/typed.h"
 
 namespace wf::driver {
 
@@ -40,15 +41,20 @@ struct Plan {
     std::vector<Version> versions;  // that a server would load now, newest first
     std::string missing;            // why there are none: it is looked at when the server starts
   };
+  struct Extern {
+    std::string name, source;  // source: the C++ file
+    bool is_node = false;
+  };
   Graph graph;
   std::vector<Endpoint> endpoints;
   std::vector<Workflow> workflows;
   std::vector<Batcher> batchers;
   std::vector<Model> models;
+  std::vector<Extern> externs;
 };
 
 // `folder`: of the program, with its slash; paths of models start there.
-Plan PlanOf(const ir::Program& program, const interface::Interface& interface, const std::string& folder);
+Plan PlanOf(const sema::Program& checked, const ir::Program& program, const interface::Interface& interface, const std::string& folder);
 
 std::string PlanText(const Plan& plan);
 std::string PlanJson(const Plan& plan);  // one object, one line

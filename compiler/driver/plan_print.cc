@@ -81,6 +81,12 @@ std::string Models(const Plan& plan) {
   return text;
 }
 
+std::string Externs(const Plan& plan) {
+  std::string text = "externs\n";
+  for (const Plan::Extern& one : plan.externs) text += fmt::format("  + {} {}: {}\n", one.is_node ? "node" : "fn", one.name, one.source);
+  return text;
+}
+
 struct Totals {
   uint64_t copies = 0, weight_bytes = 0, staging_bytes = 0;
 };
@@ -150,6 +156,7 @@ std::string PlanText(const Plan& plan) {
   std::string text = Endpoints(plan) + "\n" + Workflows(plan);
   if (!plan.batchers.empty()) text += "\n" + Batchers(plan);
   if (!plan.models.empty()) text += "\n" + Models(plan);
+  if (!plan.externs.empty()) text += "\n" + Externs(plan);
   const Totals totals = TotalsOf(plan);
   const bool missing = std::any_of(plan.models.begin(), plan.models.end(), [](const Plan::Model& model) { return model.versions.empty(); });
   const bool open =
@@ -162,11 +169,15 @@ std::string PlanText(const Plan& plan) {
 
 std::string PlanJson(const Plan& plan) {
   const Totals totals = TotalsOf(plan);
-  return fmt::format(
-             R"({{"source":{},"endpoints":{},"workflows":{},"batchers":{},"models":{},"totals":{{"instances":{},"weight_bytes":{},"staging_bytes":{}}},"graph":{}}})",
-             diag::QuoteJson(plan.graph.source), Array(plan.endpoints, EndpointJson), Array(plan.workflows, WorkflowJson),
-             Array(plan.batchers, BatcherJson), Array(plan.models, ModelJson), totals.copies, totals.weight_bytes, totals.staging_bytes,
-             GraphJson(plan.graph, Level::kNode)) +
+  const auto extern_json = [](const Plan::Extern& one) {
+    return fmt::format(R"({{"name":{},"node":{},"source":{}}})", diag::QuoteJson(one.name), one.is_node, diag::QuoteJson(one.source));
+  };
+  const std::string counted =
+      fmt::format(R"({{"instances":{},"weight_bytes":{},"staging_bytes":{}}})", totals.copies, totals.weight_bytes, totals.staging_bytes);
+  return fmt::format(R"({{"source":{},"endpoints":{},"workflows":{},"batchers":{},"models":{},"externs":{},"totals":{},"graph":{}}})",
+                     diag::QuoteJson(plan.graph.source), Array(plan.endpoints, EndpointJson), Array(plan.workflows, WorkflowJson),
+                     Array(plan.batchers, BatcherJson), Array(plan.models, ModelJson), Array(plan.externs, extern_json), counted,
+                     GraphJson(plan.graph, Level::kNode)) +
          "\n";
 }
 

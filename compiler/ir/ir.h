@@ -87,6 +87,7 @@ struct Task {
   ModelId model = ModelId::kNone;
   uint16_t remote = 0;  // kRemote: of Program::remotes
   uint32_t window = 0;  // kEach: most elements in flight
+  uint32_t place = 0;   // kRun that annotates: among all that do, in textual order; the last of a key counts
   uint32_t limit = 0;   // kEach: most elements of its node, which the bodies check; here for people to read
   bool control = false, blocking = false, compute = false;
   float cost_ns = 0, cost_ns_per_unit = 0;  // filled by the cost pass

@@ -36,7 +36,7 @@ void AppendTask(Context& context, const ir::Task& task, const TaskFunctions& fun
                : task.targets.empty()            ? static_cast<uint16_t>(WF_NONE)
                                                  : Index(task.targets[0]);
   row.n_targets = static_cast<uint16_t>(task.targets.size());
-  row.window = static_cast<uint16_t>(std::min<uint32_t>(task.window, UINT16_MAX));
+  row.window = static_cast<uint16_t>(std::min<uint32_t>(std::max(task.window, task.place), UINT16_MAX));
   row.flags = static_cast<uint16_t>((task.control ? WF_CONTROL : 0) | (task.blocking ? WF_BLOCKING : 0));
   const size_t at = tasks->Add(row);
   tasks->Pointer(at + offsetof(wf_task, in), EmitNumbers(context, SlotNumbers(task.in), "in"));

@@ -11,7 +11,6 @@ namespace wf::lower {
 using llvm::Value;
 
 namespace {
-constexpr uint64_t kMetaBytes = 192, kJsonPadding = 64;  // the longest metadata value that can be a number; what a JSON text has after it
 constexpr std::string_view kNotUtf8 = "bytes that are not UTF-8";
 }  // namespace
 
@@ -76,8 +75,7 @@ Leaves BodyEmitter::EmitNative(const ir::Op& op) {
   return LoadValue(context_, b_, op.type, args.back());
 }
 
-// A string is the view itself, if it is one; numbers and bools are read as JSON, from a copy with the bytes after it that the reader asks
-// for.
+// A string is the view itself, if it is UTF-8; numbers and bools are written as in JSON.
 Leaves BodyEmitter::EmitMeta(const ir::Op& op) {
   BeforeEffect();
   const ir::Type& type = context_.type(op.type);
@@ -96,22 +94,9 @@ Leaves BodyEmitter::EmitMeta(const ir::Op& op) {
     Fail(b_.CreateNot(fine), b_.getInt32(5000), op.line, context_.Text(kNoText), b_.getInt64(kNoText.size()));
   }
   if (type.kind == ir::TypeKind::kScalar) {
-    llvm::AllocaInst* copy = LocalBytes(kMetaBytes + kJsonPadding, 8);
-    llvm::AllocaInst* json = LocalBytes(sizeof(wf_json), alignof(wf_json));
     llvm::AllocaInst* number = LocalBytes(8, 8);
-    constexpr std::string_view kTooLong = "a metadata value is too long for a number";
-    Fail(b_.CreateICmpUGT(parsed[1], b_.getInt64(kMetaBytes)), b_.getInt32(5000), op.line, context_.Text(kTooLong),
-         b_.getInt64(kTooLong.size()));
-    constexpr std::string_view kEmpty = "a metadata value is empty, a number or a bool is needed";
-    Fail(b_.CreateICmpEQ(parsed[1], b_.getInt64(0)), b_.getInt32(5000), op.line, context_.Text(kEmpty), b_.getInt64(kEmpty.size()));
-    b_.CreateMemSet(copy, b_.getInt8(0), kMetaBytes + kJsonPadding, llvm::MaybeAlign(8));
-    CopyBytes(copy, parsed[0], parsed[1]);
-    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_json_open"), {json, ctx_, copy, parsed[1]}));
-    b_.CreateStore(b_.getInt32(1), Offset(b_, json, offsetof(wf_json, depth)));  // failures name the key, as they do a member
-    b_.CreateStore(key[0], Offset(b_, json, offsetof(wf_json, path)));
-    b_.CreateStore(key[1], Offset(b_, json, offsetof(wf_json, path) + offsetof(wf_bytes, len)));
-    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_json_scalar"), {json, b_.getInt32(static_cast<uint32_t>(type.dtype)), number}));
-    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_json_close"), {json}));
+    Value* const dtype = b_.getInt32(static_cast<uint32_t>(type.dtype));
+    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_json_meta"), {ctx_, key[0], key[1], parsed[0], parsed[1], dtype, number}));
     parsed = LoadValue(context_, b_, op.type, number);
   }
   Block* read = b_.GetInsertBlock();

@@ -83,7 +83,7 @@ SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of, ir:
     if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, 7004);
     return value;
   };
-  const SlotId slot = AddRun("argument", write, ir::TypeId::kNone, store);
+  const SlotId slot = AddRun("argument", write, DeclaredType(expr.type), store);
   AddSymbols(expr.type, std::nullopt, slot, expr.fresh);  // later arguments are compared with it
   return slot;
 }
@@ -249,7 +249,7 @@ void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
         cut_.erase(&expr);
         return *cut;
       }
-      return AddRun("arm", [&](BodyWriter& writer) { return writer.WriteIfFrom(expr, first + 2); });
+      return AddRun("arm", [&](BodyWriter& writer) { return writer.WriteIfFrom(expr, first + 2); }, DeclaredType(expr.type));
     });
   } else {
     arms.push_back(arm_of(*expr.args.back()));

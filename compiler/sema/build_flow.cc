@@ -86,8 +86,13 @@ size_t WorkflowBuilder::BuildIf(size_t index) {
   flow_ = region_ = around;
   controls_ = controls;
   exits_ = exits;
+  // Arms that do more than fail are entered when all control points above have let control pass.
+  const bool only_fails = std::all_of(task.targets.begin(), task.targets.end(), [this](RegionId arm) {
+    const std::vector<TaskId>& inside = out_.regions[Index(arm)].tasks;
+    return std::all_of(inside.begin(), inside.end(), [this](TaskId id) { return out_[id].kind == TaskKind::kRun && out_[id].control; });
+  });
   const TaskId id = AddTask(std::move(task));
-  out_[id].after = DecidesAfter();
+  out_[id].after = only_fails ? DecidesAfter() : controls_;
   controls_.push_back(id);
   if (n_returns_ > n_returns) {
     exits_.push_back(id);

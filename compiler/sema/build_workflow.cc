@@ -122,7 +122,9 @@ void WorkflowBuilder::BuildStmt(size_t index) {
   switch (stmt.kind) {
     case StmtKind::kLet:
       if (usage_.is_shared[index]) {
-        SetSlot(stmt.local, AddRun(workflow_.locals[stmt.local].name, [&](BodyWriter& writer) { return writer.Write(*stmt.value); }));
+        SetSlot(stmt.local, AddRun(
+                                workflow_.locals[stmt.local].name, [&](BodyWriter& writer) { return writer.Write(*stmt.value); },
+                                DeclaredType(stmt.value->type)));
       } else {
         lets_[stmt.local] = stmt.value.get();
       }
@@ -143,10 +145,12 @@ void WorkflowBuilder::BuildStmt(size_t index) {
       annotations_.push_back(AddControl(
           [&](BodyWriter& writer) {
             const ValueId key = writer.Write(*stmt.message), text = writer.Write(*stmt.value);
+            if (text == ValueId::kNone) return text;  // it fails
             writer.builder().Emit(OpKind::kAnnotate, ir::TypeId::kNone, {key, text});
             return has_branches_ ? writer.builder().Bool(true) : ValueId::kNone;
           },
           false));
+      out_[annotations_.back()].place = ++c_.annotations;
       // Returns inside arms wait for its slot.
       if (has_branches_) out_[annotations_.back()].out = AddSlot(flow_, "annotated", out_.types.Scalar(DType::kBool));
       return;

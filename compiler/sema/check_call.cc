@@ -179,10 +179,7 @@ class SignatureCall {
   ExprPtr Fit(const SigParam& param, ExprPtr value) {
     TypeRef wanted = param.type;
     const Span span = value->span;
-    if (wanted->kind == TypeKind::kOptional && value->type->kind == TypeKind::kNone) {
-      value->type = wanted;
-      return value;
-    }
+    if (wanted->kind == TypeKind::kOptional && value->type->kind == TypeKind::kNone) return Coerce(body_, std::move(value), wanted);
     const bool lift = wanted->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
     if (lift) wanted = wanted->element;
     std::vector<DimPair> pairs;

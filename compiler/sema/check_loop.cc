@@ -140,7 +140,10 @@ ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Whe
   ExprPtr each = Make(ExprKind::kEach, body.env.types.Error(), expr.span);
   Where inside = where;
   inside.is_loop = true;
-  ExprPtr value = CheckBlock(body, expr.block, wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr, inside);
+  const TypeRef element = wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr;
+  ExprPtr value = CheckBlock(body, expr.block, element, inside);
+  const bool may_be_none = element != nullptr && element->kind == TypeKind::kOptional && value->type->kind != TypeKind::kNever;
+  if (may_be_none && !IsPoison(*value)) value = Coerce(body, std::move(value), element);
   if (!IsPoison(*value)) Settle(body, *value, mark);
   ExprPtr other;
   if (expr.block.fallback) other = CheckFallback(body, *expr.block.fallback, expr.span, value, mark, each->local);

@@ -22,6 +22,7 @@ struct Cell {
 // One region entered once.
 struct Scope {
   const Scope* outer = nullptr;
+  bool is_flow = false;  // the root, or an arm of a statement `if` in the flow: its control points do not wait for each other
   uint16_t region = 0, entered_by = WF_NONE;  // entered_by: a task
   uint64_t element = 0;
   uint64_t path = 0;
@@ -36,7 +37,7 @@ struct Ended {
   PlanFailure failure;
   bool returned = false;
   std::vector<std::pair<const std::byte*, uint32_t>> values;  // of the return, in order
-  std::vector<PlanFailure> known;                             // failures of slots and control points of this region
+  std::vector<PlanFailure> known;                             // of a flow: failures of its control points, and in the root of slots
 };
 
 class Interpreter {
@@ -52,6 +53,7 @@ class Interpreter {
   struct Step {
     PlanFailure failure;
     std::optional<Ended> returned;
+    std::vector<PlanFailure> known = {};  // of an arm of the flow
   };
 
   const std::byte* ValueOf(const Scope& scope, uint16_t slot) const;
@@ -145,9 +147,13 @@ Interpreter::Step Interpreter::RunSelect(Scope& scope, uint16_t id) {
   void* const frame = NewFrame(region);
   if (frame == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
   Scope inner = Enter(scope, id, region, 0, frame);
+  inner.is_flow = scope.is_flow && task.out == WF_NONE;
   Ended ended = RunRegion(inner);
   if (ended.returned && ended.failure.code == 0) return {{}, std::move(ended)};
-  return Leave(inner, std::move(ended), task.out == WF_NONE ? nullptr : scope.frame() + plan_.slots[task.out].offset);
+  std::vector<PlanFailure> known = std::move(ended.known);
+  Step step = Leave(inner, std::move(ended), task.out == WF_NONE ? nullptr : scope.frame() + plan_.slots[task.out].offset);
+  if (inner.is_flow) step.known = std::move(known);
+  return step;
 }
 
 Interpreter::Step Interpreter::RunEnter(Scope& scope, uint16_t id, PlanFailure inherited) {
@@ -270,10 +276,14 @@ Ended Interpreter::RunRegion(Scope& scope) {
       step.returned->known = std::move(ended.known);
       return std::move(*step.returned);
     }
-    if (step.failure.code != 0) ended.known.push_back(step.failure);
-    if (step.failure.code != 0 && ((task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN)) {
+    const bool decides = (task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN;
+    if (!step.known.empty())
+      ended.known.insert(ended.known.end(), step.known.begin(), step.known.end());
+    else if (step.failure.code != 0 && (scope.outer == nullptr || decides))
+      ended.known.push_back(step.failure);
+    if (step.failure.code != 0 && decides) {
       if (ended.failure.code == 0) ended.failure = step.failure;
-      if (scope.outer != nullptr) return ended;
+      if (!scope.is_flow) return ended;
       continue;  // what does not wait for it may have failed before it did
     }
     if (task.out != WF_NONE) {
@@ -296,6 +306,7 @@ bool Outcome::MayReport(wf_code code) const {
 Outcome Interpret(const wf_plan& plan, const wf_workflow& workflow, void* frame, uint64_t sample, const Hooks& hooks) {
   Interpreter interpreter(plan, hooks);
   Scope root;
+  root.is_flow = true;
   root.region = workflow.root;
   root.path = sample;
   root.frames.push_back(frame);

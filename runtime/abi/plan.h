@@ -59,7 +59,7 @@ typedef struct wf_task {                     /* 64 bytes */
   union { wf_run_fn run; wf_pick_fn pick; } fn;
   wf_work_fn work;
   float cost_ns, cost_ns_per_unit;
-  uint16_t target, n_targets, window, flags; /* model or first region; number of arms (regions target..target+n-1); most EACH elements in flight; WF_CONTROL... */
+  uint16_t target, n_targets, window, flags; /* model or first region; number of arms (regions target..target+n-1); most EACH elements in flight, or the place of what a RUN annotates, in textual order; WF_CONTROL... */
 } wf_task;
 
 // One frame per entry, attempt and element: countdowns (memcpy of waits), then slots.
@@ -149,6 +149,7 @@ wf_code wf_json_unknown(wf_json *, wf_bytes name, const wf_port *ports, uint32_t
 wf_code wf_json_duplicate(wf_json *, wf_bytes name) WF_NOEXCEPT;
 wf_code wf_json_missing(wf_json *, wf_bytes name) WF_NOEXCEPT;
 wf_code wf_json_scalar(wf_json *, uint32_t dtype, void *out) WF_NOEXCEPT;         /* range-checked; integers take no fraction */
+wf_code wf_json_meta(wf_ctx *, wf_bytes key, wf_bytes text, uint32_t dtype, void *out) WF_NOEXCEPT;  /* a number or bool of metadata, all of `text` */
 wf_code wf_json_string(wf_json *, wf_bytes *out) WF_NOEXCEPT;
 wf_code wf_json_bytes(wf_json *, wf_bytes *out) WF_NOEXCEPT;                      /* {"b64": ".."} */
 wf_code wf_json_tensor(wf_json *, const wf_type *, wf_tensor *out) WF_NOEXCEPT;   /* nested arrays; checks the fixed dims; allocates */

@@ -104,7 +104,7 @@ wf_code wf_annotate(wf_ctx* ctx, wf_bytes key, wf_bytes value) noexcept {
   if (made != nullptr) {
     made->key = wf::bus::Copied(*context.arena, wf::bus::TextOf(key));
     made->value = wf::bus::Copied(*context.arena, wf::bus::TextOf(value));
-    made->task = context.task;
+    made->place = context.task == WF_NONE ? 0 : context.bus->plan().tasks[context.task].window;
     made->next = context.annotations;
   }
   if (made == nullptr || made->key.data() == nullptr || made->value.data() == nullptr) {

@@ -14,7 +14,7 @@ struct Instance;
 
 struct Annotation {
   std::string_view key, value;
-  uint16_t task;  // textual order: the last one wins
+  uint16_t place;  // in textual order: the last one wins
   Annotation* next;
 };
 

@@ -45,8 +45,8 @@ class File {
     before_ = std::move(*built.program);
     after_ = before_;
     passes::Run(after_);
-    natives_.push_back(std::make_unique<test::Native>(after_, "x86-64-v3"));
-    if (__builtin_cpu_supports("x86-64-v4")) natives_.push_back(std::make_unique<test::Native>(after_, "generic"));
+    for (int i = 0; i < kNatives; ++i)
+      if (options.native == i || options.native == kAllNatives) AddNative(kSorts[i]);
   }
 
   Comparison Run() {
@@ -65,6 +65,17 @@ class File {
   }
 
  private:
+  struct Sort {
+    const char *cpu, *name;
+    int opt_level;
+  };
+  static constexpr Sort kSorts[kNatives] = {
+      {"x86-64-v3", "x86-64-v3", 2}, {"generic", "any CPU", 2}, {"x86-64-v3", "x86-64-v3 at -O1", 1}, {"x86-64-v3", "x86-64-v3 at -O0", 0}};
+  void AddNative(const Sort& sort) {
+    natives_.push_back(std::make_unique<test::Native>(after_, sort.cpu, sort.opt_level));
+    names_.emplace_back(sort.name);
+  }
+
   size_t NumberOf(const std::string& name) const {
     const auto found = std::find_if(before_.workflows.begin(), before_.workflows.end(), [&](const auto& one) { return one.name == name; });
     return static_cast<size_t>(found - before_.workflows.begin());
@@ -81,7 +92,9 @@ class File {
     expected_.resize(workflows_.size());
     expected_[w].resize(workflows_[w].inputs.size());
     Expected& expected = expected_[w][input];
-    const std::string& json = workflows_[w].inputs[input];
+    const Input& asked = workflows_[w].inputs[input];
+    const std::string& json = asked.json;
+    const std::vector<bus::Metadata> metadata = MetadataOf(asked);
     const std::string padded = json + std::string(64, '\0');
     for (size_t k = 0; k < natives_.size(); ++k) {
       const wf_plan& plan = natives_[k]->plan();
@@ -89,25 +102,26 @@ class File {
       Scratch scratch;
       scratch.bus.plan_ = &plan;
       scratch.bus.workflow_ = &workflow;
+      scratch.bus.metadata = metadata;
       void* const frame = scratch.bus.arena.Allocate(plan.regions[workflow.root].frame_bytes, 64);
       const wf_bytes body{reinterpret_cast<const uint8_t*>(padded.data()), json.size()};
       if (const wf_code code = workflow.read_json(scratch.bus.ctx(), body, frame); code != 0)
         return Differs(w, input, "the input is refused: " + std::string(scratch.bus.main.TakeFailure(code).message) + "\n  " + json);
       if (k == 0 && !Interpret(w, number, input, Inputs(before_, number, plan, frame))) return;
       const Ending ending = TaskByTask(plan, number, scratch, frame, k == 0 ? &expected.known : nullptr);
-      if (!SameEnding(before_, number, expected.ending, ending))
-        Differs(w, input, k == 0 ? "x86-64-v3, task by task" : "x86-64-v4, task by task", expected.ending, ending);
+      if (!SameEnding(before_, number, expected.ending, ending)) Differs(w, input, names_[k] + ", task by task", expected.ending, ending);
     }
     ++comparison_.calls;
     comparison_.failures += expected.ending.failure.code != 0;
-    calls_.push_back({number, comparison_.calls - 1, json});
+    calls_.push_back({number, comparison_.calls - 1, &asked});
     places_.emplace_back(w, input);
   }
 
   bool Interpret(size_t w, size_t number, size_t input, const std::vector<ir::Value>& inputs) {
     Expected& expected = expected_[w][input];
-    expected.ending = Interpreted(before_, number, inputs, &expected.is_cut);
-    const Ending after = Interpreted(after_, number, inputs, &expected.is_cut);
+    const Input& asked = workflows_[w].inputs[input];
+    expected.ending = Interpreted(before_, number, inputs, asked, &expected.is_cut);
+    const Ending after = Interpreted(after_, number, inputs, asked, &expected.is_cut);
     if (expected.is_cut) {
       ++comparison_.cut;
       return false;
@@ -129,12 +143,12 @@ class File {
       return Reported{failure.code, std::string(reinterpret_cast<const char*>(path.ptr), path.len), failure.message};
     };
     const abi::Outcome outcome = abi::Interpret(plan, plan.workflows[number], frame, 0, hooks);
-    if (outcome.failure.code == 0) return {Outputs(before_, number, plan, frame), {}};
+    if (outcome.failure.code == 0) return {Outputs(before_, number, plan, frame), Annotations(scratch.bus), {}};
     if (known != nullptr) {
       known->push_back(reported(outcome.failure));
       for (const abi::PlanFailure& failure : outcome.known) known->push_back(reported(failure));
     }
-    return {{}, reported(outcome.failure)};
+    return {{}, {}, reported(outcome.failure)};
   }
 
   // All calls at once.
@@ -142,13 +156,14 @@ class File {
     const test::Native& native = *natives_[round % natives_.size()];
     size_t answered = 0;
     const std::string broken =
-        RunScheduled(native.plan(), calls_, Mix(options_.seed + round), [&](const Call& call, Reported reported, const void* frame) {
+        RunScheduled(native.plan(), calls_, Mix(options_.seed + round), [&](const Call& call, Reported reported, const bus::Bus& bus) {
           ++answered;
           const auto [w, input] = places_[call.input];
           const Expected& expected = expected_[w][input];
           reported.path = WithoutElements(reported.path);
-          const Ending ending =
-              reported.code == 0 ? Ending{Outputs(before_, call.workflow, native.plan(), frame), {}} : Ending{{}, reported};
+          const Ending ending = reported.code == 0
+                                    ? Ending{Outputs(before_, call.workflow, native.plan(), bus.frame()), Annotations(bus), {}}
+                                    : Ending{{}, {}, reported};
           const bool is_known = reported.code != 0 && expected.ending.failure.code != 0 &&
                                 std::find(expected.known.begin(), expected.known.end(), reported) != expected.known.end();
           if (!is_known && !SameEnding(before_, call.workflow, expected.ending, ending))
@@ -163,7 +178,7 @@ class File {
     for (size_t i = 0; i < calls_.size(); ++i) {
       const auto [w, input] = places_[i];
       const Expected& expected = expected_[w][input];
-      out << Expectation(before_, calls_[i].workflow, calls_[i].json, expected.ending, expected.known) << "\n";
+      out << Expectation(before_, calls_[i].workflow, *calls_[i].asked, expected.ending, expected.known) << "\n";
     }
   }
 
@@ -171,6 +186,7 @@ class File {
   const CompareOptions& options_;
   ir::Program before_, after_;
   std::vector<std::unique_ptr<test::Native>> natives_;
+  std::vector<std::string> names_;               // of them
   std::vector<std::vector<Expected>> expected_;  // by workflow and input
   std::vector<Call> calls_;
   std::vector<std::pair<size_t, size_t>> places_;  // of a call: workflow and input

@@ -18,14 +18,16 @@ struct Comparison {
   size_t calls = 0, failures = 0, cut = 0;  // cut: the interpreter gave up, so nothing was compared
 };
 
+constexpr int kAllNatives = -1, kNatives = 4;
 struct CompareOptions {
   uint64_t seed = 1;
   int schedules = 3;         // simulated processes in which all calls are in flight together
+  int native = kAllNatives;  // or the number of one sort, below kNatives
   std::string expectations;  // a file that receives the calls and what must come back, for a server; empty: none
 };
 
-// Runs every input of every workflow of one file: by the interpreter before and after the passes, and as machine code for x86-64-v3 and,
-// where the CPU has it, v4, task by task and under random schedules. All must agree, bit for bit.
+// Runs every input of every workflow of one file: by the interpreter before and after the passes, and as machine code (for x86-64-v3, and
+// for any CPU, which takes the loops for v4 where it can), task by task and under random schedules. All must agree, bit for bit.
 Comparison Compare(const std::string& file, const std::vector<Workflow>& workflows, const CompareOptions& options);
 
 }  // namespace wf::diff

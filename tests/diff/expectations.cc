@@ -26,6 +26,13 @@ std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
+template <typename Texts>
+std::string Members(const Texts& texts) {
+  std::string text = "{";
+  for (const auto& [name, value] : texts) text += (text == "{" ? "" : ", ") + Quoted(name) + ": " + Quoted(value);
+  return text + "}";
+}
+
 class Words {
  public:
   explicit Words(const ir::Program& program) : program_(program) {}
@@ -92,10 +99,11 @@ class Words {
 
 }  // namespace
 
-std::string Expectation(const ir::Program& program, size_t workflow, const std::string& body, const Ending& ending,
+std::string Expectation(const ir::Program& program, size_t workflow, const Input& asked, const Ending& ending,
                         const std::vector<Reported>& known) {
   const ir::Workflow& row = program.workflows[workflow];
-  std::string text = "{\"path\": " + Quoted("/" + row.service + "/" + row.name) + ", \"body\": " + Quoted(body);
+  std::string text = "{\"path\": " + Quoted("/" + row.service + "/" + row.name) + ", \"body\": " + Quoted(asked.json) +
+                     ", \"metadata\": " + Members(asked.metadata);
   if (ending.failure.code != 0) {
     text += ", \"failures\": [";
     for (size_t i = 0; i < known.size(); ++i)
@@ -106,7 +114,8 @@ std::string Expectation(const ir::Program& program, size_t workflow, const std::
   std::string values;
   for (size_t i = 0; i < ending.values.size(); ++i)
     values += (i == 0 ? "" : ", ") + Quoted(row.out[i].name) + ": " + words.Of(program[row.out[i].slot].type, ending.values[i]);
-  return text + (words.has_no_words() ? ", \"failures\": [[9000, \"\"]]}" : ", \"values\": {" + values + "}}");
+  return text + (words.has_no_words() ? ", \"failures\": [[9000, \"\"]]}"
+                                      : ", \"values\": {" + values + "}, \"annotations\": " + Members(ending.annotations) + "}");
 }
 
 }  // namespace wf::diff

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "tests/diff/words.h"
 #include "tests/diff/writer.h"
 
 namespace wf::diff {
@@ -26,10 +27,13 @@ bool Lists(const Type& type) { return type.kind == Kind::kList; }
 bool Records(const Type& type) { return type.kind == Kind::kRecord || type.kind == Kind::kTuple; }
 // `==` takes it.
 bool IsComparable(const Type& type) {
-  if (type.kind == Kind::kOptional || IsTensor(type)) return false;
+  if (IsOptional(type) || IsTensor(type) || type.kind == Kind::kMap) return false;
   return std::all_of(type.of.begin(), type.of.end(), IsComparable);
 }
-bool NotOptional(const Type& type) { return type.kind != Kind::kOptional; }
+// What is written where no type is wanted has this one.
+bool SpeaksForItself(const Type& type) {
+  return !IsOptional(type) && (type.kind == Kind::kRecord || std::all_of(type.of.begin(), type.of.end(), SpeaksForItself));
+}
 
 }  // namespace
 
@@ -49,13 +53,17 @@ const std::vector<Writer::Production>& Writer::Table() {
       {Number, 4, &Writer::Division},
       {Number, 3, &Writer::OneArgument},
       {Number, 3, &Writer::TwoArguments},
-      {NotOptional, 4, &Writer::Choice},
+      {Always, 4, &Writer::Choice},
+      {Always, 3, &Writer::Match},
+      {Always, 4, &Writer::ListItem, true},
+      {AnyScalar, 2, &Writer::Meta, true, false},
+      {Text, 2, &Writer::Meta, true, false},
       {AnyNumber, 3, &Writer::Conversion},
       {AnyScalar, 12, &Writer::Element},
       {AnyScalar, 6, &Writer::Reduction},
       {I64, 3, &Writer::Length, true},
       {Always, 4, &Writer::FieldOf, true},
-      {NotOptional, 4, &Writer::Fold, false, false},
+      {SpeaksForItself, 4, &Writer::Fold, false, false},
       {Always, 6, &Writer::Call},
       {Always, 4, &Writer::OrElse, false, false},
       {Number, 1, &Writer::Clamp},
@@ -76,8 +84,10 @@ const std::vector<Writer::Production>& Writer::Table() {
       {Lists, 4, &Writer::Listed, true},
       {Lists, 8, &Writer::Filtered, false, false},
       {Lists, 4, &Writer::OfTensor, false, false},
+      {Lists, 2, &Writer::Keys, true, false},
+      {IsOptional, 5, &Writer::LookUp, true, false},
       {Records, 4, &Writer::Built, true},
-      {[](const Type& type) { return type.kind == Kind::kOptional; }, 3, &Writer::Built, true},
+      {IsOptional, 3, &Writer::Built, true},
       {Always, 1, &Writer::Failing, false, false},
   };
   return table;
@@ -152,6 +162,8 @@ std::string Writer::Literal(const Type& type, int) {
       return Built(type, 0);
     case Kind::kList:
       return Listed(type, 0);
+    case Kind::kMap:
+      return Variable(type, 0);
   }
   return {};
 }
@@ -258,7 +270,33 @@ std::string Writer::Reduction(const Type& type, int depth) {
   return name + "[" + heads + "](" + Inside(indices, true, type, depth) + ")";
 }
 
-// ---- bools and text ----
+// ---- bools, text, maps ----
+
+std::vector<std::string> Writer::LookUps(const Type& element) {
+  std::vector<std::string> found;
+  if (in_tensor_block_) return found;
+  for (const Name& map : NamesOf(Map(element))) {
+    const std::vector<Name> keys = NamesOf(String());
+    found.push_back(map.text + "[" + (keys.empty() || Below(3) < 2 ? "\"" + Any(MapKeys()) + "\"" : Any(keys).text) + "]");
+  }
+  return found;
+}
+
+std::string Writer::LookUp(const Type& type, int) {
+  const std::vector<std::string> found = LookUps(type.of[0]);
+  return found.empty() ? "" : Any(found);
+}
+
+std::string Writer::Keys(const Type& type, int) {
+  const std::vector<Name> maps = Names([](const Name& name) { return name.type.kind == Kind::kMap; });
+  return maps.empty() || type.of[0] != String() ? "" : "keys(" + Any(maps).text + ")";
+}
+
+std::string Writer::Meta(const Type& type, int) {
+  if (!has_metadata_ || loops_ > 0) return "";
+  const std::string& key = Any(MetaKeys());
+  return "meta(\"" + key + "\", " + Literal(type, 0) + ")";
+}
 
 std::string Writer::Comparison(const Type&, int depth) {
   static const std::vector<std::string> kOrders = {" < ", " <= ", " > ", " >= ", " == ", " != "};
@@ -282,12 +320,19 @@ std::string Writer::Same(const Type&, int) {
 }
 
 std::string Writer::Interpolation(const Type&, int) {
-  const std::vector<Name> names = Names([](const Name& name) {
-    return (IsScalar(name.type) || name.type.kind == Kind::kString) && name.text.find('(') == std::string::npos;
-  });
-  if (names.empty()) return "";
+  const auto has_text = [](const Type& type) { return IsScalar(type) || type.kind == Kind::kString; };
+  std::vector<std::string> holes;
+  for (const Name& name : scope_) {
+    const Type& type = name.type;
+    if (has_text(type)) holes.push_back(name.text);
+    if (type.kind == Kind::kList && has_text(type.of[0])) holes.push_back(name.text + "[" + std::to_string(Below(2)) + "]");
+    if (type.kind != Kind::kRecord && type.kind != Kind::kTuple) continue;
+    for (size_t i = 0; i < type.of.size(); ++i)
+      if (has_text(type.of[i])) holes.push_back(name.text + "." + type.names[i]);
+  }
+  if (holes.empty()) return "";
   std::string text = "\"";
-  for (uint32_t i = 0, count = 1 + Below(3); i < count; ++i) text += (i == 0 ? "{" : " {") + Any(names).text + "}";
+  for (uint32_t i = 0, count = 1 + Below(3); i < count; ++i) text += (i == 0 ? "{" : " {") + Any(holes) + "}";
   return text + "\"";
 }
 
@@ -300,49 +345,45 @@ std::string Writer::Joined(const Type& type, int depth) {
 
 // ---- anything ----
 
-std::string Writer::Choice(const Type& type, int depth) {
-  const std::string condition = Expression(Scalar(DType::kBool), depth);
-  std::string text = "(if " + condition + " { " + Expression(type, depth) + " }";
-  if (Below(3) == 2) {
-    text += " else if " + Expression(Scalar(DType::kBool), depth - 1);
-    text += " { " + Expression(type, depth - 1) + " }";
-  }
-  return text + " else { " + Expression(type, depth) + " })";
+Writer::Callee Writer::Fit(const Function& function, const Type& result, const Type& type) const {
+  Callee callee{&function, {}};
+  Solve(result, type, callee.dims);
+  if (With(result, callee.dims) != type) return {};
+  const bool has_maps = std::all_of(function.params.begin(), function.params.end(),  // nothing makes a map
+                                    [&](const Name& param) { return param.type.kind != Kind::kMap || !NamesOf(param.type).empty(); });
+  return has_maps ? callee : Callee{};
 }
 
-std::string Writer::Call(const Type& type, int depth) {
-  struct Fitting {
-    const Function* function;
-    std::vector<std::pair<std::string, std::string>> dims;
-  };
-  std::vector<Fitting> fitting;
-  for (const Function& function : functions_) {
-    if (in_tensor_block_ && function.may_fail) continue;
-    Fitting one{&function, {}};
-    if (IsTensor(type) && IsTensor(function.result) && type.dims.size() == function.result.dims.size())
-      for (size_t i = 0; i < type.dims.size(); ++i)
-        if (!function.result.dims[i].empty() && std::isalpha(static_cast<unsigned char>(function.result.dims[i][0])))
-          one.dims.emplace_back(function.result.dims[i], type.dims[i]);
-    if (With(function.result, one.dims) == type) fitting.push_back(one);
-  }
-  if (fitting.empty()) return "";
-  Fitting call = Any(fitting);
-  for (const std::string& symbol : call.function->symbols) call.dims.emplace_back(symbol, Dim());  // the first of a name counts
-  may_fail_ = may_fail_ || call.function->may_fail;
-  const size_t n_params = call.function->params.size(), given = n_params - Below(static_cast<uint32_t>(call.function->n_defaults + 1));
+std::string Writer::CallTo(Callee callee, int depth) {
+  const Function& function = *callee.function;
+  for (const std::string& symbol : function.symbols) callee.dims.emplace_back(symbol, Dim());  // the first of a name counts
+  const size_t given = function.params.size() - Below(static_cast<uint32_t>(function.n_defaults + 1));
   const bool is_named = Below(4) == 3;
-  std::string text = call.function->name + "(";
+  std::string text = function.name + "(";
   for (size_t i = 0; i < given; ++i) {
-    const Name& param = call.function->params[i];
-    text += (i == 0 ? "" : ", ") + (is_named ? param.text + ": " : std::string()) + Expression(With(param.type, call.dims), depth - 1);
+    const Name& param = function.params[i];
+    text += (i == 0 ? "" : ", ") + (is_named ? param.text + ": " : std::string()) + Expression(With(param.type, callee.dims), depth - 1);
   }
   return text + ")";
 }
 
+std::string Writer::Call(const Type& type, int depth) {
+  std::vector<Callee> fitting;
+  for (const Function& function : functions_) {
+    if (in_tensor_block_ && function.may_fail) continue;
+    if (Callee callee = Fit(function, function.result, type); callee.function != nullptr) fitting.push_back(std::move(callee));
+  }
+  if (fitting.empty()) return "";
+  const Callee& callee = Any(fitting);
+  may_fail_ = may_fail_ || callee.function->may_fail;
+  return CallTo(callee, depth);
+}
+
 std::string Writer::OrElse(const Type& type, int depth) {
-  if (type.kind == Kind::kOptional) return "";
-  const std::vector<Name> maybe = NamesOf(Optional(type));
-  return maybe.empty() ? "" : "(" + Any(maybe).text + " ?? " + Expression(type, depth) + ")";
+  if (IsOptional(type)) return "";
+  std::vector<std::string> maybe = LookUps(type);
+  for (const Name& name : NamesOf(Optional(type))) maybe.push_back(name.text);
+  return maybe.empty() ? "" : "(" + Any(maybe) + " ?? " + Expression(type, depth) + ")";
 }
 
 std::string Writer::FailWith(int depth) {

@@ -100,7 +100,7 @@ std::string Writer::Slice(const Type& type, int) {
     const std::string &has = tensor.type.dims[i], &wants = type.dims[i];
     const bool is_known = std::isdigit(static_cast<unsigned char>(has[0])) && std::isdigit(static_cast<unsigned char>(wants[0]));
     if (is_known && std::stoi(wants) > std::stoi(has)) return "";
-    const std::string from = is_known || Below(2) == 0 ? "0" : "1";
+    const std::string from = is_known || has == "0" || Below(2) == 0 ? "0" : "1";
     text += (i == 0 ? "" : ", ") + (has == wants ? ":" : from + ":" + (from == "0" ? wants : wants + " + 1"));
   }
   return text + "]";
@@ -136,6 +136,13 @@ std::string Writer::Softmax(const Type& type, int depth) {
 
 // ---- lists ----
 
+std::string Writer::ListItem(const Type& type, int) {
+  if (in_tensor_block_ && !IsScalar(type)) return "";
+  const std::vector<Name> lists = NamesOf(List(type));
+  const std::string index = Index("", 0);
+  return lists.empty() || index.empty() ? "" : Any(lists).text + "[" + index + "]";
+}
+
 std::string Writer::Listed(const Type& type, int depth) {
   std::string text = "[";
   for (uint32_t i = 0, count = 1 + Below(3); i < count; ++i) text += (i == 0 ? "" : ", ") + Expression(type.of[0], depth);
@@ -169,7 +176,8 @@ Writer::Source Writer::Loop(int depth) {
     const std::string y = Fresh("y");
     return {x + ", " + y, "zip(" + first.text + ", " + second.text + ")", {{x, item(first.type), ""}, {y, item(second.type), ""}}};
   }
-  if (kind == 1 && depth > 0 && first.type.kind == Kind::kList) return {x, Expression(first.type, depth - 1), {{x, item(first.type), ""}}};
+  if (kind == 1 && depth > 0 && first.type.kind == Kind::kList && !IsOptional(first.type.of[0]))
+    return {x, Expression(first.type, depth - 1), {{x, item(first.type), ""}}};
   return {x, first.text, {{x, item(first.type), ""}}};
 }
 

@@ -1,14 +1,14 @@
-// Workflows: declarations, statements, inputs.
+// Workflows: declarations and statements.
 
 #include <algorithm>
 
+#include "tests/diff/inputs.h"
 #include "tests/diff/program.h"
 #include "tests/diff/writer.h"
 
 namespace wf::diff {
 namespace {
 
-constexpr int kDepth = 4;
 constexpr size_t kInputs = 3;
 
 class WorkflowWriter : private Writer {
@@ -18,20 +18,23 @@ class WorkflowWriter : private Writer {
   Workflow Write() {
     Workflow made;
     made.name = "W" + suffix_;
+    depth_ = 1 + static_cast<int>(Below(6) + 1) / 2;
     if (OneIn(2)) DeclareRecord();
     if (OneIn(2)) DeclareConst();
     DeclareErrors();
     for (uint32_t i = 0, count = Below(3); i < count; ++i) DeclareFunction();
-    WriteWorkflow();
+    for (uint32_t i = 0, count = Below(5); i + 2 < count; ++i)
+      workflows_.push_back(DeclareWorkflow("V" + suffix_ + "_" + std::to_string(i), {"p", "q"}, static_cast<uint32_t>(depth_)));
+    is_published_ = true;
+    const Function published = DeclareWorkflow(made.name, {"n", "m"}, 1 + static_cast<uint32_t>(depth_));
     made.declarations = text_;
-    for (size_t i = 0; i < kInputs; ++i) made.inputs.push_back(Input());
+    for (size_t i = 0; i < kInputs; ++i)
+      made.inputs.push_back(MakeInput(choices_, published.params, published.n_defaults, published.symbols));
     made.choices = choices_.made();
     return made;
   }
 
  private:
-  bool OneIn(uint32_t n) { return Below(n) == n - 1; }
-
   void DeclareErrors() {
     errors_ = {"InputParams", "Odd" + suffix_};
     text_ += "error Odd" + suffix_ + " = " + std::to_string(100000 + std::stoi(suffix_)) + " \"odd\";\n";
@@ -61,7 +64,8 @@ class WorkflowWriter : private Writer {
   std::vector<Name> Parameters(uint32_t most) {
     std::vector<Name> params;
     if (!dims_.empty()) params.push_back({Fresh("x"), Tensor(ElementType(true).dtype, dims_), ""});
-    for (uint32_t i = 0, count = Below(most + 1); i < count; ++i) params.push_back({Fresh("p"), SmallType(2), ""});
+    for (uint32_t i = 0, count = Below(most + 1); i < count; ++i)
+      params.push_back({Fresh("p"), OneIn(8) ? Map(SmallType(0)) : SmallType(2), ""});
     return params;
   }
 
@@ -97,166 +101,145 @@ class WorkflowWriter : private Writer {
     may_fail_ = false;
     text_ += "fn " + made.name + Signature(made.params, made.n_defaults) + " -> " + ToText(made.result);
     std::string body;
-    for (uint32_t i = 0, count = Below(3); i < count; ++i) body += Below(3) == 2 ? Require() : Let();
-    const std::string result = Coerced(made.result, kDepth - 1);
+    for (uint32_t i = 0, count = Below(3); i < count; ++i) body += "  " + Step() + "\n";
+    const std::string result = Coerced(made.result, depth_ - 1);
     text_ += body.empty() ? " = " + result + ";\n" : " {\n" + body + "  " + result + "\n}\n";
     made.may_fail = may_fail_;
     functions_.push_back(made);
   }
 
-  std::string Let() {
+  // ---- workflows ----
+
+  std::string Step() {
+    if (OneIn(3)) return Require(2);
     const Type type = SmallType(2);
-    const std::string name = Fresh("v"), value = Coerced(type, kDepth - 1);
+    const std::string name = Fresh("v"), value = Coerced(type, depth_ - 1);
     scope_.push_back({name, type, ""});
-    return "  let " + name + ": " + ToText(type) + " = " + value + ";\n";
+    return "let " + name + ": " + ToText(type) + " = " + value + ";";
   }
 
-  std::string Require() {
-    const std::string condition = Expression(Scalar(DType::kBool), 2);
-    may_fail_ = true;
-    return "  require " + condition + (Below(2) == 0 ? "" : " else " + FailWith(1)) + ";\n";
+  Type NodeType() {
+    if (!workflows_.empty() && OneIn(6)) {
+      const Function& workflow = Any(workflows_);
+      Callee callee{&workflow, {}};
+      for (const std::string& symbol : workflow.symbols) callee.dims.emplace_back(symbol, Dim());
+      return With(workflow.result, callee.dims);
+    }
+    return OneIn(2) ? Any(results_) : SmallType(2);
   }
-
-  // ---- the workflow ----
 
   std::string Node(std::vector<Name>* made) {
-    const Type type = SmallType(2);
+    const Type type = NodeType();
     const std::string name = Fresh("node");
-    std::string text = "  node " + name + ": " + ToText(type) + " = " + Coerced(type, kDepth);
-    const uint32_t settings = Below(6);
-    if (settings == 4) text += " { timeout 60s; }";
-    if (settings == 5) text += " { priority high; }";
+    has_each_ = false;
+    std::string value = type.kind == Kind::kTuple ? CallWorkflow(type, 2)
+                        : Below(3) == 0           ? Coerced(type, depth_)
+                                                  : Waiting(type, std::max(depth_ - 1, 1));
+    if (value.empty()) value = Expression(type, 1);
+    std::string text = indent_ + "node " + name + ": " + ToText(type) + " = " + value, settings;
+    if (has_each_ && OneIn(3)) settings += " limit " + Any(std::vector<std::string>{"1024", "3", "40", "1"}) + ";";
+    const uint32_t other = Below(6);
+    if (other == 4) settings += " timeout 60s;";
+    if (other == 5) settings += " priority high;";
+    if (!settings.empty()) text += " {" + settings + " }";
     const bool has_fallback = OneIn(3);
-    if (has_fallback) {
-      const size_t known = scope_.size();
-      scope_.push_back({"err.code", Scalar(DType::kI32), ""});
-      scope_.push_back({"err.message", String(), ""});
-      scope_.push_back({"err.node", String(), ""});
-      text += " else " + (OneIn(6) ? FailWith(1) : Expression(type, 2));
-      scope_.resize(known);
-    }
-    made->push_back({name, type, ""});
-    return text + (settings < 4 || has_fallback ? ";\n" : "\n");
+    if (has_fallback) text += " else " + Fallback(type, 2, [this](const Type& of, int depth) { return Waiting(of, depth); });
+    made->push_back({.text = name, .type = type, .extent = "", .is_node = true});
+    return text + (settings.empty() || has_fallback ? ";\n" : "\n");
   }
 
-  std::string Statement() {
-    const uint32_t kind = Below(10);
-    if (kind == 8) return Let();
-    if (kind == 9) return Require();
+  std::string Stage(std::vector<Name>* made) {
+    std::string text = indent_ + "stage " + Fresh("stage") + " {\n";
+    indent_ += "  ";
+    for (uint32_t i = 0, count = 1 + Below(3); i < count; ++i) text += Node(made);
+    indent_.resize(indent_.size() - 2);
+    return text + indent_ + "}\n";
+  }
+
+  std::string Annotate() {
+    const std::string key = std::to_string(Below(2));
+    return "annotate(\"k" + key + "\", " + Expression(String(), 2) + ");";
+  }
+
+  std::string Statement(int depth) {
+    const uint32_t kind = Below(14);
+    if (kind == 8 || kind == 9) return indent_ + Step() + "\n";
+    if (kind == 10 && is_published_) return indent_ + Annotate() + "\n";
+    if (kind >= 11 && depth > 0) return Branch(depth, false);
     std::vector<Name> made;
-    std::string text;
-    if (kind == 7) {
-      text = "  stage " + Fresh("stage") + " {\n";
-      for (uint32_t i = 0, count = 1 + Below(3); i < count; ++i) text += Node(&made);
-      text += "  }\n";
-    } else {
-      text = Node(&made);
-    }
+    std::string text = kind == 7 ? Stage(&made) : Node(&made);
     scope_.insert(scope_.end(), made.begin(), made.end());
-    nodes_.insert(nodes_.end(), made.begin(), made.end());
     return text;
   }
 
-  void WriteWorkflow() {
-    dims_ = {"n"};
-    if (OneIn(2)) dims_ = {"n", "m"};
-    params_ = Parameters(3);
-    n_defaults_ = Defaults(params_);
+  // Statements of a block; `ends`: each path through them does.
+  std::string Statements(uint32_t most, int depth, bool ends) {
+    std::string text;
+    for (uint32_t i = 0, count = Below(most + 1); i < count; ++i) text += Statement(depth);
+    if (depth > 0 && ends && OneIn(6)) return text + Branch(depth, true);
+    if (ends) text += indent_ + (OneIn(8) ? FailWith(1) + ";" : Return()) + "\n";
+    return text;
+  }
+
+  std::string Branch(int depth, bool ends) {
+    const auto arm = [&] {
+      const size_t known = scope_.size();
+      indent_ += "  ";
+      std::string text = "{\n" + Statements(2, depth - 1, ends || !OneIn(3));
+      indent_.resize(indent_.size() - 2);
+      scope_.resize(known);
+      return text + indent_ + "}";
+    };
+    std::string text = indent_ + "if " + Expression(Scalar(DType::kBool), 2) + " ";
+    text += arm();
+    if (OneIn(3)) {
+      text += " else if " + Expression(Scalar(DType::kBool), 2) + " ";
+      text += arm();
+    }
+    if (ends || OneIn(4)) text += " else " + arm();
+    return text + "\n";
+  }
+
+  std::string Return() {
+    std::string text;
+    for (size_t i = 0; i < results_.size(); ++i) {
+      const std::vector<Name> nodes = Names([&](const Name& name) { return name.is_node && name.type == results_[i]; });
+      const bool is_node = !nodes.empty() && Below(4) < 3;
+      text += (i == 0 ? "return (r" : ", r") + std::to_string(i) + ": " + (is_node ? Any(nodes).text : Coerced(results_[i], depth_ - 1));
+    }
+    return text + ");";
+  }
+
+  Function DeclareWorkflow(const std::string& name, const std::vector<std::string>& symbols, uint32_t most) {
+    Function made;
+    made.name = name;
+    made.symbols = {symbols.begin(), symbols.begin() + 1 + Below(2)};
+    dims_ = made.symbols;
+    made.params = Parameters(3);
+    made.n_defaults = Defaults(made.params);
+    made.result = {.kind = Kind::kTuple};
     scope_ = constants_;
-    scope_.insert(scope_.end(), params_.begin(), params_.end());
-    std::string body, head = "workflow W" + suffix_ + Signature(params_, n_defaults_) + " -> (", result = "  return (";
-    for (uint32_t i = 0, count = 1 + Below(5); i < count; ++i) body += Statement();
+    scope_.insert(scope_.end(), made.params.begin(), made.params.end());
+    results_.clear();
+    text_ += "workflow " + name + Signature(made.params, made.n_defaults) + " -> (";
     for (uint32_t i = 0, count = 1 + Below(3); i < count; ++i) {
-      const bool is_node = !nodes_.empty() && Below(4) < 3;
-      const Name out = is_node ? Any(nodes_) : Name{"", SmallType(2), ""};
-      const std::string name = "r" + std::to_string(i);
-      head += (i == 0 ? "" : ", ") + name + ": " + ToText(out.type);
-      result += (i == 0 ? "" : ", ") + name + ": " + (is_node ? out.text : Coerced(out.type, kDepth - 1));
+      results_.push_back(SmallType(2));
+      made.result.names.push_back("r" + std::to_string(i));
+      text_ += (i == 0 ? "r" : ", r") + std::to_string(i) + ": " + ToText(results_.back());
     }
-    text_ += head + ") {\n" + body + result + ");\n}\n";
-  }
-
-  // ---- inputs ----
-
-  std::string Input() {
-    static const std::vector<int> kExtents = {2, 1, 3, 0, 4, 7, 16, 17, 8, 33, 5};
-    std::vector<int> extents;
-    for (size_t i = 0; i < dims_.size(); ++i) extents.push_back(kExtents[Below(i == 0 ? 11 : 9)]);
-    std::string text = "{";
-    for (size_t i = 0; i < params_.size(); ++i) {
-      if (i + n_defaults_ >= params_.size() && OneIn(3)) continue;
-      text += (text == "{" ? "\"" : ", \"") + params_[i].text + "\": " + Value(params_[i].type, extents);
-    }
-    return text + "}";
-  }
-
-  int ExtentOf(const std::string& dim, const std::vector<int>& extents) const {
-    for (size_t i = 0; i < dims_.size(); ++i)
-      if (dims_[i] == dim) return extents[i];
-    return std::stoi(dim);
-  }
-
-  std::string Number(DType dtype) {
-    if (dtype == DType::kBool) return Below(2) == 0 ? "false" : "true";
-    if (ir::IsFloat(dtype)) {
-      static const std::vector<std::string> kAwkward = {"0",     "-0.0",  "0.1",   "-1e38",  "1e38",  "1e-40",  "65504",
-                                                        "-0.75", "1e-45", "255.5", "1e-310", "1e300", "-6e-08", "3.4028234663852886e38"};
-      if (OneIn(4)) {
-        const std::string& text = Any(kAwkward);
-        if (ir::IsStorageOnly(dtype) && (text.find("38") != std::string::npos || text.find("300") != std::string::npos)) return "2048";
-        return dtype != DType::kF64 && text == "1e300" ? "1e30" : text;
-      }
-      const uint32_t whole = Below(41), part = Below(1000);
-      return (whole % 2 == 0 ? "" : "-") + std::to_string(whole / 2) + "." + std::to_string(part);
-    }
-    const bool is_signed = ir::IsSigned(dtype);
-    const auto bits = static_cast<int>(ir::SizeOf(dtype) * 8);
-    if (OneIn(6)) {
-      const uint64_t most = is_signed ? (uint64_t{1} << (bits - 1)) - 1 : (bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1);
-      if (Below(2) == 0) return std::to_string(most);
-      return is_signed ? "-" + std::to_string(most + 1) : "0";
-    }
-    const uint32_t small = Below(14);
-    return is_signed && small > 9 ? "-" + std::to_string(small - 9) : std::to_string(small);
-  }
-
-  std::string TensorValue(const Type& type, size_t axis, const std::vector<int>& extents) {
-    if (axis == type.dims.size()) return Number(type.dtype);
-    std::string text = "[";
-    for (int i = 0, extent = ExtentOf(type.dims[axis], extents); i < extent; ++i)
-      text += (i == 0 ? "" : ",") + TensorValue(type, axis + 1, extents);
-    return text + "]";
-  }
-
-  std::string Value(const Type& type, const std::vector<int>& extents) {
-    static const std::vector<std::string> kTexts = {"\"\"", "\"a\"", "\"wf {x}\"", "\"\\u00e9\\n\"", "\"\\\"\\\\\"", "\"12\""};
-    switch (type.kind) {
-      case Kind::kScalar:
-        return Number(type.dtype);
-      case Kind::kString:
-        return Any(kTexts);
-      case Kind::kTensor:
-        return TensorValue(type, 0, extents);
-      case Kind::kOptional:
-        return Below(2) == 0 ? "null" : Value(type.of[0], extents);
-      case Kind::kList: {
-        std::string text = "[";
-        for (uint32_t i = 0, count = Below(4); i < count; ++i) text += (i == 0 ? "" : ", ") + Value(type.of[0], extents);
-        return text + "]";
-      }
-      case Kind::kRecord:
-      case Kind::kTuple: {
-        std::string text = "{";
-        for (size_t i = 0; i < type.of.size(); ++i) text += (i == 0 ? "\"" : ", \"") + type.names[i] + "\": " + Value(type.of[i], extents);
-        return text + "}";
-      }
-    }
-    return {};
+    made.result.of = results_;
+    has_metadata_ = true;
+    text_ += ") {\n" + Statements(most, 2, true) + "}\n";
+    has_metadata_ = false;
+    return made;
   }
 
   std::string text_;
-  std::vector<Name> constants_, params_, nodes_;
-  size_t n_defaults_ = 0;
+  std::string indent_ = "  ";
+  int depth_ = 4;              // of expressions; few are large, because all cost time
+  bool is_published_ = false;  // one that a node calls may annotate in vain: its node may not be needed
+  std::vector<Name> constants_;
+  std::vector<Type> results_;  // of the workflow at hand
 };
 
 }  // namespace

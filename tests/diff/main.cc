@@ -1,7 +1,7 @@
-// wf_diff run [--count N] [--seed S] [--jobs J] [--keep FOLDER] [--expect FOLDER] [--tries N]   random workflows, run everywhere
-// wf_diff replay FILE...                                                            kept ones
-// wf_diff format [--count N] [--seed S]                                             random workflows, formatted
-// Prints a line of JSON at the end; status 1 when something differed.
+// wf_diff run [--count N] [--seed S] [--jobs J] [--keep FOLDER] [--expect FOLDER] [--tries N]   random workflows, run
+// everywhere wf_diff replay FILE...                                                            kept ones wf_diff format [--count N] [--seed
+// S]                                             random workflows, formatted Prints a line of JSON at the end; status 1 when something
+// differed.
 
 #include <algorithm>
 #include <cstdio>
@@ -94,7 +94,10 @@ std::string SortOf(const std::string& what) {
 
 std::string Kept(const Workflow& workflow) {
   std::string text;
-  for (const std::string& input : workflow.inputs) text += "// " + workflow.name + " " + input + "\n";
+  for (const Input& input : workflow.inputs) {
+    text += "// " + workflow.name + " " + input.json + "\n";
+    for (const auto& [key, value] : input.metadata) text += "// with " + key + ": " + value + "\n";
+  }
   return text + FileOf({workflow});
 }
 
@@ -128,9 +131,10 @@ class Campaign {
   Child Start(size_t first) const {
     return Child(
         [this, first] {
-          CompareOptions options{.seed = Mix(arguments_.seed + first), .schedules = 3, .expectations = {}};
+          CompareOptions options{.seed = Mix(arguments_.seed + first), .expectations = {}};
           const std::vector<Workflow> workflows = FileFrom(first);
           const std::string file = FileOf(workflows), name = arguments_.expect + "/" + std::to_string(first);
+          options.native = static_cast<int>(first / kPerFile % kNatives);
           if (!arguments_.expect.empty()) {
             std::ofstream(name + ".wf") << file;
             options.expectations = name + ".jsonl";
@@ -177,24 +181,35 @@ class Campaign {
   std::map<std::string, int> seen_;
 };
 
-// Kept programs begin with a line "// W0 {..}" per call.
+// Kept programs begin with a line "// W0 {..}" per call, and "// with key: text" for metadata of the call above.
+std::vector<Workflow> CallsIn(const std::string& text) {
+  std::vector<Workflow> workflows;
+  Input* last = nullptr;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("// with ") && last != nullptr) {
+      const size_t colon = line.find(": ");
+      last->metadata.emplace_back(line.substr(8, colon - 8), line.substr(colon + 2));
+    }
+    if (!line.starts_with("// W")) continue;
+    const std::string name = line.substr(3, line.find(' ', 3) - 3);
+    auto at = std::find_if(workflows.begin(), workflows.end(), [&](const Workflow& one) { return one.name == name; });
+    if (at == workflows.end()) at = workflows.insert(at, Workflow{.name = name, .declarations = {}, .inputs = {}, .choices = {}});
+    last = &at->inputs.emplace_back(Input{.json = line.substr(4 + name.size()), .metadata = {}});
+  }
+  return workflows;
+}
+
 int Replay(const Arguments& arguments) {
   size_t differences = 0, calls = 0;
   for (const std::string& path : arguments.files) {
-    std::ifstream file(path);
-    std::vector<Workflow> workflows;
-    std::string text, line;
-    while (std::getline(file, line)) {
-      text += line + "\n";
-      if (!line.starts_with("// W")) continue;
-      const std::string name = line.substr(3, line.find(' ', 3) - 3);
-      auto at = std::find_if(workflows.begin(), workflows.end(), [&](const Workflow& one) { return one.name == name; });
-      if (at == workflows.end()) at = workflows.insert(at, Workflow{.name = name, .declarations = {}, .inputs = {}, .choices = {}});
-      at->inputs.push_back(line.substr(4 + name.size()));
-      ++calls;
-    }
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    const std::vector<Workflow> workflows = CallsIn(text.str());
+    for (const Workflow& workflow : workflows) calls += workflow.inputs.size();
     const Said said =
-        Child([&] { return Told(Compare(text, workflows, {.seed = 1, .schedules = 4, .expectations = {}})); }, kSecondsPerFile).Wait();
+        Child([&] { return Told(Compare(text.str(), workflows, {.seed = 1, .schedules = 4, .expectations = {}})); }, kSecondsPerFile)
+            .Wait();
     const std::string what = workflows.empty() ? "no calls" : WhatDiffers(said);
     if (what.empty()) continue;
     ++differences;

@@ -42,17 +42,22 @@ ir::Outcome CallNative(const ir::Program& program, const std::string& symbol, st
 
 }  // namespace
 
-Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, bool* is_cut) {
+Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, bool* is_cut) {
   ir::Hooks hooks;
   hooks.native = [&](const std::string& symbol, std::span<const ir::Value> args, ir::TypeId result) {
     return CallNative(program, symbol, args, result);
   };
+  hooks.meta = [&](const std::string& key) -> std::optional<std::string> {
+    for (const auto& [name, text] : input.metadata)
+      if (name == key) return text;
+    return {};
+  };
   ir::Interpreter interpreter(program, hooks, {.max_steps = kMostSteps});
   ir::Interpreter::Reply reply = interpreter.RunWorkflow(workflow, std::move(inputs));
-  if (!reply.failure) return {std::move(*reply.outputs), {}};
+  if (!reply.failure) return {std::move(*reply.outputs), interpreter.annotations(), {}};
   *is_cut = *is_cut || reply.failure->code == ir::kOutOfSteps || reply.failure->code == ir::kOutOfMemory;
   const std::string path = reply.failure->node == ir::NodeId::kNone ? "" : program[reply.failure->node].path;
-  return {{}, {reply.failure->code, path, reply.failure->message}};
+  return {{}, {}, {reply.failure->code, path, reply.failure->message}};
 }
 
 std::string ToString(const ir::Program& program, size_t workflow, const Ending& ending) {
@@ -63,11 +68,12 @@ std::string ToString(const ir::Program& program, size_t workflow, const Ending& 
     const ir::Port& port = program.workflows[workflow].out[i];
     text += (i == 0 ? "" : "; ") + port.name + " = " + ir::ToString(program.types, program[port.slot].type, ending.values[i]);
   }
+  for (const auto& [key, value] : ending.annotations) text += "; annotated " + key + " = `" + value + "`";
   return text;
 }
 
 bool SameEnding(const ir::Program& program, size_t workflow, const Ending& a, const Ending& b) {
-  if (a.failure != b.failure || a.values.size() != b.values.size()) return false;
+  if (a.failure != b.failure || a.annotations != b.annotations || a.values.size() != b.values.size()) return false;
   for (size_t i = 0; i < a.values.size(); ++i)
     if (!ir::SameBits(program.types, program[program.workflows[workflow].out[i].slot].type, a.values[i], b.values[i])) return false;
   return true;
@@ -88,6 +94,23 @@ std::vector<ir::Value> Read(const ir::Program& program, const std::vector<ir::Po
 
 std::vector<ir::Value> Inputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame) {
   return Read(program, program.workflows[workflow].in, plan.workflows[workflow].in, plan, frame);
+}
+
+std::map<std::string, std::string> Annotations(const bus::Bus& bus) {
+  std::map<std::string, std::pair<std::string, uint16_t>> last;
+  for (const bus::Annotation* at = bus.annotations(); at != nullptr; at = at->next) {
+    const auto [row, is_first] = last.try_emplace(std::string(at->key), std::string(at->value), at->place);
+    if (!is_first && at->place > row->second.second) row->second = {std::string(at->value), at->place};
+  }
+  std::map<std::string, std::string> texts;
+  for (auto& [key, row] : last) texts.emplace(key, std::move(row.first));
+  return texts;
+}
+
+std::vector<bus::Metadata> MetadataOf(const Input& input) {
+  std::vector<bus::Metadata> metadata;
+  for (const auto& [key, value] : input.metadata) metadata.push_back({key, value});
+  return metadata;
 }
 
 std::vector<ir::Value> Outputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame) {

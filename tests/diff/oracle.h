@@ -1,9 +1,12 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "compiler/ir/interpret.h"
+#include "runtime/bus/bus.h"
+#include "tests/diff/program.h"
 #include "tests/unit/support/native.h"
 
 namespace wf::diff {
@@ -18,6 +21,7 @@ struct Reported {
 // How a call ends. `failure.code` 0: with these values.
 struct Ending {
   std::vector<ir::Value> values;
+  std::map<std::string, std::string> annotations;
   Reported failure;
 };
 std::string ToString(const ir::Program& program, size_t workflow, const Ending& ending);
@@ -26,10 +30,12 @@ bool SameEnding(const ir::Program& program, size_t workflow, const Ending& a, co
 
 // What the interpreter of the compiler says; the native functions of the library are those of the runtime. `is_cut`: it took more steps or
 // memory than such a program should.
-Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, bool* is_cut);
+Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, bool* is_cut);
 
 // The values of a workflow's ports in a root frame.
 std::vector<ir::Value> Inputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame);
 std::vector<ir::Value> Outputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame);
+std::map<std::string, std::string> Annotations(const bus::Bus& bus);
+std::vector<bus::Metadata> MetadataOf(const Input& input);
 
 }  // namespace wf::diff

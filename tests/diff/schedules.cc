@@ -16,11 +16,9 @@ constexpr int kMostSteps = 2'000'000;
 
 class World {
  public:
-  using Answered = std::function<void(const Call&, const Reported&, const void* frame)>;
   World(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, const Answered& answered)
-      : plan_(plan), calls_(calls), answered_(answered), random_(seed), index_(plan), catalogue_(1, plan.n_tasks) {
+      : plan_(plan), calls_(calls), answered_(answered), random_(seed), index_(plan), catalogue_(1, plan.n_tasks), workers_(1 + Below(4)) {
     const auto schedule = static_cast<sched::Schedule>(Below(3));
-    workers_.resize(1 + Below(4));
     for (uint64_t i = 0, count = 1 + Below(3); i < count; ++i) {
       loops_.push_back(std::make_unique<Loop>(*this));
       sched::EngineOptions options;
@@ -41,7 +39,7 @@ class World {
       } else if (kind < 5) {
         Turn(*loops_[Below(loops_.size())]);
       } else {
-        Work();
+        workers_.Step(queue_, clock_, random_);
       }
       if (started_ == calls_.size() && drained_ == calls_.size() && queue_.jobs.empty()) return "";
     }
@@ -73,9 +71,10 @@ class World {
     const wf_workflow& workflow = plan_.workflows[call.workflow];
     bus::Bus* const bus =
         loop.engine->Create({.workflow = &workflow, .client = &loop, .received_at = clock_.Now(), .user = const_cast<Call*>(&call)});
-    const std::string padded = call.json + std::string(64, '\0');
-    bodies_.push_back(std::make_unique<std::string>(padded));
-    const wf_bytes body{reinterpret_cast<const uint8_t*>(bodies_.back()->data()), call.json.size()};
+    const std::string& json = call.asked->json;
+    requests_.push_back(std::make_unique<Request>(Request{json + std::string(64, '\0'), MetadataOf(*call.asked)}));
+    bus->metadata = requests_.back()->metadata;
+    const wf_bytes body{reinterpret_cast<const uint8_t*>(requests_.back()->body.data()), json.size()};
     if (const wf_code code = workflow.read_json(bus->ctx(), body, bus->frame()); code != 0)
       loop.engine->Reject(*bus, code);
     else
@@ -93,23 +92,11 @@ class World {
     loop.engine->Release(*released);
   }
 
-  void Work() {
-    sched::Job*& at = workers_[Below(workers_.size())];
-    if (at == nullptr) {
-      if (queue_.jobs.empty()) return;
-      const size_t pick = Below(queue_.jobs.size());
-      at = queue_.jobs[pick];
-      queue_.jobs.erase(queue_.jobs.begin() + static_cast<ptrdiff_t>(pick));
-    } else if (!at->Step(clock_)) {
-      at = nullptr;
-    }
-  }
-
   void Answer(bus::Bus& bus) {
     Reported reported;
     if (const bus::Failure* failure = bus.failure(); failure != nullptr)
       reported = {failure->code, bus::PathOf(plan_, *failure), std::string(failure->message)};
-    answered_(*static_cast<const Call*>(bus.user), reported, bus.frame());
+    answered_(*static_cast<const Call*>(bus.user), reported, bus);
   }
 
   const wf_plan& plan_;
@@ -121,16 +108,19 @@ class World {
   test::FakeClock clock_;
   test::TestMemory memory_;
   test::ListQueue queue_;
-  std::vector<sched::Job*> workers_;
-  std::vector<std::unique_ptr<std::string>> bodies_;
+  test::Workers workers_;
+  struct Request {
+    std::string body;
+    std::vector<bus::Metadata> metadata;
+  };
+  std::vector<std::unique_ptr<Request>> requests_;
   std::vector<std::unique_ptr<Loop>> loops_;
   size_t started_ = 0, drained_ = 0;
 };
 
 }  // namespace
 
-std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed,
-                         const std::function<void(const Call&, const Reported&, const void* frame)>& answered) {
+std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, const Answered& answered) {
   return World(plan, calls, seed, answered).Run();
 }
 

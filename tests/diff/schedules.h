@@ -12,12 +12,12 @@ namespace wf::diff {
 
 struct Call {
   size_t workflow = 0, input = 0;
-  std::string json;
+  const Input* asked = nullptr;
 };
+using Answered = std::function<void(const Call&, const Reported&, const bus::Bus&)>;
 
 // Runs the calls in a simulated process: some loops, some workers, all on this thread; the seed picks what happens next. `answered` is told
-// how each ended, its outputs still in `frame`. What does not come to rest is told as text.
-std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed,
-                         const std::function<void(const Call&, const Reported&, const void* frame)>& answered);
+// how each ended. What does not come to rest is told as text.
+std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, const Answered& answered);
 
 }  // namespace wf::diff

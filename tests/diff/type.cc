@@ -1,5 +1,7 @@
 #include "tests/diff/type.h"
 
+#include <cctype>
+
 namespace wf::diff {
 
 std::string ToText(const Type& type) {
@@ -22,13 +24,22 @@ std::string ToText(const Type& type) {
     }
     case Kind::kList:
       return "list<" + ToText(type.of[0]) + ">";
+    case Kind::kMap:
+      return "map<" + ToText(type.of[0]) + ">";
     case Kind::kOptional:
       return ToText(type.of[0]) + "?";
   }
   return {};
 }
 
-Type With(const Type& type, const std::vector<std::pair<std::string, std::string>>& dims) {
+void Solve(const Type& symbolic, const Type& of, Dims& dims) {
+  if (symbolic.dims.size() != of.dims.size() || symbolic.of.size() != of.of.size()) return;
+  for (size_t i = 0; i < of.dims.size(); ++i)
+    if (std::isalpha(static_cast<unsigned char>(symbolic.dims[i][0])) != 0) dims.emplace_back(symbolic.dims[i], of.dims[i]);
+  for (size_t i = 0; i < of.of.size(); ++i) Solve(symbolic.of[i], of.of[i], dims);
+}
+
+Type With(const Type& type, const Dims& dims) {
   Type made = type;
   for (std::string& dim : made.dims) {
     for (const auto& [from, to] : dims) {

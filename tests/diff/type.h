@@ -9,7 +9,7 @@
 namespace wf::diff {
 
 using ir::DType;
-enum class Kind : uint8_t { kScalar, kString, kTensor, kRecord, kTuple, kList, kOptional };
+enum class Kind : uint8_t { kScalar, kString, kTensor, kRecord, kTuple, kList, kMap, kOptional };
 
 // A type as the generator thinks of it: dimensions are the text that stands in the program, "n" or "3".
 struct Type {
@@ -28,16 +28,21 @@ inline Type Tensor(DType dtype, std::vector<std::string> dims) {
   return dims.empty() ? Scalar(dtype) : Type{.kind = Kind::kTensor, .dtype = dtype, .dims = std::move(dims)};
 }
 inline Type List(Type of) { return {.kind = Kind::kList, .of = {std::move(of)}}; }
+inline Type Map(Type of) { return {.kind = Kind::kMap, .of = {std::move(of)}}; }
 inline Type Optional(Type of) { return {.kind = Kind::kOptional, .of = {std::move(of)}}; }
 
 inline bool IsNumber(DType dtype) { return dtype != DType::kBool; }
 inline bool HasArithmetic(DType dtype) { return IsNumber(dtype) && !ir::IsStorageOnly(dtype); }
 inline bool IsScalar(const Type& type) { return type.kind == Kind::kScalar; }
 inline bool IsTensor(const Type& type) { return type.kind == Kind::kTensor; }
+inline bool IsOptional(const Type& type) { return type.kind == Kind::kOptional; }
 inline bool IsBool(const Type& type) { return IsScalar(type) && type.dtype == DType::kBool; }
 
 std::string ToText(const Type& type);
 // The type with dimensions replaced, as a call does.
-Type With(const Type& type, const std::vector<std::pair<std::string, std::string>>& dims);
+using Dims = std::vector<std::pair<std::string, std::string>>;
+Type With(const Type& type, const Dims& dims);
+// Adds what `of` has for the symbols of `symbolic`.
+void Solve(const Type& symbolic, const Type& of, Dims& dims);
 
 }  // namespace wf::diff

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,9 +14,10 @@ struct Name {
   std::string text;
   Type type;
   std::string extent;  // of an index: the dimension that it stays below
-  bool is_constant = false;
+  bool is_constant = false, is_node = false;
 };
 
+// Of a workflow the result is the tuple of its results.
 struct Function {
   std::string name;
   std::vector<std::string> symbols;  // dimensions of its signature, each bound by a parameter
@@ -43,6 +45,7 @@ class Writer {
 
   // ---- what is asked ----
   uint32_t Below(uint32_t n) { return choices_.Below(n); }
+  bool OneIn(uint32_t n) { return choices_.OneIn(n); }
   template <typename T>
   const T& Any(const std::vector<T>& of) {
     return of[Below(static_cast<uint32_t>(of.size()))];
@@ -65,6 +68,8 @@ class Writer {
   std::vector<Name> NamesOf(const Type& type) const {
     return Names([&](const Name& name) { return name.type == type; });
   }
+  // `m["a"]` of maps in scope.
+  std::vector<std::string> LookUps(const Type& element);
   // Of which the compiler knows no value: a bad index or divisor is a mistake when it does.
   std::vector<Name> Unknown(const Type& type) const {
     return Names([&](const Name& name) { return name.type == type && !name.is_constant; });
@@ -110,6 +115,37 @@ class Writer {
   std::string OfTensor(const Type& type, int depth);
   std::string Built(const Type& type, int depth);
   std::string Failing(const Type& type, int depth);
+  std::string Match(const Type& type, int depth);
+  std::string ListItem(const Type& type, int depth);
+  std::string LookUp(const Type& type, int depth);
+  std::string Keys(const Type& type, int depth);
+  std::string Meta(const Type& type, int depth);
+
+  // ---- control flow ----
+  using WriteValue = std::function<std::string(const Type& type, int depth)>;
+  // let .. require .. value
+  std::string Steps(const Type& type, int depth, const WriteValue& value);
+  std::string Block(const Type& type, int depth, const WriteValue& value);
+  std::string If(const Type& type, int depth, const WriteValue& value);
+  std::string MatchOf(const Type& type, int depth, const WriteValue& value);
+  std::string Arms(const Name& binder, const Type& type, int depth, const WriteValue& value);
+  std::string ArmsOfNone(const Name& subject, const Type& type, int depth, const WriteValue& value);
+  std::string Let(int depth, const WriteValue& value);
+  std::string Require(int depth);
+  // What only a node may hold, because it may wait: loops side by side, workflows, and choices between them.
+  std::string Waiting(const Type& type, int depth);
+  std::string Each(const Type& type, int depth);
+  std::string CallWorkflow(const Type& type, int depth);
+  // After `else`: it sees `err`.
+  std::string Fallback(const Type& type, int depth, const WriteValue& value);
+
+  struct Callee {
+    const Function* function = nullptr;
+    Dims dims;
+  };
+  // `function` with dimensions for which its `result` is `type`; null: there are none.
+  Callee Fit(const Function& function, const Type& result, const Type& type) const;
+  std::string CallTo(Callee callee, int depth);
 
   struct Source {
     std::string names, text;
@@ -123,10 +159,13 @@ class Writer {
   const std::string suffix_;  // of names at the top of the file
   std::vector<Name> scope_;
   std::vector<std::string> dims_;  // symbols in scope
-  std::vector<Function> functions_;
+  std::vector<Function> functions_, workflows_;
   std::vector<Type> records_;
   std::vector<std::string> errors_;
   bool in_tensor_block_ = false, is_coerced_ = false, may_fail_ = false;
+  bool has_metadata_ = false;  // in the body of a workflow
+  bool in_fallback_ = false;   // where `err` is taken
+  bool has_each_ = false;      // written since it was last looked at
   int loops_ = 0, names_made_ = 0;
 };
 

@@ -177,14 +177,14 @@ struct OutputWriter {
   }
 };
 
-// Of one key the highest task counts, of one task the newest.   Cost: O(annotations x keys).
+// Of one key the textually last counts, of one place the newest.   Cost: O(annotations x keys).
 void PutAnnotations(const bus::Bus& bus, wf_sink* out) {
   std::vector<const bus::Annotation*> standing;
   for (const bus::Annotation* at = bus.annotations(); at != nullptr; at = at->next) {
     const auto same = std::find_if(standing.begin(), standing.end(), [at](const bus::Annotation* other) { return other->key == at->key; });
     if (same == standing.end())
       standing.push_back(at);
-    else if (at->task > (*same)->task)
+    else if (at->place > (*same)->place)
       *same = at;
   }
   if (standing.empty()) return;

@@ -47,12 +47,13 @@ wf_code RefuseQuery(bus::Bus& bus, std::string_view query) {
   return json::Record(bus.ctx(), json::kInputParams, message);
 }
 
-// Newest first, of one key the textually last counts: an entry stands unless an equal key elsewhere has a higher task.
+// Of one key the textually last counts, of one place the newest, which stands first.
 bool Stands(const bus::Annotation& annotation, const bus::Annotation* all) {
+  bool is_newer = true;
   for (const bus::Annotation* other = all; other != nullptr; other = other->next) {
+    is_newer = is_newer && other != &annotation;
     if (other == &annotation || other->key != annotation.key) continue;
-    if (other->task > annotation.task) return false;
-    if (other->task == annotation.task && other < &annotation) return false;
+    if (other->place > annotation.place || (is_newer && other->place == annotation.place)) return false;
   }
   return true;
 }

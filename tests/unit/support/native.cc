@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -83,6 +84,23 @@ ir::Value TakeTensor(const wf_tensor& tensor) {
   }
 }
 
+ir::Value TakeMap(const ir::TypeTable& types, const ir::Type& type, const wf_list& list) {
+  const ir::Layout value = ir::LayoutOf(types, type.element);
+  const auto aligned = [](size_t size, size_t to) { return (size + to - 1) / to * to; };
+  const size_t value_at = aligned(sizeof(wf_bytes), value.align), size = aligned(value_at + value.size, std::max<size_t>(value.align, 8));
+  ir::Value map;
+  std::vector<std::string> keys;
+  std::vector<ir::Value> items;
+  for (uint64_t i = 0; i < list.len; ++i) {
+    const char* const entry = static_cast<const char*>(list.ptr) + i * size;
+    keys.push_back(TakeText(*reinterpret_cast<const wf_bytes*>(entry)));
+    items.push_back(Take(types, type.element, entry + value_at));
+  }
+  map.keys = std::make_shared<const std::vector<std::string>>(std::move(keys));
+  map.items = std::make_shared<const std::vector<ir::Value>>(std::move(items));
+  return map;
+}
+
 }  // namespace
 
 ir::Value Take(const ir::TypeTable& types, ir::TypeId id, const void* address) {
@@ -121,9 +139,8 @@ ir::Value Take(const ir::TypeTable& types, ir::TypeId id, const void* address) {
       return ir::Value::Items(std::move(items));
     }
     case TypeKind::kMap:
-      break;
+      return TakeMap(types, type, *static_cast<const wf_list*>(address));
   }
-  WF_CHECK(false, "a body does not make maps");
   return {};
 }
 

@@ -8,6 +8,20 @@
 
 namespace wf::test {
 
+Workers::Did Workers::Step(ListQueue& queue, const base::Clock& clock, std::mt19937_64& random) {
+  sched::Job*& at = jobs_[random() % jobs_.size()];
+  if (at != nullptr) {
+    if (at->Step(clock)) return Did::kStepped;
+    at = nullptr;
+    return Did::kEnded;
+  }
+  if (queue.jobs.empty()) return Did::kNothing;
+  const auto pick = queue.jobs.begin() + static_cast<ptrdiff_t>(random() % queue.jobs.size());
+  at = *pick;
+  queue.jobs.erase(pick);
+  return Did::kTook;
+}
+
 void* TestMemory::Take(size_t bytes) noexcept {
   ++takes;
   if (refuses && refuses()) {

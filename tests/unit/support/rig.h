@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,18 @@ class ListQueue final : public sched::JobQueue {
  public:
   void Push(sched::Job& job) noexcept override { jobs.push_back(&job); }
   std::deque<sched::Job*> jobs;
+};
+
+// Threads that run strands, as a test lets them.
+class Workers {
+ public:
+  explicit Workers(size_t count) : jobs_(count, nullptr) {}
+  enum class Did : uint8_t { kNothing, kTook, kStepped, kEnded };
+  // One of them, at random, takes any job of the queue, or makes a step of its own.
+  Did Step(ListQueue& queue, const base::Clock& clock, std::mt19937_64& random);
+
+ private:
+  std::vector<sched::Job*> jobs_;  // what each runs, or null
 };
 
 // Memory that counts, and fails when told to.

@@ -26,7 +26,7 @@ SimProcess::SimProcess(const SimOptions& options) : options_(options), random_(o
   index_ = std::make_unique<bus::PlanIndex>(*plan_);
   oracle_ = std::make_unique<Oracle>(*plan_, *index_);
   executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{.threads = 0}, clock_);
-  workers_.resize(1 + Below(3), nullptr);
+  workers_.emplace(1 + Below(3));
   count_holders_ = std::make_unique<CountHolders>(*this);
   if (options_.with_faults) memory_.refuses = [this] { return Chance(3); };
   versions_.push_back(MakeVersion());
@@ -74,19 +74,7 @@ void SimProcess::Broken(const std::string& what) {
   if (broken_.empty()) broken_ = "seed " + std::to_string(options_.seed) + ": " + what;
 }
 
-void SimProcess::Work() {
-  sched::Job*& at = workers_[Below(workers_.size())];
-  if (at == nullptr) {
-    if (queue_.jobs.empty()) return;
-    const size_t pick = Below(queue_.jobs.size());
-    at = queue_.jobs[pick];
-    queue_.jobs.erase(queue_.jobs.begin() + static_cast<ptrdiff_t>(pick));
-    return Note(5, pick);
-  }
-  const bool more = at->Step(clock_);
-  Note(6, more);
-  if (!more) at = nullptr;
-}
+void SimProcess::Work() { Note(5, static_cast<uint64_t>(workers_->Step(queue_, clock_, random_))); }
 
 void SimProcess::TakeBatch() {
   auto work = executor_->Take();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -93,7 +94,7 @@ class SimProcess {
   };
   std::unique_ptr<Version> MakeVersion();
 
-  std::vector<sched::Job*> workers_;  // what each runs, or null
+  std::optional<Workers> workers_;
   std::unique_ptr<batch::Executor> executor_;
   std::vector<Running> running_;
   uint64_t trace_ = 0, batches_of_several_ = 0;

@@ -28,6 +28,8 @@ class Client {
   // Cancel; may happen inside Engine::Start. The client encodes, then calls Engine::Release (at once, or when buffers that refer to the bus
   // are written).
   virtual void OnAnswered(Bus& bus) noexcept = 0;
+  // A fallback caught `cause` and failed itself with `by`, which hides it.
+  virtual void OnHidden(Bus& /*bus*/, const Failure& /*cause*/, const Failure& /*by*/) noexcept {}
   // Nothing refers to the bus any more: body and metadata may go. Called once for every bus, also after Cancel. The bus is not valid
   // afterwards.
   virtual void OnDrained(Bus& bus) noexcept = 0;

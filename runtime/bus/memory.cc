@@ -9,10 +9,12 @@
 namespace wf::bus {
 namespace {
 
-constexpr int kClasses = 9;          // 4 KiB .. 1 MiB
+constexpr int kClasses = std::bit_width(ChunkMemory::kLargest / ChunkMemory::kSmallest);
 constexpr size_t kHeaderBytes = 64;  // before every chunk: keeps the chunk 64-aligned
 
-int ClassOf(size_t bytes) { return bytes <= ChunkMemory::kSmallest ? 0 : std::bit_width(bytes - 1) - 12; }
+int ClassOf(size_t bytes) {
+  return bytes <= ChunkMemory::kSmallest ? 0 : std::bit_width(bytes - 1) - std::bit_width(ChunkMemory::kSmallest - 1);
+}
 size_t BytesOf(int size_class) { return ChunkMemory::kSmallest << size_class; }
 
 std::atomic<uint64_t> next_serial{1};

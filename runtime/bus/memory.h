@@ -22,7 +22,7 @@ class Memory {
 // Bounds: limit_bytes of chunks in use; a cache keeps at most kKeptBytes.   Cost: Take and Give O(1).
 class ChunkMemory final : public Memory {
  public:
-  static constexpr size_t kSmallest = 4096, kLargest = size_t{1} << 20;  // powers of two between are cached, the rest is mapped alone
+  static constexpr size_t kSmallest = 1024, kLargest = size_t{1} << 20;  // powers of two between are cached, the rest is mapped alone
   static constexpr size_t kKeptBytes = size_t{16} << 20;
 
   explicit ChunkMemory(int64_t limit_bytes = INT64_MAX);

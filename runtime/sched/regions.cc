@@ -147,6 +147,10 @@ void EngineCore::EntryEnded(bus::Instance& instance, const bus::Failure* failure
     wheel.Cancel(entry.timer);
     return FireTimeout(entry);
   }
+  LiveBus& bus = LiveOf(instance);
+  if (how == bus::EnteredBy::kFailure && failure != nullptr && bus.state() == bus::BusState::kRunning) {
+    bus.client_->OnHidden(bus, *entry.cause, *failure);
+  }
   const uint16_t out = plan_.tasks[entry.task].out, result = plan_.regions[instance.region].result;
   if (failure == nullptr && out != WF_NONE)
     std::memcpy(entry.parent->frame + plan_.slots[out].offset, instance.frame + plan_.slots[result].offset, plan_.slots[out].size);

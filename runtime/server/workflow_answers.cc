@@ -74,6 +74,20 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
                 {"log_id", exchange.log_id.substr(0, kMostTold)}});
 }
 
+// What the caller is told in its place is the caller's to mend where the answer is a 4xx, and then of interest to those who look for it
+// only.
+void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure& by) noexcept {
+  constexpr int kFirstServerStatus = 500;
+  const bool ours = RowOf(exchange.protocol).status_of(protocol::InfoOf(shared_.plan, by.code).status) >= kFirstServerStatus;
+  observe::Log(ours ? observe::Level::kWarning : observe::Level::kDebug, "a fallback failed in place of a failure",
+               {{"path", bus::PathOf(shared_.plan, cause)},
+                {"code", int64_t{cause.code}},
+                {"reason", cause.message},
+                {"answered_code", int64_t{by.code}},
+                {"data_id", bus.data_id()},
+                {"log_id", bus.log_id().substr(0, kMostTold)}});
+}
+
 // A large answer on its way through another thread; the bus stays answered and unreleased meanwhile.
 struct WorkflowSite::Encoding final : CodecQueue::Work {
   Encoding(WorkflowSite& answers, Exchange& request) : site(answers), exchange(request) {}

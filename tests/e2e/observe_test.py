@@ -19,14 +19,18 @@ def requests_of(metrics):
     return found
 
 
+def lines_of(server, message):
+    """The lines of the log with this message."""
+    lines = [json.loads(line) for line in server.stderr_path.read_text().splitlines() if line.startswith("{")]
+    return [line for line in lines if line["message"] == message]
+
+
 class Refused(harness.ServerCase):
     source = harness.EXAMPLES / "hello/hello.wf"
     args = ("--log-access=true", "--limits-connections=8", "--io-threads=1")
 
     def lines(self, message="request"):
-        """The lines of the log with this message."""
-        lines = [json.loads(line) for line in self.server.stderr_path.read_text().splitlines() if line.startswith("{")]
-        return [line for line in lines if line["message"] == message]
+        return lines_of(self.server, message)
 
     def wait_for(self, seen, what):
         until = time.monotonic() + 10
@@ -117,6 +121,18 @@ class Refused(harness.ServerCase):
 
 class Nodes(harness.ServerCase):
     source = harness.EXAMPLES / "digits/digits.wf"
+    args = ("--log-level=debug",)
+
+    def test_what_a_fallback_hides_is_in_the_log(self):
+        reply = self.server.call("POST", "/DigitService/Classify", b"\x89PNG\r\n\x1a\n and no more", {"x-request-id": "hidden"})
+        self.assertEqual(json.loads(reply.body)["error"]["message"], "the body is not a PNG or JPEG image")
+        until = time.monotonic() + 10
+        while not (found := lines_of(self.server, "a fallback failed in place of a failure")) and time.monotonic() < until:
+            time.sleep(0.05)
+        [line] = found
+        self.assertEqual((line["level"], line["path"], line["code"], line["answered_code"], line["log_id"]),
+                         ("debug", "Classify/pixels", 7000, 100001, "hidden"))
+        self.assertIn("the PNG image is damaged", line["reason"])
 
     def test_a_node_is_observed_once_per_execution_under_its_workflow(self):
         picture = (harness.EXAMPLES / "digits/testdata/seven.png").read_bytes()

@@ -35,6 +35,7 @@ class Outer {
   virtual ~Outer() = default;
   virtual ir::ValueId Read(BodyWriter& writer, LocalId local) = 0;  // called AtRoot
   virtual std::optional<ir::ValueId> Symbol(BodyWriter& writer, const std::string& symbol) = 0;
+  virtual bool IsParameter(ir::SlotId slot) const = 0;                    // of the whole request, and so there for every task
   virtual std::optional<ir::SlotId> CutSlot(const Expr& expr) const = 0;  // the value is in this slot
   virtual bool IsFlattened(const Expr& block) const = 0;                  // its steps are tasks of their own
 };
@@ -119,6 +120,7 @@ class BodyWriter {
   std::vector<ir::ValueId> BroadcastExtents(const std::vector<ir::ValueId>& operands);
   ir::ValueId LoadBroadcast(ir::ValueId operand, const Indices& indices);
   bool IsTensor(ir::ValueId value) const { return b_.Known(value).kind == ir::TypeKind::kTensor; }
+  ir::ValueId AxisExtent(ir::ValueId tensor, TypeRef type, size_t axis);
   ir::ValueId WriteIndex(const Expr& expr);
   ir::ValueId Slice(const Expr& expr, ir::ValueId tensor);
   bool CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent);

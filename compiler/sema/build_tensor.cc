@@ -41,6 +41,18 @@ ValueId BodyWriter::LoadBroadcast(ValueId operand, const Indices& indices) {
   return b_.Load(operand, std::move(own));
 }
 
+// What an axis has by its type, so that an index that runs over the same symbol is known to fit. Only of parameters: all that their types
+// name is in the request and was compared before any task.
+ValueId BodyWriter::AxisExtent(ValueId tensor, TypeRef type, size_t axis) {
+  const ValueId own = b_.Dim(tensor, axis);
+  const ir::Op& op = b_.body()[tensor];
+  if (extents_may_differ_ || b_.IsConstant(own) || op.kind != OpKind::kSlot) return own;
+  if (outer_ == nullptr || !outer_->IsParameter(static_cast<ir::SlotId>(op.imm))) return own;
+  const std::optional<Dim::Linear> linear = type->dims[axis].AsLinear();
+  if (!linear || linear->mul != 1 || linear->add != 0) return own;
+  return SymbolValue(linear->symbol, frame_).value_or(own);
+}
+
 ValueId BodyWriter::WriteIndex(const Expr& expr) {
   const ValueId tensor = Write(*expr.args[0]);
   if (tensor == ValueId::kNone) return Zero(TypeOf(expr.type));
@@ -48,7 +60,7 @@ ValueId BodyWriter::WriteIndex(const Expr& expr) {
   if (is_slice || expr.subscripts.size() < b_.Known(tensor).dims.size()) return Slice(expr, tensor);
   Indices indices;
   for (size_t axis = 0; axis < expr.subscripts.size(); ++axis) {
-    indices.push_back(b_.CheckIndex(ToI64(Write(*expr.subscripts[axis].first)), b_.Dim(tensor, axis)));
+    indices.push_back(b_.CheckIndex(ToI64(Write(*expr.subscripts[axis].first)), AxisExtent(tensor, expr.args[0]->type, axis)));
   }
   return b_.Load(tensor, std::move(indices));
 }

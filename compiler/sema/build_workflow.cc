@@ -326,6 +326,11 @@ std::optional<ValueId> WorkflowBuilder::Symbol(BodyWriter& writer, const std::st
   });
 }
 
+bool WorkflowBuilder::IsParameter(SlotId slot) const {
+  const auto is_it = [&](const Param& param) { return slots_.at(param.local) == slot; };
+  return !is_inlined_ && std::any_of(workflow_.params.begin(), workflow_.params.end(), is_it);
+}
+
 std::optional<SlotId> WorkflowBuilder::CutSlot(const Expr& expr) const {
   const auto found = cut_.find(&expr);
   return found == cut_.end() ? std::nullopt : std::optional(found->second);

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^(```wf(?: right| wrong)?(?: \S+)?\n)(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"^(```wf(?: right| wrong| add)?(?: \S+)?\n)(.*?)^```$", re.M | re.S)
 
 
 def texts():

@@ -1,33 +1,12 @@
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Module.h>
 
+#include "compiler/codegen/options.h"
 #include "runtime/base/status.h"
 
 namespace wf::codegen {
-
-enum class Emit { kObject, kAssembly, kLlvm };
-enum class Sanitizer { kNone, kAddress, kThread };
-
-// Bytes that the module declares as an external symbol and that become a section of their own: 64-aligned, followed by zeros up to the next
-// multiple of 64.
-struct BigConstant {
-  std::string symbol;
-  std::shared_ptr<const std::string> bytes;
-};
-
-struct Options {
-  Emit emit = Emit::kObject;
-  int opt_level = 2;  // 0..3
-  Sanitizer sanitizer = Sanitizer::kNone;
-  bool verify = false;  // run LLVM's verifier before and after the passes; a finding is our bug
-  std::vector<BigConstant> big_constants;
-};
 
 // Optimises `module` in place and appends its object file (or text) to `out`. The same module and options give the same bytes.
 // Errors: kUnimplemented when this LLVM has no x86-64, kInternal when it cannot emit. Thread: any, one module per LLVMContext at a time.

@@ -6,17 +6,30 @@
 #include <tuple>
 #include <vector>
 
+#include "compiler/sema/builtins.h"
+#include "compiler/sema/resolve_type.h"
+
 namespace wf::driver {
 namespace {
 
+using sema::Builtin;
+using sema::Dim;
 using sema::DimCheck;
 using sema::Expr;
 using source::Span;
 
 struct Remaining {
   Span span;
-  const DimCheck* check;
+  DimCheck check;
 };
+
+Dim ProductOf(const std::vector<Dim>& dims) {
+  Dim product = 1;
+  for (const Dim& dim : dims) product = product * dim;
+  return product;
+}
+
+bool HoldsAny(const std::vector<Dim>& dims) { return std::any_of(dims.begin(), dims.end(), sema::IsAny); }
 
 // The checks in an expression and below it; chains of operators are deep.
 class Finder {
@@ -25,7 +38,17 @@ class Finder {
     if (expr) open_.push_back(expr.get());
   }
   void Add(const std::vector<DimCheck>& checks, const Span& span) {
-    for (const DimCheck& check : checks) found_.push_back({span, &check});
+    for (const DimCheck& check : checks) found_.push_back({span, check});
+  }
+  void Add(const std::vector<sema::Stmt>& body) {
+    for (const sema::Stmt& stmt : body) {
+      Add(stmt.value);
+      Add(stmt.message);
+      Add(stmt.fallback);
+      for (const auto* list : {&stmt.results, &stmt.conditions}) {
+        for (const sema::ExprPtr& part : *list) Add(part);
+      }
+    }
   }
   std::vector<Remaining> Find() {
     while (!open_.empty()) {
@@ -33,7 +56,7 @@ class Finder {
       open_.pop_back();
       Expand(expr);
     }
-    const auto place = [](const Remaining& one) { return std::tuple(one.span.file, one.span.begin, one.check->message); };
+    const auto place = [](const Remaining& one) { return std::tuple(one.span.file, one.span.begin, one.check.message); };
     std::sort(found_.begin(), found_.end(), [&](const Remaining& a, const Remaining& b) { return place(a) < place(b); });
     return std::move(found_);
   }
@@ -41,6 +64,7 @@ class Finder {
  private:
   void Expand(const Expr& expr) {
     Add(expr.checks, expr.span);
+    if (expr.kind == sema::ExprKind::kBuiltin) AddOfShape(expr);
     for (const auto* list : {&expr.args, &expr.extents}) {
       for (const sema::ExprPtr& part : *list) Add(part);
     }
@@ -55,6 +79,17 @@ class Finder {
       Add(step.message);
     }
   }
+  // Of what yields shapes that no signature says.
+  void AddOfShape(const Expr& expr) {
+    const sema::TypeRef of = expr.args.empty() ? nullptr : expr.args[0]->type;
+    if (static_cast<Builtin>(expr.index) == Builtin::kStack && HoldsAny(of->element->dims)) {
+      found_.push_back({expr.span, {Dim(0), Dim(0), "the tensors that are stacked have one shape"}});
+    }
+    if (static_cast<Builtin>(expr.index) != Builtin::kReshape) return;
+    Dim found = ProductOf(of->dims), wanted = ProductOf(expr.type->dims);
+    if (found != wanted) found_.push_back({expr.span, {std::move(found), std::move(wanted), "{0} elements take a shape of {1}"}});
+  }
+
   std::vector<const Expr*> open_;
   std::vector<Remaining> found_;
 };
@@ -64,13 +99,9 @@ std::vector<Remaining> RemainingChecks(const sema::Program& program) {
   for (const sema::Function& function : program.functions) finder.Add(function.body);
   for (const sema::Workflow& workflow : program.workflows) {
     finder.Add(workflow.param_checks, workflow.span);
-    for (const sema::Stmt& stmt : workflow.body) {
-      finder.Add(stmt.value);
-      finder.Add(stmt.message);
-      finder.Add(stmt.fallback);
-      for (const sema::ExprPtr& result : stmt.results) finder.Add(result);
-    }
+    finder.Add(workflow.body);
   }
+  for (const sema::Test& test : program.tests) finder.Add(test.workflow.body);
   return finder.Find();
 }
 
@@ -94,8 +125,8 @@ std::string ChoicesText(const sema::Program& program, const source::SourceMap& s
   std::string text;
   for (const sema::Model& model : program.models) text += fmt::format("model `{}`, batch axis: {}\n", model.name, model.batch_reason);
   for (const Remaining& one : RemainingChecks(program)) {
-    text += fmt::format("{}: checked when it runs: {}\n", PlaceText(one.span, sources), Named(*one.check));
-    for (const auto& [symbol, span] : one.check->origins) {
+    text += fmt::format("{}: checked when it runs: {}\n", PlaceText(one.span, sources), Named(one.check));
+    for (const auto& [symbol, span] : one.check.origins) {
       if (span.file != source::FileId::kNone) text += fmt::format("  `{}` comes from {}\n", symbol, PlaceText(span, sources));
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/backend/backend.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/diag/render.h"
 #include "compiler/driver/compile.h"
@@ -23,7 +24,6 @@
 #include "compiler/driver/tests.h"
 #include "compiler/driver/watch.h"
 #include "compiler/link/inspect.h"
-#include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
 
 namespace wf::driver {
@@ -81,7 +81,7 @@ bool IsPass(const std::string& name) {
 
 // What is wrong with the options of a build, if anything.
 std::optional<std::string> MistakeInBuild(const Options& options) {
-  if (!lower::KnowsCpu(options.target_cpu))
+  if (!backend::Get().knows_cpu(options.target_cpu))
     return fmt::format("unknown CPU `{}`; `generic`, `native` or a name such as x86-64-v3", options.target_cpu);
   if (options.dump_after.empty() || IsPass(options.dump_after)) return std::nullopt;
   std::vector<std::string> names;
@@ -172,6 +172,7 @@ int Run(const Options& options, Console& console) {
 
 int Test(const Options& options, Console& console) {
   if (options.inputs.empty()) return Usage(console, "`wfc test` needs a .wf file");
+  backend::Get();  // before anything is read or said
   return RunTests(options, console);
 }
 
@@ -207,6 +208,7 @@ int New(const Options& options, Console& console) {
 
 int Doctor(const Options& options, Console& console) {
   if (!options.inputs.empty()) return Usage(console, "`wfc doctor` takes no files");
+  backend::Get();  // before anything is read or said
   return Examine(console);
 }
 

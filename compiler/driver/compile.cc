@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/ast/printer.h"
-#include "compiler/codegen/codegen.h"
+#include "compiler/backend/backend.h"
 #include "compiler/driver/choices.h"
 #include "compiler/driver/dependencies.h"
 #include "compiler/driver/extern_header.h"
@@ -17,21 +17,11 @@
 #include "compiler/driver/serve.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
-#include "compiler/link/link.h"
-#include "compiler/lower/lower.h"
 #include "compiler/passes/passes.h"
 #include "compiler/sema/check.h"
 #include "runtime/base/check.h"
 
 namespace wf::driver {
-
-struct Products::Code {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-};
-Products::Products() = default;
-Products::Products(Products&&) noexcept = default;
-Products::~Products() = default;
 
 Compilation::Compilation(std::string root, const Options& options, Console& console)
     : root_(std::move(root)), options_(options), console_(console), emitter_(options.error_limit) {}
@@ -91,8 +81,7 @@ bool Compilation::Lower() {
       .graph_json = GraphJson(GraphOf(*products_.program), Level::kNode),
       .compiler_version = WF_VERSION,
   };
-  products_.code = std::make_unique<Products::Code>();
-  products_.code->module = lower::Lower(*products_.program, products_.code->context, options);
+  products_.code = backend::Get().lower(*products_.program, options);
   return true;
 }
 
@@ -100,13 +89,8 @@ bool Compilation::EmitObject() {
   codegen::Options options{.opt_level = options_.optimize, .sanitizer = codegen::Sanitizer::WF_CODE_SANITIZER, .verify = WF_VERIFY_CODE};
   if (options_.emit == Emit::kLlvm) options.emit = codegen::Emit::kLlvm;
   if (options_.emit == Emit::kAsm) options.emit = codegen::Emit::kAssembly;
-  for (lower::BigConstant& constant : lower::BigConstants(*products_.program)) {
-    options.big_constants.push_back({std::move(constant.symbol), std::move(constant.bytes)});
-  }
-  llvm::SmallVector<char, 0> bytes;
-  const base::Status status = codegen::EmitObject(*products_.code->module, options, bytes);
+  const base::Status status = products_.code->Emit(options, &products_.object);
   WF_CHECK(status.ok(), status.message());  // an LLVM without x86-64, or code that it does not take
-  products_.object.assign(bytes.data(), bytes.size());
   return true;
 }
 
@@ -119,7 +103,7 @@ bool Compilation::Link(const std::string& output) {
   }
   if (!externs.fine) return false;
   const link::Options options{.output = place.ok() ? *place : "", .runtime_dir = {}, .objects = externs.objects, .strip = true};
-  const base::Status status = place.ok() ? link::Link(products_.object, options) : place.status();
+  const base::Status status = place.ok() ? backend::Get().link(products_.object, options) : place.status();
   if (status.ok()) return !options_.dependencies || WriteDependencies(output, externs.files);
   const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {

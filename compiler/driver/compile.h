@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/backend/backend.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/driver/console.h"
 #include "compiler/driver/loader.h"
@@ -21,12 +22,8 @@ struct Products {
   std::vector<Module> modules;           // Parse
   std::optional<sema::Program> checked;  // Check
   std::optional<ir::Program> program;    // BuildIr; RunPasses changes it
-  struct Code;                           // Lower: the module, in a context of its own
-  std::unique_ptr<Code> code;
-  std::string object;  // EmitObject: an object file, or text for --emit=asm and llvm
-  Products();
-  Products(Products&&) noexcept;
-  ~Products();
+  std::unique_ptr<backend::Code> code;   // Lower
+  std::string object;                    // EmitObject: an object file, or text for --emit=asm and llvm
 };
 
 // One run of the compiler over one root file. Each phase takes what the one before made; false: it has reported why it made nothing.

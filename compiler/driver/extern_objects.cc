@@ -10,6 +10,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "compiler/backend/backend.h"
 #include "compiler/driver/child.h"
 #include "compiler/driver/dependencies.h"
 #include "compiler/driver/extern_header.h"
@@ -135,7 +136,7 @@ class Externs {
   }
 
   bool Defines(const sema::Extern& file, const std::string& object) {
-    const auto symbols = link::ReadSymbols(object);
+    const auto symbols = backend::Get().read_symbols(object);
     if (!symbols.ok()) {
       emitter_.Emit(file.span, diag::kExternCompile, {file.source, symbols.status().message()});
       return false;

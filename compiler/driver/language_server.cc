@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
+#include "compiler/backend/backend.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/loader.h"
-#include "compiler/lsp/server.h"
 
 namespace wf::driver {
 
@@ -22,7 +22,7 @@ int ServeEditor(const Console& console) {
     }
     return modules;
   };
-  return lsp::Serve(STDIN_FILENO, STDOUT_FILENO, std::move(host));
+  return backend::Get().serve_editor(STDIN_FILENO, STDOUT_FILENO, std::move(host));
 }
 
 }  // namespace wf::driver

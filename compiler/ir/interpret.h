@@ -21,6 +21,7 @@ struct Failure {
   std::string message;
   uint32_t line = 0;            // 0: unknown
   NodeId node = NodeId::kNone;  // of a workflow
+  std::string path = {};        // of that node, with the elements of the loops around it
 };
 constexpr int32_t kOutOfSteps = -2, kOutOfMemory = 3012;  // codes of Failure beside those of semantics.md 35
 

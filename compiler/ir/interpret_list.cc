@@ -268,7 +268,8 @@ bool BodyRun::RunMeta(ValueId id, const Op& op) {
     return true;
   }
   const Type& type = TypeOf(id);
-  if (type.kind == TypeKind::kString) return SetText(id, *text);
+  if (type.kind == TypeKind::kString)
+    return IsUtf8(*text) ? SetText(id, *text) : Fail(5000, "metadata `" + key + "` is not UTF-8", op.line);
   const std::optional<uint64_t> bits = ParseScalar(type.dtype, *text);
   if (!bits) return Fail(5000, "metadata `" + key + "` is not a value of type " + std::string(NameOf(type.dtype)), op.line);
   Set(id, *bits);

@@ -1,5 +1,6 @@
 #include "compiler/ir/interpret.h"
 #include "runtime/base/check.h"
+#include "runtime/base/node_path.h"
 
 // Workflows, task by task in textual order, which is an order of their data flow: sequential, no timing, no retries, no queues.
 namespace wf::ir {
@@ -32,12 +33,20 @@ class WorkflowRun {
       const Task& task = program_[task_id];
       std::optional<Failure> failure = InputFailure(task);
       if (!failure) failure = RunTask(task, element);
-      if (failure && failure->node == NodeId::kNone) failure->node = task.node;
+      if (failure && failure->node == NodeId::kNone) Name(*failure, task.node);
       if (task.out != SlotId::kNone) failures_[Index(task.out)] = failure;
       if (returned_) return {};
       if (failure && (task.control || task.kind == TaskKind::kReturn)) return failure;
     }
     return region.result == SlotId::kNone ? std::nullopt : failures_[Index(region.result)];
+  }
+
+  void Name(Failure& failure, NodeId node) const {
+    failure.node = node;
+    if (node == NodeId::kNone) return;
+    std::vector<base::FanOutElement> around;
+    for (const auto& [loop, element] : elements_) around.push_back({program_[loop].path, element});
+    failure.path = base::NodePath(program_[node].path, around);
   }
 
   std::optional<Failure> InputFailure(const Task& task) const {
@@ -115,9 +124,8 @@ class WorkflowRun {
     if (!failure) failure = RunInto(task, main, element);
     if (!failure || fallback == RegionId::kNone) return failure;
     error_slot_ = program_[fallback].slots[0];
-    const std::string node = failure->node == NodeId::kNone ? std::string() : program_[failure->node].path;
     values_[Index(error_slot_)] =
-        Value::Items({Value::Scalar(static_cast<uint32_t>(failure->code)), Value::Text(failure->message), Value::Text(node)});
+        Value::Items({Value::Scalar(static_cast<uint32_t>(failure->code)), Value::Text(failure->message), Value::Text(failure->path)});
     return RunInto(task, fallback, element);
   }
 
@@ -126,7 +134,10 @@ class WorkflowRun {
     if (count.failure) return count.failure;
     std::vector<Value> items;
     for (uint64_t i = 0; i < count.value->bits; ++i) {
-      if (std::optional<Failure> failure = RunRegion(task.targets[0], i)) return failure;
+      elements_.emplace_back(task.node, i);
+      std::optional<Failure> failure = RunRegion(task.targets[0], i);
+      elements_.pop_back();
+      if (failure) return failure;
       items.push_back(values_[Index(program_[task.targets[0]].result)]);
     }
     values_[Index(task.out)] = Value::Items(std::move(items));
@@ -139,7 +150,8 @@ class WorkflowRun {
   std::vector<Value> values_;
   std::vector<std::optional<Failure>> failures_;
   SlotId error_slot_ = SlotId::kNone;
-  std::optional<std::vector<Value>> returned_;  // by a return that has not yet left the region that it ends
+  std::vector<std::pair<NodeId, uint64_t>> elements_;  // of the loops around what runs
+  std::optional<std::vector<Value>> returned_;         // by a return that has not yet left the region that it ends
 };
 
 Interpreter::Reply Interpreter::RunWorkflow(size_t workflow, std::vector<Value> inputs) {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -110,13 +109,6 @@ std::string WriteFailure(const std::string& words, const std::string& path) {
 }
 
 }  // namespace
-
-std::string FindRuntime() {
-  if (const char* dir = std::getenv("WFC_RUNTIME_DIR"); dir != nullptr && *dir != 0) return dir;
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (self.parent_path().parent_path() / "lib").string();
-}
 
 base::Status Link(std::span<const char> object, const Options& options) {
   const MemoryFile plan(object);

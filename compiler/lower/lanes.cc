@@ -266,6 +266,24 @@ bool BodyEmitter::LaneBlock::TakeAffine(const ir::Op& op, Lane* result) {
   return true;
 }
 
+// The index that runs against what does not change with it: lane numbers against their distance, in 32 bits and not in 64. Null: neither.
+Value* BodyEmitter::LaneBlock::CompareIndex(const ir::Op& op) {
+  const bool is_equality = op.kind == OpKind::kEq || op.kind == OpKind::kNe;
+  if (!is_equality && op.kind != OpKind::kLt && op.kind != OpKind::kLe) return nullptr;
+  const bool is_first = op.args[0] == shape_.index;
+  if (is_first == (op.args[1] == shape_.index) || Varies(op.args[is_first ? 1 : 0])) return nullptr;
+  Value *least = b_.getInt64(static_cast<uint64_t>(-1)), *most = b_.getInt64(n_);
+  Value* other = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, o_.Scalar(op.args[is_first ? 1 : 0]), least);
+  Value* distance = b_.CreateSub(other, first_, "distance", false, true);
+  distance = is_equality
+                 ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, distance, most)
+                 : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, distance, least), most);
+  Value* numbers = b_.CreateStepVector(llvm::FixedVectorType::get(b_.getInt32Ty(), n_));
+  Value* splat = b_.CreateVectorSplat(n_, b_.CreateTrunc(distance, b_.getInt32Ty()));
+  return EmitScalarOp(b_, op.kind, ir::DType::kI32, ir::DType::kBool,
+                      is_first ? llvm::ArrayRef<Value*>{numbers, splat} : llvm::ArrayRef<Value*>{splat, numbers});
+}
+
 void BodyEmitter::LaneBlock::EmitVarying(ir::ValueId id) {
   const ir::Op& op = o_.body_[id];
   Lane lane;
@@ -280,6 +298,8 @@ void BodyEmitter::LaneBlock::EmitVarying(ir::ValueId id) {
   } else if (op.kind == OpKind::kStickyIf) {
     SetSticky(static_cast<int>(op.imm), Vector(op.args[0]));
     return;
+  } else if (Value* compared = CompareIndex(op); compared != nullptr) {
+    lane.vector = compared;
   } else if (!TakeAffine(op, &lane)) {
     llvm::SmallVector<Value*, 3> args;
     for (const ir::ValueId arg : op.args) args.push_back(Vector(arg));

@@ -49,6 +49,7 @@ class BodyEmitter::LaneBlock {
   Lane Get(ir::ValueId id) const;
   Value* Vector(ir::ValueId id);
   bool TakeAffine(const ir::Op& op, Lane* result);
+  Value* CompareIndex(const ir::Op& op);
   Lane CheckIndex(const ir::Op& op);
   Lane CheckDivisor(const ir::Op& op);
   Value* Load(const ir::Op& op);

@@ -8,15 +8,9 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/ir/ir.h"
+#include "compiler/lower/options.h"
 
 namespace wf::lower {
-
-struct Options {
-  std::string target_cpu =
-      "generic";           // generic: x86-64-v3, with copies of loops for x86-64-v4 chosen at start; native; or a name that LLVM knows
-  std::string graph_json;  // the graph for `wfc inspect`, as JSON; empty: none
-  std::string compiler_version;  // for the note
-};
 
 // From a program that passed ir::Verify and expand_math to a module: one function for each body, the codecs, and the plan (wf_plan_main) as
 // constant data laid out by runtime/abi/plan.h. Never fails: what it cannot take is our bug (WF_CHECK).

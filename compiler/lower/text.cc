@@ -75,7 +75,7 @@ Leaves BodyEmitter::EmitNative(const ir::Op& op) {
   return LoadValue(context_, b_, op.type, args.back());
 }
 
-// A string is the view itself; numbers and bools are written as in JSON.
+// A string is the view itself, if it is one; numbers and bools are written as in JSON.
 Leaves BodyEmitter::EmitMeta(const ir::Op& op) {
   BeforeEffect();
   const ir::Type& type = context_.type(op.type);
@@ -88,6 +88,11 @@ Leaves BodyEmitter::EmitMeta(const ir::Op& op) {
   b_.CreateCondBr(found, parse, done);
   b_.SetInsertPoint(parse);
   Leaves parsed{b_.CreateLoad(b_.getPtrTy(), view), b_.CreateLoad(b_.getInt64Ty(), Offset(b_, view, 8))};
+  if (type.kind == ir::TypeKind::kString) {
+    constexpr std::string_view kNoText = "a metadata value is not UTF-8";
+    Value* fine = b_.CreateCall(IsUtf8(context_), {parsed[0], parsed[1]});
+    Fail(b_.CreateNot(fine), b_.getInt32(5000), op.line, context_.Text(kNoText), b_.getInt64(kNoText.size()));
+  }
   if (type.kind == ir::TypeKind::kScalar) {
     llvm::AllocaInst* number = LocalBytes(8, 8);
     Value* const dtype = b_.getInt32(static_cast<uint32_t>(type.dtype));

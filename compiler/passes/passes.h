@@ -24,6 +24,7 @@ void RemoveDead(ir::Program& program);
 void ProveRanges(ir::Program& program);
 void ExpandMath(ir::Program& program);
 void Hoist(ir::Program& program);
+void Tabulate(ir::Program& program);
 void EstimateCost(ir::Program& program);
 void FormStrands(ir::Program& program);
 

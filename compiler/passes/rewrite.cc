@@ -120,9 +120,8 @@ ValueId Rewriter::Copy(ValueId id, const ir::Op& op) {
     case OpKind::kListGet: {
       const ir::Op& list = b_.body()[Mapped(op.args[0])];
       const ValueId index = Mapped(op.args[1]);
-      // Behind a check that fails it may point nowhere.
-      const bool is_known = list.kind == OpKind::kListMake && b_.IsConstant(index) && b_.body()[index].imm < list.args.size();
-      if (is_known) return list.args[b_.body()[index].imm];
+      const bool is_known = list.kind == OpKind::kListMake && b_.IsConstant(index);
+      if (is_known && b_.body()[index].imm < list.args.size()) return list.args[b_.body()[index].imm];  // else a check above has failed
       return CopyGeneric(op);
     }
     default:

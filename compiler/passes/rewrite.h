@@ -20,6 +20,7 @@ class Rewriter {
   ir::ValueId Copy(ir::ValueId id, const ir::Op& op);
 
   ir::ValueId Mapped(ir::ValueId old) const { return map_[static_cast<size_t>(old)]; }
+  void Map(ir::ValueId old, ir::ValueId value) { map_[static_cast<size_t>(old)] = value; }
   std::vector<ir::ValueId> Mapped(const std::vector<ir::ValueId>& old) const;
   // The operations of an old block into the open block, its parameters standing for `args`; the new value of its result.
   ir::ValueId Inline(ir::BlockId old, const std::vector<ir::ValueId>& args);

@@ -36,6 +36,7 @@ class Outer {
   virtual ~Outer() = default;
   virtual ir::ValueId Read(BodyWriter& writer, LocalId local) = 0;  // called AtRoot
   virtual std::optional<ir::ValueId> Symbol(BodyWriter& writer, const std::string& symbol) = 0;
+  virtual bool IsParameter(ir::SlotId slot) const = 0;                    // of the whole request, and so there for every task
   virtual std::optional<ir::SlotId> CutSlot(const Expr& expr) const = 0;  // the value is in this slot
   virtual bool IsFlattened(const Expr& block) const = 0;                  // its steps are tasks of their own
 };
@@ -120,7 +121,9 @@ class BodyWriter {
   std::vector<ir::ValueId> BroadcastExtents(const std::vector<ir::ValueId>& operands);
   ir::ValueId LoadBroadcast(ir::ValueId operand, const Indices& indices);
   bool IsTensor(ir::ValueId value) const { return b_.Known(value).kind == ir::TypeKind::kTensor; }
+  ir::ValueId AxisExtent(ir::ValueId tensor, TypeRef type, size_t axis);
   ir::ValueId WriteIndex(const Expr& expr);
+  ir::ValueId CheckedIndex(const Expr& expr, ir::ValueId extent);
   ir::ValueId Slice(const Expr& expr, ir::ValueId tensor);
   bool CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent);
   ir::ValueId WriteBuild(const Expr& expr);
@@ -139,6 +142,8 @@ class BodyWriter {
   ir::ValueId WriteListLoop(const Expr& expr);
   ir::ValueId WriteFold(const Expr& expr);
   ir::ValueId WriteListIndex(const Expr& expr);
+  ir::ValueId IsOutside(ir::ValueId index, ir::ValueId count);
+  void FailOutside(ir::ValueId index, ir::ValueId count, const std::string& text);  // 7001 with both values
   ir::ValueId ListLen(ir::ValueId list) { return b_.Emit(ir::OpKind::kListLen, b_.ScalarType(DType::kI64), {list}); }
 
   // ---- build_dims.cc ----
@@ -157,18 +162,19 @@ class BodyWriter {
   Outer* outer_;
   Frame root_;
   Frame* frame_;
-  size_t tensor_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
-  bool extents_may_differ_ = false;                      // a check stands in a loop over elements, which goes on when it does not hold
+  size_t tensor_depth_ = 0, loop_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
+  bool extents_may_differ_ = false;  // a check stands in a loop over elements, which goes on when it does not hold
 };
 
 template <typename F>
 auto BodyWriter::AtRoot(const F& f) {
   Frame* const frame = std::exchange(frame_, &root_);
-  const size_t tensor_depth = std::exchange(tensor_depth_, 0);
+  const size_t tensor_depth = std::exchange(tensor_depth_, 0), loop_depth = std::exchange(loop_depth_, 0);
   std::vector<ir::BlockId> left = b_.Leave(0);
   auto result = f();
   b_.Return(std::move(left));
   tensor_depth_ = tensor_depth;
+  loop_depth_ = loop_depth;
   frame_ = frame;
   return result;
 }

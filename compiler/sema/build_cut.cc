@@ -83,7 +83,9 @@ SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of, ir:
     if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, 7004);
     return value;
   };
-  return AddRun("argument", write, DeclaredType(expr.type), store);
+  const SlotId slot = AddRun("argument", write, DeclaredType(expr.type), store);
+  AddSymbols(expr.type, std::nullopt, slot, expr.fresh);  // later arguments are compared with it
+  return slot;
 }
 
 // The arguments of a call, whose checks follow the last.
@@ -257,8 +259,7 @@ void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
 
 // a && b, a || b, a ?? b where b waits: arm 0 is known, arm 1 is b.
 void WorkflowBuilder::CutLazy(const Expr& expr) {
-  CutInside(*expr.args[0]);
-  if (!MayWait(*expr.args[1])) return;
+  if (!MayWait(*expr.args[1])) return CutInside(*expr.args[0]);
   const SlotId first = Cut(*expr.args[0], "left", ir::TypeId::kNone, false);
   const auto pick = [&](BodyWriter& writer) {
     ir::Builder& b = writer.builder();
@@ -272,7 +273,8 @@ void WorkflowBuilder::CutLazy(const Expr& expr) {
     return AddRun("left", [&](BodyWriter& writer) {
       ir::Builder& b = writer.builder();
       const ValueId value = b.Slot(first);
-      return expr.kind == ExprKind::kCoalesce ? b.Emit(OpKind::kUnwrap, b.Known(value).element, {value}) : value;
+      const bool unwraps = expr.kind == ExprKind::kCoalesce && expr.type->kind != TypeKind::kOptional;
+      return unwraps ? b.Emit(OpKind::kUnwrap, b.Known(value).element, {value}) : value;
     });
   };
   cut_[&expr] = AddSelect("choice", pick, {known, [&](ir::TypeId type) { return Cut(*expr.args[1], "right", type, true); }});

@@ -136,10 +136,11 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
     c.root = test.span.file;
     c.ops_left = BuildContext{.program = program, .out = out}.ops_left;
     c.stubs.clear();
+    c.paths.clear();
     for (const Test::Stub& stub : test.stubs) c.stubs.emplace(std::pair(stub.is_remote, stub.target), stub.function);
     const std::string name = "t" + std::to_string(out.workflows.size());
     ir::Workflow workflow{.name = name, .declared_name = name, .service = "test"};
-    WorkflowBuilder(c, test.workflow, name).Build(workflow);
+    WorkflowBuilder(c, test.workflow, "").Build(workflow);
     workflow.is_default = out.workflows.empty();
     workflow.timeout_ns = build.timeout_ns;
     out.workflows.push_back(std::move(workflow));

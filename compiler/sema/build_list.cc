@@ -83,15 +83,18 @@ void BodyWriter::BindLoop(const Loop& loop, const Sources& sources, ValueId inde
 
 ValueId BodyWriter::WriteListLoop(const Expr& expr) {
   const Sources sources = WriteSources(*expr.loop);
+  ++loop_depth_;
   std::vector<ir::BlockId> blocks;
   if (expr.condition) {
     blocks.push_back(b_.Open(Integers(1)));
     BindLoop(*expr.loop, sources, b_.Param(0));
-    b_.Close(Write(*expr.condition));
+    const ValueId holds = Write(*expr.condition);
+    b_.Close(holds == ValueId::kNone ? b_.Bool(false) : holds);  // it fails
   }
   blocks.push_back(b_.Open(Integers(1)));
   BindLoop(*expr.loop, sources, b_.Param(0));
   const ValueId item = Write(*expr.args[0]);
+  --loop_depth_;
   b_.Close(item == ValueId::kNone ? Zero(TypeOf(expr.type->element)) : item);
   const ir::TypeId type = item == ValueId::kNone ? TypeOf(expr.type) : b_.types().List(b_.TypeOf(item));
   return b_.Emit(expr.condition ? OpKind::kListFilter : OpKind::kListBuild, type, {sources.count}, 0, std::move(blocks));
@@ -107,9 +110,23 @@ ValueId BodyWriter::WriteFold(const Expr& expr) {
   const ValueId index = b_.Param(0);
   Bind(expr.local, b_.Param(1));
   BindLoop(*expr.loop, sources, index);
+  ++loop_depth_;
   const ValueId next = Write(*expr.args[1]);
+  --loop_depth_;
   b_.Close(next == ValueId::kNone ? Zero(type) : next);
   return b_.Emit(OpKind::kFold, type, {sources.count, initial}, 0, {block});
+}
+
+ValueId BodyWriter::IsOutside(ValueId index, ValueId count) {
+  return b_.Binary(OpKind::kOr, b_.Binary(OpKind::kLt, index, b_.I64(0)), b_.Binary(OpKind::kLe, count, index));
+}
+
+void BodyWriter::FailOutside(ValueId index, ValueId count, const std::string& text) {
+  const ValueId is_out = IsOutside(index, count);
+  if (b_.IsConstant(is_out, 0)) return;
+  const ir::BlockId message = b_.Open({});
+  b_.Close(b_.Emit(OpKind::kText, b_.types().String(), {index, count}, ir::AddText(c_.out, text)));
+  b_.FailIf(is_out, 7001, message);
 }
 
 // A list may be empty, so unlike a tensor's its clamped index may have no element behind it.
@@ -122,14 +139,11 @@ ValueId BodyWriter::WriteListIndex(const Expr& expr) {
   if (b_.IsConstant(index) && b_.IsConstant(length) && b_.body()[index].imm < b_.body()[length].imm) {
     return b_.Emit(OpKind::kListGet, element, {list, index});
   }
-  const ValueId is_out = b_.Binary(OpKind::kOr, b_.Binary(OpKind::kLt, index, b_.I64(0)), b_.Binary(OpKind::kLe, length, index));
   if (tensor_depth_ == 0) {
-    const ir::BlockId message = b_.Open({});
-    const ir::TypeId string = b_.types().String();
-    b_.Close(b_.Emit(OpKind::kText, string, {index, length}, ir::AddText(c_.out, "index {} of a list of {}")));
-    b_.FailIf(is_out, 7001, message);
+    FailOutside(index, length, "index {} of a list of {}");
     return b_.Emit(OpKind::kListGet, element, {list, index});
   }
+  const ValueId is_out = IsOutside(index, length);
   b_.StickyIf(is_out, 7001);
   const ir::BlockId otherwise = b_.Open({});
   b_.Close(Zero(element));

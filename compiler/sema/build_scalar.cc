@@ -125,12 +125,13 @@ ValueId BodyWriter::WriteCoalesce(const Expr& expr) {
     return b_.Emit(OpKind::kUnwrap, element, {optional});
   }
   const ir::BlockId then = b_.Open({});
-  b_.Close(b_.Emit(OpKind::kUnwrap, element, {optional}));
+  const ValueId kept = expr.type->kind == TypeKind::kOptional ? optional : b_.Emit(OpKind::kUnwrap, element, {optional});
+  b_.Close(kept);
   const ir::BlockId otherwise = b_.Open({});
   ValueId fallback = Write(other);
-  if (fallback == ValueId::kNone) fallback = Zero(element);
+  if (fallback == ValueId::kNone) fallback = Zero(b_.TypeOf(kept));
   b_.Close(fallback);
-  const ir::TypeId type = ir::Join(b_.types(), element, b_.TypeOf(fallback));
+  const ir::TypeId type = ir::Join(b_.types(), b_.TypeOf(kept), b_.TypeOf(fallback));
   WF_CHECK(type != ir::TypeId::kNone);
   return b_.If(has, type, then, otherwise);
 }

@@ -41,6 +41,18 @@ ValueId BodyWriter::LoadBroadcast(ValueId operand, const Indices& indices) {
   return b_.Load(operand, std::move(own));
 }
 
+// What an axis has by its type, so that an index that runs over the same symbol is known to fit. Only of parameters: all that their types
+// name is in the request and was compared before any task.
+ValueId BodyWriter::AxisExtent(ValueId tensor, TypeRef type, size_t axis) {
+  const ValueId own = b_.Dim(tensor, axis);
+  const ir::Op& op = b_.body()[tensor];
+  if (extents_may_differ_ || b_.IsConstant(own) || op.kind != OpKind::kSlot) return own;
+  if (outer_ == nullptr || !outer_->IsParameter(static_cast<ir::SlotId>(op.imm))) return own;
+  const std::optional<Dim::Linear> linear = type->dims[axis].AsLinear();
+  if (!linear || linear->mul != 1 || linear->add != 0) return own;
+  return SymbolValue(linear->symbol, frame_).value_or(own);
+}
+
 ValueId BodyWriter::WriteIndex(const Expr& expr) {
   const ValueId tensor = Write(*expr.args[0]);
   if (tensor == ValueId::kNone) return Zero(TypeOf(expr.type));
@@ -48,9 +60,16 @@ ValueId BodyWriter::WriteIndex(const Expr& expr) {
   if (is_slice || expr.subscripts.size() < b_.Known(tensor).dims.size()) return Slice(expr, tensor);
   Indices indices;
   for (size_t axis = 0; axis < expr.subscripts.size(); ++axis) {
-    indices.push_back(b_.CheckIndex(ToI64(Write(*expr.subscripts[axis].first)), b_.Dim(tensor, axis)));
+    indices.push_back(CheckedIndex(*expr.subscripts[axis].first, AxisExtent(tensor, expr.args[0]->type, axis)));
   }
   return b_.Load(tensor, std::move(indices));
+}
+
+// In a loop an index that points nowhere is clamped, and the body fails at its end; elsewhere there is time to say what it was.
+ValueId BodyWriter::CheckedIndex(const Expr& expr, ValueId extent) {
+  const ValueId index = ToI64(Write(expr));
+  if (tensor_depth_ == 0 && loop_depth_ == 0) FailOutside(index, extent, "index {} of an axis of {}");
+  return b_.CheckIndex(index, extent);
 }
 
 // A slice has the extent that its ends say, so a check decides whether the elements exist: before the memory is read, or, in a loop over
@@ -82,7 +101,7 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
     is_kept.push_back(subscript == nullptr || subscript->is_slice);
     is_checked.push_back(false);
     if (!is_kept.back()) {
-      starts.push_back(b_.CheckIndex(ToI64(Write(*subscript->first)), extent));
+      starts.push_back(CheckedIndex(*subscript->first, extent));
       continue;
     }
     const ValueId first = subscript != nullptr && subscript->first ? ToI64(Write(*subscript->first)) : b_.I64(0);

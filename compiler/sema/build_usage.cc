@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/sema/build_workflow.h"
+#include "compiler/sema/builtins.h"
 
 // What reads what, before any task is made.
 namespace wf::sema {
@@ -67,6 +68,8 @@ bool IsCheap(const Expr& expr) {  // writing it again costs nothing
       return expr.checks.empty() && expr.type->kind == TypeKind::kScalar && IsCheap(*expr.args[0]);
     case ExprKind::kText:
       return expr.args.empty();
+    case ExprKind::kBuiltin:
+      return static_cast<Builtin>(expr.index) == Builtin::kLen && expr.checks.empty() && IsCheap(*expr.args[0]);
     default:
       return false;
   }

@@ -38,7 +38,7 @@ void WorkflowBuilder::Build(ir::Workflow& result) {
 
 // A path that no other node has: those of two arms may have one name.
 std::string WorkflowBuilder::PathOf(const std::string& name) {
-  const std::string path = name.empty() ? path_ : path_ + "/" + name;
+  const std::string path = name.empty() ? path_ : path_.empty() ? name : path_ + "/" + name;
   const int count = ++c_.paths[path];
   return count == 1 ? path : path + "." + std::to_string(count);
 }
@@ -328,6 +328,11 @@ std::optional<ValueId> WorkflowBuilder::Symbol(BodyWriter& writer, const std::st
     const ValueId value = source.local ? writer.ReadOuter(*source.local) : writer.builder().Slot(source.slot);
     return writer.SolveAt(value, source.type, source.fresh);
   });
+}
+
+bool WorkflowBuilder::IsParameter(SlotId slot) const {
+  const auto is_it = [&](const Param& param) { return slots_.at(param.local) == slot; };
+  return !is_inlined_ && std::any_of(workflow_.params.begin(), workflow_.params.end(), is_it);
 }
 
 std::optional<SlotId> WorkflowBuilder::CutSlot(const Expr& expr) const {

@@ -97,7 +97,9 @@ TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted,
       if (!sound) continue;
       const TypeRef both = Join(body, joined, values[i]->type);
       if (both == nullptr) {
-        body.env.Report(values[i]->span, kTypeMismatch, {ToString(joined), ToString(values[i]->type)}).Label(first->span, "the other arm");
+        const bool fits = wanted != nullptr && Join(body, wanted, values[i]->type) != nullptr;  // then it is the other that does not
+        const Expr &odd = fits ? *first : *values[i], &other = fits ? *values[i] : *first;
+        body.env.Report(odd.span, kTypeMismatch, {ToString(fits ? wanted : joined), ToString(odd.type)}).Label(other.span, "the other arm");
         sound = false;
         continue;
       }

@@ -98,7 +98,7 @@ ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
         .Help("convert one of them, as in `" + std::string(ir::NameOf(values[0]->type->dtype)) + "(..)`");
     return site.Fail();
   }
-  auto dims = Broadcast(site.body, values[0]->type, values[1]->type, site.call.span);
+  auto dims = Broadcast(site.body, *values[0], *values[1], site.call.span);
   if (!dims) return site.Fail();
   const DType dtype = values[0]->type->dtype;
   ExprPtr result =
@@ -114,14 +114,7 @@ ExprPtr CheckLen(const CallSite& site) {
   if (IsPoison(*value)) return site.Fail();
   const TypeRef i64 = site.types().Scalar(DType::kI64);
   switch (value->type->kind) {
-    case TypeKind::kTensor: {
-      if (value->kind != ExprKind::kLocal) return site.Make1(Builtin::kLen, i64, std::move(value));
-      ExprPtr extent = Make(ExprKind::kDimValue, i64, site.call.span);
-      extent->dim = value->type->dims[0];
-      extent->fresh = std::move(value->fresh);
-      if (!extent->fresh.empty()) return site.Make1(Builtin::kLen, i64, std::move(value));
-      return extent;
-    }
+    case TypeKind::kTensor:
     case TypeKind::kString:
     case TypeKind::kBytes:
     case TypeKind::kList:

@@ -192,7 +192,7 @@ class SignatureCall {
     }
     for (DimPair& pair : pairs) {
       pair.nested = pair.nested || lift;
-      solver_.Add(pair, wanted, value->type, span);
+      solver_.Add(pair, wanted, value->type, span, param.name);
     }
     if (!lift) return value;
     ExprPtr some = Make(ExprKind::kSome, body_.env.types.Optional(value->type), span);
@@ -220,6 +220,18 @@ class SignatureCall {
   TypeBindings bindings_;
   std::vector<ExprPtr> args_;
 };
+
+// `slice(x, 2, 1)` of `f32[b - a]`.
+bool HasNegativeExtent(Body& body, const Expr& call) {
+  std::optional<int64_t> negative;
+  ForEachDim(call.type, [&](const Dim& dim) {
+    if (dim.constant().value_or(0) < 0) negative = dim.constant();
+  });
+  if (!negative) return false;
+  body.env.Report(call.span, kBadDimension, {std::to_string(*negative), "it is negative"})
+      .Label(call.span, "`" + ToString(call.type) + "`");
+  return true;
+}
 
 void SkipArguments(Body& body, const ast::CallExpr& call, const ast::Expr* piped) {
   if (piped != nullptr) SkipUnchecked(body, *piped);
@@ -428,7 +440,7 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const ast::
     return Poison(body, call.span);
   }
   resolved.Finish(*expr);
-  return expr;
+  return HasNegativeExtent(body, *expr) ? Poison(body, call.span) : std::move(expr);
 }
 
 ExprPtr CheckCall(Body& body, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted, const Where& where) {

@@ -82,6 +82,8 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
 }
 
 void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& decl) {
+  entity.type = env.types.Error();
+  if (decl.has_errors) return;  // what did not parse may be any field
   Body body(env, module, &decl);
   std::vector<Field> fields;
   std::vector<Span> spans;

@@ -63,7 +63,7 @@ Entity* ResolveEntity(Body& body, const ast::Expr& expr, NameUse use, bool& repo
 ExprPtr CheckUnary(Body& body, const ast::UnaryExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckBinary(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const Where& where);
 // The shape of an elementwise operation over two operands; nothing after a report. Run-time checks go to `checks`.
-std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef right, const Span& span);
+std::optional<std::vector<Dim>> Broadcast(Body& body, const Expr& left, const Expr& right, const Span& span);
 bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span& span);  // reports storage types, bool, strings
 
 // check_call.cc, check_builtin.cc, check_convert.cc

@@ -22,7 +22,7 @@ bool IsInside(Body& body, const Expr& position, const Dim& extent, bool end_allo
   const int64_t limit = *extent.constant() + (end_allowed ? 1 : 0);
   if (*at->constant() < limit) return true;
   auto builder = body.env.Report(position.span, kIndexOutOfRange, {*at->constant(), extent.ToString()});
-  LabelOrigins(body, extent, builder);
+  LabelOrigins(body, {extent}, builder);
   return false;
 }
 

@@ -8,6 +8,13 @@
 namespace wf::sema {
 namespace {
 
+ExprPtr Stacked(Types& types, ExprPtr list, DType dtype, std::vector<Dim> dims) {
+  ExprPtr stacked = Make(ExprKind::kBuiltin, types.Tensor(dtype, std::move(dims)), list->span);
+  stacked->index = static_cast<uint32_t>(Builtin::kStack);
+  stacked->args.push_back(std::move(list));
+  return stacked;
+}
+
 // [1, 2] where a tensor is wanted: its elements stacked along a new first axis.
 ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
   Types& types = body.env.types;
@@ -24,10 +31,7 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
   TypeRef shape = element;
   if (!list->args.empty()) shape = list->args.front()->type;
   dims.insert(dims.end(), shape->dims.begin(), shape->dims.end());
-  ExprPtr stacked = Make(ExprKind::kBuiltin, types.Tensor(wanted->dtype, std::move(dims)), expr.span);
-  stacked->index = static_cast<uint32_t>(Builtin::kStack);
-  stacked->args.push_back(std::move(list));
-  return stacked;
+  return Stacked(types, std::move(list), wanted->dtype, std::move(dims));
 }
 
 ExprPtr CheckTypedList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
@@ -61,13 +65,20 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
     return CheckTensorLiteral(body, expr, wanted, where);
   }
   if (wanted != nullptr && wanted->kind == TypeKind::kList && !HoldsError(wanted)) return CheckTypedList(body, expr, wanted, where);
+  const bool is_tensor = wanted != nullptr && wanted->kind == TypeKind::kTensor;  // of what its elements turn out to be
+  TypeRef part = nullptr;
+  if (is_tensor && wanted->dims.size() > 1) {
+    Type row = *wanted;
+    row.dims.erase(row.dims.begin());
+    part = types.Intern(std::move(row));
+  }
   ExprPtr list = Make(ExprKind::kList, types.Error(), expr.span);
   list->args.resize(expr.elements.size());
   TypeRef element = types.Simple(TypeKind::kNever);
   for (const bool literals : {false, true}) {  // literals take the type of the others
     for (size_t i = 0; i < expr.elements.size(); ++i) {
       if (IsLiteral(*expr.elements[i]) != literals) continue;
-      const TypeRef hint = element->kind == TypeKind::kNever ? nullptr : element;
+      const TypeRef hint = element->kind == TypeKind::kNever ? part : element;
       list->args[i] = CheckExpr(body, *expr.elements[i], hint, where);
       const TypeRef joined = Join(body, element, list->args[i]->type);
       if (joined == nullptr) {
@@ -82,7 +93,10 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   if (element->kind == TypeKind::kError) return Poison(body, expr.span);
   for (ExprPtr& item : list->args) item = Coerce(body, std::move(item), element);
   list->type = types.List(element);
-  return list;
+  if (!is_tensor || (element->kind != TypeKind::kScalar && element->kind != TypeKind::kTensor)) return list;
+  std::vector<Dim> dims = element->dims;
+  dims.insert(dims.begin(), Dim(static_cast<int64_t>(expr.elements.size())));
+  return Stacked(types, std::move(list), element->dtype, std::move(dims));
 }
 
 ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where) {

@@ -121,7 +121,7 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
   const DType dtype = IsComparison(step.op) ? DType::kBool : left->type->dtype;
   ExprPtr result = Make(ExprKind::kBinary, types.Scalar(dtype), step.span);
   if (left->type->kind == TypeKind::kTensor || right->type->kind == TypeKind::kTensor) {
-    auto dims = Broadcast(body, left->type, right->type, step.op_span);
+    auto dims = Broadcast(body, *left, *right, step.op_span);
     if (!dims) return Poison(body, step.span);
     result->type = types.Tensor(dtype, std::move(*dims));
   }
@@ -162,7 +162,7 @@ ExprPtr Resolve(Body& body, Operand operand, TypeRef hint) {
 ExprPtr CheckLogical(Body& body, const ast::BinaryExpr& step, ExprPtr left, const Where& where) {
   const TypeRef bool_type = body.env.types.Scalar(DType::kBool);
   left = Coerce(body, std::move(left), bool_type);
-  ExprPtr right = CheckAs(body, *step.right, bool_type, where.Inside("the right side of a lazy operator", step.op_span));
+  ExprPtr right = CheckAs(body, *step.right, bool_type, where);
   if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
   ExprPtr both = Make(step.op == ast::BinaryOp::kAnd ? ExprKind::kAnd : ExprKind::kOr, bool_type, step.span);
   both->args.push_back(std::move(left));
@@ -180,7 +180,7 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
   }
   const uint32_t mark = body.NextSymbol();
   const TypeRef element = IsPoison(*left) || none ? wanted : left->type->element;
-  ExprPtr right = CheckExpr(body, *step.right, element, where.Inside("the right side of `??`", step.op_span));
+  ExprPtr right = CheckExpr(body, *step.right, element, where);
   if (IsPoison(*left) || IsPoison(*right) || none) return none ? std::move(right) : Poison(body, step.span);
   const bool chained = right->type->kind == TypeKind::kOptional;
   const TypeRef joined = Join(body, chained ? left->type : left->type->element, right->type);
@@ -196,9 +196,18 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
   return value;
 }
 
+// What a list or a tuple written on the right of a comparison is to be: the fields of a tuple have no order, the numbers of a list the type
+// of the others.
+TypeRef ComparedWith(const Operand& left, const ast::Expr& right) {
+  if (!left.value) return nullptr;
+  const bool is_list = left.value->type->kind == TypeKind::kList && right.kind == ast::ExprKind::kListExpr;
+  const bool is_tuple = left.value->type->kind == TypeKind::kRecord && right.kind == ast::ExprKind::kTupleExpr;
+  return is_list || is_tuple ? left.value->type : nullptr;
+}
+
 // One step of a chain. Literals on both sides stay one literal until something decides their type.
 Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef wanted, const Where& where) {
-  const TypeRef hint = IsComparison(step.op) ? nullptr : ScalarHint(body.env.types, wanted);
+  const TypeRef hint = IsComparison(step.op) ? ComparedWith(left, *step.right) : ScalarHint(body.env.types, wanted);
   if (step.op == ast::BinaryOp::kAnd || step.op == ast::BinaryOp::kOr) {
     return {CheckLogical(body, step, Resolve(body, std::move(left), nullptr), where), nullptr, step.span};
   }
@@ -240,13 +249,14 @@ bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span
 
 // Axes agree when their dimensions are the same polynomial, or one of them is absent or literally 1 (semantics.md 21): nothing is left to
 // be checked when it runs.
-std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef right, const Span& span) {
-  const size_t rank = std::max(left->dims.size(), right->dims.size());
+std::optional<std::vector<Dim>> Broadcast(Body& body, const Expr& left, const Expr& right, const Span& span) {
+  const std::vector<Dim>&of_left = left.type->dims, &of_right = right.type->dims;
+  const size_t rank = std::max(of_left.size(), of_right.size());
   std::vector<Dim> dims(rank);
   for (size_t i = 0; i < rank; ++i) {  // from the last axis
     const size_t axis = rank - 1 - i;
-    const Dim* a = i < left->dims.size() ? &left->dims[left->dims.size() - 1 - i] : nullptr;
-    const Dim* b = i < right->dims.size() ? &right->dims[right->dims.size() - 1 - i] : nullptr;
+    const Dim* a = i < of_left.size() ? &of_left[of_left.size() - 1 - i] : nullptr;
+    const Dim* b = i < of_right.size() ? &of_right[of_right.size() - 1 - i] : nullptr;
     if (a == nullptr || b == nullptr) {
       dims[axis] = a != nullptr ? *a : *b;
     } else if (*a == *b || b->constant() == 1) {
@@ -254,9 +264,11 @@ std::optional<std::vector<Dim>> Broadcast(Body& body, TypeRef left, TypeRef righ
     } else if (a->constant() == 1) {
       dims[axis] = *b;
     } else {
-      auto builder = body.env.Report(span, kBroadcast, {ToString(left), ToString(right), a->ToString(), b->ToString(), axis});
-      LabelOrigins(body, *a, builder);
-      LabelOrigins(body, *b, builder);
+      auto builder = body.env.Report(span, kBroadcast, {ToString(left.type), ToString(right.type), a->ToString(), b->ToString(), axis});
+      LabelOrigins(body, {*a, *b}, builder);
+      if (a->is_constant() && b->is_constant()) {
+        builder.Label(left.span, "`" + ToString(left.type) + "`").Label(right.span, "`" + ToString(right.type) + "`");
+      }
       if (!Dim::ProvedDifferent(*a, *b)) HelpWithEquality(*a, *b, builder);
       return std::nullopt;
     }

@@ -1,5 +1,6 @@
 // Building tensors `[i, j] => e`, and reducers `sum[k](e)`.
 
+#include <algorithm>
 #include <array>
 
 #include "compiler/sema/check_expr.h"
@@ -96,6 +97,8 @@ class UseFinder {
       open_.pop_back();
       Visit(expr);
     }
+    const auto stands_before = [](const Use& a, const Use& b) { return a.expr->span.begin < b.expr->span.begin; };
+    std::sort(uses_.begin(), uses_.end(), stands_before);
     return std::move(uses_);
   }
 
@@ -196,7 +199,8 @@ ExprPtr InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside,
       first = use.expr->span;
       extent = ExtentOfDim(body, found, index.span);
     } else if (dim != found) {
-      auto builder = body.env.Report(use.expr->span, kExtentConflict, {index.text, dim.ToString(), found.ToString()});
+      auto builder = body.env.Report(use.expr->span, kExtentConflict, {index.text, found.ToString(), dim.ToString()});
+      LabelOrigins(body, {dim, found}, builder);
       builder.Label(first, "over " + dim.ToString()).Help("say how far it goes: `" + index.text + " < " + dim.ToString() + "`");
       return nullptr;
     }

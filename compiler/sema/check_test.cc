@@ -75,6 +75,7 @@ class TestCheck {
     Stmt& stmt = test_.workflow.body.back();
     stmt.err_local = outcomes_.DeclareError(outcome.span);
     stmt.fallback = outcomes_.OfFailure(stmt.err_local, side, outcome.span);
+    body_.locals[local].type = stmt.fallback->type;  // of what only fails, too
     results_.push_back(local);
     test_.outcomes.push_back(std::move(outcome));
   }
@@ -182,6 +183,19 @@ class TestCheck {
     return fits;
   }
 
+  // What the target yields for these parameters: `[i] => ..` takes its extents from it. The shapes themselves are compared when the test
+  // runs.
+  TypeRef ResultOfStub(Body& inner, const Signature& target, const Signature& written, const ast::StubStmt& stub) const {
+    DimSolver solver(inner, target);
+    for (size_t i = 0; i < target.params.size(); ++i) {
+      std::vector<DimPair> pairs;
+      const TypeRef wanted = target.params[i].type, found = written.params[i].type;
+      MatchTypes(env_.types, wanted, found, nullptr, pairs);
+      for (const DimPair& pair : pairs) solver.Add(pair, wanted, found, stub.params[i].span);
+    }
+    return MapDims(env_.types, target.result, [&](const Dim& dim) { return solver.ValueOf(dim).value_or(AnyDim()); });
+  }
+
   // Becomes a function; its shapes are compared with those of the call when the test runs.
   bool Stub(const ast::StubStmt& stub) {
     Entity* target = Lookup(env_, body_.module, stub.target, &decl_, {NameUse::kModel, nullptr});
@@ -194,7 +208,8 @@ class TestCheck {
     const TypeRef wanted = target->signature->result;
     const TypeRef hint = MapDims(env_.types, wanted, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
     const uint32_t mark = inner.NextSymbol();
-    ExprPtr value = CheckExpr(inner, *stub.value, hint, At("a stub", stub.target.span).Inside("a stub", stub.target.span));
+    const TypeRef solved = ResultOfStub(inner, *target->signature, written, stub);
+    ExprPtr value = CheckExpr(inner, *stub.value, solved, At("a stub", stub.target.span).Inside("a stub", stub.target.span));
     if (!IsPoison(*value)) value = Coerce(inner, std::move(value), hint, Origin{target->span, "declared here"});
     if (IsPoison(*value)) return false;
     const bool is_remote = target->kind == EntityKind::kRemote;

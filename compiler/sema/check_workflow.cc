@@ -9,6 +9,7 @@
 #include "compiler/sema/node_policy.h"
 #include "compiler/sema/stages.h"
 #include "compiler/sema/workflow_params.h"
+#include "runtime/abi/defaults.h"
 
 namespace wf::sema {
 namespace {
@@ -378,6 +379,16 @@ class WorkflowCheck {
   Span end_span_;
 };
 
+// What no request could bring and no answer hold is told here, not to clients.
+void CheckLevels(Env& env, const ast::WorkflowDecl& decl, const Signature& signature, const Workflow& workflow) {
+  const auto check = [&env](const std::string& name, TypeRef type, const Span& span) {
+    if (type->levels > abi::kValueLevels) env.Report(span, kTooManyLevels, {name, type->levels, abi::kValueLevels});
+  };
+  for (size_t i = 0; i < signature.params.size(); ++i) check(signature.params[i].name, signature.params[i].type, decl.params[i].span);
+  for (size_t i = 0; i < workflow.results.size(); ++i)
+    check(workflow.results[i].name, workflow.results[i].type, decl.result->fields[i].span);
+}
+
 void ReadResults(Env& env, const ast::WorkflowDecl& decl, const Signature& signature, Workflow& out) {
   if (signature.result->kind != TypeKind::kRecord) return;
   out.results = signature.result->fields;
@@ -412,6 +423,7 @@ void CheckWorkflow(Env& env, Module& module, Entity& entity, const ast::Workflow
   workflow.span = entity.span;
   ReadWorkflowParams(body, decl, signature, workflow);
   ReadResults(env, decl, signature, workflow);
+  CheckLevels(env, decl, signature, workflow);
   if (decl.has_errors) body.silenced = true;
   WorkflowCheck(env, decl, body, signature, workflow).Run();
   entity.index = static_cast<uint32_t>(env.program.workflows.size());

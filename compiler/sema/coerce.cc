@@ -44,8 +44,7 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
     auto builder = body.env.Report(expr.span, kShapeMismatch,
                                    {ToString(target), ToString(expr.type), pair.axis, pair.found.ToString(), pair.wanted.ToString()});
     if (origin) builder.Label(origin->span, origin->text);
-    LabelOrigins(body, pair.found, builder);
-    LabelOrigins(body, pair.wanted, builder);
+    LabelOrigins(body, {pair.found, pair.wanted}, builder);
     return false;
   }
   return true;

@@ -2,6 +2,7 @@
 
 #include "compiler/sema/consts.h"
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -9,6 +10,7 @@
 #include "compiler/sema/build_ir.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/json_value.h"
+#include "compiler/sema/npy.h"
 
 namespace wf::sema {
 namespace {
@@ -53,6 +55,23 @@ ExprPtr JsonOf(Body& body, const std::string& content, const std::string& name, 
   }
   const TypeRef type = TypeOfValue(body.env.types, wanted, *value);
   return MakeConst(body, "json(" + name + ")", type, std::move(*value), span);
+}
+
+ExprPtr ArrayOf(Body& body, const std::string& content, const std::string& name, const ast::CallExpr& call) {
+  const auto array = ReadNpy(content);
+  if (!array.ok()) {
+    body.env.Report(call.arguments[0].span, kCannotEmbed, {name, array.status().message()});
+    return Poison(body, call.span);
+  }
+  Types& types = body.env.types;
+  const std::string text = "npy(" + name + ")";
+  if (array->dims.empty()) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, array->elements.data(), array->elements.size());
+    return MakeConst(body, text, types.Scalar(array->dtype), ir::Value::Scalar(bits), call.span);
+  }
+  const TypeRef type = types.Tensor(array->dtype, {array->dims.begin(), array->dims.end()});
+  return MakeConst(body, text, type, ir::Value::Tensor(array->dims, std::string(array->elements)), call.span);
 }
 
 std::optional<ir::Value> Simple(Env& env, const Expr& expr);
@@ -167,13 +186,10 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
     body.env.Report(call.span, kTypeArgument, {std::string(name), "one plain string, the path of a file"});
     return Poison(body, call.span);
   }
-  if (name == "npy") {
-    body.env.Report(call.callee->span, kNotBuiltYet, {"`npy`"});
-    return Poison(body, call.span);
-  }
   auto content = ReadEmbedded(body.env, call.arguments[0].span, path);
   if (!content) return Poison(body, call.span);
   if (name == "lines") return LinesOf(body, *content, path, call.span);
+  if (name == "npy") return ArrayOf(body, *content, path, call);
   if (name == "json") return JsonOf(body, *content, path, wanted, call.span);
   ExprPtr bytes = Make(ExprKind::kBytesConst, body.env.types.Simple(TypeKind::kBytes), call.span);
   bytes->text = std::move(*content);

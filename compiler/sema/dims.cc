@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/ir/scalar.h"
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
@@ -193,9 +194,10 @@ bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindi
   return Matches(types, wanted, found, bindings, false, pairs);
 }
 
-void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin) {
+void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin, const std::string& param) {
   values_.emplace(symbol, std::move(value));
   origins_.emplace(symbol, origin);
+  params_.emplace(symbol, param);
 }
 
 bool DimSolver::IsOpen(const std::string& symbol) const {
@@ -219,13 +221,13 @@ bool DimSolver::TrySolve(const Waiting& item) {
   if (!linear || linear->mul <= 0 || !IsOpen(linear->symbol) || IsAny(item.pair.found)) return false;
   const Dim exact = item.pair.found - Dim(linear->add);
   Dim value = Dim::FloorDiv(exact, Dim(linear->mul));
-  Bind(linear->symbol, value, item.argument);
-  Compare(item, value * Dim(linear->mul) + Dim(linear->add));
+  Bind(linear->symbol, value, item.argument, item.param);
+  Compare(item, value * Dim(linear->mul) + Dim(linear->add), true);
   return true;
 }
 
-void DimSolver::Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument) {
-  Waiting item{pair, wanted, found, argument};
+void DimSolver::Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument, const std::string& param) {
+  Waiting item{pair, wanted, found, argument, param};
   if (IsAny(pair.wanted) || TrySolve(item)) return;
   if (const auto value = ValueOf(pair.wanted)) {
     Compare(item, *value);
@@ -251,12 +253,22 @@ void DimSolver::Finish() {
   }
 }
 
-void DimSolver::Compare(const Waiting& item, const Dim& wanted) {
+// Of a check that does not hold when it runs: both dimensions and where each comes from.
+std::string DimSolver::MessageOf(const Waiting& item, bool solves) const {
+  const std::string name = "`" + item.pair.wanted.ToString() + "` of `" + callee_.name + "`";
+  const std::string found = item.param.empty() ? "{1}" : "{1} in `" + item.param + "`";
+  if (solves) return name + " is " + found + ", which no `" + item.pair.wanted.AsLinear()->symbol + "` gives";
+  const auto symbol = item.pair.wanted.symbol();
+  const auto from = symbol ? params_.find(*symbol) : params_.end();
+  const bool is_known = from != params_.end() && !from->second.empty() && from->second != item.param;
+  return name + " is {0}" + (is_known ? " in `" + from->second + "`" : "") + " and " + found;
+}
+
+void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
   if (wanted == item.pair.found) return;
   const bool differ = Dim::ProvedDifferent(wanted, item.pair.found);
   if (!differ && !item.pair.nested) {
-    const std::string name = item.pair.wanted.ToString();
-    checks_.push_back(CheckOf(body_, wanted, item.pair.found, "`" + name + "` of `" + callee_.name + "` is {0} and {1}"));
+    checks_.push_back(CheckOf(body_, wanted, item.pair.found, MessageOf(item, solves)));
     return;
   }
   failed_ = true;
@@ -266,16 +278,20 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted) {
   for (const std::string& symbol : item.pair.wanted.Symbols()) {
     const auto origin = origins_.find(symbol);
     if (origin == origins_.end() || origin->second == item.argument) continue;
-    builder.Label(origin->second, "`" + symbol + "` is " + values_.at(symbol).ToString() + " from here");
+    builder.Label(origin->second, "this gives `" + symbol + "` of `" + callee_.name + "` the value " + values_.at(symbol).ToString());
   }
   if (callee_.span.file != source::FileId::kNone) builder.Label(callee_.span, "`" + callee_.name + "` declared here");
-  LabelOrigins(body_, item.pair.found, builder);
+  LabelOrigins(body_, {item.pair.found}, builder);
 }
 
 void Settle(Body& body, Expr& expr, uint32_t mark) { Settler(body, expr, mark).Run(); }
 
-void LabelOrigins(Body& body, const Dim& dim, diag::Builder& builder) {
-  for (const std::string& symbol : dim.Symbols()) {
+void LabelOrigins(Body& body, std::initializer_list<Dim> dims, diag::Builder& builder) {
+  std::set<std::string> symbols;
+  for (const Dim& dim : dims) {
+    for (std::string& symbol : dim.Symbols()) symbols.insert(std::move(symbol));
+  }
+  for (const std::string& symbol : symbols) {
     const auto origin = body.symbols.find(symbol);
     if (origin != body.symbols.end()) builder.Label(origin->second, "`" + symbol.substr(0, symbol.find('#')) + "` comes from here");
   }
@@ -303,6 +319,12 @@ std::optional<Dim> AsDim(Body& body, const Expr& expr) {
       return Dim(ir::SignedOf(expr.type->dtype, body.env.program.consts[expr.index].value.bits));
     case ExprKind::kLocal:
       return body.infos[expr.local].value;
+    case ExprKind::kBuiltin: {
+      if (static_cast<Builtin>(expr.index) != Builtin::kLen) return std::nullopt;
+      const Expr& measured = *expr.args[0];
+      const bool is_named = measured.kind == ExprKind::kLocal && measured.fresh.empty() && measured.type->kind == TypeKind::kTensor;
+      return is_named ? std::optional(measured.type->dims[0]) : std::nullopt;
+    }
     case ExprKind::kConvert:
       return AsDim(body, *expr.args[0]);
     case ExprKind::kBinary: {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,8 +35,9 @@ class DimSolver {
  public:
   DimSolver(Body& body, const Signature& callee) : body_(body), callee_(callee) {}
 
-  void Bind(const std::string& symbol, Dim value, const Span& origin);  // an integer parameter
-  void Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument);
+  void Bind(const std::string& symbol, Dim value, const Span& origin, const std::string& param = "");  // an integer parameter
+  // `param`: of the argument, for messages; may be empty.
+  void Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument, const std::string& param = "");
   void Finish();                                            // compares what waited for later arguments
   std::optional<Dim> ValueOf(const Dim& callee_dim) const;  // nothing while a symbol in it is open
   const std::map<std::string, Dim>& values() const { return values_; }
@@ -47,15 +49,18 @@ class DimSolver {
     DimPair pair;
     TypeRef wanted, found;
     Span argument;
+    std::string param;
   };
   bool IsOpen(const std::string& symbol) const;
   bool TrySolve(const Waiting& item);
-  void Compare(const Waiting& item, const Dim& wanted);
+  void Compare(const Waiting& item, const Dim& wanted, bool solves = false);
+  std::string MessageOf(const Waiting& item, bool solves) const;
 
   Body& body_;
   const Signature& callee_;
   std::map<std::string, Dim> values_;
   std::map<std::string, Span> origins_;
+  std::map<std::string, std::string> params_;  // whose shapes gave the symbols their values
   std::vector<Waiting> waiting_;
   std::vector<DimCheck> checks_;
   bool failed_ = false;
@@ -67,8 +72,8 @@ void Settle(Body& body, Expr& expr, uint32_t mark);
 // Only `_`: at each read of a value (semantics.md 20).
 inline void SettleRead(Body& body, Expr& expr) { Settle(body, expr, body.NextSymbol()); }
 
-// Where the symbols of a dimension come from, as labels of a report.
-void LabelOrigins(Body& body, const Dim& dim, diag::Builder& builder);
+// Where the symbols of dimensions come from, as labels of a report, each once.
+void LabelOrigins(Body& body, std::initializer_list<Dim> dims, diag::Builder& builder);
 
 // A check that is left for when it runs, with the origins of what it compares.
 DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message);

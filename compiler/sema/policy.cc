@@ -1,5 +1,7 @@
 // Settings applied to one model: the effective policy of a call (semantics.md 12, 15, 16).
 
+#include <algorithm>
+
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/settings.h"
 
@@ -56,11 +58,12 @@ bool Mentions(const Dim& dim, const std::string& symbol) {
   return false;
 }
 
-bool IsUnknown(const Dim& dim) {
-  for (const std::string& symbol : dim.Symbols()) {
-    if (symbol.find('#') != std::string::npos) return true;
-  }
-  return false;
+// A dimension of an output that the inputs do not say.
+bool IsUnknown(const Dim& dim, const std::vector<std::string>& of_inputs) {
+  const std::vector<std::string> symbols = dim.Symbols();
+  return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
+    return symbol.find('#') != std::string::npos || std::find(of_inputs.begin(), of_inputs.end(), symbol) == of_inputs.end();
+  });
 }
 
 void ApplyPad(Env& env, const Given<PadSetting>& pad, const Model& model, ir::Policy& policy) {
@@ -76,7 +79,7 @@ void ApplyPad(Env& env, const Given<PadSetting>& pad, const Model& model, ir::Po
         for (const std::string& name : dims[axis].Symbols()) {
           if (!output && name.find('#') == std::string::npos) known.push_back(name);
         }
-        const bool unknown = output && IsUnknown(dims[axis]);
+        const bool unknown = output && IsUnknown(dims[axis], known);
         if (!unknown && !Mentions(dims[axis], symbol)) continue;
         auto row = unknown ? std::nullopt : FunctionOf(dims[axis], symbol);
         if (!row) {

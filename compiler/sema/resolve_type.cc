@@ -60,7 +60,7 @@ std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rul
     return body.infos[*local].value;
   }
   if (FindEntity(body.module, dim.text) != nullptr) return EntityDim(body, dim);
-  if (ReportForwardLocal(body, dim.text, dim.span)) return std::nullopt;
+  if (rule != SymbolRule::kDeclare && ReportForwardLocal(body, dim.text, dim.span)) return std::nullopt;
   if (rule == SymbolRule::kDeclare) {
     ReportIfBuiltIn(body.env, body.module, {dim.text, dim.span}, true);
     body.symbols.emplace(dim.text, dim.span);

@@ -34,6 +34,13 @@ uint32_t PartsOf(const Type& type) {
   return parts;
 }
 
+uint32_t LevelsOf(const Type& type) {
+  uint32_t inner = type.element == nullptr ? 0 : type.element->levels;
+  for (const Field& field : type.fields) inner = std::max(inner, field.type->levels);
+  const bool encloses = type.kind == TypeKind::kList || type.kind == TypeKind::kMap || type.kind == TypeKind::kRecord;
+  return inner + (encloses ? 1 : static_cast<uint32_t>(type.dims.size()));
+}
+
 std::string FieldsToString(const std::vector<Field>& fields) {
   std::string text;
   for (const Field& field : fields) text += (text.empty() ? "" : ", ") + field.name + ": " + ToString(field.type);
@@ -50,6 +57,7 @@ std::string TensorToString(const Type& type) {
 
 TypeRef Types::Intern(Type type) {
   type.parts = PartsOf(type);
+  type.levels = LevelsOf(type);
   if (buckets_.empty()) buckets_.resize(kBuckets);
   std::vector<TypeRef>& bucket = buckets_[HashOf(type) % kBuckets];
   for (const TypeRef known : bucket) {

@@ -33,6 +33,7 @@ struct Type {
   std::vector<Field> fields;   // kRecord
   std::string name;            // kRecord: nominal (qualified), or empty for a named tuple; kVariable
   uint32_t parts = 1;          // it and all that it holds, counted when it is interned; at most 2 * kMaxParts
+  uint32_t levels = 0;         // of arrays and objects in its JSON, counted then too
   friend bool operator==(const Type&, const Type&) = default;
 };
 inline constexpr uint32_t kMaxParts = 4096;  // of one type: each field has its place in frames and its lines in codecs

@@ -17,6 +17,9 @@ inline constexpr Default kBodyBytes = {64 << 20, "64MiB"};
 inline constexpr Default kInflight = {256, "256"};  // requests of a service
 inline constexpr uint32_t kMostRows = 1024;         // samples of a call; a service may take fewer
 
+// What a parameter or a result of a workflow may hold in one another: lists, maps, records and axes, as arrays and objects of its JSON.
+inline constexpr uint32_t kValueLevels = 28;
+
 inline constexpr uint32_t kAutoBatchRows = 32;  // most rows of `batch auto`
 constexpr uint32_t BatchRows(uint32_t batch_max, bool batched) { return !batched ? 1 : batch_max == 0 ? kAutoBatchRows : batch_max; }
 constexpr uint32_t QueueRows(uint32_t batch_rows) { return 8 * batch_rows; }

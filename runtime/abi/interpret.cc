@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "runtime/abi/verify.h"
+#include "runtime/base/node_path.h"
 
 namespace wf::abi {
 namespace {
@@ -21,8 +22,9 @@ struct Cell {
 // One region entered once.
 struct Scope {
   const Scope* outer = nullptr;
+  uint16_t region = 0, entered_by = WF_NONE;  // entered_by: a task
+  uint64_t element = 0;
   bool is_flow = false;  // the root, or an arm of a statement `if` in the flow: its control points do not wait for each other
-  uint16_t region = 0;
   uint64_t path = 0;
   std::vector<void*> frames;  // own first
   std::vector<Cell> cells;    // by slot - first_slot
@@ -63,7 +65,7 @@ class Interpreter {
   Step RunEach(Scope& scope, uint16_t id);
   PlanFailure RunModel(Scope& scope, uint16_t id);
   Step RunReturn(Scope& scope, uint16_t id);
-  PlanFailure Named(PlanFailure failure, uint16_t task) const;
+  PlanFailure Named(const Scope& scope, PlanFailure failure, uint16_t task) const;
   // Ends the task with what its region ended with: copies the result to where `to` points.
   Step Leave(const Scope& inner, Ended ended, std::byte* to);
   void* NewFrame(uint16_t region) { return hooks_.allocate(plan_.regions[region].frame_bytes); }
@@ -94,9 +96,21 @@ PlanFailure Interpreter::FailedInput(const Scope& scope, const wf_task& task) co
   return {};
 }
 
-PlanFailure Interpreter::Named(PlanFailure failure, uint16_t task) const {
+PlanFailure Interpreter::Named(const Scope& scope, PlanFailure failure, uint16_t task) const {
   if (failure.task == WF_NONE) failure.task = task;
   if (failure.node == WF_NONE) failure.node = plan_.tasks[task].node;
+  if (!failure.path.empty() || failure.node == WF_NONE) return failure;
+  const auto text_of = [this](uint16_t node) {
+    const wf_bytes& path = plan_.nodes[node].path;
+    return std::string_view(reinterpret_cast<const char*>(path.ptr), path.len);
+  };
+  std::vector<base::FanOutElement> around;
+  for (const Scope* at = &scope; at->outer != nullptr; at = at->outer) {
+    const wf_task& entering = plan_.tasks[at->entered_by];
+    if (entering.kind == WF_EACH && entering.node != WF_NONE) around.push_back({text_of(entering.node), at->element});
+  }
+  std::reverse(around.begin(), around.end());
+  failure.path = base::NodePath(text_of(failure.node), around);
   return failure;
 }
 
@@ -104,6 +118,8 @@ Scope Interpreter::Enter(const Scope& outer, uint16_t task, uint16_t region, uin
   Scope scope;
   scope.outer = &outer;
   scope.region = region;
+  scope.entered_by = task;
+  scope.element = element;
   scope.path = ChildPath(outer.path, task, element);
   scope.frames.push_back(frame);
   scope.frames.insert(scope.frames.end(), outer.frames.begin(), outer.frames.end());
@@ -125,11 +141,11 @@ Interpreter::Step Interpreter::Leave(const Scope& inner, Ended ended, std::byte*
 Interpreter::Step Interpreter::RunSelect(Scope& scope, uint16_t id) {
   const wf_task& task = plan_.tasks[id];
   const int64_t arm = task.fn.pick(hooks_.ctx, scope.frames.data());
-  if (arm < 0) return {Named(hooks_.take_failure(WF_FAILED), id), {}};
+  if (arm < 0) return {Named(scope, hooks_.take_failure(WF_FAILED), id), {}};
   if (arm >= task.n_targets) return {};
   const auto region = static_cast<uint16_t>(task.target + arm);
   void* const frame = NewFrame(region);
-  if (frame == nullptr) return {Named({kOutOfMemory, {}}, id), {}};
+  if (frame == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
   Scope inner = Enter(scope, id, region, 0, frame);
   inner.is_flow = scope.is_flow && task.out == WF_NONE;
   Ended ended = RunRegion(inner);
@@ -147,22 +163,22 @@ Interpreter::Step Interpreter::RunEnter(Scope& scope, uint16_t id, PlanFailure i
   PlanFailure failure = inherited;
   for (int attempt = 0; inherited.code == 0 && attempt < attempts; ++attempt) {
     if (attempt > 0 && (failure.code < 8000 || failure.code > 9999)) break;
-    failure = hooks_.enter ? Named(hooks_.enter(scope.path, id, attempt), id) : PlanFailure();
+    failure = hooks_.enter ? Named(scope, hooks_.enter(scope.path, id, attempt), id) : PlanFailure();
     if (failure.code != 0) continue;
     Scope inner = Enter(scope, id, task.target, static_cast<uint64_t>(attempt), NewFrame(task.target));
-    Step step = inner.frames[0] == nullptr ? Step{Named({kOutOfMemory, {}}, id), {}} : Leave(inner, RunRegion(inner), to);
+    Step step = inner.frames[0] == nullptr ? Step{Named(scope, {kOutOfMemory, {}}, id), {}} : Leave(inner, RunRegion(inner), to);
     if (step.failure.code == 0) return step;
     failure = step.failure;
   }
   const uint16_t fallback = plan_.regions[task.target].on_error;
   if (fallback == WF_NONE) return {failure, {}};
   Scope inner = Enter(scope, id, fallback, 0xffff, NewFrame(fallback));
-  if (inner.frames[0] == nullptr) return {Named({kOutOfMemory, {}}, id), {}};
-  const wf_bytes node = failure.node == WF_NONE ? wf_bytes{} : plan_.nodes[failure.node].path;
-  auto* const message = static_cast<uint8_t*>(hooks_.allocate(failure.message.size()));  // a value may carry it out of the fallback
-  if (message == nullptr) return {Named({kOutOfMemory, {}}, id), {}};
-  std::memcpy(message, failure.message.data(), failure.message.size());
-  const wf_error error{failure.code, {message, failure.message.size()}, node};
+  if (inner.frames[0] == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+  const std::string texts = failure.message + failure.path;
+  auto* const kept = static_cast<uint8_t*>(hooks_.allocate(texts.size()));  // a value may carry them out of the fallback
+  if (kept == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+  std::memcpy(kept, texts.data(), texts.size());
+  const wf_error error{failure.code, {kept, failure.message.size()}, {kept + failure.message.size(), failure.path.size()}};
   std::memcpy(inner.frame() + plan_.slots[plan_.regions[fallback].first_slot].offset, &error, sizeof(error));
   return Leave(inner, RunRegion(inner), to);
 }
@@ -170,15 +186,15 @@ Interpreter::Step Interpreter::RunEnter(Scope& scope, uint16_t id, PlanFailure i
 Interpreter::Step Interpreter::RunEach(Scope& scope, uint16_t id) {
   const wf_task& task = plan_.tasks[id];
   const int64_t count = task.fn.pick(hooks_.ctx, scope.frames.data());
-  if (count < 0) return {Named(hooks_.take_failure(WF_FAILED), id), {}};
-  if (count > 65536) return {Named({kInputParams, {}}, id), {}};
+  if (count < 0) return {Named(scope, hooks_.take_failure(WF_FAILED), id), {}};
+  if (count > 65536) return {Named(scope, {kInputParams, {}}, id), {}};
   const wf_region& body = plan_.regions[task.target];
   const uint32_t size = body.result == WF_NONE ? 0 : plan_.slots[body.result].size;
   auto* const results = static_cast<std::byte*>(hooks_.allocate(static_cast<uint64_t>(count) * size));
-  if (results == nullptr && count * size != 0) return {Named({kOutOfMemory, {}}, id), {}};
+  if (results == nullptr && count * size != 0) return {Named(scope, {kOutOfMemory, {}}, id), {}};
   for (int64_t i = 0; i < count; ++i) {
     Scope inner = Enter(scope, id, task.target, static_cast<uint64_t>(i), NewFrame(task.target));
-    if (inner.frames[0] == nullptr) return {Named({kOutOfMemory, {}}, id), {}};
+    if (inner.frames[0] == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
     std::memcpy(inner.frame() + body.element_offset, &i, sizeof(i));
     Step step = Leave(inner, RunRegion(inner), size == 0 ? nullptr : results + static_cast<uint64_t>(i) * size);
     if (step.failure.code != 0) return step;
@@ -218,12 +234,12 @@ Interpreter::Step Interpreter::RunTask(Scope& scope, uint16_t id) {
   switch (task.kind) {
     case WF_RUN: {
       if (hooks_.start)
-        if (PlanFailure refused = hooks_.start(scope.path, id); refused.code != 0) return {Named(refused, id), {}};
+        if (PlanFailure refused = hooks_.start(scope.path, id); refused.code != 0) return {Named(scope, refused, id), {}};
       const wf_code code = task.fn.run(hooks_.ctx, scope.frames.data());
-      return {code == 0 ? PlanFailure() : Named(hooks_.take_failure(code), id), {}};
+      return {code == 0 ? PlanFailure() : Named(scope, hooks_.take_failure(code), id), {}};
     }
     case WF_MODEL:
-      return {Named(RunModel(scope, id), id), {}};
+      return {Named(scope, RunModel(scope, id), id), {}};
     case WF_SELECT:
       return RunSelect(scope, id);
     case WF_EACH:
@@ -231,7 +247,7 @@ Interpreter::Step Interpreter::RunTask(Scope& scope, uint16_t id) {
     case WF_RETURN:
       return RunReturn(scope, id);
     default:
-      return {Named({3000, "remote calls are not built"}, id), {}};
+      return {Named(scope, {3000, "remote calls are not built"}, id), {}};
   }
 }
 

@@ -19,6 +19,7 @@ struct PlanFailure {
   wf_code code = 0;  // 0: none
   std::string message;
   uint16_t node = WF_NONE, task = WF_NONE;
+  std::string path = {};  // of the node, with the elements of the loops around it
 };
 
 // The world of an interpreted request.

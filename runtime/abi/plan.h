@@ -138,7 +138,6 @@ extern const wf_plan wf_plan_main;
 // Interpolation: `format` has one hole `{}` per argument, args[i] points at a value of type types[i].
 wf_code wf_text(wf_ctx *, wf_bytes format, const wf_type *const *types, const void *const *args, wf_bytes *text) WF_NOEXCEPT;
 wf_code wf_put(wf_sink *, wf_bytes) WF_NOEXCEPT;       /* copies */
-wf_code wf_put_ref(wf_sink *, wf_bytes) WF_NOEXCEPT;   /* refers: the bus stays pinned until it is written */
 
 // A cursor over one JSON text. Failures are recorded with code 5000, the byte position and the member's path; every function then returns WF_FAILED.
 typedef struct wf_json { wf_ctx *ctx; const uint8_t *begin, *at, *end; uint32_t depth, member; wf_bytes path[4]; } wf_json;

@@ -91,19 +91,6 @@ bool wf_sink::PutSlowly(const uint8_t* bytes, size_t count) {
   return true;
 }
 
-bool wf_sink::PutRef(const void* bytes, size_t count) {
-  if (count < kMinReference) return Put(bytes, count);
-  if (failed_ || size() + count > kMaxBytes) {
-    failed_ = true;
-    return false;
-  }
-  ClosePiece(true);
-  pieces_.push_back({static_cast<const uint8_t*>(bytes), count, nullptr});
-  closed_bytes_ += count;
-  refers_ = true;
-  return true;
-}
-
 bool wf_sink::Append(wf_sink& other) {
   if (other.failed_) failed_ = true;
   if (failed_) return false;
@@ -117,11 +104,9 @@ bool wf_sink::Append(wf_sink& other) {
   other.ClosePiece(false);
   pieces_.insert(pieces_.end(), other.pieces_.begin() + static_cast<ptrdiff_t>(other.first_), other.pieces_.end());
   closed_bytes_ += other.closed_bytes_;
-  refers_ = refers_ || other.refers_;
   other.pieces_.clear();
   other.first_ = 0;
   other.closed_bytes_ = 0;
-  other.refers_ = false;
   return true;
 }
 
@@ -155,5 +140,5 @@ void wf_sink::Clear() {
   block_ = nullptr;
   start_ = at_ = limit_ = nullptr;
   closed_bytes_ = first_ = 0;
-  failed_ = refers_ = false;
+  failed_ = false;
 }

@@ -15,8 +15,7 @@ struct SinkBlock {
   uint8_t data[kSinkBlockBytes - sizeof(SinkBlock*)];
 };
 
-// Bytes on their way out. `block`: freed when the piece is consumed, or null when the bytes are borrowed or a later piece of the block owns
-// it.
+// Bytes on their way out. `block`: freed when the piece is consumed, or null when a later piece owns it.
 struct SinkPiece {
   const uint8_t* data;
   size_t bytes;
@@ -26,14 +25,13 @@ struct SinkPiece {
 }  // namespace wf::base
 
 // A response as a chain of pooled buffers; what generated encoders write to and what a connection sends.
-// Thread: loop-confined; blocks come from and return to a cache of the calling thread.   Owns: its blocks.   Borrows: bytes given to
-// PutRef, until consumed. Errors: Put and PutRef return false once the text passes kMaxBytes or memory is out; the sink stays failed until
-// Clear. Bounds: kMaxBytes of text; the thread's cache holds at most 256 blocks.   Cost: no allocation in steady state.
+// Thread: loop-confined; blocks come from and return to a cache of the calling thread.   Owns: its blocks.
+// Errors: Put returns false once the text passes kMaxBytes or memory is out; the sink stays failed until Clear.   Bounds: kMaxBytes of
+// text; the thread's cache holds at most 256 blocks.   Cost: no allocation in steady state.
 struct wf_sink {
  public:
   static constexpr size_t kMaxBytes = size_t{256} << 20;
   static constexpr size_t kMaxReserve = 4096;
-  static constexpr size_t kMinReference = 16 * 1024;  // PutRef copies what is shorter
 
   wf_sink() = default;
   ~wf_sink() { Clear(); }
@@ -47,7 +45,6 @@ struct wf_sink {
     at_ += count;
     return true;
   }
-  bool PutRef(const void* bytes, size_t count);
 
   // Room for `count` <= kMaxReserve bytes in one piece, or null; Commit says where the writer stopped.
   uint8_t* Reserve(size_t count) {
@@ -69,7 +66,6 @@ struct wf_sink {
   size_t size() const { return closed_bytes_ + static_cast<size_t>(at_ - start_); }
   bool empty() const { return size() == 0; }
   bool failed() const { return failed_; }
-  bool refers() const { return refers_; }  // some PutRef was kept as a reference since the last Clear
 
  private:
   bool PutSlowly(const uint8_t* bytes, size_t count);
@@ -84,5 +80,4 @@ struct wf_sink {
   size_t first_ = 0;  // pieces before it are consumed
   std::vector<wf::base::SinkPiece> pieces_;
   bool failed_ = false;
-  bool refers_ = false;
 };

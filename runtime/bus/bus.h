@@ -25,8 +25,7 @@ class Client {
  public:
   virtual ~Client() = default;
   // The outcome is certain: bus.failure() is null and the out slots of every sample are ready, or it says why not. Called once, never after
-  // Cancel; may happen inside Engine::Start. The client encodes, then calls Engine::Release (at once, or when buffers that refer to the bus
-  // are written).
+  // Cancel; may happen inside Engine::Start. The client encodes, then calls Engine::Release.
   virtual void OnAnswered(Bus& bus) noexcept = 0;
   // A fallback caught `cause` and failed itself with `by`, which hides it.
   virtual void OnHidden(Bus& /*bus*/, const Failure& /*cause*/, const Failure& /*by*/) noexcept {}

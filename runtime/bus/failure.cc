@@ -1,5 +1,7 @@
 #include "runtime/bus/failure.h"
 
+#include "runtime/base/node_path.h"
+
 namespace wf::bus {
 
 const Failure Channel::kReady{.code = 0};
@@ -12,15 +14,10 @@ std::string PathOf(const wf_plan& plan, const Failure& failure) {
     const wf_bytes& path = plan.nodes[node].path;
     return std::string_view(reinterpret_cast<const char*>(path.ptr), path.len);
   };
-  std::string path(text_of(failure.node));
-  // Innermost first, so that an insertion does not move the places of the others.
-  for (int i = failure.n_crumbs - 1; i >= 0; --i) {
-    const std::string_view outer = text_of(failure.crumbs[i].node);
-    const bool is_prefix =
-        path.starts_with(outer) && (path.size() == outer.size() || path[outer.size()] == '/' || path[outer.size()] == '[');
-    if (is_prefix) path.insert(outer.size(), "[" + std::to_string(failure.crumbs[i].element) + "]");
-  }
-  return path;
+  static_assert(Failure::kMaxCrumbs == base::kMostElementsNamed);
+  base::FanOutElement around[Failure::kMaxCrumbs];
+  for (int i = 0; i < failure.n_crumbs; ++i) around[i] = {text_of(failure.crumbs[i].node), failure.crumbs[i].element};
+  return base::NodePath(text_of(failure.node), {around, failure.n_crumbs});
 }
 
 }  // namespace wf::bus

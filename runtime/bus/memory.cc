@@ -107,13 +107,16 @@ ChunkMemory::Cache* ChunkMemory::CacheOfThisThread() noexcept {
   return cache;
 }
 
+bool ChunkMemory::Claim(int64_t bytes) noexcept {
+  if (in_use_.fetch_add(bytes, std::memory_order_relaxed) <= limit_bytes_ - bytes) return true;
+  Unclaim(bytes);
+  return false;
+}
+
 void* ChunkMemory::Take(size_t bytes) noexcept {
   const bool alone = bytes > kLargest;
   const int64_t counted = static_cast<int64_t>(alone ? bytes : BytesOf(ClassOf(bytes)));
-  if (in_use_.fetch_add(counted, std::memory_order_relaxed) > limit_bytes_ - counted) {
-    in_use_.fetch_sub(counted, std::memory_order_relaxed);
-    return nullptr;
-  }
+  if (!Claim(counted)) return nullptr;
   void* chunk = nullptr;
   if (alone) {
     void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -121,13 +124,13 @@ void* ChunkMemory::Take(size_t bytes) noexcept {
   } else if (Cache::Header* const header = CacheOfThisThread()->Take(ClassOf(bytes)); header != nullptr) {
     chunk = Cache::ChunkOf(header);
   }
-  if (chunk == nullptr) in_use_.fetch_sub(counted, std::memory_order_relaxed);
+  if (chunk == nullptr) Unclaim(counted);
   return chunk;
 }
 
 void ChunkMemory::Give(void* chunk, size_t bytes) noexcept {
   const bool alone = bytes > kLargest;
-  in_use_.fetch_sub(static_cast<int64_t>(alone ? bytes : BytesOf(ClassOf(bytes))), std::memory_order_relaxed);
+  Unclaim(static_cast<int64_t>(alone ? bytes : BytesOf(ClassOf(bytes))));
   if (alone) {
     munmap(chunk, bytes);
     return;

@@ -6,20 +6,24 @@
 
 namespace wf::bus {
 
-// Where arenas get their chunks. One of the five seams between production and simulation: a test makes the n-th Take fail.
-// Thread: thread-safe.   Errors: Take answers null when the process may not have more.
+// What requests may take: chunks of arenas, and what lives elsewhere and is counted with them. One of the five seams between production
+// and simulation: a test makes the n-th Take fail. Thread: thread-safe.   Errors: Take answers null, Claim false, when the process may not
+// have more.
 class Memory {
  public:
   virtual ~Memory() = default;
   // `bytes` is a multiple of 64; so is the address.
   virtual void* Take(size_t bytes) noexcept = 0;
   virtual void Give(void* chunk, size_t bytes) noexcept = 0;
+  // Bodies, and answers that wait to be sent.
+  virtual bool Claim(int64_t bytes) noexcept = 0;
+  virtual void Unclaim(int64_t bytes) noexcept = 0;
 };
 
 // Chunks from caches of the threads, without a lock in steady state. A chunk goes back to the cache of the thread that made it.
 // Thread: thread-safe.   Owns: every chunk and cache.
-// Errors: Take is null above limit_bytes, or when the system has no memory.
-// Bounds: limit_bytes of chunks in use; a cache keeps at most kKeptBytes.   Cost: Take and Give O(1).
+// Errors: Take is null, Claim false, above limit_bytes; Take also when the system has no memory.
+// Bounds: limit_bytes of chunks in use and claims; a cache keeps at most kKeptBytes.   Cost: Take and Give O(1).
 class ChunkMemory final : public Memory {
  public:
   static constexpr size_t kSmallest = 1024, kLargest = size_t{1} << 20;  // powers of two between are cached, the rest is mapped alone
@@ -32,6 +36,8 @@ class ChunkMemory final : public Memory {
 
   void* Take(size_t bytes) noexcept override;
   void Give(void* chunk, size_t bytes) noexcept override;
+  bool Claim(int64_t bytes) noexcept override;
+  void Unclaim(int64_t bytes) noexcept override { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   int64_t in_use_bytes() const { return in_use_.load(std::memory_order_relaxed); }
 

@@ -10,7 +10,7 @@ Connection::~Connection() = default;
 bool Connection::Open(int fd, Handler* handler) noexcept {
   handler_ = handler;
   in_flight_ = turn_bytes_ = 0;
-  timeout_at_ms_ = write_timeout_at_ms_ = 0;
+  write_timeout_at_ms_ = 0;  // the handler has set the other
   how_ = Closed::kByUs;
   paused_ = reading_ = dirty_ = closing_ = close_after_flush_ = linger_ = lingering_ = unflushed_ = false;
   if (!wire_->Open(fd)) return false;
@@ -145,6 +145,7 @@ void Connection::Finish(Closed how) noexcept {
 void Connection::OnWireClosed() noexcept {
   handler_->OnClosed(how_);
   handler_ = nullptr;
+  timeout_at_ms_ = 0;
   out_.Clear();
   owner_.Retire(*this);
 }

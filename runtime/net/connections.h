@@ -6,7 +6,7 @@
 
 namespace wf::net {
 
-// Makes the handler of a new connection, or null to refuse it.
+// Makes the handler of a new connection, which may set its time limit already, or null to refuse it.
 class HandlerFactory {
  public:
   virtual ~HandlerFactory() = default;

@@ -58,17 +58,25 @@ uint16_t PortOf(int fd) {
                                            : reinterpret_cast<sockaddr_in6*>(&system)->sin6_port);
 }
 
-base::Status NotNumeric(const Address& address) { return {base::kInvalidArgument, "`" + address.host + "` is not a numeric address"}; }
+// Connections of an earlier server that the system has not forgotten do not stand in the way.
+void ReuseAddress(int fd) {
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+}
+
+base::Status NotNumeric(const Address& address) {
+  return {base::kInvalidArgument, "`" + address.host + "` is not a numeric address, as `127.0.0.1` or `::1`"};
+}
 
 }  // namespace
 
-base::Status CheckHost(const std::string& host) {
-  const Address address{host, 0};
+base::Status CheckAddress(const Address& address) {
   sockaddr_storage system;
   const socklen_t size = ToSystem(address, &system);
   if (size == 0) return NotNumeric(address);
   const int fd = socket(system.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failed(address, errno);
+  ReuseAddress(fd);
   const int error = bind(fd, reinterpret_cast<sockaddr*>(&system), size) == 0 ? 0 : errno;
   close(fd);
   return error == 0 ? base::Status() : Failed(address, error);
@@ -88,8 +96,7 @@ base::Status Listener::Bind(const Address& address, int inherited) {
   if (size == 0) return NotNumeric(address);
   fd_ = inherited >= 0 ? inherited : socket(system.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd_ < 0 || fcntl(fd_, F_SETFL, O_NONBLOCK) != 0 || fcntl(fd_, F_SETFD, FD_CLOEXEC) != 0) return Failed(address, errno);
-  const int on = 1;
-  setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  ReuseAddress(fd_);
   const bool bound = inherited >= 0 && PortOf(fd_) > 0;
   if (!bound && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0) return Failed(address, errno);
   if (listen(fd_, 4096) != 0) return Failed(address, errno);

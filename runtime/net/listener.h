@@ -14,8 +14,8 @@ struct Address {
   uint16_t port = 0;             // 0: the system picks one
   std::string ToString() const;  // "127.0.0.1:8080", "[::1]:8080"
 };
-// Whether the host is an address of this machine; says what is wrong in the words of Bind. Takes no port that others use.
-base::Status CheckHost(const std::string& host);
+// Whether Bind would have the address now; says what is wrong in its words. Nobody can connect meanwhile.
+base::Status CheckAddress(const Address& address);
 
 // A listening socket whose connections are accepted on one loop.
 // Thread: loop-confined.   Owns: the socket.   Borrows: loop, acceptor.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
@@ -7,24 +8,42 @@
 namespace wf::nodes {
 namespace {
 
-// `kept` is a heap whose first element ranks last among those kept, so that one comparison decides about most elements.
+// The first element from `i` on that ranks before `last`, an earlier one; n: none. Most do not, and one comparison says so.
+template <typename T>
+int64_t NextBefore(const T* x, int64_t i, int64_t n, const T& last) {
+  if (last != last) {
+    while (i < n && x[i] != x[i]) ++i;
+    return i;
+  }
+  constexpr int64_t kAtOnce = 16;
+  for (; i + kAtOnce <= n; i += kAtOnce) {
+    int found = 0;
+    for (int64_t k = 0; k < kAtOnce; ++k) found |= x[i + k] > last ? 1 : 0;
+    if (found != 0) break;
+  }
+  while (i < n && !(x[i] > last)) ++i;
+  return i;
+}
+
+// `kept` is a heap whose first element ranks last among those kept.
 template <typename T>
 wf_code Select(wf_ctx* ctx, const T* x, int64_t n, int64_t k, T* values, int64_t* kept) {
+  if (k == 0) return 0;
   const Ranking<T> ranks_before{x};
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    if (i % kElementsPerStopCheck == 0 && Stopped(ctx)) return WF_FAILED;
-    if (count < k) {
-      kept[count++] = i;
-      std::push_heap(kept, kept + count, ranks_before);
-    } else if (k > 0 && ranks_before(i, kept[0])) {
+  std::iota(kept, kept + k, int64_t{0});
+  std::make_heap(kept, kept + k, ranks_before);
+  for (int64_t i = k; i < n;) {
+    if (Stopped(ctx)) return WF_FAILED;
+    for (const int64_t end = std::min(n, i + kElementsPerStopCheck); i < end; ++i) {
+      i = NextBefore(x, i, end, x[kept[0]]);
+      if (i == end) break;
       std::pop_heap(kept, kept + k, ranks_before);
       kept[k - 1] = i;
       std::push_heap(kept, kept + k, ranks_before);
     }
   }
-  std::sort_heap(kept, kept + count, ranks_before);
-  for (int64_t i = 0; i < count; ++i) values[i] = x[kept[i]];
+  std::sort_heap(kept, kept + k, ranks_before);
+  for (int64_t i = 0; i < k; ++i) values[i] = x[kept[i]];
   return 0;
 }
 

@@ -23,7 +23,6 @@ CodeInfo InfoOf(const wf_plan& plan, wf_code code);
 struct Answer {
   wf_code code = 0;  // 0: fine
   int status = 200;
-  bool refers = false;           // the body refers to memory of the bus
   std::string_view reason = {};  // why it failed, for the log; in the bus's memory
 };
 

@@ -18,13 +18,14 @@ class AdminSite final : public Site {
 
   void OnHead(Exchange& exchange) noexcept override;
   bool Claim(Exchange&, int64_t) noexcept override { return true; }
+  bool ClaimUnsent(int64_t) noexcept override { return true; }  // what the memory is short of can be asked when it is short
+  void UnclaimUnsent(int64_t) noexcept override {}
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange&) noexcept override {}
   void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure&) noexcept override {}
   uint64_t OnRefused(Exchange&) noexcept override { return 0; }
   void Cancel(Exchange&) noexcept override {}
   void OnGone(Exchange&) noexcept override {}
-  void OnSent(Exchange&) noexcept override {}
   void OnFinished(Exchange&) noexcept override {}
   bool closing() const noexcept override { return false; }
 

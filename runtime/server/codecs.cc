@@ -24,12 +24,13 @@ void Codecs::Push(Work& work) noexcept {
   work.next_work = nullptr;
   (first_ == nullptr ? first_ : last_->next_work) = &work;
   last_ = &work;
+  ++waiting_;
   arrived_.NotifyOne();
 }
 
-// One more when all are busy and there is room. False: there is none at all.
+// One more when all are busy, or about to be with what waits, and there is room. False: there is none at all.
 bool Codecs::HasThread() {
-  if (idle_ > 0 || threads_.size() == threads_.capacity()) return true;
+  if (idle_ > waiting_ || threads_.size() == threads_.capacity()) return true;
   const auto run = [](void* codecs) -> void* {
     static_cast<Codecs*>(codecs)->RunThread();
     return nullptr;
@@ -50,6 +51,7 @@ void Codecs::RunThread() {
     }
     if (first_ == nullptr) return;
     Work& work = *std::exchange(first_, first_->next_work);
+    --waiting_;
     lock.Unlock();
     work.Run();
     work.home->Post(work);

@@ -46,7 +46,7 @@ class Codecs final : public CodecQueue {
   base::Condition arrived_;
   Work* first_ WF_GUARDED_BY(mutex_) = nullptr;
   Work* last_ WF_GUARDED_BY(mutex_) = nullptr;
-  int idle_ WF_GUARDED_BY(mutex_) = 0;
+  size_t idle_ WF_GUARDED_BY(mutex_) = 0, waiting_ WF_GUARDED_BY(mutex_) = 0;  // threads, pieces of work
   bool stopping_ WF_GUARDED_BY(mutex_) = false;
   std::vector<pthread_t> threads_;  // as many as it has room for; grown by Push under the mutex, joined when nobody pushes any more
 };

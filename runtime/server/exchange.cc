@@ -50,7 +50,7 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.head.Clear();
   exchange.body.Clear();
   exchange.max_body_bytes = 0;
-  exchange.answered = exchange.admitted = exchange.pinned = exchange.allow_post = exchange.allow_get = false;
+  exchange.answered = exchange.admitted = exchange.allow_post = exchange.allow_get = false;
   exchange.workflow = nullptr;
   exchange.is_probe = false;
   exchange.protocol = {};

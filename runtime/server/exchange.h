@@ -30,6 +30,9 @@ class Site {
   virtual int64_t MsLeft(const Exchange&) const noexcept { return INT64_MAX; }
   // A body without a length has grown to `bytes`. False: refused.
   virtual bool Claim(Exchange& exchange, int64_t bytes) noexcept = 0;
+  // So many more bytes of answers wait to be sent. False: there is no room for them.
+  virtual bool ClaimUnsent(int64_t bytes) noexcept = 0;
+  virtual void UnclaimUnsent(int64_t bytes) noexcept = 0;
   // The request is complete. HttpSession::Reply is called now or later.
   virtual void OnRequest(Exchange& exchange) noexcept = 0;
   // A refusal is about to be answered. The data_id that the answer carries.
@@ -38,8 +41,6 @@ class Site {
   virtual void Cancel(Exchange& exchange) noexcept = 0;
   // The client left between the end of the head and the answer.
   virtual void OnGone(Exchange& exchange) noexcept = 0;
-  // The answer has left; memory that it referred to may go.
-  virtual void OnSent(Exchange& exchange) noexcept = 0;
   // The exchange is about to be used again: what it took may be given back.
   virtual void OnFinished(Exchange& exchange) noexcept = 0;
   virtual void OnAnswered(Exchange& exchange) noexcept = 0;
@@ -71,7 +72,6 @@ struct Exchange final : bus::Client {
   bool is_probe = false;
   bool admitted = false;      // counts as in flight
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched
-  bool pinned = false;        // the answer refers to the bus
   int64_t claimed_bytes = 0;  // of the process's budget
   base::TimePoint received_at = 0;
   uint64_t data_id = 0;

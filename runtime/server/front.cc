@@ -9,14 +9,14 @@ namespace {
 
 constexpr int64_t kDrainTickNs = 20'000'000;
 
+}  // namespace
+
 SessionLimits LimitsOf(const Settings& settings) {
   return {settings.header_timeout.ms(),
           settings.idle_timeout.ms(),
           {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
            static_cast<size_t>(settings.max_headers)}};
 }
-
-}  // namespace
 
 Front::Front(Shared& shared, net::Wires& wires, const FrontOptions& options)
     : shared_(shared),

@@ -11,6 +11,8 @@
 
 namespace wf::server {
 
+SessionLimits LimitsOf(const Settings& settings);
+
 struct FrontOptions {
   int index = 0;  // of the loop
   uint32_t max_connections = 65'536;

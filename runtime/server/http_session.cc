@@ -95,7 +95,7 @@ std::span<const uint8_t> HttpSession::Process(std::span<const uint8_t> bytes) no
   for (int begun = 0; !closing_ && !waiting_;) {
     if (exchange_ == nullptr) {
       if (bytes.empty()) break;
-      if (connection_->out().size() >= net::Connection::kHighMarkBytes) break;  // OnFlushed goes on
+      if (connection_->out().size() >= net::Connection::kHighMarkBytes || !ClaimUnsent(0)) break;  // OnFlushed goes on
       if (begun++ == kTurnRequests) {
         GoOnNextTurn();
         break;
@@ -249,9 +249,21 @@ void HttpSession::Reply(Exchange& exchange, int status, std::string_view content
   GoOnNextTurn();
 }
 
-// The answer is in the connection's buffer. A pinned exchange stays until that is empty.
+bool HttpSession::ClaimUnsent(size_t bytes) noexcept {
+  const size_t unsent = connection_->out().size() + bytes;
+  if (unsent <= std::max(claimed_, kMaxUnclaimed)) return true;
+  if (!owner_.site_.ClaimUnsent(static_cast<int64_t>(unsent - claimed_))) return false;
+  claimed_ = unsent;
+  return true;
+}
+
+void HttpSession::UnclaimUnsent() noexcept {
+  if (claimed_ != 0) owner_.site_.UnclaimUnsent(static_cast<int64_t>(claimed_));
+  claimed_ = 0;
+}
+
+// The answer is in the connection's buffer.
 void HttpSession::FinishExchange() noexcept {
-  if (exchange_->pinned) return;  // OnFlushed goes on
   CountHead(0);
   Exchange& done = *exchange_;
   exchange_ = nullptr;
@@ -262,7 +274,7 @@ void HttpSession::FinishExchange() noexcept {
 
 void HttpSession::Resume() noexcept {
   if (exchange_ != nullptr) {
-    if (!exchange_->answered || exchange_->pinned) return;
+    if (!exchange_->answered) return;
     FinishExchange();
   }
   if (closing_ || pending_bytes() == 0) return;
@@ -288,11 +300,7 @@ void HttpSession::Abort() noexcept {
 }
 
 void HttpSession::OnFlushed() noexcept {
-  if (exchange_ != nullptr && exchange_->pinned && exchange_->answered) {
-    exchange_->pinned = false;
-    owner_.site_.OnSent(*exchange_);
-    FinishExchange();
-  }
+  UnclaimUnsent();
   if (exchange_ == nullptr && pending_bytes() != 0) GoOnNextTurn();
 }
 
@@ -318,13 +326,11 @@ void HttpSession::OnTimeout() noexcept {
 
 void HttpSession::OnClosed(net::Closed) noexcept {
   CountHead(0);
+  UnclaimUnsent();
   if (exchange_ != nullptr) {
     Exchange& left = *exchange_;
     exchange_ = nullptr;
-    if (left.pinned) {
-      left.pinned = false;
-      owner_.site_.OnSent(left);
-    } else if (!left.answered && (waiting_ || !decoder_.in_head())) {
+    if (!left.answered && (waiting_ || !decoder_.in_head())) {
       if (waiting_) owner_.site_.Cancel(left);
       owner_.site_.OnGone(left);
     }

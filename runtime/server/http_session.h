@@ -49,16 +49,19 @@ class HttpSessions {
 // HTTP/1.1 on one connection: one request at a time, later ones wait as bytes.
 // Thread: loop-confined.   Owns: bytes of requests that wait.   Borrows: connection, until OnClosed.
 // Bounds: kMaxPending bytes of later requests and one read, then reading stops; kTurnRequests are answered in one turn of the loop, and
-// none while a lot waits to be sent; a refused body is read up to kMaxDiscarded, then the connection closes.
+// none while a lot waits to be sent; of that, all but kMaxUnclaimed bytes are claimed of the site; a refused body is read up to
+// kMaxDiscarded, then the connection closes.
 class HttpSession final : public net::Handler {
  public:
-  static constexpr size_t kMaxPending = 64 * 1024, kMaxDiscarded = 64 * 1024;
+  static constexpr size_t kMaxPending = 64 * 1024, kMaxDiscarded = 64 * 1024, kMaxUnclaimed = 16 * 1024;
   static constexpr int kTurnRequests = 64;
 
   explicit HttpSession(HttpSessions& owner) : owner_(owner) {}
 
   // The answer of the exchange that this session waits for. `body` is taken; `head` and `headers` are read.
   void Reply(Exchange& exchange, int status, std::string_view content_type, std::span<const http1::Header> headers, wf_sink& body) noexcept;
+  // Room for an answer of so many bytes until it has left. False: there is none but for a short one.
+  bool ClaimUnsent(size_t bytes) noexcept;
   // The drain's limit: what is under way is answered Unavailable, and the connection closes.
   void Abort() noexcept;
   bool between_requests() const { return exchange_ == nullptr && pending_bytes() == 0; }
@@ -88,6 +91,7 @@ class HttpSession final : public net::Handler {
   bool RefuseLate() noexcept;
   void AnswerRefusal(bool close) noexcept;
   void AnswerBroken(int status, std::string_view reason) noexcept;
+  void UnclaimUnsent() noexcept;
   void FinishExchange() noexcept;
   void Resume() noexcept;
   void ArmIdle() noexcept;
@@ -100,6 +104,7 @@ class HttpSession final : public net::Handler {
   size_t pending_at_ = 0;  // before it, pending_ has been read
   size_t head_bytes_ = 0;  // that the owner counts as unfinished
   uint64_t discarded_ = 0, body_mark_ = 0;
+  size_t claimed_ = 0;           // of what waits to be sent
   bool waiting_ = false;         // the request is complete, its answer is not there
   bool processing_ = false;      // inside Process: an answer needs no resumption
   bool closing_ = false;         // nothing more is read

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -18,6 +19,13 @@ namespace {
 void Print(std::FILE* file, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), file);
   std::fflush(file);
+}
+
+// Whoever starts a server may have closed them; a socket in their place would be taken for them.
+void OpenMissingStreams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", O_RDWR);  // takes the lowest that is free: this one
+  }
 }
 
 std::string VersionText(const wf_plan& plan) {
@@ -52,6 +60,7 @@ int Check(const wf_plan& plan, const Settings& settings, const std::string& prog
 }  // namespace
 
 int Main(int argc, const char* const* argv, const char* const* environment, const wf_plan& plan) {
+  OpenMissingStreams();
   const std::string path = argc > 0 ? argv[0] : "server";
   const std::string program = path.substr(path.rfind('/') + 1);
   const size_t skipped = argc > 0 ? 1 : 0;

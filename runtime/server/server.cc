@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <limits>
 
 #include "runtime/observe/crash.h"
 #include "runtime/observe/log.h"
+#include "runtime/server/allowance.h"
 
 namespace wf::server {
 namespace {
@@ -21,27 +21,17 @@ constexpr int kLastLogsMs = 1000;          // for a slow reader of stderr
 constexpr int64_t kAbortNs = 500'000'000;  // for the last answers to leave
 constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
 
-// The first number of a file of the cgroup, or `otherwise`.
-int64_t ReadNumber(const char* path, int64_t otherwise) {
-  std::ifstream file(path);
-  int64_t number = 0;
-  return file >> number ? number : otherwise;
-}
-
-// CPUs that this process may use: its affinity, cut by the cgroup's quota.
-int CpuCount() {
+// CPUs that this process may use: its affinity, cut by the quotas of its cgroups.
+int CpuCount(const Allowance& allowance) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  const int by_affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double quota = 0, period = 0;
-  if (file >> quota >> period && period > 0) return std::clamp(static_cast<int>((quota + period - 1) / period), 1, by_affinity);
-  return std::max(by_affinity, 1);
+  const int by_affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(CPU_COUNT(&set), 1) : 1;
+  return static_cast<int>(std::clamp<double>(std::ceil(allowance.cpus), 1, by_affinity));
 }
 
-int64_t MemoryLimit() {
+int64_t MemoryLimit(const Allowance& allowance) {
   const int64_t physical = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  return std::min(physical, ReadNumber("/sys/fs/cgroup/memory.max", std::numeric_limits<int64_t>::max()));
+  return std::min(physical, allowance.memory_bytes);
 }
 
 }  // namespace
@@ -105,12 +95,12 @@ base::Status Server::BindAll() {
 }
 
 base::Status Server::MakeWorkers() {
-  const int cpus = CpuCount();
+  const Allowance allowance = ReadAllowance();
+  const int cpus = CpuCount(allowance);
   const int loops = settings_.io_threads > 0 ? settings_.io_threads : std::clamp(cpus / 4, 1, 16);
   const int threads = settings_.compute_threads > 0 ? settings_.compute_threads : cpus;
-  const int64_t memory = settings_.memory_bytes.value > 0 ? settings_.memory_bytes.value : MemoryLimit() / 4;
+  const int64_t memory = settings_.memory_bytes.value > 0 ? settings_.memory_bytes.value : MemoryLimit(allowance) / 4;
   memory_ = std::make_unique<bus::ChunkMemory>(memory);
-  shared_.claimable_bytes = memory;
   for (int i = 0; i < loops; ++i) shared_.loops.push_back(std::make_unique<LoopCounts>(plan_.n_workflows, router_.services()));
   for (int i = 0; i < loops; ++i) {
     FrontOptions options;
@@ -146,6 +136,7 @@ void Server::Publish(Settings settings) {
   models_.AddTo(next.get());
   const bool first = configurations_.empty();
   configurations_.push_back(std::move(next));
+  admin_sessions_.set_limits(LimitsOf(current()));
   for (const auto& worker : workers_) {
     if (first)
       worker->Use(*configurations_.back());
@@ -288,8 +279,9 @@ void Server::EndNow(int status) noexcept {
 }
 
 base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
-  WF_RETURN_IF_ERROR(net::CheckHost(settings.admin_host));
-  WF_RETURN_IF_ERROR(net::CheckHost(settings.host));
+  // A socket that is handed on is bound already.
+  WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_socket > 0 ? uint16_t{0} : settings.admin_port}));
+  WF_RETURN_IF_ERROR(net::CheckAddress({settings.host, settings.http_socket > 0 ? uint16_t{0} : settings.http_port}));
   const base::SystemClock clock;
   return Models(plan, settings, clock).LoadVersions(1);
 }

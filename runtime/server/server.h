@@ -104,7 +104,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   int exit_status_ = 0;
 };
 
-// What Start would find wrong with addresses and models, without serving: no port is taken.
+// What Start would find wrong with addresses, ports and models, without serving.
 base::Status CheckStart(const wf_plan& plan, const Settings& settings);
 
 // main() of a generated server.

@@ -25,8 +25,9 @@ bool Within(int64_t value, const Range& range) {
   return (range.lowest == 0 && range.highest == 0) || (value >= range.lowest && value <= range.highest);
 }
 
-// `bare`: what a number without a unit counts in; 0: it needs one.
-bool ParseWithUnit(std::string_view text, std::span<const Unit> units, int64_t bare, int64_t* out) {
+// `bare`: what a number without a unit counts in; 0: it needs one. What is no such value leaves `out` as it was, so that it is not told
+// again as one that does not fit others.
+bool ParseWithUnit(std::string_view text, std::span<const Unit> units, int64_t bare, const Range& range, int64_t* out) {
   int64_t factor = bare;
   for (const Unit& unit : units) {
     if (!text.ends_with(unit.name)) continue;
@@ -35,8 +36,11 @@ bool ParseWithUnit(std::string_view text, std::span<const Unit> units, int64_t b
     break;
   }
   while (text.ends_with(' ')) text.remove_suffix(1);
-  if (factor == 0 || !ParseNumber(text, out) || *out > std::numeric_limits<int64_t>::max() / factor) return false;
-  *out *= factor;
+  int64_t count = 0;
+  if (factor == 0 || !ParseNumber(text, &count) || count > std::numeric_limits<int64_t>::max() / factor) return false;
+  count *= factor;
+  if (!Within(count, range)) return false;
+  *out = count;
   return true;
 }
 
@@ -62,7 +66,7 @@ std::string Meant(std::string_view text) {
 }
 
 std::string ParseTime(std::string_view text, const Range& range, int64_t bare, std::string_view example, Duration* out) {
-  if (ParseWithUnit(text, kTimeUnits, bare, &out->ns) && Within(out->ns, range)) return {};
+  if (ParseWithUnit(text, kTimeUnits, bare, range, &out->ns)) return {};
   return Expected("a duration", range, kTimeUnits) + (Meant(text).empty() ? std::string(example) : Meant(text));
 }
 
@@ -120,7 +124,7 @@ std::string Parse(std::string_view text, const Range& range, Seconds* out) {
 }
 
 std::string Parse(std::string_view text, const Range& range, Bytes* out) {
-  if (ParseWithUnit(text, kSizeUnits, 1, &out->value) && Within(out->value, range)) return {};
+  if (ParseWithUnit(text, kSizeUnits, 1, range, &out->value)) return {};
   return Expected("a size", range, kSizeUnits) + (Meant(text).empty() ? ", as `64MiB`" : Meant(text));
 }
 

@@ -63,9 +63,10 @@ void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
   exchange.session->Reply(exchange, status, plain::kJson, {}, body_);
 }
 
-// What the caller is not to blame for; refusals and deadlines show in the metrics.
+// What the caller is not to blame for; refusals, deadlines and wishes for what is not built show in the metrics.
 void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept {
   if (answer.code >= protocol::kTimeout && answer.code < protocol::kTimeout + 1000) return;
+  if (answer.code == protocol::kRefused || answer.code == bus::kMemoryCap || answer.code == protocol::kNotImplemented) return;
   observe::Log(observe::Level::kWarning, "a request failed",
                {{"path", exchange.head.path.substr(0, kMostTold)},
                 {"code", int64_t{answer.code}},
@@ -140,15 +141,32 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
 
 void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::span<const http1::Header> headers,
                          wf_sink& body) noexcept {
-  bus::Bus& bus = *exchange.bus;
+  if (!exchange.session->ClaimUnsent(body.size())) return RefuseAnswer(exchange, body);
   Record(exchange, answer.status, answer.code);
   if (answer.status >= 500) LogFailure(exchange, answer);
-  exchange.pinned = answer.refers;
   exchange.session->Reply(exchange, answer.status, plain::kJson, headers, body);
-  if (!exchange.pinned) engine_->Release(bus);
+  engine_->Release(*exchange.bus);
 }
 
-void WorkflowSite::OnSent(Exchange& exchange) noexcept { engine_->Release(*exchange.bus); }
+// The work is done, but there is no room for what it came to until the client has read it.
+void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept {
+  counts_.refused_bytes.Add();
+  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, protocol::kRefused);
+  const ProtocolRow& row = RowOf(exchange.protocol);
+  const int status = row.status_of(info.status);
+  body.Clear();
+  row.write_error({protocol::kRefused,
+                   info.name,
+                   "other requests take all the memory there is for them; the answer has no room",
+                   {},
+                   exchange.data_id,
+                   exchange.log_id},
+                  &body);
+  Record(exchange, status, protocol::kRefused);
+  const http1::Header retry = {"retry-after", "1"};
+  exchange.session->Reply(exchange, status, plain::kJson, {&retry, 1}, body);
+  engine_->Release(*exchange.bus);
+}
 
 void WorkflowSite::AnswerProbe(Exchange& exchange) noexcept {
   const int status = ProbeStatus(shared_, exchange.head.path);

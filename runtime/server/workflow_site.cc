@@ -90,8 +90,8 @@ void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
   exchange.retry_after_seconds = 1;
 }
 
-// In flight by service and bytes of bodies, over all loops: each loop writes its own numbers, so the limits may be passed by as many
-// requests as there are loops.
+// In flight by service, over all loops: each loop writes its own numbers, so the limit may be passed by as many requests as there are
+// loops.
 bool WorkflowSite::Admit(Exchange& exchange) noexcept {
   const wf_workflow& workflow = *exchange.workflow;
   const size_t service = workflow.service_index;
@@ -112,14 +112,13 @@ bool WorkflowSite::Admit(Exchange& exchange) noexcept {
 
 bool WorkflowSite::TakeBytes(Exchange& exchange, int64_t bytes) noexcept {
   const int64_t more = bytes - exchange.claimed_bytes;
-  if (SumOver(shared_, [](const LoopCounts& loop) { return loop.claimed_bytes.value(); }) + more > shared_.claimable_bytes) {
+  if (!memory_->Claim(more)) {
     counts_.refused_bytes.Add();
-    exchange.Refuse(429, protocol::kRefused, "the bodies of other requests take all the memory there is for them");
+    exchange.Refuse(429, protocol::kRefused, "other requests take all the memory there is for them; the body has no room");
     exchange.retry_after_seconds = 1;
     return false;
   }
   exchange.claimed_bytes = bytes;
-  counts_.claimed_bytes.Add(static_cast<uint64_t>(more));
   return true;
 }
 
@@ -133,7 +132,7 @@ void WorkflowSite::OnFinished(Exchange& exchange) noexcept {
   if (!exchange.admitted) return;
   counts_.inflight[exchange.workflow->service_index].Subtract();
   counts_.inflight_all.Subtract();
-  counts_.claimed_bytes.Subtract(static_cast<uint64_t>(exchange.claimed_bytes));
+  memory_->Unclaim(exchange.claimed_bytes);
 }
 
 void WorkflowSite::set_engine(sched::Engine* engine, bus::Memory& memory, base::Mailbox& mailbox) {

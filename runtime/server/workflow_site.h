@@ -24,7 +24,6 @@ struct Shared {
   const Router& router;
   const oip::Names& models;
   const base::Clock& clock;
-  int64_t claimable_bytes = 0;  // bodies of all loops
   std::atomic<bool> ready{false}, draining{false};
   std::atomic<base::TimePoint> drain_began_at{0};
   CodecQueue* codecs = nullptr;                    // set before the first loop runs
@@ -34,7 +33,7 @@ struct Shared {
 
 // Answers the workflows' requests on one loop: admission, decoding, the engine, encoding.
 // Thread: loop-confined.   Borrows: shared state, engine (set before the loop runs).
-// Bounds: the services' requests in flight and the process's bytes, both counted over all loops without a shared write.
+// Bounds: the services' requests in flight, counted over all loops without a shared write; the process's bytes, by its memory.
 class WorkflowSite final : public Site {
  public:
   WorkflowSite(Shared& shared, int loop) : shared_(shared), counts_(*shared.loops[static_cast<size_t>(loop)]) {}
@@ -44,13 +43,14 @@ class WorkflowSite final : public Site {
   void OnHead(Exchange& exchange) noexcept override;
   int64_t MsLeft(const Exchange& exchange) const noexcept override;
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
+  bool ClaimUnsent(int64_t bytes) noexcept override { return memory_->Claim(bytes); }
+  void UnclaimUnsent(int64_t bytes) noexcept override { memory_->Unclaim(bytes); }
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange& exchange) noexcept override;
   void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure& by) noexcept override;
   uint64_t OnRefused(Exchange& exchange) noexcept override;
   void Cancel(Exchange& exchange) noexcept override;
   void OnGone(Exchange& exchange) noexcept override;
-  void OnSent(Exchange& exchange) noexcept override;
   void OnFinished(Exchange& exchange) noexcept override;
   bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
 
@@ -75,6 +75,7 @@ class WorkflowSite final : public Site {
   void LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept;
   void AnswerProbe(Exchange& exchange) noexcept;
   void AnswerNoMemory(Exchange& exchange) noexcept;
+  void RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept;
   void OpenScratch(bus::Bus* scratch) const;
   struct Reading;
   void OnRead(Reading& reading) noexcept;

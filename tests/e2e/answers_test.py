@@ -29,6 +29,9 @@ workflow Inverse(x: f32[n]) -> (n: i64, y: f32[n]) {
 workflow Count() -> (n: i64) {
   return (n: meta("x-b", 5));
 }
+workflow Name() -> (who: string) {
+  return (who: meta("who", "nobody"));
+}
 workflow Note(text: string) -> (ok: bool) {
   annotate("note", text);
   return (ok: true);
@@ -42,6 +45,7 @@ service Test {
   workflow Samples;
   workflow Inverse;
   workflow Count;
+  workflow Name;
   workflow Note;
   workflow Reshaped;
   model One;
@@ -96,7 +100,12 @@ class Answers(harness.ServerCase):
 
     def test_metadata_that_is_no_number_is_named(self):
         self.assertEqual(self.ask("Count", {}, {"x-b": "7"}).json, {"n": 7})
-        self.assert_error(self.ask("Count", {}, {"x-b": "zz"}), 400, 5000, "`x-b`: expected a number, found `z`")
+        self.assert_error(self.ask("Count", {}, {"x-b": "zz"}), 400, 5000, "`x-b`: expected a number, found `zz`")
+
+    def test_metadata_that_is_no_text_is_refused(self):
+        self.assertEqual(self.ask("Name", {}, {"who": "me"}).json, {"who": "me"})
+        self.assertEqual(self.ask("Name", {}).json, {"who": "nobody"})
+        self.assert_error(self.ask("Name", {}, {"who": "\xe9t\xe9"}), 400, 5000, "UTF-8")
 
     def test_annotations_hold_all_characters(self):
         for text, header in (("plain", "plain"), ("two\nlines", "two%0Alines"), ("50%", "50%25")):

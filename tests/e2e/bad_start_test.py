@@ -4,7 +4,9 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import subprocess
+import time
 import unittest
 
 import harness
@@ -29,6 +31,28 @@ class BadStart(unittest.TestCase):
         self.assertIn("in use", second.stderr)
         self.assertNotIn("listening", second.stdout)
         self.assertEqual(first.post("/Hello/Greet", {}).status, 200)
+
+    def test_streams_that_are_closed_are_not_taken_by_sockets(self):
+        for closed in ((0,), (1,), (2,), (0, 1, 2)):
+            with socket.create_server(("127.0.0.1", 0)) as taken:
+                port = taken.getsockname()[1]
+            server = subprocess.Popen([harness.compiled(HELLO), "--host", "127.0.0.1", "--http-port", str(port), "--admin-port", "0"], stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda fds=closed: [os.close(fd) for fd in fds])
+            self.addCleanup(server.kill)
+            until = time.monotonic() + harness.START_SECONDS
+            while True:
+                try:
+                    with harness.Connection(("127.0.0.1", port)) as connection:
+                        self.assertEqual(connection.call("POST", "/Hello/Greet", b"{}").status, 200)
+                    break
+                except ConnectionRefusedError:
+                    self.assertIsNone(server.poll(), closed)
+                    self.assertLess(time.monotonic(), until)
+                    time.sleep(0.02)
+            for fd in range(3):
+                self.assertEqual(os.readlink(f"/proc/{server.pid}/fd/{fd}"), "/dev/null", closed)
+            server.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(30), 0, closed)
 
     def test_unknown_flags_and_values(self):
         for args, word in ((("--htp-port", "1"), "--http-port"), (("--http-port", "70000"), "70000"), (("--http-port", "x"), "x"), (("--schedule=always",), "always")):

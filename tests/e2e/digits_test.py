@@ -2,7 +2,9 @@
 """The digits example as its users see it: accuracy over every held-out scan, the ways to send a picture, and its error path."""
 import base64
 import csv
+import re
 import subprocess
+import unittest
 import zlib
 
 import harness
@@ -79,6 +81,19 @@ class Digits(harness.ServerCase):
 
     def test_the_model_is_named_in_the_metrics(self):
         self.assertTrue(any(name.startswith("wf_model_info{") and "Digits" in name for name in self.server.metrics()))
+
+
+class Code(unittest.TestCase):
+    def test_to_unit_divides_whole_vectors(self):
+        own = re.search(r"^fn to_unit.*?;\n", (DIGITS / "digits.wf").read_text(), re.M | re.S).group()
+        source = harness.scratch() / "to_unit.wf"
+        source.write_text(own + "workflow ToUnit(px: u8[h, w]) -> (y: f32[1, h, w]) {\n  node y = to_unit(px);\n  return (y: y);\n}\n"
+                          "service Units { workflow ToUnit; }\n")
+        code = harness.wfc("build", source, "--emit=asm").stdout
+        for name, register in (("task_0", "ymm"), ("task_0.v4", "zmm")):
+            body = re.search(rf"^{re.escape(name)}:$(.*?)^\.Lfunc_end", code, re.M | re.S).group(1)
+            self.assertRegex(body, rf"vcvtdq2ps\s.*%{register}")
+            self.assertRegex(body, rf"vdivps\s.*%{register}")
 
 
 if __name__ == "__main__":

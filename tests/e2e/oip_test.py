@@ -127,6 +127,20 @@ class Hello(OipCase):
     def test_raw_tensors_say_that_they_are_not_built(self):
         self.assert_refused(self.ask("/models/Spread/infer", b"{}1234", headers={"inference-header-content-length": "2"}), 501, 3000, "raw tensors")
 
+    def test_what_is_not_built_is_no_failure_of_the_server(self):
+        self.assert_refused(self.ask("/models/Hello/infer", {"parameters": {"binary_data_output": True}, "inputs": []}), 501, 3000)
+        rows = {"inputs": [tensor("xs", "FP32", [2], [3e38, 3e38])]}
+        self.assert_refused(self.ask("/models/Spread/infer", rows, headers={"x-request-id": "after"}), 500, 9000)
+        self.assertTrue(self.server.logs("a request failed", '"after"'), self.server.output())
+        self.assertFalse(self.server.logs("a request failed", '"code":3000', seconds=0.2), self.server.output())
+
+    def test_a_string_as_base64(self):
+        name = {"datatype": "BYTES", "shape": [2], "name": "name", "parameters": {"content_type": "base64"}}
+        texts = [base64.b64encode("Zoë".encode()).decode(), ""]
+        self.assertEqual(self.infer("Hello", {**name, "data": texts})["text"]["data"], ["hello, Zoë", "hello, "])
+        for data, word in ((["?", ""], "element 0 of input `name` (sample 0) is no base64"), ([texts[0], "/w=="], "element 1 of input `name` (sample 1) is a string, and its base64 holds no UTF-8")):
+            self.assert_refused(self.ask("/models/Hello/infer", {"inputs": [{**name, "data": data}]}), 400, 5000, word)
+
     def test_calls_are_counted_by_protocol(self):
         def count():
             return sum(value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total") and 'protocol="oip"' in name)

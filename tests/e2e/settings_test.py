@@ -154,7 +154,7 @@ class CheckConfig(unittest.TestCase):
     DIGITS = harness.EXAMPLES / "digits/digits.wf"
 
     def check(self, source, *args):
-        return subprocess.run([harness.compiled(source), "--check-config", *map(str, args)], capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([harness.compiled(source), "--check-config", "--admin-port", "0", "--http-port=0", *map(str, args)], capture_output=True, text=True, timeout=60, check=False)
 
     def test_a_sound_one(self):
         done = self.check(self.DIGITS, "--model-root", self.DIGITS.parent)
@@ -184,11 +184,17 @@ class CheckConfig(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""), done)
         self.assertIn("models/digits/1/model.onnx", done.stderr)
 
-    def test_addresses_are_looked_at_but_not_taken(self):
+    def test_addresses_and_ports_are_tried(self):
         server = harness.Server.of(HELLO)
         self.addCleanup(server.kill)
+        for flag, port in (("--http-port", "http"), ("--admin-port", "admin")):
+            done = self.check(HELLO, "--host", "127.0.0.1", flag, server.addresses[port][1])
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+            self.assertIn(f":{server.addresses[port][1]}: the port is in use by another process", done.stderr)
+        self.assertEqual(server.post("/Hello/Greet", {}).status, 200)
+        self.assertEqual(server.stop(), 0)
         self.assertEqual(self.check(HELLO, "--http-port", server.addresses["http"][1]).returncode, 0)
-        for flag, host, word in (("--host", "no.host", "numeric address"), ("--admin-host", "203.0.113.7", "no such address")):
+        for flag, host, word in (("--host", "localhost", "not a numeric address, as `127.0.0.1`"), ("--admin-host", "203.0.113.7", "no such address")):
             done = self.check(HELLO, flag, host)
             self.assertEqual(done.returncode, 1, done)
             self.assertIn(host, done.stderr)

@@ -35,5 +35,22 @@ class SlowHttp(harness.ServerCase):
         self.assertEqual(sum(counted.values()), 2, counted)
 
 
+class SilentHttp(harness.ServerCase):
+    source = harness.EXAMPLES / "hello/hello.wf"
+    args = ("--limits-header-timeout", "1s", "--limits-idle-timeout", "2s")
+
+    def test_a_connection_that_says_nothing_is_closed_on_every_port(self):
+        for round_ in range(2):  # the second time connections come from the pool
+            silent = {port: [self.server.connect(port=port) for _ in range(3)] for port in ("http", "admin")}
+            for port, connections in silent.items():
+                for connection in connections:
+                    with connection:
+                        self.assertTrue(connection.closed_within(15), (port, round_))
+        for port in ("http", "admin"):
+            with self.server.connect(port=port) as used:
+                self.assertEqual(used.call("GET", "/livez").status, 200)
+                self.assertTrue(used.closed_within(15), port)
+
+
 if __name__ == "__main__":
     harness.main()

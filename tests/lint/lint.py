@@ -303,8 +303,38 @@ def check_links(tree):
                         yield name, number, f"{target} does not exist"
 
 
+RULES = [*(f"{number:02d}" for number in range(1, 45)), "18a"]  # of the meaning of programs
+
+
+def check_rules(tree):
+    """Each rule is shown by a program and broken by one, or by a test that tests/lang/rules/elsewhere.txt names."""
+    table, home = "tests/lang/rules/elsewhere.txt", "tests/lang/rules/"
+    found = set()
+    for name in tree.under(home, suffix={".wf"}):
+        match = re.match(r"(fail_)?r(\d\d[a-z]?)_", name[len(home):])
+        if match and match.group(2) in RULES:
+            found.add(("broken" if match.group(1) else "shown", match.group(2)))
+        else:
+            yield name, 1, "the name says no rule: `r05_..` shows rule 5, `fail_r05_..` breaks it"
+    for number, line in enumerate(tree.lines(table) if table in tree.files else [], 1):
+        row = line.split("#")[0].split()
+        if not row:
+            continue
+        if len(row) != 3 or row[0] not in ("shown", "broken") or row[1] not in RULES:
+            yield table, number, "wanted: `shown` or `broken`, the rule, the test"
+        elif row[2] not in tree.files:
+            yield table, number, f"no such test: {row[2]}"
+        else:
+            found.add((row[0], row[1]))
+    for rule in RULES:
+        for how in ("shown", "broken"):
+            if (how, rule) not in found:
+                yield home.rstrip("/"), 1, f"rule {rule} is {how} by nothing"
+
+
 CHECKS = {"layers": check_layers, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "format": check_format,
-          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "words": check_words, "links": check_links}
+          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "words": check_words,
+          "links": check_links, "rules": check_rules}
 
 
 def main():

@@ -82,10 +82,33 @@ void PutCharacter(const uint8_t* at, const uint8_t* end, base::TextBuilder* mess
   *message << "the byte 0x" << std::string_view(digits, 2) << (mark ? " of a byte order mark" : "");
 }
 
+// The letters and digits that stand there, as far as they are worth telling; empty: something else does.
+std::string_view WordAt(const uint8_t* at, const uint8_t* end) {
+  constexpr size_t kMostTold = 32;
+  const auto is_letter = [](uint8_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const uint8_t* const begin = at;
+  while (at < end && static_cast<size_t>(at - begin) < kMostTold && (is_letter(*at) || (at > begin && *at >= '0' && *at <= '9'))) ++at;
+  return {reinterpret_cast<const char*>(begin), static_cast<size_t>(at - begin)};
+}
+
+// Where the name of a member begins: one with escapes was copied, and is looked for before the colon that was read last.
+uint64_t NameOffset(const wf_json* in, wf_bytes name) {
+  if (name.ptr > in->begin && name.ptr < in->end) return static_cast<uint64_t>(name.ptr - in->begin) - 1;
+  const uint8_t* at = in->at;
+  if (at == in->begin || at[-1] != ':') return static_cast<uint64_t>(at - in->begin);
+  const auto is_quote = [in](const uint8_t* c) { return *c == '"' && (c == in->begin || c[-1] != '\\'); };
+  while (at > in->begin && *--at != '"') {
+  }
+  while (at > in->begin && !is_quote(--at)) {
+  }
+  return static_cast<uint64_t>(at - in->begin);
+}
+
 }  // namespace
 
 void PutFound(wf_json* in, base::TextBuilder* message) {
   const uint8_t next = Peek(in);
+  const std::string_view word = WordAt(in->at, in->end);
   if (in->at == in->end) {
     *message << "the end of the text";
   } else if (next == '{') {
@@ -96,10 +119,12 @@ void PutFound(wf_json* in, base::TextBuilder* message) {
     *message << "a string";
   } else if (next == '-' || (next >= '0' && next <= '9')) {
     *message << "a number";
-  } else if (next == 't' || next == 'f') {
+  } else if (word == "true" || word == "false") {
     *message << "a bool";
-  } else if (next == 'n') {
+  } else if (word == "null") {
     *message << "null";
+  } else if (!word.empty()) {
+    *message << "`" << word << "`";
   } else {
     PutCharacter(in->at, in->end, message);
   }
@@ -245,7 +270,7 @@ wf_code wf_json_unknown(wf_json* in, wf_bytes name, const wf_port* ports, uint32
   message << "unknown member `";
   message.Quote(View(name)) << "`";
   if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-  message << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
+  message << ", at byte " << wf::json::NameOffset(in, name);
   return wf::json::Record(in->ctx, wf::json::kInputParams, message);
 }
 
@@ -253,7 +278,7 @@ wf_code wf_json_duplicate(wf_json* in, wf_bytes name) noexcept {
   wf::base::TextBuilder message;
   wf::json::PutPath(in, in->depth == 0 ? 0 : in->depth - 1, &message);
   message << "member `";
-  message.Quote(View(name)) << "` is given twice, at byte " << static_cast<uint64_t>(in->at - in->begin);
+  message.Quote(View(name)) << "` is given twice, at byte " << wf::json::NameOffset(in, name);
   return wf::json::Record(in->ctx, wf::json::kInputParams, message);
 }
 

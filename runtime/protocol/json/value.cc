@@ -61,7 +61,8 @@ wf_code SortEntries(wf_json* in, const Growing& map, wf_list* value) {
   std::sort(order, order + map.count, [&key](uint64_t a, uint64_t b) { return key(a) < key(b); });
   for (uint64_t i = 0; i < map.count; ++i) {
     if (i != 0 && key(order[i]) == key(order[i - 1])) {
-      return wf_json_duplicate(in, Bytes(key(order[i])));
+      const std::string_view a = key(order[i]), b = key(order[i - 1]);
+      return wf_json_duplicate(in, Bytes(std::max(a.data(), b.data()) == a.data() ? a : b));  // the later one
     }
     std::memcpy(sorted + i * map.element_bytes, map.data + order[i] * map.element_bytes, map.element_bytes);
   }

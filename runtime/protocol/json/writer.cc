@@ -218,7 +218,6 @@ wf_code wf_text(wf_ctx* ctx, wf_bytes format, const wf_type* const* types, const
 }
 
 wf_code wf_put(wf_sink* out, wf_bytes text) noexcept { return out->Put(text.ptr, text.len) ? 0 : wf::json::kMemoryCap; }
-wf_code wf_put_ref(wf_sink* out, wf_bytes text) noexcept { return out->PutRef(text.ptr, text.len) ? 0 : wf::json::kMemoryCap; }
 
 wf_code wf_json_put_scalar(wf_ctx* ctx, wf_sink* out, uint32_t dtype, const void* value) noexcept {
   auto* at = reinterpret_cast<char*>(out->Reserve(wf::json::kMaxElementText));

@@ -206,7 +206,7 @@ protocol::Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, 
   const bool of_sample = request.stacked() && failure.task != WF_NONE;
   if (of_sample) message << "sample " << failure.sample << ": " << text;
   WriteError({failure.code, info.name, of_sample ? message.view() : text, path, bus.data_id(), bus.log_id()}, body);
-  return {failure.code, OipStatus(info.status), false, failure.message};
+  return {failure.code, OipStatus(info.status), failure.message};
 }
 
 }  // namespace

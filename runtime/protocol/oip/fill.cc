@@ -117,27 +117,30 @@ wf_code InferRequest::FillBytes(bus::Bus& bus, uint32_t port, const Shape& shape
   const uint64_t count = input.per_sample * samples_;
   auto* elements = static_cast<wf_bytes*>(wf_alloc(bus.ctx(), std::max<uint64_t>(count, 1) * sizeof(wf_bytes), alignof(wf_bytes)));
   if (elements == nullptr || json::ReadShapedStrings(in, {input.extent, input.axes}, count, elements) != 0) return WF_FAILED;
-  const bool bytes = shape.form == Form::kBytes || shape.form == Form::kByteses;
-  if (bytes && input.base64 && DecodeBase64(bus, in, input.per_sample, count, elements) != 0) return WF_FAILED;
+  if (input.base64 && DecodeBase64(bus, port, shape, count, elements) != 0) return WF_FAILED;
   for (uint32_t s = 0; s < samples_; ++s) {
     if (StoreBytes(bus, port, shape, s, elements + s * input.per_sample) != 0) return WF_FAILED;
   }
   return 0;
 }
 
-wf_code InferRequest::DecodeBase64(bus::Bus& bus, wf_json* in, uint64_t per_sample, uint64_t count, wf_bytes* elements) {
+wf_code InferRequest::RefuseElement(bus::Bus& bus, uint32_t port, uint64_t element, std::string_view what) {
+  base::TextBuilder message;
+  message << "element " << element << " of input `" << json::View(workflow_->in[port].name) << "`";
+  if (samples_ > 1) message << " (sample " << element / inputs_[port].per_sample << ")";
+  message << " " << what;
+  return json::Record(bus.ctx(), json::kInputParams, message);
+}
+
+wf_code InferRequest::DecodeBase64(bus::Bus& bus, uint32_t port, const Shape& shape, uint64_t count, wf_bytes* elements) {
+  const bool texts = shape.form == Form::kString || shape.form == Form::kStrings;
   for (uint64_t i = 0; i < count; ++i) {
     auto* decoded = static_cast<uint8_t*>(wf_alloc(bus.ctx(), elements[i].len / 4 * 3 + 64, kAlign));
     if (decoded == nullptr) return WF_FAILED;
     const int64_t size = json::DecodeBase64(json::View(elements[i]), decoded);
-    if (size < 0) {
-      base::TextBuilder message;
-      message << "element " << i << " of input `" << json::View(in->path[0]) << "`";
-      if (samples_ > 1) message << " (sample " << i / per_sample << ")";
-      message << " is no base64 text with padding";
-      return json::Record(bus.ctx(), json::kInputParams, message);
-    }
+    if (size < 0) return RefuseElement(bus, port, i, "is no base64 text with padding");
     elements[i] = {decoded, static_cast<uint64_t>(size)};
+    if (texts && !base::IsUtf8(json::View(elements[i]))) return RefuseElement(bus, port, i, "is a string, and its base64 holds no UTF-8");
   }
   return 0;
 }

@@ -75,7 +75,8 @@ class InferRequest {
   wf_code FillPort(bus::Bus& bus, uint32_t port);
   wf_code FillNumbers(bus::Bus& bus, uint32_t port, const Shape& shape, wf_json* in);
   wf_code FillBytes(bus::Bus& bus, uint32_t port, const Shape& shape, wf_json* in);
-  wf_code DecodeBase64(bus::Bus& bus, wf_json* in, uint64_t per_sample, uint64_t count, wf_bytes* elements);
+  wf_code DecodeBase64(bus::Bus& bus, uint32_t port, const Shape& shape, uint64_t count, wf_bytes* elements);
+  wf_code RefuseElement(bus::Bus& bus, uint32_t port, uint64_t element, std::string_view what);
   wf_code StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shape, uint32_t sample, const wf_bytes* elements);
   void StoreMissing(bus::Bus& bus, uint32_t port);
 

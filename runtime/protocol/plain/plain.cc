@@ -115,7 +115,7 @@ protocol::Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, 
   const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
   const std::string path = bus::PathOf(bus.plan(), failure);
   WriteError({failure.code, info.name, failure.message, path, bus.data_id(), bus.log_id()}, body);
-  return {failure.code, base::HttpStatus(info.status), false, failure.message};
+  return {failure.code, base::HttpStatus(info.status), failure.message};
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http1::He
   }
   const wf_code code = bus.workflow().write_json(bus.ctx(), bus.frame(), body);
   AddAnnotations(bus, headers);
-  if (code == 0) return {0, 200, body->refers()};
+  if (code == 0) return {};
   body->Clear();
   return WriteFailure(bus, NameResult(bus, bus.main.TakeFailure(code), body), body);
 }

@@ -38,6 +38,12 @@ void TestMemory::Give(void* chunk, size_t bytes) noexcept {
   std::free(chunk);
 }
 
+bool TestMemory::Claim(int64_t bytes) noexcept {
+  if (bytes > claimable_bytes - claimed_bytes) return false;
+  claimed_bytes += bytes;
+  return true;
+}
+
 base::Status FakeModel::Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) {
   WF_CHECK(instance >= 0 && instance < instance_count() && rows <= max_rows_, instance, rows);
   run_rows.push_back(rows);

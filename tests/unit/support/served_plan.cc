@@ -10,7 +10,7 @@
 namespace wf::test {
 namespace {
 
-constexpr size_t kSpaces = 20'000;  // enough to go by reference
+constexpr size_t kSpaces = 20'000;  // enough to be claimed while it waits to be sent
 
 wf_bytes Text(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
 std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
@@ -46,7 +46,7 @@ wf_code WriteJson(wf_ctx* ctx, const void* frame, wf_sink* out) {
     void* const spaces = wf_alloc(ctx, kSpaces, 1);
     if (spaces == nullptr) return WF_FAILED;
     std::memset(spaces, ' ', kSpaces);
-    wf_put_ref(out, {static_cast<const uint8_t*>(spaces), kSpaces});
+    wf_put(out, {static_cast<const uint8_t*>(spaces), kSpaces});
   }
   if (const wf_code code = wf_json_put_scalar(ctx, out, WF_I64, &value); code != 0) return code;
   return wf_put(out, Text("}"));

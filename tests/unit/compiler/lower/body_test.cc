@@ -139,6 +139,21 @@ TEST_F(BodyTest, BuildsOfSeveralAxesReadAnyOrder) {
   Check(kSizes);
 }
 
+TEST_F(BodyTest, ComparesTheIndexThatRuns) {
+  const TypeId places = Tensor(DType::kI64, {-1}), rows = Tensor(DType::kF32, {-1, -1});
+  for (const OpKind kind : {OpKind::kEq, OpKind::kNe, OpKind::kLt, OpKind::kLe}) {
+    for (const bool is_first : {true, false}) {
+      cases_.Add("one of a row", {places, rows}, rows, [this, kind, is_first](Builder& b, const In& in) {
+        const ir::BlockId block = b.Open({I64(), I64()});
+        const ValueId x = b.Param(1), place = b.Load(in[0], {b.Param(0)});
+        b.Close(b.Select(b.Binary(kind, is_first ? x : place, is_first ? place : x), b.F32(1), b.F32(-0.0F)));
+        return b.Build(DType::kF32, {b.Dim(in[0], 0), b.Dim(in[1], 0)}, block);
+      });
+    }
+  }
+  Check(kSizes, 2);
+}
+
 TEST_F(BodyTest, ReductionsInTheirFixedOrder) {
   with_o0_ = false;
   for (const DType dtype : {DType::kI32, DType::kU64, DType::kF32, DType::kF64}) {

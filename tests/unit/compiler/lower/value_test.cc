@@ -333,6 +333,9 @@ TEST_F(BodyTest, MetadataTakesTheTypeOfItsDefault) {
   EXPECT_EQ(Describe(cases_.program, text, loaded.Run(0, inputs, &present)), "value \"me\"");
   EXPECT_EQ(Describe(cases_.program, text, loaded.Run(1, inputs, &present)), "nothing");
   EXPECT_EQ(present.annotations["key"], "said");
+  Job broken;
+  broken.meta["who"] = "\xe9t\xe9";
+  EXPECT_EQ(Describe(cases_.program, text, loaded.Run(0, inputs, &broken)), "failure 5000: a metadata value is not UTF-8");
 }
 
 }  // namespace

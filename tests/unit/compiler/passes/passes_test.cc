@@ -252,6 +252,47 @@ TEST(Hoist, KeepsChecksInLoopsThatMayNotRun) {
   }
 }
 
+// x[y, i64(f32(column) / s)] over `rows` and the columns of x.
+ValueId Stretched(Builder& b, ValueId rows) {
+  const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
+  const BlockId block = b.Open(Integers(b, 2));
+  const ValueId place = b.Convert(b.Binary(OpKind::kDiv, b.Convert(b.Param(1), DType::kF32), b.Convert(s, DType::kF32)), DType::kI64);
+  b.Close(b.Load(x, {b.Param(0), b.CheckIndex(place, b.Dim(x, 1))}));
+  return b.Build(DType::kF32, {rows, b.Dim(x, 1)}, block);
+}
+
+TEST(Tabulate, MakesARowOfWhatAllRowsCompute) {
+  Fixture f({-1, -1});
+  Builder b(f.program, f.body());
+  b.Close(Stretched(b, b.Dim(b.Slot(ir::SlotId{0}), 0)));
+  Tabulate(f.program);
+  const std::string text = f.Text();
+  const size_t table = text.find("i64[?] = build"), rows = text.find("f32[?, ?] = build");
+  ASSERT_LT(table, rows) << text;
+  ASSERT_NE(rows, std::string::npos) << text;
+  EXPECT_GT(text.find("check_index"), table);
+  EXPECT_LT(text.rfind("check_index"), rows) << "the rows read the table: " << text;
+  EXPECT_LT(text.find("select"), table) << "a table with a check is empty when there are no rows: " << text;
+}
+
+TEST(Tabulate, LeavesASingleRowAndWhatIsCheap) {
+  Fixture single({-1, -1});
+  Builder b(single.program, single.body());
+  b.Close(Stretched(b, b.I64(1)));
+  const std::string before = single.Text();
+  Tabulate(single.program);
+  EXPECT_EQ(single.Text(), before);
+
+  Fixture cheap({-1, -1});
+  Builder c(cheap.program, cheap.body());
+  const ValueId x = c.Slot(ir::SlotId{0});
+  const BlockId block = c.Open(Integers(c, 2));
+  c.Close(c.Mul(c.Load(x, {c.Param(0), c.Param(1)}), c.Convert(c.Add(c.Param(1), c.I64(1)), DType::kF32)));
+  c.Close(c.Build(DType::kF32, {c.Dim(x, 0), c.Dim(x, 1)}, block));
+  Tabulate(cheap.program);
+  EXPECT_EQ(cheap.Text().find("build"), cheap.Text().rfind("build"));
+}
+
 TEST(EstimateCost, KnowsTheWorkOfANativeOverAStaticTensor) {
   for (const int64_t extent : {int64_t{10}, int64_t{-1}}) {
     Fixture f({extent});

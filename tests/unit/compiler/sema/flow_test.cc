@@ -190,7 +190,7 @@ TEST(Flow, ForKeepsOrderFallsBackPerElementAndFailsByTheLowest) {
         require i != 2;
         M(one) else [k < 1] => f32(i)
       };
-      node codes = for x in xs { let y = M(single(x)); "{y[0]}" else "{err.code}" };
+      node codes = for x in xs { let y = M(single(x)); "{y[0]}" else "{err.code} {err.node}" };
       return (ys: ys, codes: codes);
     }
     workflow Whole(xs: list<f32>) -> (n: i64) {
@@ -209,7 +209,7 @@ TEST(Flow, ForKeepsOrderFallsBackPerElementAndFailsByTheLowest) {
   EXPECT_EQ(answers("W", {floats({})}, hooks), "ys=[]");
   EXPECT_EQ(answers("W", {floats({3, 100, -2})}, hooks), "!400 big: 100 @W/ys");
   EXPECT_EQ(answers("Safe", {floats({3, -1, 5, 200})}, hooks),
-            "ys=[[1]{4}, [1]{1}, [1]{2}, [1]{3}]; codes=[\"4\", \"9000\", \"6\", \"400\"]");
+            "ys=[[1]{4}, [1]{1}, [1]{2}, [1]{3}]; codes=[\"4\", \"9000 Safe/codes[1]\", \"6\", \"400 Safe/codes[3]\"]");
   EXPECT_EQ(answers("Whole", {floats({3, -1})}, hooks), "n=0");
 }
 

@@ -31,6 +31,19 @@ TEST(ChunkMemoryTest, RefusesAboveItsLimit) {
   memory.Give(again, 8192);
 }
 
+TEST(ChunkMemoryTest, ChunksAndWhatIsClaimedShareTheLimit) {
+  ChunkMemory memory(10'000);
+  EXPECT_TRUE(memory.Claim(5'000));
+  void* const chunk = memory.Take(4096);
+  ASSERT_NE(chunk, nullptr);
+  EXPECT_EQ(memory.Take(4096), nullptr);
+  EXPECT_FALSE(memory.Claim(1'000));
+  memory.Give(chunk, 4096);
+  EXPECT_TRUE(memory.Claim(5'000));
+  memory.Unclaim(10'000);
+  EXPECT_EQ(memory.in_use_bytes(), 0);
+}
+
 TEST(ChunkMemoryTest, MapsLargeChunksAlone) {
   ChunkMemory memory;
   const size_t bytes = (size_t{3} << 20) + 4096;

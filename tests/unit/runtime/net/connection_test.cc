@@ -50,7 +50,7 @@ class ConnectionTest : public ::testing::Test, protected HandlerFactory, protect
 
 TEST_F(ConnectionTest, APeerThatTakesALittleIsKeptAndOneThatTakesNothingIsNot) {
   const std::string text(1 << 20, 'x');
-  connection_->out().PutRef(text.data(), text.size());
+  connection_->out().Put(text.data(), text.size());
   connection_->FlushLater();
   connections_.FlushDirty();
   for (int i = 0; i < 30; ++i) {
@@ -67,7 +67,7 @@ TEST_F(ConnectionTest, APeerThatTakesALittleIsKeptAndOneThatTakesNothingIsNot) {
 
 TEST_F(ConnectionTest, ReadingStopsWhileMuchWaitsToBeSent) {
   const std::string text(Connection::kHighMarkBytes, 'x');
-  connection_->out().PutRef(text.data(), text.size());
+  connection_->out().Put(text.data(), text.size());
   connection_->FlushLater();
   connections_.FlushDirty();
   peer().under_way = "more";

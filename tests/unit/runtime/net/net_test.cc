@@ -188,7 +188,7 @@ TEST(Listener, SaysThatAPortIsTaken) {
   EXPECT_EQ(status.code(), base::kAlreadyExists);
   EXPECT_EQ(status.message(), "cannot listen on 127.0.0.1:" + std::to_string(server.port()) + ": the port is in use by another process");
   Listener third(loop, server);
-  EXPECT_EQ(third.Bind({"localhost", 0}).message(), "`localhost` is not a numeric address");
+  EXPECT_EQ(third.Bind({"localhost", 0}).message(), "`localhost` is not a numeric address, as `127.0.0.1` or `::1`");
   Listener fourth(loop, server);
   EXPECT_EQ(fourth.Bind({"192.0.2.1", 0}).message(), "cannot listen on 192.0.2.1:0: this machine has no such address");
 }

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 namespace wf::server {
 namespace {
 
@@ -37,6 +41,38 @@ class NoThreads {
  private:
   pthread_attr_t before_;
 };
+
+// Ends when all of them run at once, or when that will not happen.
+struct Together final : CodecQueue::Work {
+  Together(std::atomic<int>& count, int wanted) : running(count), all(wanted) {}
+  void Run() noexcept override {
+    ++running;
+    for (int i = 0; i < 2000 && running < all; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    met = running >= all;
+  }
+  void Deliver() noexcept override {}
+  std::atomic<int>& running;
+  const int all;
+  bool met = false;
+};
+
+TEST(Codecs, WorkOfOneTurnRunsSideBySide) {
+  NoWaker waker;
+  base::Mailbox mailbox(waker);
+  std::atomic<int> running{0};
+  Together a(running, 2), b(running, 2);
+  Note first;
+  first.home = a.home = b.home = &mailbox;
+  {
+    Codecs codecs(4);
+    codecs.Push(first);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // its thread is idle again
+    codecs.Push(a);
+    codecs.Push(b);
+  }
+  EXPECT_TRUE(a.met && b.met);
+  mailbox.Drain();
+}
 
 TEST(Codecs, WorkIsDoneAtOnceWhereTheSystemGivesNoThread) {
   NoWaker waker;

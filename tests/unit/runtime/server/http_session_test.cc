@@ -21,6 +21,12 @@ class TestSite final : public Site {
   }
   int64_t MsLeft(const Exchange&) const noexcept override { return ms_left; }
   bool Claim(Exchange&, int64_t) noexcept override { return true; }
+  bool ClaimUnsent(int64_t bytes) noexcept override {
+    if (bytes > room - claimed) return false;
+    claimed += bytes;
+    return true;
+  }
+  void UnclaimUnsent(int64_t bytes) noexcept override { claimed -= bytes; }
   void OnRequest(Exchange& exchange) noexcept override {
     ++requests;
     asked = &exchange;
@@ -30,24 +36,24 @@ class TestSite final : public Site {
     Exchange& exchange = *asked;
     asked = nullptr;
     wf_sink body;
-    const std::string text(answer_bytes, 'a');
+    const std::string text(exchange.session->ClaimUnsent(answer_bytes) ? answer_bytes : 1, 'a');
     body.Put(text.data(), text.size());
     exchange.session->Reply(exchange, 200, "text/plain", {}, body);
   }
   void OnAnswered(Exchange&) noexcept override {}
+  void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure&) noexcept override {}
   uint64_t OnRefused(Exchange& exchange) noexcept override {
     refused = exchange.refusal_code;
     return 1;
   }
   void Cancel(Exchange&) noexcept override {}
   void OnGone(Exchange&) noexcept override {}
-  void OnSent(Exchange&) noexcept override {}
   void OnFinished(Exchange&) noexcept override { ++finished; }
   bool closing() const noexcept override { return false; }
 
   bool at_once = true;
   size_t answer_bytes = 2;
-  int64_t ms_left = INT64_MAX;
+  int64_t ms_left = INT64_MAX, room = INT64_MAX, claimed = 0;
   Exchange* asked = nullptr;
   int heads = 0, requests = 0, finished = 0;
   wf_code refused = 0;
@@ -156,6 +162,59 @@ TEST_F(HttpSessionTest, NoMoreIsAnsweredWhileMuchWaitsToBeSent) {
     Turn();
   }
   EXPECT_EQ(Answers(peers_[0]), 50);
+}
+
+TEST_F(HttpSessionTest, AnAnswerIsClaimedUntilItHasLeft) {
+  site_.answer_bytes = 300'000;
+  site_.room = 700'000;
+  read_by_peers_ = 0;
+  peers_[0].under_way = peers_[1].under_way = Requests(1);
+  Turn();
+  EXPECT_EQ(site_.finished, 2);  // their exchanges are free, what they came to is not
+  EXPECT_GE(site_.claimed, 600'000);
+  read_by_peers_ = 1 << 30;
+  Turn();
+  for (test::SimPeer& peer : peers_) {
+    EXPECT_TRUE(peer.wire->Take(1 << 30));
+    EXPECT_GE(peer.received.size(), 300'000U);
+  }
+  EXPECT_EQ(site_.claimed, 0);
+  read_by_peers_ = 0;
+  peers_[0].under_way = Requests(1);
+  Turn();
+  EXPECT_GE(site_.claimed, 300'000);
+  peers_[0].broken = true;
+  EXPECT_TRUE(peers_[0].wire->Take(1));
+  EXPECT_TRUE(peers_[0].wire->FinishClose());
+  EXPECT_EQ(site_.claimed, 0);
+}
+
+TEST_F(HttpSessionTest, ShortAnswersThatPileUpAreClaimedToo) {
+  site_.answer_bytes = 1'000;
+  site_.room = 0;
+  read_by_peers_ = 0;
+  peers_[0].under_way = Requests(50);
+  for (int i = 0; i < 10; ++i) Turn();
+  EXPECT_LT(site_.requests, 30);
+  read_by_peers_ = 1 << 30;
+  for (int i = 0; i < 50; ++i) {
+    if (peers_[0].wire->Take(1 << 30)) connections_.FlushDirty();
+    Turn();
+  }
+  EXPECT_EQ(Answers(peers_[0]), 50);
+  EXPECT_EQ(site_.claimed, 0);
+}
+
+TEST_F(HttpSessionTest, APeerThatNeverSaysAnythingIsClosed) {
+  PassSeconds(9);
+  EXPECT_EQ(connections_.count(), 2U);
+  PassSeconds(1);
+  for (test::SimPeer& peer : peers_) {
+    EXPECT_TRUE(peer.closed);
+    EXPECT_EQ(peer.received, "");
+    peer.wire->FinishClose();
+  }
+  EXPECT_EQ(connections_.count(), 0U);
 }
 
 TEST_F(HttpSessionTest, HeadsThatStillComeShareABoundedMemory) {

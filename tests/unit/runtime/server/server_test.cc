@@ -330,6 +330,49 @@ TEST_F(ServerTest, BodiesOfAllRequestsShareOneBudget) {
   EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 1);
 }
 
+TEST_F(ServerTest, WhatIsComputedSharesTheBudgetWithBodies) {
+  Serve({"--limits-memory-bytes=16MiB"});
+  const std::string grow = Post("/Test/Grow", R"({"count":5000000})");
+  EXPECT_EQ(Call(grow).status, 200);
+  std::vector<std::unique_ptr<Client>> bodies;
+  for (int i = 0; i < 12; ++i) {
+    bodies.push_back(std::make_unique<Client>(port_));
+    bodies.back()->Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\ncontent-length: 1000000\r\n\r\n");
+  }
+  for (int i = 0; i < 500 && Metric("wf_inflight_requests") < 12; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const Client::Answer answer = Call(grow);
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_NE(answer.body.find("\"code\":3012"), std::string::npos) << answer.body;
+  bodies.clear();
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
+  EXPECT_EQ(Call(grow).status, 200);
+}
+
+TEST_F(ServerTest, AnswersThatNobodyReadsShareTheBudget) {
+  Serve({"--limits-memory-bytes=64MiB"});
+  const auto answered = [this] {
+    return Metric(R"(wf_requests_total{service="Test",workflow="Grow",protocol="plain",code="0"})") +
+           Metric(R"(wf_refused_total{reason="memory"})");
+  };
+  std::vector<std::unique_ptr<Client>> silent;
+  for (int i = 0; i < 8; ++i) {
+    silent.push_back(std::make_unique<Client>(port_));
+    silent.back()->Send(Post("/Test/Grow", R"({"count":20000000})"));
+    for (int wait = 0; wait < 3000 && answered() <= i; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 6);
+  EXPECT_EQ(Call(Post("/Test/Greet", R"({"name":"Ada"})")).status, 200);
+  int whole = 0, none = 0;
+  for (const auto& client : silent) {
+    const Client::Answer answer = client->Receive();
+    whole += answer.status == 200 && answer.body.size() == 20'000'012U;
+    none += answer.status == 429;
+  }
+  EXPECT_EQ(whole, 2);
+  EXPECT_EQ(none, 6);
+  EXPECT_EQ(Call(Post("/Test/Grow", R"({"count":20000000})")).status, 200) << "what they read is free again";
+}
+
 TEST_F(ServerTest, TellsAnOldClientThatItsConnectionStays) {
   Serve();
   Client client(port_);

@@ -139,7 +139,7 @@ wf_code WritePorts(const wf_workflow& workflow, wf_ctx* ctx, const void* frame, 
 
 wf_code WriteGrown(wf_ctx*, const void* frame, wf_sink* out) {
   wf_put(out, Text("{\"bytes\":\""));
-  wf_put_ref(out, static_cast<const GrowFrame*>(frame)->bytes);
+  wf_put(out, static_cast<const GrowFrame*>(frame)->bytes);
   return wf_put(out, Text("\"}"));
 }
 

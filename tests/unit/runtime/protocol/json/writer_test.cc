@@ -112,19 +112,6 @@ TEST(Text, FillsTheHolesOfAnInterpolation) {
   EXPECT_EQ(View(text), "<seven {}> is -7, inf!");
 }
 
-TEST(Sink, KeepsLongReferencesAndCopiesShortOnes) {
-  const std::string large(40'000, 'r');
-  wf_sink out;
-  ASSERT_EQ(wf_put(&out, fake::Bytes("head ")), 0);
-  ASSERT_EQ(wf_put_ref(&out, fake::Bytes("short ")), 0);
-  EXPECT_FALSE(out.refers());
-  ASSERT_EQ(wf_put_ref(&out, fake::Bytes(large)), 0);
-  EXPECT_TRUE(out.refers());
-  ASSERT_EQ(wf_put(&out, fake::Bytes(" tail")), 0);
-  EXPECT_EQ(out.size(), 5 + 6 + 40'000 + 5U);
-  EXPECT_EQ(Text(out), "head short " + large + " tail");
-}
-
 TEST(Sink, ConsumesInAnyPortions) {
   for (size_t portion : {size_t{1}, size_t{7}, size_t{16'383}, size_t{16'384}, size_t{100'000}}) {
     wf_sink out;

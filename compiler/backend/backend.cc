@@ -1,0 +1,42 @@
+#include "compiler/backend/backend.h"
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include "compiler/codegen/codegen.h"
+#include "compiler/lower/lower.h"
+#include "compiler/lsp/server.h"
+
+namespace wf::backend {
+namespace {
+
+class LlvmCode : public Code {
+ public:
+  LlvmCode(const ir::Program& program, const lower::Options& options)
+      : program_(program), module_(lower::Lower(program, context_, options)) {}
+
+  base::Status Emit(codegen::Options options, std::string* out) override {
+    for (lower::BigConstant& constant : lower::BigConstants(program_)) {
+      options.big_constants.push_back({std::move(constant.symbol), std::move(constant.bytes)});
+    }
+    llvm::SmallVector<char, 0> bytes;
+    WF_RETURN_IF_ERROR(codegen::EmitObject(*module_, options, bytes));
+    out->append(bytes.data(), bytes.size());
+    return base::Status::Ok();
+  }
+
+ private:
+  const ir::Program& program_;
+  llvm::LLVMContext context_;
+  std::unique_ptr<llvm::Module> module_;
+};
+
+std::unique_ptr<Code> Lower(const ir::Program& program, const lower::Options& options) {
+  return std::make_unique<LlvmCode>(program, options);
+}
+
+}  // namespace
+
+const Functions kLinked = {lower::KnowsCpu, Lower, link::Link, link::ReadSymbols, lsp::Serve};
+
+}  // namespace wf::backend

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "compiler/codegen/options.h"
+#include "compiler/ir/ir.h"
+#include "compiler/link/link.h"
+#include "compiler/link/symbols.h"
+#include "compiler/lower/options.h"
+#include "compiler/lsp/analysis.h"
+
+namespace wf::backend {
+
+// The machine code of one program, in LLVM's form.
+class Code {
+ public:
+  virtual ~Code() = default;
+  // Appends the object, or the text that the options ask for. Once.
+  virtual base::Status Emit(codegen::Options options, std::string* out) = 0;
+};
+
+// What needs LLVM, whose loading takes longer than most commands do.
+struct Functions {
+  bool (*knows_cpu)(const std::string& cpu);
+  std::unique_ptr<Code> (*lower)(const ir::Program& program, const lower::Options& options);  // the program stays where it is
+  base::Status (*link)(std::span<const char> object, const link::Options& options);
+  base::Result<link::Symbols> (*read_symbols)(const std::string& path);
+  int (*serve_editor)(int in, int out, lsp::Host host);
+};
+
+extern const Functions kLinked;
+
+// kLinked, in the program that has it. The one without begins again as the other, so nothing may have been read or said before.
+const Functions& Get();
+
+}  // namespace wf::backend

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+namespace wf::lower {
+
+struct Options {
+  std::string target_cpu =
+      "generic";           // generic: x86-64-v3, with copies of loops for x86-64-v4 chosen at start; native; or a name that LLVM knows
+  std::string graph_json;  // the graph for `wfc inspect`, as JSON; empty: none
+  std::string compiler_version;  // for the note
+};
+
+}  // namespace wf::lower

@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <utility>
+
+#include "compiler/ir/math.h"
+#include "compiler/passes/passes.h"
+#include "compiler/passes/rewrite.h"
+
+namespace wf::passes {
+namespace {
+
+using ir::OpKind;
+using ir::ValueId;
+
+constexpr uint64_t kWorthATable = 10;  // operations; a division, a root and what takes a float to an integer count for several
+constexpr uint32_t kMostTables = 8;    // of one build
+
+// What a build computes of its last index alone is the same in all of its rows: where it is dear, a table of one row is made before. What
+// depends on the other indices only, LLVM takes out of the loop itself.
+class Tabulator : public Rewriter {
+ public:
+  Tabulator(ir::Program& program, const ir::Body& old)
+      : Rewriter(program, old),
+        is_read_(old.ops.size()),
+        varies_(old.ops.size()),
+        seen_(old.ops.size()),
+        role_(old.ops.size()),
+        tables_(old.ops.size(), ValueId::kNone),
+        last_(tables_) {
+    for (const ir::Op& op : old.ops) {
+      for (const ValueId arg : op.args) is_read_[Index(arg)] = true;
+    }
+    for (const ir::Block& block : old.blocks) {
+      if (block.result != ValueId::kNone) is_read_[Index(block.result)] = true;
+    }
+  }
+
+ private:
+  enum Varies : uint8_t { kWithLast = 1, kWithOthers = 2 };  // which indices of the build a value of its block depends on
+  enum class Role : uint8_t { kNone, kNeeded, kTabulated, kDropped };
+
+  ValueId Rewrite(ValueId id, const ir::Op& op) override {
+    if (role_[Index(id)] == Role::kDropped) return ValueId::kNone;
+    if (role_[Index(id)] == Role::kTabulated) return b_.Load(tables_[Index(id)], {Mapped(last_[Index(id)])});
+    if (op.kind == OpKind::kBuild && op.args.size() > 1) Tabulate(op);
+    return Copy(id, op);
+  }
+  static size_t Index(ValueId id) { return static_cast<size_t>(id); }
+
+  void Tabulate(const ir::Op& build) {
+    const auto is_single = [&](ValueId extent) { return old_[extent].kind == OpKind::kScalar && old_[extent].imm <= 1; };
+    if (std::all_of(build.args.begin(), build.args.end() - 1, is_single)) return;
+    n_tables_ = 0;
+    const ir::Block& block = old_[build.blocks[0]];
+    for (const ValueId param : block.params) varies_[Index(param)] = param == block.params.back() ? kWithLast : kWithOthers;
+    for (const ValueId id : block.ops) varies_[Index(id)] = VariesOf(old_[id]);
+    if (block.result != ValueId::kNone) Need(block.result);
+    for (const ValueId id : block.ops) {
+      const bool stays = (varies_[Index(id)] & kWithOthers) != 0 || !is_read_[Index(id)];
+      if (stays) NeedArgs(old_[id]);
+    }
+    for (const ValueId id : block.ops) {
+      if (role_[Index(id)] == Role::kTabulated) MakeTable(id, build, block);
+    }
+  }
+
+  uint8_t VariesOf(const ir::Op& op) const {
+    uint8_t all = 0;
+    ForEachRead(op, [&](ValueId id) { all |= varies_[Index(id)]; });
+    return all;
+  }
+  // Every value that `op` reads, inside its blocks too.
+  template <typename F>
+  void ForEachRead(const ir::Op& op, const F& f) const {
+    for (const ValueId arg : op.args) f(arg);
+    for (const ir::BlockId nested : op.blocks) {
+      for (const ValueId id : old_[nested].ops) ForEachRead(old_[id], f);
+      if (old_[nested].result != ValueId::kNone) f(old_[nested].result);
+    }
+  }
+
+  // ---- what the rows need of it ----
+  void NeedArgs(const ir::Op& op) {
+    ForEachRead(op, [&](ValueId id) { Need(id); });
+  }
+  void Need(ValueId id) {
+    if (!IsLink(id) || role_[Index(id)] != Role::kNone) return;
+    uint64_t work = 0;
+    for (const ValueId link : ChainTo(id)) work += WorkOf(old_[link]);
+    const bool is_scalar = b_.types()[old_[id].type].kind == ir::TypeKind::kScalar;
+    const bool is_worth_it = is_scalar && work >= kWorthATable && n_tables_ < kMostTables;
+    role_[Index(id)] = is_worth_it ? Role::kTabulated : Role::kNeeded;
+    n_tables_ += is_worth_it;
+    if (!is_worth_it) NeedArgs(old_[id]);
+  }
+  bool IsLink(ValueId id) const { return varies_[Index(id)] == kWithLast && old_[id].kind != OpKind::kParam; }
+  // The operations of the block that lead from its last index to a value, in no order.
+  std::vector<ValueId> ChainTo(ValueId id) {
+    std::vector<ValueId> chain{id};
+    seen_[Index(id)] = ++stamp_;
+    for (size_t i = 0; i < chain.size(); ++i) {
+      ForEachRead(old_[chain[i]], [&](ValueId read) {
+        if (IsLink(read) && std::exchange(seen_[Index(read)], stamp_) != stamp_) chain.push_back(read);
+      });
+    }
+    return chain;
+  }
+  uint64_t WorkOf(const ir::Op& op) {
+    if (!op.blocks.empty() || ir::IsMath(op.kind)) return kWorthATable;
+    switch (op.kind) {
+      case OpKind::kDiv:
+      case OpKind::kRem:
+      case OpKind::kSqrt:
+        return 6;
+      case OpKind::kConvert: {
+        const ir::DType from = b_.types()[old_[op.args[0]].type].dtype, to = b_.types()[op.type].dtype;
+        return ir::IsFloat(from) && !ir::IsFloat(to) ? 4 : 1;
+      }
+      case OpKind::kMin:
+      case OpKind::kMax:
+      case OpKind::kCheckIndex:
+      case OpKind::kCheckDivisor:
+        return 2;
+      default:
+        return 1;
+    }
+  }
+
+  // ---- the table ----
+  void MakeTable(ValueId id, const ir::Op& build, const ir::Block& block) {
+    const std::vector<ValueId> chain = ChainTo(id), inside = InOrder(chain, block);
+    // A check in it must fail only where the rows would have made it.
+    const bool is_pure = std::all_of(inside.begin(), inside.end(), [&](ValueId link) { return IsPureDeep(old_, old_[link], false); });
+    ValueId extent = Mapped(build.args.back());
+    for (size_t axis = 0; !is_pure && axis + 1 < build.args.size(); ++axis) {
+      extent = b_.Select(b_.Binary(OpKind::kLt, b_.I64(0), Mapped(build.args[axis])), extent, b_.I64(0));
+    }
+    b_.Open({b_.ScalarType(ir::DType::kI64)});
+    Map(block.params.back(), b_.Param(0));
+    for (const ValueId link : inside) Map(link, Copy(link, old_[link]));
+    const ir::BlockId row = b_.Close(Mapped(id));
+    tables_[Index(id)] = b_.Build(b_.types()[old_[id].type].dtype, {extent}, row);
+    last_[Index(id)] = block.params.back();
+    for (const ValueId link : chain) {
+      if (role_[Index(link)] == Role::kNone) role_[Index(link)] = Role::kDropped;
+    }
+  }
+  // The chain and what it reads of the block that depends on no index, in the order of the block.
+  std::vector<ValueId> InOrder(const std::vector<ValueId>& chain, const ir::Block& block) const {
+    std::vector<bool> wanted(old_.ops.size());
+    for (const ValueId link : chain) wanted[Index(link)] = true;
+    std::vector<ValueId> all;
+    for (size_t i = block.ops.size(); i-- > 0;) {
+      const ValueId link = block.ops[i];
+      if (!wanted[Index(link)]) continue;
+      all.push_back(link);
+      ForEachRead(old_[link], [&](ValueId read) { wanted[Index(read)] = true; });
+    }
+    std::reverse(all.begin(), all.end());
+    return all;
+  }
+
+  std::vector<bool> is_read_;    // by old value, as all that follow
+  std::vector<uint8_t> varies_;  // 0 outside the build
+  std::vector<uint32_t> seen_;   // the stamp of the last chain that it was found in
+  std::vector<Role> role_;
+  std::vector<ValueId> tables_, last_;  // of what is tabulated: the table, and the index that it is read at
+  uint32_t stamp_ = 0, n_tables_ = 0;
+};
+
+}  // namespace
+
+void Tabulate(ir::Program& program) { RewriteBodies<Tabulator>(program); }
+
+}  // namespace wf::passes

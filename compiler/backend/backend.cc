@@ -4,6 +4,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/codegen/codegen.h"
+#include "compiler/interface/openapi.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lsp/server.h"
 
@@ -37,6 +38,7 @@ std::unique_ptr<Code> Lower(const ir::Program& program, const lower::Options& op
 
 }  // namespace
 
-const Functions kLinked = {lower::KnowsCpu, Lower, link::Link, link::ReadSymbols, lsp::Serve};
+const Functions kLinked = {lower::KnowsCpu,    Lower,     link::Link, link::ReadSymbols, interface::ToJson, interface::FromNote,
+                           interface::OpenApi, lsp::Serve};
 
 }  // namespace wf::backend

@@ -3,8 +3,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "compiler/codegen/options.h"
+#include "compiler/interface/interface.h"
 #include "compiler/ir/ir.h"
 #include "compiler/link/link.h"
 #include "compiler/link/symbols.h"
@@ -27,6 +29,9 @@ struct Functions {
   std::unique_ptr<Code> (*lower)(const ir::Program& program, const lower::Options& options);  // the program stays where it is
   base::Status (*link)(std::span<const char> object, const link::Options& options);
   base::Result<link::Symbols> (*read_symbols)(const std::string& path);
+  std::string (*interface_json)(const interface::Interface& interface);
+  base::Result<interface::Interface> (*interface_of_note)(std::string_view note);
+  std::string (*open_api)(const interface::Interface& interface, const interface::Service& service);
   int (*serve_editor)(int in, int out, lsp::Host host);
 };
 

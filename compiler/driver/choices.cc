@@ -8,6 +8,7 @@
 
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/resolve_type.h"
+#include "compiler/sema/walk.h"
 
 namespace wf::driver {
 namespace {
@@ -65,19 +66,7 @@ class Finder {
   void Expand(const Expr& expr) {
     Add(expr.checks, expr.span);
     if (expr.kind == sema::ExprKind::kBuiltin) AddOfShape(expr);
-    for (const auto* list : {&expr.args, &expr.extents}) {
-      for (const sema::ExprPtr& part : *list) Add(part);
-    }
-    for (const sema::Subscript& subscript : expr.subscripts) {
-      Add(subscript.first);
-      Add(subscript.last);
-    }
-    for (size_t i = 0; expr.loop && i < expr.loop->sources.size(); ++i) Add(expr.loop->sources[i]);
-    Add(expr.condition);
-    for (const sema::BlockStep& step : expr.steps) {
-      Add(step.value);
-      Add(step.message);
-    }
+    sema::ForEachChild(expr, [&](const Expr& child) { open_.push_back(&child); });
   }
   // Of what yields shapes that no signature says.
   void AddOfShape(const Expr& expr) {

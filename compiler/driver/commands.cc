@@ -8,10 +8,14 @@
 #include "compiler/backend/backend.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/diag/render.h"
+#include "compiler/driver/breaking.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/completions.h"
 #include "compiler/driver/doctor.h"
+#include "compiler/driver/document.h"
 #include "compiler/driver/explain.h"
+#include "compiler/driver/export.h"
+#include "compiler/driver/files.h"
 #include "compiler/driver/fix.h"
 #include "compiler/driver/format_files.h"
 #include "compiler/driver/graph.h"
@@ -19,10 +23,11 @@
 #include "compiler/driver/layout.h"
 #include "compiler/driver/new_program.h"
 #include "compiler/driver/options.h"
-#include "compiler/driver/sample_call.h"
+#include "compiler/driver/plan.h"
 #include "compiler/driver/serve.h"
 #include "compiler/driver/tests.h"
 #include "compiler/driver/watch.h"
+#include "compiler/interface/sample.h"
 #include "compiler/link/inspect.h"
 #include "compiler/passes/passes.h"
 
@@ -132,8 +137,24 @@ int ShowGraph(const Options& options, Console& console) {
       case Format::kGithub:
       case Format::kTap:
       case Format::kJunit:
-        break;  // forms of diagnostics
+      case Format::kOpenApi:
+      case Format::kProto:
+        break;  // of other commands
     }
+  }
+  return compilation.Finish();
+}
+
+int ShowPlan(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc plan` needs one .wf file");
+  const std::string& input = options.inputs.front();
+  Options for_diagnostics = options;
+  for_diagnostics.format = Format::kText;
+  Compilation compilation(input, for_diagnostics, console);
+  if (compilation.RunTo(Phase::kPasses, Purpose::kServer)) {
+    const Plan plan =
+        PlanOf(*compilation.products().checked, *compilation.products().program, compilation.DescribeInterface(), FolderOf(input));
+    console.out << (options.format == Format::kJson ? PlanJson(plan) : PlanText(plan));
   }
   return compilation.Finish();
 }
@@ -149,6 +170,25 @@ int Inspect(const Options& options, Console& console) {
   return kFine;
 }
 
+int Breaking(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc breaking` needs one .wf file or server");
+  if (options.against.empty()) return Usage(console, "`wfc breaking` needs `--against OLD`, a .wf file or a server");
+  backend::Get();  // before anything is read or said
+  return ReportBreaking(options, console);
+}
+
+int Export(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc export` needs one .wf file or server");
+  if (options.format == Format::kText) return Usage(console, "`wfc export` needs `--format=openapi` or `--format=proto`");
+  backend::Get();  // before anything is read or said
+  return ExportService(options, console);
+}
+
+int Doc(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc doc` needs one .wf file or server, `std` or a module such as `std.nn`");
+  return WriteReference(options, console);
+}
+
 int Run(const Options& options, Console& console) {
   if (options.inputs.size() != 1) return Usage(console, "`wfc run` needs one .wf file; flags of the server come after `--`");
   if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
@@ -160,12 +200,14 @@ int Run(const Options& options, Console& console) {
   const bool built = compilation.RunTo(Phase::kObject, Purpose::kServer) && compilation.Link(server);
   const ExitStatus status = compilation.Finish();
   if (!built || status != kFine) return status;
-  const ir::Program& program = *compilation.products().program;
+  const interface::Interface described = compilation.DescribeInterface();
   return Serve(
       server, options.server_arguments,
       [&](const std::string& address) {
-        for (const ir::Workflow& workflow : program.workflows)
-          console.out << SampleCall(program, workflow, "http://" + address) << std::endl;
+        for (const interface::Service& service : described.services) {
+          for (const interface::Call& call : service.calls)
+            console.out << interface::SampleCurl(described, service, call, "http://" + address) << std::endl;
+        }
       },
       console);
 }
@@ -235,7 +277,7 @@ std::vector<CommandInfo> Commands() {
 std::string Help() {
   std::string text = "usage: wfc COMMAND [options]\n\n";
   for (const CommandInfo& command : Commands()) {
-    text += fmt::format("  wfc {:<11} {:<18} {}\n", command.name, command.arguments, command.summary);
+    text += fmt::format("  wfc {:<11} {:<22} {}\n", command.name, command.arguments, command.summary);
   }
   return text +
          "\n`wfc COMMAND --help` lists the options of a command. Exit status: 0 fine, 1 the program has errors, 2 usage, 101 a bug in "

@@ -15,6 +15,7 @@
 #include "compiler/driver/layout.h"
 #include "compiler/driver/report.h"
 #include "compiler/driver/serve.h"
+#include "compiler/interface/describe.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
 #include "compiler/passes/passes.h"
@@ -75,9 +76,16 @@ bool Compilation::RunPasses() {
   return true;
 }
 
+interface::Interface Compilation::DescribeInterface() const {
+  std::vector<interface::DescribedModule> modules;
+  for (const Module& module : products_.modules) modules.push_back({module.path, module.file.get()});
+  return interface::Describe(*products_.checked, modules, sources_);
+}
+
 bool Compilation::Lower() {
   const lower::Options options{
       .target_cpu = options_.target_cpu,
+      .interface_json = backend::Get().interface_json(DescribeInterface()),
       .graph_json = GraphJson(GraphOf(*products_.program), Level::kNode),
       .compiler_version = WF_VERSION,
   };

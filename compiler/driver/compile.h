@@ -11,6 +11,7 @@
 #include "compiler/driver/console.h"
 #include "compiler/driver/loader.h"
 #include "compiler/driver/options.h"
+#include "compiler/interface/interface.h"
 #include "compiler/ir/ir.h"
 #include "compiler/sema/build_ir.h"
 #include "compiler/sema/typed.h"
@@ -50,6 +51,8 @@ class Compilation {
 
   // Links the object into a server.
   bool Link(const std::string& output);
+
+  interface::Interface DescribeInterface() const;  // of a program that passed Check
 
   const Products& products() const { return products_; }
   const source::SourceMap& sources() const { return sources_; }

@@ -162,7 +162,7 @@ std::string ExternHeader(const sema::Program& program, const source::SourceMap& 
     std::string declaration = types.Declaration(external);
     const std::string qualifier = fmt::format(" {}::{}(", kExternNamespace, NameInCpp(external.name));
     declaration.replace(declaration.find(qualifier), qualifier.size(), " " + NameInCpp(external.name) + "(");
-    text += AsComment(sources.Text(external.declaration)) + declaration + ";\n\n";
+    text += AsComment(sources.Text(external.signature)) + declaration + ";\n\n";
   }
   return text + fmt::format("}}  // namespace {}\n\n#endif\n", kExternNamespace);
 }

@@ -16,9 +16,10 @@ struct Word {
   std::string_view text;
   E value;
 };
-constexpr std::array kFormats = {Word{"text", Format::kText},       Word{"json", Format::kJson}, Word{"dot", Format::kDot},
-                                 Word{"mermaid", Format::kMermaid}, Word{"svg", Format::kSvg},   Word{"sarif", Format::kSarif},
-                                 Word{"github", Format::kGithub},   Word{"tap", Format::kTap},   Word{"junit", Format::kJunit}};
+constexpr std::array kFormats = {Word{"text", Format::kText},       Word{"json", Format::kJson},  Word{"dot", Format::kDot},
+                                 Word{"mermaid", Format::kMermaid}, Word{"svg", Format::kSvg},    Word{"sarif", Format::kSarif},
+                                 Word{"github", Format::kGithub},   Word{"tap", Format::kTap},    Word{"junit", Format::kJunit},
+                                 Word{"openapi", Format::kOpenApi}, Word{"proto", Format::kProto}};
 constexpr std::array kColors = {Word{"auto", ColorWhen::kAuto}, Word{"always", ColorWhen::kAlways}, Word{"never", ColorWhen::kNever}};
 constexpr std::array kLevels = {Word{"workflow", Level::kWorkflow}, Word{"stage", Level::kStage}, Word{"node", Level::kNode},
                                 Word{"task", Level::kTask}};

@@ -8,7 +8,7 @@
 
 namespace wf::driver {
 
-enum class Format : uint8_t { kText, kJson, kDot, kMermaid, kSvg, kSarif, kGithub, kTap, kJunit };
+enum class Format : uint8_t { kText, kJson, kDot, kMermaid, kSvg, kSarif, kGithub, kTap, kJunit, kOpenApi, kProto };
 enum class ColorWhen : uint8_t { kAuto, kAlways, kNever };
 enum class Level : uint8_t { kWorkflow, kStage, kNode, kTask };
 enum class Emit : uint8_t { kAst, kSema, kHeader, kIr, kLlvm, kAsm, kObj, kExe };
@@ -29,6 +29,8 @@ struct Options {
   size_t error_limit = 50;
   std::string filter;        // part of a test's name
   int timeout_seconds = 30;  // of a test
+  std::string against;       // a .wf file or a server
+  std::string service;       // name; empty: the only one
   std::string template_name = "hello";
   bool verbose = false, list = false, help = false, version = false;
   bool dependencies = false, watch = false, fix = false, write = false, check = false, diff = false;

@@ -18,9 +18,9 @@
 #include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
 #include "compiler/driver/compile.h"
-#include "compiler/driver/sample_call.h"
 #include "compiler/driver/serve.h"
 #include "compiler/driver/watched_files.h"
+#include "compiler/interface/sample.h"
 
 namespace wf::driver {
 namespace {
@@ -91,9 +91,12 @@ class Watcher {
     if (!fine && current_) console_.err << "wfc: the server goes on as it was\n";
     if (!fine) console_.err << "wfc: waiting for a change\n" << std::flush;
     if (!fine) return;
-    const ir::Program& program = *compilation.products().program;
+    const interface::Interface described = compilation.DescribeInterface();
     auto next = std::make_unique<Served>();
-    for (const ir::Workflow& workflow : program.workflows) next->calls.push_back(SampleCall(program, workflow, "http://ADDRESS"));
+    for (const interface::Service& service : described.services) {
+      for (const interface::Call& call : service.calls)
+        next->calls.push_back(interface::SampleCurl(described, service, call, "http://ADDRESS"));
+    }
     Start(binary, *next);
     if (next->pid < 0) return;
     next_ = std::move(next);

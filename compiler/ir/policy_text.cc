@@ -26,6 +26,8 @@ Settings SettingsOf(const Policy& policy, std::optional<bool> batched) {
     settings.emplace_back("precision", policy.precision == DType::kNone ? "auto" : std::string(NameOf(policy.precision)));
     settings.emplace_back("priority", PriorityName(policy.priority));
     if (!policy.buckets.empty()) settings.emplace_back("pad", fmt::format("[{}]", fmt::join(policy.buckets, ", ")));
+  } else if (policy.priority != Policy().priority) {
+    settings.emplace_back("priority", PriorityName(policy.priority));  // in the pool
   }
   if (policy.timeout_ns > 0) settings.emplace_back("timeout", DurationText(policy.timeout_ns));
   if (policy.retry > 0) settings.emplace_back("retry", std::to_string(policy.retry));

@@ -120,6 +120,8 @@ class BodyEmitter {
   // A row of `count` elements from `offset` on, several at once; false: nothing written, LLVM's own vectoriser will do better.
   bool IsLaneRow(const Nest& nest);
   bool EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
+  ir::ValueId FindApart(const ir::Block& block) const;
+  void EmitTurnApart(const Nest& nest, unsigned lanes, ir::ValueId apart, Value* first, Value* offset);
   bool EmitLanes(const Nest& nest, Value* count, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
   struct Rest {
     Value *first, *count;

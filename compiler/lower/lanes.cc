@@ -175,6 +175,10 @@ Value* BodyEmitter::LaneBlock::Emit() {
   return Vector(block.result);
 }
 
+void BodyEmitter::LaneBlock::Assume(ir::ValueId comparison, bool value) {
+  lanes_[static_cast<uint32_t>(comparison)].vector = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(n_), b_.getInt1(value));
+}
+
 bool BodyEmitter::LaneBlock::IsVarying(const ir::Op& op) const {
   const auto varies = [&](ir::ValueId arg) { return Varies(arg); };
   if (std::any_of(op.args.begin(), op.args.end(), varies)) return true;
@@ -185,6 +189,7 @@ bool BodyEmitter::LaneBlock::IsVarying(const ir::Op& op) const {
 
 void BodyEmitter::LaneBlock::EmitOps(const ir::Block& block) {
   for (const ir::ValueId id : block.ops) {
+    if (Varies(id)) continue;  // assumed
     if (IsVarying(o_.body_[id])) {
       EmitVarying(id);
     } else {

@@ -32,6 +32,8 @@ class BodyEmitter::LaneBlock {
 
   // `first`: the index of lane 0. `live`: how many lanes count; null: all.
   LaneBlock(BodyEmitter& outer, const Shape& shape, Value* first, Value* live);
+  // Before Emit: what a comparison yields in all lanes.
+  void Assume(ir::ValueId comparison, bool value);
   Value* Emit();                         // the block's result, a vector
   Value* live() const { return mask_; }  // i1 per lane
 

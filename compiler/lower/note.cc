@@ -24,19 +24,6 @@ void WritePorts(json::OStream& out, const ir::Program& program, const char* name
   });
 }
 
-void WriteWorkflows(json::OStream& out, const ir::Program& program) {
-  out.attributeArray("workflows", [&] {
-    for (const ir::Workflow& workflow : program.workflows) {
-      out.object([&] {
-        out.attribute("service", workflow.service);
-        out.attribute("name", workflow.name);
-        WritePorts(out, program, "in", workflow.in);
-        WritePorts(out, program, "out", workflow.out);
-      });
-    }
-  });
-}
-
 void WriteModels(json::OStream& out, const ir::Program& program) {
   out.attributeArray("models", [&] {
     for (const ir::Model& model : program.models) {
@@ -69,11 +56,11 @@ std::string DescribeProgram(const ir::Program& program, const Options& options) 
     out.attribute("source", program.source_name);
     out.attribute("source_hash", hash);
     out.attribute("target_cpu", options.target_cpu);
-    WriteWorkflows(out, program);
     WriteModels(out, program);
-    if (!options.graph_json.empty()) {
-      out.attributeBegin("graph");
-      out.rawValue(options.graph_json);
+    for (const auto& [name, text_of] : {std::pair("interface", &options.interface_json), {"graph", &options.graph_json}}) {
+      if (text_of->empty()) continue;
+      out.attributeBegin(name);
+      out.rawValue(*text_of);
       out.attributeEnd();
     }
   });

@@ -6,7 +6,7 @@
 
 namespace wf::lower {
 
-// What `wfc inspect` shows, as one JSON object: versions, source and its hash, target, services with their workflows' signatures, models,
+// What `wfc inspect` shows, as one JSON object: versions, source and its hash, target, models, interface,
 // graph.
 std::string DescribeProgram(const ir::Program& program, const Options& options);
 

@@ -6,8 +6,9 @@ namespace wf::lower {
 
 struct Options {
   std::string target_cpu =
-      "generic";           // generic: x86-64-v3, with copies of loops for x86-64-v4 chosen at start; native; or a name that LLVM knows
-  std::string graph_json;  // the graph for `wfc inspect`, as JSON; empty: none
+      "generic";               // generic: x86-64-v3, with copies of loops for x86-64-v4 chosen at start; native; or a name that LLVM knows
+  std::string interface_json;  // what clients rely on, as JSON; empty: none
+  std::string graph_json;      // the graph for `wfc inspect`, as JSON; empty: none
   std::string compiler_version;  // for the note
 };
 

@@ -1,5 +1,7 @@
 // The innermost loop of a build as vector code of our own: lanes as in reductions, and a last turn that is shorter, masked, or scalar.
 
+#include <algorithm>
+
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/lower/body.h"
@@ -32,6 +34,41 @@ void BodyEmitter::StoreLanes(const Nest& nest, Value* lanes, Value* offset, Valu
                            : b_.CreateMaskedStore(lanes, address, align, mask));
 }
 
+// The comparison by which one element of a row differs from all others, as that of a one-hot row does; kNone: there is none.
+ir::ValueId BodyEmitter::FindApart(const ir::Block& block) const {
+  const auto is_inside = [&](ir::ValueId id) { return std::find(block.ops.begin(), block.ops.end(), id) != block.ops.end(); };
+  const auto is_ready = [&](ir::ValueId id) { return id != block.params.back() && !is_inside(id); };
+  for (const ir::ValueId id : block.ops) {
+    const ir::Op& op = body_[id];
+    if (op.kind != ir::OpKind::kEq && op.kind != ir::OpKind::kNe) continue;
+    const bool is_first = op.args[0] == block.params.back();
+    if (is_first == (op.args[1] == block.params.back())) continue;
+    const ir::ValueId other = op.args[is_first ? 1 : 0];
+    const std::vector<ir::ValueId>& reads = body_[other].args;
+    const bool is_load = body_[other].kind == ir::OpKind::kLoad && std::all_of(reads.begin(), reads.end(), is_ready);
+    if (is_ready(other) || is_load) return id;
+  }
+  return ir::ValueId::kNone;
+}
+
+// A turn of such a row. Where it cannot hold that element, nothing is compared.
+void BodyEmitter::EmitTurnApart(const Nest& nest, unsigned lanes, ir::ValueId apart, Value* first, Value* offset) {
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  const LaneBlock::Shape shape{nest.op.blocks[0], block.params.back(), lanes, false, true};
+  const ir::Op& op = body_[apart];
+  const ir::ValueId other = op.args[op.args[0] == shape.index ? 1 : 0];
+  if (std::find(block.ops.begin(), block.ops.end(), other) != block.ops.end()) EmitOp(other);
+  Value* place = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, Scalar(other), b_.getInt64(static_cast<uint64_t>(-1)));
+  Value* is_here = b_.CreateICmpULT(b_.CreateSub(place, first, "", false, true), b_.getInt64(lanes));
+  EmitEither(
+      is_here, [&] { StoreLanes(nest, LaneBlock(*this, shape, first, nullptr).Emit(), offset, nullptr); },
+      [&] {
+        LaneBlock elsewhere(*this, shape, first, nullptr);
+        elsewhere.Assume(apart, op.kind == ir::OpKind::kNe);
+        StoreLanes(nest, elsewhere.Emit(), offset, nullptr);
+      });
+}
+
 bool BodyEmitter::EmitLanes(const Nest& nest, Value* count, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat) {
   const ir::Block& block = body_[nest.op.blocks[0]];
   LaneBlock::Shape shape{nest.op.blocks[0], block.params.back(), 16, is_flat, !is_flat};
@@ -42,8 +79,10 @@ bool BodyEmitter::EmitLanes(const Nest& nest, Value* count, Value* offset, llvm:
   const uint64_t stored = ir::SizeOf(context_.type(nest.op.type).dtype);
   const auto place = [&](Value* first) { return b_.CreateAdd(offset, first, "", true, true); };
   Value* lanes = b_.getInt64(shape.lanes);
+  const ir::ValueId apart = is_flat ? ir::ValueId::kNone : FindApart(block);
   For(b_.CreateLShr(count, shape.lanes == 16 ? 4 : 3), nest.stop == Stop::kYes && at.empty() ? Stop::kYes : Stop::kNo, [&](Value* turn) {
     Value* first = b_.CreateMul(turn, lanes, "first", true, true);
+    if (apart != ir::ValueId::kNone) return EmitTurnApart(nest, shape.lanes, apart, first, place(first));
     StoreLanes(nest, LaneBlock(*this, shape, first, nullptr).Emit(), place(first), nullptr);
   });
   Value* rest = b_.CreateAnd(count, b_.getInt64(shape.lanes - 1));

@@ -75,7 +75,7 @@ Leaves BodyEmitter::EmitNative(const ir::Op& op) {
   return LoadValue(context_, b_, op.type, args.back());
 }
 
-// A string is the view itself, if it is UTF-8; numbers and bools are written as in JSON.
+// A string is the view itself, if it is one; numbers and bools are written as in JSON.
 Leaves BodyEmitter::EmitMeta(const ir::Op& op) {
   BeforeEffect();
   const ir::Type& type = context_.type(op.type);

@@ -2,6 +2,7 @@
 
 #include <llvm/Support/raw_ostream.h>
 
+#include "compiler/base/nesting.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/transport.h"
 
@@ -19,26 +20,8 @@ std::string Dump(const json::Value& value) {
   return text;
 }
 
-// The parser recurses: brackets are counted before it does.
-bool IsShallow(std::string_view text) {
-  int depth = 0;
-  bool string = false;
-  for (size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (string && c == '\\') {
-      ++at;
-    } else if (c == '"') {
-      string = !string;
-    } else if (!string) {
-      depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
-      if (depth > kMaxNesting) return false;
-    }
-  }
-  return true;
-}
-
 std::optional<json::Object> ParseMessage(const std::string& body) {
-  if (!IsShallow(body)) return std::nullopt;
+  if (!source::NestsWithin(body, kMaxNesting)) return std::nullopt;
   auto value = json::parse(body);
   if (!value) {
     llvm::consumeError(value.takeError());

@@ -61,6 +61,8 @@ class Tabulator : public Rewriter {
     for (const ValueId id : block.ops) {
       if (role_[Index(id)] == Role::kTabulated) MakeTable(id, build, block);
     }
+    for (const ValueId param : block.params) varies_[Index(param)] = 0;
+    for (const ValueId id : block.ops) varies_[Index(id)] = 0;
   }
 
   uint8_t VariesOf(const ir::Op& op) const {
@@ -160,7 +162,7 @@ class Tabulator : public Rewriter {
   }
 
   std::vector<bool> is_read_;    // by old value, as all that follow
-  std::vector<uint8_t> varies_;  // 0 outside the build
+  std::vector<uint8_t> varies_;  // 0 outside the build that is looked at
   std::vector<uint32_t> seen_;   // the stamp of the last chain that it was found in
   std::vector<Role> role_;
   std::vector<ValueId> tables_, last_;  // of what is tabulated: the table, and the index that it is read at

@@ -2,49 +2,11 @@
 
 #include "compiler/sema/build_workflow.h"
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/walk.h"
 
 // What reads what, before any task is made.
 namespace wf::sema {
 namespace {
-
-template <typename F>
-void ForEachChild(const Expr& expr, const F& f) {
-  for (const ExprPtr& arg : expr.args) f(*arg);
-  for (const ExprPtr& extent : expr.extents) f(*extent);
-  for (const Subscript& subscript : expr.subscripts) {
-    if (subscript.first) f(*subscript.first);
-    if (subscript.last) f(*subscript.last);
-  }
-  if (expr.loop) {
-    for (const ExprPtr& source : expr.loop->sources) f(*source);
-  }
-  if (expr.condition) f(*expr.condition);
-  for (const BlockStep& step : expr.steps) {
-    f(*step.value);
-    if (step.message) f(*step.message);
-  }
-}
-
-// The expression and all below it, in no order; a loop, since chains of operators are long.
-template <typename F>
-void ForEachInside(const Expr& expr, const F& f) {
-  std::vector<const Expr*> pending{&expr};
-  while (!pending.empty()) {
-    const Expr& next = *pending.back();
-    pending.pop_back();
-    f(next);
-    ForEachChild(next, [&](const Expr& child) { pending.push_back(&child); });
-  }
-}
-
-template <typename F>
-void ForEachExpr(const Stmt& stmt, const F& f) {
-  if (stmt.value) f(*stmt.value);
-  for (const ExprPtr& condition : stmt.conditions) f(*condition);
-  for (const ExprPtr& result : stmt.results) f(*result);
-  if (stmt.message) f(*stmt.message);
-  if (stmt.fallback) f(*stmt.fallback);
-}
 
 // Slots are written by statements of the workflow; other locals are inside expressions.
 std::unordered_map<LocalId, size_t> Definitions(const Workflow& workflow) {

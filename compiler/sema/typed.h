@@ -193,7 +193,7 @@ struct Extern {
   std::string name, source;  // source: path of the C++ file
   bool is_node = false;
   uint32_t function = 0;  // of Program::functions
-  Span span, declaration;
+  Span span, signature;   // signature: from `extern` to the result's type
 };
 
 struct Remote {

@@ -22,9 +22,9 @@ struct Cell {
 // One region entered once.
 struct Scope {
   const Scope* outer = nullptr;
-  bool is_flow = false;  // the root, or an arm of a statement `if` in the flow: its control points do not wait for each other
   uint16_t region = 0, entered_by = WF_NONE;  // entered_by: a task
   uint64_t element = 0;
+  bool is_flow = false;  // the root, or an arm of a statement `if` in the flow: its control points do not wait for each other
   uint64_t path = 0;
   std::vector<void*> frames;  // own first
   std::vector<Cell> cells;    // by slot - first_slot

@@ -2,6 +2,7 @@
 
 #include "runtime/bus/context.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/abi/dtype.h"
@@ -82,10 +83,15 @@ wf_code wf_fail(wf_ctx* ctx, wf_code code, uint32_t site, wf_bytes text) noexcep
   return WF_FAILED;
 }
 
+// Headers come in small letters, whatever the client wrote; parameters of other protocols as they are.
 int32_t wf_meta(const wf_ctx* ctx, wf_bytes key, wf_bytes* value) noexcept {
   const std::string_view wanted = wf::bus::TextOf(key);
+  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  const auto is_header = [&](std::string_view name) {
+    return std::equal(name.begin(), name.end(), wanted.begin(), wanted.end(), [&](char a, char b) { return a == small(b); });
+  };
   for (const wf::bus::Metadata& entry : reinterpret_cast<const Context*>(ctx)->bus->metadata) {
-    if (entry.key != wanted) continue;
+    if (entry.key != wanted && !is_header(entry.key)) continue;
     *value = {reinterpret_cast<const uint8_t*>(entry.value.data()), entry.value.size()};
     return 1;
   }

@@ -3,20 +3,18 @@
 #include <string_view>
 
 #include "runtime/abi/plan.h"
-#include "runtime/base/status.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::protocol {
 
-// Codes that protocols give themselves; codes.def names them all.
+// Codes that protocols give themselves; runtime/base/error_codes.def names them all.
 inline constexpr wf_code kNotImplemented = 3000, kShutDown = 3001, kNoService = 3002, kRefused = 3010, kCancelled = 3011,
                          kInputParams = 5000, kTimeout = 6000;
 
-struct CodeInfo {
-  std::string_view name;
-  base::StatusCode status;
-};
+using base::CodeInfo;
 
-// What a code is called and which canonical status it has: the program's own declarations, then codes.def.   Cost: O(log declared).
+// What a code is called and which canonical status it has: the program's own declarations, then those of the framework.   Cost: O(log
+// declared).
 CodeInfo InfoOf(const wf_plan& plan, wf_code code);
 
 // What became of a call.

@@ -53,6 +53,13 @@ class Externs(harness.ServerCase):
             reply = self.server.post("/Externs/Wrong", {"how": how, "x": [1, 2]})
             self.assertEqual((reply.error["code"], reply.error["message"], reply.error["path"]), (code, message, "Wrong/made"))
 
+    def test_extents_that_only_the_result_knows_agree(self):
+        self.assertEqual(self.call("Halves", x=[1, 2, 3, 4, 5], more=0), {"a": [0, 0], "b": [0, 0, 0, 0], "rows": 2, "whole": [0, 0]})
+        for more, message in ((1, "axis 0 of `b` of the result is 5, wanted 4"), (2, "axis 0 of an item of `rows` of the result is 3, wanted 2"),
+                              (3, "axis 0 of `whole` of the result is 3, wanted 2")):
+            reply = self.server.post("/Externs/Halves", {"x": [1, 2, 3, 4], "more": more})
+            self.assertEqual((reply.error["code"], reply.error["message"]), (7004, message))
+
     def test_exceptions_become_failures_of_the_node(self):
         for how, status, code, message in ((1, 400, 100001, "it is cold"), (2, 500, 9000, "no such table"), (3, 500, 9000, "an exception that is no std::exception"),
                                            (4, 429, 3012, "out of memory"), (5, 500, 9000, "no code"), (6, 500, 9000, "a message that is not UTF-8")):

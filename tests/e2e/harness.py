@@ -58,6 +58,13 @@ def environment(name, packages):
     return python
 
 
+def in_environment(name, packages):
+    """Starts this program again with the packages of that environment. Called before anything else."""
+    if not sys.prefix.startswith(str(BUILD / name)):
+        python = environment(name, packages)
+        os.execv(python, [python, "-B", *sys.argv])
+
+
 def compiled(source):
     """The server built from a .wf file; once per run."""
     source = Path(source)

@@ -4,25 +4,14 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 import unittest
 
 import harness
 import lsp_wire
 from lsp_wire import frame
 
-PACKAGES = ["pygls==2.1.1", "lsprotocol==2025.0.0"]
-FOLDER = harness.BUILD / "lsp-client"
-
-
-def enter_environment():
-    """Starts this program again with the packages."""
-    python = harness.environment(FOLDER.name, PACKAGES)
-    os.execv(python, [python, "-B", *sys.argv])
-
-
-if __name__ == "__main__" and not sys.prefix.startswith(str(FOLDER)):
-    enter_environment()
+if __name__ == "__main__":
+    harness.in_environment("lsp-client", ["pygls==2.1.1", "lsprotocol==2025.0.0"])
 
 from lsprotocol import types as lsp  # noqa: E402
 from pygls.lsp.client import LanguageClient  # noqa: E402

@@ -59,4 +59,13 @@ wrong_result wrong(wf::Context& context, int64_t how, const wf::Tensor<float, 1>
   return made;
 }
 
+halves_result halves(wf::Context& context, const wf::Tensor<float, 1>& x, int64_t more) {
+  const int64_t half = x.dim(0) / 2;
+  halves_result made{.a = context.NewTensor<float>(half), .b = context.NewTensor<float>(2 * half + (more == 1))};
+  made.rows = context.NewList<wf::Tensor<float, 1>>(2);
+  for (auto& row : made.rows) row = context.NewTensor<float>(half + (more == 2));
+  made.whole = context.NewTensor<float>(half + (more == 3));
+  return made;
+}
+
 }  // namespace externs

@@ -19,12 +19,14 @@ TEST(SizeText, UsesBinaryUnits) {
   EXPECT_EQ(SizeText(1000), "1000B");
 }
 
-TEST(SettingsOf, SaysOnlyTimesWhereNoModelIsCalled) {
+TEST(SettingsOf, SaysTimesAndPriorityWhereNoModelIsCalled) {
   Policy policy;
   policy.batch_max = 32;
   EXPECT_TRUE(SettingsOf(policy, std::nullopt).empty());
   policy.timeout_ns = 5'000'000;
   EXPECT_EQ(SettingsOf(policy, std::nullopt), (Settings{{"timeout", "5ms"}}));
+  policy.priority = 0;
+  EXPECT_EQ(SettingsOf(policy, std::nullopt), (Settings{{"priority", "high"}, {"timeout", "5ms"}}));
   EXPECT_EQ(SettingsOf(policy, true).front(), (std::pair<std::string, std::string>("batch", "32")));
 }
 

@@ -89,6 +89,21 @@ TEST(Flow, NoModelRunsPastAnUndecidedControlPoint) {
   }
 }
 
+TEST(Flow, ArmsThatDoMoreThanFailWaitForTheControlPointsAbove) {
+  const Answers answers(R"(
+    workflow W(n: i64) -> (y: i64) {
+      require n > 0;
+      if n == 1 { fail InputParams; }
+      if n == 2 { return (y: 2); }
+      return (y: n);
+    }
+    service S { workflow W; })");
+  std::vector<size_t> after;
+  for (const ir::Task& task : answers.before().tasks)
+    if (task.kind == ir::TaskKind::kSelect) after.push_back(task.after.size());
+  EXPECT_EQ(after, (std::vector<size_t>{0, 2}));
+}
+
 TEST(Flow, MatchTakesTheFirstArmThatFits) {
   const Answers answers(R"(
     fn size(n: i64) -> string = match n { 0 => "none", 1 | 2 => "few", -1 => "less", many => "{many} of them" };

@@ -90,12 +90,15 @@ TEST_F(ContextTest, OutRefusesExtentsThatNoMemoryHolds) {
 }
 
 TEST_F(ContextTest, MetadataIsFoundByItsKey) {
-  const Metadata entries[] = {{"lang", "de"}, {"threshold", "0.5"}};
+  const Metadata entries[] = {{"lang", "de"}, {"threshold", "0.5"}, {"Own", "1"}};
   bus_.metadata = entries;
   wf_bytes value{};
   EXPECT_EQ(wf_meta(bus_.ctx(), Text("threshold"), &value), 1);
   EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(value.ptr), value.len), "0.5");
   EXPECT_EQ(wf_meta(bus_.ctx(), Text("thresh"), &value), 0);
+  EXPECT_EQ(wf_meta(bus_.ctx(), Text("Threshold"), &value), 1);  // a header, whose name has no capitals
+  EXPECT_EQ(wf_meta(bus_.ctx(), Text("Own"), &value), 1);
+  EXPECT_EQ(wf_meta(bus_.ctx(), Text("own"), &value), 0);
 }
 
 TEST_F(ContextTest, AnnotationsAreKeptNewestFirst) {

@@ -1,0 +1,78 @@
+#include "compiler/driver/document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "compiler/driver/compile.h"
+#include "compiler/driver/interface_of.h"
+#include "compiler/driver/layout.h"
+#include "compiler/interface/reference.h"
+
+namespace wf::driver {
+namespace {
+
+// The functions and types of a module, as they are declared.
+std::string ModuleReference(const std::string& name, const ast::File& file, const source::SourceMap& sources) {
+  std::string text = fmt::format("# {}\n\n", name);
+  for (const ast::DeclPtr& decl : file.decls) {
+    source::Span head = decl->span;
+    if (const auto* fn = ast::DynAs<ast::FnDecl>(*decl)) {
+      if (fn->result) head.end = fn->result->span.end;
+    } else if (decl->kind != ast::DeclKind::kTypeDecl && decl->kind != ast::DeclKind::kErrorCodeDecl) {
+      continue;
+    }
+    text += fmt::format("## {}\n\n```wf\n{}\n```\n\n", decl->name.text, sources.Text(head));
+    if (!decl->doc.empty()) text += decl->doc + "\n\n";
+  }
+  return text;
+}
+
+bool IsLibraryName(const std::string& input) { return input == "std" || (input.starts_with("std.") && !input.ends_with(".wf")); }
+
+int WriteLibrary(const Options& options, Console& console) {
+  const std::string folder = StdlibFolder(console.executable), &wanted = options.inputs.front();
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    const std::string name = "std." + entry.path().stem().string();
+    if (entry.path().extension() == ".wf" && (wanted == "std" || wanted == name)) names.push_back(name);
+  }
+  if (names.empty()) {
+    console.err << fmt::format("wfc: the standard library has no module `{}`; `wfc doc std` shows all\n", wanted);
+    return kUsage;
+  }
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    source::SourceMap sources;
+    diag::Emitter emitter(options.error_limit);
+    const auto modules = LoadProgram(folder + name.substr(4) + ".wf", {.stdlib = folder, .on_read = nullptr}, sources, emitter);
+    if (modules.front().file) console.out << ModuleReference(name, *modules.front().file, sources);
+  }
+  return kFine;
+}
+
+}  // namespace
+
+int WriteReference(const Options& options, Console& console) {
+  const std::string& input = options.inputs.front();
+  if (IsLibraryName(input)) return WriteLibrary(options, console);
+  if (!input.ends_with(".wf")) {
+    const auto interface = InterfaceOf(input, options, console);
+    if (interface) console.out << interface::Reference(*interface);
+    return interface ? kFine : kProgramHasErrors;
+  }
+  Compilation compilation(input, options, console);
+  if (!compilation.RunTo(Phase::kCheck, Compilation::Purpose::kServer)) {
+    compilation.Finish();
+    return kProgramHasErrors;
+  }
+  console.out << interface::Reference(compilation.DescribeInterface());
+  for (const Module& module : compilation.products().modules) {
+    if (module.path.starts_with("std.")) console.out << ModuleReference(module.path, *module.file, compilation.sources());
+  }
+  return kFine;
+}
+
+}  // namespace wf::driver

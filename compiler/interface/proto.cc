@@ -1,0 +1,234 @@
+#include "compiler/interface/proto.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "compiler/diag/render.h"
+
+namespace wf::interface {
+namespace {
+
+constexpr uint32_t kFirst = 16, kEnd = 1 << 18, kReservedFirst = 19'000, kReservedEnd = 20'000;
+
+std::string Comment(const std::string& text, std::string_view margin) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    out += fmt::format("{}// {}\n", margin, text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+// A word that Protocol Buffers takes: other characters become `_`.
+std::string Identifier(const std::string& name) {
+  std::string out;
+  for (const unsigned char c : name) out += std::isalnum(c) || c == '_' ? static_cast<char>(c) : '_';
+  return out.empty() || std::isdigit(static_cast<unsigned char>(out[0])) ? "_" + out : out;
+}
+
+std::string Capital(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string ScalarName(ir::DType dtype) {
+  switch (dtype) {
+    case ir::DType::kBool:
+      return "bool";
+    case ir::DType::kI8:
+    case ir::DType::kI16:
+    case ir::DType::kI32:
+      return "int32";
+    case ir::DType::kI64:
+      return "int64";
+    case ir::DType::kU8:
+    case ir::DType::kU16:
+    case ir::DType::kU32:
+      return "uint32";
+    case ir::DType::kU64:
+      return "uint64";
+    case ir::DType::kF64:
+      return "double";
+    case ir::DType::kF16:
+    case ir::DType::kBf16:
+    case ir::DType::kF32:
+    case ir::DType::kNone:
+      break;
+  }
+  return "float";
+}
+
+class Writer {
+ public:
+  Writer(const Interface& interface, const Service& service) : interface_(interface), service_(service) {
+    for (const Record& record : interface.records) taken_.insert(Identifier(record.name));
+    taken_.insert(service.name);
+    for (const Call& call : service.calls) {
+      for (const char* end : {"Request", "Reply"}) taken_.insert(Capital(Identifier(call.name)) + end);
+    }
+  }
+
+  std::string Run() {
+    std::string calls;
+    for (const Call& call : service_.calls) {
+      const std::string name = Capital(Identifier(call.name));
+      calls += Comment(call.doc, "  ") + fmt::format("  rpc {}({}Request) returns ({}Reply);\n", name, name, name);
+      messages_ += Message(name + "Request", "", FieldsOfPorts(call.in));
+      messages_ += Message(name + "Reply", "", FieldsOfPorts(call.out));
+    }
+    std::string text =
+        "// The numbers of fields follow from their names; a field that is renamed is another one.\n"
+        "// For generated types and gateways: servers take these calls as JSON, `POST /Service/call`, and as models of the Open Inference "
+        "Protocol.\n"
+        "syntax = \"proto3\";\n\n";
+    std::string package;
+    for (const char c : service_.name) package += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    text +=
+        fmt::format("package {}_service;\n\n{}service {} {{\n{}}}\n", Identifier(package), Comment(service_.doc, ""), service_.name, calls);
+    for (const auto& [name, message] : shared_) messages_ += message;
+    return text + messages_;
+  }
+
+ private:
+  struct ProtoField {
+    std::string name, type, comment;
+    bool repeated = false, optional = false;
+  };
+
+  std::vector<ProtoField> FieldsOfPorts(const std::vector<Port>& ports) {
+    std::vector<ProtoField> fields;
+    for (const Port& port : ports) {
+      fields.push_back(FieldOf(port.name, port.type));
+      if (port.required) continue;
+      ProtoField& field = fields.back();
+      field.optional = !field.repeated && !field.type.starts_with("map<");
+      if (!port.default_value.empty()) field.comment += " = " + port.default_value;
+    }
+    return fields;
+  }
+
+  ProtoField FieldOf(const std::string& name, const Type& type) {
+    ProtoField field{.name = name, .type = {}, .comment = ToString(type)};
+    const bool optional = type.kind == ir::TypeKind::kOptional;
+    const Type& plain = optional ? type.element[0] : type;
+    field.optional = optional;
+    if (optional || (plain.kind != ir::TypeKind::kList && plain.kind != ir::TypeKind::kMap)) {
+      field.type = Single(plain);
+      return field;
+    }
+    field.repeated = plain.kind == ir::TypeKind::kList;
+    field.type = Single(plain.element[0]);
+    if (!field.repeated) field.type = "map<string, " + field.type + ">";
+    return field;
+  }
+
+  // The type of one value: what repeats, or may be absent, within others is a message of its own.
+  std::string Single(const Type& type) {
+    switch (type.kind) {
+      case ir::TypeKind::kScalar:
+        return ScalarName(type.dtype);
+      case ir::TypeKind::kString:
+        return "string";
+      case ir::TypeKind::kBytes:
+        return "bytes";
+      case ir::TypeKind::kTensor:
+        return TensorName(type);
+      case ir::TypeKind::kRecord:
+        return type.record.empty() ? Shared("Tuple", ToString(type), type.fields) : RecordName(type.record);
+      case ir::TypeKind::kList:
+        return Shared("List", ToString(type), {{"values", type}});
+      case ir::TypeKind::kMap:
+        return Shared("Map", ToString(type), {{"values", type}});
+      case ir::TypeKind::kOptional:
+        return Shared("Optional", ToString(type), {{"value", type}});
+    }
+    return "";
+  }
+
+  std::string TensorName(const Type& type) {
+    const std::string wanted = Capital(std::string(ir::NameOf(type.dtype))) + "Tensor";
+    const auto [row, is_new] = names_.try_emplace("tensor " + wanted, "");
+    if (!is_new) return row->second;
+    row->second = Free(wanted);
+    shared_[row->second] = Message(row->second, "Row-major: the product of `shape` is the number of elements.",
+                                   {{"shape", "int64", "", true, false}, {"data", ScalarName(type.dtype), "", true, false}});
+    return row->second;
+  }
+
+  std::string RecordName(const std::string& record) {
+    const std::string name = Identifier(record);
+    if (!names_.try_emplace("record " + record, name).second) return name;
+    const Record& found = *interface_.FindRecord(record);
+    shared_[name] = Message(name, found.doc, FieldsOfMembers(found.fields));
+    return name;
+  }
+
+  std::string Shared(const std::string& word, const std::string& type, const std::vector<Field>& fields) {
+    const auto [row, is_new] = names_.try_emplace(type, "");
+    if (!is_new) return row->second;
+    const std::string name = Free(word + "Of" + fmt::format("{:x}", FieldNumber(type)));
+    row->second = name;
+    shared_[name] = Message(name, type, FieldsOfMembers(fields));
+    return name;
+  }
+
+  std::vector<ProtoField> FieldsOfMembers(const std::vector<Field>& fields) {
+    std::vector<ProtoField> out;
+    for (const Field& field : fields) out.push_back(FieldOf(field.name, field.type));
+    return out;
+  }
+
+  std::string Free(std::string name) {
+    while (!taken_.insert(name).second) name += "_";
+    return name;
+  }
+
+  // Numbers first, in the order of names: two that meet are told apart whatever stands between them.
+  static std::string Message(const std::string& name, const std::string& doc, const std::vector<ProtoField>& fields) {
+    std::map<std::string, uint32_t> numbers;
+    std::set<uint32_t> used;
+    for (const ProtoField& field : fields) numbers.emplace(field.name, 0);
+    for (auto& [field, number] : numbers) {
+      number = FieldNumber(field);
+      while (!used.insert(number).second) number = number + 1 == kReservedFirst ? kReservedEnd : number + 1 == kEnd ? kFirst : number + 1;
+    }
+    std::set<std::string> words;
+    std::string text = "\n" + Comment(doc, "") + "message " + name + " {\n";
+    for (const ProtoField& field : fields) {
+      std::string word = Identifier(field.name);
+      while (!words.insert(word).second) word += "_";
+      text += fmt::format("  {}{} {} = {} [json_name = {}];{}\n",
+                          field.repeated   ? "repeated "
+                          : field.optional ? "optional "
+                                           : "",
+                          field.type, word, numbers.at(field.name), diag::QuoteJson(field.name),
+                          field.comment.empty() ? "" : "  // " + field.comment);
+    }
+    return text + "}\n";
+  }
+
+  const Interface& interface_;
+  const Service& service_;
+  std::set<std::string> taken_;
+  std::map<std::string, std::string> names_;   // of what a message stands for
+  std::map<std::string, std::string> shared_;  // messages by name
+  std::string messages_;
+};
+
+}  // namespace
+
+uint32_t FieldNumber(std::string_view name) {
+  uint32_t hash = 2166136261u;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
+  const uint32_t number = kFirst + hash % (kEnd - kFirst - (kReservedEnd - kReservedFirst));
+  return number < kReservedFirst ? number : number + (kReservedEnd - kReservedFirst);
+}
+
+std::string Proto(const Interface& interface, const Service& service) { return Writer(interface, service).Run(); }
+
+}  // namespace wf::interface

@@ -1,0 +1,112 @@
+#include "compiler/interface/reference.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "compiler/interface/sample.h"
+#include "compiler/interface/wire.h"
+#include "compiler/ir/policy_text.h"
+#include "runtime/base/error_codes.h"
+
+namespace wf::interface {
+namespace {
+
+// A cell of a table: neither `|` nor a line break ends it.
+std::string Cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
+  return out;
+}
+
+std::string Paragraph(const std::string& text) { return text.empty() ? "" : text + "\n\n"; }
+
+class Writer {
+ public:
+  explicit Writer(const Interface& interface) : interface_(interface) {
+    for (const auto& [name, call] : OipNames(interface)) names_[call].push_back("`/v2/models/" + name + "`");
+  }
+
+  std::string Run() {
+    for (const Service& service : interface_.services) {
+      text_ += fmt::format("# {}\n\n{}", service.name, Paragraph(service.doc));
+      Limits(service);
+      for (const Call& call : service.calls) Describe(service, call);
+    }
+    if (!interface_.records.empty()) text_ += "# Types\n\n";
+    for (const Record& record : interface_.records) {
+      text_ += fmt::format("## {}\n\n{}| member | type |\n| --- | --- |\n", record.name, Paragraph(record.doc));
+      for (const Field& field : record.fields) text_ += fmt::format("| `{}` | `{}` |\n", Cell(field.name), Cell(ToString(field.type)));
+      text_ += "\n";
+    }
+    return std::move(text_);
+  }
+
+ private:
+  void Limits(const Service& service) {
+    std::vector<std::string> limits;
+    if (service.timeout_ns != 0) limits.push_back("a call may take " + ir::DurationText(service.timeout_ns));
+    if (service.body_bytes != 0) limits.push_back("a body may have " + ir::SizeText(service.body_bytes));
+    if (service.rows != 0) limits.push_back(fmt::format("a call may have {} samples", service.rows));
+    if (!limits.empty()) text_ += fmt::format("Limits: {}.\n\n", fmt::join(limits, ", "));
+  }
+
+  void Describe(const Service& service, const Call& call) {
+    const std::string path = service.name + "/" + call.name;
+    text_ += fmt::format("## {}\n\n{}", call.name, Paragraph(call.doc));
+    text_ += fmt::format("`POST /{}`, and on the Open Inference Protocol {}.{}\n\n", path, fmt::join(names_[path], ", "),
+                         call.is_model ? fmt::format(" A model; versions: {}.", call.versions) : "");
+    text_ += fmt::format("    {}\n\n", SampleCurl(interface_, service, call, "localhost:8080"));
+    Parameters(call);
+    if (!call.out.empty()) {
+      text_ += "| result | type |\n| --- | --- |\n";
+      for (const Port& port : call.out) text_ += fmt::format("| `{}` | `{}` |\n", Cell(port.name), Cell(ToString(port.type)));
+      text_ += "\n";
+    }
+    Errors(call);
+    if (!call.meta.empty()) {
+      text_ += "| header or OIP parameter | type | default |\n| --- | --- | --- |\n";
+      for (const Meta& meta : call.meta) {
+        text_ += fmt::format("| `{}` | `{}` | {} |\n", Cell(meta.key), ToString(meta.type),
+                             meta.default_value.empty() ? "computed" : "`" + Cell(meta.default_value) + "`");
+      }
+      text_ += "\n";
+    }
+    if (!call.annotations.empty()) text_ += fmt::format("Answers carry the headers `wf-{}`.\n\n", fmt::join(call.annotations, "`, `wf-"));
+  }
+
+  void Parameters(const Call& call) {
+    if (call.in.empty()) return;
+    text_ += "| parameter | type | default |\n| --- | --- | --- |\n";
+    for (const Port& port : call.in) {
+      std::string otherwise = port.required ? "required" : port.default_value.empty() ? "optional" : "`" + Cell(port.default_value) + "`";
+      if (&port == RawBody(call)) otherwise += "; or the body itself, the others in the query";
+      text_ += fmt::format("| `{}` | `{}` | {} |\n", Cell(port.name), Cell(ToString(port.type)), otherwise);
+    }
+    text_ += "\n";
+  }
+
+  void Errors(const Call& call) {
+    if (call.errors.empty()) return;
+    text_ += "| code | error | HTTP | means |\n| --- | --- | --- | --- |\n";
+    for (const int32_t code : call.errors) {
+      const Error* declared = interface_.FindError(code);
+      const base::CodeInfo known = base::CodeInfoOf(code);
+      const auto status = declared != nullptr ? static_cast<base::StatusCode>(declared->status) : known.status;
+      text_ += fmt::format("| {} | `{}` | {} | {} |\n", code, declared != nullptr ? declared->name : std::string(known.name),
+                           base::HttpStatus(status), declared != nullptr ? Cell(declared->message) : "one of the framework's");
+    }
+    text_ += "\n";
+  }
+
+  const Interface& interface_;
+  std::map<std::string, std::vector<std::string>> names_;  // of the Open Inference Protocol, by "Service/call"
+  std::string text_;
+};
+
+}  // namespace
+
+std::string Reference(const Interface& interface) { return Writer(interface).Run(); }
+
+}  // namespace wf::interface

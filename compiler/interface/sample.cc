@@ -1,0 +1,132 @@
+#include "compiler/interface/sample.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/diag/render.h"
+
+namespace wf::interface {
+namespace {
+
+constexpr size_t kMaxElements = 4096;  // of one tensor; more do not belong on a command line
+
+// Nested arrays of the same element.
+std::string Nested(const std::vector<int64_t>& extents, size_t axis, const std::string& element) {
+  if (axis == extents.size()) return element;
+  const std::string inner = Nested(extents, axis + 1, element);
+  std::string text;
+  for (int64_t at = 0; at < extents[axis]; ++at) text += (at == 0 ? "" : ",") + inner;
+  return "[" + text + "]";
+}
+
+class Sampler {
+ public:
+  Sampler(const Interface& interface, const Call& call) : interface_(interface), call_(call) {
+    while (size_ < 64 && !Fits()) size_ *= 2;
+  }
+
+  std::optional<std::string> Body() const {
+    std::string members;
+    for (const Port& port : call_.in) {
+      if (!port.required) continue;
+      const auto value = port.type.kind == ir::TypeKind::kScalar && IsSymbol(port.name) ? std::to_string(size_) : Of(port.type);
+      if (!value) return std::nullopt;
+      members += (members.empty() ? "" : ",") + diag::QuoteJson(port.name) + ":" + *value;
+    }
+    return "{" + members + "}";
+  }
+
+ private:
+  // Extents with every symbol at `size_`; below zero: none.
+  int64_t ExtentOf(const base::Dim& dim) const {
+    return dim.Evaluate([&](const std::string&) { return std::optional<int64_t>(size_); }).value_or(-1);
+  }
+  bool Fits() const {
+    return std::all_of(call_.in.begin(), call_.in.end(), [&](const Port& port) {
+      return std::all_of(port.type.dims.begin(), port.type.dims.end(),
+                         [&](const base::Dim& dim) { return dim.is_constant() || ExtentOf(dim) > 0; });
+    });
+  }
+  bool IsSymbol(const std::string& name) const {
+    return std::any_of(call_.in.begin(), call_.in.end(), [&](const Port& port) {
+      return std::any_of(port.type.dims.begin(), port.type.dims.end(), [&](const base::Dim& dim) {
+        const auto symbols = dim.Symbols();
+        return std::find(symbols.begin(), symbols.end(), name) != symbols.end();
+      });
+    });
+  }
+
+  std::optional<std::string> Of(const Type& type) const {
+    const std::string one = type.dtype == ir::DType::kBool ? "true" : "1";
+    switch (type.kind) {
+      case ir::TypeKind::kScalar:
+        return one;
+      case ir::TypeKind::kString:
+        return "\"text\"";
+      case ir::TypeKind::kBytes:
+        return R"({"b64":""})";
+      case ir::TypeKind::kTensor:
+        return TensorOf(type, one);
+      case ir::TypeKind::kRecord:
+        return RecordOf(type);
+      case ir::TypeKind::kList: {
+        const auto element = Of(type.element[0]);
+        return element ? std::optional("[" + *element + "]") : std::nullopt;
+      }
+      case ir::TypeKind::kMap: {
+        const auto element = Of(type.element[0]);
+        return element ? std::optional("{\"key\":" + *element + "}") : std::nullopt;
+      }
+      case ir::TypeKind::kOptional:
+        return "null";
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> TensorOf(const Type& type, const std::string& one) const {
+    std::vector<int64_t> extents;
+    size_t elements = 1;
+    for (const base::Dim& dim : type.dims) {
+      extents.push_back(std::max<int64_t>(ExtentOf(dim), 0));
+      elements = std::min(elements * std::min(static_cast<size_t>(extents.back()), kMaxElements + 1), kMaxElements + 1);
+    }
+    return elements > kMaxElements ? std::nullopt : std::optional(Nested(extents, 0, one));
+  }
+
+  std::optional<std::string> RecordOf(const Type& type) const {
+    std::string members;
+    for (const Field& field : FieldsOf(interface_, type)) {
+      const auto value = Of(field.type);
+      if (!value) return std::nullopt;
+      members += (members.empty() ? "" : ",") + diag::QuoteJson(field.name) + ":" + *value;
+    }
+    return "{" + members + "}";
+  }
+
+  const Interface& interface_;
+  const Call& call_;
+  int64_t size_ = 1;  // of every symbol
+};
+
+// For a shell: single quotes hold everything but themselves.
+std::string ShellQuoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+std::optional<std::string> SampleBody(const Interface& interface, const Call& call) {
+  return call.example.empty() ? Sampler(interface, call).Body() : call.example;
+}
+
+std::string SampleCurl(const Interface& interface, const Service& service, const Call& call, const std::string& url) {
+  const std::string target = fmt::format("{}/{}/{}", url, service.name, call.name);
+  if (RawBody(call) != nullptr) return fmt::format("curl --data-binary @FILE {}", target);
+  const auto body = SampleBody(interface, call);
+  return fmt::format("curl -H 'content-type: application/json' -d {} {}", body ? ShellQuoted(*body) : "@FILE", target);
+}
+
+}  // namespace wf::interface

@@ -1,0 +1,45 @@
+#include "compiler/interface/shapes.h"
+
+#include <gtest/gtest.h>
+
+namespace wf::interface {
+namespace {
+
+base::Dim DimOf(const std::string& text) {
+  return ParseType("f32[" + text + "]").ok() ? ParseType("f32[" + text + "]")->dims[0] : base::Dim();
+}
+
+TEST(ShapeMatch, FindsTheValuesOfThePattern) {
+  ShapeMatch match;
+  EXPECT_TRUE(match.Match(DimOf("n"), DimOf("m")));
+  EXPECT_TRUE(match.Match(DimOf("n"), DimOf("m")));
+  EXPECT_FALSE(match.Match(DimOf("n"), DimOf("k")));
+  EXPECT_TRUE(match.Match(DimOf("2*n + 1"), DimOf("2*m + 1")));
+  EXPECT_EQ(match.Apply(DimOf("n*n")).ToString(), "m*m");
+}
+
+TEST(ShapeMatch, SolvesWhatIsLinear) {
+  ShapeMatch match;
+  EXPECT_TRUE(match.Match(DimOf("2*n + 1"), DimOf("9")));
+  EXPECT_EQ(match.Apply(DimOf("n")).ToString(), "4");
+  EXPECT_FALSE(ShapeMatch().Match(DimOf("2*n"), DimOf("9")));
+  EXPECT_FALSE(ShapeMatch().Match(DimOf("2*n"), DimOf("n")));
+  EXPECT_TRUE(ShapeMatch().Match(DimOf("2*n"), DimOf("4*n")));
+}
+
+TEST(ShapeMatch, KeepsTheSymbolsOfBothApart) {
+  ShapeMatch match;
+  EXPECT_TRUE(match.Match(DimOf("n"), DimOf("m")));
+  EXPECT_TRUE(match.Match(DimOf("m"), DimOf("n")));
+  EXPECT_EQ(match.Apply(DimOf("n - m")).ToString(), "m - n");
+}
+
+TEST(ShapeMatch, TakesAnythingForAnUnknown) {
+  ShapeMatch match;
+  EXPECT_TRUE(match.Match(base::Dim::Unknown(), DimOf("3")));
+  EXPECT_TRUE(match.Match(base::Dim::Unknown(), DimOf("n")));
+  EXPECT_FALSE(match.Match(DimOf("3"), base::Dim::Unknown()));
+}
+
+}  // namespace
+}  // namespace wf::interface

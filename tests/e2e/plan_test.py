@@ -48,6 +48,16 @@ class Plan(unittest.TestCase):
         self.assertEqual(batcher["settings"]["batch"], "32")
         self.assertEqual([stage["name"] for stage in self.plan["graph"]["workflows"][0]["stages"]], ["s1", "s2", "s3"])
 
+    def test_externs_are_named(self):
+        folder = harness.scratch() / "externs"
+        folder.mkdir()
+        (folder / "half.cc").write_text('#include "half.wf.h"\nint64_t externs::half(wf::Context&, int64_t x) { return x / 2; }\n')
+        source = folder / "half.wf"
+        source.write_text('extern fn half(x: i64) -> i64 = cpp("half.cc");\nworkflow W(x: i64) -> (y: i64) { return (y: half(x)); }\nservice S { workflow W; }\n')
+        (one,) = plan(source)["externs"]
+        self.assertEqual((one["name"], one["node"], one["source"].endswith("half.cc")), ("half", False, True))
+        self.assertIn("+ fn half: ", harness.wfc("plan", source).stdout)
+
     def test_a_model_of_no_use_is_told(self):
         folder = harness.scratch() / "plan"
         (folder / "models/1").mkdir(parents=True)

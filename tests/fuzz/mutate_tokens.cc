@@ -2,6 +2,7 @@
 // calls it for each new input, and the replay for some of its mutations; the bytes are changed by libFuzzer's own mutator in one of four.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -49,11 +50,11 @@ using Tokens = std::vector<std::string_view>;
 Tokens Some(const Tokens& tokens, Dice& dice) {  // a few that stand side by side
   const size_t begin = dice.Roll(tokens.size());
   const size_t length = 1 + dice.Roll(std::min<size_t>(tokens.size() - begin, size_t{1} << dice.Roll(6)));
-  return {tokens.begin() + static_cast<ptrdiff_t>(begin), tokens.begin() + static_cast<ptrdiff_t>(begin + length)};
+  return {tokens.begin() + static_cast<std::ptrdiff_t>(begin), tokens.begin() + static_cast<std::ptrdiff_t>(begin + length)};
 }
 
 void Change(Tokens& tokens, Dice& dice) {
-  const auto at = tokens.begin() + static_cast<ptrdiff_t>(dice.Roll(tokens.size()));
+  const auto at = tokens.begin() + static_cast<std::ptrdiff_t>(dice.Roll(tokens.size()));
   switch (dice.Roll(4)) {
     case 0:
       tokens.erase(at);

@@ -97,6 +97,7 @@ bool Compilation::EmitObject() {
   codegen::Options options{.opt_level = options_.optimize, .sanitizer = codegen::Sanitizer::WF_CODE_SANITIZER, .verify = WF_VERIFY_CODE};
   if (options_.emit == Emit::kLlvm) options.emit = codegen::Emit::kLlvm;
   if (options_.emit == Emit::kAsm) options.emit = codegen::Emit::kAssembly;
+  products_.object.clear();
   const base::Status status = products_.code->Emit(options, &products_.object);
   WF_CHECK(status.ok(), status.message());  // an LLVM without x86-64, or code that it does not take
   return true;

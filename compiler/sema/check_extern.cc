@@ -97,7 +97,10 @@ void CheckExtern(Env& env, Module& module, Entity& entity, const ast::ExternDecl
   ReadCallable(body, entity, decl.params, decl.result);
   Signature& signature = *entity.signature;
   signature.may_wait = decl.is_node;
-  Extern out{.name = entity.name, .is_node = decl.is_node, .span = entity.span, .signature = source::Join(decl.span, decl.result->span)};
+  Extern out{.name = entity.name,
+             .is_node = decl.is_node,
+             .span = entity.span,
+             .signature = {decl.span.file, decl.span.begin, decl.result->span.end}};
   entity.broken = decl.has_errors || !decl.type_params.empty() || IsTaken(env, entity);
   if (decl.has_errors) return;
   if (decl.binding.settings) ReadSettings(env, decl.binding.settings->settings, kInExtern);

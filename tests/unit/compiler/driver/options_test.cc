@@ -47,7 +47,7 @@ TEST(Options, RefuseWhatTheyDoNotKnow) {
       {"check", {"--verbose=yes"}, "`--verbose` takes no value"},
       {"check", {"--level=node"}, "`--level` is no option of `wfc check`"},
       {"fmt", {"--format=sarif"}, "`sarif` is no value of `--format`; it takes text|json"},
-      {"build", {"-MMD"}, "`-MMD` is not part of this version of wfc"},
+      {"build", {"--time-trace=t"}, "`--time-trace` is not part of this version of wfc"},
   };
   for (const Case& one : cases) {
     std::string error;

@@ -108,7 +108,7 @@ TEST(Math, SinAndCosHoldForEveryFiniteNumber) {
     if (c.kind != OpKind::kSin && c.kind != OpKind::kCos) continue;
     Expanded f32(c.kind, DType::kF32), f64(c.kind, DType::kF64);
     // The last of each: of all numbers of the type, nearest to a multiple of pi/2.
-    std::vector<double> narrow{0x1p30, 0x1p31, 1e15, 3e38, 0x1.f37c8ap+95},
+    std::vector<double> narrow{0x1p30, 0x1p31, 1e15F, 3e38F, 0x1.f37c8ap+95},
         wide{0x1p30, 0x1p53, 1e15, 1e22, 0x1.fffffffffffffp1023, 0x1.6ac5b262ca1ffp849};
     for (int i = 0; i < 2000; ++i) {
       narrow.push_back(static_cast<float>(std::exp2(to_f32(random))));

@@ -25,7 +25,7 @@ namespace wf::test {
 using ir::DType;
 using ir::TypeKind;
 
-Native::Native(const ir::Program& program, const std::string& cpu, int opt_level, [[maybe_unused]] bool watch) {
+SharedObject::SharedObject(const ir::Program& program, const std::string& cpu, int opt_level, [[maybe_unused]] bool watch) {
   const auto broken = ir::Verify(program);
   WF_CHECK(!broken, *broken);
   llvm::LLVMContext context;
@@ -48,16 +48,20 @@ Native::Native(const ir::Program& program, const std::string& cpu, int opt_level
   std::ofstream(path_ + ".o", std::ios::binary).write(object.data(), static_cast<std::streamsize>(object.size()));
   const base::Status linked = link::RunLld({"-shared", "-z", "lazy", "--threads=1", "-o", path_, path_ + ".o"});
   WF_CHECK(linked.ok(), linked.message());
-  handle_ = dlopen(path_.c_str(), RTLD_LAZY | RTLD_LOCAL);
+}
+
+SharedObject::~SharedObject() {
+  unlink(path_.c_str());
+  unlink((path_ + ".o").c_str());
+}
+
+Native::Native(const ir::Program& program, const std::string& cpu, int opt_level, bool watch)
+    : object_(program, cpu, opt_level, watch), handle_(dlopen(object_.path().c_str(), RTLD_LAZY | RTLD_LOCAL)) {
   WF_CHECK(handle_ != nullptr, dlerror());
   plan_ = static_cast<const wf_plan*>(dlsym(handle_, "wf_plan_main"));
 }
 
-Native::~Native() {
-  dlclose(handle_);
-  unlink(path_.c_str());
-  unlink((path_ + ".o").c_str());
-}
+Native::~Native() { dlclose(handle_); }
 
 namespace {
 

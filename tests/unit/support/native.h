@@ -7,21 +7,33 @@
 
 namespace wf::test {
 
-// A program as machine code in this process: compiled into a shared object that finds the runtime's functions in the executable.
-// Thread: any.   Errors: a program that does not lower is a bug: WF_CHECK.
-class Native {
+// A program compiled into a shared object that finds the runtime's functions in the executable: a file, which nothing has loaded, until
+// this goes. Thread: any.   Errors: a program that does not lower is a bug: WF_CHECK.
+class SharedObject {
  public:
   // cpu: an Options::target_cpu. watch: instrumented, where the test itself runs under AddressSanitizer.
+  SharedObject(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false);
+  ~SharedObject();
+  SharedObject(const SharedObject&) = delete;
+  SharedObject& operator=(const SharedObject&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// A program as machine code in this process; the CPU must be one that the code is for. Thread: any.
+class Native {
+ public:
   Native(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false);
   ~Native();
   Native(const Native&) = delete;
   Native& operator=(const Native&) = delete;
   const wf_plan& plan() const { return *plan_; }
-  const std::string& path() const { return path_; }  // of the shared object
 
  private:
+  const SharedObject object_;
   void* handle_ = nullptr;
-  std::string path_;
   const wf_plan* plan_ = nullptr;
 };
 

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <csignal>
-#include <filesystem>
 
 #include "compiler/ir/math.h"
 #include "tests/unit/compiler/lower/body_fixture.h"
@@ -89,14 +88,10 @@ Ended LoadOn(const Machine& machine, const std::string& path) {
 
 class Cpu : public BodyTest {
  protected:
-  // The object for `target`, under a name that this process has not loaded.
   void Expect(const char* target, const Machine& machine, bool runs) {
     if (cases_.cases.empty()) cases_.Add("one", {I64()}, I64(), [](Builder&, const In& in) { return in[0]; });
-    const Loaded here(cases_.program, target);
-    const std::string copy = here.path() + ".elsewhere";
-    std::filesystem::copy_file(here.path(), copy);
-    const Ended ended = LoadOn(machine, copy);
-    std::filesystem::remove(copy);
+    const test::SharedObject object(cases_.program, target);
+    const Ended ended = LoadOn(machine, object.path());
     const std::string base = std::string(target) == "generic" ? "x86-64-v3" : target;
     EXPECT_EQ(ended.status, runs ? 0 : 1) << target << " on " << machine.name;
     EXPECT_EQ(ended.message,
@@ -117,7 +112,6 @@ TEST_F(Cpu, OneThatIsNewEnoughRuns) {
 }
 
 TEST_F(Cpu, CodeForAvx512NeedsItAndASystemThatSavesIt) {
-  if (!__builtin_cpu_supports("x86-64-v4")) GTEST_SKIP() << "this CPU has no AVX-512, which loading the object here needs";
   Expect("x86-64-v4", kHaswell, false);
   Expect("x86-64-v4", kSkylakeUnsaved, false);
   Expect("x86-64-v4", kSkylake, true);

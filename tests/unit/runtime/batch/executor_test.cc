@@ -80,7 +80,16 @@ class ExecutorTest : public ::testing::Test {
     return {.model = model_.get(), .policy = {.max_rows = max_rows, .max_queued_rows = 1 << 20}};
   }
 
-  // Waits until `count` rows have come back.
+  static void Submit(Batcher& batcher, base::Mailbox& home, std::deque<test::TestRow>& rows, std::vector<int64_t> values,
+                     int64_t delay_ns = 0) {
+    test::TestRow& row = rows.emplace_back(std::move(values));
+    row.home = &home;
+    row.delay_ns = delay_ns;
+    ASSERT_TRUE(batcher.Reserve(row));
+    ASSERT_TRUE(batcher.Submit(row));
+  }
+
+  // Waits until all rows have come back.
   void Collect(base::Mailbox& mailbox, Sleeper& sleeper, std::deque<test::TestRow>& rows) {
     for (;;) {
       mailbox.Drain();
@@ -112,10 +121,7 @@ TEST_F(ExecutorTest, RunsEveryRowOfManyThreadsOnce) {
       base::Mailbox& mailbox = mailboxes[loop];
       std::deque<test::TestRow> rows;
       for (int i = 0; i < kRows; ++i) {
-        test::TestRow& row = rows.emplace_back(std::vector<int64_t>{loop * kRows + i, i});
-        row.home = &mailbox;
-        ASSERT_TRUE(batcher.Reserve(row));
-        ASSERT_TRUE(batcher.Submit(row));
+        Submit(batcher, mailbox, rows, {loop * kRows + i, i});
       }
       Collect(mailbox, sleeper, rows);
       for (int i = 0; i < kRows; ++i) {
@@ -172,11 +178,7 @@ TEST_F(ExecutorTest, HoldsRowsForCompanyButNotLonger) {
   std::deque<test::TestRow> rows;
   const base::TimePoint started = clock_.Now();
   for (int i = 0; i < 3; ++i) {
-    test::TestRow& row = rows.emplace_back(std::vector<int64_t>{i});
-    row.home = &mailbox;
-    row.delay_ns = 20'000'000;
-    ASSERT_TRUE(batcher.Reserve(row));
-    ASSERT_TRUE(batcher.Submit(row));
+    Submit(batcher, mailbox, rows, {i}, 20'000'000);
   }
   Collect(mailbox, sleeper, rows);
   EXPECT_GE(clock_.Now() - started, 20'000'000);
@@ -199,10 +201,7 @@ TEST_F(ExecutorTest, RowsComeBackWhileTheirSizesAreBeingMadeReady) {
   Batcher& batcher = executor.AddBatcher(options);
   executor.StartPreparing();
   for (int i = 0; i < 2000; ++i) {
-    test::TestRow& row = rows.emplace_back(std::vector<int64_t>{i});
-    row.home = &mailbox;
-    ASSERT_TRUE(batcher.Reserve(row));
-    ASSERT_TRUE(batcher.Submit(row));
+    Submit(batcher, mailbox, rows, {i});
   }
   Collect(mailbox, sleeper, rows);
   for (int i = 0; i < 2000; ++i) {
@@ -227,10 +226,7 @@ TEST_F(ExecutorTest, RowsThatCannotRunFailAlone) {
   options.model = &model;
   Batcher& batcher = executor.AddBatcher(options);
   for (const int64_t value : {-1, 1, 2, 3, 4, 5, 6, -1, 8, 9, 10, 11, 12}) {
-    test::TestRow& row = rows.emplace_back(std::vector<int64_t>{value});
-    row.home = &mailbox;
-    ASSERT_TRUE(batcher.Reserve(row));
-    ASSERT_TRUE(batcher.Submit(row));
+    Submit(batcher, mailbox, rows, {value});
   }
   while (auto work = executor.Take()) {
     executor.Run(*work);

@@ -37,7 +37,7 @@ struct Ended {
   PlanFailure failure;
   bool returned = false;
   std::vector<std::pair<const std::byte*, uint32_t>> values;  // of the return, in order
-  std::vector<PlanFailure> known;                             // of a flow: failures of its control points, and in the root of slots
+  std::vector<PlanFailure> known;                             // of a flow: failures of its control points
 };
 
 class Interpreter {
@@ -279,7 +279,7 @@ Ended Interpreter::RunRegion(Scope& scope) {
     const bool decides = (task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN;
     if (!step.known.empty())
       ended.known.insert(ended.known.end(), step.known.begin(), step.known.end());
-    else if (step.failure.code != 0 && (scope.outer == nullptr || decides))
+    else if (step.failure.code != 0 && decides)
       ended.known.push_back(step.failure);
     if (step.failure.code != 0 && decides) {
       if (ended.failure.code == 0) ended.failure = step.failure;

@@ -67,6 +67,7 @@ class Interpreter {
   // Of all runs so far, in textual order; the last text of a key wins.
   const std::vector<Annotation>& annotations() const { return annotations_; }
   uint64_t steps() const { return steps_; }
+  bool is_spent() const { return is_spent_; }  // a limit was reached, which a fallback may have caught
 
  private:
   friend class BodyRun;
@@ -77,6 +78,7 @@ class Interpreter {
   Hooks hooks_;
   Limits limits_;
   uint64_t steps_ = 0, bytes_ = 0;
+  bool is_spent_ = false;
   std::vector<Annotation> annotations_;
   struct MathBody;
   std::array<std::unique_ptr<MathBody>, 16> math_;  // by kind and dtype, made at first use

@@ -57,8 +57,8 @@ Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::
   };
   ir::Interpreter interpreter(program, hooks, {.max_steps = kMostSteps, .max_bytes = kMostBytes});
   ir::Interpreter::Reply reply = interpreter.RunWorkflow(workflow, std::move(inputs));
+  *is_cut = *is_cut || interpreter.is_spent();
   if (!reply.failure) return {std::move(*reply.outputs), interpreter.annotations(), {}};
-  *is_cut = *is_cut || reply.failure->code == ir::kOutOfSteps || reply.failure->code == ir::kOutOfMemory;
   return {{}, {}, {reply.failure->code, reply.failure->path, reply.failure->message}};
 }
 

@@ -88,8 +88,8 @@ bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bo
     if (!any) continue;
     const bool is_check = op.kind == OpKind::kCheckIndex || op.kind == OpKind::kCheckDivisor || op.kind == OpKind::kStickyIf;
     const bool is_load = op.kind == OpKind::kLoad && !varies[static_cast<size_t>(op.args[0])];
-    if (!op.blocks.empty() || !(IsScalarOp(op.kind) || is_check || is_load)) return false;
-    if (IsScalarOp(op.kind) && context.type(op.type).kind != ir::TypeKind::kScalar) return false;
+    if (!op.blocks.empty() || !(ir::IsScalarArithmetic(op.kind) || is_check || is_load)) return false;
+    if (ir::IsScalarArithmetic(op.kind) && context.type(op.type).kind != ir::TypeKind::kScalar) return false;
     varies[static_cast<size_t>(id)] = true;
   }
   return true;

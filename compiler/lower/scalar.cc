@@ -1,6 +1,9 @@
 #include "compiler/lower/scalar.h"
 
+#include <utility>
+
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "runtime/base/check.h"
 
@@ -41,7 +44,22 @@ Value* NarrowToF16(Builder& b, DType dtype, Value* value) {
   return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, rounded), Shaped(b.getInt16Ty(), type));
 }
 
+Value* SelectLess(Builder& b, Value* x, Value* y) { return b.CreateSelect(b.CreateFCmpOLT(x, y), x, y); }     // minps x, y
+Value* SelectGreater(Builder& b, Value* x, Value* y) { return b.CreateSelect(b.CreateFCmpOGT(x, y), x, y); }  // maxps x, y
+
+// LLVM takes its saturating conversion to narrow integers apart lane by lane; held within their range before, an ordinary one does.
+Value* FloatToNarrow(Builder& b, DType to, Value* value) {
+  const auto bits = static_cast<unsigned>(8 * ir::SizeOf(to));
+  const double most = IsUnsigned(to) ? (1 << bits) - 1 : (1 << (bits - 1)) - 1, least = IsUnsigned(to) ? 0 : -most - 1;
+  llvm::Type* type = value->getType();
+  if (!IsUnsigned(to)) value = b.CreateSelect(b.CreateFCmpUNO(value, value), llvm::Constant::getNullValue(type), value);
+  value = SelectGreater(b, value, llvm::ConstantFP::get(type, least));  // the bound for NaN
+  value = SelectLess(b, value, llvm::ConstantFP::get(type, most));
+  return b.CreateTrunc(b.CreateFPToSI(value, Shaped(b.getInt32Ty(), type)), Shaped(b.getIntNTy(bits), type));
+}
+
 Value* FloatToInt(Builder& b, DType to, Value* value) {
+  if (ir::SizeOf(to) < 4) return FloatToNarrow(b, to, value);
   llvm::Type* type = Shaped(b.getIntNTy(static_cast<unsigned>(8 * ir::SizeOf(to))), value->getType());
   const auto id = IsUnsigned(to) ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
   return b.CreateIntrinsic(id, {type, value->getType()}, {value});
@@ -75,6 +93,33 @@ Value* MinMax(Builder& b, DType dtype, bool max, Value* x, Value* y) {
   if (ir::IsFloat(dtype)) return b.CreateBinaryIntrinsic(max ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
   if (IsUnsigned(dtype)) return b.CreateBinaryIntrinsic(max ? llvm::Intrinsic::umax : llvm::Intrinsic::umin, x, y);
   return b.CreateBinaryIntrinsic(max ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, x, y);
+}
+
+// Against a bound that is no NaN: one comparison keeps what is beyond it and NaN; nothing when the sign of a zero needs more.
+Value* MinMaxOfBound(Builder& b, bool max, Value* x, Value* bound) {
+  const llvm::APFloat* known = nullptr;
+  if (!llvm::PatternMatch::match(bound, llvm::PatternMatch::m_APFloat(known)) || known->isNaN()) return nullptr;
+  Value* kept = max ? SelectGreater(b, bound, x) : SelectLess(b, bound, x);
+  if (!known->isZero() || known->isNegative() == max) return kept;
+  return max ? b.CreateFAdd(kept, bound) : nullptr;  // -0 + +0 is +0
+}
+
+// minps and maxps give their second operand when one is NaN or both are zeros. Of both orders together, `or` keeps the NaN and the sign of
+// -0; for the greater of two zeros the sign has to stand in both.
+Value* FloatMinMax(Builder& b, DType dtype, bool max, Value* x, Value* y) {
+  for (const auto& [value, bound] : {std::pair(x, y), std::pair(y, x)}) {
+    if (Value* simple = MinMaxOfBound(b, max, value, bound); simple != nullptr) return simple;
+  }
+  if (!x->getType()->isVectorTy()) return MinMax(b, dtype, max, x, y);
+  llvm::Type* bits = Shaped(b.getIntNTy(x->getType()->getScalarSizeInBits()), x->getType());
+  Value* one = b.CreateBitCast(max ? SelectGreater(b, x, y) : SelectLess(b, x, y), bits);
+  Value* other = b.CreateBitCast(max ? SelectGreater(b, y, x) : SelectLess(b, y, x), bits);
+  Value* all = b.CreateOr(one, other);
+  if (max) {
+    llvm::Constant* no_sign = llvm::ConstantInt::get(bits, llvm::APInt::getSignedMaxValue(bits->getScalarSizeInBits()));
+    all = b.CreateOr(b.CreateAnd(one, other), b.CreateAnd(all, no_sign));
+  }
+  return b.CreateBitCast(all, x->getType());
 }
 
 Value* Shift(Builder& b, DType dtype, bool left, Value* x, Value* count) {
@@ -151,9 +196,9 @@ Value* EmitScalarOp(Builder& b, OpKind kind, DType arg, DType result, llvm::Arra
     case OpKind::kNeg:
       return is_float ? b.CreateFNeg(args[0]) : b.CreateNeg(args[0]);
     case OpKind::kMin:
-      return MinMax(b, arg, false, args[0], args[1]);
     case OpKind::kMax:
-      return MinMax(b, arg, true, args[0], args[1]);
+      return is_float ? FloatMinMax(b, arg, kind == OpKind::kMax, args[0], args[1])
+                      : MinMax(b, arg, kind == OpKind::kMax, args[0], args[1]);
     case OpKind::kAbs:
       return Abs(b, arg, args[0]);
     case OpKind::kFloor:

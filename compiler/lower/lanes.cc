@@ -127,7 +127,8 @@ bool InspectLoad(Context& context, const ir::Body& body, ir::ValueId id, int64_t
   const bool is_near = stride && *stride <= longest;
   const bool is_gather = !is_near && longest > 1 && IsGather(found, op);
   if (!is_near && !is_gather) return false;
-  if (is_gather || *stride > 1) found.scattered.push_back(id);
+  const bool is_run = found.is_flat || (is_near && *stride == 1 && StepOf(found.steps, op.args.back()) != 0);
+  if (!is_run) found.scattered.push_back(id);
   const ir::DType dtype = context.type(op.type).dtype;
   found.is_table[static_cast<size_t>(id)] = dtype == ir::DType::kI64 && stride == 1;
   found.narrowest = std::min<uint64_t>(found.narrowest, ir::SizeOf(dtype));
@@ -318,6 +319,14 @@ Value* BodyEmitter::LaneBlock::CompareIndex(const ir::Op& op) {
                       is_first ? llvm::ArrayRef<Value*>{numbers, splat} : llvm::ArrayRef<Value*>{splat, numbers});
 }
 
+// Floats against one that is the same in all lanes. Null: something else.
+Value* BodyEmitter::LaneBlock::MinMaxOfSame(const ir::Op& op) {
+  if ((op.kind != OpKind::kMin && op.kind != OpKind::kMax) || !ir::IsFloat(o_.context_.type(op.type).dtype)) return nullptr;
+  const bool is_first = !Varies(op.args[0]);
+  if (!is_first && Varies(op.args[1])) return nullptr;
+  return EmitMinMaxOfSame(b_, op.kind == OpKind::kMax, o_.Scalar(op.args[is_first ? 0 : 1]), Vector(op.args[is_first ? 1 : 0]));
+}
+
 void BodyEmitter::LaneBlock::EmitVarying(ir::ValueId id) {
   const ir::Op& op = o_.body_[id];
   Lane lane;
@@ -334,6 +343,8 @@ void BodyEmitter::LaneBlock::EmitVarying(ir::ValueId id) {
     return;
   } else if (Value* compared = CompareIndex(op); compared != nullptr) {
     lane.vector = compared;
+  } else if (Value* bounded = MinMaxOfSame(op); bounded != nullptr) {
+    lane.vector = bounded;
   } else if (!TakeAffine(op, &lane)) {
     llvm::SmallVector<Value*, 3> args;
     for (const ir::ValueId arg : op.args) args.push_back(Vector(arg));

@@ -58,6 +58,7 @@ class BodyEmitter::LaneBlock {
   Value* Vector(ir::ValueId id);
   bool TakeAffine(const ir::Op& op, Lane* result);
   Value* CompareIndex(const ir::Op& op);
+  Value* MinMaxOfSame(const ir::Op& op);
   Lane CheckIndex(const ir::Op& op);
   Lane CheckDivisor(const ir::Op& op);
   // lane_loads.cc

@@ -20,6 +20,8 @@ llvm::Type* Shaped(llvm::Type* element, llvm::Type* like) {
   return vector == nullptr ? element : llvm::VectorType::get(element, vector->getElementCount());
 }
 
+llvm::Type* ShapedBits(Builder& b, llvm::Type* like) { return Shaped(b.getIntNTy(like->getScalarSizeInBits()), like); }
+
 bool IsF16(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBf16; }
 bool IsUnsigned(DType dtype) { return !ir::IsSigned(dtype); }
 
@@ -101,7 +103,7 @@ Value* MinMaxOfBound(Builder& b, bool max, Value* x, Value* bound) {
   if (!llvm::PatternMatch::match(bound, llvm::PatternMatch::m_APFloat(known)) || known->isNaN()) return nullptr;
   Value* kept = max ? SelectGreater(b, bound, x) : SelectLess(b, bound, x);
   if (!known->isZero() || known->isNegative() == max) return kept;
-  return max ? b.CreateFAdd(kept, bound) : nullptr;  // -0 + +0 is +0
+  return max ? b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, kept) : nullptr;  // -0 becomes 0
 }
 
 // minps and maxps give their second operand when one is NaN or both are zeros. Of both orders together, `or` keeps the NaN and the sign of
@@ -111,7 +113,7 @@ Value* FloatMinMax(Builder& b, DType dtype, bool max, Value* x, Value* y) {
     if (Value* simple = MinMaxOfBound(b, max, value, bound); simple != nullptr) return simple;
   }
   if (!x->getType()->isVectorTy()) return MinMax(b, dtype, max, x, y);
-  llvm::Type* bits = Shaped(b.getIntNTy(x->getType()->getScalarSizeInBits()), x->getType());
+  llvm::Type* bits = ShapedBits(b, x->getType());
   Value* one = b.CreateBitCast(max ? SelectGreater(b, x, y) : SelectLess(b, x, y), bits);
   Value* other = b.CreateBitCast(max ? SelectGreater(b, y, x) : SelectLess(b, y, x), bits);
   Value* all = b.CreateOr(one, other);
@@ -239,6 +241,22 @@ Value* EmitScalarOp(Builder& b, OpKind kind, DType arg, DType result, llvm::Arra
   }
   WF_CHECK(false, "not a scalar operation, or one that expand_math replaces", ir::InfoOf(kind).name);
   return nullptr;
+}
+
+// Where it is no lesser, minps gives the lanes. The result has the sign of -0 if `same` has, and of +0 for the greater of the two, so what
+// is left to do is the same in all lanes.
+Value* EmitMinMaxOfSame(Builder& b, bool max, Value* same, Value* lanes) {
+  auto* type = llvm::cast<llvm::VectorType>(lanes->getType());
+  const auto splat = [&](Value* value) { return b.CreateVectorSplat(type->getElementCount(), value); };
+  if (Value* simple = MinMaxOfBound(b, max, lanes, splat(same)); simple != nullptr) return simple;
+  llvm::Type* bits = b.getIntNTy(same->getType()->getScalarSizeInBits());
+  llvm::Constant* sign = llvm::ConstantInt::get(bits, llvm::APInt::getSignMask(bits->getIntegerBitWidth()));
+  Value* own = b.CreateAnd(b.CreateBitCast(same, bits), sign);
+  Value* is_nan = b.CreateSExt(b.CreateFCmpUNO(same, same), bits);
+  Value* chosen = b.CreateBitCast(max ? SelectGreater(b, splat(same), lanes) : SelectLess(b, splat(same), lanes), ShapedBits(b, type));
+  if (max) chosen = b.CreateAnd(chosen, splat(b.CreateOr(own, b.CreateNot(sign))));
+  chosen = b.CreateOr(chosen, splat(max ? is_nan : b.CreateOr(own, is_nan)));
+  return b.CreateBitCast(chosen, type);
 }
 
 llvm::Constant* Identity(Builder& b, ir::ReduceKind kind, DType dtype) {

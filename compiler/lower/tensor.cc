@@ -92,16 +92,14 @@ void BodyEmitter::EmitUsual(const Nest& nest) {
   std::vector<std::pair<ir::ValueId, Leaves>> restore;
   const llvm::DenseSet<uint32_t> outer = filled_;
   Value* usual = b_.getTrue();
-  for (const ir::ValueId id : own) {
+  for (const ir::ValueId id : row.scattered) {
     const ir::Op& op = body_[id];
-    const bool is_known = op.kind != OpKind::kLoad || std::find(own.begin(), own.end(), op.args[0]) != own.end();
-    if (is_known) continue;
+    if (std::find(own.begin(), own.end(), op.args[0]) != own.end()) continue;
     Leaves& tensor = values_[static_cast<size_t>(op.args[0])];
     const Leaves before = tensor;
     usual = b_.CreateAnd(usual, AssumeUnpadded(TypeOf(op.args[0]), tensor));
     if (tensor != before) restore.emplace_back(op.args[0], before);
-    const bool is_scattered = std::find(row.scattered.begin(), row.scattered.end(), id) != row.scattered.end();
-    if (!is_scattered || HasElements(op) == nullptr) continue;
+    if (HasElements(op) == nullptr) continue;
     for (size_t i = 1; i < op.args.size(); ++i) usual = b_.CreateAnd(usual, b_.CreateICmpSGT(tensor[i], b_.getInt64(0)));
     filled_.insert(static_cast<uint32_t>(op.args[0]));
   }
@@ -112,13 +110,7 @@ void BodyEmitter::EmitUsual(const Nest& nest) {
     EmitNest(nest, b_.getInt64(0), at);
     has_lanes_ = had_lanes;
   };
-  if (usual == b_.getTrue()) {
-    EmitNest(nest, b_.getInt64(0), at);
-  } else if (row.is_worth_it) {
-    EmitEither(usual, [&] { EmitNest(nest, b_.getInt64(0), at); }, unusual);
-  } else {
-    unusual();
-  }
+  EmitEither(row.is_worth_it ? usual : b_.getFalse(), [&] { EmitNest(nest, b_.getInt64(0), at); }, unusual);
   filled_ = outer;
 }
 

@@ -88,11 +88,19 @@ TEST_F(BodyTest, LanesOfTheLesserAndTheGreater) {
   for (const DType dtype : {DType::kF32, DType::kF64}) {
     const TypeId vector = Tensor(dtype, {-1}), matrix = Tensor(dtype, {-1, -1});
     for (const OpKind kind : {OpKind::kMin, OpKind::kMax}) {
-      cases_.Add("of two", {vector, vector}, matrix, [this, dtype, kind](Builder& b, const In& in) {
-        const ir::BlockId block = b.Open({I64(), I64()});
-        b.Close(b.Binary(kind, b.Load(in[0], {b.Param(0)}), b.Load(in[1], {b.Param(1)})));
-        return b.Build(dtype, {b.Dim(in[0], 0), b.Dim(in[1], 0)}, block);
+      cases_.Add("of two", {vector, vector}, vector, [this, dtype, kind](Builder& b, const In& in) {
+        const ir::BlockId block = b.Open({I64()});
+        b.Close(b.Binary(kind, b.Load(in[0], {b.Param(0)}), b.Load(in[1], {b.Param(0)})));
+        return b.Build(dtype, {b.Dim(in[0], 0)}, block);
       });
+      for (const bool is_first : {true, false}) {
+        cases_.Add("of one and a row", {vector, vector}, matrix, [this, dtype, kind, is_first](Builder& b, const In& in) {
+          const ir::BlockId block = b.Open({I64(), I64()});
+          const ValueId one = b.Load(in[0], {b.Param(0)}), each = b.Load(in[1], {b.Param(1)});
+          b.Close(b.Binary(kind, is_first ? one : each, is_first ? each : one));
+          return b.Build(dtype, {b.Dim(in[0], 0), b.Dim(in[1], 0)}, block);
+        });
+      }
       for (const float bound : {0.0F, -0.0F, 1.5F, -kInfinity, kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
         for (const bool is_first : {true, false}) {
           cases_.Add("against a bound", {vector}, vector, [this, dtype, kind, bound, is_first](Builder& b, const In& in) {

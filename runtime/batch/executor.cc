@@ -11,7 +11,7 @@
 namespace wf::batch {
 namespace {
 
-constexpr wf_code kTimeoutCode = 6000, kInferenceCode = 9000;
+constexpr wf_code kTimeoutCode = 6000;
 
 }  // namespace
 
@@ -196,7 +196,7 @@ void Executor::RunInHalves(Work& work, RowList rows, const base::Status& failure
   if (rows.count == 1) {
     Row& row = *rows.first;
     rows.Remove(row);
-    row.Fail(kInferenceCode, failure.message());
+    row.Fail(CodeOf(failure), failure.message());
     return work.closed.rows.Append(row);
   }
   RowList half;
@@ -245,6 +245,7 @@ void Executor::Finish(Work& work) {
     row->batch_rows = static_cast<uint32_t>(work.closed.rows.count);
   }
   if (!work.status.ok()) RunInHalves(work, std::exchange(work.closed.rows, RowList{}), work.status);
+  work.staging->Trim(batcher.options().first_instance + work.instance);
   {
     const base::MutexLock lock(mutex_);
     batcher.idle_instances_ |= UINT64_C(1) << work.instance;

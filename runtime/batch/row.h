@@ -6,6 +6,7 @@
 #include "runtime/abi/plan.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mailbox.h"
+#include "runtime/base/status.h"
 
 namespace wf::batch {
 
@@ -18,6 +19,12 @@ enum class RowState : uint8_t {
   kTaken,      // in a run; will be delivered
   kDelivered,  // posted to its home
 };
+
+// What a row fails with when its run did.
+inline wf_code CodeOf(const base::Status& failure) {
+  constexpr wf_code kMemoryCap = 3012, kInference = 9000;
+  return failure.code() == base::kResourceExhausted ? kMemoryCap : kInference;
+}
 
 // One sample of one model call. Embedded in the job that makes it; delivered to `home` when the run is over.
 // Thread: the submitter's until Submit; the executor's until delivery or a successful Withdraw. State and links are guarded by the

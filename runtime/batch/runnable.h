@@ -4,12 +4,13 @@
 #include <span>
 
 #include "runtime/abi/plan.h"
+#include "runtime/base/memory_limit.h"
 #include "runtime/base/status.h"
 
 namespace wf::batch {
 
 // A loaded model, as the executor sees it.
-// Thread: Run, Prepare and Release of different instances may be called at the same time; of one instance by one thread at a time.
+// Thread: Run, Prepare, Trim and Release of different instances may be called at the same time; of one instance by one thread at a time.
 class Runnable {
  public:
   virtual ~Runnable() = default;
@@ -26,6 +27,10 @@ class Runnable {
 
   // Makes first what a Run of these shapes by this instance would otherwise make: plan, memory. `inputs`: as for Run, without data.
   virtual base::Status Prepare(int /*instance*/, int64_t /*rows*/, std::span<const wf_tensor> /*inputs*/) { return {}; }
+  // For memory whose size requests decide: of a model whose file leaves extents of inputs open.
+  virtual base::MemoryShare memory_share() const { return {}; }
+  // What the last Run of an instance answered is read: memory that it may not keep goes back.
+  virtual void Trim(int /*instance*/) {}
   // Gives back the memory of an instance that will not run again soon.
   virtual void Release(int /*instance*/) {}
   // Shapes that a Run had to make ready first.
@@ -33,8 +38,8 @@ class Runnable {
 
   // Runs `rows` samples. inputs[i] holds them along the port's batch axis (model().batch_axis[i], in the file's shape); a port of axis -1
   // has the call's shape; all dense, 64-aligned, readable to the next multiple of 64 bytes. The model fills outputs[i] whole: data, dims,
-  // strides, in the file's shape; they stay valid until the next Run of this instance. `rows` is a power of two or max_rows(). Errors: what
-  // the world does (no memory for a shape, an extent the file cannot take); the message names the model and the port or node.
+  // strides, in the file's shape; they stay valid until the next Run or Trim of this instance. `rows` is a power of two or max_rows().
+  // Errors: what the world does (no memory for a shape, an extent the file cannot take); the message names the model and the port or node.
   virtual base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) = 0;
 };
 

@@ -87,7 +87,21 @@ Staging::Staging(Runnable& model)
     : model_(model), blocks_(model.model().n_in), inputs_(model.model().n_in), outputs_(model.model().n_out) {}
 
 Staging::~Staging() {
-  for (const Block& block : blocks_) std::free(block.data);
+  for (Block& block : blocks_) Free(block);
+}
+
+void Staging::Free(Block& block) {
+  std::free(block.data);
+  block.data = nullptr;
+  block.bytes = 0;
+  block.claim.Drop();
+}
+
+void Staging::Trim(int instance) {
+  model_.Trim(instance);
+  const int64_t kept = model_.memory_share().kept_bytes;
+  for (Block& block : blocks_)
+    if (block.claim.bytes() > kept) Free(block);
 }
 
 base::Status Staging::Reserve(uint32_t port, uint64_t bytes) {
@@ -96,11 +110,14 @@ base::Status Staging::Reserve(uint32_t port, uint64_t bytes) {
     return base::Status(base::kResourceExhausted, PortText(model, model.in[port]) + "the batch is larger than memory");
   Block& block = blocks_[port];
   if (block.bytes >= bytes) return {};
-  std::free(block.data);
-  block.bytes = (bytes + 63) / 64 * 64;
-  block.data = std::aligned_alloc(64, block.bytes);
-  if (block.data != nullptr) return {};
-  block.bytes = 0;
+  Free(block);
+  const uint64_t whole = (bytes + 63) / 64 * 64;
+  if (block.claim.Take(model_.memory_share().limit, static_cast<int64_t>(whole))) block.data = std::aligned_alloc(64, whole);
+  if (block.data != nullptr) {
+    block.bytes = whole;
+    return {};
+  }
+  block.claim.Drop();
   return base::Status(base::kResourceExhausted, PortText(model, model.in[port]) + "no memory for the batch");
 }
 

@@ -12,6 +12,7 @@ namespace wf::batch {
 // Blocks in which the rows of one run lie side by side, each filled up to its bucket. One row that needs no filling needs no copy: the
 // model then reads the row's own memory. Thread: one thread at a time, that of the run.   Owns: input blocks, which grow to the largest
 // run.   Borrows: model. Errors: Gather and Scatter fail when memory is refused or a row's shape is not the model's.
+// Bounds: the model's share of memory, if it has one.
 class Staging {
  public:
   explicit Staging(Runnable& model);
@@ -25,12 +26,16 @@ class Staging {
   base::Status Run(int instance, int64_t size);
   // Copies row by row into memory of the rows, cut to what belongs to the row; a row without memory fails alone. REQUIRES: as at Gather.
   base::Status Scatter(const RowList& rows, int64_t size, const Padding& padding = {});
+  // After the last Scatter of a run: blocks, and memory of the model, that may not be kept go back.
+  void Trim(int instance);
 
  private:
   struct Block {
     void* data = nullptr;
     uint64_t bytes = 0;
+    base::MemoryClaim claim;
   };
+  static void Free(Block& block);
   base::Status GatherPort(const RowList& rows, int64_t size, const Padding& padding, uint32_t port);
   base::Status ScatterPort(const RowList& rows, int64_t size, const Padding& padding, uint32_t port);
   base::Status Reserve(uint32_t port, uint64_t bytes);

@@ -4,20 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/base/memory_limit.h"
+
 namespace wf::bus {
 
-// What requests may take: chunks of arenas, and what lives elsewhere and is counted with them. One of the five seams between production
-// and simulation: a test makes the n-th Take fail. Thread: thread-safe.   Errors: Take answers null, Claim false, when the process may not
-// have more.
-class Memory {
+// What requests may take: chunks of arenas, and what lives elsewhere and is claimed: bodies, answers that wait to be sent, what models need
+// for shapes that requests decide. One of the five seams between production and simulation: a test makes the n-th Take fail. Thread:
+// thread-safe.   Errors: Take answers null, Claim false, when the process may not have more.
+class Memory : public base::MemoryLimit {
  public:
-  virtual ~Memory() = default;
   // `bytes` is a multiple of 64; so is the address.
   virtual void* Take(size_t bytes) noexcept = 0;
   virtual void Give(void* chunk, size_t bytes) noexcept = 0;
-  // Bodies, and answers that wait to be sent.
-  virtual bool Claim(int64_t bytes) noexcept = 0;
-  virtual void Unclaim(int64_t bytes) noexcept = 0;
 };
 
 // Chunks from caches of the threads, without a lock in steady state. A chunk goes back to the cache of the thread that made it.

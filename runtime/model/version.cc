@@ -55,6 +55,13 @@ bool AllFinite(const wf_tensor& tensor) {
 
 }  // namespace
 
+// Memory of an instance's runs.
+struct Version::Activations {
+  base::MemoryClaim claim;
+  std::shared_ptr<uint8_t> memory;
+  int64_t bytes = 0;
+};
+
 // A plan bound to an instance's memory.
 struct Version::Bound {
   struct Use {
@@ -66,13 +73,14 @@ struct Version::Bound {
   std::vector<std::vector<Use>> uses;  // per input of the model
   std::vector<const void*> data;       // per input: what the calls are bound to
   std::vector<wf_tensor> outputs;
-  std::shared_ptr<uint8_t> arena;  // shared with the other plans of the instance that were made when it was large enough
+  std::shared_ptr<const Activations> arena;  // shared with the other plans of the instance that were made when it was large enough
   uint64_t last_used = 0;
   bool ahead = false;  // made by Prepare: kept
 
-  Status Bind(std::shared_ptr<const Plan> made, size_t inputs, std::shared_ptr<uint8_t> memory) {
+  Status Bind(std::shared_ptr<const Plan> made, size_t inputs, std::shared_ptr<const Activations> activations) {
     plan = std::move(made);
-    arena = std::move(memory);
+    arena = std::move(activations);
+    uint8_t* const memory = arena->memory.get();
     uses.resize(inputs);
     data.assign(inputs, nullptr);
     for (const Plan::Step& step : plan->steps()) {
@@ -83,19 +91,19 @@ struct Version::Bound {
         if (in >= 0) {
           const Plan::Buffer& buffer = plan->buffers()[static_cast<size_t>(in)];
           if (buffer.input >= 0) uses[static_cast<size_t>(buffer.input)].push_back({calls.size(), i});
-          address = buffer.constant != nullptr ? buffer.constant.get() : buffer.offset >= 0 ? arena.get() + buffer.offset : nullptr;
+          address = buffer.constant != nullptr ? buffer.constant.get() : buffer.offset >= 0 ? memory + buffer.offset : nullptr;
         }
         buffers.in.push_back(address);
       }
-      buffers.out = arena.get() + plan->buffers()[static_cast<size_t>(step.out)].offset;
-      buffers.scratch = arena.get() + plan->scratch_offset();
+      buffers.out = memory + plan->buffers()[static_cast<size_t>(step.out)].offset;
+      buffers.scratch = memory + plan->scratch_offset();
       auto call = step.kernel->Bind(buffers);
       if (!call.ok()) return call.status();
       calls.push_back(*std::move(call));
     }
     for (const Plan::Output& output : plan->outputs()) {
       outputs.emplace_back();
-      Describe(output.info, arena.get() + plan->buffers()[static_cast<size_t>(output.buffer)].offset, outputs.back());
+      Describe(output.info, memory + plan->buffers()[static_cast<size_t>(output.buffer)].offset, outputs.back());
     }
     return Status::Ok();
   }
@@ -124,9 +132,15 @@ struct Version::Bound {
 struct Version::Instance {
   std::vector<std::unique_ptr<Bound>> bound;  // at most kMaxPlans that Prepare did not make
   Bound* latest = nullptr;
-  std::shared_ptr<uint8_t> arena;  // the largest so far
-  int64_t arena_bytes = 0;
+  std::shared_ptr<const Activations> arena;  // the largest so far
   uint64_t runs = 0;
+
+  // What Prepare made stays, with its memory.
+  void DropArena() {
+    latest = nullptr;
+    std::erase_if(bound, [this](const auto& each) { return !each->ahead && each->arena == arena; });
+    arena = nullptr;
+  }
 };
 
 Version::Version(LoadOptions options, std::shared_ptr<const onnx::Model> file) : options_(std::move(options)), file_(std::move(file)) {
@@ -148,6 +162,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   }
   if (!axes.ok()) return Status(axes.status().code(), fmt::format("`{}`: {}", path, axes.status().message()));
   version->axes_ = *std::move(axes);
+  version->open_ = version->HasOpenExtents();
   for (const onnx::Port& port : file->signature.inputs) {
     if (port.dtype == onnx::kStringType)
       return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no kernel does", path, port.name));
@@ -159,6 +174,16 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   version->misses_ = 0;  // no request waited
   version->program_.subject = options.name;
   return version;
+}
+
+bool Version::HasOpenExtents() const {
+  const std::vector<onnx::Port>& inputs = file_->signature.inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t axis = 0; axis < inputs[i].dim.size(); ++axis) {
+      if (static_cast<int>(axis) != axes_.axis[i] && !inputs[i].dim[axis].is_constant()) return true;
+    }
+  }
+  return false;
 }
 
 // Inputs that every model can take: one half, index 0, true. Axes that neither the file nor the batch fixes get a usual extent.
@@ -217,6 +242,12 @@ Status Version::Prepare(int instance_index, int64_t rows, std::span<const wf_ten
   return BoundFor(*instances_[static_cast<size_t>(instance_index)], rows, inputs, /*ahead=*/true).status();
 }
 
+void Version::Trim(int instance_index) {
+  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
+  Instance& instance = *instances_[static_cast<size_t>(instance_index)];
+  if (instance.arena != nullptr && instance.arena->claim.bytes() > options_.share.kept_bytes) instance.DropArena();
+}
+
 void Version::Release(int instance_index) {
   WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
   instances_[static_cast<size_t>(instance_index)] = std::make_unique<Instance>();
@@ -270,6 +301,19 @@ Result<std::shared_ptr<const Plan>> Version::PlanFor(const std::vector<onnx::Por
   return plans_.front().plan;
 }
 
+// What was bound to less memory goes with it: the two together could be more than the limit.
+Status Version::GrowTo(Instance& instance, int64_t bytes) const {
+  if (instance.arena != nullptr && instance.arena->bytes >= bytes) return Status::Ok();
+  instance.DropArena();
+  auto activations = std::make_shared<Activations>();
+  if (activations->claim.Take(memory_share().limit, bytes)) activations->memory = Allocate(bytes);
+  if (activations->memory == nullptr)
+    return Status(base::kResourceExhausted, fmt::format("model `{}`: no memory for {} bytes of activations", options_.name, bytes));
+  activations->bytes = bytes;
+  instance.arena = std::move(activations);
+  return Status::Ok();
+}
+
 Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) {
   if (!ahead && instance.latest != nullptr && inputs.size() == instance.latest->shapes.size() && instance.latest->Fits(inputs))
     return instance.latest;
@@ -292,13 +336,7 @@ Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std:
   auto bound = std::make_unique<Bound>();
   bound->shapes = std::move(shapes);
   bound->ahead = ahead;
-  const int64_t bytes = (*plan)->arena_bytes();
-  if (instance.arena == nullptr || bytes > instance.arena_bytes) {
-    instance.arena = Allocate(bytes);
-    instance.arena_bytes = instance.arena == nullptr ? 0 : bytes;
-  }
-  if (instance.arena == nullptr)
-    return Status(base::kResourceExhausted, fmt::format("model `{}`: no memory for {} bytes of activations", options_.name, bytes));
+  WF_RETURN_IF_ERROR(GrowTo(instance, (*plan)->arena_bytes()));
   WF_RETURN_IF_ERROR(bound->Bind(*std::move(plan), inputs.size(), instance.arena));
   const auto keeps = [](const auto& each) { return each->ahead; };
   if (std::count_if(instance.bound.begin(), instance.bound.end(), std::not_fn(keeps)) >= static_cast<ptrdiff_t>(kMaxPlans)) {

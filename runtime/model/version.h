@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/abi/values.h"
+#include "runtime/base/memory_limit.h"
 #include "runtime/base/mutex.h"
 #include "runtime/model/plan.h"
 #include "runtime/onnx/signature.h"
@@ -23,13 +24,15 @@ struct LoadOptions {
   const onnx::Signature* signature = nullptr;  // the one that was compiled in; null: take the file's
   bool signature_written = false;              // it was written in the program and marks the batch axis itself
   int64_t max_bytes = int64_t{4} << 30;        // of one tensor, and of one run's activations
+  base::MemoryShare share;                     // for activations, when the file leaves extents of inputs open
   bool warm_up = true;
 };
 
 // One version of a model, ready to run: weights packed, plans for the batch sizes, memory of each instance.
-// Thread: Run, Prepare and Release by one thread at a time for each instance, of different instances side by side; everything else is
+// Thread: Run, Prepare, Trim and Release by one thread at a time for each instance, of different instances side by side; everything else is
 // immutable after Load. Errors: Load and Run name the file, and the node where there is one. Bounds: besides those of Prepare at most
-// kMaxPlans shapes are kept ready; one more drops the one unused longest.   Cost: Run of a known shape allocates nothing and takes no lock.
+// kMaxPlans shapes are kept ready, one more drops the one unused longest; memory_share().   Cost: Run of a known shape allocates nothing
+// and takes no lock.
 class Version {
  public:
   static constexpr size_t kMaxPlans = 64;
@@ -41,11 +44,13 @@ class Version {
 
   // Makes what a Run of these shapes by this instance would make first, and keeps it. `inputs`: as for Run, without data.
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs);
+  // The outputs of the last Run are gone, and so is memory beyond what an instance may keep.
+  void Trim(int instance);
   // Drops memory and plans of an instance. Its outputs are gone.
   void Release(int instance);
 
   // Runs `rows` samples. inputs[i] has the shape of the file, `rows` along the batch axis; dense, 64-aligned, readable to the next multiple
-  // of 64 bytes. Fills outputs[i]: data, dtype, dims, strides; they stay valid until the next Run of this instance. Errors:
+  // of 64 bytes. Fills outputs[i]: data, dtype, dims, strides; they stay valid until the next Run or Trim of this instance. Errors:
   // kInvalidArgument for tensors that the signature does not take, or an index out of range within the model; kResourceExhausted for
   // memory.
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs);
@@ -56,10 +61,12 @@ class Version {
   const onnx::BatchAxes& axes() const { return axes_; }
   int64_t max_rows() const { return axes_.batched ? options_.max_rows : 1; }
   int instance_count() const { return options_.instances; }
-  int64_t activation_bytes() const { return activation_bytes_; }                     // of one sample; 0 when its shape is not known
+  int64_t activation_bytes() const { return activation_bytes_; }  // of one sample; 0 when its shape is not known
+  base::MemoryShare memory_share() const { return open_ ? options_.share : base::MemoryShare(); }
   uint64_t shape_misses() const { return misses_.load(std::memory_order_relaxed); }  // plans that a Run had to make first
 
  private:
+  struct Activations;
   struct Bound;
   struct Instance;
   struct Made {
@@ -71,8 +78,10 @@ class Version {
   Version(LoadOptions options, std::shared_ptr<const onnx::Model> file);
   base::Status CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const;
   base::Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes, bool ahead);
+  base::Status GrowTo(Instance& instance, int64_t bytes) const;
   base::Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
   base::Result<bool> SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors, std::vector<std::shared_ptr<uint8_t>>& memory) const;
+  bool HasOpenExtents() const;
   base::Status WarmUp();
 
   const LoadOptions options_;
@@ -80,6 +89,7 @@ class Version {
   onnx::BatchAxes axes_;
   Program program_;
   int64_t activation_bytes_ = 0;
+  bool open_ = false;                               // the file leaves extents of inputs, other than that of samples, to the caller
   base::Mutex planning_;                            // plans are made by one thread at a time: they share the constants
   std::list<Made> plans_ WF_GUARDED_BY(planning_);  // newest first
   std::atomic<uint64_t> misses_{0};

@@ -103,7 +103,8 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   if (status.ok()) status = staging->Run(binding.first_loop_instance + options_.loop, 1);
   const int64_t spent = parts_.clock.Now() - started;
   if (status.ok()) status = staging->Scatter(alone, 1, padding);
-  if (!status.ok()) job->Fail(bus::kInference, status.message());
+  if (!status.ok()) job->Fail(batch::CodeOf(status), status.message());
+  staging->Trim(binding.first_loop_instance + options_.loop);
   inline_spent_ns_ += spent;
   LiveOf(instance).arena.Splice(job->arena);
   const bus::Failure* const failure = job->context.failure;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
 
@@ -31,6 +32,8 @@ class LoadedModel final : public batch::Runnable {
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
     return version_->Prepare(instance, rows, inputs);
   }
+  base::MemoryShare memory_share() const override { return version_->memory_share(); }
+  void Trim(int instance) override { version_->Trim(instance); }
   void Release(int instance) override { version_->Release(instance); }
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
     return version_->Run(instance, rows, inputs, outputs);
@@ -117,6 +120,7 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.instances = instances;
   options.signature = row.signature_written != 0 ? &compiled : nullptr;
   options.signature_written = row.signature_written != 0;
+  options.share = share_;
   auto version = model::Version::Load(file.path, options);
   if (!version.ok()) return version.status();
   if (const base::Status same = CheckCompiled((*version)->signature(), compiled); !same.ok())
@@ -163,7 +167,8 @@ base::Status Models::CheckCompiled(const onnx::Signature& file, const onnx::Sign
   return onnx::CheckSignature(renamed, compiled);
 }
 
-base::Status Models::LoadVersions(int loops) {
+base::Status Models::LoadVersions(int loops, const base::MemoryShare& share) {
+  share_ = share;
   std::set<BatcherKey> keys;
   loop_instance_.assign(plan_.n_models, 0);
   std::vector<int64_t> max_rows(plan_.n_models, 1);
@@ -174,12 +179,13 @@ base::Status Models::LoadVersions(int loops) {
     if (keys.insert(key).second) loop_instance_[key.model] += key.instances;
   }
   // Instances of the batchers first, then one for each loop that may run the model itself, then one for measurements.
+  share_.kept_bytes /= std::accumulate(loop_instance_.begin(), loop_instance_.end(), static_cast<int>(plan_.n_models) * (loops + 1) + 1);
   for (uint32_t m = 0; m < plan_.n_models; ++m) WF_RETURN_IF_ERROR(LoadModel(m, max_rows[m], loop_instance_[m] + loops + 1));
   return {};
 }
 
-base::Status Models::Load(int loops, int threads) {
-  WF_RETURN_IF_ERROR(LoadVersions(loops));
+base::Status Models::Load(int loops, int threads, const base::MemoryShare& share) {
+  WF_RETURN_IF_ERROR(LoadVersions(loops, share));
   size_t most = 0;
   for (const auto& versions : loaded_) most = std::max(most, versions.size());
   const bool has_calls = std::any_of(loop_instance_.begin(), loop_instance_.end(), [](int instances) { return instances > 0; });

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/abi/plan.h"
+#include "runtime/base/memory_limit.h"
 #include "runtime/batch/executor.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
@@ -26,8 +27,10 @@ class Models {
   Models(const Models&) = delete;
   Models& operator=(const Models&) = delete;
 
-  base::Status Load(int loops, int threads);
-  base::Status LoadVersions(int loops);  // all of Load but what runs them: enough to know whether they are sound
+  // share: of all instances together.
+  base::Status Load(int loops, int threads, const base::MemoryShare& share);
+  base::Status LoadVersions(int loops,
+                            const base::MemoryShare& share = {});  // all of Load but what runs them: enough to know whether they are sound
   void AddTo(sched::Catalogue* catalogue) const;
   const std::vector<NamedBatcher>& batchers() const { return batchers_; }
   const std::vector<NamedVersion>& served() const { return served_; }
@@ -42,6 +45,7 @@ class Models {
   const wf_plan& plan_;
   const std::string model_root_;
   const base::Clock& clock_;
+  base::MemoryShare share_;                                        // of each instance
   std::vector<std::vector<std::unique_ptr<LoadedModel>>> loaded_;  // by model, newest first
   std::vector<int> loop_instance_;                                 // by model: the instance of the first loop
   std::unique_ptr<batch::Executor> executor_;

@@ -19,6 +19,7 @@ constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr int64_t kDrainTickNs = 20'000'000;
 constexpr int kLastLogsMs = 1000;          // for a slow reader of stderr
 constexpr int64_t kAbortNs = 500'000'000;  // for the last answers to leave
+constexpr int64_t kKeptByModels = 4;       // of the memory of requests, the part that models may keep from one run to the next
 constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
 
 // CPUs that this process may use: its affinity, cut by the quotas of its cgroups.
@@ -110,7 +111,7 @@ base::Status Server::MakeWorkers() {
     WF_RETURN_IF_ERROR(workers_.back()->Open());
   }
   WF_RETURN_IF_ERROR(BindAll());
-  WF_RETURN_IF_ERROR(models_.Load(loops, threads));
+  WF_RETURN_IF_ERROR(models_.Load(loops, threads, {memory_.get(), memory / kKeptByModels}));
   codecs_ = std::make_unique<Codecs>(std::max(1, threads / 2));
   shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;

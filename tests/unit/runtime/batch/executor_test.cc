@@ -38,7 +38,7 @@ class Sleeper final : public base::Waker {
   bool woken_ = false;
 };
 
-// y = -x, by several instances at once. A run that holds a row of -1 fails.
+// y = -x, by several instances at once. A run that holds a row of -1 fails, and one that holds -2 finds no memory.
 class Negation final : public Runnable {
  public:
   Negation(const wf_model& row, size_t instances) : row_(row), memory_(instances) {}
@@ -51,6 +51,7 @@ class Negation final : public Runnable {
     const auto* const x = static_cast<const int64_t*>(inputs[0].data);
     result.assign(x, x + rows);
     if (std::find(x, x + rows, -1) != x + rows) return base::Status(base::kInvalidArgument, "-1 is refused");
+    if (std::find(x, x + rows, -2) != x + rows) return base::Status(base::kResourceExhausted, "-2 is large");
     for (int64_t& value : result) value = -value;
     outputs[0] = inputs[0];
     outputs[0].data = result.data();
@@ -225,7 +226,7 @@ TEST_F(ExecutorTest, RowsThatCannotRunFailAlone) {
   BatcherOptions options = Options();
   options.model = &model;
   Batcher& batcher = executor.AddBatcher(options);
-  for (const int64_t value : {-1, 1, 2, 3, 4, 5, 6, -1, 8, 9, 10, 11, 12}) {
+  for (const int64_t value : {-1, 1, 2, 3, 4, -2, 6, -1, 8, 9, 10, 11, 12}) {
     Submit(batcher, mailbox, rows, {value});
   }
   while (auto work = executor.Take()) {
@@ -236,9 +237,9 @@ TEST_F(ExecutorTest, RowsThatCannotRunFailAlone) {
   for (const test::TestRow& row : rows) {
     const int64_t value = static_cast<const int64_t*>(row.inputs[0]->data)[0];
     EXPECT_EQ(row.delivered, 1) << value;
-    EXPECT_EQ(row.failed, value == -1 ? 9000 : 0) << value;
-    if (value == -1) {
-      EXPECT_EQ(row.message, "-1 is refused");
+    EXPECT_EQ(row.failed, value == -1 ? 9000 : value == -2 ? 3012 : 0) << value;
+    if (value < 0) {
+      EXPECT_EQ(row.message, value == -1 ? "-1 is refused" : "-2 is large");
     } else {
       EXPECT_EQ(row.result()[0], -value);
     }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "runtime/abi/dtype.h"
+#include "tests/unit/support/counted_limit.h"
 #include "tests/unit/support/rows.h"
 
 namespace wf::batch {
@@ -35,6 +36,7 @@ class Doubler final : public Runnable {
   int64_t version() const override { return 1; }
   int64_t max_rows() const override { return 8; }
   int instance_count() const override { return 1; }
+  base::MemoryShare memory_share() const override { return share; }
   base::Status Run(int, int64_t, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
     seen = inputs[0];
     int64_t count = 1;
@@ -51,6 +53,7 @@ class Doubler final : public Runnable {
   wf_tensor seen{};
   std::vector<int64_t> values;
   bool grows = false;
+  base::MemoryShare share;
 
  private:
   int64_t dims_[2];
@@ -114,6 +117,28 @@ TEST(StagingTest, PaddingRowsAreZeroEvenAfterALargerBatch) {
     ASSERT_TRUE(staging.Run(0, 4).ok());
     EXPECT_EQ(std::accumulate(model.values.begin(), model.values.end(), int64_t{0}), 3 * (7 + 8));
   }
+}
+
+TEST(StagingTest, BlocksCountInTheModelsShareAndGoBackWhenTheyMayNotBeKept) {
+  test::CountedLimit limit(1000);
+  Doubler model(3, 0, true);
+  model.share = {&limit, 200};
+  Staging staging(model);
+  std::deque<Matrix> matrices;
+  RowList rows;
+  const auto gathers = [&](int64_t count) {  // rows of 48 bytes
+    while (rows.count < count) rows.Append(matrices.emplace_back(1, 3).row);
+    return staging.Gather(rows, count).code();
+  };
+  EXPECT_EQ(gathers(2), base::kOk);
+  staging.Trim(0);
+  EXPECT_EQ(limit.used, 128);
+  EXPECT_EQ(gathers(8), base::kOk);
+  EXPECT_EQ(limit.used, 384);
+  staging.Trim(0);
+  EXPECT_EQ(limit.used, 0);
+  EXPECT_EQ(gathers(32), base::kResourceExhausted);
+  EXPECT_EQ(limit.used, 0);
 }
 
 TEST(StagingTest, ASingleDenseRowIsNotCopied) {

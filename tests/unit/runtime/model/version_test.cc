@@ -10,7 +10,9 @@
 #include <thread>
 
 #include "runtime/model/memory.h"
+#include "tests/unit/runtime/onnx/builder.h"
 #include "tests/unit/runtime/onnx/case_file.h"
+#include "tests/unit/support/counted_limit.h"
 
 namespace wf::model {
 namespace {
@@ -295,6 +297,49 @@ TEST(Version, LimitsTheMemoryOfARun) {
   ASSERT_FALSE(version.ok());
   EXPECT_EQ(version.status().code(), base::kResourceExhausted);
   EXPECT_NE(version.status().message().find("node `"), std::string::npos) << version.status().message();
+}
+
+TEST(Version, ActivationsOfOpenExtentsCountAndGoBack) {
+  testing::Builder builder;
+  builder.Input("x", {"n", "w"}).Output("y", {"n", "w"}).Node("Sigmoid", {"x"}, {"y"});
+  const std::string bytes = builder.Bytes();
+  const TempFile file({bytes.begin(), bytes.end()});
+  test::CountedLimit limit(1 << 20);
+  LoadOptions options;
+  options.share = {&limit, 64 << 10};
+  {
+    const auto version = Version::Load(file.path(), options);
+    ASSERT_TRUE(version.ok()) << version.status().message();
+    const auto run = [&](int64_t width) {
+      const Held held(CaseTensor{WF_F32, {1, width}, std::vector<uint8_t>(static_cast<size_t>(width) * 4)});
+      std::vector<wf_tensor> outputs(1);
+      const base::Status status = (*version)->Run(0, 1, std::span(&held.tensor, 1), outputs);
+      EXPECT_TRUE(!status.ok() || static_cast<const float*>(outputs[0].data)[width - 1] == 0.5f);
+      return status;
+    };
+    ASSERT_TRUE(run(10'000).ok());
+    (*version)->Trim(0);
+    EXPECT_GE(limit.used, 40'000);  // may be kept
+    ASSERT_TRUE(run(100'000).ok());
+    EXPECT_GE(limit.used, 400'000);
+    EXPECT_LT(limit.used, 420'000);  // what it had before went first
+    (*version)->Trim(0);
+    EXPECT_EQ(limit.used, 0);
+    const base::Status refused = run(300'000);
+    EXPECT_EQ(refused.code(), base::kResourceExhausted);
+    EXPECT_EQ(refused.message(), "model `model`: no memory for 1200000 bytes of activations");
+    ASSERT_TRUE(run(10'000).ok() && run(100).ok() && run(200'000).ok() && run(100).ok());
+  }
+  EXPECT_EQ(limit.used, 0);
+}
+
+TEST(Version, ActivationsThatTheFileFixesAreNotCounted) {
+  test::CountedLimit limit(0);
+  LoadOptions options;
+  options.max_rows = 4;
+  options.share = {&limit, 0};
+  const auto version = Version::Load(DataPath("cnn.onnx"), options);
+  EXPECT_TRUE(version.ok()) << version.status().message();
 }
 
 }  // namespace

@@ -128,23 +128,6 @@ Leaves BodyEmitter::EmitList(ir::ValueId id) {
   return {};
 }
 
-Leaves BodyEmitter::EmitString(const ir::Op& op) {
-  switch (op.kind) {
-    case OpKind::kStringLen:
-      return {Get(op.args[0])[1]};
-    case OpKind::kStringEqual:
-      return {EmitStringEqual(Get(op.args[0]), Get(op.args[1]))};
-    case OpKind::kText:
-      return EmitText(op);
-    case OpKind::kStringFromBytes:
-      return EmitStringFromBytes(op);
-    default:
-      break;
-  }
-  WF_CHECK(false, ir::InfoOf(op.kind).name);
-  return {};
-}
-
 Leaves BodyEmitter::EmitEffect(const ir::Op& op) {
   switch (op.kind) {
     case OpKind::kFailIf:

@@ -14,17 +14,7 @@ bool ParsedWhole(const Analysis& analysis) {
                       [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; });
 }
 
-uint32_t ReadUnsigned(const json::Object& object, llvm::StringRef key) {
-  const auto value = object.getInteger(key);
-  return value ? static_cast<uint32_t>(std::clamp<int64_t>(*value, 0, UINT32_MAX)) : 0;
-}
-
 }  // namespace
-
-Position ReadPosition(const json::Object* position) {
-  if (position == nullptr) return {};
-  return {ReadUnsigned(*position, "line"), ReadUnsigned(*position, "character")};
-}
 
 void Workspace::Open(const std::string& uri, std::string text, int64_t version) {
   Document& document = documents_[uri];
@@ -99,6 +89,12 @@ std::unique_ptr<Analysis> Workspace::Try(const std::string& path, const std::map
   return std::make_unique<Analysis>(path, host_, overlay);
 }
 
+void Workspace::AddFolder(const std::string& uri) {
+  if (std::string path = PathOf(uri); path.starts_with('/')) folders_.insert(std::move(path));
+}
+
+void Workspace::RemoveFolder(const std::string& uri) { folders_.erase(PathOf(uri)); }
+
 std::optional<Query> Workspace::Read(const json::Object& params) {
   const json::Object* named = params.getObject("textDocument");
   const auto uri = named != nullptr ? named->getString("uri") : std::nullopt;
@@ -106,7 +102,7 @@ std::optional<Query> Workspace::Read(const json::Object& params) {
   if (document == nullptr) return std::nullopt;
   const Analysis& analysis = AnalysisOf(*document);
   if (analysis.root() == FileId::kNone) return std::nullopt;
-  return Query{*document, analysis, ByteOf(analysis.sources(), analysis.root(), ReadPosition(params.getObject("position")))};
+  return Query{*document, analysis, ByteOf(analysis.sources().text(analysis.root()), ReadPosition(params.getObject("position")))};
 }
 
 }  // namespace wf::lsp

@@ -62,12 +62,16 @@ class Wire:
 def keystroke_seconds(lines, rounds):
     """From a change to its diagnostics, which come and go, in a program of so many lines."""
     text, uri, wire = big_program(lines), "untitled:big", Wire()
-    wrong = text.replace("scale7(xs, 2.0)", "scale7(xs, 2.0, x)")
+    place = text.index("scale7(xs, 2.0") + len("scale7(xs, 2.0")
+    line = text.count("\n", 0, place)
+    column = place - text.rindex("\n", 0, place) - 1
     wire.send({"method": "textDocument/didOpen", "params": {"textDocument": {"uri": uri, "version": 0, "text": text}}})
     wire.receive()
     times = []
     for number in range(1, rounds + 1):
-        change = {"textDocument": {"uri": uri, "version": number}, "contentChanges": [{"text": wrong if number % 2 else text}]}
+        end = column if number % 2 else column + 3
+        range_ = {"start": {"line": line, "character": column}, "end": {"line": line, "character": end}}
+        change = {"textDocument": {"uri": uri, "version": number}, "contentChanges": [{"range": range_, "text": ", x" if number % 2 else ""}]}
         before = time.perf_counter()
         wire.send({"method": "textDocument/didChange", "params": change})
         found = wire.receive()["params"]

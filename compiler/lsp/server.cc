@@ -68,7 +68,10 @@ class Server {
 
   int Run() {
     while (!exited_) {
-      if (!transport_.Waiting()) Publish();
+      if (!transport_.Waiting()) {
+        Publish();
+        workspace_.FreeStale();  // once the editor has its answer
+      }
       const auto body = transport_.Read();
       if (!body) break;
       const auto message = ParseMessage(*body);

@@ -41,14 +41,16 @@ void Workspace::Close(const std::string& uri) {
 
 // Whatever read the file is stale; so is what could not read some file, which may be this one.
 void Workspace::Forget(const std::string& path) {
+  constexpr size_t kMostStale = 8;  // of an editor that never pauses
+  if (stale_.size() > kMostStale) FreeStale();
   for (auto& [uri, document] : documents_) {
     if (!document.analysis) continue;
     const auto& modules = document.analysis->modules();
     const bool lacks = std::any_of(modules.begin(), modules.end(), [](const LoadedModule& module) { return !module.file; });
     if (document.path != path && !lacks && !document.analysis->FileNamed(path)) continue;
     document.to_publish = true;
-    if (ParsedWhole(*document.analysis)) document.last_sound = std::move(document.analysis);
-    document.analysis.reset();
+    if (ParsedWhole(*document.analysis)) std::swap(document.last_sound, document.analysis);
+    stale_.push_back(std::move(document.analysis));
   }
 }
 
@@ -74,7 +76,7 @@ const std::string* Workspace::OpenText(const std::string& path) const {
 const Analysis& Workspace::AnalysisOf(Document& document) {
   if (!document.analysis) {
     document.analysis = Try(document.path, {});
-    if (ParsedWhole(*document.analysis)) document.last_sound.reset();
+    if (ParsedWhole(*document.analysis)) stale_.push_back(std::move(document.last_sound));
   }
   return *document.analysis;
 }

@@ -49,6 +49,7 @@ class Workspace {
   // A program with other texts than those that are open.
   std::unique_ptr<Analysis> Try(const std::string& path, const std::map<std::string, std::string>& texts_by_path) const;
   const Host& host() const { return host_; }
+  void FreeStale() { stale_.clear(); }  // analyses that nobody asks for any more: a third of the time that one takes
 
   void AddFolder(const std::string& uri);
   void RemoveFolder(const std::string& uri);
@@ -66,6 +67,7 @@ class Workspace {
   const Host host_;
   std::map<std::string, Document> documents_;  // by URI
   std::set<std::string> folders_;
+  std::vector<std::unique_ptr<Analysis>> stale_;
 };
 
 }  // namespace wf::lsp

@@ -21,6 +21,13 @@ PROGRAMS = {
     "syntax": ("const a = ;\n" * MANY, None, "error[WF2001]: unexpected `;`; expected an expression"),
     "brackets": ("{ ] ) ; " * MANY, None, "error[WF"),
     "characters": ("\x01" * MANY, None, "error[WF1002]: unexpected character U+0001"),
+    "circle": ("".join(f"fn fn_{n}(x: i64) -> i64 = fn_{(n + 1) % 20_000}(x);\n" for n in range(20_000)), 1,
+               "error[WF3005]: `fn_0` needs itself: `fn_0` uses `fn_1`, `fn_1` uses `fn_2`"),
+    "nodes": ("workflow W(x: i64) -> (y: i64) {\n" + "".join(f"  node n{n} = n{(n + 1) % 20_000} + x;\n" for n in range(20_000)) + "  return (y: n0);\n}\n",
+              None, "error[WF3005]: `n0` needs itself: `n0` uses `n1`"),
+    "documented": ("/// A line.\n" * 400_000 + "const a = missing;\n", 1, "error[WF3001]: unknown name `missing`"),
+    "fields": ("type R {\n" + "".join(f"  f{n}: i64;\n" for n in range(50_000)) + "}\n", None, "error[WF3047]: `R` has more than 4096 parts"),
+    "codes": ("".join(f'error E{n} = {100_001 + n // 2} "x";\n' for n in range(60_000)), 30_000, "error[WF7002]: code 100001 is declared twice"),
     "unused": ("".join(f"const a{n} = 1;\n" for n in range(MANY - 1000)) + "const x = missing;\n", 1, "error[WF3001]: unknown name `missing`"),
 }
 

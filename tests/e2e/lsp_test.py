@@ -561,14 +561,14 @@ class BadMessages(unittest.TestCase):
 
 
 class Latency(unittest.TestCase):
-    LINES, ROUNDS, BOUND_MS = 2000, 15, 200  # beside other tests; `scripts/bench lsp` holds it to 50 ms
+    LINES, ROUNDS, BOUND_MS = 2000, 20, 50
 
     def test_a_keystroke(self):
-        times = sorted(1000 * seconds for seconds in lsp_wire.keystroke_seconds(self.LINES, self.ROUNDS))
-        middle = times[len(times) // 2]
-        print(f"lsp: {self.LINES} lines, a keystroke to its diagnostics: {middle:.1f} ms median, {times[-1]:.1f} ms at most")
+        times, used = lsp_wire.keystroke_seconds(self.LINES, self.ROUNDS)
+        middle, used = 1000 * sorted(times)[len(times) // 2], 1000 * used
+        print(f"lsp: {self.LINES} lines, a keystroke to its diagnostics: {middle:.1f} ms median, {used:.1f} ms of the processor")
         if harness.BUILD.name == "release":  # a sanitized compiler says nothing about time
-            self.assertLess(times[0], self.BOUND_MS)
+            self.assertLess(used, self.BOUND_MS)
 
 
 if __name__ == "__main__":

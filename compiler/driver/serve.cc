@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -13,6 +14,7 @@
 
 #include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
+#include "compiler/driver/files.h"
 
 namespace wf::driver {
 namespace {
@@ -49,6 +51,15 @@ std::string AddressIn(const std::string& line) {
   std::string address = line.substr(kStart.size(), line.find(' ', kStart.size()) - kStart.size());
   constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
   return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
+}
+
+std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given) {
+  const std::string folder = FolderOf(program);
+  const bool said = std::getenv("WF_MODEL_ROOT") != nullptr || std::any_of(given.begin(), given.end(), [](const std::string& argument) {
+                      return argument.starts_with("--model-root") || argument.starts_with("--config");
+                    });
+  if (!said && !folder.empty()) given.insert(given.begin(), {"--model-root", folder});
+  return given;
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -77,7 +77,7 @@ std::string TestSummary(const std::vector<TestResult>& results, int64_t time_ns)
 }
 
 std::string TapReport(const std::vector<TestResult>& results) {
-  std::string out = fmt::format("TAP version 14\n1..{}\n", results.size());
+  std::string out = fmt::format("TAP version 13\n1..{}\n", results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     const TestResult& result = results[i];
     out += fmt::format("{}ok {} - {}: {}\n", result.passed ? "" : "not ", i + 1, TapText(result.file), TapText(result.name));

@@ -87,6 +87,7 @@ struct Env {
   Types& types;
   std::deque<Module> modules;                   // in the order of the input
   Module* prelude = nullptr;                    // "std.prelude", if it is among them
+  std::map<int32_t, Span> error_codes;          // that the program declares
   std::map<std::string, std::string> embedded;  // files read by constants and of externs, by path: part of the source hash
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {

@@ -95,7 +95,7 @@ class TestCommand(unittest.TestCase):
 
     def test_tap(self):
         lines = harness.wfc("test", "--format=tap", program(PROGRAM), check=False).stdout.splitlines()
-        self.assertEqual(lines[:2], ["TAP version 14", "1..3"])
+        self.assertEqual(lines[:2], ["TAP version 13", "1..3"])
         results = [line for line in lines if line.startswith(("ok", "not ok"))]
         self.assertRegex(results[0], r"^ok 1 - .*program\.wf: halves$")
         self.assertRegex(results[1], r"^not ok 2 - .*: fails \\# with \\\\ and <&> .$")

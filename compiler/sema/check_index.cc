@@ -27,20 +27,26 @@ bool IsInside(Body& body, const Expr& object, const Expr& position, const Dim& e
   return false;
 }
 
-// Extent of object[a:b] along `axis`; `slice` keeps the ends that are written.
-std::optional<Dim> CheckSlice(Body& body, const Expr& object, size_t axis, const ast::Subscript& written, Subscript& slice,
-                              const Where& where) {
-  const Dim& extent = object.type->dims[axis];
+// An axis of what is indexed.
+struct Axis {
+  const Expr& object;
+  size_t number;
+  const Dim& extent() const { return object.type->dims[number]; }
+};
+
+// Extent of x[a:b] along `axis`; `slice` keeps the ends that are written.
+std::optional<Dim> CheckSlice(Body& body, const Axis& axis, const ast::Subscript& written, Subscript& slice, const Where& where) {
+  const Dim& extent = axis.extent();
   slice.is_slice = true;
   Dim from = 0, to = extent;
   if (written.first) {
     slice.first = CheckPosition(body, *written.first, where);
-    if (IsPoison(*slice.first) || !IsInside(body, object, *slice.first, extent, true)) return std::nullopt;
+    if (IsPoison(*slice.first) || !IsInside(body, axis.object, *slice.first, extent, true)) return std::nullopt;
     from = DimOf(body, *slice.first);
   }
   if (written.last) {
     slice.last = CheckPosition(body, *written.last, where);
-    if (IsPoison(*slice.last) || !IsInside(body, object, *slice.last, extent, true)) return std::nullopt;
+    if (IsPoison(*slice.last) || !IsInside(body, axis.object, *slice.last, extent, true)) return std::nullopt;
     to = DimOf(body, *slice.last);
   }
   Dim size = to - from;
@@ -75,7 +81,7 @@ ExprPtr IndexTensor(Body& body, const ast::IndexExpr& expr, ExprPtr object, cons
       subscript.is_slice = true;
       dims.push_back(extents[axis]);
     } else if (expr.subscripts[axis].is_slice) {
-      const auto size = CheckSlice(body, *object, axis, expr.subscripts[axis], subscript, where);
+      const auto size = CheckSlice(body, {*object, axis}, expr.subscripts[axis], subscript, where);
       sound = sound && size.has_value();
       dims.push_back(size.value_or(Dim(0)));
     } else {

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "runtime/base/poison.h"
+
 namespace wf::bus {
 namespace {
 
@@ -59,6 +61,7 @@ struct ChunkMemory::Cache {
     if (header != nullptr) {
       free[size_class] = header->next;
       kept_bytes -= BytesOf(size_class);
+      base::Unpoison(ChunkOf(header), BytesOf(size_class));
       return header;
     }
     header = static_cast<Header*>(std::aligned_alloc(64, BytesOf(size_class) + kHeaderBytes));
@@ -137,6 +140,7 @@ void ChunkMemory::Give(void* chunk, size_t bytes) noexcept {
   }
   Cache::Header* const header = Cache::HeaderOf(chunk);
   Cache* const owner = header->owner;
+  base::Poison(chunk, BytesOf(header->size_class));
   if (owner == CacheOfThisThread()) return owner->Keep(header);
   header->next = owner->returned.load(std::memory_order_relaxed);
   while (!owner->returned.compare_exchange_weak(header->next, header, std::memory_order_release, std::memory_order_relaxed)) {

@@ -1,6 +1,7 @@
 #include "runtime/server/config_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <yaml.h>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <map>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/text.h"
 
 namespace wf::server {
@@ -156,6 +158,22 @@ class Reader {
   bool in_root_ = false, has_key_ = false;
 };
 
+// Up to one byte more than a file may have. 0, or what stands in the way.
+int ReadAll(int fd, std::string* text) {
+  text->resize(kMaxConfigBytes + 1);
+  size_t size = 0;
+  while (size < text->size()) {
+    pollfd ready = {.fd = fd, .events = POLLIN, .revents = 0};  // of a pipe whose writer takes its time
+    const ssize_t part = poll(&ready, 1, -1) < 0 ? -1 : read(fd, text->data() + size, text->size() - size);
+    if (part < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (part < 0) return errno;
+    if (part == 0) break;
+    size += static_cast<size_t>(part);
+  }
+  text->resize(size);
+  return 0;
+}
+
 }  // namespace
 
 std::string ConfigEntry::key() const {
@@ -166,24 +184,15 @@ std::string ConfigEntry::key() const {
 
 base::Result<std::vector<ConfigEntry>> ReadConfig(std::string_view text) { return Reader(text).Read(); }
 
-base::Result<std::string> ReadConfigFile(const std::string& path) {
-  const auto failed = [&path](int error) { return base::Status(base::kNotFound, path + ": " + std::strerror(error)); };
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return failed(errno);
-  std::string text(kMaxConfigBytes + 1, '\0');
-  size_t size = 0;
-  int error = 0;
-  while (size < text.size()) {
-    const ssize_t part = read(fd, text.data() + size, text.size() - size);
-    if (part < 0 && errno == EINTR) continue;
-    if (part < 0) error = errno;
-    if (part <= 0) break;
-    size += static_cast<size_t>(part);
-  }
-  close(fd);
-  if (error != 0) return failed(error);
-  if (size > kMaxConfigBytes) return base::Status(base::kOutOfRange, path + ": larger than 1 MiB");
-  text.resize(size);
+base::Result<std::string> ReadConfigFile(const std::string& path, bool again) {
+  const auto failed = [&path](const std::string& why) { return base::Status(base::kNotFound, path + ": " + why); };
+  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat found;
+  if (file.get() < 0 || fstat(file.get(), &found) != 0) return failed(std::strerror(errno));
+  if (again && !S_ISREG(found.st_mode)) return failed("not a regular file, so it is read at the start alone");
+  std::string text;
+  if (const int error = ReadAll(file.get(), &text); error != 0) return failed(std::strerror(error));
+  if (text.size() > kMaxConfigBytes) return base::Status(base::kOutOfRange, path + ": larger than 1 MiB");
   return text;
 }
 

@@ -23,8 +23,9 @@ struct ConfigEntry {
 base::Result<std::vector<ConfigEntry>> ReadConfig(std::string_view text);
 
 inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-// The whole file. Errors: it cannot be read, and why; it is larger than kMaxConfigBytes.
-base::Result<std::string> ReadConfigFile(const std::string& path);
+// The whole file. `again`: it was read before; what is no regular file has given all it had then, and is not waited for.
+// Errors: it cannot be read, and why; it is larger than kMaxConfigBytes.
+base::Result<std::string> ReadConfigFile(const std::string& path, bool again = false);
 
 // `text` for a message: cut, control characters replaced, in backticks.
 std::string Quoted(std::string_view text);

@@ -37,7 +37,7 @@ class Site {
   virtual void OnRequest(Exchange& exchange) noexcept = 0;
   // A refusal is about to be answered. The data_id that the answer carries.
   virtual uint64_t OnRefused(Exchange& exchange) noexcept = 0;
-  // Nobody waits for the answer of a request that is complete.
+  // Nobody waits for the answer of a request that is complete. Its bus may be gone afterwards.
   virtual void Cancel(Exchange& exchange) noexcept = 0;
   // The client left between the end of the head and the answer.
   virtual void OnGone(Exchange& exchange) noexcept = 0;
@@ -75,7 +75,7 @@ struct Exchange final : bus::Client {
   int64_t claimed_bytes = 0;  // of the process's budget
   base::TimePoint received_at = 0;
   uint64_t data_id = 0;
-  std::string_view log_id;
+  std::string_view log_id;  // of the head, or in the memory of the bus
   std::vector<bus::Metadata> metadata;
   oip::Route oip;                            // of a path under /v2
   int64_t version = 0;                       // of the model that was asked for; 0: none was named

@@ -209,8 +209,10 @@ void HttpSession::AnswerRefusal(bool close) noexcept {
   const http1::Header header =
       retry ? http1::Header{"retry-after", seconds} : http1::Header{"allow", exchange.allow_post ? "POST" : "GET, HEAD"};
   const bool has_header = retry || exchange.refusal_status == 405;
+  const bool under_way = waiting_;
   waiting_ = true;
   Reply(exchange, exchange.refusal_status, plain::kJson, {&header, has_header ? size_t{1} : size_t{0}}, body);
+  if (under_way) owner_.site_.Cancel(exchange);
   FinishExchange();
 }
 
@@ -293,9 +295,7 @@ void HttpSession::Abort() noexcept {
   if (closing_) return;
   if (exchange_ == nullptr) return connection_->CloseAfterFlush();
   if (exchange_->answered) return connection_->CloseAfterFlush();
-  Exchange& lost = *exchange_;
-  if (waiting_) owner_.site_.Cancel(lost);
-  lost.Refuse(503, protocol::kShutDown, "the server stops");
+  exchange_->Refuse(503, protocol::kShutDown, "the server stops");
   AnswerRefusal(true);
 }
 
@@ -331,8 +331,8 @@ void HttpSession::OnClosed(net::Closed) noexcept {
     Exchange& left = *exchange_;
     exchange_ = nullptr;
     if (!left.answered && (waiting_ || !decoder_.in_head())) {
+      owner_.site_.OnGone(left);  // before Cancel: what it tells of the request may be in the memory of its bus
       if (waiting_) owner_.site_.Cancel(left);
-      owner_.site_.OnGone(left);
     }
     owner_.exchanges_.Detach(left);
   }

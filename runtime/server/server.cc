@@ -87,7 +87,6 @@ Server::Server(const wf_plan& plan, const Settings& settings)
 Server::~Server() { admin_loop_.Close(); }
 
 base::Status Server::BindAll() {
-  WF_RETURN_IF_ERROR(admin_loop_.Open());
   WF_RETURN_IF_ERROR(
       admin_listener_.Bind({settings_.admin_host, settings_.admin_port}, settings_.admin_socket > 0 ? settings_.admin_socket : -1));
   listener_ = std::make_unique<net::Listener>(workers_.front()->loop(), door_);
@@ -167,9 +166,11 @@ void Server::Reload() {
 }
 
 base::Status Server::Start() {
+  WF_RETURN_IF_ERROR(admin_loop_.Open());
+  WF_RETURN_IF_ERROR(signals_.Watch({SIGHUP}));  // one that comes while models load is acted on afterwards
   WF_RETURN_IF_ERROR(MakeWorkers());
   WF_RETURN_IF_ERROR(admin_listener_.Start());
-  WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT, SIGHUP}));
+  WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT}));
   WF_RETURN_IF_ERROR(listener_->Start());
   log_drain_ = std::make_unique<LogDrain>(*this);
   observe::SetLogWaker(log_drain_.get());

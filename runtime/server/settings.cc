@@ -201,7 +201,7 @@ void Loader::ReadFile() {
     return;
   } else {
     if (!base::IsUtf8(name)) return Error("the name of the configuration file, " + Quoted(name) + ", is not UTF-8");
-    auto read = ReadConfigFile(name);
+    auto read = ReadConfigFile(name, from_.again);
     if (!read.ok()) return Error(read.status().message());
     text = *std::move(read);
   }

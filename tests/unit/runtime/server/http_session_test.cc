@@ -44,10 +44,11 @@ class TestSite final : public Site {
   void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure&) noexcept override {}
   uint64_t OnRefused(Exchange& exchange) noexcept override {
     refused = exchange.refusal_code;
+    told += "refused ";
     return 1;
   }
-  void Cancel(Exchange&) noexcept override {}
-  void OnGone(Exchange&) noexcept override {}
+  void Cancel(Exchange&) noexcept override { told += "cancelled "; }
+  void OnGone(Exchange&) noexcept override { told += "gone "; }
   void OnFinished(Exchange&) noexcept override { ++finished; }
   bool closing() const noexcept override { return false; }
 
@@ -57,6 +58,7 @@ class TestSite final : public Site {
   Exchange* asked = nullptr;
   int heads = 0, requests = 0, finished = 0;
   wf_code refused = 0;
+  std::string told;
 };
 
 // Connections to peers that the test moves, on a loop whose turns it takes.
@@ -238,6 +240,23 @@ TEST_F(HttpSessionTest, HeadsThatStillComeShareABoundedMemory) {
   peers_[0].under_way = "\r\ncontent-length: 0\r\n\r\n";
   Turn();
   EXPECT_EQ(Answers(peers_[0]), 4);
+}
+
+// What is told of a request may be in the memory that Cancel frees.
+TEST_F(HttpSessionTest, ARequestThatIsGivenUpIsToldBeforeItIsCancelled) {
+  site_.at_once = false;
+  for (test::SimPeer& peer : peers_) peer.under_way = Requests(1);
+  Turn();
+  peers_[0].broken = true;
+  Turn();
+  EXPECT_TRUE(peers_[0].wire->FinishClose());
+  EXPECT_EQ(site_.told, "gone cancelled ");
+  site_.told.clear();
+  sessions_[1]->Abort();
+  EXPECT_EQ(site_.told, "refused cancelled ");
+  Turn();
+  EXPECT_NE(peers_[1].received.find("HTTP/1.1 503 "), std::string::npos) << peers_[1].received;
+  EXPECT_EQ(site_.finished, 2);
 }
 
 TEST_F(HttpSessionTest, TheDeadlineEndsABodyThatIsStillComing) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/base/poison.h"
+#include "runtime/base/reserve.h"
 
 namespace wf::bus {
 namespace {
@@ -111,6 +112,7 @@ ChunkMemory::Cache* ChunkMemory::CacheOfThisThread() noexcept {
 }
 
 bool ChunkMemory::Claim(int64_t bytes) noexcept {
+  if (base::Reserve::memory_is_short()) return false;
   if (in_use_.fetch_add(bytes, std::memory_order_relaxed) <= limit_bytes_ - bytes) return true;
   Unclaim(bytes);
   return false;

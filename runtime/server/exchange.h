@@ -63,13 +63,14 @@ struct Exchange final : bus::Client {
   http1::Head head;
   Body body;
   uint64_t max_body_bytes = 0;
+  bool takes_body = false;  // somebody reads it; else what comes is dropped
   bool answered = false;
 
   // ---- of the site ----
   bus::Bus* bus = nullptr;  // until it is drained
   const wf_workflow* workflow = nullptr;
   Protocol protocol = Protocol::kPlain;
-  bool is_probe = false;
+  std::string_view own_path;  // of what the site answers itself, a constant; empty: none
   bool admitted = false;      // counts as in flight
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   int64_t claimed_bytes = 0;  // of the process's budget
@@ -85,12 +86,16 @@ struct Exchange final : bus::Client {
   int refusal_status = 0;  // 0: none
   wf_code refusal_code = 0;
   std::string refusal;
-  int retry_after_seconds = 0;
+  bool for_memory = false;                     // there was none
   bool allow_post = false, allow_get = false;  // of a 405
   void Refuse(int status, wf_code code, std::string message) {
     refusal_status = status;
     refusal_code = code;
     refusal = std::move(message);
+  }
+  void RefuseForMemory(std::string message) {
+    Refuse(429, protocol::kRefused, std::move(message));
+    for_memory = true;
   }
 
   Exchange* next = nullptr;  // of the pool

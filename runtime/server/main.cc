@@ -7,6 +7,7 @@
 
 #include "runtime/abi/verify.h"
 #include "runtime/abi/version.h"
+#include "runtime/base/reserve.h"
 #include "runtime/observe/crash.h"
 #include "runtime/observe/log.h"
 #include "runtime/server/server.h"
@@ -91,6 +92,7 @@ int Main(int argc, const char* const* argv, const char* const* environment, cons
   observe::InstallCrashHandler();
   observe::UseAlternateStack();
   observe::SetLogLevel(static_cast<observe::Level>(loaded.settings.log_level));
+  if (!base::Reserve::Keep()) return Print(stderr, program + ": there is no memory to start with\n"), 1;
   const RetunedPlan retuned(plan, loaded.settings.nodes);
   if (loaded.wish == Wish::kCheckConfig) return Check(retuned.plan(), loaded.settings, program);
   return Serve(retuned.plan(), loaded.settings, from, program);

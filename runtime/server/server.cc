@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "runtime/observe/crash.h"
+#include "runtime/base/reserve.h"
 #include "runtime/observe/log.h"
 #include "runtime/server/allowance.h"
 
@@ -115,7 +115,6 @@ base::Status Server::MakeWorkers() {
   shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;
   pool.threads = threads;
-  pool.on_thread_start = [](int) { observe::UseAlternateStack(); };
   pool_ = std::make_unique<sched::WorkerPool>(pool, clock_);
   sched::EngineOptions engine;
   engine.schedule = static_cast<sched::Schedule>(settings_.schedule);
@@ -207,8 +206,16 @@ void Server::OnFlush() noexcept {
 
 void Server::OnSecond() noexcept {
   admin_connections_.OnSecond();
+  WatchMemory();
   DrainLog();
   std::erase_if(configurations_, [this](const auto& at) { return at != configurations_.back() && at->unused(); });
+}
+
+void Server::WatchMemory() noexcept {
+  if (base::Reserve::memory_is_short() && !memory_was_short_)
+    observe::Log(observe::Level::kError, "the process is out of memory; requests are refused until there is some again");
+  if (base::Reserve::Refill()) observe::Log(observe::Level::kInfo, "there is memory again");
+  memory_was_short_ = base::Reserve::memory_is_short();
 }
 
 bool Server::AllTurn() const {

@@ -117,6 +117,16 @@ void LowerVersion(std::span<uint8_t> head) {
   if (minor > '1' && minor <= '9') minor = '1';
 }
 
+// `PRI * HTTP/2.0` too, which begins HTTP/2.
+bool IsOfOtherVersion(std::span<const uint8_t> head) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  const std::string_view line = text.substr(0, text.find('\r'));
+  constexpr std::string_view kBegin = " HTTP/", kWhole = " HTTP/x.y";
+  if (line.size() < kWhole.size() || line.substr(line.size() - kWhole.size(), kBegin.size()) != kBegin) return false;
+  const char major = line[line.size() - 3];
+  return major >= '0' && major <= '9' && major != '1';
+}
+
 Method MethodOf(uint8_t method) {
   switch (method) {
     case HTTP_GET:
@@ -218,6 +228,7 @@ Event Decoder::TakeLine(Head* head, bool* done) {
 }
 
 Event Decoder::Parse(Head* head) {
+  if (IsOfOtherVersion(head->bytes_)) return Fail(505, "the version of HTTP is not 1.x");
   LowerVersion(head->bytes_);
   Reading reading;
   reading.headers = &head->headers_;
@@ -237,7 +248,6 @@ Event Decoder::Parse(Head* head) {
     return Fail(400, reason == nullptr || *reason == '\0' ? "not HTTP/1.1" : reason);
   }
   if (!reading.complete) return Fail(400, "not HTTP/1.1");
-  if (reading.parser.http_major != 1) return Fail(505, "the version of HTTP is not 1.x");
   head->method = MethodOf(reading.parser.method);
   head->method_name = {text, std::string_view(text, head->bytes_.size()).find(' ')};
   head->target = reading.target;

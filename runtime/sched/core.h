@@ -130,7 +130,7 @@ class EngineCore {
   bus::Channel& ChannelOf(const bus::Instance& instance, uint16_t slot) const;
   bus::Instance* LiveInside(bus::Instance& outer, uint16_t region) const;
   void NoteStage(const bus::Instance& instance, const wf_task& task, bool starts);
-  const bus::Failure* FirstKnown(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
+  const bus::Failure& FirstDeciding(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
   void SampleEnded(bus::Instance& root, const bus::Failure* failure);
   void ReturnFrom(bus::Instance& instance, uint16_t id);
 
@@ -153,6 +153,7 @@ class EngineCore {
   void ElementEnded(bus::Instance& instance, const bus::Failure* failure);
   void Reuse(bus::Instance& instance);
   const bus::Failure& FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text);
+  const bus::Failure& NoMemoryAt(bus::Instance& instance, uint16_t task);
 
   // flights.cc: work away from the loop
   Job* NewJob(bus::Instance& instance, uint16_t id);

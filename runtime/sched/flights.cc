@@ -77,7 +77,7 @@ void EngineCore::RemoveFlight(Job& job) {
 // Sends the strand that starts with the task to the pool. If a row ends it, the row's credit comes first.
 void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) {
   Job* const job = NewJob(instance, id);
-  if (job == nullptr) return Settle(instance, id, &bus::kOutOfMemory);
+  if (job == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   job->prior_ns[0] = prior_ns;
   const wf_task* last = &plan_.tasks[id];
   while (last->chain != WF_NONE && job->n_tasks < Job::kMaxTasks) {

@@ -65,13 +65,13 @@ void EngineCore::StartModel(bus::Instance& instance, uint16_t id) {
   if (RunsOnLoop(binding)) return RunModelHere(instance, id, binding);
   if (binding.batcher == nullptr) return Settle(instance, id, &FailAt(instance, id, bus::kInference, "the model is not loaded"));
   Job* const job = NewJob(instance, id);
-  if (job == nullptr) return Settle(instance, id, &bus::kOutOfMemory);
+  if (job == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   job->batcher = binding.batcher;
   if (!ReserveRow(instance, id, id, *job)) return FreeJob(*job);
   if (!job->PrepareRow(task, id)) {
     binding.batcher->Unreserve(*job);
     FreeJob(*job);
-    return Settle(instance, id, &bus::kOutOfMemory);
+    return Settle(instance, id, &NoMemoryAt(instance, id));
   }
   job->deadline = DeadlineOf(instance);
   job->delay_ns = task.policy == WF_NONE ? 0 : plan_.policies[task.policy].delay_ns;
@@ -87,7 +87,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   Job* const job = NewJob(instance, id);
   if (job == nullptr || !job->PrepareRow(task, id)) {
     if (job != nullptr) FreeJob(*job);
-    return Settle(instance, id, &bus::kOutOfMemory);
+    return Settle(instance, id, &NoMemoryAt(instance, id));
   }
   std::unique_ptr<batch::Staging>& staging = staging_[binding.model];
   if (staging == nullptr) staging = std::make_unique<batch::Staging>(*binding.model);

@@ -156,6 +156,31 @@ TEST_F(EngineTest, AReaderTakesItsTextuallyFirstFailedInputOnceEarlierOnesHaveSe
   EXPECT_EQ(rig.answers[0].code, 100002);
 }
 
+TEST_F(EngineTest, AFailureThatDecidesNothingIsNotTheRequests) {
+  const int unread = Int(root_), bad = Int(root_);
+  builder_.Run(root_, {in_}, unread, Failing(100001));
+  builder_.Run(root_, {in_}, bad, Failing(100002));
+  builder_.Return(root_, {bad});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, 100002);
+}
+
+TEST_F(EngineTest, OfControlPointsThatFailTogetherTheFirstInTheTextIsReported) {
+  const int bad = Int(root_), worse = Int(root_);
+  builder_.Run(root_, {in_}, worse, Failing(100002));
+  builder_.Run(root_, {in_}, bad, Failing(100001));
+  RunOptions require;
+  require.control = true;
+  const int first = builder_.Run(root_, {bad}, -1, require), second = builder_.Run(root_, {worse}, -1, require);
+  builder_.Return(root_, {in_}, {first, second});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, 100001);
+}
+
 TEST_F(EngineTest, AFailureDoesNotOvertakeAnUndecidedControlPoint) {
   RunOptions require = Failing(5000);
   require.control = true;

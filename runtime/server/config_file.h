@@ -19,9 +19,9 @@ struct ConfigEntry {
 };
 
 // Reads YAML mappings of scalars and nothing else, in the order of the text.
-// Errors: entries with a problem: "expected a value for `host`, found a list". Not YAML, not UTF-8, lists, aliases, tags, a second document:
-// the last one. A key that comes twice: the second time.
-// Bounds: nested at most 8 deep; keys of 256 and values of 4,096 bytes; the caller bounds the text.
+// Errors: entries with a problem: "expected a value for `host`, found a list". Not YAML, not UTF-8, lists, aliases, tags, a second
+// document: the last one. A key that comes twice: the second time. Bounds: nested at most 8 deep; keys of 256 and values of 4,096 bytes;
+// the caller bounds the text.
 std::vector<ConfigEntry> ReadConfig(std::string_view text);
 
 inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;

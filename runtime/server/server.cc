@@ -16,7 +16,6 @@ namespace wf::server {
 namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr int64_t kDrainTickNs = 20'000'000;
 constexpr int kLastLogsMs = 1000;          // for a slow reader of stderr
 constexpr int64_t kAbortNs = 500'000'000;  // for the last answers to leave
 constexpr int64_t kKeptByModels = 4;       // of the memory of requests, the part that models may keep from one run to the next

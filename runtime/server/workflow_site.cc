@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "runtime/base/ascii.h"
 #include "runtime/base/check.h"
 #include "runtime/base/reserve.h"
 #include "runtime/base/text.h"
@@ -12,12 +13,6 @@
 
 namespace wf::server {
 namespace {
-
-bool IsIdentity(std::string_view coding) {
-  constexpr std::string_view kIdentity = "identity";
-  return std::equal(coding.begin(), coding.end(), kIdentity.begin(), kIdentity.end(),
-                    [](char c, char lower) { return (c >= 'A' && c <= 'Z' ? c | 0x20 : c) == lower; });
-}
 
 template <typename Read>
 int64_t SumOver(const Shared& shared, Read&& read) {
@@ -82,7 +77,7 @@ std::vector<int64_t> WorkflowSite::VersionsOf(const wf_workflow& workflow) const
 
 void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
   for (const http1::Header& header : exchange.head.headers()) {
-    if (header.name != "content-encoding" || IsIdentity(header.value)) continue;
+    if (header.name != "content-encoding" || base::EqualIgnoringCase(header.value, "identity")) continue;
     base::TextBuilder message;
     message << "a body coded `";
     message.Quote(header.value) << "`; send it as it is";

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "runtime/base/ascii.h"
+
 namespace wf::http1 {
 namespace {
 
@@ -64,10 +66,7 @@ llhttp_settings_t MakeSettings() {
 }
 const llhttp_settings_t kSettings = MakeSettings();
 
-bool EqualIgnoringCase(std::string_view a, std::string_view lower) {
-  return a.size() == lower.size() &&
-         std::equal(a.begin(), a.end(), lower.begin(), [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x | 0x20 : x) == y; });
-}
+using base::EqualIgnoringCase;
 
 // What a byte of a token is in lower case, 0 for one that no token has (RFC 9110 5.6.2). llhttp lets a space through before the colon.
 constexpr std::array<char, 256> MakeTokenTable() {

@@ -3,6 +3,7 @@
 import json
 import signal
 import time
+from pathlib import Path
 
 import harness
 import onnx_file
@@ -42,6 +43,10 @@ class Leaving(harness.ServerCase):
         while self.server.metric_sum("wf_inflight_requests") != count and time.monotonic() < until:
             time.sleep(0.01)
         self.assertEqual(self.server.metric_sum("wf_inflight_requests"), count)
+
+    def test_every_thread_has_a_name(self):
+        names = {(folder / "comm").read_text().strip() for folder in Path(f"/proc/{self.server.process.pid}/task").iterdir()}
+        self.assertLessEqual({"wf-loop", "wf-pool", "wf-executor"}, names)
 
     def test_both_are_told_with_the_id_of_the_call(self):
         with self.server.connect() as connection:

@@ -81,7 +81,7 @@ class WhileItStarts(unittest.TestCase):
         for version in range(1, 101):
             (folder / f"wide/{version}").mkdir(parents=True)
             (folder / f"wide/{version}/model.onnx").symlink_to(folder / "model.onnx")
-        (folder / "model.onnx").write_bytes(onnx_file.perceptron(256, 2048))
+        (folder / "model.onnx").write_bytes(onnx_file.perceptron(64, 1024))
         cls.source = folder / "slow.wf"
         cls.source.write_text('model Wide = onnx("wide") { versions all; }\nservice S { model Wide; }\n')
         harness.compiled(cls.source)

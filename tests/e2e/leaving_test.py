@@ -44,7 +44,7 @@ class Leaving(harness.ServerCase):
             time.sleep(0.01)
         self.assertEqual(self.server.metric_sum("wf_inflight_requests"), count)
 
-    def test_every_thread_has_a_name(self):
+    def test_all_threads_have_names(self):
         names = {(folder / "comm").read_text().strip() for folder in Path(f"/proc/{self.server.process.pid}/task").iterdir()}
         self.assertLessEqual({"wf-loop", "wf-pool", "wf-executor"}, names)
 

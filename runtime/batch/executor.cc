@@ -16,7 +16,7 @@ constexpr wf_code kTimeoutCode = 6000;
 }  // namespace
 
 Executor::Executor(const ExecutorOptions& options, const base::Clock& clock) : options_(options), clock_(clock) {
-  for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this, i] { RunThread(i); });
+  for (int i = 0; i < options.threads; ++i) threads_.emplace_back("wf-executor", [this] { RunThread(); });
 }
 
 Executor::~Executor() {
@@ -26,7 +26,7 @@ Executor::~Executor() {
     stopping_ = true;
   }
   work_.NotifyAll();
-  for (std::thread& thread : threads_) thread.join();
+  for (base::Thread& thread : threads_) thread.Join();
 }
 
 Batcher& Executor::AddBatcher(const BatcherOptions& options) {
@@ -273,9 +273,8 @@ void Executor::Deliver(RowList& rows) {
   }
 }
 
-void Executor::RunThread(int index) {
+void Executor::RunThread() {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0, 0, 0);  // delays of batches are short
-  if (options_.on_thread_start != nullptr) options_.on_thread_start(index);
   base::MutexLock lock(mutex_);
   for (;;) {
     ++busy_threads_;

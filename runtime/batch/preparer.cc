@@ -113,7 +113,7 @@ void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
 }
 
 void Preparer::Start() {
-  thread_ = std::thread([this] { RunThread(); });
+  thread_.Start("wf-preparer", [this] { RunThread(); });
 }
 
 Preparer::~Preparer() {
@@ -122,7 +122,7 @@ Preparer::~Preparer() {
     stopping_ = true;
   }
   stop_.NotifyOne();
-  if (thread_.joinable()) thread_.join();
+  thread_.Join();
 }
 
 void Preparer::RunThread() {

@@ -86,7 +86,7 @@ int Serve(const std::string& binary, const std::vector<std::string>& arguments, 
   sigaddset(&terminations, SIGINT);
   sigaddset(&terminations, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &terminations, &before);
-  const pid_t pid = StartChild(binary, arguments, {.out = pipe_ends[1], .err = -1, .inherited = {}, .signals = &before});
+  const pid_t pid = StartChild(binary, arguments, {.out = pipe_ends[1], .err = -1, .inherited = {}, .signals = &before, .own_group = true});
   server_pid = pid;
   std::signal(SIGINT, ForwardSignal);
   std::signal(SIGTERM, ForwardSignal);

@@ -108,7 +108,8 @@ class Watcher {
     std::vector<std::string> arguments = {"--http-socket", std::to_string(sockets_[0]), "--admin-socket", std::to_string(sockets_[1])};
     const std::vector<std::string> given = ServerArguments(options_.inputs.front(), options_.server_arguments);
     arguments.insert(arguments.end(), given.begin(), given.end());
-    served.pid = StartChild(binary, arguments, {.out = ends[1], .err = -1, .inherited = {sockets_.begin(), sockets_.end()}});
+    served.pid =
+        StartChild(binary, arguments, {.out = ends[1], .err = -1, .inherited = {sockets_.begin(), sockets_.end()}, .own_group = true});
     served.out = ends[0];
     close(ends[1]);
     if (served.pid < 0) console_.err << "wfc: cannot start the server: " << source::TextOfErrno(errno) << "\n";

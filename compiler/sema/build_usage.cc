@@ -86,7 +86,7 @@ Usage FindUsage(const Workflow& workflow) {
     ForEachExpr(stmt, [&](const Expr& expr) {
       std::set<LocalId> locals;
       CollectReads(expr, locals);
-      const bool is_cut = MayWait(expr) || stmt.fallback != nullptr || stmt.has_policy;
+      const bool is_cut = MayWait(expr) || stmt.fallback != nullptr || stmt.policy.timeout_ns > 0;
       for (const LocalId local : locals) {
         usage.reads[i].insert(local);
         const auto definition = definitions.find(local);

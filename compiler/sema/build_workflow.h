@@ -101,6 +101,8 @@ class WorkflowBuilder : public Outer {
   void CutModel(const Expr& expr);
   bool CutStub(const Expr& expr, bool is_remote, const std::string& name);  // false: there is no stub
   void CutExtern(const Expr& expr);
+  ir::SlotId EnterCall(const Expr& expr);
+  ir::SlotId AddCall(const Expr& expr);
   void CutRemote(const Expr& expr);
   std::vector<ir::SlotId> CutArguments(const Expr& expr, ir::Store store);
   ir::SlotId CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store);

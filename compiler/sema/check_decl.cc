@@ -66,8 +66,9 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
   where.may_fail = false;
   where.what = "a `const`";
   where.span = decl.name.span;
-  ExprPtr value = type != nullptr ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, "the type written here"})
-                                  : CheckExpr(body, *decl.value, nullptr, where);
+  ExprPtr value = type != nullptr
+                      ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, "the type written here", decl.type.get()})
+                      : CheckExpr(body, *decl.value, nullptr, where);
   if (IsPoison(*value)) return;
   if (value->type->kind == TypeKind::kNone || value->type->kind == TypeKind::kNever ||
       (value->type->element != nullptr && value->type->element->kind == TypeKind::kNever)) {

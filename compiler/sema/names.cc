@@ -70,7 +70,7 @@ void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
   const auto [at, fresh] = module.entities.try_emplace(name.text);
   Entity& entity = at->second;
   if (!fresh) {
-    env.Report(name.span, kDuplicateName, {name.text}).Label(entity.span, "first declared here");
+    ReportTwice(env, name, entity);
     return;
   }
   entity.kind = *kind;
@@ -259,6 +259,11 @@ bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name, bool
   return true;
 }
 
+void ReportTwice(Env& env, const ast::Name& name, const Entity& first) {
+  auto builder = env.Report(name.span, kDuplicateName, {name.text}).Label(first.span, "first declared here");
+  if (first.kind == EntityKind::kModule) builder.Help("an import can have another name: `import .. as " + name.text + "_;`");
+}
+
 Entity* FindEntity(Module& module, std::string_view name) {
   const auto at = module.entities.find(name);
   return at == module.entities.end() ? nullptr : &at->second;
@@ -269,7 +274,9 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
   if (entity != nullptr) return Usable(env, module, *entity, name.span, self);
   if (module.damaged) return nullptr;
-  env.Report(name.span, kUnknownName, {name.text}).DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
+  auto builder = env.Report(name.span, kUnknownName, {name.text});
+  builder.DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
+  if (name.text == "range") builder.Help("`[i < n] => e` makes a tensor, with `i` from 0 to `n - 1`; a list of it is `list(..)`");
   return nullptr;
 }
 

@@ -103,7 +103,6 @@ class EngineCore {
   };
 
   static LiveBus& LiveOf(const bus::Instance& instance) { return static_cast<LiveBus&>(*instance.bus); }
-  bool is_timed(const bus::Instance& instance) const { return LiveOf(instance).stages != nullptr; }
 
   // engine.cc
   bool MakeRoots(LiveBus& bus, uint32_t samples);
@@ -163,6 +162,7 @@ class EngineCore {
   void RemoveFlight(Job& job);
   void StopFlight(Job& job);
   void TakeBack(Job& job, bool delivered_here);
+  void NoteRuns(const Job& job, bus::Instance& instance);
   void Publish(Job& job, bus::Instance& instance);
   base::TimePoint DeadlineOf(const bus::Instance& instance) const;
   uint8_t PriorityOf(const wf_task& task) const;
@@ -172,6 +172,7 @@ class EngineCore {
   bool RunsOnLoop(const ModelBinding& binding) const;
   void StartModel(bus::Instance& instance, uint16_t id);
   void RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
+  void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
   // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with.
   bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job);
   void Unpark(LiveBus& bus);
@@ -192,8 +193,7 @@ class EngineCore {
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;
   int64_t inline_spent_ns_ = 0;
   base::TimePoint last_lift_ = 0, last_merge_ = 0;
-  uint64_t created_ = 0, own_data_ids_ = 0;
-  uint64_t data_id_ = 0, data_id_end_ = 0;
+  uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0;
   uint64_t jitter_;
 };
 

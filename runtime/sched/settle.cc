@@ -135,7 +135,8 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   const int64_t estimate = estimates_.Of(id, prior);
   bool here = options_.schedule == Schedule::kInline;
   if (options_.schedule == Schedule::kAuto)
-    here = estimates_.FitsLoop(id, estimate, options_.inline_task_ns) && inline_spent_ns_ <= options_.inline_turn_ns;
+    here = estimates_.FitsLoop(id, estimate, options_.inline_task_ns) &&
+           (inline_spent_ns_ <= options_.inline_turn_ns || estimate < options_.hand_over_ns);
   if (!here || (task.flags & WF_BLOCKING) != 0) return Launch(instance, id, prior);
 
   bus::Context& context = LiveOf(instance).main;

@@ -121,11 +121,10 @@ void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
   }
   entity.code = static_cast<int32_t>(code);
   const int status = decl.status ? StatusOf(env, *decl.status) : static_cast<int>(base::kInvalidArgument);
-  for (const ErrorCode& other : env.program.errors) {
-    if (other.code == entity.code) {
-      env.Report(decl.code_span, kErrorCodeTwice, {code}).Label(other.span, "first declared here");
-      return;
-    }
+  const auto [first, is_new] = env.error_codes.emplace(entity.code, decl.code_span);
+  if (!is_new) {
+    env.Report(decl.code_span, kErrorCodeTwice, {code}).Label(first->second, "first declared here");
+    return;
   }
   env.program.errors.push_back({decl.name.text, decl.message, entity.code, status, decl.code_span});
 }

@@ -27,6 +27,7 @@ PROGRAMS = {
               None, "error[WF3005]: `n0` needs itself: `n0` uses `n1`"),
     "documented": ("/// A line.\n" * 400_000 + "const a = missing;\n", 1, "error[WF3001]: unknown name `missing`"),
     "fields": ("type R {\n" + "".join(f"  f{n}: i64;\n" for n in range(50_000)) + "}\n", None, "error[WF3047]: `R` has more than 4096 parts"),
+    "codes": ("".join(f'error E{n} = {100_001 + n // 2} "x";\n' for n in range(60_000)), 30_000, "error[WF7002]: code 100001 is declared twice"),
     "unused": ("".join(f"const a{n} = 1;\n" for n in range(MANY - 1000)) + "const x = missing;\n", 1, "error[WF3001]: unknown name `missing`"),
 }
 

@@ -39,7 +39,7 @@ struct Ended {
   bool returned = false;
   bool is_held = false;  // an arm of the flow: it waits for what will never come, because a control point beside it has failed
   std::vector<std::pair<const std::byte*, uint32_t>> values;  // of the return, in order
-  std::vector<PlanFailure> known;                             // of a flow: failures of its control points, and in the root of slots
+  std::vector<PlanFailure> known;                             // of a flow: failures of its control points
 };
 
 class Interpreter {
@@ -307,7 +307,7 @@ Ended Interpreter::RunRegion(Scope& scope) {
     const bool decides = (task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN;
     if (!step.known.empty())
       ended.known.insert(ended.known.end(), step.known.begin(), step.known.end());
-    else if (step.failure.code != 0 && (scope.outer == nullptr || decides))
+    else if (step.failure.code != 0 && decides)
       ended.known.push_back(step.failure);
     if (step.failure.code != 0 && decides) {
       if (ended.failure.code == 0) ended.failure = step.failure;

@@ -23,7 +23,6 @@ struct Usage {
 };
 Usage FindUsage(const Workflow& workflow);
 bool MayWait(const Expr& expr);  // holds a call that waits or a `for`: needs tasks of its own
-void CollectReads(const Expr& expr, std::set<LocalId>& locals);
 size_t CountModelCalls(const Expr& expr);
 
 // Writes the tasks and regions of one workflow; ids are final after Renumber.

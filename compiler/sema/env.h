@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/ast/nodes.h"
@@ -83,9 +84,10 @@ struct Env {
   diag::Emitter& diag;
   Program& program;
   Types& types;
-  std::deque<Module> modules;                   // in the order of the input
-  Module* prelude = nullptr;                    // "std.prelude", if it is among them
-  std::map<std::string, std::string> embedded;  // files read by constants and of externs, by path: part of the source hash
+  std::deque<Module> modules;                          // in the order of the input
+  Module* prelude = nullptr;                           // "std.prelude", if it is among them
+  std::map<std::string, std::string> embedded;         // files read by constants and of externs, by path: part of the source hash
+  std::unordered_map<int32_t, Span> error_codes = {};  // where each is declared
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);

@@ -70,8 +70,8 @@ diag::Builder ReportCycle(Env& env, const Span& use, const std::vector<Step>& wa
   for (size_t i = 0; i + 1 < way.size(); ++i) path += ", `" + way[i].name + "` uses `" + way[i + 1].name + "`";
   if (path.empty()) path = "it stands in its own declaration";
   auto builder = env.Report(use, kRecursion, {whole, path});
-  for (size_t i = 0; i + 1 < way.size(); ++i) builder.Label(way[i].span, "`" + way[i].name + "` uses `" + way[i + 1].name + "`");
   builder.Label(way.back().span, "declared here");
+  for (size_t i = 0; i + 1 < way.size(); ++i) builder.Label(way[i].span, "`" + way[i].name + "` uses `" + way[i + 1].name + "`");
   return builder;
 }
 

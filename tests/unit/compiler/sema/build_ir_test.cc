@@ -354,34 +354,37 @@ TEST(BuildIr, TakesTheLongestExpression) {
 
 TEST(BuildIr, WritesChoicesOfThousandsOfArms) {
   constexpr int kArms = 4096;
-  std::string links = "if x == 0 { fail InputParams; }", labels, branches = "if x == 0 { fail InputParams; }";
-  for (int i = 1; i < kArms; ++i) {
+  std::string links = "if x == 0 { fail InputParams }", returns = "if x == 0 { fail InputParams; }", labels, codes;
+  for (int i = 0; i < kArms; ++i) {
     const std::string n = std::to_string(i);
+    labels += n + " => \"class " + n + "\", ";
+    if (i % 4 == 0) codes += "\"class " + n + "\" => " + n + ", ";
+    if (i == 0) continue;
     links += " else if x == " + n + " { " + n + " / (x - 7) }";
-    branches += " else if x == " + n + " { return (link: 0, label: \"" + n + "\", back: x); }";
+    returns += " else if x == " + n + " { return (y: " + n + "); }";
   }
-  for (int i = 0; i < kArms; ++i) labels += std::to_string(i) + " => \"class " + std::to_string(i) + "\", ";
   const Answers answers("fn link(x: i64) -> i64 = " + links + R"( else { -1 };
-    fn label(x: i64) -> string = match x { )" + labels + R"( _ => "none" };
-    fn back(x: string?) -> i64? = match x { "a" | "b" => 1, "class 5" => none, none => 5, _ => 2 };
-    workflow W(x: i64) -> (link: i64, label: string, back: i64?) {
-      return (link: link(x), label: label(x), back: back(label(x)));
+    fn label(x: i64) -> string = match x { )" +
+                        labels + R"( _ => "none" };
+    fn code(label: string) -> i64 = match label { )" +
+                        codes + R"( "class 5" | "none" => -5, _ => -1 };
+    workflow W(x: i64) -> (link: i64, label: string, code: i64) {
+      return (link: link(x), label: label(x), code: code(label(x)));
     }
-    workflow Early(x: i64) -> (link: i64, label: string, back: i64?) {
-      )" + branches + R"(
-      return (link: 1, label: "", back: none);
-    }
+    workflow Early(x: i64) -> (y: i64) { )" +
+                        returns + R"( return (y: -1); }
     service S { workflow W; workflow Early; })");
-  EXPECT_EQ(answers("W", {Int(1)}), "link=0; label=\"class 1\"; back=some(2)");
-  EXPECT_EQ(answers("W", {Int(15)}), "link=1; label=\"class 15\"; back=some(2)");
-  EXPECT_EQ(answers("W", {Int(16)}), "link=1; label=\"class 16\"; back=some(2)");
-  EXPECT_EQ(answers("W", {Int(kArms - 1)}), "link=1; label=\"class 4095\"; back=some(2)");
-  EXPECT_EQ(answers("W", {Int(kArms)}), "link=-1; label=\"none\"; back=some(2)");
-  EXPECT_EQ(answers("W", {Int(5)}), "link=-2; label=\"class 5\"; back=none");
+  EXPECT_EQ(answers("W", {Int(1)}), "link=0; label=\"class 1\"; code=-1");
+  EXPECT_EQ(answers("W", {Int(15)}), "link=1; label=\"class 15\"; code=-1");
+  EXPECT_EQ(answers("W", {Int(16)}), "link=1; label=\"class 16\"; code=16");
+  EXPECT_EQ(answers("W", {Int(kArms - 1)}), "link=1; label=\"class 4095\"; code=-1");
+  EXPECT_EQ(answers("W", {Int(kArms)}), "link=-1; label=\"none\"; code=-5");
+  EXPECT_EQ(answers("W", {Int(5)}), "link=-2; label=\"class 5\"; code=-5");
   EXPECT_THAT(answers("W", {Int(0)}), HasSubstr("!5000"));
   EXPECT_THAT(answers("W", {Int(7)}), HasSubstr("!7002"));
-  EXPECT_EQ(answers("Early", {Int(3000)}), "link=0; label=\"3000\"; back=some(3000)");
-  EXPECT_EQ(answers("Early", {Int(-1)}), "link=1; label=\"\"; back=none");
+  EXPECT_EQ(answers("Early", {Int(3000)}), "y=3000");
+  EXPECT_EQ(answers("Early", {Int(17)}), "y=17");
+  EXPECT_EQ(answers("Early", {Int(-3)}), "y=-1");
   EXPECT_THAT(answers("Early", {Int(0)}), HasSubstr("!5000"));
 }
 

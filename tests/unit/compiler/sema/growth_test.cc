@@ -46,7 +46,7 @@ struct Case {
 
 TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
   const std::vector<Case> cases = {
-      {"returns in arms", Statements(Each(4'000, [](auto i) { return "if x == " + i + " { return (y: " + i + "); } "; })), ""},
+      {"returns in arms", Statements(Each(2'000, [](auto i) { return "if x == " + i + " { return (y: " + i + "); } "; })), ""},
       {"requirements", Statements(Each(20'000, [](auto i) { return "require x > " + i + "; "; })), ""},
       {"requirements of nodes",
        Statements(Each(8'000, [](auto i) { return "node a" + i + " = x + " + i + "; require a" + i + " != 1; "; })), ""},
@@ -57,28 +57,26 @@ TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
        ""},
       {"arms with nodes",
        Statements(Each(2'000, [](auto i) { return "if x == " + i + " { node a = x + 1; annotate(\"k\", \"{a}\"); } "; })), ""},
-      {"workflows that call each other twice", CallsTwice(4'000), "WF5090 the program becomes more than 64 levels"},
+      {"workflows that call each other twice", CallsTwice(1'000), "WF5090 the program becomes more than 64 levels"},
       {"fewer of them", CallsTwice(40), "WF5090 the program becomes more than 30000 tasks"},
-      {"fields of a tuple", "const A = (" + Each(100'000, [](auto i) { return "a" + i + ": 1, "; }) + "b: 1);" + kServed,
+      {"fields of a tuple", "const A = (" + Each(40'000, [](auto i) { return "a" + i + ": 1, "; }) + "b: 1);" + kServed,
        "WF3047 this tuple has more than 4096 parts"},
       {"fields of a tuple's type",
-       "fn f(x: (" + Each(100'000, [](auto i) { return "a" + i + ": i64, "; }) + "b: i64)) -> i64 = 1;" + kServed,
+       "fn f(x: (" + Each(40'000, [](auto i) { return "a" + i + ": i64, "; }) + "b: i64)) -> i64 = 1;" + kServed,
        "WF3047 this tuple has more than 4096 parts"},
-      {"fields of a type", "type T {" + Each(100'000, [](auto i) { return "a" + i + ": i64; "; }) + "}" + kServed,
+      {"fields of a type", "type T {" + Each(40'000, [](auto i) { return "a" + i + ": i64; "; }) + "}" + kServed,
        "WF3047 `T` has more than 4096 parts"},
-      {"codes of errors",
-       Each(60'000, [](auto i) { return "error E" + i + " = " + std::to_string(100'000 + std::stoi(i)) + " \"x\";"; }) + kServed, ""},
-      {"results", Results(80'000), "WF3047 this tuple has more than 4096 parts"},
-      {"texts", "const A: list<string> = [" + Each(60'000, [](auto i) { return "\"" + i + "\", "; }) + "\"\"];" + kServed, ""},
-      {"numbers", "const A: list<i64> = [" + Each(60'000, [](auto i) { return i + ", "; }) + "0];" + kServed, ""},
+      {"results", Results(30'000), "WF3047 this tuple has more than 4096 parts"},
+      {"texts", "const A: list<string> = [" + Each(40'000, [](auto i) { return "\"" + i + "\", "; }) + "\"\"];" + kServed, ""},
+      {"numbers", "const A: list<i64> = [" + Each(40'000, [](auto i) { return i + ", "; }) + "0];" + kServed, ""},
   };
   for (const Case& one : cases) {
     const std::clock_t start = std::clock();
     const Built built = BuildText(one.text);
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     EXPECT_EQ(built.program.has_value(), *one.said == '\0') << one.name << "\n" << built.diagnostics.substr(0, 1000);
-    if (*one.said != '\0') EXPECT_THAT(built.diagnostics, testing::StartsWith(one.said)) << one.name;
-    EXPECT_LT(seconds, 20) << one.name;
+    EXPECT_THAT(built.diagnostics, testing::StartsWith(one.said)) << one.name;
+    EXPECT_LT(seconds, 10) << one.name;
   }
 }
 

@@ -38,6 +38,7 @@ class Reporter {
   bool ReportWord(const Mistake& mistake);
   void ReportUnexpected(const Mistake& mistake);
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
+  bool WantsDimension(const Mistake& mistake) const;
 
   const Token& At(size_t number) const { return *tokens_.all[number]; }
   size_t TypeAt(size_t number) const { return tokens_.all[number]->getType(); }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <unordered_map>
+#include <map>
 
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
@@ -66,8 +66,9 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
   where.may_fail = false;
   where.what = "a `const`";
   where.span = decl.name.span;
-  ExprPtr value = type != nullptr ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, "the type written here"})
-                                  : CheckExpr(body, *decl.value, nullptr, where);
+  ExprPtr value = type != nullptr
+                      ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, "the type written here", decl.type.get()})
+                      : CheckExpr(body, *decl.value, nullptr, where);
   if (IsPoison(*value)) return;
   if (value->type->kind == TypeKind::kNone || value->type->kind == TypeKind::kNever ||
       (value->type->element != nullptr && value->type->element->kind == TypeKind::kNever)) {
@@ -88,12 +89,12 @@ void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& de
   if (HasTooManyParts(env, decl.fields.size(), decl.name.text, decl.name.span)) return;
   Body body(env, module, &decl);
   std::vector<Field> fields;
-  std::unordered_map<std::string_view, Span> known;
+  std::map<std::string_view, Span> declared;
   bool sound = true;
   for (const ast::Type::Field& field : decl.fields) {
     const TypeRef type = ResolveType(body, *field.type, SymbolRule::kNone);
     sound = sound && type->kind != TypeKind::kError;
-    const auto [first, is_new] = known.emplace(field.label.text, field.label.span);
+    const auto [first, is_new] = declared.emplace(field.label.text, field.label.span);
     if (!is_new) {
       env.Report(field.label.span, kDuplicateName, {field.label.text}).Label(first->second, "first declared here");
       continue;

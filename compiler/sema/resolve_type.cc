@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <unordered_set>
 
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/forward.h"
@@ -266,17 +267,19 @@ TypeRef ResolveNamed(Body& body, const ast::Type& type, SymbolRule rule) {
 }
 
 TypeRef ResolveTuple(Body& body, const ast::Type& type, SymbolRule rule) {
+  if (HasTooManyParts(body.env, type.fields.size(), "", type.span)) return body.env.types.Error();
   std::vector<Field> fields;
+  std::unordered_set<std::string_view> names;
   bool sound = true;
   for (const ast::Type::Field& field : type.fields) {
     const TypeRef resolved = ResolveType(body, *field.type, rule);
     sound = sound && resolved->kind != TypeKind::kError;
-    const bool twice = std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.name == field.label.text; });
+    const bool twice = !names.insert(field.label.text).second;
     if (twice) body.env.Report(field.label.span, kDuplicateName, {field.label.text});
     if (!twice) fields.push_back({field.label.text, resolved});
   }
   const TypeRef tuple = sound ? body.env.types.Record("", std::move(fields)) : body.env.types.Error();
-  return HasTooManyParts(body.env, tuple, type.span) ? body.env.types.Error() : tuple;
+  return HasTooManyParts(body.env, tuple->parts, "", type.span) ? body.env.types.Error() : tuple;
 }
 
 // A dimension that stands alone, or as a*n + b, somewhere in the parameters: what a call can solve.
@@ -397,9 +400,9 @@ TypeRef MapDims(Types& types, TypeRef type, const std::function<Dim(const Dim&)>
   return type;
 }
 
-bool HasTooManyParts(Env& env, TypeRef type, const Span& span) {
-  if (type->parts <= kMaxParts) return false;
-  env.Report(span, kTooManyParts, {type->name.empty() ? "this tuple" : "`" + type->name + "`", kMaxParts})
+bool HasTooManyParts(Env& env, size_t parts, const std::string& name, const Span& span) {
+  if (parts <= kMaxParts) return false;
+  env.Report(span, kTooManyParts, {name.empty() ? "this tuple" : "`" + name + "`", kMaxParts})
       .Help("where parts repeat, a list holds them");
   return true;
 }

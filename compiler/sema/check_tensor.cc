@@ -373,7 +373,12 @@ bool IsReducer(const ast::CallExpr& call) {
 ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, const Where& where) {
   const auto& head = ast::As<ast::IndexExpr>(*call.callee);
   const auto& name = ast::As<ast::NameExpr>(*head.object);
-  if (call.arguments.size() != 1 || call.arguments[0].label) {
+  if (call.arguments.size() == 1 && call.arguments[0].label) {
+    body.env.Report(call.arguments[0].label->span, kUnknownParameter, {name.name, call.arguments[0].label->text})
+        .Help("as in `" + name.name + "[i](x[i])`");
+    return SkipUnchecked(body, call);
+  }
+  if (call.arguments.size() != 1) {
     body.env.Report(call.span, kTooManyArguments, {name.name, "one expression", call.arguments.size()});
     return SkipUnchecked(body, call);
   }

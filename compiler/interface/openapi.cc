@@ -11,6 +11,7 @@
 #include "compiler/interface/schema.h"
 #include "compiler/ir/policy_text.h"
 #include "runtime/abi/defaults.h"
+#include "runtime/base/ascii.h"
 #include "runtime/base/error_codes.h"
 
 namespace wf::interface {
@@ -108,10 +109,7 @@ class Writer {
   }
 
   std::optional<json::Object> MetaParameter(const Meta& meta) {
-    const auto is = [&](std::string_view name) {
-      return std::equal(meta.key.begin(), meta.key.end(), name.begin(), name.end(),
-                        [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a | 0x20 : a) == b; });
-    };
+    const auto is = [&](std::string_view name) { return base::EqualIgnoringCase(meta.key, name); };
     const bool token =
         std::all_of(meta.key.begin(), meta.key.end(), [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; });
     if (!token || meta.key.empty() || is("accept") || is("content-type") || is("authorization") || is("x-request-id")) return std::nullopt;
@@ -189,7 +187,7 @@ class Writer {
     for (std::string key : call.annotations) {
       if (!std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; }))
         continue;
-      std::transform(key.begin(), key.end(), key.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+      std::transform(key.begin(), key.end(), key.begin(), base::Lower);
       headers["wf-" + key] =
           json::Object{{"description", "control characters and `%` are percent-encoded"}, {"schema", json::Object{{"type", "string"}}}};
     }

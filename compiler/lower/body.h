@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/IRBuilder.h>
 
 #include "compiler/ir/ir.h"
@@ -83,8 +84,8 @@ class BodyEmitter {
   void EmitFailIf(const ir::Op& op);
   Leaves EmitMeta(const ir::Op& op);
   Leaves EmitNative(const ir::Op& op);
+  Leaves EmitString(const ir::Op& op);
   Leaves EmitText(const ir::Op& op);
-  Value* EmitStringEqual(const Leaves& a, const Leaves& c);
   Leaves EmitStringFromBytes(const ir::Op& op);
 
   // ---- loops and memory: loops.cc ----
@@ -109,18 +110,29 @@ class BodyEmitter {
     llvm::ArrayRef<Value*> extents;
     const Target& target;
     Stop stop;
+    ir::ValueId apart = ir::ValueId::kNone;  // what is left to write: in each row, the element for which this comparison differs
   };
   void EmitEither(Value* condition, const std::function<void()>& yes, const std::function<void()>& no);
-  void EmitUnpadded(const Nest& nest);
+  void EmitUsual(const Nest& nest);
+  Value* AssumeUnpadded(const ir::Type& type, Leaves& tensor);
   void EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at);
   bool IsPointwise(const ir::Op& op) const;
   Value* AllDense(const Nest& nest);
+  Value* TargetIsDense(const Nest& nest);
+  Value* AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents);
+  Value* Total(llvm::ArrayRef<Value*> extents);
   void EmitFlat(const Nest& nest);
   void EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset);
+  void StoreElement(const Nest& nest, Value* value, Value* offset);
+  // rows.cc
   // A row of `count` elements from `offset` on, several at once; false: nothing written, LLVM's own vectoriser will do better.
-  bool IsLaneRow(const Nest& nest);
   bool EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
   ir::ValueId FindApart(const ir::Block& block) const;
+  std::vector<bool> FindVarying(const ir::Block& block, ir::ValueId apart) const;
+  ir::ValueId FindOnlyApart(const ir::Block& block) const;
+  bool EmitFilled(const Nest& nest);
+  void EmitApart(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
+  Value* ApartIndex(const ir::Block& block, ir::ValueId apart);
   void EmitTurnApart(const Nest& nest, unsigned lanes, ir::ValueId apart, Value* first, Value* offset);
   bool EmitLanes(const Nest& nest, Value* count, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
   struct Rest {
@@ -176,6 +188,7 @@ class BodyEmitter {
   std::vector<Leaves> values_;         // by ValueId
   std::vector<bool> stays_;            // by ValueId: a build whose elements nobody keeps beyond its block
   std::vector<Leaves> slots_;          // by SlotId, once loaded
+  llvm::DenseSet<uint32_t> filled_;    // tensors that surely have elements, while a nest that relies on it is written
   llvm::DenseMap<uint32_t, std::pair<llvm::AllocaInst*, llvm::AllocaInst*>> scratch_;
   llvm::DenseMap<uint32_t, Accumulator> accumulators_;  // by the build that makes the next one
   llvm::MDNode* alias_domain_ = nullptr;

@@ -11,8 +11,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t kMaxStride = 4;
-
 // By ValueId: by how much an i64 grows with each turn of the index; 0: it does not depend on it; nothing: by no fixed amount, or not an
 // i64.
 using Steps = std::vector<std::optional<int64_t>>;
@@ -88,8 +86,8 @@ bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bo
     if (!any) continue;
     const bool is_check = op.kind == OpKind::kCheckIndex || op.kind == OpKind::kCheckDivisor || op.kind == OpKind::kStickyIf;
     const bool is_load = op.kind == OpKind::kLoad && !varies[static_cast<size_t>(op.args[0])];
-    if (!op.blocks.empty() || !(IsScalarOp(op.kind) || is_check || is_load)) return false;
-    if (IsScalarOp(op.kind) && context.type(op.type).kind != ir::TypeKind::kScalar) return false;
+    if (!op.blocks.empty() || !(ir::IsScalarArithmetic(op.kind) || is_check || is_load)) return false;
+    if (ir::IsScalarArithmetic(op.kind) && context.type(op.type).kind != ir::TypeKind::kScalar) return false;
     varies[static_cast<size_t>(id)] = true;
   }
   return true;
@@ -97,15 +95,50 @@ bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bo
 
 // What Inspect finds out on the way.
 struct Findings {
-  bool is_flat = false;  // asked, not found
+  bool is_flat;  // asked, not found
   Steps steps;
-  bool has_floats = false, has_strides = false;
+  std::vector<bool> is_table;  // by ValueId: an i64 that is loaded, lane beside lane
+  bool has_floats = false;
+  llvm::SmallVector<ir::ValueId, 8> scattered;
   uint64_t narrowest = 8, widest = 1;
 };
+
+// Lanes read one by one, at places that a table gives.
+bool IsGather(const Findings& found, const ir::Op& op) {
+  bool has_table = false;
+  for (size_t i = 1; i < op.args.size(); ++i) {
+    const bool is_table = found.is_table[static_cast<size_t>(op.args[i])];
+    if (!is_table && !StepOf(found.steps, op.args[i])) return false;
+    has_table |= is_table;
+  }
+  return has_table;
+}
+
+// A table that serves as an index only is never a vector.
+void CountTables(const ir::Op& op, Findings& found) {
+  for (size_t i = 0; i < op.args.size(); ++i) {
+    if (found.is_table[static_cast<size_t>(op.args[i])] && !(op.kind == OpKind::kLoad && i > 0)) found.widest = 8;
+  }
+}
+
+bool InspectLoad(Context& context, const ir::Body& body, ir::ValueId id, int64_t longest, Findings& found) {
+  const ir::Op& op = body[id];
+  const auto stride = found.is_flat ? std::optional<int64_t>(1) : LoadStride(found.steps, op, context.type(body[op.args[0]].type));
+  const bool is_near = stride && *stride <= longest;
+  const bool is_gather = !is_near && longest > 1 && IsGather(found, op);
+  if (!is_near && !is_gather) return false;
+  const bool is_run = found.is_flat || (is_near && *stride == 1 && StepOf(found.steps, op.args.back()) != 0);
+  if (!is_run) found.scattered.push_back(id);
+  const ir::DType dtype = context.type(op.type).dtype;
+  found.is_table[static_cast<size_t>(id)] = dtype == ir::DType::kI64 && stride == 1;
+  found.narrowest = std::min<uint64_t>(found.narrowest, ir::SizeOf(dtype));
+  return true;
+}
 
 bool InspectOps(Context& context, const ir::Body& body, const ir::Block& block, int64_t longest, Findings& found) {
   for (const ir::ValueId id : block.ops) {
     const ir::Op& op = body[id];
+    CountTables(op, found);
     if (op.kind == OpKind::kReduce) {
       const ir::Block& inner = body[op.blocks[0]];
       if (!InspectOps(context, body, inner, /*longest=*/1, found)) return false;
@@ -116,16 +149,11 @@ bool InspectOps(Context& context, const ir::Body& body, const ir::Block& block, 
     }
     const bool is_uniform = std::all_of(op.args.begin(), op.args.end(), [&](ir::ValueId arg) { return StepOf(found.steps, arg) == 0; });
     if (is_uniform || op.type == ir::TypeId::kNone) continue;
-    const ir::DType dtype = context.type(op.type).dtype;
-    if (op.kind == OpKind::kLoad) {
-      const auto stride = found.is_flat ? std::optional<int64_t>(1) : LoadStride(found.steps, op, context.type(body[op.args[0]].type));
-      if (!stride || *stride > longest) return false;
-      found.has_strides |= *stride > 1;
-      found.narrowest = std::min<uint64_t>(found.narrowest, ir::SizeOf(dtype));
-    }
+    if (op.kind == OpKind::kLoad && !InspectLoad(context, body, id, longest, found)) return false;
     std::optional<int64_t>& own = found.steps[static_cast<size_t>(id)];
     own = StepThrough(body, found.steps, op);
-    if (own) continue;
+    if (own || found.is_table[static_cast<size_t>(id)]) continue;
+    const ir::DType dtype = context.type(op.type).dtype;
     found.has_floats |= dtype == ir::DType::kF32 || dtype == ir::DType::kF64;
     found.widest = std::max<uint64_t>(found.widest, ir::SizeOf(dtype));
   }
@@ -146,12 +174,13 @@ bool BodyEmitter::LaneBlock::Takes(Context& context, const ir::Body& body, const
 
 BodyEmitter::LaneBlock::Row BodyEmitter::LaneBlock::Inspect(Context& context, const ir::Body& body, const Shape& shape) {
   if (!Takes(context, body, shape)) return {};
-  Findings found{.is_flat = shape.is_flat, .steps = Steps(body.ops.size(), 0)};
+  Findings found{.is_flat = shape.is_flat, .steps = Steps(body.ops.size(), 0), .is_table = std::vector<bool>(body.ops.size())};
   found.steps[static_cast<size_t>(shape.index)] = 1;
   const ir::Block& block = body[shape.block];
   if (!InspectOps(context, body, block, kMaxStride, found)) return {};
+  if (found.is_table[static_cast<size_t>(block.result)]) found.widest = 8;
   const bool is_worth_it = found.has_floats && !StepOf(found.steps, block.result);
-  return {is_worth_it, found.has_strides, found.narrowest, found.widest};
+  return {is_worth_it, std::move(found.scattered), found.narrowest, found.widest};
 }
 
 BodyEmitter::LaneBlock::LaneBlock(BodyEmitter& outer, const Shape& shape, Value* first, Value* live)
@@ -167,9 +196,9 @@ Value* BodyEmitter::LaneBlock::Mask() {
 
 Value* BodyEmitter::LaneBlock::Emit() {
   const ir::Block& block = o_.body_[shape_.block];
-  lanes_[static_cast<uint32_t>(shape_.index)] = {first_, b_.getInt64(1), nullptr};
+  lanes_[static_cast<uint32_t>(shape_.index)] = {first_, b_.getInt64(1), nullptr, nullptr};
   if (shape_.is_flat) {
-    for (const ir::ValueId param : block.params) lanes_[static_cast<uint32_t>(param)] = {first_, b_.getInt64(1), nullptr};
+    for (const ir::ValueId param : block.params) lanes_[static_cast<uint32_t>(param)] = {first_, b_.getInt64(1), nullptr, nullptr};
   }
   EmitOps(block);
   return Vector(block.result);
@@ -234,7 +263,7 @@ Value* BodyEmitter::LaneBlock::ReduceColumns(const ir::Op& op) {
 
 BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::Get(ir::ValueId id) const {
   const auto found = lanes_.find(static_cast<uint32_t>(id));
-  return found != lanes_.end() ? found->second : Lane{o_.Scalar(id), nullptr, nullptr};
+  return found != lanes_.end() ? found->second : Lane{o_.Scalar(id), nullptr, nullptr, nullptr};
 }
 
 Value* BodyEmitter::LaneBlock::Vector(ir::ValueId id) {
@@ -290,13 +319,21 @@ Value* BodyEmitter::LaneBlock::CompareIndex(const ir::Op& op) {
                       is_first ? llvm::ArrayRef<Value*>{numbers, splat} : llvm::ArrayRef<Value*>{splat, numbers});
 }
 
+// Floats against one that is the same in all lanes. Null: something else.
+Value* BodyEmitter::LaneBlock::MinMaxOfSame(const ir::Op& op) {
+  if ((op.kind != OpKind::kMin && op.kind != OpKind::kMax) || !ir::IsFloat(o_.context_.type(op.type).dtype)) return nullptr;
+  const bool is_first = !Varies(op.args[0]);
+  if (!is_first && Varies(op.args[1])) return nullptr;
+  return EmitMinMaxOfSame(b_, op.kind == OpKind::kMax, o_.Scalar(op.args[is_first ? 0 : 1]), Vector(op.args[is_first ? 1 : 0]));
+}
+
 void BodyEmitter::LaneBlock::EmitVarying(ir::ValueId id) {
   const ir::Op& op = o_.body_[id];
   Lane lane;
   if (op.kind == OpKind::kReduce) {
     lane.vector = ReduceColumns(op);
   } else if (op.kind == OpKind::kLoad) {
-    lane.vector = Load(op);
+    lane = Load(op);
   } else if (op.kind == OpKind::kCheckIndex) {
     lane = CheckIndex(op);
   } else if (op.kind == OpKind::kCheckDivisor) {
@@ -306,6 +343,8 @@ void BodyEmitter::LaneBlock::EmitVarying(ir::ValueId id) {
     return;
   } else if (Value* compared = CompareIndex(op); compared != nullptr) {
     lane.vector = compared;
+  } else if (Value* bounded = MinMaxOfSame(op); bounded != nullptr) {
+    lane.vector = bounded;
   } else if (!TakeAffine(op, &lane)) {
     llvm::SmallVector<Value*, 3> args;
     for (const ir::ValueId arg : op.args) args.push_back(Vector(arg));
@@ -349,92 +388,6 @@ BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::CheckDivisor(const ir::Op& 
   Value* is_zero = b_.CreateICmpEQ(divisor, llvm::Constant::getNullValue(divisor->getType()));
   SetSticky(7002, is_zero);
   return {nullptr, nullptr, b_.CreateSelect(is_zero, llvm::ConstantInt::get(divisor->getType(), 1), divisor)};
-}
-
-std::optional<unsigned> BodyEmitter::LaneBlock::StrideOf(const ir::Op& op) const {
-  const Leaves& tensor = o_.Get(op.args[0]);
-  const size_t rank = op.args.size() - 1;
-  int64_t stride = 0;
-  for (size_t axis = 0; axis < rank; ++axis) {
-    if (!Varies(op.args[1 + axis])) continue;
-    const auto* step = llvm::dyn_cast_or_null<llvm::ConstantInt>(Get(op.args[1 + axis]).step);
-    const auto* inner = axis + 1 < rank ? llvm::dyn_cast<llvm::ConstantInt>(tensor[1 + rank + axis]) : b_.getInt64(1);
-    if (stride != 0 || step == nullptr || inner == nullptr || step->getSExtValue() < 1 || step->getSExtValue() > kMaxStride)
-      return std::nullopt;
-    if (inner->getSExtValue() < 1 || inner->getSExtValue() > kMaxStride) return std::nullopt;
-    stride = step->getSExtValue() * inner->getSExtValue();
-  }
-  if (stride < 1 || stride > kMaxStride) return std::nullopt;
-  if (stride > 1 && (mask_ != nullptr || o_.HasElements(op) != nullptr)) return std::nullopt;
-  return static_cast<unsigned>(stride);
-}
-
-Value* BodyEmitter::LaneBlock::Load(const ir::Op& op) {
-  const Leaves tensor = o_.Get(op.args[0]);
-  const size_t rank = op.args.size() - 1;
-  const ir::DType dtype = o_.TypeOf(op.args[0]).dtype;
-  llvm::Type* element = o_.context_.Memory(dtype);
-  Value* load = nullptr;
-  if (shape_.is_flat) {
-    load = LoadRun(op, b_.CreateInBoundsGEP(element, tensor[0], first_));
-  } else if (const auto stride = StrideOf(op); !stride) {
-    load = LoadGathered(op, tensor);
-  } else {
-    llvm::SmallVector<Value*, 8> at;
-    for (size_t i = 1; i <= rank; ++i) at.push_back(Get(op.args[i]).base);
-    Value* address = b_.CreateInBoundsGEP(element, tensor[0], o_.ElementOffset(tensor, at));
-    load = *stride == 1 ? LoadRun(op, address) : LoadStrided(element, address, *stride, llvm::Align(ir::SizeOf(dtype)));
-  }
-  return dtype == ir::DType::kBool ? b_.CreateICmpNE(load, llvm::Constant::getNullValue(load->getType())) : load;
-}
-
-Value* BodyEmitter::LaneBlock::LoadRun(const ir::Op& op, Value* address) {
-  const ir::DType dtype = o_.TypeOf(op.args[0]).dtype;
-  auto* type = llvm::FixedVectorType::get(o_.context_.Memory(dtype), n_);
-  const llvm::Align align(ir::SizeOf(dtype));
-  Value* mask = mask_;
-  if (Value* some = o_.HasElements(op); some != nullptr) mask = b_.CreateAnd(Mask(), b_.CreateVectorSplat(n_, some));
-  llvm::Instruction* load = mask == nullptr ? static_cast<llvm::Instruction*>(b_.CreateAlignedLoad(type, address, align))
-                                            : b_.CreateMaskedLoad(type, address, align, mask, llvm::Constant::getNullValue(type));
-  o_.TagLoad(load);
-  return load;
-}
-
-// Whole vectors that together reach from the first element to the last and no further, and of each the elements that are wanted.
-Value* BodyEmitter::LaneBlock::LoadStrided(llvm::Type* element, Value* address, unsigned step, llvm::Align align) {
-  auto* type = llvm::FixedVectorType::get(element, n_);
-  const unsigned reach = (n_ - 1) * step + 1;
-  Value* result = nullptr;
-  for (unsigned piece = 0; piece < step; ++piece) {
-    const unsigned at = std::min(piece * n_, reach - n_);
-    llvm::LoadInst* load = b_.CreateAlignedLoad(type, b_.CreateConstInBoundsGEP1_64(element, address, at), align);
-    o_.TagLoad(load);
-    llvm::SmallVector<int, 16> from;
-    for (unsigned lane = 0; lane < n_; ++lane) {
-      const unsigned wanted = lane * step;
-      const bool is_here = wanted >= piece * n_ && wanted < (piece + 1) * n_;
-      from.push_back(is_here ? static_cast<int>(n_ + wanted - at) : static_cast<int>(lane));
-    }
-    result = b_.CreateShuffleVector(result == nullptr ? static_cast<Value*>(load) : result, load, from);
-  }
-  return result;
-}
-
-Value* BodyEmitter::LaneBlock::LoadGathered(const ir::Op& op, const Leaves& tensor) {
-  const size_t rank = op.args.size() - 1;
-  const ir::DType dtype = o_.TypeOf(op.args[0]).dtype;
-  auto* type = llvm::FixedVectorType::get(o_.context_.Memory(dtype), n_);
-  Value* offset = nullptr;
-  for (size_t axis = 0; axis < rank; ++axis) {
-    Value* step = Vector(op.args[1 + axis]);
-    if (axis + 1 < rank) step = b_.CreateMul(step, b_.CreateVectorSplat(n_, tensor[1 + rank + axis]));
-    offset = offset == nullptr ? step : b_.CreateAdd(offset, step);
-  }
-  Value* addresses = b_.CreateInBoundsGEP(type->getElementType(), tensor[0], offset);
-  llvm::Instruction* load =
-      b_.CreateMaskedGather(type, addresses, llvm::Align(ir::SizeOf(dtype)), Mask(), llvm::Constant::getNullValue(type));
-  o_.TagLoad(load);
-  return load;
 }
 
 }  // namespace wf::lower

@@ -8,9 +8,12 @@
 
 namespace wf::lower {
 
+constexpr int64_t kMaxStride = 4;  // elements between lanes that whole vectors are shuffled for
+
 // A block of a build or reduction, several elements at once: its operations as vector instructions. What does not depend on the index that
 // runs is computed once, as a scalar; an i64 that is `base + step * lane` stays in that form until someone needs the vector, so that loads
-// along the last axis are plain vector loads, or a few of them shuffled where every 2nd to 4th element is wanted; other loads are gathers.
+// along the last axis are plain vector loads, or a few of them shuffled where every 2nd to 4th element is wanted. Of others, whose places
+// stand in a table, elements are loaded one by one; the rest are gathers.
 // In the last turn only `live` lanes may count: then their loads are masked.
 class BodyEmitter::LaneBlock {
  public:
@@ -23,10 +26,12 @@ class BodyEmitter::LaneBlock {
   };
   // Can the block be written this way? Not with blocks inside that depend on the index, but for columns, nor lists or text.
   static bool Takes(Context& context, const ir::Body& body, const Shape& shape);
-  // For builds, where LLVM's own vectoriser is the alternative: floats, whose loads are all runs or short strides, in columns all runs.
+  // For builds, where LLVM's own vectoriser is the alternative: floats, whose loads are all runs, short strides or through tables; in
+  // columns all runs.
   struct Row {
-    bool is_worth_it = false, has_strides = false;
-    uint64_t narrowest = 8, widest = 1;  // bytes of what is loaded; of all that depends on the index
+    bool is_worth_it = false;
+    llvm::SmallVector<ir::ValueId, 8> scattered;  // loads that are no runs: none of them under a mask
+    uint64_t narrowest = 8, widest = 1;           // bytes of what is loaded; of all that depends on the index
   };
   static Row Inspect(Context& context, const ir::Body& body, const Shape& shape);
 
@@ -42,6 +47,7 @@ class BodyEmitter::LaneBlock {
     Value* base = nullptr;    // scalar; with step: of lane 0
     Value* step = nullptr;    // i64 per lane; null: the same in all
     Value* vector = nullptr;  // once made
+    Value* run = nullptr;     // where lane 0 lies, of a load that finds the others beside it
   };
   void EmitOps(const ir::Block& block);
   void EmitVarying(ir::ValueId id);
@@ -52,11 +58,16 @@ class BodyEmitter::LaneBlock {
   Value* Vector(ir::ValueId id);
   bool TakeAffine(const ir::Op& op, Lane* result);
   Value* CompareIndex(const ir::Op& op);
+  Value* MinMaxOfSame(const ir::Op& op);
   Lane CheckIndex(const ir::Op& op);
   Lane CheckDivisor(const ir::Op& op);
-  Value* Load(const ir::Op& op);
+  // lane_loads.cc
+  Lane Load(const ir::Op& op);
   Value* LoadRun(const ir::Op& op, Value* address);
   Value* LoadStrided(llvm::Type* element, Value* address, unsigned step, llvm::Align align);
+  Value* LoadScattered(const ir::Op& op, const Leaves& tensor);
+  Value* LoadOneByOne(const ir::Op& op, const Leaves& tensor);
+  Value* ScalarOf(ir::ValueId id, unsigned number);
   Value* LoadGathered(const ir::Op& op, const Leaves& tensor);
   std::optional<unsigned> StrideOf(const ir::Op& op) const;  // elements from lane to lane, when fixed and short
   Value* Mask();                                             // all lanes when there is none

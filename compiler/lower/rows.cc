@@ -11,12 +11,6 @@ namespace wf::lower {
 
 using llvm::Value;
 
-bool BodyEmitter::IsLaneRow(const Nest& nest) {
-  const ir::Block& block = body_[nest.op.blocks[0]];
-  return !block.params.empty() &&
-         LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params.back(), 16, false, true}).is_worth_it;
-}
-
 bool BodyEmitter::EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at) {
   if (!has_lanes_) return false;
   if (nest.stop == Stop::kYes && at.empty() && UnrolledCost(nest.op.blocks[0]) >= kCheapElement)
@@ -51,20 +45,85 @@ ir::ValueId BodyEmitter::FindApart(const ir::Block& block) const {
   return ir::ValueId::kNone;
 }
 
+// By value of the block: does it depend on the indices otherwise than through `apart`?
+std::vector<bool> BodyEmitter::FindVarying(const ir::Block& block, ir::ValueId apart) const {
+  std::vector<bool> varies(body_.ops.size());
+  const auto does = [&](ir::ValueId id) { return varies[static_cast<size_t>(id)]; };
+  for (const ir::ValueId param : block.params) varies[static_cast<size_t>(param)] = true;
+  for (const ir::ValueId id : block.ops)
+    varies[static_cast<size_t>(id)] = id != apart && std::any_of(body_[id].args.begin(), body_[id].args.end(), does);
+  return varies;
+}
+
+// Of a tensor that has one value everywhere but for one element in each row, the comparison that tells that element; kNone otherwise.
+ir::ValueId BodyEmitter::FindOnlyApart(const ir::Block& block) const {
+  const ir::ValueId apart = block.params.empty() ? ir::ValueId::kNone : FindApart(block);
+  if (apart == ir::ValueId::kNone || FindVarying(block, apart)[static_cast<size_t>(block.result)]) return ir::ValueId::kNone;
+  for (const ir::ValueId id : block.ops) {
+    const ir::Op& op = body_[id];
+    const bool may_run = id != apart && std::find(op.args.begin(), op.args.end(), block.params.back()) != op.args.end();
+    const bool is_check = op.kind == ir::OpKind::kCheckIndex || op.kind == ir::OpKind::kCheckDivisor || op.kind == ir::OpKind::kStickyIf;
+    if (may_run || is_check || !op.blocks.empty()) return ir::ValueId::kNone;
+  }
+  return apart;
+}
+
+// Writes such a tensor as one run of memory and goes back for the elements apart: about as fast as memory is filled.
+bool BodyEmitter::EmitFilled(const Nest& nest) {
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  const ir::ValueId apart = FindOnlyApart(block);
+  if (apart == ir::ValueId::kNone) return false;
+  const auto fill = [&] {
+    values_[static_cast<size_t>(apart)] = {b_.getInt1(body_[apart].kind == ir::OpKind::kNe)};
+    const std::vector<bool> varies = FindVarying(block, apart);
+    for (const ir::ValueId id : block.ops) {
+      if (id != apart && !varies[static_cast<size_t>(id)]) EmitOp(id);
+    }
+    Value* value = Scalar(block.result);
+    For(Total(nest.extents), nest.stop, [&](Value* index) { StoreElement(nest, value, index); });
+    llvm::SmallVector<Value*, 8> at;
+    Nest rest = nest;
+    rest.apart = apart;
+    EmitNest(rest, b_.getInt64(0), at);
+  };
+  EmitEither(TargetIsDense(nest), fill, [&] { EmitUsual(nest); });
+  return true;
+}
+
+// The element apart of a row whose others are written.
+void BodyEmitter::EmitApart(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at) {
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  for (size_t i = 0; i < at.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
+  Value* place = ApartIndex(block, nest.apart);
+  EmitEither(
+      b_.CreateICmpULT(place, nest.extents.back()),
+      [&] {
+        llvm::SmallVector<Value*, 8> there(at);
+        there.push_back(place);
+        EmitElement(nest, there, b_.CreateAdd(offset, place, "", true, true));
+      },
+      [] {});
+}
+
+// Where the element apart stands, perhaps outside the row; the outer indices have their values.
+Value* BodyEmitter::ApartIndex(const ir::Block& block, ir::ValueId apart) {
+  const ir::Op& op = body_[apart];
+  const ir::ValueId other = op.args[op.args[0] == block.params.back() ? 1 : 0];
+  if (std::find(block.ops.begin(), block.ops.end(), other) != block.ops.end()) EmitOp(other);
+  return Scalar(other);
+}
+
 // A turn of such a row. Where it cannot hold that element, nothing is compared.
 void BodyEmitter::EmitTurnApart(const Nest& nest, unsigned lanes, ir::ValueId apart, Value* first, Value* offset) {
   const ir::Block& block = body_[nest.op.blocks[0]];
   const LaneBlock::Shape shape{nest.op.blocks[0], block.params.back(), lanes, false, true};
-  const ir::Op& op = body_[apart];
-  const ir::ValueId other = op.args[op.args[0] == shape.index ? 1 : 0];
-  if (std::find(block.ops.begin(), block.ops.end(), other) != block.ops.end()) EmitOp(other);
-  Value* place = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, Scalar(other), b_.getInt64(static_cast<uint64_t>(-1)));
+  Value* place = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, ApartIndex(block, apart), b_.getInt64(static_cast<uint64_t>(-1)));
   Value* is_here = b_.CreateICmpULT(b_.CreateSub(place, first, "", false, true), b_.getInt64(lanes));
   EmitEither(
       is_here, [&] { StoreLanes(nest, LaneBlock(*this, shape, first, nullptr).Emit(), offset, nullptr); },
       [&] {
         LaneBlock elsewhere(*this, shape, first, nullptr);
-        elsewhere.Assume(apart, op.kind == ir::OpKind::kNe);
+        elsewhere.Assume(apart, body_[apart].kind == ir::OpKind::kNe);
         StoreLanes(nest, elsewhere.Emit(), offset, nullptr);
       });
 }
@@ -92,7 +151,7 @@ bool BodyEmitter::EmitLanes(const Nest& nest, Value* count, Value* offset, llvm:
     if (shape.lanes != 0) StoreLanes(nest, LaneBlock(*this, shape, first, nullptr).Emit(), place(first), nullptr);
     return true;
   }
-  if (row.has_strides || (!masks_bytes_ && std::min(row.narrowest, stored) < 4)) {
+  if (!row.scattered.empty() || (!masks_bytes_ && std::min(row.narrowest, stored) < 4)) {
     EmitScalarRest(nest, {first, rest}, offset, at, is_flat);
     return true;
   }

@@ -1,6 +1,9 @@
 #include "compiler/lower/scalar.h"
 
+#include <utility>
+
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "runtime/base/check.h"
 
@@ -16,6 +19,8 @@ llvm::Type* Shaped(llvm::Type* element, llvm::Type* like) {
   const auto* vector = llvm::dyn_cast<llvm::VectorType>(like);
   return vector == nullptr ? element : llvm::VectorType::get(element, vector->getElementCount());
 }
+
+llvm::Type* ShapedBits(Builder& b, llvm::Type* like) { return Shaped(b.getIntNTy(like->getScalarSizeInBits()), like); }
 
 bool IsF16(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBf16; }
 bool IsUnsigned(DType dtype) { return !ir::IsSigned(dtype); }
@@ -41,7 +46,22 @@ Value* NarrowToF16(Builder& b, DType dtype, Value* value) {
   return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, rounded), Shaped(b.getInt16Ty(), type));
 }
 
+Value* SelectLess(Builder& b, Value* x, Value* y) { return b.CreateSelect(b.CreateFCmpOLT(x, y), x, y); }     // minps x, y
+Value* SelectGreater(Builder& b, Value* x, Value* y) { return b.CreateSelect(b.CreateFCmpOGT(x, y), x, y); }  // maxps x, y
+
+// LLVM takes its saturating conversion to narrow integers apart lane by lane; held within their range before, an ordinary one does.
+Value* FloatToNarrow(Builder& b, DType to, Value* value) {
+  const auto bits = static_cast<unsigned>(8 * ir::SizeOf(to));
+  const double most = IsUnsigned(to) ? (1 << bits) - 1 : (1 << (bits - 1)) - 1, least = IsUnsigned(to) ? 0 : -most - 1;
+  llvm::Type* type = value->getType();
+  if (!IsUnsigned(to)) value = b.CreateSelect(b.CreateFCmpUNO(value, value), llvm::Constant::getNullValue(type), value);
+  value = SelectGreater(b, value, llvm::ConstantFP::get(type, least));  // the bound for NaN
+  value = SelectLess(b, value, llvm::ConstantFP::get(type, most));
+  return b.CreateTrunc(b.CreateFPToSI(value, Shaped(b.getInt32Ty(), type)), Shaped(b.getIntNTy(bits), type));
+}
+
 Value* FloatToInt(Builder& b, DType to, Value* value) {
+  if (ir::SizeOf(to) < 4) return FloatToNarrow(b, to, value);
   llvm::Type* type = Shaped(b.getIntNTy(static_cast<unsigned>(8 * ir::SizeOf(to))), value->getType());
   const auto id = IsUnsigned(to) ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
   return b.CreateIntrinsic(id, {type, value->getType()}, {value});
@@ -75,6 +95,33 @@ Value* MinMax(Builder& b, DType dtype, bool max, Value* x, Value* y) {
   if (ir::IsFloat(dtype)) return b.CreateBinaryIntrinsic(max ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, x, y);
   if (IsUnsigned(dtype)) return b.CreateBinaryIntrinsic(max ? llvm::Intrinsic::umax : llvm::Intrinsic::umin, x, y);
   return b.CreateBinaryIntrinsic(max ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, x, y);
+}
+
+// Against a bound that is no NaN: one comparison keeps what is beyond it and NaN; nothing when the sign of a zero needs more.
+Value* MinMaxOfBound(Builder& b, bool max, Value* x, Value* bound) {
+  const llvm::APFloat* known = nullptr;
+  if (!llvm::PatternMatch::match(bound, llvm::PatternMatch::m_APFloat(known)) || known->isNaN()) return nullptr;
+  Value* kept = max ? SelectGreater(b, bound, x) : SelectLess(b, bound, x);
+  if (!known->isZero() || known->isNegative() == max) return kept;
+  return max ? b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, kept) : nullptr;  // -0 becomes 0
+}
+
+// minps and maxps give their second operand when one is NaN or both are zeros. Of both orders together, `or` keeps the NaN and the sign of
+// -0; for the greater of two zeros the sign has to stand in both.
+Value* FloatMinMax(Builder& b, DType dtype, bool max, Value* x, Value* y) {
+  for (const auto& [value, bound] : {std::pair(x, y), std::pair(y, x)}) {
+    if (Value* simple = MinMaxOfBound(b, max, value, bound); simple != nullptr) return simple;
+  }
+  if (!x->getType()->isVectorTy()) return MinMax(b, dtype, max, x, y);
+  llvm::Type* bits = ShapedBits(b, x->getType());
+  Value* one = b.CreateBitCast(max ? SelectGreater(b, x, y) : SelectLess(b, x, y), bits);
+  Value* other = b.CreateBitCast(max ? SelectGreater(b, y, x) : SelectLess(b, y, x), bits);
+  Value* all = b.CreateOr(one, other);
+  if (max) {
+    llvm::Constant* no_sign = llvm::ConstantInt::get(bits, llvm::APInt::getSignedMaxValue(bits->getScalarSizeInBits()));
+    all = b.CreateOr(b.CreateAnd(one, other), b.CreateAnd(all, no_sign));
+  }
+  return b.CreateBitCast(all, x->getType());
 }
 
 Value* Shift(Builder& b, DType dtype, bool left, Value* x, Value* count) {
@@ -131,10 +178,6 @@ llvm::Type* ShapedType(Builder& b, DType dtype, llvm::Type* like) {
   }
 }
 
-bool IsScalarOp(OpKind kind) {
-  return (kind >= OpKind::kAdd && kind <= OpKind::kBitcast) || (kind >= OpKind::kEq && kind <= OpKind::kSelect) || kind == OpKind::kConvert;
-}
-
 Value* EmitScalarOp(Builder& b, OpKind kind, DType arg, DType result, llvm::ArrayRef<Value*> args) {
   const bool is_float = ir::IsFloat(arg);
   switch (kind) {
@@ -151,9 +194,9 @@ Value* EmitScalarOp(Builder& b, OpKind kind, DType arg, DType result, llvm::Arra
     case OpKind::kNeg:
       return is_float ? b.CreateFNeg(args[0]) : b.CreateNeg(args[0]);
     case OpKind::kMin:
-      return MinMax(b, arg, false, args[0], args[1]);
     case OpKind::kMax:
-      return MinMax(b, arg, true, args[0], args[1]);
+      return is_float ? FloatMinMax(b, arg, kind == OpKind::kMax, args[0], args[1])
+                      : MinMax(b, arg, kind == OpKind::kMax, args[0], args[1]);
     case OpKind::kAbs:
       return Abs(b, arg, args[0]);
     case OpKind::kFloor:
@@ -189,11 +232,30 @@ Value* EmitScalarOp(Builder& b, OpKind kind, DType arg, DType result, llvm::Arra
       return b.CreateSelect(args[0], args[1], args[2]);
     case OpKind::kConvert:
       return Convert(b, arg, result, args[0]);
-    default:
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define SCALAR_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
       break;
   }
   WF_CHECK(false, "not a scalar operation, or one that expand_math replaces", ir::InfoOf(kind).name);
   return nullptr;
+}
+
+// Where it is no lesser, minps gives the lanes. The result has the sign of -0 if `same` has, and of +0 for the greater of the two, so what
+// is left to do is the same in all lanes.
+Value* EmitMinMaxOfSame(Builder& b, bool max, Value* same, Value* lanes) {
+  auto* type = llvm::cast<llvm::VectorType>(lanes->getType());
+  const auto splat = [&](Value* value) { return b.CreateVectorSplat(type->getElementCount(), value); };
+  if (Value* simple = MinMaxOfBound(b, max, lanes, splat(same)); simple != nullptr) return simple;
+  llvm::Type* bits = b.getIntNTy(same->getType()->getScalarSizeInBits());
+  llvm::Constant* sign = llvm::ConstantInt::get(bits, llvm::APInt::getSignMask(bits->getIntegerBitWidth()));
+  Value* own = b.CreateAnd(b.CreateBitCast(same, bits), sign);
+  Value* is_nan = b.CreateSExt(b.CreateFCmpUNO(same, same), bits);
+  Value* chosen = b.CreateBitCast(max ? SelectGreater(b, splat(same), lanes) : SelectLess(b, splat(same), lanes), ShapedBits(b, type));
+  if (max) chosen = b.CreateAnd(chosen, splat(b.CreateOr(own, b.CreateNot(sign))));
+  chosen = b.CreateOr(chosen, splat(max ? is_nan : b.CreateOr(own, is_nan)));
+  return b.CreateBitCast(chosen, type);
 }
 
 llvm::Constant* Identity(Builder& b, ir::ReduceKind kind, DType dtype) {

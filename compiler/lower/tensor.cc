@@ -4,6 +4,7 @@
 
 #include "compiler/lower/body.h"
 #include "compiler/lower/image.h"
+#include "compiler/lower/lanes.h"
 #include "runtime/abi/values.h"
 #include "runtime/base/check.h"
 
@@ -52,13 +53,10 @@ Leaves BodyEmitter::EmitBuild(ir::ValueId id) {
     b_.CreateNoAliasScopeDeclaration(llvm::MDNode::get(context_.llvm(), open_targets_.back()));
   ++tensor_blocks_;
   llvm::SmallVector<Value*, 8> at;
-  Value* dense = IsPointwise(op) ? AllDense(nest) : b_.getFalse();
-  if (dense == b_.getTrue()) {
-    EmitFlat(nest);
-  } else if (dense == b_.getFalse()) {
-    EmitUnpadded(nest);
-  } else {
-    EmitEither(dense, [&] { EmitFlat(nest); }, [&] { EmitNest(nest, b_.getInt64(0), at); });
+  if (IsPointwise(op)) {
+    EmitEither(AllDense(nest), [&] { EmitFlat(nest); }, [&] { EmitNest(nest, b_.getInt64(0), at); });
+  } else if (!EmitFilled(nest)) {
+    EmitUsual(nest);
   }
   --tensor_blocks_;
   open_targets_.pop_back();
@@ -69,6 +67,7 @@ Leaves BodyEmitter::EmitBuild(ir::ValueId id) {
 }
 
 void BodyEmitter::EmitEither(Value* condition, const std::function<void()>& yes, const std::function<void()>& no) {
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition); known != nullptr) return known->isOne() ? yes() : no();
   Block* then = Block::Create(context_.llvm(), "yes", function_);
   Block* otherwise = Block::Create(context_.llvm(), "no", function_);
   Block* done = Block::Create(context_.llvm(), "either", function_);
@@ -82,43 +81,52 @@ void BodyEmitter::EmitEither(Value* condition, const std::function<void()>& yes,
   b_.SetInsertPoint(done);
 }
 
-// Where the inner extents of a tensor are known, its strides almost surely are: a copy of the nest for tensors without padded rows has them
-// as constants, and reads every third byte of an image with whole vectors.
-void BodyEmitter::EmitUnpadded(const Nest& nest) {
+// What is almost surely so: rows are not padded, so that strides inside known extents are constants and every third byte of an image is
+// read with whole vectors; and tensors that are read here and there have elements. A copy of the nest in lanes relies on it.
+void BodyEmitter::EmitUsual(const Nest& nest) {
   llvm::SmallVector<Value*, 8> at;
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  const std::vector<ir::ValueId>& own = block.ops;
+  LaneBlock::Row row;
+  if (!block.params.empty()) row = LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params.back(), 16, false, true});
   std::vector<std::pair<ir::ValueId, Leaves>> restore;
-  Value* unpadded = b_.getTrue();
-  for (const ir::ValueId id : body_[nest.op.blocks[0]].ops) {
+  const llvm::DenseSet<uint32_t> outer = filled_;
+  Value* usual = b_.getTrue();
+  for (const ir::ValueId id : row.scattered) {
     const ir::Op& op = body_[id];
-    if (op.kind != OpKind::kLoad || TypeOf(op.args[0]).dims.size() < 2) continue;
-    const std::vector<int64_t>& dims = TypeOf(op.args[0]).dims;
-    const std::vector<ir::ValueId>& own = body_[nest.op.blocks[0]].ops;
     if (std::find(own.begin(), own.end(), op.args[0]) != own.end()) continue;
     Leaves& tensor = values_[static_cast<size_t>(op.args[0])];
     const Leaves before = tensor;
-    int64_t inner = 1;
-    for (size_t axis = dims.size() - 1; axis-- > 0;) {
-      inner = dims[axis + 1] < 0 || inner < 0 || dims[axis + 1] > 64 ? -1 : inner * dims[axis + 1];
-      Value*& stride = tensor[1 + dims.size() + axis];
-      if (inner < 0 || llvm::isa<llvm::ConstantInt>(stride)) continue;
-      unpadded = b_.CreateAnd(unpadded, b_.CreateICmpEQ(stride, b_.getInt64(static_cast<uint64_t>(inner))));
-      stride = b_.getInt64(static_cast<uint64_t>(inner));
-    }
+    usual = b_.CreateAnd(usual, AssumeUnpadded(TypeOf(op.args[0]), tensor));
     if (tensor != before) restore.emplace_back(op.args[0], before);
+    if (HasElements(op) == nullptr) continue;
+    for (size_t i = 1; i < op.args.size(); ++i) usual = b_.CreateAnd(usual, b_.CreateICmpSGT(tensor[i], b_.getInt64(0)));
+    filled_.insert(static_cast<uint32_t>(op.args[0]));
   }
-  const auto padded = [&] {
+  const auto unusual = [&] {
     for (const auto& [id, leaves] : restore) values_[static_cast<size_t>(id)] = leaves;
+    filled_ = outer;
     const bool had_lanes = std::exchange(has_lanes_, false);
     EmitNest(nest, b_.getInt64(0), at);
     has_lanes_ = had_lanes;
   };
-  if (restore.empty()) {
-    EmitNest(nest, b_.getInt64(0), at);
-  } else if (IsLaneRow(nest)) {
-    EmitEither(unpadded, [&] { EmitNest(nest, b_.getInt64(0), at); }, padded);
-  } else {
-    padded();
+  EmitEither(row.is_worth_it ? usual : b_.getFalse(), [&] { EmitNest(nest, b_.getInt64(0), at); }, unusual);
+  filled_ = outer;
+}
+
+// Makes the strides constants that are, unless rows are padded; when they are not padded is what it returns.
+Value* BodyEmitter::AssumeUnpadded(const ir::Type& type, Leaves& tensor) {
+  const size_t rank = type.dims.size();
+  Value* unpadded = b_.getTrue();
+  int64_t inner = 1;
+  for (size_t axis = rank; axis-- > 1;) {
+    inner = type.dims[axis] < 0 || inner < 0 || type.dims[axis] > 64 ? -1 : inner * type.dims[axis];
+    Value*& stride = tensor[rank + axis];
+    if (inner < 0 || llvm::isa<llvm::ConstantInt>(stride)) continue;
+    unpadded = b_.CreateAnd(unpadded, b_.CreateICmpEQ(stride, b_.getInt64(static_cast<uint64_t>(inner))));
+    stride = b_.getInt64(static_cast<uint64_t>(inner));
   }
+  return unpadded;
 }
 
 // More than about 100 us of work: many elements, or any number of them with loops inside.
@@ -140,10 +148,13 @@ void BodyEmitter::TagStore(llvm::Instruction* store) {
 }
 
 void BodyEmitter::EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset) {
-  const Leaves element = EmitBlock(nest.op.blocks[0], at);
+  StoreElement(nest, EmitBlock(nest.op.blocks[0], at)[0], offset);
+}
+
+void BodyEmitter::StoreElement(const Nest& nest, Value* value, Value* offset) {
   const ir::DType dtype = context_.type(nest.op.type).dtype;
   llvm::Type* type = context_.Memory(dtype);
-  Value* value = dtype == ir::DType::kBool ? b_.CreateZExt(element[0], type) : element[0];
+  if (dtype == ir::DType::kBool) value = b_.CreateZExt(value, type);
   TagStore(b_.CreateStore(value, b_.CreateInBoundsGEP(type, nest.target.data, offset)));
 }
 
@@ -154,6 +165,7 @@ void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Va
     return;
   }
   const bool has_row = axis + 1 == rank;
+  if (has_row && nest.apart != ir::ValueId::kNone) return EmitApart(nest, offset, at);
   if (has_row && EmitLaneRow(nest, offset, at)) return;
   const bool strips = has_row && axis == 0 && nest.stop == Stop::kYes && UnrolledCost(nest.op.blocks[0]) < kCheapElement;
   For(nest.extents[axis], strips ? Stop::kYes : Stop::kNo, [&](Value* index) {
@@ -198,26 +210,34 @@ bool BodyEmitter::IsPointwise(const ir::Op& op) const {
 Value* BodyEmitter::AllDense(const Nest& nest) {
   const ir::Block& block = body_[nest.op.blocks[0]];
   const size_t rank = nest.extents.size();
-  llvm::SmallVector<Value*, 8> stride(rank);
-  stride[rank - 1] = b_.getInt64(1);
-  for (size_t axis = rank - 1; axis-- > 0;) stride[axis] = b_.CreateMul(stride[axis + 1], nest.extents[axis + 1], "", true, true);
-  Value* dense = b_.getTrue();
-  const auto require = [&](Value* actual, Value* wanted) {
-    if (actual != wanted) dense = b_.CreateAnd(dense, b_.CreateICmpEQ(actual, wanted));
-  };
-  for (size_t axis = 0; axis + 1 < rank; ++axis) require(nest.target.strides[axis], stride[axis]);
+  Value* dense = TargetIsDense(nest);
   for (const ir::ValueId id : block.ops) {
     const ir::Op& op = body_[id];
     if (op.kind != OpKind::kLoad || op.args.size() != rank + 1 || op.args[1] != block.params[0]) continue;
-    const Leaves& tensor = Get(op.args[0]);
-    for (size_t axis = 0; axis + 1 < rank; ++axis) require(tensor[1 + rank + axis], stride[axis]);
+    dense = b_.CreateAnd(dense, AreDense(llvm::ArrayRef<Value*>(Get(op.args[0])).drop_front(1 + rank), nest.extents));
   }
   return dense;
 }
 
-void BodyEmitter::EmitFlat(const Nest& nest) {
+Value* BodyEmitter::TargetIsDense(const Nest& nest) { return AreDense(nest.target.strides, nest.extents); }
+
+Value* BodyEmitter::AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents) {
+  Value *dense = b_.getTrue(), *wanted = b_.getInt64(1);
+  for (size_t axis = strides.size(); axis-- > 0;) {
+    wanted = b_.CreateMul(wanted, extents[axis + 1], "", true, true);
+    if (strides[axis] != wanted) dense = b_.CreateAnd(dense, b_.CreateICmpEQ(strides[axis], wanted));
+  }
+  return dense;
+}
+
+Value* BodyEmitter::Total(llvm::ArrayRef<Value*> extents) {
   Value* total = b_.getInt64(1);
-  for (Value* extent : nest.extents) total = b_.CreateMul(total, extent, "total", true, true);
+  for (Value* extent : extents) total = b_.CreateMul(total, extent, "total", true, true);
+  return total;
+}
+
+void BodyEmitter::EmitFlat(const Nest& nest) {
+  Value* total = Total(nest.extents);
   const llvm::SmallVector<Value*, 8> nowhere(nest.extents.size(), b_.getInt64(0));  // the loads go by the element's number
   if (EmitLanes(nest, total, b_.getInt64(0), nowhere, /*is_flat=*/true)) return;
   const ir::Block* outer_block = std::exchange(flat_block_, &body_[nest.op.blocks[0]]);
@@ -253,6 +273,7 @@ bool BodyEmitter::IsLoopIndex(ir::ValueId id) const {
 }
 
 Value* BodyEmitter::HasElements(const ir::Op& op) {
+  if (filled_.contains(static_cast<uint32_t>(op.args[0]))) return nullptr;
   const Leaves& indexed = Get(op.args[0]);
   Value* some = nullptr;
   for (size_t i = 1; i < op.args.size(); ++i) {

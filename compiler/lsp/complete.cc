@@ -5,8 +5,9 @@
 #include <set>
 
 #include "compiler/ir/scalar.h"
-#include "compiler/lsp/context.h"
+#include "compiler/lsp/call.h"
 #include "compiler/lsp/requests.h"
+#include "compiler/lsp/scope.h"
 #include "compiler/parse/words.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
@@ -62,8 +63,6 @@ ItemKind ItemOf(ThingKind kind) {
   }
   return kVariableItem;
 }
-
-bool IsLocal(ThingKind kind) { return kind >= ThingKind::kParam && kind <= ThingKind::kDimension; }
 
 struct SettingRow {
   std::string_view word;
@@ -144,6 +143,7 @@ class Completion {
     } else if (WantsType()) {
       Types();
     } else if (PlaceOf(context_.block) == 0) {
+      Labels();
       Values();
     } else {
       SettingWords();
@@ -164,13 +164,6 @@ class Completion {
         thing.decl != nullptr ? thing.decl->doc : "");
   }
 
-  // The analyses to look in: the present one, then the last that parsed whole.
-  std::vector<const Analysis*> Analyses() const {
-    std::vector<const Analysis*> all{&query_.analysis};
-    if (query_.document.last_sound) all.push_back(query_.document.last_sound.get());
-    return all;
-  }
-
   // The span of the declaration that is being typed, by place in the present text and by name in another.
   std::optional<Span> Around(const Analysis& analysis) const {
     if (query_.analysis.tree() == nullptr) return std::nullopt;
@@ -187,7 +180,7 @@ class Completion {
 
   std::vector<const Thing*> Locals() const {
     std::vector<const Thing*> locals;
-    for (const Analysis* analysis : Analyses()) {
+    for (const Analysis* analysis : AnalysesOf(query_)) {
       const auto around = Around(*analysis);
       if (!around) continue;
       const bool present = analysis == &query_.analysis;
@@ -200,27 +193,16 @@ class Completion {
     return locals;
   }
 
-  // Declarations of the root file, the present ones first.
-  std::vector<const Thing*> Declared() const {
-    std::vector<const Thing*> declared;
-    for (const Analysis* analysis : Analyses()) {
-      for (const auto& [place, thing] : analysis->index().things()) {
-        if (place.file == analysis->root() && thing.decl != nullptr) declared.push_back(&thing);
-      }
-    }
-    return declared;
-  }
-
   void Members(const std::string& object) {
     for (const Thing* local : Locals()) {
       if (local->name != object || local->fields.empty()) continue;
       for (const auto& [name, type] : local->fields) Add(name, kFieldItem, type);
       return;
     }
-    for (const Thing* thing : Declared()) {
+    for (const Thing* thing : DeclaredIn(query_)) {
       if (thing->name != object) continue;
       for (const auto& [name, type] : thing->fields) Add(name, kFieldItem, type);
-      for (const Analysis* analysis : Analyses()) {
+      for (const Analysis* analysis : AnalysesOf(query_)) {
         const ast::File* module = thing->target.empty() ? nullptr : analysis->TreeOf(thing->target);
         if (module != nullptr) Exports(*analysis, *module);
       }
@@ -294,17 +276,27 @@ class Completion {
   }
 
   void Things(ThingKind kind) {
-    for (const Thing* thing : Declared()) {
+    for (const Thing* thing : DeclaredIn(query_)) {
       if (thing->kind == kind) Add(*thing);
+    }
+  }
+
+  // Of the arguments that a call still lacks.
+  void Labels() {
+    const auto call = CallAround(context_);
+    const Thing* callee = call && call->begins ? CalleeOf(query_, call->module, call->name) : nullptr;
+    for (size_t at = call ? call->unnamed : 0; callee != nullptr && at < callee->takes.size(); ++at) {
+      const auto& [name, text] = callee->takes[at];
+      if (std::find(call->labels.begin(), call->labels.end(), name) == call->labels.end()) Add(name + ":", kFieldItem, text);
     }
   }
 
   void Values() {
     for (const Thing* local : Locals()) Add(*local);
-    for (const Thing* thing : Declared()) {
+    for (const Thing* thing : DeclaredIn(query_)) {
       if (thing->kind != ThingKind::kService) Add(*thing);
     }
-    for (const Analysis* analysis : Analyses()) {
+    for (const Analysis* analysis : AnalysesOf(query_)) {
       if (const ast::File* prelude = analysis->TreeOf("std.prelude")) Exports(*analysis, *prelude);
     }
     std::vector<std::string> builtins;

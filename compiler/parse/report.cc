@@ -282,6 +282,11 @@ bool Reporter::ReportWord(const Mistake& mistake) {
   return true;
 }
 
+// Between the brackets of a type.
+bool Reporter::WantsDimension(const Mistake& mistake) const {
+  return (mistake.rule == P::RuleType || mistake.rule == P::RuleDim) && Expects(mistake, T::INT);
+}
+
 constexpr std::string_view kCommentHelp = "a comment begins with `//` and ends with its line";
 
 bool Reporter::IsCommentOfC(size_t at) const {
@@ -295,6 +300,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     const std::string word = TypeAt(place) == Token::EOF ? "" : Spelling(place);
     if (const auto ours = OursFor(kForeignWords, word); !ours.empty()) return fmt::format("`{}` is written `{}`", word, ours);
   }
+  if (WantsDimension(mistake)) return "a dimension is a number, a name, or `_` for any: `f32[3, h, _]`";
   const bool ends_block = Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI);
   switch (type) {
     case T::ASSIGN:
@@ -305,7 +311,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     case T::QUESTION:
       return "a choice is written `if c { a } else { b }`";
     case T::STAR:
-      if (IsCommentOfC(at - 1)) return std::string(kCommentHelp);
+      if (at > 0 && IsCommentOfC(at - 1)) return std::string(kCommentHelp);
       return at > 0 && TypeAt(at - 1) == T::STAR ? std::optional<std::string>("a power is written `pow(x, y)`") : std::nullopt;
     case T::SLASH:
       return IsCommentOfC(at) ? std::optional<std::string>(kCommentHelp) : std::nullopt;
@@ -315,6 +321,10 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
                  : std::nullopt;
     case T::KW_RETURN:
       return "the last expression of a block is its value, without `return` and `;`";
+    case T::KW_NODE:
+      return "nodes stand in the workflow itself; inside an expression `let` names a value";
+    case T::KW_FAILS:
+      return "`expect e fails E` wants the failure `E` of `e`";
     case T::SEMI:
       return ends_block ? std::optional<std::string>("the last expression of a block is its value; no `;` follows it") : std::nullopt;
     case T::DOT:
@@ -337,6 +347,7 @@ void Reporter::ReportUnexpected(const Mistake& mistake) {
   const auto rule = mistake.rule;
   const std::string_view sequence = NameOfSequence(rule);
   if (IsAtMember(mistake)) expected = fmt::format("a {}", sequence);
+  if (WantsDimension(mistake)) expected = "a dimension";
   auto built = emitter_.Emit(SpanAt(mistake.at), diag::kUnexpectedToken, {Quoted(mistake.at), expected});
   const int32_t opener = tokens_.opener[mistake.at];
   const bool closer = Expects(mistake, T::RPAREN) || Expects(mistake, T::RBRACKET);

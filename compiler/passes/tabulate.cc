@@ -11,8 +11,10 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-constexpr uint64_t kWorthATable = 10;  // operations; a division, a root and what takes a float to an integer count for several
-constexpr uint32_t kMostTables = 8;    // of one build
+constexpr uint64_t kWorthATable =
+    10;  // operations; a division, a root, what takes a float to an integer and what skips in memory count for several
+constexpr uint32_t kMostTables = 8;  // of one build
+constexpr uint64_t kManyRows = 8;    // that read elements side by side where they lie apart
 
 // What a build computes of its last index alone is the same in all of its rows: where it is dear, a table of one row is made before. What
 // depends on the other indices only, LLVM takes out of the loop itself.
@@ -50,6 +52,7 @@ class Tabulator : public Rewriter {
     const auto is_single = [&](ValueId extent) { return old_[extent].kind == OpKind::kScalar && old_[extent].imm <= 1; };
     if (std::all_of(build.args.begin(), build.args.end() - 1, is_single)) return;
     n_tables_ = 0;
+    has_many_rows_ = HasManyRows(build);
     const ir::Block& block = old_[build.blocks[0]];
     for (const ValueId param : block.params) varies_[Index(param)] = param == block.params.back() ? kWithLast : kWithOthers;
     for (const ValueId id : block.ops) varies_[Index(id)] = VariesOf(old_[id]);
@@ -63,6 +66,15 @@ class Tabulator : public Rewriter {
     }
     for (const ValueId param : block.params) varies_[Index(param)] = 0;
     for (const ValueId id : block.ops) varies_[Index(id)] = 0;
+  }
+
+  bool HasManyRows(const ir::Op& build) const {
+    uint64_t rows = 1;
+    for (size_t axis = 0; axis + 1 < build.args.size() && rows < kManyRows; ++axis) {
+      const ir::Op& extent = old_[build.args[axis]];
+      rows = extent.kind == OpKind::kScalar ? rows * std::min(extent.imm, kManyRows) : kManyRows;
+    }
+    return rows >= kManyRows;
   }
 
   uint8_t VariesOf(const ir::Op& op) const {
@@ -122,8 +134,29 @@ class Tabulator : public Rewriter {
       case OpKind::kCheckIndex:
       case OpKind::kCheckDivisor:
         return 2;
+      case OpKind::kLoad:
+        return has_many_rows_ && IsScattered(op) ? kWorthATable : 1;
       default:
         return 1;
+    }
+  }
+
+  // Of a load that varies with the last index alone: do its elements lie apart, so that a row of them is dear to read?
+  bool IsScattered(const ir::Op& load) {
+    const std::vector<int64_t>& dims = b_.types()[old_[load.args[0]].type].dims;
+    size_t axis = dims.size();
+    while (axis > 1 && dims[axis - 1] == 1) --axis;
+    ValueId index = load.args[axis];
+    for (size_t i = 1; i < load.args.size(); ++i) {
+      if (i != axis && varies_[Index(load.args[i])] != 0) return true;
+    }
+    for (;;) {
+      const ir::Op& op = old_[index];
+      if (op.kind == OpKind::kParam) return false;
+      const bool is_run = op.kind == OpKind::kCheckIndex || op.kind == OpKind::kAdd || op.kind == OpKind::kSub;
+      if (!is_run || (varies_[Index(op.args[0])] != 0) == (varies_[Index(op.args[1])] != 0)) return true;
+      if (op.kind == OpKind::kSub && varies_[Index(op.args[0])] == 0) return true;
+      index = op.args[varies_[Index(op.args[0])] != 0 ? 0 : 1];
     }
   }
 
@@ -167,6 +200,7 @@ class Tabulator : public Rewriter {
   std::vector<Role> role_;
   std::vector<ValueId> tables_, last_;  // of what is tabulated: the table, and the index that it is read at
   uint32_t stamp_ = 0, n_tables_ = 0;
+  bool has_many_rows_ = false;
 };
 
 }  // namespace

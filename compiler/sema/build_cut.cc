@@ -108,9 +108,35 @@ bool WorkflowBuilder::CutStub(const Expr& expr, bool is_remote, const std::strin
   return true;
 }
 
-// With what its arguments still need in one task, which may block.
+// With what its arguments still need in one task, which may block; in a region of its own that is entered again, where a failure is
+// retried.
 void WorkflowBuilder::CutExtern(const Expr& expr) {
   for (const ExprPtr& arg : expr.args) CutInside(*arg);
+  const bool retries = stmt_ != nullptr && !in_fallback_ && stmt_->policy.retry > 0;
+  const SlotId out = retries ? EnterCall(expr) : AddCall(expr);
+  cut_[&expr] = out;
+  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+}
+
+SlotId WorkflowBuilder::EnterCall(const Expr& expr) {
+  ir::Policy policy = DefaultPolicy(false);
+  policy.retry = stmt_->policy.retry;
+  ir::Task task{.kind = TaskKind::kEnter, .region = region_, .node = node_, .policy = Intern(policy)};
+  const std::vector<SlotId> outer_gates = std::exchange(gates_, {});
+  const RegionId outer = std::exchange(region_, OpenRegion(region_, node_));
+  task.targets = {region_};
+  const SlotId result = AddCall(expr);
+  out_.regions[Index(region_)].result = result;
+  gates_ = outer_gates;
+  region_ = outer;
+  AddInputs(task, task.targets[0]);
+  task.out = AddSlot(region_, c_.program.functions[expr.index].name, out_[result].type);
+  const SlotId out = task.out;
+  AddTask(std::move(task));
+  return out;
+}
+
+SlotId WorkflowBuilder::AddCall(const Expr& expr) {
   const auto write = [&](BodyWriter& writer) { return writer.Write(expr); };
   const SlotId out = AddRun(c_.program.functions[expr.index].name, write, DeclaredType(expr.type));
   out_.tasks.back().blocking = true;
@@ -120,8 +146,7 @@ void WorkflowBuilder::CutExtern(const Expr& expr) {
     policy.priority = stmt_->policy.priority;
     out_.tasks.back().policy = Intern(policy);
   }
-  cut_[&expr] = out;
-  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+  return out;
 }
 
 void WorkflowBuilder::CutRemote(const Expr& expr) {

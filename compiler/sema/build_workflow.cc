@@ -167,8 +167,10 @@ void WorkflowBuilder::BuildNode(size_t index) {
   const Stmt& stmt = workflow_.body[index];
   stmt_ = &stmt;
   const std::string& name = workflow_.locals[stmt.local].name;
-  const bool has_region = stmt.has_policy || stmt.fallback != nullptr;
-  const SlotId slot = has_region ? EnterRegion(name, {*stmt.value, stmt.fallback.get(), stmt.err_local, Intern(stmt.policy), true})
+  const bool has_region = stmt.policy.timeout_ns > 0 || stmt.fallback != nullptr;
+  ir::Policy policy = stmt.policy;
+  policy.retry = 0;  // each call's
+  const SlotId slot = has_region ? EnterRegion(name, {*stmt.value, stmt.fallback.get(), stmt.err_local, Intern(policy), true})
                                  : Cut(*stmt.value, name, ir::TypeId::kNone, false);
   SetSlot(stmt.local, slot);
   AddSymbols(stmt.value->type, stmt.local, SlotId::kNone, stmt.value->fresh);

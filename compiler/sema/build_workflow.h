@@ -23,7 +23,6 @@ struct Usage {
 };
 Usage FindUsage(const Workflow& workflow);
 bool MayWait(const Expr& expr);  // holds a call that waits or a `for`: needs tasks of its own
-void CollectReads(const Expr& expr, std::set<LocalId>& locals);
 size_t CountModelCalls(const Expr& expr);
 
 // Writes the tasks and regions of one workflow; ids are final after Renumber.
@@ -101,6 +100,8 @@ class WorkflowBuilder : public Outer {
   void CutModel(const Expr& expr);
   bool CutStub(const Expr& expr, bool is_remote, const std::string& name);  // false: there is no stub
   void CutExtern(const Expr& expr);
+  ir::SlotId EnterCall(const Expr& expr);
+  ir::SlotId AddCall(const Expr& expr);
   void CutRemote(const Expr& expr);
   std::vector<ir::SlotId> CutArguments(const Expr& expr, ir::Store store);
   ir::SlotId CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store);

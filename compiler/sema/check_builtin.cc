@@ -104,7 +104,7 @@ ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
         .Help("convert one of them, as in `" + std::string(ir::NameOf(values[0]->type->dtype)) + "(..)`");
     return site.Fail();
   }
-  auto dims = Broadcast(site.body, *values[0], *values[1], site.call.span);
+  auto dims = Broadcast(site.body, site.name, *values[0], *values[1], site.call.span);
   if (!dims) return site.Fail();
   const DType dtype = values[0]->type->dtype;
   ExprPtr result =
@@ -156,6 +156,24 @@ ExprPtr CheckListOf(const CallSite& site) {
   return site.Make1(Builtin::kListOf, site.types().List(element), std::move(value));
 }
 
+// Of tensors that are listed where they are stacked, those of provably different shapes are told apart here.
+bool HaveOneShape(const CallSite& site, const std::vector<ExprPtr>& parts) {
+  for (const ExprPtr& part : parts) {
+    const TypeRef first = parts[0]->type;
+    for (uint32_t axis = 0; axis < part->type->dims.size(); ++axis) {
+      const DimPair pair{first->dims[axis], part->type->dims[axis], axis};
+      if (!Dim::ProvedDifferent(pair.wanted, pair.found)) continue;
+      auto builder = site.body.env.Report(part->span, kShapeMismatch,
+                                          {ToString(first), ToString(part->type), axis, pair.found.ToString(), pair.wanted.ToString()});
+      builder.Here(AxisText(pair)).Label(parts[0]->span, "stacked with this `" + ToString(first) + "`");
+      LabelOrigins(site.body, {pair.found, pair.wanted}, builder);
+      LabelSource(site.body, *part, builder);
+      return false;
+    }
+  }
+  return true;
+}
+
 ExprPtr CheckStack(const CallSite& site) {
   const auto arguments = site.Arguments({{"xs"}});
   if (!arguments) return site.Fail();
@@ -163,6 +181,7 @@ ExprPtr CheckStack(const CallSite& site) {
   if (IsPoison(*value)) return site.Fail();
   const TypeRef element = value->type->kind == TypeKind::kList ? value->type->element : nullptr;
   if (element == nullptr || (element->kind != TypeKind::kScalar && element->kind != TypeKind::kTensor)) return site.NoArgument(*value);
+  if (value->kind == ExprKind::kList && !HaveOneShape(site, value->args)) return site.Fail();
   std::vector<Dim> dims{value->kind == ExprKind::kList ? Dim(static_cast<int64_t>(value->args.size())) : AnyDim()};
   dims.insert(dims.end(), element->dims.begin(), element->dims.end());
   const uint32_t mark = site.body.NextSymbol();
@@ -193,7 +212,15 @@ ExprPtr CheckReshape(const CallSite& site) {
   ExprPtr result = site.Make1(Builtin::kReshape, site.types().Error(), std::move(value));
   std::vector<Dim> dims;
   for (size_t i = 1; i < given.size(); ++i) {
-    ExprPtr extent = CheckAs(site.body, *given[i].value, site.types().Scalar(DType::kI64), site.where);
+    const ast::Expr& written = *given[i].value;
+    if (written.kind == ast::ExprKind::kListExpr) {
+      site.body.env
+          .Report(written.span, kWrongKind, {std::string(site.body.env.input.sources.Text(written.span)), "no extent", "an integer"})
+          .Help("each extent is an argument of its own, as in `reshape(x, 2, 3)`");
+      SkipUnchecked(site.body, written);
+      return site.Fail();
+    }
+    ExprPtr extent = CheckAs(site.body, written, site.types().Scalar(DType::kI64), site.where);
     if (IsPoison(*extent)) return site.Fail();
     dims.push_back(DimOf(site.body, *extent));
     if (dims.back().constant().value_or(0) < 0) {
@@ -205,7 +232,10 @@ ExprPtr CheckReshape(const CallSite& site) {
     result->args.push_back(std::move(extent));
   }
   if (Dim::ProvedDifferent(before, after)) {
-    site.body.env.Report(site.call.span, kReshapeCount, {ToString(result->args[0]->type), before.ToString(), after.ToString()});
+    auto builder =
+        site.body.env.Report(site.call.span, kReshapeCount, {ToString(result->args[0]->type), before.ToString(), after.ToString()});
+    LabelOrigins(site.body, {before, after}, builder);
+    LabelSource(site.body, *result->args[0], builder);
     return site.Fail();
   }
   if (before != after) result->checks.push_back(CheckOf(site.body, before, after, "the tensor has {0} elements, the new shape {1}"));

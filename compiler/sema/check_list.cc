@@ -99,6 +99,21 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   return Stacked(types, std::move(list), element->dtype, std::move(dims));
 }
 
+namespace {
+
+// A field of a tuple; where its type is written, that is why it is wanted.
+ExprPtr CheckField(Body& body, const ast::TupleExpr::Field& field, TypeRef target, const Where& where) {
+  const ast::Type* written = where.wanted_by != nullptr ? where.wanted_by->written : nullptr;
+  if (written == nullptr || written->kind != ast::Type::Kind::kTuple) return CheckPart(body, *field.value, target, where);
+  const auto same = [&](const ast::Type::Field& other) { return other.label.text == field.label.text; };
+  const auto at = std::find_if(written->fields.begin(), written->fields.end(), same);
+  if (at == written->fields.end()) return CheckPart(body, *field.value, target, where);
+  const Origin origin{at->span, where.wanted_by->text, at->type.get()};
+  return CheckPart(body, *field.value, target, where.For(&origin));
+}
+
+}  // namespace
+
 ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where) {
   const bool typed = wanted != nullptr && wanted->kind == TypeKind::kRecord && wanted->name.empty();
   std::vector<Field> fields;
@@ -116,7 +131,7 @@ ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const
       const auto at = std::find_if(wanted->fields.begin(), wanted->fields.end(), same);
       if (at != wanted->fields.end()) hint = at->type;
     }
-    values.push_back(hint != nullptr ? CheckPart(body, *field.value, hint, where) : CheckExpr(body, *field.value, nullptr, where));
+    values.push_back(hint != nullptr ? CheckField(body, field, hint, where) : CheckExpr(body, *field.value, nullptr, where));
     sound = sound && !IsPoison(*values.back());
     fields.push_back({field.label.text, values.back()->type});
   }

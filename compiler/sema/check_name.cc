@@ -7,6 +7,15 @@
 namespace wf::sema {
 namespace {
 
+constexpr size_t kMembersNamed = 8;
+
+// `a`, `b` and `c`, without the `and`.
+std::string Quoted(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + '`';
+  return text;
+}
+
 ExprPtr ReadConst(const Entity& entity, const Span& span) {
   ExprPtr expr = Make(ExprKind::kConst, entity.type, span);
   expr->index = entity.index;
@@ -15,6 +24,7 @@ ExprPtr ReadConst(const Entity& entity, const Span& span) {
 
 // An entity where a value is needed.
 ExprPtr ReadEntity(Body& body, const Entity& entity, const std::string& text, const Span& span) {
+  if (body.taken_names.contains(text)) return Poison(body, span);
   if (entity.kind == EntityKind::kConst) return ReadConst(entity, span);
   body.env.Report(span, kWrongKind, {text, NameOf(entity.kind), "a value"}).Label(entity.span, "declared here");
   return Poison(body, span);
@@ -63,7 +73,12 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
     SettleRead(body, *field);
     return field;
   }
-  body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, known);
+  auto builder = body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, known);
+  if (!known.empty() && known.size() <= kMembersNamed && !diag::Suggest(member.text, known)) builder.Help("it has " + Quoted(known));
+  if (type->kind == TypeKind::kTensor)
+    builder.Help("`len(x)` is its first extent; a dimension that a type names, such as `n` of `f32[n]`, is read as a number");
+  else if (type->kind != TypeKind::kRecord)
+    builder.Help("a value is given to a function: `f(x)`, or `x |> f()`");
   return Poison(body, span);
 }
 

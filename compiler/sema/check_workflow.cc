@@ -14,12 +14,6 @@
 namespace wf::sema {
 namespace {
 
-bool HoldsNever(TypeRef type) {
-  if (type->kind == TypeKind::kNever || type->kind == TypeKind::kNone) return true;
-  if (type->element != nullptr && HoldsNever(type->element)) return true;
-  return std::any_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return HoldsNever(field.type); });
-}
-
 // The statements of one workflow, in order.
 class WorkflowCheck {
  public:
@@ -97,11 +91,9 @@ class WorkflowCheck {
       CheckExpr(body_, value, written, where);
       return Poison(body_, value.span);
     }
-    ExprPtr checked = written != nullptr ? CheckAs(body_, value, written, where, Origin{type->span, "the type written here"})
+    ExprPtr checked = written != nullptr ? CheckAs(body_, value, written, where, Origin{type->span, "the type written here", type})
                                          : CheckExpr(body_, value, nullptr, where);
-    if (IsPoison(*checked) || !HoldsNever(checked->type)) return checked;
-    env_.Report(value.span, kCannotInfer, {"`" + name.text + "`"});
-    return Poison(body_, value.span);
+    return HasType(body_, name, std::move(checked));
   }
 
   void Let(const ast::LetStmt& let) {
@@ -173,7 +165,6 @@ class WorkflowCheck {
       stmt.limit = static_cast<uint32_t>(own.limit->value);
     else if (facts.has_loop && stage_settings != nullptr && stage_settings->limit)
       stmt.limit = static_cast<uint32_t>(stage_settings->limit->value);
-    stmt.has_policy = stmt.policy.timeout_ns > 0 || stmt.policy.retry > 0;
     Add(std::move(stmt), stage);
   }
 
@@ -262,6 +253,7 @@ class WorkflowCheck {
     }
     ExprPtr value = ToText(body_, CheckExpr(body_, *call.arguments[1].value, nullptr, At("an `annotate`", call.span)));
     if (IsPoison(*value)) sound_ = false;
+    body_.annotates = true;
     Stmt stmt;
     stmt.kind = StmtKind::kAnnotate;
     stmt.span = call.span;
@@ -300,7 +292,9 @@ class WorkflowCheck {
     const bool names = SameNames(*result.value);
     const uint32_t mark = body_.NextSymbol();
     const bool known = names && signature_.result->kind == TypeKind::kRecord;
-    ExprPtr value = CheckExpr(body_, *result.value, known ? HintOf(signature_.result) : nullptr, At("a `return`", result.span));
+    const Origin origin{decl_.result->span, "the result declared here", decl_.result.get()};
+    ExprPtr value =
+        CheckExpr(body_, *result.value, known ? HintOf(signature_.result) : nullptr, At("a `return`", result.span).For(&origin));
     const bool bare = value->type->kind != TypeKind::kRecord && value->type->kind != TypeKind::kNever;
     if (known && !IsPoison(*value) && bare) {
       env_.Report(value->span, kTypeMismatch, {ToString(signature_.result), ToString(value->type)})
@@ -434,6 +428,7 @@ void CheckWorkflow(Env& env, Module& module, Entity& entity, const ast::Workflow
   CheckLevels(env, decl, signature, workflow);
   if (decl.has_errors) body.silenced = true;
   WorkflowCheck(env, decl, body, signature, workflow).Run();
+  signature.annotates = body.annotates;
   entity.index = static_cast<uint32_t>(env.program.workflows.size());
   env.program.workflows.push_back(std::move(workflow));
 }

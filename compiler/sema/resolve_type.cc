@@ -71,7 +71,7 @@ std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rul
   }
   auto builder = body.env.Report(dim.span, kUnknownDimension, {dim.text});
   if (rule == SymbolRule::kDeclare) {
-    builder.Help("a symbol, which each call gives a value, begins in lower case; in upper case it is a `const`")
+    builder.Help("a symbol, which each call gives a value, begins in lower case; in upper case it is a `const`; `_` is any")
         .DidYouMean(dim.span, dim.text, [&] { return ValueNames(body); });
   } else if (rule == SymbolRule::kNone) {
     builder.Help("a dimension here is an integer or `_`");
@@ -210,6 +210,12 @@ void ReportUnknownType(Body& body, const ast::Path& path) {
     builder.Help("that is `" + std::string(at->second) + "` here");
   } else {
     builder.DidYouMean(path.span, name, [&] { return TypeNames(body.module); });
+  }
+  for (const auto& [import, entity] : body.module.entities) {
+    if (entity.kind != EntityKind::kModule || entity.target == nullptr) continue;
+    const Entity* there = FindEntity(*entity.target, name);
+    if (there != nullptr && there->kind == EntityKind::kType)
+      builder.Help("the module `" + import + "` has it: `" + import + "." + name + "`");
   }
 }
 

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/thread.h"
 #include "runtime/batch/batcher.h"
 #include "runtime/batch/preparer.h"
 #include "runtime/batch/staging.h"
@@ -16,7 +16,6 @@ namespace wf::batch {
 
 struct ExecutorOptions {
   int threads = 1;  // 0: the caller drives Take, Run and Finish itself (simulation)
-  void (*on_thread_start)(int index) = nullptr;
 };
 
 // A batch that has been closed and given an instance.
@@ -58,7 +57,7 @@ class Executor {
   std::vector<Batcher*> Batchers();
   bool Borrow(Batcher& batcher, int instance);  // false: it runs. An instance that is borrowed takes no batch
   void GiveBack(Batcher& batcher, int instance);
-  void RunThread(int index);
+  void RunThread();
   std::optional<Work> TakeLocked() WF_REQUIRES(mutex_);
   uint8_t LowestLevel(int busy) const WF_REQUIRES(mutex_);
   std::optional<base::TimePoint> NextDecisionLocked(uint8_t lowest) const WF_REQUIRES(mutex_);
@@ -78,7 +77,7 @@ class Executor {
   std::vector<std::vector<std::unique_ptr<Staging>>> staging_ WF_GUARDED_BY(mutex_);  // by batcher, by instance
   int idle_threads_ WF_GUARDED_BY(mutex_) = 0, busy_threads_ WF_GUARDED_BY(mutex_) = 0;
   bool stopping_ WF_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;
+  std::vector<base::Thread> threads_;
   std::unique_ptr<Preparer> preparer_;
 };
 

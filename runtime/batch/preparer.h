@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <deque>
-#include <thread>
 #include <vector>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/thread.h"
 #include "runtime/batch/batcher.h"
 
 namespace wf::batch {
@@ -49,7 +49,7 @@ class Preparer {
   base::Mutex mutex_;
   base::Condition stop_;
   bool stopping_ WF_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  base::Thread thread_;
 };
 
 }  // namespace wf::batch

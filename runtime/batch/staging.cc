@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/abi/view.h"
 #include "runtime/batch/shape.h"
 
 namespace wf::batch {
@@ -62,10 +63,8 @@ Strided AsStrided(const wf_tensor& tensor) {
   return strided;
 }
 
-std::string_view TextOf(wf_bytes bytes) { return {reinterpret_cast<const char*>(bytes.ptr), bytes.len}; }
-
 std::string PortText(const wf_model& model, const wf_port& port) {
-  return "model `" + std::string(TextOf(model.name)) + "`, port `" + std::string(TextOf(port.name)) + "`: ";
+  return "model `" + std::string(abi::View(model.name)) + "`, port `" + std::string(abi::View(port.name)) + "`: ";
 }
 
 base::Status CheckShape(const wf_model& model, const wf_port& port, const wf_tensor& row) {

@@ -95,6 +95,7 @@ void Arena::Reset(bool keep) noexcept {
   at_ = reinterpret_cast<uintptr_t>(kept + 1);
   end_ = reinterpret_cast<uintptr_t>(kept) + kept->bytes;
   next_bytes_ = std::min(kept->bytes * 2, ChunkMemory::kLargest);
+  base::Poison(kept + 1, kept->bytes - sizeof(Chunk));
 }
 
 }  // namespace wf::bus

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/base/poison.h"
 #include "runtime/bus/memory.h"
 
 namespace wf::bus {
@@ -32,6 +33,7 @@ class Arena {
     const uintptr_t at = (at_ + align - 1) & ~static_cast<uintptr_t>(align - 1);
     if (bytes <= end_ - at && at <= end_) [[likely]] {
       at_ = at + bytes;
+      if constexpr (base::kSeesPoison) base::Unpoison(reinterpret_cast<void*>(at), ((at_ + 63) & ~UINT64_C(63)) - at);
       return reinterpret_cast<void*>(at);
     }
     return AllocateSlow(bytes, align);

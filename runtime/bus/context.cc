@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/abi/view.h"
+#include "runtime/base/ascii.h"
 #include "runtime/bus/bus.h"
 #include "runtime/bus/instance.h"
 
 namespace wf::bus {
 namespace {
-
-std::string_view TextOf(wf_bytes bytes) { return {reinterpret_cast<const char*>(bytes.ptr), bytes.len}; }
 
 // Null data: no memory.
 std::string_view Copied(Arena& arena, std::string_view text) {
@@ -74,21 +74,20 @@ extern "C" {
 void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t align) noexcept {
   Context& context = Context::Of(ctx);
   void* const memory = context.arena->Allocate(bytes, align);
-  if (memory == nullptr && context.failure == nullptr) context.failure = &wf::bus::kOutOfMemory;
+  if (memory == nullptr) context.NoMemory();
   return memory;
 }
 
 wf_code wf_fail(wf_ctx* ctx, wf_code code, uint32_t site, wf_bytes text) noexcept {
-  Context::Of(ctx).Fail(code, site, wf::bus::TextOf(text));
+  Context::Of(ctx).Fail(code, site, wf::abi::View(text));
   return WF_FAILED;
 }
 
 // Headers come in small letters, whatever the client wrote; parameters of other protocols as they are.
 int32_t wf_meta(const wf_ctx* ctx, wf_bytes key, wf_bytes* value) noexcept {
-  const std::string_view wanted = wf::bus::TextOf(key);
-  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  const std::string_view wanted = wf::abi::View(key);
   const auto is_header = [&](std::string_view name) {
-    return std::equal(name.begin(), name.end(), wanted.begin(), wanted.end(), [&](char a, char b) { return a == small(b); });
+    return std::equal(name.begin(), name.end(), wanted.begin(), wanted.end(), [](char a, char b) { return a == wf::base::Lower(b); });
   };
   for (const wf::bus::Metadata& entry : reinterpret_cast<const Context*>(ctx)->bus->metadata) {
     if (entry.key != wanted && !is_header(entry.key)) continue;
@@ -102,13 +101,13 @@ wf_code wf_annotate(wf_ctx* ctx, wf_bytes key, wf_bytes value) noexcept {
   Context& context = Context::Of(ctx);
   auto* const made = context.arena->New<wf::bus::Annotation>();
   if (made != nullptr) {
-    made->key = wf::bus::Copied(*context.arena, wf::bus::TextOf(key));
-    made->value = wf::bus::Copied(*context.arena, wf::bus::TextOf(value));
+    made->key = wf::bus::Copied(*context.arena, wf::abi::View(key));
+    made->value = wf::bus::Copied(*context.arena, wf::abi::View(value));
     made->place = context.task == WF_NONE ? 0 : context.bus->plan().tasks[context.task].window;
     made->next = context.annotations;
   }
   if (made == nullptr || made->key.data() == nullptr || made->value.data() == nullptr) {
-    if (context.failure == nullptr) context.failure = &wf::bus::kOutOfMemory;
+    context.NoMemory();
     return WF_FAILED;
   }
   context.annotations = made;

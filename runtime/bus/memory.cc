@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <vector>
 
+#include "runtime/base/poison.h"
+#include "runtime/base/reserve.h"
+
 namespace wf::bus {
 namespace {
 
@@ -59,6 +62,7 @@ struct ChunkMemory::Cache {
     if (header != nullptr) {
       free[size_class] = header->next;
       kept_bytes -= BytesOf(size_class);
+      base::Unpoison(ChunkOf(header), BytesOf(size_class));
       return header;
     }
     header = static_cast<Header*>(std::aligned_alloc(64, BytesOf(size_class) + kHeaderBytes));
@@ -108,6 +112,7 @@ ChunkMemory::Cache* ChunkMemory::CacheOfThisThread() noexcept {
 }
 
 bool ChunkMemory::Claim(int64_t bytes) noexcept {
+  if (base::Reserve::memory_is_short()) return false;
   if (in_use_.fetch_add(bytes, std::memory_order_relaxed) <= limit_bytes_ - bytes) return true;
   Unclaim(bytes);
   return false;
@@ -137,6 +142,7 @@ void ChunkMemory::Give(void* chunk, size_t bytes) noexcept {
   }
   Cache::Header* const header = Cache::HeaderOf(chunk);
   Cache* const owner = header->owner;
+  base::Poison(chunk, BytesOf(header->size_class));
   if (owner == CacheOfThisThread()) return owner->Keep(header);
   header->next = owner->returned.load(std::memory_order_relaxed);
   while (!owner->returned.compare_exchange_weak(header->next, header, std::memory_order_release, std::memory_order_relaxed)) {

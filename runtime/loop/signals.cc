@@ -14,10 +14,8 @@ Signals::Signals(Loop& loop, Listener& listener) : loop_(loop), listener_(listen
 Signals::~Signals() = default;
 
 base::Status Signals::Watch(std::initializer_list<int> signals) {
-  handles_ = std::make_unique<Handle[]>(signals.size());
-  size_t i = 0;
   for (const int signal : signals) {
-    uv_signal_t& handle = handles_[i++].handle;
+    uv_signal_t& handle = handles_.emplace_back(std::make_unique<Handle>())->handle;
     uv_signal_init(loop_.uv(), &handle);
     handle.data = this;
     const auto on_signal = [](uv_signal_t* raised, int number) noexcept {

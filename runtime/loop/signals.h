@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <vector>
 
 #include "runtime/loop/loop.h"
 
@@ -21,13 +22,13 @@ class Signals {
   ~Signals();  // REQUIRES: Loop::Close was called
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
-  base::Status Watch(std::initializer_list<int> signals);
+  base::Status Watch(std::initializer_list<int> signals);  // besides those that it watches already
 
  private:
   struct Handle;
   Loop& loop_;
   Listener& listener_;
-  std::unique_ptr<Handle[]> handles_;
+  std::vector<std::unique_ptr<Handle>> handles_;
 };
 
 }  // namespace wf::loop

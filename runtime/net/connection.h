@@ -50,7 +50,6 @@ class Connection final : private WireUser {
   void SetTimeout(int64_t ms) noexcept;  // from the begin of this turn, in steps of a second; 0: none
   bool closing() const { return closing_; }
   Handler* handler() const { return handler_; }
-  bool sending() { return !out_.empty(); }
 
  private:
   friend class Connections;

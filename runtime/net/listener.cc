@@ -14,6 +14,7 @@ namespace wf::net {
 
 struct Listener::Poll {
   uv_poll_t handle;
+  uv_timer_t again;
 };
 
 std::string Address::ToString() const {
@@ -107,9 +108,20 @@ base::Status Listener::Bind(const Address& address, int inherited) {
 
 base::Status Listener::Start() {
   if (const int error = uv_poll_init(loop_.uv(), &poll_->handle, fd_); error != 0) return Failed(address_, -error);
-  poll_->handle.data = this;
-  uv_poll_start(&poll_->handle, UV_READABLE, [](uv_poll_t* handle, int, int) noexcept { static_cast<Listener*>(handle->data)->Accept(); });
+  uv_timer_init(loop_.uv(), &poll_->again);
+  poll_->handle.data = poll_->again.data = this;
+  Watch();
   return {};
+}
+
+void Listener::Watch() noexcept {
+  uv_poll_start(&poll_->handle, UV_READABLE, [](uv_poll_t* handle, int, int) noexcept { static_cast<Listener*>(handle->data)->Accept(); });
+}
+
+// What waits stays where it is, and would be told again at once.
+void Listener::Rest() noexcept {
+  uv_poll_stop(&poll_->handle);
+  uv_timer_start(&poll_->again, [](uv_timer_t* timer) noexcept { static_cast<Listener*>(timer->data)->Watch(); }, kRestMs, 0);
 }
 
 bool Listener::Accept() noexcept {
@@ -118,11 +130,12 @@ bool Listener::Accept() noexcept {
     const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
       acceptor_.OnAccepted(fd);
-    } else if (errno == EMFILE || errno == ENFILE) {
-      if (!AcceptAndDrop()) return false;
-    } else if (errno != ECONNABORTED && errno != EINTR) {
-      return false;
+      continue;
     }
+    if ((errno == EMFILE || errno == ENFILE) && AcceptAndDrop()) continue;
+    if (errno == ECONNABORTED || errno == EINTR) continue;
+    if (errno != EAGAIN) Rest();
+    return false;
   }
   return fd_ >= 0;
 }
@@ -130,11 +143,13 @@ bool Listener::Accept() noexcept {
 bool Listener::AcceptAndDrop() noexcept {
   if (spare_fd_ >= 0) close(spare_fd_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  const int error = errno;
   if (fd >= 0) {
     close(fd);
     acceptor_.OnDropped();
   }
   spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  errno = error;
   return fd >= 0;
 }
 
@@ -143,7 +158,9 @@ void Listener::Close() noexcept {
   while (Accept()) {
   }
   uv_poll_stop(&poll_->handle);
+  uv_timer_stop(&poll_->again);
   uv_close(reinterpret_cast<uv_handle_t*>(&poll_->handle), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&poll_->again), nullptr);
   close(fd_);
   fd_ = -1;
 }

@@ -20,8 +20,8 @@ base::Status CheckAddress(const Address& address);
 // A listening socket whose connections are accepted on one loop.
 // Thread: loop-confined.   Owns: the socket.   Borrows: loop, acceptor.
 // Errors: Listen says what is wrong with the address or that the port is taken.
-// Bounds: 64 connections accepted per turn. Without descriptors left, a waiting connection is accepted and closed, so that it does not
-// spin.
+// Bounds: 64 connections accepted per turn. Without descriptors left, a waiting connection is accepted and closed; where not even that
+// can be done it waits for kRestMs, so that the loop does not spin.
 class Listener {
  public:
   class Acceptor {
@@ -44,9 +44,12 @@ class Listener {
   void Close() noexcept;                               // accepts what waits, then closes the socket
 
  private:
+  static constexpr uint64_t kRestMs = 100;
   struct Poll;
+  void Watch() noexcept;
+  void Rest() noexcept;
   bool Accept() noexcept;         // true: there may be more
-  bool AcceptAndDrop() noexcept;  // false: nothing waits
+  bool AcceptAndDrop() noexcept;  // false: errno says why not
 
   loop::Loop& loop_;
   Acceptor& acceptor_;

@@ -1,8 +1,6 @@
 #include "runtime/observe/crash.h"
 
 #include <signal.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -50,9 +48,12 @@ void OnCrash(int signal, siginfo_t* info, void*) noexcept {
   Writer line;
   line.Put("{\"level\":\"error\",\"message\":\"crash\",\"signal\":");
   line.PutNumber(static_cast<uint64_t>(signal), 10);
-  line.Put(",\"address\":\"0x");
-  line.PutNumber(reinterpret_cast<uintptr_t>(info->si_addr), 16);
-  line.Put("\",\"data_id\":");
+  if (info->si_code > 0) {  // of the processor; a signal that was sent has none
+    line.Put(",\"address\":\"0x");
+    line.PutNumber(reinterpret_cast<uintptr_t>(info->si_addr), 16);
+    line.Put("\"");
+  }
+  line.Put(",\"data_id\":");
   line.PutNumber(working.data_id, 10);
   PutName(&line, "task", working.task);
   PutName(&line, "model", working.model);
@@ -63,17 +64,6 @@ void OnCrash(int signal, siginfo_t* info, void*) noexcept {
 }
 
 }  // namespace
-
-void UseAlternateStack() noexcept {
-  constexpr size_t kRoom = 64 * 1024;
-  const size_t bytes = getauxval(AT_MINSIGSTKSZ) + kRoom;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
-  stack_t stack{};
-  stack.ss_sp = memory;
-  stack.ss_size = bytes;
-  sigaltstack(&stack, nullptr);
-}
 
 void InstallCrashHandler() noexcept {
   struct sigaction action{};

@@ -35,7 +35,8 @@ struct VersionFile {
 };
 
 // The versions that `path` offers, oldest first: a file is version 1; a folder offers N for each sub-folder N/ that holds a model.onnx.
+// Adds to `skipped` what looks like a version and is none, with the reason.
 // Errors: kNotFound when there is none, with the reason.
-base::Result<std::vector<VersionFile>> FindVersions(const std::string& path);
+base::Result<std::vector<VersionFile>> FindVersions(const std::string& path, std::vector<std::string>* skipped = nullptr);
 
 }  // namespace wf::onnx

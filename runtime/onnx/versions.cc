@@ -13,16 +13,17 @@
 namespace wf::onnx {
 namespace {
 
-// The number that a folder's name is, plain decimal from 0.
+// The number that a folder's name is, plain decimal from 0; -1 where it is too large. False: not a number.
 bool ParseVersion(const char* name, int64_t& version) {
   const char* end = name + std::strlen(name);
   const auto [at, error] = std::from_chars(name, end, version);
-  return error == std::errc() && at == end && version >= 0 && name[0] != '-';
+  if (error == std::errc::result_out_of_range) version = -1;
+  return error != std::errc::invalid_argument && at == end && name[0] != '-';
 }
 
 }  // namespace
 
-base::Result<std::vector<VersionFile>> FindVersions(const std::string& path) {
+base::Result<std::vector<VersionFile>> FindVersions(const std::string& path, std::vector<std::string>* skipped) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
     const bool absent = errno == ENOENT || errno == ENOTDIR;
@@ -37,7 +38,12 @@ base::Result<std::vector<VersionFile>> FindVersions(const std::string& path) {
     int64_t version = 0;
     if (!ParseVersion(entry->d_name, version)) continue;
     const std::string file = fmt::format("{}/{}/model.onnx", path, entry->d_name);
-    if (stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode)) versions.push_back({version, file});
+    const bool has_file = stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+    if (has_file && version >= 0)
+      versions.push_back({version, file});
+    else if (skipped != nullptr)
+      skipped->push_back(
+          fmt::format("`{}/{}`: {}", path, entry->d_name, has_file ? "its number is above 2^63 - 1" : "no file model.onnx in it"));
   }
   if (versions.empty())
     return base::Status(base::kNotFound, fmt::format("`{}`: no numbered version with a model.onnx, such as `1/model.onnx`", path));

@@ -4,12 +4,16 @@
 
 #include "runtime/abi/plan.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/bus/failure.h"
 
 namespace wf::protocol {
 
 // Codes that protocols give themselves; runtime/base/error_codes.def names them all.
 inline constexpr wf_code kNotImplemented = 3000, kShutDown = 3001, kNoService = 3002, kRefused = 3010, kCancelled = 3011,
                          kInputParams = 5000, kTimeout = 6000;
+
+// Refused for room that other requests take: worth asking again soon.
+inline bool IsForLoad(wf_code code) { return code == kRefused || code == bus::kMemoryCap; }
 
 using base::CodeInfo;
 

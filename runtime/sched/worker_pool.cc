@@ -1,5 +1,7 @@
 #include "runtime/sched/worker_pool.h"
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "runtime/sched/job.h"
@@ -46,7 +48,7 @@ struct WorkerPool::Lists {
 WorkerPool::WorkerPool(const WorkerPoolOptions& options, const base::Clock& clock)
     : options_(options), clock_(clock), lists_(std::make_unique<Lists>()) {
   for (std::vector<Job*>& list : lists_->level) list.reserve(1024);
-  for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this, i] { RunThread(i); });
+  for (int i = 0; i < options.threads; ++i) threads_.emplace_back("wf-pool", [this] { RunThread(); });
 }
 
 WorkerPool::~WorkerPool() {
@@ -55,7 +57,7 @@ WorkerPool::~WorkerPool() {
     stopping_ = true;
   }
   work_.NotifyAll();
-  for (std::thread& thread : threads_) thread.join();
+  for (base::Thread& thread : threads_) thread.Join();
 }
 
 void WorkerPool::Push(Job& job) noexcept {
@@ -88,11 +90,10 @@ Job* WorkerPool::Pop() {
 // Waits without the mutex for a job to come, for a short while.
 void WorkerPool::Spin() {
   const base::TimePoint until = clock_.Now() + options_.spin_ns;
-  while (pending_.load(std::memory_order_relaxed) == 0 && clock_.Now() < until) std::this_thread::yield();
+  while (pending_.load(std::memory_order_relaxed) == 0 && clock_.Now() < until) sched_yield();
 }
 
-void WorkerPool::RunThread(int index) {
-  if (options_.on_thread_start != nullptr) options_.on_thread_start(index);
+void WorkerPool::RunThread() {
   base::MutexLock lock(mutex_);
   bool spun = options_.spin_ns <= 0;
   for (;;) {

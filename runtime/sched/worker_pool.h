@@ -3,19 +3,18 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/thread.h"
 #include "runtime/sched/job_queue.h"
 
 namespace wf::sched {
 
 struct WorkerPoolOptions {
   int threads = 1;
-  int64_t spin_ns = 0;                           // before sleeping; only when there are no more threads than CPUs
-  void (*on_thread_start)(int index) = nullptr;  // for thread names, omp_set_num_threads(1)
+  int64_t spin_ns = 0;  // before sleeping; only when there are no more threads than CPUs
 };
 
 // The compute pool: threads that run strands; three strict priorities, the earliest deadline first inside; a job rises one
@@ -31,7 +30,7 @@ class WorkerPool final : public JobQueue {
 
  private:
   struct Lists;
-  void RunThread(int index);
+  void RunThread();
   void Spin();
   Job* Pop() WF_REQUIRES(mutex_);
 
@@ -44,7 +43,7 @@ class WorkerPool final : public JobQueue {
   base::TimePoint aged_at_ WF_GUARDED_BY(mutex_) = 0;
   std::atomic<int> pending_{0};  // for spinning threads
   bool stopping_ WF_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;
+  std::vector<base::Thread> threads_;
 };
 
 }  // namespace wf::sched

@@ -6,17 +6,20 @@
 namespace wf::server {
 
 void AdminSite::OnHead(Exchange& exchange) noexcept {
+  constexpr std::string_view kMetrics = "/metrics";
   const http1::Head& head = exchange.head;
   exchange.max_body_bytes = HttpSession::kMaxDiscarded;
-  if (head.path != "/metrics" && !AnswersProbe(head.path))
-    return exchange.Refuse(404, protocol::kNoService, "the admin port serves /metrics, /livez and /readyz");
+  std::string_view path;
+  if (!http1::PercentDecode(head.path, http1::Part::kPath, &path, &path_)) path = {};
+  exchange.own_path = path == kMetrics ? kMetrics : ProbeOf(path);
+  if (exchange.own_path.empty()) return exchange.Refuse(404, protocol::kNoService, "the admin port serves /metrics, /livez and /readyz");
   if (head.method == http1::Method::kGet || head.method == http1::Method::kHead) return;
   exchange.allow_get = true;
   exchange.Refuse(405, protocol::kInputParams, "the admin port takes GET");
 }
 
 void AdminSite::OnRequest(Exchange& exchange) noexcept {
-  const std::string_view path = exchange.head.path;
+  const std::string_view path = exchange.own_path;
   int status = 200;
   std::string text;
   std::string_view type = "text/plain";

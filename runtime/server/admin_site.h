@@ -34,6 +34,7 @@ class AdminSite final : public Site {
   const std::function<std::string()> page_;
   const std::function<bool()> alive_;  // every loop has turned lately
   wf_sink body_;
+  std::vector<char> path_;  // percent-decoded
 };
 
 }  // namespace wf::server

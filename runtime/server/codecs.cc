@@ -10,7 +10,7 @@ Codecs::~Codecs() {
     stopping_ = true;
   }
   arrived_.NotifyAll();
-  for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
+  for (base::Thread& thread : threads_) thread.Join();
 }
 
 void Codecs::Push(Work& work) noexcept {
@@ -31,17 +31,12 @@ void Codecs::Push(Work& work) noexcept {
 // One more when all are busy, or about to be with what waits, and there is room. False: there is none at all.
 bool Codecs::HasThread() {
   if (idle_ > waiting_ || threads_.size() == threads_.capacity()) return true;
-  const auto run = [](void* codecs) -> void* {
-    static_cast<Codecs*>(codecs)->RunThread();
-    return nullptr;
-  };
-  pthread_t thread;
-  if (pthread_create(&thread, nullptr, run, this) == 0) threads_.push_back(thread);
+  base::Thread thread;
+  if (thread.TryStart("wf-codec", [this] { RunThread(); })) threads_.push_back(std::move(thread));
   return !threads_.empty();
 }
 
 void Codecs::RunThread() {
-  pthread_setname_np(pthread_self(), "wf-codec");
   base::MutexLock lock(mutex_);
   while (true) {
     while (first_ == nullptr && !stopping_) {

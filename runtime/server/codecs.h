@@ -1,11 +1,10 @@
 #pragma once
 
-#include <pthread.h>
-
 #include <vector>
 
 #include "runtime/base/mailbox.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/thread.h"
 
 namespace wf::server {
 
@@ -48,7 +47,7 @@ class Codecs final : public CodecQueue {
   Work* last_ WF_GUARDED_BY(mutex_) = nullptr;
   size_t idle_ WF_GUARDED_BY(mutex_) = 0, waiting_ WF_GUARDED_BY(mutex_) = 0;  // threads, pieces of work
   bool stopping_ WF_GUARDED_BY(mutex_) = false;
-  std::vector<pthread_t> threads_;  // as many as it has room for; grown by Push under the mutex, joined when nobody pushes any more
+  std::vector<base::Thread> threads_;  // as many as it has room for; grown by Push under the mutex, joined when nobody pushes any more
 };
 
 }  // namespace wf::server

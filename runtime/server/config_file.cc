@@ -1,6 +1,7 @@
 #include "runtime/server/config_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <yaml.h>
@@ -9,7 +10,9 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <utility>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/text.h"
 
 namespace wf::server {
@@ -46,8 +49,8 @@ class Events {
     return (event_.type == YAML_SCALAR_EVENT && event_.data.scalar.tag != nullptr) ||
            (event_.type == YAML_MAPPING_START_EVENT && event_.data.mapping_start.tag != nullptr);
   }
-  base::Status Problem() const {
-    if (!ready_) return {base::kResourceExhausted, "1: no memory to read it"};
+  ConfigEntry Problem() const {
+    if (!ready_) return At(0, "no memory to read it");
     if (parser_.error == YAML_READER_ERROR) {  // bytes, not tokens: only their offset is known
       const auto* const begin = reinterpret_cast<const uint8_t*>(text_.data());
       const auto bad = static_cast<size_t>(base::FindBadUtf8(begin, begin + text_.size()) - begin);
@@ -59,8 +62,11 @@ class Events {
   }
 
  private:
-  static base::Status At(size_t lines_before, const std::string& message) {
-    return {base::kInvalidArgument, std::to_string(lines_before + 1) + ": " + message};
+  static ConfigEntry At(size_t lines_before, std::string problem) {
+    ConfigEntry entry;
+    entry.line = static_cast<int>(lines_before) + 1;
+    entry.problem = std::move(problem);
+    return entry;
   }
   size_t LinesBefore(size_t offset) const {
     return static_cast<size_t>(std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(offset), '\n'));
@@ -77,74 +83,90 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : events_(text) {}
 
-  base::Result<std::vector<ConfigEntry>> Read() {
-    while (events_.Next()) {
-      if (events_.has_tag()) return At("expected a value without a tag");
+  std::vector<ConfigEntry> Read() {
+    bool goes_on = true;
+    while (goes_on && events_.Next()) {
       if (events_.type() == YAML_STREAM_END_EVENT) return std::move(entries_);
-      WF_RETURN_IF_ERROR(Take());
+      goes_on = events_.has_tag() ? Ends("expected a value without a tag") : Take();
     }
-    return events_.Problem();
+    if (goes_on) entries_.push_back(events_.Problem());
+    return std::move(entries_);
   }
 
  private:
-  base::Status At(const std::string& message) const { return {base::kInvalidArgument, std::to_string(events_.line()) + ": " + message}; }
+  void Tell(int line, std::string problem) { entries_.push_back({{}, {}, line, false, std::move(problem)}); }
+  // What follows cannot be understood.
+  bool Ends(std::string problem) {
+    Tell(events_.line(), std::move(problem));
+    return false;
+  }
   std::string Key(std::string_view last) const {
     std::string joined;
     for (const std::string& part : path_) joined += part + ".";
     return joined + std::string(last);
   }
 
-  base::Status Take() {
+  bool Take() {
     switch (events_.type()) {
       case YAML_DOCUMENT_START_EVENT:
-        return ++documents_ > 1 ? At("expected the end, found a second document") : base::Status();
+        return ++documents_ == 1 || Ends("expected the end, found a second document");
       case YAML_SCALAR_EVENT:
         return has_key_ ? TakeValue() : TakeKey();
       case YAML_MAPPING_START_EVENT:
-        if (in_root_ && !has_key_) return At("expected a key, found a mapping");
-        if (path_.size() == kMaxDepth) return At("nested deeper than 8");
+        if (in_root_ && !has_key_) return Ends("expected a key, found a mapping");
+        if (path_.size() == kMaxDepth) return Ends("nested deeper than 8");
+        if (in_root_ && repeats_ != 0) TellRepeated();
         if (in_root_) path_.push_back(std::move(key_));
         in_root_ = true;
         has_key_ = false;
-        return {};
+        return true;
       case YAML_MAPPING_END_EVENT:
         if (path_.empty())
           in_root_ = false;
         else
           path_.pop_back();
-        return {};
+        return true;
       case YAML_SEQUENCE_START_EVENT:
-        return At(has_key_ ? "expected a value for " + Quoted(Key(key_)) + ", found a list" : "expected `key: value`, found a list");
+        return Ends(has_key_ ? "expected a value for " + Quoted(Key(key_)) + ", found a list" : "expected `key: value`, found a list");
       case YAML_ALIAS_EVENT:
-        return At("expected a value, found an alias");
+        return Ends("expected a value, found an alias");
       default:
-        return {};
+        return true;
     }
   }
 
-  base::Status TakeKey() {
+  bool TakeKey() {
     const std::string_view key = events_.scalar();
-    if (!in_root_) return key.empty() ? base::Status() : At("expected `key: value`, found " + Quoted(key));
-    if (key.empty()) return At("a key is empty");
-    if (key.size() > kMaxKeyBytes) return At("the key " + Quoted(key) + " is longer than 256 bytes");
+    if (!in_root_) return key.empty() || Ends("expected `key: value`, found " + Quoted(key));
+    if (key.empty()) return Ends("a key is empty");
+    if (key.size() > kMaxKeyBytes) return Ends("the key " + Quoted(key) + " is longer than 256 bytes");
     key_ = key;
     key_line_ = events_.line();
     has_key_ = true;
     std::vector<std::string> whole = path_;
     whole.push_back(key_);
     const auto [first, fresh] = seen_.emplace(std::move(whole), key_line_);
-    return fresh ? base::Status() : At(Quoted(Key(key_)) + " is already set on line " + std::to_string(first->second));
+    repeats_ = fresh ? 0 : first->second;
+    return true;
   }
 
-  base::Status TakeValue() {
+  // What was set first holds; the keys of a mapping are looked at none the less.
+  bool TellRepeated() {
+    Tell(key_line_, Quoted(Key(key_)) + " is already set on line " + std::to_string(std::exchange(repeats_, 0)));
+    has_key_ = false;
+    return true;
+  }
+
+  bool TakeValue() {
     const std::string_view value = events_.scalar();
-    if (value.size() > kMaxValueBytes) return At("the value of " + Quoted(Key(key_)) + " is longer than 4096 bytes");
+    if (value.size() > kMaxValueBytes) return Ends("the value of " + Quoted(Key(key_)) + " is longer than 4096 bytes");
+    if (repeats_ != 0) return TellRepeated();
     const bool none = events_.plain() && (value.empty() || value == "~" || value == "null");
-    ConfigEntry entry{path_, std::string(value), key_line_, none};
+    ConfigEntry entry{path_, std::string(value), key_line_, none, {}};
     entry.path.push_back(std::move(key_));
     entries_.push_back(std::move(entry));
     has_key_ = false;
-    return {};
+    return true;
   }
 
   Events events_;
@@ -153,8 +175,25 @@ class Reader {
   std::vector<std::string> path_;                 // keys of the mappings that are open, but for the root's
   std::string key_;
   int key_line_ = 0, documents_ = 0;
+  int repeats_ = 0;  // the line where the key came first; 0: here
   bool in_root_ = false, has_key_ = false;
 };
+
+// Up to one byte more than a file may have. 0, or what stands in the way.
+int ReadAll(int fd, std::string* text) {
+  text->resize(kMaxConfigBytes + 1);
+  size_t size = 0;
+  while (size < text->size()) {
+    pollfd ready = {.fd = fd, .events = POLLIN, .revents = 0};  // of a pipe whose writer takes its time
+    const ssize_t part = poll(&ready, 1, -1) < 0 ? -1 : read(fd, text->data() + size, text->size() - size);
+    if (part < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (part < 0) return errno;
+    if (part == 0) break;
+    size += static_cast<size_t>(part);
+  }
+  text->resize(size);
+  return 0;
+}
 
 }  // namespace
 
@@ -164,26 +203,21 @@ std::string ConfigEntry::key() const {
   return joined;
 }
 
-base::Result<std::vector<ConfigEntry>> ReadConfig(std::string_view text) { return Reader(text).Read(); }
+std::vector<ConfigEntry> ReadConfig(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return Reader(text).Read();
+}
 
-base::Result<std::string> ReadConfigFile(const std::string& path) {
-  const auto failed = [&path](int error) { return base::Status(base::kNotFound, path + ": " + std::strerror(error)); };
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return failed(errno);
-  std::string text(kMaxConfigBytes + 1, '\0');
-  size_t size = 0;
-  int error = 0;
-  while (size < text.size()) {
-    const ssize_t part = read(fd, text.data() + size, text.size() - size);
-    if (part < 0 && errno == EINTR) continue;
-    if (part < 0) error = errno;
-    if (part <= 0) break;
-    size += static_cast<size_t>(part);
-  }
-  close(fd);
-  if (error != 0) return failed(error);
-  if (size > kMaxConfigBytes) return base::Status(base::kOutOfRange, path + ": larger than 1 MiB");
-  text.resize(size);
+base::Result<std::string> ReadConfigFile(const std::string& path, bool again) {
+  const auto failed = [&path](const std::string& why) { return base::Status(base::kNotFound, path + ": " + why); };
+  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat found;
+  if (file.get() < 0 || fstat(file.get(), &found) != 0) return failed(std::strerror(errno));
+  if (again && !S_ISREG(found.st_mode)) return failed("not a regular file, so it is read at the start alone");
+  std::string text;
+  if (const int error = ReadAll(file.get(), &text); error != 0) return failed(std::strerror(error));
+  if (text.size() > kMaxConfigBytes) return base::Status(base::kOutOfRange, path + ": larger than 1 MiB");
   return text;
 }
 

@@ -14,17 +14,20 @@ struct ConfigEntry {
   std::string value;
   int line = 0;             // of the key, from 1
   bool no_value = false;    // nothing, `~` or `null`, not quoted
+  std::string problem;      // in place of a value, perhaps without a key
   std::string key() const;  // "limits.connections"
 };
 
-// Reads YAML mappings of scalars and nothing else. The message begins with the line: "3: expected a value for `host`, found a list".
-// Errors: not YAML, not UTF-8, lists, aliases, tags, a key that comes twice, a second document.
-// Bounds: nested at most 8 deep; keys of 256 and values of 4,096 bytes; the caller bounds the text.
-base::Result<std::vector<ConfigEntry>> ReadConfig(std::string_view text);
+// Reads YAML mappings of scalars and nothing else, in the order of the text.
+// Errors: entries with a problem: "expected a value for `host`, found a list". Not YAML, not UTF-8, lists, aliases, tags, a second
+// document: the last one. A key that comes twice: the second time. Bounds: nested at most 8 deep; keys of 256 and values of 4,096 bytes;
+// the caller bounds the text.
+std::vector<ConfigEntry> ReadConfig(std::string_view text);
 
 inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-// The whole file. Errors: it cannot be read, and why; it is larger than kMaxConfigBytes.
-base::Result<std::string> ReadConfigFile(const std::string& path);
+// The whole file. `again`: it was read before; what is no regular file has given all it had then, and is not waited for.
+// Errors: it cannot be read, and why; it is larger than kMaxConfigBytes.
+base::Result<std::string> ReadConfigFile(const std::string& path, bool again = false);
 
 // `text` for a message: cut, control characters replaced, in backticks.
 std::string Quoted(std::string_view text);

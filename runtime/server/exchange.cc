@@ -50,9 +50,9 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.head.Clear();
   exchange.body.Clear();
   exchange.max_body_bytes = 0;
-  exchange.answered = exchange.admitted = exchange.allow_post = exchange.allow_get = false;
+  exchange.answered = exchange.admitted = exchange.takes_body = exchange.for_memory = exchange.allow_post = exchange.allow_get = false;
   exchange.workflow = nullptr;
-  exchange.is_probe = false;
+  exchange.own_path = {};
   exchange.protocol = {};
   exchange.claimed_bytes = exchange.received_at = 0;
   exchange.oip = {};
@@ -63,7 +63,6 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.refusal_status = 0;
   exchange.refusal_code = 0;
   exchange.refusal.clear();
-  exchange.retry_after_seconds = 0;
   if (idle_count_ >= kMaxIdle) {
     delete &exchange;
     return;

@@ -37,7 +37,7 @@ class Site {
   virtual void OnRequest(Exchange& exchange) noexcept = 0;
   // A refusal is about to be answered. The data_id that the answer carries.
   virtual uint64_t OnRefused(Exchange& exchange) noexcept = 0;
-  // Nobody waits for the answer of a request that is complete.
+  // Nobody waits for the answer of a request that is complete. Its bus may be gone afterwards.
   virtual void Cancel(Exchange& exchange) noexcept = 0;
   // The client left between the end of the head and the answer.
   virtual void OnGone(Exchange& exchange) noexcept = 0;
@@ -63,19 +63,20 @@ struct Exchange final : bus::Client {
   http1::Head head;
   Body body;
   uint64_t max_body_bytes = 0;
+  bool takes_body = false;  // somebody reads it; else what comes is dropped
   bool answered = false;
 
   // ---- of the site ----
   bus::Bus* bus = nullptr;  // until it is drained
   const wf_workflow* workflow = nullptr;
   Protocol protocol = Protocol::kPlain;
-  bool is_probe = false;
+  std::string_view own_path;  // of what the site answers itself, a constant; empty: none
   bool admitted = false;      // counts as in flight
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   int64_t claimed_bytes = 0;  // of the process's budget
   base::TimePoint received_at = 0;
   uint64_t data_id = 0;
-  std::string_view log_id;
+  std::string_view log_id;  // of the head, or in the memory of the bus
   std::vector<bus::Metadata> metadata;
   oip::Route oip;                            // of a path under /v2
   int64_t version = 0;                       // of the model that was asked for; 0: none was named
@@ -85,12 +86,16 @@ struct Exchange final : bus::Client {
   int refusal_status = 0;  // 0: none
   wf_code refusal_code = 0;
   std::string refusal;
-  int retry_after_seconds = 0;
+  bool for_memory = false;                     // there was none
   bool allow_post = false, allow_get = false;  // of a 405
   void Refuse(int status, wf_code code, std::string message) {
     refusal_status = status;
     refusal_code = code;
     refusal = std::move(message);
+  }
+  void RefuseForMemory(std::string message) {
+    Refuse(429, protocol::kRefused, std::move(message));
+    for_memory = true;
   }
 
   Exchange* next = nullptr;  // of the pool

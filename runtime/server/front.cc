@@ -5,12 +5,6 @@
 #include "runtime/observe/log.h"
 
 namespace wf::server {
-namespace {
-
-constexpr int64_t kDrainTickNs = 20'000'000;
-
-}  // namespace
-
 SessionLimits LimitsOf(const Settings& settings) {
   return {settings.header_timeout.ms(),
           settings.idle_timeout.ms(),

@@ -11,6 +11,8 @@
 
 namespace wf::server {
 
+inline constexpr int64_t kDrainTickNs = 20'000'000;  // how often a drain looks at what is left
+
 SessionLimits LimitsOf(const Settings& settings);
 
 struct FrontOptions {

@@ -49,14 +49,14 @@ void HttpSession::Start(net::Connection& connection) noexcept {
   pending_.clear();
   pending_at_ = 0;
   discarded_ = body_mark_ = 0;
-  waiting_ = processing_ = closing_ = held_ = listed_ = false;
+  waiting_ = processing_ = closing_ = held_ = overfull_ = listed_ = false;
   connection.SetTimeout(owner_.limits_.header_ms);
 }
 
 void HttpSession::ArmIdle() noexcept { connection_->SetTimeout(owner_.limits_.idle_ms); }
 
 void HttpSession::OnBytes(std::span<const uint8_t> bytes) noexcept {
-  if (closing_) return;
+  if (closing_ || overfull_) return;
   Hold(waiting_ || pending_bytes() != 0 ? bytes : Process(bytes));
 }
 
@@ -68,9 +68,25 @@ void HttpSession::Hold(std::span<const uint8_t> bytes) noexcept {
     pending_at_ = 0;
   }
   pending_.insert(pending_.end(), bytes.begin(), bytes.end());
-  if (pending_bytes() < kMaxPending) return;
+  overfull_ = !CountWaiting(head_bytes_);
+  if (!overfull_ && pending_bytes() < kMaxPending) return;
   held_ = true;
   connection_->PauseReading();
+  if (!overfull_) return;
+  DropPending();
+  if (exchange_ == nullptr) GoOnNextTurn();
+}
+
+void HttpSession::DropPending() noexcept {
+  pending_ = {};
+  pending_at_ = 0;
+  CountWaiting(head_bytes_);
+}
+
+void HttpSession::RefusePending() noexcept {
+  if (!Begin()) return;
+  exchange_->RefuseForMemory("requests of other connections that wait behind one another take all the memory there is for them");
+  AnswerRefusal(true);
 }
 
 void HttpSession::GoOnNextTurn() noexcept {
@@ -117,27 +133,29 @@ std::span<const uint8_t> HttpSession::Process(std::span<const uint8_t> bytes) no
   return bytes;
 }
 
-void HttpSession::CountHead(size_t bytes) noexcept {
-  owner_.unfinished_heads_bytes_ += bytes - head_bytes_;
-  head_bytes_ = bytes;
+// False: all connections together have more than they may.
+bool HttpSession::CountWaiting(size_t head_bytes) noexcept {
+  head_bytes_ = head_bytes;
+  const size_t bytes = head_bytes + pending_.capacity();
+  owner_.waiting_bytes_ += bytes - counted_;
+  counted_ = bytes;
+  return owner_.waiting_bytes_ <= owner_.limits_.waiting_bytes;
 }
 
 void HttpSession::OnPartOfHead() noexcept {
-  CountHead(exchange_->head.stored_bytes());
-  if (owner_.unfinished_heads_bytes_ <= owner_.limits_.unfinished_heads_bytes) return;
-  exchange_->Refuse(429, protocol::kRefused, "the headers of other requests that are still coming take all the memory there is for them");
+  if (CountWaiting(exchange_->head.stored_bytes())) return;
+  exchange_->RefuseForMemory("the headers of other requests that are still coming take all the memory there is for them");
   AnswerRefusal(true);
 }
 
 void HttpSession::OnHead() noexcept {
-  CountHead(0);
+  CountWaiting(0);
   Exchange& exchange = *exchange_;
   owner_.site_.OnHead(exchange);
   const int64_t length = exchange.head.content_length;
   if (exchange.refusal_status == 0 && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) RefuseSize();
-  if (exchange.refusal_status == 0 && length > 0 && !exchange.body.Reserve(static_cast<size_t>(length))) {
-    exchange.Refuse(429, protocol::kRefused, "no memory for the body");
-  }
+  if (exchange.refusal_status == 0 && exchange.takes_body && length > 0 && !exchange.body.Reserve(static_cast<size_t>(length)))
+    exchange.RefuseForMemory("no memory for the body");
   discarded_ = body_mark_ = 0;
   if (length != 0) ArmBody();
   if (exchange.refusal_status != 0 && (length > static_cast<int64_t>(kMaxDiscarded) || (length != 0 && exchange.head.expects_continue))) {
@@ -155,18 +173,19 @@ void HttpSession::RefuseSize() noexcept {
 // A chunk that would pass the limit is refused before it comes; one that is short enough is read, so that the connection can go on.
 void HttpSession::OnChunk() noexcept {
   const uint64_t bytes = decoder_.chunk_bytes();
-  if (exchange_->refusal_status == 0 && bytes > exchange_->max_body_bytes - exchange_->body.size()) RefuseSize();
+  if (exchange_->refusal_status == 0 && bytes > exchange_->max_body_bytes - received()) RefuseSize();
   if (exchange_->refusal_status != 0 && bytes > kMaxDiscarded - discarded_) AnswerRefusal(true);
 }
 
 void HttpSession::OnBody() noexcept {
   Exchange& exchange = *exchange_;
   const std::span<const uint8_t> part = decoder_.body();
-  if (exchange.refusal_status == 0 && exchange.head.content_length < 0) {
-    owner_.site_.Claim(exchange, static_cast<int64_t>(exchange.body.size() + part.size()));
+  const bool grows = exchange.takes_body && exchange.head.content_length < 0;
+  if (exchange.refusal_status == 0 && grows) owner_.site_.Claim(exchange, static_cast<int64_t>(exchange.body.size() + part.size()));
+  if (exchange.refusal_status == 0 && exchange.takes_body) {
+    if (exchange.body.Append(part)) return;
+    exchange.RefuseForMemory("no memory for the body");
   }
-  if (exchange.refusal_status == 0 && !exchange.body.Append(part)) exchange.Refuse(429, protocol::kRefused, "no memory for the body");
-  if (exchange.refusal_status == 0) return;
   discarded_ += part.size();
   if (discarded_ > kMaxDiscarded) AnswerRefusal(true);
 }
@@ -204,13 +223,13 @@ void HttpSession::AnswerRefusal(bool close) noexcept {
   const uint64_t data_id = owner_.site_.OnRefused(exchange);
   row.write_error({exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, &body);
   if (close) exchange.head.keep_alive = false;
-  const bool retry = exchange.retry_after_seconds != 0;
-  const std::string seconds = std::to_string(exchange.retry_after_seconds);
-  const http1::Header header =
-      retry ? http1::Header{"retry-after", seconds} : http1::Header{"allow", exchange.allow_post ? "POST" : "GET, HEAD"};
+  const bool retry = protocol::IsForLoad(exchange.refusal_code);
+  const http1::Header header = retry ? kRetrySoon : http1::Header{"allow", exchange.allow_post ? "POST" : "GET, HEAD"};
   const bool has_header = retry || exchange.refusal_status == 405;
+  const bool under_way = waiting_;
   waiting_ = true;
   Reply(exchange, exchange.refusal_status, plain::kJson, {&header, has_header ? size_t{1} : size_t{0}}, body);
+  if (under_way) owner_.site_.Cancel(exchange);
   FinishExchange();
 }
 
@@ -264,7 +283,7 @@ void HttpSession::UnclaimUnsent() noexcept {
 
 // The answer is in the connection's buffer.
 void HttpSession::FinishExchange() noexcept {
-  CountHead(0);
+  CountWaiting(0);
   Exchange& done = *exchange_;
   exchange_ = nullptr;
   waiting_ = false;
@@ -277,13 +296,11 @@ void HttpSession::Resume() noexcept {
     if (!exchange_->answered) return;
     FinishExchange();
   }
+  if (!closing_ && overfull_) return RefusePending();
   if (closing_ || pending_bytes() == 0) return;
   pending_at_ = pending_.size() - Process(std::span(pending_).subspan(pending_at_)).size();
   connection_->FlushLater();
-  if (pending_bytes() == 0) {
-    pending_ = {};
-    pending_at_ = 0;
-  }
+  if (pending_bytes() == 0) DropPending();
   if (!held_ || pending_bytes() >= kMaxPending) return;
   held_ = false;
   connection_->ResumeReading();
@@ -293,9 +310,7 @@ void HttpSession::Abort() noexcept {
   if (closing_) return;
   if (exchange_ == nullptr) return connection_->CloseAfterFlush();
   if (exchange_->answered) return connection_->CloseAfterFlush();
-  Exchange& lost = *exchange_;
-  if (waiting_) owner_.site_.Cancel(lost);
-  lost.Refuse(503, protocol::kShutDown, "the server stops");
+  exchange_->Refuse(503, protocol::kShutDown, "the server stops");
   AnswerRefusal(true);
 }
 
@@ -317,30 +332,28 @@ void HttpSession::OnTimeout() noexcept {
   } else if (until_deadline_) {
     ArmBody();
   } else {
-    const uint64_t received = exchange_->body.size() + discarded_;
-    if (received - body_mark_ < kBodyBytesPerCheck) return AnswerBroken(408, "the body of the request arrives too slowly");
-    body_mark_ = received;
+    if (received() - body_mark_ < kBodyBytesPerCheck) return AnswerBroken(408, "the body of the request arrives too slowly");
+    body_mark_ = received();
     ArmBody();
   }
 }
 
 void HttpSession::OnClosed(net::Closed) noexcept {
-  CountHead(0);
   UnclaimUnsent();
   if (exchange_ != nullptr) {
     Exchange& left = *exchange_;
     exchange_ = nullptr;
     if (!left.answered && (waiting_ || !decoder_.in_head())) {
+      owner_.site_.OnGone(left);  // before Cancel: what it tells of the request may be in the memory of its bus
       if (waiting_) owner_.site_.Cancel(left);
-      owner_.site_.OnGone(left);
     }
     owner_.exchanges_.Detach(left);
   }
   for (auto* const list : {&owner_.waiting_, &owner_.resuming_})
     if (listed_) std::replace(list->begin(), list->end(), this, static_cast<HttpSession*>(nullptr));
   connection_ = nullptr;
-  pending_ = {};
-  pending_at_ = 0;
+  head_bytes_ = 0;
+  DropPending();
   if (owner_.idle_.size() < HttpSessions::kMaxIdle)
     owner_.idle_.push_back(this);
   else

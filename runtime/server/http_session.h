@@ -18,7 +18,7 @@ struct SessionLimits {
   int64_t header_ms = 10'000;
   int64_t idle_ms = 75'000;
   http1::Limits head = {};
-  size_t unfinished_heads_bytes = 32 << 20;  // of all connections of the loop
+  size_t waiting_bytes = 32 << 20;  // of heads that are not whole and of requests behind others, of all connections of the loop
 };
 
 // The sessions of one loop, and those that go on in its next turn: their answer has come, or they have had their share of this turn.
@@ -43,12 +43,13 @@ class HttpSessions {
   SessionLimits limits_;
   ExchangePool exchanges_;
   std::vector<HttpSession*> idle_, waiting_, resuming_;
-  size_t unfinished_heads_bytes_ = 0;
+  size_t waiting_bytes_ = 0;
 };
 
 // HTTP/1.1 on one connection: one request at a time, later ones wait as bytes.
 // Thread: loop-confined.   Owns: bytes of requests that wait.   Borrows: connection, until OnClosed.
-// Bounds: kMaxPending bytes of later requests and one read, then reading stops; kTurnRequests are answered in one turn of the loop, and
+// Bounds: kMaxPending bytes of later requests and one read, then reading stops; they share SessionLimits::waiting_bytes, beyond which they
+// are refused; kTurnRequests are answered in one turn of the loop, and
 // none while a lot waits to be sent; of that, all but kMaxUnclaimed bytes are claimed of the site; a refused body is read up to
 // kMaxDiscarded, then the connection closes.
 class HttpSession final : public net::Handler {
@@ -78,14 +79,17 @@ class HttpSession final : public net::Handler {
   void Start(net::Connection& connection) noexcept;
   std::span<const uint8_t> Process(std::span<const uint8_t> bytes) noexcept;  // what is left waits
   bool Begin() noexcept;
-  void CountHead(size_t bytes) noexcept;
+  bool CountWaiting(size_t head_bytes) noexcept;
   void OnPartOfHead() noexcept;
   void Hold(std::span<const uint8_t> bytes) noexcept;
+  void DropPending() noexcept;
+  void RefusePending() noexcept;
   void GoOnNextTurn() noexcept;
   void OnHead() noexcept;
   void OnChunk() noexcept;
   void OnBody() noexcept;
   void OnEnd() noexcept;
+  uint64_t received() const { return exchange_->body.size() + discarded_; }
   void RefuseSize() noexcept;
   void ArmBody() noexcept;
   bool RefuseLate() noexcept;
@@ -102,13 +106,15 @@ class HttpSession final : public net::Handler {
   Exchange* exchange_ = nullptr;
   std::vector<uint8_t> pending_;
   size_t pending_at_ = 0;  // before it, pending_ has been read
-  size_t head_bytes_ = 0;  // that the owner counts as unfinished
+  size_t head_bytes_ = 0;  // of a head that is not whole
+  size_t counted_ = 0;     // by the owner, as waiting
   uint64_t discarded_ = 0, body_mark_ = 0;
   size_t claimed_ = 0;           // of what waits to be sent
   bool waiting_ = false;         // the request is complete, its answer is not there
   bool processing_ = false;      // inside Process: an answer needs no resumption
   bool closing_ = false;         // nothing more is read
   bool held_ = false;            // reading has stopped
+  bool overfull_ = false;        // there was no room for pending_: what follows is a refusal
   bool until_deadline_ = false;  // what the time limit of a body is for
   bool listed_ = false;          // goes on in the next turn
 };

@@ -1,11 +1,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <string>
 
 #include "runtime/abi/verify.h"
 #include "runtime/abi/version.h"
+#include "runtime/base/reserve.h"
 #include "runtime/observe/crash.h"
 #include "runtime/observe/log.h"
 #include "runtime/server/server.h"
@@ -37,9 +39,18 @@ std::string VersionText(const wf_plan& plan) {
   return text + "\n";
 }
 
+// Until the server watches for them: there is nothing yet to finish, and no configuration but the one that is being read.
+void HandleSignalsOfStart(bool serves) {
+  std::signal(SIGHUP, SIG_IGN);
+  if (!serves) return;
+  for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, [](int) { _exit(0); });
+}
+
 int Serve(const wf_plan& plan, const Settings& settings, const LoadFrom& from, const std::string& program) {
   Server server(plan, settings);
-  server.set_reload([from] { return LoadSettings(from); });
+  LoadFrom again = from;
+  again.again = true;
+  server.set_reload([again] { return LoadSettings(again); });
   if (const base::Status status = server.Start(); !status.ok()) {
     observe::FlushLogs(STDERR_FILENO, 1000);
     Print(stderr, program + ": " + status.message() + "\n");
@@ -61,6 +72,7 @@ int Check(const wf_plan& plan, const Settings& settings, const std::string& prog
 
 int Main(int argc, const char* const* argv, const char* const* environment, const wf_plan& plan) {
   OpenMissingStreams();
+  HandleSignalsOfStart(false);
   const std::string path = argc > 0 ? argv[0] : "server";
   const std::string program = path.substr(path.rfind('/') + 1);
   const size_t skipped = argc > 0 ? 1 : 0;
@@ -76,9 +88,11 @@ int Main(int argc, const char* const* argv, const char* const* environment, cons
   if (const base::Status status = abi::Verify(plan); !status.ok())
     return Print(stderr, program + ": the plan is broken: " + status.message() + "\n"), 1;
 #endif
+  HandleSignalsOfStart(loaded.wish == Wish::kServe);
   observe::InstallCrashHandler();
   observe::UseAlternateStack();
   observe::SetLogLevel(static_cast<observe::Level>(loaded.settings.log_level));
+  if (!base::Reserve::Keep()) return Print(stderr, program + ": there is no memory to start with\n"), 1;
   const RetunedPlan retuned(plan, loaded.settings.nodes);
   if (loaded.wish == Wish::kCheckConfig) return Check(retuned.plan(), loaded.settings, program);
   return Serve(retuned.plan(), loaded.settings, from, program);

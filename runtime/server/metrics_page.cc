@@ -5,6 +5,7 @@
 #include <map>
 
 #include "runtime/abi/version.h"
+#include "runtime/abi/view.h"
 #include "runtime/observe/log.h"
 #include "runtime/observe/process.h"
 
@@ -14,7 +15,7 @@ namespace {
 using observe::Label;
 using observe::MetricsText;
 
-std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+using abi::View;
 
 // The row behind the last workflow is of requests that name none.
 std::string_view ServiceOf(const wf_plan& plan, uint32_t workflow) {

@@ -8,15 +8,12 @@
 #include <span>
 
 #include "runtime/abi/defaults.h"
+#include "runtime/abi/view.h"
 #include "runtime/model/version.h"
 #include "runtime/observe/log.h"
 
 namespace wf::server {
-namespace {
-
-std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
-
-}  // namespace
+using abi::View;
 
 // A loaded version as executors run it.
 class LoadedModel final : public batch::Runnable {
@@ -32,6 +29,7 @@ class LoadedModel final : public batch::Runnable {
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
     return version_->Prepare(instance, rows, inputs);
   }
+  bool has_open_extents() const override { return version_->has_open_extents(); }
   base::MemoryShare memory_share() const override { return version_->memory_share(); }
   void Trim(int instance) override { version_->Trim(instance); }
   void Release(int instance) override { version_->Release(instance); }
@@ -134,7 +132,10 @@ base::Status Models::LoadModel(uint32_t index, int64_t max_rows, int instances) 
   const std::filesystem::path written{std::string(View(row.path))};
   const std::string path = (model_root_.empty() ? written : std::filesystem::path(model_root_) / written).string();
   const std::string name(View(row.name));
-  const auto found = onnx::FindVersions(path);
+  std::vector<std::string> skipped;
+  const auto found = onnx::FindVersions(path, &skipped);
+  for (const std::string& reason : skipped)
+    observe::Log(observe::Level::kWarning, "a folder is no version of a model", {{"model", name}, {"reason", reason}});
   if (!found.ok()) return {found.status().code(), "model `" + name + "`: " + found.status().message()};
   const std::vector<onnx::VersionFile> files = Candidates(row, *found);
   LogMissing(row, files);

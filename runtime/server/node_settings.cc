@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "runtime/abi/view.h"
 #include "runtime/server/setting_values.h"
 
 namespace wf::server {
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::string_view kNotAMember = "not a member";
 
-std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+using abi::View;
 
 // The tasks of every node of this path: a workflow that several services publish has several.
 template <typename Function>

@@ -21,18 +21,16 @@ bool FindVersion(const WorkflowSite& site, const wf_workflow& workflow, Exchange
   return true;
 }
 
-// The workflow that the path names, else a refusal. Afterwards the model's name is one that outlives the request.
+// The workflow that the path names, else a refusal. Afterwards no part of the route is a view of the path.
 bool FindModel(const WorkflowSite& site, Exchange& exchange) {
   const Shared& shared = site.shared();
-  std::string_view name;
-  std::vector<char> storage;
-  const bool decoded = http1::PercentDecode(exchange.oip.model, http1::Part::kPath, &name, &storage);
-  const oip::Names::Entry* const model = decoded ? shared.models.Find(name) : nullptr;
+  const std::string_view name = exchange.oip.model;
+  const oip::Names::Entry* const model = shared.models.Find(name);
   base::TextBuilder message;
   if (model == nullptr) {
     const std::string_view nearest = shared.models.Nearest(name);
     message << "no model is called `";
-    message.Quote(decoded ? name : exchange.oip.model) << "`";
+    message.Quote(name) << "`";
     if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
   } else if (!FindVersion(site, *model->second, exchange)) {
     message << "model `" << model->first << "` has no version `";
@@ -40,16 +38,18 @@ bool FindModel(const WorkflowSite& site, Exchange& exchange) {
     for (const int64_t version : site.VersionsOf(*model->second)) message << " " << version;
   } else {
     exchange.oip.model = model->first;
+    exchange.oip.version = {};
     exchange.workflow = model->second;
     return true;
   }
+  exchange.oip.model = exchange.oip.version = {};
   exchange.Refuse(404, protocol::kNoService, message.str());
   return false;
 }
 
-void TakeCall(WorkflowSite& site, Exchange& exchange) {
+void TakeCall(WorkflowSite& site, Exchange& exchange, std::string_view path) {
   const http1::Head& head = exchange.head;
-  exchange.oip = oip::ParsePath(head.path);
+  exchange.oip = oip::ParsePath(path);
   if (exchange.oip.call == oip::Call::kNone)
     return exchange.Refuse(404, protocol::kNoService, "the Open Inference Protocol has no such path");
   const bool infer = exchange.oip.call == oip::Call::kInfer;
@@ -65,9 +65,9 @@ void TakeCall(WorkflowSite& site, Exchange& exchange) {
   site.AdmitTo(exchange);
 }
 
-bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view) {
-  if (!oip::IsPath(exchange.head.path)) return false;
-  TakeCall(site, exchange);
+bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view path) {
+  if (!oip::IsPath(path.empty() ? exchange.head.path : path)) return false;
+  TakeCall(site, exchange, path);
   return true;
 }
 

@@ -41,6 +41,8 @@ struct ProtocolRow {
 #define PROTOCOL(id, row) extern const ProtocolRow row;
 #include "runtime/server/protocols.def"
 
+inline constexpr http1::Header kRetrySoon = {"retry-after", "1"};  // of answers that are for load
+
 const ProtocolRow& RowOf(Protocol protocol);
 
 }  // namespace wf::server

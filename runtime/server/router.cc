@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
+#include "runtime/abi/view.h"
 #include "runtime/base/text.h"
 
 namespace wf::server {
 
 Router::Router(const wf_plan& plan) : plan_(plan) {
-  const auto view = [](wf_bytes text) { return std::string_view(reinterpret_cast<const char*>(text.ptr), text.len); };
   paths_.reserve(plan.n_workflows);
   for (uint32_t i = 0; i < plan.n_workflows; ++i) {
     const wf_workflow& workflow = plan.workflows[i];
-    paths_.push_back("/" + std::string(view(workflow.service)) + "/" + std::string(view(workflow.name)));
+    paths_.push_back("/" + std::string(abi::View(workflow.service)) + "/" + std::string(abi::View(workflow.name)));
     by_path_.emplace(paths_.back(), &workflow);
     services_ = std::max<size_t>(services_, workflow.service_index + size_t{1});
   }

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "runtime/observe/crash.h"
+#include "runtime/base/reserve.h"
 #include "runtime/observe/log.h"
 #include "runtime/server/allowance.h"
 
@@ -16,10 +16,10 @@ namespace wf::server {
 namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr int64_t kDrainTickNs = 20'000'000;
 constexpr int kLastLogsMs = 1000;          // for a slow reader of stderr
 constexpr int64_t kAbortNs = 500'000'000;  // for the last answers to leave
 constexpr int64_t kKeptByModels = 4;       // of the memory of requests, the part that models may keep from one run to the next
+constexpr int64_t kSpinNs = 50'000;        // where every thread has a CPU of its own
 constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
 
 // CPUs that this process may use: its affinity, cut by the quotas of its cgroups.
@@ -87,7 +87,6 @@ Server::Server(const wf_plan& plan, const Settings& settings)
 Server::~Server() { admin_loop_.Close(); }
 
 base::Status Server::BindAll() {
-  WF_RETURN_IF_ERROR(admin_loop_.Open());
   WF_RETURN_IF_ERROR(
       admin_listener_.Bind({settings_.admin_host, settings_.admin_port}, settings_.admin_socket > 0 ? settings_.admin_socket : -1));
   listener_ = std::make_unique<net::Listener>(workers_.front()->loop(), door_);
@@ -116,7 +115,7 @@ base::Status Server::MakeWorkers() {
   shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;
   pool.threads = threads;
-  pool.on_thread_start = [](int) { observe::UseAlternateStack(); };
+  if (loops + 2 * threads <= cpus) pool.spin_ns = kSpinNs;  // executors have as many threads
   pool_ = std::make_unique<sched::WorkerPool>(pool, clock_);
   sched::EngineOptions engine;
   engine.schedule = static_cast<sched::Schedule>(settings_.schedule);
@@ -167,9 +166,11 @@ void Server::Reload() {
 }
 
 base::Status Server::Start() {
+  WF_RETURN_IF_ERROR(admin_loop_.Open());
+  WF_RETURN_IF_ERROR(signals_.Watch({SIGHUP}));  // one that comes while models load is acted on afterwards
   WF_RETURN_IF_ERROR(MakeWorkers());
   WF_RETURN_IF_ERROR(admin_listener_.Start());
-  WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT, SIGHUP}));
+  WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT}));
   WF_RETURN_IF_ERROR(listener_->Start());
   log_drain_ = std::make_unique<LogDrain>(*this);
   observe::SetLogWaker(log_drain_.get());
@@ -206,8 +207,16 @@ void Server::OnFlush() noexcept {
 
 void Server::OnSecond() noexcept {
   admin_connections_.OnSecond();
+  WatchMemory();
   DrainLog();
   std::erase_if(configurations_, [this](const auto& at) { return at != configurations_.back() && at->unused(); });
+}
+
+void Server::WatchMemory() noexcept {
+  if (base::Reserve::memory_is_short() && !memory_was_short_)
+    observe::Log(observe::Level::kError, "the process is out of memory; requests are refused until there is some again");
+  if (base::Reserve::Refill()) observe::Log(observe::Level::kInfo, "there is memory again");
+  memory_was_short_ = base::Reserve::memory_is_short();
 }
 
 bool Server::AllTurn() const {

@@ -67,6 +67,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   void Publish(Settings settings);
   void Reload();
   void DrainLog() noexcept;
+  void WatchMemory() noexcept;
   void BeginDrain() noexcept;
   void EndNow(int status) noexcept;
 
@@ -100,7 +101,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   std::unique_ptr<LogDrain> log_drain_;
   base::TimePoint drain_tick_at_ = INT64_MAX, drain_until_ = 0, log_drain_at_ = INT64_MAX;
   int64_t log_wait_ns_ = 0;  // since the reader of stderr last took something
-  bool aborted_ = false;
+  bool aborted_ = false, memory_was_short_ = false;
   int exit_status_ = 0;
 };
 

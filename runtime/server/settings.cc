@@ -153,7 +153,9 @@ void Loader::FindFlags() {
     if (equals != std::string_view::npos) {
       value = argument.substr(equals + 1);
     } else if (is_switch) {
-      value = "true";
+      const std::string_view next = i + 1 < arguments.size() ? arguments[i + 1] : "";
+      const bool written = next == "true" || next == "false";  // nothing else here stands without a flag
+      value = written ? arguments[++i] : "true";
     } else if (i + 1 < arguments.size()) {
       value = arguments[++i];
     } else {
@@ -201,14 +203,12 @@ void Loader::ReadFile() {
     return;
   } else {
     if (!base::IsUtf8(name)) return Error("the name of the configuration file, " + Quoted(name) + ", is not UTF-8");
-    auto read = ReadConfigFile(name);
+    auto read = ReadConfigFile(name, from_.again);
     if (!read.ok()) return Error(read.status().message());
     text = *std::move(read);
   }
-  const auto entries = ReadConfig(text);
-  if (!entries.ok()) return Error(name + ":" + entries.status().message());
   const Names names([](const SettingRow& row) { return row.key; });
-  for (const ConfigEntry& entry : *entries) TakeEntry(entry, name, names);
+  for (const ConfigEntry& entry : ReadConfig(text)) TakeEntry(entry, name, names);
   if (from_.plan == nullptr) return;
   for (const NodeSetting& node : out_.settings.nodes) {
     if (std::string problem = CheckNodeSetting(*from_.plan, node); !problem.empty()) Error(node.source + ": " + problem);
@@ -217,6 +217,7 @@ void Loader::ReadFile() {
 
 void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const Names& names) {
   const std::string place = file + ":" + std::to_string(entry.line), key = entry.key();
+  if (!entry.problem.empty()) return Error(place + ": " + entry.problem);
   if (entry.path.front() == "nodes") {
     const bool has_node = from_.plan != nullptr && entry.path.size() > 1 && HasNode(*from_.plan, entry.path[1]);
     if (!tells() && !has_node) return Error({});

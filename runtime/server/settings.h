@@ -37,6 +37,7 @@ struct LoadFrom {
   std::span<const char* const> arguments;         // without the program's name
   const char* const* environment = nullptr;       // as in environ, null-terminated; null: empty
   const wf_plan* plan = nullptr;                  // what `nodes:` speaks of
+  bool again = false;                             // while what was read before is running
   const std::string_view* config_text = nullptr;  // read instead of a file, under the name `config`; for tests
 };
 Loaded LoadSettings(const LoadFrom& from);

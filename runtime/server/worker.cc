@@ -1,11 +1,8 @@
 #include "runtime/server/worker.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <new>
-
-#include "runtime/observe/crash.h"
 
 namespace wf::server {
 
@@ -65,11 +62,7 @@ void Worker::Publish(const Configuration& configuration) { mailbox().Post(*new N
 void Worker::OnReleased(const sched::Catalogue& catalogue) noexcept { static_cast<const Configuration&>(catalogue).Leave(); }
 
 void Worker::Run() {
-  thread_ = std::thread([this] {
-    pthread_setname_np(pthread_self(), "wf-loop");
-    observe::UseAlternateStack();
-    loop_.Run(front_);
-  });
+  thread_.Start("wf-loop", [this] { loop_.Run(front_); });
 }
 
 void Worker::Close() {
@@ -90,8 +83,6 @@ void Worker::Adopt(int fd) noexcept {
 void Worker::BeginDrain() noexcept { mailbox().Post(*drain_begin_); }
 void Worker::Abort() noexcept { mailbox().Post(*drain_end_); }
 void Worker::Stop() noexcept { loop_.Stop(); }
-void Worker::Join() {
-  if (thread_.joinable()) thread_.join();
-}
+void Worker::Join() { thread_.Join(); }
 
 }  // namespace wf::server

@@ -2,8 +2,8 @@
 
 #include <atomic>
 #include <memory>
-#include <thread>
 
+#include "runtime/base/thread.h"
 #include "runtime/loop/loop.h"
 #include "runtime/net/sockets.h"
 #include "runtime/server/configuration.h"
@@ -55,7 +55,7 @@ class Worker final : public sched::Engine::CatalogueUser {
   std::unique_ptr<DrainBegin> drain_begin_;
   std::unique_ptr<DrainEnd> drain_end_;
   std::atomic<uint32_t> arriving_{0};
-  std::thread thread_;
+  base::Thread thread_;
 };
 
 }  // namespace wf::server

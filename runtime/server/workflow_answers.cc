@@ -34,6 +34,7 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
 
 uint64_t WorkflowSite::OnRefused(Exchange& exchange) noexcept {
   if (exchange.data_id == 0) exchange.data_id = engine_->NextDataId();
+  if (exchange.for_memory) counts_.refused_bytes.Add();
   Record(exchange, exchange.refusal_status, exchange.refusal_code);
   return exchange.data_id;
 }
@@ -60,13 +61,13 @@ void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
   exchange.data_id = engine_->NextDataId();
   row.write_error({bus::kMemoryCap, info.name, "no memory for the request", {}, exchange.data_id, exchange.log_id}, &body_);
   Record(exchange, status, bus::kMemoryCap);
-  exchange.session->Reply(exchange, status, plain::kJson, {}, body_);
+  exchange.session->Reply(exchange, status, plain::kJson, {&kRetrySoon, 1}, body_);
 }
 
 // What the caller is not to blame for; refusals, deadlines and wishes for what is not built show in the metrics.
 void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept {
   if (answer.code >= protocol::kTimeout && answer.code < protocol::kTimeout + 1000) return;
-  if (answer.code == protocol::kRefused || answer.code == bus::kMemoryCap || answer.code == protocol::kNotImplemented) return;
+  if (protocol::IsForLoad(answer.code) || answer.code == protocol::kNotImplemented) return;
   observe::Log(observe::Level::kWarning, "a request failed",
                {{"path", exchange.head.path.substr(0, kMostTold)},
                 {"code", int64_t{answer.code}},
@@ -139,11 +140,11 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
   Reply(exchange, answer, headers_, body_);
 }
 
-void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::span<const http1::Header> headers,
-                         wf_sink& body) noexcept {
+void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http1::Header>& headers, wf_sink& body) noexcept {
   if (!exchange.session->ClaimUnsent(body.size())) return RefuseAnswer(exchange, body);
   Record(exchange, answer.status, answer.code);
   if (answer.status >= 500) LogFailure(exchange, answer);
+  if (protocol::IsForLoad(answer.code)) headers.push_back(kRetrySoon);
   exchange.session->Reply(exchange, answer.status, plain::kJson, headers, body);
   engine_->Release(*exchange.bus);
 }
@@ -163,13 +164,12 @@ void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept {
                    exchange.log_id},
                   &body);
   Record(exchange, status, protocol::kRefused);
-  const http1::Header retry = {"retry-after", "1"};
-  exchange.session->Reply(exchange, status, plain::kJson, {&retry, 1}, body);
+  exchange.session->Reply(exchange, status, plain::kJson, {&kRetrySoon, 1}, body);
   engine_->Release(*exchange.bus);
 }
 
 void WorkflowSite::AnswerProbe(Exchange& exchange) noexcept {
-  const int status = ProbeStatus(shared_, exchange.head.path);
+  const int status = ProbeStatus(shared_, exchange.own_path);
   body_.Clear();
   const std::string_view text = status == 200 ? "ok\n" : "not ready\n";
   body_.Put(text.data(), text.size());

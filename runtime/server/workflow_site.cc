@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <new>
 
+#include "runtime/base/ascii.h"
 #include "runtime/base/check.h"
+#include "runtime/base/reserve.h"
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
 #include "runtime/sched/catalogue.h"
@@ -11,12 +13,6 @@
 
 namespace wf::server {
 namespace {
-
-bool IsIdentity(std::string_view coding) {
-  constexpr std::string_view kIdentity = "identity";
-  return std::equal(coding.begin(), coding.end(), kIdentity.begin(), kIdentity.end(),
-                    [](char c, char lower) { return (c >= 'A' && c <= 'Z' ? c | 0x20 : c) == lower; });
-}
 
 template <typename Read>
 int64_t SumOver(const Shared& shared, Read&& read) {
@@ -27,7 +23,11 @@ int64_t SumOver(const Shared& shared, Read&& read) {
 
 }  // namespace
 
-bool AnswersProbe(std::string_view path) { return path == "/livez" || path == "/readyz"; }
+std::string_view ProbeOf(std::string_view path) {
+  for (const std::string_view probe : {"/livez", "/readyz"})
+    if (path == probe) return probe;
+  return {};
+}
 
 int ProbeStatus(const Shared& shared, std::string_view path) {
   if (path == "/livez") return 200;  // whoever asks a loop gets an answer only while it turns
@@ -41,8 +41,7 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.max_body_bytes = HttpSession::kMaxDiscarded;
   std::string_view path = head.path;
   if (!http1::PercentDecode(head.path, http1::Part::kPath, &path, &path_)) path = {};
-  if (AnswersProbe(head.path)) {
-    exchange.is_probe = true;
+  if (exchange.own_path = ProbeOf(path); !exchange.own_path.empty()) {
     if (head.method == http1::Method::kGet || head.method == http1::Method::kHead) return;
     exchange.allow_get = true;
     return exchange.Refuse(405, protocol::kInputParams, "the probes take GET");
@@ -78,7 +77,7 @@ std::vector<int64_t> WorkflowSite::VersionsOf(const wf_workflow& workflow) const
 
 void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
   for (const http1::Header& header : exchange.head.headers()) {
-    if (header.name != "content-encoding" || IsIdentity(header.value)) continue;
+    if (header.name != "content-encoding" || base::EqualIgnoringCase(header.value, "identity")) continue;
     base::TextBuilder message;
     message << "a body coded `";
     message.Quote(header.value) << "`; send it as it is";
@@ -86,36 +85,33 @@ void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
   }
   const uint64_t own = exchange.workflow->body_max;
   exchange.max_body_bytes = own == 0 ? static_cast<uint64_t>(settings_->body_bytes.value) : own;
-  if (Admit(exchange)) return;
-  exchange.retry_after_seconds = 1;
+  exchange.takes_body = true;
+  Admit(exchange);
 }
 
 // In flight by service, over all loops: each loop writes its own numbers, so the limit may be passed by as many requests as there are
 // loops.
-bool WorkflowSite::Admit(Exchange& exchange) noexcept {
+void WorkflowSite::Admit(Exchange& exchange) noexcept {
   const wf_workflow& workflow = *exchange.workflow;
   const size_t service = workflow.service_index;
   const int64_t most = workflow.inflight_max != 0 ? int64_t{workflow.inflight_max} : int64_t{settings_->inflight};
   if (SumOver(shared_, [service](const LoopCounts& loop) { return loop.inflight[service].value(); }) >= most) {
     counts_.refused_inflight.Add();
-    exchange.Refuse(429, protocol::kRefused, "the service has as many requests in flight as it takes");
-    return false;
+    return exchange.Refuse(429, protocol::kRefused, "the service has as many requests in flight as it takes");
   }
+  if (base::Reserve::memory_is_short()) return exchange.RefuseForMemory("the process has no memory left");
   const int64_t length = std::max<int64_t>(exchange.head.content_length, 0);
-  if (static_cast<uint64_t>(length) > exchange.max_body_bytes) return true;  // the session answers 413, which no waiting cures
-  if (length > static_cast<int64_t>(Body::kKeptBytes) && !TakeBytes(exchange, length)) return false;
+  if (static_cast<uint64_t>(length) > exchange.max_body_bytes) return;  // the session answers 413, which no waiting cures
+  if (length > static_cast<int64_t>(Body::kKeptBytes) && !TakeBytes(exchange, length)) return;
   exchange.admitted = true;
   counts_.inflight[service].Add();
   counts_.inflight_all.Add();
-  return true;
 }
 
 bool WorkflowSite::TakeBytes(Exchange& exchange, int64_t bytes) noexcept {
   const int64_t more = bytes - exchange.claimed_bytes;
   if (!memory_->Claim(more)) {
-    counts_.refused_bytes.Add();
-    exchange.Refuse(429, protocol::kRefused, "other requests take all the memory there is for them; the body has no room");
-    exchange.retry_after_seconds = 1;
+    exchange.RefuseForMemory("other requests take all the memory there is for them; the body has no room");
     return false;
   }
   exchange.claimed_bytes = bytes;
@@ -158,7 +154,7 @@ bus::Bus& WorkflowSite::TakeScratch() noexcept {
 }
 
 void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
-  if (exchange.is_probe) return AnswerProbe(exchange);
+  if (!exchange.own_path.empty()) return AnswerProbe(exchange);
   const wf_bytes body = exchange.body.Seal();
   if (body.ptr == nullptr) return AnswerNoMemory(exchange);
   RowOf(exchange.protocol).start(*this, exchange, body);

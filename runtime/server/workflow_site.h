@@ -25,7 +25,6 @@ struct Shared {
   const oip::Names& models;
   const base::Clock& clock;
   std::atomic<bool> ready{false}, draining{false};
-  std::atomic<base::TimePoint> drain_began_at{0};
   CodecQueue* codecs = nullptr;                    // set before the first loop runs
   size_t large_bytes = CodecQueue::kLargeBytes;    // of a body or an answer that goes there
   std::vector<std::unique_ptr<LoopCounts>> loops;  // fixed before the first loop runs
@@ -69,7 +68,7 @@ class WorkflowSite final : public Site {
   bool ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept;
 
  private:
-  bool Admit(Exchange& exchange) noexcept;
+  void Admit(Exchange& exchange) noexcept;
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
   void Record(const Exchange& exchange, int status, wf_code code) noexcept;
   void LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept;
@@ -82,7 +81,7 @@ class WorkflowSite final : public Site {
   struct Encoding;
   bool WriteElsewhere(Exchange& exchange) noexcept;
   void OnEncoded(Encoding& encoding) noexcept;
-  void Reply(Exchange& exchange, const protocol::Answer& answer, std::span<const http1::Header> headers, wf_sink& body) noexcept;
+  void Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http1::Header>& headers, wf_sink& body) noexcept;
 
   Shared& shared_;
   LoopCounts& counts_;
@@ -96,8 +95,8 @@ class WorkflowSite final : public Site {
   std::vector<char> path_;  // percent-decoded
 };
 
-// The probes, the same on every port. Not one of them: false.
-bool AnswersProbe(std::string_view path);
+// The probes, the same on every port, as constants. Not one of them: empty.
+std::string_view ProbeOf(std::string_view path);
 int ProbeStatus(const Shared& shared, std::string_view path);
 
 }  // namespace wf::server

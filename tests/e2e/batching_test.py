@@ -20,12 +20,18 @@ workflow Score(seed: i64) -> (mean: f32, first: f32) {
   return (mean: total / 512.0, first: y[0]);
 }
 
+workflow Crowded(seed: i64) -> (first: f32) {
+  let x = [i < 512] => f32(i * seed % 17) / 17.0;
+  node y = Wide(x: x) { batch 1; queue 1; }
+  return (first: y[0]);
+}
+
 workflow ScoreAll(seeds: list<i64>) -> (firsts: list<f32>) {
   node firsts = for seed in seeds { Score(seed).first };
   return (firsts: firsts);
 }
 
-service Scores { workflow Score; workflow ScoreAll; }
+service Scores { workflow Score; workflow ScoreAll; workflow Crowded; }
 """
 
 
@@ -64,6 +70,20 @@ class Batching(harness.ServerCase):
         print(f"batching: {rows:.0f} rows in {runs:.0f} runs, mean {rows / runs:.1f}")
         self.assertEqual(rows, CONNECTIONS * ROUNDS)
         self.assertGreater(rows / runs, LEAST_MEAN)
+
+    def test_who_meets_a_full_queue_is_told_when_to_come_back(self):
+        connections = [self.server.connect() for _ in range(CONNECTIONS)]
+        for seed, connection in enumerate(connections):
+            connection.send(harness.request("POST", "/Scores/Crowded", json.dumps({"seed": seed}).encode()))
+        refused = 0
+        for connection in connections:
+            with connection:
+                reply = connection.receive()
+            if reply.status != 200:
+                self.assertEqual((reply.status, reply.error["code"], reply.headers.get("retry-after")), (429, 3010, "1"), reply)
+                refused += 1
+        self.assertGreater(refused, 0)
+        self.assertLess(refused, CONNECTIONS)
 
     def test_elements_of_one_loop_share_runs_and_keep_their_order(self):
         seeds = list(range(CONNECTIONS))

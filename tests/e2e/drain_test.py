@@ -5,6 +5,7 @@ import time
 import unittest
 
 import harness
+import onnx_file
 
 HELLO = harness.EXAMPLES / "hello/hello.wf"
 
@@ -70,6 +71,51 @@ class Drain(unittest.TestCase):
             reply = busy.receive()
             self.assertEqual((reply.status, reply.error["code"], reply.headers.get("connection")), (503, 3001, "close"), reply)
             self.assertEqual(server.stop(10), 0, server.output())
+
+
+class WhileItStarts(unittest.TestCase):
+    """Signals that come while models load: of a hundred versions, so that it takes a while."""
+    @classmethod
+    def setUpClass(cls):
+        folder = harness.scratch() / "slow"
+        for version in range(1, 101):
+            (folder / f"wide/{version}").mkdir(parents=True)
+            (folder / f"wide/{version}/model.onnx").symlink_to(folder / "model.onnx")
+        (folder / "model.onnx").write_bytes(onnx_file.perceptron(64, 1024))
+        cls.source = folder / "slow.wf"
+        cls.source.write_text('model Wide = onnx("wide") { versions all; }\nservice S { model Wide; }\n')
+        harness.compiled(cls.source)
+
+    def start(self):
+        server = harness.Server(harness.compiled(self.source), "--model-root", self.source.parent, "--drain-seconds", "1")
+        self.addCleanup(server.kill)
+        caught = 1 << (signal.SIGABRT - 1)  # by the handler of crashes: the program has begun
+        until = time.monotonic() + 10
+        while time.monotonic() < until:
+            with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as status:
+                if int(next(line for line in status if line.startswith("SigCgt:")).split()[1], 16) & caught:
+                    break
+        return server
+
+    def test_a_reload_does_no_harm(self):
+        server = self.start()
+        signals = 0
+        while "listening" not in server.output() and server.process.poll() is None:
+            server.process.send_signal(signal.SIGHUP)
+            signals += 1
+            time.sleep(0.02)
+        server.wait_ready()
+        self.assertGreater(signals, 5, "it was too quick")
+        self.assertTrue(server.logs("the configuration was read again"), server.output())
+        self.assertEqual(server.call("GET", "/readyz").status, 200)
+        self.assertEqual(server.stop(), 0, server.output())
+
+    def test_it_ends_at_once(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            server = self.start()
+            server.process.send_signal(number)
+            self.assertEqual(server.process.wait(10), 0, server.output())
+            self.assertNotIn("listening", server.output())
 
 
 if __name__ == "__main__":

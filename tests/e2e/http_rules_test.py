@@ -39,6 +39,12 @@ class HttpRules(harness.ServerCase):
             method = "GET" if path.startswith("/v2") else "POST"
             self.assertEqual(self.server.call(method, path).status, 404, path)
 
+    def test_escapes_are_the_same_on_every_path(self):
+        for path in ("/live%7a", "/%72eadyz", "/v%32/health/live", "/v2/mod%65ls/Hell%6f/ready"):
+            self.assertEqual(self.server.call("GET", path).status, 200, path)
+        for path in ("/live%7A", "/metri%63s"):
+            self.assertEqual(self.server.call("GET", path, port="admin").status, 200, path)
+
     def test_a_coded_body_is_refused(self):
         reply = self.server.call("POST", GREET, b"{}", {"content-encoding": "gzip"})
         self.assert_error(reply, 415, 5000, "gzip")

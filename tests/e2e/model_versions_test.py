@@ -35,13 +35,15 @@ def put(folder, version, content=None):
 
 
 class VersionCase(harness.unittest.TestCase):
-    name, policy, versions = "plain", "", (1, )
+    name, policy, versions, empty = "plain", "", (1, ), ()
 
     @classmethod
     def setUpClass(cls):
         cls.source = program(cls.name, cls.policy)
         for version in cls.versions:
             put(cls.source.parent, version)
+        for folder in cls.empty:
+            (cls.source.parent / "scale" / folder).mkdir()
         cls.server = harness.Server.of(cls.source)
 
     @classmethod
@@ -115,11 +117,13 @@ class ManySamples(harness.unittest.TestCase):
 
 
 class Latest(VersionCase):
-    name, policy, versions = "latest", "versions latest 2;", (1, 2, 10)
+    name, policy, versions, empty = "latest", "versions latest 2;", (1, 2, 10), ("11", "9" * 20)
 
     def test_the_highest_numbers_are_loaded(self):
         self.assertEqual(self.served(), {2, 10})
         self.assertEqual(self.ask("Scale")[1]["versions"], ["2", "10"])
+        for folder in self.empty:
+            self.assertTrue(self.server.logs('"warning"', f"scale/{folder}`", "no file model.onnx"), self.server.output())
 
     def test_a_version_may_be_asked_for(self):
         self.assertEqual(self.infer("Scale"), ("10", [10, 20, 30]))

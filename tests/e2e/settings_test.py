@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Settings of the server and of the program: which one holds, what is read again on SIGHUP, what --check-config finds."""
 import json
+import os
 import signal
 import subprocess
 import threading
@@ -80,7 +81,8 @@ class Reload(unittest.TestCase):
         """Signals and waits until the server has counted it."""
         name = f'wf_config_reloads_total{{result="{result}"}}'
         before = self.server.metrics()[name]
-        self.file.write_text(text)
+        if text is not None:
+            self.file.write_text(text)
         self.server.process.send_signal(signal.SIGHUP)
         until = time.monotonic() + 20
         while self.server.metrics()[name] == before:
@@ -111,6 +113,23 @@ class Reload(unittest.TestCase):
         self.server.process.send_signal(signal.SIGHUP)
         self.assertTrue(self.server.logs('"error"', "No such file"), self.server.output())
         self.assertEqual(self.server.post("/S/Echo", {"text": "x" * 900}).status, 200)
+
+    def test_a_pipe_is_read_at_the_start_alone(self):
+        pipe = harness.scratch() / "pipe.yml"
+        os.mkfifo(pipe)
+        self.server = harness.Server(harness.compiled(SILENT), "--config", pipe)
+        self.addCleanup(self.server.kill)
+        time.sleep(0.2)  # its writer may come later, and take its time
+        with open(pipe, "w", encoding="utf-8") as writer:
+            writer.write("limits: {body")
+            writer.flush()
+            time.sleep(0.2)
+            writer.write("_bytes: 1KiB}\n")
+        self.server.wait_ready()
+        self.reload(None, "error")
+        self.assertTrue(self.server.logs('"error"', "pipe.yml", "not a regular file"), self.server.output())
+        self.assertEqual(self.server.post("/S/Echo", {"text": "x" * 1100}).status, 413)
+        self.assertEqual(self.server.stop(), 0, self.server.output())
 
     def test_flags_win_again(self):
         server = harness.Server.of(SILENT, "--config", self.file, "--limits-body-bytes", "1KiB")

@@ -1,6 +1,7 @@
 #include "runtime/kernels/onednn/library.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -255,11 +256,24 @@ dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index
   return found != nullptr ? *found : dnnl_memory_desc_t{};
 }
 
+namespace {
+
+// oneDNN does not look whether the system gives it room for machine code, and dies where it gives none.
+dnnl_primitive_t CreatePrimitive(const_dnnl_primitive_desc_t desc) {
+  constexpr size_t kRoom = size_t{8} << 20;
+  void* const room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return nullptr;
+  munmap(room, kRoom);
+  dnnl_primitive_t primitive = nullptr;
+  return Load()->dnnl_primitive_create(&primitive, desc) == dnnl_success ? primitive : nullptr;
+}
+
+}  // namespace
+
 base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, std::vector<Operand> operands, size_t inputs,
                                                     const TensorInfo& out) {
-  dnnl_primitive_t primitive = nullptr;
-  if (Load()->dnnl_primitive_create(&primitive, desc.get()) != dnnl_success)
-    return base::Status(base::kResourceExhausted, "oneDNN: out of memory");
+  dnnl_primitive_t const primitive = CreatePrimitive(desc.get());
+  if (primitive == nullptr) return base::Status(base::kResourceExhausted, "oneDNN: out of memory");
   const dnnl_memory_desc_t dst = Query(desc, dnnl_query_dst_md), scratch = Query(desc, dnnl_query_scratchpad_md);
   std::vector<FormatRef> in_format(inputs);
   std::vector<bool> packed_in(inputs, true);
@@ -287,10 +301,9 @@ bool RunReorder(const dnnl_memory_desc_t& from, const void* in, const dnnl_memor
   UseOneThread();
   dnnl_primitive_desc_t raw = nullptr;
   if (dnnl.dnnl_reorder_primitive_desc_create(&raw, &from, dnnl.engine, &to, dnnl.engine, nullptr) != dnnl_success) return false;
-  dnnl_primitive_t handle = nullptr;
-  const bool made = dnnl.dnnl_primitive_create(&handle, raw) == dnnl_success;
+  dnnl_primitive_t const handle = CreatePrimitive(raw);
   (void)dnnl.dnnl_primitive_desc_destroy(raw);
-  if (!made) return false;
+  if (handle == nullptr) return false;
   const Primitive primitive(handle);
   DnnlCall call(primitive.get, 2);
   return call.Open() && call.Add(DNNL_ARG_SRC, 0, from, in) && call.Add(DNNL_ARG_DST, -1, to, out) && call.Run() == nullptr;

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "runtime/base/ascii.h"
+
 namespace wf::http1 {
 namespace {
-
-int HexValue(uint8_t c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const auto lower = static_cast<uint8_t>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
 
 bool IsText(uint8_t byte) { return byte == '\t' || (byte >= 0x20 && byte != 0x7f); }
 
@@ -21,7 +17,7 @@ bool Chunks::Fail(std::string_view reason) {
 }
 
 bool Chunks::TakeSize(uint8_t byte) {
-  const int digit = HexValue(byte);
+  const int digit = base::HexValue(static_cast<char>(byte));
   if (digit >= 0) {
     constexpr uint32_t kMaxDigits = 15;  // leading zeros included: nobody needs more, and 2^60 cannot overflow
     left_ = left_ * 16 + static_cast<uint64_t>(digit);

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "runtime/base/ascii.h"
+
 namespace wf::http1 {
 namespace {
 
@@ -64,10 +66,7 @@ llhttp_settings_t MakeSettings() {
 }
 const llhttp_settings_t kSettings = MakeSettings();
 
-bool EqualIgnoringCase(std::string_view a, std::string_view lower) {
-  return a.size() == lower.size() &&
-         std::equal(a.begin(), a.end(), lower.begin(), [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x | 0x20 : x) == y; });
-}
+using base::EqualIgnoringCase;
 
 // What a byte of a token is in lower case, 0 for one that no token has (RFC 9110 5.6.2). llhttp lets a space through before the colon.
 constexpr std::array<char, 256> MakeTokenTable() {
@@ -115,6 +114,16 @@ void LowerVersion(std::span<uint8_t> head) {
   if (size <= kVersion.size() || std::memcmp(end - kVersion.size() - 1, kVersion.data(), kVersion.size()) != 0) return;
   uint8_t& minor = head[size - 1];
   if (minor > '1' && minor <= '9') minor = '1';
+}
+
+// `PRI * HTTP/2.0` too, which begins HTTP/2.
+bool IsOfOtherVersion(std::span<const uint8_t> head) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  const std::string_view line = text.substr(0, text.find('\r'));
+  constexpr std::string_view kBegin = " HTTP/", kWhole = " HTTP/x.y";
+  if (line.size() < kWhole.size() || line.substr(line.size() - kWhole.size(), kBegin.size()) != kBegin) return false;
+  const char major = line[line.size() - 3];
+  return major >= '0' && major <= '9' && major != '1';
 }
 
 Method MethodOf(uint8_t method) {
@@ -218,6 +227,7 @@ Event Decoder::TakeLine(Head* head, bool* done) {
 }
 
 Event Decoder::Parse(Head* head) {
+  if (IsOfOtherVersion(head->bytes_)) return Fail(505, "the version of HTTP is not 1.x");
   LowerVersion(head->bytes_);
   Reading reading;
   reading.headers = &head->headers_;
@@ -237,7 +247,6 @@ Event Decoder::Parse(Head* head) {
     return Fail(400, reason == nullptr || *reason == '\0' ? "not HTTP/1.1" : reason);
   }
   if (!reading.complete) return Fail(400, "not HTTP/1.1");
-  if (reading.parser.http_major != 1) return Fail(505, "the version of HTTP is not 1.x");
   head->method = MethodOf(reading.parser.method);
   head->method_name = {text, std::string_view(text, head->bytes_.size()).find(' ')};
   head->target = reading.target;

@@ -1,15 +1,8 @@
 #include "runtime/protocol/http1/head.h"
 
+#include "runtime/base/ascii.h"
+
 namespace wf::http1 {
-namespace {
-
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-}  // namespace
 
 std::string_view Head::Find(std::string_view lower_case_name) const {
   for (const Header& header : headers_) {
@@ -45,8 +38,8 @@ bool PercentDecode(std::string_view text, Part part, std::string_view* decoded, 
     char c = text[i] == '+' && plus_is_space ? ' ' : text[i];
     if (c == '%') {
       if (text.size() - i < 3) return false;
-      const int high = HexValue(text[i + 1]);
-      const int low = HexValue(text[i + 2]);
+      const int high = base::HexValue(text[i + 1]);
+      const int low = base::HexValue(text[i + 2]);
       if (high < 0 || low < 0 || (high | low) == 0) return false;
       c = static_cast<char>(high * 16 + low);
       if (c == '/' && part == Part::kPath) return false;

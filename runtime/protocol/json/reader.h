@@ -5,6 +5,7 @@
 
 #include "runtime/abi/defaults.h"
 #include "runtime/abi/plan.h"
+#include "runtime/abi/view.h"
 #include "runtime/base/text.h"
 
 // What the files of this folder share; protocols use it to read what no port table describes.
@@ -18,7 +19,7 @@ static_assert(abi::kValueLevels + 3 < kMaxDepth, "a value may stand in the body'
 inline constexpr uint32_t kPathLevels = sizeof(wf_json::path) / sizeof(wf_bytes);
 inline constexpr uint32_t kMaxSkippedDepth = 64;  // of a value that nobody reads
 
-inline std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+using abi::View;
 inline wf_bytes Bytes(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
 
 inline bool IsSpace(uint8_t c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }

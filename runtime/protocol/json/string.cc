@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 
+#include "runtime/base/ascii.h"
 #include "runtime/protocol/json/reader.h"
 
 namespace wf::json {
@@ -29,19 +30,12 @@ const uint8_t* FindSpecial(const uint8_t* at, const uint8_t* end) {
   return end;
 }
 
-int HexValue(uint8_t c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // Four hexadecimal digits, -1 if there are none.
 int32_t HexUnit(const uint8_t* at, const uint8_t* end) {
   if (end - at < 4) return -1;
   int32_t unit = 0;
   for (int i = 0; i < 4; ++i) {
-    const int digit = HexValue(at[i]);
+    const int digit = base::HexValue(static_cast<char>(at[i]));
     if (digit < 0) return -1;
     unit = unit * 16 + digit;
   }

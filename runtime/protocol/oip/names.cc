@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/abi/view.h"
 #include "runtime/base/text.h"
 
 namespace wf::oip {
 namespace {
 
-std::string View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+std::string Text(wf_bytes text) { return std::string(abi::View(text)); }
 
 // The next segment of a path; the slash after it goes too.
 std::string_view Take(std::string_view* rest) {
@@ -49,14 +50,14 @@ Names::Names(const wf_plan& plan) {
   std::map<std::string, int> owners;  // workflows of a name
   for (uint32_t i = 0; i < plan.n_workflows; ++i) {
     const wf_workflow& workflow = plan.workflows[i];
-    by_name_.emplace(View(workflow.service) + "." + View(workflow.name), &workflow);
-    if (workflow.is_default != 0) by_name_.emplace(View(workflow.service), &workflow);
-    ++owners[View(workflow.name)];
+    by_name_.emplace(Text(workflow.service) + "." + Text(workflow.name), &workflow);
+    if (workflow.is_default != 0) by_name_.emplace(Text(workflow.service), &workflow);
+    ++owners[Text(workflow.name)];
   }
   // A service's own name comes before a workflow that happens to be called the same.
   for (uint32_t i = 0; i < plan.n_workflows; ++i) {
     const wf_workflow& workflow = plan.workflows[i];
-    if (owners[View(workflow.name)] == 1) by_name_.emplace(View(workflow.name), &workflow);
+    if (owners[Text(workflow.name)] == 1) by_name_.emplace(Text(workflow.name), &workflow);
   }
 }
 

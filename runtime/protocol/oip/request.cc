@@ -99,6 +99,7 @@ wf_code InferRequest::ReadMember(uint32_t index) {
   switch (index) {
     case 0:
       if (wf_json_string(&in_, &id) != 0) return WF_FAILED;
+      if (id.len > kMaxIdBytes) return json::Refuse(&in_, "more than 1024 bytes");
       id_ = View(id);
       return 0;
     case 1:

@@ -12,12 +12,14 @@ namespace wf::oip {
 
 inline constexpr uint32_t kMaxSamples = abi::kMostRows;  // of a call, unless the service's rows_max is less
 inline constexpr uint32_t kMaxParameters = 64;           // of a call
+inline constexpr size_t kMaxIdBytes = 1024;              // of a call
 inline constexpr uint32_t kMaxAxes = WF_MAX_RANK + 1;    // with the axis of samples
 
 // One `infer` call, read but not yet decoded: names, shapes, and where the data stands in the body.
 // Thread: loop-confined.   Borrows: the body and the memory of the context that it was read with, until Fill.
 // Errors: 5000, naming the member or input; 3000 for what only raw tensors can carry.
-// Bounds: an input or output at most once, kMaxParameters, kMaxSamples; elements follow the text.   Cost: no allocation once used.
+// Bounds: an input or output at most once, kMaxIdBytes, kMaxParameters, kMaxSamples; elements follow the text.   Cost: no allocation once
+// used.
 class InferRequest {
  public:
   // Reads the body; `scratch` gives memory and takes the failure, since the number of samples decides what bus there will be.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/ascii.h"
 #include "runtime/protocol/http1/encoder.h"
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/plain/query.h"
@@ -13,14 +14,10 @@ bool Put(wf_sink* out, std::string_view text) { return out->Put(text.data(), tex
 
 constexpr std::string_view kForm = "application/x-www-form-urlencoded";
 
-bool Equal(std::string_view a, std::string_view lower) {
-  return a.size() == lower.size() &&
-         std::equal(a.begin(), a.end(), lower.begin(), [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x | 0x20 : x) == y; });
-}
-
 bool IsJson(std::string_view type) {
   constexpr std::string_view kSuffix = "+json";
-  return Equal(type, kJson) || (type.size() > kSuffix.size() && Equal(type.substr(type.size() - kSuffix.size()), kSuffix));
+  return base::EqualIgnoringCase(type, kJson) ||
+         (type.size() > kSuffix.size() && base::EqualIgnoringCase(type.substr(type.size() - kSuffix.size()), kSuffix));
 }
 
 std::string_view SkipSpace(std::string_view text) {
@@ -87,8 +84,7 @@ void AddAnnotations(bus::Bus& bus, std::vector<http1::Header>* headers) {
     auto* name = static_cast<char*>(wf_alloc(bus.ctx(), kPrefix.size() + at->key.size(), 1));
     if (name == nullptr || value.data() == nullptr) return;
     char* end = std::copy(kPrefix.begin(), kPrefix.end(), name);
-    end =
-        std::transform(at->key.begin(), at->key.end(), end, [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+    end = std::transform(at->key.begin(), at->key.end(), end, base::Lower);
     headers->push_back({{name, static_cast<size_t>(end - name)}, value});
   }
 }
@@ -135,7 +131,7 @@ bool IsJsonBody(const wf_plan& plan, const wf_workflow& workflow, std::string_vi
   std::string_view type = content_type.substr(0, content_type.find(';'));
   while (type.ends_with(' ') || type.ends_with('\t')) type.remove_suffix(1);
   if (!TakesRawBody(plan, workflow) || IsJson(type)) return true;
-  if (!type.empty() && !Equal(type, kForm)) return false;
+  if (!type.empty() && !base::EqualIgnoringCase(type, kForm)) return false;
   const std::string_view name = FirstMember(json::View(body));
   const auto is_called = [name](const wf_port& port) { return json::View(port.name) == name; };
   return std::any_of(workflow.in, workflow.in + workflow.n_in, is_called);

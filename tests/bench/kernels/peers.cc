@@ -81,20 +81,41 @@ void TopK(Inputs in, Inputs out) {
 
 struct Box {
   float left, top, right, bottom;
+  float Area() const { return (right - left) * (bottom - top); }
 };
 
+// The second operand when one is NaN, as the instruction gives it: what vectorises without -ffast-math.
+float Least(float a, float b) { return a < b ? a : b; }
+float Greatest(float a, float b) { return a > b ? a : b; }
+
+// Boxes as columns, which compilers read with whole vectors.
+struct Columns {
+  std::vector<float> left, top, right, bottom, area;
+};
+void Transpose(const Box* boxes, size_t n, Columns& columns) {
+  for (auto* column : {&columns.left, &columns.top, &columns.right, &columns.bottom, &columns.area}) column->resize(n);
+  for (size_t j = 0; j < n; ++j) {
+    columns.left[j] = boxes[j].left, columns.top[j] = boxes[j].top;
+    columns.right[j] = boxes[j].right, columns.bottom[j] = boxes[j].bottom;
+    columns.area[j] = boxes[j].Area();
+  }
+}
+
 void Iou(Inputs in, Inputs out) {
-  const auto *a = Data<const Box>(in[0]), *b = Data<const Box>(in[1]);
+  const auto* boxes = Data<const Box>(in[0]);
   const int64_t n = in[0].dim[0], m = in[1].dim[0];
-  const auto area = [](const Box& box) { return (box.right - box.left) * (box.bottom - box.top); };
+  static Columns b;  // memory only; the columns are made anew
+  Transpose(Data<const Box>(in[1]), static_cast<size_t>(m), b);
+  const float *left = b.left.data(), *top = b.top.data(), *right = b.right.data(), *bottom = b.bottom.data(), *area = b.area.data();
   for (int64_t i = 0; i < n; ++i) {
-    float* y = Data<float>(out[0]) + i * m;
-    const float own = area(a[i]);
+    const Box a = boxes[i];
+    const float own = a.Area();
+    float* __restrict y = Data<float>(out[0]) + i * m;
     for (int64_t j = 0; j < m; ++j) {
-      const float width = std::max(std::min(a[i].right, b[j].right) - std::max(a[i].left, b[j].left), 0.0f);
-      const float height = std::max(std::min(a[i].bottom, b[j].bottom) - std::max(a[i].top, b[j].top), 0.0f);
+      const float width = Greatest(Least(a.right, right[j]) - Greatest(a.left, left[j]), 0.0f);
+      const float height = Greatest(Least(a.bottom, bottom[j]) - Greatest(a.top, top[j]), 0.0f);
       const float common = width * height;
-      y[j] = common / (own + area(b[j]) - common);
+      y[j] = common / (own + area[j] - common);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/abi/view.h"
 #include "runtime/bus/bus.h"
 #include "tests/unit/support/plan_builder.h"
 
@@ -13,7 +14,7 @@ namespace {
 constexpr size_t kSpaces = 20'000;  // enough to be claimed while it waits to be sent
 
 wf_bytes Text(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
-std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+using wf::abi::View;
 
 wf_code ReadJson(wf_ctx* ctx, wf_bytes body, void* frame) {
   const bus::Bus& bus = *bus::Context::Of(ctx).bus;

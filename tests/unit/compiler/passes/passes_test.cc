@@ -293,6 +293,33 @@ TEST(Tabulate, LeavesASingleRowAndWhatIsCheap) {
   EXPECT_EQ(cheap.Text().find("build"), cheap.Text().rfind("build"));
 }
 
+// x[column, 1] + x[row, 0], of which all rows read the first.
+ValueId Columns(Builder& b, ValueId rows) {
+  const ValueId x = b.Slot(ir::SlotId{0});
+  const BlockId block = b.Open(Integers(b, 2));
+  b.Close(b.Add(b.Load(x, {b.Param(1), b.I64(1)}), b.Load(x, {b.Param(0), b.I64(0)})));
+  return b.Build(DType::kF32, {rows, b.Dim(x, 0)}, block);
+}
+
+TEST(Tabulate, PutsAColumnThatManyRowsReadSideBySide) {
+  for (const bool has_many : {true, false}) {
+    Fixture f({-1, 4});
+    Builder b(f.program, f.body());
+    b.Close(Columns(b, has_many ? b.Dim(b.Slot(ir::SlotId{0}), 0) : b.I64(2)));
+    Tabulate(f.program);
+    const std::string text = f.Text();
+    EXPECT_EQ(text.find("f32[?] = build") < text.find("f32[" + std::string(has_many ? "?" : "2") + ", ?] = build"), has_many) << text;
+  }
+  Fixture beside({-1, 1});  // one number a row
+  Builder b(beside.program, beside.body());
+  const ValueId x = b.Slot(ir::SlotId{0});
+  const BlockId block = b.Open(Integers(b, 2));
+  b.Close(b.Add(b.Load(x, {b.Param(1), b.I64(0)}), b.Load(x, {b.Param(0), b.I64(0)})));
+  b.Close(b.Build(DType::kF32, {b.Dim(x, 0), b.Dim(x, 0)}, block));
+  Tabulate(beside.program);
+  EXPECT_EQ(beside.Text().find("build"), beside.Text().rfind("build")) << beside.Text();
+}
+
 TEST(EstimateCost, KnowsTheWorkOfANativeOverAStaticTensor) {
   for (const int64_t extent : {int64_t{10}, int64_t{-1}}) {
     Fixture f({extent});

@@ -34,6 +34,23 @@ TEST_F(ArenaTest, EveryBlockMayBeReadUpToTheNextMultipleOf64) {
   }
 }
 
+// A sanitized build sees whoever still reads what was given back, also where the memory is kept.
+TEST_F(ArenaTest, WhatWasGivenBackIsPoisoned) {
+#ifdef WF_SEES_POISON
+  auto* const kept = static_cast<char*>(arena_.Allocate(100, 8));
+  auto* const given = static_cast<char*>(arena_.Allocate(10'000, 8));
+  ASSERT_NE(given, nullptr);
+  EXPECT_EQ(__asan_region_is_poisoned(kept, 100), nullptr);
+  arena_.Reset(true);
+  EXPECT_EQ(__asan_address_is_poisoned(kept), 1);
+  EXPECT_EQ(__asan_address_is_poisoned(given), 1);
+  EXPECT_EQ(arena_.Allocate(100, 8), kept);
+  EXPECT_EQ(__asan_region_is_poisoned(kept, 100), nullptr);
+#else
+  EXPECT_FALSE(base::kSeesPoison);
+#endif
+}
+
 TEST_F(ArenaTest, TakesNothingWhileTheFirstChunkHasRoom) {
   for (int i = 0; i < 30; ++i) ASSERT_NE(arena_.Allocate(100, 8), nullptr);
   EXPECT_EQ(memory_.takes, 1);

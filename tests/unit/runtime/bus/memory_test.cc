@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/poison.h"
+
 namespace wf::bus {
 namespace {
 
@@ -18,6 +20,23 @@ TEST(ChunkMemoryTest, GivesTheSameChunkAgain) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(second) % 64, 0U);
   memory.Give(second, 4096);
   EXPECT_EQ(memory.in_use_bytes(), 0);
+}
+
+// A sanitized build sees whoever still reads a chunk that waits in a cache.
+TEST(ChunkMemoryTest, WhatIsKeptIsPoisoned) {
+#ifdef WF_SEES_POISON
+  ChunkMemory memory;
+  void* const chunk = memory.Take(4096);
+  EXPECT_EQ(__asan_region_is_poisoned(chunk, 4096), nullptr);
+  memory.Give(chunk, 4096);
+  EXPECT_EQ(__asan_address_is_poisoned(chunk), 1);
+  EXPECT_EQ(memory.Take(4096), chunk);
+  EXPECT_EQ(__asan_region_is_poisoned(chunk, 4096), nullptr);
+  std::thread([&] { memory.Give(chunk, 4096); }).join();
+  EXPECT_EQ(__asan_address_is_poisoned(static_cast<char*>(chunk) + 4095), 1);
+#else
+  EXPECT_FALSE(base::kSeesPoison);
+#endif
 }
 
 TEST(ChunkMemoryTest, RefusesAboveItsLimit) {

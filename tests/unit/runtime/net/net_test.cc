@@ -1,9 +1,11 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <deque>
 #include <string>
 #include <thread>
@@ -176,6 +178,54 @@ TEST(Listener, AcceptsAllThatWaitsBeforeItCloses) {
   for (int i = 0; i < 150; ++i) clients.emplace_back(listener.address().port);
   listener.Close();
   EXPECT_EQ(counter.count, 150);
+  loop.Close();
+}
+
+// A connection waits, and there is no descriptor for it, nor one to give up: the loop rests, and takes it when there is one again.
+TEST(Listener, RestsWhereItCanAcceptNothing) {
+  struct Counter : Listener::Acceptor, loop::Turn {
+    void OnAccepted(int fd) noexcept override {
+      ++count;
+      close(fd);
+    }
+    void OnFlush() noexcept override { ++turns; }
+    void OnPoll() noexcept override {}
+    base::TimePoint NextTimerAt() noexcept override { return INT64_MAX; }
+    void OnTime() noexcept override {}
+    void OnSecond() noexcept override {}
+    std::atomic<int> count = 0, turns = 0;
+  } counter;
+  base::SystemClock clock;
+  loop::Loop loop(clock);
+  ASSERT_TRUE(loop.Open().ok());
+  Listener listener(loop, counter);
+  const int listening = socket(AF_INET, SOCK_STREAM, 0);
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  Client* client = nullptr;
+  {
+    const int highest = dup(listening);
+    close(highest);
+    const rlimit none = {static_cast<rlim_t>(highest), limit.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    ASSERT_TRUE(listener.Bind({"127.0.0.1", 0}, listening).ok());
+    const rlimit one = {static_cast<rlim_t>(highest) + 1, limit.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &one);
+    client = new Client(listener.address().port);
+  }
+  ASSERT_TRUE(client->connected());
+  ASSERT_TRUE(listener.Start().ok());
+  std::thread thread([&] { loop.Run(counter); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_EQ(counter.count, 0);
+  EXPECT_LT(counter.turns, 60);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  for (int i = 0; i < 500 && counter.count == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(counter.count, 1);
+  loop.Stop();
+  thread.join();
+  delete client;
+  listener.Close();
   loop.Close();
 }
 

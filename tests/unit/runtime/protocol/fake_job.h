@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/abi/plan.h"
+#include "runtime/abi/view.h"
 
 namespace wf::fake {
 
@@ -32,7 +33,7 @@ class Body {
   size_t size_;
 };
 
-inline std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+using abi::View;
 inline wf_bytes Bytes(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
 
 }  // namespace wf::fake

@@ -16,7 +16,8 @@ constexpr int64_t kSecond = 1'000'000'000;
 class TestSite final : public Site {
  public:
   void OnHead(Exchange& exchange) noexcept override {
-    exchange.max_body_bytes = 1 << 20;
+    exchange.max_body_bytes = takes_body ? 1 << 20 : HttpSession::kMaxDiscarded;
+    exchange.takes_body = takes_body;
     ++heads;
   }
   int64_t MsLeft(const Exchange&) const noexcept override { return ms_left; }
@@ -29,6 +30,7 @@ class TestSite final : public Site {
   void UnclaimUnsent(int64_t bytes) noexcept override { claimed -= bytes; }
   void OnRequest(Exchange& exchange) noexcept override {
     ++requests;
+    body_bytes = exchange.body.size();
     asked = &exchange;
     if (at_once) Answer();
   }
@@ -44,19 +46,22 @@ class TestSite final : public Site {
   void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure&) noexcept override {}
   uint64_t OnRefused(Exchange& exchange) noexcept override {
     refused = exchange.refusal_code;
+    refused_for_memory += exchange.for_memory ? 1 : 0;
+    told += "refused ";
     return 1;
   }
-  void Cancel(Exchange&) noexcept override {}
-  void OnGone(Exchange&) noexcept override {}
+  void Cancel(Exchange&) noexcept override { told += "cancelled "; }
+  void OnGone(Exchange&) noexcept override { told += "gone "; }
   void OnFinished(Exchange&) noexcept override { ++finished; }
   bool closing() const noexcept override { return false; }
 
-  bool at_once = true;
-  size_t answer_bytes = 2;
+  bool at_once = true, takes_body = true;
+  size_t answer_bytes = 2, body_bytes = 0;
   int64_t ms_left = INT64_MAX, room = INT64_MAX, claimed = 0;
   Exchange* asked = nullptr;
-  int heads = 0, requests = 0, finished = 0;
+  int heads = 0, requests = 0, finished = 0, refused_for_memory = 0;
   wf_code refused = 0;
+  std::string told;
 };
 
 // Connections to peers that the test moves, on a loop whose turns it takes.
@@ -219,7 +224,7 @@ TEST_F(HttpSessionTest, APeerThatNeverSaysAnythingIsClosed) {
 
 TEST_F(HttpSessionTest, HeadsThatStillComeShareABoundedMemory) {
   SessionLimits limits;
-  limits.unfinished_heads_bytes = 40'000;
+  limits.waiting_bytes = 40'000;
   owner_.set_limits(limits);
   const std::string half = "POST /a HTTP/1.1\r\nhost: t\r\nx-long: " + std::string(25'000, 'x');
   for (int round = 0; round < 3; ++round) {  // what was counted is given back
@@ -234,10 +239,80 @@ TEST_F(HttpSessionTest, HeadsThatStillComeShareABoundedMemory) {
   Turn();
   EXPECT_EQ(Answers(peers_[0]), 3);
   EXPECT_NE(peers_[1].received.find("HTTP/1.1 429 "), std::string::npos) << peers_[1].received;
+  EXPECT_NE(peers_[1].received.find("\r\nretry-after: 1\r\n"), std::string::npos) << peers_[1].received;
   EXPECT_EQ(site_.refused, protocol::kRefused);
+  EXPECT_EQ(site_.refused_for_memory, 1);
   peers_[0].under_way = "\r\ncontent-length: 0\r\n\r\n";
   Turn();
   EXPECT_EQ(Answers(peers_[0]), 4);
+}
+
+TEST_F(HttpSessionTest, RequestsBehindOthersShareThatMemory) {
+  SessionLimits limits;
+  limits.waiting_bytes = 100'000;
+  owner_.set_limits(limits);
+  site_.at_once = false;
+  for (int round = 0; round < 2; ++round) {  // what was counted is given back
+    peers_[0].received.clear();
+    peers_[0].under_way = Requests(300);
+    for (int i = 0; i < 300; ++i) {
+      Turn();
+      ASSERT_NE(site_.asked, nullptr);
+      site_.Answer();
+    }
+    Turn();
+    EXPECT_EQ(Answers(peers_[0]), 300);
+  }
+  peers_[0].under_way = Requests(300);
+  Turn();
+  Exchange* const first = site_.asked;
+  peers_[1].under_way = Requests(300) + Requests(300);
+  Turn();
+  Turn();
+  EXPECT_EQ(sessions_[1]->pending_bytes(), 0U);
+  const size_t read = peers_[1].delivered;
+  Turn();
+  EXPECT_EQ(peers_[1].delivered, read) << "it goes on to read what it has no room for";
+  site_.Answer();  // its first, and a refusal of the rest
+  Turn();
+  Turn();
+  EXPECT_EQ(Answers(peers_[1]), 2);
+  EXPECT_NE(peers_[1].received.find("HTTP/1.1 429 "), std::string::npos) << peers_[1].received;
+  EXPECT_EQ(site_.refused_for_memory, 1);
+  site_.asked = first;
+  site_.Answer();
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 301);
+}
+
+TEST_F(HttpSessionTest, ABodyThatNobodyReadsIsDropped) {
+  site_.takes_body = false;
+  const std::string body(60'000, 'x');
+  peers_[0].under_way = "GET /a HTTP/1.1\r\nhost: t\r\ncontent-length: 60000\r\n\r\n" + body;
+  peers_[1].under_way = "GET /a HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 2; ++i) peers_[1].under_way += "ea60\r\n" + body + "\r\n";  // more than is passed over
+  Turn();
+  EXPECT_EQ(site_.requests, 1);
+  EXPECT_EQ(site_.body_bytes, 0U);
+  EXPECT_EQ(Answers(peers_[0]), 1);
+  EXPECT_NE(peers_[1].received.find("HTTP/1.1 413 "), std::string::npos) << peers_[1].received;
+}
+
+// What is told of a request may be in the memory that Cancel frees.
+TEST_F(HttpSessionTest, ARequestThatIsGivenUpIsToldBeforeItIsCancelled) {
+  site_.at_once = false;
+  for (test::SimPeer& peer : peers_) peer.under_way = Requests(1);
+  Turn();
+  peers_[0].broken = true;
+  Turn();
+  EXPECT_TRUE(peers_[0].wire->FinishClose());
+  EXPECT_EQ(site_.told, "gone cancelled ");
+  site_.told.clear();
+  sessions_[1]->Abort();
+  EXPECT_EQ(site_.told, "refused cancelled ");
+  Turn();
+  EXPECT_NE(peers_[1].received.find("HTTP/1.1 503 "), std::string::npos) << peers_[1].received;
+  EXPECT_EQ(site_.finished, 2);
 }
 
 TEST_F(HttpSessionTest, TheDeadlineEndsABodyThatIsStillComing) {

@@ -1,96 +1,25 @@
 #include "runtime/server/server.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "runtime/base/reserve.h"
 #include "runtime/observe/log.h"
+#include "tests/unit/runtime/server/client.h"
 
 extern "C" const wf_plan wf_plan_main;
 
 namespace wf::server {
 namespace {
-
-class Client {
- public:
-  explicit Client(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-    const timeval limit{.tv_sec = 20, .tv_usec = 0};
-    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    const int on = 1;
-    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  }
-  ~Client() { close(fd_); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-  bool connected() const { return connected_; }
-
-  void Send(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t sent = send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return;
-      text.remove_prefix(static_cast<size_t>(sent));
-    }
-  }
-  void Reset() {
-    const linger now{.l_onoff = 1, .l_linger = 0};
-    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-    close(fd_);
-    fd_ = socket(AF_INET, SOCK_STREAM, 0);
-  }
-
-  struct Answer {
-    int status = 0;  // 0: closed
-    std::string head, body;
-  };
-  Answer Receive(bool head_only = false) {
-    size_t end = 0;
-    while ((end = buffer_.find("\r\n\r\n")) == std::string::npos) {
-      if (!Fill()) return {};
-    }
-    Answer answer;
-    answer.head = buffer_.substr(0, end + 4);
-    buffer_.erase(0, end + 4);
-    answer.status = std::stoi(answer.head.substr(9, 3));
-    if (answer.status == 100) return Receive(head_only);
-    const size_t at = answer.head.find("content-length: ");
-    const size_t length = at == std::string::npos || head_only ? 0 : std::stoul(answer.head.substr(at + 16));
-    while (buffer_.size() < length) {
-      if (!Fill()) return {};
-    }
-    answer.body = buffer_.substr(0, length);
-    buffer_.erase(0, length);
-    return answer;
-  }
-  bool closed() { return buffer_.empty() && !Fill(); }
-
- private:
-  bool Fill() {
-    char part[65536];
-    const ssize_t got = recv(fd_, part, sizeof part, 0);
-    if (got <= 0) return false;
-    buffer_.append(part, static_cast<size_t>(got));
-    return true;
-  }
-  int fd_;
-  bool connected_ = false;
-  std::string buffer_;
-};
 
 std::string Post(const std::string& path, const std::string& body, const std::string& headers = "content-type: application/json\r\n") {
   return "POST " + path + " HTTP/1.1\r\nhost: t\r\n" + headers + "content-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
@@ -330,6 +259,24 @@ TEST_F(ServerTest, BodiesOfAllRequestsShareOneBudget) {
   EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 1);
 }
 
+TEST_F(ServerTest, RefusesWhileTheProcessIsOutOfMemory) {
+  ASSERT_TRUE(base::Reserve::Keep());
+  Serve();
+  const std::string greet = Post("/Test/Greet", R"({"name":"Ada"})");
+  EXPECT_EQ(Call(greet).status, 200);
+  int refused = 0;
+  for (int i = 0; i < 10 && refused != 429; ++i) {  // the reserve may be back between the two
+    if (!base::Reserve::memory_is_short()) std::get_new_handler()();
+    refused = Call(greet).status;
+  }
+  EXPECT_EQ(refused, 429);
+  for (int i = 0; i < 500 && Call(greet).status != 200; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(Call(greet).status, 200);
+  EXPECT_FALSE(base::Reserve::memory_is_short());
+  EXPECT_GE(Metric(R"(wf_refused_total{reason="memory"})"), 1);
+  std::set_new_handler(nullptr);
+}
+
 TEST_F(ServerTest, WhatIsComputedSharesTheBudgetWithBodies) {
   Serve({"--limits-memory-bytes=16MiB"});
   const std::string grow = Post("/Test/Grow", R"({"count":5000000})");
@@ -342,6 +289,7 @@ TEST_F(ServerTest, WhatIsComputedSharesTheBudgetWithBodies) {
   for (int i = 0; i < 500 && Metric("wf_inflight_requests") < 12; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   const Client::Answer answer = Call(grow);
   EXPECT_EQ(answer.status, 429);
+  EXPECT_NE(answer.head.find("retry-after: 1\r\n"), std::string::npos) << answer.head;
   EXPECT_NE(answer.body.find("\"code\":3012"), std::string::npos) << answer.body;
   bodies.clear();
   EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);

@@ -202,6 +202,11 @@ TEST(Settings, WhatToDoInsteadOfServing) {
 }
 
 TEST(Settings, ASwitchNeedsNoValue) {
+  for (const char* written : {"true", "false"}) {
+    const Loaded loaded = Load({"--log-access", written, "--http-port", "1"});
+    EXPECT_TRUE(loaded.errors.empty());
+    EXPECT_EQ(loaded.settings.access_log, std::string_view(written) == "true");
+  }
   const Loaded loaded = Load({"--log-access", "--http-port", "1"});
   ASSERT_TRUE(loaded.errors.empty());
   EXPECT_TRUE(loaded.settings.access_log);

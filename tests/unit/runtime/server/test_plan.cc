@@ -14,11 +14,12 @@
 #include <string_view>
 
 #include "runtime/abi/plan.h"
+#include "runtime/abi/view.h"
 
 namespace {
 
 wf_bytes Text(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
-std::string_view View(wf_bytes text) { return {reinterpret_cast<const char*>(text.ptr), text.len}; }
+using wf::abi::View;
 
 struct OptionalString {
   wf_bytes value;

@@ -51,15 +51,14 @@ TEST(Worker, IsNotIdleWhileAConnectionIsOnItsWayAndReadsItBeforeItCloses) {
   Worker worker(shared, {});
   ASSERT_TRUE(worker.Open().ok());
   worker.front().MakeEngine(index, {clock, worker.mailbox(), pool, memory}, {});
-  constexpr int64_t kTickNs = 20'000'000;
   EXPECT_FALSE(worker.idle());
   worker.front().BeginDrain();
-  clock.AdvanceNs(kTickNs);
+  clock.AdvanceNs(kDrainTickNs);
   worker.front().OnTime();
   EXPECT_TRUE(worker.idle());
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
-  clock.AdvanceNs(kTickNs);
+  clock.AdvanceNs(kDrainTickNs);
   worker.Adopt(ends[0]);
   EXPECT_FALSE(worker.idle());
   worker.mailbox().Drain();
@@ -69,7 +68,7 @@ TEST(Worker, IsNotIdleWhileAConnectionIsOnItsWayAndReadsItBeforeItCloses) {
   char byte;
   EXPECT_EQ(recv(ends[1], &byte, 1, 0), -1);
   EXPECT_EQ(worker.front().connections(), 1U);
-  clock.AdvanceNs(kTickNs);
+  clock.AdvanceNs(kDrainTickNs);
   worker.front().OnTime();
   worker.front().OnFlush();
   EXPECT_EQ(recv(ends[1], &byte, 1, 0), 0);

@@ -218,6 +218,7 @@ TEST(OipInfer, MistakesAreNamed) {
       {kAll, Body(Input("yes", "BOOL", "[]", "[1]")), "`yes`: expected `true` or `false`"},
       {kAll, Body(Input("line", "INT64", "[-1]", "[]")), "an extent below 0"},
       {kAll, Body(Input("line", "INT64", "[1,1,1,1,1,1,1,1,1,1]", "[]")), "more than 9 axes"},
+      {kAll, Body(Input("line", "INT64", "[1]", "[1]"), "\"id\":\"" + std::string(1025, 'i') + "\","), "`id`: more than 1024 bytes"},
       {kAll, Body(Input("line", "INT64", "[99999999999]", "[1]")), "input `line` has fewer elements in `data` than its shape says"},
       {kAll, Body(Input("matrix", "FP32", "[0,2,4611686018427387904]", "[]")), "carries 0 samples"},
       {kAll, Body(Input("numbers", "FP32", "[8,0]", "[]") + "," + Input("matrix", "FP32", "[8,2,4611686018427387904]", "[]")),

@@ -1,0 +1,150 @@
+// What a block of lanes reads: runs, short strides, single elements.
+
+#include <algorithm>
+
+#include "compiler/lower/lanes.h"
+
+namespace wf::lower {
+
+using llvm::Value;
+
+std::optional<unsigned> BodyEmitter::LaneBlock::StrideOf(const ir::Op& op) const {
+  const Leaves& tensor = o_.Get(op.args[0]);
+  const size_t rank = op.args.size() - 1;
+  int64_t stride = 0;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    if (!Varies(op.args[1 + axis])) continue;
+    const auto* step = llvm::dyn_cast_or_null<llvm::ConstantInt>(Get(op.args[1 + axis]).step);
+    const auto* inner = axis + 1 < rank ? llvm::dyn_cast<llvm::ConstantInt>(tensor[1 + rank + axis]) : b_.getInt64(1);
+    if (stride != 0 || step == nullptr || inner == nullptr || step->getSExtValue() < 1 || step->getSExtValue() > kMaxStride)
+      return std::nullopt;
+    if (inner->getSExtValue() < 1 || inner->getSExtValue() > kMaxStride) return std::nullopt;
+    stride = step->getSExtValue() * inner->getSExtValue();
+  }
+  if (stride < 1 || stride > kMaxStride) return std::nullopt;
+  if (stride > 1 && (mask_ != nullptr || o_.HasElements(op) != nullptr)) return std::nullopt;
+  return static_cast<unsigned>(stride);
+}
+
+BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::Load(const ir::Op& op) {
+  const Leaves tensor = o_.Get(op.args[0]);
+  const size_t rank = op.args.size() - 1;
+  const ir::DType dtype = o_.TypeOf(op.args[0]).dtype;
+  llvm::Type* element = o_.context_.Memory(dtype);
+  Lane lane;
+  if (shape_.is_flat) {
+    lane.run = b_.CreateInBoundsGEP(element, tensor[0], first_);
+  } else if (const auto stride = StrideOf(op); !stride) {
+    lane.vector = LoadScattered(op, tensor);
+  } else {
+    llvm::SmallVector<Value*, 8> at;
+    for (size_t i = 1; i <= rank; ++i) at.push_back(Get(op.args[i]).base);
+    Value* address = b_.CreateInBoundsGEP(element, tensor[0], o_.ElementOffset(tensor, at));
+    if (*stride == 1) {
+      lane.run = address;
+    } else {
+      lane.vector = LoadStrided(element, address, *stride, llvm::Align(ir::SizeOf(dtype)));
+    }
+  }
+  if (lane.run != nullptr) lane.vector = LoadRun(op, lane.run);
+  if (mask_ != nullptr || o_.HasElements(op) != nullptr) lane.run = nullptr;
+  if (dtype == ir::DType::kBool) lane.vector = b_.CreateICmpNE(lane.vector, llvm::Constant::getNullValue(lane.vector->getType()));
+  return lane;
+}
+
+Value* BodyEmitter::LaneBlock::LoadRun(const ir::Op& op, Value* address) {
+  const ir::DType dtype = o_.TypeOf(op.args[0]).dtype;
+  auto* type = llvm::FixedVectorType::get(o_.context_.Memory(dtype), n_);
+  const llvm::Align align(ir::SizeOf(dtype));
+  Value* mask = mask_;
+  if (Value* some = o_.HasElements(op); some != nullptr) mask = b_.CreateAnd(Mask(), b_.CreateVectorSplat(n_, some));
+  llvm::Instruction* load = mask == nullptr ? static_cast<llvm::Instruction*>(b_.CreateAlignedLoad(type, address, align))
+                                            : b_.CreateMaskedLoad(type, address, align, mask, llvm::Constant::getNullValue(type));
+  o_.TagLoad(load);
+  return load;
+}
+
+// Whole vectors that together reach from the first element to the last and no further, and of each the elements that are wanted.
+Value* BodyEmitter::LaneBlock::LoadStrided(llvm::Type* element, Value* address, unsigned step, llvm::Align align) {
+  auto* type = llvm::FixedVectorType::get(element, n_);
+  const unsigned reach = (n_ - 1) * step + 1;
+  Value* result = nullptr;
+  for (unsigned piece = 0; piece < step; ++piece) {
+    const unsigned at = std::min(piece * n_, reach - n_);
+    llvm::LoadInst* load = b_.CreateAlignedLoad(type, b_.CreateConstInBoundsGEP1_64(element, address, at), align);
+    o_.TagLoad(load);
+    llvm::SmallVector<int, 16> from;
+    for (unsigned lane = 0; lane < n_; ++lane) {
+      const unsigned wanted = lane * step;
+      const bool is_here = wanted >= piece * n_ && wanted < (piece + 1) * n_;
+      from.push_back(is_here ? static_cast<int>(n_ + wanted - at) : static_cast<int>(lane));
+    }
+    result = b_.CreateShuffleVector(result == nullptr ? static_cast<Value*>(load) : result, load, from);
+  }
+  return result;
+}
+
+Value* BodyEmitter::LaneBlock::LoadScattered(const ir::Op& op, const Leaves& tensor) {
+  if (mask_ != nullptr || o_.HasElements(op) != nullptr) return LoadGathered(op, tensor);
+  const bool has_scalars = std::all_of(op.args.begin() + 1, op.args.end(), [&](ir::ValueId index) {
+    const Lane lane = Get(index);
+    return lane.base != nullptr || lane.run != nullptr;
+  });
+  return has_scalars ? LoadOneByOne(op, tensor) : LoadGathered(op, tensor);
+}
+
+// Where the index of each lane is a scalar, addresses need not go through vectors: CPUs gather no bytes, and wider elements no faster.
+Value* BodyEmitter::LaneBlock::LoadOneByOne(const ir::Op& op, const Leaves& tensor) {
+  const size_t rank = op.args.size() - 1;
+  const ir::DType dtype = o_.TypeOf(op.args[0]).dtype;
+  auto* type = llvm::FixedVectorType::get(o_.context_.Memory(dtype), n_);
+  const auto offset = [&](bool varies, unsigned lane) {
+    Value* sum = b_.getInt64(0);
+    for (size_t axis = 0; axis < rank; ++axis) {
+      if (Varies(op.args[1 + axis]) != varies) continue;
+      Value* step = ScalarOf(op.args[1 + axis], lane);
+      if (axis + 1 < rank) step = b_.CreateMul(step, tensor[1 + rank + axis], "", false, true);
+      sum = b_.CreateAdd(sum, step, "", false, true);
+    }
+    return sum;
+  };
+  Value* start = b_.CreateInBoundsGEP(type->getElementType(), tensor[0], offset(false, 0));
+  Value* result = llvm::PoisonValue::get(type);
+  for (unsigned lane = 0; lane < n_; ++lane) {
+    Value* address = b_.CreateInBoundsGEP(type->getElementType(), start, offset(true, lane));
+    llvm::LoadInst* load = b_.CreateLoad(type->getElementType(), address);
+    o_.TagLoad(load);
+    result = b_.CreateInsertElement(result, load, lane);
+  }
+  return result;
+}
+
+// Of an i64 that has a base or lies in memory.
+Value* BodyEmitter::LaneBlock::ScalarOf(ir::ValueId id, unsigned number) {
+  const Lane lane = Get(id);
+  if (lane.run != nullptr) {
+    llvm::LoadInst* load = b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), lane.run, number));
+    o_.TagLoad(load);
+    return load;
+  }
+  return lane.step == nullptr ? lane.base : b_.CreateAdd(lane.base, b_.CreateMul(lane.step, b_.getInt64(number)));
+}
+
+Value* BodyEmitter::LaneBlock::LoadGathered(const ir::Op& op, const Leaves& tensor) {
+  const size_t rank = op.args.size() - 1;
+  const ir::DType dtype = o_.TypeOf(op.args[0]).dtype;
+  auto* type = llvm::FixedVectorType::get(o_.context_.Memory(dtype), n_);
+  Value* offset = nullptr;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    Value* step = Vector(op.args[1 + axis]);
+    if (axis + 1 < rank) step = b_.CreateMul(step, b_.CreateVectorSplat(n_, tensor[1 + rank + axis]));
+    offset = offset == nullptr ? step : b_.CreateAdd(offset, step);
+  }
+  Value* addresses = b_.CreateInBoundsGEP(type->getElementType(), tensor[0], offset);
+  llvm::Instruction* load =
+      b_.CreateMaskedGather(type, addresses, llvm::Align(ir::SizeOf(dtype)), Mask(), llvm::Constant::getNullValue(type));
+  o_.TagLoad(load);
+  return load;
+}
+
+}  // namespace wf::lower

@@ -1,0 +1,76 @@
+#include "runtime/base/thread.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace wf::base {
+namespace {
+
+// So that the overflow of a stack can be told, which leaves no room on it.
+class AlternateStack {
+ public:
+  AlternateStack() {
+    constexpr size_t kRoom = 64 * 1024;
+    stack_.ss_size = getauxval(AT_MINSIGSTKSZ) + kRoom;
+    stack_.ss_sp = mmap(nullptr, stack_.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack_.ss_sp != MAP_FAILED) sigaltstack(&stack_, &before_);
+  }
+  ~AlternateStack() {
+    if (stack_.ss_sp == MAP_FAILED) return;
+    sigaltstack(&before_, nullptr);
+    munmap(stack_.ss_sp, stack_.ss_size);
+  }
+  AlternateStack(const AlternateStack&) = delete;
+  AlternateStack& operator=(const AlternateStack&) = delete;
+
+ private:
+  stack_t stack_{}, before_{};
+};
+
+struct Begin {
+  const char* name;
+  std::function<void()> run;
+};
+
+void* RunThread(void* argument) {
+  const std::unique_ptr<Begin> begin(static_cast<Begin*>(argument));
+  pthread_setname_np(pthread_self(), begin->name);
+  const AlternateStack stack;
+  begin->run();
+  return nullptr;
+}
+
+}  // namespace
+
+int Thread::Create(const char* name, std::function<void()> run) {
+  auto begin = std::make_unique<Begin>(name, std::move(run));
+  const int error = pthread_create(&thread_, nullptr, RunThread, begin.get());
+  runs_ = error == 0;
+  if (runs_) static_cast<void>(begin.release());
+  return error;
+}
+
+void Thread::Start(const char* name, std::function<void()> run) {
+  const int error = Create(name, std::move(run));
+  if (error == 0) return;
+  std::fprintf(stderr, "%s: cannot start the thread %s: %s\n", program_invocation_short_name, name, std::strerror(error));
+  _exit(1);
+}
+
+void Thread::Join() {
+  if (std::exchange(runs_, false)) pthread_join(thread_, nullptr);
+}
+
+void UseAlternateStack() noexcept {
+  static const auto* const stack = new AlternateStack;
+  static_cast<void>(stack);
+}
+
+}  // namespace wf::base

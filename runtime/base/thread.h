@@ -1,0 +1,34 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <functional>
+#include <utility>
+
+namespace wf::base {
+
+// A thread with a name, and with the stack that the handler of crashes runs on.
+// Errors: Start ends the process with a line and status 1 when the system gives none, which is for threads that a server cannot do without
+// and starts before it listens; TryStart answers false.   Bounds: a name of 15 bytes.
+class Thread {
+ public:
+  Thread() = default;
+  Thread(const char* name, std::function<void()> run) { Start(name, std::move(run)); }
+  ~Thread() { Join(); }
+  Thread(Thread&& other) noexcept : thread_(other.thread_), runs_(std::exchange(other.runs_, false)) {}
+  Thread& operator=(Thread&&) = delete;
+
+  void Start(const char* name, std::function<void()> run);
+  bool TryStart(const char* name, std::function<void()> run) { return Create(name, std::move(run)) == 0; }
+  void Join();  // once it has ended; nothing when none was started
+
+ private:
+  int Create(const char* name, std::function<void()> run);  // 0, or the system's error
+  pthread_t thread_ = {};
+  bool runs_ = false;
+};
+
+// Of the calling thread, one that no Thread has started; lives as long as the process.
+void UseAlternateStack() noexcept;
+
+}  // namespace wf::base

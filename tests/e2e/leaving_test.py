@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Requests whose row still waits for others when the client leaves, or when the server's time to drain is over."""
+import json
+import signal
+import time
+from pathlib import Path
+
+import harness
+import onnx_file
+
+SOURCE = """
+model Wide = onnx("narrow.onnx");
+
+workflow Score(seed: i64) -> (first: f32) {
+  let x = [i < 64] => f32(i * seed % 17) / 17.0;
+  node y = Wide(x: x) { batch 32 within 20s; }
+  return (first: y[0]);
+}
+
+service Scores { workflow Score; }
+"""
+ID = "call-" + "i" * 1000
+
+
+def source():
+    path = harness.scratch() / "narrow.wf"
+    (harness.scratch() / "narrow.onnx").write_bytes(onnx_file.perceptron(64, 64))
+    path.write_text(SOURCE)
+    return path
+
+
+def infer(call_id):
+    body = {"id": call_id, "inputs": [{"name": "seed", "datatype": "INT64", "shape": [], "data": [3]}]}
+    return harness.request("POST", "/v2/models/Scores/infer", json.dumps(body).encode())
+
+
+class Leaving(harness.ServerCase):
+    source = source()
+    args = ("--schedule=pool", "--log-access=true", "--drain-seconds=1")
+
+    def wait_for_requests(self, count):
+        until = time.monotonic() + 10
+        while self.server.metric_sum("wf_inflight_requests") != count and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual(self.server.metric_sum("wf_inflight_requests"), count)
+
+    def test_all_threads_have_names(self):
+        names = {(folder / "comm").read_text().strip() for folder in Path(f"/proc/{self.server.process.pid}/task").iterdir()}
+        self.assertLessEqual({"wf-loop", "wf-pool", "wf-executor"}, names)
+
+    def test_both_are_told_with_the_id_of_the_call(self):
+        with self.server.connect() as connection:
+            connection.send(infer(ID))
+            self.wait_for_requests(1)
+        self.assertTrue(self.server.logs('"status":499', ID[:500]), self.server.output())
+        self.wait_for_requests(0)
+        with self.server.connect() as connection:
+            connection.send(infer("last-" + ID))
+            self.wait_for_requests(1)
+            self.server.process.send_signal(signal.SIGTERM)
+            reply = connection.receive()
+            self.assertEqual((reply.status, reply.json["code"], reply.json["log_id"]), (503, 3001, "last-" + ID), reply)
+        self.assertEqual(self.server.process.wait(15), 0, self.server.output())
+        self.assertTrue(self.server.logs('"status":503', "last-" + ID[:500]), self.server.output())
+
+
+if __name__ == "__main__":
+    harness.main()

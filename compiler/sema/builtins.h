@@ -29,6 +29,9 @@ inline constexpr BuiltinInfo kBuiltins[] = {
 
 constexpr const BuiltinInfo& InfoOf(Builtin builtin) { return kBuiltins[static_cast<uint32_t>(builtin)]; }
 
+// Ours for a word of other languages; empty: none.
+constexpr std::string_view OurNameFor(std::string_view word) { return word == "length" || word == "size" || word == "count" ? "len" : ""; }
+
 constexpr const BuiltinInfo* FindMember(std::string_view module, std::string_view name) {
   for (const BuiltinInfo& row : kBuiltins) {
     if (!module.empty() && row.module == module && row.name == name) return &row;

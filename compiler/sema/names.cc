@@ -276,6 +276,7 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   if (module.damaged) return nullptr;
   auto builder = env.Report(name.span, kUnknownName, {name.text});
   builder.DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
+  if (!OurNameFor(name.text).empty()) builder.Help("that is `" + std::string(OurNameFor(name.text)) + "(x)` here");
   if (name.text == "range") builder.Help("`[i < n] => e` makes a tensor, with `i` from 0 to `n - 1`; a list of it is `list(..)`");
   return nullptr;
 }

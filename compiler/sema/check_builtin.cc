@@ -156,24 +156,6 @@ ExprPtr CheckListOf(const CallSite& site) {
   return site.Make1(Builtin::kListOf, site.types().List(element), std::move(value));
 }
 
-// Of tensors that are listed where they are stacked, those of provably different shapes are told apart here.
-bool HaveOneShape(const CallSite& site, const std::vector<ExprPtr>& parts) {
-  for (const ExprPtr& part : parts) {
-    const TypeRef first = parts[0]->type;
-    for (uint32_t axis = 0; axis < part->type->dims.size(); ++axis) {
-      const DimPair pair{first->dims[axis], part->type->dims[axis], axis};
-      if (!Dim::ProvedDifferent(pair.wanted, pair.found)) continue;
-      auto builder = site.body.env.Report(part->span, kShapeMismatch,
-                                          {ToString(first), ToString(part->type), axis, pair.found.ToString(), pair.wanted.ToString()});
-      builder.Here(AxisText(pair)).Label(parts[0]->span, "stacked with this `" + ToString(first) + "`");
-      LabelOrigins(site.body, {pair.found, pair.wanted}, builder);
-      LabelSource(site.body, *part, builder);
-      return false;
-    }
-  }
-  return true;
-}
-
 ExprPtr CheckStack(const CallSite& site) {
   const auto arguments = site.Arguments({{"xs"}});
   if (!arguments) return site.Fail();
@@ -181,7 +163,7 @@ ExprPtr CheckStack(const CallSite& site) {
   if (IsPoison(*value)) return site.Fail();
   const TypeRef element = value->type->kind == TypeKind::kList ? value->type->element : nullptr;
   if (element == nullptr || (element->kind != TypeKind::kScalar && element->kind != TypeKind::kTensor)) return site.NoArgument(*value);
-  if (value->kind == ExprKind::kList && !HaveOneShape(site, value->args)) return site.Fail();
+  if (value->kind == ExprKind::kList && !HaveOneShape(site.body, value->args)) return site.Fail();
   std::vector<Dim> dims{value->kind == ExprKind::kList ? Dim(static_cast<int64_t>(value->args.size())) : AnyDim()};
   dims.insert(dims.end(), element->dims.begin(), element->dims.end());
   const uint32_t mark = site.body.NextSymbol();

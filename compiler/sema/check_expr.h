@@ -125,6 +125,8 @@ void BindIntegerLocal(Body& body, LocalId local, Expr& value);
 ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const Span& declared);
 
 // check_list.cc
+// Of tensors listed where they are stacked, those of provably different shapes are reported.
+bool HaveOneShape(Body& body, const std::vector<ExprPtr>& parts);
 ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where);
 

@@ -15,6 +15,28 @@ ExprPtr Stacked(Types& types, ExprPtr list, DType dtype, std::vector<Dim> dims) 
   return stacked;
 }
 
+}  // namespace
+
+bool HaveOneShape(Body& body, const std::vector<ExprPtr>& parts) {
+  for (const ExprPtr& part : parts) {
+    const TypeRef first = parts[0]->type;
+    if (first->dims.size() != part->type->dims.size()) continue;  // `fail E` has none
+    for (uint32_t axis = 0; axis < part->type->dims.size(); ++axis) {
+      const DimPair pair{first->dims[axis], part->type->dims[axis], axis};
+      if (!Dim::ProvedDifferent(pair.wanted, pair.found)) continue;
+      auto builder = body.env.Report(part->span, kShapeMismatch,
+                                     {ToString(first), ToString(part->type), axis, pair.found.ToString(), pair.wanted.ToString()});
+      builder.Here(AxisText(pair)).Label(parts[0]->span, "stacked with this `" + ToString(first) + "`");
+      LabelOrigins(body, {pair.found, pair.wanted}, builder);
+      LabelSource(body, *part, builder);
+      return false;
+    }
+  }
+  return true;
+}
+
+namespace {
+
 // [1, 2] where a tensor is wanted: its elements stacked along a new first axis.
 ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
   Types& types = body.env.types;
@@ -26,7 +48,7 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
     list->args.push_back(CheckPart(body, *item, element, where));
     sound = sound && !IsPoison(*list->args.back());
   }
-  if (!sound) return Poison(body, expr.span);
+  if (!sound || !HaveOneShape(body, list->args)) return Poison(body, expr.span);
   std::vector<Dim> dims{Dim(static_cast<int64_t>(expr.elements.size()))};
   TypeRef shape = element;
   if (!list->args.empty()) shape = list->args.front()->type;
@@ -94,6 +116,7 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   for (ExprPtr& item : list->args) item = Coerce(body, std::move(item), element);
   list->type = types.List(element);
   if (!is_tensor || (element->kind != TypeKind::kScalar && element->kind != TypeKind::kTensor)) return list;
+  if (!HaveOneShape(body, list->args)) return Poison(body, expr.span);
   std::vector<Dim> dims = element->dims;
   dims.insert(dims.begin(), Dim(static_cast<int64_t>(expr.elements.size())));
   return Stacked(types, std::move(list), element->dtype, std::move(dims));

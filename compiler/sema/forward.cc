@@ -90,12 +90,12 @@ diag::Builder ReportCycle(Env& env, const Span& use, const std::vector<Step>& wa
 bool ReportForwardLocal(Body& body, const std::string& name, const Span& use) {
   for (auto block = body.blocks.rbegin(); block != body.blocks.rend(); ++block) {
     const std::vector<Declared> declared = DeclaredIn(**block);
-    ByName by_name;
-    for (const Declared& one : declared) by_name.emplace(one.name->text, &one);
-    const Declared* target = Find(by_name, name);
-    if (target == nullptr || (target->stmt->span.begin < use.begin && !Holds(target->stmt->span, use))) continue;
+    const auto target = std::find_if(declared.begin(), declared.end(), [&](const Declared& one) { return one.name->text == name; });
+    if (target == declared.end() || (target->stmt->span.begin < use.begin && !Holds(target->stmt->span, use))) continue;
     if (!body.forward_reported.insert(name).second) return true;
     const auto around = std::find_if(declared.begin(), declared.end(), [&](const Declared& one) { return Holds(one.stmt->span, use); });
+    ByName by_name;
+    for (const Declared& one : declared) by_name.emplace(one.name->text, &one);
     const Follow follow = [&](const std::string& step) -> std::optional<Mentions> {
       const Declared* at = Find(by_name, step);
       if (at == nullptr) return std::nullopt;

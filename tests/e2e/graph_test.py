@@ -94,7 +94,9 @@ workflow Outer(x: i64) -> (zs: list<i64>) {
   node start = x + 1;
   node both = Inner(start, x).z + Inner(x, start + 1).z;
   node deep = Middle(both).z;
-  node each = [Inner(i, start).z for i in [deep, both]];
+  node each = for i in [deep, both] {
+    Inner(i, start).z
+  };
   return (zs: each);
 }
 

@@ -23,7 +23,7 @@ PROGRAMS = {
     "characters": ("\x01" * MANY, None, "error[WF1002]: unexpected character U+0001"),
     "circle": ("".join(f"fn fn_{n}(x: i64) -> i64 = fn_{(n + 1) % 20_000}(x);\n" for n in range(20_000)), 1,
                "error[WF3005]: `fn_0` needs itself: `fn_0` uses `fn_1`, `fn_1` uses `fn_2`"),
-    "nodes": ("workflow W(x: i64) -> (y: i64) {\n" + "".join(f"  node n{n} = n{(n + 1) % 20_000} + x;\n" for n in range(20_000)) + "  return (y: n0);\n}\n",
+    "nodes": ("workflow W(x: i64) -> (y: i64) {\n" + "".join(f"  node n{n} = n{(n + 1) % 5000} + x;\n" for n in range(5000)) + "  return (y: n0);\n}\n",
               None, "error[WF3005]: `n0` needs itself: `n0` uses `n1`"),
     "documented": ("/// A line.\n" * 400_000 + "const a = missing;\n", 1, "error[WF3001]: unknown name `missing`"),
     "fields": ("type R {\n" + "".join(f"  f{n}: i64;\n" for n in range(50_000)) + "}\n", None, "error[WF3047]: `R` has more than 4096 parts"),

@@ -104,6 +104,7 @@ bool BodyRun::Holds(bool holds, uint32_t line) {
 
 bool BodyRun::Spend(uint64_t bytes) {
   if (bytes > owner_.limits_.max_bytes || owner_.bytes_ > owner_.limits_.max_bytes - bytes) {
+    owner_.is_spent_ = true;
     return Fail(kOutOfMemory, "more than " + std::to_string(owner_.limits_.max_bytes >> 20) + " MiB of values", 0);
   }
   owner_.bytes_ += bytes;
@@ -129,6 +130,7 @@ bool BodyRun::SetTensor(ValueId id, std::vector<int64_t> dims, std::string eleme
 
 bool BodyRun::Step(uint32_t line) {
   if (++owner_.steps_ <= owner_.limits_.max_steps) return true;
+  owner_.is_spent_ = true;
   return Fail(kOutOfSteps, "more than " + std::to_string(owner_.limits_.max_steps) + " steps", line);
 }
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,6 +44,11 @@ struct Limits {
   uint64_t max_bytes = uint64_t{256} << 20;  // elements, texts and items made, over the whole run: nothing is given back
 };
 
+struct Annotation {
+  std::string key, text;
+  bool is_certain = false;  // the reply waits for it; another may be cancelled with the node that it stands in
+};
+
 // Thread: loop-confined.   Borrows: program (must outlive this).   Errors: Failure; a program that verify refuses is a bug.
 class Interpreter {
  public:
@@ -60,9 +64,10 @@ class Interpreter {
   };
   Reply RunWorkflow(size_t workflow, std::vector<Value> inputs);
 
-  // Of all runs so far; the last text of a key wins.
-  const std::map<std::string, std::string>& annotations() const { return annotations_; }
+  // Of all runs so far, in textual order; the last text of a key wins.
+  const std::vector<Annotation>& annotations() const { return annotations_; }
   uint64_t steps() const { return steps_; }
+  bool is_spent() const { return is_spent_; }  // a limit was reached, which a fallback may have caught
 
  private:
   friend class BodyRun;
@@ -73,7 +78,8 @@ class Interpreter {
   Hooks hooks_;
   Limits limits_;
   uint64_t steps_ = 0, bytes_ = 0;
-  std::map<std::string, std::string> annotations_;
+  bool is_spent_ = false;
+  std::vector<Annotation> annotations_;
   struct MathBody;
   std::array<std::unique_ptr<MathBody>, 16> math_;  // by kind and dtype, made at first use
 };

@@ -250,7 +250,7 @@ bool BodyRun::RunEffect(ValueId id, const Op& op) {
     case OpKind::kMeta:
       return RunMeta(id, op);
     case OpKind::kAnnotate:
-      owner_.annotations_[*Arg(op, 0).text] = *Arg(op, 1).text;
+      owner_.annotations_.push_back({*Arg(op, 0).text, *Arg(op, 1).text});
       return true;
     case OpKind::kNative:
       return RunNative(id, op);

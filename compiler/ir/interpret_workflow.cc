@@ -1,3 +1,5 @@
+#include <set>
+
 #include "compiler/ir/interpret.h"
 #include "runtime/base/check.h"
 #include "runtime/base/node_path.h"
@@ -8,18 +10,29 @@ namespace wf::ir {
 class WorkflowRun {
  public:
   WorkflowRun(Interpreter& owner, const Workflow& workflow)
-      : owner_(owner), program_(owner.program_), workflow_(workflow), values_(program_.slots.size()), failures_(program_.slots.size()) {}
+      : owner_(owner),
+        program_(owner.program_),
+        workflow_(workflow),
+        values_(program_.slots.size()),
+        failures_(program_.slots.size()),
+        behind_slots_(program_.slots.size()),
+        behind_tasks_(program_.tasks.size()) {}
 
   Interpreter::Reply Run(std::vector<Value> inputs) {
     WF_CHECK(inputs.size() == workflow_.in.size(), inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) values_[Index(workflow_.in[i].slot)] = std::move(inputs[i]);
     std::optional<Failure> failure = RunRegion(workflow_.root, 0);
-    if (returned_) return {.outputs = std::move(returned_), .failure = {}};
+    if (returned_) {
+      for (const size_t number : behind_region_) owner_.annotations_[number].is_certain = true;
+      return {.outputs = std::move(returned_), .failure = {}};
+    }
     if (failure) return {.outputs = {}, .failure = std::move(failure)};
     return {.outputs = {}, .failure = Failure{.code = 10000, .message = "no reply"}};
   }
 
  private:
+  using Made = std::set<size_t>;  // annotations by number: those that stand for certain, because what is known waited for them
+
   static size_t Index(SlotId slot) { return static_cast<size_t>(slot); }
 
   // The failure of the region: of a control point, or of its result.
@@ -29,16 +42,39 @@ class WorkflowRun {
       const bool is_given = id == workflow_.root || slot == error_slot_;
       if (!is_given) failures_[Index(slot)].reset();
     }
+    Made behind;
     for (const TaskId task_id : region.tasks) {
       const Task& task = program_[task_id];
+      behind_region_.clear();
       std::optional<Failure> failure = InputFailure(task);
+      const size_t annotated = owner_.annotations_.size();
       if (!failure) failure = RunTask(task, element);
       if (failure && failure->node == NodeId::kNone) Name(*failure, task.node);
       if (task.out != SlotId::kNone) failures_[Index(task.out)] = failure;
-      if (returned_) return {};
+      if (returned_ && task.kind != TaskKind::kReturn) return {};
+      const Made& made = behind_tasks_[static_cast<size_t>(task_id)] = failure ? Made() : Behind(task, annotated);
+      if (task.out != SlotId::kNone) behind_slots_[Index(task.out)] = made;
+      behind.insert(made.begin(), made.end());
+      if (returned_) {
+        behind_region_ = made;
+        return {};
+      }
       if (failure && (task.control || task.kind == TaskKind::kReturn)) return failure;
     }
+    behind_region_ = region.result == SlotId::kNone ? behind : behind_slots_[Index(region.result)];
     return region.result == SlotId::kNone ? std::nullopt : failures_[Index(region.result)];
+  }
+
+  // Of a task that has ended well: what it waited for, what it made itself, and what the region waited for that it entered.
+  Made Behind(const Task& task, size_t annotated) const {
+    Made made = behind_region_;
+    if (task.place != 0 && annotated < owner_.annotations_.size()) made.insert(annotated);
+    if (task.kind == TaskKind::kEnter && fell_back_) return made;  // a failure does not wait for what stands beside it
+    const auto add = [&made](const Made& more) { made.insert(more.begin(), more.end()); };
+    for (const SlotId slot : task.in) add(behind_slots_[Index(slot)]);
+    for (const SlotId slot : task.settled) add(behind_slots_[Index(slot)]);
+    for (const TaskId before : task.after) add(behind_tasks_[static_cast<size_t>(before)]);
+    return made;
   }
 
   void Name(Failure& failure, NodeId node) const {
@@ -122,11 +158,14 @@ class WorkflowRun {
       if (!failure) failure = failures_[Index(slot)];
     }
     if (!failure) failure = RunInto(task, main, element);
+    fell_back_ = failure.has_value();
     if (!failure || fallback == RegionId::kNone) return failure;
     error_slot_ = program_[fallback].slots[0];
     values_[Index(error_slot_)] =
         Value::Items({Value::Scalar(static_cast<uint32_t>(failure->code)), Value::Text(failure->message), Value::Text(failure->path)});
-    return RunInto(task, fallback, element);
+    failure = RunInto(task, fallback, element);
+    fell_back_ = true;
+    return failure;
   }
 
   std::optional<Failure> Each(const Task& task, uint64_t element) {
@@ -141,6 +180,7 @@ class WorkflowRun {
       items.push_back(values_[Index(program_[task.targets[0]].result)]);
     }
     values_[Index(task.out)] = Value::Items(std::move(items));
+    behind_region_.clear();
     return {};
   }
 
@@ -149,6 +189,9 @@ class WorkflowRun {
   const Workflow& workflow_;
   std::vector<Value> values_;
   std::vector<std::optional<Failure>> failures_;
+  std::vector<Made> behind_slots_, behind_tasks_;
+  Made behind_region_;      // of the region that has just ended
+  bool fell_back_ = false;  // the kEnter that has just ended
   SlotId error_slot_ = SlotId::kNone;
   std::vector<std::pair<NodeId, uint64_t>> elements_;  // of the loops around what runs
   std::optional<std::vector<Value>> returned_;         // by a return that has not yet left the region that it ends

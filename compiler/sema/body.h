@@ -43,6 +43,8 @@ class Body {
   std::set<std::string, std::less<>> forward_reported;         // names used above their declaration, said once
   uint32_t n_outside_calls = 0;                                // calls of extern nodes and remotes since the node began
   uint32_t n_loops = 0;                                        // `for`s since the node began
+  uint32_t loops_around = 0;                                   // `for`s that the expression at hand stands in
+  bool annotates = false;                                      // it, or a workflow that it calls
   bool silenced = false;                                       // part of it was not looked at: no warnings about unused names
 
   // A name that is already taken is reported and gets a local that nobody finds. `name` "_" is never found.

@@ -263,6 +263,12 @@ ExprPtr CheckWaitingCall(Body& body, Entity& callee, const ast::CallExpr& call, 
     return Poison(body, call.span);
   }
   body.may_fail = true;
+  body.annotates = body.annotates || callee.signature->annotates;
+  if (callee.signature->annotates && body.loops_around > 0) {
+    body.env.Report(call.span, kAnnotatesInLoop, {callee.name})
+        .Label(callee.span, "it, or a workflow that it calls, has an `annotate`")
+        .Help("yield the text as a result of `" + callee.name + "`, and annotate after the loop");
+  }
   if (callee.kind == EntityKind::kModel) body.model_calls.emplace_back(callee.index, call.span);
   if (callee.kind == EntityKind::kExtern || callee.kind == EntityKind::kRemote) ++body.n_outside_calls;
   const ExprKind kind = callee.kind == EntityKind::kModel    ? ExprKind::kCallModel

@@ -141,12 +141,14 @@ ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Whe
   Where inside = where;
   inside.is_loop = true;
   const TypeRef element = wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr;
+  ++body.loops_around;
   ExprPtr value = CheckBlock(body, expr.block, element, inside);
   const bool may_be_none = element != nullptr && element->kind == TypeKind::kOptional && value->type->kind != TypeKind::kNever;
   if (may_be_none && !IsPoison(*value)) value = Coerce(body, std::move(value), element);
   if (!IsPoison(*value)) Settle(body, *value, mark);
   Fallback other;
   if (expr.block.fallback) other = CheckFallback(body, *expr.block.fallback, expr.span, value, mark);
+  --body.loops_around;
   if (!loop || IsPoison(*value) || (expr.block.fallback && other.value == nullptr)) return Poison(body, expr.span);
   each->local = other.err;
   each->type = body.env.types.List(value->type);

@@ -256,6 +256,7 @@ class WorkflowCheck {
     }
     ExprPtr value = ToText(body_, CheckExpr(body_, *call.arguments[1].value, nullptr, At("an `annotate`", call.span)));
     if (IsPoison(*value)) sound_ = false;
+    body_.annotates = true;
     Stmt stmt;
     stmt.kind = StmtKind::kAnnotate;
     stmt.span = call.span;
@@ -428,6 +429,7 @@ void CheckWorkflow(Env& env, Module& module, Entity& entity, const ast::Workflow
   CheckLevels(env, decl, signature, workflow);
   if (decl.has_errors) body.silenced = true;
   WorkflowCheck(env, decl, body, signature, workflow).Run();
+  signature.annotates = body.annotates;
   entity.index = static_cast<uint32_t>(env.program.workflows.size());
   env.program.workflows.push_back(std::move(workflow));
 }

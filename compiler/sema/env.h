@@ -44,7 +44,8 @@ struct Signature {
   std::vector<std::string> rests;           // s of `*s`
   bool may_wait = false;                    // stands only in a node (semantics.md 4)
   bool may_fail = false;
-  bool broken = false;  // a part of it was reported: calls are checked loosely
+  bool annotates = false;  // a workflow, or what it calls
+  bool broken = false;     // a part of it was reported: calls are checked loosely
   bool is_generic() const { return !type_params.empty() || !rests.empty(); }
 };
 

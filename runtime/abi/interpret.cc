@@ -28,6 +28,7 @@ struct Scope {
   uint64_t path = 0;
   std::vector<void*> frames;  // own first
   std::vector<Cell> cells;    // by slot - first_slot
+  std::vector<uint8_t> done;  // by task - first_task: what waits for it may go on
 
   std::byte* frame() const { return static_cast<std::byte*>(frames[0]); }
 };
@@ -36,14 +37,18 @@ struct Scope {
 struct Ended {
   PlanFailure failure;
   bool returned = false;
+  bool is_held = false;  // an arm of the flow: it waits for what will never come, because a control point beside it has failed
   std::vector<std::pair<const std::byte*, uint32_t>> values;  // of the return, in order
-  std::vector<PlanFailure> known;                             // of a flow: failures of its control points, and in the root of slots
+  std::vector<PlanFailure> known;                             // of a flow: failures of its control points
 };
 
 class Interpreter {
  public:
-  Interpreter(const wf_plan& plan, const Hooks& hooks) : plan_(plan), hooks_(hooks), next_(plan.n_tasks) {
-    for (uint32_t i = 0; i < plan.n_tasks; ++i) next_[i] = NextInRegion(plan, static_cast<uint16_t>(i));
+  Interpreter(const wf_plan& plan, const Hooks& hooks) : plan_(plan), hooks_(hooks), before_(plan.n_tasks), before_inside_(plan.n_tasks) {
+    for (uint16_t id = 0; id < plan.n_tasks; ++id) {
+      for (int i = 0; i < plan.tasks[id].n_next; ++i) before_[plan.tasks[id].next[i]].push_back(id);
+      for (const uint16_t next : NextInRegion(plan, id)) before_inside_[next].push_back(id);
+    }
   }
 
   Ended RunRegion(Scope& scope);
@@ -54,11 +59,14 @@ class Interpreter {
     PlanFailure failure;
     std::optional<Ended> returned;
     std::vector<PlanFailure> known = {};  // of an arm of the flow
+    bool is_held = false;                 // so is its arm
   };
 
   const std::byte* ValueOf(const Scope& scope, uint16_t slot) const;
   const Cell& CellOf(const Scope& scope, uint16_t slot) const;
   PlanFailure FailedInput(const Scope& scope, const wf_task& task) const;
+  bool HaveEnded(const Scope& scope, const std::vector<uint16_t>& tasks) const;
+  std::optional<uint16_t> NextTask(const Scope& scope, const std::vector<uint8_t>& begun) const;
   Step RunTask(Scope& scope, uint16_t id);
   Step RunSelect(Scope& scope, uint16_t id);
   Step RunEnter(Scope& scope, uint16_t id, PlanFailure inherited);
@@ -72,21 +80,22 @@ class Interpreter {
 
   const wf_plan& plan_;
   const Hooks& hooks_;
-  std::vector<std::vector<uint16_t>> next_;  // by task: what is read inside a region is there before it is entered
+  // By task: those that list it, and those of its region that list it or what is entered through it.
+  std::vector<std::vector<uint16_t>> before_, before_inside_;
 };
 
-const Scope& ScopeOf(const wf_plan& plan, const Scope& scope, uint16_t slot) {
+const Scope& ScopeOf(const Scope& scope, uint16_t region) {
   const Scope* at = &scope;
-  while (at->region != plan.slots[slot].region) at = at->outer;
+  while (at->region != region) at = at->outer;
   return *at;
 }
 
 const std::byte* Interpreter::ValueOf(const Scope& scope, uint16_t slot) const {
-  return ScopeOf(plan_, scope, slot).frame() + plan_.slots[slot].offset;
+  return ScopeOf(scope, plan_.slots[slot].region).frame() + plan_.slots[slot].offset;
 }
 
 const Cell& Interpreter::CellOf(const Scope& scope, uint16_t slot) const {
-  const Scope& home = ScopeOf(plan_, scope, slot);
+  const Scope& home = ScopeOf(scope, plan_.slots[slot].region);
   return home.cells[slot - plan_.regions[home.region].first_slot];
 }
 
@@ -151,8 +160,10 @@ Interpreter::Step Interpreter::RunSelect(Scope& scope, uint16_t id) {
   Ended ended = RunRegion(inner);
   if (ended.returned && ended.failure.code == 0) return {{}, std::move(ended)};
   std::vector<PlanFailure> known = std::move(ended.known);
+  const bool is_held = ended.is_held && ended.failure.code == 0;
   Step step = Leave(inner, std::move(ended), task.out == WF_NONE ? nullptr : scope.frame() + plan_.slots[task.out].offset);
   if (inner.is_flow) step.known = std::move(known);
+  step.is_held = is_held;
   return step;
 }
 
@@ -251,6 +262,28 @@ Interpreter::Step Interpreter::RunTask(Scope& scope, uint16_t id) {
   }
 }
 
+bool Interpreter::HaveEnded(const Scope& scope, const std::vector<uint16_t>& tasks) const {
+  return std::all_of(tasks.begin(), tasks.end(), [&](uint16_t id) {
+    const uint16_t region = plan_.tasks[id].region;
+    return ScopeOf(scope, region).done[id - plan_.regions[region].first_task] != 0;
+  });
+}
+
+// The first that is ready, when what is read inside the regions that it enters is there, too. In the flow an `if` whose arms only fail does
+// not wait for that: when nothing else is left to run, it may be the one that fails first.
+std::optional<uint16_t> Interpreter::NextTask(const Scope& scope, const std::vector<uint8_t>& begun) const {
+  const wf_region& region = plan_.regions[scope.region];
+  std::optional<uint16_t> hasty;
+  for (uint16_t i = 0; i < region.n_tasks; ++i) {
+    const auto id = static_cast<uint16_t>(region.first_task + i);
+    if (begun[i] || !HaveEnded(scope, before_[id])) continue;
+    if (HaveEnded(scope, before_inside_[id])) return id;
+    const wf_task& task = plan_.tasks[id];
+    if (scope.is_flow && task.kind == WF_SELECT && task.out == WF_NONE && !hasty) hasty = id;
+  }
+  return hasty;
+}
+
 Ended Interpreter::RunRegion(Scope& scope) {
   const wf_region& region = plan_.regions[scope.region];
   std::vector<uint8_t> written(region.n_slots, 0);
@@ -259,17 +292,12 @@ Ended Interpreter::RunRegion(Scope& scope) {
   for (size_t i = 0; i < written.size(); ++i)
     if (!written[i]) scope.cells[i].state = SlotState::kReady;
 
-  std::vector<uint16_t> left(region.n_tasks, 0);
-  for (int i = 0; i < region.n_tasks; ++i)
-    for (const uint16_t next : next_[region.first_task + i]) ++left[next - region.first_task];
-  std::vector<uint8_t> done(region.n_tasks, 0);
+  std::vector<uint8_t> begun(region.n_tasks, 0);
+  scope.done.assign(region.n_tasks, 0);
   Ended ended;
-  for (;;) {
-    uint16_t at = 0;
-    while (at < region.n_tasks && (done[at] || left[at] != 0)) ++at;
-    if (at == region.n_tasks) break;
-    done[at] = 1;
-    const auto id = static_cast<uint16_t>(region.first_task + at);
+  while (const std::optional<uint16_t> next = NextTask(scope, begun)) {
+    const uint16_t id = *next;
+    begun[id - region.first_task] = 1;
     const wf_task& task = plan_.tasks[id];
     Step step = RunTask(scope, id);
     if (step.returned && ended.failure.code == 0) {
@@ -279,20 +307,22 @@ Ended Interpreter::RunRegion(Scope& scope) {
     const bool decides = (task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN;
     if (!step.known.empty())
       ended.known.insert(ended.known.end(), step.known.begin(), step.known.end());
-    else if (step.failure.code != 0 && (scope.outer == nullptr || decides))
+    else if (step.failure.code != 0 && decides)
       ended.known.push_back(step.failure);
     if (step.failure.code != 0 && decides) {
       if (ended.failure.code == 0) ended.failure = step.failure;
       if (!scope.is_flow) return ended;
       continue;  // what does not wait for it may have failed before it did
     }
+    if (step.is_held) continue;
     if (task.out != WF_NONE) {
       Cell& cell = scope.cells[task.out - region.first_slot];
       cell.state = step.failure.code == 0 ? SlotState::kReady : SlotState::kFailed;
       cell.failure = step.failure;
     }
-    for (const uint16_t next : next_[id]) --left[next - region.first_task];
+    scope.done[id - region.first_task] = 1;
   }
+  ended.is_held = std::find(scope.done.begin(), scope.done.end(), 0) != scope.done.end();
   if (region.result != WF_NONE && ended.failure.code == 0) ended.failure = scope.cells[region.result - region.first_slot].failure;
   return ended;
 }

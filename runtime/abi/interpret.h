@@ -38,7 +38,7 @@ struct Hooks {
 struct Outcome {
   PlanFailure failure;  // code 0: the out slots of the root frame are filled
   std::vector<PlanFailure>
-      known;  // every failure in the root region that some timing may see first; the scheduler may report any that it knew of in time
+      known;  // every failure of a control point that some timing may see first; the scheduler may report any that it knew of in time
 
   bool MayReport(wf_code code) const;
 };

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "runtime/abi/dtype.h"
 #include "runtime/base/check.h"
 #include "runtime/batch/executor.h"
+#include "runtime/batch/shape.h"
 
 namespace wf::batch {
 namespace {
@@ -29,14 +31,31 @@ Batcher::Batcher(Executor& executor, const BatcherOptions& options, const base::
       costs_(Curves(options_.policy)),
       policy_(options_.policy, options_.model->model(), costs_, clock),
       idle_instances_(options_.instances >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << options_.instances) - 1),
-      seen_sizes_(static_cast<size_t>(options_.instances) * costs_.size()) {
+      seen_sizes_(static_cast<size_t>(options_.instances) * costs_.size()),
+      fixed_shapes_(!options_.model->has_open_extents() || !InputsOf(0, 1).empty()) {
   WF_CHECK(options_.instances >= 1 && options_.instances <= 64, options_.instances);
+}
+
+std::vector<wf_tensor> Batcher::InputsOf(size_t kind, int64_t size) const {
+  const wf_model& model = options_.model->model();
+  std::vector<wf_tensor> inputs;
+  for (uint32_t i = 0; i < model.n_in; ++i) {
+    const wf_port& port = model.in[i];
+    wf_tensor row{};
+    row.dtype = port.dtype;
+    row.rank = port.rank;
+    if (port.rank != 0 && port.dim == nullptr) return {};
+    std::copy(port.dim, port.dim + port.rank, row.dim);
+    if (padding().pads() && !padding().SetInput(i, padding().bucket(kind), row)) return {};
+    if (std::any_of(row.dim, row.dim + row.rank, [](int64_t extent) { return extent < 0; })) return {};
+    inputs.push_back(WithAxis(row, model.batch_axis[i], size));
+  }
+  return inputs;
 }
 
 bool Batcher::Reserve(Row& row) noexcept {
   if (credits_.fetch_add(1, std::memory_order_relaxed) >= options_.policy.max_queued_rows) {
     credits_.fetch_sub(1, std::memory_order_relaxed);
-    stats_.refused_rows.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
   row.has_credit = true;
@@ -50,8 +69,16 @@ void Batcher::Unreserve(Row& row) noexcept {
 }
 
 void Batcher::UpdateInlinePays() {
-  const bool pays = std::all_of(costs_.begin(), costs_.end(), [](const CostCurve& curve) { return curve.InlinePays(); });
+  const bool pays = fixed_shapes_ && std::all_of(costs_.begin(), costs_.end(), [](const CostCurve& curve) { return curve.InlinePays(); });
   inline_pays_.store(pays, std::memory_order_relaxed);
+}
+
+void Batcher::LearnRunOnLoop(size_t kind, int64_t ns) {
+  constexpr int64_t kIncredible = 8;  // times what was expected: more is not the model's doing
+  CostCurve& curve = costs_[kind];
+  const int64_t known = curve.RunNs(1);
+  curve.Learn(1, known == 0 ? ns : std::min(ns, kIncredible * known));
+  if (inline_pays() && !curve.InlinePays()) UpdateInlinePays();
 }
 
 bool Batcher::Submit(Row& row) noexcept { return executor_.SubmitRow(*this, row); }

@@ -51,8 +51,13 @@ class Batcher {
   const CostCurve& cost(size_t kind = 0) const { return costs_[kind]; }
   const BatchStats& stats() const { return stats_; }
   int queued_rows() const { return credits_.load(std::memory_order_relaxed); }
-  // Running on the loop costs less than what a batch would save.
+  // Running on the loop costs less than what a batch would save. False where a request decides on extents: what is known of one shape says
+  // nothing of the next.
   bool inline_pays() const { return inline_pays_.load(std::memory_order_relaxed); }
+  // One row of this kind took `ns` on a loop.
+  void LearnRunOnLoop(size_t kind, int64_t ns);
+  // The inputs of a run, without data; nothing when the file leaves an extent open.
+  std::vector<wf_tensor> InputsOf(size_t kind, int64_t size) const;
 
  private:
   friend class Executor;
@@ -64,6 +69,7 @@ class Batcher {
   uint64_t idle_instances_;      // bit set; guarded by the executor's mutex
   std::vector<uint64_t>
       seen_sizes_;  // per instance and kind of row, bit set by log2 of the size; touched by the thread that holds the instance
+  const bool fixed_shapes_;
   std::atomic<int> credits_{0};
   void UpdateInlinePays();
   std::atomic<bool> inline_pays_{false};

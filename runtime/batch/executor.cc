@@ -98,7 +98,6 @@ Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
   batcher.policy_.Withdraw(row);
   row.state = RowState::kIdle;
   batcher.Unreserve(row);
-  batcher.stats_.withdrawn_rows.fetch_add(1, std::memory_order_relaxed);
   return Withdrawal::kUnlinked;
 }
 
@@ -162,7 +161,6 @@ std::optional<Work> Executor::Take() {
     if (!work) return std::nullopt;
     for (Row* row = work->closed.expired.first; row != nullptr; row = row->next)
       row->Fail(kTimeoutCode, "the deadline passed in the queue");
-    work->batcher->stats_.expired_rows.fetch_add(static_cast<uint64_t>(work->closed.expired.count), std::memory_order_relaxed);
     Deliver(work->closed.expired);
     if (work->closed.rows.count != 0) return work;
   }
@@ -171,9 +169,7 @@ std::optional<Work> Executor::Take() {
 void Executor::Run(Work& work) {
   Batcher& batcher = *work.batcher;
   batcher.stats_.AddBatch(work.closed.rows.count, work.closed.reason);
-  batcher.stats_.padding_rows.fetch_add(static_cast<uint64_t>(work.size - work.closed.rows.count), std::memory_order_relaxed);
   work.started_at = clock_.Now();
-  for (const Row* row = work.closed.rows.first; row != nullptr; row = row->next) batcher.stats_.AddWait(row->taken_at - row->arrived_at);
   const base::WorkingOn now(0, nullptr, &batcher.model().model().name);
   work.status = RunRows(work, work.closed.rows);
 }
@@ -238,8 +234,6 @@ void Executor::Finish(Work& work) {
     Learn(work, run_ns);
     work.status = work.staging->Scatter(work.closed.rows, work.size, batcher.padding());
   }
-  batcher.stats_.run_ns.fetch_add(static_cast<uint64_t>(std::max<int64_t>(0, run_ns)), std::memory_order_relaxed);
-  if (!work.status.ok()) batcher.stats_.failed_batches.fetch_add(1, std::memory_order_relaxed);
   for (Row* row = work.closed.rows.first; row != nullptr; row = row->next) {
     row->run_ns = run_ns;
     row->batch_rows = static_cast<uint32_t>(work.closed.rows.count);

@@ -58,8 +58,8 @@ void RowList::Remove(Row& row) {
 struct Group {
   RowList level[kLevels];
   int count = 0;
-  base::TimePoint closes_at = INT64_MAX;  // the earliest of its rows; INT64_MAX while stale
-  bool stale = false;                     // a row has left: work closes_at out again
+  mutable base::TimePoint closes_at = INT64_MAX;  // the earliest of its rows; INT64_MAX while stale
+  mutable bool stale = false;                     // a row has left: work closes_at out again
 
   Row* Head() const {
     for (const RowList& list : level)
@@ -162,12 +162,26 @@ void Policy::Withdraw(Row& row) {
 
 base::TimePoint Policy::ClosesAt(const Group& group) const {
   if (!group.stale) return group.closes_at;
-  base::TimePoint earliest = INT64_MAX;
+  group.closes_at = RowClosesAt(*FirstToClose(group));
+  group.stale = false;
+  return group.closes_at;
+}
+
+// The row that will wait no longer than the others.
+const Row* Policy::FirstToClose(const Group& group) const {
+  const Row* first = nullptr;
   for (const RowList& list : group.level)
-    for (const Row* row = list.first; row != nullptr; row = row->next) earliest = std::min(earliest, RowClosesAt(*row));
-  const_cast<Group&>(group).closes_at = earliest;  // a cache, written under the same mutex
-  const_cast<Group&>(group).stale = false;
-  return earliest;
+    for (const Row* row = list.first; row != nullptr; row = row->next)
+      if (first == nullptr || RowClosesAt(*row) < RowClosesAt(*first)) first = row;
+  return first;
+}
+
+CloseReason Policy::ReasonToClose(const Group& group, base::TimePoint now) const {
+  if (group.count >= BestRows(group)) return CloseReason::kFull;
+  const Row& first = *FirstToClose(group);
+  if (RowClosesAt(first) > now) return CloseReason::kDrain;
+  if (first.delay_ns == 0) return CloseReason::kIdle;
+  return RowClosesAt(first) < first.arrived_at + first.delay_ns ? CloseReason::kDeadline : CloseReason::kDelay;
 }
 
 void Policy::Age() {
@@ -212,20 +226,9 @@ std::optional<Closed> Policy::Close(bool draining) {
     }
   }
   if (chosen->count == 0) return closed;
-  const Row* const head = chosen->Head();
-  const int64_t best = BestRows(*chosen);
-  const base::TimePoint closes_at = ClosesAt(*chosen);
-  if (chosen->count >= best)
-    closed.reason = CloseReason::kFull;
-  else if (closes_at > now)
-    closed.reason = CloseReason::kDrain;
-  else if (head->delay_ns == 0)
-    closed.reason = CloseReason::kIdle;
-  else
-    closed.reason =
-        closes_at < head->arrived_at + head->delay_ns && head->deadline != INT64_MAX ? CloseReason::kDeadline : CloseReason::kDelay;
-  const int64_t most = std::min<int64_t>(chosen->count, best);
-  for (int64_t left = most == 1 ? 1 : costs_[head->kind].RowsToRun(most); left > 0; --left) {
+  closed.reason = ReasonToClose(*chosen, now);
+  const int64_t most = std::min<int64_t>(chosen->count, BestRows(*chosen));
+  for (int64_t left = most == 1 ? 1 : costs_[chosen->Head()->kind].RowsToRun(most); left > 0; --left) {
     Row& row = *chosen->Head();
     Withdraw(row);
     closed.rows.Append(row);

@@ -67,8 +67,9 @@ class Policy {
  private:
   Group& GroupOf(const Row& row);
   void Age();
-  Group* MostUrgent() const;
   base::TimePoint ClosesAt(const Group& group) const;
+  const Row* FirstToClose(const Group& group) const;
+  CloseReason ReasonToClose(const Group& group, base::TimePoint now) const;
   base::TimePoint RowClosesAt(const Row& row) const;
   bool MayShare(const Row& a, const Row& b) const;
   int64_t BestRows(const Group& group) const;

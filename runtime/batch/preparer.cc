@@ -18,25 +18,6 @@ constexpr int kNice = 10, kMostRuns = 20, kLeastRuns = 1;
 constexpr int64_t kMeasuringNs = 20'000'000;
 constexpr int64_t kShortestPauseNs = 1'000'000, kLongestPauseNs = 100'000'000;
 
-// The inputs of a run, without data; nothing when the file leaves an extent open.
-std::vector<wf_tensor> InputsOf(const Batcher& batcher, size_t kind, int64_t size) {
-  const wf_model& model = batcher.model().model();
-  const Padding& padding = batcher.padding();
-  std::vector<wf_tensor> inputs;
-  for (uint32_t i = 0; i < model.n_in; ++i) {
-    const wf_port& port = model.in[i];
-    wf_tensor row{};
-    row.dtype = port.dtype;
-    row.rank = port.rank;
-    if (port.rank != 0 && port.dim == nullptr) return {};
-    std::copy(port.dim, port.dim + port.rank, row.dim);
-    if (padding.pads() && !padding.SetInput(i, padding.bucket(kind), row)) return {};
-    if (std::any_of(row.dim, row.dim + row.rank, [](int64_t extent) { return extent < 0; })) return {};
-    inputs.push_back(WithAxis(row, model.batch_axis[i], size));
-  }
-  return inputs;
-}
-
 // Zeros behind every input; freed with the list.
 class Zeros {
  public:
@@ -77,7 +58,7 @@ void Preparer::Add(Batcher& batcher) {
     for (int64_t rows = 1; sizes.empty() || sizes.back() < options.policy.max_rows; rows = sizes.back() + 1)
       sizes.push_back(batcher.cost(kind).SizeFor(rows));
     for (size_t at = sizes.size(); at-- > 0;) {
-      if (InputsOf(batcher, kind, sizes[at]).empty()) continue;
+      if (batcher.InputsOf(kind, sizes[at]).empty()) continue;
       for (int i = options.measuring_instance < 0 ? 0 : -1; i < options.instances; ++i)
         pieces_.push_back({&batcher, kind, sizes[at], i, false});
     }
@@ -94,7 +75,7 @@ Preparer::Progress Preparer::Step() {
     const Piece piece = pieces_.front();
     pieces_.pop_front();
     Batcher& batcher = *piece.batcher;
-    std::vector<wf_tensor> inputs = InputsOf(batcher, piece.kind, piece.size);
+    std::vector<wf_tensor> inputs = batcher.InputsOf(piece.kind, piece.size);
     if (piece.instance < 0) {
       Measure(piece, inputs);
       return Progress::kMade;

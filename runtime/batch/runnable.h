@@ -27,7 +27,9 @@ class Runnable {
 
   // Makes first what a Run of these shapes by this instance would otherwise make: plan, memory. `inputs`: as for Run, without data.
   virtual base::Status Prepare(int /*instance*/, int64_t /*rows*/, std::span<const wf_tensor> /*inputs*/) { return {}; }
-  // For memory whose size requests decide: of a model whose file leaves extents of inputs open.
+  // The file leaves extents of inputs, other than that of samples, to the request.
+  virtual bool has_open_extents() const { return false; }
+  // For memory whose size requests decide: of a model that has open extents.
   virtual base::MemoryShare memory_share() const { return {}; }
   // What the last Run of an instance answered is read: memory that it may not keep goes back.
   virtual void Trim(int /*instance*/) {}

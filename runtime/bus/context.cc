@@ -74,7 +74,7 @@ extern "C" {
 void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t align) noexcept {
   Context& context = Context::Of(ctx);
   void* const memory = context.arena->Allocate(bytes, align);
-  if (memory == nullptr && context.failure == nullptr) context.failure = &wf::bus::kOutOfMemory;
+  if (memory == nullptr) context.NoMemory();
   return memory;
 }
 
@@ -108,7 +108,7 @@ wf_code wf_annotate(wf_ctx* ctx, wf_bytes key, wf_bytes value) noexcept {
     made->next = context.annotations;
   }
   if (made == nullptr || made->key.data() == nullptr || made->value.data() == nullptr) {
-    if (context.failure == nullptr) context.failure = &wf::bus::kOutOfMemory;
+    context.NoMemory();
     return WF_FAILED;
   }
   context.annotations = made;

@@ -162,7 +162,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   }
   if (!axes.ok()) return Status(axes.status().code(), fmt::format("`{}`: {}", path, axes.status().message()));
   version->axes_ = *std::move(axes);
-  version->open_ = version->HasOpenExtents();
+  version->open_ = version->FindOpenExtents();
   for (const onnx::Port& port : file->signature.inputs) {
     if (port.dtype == onnx::kStringType)
       return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no kernel does", path, port.name));
@@ -176,7 +176,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   return version;
 }
 
-bool Version::HasOpenExtents() const {
+bool Version::FindOpenExtents() const {
   const std::vector<onnx::Port>& inputs = file_->signature.inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     for (size_t axis = 0; axis < inputs[i].dim.size(); ++axis) {

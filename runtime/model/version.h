@@ -62,6 +62,7 @@ class Version {
   int64_t max_rows() const { return axes_.batched ? options_.max_rows : 1; }
   int instance_count() const { return options_.instances; }
   int64_t activation_bytes() const { return activation_bytes_; }  // of one sample; 0 when its shape is not known
+  bool has_open_extents() const { return open_; }
   base::MemoryShare memory_share() const { return open_ ? options_.share : base::MemoryShare(); }
   uint64_t shape_misses() const { return misses_.load(std::memory_order_relaxed); }  // plans that a Run had to make first
 
@@ -81,7 +82,7 @@ class Version {
   base::Status GrowTo(Instance& instance, int64_t bytes) const;
   base::Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
   base::Result<bool> SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors, std::vector<std::shared_ptr<uint8_t>>& memory) const;
-  bool HasOpenExtents() const;
+  bool FindOpenExtents() const;
   base::Status WarmUp();
 
   const LoadOptions options_;

@@ -103,7 +103,6 @@ class EngineCore {
   };
 
   static LiveBus& LiveOf(const bus::Instance& instance) { return static_cast<LiveBus&>(*instance.bus); }
-  bool is_timed(const bus::Instance& instance) const { return LiveOf(instance).stages != nullptr; }
 
   // engine.cc
   bool MakeRoots(LiveBus& bus, uint32_t samples);
@@ -130,7 +129,7 @@ class EngineCore {
   bus::Channel& ChannelOf(const bus::Instance& instance, uint16_t slot) const;
   bus::Instance* LiveInside(bus::Instance& outer, uint16_t region) const;
   void NoteStage(const bus::Instance& instance, const wf_task& task, bool starts);
-  const bus::Failure* FirstKnown(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
+  const bus::Failure& FirstDeciding(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
   void SampleEnded(bus::Instance& root, const bus::Failure* failure);
   void ReturnFrom(bus::Instance& instance, uint16_t id);
 
@@ -153,6 +152,7 @@ class EngineCore {
   void ElementEnded(bus::Instance& instance, const bus::Failure* failure);
   void Reuse(bus::Instance& instance);
   const bus::Failure& FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text);
+  const bus::Failure& NoMemoryAt(bus::Instance& instance, uint16_t task);
 
   // flights.cc: work away from the loop
   Job* NewJob(bus::Instance& instance, uint16_t id);
@@ -162,6 +162,7 @@ class EngineCore {
   void RemoveFlight(Job& job);
   void StopFlight(Job& job);
   void TakeBack(Job& job, bool delivered_here);
+  void NoteRuns(const Job& job, bus::Instance& instance);
   void Publish(Job& job, bus::Instance& instance);
   base::TimePoint DeadlineOf(const bus::Instance& instance) const;
   uint8_t PriorityOf(const wf_task& task) const;
@@ -171,6 +172,7 @@ class EngineCore {
   bool RunsOnLoop(const ModelBinding& binding) const;
   void StartModel(bus::Instance& instance, uint16_t id);
   void RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
+  void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
   // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with.
   bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job);
   void Unpark(LiveBus& bus);
@@ -191,8 +193,7 @@ class EngineCore {
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;
   int64_t inline_spent_ns_ = 0;
   base::TimePoint last_lift_ = 0, last_merge_ = 0;
-  uint64_t created_ = 0, own_data_ids_ = 0;
-  uint64_t data_id_ = 0, data_id_end_ = 0;
+  uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0;
   uint64_t jitter_;
 };
 

@@ -136,6 +136,7 @@ bus::Bus* EngineCore::Create(const Request& request) {
 void EngineCore::Start(LiveBus& bus) {
   WF_CHECK(bus.state_ == bus::BusState::kDecoding);
   bus.state_ = bus::BusState::kRunning;
+  if (parts_.clock.Now() >= bus.deadline()) PassDeadline(bus);  // while the body came, or was read
   for (uint32_t i = 0; i < bus.n_samples && !bus.decided; ++i) Begin(*bus.roots[i]);
   Pump();
 }

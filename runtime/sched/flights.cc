@@ -77,7 +77,7 @@ void EngineCore::RemoveFlight(Job& job) {
 // Sends the strand that starts with the task to the pool. If a row ends it, the row's credit comes first.
 void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) {
   Job* const job = NewJob(instance, id);
-  if (job == nullptr) return Settle(instance, id, &bus::kOutOfMemory);
+  if (job == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   job->prior_ns[0] = prior_ns;
   const wf_task* last = &plan_.tasks[id];
   while (last->chain != WF_NONE && job->n_tasks < Job::kMaxTasks) {
@@ -114,6 +114,16 @@ void EngineCore::StopFlight(Job& job) {
   if (job.batcher->Withdraw(job) == batch::Withdrawal::kUnlinked) TakeBack(job, false);
 }
 
+// What a job's tasks have taken, whether or not somebody still wants what they made.
+void EngineCore::NoteRuns(const Job& job, bus::Instance& instance) {
+  const bool has_run = job.submitted && job.state == batch::RowState::kDelivered;
+  const int ended = job.failed != nullptr && job.n_done < job.n_tasks ? job.n_done + 1 : job.n_done;
+  for (int i = 0; i < ended; ++i) {
+    const bool is_row = has_run && plan_.tasks[job.tasks[i]].kind == WF_MODEL;
+    NoteCompute(instance, job.tasks[i], is_row ? job.run_ns : job.measured_ns[i], i >= job.n_done || (job.dropped && i + 1 == ended));
+  }
+}
+
 // What a finished job has made becomes part of the request.
 void EngineCore::Publish(Job& job, bus::Instance& instance) {
   LiveBus& bus = LiveOf(instance);
@@ -128,16 +138,10 @@ void EngineCore::Publish(Job& job, bus::Instance& instance) {
     const wf_task& task = plan_.tasks[job.tasks[i]];
     if (task.kind == WF_MODEL) {
       job.KeepScalars();
-      NoteCompute(instance, job.tasks[i], job.run_ns, false);
       continue;
     }
     if (job.prior_ns[i] == 0) job.prior_ns[i] = estimates_.Prior(task, instance.frames);
     estimates_.Learn(job.tasks[i], job.prior_ns[i], job.measured_ns[i], false, 0);
-    NoteCompute(instance, job.tasks[i], job.measured_ns[i], false);
-  }
-  if (job.failed != nullptr && job.n_done < job.n_tasks) {
-    const bool ran = job.submitted && job.state == batch::RowState::kDelivered;
-    NoteCompute(instance, job.tasks[job.n_done], ran ? job.run_ns : job.measured_ns[job.n_done], true);
   }
   const uint16_t first_slot = plan_.regions[instance.region].first_slot, first_task = plan_.regions[instance.region].first_task;
   const uint8_t last = job.failed != nullptr || job.n_done == 0 ? job.n_done : static_cast<uint8_t>(job.n_done - 1);
@@ -174,10 +178,10 @@ void EngineCore::TakeBack(Job& job, bool delivered_here) {
     stats.model_rows.Add();
     if (const uint16_t node = plan_.tasks[id].node; node != WF_NONE) {
       stats.queue_wait[node].Add(job.taken_at - job.arrived_at);
-      if (job.dropped) stats.node_compute[node].Add(job.run_ns);
     }
     if (job.failed != nullptr && parts_.observer != nullptr && !job.dropped) parts_.observer->OnModelFailed(instance, id, *job.failed);
   }
+  NoteRuns(job, instance);
   if (job.dropped) {
     stats.dropped_results.Add();
     job.arena.FreeAll();

@@ -60,7 +60,7 @@ void Job::Finish() noexcept { home->Post(*this); }
 
 void* Job::Allocate(uint64_t bytes) noexcept {
   void* const memory = arena.Allocate(bytes, WF_ALIGN);
-  if (memory == nullptr) Fail(bus::kMemoryCap, bus::kOutOfMemory.message);
+  if (memory == nullptr) context.NoMemory();
   return memory;
 }
 
@@ -80,7 +80,7 @@ bool Job::PrepareRow(const wf_task& task, uint16_t id) noexcept {
   if (model.n_out > kFewPorts) out = static_cast<wf_tensor**>(arena.Allocate(model.n_out * sizeof(*out), alignof(void*)));
   context.task = id;
   if (in == nullptr || out == nullptr) {
-    context.failure = &bus::kOutOfMemory;
+    context.NoMemory();
     return false;
   }
   const wf_plan& plan = index.plan();
@@ -96,7 +96,7 @@ bool Job::PrepareRow(const wf_task& task, uint16_t id) noexcept {
     out[i] = type.kind == WF_T_SCALAR ? NewScalar(type, nullptr) : reinterpret_cast<wf_tensor*>(value);
     sound = sound && out[i] != nullptr;
   });
-  if (!sound) context.failure = &bus::kOutOfMemory;
+  if (!sound) context.NoMemory();
   inputs = in;
   outputs = out;
   return sound;

@@ -60,18 +60,22 @@ void EngineCore::Unpark(LiveBus& bus) {
 }
 
 void EngineCore::StartModel(bus::Instance& instance, uint16_t id) {
-  const wf_task& task = plan_.tasks[id];
   const ModelBinding& binding = BindingOf(instance, id);
   if (RunsOnLoop(binding)) return RunModelHere(instance, id, binding);
+  QueueRow(instance, id, binding);
+}
+
+void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding) {
+  const wf_task& task = plan_.tasks[id];
   if (binding.batcher == nullptr) return Settle(instance, id, &FailAt(instance, id, bus::kInference, "the model is not loaded"));
   Job* const job = NewJob(instance, id);
-  if (job == nullptr) return Settle(instance, id, &bus::kOutOfMemory);
+  if (job == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   job->batcher = binding.batcher;
   if (!ReserveRow(instance, id, id, *job)) return FreeJob(*job);
   if (!job->PrepareRow(task, id)) {
     binding.batcher->Unreserve(*job);
     FreeJob(*job);
-    return Settle(instance, id, &bus::kOutOfMemory);
+    return Settle(instance, id, &NoMemoryAt(instance, id));
   }
   job->deadline = DeadlineOf(instance);
   job->delay_ns = task.policy == WF_NONE ? 0 : plan_.policies[task.policy].delay_ns;
@@ -87,7 +91,14 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   Job* const job = NewJob(instance, id);
   if (job == nullptr || !job->PrepareRow(task, id)) {
     if (job != nullptr) FreeJob(*job);
-    return Settle(instance, id, &bus::kOutOfMemory);
+    return Settle(instance, id, &NoMemoryAt(instance, id));
+  }
+  const batch::Padding padding = binding.batcher == nullptr ? batch::Padding() : binding.batcher->padding();
+  job->kind = static_cast<uint16_t>(padding.KindOf(job->inputs));
+  const bool known = job->kind < padding.kinds();
+  if (!known && options_.schedule == Schedule::kAuto) {  // longer than every bucket: nobody knows what it takes
+    FreeJob(*job);
+    return QueueRow(instance, id, binding);
   }
   std::unique_ptr<batch::Staging>& staging = staging_[binding.model];
   if (staging == nullptr) staging = std::make_unique<batch::Staging>(*binding.model);
@@ -97,8 +108,6 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path,
                             &binding.model->model().name);
   const base::TimePoint started = parts_.clock.Now();
-  const batch::Padding padding = binding.batcher == nullptr ? batch::Padding() : binding.batcher->padding();
-  job->kind = static_cast<uint16_t>(padding.KindOf(job->inputs));
   base::Status status = staging->Gather(alone, 1, padding);
   if (status.ok()) status = staging->Run(binding.first_loop_instance + options_.loop, 1);
   const int64_t spent = parts_.clock.Now() - started;
@@ -106,6 +115,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   if (!status.ok()) job->Fail(batch::CodeOf(status), status.message());
   staging->Trim(binding.first_loop_instance + options_.loop);
   inline_spent_ns_ += spent;
+  if (known && binding.batcher != nullptr) binding.batcher->LearnRunOnLoop(job->kind, spent);
   LiveOf(instance).arena.Splice(job->arena);
   const bus::Failure* const failure = job->context.failure;
   if (failure == nullptr) job->KeepScalars();

@@ -50,6 +50,10 @@ const bus::Failure& EngineCore::FailAt(bus::Instance& instance, uint16_t task, w
   return context.TakeFailure(code);
 }
 
+const bus::Failure& EngineCore::NoMemoryAt(bus::Instance& instance, uint16_t task) {
+  return FailAt(instance, task, bus::kMemoryCap, bus::kOutOfMemory.message);
+}
+
 bus::Instance* EngineCore::NewInstance(LiveBus& bus, uint16_t region, bus::Instance* parent, bus::Entry* entry, uint64_t element) {
   const bus::RegionInfo& info = index_.region(region);
   auto* const block = static_cast<std::byte*>(bus.arena.Allocate(info.instance_bytes, 64));
@@ -171,7 +175,7 @@ void EngineCore::StartSelect(bus::Instance& instance, uint16_t id) {
       entry == nullptr ? nullptr : NewInstance(LiveOf(instance), static_cast<uint16_t>(task.target + arm), &instance, entry, 0);
   if (child != nullptr) return Begin(*child);
   if (entry != nullptr) CloseEntry(*entry);
-  Settle(instance, id, &bus::kOutOfMemory);
+  Settle(instance, id, &NoMemoryAt(instance, id));
 }
 
 // `inherited`: an input has failed; then only the fallback is entered.
@@ -179,7 +183,7 @@ void EngineCore::StartEnter(bus::Instance& instance, uint16_t id, const bus::Fai
   const wf_task& task = plan_.tasks[id];
   if (inherited != nullptr && plan_.regions[task.target].on_error == WF_NONE) return Settle(instance, id, inherited);
   bus::Entry* const entry = OpenEntry(instance, id);
-  if (entry == nullptr) return Settle(instance, id, &bus::kOutOfMemory);
+  if (entry == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   if (inherited != nullptr) return BeginFallback(*entry, *inherited);
   if (task.policy != WF_NONE) {
     const wf_policy& policy = plan_.policies[task.policy];
@@ -195,7 +199,7 @@ void EngineCore::StartEnter(bus::Instance& instance, uint16_t id, const bus::Fai
 void EngineCore::BeginAttempt(bus::Entry& entry) {
   const wf_task& task = plan_.tasks[entry.task];
   bus::Instance* const child = NewInstance(LiveOf(*entry.parent), task.target, entry.parent, &entry, entry.attempt++);
-  if (child == nullptr) return AttemptEnded(entry, bus::kOutOfMemory);
+  if (child == nullptr) return AttemptEnded(entry, NoMemoryAt(*entry.parent, entry.task));
   Begin(*child);
 }
 
@@ -244,7 +248,7 @@ void EngineCore::BeginFallback(bus::Entry& entry, const bus::Failure& failure) {
   const uint16_t region = plan_.regions[plan_.tasks[entry.task].target].on_error;
   entry.cause = &failure;
   bus::Instance* const child = NewInstance(LiveOf(*entry.parent), region, entry.parent, &entry, kFallbackElement);
-  if (child == nullptr) return LeaveEntry(entry, &bus::kOutOfMemory);
+  if (child == nullptr) return LeaveEntry(entry, &NoMemoryAt(*entry.parent, entry.task));
   const wf_bytes node = NodeOf(*entry.parent->bus, failure);
   const wf_error error{failure.code, {reinterpret_cast<const uint8_t*>(failure.message.data()), failure.message.size()}, node};
   std::memcpy(child->frame + plan_.slots[plan_.regions[region].first_slot].offset, &error, sizeof(error));
@@ -267,7 +271,7 @@ void EngineCore::StartEach(bus::Instance& instance, uint16_t id) {
   bus::Entry* const entry = OpenEntry(instance, id);
   if (entry == nullptr || results == nullptr) {
     if (entry != nullptr) CloseEntry(*entry);
-    return Settle(instance, id, &bus::kOutOfMemory);
+    return Settle(instance, id, &NoMemoryAt(instance, id));
   }
   entry->results = result == WF_NONE ? nullptr : results;
   entry->count = static_cast<uint64_t>(count);
@@ -294,7 +298,7 @@ void EngineCore::LaunchElements(bus::Entry& entry) {
       child = NewInstance(LiveOf(*entry.parent), task.target, entry.parent, &entry, entry.next_element);
     }
     if (child == nullptr) {
-      entry.cause = &bus::kOutOfMemory;
+      entry.cause = &NoMemoryAt(*entry.parent, entry.task);
       entry.failed_at = entry.next_element;
       if (entry.running == 0) return LeaveEntry(entry, entry.cause);
       return;

@@ -135,7 +135,8 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   const int64_t estimate = estimates_.Of(id, prior);
   bool here = options_.schedule == Schedule::kInline;
   if (options_.schedule == Schedule::kAuto)
-    here = estimates_.FitsLoop(id, estimate, options_.inline_task_ns) && inline_spent_ns_ <= options_.inline_turn_ns;
+    here = estimates_.FitsLoop(id, estimate, options_.inline_task_ns) &&
+           (inline_spent_ns_ <= options_.inline_turn_ns || estimate < options_.hand_over_ns);
   if (!here || (task.flags & WF_BLOCKING) != 0) return Launch(instance, id, prior);
 
   bus::Context& context = LiveOf(instance).main;
@@ -205,7 +206,7 @@ void EngineCore::Settle(bus::Instance& instance, uint16_t id, const bus::Failure
   if (failure != nullptr) {
     LiveOf(instance).has_failures = true;
     if ((task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN) {
-      if (instance.parent == nullptr) failure = FirstKnown(instance, id, *failure);
+      if (instance.parent == nullptr) failure = &FirstDeciding(instance, id, *failure);
       return EndRegion(instance, failure);
     }
   }
@@ -260,14 +261,15 @@ void EngineCore::EndRegion(bus::Instance& instance, const bus::Failure* failure)
     EntryEnded(instance, failure);
 }
 
-// The request reports the textually first failure that is known, whichever made the outcome certain.
-const bus::Failure* EngineCore::FirstKnown(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const {
-  const wf_region& region = plan_.regions[root.region];
-  for (uint16_t id = region.first_task; id < decisive; ++id) {
-    if (plan_.tasks[id].out == WF_NONE) continue;
-    if (const bus::Failure* known = root.channels[plan_.tasks[id].out - region.first_slot].failure(); known != nullptr) return known;
+// The request reports the textually first failure that is known to end it, whichever made the outcome certain: control points do not wait
+// for each other. A failure that none of them reads, or that a fallback has taken, is none of these.
+const bus::Failure& EngineCore::FirstDeciding(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const {
+  for (uint16_t id = plan_.regions[root.region].first_task; id < decisive; ++id) {
+    const wf_task& task = plan_.tasks[id];
+    if ((task.flags & WF_CONTROL) == 0) continue;
+    if (const bus::Failure* known = FailedInput(root, task); known != nullptr) return *known;
   }
-  return &failure;
+  return failure;
 }
 
 void EngineCore::SampleEnded(bus::Instance& root, const bus::Failure* failure) {

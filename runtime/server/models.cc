@@ -32,6 +32,7 @@ class LoadedModel final : public batch::Runnable {
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
     return version_->Prepare(instance, rows, inputs);
   }
+  bool has_open_extents() const override { return version_->has_open_extents(); }
   base::MemoryShare memory_share() const override { return version_->memory_share(); }
   void Trim(int instance) override { version_->Trim(instance); }
   void Release(int instance) override { version_->Release(instance); }

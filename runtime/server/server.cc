@@ -20,6 +20,7 @@ constexpr int64_t kDrainTickNs = 20'000'000;
 constexpr int kLastLogsMs = 1000;          // for a slow reader of stderr
 constexpr int64_t kAbortNs = 500'000'000;  // for the last answers to leave
 constexpr int64_t kKeptByModels = 4;       // of the memory of requests, the part that models may keep from one run to the next
+constexpr int64_t kSpinNs = 50'000;        // where every thread has a CPU of its own
 constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
 
 // CPUs that this process may use: its affinity, cut by the quotas of its cgroups.
@@ -116,6 +117,7 @@ base::Status Server::MakeWorkers() {
   shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;
   pool.threads = threads;
+  if (loops + 2 * threads <= cpus) pool.spin_ns = kSpinNs;  // executors have as many threads
   pool.on_thread_start = [](int) { observe::UseAlternateStack(); };
   pool_ = std::make_unique<sched::WorkerPool>(pool, clock_);
   sched::EngineOptions engine;

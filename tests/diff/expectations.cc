@@ -33,6 +33,13 @@ std::string Members(const Texts& texts) {
   return text + "}";
 }
 
+std::string Listed(const std::vector<ir::Annotation>& annotations) {
+  std::string text = "[";
+  for (const ir::Annotation& one : annotations)
+    text += (text == "[" ? "[" : ", [") + Quoted(one.key) + ", " + Quoted(one.text) + (one.is_certain ? ", true]" : ", false]");
+  return text + "]";
+}
+
 class Words {
  public:
   explicit Words(const ir::Program& program) : program_(program) {}
@@ -115,7 +122,7 @@ std::string Expectation(const ir::Program& program, size_t workflow, const Input
   for (size_t i = 0; i < ending.values.size(); ++i)
     values += (i == 0 ? "" : ", ") + Quoted(row.out[i].name) + ": " + words.Of(program[row.out[i].slot].type, ending.values[i]);
   return text + (words.has_no_words() ? ", \"failures\": [[9000, \"\"]]}"
-                                      : ", \"values\": {" + values + "}, \"annotations\": " + Members(ending.annotations) + "}");
+                                      : ", \"values\": {" + values + "}, \"annotations\": " + Listed(ending.annotations) + "}");
 }
 
 }  // namespace wf::diff

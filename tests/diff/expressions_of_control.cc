@@ -129,18 +129,21 @@ std::string Writer::Each(const Type& type, int depth) {
   const Source source = Loop(0);
   if (source.text.empty()) return "";
   has_each_ = true;
+  const bool was_in_each = std::exchange(in_each_, true);
   const size_t known = scope_.size();
   scope_.insert(scope_.end(), source.bound.begin(), source.bound.end());
   const WriteValue waiting = [this](const Type& of, int most) { return Waiting(of, most); };
   std::string text = "for " + source.names + " in " + source.text + " { " + Steps(type.of[0], depth, waiting);
   if (!in_fallback_ && OneIn(3)) text += " else " + Fallback(type.of[0], 1, waiting);
   scope_.resize(known);
+  in_each_ = was_in_each;
   return text + " }";
 }
 
 std::string Writer::CallWorkflow(const Type& type, int depth) {
   std::vector<std::pair<Callee, std::string>> fitting;
   for (const Function& workflow : workflows_) {
+    if (in_each_ && workflow.annotates) continue;
     const Type& result = workflow.result;
     if (Callee whole = Fit(workflow, result, type); whole.function != nullptr) fitting.emplace_back(std::move(whole), "");
     for (size_t i = 0; i < result.of.size(); ++i)
@@ -149,6 +152,7 @@ std::string Writer::CallWorkflow(const Type& type, int depth) {
   }
   if (fitting.empty()) return "";
   const auto& [callee, field] = Any(fitting);
+  annotates_ = annotates_ || callee.function->annotates;
   return CallTo(callee, depth) + field;
 }
 

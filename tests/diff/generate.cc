@@ -25,7 +25,6 @@ class WorkflowWriter : private Writer {
     for (uint32_t i = 0, count = Below(3); i < count; ++i) DeclareFunction();
     for (uint32_t i = 0, count = Below(5); i + 2 < count; ++i)
       workflows_.push_back(DeclareWorkflow("V" + suffix_ + "_" + std::to_string(i), {"p", "q"}, static_cast<uint32_t>(depth_)));
-    is_published_ = true;
     const Function published = DeclareWorkflow(made.name, {"n", "m"}, 1 + static_cast<uint32_t>(depth_));
     made.declarations = text_;
     for (size_t i = 0; i < kInputs; ++i)
@@ -114,7 +113,7 @@ class WorkflowWriter : private Writer {
     if (OneIn(3)) return Require(2);
     const Type type = SmallType(2);
     const std::string name = Fresh("v"), value = Coerced(type, depth_ - 1);
-    scope_.push_back({name, type, ""});
+    scope_.push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type)});
     return "let " + name + ": " + ToText(type) + " = " + value + ";";
   }
 
@@ -158,13 +157,14 @@ class WorkflowWriter : private Writer {
 
   std::string Annotate() {
     const std::string key = std::to_string(Below(2));
+    annotates_ = true;
     return "annotate(\"k" + key + "\", " + Expression(String(), 2) + ");";
   }
 
   std::string Statement(int depth) {
     const uint32_t kind = Below(14);
     if (kind == 8 || kind == 9) return indent_ + Step() + "\n";
-    if (kind == 10 && is_published_) return indent_ + Annotate() + "\n";
+    if (kind == 10) return indent_ + Annotate() + "\n";
     if (kind >= 11 && depth > 0) return Branch(depth, false);
     std::vector<Name> made;
     std::string text = kind == 7 ? Stage(&made) : Node(&made);
@@ -229,15 +229,16 @@ class WorkflowWriter : private Writer {
     }
     made.result.of = results_;
     has_metadata_ = true;
+    annotates_ = false;
     text_ += ") {\n" + Statements(most, 2, true) + "}\n";
     has_metadata_ = false;
+    made.annotates = annotates_;
     return made;
   }
 
   std::string text_;
   std::string indent_ = "  ";
-  int depth_ = 4;              // of expressions; few are large, because all cost time
-  bool is_published_ = false;  // one that a node calls may annotate in vain: its node may not be needed
+  int depth_ = 4;  // of expressions; few are large, because all cost time
   std::vector<Name> constants_;
   std::vector<Type> results_;  // of the workflow at hand
 };

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -18,15 +17,15 @@ struct Reported {
   friend bool operator==(const Reported&, const Reported&) = default;
 };
 
-// How a call ends. `failure.code` 0: with these values.
+// How a call ends. `failure.code` 0: with these values. Annotations in textual order; those that are not certain may be missing.
 struct Ending {
   std::vector<ir::Value> values;
-  std::map<std::string, std::string> annotations;
+  std::vector<ir::Annotation> annotations;
   Reported failure;
 };
 std::string ToString(const ir::Program& program, size_t workflow, const Ending& ending);
-// Bit for bit, but that one NaN is as good as another; messages too.
-bool SameEnding(const ir::Program& program, size_t workflow, const Ending& a, const Ending& b);
+// Bit for bit, but that one NaN is as good as another; messages too. Of each key `got` has an annotation that may be the last in `wanted`.
+bool SameEnding(const ir::Program& program, size_t workflow, const Ending& wanted, const Ending& got);
 
 // What the interpreter of the compiler says; the native functions of the library are those of the runtime. `is_cut`: it took more steps or
 // memory than such a program should.
@@ -35,7 +34,7 @@ Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::
 // The values of a workflow's ports in a root frame.
 std::vector<ir::Value> Inputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame);
 std::vector<ir::Value> Outputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame);
-std::map<std::string, std::string> Annotations(const bus::Bus& bus);
+std::vector<ir::Annotation> Annotations(const bus::Bus& bus);  // the last of each key
 std::vector<bus::Metadata> MetadataOf(const Input& input);
 
 }  // namespace wf::diff

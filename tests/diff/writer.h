@@ -25,6 +25,7 @@ struct Function {
   size_t n_defaults = 0;  // of the last parameters
   Type result;
   bool may_fail = false;
+  bool annotates = false;  // it, or what it calls: it stands in no loop
 };
 
 // Writes expressions of a wanted type out of what is in scope. Every production of the table in expressions.cc says which types it makes
@@ -166,6 +167,8 @@ class Writer {
   bool has_metadata_ = false;  // in the body of a workflow
   bool in_fallback_ = false;   // where `err` is taken
   bool has_each_ = false;      // written since it was last looked at
+  bool in_each_ = false;
+  bool annotates_ = false;  // the workflow at hand
   int loops_ = 0, names_made_ = 0;
 };
 

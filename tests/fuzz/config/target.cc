@@ -40,7 +40,7 @@ struct Program {
 
 // Whatever a file holds, it is told what is wrong with it, in lines that can be printed; what is accepted prints as a file that means the
 // same.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int OneInput(const uint8_t* data, size_t size) {
   if (size > wf::server::kMaxConfigBytes) return 0;
   static const Program program;
   const std::string_view text(reinterpret_cast<const char*>(data), size);

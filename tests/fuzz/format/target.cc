@@ -4,7 +4,7 @@
 #include "runtime/base/check.h"
 #include "tests/unit/compiler/format/formatted.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int OneInput(const uint8_t* data, size_t size) {
   constexpr size_t kMaxBytes = 1 << 14;
   if (size > kMaxBytes) return 0;
   const std::string broken = wf::format::BrokenPromise(std::string(reinterpret_cast<const char*>(data), size));

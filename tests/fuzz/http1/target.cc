@@ -47,7 +47,7 @@ std::string EventsOf(std::span<const uint8_t> input, size_t cut) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int OneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::span<const uint8_t> input(data + 1, size - 1);
   const size_t cut = input.empty() ? 0 : data[0] % (input.size() + 1);

@@ -22,7 +22,7 @@ extern "C" void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t align) noexcept 
 
 extern "C" wf_code wf_fail(wf_ctx*, wf_code, uint32_t, wf_bytes) noexcept { return WF_FAILED; }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int OneInput(const uint8_t* data, size_t size) {
   const uint32_t stop = 0;
   Job job{{&stop}, 1 << 20, {}};
   const wf_bytes file{data, size};

@@ -89,7 +89,7 @@ std::string Echo(const Types& types, uint16_t type, std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int OneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const Types types(static_cast<uint8_t>(1 + data[0] % (WF_DTYPE_COUNT - 1)));
   const uint16_t type = (data[0] & 0x80) != 0 ? kTensor : kNode;

@@ -6,7 +6,7 @@
 
 #include "runtime/model/version.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int OneInput(const uint8_t* data, size_t size) {
   const int fd = memfd_create("model", MFD_CLOEXEC);
   WF_CHECK(fd >= 0);
   WF_CHECK(write(fd, data, size) == static_cast<ssize_t>(size));

@@ -5,7 +5,7 @@
 #include "tests/unit/runtime/protocol/oip/infer.h"
 #include "tests/unit/runtime/protocol/oip/types_plan.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int OneInput(const uint8_t* data, size_t size) {
   static auto& infer = *new wf::test::Infer(wf::test::TypesPlan());  // kept: what one call leaves behind must not hurt the next
   if (size == 0) return 0;
   const auto reply = infer.Call(data[0] % 4, {reinterpret_cast<const char*>(data + 1), size - 1});

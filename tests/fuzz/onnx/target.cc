@@ -4,7 +4,7 @@
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int OneInput(const uint8_t* data, size_t size) {
   const auto model = wf::onnx::ReadModelBytes({data, size}, "fuzz.onnx", {.max_graph_bytes = 1 << 20, .max_weight_bytes = 1 << 20});
   if (!model.ok()) {
     WF_CHECK(!model.status().message().empty());

@@ -14,7 +14,7 @@ void CheckPlace(const wf::source::Span& span, size_t size) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int OneInput(const uint8_t* data, size_t size) {
   constexpr size_t kMaxBytes = 1 << 16;  // the printer's output grows with the square of nesting
   if (size > kMaxBytes) return 0;
   wf::source::SourceMap sources;

@@ -6,7 +6,7 @@
 #include "compiler/sema/check.h"
 #include "runtime/base/check.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int OneInput(const uint8_t* data, size_t size) {
   constexpr size_t kMaxBytes = 1 << 14;
   if (size > kMaxBytes) return 0;
   wf::source::SourceMap sources;

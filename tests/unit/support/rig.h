@@ -73,7 +73,9 @@ class FakeModel final : public batch::Runnable {
   static int64_t Value(int64_t x, int64_t version) {
     return static_cast<int64_t>(static_cast<uint64_t>(x) * 31 + static_cast<uint64_t>(version));
   }
+  bool has_open_extents() const override { return open; }
   std::function<bool()> fails;    // null: never
+  bool open = false;              // set before a batcher is made
   std::vector<int64_t> run_rows;  // of each run; not with several threads
 
  private:

@@ -40,7 +40,9 @@ inline std::string Run(const ir::Program& program, const std::string& workflow, 
       const ir::TypeId type = program[found.out[k].slot].type;
       text += (k ? "; " : "") + found.out[k].name + "=" + ir::ToString(program.types, type, (*reply.outputs)[k]);
     }
-    for (const auto& [key, value] : interpreter.annotations()) text += "; @" + key + "=" + value;
+    std::map<std::string, std::string> annotated;
+    for (const ir::Annotation& one : interpreter.annotations()) annotated[one.key] = one.text;
+    for (const auto& [key, value] : annotated) text += "; @" + key + "=" + value;
     return text;
   }
   return "no workflow " + workflow;

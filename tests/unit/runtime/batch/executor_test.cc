@@ -133,7 +133,7 @@ TEST_F(ExecutorTest, RunsEveryRowOfManyThreadsOnce) {
   }
   for (std::thread& loop : loops) loop.join();
   EXPECT_EQ(batcher.stats().rows.load(), static_cast<uint64_t>(kLoops * kRows));
-  EXPECT_LT(batcher.stats().batches.load(), static_cast<uint64_t>(kLoops * kRows));
+  EXPECT_LT(batcher.stats().batches(), static_cast<uint64_t>(kLoops * kRows));
   EXPECT_EQ(batcher.queued_rows(), 0);
 }
 
@@ -183,7 +183,7 @@ TEST_F(ExecutorTest, HoldsRowsForCompanyButNotLonger) {
   }
   Collect(mailbox, sleeper, rows);
   EXPECT_GE(clock_.Now() - started, 20'000'000);
-  EXPECT_EQ(batcher.stats().batches.load(), 1U);
+  EXPECT_EQ(batcher.stats().batches(), 1U);
   EXPECT_EQ(batcher.stats().closed[static_cast<int>(CloseReason::kDelay)].load(), 1U);
 }
 
@@ -245,7 +245,29 @@ TEST_F(ExecutorTest, RowsThatCannotRunFailAlone) {
     }
   }
   EXPECT_EQ(batcher.stats().rows.load(), rows.size());
-  EXPECT_GE(batcher.stats().failed_batches.load(), 1U);
+}
+
+TEST_F(ExecutorTest, TheLoopRunsWhatIsShortAndOfOneShape) {
+  for (const bool open : {false, true}) {
+    model_->open = open;
+    Sleeper sleeper;
+    base::Mailbox mailbox(sleeper);
+    std::deque<test::TestRow> rows;
+    Executor executor({.threads = 0}, clock_);
+    Batcher& batcher = executor.AddBatcher(Options(/*max_rows=*/1));
+    batcher.cost().Learn(1, 10'000);
+    Submit(batcher, mailbox, rows, {1});
+    auto work = executor.Take();
+    ASSERT_TRUE(work.has_value());
+    executor.Run(*work);
+    executor.Finish(*work);
+    mailbox.Drain();
+    EXPECT_EQ(batcher.inline_pays(), !open);
+    batcher.LearnRunOnLoop(0, 10'000'000);  // once is an accident
+    EXPECT_EQ(batcher.inline_pays(), !open);
+    for (int i = 0; i < 40; ++i) batcher.LearnRunOnLoop(0, 10'000'000);
+    EXPECT_FALSE(batcher.inline_pays());
+  }
 }
 
 TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {

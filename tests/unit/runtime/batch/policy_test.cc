@@ -157,6 +157,18 @@ TEST_F(PolicyTest, ADeadlineClosesABatchBeforeTheDelayDoes) {
   EXPECT_EQ(policy_.Close()->reason, CloseReason::kDeadline);
 }
 
+TEST_F(PolicyTest, ABatchThatClosesForTheOldestRowsDelaySaysSo) {
+  test::TestRow& oldest = Add(2 * kMs);
+  oldest.deadline = clock_.Now() + 30'000 * kMs;
+  policy_.Add(oldest);
+  clock_.AdvanceNs(kMs);
+  test::TestRow& urgent = Add(2 * kMs);  // heads the batch
+  urgent.deadline = clock_.Now() + 20'000 * kMs;
+  policy_.Add(urgent);
+  clock_.AdvanceNs(kMs);
+  EXPECT_EQ(policy_.Close()->reason, CloseReason::kDelay);
+}
+
 TEST_F(PolicyTest, DrainingWaitsForNobody) {
   Submit(10 * kMs);
   EXPECT_EQ(policy_.Close(/*draining=*/true)->reason, CloseReason::kDrain);

@@ -1,0 +1,99 @@
+// Model calls: on the loop, or by rows of a batcher.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/runtime/sched/engine_fixture.h"
+
+namespace wf::sched {
+namespace {
+
+class ModelTest : public EngineTest {
+ protected:
+  void SetUp() override {
+    EngineTest::SetUp();
+    builder_.AddModel(true);
+    x_ = builder_.Slot(root_, Kind::kTensor);
+    y_ = builder_.Slot(root_, Kind::kTensor);
+    const int value = Int(root_);
+    builder_.Run(root_, {in_}, x_);
+    builder_.Model(root_, 0, x_, y_);
+    builder_.Run(root_, {y_}, value);
+    builder_.Return(root_, {value});
+  }
+  int x_ = 0, y_ = 0;
+};
+
+TEST_F(ModelTest, RequestsShareABatch) {
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  for (int i = 0; i < 4; ++i) rig.Start({5});  // equal inputs, so equal shapes
+  rig.RunJobs();
+  EXPECT_EQ(rig.waker.count, 0);  // the rows went straight from the pool to the batcher
+  EXPECT_TRUE(rig.mailbox.empty());
+  ASSERT_TRUE(rig.RunBatch());
+  EXPECT_FALSE(rig.RunBatch());
+  EXPECT_EQ(rig.models[0]->run_rows, std::vector<int64_t>{4});
+  rig.Settle();
+  ASSERT_EQ(rig.answers.size(), 4U);
+  for (const Rig::Answer& answer : rig.answers) EXPECT_EQ(answer.values, rig.answers[0].values);
+}
+
+TEST_F(ModelTest, AFullQueueIsAnAnswerBeforeAnyWorkIsSpent) {
+  batch::BatcherOptions batching;
+  batching.policy.max_queued_rows = 2;
+  Rig& rig = MakeRig({.schedule = Schedule::kPool}, batching);
+  for (int i = 0; i < 3; ++i) rig.Start({i});
+  EXPECT_EQ(rig.queue.jobs.size(), 2U);  // the third strand never started
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, bus::kRefused);
+  rig.Settle();
+  EXPECT_EQ(rig.answers.size(), 3U);
+}
+
+TEST_F(ModelTest, RunsOnTheLoopWhenABatchWouldNotPay) {
+  Rig& rig = MakeRig();
+  rig.batchers[0]->cost().Learn(1, 10'000);
+  rig.Start({1});
+  EXPECT_EQ(rig.engine->stats().model_inline.value(), 0U);  // nothing is known of its batches yet: the batcher decides after a run
+  rig.Settle();
+  rig.Start({1});
+  EXPECT_EQ(rig.answers.size(), 2U);
+  EXPECT_EQ(rig.engine->stats().model_inline.value(), 1U);
+  EXPECT_EQ(rig.answers[0].values, rig.answers[1].values);
+}
+
+TEST_F(ModelTest, AFailedRunFailsTheCallWithTheModelsWords) {
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  rig.models[0]->fails = [] { return true; };
+  rig.Start({1});
+  rig.Settle();
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, bus::kInference);
+  EXPECT_EQ(rig.answers[0].message, "the fake model failed");
+}
+
+TEST_F(ModelTest, ARowThatIsLateInTheQueueIsNotRun) {
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  rig.Start({1}, 2 * kMs);
+  rig.RunJobs();
+  rig.clock.AdvanceNs(3 * kMs);  // the executor looks before the loop does
+  EXPECT_FALSE(rig.RunBatch());
+  EXPECT_TRUE(rig.models[0]->run_rows.empty());
+  rig.Turn();
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, bus::kTimeout);
+}
+
+TEST_F(ModelTest, CountsWaitsAndRunsByNode) {
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  for (int i = 0; i < 3; ++i) rig.Start({i});
+  rig.Settle();
+  const EngineStats& stats = rig.engine->stats();
+  EXPECT_EQ(stats.model_rows.value(), 3U);
+  EXPECT_EQ(stats.queue_wait[1].count.value(), 3U);
+  EXPECT_EQ(stats.node_compute[0].count.value(), 3U);
+  EXPECT_EQ(stats.stage[0].count.value(), 3U);
+  EXPECT_EQ(rig.batchers[0]->stats().rows.load(), 3U);
+}
+
+}  // namespace
+}  // namespace wf::sched

@@ -1,0 +1,119 @@
+// Fan-out: elements, windows, full queues.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/runtime/sched/engine_fixture.h"
+
+namespace wf::sched {
+namespace {
+
+class FanOutTest : public EngineTest {
+ protected:
+  // value = [model(element) for count elements]
+  void Build(int64_t count, int window) {
+    builder_.AddModel(true);
+    const int body = builder_.Region(root_);
+    const int x = builder_.Slot(body, Kind::kTensor), y = builder_.Slot(body, Kind::kTensor), element = Int(body);
+    builder_.Run(body, {in_}, x);
+    builder_.Model(body, 0, x, y);
+    builder_.Run(body, {y}, element);
+    builder_.SetResult(body, element);
+    const int list = builder_.Slot(root_, Kind::kList), value = Int(root_);
+    RunOptions pick;
+    pick.body.arms = count;
+    builder_.Each(root_, body, {in_}, list, pick, window);
+    builder_.Run(root_, {list}, value);
+    builder_.Return(root_, {value});
+  }
+};
+
+TEST_F(FanOutTest, NoMoreElementsThanTheWindowAreInFlight) {
+  Build(40, 3);
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  for (int i = 0; i < 10; ++i) {
+    rig.Start({i});
+    while (!rig.queue.jobs.empty() || !rig.mailbox.empty() || rig.executor->NextDecisionAt()) {
+      EXPECT_LE(rig.queue.jobs.size(), 3U);
+      rig.RunJobs();
+      EXPECT_LE(rig.batchers[0]->queued_rows(), 3);
+      rig.RunBatch();
+      rig.Turn();
+    }
+  }
+  EXPECT_EQ(rig.answers.size(), 10U);
+}
+
+TEST_F(FanOutTest, AnElementThatMeetsAFullQueueWaitsForEarlierOnes) {
+  Build(40, 16);
+  batch::BatcherOptions batching;
+  batching.policy.max_queued_rows = 2;
+  Rig& rig = MakeRig({.schedule = Schedule::kPool}, batching);
+  for (int i = 0; i < 10; ++i) {
+    rig.Start({i});
+    rig.Settle();
+  }
+  ASSERT_EQ(rig.answers.size(), 10U);
+  for (const Rig::Answer& answer : rig.answers) EXPECT_EQ(answer.code, 0);
+}
+
+TEST_F(FanOutTest, ThousandsOfElementsUseTheFramesOfAWindow) {
+  const int body = builder_.Region(root_);
+  const int element = Int(body), list = builder_.Slot(root_, Kind::kList), value = Int(root_);
+  builder_.Run(body, {in_}, element);
+  builder_.SetResult(body, element);
+  RunOptions pick;
+  pick.body.arms = 20'000;
+  builder_.Each(root_, body, {in_}, list, pick, 4);
+  builder_.Run(root_, {list}, value);
+  builder_.Return(root_, {value});
+  Rig& rig = MakeRig({.schedule = Schedule::kInline});
+  uint64_t elements = 0;
+  for (int i = 0; i < 10; ++i) {
+    const uint64_t before = rig.engine->stats().inline_tasks.value();
+    bus::Bus* const bus = rig.Start({i});
+    (void)bus;
+    elements = std::max(elements, rig.engine->stats().inline_tasks.value() - before);
+  }
+  EXPECT_GT(elements, 5'000U);
+  EXPECT_LE(rig.memory.held_bytes, 64 << 10);  // all but one first chunk went back
+  EXPECT_LT(rig.memory.takes, 10 * 4);         // the results, and little else; a frame per element would be 5 MB
+}
+
+TEST_F(FanOutTest, WhatAnEndedElementLeftInLineDoesNotRunInTheNextOne) {
+  const int body = builder_.Region(root_);
+  const int first = Int(body), result = Int(body), unneeded = Int(body), list = builder_.Slot(root_, Kind::kList), value = Int(root_);
+  builder_.Run(body, {in_}, first);
+  builder_.Run(body, {first}, result);  // ready together with the next task, and before it
+  builder_.Run(body, {first}, unneeded);
+  builder_.SetResult(body, result);
+  RunOptions pick;
+  pick.body.arms = 1'000;
+  builder_.Each(root_, body, {in_}, list, pick, 1);
+  builder_.Run(root_, {list}, value);
+  builder_.Return(root_, {value});
+  Rig& rig = MakeRig({.schedule = Schedule::kInline});
+  rig.Start({2});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, 0);
+  EXPECT_GT(rig.engine->stats().inline_tasks.value(), 10U);
+  EXPECT_EQ(rig.engine->stats().inline_tasks.value() % 2, 1U);  // two per element, one for the list
+}
+
+TEST_F(FanOutTest, MoreThan65536ElementsAreRefused) {
+  const int body = builder_.Region(root_);
+  const int element = Int(body), list = builder_.Slot(root_, Kind::kList), value = Int(root_);
+  builder_.Run(body, {in_}, element);
+  builder_.SetResult(body, element);
+  RunOptions pick;
+  pick.body.arms = INT64_C(1) << 50;
+  builder_.Each(root_, body, {in_}, list, pick, 4);
+  builder_.Run(root_, {list}, value);
+  builder_.Return(root_, {value});
+  Rig& rig = MakeRig();
+  rig.Start({2});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, bus::kInputParams);
+}
+
+}  // namespace
+}  // namespace wf::sched

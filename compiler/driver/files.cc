@@ -15,12 +15,9 @@
 namespace wf::driver {
 namespace {
 
-constexpr std::string_view kNoFolder = "no such folder";
-
 base::Status WriteInto(const std::string& path, std::string_view text) {
   const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0 && errno == ENOENT) return base::Status(base::kNotFound, std::string(kNoFolder));  // a file would be made
-  if (file.get() < 0) return source::StatusOfErrno(errno);
+  if (file.get() < 0) return source::StatusOfCreation(errno);
   while (!text.empty()) {
     const ssize_t wrote = write(file.get(), text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;
@@ -73,11 +70,7 @@ base::Status WriteFile(const std::string& path, std::string_view text) {
 
 base::Result<std::string> PlaceForProduct(const std::string& path) {
   struct stat info{};
-  if (stat(path.c_str(), &info) != 0) {  // new, or the reason comes when it is written
-    const std::string folder = FolderOf(path);
-    if (!folder.empty() && stat(folder.c_str(), &info) != 0) return base::Status(base::kPermissionDenied, std::string(kNoFolder));
-    return path;
-  }
+  if (stat(path.c_str(), &info) != 0) return path;  // new, or the reason comes when it is written
   if (S_ISDIR(info.st_mode)) return base::Status(base::kPermissionDenied, "it is a folder");
   if (!S_ISREG(info.st_mode)) return base::Status(base::kPermissionDenied, "it is not a regular file");
   std::error_code error;

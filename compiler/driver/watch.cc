@@ -29,7 +29,9 @@ constexpr int kTickMs = 50;
 constexpr int kQuietTicks = 3;  // a file that is being written changes more than once
 
 volatile std::sig_atomic_t stop_signal = 0;
-extern "C" void OnStop(int signal) noexcept { stop_signal = signal; }
+extern "C" void OnStop(int signal) noexcept {
+  stop_signal = signal == SIGHUP ? SIGTERM : signal;
+}  // to a server SIGHUP means something else
 
 // One server and what it prints.
 struct Served {
@@ -65,6 +67,7 @@ class Watcher {
     }
     std::signal(SIGINT, OnStop);
     std::signal(SIGTERM, OnStop);
+    if (std::signal(SIGHUP, OnStop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
     while (stop_signal == 0) {
       BuildAndStart(folder.path() + "server");
       WaitForChange();

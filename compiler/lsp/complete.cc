@@ -8,6 +8,8 @@
 #include "compiler/lsp/call.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/scope.h"
+#include "compiler/parse/words.h"
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/settings.h"
 
@@ -99,30 +101,29 @@ int PlaceOf(Block block) {
   return 0;
 }
 
-// The words that begin a statement.
-std::vector<const char*> Starters(Block block) {
+uint16_t SequenceOf(Block block) {
   switch (block) {
     case Block::kFile:
-      return {"import", "const", "type", "error", "fn", "extern", "model", "remote", "workflow", "service", "test"};
+      return parse::kInFile;
     case Block::kBody:
-      return {"node", "let", "stage", "require", "if", "return", "fail", "annotate"};
+      return parse::kInBody;
     case Block::kStage:
-      return {"node"};
+      return parse::kInStage;
     case Block::kFn:
     case Block::kOther:
-      return {"let", "require"};
+      return parse::kInBlock;
     case Block::kTest:
-      return {"let", "stub", "expect"};
+      return parse::kInTest;
     case Block::kService:
-      return {"workflow", "model"};
+      return parse::kInService;
     case Block::kRecord:
     case Block::kNodeSettings:
     case Block::kStageSettings:
     case Block::kModelSettings:
     case Block::kRemoteSettings:
-      return {};
+      return 0;
   }
-  return {};
+  return 0;
 }
 
 class Completion {
@@ -217,9 +218,9 @@ class Completion {
       const Span head{decl->span.file, decl->span.begin, typed ? fn->result->span.end : decl->span.begin};
       Add(thing->name, ItemOf(thing->kind), typed ? std::string(analysis.sources().Text(head)) : thing->type, decl->doc);
     }
-    if (module.package && ast::ToString(*module.package) == "std.tensor") {  // the checker's own
-      Add("stack", kFunctionItem);
-      Add("reshape", kFunctionItem);
+    for (const sema::BuiltinInfo& row : sema::kBuiltins) {
+      const bool is_here = !row.module.empty() && module.package && ast::ToString(*module.package) == row.module;
+      if (is_here) Add(std::string(row.name), kFunctionItem, std::string(row.head), std::string(row.about));
     }
   }
 
@@ -242,7 +243,7 @@ class Completion {
 
   void Statements() {
     SettingWords();
-    for (const char* word : Starters(context_.block)) Add(word, kKeywordItem);
+    for (std::string& word : parse::Starters(SequenceOf(context_.block))) Add(std::move(word), kKeywordItem);
     if (context_.block == Block::kFn || context_.block == Block::kOther) Values();
   }
 

@@ -26,7 +26,9 @@ ast::DeclPtr TreeBuilder::Decl(P::DeclContext& ctx) {
   decl_has_errors_ = false;
   const size_t errors_before = emitter_.error_count();
   ast::DeclPtr decl;
-  if (Failed(ctx) || ctx.children.empty()) {
+  auto* workflow = ctx.workflowDecl();
+  const bool headless = workflow != nullptr && workflow->workflowHead() != nullptr && Failed(*workflow->workflowHead());
+  if (Failed(ctx) || headless || ctx.children.empty()) {
     decl = FailedDecl(ctx);
   } else {
     decl = DeclOfRule(static_cast<antlr4::ParserRuleContext&>(*ctx.children.front()), SpanOfRule(ctx));
@@ -165,8 +167,8 @@ ast::DeclPtr TreeBuilder::Remote(P::RemoteDeclContext& ctx, const Span& span) {
 ast::DeclPtr TreeBuilder::Workflow(P::WorkflowDeclContext& ctx, const Span& span) {
   auto decl = std::make_unique<ast::WorkflowDecl>(span);
   decl->name = NameOf(ctx.NAME());
-  decl->params = Params(*ctx.params());
-  decl->result = TypeOf(*ctx.type());
+  decl->params = Params(*ctx.workflowHead()->params());
+  decl->result = TypeOf(*ctx.workflowHead()->type());
   decl->signature_span = source::Join(SpanOfToken(*ctx.getStart()), decl->result->span);
   decl->body = Body(*ctx.body());
   return decl;

@@ -59,6 +59,7 @@ class Reader {
 
  private:
   bool Keep(std::unique_ptr<Token> token);
+  bool IsWithin(const std::optional<diag::Code>& broken, const Token& token);  // false: reported
   bool TakeBadCharacter(const Token& token);
   bool CountMistake() { return ++mistakes_ <= kMaxMistakes; }
   void CloseBracket(size_t type);
@@ -101,6 +102,7 @@ bool Reader::TakeBadCharacter(const Token& token) {
   const size_t begin = token.getStartIndex();
   const bool continues = begin == bad_end_;
   bad_end_ = token.getStopIndex() + 1;
+  if (!IsWithin(limits_.AddBad(), token)) return false;
   if (continues) return true;
   const std::string_view rest = text_.bytes.substr(begin);
   const source::CodePoint first = source::DecodeUtf8(rest);
@@ -110,16 +112,21 @@ bool Reader::TakeBadCharacter(const Token& token) {
   return CountMistake();
 }
 
+bool Reader::IsWithin(const std::optional<diag::Code>& broken, const Token& token) {
+  if (!broken) return true;
+  const size_t limit = *broken == diag::kNestedTooDeep      ? kMaxBracketDepth
+                       : *broken == diag::kTooManyPrefixes  ? kMaxPrefixRun
+                       : *broken == diag::kTooManyOperators ? kMaxOperators
+                                                            : kMaxTokens;
+  auto built = emitter_.Emit(SpanOf(text_, token), *broken, {limit});
+  if (*broken == diag::kTooManyOperators) built.Help("`if`, `match`, `for`, `fold`, `??` and `=>` inside one another count for 16 each");
+  return false;
+}
+
 bool Reader::Keep(std::unique_ptr<Token> token) {
   const size_t type = token->getType();
-  if (const auto broken = limits_.Add(type)) {
-    const size_t limit = *broken == diag::kNestedTooDeep      ? kMaxBracketDepth
-                         : *broken == diag::kTooManyPrefixes  ? kMaxPrefixRun
-                         : *broken == diag::kTooManyOperators ? kMaxOperators
-                                                              : kMaxTokens;
-    emitter_.Emit(SpanOf(text_, *token), *broken, {limit});
-    return false;
-  }
+  if (!IsWithin(limits_.Add(type), *token)) return false;
+  if (type == T::STRING && !IsWithin(limits_.AddHoles(TextOf(text_, *token)), *token)) return false;
   list_.opener.push_back(open_.empty() ? -1 : open_.back());
   list_.braces.push_back(braces_);
   if (IsCloseBracket(type)) CloseBracket(type);

@@ -219,29 +219,10 @@ SlotId WorkflowBuilder::AddSelect(const std::string& name, const WriteBody& pick
 }
 
 void WorkflowBuilder::AddInputs(ir::Task& task, RegionId region) const {
+  std::unordered_set<SlotId> known(task.in.begin(), task.in.end());
   for (const SlotId slot : OuterReads(region)) {
-    if (std::find(task.in.begin(), task.in.end(), slot) == task.in.end()) task.in.push_back(slot);
+    if (known.insert(slot).second) task.in.push_back(slot);
   }
-}
-
-// The number of the first condition that holds, or how many there are; lazily: if c0 {0} else {if c1 {1} else {2}}.
-ValueId WorkflowBuilder::WriteChoice(BodyWriter& writer, const std::vector<const Expr*>& conditions) {
-  ir::Builder& b = writer.builder();
-  std::vector<ValueId> holds;
-  std::vector<ir::BlockId> then, otherwise;
-  for (size_t i = 0; i < conditions.size(); ++i) {
-    const ValueId condition = writer.Write(*conditions[i]);
-    holds.push_back(condition == ValueId::kNone ? b.Bool(false) : condition);  // it fails
-    then.push_back(b.Open({}));
-    b.Close(b.I64(static_cast<int64_t>(i)));
-    otherwise.push_back(b.Open({}));
-  }
-  ValueId arm = b.I64(static_cast<int64_t>(conditions.size()));
-  for (size_t i = conditions.size(); i-- > 0;) {
-    b.Close(arm);
-    arm = b.If(holds[i], b.ScalarType(DType::kI64), then[i], otherwise[i]);
-  }
-  return arm;
 }
 
 // The arms that wait become regions; conditions after the first that wait do so in the region of the rest.
@@ -258,7 +239,7 @@ void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
   const size_t conditions = rest_conditions_wait ? 1 : (expr.args.size() - first) / 2;
   std::vector<const Expr*> picked;
   for (size_t i = 0; i < conditions; ++i) picked.push_back(expr.args[first + 2 * i].get());
-  const auto pick = [&](BodyWriter& writer) { return WriteChoice(writer, picked); };
+  const auto pick = [&](BodyWriter& writer) { return writer.WriteChoice(picked); };
   std::vector<std::function<SlotId(ir::TypeId)>> arms;
   const auto arm_of = [this](const Expr& arm) {
     return [this, &arm](ir::TypeId type) {
@@ -274,7 +255,7 @@ void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
         cut_.erase(&expr);
         return *cut;
       }
-      return AddRun("arm", [&](BodyWriter& writer) { return writer.WriteIfFrom(expr, first + 2); }, DeclaredType(expr.type));
+      return AddRun("arm", [&](BodyWriter& writer) { return writer.WriteIf(expr, first + 2); }, DeclaredType(expr.type));
     });
   } else {
     arms.push_back(arm_of(*expr.args.back()));

@@ -178,6 +178,13 @@ ExprPtr CheckReshape(const CallSite& site) {
     site.body.env.Report(site.call.span, kArgumentMissing, {"reshape", given.empty() ? "x" : "an extent"});
     return site.Fail();
   }
+  for (const GivenArgument& argument : given) {
+    if (argument.label == nullptr) continue;
+    site.body.env.Report(argument.label->span, kUnknownParameter, {"reshape", argument.label->text})
+        .Help("the tensor and each extent are given without a name, as in `reshape(x, 2, 3)`");
+    SkipUnchecked(site.body, site.call);
+    return site.Fail();
+  }
   ExprPtr value = CheckExpr(site.body, *given[0].value, nullptr, site.where);
   if (IsPoison(*value)) return site.Fail();
   if (value->type->kind != TypeKind::kTensor) return site.NoArgument(*value);
@@ -313,14 +320,15 @@ ExprPtr CheckOtherWord(const CallSite& site) {
 }  // namespace
 
 bool IsBuiltinName(std::string_view name) {
-  if (name == "stack" || name == "reshape") return false;  // members of std.tensor
-  return Find(name).has_value() || std::find(kOtherWords.begin(), kOtherWords.end(), name) != kOtherWords.end();
+  const auto builtin = Find(name);
+  return (builtin && InfoOf(*builtin).module.empty()) || std::find(kOtherWords.begin(), kOtherWords.end(), name) != kOtherWords.end();
 }
 
 void AddBuiltinNames(std::vector<std::string>& names) {
-  for (const BuiltinInfo& builtin : kBuiltins) names.emplace_back(builtin.name);
+  for (const BuiltinInfo& builtin : kBuiltins) {
+    if (builtin.module.empty()) names.emplace_back(builtin.name);
+  }
   names.insert(names.end(), kOtherWords.begin(), kOtherWords.end());
-  std::erase_if(names, [](const std::string& name) { return !IsBuiltinName(name) && (name == "stack" || name == "reshape"); });
 }
 
 ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,

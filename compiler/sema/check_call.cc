@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/names.h"
 
@@ -354,13 +355,13 @@ ExprPtr CheckEntityCall(Body& body, Entity& callee, const ast::CallExpr& call, c
   return Poison(body, call.span);
 }
 
-// std.tensor.stack and .reshape yield shapes that no signature can say; the checker knows them.
-bool IsTensorBuiltin(Body& body, const ast::MemberExpr& member) {
+// A function of an imported module that the checker knows.
+bool IsBuiltinMember(Body& body, const ast::MemberExpr& member) {
   const auto* name = ast::DynAs<ast::NameExpr>(*member.object);
-  if (name == nullptr || (member.member.text != "stack" && member.member.text != "reshape")) return false;
+  if (name == nullptr) return false;
   Entity* entity = FindEntity(body.module, name->name);
   if (entity == nullptr || entity->kind != EntityKind::kModule || entity->target == nullptr) return false;
-  if (entity->target->path != "std.tensor" || FindEntity(*entity->target, member.member.text) != nullptr) return false;
+  if (FindMember(entity->target->path, member.member.text) == nullptr) return false;
   entity->used = true;
   body.env.NoteUse(name->span, entity->span);
   return true;
@@ -477,7 +478,7 @@ ExprPtr CheckCall(Body& body, const ast::CallExpr& call, const ast::Expr* piped,
     ExprPtr value = CheckNamedCall(body, *name, call, piped, wanted, where, handled);
     if (handled) return value;
   }
-  if (const auto* member = ast::DynAs<ast::MemberExpr>(*call.callee); member != nullptr && IsTensorBuiltin(body, *member)) {
+  if (const auto* member = ast::DynAs<ast::MemberExpr>(*call.callee); member != nullptr && IsBuiltinMember(body, *member)) {
     return CheckBuiltin(body, member->member.text, call, piped, wanted, where);
   }
   bool reported = false;

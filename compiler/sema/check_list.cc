@@ -1,6 +1,7 @@
 // Lists and named tuples as written.
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
@@ -138,23 +139,24 @@ ExprPtr CheckField(Body& body, const ast::TupleExpr::Field& field, TypeRef targe
 }  // namespace
 
 ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where) {
+  if (HasTooManyParts(body.env, expr.fields.size(), "", expr.span)) return SkipUnchecked(body, expr);
   const bool typed = wanted != nullptr && wanted->kind == TypeKind::kRecord && wanted->name.empty();
+  std::unordered_map<std::string_view, TypeRef> hints;
+  if (typed) {
+    for (const Field& field : wanted->fields) hints.emplace(field.name, field.type);
+  }
   std::vector<Field> fields;
   std::vector<ExprPtr> values;
+  std::unordered_map<std::string_view, size_t> places;  // of fields
   bool sound = true;
   for (const ast::TupleExpr::Field& field : expr.fields) {
-    const auto same = [&](const Field& other) { return other.name == field.label.text; };
-    if (std::any_of(fields.begin(), fields.end(), same)) {
+    if (!places.emplace(field.label.text, fields.size()).second) {
       body.env.Report(field.label.span, kDuplicateName, {field.label.text});
       sound = false;
       continue;
     }
-    TypeRef hint = nullptr;
-    if (typed) {
-      const auto at = std::find_if(wanted->fields.begin(), wanted->fields.end(), same);
-      if (at != wanted->fields.end()) hint = at->type;
-    }
-    values.push_back(hint != nullptr ? CheckField(body, field, hint, where) : CheckExpr(body, *field.value, nullptr, where));
+    const auto hint = hints.find(field.label.text);
+    values.push_back(hint != hints.end() ? CheckField(body, field, hint->second, where) : CheckExpr(body, *field.value, nullptr, where));
     sound = sound && !IsPoison(*values.back());
     fields.push_back({field.label.text, values.back()->type});
   }
@@ -163,10 +165,10 @@ ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const
   if (typed) {  // by name: the order written does not matter
     std::vector<Field> sorted;
     for (const Field& want : wanted->fields) {
-      const auto at = std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == want.name; });
-      if (at == fields.end()) break;
-      sorted.push_back(*at);
-      record->args.push_back(std::move(values[static_cast<size_t>(at - fields.begin())]));
+      const auto at = places.find(want.name);
+      if (at == places.end()) break;
+      sorted.push_back(fields[at->second]);
+      record->args.push_back(std::move(values[at->second]));
     }
     if (sorted.size() == fields.size() && sorted.size() == wanted->fields.size()) {
       record->type = body.env.types.Record("", std::move(sorted));
@@ -177,7 +179,7 @@ ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const
     return record;  // the reader reports the difference
   }
   record->type = body.env.types.Record("", std::move(fields));
-  if (HasTooManyParts(body.env, record->type, expr.span)) return Poison(body, expr.span);
+  if (HasTooManyParts(body.env, record->type->parts, "", expr.span)) return Poison(body, expr.span);
   record->args = std::move(values);
   return record;
 }

@@ -1,5 +1,6 @@
 // Names and members in expressions.
 
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/forward.h"
 #include "compiler/sema/names.h"
@@ -77,6 +78,10 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
   if (!known.empty() && known.size() <= kMembersNamed && !diag::Suggest(member.text, known)) builder.Help("it has " + Quoted(known));
   if (type->kind == TypeKind::kTensor)
     builder.Help("`len(x)` is its first extent; a dimension that a type names, such as `n` of `f32[n]`, is read as a number");
+  else if (NameOf(Builtin::kLen) == member.text || !OurNameFor(member.text).empty())
+    builder.Help("`len(x)` is its length");
+  else if (type->kind == TypeKind::kMap)
+    builder.Help("a key is looked up as in `m[\"" + member.text + "\"]`, which is `none` where it is not there");
   else if (type->kind != TypeKind::kRecord)
     builder.Help("a value is given to a function: `f(x)`, or `x |> f()`");
   return Poison(body, span);

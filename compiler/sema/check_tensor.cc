@@ -232,6 +232,7 @@ Range InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside, c
   Dim dim;
   bool poisoned = false;
   std::optional<Use> open, computed;
+  const ast::Expr* list = nullptr;
   for (const Use& use : UsesOf(index.text, inside)) {
     const TypeRef type = TypeOfIndexed(body, *use.expr->object);
     if (const ast::NameExpr* unknown = type == nullptr ? UnknownRoot(body, *use.expr->object) : nullptr) {
@@ -240,6 +241,7 @@ Range InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside, c
       computed = use;
     }
     poisoned = poisoned || (type != nullptr && type->kind == TypeKind::kError);
+    if (type != nullptr && type->kind == TypeKind::kList) list = use.expr->object.get();
     if (type == nullptr || type->kind != TypeKind::kTensor || use.axis >= type->dims.size()) continue;
     const Dim& found = type->dims[use.axis];
     if (IsAny(found)) {
@@ -259,7 +261,13 @@ Range InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside, c
   if (!extent && open) extent = ReadExtent(body, *open, index, where);
   if (!extent && !poisoned && computed) return HoldValue(body, *computed, index, where);
   if (!extent && !poisoned) {
-    body.env.Report(index.span, kNoExtent, {index.text}).Help("the index takes the extent of an axis that it indexes alone, as in `x[i]`");
+    auto builder = body.env.Report(index.span, kNoExtent, {index.text});
+    if (list != nullptr) {
+      const std::string text(body.env.input.sources.Text(list->span));
+      builder.Help("`" + text + "` is a list, whose length no type says: `" + index.text + " < len(" + text + ")`");
+    } else {
+      builder.Help("the index takes the extent of an axis that it indexes alone, as in `x[i]`");
+    }
   }
   if (!extent && poisoned) body.silenced = true;
   return {std::move(extent), std::nullopt};
@@ -367,7 +375,12 @@ bool IsReducer(const ast::CallExpr& call) {
 ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, const Where& where) {
   const auto& head = ast::As<ast::IndexExpr>(*call.callee);
   const auto& name = ast::As<ast::NameExpr>(*head.object);
-  if (call.arguments.size() != 1 || call.arguments[0].label) {
+  if (call.arguments.size() == 1 && call.arguments[0].label) {
+    body.env.Report(call.arguments[0].label->span, kUnknownParameter, {name.name, call.arguments[0].label->text})
+        .Help("as in `" + name.name + "[i](x[i])`");
+    return SkipUnchecked(body, call);
+  }
+  if (call.arguments.size() != 1) {
     body.env.Report(call.span, kTooManyArguments, {name.name, "one expression", call.arguments.size()});
     return SkipUnchecked(body, call);
   }

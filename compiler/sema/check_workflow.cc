@@ -236,8 +236,14 @@ class WorkflowCheck {
       return;
     }
     std::string key;
-    if (call.arguments.size() != 2 || call.arguments[0].label || call.arguments[1].label) {
-      env_.Report(call.span, kTooManyArguments, {"annotate", "a key and a value", call.arguments.size()});
+    const auto named = std::ranges::find_if(call.arguments, [](const ast::Argument& argument) { return argument.label.has_value(); });
+    if (named != call.arguments.end()) {
+      env_.Report(named->label->span, kUnknownParameter, {callee, named->label->text}).Help("as in `annotate(\"key\", value)`");
+      sound_ = false;
+      return;
+    }
+    if (call.arguments.size() != 2) {
+      env_.Report(call.span, kTooManyArguments, {callee, "a key and a value", call.arguments.size()});
       sound_ = false;
       return;
     }

@@ -82,7 +82,7 @@ diag::Builder ReportCycle(Env& env, const Span& use, const std::vector<Step>& wa
     path += (gap ? ", and so on for " + std::to_string(way.size() - 1 - kMostSteps) + " more, " : ", ") + steps[i].second;
   }
   auto builder = env.Report(use, kRecursion, {whole, path});
-  for (auto& [span, text] : steps) builder.Label(span, std::move(text));
+  for (const auto& [span, text] : steps) builder.Label(span, text);
   builder.Label(way.back().span, "declared here");
   return builder;
 }

@@ -276,18 +276,26 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   if (module.damaged) return nullptr;
   auto builder = env.Report(name.span, kUnknownName, {name.text});
   builder.DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
+  if (!OurNameFor(name.text).empty()) builder.Help("that is `" + std::string(OurNameFor(name.text)) + "(x)` here");
   if (name.text == "range") builder.Help("`[i < n] => e` makes a tensor, with `i` from 0 to `n - 1`; a list of it is `list(..)`");
   return nullptr;
 }
 
 Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier, const Expected& expected) {
   Entity* entity = FindEntity(target, name.text);
+  if (FindMember(target.path, name.text) != nullptr) {  // calls of them do not come here
+    env.Report(name.span, kWrongKind, {name.text, "a built-in function", expected.use == NameUse::kType ? "a type" : "a value"});
+    return nullptr;
+  }
   if (entity == nullptr || entity->kind == EntityKind::kModule) {
     env.Report(name.span, kUnknownMember, {target.path, name.text})
         .Label(qualifier, "the module `" + target.path + "`")
         .DidYouMean(name.span, name.text, [&] {
           std::vector<std::string> names;
           AddNames(target, expected.use, names);
+          for (const BuiltinInfo& row : kBuiltins) {
+            if (expected.use == NameUse::kCall && row.module == target.path) names.emplace_back(row.name);
+          }
           return names;
         });
     return nullptr;
@@ -312,10 +320,13 @@ std::vector<std::string> ValueNames(const Body& body) {
   return names;
 }
 
+bool IsDamaged(const Module& module) {
+  const auto broken = [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; };
+  return module.damaged || std::any_of(module.file->decls.begin(), module.file->decls.end(), broken);
+}
+
 void ReportUnused(Env& env, const Module& module) {
-  const bool damaged = std::any_of(module.file->decls.begin(), module.file->decls.end(),
-                                   [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; });
-  if (damaged || module.damaged) return;
+  if (IsDamaged(module)) return;
   for (const auto& [name, entity] : module.entities) {
     if (entity.used || entity.broken || name.starts_with('_')) continue;
     if (entity.kind == EntityKind::kModule) env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");

@@ -38,6 +38,9 @@ Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span
 // The visible names of a body, and those of its module that are values.
 std::vector<std::string> ValueNames(const Body& body);
 
+// Whether declarations of it may be missing or broken because they did not parse.
+bool IsDamaged(const Module& module);
+
 // Warnings for imports and models of the root file that nothing uses.
 void ReportUnused(Env& env, const Module& module);
 

@@ -69,8 +69,7 @@ void Thread::Join() {
 }
 
 void UseAlternateStack() noexcept {
-  static const auto* const stack = new AlternateStack;
-  static_cast<void>(stack);
+  static thread_local const AlternateStack stack;
 }
 
 }  // namespace wf::base

@@ -20,7 +20,8 @@ fnDecl : 'fn' NAME typeParams? params '->' type ('=' expr ';' | block) ;
 externDecl : 'extern' ('fn' | what='node') NAME typeParams? params '->' type '=' binding ;
 modelDecl : 'model' NAME (params '->' type)? '=' binding ;
 remoteDecl : 'remote' NAME params '->' type '=' binding ;
-workflowDecl : 'workflow' NAME params '->' type body ;
+workflowDecl : 'workflow' NAME workflowHead body ;
+workflowHead : params '->' type ; // a mistake in it leaves the body to be read
 serviceDecl : 'service' NAME serviceBody ;
 serviceBody : '{' serviceItem* '}' ;
 serviceItem : ('workflow' | what='model') path ('as' STRING)? ';' | setting ;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/base/utf8.h"
 #include "runtime/base/check.h"
 
 namespace wf::source {
@@ -12,7 +13,8 @@ Span Join(const Span& first, const Span& last) {
 }
 
 FileId SourceMap::Add(std::string name, std::string text) {
-  File file{std::move(name), std::move(text), {0}};
+  File file{std::move(name), std::move(text), {}};
+  file.line_begins.push_back(static_cast<uint32_t>(ByteOrderMarkLength(file.text)));  // which is no column
   for (uint32_t at = 0; at < file.text.size(); ++at) {
     if (file.text[at] == '\n') file.line_begins.push_back(at + 1);
   }
@@ -24,6 +26,7 @@ std::string_view SourceMap::Text(const Span& span) const { return text(span.file
 
 Position SourceMap::PositionOf(FileId file, uint32_t byte) const {
   const auto& begins = files_[static_cast<size_t>(file)].line_begins;
+  byte = std::max(byte, begins.front());
   const auto after = std::upper_bound(begins.begin(), begins.end(), byte);
   const auto line = static_cast<uint32_t>(after - begins.begin());
   return {line, byte - begins[line - 1] + 1};

@@ -23,4 +23,8 @@ base::Status StatusOfErrno(int error) {
           TextOfErrno(error)};
 }
 
+base::Status StatusOfCreation(int error) {
+  return error == ENOENT || error == ENOTDIR ? base::Status(base::kNotFound, "no such folder") : StatusOfErrno(error);
+}
+
 }  // namespace wf::source

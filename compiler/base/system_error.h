@@ -10,5 +10,6 @@ namespace wf::source {
 std::string TextOfErrno(int error);
 // The same with a code: kNotFound, kPermissionDenied, kResourceExhausted (no room), else kUnavailable.
 base::Status StatusOfErrno(int error);
+base::Status StatusOfCreation(int error);  // of a new file: what is missing is its folder
 
 }  // namespace wf::source

@@ -50,18 +50,20 @@ auto PlaceOf(const Diagnostic& d) { return std::tuple(d.span.file, d.span.begin,
 
 }  // namespace
 
-Builder& Builder::Here(std::string text) {
-  if (diagnostic_ != nullptr) diagnostic_->span_label = std::move(text);
+Builder& Builder::Here(const std::string& text) {
+  if (diagnostic_ != nullptr) diagnostic_->span_label = Shorten(text);
   return *this;
 }
-Builder& Builder::Label(const source::Span& span, std::string text) {
-  if (diagnostic_ == nullptr) return *this;
-  const auto is_same = [&](const struct Label& other) { return other.span == span && other.text == text; };
-  if (std::none_of(diagnostic_->labels.begin(), diagnostic_->labels.end(), is_same)) diagnostic_->labels.push_back({span, std::move(text)});
+Builder& Builder::Label(const source::Span& span, const std::string& text) {
+  constexpr size_t kMostLabels = 12;
+  if (diagnostic_ == nullptr || diagnostic_->labels.size() == kMostLabels) return *this;
+  struct Label label{span, Shorten(text)};
+  const auto is_same = [&](const struct Label& other) { return other.span == span && other.text == label.text; };
+  if (std::none_of(diagnostic_->labels.begin(), diagnostic_->labels.end(), is_same)) diagnostic_->labels.push_back(std::move(label));
   return *this;
 }
-Builder& Builder::Help(std::string text) {
-  if (diagnostic_ != nullptr) diagnostic_->help.push_back(std::move(text));
+Builder& Builder::Help(const std::string& text) {
+  if (diagnostic_ != nullptr) diagnostic_->help.push_back(Shorten(text));
   return *this;
 }
 Builder& Builder::HelpIf(const std::optional<std::string>& text) { return text ? Help(*text) : *this; }

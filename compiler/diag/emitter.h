@@ -12,6 +12,7 @@
 
 #include "compiler/base/source.h"
 #include "compiler/diag/codes.h"
+#include "compiler/diag/shorten.h"
 
 namespace wf::diag {
 
@@ -35,12 +36,12 @@ struct Diagnostic {
   std::vector<Edit> fixes;
 };
 
-// An argument of a message: text or number.
+// An argument of a message: text, shortened, or a number.
 class Argument {
  public:
-  Argument(std::string text) : text_(std::move(text)) {}  // NOLINT
-  Argument(std::string_view text) : text_(text) {}        // NOLINT
-  Argument(const char* text) : text_(text) {}             // NOLINT
+  Argument(const std::string& text) : text_(Shorten(text)) {}  // NOLINT
+  Argument(std::string_view text) : text_(Shorten(text)) {}    // NOLINT
+  Argument(const char* text) : text_(Shorten(text)) {}         // NOLINT
   template <typename T>
     requires std::is_integral_v<T>
   Argument(T number) : text_(std::to_string(number)) {}  // NOLINT
@@ -52,13 +53,13 @@ class Argument {
 
 using Candidates = std::function<std::vector<std::string>()>;  // collected for what is shown alone: they are many
 
-// Refines the diagnostic just emitted; valid until the next Emit. Does nothing to one that is not kept.
+// Refines the diagnostic just emitted; valid until the next Emit. Does nothing to one that is not kept. Texts are shortened.
 class Builder {
  public:
   explicit Builder(Diagnostic* diagnostic) : diagnostic_(diagnostic) {}
-  Builder& Here(std::string text);                             // beside the primary carets
-  Builder& Label(const source::Span& span, std::string text);  // the same twice stands once
-  Builder& Help(std::string text);
+  Builder& Here(const std::string& text);                             // beside the primary carets
+  Builder& Label(const source::Span& span, const std::string& text);  // the same twice stands once; the first twelve are kept
+  Builder& Help(const std::string& text);
   Builder& HelpIf(const std::optional<std::string>& text);  // e.g. from Suggest
   Builder& Fix(const source::Span& span, std::string replacement);
   // Help as of Suggest for `name`, which stands at `span`, and a fix when only one candidate can be meant.

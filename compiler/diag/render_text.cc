@@ -88,8 +88,8 @@ bool SaysSo(const std::vector<std::string>& help, const Edit& fix) {
 }
 
 std::string TextOfFix(const Edit& fix) {
-  if (fix.span.empty()) return fmt::format("insert `{}`", fix.replacement);
-  return fix.replacement.empty() ? "remove it" : fmt::format("write `{}`", fix.replacement);
+  if (fix.span.empty()) return fmt::format("insert `{}`", Shorten(fix.replacement));
+  return fix.replacement.empty() ? "remove it" : fmt::format("write `{}`", Shorten(fix.replacement));
 }
 
 void TextRenderer::Head(const Diagnostic& diagnostic) {

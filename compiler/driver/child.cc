@@ -15,6 +15,8 @@ pid_t StartChild(const std::string& binary, const std::vector<std::string>& argu
   const pid_t pid = fork();
   if (pid != 0) return pid;
   if (options.signals != nullptr) sigprocmask(SIG_SETMASK, options.signals, nullptr);
+  if (options.own_group) setpgid(0, 0);
+  if (options.own_group) std::signal(SIGTTOU, SIG_IGN);  // it writes to the terminal all the same
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (options.out >= 0) dup2(options.out, STDOUT_FILENO);
   if (options.err >= 0) dup2(options.err, STDERR_FILENO);

@@ -12,6 +12,7 @@ struct ChildOptions {
   int out = -1, err = -1;             // its stdout and stderr; -1: those of wfc
   std::vector<int> inherited;         // descriptors that it keeps, with their numbers
   const sigset_t* signals = nullptr;  // that it blocks; null: as wfc
+  bool own_group = false;             // what a terminal sends to all of a job reaches it once, by wfc
 };
 
 // Starts a program that ends with wfc, at the latest; -1 and errno when it cannot be started.

@@ -60,7 +60,6 @@ void Fix(const std::string& input, const Options& options, Console& console) {
 int Check(const Options& options, Console& console) {
   if (options.inputs.empty()) return Usage(console, "`wfc check` needs a .wf file");
   const Emit emit = options.emit.value_or(Emit::kSema);
-  if (emit > Emit::kSema) return Usage(console, "`wfc check` emits `ast` or `sema`; `wfc build` emits the rest");
   if (options.emit && options.format == Format::kSarif) return Usage(console, "`--emit` and `--format=sarif` both write to stdout");
   int status = kFine;
   diag::SarifLog sarif;
@@ -202,7 +201,7 @@ int Run(const Options& options, Console& console) {
   if (!built || status != kFine) return status;
   const interface::Interface described = compilation.DescribeInterface();
   return Serve(
-      server, options.server_arguments,
+      server, ServerArguments(options.inputs.front(), options.server_arguments),
       [&](const std::string& address) {
         for (const interface::Service& service : described.services) {
           for (const interface::Call& call : service.calls)

@@ -47,7 +47,7 @@ bool Compilation::BuildIr() {
 
 bool Compilation::BuildTests(const sema::TestBuild& build) {
   products_.program = sema::BuildTests(*products_.checked, build, sources_, emitter_);
-  return Verified() && CallsNoRemote() && RunPasses() && Lower() && EmitObject();
+  return Verified() && CallsNoRemote(diag::kNotBuiltYet) && RunPasses() && Lower() && EmitObject();
 }
 
 bool Compilation::Verified() {
@@ -58,12 +58,12 @@ bool Compilation::Verified() {
 }
 
 // Reports those that are called: nothing is made of them yet.
-bool Compilation::CallsNoRemote() {
+bool Compilation::CallsNoRemote(diag::Code code) {
   bool fine = true;
   for (const ir::Task& task : products_.program->tasks) {
     if (task.kind != ir::TaskKind::kRemote) continue;
     const sema::Remote& remote = products_.checked->remotes[task.remote];
-    emitter_.Emit(remote.span, diag::kNotBuiltYet, {"`remote`"}).Help("in a test, `stub " + remote.name + "(..) = ..` stands for it");
+    emitter_.Emit(remote.span, code, {"`remote`"}).Help("in a test, `stub " + remote.name + "(..) = ..` stands for it");
     fine = false;
   }
   return fine;
@@ -130,7 +130,8 @@ bool Compilation::RunTo(Phase last, Purpose purpose) {
   if (emitter_.has_errors()) return false;
   if (wanted(Phase::kIr) && !BuildIr()) return false;
   if (wanted(Phase::kPasses) && !RunPasses()) return false;
-  if (wanted(Phase::kLower) && !CallsNoRemote()) return false;
+  if (wanted(Phase::kLower) && !CallsNoRemote(diag::kNotBuiltYet)) return false;
+  if (last == Phase::kIr && purpose == Purpose::kCheck) CallsNoRemote(diag::kRemoteCalled);
   if (wanted(Phase::kLower) && !Lower()) return false;
   return !wanted(Phase::kObject) || EmitObject();
 }

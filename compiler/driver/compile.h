@@ -63,7 +63,7 @@ class Compilation {
   bool Check(Purpose purpose);
   bool BuildIr();
   bool Verified();
-  bool CallsNoRemote();
+  bool CallsNoRemote(diag::Code code);
   bool RunPasses();
   bool Lower();
   bool EmitObject();

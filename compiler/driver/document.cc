@@ -9,11 +9,18 @@
 #include "compiler/driver/interface_of.h"
 #include "compiler/driver/layout.h"
 #include "compiler/interface/reference.h"
+#include "compiler/sema/builtins.h"
 
 namespace wf::driver {
 namespace {
 
-// The functions and types of a module, as they are declared.
+std::string Entry(std::string_view name, std::string_view head, std::string_view about) {
+  std::string text = fmt::format("## {}\n\n```wf\n{}\n```\n\n", name, head);
+  if (!about.empty()) text += fmt::format("{}\n\n", about);
+  return text;
+}
+
+// The functions and types of a module, as they are declared, and the functions that the checker adds.
 std::string ModuleReference(const std::string& name, const ast::File& file, const source::SourceMap& sources) {
   std::string text = fmt::format("# {}\n\n", name);
   for (const ast::DeclPtr& decl : file.decls) {
@@ -23,8 +30,10 @@ std::string ModuleReference(const std::string& name, const ast::File& file, cons
     } else if (decl->kind != ast::DeclKind::kTypeDecl && decl->kind != ast::DeclKind::kErrorCodeDecl) {
       continue;
     }
-    text += fmt::format("## {}\n\n```wf\n{}\n```\n\n", decl->name.text, sources.Text(head));
-    if (!decl->doc.empty()) text += decl->doc + "\n\n";
+    text += Entry(decl->name.text, sources.Text(head), decl->doc);
+  }
+  for (const sema::BuiltinInfo& row : sema::kBuiltins) {
+    if (row.module == name) text += Entry(row.name, row.head, row.about);
   }
   return text;
 }

@@ -17,7 +17,7 @@ namespace {
 
 base::Status WriteInto(const std::string& path, std::string_view text) {
   const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) return source::StatusOfErrno(errno);
+  if (file.get() < 0) return source::StatusOfCreation(errno);
   while (!text.empty()) {
     const ssize_t wrote = write(file.get(), text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;

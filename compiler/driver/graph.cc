@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "compiler/ir/policy_text.h"
 #include "runtime/abi/defaults.h"
@@ -74,12 +75,25 @@ class WorkflowReader {
   Graph::Task ReadTask(TaskId id) const;
   void ReadSettings(Graph::Node& node, const ir::Task& task) const;
   std::string NameOf(NodeId id) const;
+  void ConnectCalls();
   void OrderStages();
+
+  // A workflow that is called in a node, as numbers of nodes.
+  struct Call {
+    size_t caller;
+    std::vector<size_t> inside;  // those of calls in them not among them
+  };
+  std::vector<Call> Calls() const;  // the outer before those inside them
+  void Enter(const Call& call);
+  void Leave(const Call& call);
+  bool IsShown(size_t node) const { return place_[node] != kNowhere; }
+  Graph::Node& Shown(size_t node) { return result_.stages[place_[node].first].nodes[place_[node].second]; }
 
   const ir::Program& program_;
   const ir::Workflow& workflow_;
   Graph::Workflow result_;
   std::vector<std::pair<size_t, size_t>> place_;  // per node of the program: stage and position, or none
+  std::vector<NodeId> writers_;                   // per slot
   static constexpr std::pair<size_t, size_t> kNowhere{SIZE_MAX, SIZE_MAX};
 };
 
@@ -185,6 +199,67 @@ void WorkflowReader::ReadTasks() {
   }
 }
 
+std::vector<WorkflowReader::Call> WorkflowReader::Calls() const {
+  std::map<std::string_view, size_t> numbers;
+  for (size_t at = 0; at < program_.nodes.size(); ++at) {
+    if (IsShown(at)) numbers.emplace(program_.nodes[at].path, at);
+  }
+  std::map<std::string_view, Call> calls;  // by the path of the call, which begins with its caller's
+  for (const auto& [path, number] : numbers) {
+    const std::string_view call = path.substr(0, path.rfind('/'));
+    const auto caller = numbers.find(call.substr(0, call.rfind('/')));
+    if (caller == numbers.end()) continue;
+    calls.try_emplace(call, Call{caller->second, {}}).first->second.inside.push_back(number);
+  }
+  std::vector<Call> result;
+  for (auto& [path, call] : calls) result.push_back(std::move(call));
+  return result;
+}
+
+// What its nodes take from outside: values as they are, and arguments that the caller's node computes from what it reads.
+void WorkflowReader::Enter(const Call& call) {
+  const std::vector<std::string> arguments = Shown(call.caller).reads;
+  const auto read_arguments = [&](Graph::Node& node) {
+    for (const std::string& name : arguments) AddUnique(node.reads, name);
+  };
+  for (const ir::Task& task : program_.tasks) {
+    const size_t reader = task.node == NodeId::kNone ? SIZE_MAX : Index(task.node);
+    if (std::find(call.inside.begin(), call.inside.end(), reader) == call.inside.end()) continue;
+    for (const ir::SlotId slot : task.in) {
+      const NodeId from = writers_[Index(slot)];
+      if (from == NodeId::kNone || !IsShown(Index(from))) continue;
+      if (Index(from) == call.caller) {
+        read_arguments(Shown(reader));
+      } else if (!program_[from].path.starts_with(program_.nodes[call.caller].path + "/")) {
+        AddUnique(Shown(reader).reads, NameOf(from));
+      }
+    }
+  }
+  for (const size_t number : call.inside) {
+    if (Shown(number).reads.empty()) read_arguments(Shown(number));  // elements of a `for` are nobody's
+  }
+}
+
+// The caller's node has its value from the nodes that nothing inside reads.
+void WorkflowReader::Leave(const Call& call) {
+  std::vector<std::string> read;
+  for (const size_t number : call.inside) read.insert(read.end(), Shown(number).reads.begin(), Shown(number).reads.end());
+  for (const size_t number : call.inside) {
+    const std::string& name = Shown(number).name;
+    if (std::find(read.begin(), read.end(), name) == read.end()) AddUnique(Shown(call.caller).reads, name);
+  }
+}
+
+void WorkflowReader::ConnectCalls() {
+  writers_.assign(program_.slots.size(), NodeId::kNone);
+  for (const ir::Task& task : program_.tasks) {
+    if (task.out != ir::SlotId::kNone) writers_[Index(task.out)] = task.node;
+  }
+  const std::vector<Call> calls = Calls();
+  for (const Call& call : calls) Enter(call);
+  for (const Call& call : calls) Leave(call);
+}
+
 void WorkflowReader::OrderStages() {
   for (Graph::Stage& stage : result_.stages) {
     for (const Graph::Node& node : stage.nodes) {
@@ -207,6 +282,7 @@ Graph::Workflow WorkflowReader::Read() {
   result_.settings = SettingsOf(workflow_);
   ReadNodes();
   ReadTasks();
+  ConnectCalls();
   OrderStages();
   return std::move(result_);
 }

@@ -23,7 +23,7 @@ struct Graph {
   struct Node {
     std::string name, path;
     uint32_t line = 0;
-    std::vector<std::string> reads;                             // names of nodes of the same workflow
+    std::vector<std::string> reads;                             // names of nodes, of workflows called on the way too
     std::vector<std::string> models;                            // that it calls
     std::vector<std::pair<std::string, std::string>> settings;  // in force: {"batch", "32 within 2ms"}
     bool fallback = false;

@@ -43,7 +43,8 @@ int NewProgram(const Options& options, Console& console) {
   const std::filesystem::path folder = std::filesystem::path(options.inputs.front() + "/").parent_path();
   const std::string name = ProgramName(folder.string());
   if (name.empty())
-    return Fail(console, kUsage, fmt::format("`{}` is no name for a program; use letters, digits, `_` and `-`", folder.string()));
+    return Fail(console, kUsage,
+                fmt::format("`{}` is no name for a program; a letter begins it, letters, digits, `_` and `-` follow", folder.string()));
   std::error_code error;
   if (std::filesystem::exists(folder, error)) return Fail(console, kProgramHasErrors, fmt::format("`{}` exists already", folder.string()));
   for (const TemplateFile& file : TemplateFiles()) {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -13,14 +14,16 @@
 
 #include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
+#include "compiler/driver/files.h"
 
 namespace wf::driver {
 namespace {
 
 volatile std::sig_atomic_t server_pid = 0;  // for the signal handler alone
 
+// A terminal that hangs up ends wfc; to the server alone SIGHUP would mean to read its settings again.
 extern "C" void ForwardSignal(int signal) noexcept {
-  if (server_pid > 0) kill(static_cast<pid_t>(server_pid), signal);
+  if (server_pid > 0) kill(static_cast<pid_t>(server_pid), signal == SIGHUP ? SIGTERM : signal);
 }
 
 void CopyLines(int from, const std::function<void(const std::string&)>& on_ready, Console& console) {
@@ -51,6 +54,15 @@ std::string AddressIn(const std::string& line) {
   return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
 }
 
+std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given) {
+  const std::string folder = FolderOf(program);
+  const bool said = std::getenv("WF_MODEL_ROOT") != nullptr || std::any_of(given.begin(), given.end(), [](const std::string& argument) {
+                      return argument.starts_with("--model-root") || argument.starts_with("--config");
+                    });
+  if (!said && !folder.empty()) given.insert(given.begin(), {"--model-root", folder});
+  return given;
+}
+
 TemporaryFolder::TemporaryFolder() {
   const char* base = std::getenv("TMPDIR");
   std::string pattern = fmt::format("{}/wfc-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
@@ -74,11 +86,13 @@ int Serve(const std::string& binary, const std::vector<std::string>& arguments, 
   sigemptyset(&terminations);
   sigaddset(&terminations, SIGINT);
   sigaddset(&terminations, SIGTERM);
+  sigaddset(&terminations, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &terminations, &before);
-  const pid_t pid = StartChild(binary, arguments, {.out = pipe_ends[1], .err = -1, .inherited = {}, .signals = &before});
+  const pid_t pid = StartChild(binary, arguments, {.out = pipe_ends[1], .err = -1, .inherited = {}, .signals = &before, .own_group = true});
   server_pid = pid;
   std::signal(SIGINT, ForwardSignal);
   std::signal(SIGTERM, ForwardSignal);
+  if (std::signal(SIGHUP, ForwardSignal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(pipe_ends[1]);
   if (pid < 0) {

@@ -19,6 +19,9 @@ std::string Duration(int64_t ns) {
 size_t CountFailed(const std::vector<TestResult>& results) {
   return static_cast<size_t>(std::count_if(results.begin(), results.end(), [](const TestResult& result) { return !result.passed; }));
 }
+size_t CountNotBuilt(const std::vector<TestResult>& results) {
+  return static_cast<size_t>(std::count_if(results.begin(), results.end(), [](const TestResult& result) { return !result.is_built; }));
+}
 
 // In a description a `#` begins a directive.
 std::string TapText(std::string_view text) {
@@ -58,20 +61,23 @@ void AddSuite(std::string& out, const TestResult* first, const TestResult* last)
 }  // namespace
 
 std::string TestLine(const TestResult& result) {
+  if (!result.is_built) return fmt::format("FAILED {}: {}\n\n", diag::Harmless(result.file), result.reason);
   const std::string head =
       fmt::format("{} {} ({})\n", result.passed ? "ok    " : "FAILED", diag::Harmless(result.name), Duration(result.time_ns));
   return result.passed ? head : head + result.details + "\n";
 }
 
 std::string TestSummary(const std::vector<TestResult>& results, int64_t time_ns) {
-  const size_t failed = CountFailed(results);
+  const size_t not_passed = CountFailed(results), not_built = CountNotBuilt(results), failed = not_passed - not_built;
   if (results.empty()) return "no tests\n";
-  if (failed == 0) return fmt::format("{} passed ({})\n", results.size(), Duration(time_ns));
-  return fmt::format("{} passed, {} failed ({})\n", results.size() - failed, failed, Duration(time_ns));
+  std::string counts = fmt::format("{} passed", results.size() - not_passed);
+  if (failed > 0) counts += fmt::format(", {} failed", failed);
+  if (not_built > 0) counts += fmt::format(", {} {} not compile", not_built, not_built == 1 ? "file does" : "files do");
+  return fmt::format("{} ({})\n", counts, Duration(time_ns));
 }
 
 std::string TapReport(const std::vector<TestResult>& results) {
-  std::string out = fmt::format("TAP version 14\n1..{}\n", results.size());
+  std::string out = fmt::format("TAP version 13\n1..{}\n", results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     const TestResult& result = results[i];
     out += fmt::format("{}ok {} - {}: {}\n", result.passed ? "" : "not ", i + 1, TapText(result.file), TapText(result.name));

@@ -51,7 +51,12 @@ class TestFile {
  private:
   const sema::Program& program() const { return *compilation_.products().checked; }
 
-  TestResult NotBuilt() const { return {path_, "it compiles", 1, false, 0, "it does not compile", "  it does not compile\n"}; }
+  TestResult NotBuilt() const {
+    TestResult result{.file = path_, .name = "compiles", .line = 1, .is_built = false};
+    result.reason = "it does not compile, so none of its tests ran";
+    result.details = "  " + result.reason + "\n";
+    return result;
+  }
 
   bool Build(const std::vector<size_t>& chosen) {
     return compilation_.BuildTests({chosen, options_.timeout_seconds * kNsPerSecond}) && compilation_.Link(binary_);

@@ -29,7 +29,9 @@ constexpr int kTickMs = 50;
 constexpr int kQuietTicks = 3;  // a file that is being written changes more than once
 
 volatile std::sig_atomic_t stop_signal = 0;
-extern "C" void OnStop(int signal) noexcept { stop_signal = signal; }
+extern "C" void OnStop(int signal) noexcept {
+  stop_signal = signal == SIGHUP ? SIGTERM : signal;
+}  // to a server SIGHUP means something else
 
 // One server and what it prints.
 struct Served {
@@ -65,6 +67,7 @@ class Watcher {
     }
     std::signal(SIGINT, OnStop);
     std::signal(SIGTERM, OnStop);
+    if (std::signal(SIGHUP, OnStop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
     while (stop_signal == 0) {
       BuildAndStart(folder.path() + "server");
       WaitForChange();
@@ -106,8 +109,10 @@ class Watcher {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
     std::vector<std::string> arguments = {"--http-socket", std::to_string(sockets_[0]), "--admin-socket", std::to_string(sockets_[1])};
-    arguments.insert(arguments.end(), options_.server_arguments.begin(), options_.server_arguments.end());
-    served.pid = StartChild(binary, arguments, {.out = ends[1], .err = -1, .inherited = {sockets_.begin(), sockets_.end()}});
+    const std::vector<std::string> given = ServerArguments(options_.inputs.front(), options_.server_arguments);
+    arguments.insert(arguments.end(), given.begin(), given.end());
+    served.pid =
+        StartChild(binary, arguments, {.out = ends[1], .err = -1, .inherited = {sockets_.begin(), sockets_.end()}, .own_group = true});
     served.out = ends[0];
     close(ends[1]);
     if (served.pid < 0) console_.err << "wfc: cannot start the server: " << source::TextOfErrno(errno) << "\n";

@@ -21,7 +21,7 @@ uint64_t StampOf(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) return 0;
   uint64_t stamp = 1;
-  for (const int64_t part : {static_cast<int64_t>(info.st_size), static_cast<int64_t>(info.st_ino),
+  for (const int64_t part : {static_cast<int64_t>(info.st_mode), static_cast<int64_t>(info.st_size), static_cast<int64_t>(info.st_ino),
                              static_cast<int64_t>(info.st_mtim.tv_sec), static_cast<int64_t>(info.st_mtim.tv_nsec)}) {
     stamp = Mix(stamp, static_cast<uint64_t>(part));
   }

@@ -14,7 +14,7 @@ class WatchedFiles {
   void LookAgain();  // they look as they do now
 
  private:
-  std::map<std::string, uint64_t> stamps_;  // of size, time and place on the disk; of a folder: of all that is in it
+  std::map<std::string, uint64_t> stamps_;  // of size, time, permissions and place on the disk; of a folder: of all that is in it
 };
 
 }  // namespace wf::driver

@@ -99,7 +99,7 @@ class Comparer {
   }
 
   void CompareCalls(const std::string& where, const Call& old, const Call& now) {
-    ComparePorts(old_, old, now_, now, where, found_);
+    ComparePorts({old_, old}, {now_, now}, where, found_);
     CompareVersions(where, old, now);
     CompareMeta(where, old, now);
     for (const std::string& key : old.annotations) {

@@ -24,7 +24,10 @@ Impact Worst(const std::vector<Change>& changes);
 // Parts of Compare. Each says what it found through the calls of `found`.
 using Found = std::vector<Change>;
 // A call's parameters and results: names, types, shapes, defaults.
-void ComparePorts(const Interface& old_interface, const Call& old, const Interface& now_interface, const Call& now,
-                  const std::string& where, Found& found);
+struct CallOf {
+  const Interface& interface;
+  const Call& call;
+};
+void ComparePorts(const CallOf& old, const CallOf& now, const std::string& where, Found& found);
 
 }  // namespace wf::interface

@@ -31,9 +31,8 @@ bool IsInteger(const Type& type) {
 
 class PortComparer {
  public:
-  PortComparer(const Interface& old_interface, const Call& old, const Interface& now_interface, const Call& now, const std::string& where,
-               Found& found)
-      : old_interface_(old_interface), now_interface_(now_interface), old_(old), now_(now), where_(where), found_(found) {}
+  PortComparer(const CallOf& old, const CallOf& now, const std::string& where, Found& found)
+      : old_interface_(old.interface), now_interface_(now.interface), old_(old.call), now_(now.call), where_(where), found_(found) {}
 
   void Run() {
     BindInputs();
@@ -191,9 +190,8 @@ class PortComparer {
 
 }  // namespace
 
-void ComparePorts(const Interface& old_interface, const Call& old, const Interface& now_interface, const Call& now,
-                  const std::string& where, Found& found) {
-  PortComparer(old_interface, old, now_interface, now, where, found).Run();
+void ComparePorts(const CallOf& old, const CallOf& now, const std::string& where, Found& found) {
+  PortComparer(old, now, where, found).Run();
 }
 
 }  // namespace wf::interface

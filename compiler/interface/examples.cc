@@ -2,6 +2,7 @@
 
 #include "compiler/diag/render.h"
 #include "compiler/interface/describe.h"
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/walk.h"
 
 namespace wf::interface {
@@ -23,6 +24,8 @@ std::string WrittenOut(const sema::Program& program, const Expr& expr) {
       return expr.text.size() > kMostBytes ? "" : JsonOf(expr.type, ir::Value::Text(expr.text));
     case ExprKind::kConst:
       return JsonOf(program.consts[expr.index].type, program.consts[expr.index].value);
+    case ExprKind::kBuiltin:  // a tensor is a list that is stacked
+      return static_cast<sema::Builtin>(expr.index) == sema::Builtin::kStack ? WrittenOut(program, *expr.args[0]) : "";
     case ExprKind::kNone:
       return "null";
     case ExprKind::kSome:

@@ -61,36 +61,20 @@ std::vector<BlockId> Builder::Leave(size_t depth) {
 
 void Builder::Return(std::vector<BlockId> left) { open_.insert(open_.end(), left.begin(), left.end()); }
 
-ValueId Builder::Scalar(DType dtype, uint64_t bits) {
-  for (const auto& [key, value] : scalars_) {
-    if (key == std::pair(dtype, bits)) return value;
-  }
-  const ValueId value =
-      Append({.kind = OpKind::kScalar, .type = ScalarType(dtype), .args = {}, .blocks = {}, .imm = bits, .line = 0}, BlockId{0}, 0);
-  scalars_.push_back({{dtype, bits}, value});
-  return value;
+ValueId Builder::Leaf(OpKind kind, TypeId type, uint64_t imm, uint32_t line) {
+  const auto [at, is_new] = leaves_.try_emplace({kind, type, imm}, ValueId::kNone);
+  if (is_new) at->second = Append({.kind = kind, .type = type, .args = {}, .blocks = {}, .imm = imm, .line = line}, BlockId{0}, 0);
+  return at->second;
 }
 
+ValueId Builder::Scalar(DType dtype, uint64_t bits) { return Leaf(OpKind::kScalar, ScalarType(dtype), bits, 0); }
 ValueId Builder::F32(float value) { return Scalar(DType::kF32, F32Bits(value)); }
 ValueId Builder::F64(double value) { return Scalar(DType::kF64, F64Bits(value)); }
 ValueId Builder::Text(const std::string& text) { return Constant(AddText(program_, text)); }
 
-ValueId Builder::Constant(size_t index) {
-  for (const ValueId id : body_.blocks[0].ops) {
-    if (body_[id].kind == OpKind::kConstant && body_[id].imm == index) return id;
-  }
-  return Append({.kind = OpKind::kConstant, .type = program_.constants[index].type, .args = {}, .blocks = {}, .imm = index, .line = 0},
-                BlockId{0}, 0);
-}
+ValueId Builder::Constant(size_t index) { return Leaf(OpKind::kConstant, program_.constants[index].type, index, 0); }
 
-ValueId Builder::Slot(SlotId slot) {
-  for (const ValueId id : body_.blocks[0].ops) {
-    if (body_[id].kind == OpKind::kSlot && body_[id].imm == static_cast<uint64_t>(slot)) return id;
-  }
-  return Append(
-      {.kind = OpKind::kSlot, .type = program_[slot].type, .args = {}, .blocks = {}, .imm = static_cast<uint64_t>(slot), .line = line_},
-      BlockId{0}, 0);
-}
+ValueId Builder::Slot(SlotId slot) { return Leaf(OpKind::kSlot, program_[slot].type, static_cast<uint64_t>(slot), line_); }
 
 ValueId Builder::Unary(OpKind kind, ValueId a) {
   const DType dtype = DTypeOf(a);
@@ -237,13 +221,7 @@ void Builder::StickyIf(ValueId condition, int32_t code) {
   Emit(OpKind::kStickyIf, TypeId::kNone, {condition}, static_cast<uint64_t>(code));
 }
 
-size_t AddConstant(Program& program, TypeId type, const Value& value) {
-  for (size_t i = 0; i < program.constants.size(); ++i) {
-    if (program.constants[i].type == type && SameBits(program.types, type, program.constants[i].value, value)) return i;
-  }
-  program.constants.push_back({type, value});
-  return program.constants.size() - 1;
-}
+size_t AddConstant(Program& program, TypeId type, const Value& value) { return program.constants.Add(program.types, type, value); }
 
 size_t AddText(Program& program, const std::string& text) { return AddConstant(program, program.types.String(), Value::Text(text)); }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -83,6 +85,7 @@ class Builder {
 
  private:
   ValueId Append(Op op, BlockId block, size_t depth);
+  ValueId Leaf(OpKind kind, TypeId type, uint64_t imm, uint32_t line);
   ValueId FoldedInteger(OpKind kind, ValueId a, ValueId b);
   TypeId TensorType(DType dtype, std::span<const ValueId> extents);
 
@@ -90,8 +93,8 @@ class Builder {
   Body& body_;
   uint32_t line_ = 0;
   std::vector<BlockId> open_;
-  std::vector<uint32_t> depth_;                                          // per value
-  std::vector<std::pair<std::pair<DType, uint64_t>, ValueId>> scalars_;  // few per body
+  std::vector<uint32_t> depth_;                                     // per value
+  std::map<std::tuple<OpKind, TypeId, uint64_t>, ValueId> leaves_;  // scalars, constants and slots of the entry block
 };
 
 // The index of an equal constant, added when there is none.

@@ -146,26 +146,77 @@ bool BodyRun::RunBlock(BlockId block) {
 bool BodyRun::Execute(ValueId id) {
   const Op& op = body_[id];
   if (!Step(op.line)) return false;
+  switch (op.kind) {
+    case OpKind::kParam:
+    case OpKind::kScalar:
+    case OpKind::kConstant:
+    case OpKind::kSlot:
+    case OpKind::kElement:
+    case OpKind::kIf:
+      return RunLeaf(id, op);
+#define OP(enumerator, name, arguments, blocks)
+#define SCALAR_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define MATH_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#include "compiler/ir/ops.def"
+#undef OP
+      return RunScalar(id, op);
+    case OpKind::kBuild:
+    case OpKind::kLoad:
+    case OpKind::kDim:
+    case OpKind::kReshape:
+    case OpKind::kReduce:
+    case OpKind::kCheckIndex:
+    case OpKind::kCheckDivisor:
+    case OpKind::kStickyIf:
+    case OpKind::kFold:
+      return RunTensor(id, op);
+    case OpKind::kRecord:
+    case OpKind::kField:
+    case OpKind::kNone:
+    case OpKind::kSome:
+    case OpKind::kHas:
+    case OpKind::kUnwrap:
+      return RunRecord(id, op);
+    case OpKind::kListMake:
+    case OpKind::kListLen:
+    case OpKind::kListGet:
+    case OpKind::kListBuild:
+    case OpKind::kListFilter:
+    case OpKind::kListOfTensor:
+    case OpKind::kTensorOfList:
+    case OpKind::kMapGet:
+    case OpKind::kMapKeys:
+      return RunList(id, op);
+    case OpKind::kStringLen:
+    case OpKind::kStringEqual:
+    case OpKind::kText:
+    case OpKind::kStringFromBytes:
+      return RunText(id, op);
+    case OpKind::kFailIf:
+    case OpKind::kMeta:
+    case OpKind::kAnnotate:
+    case OpKind::kNative:
+      return RunEffect(id, op);
+  }
+  return Unknown(op);
+}
+
+bool BodyRun::RunScalar(ValueId id, const Op& op) {
+  const auto arg = [&](size_t i) { return i < op.args.size() ? Arg(op, i).bits : 0; };
   if (op.kind == OpKind::kConvert) {
-    Set(id, ConvertScalar(TypeOf(op.args[0]).dtype, TypeOf(id).dtype, Arg(op, 0).bits));
-    return true;
+    Set(id, ConvertScalar(TypeOf(op.args[0]).dtype, TypeOf(id).dtype, arg(0)));
+  } else if (IsMath(op.kind)) {
+    Set(id, owner_.Math(op.kind, TypeOf(id).dtype, arg(0), arg(1)));
+  } else {
+    const size_t typed = op.kind == OpKind::kSelect ? 1 : 0;
+    Set(id, EvaluateScalar(op.kind, TypeOf(op.args[typed]).dtype, arg(0), arg(1), arg(2)));
   }
-  if (IsScalarArithmetic(op.kind)) {
-    const size_t typed = op.kind == OpKind::kSelect ? 1 : 0, n = op.args.size();
-    Set(id,
-        EvaluateScalar(op.kind, TypeOf(op.args[typed]).dtype, Arg(op, 0).bits, n > 1 ? Arg(op, 1).bits : 0, n > 2 ? Arg(op, 2).bits : 0));
-    return true;
-  }
-  if (IsMath(op.kind)) {
-    Set(id, owner_.Math(op.kind, TypeOf(id).dtype, Arg(op, 0).bits, op.args.size() > 1 ? Arg(op, 1).bits : 0));
-    return true;
-  }
-  if (op.kind <= OpKind::kElement || op.kind == OpKind::kIf) return RunLeaf(id, op);
-  if (op.kind <= OpKind::kFold) return RunTensor(id, op);
-  if (op.kind <= OpKind::kUnwrap) return RunRecord(id, op);
-  if (op.kind <= OpKind::kMapKeys) return RunList(id, op);
-  if (op.kind <= OpKind::kStringFromBytes) return RunText(id, op);
-  return RunEffect(id, op);
+  return true;
+}
+
+bool BodyRun::Unknown(const Op& op) {
+  WF_CHECK(false, InfoOf(op.kind).name);
+  return false;
 }
 
 // What reads nothing, and `if`.
@@ -193,7 +244,7 @@ bool BodyRun::RunLeaf(ValueId id, const Op& op) {
       return true;
     }
     default:
-      return true;
+      return Unknown(op);
   }
 }
 
@@ -239,9 +290,11 @@ bool BodyRun::RunTensor(ValueId id, const Op& op) {
       if (Arg(op, 0).bits == 0) sticky_ |= 2;
       Set(id, Arg(op, 0).bits == 0 ? 1 : Arg(op, 0).bits);
       return true;
-    default:
+    case OpKind::kStickyIf:
       if (Arg(op, 0).bits) sticky_ |= 1u << (op.imm - 7001);
       return true;
+    default:
+      return Unknown(op);
   }
 }
 

@@ -85,10 +85,12 @@ bool BodyRun::RunRecord(ValueId id, const Op& op) {
     case OpKind::kHas:
       Set(id, Arg(op, 0).bits);
       return true;
-    default:
+    case OpKind::kUnwrap:
       WF_CHECK(Arg(op, 0).bits == 1);
       At(id) = Value((*Arg(op, 0).items)[0]);
       return true;
+    default:
+      return Unknown(op);
   }
 }
 
@@ -116,8 +118,11 @@ bool BodyRun::RunList(ValueId id, const Op& op) {
       return RunListOfTensor(id, op);
     case OpKind::kTensorOfList:
       return RunTensorOfList(id, op);
-    default:
+    case OpKind::kMapGet:
+    case OpKind::kMapKeys:
       return RunMap(id, op);
+    default:
+      return Unknown(op);
   }
 }
 
@@ -220,7 +225,7 @@ bool BodyRun::RunText(ValueId id, const Op& op) {
       if (!IsUtf8(*Arg(op, 0).text)) return Fail(7006, "bytes that are not UTF-8", op.line);
       At(id) = Value(Arg(op, 0));
       return true;
-    default: {
+    case OpKind::kText: {
       const std::string& format = *program_.constants[op.imm].value.text;
       std::string text;
       size_t from = 0;
@@ -235,6 +240,8 @@ bool BodyRun::RunText(ValueId id, const Op& op) {
       }
       return SetText(id, text + format.substr(from));
     }
+    default:
+      return Unknown(op);
   }
 }
 
@@ -255,8 +262,7 @@ bool BodyRun::RunEffect(ValueId id, const Op& op) {
     case OpKind::kNative:
       return RunNative(id, op);
     default:
-      WF_CHECK(false, InfoOf(op.kind).name);
-      return false;
+      return Unknown(op);
   }
 }
 

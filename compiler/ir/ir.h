@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/constants.h"
 #include "compiler/ir/type.h"
 #include "compiler/ir/value.h"
 
@@ -160,14 +161,10 @@ struct ErrorCode {
   std::string name, message;
   int canonical_status;
 };  // declared by the program; gRPC numbers
-struct Constant {
-  TypeId type;
-  Value value;
-};
 
 struct Program {
   TypeTable types;
-  std::vector<Constant> constants;
+  ConstantTable constants;
   std::vector<std::string> natives;  // symbols of runtime_symbols.def and of externs
   std::vector<std::string> remotes;  // names
   std::vector<Slot> slots;

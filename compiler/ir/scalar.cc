@@ -226,8 +226,16 @@ int64_t SignedOf(DType dtype, uint64_t bits) {
 }
 
 bool IsScalarArithmetic(OpKind kind) {
-  if (kind >= OpKind::kExp && kind <= OpKind::kPow) return false;
-  return kind >= OpKind::kAdd && kind <= OpKind::kConvert;
+  switch (kind) {
+#define OP(enumerator, name, arguments, blocks)
+#define SCALAR_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define MATH_OP OP
+#include "compiler/ir/ops.def"
+#undef OP
+    return true;
+    default:
+      return false;
+  }
 }
 
 uint64_t EvaluateScalar(OpKind kind, DType dtype, uint64_t a, uint64_t b, uint64_t c) {
@@ -242,8 +250,36 @@ uint64_t EvaluateScalar(OpKind kind, DType dtype, uint64_t a, uint64_t b, uint64
       return a & b;
     case OpKind::kOr:
       return a | b;
-    default:
+    case OpKind::kAdd:
+    case OpKind::kSub:
+    case OpKind::kMul:
+    case OpKind::kDiv:
+    case OpKind::kRem:
+    case OpKind::kNeg:
+    case OpKind::kMin:
+    case OpKind::kMax:
+    case OpKind::kAbs:
+    case OpKind::kFloor:
+    case OpKind::kCeil:
+    case OpKind::kRint:
+    case OpKind::kTrunc:
+    case OpKind::kSqrt:
+    case OpKind::kFma:
+    case OpKind::kShl:
+    case OpKind::kShr:
+    case OpKind::kBitAnd:
+    case OpKind::kBitOr:
+    case OpKind::kEq:
+    case OpKind::kNe:
+    case OpKind::kLt:
+    case OpKind::kLe:
       break;
+    case OpKind::kConvert:
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define SCALAR_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+      WF_CHECK(false, InfoOf(kind).name);
   }
   switch (dtype) {
     case DType::kBool:

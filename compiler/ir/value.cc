@@ -81,6 +81,18 @@ Value Value::Items(std::vector<Value> items) {
   return value;
 }
 
+size_t HashOf(const Value& value) {
+  size_t hash = std::hash<uint64_t>{}(value.bits);
+  const auto mix = [&](size_t part) { hash = (hash ^ part) * 0x9e3779b97f4a7c15u + (hash >> 29); };
+  if (value.text) mix(std::hash<std::string>{}(*value.text));
+  for (const int64_t dim : value.dims) mix(static_cast<size_t>(dim));
+  for (size_t i = 0; i < CountOf(value); ++i) mix(HashOf((*value.items)[i]));
+  if (value.keys) {
+    for (const std::string& key : *value.keys) mix(std::hash<std::string>{}(key));
+  }
+  return hash;
+}
+
 bool SameBits(const TypeTable& types, TypeId type_id, const Value& a, const Value& b) {
   const Type& type = types[type_id];
   switch (type.kind) {

@@ -78,8 +78,9 @@ class ProgramVerifier {
   std::string CheckTask(TaskId id) {
     const Task& task = program_[id];
     if (!In(task.region, program_.regions)) return "no region";
-    const auto& siblings = program_[task.region].tasks;
-    if (std::find(siblings.begin(), siblings.end(), id) == siblings.end()) return "its region does not list it";
+    const auto& siblings = program_[task.region].tasks;  // consecutive
+    const size_t place = siblings.empty() ? 0 : Index(id) - Index(siblings.front());
+    if (place >= siblings.size() || siblings[place] != id) return "its region does not list it";
     if (task.out != SlotId::kNone) {
       if (!In(task.out, program_.slots) || program_[task.out].region != task.region) return "its out slot is of another region";
       if (writer_[Index(task.out)] != TaskId::kNone) return "its out slot has another writer";

@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <fstream>
+#include <string_view>
 #include <vector>
 
 #include "compiler/base/partial_file.h"
@@ -62,11 +63,15 @@ base::Result<std::vector<std::string>> ReadPieces(const std::string& dir, const 
 // What the linker says of its own output is a failure to write, not to link; the system's reason stands behind the path, which may be in
 // quotes. Empty: something else.
 std::string WriteFailure(const std::string& words, const std::string& path) {
-  size_t at = words.find(path);
-  if (at == std::string::npos) return "";
-  at += path.size();
-  if (at < words.size() && words[at] == '\'') ++at;
-  if (words.compare(at, 2, ": ") != 0) return "";
+  constexpr std::string_view kWriting = "IO failure on output stream";
+  size_t at = words.find(kWriting);
+  if (at != std::string::npos) {
+    at += kWriting.size();
+  } else if (at = words.find(path); at != std::string::npos) {
+    at += path.size();
+    if (at < words.size() && words[at] == '\'') ++at;
+  }
+  if (at == std::string::npos || words.compare(at, 2, ": ") != 0) return "";
   std::string reason = words.substr(at + 2, words.find('\n', at) - at - 2);
   if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
   return reason;
@@ -98,6 +103,7 @@ base::Status Link(std::span<const char> object, const Options& options) {
                                      "--build-id=sha1",
                                      "--no-dependent-libraries",
                                      "--threads=1",
+                                     "--no-mmap-output-file",  // a full disk is an error there, not a signal
                                      "-o",
                                      partial.path()};
   if (options.strip) arguments.emplace_back("--strip-all");

@@ -6,6 +6,7 @@
 #include <lld/Common/CommonLinkerContext.h>
 #include <lld/Common/Driver.h>
 #include <llvm/Support/CrashRecoveryContext.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/raw_ostream.h>
 
 LLD_HAS_DRIVER(elf)
@@ -26,6 +27,12 @@ class KeepSignalStack {
   stack_t old_{};
 };
 
+// LLVM ends the process where it cannot write. Here it leaves the linker, with its words in `out`.
+void LeaveLinker(void* out, const char* words, bool) {
+  *static_cast<llvm::raw_ostream*>(out) << words;
+  if (auto* context = llvm::CrashRecoveryContext::GetCurrent()) context->HandleExit(1);
+}
+
 }  // namespace
 
 base::Status RunLld(const std::vector<std::string>& arguments) {
@@ -40,6 +47,7 @@ base::Status RunLld(const std::vector<std::string>& arguments) {
   llvm::raw_string_ostream out(text);
   llvm::CrashRecoveryContext::Enable();
   const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
+  const llvm::ScopedFatalErrorHandler handler(LeaveLinker, &out);
   const lld::Result result = lld::lldMain(args, out, out, drivers);
   if (!result.canRunAgain) {
     is_broken = true;

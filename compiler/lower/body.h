@@ -84,8 +84,8 @@ class BodyEmitter {
   void EmitFailIf(const ir::Op& op);
   Leaves EmitMeta(const ir::Op& op);
   Leaves EmitNative(const ir::Op& op);
+  Leaves EmitString(const ir::Op& op);
   Leaves EmitText(const ir::Op& op);
-  Value* EmitStringEqual(const Leaves& a, const Leaves& c);
   Leaves EmitStringFromBytes(const ir::Op& op);
 
   // ---- loops and memory: loops.cc ----

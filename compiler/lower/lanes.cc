@@ -86,8 +86,8 @@ bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bo
     if (!any) continue;
     const bool is_check = op.kind == OpKind::kCheckIndex || op.kind == OpKind::kCheckDivisor || op.kind == OpKind::kStickyIf;
     const bool is_load = op.kind == OpKind::kLoad && !varies[static_cast<size_t>(op.args[0])];
-    if (!op.blocks.empty() || !(IsScalarOp(op.kind) || is_check || is_load)) return false;
-    if (IsScalarOp(op.kind) && context.type(op.type).kind != ir::TypeKind::kScalar) return false;
+    if (!op.blocks.empty() || !(ir::IsScalarArithmetic(op.kind) || is_check || is_load)) return false;
+    if (ir::IsScalarArithmetic(op.kind) && context.type(op.type).kind != ir::TypeKind::kScalar) return false;
     varies[static_cast<size_t>(id)] = true;
   }
   return true;
@@ -217,13 +217,43 @@ bool BodyEmitter::LaneBlock::IsVarying(const ir::Op& op) const {
 }
 
 void BodyEmitter::LaneBlock::EmitOps(const ir::Block& block) {
+  const Arms arms(o_.body_, block);
   for (const ir::ValueId id : block.ops) {
-    if (Varies(id)) continue;  // assumed
+    if (Varies(id) || arms.Has(id)) continue;  // assumed, or for later
+    for (const Arms::Arm& arm : arms.Reached(id)) EmitArm(arms, arm);
     if (IsVarying(o_.body_[id])) {
       EmitVarying(id);
     } else {
       o_.EmitOp(id);
     }
+  }
+}
+
+// Computes what only the arm of a selection reads, if any lane takes it.
+void BodyEmitter::LaneBlock::EmitArm(const Arms& arms, const Arms::Arm& arm) {
+  Value* taken = Vector(arm.condition);
+  if (!arm.is_then) taken = b_.CreateNot(taken);
+  Block* before = b_.GetInsertBlock();
+  Block* some = Block::Create(o_.context_.llvm(), "some", o_.function_);
+  Block* none = Block::Create(o_.context_.llvm(), "none", o_.function_);
+  b_.CreateCondBr(b_.CreateOrReduce(taken), some, none);
+  b_.SetInsertPoint(some);
+  const auto outer = lanes_;
+  for (const ir::ValueId id : arm.ops) {
+    for (const Arms::Arm& inner : arms.Reached(id)) EmitArm(arms, inner);
+    EmitVarying(id);
+  }
+  llvm::SmallVector<Value*, 4> results;
+  for (const ir::ValueId id : arm.results) results.push_back(Vector(id));
+  lanes_ = outer;
+  Block* some_end = b_.GetInsertBlock();
+  b_.CreateBr(none);
+  b_.SetInsertPoint(none);
+  for (size_t i = 0; i < results.size(); ++i) {
+    llvm::PHINode* phi = b_.CreatePHI(results[i]->getType(), 2);
+    phi->addIncoming(results[i], some_end);
+    phi->addIncoming(llvm::Constant::getNullValue(phi->getType()), before);
+    lanes_[static_cast<uint32_t>(arm.results[i])].vector = phi;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <llvm/ADT/DenseMap.h>
 
+#include "compiler/lower/arms.h"
 #include "compiler/lower/body.h"
 
 namespace wf::lower {
@@ -14,7 +15,7 @@ constexpr int64_t kMaxStride = 4;  // elements between lanes that whole vectors 
 // runs is computed once, as a scalar; an i64 that is `base + step * lane` stays in that form until someone needs the vector, so that loads
 // along the last axis are plain vector loads, or a few of them shuffled where every 2nd to 4th element is wanted. Of others, whose places
 // stand in a table, elements are loaded one by one; the rest are gathers.
-// In the last turn only `live` lanes may count: then their loads are masked.
+// In the last turn only `live` lanes may count: then their loads are masked. Dear arms of selections are skipped when no lane takes them.
 class BodyEmitter::LaneBlock {
  public:
   struct Shape {
@@ -50,6 +51,7 @@ class BodyEmitter::LaneBlock {
     Value* run = nullptr;     // where lane 0 lies, of a load that finds the others beside it
   };
   void EmitOps(const ir::Block& block);
+  void EmitArm(const Arms& arms, const Arms::Arm& arm);
   void EmitVarying(ir::ValueId id);
   Value* ReduceColumns(const ir::Op& op);
   bool IsVarying(const ir::Op& op) const;

@@ -91,9 +91,13 @@ Leaves BodyEmitter::EmitRecord(const ir::Op& op) {
       return leaves;
     case OpKind::kHas:
       return {Get(op.args[0]).back()};
+    case OpKind::kUnwrap:
+      return Leaves(llvm::ArrayRef<Value*>(Get(op.args[0])).drop_back());
     default:
-      return Leaves(llvm::ArrayRef<Value*>(Get(op.args[0])).drop_back());  // kUnwrap
+      break;
   }
+  WF_CHECK(false, ir::InfoOf(op.kind).name);
+  return {};
 }
 
 Leaves BodyEmitter::EmitList(ir::ValueId id) {
@@ -115,9 +119,13 @@ Leaves BodyEmitter::EmitList(ir::ValueId id) {
       return EmitTensorOfList(id);
     case OpKind::kMapGet:
       return EmitMapGet(op);
-    default:
+    case OpKind::kMapKeys:
       return EmitMapKeys(op);
+    default:
+      break;
   }
+  WF_CHECK(false, ir::InfoOf(op.kind).name);
+  return {};
 }
 
 Leaves BodyEmitter::EmitEffect(const ir::Op& op) {
@@ -132,6 +140,7 @@ Leaves BodyEmitter::EmitEffect(const ir::Op& op) {
     default:
       break;
   }
+  WF_CHECK(op.kind == OpKind::kAnnotate, ir::InfoOf(op.kind).name);
   BeforeEffect();
   const Leaves &key = Get(op.args[0]), &text = Get(op.args[1]);
   FailUnlessZero(b_.CreateCall(context_.Runtime("wf_annotate"), {ctx_, key[0], key[1], text[0], text[1]}));
@@ -140,8 +149,13 @@ Leaves BodyEmitter::EmitEffect(const ir::Op& op) {
 
 Leaves BodyEmitter::Emitted(ir::ValueId id) {
   const ir::Op& op = body_[id];
-  if (IsScalarOp(op.kind)) return EmitScalar(op);
   switch (op.kind) {
+#define OP(enumerator, name, arguments, blocks)
+#define SCALAR_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define MATH_OP OP
+#include "compiler/ir/ops.def"
+#undef OP
+    return EmitScalar(op);
     case OpKind::kParam:
     case OpKind::kScalar:
     case OpKind::kConstant:
@@ -184,19 +198,19 @@ Leaves BodyEmitter::Emitted(ir::ValueId id) {
     case OpKind::kMapKeys:
       return EmitList(id);
     case OpKind::kStringLen:
-      return {Get(op.args[0])[1]};
     case OpKind::kStringEqual:
-      return {EmitStringEqual(Get(op.args[0]), Get(op.args[1]))};
     case OpKind::kText:
-      return EmitText(op);
     case OpKind::kStringFromBytes:
-      return EmitStringFromBytes(op);
+      return EmitString(op);
     case OpKind::kFailIf:
     case OpKind::kMeta:
     case OpKind::kAnnotate:
     case OpKind::kNative:
       return EmitEffect(op);
-    default:
+#define OP(enumerator, name, arguments, blocks)
+#define MATH_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#include "compiler/ir/ops.def"
+#undef OP
       break;
   }
   WF_CHECK(false, "expand_math has not run", ir::InfoOf(op.kind).name);

@@ -133,7 +133,7 @@ bool BodyEmitter::EmitLanes(const Nest& nest, Value* count, Value* offset, llvm:
   LaneBlock::Shape shape{nest.op.blocks[0], block.params.back(), 16, is_flat, !is_flat};
   const LaneBlock::Row row = LaneBlock::Inspect(context_, body_, shape);
   if (!row.is_worth_it) return false;
-  if (row.widest == 8) shape.lanes = 8;
+  if (row.widest == 8 || !masks_bytes_) shape.lanes = 8;
   for (size_t i = 0; i < at.size() && i + 1 < block.params.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
   const uint64_t stored = ir::SizeOf(context_.type(nest.op.type).dtype);
   const auto place = [&](Value* first) { return b_.CreateAdd(offset, first, "", true, true); };

@@ -178,10 +178,6 @@ llvm::Type* ShapedType(Builder& b, DType dtype, llvm::Type* like) {
   }
 }
 
-bool IsScalarOp(OpKind kind) {
-  return (kind >= OpKind::kAdd && kind <= OpKind::kBitcast) || (kind >= OpKind::kEq && kind <= OpKind::kSelect) || kind == OpKind::kConvert;
-}
-
 Value* EmitScalarOp(Builder& b, OpKind kind, DType arg, DType result, llvm::ArrayRef<Value*> args) {
   const bool is_float = ir::IsFloat(arg);
   switch (kind) {
@@ -236,7 +232,10 @@ Value* EmitScalarOp(Builder& b, OpKind kind, DType arg, DType result, llvm::Arra
       return b.CreateSelect(args[0], args[1], args[2]);
     case OpKind::kConvert:
       return Convert(b, arg, result, args[0]);
-    default:
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define SCALAR_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
       break;
   }
   WF_CHECK(false, "not a scalar operation, or one that expand_math replaces", ir::InfoOf(kind).name);

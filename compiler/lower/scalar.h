@@ -9,8 +9,6 @@ namespace wf::lower {
 
 // Scalar operations on values in registers (Context::Register), or on vectors of them: the same instructions, lane by lane.
 
-bool IsScalarOp(ir::OpKind kind);  // those that EmitScalarOp takes
-
 // `arg` is the dtype of the arguments (of kSelect: of the second), `result` that of the result.
 llvm::Value* EmitScalarOp(llvm::IRBuilder<>& b, ir::OpKind kind, ir::DType arg, ir::DType result, llvm::ArrayRef<llvm::Value*> args);
 

@@ -86,15 +86,15 @@ void BodyEmitter::EmitEither(Value* condition, const std::function<void()>& yes,
 void BodyEmitter::EmitUsual(const Nest& nest) {
   llvm::SmallVector<Value*, 8> at;
   const ir::Block& block = body_[nest.op.blocks[0]];
-  const std::vector<ir::ValueId>& own = block.ops;
   LaneBlock::Row row;
   if (!block.params.empty()) row = LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params.back(), 16, false, true});
+  if (!row.is_worth_it) return EmitNest(nest, b_.getInt64(0), at);
   std::vector<std::pair<ir::ValueId, Leaves>> restore;
   const llvm::DenseSet<uint32_t> outer = filled_;
   Value* usual = b_.getTrue();
   for (const ir::ValueId id : row.scattered) {
     const ir::Op& op = body_[id];
-    if (std::find(own.begin(), own.end(), op.args[0]) != own.end()) continue;
+    if (std::find(block.ops.begin(), block.ops.end(), op.args[0]) != block.ops.end()) continue;
     Leaves& tensor = values_[static_cast<size_t>(op.args[0])];
     const Leaves before = tensor;
     usual = b_.CreateAnd(usual, AssumeUnpadded(TypeOf(op.args[0]), tensor));
@@ -110,7 +110,7 @@ void BodyEmitter::EmitUsual(const Nest& nest) {
     EmitNest(nest, b_.getInt64(0), at);
     has_lanes_ = had_lanes;
   };
-  EmitEither(row.is_worth_it ? usual : b_.getFalse(), [&] { EmitNest(nest, b_.getInt64(0), at); }, unusual);
+  EmitEither(usual, [&] { EmitNest(nest, b_.getInt64(0), at); }, unusual);
   filled_ = outer;
 }
 

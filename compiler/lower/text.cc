@@ -8,6 +8,7 @@
 
 namespace wf::lower {
 
+using ir::OpKind;
 using llvm::Value;
 
 namespace {
@@ -34,11 +35,23 @@ Leaves BodyEmitter::EmitText(const ir::Op& op) {
   return LoadValue(context_, b_, op.type, text);
 }
 
-Value* BodyEmitter::EmitStringEqual(const Leaves& a, const Leaves& c) {
+Leaves BodyEmitter::EmitString(const ir::Op& op) {
+  switch (op.kind) {
+    case OpKind::kStringLen:
+      return {Get(op.args[0])[1]};
+    case OpKind::kText:
+      return EmitText(op);
+    case OpKind::kStringFromBytes:
+      return EmitStringFromBytes(op);
+    default:
+      break;
+  }
+  WF_CHECK(op.kind == OpKind::kStringEqual, ir::InfoOf(op.kind).name);
+  const Leaves &a = Get(op.args[0]), &c = Get(op.args[1]);
   Value* same_length = b_.CreateICmpEQ(a[1], c[1]);
   const auto memcmp_ = context_.Libc("memcmp", b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()});
   Value* order = b_.CreateCall(memcmp_, {a[0], c[0], b_.CreateSelect(same_length, a[1], b_.getInt64(0))});
-  return b_.CreateAnd(same_length, b_.CreateICmpEQ(order, b_.getInt32(0)));
+  return {b_.CreateAnd(same_length, b_.CreateICmpEQ(order, b_.getInt32(0)))};
 }
 
 Leaves BodyEmitter::EmitStringFromBytes(const ir::Op& op) {

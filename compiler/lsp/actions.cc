@@ -34,8 +34,8 @@ Answer CodeActions(Workspace& workspace, const json::Object& params) {
   const Analysis& analysis = query->analysis;
   const json::Object* range = params.getObject("range");
   if (range == nullptr) return nullptr;
-  const uint32_t begin = ByteOf(analysis.sources(), query->file(), ReadPosition(range->getObject("start")));
-  const uint32_t end = ByteOf(analysis.sources(), query->file(), ReadPosition(range->getObject("end")));
+  const uint32_t begin = ByteOf(query->text(), ReadPosition(range->getObject("start")));
+  const uint32_t end = ByteOf(query->text(), ReadPosition(range->getObject("end")));
   json::Array actions;
   for (const diag::Diagnostic& diagnostic : analysis.diagnostics().Sorted()) {
     const Span& span = diagnostic.span;

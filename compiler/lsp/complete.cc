@@ -5,8 +5,11 @@
 #include <set>
 
 #include "compiler/ir/scalar.h"
-#include "compiler/lsp/context.h"
+#include "compiler/lsp/call.h"
 #include "compiler/lsp/requests.h"
+#include "compiler/lsp/scope.h"
+#include "compiler/parse/words.h"
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/settings.h"
 
@@ -61,8 +64,6 @@ ItemKind ItemOf(ThingKind kind) {
   return kVariableItem;
 }
 
-bool IsLocal(ThingKind kind) { return kind >= ThingKind::kParam && kind <= ThingKind::kDimension; }
-
 struct SettingRow {
   std::string_view word;
   int places;
@@ -100,30 +101,29 @@ int PlaceOf(Block block) {
   return 0;
 }
 
-// The words that begin a statement.
-std::vector<const char*> Starters(Block block) {
+uint16_t SequenceOf(Block block) {
   switch (block) {
     case Block::kFile:
-      return {"import", "const", "type", "error", "fn", "extern", "model", "remote", "workflow", "service", "test"};
+      return parse::kInFile;
     case Block::kBody:
-      return {"node", "let", "stage", "require", "if", "return", "fail", "annotate"};
+      return parse::kInBody;
     case Block::kStage:
-      return {"node"};
+      return parse::kInStage;
     case Block::kFn:
     case Block::kOther:
-      return {"let", "require"};
+      return parse::kInBlock;
     case Block::kTest:
-      return {"let", "stub", "expect"};
+      return parse::kInTest;
     case Block::kService:
-      return {"workflow", "model"};
+      return parse::kInService;
     case Block::kRecord:
     case Block::kNodeSettings:
     case Block::kStageSettings:
     case Block::kModelSettings:
     case Block::kRemoteSettings:
-      return {};
+      return 0;
   }
-  return {};
+  return 0;
 }
 
 class Completion {
@@ -143,6 +143,7 @@ class Completion {
     } else if (WantsType()) {
       Types();
     } else if (PlaceOf(context_.block) == 0) {
+      Labels();
       Values();
     } else {
       SettingWords();
@@ -163,13 +164,6 @@ class Completion {
         thing.decl != nullptr ? thing.decl->doc : "");
   }
 
-  // The analyses to look in: the present one, then the last that parsed whole.
-  std::vector<const Analysis*> Analyses() const {
-    std::vector<const Analysis*> all{&query_.analysis};
-    if (query_.document.last_sound) all.push_back(query_.document.last_sound.get());
-    return all;
-  }
-
   // The span of the declaration that is being typed, by place in the present text and by name in another.
   std::optional<Span> Around(const Analysis& analysis) const {
     if (query_.analysis.tree() == nullptr) return std::nullopt;
@@ -186,7 +180,7 @@ class Completion {
 
   std::vector<const Thing*> Locals() const {
     std::vector<const Thing*> locals;
-    for (const Analysis* analysis : Analyses()) {
+    for (const Analysis* analysis : AnalysesOf(query_)) {
       const auto around = Around(*analysis);
       if (!around) continue;
       const bool present = analysis == &query_.analysis;
@@ -199,27 +193,16 @@ class Completion {
     return locals;
   }
 
-  // Declarations of the root file, the present ones first.
-  std::vector<const Thing*> Declared() const {
-    std::vector<const Thing*> declared;
-    for (const Analysis* analysis : Analyses()) {
-      for (const auto& [place, thing] : analysis->index().things()) {
-        if (place.file == analysis->root() && thing.decl != nullptr) declared.push_back(&thing);
-      }
-    }
-    return declared;
-  }
-
   void Members(const std::string& object) {
     for (const Thing* local : Locals()) {
       if (local->name != object || local->fields.empty()) continue;
       for (const auto& [name, type] : local->fields) Add(name, kFieldItem, type);
       return;
     }
-    for (const Thing* thing : Declared()) {
+    for (const Thing* thing : DeclaredIn(query_)) {
       if (thing->name != object) continue;
       for (const auto& [name, type] : thing->fields) Add(name, kFieldItem, type);
-      for (const Analysis* analysis : Analyses()) {
+      for (const Analysis* analysis : AnalysesOf(query_)) {
         const ast::File* module = thing->target.empty() ? nullptr : analysis->TreeOf(thing->target);
         if (module != nullptr) Exports(*analysis, *module);
       }
@@ -235,9 +218,9 @@ class Completion {
       const Span head{decl->span.file, decl->span.begin, typed ? fn->result->span.end : decl->span.begin};
       Add(thing->name, ItemOf(thing->kind), typed ? std::string(analysis.sources().Text(head)) : thing->type, decl->doc);
     }
-    if (module.package && ast::ToString(*module.package) == "std.tensor") {  // the checker's own
-      Add("stack", kFunctionItem);
-      Add("reshape", kFunctionItem);
+    for (const sema::BuiltinInfo& row : sema::kBuiltins) {
+      const bool is_here = !row.module.empty() && module.package && ast::ToString(*module.package) == row.module;
+      if (is_here) Add(std::string(row.name), kFunctionItem, std::string(row.head), std::string(row.about));
     }
   }
 
@@ -260,7 +243,7 @@ class Completion {
 
   void Statements() {
     SettingWords();
-    for (const char* word : Starters(context_.block)) Add(word, kKeywordItem);
+    for (std::string& word : parse::Starters(SequenceOf(context_.block))) Add(std::move(word), kKeywordItem);
     if (context_.block == Block::kFn || context_.block == Block::kOther) Values();
   }
 
@@ -293,17 +276,27 @@ class Completion {
   }
 
   void Things(ThingKind kind) {
-    for (const Thing* thing : Declared()) {
+    for (const Thing* thing : DeclaredIn(query_)) {
       if (thing->kind == kind) Add(*thing);
+    }
+  }
+
+  // Of the arguments that a call still lacks.
+  void Labels() {
+    const auto call = CallAround(context_);
+    const Thing* callee = call && call->begins ? CalleeOf(query_, call->module, call->name) : nullptr;
+    for (size_t at = call ? call->unnamed : 0; callee != nullptr && at < callee->takes.size(); ++at) {
+      const auto& [name, text] = callee->takes[at];
+      if (std::find(call->labels.begin(), call->labels.end(), name) == call->labels.end()) Add(name + ":", kFieldItem, text);
     }
   }
 
   void Values() {
     for (const Thing* local : Locals()) Add(*local);
-    for (const Thing* thing : Declared()) {
+    for (const Thing* thing : DeclaredIn(query_)) {
       if (thing->kind != ThingKind::kService) Add(*thing);
     }
-    for (const Analysis* analysis : Analyses()) {
+    for (const Analysis* analysis : AnalysesOf(query_)) {
       if (const ast::File* prelude = analysis->TreeOf("std.prelude")) Exports(*analysis, *prelude);
     }
     std::vector<std::string> builtins;

@@ -132,7 +132,7 @@ Answer InlayHints(Workspace& workspace, const json::Object& params) {
   if (!query) return nullptr;
   const Analysis& analysis = query->analysis;
   const json::Object* range = params.getObject("range");
-  const auto edge = [&](llvm::StringRef name) { return ByteOf(analysis.sources(), query->file(), ReadPosition(range->getObject(name))); };
+  const auto edge = [&](llvm::StringRef name) { return ByteOf(query->text(), ReadPosition(range->getObject(name))); };
   const uint32_t begin = range != nullptr ? edge("start") : 0;
   const uint32_t end = range != nullptr ? edge("end") : UINT32_MAX;
   json::Array hints;

@@ -90,6 +90,12 @@ std::string SignatureText(const sema::Signature& signature) {
   return text + ")" + (signature.result != nullptr ? " -> " + TypeText(signature.result) : "");
 }
 
+// A model that is declared without a signature has that of its file.
+void NoteFile(const sema::Signature& signature, Thing& thing) {
+  for (const sema::SigParam& param : signature.params) thing.takes.emplace_back(param.name, param.name + ": " + TypeText(param.type));
+  if (signature.result != nullptr) thing.gives = TypeText(signature.result);
+}
+
 }  // namespace
 
 std::string_view WordFor(ThingKind kind) {
@@ -108,6 +114,25 @@ Thing& Index::Add(ThingKind kind, const ast::Name& name, const ast::Decl* decl) 
   return thing;
 }
 
+// What a call of the declaration takes and gives, as it is written.
+void Index::NoteCall(const ast::Decl& decl, Thing& thing) const {
+  const auto note = [&](const std::vector<ast::Param>& params, const ast::TypePtr& result) {
+    for (const ast::Param& param : params) thing.takes.emplace_back(param.name.text, sources_.Text(param.span));
+    if (result) thing.gives = sources_.Text(result->span);
+  };
+  if (const auto* fn = ast::DynAs<ast::FnDecl>(decl)) note(fn->params, fn->result);
+  if (const auto* external = ast::DynAs<ast::ExternDecl>(decl)) note(external->params, external->result);
+  if (const auto* model = ast::DynAs<ast::ModelDecl>(decl)) note(model->params, model->result);
+  if (const auto* remote = ast::DynAs<ast::RemoteDecl>(decl)) note(remote->params, remote->result);
+  if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(decl)) note(workflow->params, workflow->result);
+  const auto* record = ast::DynAs<ast::TypeDecl>(decl);
+  for (size_t i = 0; record != nullptr && i < record->fields.size(); ++i) {
+    const ast::Type::Field& field = record->fields[i];
+    thing.takes.emplace_back(field.label.text, field.label.text + ": " + (field.type ? std::string(sources_.Text(field.type->span)) : ""));
+  }
+  if (record != nullptr) thing.gives = record->name.text;
+}
+
 void Index::AddModule(const std::string& path, const ast::File& file) {
   const std::string prefix = path.empty() ? "" : path.substr(path.rfind('.') + 1) + ".";
   for (const ast::DeclPtr& decl : file.decls) {
@@ -116,6 +141,7 @@ void Index::AddModule(const std::string& path, const ast::File& file) {
     const bool unnamed = decl->name.text.empty() && (import == nullptr || import->path.parts.empty());
     if (!kind || unnamed) continue;
     Thing& thing = Add(*kind, decl->name.text.empty() ? import->path.parts.back() : decl->name, decl.get());
+    NoteCall(*decl, thing);
     if (import != nullptr) thing.target = ast::ToString(import->path);
     const auto* record = ast::DynAs<ast::TypeDecl>(*decl);
     for (size_t i = 0; record != nullptr && i < record->fields.size(); ++i) {
@@ -171,6 +197,7 @@ void Index::Checked(const sema::Entity& entity, const sema::Program& so_far) {
   if (typed && entity.kind == sema::EntityKind::kConst) thing.type = TypeText(entity.type);
   if (entity.kind == sema::EntityKind::kModel && entity.signature && !entity.signature->broken) {
     thing.type = SignatureText(*entity.signature);
+    if (thing.takes.empty()) NoteFile(*entity.signature, thing);
     const bool known = entity.index < so_far.models.size() && so_far.models[entity.index].name == entity.name;
     if (known) thing.settings = SettingsText(so_far.models[entity.index].defaults, so_far.models[entity.index].batched);
   }

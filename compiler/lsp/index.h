@@ -57,6 +57,8 @@ struct Thing {
   std::string stage;                // kNode: the inferred stage; empty in a written one
   std::string settings;             // kNode, kModel: those in force
   std::vector<FieldText> fields;    // of a record, or of a value that is one
+  std::vector<FieldText> takes;     // of what is called, a record among it: names, and parameters as they are written
+  std::string gives;                // the type of a call of it
 };
 
 struct Occurrence {
@@ -87,6 +89,7 @@ class Index final : public sema::Sink {
 
  private:
   Thing& Add(ThingKind kind, const ast::Name& name, const ast::Decl* decl);
+  void NoteCall(const ast::Decl& decl, Thing& thing) const;
   void NoteWorkflow(const sema::Workflow& workflow, const sema::Program& program);
 
   struct FieldUse {

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "compiler/lsp/programs.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/uri.h"
 #include "compiler/parse/words.h"
@@ -18,26 +19,29 @@ struct Use {
   bool declaration;
 };
 
-// Every use of a thing in whatever is open, each place once.
-std::vector<Use> UsesOf(Workspace& workspace, const Analysis& analysis, Place thing) {
+// Every use of a thing, each place once.
+std::vector<Use> UsesOf(const Programs& programs, const Analysis& analysis, Place thing) {
   const std::string path(analysis.sources().name(thing.file));
   std::vector<Use> uses;
   std::set<std::pair<std::string, uint32_t>> seen;
-  for (auto& [uri, document] : workspace.documents()) {
-    const Analysis& other = workspace.AnalysisOf(document);
-    const auto file = other.FileNamed(path);
+  for (const auto& [root, other] : programs.all()) {
+    const auto file = other->FileNamed(path);
     if (!file) continue;
     const Place wanted{*file, thing.begin};
-    for (const Occurrence& one : other.index().occurrences()) {
+    for (const Occurrence& one : other->index().occurrences()) {
       if (one.thing != wanted) continue;
-      std::string name(other.sources().name(one.span.file));
+      std::string name(other->sources().name(one.span.file));
       if (!seen.emplace(name, one.span.begin).second) continue;
-      uses.push_back({std::move(name), one.span, &other, PlaceOf(one.span) == one.thing});
+      uses.push_back({std::move(name), one.span, other, PlaceOf(one.span) == one.thing});
     }
   }
   std::sort(uses.begin(), uses.end(),
             [](const Use& a, const Use& b) { return std::tie(a.path, a.span.begin) < std::tie(b.path, b.span.begin); });
   return uses;
+}
+
+Programs ProgramsWith(Workspace& workspace, const Analysis& analysis, const Thing& thing) {
+  return Programs(workspace, thing, std::string(analysis.sources().name(thing.span.file)));
 }
 
 const Occurrence* Here(const Query& query) { return query.analysis.index().At(query.file(), query.byte); }
@@ -54,17 +58,16 @@ std::string WhyNot(const Workspace& workspace, const Analysis& analysis, const T
 size_t ErrorsOf(const Analysis& analysis) { return analysis.diagnostics().error_count(); }
 
 // Names are not shadowed, so a name that is taken is an error somewhere: the program is checked as it would be.
-bool Collides(Workspace& workspace, const std::vector<Use>& uses, const std::string& name) {
+bool Collides(const Workspace& workspace, const Programs& programs, const std::vector<Use>& uses, const std::string& name) {
   std::map<std::string, std::string> texts;
   for (auto use = uses.rbegin(); use != uses.rend(); ++use) {
     const auto [text, is_new] = texts.try_emplace(use->path);
     if (is_new) text->second = use->analysis->sources().text(use->span.file);
     text->second.replace(use->span.begin, use->span.end - use->span.begin, name);
   }
-  for (auto& [uri, document] : workspace.documents()) {
-    const Analysis& before = workspace.AnalysisOf(document);
-    const bool touched = std::any_of(texts.begin(), texts.end(), [&](const auto& row) { return before.FileNamed(row.first).has_value(); });
-    if (touched && ErrorsOf(*workspace.Try(document.path, texts)) > ErrorsOf(before)) return true;
+  for (const auto& [path, before] : programs.all()) {
+    const bool touched = std::any_of(texts.begin(), texts.end(), [&](const auto& row) { return before->FileNamed(row.first).has_value(); });
+    if (touched && ErrorsOf(*workspace.Try(path, texts)) > ErrorsOf(*before)) return true;
   }
   return false;
 }
@@ -88,7 +91,8 @@ Answer References(Workspace& workspace, const json::Object& params) {
   const json::Object* context = params.getObject("context");
   const bool declarations = context == nullptr || context->getBoolean("includeDeclaration").value_or(true);
   json::Array locations;
-  for (const Use& use : UsesOf(workspace, query->analysis, here->thing)) {
+  const Programs programs = ProgramsWith(workspace, query->analysis, *query->analysis.index().Find(here->thing));
+  for (const Use& use : UsesOf(programs, query->analysis, here->thing)) {
     if (declarations || !use.declaration) locations.push_back(LocationOf(use.analysis->sources(), use.span));
   }
   return locations;
@@ -124,8 +128,10 @@ Answer Rename(Workspace& workspace, const json::Object& params) {
   if (std::string why = WhyNot(workspace, query->analysis, thing); !why.empty()) return Refusal{std::move(why)};
   const std::string name = params.getString("newName").value_or("").str();
   if (!parse::IsName(name)) return Refusal{"`" + json::fixUTF8(name) + "` is no name"};
-  const std::vector<Use> uses = UsesOf(workspace, query->analysis, here->thing);
-  if (name != thing.name && Collides(workspace, uses, name))
+  const Programs programs = ProgramsWith(workspace, query->analysis, thing);
+  if (!programs.complete()) return Refusal{"the workspace holds more files than are searched, and one of them may use the name"};
+  const std::vector<Use> uses = UsesOf(programs, query->analysis, here->thing);
+  if (name != thing.name && Collides(workspace, programs, uses, name))
     return Refusal{"`" + name + "` means something else where `" + thing.name + "` is used"};
   std::map<std::string, json::Array> edits;
   for (const Use& use : uses) edits[UriOf(use.path)].push_back(TextEdit(use.analysis->sources(), use.span, name));

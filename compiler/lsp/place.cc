@@ -10,11 +10,17 @@ namespace {
 
 json::Value ToJson(Position position) { return json::Object{{"line", position.line}, {"character", position.character}}; }
 
-uint32_t LineCount(const source::SourceMap& sources, FileId file) {
-  return sources.PositionOf(file, static_cast<uint32_t>(sources.text(file).size())).line;
+uint32_t ReadUnsigned(const json::Object& object, llvm::StringRef key) {
+  const auto value = object.getInteger(key);
+  return value ? static_cast<uint32_t>(std::clamp<int64_t>(*value, 0, UINT32_MAX)) : 0;
 }
 
 }  // namespace
+
+Position ReadPosition(const json::Object* position) {
+  if (position == nullptr) return {};
+  return {ReadUnsigned(*position, "line"), ReadUnsigned(*position, "character")};
+}
 
 uint32_t Utf16Length(std::string_view text) {
   uint32_t units = 0;
@@ -31,18 +37,23 @@ Position PositionOf(const source::SourceMap& sources, FileId file, uint32_t byte
   return {at.line - 1, Utf16Length(sources.Line(file, at.line).substr(0, at.column - 1))};
 }
 
-uint32_t ByteOf(const source::SourceMap& sources, FileId file, Position position) {
-  const std::string_view text = sources.text(file);
-  if (position.line >= LineCount(sources, file)) return static_cast<uint32_t>(text.size());
-  const std::string_view line = sources.Line(file, position.line + 1);
-  const auto begin = static_cast<uint32_t>(line.data() - text.data());
-  uint32_t units = 0, byte = 0;
+uint32_t ByteOf(std::string_view text, Position position) {
+  size_t begin = 0;
+  for (uint32_t line = 0; line < position.line; ++line) {
+    const size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos) return static_cast<uint32_t>(text.size());
+    begin = end + 1;
+  }
+  std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  uint32_t units = 0;
+  size_t byte = 0;
   while (byte < line.size() && units < position.character) {
     const source::CodePoint next = source::DecodeUtf8(line.substr(byte));
     units += next.value > 0xFFFF ? 2 : 1;
-    byte += static_cast<uint32_t>(next.length);
+    byte += static_cast<size_t>(next.length);
   }
-  return begin + byte;
+  return static_cast<uint32_t>(begin + byte);
 }
 
 json::Value RangeOf(const source::SourceMap& sources, const Span& span) {

@@ -17,8 +17,9 @@ struct Position {
   uint32_t line = 0, character = 0;
 };
 
+Position ReadPosition(const json::Object* position);  // the first where there is none
 Position PositionOf(const source::SourceMap& sources, FileId file, uint32_t byte);
-uint32_t ByteOf(const source::SourceMap& sources, FileId file, Position position);  // the nearest that there is
+uint32_t ByteOf(std::string_view text, Position position);  // the nearest that there is
 uint32_t Utf16Length(std::string_view text);
 
 json::Value RangeOf(const source::SourceMap& sources, const Span& span);

@@ -3,6 +3,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "compiler/base/nesting.h"
+#include "compiler/lsp/change.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/transport.h"
 
@@ -32,20 +33,33 @@ std::optional<json::Object> ParseMessage(const std::string& body) {
 }
 
 json::Value Capabilities(const std::string& version) {
-  json::Object capabilities{{"positionEncoding", "utf-16"},
-                            {"textDocumentSync", json::Object{{"openClose", true}, {"change", 1}, {"save", true}}},
-                            {"hoverProvider", true},
-                            {"definitionProvider", true},
-                            {"referencesProvider", true},
-                            {"documentHighlightProvider", true},
-                            {"renameProvider", json::Object{{"prepareProvider", true}}},
-                            {"completionProvider", json::Object{{"triggerCharacters", json::Array{"."}}}},
-                            {"documentSymbolProvider", true},
-                            {"documentFormattingProvider", true},
-                            {"codeActionProvider", json::Object{{"codeActionKinds", json::Array{"quickfix"}}}},
-                            {"semanticTokensProvider", json::Object{{"legend", TokenLegend()}, {"full", true}}},
-                            {"inlayHintProvider", true}};
+  json::Object capabilities{
+      {"positionEncoding", "utf-16"},
+      {"textDocumentSync", json::Object{{"openClose", true}, {"change", 2}, {"save", true}}},
+      {"hoverProvider", true},
+      {"definitionProvider", true},
+      {"referencesProvider", true},
+      {"documentHighlightProvider", true},
+      {"renameProvider", json::Object{{"prepareProvider", true}}},
+      {"completionProvider", json::Object{{"triggerCharacters", json::Array{"."}}}},
+      {"signatureHelpProvider", json::Object{{"triggerCharacters", json::Array{"(", ","}}}},
+      {"documentSymbolProvider", true},
+      {"documentFormattingProvider", true},
+      {"codeActionProvider", json::Object{{"codeActionKinds", json::Array{"quickfix"}}}},
+      {"semanticTokensProvider", json::Object{{"legend", TokenLegend()}, {"full", true}}},
+      {"inlayHintProvider", true},
+      {"workspace", json::Object{{"workspaceFolders", json::Object{{"supported", true}, {"changeNotifications", true}}}}}};
   return json::Object{{"capabilities", std::move(capabilities)}, {"serverInfo", json::Object{{"name", "wfc"}, {"version", version}}}};
+}
+
+std::vector<std::string> UrisOf(const json::Array* folders) {
+  std::vector<std::string> uris;
+  for (size_t at = 0; folders != nullptr && at < folders->size(); ++at) {
+    const json::Object* folder = (*folders)[at].getAsObject();
+    const auto uri = folder != nullptr ? folder->getString("uri") : std::nullopt;
+    if (uri) uris.push_back(uri->str());
+  }
+  return uris;
 }
 
 class Server {
@@ -54,7 +68,10 @@ class Server {
 
   int Run() {
     while (!exited_) {
-      if (!transport_.Waiting()) Publish();
+      if (!transport_.Waiting()) {
+        Publish();
+        workspace_.FreeStale();  // once the editor has its answer
+      }
       const auto body = transport_.Read();
       if (!body) break;
       const auto message = ParseMessage(*body);
@@ -93,9 +110,34 @@ class Server {
     }
   }
 
+  // What the editor says of itself.
+  void Meet(const json::Object& params) {
+    const json::Object* part = params.getObject("capabilities");
+    for (const char* name : {"textDocument", "signatureHelp", "signatureInformation", "parameterInformation"}) {
+      part = part != nullptr ? part->getObject(name) : nullptr;
+    }
+    workspace_.knows_label_offsets = part != nullptr && part->getBoolean("labelOffsetSupport").value_or(false);
+    if (const json::Array* folders = params.getArray("workspaceFolders")) {
+      AddFolders(folders);
+    } else if (const auto root = params.getString("rootUri")) {  // of older editors
+      workspace_.AddFolder(root->str());
+    }
+  }
+
+  void AddFolders(const json::Array* folders) {
+    for (const std::string& uri : UrisOf(folders)) workspace_.AddFolder(uri);
+  }
+
+  void ChangeFolders(const json::Object* event) {
+    if (event == nullptr) return;
+    for (const std::string& uri : UrisOf(event->getArray("removed"))) workspace_.RemoveFolder(uri);
+    AddFolders(event->getArray("added"));
+  }
+
   void Request(const std::string& method, const json::Object& params, const json::Value& id) {
     if (method == "initialize") {
       initialized_ = true;
+      Meet(params);
       return Send(json::Object{{"id", id}, {"result", Capabilities(workspace_.host().version)}});
     }
     if (!initialized_) return Fail(id, kNotInitialized, "`initialize` comes first");
@@ -119,6 +161,7 @@ class Server {
     const auto uri = document != nullptr ? document->getString("uri") : std::nullopt;
     if (!initialized_ || shut_down_) return;
     if (method == "workspace/didChangeWatchedFiles" || method == "textDocument/didSave") workspace_.ForgetFiles();
+    if (method == "workspace/didChangeWorkspaceFolders") ChangeFolders(params.getObject("event"));
     if (!uri) return;
     const int64_t version = document->getInteger("version").value_or(0);
     if (method == "textDocument/didOpen") {
@@ -132,10 +175,11 @@ class Server {
 
   void Change(const std::string& uri, const json::Object& params, int64_t version) {
     const json::Array* changes = params.getArray("contentChanges");
-    if (changes == nullptr || changes->empty()) return;
-    const json::Object* last = changes->back().getAsObject();
-    const auto text = last != nullptr ? last->getString("text") : std::nullopt;
-    if (text && last->get("range") == nullptr) workspace_.Change(uri, text->str(), version);
+    const Document* document = workspace_.Find(uri);
+    if (changes == nullptr || document == nullptr) return;
+    std::string text = document->text;
+    for (const json::Value& change : *changes) ApplyChange(change, text);
+    workspace_.Change(uri, std::move(text), version);
   }
 
   void Close(const std::string& uri) {

@@ -14,17 +14,7 @@ bool ParsedWhole(const Analysis& analysis) {
                       [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; });
 }
 
-uint32_t ReadUnsigned(const json::Object& object, llvm::StringRef key) {
-  const auto value = object.getInteger(key);
-  return value ? static_cast<uint32_t>(std::clamp<int64_t>(*value, 0, UINT32_MAX)) : 0;
-}
-
 }  // namespace
-
-Position ReadPosition(const json::Object* position) {
-  if (position == nullptr) return {};
-  return {ReadUnsigned(*position, "line"), ReadUnsigned(*position, "character")};
-}
 
 void Workspace::Open(const std::string& uri, std::string text, int64_t version) {
   Document& document = documents_[uri];
@@ -51,14 +41,16 @@ void Workspace::Close(const std::string& uri) {
 
 // Whatever read the file is stale; so is what could not read some file, which may be this one.
 void Workspace::Forget(const std::string& path) {
+  constexpr size_t kMostStale = 8;  // of an editor that never pauses
+  if (stale_.size() > kMostStale) FreeStale();
   for (auto& [uri, document] : documents_) {
     if (!document.analysis) continue;
     const auto& modules = document.analysis->modules();
     const bool lacks = std::any_of(modules.begin(), modules.end(), [](const LoadedModule& module) { return !module.file; });
     if (document.path != path && !lacks && !document.analysis->FileNamed(path)) continue;
     document.to_publish = true;
-    if (ParsedWhole(*document.analysis)) document.last_sound = std::move(document.analysis);
-    document.analysis.reset();
+    if (ParsedWhole(*document.analysis)) std::swap(document.last_sound, document.analysis);
+    stale_.push_back(std::move(document.analysis));
   }
 }
 
@@ -84,7 +76,7 @@ const std::string* Workspace::OpenText(const std::string& path) const {
 const Analysis& Workspace::AnalysisOf(Document& document) {
   if (!document.analysis) {
     document.analysis = Try(document.path, {});
-    if (ParsedWhole(*document.analysis)) document.last_sound.reset();
+    if (ParsedWhole(*document.analysis)) stale_.push_back(std::move(document.last_sound));
   }
   return *document.analysis;
 }
@@ -99,6 +91,12 @@ std::unique_ptr<Analysis> Workspace::Try(const std::string& path, const std::map
   return std::make_unique<Analysis>(path, host_, overlay);
 }
 
+void Workspace::AddFolder(const std::string& uri) {
+  if (std::string path = PathOf(uri); path.starts_with('/')) folders_.insert(std::move(path));
+}
+
+void Workspace::RemoveFolder(const std::string& uri) { folders_.erase(PathOf(uri)); }
+
 std::optional<Query> Workspace::Read(const json::Object& params) {
   const json::Object* named = params.getObject("textDocument");
   const auto uri = named != nullptr ? named->getString("uri") : std::nullopt;
@@ -106,7 +104,7 @@ std::optional<Query> Workspace::Read(const json::Object& params) {
   if (document == nullptr) return std::nullopt;
   const Analysis& analysis = AnalysisOf(*document);
   if (analysis.root() == FileId::kNone) return std::nullopt;
-  return Query{*document, analysis, ByteOf(analysis.sources(), analysis.root(), ReadPosition(params.getObject("position")))};
+  return Query{*document, analysis, ByteOf(analysis.sources().text(analysis.root()), ReadPosition(params.getObject("position")))};
 }
 
 }  // namespace wf::lsp

@@ -29,6 +29,7 @@ struct Query {
   const Analysis& analysis;
   uint32_t byte = 0;
   FileId file() const { return analysis.root(); }
+  std::string_view text() const { return analysis.sources().text(analysis.root()); }
 };
 
 // What editors have open, and what is known of it.
@@ -48,6 +49,13 @@ class Workspace {
   // A program with other texts than those that are open.
   std::unique_ptr<Analysis> Try(const std::string& path, const std::map<std::string, std::string>& texts_by_path) const;
   const Host& host() const { return host_; }
+  void FreeStale() { stale_.clear(); }  // analyses that nobody asks for any more: a third of the time that one takes
+
+  void AddFolder(const std::string& uri);
+  void RemoveFolder(const std::string& uri);
+  const std::set<std::string>& folders() const { return folders_; }  // paths
+
+  bool knows_label_offsets = false;  // the editor, of parameters in the text of a signature
 
   // Of the parameters `textDocument` and `position`; nothing when they name nothing that is open.
   std::optional<Query> Read(const json::Object& params);
@@ -58,8 +66,8 @@ class Workspace {
 
   const Host host_;
   std::map<std::string, Document> documents_;  // by URI
+  std::set<std::string> folders_;
+  std::vector<std::unique_ptr<Analysis>> stale_;
 };
-
-Position ReadPosition(const json::Object* position);
 
 }  // namespace wf::lsp

@@ -26,7 +26,9 @@ ast::DeclPtr TreeBuilder::Decl(P::DeclContext& ctx) {
   decl_has_errors_ = false;
   const size_t errors_before = emitter_.error_count();
   ast::DeclPtr decl;
-  if (Failed(ctx) || ctx.children.empty()) {
+  auto* workflow = ctx.workflowDecl();
+  const bool headless = workflow != nullptr && workflow->workflowHead() != nullptr && Failed(*workflow->workflowHead());
+  if (Failed(ctx) || headless || ctx.children.empty()) {
     decl = FailedDecl(ctx);
   } else {
     decl = DeclOfRule(static_cast<antlr4::ParserRuleContext&>(*ctx.children.front()), SpanOfRule(ctx));
@@ -165,8 +167,8 @@ ast::DeclPtr TreeBuilder::Remote(P::RemoteDeclContext& ctx, const Span& span) {
 ast::DeclPtr TreeBuilder::Workflow(P::WorkflowDeclContext& ctx, const Span& span) {
   auto decl = std::make_unique<ast::WorkflowDecl>(span);
   decl->name = NameOf(ctx.NAME());
-  decl->params = Params(*ctx.params());
-  decl->result = TypeOf(*ctx.type());
+  decl->params = Params(*ctx.workflowHead()->params());
+  decl->result = TypeOf(*ctx.workflowHead()->type());
   decl->signature_span = source::Join(SpanOfToken(*ctx.getStart()), decl->result->span);
   decl->body = Body(*ctx.body());
   return decl;
@@ -212,18 +214,19 @@ std::string TreeBuilder::DocAbove(const Token& first) const {
   uint32_t below = SpanOfToken(first).begin;
   auto after = std::lower_bound(comments.begin(), comments.end(), below,
                                 [](const ast::Comment& comment, uint32_t byte) { return comment.span.begin < byte; });
-  std::string doc;
+  std::vector<std::string_view> lines;  // from the last on
   while (after != comments.begin()) {
     const ast::Comment& comment = *--after;
     const std::string_view between = text_.bytes.substr(comment.span.end, below - comment.span.end);
     const bool adjacent =
         between.find_first_not_of(" \t\r\n") == std::string_view::npos && std::count(between.begin(), between.end(), '\n') == 1;
     if (!adjacent || !comment.text.starts_with("///")) break;
-    std::string line = comment.text.substr(3);
-    if (line.starts_with(' ')) line.erase(0, 1);
-    doc = doc.empty() ? line : line + "\n" + doc;
+    const std::string_view line = std::string_view(comment.text).substr(3);
+    lines.push_back(line.starts_with(' ') ? line.substr(1) : line);
     below = comment.span.begin;
   }
+  std::string doc;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) doc.append(*line).append(line + 1 == lines.rend() ? "" : "\n");
   return doc;
 }
 

@@ -70,24 +70,66 @@ bool ContinuesAfterBlock(size_t type) {
 
 void LimitCheck::Restart() {
   Level& level = levels_.back();
-  level.deepest = std::max(level.deepest, operators_);
+  level.deepest = std::max({level.deepest, level.branches, operators_});
   operators_ = level.at_open;
+  level.at_if = kNoIf;
+  level.branches = level.at_open;
 }
 
-void LimitCheck::Open() { levels_.push_back({operators_, operators_}); }
+void LimitCheck::Open() { levels_.push_back({operators_, operators_, kNoIf, operators_}); }
 
 void LimitCheck::Close() {
   if (levels_.size() == 1) return;
-  operators_ = std::max(operators_, levels_.back().deepest);
+  operators_ = std::max({operators_, levels_.back().deepest, levels_.back().branches});
   levels_.pop_back();
 }
 
+// The links of an `else if` chain do not nest. An operator after its last block has the whole chain below it.
+void LimitCheck::Weigh(size_t type, size_t previous) {
+  Level& level = levels_.back();
+  if (type == T::KW_ELSE && previous == T::RBRACE && level.at_if != kNoIf) {
+    level.branches = std::max(level.branches, operators_);
+    operators_ = level.at_if;
+    return;
+  }
+  const int weight = WeightOf(type, previous);
+  if (weight > 0 && previous == T::RBRACE) operators_ = std::max(operators_, level.branches);
+  operators_ += weight;
+  if (type == T::KW_IF && previous != T::KW_ELSE) level.at_if = operators_;
+}
+
+std::optional<diag::Code> LimitCheck::Count(size_t tokens) {
+  count_ += tokens;
+  return count_ > kMaxTokens ? std::optional(diag::kTooManyTokens) : std::nullopt;
+}
+
+std::optional<diag::Code> LimitCheck::AddBad() { return Count(1); }
+
+std::optional<diag::Code> LimitCheck::AddHoles(std::string_view token) {
+  size_t tokens = 0;
+  bool in_hole = false;
+  for (size_t i = 0; i < token.size(); ++i) {
+    const char next = i + 1 < token.size() ? token[i + 1] : '\0';
+    if (token[i] == '\\') {
+      i += next == 'u' ? 2 : 1;
+    } else if (!in_hole && token[i] == '{' && next == '{') {
+      ++i;
+    } else if (token[i] == '{' || (in_hole && (token[i] == '.' || token[i] == '['))) {
+      in_hole = true;
+      ++tokens;
+    } else if (token[i] == '}') {
+      in_hole = false;
+    }
+  }
+  return Count(tokens);
+}
+
 std::optional<diag::Code> LimitCheck::Add(size_t type) {
-  if (++count_ > kMaxTokens) return diag::kTooManyTokens;
+  if (const auto broken = Count(1)) return broken;
   const size_t previous = std::exchange(previous_, type);
   if (previous == T::RBRACE && !ContinuesAfterBlock(type)) Restart();
   if (type == T::COMMA || type == T::SEMI) Restart();
-  operators_ += WeightOf(type, previous);
+  Weigh(type, previous);
   if (operators_ > kMaxOperators) return diag::kTooManyOperators;
   prefix_run_ = IsPrefix(type) ? prefix_run_ + 1 : 0;
   if (prefix_run_ > kMaxPrefixRun) return diag::kTooManyPrefixes;

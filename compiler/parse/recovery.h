@@ -8,8 +8,9 @@
 namespace wf::parse {
 
 // Where the parser goes on after a mistake. A mistake unwinds to the nearest rule for a statement, setting, member or declaration, is
-// reported once there, and reading goes on after the next `;`, before the `}` that closes what surrounds it, or at a line that begins with
-// a word for a declaration or statement. Rules left that way keep their `exception`, which the AST builder takes as the mark of an error
+// reported once there, and reading goes on after the next `;` that can end it, before the `}` that closes what surrounds it, or at a line
+// that begins with a word for a declaration or statement; what is indented more than a broken declaration belongs to it, but the body of a
+// workflow is read. Rules left that way keep their `exception`, which the AST builder takes as the mark of an error
 // node. Borrows: text, tokens, reporter.   Errors: throws antlr4::ParseCancellationException after kMaxMistakes reports, caught in
 // parse.cc.
 class Recovery : public antlr4::DefaultErrorStrategy {
@@ -23,8 +24,11 @@ class Recovery : public antlr4::DefaultErrorStrategy {
 
  private:
   void Resync(antlr4::Parser* parser, size_t from);
-  bool StopsBefore(const Token& token, uint32_t depth, uint32_t column) const;
-  void Report(antlr4::Parser* parser, const Token& offending, const antlr4::misc::IntervalSet& expected);
+  void SkipToBody(antlr4::Parser* parser);
+  bool StopsBefore(const Token& token, uint32_t depth, uint32_t column, uint16_t sequences) const;
+  bool GoesOnAt(const Token& token, size_t rule, uint32_t column) const;
+  bool ClosesTooMuch(size_t from) const;
+  void Report(antlr4::Parser* parser, const Token& offending, const antlr4::misc::IntervalSet& expected, bool brace_is_missing);
 
   const Text& text_;
   const TokenList& tokens_;

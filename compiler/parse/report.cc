@@ -6,6 +6,7 @@
 #include <array>
 
 #include "compiler/parse/units.h"
+#include "compiler/parse/words.h"
 #include "grammar/WfParser.h"
 
 namespace wf::parse {
@@ -15,11 +16,6 @@ using source::Span;
 using P = grammar::WfParser;
 
 bool IsKeyword(size_t type) { return type >= T::KW_PACKAGE && type <= T::KW_NONE; }
-
-bool StartsStatement(size_t type) {
-  return type == T::KW_LET || type == T::KW_NODE || type == T::KW_STAGE || type == T::KW_REQUIRE || type == T::KW_RETURN ||
-         type == T::KW_FAIL;
-}
 
 std::string_view NameOfSequence(size_t rule) {
   switch (rule) {
@@ -43,21 +39,21 @@ std::string_view NameOfSequence(size_t rule) {
   }
 }
 
-std::vector<std::string> WordsOfSequence(size_t rule) {
+uint16_t SequenceOf(size_t rule) {
   switch (rule) {
     case P::RuleFile:
-      return {"import", "const", "type", "error", "fn", "extern", "model", "remote", "workflow", "service", "test"};
+      return kInFile;
     case P::RuleBody:
     case P::RuleCallStmt:
-      return {"let", "node", "stage", "require", "return", "fail", "if"};
+      return kInBody;
     case P::RuleStageBody:
-      return {"node"};
+      return kInStage;
     case P::RuleServiceBody:
-      return {"workflow", "model"};
+      return kInService;
     case P::RuleTestBody:
-      return {"let", "stub", "expect"};
+      return kInTest;
     default:
-      return {};
+      return 0;
   }
 }
 
@@ -121,26 +117,6 @@ std::string Describe(const antlr4::misc::IntervalSet& expected, const antlr4::df
 
 }  // namespace
 
-bool StartsDeclaration(size_t type) {
-  switch (type) {
-    case T::KW_PACKAGE:
-    case T::KW_IMPORT:
-    case T::KW_CONST:
-    case T::KW_TYPE:
-    case T::KW_ERROR:
-    case T::KW_FN:
-    case T::KW_EXTERN:
-    case T::KW_MODEL:
-    case T::KW_REMOTE:
-    case T::KW_WORKFLOW:
-    case T::KW_SERVICE:
-    case T::KW_TEST:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::string Reporter::Quoted(size_t number) const {
   if (TypeAt(number) == Token::EOF) return "the end of the file";
   std::string text = Spelling(number);
@@ -154,8 +130,8 @@ std::string Reporter::Quoted(size_t number) const {
 
 void Reporter::Report(const Mistake& mistake) {
   ++count_;
-  if (ReportBrackets(mistake) || ReportElse(mistake) || ReportGlued(mistake) || ReportStart(mistake) || ReportMissingSemicolon(mistake) ||
-      ReportWord(mistake)) {
+  if (ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportElse(mistake) || ReportGlued(mistake) || ReportStart(mistake) ||
+      ReportMissingSemicolon(mistake) || ReportWord(mistake)) {
     return;
   }
   ReportUnexpected(mistake);
@@ -165,7 +141,7 @@ void Reporter::Report(const Mistake& mistake) {
 bool Reporter::ReportBrackets(const Mistake& mistake) {
   const size_t type = TypeAt(mistake.at);
   const int32_t opener = tokens_.opener[mistake.at];
-  const bool new_declaration = StartsDeclaration(type) && FirstOnLine(text_, At(mistake.at)) && ColumnOf(text_, At(mistake.at)) == 1;
+  const bool new_declaration = Starts(type, kDeclarations) && FirstOnLine(text_, At(mistake.at)) && ColumnOf(text_, At(mistake.at)) == 1;
   const bool opened_here = opener >= 0 && static_cast<size_t>(opener) >= mistake.statement;
   if (opened_here && (type == Token::EOF || (new_declaration && mistake.rule != P::RuleServiceBody))) {
     const auto open = static_cast<size_t>(opener);
@@ -181,6 +157,14 @@ bool Reporter::ReportBrackets(const Mistake& mistake) {
   const auto open = static_cast<size_t>(opener);
   if (Closes(type, TypeAt(open))) return false;
   emitter_.Emit(SpanAt(mistake.at), diag::kWrongCloser, {Spelling(mistake.at), Spelling(open)}).Label(SpanAt(open), "opened here");
+  return true;
+}
+
+bool Reporter::ReportMissingBrace(const Mistake& mistake) {
+  if (!mistake.brace_is_missing) return false;
+  const Span before = SpanAt(mistake.at - 1);
+  const Span gap{before.file, before.end, before.end};
+  emitter_.Emit(gap, diag::kMissingBrace, {Quoted(mistake.at - 1)}).Fix(gap, " {");
   return true;
 }
 
@@ -233,6 +217,11 @@ bool Reporter::ReportGlued(const Mistake& mistake) {
   return false;
 }
 
+// Where a declaration, statement or member begins, or its sequence ends.
+bool Reporter::IsAtMember(const Mistake& mistake) const {
+  return !NameOfSequence(mistake.rule).empty() && mistake.rule != P::RuleCallStmt && !Expects(mistake, T::LBRACE);
+}
+
 // The first word of a declaration, statement or member is none of those that may stand there.
 bool Reporter::ReportStart(const Mistake& mistake) {
   const size_t type = TypeAt(mistake.at);
@@ -244,7 +233,7 @@ bool Reporter::ReportStart(const Mistake& mistake) {
     return true;
   }
   const size_t word = call ? mistake.statement : mistake.at;
-  const bool at_start = call ? type == T::NAME : !NameOfSequence(mistake.rule).empty() && mistake.rule != P::RuleCallStmt;
+  const bool at_start = call ? type == T::NAME : IsAtMember(mistake);
   if (!at_start || Expects(mistake, T::LPAREN) != call) return false;
   if (TypeAt(word) != T::NAME && !IsKeyword(TypeAt(word))) {
     if (TypeAt(word) != T::SEMI) return false;
@@ -257,7 +246,7 @@ bool Reporter::ReportStart(const Mistake& mistake) {
     emitter_.Emit(SpanAt(word), diag::kNotBuiltYet, {"`data`"});
     return true;
   }
-  const auto words = WordsOfSequence(mistake.rule);
+  const auto words = Starters(SequenceOf(mistake.rule));
   auto built = emitter_.Emit(SpanAt(word), diag::kUnknownStart, {name, NameOfSequence(mistake.rule)});
   if (TypeAt(word) == T::KW_PACKAGE) {
     built.Help("`package` stands once, before everything else");
@@ -274,8 +263,8 @@ bool Reporter::ReportStart(const Mistake& mistake) {
 bool Reporter::ReportMissingSemicolon(const Mistake& mistake) {
   if (mistake.at == 0 || !Expects(mistake, T::SEMI)) return false;
   const size_t type = TypeAt(mistake.at);
-  const bool next_begins =
-      type == T::RBRACE || type == Token::EOF || StartsDeclaration(type) || StartsStatement(type) || FirstOnLine(text_, At(mistake.at));
+  const bool next_begins = type == T::RBRACE || type == Token::EOF || (Starts(type, kDeclarations | kInBody) && type != T::KW_IF) ||
+                           FirstOnLine(text_, At(mistake.at));
   if (!next_begins) return false;
   const Span before = SpanAt(mistake.at - 1);
   const Span gap{before.file, before.end, before.end};
@@ -293,6 +282,17 @@ bool Reporter::ReportWord(const Mistake& mistake) {
   return true;
 }
 
+// Between the brackets of a type.
+bool Reporter::WantsDimension(const Mistake& mistake) const {
+  return (mistake.rule == P::RuleType || mistake.rule == P::RuleDim) && Expects(mistake, T::INT);
+}
+
+constexpr std::string_view kCommentHelp = "a comment begins with `//` and ends with its line";
+
+bool Reporter::IsCommentOfC(size_t at) const {
+  return at + 1 < tokens_.all.size() && TypeAt(at) == T::SLASH && TypeAt(at + 1) == T::STAR && SpanAt(at).end == SpanAt(at + 1).begin;
+}
+
 // What other languages write here, and what this one does.
 std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
@@ -300,18 +300,31 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     const std::string word = TypeAt(place) == Token::EOF ? "" : Spelling(place);
     if (const auto ours = OursFor(kForeignWords, word); !ours.empty()) return fmt::format("`{}` is written `{}`", word, ours);
   }
+  if (WantsDimension(mistake)) return "a dimension is a number, a name, or `_` for any: `f32[3, h, _]`";
   const bool ends_block = Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI);
   switch (type) {
     case T::ASSIGN:
       if (mistake.rule == P::RuleSetting) return std::nullopt;
+      if (at > 0 && TypeAt(at - 1) == T::COLON) return "a type stands between `:` and `=`; without one, `let` and `node` take `=` alone";
       if (ends_block) return "a name is bound once, by `let`; what changes from step to step is the accumulator of a `fold`";
       return "`==` compares";
     case T::QUESTION:
       return "a choice is written `if c { a } else { b }`";
     case T::STAR:
+      if (at > 0 && IsCommentOfC(at - 1)) return std::string(kCommentHelp);
       return at > 0 && TypeAt(at - 1) == T::STAR ? std::optional<std::string>("a power is written `pow(x, y)`") : std::nullopt;
+    case T::SLASH:
+      return IsCommentOfC(at) ? std::optional<std::string>(kCommentHelp) : std::nullopt;
+    case T::STRING:
+      return at > 0 && TypeAt(at - 1) == T::KW_IMPORT
+                 ? std::optional<std::string>("a module is named without quotes, as in `import std.nn;`")
+                 : std::nullopt;
     case T::KW_RETURN:
       return "the last expression of a block is its value, without `return` and `;`";
+    case T::KW_NODE:
+      return "nodes stand in the workflow itself; inside an expression `let` names a value";
+    case T::KW_FAILS:
+      return "`expect e fails E` wants the failure `E` of `e`";
     case T::SEMI:
       return ends_block ? std::optional<std::string>("the last expression of a block is its value; no `;` follows it") : std::nullopt;
     case T::DOT:
@@ -333,7 +346,8 @@ void Reporter::ReportUnexpected(const Mistake& mistake) {
   std::string expected = Describe(mistake.expected, names_);
   const auto rule = mistake.rule;
   const std::string_view sequence = NameOfSequence(rule);
-  if (!sequence.empty() && rule != P::RuleCallStmt) expected = fmt::format("a {}", sequence);
+  if (IsAtMember(mistake)) expected = fmt::format("a {}", sequence);
+  if (WantsDimension(mistake)) expected = "a dimension";
   auto built = emitter_.Emit(SpanAt(mistake.at), diag::kUnexpectedToken, {Quoted(mistake.at), expected});
   const int32_t opener = tokens_.opener[mistake.at];
   const bool closer = Expects(mistake, T::RPAREN) || Expects(mistake, T::RBRACKET);

@@ -16,9 +16,8 @@ struct Mistake {
   size_t statement;  // number of the first token of the statement it stands in
   size_t rule;       // of the grammar
   const antlr4::misc::IntervalSet& expected;
+  bool brace_is_missing;  // reading goes on at the token as if a `{` stood before it
 };
-
-bool StartsDeclaration(size_t type);
 
 // Says which mistake it is in the user's words: a targeted message where one is known, else what was found and what fits.
 // Borrows: text, tokens, names of token types, emitter.
@@ -31,6 +30,7 @@ class Reporter {
 
  private:
   bool ReportBrackets(const Mistake& mistake);
+  bool ReportMissingBrace(const Mistake& mistake);
   bool ReportElse(const Mistake& mistake);
   bool ReportGlued(const Mistake& mistake);
   bool ReportStart(const Mistake& mistake);
@@ -38,6 +38,9 @@ class Reporter {
   bool ReportWord(const Mistake& mistake);
   void ReportUnexpected(const Mistake& mistake);
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
+  bool IsAtMember(const Mistake& mistake) const;
+  bool IsCommentOfC(size_t at) const;
+  bool WantsDimension(const Mistake& mistake) const;
 
   const Token& At(size_t number) const { return *tokens_.all[number]; }
   size_t TypeAt(size_t number) const { return tokens_.all[number]->getType(); }

@@ -136,7 +136,8 @@ void StringReader::ReadHole() {
   const size_t close = inside_.find('}', at_);
   const size_t end = close == std::string_view::npos ? inside_.size() : close + 1;
   const size_t inner_end = close == std::string_view::npos ? end : close;
-  emitter_.Emit(SpanFrom(begin, end), diag::kBadHole, {inside_.substr(begin + 1, inner_end - begin - 1)})
+  const std::string_view inner = inside_.substr(begin + 1, inner_end - begin - 1);
+  emitter_.Emit(SpanFrom(begin, end), diag::kBadHole, {inner.empty() ? "{}" : inner})
       .Help("give the expression a name first (a `let`, or a parameter of a `fn`), or join with `+` and `str(..)`; `{{` is a brace");
   at_ = end;
 }

@@ -59,18 +59,20 @@ class Reader {
 
  private:
   bool Keep(std::unique_ptr<Token> token);
+  bool IsWithin(const std::optional<diag::Code>& broken, const Token& token);  // false: reported
   bool TakeBadCharacter(const Token& token);
   bool CountMistake() { return ++mistakes_ <= kMaxMistakes; }
   void CloseBracket(size_t type);
   void EndStatement();
-  bool IsBrace(int32_t number) const { return list_.all[static_cast<size_t>(number)]->getType() == T::LBRACE; }
+  size_t TypeOf(int32_t number) const { return list_.all[static_cast<size_t>(number)]->getType(); }
+  void PopOpen();
 
   const Text& text_;
   diag::Emitter& emitter_;
   TokenList list_;
   LimitCheck limits_;
   std::vector<int32_t> open_;
-  uint32_t braces_ = 0;  // in open_
+  uint32_t parens_ = 0, brackets_ = 0, braces_ = 0;  // in open_
   size_t bad_end_ = SIZE_MAX, mistakes_ = 0;
 };
 
@@ -100,6 +102,7 @@ bool Reader::TakeBadCharacter(const Token& token) {
   const size_t begin = token.getStartIndex();
   const bool continues = begin == bad_end_;
   bad_end_ = token.getStopIndex() + 1;
+  if (!IsWithin(limits_.AddBad(), token)) return false;
   if (continues) return true;
   const std::string_view rest = text_.bytes.substr(begin);
   const source::CodePoint first = source::DecodeUtf8(rest);
@@ -109,20 +112,27 @@ bool Reader::TakeBadCharacter(const Token& token) {
   return CountMistake();
 }
 
+bool Reader::IsWithin(const std::optional<diag::Code>& broken, const Token& token) {
+  if (!broken) return true;
+  const size_t limit = *broken == diag::kNestedTooDeep      ? kMaxBracketDepth
+                       : *broken == diag::kTooManyPrefixes  ? kMaxPrefixRun
+                       : *broken == diag::kTooManyOperators ? kMaxOperators
+                                                            : kMaxTokens;
+  auto built = emitter_.Emit(SpanOf(text_, token), *broken, {limit});
+  if (*broken == diag::kTooManyOperators) built.Help("`if`, `match`, `for`, `fold`, `??` and `=>` inside one another count for 16 each");
+  return false;
+}
+
 bool Reader::Keep(std::unique_ptr<Token> token) {
   const size_t type = token->getType();
-  if (const auto broken = limits_.Add(type)) {
-    const size_t limit = *broken == diag::kNestedTooDeep      ? kMaxBracketDepth
-                         : *broken == diag::kTooManyPrefixes  ? kMaxPrefixRun
-                         : *broken == diag::kTooManyOperators ? kMaxOperators
-                                                              : kMaxTokens;
-    emitter_.Emit(SpanOf(text_, *token), *broken, {limit});
-    return false;
-  }
+  if (!IsWithin(limits_.Add(type), *token)) return false;
+  if (type == T::STRING && !IsWithin(limits_.AddHoles(TextOf(text_, *token)), *token)) return false;
   list_.opener.push_back(open_.empty() ? -1 : open_.back());
   list_.braces.push_back(braces_);
   if (IsCloseBracket(type)) CloseBracket(type);
   if (type == T::SEMI) EndStatement();
+  if (type == T::LPAREN) ++parens_;
+  if (type == T::LBRACKET) ++brackets_;
   if (type == T::LBRACE) ++braces_;
   if (IsOpenBracket(type)) open_.push_back(static_cast<int32_t>(list_.all.size()));
   list_.all.push_back(token.get());
@@ -130,18 +140,23 @@ bool Reader::Keep(std::unique_ptr<Token> token) {
   return true;
 }
 
+void Reader::PopOpen() {
+  const size_t type = TypeOf(open_.back());
+  --(type == T::LPAREN ? parens_ : type == T::LBRACKET ? brackets_ : braces_);
+  open_.pop_back();
+}
+
 // A closer that fits a bracket further out closes that one and the ones inside; one that fits none closes nothing.
 void Reader::CloseBracket(size_t type) {
-  const auto fits = [&](int32_t opener) { return Closes(type, list_.all[static_cast<size_t>(opener)]->getType()); };
-  const auto match = std::find_if(open_.rbegin(), open_.rend(), fits);
-  if (match == open_.rend()) return;
-  for (auto open = match.base() - 1; open != open_.end(); ++open) braces_ -= IsBrace(*open) ? 1 : 0;
-  open_.erase(match.base() - 1, open_.end());
+  const uint32_t fitting = type == T::RPAREN ? parens_ : type == T::RBRACKET ? brackets_ : braces_;
+  if (fitting == 0) return;
+  while (!Closes(type, TypeOf(open_.back()))) PopOpen();
+  PopOpen();
 }
 
 // No `(` or `[` reaches beyond a `;`, so one left open there is a mistake of that statement alone.
 void Reader::EndStatement() {
-  while (!open_.empty() && !IsBrace(open_.back())) open_.pop_back();
+  while (!open_.empty() && TypeOf(open_.back()) != T::LBRACE) PopOpen();
 }
 
 }  // namespace

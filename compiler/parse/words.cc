@@ -2,10 +2,38 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "compiler/parse/tokens.h"
 
 namespace wf::parse {
+namespace {
+
+struct Starter {
+  std::string_view word;
+  size_t token;
+  uint16_t sequences;
+};
+constexpr Starter kStarters[] = {
+#define STARTER(word, token, sequences) {word, T::token, sequences},
+#include "compiler/parse/starters.def"
+#undef STARTER
+};
+
+}  // namespace
+
+std::vector<std::string> Starters(uint16_t sequences) {
+  std::vector<std::string> words;
+  for (const Starter& row : kStarters) {
+    if ((row.sequences & sequences) != 0) words.emplace_back(row.word);
+  }
+  return words;
+}
+
+bool Starts(size_t token, uint16_t sequences) {
+  return token != T::NAME && std::any_of(std::begin(kStarters), std::end(kStarters),
+                                         [&](const Starter& row) { return row.token == token && (row.sequences & sequences) != 0; });
+}
 
 std::vector<std::string> Keywords() {
   const T lexer(nullptr);

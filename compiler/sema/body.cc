@@ -43,9 +43,11 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
   } else if (const auto symbol = symbols.find(name.text); symbol != symbols.end() && kind != LocalKind::kParam) {
     taken = true;
     env.Report(name.span, kDuplicateName, {name.text}).Label(symbol->second, "this dimension has the name");
-  } else if (const Entity* entity = FindEntity(module, name.text); entity != nullptr) {
+  } else if (Entity* entity = FindEntity(module, name.text); entity != nullptr) {
     taken = true;
-    env.Report(name.span, kDuplicateName, {name.text}).Label(entity->span, "first declared here");
+    ReportTwice(env, name, *entity);
+    entity->used = true;
+    taken_names.insert(name.text);
   } else if (kind != LocalKind::kErr) {
     ReportIfBuiltIn(env, module, name, true);
   }

@@ -40,7 +40,9 @@ class Body {
   bool may_fail = false;                                       // it holds `fail`, `require` or a call that may
   std::vector<std::pair<uint32_t, Span>> model_calls;          // models called since the node began
   std::vector<const std::vector<ast::StmtPtr>*> blocks;        // that are being checked, innermost last
+  std::map<const ast::Expr*, LocalId> held;                    // computed before the reducer that they stand in
   std::set<std::string, std::less<>> forward_reported;         // names used above their declaration, said once
+  std::set<std::string, std::less<>> taken_names;              // names of declarations that are declared here again, said once
   uint32_t n_outside_calls = 0;                                // calls of extern nodes and remotes since the node began
   uint32_t n_loops = 0;                                        // `for`s since the node began
   uint32_t loops_around = 0;                                   // `for`s that the expression at hand stands in

@@ -44,7 +44,7 @@ uint32_t BodyWriter::EnterLine(const Expr& expr) {
 
 void BodyWriter::StopTooDeep() {
   c_.ops_left = 0;
-  if (c_.too_large == nullptr) c_.limit = "400 levels of expressions; functions written into them and arms of `if` and `match` count, too";
+  if (c_.too_large == nullptr) c_.limit = "400 levels of expressions; functions written into them count, too";
 }
 
 // Counts what was written since the last call; true when there is too much of it, or too deep.
@@ -134,7 +134,7 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
     case ExprKind::kConst:
       return WriteConst(expr);
     case ExprKind::kIf:
-      return WriteIfFrom(expr, 0);
+      return WriteIf(expr, 0);
     case ExprKind::kBlock:
       return WriteBlock(expr);
     case ExprKind::kListLoop:
@@ -280,7 +280,7 @@ void BodyWriter::WriteNever(const Expr& expr) {
       WriteFailure(expr.code, expr.args.empty() ? nullptr : expr.args[0].get(), b_.Bool(true), expr.span);
       return;
     case ExprKind::kIf:
-      WriteIfFrom(expr, 0);
+      WriteIf(expr, 0);
       return;
     case ExprKind::kBlock:
       WriteBlock(expr);
@@ -293,47 +293,6 @@ void BodyWriter::WriteNever(const Expr& expr) {
         if (Write(*arg) == ValueId::kNone) return;
       }
   }
-}
-
-ValueId BodyWriter::WriteIfFrom(const Expr& expr, size_t first) {
-  if (first + 1 == expr.args.size()) return Write(*expr.args[first]);
-  if (b_.depth() > kMaxNesting) StopTooDeep();  // a long chain of `else if` nests
-  if (IsTooLarge(expr)) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
-  const Expr &condition_expr = *expr.args[first], &then_expr = *expr.args[first + 1];
-  const ValueId condition = Write(condition_expr);
-  if (condition == ValueId::kNone) return ValueId::kNone;
-  if (b_.IsConstant(condition)) return b_.IsConstant(condition, 1) ? Write(then_expr) : WriteIfFrom(expr, first + 2);
-  const bool is_last = first + 3 == expr.args.size();
-  if (then_expr.kind == ExprKind::kFail) {
-    WriteFailure(then_expr.code, then_expr.args.empty() ? nullptr : then_expr.args[0].get(), condition, then_expr.span);
-    return WriteIfFrom(expr, first + 2);
-  }
-  if (is_last && expr.args[first + 2]->kind == ExprKind::kFail) {
-    const Expr& fail = *expr.args[first + 2];
-    WriteFailure(fail.code, fail.args.empty() ? nullptr : fail.args[0].get(), b_.Not(condition), fail.span);
-    return Write(then_expr);
-  }
-  const ir::BlockId then_block = b_.Open({});
-  const ValueId then = Write(then_expr);
-  b_.Close(then);
-  const ir::BlockId else_block = b_.Open({});
-  const ValueId otherwise = WriteIfFrom(expr, first + 2);
-  b_.Close(otherwise);
-  if (then == ValueId::kNone && otherwise == ValueId::kNone) {
-    b_.If(condition, ir::TypeId::kNone, then_block, else_block);
-    return ValueId::kNone;
-  }
-  // An arm that always fails yields something of the other's type, which nobody sees.
-  const auto fill = [&](ir::BlockId block, ValueId other) {
-    b_.Reopen(block);
-    b_.Close(Zero(b_.TypeOf(other)));
-  };
-  if (then == ValueId::kNone) fill(then_block, otherwise);
-  if (otherwise == ValueId::kNone) fill(else_block, then);
-  const ir::TypeId a = b_.TypeOf(then == ValueId::kNone ? otherwise : then), b = b_.TypeOf(otherwise == ValueId::kNone ? then : otherwise);
-  const ir::TypeId joined = ir::Join(b_.types(), a, b);
-  WF_CHECK(joined != ir::TypeId::kNone, b_.types().ToString(a), b_.types().ToString(b));
-  return b_.If(condition, joined, then_block, else_block);
 }
 
 }  // namespace wf::sema

@@ -1,32 +1,18 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/builder.h"
-#include "compiler/sema/typed.h"
+#include "compiler/sema/build_context.h"
 
 // Expressions to operations. Internal to BuildIr.
 namespace wf::sema {
-
-struct BuildContext {
-  const Program& program;
-  ir::Program& out;
-  const source::SourceMap* sources = nullptr;   // null: lines are 0
-  source::FileId root = source::FileId::kNone;  // the file whose lines count
-  size_t ops_left = 250'000;                    // of the whole program
-  const Span* too_large = nullptr;              // where they ran out, or
-  const char* limit = "250000 operations; functions are written out where they are called";
-  uint32_t LineOf(const Span& span) const;                   // 0 for other files
-  bool misses_body = false;                                  // of a function, which has been reported: only where a constant is computed
-  uint32_t annotations = 0;                                  // built so far
-  std::vector<int64_t> constants = {};                       // Program::consts to ir constants, -1 not yet
-  std::map<std::string, int> paths = {};                     // of nodes: how many ask for each
-  std::map<std::pair<bool, uint32_t>, uint32_t> stubs = {};  // of a test: remotes (true) and models to the functions called instead
-};
 
 class BodyWriter;
 
@@ -52,7 +38,8 @@ class BodyWriter {
 
   ir::ValueId Write(const Expr& expr);                                                            // kNone: of type never
   void WriteFailure(int32_t code, const Expr* message, ir::ValueId condition, const Span& span);  // fails when `condition`
-  ir::ValueId WriteIfFrom(const Expr& expr, size_t first);                                        // kIf from the condition args[first] on
+  ir::ValueId WriteIf(const Expr& expr, size_t first);                                            // kIf from the condition args[first] on
+  ir::ValueId WriteChoice(const std::vector<const Expr*>& conditions);  // i64: the first that holds, or how many there are
   void WriteChecks(const std::vector<DimCheck>& checks, int32_t code);
   void BindFresh(const std::vector<FreshSymbol>& fresh, ir::ValueId value, TypeRef type);
   // Reads `mul * symbol + add` out of an extent.
@@ -97,6 +84,13 @@ class BodyWriter {
   ir::ValueId Zero(ir::TypeId type);
   void WriteNever(const Expr& expr);
   ir::ValueId WriteMessage(const Expr* message);
+
+  // ---- build_choice.cc ----
+  ir::ValueId WriteIfFrom(const Expr& expr, size_t first);
+  ir::ValueId WriteLinks(std::span<const Expr* const> conditions, size_t first, ir::ValueId none);
+  ir::ValueId WriteArms(std::span<const Expr* const> arms, size_t first, ir::ValueId chosen);
+  ir::ValueId WriteEither(ir::ValueId condition, const std::function<ir::ValueId()>& write_then,
+                          const std::function<ir::ValueId()>& write_otherwise);
 
   // ---- build_scalar.cc ----
   ir::ValueId WriteUnary(const Expr& expr, ir::ValueId a);

@@ -108,9 +108,35 @@ bool WorkflowBuilder::CutStub(const Expr& expr, bool is_remote, const std::strin
   return true;
 }
 
-// With what its arguments still need in one task, which may block.
+// With what its arguments still need in one task, which may block; in a region of its own that is entered again, where a failure is
+// retried.
 void WorkflowBuilder::CutExtern(const Expr& expr) {
   for (const ExprPtr& arg : expr.args) CutInside(*arg);
+  const bool retries = stmt_ != nullptr && !in_fallback_ && stmt_->policy.retry > 0;
+  const SlotId out = retries ? EnterCall(expr) : AddCall(expr);
+  cut_[&expr] = out;
+  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+}
+
+SlotId WorkflowBuilder::EnterCall(const Expr& expr) {
+  ir::Policy policy = DefaultPolicy(false);
+  policy.retry = stmt_->policy.retry;
+  ir::Task task{.kind = TaskKind::kEnter, .region = region_, .node = node_, .policy = Intern(policy)};
+  const std::vector<SlotId> outer_gates = std::exchange(gates_, {});
+  const RegionId outer = std::exchange(region_, OpenRegion(region_, node_));
+  task.targets = {region_};
+  const SlotId result = AddCall(expr);
+  out_.regions[Index(region_)].result = result;
+  gates_ = outer_gates;
+  region_ = outer;
+  AddInputs(task, task.targets[0]);
+  task.out = AddSlot(region_, c_.program.functions[expr.index].name, out_[result].type);
+  const SlotId out = task.out;
+  AddTask(std::move(task));
+  return out;
+}
+
+SlotId WorkflowBuilder::AddCall(const Expr& expr) {
   const auto write = [&](BodyWriter& writer) { return writer.Write(expr); };
   const SlotId out = AddRun(c_.program.functions[expr.index].name, write, DeclaredType(expr.type));
   out_.tasks.back().blocking = true;
@@ -120,8 +146,7 @@ void WorkflowBuilder::CutExtern(const Expr& expr) {
     policy.priority = stmt_->policy.priority;
     out_.tasks.back().policy = Intern(policy);
   }
-  cut_[&expr] = out;
-  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+  return out;
 }
 
 void WorkflowBuilder::CutRemote(const Expr& expr) {
@@ -194,29 +219,10 @@ SlotId WorkflowBuilder::AddSelect(const std::string& name, const WriteBody& pick
 }
 
 void WorkflowBuilder::AddInputs(ir::Task& task, RegionId region) const {
+  std::unordered_set<SlotId> known(task.in.begin(), task.in.end());
   for (const SlotId slot : OuterReads(region)) {
-    if (std::find(task.in.begin(), task.in.end(), slot) == task.in.end()) task.in.push_back(slot);
+    if (known.insert(slot).second) task.in.push_back(slot);
   }
-}
-
-// The number of the first condition that holds, or how many there are; lazily: if c0 {0} else {if c1 {1} else {2}}.
-ValueId WorkflowBuilder::WriteChoice(BodyWriter& writer, const std::vector<const Expr*>& conditions) {
-  ir::Builder& b = writer.builder();
-  std::vector<ValueId> holds;
-  std::vector<ir::BlockId> then, otherwise;
-  for (size_t i = 0; i < conditions.size(); ++i) {
-    const ValueId condition = writer.Write(*conditions[i]);
-    holds.push_back(condition == ValueId::kNone ? b.Bool(false) : condition);  // it fails
-    then.push_back(b.Open({}));
-    b.Close(b.I64(static_cast<int64_t>(i)));
-    otherwise.push_back(b.Open({}));
-  }
-  ValueId arm = b.I64(static_cast<int64_t>(conditions.size()));
-  for (size_t i = conditions.size(); i-- > 0;) {
-    b.Close(arm);
-    arm = b.If(holds[i], b.ScalarType(DType::kI64), then[i], otherwise[i]);
-  }
-  return arm;
 }
 
 // The arms that wait become regions; conditions after the first that wait do so in the region of the rest.
@@ -233,7 +239,7 @@ void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
   const size_t conditions = rest_conditions_wait ? 1 : (expr.args.size() - first) / 2;
   std::vector<const Expr*> picked;
   for (size_t i = 0; i < conditions; ++i) picked.push_back(expr.args[first + 2 * i].get());
-  const auto pick = [&](BodyWriter& writer) { return WriteChoice(writer, picked); };
+  const auto pick = [&](BodyWriter& writer) { return writer.WriteChoice(picked); };
   std::vector<std::function<SlotId(ir::TypeId)>> arms;
   const auto arm_of = [this](const Expr& arm) {
     return [this, &arm](ir::TypeId type) {
@@ -249,7 +255,7 @@ void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
         cut_.erase(&expr);
         return *cut;
       }
-      return AddRun("arm", [&](BodyWriter& writer) { return writer.WriteIfFrom(expr, first + 2); }, DeclaredType(expr.type));
+      return AddRun("arm", [&](BodyWriter& writer) { return writer.WriteIf(expr, first + 2); }, DeclaredType(expr.type));
     });
   } else {
     arms.push_back(arm_of(*expr.args.back()));

@@ -14,6 +14,8 @@ using ir::ValueId;
 
 namespace {
 
+constexpr size_t kMostGates = 64;  // that a task lists
+
 size_t Index(auto id) { return static_cast<size_t>(id); }
 
 }  // namespace
@@ -68,7 +70,7 @@ size_t WorkflowBuilder::BuildIf(size_t index) {
   std::vector<const Expr*> conditions;
   for (const ExprPtr& condition : stmt.conditions) conditions.push_back(condition.get());
   ir::Task task{.kind = TaskKind::kSelect, .region = flow_, .node = own_node_};
-  task.body = WriteTaskBody(task, [&](BodyWriter& writer) { return WriteChoice(writer, conditions); });
+  task.body = WriteTaskBody(task, [&](BodyWriter& writer) { return writer.WriteChoice(conditions); });
   task.control = true;
   const RegionId around = flow_;
   for (size_t i = 0; i < stmt.arms.size(); ++i) task.targets.push_back(OpenRegion(around, own_node_));
@@ -91,13 +93,7 @@ size_t WorkflowBuilder::BuildIf(size_t index) {
     const std::vector<TaskId>& inside = out_.regions[Index(arm)].tasks;
     return std::all_of(inside.begin(), inside.end(), [this](TaskId id) { return out_[id].kind == TaskKind::kRun && out_[id].control; });
   });
-  const TaskId id = AddTask(std::move(task));
-  out_[id].after = only_fails ? DecidesAfter() : controls_;
-  controls_.push_back(id);
-  if (n_returns_ > n_returns) {
-    exits_.push_back(id);
-    early_returns_.insert(id);
-  }
+  AddGate(AddTask(std::move(task)), !only_fails || is_inlined_, n_returns_ > n_returns);
   return next;
 }
 
@@ -147,31 +143,54 @@ SlotId WorkflowBuilder::ReturnedTuple(const Stmt& stmt) {
   return AddRun("result", write, type);
 }
 
-// A control point need not be waited for by what waits for a task that waited for it.
+// `id` lets control pass or not, and what follows waits for it. When it comes after all control points above, it stands for them: it has
+// waited. Early returns stay beside it until the next one, since PruneAfter may take `id` away.
+void WorkflowBuilder::AddGate(TaskId id, bool after_all, bool may_return) {
+  out_[id].after = after_all ? controls_ : exits_;
+  if (may_return) {
+    early_returns_.insert(id);
+    exits_.clear();
+  }
+  if (after_all) controls_ = exits_;
+  controls_.push_back(id);
+  if (may_return) exits_.push_back(id);
+  if (controls_.size() > kMostGates) JoinGates();
+}
+
+// A control point that only waits: what follows need not list each of so many.
+void WorkflowBuilder::JoinGates() {
+  ir::Task task{.kind = TaskKind::kRun, .region = flow_, .node = own_node_};
+  task.body = WriteTaskBody(task, [](BodyWriter&) { return ValueId::kNone; });
+  task.control = true;
+  AddGate(AddTask(std::move(task)), true, false);
+}
+
+// A control point need not be waited for by what waits for a task that waited for it. What has passed when a task ends are the first
+// control points of the flow, however many: their number says which.
 void WorkflowBuilder::PruneAfter(RegionId flow) {
-  std::unordered_map<uint32_t, std::set<TaskId>> passed;  // per task: control points that have passed when it ends
-  std::unordered_map<uint32_t, TaskId> writer;
+  std::unordered_map<TaskId, size_t> passed;  // per task: control points that have passed when it ends
+  std::unordered_map<TaskId, size_t> places;  // of control points
+  std::unordered_map<SlotId, TaskId> writer;
   for (const TaskId id : out_.regions[Index(flow)].tasks) {
     ir::Task& task = out_[id];
-    std::set<TaskId> implied;
+    size_t implied = 0, waited = 0;
     for (const SlotId slot : task.in) {
-      const auto at = writer.find(static_cast<uint32_t>(slot));
-      if (at == writer.end()) continue;
-      const std::set<TaskId>& others = passed[static_cast<uint32_t>(at->second)];
-      implied.insert(others.begin(), others.end());
+      if (const auto at = writer.find(slot); at != writer.end()) implied = std::max(implied, passed[at->second]);
     }
     for (const TaskId before : task.after) {
-      const std::set<TaskId>& others = passed[static_cast<uint32_t>(before)];
-      implied.insert(others.begin(), others.end());
+      implied = std::max(implied, passed[before]);
+      if (const auto at = places.find(before); at != places.end()) waited = std::max(waited, at->second + 1);
     }
-    std::set<TaskId>& own = passed[static_cast<uint32_t>(id)];
-    own = implied;
-    own.insert(task.after.begin(), task.after.end());
+    passed[id] = std::max(implied, waited);
+    if (task.control) places.emplace(id, places.size());
     // A fallback may start because an input was skipped, and a failure may overtake what stands in between: neither says that control has
     // passed.
-    const auto is_implied = [&](TaskId before) { return implied.contains(before) && !early_returns_.contains(before); };
+    const auto is_implied = [&](TaskId before) {
+      const auto at = places.find(before);
+      return at != places.end() && at->second < implied && !early_returns_.contains(before);
+    };
     if (task.kind != TaskKind::kEnter) std::erase_if(task.after, is_implied);
-    if (task.out != SlotId::kNone) writer[static_cast<uint32_t>(task.out)] = id;
+    if (task.out != SlotId::kNone) writer[task.out] = id;
   }
 }
 

@@ -8,8 +8,6 @@ namespace {
 
 constexpr size_t kMaxIds = 60'000;  // tasks, slots, regions and nodes have 16-bit ids
 
-constexpr int kMaxRegionDepth = 64;  // as abi::Verify wants
-
 // Parents stand before what they enclose.
 bool NestsTooDeep(const ir::Program& program) {
   std::vector<int> depth(program.regions.size());
@@ -88,9 +86,7 @@ bool IsTooLarge(const BuildContext& c, const Span& whole, diag::Emitter& diag) {
   const bool is_full = std::max({c.out.tasks.size(), c.out.slots.size(), c.out.regions.size(), c.out.nodes.size()}) > kMaxIds;
   const bool is_deep = NestsTooDeep(c.out);
   if (!is_full && !is_deep && c.too_large == nullptr) return false;
-  const char* const limit = is_full   ? "60000 tasks; workflows are written out where they are called"
-                            : is_deep ? "64 levels of `if`, `for` and called workflows"
-                                      : c.limit;
+  const char* const limit = is_full ? "60000 tasks; workflows are written out where they are called" : is_deep ? kDepthLimit : c.limit;
   diag.Emit(c.too_large != nullptr ? *c.too_large : whole, diag::kProgramTooLarge, {limit});
   return true;
 }

@@ -21,9 +21,12 @@ size_t Index(auto id) { return static_cast<size_t>(id); }
 }  // namespace
 
 void WorkflowBuilder::CutWorkflow(const Expr& expr) {
-  if (out_.tasks.size() > kMostTasksWritten) {
+  const bool is_deep = DepthOf(region_) == kMaxRegionDepth;
+  if (c_.too_large == nullptr && (is_deep || out_.tasks.size() > kMostTasksWritten)) {
     c_.too_large = &expr.span;
-    c_.limit = "30000 tasks; workflows are written out where they are called";
+    c_.limit = is_deep ? kDepthLimit : "30000 tasks; workflows are written out where they are called";
+  }
+  if (c_.too_large != nullptr) {
     cut_[&expr] = AddFailing("result", DeclaredType(expr.type), nullptr);
     return;
   }

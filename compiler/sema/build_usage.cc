@@ -18,6 +18,33 @@ std::unordered_map<LocalId, size_t> Definitions(const Workflow& workflow) {
   return definitions;
 }
 
+// A dimension is read of the value that brings its symbol into being.
+std::unordered_map<std::string, LocalId> Symbols(const Workflow& workflow) {
+  std::unordered_map<std::string, LocalId> symbols;
+  for (const Stmt& stmt : workflow.body) {
+    if (stmt.kind != StmtKind::kLet && stmt.kind != StmtKind::kNode) continue;
+    for (const FreshSymbol& fresh : stmt.value->fresh) symbols.emplace(fresh.symbol, stmt.local);
+  }
+  return symbols;
+}
+
+std::set<LocalId> ReadsOf(const Expr& expr, const std::unordered_map<std::string, LocalId>& symbols) {
+  std::set<LocalId> locals;
+  const auto add = [&](const Dim& dim) {
+    for (const std::string& symbol : dim.Symbols())
+      if (const auto at = symbols.find(symbol); at != symbols.end()) locals.insert(at->second);
+  };
+  ForEachInside(expr, [&](const Expr& inside) {
+    if (inside.kind == ExprKind::kLocal) locals.insert(inside.local);
+    if (inside.kind == ExprKind::kDimValue) add(inside.dim);
+    for (const DimCheck& check : inside.checks) {
+      add(check.left);
+      add(check.right);
+    }
+  });
+  return locals;
+}
+
 bool IsCheap(const Expr& expr) {  // writing it again costs nothing
   switch (expr.kind) {
     case ExprKind::kScalar:
@@ -55,12 +82,6 @@ size_t CountModelCalls(const Expr& expr) {
   return count;
 }
 
-void CollectReads(const Expr& expr, std::set<LocalId>& locals) {
-  ForEachInside(expr, [&](const Expr& inside) {
-    if (inside.kind == ExprKind::kLocal) locals.insert(inside.local);
-  });
-}
-
 Usage FindUsage(const Workflow& workflow) {
   const size_t count = workflow.body.size();
   Usage usage{.reads = std::vector<std::set<LocalId>>(count),
@@ -68,6 +89,7 @@ Usage FindUsage(const Workflow& workflow) {
               .is_shared = std::vector<bool>(count),
               .charged = std::vector<std::optional<size_t>>(count)};
   const auto definitions = Definitions(workflow);
+  const auto symbols = Symbols(workflow);
   std::vector<std::set<size_t>> bodies(count);  // per let: the bodies that read it; statement * 1024 + part
   std::vector<std::set<size_t>> readers(count);
   for (size_t i = count; i-- > 0;) {
@@ -84,10 +106,8 @@ Usage FindUsage(const Workflow& workflow) {
     }
     size_t part = 0;
     ForEachExpr(stmt, [&](const Expr& expr) {
-      std::set<LocalId> locals;
-      CollectReads(expr, locals);
-      const bool is_cut = MayWait(expr) || stmt.fallback != nullptr || stmt.has_policy;
-      for (const LocalId local : locals) {
+      const bool is_cut = MayWait(expr) || stmt.fallback != nullptr || stmt.policy.timeout_ns > 0;
+      for (const LocalId local : ReadsOf(expr, symbols)) {
         usage.reads[i].insert(local);
         const auto definition = definitions.find(local);
         if (definition == definitions.end() || definition->second >= i) continue;

@@ -167,8 +167,10 @@ void WorkflowBuilder::BuildNode(size_t index) {
   const Stmt& stmt = workflow_.body[index];
   stmt_ = &stmt;
   const std::string& name = workflow_.locals[stmt.local].name;
-  const bool has_region = stmt.has_policy || stmt.fallback != nullptr;
-  const SlotId slot = has_region ? EnterRegion(name, {*stmt.value, stmt.fallback.get(), stmt.err_local, Intern(stmt.policy), true})
+  const bool has_region = stmt.policy.timeout_ns > 0 || stmt.fallback != nullptr;
+  ir::Policy policy = stmt.policy;
+  policy.retry = 0;  // each call's
+  const SlotId slot = has_region ? EnterRegion(name, {*stmt.value, stmt.fallback.get(), stmt.err_local, Intern(policy), true})
                                  : Cut(*stmt.value, name, ir::TypeId::kNone, false);
   SetSlot(stmt.local, slot);
   AddSymbols(stmt.value->type, stmt.local, SlotId::kNone, stmt.value->fresh);
@@ -236,7 +238,7 @@ ir::Body WorkflowBuilder::WriteTaskBody(ir::Task& task, const WriteBody& write) 
   const ValueId result = write(writer);
   writer.builder().Close(result);
   for (const ValueId id : body.blocks[0].ops) {
-    if (body[id].kind == OpKind::kSlot) AddOnce(task.in, SlotId{static_cast<uint16_t>(body[id].imm)});
+    if (body[id].kind == OpKind::kSlot) task.in.push_back(SlotId{static_cast<uint16_t>(body[id].imm)});  // each once
   }
   return body;
 }
@@ -258,10 +260,7 @@ TaskId WorkflowBuilder::AddControl(const WriteBody& write, bool is_control) {
   task.body = WriteTaskBody(task, write);
   task.control = is_control;
   const TaskId id = AddTask(std::move(task));
-  if (is_control) {
-    out_[id].after = DecidesAfter();
-    controls_.push_back(id);
-  }
+  if (is_control) AddGate(id, is_inlined_, false);
   return id;
 }
 
@@ -279,15 +278,30 @@ bool WorkflowBuilder::IsInside(RegionId inner, RegionId outer) const {
   return false;
 }
 
+int WorkflowBuilder::DepthOf(RegionId region) const {
+  int depth = 0;
+  for (; out_.regions[Index(region)].parent != RegionId::kNone; region = out_.regions[Index(region)].parent) ++depth;
+  return depth;
+}
+
+// A task that enters regions reads what those read, but for a statement `if`. Regions around `region` were opened before it.
 std::vector<SlotId> WorkflowBuilder::OuterReads(RegionId region) const {
   std::vector<SlotId> reads;
-  for (size_t r = Index(region); r < out_.regions.size(); ++r) {
-    if (!IsInside(RegionId{static_cast<uint16_t>(r)}, region)) continue;
-    for (const TaskId id : out_.regions[r].tasks) {
-      for (const auto* slots : {&out_[id].in, &out_[id].settled}) {
+  std::unordered_set<SlotId> known;
+  std::set<RegionId> pending{region};
+  while (!pending.empty()) {
+    const RegionId next = *pending.begin();
+    pending.erase(pending.begin());
+    for (const TaskId id : out_.regions[Index(next)].tasks) {
+      const ir::Task& task = out_[id];
+      for (const auto* slots : {&task.in, &task.settled}) {
         for (const SlotId slot : *slots) {
-          if (!IsInside(out_[slot].region, region)) AddOnce(reads, slot);
+          if (out_[slot].region < region && known.insert(slot).second) reads.push_back(slot);
         }
+      }
+      if (task.kind != TaskKind::kSelect || !task.control) continue;
+      for (const RegionId target : task.targets) {
+        if (target > next) pending.insert(target);
       }
     }
   }

@@ -14,6 +14,9 @@
 // Statements to tasks. Internal to BuildIr.
 namespace wf::sema {
 
+inline constexpr int kMaxRegionDepth = 64;  // as abi::Verify wants
+inline constexpr const char* kDepthLimit = "64 levels of `if`, `for` and called workflows";
+
 // What a statement reads and whether it is left in the program; found before tasks are made.
 struct Usage {
   std::vector<std::set<LocalId>> reads;        // per statement: locals of the workflow, those of its fallback too
@@ -23,7 +26,6 @@ struct Usage {
 };
 Usage FindUsage(const Workflow& workflow);
 bool MayWait(const Expr& expr);  // holds a call that waits or a `for`: needs tasks of its own
-void CollectReads(const Expr& expr, std::set<LocalId>& locals);
 size_t CountModelCalls(const Expr& expr);
 
 // Writes the tasks and regions of one workflow; ids are final after Renumber.
@@ -76,7 +78,8 @@ class WorkflowBuilder : public Outer {
   ir::SlotId ReturnedTuple(const Stmt& stmt);
   ir::SlotId ReturnedValue(const Stmt& stmt, size_t index);
   void PruneAfter(ir::RegionId flow);
-  const std::vector<ir::TaskId>& DecidesAfter() const { return is_inlined_ ? controls_ : exits_; }
+  void AddGate(ir::TaskId id, bool after_all, bool may_return);
+  void JoinGates();
 
   // ---- parts ----
   ir::RegionId OpenRegion(ir::RegionId parent, ir::NodeId node);
@@ -91,6 +94,7 @@ class WorkflowBuilder : public Outer {
   ir::Body WriteTaskBody(ir::Task& task, const WriteBody& write);
   ir::PolicyId Intern(const ir::Policy& policy);
   bool IsInside(ir::RegionId inner, ir::RegionId outer) const;
+  int DepthOf(ir::RegionId region) const;
   std::vector<ir::SlotId> OuterReads(ir::RegionId region) const;  // slots of enclosing regions that its tasks read
   void AddSymbols(TypeRef type, std::optional<LocalId> local, ir::SlotId slot, const std::vector<FreshSymbol>& fresh);
   void SetSlot(LocalId local, ir::SlotId slot);
@@ -101,10 +105,11 @@ class WorkflowBuilder : public Outer {
   void CutModel(const Expr& expr);
   bool CutStub(const Expr& expr, bool is_remote, const std::string& name);  // false: there is no stub
   void CutExtern(const Expr& expr);
+  ir::SlotId EnterCall(const Expr& expr);
+  ir::SlotId AddCall(const Expr& expr);
   void CutRemote(const Expr& expr);
   std::vector<ir::SlotId> CutArguments(const Expr& expr, ir::Store store);
   ir::SlotId CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store);
-  static ir::ValueId WriteChoice(BodyWriter& writer, const std::vector<const Expr*>& conditions);
   void CutIf(const Expr& expr, size_t first);
   void CutLazy(const Expr& expr);
   void CutBlock(const Expr& expr);
@@ -137,7 +142,7 @@ class WorkflowBuilder : public Outer {
   std::unordered_set<const Expr*> flattened_;
   std::vector<ir::SlotId> gates_;        // slots of `require`s inside the region: what follows there reads them
   std::vector<ir::NodeId> nodes_;        // per statement
-  std::vector<ir::TaskId> controls_;     // of this flow, so far
+  std::vector<ir::TaskId> controls_;     // of this flow, so far, without those that a later one stands for
   std::vector<ir::TaskId> exits_;        // of those, the ones behind which nothing may decide before them
   std::set<ir::TaskId> early_returns_;   // control points that may end the workflow well
   std::vector<ir::TaskId> annotations_;  // of this flow and those around

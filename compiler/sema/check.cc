@@ -43,7 +43,7 @@ std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
   }
   Module& root = env.modules.front();
   ReportUnused(env, root);
-  if (input.options.require_service && program.services.empty() && diag.error_count() == errors_before) {
+  if (input.options.require_service && program.services.empty() && !IsDamaged(root) && diag.error_count() == errors_before) {
     const Span start{root.file->id, 0, 0};
     env.Report(start, kNothingPublished).Help("as in `service Digits { workflow Classify; }`");
   }

@@ -132,6 +132,17 @@ void BindIntegerLocal(Body& body, LocalId local, Expr& value) {
   if (value.type->kind == TypeKind::kScalar && IsInteger(value.type->dtype)) body.infos[local].value = DimOf(body, value);
 }
 
+ExprPtr HasType(Body& body, const ast::Name& name, ExprPtr value) {
+  if (IsPoison(*value) || !HoldsNever(value->type)) return value;
+  if (value->type->kind == TypeKind::kNever) {
+    const std::string text(body.env.input.sources.Text(value->span));
+    body.env.Report(value->span, kWrongKind, {text, "never a value", "a value"}).Help("`require c else fail E;` fails unless `c` holds");
+  } else {
+    body.env.Report(value->span, kCannotInfer, {"`" + name.text + "`"}).Help("as in `" + name.text + ": list<string> = []`");
+  }
+  return Poison(body, value->span);
+}
+
 std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Where& where) {
   const TypeRef type = stmt.type ? ResolveType(body, *stmt.type, SymbolRule::kUse) : nullptr;
   if (type != nullptr && type->kind == TypeKind::kError) {
@@ -139,13 +150,10 @@ std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Wh
     body.Declare(LocalKind::kLet, stmt.name, type);
     return std::nullopt;
   }
-  ExprPtr value = type != nullptr ? CheckAs(body, *stmt.value, type, where, Origin{stmt.type->span, "the type written here"})
-                                  : CheckExpr(body, *stmt.value, nullptr, where);
-  if (HoldsNever(value->type)) {
-    body.env.Report(stmt.value->span, kCannotInfer, {"`" + stmt.name.text + "`"})
-        .Help("as in `let " + stmt.name.text + ": list<string> = []`");
-    value = Poison(body, stmt.value->span);
-  }
+  ExprPtr value = type != nullptr
+                      ? CheckAs(body, *stmt.value, type, where, Origin{stmt.type->span, "the type written here", stmt.type.get()})
+                      : CheckExpr(body, *stmt.value, nullptr, where);
+  value = HasType(body, stmt.name, std::move(value));
   const TypeRef known = IsPoison(*value) && type != nullptr ? type : value->type;
   const LocalId local = body.Declare(LocalKind::kLet, stmt.name, known);
   if (IsPoison(*value)) return std::nullopt;

@@ -104,7 +104,7 @@ ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
         .Help("convert one of them, as in `" + std::string(ir::NameOf(values[0]->type->dtype)) + "(..)`");
     return site.Fail();
   }
-  auto dims = Broadcast(site.body, *values[0], *values[1], site.call.span);
+  auto dims = Broadcast(site.body, site.name, *values[0], *values[1], site.call.span);
   if (!dims) return site.Fail();
   const DType dtype = values[0]->type->dtype;
   ExprPtr result =
@@ -163,6 +163,7 @@ ExprPtr CheckStack(const CallSite& site) {
   if (IsPoison(*value)) return site.Fail();
   const TypeRef element = value->type->kind == TypeKind::kList ? value->type->element : nullptr;
   if (element == nullptr || (element->kind != TypeKind::kScalar && element->kind != TypeKind::kTensor)) return site.NoArgument(*value);
+  if (value->kind == ExprKind::kList && !HaveOneShape(site.body, value->args)) return site.Fail();
   std::vector<Dim> dims{value->kind == ExprKind::kList ? Dim(static_cast<int64_t>(value->args.size())) : AnyDim()};
   dims.insert(dims.end(), element->dims.begin(), element->dims.end());
   const uint32_t mark = site.body.NextSymbol();
@@ -177,6 +178,13 @@ ExprPtr CheckReshape(const CallSite& site) {
     site.body.env.Report(site.call.span, kArgumentMissing, {"reshape", given.empty() ? "x" : "an extent"});
     return site.Fail();
   }
+  for (const GivenArgument& argument : given) {
+    if (argument.label == nullptr) continue;
+    site.body.env.Report(argument.label->span, kUnknownParameter, {"reshape", argument.label->text})
+        .Help("the tensor and each extent are given without a name, as in `reshape(x, 2, 3)`");
+    SkipUnchecked(site.body, site.call);
+    return site.Fail();
+  }
   ExprPtr value = CheckExpr(site.body, *given[0].value, nullptr, site.where);
   if (IsPoison(*value)) return site.Fail();
   if (value->type->kind != TypeKind::kTensor) return site.NoArgument(*value);
@@ -186,7 +194,15 @@ ExprPtr CheckReshape(const CallSite& site) {
   ExprPtr result = site.Make1(Builtin::kReshape, site.types().Error(), std::move(value));
   std::vector<Dim> dims;
   for (size_t i = 1; i < given.size(); ++i) {
-    ExprPtr extent = CheckAs(site.body, *given[i].value, site.types().Scalar(DType::kI64), site.where);
+    const ast::Expr& written = *given[i].value;
+    if (written.kind == ast::ExprKind::kListExpr) {
+      site.body.env
+          .Report(written.span, kWrongKind, {std::string(site.body.env.input.sources.Text(written.span)), "no extent", "an integer"})
+          .Help("each extent is an argument of its own, as in `reshape(x, 2, 3)`");
+      SkipUnchecked(site.body, written);
+      return site.Fail();
+    }
+    ExprPtr extent = CheckAs(site.body, written, site.types().Scalar(DType::kI64), site.where);
     if (IsPoison(*extent)) return site.Fail();
     dims.push_back(DimOf(site.body, *extent));
     if (dims.back().constant().value_or(0) < 0) {
@@ -198,7 +214,10 @@ ExprPtr CheckReshape(const CallSite& site) {
     result->args.push_back(std::move(extent));
   }
   if (Dim::ProvedDifferent(before, after)) {
-    site.body.env.Report(site.call.span, kReshapeCount, {ToString(result->args[0]->type), before.ToString(), after.ToString()});
+    auto builder =
+        site.body.env.Report(site.call.span, kReshapeCount, {ToString(result->args[0]->type), before.ToString(), after.ToString()});
+    LabelOrigins(site.body, {before, after}, builder);
+    LabelSource(site.body, *result->args[0], builder);
     return site.Fail();
   }
   if (before != after) result->checks.push_back(CheckOf(site.body, before, after, "the tensor has {0} elements, the new shape {1}"));
@@ -301,14 +320,15 @@ ExprPtr CheckOtherWord(const CallSite& site) {
 }  // namespace
 
 bool IsBuiltinName(std::string_view name) {
-  if (name == "stack" || name == "reshape") return false;  // members of std.tensor
-  return Find(name).has_value() || std::find(kOtherWords.begin(), kOtherWords.end(), name) != kOtherWords.end();
+  const auto builtin = Find(name);
+  return (builtin && InfoOf(*builtin).module.empty()) || std::find(kOtherWords.begin(), kOtherWords.end(), name) != kOtherWords.end();
 }
 
 void AddBuiltinNames(std::vector<std::string>& names) {
-  for (const BuiltinInfo& builtin : kBuiltins) names.emplace_back(builtin.name);
+  for (const BuiltinInfo& builtin : kBuiltins) {
+    if (builtin.module.empty()) names.emplace_back(builtin.name);
+  }
   names.insert(names.end(), kOtherWords.begin(), kOtherWords.end());
-  std::erase_if(names, [](const std::string& name) { return !IsBuiltinName(name) && (name == "stack" || name == "reshape"); });
 }
 
 ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,

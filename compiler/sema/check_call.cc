@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/names.h"
 
@@ -164,15 +165,26 @@ class SignatureCall {
         value = Make(ExprKind::kNone, param.type, call_span);  // an optional parameter
       }
     } else {
-      const TypeRef hint = Instantiation(body_.env.types, solver_, bindings_).Of(param.type);
-      value = CheckExpr(body_, *given.value, hint->kind == TypeKind::kError ? nullptr : hint, where_);
+      const TypeRef hint = HintFor(param, *given.value);
+      const Origin origin{param.span, TextOf(param)};
+      value = CheckExpr(body_, *given.value, hint, where_.For(&origin));
     }
     if (IsPoison(*value)) return false;
     value = Fit(param, std::move(value));
     if (!value) return false;
-    if (IsIntegerParam(param)) solver_.Bind(param.name, DimOf(body_, *value), value->span);
+    if (IsIntegerParam(param)) solver_.Bind(param.name, DimOf(body_, *value), value->span, &param);
     args_.push_back(std::move(value));
     return true;
+  }
+
+  // What is wanted of an argument; null when nothing is known. A list written for T[n] is a tensor of whatever it holds.
+  TypeRef HintFor(const SigParam& param, const ast::Expr& value) const {
+    const TypeRef known = Instantiation(body_.env.types, solver_, bindings_).Of(param.type);
+    if (known->kind != TypeKind::kError) return known;
+    const TypeRef type = param.type;
+    const bool has_rest = type->kind == TypeKind::kTensor && !signature_.rests.empty();
+    if (type->kind != TypeKind::kTensor || has_rest || value.kind != ast::ExprKind::kListExpr) return nullptr;
+    return body_.env.types.Tensor(DType::kNone, std::vector<Dim>(type->dims.size(), AnyDim()));
   }
 
   // Structure first, with T? around a plain value; then the dimensions.
@@ -184,15 +196,12 @@ class SignatureCall {
     if (lift) wanted = wanted->element;
     std::vector<DimPair> pairs;
     if (!MatchTypes(body_.env.types, wanted, value->type, &bindings_, pairs)) {
-      const Instantiation shown(body_.env.types, solver_, bindings_, Instantiation::Open::kNamed);
-      body_.env.Report(span, kTypeMismatch, {ToString(shown.Of(wanted)), ToString(value->type)})
-          .Label(param.span, "parameter `" + param.name + "` of `" + signature_.name + "`")
-          .HelpIf(ConversionHelp(wanted, value->type, callee_.kind == EntityKind::kModel));
+      ReportMisfit(param, wanted, *value);
       return nullptr;
     }
     for (DimPair& pair : pairs) {
       pair.nested = pair.nested || lift;
-      solver_.Add(pair, wanted, value->type, span, param.name);
+      solver_.Add(pair, wanted, *value, &param);
     }
     if (!lift) return value;
     ExprPtr some = Make(ExprKind::kSome, body_.env.types.Optional(value->type), span);
@@ -200,16 +209,25 @@ class SignatureCall {
     return some;
   }
 
-  static std::optional<std::string> ConversionHelp(TypeRef wanted, TypeRef found, bool of_model) {
-    if (wanted->kind == TypeKind::kTensor && found->kind == TypeKind::kList)
-      return "`tensor.stack(..)` of std.tensor makes a tensor of a list";
-    if (wanted->kind == TypeKind::kList && found->kind == TypeKind::kTensor) return "`list(..)` makes a list of a tensor";
-    if (of_model && found->dims.size() == wanted->dims.size() + 1) return "a call takes one sample; the server adds the batch axis";
-    const bool numbers = (wanted->kind == TypeKind::kScalar || wanted->kind == TypeKind::kTensor) && wanted->dtype != DType::kNone &&
-                         wanted->kind == found->kind && wanted->dtype != found->dtype && wanted->dtype != DType::kBool;
-    if (numbers) return "convert it: `" + std::string(ir::NameOf(wanted->dtype)) + "(..)`";
-    if (found->kind == TypeKind::kOptional && found->element == wanted) return "give it a value with `??`";
-    return std::nullopt;
+  std::string TextOf(const SigParam& param) const { return "parameter `" + param.name + "` of `" + signature_.name + "`"; }
+
+  // `wanted`: the parameter's type, or what an optional one holds.
+  void ReportMisfit(const SigParam& param, TypeRef wanted, const Expr& value) {
+    const TypeRef shown = Instantiation(body_.env.types, solver_, bindings_, Instantiation::Open::kNamed).Of(wanted);
+    const TypeRef found = value.type;
+    const bool ranks = shown->kind == TypeKind::kTensor && found->kind == TypeKind::kTensor && shown->dtype == found->dtype;
+    auto builder =
+        ranks ? body_.env.Report(value.span, kRankMismatch, {ToString(shown), ToString(found), shown->dims.size(), found->dims.size()})
+              : body_.env.Report(value.span, kTypeMismatch, {ToString(shown), ToString(found)});
+    builder.Label(param.span, TextOf(param));
+    if (ranks) LabelSource(body_, value, builder);
+    if (callee_.kind == EntityKind::kModel && found->dims.size() == wanted->dims.size() + 1) {
+      builder.Help("a call takes one sample; the server adds the batch axis");
+    } else if (found->kind == TypeKind::kOptional && found->element == wanted) {
+      builder.Help("give it a value with `??`");
+    } else {
+      builder.HelpIf(HelpToFit(shown, found));
+    }
   }
 
   Body& body_;
@@ -298,8 +316,10 @@ ExprPtr CheckRecord(Body& body, Entity& callee, const ast::CallExpr& call, const
   bool sound = true;
   for (size_t i = 0; i < given->size(); ++i) {
     const TypeRef type = callee.type->fields[i].type;
-    ExprPtr value = (*given)[i].value == nullptr ? Make(ExprKind::kNone, type, call.span)
-                                                 : CheckAs(body, *(*given)[i].value, type, where, Origin{callee.span, "declared here"});
+    const bool is_written = names[i].declared.file != source::FileId::kNone;
+    const Origin origin{is_written ? names[i].declared : callee.span, "member `" + names[i].name + "` of `" + callee.name + "`"};
+    ExprPtr value =
+        (*given)[i].value == nullptr ? Make(ExprKind::kNone, type, call.span) : CheckAs(body, *(*given)[i].value, type, where, origin);
     sound = sound && !IsPoison(*value);
     record->args.push_back(std::move(value));
   }
@@ -335,13 +355,13 @@ ExprPtr CheckEntityCall(Body& body, Entity& callee, const ast::CallExpr& call, c
   return Poison(body, call.span);
 }
 
-// std.tensor.stack and .reshape yield shapes that no signature can say; the checker knows them.
-bool IsTensorBuiltin(Body& body, const ast::MemberExpr& member) {
+// A function of an imported module that the checker knows.
+bool IsBuiltinMember(Body& body, const ast::MemberExpr& member) {
   const auto* name = ast::DynAs<ast::NameExpr>(*member.object);
-  if (name == nullptr || (member.member.text != "stack" && member.member.text != "reshape")) return false;
+  if (name == nullptr) return false;
   Entity* entity = FindEntity(body.module, name->name);
   if (entity == nullptr || entity->kind != EntityKind::kModule || entity->target == nullptr) return false;
-  if (entity->target->path != "std.tensor" || FindEntity(*entity->target, member.member.text) != nullptr) return false;
+  if (FindMember(entity->target->path, member.member.text) == nullptr) return false;
   entity->used = true;
   body.env.NoteUse(name->span, entity->span);
   return true;
@@ -458,7 +478,7 @@ ExprPtr CheckCall(Body& body, const ast::CallExpr& call, const ast::Expr* piped,
     ExprPtr value = CheckNamedCall(body, *name, call, piped, wanted, where, handled);
     if (handled) return value;
   }
-  if (const auto* member = ast::DynAs<ast::MemberExpr>(*call.callee); member != nullptr && IsTensorBuiltin(body, *member)) {
+  if (const auto* member = ast::DynAs<ast::MemberExpr>(*call.callee); member != nullptr && IsBuiltinMember(body, *member)) {
     return CheckBuiltin(body, member->member.text, call, piped, wanted, where);
   }
   bool reported = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
@@ -65,8 +66,9 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
   where.may_fail = false;
   where.what = "a `const`";
   where.span = decl.name.span;
-  ExprPtr value = type != nullptr ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, "the type written here"})
-                                  : CheckExpr(body, *decl.value, nullptr, where);
+  ExprPtr value = type != nullptr
+                      ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, "the type written here", decl.type.get()})
+                      : CheckExpr(body, *decl.value, nullptr, where);
   if (IsPoison(*value)) return;
   if (value->type->kind == TypeKind::kNone || value->type->kind == TypeKind::kNever ||
       (value->type->element != nullptr && value->type->element->kind == TypeKind::kNever)) {
@@ -84,25 +86,24 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
 void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& decl) {
   entity.type = env.types.Error();
   if (decl.has_errors) return;  // what did not parse may be any field
+  if (HasTooManyParts(env, decl.fields.size(), decl.name.text, decl.name.span)) return;
   Body body(env, module, &decl);
   std::vector<Field> fields;
-  std::vector<Span> spans;
+  std::map<std::string_view, Span> declared;
   bool sound = true;
   for (const ast::Type::Field& field : decl.fields) {
     const TypeRef type = ResolveType(body, *field.type, SymbolRule::kNone);
     sound = sound && type->kind != TypeKind::kError;
-    const auto same = std::find_if(fields.begin(), fields.end(), [&](const Field& other) { return other.name == field.label.text; });
-    if (same != fields.end()) {
-      env.Report(field.label.span, kDuplicateName, {field.label.text})
-          .Label(spans[static_cast<size_t>(same - fields.begin())], "first declared here");
+    const auto [first, is_new] = declared.emplace(field.label.text, field.label.span);
+    if (!is_new) {
+      env.Report(field.label.span, kDuplicateName, {field.label.text}).Label(first->second, "first declared here");
       continue;
     }
     fields.push_back({field.label.text, type});
-    spans.push_back(field.label.span);
   }
   const std::string prefix = module.is_root ? "" : module.path.substr(module.path.rfind('.') + 1) + ".";
   entity.type = sound ? env.types.Record(prefix + decl.name.text, std::move(fields)) : env.types.Error();
-  if (!HasTooManyParts(env, entity.type, decl.name.span)) return;
+  if (!HasTooManyParts(env, entity.type->parts, entity.type->name, decl.name.span)) return;
   entity.type = env.types.Error();
 }
 
@@ -121,11 +122,10 @@ void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
   }
   entity.code = static_cast<int32_t>(code);
   const int status = decl.status ? StatusOf(env, *decl.status) : static_cast<int>(base::kInvalidArgument);
-  for (const ErrorCode& other : env.program.errors) {
-    if (other.code == entity.code) {
-      env.Report(decl.code_span, kErrorCodeTwice, {code}).Label(other.span, "first declared here");
-      return;
-    }
+  const auto [first, is_new] = env.error_codes.emplace(entity.code, decl.code_span);
+  if (!is_new) {
+    env.Report(decl.code_span, kErrorCodeTwice, {code}).Label(first->second, "first declared here");
+    return;
   }
   env.program.errors.push_back({decl.name.text, decl.message, entity.code, status, decl.code_span});
 }

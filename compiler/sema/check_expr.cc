@@ -14,6 +14,12 @@ ExprPtr CheckTruth(Body& body, const ast::LiteralExpr& expr) {
   return value;
 }
 
+ExprPtr ReadHeld(Body& body, LocalId local, const Span& span) {
+  ExprPtr value = Make(ExprKind::kLocal, body.locals[local].type, span);
+  value->local = local;
+  return value;
+}
+
 ExprPtr CheckPipe(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const Where& where) {
   const auto* call = ast::DynAs<ast::CallExpr>(*expr.right);
   if (call == nullptr) return SkipUnchecked(body, expr);  // reported by the tree's builder
@@ -52,6 +58,7 @@ ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where
     body.env.Report(expr.span, kTooDeep, {kMaxDepth});
     return SkipUnchecked(body, expr);
   }
+  if (const auto held = body.held.find(&expr); held != body.held.end()) return ReadHeld(body, held->second, expr.span);
   switch (expr.kind) {
     case ast::ExprKind::kNameExpr:
       return CheckName(body, ast::As<ast::NameExpr>(expr), where);

@@ -14,12 +14,6 @@
 // the expression stands, report what is wrong, and return a typed expression; of type Error after a report, which silences its readers.
 namespace wf::sema {
 
-// Why a type is wanted: a label of the report.
-struct Origin {
-  Span span;
-  std::string text;  // "declared here"
-};
-
 ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where);
 // The same, made to fit `target`.
 ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& where, const std::optional<Origin>& origin = std::nullopt);
@@ -27,6 +21,8 @@ ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& 
 ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where& where);
 // Makes `expr` fit `target`: T where T? is wanted, a run-time check where a dimension is not provable; reports what does not fit.
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin = std::nullopt);
+// How a value of type `found` becomes one of type `wanted`, where a word does it.
+std::optional<std::string> HelpToFit(TypeRef wanted, TypeRef found);
 // The type that values of both types have: dimensions that differ become `_`, none makes it optional. Null when there is none.
 TypeRef Join(Body& body, TypeRef a, TypeRef b);
 
@@ -62,8 +58,8 @@ Entity* ResolveEntity(Body& body, const ast::Expr& expr, NameUse use, bool& repo
 // check_op.cc
 ExprPtr CheckUnary(Body& body, const ast::UnaryExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckBinary(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const Where& where);
-// The shape of an elementwise operation over two operands; nothing after a report. Run-time checks go to `checks`.
-std::optional<std::vector<Dim>> Broadcast(Body& body, const Expr& left, const Expr& right, const Span& span);
+// The shape of the elementwise operation `what` over two operands; nothing after a report.
+std::optional<std::vector<Dim>> Broadcast(Body& body, std::string_view what, const Expr& left, const Expr& right, const Span& span);
 bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span& span);  // reports storage types, bool, strings
 
 // check_call.cc, check_builtin.cc, check_convert.cc
@@ -111,6 +107,8 @@ Fallback CheckFallback(Body& body, const ast::Expr& fallback, const Span& declar
 ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where);
 // The steps of `let` and `require` inside functions and blocks.
+// What a name is given has a type of its own: `fail E`, `none` and `[]` have none. Poison after a report.
+ExprPtr HasType(Body& body, const ast::Name& name, ExprPtr value);
 std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Where& where);
 std::optional<BlockStep> CheckRequire(Body& body, const ast::RequireStmt& stmt, const Where& where);
 // What `fail E(..)` and `require .. else E(..)` raise: code and message; nothing after a report.
@@ -127,6 +125,8 @@ void BindIntegerLocal(Body& body, LocalId local, Expr& value);
 ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const Span& declared);
 
 // check_list.cc
+// Of tensors listed where they are stacked, those of provably different shapes are reported.
+bool HaveOneShape(Body& body, const std::vector<ExprPtr>& parts);
 ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where);
 

@@ -31,7 +31,7 @@ ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const S
     return Coerce(body, std::move(value), signature.result, Origin{declared, "the result declared here"});
   Signature open;
   open.name = signature.name;
-  open.span.file = source::FileId::kNone;
+  open.span = declared;
   open.symbols = signature.result_symbols;
   DimSolver solver(body, open);
   for (const auto& [symbol, span] : body.symbols) {
@@ -43,7 +43,7 @@ ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const S
   const TypeRef wanted = lift ? signature.result->element : signature.result;
   if (!MatchTypes(body.env.types, wanted, value->type, nullptr, pairs))
     return Coerce(body, std::move(value), signature.result, Origin{declared, "the result declared here"});
-  for (const DimPair& pair : pairs) solver.Add(pair, wanted, value->type, value->span);
+  for (const DimPair& pair : pairs) solver.Add(pair, wanted, *value);
   solver.Finish();
   if (solver.failed()) return Poison(body, value->span);
   for (DimCheck& check : solver.TakeChecks()) value->checks.push_back(std::move(check));
@@ -62,7 +62,7 @@ void CheckDefaults(Env& env, Module& module, const ast::Decl& decl, const std::v
     where.what = "a default";
     where.span = params[i].span;
     const ExprPtr value = CheckAs(outside, *params[i].default_value, signature.params[i].type, where,
-                                  Origin{params[i].type->span, "the type of the parameter"});
+                                  Origin{params[i].type->span, "the type of the parameter", params[i].type.get()});
     if (!IsPoison(*value)) ValueOf(env, *value, "a default");
   }
 }
@@ -80,9 +80,11 @@ bool CheckFnBody(Body& body, const ast::FnDecl& decl, const Signature& signature
     out.may_fail = true;
     return ReadNative(body.env, body.module, *native, out.native);
   }
+  const Origin origin{decl.result->span, "the result declared here", decl.result.get()};
   Where where;
   where.what = "a `fn`";
   where.span = decl.name.span;
+  where.wanted_by = &origin;
   ExprPtr value = CheckBlock(body, decl.body,
                              MapDims(body.env.types, signature.result,
                                      [&](const Dim& dim) {

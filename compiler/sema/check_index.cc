@@ -16,28 +16,37 @@ ExprPtr CheckPosition(Body& body, const ast::Expr& expr, const Where& where) {
 }
 
 // A constant position against a constant extent; the rest is proved or checked later.
-bool IsInside(Body& body, const Expr& position, const Dim& extent, bool end_allowed) {
+bool IsInside(Body& body, const Expr& object, const Expr& position, const Dim& extent, bool end_allowed) {
   const auto at = AsDim(body, position);
   if (!at || !at->constant() || !extent.constant()) return true;
   const int64_t limit = *extent.constant() + (end_allowed ? 1 : 0);
   if (*at->constant() < limit) return true;
   auto builder = body.env.Report(position.span, kIndexOutOfRange, {*at->constant(), extent.ToString()});
   LabelOrigins(body, {extent}, builder);
+  LabelSource(body, object, builder);
   return false;
 }
 
-// Extent of x[a:b]; `slice` keeps the ends that are written.
-std::optional<Dim> CheckSlice(Body& body, const ast::Subscript& written, const Dim& extent, Subscript& slice, const Where& where) {
+// An axis of what is indexed.
+struct Axis {
+  const Expr& object;
+  size_t number;
+  const Dim& extent() const { return object.type->dims[number]; }
+};
+
+// Extent of x[a:b] along `axis`; `slice` keeps the ends that are written.
+std::optional<Dim> CheckSlice(Body& body, const Axis& axis, const ast::Subscript& written, Subscript& slice, const Where& where) {
+  const Dim& extent = axis.extent();
   slice.is_slice = true;
   Dim from = 0, to = extent;
   if (written.first) {
     slice.first = CheckPosition(body, *written.first, where);
-    if (IsPoison(*slice.first) || !IsInside(body, *slice.first, extent, true)) return std::nullopt;
+    if (IsPoison(*slice.first) || !IsInside(body, axis.object, *slice.first, extent, true)) return std::nullopt;
     from = DimOf(body, *slice.first);
   }
   if (written.last) {
     slice.last = CheckPosition(body, *written.last, where);
-    if (IsPoison(*slice.last) || !IsInside(body, *slice.last, extent, true)) return std::nullopt;
+    if (IsPoison(*slice.last) || !IsInside(body, axis.object, *slice.last, extent, true)) return std::nullopt;
     to = DimOf(body, *slice.last);
   }
   Dim size = to - from;
@@ -72,12 +81,12 @@ ExprPtr IndexTensor(Body& body, const ast::IndexExpr& expr, ExprPtr object, cons
       subscript.is_slice = true;
       dims.push_back(extents[axis]);
     } else if (expr.subscripts[axis].is_slice) {
-      const auto size = CheckSlice(body, expr.subscripts[axis], extents[axis], subscript, where);
+      const auto size = CheckSlice(body, {*object, axis}, expr.subscripts[axis], subscript, where);
       sound = sound && size.has_value();
       dims.push_back(size.value_or(Dim(0)));
     } else {
       subscript.first = CheckPosition(body, *expr.subscripts[axis].first, where);
-      sound = sound && !IsPoison(*subscript.first) && IsInside(body, *subscript.first, extents[axis], false);
+      sound = sound && !IsPoison(*subscript.first) && IsInside(body, *object, *subscript.first, extents[axis], false);
     }
   }
   if (!sound) return Poison(body, expr.span);
@@ -98,7 +107,7 @@ ExprPtr IndexOne(Body& body, const ast::IndexExpr& expr, ExprPtr object, const W
   const ast::Expr& at = *expr.subscripts[0].first;
   ExprPtr key = is_list ? CheckPosition(body, at, where) : CheckAs(body, at, body.env.types.Simple(TypeKind::kString), where);
   if (IsPoison(*key)) return Poison(body, expr.span);
-  if (is_list && object->kind == ExprKind::kList && !IsInside(body, *key, Dim(static_cast<int64_t>(object->args.size())), false)) {
+  if (is_list && object->kind == ExprKind::kList && !IsInside(body, *object, *key, Dim(static_cast<int64_t>(object->args.size())), false)) {
     return Poison(body, expr.span);
   }
   const TypeRef element = object->type->element;

@@ -1,6 +1,7 @@
 // Lists and named tuples as written.
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
@@ -15,6 +16,28 @@ ExprPtr Stacked(Types& types, ExprPtr list, DType dtype, std::vector<Dim> dims) 
   return stacked;
 }
 
+}  // namespace
+
+bool HaveOneShape(Body& body, const std::vector<ExprPtr>& parts) {
+  for (const ExprPtr& part : parts) {
+    const TypeRef first = parts[0]->type;
+    if (first->dims.size() != part->type->dims.size()) continue;  // `fail E` has none
+    for (uint32_t axis = 0; axis < part->type->dims.size(); ++axis) {
+      const DimPair pair{first->dims[axis], part->type->dims[axis], axis};
+      if (!Dim::ProvedDifferent(pair.wanted, pair.found)) continue;
+      auto builder = body.env.Report(part->span, kShapeMismatch,
+                                     {ToString(first), ToString(part->type), axis, pair.found.ToString(), pair.wanted.ToString()});
+      builder.Here(AxisText(pair)).Label(parts[0]->span, "stacked with this `" + ToString(first) + "`");
+      LabelOrigins(body, {pair.found, pair.wanted}, builder);
+      LabelSource(body, *part, builder);
+      return false;
+    }
+  }
+  return true;
+}
+
+namespace {
+
 // [1, 2] where a tensor is wanted: its elements stacked along a new first axis.
 ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
   Types& types = body.env.types;
@@ -26,7 +49,7 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
     list->args.push_back(CheckPart(body, *item, element, where));
     sound = sound && !IsPoison(*list->args.back());
   }
-  if (!sound) return Poison(body, expr.span);
+  if (!sound || !HaveOneShape(body, list->args)) return Poison(body, expr.span);
   std::vector<Dim> dims{Dim(static_cast<int64_t>(expr.elements.size()))};
   TypeRef shape = element;
   if (!list->args.empty()) shape = list->args.front()->type;
@@ -94,29 +117,46 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   for (ExprPtr& item : list->args) item = Coerce(body, std::move(item), element);
   list->type = types.List(element);
   if (!is_tensor || (element->kind != TypeKind::kScalar && element->kind != TypeKind::kTensor)) return list;
+  if (!HaveOneShape(body, list->args)) return Poison(body, expr.span);
   std::vector<Dim> dims = element->dims;
   dims.insert(dims.begin(), Dim(static_cast<int64_t>(expr.elements.size())));
   return Stacked(types, std::move(list), element->dtype, std::move(dims));
 }
 
+namespace {
+
+// A field of a tuple; where its type is written, that is why it is wanted.
+ExprPtr CheckField(Body& body, const ast::TupleExpr::Field& field, TypeRef target, const Where& where) {
+  const ast::Type* written = where.wanted_by != nullptr ? where.wanted_by->written : nullptr;
+  if (written == nullptr || written->kind != ast::Type::Kind::kTuple) return CheckPart(body, *field.value, target, where);
+  const auto same = [&](const ast::Type::Field& other) { return other.label.text == field.label.text; };
+  const auto at = std::find_if(written->fields.begin(), written->fields.end(), same);
+  if (at == written->fields.end()) return CheckPart(body, *field.value, target, where);
+  const Origin origin{at->span, where.wanted_by->text, at->type.get()};
+  return CheckPart(body, *field.value, target, where.For(&origin));
+}
+
+}  // namespace
+
 ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where) {
+  if (HasTooManyParts(body.env, expr.fields.size(), "", expr.span)) return SkipUnchecked(body, expr);
   const bool typed = wanted != nullptr && wanted->kind == TypeKind::kRecord && wanted->name.empty();
+  std::unordered_map<std::string_view, TypeRef> hints;
+  if (typed) {
+    for (const Field& field : wanted->fields) hints.emplace(field.name, field.type);
+  }
   std::vector<Field> fields;
   std::vector<ExprPtr> values;
+  std::unordered_map<std::string_view, size_t> places;  // of fields
   bool sound = true;
   for (const ast::TupleExpr::Field& field : expr.fields) {
-    const auto same = [&](const Field& other) { return other.name == field.label.text; };
-    if (std::any_of(fields.begin(), fields.end(), same)) {
+    if (!places.emplace(field.label.text, fields.size()).second) {
       body.env.Report(field.label.span, kDuplicateName, {field.label.text});
       sound = false;
       continue;
     }
-    TypeRef hint = nullptr;
-    if (typed) {
-      const auto at = std::find_if(wanted->fields.begin(), wanted->fields.end(), same);
-      if (at != wanted->fields.end()) hint = at->type;
-    }
-    values.push_back(hint != nullptr ? CheckPart(body, *field.value, hint, where) : CheckExpr(body, *field.value, nullptr, where));
+    const auto hint = hints.find(field.label.text);
+    values.push_back(hint != hints.end() ? CheckField(body, field, hint->second, where) : CheckExpr(body, *field.value, nullptr, where));
     sound = sound && !IsPoison(*values.back());
     fields.push_back({field.label.text, values.back()->type});
   }
@@ -125,10 +165,10 @@ ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const
   if (typed) {  // by name: the order written does not matter
     std::vector<Field> sorted;
     for (const Field& want : wanted->fields) {
-      const auto at = std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == want.name; });
-      if (at == fields.end()) break;
-      sorted.push_back(*at);
-      record->args.push_back(std::move(values[static_cast<size_t>(at - fields.begin())]));
+      const auto at = places.find(want.name);
+      if (at == places.end()) break;
+      sorted.push_back(fields[at->second]);
+      record->args.push_back(std::move(values[at->second]));
     }
     if (sorted.size() == fields.size() && sorted.size() == wanted->fields.size()) {
       record->type = body.env.types.Record("", std::move(sorted));
@@ -139,7 +179,7 @@ ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const
     return record;  // the reader reports the difference
   }
   record->type = body.env.types.Record("", std::move(fields));
-  if (HasTooManyParts(body.env, record->type, expr.span)) return Poison(body, expr.span);
+  if (HasTooManyParts(body.env, record->type->parts, "", expr.span)) return Poison(body, expr.span);
   record->args = std::move(values);
   return record;
 }

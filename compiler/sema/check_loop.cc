@@ -35,6 +35,28 @@ bool AddSource(Body& body, const ast::Expr& expr, Loop& loop, std::vector<TypeRe
   return true;
 }
 
+// How many elements a source has, where its type or the list itself says so.
+std::optional<Dim> LengthOf(const Expr& source) {
+  if (source.type->kind == TypeKind::kTensor) return source.type->dims[0];
+  if (source.kind == ExprKind::kList) return Dim(static_cast<int64_t>(source.args.size()));
+  return std::nullopt;
+}
+
+bool HaveOneLength(Body& body, const std::vector<ExprPtr>& sources) {
+  const auto first = LengthOf(*sources[0]);
+  for (const ExprPtr& source : sources) {
+    const auto length = LengthOf(*source);
+    if (!first || !length || !Dim::ProvedDifferent(*first, *length)) continue;
+    auto builder = body.env.Report(source->span, kZipLengths, {first->ToString(), length->ToString()});
+    builder.Here(length->ToString()).Label(sources[0]->span, first->ToString());
+    LabelOrigins(body, {*first, *length}, builder);
+    LabelSource(body, *source, builder);
+    LabelSource(body, *sources[0], builder);
+    return false;
+  }
+  return true;
+}
+
 bool AddSources(Body& body, const ast::Expr& expr, Loop& loop, std::vector<TypeRef>& elements, const Where& where) {
   if (const ast::CallExpr* enumerate = LoopCall(body, expr, "enumerate"); enumerate != nullptr && !loop.enumerate) {
     if (enumerate->arguments.size() != 1) {
@@ -53,7 +75,7 @@ bool AddSources(Body& body, const ast::Expr& expr, Loop& loop, std::vector<TypeR
   }
   bool sound = true;
   for (const ast::Argument& argument : zip->arguments) sound = AddSource(body, *argument.value, loop, elements, where) && sound;
-  return sound;
+  return sound && HaveOneLength(body, loop.sources);
 }
 
 // Checks the source and declares the names in the scope that is open.
@@ -89,7 +111,8 @@ ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeR
   ExprPtr condition;
   if (expr.condition) condition = CheckAs(body, *expr.condition, body.env.types.Scalar(DType::kBool), inside);
   const TypeRef element = wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr;
-  ExprPtr value = element != nullptr ? CheckAs(body, *expr.value, element, inside) : CheckExpr(body, *expr.value, nullptr, inside);
+  ExprPtr value =
+      element != nullptr ? CheckAs(body, *expr.value, element, inside, where.origin()) : CheckExpr(body, *expr.value, nullptr, inside);
   if (!loop || IsPoison(*value) || (condition && IsPoison(*condition))) return Poison(body, expr.span);
   ExprPtr list = Make(ExprKind::kListLoop, body.env.types.List(value->type), expr.span);
   list->loop = std::move(loop);
@@ -100,7 +123,7 @@ ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeR
 }
 
 ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where) {
-  const Where inside = where.Inside("a `fold`", expr.span);
+  const Where inside = where.Inside("a `fold`", expr.span).For(nullptr);
   const uint32_t mark = body.NextSymbol();
   const Scope scope(body);
   std::vector<TypeRef> elements;

@@ -1,6 +1,7 @@
 // Models: the file's signature, the written one, the batch axis, and the defaults of the model block.
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "compiler/sema/check_decl.h"
@@ -20,6 +21,20 @@ std::string Sanitised(const std::string& name) {
   for (const char c : name) clean += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (clean.empty() || std::isdigit(static_cast<unsigned char>(clean[0]))) clean.insert(clean.begin(), '_');
   return clean;
+}
+
+// "did you mean `digits.onnx`?" for what stands beside a file that is not there.
+std::optional<std::string> FileMeant(const std::string& path) {
+  const std::filesystem::path wanted(path);
+  std::vector<std::string> names;
+  std::error_code error;
+  if (std::filesystem::exists(wanted, error)) return std::nullopt;
+  constexpr size_t kMost = 1000;
+  for (std::filesystem::directory_iterator entry(wanted.parent_path(), error), end; !error && entry != end && names.size() < kMost;
+       entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  return diag::Suggest(wanted.filename().string(), names);
 }
 
 struct WrittenPort {
@@ -84,8 +99,12 @@ class ModelCheck {
   }
   bool ReadWritten() {
     bool sound = true;
-    for (const ast::Param& param : decl_.params)
+    for (const ast::Param& param : decl_.params) {
       sound = AddWritten(written_.inputs, param.name.text, param.external_name, *param.type) && sound;
+      if (!param.default_value) continue;
+      env_.Report(param.default_value->span, kModelPort, {param.name.text, entity_.name, "an input of a model has no default"});
+      sound = false;
+    }
     if (decl_.result->kind == ast::Type::Kind::kTuple) {
       for (const ast::Type::Field& field : decl_.result->fields) {
         sound = AddWritten(written_.outputs, field.label.text, field.external_name, *field.type) && sound;
@@ -113,10 +132,11 @@ class ModelCheck {
     if (versions.ok()) versions = Named(*std::move(versions), path);
     if (!versions.ok()) {
       if (decl_.has_signature) {
-        env_.Report(span, kModelFileMissing, {entity_.name, versions.status().message()});
+        env_.Report(span, kModelFileMissing, {entity_.name, versions.status().message()}).HelpIf(FileMeant(path));
         return true;
       }
       env_.Report(span, kModelUnreadable, {entity_.name, versions.status().message()})
+          .HelpIf(FileMeant(path))
           .Help("with a written signature the program builds without the file");
       return false;
     }

@@ -1,11 +1,21 @@
 // Names and members in expressions.
 
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/forward.h"
 #include "compiler/sema/names.h"
 
 namespace wf::sema {
 namespace {
+
+constexpr size_t kMembersNamed = 8;
+
+// `a`, `b` and `c`, without the `and`.
+std::string Quoted(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + '`';
+  return text;
+}
 
 ExprPtr ReadConst(const Entity& entity, const Span& span) {
   ExprPtr expr = Make(ExprKind::kConst, entity.type, span);
@@ -15,6 +25,7 @@ ExprPtr ReadConst(const Entity& entity, const Span& span) {
 
 // An entity where a value is needed.
 ExprPtr ReadEntity(Body& body, const Entity& entity, const std::string& text, const Span& span) {
+  if (body.taken_names.contains(text)) return Poison(body, span);
   if (entity.kind == EntityKind::kConst) return ReadConst(entity, span);
   body.env.Report(span, kWrongKind, {text, NameOf(entity.kind), "a value"}).Label(entity.span, "declared here");
   return Poison(body, span);
@@ -63,7 +74,16 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
     SettleRead(body, *field);
     return field;
   }
-  body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, known);
+  auto builder = body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, known);
+  if (!known.empty() && known.size() <= kMembersNamed && !diag::Suggest(member.text, known)) builder.Help("it has " + Quoted(known));
+  if (type->kind == TypeKind::kTensor)
+    builder.Help("`len(x)` is its first extent; a dimension that a type names, such as `n` of `f32[n]`, is read as a number");
+  else if (NameOf(Builtin::kLen) == member.text || !OurNameFor(member.text).empty())
+    builder.Help("`len(x)` is its length");
+  else if (type->kind == TypeKind::kMap)
+    builder.Help("a key is looked up as in `m[\"" + member.text + "\"]`, which is `none` where it is not there");
+  else if (type->kind != TypeKind::kRecord)
+    builder.Help("a value is given to a function: `f(x)`, or `x |> f()`");
   return Poison(body, span);
 }
 

@@ -62,7 +62,15 @@ ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, TypeRef type) 
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(type)});
   if (IsEquality(step.op) && type->kind == TypeKind::kOptional) builder.Help("`match x { none => .., v => .. }` asks whether it is `none`");
   if (type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+  if (type->kind == TypeKind::kList && step.op == ast::BinaryOp::kAdd) builder.Help("a list is made at once: `[e for x in xs if c]`");
   return Poison(body, step.span);
+}
+
+// The member of a record that has the type, as a result of a workflow has.
+const Field* MemberOf(TypeRef record, TypeRef type) {
+  if (record->kind != TypeKind::kRecord) return nullptr;
+  const auto at = std::find_if(record->fields.begin(), record->fields.end(), [&](const Field& field) { return field.type == type; });
+  return at == record->fields.end() ? nullptr : &*at;
 }
 
 // Equality of whatever can be compared as one value; nothing that holds tensors, optionals or bytes apart from bytes themselves.
@@ -87,7 +95,9 @@ ExprPtr CompareValues(Body& body, const ast::BinaryExpr& step, ExprPtr left, Exp
   if (!IsEquality(step.op) || !IsComparable(left->type)) return ReportNoOperator(body, step, left->type);
   const TypeRef joined = Join(body, left->type, right->type);
   if (joined == nullptr || !IsComparable(joined)) {
-    body.env.Report(step.op_span, kOperandsDiffer, {ast::Spelling(step.op), ToString(left->type), ToString(right->type)});
+    auto builder = body.env.Report(step.op_span, kOperandsDiffer, {ast::Spelling(step.op), ToString(left->type), ToString(right->type)});
+    if (const Field* member = MemberOf(left->type, right->type))
+      builder.Help("the left has a member of the right's type: `." + member->name + "`");
     return Poison(body, step.span);
   }
   left->type = right->type = joined;
@@ -114,14 +124,15 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
   const std::string_view op = ast::Spelling(step.op);
   if (left->type->dtype != right->type->dtype) {
     body.env.Report(step.op_span, kOperandsDiffer, {op, ToString(left->type), ToString(right->type)})
-        .Help("convert one of them, as in `" + std::string(ir::NameOf(left->type->dtype)) + "(..)`");
+        .Help("convert one of them, as in `" + std::string(ir::NameOf((ir::IsFloat(right->type->dtype) ? right : left)->type->dtype)) +
+              "(..)`");
     return Poison(body, step.span);
   }
   if (!IsEquality(step.op) && !CheckArithmetic(body, op, left->type, step.op_span)) return Poison(body, step.span);
   const DType dtype = IsComparison(step.op) ? DType::kBool : left->type->dtype;
   ExprPtr result = Make(ExprKind::kBinary, types.Scalar(dtype), step.span);
   if (left->type->kind == TypeKind::kTensor || right->type->kind == TypeKind::kTensor) {
-    auto dims = Broadcast(body, *left, *right, step.op_span);
+    auto dims = Broadcast(body, op, *left, *right, step.op_span);
     if (!dims) return Poison(body, step.span);
     result->type = types.Tensor(dtype, std::move(*dims));
   }
@@ -200,7 +211,8 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
 // of the others.
 TypeRef ComparedWith(const Operand& left, const ast::Expr& right) {
   if (!left.value) return nullptr;
-  const bool is_list = left.value->type->kind == TypeKind::kList && right.kind == ast::ExprKind::kListExpr;
+  const TypeKind kind = left.value->type->kind;
+  const bool is_list = (kind == TypeKind::kList || kind == TypeKind::kTensor) && right.kind == ast::ExprKind::kListExpr;
   const bool is_tuple = left.value->type->kind == TypeKind::kRecord && right.kind == ast::ExprKind::kTupleExpr;
   return is_list || is_tuple ? left.value->type : nullptr;
 }
@@ -214,7 +226,7 @@ Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef
   const bool right_literal = IsLiteral(*step.right);
   if (left.literal != nullptr && right_literal && !IsComparison(step.op)) return {nullptr, &step, step.span};
   ExprPtr right;
-  if (!right_literal) right = CheckExpr(body, *step.right, hint, where);
+  if (!right_literal) right = CheckExpr(body, *step.right, hint, IsComparison(step.op) ? where.For(nullptr) : where);
   if (left.literal != nullptr && right_literal) {  // 1 < 2
     left.value = CheckLiteral(body, *left.literal, nullptr);
     left.literal = nullptr;
@@ -249,7 +261,7 @@ bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span
 
 // Axes agree when their dimensions are the same polynomial, or one of them is absent or literally 1 (semantics.md 21): nothing is left to
 // be checked when it runs.
-std::optional<std::vector<Dim>> Broadcast(Body& body, const Expr& left, const Expr& right, const Span& span) {
+std::optional<std::vector<Dim>> Broadcast(Body& body, std::string_view what, const Expr& left, const Expr& right, const Span& span) {
   const std::vector<Dim>&of_left = left.type->dims, &of_right = right.type->dims;
   const size_t rank = std::max(of_left.size(), of_right.size());
   std::vector<Dim> dims(rank);
@@ -266,10 +278,14 @@ std::optional<std::vector<Dim>> Broadcast(Body& body, const Expr& left, const Ex
     } else {
       auto builder = body.env.Report(span, kBroadcast, {ToString(left.type), ToString(right.type), a->ToString(), b->ToString(), axis});
       LabelOrigins(body, {*a, *b}, builder);
-      if (a->is_constant() && b->is_constant()) {
-        builder.Label(left.span, "`" + ToString(left.type) + "`").Label(right.span, "`" + ToString(right.type) + "`");
+      builder.Label(left.span, "`" + ToString(left.type) + "`").Label(right.span, "`" + ToString(right.type) + "`");
+      if (what == "*" && of_left.size() == 2 && of_right.size() == 2) {
+        builder.Help("the product of matrices is `[i, j] => sum[k](a[i, k] * b[k, j])`");
+      } else if (of_left.size() != of_right.size()) {
+        builder.Help("axes go together from the last on; `[i, j] => x[i, j] + y[i]` says it otherwise");
+      } else if (!Dim::ProvedDifferent(*a, *b)) {
+        HelpWithEquality(*a, *b, builder);
       }
-      if (!Dim::ProvedDifferent(*a, *b)) HelpWithEquality(*a, *b, builder);
       return std::nullopt;
     }
   }

@@ -88,67 +88,19 @@ struct Use {
   size_t axis;
 };
 
-class UseFinder {
- public:
-  explicit UseFinder(const std::string& index) : index_(index) {}
-  std::vector<Use> Find(const ast::Expr& root) {
-    open_.push_back(&root);
-    while (!open_.empty()) {
-      const ast::Expr& expr = *open_.back();
-      open_.pop_back();
-      Visit(expr);
+std::vector<Use> UsesOf(const std::string& index, const ast::Expr& inside) {
+  std::vector<Use> uses;
+  ForEachIndexed(inside, [&](const ast::IndexExpr& expr) {
+    for (size_t axis = 0; axis < expr.subscripts.size(); ++axis) {
+      const ast::Subscript& subscript = expr.subscripts[axis];
+      const auto* name = subscript.first ? ast::DynAs<ast::NameExpr>(*subscript.first) : nullptr;
+      if (!subscript.is_slice && name != nullptr && name->name == index) uses.push_back({&expr, axis});
     }
-    const auto stands_before = [](const Use& a, const Use& b) { return a.expr->span.begin < b.expr->span.begin; };
-    std::sort(uses_.begin(), uses_.end(), stands_before);
-    return std::move(uses_);
-  }
-
- private:
-  void Add(const ast::ExprPtr& expr) {
-    if (expr) open_.push_back(expr.get());
-  }
-  void Add(const ast::Block& block) {
-    for (const ast::StmtPtr& stmt : block.statements) {
-      if (const auto* let = ast::DynAs<ast::LetStmt>(*stmt)) Add(let->value);
-    }
-    Add(block.value);
-  }
-  void Visit(const ast::Expr& expr) {
-    if (const auto* index = ast::DynAs<ast::IndexExpr>(expr)) {
-      for (size_t axis = 0; axis < index->subscripts.size(); ++axis) {
-        const ast::Subscript& subscript = index->subscripts[axis];
-        const auto* name = subscript.first ? ast::DynAs<ast::NameExpr>(*subscript.first) : nullptr;
-        if (!subscript.is_slice && name != nullptr && name->name == index_) uses_.push_back({index, axis});
-        Add(subscript.first);
-        Add(subscript.last);
-      }
-      Add(index->object);
-    } else if (const auto* call = ast::DynAs<ast::CallExpr>(expr)) {
-      Add(call->callee);
-      for (const ast::Argument& argument : call->arguments) Add(argument.value);
-    } else if (const auto* unary = ast::DynAs<ast::UnaryExpr>(expr)) {
-      Add(unary->operand);
-    } else if (const auto* binary = ast::DynAs<ast::BinaryExpr>(expr)) {
-      Add(binary->left);
-      Add(binary->right);
-    } else if (const auto* paren = ast::DynAs<ast::ParenExpr>(expr)) {
-      Add(paren->inner);
-    } else if (const auto* member = ast::DynAs<ast::MemberExpr>(expr)) {
-      Add(member->object);
-    } else if (const auto* branch = ast::DynAs<ast::IfExpr>(expr)) {
-      for (const ast::IfExpr::Arm& arm : branch->arms) {
-        Add(arm.condition);
-        Add(arm.block);
-      }
-      Add(branch->otherwise);
-    } else if (const auto* lambda = ast::DynAs<ast::LambdaExpr>(expr)) {
-      Add(lambda->body);
-    }
-  }
-  const std::string& index_;
-  std::vector<const ast::Expr*> open_;
-  std::vector<Use> uses_;
-};
+  });
+  const auto stands_before = [](const Use& a, const Use& b) { return a.expr->span.begin < b.expr->span.begin; };
+  std::sort(uses.begin(), uses.end(), stands_before);
+  return uses;
+}
 
 TypeRef TypeOfConst(Body& body, const Entity* entity) {
   if (entity == nullptr || entity->kind != EntityKind::kConst) return nullptr;
@@ -221,9 +173,36 @@ const ast::NameExpr* UnknownRoot(Body& body, const ast::Expr& place) {
 bool IsKnownHere(Body& body, const ast::Expr& place) {
   NameSet names;
   CollectNames(place, names);
+  const Module* prelude = body.env.prelude;
   return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-    return body.Find(name) || body.symbols.contains(name) || FindEntity(body.module, name) != nullptr;
+    return body.Find(name) || body.symbols.contains(name) || FindEntity(body.module, name) != nullptr || IsBuiltinName(name) ||
+           DTypeNamed(name) || (prelude != nullptr && prelude->entities.contains(name));
   });
+}
+
+// The index of a reducer: how far it goes, and what is computed before for its sake.
+struct Range {
+  ExprPtr extent;                 // null after a report
+  std::optional<BlockStep> held;  // let t = f(x), of sum[k](f(x)[k])
+  const ast::Expr* holds = nullptr;
+};
+
+// The extent of an axis of what is not named, but computed: once, before the reducer.
+Range HoldValue(Body& body, const Use& use, const ast::Name& index, const Where& where) {
+  Range range;
+  ExprPtr object = CheckExpr(body, *use.expr->object, nullptr, where);
+  if (object->type->kind != TypeKind::kTensor || use.axis >= object->type->dims.size()) {
+    if (!IsPoison(*object)) body.env.Report(index.span, kNoExtent, {index.text});
+    return range;
+  }
+  range.extent = ExtentOfDim(body, object->type->dims[use.axis], index.span);
+  range.holds = use.expr->object.get();
+  BlockStep& step = range.held.emplace();
+  step.local = body.Declare(LocalKind::kLet, {"_", object->span}, object->type);
+  step.span = object->span;
+  step.value = std::move(object);
+  body.held[range.holds] = step.local;
+  return range;
 }
 
 // The extent of an axis whose type says `_`: { let t = x; its extent }.
@@ -241,19 +220,28 @@ ExprPtr ReadExtent(Body& body, const Use& use, const ast::Name& index, const Whe
   return block;
 }
 
-// The extent of a reducer's index without `< n`: that of the axis it indexes bare. Nothing after a report.
-ExprPtr InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside, const Where& where) {
+TypeRef TypeOfIndexed(Body& body, const ast::Expr& object) {
+  const auto held = body.held.find(&object);
+  return held != body.held.end() ? body.locals[held->second].type : TypeOfPlace(body, object);
+}
+
+// The extent of a reducer's index without `< n`: that of the axis it indexes bare.
+Range InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside, const Where& where) {
   ExprPtr extent;
   Span first;
   Dim dim;
   bool poisoned = false;
-  std::optional<Use> open;
-  for (const Use& use : UseFinder(index.text).Find(inside)) {
-    const TypeRef type = TypeOfPlace(body, *use.expr->object);
+  std::optional<Use> open, computed;
+  const ast::Expr* list = nullptr;
+  for (const Use& use : UsesOf(index.text, inside)) {
+    const TypeRef type = TypeOfIndexed(body, *use.expr->object);
     if (const ast::NameExpr* unknown = type == nullptr ? UnknownRoot(body, *use.expr->object) : nullptr) {
       poisoned = IsPoison(*CheckName(body, *unknown, where)) || poisoned;
+    } else if (type == nullptr && !computed && IsKnownHere(body, *use.expr->object)) {
+      computed = use;
     }
     poisoned = poisoned || (type != nullptr && type->kind == TypeKind::kError);
+    if (type != nullptr && type->kind == TypeKind::kList) list = use.expr->object.get();
     if (type == nullptr || type->kind != TypeKind::kTensor || use.axis >= type->dims.size()) continue;
     const Dim& found = type->dims[use.axis];
     if (IsAny(found)) {
@@ -265,16 +253,24 @@ ExprPtr InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside,
     } else if (dim != found) {
       auto builder = body.env.Report(use.expr->span, kExtentConflict, {index.text, found.ToString(), dim.ToString()});
       LabelOrigins(body, {dim, found}, builder);
-      builder.Label(first, "over " + dim.ToString()).Help("say how far it goes: `" + index.text + " < " + dim.ToString() + "`");
-      return nullptr;
+      builder.Here("over " + found.ToString()).Label(first, "over " + dim.ToString());
+      builder.Help("say how far it goes: `" + index.text + " < " + dim.ToString() + "`");
+      return {};
     }
   }
   if (!extent && open) extent = ReadExtent(body, *open, index, where);
+  if (!extent && !poisoned && computed) return HoldValue(body, *computed, index, where);
   if (!extent && !poisoned) {
-    body.env.Report(index.span, kNoExtent, {index.text}).Help("the index takes the extent of an axis that it indexes alone, as in `x[i]`");
+    auto builder = body.env.Report(index.span, kNoExtent, {index.text});
+    if (list != nullptr) {
+      const std::string text(body.env.input.sources.Text(list->span));
+      builder.Help("`" + text + "` is a list, whose length no type says: `" + index.text + " < len(" + text + ")`");
+    } else {
+      builder.Help("the index takes the extent of an axis that it indexes alone, as in `x[i]`");
+    }
   }
   if (!extent && poisoned) body.silenced = true;
-  return extent;
+  return {std::move(extent), std::nullopt};
 }
 
 struct ReducerIndex {
@@ -315,19 +311,25 @@ ExprPtr CheckReducerFrom(Body& body, const ast::CallExpr& call, size_t at, ir::R
   const ast::Expr& inside = *call.arguments[0].value;
   if (at == head.subscripts.size()) return CheckReducerBody(body, kind, name, inside, wanted, where);
   const auto index = ReadIndex(body, head.subscripts[at]);
-  ExprPtr extent;
-  if (index) extent = index->extent != nullptr ? CheckExtent(body, *index->extent, where) : InferExtent(body, index->name, inside, where);
-  if (!extent || IsPoison(*extent)) return SkipUnchecked(body, inside);
+  Range range;
+  if (index && index->extent != nullptr) range.extent = CheckExtent(body, *index->extent, where);
+  if (index && index->extent == nullptr) range = InferExtent(body, index->name, inside, where);
+  if (!range.extent || IsPoison(*range.extent)) return SkipUnchecked(body, inside);
   const Scope scope(body);
   const LocalId local = DeclareIndex(body, index->name);
   ExprPtr value = CheckReducerFrom(body, call, at + 1, kind, name, wanted, where);
+  if (range.held) body.held.erase(range.holds);
   if (IsPoison(*value)) return value;
   ExprPtr reduced = Make(ExprKind::kReduce, value->type, call.span);
   reduced->reduce = kind;
   reduced->index_locals.push_back(local);
-  reduced->extents.push_back(std::move(extent));
+  reduced->extents.push_back(std::move(range.extent));
   reduced->args.push_back(std::move(value));
-  return reduced;
+  if (!range.held) return reduced;
+  ExprPtr block = Make(ExprKind::kBlock, reduced->type, call.span);
+  block->steps.push_back(std::move(*range.held));
+  block->args.push_back(std::move(reduced));
+  return block;
 }
 
 std::optional<ir::ReduceKind> ReducerNamed(std::string_view name) {
@@ -353,7 +355,7 @@ ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, con
   const bool typed = wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dtype != DType::kNone;
   const TypeRef element = typed ? body.env.types.Scalar(wanted->dtype) : nullptr;
   ExprPtr value = CheckExpr(body, *expr.body, element, ElementWhere(where, "the body of `=>`", expr.span));
-  if (element != nullptr) value = Coerce(body, std::move(value), element);
+  if (element != nullptr) value = Coerce(body, std::move(value), element, where.origin());
   if (IsPoison(*value)) return Poison(body, expr.span);
   if (value->type->kind != TypeKind::kScalar) {
     body.env.Report(value->span, kWrongKind, {ToString(value->type), "no element of a tensor", "a number or a bool"});
@@ -373,7 +375,12 @@ bool IsReducer(const ast::CallExpr& call) {
 ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, const Where& where) {
   const auto& head = ast::As<ast::IndexExpr>(*call.callee);
   const auto& name = ast::As<ast::NameExpr>(*head.object);
-  if (call.arguments.size() != 1 || call.arguments[0].label) {
+  if (call.arguments.size() == 1 && call.arguments[0].label) {
+    body.env.Report(call.arguments[0].label->span, kUnknownParameter, {name.name, call.arguments[0].label->text})
+        .Help("as in `" + name.name + "[i](x[i])`");
+    return SkipUnchecked(body, call);
+  }
+  if (call.arguments.size() != 1) {
     body.env.Report(call.span, kTooManyArguments, {name.name, "one expression", call.arguments.size()});
     return SkipUnchecked(body, call);
   }

@@ -187,11 +187,14 @@ class TestCheck {
   // runs.
   TypeRef ResultOfStub(Body& inner, const Signature& target, const Signature& written, const ast::StubStmt& stub) const {
     DimSolver solver(inner, target);
+    std::vector<ExprPtr> reads;
     for (size_t i = 0; i < target.params.size(); ++i) {
       std::vector<DimPair> pairs;
-      const TypeRef wanted = target.params[i].type, found = written.params[i].type;
-      MatchTypes(env_.types, wanted, found, nullptr, pairs);
-      for (const DimPair& pair : pairs) solver.Add(pair, wanted, found, stub.params[i].span);
+      const TypeRef wanted = target.params[i].type;
+      reads.push_back(Make(ExprKind::kLocal, written.params[i].type, stub.params[i].span));
+      reads.back()->local = static_cast<LocalId>(i);
+      MatchTypes(env_.types, wanted, reads.back()->type, nullptr, pairs);
+      for (const DimPair& pair : pairs) solver.Add(pair, wanted, *reads.back(), &target.params[i]);
     }
     return MapDims(env_.types, target.result, [&](const Dim& dim) { return solver.ValueOf(dim).value_or(AnyDim()); });
   }

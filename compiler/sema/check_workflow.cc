@@ -14,12 +14,6 @@
 namespace wf::sema {
 namespace {
 
-bool HoldsNever(TypeRef type) {
-  if (type->kind == TypeKind::kNever || type->kind == TypeKind::kNone) return true;
-  if (type->element != nullptr && HoldsNever(type->element)) return true;
-  return std::any_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return HoldsNever(field.type); });
-}
-
 // The statements of one workflow, in order.
 class WorkflowCheck {
  public:
@@ -97,11 +91,9 @@ class WorkflowCheck {
       CheckExpr(body_, value, written, where);
       return Poison(body_, value.span);
     }
-    ExprPtr checked = written != nullptr ? CheckAs(body_, value, written, where, Origin{type->span, "the type written here"})
+    ExprPtr checked = written != nullptr ? CheckAs(body_, value, written, where, Origin{type->span, "the type written here", type})
                                          : CheckExpr(body_, value, nullptr, where);
-    if (IsPoison(*checked) || !HoldsNever(checked->type)) return checked;
-    env_.Report(value.span, kCannotInfer, {"`" + name.text + "`"});
-    return Poison(body_, value.span);
+    return HasType(body_, name, std::move(checked));
   }
 
   void Let(const ast::LetStmt& let) {
@@ -173,7 +165,6 @@ class WorkflowCheck {
       stmt.limit = static_cast<uint32_t>(own.limit->value);
     else if (facts.has_loop && stage_settings != nullptr && stage_settings->limit)
       stmt.limit = static_cast<uint32_t>(stage_settings->limit->value);
-    stmt.has_policy = stmt.policy.timeout_ns > 0 || stmt.policy.retry > 0;
     Add(std::move(stmt), stage);
   }
 
@@ -245,8 +236,14 @@ class WorkflowCheck {
       return;
     }
     std::string key;
-    if (call.arguments.size() != 2 || call.arguments[0].label || call.arguments[1].label) {
-      env_.Report(call.span, kTooManyArguments, {"annotate", "a key and a value", call.arguments.size()});
+    const auto named = std::ranges::find_if(call.arguments, [](const ast::Argument& argument) { return argument.label.has_value(); });
+    if (named != call.arguments.end()) {
+      env_.Report(named->label->span, kUnknownParameter, {callee, named->label->text}).Help("as in `annotate(\"key\", value)`");
+      sound_ = false;
+      return;
+    }
+    if (call.arguments.size() != 2) {
+      env_.Report(call.span, kTooManyArguments, {callee, "a key and a value", call.arguments.size()});
       sound_ = false;
       return;
     }
@@ -295,7 +292,9 @@ class WorkflowCheck {
     const bool names = SameNames(*result.value);
     const uint32_t mark = body_.NextSymbol();
     const bool known = names && signature_.result->kind == TypeKind::kRecord;
-    ExprPtr value = CheckExpr(body_, *result.value, known ? HintOf(signature_.result) : nullptr, At("a `return`", result.span));
+    const Origin origin{decl_.result->span, "the result declared here", decl_.result.get()};
+    ExprPtr value =
+        CheckExpr(body_, *result.value, known ? HintOf(signature_.result) : nullptr, At("a `return`", result.span).For(&origin));
     const bool bare = value->type->kind != TypeKind::kRecord && value->type->kind != TypeKind::kNever;
     if (known && !IsPoison(*value) && bare) {
       env_.Report(value->span, kTypeMismatch, {ToString(signature_.result), ToString(value->type)})

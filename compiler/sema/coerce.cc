@@ -11,11 +11,25 @@ void ReportMismatch(Body& body, const Expr& expr, TypeRef target, const std::opt
                                          {ToString(target), ToString(expr.type), target->dims.size(), expr.type->dims.size()})
                        : body.env.Report(expr.span, kTypeMismatch, {ToString(target), ToString(expr.type)});
   if (origin) builder.Label(origin->span, origin->text);
-  const bool numbers = target->kind == TypeKind::kScalar && expr.type->kind == TypeKind::kScalar && IsNumeric(target->dtype);
-  if (numbers) builder.Help("convert it: `" + ToString(target) + "(..)`");
+  if (ranks) LabelSource(body, expr, builder);
+  builder.HelpIf(HelpToFit(target, expr.type));
   if (expr.type->kind != TypeKind::kOptional || expr.type->element != target) return;
   builder.Help(expr.kind == ExprKind::kCoalesce ? "right of `??` stands what may be none itself; write a value that never is"
                                                 : "give it a value with `??`");
+}
+
+// `tensor.reshape` to what is wanted, where that only has more axes of 1.
+std::optional<std::string> HelpToReshape(TypeRef wanted, TypeRef found) {
+  std::string extents;
+  size_t at = 0;
+  for (const Dim& dim : wanted->dims) {
+    const bool same = at < found->dims.size() && dim == found->dims[at];
+    if (!same && dim.constant() != 1) return std::nullopt;
+    at += same ? 1 : 0;
+    extents += ", " + dim.ToString();
+  }
+  if (at != found->dims.size() || wanted->dims.size() == at) return std::nullopt;
+  return "`tensor.reshape(x" + extents + ")` of std.tensor has the axes of 1";
 }
 
 // The wanted type where it says more, the found one where `wanted` has `_`.
@@ -45,8 +59,10 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
     }
     auto builder = body.env.Report(expr.span, kShapeMismatch,
                                    {ToString(target), ToString(expr.type), pair.axis, pair.found.ToString(), pair.wanted.ToString()});
+    builder.Here(AxisText(pair));
     if (origin) builder.Label(origin->span, origin->text);
     LabelOrigins(body, {pair.found, pair.wanted}, builder);
+    if (pair.found.is_constant()) LabelSource(body, expr, builder);
     return false;
   }
   return true;
@@ -92,15 +108,30 @@ ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Ori
   return expr;
 }
 
+std::optional<std::string> HelpToFit(TypeRef wanted, TypeRef found) {
+  const bool numbers = (wanted->kind == TypeKind::kScalar || wanted->kind == TypeKind::kTensor) && wanted->kind == found->kind;
+  if (wanted->kind == TypeKind::kTensor && found->kind == TypeKind::kList)
+    return "`tensor.stack(..)` of std.tensor makes a tensor of a list";
+  if (wanted->kind == TypeKind::kList && found->kind == TypeKind::kTensor) return "`list(..)` makes a list of a tensor";
+  if (IsScalarBool(wanted) && found->kind == TypeKind::kTensor && found->dtype == DType::kBool)
+    return "`all[i](x[i])` and `any[i](x[i])` make one `bool` of many";
+  if (!numbers || wanted->element != nullptr) return std::nullopt;
+  if (wanted->dtype == found->dtype) return HelpToReshape(wanted, found);
+  if (!IsNumeric(wanted->dtype) || wanted->dims.size() != found->dims.size()) return std::nullopt;
+  return "convert it: `" + std::string(ir::NameOf(wanted->dtype)) + "(..)`";
+}
+
 ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& where, const std::optional<Origin>& origin) {
-  return Coerce(body, CheckExpr(body, expr, target, where), target, origin);
+  return Coerce(body, CheckExpr(body, expr, target, where.For(origin ? &*origin : nullptr)), target, origin);
 }
 
 ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where& where) {
-  if (!where.soft || target->kind == TypeKind::kOptional) return CheckAs(body, expr, target, where);
+  const std::optional<Origin> origin = where.origin();
+  if (!where.soft || target->kind == TypeKind::kOptional) return CheckAs(body, expr, target, where, origin);
   ExprPtr value = CheckExpr(body, expr, target, where);
   std::vector<DimPair> pairs;
-  return MatchTypes(body.env.types, target, value->type, nullptr, pairs) ? std::move(value) : Coerce(body, std::move(value), target);
+  return MatchTypes(body.env.types, target, value->type, nullptr, pairs) ? std::move(value)
+                                                                         : Coerce(body, std::move(value), target, origin);
 }
 
 TypeRef Join(Body& body, TypeRef a, TypeRef b) {

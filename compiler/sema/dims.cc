@@ -201,7 +201,7 @@ bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindi
   return Matcher(types, bindings, pairs).Matches(wanted, found, false);
 }
 
-void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin, const std::string& param) {
+void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin, const SigParam* param) {
   values_.emplace(symbol, std::move(value));
   origins_.emplace(symbol, origin);
   params_.emplace(symbol, param);
@@ -228,18 +228,18 @@ bool DimSolver::TrySolve(const Waiting& item) {
   if (!linear || linear->mul <= 0 || !IsOpen(linear->symbol) || IsAny(item.pair.found)) return false;
   const Dim exact = item.pair.found - Dim(linear->add);
   Dim value = Dim::FloorDiv(exact, Dim(linear->mul));
-  Bind(linear->symbol, value, item.argument, item.param);
+  Bind(linear->symbol, value, item.argument->span, item.param);
   Compare(item, value * Dim(linear->mul) + Dim(linear->add), true);
   return true;
 }
 
-void DimSolver::Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument, const std::string& param) {
-  Waiting item{pair, wanted, found, argument, param};
+void DimSolver::Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param) {
+  const Waiting item{pair, wanted, &argument, param};
   if (IsAny(pair.wanted) || TrySolve(item)) return;
   if (const auto value = ValueOf(pair.wanted)) {
     Compare(item, *value);
   } else {
-    waiting_.push_back(std::move(item));
+    waiting_.push_back(item);
   }
 }
 
@@ -250,7 +250,7 @@ void DimSolver::Finish() {
       Compare(item, *value);
     } else if (IsAny(item.pair.found) && !failed_) {
       failed_ = true;
-      body_.env.Report(item.argument, kTypeMismatch, {ToString(item.wanted), ToString(item.found)})
+      body_.env.Report(item.argument->span, kTypeMismatch, {ToString(item.wanted), ToString(item.argument->type)})
           .Help("`_` gives `" + item.pair.wanted.ToString() + "` no value; elements of one shape are needed");
     }
   }
@@ -262,13 +262,18 @@ void DimSolver::Finish() {
 
 // Of a check that does not hold when it runs: both dimensions and where each comes from.
 std::string DimSolver::MessageOf(const Waiting& item, bool solves) const {
-  const std::string name = "`" + item.pair.wanted.ToString() + "` of `" + callee_.name + "`";
-  const std::string found = item.param.empty() ? "{1}" : "{1} in `" + item.param + "`";
-  if (solves) return name + " is " + found + ", which no `" + item.pair.wanted.AsLinear()->symbol + "` gives";
-  const auto symbol = item.pair.wanted.symbol();
+  const Dim& wanted = item.pair.wanted;
+  if (wanted.is_constant()) {
+    const std::string of = item.param == nullptr ? "" : " of `" + item.param->name + "`";
+    return "axis " + std::to_string(item.pair.axis) + of + " is {1}, `" + callee_.name + "` wants {0}";
+  }
+  const std::string name = "`" + wanted.ToString() + "` of `" + callee_.name + "`";
+  const std::string found = item.param == nullptr ? "{1}" : "{1} in `" + item.param->name + "`";
+  if (solves) return name + " is " + found + ", which no `" + wanted.AsLinear()->symbol + "` gives";
+  const auto symbol = wanted.symbol();
   const auto from = symbol ? params_.find(*symbol) : params_.end();
-  const bool is_known = from != params_.end() && !from->second.empty() && from->second != item.param;
-  return name + " is {0}" + (is_known ? " in `" + from->second + "`" : "") + " and " + found;
+  const bool is_known = from != params_.end() && from->second != nullptr && from->second != item.param;
+  return name + " is {0}" + (is_known ? " in `" + from->second->name + "`" : "") + " and " + found;
 }
 
 void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
@@ -279,16 +284,23 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
     return;
   }
   failed_ = true;
+  const Expr& argument = *item.argument;
   auto builder =
-      body_.env.Report(item.argument, kShapeMismatch,
-                       {ToString(item.wanted), ToString(item.found), item.pair.axis, item.pair.found.ToString(), wanted.ToString()});
+      body_.env.Report(argument.span, kShapeMismatch,
+                       {ToString(item.wanted), ToString(argument.type), item.pair.axis, item.pair.found.ToString(), wanted.ToString()});
+  builder.Here(AxisText(item.pair));
   for (const std::string& symbol : item.pair.wanted.Symbols()) {
     const auto origin = origins_.find(symbol);
-    if (origin == origins_.end() || origin->second == item.argument) continue;
+    if (origin == origins_.end() || origin->second == argument.span || values_.at(symbol) == Dim::Symbol(symbol)) continue;
     builder.Label(origin->second, "this gives `" + symbol + "` of `" + callee_.name + "` the value " + values_.at(symbol).ToString());
   }
-  if (callee_.span.file != source::FileId::kNone) builder.Label(callee_.span, "`" + callee_.name + "` declared here");
-  LabelOrigins(body_, {item.pair.found}, builder);
+  if (item.param != nullptr) builder.Label(item.param->span, "parameter `" + item.param->name + "` of `" + callee_.name + "`");
+  if (item.param == nullptr && callee_.span.file != source::FileId::kNone) builder.Label(callee_.span, "the result declared here");
+  LabelOrigins(body_, {item.pair.found, wanted}, builder);
+  if (item.pair.found.is_constant()) LabelSource(body_, argument, builder);
+  if (solves)
+    builder.Help("no `" + item.pair.wanted.AsLinear()->symbol + "` makes `" + item.pair.wanted.ToString() + "` " +
+                 item.pair.found.ToString());
 }
 
 void Settle(Body& body, Expr& expr, uint32_t mark) { Settler(body, expr, mark).Run(); }
@@ -300,8 +312,25 @@ void LabelOrigins(Body& body, std::initializer_list<Dim> dims, diag::Builder& bu
   }
   for (const std::string& symbol : symbols) {
     const auto origin = body.symbols.find(symbol);
-    if (origin != body.symbols.end()) builder.Label(origin->second, "`" + symbol.substr(0, symbol.find('#')) + "` comes from here");
+    if (origin == body.symbols.end()) continue;
+    const std::string name = symbol.substr(0, symbol.find('#'));
+    builder.Label(origin->second, name == kAnySymbol ? "how long this is, is known only when it runs" : "`" + name + "` comes from here");
   }
+}
+
+std::string AxisText(const DimPair& pair) {
+  return "axis " + std::to_string(pair.axis) + " is " + (IsAny(pair.found) ? "of any length" : pair.found.ToString());
+}
+
+void LabelSource(Body& body, const Expr& expr, diag::Builder& builder) {
+  const Expr* root = &expr;
+  while (root->kind == ExprKind::kField || root->kind == ExprKind::kBlock) root = root->args[0].get();
+  const Span* declared = nullptr;
+  if (root->kind == ExprKind::kLocal) declared = &body.locals[root->local].span;
+  if (root->kind == ExprKind::kConst) declared = &body.env.program.consts[root->index].span;
+  if (declared == nullptr) return;
+  const std::string text(body.env.input.sources.Text(expr.span));
+  builder.Label(*declared, "`" + text + "` is `" + ToString(expr.type) + "`");
 }
 
 DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message) {
@@ -309,7 +338,9 @@ DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message) {
   for (const Dim* dim : {&check.left, &check.right}) {
     for (const std::string& symbol : dim->Symbols()) {
       const auto origin = body.symbols.find(symbol);
-      if (origin != body.symbols.end()) check.origins.emplace_back(symbol.substr(0, symbol.find('#')), origin->second);
+      if (origin == body.symbols.end()) continue;
+      const std::pair from(symbol.substr(0, symbol.find('#')), origin->second);
+      if (std::find(check.origins.begin(), check.origins.end(), from) == check.origins.end()) check.origins.push_back(from);
     }
   }
   return check;

@@ -35,9 +35,9 @@ class DimSolver {
  public:
   DimSolver(Body& body, const Signature& callee) : body_(body), callee_(callee) {}
 
-  void Bind(const std::string& symbol, Dim value, const Span& origin, const std::string& param = "");  // an integer parameter
-  // `param`: of the argument, for messages; may be empty.
-  void Add(const DimPair& pair, TypeRef wanted, TypeRef found, const Span& argument, const std::string& param = "");
+  void Bind(const std::string& symbol, Dim value, const Span& origin, const SigParam* param = nullptr);  // an integer parameter
+  // `param`: what `argument`, of the type `wanted` but for dimensions, is given to; null for a result. Both outlive this.
+  void Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param = nullptr);
   void Finish();                                            // compares what waited for later arguments
   std::optional<Dim> ValueOf(const Dim& callee_dim) const;  // nothing while a symbol in it is open
   const std::map<std::string, Dim>& values() const { return values_; }
@@ -47,9 +47,9 @@ class DimSolver {
  private:
   struct Waiting {
     DimPair pair;
-    TypeRef wanted, found;
-    Span argument;
-    std::string param;
+    TypeRef wanted;
+    const Expr* argument;
+    const SigParam* param;
   };
   bool IsOpen(const std::string& symbol) const;
   bool TrySolve(const Waiting& item);
@@ -60,7 +60,7 @@ class DimSolver {
   const Signature& callee_;
   std::map<std::string, Dim> values_;
   std::map<std::string, Span> origins_;
-  std::map<std::string, std::string> params_;  // whose shapes gave the symbols their values
+  std::map<std::string, const SigParam*> params_;  // whose shapes gave the symbols their values
   std::vector<Waiting> waiting_;
   std::vector<DimCheck> checks_;
   bool failed_ = false;
@@ -72,6 +72,10 @@ void Settle(Body& body, Expr& expr, uint32_t mark);
 // Only `_`: at each read of a value (semantics.md 20).
 inline void SettleRead(Body& body, Expr& expr) { Settle(body, expr, body.NextSymbol()); }
 
+// "axis 1 is 32", of the dimension found.
+std::string AxisText(const DimPair& pair);
+// Where a value that is read by its name got its type, as a label of a report.
+void LabelSource(Body& body, const Expr& expr, diag::Builder& builder);
 // Where the symbols of dimensions come from, as labels of a report, each once.
 void LabelOrigins(Body& body, std::initializer_list<Dim> dims, diag::Builder& builder);
 

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -86,12 +87,20 @@ struct Env {
   Types& types;
   std::deque<Module> modules;                   // in the order of the input
   Module* prelude = nullptr;                    // "std.prelude", if it is among them
+  std::map<int32_t, Span> error_codes;          // that the program declares
   std::map<std::string, std::string> embedded;  // files read by constants and of externs, by path: part of the source hash
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);
   }
   void NoteUse(const Span& use, const Span& declared) const;  // to the sink, if there is one
+};
+
+// Why a type is wanted: a label of the report.
+struct Origin {
+  Span span;
+  std::string text;                    // "declared here"
+  const ast::Type* written = nullptr;  // the type that stands there, if one does
 };
 
 // Where an expression stands, and hence what it may hold. Passed by value down the tree.
@@ -105,6 +114,7 @@ struct Where {
   bool is_loop = false;              // the block that is checked next is the body of a `for`
   std::string_view what = "a `fn`";  // for messages: "a condition"
   Span span;
+  const Origin* wanted_by = nullptr;  // why what is wanted is wanted, for its parts; null when that is not known
   int depth = 0;
 
   Where Inside(std::string_view place, const Span& at) const {  // no waiting below
@@ -112,6 +122,12 @@ struct Where {
     inner.may_wait = false;
     inner.what = place;
     inner.span = at;
+    return inner;
+  }
+  std::optional<Origin> origin() const { return wanted_by != nullptr ? std::optional(*wanted_by) : std::nullopt; }
+  Where For(const Origin* origin) const {
+    Where inner = *this;
+    inner.wanted_by = origin;
     return inner;
   }
 };

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace wf::sema {
 namespace {
@@ -31,9 +34,11 @@ std::vector<Declared> DeclaredIn(const std::vector<ast::StmtPtr>& statements) {
   return found;
 }
 
-const Declared* Find(const std::vector<Declared>& all, const std::string& name) {
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Declared& declared) { return declared.name->text == name; });
-  return at == all.end() ? nullptr : &*at;
+using ByName = std::map<std::string_view, const Declared*>;
+
+const Declared* Find(const ByName& all, const std::string& name) {
+  const auto at = all.find(name);
+  return at == all.end() ? nullptr : at->second;
 }
 
 bool Holds(const Span& outer, const Span& inner) {
@@ -64,13 +69,20 @@ std::optional<std::vector<Step>> WayTo(const std::string& from, const std::strin
 }
 
 diag::Builder ReportCycle(Env& env, const Span& use, const std::vector<Step>& way) {
+  constexpr size_t kMostSteps = 8;  // of a long way, its first and its last
   const std::string& whole = way.back().name;
-  std::string path;
-  if (way.size() > 1) path = "`" + whole + "` uses `" + way.front().name + "`";
-  for (size_t i = 0; i + 1 < way.size(); ++i) path += ", `" + way[i].name + "` uses `" + way[i + 1].name + "`";
-  if (path.empty()) path = "it stands in its own declaration";
+  std::vector<std::pair<Span, std::string>> steps;
+  for (size_t i = 0; i + 1 < way.size(); ++i) {
+    if (i == kMostSteps - 1 && way.size() > kMostSteps + 1) i = way.size() - 2;
+    steps.emplace_back(way[i].span, "`" + way[i].name + "` uses `" + way[i + 1].name + "`");
+  }
+  std::string path = way.size() > 1 ? "`" + whole + "` uses `" + way.front().name + "`" : "it stands in its own declaration";
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const bool gap = i + 1 == kMostSteps && way.size() > kMostSteps + 1;
+    path += (gap ? ", and so on for " + std::to_string(way.size() - 1 - kMostSteps) + " more, " : ", ") + steps[i].second;
+  }
   auto builder = env.Report(use, kRecursion, {whole, path});
-  for (size_t i = 0; i + 1 < way.size(); ++i) builder.Label(way[i].span, "`" + way[i].name + "` uses `" + way[i + 1].name + "`");
+  for (const auto& [span, text] : steps) builder.Label(span, text);
   builder.Label(way.back().span, "declared here");
   return builder;
 }
@@ -78,12 +90,14 @@ diag::Builder ReportCycle(Env& env, const Span& use, const std::vector<Step>& wa
 bool ReportForwardLocal(Body& body, const std::string& name, const Span& use) {
   for (auto block = body.blocks.rbegin(); block != body.blocks.rend(); ++block) {
     const std::vector<Declared> declared = DeclaredIn(**block);
-    const Declared* target = Find(declared, name);
-    if (target == nullptr || (target->stmt->span.begin < use.begin && !Holds(target->stmt->span, use))) continue;
+    const auto target = std::find_if(declared.begin(), declared.end(), [&](const Declared& one) { return one.name->text == name; });
+    if (target == declared.end() || (target->stmt->span.begin < use.begin && !Holds(target->stmt->span, use))) continue;
     if (!body.forward_reported.insert(name).second) return true;
     const auto around = std::find_if(declared.begin(), declared.end(), [&](const Declared& one) { return Holds(one.stmt->span, use); });
+    ByName by_name;
+    for (const Declared& one : declared) by_name.emplace(one.name->text, &one);
     const Follow follow = [&](const std::string& step) -> std::optional<Mentions> {
-      const Declared* at = Find(declared, step);
+      const Declared* at = Find(by_name, step);
       if (at == nullptr) return std::nullopt;
       Mentions mentions{at->name->span, {}};
       CollectNames(*at->stmt, mentions.names);

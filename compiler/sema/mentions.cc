@@ -8,7 +8,8 @@ namespace {
 // A walk with a stack of its own: chains of operators are deep.
 class Walk {
  public:
-  explicit Walk(NameSet& names) : names_(names) {}
+  using OnIndexed = std::function<void(const ast::IndexExpr&)>;
+  explicit Walk(NameSet& names, const OnIndexed* on_indexed = nullptr) : names_(names), on_indexed_(on_indexed) {}
 
   void Add(const ast::ExprPtr& expr) {
     if (expr) open_.push_back(expr.get());
@@ -71,6 +72,7 @@ class Walk {
   void Expand(const ast::Expr& expr);
   void ExpandControl(const ast::Expr& expr);
   NameSet& names_;
+  const OnIndexed* const on_indexed_;
   std::vector<const ast::Expr*> open_;
 };
 
@@ -149,6 +151,7 @@ void Walk::Expand(const ast::Expr& expr) {
     Add(call->callee);
     Add(call->arguments);
   } else if (const auto* index = ast::DynAs<ast::IndexExpr>(expr)) {
+    if (on_indexed_ != nullptr) (*on_indexed_)(*index);
     Add(index->object);
     for (const ast::Subscript& subscript : index->subscripts) {
       Add(subscript.first);
@@ -176,6 +179,13 @@ void Walk::Expand(const ast::Expr& expr) {
 
 void CollectNames(const ast::Expr& expr, NameSet& names) {
   Walk walk(names);
+  walk.Add(expr);
+  walk.Run();
+}
+
+void ForEachIndexed(const ast::Expr& expr, const std::function<void(const ast::IndexExpr&)>& visit) {
+  NameSet names;
+  Walk walk(names, &visit);
   walk.Add(expr);
   walk.Run();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 
@@ -12,5 +13,7 @@ using NameSet = std::set<std::string, std::less<>>;
 void CollectNames(const ast::Expr& expr, NameSet& names);
 void CollectNames(const ast::Stmt& stmt, NameSet& names);
 void CollectNames(const ast::Decl& decl, NameSet& names);
+// Every x[..] in `expr`, in no order.
+void ForEachIndexed(const ast::Expr& expr, const std::function<void(const ast::IndexExpr&)>& visit);
 
 }  // namespace wf::sema

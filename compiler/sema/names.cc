@@ -44,6 +44,13 @@ std::optional<EntityKind> KindOf(const ast::Decl& decl) {
   return std::nullopt;
 }
 
+// What the file calls a declaration; empty: nothing that was read.
+ast::Name NameGivenTo(const ast::Decl& decl) {
+  const auto* import = ast::DynAs<ast::ImportDecl>(decl);
+  const bool unnamed = import != nullptr && decl.name.text.empty() && !import->path.parts.empty();
+  return unnamed ? import->path.parts.back() : decl.name;
+}
+
 void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
   const auto kind = KindOf(decl);
   if (decl.kind == ast::DeclKind::kErrorDecl && !decl.name.text.empty()) {  // it did not parse: its users stay silent
@@ -58,14 +65,12 @@ void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
   }
   if (decl.kind == ast::DeclKind::kErrorDecl) module.damaged = true;
   if (!kind) return;
-  ast::Name name = decl.name;
-  const auto* import = ast::DynAs<ast::ImportDecl>(decl);
-  if (import != nullptr && name.text.empty() && !import->path.parts.empty()) name = import->path.parts.back();
+  const ast::Name name = NameGivenTo(decl);
   if (name.text.empty()) return;
   const auto [at, fresh] = module.entities.try_emplace(name.text);
   Entity& entity = at->second;
   if (!fresh) {
-    env.Report(name.span, kDuplicateName, {name.text}).Label(entity.span, "first declared here");
+    ReportTwice(env, name, entity);
     return;
   }
   entity.kind = *kind;
@@ -89,18 +94,16 @@ std::string_view BuiltInKind(Env& env, std::string_view name, bool local) {
 
 void BindImport(Env& env, Module& module, const ast::ImportDecl& import) {
   const std::string path = ast::ToString(import.path);
-  const std::string name = import.name.text.empty() ? import.path.parts.back().text : import.name.text;
-  const auto at = module.entities.find(name);
-  if (at == module.entities.end() || at->second.decl != &import) return;
-  Entity& entity = at->second;
-  entity.ready = true;
+  Entity* entity = FindEntity(module, NameGivenTo(import).text);
+  if (entity == nullptr || entity->decl != &import) return;
+  entity->ready = true;
   const auto target = std::find_if(env.modules.begin(), env.modules.end(), [&](const Module& m) { return m.path == path && !m.is_root; });
   if (target == env.modules.end()) {  // the loader has said why
-    entity.broken = true;
+    entity->broken = true;
     return;
   }
-  entity.target = &*target;
-  entity.broken = target->file == nullptr;
+  entity->target = &*target;
+  entity->broken = target->file == nullptr;
 }
 
 // Depth first over imports: a module is checked after those it imports. A circle has been reported by the loader.
@@ -108,12 +111,11 @@ void Visit(Module& module, std::vector<Module*>& order) {
   if (module.state != Module::State::kNew || module.file == nullptr) return;
   module.state = Module::State::kOpen;
   for (const ast::DeclPtr& decl : module.file->decls) {
-    if (decl->kind != ast::DeclKind::kImportDecl) continue;
-    for (auto& [name, entity] : module.entities) {
-      if (entity.decl != decl.get() || entity.target == nullptr) continue;
-      if (entity.target->state == Module::State::kOpen) entity.broken = true;
-      Visit(*entity.target, order);
-    }
+    const auto* import = ast::DynAs<ast::ImportDecl>(*decl);
+    Entity* entity = import != nullptr ? FindEntity(module, NameGivenTo(*import).text) : nullptr;
+    if (entity == nullptr || entity->decl != import || entity->target == nullptr) continue;
+    if (entity->target->state == Module::State::kOpen) entity->broken = true;
+    Visit(*entity->target, order);
   }
   module.state = Module::State::kDone;
   order.push_back(&module);
@@ -257,6 +259,11 @@ bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name, bool
   return true;
 }
 
+void ReportTwice(Env& env, const ast::Name& name, const Entity& first) {
+  auto builder = env.Report(name.span, kDuplicateName, {name.text}).Label(first.span, "first declared here");
+  if (first.kind == EntityKind::kModule) builder.Help("an import can have another name: `import .. as " + name.text + "_;`");
+}
+
 Entity* FindEntity(Module& module, std::string_view name) {
   const auto at = module.entities.find(name);
   return at == module.entities.end() ? nullptr : &at->second;
@@ -267,18 +274,28 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
   if (entity != nullptr) return Usable(env, module, *entity, name.span, self);
   if (module.damaged) return nullptr;
-  env.Report(name.span, kUnknownName, {name.text}).DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
+  auto builder = env.Report(name.span, kUnknownName, {name.text});
+  builder.DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
+  if (!OurNameFor(name.text).empty()) builder.Help("that is `" + std::string(OurNameFor(name.text)) + "(x)` here");
+  if (name.text == "range") builder.Help("`[i < n] => e` makes a tensor, with `i` from 0 to `n - 1`; a list of it is `list(..)`");
   return nullptr;
 }
 
 Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier, const Expected& expected) {
   Entity* entity = FindEntity(target, name.text);
+  if (FindMember(target.path, name.text) != nullptr) {  // calls of them do not come here
+    env.Report(name.span, kWrongKind, {name.text, "a built-in function", expected.use == NameUse::kType ? "a type" : "a value"});
+    return nullptr;
+  }
   if (entity == nullptr || entity->kind == EntityKind::kModule) {
     env.Report(name.span, kUnknownMember, {target.path, name.text})
         .Label(qualifier, "the module `" + target.path + "`")
         .DidYouMean(name.span, name.text, [&] {
           std::vector<std::string> names;
           AddNames(target, expected.use, names);
+          for (const BuiltinInfo& row : kBuiltins) {
+            if (expected.use == NameUse::kCall && row.module == target.path) names.emplace_back(row.name);
+          }
           return names;
         });
     return nullptr;
@@ -303,10 +320,13 @@ std::vector<std::string> ValueNames(const Body& body) {
   return names;
 }
 
+bool IsDamaged(const Module& module) {
+  const auto broken = [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; };
+  return module.damaged || std::any_of(module.file->decls.begin(), module.file->decls.end(), broken);
+}
+
 void ReportUnused(Env& env, const Module& module) {
-  const bool damaged = std::any_of(module.file->decls.begin(), module.file->decls.end(),
-                                   [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; });
-  if (damaged || module.damaged) return;
+  if (IsDamaged(module)) return;
   for (const auto& [name, entity] : module.entities) {
     if (entity.used || entity.broken || name.starts_with('_')) continue;
     if (entity.kind == EntityKind::kModule) env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");

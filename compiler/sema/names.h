@@ -18,6 +18,9 @@ std::vector<Module*> CollectModules(Env& env);
 // `local`: what a body names; words that stand only in constants and tests, such as `lines`, are free there.
 bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name, bool local);
 
+// That a name is taken by what `first` declares.
+void ReportTwice(Env& env, const ast::Name& name, const Entity& first);
+
 // A name at the top of `module`; null when there is none.
 Entity* FindEntity(Module& module, std::string_view name);
 
@@ -34,6 +37,9 @@ Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span
 
 // The visible names of a body, and those of its module that are values.
 std::vector<std::string> ValueNames(const Body& body);
+
+// Whether declarations of it may be missing or broken because they did not parse.
+bool IsDamaged(const Module& module);
 
 // Warnings for imports and models of the root file that nothing uses.
 void ReportUnused(Env& env, const Module& module);

@@ -80,6 +80,8 @@ void ReportUnusedStageSettings(Env& env, const std::string& stage, const Setting
   for (const NamedSpan& setting : ModelSettingsOf(values)) {
     if (!used.contains(std::string(setting.word))) ReportNoEffect(env, setting.span, setting.word, what, "no node of it can take it");
   }
+  if (values.timeout_ns && !used.contains("timeout")) ReportNoEffect(env, values.timeout_ns->span, "timeout", what, "it has no node");
+  if (values.priority && !used.contains("priority")) ReportNoEffect(env, values.priority->span, "priority", what, "it has no node");
   if (values.retry && !used.contains("retry"))
     ReportNoEffect(env, values.retry->span, "retry", what, "no node of it calls a remote or an extern node");
   if (values.limit && !used.contains("limit")) ReportNoEffect(env, values.limit->span, "limit", what, "no node of it holds a `for`");

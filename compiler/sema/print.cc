@@ -133,7 +133,8 @@ class Printer {
       case StmtKind::kNode:
         Line("node " + NameOfLocal(stmt.local) + ": " + ToString(stmt.value->type) + " in " + workflow.stages[stmt.stage].name + " = " +
              Text(*stmt.value));
-        if (stmt.has_policy || stmt.value->kind == ExprKind::kCallModel) Line("  " + PolicyText(stmt.policy));
+        if (stmt.policy.timeout_ns > 0 || stmt.policy.retry > 0 || stmt.value->kind == ExprKind::kCallModel)
+          Line("  " + PolicyText(stmt.policy));
         if (stmt.fallback) Line("  else " + Text(*stmt.fallback));
         return;
       case StmtKind::kFail:

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <unordered_set>
 
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/forward.h"
@@ -27,8 +28,9 @@ std::optional<int64_t> ExtentOf(std::string text) {
 }
 
 // What the module declares under the name, as a dimension: an integer constant. Nothing after a report.
-std::optional<Dim> EntityDim(Body& body, const ast::DimExpr& dim) {
-  const Entity* entity = Lookup(body.env, body.module, {dim.text, dim.span}, body.self);
+std::optional<Dim> EntityDim(Body& body, const ast::DimExpr& dim, const Entity& declared) {
+  const bool is_function = declared.kind != EntityKind::kConst && declared.kind != EntityKind::kModule;  // wherever it stands
+  const Entity* entity = is_function ? &declared : Lookup(body.env, body.module, {dim.text, dim.span}, body.self);
   if (entity == nullptr) return std::nullopt;
   const bool integer = entity->kind == EntityKind::kConst && entity->type->kind == TypeKind::kScalar && !ir::IsFloat(entity->type->dtype) &&
                        entity->type->dtype != DType::kBool;
@@ -60,7 +62,7 @@ std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rul
     body.env.NoteUse(dim.span, body.locals[*local].span);
     return body.infos[*local].value;
   }
-  if (FindEntity(body.module, dim.text) != nullptr) return EntityDim(body, dim);
+  if (const Entity* entity = FindEntity(body.module, dim.text); entity != nullptr) return EntityDim(body, dim, *entity);
   if (rule != SymbolRule::kDeclare && ReportForwardLocal(body, dim.text, dim.span)) return std::nullopt;
   if (rule == SymbolRule::kDeclare && std::isupper(static_cast<unsigned char>(dim.text[0])) == 0) {
     ReportIfBuiltIn(body.env, body.module, {dim.text, dim.span}, true);
@@ -70,7 +72,7 @@ std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rul
   }
   auto builder = body.env.Report(dim.span, kUnknownDimension, {dim.text});
   if (rule == SymbolRule::kDeclare) {
-    builder.Help("a symbol, which each call gives a value, begins in lower case; in upper case it is a `const`")
+    builder.Help("a symbol, which each call gives a value, begins in lower case; in upper case it is a `const`; `_` is any")
         .DidYouMean(dim.span, dim.text, [&] { return ValueNames(body); });
   } else if (rule == SymbolRule::kNone) {
     builder.Help("a dimension here is an integer or `_`");
@@ -210,6 +212,12 @@ void ReportUnknownType(Body& body, const ast::Path& path) {
   } else {
     builder.DidYouMean(path.span, name, [&] { return TypeNames(body.module); });
   }
+  for (const auto& [import, entity] : body.module.entities) {
+    if (entity.kind != EntityKind::kModule || entity.target == nullptr) continue;
+    const Entity* there = FindEntity(*entity.target, name);
+    if (there != nullptr && there->kind == EntityKind::kType)
+      builder.Help("the module `" + import + "` has it: `" + import + "." + name + "`");
+  }
 }
 
 TypeRef ResolveEntity(Body& body, const ast::Type& type) {
@@ -259,18 +267,26 @@ TypeRef ResolveNamed(Body& body, const ast::Type& type, SymbolRule rule) {
   return type.is_tensor ? TensorOf(body, type, named, rule) : named;
 }
 
+// The workflow whose signature is being read, or null.
+const ast::WorkflowDecl* WorkflowOf(const Body& body) { return body.self == nullptr ? nullptr : ast::DynAs<ast::WorkflowDecl>(*body.self); }
+
 TypeRef ResolveTuple(Body& body, const ast::Type& type, SymbolRule rule) {
+  if (HasTooManyParts(body.env, type.fields.size(), "", type.span)) return body.env.types.Error();
+  const ast::WorkflowDecl* workflow = WorkflowOf(body);
+  const bool is_result = workflow != nullptr && workflow->result.get() == &type;
   std::vector<Field> fields;
+  std::unordered_set<std::string_view> names;
   bool sound = true;
   for (const ast::Type::Field& field : type.fields) {
     const TypeRef resolved = ResolveType(body, *field.type, rule);
+    if (field.external_name && !is_result) body.env.Report(field.span, kOuterName, {"a member of a tuple"});
     sound = sound && resolved->kind != TypeKind::kError;
-    const bool twice = std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.name == field.label.text; });
+    const bool twice = !names.insert(field.label.text).second;
     if (twice) body.env.Report(field.label.span, kDuplicateName, {field.label.text});
     if (!twice) fields.push_back({field.label.text, resolved});
   }
   const TypeRef tuple = sound ? body.env.types.Record("", std::move(fields)) : body.env.types.Error();
-  return HasTooManyParts(body.env, tuple, type.span) ? body.env.types.Error() : tuple;
+  return HasTooManyParts(body.env, tuple->parts, "", type.span) ? body.env.types.Error() : tuple;
 }
 
 // A dimension that stands alone, or as a*n + b, somewhere in the parameters: what a call can solve.
@@ -319,10 +335,12 @@ TypeRef ResolveType(Body& body, const ast::Type& type, SymbolRule rule) {
 void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast::Type* result, Signature& out) {
   std::vector<TypeRef> param_types;
   for (const ast::Param& param : params) {
+    if (param.external_name && WorkflowOf(body) == nullptr) body.env.Report(param.span, kOuterName, {"`" + param.name.text + "`"});
     param_types.push_back(param.type ? ResolveType(body, *param.type, SymbolRule::kDeclare) : body.env.types.Error());
   }
   for (size_t i = 0; i < params.size(); ++i) {
     const TypeRef type = param_types[i];
+    const bool is_new = !body.Find(params[i].name.text);
     const LocalId local = body.Declare(LocalKind::kParam, params[i].name, type);
     const bool is_integer = type->kind == TypeKind::kScalar && !ir::IsFloat(type->dtype) && type->dtype != DType::kBool;
     const auto symbol = body.symbols.find(params[i].name.text);
@@ -330,7 +348,7 @@ void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast:
       body.infos[local].used = symbol != body.symbols.end();
       body.symbols.emplace(params[i].name.text, params[i].name.span);
       body.infos[local].value = Dim::Symbol(params[i].name.text);
-    } else if (symbol != body.symbols.end() && type->kind != TypeKind::kError) {
+    } else if (symbol != body.symbols.end() && is_new && type->kind != TypeKind::kError) {
       body.env.Report(symbol->second, kDimensionName, {params[i].name.text, ToString(type)}).Label(params[i].name.span, "the parameter");
       out.broken = true;
     }
@@ -391,9 +409,9 @@ TypeRef MapDims(Types& types, TypeRef type, const std::function<Dim(const Dim&)>
   return type;
 }
 
-bool HasTooManyParts(Env& env, TypeRef type, const Span& span) {
-  if (type->parts <= kMaxParts) return false;
-  env.Report(span, kTooManyParts, {type->name.empty() ? "this tuple" : "`" + type->name + "`", kMaxParts})
+bool HasTooManyParts(Env& env, size_t parts, const std::string& name, const Span& span) {
+  if (parts <= kMaxParts) return false;
+  env.Report(span, kTooManyParts, {name.empty() ? "this tuple" : "`" + name + "`", kMaxParts})
       .Help("where parts repeat, a list holds them");
   return true;
 }

@@ -28,8 +28,8 @@ void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast:
 
 // The type with each of its dimensions replaced. Nominal records keep theirs.
 TypeRef MapDims(Types& types, TypeRef type, const std::function<Dim(const Dim&)>& map);
-// Reports a record of more than kMaxParts parts at `span`.
-bool HasTooManyParts(Env& env, TypeRef type, const Span& span);
+// Reports a record of more than kMaxParts parts at `span`; without a name, a tuple.
+bool HasTooManyParts(Env& env, size_t parts, const std::string& name, const Span& span);
 // Every dimension of a type, also those in elements of lists.
 void ForEachDim(TypeRef type, const std::function<void(const Dim&)>& visit);
 

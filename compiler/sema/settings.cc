@@ -160,7 +160,10 @@ class Reader {
   bool Measure(const ast::SettingArg& arg, std::string_view example) {
     if (arg.kind != ast::SettingArg::Kind::kNumber) return WrongShape(arg.span);
     if (arg.number_kind == ast::NumberKind::kMeasure) return true;
-    env_.Report(arg.span, kUnitMissing, {row_.word, std::string(row_.word) + ' ' + std::string(example)});
+    // The word before the number, which is not the setting's own in `batch 16 within 2ms`.
+    const bool first = &arg == &setting_.args[0];
+    const std::string word = first ? std::string(row_.word) : std::string(Word(static_cast<size_t>(&arg - &setting_.args[0]) - 1));
+    env_.Report(arg.span, kUnitMissing, {word, word + ' ' + std::string(example)});
     return false;
   }
   Env& env_;

@@ -225,8 +225,7 @@ struct Stmt {
   ir::Policy policy;      // kNode: effective, of the only model call of `value`; with several, each has its model's defaults. Calls in the
                           // fallback have their models' defaults.
   uint32_t limit = 1024;  // kNode: most elements of its loops, nested ones multiplied
-  bool has_policy = false;  // kNode: needs a region of its own (timeout or retry) — a fallback does too
-  uint32_t stage = 0;       // kNode: index into Workflow::stages
+  uint32_t stage = 0;     // kNode: index into Workflow::stages
   bool in_written_stage = false;
 };
 

@@ -85,7 +85,8 @@ std::optional<ir::Value> DefaultOf(Body& body, const ast::Param& param, TypeRef 
   where.may_fail = false;
   where.what = "a default";
   where.span = param.span;
-  const ExprPtr value = CheckAs(outside, *param.default_value, type, where, Origin{param.type->span, "the type of the parameter"});
+  const ExprPtr value =
+      CheckAs(outside, *param.default_value, type, where, Origin{param.type->span, "the type of the parameter", param.type.get()});
   return IsPoison(*value) ? std::nullopt : ValueOf(body.env, *value, "a default");
 }
 

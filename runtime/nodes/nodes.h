@@ -32,6 +32,10 @@ wf_code wf_n_top_k(wf_ctx*, const wf_tensor* x, const int64_t* k, wf_top_k_resul
 // Errors: 7005 when x is empty.
 wf_code wf_n_argmax(wf_ctx*, const wf_tensor* x, int64_t* index) WF_NOEXCEPT;
 
+// What stands before, between and behind the places of `between` in `text`, as views of it: one part more than there are places.
+// Errors: 7000 when `between` is empty.   Cost: O(text), 16 bytes a part.
+wf_code wf_n_split(wf_ctx*, const wf_bytes* text, const wf_bytes* between, wf_list* parts) WF_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,8 +1,10 @@
 #include "runtime/onnx/reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <climits>
 #include <set>
 #include <unordered_map>
@@ -11,6 +13,7 @@
 
 #include "runtime/onnx/infer.h"
 #include "runtime/onnx/onnx.pb.h"
+#include "runtime/onnx/order.h"
 #include "runtime/onnx/source.h"
 #include "runtime/onnx/tensor.h"
 #include "runtime/onnx/wire.h"
@@ -23,6 +26,7 @@ using base::Status;
 
 constexpr int kOldestOpset = 7, kNewestOpset = 22;
 constexpr int kMaxPorts = 1024;  // inputs, and outputs
+constexpr size_t kMaxOperatorsTold = 16;
 
 struct OperatorRow {
   Op op;
@@ -42,6 +46,19 @@ const OperatorRow* FindOperator(std::string_view name) {
   const auto found = std::find_if(std::begin(kOperators), std::end(kOperators), [&](const OperatorRow& row) { return row.name == name; });
   return found == std::end(kOperators) ? nullptr : found;
 }
+
+// "; did you mean `MatMul`?" for a name that differs in letter case alone.
+std::string MeantBy(std::string_view name) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  const auto same = [&](const OperatorRow& row) {
+    return std::equal(row.name.begin(), row.name.end(), name.begin(), name.end(), [&](char a, char b) { return lower(a) == lower(b); });
+  };
+  const auto* found = std::find_if(std::begin(kOperators), std::end(kOperators), same);
+  return found == std::end(kOperators) ? "" : fmt::format("; did you mean `{}`?", found->name);
+}
+
+// "2", or "1 to 3"
+std::string RangeText(int low, int high) { return low == high ? std::to_string(low) : fmt::format("{} to {}", low, high); }
 
 bool Lists(std::string_view words, std::string_view word) {
   for (size_t at = 0; at < words.size();) {
@@ -82,6 +99,7 @@ class Builder {
     WF_RETURN_IF_ERROR(ReadOpsets());
     WF_RETURN_IF_ERROR(ReadInitializers(skeleton->pieces));
     WF_RETURN_IF_ERROR(ReadInputs());
+    WF_RETURN_IF_ERROR(FindOperators());
     for (int i = 0; i < graph_.node_size(); ++i) {
       WF_RETURN_IF_ERROR(ReadNode(graph_.node(i), i));
     }
@@ -170,19 +188,38 @@ class Builder {
     return Status::Ok();
   }
 
+  // All that are not supported are told at once: whoever converts the model again wants to know them all.
+  Status FindOperators() {
+    Status first = Status::Ok();
+    std::vector<std::string> others;
+    std::set<std::pair<std::string, std::string>> seen;
+    for (int i = 0; i < graph_.node_size(); ++i) {
+      const pb::NodeProto& proto = graph_.node(i);
+      Status status = FindRow(proto, i, rows_.emplace_back());
+      if (status.ok() || !seen.emplace(proto.domain(), proto.op_type()).second) continue;
+      if (seen.size() > 1 && others.size() < kMaxOperatorsTold) others.push_back(Printable(proto.op_type()));
+      if (first.ok()) first = std::move(status);
+    }
+    if (others.empty()) return first;
+    const size_t untold = seen.size() - 1 - others.size();
+    return Status(first.code(), fmt::format("{}; nor {} `{}`{}", first.message(), others.size() == 1 ? "is" : "are",
+                                            fmt::join(others, "`, `"), untold > 0 ? fmt::format(" and {} more", untold) : ""));
+  }
+
   Status ReadNode(const pb::NodeProto& proto, int index) {
     Node node;
     node.name = Printable(proto.name());
     node.index = index;
     node.opset = model_.opset;
-    const OperatorRow* row = nullptr;
-    WF_RETURN_IF_ERROR(FindRow(proto, node, row));
+    const OperatorRow* row = rows_[static_cast<size_t>(index)];
     node.op = row->op;
     if (proto.input_size() < row->min_in || proto.input_size() > row->max_in) {
-      return Fail(fmt::format("{}: {} inputs, wanted {} to {}", node.Describe(), proto.input_size(), row->min_in, row->max_in));
+      return Fail(fmt::format("{}: {} input{}, wanted {}", node.Describe(), proto.input_size(), proto.input_size() == 1 ? "" : "s",
+                              RangeText(row->min_in, row->max_in)));
     }
     if (proto.output_size() < 1 || proto.output_size() > row->max_out) {
-      return Fail(fmt::format("{}: {} outputs, wanted 1 to {}", node.Describe(), proto.output_size(), row->max_out));
+      return Fail(fmt::format("{}: {} output{}, wanted {}", node.Describe(), proto.output_size(), proto.output_size() == 1 ? "" : "s",
+                              RangeText(1, row->max_out)));
     }
     WF_RETURN_IF_ERROR(ReadAttributes(proto, row->attributes, node));
     WF_RETURN_IF_ERROR(ReadEdges(proto, row->min_in, node));
@@ -191,10 +228,9 @@ class Builder {
     return Status::Ok();
   }
 
-  Status FindRow(const pb::NodeProto& proto, const Node& node, const OperatorRow*& row) const {
-    const std::string op = Printable(proto.op_type());
-    const std::string where =
-        node.name.empty() ? fmt::format("node {} ({})", node.index, op) : fmt::format("node `{}` ({})", node.name, op);
+  Status FindRow(const pb::NodeProto& proto, int index, const OperatorRow*& row) const {
+    const std::string op = Printable(proto.op_type()), name = Printable(proto.name());
+    const std::string where = name.empty() ? fmt::format("node {} ({})", index, op) : fmt::format("node `{}` ({})", name, op);
     const bool standard = proto.domain().empty() || proto.domain() == "ai.onnx";
     if (functions_.count(proto.domain() + '\0' + proto.op_type()) != 0) {
       return NotBuilt(fmt::format("{}: functions defined in the model are not supported; inline them when exporting", where));
@@ -203,8 +239,9 @@ class Builder {
     if (row != nullptr && model_.opset >= row->since) return Status::Ok();
     const auto imported = other_opsets_.find(proto.domain());
     const int64_t opset = standard ? model_.opset : imported == other_opsets_.end() ? 0 : imported->second;
-    return NotBuilt(fmt::format("{}: operator `{}` of {}, opset {}, is not supported", where, op,
-                                standard ? "ai.onnx" : '`' + Printable(proto.domain()) + '`', opset));
+    return NotBuilt(fmt::format("{}: operator `{}` of {}, opset {}, is not supported{}", where, op,
+                                standard ? "ai.onnx" : '`' + Printable(proto.domain()) + '`', opset,
+                                standard && row == nullptr ? MeantBy(op) : ""));
   }
 
   Status ReadAttributes(const pb::NodeProto& proto, std::string_view known, Node& node) {
@@ -265,8 +302,7 @@ class Builder {
     for (const std::string& name : proto.input()) {
       const auto found = values_.find(name);
       if (!name.empty() && found == values_.end()) {
-        return Fail(fmt::format("{}: it reads `{}`, which neither an input, an initialiser nor an earlier node provides", node.Describe(),
-                                Printable(name)));
+        return Fail(fmt::format("{}: {}", node.Describe(), WhyAbsent(graph_, node.index, name)));
       }
       node.in.push_back(name.empty() ? -1 : found->second);
     }
@@ -369,6 +405,7 @@ class Builder {
   std::unordered_map<std::string, int> values_;  // by the name in the file
   std::unordered_map<std::string, int64_t> other_opsets_;
   std::unordered_set<std::string> functions_;  // domain, NUL, name
+  std::vector<const OperatorRow*> rows_;       // by node
   std::vector<bool> output_has_shape_;
 };
 

@@ -24,7 +24,8 @@ bool IsBatch(const Dim& dim) { return dim.symbol() == std::string(kBatchSymbol);
 
 Status ComparePorts(const std::vector<Port>& file, const std::vector<Port>& wanted, const char* what, bool written) {
   const auto fail = [](std::string text) { return Status(base::kInvalidArgument, std::move(text)); };
-  if (file.size() != wanted.size()) return fail(fmt::format("the file has {} {}s, the signature {}", file.size(), what, wanted.size()));
+  if (file.size() != wanted.size())
+    return fail(fmt::format("the file has {} {}{}, the signature {}", file.size(), what, file.size() == 1 ? "" : "s", wanted.size()));
   for (size_t i = 0; i < file.size(); ++i) {
     const Port &is = file[i], &want = wanted[i];
     const auto differs = [&] {

@@ -215,7 +215,7 @@ def growth(options):
 
 def lsp(options):
     """wfc lsp: from a keystroke to its diagnostics"""
-    took = median(lsp_wire.keystroke_seconds(2000, options.rounds * 4 + 1))
+    took = median(lsp_wire.keystroke_seconds(2000, options.rounds * 4 + 1)[0])
     yield Row("lsp-keystroke-2000-lines", took * 1e3, 50, "ms", "goal", 1, higher_is_better=False)
 
 

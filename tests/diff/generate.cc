@@ -143,7 +143,7 @@ class WorkflowWriter : private Writer {
     if (!settings.empty()) text += " {" + settings + " }";
     const bool has_fallback = OneIn(3);
     if (has_fallback) text += " else " + Fallback(type, 2, [this](const Type& of, int depth) { return Waiting(of, depth); });
-    made->push_back({.text = name, .type = type, .extent = "", .is_node = true});
+    made->push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type), .is_node = true});
     return text + (settings.empty() || has_fallback ? ";\n" : "\n");
   }
 

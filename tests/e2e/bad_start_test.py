@@ -117,6 +117,29 @@ class BadBuild(unittest.TestCase):
         self.assertIn("WF8002", done.stderr)
         self.assertEqual(list(folder.iterdir()), [])
 
+    def test_a_file_system_without_room_is_told_and_left_as_it_was(self):
+        folder = harness.scratch() / "small"
+        folder.mkdir()
+        enter = ["unshare", "--user", "--map-root-user", "--mount"]
+        if subprocess.run([*enter, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no file system may be mounted here; the test above has a limit of size instead")
+        for size in ("1m", "64k"):
+            script = f'mount -t tmpfs -o size={size} none "$1" && cd "$1" && "$2" build "$3" -o server; echo "status $?"; ls -A'
+            done = subprocess.run([*enter, "sh", "-c", script, "sh", folder, harness.WFC, HELLO], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.stdout, "status 1\n", done)
+            self.assertIn("error[WF8002]: cannot write `server`: no space left on device", done.stderr)
+
+    def test_a_terminal_that_hangs_up_ends_the_server_and_leaves_no_folder(self):
+        temporary = harness.scratch() / "temporary"
+        temporary.mkdir()
+        command = [harness.WFC, "run", HELLO, "--", "--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)}) as process:
+            self.assertIn("listening", process.stdout.readline())
+            self.assertNotEqual(list(temporary.iterdir()), [])
+            process.send_signal(signal.SIGHUP)
+            self.assertEqual(process.wait(30), 0)
+        self.assertEqual(list(temporary.iterdir()), [])
+
     def test_a_device_is_never_replaced(self):
         fifo = harness.scratch() / "fifo"
         os.mkfifo(fifo)

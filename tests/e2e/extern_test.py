@@ -103,6 +103,9 @@ class Externs(harness.ServerCase):
         reply = self.server.post("/Externs/Flaky", {"key": "four", "failures": 4})
         self.assertEqual((reply.error["code"], reply.error["message"], reply.error["path"]), (8001, "call 3 of four", "Flaky/attempts"))
 
+    def test_retry_repeats_the_call_that_failed_and_no_other(self):
+        self.assertEqual(self.call("FlakyParts", key="parts", failures=2), {"attempts": 13, "each": [3, 3]})
+
     def test_a_draining_server_waits_for_a_call(self):
         server = harness.Server.of(PROGRAM)
         with ThreadPoolExecutor(1) as pool:

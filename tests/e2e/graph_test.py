@@ -75,6 +75,53 @@ class Graph(unittest.TestCase):
                 self.assertTrue(any(abs(x0 - bx - bw) < 0.2 and by <= y0 <= by + bh for bx, by, bw, bh in boxes))
                 self.assertTrue(any(abs(x1 - bx) < 0.2 and by <= y1 <= by + bh for bx, by, bw, bh in boxes))
 
+    def test_calls_of_workflows_are_connected(self):
+        program = harness.scratch() / "calls.wf"
+        program.write_text("""
+workflow Inner(x: i64, y: i64) -> (z: i64) {
+  node first = x + y;
+  node last = first * 2;
+  return (z: last);
+}
+
+workflow Middle(x: i64) -> (z: i64) {
+  node once = Inner(x, 1).z;
+  node again = Inner(once, x).z;
+  return (z: again);
+}
+
+workflow Outer(x: i64) -> (zs: list<i64>) {
+  node start = x + 1;
+  node both = Inner(start, x).z + Inner(x, start + 1).z;
+  node deep = Middle(both).z;
+  node each = for i in [deep, both] {
+    Inner(i, start).z
+  };
+  return (zs: each);
+}
+
+service S {
+  workflow Outer;
+}
+""")
+        workflow, = json.loads(harness.wfc("graph", "--format=json", program).stdout)["workflows"]
+        reads = {node["name"]: set(node["reads"]) for stage in workflow["stages"] for node in stage["nodes"]}
+        self.assertEqual(reads, {
+            "start": set(),
+            "both": {"start", "both/Inner/last", "both/Inner.2/last"},
+            "both/Inner/first": {"start"}, "both/Inner/last": {"both/Inner/first"},
+            "both/Inner.2/first": {"start"}, "both/Inner.2/last": {"both/Inner.2/first"},
+            "deep": {"both", "deep/Middle/again"},
+            "deep/Middle/once": {"both", "deep/Middle/once/Inner/last"},
+            "deep/Middle/once/Inner/first": {"both"}, "deep/Middle/once/Inner/last": {"deep/Middle/once/Inner/first"},
+            "deep/Middle/again": {"both", "deep/Middle/once", "deep/Middle/again/Inner/last"},
+            "deep/Middle/again/Inner/first": {"both", "deep/Middle/once"}, "deep/Middle/again/Inner/last": {"deep/Middle/again/Inner/first"},
+            "each": {"start", "deep", "both", "each/Inner/last"},
+            "each/Inner/first": {"start"}, "each/Inner/last": {"each/Inner/first"},
+        })
+        after = {stage["name"]: stage["after"] for stage in workflow["stages"]}
+        self.assertIn("both/Inner/s2", next(iter(after.values())) + after["s2"])
+
     def test_every_form_shows_the_same_wires(self):
         for program in self.programs:
             with self.subTest(program=program.name):

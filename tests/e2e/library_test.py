@@ -193,6 +193,80 @@ class Library(harness.ServerCase):
             for between in ("", ", ", "\n"):
                 self.assertEqual(self.ask("Join", texts=texts, between=between)["joined"], between.join(texts))
 
+    def test_transpose(self):
+        self.assertEqual(self.ask("Transpose", x=[[1, 2, 3], [4, 5, 6]], flags=[True, False]), {"y": [[1, 4], [2, 5], [3, 6]], "flag": [True, False]})
+
+    def test_concat(self):
+        for a, b in (([], []), ([1], []), ([], [2]), ([1, 255], [3, 4, 5])):
+            self.assertEqual(self.ask("Concat", a=a, b=b)["y"], a + b)
+        for a, b in (([[1, 2]], [[3, 4], [5, 6]]), ([[1]], [[2]])):
+            self.assertEqual(self.ask("ConcatRows", a=a, b=b)["y"], a + b)
+        self.refused(400, 5000, "ConcatRows", a=[[1, 2]], b=[[3]])
+
+    def test_gather(self):
+        xs = [5, 6, 7]
+        for at in ([], [2], [1, 1, 0, 2]):
+            self.assertEqual(self.ask("Gather", x=xs, at=at)["y"], [xs[i] for i in at])
+            self.assertEqual(self.ask("GatherRows", x=[[x, -x] for x in xs], at=at)["y"], [[xs[i], -xs[i]] for i in at])
+        for at in ([3], [-1], [0, 9]):
+            self.refused(500, 7001, "Gather", x=xs, at=at)
+            self.refused(500, 7001, "GatherRows", x=[[x] for x in xs], at=at)
+
+    def test_rotate(self):
+        self.assertEqual(self.ask("Rotate", px=[[1, 2, 3], [4, 5, 6]])["px"], [[4, 1], [5, 2], [6, 3]])
+        self.assertEqual(self.ask("Rotate", px=[[9]])["px"], [[9]])
+
+    def test_letterbox(self):
+        for h, w, height, width in ((2, 4, 4, 4), (4, 2, 4, 4), (3, 3, 5, 9), (1, 100, 8, 8), (7, 5, 3, 11), (4, 4, 4, 4)):
+            shrink = min(Fraction(height, h), Fraction(width, w))
+            rows, columns = (max(1, math.floor(side * shrink + Fraction(1, 2))) for side in (h, w))
+            top, left = (height - rows) // 2, (width - columns) // 2
+            px = [[10 * y + x for x in range(w)] for y in range(h)]
+            reply = self.ask("Letterbox", px=px, height=height, width=width)
+            self.assertEqual([reply[name] for name in ("top", "left", "rows", "columns")], [top, left, rows, columns], (h, w, height, width))
+            inner = self.ask("Resize", px=px, height=rows, width=columns)["px"]
+            wanted = [[inner[y - top][x - left] if top <= y < top + rows and left <= x < left + columns else 7 for x in range(width)] for y in range(height)]
+            self.assertEqual(reply["px"], wanted)
+        self.refused(500, 7000, "Letterbox", px=[], height=2, width=2)
+
+    def test_iou(self):
+        for one, other, wanted in (([0, 0, 2, 2], [1, 1, 3, 3], 1 / 7), ([0, 0, 2, 2], [0, 0, 2, 2], 1), ([0, 0, 1, 1], [1, 0, 2, 1], 0), ([0, 0, 4, 4], [1, 1, 3, 3], 0.25),
+                                   ([1, 1, 1, 1], [1, 1, 1, 1], 0), ([0, 0, 1, 1], [5, 5, 6, 6], 0)):
+            self.assertAlmostEqual(self.ask("Iou", boxes=[one, other])["iou"], wanted, delta=1e-6)
+
+    def test_nms(self):
+        def area(box):
+            return (box[2] - box[0]) * (box[3] - box[1])
+
+        def iou(a, b):
+            shared = max(min(a[2], b[2]) - max(a[0], b[0]), 0) * max(min(a[3], b[3]) - max(a[1], b[1]), 0)
+            return Fraction(shared, area(a) + area(b) - shared) if shared else 0
+
+        dice = random.Random(5)
+        for count, most in ((1, 0.5), (12, 0.25), (60, 0.5), (60, 0), (60, 1)):  # f32 holds these
+            corners = [(dice.randrange(40), dice.randrange(40)) for _ in range(count)]
+            boxes = [[y, x, y + dice.randrange(1, 24), x + dice.randrange(1, 24)] for y, x in corners]
+            scores = [NAN if i % 17 == 5 else dice.randrange(20) for i in range(count)]
+            stay = []
+            for i in in_order(scores):
+                if all(iou(boxes[i], boxes[j]) <= most for j in stay):
+                    stay.append(i)
+            self.assertEqual(self.ask("Nms", boxes=boxes, scores=scores, most=most)["stay"], stay, (count, most))
+
+    def test_ctc_greedy(self):
+        def scores(classes):
+            return [[1 if c == one else 0 for c in range(4)] for one in classes]
+
+        for classes, wanted in (([0, 0], []), ([1, 1, 2], [1, 2]), ([1, 0, 1], [1, 1]), ([3, 3, 0, 0, 3, 2, 2, 0], [3, 3, 2])):
+            self.assertEqual(self.ask("Ctc", scores=scores(classes), blank=0), {"read": wanted, "usual": wanted})
+        self.assertEqual(self.ask("Ctc", scores=scores([3, 1, 1, 3, 0]), blank=3)["read"], [1, 0])
+
+    def test_split(self):
+        for text in ("", "a", "a,b", ",a,,b,", "über, \u2603, c"):
+            for between in (",", ", ", "b", "\u2603"):
+                self.assertEqual(self.ask("Split", text_=text, between=between)["parts"], text.split(between))
+        self.refused(500, 7000, "Split", text_="a", between="")
+
     def decoded(self, data):
         return self.ask("Decode", picture={"b64": base64.b64encode(data).decode()})["px"]
 

@@ -66,11 +66,22 @@ class Editor:
             text_document=lsp.VersionedTextDocumentIdentifier(uri=self.uri, version=self.version),
             content_changes=[lsp.TextDocumentContentChangeWholeDocument(text=text)]))
 
+    def write(self, start, end, text):
+        """What a keystroke sends: `text` in place of what lies between two offsets."""
+        range_ = lsp.Range(self.position(start), self.position(end))
+        self.text = self.text[:start] + text + self.text[end:]
+        self.version += 1
+        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(
+            text_document=lsp.VersionedTextDocumentIdentifier(uri=self.uri, version=self.version),
+            content_changes=[lsp.TextDocumentContentChangePartial(range=range_, text=text)]))
+
     def at(self, words):
         """The position of `|` in `words`, which stand once in the text."""
         before, after = words.split("|")
         assert self.text.count(before + after) == 1, (words, self.text.count(before + after))
-        offset = self.text.index(before + after) + len(before)
+        return self.position(self.text.index(before + after) + len(before))
+
+    def position(self, offset):
         start = self.text.rfind("\n", 0, offset) + 1
         return lsp.Position(self.text.count("\n", 0, offset), len(self.text[start:offset].encode("utf-16-le")) // 2)
 
@@ -87,6 +98,11 @@ class Editor:
         for edit in sorted(edits, key=lambda e: self.offset(e.range.start), reverse=True):
             text = text[:self.offset(edit.range.start)] + edit.new_text + text[self.offset(edit.range.end):]
         return text
+
+
+CAPABILITIES = lsp.ClientCapabilities(text_document=lsp.TextDocumentClientCapabilities(signature_help=lsp.SignatureHelpClientCapabilities(
+    signature_information=lsp.ClientSignatureInformationOptions(
+        parameter_information=lsp.ClientSignatureParameterInformationOptions(label_offset_support=True)))))
 
 
 class Client(LanguageClient):
@@ -112,10 +128,11 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self):
         self.client = Client()
         await self.client.start_io(str(harness.WFC), "lsp", "--stdio")
-        self.answer = await self.client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
-        self.client.initialized(lsp.InitializedParams())
         self.folder = harness.scratch() / f"lsp-{self.id().rsplit('.', 1)[1]} \u00e9"
         self.folder.mkdir()
+        self.answer = await self.client.initialize_async(lsp.InitializeParams(
+            capabilities=CAPABILITIES, workspace_folders=[lsp.WorkspaceFolder(uri=self.folder.as_uri(), name="test")]))
+        self.client.initialized(lsp.InitializedParams())
 
     async def asyncTearDown(self):
         await self.client.shutdown_async(None)
@@ -160,6 +177,31 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
         self.assertTrue(os.path.exists(wrong.code_description.href.removeprefix("file://")))
         editor.change(PROGRAM)
         self.assertEqual(await self.client.diagnostics(editor), [])
+
+    async def test_keystrokes_as_they_are_typed(self):
+        self.assertEqual(self.answer.capabilities.text_document_sync.change, lsp.TextDocumentSyncKind.Incremental)
+        editor = self.edit("")
+        for start in range(0, len(PROGRAM), 3):
+            editor.write(start, start, PROGRAM[start:start + 3])
+        self.assertEqual(await self.client.diagnostics(editor), [])
+        place = editor.text.index("{most}")  # behind a character of two units of UTF-16
+        editor.write(place + 2, place + 4, "so")
+        [wrong] = await self.client.diagnostics(editor)
+        self.assertEqual(editor.slice(wrong.range), "msot")
+        begin, end = editor.text.index("  let text"), editor.text.index("  return")
+        editor.write(begin, end, '  let text = "one";\n')  # lines go
+        self.assertEqual(await self.client.diagnostics(editor), [])
+        # Several changes of one message come one after the other, each in the text that those before it left.
+        editor.version += 1
+        first, last = lsp.Position(0, 0), editor.position(len(editor.text))
+        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(
+            text_document=lsp.VersionedTextDocumentIdentifier(uri=editor.uri, version=editor.version),
+            content_changes=[lsp.TextDocumentContentChangePartial(range=lsp.Range(first, last), text="fn f() -> i64 = 1"),
+                             lsp.TextDocumentContentChangePartial(range=lsp.Range(lsp.Position(0, 17), lsp.Position(0, 17)), text=";\n"),
+                             lsp.TextDocumentContentChangePartial(range=lsp.Range(lsp.Position(0, 3), lsp.Position(0, 4)), text="good")]))
+        editor.text = "fn good() -> i64 = 1;\n"
+        self.assertEqual(await self.client.diagnostics(editor), [])
+        self.assertIn("fn good() -> i64", await self.hover(editor, "fn go|od"))
 
     async def test_related_places(self):
         editor = self.edit(PROGRAM.replace("const most = 5;", "const most = 5;\nconst most = 6;"))
@@ -254,6 +296,89 @@ class Lsp(unittest.IsolatedAsyncioTestCase):
                                  ("nn.soft|max", "hard", "standard library"), ("std.n|n;", "net", "name of its file"), ("20|ms", "x", "no name here")):
             with self.subTest(name=name, words=words), self.assertRaisesRegex(Exception, why):
                 await self.rename(editor, words, name)
+
+    async def test_files_that_are_not_open(self):
+        """References and renaming reach every file of the workspace's folder, as it lies on disk."""
+        def write(name, text):
+            path = self.folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            return Editor(self.client, path.as_uri(), text)
+
+        user = "import {0};\n\nworkflow W(x: i64) -> (y: i64) {{\n  return (y: {1}.more(by: 1, x: x));\n}}\n"
+        util = self.edit("/// Adds.\nfn more(x: i64, by: i64) -> i64 = x + by;\n\nfn most(x: i64) -> i64 = more(x, 9);\n", "util.wf")
+        beside = write("beside.wf", user.format("util", "util"))
+        far = write("parts/far.wf", user.format("util", "util"))  # reached from way.wf alone, since paths begin at a program's own file
+        way = write("way.wf", "import parts.far;\n")
+        other = write("parts/other.wf", user.format("nothing as util", "util"))  # another `more`
+        write(".hidden/beside.wf", user.format("util", "util"))
+        write("broken.wf", "import util; fn more( {")
+        found = await self.references(util, "fn mo|re")
+        self.assertEqual(sorted(place.uri for place in found), sorted([util.uri, util.uri, beside.uri, far.uri]))
+        changes = (await self.rename(util, "fn mo|re", "plus")).changes
+        self.assertEqual(set(changes), {util.uri, beside.uri, far.uri})
+        for editor in (beside, far):
+            self.assertEqual(editor.edited(changes[editor.uri]), editor.text.replace(".more(", ".plus("))
+        changes = (await self.rename(util, "by|: i64)", "step")).changes
+        self.assertEqual(beside.edited(changes[beside.uri]), beside.text.replace("by: 1", "step: 1"))
+        # A name that is taken in a file that nobody has open is refused too.
+        taken = write("taken.wf", "import util;\n\nworkflow V(x: i64) -> (y: i64) {\n  return (y: util.most(x));\n}\n")
+        self.assertEqual(set((await self.rename(util, "fn mo|st", "topmost")).changes), {util.uri, taken.uri})
+        with self.assertRaisesRegex(Exception, "means something else"):
+            await self.rename(util, "fn mo|st", "more")
+        # What an editor has open counts as it stands there.
+        opened = self.edit(beside.text, "beside.wf")
+        opened.change(opened.text.replace("util.more(by: 1, x: x)", "x"))
+        self.assertEqual(sorted(place.uri for place in await self.references(util, "fn mo|re")), sorted([util.uri, util.uri, far.uri]))
+        # A folder that is taken away is not searched.
+        folder = lsp.WorkspaceFolder(uri=self.folder.as_uri(), name="test")
+        self.client.workspace_did_change_workspace_folders(
+            lsp.DidChangeWorkspaceFoldersParams(event=lsp.WorkspaceFoldersChangeEvent(added=[], removed=[folder])))
+        self.assertEqual([place.uri for place in await self.references(util, "fn mo|re")], [util.uri] * 2)
+        self.assertEqual(other.text, (self.folder / "parts/other.wf").read_text())
+        self.assertEqual(way.text, (self.folder / "way.wf").read_text())
+
+    async def signature(self, editor, words):
+        """The label, and the parameter that the place is in."""
+        found = await self.client.text_document_signature_help_async(lsp.SignatureHelpParams(text_document=editor.document, position=editor.at(words)))
+        if found is None:
+            return None
+        one = found.signatures[0]
+        if found.active_parameter == len(one.parameters):
+            return one.label, None
+        begin, end = one.parameters[found.active_parameter].label
+        return one.label, one.label.encode("utf-16-le")[begin * 2:end * 2].decode("utf-16-le")
+
+    async def test_signatures(self):
+        editor = self.edit(PROGRAM)
+        twice = "twice(x: f32[n], by: f32 = 2.0) -> f32[n]"
+        self.assertEqual(await self.signature(editor, "twice(|xs"), (twice, "x: f32[n]"))
+        self.assertEqual(await self.signature(editor, "(xs, by: box.|left)"), (twice, "by: f32 = 2.0"))
+        label, parameter = await self.signature(editor, "top_k(|most)")  # what the pipe gives is the first
+        self.assertTrue(label.startswith("top_k("), label)
+        self.assertTrue(parameter.startswith("k: "), parameter)
+        self.assertIsNone(await self.signature(editor, "fn twice(x: f3|2"))
+        self.assertIsNone(await self.signature(editor, "20|ms"))
+        await self.client.diagnostics(editor)
+        editor.change(PROGRAM.replace("twice(xs, by: box.left)", "twice(xs, "))  # while it is typed
+        self.assertEqual(await self.signature(editor, "node doubled = twice(xs, |"), (twice, "by: f32 = 2.0"))
+        editor.change(PROGRAM.replace("twice(xs, by: box.left)", "Box("))
+        self.assertEqual(await self.signature(editor, "node doubled = Box(|"), ("Box(left: f32, top: f32)", "left: f32"))
+
+    async def test_signature_of_a_model(self):
+        path = harness.EXAMPLES / "digits/digits.wf"
+        editor = Editor(self.client, path.as_uri(), path.read_text())
+        editor.open()
+        self.assertEqual(await self.signature(editor, "Digits(|to_unit"), ("Digits(image: f32[1, 28, 28]) -> f32[10]", "image: f32[1, 28, 28]"))
+
+    async def test_completion_of_arguments(self):
+        editor = self.edit(PROGRAM)
+        self.assertEqual([name for name in await self.labels(editor, "twice(|xs") if name.endswith(":")], ["x:", "by:"])
+        self.assertEqual([name for name in await self.labels(editor, "(xs, |by: box") if name.endswith(":")], ["by:"])
+        self.assertEqual([name for name in await self.labels(editor, "by: |box.left") if name.endswith(":")], [])
+        await self.client.diagnostics(editor)
+        editor.change(PROGRAM.replace("twice(xs, by: box.left)", "twice(by: 1.0, "))
+        self.assertEqual([name for name in await self.labels(editor, "twice(by: 1.0, |") if name.endswith(":")], ["x:"])
 
     async def test_completion(self):
         editor = self.edit(PROGRAM)
@@ -409,7 +534,7 @@ class BadMessages(unittest.TestCase):
 
     def test_parameters_of_any_shape(self):
         methods = ["hover", "definition", "references", "rename", "completion", "documentSymbol", "formatting", "codeAction", "semanticTokens/full", "inlayHint",
-                   "documentHighlight", "prepareRename"]
+                   "documentHighlight", "prepareRename", "signatureHelp"]
         uri = "file:///nowhere/x.wf"
         shapes = [None, [], 7, {}, {"textDocument": 3}, {"textDocument": {"uri": 7}}, {"textDocument": {"uri": "file:///no/such.wf"}},
                   {"textDocument": {"uri": uri}, "position": {"line": -5, "character": 1e300}, "range": {"start": [], "end": {"line": 99999999999}}, "newName": [1]},
@@ -436,14 +561,14 @@ class BadMessages(unittest.TestCase):
 
 
 class Latency(unittest.TestCase):
-    LINES, ROUNDS, BOUND_MS = 2000, 15, 200  # beside other tests; `scripts/bench lsp` holds it to 50 ms
+    LINES, ROUNDS, BOUND_MS = 2000, 20, 50
 
     def test_a_keystroke(self):
-        times = sorted(1000 * seconds for seconds in lsp_wire.keystroke_seconds(self.LINES, self.ROUNDS))
-        middle = times[len(times) // 2]
-        print(f"lsp: {self.LINES} lines, a keystroke to its diagnostics: {middle:.1f} ms median, {times[-1]:.1f} ms at most")
+        times, used = lsp_wire.keystroke_seconds(self.LINES, self.ROUNDS)
+        middle, used = 1000 * sorted(times)[len(times) // 2], 1000 * used
+        print(f"lsp: {self.LINES} lines, a keystroke to its diagnostics: {middle:.1f} ms median, {used:.1f} ms of the processor")
         if harness.BUILD.name == "release":  # a sanitized compiler says nothing about time
-            self.assertLess(times[0], self.BOUND_MS)
+            self.assertLess(used, self.BOUND_MS)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """LSP by hand: messages as bytes, and how long an editor waits after a keystroke."""
 import json
+import os
 import subprocess
 import time
 
@@ -51,6 +52,12 @@ class Wire:
             length = int(line.split(b":")[1])
         return json.loads(self.process.stdout.read(length))
 
+    def processor_seconds(self):
+        """What the server has used so far; other load on the machine does not count."""
+        with open(f"/proc/{self.process.pid}/stat") as stat:
+            user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def stop(self):
         self.send({"id": 2, "method": "shutdown"}, {"method": "exit"})
         self.process.stdin.close()
@@ -60,19 +67,24 @@ class Wire:
 
 
 def keystroke_seconds(lines, rounds):
-    """From a change to its diagnostics, which come and go, in a program of so many lines."""
+    """From a change to its diagnostics, which come and go, in a program of so many lines: each time, and what the processor spends on one."""
     text, uri, wire = big_program(lines), "untitled:big", Wire()
-    wrong = text.replace("scale7(xs, 2.0)", "scale7(xs, 2.0, x)")
+    place = text.index("scale7(xs, 2.0") + len("scale7(xs, 2.0")
+    line = text.count("\n", 0, place)
+    column = place - text.rindex("\n", 0, place) - 1
     wire.send({"method": "textDocument/didOpen", "params": {"textDocument": {"uri": uri, "version": 0, "text": text}}})
     wire.receive()
-    times = []
+    times, used = [], wire.processor_seconds()
     for number in range(1, rounds + 1):
-        change = {"textDocument": {"uri": uri, "version": number}, "contentChanges": [{"text": wrong if number % 2 else text}]}
+        end = column if number % 2 else column + 3
+        range_ = {"start": {"line": line, "character": column}, "end": {"line": line, "character": end}}
+        change = {"textDocument": {"uri": uri, "version": number}, "contentChanges": [{"range": range_, "text": ", x" if number % 2 else ""}]}
         before = time.perf_counter()
         wire.send({"method": "textDocument/didChange", "params": change})
         found = wire.receive()["params"]
         times.append(time.perf_counter() - before)
         if found["version"] != number or bool(found["diagnostics"]) != bool(number % 2):
             raise AssertionError(f"not the diagnostics of the change: {found}")
+    used = (wire.processor_seconds() - used) / rounds
     wire.stop()
-    return times
+    return times, used

@@ -27,6 +27,26 @@ class New(unittest.TestCase):
                 harness.wfc("build", program, "-o", server)
                 self.assertEqual(subprocess.run([server, "--version"], capture_output=True, timeout=60).returncode, 0)
 
+    def test_what_wfc_new_says_to_try_works(self):
+        """`wfc run FOLDER/NAME.wf` from outside of the folder: models lie beside the program."""
+        for template in templates():
+            with self.subTest(template):
+                folder = harness.scratch() / f"tried-{template}"
+                program = re.search(r"(?m)^try: wfc run (\S+)$", harness.wfc("new", folder, f"--template={template}").stdout).group(1)
+                command = [harness.WFC, "run", program, "--", "--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0"]
+                running = subprocess.Popen(command, cwd=harness.scratch(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                try:
+                    lines = []
+                    while not lines or not (lines[-1].startswith("curl") or lines[-1] == ""):
+                        lines.append(running.stdout.readline())
+                    self.assertIn("listening http=", "".join(lines))
+                    done = subprocess.run(lines[-1], shell=True, cwd=folder, capture_output=True, text=True, timeout=60)
+                    self.assertNotIn("error", done.stdout)
+                    self.assertTrue(done.stdout.startswith("{"), done.stdout + done.stderr)
+                finally:
+                    running.terminate()
+                    running.communicate(timeout=60)
+
     def test_a_template_serves_what_its_tests_say(self):
         folder = harness.scratch() / "served"
         harness.wfc("new", folder)

@@ -152,6 +152,50 @@ class Watch(unittest.TestCase):
         watched.wait_text("2 hello Ada")
         self.assertNotIn("error[", watched.output())
 
+    def test_a_file_in_whose_place_a_folder_stands(self):
+        watched = self.watched
+        os.remove(watched.folder / "words.wf")
+        (watched.folder / "words.wf").mkdir()
+        watched.wait(r"`words.wf`: it is a folder[^\0]*the server goes on as it was")
+        (watched.folder / "words.wf/inside").write_text("x")
+        watched.wait(r"the server goes on as it was", count=2)
+        watched.wait_text("1 hello Ada")
+        os.remove(watched.folder / "words.wf/inside")
+        os.rmdir(watched.folder / "words.wf")
+        watched.write("words.wf", 'const NAME: string = "Grace";\n')
+        watched.wait_text("1 hello Grace")
+
+    def test_a_file_that_may_not_be_read_for_a_while(self):
+        watched = self.watched
+        os.chmod(watched.folder / "main.wf", 0)
+        served = 1
+        if os.access(watched.folder / "main.wf", os.R_OK):  # root may
+            served += 1
+            watched.wait(r"listening http=", count=served)
+        else:
+            watched.wait(r"the server goes on as it was")
+        watched.wait_text("1 hello Ada")
+        os.chmod(watched.folder / "main.wf", 0o644)  # which leaves its time as it was
+        watched.wait(r"listening http=", count=served + 1)
+
+    def test_a_file_that_is_empty_for_a_while(self):
+        watched = self.watched
+        watched.write("main.wf", "")
+        watched.wait(r"error\[WF1011\][^\0]*the server goes on as it was")
+        watched.write("main.wf", PROGRAM.format(version=2))
+        watched.wait_text("2 hello Ada")
+
+    def test_of_many_quick_changes_the_last_is_served(self):
+        watched = self.watched
+        for version in range(2, 200):
+            if version % 3 == 0:
+                os.remove(watched.folder / "main.wf")
+            watched.write("main.wf", PROGRAM.format(version=version) if version % 5 else "nonsense")
+            time.sleep(0.005)
+        watched.wait_text("199 hello Ada")
+        self.assertLess(watched.output().count("listening http="), 10)
+        self.assertEqual(watched.stop(), 0, watched.output())
+
     def test_a_program_that_is_wrong_from_the_start_is_waited_for(self):
         folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
         folder.mkdir()

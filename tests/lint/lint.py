@@ -9,7 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 MAX_FILE_LINES, MAX_HEADER_LINES, MAX_FUNCTION_LINES, MAX_ROOT_CMAKE_LINES = 600, 200, 70, 100
+MAX_PARAMETERS = 5
 SOURCE = {".h", ".cc"}
+# (folder, function): signatures of others, inner loops, whose values stand in registers, and older ones that have yet to lose some.
+MANY_PARAMETERS = {
+    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"),
+    ("runtime/kernels", "Each"), ("runtime/kernels", "Run"), ("runtime/nodes", "Select"), ("runtime/nodes", "AllocateTensor"), ("runtime/abi", "Bind"),
+    ("compiler/sema", "AddMember"), ("compiler/sema", "BindArguments"), ("compiler/sema", "CheckBuiltin"), ("compiler/sema", "CheckNamedCall"),
+    ("compiler/sema", "CheckReducerBody"), ("compiler/sema", "CheckReducerFrom"), ("compiler/sema", "CheckSignatureCall"), ("compiler/sema", "LambdaExtents"),
+    ("runtime/kernels", "EndPads"), ("runtime/onnx", "Fill"),
+    ("tests/unit", "AddConv"), ("tests/unit", "Product"), ("tests/unit", "Model"), ("tests/unit", "Enter"), ("tests/unit", "Select"), ("tests/unit", "Each"),
+}
 # Written as tables whose columns are the point; sizes and layout are theirs.
 HAND_LAID_OUT = {"runtime/abi/plan.h", "runtime/abi/values.h"}
 # One struct per construct of the language, and nothing else: tables as well, but formatted.
@@ -167,6 +177,60 @@ def check_functions(tree):
                 head = lines[first - 1]
                 if last - first + 1 > MAX_FUNCTION_LINES and "(" in head:
                     yield name, first, f"a function of {last - first + 1} lines; at most {MAX_FUNCTION_LINES}"
+
+
+def parameters_of(text):
+    """How many parameters stand before the parenthesis that closes the list; None: it is not closed."""
+    depth = angles = 0
+    parts = [""]
+    for c in text:
+        if c == ")" and depth == 0:
+            return sum(part.strip() not in ("", "void") for part in parts)
+        depth += (c in "([{") - (c in ")]}")
+        angles += (c == "<") - (c == ">")
+        if c == "," and depth == 0 and angles <= 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return None
+
+
+FUNCTION_HEAD = re.compile(r"(?:[\w:<>,*&~\[\] ]+[ *&])?~?[\w:]+\(")
+FUNCTION_NAME = re.compile(r"(\w+)\($")
+
+
+def functions_in(lines):
+    """(line, name, parameters) of what is declared at the margin, and of members of classes that begin there."""
+    in_class = False
+    for number, line in enumerate(lines, 1):
+        if re.match(r"(template .*)?(class|struct|union) .*\{$", line):
+            in_class = True
+        if line.startswith("};"):
+            in_class = False
+        indent = len(line) - len(line.lstrip(" "))
+        match = FUNCTION_HEAD.match(line[indent:])
+        if indent not in ((0, 2) if in_class else (0,)) or not match or NOT_A_FUNCTION.match(line[indent:]):
+            continue
+        if " " not in match.group(0) and not in_class:
+            continue  # a macro
+        rest = "\n".join([line[indent + match.end():], *lines[number:number + 30]])
+        count = parameters_of(rest)
+        if count is not None:
+            yield number, FUNCTION_NAME.search(match.group(0)).group(1), count
+
+
+def check_parameters(tree):
+    exempt = set(MANY_PARAMETERS)
+    for name in tree.under("compiler/", "runtime/", "tests/", suffix=SOURCE):
+        for number, function, count in functions_in(strip_code(tree.text(name)).splitlines()):
+            known = (folder_of(name), function)
+            if known in MANY_PARAMETERS and count > MAX_PARAMETERS:
+                exempt.discard(known)
+            elif count > MAX_PARAMETERS:
+                yield name, number, f"`{function}` has {count} parameters; at most {MAX_PARAMETERS}, else a struct of options"
+    for folder, function in sorted(exempt):
+        if any(name.startswith(folder + "/") for name in tree.files):
+            yield "tests/lint/lint.py", 1, f"`{function}` of {folder} has no longer too many parameters: take it out of MANY_PARAMETERS"
 
 
 def check_format(tree):
@@ -332,7 +396,7 @@ def check_rules(tree):
                 yield home.rstrip("/"), 1, f"rule {rule} is {how} by nothing"
 
 
-CHECKS = {"layers": check_layers, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "format": check_format,
+CHECKS = {"layers": check_layers, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
           "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "words": check_words,
           "links": check_links, "rules": check_rules}
 

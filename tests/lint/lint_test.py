@@ -68,6 +68,17 @@ class Lint(unittest.TestCase):
         table = {"runtime/base/a.cc": "constexpr int kTable[] = {\n" + "    1,\n" * 100 + "};\n"}
         self.assertEqual(self.findings("functions", table), [])
 
+    def test_parameters(self):
+        five, six = ("int a, const std::map<int, int>& b, std::function<void(int, int)> c, int d = F(1, 2), int e" + more for more in ("", ",\n       int f"))
+        for text in ("namespace wf {\nvoid F(LIST);\n}\n", "template <typename T>\nstatic T F(LIST) {\n  F(1, 2, 3, 4, 5, 6);\n}\n",
+                     "class A {\n public:\n  explicit A(LIST);\n};\n", "struct A {\n  int F(LIST) const;\n  int x;\n};\n"):
+            wrong, right = ({"runtime/base/a.h": text.replace("LIST", params)} for params in (six, five))
+            self.assert_finds("parameters", wrong, right, "has 6 parameters")
+        self.assertEqual(self.findings("parameters", {"runtime/base/a.cc": "void F() {\n  G(1, 2, 3, 4, 5, 6);\n}\nTABLE(1, 2, 3, 4, 5, 6)\n"}), [])
+        known = {"runtime/onnx/a.cc": f"void Fill({six}) {{\n}}\n"}
+        self.assertEqual(self.findings("parameters", known), [])
+        self.assertRegex("\n".join(self.findings("parameters", {"runtime/onnx/a.cc": "void Fill(int a) {\n}\n"})), "no longer too many")
+
     def test_exceptions_stay_behind_their_walls(self):
         self.assert_finds("exceptions", {"runtime/base/a.cc": "void F() { throw 1; }\n"},
                           {"runtime/base/a.cc": '// never throw\nconst char* kText = "catch (";\nint n = 1\'000;\n', "compiler/parse/a.cc": "try {} catch (...) {}\n"}, "walls")

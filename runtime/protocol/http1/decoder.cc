@@ -247,6 +247,7 @@ Event Decoder::Parse(Head* head) {
     return Fail(400, reason == nullptr || *reason == '\0' ? "not HTTP/1.1" : reason);
   }
   if (!reading.complete) return Fail(400, "not HTTP/1.1");
+  if (reading.parser.http_major != 1) return Fail(505, "the version of HTTP is not 1.x");  // a line without one is 0.9
   head->method = MethodOf(reading.parser.method);
   head->method_name = {text, std::string_view(text, head->bytes_.size()).find(' ')};
   head->target = reading.target;

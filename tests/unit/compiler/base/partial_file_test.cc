@@ -73,7 +73,7 @@ TEST_F(PartialFileTest, LeavesSignalsAsTheyWere) {
 
 TEST_F(PartialFileTest, SaysWhyItCannotBe) {
   PartialFile nowhere(folder_ + "/missing/server");
-  EXPECT_EQ(nowhere.Create(0600).message(), "no such file");
+  EXPECT_EQ(nowhere.Create(0600).message(), "no such folder");
 }
 
 TEST_F(PartialFileTest, IsNotMadeForAFolder) {

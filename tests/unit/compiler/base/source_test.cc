@@ -20,6 +20,16 @@ TEST(SourceMap, CountsLinesAndByteColumnsFromOne) {
   EXPECT_EQ(at(8), std::pair(3u, 4u)) << "the end of the file";
 }
 
+TEST(SourceMap, AByteOrderMarkIsNoColumn) {
+  SourceMap sources;
+  const FileId file = sources.Add("a.wf", "\xEF\xBB\xBFx = 1\ny\n");
+  EXPECT_EQ(sources.PositionOf(file, 0).column, 1u);
+  EXPECT_EQ(sources.PositionOf(file, 3).column, 1u);
+  EXPECT_EQ(sources.PositionOf(file, 5).column, 3u);
+  EXPECT_EQ(sources.PositionOf(file, 9).line, 2u);
+  EXPECT_EQ(sources.Line(file, 1), "x = 1");
+}
+
 TEST(SourceMap, GivesLinesWithoutTheirBreaks) {
   SourceMap sources;
   const FileId file = sources.Add("a.wf", "one\r\ntwo\n");

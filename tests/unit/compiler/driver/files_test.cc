@@ -92,7 +92,7 @@ TEST_F(FilesTest, ReplacesAFileOnlyWhenTheNewOneIsWhole) {
   ASSERT_TRUE(WriteFile(At("x"), "old").ok());
   ASSERT_TRUE(WriteFile(At("x"), "new").ok());
   EXPECT_EQ(*ReadFile(At("x"), 100), "new");
-  EXPECT_EQ(WriteFile(At("no/x"), "new").message(), "no such file");
+  EXPECT_EQ(WriteFile(At("no/x"), "new").message(), "no such folder");
 }
 
 TEST(FolderOf, KeepsTheSlash) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <sstream>
 
 #include "compiler/driver/files.h"
@@ -41,6 +42,17 @@ TEST_F(ServeTest, HandsOverArgumentsAndItsExitStatus) {
 TEST_F(ServeTest, ForwardsATermination) {
   EXPECT_EQ(Run("trap 'echo drained; exit 0' TERM; kill -TERM $PPID; sleep 5 >/dev/null & wait"), 0);
   EXPECT_EQ(out_.str(), "drained\n");
+}
+
+TEST(ServerArguments, LookForModelsBesideTheProgramUnlessToldOtherwise) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(ServerArguments("a.wf", {"--x"}), Words{"--x"});
+  EXPECT_EQ(ServerArguments("apps/a.wf", {"--x"}), (Words{"--model-root", "apps/", "--x"}));
+  for (const Words& given : {Words{"--model-root", "m"}, Words{"--model-root=m"}, Words{"--config", "c.yml"}})
+    EXPECT_EQ(ServerArguments("apps/a.wf", given), given);
+  ASSERT_EQ(setenv("WF_MODEL_ROOT", "m", 1), 0);
+  EXPECT_EQ(ServerArguments("apps/a.wf", {}), Words{});
+  ASSERT_EQ(unsetenv("WF_MODEL_ROOT"), 0);
 }
 
 TEST_F(ServeTest, FailsWhenTheServerDiesOfASignal) { EXPECT_EQ(Run("kill -KILL $$"), kProgramHasErrors); }

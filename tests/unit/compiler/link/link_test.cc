@@ -113,13 +113,13 @@ TEST_F(LinkTest, TheSameInputGivesTheSameBytesAnywhere) {
 
 TEST_F(LinkTest, AnOutputThatCannotBeWrittenSaysWhyAndLeavesNothing) {
   options_.output = dir_ + "/no/such/folder/server";
-  EXPECT_EQ(LinkIt().message(), "no such file");
+  EXPECT_EQ(LinkIt().message(), "no such folder");
   options_.output = dir_;
   EXPECT_EQ(LinkIt().message(), "is a directory");
   EXPECT_EQ(Files(), 0u);
 }
 
-// A file system without room refuses as this limit does: while the linker sets the file's size.
+// A file system without room refuses as this limit does: while the linker writes.
 TEST_F(LinkTest, AFileThatCannotGrowLeavesTheOldOne) {
   std::ofstream(options_.output) << "old";
   const pid_t child = fork();

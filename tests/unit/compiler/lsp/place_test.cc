@@ -22,15 +22,15 @@ TEST_F(Places, CountsUnitsOfUtf16) {
   for (const auto& [byte, position] : kRows) {
     const Position found = PositionOf(sources, file, byte);
     EXPECT_EQ(std::pair(found.line, found.character), std::pair(position.line, position.character)) << byte;
-    EXPECT_EQ(ByteOf(sources, file, position), byte);
+    EXPECT_EQ(ByteOf(kText, position), byte);
   }
 }
 
 TEST_F(Places, TakesTheNearestPlaceThatThereIs) {
-  EXPECT_EQ(ByteOf(sources, file, {0, 3}), 7u);  // inside the face
-  EXPECT_EQ(ByteOf(sources, file, {0, 99}), 8u);
-  EXPECT_EQ(ByteOf(sources, file, {99, 0}), kText.size());
-  EXPECT_EQ(ByteOf(sources, file, {UINT32_MAX, UINT32_MAX}), kText.size());
+  EXPECT_EQ(ByteOf(kText, {0, 3}), 7u);  // inside the face
+  EXPECT_EQ(ByteOf(kText, {0, 99}), 8u);
+  EXPECT_EQ(ByteOf(kText, {99, 0}), kText.size());
+  EXPECT_EQ(ByteOf(kText, {UINT32_MAX, UINT32_MAX}), kText.size());
   EXPECT_EQ(PositionOf(sources, file, 1000).line, 1u);
 }
 

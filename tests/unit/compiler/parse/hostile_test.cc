@@ -39,6 +39,9 @@ TEST(Hostile, GetsOneClearAnswer) {
       {"members of members", "const a = f" + Repeat(".a", 100'000) + ";", diag::kTooManyOperators},
       {"tokens", Repeat("1 ", 1'000'000), diag::kTooManyTokens},
       {"a string of ten megabytes", "const a = \"" + std::string(10'000'000, 'x'), diag::kUnterminatedString},
+      {"holes", "const a = \"" + Repeat("{a}", 4'000'000) + "\";", diag::kTooManyTokens},
+      {"members in holes", "const a = \"" + Repeat("{a.a.a}", 2'000'000) + "\";", diag::kTooManyTokens},
+      {"a hole of ten megabytes", "const a = \"{" + std::string(10'000'000, '!') + "}\";", diag::kBadHole},
       {"nothing but NUL", std::string(1'000'000, '\0'), diag::kStrayCharacter},
       {"a name of ten megabytes", std::string(10'000'000, 'x'), diag::kUnknownStart},
   };
@@ -48,6 +51,7 @@ TEST(Hostile, GetsOneClearAnswer) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     ASSERT_FALSE(p.codes().empty()) << one.name;
     EXPECT_EQ(p.codes().front(), one.code) << one.name;
+    EXPECT_LT(p.emitter.Sorted().front().message.size(), 1000) << one.name;
     EXPECT_LT(taken.count(), 20) << one.name;
   }
 }
@@ -57,6 +61,8 @@ TEST(Hostile, StaysWithinTheStackAtTheLimitItself) {
       "const a = 1" + Repeat(" + 1", 4096) + ";",
       "const a = 1" + Repeat(" ?? 1", 256) + ";",
       "const a = " + Repeat("if ", 256) + "1;",
+      "const a = if b == 0 { 0 }" + Repeat(" else if b == 1 { 1 }", 20'000) + " else { 2 };",
+      "const a = match b {" + Repeat(" 0 => 1,", 20'000) + " _ => 2 };",
       "const a: " + Repeat("list<", 800) + "i32" + Repeat("> ", 800) + "= 1;",
       "const a = f" + Repeat(".a", 4096) + ";",
       "const a = " + Repeat("[a] => ", 240) + "1;",

@@ -54,6 +54,38 @@ TEST(LimitCheck, AddsUpAlongThePathFromTheOutside) {
   EXPECT_EQ(Repeat({T::NAME, T::PLUS}, 3000, check), diag::kTooManyOperators);
 }
 
+TEST(LimitCheck, StartsAgainWithEachLinkOfAnElseIfChain) {
+  const Types link = {T::KW_IF, T::NAME, T::EQ, T::INT, T::LBRACE, T::INT, T::RBRACE, T::KW_ELSE};
+  EXPECT_EQ(Repeat(link, 50'000), std::nullopt);
+  LimitCheck after;  // what follows the chain is above all its links
+  EXPECT_EQ(Repeat({T::KW_IF, T::NAME}, 1, after), std::nullopt);
+  EXPECT_EQ(Repeat({T::PLUS, T::NAME}, 3000, after), std::nullopt);
+  EXPECT_EQ(Repeat({T::LBRACE, T::INT, T::RBRACE, T::KW_ELSE, T::LBRACE, T::INT, T::RBRACE}, 1, after), std::nullopt);
+  EXPECT_EQ(Repeat({T::PLUS, T::NAME}, 3000, after), diag::kTooManyOperators);
+  LimitCheck inside;  // so is what stands before it
+  EXPECT_EQ(Repeat({T::NAME, T::PLUS}, 3000, inside), std::nullopt);
+  EXPECT_EQ(Repeat(link, 10, inside), std::nullopt);
+  EXPECT_EQ(Repeat({T::LBRACE}, 1, inside), std::nullopt);
+  EXPECT_EQ(Repeat({T::NAME, T::PLUS}, 3000, inside), diag::kTooManyOperators);
+}
+
+TEST(LimitCheck, CountsHolesAndBadBytesAsTokens) {
+  const auto holes = [](std::string_view token, int times) {
+    LimitCheck check;
+    std::optional<diag::Code> code;
+    for (int i = 0; i < times && !code; ++i) code = check.AddHoles(token);
+    return code;
+  };
+  EXPECT_EQ(holes("\"{a}{b}\"", kMaxTokens / 2), std::nullopt);
+  EXPECT_EQ(holes("\"{a}{b}\"", kMaxTokens / 2 + 1), diag::kTooManyTokens);
+  EXPECT_EQ(holes("\"{a.b[0].c}\"", kMaxTokens / 4 + 1), diag::kTooManyTokens);
+  EXPECT_EQ(holes("\"a.b {{ }} \\u{1F600} [0]\"", 2 * kMaxTokens), std::nullopt);
+  LimitCheck check;
+  std::optional<diag::Code> code;
+  for (size_t i = 0; i <= kMaxTokens; ++i) code = check.AddBad();
+  EXPECT_EQ(code, diag::kTooManyTokens);
+}
+
 TEST(LimitCheck, BoundsWhatNestsWithoutBrackets) {
   EXPECT_EQ(Repeat({T::KW_IF}, 10'000), diag::kTooManyOperators);
   EXPECT_EQ(Repeat({T::KW_MATCH}, 10'000), diag::kTooManyOperators);

@@ -352,12 +352,53 @@ TEST(BuildIr, TakesTheLongestExpression) {
   EXPECT_EQ(tensors("W", {Floats({2})}), "y=[1]{8002}");
 }
 
-TEST(BuildIr, RefusesChoicesThatNestWithoutEnd) {
-  std::string choice = "if x == 0 { 0 }";
-  for (int i = 1; i < 1000; ++i) choice += " else if x == " + std::to_string(i) + " { x / " + std::to_string(i) + " }";
-  const Built built = BuildText("workflow W(x: i64) -> (y: i64) { return (y: " + choice + " else { 1 }); } service S { workflow W; }");
-  EXPECT_FALSE(built.program.has_value());
-  EXPECT_THAT(built.diagnostics, HasSubstr("400 levels of expressions"));
+TEST(BuildIr, WritesChoicesOfThousandsOfArms) {
+  constexpr int kArms = 4096;
+  std::string links = "if x == 0 { fail InputParams }", returns = "if x == 0 { fail InputParams; }", labels, codes;
+  for (int i = 0; i < kArms; ++i) {
+    const std::string n = std::to_string(i);
+    labels += n + " => \"class " + n + "\", ";
+    if (i % 4 == 0) codes += "\"class " + n + "\" => " + n + ", ";
+    if (i == 0) continue;
+    links += " else if x == " + n + " { " + n + " / (x - 7) }";
+    returns += " else if x == " + n + " { return (y: " + n + "); }";
+  }
+  const Answers answers("fn link(x: i64) -> i64 = " + links + R"( else { -1 };
+    fn label(x: i64) -> string = match x { )" +
+                        labels + R"( _ => "none" };
+    fn code(label: string) -> i64 = match label { )" +
+                        codes + R"( "class 5" | "none" => -5, _ => -1 };
+    workflow W(x: i64) -> (link: i64, label: string, code: i64) {
+      return (link: link(x), label: label(x), code: code(label(x)));
+    }
+    workflow Early(x: i64) -> (y: i64) { )" +
+                        returns + R"( return (y: -1); }
+    service S { workflow W; workflow Early; })");
+  EXPECT_EQ(answers("W", {Int(1)}), "link=0; label=\"class 1\"; code=-1");
+  EXPECT_EQ(answers("W", {Int(15)}), "link=1; label=\"class 15\"; code=-1");
+  EXPECT_EQ(answers("W", {Int(16)}), "link=1; label=\"class 16\"; code=16");
+  EXPECT_EQ(answers("W", {Int(kArms - 1)}), "link=1; label=\"class 4095\"; code=-1");
+  EXPECT_EQ(answers("W", {Int(kArms)}), "link=-1; label=\"none\"; code=-5");
+  EXPECT_EQ(answers("W", {Int(5)}), "link=-2; label=\"class 5\"; code=-5");
+  EXPECT_THAT(answers("W", {Int(0)}), HasSubstr("!5000"));
+  EXPECT_THAT(answers("W", {Int(7)}), HasSubstr("!7002"));
+  EXPECT_EQ(answers("Early", {Int(3000)}), "y=3000");
+  EXPECT_EQ(answers("Early", {Int(17)}), "y=17");
+  EXPECT_EQ(answers("Early", {Int(-3)}), "y=-1");
+  EXPECT_THAT(answers("Early", {Int(0)}), HasSubstr("!5000"));
+}
+
+// Their arms may ask for what the conditions bind, so these stand inside one another.
+TEST(BuildIr, RefusesConditionsThatBindDimensionsWithoutEnd) {
+  const auto chain = [](int links) {
+    std::string choice = "if x[0] < 0.0 { len(x) }";
+    for (int i = 1; i < links; ++i) choice += " else if len(odd(x)) == " + std::to_string(i) + " { len(x) + " + std::to_string(i) + " }";
+    return "fn odd(x: f32[n]) -> f32[k] = x[0..n / 2];\nworkflow W(x: f32[n]) -> (y: i64) { return (y: " + choice +
+           " else { 1 }); } service S { workflow W; }";
+  };
+  const Answers answers(chain(100));
+  EXPECT_EQ(answers("W", {Floats({1, 2, 3, 4})}), "y=6");
+  EXPECT_THAT(BuildText(chain(1000)).diagnostics, HasSubstr("400 levels of expressions"));
 }
 
 TEST(BuildIr, RefusesProgramsThatGrowWithoutEnd) {

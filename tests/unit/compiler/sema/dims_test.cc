@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/sema/check_expr.h"
 #include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
@@ -25,7 +26,8 @@ class DimSolverTest : public ::testing::Test {
     const TypeRef w = types().Tensor(DType::kF32, std::move(wanted)), f = types().Tensor(DType::kF32, std::move(found));
     std::vector<DimPair> pairs;
     ASSERT_TRUE(MatchTypes(types(), w, f, nullptr, pairs));
-    for (const DimPair& pair : pairs) solver.Add(pair, w, f, Span{});
+    arguments_.push_back(Make(ExprKind::kNone, f, Span{}));
+    for (const DimPair& pair : pairs) solver.Add(pair, w, *arguments_.back());
   }
   Types& types() { return *program_.types; }
 
@@ -38,6 +40,7 @@ class DimSolverTest : public ::testing::Test {
   Module module_;
   Body body_;
   Signature signature_;
+  std::vector<ExprPtr> arguments_;
 };
 
 TEST_F(DimSolverTest, BindsABareSymbolToWhateverTheArgumentHas) {
@@ -109,7 +112,8 @@ TEST_F(DimSolverTest, ElementsOfListsAreComparedAtOnce) {
   const TypeRef wanted = types().List(types().Tensor(DType::kF32, {h_})), found = types().List(types().Tensor(DType::kF32, {b_}));
   std::vector<DimPair> pairs;
   ASSERT_TRUE(MatchTypes(types(), wanted, found, nullptr, pairs));
-  for (const DimPair& pair : pairs) solver.Add(pair, wanted, found, Span{});
+  arguments_.push_back(Make(ExprKind::kNone, found, Span{}));
+  for (const DimPair& pair : pairs) solver.Add(pair, wanted, *arguments_.back());
   EXPECT_TRUE(solver.failed());  // no check can stand inside a list
 }
 

@@ -87,7 +87,6 @@ TEST(Settings, StagesGiveDefaultsThatNodesOverride) {
   EXPECT_EQ(body[0].policy.timeout_ns, 1'000'000);
   EXPECT_EQ(body[1].policy.timeout_ns, 2'000'000);
   EXPECT_EQ(body[1].policy.priority, 0);
-  EXPECT_TRUE(body[0].has_policy);
 }
 
 // The crop of a model's only output, as "mul/div+add", or the codes.

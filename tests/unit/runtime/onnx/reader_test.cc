@@ -107,6 +107,46 @@ TEST(ReadModel, NamesAnUnknownOperatorWithOpsetAndNode) {
   EXPECT_EQ(b.Error(), "`x.onnx`: node 0 (Frobnicate): operator `Frobnicate` of `com.example`, opset 3, is not supported");
 }
 
+TEST(ReadModel, NamesAllUnknownOperatorsAtOnce) {
+  Builder b;
+  b.Input("x", {4}).Output("y");
+  b.Node("Foo", {"x"}, {"a"}, "f1");
+  b.Node("Relu", {"a"}, {"b"}, "f2");
+  b.Node("Foo", {"b"}, {"c"}, "f3");
+  b.Node("Bar", {"c"}, {"d"}, "f4");
+  b.Node("Baz", {"d"}, {"y"}, "f5");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `f1` (Foo): operator `Foo` of ai.onnx, opset 17, is not supported; nor are `Bar`, `Baz`");
+}
+
+TEST(ReadModel, KnowsAnOperatorInOtherLetterCase) {
+  Builder b;
+  b.Input("x", {4, 4}).Output("y");
+  b.Node("Matmul", {"x", "x"}, {"y"}, "m");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `m` (Matmul): operator `Matmul` of ai.onnx, opset 17, is not supported; did you mean `MatMul`?");
+}
+
+TEST(ReadModel, TellsACircleFromNodesOutOfOrder) {
+  Builder unsorted;
+  unsorted.Input("x", {4}).Output("y");
+  unsorted.Node("Relu", {"a"}, {"y"}, "second");
+  unsorted.Node("Relu", {"x"}, {"a"}, "first");
+  EXPECT_EQ(unsorted.Error(),
+            "`x.onnx`: node `second` (Relu): it reads `a`, which node `first` below writes: the nodes are not in the "
+            "order of their data");
+  Builder circle;
+  circle.Input("x", {4}).Output("y");
+  circle.Node("Add", {"x", "b"}, {"a"}, "r1");
+  circle.Node("Relu", {"a"}, {"b"}, "");
+  circle.Node("Relu", {"b"}, {"y"}, "r3");
+  EXPECT_EQ(circle.Error(),
+            "`x.onnx`: node `r1` (Add): it reads `b`, which node 1 computes from what this node writes: the graph runs in "
+            "a circle");
+  Builder own;
+  own.Input("x", {4}).Output("y");
+  own.Node("Add", {"x", "y"}, {"y"}, "r1");
+  EXPECT_EQ(own.Error(), "`x.onnx`: node `r1` (Add): it reads `y`, which it writes itself");
+}
+
 TEST(ReadModel, RefusesFunctionsOfTheModel) {
   Builder b = Relu();
   b.graph.mutable_node(0)->set_op_type("Mine");
@@ -135,7 +175,10 @@ TEST(ReadModel, ChecksEdges) {
   EXPECT_EQ(none.Error(), "`x.onnx`: output `q` is written by no node");
   Builder arity = Relu();
   arity.graph.mutable_node(0)->add_input("x");
-  EXPECT_EQ(arity.Error(), "`x.onnx`: node `r1` (Relu): 2 inputs, wanted 1 to 1");
+  EXPECT_EQ(arity.Error(), "`x.onnx`: node `r1` (Relu): 2 inputs, wanted 1");
+  Builder few = Relu();
+  few.graph.mutable_node(0)->set_op_type("Add");
+  EXPECT_EQ(few.Error(), "`x.onnx`: node `r1` (Add): 1 input, wanted 2");
 }
 
 TEST(ReadModel, RefusesAttributesItDoesNotUnderstand) {

@@ -1,0 +1,96 @@
+#include "compiler/lsp/programs.h"
+
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace wf::lsp {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether anything outside its own file can name it.
+bool IsSeenElsewhere(ThingKind kind) {
+  switch (kind) {
+    case ThingKind::kConst:
+    case ThingKind::kType:
+    case ThingKind::kError:
+    case ThingKind::kFn:
+    case ThingKind::kExtern:
+    case ThingKind::kModel:
+    case ThingKind::kRemote:
+    case ThingKind::kWorkflow:
+    case ThingKind::kService:
+    case ThingKind::kParam:
+    case ThingKind::kField:
+      return true;
+    case ThingKind::kModule:
+    case ThingKind::kLet:
+    case ThingKind::kNode:
+    case ThingKind::kIndex:
+    case ThingKind::kLoop:
+    case ThingKind::kAccumulator:
+    case ThingKind::kDimension:
+      return false;
+  }
+  return false;
+}
+
+// Paths of imports count from the program's own file, so what is two imports away is found from there alone.
+bool ImportsFilesBeside(std::string_view text) {
+  constexpr std::string_view kImport = "import";
+  for (size_t at = text.find(kImport); at != std::string_view::npos; at = text.find(kImport, at + 1)) {
+    const std::string_view path = text.substr(at + kImport.size());
+    const size_t first = path.find_first_not_of(" \t\r\n");
+    if (first != 0 && first != std::string_view::npos && !path.substr(first).starts_with("std.")) return true;
+  }
+  return false;
+}
+
+bool MayName(const std::string& path, const std::string& name) {
+  const auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file) return false;
+  const std::string_view text((*file)->getBufferStart(), (*file)->getBufferSize());
+  return text.find(name) != std::string_view::npos || ImportsFilesBeside(text);
+}
+
+// The .wf files below a folder, in order of their paths; false: there are more, and more are not looked at.
+bool FilesBelow(const std::string& folder, std::set<std::string>& paths) {
+  std::error_code error;
+  size_t entries = 0;
+  for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
+       at.increment(error)) {
+    if (++entries > Programs::kMostEntries || paths.size() >= Programs::kMostFiles) return false;
+    const std::string name = at->path().filename().string();
+    std::error_code gone;
+    const bool is_folder = at->is_directory(gone);
+    if (is_folder && (name.starts_with('.') || name == "node_modules")) at.disable_recursion_pending();
+    if (name.ends_with(".wf") && at->is_regular_file(gone)) paths.insert(at->path().lexically_normal().string());
+  }
+  return true;
+}
+
+}  // namespace
+
+Programs::Programs(Workspace& workspace, const Thing& thing, const std::string& path) : name_(thing.name), path_(path) {
+  for (auto& [uri, document] : workspace.documents()) all_.push_back({document.path, &workspace.AnalysisOf(document)});
+  if (!IsSeenElsewhere(thing.kind)) return;
+  for (const std::string& folder : workspace.folders()) Add(workspace, folder);
+}
+
+void Programs::Add(const Workspace& workspace, const std::string& folder) {
+  std::set<std::string> files;
+  complete_ = FilesBelow(folder, files) && complete_;
+  for (const std::string& file : files) {
+    const bool known = std::any_of(all_.begin(), all_.end(), [&](const Program& program) { return program.path == file; });
+    if (known || !MayName(file, name_)) continue;
+    auto analysis = workspace.Try(file, {});
+    if (!analysis->FileNamed(path_)) continue;
+    all_.push_back({file, analysis.get()});
+    closed_.push_back(std::move(analysis));
+  }
+}
+
+}  // namespace wf::lsp

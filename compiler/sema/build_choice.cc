@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include "compiler/sema/build_body.h"
+#include "compiler/sema/walk.h"
+#include "runtime/base/check.h"
+
+// `if` and `match`, which is written as one: short chains nest, those of many arms do not nest deeper for it.
+namespace wf::sema {
+
+using ir::OpKind;
+using ir::ValueId;
+
+namespace {
+
+constexpr size_t kLinks = 16;  // of a chain that stand inside one another
+
+// Whether what the expression computes gives dimensions their values, which the arms may ask for.
+bool BindsSymbols(const Expr& expr) {
+  bool found = false;
+  ForEachInside(expr, [&](const Expr& inside) { found = found || !inside.fresh.empty(); });
+  return found;
+}
+
+}  // namespace
+
+ValueId BodyWriter::WriteLinks(std::span<const Expr* const> conditions, size_t first, ValueId none) {
+  std::vector<ValueId> holds;
+  std::vector<ir::BlockId> then, otherwise;
+  for (const Expr* condition : conditions) {
+    const ValueId value = Write(*condition);
+    holds.push_back(value == ValueId::kNone ? b_.Bool(false) : value);  // it fails
+    then.push_back(b_.Open({}));
+    b_.Close(b_.I64(static_cast<int64_t>(first + then.size() - 1)));
+    otherwise.push_back(b_.Open({}));
+  }
+  ValueId arm = none;
+  for (size_t i = conditions.size(); i-- > 0;) {
+    b_.Close(arm);
+    arm = b_.If(holds[i], b_.ScalarType(DType::kI64), then[i], otherwise[i]);
+  }
+  return arm;
+}
+
+// Lazily: if c0 {0} else {if c1 {1} else {2}}, in groups that stand one after the other.
+ValueId BodyWriter::WriteChoice(const std::vector<const Expr*>& conditions) {
+  const std::span<const Expr* const> all = conditions;
+  const ValueId none = b_.I64(static_cast<int64_t>(all.size()));
+  ValueId arm = WriteLinks(all.first(std::min(kLinks, all.size())), 0, none);
+  for (size_t first = kLinks; first < all.size(); first += kLinks) {
+    const ValueId is_open = b_.Binary(OpKind::kEq, arm, none);
+    const ir::BlockId then = b_.Open({});
+    b_.Close(WriteLinks(all.subspan(first, std::min(kLinks, all.size() - first)), first, none));
+    const ir::BlockId otherwise = b_.Open({});
+    b_.Close(arm);
+    arm = b_.If(is_open, b_.ScalarType(DType::kI64), then, otherwise);
+  }
+  return arm;
+}
+
+// The arms from number `first` on, of which `chosen` is one: a tree of comparisons.
+ValueId BodyWriter::WriteArms(std::span<const Expr* const> arms, size_t first, ValueId chosen) {
+  if (arms.size() == 1) return Write(*arms[0]);
+  const size_t half = arms.size() / 2;
+  return WriteEither(
+      b_.Binary(OpKind::kLt, chosen, b_.I64(static_cast<int64_t>(first + half))),
+      [&] { return WriteArms(arms.first(half), first, chosen); }, [&] { return WriteArms(arms.subspan(half), first + half, chosen); });
+}
+
+ValueId BodyWriter::WriteEither(ValueId condition, const std::function<ValueId()>& write_then,
+                                const std::function<ValueId()>& write_otherwise) {
+  const ir::BlockId then_block = b_.Open({});
+  const ValueId then = write_then();
+  b_.Close(then);
+  const ir::BlockId else_block = b_.Open({});
+  const ValueId otherwise = write_otherwise();
+  b_.Close(otherwise);
+  if (then == ValueId::kNone && otherwise == ValueId::kNone) {
+    b_.If(condition, ir::TypeId::kNone, then_block, else_block);
+    return ValueId::kNone;
+  }
+  // An arm that always fails yields something of the other's type, which nobody sees.
+  const auto fill = [&](ir::BlockId block, ValueId other) {
+    b_.Reopen(block);
+    b_.Close(Zero(b_.TypeOf(other)));
+  };
+  if (then == ValueId::kNone) fill(then_block, otherwise);
+  if (otherwise == ValueId::kNone) fill(else_block, then);
+  const ir::TypeId a = b_.TypeOf(then == ValueId::kNone ? otherwise : then), b = b_.TypeOf(otherwise == ValueId::kNone ? then : otherwise);
+  const ir::TypeId joined = ir::Join(b_.types(), a, b);
+  WF_CHECK(joined != ir::TypeId::kNone, b_.types().ToString(a), b_.types().ToString(b));
+  return b_.If(condition, joined, then_block, else_block);
+}
+
+ValueId BodyWriter::WriteIf(const Expr& expr, size_t first) {
+  std::vector<const Expr*> conditions, arms;
+  for (size_t i = first; i + 1 < expr.args.size(); i += 2) {
+    conditions.push_back(expr.args[i].get());
+    arms.push_back(expr.args[i + 1].get());
+  }
+  arms.push_back(expr.args.back().get());
+  const auto binds = [](const Expr* condition) { return BindsSymbols(*condition); };
+  if (conditions.size() <= kLinks || std::any_of(conditions.begin(), conditions.end(), binds)) return WriteIfFrom(expr, first);
+  return WriteArms(arms, 0, WriteChoice(conditions));
+}
+
+ValueId BodyWriter::WriteIfFrom(const Expr& expr, size_t first) {
+  if (first + 1 == expr.args.size()) return Write(*expr.args[first]);
+  if (b_.depth() > kMaxNesting) StopTooDeep();  // conditions that bind dimensions nest, however many
+  if (IsTooLarge(expr)) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
+  const Expr &condition_expr = *expr.args[first], &then_expr = *expr.args[first + 1];
+  const ValueId condition = Write(condition_expr);
+  if (condition == ValueId::kNone) return ValueId::kNone;
+  if (b_.IsConstant(condition)) return b_.IsConstant(condition, 1) ? Write(then_expr) : WriteIfFrom(expr, first + 2);
+  const bool is_last = first + 3 == expr.args.size();
+  if (then_expr.kind == ExprKind::kFail) {
+    WriteFailure(then_expr.code, then_expr.args.empty() ? nullptr : then_expr.args[0].get(), condition, then_expr.span);
+    return WriteIfFrom(expr, first + 2);
+  }
+  if (is_last && expr.args[first + 2]->kind == ExprKind::kFail) {
+    const Expr& fail = *expr.args[first + 2];
+    WriteFailure(fail.code, fail.args.empty() ? nullptr : fail.args[0].get(), b_.Not(condition), fail.span);
+    return Write(then_expr);
+  }
+  return WriteEither(condition, [&] { return Write(then_expr); }, [&] { return WriteIfFrom(expr, first + 2); });
+}
+
+}  // namespace wf::sema

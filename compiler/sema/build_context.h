@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "compiler/sema/typed.h"
+
+namespace wf::sema {
+
+// What the bodies of one program share while they are built. Internal to BuildIr.
+struct BuildContext {
+  const Program& program;
+  ir::Program& out;
+  const source::SourceMap* sources = nullptr;   // null: lines are 0
+  source::FileId root = source::FileId::kNone;  // the file whose lines count
+  size_t ops_left = 250'000;                    // of the whole program
+  const Span* too_large = nullptr;              // where they ran out, or
+  const char* limit = "250000 operations; functions are written out where they are called";
+  uint32_t LineOf(const Span& span) const;                   // 0 for other files
+  bool misses_body = false;                                  // of a function, which has been reported: only where a constant is computed
+  uint32_t annotations = 0;                                  // built so far
+  std::vector<int64_t> constants = {};                       // Program::consts to ir constants, -1 not yet
+  std::map<std::string, int> paths = {};                     // of nodes: how many ask for each
+  std::map<std::pair<bool, uint32_t>, uint32_t> stubs = {};  // of a test: remotes (true) and models to the functions called instead
+};
+
+}  // namespace wf::sema

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""A file with 100,000 mistakes: told shortly, counted whole, in every form and in little time and memory; in an editor too."""
+import json
+import subprocess
+import sys
+import unittest
+
+import harness
+from lsp_wire import Wire, big_program
+
+MANY = 100_000
+SECONDS, MIB = 5, 200  # of a release: a sanitized compiler says nothing about either
+
+PROGRAMS = {
+    # name: (text, errors that are counted, the first of them)
+    "names": ("const a = [" + ", ".join(f"b{n}" for n in range(MANY)) + "];\n", MANY, "error[WF3001]: unknown name `b0`"),
+    "lines": ("workflow W() -> (x: i64) {\n" + "  annotate(b);\n" * (MANY // 2) + "  return (x: c);\n}\n", None, "error[WF"),
+    "members": ("service S {\n" + "  workflow Nope;\n" * MANY + "}\n", 2 * MANY - 1, "error[WF3001]: unknown name `Nope`"),
+    "imports": ("".join(f"import a{n};\n" for n in range(MANY)), None, "error[WF8003]: cannot import `a0`: `"),
+    "twice": ("const a = 1;\n" * (MANY - 1000), MANY - 1001, "error[WF3003]: `a` is declared twice"),
+    "syntax": ("const a = ;\n" * MANY, None, "error[WF2001]: unexpected `;`; expected an expression"),
+    "brackets": ("{ ] ) ; " * MANY, None, "error[WF"),
+    "characters": ("\x01" * MANY, None, "error[WF1002]: unexpected character U+0001"),
+    "circle": ("".join(f"fn fn_{n}(x: i64) -> i64 = fn_{(n + 1) % 20_000}(x);\n" for n in range(20_000)), 1,
+               "error[WF3005]: `fn_0` needs itself: `fn_0` uses `fn_1`, `fn_1` uses `fn_2`"),
+    "nodes": ("workflow W(x: i64) -> (y: i64) {\n" + "".join(f"  node n{n} = n{(n + 1) % 5000} + x;\n" for n in range(5000)) + "  return (y: n0);\n}\n",
+              None, "error[WF3005]: `n0` needs itself: `n0` uses `n1`"),
+    "documented": ("/// A line.\n" * 400_000 + "const a = missing;\n", 1, "error[WF3001]: unknown name `missing`"),
+    "fields": ("type R {\n" + "".join(f"  f{n}: i64;\n" for n in range(50_000)) + "}\n", None, "error[WF3047]: `R` has more than 4096 parts"),
+    "codes": ("".join(f'error E{n} = {100_001 + n // 2} "x";\n' for n in range(60_000)), 30_000, "error[WF7002]: code 100001 is declared twice"),
+    "unused": ("".join(f"const a{n} = 1;\n" for n in range(MANY - 1000)) + "const x = missing;\n", 1, "error[WF3001]: unknown name `missing`"),
+}
+
+
+# A small process between: what is started counts its starter's memory as its own until it begins.
+MEASURED = """
+import json, resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+json.dump([done.returncode, done.stdout, done.stderr, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024], sys.stdout)
+"""
+
+
+def check(path, *flags):
+    """Exit status, stdout, stderr, seconds and MiB of `wfc check`."""
+    command = [sys.executable, "-c", MEASURED, harness.WFC, "check", *flags, path]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=200).stdout)
+
+
+class ManyMistakes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.paths = {}
+        for name, (text, _, _) in PROGRAMS.items():
+            cls.paths[name] = harness.scratch() / f"{name}.wf"
+            cls.paths[name].write_text(text)
+
+    def bounded(self, name, seconds, mib, most_seconds=SECONDS):
+        print(f"{name}: {seconds:.2f} s, {mib:.0f} MiB")
+        if harness.BUILD.name == "release":
+            self.assertLess(seconds, most_seconds)
+            self.assertLess(mib, MIB)
+
+    def test_the_first_are_told_and_all_are_counted(self):
+        for name, (_, count, first) in PROGRAMS.items():
+            with self.subTest(name):
+                status, out, err, seconds, mib = check(self.paths[name])
+                self.assertEqual((status, out), (1, ""))
+                self.assertTrue(err.replace(str(harness.scratch()) + "/", "").startswith(first), err[:300])
+                self.assertLessEqual(err.count("error["), 50)
+                self.assertLess(len(err), 50_000)
+                if count is not None:
+                    self.assertRegex(err.splitlines()[-1], rf"^wfc: {count} errors?\b")
+                self.bounded(name, seconds, mib)
+
+    def test_a_long_program_without_any(self):
+        path = harness.scratch() / "long.wf"
+        path.write_text(big_program(10_000))
+        status, _, err, seconds, mib = check(path)
+        self.assertEqual((status, err), (0, ""))
+        self.bounded("10,000 lines", seconds, mib, 1)
+
+    def test_every_form_tells_as_many_as_are_wanted(self):
+        for form, read in (("json", lambda out, err: [json.loads(line) for line in err.splitlines()]),
+                           ("github", lambda out, err: [line for line in err.splitlines() if line.startswith("::error")]),
+                           ("sarif", lambda out, err: json.loads(out)["runs"][0]["results"])):
+            with self.subTest(form):
+                status, out, err, seconds, _ = check(self.paths["names"], f"--format={form}", f"--error-limit={MANY}")
+                self.assertEqual(status, 1)
+                self.assertGreaterEqual(len(read(out, err)), MANY)
+                print(f"{form}: {seconds:.2f} s")
+                if harness.BUILD.name == "release":
+                    self.assertLess(seconds, 2 * SECONDS)
+
+    def test_an_editor_is_sent_a_part_of_them(self):
+        for name in ("names", "members", "syntax"):
+            with self.subTest(name):
+                wire = Wire()
+                item = {"uri": self.paths[name].as_uri(), "version": 1, "text": PROGRAMS[name][0]}
+                wire.send({"method": "textDocument/didOpen", "params": {"textDocument": item}})
+                found = wire.receive()["params"]["diagnostics"]
+                self.assertTrue(1 <= len(found) <= 1000, len(found))
+                wire.stop()
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(line_buffering=True)
+    harness.main()

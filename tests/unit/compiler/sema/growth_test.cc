@@ -1,0 +1,84 @@
+// Long programs cost in proportion to their length, or are refused before they cost more.
+
+#include <gmock/gmock.h>
+
+#include <ctime>
+#include <functional>
+
+#include "tests/unit/compiler/sema/built.h"
+
+namespace wf::sema {
+namespace {
+
+std::string Each(int count, const std::function<std::string(const std::string&)>& text) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text(std::to_string(i));
+  return all;
+}
+
+const std::string kServed = "workflow W() -> (y: i64) { return (y: 1); } service S { workflow W; }";
+
+std::string Statements(const std::string& body) {
+  return "workflow W(x: i64) -> (y: i64) { " + body + "return (y: x); } service S { workflow W; }";
+}
+
+// w0 called twice by w1, which is called twice by w2, and so on.
+std::string CallsTwice(int depth) {
+  std::string text = "workflow w0(a: i64) -> (r: i64) { return (r: a); }\n";
+  for (int i = 1; i <= depth; ++i) {
+    const std::string below = "w" + std::to_string(i - 1);
+    text += "workflow w" + std::to_string(i) + "(a: i64) -> (r: i64) { node x = " + below + "(a); node y = " + below +
+            "(a + 1); return (r: x.r + y.r); }\n";
+  }
+  return text + "service S { workflow w" + std::to_string(depth) + "; }";
+}
+
+std::string Results(int count) {
+  return "workflow W() -> (" + Each(count, [](auto i) { return "x" + i + ": i64, "; }) + "y: i64) { return (" +
+         Each(count, [](auto i) { return "x" + i + ": 1, "; }) + "y: 1); } service S { workflow W; }";
+}
+
+struct Case {
+  const char* name;
+  std::string text;
+  const char* said;  // what the only diagnostic begins with; empty: it is a program
+};
+
+TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
+  const std::vector<Case> cases = {
+      {"returns in arms", Statements(Each(2'000, [](auto i) { return "if x == " + i + " { return (y: " + i + "); } "; })), ""},
+      {"requirements", Statements(Each(20'000, [](auto i) { return "require x > " + i + "; "; })), ""},
+      {"requirements of nodes",
+       Statements(Each(8'000, [](auto i) { return "node a" + i + " = x + " + i + "; require a" + i + " != 1; "; })), ""},
+      {"nodes below requirements",
+       Statements(Each(3'000, [](auto i) { return "require x > " + i + "; "; }) +
+                  Each(3'000, [](auto i) { return "node a" + i + " = x; "; }) +
+                  Each(3'000, [](auto i) { return "annotate(\"k\", \"{a" + i + "}\"); "; })),
+       ""},
+      {"arms with nodes",
+       Statements(Each(2'000, [](auto i) { return "if x == " + i + " { node a = x + 1; annotate(\"k\", \"{a}\"); } "; })), ""},
+      {"workflows that call each other twice", CallsTwice(1'000), "WF5090 the program becomes more than 64 levels"},
+      {"fewer of them", CallsTwice(40), "WF5090 the program becomes more than 30000 tasks"},
+      {"fields of a tuple", "const A = (" + Each(40'000, [](auto i) { return "a" + i + ": 1, "; }) + "b: 1);" + kServed,
+       "WF3047 this tuple has more than 4096 parts"},
+      {"fields of a tuple's type",
+       "fn f(x: (" + Each(40'000, [](auto i) { return "a" + i + ": i64, "; }) + "b: i64)) -> i64 = 1;" + kServed,
+       "WF3047 this tuple has more than 4096 parts"},
+      {"fields of a type", "type T {" + Each(40'000, [](auto i) { return "a" + i + ": i64; "; }) + "}" + kServed,
+       "WF3047 `T` has more than 4096 parts"},
+      {"results", Results(30'000), "WF3047 this tuple has more than 4096 parts"},
+      {"texts", "const A: list<string> = [" + Each(40'000, [](auto i) { return "\"" + i + "\", "; }) + "\"\"];" + kServed, ""},
+      {"numbers", "const A: list<i64> = [" + Each(40'000, [](auto i) { return i + ", "; }) + "0];" + kServed, ""},
+  };
+  for (const Case& one : cases) {
+    const std::clock_t start = std::clock();
+    const Built built = BuildText(one.text);
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    EXPECT_EQ(built.program.has_value(), *one.said == '\0') << one.name << "\n" << built.diagnostics.substr(0, 1000);
+    EXPECT_THAT(built.diagnostics, testing::StartsWith(one.said)) << one.name;
+    EXPECT_LT(seconds, 10) << one.name;
+  }
+}
+
+}  // namespace
+}  // namespace wf::sema

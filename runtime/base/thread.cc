@@ -68,8 +68,6 @@ void Thread::Join() {
   if (std::exchange(runs_, false)) pthread_join(thread_, nullptr);
 }
 
-void UseAlternateStack() noexcept {
-  static thread_local const AlternateStack stack;
-}
+void UseAlternateStack() noexcept { static thread_local const AlternateStack stack; }
 
 }  // namespace wf::base

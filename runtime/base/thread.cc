@@ -68,9 +68,6 @@ void Thread::Join() {
   if (std::exchange(runs_, false)) pthread_join(thread_, nullptr);
 }
 
-void UseAlternateStack() noexcept {
-  static const auto* const stack = new AlternateStack;
-  static_cast<void>(stack);
-}
+void UseAlternateStack() noexcept { static thread_local const AlternateStack stack; }
 
 }  // namespace wf::base

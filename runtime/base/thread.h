@@ -28,7 +28,7 @@ class Thread {
   bool runs_ = false;
 };
 
-// Of the calling thread, one that no Thread has started; lives as long as the process.
+// The same for the calling thread, which no Thread has started.
 void UseAlternateStack() noexcept;
 
 }  // namespace wf::base

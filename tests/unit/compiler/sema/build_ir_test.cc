@@ -366,7 +366,7 @@ TEST(BuildIr, WritesChoicesOfThousandsOfArms) {
   const Answers answers("fn link(x: i64) -> i64 = " + links + R"( else { -1 };
     fn label(x: i64) -> string = match x { )" +
                         labels + R"( _ => "none" };
-    fn code(label: string) -> i64 = match label { )" +
+    fn code(text: string) -> i64 = match text { )" +
                         codes + R"( "class 5" | "none" => -5, _ => -1 };
     workflow W(x: i64) -> (link: i64, label: string, code: i64) {
       return (link: link(x), label: label(x), code: code(label(x)));
@@ -393,7 +393,7 @@ TEST(BuildIr, RefusesConditionsThatBindDimensionsWithoutEnd) {
   const auto chain = [](int links) {
     std::string choice = "if x[0] < 0.0 { len(x) }";
     for (int i = 1; i < links; ++i) choice += " else if len(odd(x)) == " + std::to_string(i) + " { len(x) + " + std::to_string(i) + " }";
-    return "fn odd(x: f32[n]) -> f32[k] = x[0..n / 2];\nworkflow W(x: f32[n]) -> (y: i64) { return (y: " + choice +
+    return "fn odd(x: f32[n]) -> f32[k] = x[0:n / 2];\nworkflow W(x: f32[n]) -> (y: i64) { return (y: " + choice +
            " else { 1 }); } service S { workflow W; }";
   };
   const Answers answers(chain(100));

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "compiler/lower/scalar.h"
+#include "compiler/ir/scalar.h"
 
 namespace wf::lower {
 namespace {
@@ -47,7 +47,7 @@ class Readers {
   void ReadArgs(ValueId id) {
     const ir::Op& op = body_[id];
     size_t& own = of_[static_cast<size_t>(id)];
-    if (own == kUnread || !IsScalarOp(op.kind)) own = kOthers;
+    if (own == kUnread || !ir::IsScalarArithmetic(op.kind)) own = kOthers;
     for (size_t i = 0; i < op.args.size(); ++i) Read(op.args[i], op.kind == OpKind::kSelect && i > 0 ? SideOf(op, i, own) : own);
     for (const ir::BlockId nested : op.blocks) ReadBlock(body_[nested]);
   }

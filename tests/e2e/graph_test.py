@@ -117,7 +117,7 @@ service S {
             "deep/Middle/again": {"both", "deep/Middle/once", "deep/Middle/again/Inner/last"},
             "deep/Middle/again/Inner/first": {"both", "deep/Middle/once"}, "deep/Middle/again/Inner/last": {"deep/Middle/again/Inner/first"},
             "each": {"start", "deep", "both", "each/Inner/last"},
-            "each/Inner/first": {"start"}, "each/Inner/last": {"each/Inner/first"},
+            "each/Inner/first": {"start", "deep", "both"}, "each/Inner/last": {"each/Inner/first"},
         })
         after = {stage["name"]: stage["after"] for stage in workflow["stages"]}
         self.assertIn("both/Inner/s2", next(iter(after.values())) + after["s2"])

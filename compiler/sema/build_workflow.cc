@@ -173,10 +173,10 @@ void WorkflowBuilder::BuildNode(size_t index) {
   const SlotId slot = has_region ? EnterRegion(name, {*stmt.value, stmt.fallback.get(), stmt.err_local, Intern(policy), true})
                                  : Cut(*stmt.value, name, ir::TypeId::kNone, false);
   SetSlot(stmt.local, slot);
-  AddSymbols(stmt.value->type, stmt.local, SlotId::kNone, stmt.value->fresh);
-  AddSymbols(workflow_.locals[stmt.local].type, stmt.local, SlotId::kNone, {});
   stmt_ = nullptr;
   gates_.clear();
+  AddSymbols(stmt.value->type, stmt.local, SlotId::kNone, stmt.value->fresh);
+  AddSymbols(workflow_.locals[stmt.local].type, stmt.local, SlotId::kNone, {});
 }
 
 // The body ends in `fail`: the control point before this decides, and what follows only gives the ports their slots.
@@ -311,15 +311,18 @@ std::vector<SlotId> WorkflowBuilder::OuterReads(RegionId region) const {
 void WorkflowBuilder::SetSlot(LocalId local, SlotId slot) { slots_[local] = slot; }
 
 void WorkflowBuilder::AddSymbols(TypeRef type, std::optional<LocalId> local, SlotId slot, const std::vector<FreshSymbol>& fresh) {
-  for (const FreshSymbol& symbol : fresh) {
-    symbols_.try_emplace(symbol.symbol, SymbolSource{.local = local, .slot = slot, .type = type, .fresh = symbol});
-  }
+  // What a part of a node brought into being is read of the node when it is there: the part may lie in a region that ends with it.
+  const auto add = [&](const FreshSymbol& symbol) {
+    const SymbolSource source{.local = local, .slot = slot, .type = type, .fresh = symbol, .is_part = stmt_ != nullptr};
+    const auto [at, is_new] = symbols_.try_emplace(symbol.symbol, source);
+    if (!is_new && at->second.is_part && !source.is_part) at->second = source;
+  };
+  for (const FreshSymbol& symbol : fresh) add(symbol);
   if (type->kind != TypeKind::kTensor) return;
   for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
     const std::optional<Dim::Linear> linear = type->dims[axis].AsLinear();
     if (!linear || linear->mul <= 0) continue;
-    const FreshSymbol symbol{.symbol = linear->symbol, .path = {}, .axis = axis, .mul = linear->mul, .add = linear->add};
-    symbols_.try_emplace(linear->symbol, SymbolSource{.local = local, .slot = slot, .type = type, .fresh = symbol});
+    add({.symbol = linear->symbol, .path = {}, .axis = axis, .mul = linear->mul, .add = linear->add});
   }
 }
 

@@ -57,6 +57,7 @@ class WorkflowBuilder : public Outer {
     ir::SlotId slot = ir::SlotId::kNone;
     TypeRef type = nullptr;
     FreshSymbol fresh;
+    bool is_part = false;  // of the node that was built then
   };
   using WriteBody = std::function<ir::ValueId(BodyWriter&)>;
 

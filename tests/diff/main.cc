@@ -1,7 +1,10 @@
-// wf_diff run [--count N] [--seed S] [--jobs J] [--keep FOLDER] [--expect FOLDER] [--tries N]   random workflows, run
-// everywhere wf_diff replay FILE...                                                            kept ones wf_diff format [--count N] [--seed
-// S]                                             random workflows, formatted Prints a line of JSON at the end; status 1 when something
-// differed.
+// Random workflows, run everywhere:
+//
+//     wf_diff run [--count N] [--seed S] [--jobs J] [--keep FOLDER] [--expect FOLDER] [--tries N]
+//     wf_diff replay FILE...                    kept ones
+//     wf_diff format [--count N] [--seed S]     formatted
+//
+// It prints a line of JSON at the end; status 1 when something differed.
 
 #include <algorithm>
 #include <cstdio>

@@ -289,6 +289,22 @@ TEST(BuildIr, AModelMayFailIntoItsFallback) {
   EXPECT_EQ(answers("W", {Floats({1})}, FakeModels()), "y=[1]{1}");
 }
 
+TEST(BuildIr, ExtentsAreReadOfTheNodesThatBringThem) {
+  const Answers answers(std::string(kModels) + R"(
+    model Cut(x: f32[n]) -> f32[k] = onnx("cut");
+    workflow W(x: f32[n]) -> (y: f32[_], z: f32[_]) {
+      node m = Cut(x) { timeout 10ms; }
+      let rows = len(m) + 1;
+      node y: f32[rows] = [i] => f32(i);
+      node l = Cut(x);
+      let more = len(l) * 2;
+      node z: f32[more] = [i] => 1.0;
+      return (y: y, z: z);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Floats({1})}, FakeModels()), "y=[2]{0, 1}; z=[2]{1, 1}");
+}
+
 TEST(BuildIr, ALetThatSeveralNodesReadIsATaskOfItsOwn) {
   const Answers answers(R"(
     fn heavy(x: f32[n]) -> f32[n] = [i] => exp(x[i]);

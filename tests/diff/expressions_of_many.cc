@@ -157,6 +157,15 @@ std::string Writer::OfTensor(const Type& type, int depth) {
   return dims.size() > 3 ? "" : "list(" + Expression(Tensor(item.dtype, dims), depth) + ")";
 }
 
+// Extents that nothing proves different, which would be refused: equal ones, two symbols, or a number and what has a symbol.
+static bool MayBeEqual(const std::string& a, const std::string& b) {
+  const auto all = [](const std::string& text, auto is) {
+    return std::all_of(text.begin(), text.end(), [is](char c) { return is(static_cast<unsigned char>(c)) != 0; });
+  };
+  const bool a_number = all(a, isdigit), b_number = all(b, isdigit);
+  return a == b || a_number != b_number || (!a_number && all(a, isalnum) && all(b, isalnum));
+}
+
 Writer::Source Writer::Loop(int depth) {
   const auto is_source = [](const Name& name) { return name.type.kind == Kind::kList || IsTensor(name.type); };
   const std::vector<Name> sources = Names(is_source);
@@ -172,7 +181,9 @@ Writer::Source Writer::Loop(int depth) {
     return {i + ", " + x, "enumerate(" + first.text + ")", {{i, Scalar(DType::kI64), ""}, {x, item(first.type), ""}}};
   }
   if (kind == 3 && !in_tensor_block_) {
-    const Name& second = Any(sources);
+    const Name& other = Any(sources);
+    const bool are_tensors = IsTensor(first.type) && IsTensor(other.type);
+    const Name& second = are_tensors && !MayBeEqual(first.type.dims[0], other.type.dims[0]) ? first : other;
     const std::string y = Fresh("y");
     return {x + ", " + y, "zip(" + first.text + ", " + second.text + ")", {{x, item(first.type), ""}, {y, item(second.type), ""}}};
   }

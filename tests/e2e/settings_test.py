@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -212,7 +213,10 @@ class CheckConfig(unittest.TestCase):
             self.assertIn(f":{server.addresses[port][1]}: the port is in use by another process", done.stderr)
         self.assertEqual(server.post("/Hello/Greet", {}).status, 200)
         self.assertEqual(server.stop(), 0)
-        self.assertEqual(self.check(HELLO, "--http-port", server.addresses["http"][1]).returncode, 0)
+        with socket.socket() as free:  # not the server's, which another test may have taken by now
+            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            free.bind(("127.0.0.1", 0))  # without listening
+            self.assertEqual(self.check(HELLO, "--http-port", free.getsockname()[1]).returncode, 0)
         for flag, host, word in (("--host", "localhost", "not a numeric address, as `127.0.0.1`"), ("--admin-host", "203.0.113.7", "no such address")):
             done = self.check(HELLO, flag, host)
             self.assertEqual(done.returncode, 1, done)

@@ -248,6 +248,13 @@ class Server:
         """The sum of a metric over its labels."""
         return sum(value for key, value in self.metrics().items() if key == name or key.startswith(name + "{"))
 
+    def settled(self, name, value=0, seconds=20):
+        """The sum of a metric, read until it is `value` or the time is over: counters move while a test looks."""
+        until = time.monotonic() + seconds
+        while (now := self.metric_sum(name)) != value and time.monotonic() < until:
+            time.sleep(0.02)
+        return now
+
     def stop(self, seconds=30):
         """SIGTERM; the exit status. That of a sanitized server which has drained, and whose leak check then died itself, is 0: its tracer does not always
         get along with the threads of the OpenMP runtime that oneDNN brings."""

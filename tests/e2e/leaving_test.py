@@ -39,10 +39,7 @@ class Leaving(harness.ServerCase):
     args = ("--schedule=pool", "--log-access=true", "--drain-seconds=1")
 
     def wait_for_requests(self, count):
-        until = time.monotonic() + 10
-        while self.server.metric_sum("wf_inflight_requests") != count and time.monotonic() < until:
-            time.sleep(0.01)
-        self.assertEqual(self.server.metric_sum("wf_inflight_requests"), count)
+        self.assertEqual(self.server.settled("wf_inflight_requests", count), count)
 
     def test_all_threads_have_names(self):
         wanted, names = {"wf-loop", "wf-pool", "wf-executor"}, set()

@@ -347,9 +347,16 @@ std::optional<ValueId> WorkflowBuilder::Symbol(BodyWriter& writer, const std::st
   });
 }
 
-bool WorkflowBuilder::IsParameter(SlotId slot) const {
-  const auto is_it = [&](const Param& param) { return slots_.at(param.local) == slot; };
-  return !is_inlined_ && std::any_of(workflow_.params.begin(), workflow_.params.end(), is_it);
+// The parameters of a request are there before any task.
+bool WorkflowBuilder::IsAtHand(const ir::Builder& body, const std::string& symbol) const {
+  const auto found = symbols_.find(symbol);
+  if (found == symbols_.end()) return false;
+  const SymbolSource& source = found->second;
+  if (!source.local) return body.Reads(source.slot);
+  const auto is_it = [&](const Param& param) { return param.local == *source.local; };
+  if (!is_inlined_ && std::any_of(workflow_.params.begin(), workflow_.params.end(), is_it)) return true;
+  const auto slot = slots_.find(*source.local);
+  return slot != slots_.end() && body.Reads(slot->second);
 }
 
 std::optional<SlotId> WorkflowBuilder::CutSlot(const Expr& expr) const {

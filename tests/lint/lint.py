@@ -13,7 +13,7 @@ MAX_PARAMETERS = 5
 SOURCE = {".h", ".cc"}
 # (folder, function): signatures of others, inner loops, whose values stand in registers, and older ones that have yet to lose some.
 MANY_PARAMETERS = {
-    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"),
+    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/protocol", "ChooseProtocol"),
     ("runtime/kernels", "Each"), ("runtime/kernels", "Run"), ("runtime/nodes", "Select"), ("runtime/nodes", "AllocateTensor"), ("runtime/abi", "Bind"),
     ("compiler/sema", "AddMember"), ("compiler/sema", "BindArguments"), ("compiler/sema", "CheckBuiltin"), ("compiler/sema", "CheckNamedCall"),
     ("compiler/sema", "CheckReducerBody"), ("compiler/sema", "CheckReducerFrom"), ("compiler/sema", "CheckSignatureCall"), ("compiler/sema", "LambdaExtents"),

@@ -15,6 +15,7 @@
 #include "compiler/driver/test_outcome.h"
 #include "compiler/driver/test_report.h"
 #include "compiler/driver/test_server.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::driver {
 namespace {
@@ -110,7 +111,7 @@ class TestFile {
     JsonCursor json(*answer);
     if (json.Take('{') && json.Key() == "error" && json.Take('{') && json.Key() == "code") {
       const std::string code(json.Value());
-      return Fail(test, code == "6000" ? slow : "no result: " + *answer, server, result);
+      return Fail(test, code == std::to_string(code::kTimeout) ? slow : "no result: " + *answer, server, result);
     }
     JudgeTest(program(), test, *answer, compilation_.sources(), result);
   }

@@ -3,6 +3,7 @@
 #include "compiler/sema/build_workflow.h"
 #include "compiler/sema/settings.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 // Nodes that wait, cut into tasks where they do.
 namespace wf::sema {
@@ -80,7 +81,7 @@ SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of, ir:
   }
   const auto write = [&](BodyWriter& writer) {
     const ValueId value = writer.Write(expr);
-    if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, 7004);
+    if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, code::kDimension);
     return value;
   };
   const SlotId slot = AddRun("argument", write, DeclaredType(expr.type), store);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/sema/build_workflow.h"
+#include "runtime/base/error_codes.h"
 
 // What a node holds in regions of their own: loops and called workflows.
 namespace wf::sema {
@@ -14,7 +15,6 @@ using ir::ValueId;
 namespace {
 
 constexpr size_t kMostTasksWritten = 30'000;  // before another workflow is written in: ids have 16 bits
-constexpr int32_t kInputParams = 5000;
 
 size_t Index(auto id) { return static_cast<size_t>(id); }
 
@@ -90,7 +90,7 @@ ValueId WorkflowBuilder::WriteCount(BodyWriter& writer, const std::vector<SlotId
   const ir::BlockId message = b.Open({});
   const std::string text = "{} elements, and `limit` is " + std::to_string(stmt_->limit);
   b.Close(b.Emit(OpKind::kText, b.types().String(), {all}, ir::AddText(out_, text)));
-  b.FailIf(b.Binary(OpKind::kLt, b.I64(stmt_->limit), all), kInputParams, message);
+  b.FailIf(b.Binary(OpKind::kLt, b.I64(stmt_->limit), all), code::kInputParams, message);
   return count;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::sema {
 
@@ -110,7 +111,7 @@ void WorkflowBuilder::AddParamChecks() {
   // All reads of parameters rely on it, those of control points, too.
   exits_.push_back(AddControl(
       [&](BodyWriter& writer) {
-        writer.WriteChecks(workflow_.param_checks, 5000);
+        writer.WriteChecks(workflow_.param_checks, code::kInputParams);
         return ValueId::kNone;
       },
       true));
@@ -194,7 +195,7 @@ void WorkflowBuilder::AddNoReturn(ir::Workflow& result) {
 SlotId WorkflowBuilder::AddFailing(const std::string& name, ir::TypeId type, const Expr* expr) {
   const auto write = [&](BodyWriter& writer) {
     if (expr != nullptr) writer.Write(*expr);
-    writer.WriteFailure(9000, nullptr, writer.builder().Bool(true), workflow_.span);
+    writer.WriteFailure(code::kInference, nullptr, writer.builder().Bool(true), workflow_.span);
     return ValueId::kNone;
   };
   return AddRun(name, write, type);

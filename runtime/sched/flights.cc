@@ -4,6 +4,7 @@
 #include <new>
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -186,7 +187,7 @@ void EngineCore::TakeBack(Job& job, bool delivered_here) {
     stats.dropped_results.Add();
     job.arena.FreeAll();
     if (delivered_here && instance.entered != nullptr && index_.region(instance.region).how == bus::EnteredBy::kEach) Reuse(instance);
-  } else if (job.failed != nullptr && job.failed->code == bus::kTimeout && parts_.clock.Now() >= bus.deadline()) {
+  } else if (job.failed != nullptr && job.failed->code == code::kTimeout && parts_.clock.Now() >= bus.deadline()) {
     PassDeadline(bus);  // the executor saw it before the wheel did; no fallback catches it
   } else {
     Publish(job, instance);

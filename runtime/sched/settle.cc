@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/working.h"
 #include "runtime/sched/core.h"
 
@@ -125,7 +126,7 @@ void EngineCore::StartTask(bus::Instance& instance, uint16_t id) {
     case WF_RETURN:
       return ReturnFrom(instance, id);
     default:
-      return Settle(instance, id, &FailAt(instance, id, 3000, "remote calls are not built yet"));
+      return Settle(instance, id, &FailAt(instance, id, code::kNotImplemented, "remote calls are not built yet"));
   }
 }
 

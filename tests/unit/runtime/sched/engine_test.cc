@@ -191,7 +191,7 @@ TEST_F(EngineTest, TheRequestDeadlineAnswersWhileWorkIsUnderWay) {
   EXPECT_TRUE(rig.answers.empty());
   rig.AdvanceNs(2 * kMs);
   ASSERT_EQ(rig.answers.size(), 1U);
-  EXPECT_EQ(rig.answers[0].code, bus::kTimeout);
+  EXPECT_EQ(rig.answers[0].code, code::kTimeout);
   rig.Settle();
   EXPECT_EQ(rig.drained, 1);
 }
@@ -206,7 +206,7 @@ TEST_F(EngineTest, ARequestWhoseDeadlinePassesBeforeItStartsRunsNothing) {
   rig.clock.AdvanceNs(2 * kMs);  // its body was large
   rig.engine->Start(*bus);
   ASSERT_EQ(rig.answers.size(), 1U);
-  EXPECT_EQ(rig.answers[0].code, bus::kTimeout);
+  EXPECT_EQ(rig.answers[0].code, code::kTimeout);
   EXPECT_EQ(rig.engine->stats().inline_tasks.value(), 0U);
 }
 

@@ -44,7 +44,7 @@ TEST_F(ModelTest, AFullQueueIsAnAnswerBeforeAnyWorkIsSpent) {
   for (int i = 0; i < 3; ++i) rig.Start({i});
   EXPECT_EQ(rig.queue.jobs.size(), 2U);  // the third strand never started
   ASSERT_EQ(rig.answers.size(), 1U);
-  EXPECT_EQ(rig.answers[0].code, bus::kRefused);
+  EXPECT_EQ(rig.answers[0].code, code::kRefused);
   rig.Settle();
   EXPECT_EQ(rig.answers.size(), 3U);
 }
@@ -67,7 +67,7 @@ TEST_F(ModelTest, AFailedRunFailsTheCallWithTheModelsWords) {
   rig.Start({1});
   rig.Settle();
   ASSERT_EQ(rig.answers.size(), 1U);
-  EXPECT_EQ(rig.answers[0].code, bus::kInference);
+  EXPECT_EQ(rig.answers[0].code, code::kInference);
   EXPECT_EQ(rig.answers[0].message, "the fake model failed");
 }
 
@@ -80,7 +80,7 @@ TEST_F(ModelTest, ARowThatIsLateInTheQueueIsNotRun) {
   EXPECT_TRUE(rig.models[0]->run_rows.empty());
   rig.Turn();
   ASSERT_EQ(rig.answers.size(), 1U);
-  EXPECT_EQ(rig.answers[0].code, bus::kTimeout);
+  EXPECT_EQ(rig.answers[0].code, code::kTimeout);
 }
 
 TEST_F(ModelTest, CountsWaitsAndRunsByNode) {

@@ -112,7 +112,7 @@ TEST_F(FanOutTest, MoreThan65536ElementsAreRefused) {
   Rig& rig = MakeRig();
   rig.Start({2});
   ASSERT_EQ(rig.answers.size(), 1U);
-  EXPECT_EQ(rig.answers[0].code, bus::kInputParams);
+  EXPECT_EQ(rig.answers[0].code, code::kInputParams);
 }
 
 }  // namespace

@@ -266,7 +266,6 @@ void OnDeadline(base::TimerNode& node) noexcept {
 
 void EngineCore::PassDeadline(LiveBus& bus) {
   if (bus.decided) return;
-  stats.timed_out.Add();
   bus.main.task = WF_NONE;
   bus.main.instance = nullptr;
   bus.main.failure = nullptr;

@@ -105,7 +105,6 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   if (staging == nullptr) staging = std::make_unique<batch::Staging>(*binding.model);
   batch::RowList alone;
   alone.Append(*job);
-  stats.model_inline.Add();
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path,
                             &binding.model->model().name);
   const base::TimePoint started = parts_.clock.Now();

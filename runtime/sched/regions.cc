@@ -212,7 +212,6 @@ void EngineCore::FireTimeout(bus::Entry& entry) {
     Abandon(child);
   }
   entry.timed_out = true;
-  stats.timed_out.Add();
   if (parts_.observer != nullptr) parts_.observer->OnTimedOut(*entry.parent, entry.task, attempt);
   AttemptEnded(entry, FailAt(*entry.parent, entry.task, code::kTimeout, "the node's timeout has passed"));
 }

@@ -144,7 +144,6 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   context.task = id;
   context.instance = &instance;
   context.failure = nullptr;
-  stats.inline_tasks.Add();
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path);
   wf_code code;
   if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr) {

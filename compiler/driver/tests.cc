@@ -11,7 +11,6 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/json_cursor.h"
-#include "compiler/driver/serve.h"
 #include "compiler/driver/test_outcome.h"
 #include "compiler/driver/test_report.h"
 #include "compiler/driver/test_server.h"

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/bus/bus.h"
 #include "runtime/protocol/http1/head.h"
 #include "runtime/protocol/oip/names.h"
@@ -94,7 +95,7 @@ struct Exchange final : bus::Client {
     refusal = std::move(message);
   }
   void RefuseForMemory(std::string message) {
-    Refuse(429, protocol::kRefused, std::move(message));
+    Refuse(429, code::kRefused, std::move(message));
     for_memory = true;
   }
 

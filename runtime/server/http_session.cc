@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/plain/plain.h"
 
 namespace wf::server {
@@ -166,7 +167,7 @@ void HttpSession::OnHead() noexcept {
 }
 
 void HttpSession::RefuseSize() noexcept {
-  exchange_->Refuse(413, protocol::kInputParams,
+  exchange_->Refuse(413, code::kInputParams,
                     "the body is larger than the " + std::to_string(exchange_->max_body_bytes) + " bytes that the service takes");
 }
 
@@ -199,7 +200,7 @@ void HttpSession::ArmBody() noexcept {
 
 bool HttpSession::RefuseLate() noexcept {
   if (exchange_->refusal_status != 0 || owner_.site_.MsLeft(*exchange_) > 0) return false;
-  exchange_->Refuse(504, protocol::kTimeout, "the deadline passed before the whole body had come");
+  exchange_->Refuse(504, code::kTimeout, "the deadline passed before the whole body had come");
   return true;
 }
 
@@ -218,7 +219,7 @@ void HttpSession::AnswerRefusal(bool close) noexcept {
   const protocol::CodeInfo info = protocol::InfoOf(kNoPlan, exchange.refusal_code);
   const ProtocolRow& row = RowOf(exchange.protocol);
   // Load and time have a status of each protocol; the others are those of HTTP.
-  if (exchange.refusal_code == protocol::kRefused || exchange.refusal_code == protocol::kTimeout)
+  if (exchange.refusal_code == code::kRefused || exchange.refusal_code == code::kTimeout)
     exchange.refusal_status = row.status_of(info.status);
   const uint64_t data_id = owner_.site_.OnRefused(exchange);
   row.write_error({exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, &body);
@@ -235,7 +236,7 @@ void HttpSession::AnswerRefusal(bool close) noexcept {
 
 // Bytes that are not HTTP: the answer says why, and the connection ends.
 void HttpSession::AnswerBroken(int status, std::string_view reason) noexcept {
-  exchange_->Refuse(status, protocol::kInputParams, std::string(reason));
+  exchange_->Refuse(status, code::kInputParams, std::string(reason));
   AnswerRefusal(true);
 }
 
@@ -310,7 +311,7 @@ void HttpSession::Abort() noexcept {
   if (closing_) return;
   if (exchange_ == nullptr) return connection_->CloseAfterFlush();
   if (exchange_->answered) return connection_->CloseAfterFlush();
-  exchange_->Refuse(503, protocol::kShutDown, "the server stops");
+  exchange_->Refuse(503, code::kClosed, "the server stops");
   AnswerRefusal(true);
 }
 

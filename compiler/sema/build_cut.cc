@@ -88,6 +88,22 @@ SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of, ir:
   return slot;
 }
 
+// A call that is never made, since an argument is no value.
+bool WorkflowBuilder::CutFailing(const Expr& expr) {
+  const auto is_never = [](const ExprPtr& arg) { return arg->type->kind == TypeKind::kNever; };
+  if (std::none_of(expr.args.begin(), expr.args.end(), is_never)) return false;
+  for (const ExprPtr& arg : expr.args) CutInside(*arg);
+  const auto write = [&](BodyWriter& writer) {
+    for (const ExprPtr& arg : expr.args)
+      if (writer.Write(*arg) == ValueId::kNone) break;
+    return ValueId::kNone;
+  };
+  const SlotId out = AddRun("argument", write, DeclaredType(expr.type));
+  cut_[&expr] = out;
+  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+  return true;
+}
+
 // The arguments of a call, whose checks follow the last.
 std::vector<SlotId> WorkflowBuilder::CutArguments(const Expr& expr, ir::Store store) {
   std::vector<SlotId> slots;
@@ -151,7 +167,7 @@ SlotId WorkflowBuilder::AddCall(const Expr& expr) {
 
 void WorkflowBuilder::CutRemote(const Expr& expr) {
   const std::string& name = c_.program.remotes[expr.index].name;
-  if (CutStub(expr, true, name)) return;
+  if (CutStub(expr, true, name) || CutFailing(expr)) return;
   ir::Task task{.kind = TaskKind::kRemote, .region = region_, .node = node_};
   task.in = CutArguments(expr, ir::Store::kDynamic);
   task.remote = static_cast<uint16_t>(expr.index);
@@ -164,7 +180,7 @@ void WorkflowBuilder::CutRemote(const Expr& expr) {
 
 void WorkflowBuilder::CutModel(const Expr& expr) {
   const Model& model = c_.program.models[expr.index];
-  if (CutStub(expr, false, model.name)) return;
+  if (CutStub(expr, false, model.name) || CutFailing(expr)) return;
   ir::Task task{.kind = TaskKind::kModel, .region = region_, .node = node_};
   task.in = CutArguments(expr, ir::Store::kStaged);
   ir::Policy policy = model.defaults;
@@ -297,7 +313,7 @@ void WorkflowBuilder::CutBlock(const Expr& expr) {
     CutInside(*step.value);
     gates_.push_back(AddRun("require", [&](BodyWriter& writer) {
       const ValueId holds = writer.Write(*step.value);
-      writer.WriteFailure(step.code, step.message.get(), writer.builder().Not(holds), step.span);
+      if (holds != ValueId::kNone) writer.WriteFailure(step.code, step.message.get(), writer.builder().Not(holds), step.span);
       return holds;
     }));
   }

@@ -30,6 +30,7 @@ void WorkflowBuilder::CutWorkflow(const Expr& expr) {
     cut_[&expr] = AddFailing("result", DeclaredType(expr.type), nullptr);
     return;
   }
+  if (CutFailing(expr)) return;
   const Workflow& callee = c_.program.workflows[expr.index];
   ir::Task task{.kind = TaskKind::kEnter, .region = region_, .node = node_};
   task.in = CutArguments(expr, ir::Store::kDynamic);

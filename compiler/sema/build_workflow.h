@@ -104,6 +104,7 @@ class WorkflowBuilder : public Outer {
   ir::SlotId Cut(const Expr& expr, const std::string& name, ir::TypeId type_if_fails, bool is_own);
   void CutInside(const Expr& expr);
   void CutModel(const Expr& expr);
+  bool CutFailing(const Expr& expr);                                        // false: every argument is a value
   bool CutStub(const Expr& expr, bool is_remote, const std::string& name);  // false: there is no stub
   void CutExtern(const Expr& expr);
   ir::SlotId EnterCall(const Expr& expr);

@@ -46,7 +46,7 @@ class ProgramsTest : public testing::Test {
     thing.kind = ThingKind::kFn;
     thing.name = "twice";
     const Programs programs(workspace_, thing, PathTo("a.wf"));
-    EXPECT_EQ(programs.all().size(), 3);
+    EXPECT_EQ(programs.all().size(), 3u);
     std::vector<std::string> names;
     for (const std::string& path : loaded_) names.push_back(fs::path(path).filename().string());
     std::sort(names.begin(), names.end());

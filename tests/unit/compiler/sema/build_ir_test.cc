@@ -114,7 +114,7 @@ TEST(BuildIr, AnIndexThatFitsByTheTypesHasNoCheck) {
   EXPECT_EQ(answers("Chain", {Floats({1, 2, 3}), Floats({10, 20, 30})}), "y=[3]{66, 75, 84}");
   EXPECT_EQ(answers("Turned", {Tensor<uint8_t>({2, 2}, {1, 2, 3, 4}), Tensor<float>({2, 2}, {1, 2, 3, 4})}),
             "px=[2x2]{4, 3, 2, 1}; y=[2]{4, 2}");
-  EXPECT_EQ(CountOps(answers.after(), ir::OpKind::kCheckIndex), 0) << ir::Print(answers.after());
+  EXPECT_EQ(CountOps(answers.after(), ir::OpKind::kCheckIndex), 0u) << ir::Print(answers.after());
 }
 
 TEST(BuildIr, AnIndexThatMayMissKeepsItsCheck) {
@@ -126,7 +126,7 @@ TEST(BuildIr, AnIndexThatMayMissKeepsItsCheck) {
       return (y: one_more, z: others);
     }
     service S { workflow W; })");
-  EXPECT_EQ(CountOps(answers.after(), ir::OpKind::kCheckIndex), 2) << ir::Print(answers.after());
+  EXPECT_EQ(CountOps(answers.after(), ir::OpKind::kCheckIndex), 2u) << ir::Print(answers.after());
   EXPECT_EQ(answers("W", {Floats({1, 2}), Int(1)}), "!7001 index out of range @W/one_more");
 }
 
@@ -142,7 +142,7 @@ TEST(BuildIr, AnIndexWaitsForNothingButItsTensor) {
     service S { workflow W; })");
   for (const ir::Task& task : answers.after().tasks) {
     if (task.out != ir::SlotId::kNone && answers.after()[task.out].name == "first")
-      EXPECT_EQ(task.in.size(), 1) << ir::Print(answers.after());
+      EXPECT_EQ(task.in.size(), 1u) << ir::Print(answers.after());
   }
   EXPECT_EQ(answers("W", {Floats({1, 2}), Int(1)}), "y=3");
 }

@@ -23,7 +23,7 @@ ExprPtr ReadHeld(Body& body, LocalId local, const Span& span) {
 ExprPtr CheckPipe(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const Where& where) {
   const auto* call = ast::DynAs<ast::CallExpr>(*expr.right);
   if (call == nullptr) return SkipUnchecked(body, expr);  // reported by the tree's builder
-  return CheckCall(body, *call, expr.left.get(), wanted, where);
+  return CheckCall(body, {*call, expr.left.get()}, wanted, where);
 }
 
 ExprPtr CheckControl(Body& body, const ast::Expr& expr, TypeRef wanted, const Where& where) {
@@ -71,7 +71,7 @@ ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where
     case ast::ExprKind::kMemberExpr:
       return CheckMember(body, ast::As<ast::MemberExpr>(expr), where);
     case ast::ExprKind::kCallExpr:
-      return CheckCall(body, ast::As<ast::CallExpr>(expr), nullptr, wanted, where);
+      return CheckCall(body, {ast::As<ast::CallExpr>(expr)}, wanted, where);
     case ast::ExprKind::kIndexExpr:
       return CheckIndex(body, ast::As<ast::IndexExpr>(expr), where);
     case ast::ExprKind::kUnaryExpr:

@@ -125,9 +125,16 @@ ExprPtr CheckLen(const CallSite& site) {
     case TypeKind::kList:
     case TypeKind::kMap:
       return site.Make1(Builtin::kLen, i64, std::move(value));
-    default:
-      return site.NoArgument(*value);
+    case TypeKind::kError:
+    case TypeKind::kNever:
+    case TypeKind::kNone:
+    case TypeKind::kScalar:
+    case TypeKind::kRecord:
+    case TypeKind::kOptional:
+    case TypeKind::kVariable:
+      break;
   }
+  return site.NoArgument(*value);
 }
 
 ExprPtr CheckStr(const CallSite& site) {

@@ -63,9 +63,15 @@ class Instantiation {
         for (Field& field : fields) field.type = Of(field.type);
         return types_.Record("", std::move(fields));
       }
-      default:
-        return type;
+      case TypeKind::kError:
+      case TypeKind::kNever:
+      case TypeKind::kNone:
+      case TypeKind::kScalar:
+      case TypeKind::kString:
+      case TypeKind::kBytes:
+        break;
     }
+    return type;
   }
 
  private:

@@ -6,7 +6,7 @@
 #include "runtime/protocol/oip/answer.h"
 #include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/plain/plain.h"
-#include "runtime/server/http_session.h"
+#include "runtime/server/session.h"
 #include "runtime/server/workflow_site.h"
 
 namespace wf::server {
@@ -49,12 +49,12 @@ bool FindModel(const WorkflowSite& site, Exchange& exchange) {
 }
 
 void TakeCall(WorkflowSite& site, Exchange& exchange, std::string_view path) {
-  const http1::Head& head = exchange.head;
+  const http::Head& head = exchange.head;
   exchange.oip = oip::ParsePath(path);
   if (exchange.oip.call == oip::Call::kNone) return exchange.Refuse(404, code::kNoService, "the Open Inference Protocol has no such path");
   const bool infer = exchange.oip.call == oip::Call::kInfer;
-  const bool get = head.method == http1::Method::kGet || head.method == http1::Method::kHead;
-  if (infer ? head.method != http1::Method::kPost : !get) {
+  const bool get = head.method == http::Method::kGet || head.method == http::Method::kHead;
+  if (infer ? head.method != http::Method::kPost : !get) {
     (infer ? exchange.allow_post : exchange.allow_get) = true;
     return exchange.Refuse(405, code::kInputParams, infer ? "infer is called with POST" : "metadata and health are asked for with GET");
   }
@@ -99,7 +99,7 @@ void AnswerQuestion(const WorkflowSite& site, Exchange& exchange) {
     case oip::Call::kNone:
       break;
   }
-  exchange.session->Reply(exchange, status, plain::kJson, {}, body);
+  exchange.session->Reply(exchange, {status, plain::kJson, {}, {}}, body);
 }
 
 wf_code Read(Exchange& exchange, bus::Bus& scratch, wf_bytes body) {
@@ -137,7 +137,7 @@ void Start(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
   scratch.arena.Reset(true);
 }
 
-protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http1::Header>*) {
+protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http::Header>*) {
   return oip::WriteAnswer(*exchange.bus, *exchange.infer, exchange.oip.model, std::max<int64_t>(exchange.version, 1), body);
 }
 

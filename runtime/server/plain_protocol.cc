@@ -9,7 +9,7 @@ namespace {
 bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view path) {
   exchange.workflow = site.shared().router.Find(path);
   if (exchange.workflow == nullptr) return false;
-  if (exchange.head.method == http1::Method::kPost) {
+  if (exchange.head.method == http::Method::kPost) {
     site.AdmitTo(exchange);
   } else {
     exchange.allow_post = true;
@@ -25,7 +25,7 @@ void Start(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
   site.Begin(exchange, Read(exchange, *exchange.bus, body));
 }
 
-protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http1::Header>* headers) {
+protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers) {
   return plain::WriteAnswer(*exchange.bus, body, headers);
 }
 

@@ -5,7 +5,7 @@
 #include "runtime/observe/log.h"
 #include "runtime/protocol/json/size.h"
 #include "runtime/protocol/plain/plain.h"
-#include "runtime/server/http_session.h"
+#include "runtime/server/session.h"
 #include "runtime/server/workflow_site.h"
 
 namespace wf::server {
@@ -62,7 +62,7 @@ void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
   exchange.data_id = engine_->NextDataId();
   row.write_error({code::kMemoryCap, info.name, "no memory for the request", {}, exchange.data_id, exchange.log_id}, &body_);
   Record(exchange, status, code::kMemoryCap);
-  exchange.session->Reply(exchange, status, plain::kJson, {&kRetrySoon, 1}, body_);
+  exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, 1}, {}}, body_);
 }
 
 // What the caller is not to blame for; refusals, deadlines and wishes for what is not built show in the metrics.
@@ -100,7 +100,7 @@ struct WorkflowSite::Encoding final : CodecQueue::Work {
   WorkflowSite& site;
   Exchange& exchange;
   wf_sink body;
-  std::vector<http1::Header> headers;
+  std::vector<http::Header> headers;
   protocol::Answer answer;
 };
 
@@ -141,12 +141,12 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
   Reply(exchange, answer, headers_, body_);
 }
 
-void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http1::Header>& headers, wf_sink& body) noexcept {
+void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http::Header>& headers, wf_sink& body) noexcept {
   if (!exchange.session->ClaimUnsent(body.size())) return RefuseAnswer(exchange, body);
   Record(exchange, answer.status, answer.code);
   if (answer.status >= 500) LogFailure(exchange, answer);
   if (protocol::IsForLoad(answer.code)) headers.push_back(kRetrySoon);
-  exchange.session->Reply(exchange, answer.status, plain::kJson, headers, body);
+  exchange.session->Reply(exchange, {answer.status, plain::kJson, headers, {}}, body);
   engine_->Release(*exchange.bus);
 }
 
@@ -165,7 +165,7 @@ void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept {
                    exchange.log_id},
                   &body);
   Record(exchange, status, code::kRefused);
-  exchange.session->Reply(exchange, status, plain::kJson, {&kRetrySoon, 1}, body);
+  exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, 1}, {}}, body);
   engine_->Release(*exchange.bus);
 }
 
@@ -174,7 +174,7 @@ void WorkflowSite::AnswerProbe(Exchange& exchange) noexcept {
   body_.Clear();
   const std::string_view text = status == 200 ? "ok\n" : "not ready\n";
   body_.Put(text.data(), text.size());
-  exchange.session->Reply(exchange, status, "text/plain", {}, body_);
+  exchange.session->Reply(exchange, {status, "text/plain", {}, {}}, body_);
 }
 
 }  // namespace wf::server

@@ -10,7 +10,7 @@
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
 #include "runtime/sched/catalogue.h"
-#include "runtime/server/http_session.h"
+#include "runtime/server/session.h"
 
 namespace wf::server {
 namespace {
@@ -36,14 +36,14 @@ int ProbeStatus(const Shared& shared, std::string_view path) {
 }
 
 void WorkflowSite::OnHead(Exchange& exchange) noexcept {
-  const http1::Head& head = exchange.head;
+  const http::Head& head = exchange.head;
   exchange.received_at = shared_.clock.Now();
   exchange.log_id = head.Find("x-request-id");
-  exchange.max_body_bytes = HttpSession::kMaxDiscarded;
+  exchange.max_body_bytes = kMaxDiscarded;
   std::string_view path = head.path;
-  if (!http1::PercentDecode(head.path, http1::Part::kPath, &path, &path_)) path = {};
+  if (!http::PercentDecode(head.path, http::Part::kPath, &path, &path_)) path = {};
   if (exchange.own_path = ProbeOf(path); !exchange.own_path.empty()) {
-    if (head.method == http1::Method::kGet || head.method == http1::Method::kHead) return;
+    if (head.method == http::Method::kGet || head.method == http::Method::kHead) return;
     exchange.allow_get = true;
     return exchange.Refuse(405, code::kInputParams, "the probes take GET");
   }
@@ -77,7 +77,7 @@ std::vector<int64_t> WorkflowSite::VersionsOf(const wf_workflow& workflow) const
 }
 
 void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
-  for (const http1::Header& header : exchange.head.headers()) {
+  for (const http::Header& header : exchange.head.headers()) {
     if (header.name != "content-encoding" || base::EqualIgnoringCase(header.value, "identity")) continue;
     base::TextBuilder message;
     message << "a body coded `";
@@ -182,7 +182,7 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
     return nullptr;
   }
   observe::working.data_id = exchange.data_id = exchange.bus->data_id();
-  for (const http1::Header& header : exchange.head.headers()) exchange.metadata.push_back({header.name, header.value});
+  for (const http::Header& header : exchange.head.headers()) exchange.metadata.push_back({header.name, header.value});
   exchange.bus->metadata = exchange.metadata;
   return exchange.bus;
 }

@@ -13,7 +13,7 @@ MAX_PARAMETERS = 5
 SOURCE = {".h", ".cc"}
 # (folder, function): signatures of others, inner loops, whose values stand in registers, calls in generated text, and a builder's rows.
 MANY_PARAMETERS = {
-    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/kernels", "Each"), ("runtime/abi", "Bind"),
+    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/protocol", "ChooseProtocol"), ("runtime/kernels", "Each"), ("runtime/abi", "Bind"),
     ("tests/unit", "Model"), ("tests/unit", "Enter"), ("tests/unit", "Select"), ("tests/unit", "Each"),
 }
 # Written as tables whose columns are the point; sizes and layout are theirs.

@@ -98,6 +98,20 @@ SlotId NodeCutter::CutArgument(const Expr& expr, const Expr* checks_of, ir::Stor
   return slot;
 }
 
+// A call that is never made, since an argument is no value.
+bool NodeCutter::CutFailing(const Expr& expr) {
+  const auto is_never = [](const ExprPtr& arg) { return arg->type->kind == TypeKind::kNever; };
+  if (std::none_of(expr.args.begin(), expr.args.end(), is_never)) return false;
+  for (const ExprPtr& arg : expr.args) CutInside(*arg);
+  const auto write = [&](BodyWriter& writer) {
+    for (const ExprPtr& arg : expr.args)
+      if (writer.Write(*arg) == ValueId::kNone) break;
+    return ValueId::kNone;
+  };
+  SetCut(expr, values_.AddRun("argument", write, values_.DeclaredType(expr.type)));
+  return true;
+}
+
 // The arguments of a call, whose checks follow the last.
 std::vector<SlotId> NodeCutter::CutArguments(const Expr& expr, ir::Store store) {
   std::vector<SlotId> slots;
@@ -156,7 +170,7 @@ SlotId NodeCutter::AddCall(const Expr& expr) {
 
 void NodeCutter::CutRemote(const Expr& expr) {
   const std::string& name = c_.program.remotes[expr.index].name;
-  if (CutStub(expr, true, name)) return;
+  if (CutStub(expr, true, name) || CutFailing(expr)) return;
   ir::Task task = tasks_.NewTask(TaskKind::kRemote);
   task.in = CutArguments(expr, ir::Store::kDynamic);
   task.remote = static_cast<uint16_t>(expr.index);
@@ -165,7 +179,7 @@ void NodeCutter::CutRemote(const Expr& expr) {
 
 void NodeCutter::CutModel(const Expr& expr) {
   const Model& model = c_.program.models[expr.index];
-  if (CutStub(expr, false, model.name)) return;
+  if (CutStub(expr, false, model.name) || CutFailing(expr)) return;
   ir::Task task = tasks_.NewTask(TaskKind::kModel);
   task.in = CutArguments(expr, ir::Store::kStaged);
   ir::Policy policy = model.defaults;
@@ -277,7 +291,7 @@ void NodeCutter::CutBlock(const Expr& expr) {
     CutInside(*step.value);
     tasks_.AddGate(values_.AddRun("require", [&](BodyWriter& writer) {
       const ValueId holds = writer.Write(*step.value);
-      writer.WriteFailure(step.code, step.message.get(), writer.builder().Not(holds), step.span);
+      if (holds != ValueId::kNone) writer.WriteFailure(step.code, step.message.get(), writer.builder().Not(holds), step.span);
       return holds;
     }));
   }

@@ -56,25 +56,28 @@ void ControlFlow::Prune() {
 }
 
 // A control point need not be waited for by what waits for a task that waited for it. What has passed when a task ends are the first
-// control points of the flow, however many: their number says which.
+// control points of the flow, however many: their number says which. A task that has failed says nothing: its failure may have overtaken
+// what it waits for. So what decides (a control point, a return) and what may start although an input failed waits itself.
 void ControlFlow::PruneRegion(RegionId region) {
   std::unordered_map<TaskId, size_t> passed;  // per task: control points that have passed when it ends
   std::unordered_map<TaskId, size_t> places;  // of control points
   std::unordered_map<SlotId, TaskId> writer;
   for (const TaskId id : out_.regions[static_cast<size_t>(region)].tasks) {
     ir::Task& task = out_[id];
-    size_t implied = 0, waited = 0;
+    size_t by_inputs = 0, by_control = 0, waited = 0;
     for (const SlotId slot : task.in) {
-      if (const auto at = writer.find(slot); at != writer.end()) implied = std::max(implied, passed[at->second]);
+      if (const auto at = writer.find(slot); at != writer.end()) by_inputs = std::max(by_inputs, passed[at->second]);
     }
     for (const TaskId before : task.after) {
-      implied = std::max(implied, passed[before]);
-      if (const auto at = places.find(before); at != places.end()) waited = std::max(waited, at->second + 1);
+      const auto at = places.find(before);
+      if (at == places.end()) continue;
+      by_control = std::max(by_control, passed[before]);
+      waited = std::max(waited, at->second + 1);
     }
-    passed[id] = std::max(implied, waited);
+    passed[id] = std::max({by_inputs, by_control, waited});
     if (task.control) places.emplace(id, places.size());
-    // A fallback may start because an input was skipped, and a failure may overtake what stands in between: neither says that control has
-    // passed.
+    const bool decides = task.control || task.kind == TaskKind::kReturn;
+    const size_t implied = decides ? by_control : std::max(by_inputs, by_control);
     const auto is_implied = [&](TaskId before) {
       const auto at = places.find(before);
       return at != places.end() && at->second < implied && !early_returns_.contains(before);

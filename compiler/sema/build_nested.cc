@@ -71,6 +71,7 @@ void NodeCutter::CutWorkflow(const Expr& expr) {
     values_.SetCut(expr, values_.AddFailing("result", values_.DeclaredType(expr.type), nullptr));
     return;
   }
+  if (CutFailing(expr)) return;
   const Workflow& callee = c_.program.workflows[expr.index];
   ir::Task task = tasks_.NewTask(TaskKind::kEnter);
   task.in = CutArguments(expr, ir::Store::kDynamic);

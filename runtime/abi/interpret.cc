@@ -64,6 +64,7 @@ class Interpreter {
   const std::byte* ValueOf(const Scope& scope, uint16_t slot) const;
   const Cell& CellOf(const Scope& scope, uint16_t slot) const;
   PlanFailure FailedInput(const Scope& scope, const wf_task& task) const;
+  bool IsBoundToFail(const Scope& scope, uint16_t id) const;
   bool HaveEnded(const Scope& scope, const std::vector<uint16_t>& tasks) const;
   std::optional<uint16_t> NextTask(const Scope& scope, const std::vector<uint8_t>& begun) const;
   Step RunTask(Scope& scope, uint16_t id);
@@ -268,8 +269,20 @@ bool Interpreter::HaveEnded(const Scope& scope, const std::vector<uint16_t>& tas
   });
 }
 
-// The first that is ready, when what is read inside the regions that it enters is there, too. In the flow an `if` whose arms only fail does
-// not wait for that: when nothing else is left to run, it may be the one that fails first.
+// Although it still waits: an input has failed, those before it have settled, and nothing but later inputs is outstanding.
+bool Interpreter::IsBoundToFail(const Scope& scope, uint16_t id) const {
+  const wf_task& task = plan_.tasks[id];
+  if (task.kind == WF_ENTER && plan_.regions[task.target].on_error != WF_NONE) return false;
+  int first = 0;
+  for (; first < task.n_in && CellOf(scope, task.in[first]).state == SlotState::kReady;) ++first;
+  if (first == task.n_in || CellOf(scope, task.in[first]).state != SlotState::kFailed) return false;
+  return std::all_of(before_[id].begin(), before_[id].end(), [&](uint16_t before) {
+    return HaveEnded(scope, {before}) || std::find(task.in + first, task.in + task.n_in, plan_.tasks[before].out) != task.in + task.n_in;
+  });
+}
+
+// The first that is ready, when what is read inside the regions that it enters is there, too. In the flow, when nothing else is left to
+// run, one that does not wait for that may be the one that fails first: an `if` whose arms only fail, or what is bound to fail.
 std::optional<uint16_t> Interpreter::NextTask(const Scope& scope, const std::vector<uint8_t>& begun) const {
   const wf_region& region = plan_.regions[scope.region];
   std::optional<uint16_t> hasty;
@@ -280,6 +293,9 @@ std::optional<uint16_t> Interpreter::NextTask(const Scope& scope, const std::vec
     const wf_task& task = plan_.tasks[id];
     if (scope.is_flow && task.kind == WF_SELECT && task.out == WF_NONE && !hasty) hasty = id;
   }
+  for (uint16_t i = 0; i < region.n_tasks && scope.is_flow && !hasty; ++i)
+    if (!begun[i] && IsBoundToFail(scope, static_cast<uint16_t>(region.first_task + i)))
+      hasty = static_cast<uint16_t>(region.first_task + i);
   return hasty;
 }
 

@@ -91,13 +91,13 @@ std::string ByPlan(const Loaded& loaded, size_t number, const std::vector<ir::Va
 }
 
 // Both agree on every input; what they say.
-std::vector<std::string> Agreed(const std::string& text, const std::vector<std::vector<ir::Value>>& inputs) {
+std::vector<std::string> Agreed(const std::string& text, const std::vector<std::vector<ir::Value>>& inputs, int opt_level = 2) {
   sema::Built built = sema::BuildText(text);
   EXPECT_TRUE(built.program.has_value()) << built.diagnostics;
   if (!built.program) return {};
   const ir::Program before = *built.program;
   passes::Run(*built.program);
-  const Loaded loaded(*built.program, "generic");
+  const Loaded loaded(*built.program, "generic", opt_level);
   const base::Status verified = abi::Verify(loaded.plan());
   EXPECT_TRUE(verified.ok()) << verified.message() << "\n" << ir::Print(*built.program);
   std::vector<std::string> answers;
@@ -172,7 +172,7 @@ TEST(FlowPlan, AMatchOfThousandsOfArmsTakesTheOneThatIsMeant) {
   for (int64_t i = 0; i < kArms; ++i) arms += std::to_string(i) + " => " + std::to_string(5 * i + 7) + ", ";
   const std::vector<std::string> answers =
       Agreed("workflow W(n: i64) -> (y: i64) { node y = match n { " + arms + "_ => -1 }; return (y: y); } service S { workflow W; }",
-             {{Int(0)}, {Int(1)}, {Int(kArms / 2)}, {Int(kArms - 1)}, {Int(kArms)}, {Int(-1)}});
+             {{Int(0)}, {Int(1)}, {Int(kArms / 2)}, {Int(kArms - 1)}, {Int(kArms)}, {Int(-1)}}, /*opt_level=*/0);
   EXPECT_EQ(answers, (std::vector<std::string>{"7;", "12;", "10247;", "20482;", "-1;", "-1;"}));
 }
 

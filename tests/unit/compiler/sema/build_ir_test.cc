@@ -83,6 +83,70 @@ TEST(BuildIr, SlicesAndIndices) {
   EXPECT_THAT(answers("W", {Floats({}), Int(0)}), HasSubstr("!7001"));
 }
 
+size_t CountOps(const ir::Program& program, ir::OpKind kind) {
+  size_t count = 0;
+  for (const ir::Task& task : program.tasks) {
+    for (const ir::Op& op : task.body.ops) count += op.kind == kind;
+  }
+  return count;
+}
+
+TEST(BuildIr, AnIndexThatFitsByTheTypesHasNoCheck) {
+  const Answers answers(R"(
+    import std.image;
+    fn reversed(x: f32[n]) -> f32[n] = [k] => x[n - 1 - k];
+    fn mirrored(x: f32[n]) -> f32[n] = [k] => x[len(x) - 1 - k];
+    workflow Chain(x: f32[n], y: f32[n]) -> (y: f32[n]) {
+      node a = [k < n] => x[n - 1 - k] + y[k];
+      node b = reversed(a);
+      node tail: f32[n - 1] = [k] => mirrored(b)[k + 1];
+      node c: f32[n] = [k] => b[n - 1 - k] + sum[j](tail[n - 2 - j]);
+      return (y: c);
+    }
+    workflow Turned(px: u8[h, w], y: f32[n, 2]) -> (px: u8[h, w], y: f32[n]) {
+      node once = image.rotate90(px);
+      node twice = image.rotate90(once);
+      node pair = (y: y, n: 1);
+      node last: f32[n] = [k] => pair.y[n - 1 - k, 1];
+      return (px: twice, y: last);
+    }
+    service S { workflow Chain; workflow Turned; })");
+  EXPECT_EQ(answers("Chain", {Floats({1, 2, 3}), Floats({10, 20, 30})}), "y=[3]{66, 75, 84}");
+  EXPECT_EQ(answers("Turned", {Tensor<uint8_t>({2, 2}, {1, 2, 3, 4}), Tensor<float>({2, 2}, {1, 2, 3, 4})}),
+            "px=[2x2]{4, 3, 2, 1}; y=[2]{4, 2}");
+  EXPECT_EQ(CountOps(answers.after(), ir::OpKind::kCheckIndex), 0u) << ir::Print(answers.after());
+}
+
+TEST(BuildIr, AnIndexThatMayMissKeepsItsCheck) {
+  const Answers answers(R"(
+    workflow W(x: f32[n], m: i64) -> (y: f32[n], z: f32[_]) {
+      node a: f32[n] = [k] => x[k];
+      node one_more: f32[n] = [k] => a[n - k];
+      node others: f32[_] = [k < m] => a[m - 1 - k];
+      return (y: one_more, z: others);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(CountOps(answers.after(), ir::OpKind::kCheckIndex), 2u) << ir::Print(answers.after());
+  EXPECT_EQ(answers("W", {Floats({1, 2}), Int(1)}), "!7001 index out of range @W/one_more");
+}
+
+// Where a dimension came from may be slow, or fail, when the value itself is there.
+TEST(BuildIr, AnIndexWaitsForNothingButItsTensor) {
+  const Answers answers(R"(
+    workflow W(x: f32[n], from: i64) -> (y: f32) {
+      node tail = x[from:];
+      node moved = tail + 1.0;
+      node first = moved[0];
+      return (y: first);
+    }
+    service S { workflow W; })");
+  for (const ir::Task& task : answers.after().tasks) {
+    if (task.out != ir::SlotId::kNone && answers.after()[task.out].name == "first")
+      EXPECT_EQ(task.in.size(), 1u) << ir::Print(answers.after());
+  }
+  EXPECT_EQ(answers("W", {Floats({1, 2}), Int(1)}), "y=3");
+}
+
 // What a check refuses is not read, whatever it says of shapes that were proved equal.
 TEST(BuildIr, RefusesSlicesBeforeTheyAreRead) {
   const Answers answers(R"(

@@ -125,10 +125,14 @@ ir::TypeId BodyWriter::TypeOf(TypeRef type) {
       return types.Map(TypeOf(type->element));
     case TypeKind::kOptional:
       return types.Optional(TypeOf(type->element));
-    default:
-      WF_CHECK(false, static_cast<int>(type->kind));
-      return ir::TypeId::kNone;
+    case TypeKind::kError:
+    case TypeKind::kNever:
+    case TypeKind::kNone:
+    case TypeKind::kVariable:
+      break;
   }
+  WF_CHECK(false, static_cast<int>(type->kind));
+  return ir::TypeId::kNone;
 }
 
 // False: a symbol in it has no value yet.

@@ -84,10 +84,13 @@ ValueId BodyWriter::Equal(ValueId a, ValueId b) {
     }
     case ir::TypeKind::kList:
       return EqualLists(a, b);
-    default:
-      WF_CHECK(false, b_.types().ToString(b_.TypeOf(a)));
-      return a;
+    case ir::TypeKind::kTensor:
+    case ir::TypeKind::kMap:
+    case ir::TypeKind::kOptional:
+      break;
   }
+  WF_CHECK(false, b_.types().ToString(b_.TypeOf(a)));
+  return a;
 }
 
 ValueId BodyWriter::EqualLists(ValueId a, ValueId b) {

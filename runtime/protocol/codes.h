@@ -9,7 +9,7 @@
 namespace wf::protocol {
 
 // Refused for room that other requests take: worth asking again soon.
-inline bool IsForLoad(wf_code code) { return code == code::kRefused || code == code::kMemoryCap; }
+inline bool IsForLoad(wf_code code) { return code == code::kRefused; }
 
 using base::CodeInfo;
 

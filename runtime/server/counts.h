@@ -11,7 +11,7 @@
 
 namespace wf::server {
 
-// Requests of one workflow by one protocol, as one loop counted them.
+// Requests of one workflow by one protocol, as one loop counted them.   Thread: written by its loop alone, read by any.
 struct RequestCounts {
   static constexpr int kCodes = 15;  // beyond, `other`
   struct ByCode {
@@ -24,7 +24,7 @@ struct RequestCounts {
   void Add(wf_code code, int64_t ns) noexcept;
 };
 
-// What one loop tells the others and the admin thread. Written by its loop only.
+// What one loop tells the others and the admin thread.   Thread: written by its loop alone, read by any.
 struct LoopCounts {
   LoopCounts(size_t n_workflows, size_t n_services);
   // `workflow` is an index of the plan; their number stands for requests that name none.

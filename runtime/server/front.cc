@@ -34,6 +34,7 @@ void Front::set_settings(const Settings& settings) {
 
 void Front::Adopt(int fd) noexcept {
   idle_.store(false, std::memory_order_release);
+  deserted_.store(false, std::memory_order_release);
   if (drain_tick_at_ != INT64_MAX) drain_tick_at_ = shared_.clock.Now() + kDrainTickNs;  // so that what it has sent is read
   connections_.Adopt(fd);
   counts_.connections.Set(connections_.count());
@@ -78,6 +79,7 @@ void Front::OnDrainTick() noexcept {
     if (!connection.closing()) static_cast<Session*>(connection.handler())->OnDrainTick();
   });
   counts_.connections.Set(connections_.count());
+  deserted_.store(connections_.count() == 0, std::memory_order_release);
   idle_.store(connections_.count() == 0 && engine_->live_buses() == 0 && sessions_.exchanges().in_use() == 0, std::memory_order_release);
   drain_tick_at_ = shared_.clock.Now() + kDrainTickNs;
 }

@@ -74,7 +74,7 @@ bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view path) {
 // Everything but a call.
 void AnswerQuestion(const WorkflowSite& site, Exchange& exchange) {
   const Shared& shared = site.shared();
-  const bool ready = ProbeStatus(shared, "/readyz") == 200;
+  const bool live = ProbeFailure(shared, kLivePath) == nullptr, ready = ProbeFailure(shared, kReadyPath) == nullptr;
   int status = 200;
   wf_sink body;
   switch (exchange.oip.call) {
@@ -82,7 +82,8 @@ void AnswerQuestion(const WorkflowSite& site, Exchange& exchange) {
       oip::WriteServerMetadata(&body);
       break;
     case oip::Call::kServerLive:
-      oip::WriteHealth("live", true, &body);
+      oip::WriteHealth("live", live, &body);
+      status = live ? 200 : 503;
       break;
     case oip::Call::kServerReady:
       oip::WriteHealth("ready", ready, &body);
@@ -119,7 +120,7 @@ wf_code CreateBus(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_
   bus->metadata = exchange.metadata;
   if (read == 0) return kept;
   const bus::Failure& failure = scratch.main.TakeFailure(read);
-  return bus->main.Fail(failure.code, 0, failure.message).code;
+  return bus->main.Fail(failure.code, 0, failure.message, failure.for_memory).code;
 }
 
 void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_bytes body, wf_code read) {

@@ -18,6 +18,7 @@ MANY_PARAMETERS = {
     ("compiler/sema", "AddMember"), ("compiler/sema", "BindArguments"), ("compiler/sema", "CheckBuiltin"), ("compiler/sema", "CheckNamedCall"),
     ("compiler/sema", "CheckReducerBody"), ("compiler/sema", "CheckReducerFrom"), ("compiler/sema", "CheckSignatureCall"), ("compiler/sema", "LambdaExtents"),
     ("runtime/kernels", "EndPads"), ("runtime/onnx", "Fill"),
+    ("runtime/protocol", "OnHeader"), ("runtime/protocol", "OnBadHeader"), ("runtime/protocol", "OnData"), ("runtime/protocol", "ReadBody"), ("runtime/protocol", "SendData"),
     ("tests/unit", "AddConv"), ("tests/unit", "Product"), ("tests/unit", "Model"), ("tests/unit", "Enter"), ("tests/unit", "Select"), ("tests/unit", "Each"),
 }
 # Written as tables whose columns are the point; sizes and layout are theirs.

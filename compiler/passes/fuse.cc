@@ -13,8 +13,8 @@ using ir::BlockId;
 using ir::OpKind;
 using ir::ValueId;
 
-constexpr size_t kCheapOps = 8;    // a producer of no more operations is written at each of its loads
-constexpr size_t kMostOps = 4000;  // of a producer, those written into it counted: beyond, it stays a tensor
+constexpr size_t kCheapOps = 8;     // a producer of no more operations is written at each of its loads
+constexpr size_t kMostOps = 4'000;  // of a producer, those written into it counted: beyond, it stays a tensor
 
 // What one producer costs to write again. Blocks of other producers that will be written into it are counted in.
 struct Size {

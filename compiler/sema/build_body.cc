@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::sema {
 
@@ -94,7 +95,7 @@ ValueId BodyWriter::WriteOperator(const Expr& expr, ValueId first) {
   if (expr.kind != ExprKind::kBinary) return WriteLazy(expr, first);
   const ValueId second = Write(*expr.args[1]);
   if (second == ValueId::kNone) return Zero(TypeOf(expr.type));
-  WriteChecks(expr.checks, 7004);
+  WriteChecks(expr.checks, code::kDimension);
   return WriteBinary(expr, first, second);
 }
 

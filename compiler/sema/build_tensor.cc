@@ -2,6 +2,7 @@
 
 #include "compiler/sema/build_body.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 // Tensors: elementwise operations, slices, builds, reductions.
 namespace wf::sema {
@@ -80,13 +81,13 @@ bool BodyWriter::CheckSlice(ValueId first, ValueId last, ValueId extent) {
   if (last != extent) is_out = b_.Binary(OpKind::kOr, is_out, b_.Binary(OpKind::kLt, extent, last));
   if (b_.IsConstant(is_out, 0)) return false;
   if (tensor_depth_ > 0) {
-    b_.StickyIf(is_out, 7001);
+    b_.StickyIf(is_out, code::kIndex);
     return true;
   }
   const ir::BlockId message = b_.Open({});
   const ir::TypeId string = b_.types().String();
   b_.Close(b_.Emit(OpKind::kText, string, {first, last, extent}, ir::AddText(c_.out, "slice {}:{} of an axis of {}")));
-  b_.FailIf(is_out, 7001, message);
+  b_.FailIf(is_out, code::kIndex, message);
   return false;
 }
 
@@ -137,7 +138,7 @@ ValueId BodyWriter::WriteBuild(const Expr& expr) {
 ValueId BodyWriter::WriteReduce(const Expr& expr) {
   const ValueId extent = Extent(ToI64(Write(*expr.extents[0])));
   if (expr.reduce == ir::ReduceKind::kMin || expr.reduce == ir::ReduceKind::kMax) {
-    b_.StickyIf(b_.Binary(OpKind::kEq, extent, b_.I64(0)), 7005);
+    b_.StickyIf(b_.Binary(OpKind::kEq, extent, b_.I64(0)), code::kEmpty);
   }
   const ir::BlockId block = b_.Open(Integers(1));
   Bind(expr.index_locals[0], b_.Param(0));
@@ -163,7 +164,7 @@ void BodyWriter::RequireCount(const std::vector<ValueId>& extents, ValueId found
   const ir::BlockId message = b_.Open({});
   b_.Close(b_.Emit(OpKind::kText, b_.types().String(), std::move(shown),
                    ir::AddText(c_.out, "{} elements cannot take the shape [" + shape + "]")));
-  b_.FailIf(b_.Binary(OpKind::kNe, count, found), 7004, message);
+  b_.FailIf(b_.Binary(OpKind::kNe, count, found), code::kDimension, message);
 }
 
 ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
@@ -208,11 +209,11 @@ ValueId BodyWriter::Extent(ValueId value) {
   if (IsNatural(value) && b_.body()[value].kind != OpKind::kMul) return value;
   const ValueId is_negative = b_.Binary(OpKind::kLt, value, b_.I64(0));
   if (tensor_depth_ > 0) {
-    b_.StickyIf(is_negative, 7004);
+    b_.StickyIf(is_negative, code::kDimension);
   } else if (!b_.IsConstant(is_negative, 0)) {
     const ir::BlockId message = b_.Open({});
     b_.Close(b_.Emit(OpKind::kText, b_.types().String(), {value}, ir::AddText(c_.out, "an axis of {} elements")));
-    b_.FailIf(is_negative, 7004, message);
+    b_.FailIf(is_negative, code::kDimension, message);
   }
   return b_.Binary(OpKind::kMax, value, b_.I64(0));
 }

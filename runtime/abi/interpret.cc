@@ -5,12 +5,11 @@
 #include <optional>
 
 #include "runtime/abi/verify.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/node_path.h"
 
 namespace wf::abi {
 namespace {
-
-constexpr wf_code kOutOfMemory = 3012, kInputParams = 5000;
 
 enum class SlotState : uint8_t { kPending, kReady, kFailed };
 
@@ -154,7 +153,7 @@ Interpreter::Step Interpreter::RunSelect(Scope& scope, uint16_t id) {
   if (arm >= task.n_targets) return {};
   const auto region = static_cast<uint16_t>(task.target + arm);
   void* const frame = NewFrame(region);
-  if (frame == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+  if (frame == nullptr) return {Named(scope, {code::kMemoryCap, {}}, id), {}};
   Scope inner = Enter(scope, id, region, 0, frame);
   inner.is_flow = scope.is_flow && task.out == WF_NONE;
   Ended ended = RunRegion(inner);
@@ -173,21 +172,21 @@ Interpreter::Step Interpreter::RunEnter(Scope& scope, uint16_t id, PlanFailure i
   const int attempts = 1 + (task.policy == WF_NONE ? 0 : plan_.policies[task.policy].retry);
   PlanFailure failure = inherited;
   for (int attempt = 0; inherited.code == 0 && attempt < attempts; ++attempt) {
-    if (attempt > 0 && (failure.code < 8000 || failure.code > 9999)) break;
+    if (attempt > 0 && !code::IsRetried(failure.code)) break;
     failure = hooks_.enter ? Named(scope, hooks_.enter(scope.path, id, attempt), id) : PlanFailure();
     if (failure.code != 0) continue;
     Scope inner = Enter(scope, id, task.target, static_cast<uint64_t>(attempt), NewFrame(task.target));
-    Step step = inner.frames[0] == nullptr ? Step{Named(scope, {kOutOfMemory, {}}, id), {}} : Leave(inner, RunRegion(inner), to);
+    Step step = inner.frames[0] == nullptr ? Step{Named(scope, {code::kMemoryCap, {}}, id), {}} : Leave(inner, RunRegion(inner), to);
     if (step.failure.code == 0) return step;
     failure = step.failure;
   }
   const uint16_t fallback = plan_.regions[task.target].on_error;
   if (fallback == WF_NONE) return {failure, {}};
   Scope inner = Enter(scope, id, fallback, 0xffff, NewFrame(fallback));
-  if (inner.frames[0] == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+  if (inner.frames[0] == nullptr) return {Named(scope, {code::kMemoryCap, {}}, id), {}};
   const std::string texts = failure.message + failure.path;
   auto* const kept = static_cast<uint8_t*>(hooks_.allocate(texts.size()));  // a value may carry them out of the fallback
-  if (kept == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+  if (kept == nullptr) return {Named(scope, {code::kMemoryCap, {}}, id), {}};
   std::memcpy(kept, texts.data(), texts.size());
   const wf_error error{failure.code, {kept, failure.message.size()}, {kept + failure.message.size(), failure.path.size()}};
   std::memcpy(inner.frame() + plan_.slots[plan_.regions[fallback].first_slot].offset, &error, sizeof(error));
@@ -198,14 +197,14 @@ Interpreter::Step Interpreter::RunEach(Scope& scope, uint16_t id) {
   const wf_task& task = plan_.tasks[id];
   const int64_t count = task.fn.pick(hooks_.ctx, scope.frames.data());
   if (count < 0) return {Named(scope, hooks_.take_failure(WF_FAILED), id), {}};
-  if (count > 65536) return {Named(scope, {kInputParams, {}}, id), {}};
+  if (count > 65536) return {Named(scope, {code::kInputParams, {}}, id), {}};
   const wf_region& body = plan_.regions[task.target];
   const uint32_t size = body.result == WF_NONE ? 0 : plan_.slots[body.result].size;
   auto* const results = static_cast<std::byte*>(hooks_.allocate(static_cast<uint64_t>(count) * size));
-  if (results == nullptr && count * size != 0) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+  if (results == nullptr && count * size != 0) return {Named(scope, {code::kMemoryCap, {}}, id), {}};
   for (int64_t i = 0; i < count; ++i) {
     Scope inner = Enter(scope, id, task.target, static_cast<uint64_t>(i), NewFrame(task.target));
-    if (inner.frames[0] == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+    if (inner.frames[0] == nullptr) return {Named(scope, {code::kMemoryCap, {}}, id), {}};
     std::memcpy(inner.frame() + body.element_offset, &i, sizeof(i));
     Step step = Leave(inner, RunRegion(inner), size == 0 ? nullptr : results + static_cast<uint64_t>(i) * size);
     if (step.failure.code != 0) return step;
@@ -258,7 +257,7 @@ Interpreter::Step Interpreter::RunTask(Scope& scope, uint16_t id) {
     case WF_RETURN:
       return RunReturn(scope, id);
     default:
-      return {Named(scope, {3000, "remote calls are not built"}, id), {}};
+      return {Named(scope, {code::kNotImplemented, "remote calls are not built"}, id), {}};
   }
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/working.h"
 #include "runtime/sched/core.h"
 
@@ -125,7 +126,7 @@ void EngineCore::StartTask(bus::Instance& instance, uint16_t id) {
     case WF_RETURN:
       return ReturnFrom(instance, id);
     default:
-      return Settle(instance, id, &FailAt(instance, id, 3000, "remote calls are not built yet"));
+      return Settle(instance, id, &FailAt(instance, id, code::kNotImplemented, "remote calls are not built yet"));
   }
 }
 
@@ -143,7 +144,6 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   context.task = id;
   context.instance = &instance;
   context.failure = nullptr;
-  stats.inline_tasks.Add();
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path);
   wf_code code;
   if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr) {

@@ -12,10 +12,10 @@ void AdminSite::OnHead(Exchange& exchange) noexcept {
   std::string_view path;
   if (!http::PercentDecode(head.path, http::Part::kPath, &path, &path_)) path = {};
   exchange.own_path = path == kMetrics ? kMetrics : ProbeOf(path);
-  if (exchange.own_path.empty()) return exchange.Refuse(404, protocol::kNoService, "the admin port serves /metrics, /livez and /readyz");
+  if (exchange.own_path.empty()) return exchange.Refuse(404, code::kNoService, "the admin port serves /metrics, /livez and /readyz");
   if (head.method == http::Method::kGet || head.method == http::Method::kHead) return;
   exchange.allow_get = true;
-  exchange.Refuse(405, protocol::kInputParams, "the admin port takes GET");
+  exchange.Refuse(405, code::kInputParams, "the admin port takes GET");
 }
 
 void AdminSite::OnRequest(Exchange& exchange) noexcept {

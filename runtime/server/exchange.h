@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/bus/bus.h"
 #include "runtime/protocol/http/head.h"
 #include "runtime/protocol/oip/names.h"
@@ -108,7 +109,7 @@ struct Exchange final : bus::Client {
   }
   bool refused() const { return refusal_status != 0; }
   void RefuseForMemory(std::string message) {
-    Refuse(429, protocol::kRefused, std::move(message));
+    Refuse(429, code::kRefused, std::move(message));
     for_memory = true;
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/server/intake.h"
 
 namespace wf::server {
@@ -171,7 +172,7 @@ void Http1Session::EndInRefusal(bool close) noexcept {
 
 // Bytes that are not HTTP: the answer says why, and the connection ends.
 void Http1Session::AnswerBroken(int status, std::string_view reason) noexcept {
-  exchange_->Refuse(status, protocol::kInputParams, std::string(reason));
+  exchange_->Refuse(status, code::kInputParams, std::string(reason));
   EndInRefusal(true);
 }
 
@@ -229,7 +230,7 @@ void Http1Session::Abort() noexcept {
   if (closing_) return;
   if (exchange_ == nullptr) return connection_->CloseAfterFlush();
   if (exchange_->answered) return connection_->CloseAfterFlush();
-  exchange_->Refuse(503, protocol::kShutDown, "the server stops");
+  exchange_->Refuse(503, code::kClosed, "the server stops");
   EndInRefusal(true);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/session.h"
 
@@ -16,13 +17,13 @@ constexpr uint64_t kBodyBytesPerCheck = 5 * 1024;  // 1 KiB/s
 uint64_t Received(const Exchange& exchange) { return exchange.body.size() + exchange.discarded; }
 
 void RefuseSize(Exchange& exchange) {
-  exchange.Refuse(413, protocol::kInputParams,
+  exchange.Refuse(413, code::kInputParams,
                   "the body is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that the service takes");
 }
 
 bool RefuseLate(Exchange& exchange) {
   if (exchange.refused() || exchange.site->MsLeft(exchange) > 0) return false;
-  exchange.Refuse(504, protocol::kTimeout, "the deadline passed before the whole body had come");
+  exchange.Refuse(504, code::kTimeout, "the deadline passed before the whole body had come");
   return true;
 }
 
@@ -68,7 +69,7 @@ bool LookAtBody(Exchange& exchange) noexcept {
   if (RefuseLate(exchange)) return false;
   if (exchange.until_deadline) return true;
   if (Received(exchange) - exchange.body_mark < kBodyBytesPerCheck) {
-    exchange.Refuse(408, protocol::kInputParams, "the body of the request arrives too slowly");
+    exchange.Refuse(408, code::kInputParams, "the body of the request arrives too slowly");
     return false;
   }
   exchange.body_mark = Received(exchange);
@@ -87,7 +88,7 @@ void AnswerRefusal(Exchange& exchange) noexcept {
   const protocol::CodeInfo info = protocol::InfoOf(kNoPlan, exchange.refusal_code);
   const ProtocolRow& row = RowOf(exchange.protocol);
   // Load and time have a status of each protocol; the others are those of HTTP.
-  if (exchange.refusal_code == protocol::kRefused || exchange.refusal_code == protocol::kTimeout)
+  if (exchange.refusal_code == code::kRefused || exchange.refusal_code == code::kTimeout)
     exchange.refusal_status = row.status_of(info.status);
   const uint64_t data_id = exchange.site->OnRefused(exchange);
   row.write_error({exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, &body);

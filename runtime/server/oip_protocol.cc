@@ -1,6 +1,7 @@
 // The Open Inference Protocol over REST: everything under /v2.
 #include <algorithm>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/oip/answer.h"
 #include "runtime/protocol/oip/metadata.h"
@@ -43,25 +44,24 @@ bool FindModel(const WorkflowSite& site, Exchange& exchange) {
     return true;
   }
   exchange.oip.model = exchange.oip.version = {};
-  exchange.Refuse(404, protocol::kNoService, message.str());
+  exchange.Refuse(404, code::kNoService, message.str());
   return false;
 }
 
 void TakeCall(WorkflowSite& site, Exchange& exchange, std::string_view path) {
   const http::Head& head = exchange.head;
   exchange.oip = oip::ParsePath(path);
-  if (exchange.oip.call == oip::Call::kNone)
-    return exchange.Refuse(404, protocol::kNoService, "the Open Inference Protocol has no such path");
+  if (exchange.oip.call == oip::Call::kNone) return exchange.Refuse(404, code::kNoService, "the Open Inference Protocol has no such path");
   const bool infer = exchange.oip.call == oip::Call::kInfer;
   const bool get = head.method == http::Method::kGet || head.method == http::Method::kHead;
   if (infer ? head.method != http::Method::kPost : !get) {
     (infer ? exchange.allow_post : exchange.allow_get) = true;
-    return exchange.Refuse(405, protocol::kInputParams, infer ? "infer is called with POST" : "metadata and health are asked for with GET");
+    return exchange.Refuse(405, code::kInputParams, infer ? "infer is called with POST" : "metadata and health are asked for with GET");
   }
   if (exchange.oip.model.empty()) return;
   if (!FindModel(site, exchange) || !infer) return;
   if (head.Find("inference-header-content-length").data() != nullptr)
-    return exchange.Refuse(501, protocol::kNotImplemented, "raw tensors over REST are not built yet; send `data` as JSON");
+    return exchange.Refuse(501, code::kNotImplemented, "raw tensors over REST are not built yet; send `data` as JSON");
   site.AdmitTo(exchange);
 }
 

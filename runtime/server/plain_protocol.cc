@@ -1,4 +1,5 @@
 // Plain JSON and raw bodies: POST /{service}/{workflow}.
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/workflow_site.h"
 
@@ -12,7 +13,7 @@ bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view path) {
     site.AdmitTo(exchange);
   } else {
     exchange.allow_post = true;
-    exchange.Refuse(405, protocol::kInputParams, "a workflow is called with POST");
+    exchange.Refuse(405, code::kInputParams, "a workflow is called with POST");
   }
   return true;
 }

@@ -1,6 +1,7 @@
 // What leaves: answers, refusals, and what is told of both.
 #include <new>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/observe/log.h"
 #include "runtime/protocol/json/size.h"
 #include "runtime/protocol/plain/plain.h"
@@ -50,24 +51,24 @@ void WorkflowSite::OnGone(Exchange& exchange) noexcept {
     return;
   }
   if (exchange.data_id == 0) exchange.data_id = engine_->NextDataId();
-  Record(exchange, kClientClosed, protocol::kCancelled);
+  Record(exchange, kClientClosed, code::kCancelled);
 }
 
 void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
   body_.Clear();
-  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, bus::kMemoryCap);
+  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, code::kMemoryCap);
   const ProtocolRow& row = RowOf(exchange.protocol);
   const int status = row.status_of(info.status);
   exchange.data_id = engine_->NextDataId();
-  row.write_error({bus::kMemoryCap, info.name, "no memory for the request", {}, exchange.data_id, exchange.log_id}, &body_);
-  Record(exchange, status, bus::kMemoryCap);
+  row.write_error({code::kMemoryCap, info.name, "no memory for the request", {}, exchange.data_id, exchange.log_id}, &body_);
+  Record(exchange, status, code::kMemoryCap);
   exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, 1}, {}}, body_);
 }
 
 // What the caller is not to blame for; refusals, deadlines and wishes for what is not built show in the metrics.
 void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept {
-  if (answer.code >= protocol::kTimeout && answer.code < protocol::kTimeout + 1000) return;
-  if (protocol::IsForLoad(answer.code) || answer.code == protocol::kNotImplemented) return;
+  if (code::ClassOf(answer.code) == code::kTimeout) return;
+  if (protocol::IsForLoad(answer.code) || answer.code == code::kNotImplemented) return;
   observe::Log(observe::Level::kWarning, "a request failed",
                {{"path", exchange.head.path.substr(0, kMostTold)},
                 {"code", int64_t{answer.code}},
@@ -152,18 +153,18 @@ void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std
 // The work is done, but there is no room for what it came to until the client has read it.
 void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept {
   counts_.refused_bytes.Add();
-  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, protocol::kRefused);
+  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, code::kRefused);
   const ProtocolRow& row = RowOf(exchange.protocol);
   const int status = row.status_of(info.status);
   body.Clear();
-  row.write_error({protocol::kRefused,
+  row.write_error({code::kRefused,
                    info.name,
                    "other requests take all the memory there is for them; the answer has no room",
                    {},
                    exchange.data_id,
                    exchange.log_id},
                   &body);
-  Record(exchange, status, protocol::kRefused);
+  Record(exchange, status, code::kRefused);
   exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, 1}, {}}, body);
   engine_->Release(*exchange.bus);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/oip/metadata.h"
 
@@ -42,7 +43,7 @@ struct OutputWriter {
   wf_code Fail(uint32_t sample, std::string_view what) {
     base::TextBuilder message;
     message << "output `" << json::View(port.name) << "` of sample " << sample << " " << what;
-    return json::Record(bus.ctx(), json::kOutputValue, message);
+    return json::Record(bus.ctx(), code::kInference, message);
   }
 
   // Extents of a sample's value, without the axis of samples.

@@ -63,7 +63,7 @@ wf_code UnknownPort(wf_ctx* ctx, std::string_view kind, wf_bytes name, const wf_
   message << "unknown " << kind << " `";
   message.Quote(View(name)) << "`";
   if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-  return json::Record(ctx, json::kInputParams, message);
+  return json::Record(ctx, code::kInputParams, message);
 }
 
 }  // namespace
@@ -245,7 +245,7 @@ wf_code InferRequest::PlaceInput(const InputTexts& texts, const Input& input) {
     base::TextBuilder message;
     message << "input `" << View(workflow_->in[index].name) << "` is of datatype `" << expected.datatype
             << "`, which must be raw: JSON has no form for it";
-    return json::Record(in_.ctx, protocol::kNotImplemented, message);
+    return json::Record(in_.ctx, code::kNotImplemented, message);
   }
   inputs_[index] = input;
   inputs_[index].given = true;
@@ -279,7 +279,7 @@ wf_code InferRequest::ReadOutput() {
   if (std::find(asked_.begin(), asked_.end(), index_of_port) != asked_.end()) {
     base::TextBuilder message;
     message << "output `" << View(workflow_->out[port].name) << "` is asked for twice";
-    return json::Record(in_.ctx, json::kInputParams, message);
+    return json::Record(in_.ctx, code::kInputParams, message);
   }
   asked_.push_back(index_of_port);
   return 0;
@@ -303,13 +303,13 @@ wf_code InferRequest::ReadOutputParameters() {
 wf_code InferRequest::NotBuilt(std::string_view what) {
   base::TextBuilder message;
   message << what;
-  return json::Record(in_.ctx, protocol::kNotImplemented, message);
+  return json::Record(in_.ctx, code::kNotImplemented, message);
 }
 
 wf_code InferRequest::Refuse(uint32_t port, std::string_view what) {
   base::TextBuilder message;
   message << "input `" << View(workflow_->in[port].name) << "` " << what;
-  return json::Record(in_.ctx, json::kInputParams, message);
+  return json::Record(in_.ctx, code::kInputParams, message);
 }
 
 }  // namespace wf::oip

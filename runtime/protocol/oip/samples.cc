@@ -109,7 +109,7 @@ wf_code InferRequest::CheckResults() {
     base::TextBuilder message;
     message << "output `" << View(result.name) << "` is of datatype `" << shape.datatype
             << "`, which must be raw: JSON has no form for it; ask for other outputs";
-    return json::Record(in_.ctx, protocol::kNotImplemented, message);
+    return json::Record(in_.ctx, code::kNotImplemented, message);
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/ascii.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/plain/query.h"
@@ -41,7 +42,7 @@ wf_code RefuseQuery(bus::Bus& bus, std::string_view query) {
   base::TextBuilder message;
   message << "the query holds `";
   message.Quote(first.substr(0, first.find_first_of("=&"))) << "`, but parameters beside a JSON body are its members";
-  return json::Record(bus.ctx(), json::kInputParams, message);
+  return json::Record(bus.ctx(), code::kInputParams, message);
 }
 
 // Of one key the textually last counts, of one place the newest, which stands first.
@@ -91,7 +92,7 @@ void AddAnnotations(bus::Bus& bus, std::vector<http::Header>* headers) {
 
 // The first result that has no text, found by writing them one by one; `body` is left empty.
 const bus::Failure& NameResult(bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
-  if (failure.code != json::kOutputValue) return failure;
+  if (failure.code != code::kInference) return failure;
   const wf_workflow& workflow = bus.workflow();
   for (uint32_t i = 0; i < workflow.n_out; ++i) {
     const wf_port& port = workflow.out[i];

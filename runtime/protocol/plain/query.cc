@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/reader.h"
 
 namespace wf::plain {
@@ -20,7 +21,7 @@ struct QueryReader {
     base::TextBuilder message;
     message << what << " `";
     message.Quote(name) << "` in the query";
-    return json::Record(bus.ctx(), json::kInputParams, message);
+    return json::Record(bus.ctx(), code::kInputParams, message);
   }
 
   int32_t Find(std::string_view name) const {
@@ -38,7 +39,7 @@ struct QueryReader {
     message << "unknown parameter `";
     message.Quote(name) << "` in the query";
     if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-    return json::Record(bus.ctx(), json::kInputParams, message);
+    return json::Record(bus.ctx(), code::kInputParams, message);
   }
 
   void* SlotOf(const wf_port& port) const { return static_cast<std::byte*>(bus.frame()) + bus.plan().slots[port.slot].offset; }

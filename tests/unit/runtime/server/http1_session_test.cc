@@ -189,7 +189,7 @@ TEST_F(Http1SessionTest, HeadsThatStillComeShareABoundedMemory) {
   EXPECT_EQ(Answers(peers_[0]), 3);
   EXPECT_NE(peers_[1].received.find("HTTP/1.1 429 "), std::string::npos) << peers_[1].received;
   EXPECT_NE(peers_[1].received.find("\r\nretry-after: 1\r\n"), std::string::npos) << peers_[1].received;
-  EXPECT_EQ(site_.refused, protocol::kRefused);
+  EXPECT_EQ(site_.refused, code::kRefused);
   EXPECT_EQ(site_.refused_for_memory, 1);
   peers_[0].under_way = "\r\ncontent-length: 0\r\n\r\n";
   Turn();
@@ -277,7 +277,7 @@ TEST_F(Http1SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
   }
   EXPECT_NE(peers_[0].received.find("HTTP/1.1 504 "), std::string::npos) << peers_[0].received;
   EXPECT_NE(peers_[0].received.find("\r\nconnection: close"), std::string::npos);
-  EXPECT_EQ(site_.refused, protocol::kTimeout);
+  EXPECT_EQ(site_.refused, code::kTimeout);
   EXPECT_EQ(site_.finished, 1);  // its place is free
   EXPECT_EQ(site_.requests, 0);
 }

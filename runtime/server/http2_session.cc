@@ -61,7 +61,7 @@ void Http2Session::OnHead(http2::Stream& stream) noexcept {
 
 void Http2Session::OnLargeHead(http2::Stream& stream) noexcept {
   Exchange& exchange = *ExchangeOf(stream);
-  exchange.Refuse(431, protocol::kInputParams, "the headers are too large");
+  exchange.Refuse(431, code::kInputParams, "the headers are too large");
   AnswerRefusal(exchange);
 }
 
@@ -200,7 +200,7 @@ void Http2Session::Abort() noexcept {
   session_.ForEach([](http2::Stream& stream) {
     Exchange* const exchange = ExchangeOf(stream);
     if (exchange == nullptr || !exchange->has_head) return;
-    exchange->Refuse(503, protocol::kShutDown, "the server stops");
+    exchange->Refuse(503, code::kShutDown, "the server stops");
     AnswerRefusal(*exchange);
   });
   session_.GoAway();

@@ -200,7 +200,7 @@ void Http2Session::Abort() noexcept {
   session_.ForEach([](http2::Stream& stream) {
     Exchange* const exchange = ExchangeOf(stream);
     if (exchange == nullptr || !exchange->has_head) return;
-    exchange->Refuse(503, code::kShutDown, "the server stops");
+    exchange->Refuse(503, code::kClosed, "the server stops");
     AnswerRefusal(*exchange);
   });
   session_.GoAway();

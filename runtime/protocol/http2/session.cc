@@ -81,7 +81,7 @@ void Pool::Give(Stream& stream) noexcept {
   stream.user = nullptr;
   stream.head_ = nullptr;
   stream.head_bytes_ = 0;
-  stream.head_too_large_ = stream.ended_ = stream.answered_ = stream.answer_ended_ = false;
+  stream.head_too_large_ = stream.ended_ = stream.answer_ended_ = false;
   stream.body_.Clear();
   stream.trailers_.Clear();
   stream.sent_ = 0;
@@ -207,7 +207,6 @@ bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length
   nghttp2_data_provider body;
   body.source.ptr = &stream;
   body.read_callback = Callbacks::ReadBody;
-  stream.answered_ = true;
   stream.answer_ended_ = ends;
   const bool whole = ends && stream.body_.empty() && stream.trailers_.headers().empty();
   return nghttp2_submit_response(session_, stream.id_, fields, count, whole ? nullptr : &body) == 0;

@@ -36,7 +36,7 @@ class Stream {
   int32_t id_ = 0;
   http::Head* head_ = nullptr;  // being read; null: whole, or nobody wants it
   size_t head_bytes_ = 0;
-  bool head_too_large_ = false, ended_ = false, answered_ = false, answer_ended_ = false;
+  bool head_too_large_ = false, ended_ = false, answer_ended_ = false;
   wf_sink body_;         // of the answer
   http::Head trailers_;  // of the answer
   uint64_t sent_ = 0, sent_before_ = UINT64_MAX;
@@ -44,7 +44,7 @@ class Stream {
   Stream* next_ = nullptr;  // of all open ones, or of the pool
 };
 
-// What a session tells. Calls come from inside Receive, Send and Close; they may call Answer and its like, Continue and Refuse.
+// What a session tells. Calls come from inside Receive, Send and Close; they may call Answer and its like.
 class User {
  public:
   virtual http::Head* OnBegin(Stream& stream) noexcept = 0;  // where its head goes; null: there is no room, the client may try again

@@ -14,7 +14,6 @@
 #include "compiler/driver/graph.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/report.h"
-#include "compiler/driver/serve.h"
 #include "compiler/interface/describe.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
@@ -105,8 +104,7 @@ bool Compilation::EmitObject() {
 
 bool Compilation::Link(const std::string& output) {
   const base::Result<std::string> place = PlaceForProduct(output);
-  const TemporaryFolder folder;
-  const ExternObjects externs = CompileExterns(*products_.checked, sources_, folder.path(), console_, emitter_);
+  const ExternObjects externs = CompileExterns(*products_.checked, sources_, console_, emitter_);
   for (const std::string& file : externs.files) {
     if (on_read_) on_read_(file);
   }

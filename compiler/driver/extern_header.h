@@ -9,7 +9,7 @@
 
 namespace wf::driver {
 
-// Headers of runtime/abi, built into wfc: what externs use, and last what surrounds them.
+// Headers of runtime/abi, built into wfc, and the error codes: what externs use, and last what surrounds them.
 std::span<const std::string_view> ExternTexts();
 
 // The namespace of C++ that externs, their types and the program's errors stand in.

@@ -75,7 +75,7 @@ class Externs {
       const auto same = [&](const sema::Extern* other) { return other->source == external.source; };
       if (std::none_of(files.begin(), files.end(), same)) files.push_back(&external);
     }
-    made_.fine = files.empty() || (HasCompiler(*files[0]) && WriteHeader());
+    made_.fine = HasCompiler(*files[0]) && WriteHeader();
     if (!made_.fine) files.clear();
     for (const sema::Extern* file : files) {
       const std::string object = fmt::format("{}extern{}.o", folder_, made_.objects.size());
@@ -185,9 +185,13 @@ std::string FindCompiler(const Console& console) {
   return "";
 }
 
-ExternObjects CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
-                             const Console& console, diag::Emitter& emitter) {
-  return Externs(program, sources, folder, console, emitter).Compile();
+ExternObjects CompileExterns(const sema::Program& program, const source::SourceMap& sources, const Console& console,
+                             diag::Emitter& emitter) {
+  if (program.externs.empty()) return {};
+  auto folder = std::make_unique<TemporaryFolder>();
+  ExternObjects made = Externs(program, sources, folder->path(), console, emitter).Compile();
+  made.folder = std::move(folder);
+  return made;
 }
 
 }  // namespace wf::driver

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/base/source.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/driver/console.h"
+#include "compiler/driver/files.h"
 #include "compiler/sema/typed.h"
 
 namespace wf::driver {
@@ -15,13 +17,14 @@ std::string FindCompiler(const Console& console);
 
 struct ExternObjects {
   bool fine = true;                  // else the reason was reported
-  std::vector<std::string> objects;  // in the folder given
+  std::vector<std::string> objects;  // in `folder`
   std::vector<std::string> files;    // sources and headers that were read, but for the system's
+  std::unique_ptr<TemporaryFolder> folder = {};
 };
 
 // Compiles the sources of the program's externs with that compiler and the flags in CXXFLAGS; what it says goes into diagnostics. No
-// objects when there is no extern.
-ExternObjects CompileExterns(const sema::Program& program, const source::SourceMap& sources, const std::string& folder,
-                             const Console& console, diag::Emitter& emitter);
+// objects and no folder when there is no extern.
+ExternObjects CompileExterns(const sema::Program& program, const source::SourceMap& sources, const Console& console,
+                             diag::Emitter& emitter);
 
 }  // namespace wf::driver

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 
 #include "compiler/base/partial_file.h"
@@ -81,6 +82,17 @@ base::Result<std::string> PlaceForProduct(const std::string& path) {
 std::string FolderOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+TemporaryFolder::TemporaryFolder() {
+  const char* base = std::getenv("TMPDIR");
+  std::string pattern = fmt::format("{}/wfc-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
+  if (mkdtemp(pattern.data()) != nullptr) path_ = pattern + "/";
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace wf::driver

@@ -24,4 +24,18 @@ base::Result<std::string> PlaceForProduct(const std::string& path);
 
 std::string FolderOf(const std::string& path);  // "" for a bare name, else with its slash
 
+// A folder of this process alone, removed with what is in it.
+// Errors: path() is empty when it could not be made.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }  // ends with a slash
+
+ private:
+  std::string path_;
+};
+
 }  // namespace wf::driver

@@ -1,7 +1,6 @@
 #include "compiler/driver/serve.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,7 +9,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 
 #include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
@@ -61,17 +59,6 @@ std::vector<std::string> ServerArguments(const std::string& program, std::vector
                     });
   if (!said && !folder.empty()) given.insert(given.begin(), {"--model-root", folder});
   return given;
-}
-
-TemporaryFolder::TemporaryFolder() {
-  const char* base = std::getenv("TMPDIR");
-  std::string pattern = fmt::format("{}/wfc-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
-  if (mkdtemp(pattern.data()) != nullptr) path_ = pattern + "/";
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 int Serve(const std::string& binary, const std::vector<std::string>& arguments, const std::function<void(const std::string&)>& on_ready,

@@ -8,20 +8,6 @@
 
 namespace wf::driver {
 
-// A folder of this process alone, removed with what is in it.
-// Errors: path() is empty when it could not be made.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }  // ends with a slash
-
- private:
-  std::string path_;
-};
-
 // "listening http=HOST:PORT admin=.." to the HOST:PORT that one can call; empty for any other line.
 std::string AddressIn(const std::string& line);
 

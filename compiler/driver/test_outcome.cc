@@ -10,6 +10,7 @@
 #include "compiler/diag/render.h"
 #include "compiler/driver/json_cursor.h"
 #include "compiler/ir/type.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::driver {
 namespace {
@@ -145,11 +146,7 @@ diag::Notes NotesOf(const Test::Outcome& outcome, const Came& came) {
 }
 
 // A built-in error is all codes of its thousand: `Type` those of an index, a divisor, a dimension, too.
-bool IsWanted(int32_t wanted, int32_t found) {
-  constexpr int32_t kFamily = 1000, kFirstOwn = 100'000;
-  const bool is_family = wanted % kFamily == 0 && wanted < kFirstOwn;
-  return found != 0 && (found == wanted || (is_family && found / kFamily == wanted / kFamily));
-}
+bool IsWanted(int32_t wanted, int32_t found) { return found == wanted || code::ClassOf(found) == wanted; }
 
 // What is wrong with it; empty when nothing is.
 std::string MistakeIn(const sema::Program& program, const Test::Outcome& outcome, const Came& came) {

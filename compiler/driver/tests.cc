@@ -11,10 +11,10 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/json_cursor.h"
-#include "compiler/driver/serve.h"
 #include "compiler/driver/test_outcome.h"
 #include "compiler/driver/test_report.h"
 #include "compiler/driver/test_server.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::driver {
 namespace {
@@ -110,7 +110,7 @@ class TestFile {
     JsonCursor json(*answer);
     if (json.Take('{') && json.Key() == "error" && json.Take('{') && json.Key() == "code") {
       const std::string code(json.Value());
-      return Fail(test, code == "6000" ? slow : "no result: " + *answer, server, result);
+      return Fail(test, code == std::to_string(code::kTimeout) ? slow : "no result: " + *answer, server, result);
     }
     JudgeTest(program(), test, *answer, compilation_.sources(), result);
   }

@@ -18,6 +18,7 @@
 #include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
 #include "compiler/driver/compile.h"
+#include "compiler/driver/files.h"
 #include "compiler/driver/serve.h"
 #include "compiler/driver/watched_files.h"
 #include "compiler/interface/sample.h"

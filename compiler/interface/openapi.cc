@@ -25,15 +25,15 @@ struct Refusal {
   int32_t code;
   const char* when;
 };
-constexpr std::array kRefusals = {Refusal{400, 5000, "the request does not fit the signature"},
-                                  Refusal{413, 5000, "the body is larger than the service takes"},
-                                  Refusal{415, 5000, "the body has a content-encoding"},
-                                  Refusal{429, 3010, "the server, or a queue of it, is full"},
-                                  Refusal{429, 3012, "the request needs more memory than one may take"},
-                                  Refusal{500, 7000, "a value is not what the program expects of it"},
-                                  Refusal{500, 9000, "a model failed, or a result is NaN or infinite"},
-                                  Refusal{503, 3001, "the server stops"},
-                                  Refusal{504, 6000, "the deadline is over"}};
+constexpr std::array kRefusals = {Refusal{400, code::kInputParams, "the request does not fit the signature"},
+                                  Refusal{413, code::kInputParams, "the body is larger than the service takes"},
+                                  Refusal{415, code::kInputParams, "the body has a content-encoding"},
+                                  Refusal{429, code::kRefused, "the server, or a queue of it, is full"},
+                                  Refusal{429, code::kMemoryCap, "the request needs more memory than one may take"},
+                                  Refusal{500, code::kType, "a value is not what the program expects of it"},
+                                  Refusal{500, code::kInference, "a model failed, or a result is NaN or infinite"},
+                                  Refusal{503, code::kClosed, "the server stops"},
+                                  Refusal{504, code::kTimeout, "the deadline is over"}};
 
 json::Object FailureExample(int32_t code, std::string_view name, const std::string& message) {
   json::Object error{{"code", code}, {"name", std::string(name)}, {"message", json::fixUTF8(message)}, {"path", ""}, {"data_id", 1},

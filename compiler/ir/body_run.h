@@ -62,7 +62,7 @@ class BodyRun {
   std::span<const Value> slots_;
   uint64_t element_;
   std::vector<Value> values_;
-  uint32_t sticky_ = 0;  // bit code - 7001
+  uint32_t sticky_ = 0;  // bit code - kFirstSticky
   size_t tensor_depth_ = 0;
   std::optional<Failure> failure_;
 };

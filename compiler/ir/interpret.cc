@@ -59,15 +59,15 @@ Outcome Interpreter::RunBody(const Body& body, std::span<const Value> slots, uin
 
 std::string_view StickyText(int32_t code) {
   switch (code) {
-    case 7001:
+    case code::kIndex:
       return "index out of range";
-    case 7002:
+    case code::kDivisor:
       return "division by zero";
-    case 7003:
+    case code::kZip:
       return "`zip` of different lengths";
-    case 7004:
+    case code::kDimension:
       return "dimensions differ";
-    case 7005:
+    case code::kEmpty:
       return "`min` or `max` of nothing";
     default:
       WF_CHECK(false, code);
@@ -90,7 +90,7 @@ bool BodyRun::Fail(int32_t code, std::string message, uint32_t line) {
 
 bool BodyRun::CheckSticky() {
   if (sticky_ == 0) return true;
-  const int32_t code = 7001 + std::countr_zero(sticky_);
+  const int32_t code = kFirstSticky + std::countr_zero(sticky_);
   return Fail(code, std::string(StickyText(code)), 0);
 }
 
@@ -105,7 +105,7 @@ bool BodyRun::Holds(bool holds, uint32_t line) {
 bool BodyRun::Spend(uint64_t bytes) {
   if (bytes > owner_.limits_.max_bytes || owner_.bytes_ > owner_.limits_.max_bytes - bytes) {
     owner_.is_spent_ = true;
-    return Fail(kOutOfMemory, "more than " + std::to_string(owner_.limits_.max_bytes >> 20) + " MiB of values", 0);
+    return Fail(code::kMemoryCap, "more than " + std::to_string(owner_.limits_.max_bytes >> 20) + " MiB of values", 0);
   }
   owner_.bytes_ += bytes;
   return true;
@@ -158,6 +158,7 @@ bool BodyRun::Execute(ValueId id) {
 #define SCALAR_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #define MATH_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #include "compiler/ir/ops.def"
+#include "runtime/base/error_codes.h"
 #undef OP
       return RunScalar(id, op);
     case OpKind::kBuild:
@@ -291,7 +292,7 @@ bool BodyRun::RunTensor(ValueId id, const Op& op) {
       Set(id, Arg(op, 0).bits == 0 ? 1 : Arg(op, 0).bits);
       return true;
     case OpKind::kStickyIf:
-      if (Arg(op, 0).bits) sticky_ |= 1u << (op.imm - 7001);
+      if (Arg(op, 0).bits) sticky_ |= 1u << (op.imm - kFirstSticky);
       return true;
     default:
       return Unknown(op);

@@ -22,9 +22,9 @@ struct Failure {
   NodeId node = NodeId::kNone;  // of a workflow
   std::string path = {};        // of that node, with the elements of the loops around it
 };
-constexpr int32_t kOutOfSteps = -2, kOutOfMemory = 3012;  // codes of Failure beside those of semantics.md 35
+constexpr int32_t kOutOfSteps = -2;  // a code of Failure beside those of runtime/base/error_codes.def
 
-// The text of a sticky failure, 7001-7005.
+// The text of a sticky failure.
 std::string_view StickyText(int32_t code);
 
 // A value, or why there is none. Neither: a body without a result that ended well.

@@ -5,6 +5,7 @@
 
 #include "compiler/ir/body_run.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 // Records, lists, maps, text and effects of the interpreter.
 namespace wf::ir {
@@ -222,7 +223,7 @@ bool BodyRun::RunText(ValueId id, const Op& op) {
       return true;
     case OpKind::kStringFromBytes:
       if (tensor_depth_ == 0 && !CheckSticky()) return false;
-      if (!IsUtf8(*Arg(op, 0).text)) return Fail(7006, "bytes that are not UTF-8", op.line);
+      if (!IsUtf8(*Arg(op, 0).text)) return Fail(code::kNotUtf8, "bytes that are not UTF-8", op.line);
       At(id) = Value(Arg(op, 0));
       return true;
     case OpKind::kText: {
@@ -275,9 +276,9 @@ bool BodyRun::RunMeta(ValueId id, const Op& op) {
   }
   const Type& type = TypeOf(id);
   if (type.kind == TypeKind::kString)
-    return IsUtf8(*text) ? SetText(id, *text) : Fail(5000, "metadata `" + key + "` is not UTF-8", op.line);
+    return IsUtf8(*text) ? SetText(id, *text) : Fail(code::kInputParams, "metadata `" + key + "` is not UTF-8", op.line);
   const std::optional<uint64_t> bits = ParseScalar(type.dtype, *text);
-  if (!bits) return Fail(5000, "metadata `" + key + "` is not a value of type " + std::string(NameOf(type.dtype)), op.line);
+  if (!bits) return Fail(code::kInputParams, "metadata `" + key + "` is not a value of type " + std::string(NameOf(type.dtype)), op.line);
   Set(id, *bits);
   return true;
 }
@@ -286,8 +287,9 @@ bool BodyRun::RunNative(ValueId id, const Op& op) {
   const std::string& symbol = program_.natives[op.imm];
   std::vector<Value> args;
   for (size_t i = 0; i < op.args.size(); ++i) args.push_back(Arg(op, i));
-  Outcome outcome = owner_.hooks_.native ? owner_.hooks_.native(symbol, args, op.type)
-                                         : Outcome{.value = {}, .failure = Failure{.code = 9000, .message = symbol + " needs a server"}};
+  Outcome outcome = owner_.hooks_.native
+                        ? owner_.hooks_.native(symbol, args, op.type)
+                        : Outcome{.value = {}, .failure = Failure{.code = code::kInference, .message = symbol + " needs a server"}};
   if (outcome.failure) return Fail(outcome.failure->code, outcome.failure->message, op.line);
   At(id) = std::move(*outcome.value);
   return true;

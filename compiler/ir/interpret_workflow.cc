@@ -2,6 +2,7 @@
 
 #include "compiler/ir/interpret.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/node_path.h"
 
 // Workflows, task by task in textual order, which is an order of their data flow: sequential, no timing, no retries, no queues.
@@ -27,7 +28,7 @@ class WorkflowRun {
       return {.outputs = std::move(returned_), .failure = {}};
     }
     if (failure) return {.outputs = {}, .failure = std::move(failure)};
-    return {.outputs = {}, .failure = Failure{.code = 10000, .message = "no reply"}};
+    return {.outputs = {}, .failure = Failure{.code = code::kUnknown, .message = "no reply"}};
   }
 
  private:
@@ -118,7 +119,7 @@ class WorkflowRun {
         return {};
       }
       case TaskKind::kRemote:
-        return Failure{.code = 8000, .message = "no remote here"};
+        return Failure{.code = code::kRpc, .message = "no remote here"};
     }
     return {};
   }
@@ -133,7 +134,7 @@ class WorkflowRun {
   }
 
   std::optional<Failure> RunModel(const Task& task) {
-    if (!owner_.hooks_.model) return Failure{.code = 9000, .message = "no models here"};
+    if (!owner_.hooks_.model) return Failure{.code = code::kInference, .message = "no models here"};
     std::vector<Value> args;
     for (const SlotId slot : task.in) args.push_back(values_[Index(slot)]);
     return Keep(task, owner_.hooks_.model(task.model, args, program_[task.out].type));

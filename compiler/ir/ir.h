@@ -9,6 +9,7 @@
 #include "compiler/ir/constants.h"
 #include "compiler/ir/type.h"
 #include "compiler/ir/value.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::ir {
 
@@ -17,6 +18,9 @@ enum class OpKind : uint8_t {
 #include "compiler/ir/ops.def"
 #undef OP
 };
+
+// Failures that are a bit of the body until its next effect; the lowest wins.
+inline constexpr int32_t kFirstSticky = code::kIndex, kLastSticky = code::kEmpty;
 struct OpInfo {
   const char* name;
   int arguments, blocks;

@@ -186,7 +186,8 @@ class BodyVerifier {
       case OpKind::kCheckDivisor:
         return IsScalar(op.args[0]) && !IsFloat(TypeOf(op.args[0]).dtype) && op.type == body_[op.args[0]].type ? "" : "an integer wanted";
       case OpKind::kStickyIf:
-        return IsScalar(op.args[0], DType::kBool) && op.imm >= 7001 && op.imm <= 7005 ? "" : "a bool and a code 7001-7005 wanted";
+        return IsScalar(op.args[0], DType::kBool) && op.imm >= kFirstSticky && op.imm <= kLastSticky ? ""
+                                                                                                     : "a bool and a sticky code wanted";
       default:  // kFold
         if (!IsScalar(op.args[0], DType::kI64) || !ParamsAre(op.blocks[0], 2)) return "an i64 count and two parameters wanted";
         if (!IsScalar(body_[op.blocks[0]].params[0], DType::kI64) || body_[body_[op.blocks[0]].params[1]].type != op.type) {

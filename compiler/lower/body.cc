@@ -17,8 +17,6 @@ namespace {
 using ir::OpKind;
 using llvm::Value;
 
-constexpr int kFirstSticky = 7001, kStickyCodes = 5;  // a bit each; the lowest code wins
-
 }  // namespace
 
 bool HasLoops(const ir::Body& body) {
@@ -164,9 +162,8 @@ void BodyEmitter::Fail(Value* condition, Value* code, uint32_t line, Value* text
 }
 
 void BodyEmitter::SetSticky(int code, Value* condition) {
-  const int bit = code - kFirstSticky;
-  WF_CHECK(bit >= 0 && bit < kStickyCodes, code);
-  Value* flag = b_.CreateShl(b_.CreateZExt(condition, b_.getInt32Ty()), static_cast<uint64_t>(bit));
+  WF_CHECK(code >= ir::kFirstSticky && code <= ir::kLastSticky, code);
+  Value* flag = b_.CreateShl(b_.CreateZExt(condition, b_.getInt32Ty()), static_cast<uint64_t>(code - ir::kFirstSticky));
   b_.CreateStore(b_.CreateOr(b_.CreateLoad(b_.getInt32Ty(), sticky_), flag), sticky_);
 }
 
@@ -178,9 +175,9 @@ void BodyEmitter::CheckSticky() {
     sticky_failed_ = Block::Create(context_.llvm(), "sticky_failed", function_);
     b_.SetInsertPoint(sticky_failed_);
     Value* bit = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getFalse());
-    Value* code = b_.CreateAdd(bit, b_.getInt32(kFirstSticky));
+    Value* code = b_.CreateAdd(bit, b_.getInt32(ir::kFirstSticky));
     Value *text = nullptr, *length = nullptr;
-    for (int i = kFirstSticky; i < kFirstSticky + kStickyCodes; ++i) {
+    for (int i = ir::kFirstSticky; i <= ir::kLastSticky; ++i) {
       const std::string_view message = ir::StickyText(i);
       Value* is_it = b_.CreateICmpEQ(code, b_.getInt32(static_cast<uint32_t>(i)));
       text = text == nullptr ? context_.Text(message) : b_.CreateSelect(is_it, context_.Text(message), text);

@@ -36,7 +36,6 @@ class Context {
   llvm::Type* Register(ir::DType dtype);
   llvm::Type* Memory(ir::DType dtype);
   llvm::ConstantInt* Int64(uint64_t value) { return llvm::ConstantInt::get(I64(), value); }
-  llvm::ConstantInt* Int32(uint32_t value) { return llvm::ConstantInt::get(I32(), value); }
 
   // A function of runtime_symbols.def, declared from its row there.
   llvm::Function* Runtime(std::string_view name);

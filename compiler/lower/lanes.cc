@@ -3,6 +3,7 @@
 #include "compiler/ir/scalar.h"
 #include "compiler/lower/scalar.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::lower {
 
@@ -399,7 +400,7 @@ BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::CheckIndex(const ir::Op& op
   const bool is_run = index.base != nullptr && index.step == b_.getInt64(1) && extent.base != nullptr && extent.step == nullptr;
   if (!is_run) {
     Value* fits = b_.CreateICmpULT(Vector(op.args[0]), Vector(op.args[1]));
-    SetSticky(7001, b_.CreateNot(fits));
+    SetSticky(code::kIndex, b_.CreateNot(fits));
     mask_ = b_.CreateAnd(Mask(), fits);
     Value* vector = Vector(op.args[0]);
     return {nullptr, nullptr, b_.CreateSelect(fits, vector, llvm::Constant::getNullValue(vector->getType()))};
@@ -408,7 +409,7 @@ BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::CheckIndex(const ir::Op& op
   Value* starts = b_.CreateICmpULT(index.base, extent.base);
   Value* ends = b_.CreateICmpULE(count, b_.CreateSub(extent.base, index.base));
   Value* fits = b_.CreateSelect(starts, ends, b_.getFalse());
-  o_.SetSticky(7001, b_.CreateNot(fits));
+  o_.SetSticky(code::kIndex, b_.CreateNot(fits));
   mask_ = b_.CreateAnd(Mask(), b_.CreateVectorSplat(n_, fits));
   return {b_.CreateSelect(fits, index.base, b_.getInt64(0)), index.step, nullptr};
 }
@@ -416,7 +417,7 @@ BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::CheckIndex(const ir::Op& op
 BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::CheckDivisor(const ir::Op& op) {
   Value* divisor = Vector(op.args[0]);
   Value* is_zero = b_.CreateICmpEQ(divisor, llvm::Constant::getNullValue(divisor->getType()));
-  SetSticky(7002, is_zero);
+  SetSticky(code::kDivisor, is_zero);
   return {nullptr, nullptr, b_.CreateSelect(is_zero, llvm::ConstantInt::get(divisor->getType(), 1), divisor)};
 }
 

@@ -5,6 +5,7 @@
 #include "compiler/lower/image.h"
 #include "runtime/abi/values.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::lower {
 
@@ -103,7 +104,7 @@ Leaves BodyEmitter::EmitTensorOfList(ir::ValueId id) {
   const Leaves list = Get(op.args[0]);
   const bool is_known = type.dims[0] >= 0;
   Value* length = is_known ? static_cast<Value*>(b_.getInt64(static_cast<uint64_t>(type.dims[0]))) : list[1];
-  if (is_known) SetSticky(7004, b_.CreateICmpNE(list[1], length));
+  if (is_known) SetSticky(code::kDimension, b_.CreateICmpNE(list[1], length));
   if (TypeOf(op.args[0]).element != ir::TypeId::kNone && context_.type(TypeOf(op.args[0]).element).kind == TypeKind::kTensor) {
     return StackTensors(id, {list[0], list[1], length});
   }
@@ -135,7 +136,7 @@ Leaves BodyEmitter::StackTensors(ir::ValueId id, const Leaves& list) {
     const Leaves item = LoadValue(context_, b_, element, ItemAddress(element, list[0], index));
     Value* differs = b_.getFalse();
     for (size_t axis = 1; axis < rank; ++axis) differs = b_.CreateOr(differs, b_.CreateICmpNE(item[axis], extents[axis]));
-    SetSticky(7004, differs);
+    SetSticky(code::kDimension, differs);
     Block* copy = Block::Create(context_.llvm(), "copy", function_);
     Block* next = Block::Create(context_.llvm(), "next", function_);
     b_.CreateCondBr(differs, next, copy);

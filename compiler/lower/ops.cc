@@ -63,11 +63,11 @@ Leaves BodyEmitter::EmitCheck(const ir::Op& op) {
   }
   if (op.kind == OpKind::kCheckIndex) {
     Value* fits = b_.CreateICmpULT(value, Scalar(op.args[1]));
-    SetSticky(7001, b_.CreateNot(fits));
+    SetSticky(code::kIndex, b_.CreateNot(fits));
     return {b_.CreateSelect(fits, value, b_.getInt64(0))};
   }
   Value* is_zero = b_.CreateICmpEQ(value, llvm::Constant::getNullValue(value->getType()));
-  SetSticky(7002, is_zero);
+  SetSticky(code::kDivisor, is_zero);
   return {b_.CreateSelect(is_zero, llvm::ConstantInt::get(value->getType(), 1), value)};
 }
 
@@ -210,6 +210,7 @@ Leaves BodyEmitter::Emitted(ir::ValueId id) {
 #define OP(enumerator, name, arguments, blocks)
 #define MATH_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #include "compiler/ir/ops.def"
+#include "runtime/base/error_codes.h"
 #undef OP
       break;
   }

@@ -5,6 +5,7 @@
 #include "compiler/lower/image.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::lower {
 
@@ -58,7 +59,7 @@ Leaves BodyEmitter::EmitStringFromBytes(const ir::Op& op) {
   BeforeEffect();
   const Leaves bytes = Get(op.args[0]);
   Value* fine = b_.CreateCall(IsUtf8(context_), {bytes[0], bytes[1]});
-  Fail(b_.CreateNot(fine), b_.getInt32(7006), op.line, context_.Text(kNotUtf8), b_.getInt64(kNotUtf8.size()));
+  Fail(b_.CreateNot(fine), b_.getInt32(code::kNotUtf8), op.line, context_.Text(kNotUtf8), b_.getInt64(kNotUtf8.size()));
   return bytes;
 }
 
@@ -104,7 +105,7 @@ Leaves BodyEmitter::EmitMeta(const ir::Op& op) {
   if (type.kind == ir::TypeKind::kString) {
     constexpr std::string_view kNoText = "a metadata value is not UTF-8";
     Value* fine = b_.CreateCall(IsUtf8(context_), {parsed[0], parsed[1]});
-    Fail(b_.CreateNot(fine), b_.getInt32(5000), op.line, context_.Text(kNoText), b_.getInt64(kNoText.size()));
+    Fail(b_.CreateNot(fine), b_.getInt32(code::kInputParams), op.line, context_.Text(kNoText), b_.getInt64(kNoText.size()));
   }
   if (type.kind == ir::TypeKind::kScalar) {
     llvm::AllocaInst* number = LocalBytes(8, 8);

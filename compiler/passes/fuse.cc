@@ -13,8 +13,8 @@ using ir::BlockId;
 using ir::OpKind;
 using ir::ValueId;
 
-constexpr size_t kCheapOps = 8;    // a producer of no more operations is written at each of its loads
-constexpr size_t kMostOps = 4000;  // of a producer, those written into it counted: beyond, it stays a tensor
+constexpr size_t kCheapOps = 8;     // a producer of no more operations is written at each of its loads
+constexpr size_t kMostOps = 4'000;  // of a producer, those written into it counted: beyond, it stays a tensor
 
 // What one producer costs to write again. Blocks of other producers that will be written into it are counted in.
 struct Size {
@@ -23,14 +23,16 @@ struct Size {
   bool is_sticky = false;  // may set a sticky failure: every element must be computed
 };
 
-// Writes a tensor's block where its elements are loaded, when that repeats no work worth a buffer. The interpreter's order of sticky
-// failures does not matter: they are bits.
+// Writes a tensor's block where its elements are loaded, when that repeats no work worth a buffer. The order of sticky failures among
+// themselves does not matter: they are bits.
 class Fuser : public Rewriter {
  public:
   Fuser(ir::Program& program, const ir::Body& old)
       : Rewriter(program, old),
         block_of_(old.ops.size(), BlockId::kNone),
         owner_of_(old.blocks.size(), ValueId::kNone),
+        tests_before_(old.ops.size()),
+        tests_after_(old.ops.size()),
         loads_(old.ops.size()),
         is_whole_(old.ops.size()),
         is_inlined_(old.ops.size()),
@@ -47,6 +49,7 @@ class Fuser : public Rewriter {
     for (const ValueId id : old_[block].ops) {
       const ir::Op& op = old_[id];
       block_of_[Index(id)] = block;
+      tests_before_[Index(id)] = n_tests_;
       for (size_t i = 0; i < op.args.size(); ++i) {
         const bool is_load = op.kind == OpKind::kLoad && i == 0;
         if (is_load) {
@@ -59,6 +62,8 @@ class Fuser : public Rewriter {
         owner_of_[static_cast<size_t>(nested)] = id;
         Survey(nested);
       }
+      n_tests_ += TestsSticky(op.kind);
+      tests_after_[Index(id)] = n_tests_;
     }
   }
   static size_t Index(ValueId id) { return static_cast<size_t>(id); }
@@ -133,7 +138,14 @@ class Fuser : public Rewriter {
     const bool is_cheap = size.ops <= kCheapOps && size.loads <= 2 && !size.is_heavy && !size.is_sticky;
     if (is_cheap) return true;
     if (loads.size() != 1) return false;
-    return ReadsOnce(id, loads[0], size.is_sticky);
+    return ReadsOnce(id, loads[0], size.is_sticky) && !(size.is_sticky && IsTestedBetween(id, loads[0]));
+  }
+
+  // A failure of the producer is told before what comes after it: an effect that stands before the reader, or with it in a loop.
+  bool IsTestedBetween(ValueId id, ValueId load) const {
+    ValueId reader = load;
+    while (block_of_[Index(reader)] != block_of_[Index(id)]) reader = owner_of_[static_cast<size_t>(block_of_[Index(reader)])];
+    return tests_before_[Index(id)] != tests_after_[Index(reader)];
   }
 
   // The indices of a load in terms of the producer's axes; kNone: 0.
@@ -248,8 +260,11 @@ class Fuser : public Rewriter {
     }
   }
 
-  std::vector<BlockId> block_of_;            // per value
-  std::vector<ValueId> owner_of_;            // per block
+  std::vector<BlockId> block_of_;  // per value
+  std::vector<ValueId> owner_of_;  // per block
+  // Effects that test sticky failures, in the order of the text: those before the operation, and those before its end.
+  std::vector<uint32_t> tests_before_, tests_after_;
+  uint32_t n_tests_ = 0;
   std::vector<std::vector<ValueId>> loads_;  // per build
   std::vector<bool> is_whole_;               // per value: read as a tensor
   std::vector<bool> is_inlined_;

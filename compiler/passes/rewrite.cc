@@ -25,6 +25,8 @@ bool IsPure(OpKind kind) {
   return kind < OpKind::kFailIf;
 }
 
+bool TestsSticky(OpKind kind) { return kind >= OpKind::kFailIf || kind == OpKind::kStringFromBytes; }
+
 bool IsPureDeep(const ir::Body& body, const ir::Op& op, bool may_be_sticky) {
   if (!IsPure(op.kind) && !(may_be_sticky && IsSticky(op.kind))) return false;
   for (const ir::BlockId block : op.blocks) {

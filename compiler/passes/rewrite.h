@@ -56,7 +56,8 @@ bool IsTensorLoop(ir::OpKind kind);  // build, reduce
 bool IsLoop(ir::OpKind kind);        // those, fold, list_build, list_filter: the blocks run once per element
 // Has no effect and no failure, and gives the same value wherever it stands; blocks not looked into.
 bool IsPure(ir::OpKind kind);
-bool IsSticky(ir::OpKind kind);  // may set a sticky failure and does nothing else
+bool IsSticky(ir::OpKind kind);     // may set a sticky failure and does nothing else
+bool TestsSticky(ir::OpKind kind);  // an effect: outside of tensor blocks it tests sticky failures first
 // The operation and everything inside its blocks.
 bool IsPureDeep(const ir::Body& body, const ir::Op& op, bool may_be_sticky);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::sema {
 
@@ -79,9 +80,9 @@ ValueId BodyWriter::WriteChecked(const Expr& expr) {
   const std::vector<bool> of_result = done;
   const bool reads_args_first = expr.kind == ExprKind::kCallFn || expr.kind == ExprKind::kCallExtern || expr.kind == ExprKind::kBuiltin;
   if (!reads_args_first) WriteChecksOf(expr, done, false);
-  const ValueId value = WriteKind(expr);
+  ValueId value = WriteKind(expr);
   if (!reads_args_first) WriteChecksOf(expr, done, true);
-  if (value == ValueId::kNone) return value;
+  if (value == ValueId::kNone) value = Zero(TypeOf(expr.type));  // it always fails; what reads it is written like any other
   BindFresh(expr.fresh, value, expr.type);
   for (size_t i = 0; i < of_result.size(); ++i) done[i] = !of_result[i];
   WriteChecksOf(expr, done, true);
@@ -94,7 +95,7 @@ ValueId BodyWriter::WriteOperator(const Expr& expr, ValueId first) {
   if (expr.kind != ExprKind::kBinary) return WriteLazy(expr, first);
   const ValueId second = Write(*expr.args[1]);
   if (second == ValueId::kNone) return Zero(TypeOf(expr.type));
-  WriteChecks(expr.checks, 7004);
+  WriteChecks(expr.checks, code::kDimension);
   return WriteBinary(expr, first, second);
 }
 

@@ -1,10 +1,9 @@
-#include <algorithm>
+#include "compiler/sema/build_cut.h"
 
-#include "compiler/sema/build_workflow.h"
+#include "compiler/sema/build_usage.h"
 #include "compiler/sema/settings.h"
-#include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
-// Nodes that wait, cut into tasks where they do.
 namespace wf::sema {
 
 using ir::OpKind;
@@ -19,26 +18,32 @@ size_t Index(RegionId id) { return static_cast<size_t>(id); }
 
 }  // namespace
 
-// The slot of a local, where the expression is nothing but that local.
-std::optional<SlotId> WorkflowBuilder::PlainSlot(const Expr& expr) const {
-  if (expr.kind != ExprKind::kLocal || !expr.checks.empty()) return {};
-  const auto slot = slots_.find(expr.local);
-  return slot == slots_.end() ? std::nullopt : std::optional(slot->second);
+SlotId NodeCutter::Write() {
+  const TaskWriter::Inside here(tasks_, tasks_.region());
+  const std::string& name = workflow_.locals[node_.local].name;
+  const bool has_region = node_.policy.timeout_ns > 0 || node_.fallback != nullptr;
+  if (!has_region) return Cut(*node_.value, name, ir::TypeId::kNone, false);
+  ir::Policy policy = node_.policy;
+  policy.retry = 0;  // each call's
+  return Enter(name, {*node_.value, node_.fallback.get(), node_.err_local, tasks_.Intern(policy), true});
 }
 
-// A slot with the value of `expr`; `is_own`: of the current region, written by a task of its own.
-SlotId WorkflowBuilder::Cut(const Expr& expr, const std::string& name, ir::TypeId type_if_fails, bool is_own) {
+SlotId NodeCutter::Cut(const Expr& expr, const std::string& name, ir::TypeId type_if_fails, bool is_own) {
   if (MayWait(expr)) CutInside(expr);
-  const std::optional<SlotId> cut = CutSlot(expr);
-  if (cut && out_[*cut].region == region_ && expr.checks.empty()) return *cut;
-  const std::optional<SlotId> plain = PlainSlot(expr);
+  const std::optional<SlotId> cut = values_.CutSlot(expr);
+  if (cut && out_[*cut].region == tasks_.region() && expr.checks.empty()) return *cut;
+  const std::optional<SlotId> plain = values_.PlainSlot(expr);
   if (plain && !is_own) return *plain;
-  if (type_if_fails == ir::TypeId::kNone) type_if_fails = DeclaredType(expr.type);
-  return AddRun(name, [&](BodyWriter& writer) { return writer.Write(expr); }, type_if_fails);
+  if (type_if_fails == ir::TypeId::kNone) type_if_fails = values_.DeclaredType(expr.type);
+  return values_.AddRun(name, [&](BodyWriter& writer) { return writer.Write(expr); }, type_if_fails);
 }
 
-// Gives every waiting call in `expr` its tasks and its slot; what is left can be written into one body.
-void WorkflowBuilder::CutInside(const Expr& expr) {
+SlotId NodeCutter::CutIn(RegionId region, const Expr& expr, const std::string& name, ir::TypeId type_if_fails) {
+  const TaskWriter::Inside inside(tasks_, region);
+  return Cut(expr, name, type_if_fails, true);
+}
+
+void NodeCutter::CutInside(const Expr& expr) {
   if (!MayWait(expr)) return;
   switch (expr.kind) {
     case ExprKind::kCallModel:
@@ -71,25 +76,44 @@ void WorkflowBuilder::CutInside(const Expr& expr) {
   }
 }
 
-SlotId WorkflowBuilder::CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store) {
+void NodeCutter::SetCut(const Expr& expr, SlotId slot) {
+  values_.SetCut(expr, slot);
+  values_.AddSymbols(expr.type, {.slot = slot, .is_part = true}, expr.fresh);
+}
+
+SlotId NodeCutter::CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store) {
   if (MayWait(expr)) CutInside(expr);
-  const bool has_checks = (checks_of != nullptr && !checks_of->checks.empty()) || !gates_.empty();
+  const bool has_checks = (checks_of != nullptr && !checks_of->checks.empty()) || tasks_.has_gates();
   if (!has_checks && expr.checks.empty()) {
-    if (const std::optional<SlotId> cut = CutSlot(expr)) return *cut;
-    if (const std::optional<SlotId> plain = PlainSlot(expr)) return *plain;
+    if (const std::optional<SlotId> cut = values_.CutSlot(expr)) return *cut;
+    if (const std::optional<SlotId> plain = values_.PlainSlot(expr)) return *plain;
   }
   const auto write = [&](BodyWriter& writer) {
     const ValueId value = writer.Write(expr);
-    if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, 7004);
+    if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, code::kDimension);
     return value;
   };
-  const SlotId slot = AddRun("argument", write, DeclaredType(expr.type), store);
-  AddSymbols(expr.type, std::nullopt, slot, expr.fresh);  // later arguments are compared with it
+  const SlotId slot = values_.AddRun("argument", write, values_.DeclaredType(expr.type), store);
+  values_.AddSymbols(expr.type, {.slot = slot, .is_part = true}, expr.fresh);  // later arguments are compared with it
   return slot;
 }
 
+// A call that is never made, since an argument is no value.
+bool NodeCutter::CutFailing(const Expr& expr) {
+  const auto is_never = [](const ExprPtr& arg) { return arg->type->kind == TypeKind::kNever; };
+  if (std::none_of(expr.args.begin(), expr.args.end(), is_never)) return false;
+  for (const ExprPtr& arg : expr.args) CutInside(*arg);
+  const auto write = [&](BodyWriter& writer) {
+    for (const ExprPtr& arg : expr.args)
+      if (writer.Write(*arg) == ValueId::kNone) break;
+    return ValueId::kNone;
+  };
+  SetCut(expr, values_.AddRun("argument", write, values_.DeclaredType(expr.type)));
+  return true;
+}
+
 // The arguments of a call, whose checks follow the last.
-std::vector<SlotId> WorkflowBuilder::CutArguments(const Expr& expr, ir::Store store) {
+std::vector<SlotId> NodeCutter::CutArguments(const Expr& expr, ir::Store store) {
   std::vector<SlotId> slots;
   for (size_t i = 0; i < expr.args.size(); ++i) {
     slots.push_back(CutArgument(*expr.args[i], i + 1 == expr.args.size() ? &expr : nullptr, store));
@@ -97,136 +121,105 @@ std::vector<SlotId> WorkflowBuilder::CutArguments(const Expr& expr, ir::Store st
   return slots;
 }
 
-bool WorkflowBuilder::CutStub(const Expr& expr, bool is_remote, const std::string& name) {
+bool NodeCutter::CutStub(const Expr& expr, bool is_remote, const std::string& name) {
   const auto stub = c_.stubs.find({is_remote, expr.index});
   if (stub == c_.stubs.end()) return false;
   for (const ExprPtr& arg : expr.args) CutInside(*arg);
   const auto write = [&](BodyWriter& writer) { return writer.WriteStub(c_.program.functions[stub->second], expr); };
-  const SlotId out = AddRun(name, write, DeclaredType(expr.type));
-  cut_[&expr] = out;
-  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+  SetCut(expr, values_.AddRun(name, write, values_.DeclaredType(expr.type)));
   return true;
 }
 
 // With what its arguments still need in one task, which may block; in a region of its own that is entered again, where a failure is
 // retried.
-void WorkflowBuilder::CutExtern(const Expr& expr) {
+void NodeCutter::CutExtern(const Expr& expr) {
   for (const ExprPtr& arg : expr.args) CutInside(*arg);
-  const bool retries = stmt_ != nullptr && !in_fallback_ && stmt_->policy.retry > 0;
-  const SlotId out = retries ? EnterCall(expr) : AddCall(expr);
-  cut_[&expr] = out;
-  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+  const bool retries = !in_fallback_ && node_.policy.retry > 0;
+  SetCut(expr, retries ? EnterCall(expr) : AddCall(expr));
 }
 
-SlotId WorkflowBuilder::EnterCall(const Expr& expr) {
+SlotId NodeCutter::EnterCall(const Expr& expr) {
   ir::Policy policy = DefaultPolicy(false);
-  policy.retry = stmt_->policy.retry;
-  ir::Task task{.kind = TaskKind::kEnter, .region = region_, .node = node_, .policy = Intern(policy)};
-  const std::vector<SlotId> outer_gates = std::exchange(gates_, {});
-  const RegionId outer = std::exchange(region_, OpenRegion(region_, node_));
-  task.targets = {region_};
-  const SlotId result = AddCall(expr);
-  out_.regions[Index(region_)].result = result;
-  gates_ = outer_gates;
-  region_ = outer;
-  AddInputs(task, task.targets[0]);
-  task.out = AddSlot(region_, c_.program.functions[expr.index].name, out_[result].type);
-  const SlotId out = task.out;
-  AddTask(std::move(task));
-  return out;
+  policy.retry = node_.policy.retry;
+  ir::Task task = tasks_.NewTask(TaskKind::kEnter);
+  task.policy = tasks_.Intern(policy);
+  const RegionId region = tasks_.OpenRegion(tasks_.region());
+  task.targets = {region};
+  SlotId result = SlotId::kNone;
+  {
+    const TaskWriter::Inside inside(tasks_, region);
+    result = AddCall(expr);
+  }
+  out_.regions[Index(region)].result = result;
+  tasks_.AddInputs(task, region);
+  return tasks_.AddTask(std::move(task), c_.program.functions[expr.index].name, out_[result].type);
 }
 
-SlotId WorkflowBuilder::AddCall(const Expr& expr) {
+SlotId NodeCutter::AddCall(const Expr& expr) {
   const auto write = [&](BodyWriter& writer) { return writer.Write(expr); };
-  const SlotId out = AddRun(c_.program.functions[expr.index].name, write, DeclaredType(expr.type));
+  const SlotId out = values_.AddRun(c_.program.functions[expr.index].name, write, values_.DeclaredType(expr.type));
   out_.tasks.back().blocking = true;
   const ir::Policy plain = DefaultPolicy(false);
-  if (stmt_ != nullptr && !in_fallback_ && stmt_->policy.priority != plain.priority) {
+  if (!in_fallback_ && node_.policy.priority != plain.priority) {
     ir::Policy policy = plain;
-    policy.priority = stmt_->policy.priority;
-    out_.tasks.back().policy = Intern(policy);
+    policy.priority = node_.policy.priority;
+    out_.tasks.back().policy = tasks_.Intern(policy);
   }
   return out;
 }
 
-void WorkflowBuilder::CutRemote(const Expr& expr) {
+void NodeCutter::CutRemote(const Expr& expr) {
   const std::string& name = c_.program.remotes[expr.index].name;
-  if (CutStub(expr, true, name)) return;
-  ir::Task task{.kind = TaskKind::kRemote, .region = region_, .node = node_};
+  if (CutStub(expr, true, name) || CutFailing(expr)) return;
+  ir::Task task = tasks_.NewTask(TaskKind::kRemote);
   task.in = CutArguments(expr, ir::Store::kDynamic);
   task.remote = static_cast<uint16_t>(expr.index);
-  task.out = AddSlot(region_, name, DeclaredType(expr.type));
-  const SlotId out = task.out;
-  AddTask(std::move(task));
-  cut_[&expr] = out;
-  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+  SetCut(expr, tasks_.AddTask(std::move(task), name, values_.DeclaredType(expr.type)));
 }
 
-void WorkflowBuilder::CutModel(const Expr& expr) {
+void NodeCutter::CutModel(const Expr& expr) {
   const Model& model = c_.program.models[expr.index];
-  if (CutStub(expr, false, model.name)) return;
-  ir::Task task{.kind = TaskKind::kModel, .region = region_, .node = node_};
+  if (CutStub(expr, false, model.name) || CutFailing(expr)) return;
+  ir::Task task = tasks_.NewTask(TaskKind::kModel);
   task.in = CutArguments(expr, ir::Store::kStaged);
   ir::Policy policy = model.defaults;
-  const Expr* const whole = stmt_ == nullptr ? nullptr : in_fallback_ ? stmt_->fallback.get() : stmt_->value.get();
-  if (stmt_ != nullptr && !in_fallback_) {
-    if (CountModelCalls(*whole) == 1) {
-      policy = stmt_->policy;
+  if (!in_fallback_) {
+    if (CountModelCalls(*node_.value) == 1) {
+      policy = node_.policy;
     } else {
-      policy.priority = stmt_->policy.priority;
+      policy.priority = node_.policy.priority;
     }
   }
   policy.timeout_ns = 0;  // the region's
   policy.retry = 0;
-  task.policy = Intern(policy);
+  task.policy = tasks_.Intern(policy);
   task.model = static_cast<ir::ModelId>(expr.index);
-  ir::Body scratch;
-  const ir::TypeId type = BodyWriter(c_, scratch, this).TypeOf(expr.type);
-  task.out = AddSlot(region_, model.name, type);
-  const SlotId out = task.out;
-  AddTask(std::move(task));
-  cut_[&expr] = out;
-  AddSymbols(expr.type, std::nullopt, out, expr.fresh);
+  SetCut(expr, tasks_.AddTask(std::move(task), model.name, values_.TypeOf(expr.type)));
 }
 
-SlotId WorkflowBuilder::AddSelect(const std::string& name, const WriteBody& pick,
-                                  const std::vector<std::function<SlotId(ir::TypeId)>>& arms) {
-  ir::Task task{.kind = TaskKind::kSelect, .region = region_, .node = node_};
-  task.body = WriteTaskBody(task, pick);
-  const RegionId outer = region_;
-  const std::vector<SlotId> outer_gates = std::exchange(gates_, {});
-  for (size_t i = 0; i < arms.size(); ++i) task.targets.push_back(OpenRegion(outer, node_));
+SlotId NodeCutter::AddSelect(const Values::WriteBody& pick, const std::vector<std::function<SlotId(ir::TypeId)>>& arms) {
+  ir::Task task = tasks_.NewTask(TaskKind::kSelect);
+  task.body = values_.Write(task, pick);
+  for (size_t i = 0; i < arms.size(); ++i) task.targets.push_back(tasks_.OpenRegion(task.region));
   ir::TypeId type = ir::TypeId::kNone;
   for (const bool fails : {false, true}) {  // arms that only fail take the type of the others
     if (fails && type == ir::TypeId::kNone) type = out_.types.Scalar(DType::kBool);
     for (size_t i = 0; i < arms.size(); ++i) {
-      if (out_.regions[Index(task.targets[i])].result != SlotId::kNone) continue;
-      region_ = task.targets[i];
-      gates_.clear();
+      const RegionId region = task.targets[i];
+      if (out_.regions[Index(region)].result != SlotId::kNone) continue;
+      const TaskWriter::Inside inside(tasks_, region);
       const SlotId result = arms[i](fails ? type : ir::TypeId::kNone);
       if (result == SlotId::kNone) continue;
-      out_.regions[Index(region_)].result = result;
+      out_.regions[Index(region)].result = result;
       type = type == ir::TypeId::kNone ? out_[result].type : ir::Join(out_.types, type, out_[result].type);
     }
   }
-  region_ = outer;
-  gates_ = outer_gates;
-  for (const RegionId target : task.targets) AddInputs(task, target);
-  task.out = AddSlot(region_, name, type);
-  const SlotId out = task.out;
-  AddTask(std::move(task));
-  return out;
-}
-
-void WorkflowBuilder::AddInputs(ir::Task& task, RegionId region) const {
-  std::unordered_set<SlotId> known(task.in.begin(), task.in.end());
-  for (const SlotId slot : OuterReads(region)) {
-    if (known.insert(slot).second) task.in.push_back(slot);
-  }
+  for (const RegionId target : task.targets) tasks_.AddInputs(task, target);
+  return tasks_.AddTask(std::move(task), "choice", type);
 }
 
 // The arms that wait become regions; conditions after the first that wait do so in the region of the rest.
-void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
+void NodeCutter::CutIf(const Expr& expr, size_t first) {
   CutInside(*expr.args[first]);
   bool arms_wait = false, rest_conditions_wait = false;
   for (size_t i = first + 1; i < expr.args.size(); ++i) {
@@ -251,20 +244,20 @@ void WorkflowBuilder::CutIf(const Expr& expr, size_t first) {
   if (rest_conditions_wait) {
     arms.push_back([&, this](ir::TypeId) {
       CutIf(expr, first + 2);
-      if (const auto cut = CutSlot(expr)) {
-        cut_.erase(&expr);
+      if (const auto cut = values_.CutSlot(expr)) {
+        values_.TakeCut(expr);
         return *cut;
       }
-      return AddRun("arm", [&](BodyWriter& writer) { return writer.WriteIf(expr, first + 2); }, DeclaredType(expr.type));
+      return values_.AddRun("arm", [&](BodyWriter& writer) { return writer.WriteIf(expr, first + 2); }, values_.DeclaredType(expr.type));
     });
   } else {
     arms.push_back(arm_of(*expr.args.back()));
   }
-  cut_[&expr] = AddSelect("choice", pick, arms);
+  values_.SetCut(expr, AddSelect(pick, arms));
 }
 
 // a && b, a || b, a ?? b where b waits: arm 0 is known, arm 1 is b.
-void WorkflowBuilder::CutLazy(const Expr& expr) {
+void NodeCutter::CutLazy(const Expr& expr) {
   if (!MayWait(*expr.args[1])) return CutInside(*expr.args[0]);
   const SlotId first = Cut(*expr.args[0], "left", ir::TypeId::kNone, false);
   const auto pick = [&](BodyWriter& writer) {
@@ -276,79 +269,34 @@ void WorkflowBuilder::CutLazy(const Expr& expr) {
     return b.Convert(needs, DType::kI64);
   };
   const auto known = [&](ir::TypeId) {
-    return AddRun("left", [&](BodyWriter& writer) {
+    return values_.AddRun("left", [&](BodyWriter& writer) {
       ir::Builder& b = writer.builder();
       const ValueId value = b.Slot(first);
       const bool unwraps = expr.kind == ExprKind::kCoalesce && expr.type->kind != TypeKind::kOptional;
       return unwraps ? b.Emit(OpKind::kUnwrap, b.Known(value).element, {value}) : value;
     });
   };
-  cut_[&expr] = AddSelect("choice", pick, {known, [&](ir::TypeId type) { return Cut(*expr.args[1], "right", type, true); }});
+  const auto right = [&](ir::TypeId type) { return Cut(*expr.args[1], "right", type, true); };
+  values_.SetCut(expr, AddSelect(pick, {known, right}));
 }
 
 // Its lets become tasks, so that the calls between them can read them.
-void WorkflowBuilder::CutBlock(const Expr& expr) {
+void NodeCutter::CutBlock(const Expr& expr) {
   for (const BlockStep& step : expr.steps) {
     if (step.is_let) {
-      SetSlot(step.local, Cut(*step.value, workflow_.locals[step.local].name, ir::TypeId::kNone, false));
-      AddSymbols(step.value->type, step.local, SlotId::kNone, step.value->fresh);
+      values_.SetSlot(step.local, Cut(*step.value, workflow_.locals[step.local].name, ir::TypeId::kNone, false));
+      values_.AddSymbols(step.value->type, {.local = step.local, .is_part = true}, step.value->fresh);
       continue;
     }
     CutInside(*step.value);
-    gates_.push_back(AddRun("require", [&](BodyWriter& writer) {
+    tasks_.AddGate(values_.AddRun("require", [&](BodyWriter& writer) {
       const ValueId holds = writer.Write(*step.value);
-      writer.WriteFailure(step.code, step.message.get(), writer.builder().Not(holds), step.span);
+      if (holds != ValueId::kNone) writer.WriteFailure(step.code, step.message.get(), writer.builder().Not(holds), step.span);
       return holds;
     }));
   }
-  flattened_.insert(&expr);
+  values_.SetFlattened(expr);
   CutInside(*expr.args[0]);
-}
-
-SlotId WorkflowBuilder::EnterRegion(const std::string& name, const Attempt& attempt) {
-  const RegionId outer = region_;
-  const std::vector<SlotId> outer_gates = std::exchange(gates_, {});
-  ir::Task task{.kind = TaskKind::kEnter, .region = outer, .node = node_, .policy = attempt.policy};
-  const RegionId main = OpenRegion(outer, node_);
-  task.targets = {main};
-  region_ = main;
-  SlotId result = SlotId::kNone;
-  const bool only_fails = attempt.value.type->kind == TypeKind::kNever;
-  if (!only_fails) result = Cut(attempt.value, name, ir::TypeId::kNone, true);
-  ir::TypeId type = only_fails ? ir::TypeId::kNone : out_[result].type;
-  if (attempt.fallback != nullptr) {
-    const RegionId fallback = OpenRegion(outer, node_);
-    region_ = fallback;
-    gates_.clear();
-    const bool was_in_fallback = std::exchange(in_fallback_, in_fallback_ || attempt.is_node);
-    const ir::TypeId string = out_.types.String(), code = out_.types.Scalar(DType::kI32);
-    const ir::TypeId error = out_.types.Record("", {{"code", code}, {"message", string}, {"node", string}});
-    SetSlot(attempt.err_local, AddSlot(fallback, "err", error));
-    const SlotId other = Cut(*attempt.fallback, name, type, true);
-    in_fallback_ = was_in_fallback;
-    out_.regions[Index(fallback)].result = other;
-    out_.regions[Index(main)].on_error = fallback;
-    type = type == ir::TypeId::kNone ? out_[other].type : ir::Join(out_.types, type, out_[other].type);
-    WF_CHECK(type != ir::TypeId::kNone);
-  }
-  if (only_fails) {
-    region_ = main;
-    gates_.clear();
-    result = Cut(attempt.value, name, type, true);
-  }
-  gates_ = outer_gates;
-  region_ = outer;
-  out_.regions[Index(main)].result = result;
-  AddInputs(task, main);
-  if (attempt.fallback != nullptr) {
-    for (const SlotId slot : OuterReads(out_.regions[Index(main)].on_error)) {
-      if (std::find(task.in.begin(), task.in.end(), slot) == task.in.end()) task.settled.push_back(slot);
-    }
-  }
-  task.out = AddSlot(outer, name, type);
-  const SlotId out = task.out;
-  AddTask(std::move(task));
-  return out;
 }
 
 }  // namespace wf::sema

@@ -2,6 +2,7 @@
 
 #include "compiler/sema/build_body.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 // Dimensions: where symbols get their values from, and what they are worth here.
 namespace wf::sema {
@@ -175,7 +176,7 @@ void BodyWriter::WriteShapeCheck(ValueId value, TypeRef type, const std::string&
     const ir::BlockId message = b_.Open({});
     const std::string format = "axis " + std::to_string(axis) + " of " + what + " is {}, wanted {}";
     b_.Close(b_.Emit(OpKind::kText, b_.types().String(), {found, *wanted}, ir::AddText(c_.out, format)));
-    b_.FailIf(differ, 7004, message);
+    b_.FailIf(differ, code::kDimension, message);
   }
 }
 
@@ -216,7 +217,7 @@ std::vector<bool> BodyWriter::ChecksOfResult(const Expr& expr) {
 void BodyWriter::WriteChecksOf(const Expr& expr, std::vector<bool>& done, bool is_last) {
   for (size_t i = 0; i < expr.checks.size(); ++i) {
     if (done[i]) continue;
-    done[i] = WriteCheck(expr.checks[i], 7004);
+    done[i] = WriteCheck(expr.checks[i], code::kDimension);
     WF_CHECK(done[i] || !is_last, expr.checks[i].left.ToString(), expr.checks[i].right.ToString());
   }
 }

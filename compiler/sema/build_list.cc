@@ -1,5 +1,6 @@
 #include "compiler/sema/build_body.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 // Lists, and loops over them.
 namespace wf::sema {
@@ -63,14 +64,14 @@ ValueId BodyWriter::CountOf(const std::vector<ValueId>& sources) {
     const ValueId differ = b_.Binary(OpKind::kNe, count, length);
     if (b_.IsConstant(differ, 0)) continue;
     if (tensor_depth_ > 0) {
-      b_.StickyIf(differ, 7003);
+      b_.StickyIf(differ, code::kZip);
       count = b_.Binary(OpKind::kMin, count, length);
       continue;
     }
     const ir::BlockId message = b_.Open({});
     const ir::TypeId string = b_.types().String();
     b_.Close(b_.Emit(OpKind::kText, string, {count, length}, ir::AddText(c_.out, "`zip` of {} and {} elements")));
-    b_.FailIf(differ, 7003, message);
+    b_.FailIf(differ, code::kZip, message);
   }
   return count;
 }
@@ -126,7 +127,7 @@ void BodyWriter::FailOutside(ValueId index, ValueId count, const std::string& te
   if (b_.IsConstant(is_out, 0)) return;
   const ir::BlockId message = b_.Open({});
   b_.Close(b_.Emit(OpKind::kText, b_.types().String(), {index, count}, ir::AddText(c_.out, text)));
-  b_.FailIf(is_out, 7001, message);
+  b_.FailIf(is_out, code::kIndex, message);
 }
 
 // A list may be empty, so unlike a tensor's its clamped index may have no element behind it.
@@ -144,7 +145,7 @@ ValueId BodyWriter::WriteListIndex(const Expr& expr) {
     return b_.Emit(OpKind::kListGet, element, {list, index});
   }
   const ValueId is_out = IsOutside(index, length);
-  b_.StickyIf(is_out, 7001);
+  b_.StickyIf(is_out, code::kIndex);
   const ir::BlockId otherwise = b_.Open({});
   b_.Close(Zero(element));
   const ir::BlockId then = b_.Open({});

@@ -1,8 +1,12 @@
+// What a node holds in regions of their own: attempts with a fallback, loops and called workflows.
+
 #include <algorithm>
 
+#include "compiler/sema/build_cut.h"
 #include "compiler/sema/build_workflow.h"
+#include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
-// What a node holds in regions of their own: loops and called workflows.
 namespace wf::sema {
 
 using ir::OpKind;
@@ -14,73 +18,109 @@ using ir::ValueId;
 namespace {
 
 constexpr size_t kMostTasksWritten = 30'000;  // before another workflow is written in: ids have 16 bits
-constexpr int32_t kInputParams = 5000;
 
 size_t Index(auto id) { return static_cast<size_t>(id); }
 
 }  // namespace
 
-void WorkflowBuilder::CutWorkflow(const Expr& expr) {
-  const bool is_deep = DepthOf(region_) == kMaxRegionDepth;
+SlotId NodeCutter::Enter(const std::string& name, const Attempt& attempt) {
+  ir::Task task = tasks_.NewTask(TaskKind::kEnter);
+  task.policy = attempt.policy;
+  const RegionId main = tasks_.OpenRegion(task.region);
+  task.targets = {main};
+  SlotId result = SlotId::kNone;
+  const bool only_fails = attempt.value.type->kind == TypeKind::kNever;
+  if (!only_fails) result = CutIn(main, attempt.value, name, ir::TypeId::kNone);
+  ir::TypeId type = only_fails ? ir::TypeId::kNone : out_[result].type;
+  if (attempt.fallback != nullptr) {
+    const RegionId fallback = tasks_.OpenRegion(task.region);
+    const ir::TypeId other = out_[CutFallback(name, attempt, fallback, type)].type;
+    out_.regions[Index(main)].on_error = fallback;
+    type = type == ir::TypeId::kNone ? other : ir::Join(out_.types, type, other);
+    WF_CHECK(type != ir::TypeId::kNone);
+  }
+  if (only_fails) result = CutIn(main, attempt.value, name, type);
+  out_.regions[Index(main)].result = result;
+  tasks_.AddInputs(task, main);
+  if (attempt.fallback != nullptr) {
+    for (const SlotId slot : tasks_.OuterReads(out_.regions[Index(main)].on_error)) {
+      if (std::find(task.in.begin(), task.in.end(), slot) == task.in.end()) task.settled.push_back(slot);
+    }
+  }
+  return tasks_.AddTask(std::move(task), name, type);
+}
+
+SlotId NodeCutter::CutFallback(const std::string& name, const Attempt& attempt, RegionId region, ir::TypeId type_if_fails) {
+  const bool was_in_fallback = std::exchange(in_fallback_, in_fallback_ || attempt.is_node);
+  const ir::TypeId string = out_.types.String(), code = out_.types.Scalar(DType::kI32);
+  const ir::TypeId error = out_.types.Record("", {{"code", code}, {"message", string}, {"node", string}});
+  values_.SetSlot(attempt.err_local, tasks_.AddSlot(region, "err", error));
+  const SlotId result = CutIn(region, *attempt.fallback, name, type_if_fails);
+  in_fallback_ = was_in_fallback;
+  out_.regions[Index(region)].result = result;
+  return result;
+}
+
+void NodeCutter::CutWorkflow(const Expr& expr) {
+  const bool is_deep = tasks_.DepthOf(tasks_.region()) == kMaxRegionDepth;
   if (c_.too_large == nullptr && (is_deep || out_.tasks.size() > kMostTasksWritten)) {
     c_.too_large = &expr.span;
     c_.limit = is_deep ? kDepthLimit : "30000 tasks; workflows are written out where they are called";
   }
   if (c_.too_large != nullptr) {
-    cut_[&expr] = AddFailing("result", DeclaredType(expr.type), nullptr);
+    values_.SetCut(expr, values_.AddFailing("result", values_.DeclaredType(expr.type), nullptr));
     return;
   }
+  if (CutFailing(expr)) return;
   const Workflow& callee = c_.program.workflows[expr.index];
-  ir::Task task{.kind = TaskKind::kEnter, .region = region_, .node = node_};
+  ir::Task task = tasks_.NewTask(TaskKind::kEnter);
   task.in = CutArguments(expr, ir::Store::kDynamic);
   const source::FileId root = std::exchange(c_.root, callee.span.file);
-  WorkflowBuilder inner(c_, callee, out_[node_].path + "/" + callee.name);
-  task.targets = {inner.Inline(region_, task.in)};
+  WorkflowBuilder inner(c_, callee, out_[task.node].path + "/" + callee.name, task.region);
+  const RegionId region = inner.BuildCall(task.in);
+  task.targets = {region};
   c_.root = root;
-  AddInputs(task, task.targets[0]);
-  task.out = AddSlot(region_, callee.name, out_[out_.regions[Index(task.targets[0])].result].type);
-  cut_[&expr] = task.out;
-  AddTask(std::move(task));
-  AddSymbols(expr.type, std::nullopt, cut_.at(&expr), expr.fresh);
+  tasks_.AddInputs(task, region);
+  SetCut(expr, tasks_.AddTask(std::move(task), callee.name, out_[out_.regions[Index(region)].result].type));
 }
 
 // One region per element; the sources are in slots around it.
-void WorkflowBuilder::CutEach(const Expr& expr) {
+void NodeCutter::CutEach(const Expr& expr) {
   const Loop& loop = *expr.loop;
   std::vector<SlotId> sources;
   for (const ExprPtr& source : loop.sources) sources.push_back(Cut(*source, "source", ir::TypeId::kNone, false));
-  const SlotId count = AddRun("count", [&](BodyWriter& writer) { return WriteCount(writer, sources); });
-  ir::Task task{.kind = TaskKind::kEach, .region = region_, .node = node_, .limit = stmt_->limit};
-  task.body = WriteTaskBody(task, [&](BodyWriter& writer) { return writer.builder().Slot(count); });
-  const RegionId outer = region_, body = OpenRegion(outer, node_);
+  const SlotId count = values_.AddRun("count", [&](BodyWriter& writer) { return WriteCount(writer, sources); });
+  ir::Task task = tasks_.NewTask(TaskKind::kEach);
+  task.limit = node_.limit;
+  task.body = values_.Write(task, [&](BodyWriter& writer) { return writer.builder().Slot(count); });
+  const RegionId body = tasks_.OpenRegion(task.region);
   task.targets = {body};
-  const std::vector<SlotId> outer_gates = std::exchange(gates_, {});
-  region_ = body;
-  counts_.push_back(count);
   size_t local = 0;
-  if (loop.enumerate) elements_[loop.locals[local++]] = {body, SlotId::kNone};
+  if (loop.enumerate) values_.SetElement(loop.locals[local++], body, SlotId::kNone);
   for (const SlotId source : sources) {
-    AddSymbols(workflow_.locals[loop.locals[local]].type, loop.locals[local], SlotId::kNone, {});
-    elements_[loop.locals[local++]] = {body, source};
+    values_.AddSymbols(workflow_.locals[loop.locals[local]].type, {.local = loop.locals[local], .is_part = true}, {});
+    values_.SetElement(loop.locals[local++], body, source);
   }
-  const bool may_fall_back = expr.args.size() > 1;
-  const Attempt attempt{*expr.args[0], may_fall_back ? expr.args[1].get() : nullptr, expr.local, ir::PolicyId::kNone, false};
-  const SlotId result = may_fall_back ? EnterRegion("element", attempt) : Cut(*expr.args[0], "element", ir::TypeId::kNone, true);
+  counts_.push_back(count);
+  const SlotId result = CutElement(expr, body);
   counts_.pop_back();
-  gates_ = outer_gates;
-  region_ = outer;
   out_.regions[Index(body)].result = result;
   for (const SlotId source : sources) {
     if (std::find(task.in.begin(), task.in.end(), source) == task.in.end()) task.in.push_back(source);
   }
-  AddInputs(task, body);
-  task.out = AddSlot(outer, "list", out_.types.List(out_[result].type));
-  cut_[&expr] = task.out;
-  AddTask(std::move(task));
+  tasks_.AddInputs(task, body);
+  values_.SetCut(expr, tasks_.AddTask(std::move(task), "list", out_.types.List(out_[result].type)));
+}
+
+SlotId NodeCutter::CutElement(const Expr& each, RegionId body) {
+  const std::string name = "element";
+  if (each.args.size() == 1) return CutIn(body, *each.args[0], name, ir::TypeId::kNone);
+  const TaskWriter::Inside inside(tasks_, body);
+  return Enter(name, {*each.args[0], each.args[1].get(), each.local, ir::PolicyId::kNone, false});
 }
 
 // Elements of one node are counted together: those of a loop inside a loop once for each turn of the outer one.
-ValueId WorkflowBuilder::WriteCount(BodyWriter& writer, const std::vector<SlotId>& sources) const {
+ValueId NodeCutter::WriteCount(BodyWriter& writer, const std::vector<SlotId>& sources) const {
   ir::Builder& b = writer.builder();
   std::vector<ValueId> values;
   for (const SlotId source : sources) values.push_back(b.Slot(source));
@@ -88,27 +128,10 @@ ValueId WorkflowBuilder::WriteCount(BodyWriter& writer, const std::vector<SlotId
   ValueId all = count;
   for (const SlotId around : counts_) all = b.Binary(OpKind::kMul, all, b.Slot(around));
   const ir::BlockId message = b.Open({});
-  const std::string text = "{} elements, and `limit` is " + std::to_string(stmt_->limit);
+  const std::string text = "{} elements, and `limit` is " + std::to_string(node_.limit);
   b.Close(b.Emit(OpKind::kText, b.types().String(), {all}, ir::AddText(out_, text)));
-  b.FailIf(b.Binary(OpKind::kLt, b.I64(stmt_->limit), all), kInputParams, message);
+  b.FailIf(b.Binary(OpKind::kLt, b.I64(node_.limit), all), code::kInputParams, message);
   return count;
-}
-
-// Written where it is read; regions inside the element's own have no position, so there it is in a slot.
-ValueId WorkflowBuilder::ReadElement(BodyWriter& writer, LocalId local, const Element& element) {
-  const auto write = [&](BodyWriter& in) {
-    ir::Builder& b = in.builder();
-    const ValueId position = b.Emit(OpKind::kElement, b.ScalarType(DType::kI64));
-    return element.source == SlotId::kNone ? position : in.ElementOf(b.Slot(element.source), position);
-  };
-  if (region_ == element.region) return write(writer);
-  const RegionId reader = std::exchange(region_, element.region);
-  const std::vector<SlotId> gates = std::exchange(gates_, {});
-  const SlotId slot = AddRun(workflow_.locals[local].name, write);
-  region_ = reader;
-  gates_ = gates;
-  SetSlot(local, slot);
-  return writer.builder().Slot(slot);
 }
 
 }  // namespace wf::sema

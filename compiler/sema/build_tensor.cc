@@ -2,6 +2,7 @@
 
 #include "compiler/sema/build_body.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 // Tensors: elementwise operations, slices, builds, reductions.
 namespace wf::sema {
@@ -53,6 +54,11 @@ ValueId BodyWriter::AxisExtent(ValueId tensor, TypeRef type, size_t axis) {
   return SymbolValue(linear->symbol, frame_).value_or(own);
 }
 
+ValueId BodyWriter::WriteI64(const Expr& expr) {
+  const ValueId value = Write(expr);
+  return value == ValueId::kNone ? b_.I64(0) : ToI64(value);
+}
+
 ValueId BodyWriter::WriteIndex(const Expr& expr) {
   const ValueId tensor = Write(*expr.args[0]);
   if (tensor == ValueId::kNone) return Zero(TypeOf(expr.type));
@@ -67,7 +73,7 @@ ValueId BodyWriter::WriteIndex(const Expr& expr) {
 
 // In a loop an index that points nowhere is clamped, and the body fails at its end; elsewhere there is time to say what it was.
 ValueId BodyWriter::CheckedIndex(const Expr& expr, ValueId extent) {
-  const ValueId index = ToI64(Write(expr));
+  const ValueId index = WriteI64(expr);
   if (tensor_depth_ == 0 && loop_depth_ == 0) FailOutside(index, extent, "index {} of an axis of {}");
   return b_.CheckIndex(index, extent);
 }
@@ -80,13 +86,13 @@ bool BodyWriter::CheckSlice(ValueId first, ValueId last, ValueId extent) {
   if (last != extent) is_out = b_.Binary(OpKind::kOr, is_out, b_.Binary(OpKind::kLt, extent, last));
   if (b_.IsConstant(is_out, 0)) return false;
   if (tensor_depth_ > 0) {
-    b_.StickyIf(is_out, 7001);
+    b_.StickyIf(is_out, code::kIndex);
     return true;
   }
   const ir::BlockId message = b_.Open({});
   const ir::TypeId string = b_.types().String();
   b_.Close(b_.Emit(OpKind::kText, string, {first, last, extent}, ir::AddText(c_.out, "slice {}:{} of an axis of {}")));
-  b_.FailIf(is_out, 7001, message);
+  b_.FailIf(is_out, code::kIndex, message);
   return false;
 }
 
@@ -104,8 +110,8 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
       starts.push_back(CheckedIndex(*subscript->first, extent));
       continue;
     }
-    const ValueId first = subscript != nullptr && subscript->first ? ToI64(Write(*subscript->first)) : b_.I64(0);
-    const ValueId last = subscript != nullptr && subscript->last ? ToI64(Write(*subscript->last)) : extent;
+    const ValueId first = subscript != nullptr && subscript->first ? WriteI64(*subscript->first) : b_.I64(0);
+    const ValueId last = subscript != nullptr && subscript->last ? WriteI64(*subscript->last) : extent;
     const bool is_whole = b_.IsConstant(first, 0) && last == extent;
     if (!is_whole) is_checked.back() = CheckSlice(first, last, extent);
     extents.push_back(is_whole ? extent : b_.Binary(OpKind::kMax, b_.Sub(last, first), b_.I64(0)));
@@ -124,7 +130,7 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
 
 ValueId BodyWriter::WriteBuild(const Expr& expr) {
   std::vector<ValueId> extents;
-  for (const ExprPtr& extent : expr.extents) extents.push_back(Extent(ToI64(Write(*extent))));
+  for (const ExprPtr& extent : expr.extents) extents.push_back(Extent(WriteI64(*extent)));
   const ir::BlockId block = b_.Open(Integers(extents.size()));
   for (size_t axis = 0; axis < extents.size(); ++axis) Bind(expr.index_locals[axis], b_.Param(axis));
   ++tensor_depth_;
@@ -135,9 +141,9 @@ ValueId BodyWriter::WriteBuild(const Expr& expr) {
 }
 
 ValueId BodyWriter::WriteReduce(const Expr& expr) {
-  const ValueId extent = Extent(ToI64(Write(*expr.extents[0])));
+  const ValueId extent = Extent(WriteI64(*expr.extents[0]));
   if (expr.reduce == ir::ReduceKind::kMin || expr.reduce == ir::ReduceKind::kMax) {
-    b_.StickyIf(b_.Binary(OpKind::kEq, extent, b_.I64(0)), 7005);
+    b_.StickyIf(b_.Binary(OpKind::kEq, extent, b_.I64(0)), code::kEmpty);
   }
   const ir::BlockId block = b_.Open(Integers(1));
   Bind(expr.index_locals[0], b_.Param(0));
@@ -148,22 +154,35 @@ ValueId BodyWriter::WriteReduce(const Expr& expr) {
   return b_.Reduce(expr.reduce, expr.type->dtype, extent, block);
 }
 
-// The product of the extents is `found`. Extents come from requests, so the product is taken without wrapping: it stays below (found +
-// 1)^2, and found, of a tensor in memory, is far below 2^31.
-void BodyWriter::RequireCount(const std::vector<ValueId>& extents, ValueId found) {
+// Whether the product of the extents is another than `found`. Extents come from requests, so the product is taken without wrapping: it
+// stays below (found + 1)^2, and found, of a tensor in memory, is far below 2^31.
+ValueId BodyWriter::CountDiffers(const std::vector<ValueId>& extents, ValueId found) {
   const ValueId too_many = b_.Add(found, b_.I64(1));
   ValueId count = b_.I64(1);
+  for (const ValueId extent : extents) count = b_.Binary(OpKind::kMin, b_.Mul(count, b_.Binary(OpKind::kMin, extent, too_many)), too_many);
+  return b_.Binary(OpKind::kNe, count, found);
+}
+
+// Stops the node before the memory is read.
+void BodyWriter::RequireCount(const std::vector<ValueId>& extents, ValueId found) {
   std::string shape;
-  for (const ValueId extent : extents) {
-    count = b_.Binary(OpKind::kMin, b_.Mul(count, b_.Binary(OpKind::kMin, extent, too_many)), too_many);
-    shape += shape.empty() ? "{}" : ", {}";
-  }
+  for (size_t i = 0; i < extents.size(); ++i) shape += i == 0 ? "{}" : ", {}";
+  const ValueId differs = CountDiffers(extents, found);
   std::vector<ValueId> shown{found};
   shown.insert(shown.end(), extents.begin(), extents.end());
   const ir::BlockId message = b_.Open({});
   b_.Close(b_.Emit(OpKind::kText, b_.types().String(), std::move(shown),
                    ir::AddText(c_.out, "{} elements cannot take the shape [" + shape + "]")));
-  b_.FailIf(b_.Binary(OpKind::kNe, count, found), 7004, message);
+  b_.FailIf(differs, code::kDimension, message);
+}
+
+// In a loop over elements: empty where the counts differ, and the body fails at its end.
+ValueId BodyWriter::ReshapeOrEmpty(ValueId tensor, std::vector<ValueId> extents, ValueId found) {
+  const ValueId differs = CountDiffers(extents, found);
+  b_.StickyIf(differs, code::kDimension);
+  extents_may_differ_ = true;
+  const ir::TypeId empty = b_.types().Tensor(b_.DTypeOf(tensor), std::vector<int64_t>(extents.size(), 0));
+  return WriteEither(differs, [&] { return Zero(empty); }, [&] { return b_.Reshape(tensor, std::move(extents)); });
 }
 
 ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
@@ -176,8 +195,9 @@ ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
   ValueId wanted = b_.I64(1), found = b_.I64(1);
   for (const ValueId extent : extents) wanted = b_.Mul(wanted, extent);
   for (size_t axis = 0; axis < b_.Known(tensor).dims.size(); ++axis) found = b_.Mul(found, b_.Dim(tensor, axis));
-  // sema proves most; what is left stops the node before the memory is read
-  if (!b_.IsConstant(b_.Binary(OpKind::kNe, wanted, found), 0)) RequireCount(extents, found);
+  const bool is_proved = b_.IsConstant(b_.Binary(OpKind::kNe, wanted, found), 0);
+  if (!is_proved && tensor_depth_ > 0) return ReshapeOrEmpty(tensor, std::move(extents), found);
+  if (!is_proved) RequireCount(extents, found);
   return b_.Reshape(tensor, std::move(extents));
 }
 
@@ -208,11 +228,11 @@ ValueId BodyWriter::Extent(ValueId value) {
   if (IsNatural(value) && b_.body()[value].kind != OpKind::kMul) return value;
   const ValueId is_negative = b_.Binary(OpKind::kLt, value, b_.I64(0));
   if (tensor_depth_ > 0) {
-    b_.StickyIf(is_negative, 7004);
+    b_.StickyIf(is_negative, code::kDimension);
   } else if (!b_.IsConstant(is_negative, 0)) {
     const ir::BlockId message = b_.Open({});
     b_.Close(b_.Emit(OpKind::kText, b_.types().String(), {value}, ir::AddText(c_.out, "an axis of {} elements")));
-    b_.FailIf(is_negative, 7004, message);
+    b_.FailIf(is_negative, code::kDimension, message);
   }
   return b_.Binary(OpKind::kMax, value, b_.I64(0));
 }

@@ -1,10 +1,12 @@
-#include <algorithm>
+#include "compiler/sema/build_usage.h"
 
-#include "compiler/sema/build_workflow.h"
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/walk.h"
 
-// What reads what, before any task is made.
 namespace wf::sema {
 namespace {
 

@@ -1,8 +1,11 @@
 #include "compiler/sema/build_workflow.h"
 
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 
-#include "runtime/base/check.h"
+#include "compiler/sema/build_cut.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::sema {
 
@@ -15,43 +18,69 @@ using ir::ValueId;
 
 namespace {
 
-template <typename Id>
-size_t Index(Id id) {
-  return static_cast<size_t>(id);
+size_t Index(auto id) { return static_cast<size_t>(id); }
+
+// A path that no other node has: those of two arms may have one name.
+std::string PathOf(BuildContext& context, const std::string& around, const std::string& name) {
+  const std::string path = name.empty() ? around : around.empty() ? name : around + "/" + name;
+  const int count = ++context.paths[path];
+  return count == 1 ? path : path + "." + std::to_string(count);
 }
 
-void AddOnce(std::vector<SlotId>& slots, SlotId slot) {
-  if (std::find(slots.begin(), slots.end(), slot) == slots.end()) slots.push_back(slot);
+bool HasBranches(const Workflow& workflow) {
+  return std::any_of(workflow.body.begin(), workflow.body.end(), [](const Stmt& stmt) { return stmt.kind == StmtKind::kIf; });
 }
 
 }  // namespace
 
+WorkflowBuilder::WorkflowBuilder(BuildContext& context, const Workflow& workflow, const std::string& path, RegionId parent)
+    : c_(context),
+      out_(context.out),
+      workflow_(workflow),
+      usage_(FindUsage(workflow)),
+      is_called_(parent != RegionId::kNone),
+      has_branches_(HasBranches(workflow)),
+      flow_(context.out),
+      tasks_(context.out, flow_),
+      values_(context, workflow, tasks_, is_called_),
+      root_(tasks_.OpenRegion(parent)) {
+  flow_.Begin(root_);
+  tasks_.Begin(root_);
+  for (const Field& field : workflow_.results) result_types_.push_back(values_.DeclaredType(field.type));
+  AddNodes(path);
+}
+
 void WorkflowBuilder::Build(ir::Workflow& result) {
-  Start(RegionId::kNone);
   AddPorts(result);
   AddParamChecks();
   BuildBlock(0, 0);
   if (n_returns_ == 0 && !has_branches_) AddNoReturn(result);
-  for (const RegionId flow : flows_) PruneAfter(flow);
+  flow_.Prune();
   result.root = root_;
 }
 
-// A path that no other node has: those of two arms may have one name.
-std::string WorkflowBuilder::PathOf(const std::string& name) {
-  const std::string path = name.empty() ? path_ : path_.empty() ? name : path_ + "/" + name;
-  const int count = ++c_.paths[path];
-  return count == 1 ? path : path + "." + std::to_string(count);
+RegionId WorkflowBuilder::BuildCall(const std::vector<SlotId>& args) {
+  for (size_t i = 0; i < args.size(); ++i) values_.SetSlot(workflow_.params[i].local, args[i]);
+  values_.AddSymbolsOfParameters();
+  std::vector<ir::Field> fields;
+  for (size_t i = 0; i < result_types_.size(); ++i) fields.push_back({workflow_.results[i].name, result_types_[i]});
+  const SlotId result = tasks_.AddSlot(root_, workflow_.name, out_.types.Record("", std::move(fields)));
+  out_.regions[Index(root_)].result = result;
+  BuildBlock(0, 0);
+  flow_.Prune();
+  return root_;
 }
 
-void WorkflowBuilder::AddNodes() {
-  path_ = PathOf("");
-  first_stage_ = static_cast<uint16_t>(out_.stages.size());
-  for (const Workflow::Stage& stage : workflow_.stages) out_.stages.push_back({path_, stage.name, stage.written});
+void WorkflowBuilder::AddNodes(const std::string& around) {
+  const std::string path = PathOf(c_, around, "");
+  const size_t first_stage = out_.stages.size();
+  for (const Workflow::Stage& stage : workflow_.stages) out_.stages.push_back({path, stage.name, stage.written});
   const auto add = [&](ir::Node node) {
     out_.nodes.push_back(std::move(node));
     return ir::NodeId{static_cast<uint16_t>(out_.nodes.size() - 1)};
   };
-  own_node_ = node_ = add({.path = path_, .line = c_.LineOf(workflow_.span), .stage = ir::StageId::kNone, .reads = {}});
+  own_node_ = add({.path = path, .line = c_.LineOf(workflow_.span), .stage = ir::StageId::kNone, .reads = {}});
+  tasks_.set_node(own_node_);
   out_.regions[Index(root_)].node = own_node_;
   std::unordered_map<LocalId, std::set<ir::NodeId>> sources;  // per local: nodes that its value comes from directly
   for (size_t i = 0; i < workflow_.body.size(); ++i) {
@@ -64,8 +93,8 @@ void WorkflowBuilder::AddNodes() {
       sources[stmt.local] = std::move(reads);
       continue;
     }
-    const auto stage = static_cast<ir::StageId>(first_stage_ + stmt.stage);
-    nodes_.back() = add({.path = PathOf(workflow_.locals[stmt.local].name),
+    const auto stage = static_cast<ir::StageId>(first_stage + stmt.stage);
+    nodes_.back() = add({.path = PathOf(c_, path, workflow_.locals[stmt.local].name),
                          .line = c_.LineOf(stmt.span),
                          .stage = workflow_.stages.empty() ? ir::StageId::kNone : stage,
                          .reads = {reads.begin(), reads.end()}});
@@ -77,63 +106,57 @@ void WorkflowBuilder::AddNodes() {
 }
 
 void WorkflowBuilder::AddPorts(ir::Workflow& result) {
-  ir::Body scratch;
-  BodyWriter writer(c_, scratch, nullptr);
   for (const Param& param : workflow_.params) {
     const Local& local = workflow_.locals[param.local];
-    const ir::TypeId type = writer.TypeOf(local.type);
-    SetSlot(param.local, AddSlot(root_, local.name, type));
+    const ir::TypeId type = values_.DeclaredType(local.type);
+    const SlotId slot = tasks_.AddSlot(root_, local.name, type);
+    values_.SetSlot(param.local, slot);
     std::optional<ir::Value> missing = param.default_value;
     if (!missing && !param.required && out_.types[type].kind == ir::TypeKind::kOptional) missing = ir::Value{};
-    result.in.push_back({param.wire_name, type, slots_.at(param.local), std::move(missing), param.required});
+    result.in.push_back({param.wire_name, type, slot, std::move(missing), param.required});
   }
   for (size_t i = 0; i < workflow_.results.size(); ++i) {
-    result.out.push_back({workflow_.result_wire_names[i], writer.TypeOf(workflow_.results[i].type), SlotId::kNone, {}, true});
+    result.out.push_back({workflow_.result_wire_names[i], result_types_[i], SlotId::kNone, {}, true});
     // Several returns copy to a place that is none's own.
-    if (has_branches_) result.out.back().slot = AddSlot(root_, workflow_.results[i].name, result.out.back().type);
+    if (has_branches_) result.out.back().slot = tasks_.AddSlot(root_, workflow_.results[i].name, result_types_[i]);
   }
   ports_ = &result.out;
-  AddParamSymbols();
-}
-
-void WorkflowBuilder::AddParamSymbols() {
-  for (FreshSymbol fresh : workflow_.param_symbols) {
-    const uint32_t param = fresh.path[0];
-    fresh.path.erase(fresh.path.begin());
-    const LocalId local = workflow_.params[param].local;
-    symbols_[fresh.symbol] = {.local = local, .slot = {}, .type = workflow_.locals[local].type, .fresh = fresh};
-  }
+  values_.AddSymbolsOfParameters();
 }
 
 void WorkflowBuilder::AddParamChecks() {
   if (workflow_.param_checks.empty()) return;
-  // All reads of parameters rely on it, those of control points, too.
-  exits_.push_back(AddControl(
-      [&](BodyWriter& writer) {
-        writer.WriteChecks(workflow_.param_checks, 5000);
-        return ValueId::kNone;
-      },
-      true));
+  const auto write = [&](BodyWriter& writer) {
+    writer.WriteChecks(workflow_.param_checks, code::kInputParams);
+    return ValueId::kNone;
+  };
+  flow_.KeepGate(AddEffect(write, true));  // all reads of parameters rely on it, those of control points, too
+}
+
+// ---- statements ----
+
+// The statements of `block` from `index` on, with those of the arms inside; the index behind them.
+size_t WorkflowBuilder::BuildBlock(size_t index, uint32_t block) {
+  while (index < workflow_.body.size() && workflow_.body[index].block == block) {
+    if (workflow_.body[index].kind == StmtKind::kIf) {
+      index = BuildIf(index);
+    } else {
+      if (usage_.is_needed[index]) BuildStmt(index);
+      ++index;
+    }
+  }
+  return index;
 }
 
 void WorkflowBuilder::BuildStmt(size_t index) {
   const Stmt& stmt = workflow_.body[index];
-  node_ = nodes_[index];
+  tasks_.set_node(nodes_[index]);
   switch (stmt.kind) {
     case StmtKind::kLet:
-      if (usage_.is_shared[index]) {
-        SetSlot(stmt.local, AddRun(
-                                workflow_.locals[stmt.local].name, [&](BodyWriter& writer) { return writer.Write(*stmt.value); },
-                                DeclaredType(stmt.value->type)));
-      } else {
-        lets_[stmt.local] = stmt.value.get();
-      }
-      AddSymbols(stmt.value->type, stmt.local, SlotId::kNone, stmt.value->fresh);
-      AddSymbols(workflow_.locals[stmt.local].type, stmt.local, SlotId::kNone, {});
-      return;
+      return BuildLet(stmt, usage_.is_shared[index]);
     case StmtKind::kRequire:
     case StmtKind::kFail:
-      AddControl(
+      AddEffect(
           [&](BodyWriter& writer) {
             const ValueId holds = stmt.value ? writer.Write(*stmt.value) : writer.builder().Bool(false);
             if (holds != ValueId::kNone) writer.WriteFailure(stmt.code, stmt.message.get(), writer.builder().Not(holds), stmt.span);
@@ -142,257 +165,147 @@ void WorkflowBuilder::BuildStmt(size_t index) {
           true);
       return;
     case StmtKind::kAnnotate:
-      annotations_.push_back(AddControl(
-          [&](BodyWriter& writer) {
-            const ValueId key = writer.Write(*stmt.message), text = writer.Write(*stmt.value);
-            if (text == ValueId::kNone) return text;  // it fails
-            writer.builder().Emit(OpKind::kAnnotate, ir::TypeId::kNone, {key, text});
-            return has_branches_ ? writer.builder().Bool(true) : ValueId::kNone;
-          },
-          false));
-      out_[annotations_.back()].place = ++c_.annotations;
-      // Returns inside arms wait for its slot.
-      if (has_branches_) out_[annotations_.back()].out = AddSlot(flow_, "annotated", out_.types.Scalar(DType::kBool));
-      return;
+      return BuildAnnotate(stmt);
     case StmtKind::kNode:
-      BuildNode(index);
-      return;
-    case StmtKind::kIf:
+      return BuildNode(stmt);
     case StmtKind::kReturn:
-      return;
+      return BuildReturn(stmt);
+    case StmtKind::kIf:
+      return;  // BuildBlock's
   }
 }
 
-void WorkflowBuilder::BuildNode(size_t index) {
+void WorkflowBuilder::BuildLet(const Stmt& stmt, bool is_shared) {
+  if (is_shared) {
+    const auto write = [&](BodyWriter& writer) { return writer.Write(*stmt.value); };
+    values_.SetSlot(stmt.local, values_.AddRun(workflow_.locals[stmt.local].name, write, values_.DeclaredType(stmt.value->type)));
+  } else {
+    values_.SetLet(stmt.local, *stmt.value);
+  }
+  values_.AddSymbolsOf(stmt);
+}
+
+void WorkflowBuilder::BuildAnnotate(const Stmt& stmt) {
+  const auto write = [&](BodyWriter& writer) {
+    const ValueId key = writer.Write(*stmt.message), text = writer.Write(*stmt.value);
+    if (text == ValueId::kNone) return text;  // it fails
+    writer.builder().Emit(OpKind::kAnnotate, ir::TypeId::kNone, {key, text});
+    return has_branches_ ? writer.builder().Bool(true) : ValueId::kNone;
+  };
+  const TaskId id = AddEffect(write, false);
+  flow_.AddAnnotation(id);
+  out_[id].place = ++c_.annotations;
+  // Returns inside arms wait for its slot.
+  if (has_branches_) out_[id].out = tasks_.AddSlot(flow_.region(), "annotated", out_.types.Scalar(DType::kBool));
+}
+
+void WorkflowBuilder::BuildNode(const Stmt& stmt) {
+  values_.SetSlot(stmt.local, NodeCutter(c_, workflow_, stmt, tasks_, values_).Write());
+  values_.AddSymbolsOf(stmt);
+}
+
+// A control point that waits for what its conditions read, and no more: what stands in the arms waits itself. Control has passed when the
+// arm that is taken has ended, or when there is none to take.
+size_t WorkflowBuilder::BuildIf(size_t index) {
   const Stmt& stmt = workflow_.body[index];
-  stmt_ = &stmt;
-  const std::string& name = workflow_.locals[stmt.local].name;
-  const bool has_region = stmt.policy.timeout_ns > 0 || stmt.fallback != nullptr;
-  ir::Policy policy = stmt.policy;
-  policy.retry = 0;  // each call's
-  const SlotId slot = has_region ? EnterRegion(name, {*stmt.value, stmt.fallback.get(), stmt.err_local, Intern(policy), true})
-                                 : Cut(*stmt.value, name, ir::TypeId::kNone, false);
-  SetSlot(stmt.local, slot);
-  stmt_ = nullptr;
-  gates_.clear();
-  AddSymbols(stmt.value->type, stmt.local, SlotId::kNone, stmt.value->fresh);
-  AddSymbols(workflow_.locals[stmt.local].type, stmt.local, SlotId::kNone, {});
+  tasks_.set_node(own_node_);
+  std::vector<const Expr*> conditions;
+  for (const ExprPtr& condition : stmt.conditions) conditions.push_back(condition.get());
+  ir::Task task = tasks_.NewTask(TaskKind::kSelect);
+  task.body = values_.Write(task, [&](BodyWriter& writer) { return writer.WriteChoice(conditions); });
+  task.control = true;
+  for (size_t i = 0; i < stmt.arms.size(); ++i) task.targets.push_back(tasks_.OpenRegion(task.region));
+  const size_t n_returns = n_returns_;
+  size_t next = index + 1;
+  for (size_t i = 0; i < stmt.arms.size(); ++i) {
+    const ControlFlow::Arm arm(flow_, task.targets[i]);
+    const TaskWriter::Inside inside(tasks_, task.targets[i]);
+    next = BuildBlock(next, stmt.arms[i]);
+  }
+  // Arms that do more than fail are entered when all control points above have let control pass.
+  const bool only_fails = std::all_of(task.targets.begin(), task.targets.end(), [this](RegionId arm) {
+    const std::vector<TaskId>& inside = out_.regions[Index(arm)].tasks;
+    return std::all_of(inside.begin(), inside.end(), [this](TaskId id) { return out_[id].kind == TaskKind::kRun && out_[id].control; });
+  });
+  AddGate(tasks_.AddTask(std::move(task)), !only_fails || is_called_, n_returns_ > n_returns);
+  return next;
+}
+
+void WorkflowBuilder::BuildReturn(const Stmt& stmt) {
+  ++n_returns_;
+  ir::Task task = tasks_.NewTask(TaskKind::kReturn);
+  if (is_called_) {
+    task.in = {ReturnedTuple(stmt)};
+  } else {
+    for (size_t i = 0; i < stmt.results.size(); ++i) {
+      task.in.push_back(ReturnedValue(stmt, i));
+      if (!has_branches_) (*ports_)[i].slot = task.in.back();
+    }
+  }
+  std::vector<TaskId> beside;
+  for (const TaskId annotation : flow_.annotations()) {
+    if (out_[annotation].region == flow_.region()) {
+      beside.push_back(annotation);
+    } else {
+      task.settled.push_back(out_[annotation].out);
+    }
+  }
+  const TaskId id = tasks_.AddTask(std::move(task));
+  out_[id].after.insert(out_[id].after.end(), beside.begin(), beside.end());
+}
+
+SlotId WorkflowBuilder::ReturnedValue(const Stmt& stmt, size_t index) {
+  const Expr& expr = *stmt.results[index];
+  const std::string& name = workflow_.results[index].name;
+  const ir::TypeId type = result_types_[index];
+  const std::optional<SlotId> plain = values_.PlainSlot(expr);
+  const SlotId slot = plain ? *plain : values_.AddRun(name, [&](BodyWriter& writer) { return writer.Write(expr); }, type);
+  return ir::Fits(out_.types, out_[slot].type, type) ? slot : values_.AddFailing(name, type, &expr);
+}
+
+SlotId WorkflowBuilder::ReturnedTuple(const Stmt& stmt) {
+  const ir::TypeId type = out_[out_.regions[Index(root_)].result].type;
+  const auto write = [&](BodyWriter& writer) {
+    std::vector<ValueId> values;
+    for (const ExprPtr& result : stmt.results) {
+      values.push_back(writer.Write(*result));
+      if (values.back() == ValueId::kNone) return ValueId::kNone;
+    }
+    return writer.builder().Record(type, std::move(values));
+  };
+  return values_.AddRun("result", write, type);
 }
 
 // The body ends in `fail`: the control point before this decides, and what follows only gives the ports their slots.
 void WorkflowBuilder::AddNoReturn(ir::Workflow& result) {
-  node_ = own_node_;
-  ir::Task task{.kind = TaskKind::kReturn, .region = root_, .node = own_node_};
+  tasks_.set_node(own_node_);
+  ir::Task task = tasks_.NewTask(TaskKind::kReturn);
   for (size_t i = 0; i < workflow_.results.size(); ++i) {
-    result.out[i].slot = AddFailing(workflow_.results[i].name, result.out[i].type, nullptr);
+    result.out[i].slot = values_.AddFailing(workflow_.results[i].name, result.out[i].type, nullptr);
     task.in.push_back(result.out[i].slot);
   }
-  AddTask(std::move(task));
+  tasks_.AddTask(std::move(task));
 }
 
-// A slot of `type` that never gets a value: its task fails, with the failure of what `expr` reads if that has one.
-SlotId WorkflowBuilder::AddFailing(const std::string& name, ir::TypeId type, const Expr* expr) {
-  const auto write = [&](BodyWriter& writer) {
-    if (expr != nullptr) writer.Write(*expr);
-    writer.WriteFailure(9000, nullptr, writer.builder().Bool(true), workflow_.span);
-    return ValueId::kNone;
-  };
-  return AddRun(name, write, type);
-}
-
-ir::TypeId WorkflowBuilder::DeclaredType(TypeRef type) {
-  if (type->kind == TypeKind::kNever || type->kind == TypeKind::kError || type->kind == TypeKind::kNone) return ir::TypeId::kNone;
-  ir::Body scratch;
-  return BodyWriter(c_, scratch, nullptr).TypeOf(type);
-}
-
-// ---- parts ----
-
-RegionId WorkflowBuilder::OpenRegion(RegionId parent, ir::NodeId node) {
-  out_.regions.push_back({.parent = parent, .node = node});
-  return RegionId{static_cast<uint16_t>(out_.regions.size() - 1)};
-}
-
-SlotId WorkflowBuilder::AddSlot(RegionId region, const std::string& name, ir::TypeId type, ir::Store store) {
-  out_.slots.push_back({.name = name, .type = type, .region = region, .store = store});
-  const SlotId id{static_cast<uint16_t>(out_.slots.size() - 1)};
-  out_.regions[Index(region)].slots.push_back(id);
-  return id;
-}
-
-TaskId WorkflowBuilder::AddTask(ir::Task task) {
-  if (task.region == flow_) task.after = controls_;
-  if (task.kind != TaskKind::kModel) {
-    for (const SlotId gate : gates_) AddOnce(task.in, gate);
-  }
-  out_.tasks.push_back(std::move(task));
-  const TaskId id{static_cast<uint16_t>(out_.tasks.size() - 1)};
-  out_.regions[Index(out_.tasks.back().region)].tasks.push_back(id);
-  return id;
-}
-
-ir::Body WorkflowBuilder::WriteTaskBody(ir::Task& task, const WriteBody& write) {
-  ir::Body body;
-  BodyWriter writer(c_, body, this);
-  writer.builder().set_line(out_[task.node].line);
-  const ValueId result = write(writer);
-  writer.builder().Close(result);
-  for (const ValueId id : body.blocks[0].ops) {
-    if (body[id].kind == OpKind::kSlot) task.in.push_back(SlotId{static_cast<uint16_t>(body[id].imm)});  // each once
-  }
-  return body;
-}
-
-SlotId WorkflowBuilder::AddRun(const std::string& name, const WriteBody& write, ir::TypeId type, ir::Store store) {
-  ir::Task task{.kind = TaskKind::kRun, .region = region_, .node = node_};
-  task.body = WriteTaskBody(task, write);
-  const ValueId result = task.body.blocks[0].result;
-  if (result != ValueId::kNone) type = task.body[result].type;
-  if (type == ir::TypeId::kNone) type = out_.types.Scalar(DType::kBool);  // of a node that only fails
-  task.out = AddSlot(region_, name, type, store);
-  const SlotId out = task.out;
-  AddTask(std::move(task));
-  return out;
-}
-
-TaskId WorkflowBuilder::AddControl(const WriteBody& write, bool is_control) {
-  ir::Task task{.kind = TaskKind::kRun, .region = region_, .node = node_};
-  task.body = WriteTaskBody(task, write);
+// A task that is run for what it does; `is_control`: what follows waits for it.
+TaskId WorkflowBuilder::AddEffect(const Values::WriteBody& write, bool is_control) {
+  ir::Task task = tasks_.NewTask(TaskKind::kRun);
+  task.body = values_.Write(task, write);
   task.control = is_control;
-  const TaskId id = AddTask(std::move(task));
-  if (is_control) AddGate(id, is_inlined_, false);
+  const TaskId id = tasks_.AddTask(std::move(task));
+  if (is_control) AddGate(id, is_called_, false);
   return id;
 }
 
-ir::PolicyId WorkflowBuilder::Intern(const ir::Policy& policy) {
-  const auto found = std::find(out_.policies.begin(), out_.policies.end(), policy);
-  const auto index = static_cast<uint16_t>(found - out_.policies.begin());
-  if (found == out_.policies.end()) out_.policies.push_back(policy);
-  return ir::PolicyId{index};
-}
-
-bool WorkflowBuilder::IsInside(RegionId inner, RegionId outer) const {
-  for (; inner != RegionId::kNone; inner = out_.regions[Index(inner)].parent) {
-    if (inner == outer) return true;
-  }
-  return false;
-}
-
-int WorkflowBuilder::DepthOf(RegionId region) const {
-  int depth = 0;
-  for (; out_.regions[Index(region)].parent != RegionId::kNone; region = out_.regions[Index(region)].parent) ++depth;
-  return depth;
-}
-
-// A task that enters regions reads what those read, but for a statement `if`. Regions around `region` were opened before it.
-std::vector<SlotId> WorkflowBuilder::OuterReads(RegionId region) const {
-  std::vector<SlotId> reads;
-  std::unordered_set<SlotId> known;
-  std::set<RegionId> pending{region};
-  while (!pending.empty()) {
-    const RegionId next = *pending.begin();
-    pending.erase(pending.begin());
-    for (const TaskId id : out_.regions[Index(next)].tasks) {
-      const ir::Task& task = out_[id];
-      for (const auto* slots : {&task.in, &task.settled}) {
-        for (const SlotId slot : *slots) {
-          if (out_[slot].region < region && known.insert(slot).second) reads.push_back(slot);
-        }
-      }
-      if (task.kind != TaskKind::kSelect || !task.control) continue;
-      for (const RegionId target : task.targets) {
-        if (target > next) pending.insert(target);
-      }
-    }
-  }
-  return reads;
-}
-
-void WorkflowBuilder::SetSlot(LocalId local, SlotId slot) { slots_[local] = slot; }
-
-void WorkflowBuilder::AddSymbols(TypeRef type, std::optional<LocalId> local, SlotId slot, const std::vector<FreshSymbol>& fresh) {
-  // What a part of a node brought into being is read of the node when it is there: the part may lie in a region that ends with it.
-  const auto add = [&](const FreshSymbol& symbol) {
-    const SymbolSource source{.local = local, .slot = slot, .type = type, .fresh = symbol, .is_part = stmt_ != nullptr};
-    const auto [at, is_new] = symbols_.try_emplace(symbol.symbol, source);
-    if (!is_new && at->second.is_part && !source.is_part) at->second = source;
-  };
-  for (const FreshSymbol& symbol : fresh) add(symbol);
-  if (type->kind != TypeKind::kTensor) return;
-  for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
-    const std::optional<Dim::Linear> linear = type->dims[axis].AsLinear();
-    if (!linear || linear->mul <= 0) continue;
-    add({.symbol = linear->symbol, .path = {}, .axis = axis, .mul = linear->mul, .add = linear->add});
-  }
-}
-
-// ---- Outer ----
-
-ValueId WorkflowBuilder::Read(BodyWriter& writer, LocalId local) {
-  if (const auto slot = slots_.find(local); slot != slots_.end()) return writer.builder().Slot(slot->second);
-  if (const auto element = elements_.find(local); element != elements_.end()) return ReadElement(writer, local, element->second);
-  const auto let = lets_.find(local);
-  WF_CHECK(let != lets_.end(), workflow_.locals[local].name);
-  return writer.Write(*let->second);
-}
-
-std::optional<ValueId> WorkflowBuilder::Symbol(BodyWriter& writer, const std::string& symbol) {
-  const auto found = symbols_.find(symbol);
-  if (found == symbols_.end()) return {};
-  const SymbolSource& source = found->second;
-  if (!source.local && !IsInside(region_, out_[source.slot].region)) return {};
-  return writer.AtRoot([&] {
-    const ValueId value = source.local ? writer.ReadOuter(*source.local) : writer.builder().Slot(source.slot);
-    return writer.SolveAt(value, source.type, source.fresh);
-  });
-}
-
-bool WorkflowBuilder::IsParameter(SlotId slot) const {
-  const auto is_it = [&](const Param& param) { return slots_.at(param.local) == slot; };
-  return !is_inlined_ && std::any_of(workflow_.params.begin(), workflow_.params.end(), is_it);
-}
-
-std::optional<SlotId> WorkflowBuilder::CutSlot(const Expr& expr) const {
-  const auto found = cut_.find(&expr);
-  return found == cut_.end() ? std::nullopt : std::optional(found->second);
-}
-
-void Renumber(ir::Program& program) {
-  std::vector<SlotId> slot_of(program.slots.size());
-  std::vector<TaskId> task_of(program.tasks.size());
-  std::vector<ir::Slot> slots;
-  std::vector<ir::Task> tasks;
-  for (ir::Region& region : program.regions) {
-    for (SlotId& slot : region.slots) {
-      slot_of[Index(slot)] = SlotId{static_cast<uint16_t>(slots.size())};
-      slots.push_back(std::move(program.slots[Index(slot)]));
-      slot = slot_of[Index(slot)];
-    }
-    for (TaskId& task : region.tasks) {
-      task_of[Index(task)] = TaskId{static_cast<uint16_t>(tasks.size())};
-      tasks.push_back(std::move(program.tasks[Index(task)]));
-      task = task_of[Index(task)];
-    }
-  }
-  program.slots = std::move(slots);
-  program.tasks = std::move(tasks);
-  const auto move_slot = [&](SlotId& slot) {
-    if (slot != SlotId::kNone) slot = slot_of[Index(slot)];
-  };
-  for (ir::Region& region : program.regions) move_slot(region.result);
-  for (ir::Task& task : program.tasks) {
-    move_slot(task.out);
-    std::for_each(task.in.begin(), task.in.end(), move_slot);
-    std::for_each(task.settled.begin(), task.settled.end(), move_slot);
-    for (TaskId& before : task.after) before = task_of[Index(before)];
-    for (ir::Op& op : task.body.ops) {
-      if (op.kind == OpKind::kSlot) op.imm = Index(slot_of[op.imm]);
-    }
-  }
-  for (ir::Workflow& workflow : program.workflows) {
-    for (ir::Port& port : workflow.in) move_slot(port.slot);
-    for (ir::Port& port : workflow.out) move_slot(port.slot);
-  }
+void WorkflowBuilder::AddGate(TaskId id, bool after_all, bool may_return) {
+  flow_.AddGate(id, after_all, may_return);
+  if (!flow_.is_long()) return;
+  // One that only waits: what follows need not list each of so many.
+  tasks_.set_node(own_node_);
+  ir::Task task = tasks_.NewTask(TaskKind::kRun);
+  task.body = values_.Write(task, [](BodyWriter&) { return ValueId::kNone; });
+  task.control = true;
+  AddGate(tasks_.AddTask(std::move(task)), true, false);
 }
 
 }  // namespace wf::sema

@@ -6,6 +6,7 @@
 
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/names.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::sema {
 namespace {
@@ -16,13 +17,13 @@ struct BuiltInError {
   std::string_view message;
 };
 // Errors that every program knows (semantics.md 35).
-constexpr std::array<BuiltInError, 7> kBuiltInErrors = {{{"InputParams", 5000, "the input does not fit"},
-                                                         {"Timeout", 6000, "the time is over"},
-                                                         {"Type", 7000, "a value does not fit its type"},
-                                                         {"Rpc", 8000, "a remote call failed"},
-                                                         {"Inference", 9000, "a model failed"},
-                                                         {"Refused", 3010, "the server has no room"},
-                                                         {"Cancelled", 3011, "the request was cancelled"}}};
+constexpr std::array<BuiltInError, 7> kBuiltInErrors = {{{"InputParams", code::kInputParams, "the input does not fit"},
+                                                         {"Timeout", code::kTimeout, "the time is over"},
+                                                         {"Type", code::kType, "a value does not fit its type"},
+                                                         {"Rpc", code::kRpc, "a remote call failed"},
+                                                         {"Inference", code::kInference, "a model failed"},
+                                                         {"Refused", code::kRefused, "the server has no room"},
+                                                         {"Cancelled", code::kCancelled, "the request was cancelled"}}};
 
 bool HoldsNever(TypeRef type) {
   if (type->kind == TypeKind::kNever || type->kind == TypeKind::kNone) return true;
@@ -198,7 +199,7 @@ std::optional<BlockStep> CheckRequire(Body& body, const ast::RequireStmt& stmt, 
   step.value = CheckAs(body, *stmt.condition, body.env.types.Scalar(DType::kBool), where.Inside("a condition", stmt.condition->span));
   sound = sound && !IsPoison(*step.value);
   if (!stmt.otherwise) {
-    step.code = 5000;
+    step.code = code::kInputParams;
     step.message = MakeText(body, "`" + std::string(body.env.input.sources.Text(stmt.condition->span)) + "` does not hold", stmt.span);
   } else {
     const auto* fail = ast::DynAs<ast::FailExpr>(*stmt.otherwise);

@@ -12,6 +12,7 @@
 #include "compiler/sema/json_value.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/sink.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/status.h"
 
 namespace wf::sema {
@@ -112,12 +113,12 @@ void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
   std::string digits = decl.code;
   digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code);
-  const bool in_class = error == std::errc() && end == digits.data() + digits.size() && ((code >= 50 && code <= 999) || code >= 100'000);
+  const bool in_class = error == std::errc() && end == digits.data() + digits.size() && code::IsOfProgram(code);
   entity.message = decl.message;
   if (!in_class || code > INT32_MAX) {
     const bool large = error == std::errc::result_out_of_range || code > INT32_MAX;
     env.Report(decl.code_span, kErrorCodeClass, {decl.code, large ? "is too large" : "belongs to the framework"});
-    entity.code = 100'000;
+    entity.code = code::kDeclared;
     return;
   }
   entity.code = static_cast<int32_t>(code);

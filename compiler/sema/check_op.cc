@@ -292,17 +292,27 @@ std::optional<std::vector<Dim>> Broadcast(Body& body, std::string_view what, con
   return dims;
 }
 
+namespace {
+
+// `!`, like `&&` and `||`, takes one bool (semantics.md 21).
+bool CheckNot(Body& body, const Expr& operand, const Span& span) {
+  const TypeRef type = operand.type;
+  if (type->kind == TypeKind::kScalar && type->dtype == DType::kBool) return true;
+  auto builder = body.env.Report(span, kNoOperator, {"!", ToString(type)});
+  if (type->kind == TypeKind::kTensor && type->dtype == DType::kBool) {
+    builder.Help("it takes one `bool`; element by element it is `[i] => !x[i]`, and of all elements `!all[i](x[i])`");
+  }
+  return false;
+}
+
+}  // namespace
+
 ExprPtr CheckUnary(Body& body, const ast::UnaryExpr& expr, TypeRef wanted, const Where& where) {
   if (IsLiteral(expr)) return CheckLiteral(body, expr, wanted);
-  ExprPtr operand = CheckExpr(body, *expr.operand, wanted, where);
-  if (IsPoison(*operand)) return operand;
   const bool negate = expr.op == ast::UnaryOp::kNegate;
-  const bool fits = HoldsNumbers(operand->type) && (negate || operand->type->dtype == DType::kBool);
-  if (!fits) {
-    body.env.Report(expr.span, kNoOperator, {negate ? "-" : "!", ToString(operand->type)});
-    return Poison(body, expr.span);
-  }
-  if (negate && !CheckArithmetic(body, "-", operand->type, expr.span)) return Poison(body, expr.span);
+  ExprPtr operand = CheckExpr(body, *expr.operand, negate ? wanted : nullptr, where);
+  if (IsPoison(*operand)) return operand;
+  if (negate ? !CheckArithmetic(body, "-", operand->type, expr.span) : !CheckNot(body, *operand, expr.span)) return Poison(body, expr.span);
   ExprPtr result = Make(ExprKind::kUnary, operand->type, expr.span);
   result->unary = negate ? UnaryOp::kNegate : UnaryOp::kNot;
   result->args.push_back(std::move(operand));

@@ -11,6 +11,7 @@
 #include "compiler/base/source.h"
 #include "compiler/ir/ir.h"
 #include "compiler/sema/type.h"
+#include "runtime/base/error_codes.h"
 
 // The checked program: what Check yields and BuildIr reads. Every name is resolved, every literal has its type, every implicit step is a
 // node of its own.
@@ -120,7 +121,7 @@ struct BlockStep {  // let local = value; or: require condition else error(messa
   bool is_let = true;
   LocalId local = 0;
   ExprPtr value;  // or the condition
-  int32_t code = 5000;
+  int32_t code = code::kInputParams;
   ExprPtr message;  // kText; null for a let
   Span span;
 };

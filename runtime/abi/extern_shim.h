@@ -27,8 +27,8 @@ inline bool IsUtf8(std::string_view text) {
 
 inline wf_code Fail(wf_ctx* ctx, int32_t code, const char* text) noexcept {
   if (!IsUtf8(text)) text = "a message that is not UTF-8";
-  const bool is_code = code >= 50;
-  return wf_fail(ctx, is_code ? code : 9000, 0, {reinterpret_cast<const uint8_t*>(text), std::strlen(text)});
+  const bool is_code = code >= code::kProduct;
+  return wf_fail(ctx, is_code ? code : code::kInference, 0, {reinterpret_cast<const uint8_t*>(text), std::strlen(text)});
 }
 
 // Calls an extern. No exception leaves it.
@@ -41,23 +41,23 @@ wf_code Guarded(wf_ctx* ctx, const Call& call) noexcept {
   } catch (const Failure& failure) {
     return Fail(ctx, failure.code(), failure.what());
   } catch (const std::bad_alloc&) {
-    return Fail(ctx, 3012, "out of memory");
+    return Fail(ctx, code::kMemoryCap, "out of memory");
   } catch (const std::exception& failure) {
-    return Fail(ctx, 9000, failure.what());
+    return Fail(ctx, code::kInference, failure.what());
   } catch (...) {
-    return Fail(ctx, 9000, "an exception that is no std::exception");
+    return Fail(ctx, code::kInference, "an exception that is no std::exception");
   }
 }
 
 // ---- results: `what` says which part, as in "the result" or "`boxes` of the result" ----
 
 inline void CheckText(const String& text, const char* what) {
-  if (!IsUtf8(text)) throw Failure(7006, std::string(what) + " is not UTF-8");
+  if (!IsUtf8(text)) throw Failure(code::kNotUtf8, std::string(what) + " is not UTF-8");
 }
 
 inline void CheckExtent(int64_t found, int64_t wanted, int axis, const char* what) {
   if (found == wanted) return;
-  throw Failure(7004,
+  throw Failure(code::kDimension,
                 "axis " + std::to_string(axis) + " of " + what + " is " + std::to_string(found) + ", wanted " + std::to_string(wanted));
 }
 
@@ -68,7 +68,7 @@ inline void Bind(int64_t& symbol, int64_t found, int64_t mul, int64_t add, int a
 }
 
 inline int64_t FloorDiv(int64_t a, int64_t b) {
-  if (b == 0) throw Failure(7002, "division by zero");
+  if (b == 0) throw Failure(code::kDivisor, "division by zero");
   return a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0);
 }
 
@@ -78,7 +78,7 @@ void SortEntries(Map<T>& map, const char* what) {
   const auto same = [](const Entry<T>& a, const Entry<T>& b) { return a.key.view() == b.key.view(); };
   if (!std::is_sorted(map.begin(), map.end(), before)) std::sort(map.begin(), map.end(), before);
   const auto* const twice = std::adjacent_find(map.begin(), map.end(), same);
-  if (twice != map.end()) throw Failure(7000, std::string(what) + " has the key `" + std::string(twice->key.view()) + "` twice");
+  if (twice != map.end()) throw Failure(code::kType, std::string(what) + " has the key `" + std::string(twice->key.view()) + "` twice");
 }
 
 }  // namespace wf::shim

@@ -5,12 +5,11 @@
 #include <optional>
 
 #include "runtime/abi/verify.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/node_path.h"
 
 namespace wf::abi {
 namespace {
-
-constexpr wf_code kOutOfMemory = 3012, kInputParams = 5000;
 
 enum class SlotState : uint8_t { kPending, kReady, kFailed };
 
@@ -65,6 +64,7 @@ class Interpreter {
   const std::byte* ValueOf(const Scope& scope, uint16_t slot) const;
   const Cell& CellOf(const Scope& scope, uint16_t slot) const;
   PlanFailure FailedInput(const Scope& scope, const wf_task& task) const;
+  bool IsBoundToFail(const Scope& scope, uint16_t id) const;
   bool HaveEnded(const Scope& scope, const std::vector<uint16_t>& tasks) const;
   std::optional<uint16_t> NextTask(const Scope& scope, const std::vector<uint8_t>& begun) const;
   Step RunTask(Scope& scope, uint16_t id);
@@ -154,7 +154,7 @@ Interpreter::Step Interpreter::RunSelect(Scope& scope, uint16_t id) {
   if (arm >= task.n_targets) return {};
   const auto region = static_cast<uint16_t>(task.target + arm);
   void* const frame = NewFrame(region);
-  if (frame == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+  if (frame == nullptr) return {Named(scope, {code::kMemoryCap, {}}, id), {}};
   Scope inner = Enter(scope, id, region, 0, frame);
   inner.is_flow = scope.is_flow && task.out == WF_NONE;
   Ended ended = RunRegion(inner);
@@ -173,21 +173,21 @@ Interpreter::Step Interpreter::RunEnter(Scope& scope, uint16_t id, PlanFailure i
   const int attempts = 1 + (task.policy == WF_NONE ? 0 : plan_.policies[task.policy].retry);
   PlanFailure failure = inherited;
   for (int attempt = 0; inherited.code == 0 && attempt < attempts; ++attempt) {
-    if (attempt > 0 && (failure.code < 8000 || failure.code > 9999)) break;
+    if (attempt > 0 && !code::IsRetried(failure.code)) break;
     failure = hooks_.enter ? Named(scope, hooks_.enter(scope.path, id, attempt), id) : PlanFailure();
     if (failure.code != 0) continue;
     Scope inner = Enter(scope, id, task.target, static_cast<uint64_t>(attempt), NewFrame(task.target));
-    Step step = inner.frames[0] == nullptr ? Step{Named(scope, {kOutOfMemory, {}}, id), {}} : Leave(inner, RunRegion(inner), to);
+    Step step = inner.frames[0] == nullptr ? Step{Named(scope, {code::kMemoryCap, {}}, id), {}} : Leave(inner, RunRegion(inner), to);
     if (step.failure.code == 0) return step;
     failure = step.failure;
   }
   const uint16_t fallback = plan_.regions[task.target].on_error;
   if (fallback == WF_NONE) return {failure, {}};
   Scope inner = Enter(scope, id, fallback, 0xffff, NewFrame(fallback));
-  if (inner.frames[0] == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+  if (inner.frames[0] == nullptr) return {Named(scope, {code::kMemoryCap, {}}, id), {}};
   const std::string texts = failure.message + failure.path;
   auto* const kept = static_cast<uint8_t*>(hooks_.allocate(texts.size()));  // a value may carry them out of the fallback
-  if (kept == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+  if (kept == nullptr) return {Named(scope, {code::kMemoryCap, {}}, id), {}};
   std::memcpy(kept, texts.data(), texts.size());
   const wf_error error{failure.code, {kept, failure.message.size()}, {kept + failure.message.size(), failure.path.size()}};
   std::memcpy(inner.frame() + plan_.slots[plan_.regions[fallback].first_slot].offset, &error, sizeof(error));
@@ -198,14 +198,14 @@ Interpreter::Step Interpreter::RunEach(Scope& scope, uint16_t id) {
   const wf_task& task = plan_.tasks[id];
   const int64_t count = task.fn.pick(hooks_.ctx, scope.frames.data());
   if (count < 0) return {Named(scope, hooks_.take_failure(WF_FAILED), id), {}};
-  if (count > 65536) return {Named(scope, {kInputParams, {}}, id), {}};
+  if (count > 65536) return {Named(scope, {code::kInputParams, {}}, id), {}};
   const wf_region& body = plan_.regions[task.target];
   const uint32_t size = body.result == WF_NONE ? 0 : plan_.slots[body.result].size;
   auto* const results = static_cast<std::byte*>(hooks_.allocate(static_cast<uint64_t>(count) * size));
-  if (results == nullptr && count * size != 0) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+  if (results == nullptr && count * size != 0) return {Named(scope, {code::kMemoryCap, {}}, id), {}};
   for (int64_t i = 0; i < count; ++i) {
     Scope inner = Enter(scope, id, task.target, static_cast<uint64_t>(i), NewFrame(task.target));
-    if (inner.frames[0] == nullptr) return {Named(scope, {kOutOfMemory, {}}, id), {}};
+    if (inner.frames[0] == nullptr) return {Named(scope, {code::kMemoryCap, {}}, id), {}};
     std::memcpy(inner.frame() + body.element_offset, &i, sizeof(i));
     Step step = Leave(inner, RunRegion(inner), size == 0 ? nullptr : results + static_cast<uint64_t>(i) * size);
     if (step.failure.code != 0) return step;
@@ -258,7 +258,7 @@ Interpreter::Step Interpreter::RunTask(Scope& scope, uint16_t id) {
     case WF_RETURN:
       return RunReturn(scope, id);
     default:
-      return {Named(scope, {3000, "remote calls are not built"}, id), {}};
+      return {Named(scope, {code::kNotImplemented, "remote calls are not built"}, id), {}};
   }
 }
 
@@ -269,8 +269,20 @@ bool Interpreter::HaveEnded(const Scope& scope, const std::vector<uint16_t>& tas
   });
 }
 
-// The first that is ready, when what is read inside the regions that it enters is there, too. In the flow an `if` whose arms only fail does
-// not wait for that: when nothing else is left to run, it may be the one that fails first.
+// Although it still waits: an input has failed, those before it have settled, and nothing but later inputs is outstanding.
+bool Interpreter::IsBoundToFail(const Scope& scope, uint16_t id) const {
+  const wf_task& task = plan_.tasks[id];
+  if (task.kind == WF_ENTER && plan_.regions[task.target].on_error != WF_NONE) return false;
+  int first = 0;
+  for (; first < task.n_in && CellOf(scope, task.in[first]).state == SlotState::kReady;) ++first;
+  if (first == task.n_in || CellOf(scope, task.in[first]).state != SlotState::kFailed) return false;
+  return std::all_of(before_[id].begin(), before_[id].end(), [&](uint16_t before) {
+    return HaveEnded(scope, {before}) || std::find(task.in + first, task.in + task.n_in, plan_.tasks[before].out) != task.in + task.n_in;
+  });
+}
+
+// The first that is ready, when what is read inside the regions that it enters is there, too. In the flow, when nothing else is left to
+// run, one that does not wait for that may be the one that fails first: an `if` whose arms only fail, or what is bound to fail.
 std::optional<uint16_t> Interpreter::NextTask(const Scope& scope, const std::vector<uint8_t>& begun) const {
   const wf_region& region = plan_.regions[scope.region];
   std::optional<uint16_t> hasty;
@@ -281,6 +293,9 @@ std::optional<uint16_t> Interpreter::NextTask(const Scope& scope, const std::vec
     const wf_task& task = plan_.tasks[id];
     if (scope.is_flow && task.kind == WF_SELECT && task.out == WF_NONE && !hasty) hasty = id;
   }
+  for (uint16_t i = 0; i < region.n_tasks && scope.is_flow && !hasty; ++i)
+    if (!begun[i] && IsBoundToFail(scope, static_cast<uint16_t>(region.first_task + i)))
+      hasty = static_cast<uint16_t>(region.first_task + i);
   return hasty;
 }
 

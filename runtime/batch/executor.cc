@@ -6,14 +6,10 @@
 #include <bit>
 #include <utility>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/base/working.h"
 
 namespace wf::batch {
-namespace {
-
-constexpr wf_code kTimeoutCode = 6000;
-
-}  // namespace
 
 Executor::Executor(const ExecutorOptions& options, const base::Clock& clock) : options_(options), clock_(clock) {
   for (int i = 0; i < options.threads; ++i) threads_.emplace_back("wf-executor", [this] { RunThread(); });
@@ -160,7 +156,7 @@ std::optional<Work> Executor::Take() {
     lock.Unlock();
     if (!work) return std::nullopt;
     for (Row* row = work->closed.expired.first; row != nullptr; row = row->next)
-      row->Fail(kTimeoutCode, "the deadline passed in the queue");
+      row->Fail(code::kTimeout, "the deadline passed in the queue");
     Deliver(work->closed.expired);
     if (work->closed.rows.count != 0) return work;
   }

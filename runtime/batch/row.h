@@ -5,6 +5,7 @@
 
 #include "runtime/abi/plan.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/mailbox.h"
 #include "runtime/base/status.h"
 
@@ -22,8 +23,7 @@ enum class RowState : uint8_t {
 
 // What a row fails with when its run did.
 inline wf_code CodeOf(const base::Status& failure) {
-  constexpr wf_code kMemoryCap = 3012, kInference = 9000;
-  return failure.code() == base::kResourceExhausted ? kMemoryCap : kInference;
+  return failure.code() == base::kResourceExhausted ? code::kMemoryCap : code::kInference;
 }
 
 // One sample of one model call. Embedded in the job that makes it; delivered to `home` when the run is over.

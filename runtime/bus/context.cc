@@ -8,6 +8,7 @@
 #include "runtime/abi/dtype.h"
 #include "runtime/abi/view.h"
 #include "runtime/base/ascii.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/bus/bus.h"
 #include "runtime/bus/instance.h"
 
@@ -60,7 +61,7 @@ const Failure& Context::Fail(wf_code code, uint32_t site, std::string_view text)
 }
 
 const Failure& Context::TakeFailure(wf_code returned) noexcept {
-  const Failure& taken = failure != nullptr ? *failure : Fail(returned > 0 ? returned : kUnknown, 0, {});
+  const Failure& taken = failure != nullptr ? *failure : Fail(returned > 0 ? returned : code::kUnknown, 0, {});
   failure = nullptr;
   return taken;
 }
@@ -121,7 +122,7 @@ wf_code wf_out(wf_ctx* ctx, void* const* frame, uint16_t slot) noexcept {
   auto* const tensor = reinterpret_cast<wf_tensor*>(own + row.offset);
   const uint64_t bytes = wf::abi::DenseBytes(tensor->dtype, tensor->rank, tensor->dim);
   if (bytes == UINT64_MAX) {
-    context.Fail(wf::bus::kTypeError, 0, "a tensor's extent is negative or beyond what can be addressed");
+    context.Fail(wf::code::kType, 0, "a tensor's extent is negative or beyond what can be addressed");
     return WF_FAILED;
   }
   int64_t stride = 1;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "runtime/abi/plan.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/bus/arena.h"
 #include "runtime/bus/failure.h"
 
@@ -34,7 +35,7 @@ struct Context {
 
   // Records a failure unless there is one already, and returns it. `text` is copied.
   const Failure& Fail(wf_code code, uint32_t site, std::string_view text) noexcept;
-  const Failure& NoMemory() noexcept { return Fail(kMemoryCap, 0, kOutOfMemory.message); }
+  const Failure& NoMemory() noexcept { return Fail(code::kMemoryCap, 0, kOutOfMemory.message); }
   // The recorded failure, which is taken, or one made from a code that a body returned without recording it.
   const Failure& TakeFailure(wf_code returned) noexcept;
 };

@@ -5,8 +5,8 @@
 namespace wf::bus {
 
 const Failure Channel::kReady{.code = 0};
-const Failure kOutOfMemory{.code = kMemoryCap, .message = "the request needs more memory than it may have"};
-const Failure kWithdrawn{.code = kCancelled, .message = "cancelled"};
+const Failure kOutOfMemory{.code = code::kMemoryCap, .message = "the request needs more memory than it may have"};
+const Failure kWithdrawn{.code = code::kCancelled, .message = "cancelled"};
 
 std::string PathOf(const wf_plan& plan, const Failure& failure) {
   if (failure.node == WF_NONE || failure.node >= plan.n_nodes) return {};

@@ -5,20 +5,9 @@
 #include <string_view>
 
 #include "runtime/abi/plan.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::bus {
-
-// Codes that the runtime itself gives; docs/errors lists all.
-enum ErrorCode : wf_code {
-  kRefused = 3010,
-  kCancelled = 3011,
-  kMemoryCap = 3012,
-  kInputParams = 5000,
-  kTimeout = 6000,
-  kTypeError = 7000,
-  kInference = 9000,
-  kUnknown = 10000
-};
 
 // Why a value is missing, or why a request failed. Immutable once made; lives in the request's arena, or is one of the constants below.
 struct Failure {
@@ -28,7 +17,7 @@ struct Failure {
   };  // "texts[3]": the fan-out node and the element, outermost first
   static constexpr int kMaxCrumbs = 4;
 
-  wf_code code = kUnknown;
+  wf_code code = code::kUnknown;
   uint32_t site = 0;  // source line, 0 unknown
   uint16_t node = WF_NONE, task = WF_NONE;
   uint32_t sample = 0;
@@ -36,8 +25,8 @@ struct Failure {
   uint16_t n_crumbs = 0;
   Crumb crumbs[kMaxCrumbs] = {};
 };
-extern const Failure kOutOfMemory;  // 3012, when not even a Failure could be allocated
-extern const Failure kWithdrawn;    // 3011
+extern const Failure kOutOfMemory;  // kMemoryCap, when not even a Failure could be allocated
+extern const Failure kWithdrawn;    // kCancelled
 
 // "Read/texts[3]/Recognise"; empty when the failure is not in a node.
 std::string PathOf(const wf_plan& plan, const Failure& failure);

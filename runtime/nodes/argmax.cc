@@ -5,7 +5,7 @@
 extern "C" wf_code wf_n_argmax(wf_ctx* ctx, const wf_tensor* x, int64_t* index) noexcept {
   using namespace wf::nodes;
   const int64_t n = x->dim[0];
-  if (n == 0) return Fail(ctx, 7005, "argmax of no values");
+  if (n == 0) return Fail(ctx, wf::code::kEmpty, "argmax of no values");
   wf_code code = 0;
   const bool is_number = VisitElements(*x, [&]<typename T>(const T* data) {
     const Ranking<T> ranks_before{data};
@@ -19,5 +19,5 @@ extern "C" wf_code wf_n_argmax(wf_ctx* ctx, const wf_tensor* x, int64_t* index) 
     }
     *index = best;
   });
-  return is_number ? code : Fail(ctx, 7000, "argmax takes numbers");
+  return is_number ? code : Fail(ctx, wf::code::kType, "argmax takes numbers");
 }

@@ -11,8 +11,6 @@
 namespace wf::nodes {
 namespace {
 
-constexpr wf_code kTypeError = 7000;
-
 // Deflate never expands more than 1032 times, and a byte holds at most 8 pixels: a header that claims more has no data to go with it.
 // Refused before memory is taken for it.
 constexpr uint64_t kMostPngPixelsPerByte = 1032 * 8;
@@ -22,7 +20,7 @@ bool StartsWith(const wf_bytes& file, std::string_view magic) {
 }
 
 wf_code FailTooLarge(wf_ctx* ctx, int64_t width, int64_t height, int64_t most_pixels) {
-  return Fail(ctx, kTypeError, "the image has %lld x %lld pixels; at most %lld are decoded", static_cast<long long>(width),
+  return Fail(ctx, code::kType, "the image has %lld x %lld pixels; at most %lld are decoded", static_cast<long long>(width),
               static_cast<long long>(height), static_cast<long long>(most_pixels));
 }
 
@@ -43,18 +41,18 @@ class PngImage {
 wf_code DecodePng(wf_ctx* ctx, const wf_bytes& file, wf_tensor* gray) {
   PngImage png;
   if (png_image_begin_read_from_memory(&png.image, file.ptr, file.len) == 0) {
-    return Fail(ctx, kTypeError, "the PNG image is damaged: %s", png.image.message);
+    return Fail(ctx, code::kType, "the PNG image is damaged: %s", png.image.message);
   }
   const int64_t dims[] = {png.image.height, png.image.width};
   const uint64_t pixels = static_cast<uint64_t>(dims[0]) * static_cast<uint64_t>(dims[1]);
   if (pixels > WF_MAX_PNG_PIXELS) return FailTooLarge(ctx, dims[1], dims[0], WF_MAX_PNG_PIXELS);
-  if (pixels / kMostPngPixelsPerByte > file.len) return Fail(ctx, kTypeError, "the PNG image is damaged: truncated");
+  if (pixels / kMostPngPixelsPerByte > file.len) return Fail(ctx, code::kType, "the PNG image is damaged: truncated");
   png.image.format = PNG_FORMAT_GRAY;
   png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // else 16-bit samples without a gamma chunk would be read as linear light
   if (!AllocateTensor(ctx, WF_U8, 1, 2, dims, gray)) return WF_FAILED;
   const png_color white = {255, 255, 255};
   if (png_image_finish_read(&png.image, &white, gray->data, static_cast<png_int_32>(dims[1]), nullptr) == 0) {
-    return Fail(ctx, kTypeError, "the PNG image is damaged: %s", png.image.message);
+    return Fail(ctx, code::kType, "the PNG image is damaged: %s", png.image.message);
   }
   return 0;
 }
@@ -63,11 +61,11 @@ struct CloseTurboJpeg {
   void operator()(void* handle) const { tjDestroy(handle); }
 };
 
-wf_code FailJpeg(wf_ctx* ctx, void* decoder) { return Fail(ctx, kTypeError, "the JPEG image is damaged: %s", tjGetErrorStr2(decoder)); }
+wf_code FailJpeg(wf_ctx* ctx, void* decoder) { return Fail(ctx, code::kType, "the JPEG image is damaged: %s", tjGetErrorStr2(decoder)); }
 
 wf_code DecodeJpeg(wf_ctx* ctx, const wf_bytes& file, wf_tensor* gray) {
   const std::unique_ptr<void, CloseTurboJpeg> decoder(tjInitDecompress());
-  if (decoder == nullptr) return Fail(ctx, 3012, "no memory for a JPEG decoder");
+  if (decoder == nullptr) return Fail(ctx, code::kMemoryCap, "no memory for a JPEG decoder");
   int width = 0, height = 0, subsampling = 0, colours = 0;
   if (tjDecompressHeader3(decoder.get(), file.ptr, file.len, &width, &height, &subsampling, &colours) != 0)
     return FailJpeg(ctx, decoder.get());
@@ -90,5 +88,5 @@ extern "C" wf_code wf_n_decode_gray(wf_ctx* ctx, const wf_bytes* file, wf_tensor
   using namespace wf::nodes;
   if (StartsWith(*file, "\x89PNG\r\n\x1a\n")) return DecodePng(ctx, *file, gray);
   if (StartsWith(*file, "\xff\xd8\xff")) return DecodeJpeg(ctx, *file, gray);
-  return Fail(ctx, kTypeError, "not a PNG or JPEG image");
+  return Fail(ctx, wf::code::kType, "not a PNG or JPEG image");
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "runtime/abi/values.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::nodes {
 

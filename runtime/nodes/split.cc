@@ -6,7 +6,7 @@
 
 extern "C" wf_code wf_n_split(wf_ctx* ctx, const wf_bytes* text, const wf_bytes* between, wf_list* parts) noexcept {
   using namespace wf::nodes;
-  if (between->len == 0) return Fail(ctx, 7000, "split by an empty text");
+  if (between->len == 0) return Fail(ctx, wf::code::kType, "split by an empty text");
   const std::string_view all(reinterpret_cast<const char*>(text->ptr), text->len);
   const std::string_view separator(reinterpret_cast<const char*>(between->ptr), between->len);
   uint64_t count = 1;

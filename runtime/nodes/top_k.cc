@@ -53,7 +53,8 @@ wf_code Select(wf_ctx* ctx, const T* x, int64_t n, int64_t k, T* values, int64_t
 extern "C" wf_code wf_n_top_k(wf_ctx* ctx, const wf_tensor* x, const int64_t* k, wf_top_k_result* result) noexcept {
   using namespace wf::nodes;
   const int64_t n = x->dim[0];
-  if (*k < 0 || *k > n) return Fail(ctx, 7001, "top_k of %lld from %lld values", static_cast<long long>(*k), static_cast<long long>(n));
+  if (*k < 0 || *k > n)
+    return Fail(ctx, wf::code::kIndex, "top_k of %lld from %lld values", static_cast<long long>(*k), static_cast<long long>(n));
   wf_code code = 0;
   const bool is_number = VisitElements(*x, [&]<typename T>(const T* data) {
     if (!AllocateTensor(ctx, x->dtype, sizeof(T), 1, k, &result->values) || !AllocateTensor(ctx, WF_I64, 8, 1, k, &result->indices)) {
@@ -62,5 +63,5 @@ extern "C" wf_code wf_n_top_k(wf_ctx* ctx, const wf_tensor* x, const int64_t* k,
     }
     code = Select(ctx, data, n, *k, static_cast<T*>(result->values.data), static_cast<int64_t*>(result->indices.data));
   });
-  return is_number ? code : Fail(ctx, 7000, "top_k takes numbers");
+  return is_number ? code : Fail(ctx, wf::code::kType, "top_k takes numbers");
 }

@@ -8,12 +8,8 @@
 
 namespace wf::protocol {
 
-// Codes that protocols give themselves; runtime/base/error_codes.def names them all.
-inline constexpr wf_code kNotImplemented = 3000, kShutDown = 3001, kNoService = 3002, kRefused = 3010, kCancelled = 3011,
-                         kInputParams = 5000, kTimeout = 6000;
-
 // Refused for room that other requests take: worth asking again soon.
-inline bool IsForLoad(wf_code code) { return code == kRefused || code == bus::kMemoryCap; }
+inline bool IsForLoad(wf_code code) { return code == code::kRefused || code == code::kMemoryCap; }
 
 using base::CodeInfo;
 

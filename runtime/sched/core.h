@@ -129,7 +129,7 @@ class EngineCore {
   bus::Channel& ChannelOf(const bus::Instance& instance, uint16_t slot) const;
   bus::Instance* LiveInside(bus::Instance& outer, uint16_t region) const;
   void NoteStage(const bus::Instance& instance, const wf_task& task, bool starts);
-  const bus::Failure& FirstDeciding(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
+  const bus::Failure& FirstDeciding(bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
   void SampleEnded(bus::Instance& root, const bus::Failure* failure);
   void ReturnFrom(bus::Instance& instance, uint16_t id);
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -265,11 +266,10 @@ void OnDeadline(base::TimerNode& node) noexcept {
 
 void EngineCore::PassDeadline(LiveBus& bus) {
   if (bus.decided) return;
-  stats.timed_out.Add();
   bus.main.task = WF_NONE;
   bus.main.instance = nullptr;
   bus.main.failure = nullptr;
-  Decide(bus, &bus.main.Fail(bus::kTimeout, 0, "the request's deadline has passed"));
+  Decide(bus, &bus.main.Fail(code::kTimeout, 0, "the request's deadline has passed"));
 }
 
 void EngineCore::EnsureDeadline(LiveBus& bus) {

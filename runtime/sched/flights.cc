@@ -4,6 +4,7 @@
 #include <new>
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -101,7 +102,6 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
   job->pool_priority = PriorityOf(plan_.tasks[id]);
   job->queued_at = parts_.clock.Now();
   AddFlight(*job);
-  stats.pooled_strands.Add();
   parts_.queue.Push(*job);
 }
 
@@ -175,7 +175,6 @@ void EngineCore::TakeBack(Job& job, bool delivered_here) {
     const uint16_t id = job.tasks[job.n_tasks - 1];
     job.failed = job.context.failure;
     if (job.failed == nullptr) ++job.n_done;
-    stats.model_rows.Add();
     if (const uint16_t node = plan_.tasks[id].node; node != WF_NONE) {
       stats.queue_wait[node].Add(job.taken_at - job.arrived_at);
     }
@@ -183,10 +182,9 @@ void EngineCore::TakeBack(Job& job, bool delivered_here) {
   }
   NoteRuns(job, instance);
   if (job.dropped) {
-    stats.dropped_results.Add();
     job.arena.FreeAll();
     if (delivered_here && instance.entered != nullptr && index_.region(instance.region).how == bus::EnteredBy::kEach) Reuse(instance);
-  } else if (job.failed != nullptr && job.failed->code == bus::kTimeout && parts_.clock.Now() >= bus.deadline()) {
+  } else if (job.failed != nullptr && job.failed->code == code::kTimeout && parts_.clock.Now() >= bus.deadline()) {
     PassDeadline(bus);  // the executor saw it before the wheel did; no fallback catches it
   } else {
     Publish(job, instance);

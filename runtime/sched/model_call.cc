@@ -1,6 +1,7 @@
 // Model calls: on the loop when a batch would not pay, else by a row in a batcher.
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/working.h"
 #include "runtime/sched/core.h"
 
@@ -41,7 +42,7 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
     }
   }
   stats.refused_rows.Add();
-  const bus::Failure& refused = FailAt(instance, model_task, bus::kRefused, "the model's queue is full");
+  const bus::Failure& refused = FailAt(instance, model_task, code::kRefused, "the model's queue is full");
   if (parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, start, refused);
   Settle(instance, start, &refused);
   return false;
@@ -67,7 +68,7 @@ void EngineCore::StartModel(bus::Instance& instance, uint16_t id) {
 
 void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding) {
   const wf_task& task = plan_.tasks[id];
-  if (binding.batcher == nullptr) return Settle(instance, id, &FailAt(instance, id, bus::kInference, "the model is not loaded"));
+  if (binding.batcher == nullptr) return Settle(instance, id, &FailAt(instance, id, code::kInference, "the model is not loaded"));
   Job* const job = NewJob(instance, id);
   if (job == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   job->batcher = binding.batcher;
@@ -104,7 +105,6 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   if (staging == nullptr) staging = std::make_unique<batch::Staging>(*binding.model);
   batch::RowList alone;
   alone.Append(*job);
-  stats.model_inline.Add();
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path,
                             &binding.model->model().name);
   const base::TimePoint started = parts_.clock.Now();

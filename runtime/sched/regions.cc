@@ -5,6 +5,7 @@
 #include <new>
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -13,7 +14,6 @@ namespace {
 constexpr int64_t kMostElements = 65'536;
 constexpr uint32_t kDefaultWindow = 64;
 constexpr uint64_t kFallbackElement = 0xffff;  // of a fallback's instance; attempts count from 0
-constexpr wf_code kFirstRetried = 8000, kLastRetried = 9999;
 constexpr int64_t kBackOffNs = 1'000'000;
 
 void OnTimeout(base::TimerNode& node) noexcept {
@@ -51,7 +51,7 @@ const bus::Failure& EngineCore::FailAt(bus::Instance& instance, uint16_t task, w
 }
 
 const bus::Failure& EngineCore::NoMemoryAt(bus::Instance& instance, uint16_t task) {
-  return FailAt(instance, task, bus::kMemoryCap, bus::kOutOfMemory.message);
+  return FailAt(instance, task, code::kMemoryCap, bus::kOutOfMemory.message);
 }
 
 bus::Instance* EngineCore::NewInstance(LiveBus& bus, uint16_t region, bus::Instance* parent, bus::Entry* entry, uint64_t element) {
@@ -212,13 +212,12 @@ void EngineCore::FireTimeout(bus::Entry& entry) {
     Abandon(child);
   }
   entry.timed_out = true;
-  stats.timed_out.Add();
   if (parts_.observer != nullptr) parts_.observer->OnTimedOut(*entry.parent, entry.task, attempt);
-  AttemptEnded(entry, FailAt(*entry.parent, entry.task, bus::kTimeout, "the node's timeout has passed"));
+  AttemptEnded(entry, FailAt(*entry.parent, entry.task, code::kTimeout, "the node's timeout has passed"));
 }
 
 void EngineCore::AttemptEnded(bus::Entry& entry, const bus::Failure& failure) {
-  const bool again = !entry.timed_out && entry.attempts_left > 0 && failure.code >= kFirstRetried && failure.code <= kLastRetried;
+  const bool again = !entry.timed_out && entry.attempts_left > 0 && code::IsRetried(failure.code);
   if (again) {
     --entry.attempts_left;
     jitter_ ^= jitter_ << 13;
@@ -264,7 +263,7 @@ void EngineCore::StartEach(bus::Instance& instance, uint16_t id) {
   const int64_t count = task.fn.pick(&bus.main.head, instance.frames);
   if (count < 0) return Settle(instance, id, &bus.main.TakeFailure(WF_FAILED));
   if (count > kMostElements)
-    return Settle(instance, id, &FailAt(instance, id, bus::kInputParams, "a fan-out takes at most 65536 elements"));
+    return Settle(instance, id, &FailAt(instance, id, code::kInputParams, "a fan-out takes at most 65536 elements"));
   const uint16_t result = plan_.regions[task.target].result;
   const uint64_t bytes = result == WF_NONE ? 0 : plan_.slots[result].size * static_cast<uint64_t>(count);
   auto* const results = static_cast<std::byte*>(bus.arena.Allocate(bytes, 64));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/working.h"
 #include "runtime/sched/core.h"
 
@@ -125,7 +126,7 @@ void EngineCore::StartTask(bus::Instance& instance, uint16_t id) {
     case WF_RETURN:
       return ReturnFrom(instance, id);
     default:
-      return Settle(instance, id, &FailAt(instance, id, 3000, "remote calls are not built yet"));
+      return Settle(instance, id, &FailAt(instance, id, code::kNotImplemented, "remote calls are not built yet"));
   }
 }
 
@@ -143,7 +144,6 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   context.task = id;
   context.instance = &instance;
   context.failure = nullptr;
-  stats.inline_tasks.Add();
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path);
   wf_code code;
   if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr) {
@@ -262,12 +262,15 @@ void EngineCore::EndRegion(bus::Instance& instance, const bus::Failure* failure)
 }
 
 // The request reports the textually first failure that is known to end it, whichever made the outcome certain: control points do not wait
-// for each other. A failure that none of them reads, or that a fallback has taken, is none of these.
-const bus::Failure& EngineCore::FirstDeciding(const bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const {
+// for each other. A failure that none of them reads, or that a fallback has taken, is none of these; nor is one whose reader still waits
+// for control.
+const bus::Failure& EngineCore::FirstDeciding(bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const {
   for (uint16_t id = plan_.regions[root.region].first_task; id < decisive; ++id) {
     const wf_task& task = plan_.tasks[id];
     if ((task.flags & WF_CONTROL) == 0) continue;
-    if (const bus::Failure* known = FailedInput(root, task); known != nullptr) return *known;
+    const uint16_t left = root.countdowns()[id - plan_.regions[root.region].first_task];
+    const bool is_told = left == 0 || left >= kSkipped;
+    if (const bus::Failure* known = is_told ? FailedInput(root, task) : CertainFailure(root, id); known != nullptr) return *known;
   }
   return failure;
 }

@@ -41,8 +41,7 @@ struct EngineStats {
         queue_wait(new DurationHistogram[plan.n_nodes]),
         stage(new DurationHistogram[plan.n_stages]) {}
 
-  Counter created, answered, failed, cancelled, timed_out, drained;
-  Counter inline_tasks, pooled_strands, model_rows, model_inline, refused_rows, dropped_results;
+  Counter created, answered, failed, cancelled, drained, refused_rows;
   std::unique_ptr<DurationHistogram[]> node_compute;  // by node: its tasks of one instance, for a model's row the run of its batch
   std::unique_ptr<DurationHistogram[]> queue_wait;    // by node: of its rows
   std::unique_ptr<DurationHistogram[]> stage;         // by stage: first start to last end within a request; sampled (EngineOptions)

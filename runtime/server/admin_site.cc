@@ -1,21 +1,21 @@
 #include "runtime/server/admin_site.h"
 
 #include "runtime/protocol/codes.h"
-#include "runtime/server/http_session.h"
+#include "runtime/server/session.h"
 
 namespace wf::server {
 
 void AdminSite::OnHead(Exchange& exchange) noexcept {
   constexpr std::string_view kMetrics = "/metrics";
-  const http1::Head& head = exchange.head;
-  exchange.max_body_bytes = HttpSession::kMaxDiscarded;
+  const http::Head& head = exchange.head;
+  exchange.max_body_bytes = kMaxDiscarded;
   std::string_view path;
-  if (!http1::PercentDecode(head.path, http1::Part::kPath, &path, &path_)) path = {};
+  if (!http::PercentDecode(head.path, http::Part::kPath, &path, &path_)) path = {};
   exchange.own_path = path == kMetrics ? kMetrics : ProbeOf(path);
-  if (exchange.own_path.empty()) return exchange.Refuse(404, protocol::kNoService, "the admin port serves /metrics, /livez and /readyz");
-  if (head.method == http1::Method::kGet || head.method == http1::Method::kHead) return;
+  if (exchange.own_path.empty()) return exchange.Refuse(404, code::kNoService, "the admin port serves /metrics, /livez and /readyz");
+  if (head.method == http::Method::kGet || head.method == http::Method::kHead) return;
   exchange.allow_get = true;
-  exchange.Refuse(405, protocol::kInputParams, "the admin port takes GET");
+  exchange.Refuse(405, code::kInputParams, "the admin port takes GET");
 }
 
 void AdminSite::OnRequest(Exchange& exchange) noexcept {
@@ -32,7 +32,7 @@ void AdminSite::OnRequest(Exchange& exchange) noexcept {
   }
   body_.Clear();
   body_.Put(text.data(), text.size());
-  exchange.session->Reply(exchange, status, type, {}, body_);
+  exchange.session->Reply(exchange, {status, type, {}, {}}, body_);
 }
 
 }  // namespace wf::server

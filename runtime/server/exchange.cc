@@ -23,7 +23,7 @@ ExchangePool::~ExchangePool() {
   }
 }
 
-Exchange* ExchangePool::Take(HttpSession& session, Site& site) noexcept {
+Exchange* ExchangePool::Take(Session& session, Site& site) noexcept {
   Exchange* exchange = idle_;
   if (exchange != nullptr) {
     idle_ = exchange->next;
@@ -49,7 +49,8 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   --in_use_;
   exchange.head.Clear();
   exchange.body.Clear();
-  exchange.max_body_bytes = 0;
+  exchange.max_body_bytes = exchange.discarded = exchange.body_mark = 0;
+  exchange.until_deadline = exchange.begun = false;
   exchange.answered = exchange.admitted = exchange.takes_body = exchange.for_memory = exchange.allow_post = exchange.allow_get = false;
   exchange.workflow = nullptr;
   exchange.own_path = {};

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/bus/bus.h"
-#include "runtime/protocol/http1/head.h"
+#include "runtime/protocol/http/head.h"
 #include "runtime/protocol/oip/names.h"
 #include "runtime/protocol/oip/request.h"
 #include "runtime/server/body.h"
@@ -15,10 +16,12 @@
 
 namespace wf::server {
 
-class HttpSession;
+class Session;
 class Site;
 class ExchangePool;
 struct Exchange;
+
+inline constexpr size_t kMaxDiscarded = 64 * 1024;  // of a body that nobody reads
 
 // What answers requests. Calls come on the loop of the site.
 class Site {
@@ -33,7 +36,7 @@ class Site {
   // So many more bytes of answers wait to be sent. False: there is no room for them.
   virtual bool ClaimUnsent(int64_t bytes) noexcept = 0;
   virtual void UnclaimUnsent(int64_t bytes) noexcept = 0;
-  // The request is complete. HttpSession::Reply is called now or later.
+  // The request is complete. Session::Reply is called now or later.
   virtual void OnRequest(Exchange& exchange) noexcept = 0;
   // A refusal is about to be answered. The data_id that the answer carries.
   virtual uint64_t OnRefused(Exchange& exchange) noexcept = 0;
@@ -58,12 +61,15 @@ struct Exchange final : bus::Client {
 
   // ---- of the session ----
   ExchangePool& pool;
-  HttpSession* session = nullptr;  // null: detached, nobody waits for an answer
+  Session* session = nullptr;  // null: detached, nobody waits for an answer
   Site* site = nullptr;
-  http1::Head head;
+  http::Head head;
   Body body;
   uint64_t max_body_bytes = 0;
-  bool takes_body = false;  // somebody reads it; else what comes is dropped
+  uint64_t discarded = 0, body_mark = 0;  // of the body: what nobody reads; how much of it was there at the last look
+  bool takes_body = false;                // somebody reads it; else what comes is dropped
+  bool until_deadline = false;            // what the next look at the body is for
+  bool begun = false;                     // complete, and given to the site
   bool answered = false;
 
   // ---- of the site ----
@@ -93,8 +99,9 @@ struct Exchange final : bus::Client {
     refusal_code = code;
     refusal = std::move(message);
   }
+  bool refused() const { return refusal_status != 0; }
   void RefuseForMemory(std::string message) {
-    Refuse(429, protocol::kRefused, std::move(message));
+    Refuse(429, code::kRefused, std::move(message));
     for_memory = true;
   }
 
@@ -109,7 +116,7 @@ class ExchangePool {
   ExchangePool(const ExchangePool&) = delete;
   ExchangePool& operator=(const ExchangePool&) = delete;
 
-  Exchange* Take(HttpSession& session, Site& site) noexcept;  // null: no memory
+  Exchange* Take(Session& session, Site& site) noexcept;  // null: no memory
   // The session no longer needs it: it goes back as soon as its bus is drained.
   void Detach(Exchange& exchange) noexcept;
   void GiveBackIfDone(Exchange& exchange) noexcept;

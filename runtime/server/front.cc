@@ -48,7 +48,7 @@ void Front::BeginDrain() noexcept { drain_tick_at_ = shared_.clock.Now() + kDrai
 
 void Front::Abort() noexcept {
   connections_.ForEach([](net::Connection& connection) {
-    if (!connection.closing()) static_cast<HttpSession*>(connection.handler())->Abort();
+    if (!connection.closing()) static_cast<Session*>(connection.handler())->Abort();
   });
 }
 
@@ -75,7 +75,7 @@ void Front::OnTime() noexcept {
 // read; the others close with their answer.
 void Front::OnDrainTick() noexcept {
   connections_.ForEach([](net::Connection& connection) {
-    if (!connection.closing() && static_cast<HttpSession*>(connection.handler())->between_requests()) connection.CloseAfterFlush();
+    if (!connection.closing()) static_cast<Session*>(connection.handler())->OnDrainTick();
   });
   counts_.connections.Set(connections_.count());
   idle_.store(connections_.count() == 0 && engine_->live_buses() == 0 && sessions_.exchanges().in_use() == 0, std::memory_order_release);

@@ -6,7 +6,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/net/connections.h"
 #include "runtime/sched/engine.h"
-#include "runtime/server/http_session.h"
+#include "runtime/server/session.h"
 #include "runtime/server/workflow_site.h"
 
 namespace wf::server {
@@ -58,7 +58,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   LoopCounts& counts_;
   WorkflowSite site_;
   std::unique_ptr<sched::Engine> engine_;
-  HttpSessions sessions_;
+  Sessions sessions_;
   net::Connections connections_;
   std::atomic<bool> idle_{false};
   base::TimePoint drain_tick_at_ = INT64_MAX;

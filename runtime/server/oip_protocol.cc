@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/oip/answer.h"
 #include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/oip/rest_reader.h"
 #include "runtime/protocol/plain/plain.h"
-#include "runtime/server/http_session.h"
 #include "runtime/server/oip_questions.h"
+#include "runtime/server/session.h"
 
 namespace wf::server {
 namespace {
@@ -16,9 +17,9 @@ namespace {
 constexpr int64_t kNoNumber = -2;
 
 // Where raw tensors begin in the body; oip::kAllJson: there are none. Twice or no number: kNoNumber.
-int64_t JsonBytesOf(const http1::Head& head) {
+int64_t JsonBytesOf(const http::Head& head) {
   int64_t bytes = oip::kAllJson;
-  for (const http1::Header& header : head.headers()) {
+  for (const http::Header& header : head.headers()) {
     if (header.name != oip::kJsonBytesHeader) continue;
     const char* const end = header.value.data() + header.value.size();
     if (bytes != oip::kAllJson || header.value.starts_with('-')) return kNoNumber;
@@ -30,31 +31,30 @@ int64_t JsonBytesOf(const http1::Head& head) {
 
 // Does the method fit the call? Else a refusal.
 bool TakeMethod(Exchange& exchange) {
-  const http1::Method method = exchange.head.method;
-  const bool post = method == http1::Method::kPost, get = method == http1::Method::kGet || method == http1::Method::kHead;
+  const http::Method method = exchange.head.method;
+  const bool post = method == http::Method::kPost, get = method == http::Method::kGet || method == http::Method::kHead;
   const oip::Verb verb = oip::VerbOf(exchange.oip.call);
   if (verb == oip::Verb::kEither ? post || get : verb == oip::Verb::kPost ? post : get) return true;
   exchange.allow_post = verb == oip::Verb::kPost;
   exchange.allow_get = !exchange.allow_post;
   exchange.Refuse(
-      405, protocol::kInputParams,
+      405, code::kInputParams,
       exchange.allow_post ? "infer and the repository are called with POST" : "what the server says of itself is asked for with GET");
   return false;
 }
 
 void TakeCall(WorkflowSite& site, Exchange& exchange, std::string_view path) {
   exchange.oip = oip::ParsePath(path);
-  if (exchange.oip.call == oip::Call::kNone)
-    return exchange.Refuse(404, protocol::kNoService, "the Open Inference Protocol has no such path");
+  if (exchange.oip.call == oip::Call::kNone) return exchange.Refuse(404, code::kNoService, "the Open Inference Protocol has no such path");
   if (!TakeMethod(exchange)) return;
   if (!exchange.oip.model.empty() && !FindModel(site, exchange)) return;
   if (exchange.oip.call != oip::Call::kInfer) {
-    exchange.takes_body = exchange.head.method == http1::Method::kPost;
+    exchange.takes_body = exchange.head.method == http::Method::kPost;
     return;
   }
   const int64_t json_bytes = JsonBytesOf(exchange.head);
   if (json_bytes == kNoNumber)
-    return exchange.Refuse(400, protocol::kInputParams, "`inference-header-content-length` is one whole number of bytes");
+    return exchange.Refuse(400, code::kInputParams, "`inference-header-content-length` is one whole number of bytes");
   if (json_bytes > 0) exchange.body.AlignAt(static_cast<size_t>(json_bytes));
   site.AdmitTo(exchange);
 }
@@ -86,7 +86,7 @@ void AnswerQuestion(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
     oip::WriteError({failure.code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, &answer);
   }
   scratch.arena.Reset(true);
-  exchange.session->Reply(exchange, status, plain::kJson, {}, answer);
+  exchange.session->Reply(exchange, {status, plain::kJson, {}, {}}, answer);
 }
 
 wf_code Read(Exchange& exchange, bus::Bus& scratch, wf_bytes body) {
@@ -128,7 +128,7 @@ void Start(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
   scratch.arena.Reset(true);
 }
 
-protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http1::Header>* headers) {
+protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers) {
   return oip::WriteAnswer(*exchange.bus, *exchange.infer, {exchange.oip.model, std::max<int64_t>(exchange.version, 1)}, body, headers);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/abi/view.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/observe/log.h"
 #include "runtime/protocol/json/reader.h"
@@ -29,7 +30,7 @@ bool FindVersion(const WorkflowSite& site, const wf_workflow& workflow, Exchange
 wf_code NotBuilt(wf_ctx* scratch, std::string_view what) {
   base::TextBuilder message;
   message << what;
-  return json::Record(scratch, protocol::kNotImplemented, message);
+  return json::Record(scratch, code::kNotImplemented, message);
 }
 
 // Of all loops and protocols.
@@ -137,7 +138,7 @@ bool FindModel(const WorkflowSite& site, Exchange& exchange) {
     return true;
   }
   exchange.oip.model = exchange.oip.version = {};
-  exchange.Refuse(404, protocol::kNoService, message.str());
+  exchange.Refuse(404, code::kNoService, message.str());
   return false;
 }
 

@@ -1,4 +1,5 @@
 // Plain JSON and raw bodies: POST /{service}/{workflow}.
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/workflow_site.h"
 
@@ -8,11 +9,11 @@ namespace {
 bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view path) {
   exchange.workflow = site.shared().router.Find(path);
   if (exchange.workflow == nullptr) return false;
-  if (exchange.head.method == http1::Method::kPost) {
+  if (exchange.head.method == http::Method::kPost) {
     site.AdmitTo(exchange);
   } else {
     exchange.allow_post = true;
-    exchange.Refuse(405, protocol::kInputParams, "a workflow is called with POST");
+    exchange.Refuse(405, code::kInputParams, "a workflow is called with POST");
   }
   return true;
 }
@@ -24,7 +25,7 @@ void Start(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
   site.Begin(exchange, Read(exchange, *exchange.bus, body));
 }
 
-protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http1::Header>* headers) {
+protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers) {
   return plain::WriteAnswer(*exchange.bus, body, headers);
 }
 

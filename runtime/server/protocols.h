@@ -7,7 +7,7 @@
 #include "runtime/base/sink.h"
 #include "runtime/base/status.h"
 #include "runtime/protocol/codes.h"
-#include "runtime/protocol/http1/head.h"
+#include "runtime/protocol/http/head.h"
 
 namespace wf::server {
 
@@ -33,7 +33,7 @@ struct ProtocolRow {
   // The request is complete. Ends in WorkflowSite::Begin, or in an answer.
   void (*start)(WorkflowSite& site, Exchange& exchange, wf_bytes body);
   // What the exchange's bus came to; `headers` are views into the bus. On any thread.
-  protocol::Answer (*write_answer)(Exchange& exchange, wf_sink* body, std::vector<http1::Header>* headers);
+  protocol::Answer (*write_answer)(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers);
   void (*write_error)(const protocol::ErrorText& error, wf_sink* body);
   int (*status_of)(base::StatusCode code);
 };
@@ -41,7 +41,7 @@ struct ProtocolRow {
 #define PROTOCOL(id, row) extern const ProtocolRow row;
 #include "runtime/server/protocols.def"
 
-inline constexpr http1::Header kRetrySoon = {"retry-after", "1"};  // of answers that are for load
+inline constexpr http::Header kRetrySoon = {"retry-after", "1"};  // of answers that are for load
 
 const ProtocolRow& RowOf(Protocol protocol);
 

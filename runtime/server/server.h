@@ -85,7 +85,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   sched::SharedFactors factors_;
   loop::Loop admin_loop_;
   AdminSite admin_site_;
-  HttpSessions admin_sessions_;
+  Sessions admin_sessions_;
   net::Sockets admin_sockets_;
   net::Connections admin_connections_;
   net::Listener admin_listener_;

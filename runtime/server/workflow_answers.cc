@@ -1,10 +1,11 @@
 // What leaves: answers, refusals, and what is told of both.
 #include <new>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/observe/log.h"
 #include "runtime/protocol/json/size.h"
 #include "runtime/protocol/plain/plain.h"
-#include "runtime/server/http_session.h"
+#include "runtime/server/session.h"
 #include "runtime/server/workflow_site.h"
 
 namespace wf::server {
@@ -50,24 +51,24 @@ void WorkflowSite::OnGone(Exchange& exchange) noexcept {
     return;
   }
   if (exchange.data_id == 0) exchange.data_id = engine_->NextDataId();
-  Record(exchange, kClientClosed, protocol::kCancelled);
+  Record(exchange, kClientClosed, code::kCancelled);
 }
 
 void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
   body_.Clear();
-  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, bus::kMemoryCap);
+  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, code::kMemoryCap);
   const ProtocolRow& row = RowOf(exchange.protocol);
   const int status = row.status_of(info.status);
   exchange.data_id = engine_->NextDataId();
-  row.write_error({bus::kMemoryCap, info.name, "no memory for the request", {}, exchange.data_id, exchange.log_id}, &body_);
-  Record(exchange, status, bus::kMemoryCap);
-  exchange.session->Reply(exchange, status, plain::kJson, {&kRetrySoon, 1}, body_);
+  row.write_error({code::kMemoryCap, info.name, "no memory for the request", {}, exchange.data_id, exchange.log_id}, &body_);
+  Record(exchange, status, code::kMemoryCap);
+  exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, 1}, {}}, body_);
 }
 
 // What the caller is not to blame for; refusals, deadlines and wishes for what is not built show in the metrics.
 void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept {
-  if (answer.code >= protocol::kTimeout && answer.code < protocol::kTimeout + 1000) return;
-  if (protocol::IsForLoad(answer.code) || answer.code == protocol::kNotImplemented) return;
+  if (code::ClassOf(answer.code) == code::kTimeout) return;
+  if (protocol::IsForLoad(answer.code) || answer.code == code::kNotImplemented) return;
   observe::Log(observe::Level::kWarning, "a request failed",
                {{"path", exchange.head.path.substr(0, kMostTold)},
                 {"code", int64_t{answer.code}},
@@ -99,7 +100,7 @@ struct WorkflowSite::Encoding final : CodecQueue::Work {
   WorkflowSite& site;
   Exchange& exchange;
   wf_sink body;
-  std::vector<http1::Header> headers;
+  std::vector<http::Header> headers;
   protocol::Answer answer;
 };
 
@@ -140,32 +141,32 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
   Reply(exchange, answer, headers_, body_);
 }
 
-void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http1::Header>& headers, wf_sink& body) noexcept {
+void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http::Header>& headers, wf_sink& body) noexcept {
   if (!exchange.session->ClaimUnsent(body.size())) return RefuseAnswer(exchange, body);
   Record(exchange, answer.status, answer.code);
   if (answer.status >= 500) LogFailure(exchange, answer);
   if (protocol::IsForLoad(answer.code)) headers.push_back(kRetrySoon);
   const std::string_view type = answer.content_type.empty() ? plain::kJson : answer.content_type;
-  exchange.session->Reply(exchange, answer.status, type, headers, body);
+  exchange.session->Reply(exchange, {answer.status, type, headers, {}}, body);
   engine_->Release(*exchange.bus);
 }
 
 // The work is done, but there is no room for what it came to until the client has read it.
 void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept {
   counts_.refused_bytes.Add();
-  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, protocol::kRefused);
+  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, code::kRefused);
   const ProtocolRow& row = RowOf(exchange.protocol);
   const int status = row.status_of(info.status);
   body.Clear();
-  row.write_error({protocol::kRefused,
+  row.write_error({code::kRefused,
                    info.name,
                    "other requests take all the memory there is for them; the answer has no room",
                    {},
                    exchange.data_id,
                    exchange.log_id},
                   &body);
-  Record(exchange, status, protocol::kRefused);
-  exchange.session->Reply(exchange, status, plain::kJson, {&kRetrySoon, 1}, body);
+  Record(exchange, status, code::kRefused);
+  exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, 1}, {}}, body);
   engine_->Release(*exchange.bus);
 }
 
@@ -174,7 +175,7 @@ void WorkflowSite::AnswerProbe(Exchange& exchange) noexcept {
   body_.Clear();
   const std::string_view text = status == 200 ? "ok\n" : "not ready\n";
   body_.Put(text.data(), text.size());
-  exchange.session->Reply(exchange, status, "text/plain", {}, body_);
+  exchange.session->Reply(exchange, {status, "text/plain", {}, {}}, body_);
 }
 
 }  // namespace wf::server

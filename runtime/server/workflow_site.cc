@@ -5,11 +5,12 @@
 
 #include "runtime/base/ascii.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/reserve.h"
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
 #include "runtime/sched/catalogue.h"
-#include "runtime/server/http_session.h"
+#include "runtime/server/session.h"
 
 namespace wf::server {
 namespace {
@@ -35,16 +36,16 @@ int ProbeStatus(const Shared& shared, std::string_view path) {
 }
 
 void WorkflowSite::OnHead(Exchange& exchange) noexcept {
-  const http1::Head& head = exchange.head;
+  const http::Head& head = exchange.head;
   exchange.received_at = shared_.clock.Now();
   exchange.log_id = head.Find("x-request-id");
-  exchange.max_body_bytes = HttpSession::kMaxDiscarded;
+  exchange.max_body_bytes = kMaxDiscarded;
   std::string_view path = head.path;
-  if (!http1::PercentDecode(head.path, http1::Part::kPath, &path, &path_)) path = {};
+  if (!http::PercentDecode(head.path, http::Part::kPath, &path, &path_)) path = {};
   if (exchange.own_path = ProbeOf(path); !exchange.own_path.empty()) {
-    if (head.method == http1::Method::kGet || head.method == http1::Method::kHead) return;
+    if (head.method == http::Method::kGet || head.method == http::Method::kHead) return;
     exchange.allow_get = true;
-    return exchange.Refuse(405, protocol::kInputParams, "the probes take GET");
+    return exchange.Refuse(405, code::kInputParams, "the probes take GET");
   }
   for (int i = 0; i < kProtocols; ++i) {
     exchange.protocol = static_cast<Protocol>(i);
@@ -56,7 +57,7 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   message << "nothing is served at `";
   message.Quote(head.path) << "`";
   if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-  exchange.Refuse(404, protocol::kNoService, message.str());
+  exchange.Refuse(404, code::kNoService, message.str());
 }
 
 int64_t WorkflowSite::MsLeft(const Exchange& exchange) const noexcept {
@@ -76,12 +77,12 @@ std::vector<int64_t> WorkflowSite::VersionsOf(const wf_workflow& workflow) const
 }
 
 void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
-  for (const http1::Header& header : exchange.head.headers()) {
+  for (const http::Header& header : exchange.head.headers()) {
     if (header.name != "content-encoding" || base::EqualIgnoringCase(header.value, "identity")) continue;
     base::TextBuilder message;
     message << "a body coded `";
     message.Quote(header.value) << "`; send it as it is";
-    return exchange.Refuse(415, protocol::kInputParams, message.str());
+    return exchange.Refuse(415, code::kInputParams, message.str());
   }
   const uint64_t own = exchange.workflow->body_max;
   exchange.max_body_bytes = own == 0 ? static_cast<uint64_t>(settings_->body_bytes.value) : own;
@@ -97,7 +98,7 @@ void WorkflowSite::Admit(Exchange& exchange) noexcept {
   const int64_t most = workflow.inflight_max != 0 ? int64_t{workflow.inflight_max} : int64_t{settings_->inflight};
   if (SumOver(shared_, [service](const LoopCounts& loop) { return loop.inflight[service].value(); }) >= most) {
     counts_.refused_inflight.Add();
-    return exchange.Refuse(429, protocol::kRefused, "the service has as many requests in flight as it takes");
+    return exchange.Refuse(429, code::kRefused, "the service has as many requests in flight as it takes");
   }
   if (base::Reserve::memory_is_short()) return exchange.RefuseForMemory("the process has no memory left");
   const int64_t length = std::max<int64_t>(exchange.head.content_length, 0);
@@ -181,7 +182,7 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
     return nullptr;
   }
   observe::working.data_id = exchange.data_id = exchange.bus->data_id();
-  for (const http1::Header& header : exchange.head.headers()) exchange.metadata.push_back({header.name, header.value});
+  for (const http::Header& header : exchange.head.headers()) exchange.metadata.push_back({header.name, header.value});
   exchange.bus->metadata = exchange.metadata;
   return exchange.bus;
 }

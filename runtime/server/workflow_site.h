@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/base/sink.h"
-#include "runtime/protocol/http1/head.h"
+#include "runtime/protocol/http/head.h"
 #include "runtime/protocol/oip/names.h"
 #include "runtime/sched/engine.h"
 #include "runtime/server/codecs.h"
@@ -82,7 +82,7 @@ class WorkflowSite final : public Site {
   struct Encoding;
   bool WriteElsewhere(Exchange& exchange) noexcept;
   void OnEncoded(Encoding& encoding) noexcept;
-  void Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http1::Header>& headers, wf_sink& body) noexcept;
+  void Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http::Header>& headers, wf_sink& body) noexcept;
 
   Shared& shared_;
   LoopCounts& counts_;
@@ -92,7 +92,7 @@ class WorkflowSite final : public Site {
   base::Mailbox* mailbox_ = nullptr;
   bus::Bus scratch_;
   wf_sink body_;  // of the answer being encoded
-  std::vector<http1::Header> headers_;
+  std::vector<http::Header> headers_;
   std::vector<char> path_;  // percent-decoded
 };
 

@@ -228,7 +228,10 @@ std::string Writer::Clamp(const Type& type, int depth) {
 std::string Writer::Conversion(const Type& type, int depth) {
   const Type from = ElementType(true);
   if (from.dtype == DType::kBool) return "";
-  return std::string(ir::NameOf(type.dtype)) + "(" + Expression(from, depth) + ")";
+  std::string argument = Expression(from, depth);
+  const bool is_literal = argument.find_first_not_of("(-0123456789)") == std::string::npos;
+  if (is_literal && argument.find('-') != std::string::npos) argument = "i64(" + argument + ")";  // else it has to fit
+  return std::string(ir::NameOf(type.dtype)) + "(" + argument + ")";
 }
 
 std::string Writer::Index(const std::string& dim, int depth) {

@@ -13,7 +13,7 @@ MAX_PARAMETERS = 5
 SOURCE = {".h", ".cc"}
 # (folder, function): signatures of others, inner loops, whose values stand in registers, and older ones that have yet to lose some.
 MANY_PARAMETERS = {
-    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"),
+    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/protocol", "ChooseProtocol"),
     ("runtime/kernels", "Each"), ("runtime/kernels", "Run"), ("runtime/nodes", "Select"), ("runtime/nodes", "AllocateTensor"), ("runtime/abi", "Bind"),
     ("compiler/sema", "AddMember"), ("compiler/sema", "BindArguments"), ("compiler/sema", "CheckBuiltin"), ("compiler/sema", "CheckNamedCall"),
     ("compiler/sema", "CheckReducerBody"), ("compiler/sema", "CheckReducerFrom"), ("compiler/sema", "CheckSignatureCall"), ("compiler/sema", "LambdaExtents"),
@@ -328,6 +328,16 @@ def check_diagnostics(tree):
             yield page, 1, "no diagnostic has this code"
 
 
+def check_codes(tree):
+    """Error codes stand in their table alone; elsewhere they are named."""
+    table = "runtime/base/error_codes.def"
+    codes = set(re.findall(r"^(?:CODE|PART)\((\d{4}),", tree.text(table), re.M)) if table in tree.files else set()
+    for name in tree.under("compiler/", "runtime/", suffix=SOURCE):
+        for number, line in enumerate(strip_code(tree.text(name)).splitlines(), 1):
+            for code in codes.intersection(re.findall(r"(?<![\w'.])\d{4}(?![\w'.])", line)):
+                yield name, number, f"a bare {code}: an error code is named (wf::code), a quantity written {code[0]}'{code[1:]}"
+
+
 def check_words(tree):
     # Spelt in pieces so that this file does not find itself.
     words = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
@@ -397,7 +407,7 @@ def check_rules(tree):
 
 
 CHECKS = {"layers": check_layers, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
-          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "words": check_words,
+          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "words": check_words,
           "links": check_links, "rules": check_rules}
 
 

@@ -97,6 +97,12 @@ class Lint(unittest.TestCase):
         self.assert_finds("diagnostics", {"compiler/diag/sema.def": 'DIAG(kA, 3001, Error, "Invalid name.")\n'}, right, "lower case")
         self.assert_finds("diagnostics", {"compiler/diag/sema.def": 'DIAG(kA, 3001, Error, "a")\nDIAG(kB, 3001, Error, "b")\n'}, right, "is also kA")
 
+    def test_error_codes_are_named(self):
+        table = {"runtime/base/error_codes.def": 'CODE(5000, 5999, kInputParams, "InputParams", kInvalidArgument)\nPART(7004, kDimension)\n'}
+        right = {**table, "runtime/base/a.cc": "int n = 5'000 + 7007;  // never 7004\nint m = kInputParams;\n"}
+        for code in ("5000", "7004"):
+            self.assert_finds("codes", {**table, "runtime/base/a.cc": f"int n = F({code});\n"}, right, "a bare " + code)
+
     def test_words(self):
         self.assert_finds("words", {"runtime/base/a.cc": "// TO" + "DO: later\n"}, {"runtime/base/a.cc": "// do it later, or today\n"}, "unfinished")
         self.assert_finds("words", {"runtime/base/a.cc": "// see /wor" + "k/main\n"}, {"runtime/base/a.cc": "// see docs/work/main\n"}, "one machine")

@@ -74,13 +74,13 @@ Transcript Load(const std::filesystem::path& path) {
   return transcript;
 }
 
-std::string Describe(const Head& head) {
+std::string Describe(const http::Head& head) {
   std::string text = "head " + std::string(head.method_name) + " " + std::string(head.path);
   if (!head.query.empty()) text += " ?" + std::string(head.query);
   text += head.content_length < 0 ? " chunked" : " length=" + std::to_string(head.content_length);
   text += head.keep_alive ? " keep-alive" : " close";
   if (head.expects_continue) text += " continue";
-  for (const Header& header : head.headers()) {
+  for (const http::Header& header : head.headers()) {
     if (header.name.starts_with("x-")) text += " " + std::string(header.name) + "=" + std::string(header.value);
   }
   return text;
@@ -89,7 +89,7 @@ std::string Describe(const Head& head) {
 // The events of `input` when it arrives in parts that end at `cuts`; neighbouring body parts are one.
 std::vector<std::string> EventsOf(const std::string& input, const std::vector<size_t>& cuts) {
   Decoder decoder;
-  Head head;
+  http::Head head;
   std::vector<std::string> events;
   std::string body;
   uint64_t announced = 0;
@@ -107,6 +107,10 @@ std::vector<std::string> EventsOf(const std::string& input, const std::vector<si
       }
       if (event == Event::kHead) events.push_back(Describe(head));
       if (event == Event::kEnd) events.push_back("end");
+      if (event == Event::kHttp2) {
+        events.push_back("http2");
+        return events;
+      }
       if (event == Event::kError) {
         events.push_back("error " + std::to_string(decoder.status()) + " " + std::string(decoder.reason()));
         return events;

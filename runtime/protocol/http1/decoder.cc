@@ -17,7 +17,7 @@ constexpr uint8_t kMaxEmptyLines = 4;
 struct Reading {
   llhttp_t parser;  // first: a callback's llhttp_t* is a Reading*
   std::string_view target;
-  std::vector<Header>* headers;
+  std::vector<http::Header>* headers;
   size_t max_headers;
   uint64_t length;  // llhttp forgets both when it takes the message as complete
   uint16_t flags;
@@ -116,7 +116,10 @@ void LowerVersion(std::span<uint8_t> head) {
   if (minor > '1' && minor <= '9') minor = '1';
 }
 
-// `PRI * HTTP/2.0` too, which begins HTTP/2.
+bool IsHttp2(std::span<const uint8_t> head) {
+  return std::string_view(reinterpret_cast<const char*>(head.data()), head.size()) == kHttp2Begin;
+}
+
 bool IsOfOtherVersion(std::span<const uint8_t> head) {
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   const std::string_view line = text.substr(0, text.find('\r'));
@@ -124,19 +127,6 @@ bool IsOfOtherVersion(std::span<const uint8_t> head) {
   if (line.size() < kWhole.size() || line.substr(line.size() - kWhole.size(), kBegin.size()) != kBegin) return false;
   const char major = line[line.size() - 3];
   return major >= '0' && major <= '9' && major != '1';
-}
-
-Method MethodOf(uint8_t method) {
-  switch (method) {
-    case HTTP_GET:
-      return Method::kGet;
-    case HTTP_HEAD:
-      return Method::kHead;
-    case HTTP_POST:
-      return Method::kPost;
-    default:
-      return Method::kOther;
-  }
 }
 
 }  // namespace
@@ -148,7 +138,7 @@ Event Decoder::Fail(int status, std::string_view reason) {
   return Event::kError;
 }
 
-Event Decoder::Next(std::span<const uint8_t>* input, Head* head) {
+Event Decoder::Next(std::span<const uint8_t>* input, http::Head* head) {
   switch (state_) {
     case State::kHead:
       return NextOfHead(input, head);
@@ -171,6 +161,8 @@ Event Decoder::Next(std::span<const uint8_t>* input, Head* head) {
       break;
     case State::kError:
       return Event::kError;
+    case State::kHttp2:
+      return Event::kHttp2;
   }
   state_ = State::kHead;
   started_ = false;
@@ -178,7 +170,7 @@ Event Decoder::Next(std::span<const uint8_t>* input, Head* head) {
 }
 
 // Moves lines from the input to the head until the empty one.
-Event Decoder::NextOfHead(std::span<const uint8_t>* input, Head* head) {
+Event Decoder::NextOfHead(std::span<const uint8_t>* input, http::Head* head) {
   auto& bytes = head->bytes_;
   while (!input->empty()) {
     if (!started_) {
@@ -206,7 +198,7 @@ Event Decoder::NextOfHead(std::span<const uint8_t>* input, Head* head) {
 }
 
 // One line, its LF included, is at the end of the head's bytes.
-Event Decoder::TakeLine(Head* head, bool* done) {
+Event Decoder::TakeLine(http::Head* head, bool* done) {
   auto& bytes = head->bytes_;
   const uint8_t* line = bytes.data() + line_;
   const size_t size = bytes.size() - line_;
@@ -226,7 +218,11 @@ Event Decoder::TakeLine(Head* head, bool* done) {
   return Event::kNeedMore;
 }
 
-Event Decoder::Parse(Head* head) {
+Event Decoder::Parse(http::Head* head) {
+  if (IsHttp2(head->bytes_) && empty_lines_ == 0) {
+    state_ = State::kHttp2;
+    return Event::kHttp2;
+  }
   if (IsOfOtherVersion(head->bytes_)) return Fail(505, "the version of HTTP is not 1.x");
   LowerVersion(head->bytes_);
   Reading reading;
@@ -248,12 +244,12 @@ Event Decoder::Parse(Head* head) {
   }
   if (!reading.complete) return Fail(400, "not HTTP/1.1");
   if (reading.parser.http_major != 1) return Fail(505, "the version of HTTP is not 1.x");  // a line without one is 0.9
-  head->method = MethodOf(reading.parser.method);
   head->method_name = {text, std::string_view(text, head->bytes_.size()).find(' ')};
+  head->method = http::MethodOf(head->method_name);
   head->target = reading.target;
   if (SplitTarget(head) == Event::kError) return Event::kError;
   head->http_1_0 = reading.parser.http_minor == 0;
-  for (Header& header : head->headers_) {
+  for (http::Header& header : head->headers_) {
     if (!LowerName(header.name)) return Fail(400, "a header's name is not a token");
     header.value = Trim(header.value);
   }
@@ -261,7 +257,7 @@ Event Decoder::Parse(Head* head) {
 }
 
 // Path and query. An absolute form (RFC 9112 3.2.2) names the host a second time, which says nothing here.
-Event Decoder::SplitTarget(Head* head) {
+Event Decoder::SplitTarget(http::Head* head) {
   std::string_view rest = head->target;
   if (!rest.starts_with('/') && rest.find("://") != std::string_view::npos) {
     const size_t colon = rest.find(':');
@@ -271,19 +267,16 @@ Event Decoder::SplitTarget(Head* head) {
     rest.remove_prefix(colon + 3);
     rest.remove_prefix(std::min(rest.find_first_of("/?"), rest.size()));
   }
-  const size_t question = rest.find('?');
-  head->path = rest.substr(0, question);
-  if (head->path.empty()) head->path = "/";
-  head->query = question == std::string_view::npos ? std::string_view() : rest.substr(question + 1);
+  head->SetPathAndQuery(rest);
   return Event::kHead;
 }
 
 // What llhttp leaves open: Host, the codings of Transfer-Encoding, Connection, Expect.
-Event Decoder::Check(Head* head, uint64_t length, bool chunked, bool has_length) {
+Event Decoder::Check(http::Head* head, uint64_t length, bool chunked, bool has_length) {
   const bool http_1_1 = !head->http_1_0;
   int hosts = 0, codings = 0;
   bool close = false, keep = false;
-  for (const Header& header : head->headers_) {
+  for (const http::Header& header : head->headers_) {
     if (header.name == "host") {
       ++hosts;
     } else if (header.name == "transfer-encoding") {

@@ -4,16 +4,12 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/protocol/http/head.h"
 #include "runtime/protocol/http1/chunks.h"
-#include "runtime/protocol/http1/head.h"
 
 namespace wf::http1 {
 
-struct Limits {
-  size_t head_bytes = 32 * 1024;
-  size_t request_line_bytes = 8 * 1024;
-  size_t headers = 128;
-};
+inline constexpr std::string_view kHttp2Begin = "PRI * HTTP/2.0\r\n\r\n";  // the first half of the preface: a head like any other
 
 enum class Event : uint8_t {
   kNeedMore,  // the input is used up
@@ -21,18 +17,19 @@ enum class Event : uint8_t {
   kChunk,     // chunk_bytes() more of a chunked body are announced; none of them need be there
   kBody,      // body() is a part of the body, in the input
   kEnd,       // the message is complete; what is left of the input belongs to the next one
+  kHttp2,     // the preface of HTTP/2 was there instead of a request (RFC 9113 3.4); what is left of the input is its second half
   kError,     // the connection cannot be understood any further: answer status() with reason(), then close
 };
 
 // Turns the bytes of one connection into messages.
 // Thread: loop-confined.   Borrows: the Head given to Next, until kEnd.
-// Bounds: Limits; it stores nothing but the head.   Cost: one copy of the head, no allocation once the Head has its capacity.
+// Bounds: http::Limits; it stores nothing but the head.   Cost: one copy of the head, no allocation once the Head has its capacity.
 class Decoder {
  public:
-  explicit Decoder(const Limits& limits = {}) : limits_(limits) {}
+  explicit Decoder(const http::Limits& limits = {}) : limits_(limits) {}
 
   // The next event of `input`, from which it drops what it has used.
-  Event Next(std::span<const uint8_t>* input, Head* head);
+  Event Next(std::span<const uint8_t>* input, http::Head* head);
 
   std::span<const uint8_t> body() const { return body_; }
   uint64_t chunk_bytes() const { return chunks_.left(); }
@@ -42,15 +39,15 @@ class Decoder {
   std::string_view reason() const { return reason_; }
 
  private:
-  enum class State : uint8_t { kHead, kLength, kChunks, kEnd, kError };
-  Event NextOfHead(std::span<const uint8_t>* input, Head* head);
-  Event TakeLine(Head* head, bool* done);
-  Event Parse(Head* head);
-  Event SplitTarget(Head* head);
-  Event Check(Head* head, uint64_t length, bool chunked, bool has_length);
+  enum class State : uint8_t { kHead, kLength, kChunks, kEnd, kError, kHttp2 };
+  Event NextOfHead(std::span<const uint8_t>* input, http::Head* head);
+  Event TakeLine(http::Head* head, bool* done);
+  Event Parse(http::Head* head);
+  Event SplitTarget(http::Head* head);
+  Event Check(http::Head* head, uint64_t length, bool chunked, bool has_length);
   Event Fail(int status, std::string_view reason);
 
-  Limits limits_;
+  http::Limits limits_;
   State state_ = State::kHead;
   bool started_ = false;     // bytes of a head have come
   uint8_t empty_lines_ = 0;  // before the request line

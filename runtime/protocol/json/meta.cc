@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/json/reader.h"
 
@@ -29,5 +30,5 @@ extern "C" wf_code wf_json_meta(wf_ctx* ctx, wf_bytes key, wf_bytes text, uint32
   if (wf::json::ReadScalar(text, dtype, out)) return 0;
   wf::base::TextBuilder message;
   message << "metadata `" << wf::json::View(key) << "` is not a value of type " << wf::json::DtypeName(dtype);
-  return wf::json::Record(ctx, wf::json::kInputParams, message);
+  return wf::json::Record(ctx, wf::code::kInputParams, message);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/number.h"
 
 namespace wf::json {
@@ -62,7 +63,7 @@ wf_code Refuse(wf_json* in, std::string_view what) {
   base::TextBuilder message;
   PutPath(in, in->depth, &message);
   message << what << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
-  return Record(in->ctx, kInputParams, message);
+  return Record(in->ctx, code::kInputParams, message);
 }
 
 namespace {
@@ -136,7 +137,7 @@ wf_code Expected(wf_json* in, std::string_view what) {
   message << "expected " << what << ", found ";
   PutFound(in, &message);
   message << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
-  return Record(in->ctx, kInputParams, message);
+  return Record(in->ctx, code::kInputParams, message);
 }
 
 wf_code ExpectedNumber(wf_json* in, std::string_view what) {
@@ -236,7 +237,7 @@ wf_code wf_json_open(wf_json* in, wf_ctx* ctx, wf_bytes body) noexcept {
   if (body.len == 0) {
     wf::base::TextBuilder message;
     message << "the body is empty, expected a JSON object";
-    return wf::json::Record(ctx, wf::json::kInputParams, message);
+    return wf::json::Record(ctx, wf::code::kInputParams, message);
   }
   return 0;
 }
@@ -271,7 +272,7 @@ wf_code wf_json_unknown(wf_json* in, wf_bytes name, const wf_port* ports, uint32
   message.Quote(View(name)) << "`";
   if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
   message << ", at byte " << wf::json::NameOffset(in, name);
-  return wf::json::Record(in->ctx, wf::json::kInputParams, message);
+  return wf::json::Record(in->ctx, wf::code::kInputParams, message);
 }
 
 wf_code wf_json_duplicate(wf_json* in, wf_bytes name) noexcept {
@@ -279,14 +280,14 @@ wf_code wf_json_duplicate(wf_json* in, wf_bytes name) noexcept {
   wf::json::PutPath(in, in->depth == 0 ? 0 : in->depth - 1, &message);
   message << "member `";
   message.Quote(View(name)) << "` is given twice, at byte " << wf::json::NameOffset(in, name);
-  return wf::json::Record(in->ctx, wf::json::kInputParams, message);
+  return wf::json::Record(in->ctx, wf::code::kInputParams, message);
 }
 
 wf_code wf_json_missing(wf_json* in, wf_bytes name) noexcept {
   wf::base::TextBuilder message;
   wf::json::PutPath(in, in->depth, &message);
   message << "missing member `" << View(name) << "`";
-  return wf::json::Record(in->ctx, wf::json::kInputParams, message);
+  return wf::json::Record(in->ctx, wf::code::kInputParams, message);
 }
 
 wf_code wf_json_scalar(wf_json* in, uint32_t dtype, void* out) noexcept {
@@ -313,7 +314,7 @@ wf_code wf_json_scalar(wf_json* in, uint32_t dtype, void* out) noexcept {
   message << "`";
   message.Quote({reinterpret_cast<const char*>(number.begin), static_cast<size_t>(number.end - number.begin)});
   message << "` is out of range for " << wf::json::DtypeName(dtype) << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
-  return wf::json::Record(in->ctx, wf::json::kInputParams, message);
+  return wf::json::Record(in->ctx, wf::code::kInputParams, message);
 }
 
 }  // extern "C"

@@ -11,9 +11,6 @@
 // What the files of this folder share; protocols use it to read what no port table describes.
 namespace wf::json {
 
-inline constexpr wf_code kInputParams = 5000;
-inline constexpr wf_code kMemoryCap = 3012;
-inline constexpr wf_code kOutputValue = 9000;
 inline constexpr uint32_t kMaxDepth = 32;  // of objects and arrays in which the reader keeps its place, a bit each
 static_assert(abi::kValueLevels + 3 < kMaxDepth, "a value may stand in the body's object, or in an input and a sample");
 inline constexpr uint32_t kPathLevels = sizeof(wf_json::path) / sizeof(wf_bytes);
@@ -40,11 +37,11 @@ inline bool Take(wf_json* in, uint8_t byte) {
 // "`lines[3].text`: " of the place where the cursor stands; levels >= `depth` are left out.
 void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message);
 void PutFound(wf_json* in, base::TextBuilder* message);  // what stands where reading is, in a word
-// Records 5000 with path, what was found and the byte; returns WF_FAILED.
+// Records kInputParams with path, what was found and the byte; returns WF_FAILED.
 wf_code Expected(wf_json* in, std::string_view what);
 // The same where a number may stand: one that is written wrongly is told how.
 wf_code ExpectedNumber(wf_json* in, std::string_view what);
-// Records 5000 with path and byte for anything else; returns WF_FAILED.
+// Records kInputParams with path and byte for anything else; returns WF_FAILED.
 wf_code Refuse(wf_json* in, std::string_view what);
 wf_code Record(wf_ctx* ctx, wf_code code, const base::TextBuilder& message);
 

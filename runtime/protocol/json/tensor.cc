@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/json/reader.h"
 
@@ -123,7 +124,7 @@ wf_code TensorReader::FailedElement(const uint8_t* place) {
             << DtypeName(type_.dtype);
   }
   message << ", at byte " << static_cast<uint64_t>(in_->at - in_->begin);
-  return Record(in_->ctx, kInputParams, message);
+  return Record(in_->ctx, code::kInputParams, message);
 }
 
 // Checks the extent of a finished array against the signature or the first array of this axis.
@@ -139,7 +140,7 @@ wf_code TensorReader::Fix(uint32_t axis, int64_t extent, const uint8_t* place) {
   PutPath(in_, in_->depth, &message);
   message << "expected " << out_->dim[axis] << " elements on axis " << axis << " of " << View(type_.name) << ", found " << extent
           << ", at byte " << static_cast<uint64_t>(in_->at - in_->begin);
-  return Record(in_->ctx, kInputParams, message);
+  return Record(in_->ctx, code::kInputParams, message);
 }
 
 template <typename T>

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/base/sink.h"
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/json/reader.h"
@@ -15,14 +16,14 @@ bool Put(wf_sink* out, std::string_view text) { return out->Put(text.data(), tex
 wf_code Full(wf_ctx* ctx) {
   base::TextBuilder message;
   message << "the reply is larger than a reply may be";
-  return Record(ctx, kMemoryCap, message);
+  return Record(ctx, code::kMemoryCap, message);
 }
 wf_code Written(wf_ctx* ctx, bool fits) { return fits ? 0 : Full(ctx); }
 
 wf_code NotANumber(wf_ctx* ctx, uint32_t dtype) {
   base::TextBuilder message;
   message << "a value of type " << DtypeName(dtype) << " in the reply is NaN or infinite; JSON has no text for it";
-  return Record(ctx, kOutputValue, message);
+  return Record(ctx, code::kInference, message);
 }
 
 bool NeedsEscape(uint8_t c) { return c < 0x20 || c == '"' || c == '\\'; }
@@ -163,7 +164,7 @@ void WalkFormat(std::string_view format, const wf_type* const* types, const void
 
 bool PutBase64(wf_sink* out, const uint8_t* bytes, uint64_t count) {
   constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  constexpr uint64_t kPerTurn = 3000;  // 4,000 characters, under wf_sink::kMaxReserve
+  constexpr uint64_t kPerTurn = 3'000;  // 4,000 characters, under wf_sink::kMaxReserve
   while (count != 0) {
     const uint64_t turn = std::min(count, kPerTurn);
     uint8_t* at = out->Reserve(turn / 3 * 4 + 4);
@@ -217,7 +218,7 @@ wf_code wf_text(wf_ctx* ctx, wf_bytes format, const wf_type* const* types, const
   return 0;
 }
 
-wf_code wf_put(wf_sink* out, wf_bytes text) noexcept { return out->Put(text.ptr, text.len) ? 0 : wf::json::kMemoryCap; }
+wf_code wf_put(wf_sink* out, wf_bytes text) noexcept { return out->Put(text.ptr, text.len) ? 0 : wf::code::kMemoryCap; }
 
 wf_code wf_json_put_scalar(wf_ctx* ctx, wf_sink* out, uint32_t dtype, const void* value) noexcept {
   auto* at = reinterpret_cast<char*>(out->Reserve(wf::json::kMaxElementText));

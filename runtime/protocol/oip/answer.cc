@@ -132,7 +132,7 @@ wf_code PutBody(bus::Bus& bus, const InferRequest& request, const Served& served
 }
 
 // The header that says where the raw bytes begin; its text is in the memory of the bus.
-bool PutJsonBytes(bus::Bus& bus, size_t json_bytes, std::vector<http1::Header>* headers) {
+bool PutJsonBytes(bus::Bus& bus, size_t json_bytes, std::vector<http::Header>* headers) {
   base::TextBuilder digits;
   digits << static_cast<uint64_t>(json_bytes);
   const std::string_view text = digits.view();
@@ -146,7 +146,7 @@ bool PutJsonBytes(bus::Bus& bus, size_t json_bytes, std::vector<http1::Header>* 
 }  // namespace
 
 protocol::Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, const Served& served, wf_sink* body,
-                             std::vector<http1::Header>* headers) {
+                             std::vector<http::Header>* headers) {
   if (bus.failure() != nullptr) return WriteFailure(bus, *bus.failure(), request, body);
   size_t json_bytes = 0;
   const wf_code code = PutBody(bus, request, served, body, &json_bytes);

@@ -5,7 +5,7 @@
 #include "runtime/base/sink.h"
 #include "runtime/bus/bus.h"
 #include "runtime/protocol/codes.h"
-#include "runtime/protocol/http1/head.h"
+#include "runtime/protocol/http/head.h"
 #include "runtime/protocol/oip/outcome.h"
 #include "runtime/protocol/oip/request.h"
 
@@ -15,6 +15,6 @@ inline constexpr std::string_view kJsonBytesHeader = "inference-header-content-l
 
 // The results of every sample, stacked, or the failure. `body` holds copies: it does not refer to the bus; `headers` do.
 protocol::Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, const Served& served, wf_sink* body,
-                             std::vector<http1::Header>* headers);
+                             std::vector<http::Header>* headers);
 
 }  // namespace wf::oip

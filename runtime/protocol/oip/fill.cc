@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/oip/request.h"
 
@@ -212,7 +213,7 @@ wf_code InferRequest::SplitRaw(bus::Bus& bus, uint32_t port, uint64_t count, wf_
   base::TextBuilder message;
   message << "input `" << json::View(workflow_->in[port].name) << "` has " << static_cast<uint64_t>(end - at)
           << " bytes of raw data behind its last element";
-  return json::Record(bus.ctx(), json::kInputParams, message);
+  return json::Record(bus.ctx(), code::kInputParams, message);
 }
 
 wf_code InferRequest::RefuseElement(bus::Bus& bus, uint32_t port, uint64_t element, std::string_view what) {
@@ -220,7 +221,7 @@ wf_code InferRequest::RefuseElement(bus::Bus& bus, uint32_t port, uint64_t eleme
   message << "element " << element << " of input `" << json::View(workflow_->in[port].name) << "`";
   if (samples_ > 1) message << " (sample " << element / inputs_[port].per_sample << ")";
   message << " " << what;
-  return json::Record(bus.ctx(), json::kInputParams, message);
+  return json::Record(bus.ctx(), code::kInputParams, message);
 }
 
 wf_code InferRequest::DecodeBase64(bus::Bus& bus, uint32_t port, uint64_t count, wf_bytes* elements) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/codes.h"
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/protobuf/wire.h"
@@ -37,7 +38,7 @@ class MessageReader {
   wf_code ReadOutputParameter(wf_bytes entry, AskedOutput* asked);
   bool NextRaw(wf_bytes* raw);
   wf_code Number(std::string_view digits, Parameter* parameter);
-  wf_code Fail(std::string_view what, std::string_view name = {}, wf_code code = json::kInputParams);
+  wf_code Fail(std::string_view what, std::string_view name = {}, wf_code code = code::kInputParams);
   wf_code Broken() { return Fail("the message is no ModelInferRequest"); }
   wf_code CheckText(std::string_view text, std::string_view what) { return base::IsUtf8(text) ? 0 : Fail(what); }
 
@@ -200,7 +201,7 @@ wf_code MessageReader::ReadInputParameter(wf_bytes entry, GivenInput* input) {
   Parameter parameter;
   if (ReadParameter(entry, &parameter) != 0) return WF_FAILED;
   if (parameter.name == "content_type") input->base64 = parameter.value == "base64";
-  return parameter.name == "shared_memory_region" ? Fail(kNoSharedMemory, {}, protocol::kNotImplemented) : 0;
+  return parameter.name == "shared_memory_region" ? Fail(kNoSharedMemory, {}, code::kNotImplemented) : 0;
 }
 
 wf_code MessageReader::ReadOutput(wf_bytes message) {
@@ -219,7 +220,7 @@ wf_code MessageReader::ReadOutput(wf_bytes message) {
 wf_code MessageReader::ReadOutputParameter(wf_bytes entry, AskedOutput* asked) {
   Parameter parameter;
   if (ReadParameter(entry, &parameter) != 0) return WF_FAILED;
-  if (parameter.name == "shared_memory_region") return Fail(kNoSharedMemory, {}, protocol::kNotImplemented);
+  if (parameter.name == "shared_memory_region") return Fail(kNoSharedMemory, {}, code::kNotImplemented);
   if (parameter.name == "binary_data") asked->binary = parameter.value == "true" ? AskedOutput::Binary::kYes : AskedOutput::Binary::kNo;
   if (parameter.name != "classification") return 0;
   const char* const end = parameter.value.data() + parameter.value.size();

@@ -1,5 +1,6 @@
 #include "runtime/protocol/oip/question_body.h"
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/codes.h"
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/protobuf/wire.h"
@@ -33,7 +34,7 @@ wf_code ReadFields(wf_ctx* scratch, wf_bytes message, Take&& take) {
   if (!reader.broken()) return 0;
   base::TextBuilder what;
   what << "the message is no message of the repository";
-  return json::Record(scratch, json::kInputParams, what);
+  return json::Record(scratch, code::kInputParams, what);
 }
 
 // An object; whether it has members.
@@ -75,7 +76,7 @@ wf_code CheckLoad(wf_ctx* scratch, QuestionBody body) {
   if (code != 0 || !any) return code;
   base::TextBuilder message;
   message << "a model's files and configuration are those of the program; load takes no parameters";
-  return json::Record(scratch, protocol::kNotImplemented, message);
+  return json::Record(scratch, code::kNotImplemented, message);
 }
 
 }  // namespace wf::oip

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/codes.h"
 
 namespace wf::oip {
@@ -26,7 +27,7 @@ wf_code UnknownPort(wf_ctx* ctx, std::string_view kind, std::string_view name, c
   message << "unknown " << kind << " `";
   message.Quote(name) << "`";
   if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-  return json::Record(ctx, json::kInputParams, message);
+  return json::Record(ctx, code::kInputParams, message);
 }
 
 // Does the value of a parameter of sequences ask for one?
@@ -126,19 +127,19 @@ wf_code InferRequest::AddOutput(std::string_view name, AskedOutput asked) {
 wf_code InferRequest::NotBuilt(std::string_view what) {
   base::TextBuilder message;
   message << what;
-  return json::Record(ctx_, protocol::kNotImplemented, message);
+  return json::Record(ctx_, code::kNotImplemented, message);
 }
 
 wf_code InferRequest::Fail(std::string_view what) {
   base::TextBuilder message;
   message << what;
-  return json::Record(ctx_, json::kInputParams, message);
+  return json::Record(ctx_, code::kInputParams, message);
 }
 
 wf_code InferRequest::Refuse(uint32_t port, std::string_view what) {
   base::TextBuilder message;
   message << "input `" << View(workflow_->in[port].name) << "` " << what;
-  return json::Record(ctx_, json::kInputParams, message);
+  return json::Record(ctx_, code::kInputParams, message);
 }
 
 }  // namespace wf::oip

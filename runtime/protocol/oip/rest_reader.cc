@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/codes.h"
 
 namespace wf::oip {
@@ -51,7 +52,7 @@ class RestReader {
     if (raw_ != raw_end_) {
       base::TextBuilder message;
       message << static_cast<uint64_t>(raw_end_ - raw_) << " bytes follow the JSON that no `binary_data_size` takes";
-      return json::Record(request_.ctx(), json::kInputParams, message);
+      return json::Record(request_.ctx(), code::kInputParams, message);
     }
     return request_.Finish();
   }
@@ -274,7 +275,7 @@ wf_code RestReader::ReadOutputParameters(AskedOutput* asked) {
 wf_code RestReader::NoSharedMemory() {
   base::TextBuilder message;
   message << kNoSharedMemory;
-  return json::Record(in_.ctx, protocol::kNotImplemented, message);
+  return json::Record(in_.ctx, code::kNotImplemented, message);
 }
 
 // The only input as the whole body, of one sample. The extent that its type leaves open follows from the size.
@@ -283,7 +284,7 @@ wf_code ReadWhole(InferRequest* request, wf_bytes body) {
   base::TextBuilder message;
   if (workflow.n_in != 1) {
     message << "a raw body is the only input, but there are " << static_cast<uint32_t>(workflow.n_in);
-    return json::Record(request->ctx(), json::kInputParams, message);
+    return json::Record(request->ctx(), code::kInputParams, message);
   }
   const Shape shape = ShapeOf(request->plan(), workflow.in[0]);
   GivenInput input;
@@ -303,7 +304,7 @@ wf_code ReadWhole(InferRequest* request, wf_bytes body) {
   }
   if (open > 1) {
     message << "a raw body says no shape, and " << View(shape.type->name) << " leaves " << open << " extents open; give `shape` in JSON";
-    return json::Record(request->ctx(), json::kInputParams, message);
+    return json::Record(request->ctx(), code::kInputParams, message);
   }
   const int64_t rest = known == 0 ? 0 : static_cast<int64_t>(body.len) / known;
   for (uint32_t axis = 0; axis < shape.rank; ++axis) {
@@ -322,7 +323,7 @@ wf_code ReadRest(InferRequest* request, wf_ctx* scratch, const wf_plan& plan, co
   if (json_bytes > static_cast<int64_t>(bytes.len)) {
     base::TextBuilder message;
     message << "`inference-header-content-length` is " << json_bytes << ", but the body has " << bytes.len << " bytes";
-    return json::Record(scratch, json::kInputParams, message);
+    return json::Record(scratch, code::kInputParams, message);
   }
   return RestReader(request, bytes).Read(json_bytes == kAllJson ? bytes.len : static_cast<uint64_t>(json_bytes));
 }

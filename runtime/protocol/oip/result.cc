@@ -4,6 +4,7 @@
 #include <new>
 #include <numeric>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/number.h"
 
 namespace wf::oip {
@@ -99,7 +100,7 @@ wf_code Result::Stack(bus::Bus& bus) {
     if (ExtentsOf(bus, s, other) == rank && std::equal(dim, dim + rank, other)) continue;
     base::TextBuilder message;
     message << "output `" << name() << "` of sample " << s << " has another shape than that of sample 0, so they cannot be stacked";
-    return json::Record(bus.ctx(), json::kOutputValue, message);
+    return json::Record(bus.ctx(), code::kInference, message);
   }
   axes_ = 0;
   if (stacked_) extent_[axes_++] = samples_;
@@ -149,7 +150,7 @@ wf_code Result::TakeBytes(bus::Bus& bus, uint32_t sample, wf_bytes* elements) {
   uint8_t* at = joined;
   for (const base::SinkPiece& piece : text.Pieces()) at = std::copy(piece.data, piece.data + piece.bytes, at);
   *elements = {joined, text.failed() ? 0 : static_cast<uint64_t>(at - joined)};
-  return text.failed() ? wf_fail(bus.ctx(), json::kMemoryCap, 0, json::Bytes("the text has no room")) : 0;
+  return text.failed() ? wf_fail(bus.ctx(), code::kMemoryCap, 0, json::Bytes("the text has no room")) : 0;
 }
 
 // Of each sample's numbers, all axes taken together, the greatest: "value:index".
@@ -170,7 +171,7 @@ wf_code Result::GatherClasses(bus::Bus& bus, uint32_t classes) {
 wf_code Result::PutClasses(bus::Bus& bus, uint32_t sample, uint64_t count, wf_bytes* elements) {
   constexpr size_t kMaxText = json::kMaxElementText + 12;
   const size_t size = json::DtypeBytes(shape_.dtype);
-  if (per_sample_ > UINT32_MAX) return wf_fail(bus.ctx(), json::kOutputValue, 0, json::Bytes("has too many numbers for classes"));
+  if (per_sample_ > UINT32_MAX) return wf_fail(bus.ctx(), code::kInference, 0, json::Bytes("has too many numbers for classes"));
   auto* const numbers = Allocate<std::byte>(bus, per_sample_ * size);
   auto* const places = Allocate<uint32_t>(bus, per_sample_);
   auto* text = Allocate<char>(bus, count * kMaxText);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/oip/request.h"
 
 namespace wf::oip {
@@ -143,7 +144,7 @@ wf_code InferRequest::CheckResults() {
       message << ", which must be raw; ask for it with `binary_data`, or for other outputs";
     else
       continue;
-    return json::Record(ctx_, json::kInputParams, message);
+    return json::Record(ctx_, code::kInputParams, message);
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/codes.h"
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/protobuf/wire.h"
@@ -51,11 +52,11 @@ wf_code Compare(wf_ctx* scratch, std::string_view name, std::string_view text, b
   if (found == settings.end()) {
     message << "there is no setting `";
     message.Quote(name) << "`";
-    return json::Record(scratch, json::kInputParams, message);
+    return json::Record(scratch, code::kInputParams, message);
   }
   if (none || found->text == text) return 0;
   message << "clients change no settings of traces and logs: `" << name << "` stays `" << found->text << "`";
-  return json::Record(scratch, protocol::kNotImplemented, message);
+  return json::Record(scratch, code::kNotImplemented, message);
 }
 
 wf_code CheckMember(wf_json* in, std::string_view name, std::span<const Setting> settings) {
@@ -156,7 +157,7 @@ wf_code CheckSettingsMessage(wf_ctx* scratch, wf_bytes message, std::span<const 
   if (!broken && !reader.broken()) return 0;
   base::TextBuilder what;
   what << "the message is no message of settings";
-  return json::Record(scratch, json::kInputParams, what);
+  return json::Record(scratch, code::kInputParams, what);
 }
 
 }  // namespace wf::oip

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/oip/request.h"
 #include "runtime/protocol/oip/typed.h"
 #include "runtime/protocol/protobuf/wire.h"
@@ -131,7 +132,7 @@ wf_code InferRequest::RefuseTyped(bus::Bus& bus, uint32_t port, uint64_t count, 
   else
     message << " has " << found << " elements in `" << TypedFieldOf(ShapeOf(*plan_, workflow_->in[port]).dtype).name
             << "`, but its shape says " << count;
-  return json::Record(bus.ctx(), json::kInputParams, message);
+  return json::Record(bus.ctx(), code::kInputParams, message);
 }
 
 wf_code InferRequest::ReadTyped(bus::Bus& bus, uint32_t port, uint8_t dtype, uint64_t count, std::byte* out) {

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "runtime/base/ascii.h"
-#include "runtime/protocol/http1/encoder.h"
+#include "runtime/base/error_codes.h"
+#include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/plain/query.h"
 
@@ -41,7 +42,7 @@ wf_code RefuseQuery(bus::Bus& bus, std::string_view query) {
   base::TextBuilder message;
   message << "the query holds `";
   message.Quote(first.substr(0, first.find_first_of("=&"))) << "`, but parameters beside a JSON body are its members";
-  return json::Record(bus.ctx(), json::kInputParams, message);
+  return json::Record(bus.ctx(), code::kInputParams, message);
 }
 
 // Of one key the textually last counts, of one place the newest, which stands first.
@@ -58,13 +59,13 @@ bool Stands(const bus::Annotation& annotation, const bus::Annotation* all) {
 // A control character would end the header: it is written `%0A`, and for that to be told apart `%` is, too. Null data: no memory.
 std::string_view HeaderText(bus::Bus& bus, std::string_view text) {
   constexpr char kHex[] = "0123456789ABCDEF";
-  if (http1::IsHeaderText(text) && text.find('%') == std::string_view::npos) return text;
+  if (http::IsHeaderText(text) && text.find('%') == std::string_view::npos) return text;
   auto* const encoded = static_cast<char*>(wf_alloc(bus.ctx(), text.size() * 3, 1));
   if (encoded == nullptr) return {};
   char* end = encoded;
   for (const char c : text) {
     const auto byte = static_cast<uint8_t>(c);
-    if (c != '%' && http1::IsHeaderText({&c, 1})) {
+    if (c != '%' && http::IsHeaderText({&c, 1})) {
       *end++ = c;
       continue;
     }
@@ -76,10 +77,10 @@ std::string_view HeaderText(bus::Bus& bus, std::string_view text) {
 }
 
 // "wf-<key>" in the request's memory; a key that is no name of a header is left out.
-void AddAnnotations(bus::Bus& bus, std::vector<http1::Header>* headers) {
+void AddAnnotations(bus::Bus& bus, std::vector<http::Header>* headers) {
   constexpr std::string_view kPrefix = "wf-";
   for (const bus::Annotation* at = bus.annotations(); at != nullptr; at = at->next) {
-    if (!http1::IsToken(at->key) || !Stands(*at, bus.annotations())) continue;
+    if (!http::IsToken(at->key) || !Stands(*at, bus.annotations())) continue;
     const std::string_view value = HeaderText(bus, at->value);
     auto* name = static_cast<char*>(wf_alloc(bus.ctx(), kPrefix.size() + at->key.size(), 1));
     if (name == nullptr || value.data() == nullptr) return;
@@ -91,7 +92,7 @@ void AddAnnotations(bus::Bus& bus, std::vector<http1::Header>* headers) {
 
 // The first result that has no text, found by writing them one by one; `body` is left empty.
 const bus::Failure& NameResult(bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
-  if (failure.code != json::kOutputValue) return failure;
+  if (failure.code != code::kInference) return failure;
   const wf_workflow& workflow = bus.workflow();
   for (uint32_t i = 0; i < workflow.n_out; ++i) {
     const wf_port& port = workflow.out[i];
@@ -137,14 +138,14 @@ bool IsJsonBody(const wf_plan& plan, const wf_workflow& workflow, std::string_vi
   return std::any_of(workflow.in, workflow.in + workflow.n_in, is_called);
 }
 
-wf_code ReadRequest(bus::Bus& bus, const http1::Head& head, wf_bytes body) {
+wf_code ReadRequest(bus::Bus& bus, const http::Head& head, wf_bytes body) {
   const wf_workflow& workflow = bus.workflow();
   if (!IsJsonBody(bus.plan(), workflow, head.Find("content-type"), body)) return ReadRawRequest(bus, head, body);
   if (head.query.find_first_not_of('&') != std::string_view::npos) return RefuseQuery(bus, head.query);
   return workflow.read_json(bus.ctx(), body, bus.frame());
 }
 
-protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http1::Header>* headers) {
+protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http::Header>* headers) {
   if (bus.failure() != nullptr) {
     AddAnnotations(bus, headers);
     return WriteFailure(bus, *bus.failure(), body);

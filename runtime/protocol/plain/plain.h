@@ -6,7 +6,7 @@
 #include "runtime/base/sink.h"
 #include "runtime/bus/bus.h"
 #include "runtime/protocol/codes.h"
-#include "runtime/protocol/http1/head.h"
+#include "runtime/protocol/http/head.h"
 
 namespace wf::plain {
 
@@ -14,7 +14,7 @@ inline constexpr std::string_view kJson = "application/json";
 
 // Fills the parameters of the bus's one sample. Not 0: the bus is to be rejected with it.
 // `body` has 64 readable bytes behind it and outlives the bus, as `head` does.
-wf_code ReadRequest(bus::Bus& bus, const http1::Head& head, wf_bytes body);
+wf_code ReadRequest(bus::Bus& bus, const http::Head& head, wf_bytes body);
 
 // Can this workflow take a body that is not JSON?
 bool TakesRawBody(const wf_plan& plan, const wf_workflow& workflow);
@@ -24,7 +24,7 @@ bool TakesRawBody(const wf_plan& plan, const wf_workflow& workflow);
 bool IsJsonBody(const wf_plan& plan, const wf_workflow& workflow, std::string_view content_type, wf_bytes body);
 
 // Encodes what the bus came to: the results, or its failure. Appends to `headers` the annotations, as views into the bus.
-protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http1::Header>* headers);
+protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http::Header>* headers);
 
 void WriteError(const protocol::ErrorText& error, wf_sink* body);
 

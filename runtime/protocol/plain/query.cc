@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/reader.h"
 
 namespace wf::plain {
@@ -20,7 +21,7 @@ struct QueryReader {
     base::TextBuilder message;
     message << what << " `";
     message.Quote(name) << "` in the query";
-    return json::Record(bus.ctx(), json::kInputParams, message);
+    return json::Record(bus.ctx(), code::kInputParams, message);
   }
 
   int32_t Find(std::string_view name) const {
@@ -38,7 +39,7 @@ struct QueryReader {
     message << "unknown parameter `";
     message.Quote(name) << "` in the query";
     if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-    return json::Record(bus.ctx(), json::kInputParams, message);
+    return json::Record(bus.ctx(), code::kInputParams, message);
   }
 
   void* SlotOf(const wf_port& port) const { return static_cast<std::byte*>(bus.frame()) + bus.plan().slots[port.slot].offset; }
@@ -73,8 +74,8 @@ struct QueryReader {
   wf_code TakePair(std::string_view pair) {
     const size_t equals = std::min(pair.find('='), pair.size());
     std::string_view name, value;
-    if (!http1::PercentDecode(pair.substr(0, equals), http1::Part::kQuery, &name, &name_storage) ||
-        !http1::PercentDecode(pair.substr(std::min(equals + 1, pair.size())), http1::Part::kQuery, &value, &value_storage)) {
+    if (!http::PercentDecode(pair.substr(0, equals), http::Part::kQuery, &name, &name_storage) ||
+        !http::PercentDecode(pair.substr(std::min(equals + 1, pair.size())), http::Part::kQuery, &value, &value_storage)) {
       return Refuse("a broken escape in", pair);
     }
     const int32_t index = Find(name);
@@ -89,7 +90,7 @@ struct QueryReader {
 
 }  // namespace
 
-wf_code ReadRawRequest(bus::Bus& bus, const http1::Head& head, wf_bytes body) {
+wf_code ReadRawRequest(bus::Bus& bus, const http::Head& head, wf_bytes body) {
   const wf_workflow& workflow = bus.workflow();
   auto* seen = static_cast<bool*>(wf_alloc(bus.ctx(), workflow.n_in, alignof(bool)));
   if (seen == nullptr) return WF_FAILED;

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/http1/decoder.h"
-#include "runtime/protocol/http1/encoder.h"
 
 namespace {
 
+using wf::http::Head;
 using wf::http1::Decoder;
 using wf::http1::Event;
-using wf::http1::Head;
 
 // The events as text; neighbouring parts of a body are one.
 std::string EventsOf(std::span<const uint8_t> input, size_t cut) {
@@ -29,15 +29,16 @@ std::string EventsOf(std::span<const uint8_t> input, size_t cut) {
         events += "\nhead " + std::string(head.method_name) + " " + std::string(head.path) + " " + std::to_string(head.content_length) +
                   (head.keep_alive ? " keep" : " close");
         for (const auto& header : head.headers()) {
-          if (!wf::http1::IsToken(header.name) || !wf::http1::IsHeaderText(header.value)) std::abort();
+          if (!wf::http::IsToken(header.name) || !wf::http::IsHeaderText(header.value)) std::abort();
         }
         std::string_view decoded;
         std::vector<char> storage;
-        wf::http1::PercentDecode(head.path, wf::http1::Part::kPath, &decoded, &storage);
+        wf::http::PercentDecode(head.path, wf::http::Part::kPath, &decoded, &storage);
         events += "\nbody ";
       }
       if (event == Event::kBody) events.append(decoder.body().begin(), decoder.body().end());
       if (event == Event::kEnd) events += "\nend";
+      if (event == Event::kHttp2) return events + "\nhttp2";
       if (event == Event::kError) return events + "\nerror " + std::to_string(decoder.status());
     }
     if (!left.empty()) std::abort();

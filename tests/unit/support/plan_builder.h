@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -55,6 +56,7 @@ class PlanBuilder {
   const wf_plan& Finish(bool with_strands);  // valid while the builder lives
 
   uint16_t TaskOf(int handle) const { return task_ids_[static_cast<size_t>(handle)]; }
+  uint64_t bodies_run() const { return bodies_run_; }  // those of picks left out
   uint16_t SlotOf(int handle) const { return slot_ids_[static_cast<size_t>(handle)]; }
 
  private:
@@ -105,6 +107,7 @@ class PlanBuilder {
   static wf_code RunBody(int task, wf_ctx* ctx, void* const* frame);
   static int64_t RunPick(int task, wf_ctx* ctx, void* const* frame);
 
+  std::atomic<uint64_t> bodies_run_{0};
   std::vector<RegionRow> regions_;
   std::vector<SlotRow> slots_;
   std::vector<TaskRow> tasks_;

@@ -65,7 +65,7 @@ uint64_t PathOfInstance(const bus::Instance& instance) {
 }
 
 void Recorder::OnTimedOut(const bus::Instance& where, uint16_t task, int attempt) {
-  by_bus[where.bus].timeouts[{PathOfInstance(where), task, attempt}] = bus::kTimeout;
+  by_bus[where.bus].timeouts[{PathOfInstance(where), task, attempt}] = code::kTimeout;
 }
 
 void Recorder::OnModelFailed(const bus::Instance& where, uint16_t task, const bus::Failure& why) {

@@ -31,8 +31,12 @@ class CountingWaker final : public base::Waker {
 // Strands wait here until the test runs them.
 class ListQueue final : public sched::JobQueue {
  public:
-  void Push(sched::Job& job) noexcept override { jobs.push_back(&job); }
+  void Push(sched::Job& job) noexcept override {
+    jobs.push_back(&job);
+    ++pushed;
+  }
   std::deque<sched::Job*> jobs;
+  size_t pushed = 0;
 };
 
 // Threads that run strands, as a test lets them.

@@ -163,7 +163,7 @@ void SimWorld::CheckAnswer(InFlight& request) {
   const bus::Failure* const failure = request.bus->failure();
   Note(10, failure == nullptr ? 0 : static_cast<uint64_t>(failure->code));
   if (memory_.refused > 0) return;  // a refusal may have been caught by any fallback
-  if (failure != nullptr && failure->code == bus::kTimeout && failure->task == WF_NONE) {
+  if (failure != nullptr && failure->code == code::kTimeout && failure->task == WF_NONE) {
     if (clock_.Now() < request.bus->deadline()) Broken("a deadline passed too early");
     return;
   }

@@ -20,7 +20,7 @@ struct WireWorld::Peer {
 struct WireWorld::Recorder final : sched::Observer {
   explicit Recorder(WireWorld& owner) : world(owner) {}
   void OnTimedOut(const bus::Instance& where, uint16_t task, int attempt) override {
-    world.decisions_[std::string(where.bus->log_id())].timeouts[{PathOfInstance(where), task, attempt}] = bus::kTimeout;
+    world.decisions_[std::string(where.bus->log_id())].timeouts[{PathOfInstance(where), task, attempt}] = code::kTimeout;
   }
   void OnModelFailed(const bus::Instance& where, uint16_t task, const bus::Failure& why) override {
     world.decisions_[std::string(where.bus->log_id())].models[{PathOfInstance(where), task}] = why.code;
@@ -393,19 +393,19 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
       reply.body.find("\"log_id\":\"" + asked.log_id + "\"") == std::string::npos)
     return Broken("request " + asked.log_id + " was given the answer of another: " + reply.body);
   const int64_t code = NumberOf(reply.body, "code");
-  if (memory_.refused > 0 && code == bus::kMemoryCap) return;
+  if (memory_.refused > 0 && code == code::kMemoryCap) return;
   const bool whole = asked.end <= peer.end.delivered;
   if (cut_short && reply.status == 408) return;
-  if (code == bus::kTimeout && clock_.Now() < asked.asked_at + timeout_ns_ && reply.body.find("\"path\":\"\"") != std::string::npos)
+  if (code == code::kTimeout && clock_.Now() < asked.asked_at + timeout_ns_ && reply.body.find("\"path\":\"\"") != std::string::npos)
     return Broken("a deadline passed too early");
-  if (code == bus::kTimeout && reply.status == 504 && (cut_short || asked.kind == Ask::kBadJson)) return;  // while the body came
+  if (code == code::kTimeout && reply.status == 504 && (cut_short || asked.kind == Ask::kBadJson)) return;  // while the body came
   if (aborted_ && reply.status == 503 && reply.closes) return;
   if (!whole && reply.status < 400) return Broken("request " + asked.log_id + " was answered before it had come");
   const auto wants = [&](bool holds) {
     if (!holds) Broken("request " + asked.log_id + " was answered with " + std::to_string(reply.status) + " " + reply.body);
   };
   const bool full =
-      reply.status == 429 && code == bus::kRefused && (plan_->workflows->inflight_max != 0 || memory_.claimable_bytes < 1 << 20);
+      reply.status == 429 && code == code::kRefused && (plan_->workflows->inflight_max != 0 || memory_.claimable_bytes < 1 << 20);
   if (full && reply.body.find("the answer has no room") != std::string::npos) return;
   switch (asked.kind) {
     case Ask::kProbe:
@@ -413,7 +413,7 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
     case Ask::kNowhere:
       return wants(reply.status == 404);
     case Ask::kBadJson:
-      return wants((reply.status == 400 && code == bus::kInputParams) || full);
+      return wants((reply.status == 400 && code == code::kInputParams) || full);
     case Ask::kNotHttp:
       return wants(reply.status == 400 && reply.closes);
     case Ask::kCall:
@@ -424,7 +424,7 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
 void WireWorld::CheckCall(const Asked& asked, const Reply& reply) {
   if (reply.status == 200) ++succeeded_;
   if (memory_.refused > 0) return;  // a refusal may have been caught by any fallback
-  if (NumberOf(reply.body, "code") == bus::kTimeout && reply.body.find("\"path\":\"\"") != std::string::npos) return;
+  if (NumberOf(reply.body, "code") == code::kTimeout && reply.body.find("\"path\":\"\"") != std::string::npos) return;
   // One version answers alone; which of those that were current meanwhile is the loop's business.
   for (size_t version = asked.version; version <= versions_.size(); ++version)
     if (Matches(asked, reply, version)) return;

@@ -9,8 +9,6 @@
 #include <csignal>
 #include <filesystem>
 
-#include "compiler/driver/serve.h"
-
 namespace wf::driver {
 namespace {
 

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "compiler/driver/files.h"
-#include "compiler/driver/serve.h"
 
 namespace wf::driver {
 namespace {

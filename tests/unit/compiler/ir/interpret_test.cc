@@ -110,7 +110,7 @@ TEST(Interpret, StopsAtTheBudgets) {
   const BlockId block = b.Open({b.ScalarType(DType::kI64)});
   b.Close(b.Convert(b.Param(0), DType::kF64));
   b.Close(b.Build(DType::kF64, {b.I64(int64_t{1} << 40)}, block));
-  EXPECT_EQ(f.Run({}).failure->code, kOutOfMemory);
+  EXPECT_EQ(f.Run({}).failure->code, code::kMemoryCap);
   EXPECT_EQ(f.Run({}, {}, {.max_steps = 1}).failure->code, kOutOfSteps);
 }
 

@@ -21,7 +21,7 @@ using ir::TypeKind;
 void* Job::Allocate(uint64_t size) {
   if (size > budget || bytes > budget - size) {
     if (code == 0) {
-      code = ir::kOutOfMemory;
+      code = code::kMemoryCap;
       message = "more than " + std::to_string(budget >> 20) + " MiB of values";
     }
     return nullptr;

@@ -156,6 +156,30 @@ TEST(Fuse, MakesAChainOneLoop) {
             "yield %5\n");
 }
 
+// The check of the first loop is told before the effect: with one between them, the loops stay two.
+TEST(Fuse, MovesNoCheckBehindAnEffect) {
+  for (const bool has_effect : {false, true}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1}), n = b.Dim(x, 0);
+    const BlockId checked = b.Open(Integers(b, 1));
+    b.Close(b.Load(x, {b.CheckIndex(b.Add(b.Param(0), s), n)}));
+    const ValueId first = b.Build(DType::kF32, {n}, checked);
+    if (has_effect) {
+      const BlockId message = b.Open({});
+      b.Close(b.Text("no"));
+      b.FailIf(b.Binary(OpKind::kLt, s, b.I64(0)), 5000, message);
+    }
+    const BlockId twice = b.Open(Integers(b, 1));
+    const ValueId element = b.Load(first, {b.Param(0)});
+    b.Close(b.Add(element, element));
+    b.Close(b.Build(DType::kF32, {n}, twice));
+    Fuse(f.program);
+    const std::string text = f.Text();
+    EXPECT_EQ(text.find("build") != text.rfind("build"), has_effect) << text;
+  }
+}
+
 // exp(x) read by a sum and by a quotient: computed once, as a tensor.
 TEST(Fuse, StoresWhatIsDearAndReadTwice) {
   Fixture f;

@@ -127,6 +127,60 @@ TEST(BuildIr, RefusesShapesWhoseProductWraps) {
   EXPECT_THAT(answers("Peek", {Floats({}), Int(0), Int(4), Int(0), Int(0)}), HasSubstr("!7001"));
 }
 
+TEST(BuildIr, ReshapesInALoopWhatCannotBeProved) {
+  const Answers answers(R"(
+    import std.tensor;
+    fn spread(x: f32[n], k: i64) -> f32[_, _] = tensor.reshape(x, k, 1);
+    fn flat(x: i64[n]) -> i64[n] = tensor.reshape(([i < n, j < 1] => x[i]), n);
+    workflow W(x: f32[n], k: i64, of: i64[m]) -> (y: f32[2], z: i64[3]) {
+      return (y: ([a] => sum[i < n, j < 1](spread(x, k)[i, j])), z: ([a] => sum[i < m](flat(of)[i])));
+    }
+    service S { workflow W; })");
+  const ir::Value of = Tensor<int64_t>({2}, {4, 5});
+  EXPECT_EQ(answers("W", {Floats({1, 2, 3}), Int(3), of}), "y=[2]{6, 6}; z=[3]{9, 9, 9}");
+  EXPECT_THAT(answers("W", {Floats({1, 2, 3}), Int(2), of}), HasSubstr("!700"));
+  EXPECT_THAT(answers("W", {Floats({1, 2, 3}), Int(int64_t{1} << 62), of}), HasSubstr("!7004"));
+}
+
+// The condition is known, so nothing but the failure is left where a value is read.
+TEST(BuildIr, ReadsWhatAlwaysFailsLikeAnyOther) {
+  const Answers answers(R"(
+    error Odd = 200 "odd";
+    workflow V(n: i64) -> (y: i64) {
+      require n != 0;
+      return (y: n);
+    }
+    workflow Fold(n: i64) -> (y: bool) {
+      let v: list<f32?> = if false { [none] } else { fail Odd };
+      node y: bool = fold acc = true for x in v { acc };
+      return (y: y);
+    }
+    workflow Each(n: i64) -> (y: list<i64>) {
+      node y: list<i64> = for i in 3 { require (if false { true } else { fail Odd }); V(i).y };
+      return (y: y);
+    }
+    workflow Never(n: i64) -> (y: i64) {
+      node y: i64 = if n > 1 { require fail Odd; V(n).y } else { n };
+      return (y: y);
+    }
+    workflow Index(x: f32[n], i: i64) -> (y: f32, z: f32[_]) {
+      let at: i64 = if false { i } else { fail Odd };
+      return (y: x[at], z: x[at:]);
+    }
+    workflow Extent(x: f32[n]) -> (y: f32[n]) {
+      let rest: f32[_] = if false { x[1:] } else { fail Odd };
+      let twice: f32[_] = rest + rest;
+      return (y: ([i] => twice[i]));
+    }
+    service S { workflow Fold; workflow Each; workflow Never; workflow Index; workflow Extent; })");
+  EXPECT_EQ(answers("Fold", {Int(1)}), "!200 odd @Fold/y");
+  EXPECT_EQ(answers("Each", {Int(1)}), "!200 odd @Each/y");
+  EXPECT_EQ(answers("Never", {Int(1)}), "y=1");
+  EXPECT_EQ(answers("Never", {Int(2)}), "!200 odd @Never/y");
+  EXPECT_EQ(answers("Index", {Floats({1, 2}), Int(0)}), "!200 odd @Index");
+  EXPECT_EQ(answers("Extent", {Floats({1, 2})}), "!200 odd @Extent");
+}
+
 TEST(BuildIr, GoesOnInALoopWhereDimensionsDiffer) {
   const Answers answers(R"(
     fn total(a: f32[n], b: f32[n]) -> f32 = sum[i < n]((a + b)[i]);

@@ -104,6 +104,32 @@ TEST(Flow, ArmsThatDoMoreThanFailWaitForTheControlPointsAbove) {
   EXPECT_EQ(after, (std::vector<size_t>{0, 2}));
 }
 
+// `late` has waited for the requirement, but `bad` may fail before that is decided.
+TEST(Flow, AReturnWaitsForTheControlPointsAboveAlthoughWhatItReadsHas) {
+  const Answers answers(R"(
+    workflow V(n: i64) -> (y: i64, z: i64) {
+      node bad: i64 = if n < 9 { fail InputParams("bad") } else { n };
+      require n > 5 else fail InputParams("small");
+      node late: i64 = n + 1;
+      return (y: bad, z: late);
+    }
+    workflow W(n: i64) -> (y: i64, z: i64) {
+      node both = V(n);
+      return (y: both.y, z: both.z);
+    }
+    service S { workflow V; workflow W; })");
+  size_t returns = 0;
+  for (const ir::Task& task : answers.before().tasks) {
+    if (task.kind != ir::TaskKind::kReturn || answers.before()[task.node].path == "W") continue;
+    ++returns;
+    ASSERT_EQ(task.after.size(), 1U);
+    EXPECT_TRUE(answers.before()[task.after[0]].control);
+  }
+  EXPECT_EQ(returns, 2U);
+  EXPECT_EQ(answers("W", {Int(3)}), "!5000 small @W/both");
+  EXPECT_EQ(answers("W", {Int(7)}), "!5000 bad @W/both/bad");
+}
+
 TEST(Flow, MatchTakesTheFirstArmThatFits) {
   const Answers answers(R"(
     fn size(n: i64) -> string = match n { 0 => "none", 1 | 2 => "few", -1 => "less", many => "{many} of them" };

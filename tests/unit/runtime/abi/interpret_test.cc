@@ -93,6 +93,39 @@ TEST_F(InterpretTest, AControlPointFailsTheRegionAtOnce) {
   EXPECT_EQ(Run().failure.code, kBroken);
 }
 
+// What it still waits for never comes, but timing may have it fail before the control point above.
+TEST_F(InterpretTest, AControlPointThatIsBoundToFailMayBeTheFirst) {
+  const int root = Root();
+  constexpr wf_code kGuard = 100002;
+  const int bad = builder_.Slot(root, Kind::kInt), late = builder_.Slot(root, Kind::kInt);
+  builder_.Run(root, {in_}, bad, Failing());
+  RunOptions require = Failing();
+  require.control = true;
+  require.body.fail_code = kGuard;
+  const int guard = builder_.Run(root, {in_}, -1, require);
+  builder_.Run(root, {in_}, late, {.after = {guard}});
+  const int reader = builder_.Run(root, {bad, late}, -1, {.control = true});
+  builder_.Return(root, {in_}, {guard, reader});
+  const Outcome outcome = Run();
+  EXPECT_EQ(outcome.failure.code, kGuard);
+  EXPECT_TRUE(outcome.MayReport(kBroken));
+}
+
+TEST_F(InterpretTest, WhatWaitsForAFailedControlPointIsNotBoundToFail) {
+  const int root = Root();
+  constexpr wf_code kGuard = 100002;
+  const int bad = builder_.Slot(root, Kind::kInt);
+  builder_.Run(root, {in_}, bad, Failing());
+  RunOptions require = Failing();
+  require.control = true;
+  require.body.fail_code = kGuard;
+  const int guard = builder_.Run(root, {in_}, -1, require);
+  builder_.Return(root, {bad}, {guard});
+  const Outcome outcome = Run();
+  EXPECT_EQ(outcome.failure.code, kGuard);
+  EXPECT_FALSE(outcome.MayReport(kBroken));
+}
+
 TEST_F(InterpretTest, AReturnInAnArmEndsTheWorkflow) {
   const int root = Root();
   const int arm = builder_.Region(root);

@@ -39,13 +39,13 @@ TEST_F(ContextTest, TheFirstFailureStandsAndItsTextIsCopied) {
 
 TEST_F(ContextTest, ACodeReturnedWithoutARecordIsAFailureToo) {
   EXPECT_EQ(bus_.main.TakeFailure(7003).code, 7003);
-  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, kUnknown);
+  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kUnknown);
 }
 
 TEST_F(ContextTest, SpentMemoryIsAFailure) {
   memory_.refuses = [] { return true; };
   EXPECT_EQ(wf_alloc(bus_.ctx(), 100'000, 8), nullptr);
-  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, kMemoryCap);
+  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kMemoryCap);
 }
 
 TEST_F(ContextTest, OutFillsDataAndStridesFromTheDims) {
@@ -85,7 +85,7 @@ TEST_F(ContextTest, OutRefusesExtentsThatNoMemoryHolds) {
   for (const int64_t extent : {int64_t{-1}, INT64_C(1) << 40}) {
     tensor.dim[0] = tensor.dim[1] = extent;
     EXPECT_EQ(wf_out(bus_.ctx(), frames, 1), WF_FAILED);
-    EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, kTypeError);
+    EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kType);
   }
 }
 

@@ -119,6 +119,27 @@ TEST_F(ArmsTest, AFailureThatAnArmReadsIsTheRequests) {
   rig.Settle();
 }
 
+TEST_F(ArmsTest, AFailureIsNotToldOfAControlPointThatWaitsForAnother) {
+  constexpr wf_code kLast = 100002;
+  const int bad = Int(root_);
+  builder_.Run(root_, {in_}, bad, Failing());
+  RunOptions slow = Slow();
+  slow.control = true;
+  const int first = builder_.Run(root_, {in_}, -1, slow);
+  const int waiting = builder_.Run(root_, {bad}, -1, {.control = true, .after = {first}});
+  RunOptions failing = Failing();
+  failing.control = true;
+  failing.body.fail_code = kLast;
+  const int last = builder_.Run(root_, {in_}, -1, failing);
+  builder_.Run(arm_, {in_}, Int(arm_));
+  builder_.Return(root_, {in_}, {If(false), first, waiting, last});
+  Rig& rig = MakeRig();
+  rig.Start({2});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, kLast);
+  rig.Settle();
+}
+
 TEST_F(ArmsTest, AnArmMayNotBeEnteredThroughAnythingButASelect) {
   const int value = Int(arm_), out = Int(root_);
   builder_.Run(arm_, {slow_}, value);

@@ -77,7 +77,7 @@ TEST_F(SamplesTest, OneThatMeetsAFullQueueWaitsForEarlierOnes) {
   ASSERT_EQ(rig.answers.size(), 2U);
   EXPECT_EQ(rig.answers[0].message, "the model's queue is full");
   EXPECT_EQ(rig.answers[1].code, 0) << rig.answers[1].message;
-  EXPECT_EQ(rig.engine->stats().model_rows.value(), 100U);
+  EXPECT_EQ(rig.batchers[0]->stats().rows.load(), 100U);
   EXPECT_EQ(rig.batchers[0]->queued_rows(), 0);
 }
 

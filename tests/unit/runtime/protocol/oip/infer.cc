@@ -79,7 +79,7 @@ int Infer::CountBorrowed(const bus::Bus& bus) const {
 }
 
 void Infer::WriteRest(bus::Bus& bus, wf_sink* body) {
-  std::vector<http1::Header> headers;
+  std::vector<http::Header> headers;
   const protocol::Answer answer = oip::WriteAnswer(bus, request_, {"M", 1}, body, &headers);
   reply_.status = answer.status;
   reply_.code = answer.code;

@@ -6,8 +6,19 @@
 #include <vector>
 
 namespace wf::http1 {
+class Decoder;
+}
+
+namespace wf::http {
 
 enum class Method : uint8_t { kGet, kHead, kPost, kOther };
+
+// Of what one head may be.
+struct Limits {
+  size_t head_bytes = 32 * 1024;
+  size_t request_line_bytes = 8 * 1024;  // of HTTP/1.1
+  size_t headers = 128;
+};
 
 struct Header {
   std::string_view name;  // lower case
@@ -15,7 +26,7 @@ struct Header {
 };
 
 // The head of one request with the bytes that its views point into. Reused from request to request.
-// Thread: loop-confined; may be read by others while nobody clears it.   Owns: its bytes.   Bounds: Limits of the decoder.
+// Thread: loop-confined; may be read by others while nobody clears it.   Owns: its bytes.   Bounds: Limits.
 class Head {
  public:
   Method method = Method::kOther;
@@ -28,15 +39,22 @@ class Head {
   bool expects_continue = false;
   size_t stored_bytes() const { return bytes_.size(); }
 
+  // Copies a field behind the others; what was added before stays where its views say.
+  void Add(std::string_view name, std::string_view value);
+  void DropFirst(size_t fields) { headers_.erase(headers_.begin(), headers_.begin() + static_cast<ptrdiff_t>(fields)); }
+  void SetPathAndQuery(std::string_view text);
+
   // The value of the first header of this name; data() is null when there is none.
   std::string_view Find(std::string_view lower_case_name) const;
   void Clear();
 
  private:
-  friend class Decoder;
+  friend class http1::Decoder;
   std::vector<uint8_t> bytes_;
   std::vector<Header> headers_;
 };
+
+Method MethodOf(std::string_view name);
 
 // kPath: an escaped slash would not be the separator that it decodes to, so nothing has it. kQuery: `+` is a space.
 enum class Part : uint8_t { kPath, kQuery };
@@ -44,4 +62,4 @@ enum class Part : uint8_t { kPath, kQuery };
 // Decodes %XX. `decoded` views `text` or `storage`. False: a broken escape, a byte 0, or what the part cannot hold.
 bool PercentDecode(std::string_view text, Part part, std::string_view* decoded, std::vector<char>* storage);
 
-}  // namespace wf::http1
+}  // namespace wf::http

@@ -1,4 +1,4 @@
-#include "runtime/server/http_session.h"
+#include "runtime/server/http1_session.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ constexpr int64_t kSecond = 1'000'000'000;
 class TestSite final : public Site {
  public:
   void OnHead(Exchange& exchange) noexcept override {
-    exchange.max_body_bytes = takes_body ? 1 << 20 : HttpSession::kMaxDiscarded;
+    exchange.max_body_bytes = takes_body ? 1 << 20 : kMaxDiscarded;
     exchange.takes_body = takes_body;
     ++heads;
   }
@@ -40,7 +40,7 @@ class TestSite final : public Site {
     wf_sink body;
     const std::string text(exchange.session->ClaimUnsent(answer_bytes) ? answer_bytes : 1, 'a');
     body.Put(text.data(), text.size());
-    exchange.session->Reply(exchange, 200, "text/plain", {}, body);
+    exchange.session->Reply(exchange, {200, "text/plain", {}, {}}, body);
   }
   void OnAnswered(Exchange&) noexcept override {}
   void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure&) noexcept override {}
@@ -65,19 +65,19 @@ class TestSite final : public Site {
 };
 
 // Connections to peers that the test moves, on a loop whose turns it takes.
-class HttpSessionTest : public ::testing::Test, protected net::HandlerFactory {
+class Http1SessionTest : public ::testing::Test, protected net::HandlerFactory {
  protected:
-  HttpSessionTest() {
+  Http1SessionTest() {
     for (int i = 0; i < 2; ++i) connections_.Adopt(i);
   }
-  ~HttpSessionTest() override {
+  ~Http1SessionTest() override {
     connections_.CloseAll();
     for (test::SimPeer& peer : peers_)
       if (peer.wire != nullptr) peer.wire->FinishClose();
     EXPECT_EQ(told_, "");
   }
   net::Handler* NewHandler(net::Connection& connection) noexcept override {
-    sessions_.push_back(owner_.Open(connection));
+    sessions_.push_back(static_cast<Http1Session*>(owner_.Open(connection)));
     return sessions_.back();
   }
   // What arrived is read first, in reads of 64 KiB, as a loop does.
@@ -113,13 +113,13 @@ class HttpSessionTest : public ::testing::Test, protected net::HandlerFactory {
   std::string told_;
   test::SimWires wires_{clock_, peers_, [this](const std::string& what) { told_ += what; }};
   TestSite site_;
-  HttpSessions owner_{site_, {}};
-  std::vector<HttpSession*> sessions_;
+  Sessions owner_{site_, {}};
+  std::vector<Http1Session*> sessions_;
   net::Connections connections_{wires_, *this};
   size_t most_pending_ = 0, read_by_peers_ = 1 << 30;
 };
 
-TEST_F(HttpSessionTest, PipelinedBytesAreBoundedWhateverTheAnswersTake) {
+TEST_F(Http1SessionTest, PipelinedBytesAreBoundedWhateverTheAnswersTake) {
   constexpr int kRequests = 10'000;
   site_.at_once = false;
   peers_[0].under_way = Requests(kRequests);
@@ -128,34 +128,34 @@ TEST_F(HttpSessionTest, PipelinedBytesAreBoundedWhateverTheAnswersTake) {
     Turn();
     ASSERT_NE(site_.asked, nullptr) << i;
     site_.Answer();
-    ASSERT_LE(peers_[0].delivered, static_cast<size_t>(i + 1) * (all / kRequests) + HttpSession::kMaxPending + 64 * 1024);
+    ASSERT_LE(peers_[0].delivered, static_cast<size_t>(i + 1) * (all / kRequests) + Http1Session::kMaxPending + 64 * 1024);
   }
   Turn();
   EXPECT_EQ(Answers(peers_[0]), kRequests);
-  EXPECT_GE(most_pending_, HttpSession::kMaxPending);
-  EXPECT_LE(most_pending_, HttpSession::kMaxPending + 64 * 1024);
+  EXPECT_GE(most_pending_, Http1Session::kMaxPending);
+  EXPECT_LE(most_pending_, Http1Session::kMaxPending + 64 * 1024);
   EXPECT_EQ(sessions_[0]->pending_bytes(), 0U);
   EXPECT_EQ(site_.finished, kRequests);
 }
 
-TEST_F(HttpSessionTest, AConnectionWithMuchToAskLeavesItsTurnToOthers) {
+TEST_F(Http1SessionTest, AConnectionWithMuchToAskLeavesItsTurnToOthers) {
   peers_[0].under_way = Requests(5'000);
   peers_[1].under_way = Requests(1);
   int turns = 0, before = 0;
   while (Answers(peers_[0]) < 5'000) {
     Turn();
     ++turns;
-    ASSERT_LE(site_.requests - before, 3 * HttpSession::kTurnRequests) << turns;
+    ASSERT_LE(site_.requests - before, 3 * Http1Session::kTurnRequests) << turns;
     before = site_.requests;
     EXPECT_EQ(Answers(peers_[1]), 1);
     ASSERT_TRUE(owner_.has_waiting() || Answers(peers_[0]) == 5'000) << "the loop would sleep";
     if (turns > 5'000) break;
   }
   EXPECT_EQ(Answers(peers_[0]), 5'000);
-  EXPECT_LE(most_pending_, HttpSession::kMaxPending + 64 * 1024);
+  EXPECT_LE(most_pending_, Http1Session::kMaxPending + 64 * 1024);
 }
 
-TEST_F(HttpSessionTest, NoMoreIsAnsweredWhileMuchWaitsToBeSent) {
+TEST_F(Http1SessionTest, NoMoreIsAnsweredWhileMuchWaitsToBeSent) {
   site_.answer_bytes = 100'000;
   read_by_peers_ = 0;
   peers_[0].under_way = Requests(50);
@@ -169,7 +169,7 @@ TEST_F(HttpSessionTest, NoMoreIsAnsweredWhileMuchWaitsToBeSent) {
   EXPECT_EQ(Answers(peers_[0]), 50);
 }
 
-TEST_F(HttpSessionTest, AnAnswerIsClaimedUntilItHasLeft) {
+TEST_F(Http1SessionTest, AnAnswerIsClaimedUntilItHasLeft) {
   site_.answer_bytes = 300'000;
   site_.room = 700'000;
   read_by_peers_ = 0;
@@ -194,7 +194,7 @@ TEST_F(HttpSessionTest, AnAnswerIsClaimedUntilItHasLeft) {
   EXPECT_EQ(site_.claimed, 0);
 }
 
-TEST_F(HttpSessionTest, ShortAnswersThatPileUpAreClaimedToo) {
+TEST_F(Http1SessionTest, ShortAnswersThatPileUpAreClaimedToo) {
   site_.answer_bytes = 1'000;
   site_.room = 0;
   read_by_peers_ = 0;
@@ -210,7 +210,7 @@ TEST_F(HttpSessionTest, ShortAnswersThatPileUpAreClaimedToo) {
   EXPECT_EQ(site_.claimed, 0);
 }
 
-TEST_F(HttpSessionTest, APeerThatNeverSaysAnythingIsClosed) {
+TEST_F(Http1SessionTest, APeerThatNeverSaysAnythingIsClosed) {
   PassSeconds(9);
   EXPECT_EQ(connections_.count(), 2U);
   PassSeconds(1);
@@ -222,7 +222,7 @@ TEST_F(HttpSessionTest, APeerThatNeverSaysAnythingIsClosed) {
   EXPECT_EQ(connections_.count(), 0U);
 }
 
-TEST_F(HttpSessionTest, HeadsThatStillComeShareABoundedMemory) {
+TEST_F(Http1SessionTest, HeadsThatStillComeShareABoundedMemory) {
   SessionLimits limits;
   limits.waiting_bytes = 40'000;
   owner_.set_limits(limits);
@@ -240,14 +240,14 @@ TEST_F(HttpSessionTest, HeadsThatStillComeShareABoundedMemory) {
   EXPECT_EQ(Answers(peers_[0]), 3);
   EXPECT_NE(peers_[1].received.find("HTTP/1.1 429 "), std::string::npos) << peers_[1].received;
   EXPECT_NE(peers_[1].received.find("\r\nretry-after: 1\r\n"), std::string::npos) << peers_[1].received;
-  EXPECT_EQ(site_.refused, protocol::kRefused);
+  EXPECT_EQ(site_.refused, code::kRefused);
   EXPECT_EQ(site_.refused_for_memory, 1);
   peers_[0].under_way = "\r\ncontent-length: 0\r\n\r\n";
   Turn();
   EXPECT_EQ(Answers(peers_[0]), 4);
 }
 
-TEST_F(HttpSessionTest, RequestsBehindOthersShareThatMemory) {
+TEST_F(Http1SessionTest, RequestsBehindOthersShareThatMemory) {
   SessionLimits limits;
   limits.waiting_bytes = 100'000;
   owner_.set_limits(limits);
@@ -285,7 +285,7 @@ TEST_F(HttpSessionTest, RequestsBehindOthersShareThatMemory) {
   EXPECT_EQ(Answers(peers_[0]), 301);
 }
 
-TEST_F(HttpSessionTest, ABodyThatNobodyReadsIsDropped) {
+TEST_F(Http1SessionTest, ABodyThatNobodyReadsIsDropped) {
   site_.takes_body = false;
   const std::string body(60'000, 'x');
   peers_[0].under_way = "GET /a HTTP/1.1\r\nhost: t\r\ncontent-length: 60000\r\n\r\n" + body;
@@ -299,7 +299,7 @@ TEST_F(HttpSessionTest, ABodyThatNobodyReadsIsDropped) {
 }
 
 // What is told of a request may be in the memory that Cancel frees.
-TEST_F(HttpSessionTest, ARequestThatIsGivenUpIsToldBeforeItIsCancelled) {
+TEST_F(Http1SessionTest, ARequestThatIsGivenUpIsToldBeforeItIsCancelled) {
   site_.at_once = false;
   for (test::SimPeer& peer : peers_) peer.under_way = Requests(1);
   Turn();
@@ -315,7 +315,7 @@ TEST_F(HttpSessionTest, ARequestThatIsGivenUpIsToldBeforeItIsCancelled) {
   EXPECT_EQ(site_.finished, 2);
 }
 
-TEST_F(HttpSessionTest, TheDeadlineEndsABodyThatIsStillComing) {
+TEST_F(Http1SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
   site_.ms_left = 2'000;
   peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\n";
   Turn();
@@ -328,12 +328,12 @@ TEST_F(HttpSessionTest, TheDeadlineEndsABodyThatIsStillComing) {
   }
   EXPECT_NE(peers_[0].received.find("HTTP/1.1 504 "), std::string::npos) << peers_[0].received;
   EXPECT_NE(peers_[0].received.find("\r\nconnection: close"), std::string::npos);
-  EXPECT_EQ(site_.refused, protocol::kTimeout);
+  EXPECT_EQ(site_.refused, code::kTimeout);
   EXPECT_EQ(site_.finished, 1);  // its place is free
   EXPECT_EQ(site_.requests, 0);
 }
 
-TEST_F(HttpSessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
+TEST_F(Http1SessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
   site_.ms_left = 2'000;
   peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\n{ ";
   Turn();
@@ -349,7 +349,7 @@ TEST_F(HttpSessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
   EXPECT_EQ(Answers(peers_[0]), 2);
 }
 
-TEST_F(HttpSessionTest, ASlowBodyIsStillRefusedBeforeALongDeadline) {
+TEST_F(Http1SessionTest, ASlowBodyIsStillRefusedBeforeALongDeadline) {
   site_.ms_left = 30'000;
   peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\nx";
   Turn();

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "compiler/sema/typed.h"
+
+// What the statements of a workflow read, before any task is made. Internal to BuildIr.
+namespace wf::sema {
+
+// What a statement reads and whether it is left in the program.
+struct Usage {
+  std::vector<std::set<LocalId>> reads;        // per statement: locals of the workflow, those of its fallback too
+  std::vector<bool> is_needed;                 // per statement: a node or let that nobody reads is removed
+  std::vector<bool> is_shared;                 // per statement: a let that several bodies read, so it is a task of its own
+  std::vector<std::optional<size_t>> charged;  // per statement: the first node that reads this let
+};
+Usage FindUsage(const Workflow& workflow);
+bool MayWait(const Expr& expr);  // holds a call that waits or a `for`: needs tasks of its own
+size_t CountModelCalls(const Expr& expr);
+
+}  // namespace wf::sema

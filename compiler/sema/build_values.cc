@@ -1,0 +1,137 @@
+#include "compiler/sema/build_values.h"
+
+#include <algorithm>
+
+#include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
+
+namespace wf::sema {
+
+using ir::OpKind;
+using ir::SlotId;
+using ir::TaskKind;
+using ir::ValueId;
+
+void Values::AddSymbols(TypeRef type, const Source& source, const std::vector<FreshSymbol>& fresh) {
+  // What a part of a node brought into being is read of the node when it is there: the part may lie in a region that ends with it.
+  const auto add = [&](const FreshSymbol& symbol) {
+    const auto [at, is_new] = symbols_.try_emplace(symbol.symbol, SymbolSource{source, type, symbol});
+    if (!is_new && at->second.source.is_part && !source.is_part) at->second = {source, type, symbol};
+  };
+  for (const FreshSymbol& symbol : fresh) add(symbol);
+  if (type->kind != TypeKind::kTensor) return;
+  for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
+    const std::optional<Dim::Linear> linear = type->dims[axis].AsLinear();
+    if (!linear || linear->mul <= 0) continue;
+    add({.symbol = linear->symbol, .path = {}, .axis = axis, .mul = linear->mul, .add = linear->add});
+  }
+}
+
+void Values::AddSymbolsOf(const Stmt& stmt) {
+  AddSymbols(stmt.value->type, {.local = stmt.local}, stmt.value->fresh);
+  AddSymbols(workflow_.locals[stmt.local].type, {.local = stmt.local}, {});
+}
+
+void Values::AddSymbolsOfParameters() {
+  for (FreshSymbol fresh : workflow_.param_symbols) {
+    const LocalId local = workflow_.params[fresh.path[0]].local;
+    fresh.path.erase(fresh.path.begin());
+    symbols_[fresh.symbol] = {{.local = local}, workflow_.locals[local].type, fresh};
+  }
+}
+
+std::optional<SlotId> Values::PlainSlot(const Expr& expr) const {
+  if (expr.kind != ExprKind::kLocal || !expr.checks.empty()) return {};
+  const auto slot = slots_.find(expr.local);
+  return slot == slots_.end() ? std::nullopt : std::optional(slot->second);
+}
+
+// ---- tasks ----
+
+ir::Body Values::Write(ir::Task& task, const WriteBody& write) {
+  ir::Body body;
+  BodyWriter writer(c_, body, this);
+  writer.builder().set_line(out_[task.node].line);
+  const ValueId result = write(writer);
+  writer.builder().Close(result);
+  for (const ValueId id : body.blocks[0].ops) {
+    if (body[id].kind == OpKind::kSlot) task.in.push_back(SlotId{static_cast<uint16_t>(body[id].imm)});  // each once
+  }
+  return body;
+}
+
+SlotId Values::AddRun(const std::string& name, const WriteBody& write, ir::TypeId type, ir::Store store) {
+  ir::Task task = tasks_.NewTask(TaskKind::kRun);
+  task.body = Write(task, write);
+  const ValueId result = task.body.blocks[0].result;
+  if (result != ValueId::kNone) type = task.body[result].type;
+  if (type == ir::TypeId::kNone) type = out_.types.Scalar(DType::kBool);  // of a node that only fails
+  return tasks_.AddTask(std::move(task), name, type, store);
+}
+
+SlotId Values::AddFailing(const std::string& name, ir::TypeId type, const Expr* expr) {
+  const auto write = [&](BodyWriter& writer) {
+    if (expr != nullptr) writer.Write(*expr);
+    writer.WriteFailure(code::kInference, nullptr, writer.builder().Bool(true), workflow_.span);
+    return ValueId::kNone;
+  };
+  return AddRun(name, write, type);
+}
+
+ir::TypeId Values::TypeOf(TypeRef type) {
+  ir::Body scratch;
+  return BodyWriter(c_, scratch, this).TypeOf(type);
+}
+
+ir::TypeId Values::DeclaredType(TypeRef type) {
+  if (type->kind == TypeKind::kNever || type->kind == TypeKind::kError || type->kind == TypeKind::kNone) return ir::TypeId::kNone;
+  ir::Body scratch;
+  return BodyWriter(c_, scratch, nullptr).TypeOf(type);
+}
+
+// ---- Outer ----
+
+ValueId Values::Read(BodyWriter& writer, LocalId local) {
+  if (const auto slot = slots_.find(local); slot != slots_.end()) return writer.builder().Slot(slot->second);
+  if (const auto element = elements_.find(local); element != elements_.end()) return ReadElement(writer, local, element->second);
+  const auto let = lets_.find(local);
+  WF_CHECK(let != lets_.end(), workflow_.locals[local].name);
+  return writer.Write(*let->second);
+}
+
+// Written where it is read; regions inside the element's own have no position, so there it is in a slot.
+ValueId Values::ReadElement(BodyWriter& writer, LocalId local, const Element& element) {
+  const auto write = [&](BodyWriter& in) {
+    ir::Builder& b = in.builder();
+    const ValueId position = b.Emit(OpKind::kElement, b.ScalarType(DType::kI64));
+    return element.source == SlotId::kNone ? position : in.ElementOf(b.Slot(element.source), position);
+  };
+  if (tasks_.region() == element.region) return write(writer);
+  const TaskWriter::Inside inside(tasks_, element.region);
+  const SlotId slot = AddRun(workflow_.locals[local].name, write);
+  SetSlot(local, slot);
+  return writer.builder().Slot(slot);
+}
+
+std::optional<ValueId> Values::Symbol(BodyWriter& writer, const std::string& symbol) {
+  const auto found = symbols_.find(symbol);
+  if (found == symbols_.end()) return {};
+  const SymbolSource& at = found->second;
+  if (!at.source.local && !tasks_.IsInside(tasks_.region(), out_[at.source.slot].region)) return {};
+  return writer.AtRoot([&] {
+    const ValueId value = at.source.local ? writer.ReadOuter(*at.source.local) : writer.builder().Slot(at.source.slot);
+    return writer.SolveAt(value, at.type, at.fresh);
+  });
+}
+
+bool Values::IsParameter(SlotId slot) const {
+  const auto is_it = [&](const Param& param) { return slots_.at(param.local) == slot; };
+  return !is_inlined_ && std::any_of(workflow_.params.begin(), workflow_.params.end(), is_it);
+}
+
+std::optional<SlotId> Values::CutSlot(const Expr& expr) const {
+  const auto found = cut_.find(&expr);
+  return found == cut_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace wf::sema

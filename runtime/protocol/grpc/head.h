@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace wf::grpc {
+
+// A `content-type` of gRPC with protobuf messages: `application/grpc`, perhaps with `+proto`, perhaps with parameters.
+bool IsContentType(std::string_view content_type);
+
+// Nanoseconds of a `grpc-timeout` such as `100m`, at most INT64_MAX; -1: not one.
+int64_t ParseTimeout(std::string_view text);
+
+// The text of a `grpc-message`: bytes outside of 0x20 to 0x7e, and `%`, as %XX. Views `text` or `storage`.
+std::string_view PercentEncode(std::string_view text, std::vector<char>* storage);
+
+}  // namespace wf::grpc

@@ -1,0 +1,88 @@
+#include "runtime/protocol/http/head.h"
+
+#include <algorithm>
+
+#include "runtime/base/ascii.h"
+
+namespace wf::http {
+
+std::string_view Head::Find(std::string_view lower_case_name) const {
+  for (const Header& header : headers_) {
+    if (header.name == lower_case_name) return header.value;
+  }
+  return {};
+}
+
+void Head::Add(std::string_view name, std::string_view value) {
+  const size_t size = bytes_.size(), needed = size + name.size() + value.size();
+  if (needed > bytes_.capacity()) {
+    std::vector<uint8_t> grown;
+    grown.reserve(std::max({needed, 2 * bytes_.capacity(), size_t{1024}}));
+    grown.insert(grown.end(), bytes_.begin(), bytes_.end());
+    const auto moved = [&](std::string_view text) {
+      return std::string_view(reinterpret_cast<const char*>(grown.data() + (reinterpret_cast<const uint8_t*>(text.data()) - bytes_.data())),
+                              text.size());
+    };
+    for (Header& header : headers_) header = {moved(header.name), moved(header.value)};
+    bytes_.swap(grown);
+  }
+  bytes_.insert(bytes_.end(), name.begin(), name.end());
+  bytes_.insert(bytes_.end(), value.begin(), value.end());
+  const char* const at = reinterpret_cast<const char*>(bytes_.data()) + size;
+  headers_.push_back({{at, name.size()}, {at + name.size(), value.size()}});
+}
+
+void Head::SetPathAndQuery(std::string_view text) {
+  const size_t question = text.find('?');
+  path = text.substr(0, question);
+  if (path.empty()) path = "/";
+  query = question == std::string_view::npos ? std::string_view() : text.substr(question + 1);
+}
+
+void Head::Clear() {
+  // A large head leaves no large buffer behind.
+  constexpr size_t kKeptBytes = 4096;
+  if (bytes_.capacity() > kKeptBytes) {
+    bytes_ = {};
+  } else {
+    bytes_.clear();
+  }
+  headers_.clear();
+  method = Method::kOther;
+  method_name = target = path = query = {};
+  content_length = 0;
+  keep_alive = http_1_0 = expects_continue = false;
+}
+
+Method MethodOf(std::string_view name) {
+  if (name == "GET") return Method::kGet;
+  if (name == "HEAD") return Method::kHead;
+  return name == "POST" ? Method::kPost : Method::kOther;
+}
+
+bool PercentDecode(std::string_view text, Part part, std::string_view* decoded, std::vector<char>* storage) {
+  const bool plus_is_space = part == Part::kQuery;
+  const bool plain = text.find('%') == std::string_view::npos && !(plus_is_space && text.find('+') != std::string_view::npos);
+  if (plain) {
+    *decoded = text;
+    return true;
+  }
+  storage->clear();
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i] == '+' && plus_is_space ? ' ' : text[i];
+    if (c == '%') {
+      if (text.size() - i < 3) return false;
+      const int high = base::HexValue(text[i + 1]);
+      const int low = base::HexValue(text[i + 2]);
+      if (high < 0 || low < 0 || (high | low) == 0) return false;
+      c = static_cast<char>(high * 16 + low);
+      if (c == '/' && part == Part::kPath) return false;
+      i += 2;
+    }
+    storage->push_back(c);
+  }
+  *decoded = {storage->data(), storage->size()};
+  return true;
+}
+
+}  // namespace wf::http

@@ -1,0 +1,251 @@
+#include "runtime/server/http1_session.h"
+
+#include <algorithm>
+
+#include "runtime/base/error_codes.h"
+#include "runtime/server/intake.h"
+
+namespace wf::server {
+
+void Http1Session::Start(net::Connection& connection) noexcept {
+  connection_ = &connection;
+  decoder_ = http1::Decoder(owner_.limits_.head);
+  exchange_ = nullptr;
+  pending_.clear();
+  pending_at_ = 0;
+  waiting_ = processing_ = closing_ = held_ = overfull_ = false;
+  connection.SetTimeout(owner_.limits_.header_ms);
+}
+
+void Http1Session::ArmIdle() noexcept { connection_->SetTimeout(owner_.limits_.idle_ms); }
+
+void Http1Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
+  if (closing_ || overfull_) return;
+  Hold(waiting_ || pending_bytes() != 0 ? bytes : Process(bytes));
+}
+
+// What was read goes before the buffer grows, once it is the larger part: each byte moves at most once.
+void Http1Session::Hold(std::span<const uint8_t> bytes) noexcept {
+  if (closing_ || bytes.empty()) return;
+  if (pending_at_ >= pending_bytes()) {
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(pending_at_));
+    pending_at_ = 0;
+  }
+  pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+  overfull_ = !CountWaiting(head_bytes_);
+  if (!overfull_ && pending_bytes() < kMaxPending) return;
+  held_ = true;
+  connection_->PauseReading();
+  if (!overfull_) return;
+  DropPending();
+  if (exchange_ == nullptr) GoOnNextTurn();
+}
+
+void Http1Session::DropPending() noexcept {
+  pending_ = {};
+  pending_at_ = 0;
+  CountWaiting(head_bytes_);
+}
+
+void Http1Session::RefusePending() noexcept {
+  if (!Begin()) return;
+  exchange_->RefuseForMemory("requests of other connections that wait behind one another take all the memory there is for them");
+  EndInRefusal(true);
+}
+
+bool Http1Session::Begin() noexcept {
+  exchange_ = owner_.exchanges_.Take(*this, owner_.site_);
+  if (exchange_ == nullptr) {
+    closing_ = true;
+    connection_->Close();
+    return false;
+  }
+  connection_->SetTimeout(owner_.limits_.header_ms);
+  return true;
+}
+
+std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) noexcept {
+  processing_ = true;
+  for (int begun = 0; !closing_ && !waiting_;) {
+    if (exchange_ == nullptr) {
+      if (bytes.empty()) break;
+      if (connection_->out().size() >= net::Connection::kHighMarkBytes || !ClaimUnsent(0)) break;  // OnFlushed goes on
+      if (begun++ == kTurnRequests) {
+        GoOnNextTurn();
+        break;
+      }
+      if (!Begin()) break;
+    }
+    const http1::Event event = decoder_.Next(&bytes, &exchange_->head);
+    if (event == http1::Event::kNeedMore) {
+      if (decoder_.in_head()) OnPartOfHead();
+      break;
+    }
+    if (event == http1::Event::kHead) OnHead();
+    if (event == http1::Event::kChunk) OnChunk();
+    if (event == http1::Event::kBody) OnBody();
+    if (event == http1::Event::kEnd) OnEnd();
+    if (event == http1::Event::kHttp2) AnswerBroken(505, "the version of HTTP is not 1.x");
+    if (event == http1::Event::kError) AnswerBroken(decoder_.status(), decoder_.reason());
+  }
+  processing_ = false;
+  return bytes;
+}
+
+// False: all connections together have more than they may.
+bool Http1Session::CountWaiting(size_t head_bytes) noexcept {
+  head_bytes_ = head_bytes;
+  const size_t bytes = head_bytes + pending_.capacity();
+  owner_.waiting_bytes_ += bytes - counted_;
+  counted_ = bytes;
+  return owner_.waiting_bytes_ <= owner_.limits_.waiting_bytes;
+}
+
+void Http1Session::OnPartOfHead() noexcept {
+  if (CountWaiting(exchange_->head.stored_bytes())) return;
+  exchange_->RefuseForMemory("the headers of other requests that are still coming take all the memory there is for them");
+  EndInRefusal(true);
+}
+
+void Http1Session::OnHead() noexcept {
+  CountWaiting(0);
+  Exchange& exchange = *exchange_;
+  TakeHead(exchange);
+  const int64_t length = exchange.head.content_length;
+  if (length != 0) ArmBody();
+  if (exchange.refused() && (length > static_cast<int64_t>(kMaxDiscarded) || (length != 0 && exchange.head.expects_continue))) {
+    EndInRefusal(true);
+  } else if (!exchange.refused() && exchange.head.expects_continue && length != 0) {
+    http1::PutContinue(&connection_->out());
+  }
+}
+
+// A chunk that would pass the limit is refused before it comes; one that is short enough is read, so that the connection can go on.
+void Http1Session::OnChunk() noexcept {
+  const uint64_t bytes = decoder_.chunk_bytes();
+  AnnounceBody(*exchange_, bytes);
+  if (exchange_->refused() && bytes > kMaxDiscarded - exchange_->discarded) EndInRefusal(true);
+}
+
+void Http1Session::OnBody() noexcept {
+  TakeBody(*exchange_, decoder_.body());
+  if (exchange_->discarded > kMaxDiscarded) EndInRefusal(true);
+}
+
+void Http1Session::ArmBody() noexcept { connection_->SetTimeout(MsToLook(*exchange_)); }
+
+void Http1Session::OnEnd() noexcept {
+  waiting_ = true;
+  TakeEnd(*exchange_);
+  if (exchange_->refused() && !exchange_->begun) return EndInRefusal(false);
+  connection_->SetTimeout(0);
+  if (exchange_->answered) FinishExchange();
+}
+
+void Http1Session::EndInRefusal(bool close) noexcept {
+  if (close) exchange_->head.keep_alive = false;
+  AnswerRefusal(*exchange_);
+  FinishExchange();
+}
+
+// Bytes that are not HTTP: the answer says why, and the connection ends.
+void Http1Session::AnswerBroken(int status, std::string_view reason) noexcept {
+  exchange_->Refuse(status, code::kInputParams, std::string(reason));
+  EndInRefusal(true);
+}
+
+void Http1Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
+  if (owner_.site_.closing()) exchange.head.keep_alive = false;
+  wf_sink& out = connection_->out();
+  bool fits = http1::PutHead(&out, head, {body.size(), exchange.head.keep_alive, exchange.head.http_1_0});
+  if (exchange.head.method == http::Method::kHead)
+    body.Clear();
+  else
+    fits = out.Append(body) && fits;
+  exchange.answered = true;
+  if (!fits) {
+    closing_ = true;
+    connection_->Close();
+  } else if (!exchange.head.keep_alive) {
+    closing_ = true;
+    connection_->CloseAfterFlush(exchange.refused());
+  }
+  if (processing_) return;
+  connection_->FlushLater();
+  GoOnNextTurn();
+}
+
+// The answer is in the connection's buffer.
+void Http1Session::FinishExchange() noexcept {
+  CountWaiting(0);
+  Exchange& done = *exchange_;
+  exchange_ = nullptr;
+  waiting_ = false;
+  owner_.exchanges_.Detach(done);
+  if (!closing_) ArmIdle();
+}
+
+void Http1Session::Resume() noexcept {
+  if (exchange_ != nullptr) {
+    if (!exchange_->answered) return;
+    FinishExchange();
+  }
+  if (!closing_ && overfull_) return RefusePending();
+  if (closing_ || pending_bytes() == 0) return;
+  pending_at_ = pending_.size() - Process(std::span(pending_).subspan(pending_at_)).size();
+  connection_->FlushLater();
+  if (pending_bytes() == 0) DropPending();
+  if (!held_ || pending_bytes() >= kMaxPending) return;
+  held_ = false;
+  connection_->ResumeReading();
+}
+
+void Http1Session::OnDrainTick() noexcept {
+  if (exchange_ == nullptr && pending_bytes() == 0) connection_->CloseAfterFlush();
+}
+
+void Http1Session::Abort() noexcept {
+  if (closing_) return;
+  if (exchange_ == nullptr) return connection_->CloseAfterFlush();
+  if (exchange_->answered) return connection_->CloseAfterFlush();
+  exchange_->Refuse(503, code::kClosed, "the server stops");
+  EndInRefusal(true);
+}
+
+void Http1Session::OnFlushed() noexcept {
+  UnclaimSent();
+  if (exchange_ == nullptr && pending_bytes() != 0) GoOnNextTurn();
+}
+
+void Http1Session::OnTimeout() noexcept {
+  if (waiting_ || closing_) return;
+  if (exchange_ == nullptr && pending_bytes() != 0) {
+    ArmIdle();
+  } else if (exchange_ == nullptr || decoder_.between_messages()) {
+    connection_->CloseAfterFlush();  // of a slow reader the answer may still be on its way
+  } else if (decoder_.in_head()) {
+    AnswerBroken(408, "the head of the request did not arrive in time");
+  } else if (LookAtBody(*exchange_)) {
+    ArmBody();
+  } else {
+    EndInRefusal(true);
+  }
+}
+
+void Http1Session::OnClosed(net::Closed) noexcept {
+  if (exchange_ != nullptr) {
+    Exchange& left = *exchange_;
+    exchange_ = nullptr;
+    if (!left.answered && (waiting_ || !decoder_.in_head())) {
+      owner_.site_.OnGone(left);  // before Cancel: what it tells of the request may be in the memory of its bus
+      if (waiting_) owner_.site_.Cancel(left);
+    }
+    owner_.exchanges_.Detach(left);
+  }
+  Leave();
+  head_bytes_ = 0;
+  DropPending();
+  owner_.GiveBack(*this);
+}
+
+}  // namespace wf::server

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/protocol/http1/decoder.h"
+#include "runtime/protocol/http1/encoder.h"
+#include "runtime/server/session.h"
+
+namespace wf::server {
+
+// HTTP/1.1 on one connection: one request at a time, later ones wait as bytes.
+// Thread: loop-confined.   Owns: bytes of requests that wait.   Borrows: connection, until OnClosed.
+// Bounds: kMaxPending bytes of later requests and one read, then reading stops; they share SessionLimits::waiting_bytes, beyond which they
+// are refused; kTurnRequests are answered in one turn of the loop, and
+// none while a lot waits to be sent; a refused body is read up to kMaxDiscarded, then the connection closes.
+class Http1Session final : public Session {
+ public:
+  static constexpr size_t kMaxPending = 64 * 1024;
+  static constexpr int kTurnRequests = 64;
+
+  explicit Http1Session(Sessions& owner) : Session(owner) {}
+
+  void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept override;
+  void OnDrainTick() noexcept override;
+  void Abort() noexcept override;
+  size_t pending_bytes() const { return pending_.size() - pending_at_; }
+
+  void OnBytes(std::span<const uint8_t> bytes) noexcept override;
+  void OnFlushed() noexcept override;
+  void OnTimeout() noexcept override;
+  void OnClosed(net::Closed how) noexcept override;
+
+ private:
+  friend class Sessions;
+  void Start(net::Connection& connection) noexcept;
+  std::span<const uint8_t> Process(std::span<const uint8_t> bytes) noexcept;  // what is left waits
+  bool Begin() noexcept;
+  bool CountWaiting(size_t head_bytes) noexcept;
+  void OnPartOfHead() noexcept;
+  void Hold(std::span<const uint8_t> bytes) noexcept;
+  void DropPending() noexcept;
+  void RefusePending() noexcept;
+  void OnHead() noexcept;
+  void OnChunk() noexcept;
+  void OnBody() noexcept;
+  void OnEnd() noexcept;
+  void ArmBody() noexcept;
+  void EndInRefusal(bool close) noexcept;
+  void AnswerBroken(int status, std::string_view reason) noexcept;
+  void FinishExchange() noexcept;
+  void Resume() noexcept override;
+  size_t unsent() const noexcept override { return connection_->out().size(); }
+  void ArmIdle() noexcept;
+
+  http1::Decoder decoder_;
+  Exchange* exchange_ = nullptr;
+  std::vector<uint8_t> pending_;
+  size_t pending_at_ = 0;    // before it, pending_ has been read
+  size_t head_bytes_ = 0;    // of a head that is not whole
+  size_t counted_ = 0;       // by the owner, as waiting
+  bool waiting_ = false;     // the request is complete, its answer is not there
+  bool processing_ = false;  // inside Process: an answer needs no resumption
+  bool closing_ = false;     // nothing more is read
+  bool held_ = false;        // reading has stopped
+  bool overfull_ = false;    // there was no room for pending_: what follows is a refusal
+};
+
+}  // namespace wf::server

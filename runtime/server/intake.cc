@@ -1,0 +1,94 @@
+#include "runtime/server/intake.h"
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/base/error_codes.h"
+#include "runtime/protocol/plain/plain.h"
+#include "runtime/server/session.h"
+
+namespace wf::server {
+namespace {
+
+constexpr wf_plan kNoPlan = {};  // refusals are given by the runtime, never by a program
+constexpr int64_t kBodyCheckMs = 5'000;
+constexpr uint64_t kBodyBytesPerCheck = 5 * 1024;  // 1 KiB/s
+
+uint64_t Received(const Exchange& exchange) { return exchange.body.size() + exchange.discarded; }
+
+void RefuseSize(Exchange& exchange) {
+  exchange.Refuse(413, code::kInputParams,
+                  "the body is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that the service takes");
+}
+
+bool RefuseLate(Exchange& exchange) {
+  if (exchange.refused() || exchange.site->MsLeft(exchange) > 0) return false;
+  exchange.Refuse(504, code::kTimeout, "the deadline passed before the whole body had come");
+  return true;
+}
+
+}  // namespace
+
+void TakeHead(Exchange& exchange) noexcept {
+  exchange.site->OnHead(exchange);
+  const int64_t length = exchange.head.content_length;
+  if (!exchange.refused() && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) RefuseSize(exchange);
+  if (!exchange.refused() && exchange.takes_body && length > 0 && !exchange.body.Reserve(static_cast<size_t>(length)))
+    exchange.RefuseForMemory("no memory for the body");
+}
+
+void AnnounceBody(Exchange& exchange, uint64_t bytes) noexcept {
+  if (!exchange.refused() && bytes > exchange.max_body_bytes - Received(exchange)) RefuseSize(exchange);
+}
+
+void TakeBody(Exchange& exchange, std::span<const uint8_t> part) noexcept {
+  const bool grows = exchange.takes_body && exchange.head.content_length < 0;
+  if (!exchange.refused() && grows) exchange.site->Claim(exchange, static_cast<int64_t>(exchange.body.size() + part.size()));
+  if (!exchange.refused() && exchange.takes_body) {
+    if (exchange.body.Append(part)) return;
+    exchange.RefuseForMemory("no memory for the body");
+  }
+  exchange.discarded += part.size();
+}
+
+void TakeEnd(Exchange& exchange) noexcept {
+  if (exchange.head.content_length != 0) RefuseLate(exchange);
+  if (exchange.refused()) return;
+  exchange.begun = true;
+  exchange.site->OnRequest(exchange);
+}
+
+int64_t MsToLook(Exchange& exchange) noexcept {
+  const int64_t left = exchange.site->MsLeft(exchange);
+  exchange.until_deadline = !exchange.refused() && left <= kBodyCheckMs;
+  return exchange.until_deadline ? std::max<int64_t>(left, 1) : kBodyCheckMs;
+}
+
+bool LookAtBody(Exchange& exchange) noexcept {
+  if (RefuseLate(exchange)) return false;
+  if (exchange.until_deadline) return true;
+  if (Received(exchange) - exchange.body_mark < kBodyBytesPerCheck) {
+    exchange.Refuse(408, code::kInputParams, "the body of the request arrives too slowly");
+    return false;
+  }
+  exchange.body_mark = Received(exchange);
+  return true;
+}
+
+void AnswerRefusal(Exchange& exchange) noexcept {
+  wf_sink body;
+  const protocol::CodeInfo info = protocol::InfoOf(kNoPlan, exchange.refusal_code);
+  const ProtocolRow& row = RowOf(exchange.protocol);
+  // Load and time have a status of each protocol; the others are those of HTTP.
+  if (exchange.refusal_code == code::kRefused || exchange.refusal_code == code::kTimeout)
+    exchange.refusal_status = row.status_of(info.status);
+  const uint64_t data_id = exchange.site->OnRefused(exchange);
+  row.write_error({exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, &body);
+  const bool retry = protocol::IsForLoad(exchange.refusal_code);
+  const http::Header header = retry ? kRetrySoon : http::Header{"allow", exchange.allow_post ? "POST" : "GET, HEAD"};
+  const bool has_header = retry || exchange.refusal_status == 405;
+  exchange.session->Reply(exchange, {exchange.refusal_status, plain::kJson, {&header, has_header ? size_t{1} : size_t{0}}, {}}, body);
+  if (exchange.begun) exchange.site->Cancel(exchange);
+}
+
+}  // namespace wf::server

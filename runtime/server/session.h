@@ -1,0 +1,84 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/net/connection.h"
+#include "runtime/protocol/http/reply.h"
+#include "runtime/server/exchange.h"
+
+namespace wf::server {
+
+class Http1Session;
+class Sessions;
+
+// What sites and the drain see of a connection, whatever version of HTTP it speaks.
+// Thread: loop-confined.   Borrows: owner; connection, until OnClosed.
+// Bounds: of what waits to be sent, all but kMaxUnclaimed bytes are claimed of the site.
+class Session : public net::Handler {
+ public:
+  static constexpr size_t kMaxUnclaimed = 16 * 1024;
+
+  explicit Session(Sessions& owner) : owner_(owner) {}
+
+  // The answer of an exchange of this session. `body` is taken; `head` is read.
+  virtual void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept = 0;
+  // Room for an answer of so many bytes until it has left. False: there is none but for a short one.
+  bool ClaimUnsent(size_t bytes) noexcept;
+  virtual void OnDrainTick() noexcept = 0;  // every so often while the server drains: closes a connection that nothing is under way on
+  virtual void Abort() noexcept = 0;        // the drain's limit: what is under way is answered Unavailable, and the connection closes
+
+ protected:
+  friend class Sessions;
+  virtual void Resume() noexcept = 0;  // the turn after GoOnNextTurn
+  virtual size_t unsent() const noexcept = 0;
+  void GoOnNextTurn() noexcept;
+  void Leave() noexcept;  // nothing resumes it any more
+  void UnclaimSent() noexcept;
+
+  Sessions& owner_;
+  net::Connection* connection_ = nullptr;
+
+ private:
+  size_t claimed_ = 0;
+  bool listed_ = false;  // goes on in the next turn
+};
+
+struct SessionLimits {
+  int64_t header_ms = 10'000;
+  int64_t idle_ms = 75'000;
+  http::Limits head = {};
+  size_t waiting_bytes = 32 << 20;  // of heads that are not whole and of requests behind others, of all connections of the loop
+};
+
+// The sessions of one loop, and those that go on in its next turn: their answer has come, or they have had their share of this turn.
+// Thread: loop-confined.   Owns: sessions.   Bounds: keeps 1,024 idle sessions.
+class Sessions {
+ public:
+  Sessions(Site& site, const SessionLimits& limits) : site_(site), limits_(limits) {}
+  ~Sessions();
+  Sessions(const Sessions&) = delete;
+  Sessions& operator=(const Sessions&) = delete;
+
+  Session* Open(net::Connection& connection) noexcept;
+  void ResumeWaiting() noexcept;                                      // once a turn
+  bool has_waiting() const { return !waiting_.empty(); }              // the loop must not sleep
+  void set_limits(const SessionLimits& limits) { limits_ = limits; }  // of connections that begin later, times of all
+  ExchangePool& exchanges() { return exchanges_; }
+
+ private:
+  friend class Session;
+  friend class Http1Session;
+  static constexpr size_t kMaxIdle = 1024;
+  void GiveBack(Http1Session& session) noexcept;
+
+  Site& site_;
+  SessionLimits limits_;
+  ExchangePool exchanges_;
+  std::vector<Http1Session*> idle_;
+  std::vector<Session*> waiting_, resuming_;
+  size_t waiting_bytes_ = 0;
+};
+
+}  // namespace wf::server

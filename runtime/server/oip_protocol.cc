@@ -50,6 +50,7 @@ void TakeCall(WorkflowSite& site, Exchange& exchange, std::string_view path) {
   if (!exchange.oip.model.empty() && !FindModel(site, exchange)) return;
   if (exchange.oip.call != oip::Call::kInfer) {
     exchange.takes_body = exchange.head.method == http::Method::kPost;
+    if (exchange.takes_body) exchange.max_body_bytes = Body::kKeptBytes;
     return;
   }
   const int64_t json_bytes = JsonBytesOf(exchange.head);

@@ -45,7 +45,6 @@ class MessageReader {
   InferRequest& request_;
   const wf_bytes message_;
   Reader raw_;  // walks ahead over raw_input_contents
-  uint64_t inputs_ = 0;
   bool any_raw_ = false;
 };
 

@@ -38,8 +38,9 @@ class Analysis {
   const diag::Emitter& diagnostics() const { return emitter_; }
   const Index& index() const { return index_; }
   const std::vector<LoadedModule>& modules() const { return modules_; }
-  FileId root() const { return root_; }                                  // kNone: not read
-  const ast::File* tree() const { return modules_.front().file.get(); }  // of the root; null: did not parse
+  const std::vector<std::string>& embedded() const { return embedded_; }  // models and other files that it looked at, there or not
+  FileId root() const { return root_; }                                   // kNone: not read
+  const ast::File* tree() const { return modules_.front().file.get(); }   // of the root; null: did not parse
   const ast::File* TreeOf(const std::string& import_path) const;
   std::optional<FileId> FileNamed(std::string_view name) const;
 
@@ -47,6 +48,7 @@ class Analysis {
   source::SourceMap sources_;
   diag::Emitter emitter_;
   std::vector<LoadedModule> modules_;
+  std::vector<std::string> embedded_;
   Index index_{sources_};
   FileId root_ = FileId::kNone;
 };

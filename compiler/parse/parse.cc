@@ -20,9 +20,14 @@ bool CheckEncoding(source::FileId file, std::string_view bytes, diag::Emitter& e
   return false;
 }
 
+std::string HelpForEmpty(bool is_imported) {
+  return is_imported ? "what is imported declares at least one thing that others use, as a `fn`, a `type` or a `workflow`"
+                     : "a program declares at least one `workflow` and a `service` that publishes it";
+}
+
 }  // namespace
 
-std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter) {
+std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, bool is_imported) {
   const std::string_view bytes = sources.text(file);
   if (!CheckEncoding(file, bytes, emitter)) return std::nullopt;
   const Text text{file, bytes, source::ByteOrderMarkLength(bytes)};
@@ -33,7 +38,7 @@ std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sou
   if (!tokens) return std::nullopt;
   if (tokens->all.size() == 1 && tokens->damaged.empty()) {
     const auto at = static_cast<uint32_t>(text.begin);
-    emitter.Emit({file, at, at}, diag::kEmptyFile).Help("a program declares at least one `workflow` and a `service` that publishes it");
+    emitter.Emit({file, at, at}, diag::kEmptyFile).Help(HelpForEmpty(is_imported));
     return std::nullopt;
   }
   antlr4::ListTokenSource source(std::move(tokens->owned));

@@ -36,7 +36,8 @@ std::optional<ValueId> BodyWriter::SymbolValue(const std::string& symbol, Frame*
     if (const std::optional<ValueId> value = DimIn(*argument->second, frame->caller)) return value;
   }
   if (frame->function != nullptr) return SymbolFromParams(symbol, frame);
-  return outer_ != nullptr ? outer_->Symbol(*this, symbol) : std::nullopt;
+  if (outer_ == nullptr || (at_hand_only_ && !outer_->IsAtHand(b_, symbol))) return {};
+  return outer_->Symbol(*this, symbol);
 }
 
 std::optional<ValueId> BodyWriter::SymbolFromParams(const std::string& symbol, Frame* frame) {

@@ -196,7 +196,7 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
   if (!WriteArgs(expr, args)) return Zero(TypeOf(expr.type));
   switch (static_cast<Builtin>(expr.index)) {
     case Builtin::kLen:
-      return LengthOf(args[0]);
+      return IsTensor(args[0]) ? AxisExtent(args[0], expr.args[0]->type, 0) : LengthOf(args[0]);
     case Builtin::kStr: {
       const ir::TypeKind kind = b_.Known(args[0]).kind;
       if (kind == ir::TypeKind::kString) return args[0];

@@ -21,7 +21,8 @@ CodeInfo InfoOf(const wf_plan& plan, wf_code code);
 struct Answer {
   wf_code code = 0;  // 0: fine
   int status = 200;
-  std::string_view reason = {};  // why it failed, for the log; in the bus's memory
+  std::string_view reason = {};        // why it failed, for the log; in the bus's memory
+  std::string_view content_type = {};  // empty: JSON
 };
 
 // What an error answer says, whatever its wire form.

@@ -20,8 +20,9 @@ struct RequestCounts {
   };
   ByCode by_code[kCodes];
   observe::Counter other, ok;
+  observe::Counter ok_ns, samples, last_ms;  // of those that were fine: their time, their samples, the wall clock at the last
   observe::Histogram duration;
-  void Add(wf_code code, int64_t ns) noexcept;
+  void Add(wf_code code, int64_t ns, uint32_t samples_done = 1) noexcept;
 };
 
 // What one loop tells the others and the admin thread.   Thread: written by its loop alone, read by any.

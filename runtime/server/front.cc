@@ -5,11 +5,19 @@
 #include "runtime/observe/log.h"
 
 namespace wf::server {
+
 SessionLimits LimitsOf(const Settings& settings) {
-  return {settings.header_timeout.ms(),
-          settings.idle_timeout.ms(),
-          {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
-           static_cast<size_t>(settings.max_headers)}};
+  SessionLimits limits;
+  limits.header_ms = settings.header_timeout.ms();
+  limits.idle_ms = settings.idle_timeout.ms();
+  limits.head = {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
+                 static_cast<size_t>(settings.max_headers)};
+  limits.of_http2.streams = static_cast<uint32_t>(settings.streams);
+  limits.of_http2.stream_window = static_cast<uint32_t>(settings.stream_window.value);
+  limits.of_http2.connection_window = static_cast<uint32_t>(settings.connection_window.value);
+  limits.of_http2.control_frames = settings.control_frames;
+  limits.of_http2.head = limits.head;
+  return limits;
 }
 
 Front::Front(Shared& shared, net::Wires& wires, const FrontOptions& options)

@@ -127,6 +127,7 @@ base::Status Server::MakeWorkers() {
     engine.loop = i;
     Worker& worker = *workers_[static_cast<size_t>(i)];
     worker.front().MakeEngine(index_, {clock_, worker.mailbox(), *pool_, *memory_}, engine);
+    shared_.engines.push_back(&worker.front().engine().stats());
   }
   Publish(settings_);
   return {};
@@ -227,11 +228,7 @@ bool Server::AllTurn() const {
                      [now](const auto& worker) { return now - worker->loop().last_turn_at() < kLoopSilenceNs; });
 }
 
-std::string Server::Metrics() const {
-  std::vector<const sched::EngineStats*> engines;
-  for (const auto& worker : workers_) engines.push_back(&worker->front().engine().stats());
-  return MetricsPage(shared_, {engines, models_.batchers(), models_.served(), reloads_});
-}
+std::string Server::Metrics() const { return MetricsPage(shared_, {shared_.engines, models_.batchers(), models_.served(), reloads_}); }
 
 void Server::OnSignal(int signal) noexcept {
   if (signal == SIGHUP) {

@@ -21,7 +21,7 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   const int64_t took = exchange.received_at == 0 ? 0 : shared_.clock.Now() - exchange.received_at;
   const size_t workflow =
       exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
-  counts_.Of(workflow, exchange.protocol).Add(code, took);
+  counts_.Of(workflow, exchange.protocol).Add(code, took, exchange.bus == nullptr ? 1 : exchange.bus->samples());
   if (!settings_->access_log) return;
   observe::Log(observe::Level::kInfo, "request",
                {{"method", exchange.head.method_name.substr(0, kMostTold)},
@@ -158,7 +158,8 @@ void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std
   if (failure != nullptr && failure->for_memory) counts_.refused_bytes.Add();
   if (answer.status >= 500 || answer.code == code::kMemoryCap) LogFailure(exchange, answer);
   if (protocol::IsForLoad(answer.code)) headers.push_back(kRetrySoon);
-  exchange.session->Reply(exchange, {answer.status, plain::kJson, headers, {}}, body);
+  const std::string_view type = answer.content_type.empty() ? plain::kJson : answer.content_type;
+  exchange.session->Reply(exchange, {answer.status, type, headers, {}}, body);
   engine_->Release(*exchange.bus);
 }
 

@@ -310,7 +310,7 @@ class Floods(harness.ServerCase):
         self.flood(lambda c, i: c.raw("headers", 5, 2 * i + 3, self.GET) + c.raw("rst", 0, 2 * i + 3, b"\0\0\0\x08"))
 
     def test_resets_that_the_server_is_made_to_send(self):
-        self.flood(lambda c, i: c.raw("headers", 4, 2 * i + 3, self.HEAD) + c.raw("window", 0, 2 * i + 3, b"\0\0\0\0"))
+        self.flood(lambda c, i: c.raw("headers", 4, 2 * i + 3, self.HEAD) + c.raw("window", 0, 2 * i + 3, b"\x7f\xff\xff\xff"))
 
     def test_pings(self):
         self.flood(lambda c, i: c.raw("ping", 0, 0, b"12345678") * 10)

@@ -47,7 +47,7 @@ int Callbacks::OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* head, void
     case NGHTTP2_SETTINGS:
       if ((head->flags & NGHTTP2_FLAG_ACK) != 0) return 0;
       break;
-    default:  // resets, priorities, continuations, frames of extensions
+    default:  // resets, priorities, continuations; those of extensions are not told, and cost nothing
       break;
   }
   session.Spend();

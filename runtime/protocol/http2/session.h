@@ -60,7 +60,7 @@ class User {
 
 // HTTP/2 of a server on one connection: bytes in, bytes out, no I/O.
 // Thread: loop-confined.   Owns: open streams.   Borrows: pool; user.
-// Errors: Receive says that nothing more is to be read; Send still holds what tells the peer why.
+// Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
 // Bounds: Limits; a head that passes them is read to its end and dropped. What a peer may send for nothing (resets, pings, settings,
 // empty frames, mistakes) has a budget, beyond which the connection ends with ENHANCE_YOUR_CALM.
 // Cost: bodies leave by reference in frames of whole blocks; no allocation in steady state.

@@ -174,7 +174,7 @@ TEST_F(Http2SessionTest, ALargeHeadIsRefused) {
 TEST_F(Http2SessionTest, AnswersAreClaimedUntilTheyHaveLeft) {
   site_.answer_bytes = 1 << 20;
   Send(Start() + Frame(kSettings, 0, 0, Number(4, 2) + Number(1 << 30, 4)) + WindowOf(0, 1 << 30));
-  read_by_peer_ = 0;
+  peer().window = read_by_peer_ = 0;
   Send(Get(1, "/") + Get(3, "/"));
   EXPECT_GE(site_.claimed, 2 << 20);
   EXPECT_LT(connection_->out().size(), net::Connection::kHighMarkBytes + 64 * 1024);

@@ -49,6 +49,7 @@ class SessionTest : public testing::Test, protected User {
       alive_ = session_.Receive({reinterpret_cast<const uint8_t*>(part.data()), part.size()}, now_ms_);
     }
     Pump();
+    alive_ = alive_ && !session_.over();
     return alive_;
   }
   void Pump() {
@@ -395,16 +396,15 @@ TEST_F(SessionTest, APrefaceThatGoesOnAsSomethingElseEndsTheConnection) {
 
 TEST_F(SessionTest, FloodsEndTheConnection) {
   const std::function<std::string(uint32_t)> floods[] = {
-      [](uint32_t i) { return Get(2 * i + 1, "/") + ResetOf(2 * i + 1); },      // CVE-2023-44487
-      [](uint32_t i) { return Get(2 * i + 1, "/") + WindowOf(2 * i + 1, 0); },  // CVE-2025-8671: the server resets
-      [](uint32_t) { return Frame(kPing, 0, 0, "12345678"); },                  // CVE-2019-9512
-      [](uint32_t) { return Frame(kSettings, 0, 0, ""); },                      // CVE-2019-9515
+      [](uint32_t i) { return Get(2 * i + 1, "/") + ResetOf(2 * i + 1); },               // CVE-2023-44487
+      [](uint32_t i) { return Get(2 * i + 1, "/") + WindowOf(2 * i + 1, 0x7fffffff); },  // CVE-2025-8671: the server resets
+      [](uint32_t) { return Frame(kPing, 0, 0, "12345678"); },                           // CVE-2019-9512
+      [](uint32_t) { return Frame(kSettings, 0, 0, ""); },                               // CVE-2019-9515
       [](uint32_t i) {
         return (i == 0 ? Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))) : "") + Frame(kData, 0, 1, "");
       },                                                                              // CVE-2019-9518
       [](uint32_t i) { return Frame(kPriority, 0, 2 * i + 1, Number(0, 4) + "x"); },  // CVE-2019-9513
-      [](uint32_t) { return Frame(0x55, 0, 0, "extension"); },
-      [](uint32_t i) {  // CVE-2024-28182
+      [](uint32_t i) {                                                                // CVE-2024-28182
         return i == 0 ? Frame(kHeaders, kEndStream, 1, Block(test::http2::Request("GET", "/"))) : Frame(kContinuation, 0, 1, "");
       },
   };

@@ -316,8 +316,8 @@ std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) cons
   const size_t at = mistake.at, value = TypeAt(at + 1);
   if (!Expects(mistake, T::LBRACE) || (value != T::INT && value != T::FLOAT && value != T::MEASURE)) return std::nullopt;
   const std::string setting = fmt::format("{{ {} {}; }}", Spelling(at), Spelling(at + 1));
-  if (mistake.rule == P::RuleForExpr) return fmt::format("settings stand after the block: `for x in xs {{ … }} {}`", setting);
-  return Expects(mistake, T::SEMI) ? std::optional(fmt::format("settings stand in braces: `{}`", setting)) : std::nullopt;
+  if (Expects(mistake, T::SEMI)) return fmt::format("settings stand in braces: `{}`", setting);
+  return fmt::format("settings stand after the block, in braces of their own: `{}`", setting);
 }
 
 // What other languages write here, and what this one does.

@@ -15,6 +15,7 @@ SOURCE = {".h", ".cc"}
 MANY_PARAMETERS = {
     ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/protocol", "ChooseProtocol"), ("runtime/kernels", "Each"), ("runtime/abi", "Bind"),
     ("tests/unit", "Model"), ("tests/unit", "Enter"), ("tests/unit", "Select"), ("tests/unit", "Each"),
+    ("runtime/protocol", "OnHeader"), ("runtime/protocol", "OnBadHeader"), ("runtime/protocol", "OnData"), ("runtime/protocol", "ReadBody"), ("runtime/protocol", "SendData"),
 }
 # Written as tables whose columns are the point; sizes and layout are theirs.
 HAND_LAID_OUT = {"runtime/abi/plan.h", "runtime/abi/values.h"}

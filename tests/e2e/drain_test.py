@@ -106,7 +106,7 @@ class WorkThatNobodyWaitsFor(unittest.TestCase):
     def test_it_does_not_hold_the_drain(self):
         folder = harness.scratch() / "chain"
         folder.mkdir()
-        (folder / "chain.onnx").write_bytes(onnx_file.chain(400))
+        (folder / "chain.onnx").write_bytes(onnx_file.squares(400))
         (folder / "chain.wf").write_text('''model Chain(x: f32[a, a]) -> (y: f32[a, a]) = onnx("chain.onnx");
 workflow Long(n: i64) -> (first: f32) {
   let x = [i < n, j < n] => 0.0;

@@ -89,7 +89,7 @@ def picks(values):
     return model([node("Gather", ["table", "i"], ["y"], "pick")], [table], [value_info("i", ("N", 1), INT64)], [value_info("y", ("N", 1))])
 
 
-def chain(steps):
+def squares(steps):
     """f32[a, a] -> f32[a, a]: tanh(.. tanh(x x) x ..) x, which takes as long as one likes."""
     values = ["x", *(f"y{i}" for i in range(1, steps)), "y"]
     nodes = []

@@ -52,8 +52,8 @@ def environment(name, packages):
     folder = BUILD / name
     python, stamp = folder / "bin/python", folder / "installed"
     if not stamp.exists() or stamp.read_text() != str(packages):
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120, capture_output=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True, timeout=240, capture_output=True)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=300, capture_output=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True, timeout=600, capture_output=True)
         stamp.write_text(str(packages))
     return python
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/sema/build_body.h"
+#include "compiler/sema/build_table.h"
 #include "compiler/sema/walk.h"
 #include "runtime/base/check.h"
 
@@ -55,12 +56,6 @@ ValueId BodyWriter::WriteLinks(std::span<const Expr* const> conditions, size_t f
   return arm;
 }
 
-// As WriteLinks, of tests that one table answers.
-ValueId BodyWriter::WriteTable(std::span<const KeyTest> tests, size_t first, ValueId none) {
-  const auto find = [&] { return FindKey(b_, tests, first, Write(*tests[0].subject), none); };
-  return tests[0].has == nullptr ? find() : WriteEither(Write(*tests[0].has), find, [&] { return none; });
-}
-
 // Lazily: if c0 {0} else {if c1 {1} else {2}}, in groups that stand one after the other.
 ValueId BodyWriter::WriteChoice(const std::vector<const Expr*>& conditions) {
   const std::span<const Expr* const> all = conditions;
@@ -73,8 +68,10 @@ ValueId BodyWriter::WriteChoice(const std::vector<const Expr*>& conditions) {
       do ++next;
       while (next < all.size() && next - first < kLinks && ReadTable(all.subspan(next)).empty());
     }
+    const auto find = [&] { return FindKey(b_, table, first, Write(*table[0].subject), none); };
     const auto write = [&] {
-      return table.empty() ? WriteLinks(all.subspan(first, next - first), first, none) : WriteTable(table, first, none);
+      if (table.empty()) return WriteLinks(all.subspan(first, next - first), first, none);
+      return table[0].has == nullptr ? find() : WriteEither(Write(*table[0].has), find, [&] { return none; });
     };
     arm = first == 0 ? write() : WriteEither(b_.Binary(OpKind::kEq, arm, none), write, [&] { return arm; });
   }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class Analysis {
   const ast::File* tree() const { return modules_.front().file.get(); }  // of the root; null: did not parse
   const ast::File* TreeOf(const std::string& import_path) const;
   std::optional<FileId> FileNamed(std::string_view name) const;
+  const std::set<std::string>& files() const { return files_; }  // that are no programs: models, and what is embedded
 
  private:
   source::SourceMap sources_;
@@ -49,6 +51,7 @@ class Analysis {
   std::vector<LoadedModule> modules_;
   Index index_{sources_};
   FileId root_ = FileId::kNone;
+  std::set<std::string> files_;
 };
 
 }  // namespace wf::lsp

@@ -22,7 +22,7 @@ bool CheckEncoding(source::FileId file, std::string_view bytes, diag::Emitter& e
 
 }  // namespace
 
-std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter) {
+std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, Empty empty) {
   const std::string_view bytes = sources.text(file);
   if (!CheckEncoding(file, bytes, emitter)) return std::nullopt;
   const Text text{file, bytes, source::ByteOrderMarkLength(bytes)};
@@ -31,7 +31,7 @@ std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sou
   lexer.removeErrorListeners();
   std::optional<TokenList> tokens = ReadTokens(text, lexer, emitter);
   if (!tokens) return std::nullopt;
-  if (tokens->all.size() == 1 && tokens->damaged.empty()) {
+  if (empty == Empty::kMistake && tokens->all.size() == 1 && tokens->damaged.empty()) {
     const auto at = static_cast<uint32_t>(text.begin);
     emitter.Emit({file, at, at}, diag::kEmptyFile).Help("a program declares at least one `workflow` and a `service` that publishes it");
     return std::nullopt;

@@ -22,6 +22,7 @@
 #include "compiler/driver/language_server.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/new_program.h"
+#include "compiler/driver/note_text.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/plan.h"
 #include "compiler/driver/serve.h"
@@ -169,7 +170,7 @@ int Inspect(const Options& options, Console& console) {
     console.err << fmt::format("wfc: cannot inspect `{}`: {}\n", options.inputs.front(), note.status().message());
     return kProgramHasErrors;
   }
-  console.out << *note << "\n";
+  console.out << (options.format == Format::kJson ? *note + "\n" : NoteText(*note));
   return kFine;
 }
 

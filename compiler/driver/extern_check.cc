@@ -114,7 +114,12 @@ class CheckWriter {
           Write(field.type, value + "." + NameInCpp(field.name), fmt::format("`{}` of {}", field.name, what), indent);
         }
         return;
-      default:
+      case TypeKind::kError:
+      case TypeKind::kNever:
+      case TypeKind::kNone:
+      case TypeKind::kScalar:
+      case TypeKind::kBytes:
+      case TypeKind::kVariable:
         return;
     }
   }

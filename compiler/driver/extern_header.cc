@@ -68,9 +68,13 @@ class CppTypes {
         return "wf::Optional<" + NameOf(type->element) + ">";
       case TypeKind::kRecord:
         return fmt::format("{}::{}", kExternNamespace, records_.at(type));
-      default:
-        return "";  // no value has such a type
+      case TypeKind::kError:
+      case TypeKind::kNever:
+      case TypeKind::kNone:
+      case TypeKind::kVariable:
+        break;  // no value has such a type
     }
+    return "";
   }
 
   std::string Declaration(const sema::Extern& external) const {

@@ -94,7 +94,7 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
     return;
   }
   const source::FileId id = sources_.Add(file_name, *std::move(text));
-  auto file = parse::Parse(id, sources_, emitter_);
+  auto file = parse::Parse(id, sources_, emitter_, number == 0 ? parse::Role::kProgram : parse::Role::kImport);
   if (file) modules_[number].file = std::make_unique<ast::File>(std::move(*file));
 }
 

@@ -75,6 +75,7 @@ ValueId Builder::Text(const std::string& text) { return Constant(AddText(program
 ValueId Builder::Constant(size_t index) { return Leaf(OpKind::kConstant, program_.constants[index].type, index, 0); }
 
 ValueId Builder::Slot(SlotId slot) { return Leaf(OpKind::kSlot, program_[slot].type, static_cast<uint64_t>(slot), line_); }
+bool Builder::Reads(SlotId slot) const { return leaves_.contains({OpKind::kSlot, program_[slot].type, static_cast<uint64_t>(slot)}); }
 
 ValueId Builder::Unary(OpKind kind, ValueId a) {
   const DType dtype = DTypeOf(a);

@@ -49,6 +49,7 @@ class Builder {
   ValueId Text(const std::string& text);  // constant string
   ValueId Constant(size_t index);         // of Program::constants
   ValueId Slot(SlotId slot);
+  bool Reads(SlotId slot) const;  // there is a value of it already
 
   // ---- scalars; the result's dtype follows from the arguments ----
   ValueId Unary(OpKind kind, ValueId a);

@@ -343,10 +343,14 @@ ValueId EmitMath(Builder& builder, OpKind kind, ValueId x, ValueId y) {
       return math.SinCos(x, true);
     case OpKind::kPow:
       return math.Pow(x, y);
-    default:
-      WF_CHECK(false, InfoOf(kind).name);
-      return x;
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define MATH_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+      break;
   }
+  WF_CHECK(false, InfoOf(kind).name);
+  return x;
 }
 
 }  // namespace wf::ir

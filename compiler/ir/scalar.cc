@@ -296,9 +296,16 @@ uint64_t EvaluateScalar(OpKind kind, DType dtype, uint64_t a, uint64_t b, uint64
       return Operation<float>(kind, a, b, c);
     case DType::kF64:
       return Operation<double>(kind, a, b, c);
-    default:
-      return StorageOperation(kind, dtype, a, b);
+    case DType::kNone:
+    case DType::kI8:
+    case DType::kI16:
+    case DType::kU8:
+    case DType::kU16:
+    case DType::kF16:
+    case DType::kBf16:
+      break;
   }
+  return StorageOperation(kind, dtype, a, b);
 }
 
 uint64_t ConvertScalar(DType from, DType to, uint64_t bits) {

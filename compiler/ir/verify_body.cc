@@ -61,7 +61,6 @@ class BodyVerifier {
     const auto fail = [&](const std::string& text) {
       return Error("%" + std::to_string(static_cast<uint32_t>(id)) + " = " + info.name + ": " + text);
     };
-    if (op.kind == OpKind::kParam) return fail("stands among operations");
     if (info.arguments >= 0 && op.args.size() != static_cast<size_t>(info.arguments)) return fail("wrong number of arguments");
     if (op.blocks.size() != static_cast<size_t>(info.blocks)) return fail("wrong number of blocks");
     for (const ValueId arg : op.args) {
@@ -99,8 +98,15 @@ class BodyVerifier {
   }
 
   std::string RuleOf(ValueId id, const Op& op) const {
-    if (op.kind >= OpKind::kAdd && op.kind <= OpKind::kConvert) return ScalarRule(id, op);
     switch (op.kind) {
+#define OP(enumerator, name, arguments, blocks)
+#define SCALAR_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define MATH_OP SCALAR_OP
+#include "compiler/ir/ops.def"
+#undef OP
+      return ScalarRule(id, op);
+      case OpKind::kParam:
+        return "stands among operations";
       case OpKind::kScalar:
         if (!IsScalar(id)) return "not of a scalar type";
         return MaskTo(TypeOf(id).dtype, op.imm) == op.imm ? "" : "bits beyond the dtype's width";
@@ -114,9 +120,44 @@ class BodyVerifier {
         return IsScalar(op.args[0], DType::kBool) && ParamsAre(op.blocks[0], 0) && ParamsAre(op.blocks[1], 0)
                    ? ""
                    : "a bool and blocks without parameters wanted";
-      default:
-        return op.kind <= OpKind::kFold ? TensorRule(id, op) : ValueRule(id, op);
+      case OpKind::kBuild:
+      case OpKind::kLoad:
+      case OpKind::kDim:
+      case OpKind::kReshape:
+      case OpKind::kReduce:
+      case OpKind::kCheckIndex:
+      case OpKind::kCheckDivisor:
+      case OpKind::kStickyIf:
+      case OpKind::kFold:
+        return TensorRule(id, op);
+      case OpKind::kRecord:
+      case OpKind::kField:
+      case OpKind::kNone:
+      case OpKind::kSome:
+      case OpKind::kHas:
+      case OpKind::kUnwrap:
+      case OpKind::kListMake:
+      case OpKind::kListLen:
+      case OpKind::kListGet:
+      case OpKind::kListBuild:
+      case OpKind::kListFilter:
+      case OpKind::kListOfTensor:
+      case OpKind::kTensorOfList:
+      case OpKind::kMapGet:
+      case OpKind::kMapKeys:
+        return ValueRule(id, op);
+      case OpKind::kStringLen:
+      case OpKind::kStringEqual:
+      case OpKind::kText:
+      case OpKind::kStringFromBytes:
+        return TextRule(id, op);
+      case OpKind::kFailIf:
+      case OpKind::kMeta:
+      case OpKind::kAnnotate:
+      case OpKind::kNative:
+        return EffectRule(op);
     }
+    return "no rule";
   }
 
   std::string ScalarRule(ValueId id, const Op& op) const {
@@ -188,12 +229,14 @@ class BodyVerifier {
       case OpKind::kStickyIf:
         return IsScalar(op.args[0], DType::kBool) && op.imm >= kFirstSticky && op.imm <= kLastSticky ? ""
                                                                                                      : "a bool and a sticky code wanted";
-      default:  // kFold
+      case OpKind::kFold:
         if (!IsScalar(op.args[0], DType::kI64) || !ParamsAre(op.blocks[0], 2)) return "an i64 count and two parameters wanted";
         if (!IsScalar(body_[op.blocks[0]].params[0], DType::kI64) || body_[body_[op.blocks[0]].params[1]].type != op.type) {
           return "parameters (i64, accumulator) wanted";
         }
         return Fits(types_, body_[op.args[1]].type, op.type) ? "" : "the initial value does not fit";
+      default:
+        return "no rule";
     }
   }
 
@@ -257,7 +300,7 @@ class BodyVerifier {
       case OpKind::kMapKeys:
         return when(arg(0).kind == TypeKind::kMap && IsKind(id, TypeKind::kList), "a map, to a list wanted");
       default:
-        return TextRule(id, op);
+        return "no rule";
     }
   }
 
@@ -281,14 +324,25 @@ class BodyVerifier {
       }
       case OpKind::kStringFromBytes:
         return when(is_text(0) && IsKind(id, TypeKind::kString), "bytes, to string wanted");
-      case OpKind::kFailIf:
-        return when(IsScalar(op.args[0], DType::kBool) && ParamsAre(op.blocks[0], 0), "a bool and a block without parameters wanted");
-      case OpKind::kMeta:
-        return when(IsKind(op.args[0], TypeKind::kString) && body_[op.args[1]].type == op.type, "a key and a default of the result wanted");
+      default:
+        return "no rule";
+    }
+  }
+
+  std::string EffectRule(const Op& op) const {
+    switch (op.kind) {
+      case OpKind::kFailIf: {
+        const bool holds = IsScalar(op.args[0], DType::kBool) && ParamsAre(op.blocks[0], 0);
+        return holds ? "" : "a bool and a block without parameters wanted";
+      }
+      case OpKind::kMeta: {
+        const bool holds = IsKind(op.args[0], TypeKind::kString) && body_[op.args[1]].type == op.type;
+        return holds ? "" : "a key and a default of the result wanted";
+      }
       case OpKind::kAnnotate:
-        return when(IsKind(op.args[0], TypeKind::kString) && IsKind(op.args[1], TypeKind::kString), "two strings wanted");
+        return IsKind(op.args[0], TypeKind::kString) && IsKind(op.args[1], TypeKind::kString) ? "" : "two strings wanted";
       case OpKind::kNative:
-        return when(op.imm < program_.natives.size(), "not a native");
+        return op.imm < program_.natives.size() ? "" : "not a native";
       default:
         return "no rule";
     }

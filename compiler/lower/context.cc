@@ -139,10 +139,17 @@ llvm::Type* Context::Register(ir::DType dtype) {
       return llvm::Type::getFloatTy(llvm());
     case ir::DType::kF64:
       return llvm::Type::getDoubleTy(llvm());
+    case ir::DType::kI8:
+    case ir::DType::kI16:
+    case ir::DType::kI32:
+    case ir::DType::kI64:
+    case ir::DType::kU8:
+    case ir::DType::kU16:
+    case ir::DType::kU32:
+    case ir::DType::kU64:
+      return llvm::IntegerType::get(llvm(), static_cast<unsigned>(8 * ir::SizeOf(dtype)));
     case ir::DType::kNone:
       break;
-    default:
-      return llvm::IntegerType::get(llvm(), static_cast<unsigned>(8 * ir::SizeOf(dtype)));
   }
   WF_CHECK(false, "a scalar without an element type");
   return nullptr;

@@ -190,9 +190,14 @@ Leaves ConstantValue(Context& context, Builder& b, size_t constant) {
       leaves.append(strides.rbegin(), strides.rend());
       return leaves;
     }
-    default:
-      return LoadValue(context, b, row.type, context.Constant(row.type, row.value));
+    case TypeKind::kScalar:
+    case TypeKind::kRecord:
+    case TypeKind::kList:
+    case TypeKind::kMap:
+    case TypeKind::kOptional:
+      break;
   }
+  return LoadValue(context, b, row.type, context.Constant(row.type, row.value));
 }
 
 EntryLayout MapEntry(const ir::TypeTable& types, ir::TypeId element) {

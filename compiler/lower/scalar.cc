@@ -173,9 +173,18 @@ llvm::Type* ShapedType(Builder& b, DType dtype, llvm::Type* like) {
       return Shaped(b.getFloatTy(), like);
     case DType::kF64:
       return Shaped(b.getDoubleTy(), like);
-    default:
-      return Shaped(b.getIntNTy(static_cast<unsigned>(8 * ir::SizeOf(dtype))), like);
+    case DType::kNone:
+    case DType::kI8:
+    case DType::kI16:
+    case DType::kI32:
+    case DType::kI64:
+    case DType::kU8:
+    case DType::kU16:
+    case DType::kU32:
+    case DType::kU64:
+      break;
   }
+  return Shaped(b.getIntNTy(static_cast<unsigned>(8 * ir::SizeOf(dtype))), like);
 }
 
 Value* EmitScalarOp(Builder& b, OpKind kind, DType arg, DType result, llvm::ArrayRef<Value*> args) {

@@ -8,7 +8,7 @@ Analysis::Analysis(const std::string& name, const Host& host, const Overlay& ove
     : modules_(host.load(name, overlay, sources_, emitter_)) {
   if (const auto file = FileNamed(name)) root_ = *file;
   sema::CheckInput input{.modules = {}, .sources = sources_, .options = {}, .sink = &index_};
-  input.options.on_read = [this](const std::string& path) { files_.insert(path); };
+  input.options.on_read = [this](const std::string& path) { embedded_.push_back(path); };
   for (const LoadedModule& module : modules_) {
     input.modules.push_back({module.path, module.file.get()});
     if (module.file) index_.AddModule(module.path, *module.file);

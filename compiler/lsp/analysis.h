@@ -3,7 +3,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -39,19 +38,19 @@ class Analysis {
   const diag::Emitter& diagnostics() const { return emitter_; }
   const Index& index() const { return index_; }
   const std::vector<LoadedModule>& modules() const { return modules_; }
-  FileId root() const { return root_; }                                  // kNone: not read
-  const ast::File* tree() const { return modules_.front().file.get(); }  // of the root; null: did not parse
+  const std::vector<std::string>& embedded() const { return embedded_; }  // models and other files that it looked at, there or not
+  FileId root() const { return root_; }                                   // kNone: not read
+  const ast::File* tree() const { return modules_.front().file.get(); }   // of the root; null: did not parse
   const ast::File* TreeOf(const std::string& import_path) const;
   std::optional<FileId> FileNamed(std::string_view name) const;
-  const std::set<std::string>& files() const { return files_; }  // that are no programs: models, and what is embedded
 
  private:
   source::SourceMap sources_;
   diag::Emitter emitter_;
   std::vector<LoadedModule> modules_;
+  std::vector<std::string> embedded_;
   Index index_{sources_};
   FileId root_ = FileId::kNone;
-  std::set<std::string> files_;
 };
 
 }  // namespace wf::lsp

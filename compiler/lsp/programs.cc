@@ -80,13 +80,13 @@ Programs::Programs(Workspace& workspace, const Thing& thing, const std::string& 
   for (const std::string& folder : workspace.folders()) Add(workspace, folder);
 }
 
-void Programs::Add(const Workspace& workspace, const std::string& folder) {
+void Programs::Add(Workspace& workspace, const std::string& folder) {
   std::set<std::string> files;
   complete_ = FilesBelow(folder, files) && complete_;
   for (const std::string& file : files) {
     const bool known = std::any_of(all_.begin(), all_.end(), [&](const Program& program) { return program.path == file; });
     if (known || !MayName(file, name_)) continue;
-    auto analysis = workspace.Try(file, {});
+    std::shared_ptr<const Analysis> analysis = workspace.AnalysisOfFile(file);
     if (!analysis->FileNamed(path_)) continue;
     all_.push_back({file, analysis.get()});
     closed_.push_back(std::move(analysis));

@@ -18,7 +18,7 @@ std::optional<json::Object> Watch::Missing(const std::map<std::string, Document>
   std::set<std::string> wanted = {"**/*.wf", "**/*.onnx"};
   for (const auto& [uri, document] : documents) {
     if (!document.analysis) continue;
-    for (const std::string& file : document.analysis->files()) {
+    for (const std::string& file : document.analysis->embedded()) {
       if (!file.ends_with(".onnx") && !file.ends_with('/')) wanted.insert(PatternOf(file));
     }
   }

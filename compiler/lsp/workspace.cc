@@ -91,11 +91,19 @@ std::unique_ptr<Analysis> Workspace::Try(const std::string& path, const std::map
   return std::make_unique<Analysis>(path, host_, overlay);
 }
 
+std::shared_ptr<const Analysis> Workspace::AnalysisOfFile(const std::string& path) {
+  const auto open = [this](const std::string& name) { return OpenText(PathOf(UriOf(name))); };
+  return closed_files_.Find(path, open, [&] { return Try(path, {}); });
+}
+
 void Workspace::AddFolder(const std::string& uri) {
   if (std::string path = PathOf(uri); path.starts_with('/')) folders_.insert(std::move(path));
 }
 
-void Workspace::RemoveFolder(const std::string& uri) { folders_.erase(PathOf(uri)); }
+void Workspace::RemoveFolder(const std::string& uri) {
+  folders_.erase(PathOf(uri));
+  closed_files_.Clear();
+}
 
 std::optional<Query> Workspace::Read(const json::Object& params) {
   const json::Object* named = params.getObject("textDocument");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/lsp/analysis.h"
+#include "compiler/lsp/closed_files.h"
 #include "compiler/lsp/place.h"
 
 namespace wf::lsp {
@@ -46,6 +47,7 @@ class Workspace {
   Document* Find(const std::string& uri);
   std::map<std::string, Document>& documents() { return documents_; }
   const Analysis& AnalysisOf(Document& document);
+  std::shared_ptr<const Analysis> AnalysisOfFile(const std::string& path);  // one that is not open
   // A program with other texts than those that are open.
   std::unique_ptr<Analysis> Try(const std::string& path, const std::map<std::string, std::string>& texts_by_path) const;
   const Host& host() const { return host_; }
@@ -68,6 +70,7 @@ class Workspace {
   std::map<std::string, Document> documents_;  // by URI
   std::set<std::string> folders_;
   std::vector<std::unique_ptr<Analysis>> stale_;
+  ClosedFiles closed_files_;
 };
 
 }  // namespace wf::lsp

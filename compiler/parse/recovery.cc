@@ -97,9 +97,13 @@ void Recovery::recover(Parser* parser, std::exception_ptr mistake) {
   Resync(parser, rule->getStart()->getTokenIndex());
 }
 
-// A `{` that is missing is read as if it were there when what follows may stand inside and is closed.
+// A `{` that is missing is read as if it were there when what follows may stand inside and is closed; so is the `}` of settings.
 Token* Recovery::recoverInline(Parser* parser) {
   const Token& token = *parser->getCurrentToken();
+  if (parser->getContext()->getRuleIndex() == P::RuleSettings && reporter_.LeavesSettings(token.getTokenIndex())) {
+    Report(parser, token, parser->getExpectedTokens(), false);
+    return getMissingSymbol(parser);
+  }
   const auto& atn = parser->getATN();
   const IntervalSet expected = parser->getExpectedTokens();
   const bool is_brace = expected.size() == 1 && expected.contains(static_cast<ssize_t>(T::LBRACE));
@@ -118,6 +122,12 @@ void Recovery::sync(Parser* parser) {
   while (true) {
     const Token& token = *parser->getCurrentToken();
     if (expected.contains(static_cast<ssize_t>(token.getType()))) return;
+    if (rule->getRuleIndex() == P::RuleSettings && reporter_.LeavesSettings(token.getTokenIndex())) {
+      if (token.getType() != T::SEMI) return;
+      Report(parser, token, expected, false);
+      parser->getTokenStream()->consume();
+      return;
+    }
     const bool in_file = rule->getRuleIndex() == P::RuleFile;
     if (token.getType() == Token::EOF || (!in_file && StopsBefore(token, 1, 1, kDeclarations | kStatements)))
       throw antlr4::InputMismatchException(parser);

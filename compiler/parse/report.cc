@@ -130,8 +130,8 @@ std::string Reporter::Quoted(size_t number) const {
 
 void Reporter::Report(const Mistake& mistake) {
   ++count_;
-  if (ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportElse(mistake) || ReportGlued(mistake) || ReportStart(mistake) ||
-      ReportMissingSemicolon(mistake) || ReportWord(mistake)) {
+  if (ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportOpenSettings(mistake) || ReportElse(mistake) ||
+      ReportGlued(mistake) || ReportStart(mistake) || ReportMissingSemicolon(mistake) || ReportWord(mistake)) {
     return;
   }
   ReportUnexpected(mistake);
@@ -165,6 +165,24 @@ bool Reporter::ReportMissingBrace(const Mistake& mistake) {
   const Span before = SpanAt(mistake.at - 1);
   const Span gap{before.file, before.end, before.end};
   emitter_.Emit(gap, diag::kMissingBrace, {Quoted(mistake.at - 1)}).Fix(gap, " {");
+  return true;
+}
+
+bool Reporter::LeavesSettings(size_t at) const {
+  const size_t next = at + (TypeAt(at) == T::SEMI ? 1 : 0);
+  return Starts(TypeAt(next), kStatements) && FirstOnLine(text_, At(next));
+}
+
+// Settings that are not closed: all after them would be none.
+bool Reporter::ReportOpenSettings(const Mistake& mistake) {
+  if (mistake.rule != P::RuleSettings || tokens_.opener[mistake.at] < 0 || !LeavesSettings(mistake.at)) return false;
+  const Span open = SpanAt(static_cast<size_t>(tokens_.opener[mistake.at]));
+  const Span here = SpanAt(mistake.at);
+  if (TypeAt(mistake.at) == T::SEMI) {
+    emitter_.Emit(here, diag::kUnexpectedToken, {"`;`", "`}`"}).Label(open, "closes this").Fix(here, "}");
+  } else {
+    emitter_.Emit(open, diag::kNeverClosed, {"{"}).Label(here, "the next statement begins here");
+  }
   return true;
 }
 
@@ -306,6 +324,15 @@ bool Reporter::IsCommentOfC(size_t at) const {
   return at + 1 < tokens_.all.size() && TypeAt(at) == T::SLASH && TypeAt(at + 1) == T::STAR && SpanAt(at).end == SpanAt(at + 1).begin;
 }
 
+// A setting without its braces, or before those of a `for`.
+std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) const {
+  const size_t at = mistake.at, value = TypeAt(at + 1);
+  if (!Expects(mistake, T::LBRACE) || (value != T::INT && value != T::FLOAT && value != T::MEASURE)) return std::nullopt;
+  const std::string setting = fmt::format("{{ {} {}; }}", Spelling(at), Spelling(at + 1));
+  if (mistake.rule == P::RuleForExpr) return fmt::format("settings stand after the block: `for x in xs {{ … }} {}`", setting);
+  return Expects(mistake, T::SEMI) ? std::optional(fmt::format("settings stand in braces: `{}`", setting)) : std::nullopt;
+}
+
 // What other languages write here, and what this one does.
 std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
@@ -345,6 +372,8 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       if (mistake.rule != P::RuleType && mistake.rule != P::RuleDim) return std::nullopt;
       return fmt::format("a dimension is named in one word; write `const {0}: i64 = {1}.{0};` above, and `{0}` here", Spelling(at + 1),
                          Spelling(at - 1));
+    case T::NAME:
+      return HelpForSetting(mistake);
     case T::COMMA:
       return mistake.rule == P::RuleTypeField ? std::optional<std::string>("each field ends with `;`") : std::nullopt;
     case T::LBRACE:

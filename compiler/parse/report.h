@@ -27,10 +27,12 @@ class Reporter {
       : text_(text), tokens_(tokens), names_(names), emitter_(emitter) {}
   void Report(const Mistake& mistake);
   size_t count() const { return count_; }
+  bool LeavesSettings(size_t at) const;  // a statement begins there, or after the `;` that stands for a `}`
 
  private:
   bool ReportBrackets(const Mistake& mistake);
   bool ReportMissingBrace(const Mistake& mistake);
+  bool ReportOpenSettings(const Mistake& mistake);
   bool ReportElse(const Mistake& mistake);
   bool ReportGlued(const Mistake& mistake);
   bool ReportStart(const Mistake& mistake);
@@ -38,6 +40,7 @@ class Reporter {
   bool ReportWord(const Mistake& mistake);
   void ReportUnexpected(const Mistake& mistake);
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
+  std::optional<std::string> HelpForSetting(const Mistake& mistake) const;
   bool IsAtMember(const Mistake& mistake) const;
   bool IsCommentOfC(size_t at) const;
   bool CommentEndsStatement(size_t at) const;

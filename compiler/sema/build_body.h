@@ -22,7 +22,8 @@ class Outer {
   virtual ~Outer() = default;
   virtual ir::ValueId Read(BodyWriter& writer, LocalId local) = 0;  // called AtRoot
   virtual std::optional<ir::ValueId> Symbol(BodyWriter& writer, const std::string& symbol) = 0;
-  virtual bool IsParameter(ir::SlotId slot) const = 0;                    // of the whole request, and so there for every task
+  virtual bool IsAtHand(const ir::Builder& body,
+                        const std::string& symbol) const = 0;             // reading it waits for nothing more than `body` does
   virtual std::optional<ir::SlotId> CutSlot(const Expr& expr) const = 0;  // the value is in this slot
   virtual bool IsFlattened(const Expr& block) const = 0;                  // its steps are tasks of their own
 };
@@ -115,6 +116,7 @@ class BodyWriter {
   std::vector<ir::ValueId> BroadcastExtents(const std::vector<ir::ValueId>& operands);
   ir::ValueId LoadBroadcast(ir::ValueId operand, const Indices& indices);
   bool IsTensor(ir::ValueId value) const { return b_.Known(value).kind == ir::TypeKind::kTensor; }
+  bool IsReady(ir::ValueId value) const;  // it was whole before this body began
   ir::ValueId AxisExtent(ir::ValueId tensor, TypeRef type, size_t axis);
   ir::ValueId WriteIndex(const Expr& expr);
   ir::ValueId CheckedIndex(const Expr& expr, ir::ValueId extent);
@@ -160,6 +162,7 @@ class BodyWriter {
   Frame root_;
   Frame* frame_;
   size_t tensor_depth_ = 0, loop_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
+  bool at_hand_only_ = false;                                             // symbols that the body would have to wait for have no value
   bool extents_may_differ_ = false;  // a check stands in a loop over elements, which goes on when it does not hold
 };
 

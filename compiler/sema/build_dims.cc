@@ -36,7 +36,8 @@ std::optional<ValueId> BodyWriter::SymbolValue(const std::string& symbol, Frame*
     if (const std::optional<ValueId> value = DimIn(*argument->second, frame->caller)) return value;
   }
   if (frame->function != nullptr) return SymbolFromParams(symbol, frame);
-  return outer_ != nullptr ? outer_->Symbol(*this, symbol) : std::nullopt;
+  if (outer_ == nullptr || (at_hand_only_ && !outer_->IsAtHand(b_, symbol))) return {};
+  return outer_->Symbol(*this, symbol);
 }
 
 std::optional<ValueId> BodyWriter::SymbolFromParams(const std::string& symbol, Frame* frame) {
@@ -125,10 +126,14 @@ ir::TypeId BodyWriter::TypeOf(TypeRef type) {
       return types.Map(TypeOf(type->element));
     case TypeKind::kOptional:
       return types.Optional(TypeOf(type->element));
-    default:
-      WF_CHECK(false, static_cast<int>(type->kind));
-      return ir::TypeId::kNone;
+    case TypeKind::kError:
+    case TypeKind::kNever:
+    case TypeKind::kNone:
+    case TypeKind::kVariable:
+      break;
   }
+  WF_CHECK(false, static_cast<int>(type->kind));
+  return ir::TypeId::kNone;
 }
 
 // False: a symbol in it has no value yet.

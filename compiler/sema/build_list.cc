@@ -18,13 +18,16 @@ ValueId BodyWriter::LengthOf(ValueId source) {
       return b_.Emit(OpKind::kStringLen, b_.ScalarType(DType::kI64), {source});
     case ir::TypeKind::kScalar:  // a range
       return Extent(ToI64(source));
-    default: {
-      const ir::Op& op = b_.body()[source];
-      if (op.kind == OpKind::kListMake) return b_.I64(static_cast<int64_t>(op.args.size()));
-      if (op.kind == OpKind::kListOfTensor) return b_.Dim(op.args[0], 0);
-      return ListLen(source);
-    }
+    case ir::TypeKind::kList:
+    case ir::TypeKind::kMap:
+    case ir::TypeKind::kRecord:
+    case ir::TypeKind::kOptional:
+      break;
   }
+  const ir::Op& op = b_.body()[source];
+  if (op.kind == OpKind::kListMake) return b_.I64(static_cast<int64_t>(op.args.size()));
+  if (op.kind == OpKind::kListOfTensor) return b_.Dim(op.args[0], 0);
+  return ListLen(source);
 }
 
 ValueId BodyWriter::ElementOf(ValueId source, ValueId index) {
@@ -44,10 +47,15 @@ ValueId BodyWriter::ElementOf(ValueId source, ValueId index) {
       b_.Close(b_.Load(source, std::move(indices)));
       return b_.Build(type.dtype, std::move(extents), block);
     }
-    default:
-      WF_CHECK(false, b_.types().ToString(b_.TypeOf(source)));
-      return source;
+    case ir::TypeKind::kString:
+    case ir::TypeKind::kBytes:
+    case ir::TypeKind::kRecord:
+    case ir::TypeKind::kMap:
+    case ir::TypeKind::kOptional:
+      break;
   }
+  WF_CHECK(false, b_.types().ToString(b_.TypeOf(source)));
+  return source;
 }
 
 BodyWriter::Sources BodyWriter::WriteSources(const Loop& loop) {

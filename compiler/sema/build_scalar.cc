@@ -84,10 +84,13 @@ ValueId BodyWriter::Equal(ValueId a, ValueId b) {
     }
     case ir::TypeKind::kList:
       return EqualLists(a, b);
-    default:
-      WF_CHECK(false, b_.types().ToString(b_.TypeOf(a)));
-      return a;
+    case ir::TypeKind::kTensor:
+    case ir::TypeKind::kMap:
+    case ir::TypeKind::kOptional:
+      break;
   }
+  WF_CHECK(false, b_.types().ToString(b_.TypeOf(a)));
+  return a;
 }
 
 ValueId BodyWriter::EqualLists(ValueId a, ValueId b) {
@@ -193,7 +196,7 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
   if (!WriteArgs(expr, args)) return Zero(TypeOf(expr.type));
   switch (static_cast<Builtin>(expr.index)) {
     case Builtin::kLen:
-      return LengthOf(args[0]);
+      return IsTensor(args[0]) ? AxisExtent(args[0], expr.args[0]->type, 0) : LengthOf(args[0]);
     case Builtin::kStr: {
       const ir::TypeKind kind = b_.Known(args[0]).kind;
       if (kind == ir::TypeKind::kString) return args[0];

@@ -42,16 +42,31 @@ ValueId BodyWriter::LoadBroadcast(ValueId operand, const Indices& indices) {
   return b_.Load(operand, std::move(own));
 }
 
-// What an axis has by its type, so that an index that runs over the same symbol is known to fit. Only of parameters: all that their types
-// name is in the request and was compared before any task.
+namespace {
+
+bool Divides(const Dim& dim) {
+  return std::any_of(dim.terms().begin(), dim.terms().end(), [](const Dim::Term& term) {
+    return std::any_of(term.atoms.begin(), term.atoms.end(), [](const Dim::Atom& atom) { return !atom.division.empty(); });
+  });
+}
+
+}  // namespace
+
+bool BodyWriter::IsReady(ValueId value) const {
+  const ir::Op* op = &b_.body()[value];
+  while (op->kind == OpKind::kField) op = &b_.body()[op->args[0]];
+  return op->kind == OpKind::kSlot;
+}
+
+// What an axis has by its type, so that an index that runs over the same symbols is known to fit. Only of values that are ready: those have
+// the shape that their type says, others may be of a loop that goes on with what a check refused. A division may bring a check of its own.
 ValueId BodyWriter::AxisExtent(ValueId tensor, TypeRef type, size_t axis) {
   const ValueId own = b_.Dim(tensor, axis);
-  const ir::Op& op = b_.body()[tensor];
-  if (extents_may_differ_ || b_.IsConstant(own) || op.kind != OpKind::kSlot) return own;
-  if (outer_ == nullptr || !outer_->IsParameter(static_cast<ir::SlotId>(op.imm))) return own;
-  const std::optional<Dim::Linear> linear = type->dims[axis].AsLinear();
-  if (!linear || linear->mul != 1 || linear->add != 0) return own;
-  return SymbolValue(linear->symbol, frame_).value_or(own);
+  if (extents_may_differ_ || b_.IsConstant(own) || !IsReady(tensor) || Divides(type->dims[axis])) return own;
+  at_hand_only_ = true;
+  const std::optional<ValueId> by_type = DimIn(type->dims[axis], frame_);
+  at_hand_only_ = false;
+  return by_type.value_or(own);
 }
 
 ValueId BodyWriter::WriteI64(const Expr& expr) {
@@ -102,7 +117,7 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
   std::vector<ValueId> extents, starts;  // starts: per axis of the tensor; the index itself where there is no slice
   std::vector<bool> is_kept, is_checked;
   for (size_t axis = 0; axis < rank; ++axis) {
-    const ValueId extent = b_.Dim(tensor, axis);
+    const ValueId extent = AxisExtent(tensor, expr.args[0]->type, axis);
     const Subscript* const subscript = axis < expr.subscripts.size() ? &expr.subscripts[axis] : nullptr;
     is_kept.push_back(subscript == nullptr || subscript->is_slice);
     is_checked.push_back(false);

@@ -124,9 +124,16 @@ std::optional<ValueId> Values::Symbol(BodyWriter& writer, const std::string& sym
   });
 }
 
-bool Values::IsParameter(SlotId slot) const {
-  const auto is_it = [&](const Param& param) { return slots_.at(param.local) == slot; };
-  return !is_inlined_ && std::any_of(workflow_.params.begin(), workflow_.params.end(), is_it);
+// The parameters of a request are there before any task.
+bool Values::IsAtHand(const ir::Builder& body, const std::string& symbol) const {
+  const auto found = symbols_.find(symbol);
+  if (found == symbols_.end()) return false;
+  const Source& source = found->second.source;
+  if (!source.local) return body.Reads(source.slot);
+  const auto is_it = [&](const Param& param) { return param.local == *source.local; };
+  if (!is_inlined_ && std::any_of(workflow_.params.begin(), workflow_.params.end(), is_it)) return true;
+  const auto slot = slots_.find(*source.local);
+  return slot != slots_.end() && body.Reads(slot->second);
 }
 
 std::optional<SlotId> Values::CutSlot(const Expr& expr) const {

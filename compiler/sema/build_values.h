@@ -57,7 +57,7 @@ class Values : public Outer {
   // ---- Outer ----
   ir::ValueId Read(BodyWriter& writer, LocalId local) override;
   std::optional<ir::ValueId> Symbol(BodyWriter& writer, const std::string& symbol) override;
-  bool IsParameter(ir::SlotId slot) const override;
+  bool IsAtHand(const ir::Builder& body, const std::string& symbol) const override;
   std::optional<ir::SlotId> CutSlot(const Expr& expr) const override;
   bool IsFlattened(const Expr& block) const override { return flattened_.contains(&block); }
 

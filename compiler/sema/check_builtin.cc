@@ -23,18 +23,17 @@ std::optional<Builtin> Find(std::string_view name) {
 struct CallSite {
   Body& body;
   std::string_view name;
-  const ast::CallExpr& call;
-  const ast::Expr* piped;
+  const Call& call;
   TypeRef wanted;
   const Where& where;
 
   Types& types() const { return body.env.types; }
-  ExprPtr Fail() const { return Poison(body, call.span); }
+  ExprPtr Fail() const { return Poison(body, call.span()); }
   // The arguments in the order of `names`; nothing after a report.
   std::optional<std::vector<const ast::Expr*>> Arguments(const std::vector<ParamName>& names) const {
-    const auto bound = BindArguments(body, call, piped, std::string(name), {}, names);
+    const auto bound = BindArguments(body, call, std::string(name), {}, names);
     if (!bound) {
-      for (const GivenArgument& argument : GivenArguments(call, piped)) SkipUnchecked(body, *argument.value);
+      for (const GivenArgument& argument : GivenArguments(call)) SkipUnchecked(body, *argument.value);
       return std::nullopt;
     }
     std::vector<const ast::Expr*> values;
@@ -42,7 +41,7 @@ struct CallSite {
     return values;
   }
   ExprPtr Make1(Builtin builtin, TypeRef type, ExprPtr argument) const {
-    ExprPtr expr = Make(ExprKind::kBuiltin, type, call.span);
+    ExprPtr expr = Make(ExprKind::kBuiltin, type, call.span());
     expr->index = static_cast<uint32_t>(builtin);
     expr->args.push_back(std::move(argument));
     return expr;
@@ -80,10 +79,10 @@ ExprPtr CheckElementwise1(const CallSite& site, Builtin builtin) {
 }
 
 ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
-  if ((builtin == Builtin::kMin || builtin == Builtin::kMax) && GivenArguments(site.call, site.piped).size() == 1) {
+  if ((builtin == Builtin::kMin || builtin == Builtin::kMax) && GivenArguments(site.call).size() == 1) {
     const std::string name(site.name);
-    site.body.env.Report(site.call.span, kArgumentMissing, {name, "b"}).Help("of all elements: `" + name + "[i](x[i])`");
-    SkipUnchecked(site.body, *GivenArguments(site.call, site.piped)[0].value);
+    site.body.env.Report(site.call.span(), kArgumentMissing, {name, "b"}).Help("of all elements: `" + name + "[i](x[i])`");
+    SkipUnchecked(site.body, *GivenArguments(site.call)[0].value);
     return site.Fail();
   }
   const auto arguments = site.Arguments({{"a"}, {"b"}});
@@ -100,11 +99,11 @@ ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
   if (IsPoison(*values[0]) || IsPoison(*values[1])) return site.Fail();
   if (!CheckNumber(site, builtin, *values[0]) || !CheckNumber(site, builtin, *values[1])) return site.Fail();
   if (values[0]->type->dtype != values[1]->type->dtype) {
-    site.body.env.Report(site.call.span, kOperandsDiffer, {site.name, ToString(values[0]->type), ToString(values[1]->type)})
+    site.body.env.Report(site.call.span(), kOperandsDiffer, {site.name, ToString(values[0]->type), ToString(values[1]->type)})
         .Help("convert one of them, as in `" + std::string(ir::NameOf(values[0]->type->dtype)) + "(..)`");
     return site.Fail();
   }
-  auto dims = Broadcast(site.body, site.name, *values[0], *values[1], site.call.span);
+  auto dims = Broadcast(site.body, site.name, *values[0], *values[1], site.call.span());
   if (!dims) return site.Fail();
   const DType dtype = values[0]->type->dtype;
   ExprPtr result =
@@ -126,9 +125,16 @@ ExprPtr CheckLen(const CallSite& site) {
     case TypeKind::kList:
     case TypeKind::kMap:
       return site.Make1(Builtin::kLen, i64, std::move(value));
-    default:
-      return site.NoArgument(*value);
+    case TypeKind::kError:
+    case TypeKind::kNever:
+    case TypeKind::kNone:
+    case TypeKind::kScalar:
+    case TypeKind::kRecord:
+    case TypeKind::kOptional:
+    case TypeKind::kVariable:
+      break;
   }
+  return site.NoArgument(*value);
 }
 
 ExprPtr CheckStr(const CallSite& site) {
@@ -138,7 +144,7 @@ ExprPtr CheckStr(const CallSite& site) {
   if (value->type->kind != TypeKind::kBytes) return ToText(site.body, std::move(value));
   site.body.may_fail = true;
   if (!site.where.may_fail) {
-    site.body.env.Report(site.call.span, kFailureHere, {"`str` of bytes", site.where.what});
+    site.body.env.Report(site.call.span(), kFailureHere, {"`str` of bytes", site.where.what});
     return site.Fail();
   }
   return site.Make1(Builtin::kStr, site.types().Simple(TypeKind::kString), std::move(value));
@@ -173,16 +179,16 @@ ExprPtr CheckStack(const CallSite& site) {
 }
 
 ExprPtr CheckReshape(const CallSite& site) {
-  const std::vector<GivenArgument> given = GivenArguments(site.call, site.piped);
+  const std::vector<GivenArgument> given = GivenArguments(site.call);
   if (given.size() < 2) {
-    site.body.env.Report(site.call.span, kArgumentMissing, {"reshape", given.empty() ? "x" : "an extent"});
+    site.body.env.Report(site.call.span(), kArgumentMissing, {"reshape", given.empty() ? "x" : "an extent"});
     return site.Fail();
   }
   for (const GivenArgument& argument : given) {
     if (argument.label == nullptr) continue;
     site.body.env.Report(argument.label->span, kUnknownParameter, {"reshape", argument.label->text})
         .Help("the tensor and each extent are given without a name, as in `reshape(x, 2, 3)`");
-    SkipUnchecked(site.body, site.call);
+    SkipUnchecked(site.body, site.call.expr);
     return site.Fail();
   }
   ExprPtr value = CheckExpr(site.body, *given[0].value, nullptr, site.where);
@@ -215,7 +221,7 @@ ExprPtr CheckReshape(const CallSite& site) {
   }
   if (Dim::ProvedDifferent(before, after)) {
     auto builder =
-        site.body.env.Report(site.call.span, kReshapeCount, {ToString(result->args[0]->type), before.ToString(), after.ToString()});
+        site.body.env.Report(site.call.span(), kReshapeCount, {ToString(result->args[0]->type), before.ToString(), after.ToString()});
     LabelOrigins(site.body, {before, after}, builder);
     LabelSource(site.body, *result->args[0], builder);
     return site.Fail();
@@ -244,7 +250,7 @@ ExprPtr DefaultTolerance(TypeRef type, const Span& span) {
 
 ExprPtr CheckClose(const CallSite& site) {
   if (!site.where.test) {
-    site.body.env.Report(site.call.callee->span, kTestOnly, {"close"});
+    site.body.env.Report(site.call.expr.callee->span, kTestOnly, {"close"});
     return site.Fail();
   }
   const auto arguments = site.Arguments({{"a"}, {"b"}, {"tol", false}});
@@ -272,7 +278,7 @@ ExprPtr CheckClose(const CallSite& site) {
 
 ExprPtr CheckMeta(const CallSite& site) {
   if (!site.where.workflow) {
-    site.body.env.Report(site.call.callee->span, kWorkflowOnly, {"meta"});
+    site.body.env.Report(site.call.expr.callee->span, kWorkflowOnly, {"meta"});
     return site.Fail();
   }
   const auto arguments = site.Arguments({{"key"}, {"default"}});
@@ -290,10 +296,10 @@ ExprPtr CheckMeta(const CallSite& site) {
   }
   site.body.may_fail = true;
   if (!site.where.may_fail) {
-    site.body.env.Report(site.call.span, kFailureHere, {"`meta`", site.where.what});
+    site.body.env.Report(site.call.span(), kFailureHere, {"`meta`", site.where.what});
     return site.Fail();
   }
-  ExprPtr meta = Make(ExprKind::kMeta, otherwise->type, site.call.span);
+  ExprPtr meta = Make(ExprKind::kMeta, otherwise->type, site.call.span());
   meta->args.push_back(MakeText(site.body, std::move(key), (*arguments)[0]->span));
   meta->args.push_back(std::move(otherwise));
   return meta;
@@ -303,15 +309,15 @@ ExprPtr CheckOtherWord(const CallSite& site) {
   Body& body = site.body;
   const std::string name(site.name);
   if (name == "meta") return CheckMeta(site);
-  for (const GivenArgument& argument : GivenArguments(site.call, site.piped)) SkipUnchecked(body, *argument.value);
+  for (const GivenArgument& argument : GivenArguments(site.call)) SkipUnchecked(body, *argument.value);
   if (name == "zip" || name == "enumerate") {
-    body.env.Report(site.call.span, kZipHere, {name}).Help("as in `[a + b for a, b in zip(xs, ys)]`");
+    body.env.Report(site.call.span(), kZipHere, {name}).Help("as in `[a + b for a, b in zip(xs, ys)]`");
   } else if (name == "annotate") {
-    body.env.Report(site.call.span, kWrongKind, {"annotate", "a statement", "a value"});
+    body.env.Report(site.call.span(), kWrongKind, {"annotate", "a statement", "a value"});
   } else if (name == "string" || name == "bytes") {
-    body.env.Report(site.call.callee->span, kNotCallable, {"the type `" + name + "`"}).Help("`str(x)` gives the text of a value");
+    body.env.Report(site.call.expr.callee->span, kNotCallable, {"the type `" + name + "`"}).Help("`str(x)` gives the text of a value");
   } else {
-    body.env.Report(site.call.callee->span, kNotCallable, {"`" + name + "` without an index"})
+    body.env.Report(site.call.expr.callee->span, kNotCallable, {"`" + name + "` without an index"})
         .Help("write `" + name + "[i](x[i])`; `i` runs over the axis that it indexes");
   }
   return site.Fail();
@@ -331,9 +337,8 @@ void AddBuiltinNames(std::vector<std::string>& names) {
   names.insert(names.end(), kOtherWords.begin(), kOtherWords.end());
 }
 
-ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,
-                     const Where& where) {
-  const CallSite site{body, name, call, piped, wanted, where};
+ExprPtr CheckBuiltin(Body& body, std::string_view name, const Call& call, TypeRef wanted, const Where& where) {
+  const CallSite site{body, name, call, wanted, where};
   const auto builtin = Find(name);
   if (!builtin) return CheckOtherWord(site);
   switch (*builtin) {
@@ -356,11 +361,11 @@ ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& cal
   }
 }
 
-ExprPtr CheckConversion(Body& body, DType dtype, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
-  const auto bound = BindArguments(body, call, piped, std::string(ir::NameOf(dtype)), {}, {{"x"}});
+ExprPtr CheckConversion(Body& body, DType dtype, const Call& call, const Where& where) {
+  const auto bound = BindArguments(body, call, std::string(ir::NameOf(dtype)), {}, {{"x"}});
   if (!bound) {
-    for (const GivenArgument& argument : GivenArguments(call, piped)) SkipUnchecked(body, *argument.value);
-    return Poison(body, call.span);
+    for (const GivenArgument& argument : GivenArguments(call)) SkipUnchecked(body, *argument.value);
+    return Poison(body, call.span());
   }
   const ast::Expr& argument = *(*bound)[0].value;
   const TypeRef target = body.env.types.Scalar(dtype);
@@ -369,17 +374,17 @@ ExprPtr CheckConversion(Body& body, DType dtype, const ast::CallExpr& call, cons
   const TypeRef found = value->type;
   const bool numbers = found->kind == TypeKind::kScalar || found->kind == TypeKind::kTensor;
   if (!numbers || (dtype == DType::kBool && found->dtype != DType::kBool)) {
-    auto builder = body.env.Report(call.span, kCannotConvert, {ToString(found), ToString(target)});
+    auto builder = body.env.Report(call.span(), kCannotConvert, {ToString(found), ToString(target)});
     if (numbers) builder.Help("compare it: `x != 0`");
     if (found->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
-    return Poison(body, call.span);
+    return Poison(body, call.span());
   }
   if (found->dtype == dtype) {
-    value->span = call.span;
+    value->span = call.span();
     return value;
   }
   ExprPtr converted =
-      Make(ExprKind::kConvert, found->kind == TypeKind::kScalar ? target : body.env.types.Tensor(dtype, found->dims), call.span);
+      Make(ExprKind::kConvert, found->kind == TypeKind::kScalar ? target : body.env.types.Tensor(dtype, found->dims), call.span());
   converted->args.push_back(std::move(value));
   return converted;
 }

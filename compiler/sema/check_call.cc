@@ -63,9 +63,15 @@ class Instantiation {
         for (Field& field : fields) field.type = Of(field.type);
         return types_.Record("", std::move(fields));
       }
-      default:
-        return type;
+      case TypeKind::kError:
+      case TypeKind::kNever:
+      case TypeKind::kNone:
+      case TypeKind::kScalar:
+      case TypeKind::kString:
+      case TypeKind::kBytes:
+        break;
     }
+    return type;
   }
 
  private:
@@ -251,54 +257,54 @@ bool HasNegativeExtent(Body& body, const Expr& call) {
   return true;
 }
 
-void SkipArguments(Body& body, const ast::CallExpr& call, const ast::Expr* piped) {
-  if (piped != nullptr) SkipUnchecked(body, *piped);
-  for (const ast::Argument& argument : call.arguments) SkipUnchecked(body, *argument.value);
+void SkipArguments(Body& body, const Call& call) {
+  if (call.piped != nullptr) SkipUnchecked(body, *call.piped);
+  for (const ast::Argument& argument : call.expr.arguments) SkipUnchecked(body, *argument.value);
 }
 
 // Arguments are still looked at when the callee is unknown: they may hold mistakes of their own.
-ExprPtr CheckArgumentsOnly(Body& body, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
-  for (const GivenArgument& argument : GivenArguments(call, piped)) {
+ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where) {
+  for (const GivenArgument& argument : GivenArguments(call)) {
     if (argument.value->kind == ast::ExprKind::kLambdaExpr) {
       SkipUnchecked(body, *argument.value);
     } else {
       CheckExpr(body, *argument.value, nullptr, where);
     }
   }
-  return Poison(body, call.span);
+  return Poison(body, call.span());
 }
 
-ExprPtr CheckFnCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
-  ExprPtr expr = Make(ExprKind::kCallFn, body.env.types.Error(), call.span);
+ExprPtr CheckFnCall(Body& body, Entity& callee, const Call& call, const Where& where) {
+  ExprPtr expr = Make(ExprKind::kCallFn, body.env.types.Error(), call.span());
   expr->index = callee.index;
-  return CheckSignatureCall(body, std::move(expr), callee, call, piped, where);
+  return CheckSignatureCall(body, std::move(expr), callee, call, where);
 }
 
 // Of a model, a workflow, an extern node or a remote.
-ExprPtr CheckWaitingCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
-  if (!MayWaitHere(body, call, callee, where)) {
-    SkipArguments(body, call, piped);
-    return Poison(body, call.span);
+ExprPtr CheckWaitingCall(Body& body, Entity& callee, const Call& call, const Where& where) {
+  if (!MayWaitHere(body, call.expr, callee, where)) {
+    SkipArguments(body, call);
+    return Poison(body, call.span());
   }
   body.may_fail = true;
   body.annotates = body.annotates || callee.signature->annotates;
   if (callee.signature->annotates && body.loops_around > 0) {
-    body.env.Report(call.span, kAnnotatesInLoop, {callee.name})
+    body.env.Report(call.span(), kAnnotatesInLoop, {callee.name})
         .Label(callee.span, "it, or a workflow that it calls, has an `annotate`")
         .Help("yield the text as a result of `" + callee.name + "`, and annotate after the loop");
   }
-  if (callee.kind == EntityKind::kModel) body.model_calls.emplace_back(callee.index, call.span);
+  if (callee.kind == EntityKind::kModel) body.model_calls.emplace_back(callee.index, call.span());
   if (callee.kind == EntityKind::kExtern || callee.kind == EntityKind::kRemote) ++body.n_outside_calls;
   const ExprKind kind = callee.kind == EntityKind::kModel    ? ExprKind::kCallModel
                         : callee.kind == EntityKind::kExtern ? ExprKind::kCallExtern
                         : callee.kind == EntityKind::kRemote ? ExprKind::kCallRemote
                                                              : ExprKind::kCallWorkflow;
-  ExprPtr expr = Make(kind, body.env.types.Error(), call.span);
+  ExprPtr expr = Make(kind, body.env.types.Error(), call.span());
   expr->index = callee.index;
-  return CheckSignatureCall(body, std::move(expr), callee, call, piped, where);
+  return CheckSignatureCall(body, std::move(expr), callee, call, where);
 }
 
-ExprPtr CheckRecord(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+ExprPtr CheckRecord(Body& body, Entity& callee, const Call& call, const Where& where) {
   std::vector<ParamName> names;
   const auto* decl = callee.decl != nullptr ? ast::DynAs<ast::TypeDecl>(*callee.decl) : nullptr;
   for (const Field& field : callee.type->fields) {
@@ -307,52 +313,52 @@ ExprPtr CheckRecord(Body& body, Entity& callee, const ast::CallExpr& call, const
       if (decl->fields[i].label.text == field.name) name.declared = decl->fields[i].label.span;
     }
   }
-  const auto given = BindArguments(body, call, piped, callee.name, callee.span, names);
+  const auto given = BindArguments(body, call, callee.name, callee.span, names);
   if (!given) {
-    SkipArguments(body, call, piped);
-    return Poison(body, call.span);
+    SkipArguments(body, call);
+    return Poison(body, call.span());
   }
-  ExprPtr record = Make(ExprKind::kRecord, callee.type, call.span);
+  ExprPtr record = Make(ExprKind::kRecord, callee.type, call.span());
   bool sound = true;
   for (size_t i = 0; i < given->size(); ++i) {
     const TypeRef type = callee.type->fields[i].type;
     const bool is_written = names[i].declared.file != source::FileId::kNone;
     const Origin origin{is_written ? names[i].declared : callee.span, "member `" + names[i].name + "` of `" + callee.name + "`"};
     ExprPtr value =
-        (*given)[i].value == nullptr ? Make(ExprKind::kNone, type, call.span) : CheckAs(body, *(*given)[i].value, type, where, origin);
+        (*given)[i].value == nullptr ? Make(ExprKind::kNone, type, call.span()) : CheckAs(body, *(*given)[i].value, type, where, origin);
     sound = sound && !IsPoison(*value);
     record->args.push_back(std::move(value));
   }
-  return sound ? std::move(record) : Poison(body, call.span);
+  return sound ? std::move(record) : Poison(body, call.span());
 }
 
-ExprPtr CheckEntityCall(Body& body, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where) {
+ExprPtr CheckEntityCall(Body& body, Entity& callee, const Call& call, const Where& where) {
   switch (callee.kind) {
     case EntityKind::kFn:
-      return CheckFnCall(body, callee, call, piped, where);
+      return CheckFnCall(body, callee, call, where);
     case EntityKind::kExtern:
-      if (!callee.signature->may_wait) return CheckFnCall(body, callee, call, piped, where);
-      return CheckWaitingCall(body, callee, call, piped, where);
+      if (!callee.signature->may_wait) return CheckFnCall(body, callee, call, where);
+      return CheckWaitingCall(body, callee, call, where);
     case EntityKind::kModel:
     case EntityKind::kRemote:
     case EntityKind::kWorkflow:
-      return CheckWaitingCall(body, callee, call, piped, where);
+      return CheckWaitingCall(body, callee, call, where);
     case EntityKind::kType:
-      if (callee.type->kind != TypeKind::kError) return CheckRecord(body, callee, call, piped, where);
-      return CheckArgumentsOnly(body, call, piped, where);
+      if (callee.type->kind != TypeKind::kError) return CheckRecord(body, callee, call, where);
+      return CheckArgumentsOnly(body, call, where);
     case EntityKind::kError:
-      body.env.Report(call.callee->span, kNotCallable, {"the error `" + callee.name + "`"})
+      body.env.Report(call.expr.callee->span, kNotCallable, {"the error `" + callee.name + "`"})
           .Label(callee.span, "declared here")
           .Help("raise it: `fail " + callee.name + "(..)`");
       break;
     case EntityKind::kConst:
     case EntityKind::kService:
     case EntityKind::kModule:
-      body.env.Report(call.callee->span, kNotCallable, {std::string(NameOf(callee.kind))}).Label(callee.span, "declared here");
+      body.env.Report(call.expr.callee->span, kNotCallable, {std::string(NameOf(callee.kind))}).Label(callee.span, "declared here");
       break;
   }
-  SkipArguments(body, call, piped);
-  return Poison(body, call.span);
+  SkipArguments(body, call);
+  return Poison(body, call.span());
 }
 
 // A function of an imported module that the checker knows.
@@ -367,40 +373,37 @@ bool IsBuiltinMember(Body& body, const ast::MemberExpr& member) {
   return true;
 }
 
-ExprPtr CheckNamedCall(Body& body, const ast::NameExpr& name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,
-                       const Where& where, bool& handled) {
-  handled = true;
+// Nothing: the name is another's.
+std::optional<ExprPtr> CheckNamedCall(Body& body, const ast::NameExpr& name, const Call& call, TypeRef wanted, const Where& where) {
   const bool declared = FindEntity(body.module, name.name) != nullptr;
   if (const auto dtype = DTypeNamed(name.name)) {  // a declaration of that name has been refused
-    return declared ? CheckArgumentsOnly(body, call, piped, where) : CheckConversion(body, *dtype, call, piped, where);
+    return declared ? CheckArgumentsOnly(body, call, where) : CheckConversion(body, *dtype, call, where);
   }
-  if (!declared && IsEmbedName(name.name)) return CheckEmbed(body, name.name, call, wanted, where);
-  if (!declared && IsBuiltinName(name.name)) return CheckBuiltin(body, name.name, call, piped, wanted, where);
+  if (!declared && IsEmbedName(name.name)) return CheckEmbed(body, name.name, call.expr, wanted, where);
+  if (!declared && IsBuiltinName(name.name)) return CheckBuiltin(body, name.name, call, wanted, where);
   if (const auto local = body.Find(name.name)) {
     body.infos[*local].used = true;
     body.env.NoteUse(name.span, body.locals[*local].span);
     body.env.Report(name.span, kNotCallable, {"`" + name.name + "`, a value of type `" + ToString(body.locals[*local].type) + "`,"})
         .Label(body.locals[*local].span, "declared here");
-    SkipArguments(body, call, piped);
-    return Poison(body, call.span);
+    SkipArguments(body, call);
+    return Poison(body, call.span());
   }
-  handled = false;
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::vector<GivenArgument> GivenArguments(const ast::CallExpr& call, const ast::Expr* piped) {
+std::vector<GivenArgument> GivenArguments(const Call& call) {
   std::vector<GivenArgument> given;
-  if (piped != nullptr) given.push_back({piped, nullptr, piped->span});
-  for (const ast::Argument& argument : call.arguments) {
+  if (call.piped != nullptr) given.push_back({call.piped, nullptr, call.piped->span});
+  for (const ast::Argument& argument : call.expr.arguments) {
     given.push_back({argument.value.get(), argument.label ? &*argument.label : nullptr, argument.span});
   }
   return given;
 }
 
-std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::CallExpr& call, const ast::Expr* piped,
-                                                        const std::string& callee, const Span& declared,
+std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& call, const std::string& callee, const Span& declared,
                                                         const std::vector<ParamName>& params) {
   std::vector<GivenArgument> bound(params.size());
   bool sound = true, named = false;
@@ -412,7 +415,7 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::C
     if (declared.file != source::FileId::kNone) builder.Label(declared, "declared here");
     return builder;
   };
-  for (const GivenArgument& argument : GivenArguments(call, piped)) {
+  for (const GivenArgument& argument : GivenArguments(call)) {
     size_t index = next++;
     if (argument.label != nullptr) {
       named = true;
@@ -429,7 +432,7 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::C
       continue;
     } else if (++positional > params.size()) {
       label(body.env.Report(argument.span, kTooManyArguments,
-                            {callee, CountOf(params.size(), "argument"), call.arguments.size() + (piped != nullptr ? 1 : 0)}));
+                            {callee, CountOf(params.size(), "argument"), call.expr.arguments.size() + (call.piped != nullptr ? 1 : 0)}));
       break;
     }
     if (bound[index].value != nullptr) {
@@ -440,56 +443,53 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::C
   }
   if (!sound) return std::nullopt;
   for (size_t i = 0; i < params.size(); ++i) {
-    if (bound[i].value == nullptr && params[i].required) label(body.env.Report(call.span, kArgumentMissing, {callee, names[i]}));
+    if (bound[i].value == nullptr && params[i].required) label(body.env.Report(call.span(), kArgumentMissing, {callee, names[i]}));
   }
   return sound ? std::optional(std::move(bound)) : std::nullopt;
 }
 
-ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped,
-                           const Where& where) {
+ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, const Where& where) {
   const Signature& signature = *callee.signature;
-  if (signature.broken) return CheckArgumentsOnly(body, call, piped, where);
+  if (signature.broken) return CheckArgumentsOnly(body, call, where);
   std::vector<ParamName> names;
   for (const SigParam& param : signature.params) {
     names.push_back({param.name, param.default_value == nullptr && param.type->kind != TypeKind::kOptional, param.span});
   }
-  const auto given = BindArguments(body, call, piped, callee.name, callee.span, names);
-  if (!given) return CheckArgumentsOnly(body, call, piped, where);
+  const auto given = BindArguments(body, call, callee.name, callee.span, names);
+  if (!given) return CheckArgumentsOnly(body, call, where);
   SignatureCall resolved(body, callee, where);
-  if (!resolved.AddArguments(*given, call.span)) return Poison(body, call.span);
+  if (!resolved.AddArguments(*given, call.span())) return Poison(body, call.span());
   bool may_fail = signature.may_fail;
   if (signature.is_generic()) {
     const auto instance = InstanceOf(body.env, callee, resolved.bindings());
-    if (!instance) return Poison(body, call.span);
+    if (!instance) return Poison(body, call.span());
     expr->index = *instance;
     may_fail = may_fail || body.env.program.functions[*instance].may_fail;
   }
-  if (!signature.may_wait && may_fail && !MayFailHere(body, call.span, "`" + callee.name + "`", where)) {
-    return Poison(body, call.span);
+  if (!signature.may_wait && may_fail && !MayFailHere(body, call.span(), "`" + callee.name + "`", where)) {
+    return Poison(body, call.span());
   }
   resolved.Finish(*expr);
-  return HasNegativeExtent(body, *expr) ? Poison(body, call.span) : std::move(expr);
+  return HasNegativeExtent(body, *expr) ? Poison(body, call.span()) : std::move(expr);
 }
 
-ExprPtr CheckCall(Body& body, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted, const Where& where) {
-  if (IsReducer(call)) return CheckReducer(body, call, wanted, where);
-  if (const auto* name = ast::DynAs<ast::NameExpr>(*call.callee)) {
-    bool handled = false;
-    ExprPtr value = CheckNamedCall(body, *name, call, piped, wanted, where, handled);
-    if (handled) return value;
+ExprPtr CheckCall(Body& body, const Call& call, TypeRef wanted, const Where& where) {
+  if (IsReducer(call.expr)) return CheckReducer(body, call.expr, wanted, where);
+  if (const auto* name = ast::DynAs<ast::NameExpr>(*call.expr.callee)) {
+    if (auto value = CheckNamedCall(body, *name, call, wanted, where)) return *std::move(value);
   }
-  if (const auto* member = ast::DynAs<ast::MemberExpr>(*call.callee); member != nullptr && IsBuiltinMember(body, *member)) {
-    return CheckBuiltin(body, member->member.text, call, piped, wanted, where);
+  if (const auto* member = ast::DynAs<ast::MemberExpr>(*call.expr.callee); member != nullptr && IsBuiltinMember(body, *member)) {
+    return CheckBuiltin(body, member->member.text, call, wanted, where);
   }
   bool reported = false;
-  Entity* callee = ResolveEntity(body, *call.callee, NameUse::kCall, reported);
-  if (callee != nullptr) return CheckEntityCall(body, *callee, call, piped, where);
-  if (reported) return CheckArgumentsOnly(body, call, piped, where);
-  ExprPtr value = CheckExpr(body, *call.callee, nullptr, where);
+  Entity* callee = ResolveEntity(body, *call.expr.callee, NameUse::kCall, reported);
+  if (callee != nullptr) return CheckEntityCall(body, *callee, call, where);
+  if (reported) return CheckArgumentsOnly(body, call, where);
+  ExprPtr value = CheckExpr(body, *call.expr.callee, nullptr, where);
   if (!IsPoison(*value)) {
-    body.env.Report(call.callee->span, kNotCallable, {"a value of type `" + ToString(value->type) + "`"});
+    body.env.Report(call.expr.callee->span, kNotCallable, {"a value of type `" + ToString(value->type) + "`"});
   }
-  return CheckArgumentsOnly(body, call, piped, where);
+  return CheckArgumentsOnly(body, call, where);
 }
 
 }  // namespace wf::sema

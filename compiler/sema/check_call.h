@@ -14,7 +14,7 @@ struct GivenArgument {
   const ast::Name* label = nullptr;
   Span span;
 };
-std::vector<GivenArgument> GivenArguments(const ast::CallExpr& call, const ast::Expr* piped);
+std::vector<GivenArgument> GivenArguments(const Call& call);
 
 // What is given for each parameter, in their order; value null where nothing is. Positional first, then by name (semantics.md 28). Reports
 // each mistake once. `declared`: where the callee stands, or an empty span.
@@ -23,8 +23,7 @@ struct ParamName {
   bool required = true;
   Span declared = {};  // nowhere for what is built in
 };
-std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const ast::CallExpr& call, const ast::Expr* piped,
-                                                        const std::string& callee, const Span& declared,
+std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& call, const std::string& callee, const Span& declared,
                                                         const std::vector<ParamName>& params);
 
 // The symbol that stands in an instance for an axis of the tensor that a type variable is.
@@ -35,6 +34,6 @@ std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings&
 
 // A call of a signature whose types hold symbols: arguments in parameter order, checks, and the result's type. Used for fn, extern, model,
 // remote, stubs and workflows. `expr` has its kind and index set already.
-ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const ast::CallExpr& call, const ast::Expr* piped, const Where& where);
+ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, const Where& where);
 
 }  // namespace wf::sema

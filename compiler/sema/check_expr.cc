@@ -23,32 +23,7 @@ ExprPtr ReadHeld(Body& body, LocalId local, const Span& span) {
 ExprPtr CheckPipe(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const Where& where) {
   const auto* call = ast::DynAs<ast::CallExpr>(*expr.right);
   if (call == nullptr) return SkipUnchecked(body, expr);  // reported by the tree's builder
-  return CheckCall(body, *call, expr.left.get(), wanted, where);
-}
-
-ExprPtr CheckControl(Body& body, const ast::Expr& expr, TypeRef wanted, const Where& where) {
-  switch (expr.kind) {
-    case ast::ExprKind::kLambdaExpr:
-      return CheckLambda(body, ast::As<ast::LambdaExpr>(expr), wanted, where);
-    case ast::ExprKind::kFailExpr:
-      return CheckFail(body, ast::As<ast::FailExpr>(expr), where);
-    case ast::ExprKind::kListExpr:
-      return CheckList(body, ast::As<ast::ListExpr>(expr), wanted, where);
-    case ast::ExprKind::kComprehensionExpr:
-      return CheckComprehension(body, ast::As<ast::ComprehensionExpr>(expr), wanted, where);
-    case ast::ExprKind::kTupleExpr:
-      return CheckTuple(body, ast::As<ast::TupleExpr>(expr), wanted, where);
-    case ast::ExprKind::kIfExpr:
-      return CheckIf(body, ast::As<ast::IfExpr>(expr), wanted, where);
-    case ast::ExprKind::kMatchExpr:
-      return CheckMatch(body, ast::As<ast::MatchExpr>(expr), wanted, where);
-    case ast::ExprKind::kForExpr:
-      return CheckFor(body, ast::As<ast::ForExpr>(expr), wanted, where);
-    case ast::ExprKind::kFoldExpr:
-      return CheckFold(body, ast::As<ast::FoldExpr>(expr), wanted, where);
-    default:
-      return SkipUnchecked(body, expr);  // ErrorExpr
-  }
+  return CheckCall(body, {*call, expr.left.get()}, wanted, where);
 }
 
 }  // namespace
@@ -71,7 +46,7 @@ ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where
     case ast::ExprKind::kMemberExpr:
       return CheckMember(body, ast::As<ast::MemberExpr>(expr), where);
     case ast::ExprKind::kCallExpr:
-      return CheckCall(body, ast::As<ast::CallExpr>(expr), nullptr, wanted, where);
+      return CheckCall(body, {ast::As<ast::CallExpr>(expr)}, wanted, where);
     case ast::ExprKind::kIndexExpr:
       return CheckIndex(body, ast::As<ast::IndexExpr>(expr), where);
     case ast::ExprKind::kUnaryExpr:
@@ -82,9 +57,28 @@ ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where
     }
     case ast::ExprKind::kParenExpr:
       return CheckExpr(body, *ast::As<ast::ParenExpr>(expr).inner, wanted, where);
-    default:
-      return CheckControl(body, expr, wanted, where);
+    case ast::ExprKind::kLambdaExpr:
+      return CheckLambda(body, ast::As<ast::LambdaExpr>(expr), wanted, where);
+    case ast::ExprKind::kFailExpr:
+      return CheckFail(body, ast::As<ast::FailExpr>(expr), where);
+    case ast::ExprKind::kListExpr:
+      return CheckList(body, ast::As<ast::ListExpr>(expr), wanted, where);
+    case ast::ExprKind::kComprehensionExpr:
+      return CheckComprehension(body, ast::As<ast::ComprehensionExpr>(expr), wanted, where);
+    case ast::ExprKind::kTupleExpr:
+      return CheckTuple(body, ast::As<ast::TupleExpr>(expr), wanted, where);
+    case ast::ExprKind::kIfExpr:
+      return CheckIf(body, ast::As<ast::IfExpr>(expr), wanted, where);
+    case ast::ExprKind::kMatchExpr:
+      return CheckMatch(body, ast::As<ast::MatchExpr>(expr), wanted, where);
+    case ast::ExprKind::kForExpr:
+      return CheckFor(body, ast::As<ast::ForExpr>(expr), wanted, where);
+    case ast::ExprKind::kFoldExpr:
+      return CheckFold(body, ast::As<ast::FoldExpr>(expr), wanted, where);
+    case ast::ExprKind::kErrorExpr:
+      break;
   }
+  return SkipUnchecked(body, expr);
 }
 
 ExprPtr Make(ExprKind kind, TypeRef type, const Span& span) {

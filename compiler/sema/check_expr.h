@@ -65,14 +65,18 @@ std::optional<std::vector<Dim>> Broadcast(Body& body, std::string_view what, con
 bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span& span);  // reports storage types, bool, strings
 
 // check_call.cc, check_builtin.cc, check_convert.cc
-// `piped`: the left side of `|>`, or null.
-ExprPtr CheckCall(Body& body, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted, const Where& where);
+struct Call {
+  const ast::CallExpr& expr;
+  const ast::Expr* piped = nullptr;  // the left side of `|>`
+
+  const Span& span() const { return expr.span; }
+};
+ExprPtr CheckCall(Body& body, const Call& call, TypeRef wanted, const Where& where);
 bool IsBuiltinName(std::string_view name);
 void AddBuiltinNames(std::vector<std::string>& names);
 bool IsBuiltInError(std::string_view name);
-ExprPtr CheckBuiltin(Body& body, std::string_view name, const ast::CallExpr& call, const ast::Expr* piped, TypeRef wanted,
-                     const Where& where);
-ExprPtr CheckConversion(Body& body, DType dtype, const ast::CallExpr& call, const ast::Expr* piped, const Where& where);
+ExprPtr CheckBuiltin(Body& body, std::string_view name, const Call& call, TypeRef wanted, const Where& where);
+ExprPtr CheckConversion(Body& body, DType dtype, const Call& call, const Where& where);
 
 // check_tensor.cc, check_index.cc
 ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, const Where& where);

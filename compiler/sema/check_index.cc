@@ -129,7 +129,15 @@ ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where) {
     case TypeKind::kList:
     case TypeKind::kMap:
       return IndexOne(body, expr, std::move(object), where);
-    default:
+    case TypeKind::kError:
+    case TypeKind::kNever:
+    case TypeKind::kNone:
+    case TypeKind::kScalar:
+    case TypeKind::kString:
+    case TypeKind::kBytes:
+    case TypeKind::kRecord:
+    case TypeKind::kOptional:
+    case TypeKind::kVariable:
       break;
   }
   if (!IsPoison(*object)) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/names.h"
@@ -18,29 +19,30 @@ bool IsPathName(const std::string& name) {
          std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; });
 }
 
-void AddMember(Env& env, Module& module, const ast::ServiceDecl& decl, const ast::ServiceDecl::Member& member,
-               std::map<std::string, Span>& seen, Service& out) {
+// Nothing after a report. `seen`: the names published so far.
+std::optional<Service::Member> CheckMember(Env& env, Module& module, const ast::ServiceDecl& decl, const ast::ServiceDecl::Member& member,
+                                           std::map<std::string, Span>& seen) {
   const EntityKind wanted = member.is_model ? EntityKind::kModel : EntityKind::kWorkflow;
   const std::string name = member.published_name.value_or(member.target.parts.back().text);
   Entity* entity = Lookup(env, module, member.target, &decl, {member.is_model ? NameUse::kModel : NameUse::kWorkflow, nullptr});
   const auto [at, fresh] = seen.emplace(name, member.span);
   if (!fresh) {
     env.Report(member.span, kRouteClash, {name, decl.name.text}).Label(at->second, "first published here");
-    return;
+    return std::nullopt;
   }
   if (!IsPathName(name)) {
     env.Report(member.span, kPublishedName, {name});
-    return;
+    return std::nullopt;
   }
-  if (entity == nullptr) return;
+  if (entity == nullptr) return std::nullopt;
   if (entity->kind != wanted) {
     auto builder = env.Report(member.target.span, kWrongKind, {ast::ToString(member.target), NameOf(entity->kind), NameOf(wanted)})
                        .Label(entity->span, "declared here");
     if (entity->kind == EntityKind::kFn) builder.Help("publish a workflow that calls it");
     if (entity->kind == EntityKind::kModel) builder.Help("publish it with `model " + entity->name + ";`");
-    return;
+    return std::nullopt;
   }
-  out.members.push_back({member.is_model, entity->index, name});
+  return Service::Member{member.is_model, entity->index, name};
 }
 
 }  // namespace
@@ -52,7 +54,9 @@ void CheckService(Env& env, Module& module, Entity& entity, const ast::ServiceDe
     env.Report(decl.name.span, kReservedService, {entity.name});
   }
   std::map<std::string, Span> seen;
-  for (const ast::ServiceDecl::Member& member : decl.members) AddMember(env, module, decl, member, seen, service);
+  for (const ast::ServiceDecl::Member& member : decl.members) {
+    if (auto checked = CheckMember(env, module, decl, member, seen)) service.members.push_back(*std::move(checked));
+  }
   const size_t errors_before = env.diag.error_count();
   const SettingValues values = ReadSettings(env, decl.settings, kInService);
   const bool perhaps_a_member = env.diag.error_count() != errors_before;  // a misspelled `workflow` reads as a setting

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/mentions.h"
@@ -48,22 +50,27 @@ LocalId DeclareIndex(Body& body, const ast::Name& name) {
   return body.Declare(LocalKind::kIndex, name, body.env.types.Scalar(DType::kI64));
 }
 
-// Extents of a lambda: written ones, else those of the wanted type.
-bool LambdaExtents(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, const Where& where, std::vector<ExprPtr>& extents,
-                   std::vector<Dim>& dims) {
+struct Extents {
+  std::vector<ExprPtr> values;
+  std::vector<Dim> dims;
+};
+
+// Of a lambda: written ones, else those of the wanted type; nothing after a report.
+std::optional<Extents> ExtentsOf(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, const Where& where) {
+  Extents extents;
   const bool has_wanted = wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dims.size() == expr.indices.size();
   bool sound = true;
   for (size_t i = 0; i < expr.indices.size(); ++i) {
     const ast::LambdaExpr::Index& index = expr.indices[i];
     if (index.extent) {
-      extents.push_back(CheckExtent(body, *index.extent, where));
-      sound = sound && !IsPoison(*extents.back());
-      dims.push_back(IsPoison(*extents.back()) ? Dim(0) : DimOf(body, *extents.back()));
+      extents.values.push_back(CheckExtent(body, *index.extent, where));
+      sound = sound && !IsPoison(*extents.values.back());
+      extents.dims.push_back(IsPoison(*extents.values.back()) ? Dim(0) : DimOf(body, *extents.values.back()));
     } else if (has_wanted && !IsAny(wanted->dims[i])) {
-      dims.push_back(wanted->dims[i]);
-      extents.push_back(ExtentOfDim(body, wanted->dims[i], index.name.span));
+      extents.dims.push_back(wanted->dims[i]);
+      extents.values.push_back(ExtentOfDim(body, wanted->dims[i], index.name.span));
     } else if (wanted != nullptr && wanted->kind == TypeKind::kError) {  // reported where the type is written
-      return false;
+      return std::nullopt;
     } else {
       if (wanted != nullptr && wanted->kind == TypeKind::kTensor && !has_wanted) {
         const size_t axes = wanted->dims.size();
@@ -72,14 +79,14 @@ bool LambdaExtents(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, cons
       } else {
         body.env.Report(index.name.span, kNoExtent, {index.name.text});
       }
-      return false;
+      return std::nullopt;
     }
-    if (dims.back().constant().value_or(0) < 0) {
-      body.env.Report(index.name.span, kBadDimension, {dims.back().ToString(), "it is negative"});
+    if (const Dim& dim = extents.dims.back(); dim.constant().value_or(0) < 0) {
+      body.env.Report(index.name.span, kBadDimension, {dim.ToString(), "it is negative"});
       sound = false;
     }
   }
-  return sound;
+  return sound ? std::optional(std::move(extents)) : std::nullopt;
 }
 
 // Where an index stands bare between brackets: the axis that it runs over.
@@ -291,42 +298,50 @@ std::optional<ReducerIndex> ReadIndex(Body& body, const ast::Subscript& subscrip
   return std::nullopt;
 }
 
-ExprPtr CheckReducerBody(Body& body, ir::ReduceKind kind, std::string_view name, const ast::Expr& inside, TypeRef wanted,
-                         const Where& where) {
-  const bool logical = kind == ir::ReduceKind::kAny || kind == ir::ReduceKind::kAll;
-  if (logical) return CheckAs(body, inside, body.env.types.Scalar(DType::kBool), where);
-  ExprPtr value = CheckExpr(body, inside, wanted, where);
+// sum[i, j](inside)
+struct Reducer {
+  Body& body;
+  ir::ReduceKind kind;
+  std::string_view name;
+  std::span<const ast::Subscript> indices;
+  const ast::Expr& inside;
+  Span span;
+};
+
+ExprPtr CheckInside(const Reducer& reducer, TypeRef wanted, const Where& where) {
+  Body& body = reducer.body;
+  const bool logical = reducer.kind == ir::ReduceKind::kAny || reducer.kind == ir::ReduceKind::kAll;
+  if (logical) return CheckAs(body, reducer.inside, body.env.types.Scalar(DType::kBool), where);
+  ExprPtr value = CheckExpr(body, reducer.inside, wanted, where);
   if (IsPoison(*value)) return value;
   if (value->type->kind == TypeKind::kTensor) {
-    body.env.Report(value->span, kNoOperator, {name, ToString(value->type)}).Help("index it down to one number");
+    body.env.Report(value->span, kNoOperator, {reducer.name, ToString(value->type)}).Help("index it down to one number");
     return Poison(body, value->span);
   }
-  return CheckArithmetic(body, name, value->type, value->span) ? std::move(value) : Poison(body, value->span);
+  return CheckArithmetic(body, reducer.name, value->type, value->span) ? std::move(value) : Poison(body, value->span);
 }
 
 // One index after the other: sum[i, j](e) is sum[i](sum[j](e)).
-ExprPtr CheckReducerFrom(Body& body, const ast::CallExpr& call, size_t at, ir::ReduceKind kind, std::string_view name, TypeRef wanted,
-                         const Where& where) {
-  const auto& head = ast::As<ast::IndexExpr>(*call.callee);
-  const ast::Expr& inside = *call.arguments[0].value;
-  if (at == head.subscripts.size()) return CheckReducerBody(body, kind, name, inside, wanted, where);
-  const auto index = ReadIndex(body, head.subscripts[at]);
+ExprPtr CheckFrom(const Reducer& reducer, size_t at, TypeRef wanted, const Where& where) {
+  Body& body = reducer.body;
+  if (at == reducer.indices.size()) return CheckInside(reducer, wanted, where);
+  const auto index = ReadIndex(body, reducer.indices[at]);
   Range range;
   if (index && index->extent != nullptr) range.extent = CheckExtent(body, *index->extent, where);
-  if (index && index->extent == nullptr) range = InferExtent(body, index->name, inside, where);
-  if (!range.extent || IsPoison(*range.extent)) return SkipUnchecked(body, inside);
+  if (index && index->extent == nullptr) range = InferExtent(body, index->name, reducer.inside, where);
+  if (!range.extent || IsPoison(*range.extent)) return SkipUnchecked(body, reducer.inside);
   const Scope scope(body);
   const LocalId local = DeclareIndex(body, index->name);
-  ExprPtr value = CheckReducerFrom(body, call, at + 1, kind, name, wanted, where);
+  ExprPtr value = CheckFrom(reducer, at + 1, wanted, where);
   if (range.held) body.held.erase(range.holds);
   if (IsPoison(*value)) return value;
-  ExprPtr reduced = Make(ExprKind::kReduce, value->type, call.span);
-  reduced->reduce = kind;
+  ExprPtr reduced = Make(ExprKind::kReduce, value->type, reducer.span);
+  reduced->reduce = reducer.kind;
   reduced->index_locals.push_back(local);
   reduced->extents.push_back(std::move(range.extent));
   reduced->args.push_back(std::move(value));
   if (!range.held) return reduced;
-  ExprPtr block = Make(ExprKind::kBlock, reduced->type, call.span);
+  ExprPtr block = Make(ExprKind::kBlock, reduced->type, reducer.span);
   block->steps.push_back(std::move(*range.held));
   block->args.push_back(std::move(reduced));
   return block;
@@ -347,11 +362,10 @@ ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, con
     return SkipUnchecked(body, expr);
   }
   ExprPtr build = Make(ExprKind::kBuild, body.env.types.Error(), expr.span);
-  std::vector<Dim> dims;
-  const bool has_extents = LambdaExtents(body, expr, wanted, where, build->extents, dims);
+  std::optional<Extents> extents = ExtentsOf(body, expr, wanted, where);
   const Scope scope(body);
   for (const ast::LambdaExpr::Index& index : expr.indices) build->index_locals.push_back(DeclareIndex(body, index.name));
-  if (!has_extents) return SkipUnchecked(body, expr);
+  if (!extents) return SkipUnchecked(body, expr);
   const bool typed = wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dtype != DType::kNone;
   const TypeRef element = typed ? body.env.types.Scalar(wanted->dtype) : nullptr;
   ExprPtr value = CheckExpr(body, *expr.body, element, ElementWhere(where, "the body of `=>`", expr.span));
@@ -361,7 +375,8 @@ ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, con
     body.env.Report(value->span, kWrongKind, {ToString(value->type), "no element of a tensor", "a number or a bool"});
     return Poison(body, expr.span);
   }
-  build->type = body.env.types.Tensor(value->type->dtype, std::move(dims));
+  build->type = body.env.types.Tensor(value->type->dtype, std::move(extents->dims));
+  build->extents = std::move(extents->values);
   build->args.push_back(std::move(value));
   return build;
 }
@@ -384,8 +399,8 @@ ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, cons
     body.env.Report(call.span, kTooManyArguments, {name.name, "one expression", call.arguments.size()});
     return SkipUnchecked(body, call);
   }
-  const ir::ReduceKind kind = *ReducerNamed(name.name);
-  return CheckReducerFrom(body, call, 0, kind, name.name, wanted, ElementWhere(where, "a reducer", call.span));
+  const Reducer reducer{body, *ReducerNamed(name.name), name.name, head.subscripts, *call.arguments[0].value, call.span};
+  return CheckFrom(reducer, 0, wanted, ElementWhere(where, "a reducer", call.span));
 }
 
 }  // namespace wf::sema

@@ -51,9 +51,14 @@ class Reader {
         return Record(*type);
       case TypeKind::kOptional:
         return Optional(type->element);
-      default:
-        return Status(base::kInvalidArgument, "`" + ToString(type) + "` cannot stand in JSON");
+      case TypeKind::kError:
+      case TypeKind::kNever:
+      case TypeKind::kNone:
+      case TypeKind::kBytes:
+      case TypeKind::kVariable:
+        break;
     }
+    return Status(base::kInvalidArgument, "`" + ToString(type) + "` cannot stand in JSON");
   }
 
   Status Wrong(std::string_view wanted) const {

@@ -313,9 +313,27 @@ class Printer {
         return std::string(NameOf(static_cast<Builtin>(expr.index))) + '(' + List(expr.args) + ')';
       case ExprKind::kMeta:
         return "meta(" + List(expr.args) + ')';
-      default:
-        return "?";
+      case ExprKind::kScalar:
+      case ExprKind::kText:
+      case ExprKind::kBytesConst:
+      case ExprKind::kNone:
+      case ExprKind::kSome:
+      case ExprKind::kLocal:
+      case ExprKind::kDimValue:
+      case ExprKind::kConst:
+      case ExprKind::kField:
+      case ExprKind::kRecord:
+      case ExprKind::kList:
+      case ExprKind::kListLoop:
+      case ExprKind::kUnary:
+      case ExprKind::kBinary:
+      case ExprKind::kAnd:
+      case ExprKind::kOr:
+      case ExprKind::kCoalesce:
+      case ExprKind::kConvert:
+        break;  // Bare's
     }
+    return "?";
   }
 
   const Program& program_;

@@ -24,7 +24,7 @@ class Failure : public std::exception {
   std::string text_;
 };
 
-// One call. Memory from here belongs to the request and is freed with it.
+// One call. Memory from here belongs to the request and is freed with it.   Thread: the call's.
 class Context {
  public:
   explicit Context(wf_ctx* ctx) : ctx_(ctx) {}

@@ -6,7 +6,7 @@
 
 namespace wf::base {
 
-// Owns a file descriptor and closes it; below 0 there is none.
+// Owns a file descriptor and closes it; below 0 there is none.   Thread: confined.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}

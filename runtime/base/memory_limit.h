@@ -11,6 +11,7 @@ class MemoryLimit {
   virtual ~MemoryLimit() = default;
   virtual bool Claim(int64_t bytes) noexcept = 0;  // false: there are not that many left
   virtual void Unclaim(int64_t bytes) noexcept = 0;
+  virtual int64_t most_bytes() const noexcept { return INT64_MAX; }  // that are there when nobody has claimed any
 };
 
 // Bytes of a limit, which go back with this. Thread: confined.   Borrows: the limit.

@@ -18,7 +18,7 @@
 
 namespace wf::base {
 
-// A mutex that the analysis knows.
+// A mutex that the analysis knows.   Thread: thread-safe.
 class WF_THREAD_ATTRIBUTE(capability("mutex")) Mutex {
  public:
   Mutex() = default;
@@ -32,7 +32,7 @@ class WF_THREAD_ATTRIBUTE(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex for a scope; Unlock and Lock give it up for a while.
+// Holds a mutex for a scope; Unlock and Lock give it up for a while.   Thread: confined.   Borrows: the mutex.
 class WF_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) WF_THREAD_ATTRIBUTE(acquire_capability(mutex)) : mutex_(mutex) { mutex_.Lock(); }
@@ -55,7 +55,7 @@ class WF_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
   bool held_ = true;
 };
 
-// What threads that hold a mutex wait for. Wakes without a reason: ask again.
+// What threads that hold a mutex wait for. Wakes without a reason: ask again.   Thread: thread-safe.
 class Condition {
  public:
   void Wait(Mutex& mutex) WF_REQUIRES(mutex) {

@@ -110,6 +110,29 @@ bool wf_sink::Append(wf_sink& other) {
   return true;
 }
 
+bool wf_sink::AppendFirst(wf_sink& other, size_t count) {
+  if (other.failed_) failed_ = true;
+  if (failed_) return false;
+  other.ClosePiece(other.size() != count);
+  bool fits = true;
+  while (fits && count != 0) {
+    SinkPiece& piece = other.pieces_[other.first_];
+    const size_t part = std::min(count, piece.bytes);
+    if (part == piece.bytes && piece.block != nullptr && part > kMaxReserve) {
+      ClosePiece(true);
+      pieces_.push_back(piece);
+      closed_bytes_ += part;
+      other.closed_bytes_ -= part;
+      if (++other.first_ == other.pieces_.size()) other.Clear();
+    } else {
+      fits = Put(piece.data, part);
+      other.Consume(part);
+    }
+    count -= part;
+  }
+  return fits;
+}
+
 std::span<const SinkPiece> wf_sink::Pieces() {
   ClosePiece(true);
   return {pieces_.data() + first_, pieces_.size() - first_};

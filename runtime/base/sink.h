@@ -58,6 +58,9 @@ struct wf_sink {
   // Moves everything from `other` behind what is here; short texts are copied.
   bool Append(wf_sink& other);
 
+  // The same with the first `count` bytes of it: by reference where they end with a piece.
+  bool AppendFirst(wf_sink& other, size_t count);
+
   // The pieces in order; the view ends with the next call.
   std::span<const wf::base::SinkPiece> Pieces();
   void Consume(size_t count);  // drops the first `count` bytes

@@ -19,7 +19,7 @@ using enum StatusCode;
 int HttpStatus(StatusCode code);  // of the plain JSON protocol; other protocols have tables of their own
 
 // The outcome of something that the world can make fail: a file, a peer, a limit. Never used for mistakes in a .wf text (diag) or for bugs
-// (WF_CHECK).
+// (WF_CHECK).   Thread: confined, as a std::string is.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -35,7 +35,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// A value, or the reason why there is none.
+// A value, or the reason why there is none.   Thread: confined, as its value is.
 template <typename T>
 class [[nodiscard]] Result {
  public:

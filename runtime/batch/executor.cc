@@ -21,7 +21,7 @@ Executor::~Executor() {
     const base::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  work_.NotifyAll();
+  BeginDrain();
   for (base::Thread& thread : threads_) thread.Join();
 }
 
@@ -33,6 +33,14 @@ Batcher& Executor::AddBatcher(const BatcherOptions& options) {
   batchers_.push_back(std::move(batcher));
   staging_.push_back(std::move(staging));
   return *batchers_.back();
+}
+
+void Executor::BeginDrain() {
+  {
+    const base::MutexLock lock(mutex_);
+    for (const auto& batcher : batchers_) batcher->policy_.Drain();
+  }
+  work_.NotifyAll();
 }
 
 void Executor::StartPreparing() {
@@ -102,7 +110,7 @@ std::optional<Work> Executor::TakeLocked() {
     for (size_t i = 0; i < batchers_.size(); ++i) {
       Batcher& batcher = *batchers_[i];
       if (batcher.idle_instances_ == 0 || batcher.policy_.level() != level) continue;
-      auto closed = batcher.policy_.Close(stopping_);
+      auto closed = batcher.policy_.Close();
       if (!closed) continue;
       for (RowList* list : {&closed->rows, &closed->expired}) {
         for (Row* row = list->first; row != nullptr; row = row->next) {
@@ -179,7 +187,9 @@ base::Status Executor::RunRows(Work& work, const RowList& rows) {
   const Batcher& batcher = *work.batcher;
   const int64_t size = SizeFor(batcher, rows);
   WF_RETURN_IF_ERROR(work.staging->Gather(rows, size, batcher.padding()));
-  return work.staging->Run(batcher.options().first_instance + work.instance, size);
+  const int instance = batcher.options().first_instance + work.instance;
+  WF_RETURN_IF_ERROR(work.staging->CheckSize(rows, instance, size));
+  return work.staging->Run(instance, size);
 }
 
 // What one request sent must not fail the others that share its run: `rows` failed together, so they run again in halves, down to the rows

@@ -45,6 +45,8 @@ class Executor {
   // Makes ready, at low priority and on a thread of its own, what batches of all sizes of the batchers added so far will need.
   void StartPreparing();
 
+  void BeginDrain();  // rows that wait for company run, and those that come later do not wait
+
   // The loop of an executor's thread, in steps. Take: the next batch, or nothing to do before NextDecisionAt (also woken by Submit).
   std::optional<Work> Take();
   void Run(Work& work);     // gathers, runs

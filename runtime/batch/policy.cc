@@ -202,14 +202,14 @@ void Policy::Age() {
   }
 }
 
-std::optional<Closed> Policy::Close(bool draining) {
+std::optional<Closed> Policy::Close() {
   if (waiting_ == 0) return std::nullopt;
   Age();
   const base::TimePoint now = clock_.Now();
   Group* chosen = nullptr;
   for (const auto& group : groups_) {
     if (group->count == 0) continue;
-    if (!draining && group->count < BestRows(*group) && ClosesAt(*group) > now) continue;
+    if (!draining_ && group->count < BestRows(*group) && ClosesAt(*group) > now) continue;
     const Row *head = group->Head(), *other = chosen == nullptr ? nullptr : chosen->Head();
     if (other == nullptr || head->level < other->level || (head->level == other->level && head->deadline < other->deadline))
       chosen = group.get();
@@ -238,6 +238,7 @@ std::optional<Closed> Policy::Close(bool draining) {
 
 std::optional<base::TimePoint> Policy::NextDecisionAt() const {
   if (waiting_ == 0) return std::nullopt;
+  if (draining_) return INT64_MIN;
   base::TimePoint earliest = INT64_MAX;
   for (const auto& group : groups_) {
     if (group->count == 0) continue;

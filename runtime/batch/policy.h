@@ -55,8 +55,10 @@ class Policy {
   void Add(Row& row);
   // Takes back a row that has not been taken yet.
   void Withdraw(Row& row);
-  // The batch to run now, or nothing. Ask when an instance is idle. `draining`: nothing more will come, do not wait.
-  [[nodiscard]] std::optional<Closed> Close(bool draining = false);
+  // The batch to run now, or nothing. Ask when an instance is idle.
+  [[nodiscard]] std::optional<Closed> Close();
+  // From now on no row waits for company.
+  void Drain() { draining_ = true; }
 
   // When Close may answer differently without a new row; nothing while no row waits. In the past: ask now.
   [[nodiscard]] std::optional<base::TimePoint> NextDecisionAt() const;
@@ -80,6 +82,7 @@ class Policy {
   const base::Clock& clock_;
   std::vector<std::unique_ptr<Group>> groups_;  // those without rows are kept for reuse
   int waiting_ = 0;
+  bool draining_ = false;
 };
 
 }  // namespace wf::batch

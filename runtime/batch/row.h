@@ -23,7 +23,8 @@ enum class RowState : uint8_t {
 
 // What a row fails with when its run did.
 inline wf_code CodeOf(const base::Status& failure) {
-  return failure.code() == base::kResourceExhausted ? code::kMemoryCap : code::kInference;
+  if (failure.code() == base::kResourceExhausted) return code::kRefused;  // another time there may be memory
+  return failure.code() == base::kOutOfRange ? code::kMemoryCap : code::kInference;
 }
 
 // One sample of one model call. Embedded in the job that makes it; delivered to `home` when the run is over.
@@ -33,6 +34,8 @@ class Row : public base::Message {
  public:
   // Memory that lives as long as the request; null when its budget is spent. Called by the executor's thread.
   virtual void* Allocate(uint64_t bytes) noexcept = 0;
+  // How much more Allocate may give. Called by the executor's thread.
+  virtual int64_t memory_left() const noexcept { return INT64_MAX; }
   // The run failed, or the row is too late. Called by the executor's thread, at most once.
   virtual void Fail(wf_code code, std::string_view text) noexcept = 0;
 

@@ -27,6 +27,11 @@ class Runnable {
 
   // Makes first what a Run of these shapes by this instance would otherwise make: plan, memory. `inputs`: as for Run, without data.
   virtual base::Status Prepare(int /*instance*/, int64_t /*rows*/, std::span<const wf_tensor> /*inputs*/) { return {}; }
+  // Whether a run of these shapes, its results included, takes no more than most_bytes, as far as the shapes are the request's to decide.
+  // Errors: kOutOfRange when it takes more. `inputs`: as for Run, without data.
+  virtual base::Status CheckSize(int /*instance*/, int64_t /*rows*/, std::span<const wf_tensor> /*inputs*/, int64_t /*most_bytes*/) {
+    return {};
+  }
   // The file leaves extents of inputs, other than that of samples, to the request.
   virtual bool has_open_extents() const { return false; }
   // For memory whose size requests decide: of a model that has open extents.

@@ -105,8 +105,7 @@ void Staging::Trim(int instance) {
 
 base::Status Staging::Reserve(uint32_t port, uint64_t bytes) {
   const wf_model& model = model_.model();
-  if (bytes == UINT64_MAX)
-    return base::Status(base::kResourceExhausted, PortText(model, model.in[port]) + "the batch is larger than memory");
+  if (bytes == UINT64_MAX) return base::Status(base::kOutOfRange, PortText(model, model.in[port]) + "the batch is larger than memory");
   Block& block = blocks_[port];
   if (block.bytes >= bytes) return {};
   Free(block);
@@ -150,6 +149,13 @@ base::Status Staging::GatherPort(const RowList& rows, int64_t size, const Paddin
 base::Status Staging::Gather(const RowList& rows, int64_t size, const Padding& padding) {
   for (uint32_t port = 0; port < inputs_.size(); ++port) WF_RETURN_IF_ERROR(GatherPort(rows, size, padding, port));
   return {};
+}
+
+// A run is shared out evenly: rows of one group have equal shapes.
+base::Status Staging::CheckSize(const RowList& rows, int instance, int64_t size) {
+  int64_t left = INT64_MAX / size;
+  for (const Row* row = rows.first; row != nullptr; row = row->next) left = std::min(left, row->memory_left());
+  return model_.CheckSize(instance, size, inputs_, left * size);
 }
 
 base::Status Staging::Run(int instance, int64_t size) {

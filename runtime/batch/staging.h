@@ -23,6 +23,8 @@ class Staging {
   // Lays out `size` rows, the last size - rows.count of them zero, and zero behind each row that is shorter than its bucket. REQUIRES: rows
   // of one group, with their kind.
   base::Status Gather(const RowList& rows, int64_t size, const Padding& padding = {});
+  // After Gather: whether what the rows' requests may still take is enough for the run. Errors: kOutOfRange.
+  base::Status CheckSize(const RowList& rows, int instance, int64_t size);
   base::Status Run(int instance, int64_t size);
   // Copies row by row into memory of the rows, cut to what belongs to the row; a row without memory fails alone. REQUIRES: as at Gather.
   base::Status Scatter(const RowList& rows, int64_t size, const Padding& padding = {});

@@ -28,11 +28,13 @@ Arena::Chunk* Arena::TakeChunk(size_t bytes) noexcept {
   const auto wanted = static_cast<int64_t>(bytes);
   if (budget_->left.fetch_sub(wanted, std::memory_order_relaxed) < wanted) {
     budget_->left.fetch_add(wanted, std::memory_order_relaxed);
+    budget_->Refuse(/*for_others=*/false);
     return nullptr;
   }
   auto* const chunk = static_cast<Chunk*>(memory_->Take(bytes));
   if (chunk == nullptr) {
     budget_->left.fetch_add(wanted, std::memory_order_relaxed);
+    budget_->Refuse(/*for_others=*/true);
     return nullptr;
   }
   chunk->next = nullptr;
@@ -47,7 +49,11 @@ Arena::Chunk* Arena::TakeChunk(size_t bytes) noexcept {
 }
 
 void* Arena::AllocateSlow(uint64_t bytes, uint64_t align) noexcept {
-  if (memory_ == nullptr || bytes > static_cast<uint64_t>(Budget::kBytes)) return nullptr;
+  if (memory_ == nullptr) return nullptr;
+  if (bytes > static_cast<uint64_t>(Budget::kBytes)) {
+    budget_->Refuse(/*for_others=*/false);
+    return nullptr;
+  }
   const uint64_t needed = ((bytes + 63) & ~UINT64_C(63)) + sizeof(Chunk);
   if (needed > ChunkMemory::kLargest || (needed > next_bytes_ && needed > ChunkMemory::kLargest / 4)) {
     const uint64_t whole = needed > ChunkMemory::kLargest ? (needed + 4095) & ~UINT64_C(4095) : std::bit_ceil(needed);

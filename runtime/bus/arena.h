@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,11 @@ namespace wf::bus {
 struct Budget {
   static constexpr int64_t kBytes = int64_t{256} << 20;
   std::atomic<int64_t> left{kBytes};
+  // The last refusal was for what other requests hold, not for what this one has had.
+  std::atomic<bool> others_hold{false};
+
+  void StartWith(const Memory& memory) { left.store(std::min(kBytes, memory.most_bytes()), std::memory_order_relaxed); }
+  void Refuse(bool for_others) { others_hold.store(for_others, std::memory_order_relaxed); }
 };
 
 // Memory that is freed all at once: bumps through chunks that double from first_bytes to 1 MiB; what is larger stands alone.

@@ -43,13 +43,23 @@ void Locate(const Instance* at, const wf_plan& plan, Failure& failure) {
 
 }  // namespace
 
-const Failure& Context::Fail(wf_code code, uint32_t site, std::string_view text) noexcept {
+const Failure& WhyRefused(const Budget& budget) noexcept {
+  return budget.others_hold.load(std::memory_order_relaxed) ? kNoRoom : kOutOfMemory;
+}
+
+const Failure& Context::NoMemory() noexcept {
+  const Failure& why = WhyRefused(bus->budget);
+  return Fail(why.code, 0, why.message, why.for_memory);
+}
+
+const Failure& Context::Fail(wf_code code, uint32_t site, std::string_view text, bool for_memory) noexcept {
   if (failure != nullptr) return *failure;
   auto* const made = arena->New<Failure>();
   if (made == nullptr) {
-    failure = &kOutOfMemory;
+    failure = &WhyRefused(bus->budget);
     return *failure;
   }
+  made->for_memory = for_memory;
   made->code = code;
   made->site = site;
   made->message = Copied(*arena, text);

@@ -19,6 +19,8 @@ struct Annotation {
   Annotation* next;
 };
 
+const Failure& WhyRefused(const Budget& budget) noexcept;  // its last allocation: kNoRoom or kOutOfMemory
+
 // What stands behind a wf_ctx: one job of one request. Generated code sees the head only and calls wf_alloc, wf_fail,
 // wf_meta, wf_annotate and wf_out, which context.cc defines.
 // Thread: the thread that runs the job; the loop before and after.   Borrows: bus, arena, instance.
@@ -34,8 +36,9 @@ struct Context {
   static Context& Of(wf_ctx* ctx) { return *reinterpret_cast<Context*>(ctx); }
 
   // Records a failure unless there is one already, and returns it. `text` is copied.
-  const Failure& Fail(wf_code code, uint32_t site, std::string_view text) noexcept;
-  const Failure& NoMemory() noexcept { return Fail(code::kMemoryCap, 0, kOutOfMemory.message); }
+  const Failure& Fail(wf_code code, uint32_t site, std::string_view text, bool for_memory = false) noexcept;
+  // The last allocation of the request was refused.
+  const Failure& NoMemory() noexcept;
   // The recorded failure, which is taken, or one made from a code that a body returned without recording it.
   const Failure& TakeFailure(wf_code returned) noexcept;
 };

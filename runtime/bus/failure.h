@@ -22,10 +22,12 @@ struct Failure {
   uint16_t node = WF_NONE, task = WF_NONE;
   uint32_t sample = 0;
   std::string_view message;
+  bool for_memory = false;  // that others hold
   uint16_t n_crumbs = 0;
   Crumb crumbs[kMaxCrumbs] = {};
 };
-extern const Failure kOutOfMemory;  // kMemoryCap, when not even a Failure could be allocated
+extern const Failure kOutOfMemory;  // kMemoryCap
+extern const Failure kNoRoom;       // kRefused, for memory that others hold
 extern const Failure kWithdrawn;    // kCancelled
 
 // "Read/texts[3]/Recognise"; empty when the failure is not in a node.

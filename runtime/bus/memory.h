@@ -37,6 +37,7 @@ class ChunkMemory final : public Memory {
   bool Claim(int64_t bytes) noexcept override;
   void Unclaim(int64_t bytes) noexcept override { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
+  int64_t most_bytes() const noexcept override { return limit_bytes_; }
   int64_t in_use_bytes() const { return in_use_.load(std::memory_order_relaxed); }
 
  private:

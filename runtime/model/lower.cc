@@ -274,7 +274,7 @@ Status ConcreteInfo(const onnx::Known& known, int64_t max_bytes, kernels::Tensor
     if (!extent) return Status(base::kUnimplemented, "a shape that depends on data is not supported");
     // An empty tensor must not hide the other extents from the limit.
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(*extent, 1), &bytes) || bytes > max_bytes) {
-      return Status(base::kResourceExhausted,
+      return Status(base::kOutOfRange,
                     fmt::format("a tensor {} is above the limit of {} bytes", onnx::ToString(known.dtype, known.dim), max_bytes));
     }
     info.dim.push_back(*extent);

@@ -17,7 +17,7 @@ constexpr int64_t Aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign 
 std::shared_ptr<uint8_t> Allocate(int64_t bytes);
 
 // A weight of the file. Its elements are read when somebody needs them and freed with the last who does; what kernels packed from them
-// stays.
+// stays.   Thread: one at a time, that which makes plans.
 class FileConstant final : public kernels::Constant {
  public:
   FileConstant(std::shared_ptr<const onnx::Model> file, const onnx::Weight& weight) : file_(std::move(file)), weight_(weight) {}
@@ -31,7 +31,7 @@ class FileConstant final : public kernels::Constant {
   mutable std::map<std::string, std::shared_ptr<const void>> packed_;
 };
 
-// Elements that were computed when the model was loaded.
+// Elements that were computed when the model was loaded.   Thread: one at a time, that which makes plans.
 class HeldConstant final : public kernels::Constant {
  public:
   explicit HeldConstant(std::shared_ptr<const uint8_t> elements) : elements_(std::move(elements)) {}
@@ -43,7 +43,8 @@ class HeldConstant final : public kernels::Constant {
   mutable std::map<std::string, std::shared_ptr<const void>> packed_;
 };
 
-// Weights of a convolution with a batch normalisation folded in: each filter times its factor, when loaded.
+// Weights of a convolution with a batch normalisation folded in: each filter times its factor, when loaded.   Thread: one at a time, that
+// which makes plans.
 class ScaledConstant final : public kernels::Constant {
  public:
   // factor: one per filter; count: elements of `base`, row-major with filters outermost. dtype f32 or f64.

@@ -280,7 +280,7 @@ class Planner {
         if (done.offset >= 0) arena.Give(done.offset, done.bytes);
       }
       if (arena.bytes() > max_bytes_)
-        return Status(base::kResourceExhausted, fmt::format("`{}`: its activations take more than {} bytes", program_.subject, max_bytes_));
+        return Status(base::kOutOfRange, fmt::format("`{}`: its activations take more than {} bytes", program_.subject, max_bytes_));
     }
     plan_->scratch_offset_ = arena.bytes();
     plan_->arena_bytes_ = arena.bytes() + Aligned(scratch);
@@ -297,6 +297,12 @@ class Planner {
 Result<std::unique_ptr<Plan>> Plan::Make(const Program& program, std::span<const onnx::Port> inputs, int64_t max_bytes) {
   kernels::UseOneThread();
   return Planner(program, max_bytes).Run(inputs);
+}
+
+int64_t Plan::run_bytes() const {
+  int64_t bytes = arena_bytes_;
+  for (const Output& output : outputs_) bytes += output.info.size_bytes();
+  return bytes;
 }
 
 std::string Plan::ToString() const {

@@ -167,7 +167,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
     if (port.dtype == onnx::kStringType)
       return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no kernel does", path, port.name));
   }
-  auto program = Optimise(file, std::min(options.max_bytes, int64_t{256} << 20));
+  auto program = Optimise(file, std::min(options.max_bytes, kMostConstantBytes));
   if (!program.ok()) return program.status();
   version->program_ = *std::move(program);
   if (options.warm_up) WF_RETURN_IF_ERROR(version->WarmUp());
@@ -314,16 +314,39 @@ Status Version::GrowTo(Instance& instance, int64_t bytes) const {
   return Status::Ok();
 }
 
+Version::Bound* Version::FindBound(const Instance& instance, std::span<const wf_tensor> inputs) const {
+  if (inputs.size() != file_->signature.inputs.size()) return nullptr;
+  if (instance.latest != nullptr && instance.latest->Fits(inputs)) return instance.latest;
+  const auto found = std::find_if(instance.bound.begin(), instance.bound.end(), [inputs](const auto& each) { return each->Fits(inputs); });
+  return found == instance.bound.end() ? nullptr : found->get();
+}
+
+Status Version::CheckSize(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes) {
+  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
+  if (!open_) return Status::Ok();
+  int64_t bytes = 0;
+  if (const Bound* bound = FindBound(*instances_[static_cast<size_t>(instance_index)], inputs); bound != nullptr) {
+    bytes = bound->plan->run_bytes();
+  } else {
+    std::vector<onnx::Port> shapes;
+    WF_RETURN_IF_ERROR(CheckInputs(rows, inputs, shapes));
+    const auto plan = PlanFor(shapes, /*ahead=*/false);
+    if (!plan.ok()) return plan.status();
+    bytes = (*plan)->run_bytes();
+  }
+  if (bytes <= most_bytes) return Status::Ok();
+  return Status(base::kOutOfRange,
+                fmt::format("model `{}`: a run for these extents takes {} bytes, more than the {} that the request may have", options_.name,
+                            bytes, most_bytes));
+}
+
 Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) {
-  if (!ahead && instance.latest != nullptr && inputs.size() == instance.latest->shapes.size() && instance.latest->Fits(inputs))
-    return instance.latest;
+  if (Bound* const bound = FindBound(instance, inputs); bound != nullptr) {
+    bound->ahead = bound->ahead || ahead;
+    return bound;
+  }
   std::vector<onnx::Port> shapes;
   WF_RETURN_IF_ERROR(CheckInputs(rows, inputs, shapes));
-  for (const auto& bound : instance.bound) {
-    if (!bound->Fits(inputs)) continue;
-    bound->ahead = bound->ahead || ahead;
-    return bound.get();
-  }
   auto plan = PlanFor(shapes, ahead);
   if (!plan.ok()) return plan.status();
   for (size_t i = 0; axes_.batched && i < (*plan)->outputs().size(); ++i) {

@@ -44,6 +44,9 @@ class Version {
 
   // Makes what a Run of these shapes by this instance would make first, and keeps it. `inputs`: as for Run, without data.
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs);
+  // Errors: kOutOfRange when a Run of these shapes would take more than most_bytes for activations and results; never of a file that leaves
+  // no extent open. `inputs`: as for Run, without data.
+  base::Status CheckSize(int instance, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes);
   // The outputs of the last Run are gone, and so is memory beyond what an instance may keep.
   void Trim(int instance);
   // Drops memory and plans of an instance. Its outputs are gone.
@@ -78,6 +81,7 @@ class Version {
 
   Version(LoadOptions options, std::shared_ptr<const onnx::Model> file);
   base::Status CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const;
+  Bound* FindBound(const Instance& instance, std::span<const wf_tensor> inputs) const;
   base::Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes, bool ahead);
   base::Status GrowTo(Instance& instance, int64_t bytes) const;
   base::Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);

@@ -113,6 +113,8 @@ void Connection::OnSent(bool ok) noexcept {
   Flush();
 }
 
+int64_t Connection::now_ms() const noexcept { return owner_.wires_.now_ms(); }
+
 void Connection::PauseReading() noexcept {
   paused_ = true;
   UpdateReading();

@@ -49,7 +49,9 @@ class Connection final : private WireUser {
   void Close() noexcept;
   void SetTimeout(int64_t ms) noexcept;  // from the begin of this turn, in steps of a second; 0: none
   bool closing() const { return closing_; }
+  int64_t now_ms() const noexcept;  // as of the begin of this turn
   Handler* handler() const { return handler_; }
+  void SetHandler(Handler& handler) { handler_ = &handler; }  // another protocol goes on from here
 
  private:
   friend class Connections;

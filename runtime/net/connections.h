@@ -19,7 +19,7 @@ class HandlerFactory {
 // Bounds: at most max_open connections; the pool keeps 1,024.   Cost: OnSecond O(open).
 class Connections {
  public:
-  Connections(Wires& wires, HandlerFactory& factory, uint32_t max_open = 65'536);
+  Connections(Wires& wires, HandlerFactory& factory, uint32_t max_open = UINT32_MAX);
   ~Connections();  // REQUIRES: every wire is closed
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;

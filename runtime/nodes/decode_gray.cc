@@ -49,7 +49,7 @@ wf_code DecodePng(wf_ctx* ctx, const wf_bytes& file, wf_tensor* gray) {
   if (pixels / kMostPngPixelsPerByte > file.len) return Fail(ctx, code::kType, "the PNG image is damaged: truncated");
   png.image.format = PNG_FORMAT_GRAY;
   png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // else 16-bit samples without a gamma chunk would be read as linear light
-  if (!AllocateTensor(ctx, WF_U8, 1, 2, dims, gray)) return WF_FAILED;
+  if (!AllocateTensor(ctx, WF_U8, dims, gray)) return WF_FAILED;
   const png_color white = {255, 255, 255};
   if (png_image_finish_read(&png.image, &white, gray->data, static_cast<png_int_32>(dims[1]), nullptr) == 0) {
     return Fail(ctx, code::kType, "the PNG image is damaged: %s", png.image.message);
@@ -71,7 +71,7 @@ wf_code DecodeJpeg(wf_ctx* ctx, const wf_bytes& file, wf_tensor* gray) {
     return FailJpeg(ctx, decoder.get());
   const int64_t dims[] = {height, width};
   if (dims[0] * dims[1] > WF_MAX_JPEG_PIXELS) return FailTooLarge(ctx, width, height, WF_MAX_JPEG_PIXELS);
-  if (!AllocateTensor(ctx, WF_U8, 1, 2, dims, gray)) return WF_FAILED;
+  if (!AllocateTensor(ctx, WF_U8, dims, gray)) return WF_FAILED;
   // A progressive file may have thousands of scans over the whole image: LIMITSCANS bounds the time that a small file can take.
   const int flags = TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS;
   if (tjDecompress2(decoder.get(), file.ptr, file.len, static_cast<unsigned char*>(gray->data), width, width, height, TJPF_GRAY, flags) !=

@@ -2,8 +2,10 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <span>
 
 #include "runtime/abi/values.h"
+#include "runtime/base/dtype.h"
 #include "runtime/base/error_codes.h"
 
 namespace wf::nodes {
@@ -20,17 +22,17 @@ namespace wf::nodes {
 }
 
 // A dense tensor in the job's memory, readable to the next multiple of 64 bytes; false when the budget is spent (recorded).
-inline bool AllocateTensor(wf_ctx* ctx, uint8_t dtype, uint64_t element_bytes, int rank, const int64_t* dims, wf_tensor* out) {
+inline bool AllocateTensor(wf_ctx* ctx, uint8_t dtype, std::span<const int64_t> dims, wf_tensor* out) {
   *out = {};
   out->dtype = dtype;
-  out->rank = static_cast<uint8_t>(rank);
+  out->rank = static_cast<uint8_t>(dims.size());
   int64_t count = 1;
-  for (int axis = rank - 1; axis >= 0; --axis) {
+  for (size_t axis = dims.size(); axis-- > 0;) {
     out->dim[axis] = dims[axis];
     out->stride[axis] = count;
     count *= dims[axis];
   }
-  const uint64_t bytes = static_cast<uint64_t>(count) * element_bytes;
+  const uint64_t bytes = static_cast<uint64_t>(count) * static_cast<uint64_t>(base::DTypeSize(dtype));
   out->data = wf_alloc(ctx, (bytes / WF_ALIGN + 1) * WF_ALIGN, WF_ALIGN);
   return out->data != nullptr;
 }

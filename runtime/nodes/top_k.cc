@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
@@ -27,7 +28,10 @@ int64_t NextBefore(const T* x, int64_t i, int64_t n, const T& last) {
 
 // `kept` is a heap whose first element ranks last among those kept.
 template <typename T>
-wf_code Select(wf_ctx* ctx, const T* x, int64_t n, int64_t k, T* values, int64_t* kept) {
+wf_code Select(wf_ctx* ctx, std::span<const T> all, T* values, std::span<int64_t> best) {
+  const T* const x = all.data();
+  int64_t* const kept = best.data();
+  const auto n = static_cast<int64_t>(all.size()), k = static_cast<int64_t>(best.size());
   if (k == 0) return 0;
   const Ranking<T> ranks_before{x};
   std::iota(kept, kept + k, int64_t{0});
@@ -57,11 +61,13 @@ extern "C" wf_code wf_n_top_k(wf_ctx* ctx, const wf_tensor* x, const int64_t* k,
     return Fail(ctx, wf::code::kIndex, "top_k of %lld from %lld values", static_cast<long long>(*k), static_cast<long long>(n));
   wf_code code = 0;
   const bool is_number = VisitElements(*x, [&]<typename T>(const T* data) {
-    if (!AllocateTensor(ctx, x->dtype, sizeof(T), 1, k, &result->values) || !AllocateTensor(ctx, WF_I64, 8, 1, k, &result->indices)) {
+    if (!AllocateTensor(ctx, x->dtype, {k, 1}, &result->values) || !AllocateTensor(ctx, WF_I64, {k, 1}, &result->indices)) {
       code = WF_FAILED;
       return;
     }
-    code = Select(ctx, data, n, *k, static_cast<T*>(result->values.data), static_cast<int64_t*>(result->indices.data));
+    const std::span<const T> all(data, static_cast<size_t>(n));
+    const std::span best(static_cast<int64_t*>(result->indices.data), static_cast<size_t>(*k));
+    code = Select(ctx, all, static_cast<T*>(result->values.data), best);
   });
   return is_number ? code : Fail(ctx, wf::code::kType, "top_k takes numbers");
 }

@@ -9,6 +9,7 @@
 // One node and what is known about its values, as the rules of shape inference in infer_*.cc and the lowering in runtime/model see them.
 namespace wf::onnx {
 
+// Thread: confined.   Borrows: all that it is made of.
 class NodeContext {
  public:
   NodeContext(const Graph& graph, const Node& node_, std::vector<Known>& known) : node(node_), graph_(graph), known_(known) {}

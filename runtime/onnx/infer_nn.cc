@@ -12,11 +12,11 @@ using base::Status;
 
 constexpr int64_t kMaxWindow = int64_t{1} << 30;  // of strides, pads and the like: keeps sums of them from overflowing
 
-// One value per axis from the attribute, or the default for all.
-bool Fill(const Node& node, const char* attribute, size_t count, int64_t otherwise, int64_t least, std::vector<int64_t>& out) {
+// One value per axis from the attribute, or the least for all.
+bool Fill(const Node& node, const char* attribute, size_t count, int64_t least, std::vector<int64_t>& out) {
   const auto given = node.Ints(attribute);
   if (node.Find(attribute) == nullptr) {
-    out.assign(count, otherwise);
+    out.assign(count, least);
     return true;
   }
   out.assign(given.begin(), given.end());
@@ -66,13 +66,13 @@ base::Result<Window> ReadWindow(const Node& node, size_t spatial, std::span<cons
   if (window.kernel.size() != spatial || !std::all_of(window.kernel.begin(), window.kernel.end(), in_range)) {
     return fail(fmt::format("kernel_shape {} for {} spatial axes", Extents(window.kernel), spatial));
   }
-  if (!Fill(node, "strides", spatial, 1, 1, window.stride))
+  if (!Fill(node, "strides", spatial, 1, window.stride))
     return fail(fmt::format("strides {} for {} spatial axes", Extents(window.stride), spatial));
-  if (!Fill(node, "dilations", spatial, 1, 1, window.dilation)) {
+  if (!Fill(node, "dilations", spatial, 1, window.dilation)) {
     return fail(fmt::format("dilations {} for {} spatial axes", Extents(window.dilation), spatial));
   }
   std::vector<int64_t> pads;
-  if (!Fill(node, "pads", 2 * spatial, 0, 0, pads)) return fail(fmt::format("pads {} for {} spatial axes", Extents(pads), spatial));
+  if (!Fill(node, "pads", 2 * spatial, 0, pads)) return fail(fmt::format("pads {} for {} spatial axes", Extents(pads), spatial));
   const std::string_view mode = node.String("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     window.auto_pad = mode == "SAME_UPPER" ? Window::AutoPad::kSameUpper : Window::AutoPad::kSameLower;

@@ -9,7 +9,7 @@
 namespace wf::protocol {
 
 // Refused for room that other requests take: worth asking again soon.
-inline bool IsForLoad(wf_code code) { return code == code::kRefused || code == code::kMemoryCap; }
+inline bool IsForLoad(wf_code code) { return code == code::kRefused; }
 
 using base::CodeInfo;
 
@@ -21,7 +21,8 @@ CodeInfo InfoOf(const wf_plan& plan, wf_code code);
 struct Answer {
   wf_code code = 0;  // 0: fine
   int status = 200;
-  std::string_view reason = {};  // why it failed, for the log; in the bus's memory
+  std::string_view reason = {};        // why it failed, for the log; in the bus's memory
+  std::string_view content_type = {};  // empty: JSON
 };
 
 // What an error answer says, whatever its wire form.

@@ -45,10 +45,10 @@ struct LiveBus final : bus::Bus {
   Parked *parked = nullptr, *last_parked = nullptr, *idle_parked = nullptr;
   const std::vector<ModelBinding>* bindings = nullptr;  // of its catalogue: by task
   StageTime* stages = nullptr;                          // null: this request is not timed
-  uint32_t samples_left = 0;
-  uint32_t rows_out = 0;      // flights that hold a credit or a place in a batch
-  bool has_failures = false;  // some channel has failed: readers look at their inputs
-  bool decided = false;       // the outcome is known; the answer is about to leave
+  uint32_t samples_left = 0, rows_out = 0;              // samples that may still decide; flights that hold a credit or a place in a batch
+  const bus::Failure* sample_failure = nullptr;         // of the lowest sample that failed
+  bool has_failures = false;                            // some channel has failed: readers look at their inputs
+  bool decided = false;                                 // the outcome is known; the answer is about to leave
   bool listed_as_drained = false;
 };
 
@@ -151,7 +151,7 @@ class EngineCore {
   void LaunchElements(bus::Entry& entry);
   void ElementEnded(bus::Instance& instance, const bus::Failure* failure);
   void Reuse(bus::Instance& instance);
-  const bus::Failure& FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text);
+  const bus::Failure& FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text, bool for_memory = false);
   const bus::Failure& NoMemoryAt(bus::Instance& instance, uint16_t task);
 
   // flights.cc: work away from the loop

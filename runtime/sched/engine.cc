@@ -72,6 +72,7 @@ bool EngineCore::MakeRoots(LiveBus& bus, uint32_t samples) {
     if (bus.roots[i] == nullptr) return false;
   }
   bus.n_samples = bus.samples_left = samples;
+  bus.sample_failure = nullptr;
   bus.stages = nullptr;
   const bool timed = plan_.n_stages != 0 && (created_ < 1024 || created_ % options_.time_every == 0);
   if (!timed) return true;
@@ -105,6 +106,7 @@ bus::Bus* EngineCore::Create(const Request& request) {
     bus->main.bus = bus;
     bus->main.arena = &bus->arena;
     bus->main.head.stop = &bus->stop_word;
+    bus->budget.StartWith(parts_.memory);
   }
   bus->workflow_ = request.workflow;
   bus->arena.Open(parts_.memory, bus->budget, FirstChunkBytes(request.workflow->root));
@@ -138,7 +140,9 @@ void EngineCore::Start(LiveBus& bus) {
   WF_CHECK(bus.state_ == bus::BusState::kDecoding);
   bus.state_ = bus::BusState::kRunning;
   if (parts_.clock.Now() >= bus.deadline()) PassDeadline(bus);  // while the body came, or was read
-  for (uint32_t i = 0; i < bus.n_samples && !bus.decided; ++i) Begin(*bus.roots[i]);
+  for (uint32_t i = 0; i < bus.n_samples && !bus.decided; ++i) {
+    if (!bus.roots[i]->done) Begin(*bus.roots[i]);
+  }
   Pump();
 }
 

@@ -64,9 +64,11 @@ void* Job::Allocate(uint64_t bytes) noexcept {
   return memory;
 }
 
+int64_t Job::memory_left() const noexcept { return context.bus->budget.left.load(std::memory_order_relaxed); }
+
 void Job::Fail(wf_code code, std::string_view text) noexcept {
   context.task = tasks[n_tasks - 1];
-  context.Fail(code, 0, text);
+  context.Fail(code, 0, text, /*for_memory=*/code == code::kRefused);  // a full queue refuses before there is a run
 }
 
 void Job::Deliver() noexcept { engine_.Land(*this); }

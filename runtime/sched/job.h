@@ -31,6 +31,7 @@ class Job final : public batch::Row, public bus::Flight {
 
   // ---- the executor's ----
   void* Allocate(uint64_t bytes) noexcept override;
+  int64_t memory_left() const noexcept override;
   void Fail(wf_code code, std::string_view text) noexcept override;
 
   // ---- the loop's ----

@@ -109,11 +109,13 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
                             &binding.model->model().name);
   const base::TimePoint started = parts_.clock.Now();
   base::Status status = staging->Gather(alone, 1, padding);
-  if (status.ok()) status = staging->Run(binding.first_loop_instance + options_.loop, 1);
+  const int own = binding.first_loop_instance + options_.loop;
+  if (status.ok()) status = staging->CheckSize(alone, own, 1);
+  if (status.ok()) status = staging->Run(own, 1);
   const int64_t spent = parts_.clock.Now() - started;
   if (status.ok()) status = staging->Scatter(alone, 1, padding);
   if (!status.ok()) job->Fail(batch::CodeOf(status), status.message());
-  staging->Trim(binding.first_loop_instance + options_.loop);
+  staging->Trim(own);
   inline_spent_ns_ += spent;
   if (known && binding.batcher != nullptr) binding.batcher->LearnRunOnLoop(job->kind, spent);
   LiveOf(instance).arena.Splice(job->arena);

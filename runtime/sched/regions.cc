@@ -41,17 +41,18 @@ void UnlinkChild(bus::Entry& entry, bus::Instance& child) {
 
 }  // namespace
 
-const bus::Failure& EngineCore::FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text) {
+const bus::Failure& EngineCore::FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text, bool for_memory) {
   bus::Context& context = LiveOf(instance).main;
   context.task = task;
   context.instance = &instance;
   context.failure = nullptr;
-  context.Fail(code, 0, text);
+  context.Fail(code, 0, text, for_memory);
   return context.TakeFailure(code);
 }
 
 const bus::Failure& EngineCore::NoMemoryAt(bus::Instance& instance, uint16_t task) {
-  return FailAt(instance, task, code::kMemoryCap, bus::kOutOfMemory.message);
+  const bus::Failure& why = bus::WhyRefused(LiveOf(instance).budget);
+  return FailAt(instance, task, why.code, why.message, why.for_memory);
 }
 
 bus::Instance* EngineCore::NewInstance(LiveBus& bus, uint16_t region, bus::Instance* parent, bus::Entry* entry, uint64_t element) {

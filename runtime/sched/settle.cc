@@ -275,12 +275,19 @@ const bus::Failure& EngineCore::FirstDeciding(bus::Instance& root, uint16_t deci
   return failure;
 }
 
+// The lowest failed sample decides, as in a fan-out: those before it are waited for and those behind it are abandoned.
 void EngineCore::SampleEnded(bus::Instance& root, const bus::Failure* failure) {
   LiveBus& bus = LiveOf(root);
-  if (failure != nullptr)
-    Decide(bus, failure);
-  else if (--bus.samples_left == 0)
-    Decide(bus, nullptr);
+  --bus.samples_left;
+  if (failure != nullptr) {
+    bus.sample_failure = failure;
+    for (uint64_t i = root.element + 1; i < bus.n_samples; ++i) {
+      if (bus.roots[i]->done) continue;
+      Abandon(*bus.roots[i]);
+      --bus.samples_left;
+    }
+  }
+  if (bus.samples_left == 0) Decide(bus, bus.sample_failure);
 }
 
 }  // namespace wf::sched

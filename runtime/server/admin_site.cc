@@ -4,14 +4,18 @@
 #include "runtime/server/session.h"
 
 namespace wf::server {
+namespace {
+
+constexpr std::string_view kMetricsPath = "/metrics";
+
+}  // namespace
 
 void AdminSite::OnHead(Exchange& exchange) noexcept {
-  constexpr std::string_view kMetrics = "/metrics";
   const http::Head& head = exchange.head;
   exchange.max_body_bytes = kMaxDiscarded;
   std::string_view path;
   if (!http::PercentDecode(head.path, http::Part::kPath, &path, &path_)) path = {};
-  exchange.own_path = path == kMetrics ? kMetrics : ProbeOf(path);
+  exchange.own_path = path == kMetricsPath ? kMetricsPath : ProbeOf(path);
   if (exchange.own_path.empty()) return exchange.Refuse(404, code::kNoService, "the admin port serves /metrics, /livez and /readyz");
   if (head.method == http::Method::kGet || head.method == http::Method::kHead) return;
   exchange.allow_get = true;
@@ -19,20 +23,11 @@ void AdminSite::OnHead(Exchange& exchange) noexcept {
 }
 
 void AdminSite::OnRequest(Exchange& exchange) noexcept {
-  const std::string_view path = exchange.own_path;
-  int status = 200;
-  std::string text;
-  std::string_view type = "text/plain";
-  if (path == "/metrics") {
-    text = page_();
-    type = "text/plain; version=0.0.4";
-  } else {
-    status = path == "/livez" ? (alive_() ? 200 : 503) : ProbeStatus(shared_, path);
-    text = status == 200 ? "ok\n" : path == "/livez" ? "a loop has not turned for 5 s\n" : "not ready\n";
-  }
+  if (exchange.own_path != kMetricsPath) return AnswerProbe(shared_, exchange, &body_);
+  const std::string text = page_();
   body_.Clear();
   body_.Put(text.data(), text.size());
-  exchange.session->Reply(exchange, {status, type, {}, {}}, body_);
+  exchange.session->Reply(exchange, {200, "text/plain; version=0.0.4", {}, {}}, body_);
 }
 
 }  // namespace wf::server

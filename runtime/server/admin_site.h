@@ -13,8 +13,7 @@ namespace wf::server {
 // Thread: loop-confined (the admin loop).   Borrows: shared state; `page` makes the text of /metrics.
 class AdminSite final : public Site {
  public:
-  AdminSite(const Shared& shared, std::function<std::string()> page, std::function<bool()> alive)
-      : shared_(shared), page_(std::move(page)), alive_(std::move(alive)) {}
+  AdminSite(const Shared& shared, std::function<std::string()> page) : shared_(shared), page_(std::move(page)) {}
 
   void OnHead(Exchange& exchange) noexcept override;
   bool Claim(Exchange&, int64_t) noexcept override { return true; }
@@ -32,7 +31,6 @@ class AdminSite final : public Site {
  private:
   const Shared& shared_;
   const std::function<std::string()> page_;
-  const std::function<bool()> alive_;  // every loop has turned lately
   wf_sink body_;
   std::vector<char> path_;  // percent-decoded
 };

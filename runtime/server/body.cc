@@ -6,38 +6,40 @@
 
 namespace wf::server {
 
-Body::~Body() { std::free(data_); }
+Body::~Body() { std::free(memory_); }
 
 // Large blocks are mapped by the allocator and touched only as bytes arrive, so a length that is claimed and never sent costs no memory.
 bool Body::Reserve(size_t bytes) noexcept {
-  if (bytes <= capacity_ && data_ != nullptr) return true;
-  void* grown = std::realloc(data_, bytes + kPadBytes);
-  if (grown == nullptr) return false;
-  data_ = static_cast<uint8_t*>(grown);
-  capacity_ = bytes;
+  if (bytes > capacity_ || memory_ == nullptr) {
+    void* grown = std::realloc(memory_, kPadBytes + bytes + kPadBytes);
+    if (grown == nullptr) return false;
+    memory_ = static_cast<uint8_t*>(grown);
+    capacity_ = bytes;
+  }
+  if (size_ == 0) lead_ = (kPadBytes - (reinterpret_cast<uintptr_t>(memory_) + align_at_) % kPadBytes) % kPadBytes;
   return true;
 }
 
 bool Body::Append(std::span<const uint8_t> bytes) noexcept {
   if (bytes.empty()) return true;
   if (bytes.size() > capacity_ - size_ && !Reserve(std::max({size_ + bytes.size(), capacity_ * 2, size_t{1024}}))) return false;
-  std::memcpy(data_ + size_, bytes.data(), bytes.size());
+  std::memcpy(data() + size_, bytes.data(), bytes.size());
   size_ += bytes.size();
   return true;
 }
 
 void Body::Clear() noexcept {
-  size_ = 0;
+  size_ = align_at_ = 0;
   if (capacity_ <= kKeptBytes) return;
-  std::free(data_);
-  data_ = nullptr;
-  capacity_ = 0;
+  std::free(memory_);
+  memory_ = nullptr;
+  lead_ = capacity_ = 0;
 }
 
 wf_bytes Body::Seal() noexcept {
-  if (data_ == nullptr && !Reserve(0)) return {nullptr, 0};
-  std::memset(data_ + size_, 0, kPadBytes);
-  return {data_, size_};
+  if (memory_ == nullptr && !Reserve(0)) return {nullptr, 0};
+  std::memset(data() + size_, 0, kPadBytes);
+  return {data(), size_};
 }
 
 }  // namespace wf::server

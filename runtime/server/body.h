@@ -8,7 +8,8 @@
 
 namespace wf::server {
 
-// The body of one request, with 64 zero bytes behind it as decoders ask.
+// The body of one request, with 64 zero bytes behind it as decoders ask. Its begin, or the byte that AlignAt names, is aligned to 64 unless
+// it grew beyond what was reserved: tensors that stand there are used in place.
 // Thread: loop-confined while it grows.   Owns: its bytes.   Errors: Reserve and Append answer false when memory is out.
 class Body {
  public:
@@ -20,6 +21,7 @@ class Body {
   Body(const Body&) = delete;
   Body& operator=(const Body&) = delete;
 
+  void AlignAt(size_t offset) noexcept { align_at_ = offset; }  // before Reserve
   bool Reserve(size_t bytes) noexcept;
   bool Append(std::span<const uint8_t> bytes) noexcept;
   void Clear() noexcept;
@@ -28,7 +30,10 @@ class Body {
   wf_bytes Seal() noexcept;
 
  private:
-  uint8_t* data_ = nullptr;
+  uint8_t* data() const { return memory_ + lead_; }
+
+  uint8_t* memory_ = nullptr;
+  size_t lead_ = 0, align_at_ = 0;  // lead_ < kPadBytes: before byte 0
   size_t size_ = 0, capacity_ = 0;  // capacity_ without the padding
 };
 

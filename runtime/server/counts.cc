@@ -1,10 +1,28 @@
 #include "runtime/server/counts.h"
 
+#include <algorithm>
+#include <ctime>
+
 namespace wf::server {
 
-void RequestCounts::Add(wf_code code, int64_t ns) noexcept {
+namespace {
+
+uint64_t WallMs() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
+}  // namespace
+
+void RequestCounts::Add(wf_code code, int64_t ns, uint32_t samples_done) noexcept {
   duration.Add(ns);
-  if (code == 0) return ok.Add();
+  if (code == 0) {
+    ok.Add();
+    ok_ns.Add(static_cast<uint64_t>(std::max<int64_t>(ns, 0)));
+    samples.Add(samples_done);
+    return last_ms.Set(WallMs());
+  }
   for (ByCode& row : by_code) {
     const int32_t taken = row.code.load(std::memory_order_relaxed);
     if (taken != code && taken != 0) continue;

@@ -11,7 +11,7 @@
 
 namespace wf::server {
 
-// Requests of one workflow by one protocol, as one loop counted them.
+// Requests of one workflow by one protocol, as one loop counted them.   Thread: written by its loop alone, read by any.
 struct RequestCounts {
   static constexpr int kCodes = 15;  // beyond, `other`
   struct ByCode {
@@ -20,11 +20,12 @@ struct RequestCounts {
   };
   ByCode by_code[kCodes];
   observe::Counter other, ok;
+  observe::Counter ok_ns, samples, last_ms;  // of those that were fine: their time, their samples, the wall clock at the last
   observe::Histogram duration;
-  void Add(wf_code code, int64_t ns) noexcept;
+  void Add(wf_code code, int64_t ns, uint32_t samples_done = 1) noexcept;
 };
 
-// What one loop tells the others and the admin thread. Written by its loop only.
+// What one loop tells the others and the admin thread.   Thread: written by its loop alone, read by any.
 struct LoopCounts {
   LoopCounts(size_t n_workflows, size_t n_services);
   // `workflow` is an index of the plan; their number stands for requests that name none.

@@ -1,6 +1,9 @@
 #include "runtime/server/exchange.h"
 
 #include <new>
+#include <utility>
+
+#include "runtime/server/session.h"
 
 namespace wf::server {
 
@@ -50,7 +53,7 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.head.Clear();
   exchange.body.Clear();
   exchange.max_body_bytes = exchange.discarded = exchange.body_mark = 0;
-  exchange.until_deadline = exchange.begun = false;
+  exchange.until_deadline = exchange.has_head = exchange.begun = false;
   exchange.answered = exchange.admitted = exchange.takes_body = exchange.for_memory = exchange.allow_post = exchange.allow_get = false;
   exchange.workflow = nullptr;
   exchange.own_path = {};
@@ -64,13 +67,15 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.refusal_status = 0;
   exchange.refusal_code = 0;
   exchange.refusal.clear();
+  Session* const told = std::exchange(exchange.returns_to, nullptr);
   if (idle_count_ >= kMaxIdle) {
     delete &exchange;
-    return;
+  } else {
+    exchange.next = idle_;
+    idle_ = &exchange;
+    ++idle_count_;
   }
-  exchange.next = idle_;
-  idle_ = &exchange;
-  ++idle_count_;
+  if (told != nullptr) told->OnReturned();
 }
 
 }  // namespace wf::server

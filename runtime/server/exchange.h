@@ -14,6 +14,10 @@
 #include "runtime/server/body.h"
 #include "runtime/server/protocols.h"
 
+namespace wf::http2 {
+class Stream;
+}
+
 namespace wf::server {
 
 class Session;
@@ -61,7 +65,10 @@ struct Exchange final : bus::Client {
 
   // ---- of the session ----
   ExchangePool& pool;
-  Session* session = nullptr;  // null: detached, nobody waits for an answer
+  Session* session = nullptr;       // null: detached, nobody waits for an answer
+  Session* returns_to = nullptr;    // told when nothing uses it any more; null: nobody cares
+  http2::Stream* stream = nullptr;  // until it is answered or reset
+  int64_t look_ms = 0;              // until the next look at a head or body that is coming
   Site* site = nullptr;
   http::Head head;
   Body body;
@@ -69,7 +76,8 @@ struct Exchange final : bus::Client {
   uint64_t discarded = 0, body_mark = 0;  // of the body: what nobody reads; how much of it was there at the last look
   bool takes_body = false;                // somebody reads it; else what comes is dropped
   bool until_deadline = false;            // what the next look at the body is for
-  bool begun = false;                     // complete, and given to the site
+  bool has_head = false;
+  bool begun = false;  // complete, and given to the site
   bool answered = false;
 
   // ---- of the site ----

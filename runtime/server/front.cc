@@ -5,11 +5,19 @@
 #include "runtime/observe/log.h"
 
 namespace wf::server {
+
 SessionLimits LimitsOf(const Settings& settings) {
-  return {settings.header_timeout.ms(),
-          settings.idle_timeout.ms(),
-          {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
-           static_cast<size_t>(settings.max_headers)}};
+  SessionLimits limits;
+  limits.header_ms = settings.header_timeout.ms();
+  limits.idle_ms = settings.idle_timeout.ms();
+  limits.head = {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
+                 static_cast<size_t>(settings.max_headers)};
+  limits.of_http2.streams = static_cast<uint32_t>(settings.streams);
+  limits.of_http2.stream_window = static_cast<uint32_t>(settings.stream_window.value);
+  limits.of_http2.connection_window = static_cast<uint32_t>(settings.connection_window.value);
+  limits.of_http2.control_frames = settings.control_frames;
+  limits.of_http2.head = limits.head;
+  return limits;
 }
 
 Front::Front(Shared& shared, net::Wires& wires, const FrontOptions& options)
@@ -34,6 +42,7 @@ void Front::set_settings(const Settings& settings) {
 
 void Front::Adopt(int fd) noexcept {
   idle_.store(false, std::memory_order_release);
+  deserted_.store(false, std::memory_order_release);
   if (drain_tick_at_ != INT64_MAX) drain_tick_at_ = shared_.clock.Now() + kDrainTickNs;  // so that what it has sent is read
   connections_.Adopt(fd);
   counts_.connections.Set(connections_.count());
@@ -78,6 +87,7 @@ void Front::OnDrainTick() noexcept {
     if (!connection.closing()) static_cast<Session*>(connection.handler())->OnDrainTick();
   });
   counts_.connections.Set(connections_.count());
+  deserted_.store(connections_.count() == 0, std::memory_order_release);
   idle_.store(connections_.count() == 0 && engine_->live_buses() == 0 && sessions_.exchanges().in_use() == 0, std::memory_order_release);
   drain_tick_at_ = shared_.clock.Now() + kDrainTickNs;
 }

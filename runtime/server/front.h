@@ -16,13 +16,13 @@ inline constexpr int64_t kDrainTickNs = 20'000'000;  // how often a drain looks 
 SessionLimits LimitsOf(const Settings& settings);
 
 struct FrontOptions {
-  int index = 0;  // of the loop
-  uint32_t max_connections = 65'536;
+  int index = 0;                          // of the loop
+  uint32_t max_connections = UINT32_MAX;  // more are closed at once
 };
 
 // What serves on one loop: connections, sessions, engine, and the end of them in a drain. Stands on Clock, Mailbox, Wires, JobQueue and
-// Memory alone, so that a simulation runs all of it. Thread: loop-confined, but for idle and load.   Borrows: shared state, wires, engine
-// parts.
+// Memory alone, so that a simulation runs all of it. Thread: loop-confined, but for idle, deserted and load.   Borrows: shared state,
+// wires, engine parts.
 class Front final : public loop::Turn, public net::HandlerFactory {
  public:
   Front(Shared& shared, net::Wires& wires, const FrontOptions& options);
@@ -38,6 +38,8 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   void Abort() noexcept;       // after BeginDrain: what is under way is answered Unavailable
   void CloseAll() noexcept { connections_.CloseAll(); }
   bool idle() const noexcept { return idle_.load(std::memory_order_acquire); }  // drained: no connection, no request
+  // Drained but for work that nobody waits for: its clients are gone.
+  bool deserted() const noexcept { return deserted_.load(std::memory_order_acquire); }
   uint64_t load() const noexcept { return (counts_.inflight_all.value() << 20) + counts_.connections.value(); }
   uint32_t connections() const noexcept { return connections_.count(); }
   uint32_t exchanges_in_use() { return sessions_.exchanges().in_use(); }
@@ -60,7 +62,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   std::unique_ptr<sched::Engine> engine_;
   Sessions sessions_;
   net::Connections connections_;
-  std::atomic<bool> idle_{false};
+  std::atomic<bool> idle_{false}, deserted_{false};
   base::TimePoint drain_tick_at_ = INT64_MAX;
 };
 

@@ -13,6 +13,7 @@ void Http1Session::Start(net::Connection& connection) noexcept {
   exchange_ = nullptr;
   pending_.clear();
   pending_at_ = 0;
+  first_ = true;
   waiting_ = processing_ = closing_ = held_ = overfull_ = false;
   connection.SetTimeout(owner_.limits_.header_ms);
 }
@@ -21,7 +22,24 @@ void Http1Session::ArmIdle() noexcept { connection_->SetTimeout(owner_.limits_.i
 
 void Http1Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
   if (closing_ || overfull_) return;
-  Hold(waiting_ || pending_bytes() != 0 ? bytes : Process(bytes));
+  const std::span<const uint8_t> rest = waiting_ || pending_bytes() != 0 ? bytes : Process(bytes);
+  if (decoder_.is_http2() && first_) return GoOnAsHttp2(rest);
+  Hold(rest);
+}
+
+// The other session begins with the half of the preface that was taken for a head.
+void Http1Session::GoOnAsHttp2(std::span<const uint8_t> rest) noexcept {
+  net::Connection& connection = *connection_;
+  FinishExchange();
+  Session* const next = owner_.OpenHttp2(connection);
+  if (next == nullptr) {
+    closing_ = true;
+    return connection.Close();
+  }
+  connection.SetHandler(*next);
+  End();
+  next->OnBytes({reinterpret_cast<const uint8_t*>(http1::kHttp2Begin.data()), http1::kHttp2Begin.size()});
+  next->OnBytes(rest);
 }
 
 // What was read goes before the buffer grows, once it is the larger part: each byte moves at most once.
@@ -85,7 +103,10 @@ std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) n
     if (event == http1::Event::kChunk) OnChunk();
     if (event == http1::Event::kBody) OnBody();
     if (event == http1::Event::kEnd) OnEnd();
-    if (event == http1::Event::kHttp2) AnswerBroken(505, "the version of HTTP is not 1.x");
+    if (event == http1::Event::kHttp2) {
+      if (first_) break;
+      AnswerBroken(505, "HTTP/2 begins where a connection does");
+    }
     if (event == http1::Event::kError) AnswerBroken(decoder_.status(), decoder_.reason());
   }
   processing_ = false;
@@ -109,6 +130,7 @@ void Http1Session::OnPartOfHead() noexcept {
 
 void Http1Session::OnHead() noexcept {
   CountWaiting(0);
+  first_ = false;
   Exchange& exchange = *exchange_;
   TakeHead(exchange);
   const int64_t length = exchange.head.content_length;
@@ -236,12 +258,13 @@ void Http1Session::OnClosed(net::Closed) noexcept {
   if (exchange_ != nullptr) {
     Exchange& left = *exchange_;
     exchange_ = nullptr;
-    if (!left.answered && (waiting_ || !decoder_.in_head())) {
-      owner_.site_.OnGone(left);  // before Cancel: what it tells of the request may be in the memory of its bus
-      if (waiting_) owner_.site_.Cancel(left);
-    }
+    if (!left.answered) TellGone(left);
     owner_.exchanges_.Detach(left);
   }
+  End();
+}
+
+void Http1Session::End() noexcept {
   Leave();
   head_bytes_ = 0;
   DropPending();

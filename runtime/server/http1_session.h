@@ -37,6 +37,7 @@ class Http1Session final : public Session {
   friend class Sessions;
   void Start(net::Connection& connection) noexcept;
   std::span<const uint8_t> Process(std::span<const uint8_t> bytes) noexcept;  // what is left waits
+  void GoOnAsHttp2(std::span<const uint8_t> rest) noexcept;
   bool Begin() noexcept;
   bool CountWaiting(size_t head_bytes) noexcept;
   void OnPartOfHead() noexcept;
@@ -54,6 +55,7 @@ class Http1Session final : public Session {
   void Resume() noexcept override;
   size_t unsent() const noexcept override { return connection_->out().size(); }
   void ArmIdle() noexcept;
+  void End() noexcept;  // is not used any more
 
   http1::Decoder decoder_;
   Exchange* exchange_ = nullptr;
@@ -62,6 +64,7 @@ class Http1Session final : public Session {
   size_t head_bytes_ = 0;    // of a head that is not whole
   size_t counted_ = 0;       // by the owner, as waiting
   bool waiting_ = false;     // the request is complete, its answer is not there
+  bool first_ = true;        // no head has come yet
   bool processing_ = false;  // inside Process: an answer needs no resumption
   bool closing_ = false;     // nothing more is read
   bool held_ = false;        // reading has stopped

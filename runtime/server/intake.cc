@@ -30,6 +30,7 @@ bool RefuseLate(Exchange& exchange) {
 }  // namespace
 
 void TakeHead(Exchange& exchange) noexcept {
+  exchange.has_head = true;
   exchange.site->OnHead(exchange);
   const int64_t length = exchange.head.content_length;
   if (!exchange.refused() && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) RefuseSize(exchange);
@@ -73,6 +74,13 @@ bool LookAtBody(Exchange& exchange) noexcept {
   }
   exchange.body_mark = Received(exchange);
   return true;
+}
+
+// Told before it is cancelled: what is told of the request may be in the memory of its bus.
+void TellGone(Exchange& exchange) noexcept {
+  if (!exchange.has_head) return;
+  exchange.site->OnGone(exchange);
+  if (exchange.begun) exchange.site->Cancel(exchange);
 }
 
 void AnswerRefusal(Exchange& exchange) noexcept {

@@ -18,6 +18,9 @@ void TakeEnd(Exchange& exchange) noexcept;                                  // g
 int64_t MsToLook(Exchange& exchange) noexcept;
 bool LookAtBody(Exchange& exchange) noexcept;
 
+// Nobody waits for the answer any more, which has not been given.
+void TellGone(Exchange& exchange) noexcept;
+
 // REQUIRES: the exchange is refused, or about to be by the session.
 void AnswerRefusal(Exchange& exchange) noexcept;
 

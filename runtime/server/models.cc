@@ -29,6 +29,9 @@ class LoadedModel final : public batch::Runnable {
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
     return version_->Prepare(instance, rows, inputs);
   }
+  base::Status CheckSize(int instance, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes) override {
+    return version_->CheckSize(instance, rows, inputs, most_bytes);
+  }
   bool has_open_extents() const override { return version_->has_open_extents(); }
   base::MemoryShare memory_share() const override { return version_->memory_share(); }
   void Trim(int instance) override { version_->Trim(instance); }
@@ -235,6 +238,10 @@ std::vector<sched::ModelBinding> Models::Bind(size_t rank, int loops) {
 void Models::AddTo(sched::Catalogue* catalogue) const {
   catalogue->by_task = newest_;
   catalogue->versions = versions_;
+}
+
+void Models::BeginDrain() {
+  if (executor_ != nullptr) executor_->BeginDrain();
 }
 
 void Models::Stop() { executor_.reset(); }

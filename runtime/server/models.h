@@ -34,7 +34,8 @@ class Models {
   void AddTo(sched::Catalogue* catalogue) const;
   const std::vector<NamedBatcher>& batchers() const { return batchers_; }
   const std::vector<NamedVersion>& served() const { return served_; }
-  void Stop();  // runs what waits; no engine submits any more
+  void BeginDrain();  // no row waits for company any more
+  void Stop();        // runs what waits; no engine submits any more
 
  private:
   base::Status LoadModel(uint32_t index, int64_t max_rows, int instances);

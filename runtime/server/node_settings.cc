@@ -94,7 +94,8 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
   }
   if (entry.no_value) return Quoted(entry.path[2]) + " has no value";
   std::string problem = Store(entry.path[2], entry.value, &SettingOf(path, source, nodes));
-  if (problem != kNotAMember) return problem;
+  if (problem.empty()) return problem;
+  if (problem != kNotAMember) return Quoted(entry.key()) + ": " + problem;
   return "unknown setting " + Quoted(entry.path[2]) + " of a node" +
          DidYouMean(entry.path[2], {"batch", "within", "timeout", "instances", "queue", "pad"});
 }

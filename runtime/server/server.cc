@@ -74,15 +74,16 @@ Server::Server(const wf_plan& plan, const Settings& settings)
       index_(plan),
       factors_(plan),
       admin_loop_(clock_),
-      admin_site_(
-          shared_, [this] { return Metrics(); }, [this] { return AllTurn(); }),
+      admin_site_(shared_, [this] { return Metrics(); }),
       admin_sessions_(admin_site_, {}),
       admin_sockets_(admin_loop_),
       admin_connections_(admin_sockets_, *this, 256),
       admin_listener_(admin_loop_, *this),
       signals_(admin_loop_, *this),
       models_(plan, settings, clock_),
-      door_(workers_) {}
+      door_(workers_) {
+  shared_.all_turn = [this] { return AllTurn(); };
+}
 
 Server::~Server() { admin_loop_.Close(); }
 
@@ -125,6 +126,7 @@ base::Status Server::MakeWorkers() {
     engine.loop = i;
     Worker& worker = *workers_[static_cast<size_t>(i)];
     worker.front().MakeEngine(index_, {clock_, worker.mailbox(), *pool_, *memory_}, engine);
+    shared_.engines.push_back(&worker.front().engine().stats());
   }
   Publish(settings_);
   return {};
@@ -225,11 +227,7 @@ bool Server::AllTurn() const {
                      [now](const auto& worker) { return now - worker->loop().last_turn_at() < kLoopSilenceNs; });
 }
 
-std::string Server::Metrics() const {
-  std::vector<const sched::EngineStats*> engines;
-  for (const auto& worker : workers_) engines.push_back(&worker->front().engine().stats());
-  return MetricsPage(shared_, {engines, models_.batchers(), models_.served(), reloads_});
-}
+std::string Server::Metrics() const { return MetricsPage(shared_, {shared_.engines, models_.batchers(), models_.served(), reloads_}); }
 
 void Server::OnSignal(int signal) noexcept {
   if (signal == SIGHUP) {
@@ -249,6 +247,7 @@ void Server::BeginDrain() noexcept {
   shared_.draining.store(true, std::memory_order_release);
   workers_.front()->mailbox().Post(*door_close_);
   for (const auto& worker : workers_) worker->BeginDrain();
+  models_.BeginDrain();
   drain_until_ = clock_.Now() + current().drain_seconds.ns;
   drain_tick_at_ = clock_.Now() + kDrainTickNs;
 }
@@ -268,11 +267,20 @@ void Server::DrainLog() noexcept {
 void Server::OnTime() noexcept {
   const base::TimePoint now = clock_.Now();
   if (now >= log_drain_at_) DrainLog();
-  if (now < drain_tick_at_) return;
+  if (now >= drain_tick_at_) OnDrainTick();
+}
+
+void Server::OnDrainTick() noexcept {
+  const base::TimePoint now = clock_.Now();
   drain_tick_at_ = now + kDrainTickNs;
+  const bool deserted = std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->deserted(); });
+  if (deserted_at_ == INT64_MAX || !deserted) deserted_at_ = deserted ? now : INT64_MAX;
   if (std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->idle(); })) {
     drain_tick_at_ = INT64_MAX;
     admin_loop_.Stop();
+  } else if (deserted && now - deserted_at_ >= kAbortNs) {
+    observe::Log(observe::Level::kInfo, "nobody waits for the work that is still under way");
+    EndNow(0);
   } else if (now >= drain_until_) {
     if (aborted_) EndNow(0);
     aborted_ = true;

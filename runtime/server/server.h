@@ -69,6 +69,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   void DrainLog() noexcept;
   void WatchMemory() noexcept;
   void BeginDrain() noexcept;
+  void OnDrainTick() noexcept;
   void EndNow(int status) noexcept;
 
   const wf_plan& plan_;
@@ -100,7 +101,8 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   std::unique_ptr<DoorClose> door_close_;
   std::unique_ptr<LogDrain> log_drain_;
   base::TimePoint drain_tick_at_ = INT64_MAX, drain_until_ = 0, log_drain_at_ = INT64_MAX;
-  int64_t log_wait_ns_ = 0;  // since the reader of stderr last took something
+  base::TimePoint deserted_at_ = INT64_MAX;  // since when the drain waits for work alone that nobody waits for
+  int64_t log_wait_ns_ = 0;                  // since the reader of stderr last took something
   bool aborted_ = false, memory_was_short_ = false;
   int exit_status_ = 0;
 };

@@ -3,8 +3,28 @@
 #include <new>
 
 #include "runtime/server/http1_session.h"
+#include "runtime/server/http2_session.h"
 
 namespace wf::server {
+namespace {
+
+template <typename Kind>
+Kind* TakeIdle(std::vector<Kind*>* idle, Sessions& owner) noexcept {
+  if (idle->empty()) return new (std::nothrow) Kind(owner);
+  Kind* const session = idle->back();
+  idle->pop_back();
+  return session;
+}
+
+template <typename Kind>
+void KeepIdle(std::vector<Kind*>* idle, Kind& session, size_t most) noexcept {
+  if (idle->size() < most)
+    idle->push_back(&session);
+  else
+    delete &session;
+}
+
+}  // namespace
 
 bool Session::ClaimUnsent(size_t bytes) noexcept {
   const size_t wanted = unsent() + bytes;
@@ -36,28 +56,25 @@ void Session::Leave() noexcept {
 }
 
 Sessions::~Sessions() {
-  for (Http1Session* session : idle_) delete session;
+  for (Http1Session* session : idle_http1_) delete session;
+  for (Http2Session* session : idle_http2_) delete session;
 }
 
 Session* Sessions::Open(net::Connection& connection) noexcept {
-  Http1Session* session = nullptr;
-  if (idle_.empty()) {
-    session = new (std::nothrow) Http1Session(*this);
-    if (session == nullptr) return nullptr;
-  } else {
-    session = idle_.back();
-    idle_.pop_back();
-  }
-  session->Start(connection);
+  Http1Session* const session = TakeIdle(&idle_http1_, *this);
+  if (session != nullptr) session->Start(connection);
   return session;
 }
 
-void Sessions::GiveBack(Http1Session& session) noexcept {
-  if (idle_.size() < kMaxIdle)
-    idle_.push_back(&session);
-  else
-    delete &session;
+Session* Sessions::OpenHttp2(net::Connection& connection) noexcept {
+  Http2Session* const session = TakeIdle(&idle_http2_, *this);
+  if (session == nullptr || session->Start(connection)) return session;
+  GiveBack(*session);
+  return nullptr;
 }
+
+void Sessions::GiveBack(Http1Session& session) noexcept { KeepIdle(&idle_http1_, session, kMaxIdle); }
+void Sessions::GiveBack(Http2Session& session) noexcept { KeepIdle(&idle_http2_, session, kMaxIdle); }
 
 // A session that is listed meanwhile waits for the next turn, so that those with much to ask leave room for the others.
 void Sessions::ResumeWaiting() noexcept {

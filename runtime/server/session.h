@@ -6,11 +6,13 @@
 
 #include "runtime/net/connection.h"
 #include "runtime/protocol/http/reply.h"
+#include "runtime/protocol/http2/session.h"
 #include "runtime/server/exchange.h"
 
 namespace wf::server {
 
 class Http1Session;
+class Http2Session;
 class Sessions;
 
 // What sites and the drain see of a connection, whatever version of HTTP it speaks.
@@ -26,6 +28,7 @@ class Session : public net::Handler {
   virtual void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept = 0;
   // Room for an answer of so many bytes until it has left. False: there is none but for a short one.
   bool ClaimUnsent(size_t bytes) noexcept;
+  virtual void OnReturned() noexcept {}     // an exchange that returns to this session is no longer used
   virtual void OnDrainTick() noexcept = 0;  // every so often while the server drains: closes a connection that nothing is under way on
   virtual void Abort() noexcept = 0;        // the drain's limit: what is under way is answered Unavailable, and the connection closes
 
@@ -49,11 +52,12 @@ struct SessionLimits {
   int64_t header_ms = 10'000;
   int64_t idle_ms = 75'000;
   http::Limits head = {};
+  http2::Limits of_http2 = {};
   size_t waiting_bytes = 32 << 20;  // of heads that are not whole and of requests behind others, of all connections of the loop
 };
 
 // The sessions of one loop, and those that go on in its next turn: their answer has come, or they have had their share of this turn.
-// Thread: loop-confined.   Owns: sessions.   Bounds: keeps 1,024 idle sessions.
+// Thread: loop-confined.   Owns: sessions.   Bounds: keeps 1,024 idle sessions of each version.
 class Sessions {
  public:
   Sessions(Site& site, const SessionLimits& limits) : site_(site), limits_(limits) {}
@@ -62,6 +66,7 @@ class Sessions {
   Sessions& operator=(const Sessions&) = delete;
 
   Session* Open(net::Connection& connection) noexcept;
+  Session* OpenHttp2(net::Connection& connection) noexcept;           // null: no memory
   void ResumeWaiting() noexcept;                                      // once a turn
   bool has_waiting() const { return !waiting_.empty(); }              // the loop must not sleep
   void set_limits(const SessionLimits& limits) { limits_ = limits; }  // of connections that begin later, times of all
@@ -70,13 +75,17 @@ class Sessions {
  private:
   friend class Session;
   friend class Http1Session;
+  friend class Http2Session;
   static constexpr size_t kMaxIdle = 1024;
   void GiveBack(Http1Session& session) noexcept;
+  void GiveBack(Http2Session& session) noexcept;
 
   Site& site_;
   SessionLimits limits_;
   ExchangePool exchanges_;
-  std::vector<Http1Session*> idle_;
+  http2::Pool http2_;
+  std::vector<Http1Session*> idle_http1_;
+  std::vector<Http2Session*> idle_http2_;
   std::vector<Session*> waiting_, resuming_;
   size_t waiting_bytes_ = 0;
 };

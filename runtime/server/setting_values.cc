@@ -45,9 +45,9 @@ bool ParseWithUnit(std::string_view text, std::span<const Unit> units, int64_t b
 }
 
 std::string WithUnit(int64_t value, std::span<const Unit> units) {
-  const Unit* best = nullptr;
+  const Unit* best = &units.back();
   for (const Unit& unit : units) {
-    if (value % unit.factor == 0 && (best == nullptr || unit.factor > best->factor)) best = &unit;
+    if (value != 0 && value % unit.factor == 0 && (value % best->factor != 0 || unit.factor > best->factor)) best = &unit;
   }
   return std::to_string(value / best->factor) + std::string(best->name);
 }
@@ -128,6 +128,15 @@ std::string Parse(std::string_view text, const Range& range, Bytes* out) {
   return Expected("a size", range, kSizeUnits) + (Meant(text).empty() ? ", as `64MiB`" : Meant(text));
 }
 
+std::string Parse(std::string_view text, const Range& range, AutoBytes* out) {
+  if (text == "0") {
+    out->value = 0;
+    return {};
+  }
+  const std::string expected = Parse(text, range, static_cast<Bytes*>(out));
+  return expected.empty() ? "" : "0 or " + expected;
+}
+
 std::string Parse(std::string_view text, const Range&, Switch* out) {
   *out = text == "true";
   return text == "true" || text == "false" ? "" : "true or false";
@@ -143,6 +152,6 @@ std::string Parse(std::string_view text, const Range&, LogLevel* out) {
   return ParseChoice(text, kNames, out);
 }
 
-std::string Parse(std::string_view text, const Range&, Later*) { return text.empty() ? "" : "nothing, since this is not built yet"; }
+std::string Parse(std::string_view text, const Range&, Later*) { return text.empty() ? "" : "nothing"; }
 
 }  // namespace wf::server::setting

@@ -32,7 +32,8 @@ struct Seconds : Duration {};  // a Duration; a bare number is in seconds
 struct Bytes {                 // `64MiB`: a whole number and B, KiB, MiB or GiB; a bare number is in bytes
   int64_t value = 0;
 };
-struct Later {};  // nothing but an empty text: not built yet
+struct AutoBytes : Bytes {};  // Bytes, or 0: the server works it out
+struct Later {};              // nothing but an empty text: not built yet
 
 // Of numbers, durations (ns) and sizes; both 0: the type's own.
 struct Range {
@@ -46,6 +47,7 @@ std::string Parse(std::string_view text, const Range& range, Count* out);
 std::string Parse(std::string_view text, const Range& range, Duration* out);
 std::string Parse(std::string_view text, const Range& range, Seconds* out);
 std::string Parse(std::string_view text, const Range& range, Bytes* out);
+std::string Parse(std::string_view text, const Range& range, AutoBytes* out);
 std::string Parse(std::string_view text, const Range& range, Switch* out);
 std::string Parse(std::string_view text, const Range& range, Schedule* out);
 std::string Parse(std::string_view text, const Range& range, LogLevel* out);

@@ -56,12 +56,12 @@ class Loader {
   }
 
   Loaded Load() {
-    for (size_t i = 0; i < rows_.size(); ++i) Store(i, rows_[i].default_text, "default");
+    for (size_t i = 0; i < rows_.size(); ++i) Store(i, rows_[i].default_text, "default", "default");
     FindFlags();
     FindVariables();
     ReadFile();
-    for (const Given& given : variables_) Store(given.row, given.value, given.name);
-    for (const Given& given : flags_) out_.usage |= !Store(given.row, given.value, given.name);
+    for (const Given& given : variables_) Store(given.row, given.value, given.name, given.name);
+    for (const Given& given : flags_) out_.usage |= !Store(given.row, given.value, given.name, given.name);
     CheckTogether();
     if (mistakes_ > kMostTold) out_.errors.push_back("and " + std::to_string(mistakes_ - kMostTold) + " more mistakes");
     if (warnings_ > kMostTold) out_.warnings.push_back("and " + std::to_string(warnings_ - kMostTold) + " more");
@@ -82,7 +82,11 @@ class Loader {
     out_.usage = true;
     Error(std::move(text));
   }
-  bool Store(size_t row, std::string_view value, const std::string& source);
+  void Warn(std::string text) {
+    if (++warnings_ <= kMostTold) out_.warnings.push_back(std::move(text));
+  }
+  // `where`: how a message about the value begins.
+  bool Store(size_t row, std::string_view value, const std::string& source, const std::string& where);
   bool TakeWish(std::string_view argument);
   void FindFlags();
   void FindVariables();
@@ -99,14 +103,15 @@ class Loader {
   std::vector<Given> flags_, variables_;
 };
 
-bool Loader::Store(size_t row, std::string_view value, const std::string& source) {
+bool Loader::Store(size_t row, std::string_view value, const std::string& source, const std::string& where) {
   if (!base::IsUtf8(value)) {
-    Error(source + ": the value " + Quoted(value) + " is not UTF-8");
+    Error(where + ": the value " + Quoted(value) + " is not UTF-8");
     return false;
   }
   const std::string expected = rows_[row].store(out_.settings, value, rows_[row].range);
   if (!expected.empty()) {
-    Error(source + ": expected " + expected + ", found " + Quoted(value));
+    Error(where + ": " +
+          (rows_[row].is_later ? "not built yet, so that it can only be left out" : "expected " + expected + ", found " + Quoted(value)));
     return false;
   }
   out_.settings.values[row] = value;
@@ -185,7 +190,7 @@ void Loader::FindVariables() {
     std::string value(entry.substr(equals + 1));
     const size_t* const row = names.Find(name);
     if (row == nullptr) {
-      if (++warnings_ <= kMostTold) out_.warnings.push_back("unknown environment variable " + Quoted(name) + names.Suggestion(name));
+      Warn("unknown environment variable " + Quoted(name) + names.Suggestion(name));
     } else if (*row != config) {
       variables_.push_back({*row, name, std::move(value)});
     } else if (!config_is_flag_) {
@@ -235,7 +240,7 @@ void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const 
   if (entry.no_value) return Error(place + ": " + Quoted(key) + " has no value; leave the line out for the default");
   if (entry.path.size() == 1 && key.find('.') != std::string::npos)
     return Error(place + ": write " + Quoted(key) + " as a key inside the section before its dot");
-  Store(*row, entry.value, place);
+  Store(*row, entry.value, place, place + ": " + Quoted(key));
 }
 
 void Loader::CheckTogether() {
@@ -247,6 +252,8 @@ void Loader::CheckTogether() {
   if (settings.default_timeout.ns > settings.timeout_cap.ns) Error("`default_timeout` is above `limits.timeout`");
   if (settings.request_line_bytes.value > settings.header_bytes.value)
     Error("`limits.request_line_bytes` is above `limits.header_bytes`, which it is a part of");
+  if (settings.memory_bytes.value > 0 && settings.body_bytes.value > settings.memory_bytes.value)
+    Warn("`limits.body_bytes` is above `limits.memory_bytes`, which all requests share: a body that long is refused");
 }
 
 }  // namespace

@@ -104,6 +104,7 @@ std::string SettingRow::environment_name() const {
 std::string HelpText(std::string_view program) {
   std::ostringstream text;
   text << "usage: " << program << " [--config server.yml] [settings]\n\n"
+       << "  --config  (WF_CONFIG)\n      file to read settings from\n\n"
        << "Settings, each also in the environment (WF_..) and in the file; a flag wins over the environment, that over the file:\n";
   for (const SettingRow& row : kRows) {
     text << "  " << row.flag() << "  (" << row.environment_name() << ", " << row.key << ": " << Scalar(row.default_text) << ")\n      "

@@ -38,6 +38,7 @@ class Worker final : public sched::Engine::CatalogueUser {
   void Close();
   // Drained: nothing is here, nor on its way. An arrival is counted until the front has said that it is not idle, hence the order.
   bool idle() const noexcept { return arriving_.load(std::memory_order_acquire) == 0 && front_.idle(); }
+  bool deserted() const noexcept { return arriving_.load(std::memory_order_acquire) == 0 && front_.deserted(); }
   // Requests in flight, then connections, those on their way included: or all that are accepted in one turn would go to one loop.
   uint64_t load() const noexcept { return front_.load() + arriving_.load(std::memory_order_relaxed); }
 

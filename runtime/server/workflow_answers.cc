@@ -21,11 +21,11 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   const int64_t took = exchange.received_at == 0 ? 0 : shared_.clock.Now() - exchange.received_at;
   const size_t workflow =
       exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
-  counts_.Of(workflow, exchange.protocol).Add(code, took);
+  counts_.Of(workflow, exchange.protocol).Add(code, took, exchange.bus == nullptr ? 1 : exchange.bus->samples());
   if (!settings_->access_log) return;
   observe::Log(observe::Level::kInfo, "request",
                {{"method", exchange.head.method_name.substr(0, kMostTold)},
-                {"path", exchange.head.path.substr(0, kMostTold)},
+                {"target", exchange.head.path.substr(0, kMostTold)},
                 {"status", int64_t{status}},
                 {"code", int64_t{code}},
                 {"us", took / 1000},
@@ -55,22 +55,32 @@ void WorkflowSite::OnGone(Exchange& exchange) noexcept {
 }
 
 void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
-  body_.Clear();
-  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, code::kMemoryCap);
-  const ProtocolRow& row = RowOf(exchange.protocol);
-  const int status = row.status_of(info.status);
   exchange.data_id = engine_->NextDataId();
-  row.write_error({code::kMemoryCap, info.name, "no memory for the request", {}, exchange.data_id, exchange.log_id}, &body_);
-  Record(exchange, status, code::kMemoryCap);
-  exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, 1}, {}}, body_);
+  ReplyForMemory(exchange, code::kRefused, "other requests take all the memory there is for them", body_);
 }
 
-// What the caller is not to blame for; refusals, deadlines and wishes for what is not built show in the metrics.
+void WorkflowSite::ReplyForMemory(Exchange& exchange, wf_code code, std::string_view why, wf_sink& body) noexcept {
+  const bool for_load = protocol::IsForLoad(code);
+  if (for_load) counts_.refused_bytes.Add();
+  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, code);
+  const ProtocolRow& row = RowOf(exchange.protocol);
+  const int status = row.status_of(info.status);
+  body.Clear();
+  row.write_error({code, info.name, why, {}, exchange.data_id, exchange.log_id}, &body);
+  Record(exchange, status, code);
+  if (!for_load) LogFailure(exchange, {code, status, why});
+  exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, for_load ? size_t{1} : size_t{0}}, {}}, body);
+}
+
+// What the caller is not to blame for, and what no waiting cures; refusals for load, deadlines and wishes for what is not built show in the
+// metrics.
 void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept {
   if (code::ClassOf(answer.code) == code::kTimeout) return;
   if (protocol::IsForLoad(answer.code) || answer.code == code::kNotImplemented) return;
+  const bus::Failure* const failure = exchange.bus == nullptr ? nullptr : exchange.bus->failure();
   observe::Log(observe::Level::kWarning, "a request failed",
-               {{"path", exchange.head.path.substr(0, kMostTold)},
+               {{"target", exchange.head.path.substr(0, kMostTold)},
+                {"path", failure == nullptr ? std::string() : bus::PathOf(shared_.plan, *failure)},
                 {"code", int64_t{answer.code}},
                 {"reason", answer.reason},
                 {"data_id", exchange.data_id},
@@ -144,37 +154,22 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
 void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http::Header>& headers, wf_sink& body) noexcept {
   if (!exchange.session->ClaimUnsent(body.size())) return RefuseAnswer(exchange, body);
   Record(exchange, answer.status, answer.code);
-  if (answer.status >= 500) LogFailure(exchange, answer);
+  const bus::Failure* const failure = exchange.bus->failure();
+  if (failure != nullptr && failure->for_memory) counts_.refused_bytes.Add();
+  if (answer.status >= 500 || answer.code == code::kMemoryCap) LogFailure(exchange, answer);
   if (protocol::IsForLoad(answer.code)) headers.push_back(kRetrySoon);
-  exchange.session->Reply(exchange, {answer.status, plain::kJson, headers, {}}, body);
+  const std::string_view type = answer.content_type.empty() ? plain::kJson : answer.content_type;
+  exchange.session->Reply(exchange, {answer.status, type, headers, {}}, body);
   engine_->Release(*exchange.bus);
 }
 
 // The work is done, but there is no room for what it came to until the client has read it.
 void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept {
-  counts_.refused_bytes.Add();
-  const protocol::CodeInfo info = protocol::InfoOf(shared_.plan, code::kRefused);
-  const ProtocolRow& row = RowOf(exchange.protocol);
-  const int status = row.status_of(info.status);
-  body.Clear();
-  row.write_error({code::kRefused,
-                   info.name,
-                   "other requests take all the memory there is for them; the answer has no room",
-                   {},
-                   exchange.data_id,
-                   exchange.log_id},
-                  &body);
-  Record(exchange, status, code::kRefused);
-  exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, 1}, {}}, body);
+  if (static_cast<int64_t>(body.size()) > memory_->most_bytes())
+    ReplyForMemory(exchange, code::kMemoryCap, "the answer is larger than what all requests share (`limits.memory_bytes`)", body);
+  else
+    ReplyForMemory(exchange, code::kRefused, "other requests take all the memory there is for them; the answer has no room", body);
   engine_->Release(*exchange.bus);
-}
-
-void WorkflowSite::AnswerProbe(Exchange& exchange) noexcept {
-  const int status = ProbeStatus(shared_, exchange.own_path);
-  body_.Clear();
-  const std::string_view text = status == 200 ? "ok\n" : "not ready\n";
-  body_.Put(text.data(), text.size());
-  exchange.session->Reply(exchange, {status, "text/plain", {}, {}}, body_);
 }
 
 }  // namespace wf::server

@@ -25,14 +25,24 @@ int64_t SumOver(const Shared& shared, Read&& read) {
 }  // namespace
 
 std::string_view ProbeOf(std::string_view path) {
-  for (const std::string_view probe : {"/livez", "/readyz"})
+  for (const std::string_view probe : {kLivePath, kReadyPath})
     if (path == probe) return probe;
   return {};
 }
 
-int ProbeStatus(const Shared& shared, std::string_view path) {
-  if (path == "/livez") return 200;  // whoever asks a loop gets an answer only while it turns
-  return shared.ready.load(std::memory_order_relaxed) && !shared.draining.load(std::memory_order_relaxed) ? 200 : 503;
+// A loop that answers turns; the others may not.
+const char* ProbeFailure(const Shared& shared, std::string_view probe) {
+  if (probe == kLivePath) return shared.all_turn() ? nullptr : "a loop has not turned for 5 s\n";
+  const bool ready = shared.ready.load(std::memory_order_relaxed) && !shared.draining.load(std::memory_order_relaxed);
+  return ready ? nullptr : "not ready\n";
+}
+
+void AnswerProbe(const Shared& shared, Exchange& exchange, wf_sink* body) noexcept {
+  const char* const failure = ProbeFailure(shared, exchange.own_path);
+  const std::string_view text = failure == nullptr ? "ok\n" : failure;
+  body->Clear();
+  body->Put(text.data(), text.size());
+  exchange.session->Reply(exchange, {failure == nullptr ? 200 : 503, "text/plain", {}, {}}, *body);
 }
 
 void WorkflowSite::OnHead(Exchange& exchange) noexcept {
@@ -110,8 +120,12 @@ void WorkflowSite::Admit(Exchange& exchange) noexcept {
 }
 
 bool WorkflowSite::TakeBytes(Exchange& exchange, int64_t bytes) noexcept {
-  const int64_t more = bytes - exchange.claimed_bytes;
-  if (!memory_->Claim(more)) {
+  if (const int64_t most = memory_->most_bytes(); bytes > most) {
+    exchange.Refuse(413, code::kInputParams,
+                    "the body is larger than the " + std::to_string(most) + " bytes that all requests share (`limits.memory_bytes`)");
+    return false;
+  }
+  if (!memory_->Claim(bytes - exchange.claimed_bytes)) {
     exchange.RefuseForMemory("other requests take all the memory there is for them; the body has no room");
     return false;
   }
@@ -122,7 +136,8 @@ bool WorkflowSite::TakeBytes(Exchange& exchange, int64_t bytes) noexcept {
 bool WorkflowSite::Claim(Exchange& exchange, int64_t bytes) noexcept {
   constexpr int64_t kStep = 64 * 1024;
   if (!exchange.admitted || bytes <= std::max<int64_t>(exchange.claimed_bytes, Body::kKeptBytes)) return true;
-  return TakeBytes(exchange, (bytes + kStep - 1) / kStep * kStep);
+  const int64_t rounded = (bytes + kStep - 1) / kStep * kStep;
+  return TakeBytes(exchange, std::max(bytes, std::min(rounded, memory_->most_bytes())));
 }
 
 void WorkflowSite::OnFinished(Exchange& exchange) noexcept {
@@ -146,6 +161,7 @@ void WorkflowSite::OpenScratch(bus::Bus* scratch) const {
   scratch->main.bus = scratch;
   scratch->main.arena = &scratch->arena;
   scratch->main.head.stop = &scratch->stop_word;
+  scratch->budget.StartWith(*memory_);
   scratch->arena.Open(*memory_, scratch->budget, kScratchBytes);
 }
 
@@ -155,7 +171,7 @@ bus::Bus& WorkflowSite::TakeScratch() noexcept {
 }
 
 void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
-  if (!exchange.own_path.empty()) return AnswerProbe(exchange);
+  if (!exchange.own_path.empty()) return AnswerProbe(shared_, exchange, &body_);
   const wf_bytes body = exchange.body.Seal();
   if (body.ptr == nullptr) return AnswerNoMemory(exchange);
   RowOf(exchange.protocol).start(*this, exchange, body);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,9 +26,11 @@ struct Shared {
   const oip::Names& models;
   const base::Clock& clock;
   std::atomic<bool> ready{false}, draining{false};
-  CodecQueue* codecs = nullptr;                    // set before the first loop runs
-  size_t large_bytes = CodecQueue::kLargeBytes;    // of a body or an answer that goes there
-  std::vector<std::unique_ptr<LoopCounts>> loops;  // fixed before the first loop runs
+  std::function<bool()> all_turn = [] { return true; };  // every loop has turned lately; set before the first one runs
+  CodecQueue* codecs = nullptr;                          // set before the first loop runs
+  size_t large_bytes = CodecQueue::kLargeBytes;          // of a body or an answer that goes there
+  std::vector<std::unique_ptr<LoopCounts>> loops;        // fixed before the first loop runs
+  std::vector<const sched::EngineStats*> engines;        // likewise; of the loops
 };
 
 // Answers the workflows' requests on one loop: admission, decoding, the engine, encoding.
@@ -72,8 +75,8 @@ class WorkflowSite final : public Site {
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
   void Record(const Exchange& exchange, int status, wf_code code) noexcept;
   void LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept;
-  void AnswerProbe(Exchange& exchange) noexcept;
   void AnswerNoMemory(Exchange& exchange) noexcept;
+  void ReplyForMemory(Exchange& exchange, wf_code code, std::string_view why, wf_sink& body) noexcept;
   void RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept;
   void OpenScratch(bus::Bus* scratch) const;
   struct Reading;
@@ -95,8 +98,11 @@ class WorkflowSite final : public Site {
   std::vector<char> path_;  // percent-decoded
 };
 
-// The probes, the same on every port, as constants. Not one of them: empty.
-std::string_view ProbeOf(std::string_view path);
-int ProbeStatus(const Shared& shared, std::string_view path);
+// The probes, the same on every port and in every protocol.
+inline constexpr std::string_view kLivePath = "/livez", kReadyPath = "/readyz";
+std::string_view ProbeOf(std::string_view path);  // one of these; empty: it is none
+// Null when all is well, else why not, as a line.
+const char* ProbeFailure(const Shared& shared, std::string_view probe);
+void AnswerProbe(const Shared& shared, Exchange& exchange, wf_sink* body) noexcept;
 
 }  // namespace wf::server

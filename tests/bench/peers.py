@@ -1,4 +1,4 @@
-"""The peers and the tools of the benchmarks: nginx with one worker, wrk, and what the kernel counts for a process."""
+"""The peers and the tools of the benchmarks: nginx with one worker, wrk, h2load, and what the kernel counts for a process."""
 import json
 import os
 import re
@@ -48,8 +48,8 @@ def start_server(source, *args):
 
 
 class Nginx:
-    """`return 200` with a constant body, one worker, no log."""
-    def __init__(self, body, content_type="application/json"):
+    """`return 200` with a constant body, one worker, no log. protocol: "" or "http2", by prior knowledge."""
+    def __init__(self, body, content_type="application/json", protocol=""):
         self.port = free_port()
         folder = harness.scratch() / f"nginx-{self.port}"
         folder.mkdir()
@@ -58,9 +58,9 @@ class Nginx:
 worker_processes 1; daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log crit;
 events {{ worker_connections 1024; }}
 http {{
-  access_log off; keepalive_requests 1000000000; default_type {content_type}; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+  access_log off; keepalive_requests 1000000000; http2_max_concurrent_streams 1000; default_type {content_type}; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi; client_max_body_size 64m;
-  server {{ listen 127.0.0.1:{self.port}; location / {{ return 200 '{text}'; }} }}
+  server {{ listen 127.0.0.1:{self.port} {protocol}; location / {{ return 200 '{text}'; }} }}
 }}
 """)
         with OnOneCore(SERVER_CPU):
@@ -92,6 +92,19 @@ def wrk(address, path, body, seconds, connections=32, content_type="application/
     if "Non-2xx" in done.stdout or "Socket errors" in done.stdout:
         raise AssertionError(f"wrk saw failures on {path}:\n{done.stdout}")
     return float(re.search(r"Requests/sec:\s+([\d.]+)", done.stdout).group(1))
+
+
+def h2load(address, path, body, seconds, connections, streams):
+    """Requests a second over HTTP/2, all answered with 200."""
+    data = harness.scratch() / "h2load-body"
+    data.write_bytes(body)
+    with OnOneCore(LOAD_CPU):
+        done = subprocess.run(["h2load", "-t1", f"-c{connections}", f"-m{streams}", f"-D{seconds}", "--warm-up-time=1s", "-d", str(data),
+                               "-H", "content-type: application/json", f"http://{address[0]}:{address[1]}{path}"], capture_output=True, text=True, check=True)
+    counts = re.search(r"status codes: (\d+) 2xx, 0 3xx, 0 4xx, 0 5xx", done.stdout)
+    if counts is None or " 0 failed, 0 errored, 0 timeout" not in done.stdout:
+        raise AssertionError(f"h2load saw failures on {path}:\n{done.stdout}")
+    return float(re.search(r"^finished in .*?, ([\d.]+) req/s", done.stdout, re.M).group(1))
 
 
 def cpu_seconds(pid):

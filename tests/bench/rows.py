@@ -59,6 +59,22 @@ def http(options):
     yield Row("http-json-trivial", ours, theirs, "req/s", "nginx return 200", OF_NGINX)
 
 
+def http2(options):
+    """the same over HTTP/2 on few connections with many streams, and on many with one"""
+    server = peers.start_server(HELLO)
+    nginx = peers.Nginx(GREET_REPLY, protocol="http2")
+    try:
+        for connections, streams in ((10, 10), (64, 1)):
+            ours, theirs = [], []
+            for _ in range(options.rounds):
+                ours.append(peers.h2load(server.addresses["http"], GREET, GREET_BODY, options.seconds, connections, streams))
+                theirs.append(peers.h2load(nginx.address, GREET, GREET_BODY, options.seconds, connections, streams))
+            yield Row(f"http2-json-trivial-c{connections}-m{streams}", median(ours), median(theirs), "req/s", "nginx return 200", OF_NGINX)
+    finally:
+        nginx.stop()
+        server.stop()
+
+
 def linked(name, *objects):
     """A program of objects and what they need of the runtime; its `main` is among them."""
     program = harness.scratch() / name
@@ -276,4 +292,4 @@ def cpu(options):
     yield Row("cpu-total-per-request", user + system, nginx_user + nginx_system, "us", "nginx return 200", 1 / 1.2, higher_is_better=False)
 
 
-BENCHMARKS = {run.__name__: run for run in (http, digits, model, start, memory, compiler, allocations, cpu)}
+BENCHMARKS = {run.__name__: run for run in (http, http2, digits, model, start, memory, compiler, allocations, cpu)}

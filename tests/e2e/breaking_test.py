@@ -186,7 +186,7 @@ class Breaking(unittest.TestCase):
         self.assertEqual(from_source["verdict"], "major")
         self.assertIn({"impact": "breaking", "where": "S/W", "message": "parameter `b` is gone: calls that send it are refused", "file": str(new), "line": 5, "column": 10},
                       from_source["changes"])
-        self.assertEqual(json.loads(harness.wfc("inspect", server).stdout)["interface"]["services"][0]["name"], "S")
+        self.assertEqual(json.loads(harness.wfc("inspect", "--format=json", server).stdout)["interface"]["services"][0]["name"], "S")
 
 
 if __name__ == "__main__":

@@ -73,6 +73,67 @@ class Drain(unittest.TestCase):
             self.assertEqual(server.stop(10), 0, server.output())
 
 
+class RowsThatWaitForCompany(unittest.TestCase):
+    def test_they_run_at_once(self):
+        folder = harness.scratch() / "company"
+        folder.mkdir()
+        (folder / "wide.onnx").write_bytes(onnx_file.perceptron(64, 16))
+        (folder / "company.wf").write_text('''model Wide = onnx("wide.onnx");
+workflow Score(seed: f32) -> (first: f32) {
+  let x = [i < 64] => seed;
+  node y = Wide(x: x) { batch 16 within 20s; }
+  return (first: y[0]);
+}
+service Company { workflow Score; }
+''')
+        server = harness.Server(harness.compiled(folder / "company.wf"), "--model-root", folder, "--schedule=pool", "--drain-seconds", "15")
+        self.addCleanup(server.kill)
+        server.wait_ready()
+        with server.connect() as waiting:
+            waiting.send(harness.request("POST", "/Company/Score", b'{"seed": 0.5}'))
+            until = time.monotonic() + 10
+            while server.metric_sum("wf_queue_depth") == 0 and time.monotonic() < until:
+                time.sleep(0.01)
+            self.assertEqual(server.metric_sum("wf_queue_depth"), 1)
+            started = time.monotonic()
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(waiting.receive().status, 200)
+            self.assertLess(time.monotonic() - started, 5)
+        self.assertEqual(server.stop(10), 0, server.output())
+
+
+class WorkThatNobodyWaitsFor(unittest.TestCase):
+    def test_it_does_not_hold_the_drain(self):
+        folder = harness.scratch() / "chain"
+        folder.mkdir()
+        steps = 400  # a second and more for each few of them
+        nodes = [onnx_file.node("MatMul", [f"y{i}", "x"], [f"y{i + 1}"], f"step{i}") for i in range(1, steps)]
+        (folder / "chain.onnx").write_bytes(onnx_file.model([onnx_file.node("MatMul", ["x", "x"], ["y1"], "step0"), *nodes], [],
+                                                            [onnx_file.value_info("x", ("a", "a"))],
+                                                            [onnx_file.value_info(f"y{steps}", ("a", "a"))]))
+        (folder / "chain.wf").write_text('''model Chain(x: f32[a, a]) -> (y: f32[a, a]) = onnx("chain.onnx");
+workflow Long(n: i64) -> (first: f32) {
+  let x = [i < n, j < n] => 0.0;
+  node y = Chain(x: x);
+  return (first: y[0, 0]);
+}
+service Work { workflow Long; }
+''')
+        server = harness.Server(harness.compiled(folder / "chain.wf"), "--model-root", folder, "--schedule=pool", "--drain-seconds", "60")
+        self.addCleanup(server.kill)
+        server.wait_ready()
+        self.assertEqual(server.post("/Work/Long", {"n": 4}).json, {"first": 0})
+        with server.connect() as leaves:
+            leaves.send(harness.request("POST", "/Work/Long", b'{"n": 2500}'))
+            self.assertEqual(server.settled("wf_inflight_requests", 1), 1)
+            time.sleep(0.5)
+        self.assertEqual(server.settled("wf_abandoned_inflight", 1), 1)
+        started = time.monotonic()
+        self.assertEqual(server.stop(30), 0, server.output())
+        self.assertLess(time.monotonic() - started, 5)
+        self.assertIn("nobody waits for the work", server.output())
+
+
 class WhileItStarts(unittest.TestCase):
     """Signals that come while models load: of a hundred versions, so that it takes a while."""
     @classmethod

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A server without a model: parameters, defaults, tensors, declared errors, the ways to call it and what it says about itself."""
 import json
+import re
 import unittest
 
 import harness
@@ -83,9 +84,17 @@ class Hello(harness.ServerCase):
 
 class Inspect(unittest.TestCase):
     def test_a_binary_says_what_it_contains(self):
-        text = harness.wfc("inspect", harness.compiled(harness.EXAMPLES / "hello/hello.wf")).stdout
-        for word in ("Hello", "Greet", "Spread"):
-            self.assertIn(word, text)
+        binary = harness.compiled(harness.EXAMPLES / "hello/hello.wf")
+        text = harness.wfc("inspect", binary).stdout
+        self.assertRegex(text, r"\Ahello\.wf, built by wfc [\d.]+ for generic\n  source [0-9a-f]{64}\n")
+        note = json.loads(harness.wfc("inspect", "--format=json", binary).stdout)
+        for service in note["interface"]["services"]:
+            self.assertIn(f"service {service['name']}\n", text)
+            for call in service["calls"]:
+                ports = ", ".join(f"{port['name']}: {port['type']}" for port in call["out"])
+                self.assertRegex(text, rf"  workflow {call['name']}\(.*\) -> \({re.escape(ports)}\)\n      POST /{service['name']}/{call['name']}\n")
+        for error in note["interface"]["errors"]:
+            self.assertIn(f"  {error['code']} {error['name']}: {error['message']}\n", text)
 
     def test_the_same_source_gives_the_same_bytes(self):
         first, second = (harness.scratch() / name for name in ("one", "two"))

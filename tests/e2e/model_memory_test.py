@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What a model needs for an extent that the request decides counts in limits.memory_bytes: a request that would need more fails, the others go on."""
+"""What a model needs for an extent that the request decides counts in what the request and the server may take: one that needs more is refused
+before the model runs, the others go on."""
 import json
 import threading
+import time
 
 import harness
 from onnx_file import initializer, model, node, value_info, weights
@@ -60,7 +62,8 @@ class Scheduled:
         for thread in threads:
             thread.join()
         for answer in answers:
-            self.assert_error(answer, 429, 3012, "model `Filters`: no memory for ", " bytes of activations")
+            self.assert_error(answer, 429, 3012, "model `Filters`: a run for these extents takes ")
+            self.assertNotIn("retry-after", answer.headers)
         middle = self.level(100_000)
         self.assertEqual(middle.status, 200, middle)
 
@@ -71,6 +74,35 @@ class InBatches(Scheduled, harness.ServerCase):
 
 class OnTheLoop(Scheduled, harness.ServerCase):
     args = ("--schedule=inline", "--limits-memory-bytes=64MiB")
+
+
+class ByTheRequestsOwnShare(harness.ServerCase):
+    """A few KB whose product is larger than a request's 256 MiB."""
+    @classmethod
+    def setUpClass(cls):
+        folder = harness.scratch() / "product"
+        folder.mkdir()
+        (folder / "product.onnx").write_bytes(model([node("MatMul", ["p", "q"], ["y"], "product")], [],
+                                                    [value_info("p", ("a", "b")), value_info("q", ("b", "c"))], [value_info("y", ("a", "c"))]))
+        cls.source = folder / "product.wf"
+        cls.source.write_text('model Product = onnx("product.onnx");\nservice Algebra { model Product; }\n')
+        super().setUpClass()
+
+    def product(self, size):
+        return self.server.call("POST", "/Algebra/Product", json.dumps({"p": [[1]] * size, "q": [[1] * size]}).encode())
+
+    def test_it_is_refused_before_the_model_runs(self):
+        self.assertEqual(self.product(3).json, {"y": [[1] * 3] * 3})
+        resident = self.server.metric_sum("process_resident_memory_bytes")
+        for size in (9_000, 20_000):
+            started = time.monotonic()
+            answer = self.product(size)
+            self.assert_error(answer, 429, 3012, "model `Product`: a run for these extents takes ", " that the request may have")
+            self.assertNotIn("retry-after", answer.headers)
+            self.assertLess(time.monotonic() - started, 3, size)
+        self.assertLess(self.server.metric_sum("process_resident_memory_bytes") - resident, 200 << 20)
+        self.assertTrue(self.server.logs("a request failed", "3012"), self.server.output())
+        self.assertEqual(self.product(3).status, 200)
 
 
 if __name__ == "__main__":

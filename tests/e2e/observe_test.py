@@ -66,7 +66,7 @@ class Refused(harness.ServerCase):
     def test_what_is_refused_at_the_head(self):
         nobody = {"service": "-", "workflow": "-"}
         line = self.assert_told(self.call("POST", "/nothing/here", b"{}", {"x-request-id": "r-1"}), 404, 3002, **nobody)
-        self.assertEqual((line["method"], line["path"], line["log_id"]), ("POST", "/nothing/here", "r-1"))
+        self.assertEqual((line["method"], line["target"], line["log_id"]), ("POST", "/nothing/here", "r-1"))
         self.assert_told(self.call("GET", GREET), 405, 5000)
         self.assert_told(self.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100000000\r\n\r\n"), 413, 5000)
         self.assert_told(self.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\nfffffff\r\n"), 413, 5000)
@@ -80,7 +80,7 @@ class Refused(harness.ServerCase):
         self.assert_told(self.call("GET", "/v2/models/Hello/infer"), 405, 5000, **nobody, protocol="oip")
         self.assert_told(self.call("POST", "/v2/models/Hello/infer", b"{}", {"inference-header-content-length": "2"}), 501, 3000, protocol="oip")
         line = self.assert_told(self.call("POST", "/" + "a" * 4000, b"", {"x-request-id": "b" * 4000}), 404, 3002, **nobody)
-        self.assertEqual((len(line["path"]), len(line["log_id"])), (512, 512))
+        self.assertEqual((len(line["target"]), len(line["log_id"])), (512, 512))
 
     def test_what_arrives_too_late(self):
         def drip():

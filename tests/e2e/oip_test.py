@@ -48,7 +48,7 @@ class Hello(OipCase):
     def test_server_and_health(self):
         status, server = self.ask("")
         self.assertEqual((status, server["name"]), (200, "wf"))
-        self.assertEqual(server["extensions"], ["parameters"])
+        self.assertEqual(server["extensions"], ["binary_tensor_data", "classification", "model_configuration", "parameters", "statistics"])
         self.assertEqual(self.ask("/health/live"), (200, {"live": True}))
         self.assertEqual(self.ask("/health/ready"), (200, {"ready": True}))
 
@@ -124,11 +124,8 @@ class Hello(OipCase):
         self.assert_refused(self.ask("/models/Hello/infer"), 405, 5000)
         self.assert_refused(self.ask("/health/live", {}), 405, 5000)
 
-    def test_raw_tensors_say_that_they_are_not_built(self):
-        self.assert_refused(self.ask("/models/Spread/infer", b"{}1234", headers={"inference-header-content-length": "2"}), 501, 3000, "raw tensors")
-
     def test_what_is_not_built_is_no_failure_of_the_server(self):
-        self.assert_refused(self.ask("/models/Hello/infer", {"parameters": {"binary_data_output": True}, "inputs": []}), 501, 3000)
+        self.assert_refused(self.ask("/models/Hello/infer", {"parameters": {"sequence_id": 7}, "inputs": []}), 501, 3000)
         rows = {"inputs": [tensor("xs", "FP32", [2], [3e38, 3e38])]}
         self.assert_refused(self.ask("/models/Spread/infer", rows, headers={"x-request-id": "after"}), 500, 9000)
         self.assertTrue(self.server.logs("a request failed", '"after"'), self.server.output())

@@ -63,7 +63,10 @@ void AddPlane(const Shape& s, const T* x, const T* w, T* y) {
 }
 
 template <typename T>
-void Run(const Shape& s, const Unary& then, const T* x, const T* w, const T* bias, T* y) {
+void Run(const Shape& s, const Unary& then, const Buffers& buffers) {
+  const T *x = static_cast<const T*>(buffers.in[0]), *w = static_cast<const T*>(buffers.in[1]);
+  const T* bias = buffers.in.size() > 2 ? static_cast<const T*>(buffers.in[2]) : nullptr;
+  T* y = static_cast<T*>(buffers.out);
   const int64_t in_plane = s.in[0] * s.in[1] * s.in[2], out_plane = s.out[0] * s.out[1] * s.out[2],
                 taps = s.kernel[0] * s.kernel[1] * s.kernel[2];
   const int64_t channels = s.c / s.group, filters = s.m / s.group;
@@ -85,8 +88,7 @@ base::Result<std::unique_ptr<Kernel>> MakeConv(const Operation& operation) {
   const Shape shape = ShapeOf(conv, operation);
   return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
     return MakeFunction(operation.in.size(), [shape, then = conv.then](const Buffers& b) -> const char* {
-      const T* bias = b.in.size() > 2 ? static_cast<const T*>(b.in[2]) : nullptr;
-      Run<T>(shape, then, static_cast<const T*>(b.in[0]), static_cast<const T*>(b.in[1]), bias, static_cast<T*>(b.out));
+      Run<T>(shape, then, b);
       return nullptr;
     });
   });

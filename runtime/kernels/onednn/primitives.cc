@@ -33,11 +33,11 @@ base::Result<Operand> MakeOperand(int arg, int input, const TensorInfo& tensor, 
 void Copy(std::span<const int64_t> from, dnnl_dims_t to) { std::copy(from.begin(), from.end(), to); }
 
 // Padding at the end that the output's extent implies.
-void EndPads(const Operation& operation, std::span<const int64_t> kernel, std::span<const int64_t> stride,
-             std::span<const int64_t> dilation, std::span<const int64_t> begin, dnnl_dims_t end) {
+template <typename Window>
+void EndPads(const Operation& operation, const Window& window, std::span<const int64_t> kernel, dnnl_dims_t end) {
   for (size_t i = 0; i < kernel.size(); ++i) {
-    const int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
-    end[i] = (operation.out.dim[2 + i] - 1) * stride[i] + reach - operation.in[0].dim[2 + i] - begin[i];
+    const int64_t reach = window.dilation[i] * (kernel[i] - 1) + 1;
+    end[i] = (operation.out.dim[2 + i] - 1) * window.stride[i] + reach - operation.in[0].dim[2 + i] - window.pad_begin[i];
   }
 }
 
@@ -62,7 +62,7 @@ Made MakeConv(const Operation& operation) {
   Copy(conv.stride, stride);
   for (size_t i = 0; i < spatial; ++i) dilation[i] = conv.dilation[i] - 1;
   Copy(conv.pad_begin, begin);
-  EndPads(operation, std::span(w.dim).subspan(2), conv.stride, conv.dilation, conv.pad_begin, end);
+  EndPads(operation, conv, std::span(w.dim).subspan(2), end);
   // A row-major image of few channels is read as it is; deeper inputs in the format that oneDNN likes.
   const dnnl_memory_desc_t src = AnyDesc(x.dim), weights = AnyDesc(w_dim), dst = AnyDesc(operation.out.dim);
   const bool has_bias = HasInput(operation, 2);
@@ -189,7 +189,7 @@ Made MakePool(const Operation& operation) {
   Copy(pool.stride, stride);
   Copy(pool.kernel, kernel);
   Copy(pool.pad_begin, begin);
-  EndPads(operation, pool.kernel, pool.stride, pool.dilation, pool.pad_begin, end);
+  EndPads(operation, pool, pool.kernel, end);
   for (size_t i = 0; i < spatial; ++i) {
     dilation[i] = pool.dilation[i] - 1;
     if (pool.mean && (dilation[i] != 0 || (pool.count_padding && end[i] != pool.pad_end[i]))) return NotHere();

@@ -131,6 +131,31 @@ bool IsOfOtherVersion(std::span<const uint8_t> head) {
 
 }  // namespace
 
+namespace {
+
+std::string_view WhyNot(llhttp_errno_t error) {
+  switch (error) {
+    case HPE_INVALID_METHOD:
+      return "the method is not one of HTTP";
+    case HPE_INVALID_URL:
+      return "the target holds a character that none may";
+    case HPE_INVALID_CONSTANT:
+      return "the request line does not end in a version of HTTP";
+    case HPE_INVALID_HEADER_TOKEN:
+      return "a header's name is not a token, or its value holds a control character";
+    case HPE_INVALID_CONTENT_LENGTH:
+      return "Content-Length is not a number, or too large";
+    case HPE_UNEXPECTED_CONTENT_LENGTH:
+      return "Content-Length stands there twice, or beside Transfer-Encoding";
+    case HPE_INVALID_TRANSFER_ENCODING:
+      return "Transfer-Encoding does not say where the body ends";
+    default:
+      return "not HTTP/1.1";
+  }
+}
+
+}  // namespace
+
 Event Decoder::Fail(int status, std::string_view reason) {
   state_ = State::kError;
   status_ = status;
@@ -238,9 +263,7 @@ Event Decoder::Parse(http::Head* head) {
   // A request to upgrade is answered as if it had not asked (RFC 9110 7.8), so the pause for it is no error.
   if (error != HPE_OK && error != HPE_PAUSED_UPGRADE) {
     if (error == HPE_INVALID_VERSION) return Fail(505, "the version of HTTP is not 1.x");
-    if (error == HPE_INVALID_METHOD) return Fail(400, "the method is not one of HTTP");
-    const char* reason = llhttp_get_error_reason(&reading.parser);
-    return Fail(400, reason == nullptr || *reason == '\0' ? "not HTTP/1.1" : reason);
+    return Fail(400, WhyNot(error));
   }
   if (!reading.complete) return Fail(400, "not HTTP/1.1");
   if (reading.parser.http_major != 1) return Fail(505, "the version of HTTP is not 1.x");  // a line without one is 0.9

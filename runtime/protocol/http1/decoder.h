@@ -34,6 +34,7 @@ class Decoder {
   std::span<const uint8_t> body() const { return body_; }
   uint64_t chunk_bytes() const { return chunks_.left(); }
   bool between_messages() const { return state_ == State::kHead && !started_; }
+  bool is_http2() const { return state_ == State::kHttp2; }
   bool in_head() const { return state_ == State::kHead; }
   int status() const { return status_; }
   std::string_view reason() const { return reason_; }

@@ -1,63 +1,166 @@
 #include "runtime/protocol/oip/metadata.h"
 
+#include <algorithm>
+
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/oip/ports.h"
+#include "runtime/protocol/oip/request.h"
 
 namespace wf::oip {
 namespace {
 
 void Put(wf_sink* out, std::string_view text) { out->Put(text.data(), text.size()); }
 
+// A number as the text that the protocol wants for versions.
+class VersionText {
+ public:
+  explicit VersionText(int64_t version) { text_ << version; }
+  std::string_view view() const { return text_.view(); }
+
+ private:
+  base::TextBuilder text_;
+};
+
 using ReadShape = Shape (*)(const wf_plan&, const wf_port&);
 
-void PutPorts(const wf_plan& plan, const wf_port* ports, uint32_t count, ReadShape shape_of, wf_sink* out) {
-  for (uint32_t i = 0; i < count; ++i) {
-    const Shape shape = shape_of(plan, ports[i]);
-    Put(out, i == 0 ? "{\"name\":" : ",{\"name\":");
-    json::PutString(out, json::View(ports[i].name));
-    Put(out, ",\"datatype\":\"");
-    Put(out, shape.datatype);
-    Put(out, "\",\"shape\":[-1");
-    for (uint32_t axis = 0; axis < shape.rank; ++axis) {
-      base::TextBuilder extent;
-      extent << "," << (shape.dim == nullptr ? int64_t{-1} : shape.dim[axis]);
-      Put(out, extent.view());
-    }
-    Put(out, "]}");
+int64_t ExtentOf(const Shape& shape, uint32_t axis) { return shape.dim == nullptr ? int64_t{-1} : shape.dim[axis]; }
+
+void PutPorts(Fields& fields, Key key, const wf_plan& plan, std::span<const wf_port> ports, ReadShape shape_of) {
+  fields.BeginList(key);
+  for (const wf_port& port : ports) {
+    const Shape shape = shape_of(plan, port);
+    int64_t extents[kMaxAxes] = {-1};
+    for (uint32_t axis = 0; axis < shape.rank; ++axis) extents[axis + 1] = ExtentOf(shape, axis);
+    fields.BeginElement();
+    fields.Text({"name", 1}, json::View(port.name));
+    fields.Text({"datatype", 2}, shape.datatype);
+    fields.Integers({"shape", 3}, {extents, shape.rank + 1U});
+    fields.EndElement();
   }
+  fields.EndList();
+}
+
+struct ConfigType {
+  std::string_view datatype, name;
+  uint32_t number;
+};
+
+// Of the enumeration DataType of model configurations.
+ConfigType ConfigTypeOf(std::string_view datatype) {
+  constexpr ConfigType kTypes[] = {
+      {"BOOL", "TYPE_BOOL", 1},     {"UINT8", "TYPE_UINT8", 2}, {"UINT16", "TYPE_UINT16", 3}, {"UINT32", "TYPE_UINT32", 4},
+      {"UINT64", "TYPE_UINT64", 5}, {"INT8", "TYPE_INT8", 6},   {"INT16", "TYPE_INT16", 7},   {"INT32", "TYPE_INT32", 8},
+      {"INT64", "TYPE_INT64", 9},   {"FP16", "TYPE_FP16", 10},  {"FP32", "TYPE_FP32", 11},    {"FP64", "TYPE_FP64", 12},
+      {"BYTES", "TYPE_STRING", 13}, {"BF16", "TYPE_BF16", 14},
+  };
+  const auto* const found =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [datatype](const ConfigType& row) { return row.datatype == datatype; });
+  return found == std::end(kTypes) ? ConfigType{datatype, "TYPE_INVALID", 0} : *found;
+}
+
+struct ConfigPorts {
+  Key key;
+  uint32_t dims;  // the field's number
+  bool inputs;
+};
+
+void PutConfigPorts(Fields& fields, const ConfigPorts& kind, const wf_plan& plan, std::span<const wf_port> ports, ReadShape shape_of) {
+  fields.BeginList(kind.key);
+  for (const wf_port& port : ports) {
+    const Shape shape = shape_of(plan, port);
+    const ConfigType type = ConfigTypeOf(shape.datatype);
+    int64_t extents[WF_MAX_RANK] = {1};
+    for (uint32_t axis = 0; axis < shape.rank; ++axis) extents[axis] = ExtentOf(shape, axis);
+    fields.BeginElement();
+    fields.Text({"name", 1}, json::View(port.name));
+    fields.Choice({"data_type", 2}, type.name, type.number);
+    fields.Integers({"dims", kind.dims}, {extents, std::max<uint32_t>(shape.rank, 1)});
+    if (shape.rank == 0) {
+      fields.Begin({"reshape", 5});
+      fields.Integers({"shape", 1}, {});
+      fields.End();
+    }
+    if (kind.inputs && port.required == 0) fields.Bool({"optional", 8}, true);
+    fields.EndElement();
+  }
+  fields.EndList();
+}
+
+void PutDuration(Fields& fields, Key key, const Statistics::Duration& duration) {
+  fields.Begin(key);
+  fields.Integer({"count", 1}, static_cast<int64_t>(duration.count));
+  fields.Integer({"ns", 2}, static_cast<int64_t>(duration.ns));
+  fields.End();
 }
 
 }  // namespace
 
-void WriteServerMetadata(wf_sink* out) { Put(out, "{\"name\":\"wf\",\"version\":\"" WF_VERSION "\",\"extensions\":[\"parameters\"]}"); }
+void PutServerMetadata(Fields& fields) {
+  constexpr std::string_view kExtensions[] = {"binary_tensor_data", "classification", "model_configuration", "parameters", "statistics"};
+  fields.Text({"name", 1}, "wf");
+  fields.Text({"version", 2}, WF_VERSION);
+  fields.Texts({"extensions", 3}, kExtensions);
+}
 
-void WriteModelMetadata(const wf_plan& plan, const wf_workflow& workflow, std::string_view name, std::span<const int64_t> versions,
-                        wf_sink* out) {
-  Put(out, "{\"name\":");
-  json::PutString(out, name);
-  Put(out, ",\"versions\":[");
-  for (size_t i = 0; i < versions.size(); ++i) {
-    base::TextBuilder number;
-    number << (i == 0 ? "\"" : ",\"") << versions[i] << "\"";
-    Put(out, number.view());
+void PutModelReady(Fields& fields, std::string_view name, bool ready) {
+  fields.Text({"name"}, name);
+  fields.Bool({"ready", 1}, ready);
+}
+
+void PutModelMetadata(Fields& fields, const wf_plan& plan, const ModelFacts& model) {
+  const wf_workflow& workflow = *model.workflow;
+  fields.Text({"name", 1}, model.name);
+  std::vector<VersionText> versions(model.versions.begin(), model.versions.end());
+  std::vector<std::string_view> texts;
+  for (const VersionText& version : versions) texts.push_back(version.view());
+  fields.Texts({"versions", 2}, texts);
+  fields.Text({"platform", 3}, "wf");
+  PutPorts(fields, {"inputs", 4}, plan, {workflow.in, workflow.n_in}, ShapeOf);
+  PutPorts(fields, {"outputs", 5}, plan, {workflow.out, workflow.n_out}, ResultShapeOf);
+}
+
+void PutModelConfig(Fields& fields, const wf_plan& plan, const ModelFacts& model) {
+  const wf_workflow& workflow = *model.workflow;
+  fields.Text({"name", 1}, model.name);
+  fields.Text({"platform", 2}, "wf");
+  fields.Text({"backend", 17}, "wf");
+  fields.Begin({"version_policy", 3});
+  fields.Begin({"specific", 3});
+  fields.Integers({"versions", 1}, model.versions);
+  fields.End();
+  fields.End();
+  fields.Integer({"max_batch_size", 4}, MostSamples(workflow));
+  PutConfigPorts(fields, {{"input", 5}, 4, true}, plan, {workflow.in, workflow.n_in}, ShapeOf);
+  PutConfigPorts(fields, {{"output", 6}, 3, false}, plan, {workflow.out, workflow.n_out}, ResultShapeOf);
+}
+
+void PutStatistics(Fields& fields, std::string_view name, int64_t version, const Statistics& statistics) {
+  fields.BeginElement();
+  fields.Text({"name", 1}, name);
+  fields.Text({"version", 2}, VersionText(version).view());
+  fields.Integer({"last_inference", 3}, static_cast<int64_t>(statistics.last_ms));
+  fields.Integer({"inference_count", 4}, static_cast<int64_t>(statistics.inferences));
+  fields.Integer({"execution_count", 5}, static_cast<int64_t>(statistics.success.count));
+  fields.Begin({"inference_stats", 6});
+  PutDuration(fields, {"success", 1}, statistics.success);
+  PutDuration(fields, {"fail", 2}, statistics.fail);
+  PutDuration(fields, {"queue", 3}, statistics.queue);
+  PutDuration(fields, {"compute_input", 4}, {});
+  PutDuration(fields, {"compute_infer", 5}, statistics.compute);
+  PutDuration(fields, {"compute_output", 6}, {});
+  fields.End();
+  fields.EndElement();
+}
+
+void PutIndex(Fields& fields, const ModelFacts& model) {
+  for (const int64_t version : model.versions) {
+    fields.BeginElement();
+    fields.Text({"name", 1}, model.name);
+    fields.Text({"version", 2}, VersionText(version).view());
+    fields.Text({"state", 3}, model.ready ? "READY" : "UNAVAILABLE");
+    fields.Text({"reason", 4}, model.ready ? "" : "the server starts or stops");
+    fields.EndElement();
   }
-  Put(out, "],\"platform\":\"wf\",\"inputs\":[");
-  PutPorts(plan, workflow.in, workflow.n_in, ShapeOf, out);
-  Put(out, "],\"outputs\":[");
-  PutPorts(plan, workflow.out, workflow.n_out, ResultShapeOf, out);
-  Put(out, "]}");
-}
-
-void WriteModelReady(std::string_view name, bool ready, wf_sink* out) {
-  Put(out, "{\"name\":");
-  json::PutString(out, name);
-  Put(out, ready ? ",\"ready\":true}" : ",\"ready\":false}");
-}
-
-void WriteHealth(std::string_view what, bool good, wf_sink* out) {
-  Put(out, "{");
-  json::PutString(out, what);
-  Put(out, good ? ":true}" : ":false}");
 }
 
 void WriteError(const protocol::ErrorText& error, wf_sink* out) {

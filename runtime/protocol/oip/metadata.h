@@ -8,15 +8,38 @@
 #include "runtime/base/sink.h"
 #include "runtime/base/status.h"
 #include "runtime/protocol/codes.h"
+#include "runtime/protocol/oip/fields.h"
 
 namespace wf::oip {
 
-void WriteServerMetadata(wf_sink* out);
-void WriteHealth(std::string_view what, bool good, wf_sink* out);  // {"live": true}
+// A model as questions name it.
+struct ModelFacts {
+  std::string_view name;
+  const wf_workflow* workflow = nullptr;
+  std::span<const int64_t> versions = {};  // ascending
+  bool ready = false;
+};
+
+// What was counted of a model's calls, by all protocols.
+struct Statistics {
+  struct Duration {
+    uint64_t count = 0, ns = 0;
+  };
+  uint64_t last_ms = 0;     // since the epoch; 0: none
+  uint64_t inferences = 0;  // samples of calls that succeeded
+  Duration success, fail;   // calls, which are the executions too
+  Duration queue, compute;  // rows that waited; executions of nodes that were timed
+};
+
+void PutServerMetadata(Fields& fields);
+void PutModelReady(Fields& fields, std::string_view name, bool ready);
 // Shapes begin with -1: the axis of samples.
-void WriteModelMetadata(const wf_plan& plan, const wf_workflow& workflow, std::string_view name, std::span<const int64_t> versions,
-                        wf_sink* out);
-void WriteModelReady(std::string_view name, bool ready, wf_sink* out);
+void PutModelMetadata(Fields& fields, const wf_plan& plan, const ModelFacts& model);
+// Dims are those of one sample; a scalar is [1], reshaped to [].
+void PutModelConfig(Fields& fields, const wf_plan& plan, const ModelFacts& model);
+void PutStatistics(Fields& fields, std::string_view name, int64_t version, const Statistics& statistics);  // an element of a list
+void PutIndex(Fields& fields, const ModelFacts& model);  // elements of a list, one a version
+
 // {"error": message, "code", "name", "path", "data_id", "log_id"}
 void WriteError(const protocol::ErrorText& error, wf_sink* out);
 

@@ -19,17 +19,20 @@ std::string_view Take(std::string_view* rest) {
   return segment;
 }
 
-}  // namespace
+Call CallOf(std::string_view last) {
+  if (last.empty()) return Call::kModelMetadata;
+  if (last == "ready") return Call::kModelReady;
+  if (last == "infer") return Call::kInfer;
+  if (last == "config") return Call::kModelConfig;
+  return last == "stats" ? Call::kStatistics : Call::kNone;
+}
 
-Route ParsePath(std::string_view path) {
-  if (path == "/v2" || path == "/v2/") return {Call::kServerMetadata, {}, {}};
-  if (!path.starts_with("/v2/")) return {};
-  if (path == "/v2/health/live") return {Call::kServerLive, {}, {}};
-  if (path == "/v2/health/ready") return {Call::kServerReady, {}, {}};
-  std::string_view rest = path.substr(4);
-  if (Take(&rest) != "models") return {};
-  Route route{Call::kModelMetadata, Take(&rest), {}};
+// Behind /v2/models/.
+Route ParseModel(std::string_view rest) {
+  if (rest == "stats") return {Call::kStatistics, {}, {}};
+  Route route{Call::kNone, Take(&rest), {}};
   if (route.model.empty()) return {};
+  if (rest == "trace/setting") return {Call::kTrace, route.model, {}};
   std::string_view last = Take(&rest);
   if (last == "versions") {
     route.version = Take(&rest);
@@ -37,13 +40,58 @@ Route ParsePath(std::string_view path) {
     last = Take(&rest);
   }
   if (!rest.empty()) return {};
-  if (last == "ready")
-    route.call = Call::kModelReady;
-  else if (last == "infer")
-    route.call = Call::kInfer;
-  else if (!last.empty())
-    return {};
-  return route;
+  route.call = CallOf(last);
+  return route.call == Call::kNone ? Route() : route;
+}
+
+// Behind /v2/repository/.
+Route ParseRepository(std::string_view rest) {
+  if (rest == "index") return {Call::kIndex, {}, {}};
+  if (Take(&rest) != "models") return {};
+  const std::string_view model = Take(&rest);
+  if (model.empty() || (rest != "load" && rest != "unload")) return {};
+  return {rest == "load" ? Call::kLoad : Call::kUnload, model, {}};
+}
+
+}  // namespace
+
+Route ParsePath(std::string_view path) {
+  if (path == "/v2" || path == "/v2/") return {Call::kServerMetadata, {}, {}};
+  if (!path.starts_with("/v2/")) return {};
+  std::string_view rest = path.substr(4);
+  if (rest == "health/live") return {Call::kServerLive, {}, {}};
+  if (rest == "health/ready") return {Call::kServerReady, {}, {}};
+  if (rest == "trace/setting") return {Call::kTrace, {}, {}};
+  if (rest == "logging") return {Call::kLog, {}, {}};
+  const std::string_view first = Take(&rest);
+  if (first == "models") return ParseModel(rest);
+  if (first == "repository") return ParseRepository(rest);
+  if (first == "systemsharedmemory" || first == "cudasharedmemory") return {Call::kSharedMemory, {}, {}};
+  return {};
+}
+
+Verb VerbOf(Call call) {
+  switch (call) {
+    case Call::kInfer:
+    case Call::kIndex:
+    case Call::kLoad:
+    case Call::kUnload:
+      return Verb::kPost;
+    case Call::kTrace:
+    case Call::kLog:
+    case Call::kSharedMemory:
+      return Verb::kEither;
+    case Call::kNone:
+    case Call::kServerMetadata:
+    case Call::kServerLive:
+    case Call::kServerReady:
+    case Call::kModelMetadata:
+    case Call::kModelReady:
+    case Call::kModelConfig:
+    case Call::kStatistics:
+      return Verb::kGet;
+  }
+  return Verb::kGet;
 }
 
 Names::Names(const wf_plan& plan) {
@@ -64,6 +112,14 @@ Names::Names(const wf_plan& plan) {
 const Names::Entry* Names::Find(std::string_view model) const {
   const auto found = by_name_.find(model);
   return found == by_name_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Names::All() const {
+  std::vector<std::string> names;
+  for (const auto& [name, workflow] : by_name_) {
+    if (name == Text(workflow->service) + "." + Text(workflow->name)) names.push_back(name);
+  }
+  return names;
 }
 
 std::string_view Names::Nearest(std::string_view model) const {

@@ -5,18 +5,39 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "runtime/abi/plan.h"
 
 namespace wf::oip {
 
-enum class Call : uint8_t { kNone, kServerMetadata, kServerLive, kServerReady, kModelMetadata, kModelReady, kInfer };
+enum class Call : uint8_t {
+  kNone,
+  kServerMetadata,
+  kServerLive,
+  kServerReady,
+  kModelMetadata,
+  kModelReady,
+  kModelConfig,
+  kStatistics,  // of a model, or of all
+  kInfer,
+  kIndex,
+  kLoad,
+  kUnload,
+  kTrace,
+  kLog,
+  kSharedMemory,  // not built, whichever it is
+};
 
 struct Route {
   Call call = Call::kNone;
   std::string_view model;
   std::string_view version;  // empty: none
 };
+
+// How a path of REST is called.
+enum class Verb : uint8_t { kGet, kPost, kEither };
+Verb VerbOf(Call call);
 
 // A path under /v2; kNone for one that is not served.
 Route ParsePath(std::string_view path);
@@ -30,6 +51,7 @@ class Names {
   explicit Names(const wf_plan& plan);
   const Entry* Find(std::string_view model) const;  // null: none
   std::string_view Nearest(std::string_view model) const;
+  std::vector<std::string> All() const;  // each workflow once, as `Service.workflow`
 
  private:
   std::map<std::string, const wf_workflow*, std::less<>> by_name_;

@@ -1,7 +1,8 @@
 // What the shapes of a call say: how many samples it carries, and whether each fits its parameter.
 #include <algorithm>
 
-#include "runtime/protocol/codes.h"
+#include "runtime/base/dtype.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/oip/request.h"
 
 namespace wf::oip {
@@ -9,7 +10,22 @@ namespace {
 
 using json::View;
 
-constexpr uint64_t kFreeElements = 65'536;  // extents of an empty tensor may say this much, however short the text
+constexpr uint64_t kFreeElements = 65'536;  // extents of an empty tensor may say this much, however short the data
+
+// The most elements of BYTES, and of numbers that are not raw, that so many bytes can hold.
+uint64_t MostElements(Coding coding, uint64_t bytes) {
+  switch (coding) {
+    case Coding::kJson:
+      return bytes / 2;
+    case Coding::kRaw:
+      return bytes / kLengthBytes;
+    case Coding::kWhole:
+      return 1;
+    case Coding::kTyped:
+      return bytes;
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -50,7 +66,7 @@ wf_code InferRequest::FindAxis(uint32_t port, const Shape& shape, int32_t* plain
          << "), or one more in front for samples";
     return Refuse(port, what.view());
   }
-  const int64_t most = workflow_->rows_max == 0 ? kMaxSamples : std::min<int64_t>(kMaxSamples, workflow_->rows_max);
+  const int64_t most = MostSamples(*workflow_);
   if (input.extent[0] < 1 || input.extent[0] > most) {
     what << "carries " << input.extent[0] << " samples; a call carries 1 to " << most;
     return Refuse(port, what.view());
@@ -81,12 +97,11 @@ wf_code InferRequest::CheckShape(uint32_t port, const Shape& shape) {
   return CheckCount(port, shape);
 }
 
-// No shape has more elements than the text of its data can hold, so memory and time follow the text. Extents beside a 0 count too: a loop
-// over the outer ones must end.
+// No shape has more elements than its data can hold, so memory and time follow the bytes. Extents beside a 0 count too: a loop over the
+// outer ones must end.
 wf_code InferRequest::CheckCount(uint32_t port, const Shape& shape) {
   Input& input = inputs_[port];
   uint64_t elements = 1, extents = 1;
-  const auto text = static_cast<uint64_t>(input.data_end - input.data);
   bool fits = true;
   for (uint32_t axis = 0; axis < shape.rank; ++axis) {
     const auto extent = static_cast<uint64_t>(input.extent[input.axes - shape.rank + axis]);
@@ -95,21 +110,41 @@ wf_code InferRequest::CheckCount(uint32_t port, const Shape& shape) {
   }
   elements *= extents;
   uint64_t all = 0;
-  fits = fits && extents <= std::max(text, kFreeElements) && !__builtin_mul_overflow(elements, uint64_t{samples_}, &all) && all <= text / 2;
-  if (!fits) return Refuse(port, "has fewer elements in `data` than its shape says");
+  fits = fits && extents <= std::max(input.data.len, kFreeElements) && !__builtin_mul_overflow(elements, uint64_t{samples_}, &all);
+  if (fits && input.coding == Coding::kRaw && shape.dtype != 0) return CheckRawBytes(port, shape, elements, all);
+  if (!fits || all > MostElements(input.coding, input.data.len)) return Refuse(port, "has fewer elements in its data than its shape says");
+  if (input.coding == Coding::kWhole && all != 1) return Refuse(port, "is one element as a raw body");
   input.per_sample = elements;
   return 0;
 }
 
+wf_code InferRequest::CheckRawBytes(uint32_t port, const Shape& shape, uint64_t per_sample, uint64_t all) {
+  Input& input = inputs_[port];
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(all, static_cast<uint64_t>(base::DTypeSize(shape.dtype)), &bytes) || bytes != input.data.len) {
+    base::TextBuilder what;
+    what << "has " << input.data.len << " bytes of raw data, but its shape says " << all << " elements of " << shape.datatype;
+    return Refuse(port, what.view());
+  }
+  input.per_sample = per_sample;
+  return 0;
+}
+
+// What nobody can be answered is refused before anything runs.
 wf_code InferRequest::CheckResults() {
   for (uint32_t i = 0; i < n_answered(); ++i) {
-    const wf_port& result = workflow_->out[answered(i)];
+    const AskedOutput asked = answered(i);
+    const wf_port& result = workflow_->out[asked.result];
     const Shape shape = ResultShapeOf(*plan_, result);
-    if (!shape.raw_only()) continue;
     base::TextBuilder message;
-    message << "output `" << View(result.name) << "` is of datatype `" << shape.datatype
-            << "`, which must be raw: JSON has no form for it; ask for other outputs";
-    return json::Record(in_.ctx, code::kNotImplemented, message);
+    message << "output `" << View(result.name) << "` is of datatype `" << shape.datatype << "`";
+    if (asked.classes != 0 && shape.dtype == 0)
+      message << ", which has no classes";
+    else if (asked.classes == 0 && shape.raw_only() && !is_binary(asked))
+      message << ", which must be raw; ask for it with `binary_data`, or for other outputs";
+    else
+      continue;
+    return json::Record(ctx_, code::kInputParams, message);
   }
   return 0;
 }

@@ -443,7 +443,6 @@ wf_code PlanBuilder::RunBody(int task, wf_ctx* ctx, void* const* frame) {
 }
 
 int64_t PlanBuilder::RunPick(int task, wf_ctx* ctx, void* const* frame) {
-  ++current->bodies_run_;
   const Spec& spec = current->specs_[static_cast<size_t>(task)];
   const int64_t mix = Mix(spec, frame);
   if (spec.body.fail_modulus != 0 && mix % spec.body.fail_modulus == spec.body.fail_at) {

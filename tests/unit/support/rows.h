@@ -25,6 +25,7 @@ class TestRow final : public batch::Row {
     memory_.assign((bytes + 7) / 8, 0);
     return memory_.data();
   }
+  int64_t memory_left() const noexcept override { return left; }
   void Fail(wf_code code, std::string_view text) noexcept override {
     failed = code;
     message = text;
@@ -38,6 +39,7 @@ class TestRow final : public batch::Row {
   const wf_tensor& y() const { return y_; }
   wf_tensor& x() { return x_; }
 
+  int64_t left = INT64_MAX;
   wf_code failed = 0;
   std::string message;
   int delivered = 0;

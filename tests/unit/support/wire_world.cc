@@ -393,7 +393,7 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
       reply.body.find("\"log_id\":\"" + asked.log_id + "\"") == std::string::npos)
     return Broken("request " + asked.log_id + " was given the answer of another: " + reply.body);
   const int64_t code = NumberOf(reply.body, "code");
-  if (memory_.refused > 0 && code == code::kMemoryCap) return;
+  if (memory_.refused > 0 && code == code::kRefused) return;
   const bool whole = asked.end <= peer.end.delivered;
   if (cut_short && reply.status == 408) return;
   if (code == code::kTimeout && clock_.Now() < asked.asked_at + timeout_ns_ && reply.body.find("\"path\":\"\"") != std::string::npos)

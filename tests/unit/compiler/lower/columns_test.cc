@@ -5,12 +5,12 @@
 namespace wf::lower::testing {
 namespace {
 
-// The element [y, x] of a transposed times c.
-ValueId Product(Builder& b, DType dtype, ReduceKind kind, ValueId a, ValueId c, ValueId y, ValueId x) {
+// The element [y, x] of the first transposed times the second.
+ValueId Product(Builder& b, ReduceKind kind, const In& factors, ValueId y, ValueId x) {
   const ir::BlockId term = b.Open({b.ScalarType(DType::kI64)});
-  const ValueId k = b.Param(0);
-  b.Close(b.Mul(b.Load(a, {k, y}), b.Load(c, {k, x})));
-  return b.Reduce(kind, dtype, b.Dim(a, 0), term);
+  const ValueId k = b.Param(0), product = b.Mul(b.Load(factors[0], {k, y}), b.Load(factors[1], {k, x}));
+  b.Close(product);
+  return b.Reduce(kind, b.DTypeOf(product), b.Dim(factors[0], 0), term);
 }
 
 TEST_F(BodyTest, MatrixProducts) {
@@ -19,7 +19,7 @@ TEST_F(BodyTest, MatrixProducts) {
       const TypeId matrix = Tensor(dtype, {-1, -1});
       cases_.Add("product", {matrix, matrix}, matrix, [this, dtype, kind](Builder& b, const In& in) {
         const ir::BlockId each = b.Open({I64(), I64()});
-        b.Close(Product(b, dtype, kind, in[0], in[1], b.Param(0), b.Param(1)));
+        b.Close(Product(b, kind, in, b.Param(0), b.Param(1)));
         return b.Build(dtype, {b.Dim(in[0], 1), b.Dim(in[1], 1)}, each);
       });
     }
@@ -33,7 +33,7 @@ TEST_F(BodyTest, ProductsOfKnownExtents) {
       const TypeId a = Tensor(DType::kF32, {depth, 4}), c = Tensor(DType::kF32, {depth, width}), out = Tensor(DType::kF32, {4, width});
       cases_.Add("known", {a, c}, out, [this, width](Builder& b, const In& in) {
         const ir::BlockId each = b.Open({I64(), I64()});
-        b.Close(Product(b, DType::kF32, ReduceKind::kSum, in[0], in[1], b.Param(0), b.Param(1)));
+        b.Close(Product(b, ReduceKind::kSum, in, b.Param(0), b.Param(1)));
         return b.Build(DType::kF32, {b.I64(4), b.I64(width)}, each);
       });
     }
@@ -46,8 +46,8 @@ TEST_F(BodyTest, ColumnsAmongOtherWork) {
   cases_.Add("two sums, joined", {matrix, matrix}, matrix, [this](Builder& b, const In& in) {
     const ir::BlockId each = b.Open({I64(), I64()});
     const ValueId y = b.Param(0), x = b.Param(1);
-    const ValueId one = Product(b, DType::kF32, ReduceKind::kSum, in[0], in[1], y, x);
-    const ValueId two = Product(b, DType::kF32, ReduceKind::kSum, in[1], in[0], y, x);
+    const ValueId one = Product(b, ReduceKind::kSum, in, y, x);
+    const ValueId two = Product(b, ReduceKind::kSum, {in[1], in[0]}, y, x);
     b.Close(b.Add(b.Mul(one, b.F32(2)), b.Binary(OpKind::kDiv, two, b.Convert(b.Add(x, b.I64(1)), DType::kF32))));
     return b.Build(DType::kF32, {b.Dim(in[0], 1), b.Dim(in[0], 1)}, each);
   });

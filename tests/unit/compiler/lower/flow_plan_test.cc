@@ -166,5 +166,15 @@ TEST(FlowPlan, LoopsAndCalledWorkflowsDo) {
          inputs);
 }
 
+TEST(FlowPlan, AMatchOfThousandsOfArmsTakesTheOneThatIsMeant) {
+  constexpr int64_t kArms = 4096;
+  std::string arms;
+  for (int64_t i = 0; i < kArms; ++i) arms += std::to_string(i) + " => " + std::to_string(5 * i + 7) + ", ";
+  const std::vector<std::string> answers =
+      Agreed("workflow W(n: i64) -> (y: i64) { node y = match n { " + arms + "_ => -1 }; return (y: y); } service S { workflow W; }",
+             {{Int(0)}, {Int(1)}, {Int(kArms / 2)}, {Int(kArms - 1)}, {Int(kArms)}, {Int(-1)}});
+  EXPECT_EQ(answers, (std::vector<std::string>{"7;", "12;", "10247;", "20482;", "-1;", "-1;"}));
+}
+
 }  // namespace
 }  // namespace wf::lower::testing

@@ -126,8 +126,8 @@ TEST(Flow, AReturnWaitsForTheControlPointsAboveAlthoughWhatItReadsHas) {
     EXPECT_TRUE(answers.before()[task.after[0]].control);
   }
   EXPECT_EQ(returns, 2U);
-  EXPECT_EQ(answers("W", {Int(3)}), "!5000 small @W/both");
-  EXPECT_EQ(answers("W", {Int(7)}), "!5000 bad @W/both/bad");
+  EXPECT_EQ(answers("W", {Int(3)}), "!5000 small @W/both/V");
+  EXPECT_EQ(answers("W", {Int(7)}), "!5000 bad @W/both/V/bad");
 }
 
 TEST(Flow, MatchTakesTheFirstArmThatFits) {

@@ -7,8 +7,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "runtime/base/clock.h"
 #include "tests/unit/support/plan_builder.h"
@@ -38,7 +41,8 @@ class Sleeper final : public base::Waker {
   bool woken_ = false;
 };
 
-// y = -x, by several instances at once. A run that holds a row of -1 fails, and one that holds -2 finds no memory.
+// y = -x, by several instances at once. A run that holds a row of -1 fails, one of -2 is larger than may be, one of -3 finds no memory. A
+// row takes 8 bytes.
 class Negation final : public Runnable {
  public:
   Negation(const wf_model& row, size_t instances) : row_(row), memory_(instances) {}
@@ -46,12 +50,16 @@ class Negation final : public Runnable {
   int64_t version() const override { return 1; }
   int64_t max_rows() const override { return 16; }
   int instance_count() const override { return static_cast<int>(memory_.size()); }
+  base::Status CheckSize(int, int64_t rows, std::span<const wf_tensor>, int64_t most_bytes) override {
+    return most_bytes >= 8 * rows ? base::Status() : base::Status(base::kOutOfRange, "too large");
+  }
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
     std::vector<int64_t>& result = memory_[static_cast<size_t>(instance)];
     const auto* const x = static_cast<const int64_t*>(inputs[0].data);
     result.assign(x, x + rows);
     if (std::find(x, x + rows, -1) != x + rows) return base::Status(base::kInvalidArgument, "-1 is refused");
-    if (std::find(x, x + rows, -2) != x + rows) return base::Status(base::kResourceExhausted, "-2 is large");
+    if (std::find(x, x + rows, -2) != x + rows) return base::Status(base::kOutOfRange, "-2 is large");
+    if (std::find(x, x + rows, -3) != x + rows) return base::Status(base::kResourceExhausted, "-3 finds no memory");
     for (int64_t& value : result) value = -value;
     outputs[0] = inputs[0];
     outputs[0].data = result.data();
@@ -215,6 +223,21 @@ TEST_F(ExecutorTest, RowsComeBackWhileTheirSizesAreBeingMadeReady) {
   for (const int64_t size : {1, 2, 4, 8, 16}) EXPECT_TRUE(batcher.cost().known(size)) << size;
 }
 
+TEST_F(ExecutorTest, ADrainRunsWhatWaitsForCompany) {
+  constexpr int64_t kHour = INT64_C(3'600'000'000'000);
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 2}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options());
+  Submit(batcher, mailbox, rows, {1}, kHour);
+  executor.BeginDrain();
+  Collect(mailbox, sleeper, rows);
+  Submit(batcher, mailbox, rows, {2}, kHour);
+  Collect(mailbox, sleeper, rows);
+  EXPECT_EQ(batcher.stats().closed[static_cast<size_t>(CloseReason::kDrain)].load(), 2U);
+}
+
 TEST_F(ExecutorTest, RowsThatCannotRunFailAlone) {
   static const int64_t one[] = {1};
   port_.dim = one;
@@ -226,20 +249,24 @@ TEST_F(ExecutorTest, RowsThatCannotRunFailAlone) {
   BatcherOptions options = Options();
   options.model = &model;
   Batcher& batcher = executor.AddBatcher(options);
-  for (const int64_t value : {-1, 1, 2, 3, 4, -2, 6, -1, 8, 9, 10, 11, 12}) {
+  for (const int64_t value : {-1, 1, 2, 3, 4, -2, 6, -1, 8, -3, 10, 11, 12}) {
     Submit(batcher, mailbox, rows, {value});
   }
+  rows[2].left = 7;
   while (auto work = executor.Take()) {
     executor.Run(*work);
     executor.Finish(*work);
   }
   mailbox.Drain();
+  const std::map<int64_t, std::pair<wf_code, std::string>> failures = {
+      {-1, {9000, "-1 is refused"}}, {-2, {3012, "-2 is large"}}, {-3, {3010, "-3 finds no memory"}}, {2, {3012, "too large"}}};
   for (const test::TestRow& row : rows) {
     const int64_t value = static_cast<const int64_t*>(row.inputs[0]->data)[0];
+    const auto expected = failures.find(value);
     EXPECT_EQ(row.delivered, 1) << value;
-    EXPECT_EQ(row.failed, value == -1 ? 9000 : value == -2 ? 3012 : 0) << value;
-    if (value < 0) {
-      EXPECT_EQ(row.message, value == -1 ? "-1 is refused" : "-2 is large");
+    EXPECT_EQ(row.failed, expected == failures.end() ? 0 : expected->second.first) << value;
+    if (expected != failures.end()) {
+      EXPECT_EQ(row.message, expected->second.second);
     } else {
       EXPECT_EQ(row.result()[0], -value);
     }

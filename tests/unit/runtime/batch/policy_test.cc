@@ -171,7 +171,13 @@ TEST_F(PolicyTest, ABatchThatClosesForTheOldestRowsDelaySaysSo) {
 
 TEST_F(PolicyTest, DrainingWaitsForNobody) {
   Submit(10 * kMs);
-  EXPECT_EQ(policy_.Close(/*draining=*/true)->reason, CloseReason::kDrain);
+  EXPECT_FALSE(policy_.Close().has_value());
+  policy_.Drain();
+  EXPECT_LE(*policy_.NextDecisionAt(), clock_.Now());
+  EXPECT_EQ(policy_.Close()->reason, CloseReason::kDrain);
+  EXPECT_FALSE(policy_.NextDecisionAt().has_value());
+  Submit(10 * kMs);
+  EXPECT_EQ(policy_.Close()->reason, CloseReason::kDrain) << "one that comes later";
 }
 
 class PaddedPolicyTest : public PolicyTest {

@@ -43,8 +43,24 @@ TEST_F(ContextTest, ACodeReturnedWithoutARecordIsAFailureToo) {
 }
 
 TEST_F(ContextTest, SpentMemoryIsAFailure) {
+  EXPECT_EQ(wf_alloc(bus_.ctx(), Budget::kBytes + 1, 8), nullptr);
+  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kMemoryCap);
+  EXPECT_EQ(wf_alloc(bus_.ctx(), Budget::kBytes, 8), nullptr) << "a chunk is more than what it holds";
+  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kMemoryCap);
+}
+
+TEST_F(ContextTest, MemoryThatOthersHoldIsRefusedForLoad) {
   memory_.refuses = [] { return true; };
   EXPECT_EQ(wf_alloc(bus_.ctx(), 100'000, 8), nullptr);
+  const Failure& failure = bus_.main.TakeFailure(WF_FAILED);
+  EXPECT_EQ(failure.code, code::kRefused);
+  EXPECT_TRUE(failure.for_memory);
+}
+
+TEST_F(ContextTest, NoRequestHasMoreThanAllTogether) {
+  const ChunkMemory small(1 << 20);
+  bus_.budget.StartWith(small);
+  EXPECT_EQ(wf_alloc(bus_.ctx(), 2 << 20, 8), nullptr);
   EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kMemoryCap);
 }
 

@@ -33,8 +33,15 @@ std::vector<int64_t> WindowOut(const std::vector<int64_t>& in, const std::vector
   return out;
 }
 
-void AddConv(std::vector<ShapeCase>& cases, const std::string& name, std::vector<int64_t> x, std::vector<int64_t> w, Conv conv,
-             std::vector<int64_t> end) {
+struct ConvCase {
+  std::string name;
+  std::vector<int64_t> x, w;
+  Conv conv;
+  std::vector<int64_t> end;
+};
+
+void AddConv(std::vector<ShapeCase>& cases, ConvCase added) {
+  auto& [name, x, w, conv, end] = added;
   const size_t spatial = x.size() - 2;
   if (conv.stride.empty()) conv.stride.assign(spatial, 1);
   if (conv.dilation.empty()) conv.dilation.assign(spatial, 1);
@@ -48,16 +55,16 @@ void AddConv(std::vector<ShapeCase>& cases, const std::string& name, std::vector
 
 std::vector<ShapeCase> ConvCases() {
   std::vector<ShapeCase> cases;
-  AddConv(cases, "first layer", {2, 1, 28, 28}, {8, 1, 3, 3}, {{}, {}, {1, 1}, 1, {UnaryOp::kRelu}}, {1, 1});
-  AddConv(cases, "deep", {1, 32, 9, 9}, {16, 32, 3, 3}, {{}, {}, {1, 1}, 1, {UnaryOp::kClip, 0, 0.5f}}, {1, 1});
-  AddConv(cases, "odd channels", {3, 7, 8, 6}, {5, 7, 3, 2}, {{2, 1}, {}, {}, 1, {UnaryOp::kTanh}}, {});
-  AddConv(cases, "1x1", {1, 16, 5, 5}, {24, 16, 1, 1}, {{}, {}, {}, 1, {UnaryOp::kLeakyRelu, 0.1f}}, {});
-  AddConv(cases, "uneven pads", {1, 3, 7, 7}, {4, 3, 3, 3}, {{}, {}, {0, 2}, 1, {UnaryOp::kSigmoid}}, {2, 0});
-  AddConv(cases, "dilated", {1, 3, 11, 11}, {4, 3, 3, 3}, {{}, {2, 3}, {}, 1, {UnaryOp::kIdentity}}, {});
-  AddConv(cases, "grouped", {2, 8, 6, 6}, {12, 2, 3, 3}, {{}, {}, {1, 1}, 4, {UnaryOp::kIdentity}}, {1, 1});
-  AddConv(cases, "depthwise", {1, 16, 9, 9}, {16, 1, 3, 3}, {{2, 2}, {}, {1, 1}, 16, {UnaryOp::kRelu}}, {1, 1});
-  AddConv(cases, "1d", {2, 4, 17}, {6, 4, 5}, {{2}, {}, {2}, 1, {UnaryOp::kIdentity}}, {2});
-  AddConv(cases, "3d", {1, 2, 5, 6, 7}, {3, 2, 2, 3, 2}, {{}, {}, {}, 1, {UnaryOp::kIdentity}}, {});
+  AddConv(cases, {"first layer", {2, 1, 28, 28}, {8, 1, 3, 3}, {{}, {}, {1, 1}, 1, {UnaryOp::kRelu}}, {1, 1}});
+  AddConv(cases, {"deep", {1, 32, 9, 9}, {16, 32, 3, 3}, {{}, {}, {1, 1}, 1, {UnaryOp::kClip, 0, 0.5f}}, {1, 1}});
+  AddConv(cases, {"odd channels", {3, 7, 8, 6}, {5, 7, 3, 2}, {{2, 1}, {}, {}, 1, {UnaryOp::kTanh}}, {}});
+  AddConv(cases, {"1x1", {1, 16, 5, 5}, {24, 16, 1, 1}, {{}, {}, {}, 1, {UnaryOp::kLeakyRelu, 0.1f}}, {}});
+  AddConv(cases, {"uneven pads", {1, 3, 7, 7}, {4, 3, 3, 3}, {{}, {}, {0, 2}, 1, {UnaryOp::kSigmoid}}, {2, 0}});
+  AddConv(cases, {"dilated", {1, 3, 11, 11}, {4, 3, 3, 3}, {{}, {2, 3}, {}, 1, {UnaryOp::kIdentity}}, {}});
+  AddConv(cases, {"grouped", {2, 8, 6, 6}, {12, 2, 3, 3}, {{}, {}, {1, 1}, 4, {UnaryOp::kIdentity}}, {1, 1}});
+  AddConv(cases, {"depthwise", {1, 16, 9, 9}, {16, 1, 3, 3}, {{2, 2}, {}, {1, 1}, 16, {UnaryOp::kRelu}}, {1, 1}});
+  AddConv(cases, {"1d", {2, 4, 17}, {6, 4, 5}, {{2}, {}, {2}, 1, {UnaryOp::kIdentity}}, {2}});
+  AddConv(cases, {"3d", {1, 2, 5, 6, 7}, {3, 2, 2, 3, 2}, {{}, {}, {}, 1, {UnaryOp::kIdentity}}, {}});
   ShapeCase changing = cases[2];
   changing.name = "conv weights as input";
   for (Tensor& each : changing.in) each.info.constant = nullptr;

@@ -295,7 +295,7 @@ TEST(Version, LimitsTheMemoryOfARun) {
   options.max_bytes = 10'000;
   const auto version = Version::Load(DataPath("cnn.onnx"), options);
   ASSERT_FALSE(version.ok());
-  EXPECT_EQ(version.status().code(), base::kResourceExhausted);
+  EXPECT_EQ(version.status().code(), base::kOutOfRange);
   EXPECT_NE(version.status().message().find("node `"), std::string::npos) << version.status().message();
 }
 
@@ -333,13 +333,39 @@ TEST(Version, ActivationsOfOpenExtentsCountAndGoBack) {
   EXPECT_EQ(limit.used, 0);
 }
 
+TEST(Version, KnowsWhatARunWillTake) {
+  testing::Builder builder;
+  builder.Input("p", {"a", "b"}).Input("q", {"b", "c"}).Output("y", {"a", "c"}).Node("MatMul", {"p", "q"}, {"y"});
+  const std::string bytes = builder.Bytes();
+  const TempFile file({bytes.begin(), bytes.end()});
+  test::CountedLimit limit(0);
+  LoadOptions options;
+  options.share = {&limit, 0};
+  options.warm_up = false;
+  const auto version = Version::Load(file.path(), options);
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  const auto check = [&](int64_t a, int64_t c, int64_t most) {
+    const Held p(CaseTensor{WF_F32, {a, 1}, std::vector<uint8_t>(static_cast<size_t>(a) * 4)});
+    const Held q(CaseTensor{WF_F32, {1, c}, std::vector<uint8_t>(static_cast<size_t>(c) * 4)});
+    const wf_tensor inputs[] = {p.tensor, q.tensor};
+    return (*version)->CheckSize(0, 1, inputs, most);
+  };
+  const base::Status large = check(20'000, 20'000, int64_t{256} << 20);
+  EXPECT_EQ(large.code(), base::kOutOfRange) << large.message();
+  EXPECT_NE(large.message().find("more than the 268435456 that the request may have"), std::string::npos) << large.message();
+  EXPECT_EQ(check(100, 100, 79'999).code(), base::kOutOfRange) << "the result is there twice: in the model's memory and in the request's";
+  EXPECT_TRUE(check(100, 100, 1 << 20).ok());
+  EXPECT_EQ(limit.used, 0);
+}
+
 TEST(Version, ActivationsThatTheFileFixesAreNotCounted) {
   test::CountedLimit limit(0);
   LoadOptions options;
   options.max_rows = 4;
   options.share = {&limit, 0};
   const auto version = Version::Load(DataPath("cnn.onnx"), options);
-  EXPECT_TRUE(version.ok()) << version.status().message();
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  EXPECT_TRUE((*version)->CheckSize(0, 1, {}, 0).ok());
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <vector>
+
 #include "runtime/abi/verify.h"
 #include "tests/unit/support/plan_builder.h"
 #include "tests/unit/support/rig.h"
@@ -60,6 +64,40 @@ TEST_F(SamplesTest, TheyAreAnsweredTogetherAndAFailureNamesItsSample) {
   }
   EXPECT_GT(failed, 0);
   EXPECT_GT(fine, 0);
+}
+
+TEST_F(SamplesTest, TheLowestThatFailsIsNamedWhateverEndsFirst) {
+  constexpr uint32_t kSamples = 12;
+  test::RunOptions fragile;
+  fragile.body.fail_modulus = 4;
+  const int half = builder_.Slot(root_, Kind::kInt);
+  builder_.Run(root_, {in_}, half, fragile);
+  builder_.Run(root_, {half}, value_);
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  rig.keeps = true;
+  std::vector<bool> fails;
+  for (uint32_t k = 0; k < kSamples; ++k) {
+    bus::Bus& bus = Start(1, k);
+    rig.Settle();
+    fails.push_back(bus.failure() != nullptr);
+    rig.engine->Release(bus);
+  }
+  const auto lowest = std::find(fails.begin(), fails.end(), true) - fails.begin();
+  ASSERT_GT(std::count(fails.begin(), fails.end(), true), 2);
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    std::mt19937_64 random(seed);
+    test::Workers workers(3);
+    bus::Bus& bus = Start(kSamples, 0);
+    while (bus.state() == bus::BusState::kRunning) {
+      workers.Step(rig.queue, rig.clock, random);
+      if (random() % 2 == 0) rig.Turn();
+    }
+    ASSERT_NE(bus.failure(), nullptr);
+    EXPECT_EQ(bus.failure()->sample, lowest) << seed;
+    rig.engine->Release(bus);
+    for (int i = 0; i < 1000; ++i) workers.Step(rig.queue, rig.clock, random);
+    rig.Settle();
+  }
 }
 
 TEST_F(SamplesTest, OneThatMeetsAFullQueueWaitsForEarlierOnes) {

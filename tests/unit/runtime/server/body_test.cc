@@ -21,6 +21,20 @@ TEST(Body, GrowsPartByPartAndEndsInZeros) {
   for (size_t i = 0; i < Body::kPadBytes; ++i) EXPECT_EQ(view.ptr[view.len + i], 0);
 }
 
+TEST(Body, AlignsTheByteThatIsAskedFor) {
+  Body body;
+  for (const size_t offset : {0U, 1U, 117U, 64U, 3U}) {
+    body.AlignAt(offset);
+    ASSERT_TRUE(body.Reserve(50'000));
+    const std::vector<uint8_t> part(40'000, static_cast<uint8_t>(offset));
+    ASSERT_TRUE(body.Append(part));
+    const wf_bytes view = body.Seal();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(view.ptr + offset) % 64, 0U) << offset;
+    EXPECT_EQ(std::vector<uint8_t>(view.ptr, view.ptr + view.len), part);
+    body.Clear();
+  }
+}
+
 TEST(Body, IsEmptyAgainAfterClear) {
   Body body;
   const std::vector<uint8_t> large(100'000, 7);

@@ -5,64 +5,13 @@
 #include <string>
 
 #include "runtime/net/connections.h"
+#include "tests/unit/runtime/server/test_site.h"
 #include "tests/unit/support/sim_wires.h"
 
 namespace wf::server {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-
-// Answers at once, or when the test says so.
-class TestSite final : public Site {
- public:
-  void OnHead(Exchange& exchange) noexcept override {
-    exchange.max_body_bytes = takes_body ? 1 << 20 : kMaxDiscarded;
-    exchange.takes_body = takes_body;
-    ++heads;
-  }
-  int64_t MsLeft(const Exchange&) const noexcept override { return ms_left; }
-  bool Claim(Exchange&, int64_t) noexcept override { return true; }
-  bool ClaimUnsent(int64_t bytes) noexcept override {
-    if (bytes > room - claimed) return false;
-    claimed += bytes;
-    return true;
-  }
-  void UnclaimUnsent(int64_t bytes) noexcept override { claimed -= bytes; }
-  void OnRequest(Exchange& exchange) noexcept override {
-    ++requests;
-    body_bytes = exchange.body.size();
-    asked = &exchange;
-    if (at_once) Answer();
-  }
-  void Answer() {
-    Exchange& exchange = *asked;
-    asked = nullptr;
-    wf_sink body;
-    const std::string text(exchange.session->ClaimUnsent(answer_bytes) ? answer_bytes : 1, 'a');
-    body.Put(text.data(), text.size());
-    exchange.session->Reply(exchange, {200, "text/plain", {}, {}}, body);
-  }
-  void OnAnswered(Exchange&) noexcept override {}
-  void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure&) noexcept override {}
-  uint64_t OnRefused(Exchange& exchange) noexcept override {
-    refused = exchange.refusal_code;
-    refused_for_memory += exchange.for_memory ? 1 : 0;
-    told += "refused ";
-    return 1;
-  }
-  void Cancel(Exchange&) noexcept override { told += "cancelled "; }
-  void OnGone(Exchange&) noexcept override { told += "gone "; }
-  void OnFinished(Exchange&) noexcept override { ++finished; }
-  bool closing() const noexcept override { return false; }
-
-  bool at_once = true, takes_body = true;
-  size_t answer_bytes = 2, body_bytes = 0;
-  int64_t ms_left = INT64_MAX, room = INT64_MAX, claimed = 0;
-  Exchange* asked = nullptr;
-  int heads = 0, requests = 0, finished = 0, refused_for_memory = 0;
-  wf_code refused = 0;
-  std::string told;
-};
 
 // Connections to peers that the test moves, on a loop whose turns it takes.
 class Http1SessionTest : public ::testing::Test, protected net::HandlerFactory {

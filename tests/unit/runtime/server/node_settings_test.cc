@@ -94,9 +94,11 @@ TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {
   } cases[] = {
       {"nodes:\n  Classify/logit: {batch: 2}\n", "config:2: unknown node `Classify/logit`; did you mean `Classify/logits`"},
       {"nodes:\n  Classify/logits:\n    bach: 2\n", "config:3: unknown setting `bach` of a node; did you mean `batch`"},
-      {"nodes: {Classify/logits: {batch: 0}}\n", "config:1: expected a whole number from 1 to 65536, found `0`"},
+      {"nodes: {Classify/logits: {batch: 0}}\n",
+       "config:1: `nodes.Classify/logits.batch`: expected a whole number from 1 to 65536, found `0`"},
       {"nodes: {Classify/logits: {batch: }}\n", "config:1: `batch` has no value"},
-      {"nodes: {Classify/logits: {within: 2}}\n", "expected a duration from 0h to 1m, as `30s` or `2ms`, found `2`"},
+      {"nodes: {Classify/logits: {within: 2}}\n",
+       "`nodes.Classify/logits.within`: expected a duration from 0s to 1m, as `30s` or `2ms`, found `2`"},
       {"nodes: {Classify/logits: {pad: 64}}\n", "changing `pad` without a build is not built yet"},
       {"nodes: {Classify/logits: 3}\n", "expected the settings of the node `Classify/logits`, found a value"},
       {"nodes: {Classify/logits: {batch: {a: 1}}}\n", "expected `nodes: {NODE: {batch: 8}}`"},

@@ -290,7 +290,8 @@ TEST_F(ServerTest, WhatIsComputedSharesTheBudgetWithBodies) {
   const Client::Answer answer = Call(grow);
   EXPECT_EQ(answer.status, 429);
   EXPECT_NE(answer.head.find("retry-after: 1\r\n"), std::string::npos) << answer.head;
-  EXPECT_NE(answer.body.find("\"code\":3012"), std::string::npos) << answer.body;
+  EXPECT_NE(answer.body.find("\"code\":3010"), std::string::npos) << answer.body;
+  EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 1);
   bodies.clear();
   EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
   EXPECT_EQ(Call(grow).status, 200);
@@ -404,6 +405,17 @@ TEST_F(ServerTest, ARequestThatNeedsMoreMemoryThanItMayIsRefused) {
   const Client::Answer answer = Call(Post("/Test/Grow", R"({"count":300000000})"));
   EXPECT_EQ(answer.status, 429);
   EXPECT_NE(answer.body.find(R"("code":3012)"), std::string::npos) << answer.body;
+  EXPECT_EQ(answer.head.find("retry-after"), std::string::npos) << answer.head;
+  EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 0);
+}
+
+TEST_F(ServerTest, WhatIsLargerThanAllTheMemoryIsNotPutOff) {
+  Serve({"--limits-memory-bytes=1MiB"});
+  const Client::Answer answer = Call("POST /Test/Size HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: 2097152\r\n\r\n");
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_EQ(answer.head.find("retry-after"), std::string::npos) << answer.head;
+  EXPECT_NE(answer.body.find("the 1048576 bytes that all requests share (`limits.memory_bytes`)"), std::string::npos) << answer.body;
+  EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 0);
 }
 
 TEST_F(ServerTest, CountsRequestsByCode) {

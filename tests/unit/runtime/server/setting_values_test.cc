@@ -102,7 +102,7 @@ TEST(SettingValues, WhatWasExpectedIsSaidWithTheRange) {
   Schedule schedule{};
   EXPECT_EQ(Parse("always", {}, &schedule), "auto, inline or pool");
   Later later;
-  EXPECT_EQ(Parse("unix:/x", {}, &later), "nothing, since this is not built yet");
+  EXPECT_EQ(Parse("unix:/x", {}, &later), "nothing");
 }
 
 }  // namespace

@@ -90,12 +90,13 @@ TEST(Settings, MistakesOnTheCommandLineAreUsageErrors) {
       {{"--http-port", "70000"}, "--http-port: expected a port, 0 to 65535, found `70000`"},
       {{"--http-port=x"}, "--http-port: expected a port, 0 to 65535, found `x`"},
       {{"--schedule=always"}, "--schedule: expected auto, inline or pool, found `always`"},
-      {{"--drain-seconds=-1"}, "--drain-seconds: expected a duration from 0h to 24h, as `30` (seconds) or `2m`, found `-1`"},
+      {{"--drain-seconds=-1"}, "--drain-seconds: expected a duration from 0s to 24h, as `30` (seconds) or `2m`, found `-1`"},
       {{"--limits-body-bytes=0"}, "--limits-body-bytes: expected a size from 1B to 1024GiB, as `64MiB`, found `0`"},
       {{"--default-timeout", "5000h"}, "--default-timeout: expected a duration from 1ms to 24h, as `30s` or `2ms`, found `5000h`"},
       {{"--limits-request-line-bytes", "100GiB"},
        "--limits-request-line-bytes: expected a size from 256B to 16MiB, as `64MiB`, found `100GiB`"},
-      {{"--listen", "unix:/tmp/x"}, "--listen: expected nothing, since this is not built yet, found `unix:/tmp/x`"},
+      {{"--limits-memory-bytes=1"}, "--limits-memory-bytes: expected 0 or a size from 1MiB to 65536GiB, as `64MiB`, found `1`"},
+      {{"--listen", "unix:/tmp/x"}, "--listen: not built yet, so that it can only be left out"},
       {{"--log-access=1"}, "--log-access: expected true or false, found `1`"},
       {{"--x\xff\n"}, "unknown flag `--x??`"},
       {{"--model-root", "a\xff\nb"}, "--model-root: the value `a??b` is not UTF-8"},
@@ -118,11 +119,12 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
       {"limits: 3\n", "config:1: `limits` is a section: it takes keys below it, not a value"},
       {"limits.connections: 3\n", "config:1: write `limits.connections` as a key inside the section before its dot"},
       {"host:\n", "config:1: `host` has no value; leave the line out for the default"},
-      {"\nhttp_port: eighty\n", "config:2: expected a port, 0 to 65535, found `eighty`"},
-      {"limits: {header_timeout: 10}\n", "config:1: expected a duration from 1s to 1h, as `30s` or `2ms`, found `10`"},
-      {"limits: {body_bytes: 1MB}\n", "config:1: expected a size from 1B to 1024GiB, as `1MiB`, found `1MB`"},
+      {"\nhttp_port: eighty\n", "config:2: `http_port`: expected a port, 0 to 65535, found `eighty`"},
+      {"limits: {header_timeout: 10}\n",
+       "config:1: `limits.header_timeout`: expected a duration from 1s to 1h, as `30s` or `2ms`, found `10`"},
+      {"limits: {body_bytes: 1MB}\n", "config:1: `limits.body_bytes`: expected a size from 1B to 1024GiB, as `1MiB`, found `1MB`"},
       {"http_port: 1\nhttp_port: 2\n", "config:2: `http_port` is already set on line 1"},
-      {"tls: {cert: a.pem}\n", "config:1: expected nothing, since this is not built yet, found `a.pem`"},
+      {"tls: {cert: a.pem}\n", "config:1: `tls.cert`: not built yet, so that it can only be left out"},
       {"nodes: {A/b: {batch: 2}}\n", "config:1: there is no program whose nodes these could be"},
       {"grpc_port: 9\n", "`grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet"},
       {"default_timeout: 400s\n", "`default_timeout` is above `limits.timeout`"},
@@ -134,6 +136,15 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
     EXPECT_EQ(loaded.errors[0], at.message);
     EXPECT_EQ(loaded.exit_status(), 1);
   }
+}
+
+TEST(Settings, ABodyThatAllTheMemoryCannotHoldIsWarnedOf) {
+  EXPECT_TRUE(Load({"--limits-memory-bytes=0"}).warnings.empty());
+  EXPECT_TRUE(Load({"--limits-memory-bytes=64MiB"}).warnings.empty());
+  const Loaded loaded = Load({"--limits-memory-bytes=32MiB"});
+  ASSERT_EQ(loaded.warnings.size(), 1u);
+  EXPECT_EQ(loaded.warnings[0],
+            "`limits.body_bytes` is above `limits.memory_bytes`, which all requests share: a body that long is refused");
 }
 
 TEST(Settings, EveryMistakeIsTold) {

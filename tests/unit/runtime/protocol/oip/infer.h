@@ -2,13 +2,16 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/base/mailbox.h"
 #include "runtime/bus/memory.h"
 #include "runtime/bus/plan_index.h"
 #include "runtime/protocol/oip/answer.h"
+#include "runtime/protocol/oip/rest_reader.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/sched/engine.h"
+#include "tests/unit/runtime/protocol/oip/scratch.h"
 
 namespace wf::test {
 
@@ -16,17 +19,20 @@ namespace wf::test {
 class Infer final : public bus::Client {
  public:
   explicit Infer(const wf_plan& plan);
-  ~Infer() override;
 
   struct Reply {
     int status = 0;
     wf_code code = 0;
     std::string text, log_id;
+    std::string content_type, json_bytes;  // of raw answers
     uint32_t samples = 0;
     int64_t timeout_ns = 0;
+    int borrowed = 0;  // tensors among the parameters of all samples that stand in the body
   };
-  // `workflow`: index in the plan.
-  Reply Call(uint32_t workflow, std::string_view body);
+  // `workflow`: index in the plan. `json_bytes`: of ReadRest; the byte behind them is aligned to 64.
+  Reply Call(uint32_t workflow, std::string_view body, int64_t json_bytes = oip::kAllJson);
+  // `message`: a ModelInferRequest. `text` is the answer's message, or why there is none.
+  Reply CallMessage(uint32_t workflow, std::string_view message);
 
   void OnAnswered(bus::Bus& bus) noexcept override;
   void OnDrained(bus::Bus&) noexcept override {}
@@ -54,8 +60,17 @@ class Infer final : public bus::Client {
   bus::PlanIndex index_;
   sched::Catalogue catalogue_;
   sched::Engine engine_;
-  bus::Bus scratch_;
+  Scratch scratch_;
+  int CountBorrowed(const bus::Bus& bus) const;
+  void PutBody(std::string_view text, uint64_t aligned);
+  Reply Serve(uint32_t workflow, wf_code read);
+  void WriteRest(bus::Bus& bus, wf_sink* body);
+  void WriteMessage(bus::Bus& bus, wf_sink* body);
+
   oip::InferRequest request_;
+  std::vector<uint8_t> memory_of_body_;
+  wf_bytes body_{};
+  bool is_message_ = false;
   Reply reply_;
 };
 

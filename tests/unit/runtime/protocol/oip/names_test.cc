@@ -10,12 +10,6 @@
 namespace wf::oip {
 namespace {
 
-std::string Text(wf_sink& sink) {
-  std::string text;
-  for (const base::SinkPiece& piece : sink.Pieces()) text.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
-  return text;
-}
-
 TEST(OipNames, PathsAreCalls) {
   struct Row {
     const char* path;
@@ -41,6 +35,24 @@ TEST(OipNames, PathsAreCalls) {
       {"/v2/models/m/versions//infer", Call::kNone},
       {"/v2/models/m/infer/x", Call::kNone},
       {"/v2/models/m/generate", Call::kNone},
+      {"/v2/models/m/config", Call::kModelConfig, "m"},
+      {"/v2/models/m/versions/3/config", Call::kModelConfig, "m", "3"},
+      {"/v2/models/m/stats", Call::kStatistics, "m"},
+      {"/v2/models/m/versions/1/stats", Call::kStatistics, "m", "1"},
+      {"/v2/models/stats", Call::kStatistics},
+      {"/v2/models/m/trace/setting", Call::kTrace, "m"},
+      {"/v2/trace/setting", Call::kTrace},
+      {"/v2/trace", Call::kNone},
+      {"/v2/logging", Call::kLog},
+      {"/v2/repository/index", Call::kIndex},
+      {"/v2/repository/index/x", Call::kNone},
+      {"/v2/repository/models/m/load", Call::kLoad, "m"},
+      {"/v2/repository/models/m/unload", Call::kUnload, "m"},
+      {"/v2/repository/models/m", Call::kNone},
+      {"/v2/repository/models//load", Call::kNone},
+      {"/v2/repository", Call::kNone},
+      {"/v2/systemsharedmemory/status", Call::kSharedMemory},
+      {"/v2/cudasharedmemory/region/r/register", Call::kSharedMemory},
       {"/v3", Call::kNone},
   };
   for (const Row& row : rows) {
@@ -65,6 +77,11 @@ TEST(OipNames, AModelIsAServiceOrAWorkflowOrBoth) {
   EXPECT_EQ(names.Nearest("Types.Pear"), "Types.Pair");
 }
 
+TEST(OipNames, EachWorkflowHasOneFullName) {
+  EXPECT_EQ(Names(test::TypesPlan()).All(),
+            (std::vector<std::string>{"Types.All", "Types.Grow", "Types.Half", "Types.Line", "Types.Pair", "Types.Text"}));
+}
+
 TEST(OipNames, AWorkflowOfTwoServicesNeedsItsService) {
   const wf_plan& types = test::TypesPlan();
   wf_workflow workflows[2] = {types.workflows[0], types.workflows[0]};
@@ -76,31 +93,6 @@ TEST(OipNames, AWorkflowOfTwoServicesNeedsItsService) {
   EXPECT_EQ(names.Find("All"), nullptr);
   EXPECT_EQ(names.Find("Other.All")->second, &workflows[1]);
   EXPECT_EQ(names.Find("Other")->second, &workflows[1]);
-}
-
-TEST(OipMetadata, ShapesBeginWithTheAxisOfSamples) {
-  const wf_plan& plan = test::TypesPlan();
-  wf_sink out;
-  constexpr int64_t kVersions[] = {3, 12};
-  WriteModelMetadata(plan, plan.workflows[0], "Types.All", kVersions, &out);
-  const std::string text = Text(out);
-  EXPECT_TRUE(text.starts_with(
-      R"({"name":"Types.All","versions":["3","12"],"platform":"wf","inputs":[{"name":"yes","datatype":"BOOL","shape":[-1]})"))
-      << text;
-  for (const char* part :
-       {R"({"name":"words","datatype":"BYTES","shape":[-1,-1]})", R"({"name":"numbers","datatype":"FP32","shape":[-1,-1]})",
-        R"({"name":"matrix","datatype":"FP32","shape":[-1,2,-1]})", R"({"name":"point","datatype":"BYTES","shape":[-1]})"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part;
-  }
-  const size_t outputs = text.find("\"outputs\"");
-  EXPECT_LT(text.find(R"({"name":"maybe","datatype":"INT64","shape":[-1]})"), outputs);
-  EXPECT_NE(text.find(R"({"name":"maybe","datatype":"BYTES","shape":[-1]})", outputs), std::string::npos);
-}
-
-TEST(OipMetadata, TheServerSaysWhatItIs) {
-  wf_sink out;
-  WriteServerMetadata(&out);
-  EXPECT_EQ(Text(out), R"({"name":"wf","version":")" WF_VERSION R"(","extensions":["parameters"]})");
 }
 
 TEST(OipMetadata, StatusesComeFromOneTable) {

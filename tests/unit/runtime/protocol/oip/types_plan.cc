@@ -54,6 +54,8 @@ constexpr Slot kAll[] = {{WF_BOOL, "yes"},      {WF_I8, "i8"},       {WF_I16, "i
                          {kMaybe, "maybe"},     {kPoints, "points"}};
 constexpr Slot kPairSlots[] = {{kPair, "a"}, {WF_I64, "b"}};
 constexpr Slot kHalfSlots[] = {{WF_F16, "half"}, {WF_F16, "whole"}};
+constexpr Slot kLineSlots[] = {{kLine, "line"}};
+constexpr Slot kTextSlots[] = {{kString, "text"}};
 constexpr Slot kGrowSlots[] = {{WF_I64, "count"}, {WF_F64, "over"}, {kInts, "grown"}, {WF_F64, "ratio"}};
 
 constexpr uint32_t OffsetOf(size_t slot) { return kFirst + kStep * static_cast<uint32_t>(slot); }
@@ -92,6 +94,8 @@ class Maker {
     AddWorkflow("Pair", kPairSlots, std::size(kPairSlots), 0, 2);
     AddWorkflow("Half", kHalfSlots, std::size(kHalfSlots), 0, 2);
     AddWorkflow("Grow", kGrowSlots, 2, 2, 2);
+    AddWorkflow("Line", kLineSlots, 1, 0, 1);
+    AddWorkflow("Text", kTextSlots, 1, 0, 1);
     for (wf_port& port : ports_[2]) port.required = 1;
     for (wf_port& port : ports_[4]) port.required = 1;
     ports_[4][1].required = 0;

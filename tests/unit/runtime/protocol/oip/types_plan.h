@@ -12,6 +12,8 @@ namespace wf::test {
 //   workflow Half(half: f16) -> (half: f16, whole: f16)
 //   workflow Grow(count: i64, over: f64 = 1) -> (grown: list<i64>, ratio: f64)    `count` elements, 1 / over; 13 fails with 100001;
 //     annotates count = meta("say", count)
+//   workflow Line(line: i64[n]) -> (line: i64[n])
+//   workflow Text(text: string) -> (text: string)
 const wf_plan& TypesPlan();
 
 }  // namespace wf::test

@@ -1,0 +1,175 @@
+#include "runtime/protocol/http2/callbacks.h"
+
+#include <algorithm>
+
+namespace wf::http2 {
+namespace {
+
+constexpr size_t kFrameHeadBytes = 9;
+constexpr size_t kMaxTrailers = 64;
+
+Session& Of(void* user) { return *static_cast<Session*>(user); }
+Stream* StreamOf(nghttp2_session* session, int32_t id) { return static_cast<Stream*>(nghttp2_session_get_stream_user_data(session, id)); }
+bool IsRequest(const nghttp2_frame& frame) { return frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST; }
+
+}  // namespace
+
+void Callbacks::SetAll(nghttp2_session_callbacks* callbacks) {
+  nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, OnBeginFrame);
+  nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, OnBeginHeaders);
+  nghttp2_session_callbacks_set_on_header_callback(callbacks, OnHeader);
+  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, OnBadHeader);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);
+  nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks, OnBadFrame);
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, OnData);
+  nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, OnSent);
+  nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnStreamClose);
+  nghttp2_session_callbacks_set_send_data_callback(callbacks, SendData);
+}
+
+// What asks for nothing that would be paid for elsewhere. Clients ping for each answer that comes, to measure the line: that is free.
+int Callbacks::OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* head, void* user) noexcept {
+  Session& session = Of(user);
+  switch (head->type) {
+    case NGHTTP2_PING:
+      if (session.sent_since_ping_ || (head->flags & NGHTTP2_FLAG_ACK) != 0) {
+        session.sent_since_ping_ = false;
+        return 0;
+      }
+      break;
+    case NGHTTP2_DATA:
+      if (head->length != 0 || (head->flags & NGHTTP2_FLAG_END_STREAM) != 0) return 0;
+      break;
+    case NGHTTP2_HEADERS:
+    case NGHTTP2_WINDOW_UPDATE:
+    case NGHTTP2_GOAWAY:
+      return 0;
+    case NGHTTP2_SETTINGS:
+      if ((head->flags & NGHTTP2_FLAG_ACK) != 0) return 0;
+      break;
+    default:  // resets, priorities, continuations, frames of extensions
+      break;
+  }
+  session.Spend();
+  return 0;
+}
+
+int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
+  if (!IsRequest(*frame)) return 0;
+  Session& session = Of(user);
+  Stream* const stream = session.pool_.Take();
+  if (stream == nullptr) return NGHTTP2_ERR_CALLBACK_FAILURE;
+  stream->id_ = frame->hd.stream_id;
+  stream->head_ = session.user_.OnBegin(*stream);
+  if (stream->head_ == nullptr) {
+    session.pool_.Give(*stream);
+    nghttp2_submit_rst_stream(raw, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_REFUSED_STREAM);
+    return 0;
+  }
+  nghttp2_session_set_stream_user_data(raw, stream->id_, stream);
+  stream->next_ = session.first_;
+  if (session.first_ != nullptr) session.first_->previous_ = stream;
+  session.first_ = stream;
+  ++session.open_;
+  return 0;
+}
+
+// A head that is too large is read to its end, as the state of HPACK asks, and dropped; trailers are dropped.
+int Callbacks::OnHeader(nghttp2_session* raw, const nghttp2_frame* frame, const uint8_t* name, size_t name_bytes, const uint8_t* value,
+                        size_t value_bytes, uint8_t, void* user) noexcept {
+  constexpr size_t kFieldBytes = 32;  // that each is taken to cost beside its texts (RFC 9113 6.5.2)
+  if (!IsRequest(*frame)) return 0;
+  Stream* const stream = StreamOf(raw, frame->hd.stream_id);
+  if (stream == nullptr || stream->head_too_large_) return 0;
+  const http::Limits& limits = Of(user).limits_.head;
+  stream->head_bytes_ += name_bytes + value_bytes + kFieldBytes;
+  stream->head_too_large_ = stream->head_bytes_ > limits.head_bytes || stream->head_->headers().size() >= limits.headers;
+  if (!stream->head_too_large_)
+    stream->head_->Add({reinterpret_cast<const char*>(name), name_bytes}, {reinterpret_cast<const char*>(value), value_bytes});
+  return 0;
+}
+
+int Callbacks::OnBadHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t*, size_t, const uint8_t*, size_t, uint8_t,
+                           void*) noexcept {
+  return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
+int Callbacks::OnFrame(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
+  if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+  Stream* const stream = StreamOf(raw, frame->hd.stream_id);
+  if (stream == nullptr) return 0;
+  Session& session = Of(user);
+  stream->ended_ = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+  if (IsRequest(*frame)) session.FinishHead(*stream);
+  if (stream->ended_ && !stream->head_too_large_) session.user_.OnEnd(*stream);
+  return 0;
+}
+
+int Callbacks::OnBadFrame(nghttp2_session*, const nghttp2_frame*, int, void* user) noexcept {
+  Of(user).Spend();
+  return 0;
+}
+
+int Callbacks::OnData(nghttp2_session* raw, uint8_t, int32_t id, const uint8_t* data, size_t bytes, void* user) noexcept {
+  Stream* const stream = StreamOf(raw, id);
+  if (stream != nullptr && !stream->head_too_large_) Of(user).user_.OnBody(*stream, {data, bytes});
+  return nghttp2_session_consume(raw, id, bytes) == NGHTTP2_ERR_NOMEM ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+}
+
+// An answer that ends before its request: the rest of that is not waited for (RFC 9113 8.1). A reset that a mistake of the peer caused
+// costs us as much as one of its own.
+int Callbacks::OnSent(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
+  Session& session = Of(user);
+  if (frame->hd.type == NGHTTP2_RST_STREAM) {
+    if (frame->rst_stream.error_code != NGHTTP2_NO_ERROR) session.Spend();
+    return 0;
+  }
+  if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+  session.sent_since_ping_ = true;
+  if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+  const Stream* const stream = StreamOf(raw, frame->hd.stream_id);
+  if (stream != nullptr && !stream->ended_) nghttp2_submit_rst_stream(raw, NGHTTP2_FLAG_NONE, stream->id_, NGHTTP2_NO_ERROR);
+  return 0;
+}
+
+int Callbacks::OnStreamClose(nghttp2_session* raw, int32_t id, uint32_t, void* user) noexcept {
+  if (Stream* const stream = StreamOf(raw, id); stream != nullptr) Of(user).CloseStream(*stream);
+  return 0;
+}
+
+// Whole pieces as far as they fit; a part of one, which has to be copied, only where the peer's window leaves less than the first.
+ssize_t Callbacks::ReadBody(nghttp2_session* raw, int32_t id, uint8_t*, size_t length, uint32_t* flags, nghttp2_data_source* source,
+                            void*) noexcept {
+  Stream& stream = *static_cast<Stream*>(source->ptr);
+  if (stream.body_.empty() && !stream.answer_ended_) return NGHTTP2_ERR_DEFERRED;
+  *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+  size_t bytes = 0;
+  for (const base::SinkPiece& piece : stream.body_.Pieces()) {
+    if (bytes + piece.bytes > length) break;
+    bytes += piece.bytes;
+  }
+  if (bytes == 0) bytes = std::min(length, stream.body_.size());
+  if (bytes < stream.body_.size() || !stream.answer_ended_) return static_cast<ssize_t>(bytes);
+  *flags |= NGHTTP2_DATA_FLAG_EOF;
+  if (stream.trailers_.headers().empty()) return static_cast<ssize_t>(bytes);
+  *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+  nghttp2_nv fields[kMaxTrailers];
+  size_t count = 0;
+  for (const http::Header& header : stream.trailers_.headers().first(std::min(stream.trailers_.headers().size(), kMaxTrailers)))
+    fields[count++] = Field(header.name, header.value);
+  if (nghttp2_submit_trailer(raw, id, fields, count) != 0) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  return static_cast<ssize_t>(bytes);
+}
+
+int Callbacks::SendData(nghttp2_session*, nghttp2_frame*, const uint8_t* head, size_t bytes, nghttp2_data_source* source,
+                        void* user) noexcept {
+  Session& session = Of(user);
+  Stream& stream = *static_cast<Stream*>(source->ptr);
+  if (session.out_->size() >= session.high_mark_) return NGHTTP2_ERR_WOULDBLOCK;
+  if (!session.out_->Put(head, kFrameHeadBytes) || !session.out_->AppendFirst(stream.body_, bytes)) return NGHTTP2_ERR_CALLBACK_FAILURE;
+  session.queued_bytes_ -= bytes;
+  stream.sent_ += bytes;
+  return 0;
+}
+
+}  // namespace wf::http2

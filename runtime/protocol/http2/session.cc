@@ -1,0 +1,267 @@
+#include "runtime/protocol/http2/session.h"
+
+#include <charconv>
+#include <cstring>
+#include <new>
+
+#include "runtime/base/check.h"
+#include "runtime/protocol/http2/blocks.h"
+#include "runtime/protocol/http2/callbacks.h"
+
+namespace wf::http2 {
+namespace {
+
+// nghttp2's own bounds beside ours.
+constexpr size_t kMaxContinuations = 8, kMaxSettings = 32, kMaxAcks = 1000;
+constexpr uint64_t kNoLimit = 1'000'000'000;
+constexpr size_t kMaxFields = 64;  // of an answer
+
+void* Allocate(size_t bytes, void* blocks) { return static_cast<Blocks*>(blocks)->Take(bytes); }
+void Free(void* block, void* blocks) { static_cast<Blocks*>(blocks)->Give(block); }
+void* AllocateZeros(size_t count, size_t bytes, void* blocks) {
+  void* const block = Allocate(count * bytes, blocks);
+  return block == nullptr ? nullptr : std::memset(block, 0, count * bytes);
+}
+void* Reallocate(void* block, size_t bytes, void* blocks) { return static_cast<Blocks*>(blocks)->Resize(block, bytes); }
+
+int64_t ContentLength(const http::Head& head, bool ended) {
+  const std::string_view text = head.Find("content-length");
+  int64_t length = 0;
+  if (ended || text.empty()) return ended ? 0 : -1;
+  return std::from_chars(text.data(), text.data() + text.size(), length).ec == std::errc() ? length : INT64_MAX;
+}
+
+}  // namespace
+
+struct Pool::Parts {
+  Parts() {
+    WF_CHECK(nghttp2_session_callbacks_new(&callbacks) == 0 && nghttp2_option_new(&option) == 0);
+    Callbacks::SetAll(callbacks);
+    nghttp2_option_set_no_auto_window_update(option, 1);
+    nghttp2_option_set_no_closed_streams(option, 1);
+    nghttp2_option_set_max_continuations(option, kMaxContinuations);
+    nghttp2_option_set_max_settings(option, kMaxSettings);
+    nghttp2_option_set_max_outbound_ack(option, kMaxAcks);
+    nghttp2_option_set_stream_reset_rate_limit(option, kNoLimit, kNoLimit);  // ours counts resets with the rest
+  }
+  ~Parts() {
+    nghttp2_option_del(option);
+    nghttp2_session_callbacks_del(callbacks);
+  }
+  nghttp2_session_callbacks* callbacks = nullptr;
+  nghttp2_option* option = nullptr;
+  Blocks blocks;
+  nghttp2_mem memory = {&blocks, Allocate, Free, AllocateZeros, Reallocate};
+};
+
+Pool::Pool() : parts_(std::make_unique<Parts>()) {}
+
+Pool::~Pool() {
+  while (idle_ != nullptr) {
+    Stream* const next = idle_->next_;
+    delete idle_;
+    idle_ = next;
+  }
+}
+
+Stream* Pool::Take() noexcept {
+  if (idle_ == nullptr) return new (std::nothrow) Stream;
+  Stream* const stream = idle_;
+  idle_ = stream->next_;
+  --idle_count_;
+  stream->next_ = nullptr;
+  return stream;
+}
+
+void Pool::Give(Stream& stream) noexcept {
+  if (idle_count_ == kMaxIdle) {
+    delete &stream;
+    return;
+  }
+  stream.user = nullptr;
+  stream.head_ = nullptr;
+  stream.head_bytes_ = 0;
+  stream.head_too_large_ = stream.ended_ = stream.answer_ended_ = false;
+  stream.body_.Clear();
+  stream.trailers_.Clear();
+  stream.sent_ = 0;
+  stream.sent_before_ = UINT64_MAX;
+  stream.previous_ = nullptr;
+  stream.next_ = idle_;
+  idle_ = &stream;
+  ++idle_count_;
+}
+
+nghttp2_nv Field(std::string_view name, std::string_view value) {
+  // nghttp2 does not write to them.
+  const auto bytes = [](std::string_view text) { return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data())); };
+  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
+}
+
+bool Session::Open(const Limits& limits) noexcept {
+  limits_ = limits;
+  budget_ = Budget(limits.control_frames);
+  sent_since_ping_ = false;
+  Pool::Parts& parts = *pool_.parts_;
+  if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &parts.memory) != 0) {
+    session_ = nullptr;
+    return false;
+  }
+  const nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.streams},
+                                             {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window},
+                                             {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<uint32_t>(limits.head.head_bytes)},
+                                             {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
+  return nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, std::size(settings)) == 0 &&
+         nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, static_cast<int32_t>(limits.connection_window)) == 0;
+}
+
+void Session::Close() noexcept {
+  if (session_ == nullptr) return;
+  while (first_ != nullptr) CloseStream(*first_);
+  nghttp2_session_del(session_);
+  session_ = nullptr;
+}
+
+void Session::CloseStream(Stream& stream) noexcept {
+  user_.OnClosed(stream);
+  nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
+  queued_bytes_ -= stream.body_.size();
+  (stream.previous_ == nullptr ? first_ : stream.previous_->next_) = stream.next_;
+  if (stream.next_ != nullptr) stream.next_->previous_ = stream.previous_;
+  --open_;
+  pool_.Give(stream);
+}
+
+bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
+  now_ms_ = now_ms;
+  const ssize_t read = nghttp2_session_mem_recv(session_, bytes.data(), bytes.size());
+  if (read >= 0) return nghttp2_session_want_read(session_) != 0;
+  const bool flood = read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
+  nghttp2_session_terminate_session(session_, flood                                  ? NGHTTP2_ENHANCE_YOUR_CALM
+                                              : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR
+                                                                                     : NGHTTP2_INTERNAL_ERROR);
+  return false;
+}
+
+void Session::Spend() noexcept {
+  if (!budget_.Spend(now_ms_)) nghttp2_session_terminate_session(session_, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+// The pseudo fields come first, and each at most once: nghttp2 has seen to that.
+void Session::FinishHead(Stream& stream) noexcept {
+  http::Head& head = *stream.head_;
+  stream.head_ = nullptr;
+  if (stream.head_too_large_) return user_.OnLargeHead(stream);
+  std::string_view authority;
+  size_t pseudo = 0;
+  for (const http::Header& header : head.headers()) {
+    if (!header.name.starts_with(':')) break;
+    ++pseudo;
+    if (header.name == ":method") head.method_name = header.value;
+    if (header.name == ":path") head.target = header.value;
+    if (header.name == ":authority") authority = header.value;
+  }
+  head.method = http::MethodOf(head.method_name);
+  head.SetPathAndQuery(head.target);
+  head.keep_alive = true;
+  head.expects_continue = head.Find("expect") == "100-continue";
+  head.content_length = ContentLength(head, stream.ended_);
+  head.DropFirst(pseudo);
+  if (!authority.empty() && head.Find("host").data() == nullptr) head.AddLast({"host", authority});
+  user_.OnHead(stream);
+}
+
+bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
+  out_ = out;
+  high_mark_ = high_mark;
+  ssize_t bytes = 0;
+  while (out->size() < high_mark) {
+    const uint8_t* data = nullptr;
+    bytes = nghttp2_session_mem_send(session_, &data);
+    if (bytes > 0 && !out->Put(data, static_cast<size_t>(bytes))) bytes = NGHTTP2_ERR_NOMEM;
+    if (bytes <= 0) break;
+  }
+  out_ = nullptr;
+  return bytes >= 0;
+}
+
+bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0; }
+bool Session::over() const noexcept { return nghttp2_session_want_read(session_) == 0 && !has_output(); }
+
+// length: of the body, -1 when its end tells.
+bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept {
+  char status[4], digits[24];
+  nghttp2_nv fields[kMaxFields];
+  size_t count = 0;
+  const auto text = [](char* begin, size_t size, int64_t number) {
+    return std::string_view(begin, static_cast<size_t>(std::to_chars(begin, begin + size, number).ptr - begin));
+  };
+  fields[count++] = Field(":status", text(status, sizeof status, head.status));
+  fields[count++] = Field("date", http::DateText());
+  if (!head.content_type.empty()) fields[count++] = Field("content-type", head.content_type);
+  if (length >= 0) fields[count++] = Field("content-length", text(digits, sizeof digits, length));
+  for (const http::Header& header : head.headers) {
+    if (count == kMaxFields) break;
+    fields[count++] = Field(header.name, header.value);
+  }
+  nghttp2_data_provider body;
+  body.source.ptr = &stream;
+  body.read_callback = Callbacks::ReadBody;
+  stream.answer_ended_ = ends;
+  const bool whole = ends && stream.body_.empty() && stream.trailers_.headers().empty();
+  return nghttp2_submit_response(session_, stream.id_, fields, count, whole ? nullptr : &body) == 0;
+}
+
+bool Session::Answer(Stream& stream, const http::ReplyHead& head, wf_sink& body, bool without_body) noexcept {
+  const auto length = static_cast<int64_t>(body.size());
+  if (without_body) body.Clear();
+  if (!Queue(stream, body)) return false;
+  for (const http::Header& trailer : head.trailers) stream.trailers_.Add(trailer.name, trailer.value);
+  return Submit(stream, head, head.trailers.empty() ? length : -1, true);
+}
+
+bool Session::Begin(Stream& stream, const http::ReplyHead& head) noexcept { return Submit(stream, head, -1, false); }
+
+bool Session::Queue(Stream& stream, wf_sink& part) noexcept {
+  const size_t bytes = part.size();
+  if (!stream.body_.Append(part)) return false;
+  queued_bytes_ += bytes;
+  return true;
+}
+
+bool Session::Add(Stream& stream, wf_sink& part) noexcept {
+  if (!Queue(stream, part)) return false;
+  nghttp2_session_resume_data(session_, stream.id_);
+  return true;
+}
+
+bool Session::End(Stream& stream, std::span<const http::Header> trailers) noexcept {
+  for (const http::Header& trailer : trailers) stream.trailers_.Add(trailer.name, trailer.value);
+  stream.answer_ended_ = true;
+  nghttp2_session_resume_data(session_, stream.id_);
+  return true;
+}
+
+void Session::Continue(Stream& stream) noexcept {
+  const nghttp2_nv field = Field(":status", "100");
+  nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id_, nullptr, &field, 1, nullptr);
+}
+
+void Session::Reset(Stream& stream) noexcept { nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_CANCEL); }
+
+void Session::Warn() noexcept { nghttp2_submit_shutdown_notice(session_); }
+
+void Session::GoAway() noexcept {
+  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr, 0);
+}
+
+void Session::Fail() noexcept { nghttp2_session_terminate_session(session_, NGHTTP2_PROTOCOL_ERROR); }
+
+void Session::ResetStalled() noexcept {
+  ForEach([this](Stream& stream) {
+    if (!stream.body_.empty() && stream.sent_ == stream.sent_before_) Reset(stream);
+    stream.sent_before_ = stream.sent_;
+  });
+}
+
+}  // namespace wf::http2

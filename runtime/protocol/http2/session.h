@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "runtime/base/sink.h"
+#include "runtime/protocol/http/reply.h"
+#include "runtime/protocol/http2/budget.h"
+
+struct nghttp2_session;
+
+namespace wf::http2 {
+
+class Pool;
+
+struct Limits {
+  uint32_t streams = 100;
+  uint32_t stream_window = 1 << 20, connection_window = 4 << 20;
+  int64_t control_frames = 1000;  // at once; refilled in 30 s
+  http::Limits head = {};
+};
+
+// One request and its answer.
+// Thread: loop-confined.   Owns: what of the answer is not sent.   Borrows: head, until OnHead.   Pooled.
+class Stream {
+ public:
+  void* user = nullptr;                  // the user's own
+  bool ended() const { return ended_; }  // the whole request is here
+
+ private:
+  friend class Session;
+  friend class Pool;
+  friend struct Callbacks;
+  int32_t id_ = 0;
+  http::Head* head_ = nullptr;  // being read; null: whole, or nobody wants it
+  size_t head_bytes_ = 0;
+  bool head_too_large_ = false, ended_ = false, answer_ended_ = false;
+  wf_sink body_;         // of the answer
+  http::Head trailers_;  // of the answer
+  uint64_t sent_ = 0, sent_before_ = UINT64_MAX;
+  Stream* previous_ = nullptr;
+  Stream* next_ = nullptr;  // of all open ones, or of the pool
+};
+
+// What a session tells. Calls come from inside Receive, Send and Close; they may call Answer and its like.
+class User {
+ public:
+  virtual http::Head* OnBegin(Stream& stream) noexcept = 0;  // where its head goes; null: there is no room, the client may try again
+  virtual void OnHead(Stream& stream) noexcept = 0;
+  virtual void OnLargeHead(Stream& stream) noexcept = 0;                            // in place of OnHead; nothing else comes but OnClosed
+  virtual void OnBody(Stream& stream, std::span<const uint8_t> part) noexcept = 0;  // the view ends with the call; the window opens again
+  virtual void OnEnd(Stream& stream) noexcept = 0;
+  virtual void OnClosed(Stream& stream) noexcept = 0;  // answered, or reset by either side; the last call
+
+ protected:
+  ~User() = default;
+};
+
+// HTTP/2 of a server on one connection: bytes in, bytes out, no I/O.
+// Thread: loop-confined.   Owns: open streams.   Borrows: pool; user.
+// Errors: Receive says that nothing more is to be read; Send still holds what tells the peer why.
+// Bounds: Limits; a head that passes them is read to its end and dropped. What a peer may send for nothing (resets, pings, settings,
+// empty frames, mistakes) has a budget, beyond which the connection ends with ENHANCE_YOUR_CALM.
+// Cost: bodies leave by reference in frames of whole blocks; no allocation in steady state.
+class Session {
+ public:
+  Session(Pool& pool, User& user) : pool_(pool), user_(user), budget_(0) {}
+  ~Session() { Close(); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  bool Open(const Limits& limits) noexcept;  // false: no memory
+  void Close() noexcept;                     // every open stream is told
+  bool Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept;
+  // Moves what may be sent to `out`, until that holds `high_mark` bytes. False: no memory, the connection cannot go on.
+  bool Send(wf_sink* out, size_t high_mark) noexcept;
+  bool has_output() const noexcept;
+  bool over() const noexcept;  // nothing more is to be read, nor will there be anything to send
+
+  // ---- the answer: whole, or its head, its parts, its end ----
+  // `body` is taken; `without_body`: of a HEAD, which tells its length only. False: no memory.
+  bool Answer(Stream& stream, const http::ReplyHead& head, wf_sink& body, bool without_body = false) noexcept;
+  bool Begin(Stream& stream, const http::ReplyHead& head) noexcept;
+  bool Add(Stream& stream, wf_sink& part) noexcept;
+  bool End(Stream& stream, std::span<const http::Header> trailers) noexcept;
+  void Continue(Stream& stream) noexcept;  // 100
+  void Reset(Stream& stream) noexcept;     // with CANCEL
+
+  void Warn() noexcept;                                  // asks the peer to begin no more requests here; those on their way are served
+  void GoAway() noexcept;                                // tells it which were served; later ones are not read
+  void Fail() noexcept;                                  // ends the connection: the peer takes too long
+  void ResetStalled() noexcept;                          // answers of which nothing has left since the last call
+  size_t queued_bytes() const { return queued_bytes_; }  // of bodies that Send has not moved
+  size_t open_streams() const { return open_; }
+  template <typename Function>
+  void ForEach(Function&& function) {
+    for (Stream* at = first_; at != nullptr;) {
+      Stream* const next = at->next_;
+      function(*at);
+      at = next;
+    }
+  }
+
+ private:
+  friend struct Callbacks;
+  bool Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept;
+  bool Queue(Stream& stream, wf_sink& part) noexcept;
+  void CloseStream(Stream& stream) noexcept;
+  void Spend() noexcept;
+  void FinishHead(Stream& stream) noexcept;
+
+  Pool& pool_;
+  User& user_;
+  nghttp2_session* session_ = nullptr;
+  Limits limits_;
+  Budget budget_;
+  int64_t now_ms_ = 0;
+  wf_sink* out_ = nullptr;  // during Send
+  size_t high_mark_ = 0, queued_bytes_ = 0, open_ = 0;
+  Stream* first_ = nullptr;
+  bool sent_since_ping_ = false;
+};
+
+// What the sessions of one loop share: how they call nghttp2, and memory.
+// Thread: loop-confined.   Owns: idle streams, blocks.   Outlives its sessions.   Bounds: keeps kMaxIdle streams.
+class Pool {
+ public:
+  Pool();
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+ private:
+  friend class Session;
+  friend struct Callbacks;
+  static constexpr size_t kMaxIdle = 1024;
+  Stream* Take() noexcept;
+  void Give(Stream& stream) noexcept;
+
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
+  Stream* idle_ = nullptr;
+  size_t idle_count_ = 0;
+};
+
+}  // namespace wf::http2

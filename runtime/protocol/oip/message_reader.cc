@@ -1,0 +1,280 @@
+// The numbers of fields are those of open_inference_grpc.proto.
+#include "runtime/protocol/oip/message_reader.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "runtime/base/error_codes.h"
+#include "runtime/protocol/codes.h"
+#include "runtime/protocol/json/number.h"
+#include "runtime/protocol/protobuf/wire.h"
+
+namespace wf::oip {
+namespace {
+
+using protobuf::Field;
+using protobuf::Reader;
+using protobuf::Wire;
+
+class MessageReader {
+ public:
+  MessageReader(InferRequest* request, wf_bytes message) : request_(*request), message_(message), raw_(message) {}
+  wf_code Read();
+
+ private:
+  struct Parameter {
+    std::string_view name, value;
+    bool quoted = false;
+  };
+
+  wf_code ReadField(const Field& field);
+  wf_code ReadParameter(wf_bytes entry, Parameter* parameter);
+  wf_code ReadValue(wf_bytes message, Parameter* parameter);
+  wf_code ReadInput(wf_bytes message);
+  wf_code ReadInputField(const Field& field, GivenInput* input, bool* has_contents);
+  wf_code ReadInputParameter(wf_bytes entry, GivenInput* input);
+  wf_code TakeData(GivenInput* input, bool has_contents);
+  wf_code ReadOutput(wf_bytes message);
+  wf_code ReadOutputParameter(wf_bytes entry, AskedOutput* asked);
+  bool NextRaw(wf_bytes* raw);
+  wf_code Number(std::string_view digits, Parameter* parameter);
+  wf_code Fail(std::string_view what, std::string_view name = {}, wf_code code = code::kInputParams);
+  wf_code Broken() { return Fail("the message is no ModelInferRequest"); }
+  wf_code CheckText(std::string_view text, std::string_view what) { return base::IsUtf8(text) ? 0 : Fail(what); }
+
+  InferRequest& request_;
+  const wf_bytes message_;
+  Reader raw_;  // walks ahead over raw_input_contents
+  bool any_raw_ = false;
+};
+
+wf_code MessageReader::Fail(std::string_view what, std::string_view name, wf_code code) {
+  base::TextBuilder message;
+  message << what;
+  if (!name.empty()) message.Quote(name) << "`";
+  return json::Record(request_.ctx(), code, message);
+}
+
+bool MessageReader::NextRaw(wf_bytes* raw) {
+  constexpr uint32_t kRawInputContents = 7;
+  Field field;
+  while (raw_.Next(&field)) {
+    if (!field.Is(kRawInputContents, Wire::kBytes)) continue;
+    *raw = field.bytes;
+    return true;
+  }
+  return false;
+}
+
+wf_code MessageReader::Read() {
+  wf_bytes raw{};
+  any_raw_ = NextRaw(&raw);
+  raw_ = Reader(message_);
+  request_.set_binary_unless_said(true);
+  Reader reader(message_);
+  Field field;
+  while (reader.Next(&field)) {
+    if (field.wire == Wire::kBytes && ReadField(field) != 0) return WF_FAILED;
+  }
+  if (reader.broken()) return Broken();
+  if (any_raw_ && NextRaw(&raw)) return Fail("there are more `raw_input_contents` than inputs");
+  return request_.Finish();
+}
+
+wf_code MessageReader::ReadField(const Field& field) {
+  constexpr uint32_t kId = 3, kParameters = 4, kInputs = 5, kOutputs = 6;
+  switch (field.number) {
+    case kId:
+      return CheckText(field.text(), "`id` is no UTF-8") != 0 ? WF_FAILED : request_.SetId(field.text());
+    case kParameters: {
+      Parameter parameter;
+      if (ReadParameter(field.bytes, &parameter) != 0) return WF_FAILED;
+      return request_.AddParameter(parameter.name, parameter.value, parameter.quoted);
+    }
+    case kInputs:
+      return ReadInput(field.bytes);
+    case kOutputs:
+      return ReadOutput(field.bytes);
+    default:
+      return 0;
+  }
+}
+
+// An entry of map<string, InferParameter>.
+wf_code MessageReader::ReadParameter(wf_bytes entry, Parameter* parameter) {
+  constexpr uint32_t kKey = 1, kValue = 2;
+  Reader reader(entry);
+  Field field;
+  wf_bytes value = {entry.ptr, 0};
+  while (reader.Next(&field)) {
+    if (field.Is(kKey, Wire::kBytes)) parameter->name = field.text();
+    if (field.Is(kValue, Wire::kBytes)) value = field.bytes;
+  }
+  if (reader.broken()) return Broken();
+  return CheckText(parameter->name, "a parameter's name is no UTF-8") != 0 ? WF_FAILED : ReadValue(value, parameter);
+}
+
+wf_code MessageReader::Number(std::string_view digits, Parameter* parameter) {
+  auto* const kept = static_cast<char*>(wf_alloc(request_.ctx(), digits.size(), 1));
+  if (kept == nullptr) return WF_FAILED;
+  std::copy(digits.begin(), digits.end(), kept);
+  parameter->value = {kept, digits.size()};
+  parameter->quoted = false;
+  return 0;
+}
+
+// Of several values the last counts, as everywhere in protobuf.
+wf_code MessageReader::ReadValue(wf_bytes message, Parameter* parameter) {
+  constexpr uint32_t kBool = 1, kInt64 = 2, kString = 3, kDouble = 4, kUint64 = 5;
+  Reader reader(message);
+  Field field;
+  bool any = false;
+  while (reader.Next(&field)) {
+    base::TextBuilder digits;
+    char number[json::kMaxElementText];
+    wf_code code = 0;
+    if (field.Is(kBool, Wire::kVarint)) {
+      parameter->value = field.value != 0 ? "true" : "false";
+      parameter->quoted = false;
+    } else if (field.Is(kInt64, Wire::kVarint)) {
+      code = Number((digits << static_cast<int64_t>(field.value)).view(), parameter);
+    } else if (field.Is(kUint64, Wire::kVarint)) {
+      code = Number((digits << field.value).view(), parameter);
+    } else if (field.Is(kDouble, Wire::kFixed64)) {
+      code = Number({number, json::PrintElementText(WF_F64, &field.value, number)}, parameter);
+    } else if (field.Is(kString, Wire::kBytes)) {
+      code = CheckText(field.text(), "a parameter's value is no UTF-8");
+      parameter->value = field.text();
+      parameter->quoted = true;
+    } else {
+      continue;
+    }
+    if (code != 0) return WF_FAILED;
+    any = true;
+  }
+  if (reader.broken()) return Broken();
+  return any ? 0 : Fail("no value is given to the parameter `", parameter->name);
+}
+
+wf_code MessageReader::ReadInput(wf_bytes message) {
+  GivenInput input;
+  input.data = {message.ptr, 0};
+  bool has_contents = false;
+  Reader reader(message);
+  Field field;
+  while (reader.Next(&field)) {
+    if (ReadInputField(field, &input, &has_contents) != 0) return WF_FAILED;
+  }
+  if (reader.broken()) return Broken();
+  return TakeData(&input, has_contents) != 0 ? WF_FAILED : request_.AddInput(input);
+}
+
+wf_code MessageReader::ReadInputField(const Field& field, GivenInput* input, bool* has_contents) {
+  constexpr uint32_t kName = 1, kDatatype = 2, kShape = 3, kParameters = 4, kContents = 5;
+  if (field.Is(kName, Wire::kBytes)) input->name = field.text();
+  if (field.Is(kDatatype, Wire::kBytes)) input->datatype = field.text();
+  if (field.Is(kShape, Wire::kVarint) && !input->AddExtent(static_cast<int64_t>(field.value))) return Fail("a shape of more than 9 axes");
+  if (field.Is(kShape, Wire::kBytes)) {
+    const uint8_t* at = field.bytes.ptr;
+    for (uint64_t extent = 0; at != field.bytes.ptr + field.bytes.len;) {
+      if (!protobuf::TakeVarint(&at, field.bytes.ptr + field.bytes.len, &extent)) return Broken();
+      if (!input->AddExtent(static_cast<int64_t>(extent))) return Fail("a shape of more than 9 axes");
+    }
+  }
+  if (field.Is(kParameters, Wire::kBytes)) return ReadInputParameter(field.bytes, input);
+  if (!field.Is(kContents, Wire::kBytes)) return 0;
+  if (*has_contents) return Fail("`contents` is given twice");
+  *has_contents = true;
+  input->data = field.bytes;
+  return 0;
+}
+
+wf_code MessageReader::TakeData(GivenInput* input, bool has_contents) {
+  input->coding = any_raw_ ? Coding::kRaw : Coding::kTyped;
+  if (!any_raw_) return 0;
+  if (has_contents) return Fail("`contents` beside `raw_input_contents`: of the input `", input->name);
+  return NextRaw(&input->data) ? 0 : Fail("there are no `raw_input_contents` for the input `", input->name);
+}
+
+wf_code MessageReader::ReadInputParameter(wf_bytes entry, GivenInput* input) {
+  Parameter parameter;
+  if (ReadParameter(entry, &parameter) != 0) return WF_FAILED;
+  if (parameter.name == "content_type") input->base64 = parameter.value == "base64";
+  return parameter.name == "shared_memory_region" ? Fail(kNoSharedMemory, {}, code::kNotImplemented) : 0;
+}
+
+wf_code MessageReader::ReadOutput(wf_bytes message) {
+  constexpr uint32_t kName = 1, kParameters = 2;
+  std::string_view name;
+  AskedOutput asked;
+  Reader reader(message);
+  Field field;
+  while (reader.Next(&field)) {
+    if (field.Is(kName, Wire::kBytes)) name = field.text();
+    if (field.Is(kParameters, Wire::kBytes) && ReadOutputParameter(field.bytes, &asked) != 0) return WF_FAILED;
+  }
+  return reader.broken() ? Broken() : request_.AddOutput(name, asked);
+}
+
+wf_code MessageReader::ReadOutputParameter(wf_bytes entry, AskedOutput* asked) {
+  Parameter parameter;
+  if (ReadParameter(entry, &parameter) != 0) return WF_FAILED;
+  if (parameter.name == "shared_memory_region") return Fail(kNoSharedMemory, {}, code::kNotImplemented);
+  if (parameter.name == "binary_data") asked->binary = parameter.value == "true" ? AskedOutput::Binary::kYes : AskedOutput::Binary::kNo;
+  if (parameter.name != "classification") return 0;
+  const char* const end = parameter.value.data() + parameter.value.size();
+  const auto [at, error] = std::from_chars(parameter.value.data(), end, asked->classes);
+  return error == std::errc() && at == end ? 0 : Fail("`classification` is a whole number, found `", parameter.value);
+}
+
+struct Method {
+  std::string_view name;
+  Call call;
+  uint32_t model = 0, version = 0;  // fields of the request; 0: it has none
+};
+
+constexpr Method kMethods[] = {
+    {"ServerLive", Call::kServerLive},
+    {"ServerReady", Call::kServerReady},
+    {"ModelReady", Call::kModelReady, 1, 2},
+    {"ServerMetadata", Call::kServerMetadata},
+    {"ModelMetadata", Call::kModelMetadata, 1, 2},
+    {"ModelInfer", Call::kInfer, 1, 2},
+    {"ModelConfig", Call::kModelConfig, 1, 2},
+    {"ModelStatistics", Call::kStatistics, 1, 2},
+    {"RepositoryIndex", Call::kIndex},
+    {"RepositoryModelLoad", Call::kLoad, 2},
+    {"RepositoryModelUnload", Call::kUnload, 2},
+    {"TraceSetting", Call::kTrace, 2},
+    {"LogSettings", Call::kLog},
+    {"SystemSharedMemoryStatus", Call::kSharedMemory},
+    {"SystemSharedMemoryRegister", Call::kSharedMemory},
+    {"SystemSharedMemoryUnregister", Call::kSharedMemory},
+    {"CudaSharedMemoryStatus", Call::kSharedMemory},
+    {"CudaSharedMemoryRegister", Call::kSharedMemory},
+    {"CudaSharedMemoryUnregister", Call::kSharedMemory},
+};
+
+}  // namespace
+
+bool ReadRoute(std::string_view method, wf_bytes message, Route* route) {
+  const auto* const found =
+      std::find_if(std::begin(kMethods), std::end(kMethods), [method](const Method& row) { return row.name == method; });
+  *route = {};
+  if (found == std::end(kMethods)) return true;
+  route->call = found->call;
+  Reader reader(message);
+  Field field;
+  while (reader.Next(&field)) {
+    if (found->model != 0 && field.Is(found->model, Wire::kBytes)) route->model = field.text();
+    if (found->version != 0 && field.Is(found->version, Wire::kBytes)) route->version = field.text();
+  }
+  return !reader.broken();
+}
+
+wf_code ReadMessage(InferRequest* request, wf_ctx* scratch, const wf_plan& plan, const wf_workflow& workflow, wf_bytes message) {
+  request->Begin(scratch, plan, workflow, message.ptr);
+  return MessageReader(request, message).Read();
+}
+
+}  // namespace wf::oip

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+
+#include "runtime/protocol/oip/names.h"
+#include "runtime/protocol/oip/request.h"
+
+namespace wf::oip {
+
+// What a call of inference.GRPCInferenceService asks for: `method` as its path names it ("ModelInfer"), model and version out of the
+// message, as views of it. kNone: there is no such method. Errors: false for bytes that are no such message.
+bool ReadRoute(std::string_view method, wf_bytes message, Route* route);
+
+// Reads a ModelInferRequest into `request`. 64 bytes behind the message are readable.
+// Errors: 5000, naming the input; 3000 for what is not built.
+wf_code ReadMessage(InferRequest* request, wf_ctx* scratch, const wf_plan& plan, const wf_workflow& workflow, wf_bytes message);
+
+}  // namespace wf::oip

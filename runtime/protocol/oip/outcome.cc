@@ -1,0 +1,45 @@
+#include "runtime/protocol/oip/outcome.h"
+
+#include <algorithm>
+
+namespace wf::oip {
+namespace {
+
+// Empty where there is no memory.
+std::string_view Keep(bus::Bus& bus, std::string_view text) {
+  auto* const kept = static_cast<char*>(wf_alloc(bus.ctx(), text.size() + 1, 1));
+  if (kept == nullptr) return {};
+  std::copy(text.begin(), text.end(), kept);
+  return {kept, text.size()};
+}
+
+}  // namespace
+
+std::vector<const bus::Annotation*> StandingAnnotations(const bus::Bus& bus) {
+  std::vector<const bus::Annotation*> standing;
+  for (const bus::Annotation* at = bus.annotations(); at != nullptr; at = at->next) {
+    const auto same = std::find_if(standing.begin(), standing.end(), [at](const bus::Annotation* other) { return other->key == at->key; });
+    if (same == standing.end())
+      standing.push_back(at);
+    else if (at->place > (*same)->place)
+      *same = at;
+  }
+  return standing;
+}
+
+protocol::ErrorText FailureOf(bus::Bus& bus, const bus::Failure& failure, const InferRequest& request) {
+  const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
+  protocol::ErrorText error = {failure.code, info.name, failure.message.empty() ? info.name : failure.message};
+  if (request.stacked() && failure.task != WF_NONE) {
+    base::TextBuilder message;
+    message << "sample " << failure.sample << ": " << error.message;
+    const std::string_view kept = Keep(bus, message.view());
+    if (!kept.empty()) error.message = kept;
+  }
+  error.path = Keep(bus, bus::PathOf(bus.plan(), failure));
+  error.data_id = bus.data_id();
+  error.log_id = bus.log_id();
+  return error;
+}
+
+}  // namespace wf::oip

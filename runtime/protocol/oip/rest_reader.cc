@@ -1,0 +1,331 @@
+#include "runtime/protocol/oip/rest_reader.h"
+
+#include <algorithm>
+
+#include "runtime/base/dtype.h"
+#include "runtime/base/error_codes.h"
+#include "runtime/protocol/codes.h"
+
+namespace wf::oip {
+namespace {
+
+using json::View;
+
+// Members of one object, each at most once; others are passed over, since clients send those of other dialects.
+struct Members {
+  wf_json* in;
+  uint32_t seen = 0;
+
+  // The index of the next member in `names`, or one of these.
+  static constexpr int32_t kEnd = -1, kBroken = -2;
+  template <size_t kCount>
+  int32_t Next(const std::string_view (&names)[kCount]) {
+    while (true) {
+      wf_bytes name;
+      const int32_t more = wf_json_member(in, &name);
+      if (more != 1) return more == 0 ? kEnd : kBroken;
+      const auto index = static_cast<uint32_t>(std::find(std::begin(names), std::end(names), View(name)) - std::begin(names));
+      if (index == kCount) {
+        if (json::SkipValue(in) != 0) return kBroken;
+        continue;
+      }
+      if ((seen >> index & 1) != 0) {
+        wf_json_duplicate(in, name);
+        return kBroken;
+      }
+      seen |= 1U << index;
+      return static_cast<int32_t>(index);
+    }
+  }
+  bool had(uint32_t index) const { return (seen >> index & 1) != 0; }
+};
+
+class RestReader {
+ public:
+  RestReader(InferRequest* request, wf_bytes body) : request_(*request), raw_(body.ptr), raw_end_(body.ptr + body.len) {}
+
+  wf_code Read(uint64_t json_bytes) {
+    const wf_bytes text = {raw_, json_bytes};
+    raw_ += json_bytes;
+    if (wf_json_open(&in_, request_.ctx(), text) != 0 || wf_json_object(&in_) != 0 || ReadMembers() != 0 || wf_json_close(&in_) != 0)
+      return WF_FAILED;
+    if (raw_ != raw_end_) {
+      base::TextBuilder message;
+      message << static_cast<uint64_t>(raw_end_ - raw_) << " bytes follow the JSON that no `binary_data_size` takes";
+      return json::Record(request_.ctx(), code::kInputParams, message);
+    }
+    return request_.Finish();
+  }
+
+ private:
+  wf_code ReadMembers();
+  wf_code ReadMember(uint32_t index);
+  wf_code ReadId();
+  wf_code ReadParameters();
+  wf_code ReadParameter(std::string_view name);
+  wf_code ReadList(wf_code (RestReader::*element)());
+  wf_code ReadInput();
+  wf_code ReadInputMember(uint32_t index, GivenInput* input);
+  wf_code ReadText(std::string_view* text);
+  wf_code ReadExtents(GivenInput* input);
+  wf_code ReadInputParameters(GivenInput* input);
+  wf_code TakeRaw(GivenInput* input);
+  wf_code ReadOutput();
+  wf_code ReadOutputParameters(AskedOutput* asked);
+  wf_code NoSharedMemory();
+
+  InferRequest& request_;
+  wf_json in_{};
+  const uint8_t* raw_;  // of the next raw tensor
+  const uint8_t* const raw_end_;
+};
+
+wf_code RestReader::ReadMembers() {
+  constexpr std::string_view kNames[] = {"id", "parameters", "inputs", "outputs"};
+  Members members{&in_};
+  int32_t index = 0;
+  while ((index = members.Next(kNames)) >= 0) {
+    if (ReadMember(static_cast<uint32_t>(index)) != 0) return WF_FAILED;
+  }
+  if (index == Members::kBroken) return WF_FAILED;
+  return members.had(2) || request_.workflow().n_in == 0 ? 0 : wf_json_missing(&in_, json::Bytes("inputs"));
+}
+
+wf_code RestReader::ReadMember(uint32_t index) {
+  switch (index) {
+    case 0:
+      return ReadId();
+    case 1:
+      return ReadParameters();
+    case 2:
+      return ReadList(&RestReader::ReadInput);
+    default:
+      return ReadList(&RestReader::ReadOutput);
+  }
+}
+
+wf_code RestReader::ReadId() {
+  std::string_view id;
+  return ReadText(&id) != 0 ? WF_FAILED : request_.SetId(id);
+}
+
+wf_code RestReader::ReadText(std::string_view* text) {
+  wf_bytes bytes{};
+  if (wf_json_string(&in_, &bytes) != 0) return WF_FAILED;
+  *text = View(bytes);
+  return 0;
+}
+
+wf_code RestReader::ReadParameters() {
+  if (wf_json_object(&in_) != 0) return WF_FAILED;
+  int32_t more = 0;
+  wf_bytes name;
+  while ((more = wf_json_member(&in_, &name)) == 1) {
+    if (ReadParameter(View(name)) != 0) return WF_FAILED;
+  }
+  return more < 0 ? WF_FAILED : 0;
+}
+
+// Values are kept as text: strings as they are, numbers and bools as written.
+wf_code RestReader::ReadParameter(std::string_view name) {
+  const uint8_t next = json::Peek(&in_);
+  if (next == '{' || next == '[' || next == 'n') return json::Expected(&in_, "a string, number or bool");
+  std::string_view value;
+  const bool quoted = next == '"';
+  if (quoted) {
+    if (ReadText(&value) != 0) return WF_FAILED;
+  } else {
+    const uint8_t* const begin = in_.at;
+    if (json::SkipValue(&in_) != 0) return WF_FAILED;
+    value = {reinterpret_cast<const char*>(begin), static_cast<size_t>(in_.at - begin)};
+  }
+  return request_.AddParameter(name, value, quoted);
+}
+
+wf_code RestReader::ReadList(wf_code (RestReader::*element)()) {
+  if (json::EnterArray(&in_) != 0) return WF_FAILED;
+  int32_t more = 0;
+  uint64_t n = 0;
+  while ((more = json::NextElement(&in_, n++)) == 1) {
+    if ((this->*element)() != 0) return WF_FAILED;
+  }
+  return more < 0 ? WF_FAILED : 0;
+}
+
+wf_code RestReader::ReadInput() {
+  constexpr std::string_view kNames[] = {"name", "datatype", "shape", "data", "parameters"};
+  constexpr uint32_t kRequired = 3, kData = 3;
+  GivenInput input;
+  if (wf_json_object(&in_) != 0) return WF_FAILED;
+  Members members{&in_};
+  int32_t index = 0;
+  while ((index = members.Next(kNames)) >= 0) {
+    if (ReadInputMember(static_cast<uint32_t>(index), &input) != 0) return WF_FAILED;
+  }
+  if (index == Members::kBroken) return WF_FAILED;
+  for (uint32_t i = 0; i < kRequired; ++i) {
+    if (!members.had(i)) return wf_json_missing(&in_, json::Bytes(kNames[i]));
+  }
+  if ((input.coding == Coding::kRaw) == members.had(kData)) {
+    return members.had(kData) ? json::Refuse(&in_, "`data` beside `binary_data_size`: the data is given twice")
+                              : wf_json_missing(&in_, json::Bytes(kNames[kData]));
+  }
+  return request_.AddInput(input);
+}
+
+wf_code RestReader::ReadInputMember(uint32_t index, GivenInput* input) {
+  switch (index) {
+    case 0:
+      return ReadText(&input->name);
+    case 1:
+      return ReadText(&input->datatype);
+    case 2:
+      return ReadExtents(input);
+    case 3: {
+      if (json::Peek(&in_) != '[') return json::Expected(&in_, "an array");
+      const uint8_t* const begin = in_.at;
+      if (json::SkipValue(&in_) != 0) return WF_FAILED;
+      if (input->coding == Coding::kJson) input->data = {begin, static_cast<uint64_t>(in_.at - begin)};
+      return 0;
+    }
+    default:
+      return ReadInputParameters(input);
+  }
+}
+
+wf_code RestReader::ReadExtents(GivenInput* input) {
+  if (json::EnterArray(&in_) != 0) return WF_FAILED;
+  int32_t more = 0;
+  while ((more = json::NextElement(&in_, input->axes)) == 1) {
+    int64_t extent = 0;
+    if (wf_json_scalar(&in_, WF_I64, &extent) != 0) return WF_FAILED;
+    if (!input->AddExtent(extent)) return json::Refuse(&in_, "more than 9 axes");
+  }
+  return more < 0 ? WF_FAILED : 0;
+}
+
+wf_code RestReader::ReadInputParameters(GivenInput* input) {
+  constexpr std::string_view kNames[] = {"content_type", "binary_data_size", "shared_memory_region"};
+  if (wf_json_object(&in_) != 0) return WF_FAILED;
+  Members members{&in_};
+  int32_t index = 0;
+  while ((index = members.Next(kNames)) >= 0) {
+    std::string_view text;
+    if (index == 2) return NoSharedMemory();
+    if ((index == 0 ? ReadText(&text) : TakeRaw(input)) != 0) return WF_FAILED;
+    if (index == 0) input->base64 = text == "base64";
+  }
+  return index == Members::kBroken ? WF_FAILED : 0;
+}
+
+// Raw tensors stand behind the JSON in the order of the inputs.
+wf_code RestReader::TakeRaw(GivenInput* input) {
+  int64_t size = 0;
+  if (wf_json_scalar(&in_, WF_I64, &size) != 0) return WF_FAILED;
+  if (size < 0) return json::Refuse(&in_, "a size below 0");
+  const auto left = static_cast<uint64_t>(raw_end_ - raw_);
+  if (static_cast<uint64_t>(size) > left) {
+    base::TextBuilder what;
+    what << "says " << size << " bytes, but " << left << " are left behind the JSON (`inference-header-content-length`)";
+    return json::Refuse(&in_, what.view());
+  }
+  input->coding = Coding::kRaw;
+  input->data = {raw_, static_cast<uint64_t>(size)};
+  raw_ += size;
+  return 0;
+}
+
+wf_code RestReader::ReadOutput() {
+  constexpr std::string_view kNames[] = {"name", "parameters"};
+  std::string_view name;
+  AskedOutput asked;
+  if (wf_json_object(&in_) != 0) return WF_FAILED;
+  Members members{&in_};
+  int32_t index = 0;
+  while ((index = members.Next(kNames)) >= 0) {
+    if ((index == 0 ? ReadText(&name) : ReadOutputParameters(&asked)) != 0) return WF_FAILED;
+  }
+  if (index == Members::kBroken) return WF_FAILED;
+  return members.had(0) ? request_.AddOutput(name, asked) : wf_json_missing(&in_, json::Bytes(kNames[0]));
+}
+
+// Others say nothing.
+wf_code RestReader::ReadOutputParameters(AskedOutput* asked) {
+  constexpr std::string_view kNames[] = {"classification", "binary_data", "shared_memory_region"};
+  if (wf_json_object(&in_) != 0) return WF_FAILED;
+  Members members{&in_};
+  int32_t index = 0;
+  while ((index = members.Next(kNames)) >= 0) {
+    uint8_t binary = 0;
+    switch (index) {
+      case 0:
+        if (wf_json_scalar(&in_, WF_U32, &asked->classes) != 0) return WF_FAILED;
+        break;
+      case 1:
+        if (wf_json_scalar(&in_, WF_BOOL, &binary) != 0) return WF_FAILED;
+        asked->binary = binary != 0 ? AskedOutput::Binary::kYes : AskedOutput::Binary::kNo;
+        break;
+      default:
+        return NoSharedMemory();
+    }
+  }
+  return index == Members::kBroken ? WF_FAILED : 0;
+}
+
+wf_code RestReader::NoSharedMemory() {
+  base::TextBuilder message;
+  message << kNoSharedMemory;
+  return json::Record(in_.ctx, code::kNotImplemented, message);
+}
+
+// The only input as the whole body, of one sample. The extent that its type leaves open follows from the size.
+wf_code ReadWhole(InferRequest* request, wf_bytes body) {
+  const wf_workflow& workflow = request->workflow();
+  base::TextBuilder message;
+  if (workflow.n_in != 1) {
+    message << "a raw body is the only input, but there are " << static_cast<uint32_t>(workflow.n_in);
+    return json::Record(request->ctx(), code::kInputParams, message);
+  }
+  const Shape shape = ShapeOf(request->plan(), workflow.in[0]);
+  GivenInput input;
+  input.name = View(workflow.in[0].name);
+  input.datatype = shape.datatype;
+  input.data = body;
+  input.coding = shape.dtype == 0 ? Coding::kWhole : Coding::kRaw;
+  input.axes = shape.rank;
+  int64_t known = base::DTypeSize(shape.dtype);
+  uint32_t open = 0;
+  for (uint32_t axis = 0; axis < shape.rank; ++axis) {
+    input.extent[axis] = shape.dtype == 0 ? 1 : shape.dim == nullptr ? -1 : shape.dim[axis];
+    if (input.extent[axis] < 0)
+      ++open;
+    else if (__builtin_mul_overflow(known, input.extent[axis], &known))
+      known = 0;  // a constant of the program that no body can be as large as
+  }
+  if (open > 1) {
+    message << "a raw body says no shape, and " << View(shape.type->name) << " leaves " << open << " extents open; give `shape` in JSON";
+    return json::Record(request->ctx(), code::kInputParams, message);
+  }
+  const int64_t rest = known == 0 ? 0 : static_cast<int64_t>(body.len) / known;
+  for (uint32_t axis = 0; axis < shape.rank; ++axis) {
+    if (input.extent[axis] < 0) input.extent[axis] = rest;
+  }
+  request->set_binary_unless_said(true);
+  return request->AddInput(input) != 0 ? WF_FAILED : request->Finish();
+}
+
+}  // namespace
+
+wf_code ReadRest(InferRequest* request, wf_ctx* scratch, const wf_plan& plan, const wf_workflow& workflow, const RestBody& body) {
+  const auto [bytes, json_bytes] = body;
+  request->Begin(scratch, plan, workflow, bytes.ptr);
+  if (json_bytes == 0) return ReadWhole(request, bytes);
+  if (json_bytes > static_cast<int64_t>(bytes.len)) {
+    base::TextBuilder message;
+    message << "`inference-header-content-length` is " << json_bytes << ", but the body has " << bytes.len << " bytes";
+    return json::Record(scratch, code::kInputParams, message);
+  }
+  return RestReader(request, bytes).Read(json_bytes == kAllJson ? bytes.len : static_cast<uint64_t>(json_bytes));
+}
+
+}  // namespace wf::oip

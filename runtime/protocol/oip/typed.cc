@@ -1,0 +1,156 @@
+// Elements as InferTensorContents has them: repeated fields of a message, packed or not.
+#include <cstring>
+
+#include "runtime/base/dtype.h"
+#include "runtime/base/error_codes.h"
+#include "runtime/protocol/oip/request.h"
+#include "runtime/protocol/oip/typed.h"
+#include "runtime/protocol/protobuf/wire.h"
+
+namespace wf::oip {
+namespace {
+
+using protobuf::Wire;
+
+// Stores one number; false: it is out of the range of its datatype.
+template <typename T, typename Carried>
+bool StoreAs(Carried carried, std::byte* out) {
+  const auto stored = static_cast<T>(carried);
+  std::memcpy(out, &stored, sizeof stored);
+  return static_cast<Carried>(stored) == carried;
+}
+
+bool Store(uint8_t dtype, uint64_t bits, std::byte* out) {
+  switch (dtype) {
+    case WF_BOOL:
+      return StoreAs<uint8_t>(uint64_t{bits != 0}, out);
+    case WF_I8:
+      return StoreAs<int8_t>(static_cast<int32_t>(bits), out);
+    case WF_I16:
+      return StoreAs<int16_t>(static_cast<int32_t>(bits), out);
+    case WF_U8:
+      return StoreAs<uint8_t>(static_cast<uint32_t>(bits), out);
+    case WF_U16:
+      return StoreAs<uint16_t>(static_cast<uint32_t>(bits), out);
+    case WF_I32:
+    case WF_U32:
+    case WF_F32:
+      return StoreAs<uint32_t>(uint64_t{static_cast<uint32_t>(bits)}, out);
+    default:
+      return StoreAs<uint64_t>(bits, out);
+  }
+}
+
+Wire WireOf(uint8_t dtype) {
+  if (dtype == WF_F32) return Wire::kFixed32;
+  return dtype == WF_F64 ? Wire::kFixed64 : Wire::kVarint;
+}
+
+// Writes elements of one input as they come.
+struct TypedReader {
+  const uint8_t dtype;
+  std::byte* out;
+  const uint64_t count;
+  uint64_t found = 0;
+  bool broken = false, in_range = true;
+
+  bool Take(uint64_t bits) {
+    if (found == count) {
+      ++found;
+      return false;
+    }
+    in_range = Store(dtype, bits, out + found * static_cast<uint64_t>(base::DTypeSize(dtype)));
+    if (in_range) ++found;
+    return in_range;
+  }
+
+  bool TakePacked(wf_bytes packed) {
+    const uint8_t* at = packed.ptr;
+    const uint8_t* const end = at + packed.len;
+    const auto width = static_cast<size_t>(dtype == WF_F32 ? 4 : dtype == WF_F64 ? 8 : 0);
+    while (at != end) {
+      uint64_t bits = 0;
+      if (width == 0) {
+        broken = !protobuf::TakeVarint(&at, end, &bits);
+      } else if (static_cast<size_t>(end - at) < width) {
+        broken = true;
+      } else {
+        std::memcpy(&bits, at, width);
+        at += width;
+      }
+      if (broken || !Take(bits)) return false;
+    }
+    return true;
+  }
+
+  void Read(wf_bytes contents) {
+    protobuf::Reader reader(contents);
+    protobuf::Field field;
+    const TypedField wanted = TypedFieldOf(dtype);
+    while (reader.Next(&field)) {
+      if (field.number != wanted.number) continue;
+      if (field.wire == WireOf(dtype) ? !Take(field.value) : field.wire == Wire::kBytes && !TakePacked(field.bytes)) return;
+    }
+    broken = reader.broken();
+  }
+};
+
+}  // namespace
+
+TypedField TypedFieldOf(uint8_t dtype) {
+  switch (dtype) {
+    case WF_BOOL:
+      return {1, "bool_contents"};
+    case WF_I8:
+    case WF_I16:
+    case WF_I32:
+      return {2, "int_contents"};
+    case WF_I64:
+      return {3, "int64_contents"};
+    case WF_U8:
+    case WF_U16:
+    case WF_U32:
+      return {4, "uint_contents"};
+    case WF_U64:
+      return {5, "uint64_contents"};
+    case WF_F32:
+      return {6, "fp32_contents"};
+    case WF_F64:
+      return {7, "fp64_contents"};
+    default:
+      return {8, "bytes_contents"};
+  }
+}
+
+wf_code InferRequest::RefuseTyped(bus::Bus& bus, uint32_t port, uint64_t count, uint64_t found, bool broken) {
+  base::TextBuilder message;
+  message << "input `" << json::View(workflow_->in[port].name) << "`";
+  if (broken)
+    message << " has contents that are no protobuf message";
+  else if (found > count)
+    message << " has more than the " << count << " elements of its shape in its contents";
+  else
+    message << " has " << found << " elements in `" << TypedFieldOf(ShapeOf(*plan_, workflow_->in[port]).dtype).name
+            << "`, but its shape says " << count;
+  return json::Record(bus.ctx(), code::kInputParams, message);
+}
+
+wf_code InferRequest::ReadTyped(bus::Bus& bus, uint32_t port, uint8_t dtype, uint64_t count, std::byte* out) {
+  TypedReader reader{dtype, out, count};
+  reader.Read(inputs_[port].data);
+  if (!reader.in_range) return RefuseElement(bus, port, reader.found, "is out of range for its datatype");
+  return !reader.broken && reader.found == count ? 0 : RefuseTyped(bus, port, count, reader.found, reader.broken);
+}
+
+wf_code InferRequest::ReadTypedBytes(bus::Bus& bus, uint32_t port, uint64_t count, wf_bytes* elements) {
+  protobuf::Reader reader(inputs_[port].data);
+  protobuf::Field field;
+  uint64_t found = 0;
+  while (reader.Next(&field)) {
+    if (!field.Is(TypedFieldOf(0).number, Wire::kBytes)) continue;
+    if (found++ < count) elements[found - 1] = field.bytes;
+  }
+  return !reader.broken() && found == count ? 0 : RefuseTyped(bus, port, count, found, reader.broken());
+}
+
+}  // namespace wf::oip

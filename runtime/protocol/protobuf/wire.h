@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "runtime/abi/view.h"
+#include "runtime/base/sink.h"
+
+namespace wf::protobuf {
+
+enum class Wire : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+struct Field {
+  uint32_t number = 0;
+  Wire wire = Wire::kVarint;
+  uint64_t value = 0;   // kVarint, kFixed64, kFixed32
+  wf_bytes bytes = {};  // kBytes: a view of the message
+
+  bool Is(uint32_t wanted, Wire as) const { return number == wanted && wire == as; }
+  std::string_view text() const { return abi::View(bytes); }
+};
+
+// Reads the varint at *at; false: cut off, or more than 64 bits.
+bool TakeVarint(const uint8_t** at, const uint8_t* end, uint64_t* value);
+
+// Walks the fields of one message. Groups, which nothing here has, are passed over as unknown fields.
+// Thread: loop-confined.   Borrows: the message.   Cost: no allocation, no recursion.
+class Reader {
+ public:
+  explicit Reader(wf_bytes message) : at_(message.ptr), end_(message.ptr + message.len) {}
+  // False: there are no more, or what stands there is no field (`broken`).
+  bool Next(Field* field);
+  bool broken() const { return broken_; }
+
+ private:
+  static constexpr int kMaxGroups = 32;  // within one another
+  bool Break() {
+    broken_ = true;
+    return false;
+  }
+  bool TakeTag(uint32_t* number, uint32_t* wire);
+  bool TakeValue(uint32_t wire, Field* field);
+  bool SkipGroup(uint32_t number);
+
+  const uint8_t* at_;
+  const uint8_t* end_;
+  bool broken_ = false;
+};
+
+size_t VarintBytes(uint64_t value);
+void PutVarint(wf_sink* out, uint64_t value);
+inline void PutTag(wf_sink* out, uint32_t number, Wire wire) { PutVarint(out, uint64_t{number} << 3 | static_cast<uint64_t>(wire)); }
+// The head of a field of `bytes` bytes, which follow.
+inline void PutHead(wf_sink* out, uint32_t number, uint64_t bytes) {
+  PutTag(out, number, Wire::kBytes);
+  PutVarint(out, bytes);
+}
+inline void PutText(wf_sink* out, uint32_t number, std::string_view text) {
+  PutHead(out, number, text.size());
+  out->Put(text.data(), text.size());
+}
+inline void PutInteger(wf_sink* out, uint32_t number, uint64_t value) {
+  PutTag(out, number, Wire::kVarint);
+  PutVarint(out, value);
+}
+// Moves `message` into a field.
+inline void PutMessage(wf_sink* out, uint32_t number, wf_sink* message) {
+  PutHead(out, number, message->size());
+  out->Append(*message);
+}
+
+}  // namespace wf::protobuf

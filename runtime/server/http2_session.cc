@@ -1,0 +1,221 @@
+#include "runtime/server/http2_session.h"
+
+#include <algorithm>
+
+#include "runtime/net/connections.h"
+#include "runtime/server/intake.h"
+
+namespace wf::server {
+namespace {
+
+constexpr int64_t kTickMs = 1'000;
+constexpr int64_t kStallMs = net::Connections::kWriteTimeoutMs;
+
+Exchange* ExchangeOf(http2::Stream& stream) { return static_cast<Exchange*>(stream.user); }
+
+}  // namespace
+
+Http2Session::Http2Session(Sessions& owner) : Session(owner), session_(owner.http2_, *this) {}
+
+bool Http2Session::Start(net::Connection& connection) noexcept {
+  connection_ = &connection;
+  drain_ticks_ = 0;
+  stall_ms_ = 0;
+  reads_ = true;
+  closing_ = processing_ = ticking_ = false;
+  if (session_.Open(owner_.limits_.of_http2)) return true;
+  session_.Close();
+  connection_ = nullptr;
+  return false;
+}
+
+void Http2Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
+  if (closing_ || !reads_) return;
+  processing_ = true;
+  reads_ = session_.Receive(bytes, connection_->now_ms());
+  BeginWhole();
+  processing_ = false;
+  Pump();
+}
+
+http::Head* Http2Session::OnBegin(http2::Stream& stream) noexcept {
+  if (closing_ || places_ >= owner_.limits_.of_http2.streams) return nullptr;
+  Exchange* const exchange = owner_.exchanges_.Take(*this, owner_.site_);
+  if (exchange == nullptr) return nullptr;
+  ++places_;
+  exchange->returns_to = this;
+  exchange->stream = &stream;
+  exchange->look_ms = owner_.limits_.header_ms;
+  stream.user = exchange;
+  return &exchange->head;
+}
+
+void Http2Session::OnHead(http2::Stream& stream) noexcept {
+  Exchange& exchange = *ExchangeOf(stream);
+  TakeHead(exchange);
+  if (exchange.refused()) return AnswerRefusal(exchange);
+  if (stream.ended()) return;
+  exchange.look_ms = MsToLook(exchange);
+  if (exchange.head.expects_continue) session_.Continue(stream);
+}
+
+void Http2Session::OnLargeHead(http2::Stream& stream) noexcept {
+  Exchange& exchange = *ExchangeOf(stream);
+  exchange.Refuse(431, code::kInputParams, "the headers are too large");
+  AnswerRefusal(exchange);
+}
+
+void Http2Session::OnBody(http2::Stream& stream, std::span<const uint8_t> part) noexcept {
+  Exchange* const exchange = ExchangeOf(stream);
+  if (exchange == nullptr) return;  // answered
+  AnnounceBody(*exchange, part.size());
+  TakeBody(*exchange, part);
+  if (exchange->refused()) AnswerRefusal(*exchange);
+}
+
+// Work begins when the read is over: it may answer, and take its time.
+void Http2Session::OnEnd(http2::Stream& stream) noexcept {
+  if (Exchange* const exchange = ExchangeOf(stream); exchange != nullptr) whole_.push_back(exchange);
+}
+
+void Http2Session::OnClosed(http2::Stream& stream) noexcept {
+  Exchange* const left = ExchangeOf(stream);
+  if (left == nullptr) return;  // answered
+  stream.user = nullptr;
+  left->stream = nullptr;
+  std::replace(whole_.begin(), whole_.end(), left, static_cast<Exchange*>(nullptr));
+  TellGone(*left);
+  owner_.exchanges_.Detach(*left);
+}
+
+void Http2Session::BeginWhole() noexcept {
+  for (size_t i = 0; i < whole_.size(); ++i) {
+    if (whole_[i] == nullptr) continue;
+    Exchange& exchange = *whole_[i];
+    TakeEnd(exchange);
+    if (exchange.refused() && !exchange.begun) AnswerRefusal(exchange);
+  }
+  whole_.clear();
+  FinishAnswered();
+}
+
+void Http2Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
+  http2::Stream& stream = *exchange.stream;
+  stream.user = nullptr;
+  exchange.stream = nullptr;
+  exchange.answered = true;
+  if (!session_.Answer(stream, head, body, exchange.head.method == http::Method::kHead)) Break();
+  answered_.push_back(&exchange);
+  if (!processing_) GoOnNextTurn();
+}
+
+void Http2Session::FinishAnswered() noexcept {
+  for (Exchange* const exchange : answered_) owner_.exchanges_.Detach(*exchange);
+  answered_.clear();
+}
+
+void Http2Session::OnReturned() noexcept {
+  --places_;
+  if (connection_ == nullptr && places_ == 0) owner_.GiveBack(*this);
+}
+
+void Http2Session::Resume() noexcept {
+  FinishAnswered();
+  if (closing_) return;
+  Pump();
+  connection_->FlushLater();
+}
+
+void Http2Session::Pump() noexcept {
+  if (closing_) return;
+  if (!session_.Send(&connection_->out(), net::Connection::kHighMarkBytes)) return Break();
+  if (session_.over()) {
+    closing_ = true;
+    connection_->CloseAfterFlush(true);
+  }
+  Arm();
+}
+
+void Http2Session::Break() noexcept {
+  closing_ = true;
+  connection_->Close();
+}
+
+// A tick that is due stays due, however much comes meanwhile.
+void Http2Session::Arm() noexcept {
+  if (closing_) return;
+  if (session_.open_streams() == 0) {
+    ticking_ = false;
+    connection_->SetTimeout(owner_.limits_.idle_ms);
+  } else if (!ticking_) {
+    ticking_ = true;
+    connection_->SetTimeout(kTickMs);
+  }
+}
+
+void Http2Session::OnFlushed() noexcept {
+  UnclaimSent();
+  if (!closing_ && session_.has_output()) GoOnNextTurn();
+}
+
+void Http2Session::OnTimeout() noexcept {
+  if (closing_) return;
+  ticking_ = false;
+  if (session_.open_streams() == 0)
+    session_.GoAway();
+  else
+    Tick();
+  Pump();
+}
+
+void Http2Session::Tick() noexcept {
+  session_.ForEach([this](http2::Stream& stream) {
+    Exchange* const exchange = ExchangeOf(stream);
+    if (exchange == nullptr || stream.ended() || (exchange->look_ms -= kTickMs) > 0) return;
+    if (!exchange->has_head)
+      session_.Fail();
+    else if (LookAtBody(*exchange))
+      exchange->look_ms = MsToLook(*exchange);
+    else
+      AnswerRefusal(*exchange);
+  });
+  stall_ms_ += kTickMs;
+  if (stall_ms_ < kStallMs) return;
+  stall_ms_ = 0;
+  session_.ResetStalled();
+}
+
+// A client is asked to begin no more, then told what was served: what it sent in between is.
+void Http2Session::OnDrainTick() noexcept {
+  if (closing_) return;
+  if (drain_ticks_ == 0) session_.Warn();
+  if (drain_ticks_ == 1) session_.GoAway();
+  ++drain_ticks_;
+  Pump();
+  if (!closing_) connection_->FlushLater();
+}
+
+void Http2Session::Abort() noexcept {
+  if (closing_) return;
+  session_.ForEach([](http2::Stream& stream) {
+    Exchange* const exchange = ExchangeOf(stream);
+    if (exchange == nullptr || !exchange->has_head) return;
+    exchange->Refuse(503, code::kClosed, "the server stops");
+    AnswerRefusal(*exchange);
+  });
+  session_.GoAway();
+  Pump();
+  if (closing_) return;
+  closing_ = true;
+  connection_->CloseAfterFlush();
+}
+
+void Http2Session::OnClosed(net::Closed) noexcept {
+  FinishAnswered();
+  session_.Close();
+  whole_.clear();
+  Leave();
+  if (places_ == 0) owner_.GiveBack(*this);
+}
+
+}  // namespace wf::server

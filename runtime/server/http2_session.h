@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/protocol/http2/session.h"
+#include "runtime/server/session.h"
+
+namespace wf::server {
+
+// HTTP/2 on one connection: many requests at a time.
+// Thread: loop-confined.   Owns: the state of its streams.   Borrows: connection, until OnClosed.
+// Bounds: a request whose stream was reset keeps its place among limits.streams until nothing of it is under way; of bodies nothing is
+// moved to the connection beyond its high mark; a refused request is answered at once and its stream ended.
+class Http2Session final : public Session, private http2::User {
+ public:
+  explicit Http2Session(Sessions& owner);
+
+  void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept override;
+  void OnDrainTick() noexcept override;
+  void Abort() noexcept override;
+  void OnReturned() noexcept override;
+
+  void OnBytes(std::span<const uint8_t> bytes) noexcept override;
+  void OnFlushed() noexcept override;
+  void OnTimeout() noexcept override;
+  void OnClosed(net::Closed how) noexcept override;
+
+ private:
+  friend class Sessions;
+  bool Start(net::Connection& connection) noexcept;
+  http::Head* OnBegin(http2::Stream& stream) noexcept override;
+  void OnHead(http2::Stream& stream) noexcept override;
+  void OnLargeHead(http2::Stream& stream) noexcept override;
+  void OnBody(http2::Stream& stream, std::span<const uint8_t> part) noexcept override;
+  void OnEnd(http2::Stream& stream) noexcept override;
+  void OnClosed(http2::Stream& stream) noexcept override;
+  void Resume() noexcept override;
+  size_t unsent() const noexcept override { return connection_->out().size() + session_.queued_bytes(); }
+
+  void BeginWhole() noexcept;
+  void FinishAnswered() noexcept;
+  void Pump() noexcept;
+  void Arm() noexcept;
+  void Tick() noexcept;
+  void Break() noexcept;
+
+  http2::Session session_;
+  std::vector<Exchange*> whole_;     // came in this read; null: reset in it too
+  std::vector<Exchange*> answered_;  // whose callers may still look at them
+  uint32_t places_ = 0;              // of requests that are under way, whether anybody waits for them or not
+  int drain_ticks_ = 0;
+  int64_t stall_ms_ = 0;
+  bool reads_ = true;
+  bool closing_ = false;     // nothing more is read or answered
+  bool processing_ = false;  // answers are moved to the connection at the end of OnBytes
+  bool ticking_ = false;     // the time limit is the next tick, else that of an idle connection
+};
+
+}  // namespace wf::server

@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+"""HTTP/2 on the port of HTTP/1.1: real clients, many requests on one connection, resets, floods, the drain."""
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import harness
+
+if __name__ == "__main__":
+    harness.in_environment("http2-clients", ["h2==4.4.1", "httpx==0.28.1"])
+
+import h2.config  # noqa: E402
+import h2.connection  # noqa: E402
+import h2.errors  # noqa: E402
+import h2.events  # noqa: E402
+import h2.exceptions  # noqa: E402
+import h2.settings  # noqa: E402
+import httpx  # noqa: E402
+
+HELLO = harness.EXAMPLES / "hello/hello.wf"
+SOURCE = """
+workflow Count(text: string) -> (n: i64) { return (n: len(text)); }
+workflow Copy(text: string) -> (text: string) { return (text: text); }
+service Texts { workflow Count; workflow Copy; }
+"""
+CALM = h2.errors.ErrorCodes.ENHANCE_YOUR_CALM
+FRAME = {"data": 0, "headers": 1, "priority": 2, "rst": 3, "settings": 4, "ping": 6, "window": 8, "continuation": 9}
+
+
+def source():
+    path = harness.scratch() / "texts.wf"
+    path.write_text(SOURCE)
+    return path
+
+
+class Client:
+    """One connection by the h2 package, which keeps the rules; `raw` sends what breaks them."""
+    def __init__(self, server, **settings):
+        self.socket = socket.create_connection(server.addresses["http"], 30)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding="utf-8"))
+        self.h2.initiate_connection()
+        if settings:
+            self.h2.update_settings({getattr(h2.settings.SettingCodes, name): value for name, value in settings.items()})
+        self.replies, self.reset, self.goaway, self.closed = {}, {}, None, False
+        self.flush()
+
+    def flush(self):
+        self.socket.sendall(self.h2.data_to_send())
+
+    def raw(self, kind, flags, stream, payload=b""):
+        return len(payload).to_bytes(3, "big") + bytes([FRAME.get(kind, kind), flags]) + stream.to_bytes(4, "big") + payload
+
+    def begin(self, path, body=None, method="POST", headers=(), end=True):
+        stream = self.h2.get_next_available_stream_id()
+        self.h2.send_headers(stream, [(":method", method), (":path", path), (":scheme", "http"), (":authority", "t"), *headers],
+                             end_stream=end and body is None)
+        if body is not None:
+            self.send(stream, body, end)
+        self.flush()
+        return stream
+
+    def send(self, stream, body, end=True):
+        """A body of any length, as the windows allow."""
+        while body:
+            room = min(self.h2.local_flow_control_window(stream), self.h2.max_outbound_frame_size, len(body))
+            if room == 0:
+                self.flush()
+                self.step()
+                continue
+            self.h2.send_data(stream, body[:room])
+            body = body[room:]
+        if end:
+            self.h2.end_stream(stream)
+        self.flush()
+
+    def step(self):
+        """Reads once. False: the server has closed."""
+        try:
+            data = self.socket.recv(65536)
+        except ConnectionResetError:
+            data = b""
+        if not data:
+            self.closed = True
+            return False
+        for event in self.h2.receive_data(data):
+            if isinstance(event, h2.events.ResponseReceived):
+                self.replies[event.stream_id] = harness.Reply(int(dict(event.headers)[":status"]), dict(event.headers), b"")
+            elif isinstance(event, h2.events.DataReceived):
+                self.replies[event.stream_id].body += event.data
+                self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+            elif isinstance(event, h2.events.StreamEnded):
+                self.replies[event.stream_id].ended = True
+            elif isinstance(event, h2.events.StreamReset):
+                self.reset[event.stream_id] = event.error_code
+            elif isinstance(event, h2.events.ConnectionTerminated):
+                self.goaway = event
+        if not self.closed:
+            try:
+                self.flush()
+            except OSError:
+                pass
+        return True
+
+    def reply(self, stream):
+        while not getattr(self.replies.get(stream), "ended", False):
+            if stream in self.reset or not self.step():
+                raise EOFError(f"stream {stream}: reset {self.reset.get(stream)}, closed {self.closed}, {self.goaway}")
+        return self.replies[stream]
+
+    def call(self, path, value, **more):
+        return self.reply(self.begin(path, json.dumps(value).encode(), **more))
+
+    def until_closed(self, seconds=10):
+        self.socket.settimeout(seconds)
+        while self.step():
+            pass
+
+    def close(self):
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Clients(harness.ServerCase):
+    source = HELLO
+
+    def test_curl_with_prior_knowledge(self):
+        host, port = self.server.addresses["http"]
+        done = subprocess.run(["curl", "-sS", "--http2-prior-knowledge", "-w", "\n%{http_version} %{http_code}", "-d", '{"name": "Ada"}', f"http://{host}:{port}/Hello/Greet"],
+                              capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.stdout, '{"text":"hello, Ada"}\n2 200', done.stderr)
+
+    def test_an_upgrade_is_ignored(self):
+        host, port = self.server.addresses["http"]
+        done = subprocess.run(["curl", "-sS", "--http2", "-w", "\n%{http_version} %{http_code}", f"http://{host}:{port}/livez"], capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.stdout, "ok\n\n1.1 200", done.stderr)
+
+    def test_httpx_asks_a_hundred_things_at_once(self):
+        async def ask():
+            host, port = self.server.addresses["http"]
+            async with httpx.AsyncClient(http1=False, http2=True, base_url=f"http://{host}:{port}", limits=httpx.Limits(max_connections=1)) as client:
+                replies = await asyncio.gather(*(client.post("/Hello/Greet", json={"name": str(i)}) for i in range(300)))
+                missing = await client.post("/Hello/Gret", json={})
+                return replies, missing
+        replies, missing = asyncio.run(ask())
+        self.assertEqual([reply.json()["text"] for reply in replies], [f"hello, {i}" for i in range(300)])
+        self.assertEqual({reply.http_version for reply in replies}, {"HTTP/2"})
+        self.assertEqual(missing.status_code, 404)
+        self.assertIn("did you mean", missing.json()["error"]["message"])
+
+    def test_both_versions_share_the_port(self):
+        with Client(self.server) as client:
+            self.assertEqual(client.call("/Hello/Greet", {"name": "Two"}).json, {"text": "hello, Two"})
+            self.assertEqual(self.server.post("/Hello/Greet", {"name": "One"}).json, {"text": "hello, One"})
+
+    def test_the_open_inference_protocol_and_the_admin_port(self):
+        with Client(self.server) as client:
+            self.assertEqual(client.reply(client.begin("/v2/health/ready", method="GET")).json, {"ready": True})
+            self.assertEqual(client.reply(client.begin("/Hello/Greet", method="GET")).status, 405)
+            head = client.reply(client.begin("/livez", method="HEAD"))
+            self.assertEqual((head.status, head.headers["content-length"], head.body), (200, "3", b""))
+        host, port = self.server.addresses["admin"]
+        done = subprocess.run(["curl", "-sS", "--http2-prior-knowledge", f"http://{host}:{port}/metrics"], capture_output=True, text=True, timeout=30)
+        self.assertIn("wf_requests_total", done.stdout)
+
+    def test_headers_reach_the_workflow_and_the_log_id_comes_back(self):
+        with Client(self.server) as client:
+            reply = client.call("/Hello/Spread", {"xs": []}, headers=[("x-request-id", "call-7")])
+            self.assertEqual((reply.status, reply.json["error"]["code"], reply.json["error"]["log_id"]), (400, 100001, "call-7"))
+
+
+class Streams(harness.ServerCase):
+    source = source()
+    args = ("--limits-streams=50", "--limits-body-bytes=8MiB")
+
+    def test_bodies_larger_than_every_window(self):
+        text = "abcdefghij" * 300_000
+        with Client(self.server) as client:
+            self.assertEqual(client.call("/Texts/Count", {"text": text}).json, {"n": len(text)})
+            self.assertEqual(client.call("/Texts/Copy", {"text": text}).json, {"text": text})
+
+    def test_large_answers_side_by_side(self):
+        with Client(self.server) as client:
+            texts = [chr(ord("a") + i) * 200_000 for i in range(20)]
+            streams = [client.begin("/Texts/Copy", json.dumps({"text": text}).encode()) for text in texts]
+            for stream, text in zip(streams, texts):
+                self.assertEqual(client.reply(stream).json, {"text": text})
+
+    def test_more_streams_than_there_may_be(self):
+        with Client(self.server) as client:
+            client.call("/Texts/Count", {"text": ""})
+            self.assertEqual(client.h2.remote_settings.max_concurrent_streams, 50)
+
+    def test_a_body_over_the_limit_is_refused_before_it_has_come(self):
+        with Client(self.server) as client:
+            stream = client.begin("/Texts/Count", b'{"text": "', headers=[("content-length", str(9 << 20))], end=False)
+            self.assertEqual(client.reply(stream).status, 413)
+            stream = client.begin("/Texts/Count", b'{"text": "', end=False)
+            try:
+                while stream not in client.replies and stream not in client.reset:
+                    client.send(stream, b"x" * 16384, end=False)
+                    client.socket.settimeout(0.001)
+                    try:
+                        client.step()
+                    except TimeoutError:
+                        pass
+                    client.socket.settimeout(30)
+            except h2.exceptions.ProtocolError:  # it is closed
+                pass
+            self.assertEqual(client.replies[stream].status, 413)
+            self.assertEqual(client.call("/Texts/Count", {"text": "abc"}).json, {"n": 3})
+
+    def test_a_head_over_the_limit(self):
+        with Client(self.server) as client:
+            stream = client.begin("/Texts/Count", b"{}", headers=[("x-large", "a" * 40_000)])
+            self.assertEqual(client.reply(stream).status, 431)
+            self.assertEqual(client.call("/Texts/Count", {"text": "abc"}).json, {"n": 3})
+
+    def test_resets_at_every_place_leave_nothing(self):
+        body = json.dumps({"text": "x" * 300_000}).encode()
+        with Client(self.server) as client:
+            for sent in (None, b"", body[:1], body[:100_000], body):
+                for end in (False, True):
+                    stream = client.begin("/Texts/Copy", sent, end=end)
+                    client.h2.reset_stream(stream, h2.errors.ErrorCodes.CANCEL)
+                    client.flush()
+            self.assertEqual(client.call("/Texts/Count", {"text": "abc"}).json, {"n": 3})
+            self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
+
+    def test_connections_that_break_off_leave_nothing(self):
+        for cut in range(0, 120, 7):
+            with Client(self.server) as client:
+                client.h2.send_headers(1, [(":method", "POST"), (":path", "/Texts/Count"), (":scheme", "http"), (":authority", "t")])
+                client.h2.send_data(1, b'{"text": "abc"}', end_stream=True)
+                client.socket.sendall(client.h2.data_to_send()[:cut])
+        self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
+        self.assertEqual(self.server.settled("wf_connections"), 0)
+
+
+class Floods(harness.ServerCase):
+    """Each is told why and closed, and the others are served."""
+    source = HELLO
+
+    def setUp(self):
+        self.good = Client(self.server)
+        self.addCleanup(self.good.close)
+        self.resident = self.resident_bytes()
+
+    def resident_bytes(self):
+        return int(next(line for line in Path(f"/proc/{self.server.process.pid}/status").read_text().splitlines() if line.startswith("VmRSS")).split()[1]) * 1024
+
+    def flood(self, frames):
+        """frames(client, i): the bytes of the i-th round."""
+        with Client(self.server) as client:
+            client.call("/Hello/Greet", {})
+            stop = threading.Event()
+
+            def send():
+                try:
+                    for i in range(200_000):
+                        if stop.is_set():
+                            return
+                        client.socket.sendall(frames(client, i))
+                except OSError:
+                    pass
+            sender = threading.Thread(target=send)
+            started = time.monotonic()
+            sender.start()
+            client.socket.settimeout(30)
+            buffer = b""
+            try:
+                while data := client.socket.recv(65536):
+                    buffer += data
+            except ConnectionResetError:
+                pass
+            took = time.monotonic() - started
+            stop.set()
+            sender.join()
+        self.assertEqual(self.last_goaway(buffer), CALM, buffer[-100:])
+        self.assertLess(took, 20)  # on a busy machine with a sanitizer
+        self.assertEqual(self.good.call("/Hello/Greet", {"name": "Ada"}).json, {"text": "hello, Ada"})
+        self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
+        if "fsanitize=address" not in (harness.BUILD / "build.ninja").read_text():
+            self.assertLess(self.resident_bytes() - self.resident, 16 << 20)
+
+    @staticmethod
+    def last_goaway(buffer):
+        error = None
+        while len(buffer) >= 9:
+            length = int.from_bytes(buffer[:3], "big")
+            if buffer[3] == 7 and len(buffer) >= 9 + length:
+                error = int.from_bytes(buffer[13:17], "big")
+            buffer = buffer[9 + length:]
+        return error
+
+    HEAD = b"\x83\x86\x84\x41\x01t"  # POST http / t, by the static table
+    GET = b"\x82\x86\x84\x41\x01t"
+
+    def test_rapid_reset(self):
+        self.flood(lambda c, i: c.raw("headers", 5, 2 * i + 3, self.GET) + c.raw("rst", 0, 2 * i + 3, b"\0\0\0\x08"))
+
+    def test_resets_that_the_server_is_made_to_send(self):
+        self.flood(lambda c, i: c.raw("headers", 4, 2 * i + 3, self.HEAD) + c.raw("window", 0, 2 * i + 3, b"\0\0\0\0"))
+
+    def test_pings(self):
+        self.flood(lambda c, i: c.raw("ping", 0, 0, b"12345678") * 10)
+
+    def test_settings(self):
+        self.flood(lambda c, i: c.raw("settings", 0, 0) * 10)
+
+    def test_empty_data(self):
+        self.flood(lambda c, i: (c.raw("headers", 4, 3, self.HEAD) if i == 0 else b"") + c.raw("data", 0, 3))
+
+    def test_continuations(self):
+        self.flood(lambda c, i: c.raw("headers", 0, 3, self.GET) if i == 0 else c.raw("continuation", 0, 3, b"\x00\x01a\x01b"))
+
+    def test_priorities(self):
+        self.flood(lambda c, i: c.raw("priority", 0, 2 * i + 3, b"\0\0\0\0\x10") * 10)
+
+
+class Drain(harness.unittest.TestCase):
+    def test_goaway_and_what_has_begun_is_answered(self):
+        server = harness.Server.of(HELLO)
+        self.addCleanup(server.kill)
+        with Client(server) as busy, Client(server) as idle:
+            idle.call("/Hello/Greet", {})
+            stream = busy.begin("/Hello/Greet", b'{"name":', end=False)
+            busy.call("/Hello/Greet", {})
+            server.process.send_signal(signal.SIGTERM)
+            while busy.goaway is None:
+                self.assertTrue(busy.step())
+            self.assertEqual(busy.goaway.error_code, 0)
+            self.assertIsNone(server.process.poll())
+            busy.socket.sendall(busy.raw("data", 1, stream, b' "Ada"}'))  # the package sends no more behind a GOAWAY
+            buffer = b""
+            busy.socket.settimeout(20)
+            while data := busy.socket.recv(65536):
+                buffer += data
+            self.assertIn(b'{"text":"hello, Ada"}', buffer)
+            idle.until_closed()
+            self.assertEqual(idle.goaway.error_code, 0)
+        self.assertEqual(server.stop(), 0, server.output())
+
+
+if __name__ == "__main__":
+    harness.main()

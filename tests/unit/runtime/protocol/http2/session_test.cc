@@ -1,0 +1,473 @@
+#include "runtime/protocol/http2/session.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/unit/support/http2_peer.h"
+
+namespace wf::http2 {
+namespace {
+
+using namespace test::http2;
+constexpr size_t kHighMark = 256 * 1024;
+constexpr int kNoError = 0, kProtocolError = 1, kCancelled = 8, kRefusedStream = 7, kEnhanceYourCalm = 11;
+
+// A user that answers each request with what the test says, or keeps it.
+class SessionTest : public testing::Test, protected User {
+ protected:
+  struct Request {
+    http::Head head;
+    std::string body;
+    bool whole = false;
+    Stream* stream = nullptr;
+  };
+  void SetUp() override { Open({}); }
+  void TearDown() override {
+    session_.Close();
+    EXPECT_EQ(session_.open_streams(), 0U);
+    EXPECT_EQ(session_.queued_bytes(), 0U);
+  }
+  void Open(const Limits& limits) {
+    session_.Close();
+    requests_.clear();
+    closed_ = 0;
+    alive_ = true;
+    ASSERT_TRUE(session_.Open(limits));
+    reader_ = std::make_unique<test::Http2Reader>();
+    out_.Clear();
+    alive_ = Feed(Start());
+  }
+  // Byte by byte when `cut` is 1.
+  bool Feed(std::string_view bytes, size_t cut = SIZE_MAX) {
+    for (; alive_ && !bytes.empty(); bytes.remove_prefix(std::min(cut, bytes.size()))) {
+      const std::string part(bytes.substr(0, cut));  // so that reading past it is seen
+      alive_ = session_.Receive({reinterpret_cast<const uint8_t*>(part.data()), part.size()}, now_ms_);
+    }
+    Pump();
+    return alive_;
+  }
+  void Pump() {
+    while (true) {
+      ASSERT_TRUE(session_.Send(&out_, kHighMark));
+      if (out_.empty()) return;
+      most_out_ = std::max(most_out_, out_.size());
+      std::string text;
+      for (const base::SinkPiece& piece : out_.Pieces()) text.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
+      out_.Consume(out_.size());
+      reader_->Read(text);
+    }
+  }
+  void AnswerWith(Stream& stream, std::string_view text, std::span<const http::Header> trailers = {}) {
+    wf_sink body;
+    body.Put(text.data(), text.size());
+    EXPECT_TRUE(session_.Answer(stream, {200, "text/plain", {}, trailers}, body));
+  }
+
+  http::Head* OnBegin(Stream& stream) noexcept override {
+    if (requests_.size() >= room_) return nullptr;
+    auto& request = requests_.emplace_back(std::make_unique<Request>());
+    request->stream = &stream;
+    stream.user = request.get();
+    return &request->head;
+  }
+  void OnHead(Stream& stream) noexcept override {
+    ++heads_;
+    if (on_head_) on_head_(stream);
+  }
+  void OnLargeHead(Stream& stream) noexcept override {
+    ++large_heads_;
+    wf_sink body;
+    EXPECT_TRUE(session_.Answer(stream, {431, {}, {}, {}}, body));
+  }
+  void OnBody(Stream& stream, std::span<const uint8_t> part) noexcept override {
+    static_cast<Request*>(stream.user)->body.append(part.begin(), part.end());
+  }
+  void OnEnd(Stream& stream) noexcept override {
+    static_cast<Request*>(stream.user)->whole = true;
+    if (on_end_) on_end_(stream);
+  }
+  void OnClosed(Stream& stream) noexcept override {
+    ++closed_;
+    static_cast<Request*>(stream.user)->stream = nullptr;
+  }
+
+  Pool pool_;
+  std::vector<std::unique_ptr<Request>> requests_;
+  size_t room_ = SIZE_MAX, most_out_ = 0;
+  int heads_ = 0, large_heads_ = 0, closed_ = 0;
+  std::function<void(Stream&)> on_head_, on_end_;
+  Session session_{pool_, *this};
+  std::unique_ptr<test::Http2Reader> reader_;
+  wf_sink out_;
+  int64_t now_ms_ = 1'000'000;
+  bool alive_ = true;
+};
+
+TEST_F(SessionTest, SaysItsLimitsFirst) {
+  EXPECT_EQ(reader_->settings[NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS], 100U);
+  EXPECT_EQ(reader_->settings[NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE], 1U << 20);
+  EXPECT_EQ(reader_->settings[NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE], 32U * 1024);
+  EXPECT_EQ(reader_->windows[0], (4U << 20) - 65535);
+}
+
+TEST_F(SessionTest, ReadsARequestWhereverItIsCut) {
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
+  const std::string bytes = Post(1, "/a/b?x=1", "{}", {{"x-some", "thing"}, {"content-length", "2"}});
+  for (const size_t cut : {size_t{1}, size_t{3}, size_t{17}, SIZE_MAX}) {
+    Open({});
+    ASSERT_TRUE(Feed(bytes, cut));
+    ASSERT_EQ(requests_.size(), 1U);
+    const http::Head& head = requests_[0]->head;
+    EXPECT_EQ(head.method, http::Method::kPost);
+    EXPECT_EQ(head.path, "/a/b");
+    EXPECT_EQ(head.query, "x=1");
+    EXPECT_EQ(head.Find("x-some"), "thing");
+    EXPECT_EQ(head.Find("host"), "t");
+    EXPECT_EQ(head.headers().size(), 3U);
+    EXPECT_EQ(head.content_length, 2);
+    EXPECT_EQ(requests_[0]->body, "{}");
+    EXPECT_TRUE(requests_[0]->whole);
+    EXPECT_EQ(reader_->answers[1].head[":status"], "200");
+    EXPECT_EQ(reader_->answers[1].head["content-length"], "2");
+    EXPECT_EQ(reader_->answers[1].head["content-type"], "text/plain");
+    EXPECT_EQ(reader_->answers[1].body, "ok");
+    EXPECT_TRUE(reader_->answers[1].ended);
+    EXPECT_EQ(reader_->answers[1].reset, -1);
+  }
+}
+
+TEST_F(SessionTest, TellsHowLongABodyIsOnlyWhereItIsKnown) {
+  Feed(Get(1, "/") + Frame(kHeaders, kEndHeaders, 3, Block(test::http2::Request("POST", "/"))));
+  EXPECT_EQ(requests_[0]->head.content_length, 0);
+  EXPECT_EQ(requests_[1]->head.content_length, -1);
+}
+
+TEST_F(SessionTest, AnswersInPartsEndInTrailers) {
+  Feed(Get(1, "/"));
+  Stream& stream = *requests_[0]->stream;
+  EXPECT_TRUE(session_.Begin(stream, {200, "application/grpc", {}, {}}));
+  Pump();
+  EXPECT_EQ(reader_->answers[1].head[":status"], "200");
+  EXPECT_EQ(reader_->answers[1].head.count("content-length"), 0U);
+  for (const std::string_view text : {"one ", "two"}) {
+    wf_sink part;
+    part.Put(text.data(), text.size());
+    EXPECT_TRUE(session_.Add(stream, part));
+    Pump();
+  }
+  EXPECT_EQ(reader_->answers[1].body, "one two");
+  EXPECT_FALSE(reader_->answers[1].ended);
+  const http::Header trailers[] = {{"grpc-status", "0"}, {"grpc-message", "fine"}};
+  EXPECT_TRUE(session_.End(stream, trailers));
+  Pump();
+  EXPECT_TRUE(reader_->answers[1].ended);
+  EXPECT_EQ(reader_->answers[1].trailers["grpc-status"], "0");
+  EXPECT_EQ(reader_->answers[1].trailers["grpc-message"], "fine");
+  EXPECT_EQ(closed_, 1);
+}
+
+TEST_F(SessionTest, AWholeAnswerMayHaveTrailersToo) {
+  const http::Header trailers[] = {{"grpc-status", "0"}};
+  on_end_ = [&](Stream& stream) { AnswerWith(stream, stream.user == requests_[0].get() ? "body" : "", trailers); };
+  Feed(Get(1, "/") + Get(3, "/"));
+  for (const uint32_t id : {1U, 3U}) {
+    EXPECT_EQ(reader_->answers[id].body, id == 1 ? "body" : "");
+    EXPECT_EQ(reader_->answers[id].trailers["grpc-status"], "0");
+    EXPECT_TRUE(reader_->answers[id].ended);
+  }
+}
+
+TEST_F(SessionTest, AnAnswerToHeadHasNoBody) {
+  Feed(Frame(kHeaders, kEndStream | kEndHeaders, 1, Block(test::http2::Request("HEAD", "/"))));
+  wf_sink body;
+  body.Put("abc", 3);
+  EXPECT_TRUE(session_.Answer(*requests_[0]->stream, {200, "text/plain", {}, {}}, body, true));
+  Pump();
+  EXPECT_EQ(reader_->answers[1].head["content-length"], "3");
+  EXPECT_EQ(reader_->answers[1].body, "");
+  EXPECT_TRUE(reader_->answers[1].ended);
+}
+
+TEST_F(SessionTest, ContinuesWhenAsked) {
+  on_head_ = [this](Stream& stream) {
+    if (static_cast<Request*>(stream.user)->head.expects_continue) session_.Continue(stream);
+  };
+  Feed(Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/", {{"expect", "100-continue"}}))));
+  EXPECT_EQ(reader_->answers[1].head[":status"], "100");
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
+  Feed(Frame(kData, kEndStream, 1, "{}"));
+  EXPECT_EQ(reader_->answers[1].head[":status"], "200");
+  EXPECT_EQ(reader_->answers[1].body, "ok");
+}
+
+// Bodies that are larger than the windows of both sides.
+TEST_F(SessionTest, WindowsOpenAsBytesAreTaken) {
+  const std::string part(16384, 'p');
+  Feed(Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))));
+  uint64_t sent = 0;
+  for (int i = 0; i < 640; ++i) {  // 10 MiB
+    ASSERT_GE(reader_->windows[1] + (1 << 20), sent + part.size()) << i;
+    ASSERT_GE(reader_->windows[0] + 65535, sent + part.size()) << i;
+    ASSERT_TRUE(Feed(Frame(kData, 0, 1, part)));
+    sent += part.size();
+  }
+  EXPECT_EQ(requests_[0]->body.size(), sent);
+}
+
+TEST_F(SessionTest, LargeAnswersWaitForThePeersWindow) {
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += static_cast<char>('a' + i % 23);
+  Feed(Get(1, "/"));
+  AnswerWith(*requests_[0]->stream, text);
+  Pump();
+  EXPECT_EQ(reader_->answers[1].body.size(), 65535U);
+  EXPECT_EQ(session_.queued_bytes(), text.size() - 65535);
+  Feed(WindowOf(0, 1 << 20));
+  Feed(WindowOf(1, 1));
+  EXPECT_EQ(reader_->answers[1].body.size(), 65536U);
+  Feed(WindowOf(1, 100));
+  EXPECT_EQ(reader_->answers[1].body.size(), 65636U);
+  Feed(WindowOf(1, 1 << 20));
+  EXPECT_EQ(reader_->answers[1].body, text);
+  EXPECT_TRUE(reader_->answers[1].ended);
+  EXPECT_EQ(session_.queued_bytes(), 0U);
+}
+
+TEST_F(SessionTest, NoMoreIsMovedThanTheHighMark) {
+  Feed(Frame(kSettings, 0, 0, Number(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 2) + Number(64 << 20, 4)) + WindowOf(0, 64 << 20));
+  std::string all;
+  for (uint32_t id = 1; id <= 9; id += 2) all += Get(id, "/");
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, std::string(1 << 20, 'a')); };
+  Feed(all);
+  for (uint32_t id = 1; id <= 9; id += 2) EXPECT_EQ(reader_->answers[id].body.size(), 1U << 20) << id;
+  EXPECT_GE(most_out_, kHighMark);
+  EXPECT_LT(most_out_, kHighMark + 32 * 1024);
+}
+
+TEST_F(SessionTest, AnAnswerThatComesBeforeTheBodyEndsTheStream) {
+  on_head_ = [this](Stream& stream) { AnswerWith(stream, "no"); };
+  Feed(Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))));
+  EXPECT_EQ(reader_->answers[1].body, "no");
+  EXPECT_TRUE(reader_->answers[1].ended);
+  EXPECT_EQ(reader_->answers[1].reset, kNoError);
+  EXPECT_EQ(closed_, 1);
+  // What was on its way is dropped, and the connection goes on.
+  EXPECT_TRUE(Feed(Frame(kData, 0, 1, std::string(16384, 'x'))));
+  on_head_ = nullptr;
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
+  EXPECT_TRUE(Feed(Get(3, "/")));
+  EXPECT_EQ(reader_->answers[3].body, "ok");
+}
+
+TEST_F(SessionTest, AResetAtEachPlaceClosesTheStream) {
+  const std::string request = Post(1, "/", "{}");
+  const size_t head = 9 + Block(test::http2::Request("POST", "/")).size();
+  for (const size_t upto : {head, request.size()}) {
+    for (const bool answered : {false, true}) {
+      Open({});
+      on_end_ = nullptr;
+      Feed(request.substr(0, upto));
+      if (answered) AnswerWith(*requests_[0]->stream, std::string(100'000, 'a'));  // more than fits the window
+      EXPECT_TRUE(Feed(ResetOf(1)));
+      EXPECT_EQ(closed_, 1);
+      EXPECT_EQ(session_.open_streams(), 0U);
+      EXPECT_EQ(session_.queued_bytes(), 0U);
+    }
+  }
+}
+
+TEST_F(SessionTest, ClosingTellsEveryOpenStream) {
+  Feed(Get(1, "/") + Frame(kHeaders, kEndHeaders, 3, Block(test::http2::Request("POST", "/"))) +
+       Frame(kHeaders, 0, 5, Block(test::http2::Request("POST", "/"))));
+  EXPECT_EQ(session_.open_streams(), 3U);
+  session_.Close();
+  EXPECT_EQ(closed_, 3);
+}
+
+TEST_F(SessionTest, AHeadThatIsTooLargeIsRefusedAndTheConnectionGoesOn) {
+  Feed(Frame(kHeaders, kEndStream | kEndHeaders, 1, Block(test::http2::Request("GET", "/", {{"x-a", std::string(16000, 'a')}}))));
+  EXPECT_EQ(heads_, 1);
+  const std::string block = Block(test::http2::Request("GET", "/", {{"x-a", std::string(33000, 'a')}}));
+  EXPECT_TRUE(Feed(Frame(kHeaders, kEndStream, 3, block.substr(0, 16384)) + Frame(kContinuation, 0, 3, block.substr(16384, 16384)) +
+                   Frame(kContinuation, kEndHeaders, 3, block.substr(32768))));
+  EXPECT_EQ(large_heads_, 1);
+  EXPECT_EQ(reader_->answers[3].head[":status"], "431");
+  Fields many;
+  for (int i = 0; i < 200; ++i) many.push_back({"x-" + std::to_string(i), "v"});
+  EXPECT_TRUE(Feed(Frame(kHeaders, kEndStream | kEndHeaders, 5, Block(test::http2::Request("GET", "/", many)))));
+  EXPECT_EQ(large_heads_, 2);
+  EXPECT_TRUE(Feed(Get(7, "/")));
+  EXPECT_EQ(heads_, 2);
+}
+
+// RFC 7541: one byte brings back a field of 4,000.
+TEST_F(SessionTest, ABombOfIndexedFieldsIsDropped) {
+  std::string block = Block(test::http2::Request("GET", "/"));
+  block += '\x40' + Text("x-bomb") + Text(std::string(3900, 'b')) + std::string(16384 - 4500, '\xbe');
+  EXPECT_TRUE(Feed(Frame(kHeaders, kEndStream | kEndHeaders, 1, block)));
+  EXPECT_EQ(large_heads_, 1);
+  EXPECT_LE(requests_[0]->head.stored_bytes(), 32U * 1024);
+}
+
+TEST_F(SessionTest, WhatIsNoRequestIsReset) {
+  const Fields bad[] = {
+      {{":method", "GET"}, {":scheme", "http"}},                                                    // RFC 9113 8.3.1: no :path
+      {{":method", "GET"}, {":method", "GET"}, {":scheme", "http"}, {":path", "/"}},                // twice
+      {{":scheme", "http"}, {":path", "/"}, {"x-a", "b"}, {":method", "GET"}},                      // 8.3: behind the others
+      {{":method", "GET"}, {":scheme", "http"}, {":path", ""}},                                     // empty
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":other", "x"}},                   // unknown
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"X-Upper", "x"}},                  // 8.2.1
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"x-a", "b\r\nc: d"}},              // 8.2.1
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"x-a", std::string("a\0b", 3)}},   // 8.2.1
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"connection", "close"}},           // 8.2.2
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"transfer-encoding", "chunked"}},  // 8.2.2
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"te", "gzip"}},                    // 8.2.2
+      {{":method", "POST"}, {":scheme", "http"}, {":path", "/"}, {"content-length", "5"}},          // 8.1.1: there are none
+      {{":method", "POST"}, {":scheme", "http"}, {":path", "/"}, {"content-length", "-1"}},
+  };
+  uint32_t id = 1;
+  for (const Fields& fields : bad) {
+    EXPECT_TRUE(Feed(Frame(kHeaders, kEndStream | kEndHeaders, id, Block(fields))));
+    EXPECT_EQ(reader_->answers[id].reset, kProtocolError) << id;
+    id += 2;
+  }
+  EXPECT_EQ(heads_, 0);
+  EXPECT_EQ(session_.open_streams(), 0U);
+}
+
+TEST_F(SessionTest, MoreStreamsThanThereIsRoomForAreRefused) {
+  room_ = 2;
+  Feed(Get(1, "/") + Get(3, "/") + Get(5, "/"));
+  EXPECT_EQ(requests_.size(), 2U);
+  EXPECT_EQ(reader_->answers[5].reset, kRefusedStream);
+}
+
+TEST_F(SessionTest, TheNumberOfStreamsIsBounded) {
+  std::string all;
+  for (uint32_t id = 1; id <= 401; id += 2) all += Get(id, "/");
+  Feed(all);
+  EXPECT_LE(session_.open_streams(), 100U);
+  EXPECT_LE(requests_.size(), 100U);
+}
+
+TEST_F(SessionTest, BreakingTheFramesEndsTheConnection) {
+  const std::string broken[] = {
+      Frame(kData, 0, 1, "x"),                                                                          // RFC 9113 5.1: an idle stream
+      Frame(kHeaders, kEndStream | kEndHeaders, 2, Block(test::http2::Request("GET", "/"))),            // 5.1.1: even
+      Frame(kSettings, 0, 1, ""),                                                                       // 6.5
+      Frame(kSettings, 0, 0, "12345"),                                                                  // 6.5: not a multiple of 6
+      Frame(kPing, 0, 0, "1234"),                                                                       // 6.7
+      Frame(kWindow, 0, 0, Number(0, 4)),                                                               // 6.9
+      Frame(kContinuation, kEndHeaders, 1, ""),                                                         // 6.10
+      Frame(kHeaders, 0, 1, Block(test::http2::Request("GET", "/"))) + Frame(kPing, 0, 0, "12345678"),  // 6.2
+      Frame(kHeaders, kEndStream | kEndHeaders, 1, "\xff\xff\xff\xff\xff\xff"),                         // HPACK
+      Frame(kPush, kEndHeaders, 1, Number(2, 4)),                                                       // 8.4
+      Frame(kData, 0, 0, "x"),                                                                          // 6.1
+      Frame(kReset, 0, 1, Number(8, 4)),                                                                // 6.4: an idle stream
+      std::string("\xff\xff\xff", 3) + std::string("\0\0\0\0\0\1", 6),                                  // 4.2: larger than a frame may be
+      Frame(kSettings, 0, 0, Number(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 2) + Number(0x80000000, 4)),  // 6.5.2
+      Frame(kSettings, 0, 0, Number(NGHTTP2_SETTINGS_MAX_FRAME_SIZE, 2) + Number(1, 4)),                // 6.5.2
+      Frame(kSettings, 0, 0, Number(NGHTTP2_SETTINGS_ENABLE_PUSH, 2) + Number(2, 4)),                   // 6.5.2
+  };
+  int i = 0;
+  for (const std::string& bytes : broken) {
+    Open({});
+    EXPECT_FALSE(Feed(bytes)) << i;
+    EXPECT_GT(reader_->goaway, 0) << i;
+    EXPECT_TRUE(session_.over()) << i;
+    ++i;
+  }
+}
+
+TEST_F(SessionTest, APrefaceThatGoesOnAsSomethingElseEndsTheConnection) {
+  session_.Close();
+  ASSERT_TRUE(session_.Open({}));
+  alive_ = true;
+  EXPECT_FALSE(Feed("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n"));
+}
+
+// ---- what a peer may do for nothing ----
+
+TEST_F(SessionTest, FloodsEndTheConnection) {
+  const std::function<std::string(uint32_t)> floods[] = {
+      [](uint32_t i) { return Get(2 * i + 1, "/") + ResetOf(2 * i + 1); },      // CVE-2023-44487
+      [](uint32_t i) { return Get(2 * i + 1, "/") + WindowOf(2 * i + 1, 0); },  // CVE-2025-8671: the server resets
+      [](uint32_t) { return Frame(kPing, 0, 0, "12345678"); },                  // CVE-2019-9512
+      [](uint32_t) { return Frame(kSettings, 0, 0, ""); },                      // CVE-2019-9515
+      [](uint32_t i) {
+        return (i == 0 ? Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))) : "") + Frame(kData, 0, 1, "");
+      },                                                                              // CVE-2019-9518
+      [](uint32_t i) { return Frame(kPriority, 0, 2 * i + 1, Number(0, 4) + "x"); },  // CVE-2019-9513
+      [](uint32_t) { return Frame(0x55, 0, 0, "extension"); },
+      [](uint32_t i) {  // CVE-2024-28182
+        return i == 0 ? Frame(kHeaders, kEndStream, 1, Block(test::http2::Request("GET", "/"))) : Frame(kContinuation, 0, 1, "");
+      },
+  };
+  int which = 0;
+  for (const auto& flood : floods) {
+    Open({});
+    uint32_t i = 0;
+    while (i < 3000 && Feed(flood(i))) {
+      ++i;
+      now_ms_ += 1;
+    }
+    EXPECT_LT(i, 1200U) << which;
+    EXPECT_EQ(reader_->goaway, kEnhanceYourCalm) << which;
+    ++which;
+  }
+}
+
+TEST_F(SessionTest, WhatIsSpreadOverTimeIsNoFlood) {
+  for (uint32_t i = 0; i < 3000; ++i) {
+    ASSERT_TRUE(Feed(Frame(kPing, 0, 0, "12345678"))) << i;
+    now_ms_ += 31;
+  }
+  EXPECT_EQ(reader_->frames[kPing], 3000);
+}
+
+TEST_F(SessionTest, APingForEachAnswerIsFree) {
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
+  for (uint32_t i = 0; i < 3000; ++i) ASSERT_TRUE(Feed(Get(2 * i + 1, "/")) && Feed(Frame(kPing, 0, 0, "12345678"))) << i;
+}
+
+TEST_F(SessionTest, GoingAwayServesWhatHasBegun) {
+  Feed(Get(1, "/"));
+  session_.Warn();
+  Pump();
+  EXPECT_EQ(reader_->goaway, kNoError);
+  EXPECT_EQ(reader_->last_stream, 0x7fffffffU);
+  Feed(Get(3, "/"));
+  session_.GoAway();
+  Pump();
+  EXPECT_EQ(reader_->last_stream, 3U);
+  Feed(Get(5, "/"));
+  EXPECT_EQ(requests_.size(), 2U);
+  AnswerWith(*requests_[0]->stream, "a");
+  AnswerWith(*requests_[1]->stream, "b");
+  Pump();
+  EXPECT_EQ(reader_->answers[1].body + reader_->answers[3].body, "ab");
+  EXPECT_TRUE(session_.over());
+}
+
+TEST_F(SessionTest, AnswersThatNobodyReadsAreReset) {
+  Feed(Get(1, "/") + Get(3, "/") + Get(5, "/"));
+  for (int i = 0; i < 2; ++i) AnswerWith(*requests_[static_cast<size_t>(i)]->stream, std::string(200'000, 'a'));
+  Pump();
+  session_.ResetStalled();
+  Pump();
+  Feed(WindowOf(0, 1000) + WindowOf(3, 1000));
+  session_.ResetStalled();
+  Pump();
+  EXPECT_EQ(reader_->answers[1].body.size() + reader_->answers[3].body.size(), 65535U + 1000U);
+  const bool first = reader_->answers[1].reset == kCancelled;
+  EXPECT_NE(first, reader_->answers[3].reset == kCancelled);
+  EXPECT_EQ(reader_->answers[5].reset, -1);  // whose answer is not there yet
+}
+
+}  // namespace
+}  // namespace wf::http2

@@ -1,0 +1,302 @@
+// `infer` over gRPC messages, made and read by protobuf's own code.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "runtime/protocol/oip/message_reader.h"
+#include "runtime/protocol/oip/open_inference_grpc.pb.h"
+#include "tests/unit/runtime/protocol/oip/infer.h"
+#include "tests/unit/runtime/protocol/oip/types_plan.h"
+
+namespace wf::test {
+namespace {
+
+using inference::InferTensorContents;
+using inference::ModelInferRequest;
+using inference::ModelInferResponse;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+enum Workflow : uint32_t { kAll, kPair, kHalf, kGrow, kLine, kText };
+
+template <typename T>
+std::string Raw(std::vector<T> elements) {
+  return {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(T)};
+}
+std::string Elements(const std::vector<std::string>& elements) {
+  std::string raw;
+  for (const std::string& element : elements) raw += Raw<uint32_t>({static_cast<uint32_t>(element.size())}) + element;
+  return raw;
+}
+
+InferTensorContents* AddInput(ModelInferRequest* request, const std::string& name, const std::string& datatype,
+                              std::vector<int64_t> shape) {
+  auto* const input = request->add_inputs();
+  input->set_name(name);
+  input->set_datatype(datatype);
+  for (const int64_t extent : shape) input->add_shape(extent);
+  return input->mutable_contents();
+}
+void AddRaw(ModelInferRequest* request, const std::string& name, const std::string& datatype, std::vector<int64_t> shape,
+            const std::string& raw) {
+  AddInput(request, name, datatype, std::move(shape));
+  request->mutable_inputs(request->inputs_size() - 1)->clear_contents();
+  request->add_raw_input_contents(raw);
+}
+void AskTyped(ModelInferRequest* request) { (*request->mutable_parameters())["binary_data_output"].set_bool_param(false); }
+
+ModelInferResponse Answer(uint32_t workflow, const ModelInferRequest& request) {
+  const auto reply = Infer(TypesPlan()).CallMessage(workflow, request.SerializeAsString());
+  ModelInferResponse response;
+  EXPECT_EQ(reply.code, 0) << reply.text;
+  EXPECT_TRUE(response.ParseFromString(reply.text));
+  EXPECT_TRUE(response.GetReflection()->GetUnknownFields(response).empty());
+  EXPECT_EQ(response.model_name(), "M");
+  EXPECT_EQ(response.model_version(), "1");
+  return response;
+}
+
+std::string Refusal(uint32_t workflow, const ModelInferRequest& request, wf_code code = 5000) {
+  const auto reply = Infer(TypesPlan()).CallMessage(workflow, request.SerializeAsString());
+  EXPECT_EQ(reply.code, code) << reply.text;
+  return reply.text;
+}
+
+TEST(OipMessage, TypedNumbersOfEveryTypeComeBack) {
+  ModelInferRequest request;
+  AddInput(&request, "yes", "BOOL", {})->add_bool_contents(true);
+  AddInput(&request, "i8", "INT8", {})->add_int_contents(-128);
+  AddInput(&request, "i16", "INT16", {})->add_int_contents(-32768);
+  AddInput(&request, "i32", "INT32", {})->add_int_contents(std::numeric_limits<int32_t>::min());
+  AddInput(&request, "i64", "INT64", {})->add_int64_contents(std::numeric_limits<int64_t>::min());
+  AddInput(&request, "u8", "UINT8", {})->add_uint_contents(255);
+  AddInput(&request, "u16", "UINT16", {})->add_uint_contents(65535);
+  AddInput(&request, "u32", "UINT32", {})->add_uint_contents(4294967295U);
+  AddInput(&request, "u64", "UINT64", {})->add_uint64_contents(~UINT64_C(0));
+  AddInput(&request, "f32", "FP32", {})->add_fp32_contents(std::numeric_limits<float>::quiet_NaN());
+  AddInput(&request, "f64", "FP64", {})->add_fp64_contents(-0.1);
+  for (const auto& input : request.inputs()) request.add_outputs()->set_name(input.name());
+  AskTyped(&request);
+  const ModelInferResponse response = Answer(kAll, request);
+  EXPECT_EQ(response.raw_output_contents_size(), 0);
+  ASSERT_EQ(response.outputs_size(), request.inputs_size());
+  for (int i = 0; i < response.outputs_size(); ++i) {
+    EXPECT_EQ(response.outputs(i).name(), request.inputs(i).name());
+    EXPECT_EQ(response.outputs(i).datatype(), request.inputs(i).datatype());
+    EXPECT_EQ(response.outputs(i).contents().SerializeAsString(), request.inputs(i).contents().SerializeAsString()) << i;
+  }
+}
+
+TEST(OipMessage, TypedTensorsListsAndTextsComeBack) {
+  ModelInferRequest request;
+  auto* const words = AddInput(&request, "words", "BYTES", {3});
+  for (const char* word : {"Zoë", "", "c"}) words->add_bytes_contents(word);
+  auto* const matrix = AddInput(&request, "matrix", "FP32", {2, 2});
+  for (const float value : {1.F, 2.F, 3.F, 4.F}) matrix->add_fp32_contents(value);
+  AddInput(&request, "line", "INT64", {0});
+  auto* const flags = AddInput(&request, "flags", "BOOL", {2});
+  for (const bool value : {true, false}) flags->add_bool_contents(value);
+  AddInput(&request, "raw", "BYTES", {})->add_bytes_contents(std::string("\0\xff", 2));
+  AddInput(&request, "point", "BYTES", {})->add_bytes_contents(R"({"x":1,"label":"p"})");
+  for (const auto& input : request.inputs()) request.add_outputs()->set_name(input.name());
+  AskTyped(&request);
+  const ModelInferResponse response = Answer(kAll, request);
+  ASSERT_EQ(response.outputs_size(), request.inputs_size());
+  for (int i = 0; i < response.outputs_size(); ++i) {
+    EXPECT_EQ(std::vector<int64_t>(response.outputs(i).shape().begin(), response.outputs(i).shape().end()),
+              std::vector<int64_t>(request.inputs(i).shape().begin(), request.inputs(i).shape().end()));
+    EXPECT_EQ(response.outputs(i).contents().SerializeAsString(), request.inputs(i).contents().SerializeAsString()) << i;
+  }
+}
+
+TEST(OipMessage, RawIsWhatComesUnlessTypedIsAskedFor) {
+  ModelInferRequest request;
+  AddRaw(&request, "a", "FP32", {2, 2}, Raw<float>({1, 2, 3, 4}));
+  AddRaw(&request, "b", "INT64", {2}, Raw<int64_t>({5, 6}));
+  const ModelInferResponse response = Answer(kPair, request);
+  EXPECT_THAT(response.raw_output_contents(), ElementsAre(Raw<float>({1, 2, 3, 4}), Raw<int64_t>({5, 6})));
+  EXPECT_THAT(response.outputs(0).shape(), ElementsAre(2, 2));
+  EXPECT_FALSE(response.outputs(0).has_contents());
+  (*request.add_outputs()->mutable_parameters())["binary_data"].set_bool_param(false);
+  request.mutable_outputs(0)->set_name("b");
+  const ModelInferResponse typed = Answer(kPair, request);
+  EXPECT_EQ(typed.raw_output_contents_size(), 0);
+  EXPECT_THAT(typed.outputs(0).contents().int64_contents(), ElementsAre(5, 6));
+}
+
+TEST(OipMessage, RawTextsAndHalves) {
+  ModelInferRequest words;
+  AddRaw(&words, "words", "BYTES", {2}, Elements({"Zoë", ""}));
+  words.add_outputs()->set_name("words");
+  EXPECT_THAT(Answer(kAll, words).raw_output_contents(), ElementsAre(Elements({"Zoë", ""})));
+  ModelInferRequest half;
+  AddRaw(&half, "half", "FP16", {2}, Raw<uint16_t>({0x3c00, 0x7e00}));
+  half.add_outputs()->set_name("half");
+  EXPECT_THAT(Answer(kHalf, half).raw_output_contents(), ElementsAre(Raw<uint16_t>({0x3c00, 0x7e00})));
+  AskTyped(&half);
+  EXPECT_THAT(Refusal(kHalf, half), HasSubstr("`half` is of datatype `FP16`, which must be raw"));
+  ModelInferRequest typed;
+  AddInput(&typed, "half", "FP16", {})->add_fp32_contents(1);
+  EXPECT_THAT(Refusal(kHalf, typed), HasSubstr("`half` is of datatype `FP16`, which must be raw"));
+}
+
+TEST(OipMessage, NumbersMayStandUnpacked) {
+  ModelInferRequest request;
+  AddInput(&request, "line", "INT64", {});
+  std::string message = request.SerializeAsString();
+  // line: shape [3] as a single varint; contents with 1 alone, then 2 and 3 packed.
+  const std::string contents = std::string("\x18\x01\x1a\x02\x02\x03", 6);
+  const std::string input = std::string("\x0a\x04line\x12\x05INT64\x18\x03\x2a", 16) + static_cast<char>(contents.size()) + contents;
+  message = "\x2a" + std::string(1, static_cast<char>(input.size())) + input;
+  const auto reply = Infer(TypesPlan()).CallMessage(kLine, message);
+  ModelInferResponse response;
+  ASSERT_TRUE(reply.code == 0 && response.ParseFromString(reply.text)) << reply.text;
+  EXPECT_THAT(response.raw_output_contents(), ElementsAre(Raw<int64_t>({1, 2, 3})));
+}
+
+TEST(OipMessage, IdParametersAndAnnotationsTravel) {
+  ModelInferRequest request;
+  AddInput(&request, "count", "INT64", {})->add_int64_contents(2);
+  request.set_id("call 7");
+  auto& parameters = *request.mutable_parameters();
+  parameters["say"].set_string_param("hi");
+  parameters["n"].set_int64_param(-7);
+  parameters["u"].set_uint64_param(~UINT64_C(0));
+  parameters["d"].set_double_param(0.5);
+  parameters["timeout"].set_int64_param(2500);
+  const auto reply = Infer(TypesPlan()).CallMessage(kGrow, request.SerializeAsString());
+  ModelInferResponse response;
+  ASSERT_TRUE(reply.code == 0 && response.ParseFromString(reply.text)) << reply.text;
+  EXPECT_EQ(response.id(), "call 7");
+  EXPECT_EQ(reply.log_id, "call 7");
+  EXPECT_EQ(reply.timeout_ns, 2'500'000);
+  EXPECT_EQ(response.parameters().at("count").string_param(), "hi");
+  for (const auto& [name, said] : {std::pair("n", "-7"), {"u", "18446744073709551615"}, {"d", "0.5"}}) {
+    ModelInferRequest other = request;
+    (*other.mutable_parameters())["say"] = parameters[name];
+    EXPECT_EQ(Answer(kGrow, other).parameters().at("count").string_param(), said);
+  }
+}
+
+TEST(OipMessage, ClassesAreTheGreatest) {
+  ModelInferRequest request;
+  AddRaw(&request, "numbers", "FP32", {2, 3}, Raw<float>({1, 3, 2, 6, 5, 4}));
+  auto* const output = request.add_outputs();
+  output->set_name("numbers");
+  (*output->mutable_parameters())["classification"].set_int64_param(2);
+  const ModelInferResponse response = Answer(kAll, request);
+  EXPECT_EQ(response.outputs(0).datatype(), "BYTES");
+  EXPECT_THAT(response.outputs(0).shape(), ElementsAre(2, 2));
+  EXPECT_THAT(response.raw_output_contents(), ElementsAre(Elements({"3:1", "2:2", "6:0", "5:1"})));
+}
+
+TEST(OipMessage, AFailedSampleIsNamed) {
+  ModelInferRequest request;
+  AddRaw(&request, "count", "INT64", {3}, Raw<int64_t>({1, 13, 1}));
+  EXPECT_EQ(Refusal(kGrow, request, 100001), "sample 1: thirteen is too many");
+}
+
+TEST(OipMessage, MistakesAreNamed) {
+  const auto line = [](std::vector<int64_t> shape, std::vector<int64_t> values) {
+    ModelInferRequest request;
+    auto* const contents = AddInput(&request, "line", "INT64", std::move(shape));
+    for (const int64_t value : values) contents->add_int64_contents(value);
+    return request;
+  };
+  EXPECT_THAT(Refusal(kAll, line({3}, {1, 2})), HasSubstr("input `line` has 2 elements in `int64_contents`, but its shape says 3"));
+  EXPECT_THAT(Refusal(kAll, line({1}, {1, 2})), HasSubstr("input `line` has more than the 1 elements of its shape"));
+  EXPECT_THAT(Refusal(kAll, line({-1}, {1})), HasSubstr("input `line` has an extent below 0"));
+  EXPECT_THAT(Refusal(kAll, line(std::vector<int64_t>(10, 1), {1})), HasSubstr("more than 9 axes"));
+  EXPECT_THAT(Refusal(kAll, line({std::numeric_limits<int64_t>::max()}, {1})), HasSubstr("fewer elements in its data"));
+  EXPECT_THAT(Refusal(kAll, line({int64_t{1} << 62, 4}, {1})), HasSubstr("carries"));
+  ModelInferRequest wrong_field = line({1}, {});
+  wrong_field.mutable_inputs(0)->mutable_contents()->add_int_contents(1);
+  EXPECT_THAT(Refusal(kAll, wrong_field), HasSubstr("has 0 elements in `int64_contents`"));
+  ModelInferRequest wide;
+  AddInput(&wide, "i8", "INT8", {2})->add_int_contents(1);
+  wide.mutable_inputs(0)->mutable_contents()->add_int_contents(128);
+  EXPECT_THAT(Refusal(kAll, wide), HasSubstr("element 1 of input `i8` (sample 1) is out of range for its datatype"));
+  ModelInferRequest text;
+  AddInput(&text, "text", "BYTES", {})->add_bytes_contents("\xff");
+  EXPECT_THAT(Refusal(kAll, text), HasSubstr("element 0 of input `text` is a string, and no UTF-8"));
+}
+
+TEST(OipMessage, RawContentsThatDoNotFitAreNamed) {
+  ModelInferRequest request;
+  AddRaw(&request, "line", "INT64", {1}, "1234567");
+  EXPECT_THAT(Refusal(kAll, request), HasSubstr("input `line` has 7 bytes of raw data, but its shape says 1 elements of INT64"));
+  request.set_raw_input_contents(0, "12345678");
+  request.add_raw_input_contents("");
+  EXPECT_THAT(Refusal(kAll, request), HasSubstr("more `raw_input_contents` than inputs"));
+  AddInput(&request, "i64", "INT64", {})->add_int64_contents(1);
+  EXPECT_THAT(Refusal(kAll, request), HasSubstr("`contents` beside `raw_input_contents`: of the input `i64`"));
+  request.mutable_inputs(1)->clear_contents();
+  request.mutable_raw_input_contents()->RemoveLast();
+  EXPECT_THAT(Refusal(kAll, request), HasSubstr("there are no `raw_input_contents` for the input `i64`"));
+  ModelInferRequest twice;
+  AddRaw(&twice, "i64", "INT64", {}, "12345678");
+  AddRaw(&twice, "i64", "INT64", {}, "12345678");
+  EXPECT_THAT(Refusal(kAll, twice), HasSubstr("input `i64` is given twice"));
+}
+
+TEST(OipMessage, WhatIsNotBuiltSaysSo) {
+  ModelInferRequest request;
+  AddInput(&request, "line", "INT64", {0});
+  ModelInferRequest sequence = request;
+  (*sequence.mutable_parameters())["sequence_id"].set_int64_param(7);
+  EXPECT_THAT(Refusal(kAll, sequence, 3000), HasSubstr("sequences are not built"));
+  (*request.mutable_inputs(0)->mutable_parameters())["shared_memory_region"].set_string_param("r");
+  EXPECT_THAT(Refusal(kAll, request, 3000), HasSubstr("shared memory"));
+}
+
+// Cut short, a message that has lost whole fields at its end is a smaller one; whatever it is, it is answered.
+TEST(OipMessage, AMessageCutAnywhereIsAnswered) {
+  ModelInferRequest request;
+  AddRaw(&request, "words", "BYTES", {2}, Elements({"ab", "c"}));
+  AddRaw(&request, "line", "INT64", {1}, Raw<int64_t>({1}));
+  request.set_id("i");
+  (*request.mutable_parameters())["a"].set_string_param("b");
+  const std::string message = request.SerializeAsString();
+  Infer infer(TypesPlan());
+  EXPECT_EQ(infer.CallMessage(kAll, message).code, 0);
+  for (size_t size = 0; size < message.size(); ++size) {
+    ModelInferRequest part;
+    const bool whole = part.ParseFromString(message.substr(0, size));
+    const auto reply = infer.CallMessage(kAll, message.substr(0, size));
+    if (!whole) {
+      EXPECT_EQ(reply.code, 5000) << size;
+    }
+    EXPECT_FALSE(reply.text.empty()) << size;
+  }
+}
+
+TEST(OipMessage, MethodsNameTheirModel) {
+  const auto route = [](std::string_view method, const std::string& message) {
+    oip::Route found;
+    EXPECT_TRUE(oip::ReadRoute(method, {reinterpret_cast<const uint8_t*>(message.data()), message.size()}, &found));
+    return std::tuple(found.call, std::string(found.model), std::string(found.version));
+  };
+  ModelInferRequest infer;
+  infer.set_model_name("M");
+  infer.set_model_version("3");
+  EXPECT_EQ(route("ModelInfer", infer.SerializeAsString()), std::tuple(oip::Call::kInfer, "M", "3"));
+  inference::RepositoryModelLoadRequest load;
+  load.set_repository_name("r");
+  load.set_model_name("M");
+  EXPECT_EQ(route("RepositoryModelLoad", load.SerializeAsString()), std::tuple(oip::Call::kLoad, "M", ""));
+  EXPECT_EQ(route("RepositoryModelUnload", load.SerializeAsString()), std::tuple(oip::Call::kUnload, "M", ""));
+  inference::TraceSettingRequest trace;
+  trace.set_model_name("M");
+  EXPECT_EQ(route("TraceSetting", trace.SerializeAsString()), std::tuple(oip::Call::kTrace, "M", ""));
+  EXPECT_EQ(route("ServerLive", ""), std::tuple(oip::Call::kServerLive, "", ""));
+  EXPECT_EQ(route("SystemSharedMemoryStatus", ""), std::tuple(oip::Call::kSharedMemory, "", ""));
+  EXPECT_EQ(route("Other", ""), std::tuple(oip::Call::kNone, "", ""));
+  oip::Route broken;
+  EXPECT_FALSE(oip::ReadRoute("ModelInfer", {reinterpret_cast<const uint8_t*>("\x0a\x05M"), 3}, &broken));
+}
+
+}  // namespace
+}  // namespace wf::test

@@ -1,0 +1,308 @@
+#include "runtime/server/http2_session.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runtime/net/connections.h"
+#include "tests/unit/runtime/server/test_site.h"
+#include "tests/unit/support/http2_peer.h"
+#include "tests/unit/support/sim_wires.h"
+
+namespace wf::server {
+namespace {
+
+using namespace test::http2;
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int kRefusedStream = 7, kCancelled = 8, kEnhanceYourCalm = 11;
+
+// One connection to a peer that the test moves, on a loop whose turns it takes.
+class Http2SessionTest : public ::testing::Test, protected net::HandlerFactory {
+ protected:
+  Http2SessionTest() { connections_.Adopt(0); }
+  ~Http2SessionTest() override {
+    Leave();
+    for (Exchange* const exchange : kept_) ReturnOne(*exchange);
+    EXPECT_EQ(told_, "");
+    EXPECT_EQ(site_.claimed, 0);
+    EXPECT_EQ(owner_.exchanges().in_use(), 0U);
+  }
+  net::Handler* NewHandler(net::Connection& connection) noexcept override {
+    connection_ = &connection;
+    return owner_.Open(connection);
+  }
+  void Leave() {
+    connections_.CloseAll();
+    if (peer().wire != nullptr) peer().wire->FinishClose();
+  }
+  void Send(std::string_view bytes) {
+    peer().under_way += bytes;
+    Turn();
+  }
+  // What arrived is read first, in reads of 64 KiB, as a loop does; then one more turn for those that asked for it.
+  void Turn() {
+    while (peer().wire != nullptr && peer().wire->Deliver(64 * 1024)) {
+    }
+    for (int i = 0; i < 8; ++i) {
+      peer().window = read_by_peer_;
+      if (peer().wire != nullptr) peer().wire->Take(read_by_peer_);
+      owner_.ResumeWaiting();
+      connections_.FlushDirty();
+    }
+    reader_.Read(peer().received);
+    peer().received.clear();
+  }
+  void PassSeconds(int count) {
+    for (int i = 0; i < count; ++i) {
+      clock_.AdvanceNs(kSecond);
+      connections_.OnSecond();
+      Turn();
+    }
+  }
+  // A request that is under way elsewhere when its client goes.
+  void KeepOne(Exchange& exchange) {
+    exchange.elsewhere = true;
+    kept_.push_back(&exchange);
+  }
+  static void ReturnOne(Exchange& exchange) {
+    exchange.elsewhere = false;
+    exchange.pool.GiveBackIfDone(exchange);
+  }
+  test::SimPeer& peer() { return peers_[0]; }
+  Session& session() { return *static_cast<Session*>(connection_->handler()); }
+
+  test::FakeClock clock_;
+  std::deque<test::SimPeer> peers_{1};
+  std::string told_;
+  test::SimWires wires_{clock_, peers_, [this](const std::string& what) { told_ += what; }};
+  TestSite site_;
+  Sessions owner_{site_, {}};
+  net::Connection* connection_ = nullptr;
+  net::Connections connections_{wires_, *this};
+  test::Http2Reader reader_;
+  size_t read_by_peer_ = 1 << 30;
+  std::vector<Exchange*> kept_;
+};
+
+TEST_F(Http2SessionTest, BeginsWithThePrefaceWhereverItIsCut) {
+  const std::string bytes = Start() + Post(1, "/a", "{}");
+  for (const char byte : bytes) Send({&byte, 1});
+  EXPECT_EQ(reader_.answers[1].head[":status"], "200");
+  EXPECT_EQ(reader_.answers[1].body, "aa");
+  EXPECT_EQ(site_.requests, 1);
+  EXPECT_EQ(site_.body_bytes, 2U);
+  EXPECT_EQ(site_.told, "");
+}
+
+TEST_F(Http2SessionTest, HasManyRequestsUnderWay) {
+  site_.at_once = false;
+  std::string all = Start();
+  for (uint32_t i = 0; i < 100; ++i) all += Post(2 * i + 1, "/a", "{}");
+  Send(all);
+  ASSERT_EQ(site_.waiting.size(), 100U);
+  while (!site_.waiting.empty()) {  // the last first
+    site_.Answer(*site_.waiting.back());
+    Turn();
+  }
+  for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(reader_.answers[2 * i + 1].body, "aa");
+  EXPECT_EQ(site_.finished, 101);  // and what was taken for a head of HTTP/1.1
+}
+
+TEST_F(Http2SessionTest, AResetIsALeavingClient) {
+  site_.at_once = false;
+  Send(Start() + Post(1, "/a", "{}") + Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a"))));
+  EXPECT_EQ(site_.requests, 1);
+  Send(ResetOf(1));
+  EXPECT_EQ(site_.told, "gone cancelled ");
+  Send(ResetOf(3));
+  EXPECT_EQ(site_.told, "gone cancelled gone ");
+  EXPECT_EQ(owner_.exchanges().in_use(), 0U);
+  Send(Get(5, "/") + ResetOf(5));  // in the same read
+  EXPECT_EQ(site_.requests, 1);
+}
+
+TEST_F(Http2SessionTest, AResetRequestKeepsItsPlaceWhileItIsUnderWay) {
+  site_.at_once = false;
+  Send(Start());
+  for (uint32_t i = 0; i < 100; ++i) {
+    Send(Post(2 * i + 1, "/a", "{}"));
+    KeepOne(*site_.waiting.back());
+    Send(ResetOf(2 * i + 1));
+  }
+  EXPECT_EQ(site_.requests, 100);
+  Send(Post(301, "/a", "{}"));
+  EXPECT_EQ(site_.requests, 100);
+  EXPECT_EQ(reader_.answers[301].reset, kRefusedStream);
+  ReturnOne(*kept_.back());
+  kept_.pop_back();
+  Send(Post(303, "/a", "{}"));
+  EXPECT_EQ(site_.requests, 101);
+}
+
+TEST_F(Http2SessionTest, RequestsThatOutliveTheirConnectionMayComeBackLater) {
+  site_.at_once = false;
+  Send(Start() + Post(1, "/a", "{}") + Post(3, "/a", "{}"));
+  for (Exchange* const exchange : site_.waiting) KeepOne(*exchange);
+  Leave();
+  EXPECT_EQ(site_.told, "gone cancelled gone cancelled ");
+  EXPECT_EQ(owner_.exchanges().in_use(), 2U);
+}
+
+TEST_F(Http2SessionTest, ARefusalIsAnsweredBeforeTheBodyAndTheConnectionGoesOn) {
+  Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a", {{"content-length", "2000000"}}))));
+  EXPECT_EQ(reader_.answers[1].head[":status"], "413");
+  EXPECT_EQ(reader_.answers[1].reset, 0);
+  Send(Frame(kData, 0, 1, std::string(16384, 'x')));
+  Send(Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a"))));
+  for (int i = 0; i < 65; ++i) Send(Frame(kData, 0, 3, std::string(16384, 'x')));
+  EXPECT_EQ(reader_.answers[3].head[":status"], "413");
+  EXPECT_EQ(site_.requests, 0);
+  Send(Post(5, "/a", "{}"));
+  EXPECT_EQ(reader_.answers[5].head[":status"], "200");
+}
+
+TEST_F(Http2SessionTest, ALargeHeadIsRefused) {
+  const std::string block = Block(Request("GET", "/", {{"x-a", std::string(40'000, 'a')}}));
+  Send(Start() + Frame(kHeaders, kEndStream, 1, block.substr(0, 16384)) + Frame(kContinuation, 0, 1, block.substr(16384, 16384)) +
+       Frame(kContinuation, kEndHeaders, 1, block.substr(32768)));
+  EXPECT_EQ(reader_.answers[1].head[":status"], "431");
+  EXPECT_NE(reader_.answers[1].body.find("the headers are too large"), std::string::npos);
+  EXPECT_EQ(site_.heads, 0);
+  EXPECT_EQ(owner_.exchanges().in_use(), 0U);
+}
+
+TEST_F(Http2SessionTest, AnswersAreClaimedUntilTheyHaveLeft) {
+  site_.answer_bytes = 1 << 20;
+  Send(Start() + Frame(kSettings, 0, 0, Number(4, 2) + Number(1 << 30, 4)) + WindowOf(0, 1 << 30));
+  read_by_peer_ = 0;
+  Send(Get(1, "/") + Get(3, "/"));
+  EXPECT_GE(site_.claimed, 2 << 20);
+  EXPECT_LT(connection_->out().size(), net::Connection::kHighMarkBytes + 64 * 1024);
+  read_by_peer_ = 1 << 30;
+  Turn();
+  Turn();
+  EXPECT_EQ(site_.claimed, 0);
+  EXPECT_EQ(reader_.answers[1].body.size() + reader_.answers[3].body.size(), 2U << 20);
+}
+
+TEST_F(Http2SessionTest, WithoutRoomTheAnswerIsShort) {
+  site_.room = 100'000;
+  site_.answer_bytes = 80'000;
+  Send(Start() + Get(1, "/") + Get(3, "/"));
+  EXPECT_EQ(reader_.answers[1].body.size() + reader_.answers[3].body.size(), 65535U);  // the windows of a new connection
+  Send(WindowOf(0, 1 << 20) + WindowOf(1, 1 << 20) + WindowOf(3, 1 << 20));
+  EXPECT_EQ(reader_.answers[1].body.size(), 80'000U);
+  EXPECT_EQ(reader_.answers[3].body.size(), 1U);
+}
+
+TEST_F(Http2SessionTest, AFloodIsToldAndEndsTheConnection) {
+  Send(Start());
+  for (uint32_t i = 0; i < 40 && !peer().closed; ++i) {
+    std::string flood;
+    for (uint32_t k = 0; k < 50; ++k) flood += Get(2 * (50 * i + k) + 1, "/") + ResetOf(2 * (50 * i + k) + 1);
+    Send(flood);
+  }
+  EXPECT_EQ(reader_.goaway, kEnhanceYourCalm);
+  PassSeconds(3);
+  EXPECT_TRUE(peer().closed);
+  EXPECT_LT(peer().delivered, 300'000U);
+}
+
+TEST_F(Http2SessionTest, AnIdleConnectionIsToldAndClosed) {
+  Send(Start() + Get(1, "/"));
+  PassSeconds(74);
+  EXPECT_EQ(reader_.goaway, -1);
+  PassSeconds(1);
+  EXPECT_EQ(reader_.goaway, 0);
+  EXPECT_EQ(reader_.last_stream, 1U);
+  PassSeconds(3);
+  EXPECT_TRUE(peer().closed);
+}
+
+TEST_F(Http2SessionTest, ARequestUnderWayKeepsTheConnection) {
+  site_.at_once = false;
+  Send(Start() + Get(1, "/"));
+  PassSeconds(200);
+  site_.Answer();
+  Turn();
+  EXPECT_EQ(reader_.answers[1].body, "aa");
+  EXPECT_FALSE(peer().closed);
+}
+
+TEST_F(Http2SessionTest, AHeadThatDoesNotGoOnEndsTheConnection) {
+  Send(Start() + Frame(kHeaders, 0, 1, Block(Request("GET", "/"))));
+  PassSeconds(9);
+  EXPECT_EQ(reader_.goaway, -1);
+  PassSeconds(4);
+  EXPECT_GT(reader_.goaway, 0);
+  EXPECT_TRUE(peer().closed);
+  EXPECT_EQ(site_.told, "");
+}
+
+TEST_F(Http2SessionTest, ASlowBodyIsRefusedWhateverTheOthersDo) {
+  Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a"))) +
+       Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a"))));
+  for (int i = 0; i < 6; ++i) {
+    Send(Frame(kData, 0, 1, "x") + Frame(kData, 0, 3, std::string(2000, 'x')) + Get(static_cast<uint32_t>(5 + 2 * i), "/"));
+    PassSeconds(1);
+  }
+  EXPECT_EQ(reader_.answers[1].head[":status"], "408");
+  EXPECT_EQ(reader_.answers[3].head.size(), 0U);
+  Send(Frame(kData, kEndStream, 3, "x"));
+  EXPECT_EQ(reader_.answers[3].head[":status"], "200");
+}
+
+TEST_F(Http2SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
+  site_.ms_left = 1500;
+  Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a"))));
+  site_.ms_left = 0;
+  PassSeconds(2);
+  EXPECT_EQ(reader_.answers[1].head[":status"], "504");
+}
+
+TEST_F(Http2SessionTest, AnswersThatNobodyReadsAreReset) {
+  site_.answer_bytes = 200'000;
+  Send(Start() + Get(1, "/"));
+  PassSeconds(59);
+  EXPECT_EQ(reader_.answers[1].reset, -1);
+  PassSeconds(31);
+  EXPECT_EQ(reader_.answers[1].reset, kCancelled);
+  EXPECT_EQ(site_.claimed, 0);
+}
+
+TEST_F(Http2SessionTest, ADrainServesWhatHasBegun) {
+  site_.at_once = false;
+  Send(Start() + Get(1, "/"));
+  session().OnDrainTick();
+  Turn();
+  EXPECT_EQ(reader_.goaway, 0);
+  EXPECT_EQ(reader_.last_stream, 0x7fffffffU);
+  Send(Get(3, "/"));  // was on its way
+  session().OnDrainTick();
+  Turn();
+  EXPECT_EQ(reader_.last_stream, 3U);
+  Send(Get(5, "/"));
+  EXPECT_EQ(site_.requests, 2);
+  while (!site_.waiting.empty()) {
+    site_.Answer(*site_.waiting.back());
+    Turn();
+  }
+  EXPECT_EQ(reader_.answers[1].body + reader_.answers[3].body, "aaaa");
+  PassSeconds(3);
+  EXPECT_TRUE(peer().closed);
+}
+
+TEST_F(Http2SessionTest, TheLimitOfADrainAnswersAll) {
+  site_.at_once = false;
+  Send(Start() + Get(1, "/") + Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a"))) +
+       Frame(kHeaders, 0, 5, Block(Request("GET", "/"))));
+  session().Abort();
+  Turn();
+  EXPECT_EQ(reader_.answers[1].head[":status"], "503");
+  EXPECT_EQ(reader_.answers[3].head[":status"], "503");
+  EXPECT_EQ(site_.told, "refused refused cancelled ");  // the newest first
+  EXPECT_TRUE(peer().closed);
+}
+
+}  // namespace
+}  // namespace wf::server

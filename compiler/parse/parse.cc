@@ -22,7 +22,7 @@ bool CheckEncoding(source::FileId file, std::string_view bytes, diag::Emitter& e
 
 std::string HelpForEmpty(Role role) {
   return role == Role::kImport ? "what is imported declares at least one thing that others use, as a `fn`, a `type` or a `workflow`"
-                     : "a program declares at least one `workflow` and a `service` that publishes it";
+                               : "a program declares at least one `workflow` and a `service` that publishes it";
 }
 
 }  // namespace

@@ -106,12 +106,7 @@ class WorkThatNobodyWaitsFor(unittest.TestCase):
     def test_it_does_not_hold_the_drain(self):
         folder = harness.scratch() / "chain"
         folder.mkdir()
-        steps = 400  # a second and more for each few of them
-        values = ["x", *(f"y{i}" for i in range(1, steps)), "y"]
-        nodes = []
-        for i in range(steps):
-            nodes += [onnx_file.node("MatMul", [values[i], "x"], [f"product{i}"], f"step{i}"), onnx_file.node("Tanh", [f"product{i}"], [values[i + 1]])]
-        (folder / "chain.onnx").write_bytes(onnx_file.model(nodes, [], [onnx_file.value_info("x", ("a", "a"))], [onnx_file.value_info("y", ("a", "a"))]))
+        (folder / "chain.onnx").write_bytes(onnx_file.chain(400))
         (folder / "chain.wf").write_text('''model Chain(x: f32[a, a]) -> (y: f32[a, a]) = onnx("chain.onnx");
 workflow Long(n: i64) -> (first: f32) {
   let x = [i < n, j < n] => 0.0;

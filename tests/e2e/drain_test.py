@@ -81,7 +81,7 @@ class RowsThatWaitForCompany(unittest.TestCase):
         (folder / "company.wf").write_text('''model Wide = onnx("wide.onnx");
 workflow Score(seed: f32) -> (first: f32) {
   let x = [i < 64] => seed;
-  node y = Wide(x: x) { batch 16 within 20s; }
+  node y = Wide(x: x) { batch 16 within 10s; }
   return (first: y[0]);
 }
 service Company { workflow Score; }
@@ -107,10 +107,11 @@ class WorkThatNobodyWaitsFor(unittest.TestCase):
         folder = harness.scratch() / "chain"
         folder.mkdir()
         steps = 400  # a second and more for each few of them
-        nodes = [onnx_file.node("MatMul", [f"y{i}", "x"], [f"y{i + 1}"], f"step{i}") for i in range(1, steps)]
-        (folder / "chain.onnx").write_bytes(onnx_file.model([onnx_file.node("MatMul", ["x", "x"], ["y1"], "step0"), *nodes], [],
-                                                            [onnx_file.value_info("x", ("a", "a"))],
-                                                            [onnx_file.value_info(f"y{steps}", ("a", "a"))]))
+        values = ["x", *(f"y{i}" for i in range(1, steps)), "y"]
+        nodes = []
+        for i in range(steps):
+            nodes += [onnx_file.node("MatMul", [values[i], "x"], [f"product{i}"], f"step{i}"), onnx_file.node("Tanh", [f"product{i}"], [values[i + 1]])]
+        (folder / "chain.onnx").write_bytes(onnx_file.model(nodes, [], [onnx_file.value_info("x", ("a", "a"))], [onnx_file.value_info("y", ("a", "a"))]))
         (folder / "chain.wf").write_text('''model Chain(x: f32[a, a]) -> (y: f32[a, a]) = onnx("chain.onnx");
 workflow Long(n: i64) -> (first: f32) {
   let x = [i < n, j < n] => 0.0;
@@ -130,7 +131,7 @@ service Work { workflow Long; }
         self.assertEqual(server.settled("wf_abandoned_inflight", 1), 1)
         started = time.monotonic()
         self.assertEqual(server.stop(30), 0, server.output())
-        self.assertLess(time.monotonic() - started, 5)
+        self.assertLess(time.monotonic() - started, 15)
         self.assertIn("nobody waits for the work", server.output())
 
 

@@ -30,7 +30,7 @@ struct Shared {
   CodecQueue* codecs = nullptr;                          // set before the first loop runs
   size_t large_bytes = CodecQueue::kLargeBytes;          // of a body or an answer that goes there
   std::vector<std::unique_ptr<LoopCounts>> loops;        // fixed before the first loop runs
-  std::vector<const sched::EngineStats*> engines;  // likewise; of the loops
+  std::vector<const sched::EngineStats*> engines;        // likewise; of the loops
 };
 
 // Answers the workflows' requests on one loop: admission, decoding, the engine, encoding.

@@ -286,8 +286,21 @@ bool Reporter::ReportMissingSemicolon(const Mistake& mistake) {
   if (!next_begins) return false;
   const Span before = SpanAt(mistake.at - 1);
   const Span gap{before.file, before.end, before.end};
-  emitter_.Emit(gap, diag::kMissingSemicolon, {Quoted(mistake.at - 1)}).Fix(gap, ";");
+  auto built = emitter_.Emit(gap, diag::kMissingSemicolon, {Quoted(mistake.at - 1)});
+  if (CommentEndsStatement(mistake.at - 1)) {
+    built.Help("`/` divides integers, `//` begins a comment");
+  } else {
+    built.Fix(gap, ";");
+  }
   return true;
+}
+
+// `a = n // 2;`: the comment is a division of Python, not a remark.
+bool Reporter::CommentEndsStatement(size_t at) const {
+  const std::string_view after = text_.bytes.substr(SpanAt(at).end);
+  const std::string_view line = after.substr(0, after.find('\n'));
+  const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t\r");
+  return first != std::string_view::npos && line.substr(first).starts_with("//") && line[last] == ';';
 }
 
 bool Reporter::ReportWord(const Mistake& mistake) {

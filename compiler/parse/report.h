@@ -39,10 +39,12 @@ class Reporter {
   bool ReportMissingSemicolon(const Mistake& mistake);
   bool ReportWord(const Mistake& mistake);
   void ReportUnexpected(const Mistake& mistake);
+  std::optional<std::string> HelpForHabit(const Mistake& mistake) const;
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
   std::optional<std::string> HelpForSetting(const Mistake& mistake) const;
   bool IsAtMember(const Mistake& mistake) const;
   bool IsCommentOfC(size_t at) const;
+  bool CommentEndsStatement(size_t at) const;
   bool WantsDimension(const Mistake& mistake) const;
 
   const Token& At(size_t number) const { return *tokens_.all[number]; }

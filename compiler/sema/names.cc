@@ -269,6 +269,20 @@ Entity* FindEntity(Module& module, std::string_view name) {
   return at == module.entities.end() ? nullptr : &at->second;
 }
 
+// What other languages call what is no name here.
+struct ForeignName {
+  std::string_view name, help;
+};
+constexpr ForeignName kForeignNames[] = {
+    {"null", "that is `none` here; `match x { none => .., v => .. }` asks for it"},
+    {"nil", "that is `none` here; `match x { none => .., v => .. }` asks for it"},
+    {"None", "that is `none` here"},
+    {"True", "that is `true` here"},
+    {"False", "that is `false` here"},
+    {"range", "`[i < n] => e` makes a tensor, with `i` from 0 to `n - 1`; a list of it is `list(..)`"},
+    {"err", "`err` stands in the `else` of a node or of a `for`, and is what failed"},
+};
+
 Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self, const Expected& expected) {
   Entity* entity = FindEntity(module, name.text);
   if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
@@ -277,7 +291,9 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   auto builder = env.Report(name.span, kUnknownName, {name.text});
   builder.DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
   if (!OurNameFor(name.text).empty()) builder.Help("that is `" + std::string(OurNameFor(name.text)) + "(x)` here");
-  if (name.text == "range") builder.Help("`[i < n] => e` makes a tensor, with `i` from 0 to `n - 1`; a list of it is `list(..)`");
+  for (const ForeignName& row : kForeignNames) {
+    if (row.name == name.text) builder.Help(std::string(row.help));
+  }
   return nullptr;
 }
 
@@ -287,6 +303,7 @@ Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span
     env.Report(name.span, kWrongKind, {name.text, "a built-in function", expected.use == NameUse::kType ? "a type" : "a value"});
     return nullptr;
   }
+  if (entity == nullptr && target.damaged) return nullptr;
   if (entity == nullptr || entity->kind == EntityKind::kModule) {
     env.Report(name.span, kUnknownMember, {target.path, name.text})
         .Label(qualifier, "the module `" + target.path + "`")
@@ -327,9 +344,11 @@ bool IsDamaged(const Module& module) {
 
 void ReportUnused(Env& env, const Module& module) {
   if (IsDamaged(module)) return;
+  const bool may_be_meant = env.diag.has_errors();  // by what is misspelled, or was not looked at
   for (const auto& [name, entity] : module.entities) {
     if (entity.used || entity.broken || name.starts_with('_')) continue;
-    if (entity.kind == EntityKind::kModule) env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");
+    if (entity.kind == EntityKind::kModule && !may_be_meant)
+      env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");
     const bool is_whole = !env.program.services.empty();  // else other programs may import it
     if (entity.kind == EntityKind::kModel && is_whole) env.Report(entity.span, kUnused, {"model", name});
   }

@@ -37,6 +37,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       frame_array_(function->getArg(1)),
       is_pick_(function->getReturnType()->isIntegerTy(64)),
       masks_bytes_(function->hasFnAttribute("prefer-vector-width")),
+      parts_(body_, context.options().part_weight),
       values_(body_.ops.size()),
       stays_(FindLocalBuilds(body_)),
       slots_(context.program().slots.size()) {
@@ -62,10 +63,13 @@ void BodyEmitter::Emit() {
   if (is_pick_) {
     WF_CHECK(result.size() == 1, result.size());
     b_.CreateRet(b_.CreateSExtOrTrunc(result[0], b_.getInt64Ty()));
-    return;
+  } else {
+    FinishRun(result);
+    b_.CreateRet(b_.getInt32(0));
   }
-  FinishRun(result);
-  b_.CreateRet(b_.getInt32(0));
+  std::vector<Value*> own = {ctx_, frame_array_};
+  if (sticky_ != nullptr) own.push_back(sticky_);
+  parts_.Outline(*function_, {left_, failed_, sticky_failed_}, own);
 }
 
 const Leaves& BodyEmitter::Get(ir::ValueId id) const {
@@ -124,11 +128,19 @@ llvm::AllocaInst* BodyEmitter::LocalBytes(uint64_t bytes, uint64_t align) {
 // ---- failures ----
 
 void BodyEmitter::Return(Value* code) {
-  if (!is_pick_) {
+  if (is_pick_) code = b_.getInt64(static_cast<uint64_t>(int64_t{WF_FAILED}));
+  if (!parts_.are_needed()) {
     b_.CreateRet(code);
     return;
   }
-  b_.CreateRet(b_.getInt64(static_cast<uint64_t>(int64_t{WF_FAILED})));
+  if (left_ == nullptr) {
+    code_ = Local(code->getType(), "code");
+    left_ = Block::Create(context_.llvm(), "left", function_);
+    llvm::IRBuilder<> b(left_);
+    b.CreateRet(b.CreateLoad(code->getType(), code_));
+  }
+  b_.CreateStore(code, code_);
+  b_.CreateBr(left_);
 }
 
 void BodyEmitter::FailWhen(Value* condition) {

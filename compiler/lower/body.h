@@ -11,6 +11,7 @@
 #include "compiler/lower/context.h"
 #include "compiler/lower/frames.h"
 #include "compiler/lower/layout.h"
+#include "compiler/lower/parts.h"
 
 namespace wf::lower {
 
@@ -178,12 +179,11 @@ class BodyEmitter {
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
   Value *ctx_, *frame_array_;
-  bool is_pick_;
-  bool uses_sticky_ = false;
-  bool has_lanes_ = true;  // may rows be written as lanes?
-  bool masks_bytes_;       // the CPU loads and stores bytes under a mask
-  Block *entry_ = nullptr, *failed_ = nullptr, *sticky_failed_ = nullptr;
-  llvm::AllocaInst* sticky_ = nullptr;
+  bool is_pick_, masks_bytes_;                   // masks_bytes_: the CPU loads and stores bytes under a mask
+  bool uses_sticky_ = false, has_lanes_ = true;  // has_lanes_: may rows be written as lanes?
+  PartCutter parts_;
+  Block *entry_ = nullptr, *failed_ = nullptr, *sticky_failed_ = nullptr, *left_ = nullptr;  // left_: where there are parts
+  llvm::AllocaInst *sticky_ = nullptr, *code_ = nullptr;
   int loops_ = 0, tensor_blocks_ = 0;  // how deep the builder stands
   std::vector<Leaves> values_;         // by ValueId
   std::vector<bool> stays_;            // by ValueId: a build whose elements nobody keeps beyond its block

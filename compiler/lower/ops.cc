@@ -19,11 +19,16 @@ Leaves BodyEmitter::EmitBlockLeaves(ir::BlockId id, llvm::ArrayRef<Leaves> param
   const ir::Block& block = body_[id];
   WF_CHECK(block.params.size() == params.size(), block.params.size(), params.size());
   for (size_t i = 0; i < params.size(); ++i) values_[static_cast<size_t>(block.params[i])] = params[i];
-  for (const ir::ValueId op : block.ops) EmitOp(op);
+  Part part = parts_.Begin(b_);
+  for (const ir::ValueId op : block.ops) {
+    EmitOp(op);
+    parts_.End(b_, part);
+  }
   return block.result == ir::ValueId::kNone ? Leaves() : Get(block.result);
 }
 
 void BodyEmitter::EmitOp(ir::ValueId id) {
+  parts_.Add(body_[id]);
   Leaves leaves = Emitted(id);
   values_[static_cast<size_t>(id)] = std::move(leaves);
 }

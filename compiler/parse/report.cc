@@ -61,17 +61,22 @@ struct Foreign {
   std::string_view word, ours;
 };
 // Words of other languages that begin what ours begin with another.
-constexpr std::array<Foreign, 11> kForeignStarts = {{{"def", "fn"},
+constexpr std::array<Foreign, 13> kForeignStarts = {{{"def", "fn"},
                                                      {"func", "fn"},
                                                      {"function", "fn"},
                                                      {"class", "type"},
                                                      {"struct", "type"},
                                                      {"from", "import"},
                                                      {"include", "import"},
+                                                     {"use", "import"},
+                                                     {"using", "import"},
                                                      {"var", "let"},
                                                      {"val", "let"},
                                                      {"assert", "require"},
                                                      {"raise", "fail"}}};
+constexpr std::array<Foreign, 3> kForeignStatements = {{{"for", "a `for` is a value: `node ys = for x in xs { .. };`"},
+                                                        {"while", "nothing repeats until a condition holds; `fold` goes from step to step"},
+                                                        {"switch", "a choice is a value: `node y = match x { 1 => .., _ => .. };`"}}};
 constexpr std::array<Foreign, 4> kForeignWords = {{{"and", "&&"}, {"or", "||"}, {"not", "!"}, {"elif", "else if"}}};
 
 template <size_t N>
@@ -80,6 +85,31 @@ std::string_view OursFor(const std::array<Foreign, N>& table, std::string_view w
     if (row.word == word) return row.ours;
   }
   return {};
+}
+
+struct Habit {
+  size_t before;
+  std::string_view words;  // parted by spaces; empty: any
+  size_t found, after;
+  std::array<size_t, 2> wanted;
+  std::string_view help;
+};
+struct Tokens : T {
+  static constexpr size_t kAny = 0;  // the types of tokens are greater
+};
+constexpr Habit kHabits[] = {
+#define HABIT(before, words, found, after, wanted, wanted_too, help) \
+  {Tokens::before, words, Tokens::found, Tokens::after, {Tokens::wanted, Tokens::wanted_too}, help},
+#include "compiler/parse/habits.def"
+#undef HABIT
+};
+
+bool IsOneOf(std::string_view words, std::string_view word) {
+  for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return !word.empty();
+  }
+  return false;
 }
 
 // "`,`, `)` or an expression"; the long lists of operators and of what begins an expression are told by one word.
@@ -208,7 +238,10 @@ bool Reporter::ReportElse(const Mistake& mistake) {
     return true;
   }
   if (TypeAt(mistake.at) == T::LBRACE && ExpectsExpression(mistake)) {
-    emitter_.Emit(SpanAt(mistake.at), diag::kBraceInExpression).Help("a record is written `Name(field: value)` or `(field: value)`");
+    const bool is_map = TypeAt(mistake.at + 1) == T::STRING;
+    emitter_.Emit(SpanAt(mistake.at), diag::kBraceInExpression)
+        .Help(is_map ? "a map is a constant from a file: `const M: map<i64> = json(\"m.json\");`"
+                     : "a record is written `Name(field: value)` or `(field: value)`");
     return true;
   }
   return false;
@@ -270,6 +303,8 @@ bool Reporter::ReportStart(const Mistake& mistake) {
     built.Help("`package` stands once, before everything else");
   } else if (const auto ours = OursFor(kForeignStarts, name); std::find(words.begin(), words.end(), ours) != words.end()) {
     built.Help(fmt::format("that is `{}` here", ours));
+  } else if (const auto help = OursFor(kForeignStatements, name); !help.empty() && SequenceOf(mistake.rule) == kInBody) {
+    built.Help(std::string(help));
   } else if (const auto near = diag::Suggest(name, words)) {
     built.Help(*near);
   } else if (!words.empty()) {
@@ -333,6 +368,24 @@ std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) cons
   return Expects(mistake, T::SEMI) ? std::optional(fmt::format("settings stand in braces: `{}`", setting)) : std::nullopt;
 }
 
+std::optional<std::string> Reporter::HelpForHabit(const Mistake& mistake) const {
+  if (mistake.at == 0) return std::nullopt;
+  const size_t before = TypeAt(mistake.at - 1), found = TypeAt(mistake.at);
+  const size_t after = found == Token::EOF ? found : TypeAt(mistake.at + 1);
+  size_t word = mistake.at - 1;
+  if (before == T::RBRACKET && tokens_.opener[word] > 0) word = static_cast<size_t>(tokens_.opener[word]) - 1;
+  const auto fits = [](size_t row, size_t type) { return row == Tokens::kAny || row == type; };
+  for (const Habit& habit : kHabits) {
+    if (!fits(habit.before, before) || !fits(habit.found, found) || !fits(habit.after, after)) continue;
+    if (!habit.words.empty() && !IsOneOf(habit.words, Spelling(word))) continue;
+    const auto is_wanted = [&](size_t type) { return type == Tokens::kAny || Expects(mistake, type); };
+    if (std::all_of(habit.wanted.begin(), habit.wanted.end(), is_wanted)) return std::string(habit.help);
+  }
+  if (IsKeyword(before) && Expects(mistake, T::COLON) && !ExpectsExpression(mistake))
+    return fmt::format("`{}` is a word of the language, so no value has this name", Spelling(mistake.at - 1));
+  return std::nullopt;
+}
+
 // What other languages write here, and what this one does.
 std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
@@ -340,11 +393,13 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     const std::string word = TypeAt(place) == Token::EOF ? "" : Spelling(place);
     if (const auto ours = OursFor(kForeignWords, word); !ours.empty()) return fmt::format("`{}` is written `{}`", word, ours);
   }
+  if (const auto habit = HelpForHabit(mistake)) return habit;
   if (WantsDimension(mistake)) return "a dimension is a number, a name, or `_` for any: `f32[3, h, _]`";
   const bool ends_block = Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI);
   switch (type) {
     case T::ASSIGN:
       if (mistake.rule == P::RuleSetting) return std::nullopt;
+      if (mistake.rule == P::RuleTypeBody) return "a type is made of fields: `type T { x: i64; }`";
       if (at > 0 && TypeAt(at - 1) == T::COLON) return "a type stands between `:` and `=`; without one, `let` and `node` take `=` alone";
       if (ends_block) return "a name is bound once, by `let`; what changes from step to step is the accumulator of a `fold`";
       return "`==` compares";

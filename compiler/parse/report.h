@@ -39,6 +39,7 @@ class Reporter {
   bool ReportMissingSemicolon(const Mistake& mistake);
   bool ReportWord(const Mistake& mistake);
   void ReportUnexpected(const Mistake& mistake);
+  std::optional<std::string> HelpForHabit(const Mistake& mistake) const;
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
   std::optional<std::string> HelpForSetting(const Mistake& mistake) const;
   bool IsAtMember(const Mistake& mistake) const;

@@ -12,7 +12,21 @@ using ir::ValueId;
 
 namespace {
 
-constexpr size_t kLinks = 16;  // of a chain that stand inside one another
+constexpr size_t kLinks = 16;  // of a chain that stand inside one another; more keys than that are looked up in a table
+
+// The conditions from all[0] on that one table answers; none when they have too few keys.
+std::vector<KeyTest> ReadTable(std::span<const Expr* const> all) {
+  std::vector<KeyTest> tests;
+  size_t keys = 0;
+  for (const Expr* condition : all) {
+    std::optional<KeyTest> test = ReadKeyTest(*condition);
+    if (!test.has_value() || (!tests.empty() && !AskSame(tests[0], *test))) break;
+    keys += test->keys.size();
+    tests.push_back(std::move(*test));
+  }
+  if (keys <= kLinks) tests.clear();
+  return tests;
+}
 
 // Whether what the expression computes gives dimensions their values, which the arms may ask for.
 bool BindsSymbols(const Expr& expr) {
@@ -41,18 +55,28 @@ ValueId BodyWriter::WriteLinks(std::span<const Expr* const> conditions, size_t f
   return arm;
 }
 
+// As WriteLinks, of tests that one table answers.
+ValueId BodyWriter::WriteTable(std::span<const KeyTest> tests, size_t first, ValueId none) {
+  const auto find = [&] { return FindKey(b_, tests, first, Write(*tests[0].subject), none); };
+  return tests[0].has == nullptr ? find() : WriteEither(Write(*tests[0].has), find, [&] { return none; });
+}
+
 // Lazily: if c0 {0} else {if c1 {1} else {2}}, in groups that stand one after the other.
 ValueId BodyWriter::WriteChoice(const std::vector<const Expr*>& conditions) {
   const std::span<const Expr* const> all = conditions;
   const ValueId none = b_.I64(static_cast<int64_t>(all.size()));
-  ValueId arm = WriteLinks(all.first(std::min(kLinks, all.size())), 0, none);
-  for (size_t first = kLinks; first < all.size(); first += kLinks) {
-    const ValueId is_open = b_.Binary(OpKind::kEq, arm, none);
-    const ir::BlockId then = b_.Open({});
-    b_.Close(WriteLinks(all.subspan(first, std::min(kLinks, all.size() - first)), first, none));
-    const ir::BlockId otherwise = b_.Open({});
-    b_.Close(arm);
-    arm = b_.If(is_open, b_.ScalarType(DType::kI64), then, otherwise);
+  ValueId arm = none;
+  for (size_t first = 0, next = 0; first < all.size(); first = next) {
+    const std::vector<KeyTest> table = ReadTable(all.subspan(first));
+    next = first + table.size();
+    if (table.empty()) {
+      do ++next;
+      while (next < all.size() && next - first < kLinks && ReadTable(all.subspan(next)).empty());
+    }
+    const auto write = [&] {
+      return table.empty() ? WriteLinks(all.subspan(first, next - first), first, none) : WriteTable(table, first, none);
+    };
+    arm = first == 0 ? write() : WriteEither(b_.Binary(OpKind::kEq, arm, none), write, [&] { return arm; });
   }
   return arm;
 }
@@ -99,8 +123,10 @@ ValueId BodyWriter::WriteIf(const Expr& expr, size_t first) {
   }
   arms.push_back(expr.args.back().get());
   const auto binds = [](const Expr* condition) { return BindsSymbols(*condition); };
-  if (conditions.size() <= kLinks || std::any_of(conditions.begin(), conditions.end(), binds)) return WriteIfFrom(expr, first);
-  return WriteArms(arms, 0, WriteChoice(conditions));
+  const bool is_short = conditions.size() <= kLinks && ReadTable(conditions).empty();
+  if (is_short || std::any_of(conditions.begin(), conditions.end(), binds)) return WriteIfFrom(expr, first);
+  const ValueId chosen = WriteChoice(conditions);
+  return IsTableOfArms(arms) ? WriteArmTable(b_, arms, chosen) : WriteArms(arms, 0, chosen);
 }
 
 ValueId BodyWriter::WriteIfFrom(const Expr& expr, size_t first) {

@@ -1,6 +1,7 @@
 // What is called but written elsewhere: functions in C++, and workflows of other servers.
 
 #include <algorithm>
+#include <charconv>
 
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/check_expr.h"
@@ -71,8 +72,9 @@ bool IsTaken(Env& env, const Entity& entity) {
 bool IsAddress(const std::string& text) {
   const size_t colon = text.rfind(':');
   const std::string_view port = std::string_view(text).substr(colon == std::string::npos ? text.size() : colon + 1);
-  return colon != 0 && !port.empty() && port.size() <= 5 &&
-         std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  return colon != 0 && error == std::errc() && end == port.data() + port.size() && number > 0;
 }
 
 bool ReadOip(Env& env, const ast::Binding& binding, Remote& out) {

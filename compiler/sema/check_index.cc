@@ -99,9 +99,10 @@ ExprPtr IndexTensor(Body& body, const ast::IndexExpr& expr, ExprPtr object, cons
 ExprPtr IndexOne(Body& body, const ast::IndexExpr& expr, ExprPtr object, const Where& where) {
   const bool is_list = object->type->kind == TypeKind::kList;
   if (expr.subscripts.size() != 1 || expr.subscripts[0].is_slice) {
-    body.env.Report(expr.span, kIndexCount,
-                    {ToString(object->type), is_list ? "one index" : "one key",
-                     expr.subscripts.size() == 1 ? std::string("a slice") : std::to_string(expr.subscripts.size())});
+    auto builder = body.env.Report(expr.span, kIndexCount,
+                                   {ToString(object->type), is_list ? "one index" : "one key",
+                                    expr.subscripts.size() == 1 ? std::string("a slice") : std::to_string(expr.subscripts.size())});
+    if (is_list && expr.subscripts.size() == 1) builder.Help("`lists.take(xs, n)` of std.lists is its beginning");
     return Poison(body, expr.span);
   }
   const ast::Expr& at = *expr.subscripts[0].first;

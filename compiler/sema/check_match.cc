@@ -189,7 +189,7 @@ class MatchCheck {
       add(!values_covered_.contains("1"), "`true`");
       add(!values_covered_.contains("0"), "`false`");
     } else {
-      add(true, values_covered_.empty() ? "any value" : "the other values");
+      add(true, !values_covered_.empty() ? "the other values" : is_optional_ ? "a value that is not none" : "any value");
     }
     Span word = expr_.span;
     word.end = word.begin + 5;

@@ -63,6 +63,8 @@ ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, TypeRef type) 
   if (IsEquality(step.op) && type->kind == TypeKind::kOptional) builder.Help("`match x { none => .., v => .. }` asks whether it is `none`");
   if (type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
   if (type->kind == TypeKind::kList && step.op == ast::BinaryOp::kAdd) builder.Help("a list is made at once: `[e for x in xs if c]`");
+  if (type->kind == TypeKind::kRecord && type->name.empty() && !type->fields.empty())
+    builder.Help("its parts are read by name: `y." + type->fields[0].name + "` of `y`");
   return Poison(body, step.span);
 }
 

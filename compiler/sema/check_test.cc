@@ -225,8 +225,9 @@ class TestCheck {
     if (IsPoison(*value)) return false;
     const bool is_remote = target->kind == EntityKind::kRemote;
     const auto once = [&](const Test::Stub& other) { return other.is_remote == is_remote && other.target == target->index; };
-    if (std::any_of(test_.stubs.begin(), test_.stubs.end(), once)) {
-      env_.Report(stub.target.span, kDuplicateName, {ast::ToString(stub.target)});
+    if (const auto first = std::find_if(test_.stubs.begin(), test_.stubs.end(), once); first != test_.stubs.end()) {
+      env_.Report(stub.target.span, kDuplicateName, {ast::ToString(stub.target)})
+          .Label(env_.program.functions[first->function].span, "first replaced here");
       return false;
     }
     Settle(inner, *value, mark);

@@ -115,6 +115,9 @@ std::optional<std::string> HelpToFit(TypeRef wanted, TypeRef found) {
   if (wanted->kind == TypeKind::kList && found->kind == TypeKind::kTensor) return "`list(..)` makes a list of a tensor";
   if (IsScalarBool(wanted) && found->kind == TypeKind::kTensor && found->dtype == DType::kBool)
     return "`all[i](x[i])` and `any[i](x[i])` make one `bool` of many";
+  if (wanted->kind == TypeKind::kString && found->kind == TypeKind::kScalar) return "`str(x)` is its text";
+  if (found->kind == TypeKind::kRecord && found->name.empty() && found->fields.size() == 1 && found->fields[0].type == wanted)
+    return "it holds one result: `y." + found->fields[0].name + "` of `y`";
   if (!numbers || wanted->element != nullptr) return std::nullopt;
   if (wanted->dtype == found->dtype) return HelpToReshape(wanted, found);
   if (!IsNumeric(wanted->dtype) || wanted->dims.size() != found->dims.size()) return std::nullopt;

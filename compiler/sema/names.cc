@@ -269,6 +269,20 @@ Entity* FindEntity(Module& module, std::string_view name) {
   return at == module.entities.end() ? nullptr : &at->second;
 }
 
+// What other languages call what is no name here.
+struct ForeignName {
+  std::string_view name, help;
+};
+constexpr ForeignName kForeignNames[] = {
+    {"null", "that is `none` here; `match x { none => .., v => .. }` asks for it"},
+    {"nil", "that is `none` here; `match x { none => .., v => .. }` asks for it"},
+    {"None", "that is `none` here"},
+    {"True", "that is `true` here"},
+    {"False", "that is `false` here"},
+    {"range", "`[i < n] => e` makes a tensor, with `i` from 0 to `n - 1`; a list of it is `list(..)`"},
+    {"err", "`err` stands in the `else` of a node or of a `for`, and is what failed"},
+};
+
 Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self, const Expected& expected) {
   Entity* entity = FindEntity(module, name.text);
   if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
@@ -277,7 +291,9 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   auto builder = env.Report(name.span, kUnknownName, {name.text});
   builder.DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
   if (!OurNameFor(name.text).empty()) builder.Help("that is `" + std::string(OurNameFor(name.text)) + "(x)` here");
-  if (name.text == "range") builder.Help("`[i < n] => e` makes a tensor, with `i` from 0 to `n - 1`; a list of it is `list(..)`");
+  for (const ForeignName& row : kForeignNames) {
+    if (row.name == name.text) builder.Help(std::string(row.help));
+  }
   return nullptr;
 }
 

@@ -16,10 +16,11 @@ namespace wf::server {
 namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr int kLastLogsMs = 1000;          // for a slow reader of stderr
-constexpr int64_t kAbortNs = 500'000'000;  // for the last answers to leave
-constexpr int64_t kKeptByModels = 4;       // of the memory of requests, the part that models may keep from one run to the next
-constexpr int64_t kSpinNs = 50'000;        // where every thread has a CPU of its own
+constexpr int kLastLogsMs = 1000;                  // for a slow reader of stderr
+constexpr int64_t kAbortNs = 500'000'000;          // for the last answers to leave
+constexpr int64_t kDesertedNs = 2 * kNsPerSecond;  // for work to end that nobody waits for
+constexpr int64_t kKeptByModels = 4;               // of the memory of requests, the part that models may keep from one run to the next
+constexpr int64_t kSpinNs = 50'000;                // where every thread has a CPU of its own
 constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
 
 // CPUs that this process may use: its affinity, cut by the quotas of its cgroups.
@@ -278,7 +279,7 @@ void Server::OnDrainTick() noexcept {
   if (std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->idle(); })) {
     drain_tick_at_ = INT64_MAX;
     admin_loop_.Stop();
-  } else if (deserted && now - deserted_at_ >= kAbortNs) {
+  } else if (deserted && now - deserted_at_ >= kDesertedNs) {
     observe::Log(observe::Level::kInfo, "nobody waits for the work that is still under way");
     EndNow(0);
   } else if (now >= drain_until_) {

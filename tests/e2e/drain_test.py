@@ -81,7 +81,7 @@ class RowsThatWaitForCompany(unittest.TestCase):
         (folder / "company.wf").write_text('''model Wide = onnx("wide.onnx");
 workflow Score(seed: f32) -> (first: f32) {
   let x = [i < 64] => seed;
-  node y = Wide(x: x) { batch 16 within 20s; }
+  node y = Wide(x: x) { batch 16 within 10s; }
   return (first: y[0]);
 }
 service Company { workflow Score; }
@@ -106,11 +106,7 @@ class WorkThatNobodyWaitsFor(unittest.TestCase):
     def test_it_does_not_hold_the_drain(self):
         folder = harness.scratch() / "chain"
         folder.mkdir()
-        steps = 400  # a second and more for each few of them
-        nodes = [onnx_file.node("MatMul", [f"y{i}", "x"], [f"y{i + 1}"], f"step{i}") for i in range(1, steps)]
-        (folder / "chain.onnx").write_bytes(onnx_file.model([onnx_file.node("MatMul", ["x", "x"], ["y1"], "step0"), *nodes], [],
-                                                            [onnx_file.value_info("x", ("a", "a"))],
-                                                            [onnx_file.value_info(f"y{steps}", ("a", "a"))]))
+        (folder / "chain.onnx").write_bytes(onnx_file.chain(400))
         (folder / "chain.wf").write_text('''model Chain(x: f32[a, a]) -> (y: f32[a, a]) = onnx("chain.onnx");
 workflow Long(n: i64) -> (first: f32) {
   let x = [i < n, j < n] => 0.0;
@@ -130,7 +126,7 @@ service Work { workflow Long; }
         self.assertEqual(server.settled("wf_abandoned_inflight", 1), 1)
         started = time.monotonic()
         self.assertEqual(server.stop(30), 0, server.output())
-        self.assertLess(time.monotonic() - started, 5)
+        self.assertLess(time.monotonic() - started, 15)
         self.assertIn("nobody waits for the work", server.output())
 
 

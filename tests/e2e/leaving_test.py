@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Requests whose row still waits for others when the client leaves, or when the server's time to drain is over."""
+"""Requests whose row still waits for others when the client leaves, or runs when the server's time to drain is over."""
 import json
 import signal
 import time
@@ -17,7 +17,15 @@ workflow Score(seed: i64) -> (first: f32) {
   return (first: y[0]);
 }
 
-service Scores { workflow Score; }
+model Chain(x: f32[a, a]) -> (y: f32[a, a]) = onnx("chain.onnx");
+
+workflow Long(seed: i64) -> (first: f32) {
+  let x = [i < 2500, j < 2500] => f32(seed) * 0.0;
+  node y = Chain(x: x);
+  return (first: y[0, 0]);
+}
+
+service Scores { workflow Score; workflow Long; }
 """
 ID = "call-" + "i" * 1000
 
@@ -25,13 +33,14 @@ ID = "call-" + "i" * 1000
 def source():
     path = harness.scratch() / "narrow.wf"
     (harness.scratch() / "narrow.onnx").write_bytes(onnx_file.perceptron(64, 64))
+    (harness.scratch() / "chain.onnx").write_bytes(onnx_file.chain(400))
     path.write_text(SOURCE)
     return path
 
 
-def infer(call_id):
+def infer(workflow, call_id):
     body = {"id": call_id, "inputs": [{"name": "seed", "datatype": "INT64", "shape": [], "data": [3]}]}
-    return harness.request("POST", "/v2/models/Scores/infer", json.dumps(body).encode())
+    return harness.request("POST", f"/v2/models/{workflow}/infer", json.dumps(body).encode())
 
 
 class Leaving(harness.ServerCase):
@@ -50,12 +59,12 @@ class Leaving(harness.ServerCase):
 
     def test_both_are_told_with_the_id_of_the_call(self):
         with self.server.connect() as connection:
-            connection.send(infer(ID))
+            connection.send(infer("Score", ID))
             self.wait_for_requests(1)
         self.assertTrue(self.server.logs('"status":499', ID[:500]), self.server.output())
         self.wait_for_requests(0)
         with self.server.connect() as connection:
-            connection.send(infer("last-" + ID))
+            connection.send(infer("Long", "last-" + ID))
             self.wait_for_requests(1)
             self.server.process.send_signal(signal.SIGTERM)
             reply = connection.receive()

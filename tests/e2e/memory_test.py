@@ -84,6 +84,18 @@ class Memory(harness.ServerCase):
         flood.close()
         self.assertEqual(self.server.post("/Hello/Greet", {}).status, 200)
 
+    def test_a_body_that_all_the_memory_cannot_hold_is_not_put_off(self):
+        before = self.refused()
+        for framing in ("content-length: 20000000\r\n\r\n", "transfer-encoding: chunked\r\n\r\n1312d00\r\n"):
+            with self.server.connect() as connection:
+                connection.send(f"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\n{framing}".encode())
+                if "chunked" in framing:
+                    connection.send(b"x" * 17_000_000)
+                reply = connection.receive()
+            self.assert_error(reply, 413, 5000, "16777216 bytes that all requests share (`limits.memory_bytes`)")
+            self.assertNotIn("retry-after", reply.headers)
+        self.assertEqual(self.refused(), before)
+
     def test_heads_that_are_not_whole(self):
         before = self.refused()
         head = harness.request("GET", "/livez", headers={"x": "a" * 30_000})[:-4]

@@ -87,3 +87,12 @@ def picks(values):
     """i64[N, 1] -> f32[N, 1]: the values at these indices; an index that is none of theirs fails when it runs."""
     table = initializer("table", (len(values),), struct.pack(f"<{len(values)}f", *values))
     return model([node("Gather", ["table", "i"], ["y"], "pick")], [table], [value_info("i", ("N", 1), INT64)], [value_info("y", ("N", 1))])
+
+
+def chain(steps):
+    """f32[a, a] -> f32[a, a]: tanh(.. tanh(x x) x ..) x, which takes as long as one likes."""
+    values = ["x", *(f"y{i}" for i in range(1, steps)), "y"]
+    nodes = []
+    for i in range(steps):
+        nodes += [node("MatMul", [values[i], "x"], [f"product{i}"], f"step{i}"), node("Tanh", [f"product{i}"], [values[i + 1]])]
+    return model(nodes, [], [value_info("x", ("a", "a"))], [value_info("y", ("a", "a"))])

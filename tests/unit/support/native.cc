@@ -25,12 +25,14 @@ namespace wf::test {
 using ir::DType;
 using ir::TypeKind;
 
-SharedObject::SharedObject(const ir::Program& program, const std::string& cpu, int opt_level, [[maybe_unused]] bool watch) {
+SharedObject::SharedObject(const ir::Program& program, const std::string& cpu, int opt_level, [[maybe_unused]] bool watch,
+                           uint64_t part_weight) {
   const auto broken = ir::Verify(program);
   WF_CHECK(!broken, *broken);
   llvm::LLVMContext context;
   lower::Options options;
   options.target_cpu = cpu;
+  if (part_weight > 0) options.part_weight = part_weight;
   const auto module = lower::Lower(program, context, options);
   codegen::Options code;
   code.opt_level = opt_level;
@@ -55,8 +57,8 @@ SharedObject::~SharedObject() {
   unlink((path_ + ".o").c_str());
 }
 
-Native::Native(const ir::Program& program, const std::string& cpu, int opt_level, bool watch)
-    : object_(program, cpu, opt_level, watch), handle_(dlopen(object_.path().c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+Native::Native(const ir::Program& program, const std::string& cpu, int opt_level, bool watch, uint64_t part_weight)
+    : object_(program, cpu, opt_level, watch, part_weight), handle_(dlopen(object_.path().c_str(), RTLD_LAZY | RTLD_LOCAL)) {
   WF_CHECK(handle_ != nullptr, dlerror());
   plan_ = static_cast<const wf_plan*>(dlsym(handle_, "wf_plan_main"));
 }

@@ -11,8 +11,9 @@ namespace wf::test {
 // this goes. Thread: any.   Errors: a program that does not lower is a bug: WF_CHECK.
 class SharedObject {
  public:
-  // cpu: an Options::target_cpu. watch: instrumented, where the test itself runs under AddressSanitizer.
-  SharedObject(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false);
+  // cpu: an Options::target_cpu. watch: instrumented, where the test itself runs under AddressSanitizer. part_weight: of Options; 0: as
+  // usual.
+  SharedObject(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false, uint64_t part_weight = 0);
   ~SharedObject();
   SharedObject(const SharedObject&) = delete;
   SharedObject& operator=(const SharedObject&) = delete;
@@ -25,7 +26,7 @@ class SharedObject {
 // A program as machine code in this process; the CPU must be one that the code is for. Thread: any.
 class Native {
  public:
-  Native(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false);
+  Native(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false, uint64_t part_weight = 0);
   ~Native();
   Native(const Native&) = delete;
   Native& operator=(const Native&) = delete;

@@ -37,6 +37,7 @@ class BodyTest : public ::testing::Test {
     std::vector<std::pair<std::string, std::unique_ptr<Loaded>>> copies;
     copies.emplace_back("generic", std::make_unique<Loaded>(cases_.program, "generic", 2, /*watch=*/true));
     copies.emplace_back("v3", std::make_unique<Loaded>(cases_.program, "x86-64-v3"));
+    copies.emplace_back("v3 in parts", std::make_unique<Loaded>(cases_.program, "x86-64-v3", 1, false, 1));
     if (with_o0_) copies.emplace_back("v3 -O0", std::make_unique<Loaded>(cases_.program, "x86-64-v3", 0));
     if (wide_) copies.emplace_back("v4", std::make_unique<Loaded>(cases_.program, "x86-64-v4"));
     ir::Interpreter oracle(cases_.program);

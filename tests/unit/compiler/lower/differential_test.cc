@@ -134,7 +134,8 @@ TEST(Differential, RandomBodiesAgreeOnEveryCpu) {
     cases.Add("seed " + std::to_string(seed), {x, y, z}, out,
               [seed](Builder& b, const std::vector<ValueId>& in) { return Grower(b, in, static_cast<uint64_t>(seed) * 7919 + 1).Grow(); });
   }
-  const Loaded generic(cases.program, "generic", 2, /*watch=*/true), narrow(cases.program, "x86-64-v3");
+  const Loaded generic(cases.program, "generic", 2, /*watch=*/true), narrow(cases.program, "x86-64-v3"),
+      parts(cases.program, "x86-64-v3", 1, false, 20);
   ir::Interpreter oracle(cases.program);
   uint64_t seed = 99;
   int values = 0, failures = 0;
@@ -145,7 +146,7 @@ TEST(Differential, RandomBodiesAgreeOnEveryCpu) {
         inputs[static_cast<size_t>(slot)] = RandomValue(cases.types(), cases.program[slot].type, open, &seed);
       const ir::Outcome wanted = oracle.RunBody(cases.program.tasks[one.task].body, inputs);
       ++(wanted.value ? values : failures);
-      for (const Loaded* copy : {&generic, &narrow}) {
+      for (const Loaded* copy : {&generic, &narrow, &parts}) {
         const ir::Outcome got = copy->Run(one.task, inputs);
         const bool same = wanted.value && got.value ? ir::SameBits(cases.types(), out, *wanted.value, *got.value)
                                                     : Describe(cases.program, out, wanted) == Describe(cases.program, out, got);

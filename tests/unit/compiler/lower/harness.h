@@ -34,8 +34,8 @@ struct Job {
 
 class Loaded : public test::Native {
  public:
-  Loaded(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false)
-      : Native(program, cpu, opt_level, watch), program_(program) {}
+  Loaded(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false, uint64_t part_weight = 0)
+      : Native(program, cpu, opt_level, watch, part_weight), program_(program) {}
   const ir::Program& program() const { return program_; }
 
   // Runs the body of a task of the root region 0; `inputs` by slot (only those that it reads need be there).

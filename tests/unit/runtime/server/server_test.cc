@@ -409,15 +409,6 @@ TEST_F(ServerTest, ARequestThatNeedsMoreMemoryThanItMayIsRefused) {
   EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 0);
 }
 
-TEST_F(ServerTest, WhatIsLargerThanAllTheMemoryIsNotPutOff) {
-  Serve({"--limits-memory-bytes=1MiB"});
-  const Client::Answer answer = Call("POST /Test/Size HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: 2097152\r\n\r\n");
-  EXPECT_EQ(answer.status, 413);
-  EXPECT_EQ(answer.head.find("retry-after"), std::string::npos) << answer.head;
-  EXPECT_NE(answer.body.find("the 1048576 bytes that all requests share (`limits.memory_bytes`)"), std::string::npos) << answer.body;
-  EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 0);
-}
-
 TEST_F(ServerTest, CountsRequestsByCode) {
   Serve();
   Call(Post("/Test/Greet", R"({"name":"Ada"})"));

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Long programs, each at three lengths: machine code is made in time and memory that grow as the program does."""
+import resource
+import subprocess
+import unittest
+
+import harness
+
+PROGRAM = "fn f({parameter}) -> {result} {body}\n\nworkflow W({parameter}) -> (r: {result}) {{\n  return (r: f(x));\n}}\n\nservice S {{\n  workflow W;\n}}\n"
+
+
+def function(parameter, result, body):
+    return PROGRAM.format(parameter=parameter, result=result, body=body)
+
+
+def lets(count, value):
+    steps = "".join(f"  let a{n} = {value(n)};\n" for n in range(count))
+    return "{\n" + steps + "  " + " + ".join(f"a{n}" for n in range(count)) + "\n}"
+
+
+def chain(count):
+    steps = "".join(f"  let a{n + 1}: f32[n] = [i] => a{n}[n - 1 - i] + a{n}[i];\n" for n in range(count))
+    return "{\n  let a0 = x;\n" + steps + f"  a{count}\n}}"
+
+
+def arms(count, pattern, value):
+    return "= match x { " + ", ".join(f"{pattern(n)} => {value(n)}" for n in range(count)) + f", _ => {value(count)} }};"
+
+
+def workflows(count):
+    return ("".join(f"workflow W{n}(x: i64) -> (r: i64) {{\n  return (r: x + {n});\n}}\n\n" for n in range(count)) +
+            "service S {\n" + "".join(f"  workflow W{n};\n" for n in range(count)) + "}\n")
+
+
+PROGRAMS = {
+    # name: (shortest, program of a length)
+    "names of classes": (1000, lambda n: function("x: string", "i64", arms(n, lambda k: f'"k{k}"', str))),
+    "numbers of classes": (1000, lambda n: function("x: i64", "string", arms(n, lambda k: str(7 * k), lambda k: f'"k{k}"'))),
+    "computed arms": (400, lambda n: function("x: string", "i64", arms(n, lambda k: f'"k{k}"', lambda k: f"{k} + len(x)"))),
+    "choices": (300, lambda n: function("x: string", "i64", lets(n, lambda k: f'if x == "v{k}" {{ {k} }} else {{ {k} + len(x) }}'))),
+    "sums": (100, lambda n: function("x: f32[n]", "f32", lets(n, lambda k: f"sum[k](x[k] * {k}.5)"))),
+    "tensors": (60, lambda n: function("x: f32[n]", "f32[n]", chain(n))),
+    "texts": (300, lambda n: function("x: i64", "list<string>", "= [" + ", ".join(f'"s{k} {{x}}"' for k in range(n)) + "];")),
+    "workflows": (60, workflows),
+}
+LEAST_SECONDS = 0.3  # what a program costs whatever its length
+MOST_MIB = 600
+
+
+def seconds_and_mib(path):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([harness.WFC, "build", path, "-o", harness.scratch() / "out", "--stop-after=object"], capture_output=True, text=True, timeout=200)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return after.ru_utime - before.ru_utime, after.ru_maxrss / 1024
+
+
+class Growth(unittest.TestCase):
+    def test_time_grows_as_the_program_does(self):
+        for name, (shortest, program) in PROGRAMS.items():
+            with self.subTest(name):
+                took = []
+                for times in (1, 2, 4):
+                    path = harness.scratch() / f"growth{times}.wf"
+                    path.write_text(program(shortest * times))
+                    seconds, mib = seconds_and_mib(path)
+                    took.append(max(seconds, LEAST_SECONDS))
+                    if harness.BUILD.name == "release":
+                        self.assertLess(mib, MOST_MIB, name)
+                print(f"{name}: " + ", ".join(f"{seconds:.2f} s" for seconds in took))
+                self.assertLess(took[2], 8 * took[0], f"{name}: four times the program, {took}")
+
+
+if __name__ == "__main__":
+    unittest.main()

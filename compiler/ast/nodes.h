@@ -250,6 +250,7 @@ struct ServiceDecl : Decl {
 };
 struct TestDecl : Decl {
   WF_DECL(TestDecl) std::string title;
+  Span title_span;
   std::vector<StmtPtr> body;
 };  // LetStmt, StubStmt, ExpectStmt, ErrorStmt
 

@@ -102,7 +102,11 @@ int Build(const Options& options, Console& console) {
   const bool makes_product = last == PhaseOf(emit);
   const bool binary = emit == Emit::kExe || emit == Emit::kObj;
   if (makes_product && binary && options.output.empty()) return Usage(console, "`wfc build` needs `-o FILE`");
-  Compilation compilation(options.inputs.front(), options, console);
+  const bool to_stdout = options.output == "-";
+  if (to_stdout && emit == Emit::kExe) return Usage(console, "a server is written to a file, not to stdout; `-o FILE`");
+  Options own = options;
+  if (to_stdout) own.output.clear();
+  Compilation compilation(options.inputs.front(), own, console);
   const bool done = compilation.RunTo(last, emit >= Emit::kIr ? Purpose::kServer : Purpose::kCheck);
   const bool has_tree = compilation.products().modules.front().file != nullptr;
   if (options.verbose && done && last >= Phase::kCheck) compilation.WriteChoices();
@@ -194,7 +198,10 @@ int Run(const Options& options, Console& console) {
   if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
   if (options.watch) return Watch(options, console);
   const TemporaryFolder folder;
-  if (folder.path().empty()) return Usage(console, "cannot make a temporary folder; set TMPDIR");
+  if (folder.path().empty()) {
+    console.err << "wfc: cannot make a temporary folder; set TMPDIR\n";
+    return kProgramHasErrors;
+  }
   const std::string server = folder.path() + "server";
   Compilation compilation(options.inputs.front(), options, console);
   const bool built = compilation.RunTo(Phase::kObject, Purpose::kServer) && compilation.Link(server);
@@ -293,6 +300,25 @@ int UnknownCommand(const std::string& name, Console& console) {
   return Usage(console, fmt::format("unknown command `{}`{}", name, hint));
 }
 
+void ShowHelp(const CommandInfo& info, Console& console) {
+  const std::string usage = fmt::format("usage: wfc {} {}", info.name, info.arguments.empty() ? "[options]" : info.arguments);
+  console.out << fmt::format("{}\n{}\n\n{}\nexamples:\n{}", usage, info.summary, OptionsHelp(info.name), info.examples);
+}
+
+// `wfc help`, `wfc help COMMAND`.
+int Help(const std::vector<std::string>& arguments, Console& console) {
+  if (arguments.size() == 1) {
+    console.out << Help();
+    return kFine;
+  }
+  const std::vector<CommandInfo> commands = Commands();
+  const auto is_meant = [&](const CommandInfo& info) { return info.name == arguments[1]; };
+  const auto info = std::find_if(commands.begin(), commands.end(), is_meant);
+  if (info == commands.end()) return UnknownCommand(arguments[1], console);
+  ShowHelp(*info, console);
+  return kFine;
+}
+
 }  // namespace
 
 int RunWfc(const std::vector<std::string>& arguments, Console& console) {
@@ -301,10 +327,7 @@ int RunWfc(const std::vector<std::string>& arguments, Console& console) {
     return kUsage;
   }
   const std::string& name = arguments.front();
-  if (name == "--help" || name == "-h" || name == "help") {
-    console.out << Help();
-    return kFine;
-  }
+  if (name == "--help" || name == "-h" || name == "help") return Help(arguments, console);
   if (name == "--version" || name == "-V") {
     const bool verbose = arguments.size() > 1 && (arguments[1] == "--verbose" || arguments[1] == "-v");
     console.out << (verbose ? VersionDetails(console.executable) : "wfc " WF_VERSION "\n");
@@ -321,9 +344,7 @@ int RunWfc(const std::vector<std::string>& arguments, Console& console) {
     return kFine;
   }
   if (options->help) {
-    const CommandInfo& info = command->info;
-    const std::string usage = fmt::format("usage: wfc {} {}", name, info.arguments.empty() ? "[options]" : info.arguments);
-    console.out << fmt::format("{}\n{}\n\n{}\nexamples:\n{}", usage, info.summary, OptionsHelp(name), info.examples);
+    ShowHelp(command->info, console);
     return kFine;
   }
   return command->run(*options, console);

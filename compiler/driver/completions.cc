@@ -4,14 +4,19 @@
 
 #include <algorithm>
 
+#include "compiler/driver/explain.h"
 #include "compiler/driver/options.h"
 
 namespace wf::driver {
 namespace {
 
-// The words that may stand as an argument of the command, `Wfnnnn | --list` and `FILE` being none.
-std::vector<std::string_view> WordsOfArguments(const CommandInfo& command) {
-  return WordsOf({.name = {}, .value = command.name == "completions" ? "bash|zsh|fish" : "", .commands = {}, .help = {}});
+// The words that may stand as an argument of the command, `FILE` being none.
+std::vector<std::string> WordsOfArguments(const CommandInfo& command) {
+  if (command.name == "completions") return {"bash", "zsh", "fish"};
+  std::vector<std::string> words;
+  if (command.name != "explain") return words;
+  for (const ErrorPage& page : ErrorPages()) words.push_back(fmt::format("WF{:04}", page.number));
+  return words;
 }
 
 enum class Files : uint8_t { kNone, kPrograms, kAny };

@@ -47,7 +47,7 @@ class Formatting {
       return std::nullopt;
     }
     file_ = sources_.Add(Name(), *std::move(text));
-    const auto tree = parse::Parse(file_, sources_, emitter_);
+    const auto tree = parse::Parse(file_, sources_, emitter_, parse::Role::kText);
     if (!tree || emitter_.has_errors()) return std::nullopt;
     return format::Format(*tree, sources_);
   }

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
+#include "compiler/driver/graph_control.h"
+#include "compiler/driver/layers.h"
 #include "compiler/ir/policy_text.h"
 #include "runtime/abi/defaults.h"
 
@@ -72,11 +75,13 @@ class WorkflowReader {
   bool Inside(RegionId region) const;
   void ReadNodes();
   void ReadTasks();
-  Graph::Task ReadTask(TaskId id) const;
+  Graph::Task ReadTask(TaskId id, const ControlReader& control) const;
   void ReadSettings(Graph::Node& node, const ir::Task& task) const;
   std::string NameOf(NodeId id) const;
   void ConnectCalls();
   void OrderStages();
+  void ConnectStages();
+  std::set<std::string> NodesDeciding(const Graph::Stage& stage) const;
 
   // A workflow that is called in a node, as numbers of nodes.
   struct Call {
@@ -159,9 +164,10 @@ void WorkflowReader::ReadSettings(Graph::Node& node, const ir::Task& task) const
   for (const RegionId target : task.targets) node.fallback = node.fallback || program_[target].on_error != RegionId::kNone;
 }
 
-Graph::Task WorkflowReader::ReadTask(TaskId id) const {
+Graph::Task WorkflowReader::ReadTask(TaskId id, const ControlReader& control) const {
   const ir::Task& task = program_[id];
-  Graph::Task shown{.id = fmt::format("t{}", Index(id)), .kind = std::string(KindName(task.kind)), .what = {}, .reads = {}, .marks = {}};
+  Graph::Task shown{
+      .id = fmt::format("t{}", Index(id)), .kind = std::string(KindName(task.kind)), .what = {}, .reads = {}, .inside = {}, .marks = {}};
   if (task.model != ir::ModelId::kNone) {
     shown.what = program_.models[Index(task.model)].name;
   } else if (task.kind == ir::TaskKind::kRemote) {
@@ -169,14 +175,21 @@ Graph::Task WorkflowReader::ReadTask(TaskId id) const {
   } else if (task.out != ir::SlotId::kNone) {
     shown.what = program_[task.out].name;
   }
-  const auto reads = [&](ir::SlotId slot) {
+  const TaskId entering = task.region == workflow_.root ? TaskId::kNone : control.Entering(task.region);
+  if (entering != TaskId::kNone) shown.inside = fmt::format("t{}", Index(entering));
+  shown.begins = entering != TaskId::kNone;
+  const auto reads = [&](TaskId before) {
+    AddUnique(shown.reads, fmt::format("t{}", Index(before)));
+    shown.begins = shown.begins && program_[before].region != task.region;
+  };
+  const auto reads_slot = [&](ir::SlotId slot) {
     for (size_t at = 0; at < program_.tasks.size(); ++at) {
-      if (program_.tasks[at].out == slot) AddUnique(shown.reads, fmt::format("t{}", at));
+      if (program_.tasks[at].out == slot) reads(static_cast<TaskId>(at));
     }
   };
-  for (const ir::SlotId slot : task.in) reads(slot);
-  for (const ir::SlotId slot : task.settled) reads(slot);
-  for (const TaskId before : task.after) AddUnique(shown.reads, fmt::format("t{}", Index(before)));
+  for (const ir::SlotId slot : task.in) reads_slot(slot);
+  for (const ir::SlotId slot : task.settled) reads_slot(slot);
+  for (const TaskId before : task.after) reads(before);
   if (task.control) shown.marks.emplace_back("control");
   if (task.blocking) shown.marks.emplace_back("blocking");
   if (task.compute) shown.marks.emplace_back("compute");
@@ -184,10 +197,15 @@ Graph::Task WorkflowReader::ReadTask(TaskId id) const {
 }
 
 void WorkflowReader::ReadTasks() {
+  const NodeId own = program_[workflow_.root].node;
+  const ControlReader::NameOf name_of = [&](NodeId id) { return id == own ? "" : NameOf(id); };
+  const ControlReader control(program_, workflow_.root, name_of);
+  result_.controls = control.Controls();
   for (size_t at = 0; at < program_.tasks.size(); ++at) {
     const ir::Task& task = program_.tasks[at];
     if (!Inside(task.region)) continue;
-    Graph::Task shown = ReadTask(TaskId{static_cast<uint16_t>(at)});
+    const TaskId id{static_cast<uint16_t>(at)};
+    Graph::Task shown = ReadTask(id, control);
     const auto place = task.node == NodeId::kNone ? kNowhere : place_[Index(task.node)];
     if (place == kNowhere) {
       result_.own_tasks.push_back(std::move(shown));
@@ -195,6 +213,7 @@ void WorkflowReader::ReadTasks() {
     }
     Graph::Node& node = result_.stages[place.first].nodes[place.second];
     ReadSettings(node, task);
+    control.Read(id, node);
     node.tasks.push_back(std::move(shown));
   }
 }
@@ -260,7 +279,25 @@ void WorkflowReader::ConnectCalls() {
   for (const Call& call : calls) Leave(call);
 }
 
-void WorkflowReader::OrderStages() {
+// The nodes that the controls before a stage's nodes read, and those before these.
+std::set<std::string> WorkflowReader::NodesDeciding(const Graph::Stage& stage) const {
+  std::set<std::string> nodes, seen;
+  std::vector<std::string> open;
+  for (const Graph::Node& node : stage.nodes) open.insert(open.end(), node.after.begin(), node.after.end());
+  while (!open.empty()) {
+    const std::string name = std::move(open.back());
+    open.pop_back();
+    if (!seen.insert(name).second) continue;
+    for (const Graph::Control& control : result_.controls) {
+      if (control.name != name) continue;
+      nodes.insert(control.reads.begin(), control.reads.end());
+      open.insert(open.end(), control.after.begin(), control.after.end());
+    }
+  }
+  return nodes;
+}
+
+void WorkflowReader::ConnectStages() {
   for (Graph::Stage& stage : result_.stages) {
     for (const Graph::Node& node : stage.nodes) {
       for (const std::string& read : node.reads) {
@@ -270,7 +307,30 @@ void WorkflowReader::OrderStages() {
         }
       }
     }
+    const std::set<std::string> deciding = NodesDeciding(stage);
+    for (const Graph::Stage& other : result_.stages) {
+      const auto decides = [&](const Graph::Node& one) { return deciding.contains(one.name); };
+      const bool known = &other == &stage || std::find(stage.after.begin(), stage.after.end(), other.name) != stage.after.end();
+      if (!known && std::any_of(other.nodes.begin(), other.nodes.end(), decides)) stage.waits.push_back(other.name);
+    }
   }
+}
+
+// Those that are read before their readers.
+void WorkflowReader::OrderStages() {
+  std::map<std::string_view, size_t> number;
+  for (size_t at = 0; at < result_.stages.size(); ++at) number.emplace(result_.stages[at].name, at);
+  Reads reads(result_.stages.size());
+  for (size_t at = 0; at < reads.size(); ++at) {
+    for (const std::string& before : result_.stages[at].after) reads[at].push_back(number.at(before));
+  }
+  const std::vector<size_t> depths = Depths(reads);
+  std::vector<std::pair<size_t, size_t>> order;
+  for (size_t at = 0; at < depths.size(); ++at) order.emplace_back(depths[at], at);
+  std::sort(order.begin(), order.end());
+  std::vector<Graph::Stage> sorted;
+  for (const auto& [depth, at] : order) sorted.push_back(std::move(result_.stages[at]));
+  result_.stages = std::move(sorted);
 }
 
 Graph::Workflow WorkflowReader::Read() {
@@ -283,6 +343,7 @@ Graph::Workflow WorkflowReader::Read() {
   ReadNodes();
   ReadTasks();
   ConnectCalls();
+  ConnectStages();
   OrderStages();
   return std::move(result_);
 }

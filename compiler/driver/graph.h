@@ -18,29 +18,41 @@ struct Graph {
   struct Task {
     std::string id, kind, what;      // "t3", "model", the model's name or the result's
     std::vector<std::string> reads;  // ids of tasks
+    std::string inside;              // id of the task that enters the block that it stands in; empty: none
+    bool begins = false;             // it reads nothing of that block
     std::vector<std::string> marks;  // "control", "blocking", "compute"
   };
   struct Node {
     std::string name, path;
     uint32_t line = 0;
     std::vector<std::string> reads;                             // names of nodes, of workflows called on the way too
+    std::vector<std::string> after;                             // names of controls that decide whether it runs
+    std::vector<std::string> inside;                            // the blocks that it stands in: "if line 3", "for line 9"
     std::vector<std::string> models;                            // that it calls
     std::vector<std::pair<std::string, std::string>> settings;  // in force: {"batch", "32 within 2ms"}
     bool fallback = false;
     std::vector<Task> tasks;
+  };
+  // Where a workflow may end early or takes a way: a `require`, an `if` that is a statement, the check of the parameters.
+  struct Control {
+    std::string name;  // "require line 4"; of workflows called on the way, "texts/Recognise/if line 7"
+    uint32_t line = 0;
+    std::vector<std::string> reads, after, inside;  // as those of nodes
   };
   struct Stage {
     std::string name;
     bool written = false;
     std::vector<Node> nodes;
     std::vector<std::string> after;  // stages whose nodes its nodes read
+    std::vector<std::string> waits;  // those that decide whether its nodes run, beside them
   };
   struct Workflow {
     std::string service, name;
     bool is_default = false;
     std::vector<Port> in, out;
     std::vector<std::pair<std::string, std::string>> settings;
-    std::vector<Stage> stages;    // a nameless one holds what belongs to no stage
+    std::vector<Stage> stages;  // a nameless one holds what belongs to no stage
+    std::vector<Control> controls;
     std::vector<Task> own_tasks;  // checks, branches and the return
   };
   std::string source;
@@ -49,6 +61,7 @@ struct Graph {
 
 Graph GraphOf(const ir::Program& program);
 
+std::string Spelling(const Graph::Port& port);  // "times: i64 = 1"
 std::string GraphText(const Graph& graph, Level level);
 std::string GraphDot(const Graph& graph, Level level);
 std::string GraphMermaid(const Graph& graph, Level level);

@@ -24,6 +24,8 @@ std::string Label(const std::vector<std::string>& lines) {
   return label + '"';
 }
 
+constexpr std::string_view kDashed = " [style=dashed]";
+
 class DotWriter {
  public:
   DotWriter(const Graph& graph, Level level) : graph_(graph), level_(level) {}
@@ -35,6 +37,9 @@ class DotWriter {
   void Nodes(const Graph::Workflow& workflow, const std::string& prefix);
   void Node(const Graph::Node& node, const std::string& prefix);
   void Tasks(const std::vector<Graph::Task>& tasks, const std::string& prefix);
+  void Wires(const std::string& prefix, const std::string& to, const std::vector<std::string>& from, std::string_view style = "") {
+    for (const std::string& one : from) Line(fmt::format("{} -> {}{};", Quoted(prefix + one), Quoted(prefix + to), style));
+  }
   void Line(std::string_view text) { out_ += std::string(2 * depth_, ' ') + std::string(text) + "\n"; }
   void Open(const std::string& name, std::string_view label) {
     Line(fmt::format("subgraph {} {{", Quoted("cluster " + name)));
@@ -57,7 +62,8 @@ void DotWriter::Tasks(const std::vector<Graph::Task>& tasks, const std::string& 
     std::vector<std::string> lines = {task.id + " " + task.kind};
     if (!task.what.empty()) lines.push_back(task.what);
     Line(fmt::format("{} [label={}];", Quoted(prefix + task.id), Label(lines)));
-    for (const std::string& read : task.reads) Line(fmt::format("{} -> {};", Quoted(prefix + read), Quoted(prefix + task.id)));
+    Wires(prefix, task.id, task.reads);
+    if (task.begins) Wires(prefix, task.id, {task.inside}, kDashed);
   }
 }
 
@@ -71,6 +77,7 @@ void DotWriter::Node(const Graph::Node& node, const std::string& prefix) {
   std::vector<std::string> lines = {node.name};
   if (!node.models.empty()) lines.push_back(fmt::format("model {}", fmt::join(node.models, ", ")));
   for (const auto& [name, value] : node.settings) lines.push_back(name + " " + value);
+  for (const std::string& block : node.inside) lines.push_back("in " + block);
   Line(fmt::format("{} [label={}{}];", Quoted(prefix + node.name), Label(lines), node.fallback ? ", style=dashed" : ""));
 }
 
@@ -79,7 +86,8 @@ void DotWriter::Stages(const Graph::Workflow& workflow, const std::string& prefi
     std::vector<std::string> lines = {stage.name};
     for (const Graph::Node& node : stage.nodes) lines.push_back(node.name);
     Line(fmt::format("{} [label={}];", Quoted(prefix + stage.name), Label(lines)));
-    for (const std::string& before : stage.after) Line(fmt::format("{} -> {};", Quoted(prefix + before), Quoted(prefix + stage.name)));
+    Wires(prefix, stage.name, stage.after);
+    Wires(prefix, stage.name, stage.waits, kDashed);
   }
 }
 
@@ -95,8 +103,14 @@ void DotWriter::Nodes(const Graph::Workflow& workflow, const std::string& prefix
   }
   for (const Graph::Stage& stage : workflow.stages) {
     for (const Graph::Node& node : stage.nodes) {
-      for (const std::string& read : node.reads) Line(fmt::format("{} -> {};", Quoted(prefix + read), Quoted(prefix + node.name)));
+      Wires(prefix, node.name, node.reads);
+      Wires(prefix, node.name, node.after, kDashed);
     }
+  }
+  for (const Graph::Control& control : workflow.controls) {
+    Line(fmt::format("{} [label={}, shape=diamond];", Quoted(prefix + control.name), Quoted(control.name)));
+    Wires(prefix, control.name, control.reads);
+    Wires(prefix, control.name, control.after, kDashed);
   }
 }
 

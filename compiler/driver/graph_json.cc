@@ -34,21 +34,28 @@ std::string PortJson(const Graph::Port& port) {
 }
 
 std::string TaskJson(const Graph::Task& task) {
-  return fmt::format(R"({{"id":{},"kind":{},"what":{},"reads":{},"marks":{}}})", diag::QuoteJson(task.id), diag::QuoteJson(task.kind),
-                     diag::QuoteJson(task.what), Strings(task.reads), Strings(task.marks));
+  return fmt::format(R"({{"id":{},"kind":{},"what":{},"reads":{},"inside":{},"marks":{}}})", diag::QuoteJson(task.id),
+                     diag::QuoteJson(task.kind), diag::QuoteJson(task.what), Strings(task.reads),
+                     task.inside.empty() ? "null" : diag::QuoteJson(task.inside), Strings(task.marks));
 }
 
 std::string NodeJson(const Graph::Node& node, Level level) {
-  std::string json = fmt::format(R"({{"name":{},"path":{},"line":{},"reads":{},"models":{},"settings":{},"fallback":{})",
-                                 diag::QuoteJson(node.name), diag::QuoteJson(node.path), node.line, Strings(node.reads),
-                                 Strings(node.models), SettingsJson(node.settings), node.fallback);
+  std::string json =
+      fmt::format(R"({{"name":{},"path":{},"line":{},"reads":{},"after":{},"inside":{},"models":{},"settings":{},"fallback":{})",
+                  diag::QuoteJson(node.name), diag::QuoteJson(node.path), node.line, Strings(node.reads), Strings(node.after),
+                  Strings(node.inside), Strings(node.models), SettingsJson(node.settings), node.fallback);
   if (level == Level::kTask) json += R"(,"tasks":)" + Array(node.tasks, TaskJson);
   return json + "}";
 }
 
+std::string ControlJson(const Graph::Control& control) {
+  return fmt::format(R"({{"name":{},"line":{},"reads":{},"after":{},"inside":{}}})", diag::QuoteJson(control.name), control.line,
+                     Strings(control.reads), Strings(control.after), Strings(control.inside));
+}
+
 std::string StageJson(const Graph::Stage& stage, Level level) {
-  std::string json =
-      fmt::format(R"({{"name":{},"written":{},"after":{})", diag::QuoteJson(stage.name), stage.written, Strings(stage.after));
+  std::string json = fmt::format(R"({{"name":{},"written":{},"after":{},"waits":{})", diag::QuoteJson(stage.name), stage.written,
+                                 Strings(stage.after), Strings(stage.waits));
   if (level == Level::kStage) {
     json += R"(,"nodes":)" + Array(stage.nodes, [](const Graph::Node& node) { return diag::QuoteJson(node.name); });
   } else {
@@ -64,6 +71,7 @@ std::string WorkflowJson(const Graph::Workflow& workflow, Level level) {
   if (level != Level::kWorkflow) {
     json += R"(,"stages":)" + Array(workflow.stages, [&](const Graph::Stage& stage) { return StageJson(stage, level); });
   }
+  if (level == Level::kNode || level == Level::kTask) json += R"(,"controls":)" + Array(workflow.controls, ControlJson);
   if (level == Level::kTask) json += R"(,"tasks":)" + Array(workflow.own_tasks, TaskJson);
   return json + "}";
 }

@@ -20,6 +20,8 @@ std::string Label(const std::vector<std::string>& lines) {
   return label + '"';
 }
 
+constexpr std::string_view kDashed = "-.->";
+
 class MermaidWriter {
  public:
   explicit MermaidWriter(Level level) : level_(level) {}
@@ -30,8 +32,8 @@ class MermaidWriter {
   void Stages(const Graph::Workflow& workflow);
   void Nodes(const Graph::Workflow& workflow);
   void Tasks(const std::vector<Graph::Task>& tasks);
-  void Wires(const std::string& to, const std::vector<std::string>& reads) {
-    for (const std::string& read : reads) wires_ += fmt::format("  {} --> {}\n", Id(read), Id(to));
+  void Wires(const std::string& to, const std::vector<std::string>& reads, std::string_view arrow = "-->") {
+    for (const std::string& read : reads) wires_ += fmt::format("  {} {} {}\n", Id(read), arrow, Id(to));
   }
   void Line(const std::string& text) { out_ += std::string(2 * depth_, ' ') + text + "\n"; }
   void Open(const std::string& title) {
@@ -57,6 +59,7 @@ void MermaidWriter::Tasks(const std::vector<Graph::Task>& tasks) {
     if (!task.what.empty()) lines.push_back(task.what);
     Line(fmt::format("{}[{}]", Id(task.id), Label(lines)));
     Wires(task.id, task.reads);
+    if (task.begins) Wires(task.id, {task.inside}, kDashed);
   }
 }
 
@@ -66,6 +69,7 @@ void MermaidWriter::Stages(const Graph::Workflow& workflow) {
     for (const Graph::Node& node : stage.nodes) lines.push_back(node.name);
     Line(fmt::format("{}[{}]", Id(stage.name), Label(lines)));
     Wires(stage.name, stage.after);
+    Wires(stage.name, stage.waits, kDashed);
   }
 }
 
@@ -82,12 +86,22 @@ void MermaidWriter::Nodes(const Graph::Workflow& workflow) {
       std::vector<std::string> lines = {node.name};
       if (!node.models.empty()) lines.push_back(fmt::format("model {}", fmt::join(node.models, ", ")));
       for (const auto& [name, value] : node.settings) lines.push_back(name + " " + value);
+      for (const std::string& block : node.inside) lines.push_back("in " + block);
       Line(fmt::format(fmt::runtime(node.fallback ? "{}([{}])" : "{}[{}]"), Id(node.name), Label(lines)));
       Wires(node.name, node.reads);
+      Wires(node.name, node.after, kDashed);
     }
     if (!stage.name.empty()) Close();
   }
-  if (level_ == Level::kTask) Tasks(workflow.own_tasks);
+  if (level_ == Level::kTask) {
+    Tasks(workflow.own_tasks);
+    return;
+  }
+  for (const Graph::Control& control : workflow.controls) {
+    Line(fmt::format("{}{{{{{}}}}}", Id(control.name), Label({control.name})));
+    Wires(control.name, control.reads);
+    Wires(control.name, control.after, kDashed);
+  }
 }
 
 void MermaidWriter::Workflow(const Graph::Workflow& workflow) {

@@ -41,7 +41,7 @@ struct Label {
 
 struct Frame {
   std::string title;
-  bool written = false;
+  bool written = false, has_border = false;
   std::vector<size_t> boxes;
 };
 
@@ -66,54 +66,52 @@ struct Drawing {
   }
 };
 
-using Reads = std::vector<std::vector<size_t>>;
-
-// The length of the longest way to each, along `reads`; what is read in a circle counts once.
-std::vector<size_t> Depths(const Reads& reads) {
-  std::vector<size_t> depth(reads.size(), 0);
-  for (size_t round = 0; round < reads.size(); ++round) {
-    bool changed = false;
-    for (size_t at = 0; at < reads.size(); ++at) {
-      for (const size_t read : reads[at]) {
-        if (depth[at] > depth[read] || depth[read] + 1 >= reads.size()) continue;
-        depth[at] = depth[read] + 1;
-        changed = true;
-      }
-    }
-    if (!changed) break;
-  }
-  return depth;
-}
-
 Label LabelOf(const Graph::Node& node) {
   Label label{{{node.name, "name"}}, node.models.empty() ? "node" : "model"};
   if (!node.models.empty()) label.lines.push_back({fmt::format("model {}", fmt::join(node.models, ", ")), "what"});
   for (const auto& [name, value] : node.settings) label.lines.push_back({name + " " + value, "setting"});
   if (node.fallback) label.lines.push_back({"else …", "setting"});
+  for (const std::string& block : node.inside) label.lines.push_back({"in " + block, "setting"});
   return label;
 }
 
-void AddWires(Drawing& drawing, const Reads& reads) {
+void AddWires(Drawing& drawing, const Reads& reads, bool dashed = false) {
   for (size_t to = 0; to < reads.size(); ++to) {
-    for (const size_t from : reads[to]) drawing.layers.wires.push_back({from, to, {}});
+    for (const size_t from : reads[to]) drawing.layers.wires.push_back({from, to, {}, dashed});
   }
+}
+
+using Numbers = std::map<std::string, size_t>;
+
+// Those of `names` that are boxes, but for the box itself.
+std::vector<size_t> Find(const Numbers& numbers, const std::vector<std::string>& names, size_t self) {
+  std::vector<size_t> found;
+  for (const std::string& name : names) {
+    if (const auto known = numbers.find(name); known != numbers.end() && known->second != self) found.push_back(known->second);
+  }
+  return found;
+}
+
+Reads Joined(Reads reads, const Reads& others) {
+  for (size_t at = 0; at < reads.size(); ++at) reads[at].insert(reads[at].end(), others[at].begin(), others[at].end());
+  return reads;
 }
 
 void DrawWorkflow(const Graph::Workflow& workflow, Drawing& drawing) {
   Label label{{{workflow.name, "name"}}, "node"};
-  for (const Graph::Port& port : workflow.in) label.lines.push_back({fmt::format("{}: {}", port.name, port.type), "setting"});
-  for (const Graph::Port& port : workflow.out) label.lines.push_back({fmt::format("→ {}: {}", port.name, port.type), "what"});
+  for (const Graph::Port& port : workflow.in) label.lines.push_back({Spelling(port), "setting"});
+  for (const Graph::Port& port : workflow.out) label.lines.push_back({"→ " + Spelling(port), "what"});
   drawing.Add(std::move(label), 0);
 }
 
 void DrawStages(const Graph::Workflow& workflow, Drawing& drawing) {
-  Reads reads;
+  Numbers numbers;
+  for (const Graph::Stage& stage : workflow.stages) numbers.emplace(stage.name, numbers.size());
+  Reads reads, waits;
   for (const Graph::Stage& stage : workflow.stages) {
-    reads.emplace_back();
-    for (size_t other = 0; other < workflow.stages.size(); ++other) {
-      const std::string& name = workflow.stages[other].name;
-      if (std::find(stage.after.begin(), stage.after.end(), name) != stage.after.end()) reads.back().push_back(other);
-    }
+    const size_t self = reads.size();
+    reads.push_back(Find(numbers, stage.after, self));
+    waits.push_back(Find(numbers, stage.waits, self));
   }
   const std::vector<size_t> depths = Depths(reads);
   for (size_t at = 0; at < workflow.stages.size(); ++at) {
@@ -123,56 +121,80 @@ void DrawStages(const Graph::Workflow& workflow, Drawing& drawing) {
     drawing.Add(std::move(label), depths[at]);
   }
   AddWires(drawing, reads);
+  AddWires(drawing, waits, true);
 }
 
-// Each stage takes as many columns as its nodes read each other, which is one for a written stage.
-void DrawNodes(const Graph::Workflow& workflow, Drawing& drawing) {
-  std::map<std::string, size_t> number;
-  std::vector<const Graph::Node*> nodes;
-  for (const Graph::Stage& stage : workflow.stages) {
-    for (const Graph::Node& node : stage.nodes) {
-      number.emplace(node.name, nodes.size());
-      nodes.push_back(&node);
-    }
-  }
-  Reads reads(nodes.size());
-  for (size_t at = 0; at < nodes.size(); ++at) {
-    for (const std::string& read : nodes[at]->reads) {
-      if (const auto known = number.find(read); known != number.end() && known->second != at) reads[at].push_back(known->second);
-    }
-  }
-  const std::vector<size_t> depths = Depths(reads);
-  std::vector<std::pair<size_t, size_t>> order;  // least depth, stage
-  size_t first = 0;
-  std::vector<size_t> begins;
-  for (size_t stage = 0; stage < workflow.stages.size(); ++stage) {
-    const size_t count = workflow.stages[stage].nodes.size();
-    begins.push_back(first);
-    const auto least =
-        std::min_element(depths.begin() + static_cast<ptrdiff_t>(first), depths.begin() + static_cast<ptrdiff_t>(first + count));
-    order.emplace_back(count == 0 ? 0 : *least, stage);
-    first += count;
-  }
-  std::stable_sort(order.begin(), order.end());
+// What stands in columns of its own: a stage, or controls side by side.
+struct Group {
+  Frame frame;
+  size_t depth = 0;  // the least of its boxes
+};
+
+// From left to right, each takes as many columns as its boxes read each other, which is one for a written stage.
+std::vector<size_t> PlaceGroups(std::vector<Group> groups, const std::vector<size_t>& depths, Drawing& drawing) {
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.depth < b.depth; });
   size_t column = 0;
-  std::vector<size_t> columns(nodes.size());
-  for (const auto& [least, stage] : order) {
-    size_t width = 0;
-    const Graph::Stage& shown = workflow.stages[stage];
-    Frame frame{shown.name.empty() ? "" : shown.written ? "stage " + shown.name : shown.name + " (inferred)", shown.written, {}};
-    for (size_t at = begins[stage]; at < begins[stage] + workflow.stages[stage].nodes.size(); ++at) {
-      columns[at] = column + depths[at] - least;
-      width = std::max(width, depths[at] - least + 1);
-      frame.boxes.push_back(at);
+  std::vector<size_t> columns(depths.size());
+  for (Group& group : groups) {
+    if (group.frame.boxes.empty()) continue;
+    size_t least = SIZE_MAX, width = 0;
+    for (const size_t box : group.frame.boxes) least = std::min(least, depths[box]);
+    for (const size_t box : group.frame.boxes) {
+      columns[box] = column + depths[box] - least;
+      width = std::max(width, depths[box] - least + 1);
     }
     drawing.layers.least_widths.resize(column + width, 0);
-    if (width > 0)
-      drawing.layers.least_widths[column] = static_cast<double>(Length(frame.title)) * kLetter * 0.92 + 2 * (kPadding - kFrame);
+    drawing.layers.least_widths[column] = static_cast<double>(Length(group.frame.title)) * kLetter * 0.92 + 2 * (kPadding - kFrame);
     column += width;
-    if (!frame.boxes.empty()) drawing.frames.push_back(std::move(frame));
+    if (group.frame.has_border) drawing.frames.push_back(std::move(group.frame));
   }
-  for (size_t at = 0; at < nodes.size(); ++at) drawing.Add(LabelOf(*nodes[at]), columns[at]);
+  return columns;
+}
+
+void DrawNodes(const Graph::Workflow& workflow, Drawing& drawing) {
+  Numbers numbers;
+  std::vector<Label> labels;
+  std::vector<Group> groups;
+  const auto add = [&](const std::string& name, Label label) {
+    groups.back().frame.boxes.push_back(labels.size());
+    numbers.emplace(name, labels.size());
+    labels.push_back(std::move(label));
+  };
+  for (const Graph::Stage& stage : workflow.stages) {
+    const std::string title = stage.name.empty() ? "" : stage.written ? "stage " + stage.name : stage.name + " (inferred)";
+    groups.push_back({{title, stage.written, true, {}}});
+    for (const Graph::Node& node : stage.nodes) add(node.name, LabelOf(node));
+  }
+  std::vector<size_t> controls;
+  for (const Graph::Control& control : workflow.controls) {
+    controls.push_back(labels.size());
+    numbers.emplace(control.name, labels.size());
+    labels.push_back({{{control.name, "name"}}, "control"});
+  }
+  Reads reads, waits;
+  const auto connect = [&](const auto& one) {
+    const size_t self = reads.size();
+    reads.push_back(Find(numbers, one.reads, self));
+    waits.push_back(Find(numbers, one.after, self));
+  };
+  for (const Graph::Stage& stage : workflow.stages) std::for_each(stage.nodes.begin(), stage.nodes.end(), connect);
+  std::for_each(workflow.controls.begin(), workflow.controls.end(), connect);
+  const std::vector<size_t> all_depths = Depths(Joined(reads, waits));
+  for (Group& group : groups) {
+    group.depth = SIZE_MAX;
+    for (const size_t box : group.frame.boxes) group.depth = std::min(group.depth, all_depths[box]);
+  }
+  std::map<size_t, Group> by_depth;
+  for (const size_t control : controls) {
+    Group& group = by_depth[all_depths[control]];
+    group.depth = all_depths[control];
+    group.frame.boxes.push_back(control);
+  }
+  for (auto& [depth, group] : by_depth) groups.push_back(std::move(group));
+  const std::vector<size_t> columns = PlaceGroups(std::move(groups), Depths(reads), drawing);
+  for (size_t at = 0; at < labels.size(); ++at) drawing.Add(std::move(labels[at]), columns[at]);
   AddWires(drawing, reads);
+  AddWires(drawing, waits, true);
 }
 
 void DrawTasks(const Graph::Workflow& workflow, Drawing& drawing) {
@@ -183,15 +205,15 @@ void DrawTasks(const Graph::Workflow& workflow, Drawing& drawing) {
     }
   }
   for (const Graph::Task& task : workflow.own_tasks) tasks.emplace_back(&task, "");
-  std::map<std::string, size_t> number;
-  for (size_t at = 0; at < tasks.size(); ++at) number.emplace(tasks[at].first->id, at);
-  Reads reads(tasks.size());
-  for (size_t at = 0; at < tasks.size(); ++at) {
-    for (const std::string& read : tasks[at].first->reads) {
-      if (const auto known = number.find(read); known != number.end() && known->second != at) reads[at].push_back(known->second);
-    }
+  Numbers numbers;
+  for (const auto& [task, node] : tasks) numbers.emplace(task->id, numbers.size());
+  Reads reads, enters;
+  for (const auto& [task, node] : tasks) {
+    const size_t self = reads.size();
+    reads.push_back(Find(numbers, task->reads, self));
+    enters.push_back(task->begins ? Find(numbers, {task->inside}, self) : std::vector<size_t>());
   }
-  const std::vector<size_t> depths = Depths(reads);
+  const std::vector<size_t> depths = Depths(Joined(reads, enters));
   for (size_t at = 0; at < tasks.size(); ++at) {
     const auto& [task, node] = tasks[at];
     Label label{{{task->id + " " + task->kind, "name"}}, task->kind == "model" ? "model" : "node"};
@@ -201,11 +223,12 @@ void DrawTasks(const Graph::Workflow& workflow, Drawing& drawing) {
     drawing.Add(std::move(label), depths[at]);
   }
   AddWires(drawing, reads);
+  AddWires(drawing, enters, true);
 }
 
 std::string Ports(std::string_view word, const std::vector<Graph::Port>& ports) {
   std::string text;
-  for (const Graph::Port& port : ports) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", port.name, port.type);
+  for (const Graph::Port& port : ports) text += (text.empty() ? "" : ", ") + Spelling(port);
   return fmt::format("{} {}", word, text);
 }
 
@@ -280,7 +303,7 @@ void SvgWriter::WireOf(const Layers::Wire& wire, double top) {
     path += fmt::format("{}{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}", at == 0 ? "M" : "L", ax + dx, ay + top, ax + dx + bend,
                         ay + top, bx + dx - bend, by + top, bx + dx, by + top);
   }
-  body_ += fmt::format("<path d=\"{}\" class=\"wire\" marker-end=\"url(#tip)\"/>\n", path);
+  body_ += fmt::format("<path d=\"{}\" class=\"{}\" marker-end=\"url(#tip)\"/>\n", path, wire.dashed ? "wait" : "wire");
 }
 
 void SvgWriter::BoxOf(const Layers::Box& box, const Label& label, double top) {
@@ -322,7 +345,9 @@ text {{ font: 12px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 .model {{ fill: #eff6ff; stroke: #3b82f6; stroke-width: 1.5 }}
 .stage {{ fill: #f3f4f6; stroke: #d1d5db }}
 .inferred {{ fill: #fafafa; stroke: #e5e7eb; stroke-dasharray: 4 3 }}
+.control {{ fill: #fffbeb; stroke: #d97706; stroke-dasharray: 3 2 }}
 .wire {{ fill: none; stroke: #6b7280; stroke-width: 1.3 }}
+.wait {{ fill: none; stroke: #d97706; stroke-width: 1.1; stroke-dasharray: 4 3 }}
 </style>
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#6b7280"/></marker></defs>
 <rect width="100%" height="100%" fill="#ffffff"/>

@@ -7,11 +7,6 @@
 namespace wf::driver {
 namespace {
 
-std::string Spelling(const Graph::Port& port) {
-  const std::string mark = port.required || !port.default_value.empty() || port.type.ends_with('?') ? "" : " (optional)";
-  return fmt::format("{}: {}{}{}", port.name, port.type, port.default_value.empty() ? "" : " = " + port.default_value, mark);
-}
-
 void Ports(std::string_view word, const std::vector<Graph::Port>& ports, std::string& text) {
   for (size_t at = 0; at < ports.size(); ++at) text += fmt::format("  {:<4} {}\n", at == 0 ? word : "", Spelling(ports[at]));
 }
@@ -21,6 +16,7 @@ void Tasks(const std::vector<Graph::Task>& tasks, size_t indent, std::string& te
     text += fmt::format("{:{}}{} {}", "", indent, task.id, task.kind);
     if (!task.what.empty()) text += " " + task.what;
     if (!task.reads.empty()) text += fmt::format(" ← {}", fmt::join(task.reads, ", "));
+    if (!task.inside.empty()) text += " in " + task.inside;
     if (!task.marks.empty()) text += fmt::format(" ({})", fmt::join(task.marks, ", "));
     text += "\n";
   }
@@ -32,9 +28,29 @@ std::string Joined(const std::vector<std::pair<std::string, std::string>>& setti
   return text;
 }
 
+// Of a node or a control: what must have let it run, and the blocks around it.
+std::string Conditions(const auto& one) {
+  std::vector<std::string> after;
+  for (const std::string& name : one.after) {
+    const auto is_around = [&](const std::string& block) { return block == name || block == "else of " + name; };
+    if (std::none_of(one.inside.begin(), one.inside.end(), is_around)) after.push_back(name);
+  }
+  std::string text = after.empty() ? "" : fmt::format("  ⇠ {}", fmt::join(after, ", "));
+  return one.inside.empty() ? text : text + fmt::format("  in {}", fmt::join(one.inside, ", "));
+}
+
+void Controls(const std::vector<Graph::Control>& controls, std::string& text) {
+  for (const Graph::Control& control : controls) {
+    text += "  " + control.name;
+    if (!control.reads.empty()) text += fmt::format("  ← {}", fmt::join(control.reads, ", "));
+    text += Conditions(control) + "\n";
+  }
+}
+
 void Node(const Graph::Node& node, size_t width, Level level, std::string& text) {
   std::string line = fmt::format("    {:<{}}", node.name, width);
   if (!node.reads.empty()) line += fmt::format("  ← {}", fmt::join(node.reads, ", "));
+  line += Conditions(node);
   if (!node.models.empty()) line += fmt::format("  model {}", fmt::join(node.models, ", "));
   if (node.fallback) line += "  else …";
   text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
@@ -46,6 +62,7 @@ void Stage(const Graph::Stage& stage, Level level, std::string& text) {
   if (!stage.name.empty()) {
     text += fmt::format("  stage {}{}", stage.name, stage.written ? "" : " (inferred)");
     if (!stage.after.empty()) text += fmt::format("  ← {}", fmt::join(stage.after, ", "));
+    if (!stage.waits.empty()) text += fmt::format("  ⇠ {}", fmt::join(stage.waits, ", "));
     text += "\n";
   }
   if (level == Level::kStage) {
@@ -61,6 +78,11 @@ void Stage(const Graph::Stage& stage, Level level, std::string& text) {
 
 }  // namespace
 
+std::string Spelling(const Graph::Port& port) {
+  const std::string mark = port.required || !port.default_value.empty() || port.type.ends_with('?') ? "" : " (optional)";
+  return fmt::format("{}: {}{}{}", port.name, port.type, port.default_value.empty() ? "" : " = " + port.default_value, mark);
+}
+
 std::string GraphText(const Graph& graph, Level level) {
   std::string text;
   for (const Graph::Workflow& workflow : graph.workflows) {
@@ -71,6 +93,7 @@ std::string GraphText(const Graph& graph, Level level) {
     if (!workflow.settings.empty()) text += fmt::format("  {}\n", Joined(workflow.settings));
     if (level == Level::kWorkflow) continue;
     for (const Graph::Stage& stage : workflow.stages) Stage(stage, level, text);
+    if (level == Level::kNode) Controls(workflow.controls, text);
     if (level == Level::kTask) Tasks(workflow.own_tasks, 2, text);
   }
   return text.empty() ? "nothing is published\n" : text;

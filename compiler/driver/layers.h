@@ -5,6 +5,11 @@
 
 namespace wf::driver {
 
+using Reads = std::vector<std::vector<size_t>>;  // of each, by number, those that it reads
+
+// The length of the longest way to each, along `reads`; what is read in a circle counts once.
+std::vector<size_t> Depths(const Reads& reads);
+
 // A drawing of boxes in columns with wires between them, from left to right.
 struct Layers {
   struct Box {
@@ -18,6 +23,7 @@ struct Layers {
   struct Wire {
     size_t from = 0, to = 0;    // boxes
     std::vector<Point> points;  // set by Arrange: an even number; lines 0-1, 2-3, .. curve, those between are straight
+    bool dashed = false;        // of no matter to Arrange
   };
   struct Column {
     double left, right;

@@ -14,19 +14,22 @@ bool IsFolder(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-}  // namespace
-
-std::string StdlibFolder(const std::string& executable) {
-  std::string installed = FolderOf(executable) + "../share/wf/stdlib/";
-  if (IsFolder(installed)) return installed;
-  return WF_SOURCE_STDLIB;  // the build tree's; set by CMake
-}
-
-std::string ErrorPagesFolder(const std::string& executable) {
-  for (const std::string& folder : {FolderOf(executable) + "../share/wf/errors/", std::string(WF_SOURCE_ERRORS)}) {
+// The first that is there: of the tree that wfc was built in, wherever that was copied to, of an installation, of the tree that CMake saw.
+std::string FirstFolder(const std::string& executable, const std::string& in_tree, const std::string& in_share, const std::string& built) {
+  const std::string beside = FolderOf(executable);
+  for (const std::string& folder : {beside + "../../../" + in_tree, beside + "../share/wf/" + in_share, built}) {
     if (IsFolder(folder)) return std::filesystem::path(folder).lexically_normal().string();
   }
   return "";
 }
+
+}  // namespace
+
+std::string StdlibFolder(const std::string& executable) {
+  const std::string found = FirstFolder(executable, "stdlib/", "stdlib/", WF_SOURCE_STDLIB);
+  return found.empty() ? WF_SOURCE_STDLIB : found;
+}
+
+std::string ErrorPagesFolder(const std::string& executable) { return FirstFolder(executable, "docs/errors/", "errors/", WF_SOURCE_ERRORS); }
 
 }  // namespace wf::driver

@@ -40,6 +40,7 @@ class Loader {
   diag::Emitter& emitter_;
   std::vector<Module> modules_;
   std::map<std::string, size_t> by_path_;
+  size_t bytes_ = 0;
 
   struct Import {
     size_t target;
@@ -81,6 +82,8 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
   if (options_.on_read) options_.on_read(file_name);
   auto held = options_.overlay != nullptr ? (*options_.overlay)(file_name) : std::nullopt;
   base::Result<std::string> text = held ? std::move(*held) : ReadFile(file_name, options_.max_file_bytes);
+  if (text.ok() && (bytes_ += text->size()) > options_.max_program_bytes)
+    text = base::Status(base::kResourceExhausted, fmt::format("the program is larger than {} MiB", options_.max_program_bytes >> 20));
   if (!text.ok()) {
     if (number == 0) {
       emitter_.Emit(span, diag::kCannotReadFile, {file_name, text.status().message()});
@@ -91,7 +94,7 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
     return;
   }
   const source::FileId id = sources_.Add(file_name, *std::move(text));
-  auto file = parse::Parse(id, sources_, emitter_, number > 0);
+  auto file = parse::Parse(id, sources_, emitter_, number == 0 ? parse::Role::kProgram : parse::Role::kImport);
   if (file) modules_[number].file = std::make_unique<ast::File>(std::move(*file));
 }
 

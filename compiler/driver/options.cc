@@ -109,7 +109,8 @@ std::string UnknownFlag(std::string_view name, std::string_view command) {
   }
   if (elsewhere) return fmt::format("`{}` is no option of `wfc {}`", name, command);
   const auto near = diag::Suggest(name, names);
-  return fmt::format("unknown option `{}`{}", name, near ? "; " + *near : "");
+  const std::string help = near ? "; " + *near : command == "run" ? "; flags of the server come after `--`" : "";
+  return fmt::format("unknown option `{}`{}", name, help);
 }
 
 }  // namespace

@@ -35,11 +35,9 @@ ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources
   if (format == Format::kText && errors + warnings > 0) {
     std::string total = errors > 0 ? Count(errors, "error") : "";
     if (warnings > 0) total += (total.empty() ? "" : ", ") + Count(warnings, "warning");
-    const auto leave_out = [&](size_t count, std::string_view what) {
-      if (count > 0) total += fmt::format(", {} of the {} not shown", count, what);
-    };
-    leave_out(emitter.dropped_error_count(), "errors");
-    leave_out(emitter.dropped_warning_count(), "warnings");
+    const size_t shown = errors + warnings - emitter.dropped_error_count() - emitter.dropped_warning_count();
+    const std::string some = shown == 0 ? "none" : fmt::format("{} of them", shown);
+    if (shown < errors + warnings) total += fmt::format(" ({} shown; --error-limit={})", some, options.error_limit);
     console.err << "wfc: " << total << "\n";
   }
   return errors > 0 ? kProgramHasErrors : kFine;

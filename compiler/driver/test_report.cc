@@ -67,17 +67,19 @@ std::string TestLine(const TestResult& result) {
   return result.passed ? head : head + result.details + "\n";
 }
 
-std::string TestSummary(const std::vector<TestResult>& results, int64_t time_ns) {
+std::string TestSummary(const std::vector<TestResult>& results, size_t left_out, int64_t time_ns) {
   const size_t not_passed = CountFailed(results), not_built = CountNotBuilt(results), failed = not_passed - not_built;
-  if (results.empty()) return "no tests\n";
+  if (results.empty() && left_out == 0) return "no tests\n";
   std::string counts = fmt::format("{} passed", results.size() - not_passed);
   if (failed > 0) counts += fmt::format(", {} failed", failed);
   if (not_built > 0) counts += fmt::format(", {} {} not compile", not_built, not_built == 1 ? "file does" : "files do");
+  if (left_out > 0) counts += fmt::format(", {} filtered out", left_out);
   return fmt::format("{} ({})\n", counts, Duration(time_ns));
 }
 
-std::string TapReport(const std::vector<TestResult>& results) {
-  std::string out = fmt::format("TAP version 13\n1..{}\n", results.size());
+std::string TapReport(const std::vector<TestResult>& results, size_t left_out) {
+  const std::string skipped = results.empty() && left_out > 0 ? fmt::format(" # SKIP {} filtered out", left_out) : "";
+  std::string out = fmt::format("TAP version 13\n1..{}{}\n", results.size(), skipped);
   for (size_t i = 0; i < results.size(); ++i) {
     const TestResult& result = results[i];
     out += fmt::format("{}ok {} - {}: {}\n", result.passed ? "" : "not ", i + 1, TapText(result.file), TapText(result.name));

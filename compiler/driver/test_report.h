@@ -17,8 +17,10 @@ struct TestResult {
 };
 
 std::string TestLine(const TestResult& result);  // as it ends, with its details
-std::string TestSummary(const std::vector<TestResult>& results, int64_t time_ns);
-std::string TapReport(const std::vector<TestResult>& results);  // TAP 13: perl's parser knows no later one, and those of TAP 14 read it
+// `left_out`: tests that a filter kept from running.
+std::string TestSummary(const std::vector<TestResult>& results, size_t left_out, int64_t time_ns);
+std::string TapReport(const std::vector<TestResult>& results,
+                      size_t left_out);  // TAP 13: perl's parser knows no later one, and those of TAP 14 read it
 std::string JunitReport(const std::vector<TestResult>& results, int64_t time_ns);
 
 }  // namespace wf::driver

@@ -45,8 +45,10 @@ class TestFile {
     }
     const bool built = chosen.empty() || Build(chosen);
     if (compilation_.Finish() != kFine || !built) return report_(NotBuilt());
+    left_out_ = program().tests.size() - chosen.size();
     if (!chosen.empty()) RunAll(chosen);
   }
+  size_t left_out() const { return left_out_; }
 
  private:
   const sema::Program& program() const { return *compilation_.products().checked; }
@@ -126,6 +128,7 @@ class TestFile {
   const Options& options_;
   const std::function<void(TestResult)>& report_;
   Compilation compilation_;
+  size_t left_out_ = 0;
 };
 
 }  // namespace
@@ -135,7 +138,14 @@ int RunTests(const Options& options, Console& console) {
   for_files.format = Format::kText;  // of diagnostics
   std::vector<TestResult> results;
   std::string text;
-  const bool streams = options.output.empty() && options.format == Format::kText;
+  const std::string output = options.output == "-" ? std::string() : options.output;
+  size_t left_out = 0;
+  const bool streams = output.empty() && options.format == Format::kText;
+  const std::function<void(TestResult)> report = [&](TestResult result) {
+    text += TestLine(result);
+    if (streams) console.out << std::exchange(text, "") << std::flush;
+    results.push_back(std::move(result));
+  };
   const int64_t start = NowNs();
   for (const std::string& input : options.inputs) {
     const TemporaryFolder folder;
@@ -144,20 +154,18 @@ int RunTests(const Options& options, Console& console) {
       return kProgramHasErrors;
     }
     if (options.inputs.size() > 1) text += input + "\n";
-    TestFile(input, folder.path(), for_files, console, [&](TestResult result) {
-      text += TestLine(result);
-      if (streams) console.out << std::exchange(text, "") << std::flush;
-      results.push_back(std::move(result));
-    }).Run();
+    TestFile file(input, folder.path(), for_files, console, report);
+    file.Run();
+    left_out += file.left_out();
   }
   const int64_t time_ns = NowNs() - start;
-  text += TestSummary(results, time_ns);
-  if (options.format == Format::kTap) text = TapReport(results);
+  text += TestSummary(results, left_out, time_ns);
+  if (options.format == Format::kTap) text = TapReport(results, left_out);
   if (options.format == Format::kJunit) text = JunitReport(results, time_ns);
-  if (options.output.empty()) {
+  if (output.empty()) {
     console.out << text << std::flush;
-  } else if (const base::Status status = WriteFile(options.output, text); !status.ok()) {
-    console.err << fmt::format("wfc: cannot write `{}`: {}\n", options.output, status.message());
+  } else if (const base::Status status = WriteFile(output, text); !status.ok()) {
+    console.err << fmt::format("wfc: cannot write `{}`: {}\n", output, status.message());
     return kProgramHasErrors;
   }
   const bool passed = std::all_of(results.begin(), results.end(), [](const TestResult& result) { return result.passed; });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -63,20 +64,55 @@ std::string ScalarName(ir::DType dtype) {
   return "float";
 }
 
+// Words with a meaning of their own where a message is named or a field begins with its type.
+constexpr std::array<std::string_view, 27> kReservedWords = {
+    "double",  "float",    "int32",    "int64",    "uint32",   "uint64",   "sint32", "sint64",   "fixed32",
+    "fixed64", "sfixed32", "sfixed64", "bool",     "string",   "bytes",    "group",  "map",      "enum",
+    "message", "oneof",    "option",   "optional", "repeated", "required", "extend", "reserved", "extensions"};
+
+// `name`, or the first of `name_2`, `name_3`, .. that is free.
+template <typename F>
+std::string FirstFree(const std::string& name, const F& is_free) {
+  std::string word = name;
+  for (int number = 2; !is_free(word); ++number) word = fmt::format("{}_{}", name, number);
+  return word;
+}
+
+// Fields of one message differ in more than case and `_`.
+std::string KeyOf(const std::string& word) {
+  std::string key;
+  for (const unsigned char c : word) {
+    if (c != '_') key += static_cast<char>(std::tolower(c));
+  }
+  return key;
+}
+
+// The message that stands for the rows of a map, within that of the map.
+std::string EntryOf(const std::string& word) {
+  std::string entry;
+  for (size_t at = 0; at < word.size(); ++at) {
+    const bool first = at == 0 || word[at - 1] == '_';
+    if (word[at] != '_') entry += first ? static_cast<char>(std::toupper(static_cast<unsigned char>(word[at]))) : word[at];
+  }
+  return entry + "Entry";
+}
+
 class Writer {
  public:
   Writer(const Interface& interface, const Service& service) : interface_(interface), service_(service) {
-    for (const Record& record : interface.records) taken_.insert(Identifier(record.name));
+    taken_.insert(kReservedWords.begin(), kReservedWords.end());
     taken_.insert(service.name);
-    for (const Call& call : service.calls) {
-      for (const char* end : {"Request", "Reply"}) taken_.insert(Capital(Identifier(call.name)) + end);
-    }
+    NameCalls();
+    std::set<std::string> records;
+    for (const Record& record : interface.records) records.insert(record.name);
+    for (const std::string& record : records) record_names_[record] = Free(Identifier(record));
   }
 
   std::string Run() {
     std::string calls;
     for (const Call& call : service_.calls) {
-      const std::string name = Capital(Identifier(call.name));
+      const std::string& name = call_names_.at(call.name);
+      if (name != Capital(call.name)) calls += fmt::format("  // The call `{}`.\n", call.name);
       calls += Comment(call.doc, "  ") + fmt::format("  rpc {}({}Request) returns ({}Reply);\n", name, name, name);
       messages_ += Message(name + "Request", "", FieldsOfPorts(call.in));
       messages_ += Message(name + "Reply", "", FieldsOfPorts(call.out));
@@ -161,7 +197,7 @@ class Writer {
   }
 
   std::string RecordName(const std::string& record) {
-    const std::string name = Identifier(record);
+    const std::string& name = record_names_.at(record);
     if (!names_.try_emplace("record " + record, name).second) return name;
     const Record& found = *interface_.FindRecord(record);
     shared_[name] = Message(name, found.doc, FieldsOfMembers(found.fields));
@@ -183,13 +219,50 @@ class Writer {
     return out;
   }
 
-  std::string Free(std::string name) {
-    while (!taken_.insert(name).second) name += "_";
-    return name;
+  // A call and its messages share one space: a message that is named like a call would be taken for it. Names that stay as they are go
+  // first, then those that lose a character, each in the order of the alphabet.
+  void NameCalls() {
+    std::vector<std::pair<bool, std::string>> order;
+    for (const Call& call : service_.calls) order.emplace_back(Identifier(call.name) != call.name, call.name);
+    std::sort(order.begin(), order.end());
+    const auto parts = [](const std::string& name) { return std::array{name, name + "Request", name + "Reply"}; };
+    for (const auto& [differs, call] : order) {
+      const std::string name = FirstFree(Capital(Identifier(call)), [&](const std::string& word) {
+        const auto words = parts(word);
+        return std::none_of(words.begin(), words.end(), [&](const std::string& part) { return taken_.contains(part); });
+      });
+      for (const std::string& part : parts(name)) taken_.insert(part);
+      call_names_[call] = name;
+    }
+  }
+
+  std::string Free(const std::string& name) {
+    const std::string free = FirstFree(name, [&](const std::string& word) { return !taken_.contains(word); });
+    taken_.insert(free);
+    return free;
+  }
+
+  // By names on the wire.
+  std::map<std::string, std::string> WordsOf(const std::vector<ProtoField>& fields) const {
+    std::map<std::string, const ProtoField*> order;
+    for (const ProtoField& field : fields) order.emplace(field.name, &field);
+    std::set<std::string> keys;
+    std::map<std::string, std::string> words;
+    for (const auto& [name, field] : order) {
+      const bool is_map = field->type.starts_with("map<");
+      const std::string word = FirstFree(Identifier(name), [&](const std::string& one) {
+        const bool entry_is_free = !is_map || (!taken_.contains(EntryOf(one)) && !keys.contains(KeyOf(EntryOf(one))));
+        return entry_is_free && !keys.contains(KeyOf(one));
+      });
+      keys.insert(KeyOf(word));
+      if (is_map) keys.insert(KeyOf(EntryOf(word)));
+      words[name] = word;
+    }
+    return words;
   }
 
   // Numbers first, in the order of names: two that meet are told apart whatever stands between them.
-  static std::string Message(const std::string& name, const std::string& doc, const std::vector<ProtoField>& fields) {
+  std::string Message(const std::string& name, const std::string& doc, const std::vector<ProtoField>& fields) const {
     std::map<std::string, uint32_t> numbers;
     std::set<uint32_t> used;
     for (const ProtoField& field : fields) numbers.emplace(field.name, 0);
@@ -197,16 +270,14 @@ class Writer {
       number = FieldNumber(field);
       while (!used.insert(number).second) number = number + 1 == kReservedFirst ? kReservedEnd : number + 1 == kEnd ? kFirst : number + 1;
     }
-    std::set<std::string> words;
+    const std::map<std::string, std::string> words = WordsOf(fields);
     std::string text = "\n" + Comment(doc, "") + "message " + name + " {\n";
     for (const ProtoField& field : fields) {
-      std::string word = Identifier(field.name);
-      while (!words.insert(word).second) word += "_";
       text += fmt::format("  {}{} {} = {} [json_name = {}];{}\n",
                           field.repeated   ? "repeated "
                           : field.optional ? "optional "
                                            : "",
-                          field.type, word, numbers.at(field.name), diag::QuoteJson(field.name),
+                          field.type, words.at(field.name), numbers.at(field.name), diag::QuoteJson(field.name),
                           field.comment.empty() ? "" : "  // " + field.comment);
     }
     return text + "}\n";
@@ -214,7 +285,8 @@ class Writer {
 
   const Interface& interface_;
   const Service& service_;
-  std::set<std::string> taken_;
+  std::set<std::string> taken_;  // by calls and messages
+  std::map<std::string, std::string> call_names_, record_names_;
   std::map<std::string, std::string> names_;   // of what a message stands for
   std::map<std::string, std::string> shared_;  // messages by name
   std::string messages_;

@@ -56,7 +56,7 @@ Answer Formatting(Workspace& workspace, const json::Object& params) {
   source::SourceMap sources;
   diag::Emitter emitter;
   const FileId file = sources.Add(query->document.path, query->document.text);
-  const auto tree = parse::Parse(file, sources, emitter);
+  const auto tree = parse::Parse(file, sources, emitter, parse::Role::kText);
   if (!tree || emitter.has_errors()) return nullptr;
   std::string formatted = format::Format(*tree, sources);
   if (formatted == query->document.text) return json::Array{};

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/scalar.h"
 #include "compiler/lsp/call.h"
+#include "compiler/lsp/members.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/scope.h"
 #include "compiler/parse/words.h"
@@ -132,10 +133,19 @@ class Completion {
 
   json::Array Items() {
     if (context_.inside) return {};
-    if (context_.head() == "import") {
+    if (context_.last() == "." && context_.words.size() >= 2 && context_.head() != "import") {
+      Members();
+    } else if (context_.in_hole) {
+      HoleNames();
+    } else if (context_.head() == "import") {
       Modules();
-    } else if (context_.last() == "." && context_.words.size() >= 2) {
-      Members(context_.words[context_.words.size() - 2]);
+    } else if (context_.last() == "fails" || context_.last() == "fail") {
+      Things(ThingKind::kError);
+      Things(ThingKind::kModule);
+    } else if (context_.block == Block::kTest && context_.words == std::vector<std::string>{"stub"}) {
+      Things(ThingKind::kModel);
+      Things(ThingKind::kRemote);
+      Things(ThingKind::kModule);
     } else if (context_.words.empty()) {
       Statements();
     } else if (context_.block == Block::kService && context_.words.size() == 1) {
@@ -144,9 +154,10 @@ class Completion {
       Types();
     } else if (PlaceOf(context_.block) == 0) {
       Labels();
+      ResultLabels();
       Values();
     } else {
-      SettingWords();
+      SettingValues();
     }
     return std::move(items_);
   }
@@ -164,44 +175,47 @@ class Completion {
         thing.decl != nullptr ? thing.decl->doc : "");
   }
 
-  // The span of the declaration that is being typed, by place in the present text and by name in another.
-  std::optional<Span> Around(const Analysis& analysis) const {
-    if (query_.analysis.tree() == nullptr) return std::nullopt;
+  static std::string NameOf(const ast::Decl& decl) {
+    const auto* test = ast::DynAs<ast::TestDecl>(decl);
+    return test != nullptr ? '"' + test->title : decl.name.text;
+  }
+
+  // The declaration that is being typed, by place in the present text and by name in another; null: none.
+  const ast::Decl* Around(const Analysis& analysis) const {
+    if (query_.analysis.tree() == nullptr) return nullptr;
     const ast::Decl* around = nullptr;
     for (const ast::DeclPtr& decl : query_.analysis.tree()->decls) {
       if (decl->span.begin <= query_.byte) around = decl.get();
     }
-    if (around == nullptr || &analysis == &query_.analysis) return around != nullptr ? std::optional(around->span) : std::nullopt;
+    if (around == nullptr || &analysis == &query_.analysis) return around;
     for (const ast::DeclPtr& decl : analysis.tree()->decls) {
-      if (!decl->name.text.empty() && decl->name.text == around->name.text) return decl->span;
+      if (!NameOf(*decl).empty() && NameOf(*decl) == NameOf(*around)) return decl.get();
     }
-    return std::nullopt;
+    return nullptr;
   }
 
   std::vector<const Thing*> Locals() const {
     std::vector<const Thing*> locals;
     for (const Analysis* analysis : AnalysesOf(query_)) {
-      const auto around = Around(*analysis);
-      if (!around) continue;
+      const ast::Decl* around = Around(*analysis);
+      if (around == nullptr) continue;
       const bool present = analysis == &query_.analysis;
       for (const auto& [place, thing] : analysis->index().things()) {
-        const uint32_t end = present ? query_.byte : around->end;
-        if (place.file == analysis->root() && place.begin >= around->begin && place.begin < end && IsLocal(thing.kind))
+        const uint32_t end = present ? query_.byte : around->span.end;
+        if (place.file == analysis->root() && place.begin >= around->span.begin && place.begin < end && IsLocal(thing.kind))
           locals.push_back(&thing);
       }
     }
     return locals;
   }
 
-  void Members(const std::string& object) {
-    for (const Thing* local : Locals()) {
-      if (local->name != object || local->fields.empty()) continue;
-      for (const auto& [name, type] : local->fields) Add(name, kFieldItem, type);
-      return;
-    }
+  void Members() {
+    const size_t end = context_.words.size() - 1;
+    const std::string& object = context_.words[end - 1];
+    for (const auto& [name, type] : MembersOf(query_, Locals(), context_.words, end)) Add(name, kFieldItem, type);
+    if (!items_.empty() || (end >= 2 && context_.words[end - 2] == ".")) return;
     for (const Thing* thing : DeclaredIn(query_)) {
       if (thing->name != object) continue;
-      for (const auto& [name, type] : thing->fields) Add(name, kFieldItem, type);
       for (const Analysis* analysis : AnalysesOf(query_)) {
         const ast::File* module = thing->target.empty() ? nullptr : analysis->TreeOf(thing->target);
         if (module != nullptr) Exports(*analysis, *module);
@@ -254,6 +268,27 @@ class Completion {
     }
   }
 
+  // Of the setting that is being written: the words among what it takes.
+  void SettingValues() {
+    const std::string head = context_.head();
+    const auto row = std::find_if(std::begin(kSettings), std::end(kSettings), [&](const SettingRow& one) { return one.word == head; });
+    if (row == std::end(kSettings) || context_.words.size() != 1) return;
+    for (std::string_view rest = row->takes; !rest.empty();) {
+      const size_t begin = rest.find('`'), end = rest.find('`', begin + 1);
+      if (begin == std::string_view::npos || end == std::string_view::npos) return;
+      const std::string word(rest.substr(begin + 1, end - begin - 1));
+      if (parse::IsName(word)) Add(word, kKeywordItem);
+      rest.remove_prefix(end + 1);
+    }
+  }
+
+  // What a hole of a string may begin with.
+  void HoleNames() {
+    if (!context_.words.empty()) return;
+    for (const Thing* local : Locals()) Add(*local);
+    Things(ThingKind::kConst);
+  }
+
   bool WantsType() const {
     const auto& words = context_.words;
     const bool signature = context_.block == Block::kFile || context_.block == Block::kRecord;
@@ -288,6 +323,29 @@ class Completion {
     for (size_t at = call ? call->unnamed : 0; callee != nullptr && at < callee->takes.size(); ++at) {
       const auto& [name, text] = callee->takes[at];
       if (std::find(call->labels.begin(), call->labels.end(), name) == call->labels.end()) Add(name + ":", kFieldItem, text);
+    }
+  }
+
+  // Of the results that a workflow's `return` still lacks.
+  void ResultLabels() {
+    const auto& words = context_.words;
+    const bool begins = words.size() >= 2 && words[0] == "return" && words[1] == "(" && (words.back() == "(" || words.back() == ",");
+    if (!begins) return;
+    int depth = 0;
+    std::set<std::string> written;
+    for (size_t at = 2; at < words.size(); ++at) {
+      if (words[at] == "(" || words[at] == "[") ++depth;
+      if (words[at] == ")" || words[at] == "]") --depth;
+      if (depth == 0 && words[at] == ":") written.insert(words[at - 1]);
+    }
+    for (const Analysis* analysis : AnalysesOf(query_)) {
+      const ast::Decl* around = depth == 0 ? Around(*analysis) : nullptr;
+      const auto* workflow = around != nullptr ? ast::DynAs<ast::WorkflowDecl>(*around) : nullptr;
+      if (workflow == nullptr || !workflow->result) continue;
+      for (const ast::Type::Field& field : workflow->result->fields) {
+        if (field.type && !written.contains(field.label.text))
+          Add(field.label.text + ":", kFieldItem, field.label.text + ": " + std::string(analysis->sources().Text(field.type->span)));
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <string_view>
 
 namespace wf::lsp {
@@ -9,6 +10,39 @@ namespace {
 
 bool IsWord(std::string_view text) {
   return !text.empty() && (std::isalnum(static_cast<unsigned char>(text.back())) != 0 || text.back() == '_');
+}
+
+// The text of the hole that is open where a string, begun and not closed, ends; nothing: none is.
+std::optional<std::string_view> OpenHole(std::string_view string) {
+  std::optional<size_t> hole;
+  for (size_t at = 1; at < string.size(); ++at) {
+    if (string[at] == '\\') {
+      at += string.substr(at + 1).starts_with("u{") ? 2 : 1;
+    } else if (string[at] == '}') {
+      hole.reset();
+    } else if (string[at] == '{' && !hole) {
+      if (string.substr(at + 1).starts_with('{')) {
+        ++at;
+      } else {
+        hole = at + 1;
+      }
+    }
+  }
+  return hole ? std::optional(string.substr(*hole)) : std::nullopt;
+}
+
+// Its tokens but for a name that is being typed.
+std::vector<std::string> WordsOfHole(std::string_view hole) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  for (const char c : hole) {
+    const bool letter = IsWord(std::string_view(&c, 1));
+    if (letter && in_word) words.back() += c;
+    if (c != ' ' && !(letter && in_word)) words.emplace_back(1, c);
+    in_word = letter;
+  }
+  if (in_word) words.pop_back();
+  return words;
 }
 
 // Follows the braces of a text and knows what each opens.
@@ -95,6 +129,14 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
     const std::string text(analysis.sources().Text(token));
     if (text.empty()) continue;
     const bool string = text.front() == '"' || text.starts_with("r\"");
+    const bool is_open = text.front() == '"' && (byte < token.end || (byte == token.end && (text.size() == 1 || !text.ends_with('"'))));
+    const auto hole = is_open ? OpenHole(std::string_view(text).substr(0, byte - token.begin)) : std::nullopt;
+    if (hole) {
+      context.in_hole = true;
+      context.words = WordsOfHole(*hole);
+      context.block = braces.block();
+      return context;
+    }
     if (byte <= token.end && (string ? byte < token.end : IsWord(text))) {
       context.inside = context.inside || string;
       break;

@@ -28,6 +28,7 @@ struct Context {
   Block block = Block::kFile;
   std::vector<std::string> words;  // tokens of the statement before the place, the one being typed not among them
   bool inside = false;             // of a string or comment, where nothing is offered
+  bool in_hole = false;            // of a string: `words` are those of the hole
 
   std::string last() const { return words.empty() ? "" : words.back(); }
   std::string head() const { return words.empty() ? "" : words.front(); }

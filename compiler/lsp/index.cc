@@ -133,6 +133,16 @@ void Index::NoteCall(const ast::Decl& decl, Thing& thing) const {
   if (record != nullptr) thing.gives = record->name.text;
 }
 
+// The members of what a call gives are things, too.
+void Index::AddMembers(const ast::TypePtr& result) {
+  for (size_t i = 0; result && i < result->fields.size(); ++i) {
+    const ast::Type::Field& field = result->fields[i];
+    if (field.label.text.empty()) continue;
+    Thing& part = Add(ThingKind::kField, field.label, nullptr);
+    if (field.type) part.type = sources_.Text(field.type->span);
+  }
+}
+
 void Index::AddModule(const std::string& path, const ast::File& file) {
   const std::string prefix = path.empty() ? "" : path.substr(path.rfind('.') + 1) + ".";
   for (const ast::DeclPtr& decl : file.decls) {
@@ -142,6 +152,11 @@ void Index::AddModule(const std::string& path, const ast::File& file) {
     if (!kind || unnamed) continue;
     Thing& thing = Add(*kind, decl->name.text.empty() ? import->path.parts.back() : decl->name, decl.get());
     NoteCall(*decl, thing);
+    if (const auto* fn = ast::DynAs<ast::FnDecl>(*decl)) AddMembers(fn->result);
+    if (const auto* external = ast::DynAs<ast::ExternDecl>(*decl)) AddMembers(external->result);
+    if (const auto* model = ast::DynAs<ast::ModelDecl>(*decl)) AddMembers(model->result);
+    if (const auto* remote = ast::DynAs<ast::RemoteDecl>(*decl)) AddMembers(remote->result);
+    if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(*decl)) AddMembers(workflow->result);
     if (import != nullptr) thing.target = ast::ToString(import->path);
     const auto* record = ast::DynAs<ast::TypeDecl>(*decl);
     for (size_t i = 0; record != nullptr && i < record->fields.size(); ++i) {

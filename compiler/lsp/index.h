@@ -89,6 +89,7 @@ class Index final : public sema::Sink {
 
  private:
   Thing& Add(ThingKind kind, const ast::Name& name, const ast::Decl* decl);
+  void AddMembers(const ast::TypePtr& result);
   void NoteCall(const ast::Decl& decl, Thing& thing) const;
   void NoteWorkflow(const sema::Workflow& workflow, const sema::Program& program);
 

@@ -6,6 +6,7 @@
 #include "compiler/lsp/change.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/transport.h"
+#include "compiler/lsp/watch.h"
 
 namespace wf::lsp {
 namespace {
@@ -116,6 +117,9 @@ class Server {
     for (const char* name : {"textDocument", "signatureHelp", "signatureInformation", "parameterInformation"}) {
       part = part != nullptr ? part->getObject(name) : nullptr;
     }
+    const json::Object* files = params.getObject("capabilities");
+    for (const char* name : {"workspace", "didChangeWatchedFiles"}) files = files != nullptr ? files->getObject(name) : nullptr;
+    can_watch_ = files != nullptr && files->getBoolean("dynamicRegistration").value_or(false);
     workspace_.knows_label_offsets = part != nullptr && part->getBoolean("labelOffsetSupport").value_or(false);
     if (const json::Array* folders = params.getArray("workspaceFolders")) {
       AddFolders(folders);
@@ -160,6 +164,7 @@ class Server {
     const json::Object* document = params.getObject("textDocument");
     const auto uri = document != nullptr ? document->getString("uri") : std::nullopt;
     if (!initialized_ || shut_down_) return;
+    if (method == "initialized") WatchFiles();
     if (method == "workspace/didChangeWatchedFiles" || method == "textDocument/didSave") workspace_.ForgetFiles();
     if (method == "workspace/didChangeWorkspaceFolders") ChangeFolders(params.getObject("event"));
     if (!uri) return;
@@ -200,13 +205,23 @@ class Server {
     for (auto& [uri, document] : workspace_.documents()) {
       if (!document.to_publish) continue;
       for (json::Value& params : Diagnostics(workspace_, document)) SendDiagnostics(std::move(params));
+      WatchFiles();
       if (transport_.Waiting()) return;
     }
   }
 
+  void WatchFiles() {
+    auto missing = can_watch_ ? watch_.Missing(workspace_.documents()) : std::nullopt;
+    if (!missing) return;
+    Send(json::Object{
+        {"id", "watch-" + std::to_string(++requests_)}, {"method", "client/registerCapability"}, {"params", std::move(*missing)}});
+  }
+
   Transport transport_;
   Workspace workspace_;
-  bool initialized_ = false, shut_down_ = false, exited_ = false;
+  Watch watch_;
+  size_t requests_ = 0;  // of ours
+  bool can_watch_ = false, initialized_ = false, shut_down_ = false, exited_ = false;
 };
 
 }  // namespace

@@ -192,6 +192,7 @@ ast::DeclPtr TreeBuilder::Service(P::ServiceDeclContext& ctx, const Span& span) 
 ast::DeclPtr TreeBuilder::Test(P::TestDeclContext& ctx, const Span& span) {
   auto decl = std::make_unique<ast::TestDecl>(span);
   decl->title = Plain(ctx.STRING());
+  decl->title_span = SpanOfToken(static_cast<const Token&>(*ctx.STRING()->getSymbol()));
   Failed(*ctx.testBody());
   for (P::TestItemContext* item : ctx.testBody()->testItem()) decl->body.push_back(TestItem(*item));
   return decl;

@@ -105,6 +105,8 @@ std::optional<diag::Code> LimitCheck::Count(size_t tokens) {
 
 std::optional<diag::Code> LimitCheck::AddBad() { return Count(1); }
 
+std::optional<diag::Code> LimitCheck::AddComment() { return Count(1); }
+
 std::optional<diag::Code> LimitCheck::AddHoles(std::string_view token) {
   size_t tokens = 0;
   bool in_hole = false;

@@ -28,8 +28,9 @@ class LimitCheck {
  public:
   // `type`: a token type of the lexer. Returns the code to report, or nothing.
   std::optional<diag::Code> Add(size_t type);
-  // Bytes that belong to no token, and what the holes of a string hold: names, members, indices; they count as tokens.
+  // Bytes that belong to no token, comments, and what the holes of a string hold: names, members, indices; they count as tokens.
   std::optional<diag::Code> AddBad();
+  std::optional<diag::Code> AddComment();
   std::optional<diag::Code> AddHoles(std::string_view token);
 
  private:

@@ -20,14 +20,14 @@ bool CheckEncoding(source::FileId file, std::string_view bytes, diag::Emitter& e
   return false;
 }
 
-std::string HelpForEmpty(bool is_imported) {
-  return is_imported ? "what is imported declares at least one thing that others use, as a `fn`, a `type` or a `workflow`"
-                     : "a program declares at least one `workflow` and a `service` that publishes it";
+std::string HelpForEmpty(Role role) {
+  return role == Role::kImport ? "what is imported declares at least one thing that others use, as a `fn`, a `type` or a `workflow`"
+                               : "a program declares at least one `workflow` and a `service` that publishes it";
 }
 
 }  // namespace
 
-std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, bool is_imported) {
+std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, Role role) {
   const std::string_view bytes = sources.text(file);
   if (!CheckEncoding(file, bytes, emitter)) return std::nullopt;
   const Text text{file, bytes, source::ByteOrderMarkLength(bytes)};
@@ -36,9 +36,9 @@ std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sou
   lexer.removeErrorListeners();
   std::optional<TokenList> tokens = ReadTokens(text, lexer, emitter);
   if (!tokens) return std::nullopt;
-  if (tokens->all.size() == 1 && tokens->damaged.empty()) {
+  if (role != Role::kText && tokens->all.size() == 1 && tokens->damaged.empty()) {
     const auto at = static_cast<uint32_t>(text.begin);
-    emitter.Emit({file, at, at}, diag::kEmptyFile).Help(HelpForEmpty(is_imported));
+    emitter.Emit({file, at, at}, diag::kEmptyFile).Help(HelpForEmpty(role));
     return std::nullopt;
   }
   antlr4::ListTokenSource source(std::move(tokens->owned));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "compiler/ast/nodes.h"
@@ -8,9 +9,11 @@
 
 namespace wf::parse {
 
+enum class Role : uint8_t { kProgram, kImport, kText };  // of a file; a text may lack declarations
+
 // The tree of one file. Mistakes go to `emitter`, one for each statement at most; what failed stands in the tree as an error node, and its
 // declaration has `has_errors`. Nothing when there is no tree to speak of: not UTF-8, or beyond a limit of limits.h.
 // Thread: any; keeps no state between calls but ANTLR's own prediction cache.   Bounds: memory and time linear in the text, stack bounded.
-std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, bool is_imported = false);
+std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, Role role = Role::kProgram);
 
 }  // namespace wf::parse

@@ -321,8 +321,21 @@ bool Reporter::ReportMissingSemicolon(const Mistake& mistake) {
   if (!next_begins) return false;
   const Span before = SpanAt(mistake.at - 1);
   const Span gap{before.file, before.end, before.end};
-  emitter_.Emit(gap, diag::kMissingSemicolon, {Quoted(mistake.at - 1)}).Fix(gap, ";");
+  auto built = emitter_.Emit(gap, diag::kMissingSemicolon, {Quoted(mistake.at - 1)});
+  if (CommentEndsStatement(mistake.at - 1)) {
+    built.Help("`/` divides integers, `//` begins a comment");
+  } else {
+    built.Fix(gap, ";");
+  }
   return true;
+}
+
+// `a = n // 2;`: the comment is a division of Python, not a remark.
+bool Reporter::CommentEndsStatement(size_t at) const {
+  const std::string_view after = text_.bytes.substr(SpanAt(at).end);
+  const std::string_view line = after.substr(0, after.find('\n'));
+  const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t\r");
+  return first != std::string_view::npos && line.substr(first).starts_with("//") && line[last] == ';';
 }
 
 bool Reporter::ReportWord(const Mistake& mistake) {
@@ -353,6 +366,24 @@ std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) cons
   const std::string setting = fmt::format("{{ {} {}; }}", Spelling(at), Spelling(at + 1));
   if (Expects(mistake, T::SEMI)) return fmt::format("settings stand in braces: `{}`", setting);
   return fmt::format("settings stand after the block, in braces of their own: `{}`", setting);
+}
+
+std::optional<std::string> Reporter::HelpForHabit(const Mistake& mistake) const {
+  if (mistake.at == 0) return std::nullopt;
+  const size_t before = TypeAt(mistake.at - 1), found = TypeAt(mistake.at);
+  const size_t after = found == Token::EOF ? found : TypeAt(mistake.at + 1);
+  size_t word = mistake.at - 1;
+  if (before == T::RBRACKET && tokens_.opener[word] > 0) word = static_cast<size_t>(tokens_.opener[word]) - 1;
+  const auto fits = [](size_t row, size_t type) { return row == Tokens::kAny || row == type; };
+  for (const Habit& habit : kHabits) {
+    if (!fits(habit.before, before) || !fits(habit.found, found) || !fits(habit.after, after)) continue;
+    if (!habit.words.empty() && !IsOneOf(habit.words, Spelling(word))) continue;
+    const auto is_wanted = [&](size_t type) { return type == Tokens::kAny || Expects(mistake, type); };
+    if (std::all_of(habit.wanted.begin(), habit.wanted.end(), is_wanted)) return std::string(habit.help);
+  }
+  if (IsKeyword(before) && Expects(mistake, T::COLON) && !ExpectsExpression(mistake))
+    return fmt::format("`{}` is a word of the language, so no value has this name", Spelling(mistake.at - 1));
+  return std::nullopt;
 }
 
 std::optional<std::string> Reporter::HelpForHabit(const Mistake& mistake) const {

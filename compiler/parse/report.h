@@ -44,6 +44,7 @@ class Reporter {
   std::optional<std::string> HelpForSetting(const Mistake& mistake) const;
   bool IsAtMember(const Mistake& mistake) const;
   bool IsCommentOfC(size_t at) const;
+  bool CommentEndsStatement(size_t at) const;
   bool WantsDimension(const Mistake& mistake) const;
 
   const Token& At(size_t number) const { return *tokens_.all[number]; }

@@ -79,6 +79,7 @@ class Reader {
 bool Reader::Take(std::unique_ptr<Token> token) {
   switch (token->getType()) {
     case T::COMMENT: {
+      if (!IsWithin(limits_.AddComment(), *token)) return false;
       const Span span = SpanOf(text_, *token);
       list_.comments.push_back({span, std::string(TextOf(text_, *token))});
       return true;

@@ -16,8 +16,9 @@ namespace wf::sema {
 struct LocalInfo {
   LocalKind kind = LocalKind::kLet;
   bool used = false;
-  std::optional<Dim> value;     // of an integer, when it is a dimension
-  TypeRef read_type = nullptr;  // what a read yields, once one has given names to each `_` of the type
+  const ast::Type* written = nullptr;  // where its members are named, when that is known
+  std::optional<Dim> value;            // of an integer, when it is a dimension
+  TypeRef read_type = nullptr;         // what a read yields, once one has given names to each `_` of the type
   std::vector<FreshSymbol> read_fresh;
 };
 

@@ -157,6 +157,7 @@ std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Wh
   value = HasType(body, stmt.name, std::move(value));
   const TypeRef known = IsPoison(*value) && type != nullptr ? type : value->type;
   const LocalId local = body.Declare(LocalKind::kLet, stmt.name, known);
+  body.infos[local].written = WrittenTypeOf(body, *value);
   if (IsPoison(*value)) return std::nullopt;
   BindIntegerLocal(body, local, *value);
   BlockStep step;

@@ -139,9 +139,24 @@ void ReportBinding(Env& env, const ast::Binding& binding, diag::Code code) {
   env.Report(call, code, {text.substr(0, 60)});
 }
 
+namespace {
+
+// Where the members of a call's result are named.
+void NoteResult(Env& env, const Entity& entity) {
+  const auto note = [&](ExprKind call, const ast::TypePtr& result) {
+    if (result && !entity.broken) env.results.emplace(std::pair(call, entity.index), result.get());
+  };
+  if (const auto* fn = ast::DynAs<ast::FnDecl>(*entity.decl)) note(ExprKind::kCallFn, fn->result);
+  if (const auto* external = ast::DynAs<ast::ExternDecl>(*entity.decl)) note(ExprKind::kCallExtern, external->result);
+  if (const auto* model = ast::DynAs<ast::ModelDecl>(*entity.decl)) note(ExprKind::kCallModel, model->result);
+  if (const auto* remote = ast::DynAs<ast::RemoteDecl>(*entity.decl)) note(ExprKind::kCallRemote, remote->result);
+  if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(*entity.decl)) note(ExprKind::kCallWorkflow, workflow->result);
+}
+
+}  // namespace
+
 void CheckDecl(Env& env, Module& module, const ast::Decl& decl) {
-  if (const auto* test = ast::DynAs<ast::TestDecl>(decl))
-    return module.is_root && !decl.has_errors ? CheckTest(env, module, *test) : void();
+  if (const auto* test = ast::DynAs<ast::TestDecl>(decl)) return module.is_root ? CheckTest(env, module, *test) : void();
   Entity* entity = EntityOf(module, decl);
   if (entity == nullptr || entity->kind == EntityKind::kModule || decl.kind == ast::DeclKind::kErrorDecl) return;
   if (const auto* constant = ast::DynAs<ast::ConstDecl>(decl)) {
@@ -165,7 +180,9 @@ void CheckDecl(Env& env, Module& module, const ast::Decl& decl) {
     CheckService(env, module, *entity, *service);
   }
   entity->ready = true;
-  if (env.input.sink != nullptr) env.input.sink->Checked(*entity, env.program);
+  if (env.input.sink == nullptr) return;
+  if (entity->signature && !entity->signature->is_generic()) NoteResult(env, *entity);
+  env.input.sink->Checked(*entity, env.program);
 }
 
 }  // namespace wf::sema

@@ -51,6 +51,8 @@ ExprPtr ToText(Body& body, ExprPtr value);  // reports what has no text
 
 // check_name.cc
 ExprPtr CheckName(Body& body, const ast::NameExpr& expr, const Where& where);
+// The written type that names the members of a value, which comes from a call, or from a name of its result; null: it is not known.
+const ast::Type* WrittenTypeOf(const Body& body, const Expr& value);
 ExprPtr CheckMember(Body& body, const ast::MemberExpr& expr, const Where& where);
 // The entity that a callee or an error means: `f`, `module.f`; null when `expr` is neither, or it was reported (`reported` tells).
 Entity* ResolveEntity(Body& body, const ast::Expr& expr, NameUse use, bool& reported);

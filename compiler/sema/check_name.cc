@@ -1,5 +1,8 @@
 // Names and members in expressions.
 
+#include <algorithm>
+#include <filesystem>
+
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/forward.h"
@@ -39,6 +42,20 @@ Entity* ModuleNamed(Body& body, const ast::Expr& object) {
   return entity != nullptr && entity->kind == EntityKind::kModule ? entity : nullptr;
 }
 
+const ast::Type::Field* FindField(const ast::Type& type, std::string_view name) {
+  const auto is_it = [&](const ast::Type::Field& field) { return field.label.text == name; };
+  const auto at = std::find_if(type.fields.begin(), type.fields.end(), is_it);
+  return at == type.fields.end() ? nullptr : &*at;
+}
+
+// Whether the library has such a module, which lies beside the prelude.
+bool IsOfLibrary(const Env& env, const std::string& name) {
+  if (env.prelude == nullptr || env.prelude->file == nullptr) return false;
+  const std::filesystem::path prelude(env.input.sources.name(env.prelude->file->id));
+  std::error_code ignored;
+  return std::filesystem::exists(prelude.parent_path() / (name + ".wf"), ignored);
+}
+
 // `nn.softmax(x)` without the import: values have no functions, so the name is a module's.
 bool ReportModuleUnknown(Body& body, const ast::Expr& object) {
   const auto* name = ast::DynAs<ast::NameExpr>(object);
@@ -49,9 +66,20 @@ bool ReportModuleUnknown(Body& body, const ast::Expr& object) {
   for (const auto& [known, entity] : body.module.entities) {
     if (entity.kind == EntityKind::kModule) modules.push_back(known);
   }
-  const auto near = diag::Suggest(name->name, modules);
-  body.env.Report(name->span, kUnknownName, {name->name}).Help(near.value_or("a module is imported: `import std." + name->name + ";`"));
+  auto builder = body.env.Report(name->span, kUnknownName, {name->name});
+  if (IsOfLibrary(body.env, name->name)) {
+    builder.Help("a module is imported: `import std." + name->name + ";`");
+  } else {
+    builder.DidYouMean(name->span, name->name, modules);
+  }
   return true;
+}
+
+// The written type that names the fields of a value: of the result that a call has, or of a part of it.
+const ast::Type* WrittenField(const Body& body, const Expr& field) {
+  const ast::Type* whole = WrittenTypeOf(body, *field.args[0]);
+  const ast::Type::Field* part = whole != nullptr ? FindField(*whole, field.args[0]->type->fields[field.index].name) : nullptr;
+  return part != nullptr ? part->type.get() : nullptr;
 }
 
 ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Span& span) {
@@ -67,7 +95,12 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
       known.push_back(type->fields[i].name);
       continue;
     }
-    if (Sink* sink = body.env.input.sink) sink->UseField(member.span, type, type->fields[i]);
+    if (Sink* sink = body.env.input.sink) {
+      sink->UseField(member.span, type, type->fields[i]);
+      const ast::Type* written = WrittenTypeOf(body, *object);
+      const ast::Type::Field* named = written != nullptr ? FindField(*written, member.text) : nullptr;
+      if (named != nullptr) body.env.NoteUse(member.span, named->label.span);
+    }
     ExprPtr field = Make(ExprKind::kField, type->fields[i].type, span);
     field->index = i;
     field->args.push_back(std::move(object));
@@ -88,6 +121,13 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
 }
 
 }  // namespace
+
+const ast::Type* WrittenTypeOf(const Body& body, const Expr& value) {
+  if (value.kind == ExprKind::kLocal) return body.infos[value.local].written;
+  if (value.kind == ExprKind::kField) return WrittenField(body, value);
+  const auto result = body.env.results.find({value.kind, value.index});
+  return result == body.env.results.end() ? nullptr : result->second;
+}
 
 ExprPtr CheckName(Body& body, const ast::NameExpr& expr, const Where&) {
   if (const auto local = body.Find(expr.name)) return ReadLocal(body, *local, expr.span);

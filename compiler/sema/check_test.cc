@@ -26,12 +26,20 @@ class TestCheck {
       const Scope scope(body_, decl_.body);
       for (const ast::StmtPtr& stmt : decl_.body) Statement(*stmt);
     }
-    if (!sound_ || body_.silenced) return;
+    ReportTwice();
+    if (!sound_ || body_.silenced || decl_.has_errors) return;
+    const auto expects = [](const ast::StmtPtr& stmt) { return stmt->kind == ast::StmtKind::kExpectStmt; };
+    if (std::none_of(decl_.body.begin(), decl_.body.end(), expects)) env_.Report(decl_.title_span, kExpectsNothing, {decl_.title});
     Finish();
     env_.program.tests.push_back(std::move(test_));
   }
 
  private:
+  void ReportTwice() const {
+    const auto [first, is_new] = body_.module.tests.try_emplace(decl_.title, decl_.title_span);
+    if (!is_new) env_.Report(decl_.title_span, kDuplicateName, {decl_.title}).Label(first->second, "first declared here");
+  }
+
   Where At(std::string_view what, const Span& span) const {
     Where where;
     where.files = where.test = where.may_wait = true;

@@ -109,6 +109,7 @@ class WorkflowCheck {
     Stmt stmt;
     stmt.span = let.span;
     stmt.local = body_.Declare(LocalKind::kLet, let.name, value->type);
+    body_.infos[stmt.local].written = WrittenTypeOf(body_, *value);
     if (ended_) body_.infos[stmt.local].used = true;
     BindIntegerLocal(body_, stmt.local, *value);
     stmt.value = std::move(value);
@@ -153,6 +154,7 @@ class WorkflowCheck {
     }
     const TypeRef known = IsPoison(*value) && written != nullptr ? written : value->type;
     stmt.local = body_.Declare(LocalKind::kNode, node.name, known);
+    body_.infos[stmt.local].written = WrittenTypeOf(body_, *value);
     if (ended_) body_.infos[stmt.local].used = true;  // said once, for all that never runs
     if (!sound) {
       sound_ = false;

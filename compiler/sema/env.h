@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/ast/nodes.h"
@@ -77,6 +78,7 @@ struct Module {
   bool damaged = false;  // something did not parse that may have declared any name
   enum class State : uint8_t { kNew, kOpen, kDone } state = State::kNew;
   std::map<std::string, Entity, std::less<>> entities;
+  std::map<std::string, Span> tests;  // by title
 };
 
 // One run of Check. Everything that outlives one declaration.
@@ -85,9 +87,10 @@ struct Env {
   diag::Emitter& diag;
   Program& program;
   Types& types;
-  std::deque<Module> modules;                   // in the order of the input
-  Module* prelude = nullptr;                    // "std.prelude", if it is among them
-  std::map<int32_t, Span> error_codes;          // that the program declares
+  std::deque<Module> modules;                                         // in the order of the input
+  Module* prelude = nullptr;                                          // "std.prelude", if it is among them
+  std::map<int32_t, Span> error_codes;                                // that the program declares
+  std::map<std::pair<ExprKind, uint32_t>, const ast::Type*> results;  // as written, by what calls them: where their members have names
   std::map<std::string, std::string> embedded;  // files read by constants and of externs, by path: part of the source hash
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {

@@ -303,6 +303,7 @@ Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span
     env.Report(name.span, kWrongKind, {name.text, "a built-in function", expected.use == NameUse::kType ? "a type" : "a value"});
     return nullptr;
   }
+  if (entity == nullptr && target.damaged) return nullptr;
   if (entity == nullptr || entity->kind == EntityKind::kModule) {
     env.Report(name.span, kUnknownMember, {target.path, name.text})
         .Label(qualifier, "the module `" + target.path + "`")
@@ -343,9 +344,11 @@ bool IsDamaged(const Module& module) {
 
 void ReportUnused(Env& env, const Module& module) {
   if (IsDamaged(module)) return;
+  const bool may_be_meant = env.diag.has_errors();  // by what is misspelled, or was not looked at
   for (const auto& [name, entity] : module.entities) {
     if (entity.used || entity.broken || name.starts_with('_')) continue;
-    if (entity.kind == EntityKind::kModule) env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");
+    if (entity.kind == EntityKind::kModule && !may_be_meant)
+      env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");
     const bool is_whole = !env.program.services.empty();  // else other programs may import it
     if (entity.kind == EntityKind::kModel && is_whole) env.Report(entity.span, kUnused, {"model", name});
   }

@@ -79,6 +79,30 @@ service Everything {
 }
 """
 
+HOSTILE = """
+type ClassifyRequest { b1: i64; b_1: i64; camelCase: i64; camel_case: map<i64>; }
+type AEntry { x: i64; }
+type string_ { double: i64; message: i64; }
+type message { a: map<AEntry>; AEntry: i64; a_entry: AEntry; }
+type S { x: list<list<message>>; }
+
+workflow Classify(r: ClassifyRequest, s: list<string_>) -> (r: ClassifyRequest) { return (r: r); }
+workflow classify(option: message, reserved: message?, to: S) -> (option: message) { return (option: option); }
+workflow ClassifyReply(a as "x.y": i64, b as "x-y": i64, c as "x_y": i64, d as "1": i64 = 2) -> (r as "R": i64, s as "r": i64) { return (r: a, s: b + c + d); }
+workflow Same() -> (ok: bool) { return (ok: true); }
+
+service Service {
+  workflow Classify;
+  workflow classify;
+  workflow ClassifyReply;
+  workflow Same as "w_1";
+  workflow Same as "w-1";
+  workflow Same as "w.1";
+  workflow Same as "W_1_2";
+  workflow Same as "Service";
+}
+"""
+
 BOX = {"corner": {"x": 1, "y": None}, "tags": ["a"], "note": "n"}
 GOOD = {"flag": True, "small": -128, "big": 18446744073709551615, "ratio": 0.1, "wide": 1e300, "text": "\u00e9", "raw": {"b64": "AAE="}, "grid": [[1, 2], [3, 4]],
         "row": [0, 255], "box": BOX, "boxes": [], "by_name": {"k": {"x": 2}}, "maybe": None, "many": [[1, None], []], "pair": {"a": 1, "b": ""}}
@@ -224,7 +248,9 @@ class Exported(unittest.TestCase):
         self.assertEqual(server.stop(), 0)
 
     def test_proto_files_compile(self):
-        sources = [self.source, *(harness.EXAMPLES / example for example in ("hello/hello.wf", "fallback/fallback.wf", "digits/digits.wf", "digits/sheets.wf"))]
+        hostile = self.folder / "hostile.wf"
+        hostile.write_text(HOSTILE, encoding="utf-8")
+        sources = [self.source, hostile, *(harness.EXAMPLES / example for example in ("hello/hello.wf", "fallback/fallback.wf", "digits/digits.wf", "digits/sheets.wf"))]
         protoc = shutil.which("protoc")
         self.assertIsNotNone(protoc, "protoc is missing")
         for number, source in enumerate(sources):

@@ -10,6 +10,32 @@ import xml.etree.ElementTree as ElementTree
 import harness
 
 LEVELS = ("workflow", "stage", "node", "task")
+CONTROL = """error Bad = 100001 "bad";
+
+workflow Inner(n: i64) -> (r: i64) {
+  node q = n * 2;
+  return (r: q);
+}
+
+workflow W(n: i64, m: i64 = 1, xs: list<i64>) -> (y: i64) {
+  node first = n + 1;
+  require first > 0 else fail Bad;
+  stage s1 {
+    node a = m * 2;
+  }
+  if a > 3 {
+    node b = m * 3;
+    return (y: b);
+  }
+  node c = m - 1;
+  node e = for x in xs { Inner(n: x).r };
+  return (y: c + len(e));
+}
+
+service S {
+  workflow W;
+}
+"""
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -40,6 +66,10 @@ class Graph(unittest.TestCase):
             program.write_text(large_program(30, seed))
             cls.programs.append(program)
 
+        control = harness.scratch() / "control.wf"
+        control.write_text(CONTROL)
+        cls.programs.append(control)
+
     def pictures(self):
         for program, level in itertools.product(self.programs, LEVELS):
             with self.subTest(program=program.name, level=level):
@@ -48,14 +78,14 @@ class Graph(unittest.TestCase):
     def test_everything_is_inside(self):
         for _, _, picture in self.pictures():
             width, height = float(picture.get("width")), float(picture.get("height"))
-            for x, y, w, h in rectangles(picture, {"node", "model", "stage", "inferred"}):
+            for x, y, w, h in rectangles(picture, {"node", "model", "control", "stage", "inferred"}):
                 self.assertTrue(0 <= x and x + w <= width and 0 <= y and y + h <= height, (x, y, w, h))
             for text in picture.iter(SVG + "text"):
                 self.assertLessEqual(float(text.get("x")) + 6.5 * len(text.text), width, text.text)
 
     def test_boxes_are_apart_and_labels_in_them(self):
         for _, _, picture in self.pictures():
-            boxes = rectangles(picture, {"node", "model"})
+            boxes = rectangles(picture, {"node", "model", "control"})
             for (ax, ay, aw, ah), (bx, by, bw, bh) in itertools.combinations(boxes, 2):
                 self.assertFalse(ax < bx + bw and bx < ax + aw and ay < by + bh and by < ay + ah)
             names = [t for t in picture.iter(SVG + "text") if t.get("class") == "name"]
@@ -66,9 +96,9 @@ class Graph(unittest.TestCase):
 
     def test_wires_end_at_boxes(self):
         for _, _, picture in self.pictures():
-            boxes = rectangles(picture, {"node", "model"})
+            boxes = rectangles(picture, {"node", "model", "control"})
             for path in picture.iter(SVG + "path"):
-                if path.get("class") != "wire":
+                if path.get("class") not in ("wire", "wait"):
                     continue
                 numbers = [float(n) for n in re.findall(r"-?[\d.]+", path.get("d"))]
                 (x0, y0), (x1, y1) = numbers[:2], numbers[-2:]
@@ -122,15 +152,79 @@ service S {
         after = {stage["name"]: stage["after"] for stage in workflow["stages"]}
         self.assertIn("both/Inner/s2", next(iter(after.values())) + after["s2"])
 
+    def test_controls_and_blocks_are_shown(self):
+        program = harness.scratch() / "control.wf"
+        workflow, = json.loads(harness.wfc("graph", "--format=json", program).stdout)["workflows"]
+        nodes = {node["name"]: node for stage in workflow["stages"] for node in stage["nodes"]}
+        stages = {stage["name"]: stage for stage in workflow["stages"]}
+        self.assertEqual([(c["name"], c["reads"]) for c in workflow["controls"]], [("require line 10", ["first"]), ("if line 14", ["a"])])
+        self.assertEqual({name: node["after"] for name, node in nodes.items() if "/" not in name},
+                         {"first": [], "a": ["require line 10"], "b": ["if line 14"], "c": ["if line 14"], "e": ["if line 14"]})
+        self.assertEqual((nodes["b"]["inside"], nodes["e/Inner/q"]["inside"], nodes["c"]["inside"]), (["if line 14"], ["for line 19"], []))
+        self.assertEqual(stages["s1"]["waits"], [next(name for name, stage in stages.items() if any(n["name"] == "first" for n in stage["nodes"]))])
+        text = harness.wfc("graph", program).stdout
+        for line in ("    a  ⇠ require line 10\n", "  in if line 14\n", "  require line 10  ← first\n"):
+            self.assertIn(line, text)
+        self.assertIn("stage s1  ⇠ ", text)
+        self.assertIn("m: i64 = 1", harness.wfc("graph", "--format=svg", program).stdout)
+
+    def test_blocks_hang_on_the_tasks_that_enter_them(self):
+        program = harness.scratch() / "control.wf"
+        workflow, = json.loads(harness.wfc("graph", "--level=task", "--format=json", program).stdout)["workflows"]
+        tasks = {t["id"]: t for t in workflow["tasks"] + [t for s in workflow["stages"] for n in s["nodes"] for t in n["tasks"]]}
+        inside = {name: task["inside"] for name, task in tasks.items() if task["inside"]}
+        self.assertEqual({tasks[outer]["kind"] for outer in inside.values()}, {"select", "each", "enter"})
+        begins = [name for name in inside if not any(tasks[read]["inside"] == inside[name] for read in tasks[name]["reads"])]
+        form = lambda name: harness.wfc("graph", "--level=task", f"--format={name}", program).stdout  # noqa: E731
+        self.assertEqual(form("dot").count("[style=dashed]"), len(begins))
+        self.assertEqual(form("mermaid").count(" -.-> "), len(begins))
+        self.assertEqual(form("svg").count('class="wait"'), len(begins))
+
+    def test_stages_stand_behind_those_that_they_read(self):
+        for program in self.programs:
+            for workflow in json.loads(harness.wfc("graph", "--format=json", program).stdout)["workflows"]:
+                names = [stage["name"] for stage in workflow["stages"]]
+                if workflow["name"] == "Outer" or program.name == "control.wf":
+                    continue  # calls of workflows go out of a stage and back into it
+                for stage in workflow["stages"]:
+                    self.assertTrue(all(names.index(before) < names.index(stage["name"]) for before in stage["after"]), names)
+
     def test_every_form_shows_the_same_wires(self):
         for program in self.programs:
             with self.subTest(program=program.name):
                 form = lambda name: harness.wfc("graph", f"--format={name}", program).stdout  # noqa: E731
                 workflows = json.loads(form("json"))["workflows"]
-                wires = sum(len(n["reads"]) for w in workflows for s in w["stages"] for n in s["nodes"])
-                self.assertEqual(form("svg").count('class="wire"'), wires)
-                self.assertEqual(form("mermaid").count(" --> "), wires)
-                self.assertEqual(form("dot").count(" -> "), wires)
+                boxes = [one for w in workflows for one in w["controls"] + [n for s in w["stages"] for n in s["nodes"]]]
+                wires, waits = (sum(len(one[name]) for one in boxes) for name in ("reads", "after"))
+                self.assertEqual((form("svg").count('class="wire"'), form("svg").count('class="wait"')), (wires, waits))
+                self.assertEqual((form("mermaid").count(" --> "), form("mermaid").count(" -.-> ")), (wires, waits))
+                self.assertEqual((form("dot").count(" -> "), form("dot").count("[style=dashed]")), (wires + waits, waits))
+
+
+class Settings(unittest.TestCase):
+    """Rules 12 and 15, in their programs of tests/lang/rules."""
+
+    def settings(self, program):
+        """the settings of each node, by workflow and name"""
+        graph = harness.wfc("graph", "--level=node", harness.ROOT / "tests/lang/rules" / program).stdout
+        found = {}
+        for block in graph.split("\n\n"):
+            workflow = re.match(r"S/(\w+)", block)[1]
+            for node, line in re.findall(r"^    (\w+)  .*\n      (.*)$", block, re.MULTILINE):
+                found[workflow, node] = line
+        return found
+
+    def test_what_is_written_out_with_the_defaults_values_is_the_same_program(self):
+        found = self.settings("r12_defaults.wf")
+        self.assertEqual(found["Plain", "y"], "batch auto · queue 256 · instances 1 · precision f32 · priority normal")
+        self.assertEqual(found["Same", "y"], found["Plain", "y"])
+
+    def test_a_node_overrides_what_its_model_says_and_nothing_else(self):
+        self.assertEqual(self.settings("r15_node_overrides.wf"), {
+            ("W", "first"): "batch 16 within 1ms · queue 64 · instances 2 · precision f32 · priority normal",
+            ("W", "second"): "batch 4 · queue 8 · instances 2 · precision f32 · priority normal",
+            ("InLoop", "y"): "limit 1024 · batch 8 · queue 64 · instances 1 · precision f32 · priority normal",
+        })
 
 
 class Settings(unittest.TestCase):

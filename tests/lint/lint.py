@@ -403,9 +403,19 @@ def check_rules(tree):
                 yield home.rstrip("/"), 1, f"rule {rule} is {how} by nothing"
 
 
+TOP_LEVEL = {".ci", ".clang-format", ".clang-tidy", ".gitattributes", ".gitignore", "CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md",
+             "compiler", "docs", "examples", "grammar", "runtime", "scripts", "stdlib", "tests"}
+
+
+def check_top_level(tree):
+    for name in tree.files:
+        if name.split("/")[0] not in TOP_LEVEL:
+            yield name, 1, "has no place at the top of the tree; TOP_LEVEL of tests/lint/lint.py lists what has"
+
+
 CHECKS = {"layers": check_layers, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
           "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "words": check_words,
-          "links": check_links, "rules": check_rules}
+          "links": check_links, "rules": check_rules, "top-level": check_top_level}
 
 
 def main():

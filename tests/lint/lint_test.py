@@ -50,6 +50,9 @@ class Lint(unittest.TestCase):
         self.assert_finds("sizes", {"runtime/base/a.cc": "\n" * 601}, {}, "601 lines")
         self.assert_finds("sizes", {"CMakeLists.txt": "\n" * 101}, {"CMakeLists.txt": "\n" * 100}, "more than 100")
 
+    def test_the_top_of_the_tree_is_fixed(self):
+        self.assert_finds("top-level", {"-": "v\n"}, {"runtime/base/a.cc": "\n", "LICENSE": "\n"}, "no place at the top")
+
     def test_what_a_mutex_guards_is_touched_under_it(self):
         header = '#pragma once\n#include "runtime/base/mutex.h"\nstruct A {\n  int Get();\n  wf::base::Mutex mutex;\n  int n WF_GUARDED_BY(mutex) = 0;\n};\n'
         real = Path(__file__).resolve().parents[2] / "runtime/base"

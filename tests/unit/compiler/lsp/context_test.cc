@@ -45,5 +45,21 @@ TEST(Context, HasTheWordsOfTheStatement) {
   EXPECT_FALSE(At("const a = \"text\"|;").inside);
 }
 
+TEST(Context, HasTheWordsOfAHole) {
+  const std::pair<const char*, std::vector<std::string>> kRows[] = {
+      {"const a = \"x {|", {}},
+      {"const a = \"x {b.|", {"b", "."}},
+      {"const a = \"x {b[0].le|ft}\";", {"b", "[", "0", "]", "."}},
+      {"const a = \"{{ {n|}\";", {}},
+  };
+  for (const auto& [text, words] : kRows) {
+    EXPECT_TRUE(At(text).in_hole) << text;
+    EXPECT_EQ(At(text).words, words) << text;
+  }
+  for (const char* text : {"const a = \"{{b.|", "const a = \"{b} |\";", "const a = r\"{b.|\";", "const a = \"\\u{1|\";"}) {
+    EXPECT_FALSE(At(text).in_hole) << text;
+  }
+}
+
 }  // namespace
 }  // namespace wf::lsp

@@ -1,0 +1,157 @@
+#include "compiler/driver/graph_control.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace wf::driver {
+namespace {
+
+using ir::NodeId;
+using ir::RegionId;
+using ir::TaskId;
+
+constexpr std::string_view kOnlyWaits = "all above";
+
+size_t Index(auto id) { return static_cast<size_t>(id); }
+
+void AddUnique(std::vector<std::string>& names, const std::string& name) {
+  if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+}  // namespace
+
+ControlReader::ControlReader(const ir::Program& program, RegionId root, const NameOf& name_of)
+    : program_(program),
+      root_(root),
+      name_of_(name_of),
+      entering_(program.regions.size(), TaskId::kNone),
+      writers_(program.slots.size(), TaskId::kNone),
+      controls_(program.tasks.size()) {
+  for (size_t at = 0; at < program.tasks.size(); ++at) {
+    const ir::Task& task = program.tasks[at];
+    const auto id = static_cast<TaskId>(at);
+    if (task.out != ir::SlotId::kNone) writers_[Index(task.out)] = id;
+    for (const RegionId target : task.targets) {
+      entering_[Index(target)] = id;
+      if (program[target].on_error != RegionId::kNone) entering_[Index(program[target].on_error)] = id;
+    }
+  }
+  NameControls();
+}
+
+bool ControlReader::Inside(RegionId region) const {
+  for (; region != RegionId::kNone; region = program_[region].parent) {
+    if (region == root_) return true;
+  }
+  return false;
+}
+
+uint32_t ControlReader::LineOf(const ir::Task& task) const {
+  for (const ir::Op& op : task.body.ops) {
+    if (op.line != 0) return op.line;
+  }
+  return task.node == NodeId::kNone ? 0 : program_[task.node].line;
+}
+
+std::string ControlReader::KindOf(const ir::Task& task) const {
+  if (task.kind == ir::TaskKind::kSelect) return "if";
+  const auto is_failure = [](const ir::Op& op) { return op.kind == ir::OpKind::kFailIf; };
+  const auto failure = std::find_if(task.body.ops.begin(), task.body.ops.end(), is_failure);
+  if (failure == task.body.ops.end()) return std::string(kOnlyWaits);
+  const ir::OpKind condition = task.body[failure->args.front()].kind;
+  return condition == ir::OpKind::kScalar ? "fail" : "require";
+}
+
+void ControlReader::NameControls() {
+  std::map<std::string, int> count;
+  for (size_t at = 0; at < program_.tasks.size(); ++at) {
+    const ir::Task& task = program_.tasks[at];
+    if (!task.control || !Inside(task.region)) continue;
+    const std::string kind = KindOf(task), owner = task.node == NodeId::kNone ? "" : name_of_(task.node);
+    std::string name = owner.empty() ? kind : owner + "/" + kind;
+    if (kind != kOnlyWaits) name += fmt::format(" line {}", LineOf(task));
+    if (const int number = ++count[name]; number > 1) name += fmt::format(" ({})", number);
+    controls_[at] = name;
+  }
+}
+
+// The shown nodes whose values a task takes, through what is nobody's.
+std::vector<std::string> ControlReader::NodesRead(TaskId id) const {
+  std::vector<std::string> names;
+  std::vector<bool> seen(program_.tasks.size(), false);
+  std::vector<TaskId> open = {id};
+  while (!open.empty()) {
+    const ir::Task& task = program_[open.back()];
+    open.pop_back();
+    for (const ir::SlotId slot : task.in) {
+      const TaskId writer = writers_[Index(slot)];
+      if (writer == TaskId::kNone || seen[Index(writer)]) continue;
+      seen[Index(writer)] = true;
+      const NodeId node = program_[writer].node;
+      const std::string name = node == NodeId::kNone ? "" : name_of_(node);
+      const bool is_workflow = node != NodeId::kNone && program_[node].stage == ir::StageId::kNone;
+      if (name.empty() || is_workflow) {
+        open.push_back(writer);
+      } else {
+        AddUnique(names, name);
+      }
+    }
+  }
+  return names;
+}
+
+std::string ControlReader::BlockName(TaskId entering, RegionId block) const {
+  const ir::Task& task = program_[entering];
+  const bool is_first = !task.targets.empty() && task.targets.front() == block;
+  switch (task.kind) {
+    case ir::TaskKind::kSelect:
+      if (task.control) return (is_first ? "" : "else of ") + controls_[Index(entering)];
+      return fmt::format("choice line {}", LineOf(task));
+    case ir::TaskKind::kEach:
+      return fmt::format("for line {}", LineOf(task));
+    case ir::TaskKind::kRun:
+    case ir::TaskKind::kModel:
+    case ir::TaskKind::kRemote:
+    case ir::TaskKind::kEnter:
+    case ir::TaskKind::kReturn:
+      break;
+  }
+  return "";
+}
+
+// The blocks around a task: what stands in another node's waits for that node alone.
+void ControlReader::ReadBlocks(TaskId id, std::vector<std::string>& after, std::vector<std::string>& inside) const {
+  bool is_own = true;
+  for (TaskId at = id; at != TaskId::kNone;) {
+    const ir::Task& task = program_[at];
+    if (is_own) {
+      for (const TaskId before : task.after) AddUnique(after, controls_[Index(before)]);
+    }
+    const TaskId entering = task.region == root_ || task.region == RegionId::kNone ? TaskId::kNone : Entering(task.region);
+    if (entering == TaskId::kNone) return;
+    const ir::Task& outer = program_[entering];
+    const bool same_node = outer.node == program_[id].node;
+    is_own = is_own && (outer.control || same_node);
+    if (is_own && outer.control) AddUnique(after, controls_[Index(entering)]);
+    if (outer.control || !same_node) AddUnique(inside, BlockName(entering, task.region));
+    at = entering;
+  }
+}
+
+std::vector<Graph::Control> ControlReader::Controls() const {
+  std::vector<Graph::Control> result;
+  for (size_t at = 0; at < controls_.size(); ++at) {
+    if (controls_[at].empty()) continue;
+    const auto id = static_cast<TaskId>(at);
+    Graph::Control control{.name = controls_[at], .line = LineOf(program_[id]), .reads = NodesRead(id), .after = {}, .inside = {}};
+    ReadBlocks(id, control.after, control.inside);
+    result.push_back(std::move(control));
+  }
+  return result;
+}
+
+void ControlReader::Read(TaskId id, Graph::Node& node) const { ReadBlocks(id, node.after, node.inside); }
+
+}  // namespace wf::driver

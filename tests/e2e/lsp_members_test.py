@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""wfc lsp: members of results, what is offered where, and files that the editor watches."""
+import asyncio
+import unittest
+
+import harness
+
+if __name__ == "__main__":
+    harness.in_environment("lsp-client", ["pygls==2.1.1", "lsprotocol==2025.0.0"])
+
+from lsprotocol import types as lsp  # noqa: E402
+
+from lsp_editor import Editor, Session  # noqa: E402
+
+MEMBERS = """type Box {
+  left: f32;
+  top: f32;
+}
+
+error Empty = 100001 "nothing given";
+
+model Scores(x: f32[1, 4]) -> (heat: f32[1, 2], tags: f32[1, 3]) = onnx("missing.onnx");
+
+fn ends(n: i64) -> (lo: i64, hi: i64) = (lo: n, hi: n + 1);
+
+workflow W(n: i64, boxes: list<Box>) -> (text: string, m: i64) {
+  require n > 0 else fail Empty;
+  let pair = ends(n);
+  let label = "x {pair.lo} {boxes[0].left}";
+  node top = boxes[0].top {
+    priority high;
+  } else f32(err.code);
+  node other = ends(n: 1).hi;
+  node scores = Scores(x: [i < 1, j < 4] => top);
+  node warm = scores.heat[0, 0];
+  return (text: "{label} {warm} {pair.hi}", m: pair.hi + other);
+}
+
+workflow V(n: i64) -> (text: string) {
+  node m = W(n, boxes: []).m;
+  return (text: "{m}");
+}
+
+test "first" {
+  stub Scores(x: f32[1, 4]) = (heat: [i < 1, j < 2] => x[i, j], tags: [i < 1, j < 3] => x[i, j]);
+  let q = W(n: 1, boxes: [Box(left: 1.0, top: 2.0)]);
+  expect q.text == "x 1 1 2 2";
+  expect W(n: 0, boxes: [Box(left: 1.0, top: 2.0)]) fails Empty;
+}
+
+service S {
+  workflow W;
+  workflow V;
+}
+"""
+
+
+class Members(Session):
+    async def test_completion_of_members(self):
+        editor = self.edit(MEMBERS)
+        self.assertEqual(await self.labels(editor, '"x {|pair'), ["n", "boxes", "pair"])
+        self.assertEqual(await self.labels(editor, "x {pair.|lo"), ["lo", "hi"])
+        self.assertEqual(await self.labels(editor, "{boxes[0].|left"), ["left", "top"])
+        self.assertEqual(await self.labels(editor, "boxes[0].|top"), ["left", "top"])
+        self.assertEqual(await self.labels(editor, "err.|code"), ["code", "message", "node"])
+        self.assertEqual(await self.labels(editor, "ends(n: 1).|hi"), ["lo", "hi"])
+        self.assertEqual(await self.labels(editor, "q.|text"), ["text", "m"])
+        self.assertEqual(await self.labels(editor, "boxes: []).|m"), ["text", "m"])
+        self.assertEqual(await self.labels(editor, "return (|text"), ["text:", "m:", *await self.labels(editor, "m: |pair.hi +")])
+        self.assertIn("m:", await self.labels(editor, 'hi}", |m:'))
+        self.assertNotIn("text:", await self.labels(editor, 'hi}", |m:'))
+        self.assertEqual(await self.labels(editor, "priority |high"), ["high", "normal", "low"])
+        self.assertEqual(await self.labels(editor, "fails |Empty"), ["Empty"])
+        self.assertEqual(await self.labels(editor, "stub |Scores"), ["Scores"])
+        await self.client.diagnostics(editor)
+        editor.change(MEMBERS.replace("expect q.text", "expect q."))
+        self.assertEqual(await self.labels(editor, "expect q.|"), ["text", "m"])
+
+    async def test_members_of_results(self):
+        editor = self.edit(MEMBERS)
+        async def errors(one):
+            return [d for d in await self.client.diagnostics(one) if d.severity == lsp.DiagnosticSeverity.Error]
+        self.assertEqual(await errors(editor), [])
+        async def definition(words):
+            found = await self.client.text_document_definition_async(lsp.DefinitionParams(text_document=editor.document, position=editor.at(words)))
+            return editor.offset(found.range.start)
+        self.assertEqual(await definition("ends(n: 1).|hi"), MEMBERS.index("hi: i64"))
+        self.assertEqual(await definition("x {pair.|lo"), MEMBERS.index("lo: i64"))
+        self.assertEqual(await definition("q.|text"), MEMBERS.index("text: string"))
+        self.assertEqual(await definition("scores.|heat"), MEMBERS.index("heat: f32"))
+        self.assertEqual(len(await self.references(editor, "lo: i64, |hi: i64")), 5)
+        for words, name in (("lo: i64, |hi: i64", "highest"), ("-> (|text", "line"), ("(|heat: f32", "warmth")):
+            answer = await self.rename(editor, words, name)
+            [(_, edits)] = answer.changes.items()
+            renamed = Editor(self.client, (self.folder / f"{name}.wf").as_uri(), editor.edited(edits))
+            renamed.open()
+            self.assertEqual(await errors(renamed), [])
+
+    async def test_files_are_watched(self):
+        text = 'const words = lines("words.txt");\n\nfn first() -> string = words[0];\n'
+        (self.folder / "words.txt").write_text("one\n")
+        editor = self.edit(text)
+        self.assertEqual(await self.client.diagnostics(editor), [])
+        async with asyncio.timeout(60):
+            while len(self.client.watched) < 3:
+                await asyncio.sleep(0.01)
+        self.assertEqual(sorted(self.client.watched), ["**/*.onnx", "**/*.wf", "**/words.txt"])
+        (self.folder / "words.txt").unlink()
+        self.client.published.clear()
+        self.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams(
+            changes=[lsp.FileEvent(uri=(self.folder / "words.txt").as_uri(), type=lsp.FileChangeType.Deleted)]))
+        self.assertNotEqual(await self.client.diagnostics(editor), [])
+
+
+if __name__ == "__main__":
+    harness.main()

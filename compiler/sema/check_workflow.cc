@@ -130,6 +130,12 @@ class WorkflowCheck {
     Add(std::move(stmt));
   }
 
+  // Parameters and literals, which are there before anything can fail.
+  bool IsAtHand(const Expr& value) const {
+    if (value.kind == ExprKind::kLocal) return body_.infos[value.local].kind == LocalKind::kParam;
+    return value.kind == ExprKind::kScalar || value.kind == ExprKind::kConst;
+  }
+
   void Node(const ast::NodeStmt& node, int stage, const SettingValues* stage_settings) {
     const uint32_t mark = body_.NextSymbol();
     body_.BeginNode();
@@ -151,6 +157,8 @@ class WorkflowCheck {
       stmt.err_local = fallback.err;
       sound = sound && stmt.fallback != nullptr;
     }
+    if (node.fallback && sound && IsAtHand(*value))
+      env_.Report(node.fallback->span, kDeadFallback, {env_.input.sources.Text(node.value->span)});
     const TypeRef known = IsPoison(*value) && written != nullptr ? written : value->type;
     stmt.local = body_.Declare(LocalKind::kNode, node.name, known);
     if (ended_) body_.infos[stmt.local].used = true;  // said once, for all that never runs
@@ -249,6 +257,9 @@ class WorkflowCheck {
     }
     if (PlainText(*call.arguments[0].value, key) == nullptr) {
       env_.Report(call.arguments[0].span, kConstantKey, {"annotate"});
+      sound_ = false;
+    } else if (!IsWireName(key)) {
+      env_.Report(call.arguments[0].span, kHeaderKey, {key});
       sound_ = false;
     }
     ExprPtr value = ToText(body_, CheckExpr(body_, *call.arguments[1].value, nullptr, At("an `annotate`", call.span)));

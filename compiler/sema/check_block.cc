@@ -192,6 +192,11 @@ std::optional<Raised> CheckRaised(Body& body, const ast::Expr& error, const Wher
   return raised;
 }
 
+void ReportFailMissing(Body& body, const ast::Expr& error) {
+  const Span before{error.span.file, error.span.begin, error.span.begin};
+  body.env.Report(error.span, kFailMissing).Fix(before, "fail ");
+}
+
 std::optional<BlockStep> CheckRequire(Body& body, const ast::RequireStmt& stmt, const Where& where) {
   bool sound = MayFail(body, stmt.span, "`require`", where);
   BlockStep step;
@@ -204,6 +209,7 @@ std::optional<BlockStep> CheckRequire(Body& body, const ast::RequireStmt& stmt, 
     step.message = MakeText(body, "`" + std::string(body.env.input.sources.Text(stmt.condition->span)) + "` does not hold", stmt.span);
   } else {
     const auto* fail = ast::DynAs<ast::FailExpr>(*stmt.otherwise);
+    if (fail == nullptr) ReportFailMissing(body, *stmt.otherwise);
     auto raised = CheckRaised(body, fail != nullptr ? *fail->error : *stmt.otherwise, where);
     sound = sound && raised.has_value();
     if (raised) {

@@ -288,6 +288,10 @@ ExprPtr CheckMeta(const CallSite& site) {
     site.body.env.Report((*arguments)[0]->span, kConstantKey, {"meta"});
     return site.Fail();
   }
+  if (!IsWireName(key)) {
+    site.body.env.Report((*arguments)[0]->span, kHeaderKey, {key});
+    return site.Fail();
+  }
   ExprPtr otherwise = CheckExpr(site.body, *(*arguments)[1], site.wanted, site.where);
   if (IsPoison(*otherwise)) return site.Fail();
   if (otherwise->type->kind != TypeKind::kScalar && otherwise->type->kind != TypeKind::kString) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <map>
 
@@ -108,7 +109,25 @@ void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& de
   entity.type = env.types.Error();
 }
 
+bool LooksLikeHole(std::string_view text) {
+  const auto part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '[' || c == ']'; };
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 && std::all_of(text.begin(), text.end(), part);
+}
+
+// `{x}` in a message that nobody fills.
+void WarnOfHole(Env& env, const ast::ErrorCodeDecl& decl) {
+  const std::string_view text = decl.message;
+  for (size_t open = text.find('{'); open != std::string_view::npos; open = text.find('{', open + 1)) {
+    const size_t close = text.find('}', open);
+    if (close == std::string_view::npos || !LooksLikeHole(text.substr(open + 1, close - open - 1))) continue;
+    env.Report(decl.message_span, kMessageWithHole, {text.substr(open, close - open + 1)})
+        .Help("they are filled where it fails, as in `fail " + decl.name.text + "(\"" + decl.message + "\")`");
+    return;
+  }
+}
+
 void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
+  WarnOfHole(env, decl);
   int64_t code = 0;
   std::string digits = decl.code;
   digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());

@@ -122,6 +122,11 @@ ExprPtr ReadLocal(Body& body, LocalId local, const Span& span) {
 }
 
 bool IsNumeric(DType dtype) { return dtype != DType::kBool && dtype != DType::kNone; }
+bool IsWireName(const std::string& name) {
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; });
+}
+
 bool IsInteger(DType dtype) { return IsNumeric(dtype) && !ir::IsFloat(dtype); }
 
 ExprPtr SkipUnchecked(Body& body, const ast::Expr& expr) {

@@ -35,6 +35,7 @@ ExprPtr ReadLocal(Body& body, LocalId local, const Span& span);
 inline bool IsPoison(const Expr& expr) { return expr.type->kind == TypeKind::kError; }
 bool IsNumeric(DType dtype);  // not bool
 bool IsInteger(DType dtype);
+bool IsWireName(const std::string& name);  // may stand in a path, and name a header
 inline bool IsScalarBool(TypeRef type) { return type->kind == TypeKind::kScalar && type->dtype == DType::kBool; }
 // Marks every name in `expr` as used and the body as not wholly looked at: after a construct that is reported as not built.
 ExprPtr SkipUnchecked(Body& body, const ast::Expr& expr);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/sema/check_decl.h"
+#include "compiler/sema/check_expr.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/settings.h"
 
@@ -14,10 +15,7 @@ namespace {
 // Paths that every server has (interface.md).
 constexpr std::array<std::string_view, 7> kReserved = {"v1", "v2", "predict", "livez", "readyz", "metrics", "debug"};
 
-bool IsPathName(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; });
-}
+bool IsPathName(const std::string& name) { return name != "." && name != ".." && IsWireName(name); }
 
 // Nothing after a report. `seen`: the names published so far.
 std::optional<Service::Member> CheckMember(Env& env, Module& module, const ast::ServiceDecl& decl, const ast::ServiceDecl::Member& member,

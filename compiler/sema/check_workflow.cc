@@ -131,6 +131,12 @@ class WorkflowCheck {
     Add(std::move(stmt));
   }
 
+  // Parameters and literals, which are there before anything can fail.
+  bool IsAtHand(const Expr& value) const {
+    if (value.kind == ExprKind::kLocal) return body_.infos[value.local].kind == LocalKind::kParam;
+    return value.kind == ExprKind::kScalar || value.kind == ExprKind::kConst;
+  }
+
   void Node(const ast::NodeStmt& node, int stage, const SettingValues* stage_settings) {
     const uint32_t mark = body_.NextSymbol();
     body_.BeginNode();
@@ -152,6 +158,8 @@ class WorkflowCheck {
       stmt.err_local = fallback.err;
       sound = sound && stmt.fallback != nullptr;
     }
+    if (node.fallback && sound && IsAtHand(*value))
+      env_.Report(node.fallback->span, kDeadFallback, {env_.input.sources.Text(node.value->span)});
     const TypeRef known = IsPoison(*value) && written != nullptr ? written : value->type;
     stmt.local = body_.Declare(LocalKind::kNode, node.name, known);
     body_.infos[stmt.local].written = WrittenTypeOf(body_, *value);
@@ -251,6 +259,9 @@ class WorkflowCheck {
     }
     if (PlainText(*call.arguments[0].value, key) == nullptr) {
       env_.Report(call.arguments[0].span, kConstantKey, {"annotate"});
+      sound_ = false;
+    } else if (!IsWireName(key)) {
+      env_.Report(call.arguments[0].span, kHeaderKey, {key});
       sound_ = false;
     }
     ExprPtr value = ToText(body_, CheckExpr(body_, *call.arguments[1].value, nullptr, At("an `annotate`", call.span)));

@@ -386,24 +386,6 @@ std::optional<std::string> Reporter::HelpForHabit(const Mistake& mistake) const 
   return std::nullopt;
 }
 
-std::optional<std::string> Reporter::HelpForHabit(const Mistake& mistake) const {
-  if (mistake.at == 0) return std::nullopt;
-  const size_t before = TypeAt(mistake.at - 1), found = TypeAt(mistake.at);
-  const size_t after = found == Token::EOF ? found : TypeAt(mistake.at + 1);
-  size_t word = mistake.at - 1;
-  if (before == T::RBRACKET && tokens_.opener[word] > 0) word = static_cast<size_t>(tokens_.opener[word]) - 1;
-  const auto fits = [](size_t row, size_t type) { return row == Tokens::kAny || row == type; };
-  for (const Habit& habit : kHabits) {
-    if (!fits(habit.before, before) || !fits(habit.found, found) || !fits(habit.after, after)) continue;
-    if (!habit.words.empty() && !IsOneOf(habit.words, Spelling(word))) continue;
-    const auto is_wanted = [&](size_t type) { return type == Tokens::kAny || Expects(mistake, type); };
-    if (std::all_of(habit.wanted.begin(), habit.wanted.end(), is_wanted)) return std::string(habit.help);
-  }
-  if (IsKeyword(before) && Expects(mistake, T::COLON) && !ExpectsExpression(mistake))
-    return fmt::format("`{}` is a word of the language, so no value has this name", Spelling(mistake.at - 1));
-  return std::nullopt;
-}
-
 // What other languages write here, and what this one does.
 std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);

@@ -227,31 +227,5 @@ class Settings(unittest.TestCase):
         })
 
 
-class Settings(unittest.TestCase):
-    """Rules 12 and 15, in their programs of tests/lang/rules."""
-
-    def settings(self, program):
-        """the settings of each node, by workflow and name"""
-        graph = harness.wfc("graph", "--level=node", harness.ROOT / "tests/lang/rules" / program).stdout
-        found = {}
-        for block in graph.split("\n\n"):
-            workflow = re.match(r"S/(\w+)", block)[1]
-            for node, line in re.findall(r"^    (\w+)  .*\n      (.*)$", block, re.MULTILINE):
-                found[workflow, node] = line
-        return found
-
-    def test_what_is_written_out_with_the_defaults_values_is_the_same_program(self):
-        found = self.settings("r12_defaults.wf")
-        self.assertEqual(found["Plain", "y"], "batch auto · queue 256 · instances 1 · precision f32 · priority normal")
-        self.assertEqual(found["Same", "y"], found["Plain", "y"])
-
-    def test_a_node_overrides_what_its_model_says_and_nothing_else(self):
-        self.assertEqual(self.settings("r15_node_overrides.wf"), {
-            ("W", "first"): "batch 16 within 1ms · queue 64 · instances 2 · precision f32 · priority normal",
-            ("W", "second"): "batch 4 · queue 8 · instances 2 · precision f32 · priority normal",
-            ("InLoop", "y"): "limit 1024 · batch 8 · queue 64 · instances 1 · precision f32 · priority normal",
-        })
-
-
 if __name__ == "__main__":
     harness.main()

@@ -69,7 +69,7 @@ bool LookAtBody(Exchange& exchange) noexcept {
   if (RefuseLate(exchange)) return false;
   if (exchange.until_deadline) return true;
   if (Received(exchange) - exchange.body_mark < kBodyBytesPerCheck) {
-    exchange.Refuse(408, code::kInputParams, "the body of the request arrives too slowly");
+    exchange.Refuse(408, code::kTimeout, "the body of the request arrives too slowly");
     return false;
   }
   exchange.body_mark = Received(exchange);

@@ -168,6 +168,29 @@ service S {
         self.assertIn("stage s1  ⇠ ", text)
         self.assertIn("m: i64 = 1", harness.wfc("graph", "--format=svg", program).stdout)
 
+    def test_a_control_of_a_call_reads_what_the_call_is_given(self):
+        program = harness.scratch() / "called_control.wf"
+        program.write_text("""
+workflow Clip(x: i64, most: i64) -> (y: i64) {
+  if x > most {
+    return (y: most);
+  }
+  return (y: x);
+}
+
+workflow Sheet(xs: list<i64>) -> (ys: list<i64>) {
+  node twice = [x * 2 for x in xs];
+  node clipped = for x in twice { Clip(x, 3).y };
+  return (ys: clipped);
+}
+
+service S {
+  workflow Sheet;
+}
+""")
+        workflow, = json.loads(harness.wfc("graph", "--format=json", program).stdout)["workflows"]
+        self.assertEqual(workflow["controls"], [{"name": "clipped/Clip/if line 3", "line": 3, "reads": ["twice"], "after": [], "inside": ["for line 11"]}])
+
     def test_blocks_hang_on_the_tasks_that_enter_them(self):
         program = harness.scratch() / "control.wf"
         workflow, = json.loads(harness.wfc("graph", "--level=task", "--format=json", program).stdout)["workflows"]

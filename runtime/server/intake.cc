@@ -90,8 +90,9 @@ void AnswerRefusal(Exchange& exchange) noexcept {
   const protocol::CodeInfo info = protocol::InfoOf(kNoPlan, exchange.refusal_code);
   const ProtocolRow& row = RowOf(exchange.protocol);
   // Load and time have a status of each protocol; the others are those of HTTP.
-  if (exchange.refusal_code == code::kRefused || exchange.refusal_code == code::kTimeout)
-    exchange.refusal_status = row.status_of(info.status);
+  constexpr int kSlow = 408;
+  const bool late = exchange.refusal_code == code::kTimeout && exchange.refusal_status != kSlow;
+  if (late || exchange.refusal_code == code::kRefused) exchange.refusal_status = row.status_of(info.status);
   const uint64_t data_id = exchange.site->OnRefused(exchange);
   const base::StatusCode status = exchange.refusal_status == 413 ? base::kResourceExhausted : info.status;
   row.write_error(exchange, {exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, status, &body);

@@ -285,12 +285,12 @@ std::string Overview() {
 }
 
 int UnknownCommand(const std::string& name, Console& console) {
-  std::vector<std::string> names;
+  std::vector<std::string> names = {"--help", "--version"};
   for (const CommandInfo& command : Commands()) names.emplace_back(command.name);
   const auto near = diag::Suggest(name, names);
   const bool file = name.ends_with(".wf");
   const std::string hint = near ? "; " + *near : file ? fmt::format("; `wfc check {}`?", name) : "";
-  return Usage(console, fmt::format("unknown command `{}`{}", name, hint));
+  return Usage(console, fmt::format("unknown {} `{}`{}", name.starts_with('-') ? "option" : "command", name, hint));
 }
 
 void ShowHelp(const CommandInfo& info, Console& console) {

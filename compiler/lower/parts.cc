@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <llvm/ADT/SetVector.h>
-#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/CodeExtractor.h>
@@ -101,18 +100,21 @@ void PartCutter::End(llvm::IRBuilder<>& b, Part& part) {
   part = next;
 }
 
-void PartCutter::Outline(llvm::Function& function, const std::vector<BasicBlock*>& exits, const std::vector<llvm::Value*>& own) const {
+void PartCutter::Outline(llvm::Function& function, const std::vector<BasicBlock*>& exits) const {
   if (parts_.empty()) return;
   const llvm::CodeExtractorAnalysisCache cache(function);
   for (const Part& part : parts_) {
     const Region region = BlocksOf(part, exits);
+    llvm::CodeExtractor extractor(region.getArrayRef(), nullptr, true, nullptr, nullptr, nullptr, false, true, nullptr, "part");
+    if (!extractor.isEligible()) continue;
     const std::vector<llvm::AllocaInst*> locals = LocalsOf(function, region);
     for (llvm::AllocaInst* local : locals) local->moveBefore(*part.begin, part.begin->getFirstInsertionPt());
-    llvm::CodeExtractor extractor(region.getArrayRef(), nullptr, true, nullptr, nullptr, nullptr, false, true, nullptr, "part");
-    for (llvm::Value* value : own) extractor.excludeArgFromAggregate(value);
     llvm::SetVector<llvm::Value*> inputs, outputs;
+    extractor.findInputsOutputs(inputs, outputs, {});
+    // LLVM 19 takes the wrong argument for the aggregate when inputs are in it.
+    for (llvm::Value* input : inputs) extractor.excludeArgFromAggregate(input);
     llvm::Function* outlined = extractor.extractCodeRegion(cache, inputs, outputs);
-    WF_CHECK(outlined != nullptr, function.getName().str());
+    WF_CHECK(outlined != nullptr, function.getName().str());  // of one that is eligible
     outlined->addFnAttr(llvm::Attribute::NoInline);
     BasicBlock& entry = outlined->getEntryBlock();
     for (llvm::AllocaInst* local : locals) local->moveBefore(entry, entry.begin());

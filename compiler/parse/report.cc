@@ -140,6 +140,7 @@ std::string Describe(const antlr4::misc::IntervalSet& expected, const antlr4::df
       if (literal.size() > 2) words.push_back("`" + literal.substr(1, literal.size() - 2) + "`");
     }
   }
+  if (words.empty() && has(T::FAT_ARROW)) words.emplace_back("`=>`");
   std::string text;
   for (size_t at = 0; at < words.size(); ++at) text += (at == 0 ? "" : at + 1 == words.size() ? " or " : ", ") + words[at];
   return text.empty() ? "something else" : text;

@@ -77,9 +77,10 @@ void ControlReader::NameControls() {
   }
 }
 
-// The shown nodes whose values a task takes, through what is nobody's.
+// The shown nodes whose values a task takes, through what is nobody's and through the call that it is part of.
 std::vector<std::string> ControlReader::NodesRead(TaskId id) const {
   std::vector<std::string> names;
+  const std::string path = program_[id].node == NodeId::kNone ? "" : program_[program_[id].node].path;
   std::vector<bool> seen(program_.tasks.size(), false);
   std::vector<TaskId> open = {id};
   while (!open.empty()) {
@@ -92,7 +93,8 @@ std::vector<std::string> ControlReader::NodesRead(TaskId id) const {
       const NodeId node = program_[writer].node;
       const std::string name = node == NodeId::kNone ? "" : name_of_(node);
       const bool is_workflow = node != NodeId::kNone && program_[node].stage == ir::StageId::kNone;
-      if (name.empty() || is_workflow) {
+      const bool is_caller = !name.empty() && path.starts_with(program_[node].path + "/");
+      if (name.empty() || is_workflow || is_caller) {
         open.push_back(writer);
       } else {
         AddUnique(names, name);
@@ -121,7 +123,7 @@ std::string ControlReader::BlockName(TaskId entering, RegionId block) const {
   return "";
 }
 
-// The blocks around a task: what stands in another node's waits for that node alone.
+// The blocks around a task: what stands in another node's waits for that node alone, what a control enters for that control.
 void ControlReader::ReadBlocks(TaskId id, std::vector<std::string>& after, std::vector<std::string>& inside) const {
   bool is_own = true;
   for (TaskId at = id; at != TaskId::kNone;) {
@@ -133,8 +135,8 @@ void ControlReader::ReadBlocks(TaskId id, std::vector<std::string>& after, std::
     if (entering == TaskId::kNone) return;
     const ir::Task& outer = program_[entering];
     const bool same_node = outer.node == program_[id].node;
-    is_own = is_own && (outer.control || same_node);
     if (is_own && outer.control) AddUnique(after, controls_[Index(entering)]);
+    is_own = is_own && !outer.control && same_node;
     if (outer.control || !same_node) AddUnique(inside, BlockName(entering, task.region));
     at = entering;
   }

@@ -1,6 +1,7 @@
 #include "compiler/driver/layers.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -175,7 +176,7 @@ void Arranger::Pack() {
       PlaceBy(sweep % 2 == 0 ? step : columns_.size() - 1 - step, sweep % 2 == 0);
     }
   }
-  double top = 0, bottom = 0;
+  double top = std::numeric_limits<double>::max(), bottom = 0;
   for (const Cell& cell : cells_) top = std::min(top, cell.middle - cell.height / 2);
   for (Cell& cell : cells_) {
     cell.middle -= top;

@@ -246,7 +246,8 @@ Doc Layout::Dims() {
 std::string Format(const ast::File& file, const source::SourceMap& sources) {
   Docs docs;
   const Doc all = Layout(file, sources, docs).File();
-  return docs.Print(all, kLineWidth);
+  std::string text = docs.Print(all, kLineWidth);
+  return text == "\n" ? "" : text;
 }
 
 }  // namespace wf::format

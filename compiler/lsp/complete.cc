@@ -202,6 +202,7 @@ class Completion {
       const bool present = analysis == &query_.analysis;
       for (const auto& [place, thing] : analysis->index().things()) {
         const uint32_t end = present ? query_.byte : around->span.end;
+        if (std::find(context_.begun.begin(), context_.begun.end(), thing.name) != context_.begun.end()) continue;
         if (place.file == analysis->root() && place.begin >= around->span.begin && place.begin < end && IsLocal(thing.kind))
           locals.push_back(&thing);
       }

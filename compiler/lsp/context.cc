@@ -66,6 +66,17 @@ class BraceReader {
   Block block() const { return open_.empty() ? Block::kFile : open_.back().block; }
   std::vector<std::string> TakeWords() { return std::move(words_); }
 
+  // The names of the `let`s and nodes that the text ends in.
+  std::vector<std::string> Begun() const {
+    std::vector<std::string> names;
+    const auto add = [&](const std::vector<std::string>& words) {
+      if (words.size() > 1 && (words[0] == "let" || words[0] == "node")) names.push_back(words[1]);
+    };
+    for (const Open& open : open_) add(open.words);
+    add(words_);
+    return names;
+  }
+
  private:
   struct Open {
     Block block;
@@ -135,6 +146,7 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
       context.in_hole = true;
       context.words = WordsOfHole(*hole);
       context.block = braces.block();
+      context.begun = braces.Begun();
       return context;
     }
     if (byte <= token.end && (string ? byte < token.end : IsWord(text))) {
@@ -144,6 +156,7 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
     braces.Read(text);
   }
   context.block = braces.block();
+  context.begun = braces.Begun();
   context.words = braces.TakeWords();
   return context;
 }

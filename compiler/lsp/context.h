@@ -27,6 +27,7 @@ enum class Block : uint8_t {
 struct Context {
   Block block = Block::kFile;
   std::vector<std::string> words;  // tokens of the statement before the place, the one being typed not among them
+  std::vector<std::string> begun;  // names of the `let`s and nodes that the place stands in: they mean nothing there
   bool inside = false;             // of a string or comment, where nothing is offered
   bool in_hole = false;            // of a string: `words` are those of the hole
 

@@ -216,9 +216,8 @@ void CheckDecl(Env& env, Module& module, const ast::Decl& decl) {
     CheckService(env, module, *entity, *service);
   }
   entity->ready = true;
-  if (env.input.sink == nullptr) return;
   if (entity->signature && !entity->signature->is_generic()) NoteResult(env, *entity);
-  env.input.sink->Checked(*entity, env.program);
+  if (env.input.sink != nullptr) env.input.sink->Checked(*entity, env.program);
 }
 
 }  // namespace wf::sema

@@ -220,10 +220,13 @@ class TestCheck {
     const TypeRef hint = MapDims(env_.types, wanted, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
     const uint32_t mark = inner.NextSymbol();
     const TypeRef solved = ResultOfStub(inner, *target->signature, written, stub);
-    ExprPtr value = CheckExpr(inner, *stub.value, solved, At("a stub", stub.target.span).Inside("a stub", stub.target.span));
-    if (!IsPoison(*value)) value = Coerce(inner, std::move(value), hint, Origin{target->span, "declared here"});
-    if (IsPoison(*value)) return false;
     const bool is_remote = target->kind == EntityKind::kRemote;
+    const auto result = env_.results.find({is_remote ? ExprKind::kCallRemote : ExprKind::kCallModel, target->index});
+    const Origin origin{target->span, "declared here", result == env_.results.end() ? nullptr : result->second};
+    const Where inside = At("a stub", stub.target.span).Inside("a stub", stub.target.span).For(&origin);
+    ExprPtr value = CheckExpr(inner, *stub.value, solved, inside);
+    if (!IsPoison(*value)) value = Coerce(inner, std::move(value), hint, origin);
+    if (IsPoison(*value)) return false;
     const auto once = [&](const Test::Stub& other) { return other.is_remote == is_remote && other.target == target->index; };
     if (const auto first = std::find_if(test_.stubs.begin(), test_.stubs.end(), once); first != test_.stubs.end()) {
       env_.Report(stub.target.span, kDuplicateName, {ast::ToString(stub.target)})

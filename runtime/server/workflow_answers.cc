@@ -66,10 +66,11 @@ void WorkflowSite::ReplyForMemory(Exchange& exchange, wf_code code, std::string_
   const ProtocolRow& row = RowOf(exchange.protocol);
   const int status = row.status_of(info.status);
   body.Clear();
-  row.write_error({code, info.name, why, {}, exchange.data_id, exchange.log_id}, &body);
+  row.write_error(exchange, {code, info.name, why, {}, exchange.data_id, exchange.log_id}, info.status, &body);
+  if (for_load) exchange.fields.AddLast(row.retry_soon);
   Record(exchange, status, code);
   if (!for_load) LogFailure(exchange, {code, status, why});
-  exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, for_load ? size_t{1} : size_t{0}}, {}}, body);
+  exchange.session->Reply(exchange, {status, plain::kJson, exchange.fields.headers(), {}}, body);
 }
 
 // What the caller is not to blame for, and what no waiting cures; refusals for load, deadlines and wishes for what is not built show in the
@@ -157,7 +158,7 @@ void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std
   const bus::Failure* const failure = exchange.bus->failure();
   if (failure != nullptr && failure->for_memory) counts_.refused_bytes.Add();
   if (answer.status >= 500 || answer.code == code::kMemoryCap) LogFailure(exchange, answer);
-  if (protocol::IsForLoad(answer.code)) headers.push_back(kRetrySoon);
+  if (protocol::IsForLoad(answer.code)) headers.push_back(RowOf(exchange.protocol).retry_soon);
   const std::string_view type = answer.content_type.empty() ? plain::kJson : answer.content_type;
   exchange.session->Reply(exchange, {answer.status, type, headers, {}}, body);
   engine_->Release(*exchange.bus);

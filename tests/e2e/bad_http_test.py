@@ -94,7 +94,7 @@ class BadHttp(harness.ServerCase):
             with self.subTest(head=head[:80]), self.server.connect() as connection:
                 connection.send(head)
                 reply = connection.receive()
-                self.assert_error(reply, status, 5000)
+                self.assert_error(reply, status, 3000 if status > 500 else 5000)
                 self.assertEqual(reply.headers.get("connection"), "close", reply)
                 self.assertTrue(connection.closed_within(5), head[:80])
 

@@ -168,6 +168,29 @@ service S {
         self.assertIn("stage s1  ⇠ ", text)
         self.assertIn("m: i64 = 1", harness.wfc("graph", "--format=svg", program).stdout)
 
+    def test_a_control_of_a_call_reads_what_the_call_is_given(self):
+        program = harness.scratch() / "called_control.wf"
+        program.write_text("""
+workflow Clip(x: i64, most: i64) -> (y: i64) {
+  if x > most {
+    return (y: most);
+  }
+  return (y: x);
+}
+
+workflow Sheet(xs: list<i64>) -> (ys: list<i64>) {
+  node twice = [x * 2 for x in xs];
+  node clipped = for x in twice { Clip(x, 3).y };
+  return (ys: clipped);
+}
+
+service S {
+  workflow Sheet;
+}
+""")
+        workflow, = json.loads(harness.wfc("graph", "--format=json", program).stdout)["workflows"]
+        self.assertEqual(workflow["controls"], [{"name": "clipped/Clip/if line 3", "line": 3, "reads": ["twice"], "after": [], "inside": ["for line 11"]}])
+
     def test_blocks_hang_on_the_tasks_that_enter_them(self):
         program = harness.scratch() / "control.wf"
         workflow, = json.loads(harness.wfc("graph", "--level=task", "--format=json", program).stdout)["workflows"]
@@ -199,32 +222,6 @@ service S {
                 self.assertEqual((form("svg").count('class="wire"'), form("svg").count('class="wait"')), (wires, waits))
                 self.assertEqual((form("mermaid").count(" --> "), form("mermaid").count(" -.-> ")), (wires, waits))
                 self.assertEqual((form("dot").count(" -> "), form("dot").count("[style=dashed]")), (wires + waits, waits))
-
-
-class Settings(unittest.TestCase):
-    """Rules 12 and 15, in their programs of tests/lang/rules."""
-
-    def settings(self, program):
-        """the settings of each node, by workflow and name"""
-        graph = harness.wfc("graph", "--level=node", harness.ROOT / "tests/lang/rules" / program).stdout
-        found = {}
-        for block in graph.split("\n\n"):
-            workflow = re.match(r"S/(\w+)", block)[1]
-            for node, line in re.findall(r"^    (\w+)  .*\n      (.*)$", block, re.MULTILINE):
-                found[workflow, node] = line
-        return found
-
-    def test_what_is_written_out_with_the_defaults_values_is_the_same_program(self):
-        found = self.settings("r12_defaults.wf")
-        self.assertEqual(found["Plain", "y"], "batch auto · queue 256 · instances 1 · precision f32 · priority normal")
-        self.assertEqual(found["Same", "y"], found["Plain", "y"])
-
-    def test_a_node_overrides_what_its_model_says_and_nothing_else(self):
-        self.assertEqual(self.settings("r15_node_overrides.wf"), {
-            ("W", "first"): "batch 16 within 1ms · queue 64 · instances 2 · precision f32 · priority normal",
-            ("W", "second"): "batch 4 · queue 8 · instances 2 · precision f32 · priority normal",
-            ("InLoop", "y"): "limit 1024 · batch 8 · queue 64 · instances 1 · precision f32 · priority normal",
-        })
 
 
 class Settings(unittest.TestCase):

@@ -24,7 +24,7 @@ class HttpRules(harness.ServerCase):
             reply = connection.receive()
             self.assertEqual((reply.status, reply.headers.get("connection")), (200, None), reply)
             connection.send(b"GET / HTTP/2.0\r\nhost: t\r\n\r\n")
-            self.assert_error(connection.receive(), 505, 5000)
+            self.assert_error(connection.receive(), 505, 3000)
 
     def test_an_http_1_0_client_may_keep_its_connection(self):
         with self.server.connect() as connection:

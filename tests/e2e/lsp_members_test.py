@@ -59,6 +59,8 @@ class Members(Session):
     async def test_completion_of_members(self):
         editor = self.edit(MEMBERS)
         self.assertEqual(await self.labels(editor, '"x {|pair'), ["n", "boxes", "pair"])
+        self.assertNotIn("label", await self.labels(editor, 'let label = |"x'))
+        self.assertNotIn("top", await self.labels(editor, "top = boxes[|0]"))
         self.assertEqual(await self.labels(editor, "x {pair.|lo"), ["lo", "hi"])
         self.assertEqual(await self.labels(editor, "{boxes[0].|left"), ["left", "top"])
         self.assertEqual(await self.labels(editor, "boxes[0].|top"), ["left", "top"])
@@ -66,7 +68,7 @@ class Members(Session):
         self.assertEqual(await self.labels(editor, "ends(n: 1).|hi"), ["lo", "hi"])
         self.assertEqual(await self.labels(editor, "q.|text"), ["text", "m"])
         self.assertEqual(await self.labels(editor, "boxes: []).|m"), ["text", "m"])
-        self.assertEqual(await self.labels(editor, "return (|text"), ["text:", "m:", *await self.labels(editor, "m: |pair.hi +")])
+        self.assertEqual(await self.labels(editor, 'return (|text: "{label'), ["text:", "m:", *await self.labels(editor, "m: |pair.hi +")])
         self.assertIn("m:", await self.labels(editor, 'hi}", |m:'))
         self.assertNotIn("text:", await self.labels(editor, 'hi}", |m:'))
         self.assertEqual(await self.labels(editor, "priority |high"), ["high", "normal", "low"])
@@ -89,7 +91,7 @@ class Members(Session):
         self.assertEqual(await definition("q.|text"), MEMBERS.index("text: string"))
         self.assertEqual(await definition("scores.|heat"), MEMBERS.index("heat: f32"))
         self.assertEqual(len(await self.references(editor, "lo: i64, |hi: i64")), 5)
-        for words, name in (("lo: i64, |hi: i64", "highest"), ("-> (|text", "line"), ("(|heat: f32", "warmth")):
+        for words, name in (("lo: i64, |hi: i64", "highest"), ("-> (|text: string, m", "line"), ("(|heat: f32", "warmth")):
             answer = await self.rename(editor, words, name)
             [(_, edits)] = answer.changes.items()
             renamed = Editor(self.client, (self.folder / f"{name}.wf").as_uri(), editor.edited(edits))

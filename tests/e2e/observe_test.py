@@ -73,8 +73,8 @@ class Refused(harness.ServerCase):
         self.assert_told(self.call("POST", GREET, b"{}", {"content-encoding": "gzip"}), 415, 5000)
         self.assert_told(self.send(b"GET /" + b"a" * 10_000 + b" HTTP/1.1\r\n"), 414, 5000, **nobody)
         self.assert_told(self.send(b"GET / HTTP/1.1\r\nx: " + b"a" * 40_000), 431, 5000, **nobody)
-        self.assert_told(self.send(b"POST / HTTP/1.1\r\nhost: t\r\ntransfer-encoding: gzip\r\n\r\n"), 501, 5000, **nobody)
-        self.assert_told(self.send(b"GET / HTTP/3.0\r\nhost: t\r\n\r\n"), 505, 5000, **nobody)
+        self.assert_told(self.send(b"POST / HTTP/1.1\r\nhost: t\r\ntransfer-encoding: gzip\r\n\r\n"), 501, 3000, **nobody)
+        self.assert_told(self.send(b"GET / HTTP/3.0\r\nhost: t\r\n\r\n"), 505, 3000, **nobody)
         self.assert_told(self.send(b"GARBAGE\r\n\r\n"), 400, 5000, **nobody)
         self.assert_told(self.call("POST", "/v2/models/None/infer", b"{}"), 404, 3002, **nobody, protocol="oip")
         self.assert_told(self.call("GET", "/v2/models/Hello/infer"), 405, 5000, **nobody, protocol="oip")
@@ -87,7 +87,7 @@ class Refused(harness.ServerCase):
                 connection.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100\r\n\r\n{")
                 connection.receive()
 
-        self.assert_told(drip, 408, 5000)
+        self.assert_told(drip, 408, 6000)
 
     def test_a_client_that_leaves(self):
         def leave():

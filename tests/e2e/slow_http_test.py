@@ -31,7 +31,7 @@ class SlowHttp(harness.ServerCase):
             self.assertEqual((reply.status, reply.headers.get("connection")), (408, "close"), (name, reply))
             self.assertIn(word, reply.error["message"])
         self.assertTrue(headers.closed_within(5) and body.closed_within(5))
-        counted = {name: value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total") and 'code="5000"' in name}
+        counted = {name: value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total") and 'code="6000"' in name}
         self.assertEqual(sum(counted.values()), 2, counted)
 
 

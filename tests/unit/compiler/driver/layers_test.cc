@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace wf::driver {
@@ -37,6 +38,18 @@ TEST(Layers, KeepBoxesApartAndInside) {
       EXPECT_LE(box.y + box.height, layers.height + 0.01);
       for (size_t b = a + 1; b < layers.boxes.size(); ++b) EXPECT_FALSE(Overlap(box, layers.boxes[b])) << seed;
     }
+  }
+}
+
+TEST(Layers, BeginAtTheTop) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    const Layers layers = Random(seed, 6, 30, 45);
+    double top = layers.height;
+    for (const Layers::Box& box : layers.boxes) top = std::min(top, box.y);
+    for (const Layers::Wire& wire : layers.wires) {
+      for (const Layers::Point& point : wire.points) top = std::min(top, point.y);
+    }
+    EXPECT_LE(top, 10) << seed;
   }
 }
 

@@ -45,6 +45,12 @@ TEST(Context, HasTheWordsOfTheStatement) {
   EXPECT_FALSE(At("const a = \"text\"|;").inside);
 }
 
+TEST(Context, KnowsWhatIsBegun) {
+  EXPECT_EQ(At("fn f() -> i64 { let a = 1; let b = |").begun, std::vector<std::string>{"b"});
+  EXPECT_EQ(At("fn f() -> i64 { let b = if a { let c = \"{|").begun, (std::vector<std::string>{"b", "c"}));
+  EXPECT_TRUE(At("fn f() -> i64 { let a = 1; |").begun.empty());
+}
+
 TEST(Context, HasTheWordsOfAHole) {
   const std::pair<const char*, std::vector<std::string>> kRows[] = {
       {"const a = \"x {|", {}},

@@ -16,13 +16,17 @@ using ir::OpKind;
 using llvm::BasicBlock;
 using Region = llvm::SetVector<BasicBlock*>;
 
-// Instructions that the operation becomes, roughly; those of its blocks are counted again when they are written.
+// Instructions that the operation becomes, roughly, as counted in what is written; those of its blocks are counted again when they are
+// written.
 uint64_t WeightOf(const ir::Body& body, const ir::Op& op) {
-  uint64_t weight = 4;
+  const uint64_t args = op.args.size();
+  uint64_t weight = 4 + 4 * args;
   switch (op.kind) {
-    case OpKind::kBuild:
+    case OpKind::kBuild:  // rows as lanes, in blocks, and what is left of them
+      weight = 1'000 * args;
+      break;
     case OpKind::kReduce:
-      weight = 100;
+      weight = 300;
       break;
     case OpKind::kFold:
     case OpKind::kListBuild:
@@ -30,10 +34,16 @@ uint64_t WeightOf(const ir::Body& body, const ir::Op& op) {
     case OpKind::kListOfTensor:
     case OpKind::kTensorOfList:
     case OpKind::kMapKeys:
-      weight = 40;
+    case OpKind::kMapGet:
+      weight = 100;
+      break;
+    case OpKind::kText:
+      weight = 50 + 20 * args;
+      break;
+    case OpKind::kListGet:
+      weight = 50;
       break;
     default:
-      weight += 4 * op.args.size();
       break;
   }
   for (const ir::BlockId block : op.blocks) weight += 4 * body[block].ops.size();

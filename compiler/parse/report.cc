@@ -149,7 +149,7 @@ std::string Describe(const antlr4::misc::IntervalSet& expected, const antlr4::df
 }  // namespace
 
 std::string Reporter::Quoted(size_t number) const {
-  if (TypeAt(number) == Token::EOF) return "the end of the file";
+  if (TypeAt(number) == Token::EOF) return "end of the file";
   std::string text = Spelling(number);
   if (TypeAt(number) == T::STRING || TypeAt(number) == T::RAW_STRING) {
     if (text.size() > 24) return "this string";

@@ -13,6 +13,7 @@
 #include "runtime/sched/catalogue.h"
 #include "runtime/sched/engine.h"
 #include "runtime/sched/estimate.h"
+#include "runtime/sched/failures.h"
 #include "runtime/sched/job.h"
 #include "runtime/sched/observer.h"
 #include "runtime/sched/wheel.h"
@@ -47,8 +48,9 @@ struct LiveBus final : bus::Bus {
   StageTime* stages = nullptr;                          // null: this request is not timed
   uint32_t samples_left = 0, rows_out = 0;              // samples that may still decide; flights that hold a credit or a place in a batch
   const bus::Failure* sample_failure = nullptr;         // of the lowest sample that failed
-  bool has_failures = false;                            // some channel has failed: readers look at their inputs
-  bool decided = false;                                 // the outcome is known; the answer is about to leave
+  Failures failures;
+  bool has_failures = false;  // some channel has failed: readers look at their inputs
+  bool decided = false;       // the outcome is known; the answer is about to leave
   bool listed_as_drained = false;
 };
 

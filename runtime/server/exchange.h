@@ -52,7 +52,7 @@ class Site {
   // The exchange is about to be used again: what it took may be given back.
   virtual void OnFinished(Exchange& exchange) noexcept = 0;
   virtual void OnAnswered(Exchange& exchange) noexcept = 0;
-  virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure& by) noexcept = 0;
+  virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept = 0;
   virtual bool closing() const noexcept = 0;  // answers carry `connection: close`
 };
 
@@ -61,7 +61,7 @@ class Site {
 struct Exchange final : bus::Client {
   explicit Exchange(ExchangePool& owner) : pool(owner) {}
   void OnAnswered(bus::Bus& answered) noexcept override;
-  void OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure& by) noexcept override;
+  void OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure* by) noexcept override;
   void OnDrained(bus::Bus& drained) noexcept override;
 
   // ---- of the session ----

@@ -50,7 +50,7 @@ using Purpose = Compilation::Purpose;
 
 // Applies fixes until there are none; what a fix uncovers may have one, too.
 void Fix(const std::string& input, const Options& options, Console& console) {
-  constexpr int kMaxRounds = 10;
+  constexpr int kMaxRounds = 100;  // of several mistakes in a declaration often the first alone is seen
   FixCounts total;
   for (int round = 0; round < kMaxRounds; ++round) {
     Compilation compilation(input, options, console);

@@ -27,7 +27,8 @@ TEST(SettingValues, AddressesAreNumeric) {
     EXPECT_EQ(Parse(good, {}, &address), "") << good;
     EXPECT_EQ(address, good);
   }
-  for (const char* bad : {"", "localhost", "300.1.1.1", "127.0.0.1:80", "[::1]", "127.1", " ::1"}) EXPECT_NE(Parse(bad, {}, &address), "") << bad;
+  for (const char* bad : {"", "localhost", "300.1.1.1", "127.0.0.1:80", "[::1]", "127.1", " ::1"})
+    EXPECT_NE(Parse(bad, {}, &address), "") << bad;
 }
 
 TEST(SettingValues, DurationsHaveUnits) {

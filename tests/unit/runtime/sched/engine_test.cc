@@ -134,6 +134,26 @@ TEST_F(EngineTest, AFailureDoesNotOvertakeAnUndecidedControlPoint) {
   EXPECT_EQ(rig.answers[0].code, 5000);  // and it stands first in the text
 }
 
+// What writes its other input waits for the control point, as it does itself: more than a later input is outstanding.
+TEST_F(EngineTest, AReturnBehindAnUndecidedControlPointIsNotBoundToFail) {
+  constexpr wf_code kGuard = 100002;
+  const int out = Int(root_), bad = Int(root_), late = Int(root_);
+  builder_.Workflow(root_, {in_}, {out_, out});
+  builder_.Run(root_, {in_}, bad, Failing());
+  RunOptions require = Pooled();
+  require.control = true;
+  require.body = Failing(kGuard).body;
+  const int guard = builder_.Run(root_, {in_}, -1, require);
+  builder_.Run(root_, {in_}, late, {.after = {guard}});
+  builder_.Return(root_, {bad, late}, {guard});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  EXPECT_TRUE(rig.answers.empty());
+  rig.Settle();
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, kGuard);
+}
+
 TEST_F(EngineTest, AStrandCrossesToThePoolOnce) {
   int previous = in_;
   for (int i = 0; i < 4; ++i) {

@@ -9,7 +9,7 @@ namespace wf::server {
 
 void Exchange::OnAnswered(bus::Bus&) noexcept { site->OnAnswered(*this); }
 
-void Exchange::OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure& by) noexcept {
+void Exchange::OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure* by) noexcept {
   site->OnHidden(*this, asked, cause, by);
 }
 

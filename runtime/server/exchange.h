@@ -56,7 +56,7 @@ class Site {
   virtual void OnPart(Exchange&) noexcept {}
   // A second has passed for a call that stays.
   virtual void OnLook(Exchange&) noexcept {}
-  virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure& by) noexcept = 0;
+  virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept = 0;
   virtual bool closing() const noexcept = 0;  // answers carry `connection: close`
 };
 
@@ -65,7 +65,7 @@ class Site {
 struct Exchange final : bus::Client {
   explicit Exchange(ExchangePool& owner) : pool(owner) {}
   void OnAnswered(bus::Bus& answered) noexcept override;
-  void OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure& by) noexcept override;
+  void OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure* by) noexcept override;
   void OnDrained(bus::Bus& drained) noexcept override;
 
   // ---- of the session ----

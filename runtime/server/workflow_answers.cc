@@ -88,16 +88,18 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
                 {"log_id", exchange.log_id.substr(0, kMostTold)}});
 }
 
-// What the caller is told in its place is the caller's to mend where the answer is a 4xx, and then of interest to those who look for it
-// only.
-void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure& by) noexcept {
+// What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only.
+void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept {
   constexpr int kFirstServerStatus = 500;
-  const bool ours = RowOf(exchange.protocol).status_of(protocol::InfoOf(shared_.plan, by.code).status) >= kFirstServerStatus;
-  observe::Log(ours ? observe::Level::kWarning : observe::Level::kDebug, "a fallback failed in place of a failure",
+  const wf_code told = by == nullptr ? cause.code : by->code;
+  const bool ours = RowOf(exchange.protocol).status_of(protocol::InfoOf(shared_.plan, told).status) >= kFirstServerStatus;
+  const bus::Failure* const answered = by == nullptr ? bus.failure() : by;
+  observe::Log(ours ? observe::Level::kWarning : observe::Level::kDebug,
+               by == nullptr ? "a failure that the request was decided without" : "a fallback failed in place of a failure",
                {{"path", bus::PathOf(shared_.plan, cause)},
                 {"code", int64_t{cause.code}},
                 {"reason", cause.message},
-                {"answered_code", int64_t{by.code}},
+                {"answered_code", int64_t{answered == nullptr ? 0 : answered->code}},
                 {"data_id", bus.data_id()},
                 {"log_id", bus.log_id().substr(0, kMostTold)}});
 }

@@ -49,7 +49,7 @@ class WorkflowSite final : public Site {
   void UnclaimUnsent(int64_t bytes) noexcept override { memory_->Unclaim(bytes); }
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange& exchange) noexcept override;
-  void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure& by) noexcept override;
+  void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept override;
   uint64_t OnRefused(Exchange& exchange) noexcept override;
   void Cancel(Exchange& exchange) noexcept override;
   void OnGone(Exchange& exchange) noexcept override;

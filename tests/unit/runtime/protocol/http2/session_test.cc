@@ -225,6 +225,7 @@ TEST_F(SessionTest, WindowsOpenAsBytesAreTaken) {
 TEST_F(SessionTest, WindowsStayShutForWhatIsNotTaken) {
   takes_bodies_ = false;
   const std::string half(1 << 19, 'p');
+  Feed(Frame(kSettings, kAck, 0, ""));  // until then a stream has less
   const uint64_t before = reader_->windows[0];
   Feed(Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))));
   for (size_t at = 0; at < half.size(); at += 16384) ASSERT_TRUE(Feed(Frame(kData, 0, 1, half.substr(at, 16384))));

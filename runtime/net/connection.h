@@ -50,7 +50,7 @@ class Connection final : private WireUser {
   void SetTimeout(int64_t ms) noexcept;  // from the begin of this turn, in steps of a second; 0: none
   bool closing() const { return closing_; }
   bool opening() const { return wire_->opening(); }  // by a handshake; nothing has come for the handler
-  int64_t now_ms() const noexcept;  // as of the begin of this turn
+  int64_t now_ms() const noexcept;                   // as of the begin of this turn
   Handler* handler() const { return handler_; }
   void SetHandler(Handler& handler) { handler_ = &handler; }  // another protocol goes on from here
 

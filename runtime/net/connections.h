@@ -11,7 +11,7 @@ class HandlerFactory {
  public:
   virtual ~HandlerFactory() = default;
   virtual Handler* NewHandler(Connection& connection) noexcept = 0;
-  virtual void OnRefused() noexcept {}  // a connection was closed unread: too many are open, or there is no memory
+  virtual void OnRefused() noexcept {}                          // a connection was closed unread: too many are open, or there is no memory
   virtual void OnHandshakeFailed(std::string_view) noexcept {}  // of a connection, which closes; why: a constant text
 };
 
@@ -25,10 +25,10 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  void Adopt(int fd) noexcept;  // takes the descriptor, also when the connection cannot be made
-  void FlushDirty() noexcept;   // at the end of a turn
+  void Adopt(int fd) noexcept;                 // takes the descriptor, also when the connection cannot be made
+  void FlushDirty() noexcept;                  // at the end of a turn
   bool has_waiting() const { return waits_; }  // the loop must not sleep
-  void OnSecond() noexcept;     // fires time limits
+  void OnSecond() noexcept;                    // fires time limits
   void CloseAll() noexcept;
   template <typename Function>
   void ForEach(Function&& function) {

@@ -225,8 +225,7 @@ void SecureWires::SecureWire::OnWireClosed() noexcept {
   user_.OnWireClosed();
 }
 
-SecureWires::SecureWires(Wires& wires)
-    : wires_(wires), read_buffer_(new uint8_t[kReadBytes]), record_buffer_(new uint8_t[kRecordBytes]) {}
+SecureWires::SecureWires(Wires& wires) : wires_(wires), read_buffer_(new uint8_t[kReadBytes]), record_buffer_(new uint8_t[kRecordBytes]) {}
 
 SecureWires::~SecureWires() = default;
 

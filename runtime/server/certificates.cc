@@ -24,7 +24,8 @@ base::Result<std::shared_ptr<const tls::Context>> LoadCertificates(const Setting
   options.only_1_3 = settings.tls_min_version == TlsVersion::k1_3;
   WF_RETURN_IF_ERROR(Read("tls.cert", settings.tls_cert, again, &options.certificates));
   WF_RETURN_IF_ERROR(Read("tls.key", settings.tls_key, again, &options.key));
-  if (!settings.tls_client_ca.empty()) WF_RETURN_IF_ERROR(Read("tls.client_ca", settings.tls_client_ca, again, &options.client_ca.emplace()));
+  if (!settings.tls_client_ca.empty())
+    WF_RETURN_IF_ERROR(Read("tls.client_ca", settings.tls_client_ca, again, &options.client_ca.emplace()));
   auto context = tls::Context::Load(options);
   WF_RETURN_IF_ERROR(context.status());
   for (const std::string& warning : context->warnings()) observe::Log(observe::Level::kWarning, warning);

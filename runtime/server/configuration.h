@@ -11,8 +11,8 @@
 
 namespace wf::server {
 
-// What requests are served by: the settings, the certificates and the models of one moment. A loop changes to another one between two requests.
-// Thread: immutable once published, but for Leave: thread-safe.   Owns: its settings.
+// What requests are served by: the settings, the certificates and the models of one moment. A loop changes to another one between two
+// requests. Thread: immutable once published, but for Leave: thread-safe.   Owns: its settings.
 class Configuration final : public sched::Catalogue {
  public:
   Configuration(uint64_t epoch, size_t n_tasks, Settings which, int loops)

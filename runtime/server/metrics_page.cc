@@ -190,7 +190,8 @@ void AddServer(const MetricsSources& sources, MetricsText* out) {
 }
 
 void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
-  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, connections = 0, queue_full = 0, drained = 0, answered = 0;
+  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, connections = 0, queue_full = 0, drained = 0,
+           answered = 0;
   for (const auto& loop : shared.loops) {
     inflight += loop->inflight_all.value();
     by_inflight += loop->refused_inflight.value();

@@ -1,7 +1,11 @@
 #include "compiler/backend/backend.h"
 
+#include <cstdlib>
+#include <new>
+
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Support/ErrorHandling.h>
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/interface/openapi.h"
@@ -32,7 +36,14 @@ class LlvmCode : public Code {
   std::unique_ptr<llvm::Module> module_;
 };
 
+// LLVM allocates without `new`: what ends wfc there ends it here.
+void EndWithoutMemory(void*, const char*, bool) {
+  if (const std::new_handler handler = std::get_new_handler()) handler();
+  std::abort();
+}
+
 std::unique_ptr<Code> Lower(const ir::Program& program, const lower::Options& options) {
+  [[maybe_unused]] static const bool installed = (llvm::install_bad_alloc_error_handler(EndWithoutMemory), true);
   return std::make_unique<LlvmCode>(program, options);
 }
 

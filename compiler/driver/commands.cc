@@ -50,12 +50,16 @@ using Purpose = Compilation::Purpose;
 
 // Applies fixes until there are none; what a fix uncovers may have one, too.
 void Fix(const std::string& input, const Options& options, Console& console) {
-  constexpr int kMaxRounds = 10;
+  constexpr int kMaxRounds = 100;  // of several mistakes in a declaration often the first alone is seen
+  FixCounts total;
   for (int round = 0; round < kMaxRounds; ++round) {
     Compilation compilation(input, options, console);
     compilation.RunTo(Phase::kIr, Purpose::kCheck);
-    if (ApplyFixes(compilation.diagnostics(), compilation.sources(), StdlibFolder(console.executable), console) == 0) return;
+    const FixCounts applied = ApplyFixes(compilation.diagnostics(), compilation.sources(), StdlibFolder(console.executable), console);
+    if (applied.empty()) break;
+    for (const auto& [file, count] : applied) total[file] += count;
   }
+  for (const auto& [file, count] : total) console.err << fmt::format("wfc: {}: {} {} applied\n", file, count, count == 1 ? "fix" : "fixes");
 }
 
 int Check(const Options& options, Console& console) {
@@ -165,9 +169,11 @@ int ShowPlan(const Options& options, Console& console) {
 
 int Inspect(const Options& options, Console& console) {
   if (options.inputs.size() != 1) return Usage(console, "`wfc inspect` needs one server");
-  const auto note = link::ReadNote(options.inputs.front());
+  const std::string& input = options.inputs.front();
+  const auto note = link::ReadNote(input);
   if (!note.ok()) {
-    console.err << fmt::format("wfc: cannot inspect `{}`: {}\n", options.inputs.front(), note.status().message());
+    const std::string help = input.ends_with(".wf") ? fmt::format("; `wfc plan {}` says what its server will hold", input) : "";
+    console.err << fmt::format("wfc: cannot inspect `{}`: {}{}\n", input, note.status().message(), help);
     return kProgramHasErrors;
   }
   console.out << (options.format == Format::kJson ? *note + "\n" : NoteText(*note));
@@ -268,6 +274,44 @@ int Completions(const Options& options, Console& console) {
   return kFine;
 }
 
+std::string Overview() {
+  std::string text = "usage: wfc COMMAND [options]\n\n";
+  for (const CommandInfo& command : Commands()) {
+    text += fmt::format("  wfc {:<11} {:<22} {}\n", command.name, command.arguments, command.summary);
+  }
+  return text +
+         "\n`wfc COMMAND --help` lists the options of a command. Exit status: 0 fine, 1 the program has errors, 2 usage, 101 a bug in "
+         "wfc.\n";
+}
+
+int UnknownCommand(const std::string& name, Console& console) {
+  std::vector<std::string> names = {"--help", "--version"};
+  for (const CommandInfo& command : Commands()) names.emplace_back(command.name);
+  const auto near = diag::Suggest(name, names);
+  const bool file = name.ends_with(".wf");
+  const std::string hint = near ? "; " + *near : file ? fmt::format("; `wfc check {}`?", name) : "";
+  return Usage(console, fmt::format("unknown {} `{}`{}", name.starts_with('-') ? "option" : "command", name, hint));
+}
+
+void ShowHelp(const CommandInfo& info, Console& console) {
+  const std::string usage = fmt::format("usage: wfc {} {}", info.name, info.arguments.empty() ? "[options]" : info.arguments);
+  console.out << fmt::format("{}\n{}\n\n{}\nexamples:\n{}", usage, info.summary, OptionsHelp(info.name), info.examples);
+}
+
+int Help(const Options& options, Console& console) {
+  if (options.inputs.size() > 1) return Usage(console, "`wfc help` takes one command");
+  if (options.inputs.empty()) {
+    console.out << Overview();
+    return kFine;
+  }
+  const std::string& name = options.inputs.front();
+  const std::vector<CommandInfo> commands = Commands();
+  const auto info = std::find_if(commands.begin(), commands.end(), [&](const CommandInfo& one) { return one.name == name; });
+  if (info == commands.end()) return UnknownCommand(name, console);
+  ShowHelp(*info, console);
+  return kFine;
+}
+
 constexpr std::array kCommands = {
 #define COMMAND(name, function, arguments, summary, examples) Command{{name, arguments, summary, examples}, function},
 #include "compiler/driver/commands.def"
@@ -281,53 +325,19 @@ std::vector<CommandInfo> Commands() {
   return commands;
 }
 
-std::string Help() {
-  std::string text = "usage: wfc COMMAND [options]\n\n";
-  for (const CommandInfo& command : Commands()) {
-    text += fmt::format("  wfc {:<11} {:<22} {}\n", command.name, command.arguments, command.summary);
-  }
-  return text +
-         "\n`wfc COMMAND --help` lists the options of a command. Exit status: 0 fine, 1 the program has errors, 2 usage, 101 a bug in "
-         "wfc.\n";
-}
-
-int UnknownCommand(const std::string& name, Console& console) {
-  std::vector<std::string> names;
-  for (const CommandInfo& command : Commands()) names.emplace_back(command.name);
-  const auto near = diag::Suggest(name, names);
-  const bool file = name.ends_with(".wf");
-  const std::string hint = near ? "; " + *near : file ? fmt::format("; `wfc check {}`?", name) : "";
-  return Usage(console, fmt::format("unknown command `{}`{}", name, hint));
-}
-
-void ShowHelp(const CommandInfo& info, Console& console) {
-  const std::string usage = fmt::format("usage: wfc {} {}", info.name, info.arguments.empty() ? "[options]" : info.arguments);
-  console.out << fmt::format("{}\n{}\n\n{}\nexamples:\n{}", usage, info.summary, OptionsHelp(info.name), info.examples);
-}
-
-// `wfc help`, `wfc help COMMAND`.
-int Help(const std::vector<std::string>& arguments, Console& console) {
-  if (arguments.size() == 1) {
-    console.out << Help();
-    return kFine;
-  }
-  const std::vector<CommandInfo> commands = Commands();
-  const auto is_meant = [&](const CommandInfo& info) { return info.name == arguments[1]; };
-  const auto info = std::find_if(commands.begin(), commands.end(), is_meant);
-  if (info == commands.end()) return UnknownCommand(arguments[1], console);
-  ShowHelp(*info, console);
-  return kFine;
-}
-
 }  // namespace
 
 int RunWfc(const std::vector<std::string>& arguments, Console& console) {
   if (arguments.empty()) {
-    console.err << Help();
+    console.err << Overview();
     return kUsage;
   }
   const std::string& name = arguments.front();
-  if (name == "--help" || name == "-h" || name == "help") return Help(arguments, console);
+  if (name == "--help" || name == "-h") {
+    Options options;
+    options.inputs.assign(arguments.begin() + 1, arguments.end());
+    return Help(options, console);
+  }
   if (name == "--version" || name == "-V") {
     const bool verbose = arguments.size() > 1 && (arguments[1] == "--verbose" || arguments[1] == "-v");
     console.out << (verbose ? VersionDetails(console.executable) : "wfc " WF_VERSION "\n");

@@ -11,11 +11,15 @@ namespace wf::driver {
 namespace {
 
 // The words that may stand as an argument of the command, `FILE` being none.
-std::vector<std::string> WordsOfArguments(const CommandInfo& command) {
+std::vector<std::string> WordsOfArguments(const CommandInfo& command, const std::vector<CommandInfo>& commands) {
   if (command.name == "completions") return {"bash", "zsh", "fish"};
   std::vector<std::string> words;
-  if (command.name != "explain") return words;
-  for (const ErrorPage& page : ErrorPages()) words.push_back(fmt::format("WF{:04}", page.number));
+  if (command.name == "help") {
+    for (const CommandInfo& one : commands) words.emplace_back(one.name);
+  }
+  if (command.name == "explain") {
+    for (const ErrorPage& page : ErrorPages()) words.push_back(fmt::format("WF{:04}", page.number));
+  }
   return words;
 }
 
@@ -61,7 +65,7 @@ std::string Bash(const std::vector<CommandInfo>& commands) {
     cases += fmt::format(
         "    {})\n      case \"$before\" in\n{}"
         "        *) case \"$word\" in -*) words='{}' ;; *) words='{}' files='{}' ;; esac ;;\n      esac\n      ;;\n",
-        command.name, values, flags, fmt::join(WordsOfArguments(command), " "), kFiles[static_cast<size_t>(FilesOf(command))]);
+        command.name, values, flags, fmt::join(WordsOfArguments(command, commands), " "), kFiles[static_cast<size_t>(FilesOf(command))]);
   }
   return fmt::format(R"(# bash completion of wfc; made by `wfc completions bash`
 _wfc() {{
@@ -111,7 +115,7 @@ std::string Zsh(const std::vector<CommandInfo>& commands) {
           fmt::format(" \\\n        {}",
                       Quoted(fmt::format("{}{}[{}]{}", flag.name, joined ? "=" : "", ZshText(flag.help), flag.value.empty() ? "" : value)));
     }
-    const auto words = WordsOfArguments(command);
+    const auto words = WordsOfArguments(command, commands);
     const Files files = FilesOf(command);
     const std::string rest = !words.empty()              ? fmt::format("*:argument:({})", fmt::join(words, " "))
                              : files == Files::kPrograms ? "*:program:_files -g \"*.wf\""
@@ -155,7 +159,7 @@ std::string Fish(const std::vector<CommandInfo>& commands) {
                                                    : fmt::format(" -x -a '{}'", fmt::join(words, " "));
       text += fmt::format("{} {}{} -d {}\n", here, name, value, Quoted(flag.help));
     }
-    const auto words = WordsOfArguments(command);
+    const auto words = WordsOfArguments(command, commands);
     if (!words.empty()) text += fmt::format("{} -a '{}'\n", here, fmt::join(words, " "));
     if (FilesOf(command) != Files::kNone) text += fmt::format("{} -F\n", here);
   }

@@ -2,21 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "compiler/diag/edits.h"
 #include "compiler/driver/files.h"
 
 namespace wf::driver {
 
-size_t ApplyFixes(const diag::Emitter& emitter, const source::SourceMap& sources, const std::string& stdlib, Console& console) {
+FixCounts ApplyFixes(const diag::Emitter& emitter, const source::SourceMap& sources, const std::string& stdlib, Console& console) {
   std::map<source::FileId, std::vector<diag::Edit>> by_file;
   for (const diag::Diagnostic& diagnostic : emitter.Sorted()) {
     for (const diag::Edit& fix : diagnostic.fixes) {
       if (!sources.name(fix.span.file).starts_with(stdlib)) by_file[fix.span.file].push_back(fix);
     }
   }
-  size_t applied = 0;
+  FixCounts applied;
   for (auto& [file, edits] : by_file) {
     const std::vector<diag::Edit> chosen = diag::Apart(std::move(edits));
     const std::string name(sources.name(file));
@@ -26,8 +24,7 @@ size_t ApplyFixes(const diag::Emitter& emitter, const source::SourceMap& sources
       console.err << fmt::format("wfc: cannot write `{}`: {}\n", name, status.message());
       continue;
     }
-    applied += chosen.size();
-    console.err << fmt::format("wfc: {}: {} {} applied\n", name, chosen.size(), chosen.size() == 1 ? "fix" : "fixes");
+    applied[name] += chosen.size();
   }
   return applied;
 }

@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "compiler/driver/depths.h"
 #include "compiler/driver/graph_control.h"
-#include "compiler/driver/layers.h"
 #include "compiler/ir/policy_text.h"
 #include "runtime/abi/defaults.h"
 
@@ -316,15 +316,21 @@ void WorkflowReader::ConnectStages() {
   }
 }
 
-// Those that are read before their readers.
+// Those that are read, and those that decide, before the others.
 void WorkflowReader::OrderStages() {
   std::map<std::string_view, size_t> number;
   for (size_t at = 0; at < result_.stages.size(); ++at) number.emplace(result_.stages[at].name, at);
-  Reads reads(result_.stages.size());
-  for (size_t at = 0; at < reads.size(); ++at) {
-    for (const std::string& before : result_.stages[at].after) reads[at].push_back(number.at(before));
+  const auto numbers = [&](const std::vector<std::string>& names) {
+    std::vector<size_t> found;
+    for (const std::string& name : names) found.push_back(number.at(name));
+    return found;
+  };
+  Reads reads, waits;
+  for (const Graph::Stage& stage : result_.stages) {
+    reads.push_back(numbers(stage.after));
+    waits.push_back(numbers(stage.waits));
   }
-  const std::vector<size_t> depths = Depths(reads);
+  const std::vector<size_t> depths = Depths(reads, waits, std::vector<size_t>(reads.size(), 0));
   std::vector<std::pair<size_t, size_t>> order;
   for (size_t at = 0; at < depths.size(); ++at) order.emplace_back(depths[at], at);
   std::sort(order.begin(), order.end());

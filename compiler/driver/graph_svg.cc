@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
+#include "compiler/driver/depths.h"
 #include "compiler/driver/graph.h"
 #include "compiler/driver/layers.h"
 #include "compiler/driver/xml.h"
@@ -92,11 +94,6 @@ std::vector<size_t> Find(const Numbers& numbers, const std::vector<std::string>&
   return found;
 }
 
-Reads Joined(Reads reads, const Reads& others) {
-  for (size_t at = 0; at < reads.size(); ++at) reads[at].insert(reads[at].end(), others[at].begin(), others[at].end());
-  return reads;
-}
-
 void DrawWorkflow(const Graph::Workflow& workflow, Drawing& drawing) {
   Label label{{{workflow.name, "name"}}, "node"};
   for (const Graph::Port& port : workflow.in) label.lines.push_back({Spelling(port), "setting"});
@@ -113,7 +110,7 @@ void DrawStages(const Graph::Workflow& workflow, Drawing& drawing) {
     reads.push_back(Find(numbers, stage.after, self));
     waits.push_back(Find(numbers, stage.waits, self));
   }
-  const std::vector<size_t> depths = Depths(reads);
+  const std::vector<size_t> depths = Depths(reads, waits, std::vector<size_t>(reads.size(), 0));
   for (size_t at = 0; at < workflow.stages.size(); ++at) {
     const Graph::Stage& stage = workflow.stages[at];
     Label label{{{stage.name.empty() ? "(no stage)" : stage.name, "name"}}, stage.written ? "model" : "node"};
@@ -124,77 +121,102 @@ void DrawStages(const Graph::Workflow& workflow, Drawing& drawing) {
   AddWires(drawing, waits, true);
 }
 
-// What stands in columns of its own: a stage, or controls side by side.
-struct Group {
-  Frame frame;
-  size_t depth = 0;  // the least of its boxes
+// The nodes and controls of a workflow before they have places. A group, which is a stage or one control, stands in columns of its own.
+struct Pieces {
+  Numbers numbers;
+  std::vector<Label> labels;
+  std::vector<size_t> groups;  // of each
+  std::vector<Frame> frames;   // of the groups; a control's has no border
+  Reads reads, waits;
 };
 
-// From left to right, each takes as many columns as its boxes read each other, which is one for a written stage.
-std::vector<size_t> PlaceGroups(std::vector<Group> groups, const std::vector<size_t>& depths, Drawing& drawing) {
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.depth < b.depth; });
-  size_t column = 0;
-  std::vector<size_t> columns(depths.size());
-  for (Group& group : groups) {
-    if (group.frame.boxes.empty()) continue;
-    size_t least = SIZE_MAX, width = 0;
-    for (const size_t box : group.frame.boxes) least = std::min(least, depths[box]);
-    for (const size_t box : group.frame.boxes) {
-      columns[box] = column + depths[box] - least;
-      width = std::max(width, depths[box] - least + 1);
+Pieces PiecesOf(const Graph::Workflow& workflow) {
+  Pieces all;
+  const auto add = [&](const std::string& name, Label label) {
+    all.frames.back().boxes.push_back(all.labels.size());
+    all.groups.push_back(all.frames.size() - 1);
+    all.numbers.emplace(name, all.labels.size());
+    all.labels.push_back(std::move(label));
+  };
+  for (const Graph::Stage& stage : workflow.stages) {
+    const std::string title = stage.name.empty() ? "" : stage.written ? "stage " + stage.name : stage.name + " (inferred)";
+    all.frames.push_back({title, stage.written, true, {}});
+    for (const Graph::Node& node : stage.nodes) add(node.name, LabelOf(node));
+  }
+  for (const Graph::Control& control : workflow.controls) {
+    all.frames.emplace_back();
+    add(control.name, {{{control.name, "name"}}, "control"});
+  }
+  const auto connect = [&](const auto& one) {
+    const size_t self = all.reads.size();
+    all.reads.push_back(Find(all.numbers, one.reads, self));
+    all.waits.push_back(Find(all.numbers, one.after, self));
+  };
+  for (const Graph::Stage& stage : workflow.stages) std::for_each(stage.nodes.begin(), stage.nodes.end(), connect);
+  std::for_each(workflow.controls.begin(), workflow.controls.end(), connect);
+  return all;
+}
+
+// What lies between groups, by their numbers, and what lies within them, by those of the pieces.
+Reads Between(const Pieces& all, const Reads& reads) {
+  Reads between(all.frames.size());
+  for (size_t at = 0; at < reads.size(); ++at) {
+    for (const size_t read : reads[at]) {
+      if (all.groups[read] != all.groups[at]) between[all.groups[at]].push_back(all.groups[read]);
     }
-    drawing.layers.least_widths.resize(column + width, 0);
-    drawing.layers.least_widths[column] = static_cast<double>(Length(group.frame.title)) * kLetter * 0.92 + 2 * (kPadding - kFrame);
-    column += width;
-    if (group.frame.has_border) drawing.frames.push_back(std::move(group.frame));
+  }
+  return between;
+}
+Reads Within(const Pieces& all, Reads reads) {
+  for (size_t at = 0; at < reads.size(); ++at) {
+    std::erase_if(reads[at], [&](size_t read) { return all.groups[read] != all.groups[at]; });
+  }
+  return reads;
+}
+
+// Groups from left to right, those of one depth with controls first.
+std::vector<std::pair<size_t, size_t>> Ordered(const Pieces& all) {
+  const std::vector<size_t> depths = Depths(all.reads, all.waits, std::vector<size_t>(all.reads.size(), 0));
+  std::vector<size_t> rank(all.frames.size(), SIZE_MAX);
+  for (size_t at = 0; at < depths.size(); ++at) rank[all.groups[at]] = std::min(rank[all.groups[at]], depths[at]);
+  const std::vector<size_t> places = Depths(Between(all, all.reads), Between(all, all.waits), rank);
+  std::vector<std::pair<size_t, size_t>> order;  // depth and group
+  for (size_t group = 0; group < places.size(); ++group) order.emplace_back(places[group], group);
+  const auto key = [&](const auto& one) { return std::tuple(one.first, all.frames[one.second].has_border, one.second); };
+  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  return order;
+}
+
+// The column of each. A group takes as many as its pieces read each other, which is one for a written stage; controls of one depth share
+// one.
+std::vector<size_t> PlacePieces(Pieces& all, Drawing& drawing) {
+  const std::vector<size_t> inner = Depths(Within(all, all.reads));
+  std::vector<size_t> columns(all.labels.size());
+  size_t free = 0, shared_depth = SIZE_MAX;
+  for (const auto& [depth, group] : Ordered(all)) {
+    Frame& frame = all.frames[group];
+    if (frame.boxes.empty()) continue;
+    const bool shares = !frame.has_border && depth == shared_depth;
+    const size_t first = shares ? free - 1 : free;
+    for (const size_t box : frame.boxes) {
+      columns[box] = first + inner[box];
+      free = std::max(free, columns[box] + 1);
+    }
+    shared_depth = frame.has_border ? SIZE_MAX : depth;
+    if (!frame.has_border) continue;
+    drawing.layers.least_widths.resize(free, 0);
+    drawing.layers.least_widths[first] = static_cast<double>(Length(frame.title)) * kLetter * 0.92 + 2 * (kPadding - kFrame);
+    drawing.frames.push_back(std::move(frame));
   }
   return columns;
 }
 
 void DrawNodes(const Graph::Workflow& workflow, Drawing& drawing) {
-  Numbers numbers;
-  std::vector<Label> labels;
-  std::vector<Group> groups;
-  const auto add = [&](const std::string& name, Label label) {
-    groups.back().frame.boxes.push_back(labels.size());
-    numbers.emplace(name, labels.size());
-    labels.push_back(std::move(label));
-  };
-  for (const Graph::Stage& stage : workflow.stages) {
-    const std::string title = stage.name.empty() ? "" : stage.written ? "stage " + stage.name : stage.name + " (inferred)";
-    groups.push_back({{title, stage.written, true, {}}});
-    for (const Graph::Node& node : stage.nodes) add(node.name, LabelOf(node));
-  }
-  std::vector<size_t> controls;
-  for (const Graph::Control& control : workflow.controls) {
-    controls.push_back(labels.size());
-    numbers.emplace(control.name, labels.size());
-    labels.push_back({{{control.name, "name"}}, "control"});
-  }
-  Reads reads, waits;
-  const auto connect = [&](const auto& one) {
-    const size_t self = reads.size();
-    reads.push_back(Find(numbers, one.reads, self));
-    waits.push_back(Find(numbers, one.after, self));
-  };
-  for (const Graph::Stage& stage : workflow.stages) std::for_each(stage.nodes.begin(), stage.nodes.end(), connect);
-  std::for_each(workflow.controls.begin(), workflow.controls.end(), connect);
-  const std::vector<size_t> all_depths = Depths(Joined(reads, waits));
-  for (Group& group : groups) {
-    group.depth = SIZE_MAX;
-    for (const size_t box : group.frame.boxes) group.depth = std::min(group.depth, all_depths[box]);
-  }
-  std::map<size_t, Group> by_depth;
-  for (const size_t control : controls) {
-    Group& group = by_depth[all_depths[control]];
-    group.depth = all_depths[control];
-    group.frame.boxes.push_back(control);
-  }
-  for (auto& [depth, group] : by_depth) groups.push_back(std::move(group));
-  const std::vector<size_t> columns = PlaceGroups(std::move(groups), Depths(reads), drawing);
-  for (size_t at = 0; at < labels.size(); ++at) drawing.Add(std::move(labels[at]), columns[at]);
-  AddWires(drawing, reads);
-  AddWires(drawing, waits, true);
+  Pieces all = PiecesOf(workflow);
+  const std::vector<size_t> columns = PlacePieces(all, drawing);
+  for (size_t at = 0; at < columns.size(); ++at) drawing.Add(std::move(all.labels[at]), columns[at]);
+  AddWires(drawing, all.reads);
+  AddWires(drawing, all.waits, true);
 }
 
 void DrawTasks(const Graph::Workflow& workflow, Drawing& drawing) {
@@ -213,7 +235,7 @@ void DrawTasks(const Graph::Workflow& workflow, Drawing& drawing) {
     reads.push_back(Find(numbers, task->reads, self));
     enters.push_back(task->begins ? Find(numbers, {task->inside}, self) : std::vector<size_t>());
   }
-  const std::vector<size_t> depths = Depths(Joined(reads, enters));
+  const std::vector<size_t> depths = Depths(reads, enters, std::vector<size_t>(reads.size(), 0));
   for (size_t at = 0; at < tasks.size(); ++at) {
     const auto& [task, node] = tasks[at];
     Label label{{{task->id + " " + task->kind, "name"}}, task->kind == "model" ? "model" : "node"};

@@ -235,22 +235,6 @@ void Arranger::Run() {
 
 }  // namespace
 
-std::vector<size_t> Depths(const Reads& reads) {
-  std::vector<size_t> depth(reads.size(), 0);
-  for (size_t round = 0; round < reads.size(); ++round) {
-    bool changed = false;
-    for (size_t at = 0; at < reads.size(); ++at) {
-      for (const size_t read : reads[at]) {
-        if (depth[at] > depth[read] || depth[read] + 1 >= reads.size()) continue;
-        depth[at] = depth[read] + 1;
-        changed = true;
-      }
-    }
-    if (!changed) break;
-  }
-  return depth;
-}
-
 void Arrange(Layers& layers) { Arranger(layers).Run(); }
 
 }  // namespace wf::driver

@@ -5,11 +5,6 @@
 
 namespace wf::driver {
 
-using Reads = std::vector<std::vector<size_t>>;  // of each, by number, those that it reads
-
-// The length of the longest way to each, along `reads`; what is read in a circle counts once.
-std::vector<size_t> Depths(const Reads& reads);
-
 // A drawing of boxes in columns with wires between them, from left to right.
 struct Layers {
   struct Box {

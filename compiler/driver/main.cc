@@ -1,6 +1,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "compiler/driver/commands.h"
+#include "runtime/base/poison.h"
 
 namespace {
 
@@ -17,12 +19,33 @@ using wf::driver::Console;
 // Nesting in a program is bounded, but phases recurse over it with frames of their own; memory is touched only as deep as they go.
 constexpr size_t kStackBytes = size_t{256} << 20;
 
-// A failed check has said what failed; this adds what to do, and turns the signal into the exit status that stands for our bugs.
-extern "C" void OnAbort(int) noexcept {
-  constexpr char kText[] =
-      "wfc: this is a bug in wfc, not in your program; please report the lines above with the .wf file (exit status 101)\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+template <size_t kBytes>
+void Say(const char (&text)[kBytes]) noexcept {
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text, kBytes - 1);
+}
+
+// A failed check has said what failed, a crash says nothing; this adds what to do, and turns the signal into the exit status that stands
+// for our bugs.
+extern "C" void OnBug(int signal) noexcept {
+  if (signal != SIGABRT) Say("wfc: it crashed\n");
+  Say("wfc: this is a bug in wfc, not in your program; please report the lines above with the .wf file (exit status 101)\n");
   _exit(wf::driver::kOurBug);
+}
+
+void OnNoMemory() {
+  Say("wfc: the memory that it may use is spent\n");
+  _exit(wf::driver::kProgramHasErrors);
+}
+
+// Sanitizers tell more of a crash than we do.
+void HandleBugs() {
+  std::signal(SIGABRT, OnBug);
+  std::set_new_handler(OnNoMemory);
+  if (wf::base::kSeesPoison) return;
+  struct sigaction crash{};
+  crash.sa_handler = OnBug;
+  crash.sa_flags = SA_ONSTACK;  // the stack may be what is spent
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) sigaction(signal, &crash, nullptr);
 }
 
 std::string OwnPath() {
@@ -37,8 +60,12 @@ struct Job {
   int status = 0;
 };
 
+alignas(16) char signal_stack_bytes[size_t{64} << 10];
+
 extern "C" void* RunJob(void* context) noexcept {
   Job& job = *static_cast<Job*>(context);
+  const stack_t own{.ss_sp = signal_stack_bytes, .ss_flags = 0, .ss_size = sizeof(signal_stack_bytes)};
+  if (!wf::base::kSeesPoison) sigaltstack(&own, nullptr);
   Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, [](const char* name) -> const char* { return std::getenv(name); },
                   OwnPath(), &std::cin};
   // The linker leaves a signal stack of its own behind; a sanitizer, at the end of the thread, frees the one that it finds.
@@ -61,7 +88,7 @@ int Flushed(int status) {
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  std::signal(SIGABRT, OnAbort);
+  HandleBugs();
   std::signal(SIGPIPE, SIG_IGN);
   Job job{{argv + 1, argv + argc}};
   pthread_attr_t attributes;

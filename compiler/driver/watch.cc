@@ -69,7 +69,7 @@ class Watcher {
     std::signal(SIGINT, OnStop);
     std::signal(SIGTERM, OnStop);
     if (std::signal(SIGHUP, OnStop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
-    while (stop_signal == 0) {
+    while (!IsOver()) {
       BuildAndStart(folder.path() + "server");
       WaitForChange();
     }
@@ -77,6 +77,8 @@ class Watcher {
   }
 
  private:
+  bool IsOver() const { return stop_signal != 0 || flags_are_wrong_; }
+
   // Not bound yet: the first server does that, where its settings say.
   bool OpenSockets() {
     const auto& arguments = options_.server_arguments;
@@ -123,7 +125,7 @@ class Watcher {
   void WaitForChange() {
     WatchedFiles last = files_;
     int quiet = -1;
-    while (stop_signal == 0) {
+    while (!IsOver()) {
       Tick();
       if (next_ != nullptr) continue;  // one after the other
       if (quiet < 0 && !files_.Changed()) continue;
@@ -194,6 +196,8 @@ class Watcher {
     while (served->out >= 0) Read(*served);
     const bool was_new = &served == &next_;
     served.reset();
+    flags_are_wrong_ = was_new && current_ == nullptr && WIFEXITED(status_) && WEXITSTATUS(status_) == kUsage;
+    if (flags_are_wrong_) return;  // whatever becomes of the files
     const char* const what = !was_new              ? "the server has ended"
                              : current_ != nullptr ? "it does not start; the server goes on as it was"
                                                    : "it does not start";
@@ -210,6 +214,7 @@ class Watcher {
       while (waitpid(pid, &status_, 0) < 0 && errno == EINTR) {
       }
     }
+    if (flags_are_wrong_) return kUsage;
     if (ending_.empty()) return kFine;
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : static_cast<int>(kProgramHasErrors);
   }
@@ -221,6 +226,7 @@ class Watcher {
   std::unique_ptr<Served> current_, next_;
   std::vector<pid_t> ending_;
   int status_ = 0;
+  bool flags_are_wrong_ = false;  // of the server
 };
 
 }  // namespace

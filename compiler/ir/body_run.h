@@ -41,6 +41,7 @@ class BodyRun {
   bool RunTensorOfList(ValueId id, const Op& op);
   bool RunMap(ValueId id, const Op& op);
   bool RunText(ValueId id, const Op& op);
+  bool RunFormat(ValueId id, const Op& op);
   bool RunEffect(ValueId id, const Op& op);
   bool RunMeta(ValueId id, const Op& op);
   bool RunNative(ValueId id, const Op& op);

@@ -226,24 +226,30 @@ bool BodyRun::RunText(ValueId id, const Op& op) {
       if (!IsUtf8(*Arg(op, 0).text)) return Fail(code::kNotUtf8, "bytes that are not UTF-8", op.line);
       At(id) = Value(Arg(op, 0));
       return true;
-    case OpKind::kText: {
-      const std::string& format = *program_.constants[op.imm].value.text;
-      std::string text;
-      size_t from = 0;
-      for (size_t i = 0; i < op.args.size(); ++i) {
-        const size_t hole = format.find("{}", from);
-        WF_CHECK(hole != std::string::npos, format);
-        text += format.substr(from, hole - from);
-        from = hole + 2;
-        const Type& type = TypeOf(op.args[i]);
-        text += type.kind == TypeKind::kScalar ? ScalarText(type.dtype, Arg(op, i).bits) : *Arg(op, i).text;
-        if (text.size() > owner_.limits_.max_bytes) return Spend(text.size());
-      }
-      return SetText(id, text + format.substr(from));
-    }
+    case OpKind::kText:
+      return RunFormat(id, op);
     default:
       return Unknown(op);
   }
+}
+
+bool BodyRun::RunFormat(ValueId id, const Op& op) {
+  const std::string& format = *program_.constants[op.imm].value.text;
+  const auto is_scalar = [&](size_t i) { return TypeOf(op.args[i]).kind == TypeKind::kScalar; };
+  uint64_t bytes = format.size();  // a text that would be too long is not made
+  for (size_t i = 0; i < op.args.size(); ++i) bytes += is_scalar(i) ? 0 : Arg(op, i).text->size();
+  if (bytes > owner_.limits_.max_bytes - owner_.bytes_) return Spend(bytes);
+  std::string text;
+  text.reserve(bytes);
+  size_t from = 0;
+  for (size_t i = 0; i < op.args.size(); ++i) {
+    const size_t hole = format.find("{}", from);
+    WF_CHECK(hole != std::string::npos, format);
+    text.append(format, from, hole - from);
+    from = hole + 2;
+    text += is_scalar(i) ? ScalarText(TypeOf(op.args[i]).dtype, Arg(op, i).bits) : *Arg(op, i).text;
+  }
+  return SetText(id, std::move(text.append(format, from)));
 }
 
 bool BodyRun::RunEffect(ValueId id, const Op& op) {

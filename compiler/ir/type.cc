@@ -69,7 +69,7 @@ std::string TypeTable::ToString(TypeId id) const {
     case TypeKind::kTensor:
       text = std::string(NameOf(type.dtype)) + "[";
       for (size_t axis = 0; axis < type.dims.size(); ++axis) {
-        text += (axis ? ", " : "") + (type.dims[axis] < 0 ? std::string("?") : std::to_string(type.dims[axis]));
+        text += (axis ? ", " : "") + (type.dims[axis] < 0 ? std::string("_") : std::to_string(type.dims[axis]));
       }
       return text + "]";
     case TypeKind::kList:

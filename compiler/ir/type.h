@@ -54,7 +54,7 @@ class TypeTable {
   }
   const Type& operator[](TypeId id) const { return types_[static_cast<size_t>(id)]; }
   size_t size() const { return types_.size(); }
-  std::string ToString(TypeId id) const;  // "f32[1, ?, 28]", "list<string>", "(a: i32, b: f32[?])", "Line"
+  std::string ToString(TypeId id) const;  // "f32[1, _, 28]", "list<string>", "(a: i32, b: f32[_])", "Line"
 
  private:
   std::vector<Type> types_;

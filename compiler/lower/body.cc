@@ -67,9 +67,7 @@ void BodyEmitter::Emit() {
     FinishRun(result);
     b_.CreateRet(b_.getInt32(0));
   }
-  std::vector<Value*> own = {ctx_, frame_array_};
-  if (sticky_ != nullptr) own.push_back(sticky_);
-  parts_.Outline(*function_, {left_, failed_, sticky_failed_}, own);
+  parts_.Outline(*function_, {left_, failed_, sticky_failed_});
 }
 
 const Leaves& BodyEmitter::Get(ir::ValueId id) const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <llvm/ADT/SetVector.h>
-#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/CodeExtractor.h>
@@ -17,13 +16,17 @@ using ir::OpKind;
 using llvm::BasicBlock;
 using Region = llvm::SetVector<BasicBlock*>;
 
-// Instructions that the operation becomes, roughly; those of its blocks are counted again when they are written.
+// Instructions that the operation becomes, roughly, as counted in what is written; those of its blocks are counted again when they are
+// written.
 uint64_t WeightOf(const ir::Body& body, const ir::Op& op) {
-  uint64_t weight = 4;
+  const uint64_t args = op.args.size();
+  uint64_t weight = 4 + 4 * args;
   switch (op.kind) {
-    case OpKind::kBuild:
+    case OpKind::kBuild:  // rows as lanes, in blocks, and what is left of them
+      weight = 1'000 * args;
+      break;
     case OpKind::kReduce:
-      weight = 100;
+      weight = 300;
       break;
     case OpKind::kFold:
     case OpKind::kListBuild:
@@ -31,10 +34,16 @@ uint64_t WeightOf(const ir::Body& body, const ir::Op& op) {
     case OpKind::kListOfTensor:
     case OpKind::kTensorOfList:
     case OpKind::kMapKeys:
-      weight = 40;
+    case OpKind::kMapGet:
+      weight = 100;
+      break;
+    case OpKind::kText:
+      weight = 50 + 20 * args;
+      break;
+    case OpKind::kListGet:
+      weight = 50;
       break;
     default:
-      weight += 4 * op.args.size();
       break;
   }
   for (const ir::BlockId block : op.blocks) weight += 4 * body[block].ops.size();
@@ -101,18 +110,21 @@ void PartCutter::End(llvm::IRBuilder<>& b, Part& part) {
   part = next;
 }
 
-void PartCutter::Outline(llvm::Function& function, const std::vector<BasicBlock*>& exits, const std::vector<llvm::Value*>& own) const {
+void PartCutter::Outline(llvm::Function& function, const std::vector<BasicBlock*>& exits) const {
   if (parts_.empty()) return;
   const llvm::CodeExtractorAnalysisCache cache(function);
   for (const Part& part : parts_) {
     const Region region = BlocksOf(part, exits);
+    llvm::CodeExtractor extractor(region.getArrayRef(), nullptr, true, nullptr, nullptr, nullptr, false, true, nullptr, "part");
+    if (!extractor.isEligible()) continue;
     const std::vector<llvm::AllocaInst*> locals = LocalsOf(function, region);
     for (llvm::AllocaInst* local : locals) local->moveBefore(*part.begin, part.begin->getFirstInsertionPt());
-    llvm::CodeExtractor extractor(region.getArrayRef(), nullptr, true, nullptr, nullptr, nullptr, false, true, nullptr, "part");
-    for (llvm::Value* value : own) extractor.excludeArgFromAggregate(value);
     llvm::SetVector<llvm::Value*> inputs, outputs;
+    extractor.findInputsOutputs(inputs, outputs, {});
+    // LLVM 19 takes the wrong argument for the aggregate when inputs are in it.
+    for (llvm::Value* input : inputs) extractor.excludeArgFromAggregate(input);
     llvm::Function* outlined = extractor.extractCodeRegion(cache, inputs, outputs);
-    WF_CHECK(outlined != nullptr, function.getName().str());
+    WF_CHECK(outlined != nullptr, function.getName().str());  // of one that is eligible
     outlined->addFnAttr(llvm::Attribute::NoInline);
     BasicBlock& entry = outlined->getEntryBlock();
     for (llvm::AllocaInst* local : locals) local->moveBefore(entry, entry.begin());

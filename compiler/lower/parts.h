@@ -24,8 +24,9 @@ class PartCutter {
   void Add(const ir::Op& op);                  // which is written next
   Part Begin(llvm::IRBuilder<>& b);            // at the start of a block
   void End(llvm::IRBuilder<>& b, Part& part);  // after an operation: where the part is long enough, what follows is the next one
-  // Makes the parts functions, inner ones first. `exits` belong to none; `own` are arguments, what else a part reads comes in memory.
-  void Outline(llvm::Function& function, const std::vector<llvm::BasicBlock*>& exits, const std::vector<llvm::Value*>& own) const;
+  // Makes the parts functions, inner ones first; what others read of them goes through memory. `exits` belong to none. A part that is
+  // entered from elsewhere, too, stays where it is.
+  void Outline(llvm::Function& function, const std::vector<llvm::BasicBlock*>& exits) const;
 
  private:
   const ir::Body& body_;

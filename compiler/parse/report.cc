@@ -140,6 +140,7 @@ std::string Describe(const antlr4::misc::IntervalSet& expected, const antlr4::df
       if (literal.size() > 2) words.push_back("`" + literal.substr(1, literal.size() - 2) + "`");
     }
   }
+  if (words.empty() && has(T::FAT_ARROW)) words.emplace_back("`=>`");
   std::string text;
   for (size_t at = 0; at < words.size(); ++at) text += (at == 0 ? "" : at + 1 == words.size() ? " or " : ", ") + words[at];
   return text.empty() ? "something else" : text;
@@ -148,7 +149,7 @@ std::string Describe(const antlr4::misc::IntervalSet& expected, const antlr4::df
 }  // namespace
 
 std::string Reporter::Quoted(size_t number) const {
-  if (TypeAt(number) == Token::EOF) return "the end of the file";
+  if (TypeAt(number) == Token::EOF) return "end of the file";
   std::string text = Spelling(number);
   if (TypeAt(number) == T::STRING || TypeAt(number) == T::RAW_STRING) {
     if (text.size() > 24) return "this string";
@@ -305,8 +306,8 @@ bool Reporter::ReportStart(const Mistake& mistake) {
     built.Help(fmt::format("that is `{}` here", ours));
   } else if (const auto help = OursFor(kForeignStatements, name); !help.empty() && SequenceOf(mistake.rule) == kInBody) {
     built.Help(std::string(help));
-  } else if (const auto near = diag::Suggest(name, words)) {
-    built.Help(*near);
+  } else if (diag::Suggest(name, words)) {
+    built.DidYouMean(SpanAt(word), name, words);
   } else if (!words.empty()) {
     built.Help(fmt::format("one of {}", fmt::join(words, ", ")));
   }
@@ -439,6 +440,16 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   }
 }
 
+// What stands in the place of a token when only one thing can be meant.
+std::optional<std::string> Reporter::FixFor(const Mistake& mistake) const {
+  const size_t type = TypeAt(mistake.at);
+  if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
+  if (type != T::NAME) return std::nullopt;
+  const std::string word = Spelling(mistake.at);
+  const bool is_sure = word == "and" || word == "or" || word == "elif";  // `not a == b` is `!(a == b)` elsewhere
+  return is_sure ? std::optional(std::string(OursFor(kForeignWords, word))) : std::nullopt;
+}
+
 void Reporter::ReportUnexpected(const Mistake& mistake) {
   std::string expected = Describe(mistake.expected, names_);
   const auto rule = mistake.rule;
@@ -452,6 +463,7 @@ void Reporter::ReportUnexpected(const Mistake& mistake) {
     built.Label(SpanAt(static_cast<size_t>(opener)), fmt::format("inside of this `{}`", Spelling(static_cast<size_t>(opener))));
   }
   built.HelpIf(HelpFor(mistake));
+  if (const auto fix = FixFor(mistake)) built.Fix(SpanAt(mistake.at), *fix);
   const bool separator = TypeAt(mistake.at) == T::COLON || TypeAt(mistake.at) == T::ASSIGN;
   if (rule == P::RuleSetting && separator) built.Help("a setting is a word and its values, as in `batch 32 within 2ms;`");
 }

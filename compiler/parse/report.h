@@ -41,6 +41,7 @@ class Reporter {
   void ReportUnexpected(const Mistake& mistake);
   std::optional<std::string> HelpForHabit(const Mistake& mistake) const;
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
+  std::optional<std::string> FixFor(const Mistake& mistake) const;
   std::optional<std::string> HelpForSetting(const Mistake& mistake) const;
   bool IsAtMember(const Mistake& mistake) const;
   bool IsCommentOfC(size_t at) const;

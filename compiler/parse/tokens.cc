@@ -61,6 +61,7 @@ class Reader {
   bool Keep(std::unique_ptr<Token> token);
   bool IsWithin(const std::optional<diag::Code>& broken, const Token& token);  // false: reported
   bool TakeBadCharacter(const Token& token);
+  void NoteCommentOfC(const Token& star);
   bool CountMistake() { return ++mistakes_ <= kMaxMistakes; }
   void CloseBracket(size_t type);
   void EndStatement();
@@ -73,7 +74,7 @@ class Reader {
   LimitCheck limits_;
   std::vector<int32_t> open_;
   uint32_t parens_ = 0, brackets_ = 0, braces_ = 0;  // in open_
-  size_t bad_end_ = SIZE_MAX, mistakes_ = 0;
+  size_t bad_end_ = SIZE_MAX, comment_of_c_end_ = 0, mistakes_ = 0;
 };
 
 bool Reader::Take(std::unique_ptr<Token> token) {
@@ -104,13 +105,20 @@ bool Reader::TakeBadCharacter(const Token& token) {
   const bool continues = begin == bad_end_;
   bad_end_ = token.getStopIndex() + 1;
   if (!IsWithin(limits_.AddBad(), token)) return false;
-  if (continues) return true;
+  if (continues || begin < comment_of_c_end_) return true;
   const std::string_view rest = text_.bytes.substr(begin);
   const source::CodePoint first = source::DecodeUtf8(rest);
   emitter_.Emit({text_.file, Narrow(begin), Narrow(begin + first.length)}, diag::kStrayCharacter, {NameOfCharacter(rest)})
       .HelpIf(HelpForCharacter(first.value));
   list_.damaged.push_back(list_.owned.size());
   return CountMistake();
+}
+
+// `/*` fits nothing, and says all there is to say about what stands before the next `*/`.
+void Reader::NoteCommentOfC(const Token& star) {
+  const size_t begin = star.getStartIndex();
+  if (list_.all.empty() || list_.all.back()->getType() != T::SLASH || list_.all.back()->getStopIndex() + 1 != begin) return;
+  comment_of_c_end_ = std::min(text_.bytes.find("*/", begin + 1), text_.bytes.size());
 }
 
 bool Reader::IsWithin(const std::optional<diag::Code>& broken, const Token& token) {
@@ -132,6 +140,7 @@ bool Reader::Keep(std::unique_ptr<Token> token) {
   list_.braces.push_back(braces_);
   if (IsCloseBracket(type)) CloseBracket(type);
   if (type == T::SEMI) EndStatement();
+  if (type == T::STAR) NoteCommentOfC(*token);
   if (type == T::LPAREN) ++parens_;
   if (type == T::LBRACKET) ++brackets_;
   if (type == T::LBRACE) ++braces_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/sema/block_names.h"
 #include "compiler/sema/env.h"
 #include "compiler/sema/sink.h"
 
@@ -40,9 +41,10 @@ class Body {
   std::map<std::string, std::vector<Dim>, std::less<>> rests;  // s of `*s` of an instance
   bool may_fail = false;                                       // it holds `fail`, `require` or a call that may
   std::vector<std::pair<uint32_t, Span>> model_calls;          // models called since the node began
-  std::vector<const std::vector<ast::StmtPtr>*> blocks;        // that are being checked, innermost last
+  std::vector<BlockNames> blocks;                              // that are being checked, innermost last
   std::map<const ast::Expr*, LocalId> held;                    // computed before the reducer that they stand in
   std::set<std::string, std::less<>> forward_reported;         // names used above their declaration, said once
+  size_t followed = 0;                                         // names, in search of cycles
   std::set<std::string, std::less<>> taken_names;              // names of declarations that are declared here again, said once
   uint32_t n_outside_calls = 0;                                // calls of extern nodes and remotes since the node began
   uint32_t n_loops = 0;                                        // `for`s since the node began
@@ -80,10 +82,10 @@ class Body {
 class Scope {
  public:
   explicit Scope(Body& body) : body_(body), mark_(body.Enter()), blocks_(body.blocks.size()) {}
-  Scope(Body& body, const std::vector<ast::StmtPtr>& statements) : Scope(body) { body.blocks.push_back(&statements); }
+  Scope(Body& body, const std::vector<ast::StmtPtr>& statements) : Scope(body) { body.blocks.emplace_back(statements); }
   ~Scope() {
     body_.Leave(mark_);
-    body_.blocks.resize(blocks_);
+    body_.blocks.erase(body_.blocks.begin() + static_cast<ptrdiff_t>(blocks_), body_.blocks.end());
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;

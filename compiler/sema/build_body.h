@@ -10,7 +10,6 @@
 
 #include "compiler/ir/builder.h"
 #include "compiler/sema/build_context.h"
-#include "compiler/sema/build_table.h"
 
 // Expressions to operations. Internal to BuildIr.
 namespace wf::sema {
@@ -90,7 +89,6 @@ class BodyWriter {
   // ---- build_choice.cc ----
   ir::ValueId WriteIfFrom(const Expr& expr, size_t first);
   ir::ValueId WriteLinks(std::span<const Expr* const> conditions, size_t first, ir::ValueId none);
-  ir::ValueId WriteTable(std::span<const KeyTest> tests, size_t first, ir::ValueId none);
   ir::ValueId WriteArms(std::span<const Expr* const> arms, size_t first, ir::ValueId chosen);
   ir::ValueId WriteEither(ir::ValueId condition, const std::function<ir::ValueId()>& write_then,
                           const std::function<ir::ValueId()>& write_otherwise);

@@ -209,8 +209,8 @@ std::optional<BlockStep> CheckRequire(Body& body, const ast::RequireStmt& stmt, 
     step.message = MakeText(body, "`" + std::string(body.env.input.sources.Text(stmt.condition->span)) + "` does not hold", stmt.span);
   } else {
     const auto* fail = ast::DynAs<ast::FailExpr>(*stmt.otherwise);
-    if (fail == nullptr) ReportFailMissing(body, *stmt.otherwise);
     auto raised = CheckRaised(body, fail != nullptr ? *fail->error : *stmt.otherwise, where);
+    if (fail == nullptr && raised) ReportFailMissing(body, *stmt.otherwise);
     sound = sound && raised.has_value();
     if (raised) {
       step.code = raised->code;

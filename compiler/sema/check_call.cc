@@ -22,6 +22,8 @@ bool MayWaitHere(Body& body, const ast::CallExpr& call, const Entity& callee, co
   if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
   if (where.what == "a `fn`") {
     builder.Help("call it in a node of a workflow, and give its value to the `fn`");
+  } else if (where.what == "a comprehension") {
+    builder.Help("a `for` calls it for each: `node NAME = for x in xs { " + callee.name + "(..) };`");
   } else {
     builder.Help("write `node NAME = " + callee.name + "(..)` above and use NAME here");
   }

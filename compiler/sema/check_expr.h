@@ -82,6 +82,7 @@ ExprPtr CheckConversion(Body& body, DType dtype, const Call& call, const Where& 
 // check_tensor.cc, check_index.cc
 ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, const Where& where);
 bool IsReducer(const ast::CallExpr& call);
+bool IsReducer(std::string_view name);
 ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, const Where& where);
 ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where);
 

@@ -1,11 +1,11 @@
 // Names and members in expressions.
 
 #include <algorithm>
-#include <filesystem>
 
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/forward.h"
+#include "compiler/sema/library.h"
 #include "compiler/sema/names.h"
 
 namespace wf::sema {
@@ -48,14 +48,6 @@ const ast::Type::Field* FindField(const ast::Type& type, std::string_view name) 
   return at == type.fields.end() ? nullptr : &*at;
 }
 
-// Whether the library has such a module, which lies beside the prelude.
-bool IsOfLibrary(const Env& env, const std::string& name) {
-  if (env.prelude == nullptr || env.prelude->file == nullptr) return false;
-  const std::filesystem::path prelude(env.input.sources.name(env.prelude->file->id));
-  std::error_code ignored;
-  return std::filesystem::exists(prelude.parent_path() / (name + ".wf"), ignored);
-}
-
 // `nn.softmax(x)` without the import: values have no functions, so the name is a module's.
 bool ReportModuleUnknown(Body& body, const ast::Expr& object) {
   const auto* name = ast::DynAs<ast::NameExpr>(object);
@@ -68,7 +60,7 @@ bool ReportModuleUnknown(Body& body, const ast::Expr& object) {
   }
   auto builder = body.env.Report(name->span, kUnknownName, {name->name});
   if (IsOfLibrary(body.env, name->name)) {
-    builder.Help("a module is imported: `import std." + name->name + ";`");
+    builder.Help(HelpToImport(name->name));
   } else {
     builder.DidYouMean(name->span, name->name, modules);
   }
@@ -109,7 +101,9 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
   }
   auto builder = body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, known);
   if (!known.empty() && known.size() <= kMembersNamed && !diag::Suggest(member.text, known)) builder.Help("it has " + Quoted(known));
-  if (type->kind == TypeKind::kTensor)
+  if (type->kind == TypeKind::kTensor && IsReducer(member.text))
+    builder.Help("`" + member.text + "[i](x[i])` goes through `x`");
+  else if (type->kind == TypeKind::kTensor)
     builder.Help("`len(x)` is its first extent; a dimension that a type names, such as `n` of `f32[n]`, is read as a number");
   else if (NameOf(Builtin::kLen) == member.text || !OurNameFor(member.text).empty())
     builder.Help("`len(x)` is its length");

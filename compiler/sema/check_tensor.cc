@@ -381,10 +381,12 @@ ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, con
   return build;
 }
 
+bool IsReducer(std::string_view name) { return ReducerNamed(name).has_value(); }
+
 bool IsReducer(const ast::CallExpr& call) {
   const auto* index = ast::DynAs<ast::IndexExpr>(*call.callee);
   const auto* name = index != nullptr ? ast::DynAs<ast::NameExpr>(*index->object) : nullptr;
-  return name != nullptr && ReducerNamed(name->name).has_value();
+  return name != nullptr && IsReducer(name->name);
 }
 
 ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, const Where& where) {

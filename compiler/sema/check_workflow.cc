@@ -133,6 +133,7 @@ class WorkflowCheck {
 
   // Parameters and literals, which are there before anything can fail.
   bool IsAtHand(const Expr& value) const {
+    if (!value.checks.empty()) return false;
     if (value.kind == ExprKind::kLocal) return body_.infos[value.local].kind == LocalKind::kParam;
     return value.kind == ExprKind::kScalar || value.kind == ExprKind::kConst;
   }
@@ -158,7 +159,7 @@ class WorkflowCheck {
       stmt.err_local = fallback.err;
       sound = sound && stmt.fallback != nullptr;
     }
-    if (node.fallback && sound && IsAtHand(*value))
+    if (node.fallback && !node.settings && sound && IsAtHand(*value))
       env_.Report(node.fallback->span, kDeadFallback, {env_.input.sources.Text(node.value->span)});
     const TypeRef known = IsPoison(*value) && written != nullptr ? written : value->type;
     stmt.local = body_.Declare(LocalKind::kNode, node.name, known);

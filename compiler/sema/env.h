@@ -92,6 +92,7 @@ struct Env {
   std::map<int32_t, Span> error_codes;                                // that the program declares
   std::map<std::pair<ExprKind, uint32_t>, const ast::Type*> results;  // as written, by what calls them: where their members have names
   std::map<std::string, std::string> embedded;  // files read by constants and of externs, by path: part of the source hash
+  uint64_t constant_bytes = 0;                  // of the values of all `const`s
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);

@@ -9,41 +9,7 @@
 namespace wf::sema {
 namespace {
 
-// A `let` or a node of a block.
-struct Declared {
-  const ast::Name* name;
-  const ast::Stmt* stmt;
-};
-
-std::optional<Declared> DeclaredBy(const ast::Stmt& stmt) {
-  if (const auto* let = ast::DynAs<ast::LetStmt>(stmt)) return Declared{&let->name, &stmt};
-  if (const auto* node = ast::DynAs<ast::NodeStmt>(stmt)) return Declared{&node->name, &stmt};
-  return std::nullopt;
-}
-
-// What a block declares, the nodes of its stages included.
-std::vector<Declared> DeclaredIn(const std::vector<ast::StmtPtr>& statements) {
-  std::vector<Declared> found;
-  for (const ast::StmtPtr& stmt : statements) {
-    if (const auto declared = DeclaredBy(*stmt)) found.push_back(*declared);
-    const auto* stage = ast::DynAs<ast::StageStmt>(*stmt);
-    for (size_t i = 0; stage != nullptr && i < stage->nodes.size(); ++i) {
-      if (const auto declared = DeclaredBy(*stage->nodes[i])) found.push_back(*declared);
-    }
-  }
-  return found;
-}
-
-using ByName = std::map<std::string_view, const Declared*>;
-
-const Declared* Find(const ByName& all, const std::string& name) {
-  const auto at = all.find(name);
-  return at == all.end() ? nullptr : at->second;
-}
-
-bool Holds(const Span& outer, const Span& inner) {
-  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end;
-}
+constexpr size_t kMostFollowed = 20'000;  // names of a body, in search of cycles
 
 }  // namespace
 
@@ -89,21 +55,18 @@ diag::Builder ReportCycle(Env& env, const Span& use, const std::vector<Step>& wa
 
 bool ReportForwardLocal(Body& body, const std::string& name, const Span& use) {
   for (auto block = body.blocks.rbegin(); block != body.blocks.rend(); ++block) {
-    const std::vector<Declared> declared = DeclaredIn(**block);
-    const auto target = std::find_if(declared.begin(), declared.end(), [&](const Declared& one) { return one.name->text == name; });
-    if (target == declared.end() || (target->stmt->span.begin < use.begin && !Holds(target->stmt->span, use))) continue;
+    const BlockNames::Declared* target = block->Find(name);
+    if (target == nullptr || (target->stmt->span.begin < use.begin && !Holds(target->stmt->span, use))) continue;
     if (!body.forward_reported.insert(name).second) return true;
-    const auto around = std::find_if(declared.begin(), declared.end(), [&](const Declared& one) { return Holds(one.stmt->span, use); });
-    ByName by_name;
-    for (const Declared& one : declared) by_name.emplace(one.name->text, &one);
     const Follow follow = [&](const std::string& step) -> std::optional<Mentions> {
-      const Declared* at = Find(by_name, step);
+      const BlockNames::Declared* at = ++body.followed > kMostFollowed ? nullptr : block->Find(step);
       if (at == nullptr) return std::nullopt;
       Mentions mentions{at->name->span, {}};
       CollectNames(*at->stmt, mentions.names);
       return mentions;
     };
-    const auto way = around == declared.end() ? std::nullopt : WayTo(name, around->name->text, follow);
+    const BlockNames::Declared* around = block->Around(use);
+    const auto way = around == nullptr ? std::nullopt : WayTo(name, around->name->text, follow);
     if (way) {
       for (const Step& step : *way) body.forward_reported.insert(step.name);
       ReportCycle(body.env, use, *way);

@@ -7,6 +7,7 @@
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/forward.h"
+#include "compiler/sema/library.h"
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/sink.h"
 
@@ -283,17 +284,51 @@ constexpr ForeignName kForeignNames[] = {
     {"err", "`err` stands in the `else` of a node or of a `for`, and is what failed"},
 };
 
-Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self, const Expected& expected) {
-  Entity* entity = FindEntity(module, name.text);
-  if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
-  if (entity != nullptr) return Usable(env, module, *entity, name.span, self);
-  if (module.damaged) return nullptr;
+namespace {
+
+// A local that is known no more. `err` has a help of its own.
+std::optional<LocalId> FindLeft(const Expected& expected, std::string_view name) {
+  if (expected.body == nullptr || name == "err") return std::nullopt;
+  const std::vector<Local>& all = expected.body->locals;
+  const auto at = std::find_if(all.rbegin(), all.rend(), [&](const Local& local) { return local.name == name; });
+  return at == all.rend() ? std::nullopt : std::optional(static_cast<LocalId>(all.rend() - at - 1));
+}
+
+std::string NameOfImport(const Module& module, std::string_view path) {
+  for (const auto& [name, entity] : module.entities) {
+    if (entity.kind == EntityKind::kModule && entity.target != nullptr && entity.target->path == path) return name;
+  }
+  return "";
+}
+
+void ReportUnknown(Env& env, Module& module, const ast::Name& name, const Expected& expected) {
   auto builder = env.Report(name.span, kUnknownName, {name.text});
+  if (const auto left = FindLeft(expected, name.text)) {
+    const LocalKind kind = expected.body->infos[*left].kind;
+    builder.Label(expected.body->locals[*left].span, "bound here, and known inside alone");
+    if (kind == LocalKind::kLet || kind == LocalKind::kNode) builder.Help("bind it before the block, or make it the value of the block");
+    return;
+  }
+  if (const std::string library = LibraryWith(env, name.text); !library.empty()) {
+    const std::string known = NameOfImport(module, "std." + library);
+    if (known.empty()) builder.Help(HelpToImport(library));
+    builder.Help("it is called `" + (known.empty() ? library : known) + "." + name.text + "`");
+    return;
+  }
   builder.DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
   if (!OurNameFor(name.text).empty()) builder.Help("that is `" + std::string(OurNameFor(name.text)) + "(x)` here");
   for (const ForeignName& row : kForeignNames) {
     if (row.name == name.text) builder.Help(std::string(row.help));
   }
+}
+
+}  // namespace
+
+Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl* self, const Expected& expected) {
+  Entity* entity = FindEntity(module, name.text);
+  if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
+  if (entity != nullptr) return Usable(env, module, *entity, name.span, self);
+  if (!module.damaged) ReportUnknown(env, module, name, expected);
   return nullptr;
 }
 

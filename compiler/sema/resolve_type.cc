@@ -174,7 +174,9 @@ TypeRef TensorOf(Body& body, const ast::Type& type, TypeRef element, SymbolRule 
 TypeRef ResolveContainer(Body& body, const ast::Type& type, SymbolRule rule) {
   const std::string& name = type.name.parts[0].text;
   if (!type.argument) {
-    body.env.Report(type.name.span, kTypeArgument, {name, "the type of its elements, as in `" + name + "<string>`"});
+    auto builder = body.env.Report(type.name.span, kTypeArgument, {name, "the type of its elements, as in `" + name + "<string>`"});
+    const bool in_brackets = type.dims.size() == 1 && type.dims[0].kind == ast::DimExpr::Kind::kSymbol;
+    if (in_brackets) builder.Help("it stands in angle brackets: `" + name + "<" + type.dims[0].text + ">`");
     return body.env.types.Error();
   }
   const TypeRef element = ResolveType(body, *type.argument, rule);
@@ -187,12 +189,13 @@ TypeRef ResolveContainer(Body& body, const ast::Type& type, SymbolRule rule) {
 }
 
 // What other languages call our types.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kForeignTypes = {{
-    {"float", "f32"},   {"float32", "f32"},   {"double", "f64"},    {"float64", "f64"},  {"half", "f16"},
-    {"float16", "f16"}, {"bfloat16", "bf16"}, {"int", "i64"},       {"int64", "i64"},    {"long", "i64"},
-    {"int32", "i32"},   {"int16", "i16"},     {"int8", "i8"},       {"uint8", "u8"},     {"byte", "u8"},
-    {"uint32", "u32"},  {"str", "string"},    {"String", "string"}, {"boolean", "bool"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kForeignTypes = {{
+    {"float", "f32"},     {"float32", "f32"},     {"double", "f64"},    {"float64", "f64"},  {"half", "f16"},    {"float16", "f16"},
+    {"bfloat16", "bf16"}, {"int", "i64"},         {"int64", "i64"},     {"long", "i64"},     {"int32", "i32"},   {"int16", "i16"},
+    {"int8", "i8"},       {"uint8", "u8"},        {"byte", "u8"},       {"uint32", "u32"},   {"str", "string"},  {"String", "string"},
+    {"boolean", "bool"},  {"vector", "list<..>"}, {"List", "list<..>"}, {"dict", "map<..>"}, {"Map", "map<..>"}, {"Dict", "map<..>"},
 }};
+constexpr std::array<std::string_view, 4> kForeignTensors = {"tensor", "Tensor", "array", "ndarray"};
 
 std::vector<std::string> TypeNames(const Module& module) {
   std::vector<std::string> names = {"string", "bytes", "list", "map"};
@@ -207,7 +210,9 @@ void ReportUnknownType(Body& body, const ast::Path& path) {
   const std::string& name = path.parts[0].text;
   auto builder = body.env.Report(path.span, kUnknownType, {name});
   const auto at = std::find_if(kForeignTypes.begin(), kForeignTypes.end(), [&](const auto& row) { return row.first == name; });
-  if (at != kForeignTypes.end()) {
+  if (std::find(kForeignTensors.begin(), kForeignTensors.end(), name) != kForeignTensors.end()) {
+    builder.Help("a tensor is the type of its elements and its axes: `f32[h, w]`");
+  } else if (at != kForeignTypes.end()) {
     builder.Help("that is `" + std::string(at->second) + "` here");
   } else {
     builder.DidYouMean(path.span, name, [&] { return TypeNames(body.module); });
@@ -245,7 +250,7 @@ TypeRef ResolveNamed(Body& body, const ast::Type& type, SymbolRule rule) {
   const bool simple = type.name.parts.size() == 1;
   if (simple && (name == "list" || name == "map")) {
     named = ResolveContainer(body, type, rule);
-    if (!type.is_tensor) return named;
+    if (!type.is_tensor || named->kind == TypeKind::kError) return named;
   } else if (simple && DTypeNamed(name)) {
     named = types.Scalar(*DTypeNamed(name));
   } else if (simple && name == "string") {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "compiler/sema/names.h"
 #include "compiler/sema/resolve_type.h"
 #include "runtime/abi/defaults.h"
 #include "runtime/abi/plan.h"
@@ -365,7 +366,14 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
     if ((row.places & place) != 0) known.emplace_back(row.word);
   }
   if (place == kInService) known.insert(known.end(), {"workflow", "model"});
-  env.Report(setting.name.span, kUnknownSetting, {setting.name.text}).DidYouMean(setting.name.span, setting.name.text, known);
+  auto builder = env.Report(setting.name.span, kUnknownSetting, {setting.name.text});
+  const Entity* entity = place == kInService ? FindEntity(env.modules.front(), setting.name.text) : nullptr;
+  if (entity != nullptr && (entity->kind == EntityKind::kWorkflow || entity->kind == EntityKind::kModel)) {
+    builder.Help("it is published by `" + std::string(entity->kind == EntityKind::kModel ? "model " : "workflow ") + setting.name.text +
+                 ";`");
+  } else {
+    builder.DidYouMean(setting.name.span, setting.name.text, known);
+  }
 }
 
 void CheckContradictions(Env& env, const SettingValues& values) {

@@ -135,6 +135,9 @@ typedef struct wf_plan {
 extern const wf_plan wf_plan_main;
 
 // ---- text and JSON, called by generated code (runtime/protocol/json defines them) ----
+// wf_alloc(bytes + 64) that begins with the `used` bytes of `block`, which stays as it is: in place where `block` was allocated last, so that texts grow in
+// time that follows their length.
+void *wf_grow(wf_ctx *, const void *block, uint64_t used, uint64_t bytes) WF_NOEXCEPT;
 // Interpolation: `format` has one hole `{}` per argument, args[i] points at a value of type types[i].
 wf_code wf_text(wf_ctx *, wf_bytes format, const wf_type *const *types, const void *const *args, wf_bytes *text) WF_NOEXCEPT;
 wf_code wf_put(wf_sink *, wf_bytes) WF_NOEXCEPT;       /* copies */

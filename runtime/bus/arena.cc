@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "runtime/base/check.h"
 
@@ -58,14 +59,37 @@ void* Arena::AllocateSlow(uint64_t bytes, uint64_t align) noexcept {
   if (needed > ChunkMemory::kLargest || (needed > next_bytes_ && needed > ChunkMemory::kLargest / 4)) {
     const uint64_t whole = needed > ChunkMemory::kLargest ? (needed + 4095) & ~UINT64_C(4095) : std::bit_ceil(needed);
     Chunk* const alone = TakeChunk(whole);  // the chunk that is being bumped stays current
-    return alone == nullptr ? nullptr : alone + 1;
+    if (alone == nullptr) return nullptr;
+    alone_ = {reinterpret_cast<uintptr_t>(alone + 1) + bytes, reinterpret_cast<uintptr_t>(alone) + whole};
+    return alone + 1;
   }
   Chunk* const chunk = TakeChunk(std::max(next_bytes_, std::bit_ceil(static_cast<size_t>(needed))));
   if (chunk == nullptr) return nullptr;
   next_bytes_ = std::min(chunk->bytes * 2, ChunkMemory::kLargest);
-  at_ = reinterpret_cast<uintptr_t>(chunk + 1);
-  end_ = reinterpret_cast<uintptr_t>(chunk) + chunk->bytes;
+  bumped_ = {reinterpret_cast<uintptr_t>(chunk + 1), reinterpret_cast<uintptr_t>(chunk) + chunk->bytes};
   return Allocate(bytes, align);
+}
+
+void* Arena::Grow(const void* block, uint64_t used, uint64_t bytes) noexcept {
+  const auto begin = reinterpret_cast<uintptr_t>(block);
+  const uintptr_t end = begin + used + kBehind;
+  const bool is_last = end == bumped_.at || end == alone_.at;
+  Space& space = end == alone_.at ? alone_ : bumped_;
+  if (is_last && bytes - used <= space.end - space.at) {
+    space.at += bytes - used;
+    base::Unpoison(block, ((space.at + 63) & ~UINT64_C(63)) - begin);
+    return reinterpret_cast<void*>(begin);
+  }
+  const uint64_t room = is_last ? bytes : 0;
+  void* copy = Allocate(bytes + room + kBehind, 1);
+  if (copy == nullptr && room != 0) copy = Allocate(bytes + kBehind, 1);
+  if (copy == nullptr) return nullptr;
+  std::memcpy(copy, block, used);
+  const uintptr_t past = reinterpret_cast<uintptr_t>(copy) + bytes + room + kBehind;
+  for (Space* taken : {&bumped_, &alone_}) {
+    if (taken->at == past) taken->at -= room;
+  }
+  return copy;
 }
 
 void Arena::Splice(Arena& other) noexcept {
@@ -77,7 +101,7 @@ void Arena::Splice(Arena& other) noexcept {
   last_ = other.last_;
   held_ += other.held_;
   other.first_ = other.last_ = nullptr;
-  other.at_ = other.end_ = 0;
+  other.bumped_ = other.alone_ = {};
   other.held_ = 0;
 }
 
@@ -93,13 +117,12 @@ void Arena::Reset(bool keep) noexcept {
     chunk = following;
   }
   first_ = last_ = kept;
-  at_ = end_ = 0;
+  bumped_ = alone_ = {};
   held_ = 0;
   if (kept == nullptr) return;
   kept->next = nullptr;
   held_ = kept->bytes;
-  at_ = reinterpret_cast<uintptr_t>(kept + 1);
-  end_ = reinterpret_cast<uintptr_t>(kept) + kept->bytes;
+  bumped_ = {reinterpret_cast<uintptr_t>(kept + 1), reinterpret_cast<uintptr_t>(kept) + kept->bytes};
   next_bytes_ = std::min(kept->bytes * 2, ChunkMemory::kLargest);
   base::Poison(kept + 1, kept->bytes - sizeof(Chunk));
 }

@@ -36,14 +36,19 @@ class Arena {
 
   // `align`: a power of two, at most 64.
   void* Allocate(uint64_t bytes, uint64_t align) noexcept {
-    const uintptr_t at = (at_ + align - 1) & ~static_cast<uintptr_t>(align - 1);
-    if (bytes <= end_ - at && at <= end_) [[likely]] {
-      at_ = at + bytes;
-      if constexpr (base::kSeesPoison) base::Unpoison(reinterpret_cast<void*>(at), ((at_ + 63) & ~UINT64_C(63)) - at);
+    const uintptr_t at = (bumped_.at + align - 1) & ~static_cast<uintptr_t>(align - 1);
+    if (bytes <= bumped_.end - at && at <= bumped_.end) [[likely]] {
+      bumped_.at = at + bytes;
+      if constexpr (base::kSeesPoison) base::Unpoison(reinterpret_cast<void*>(at), ((bumped_.at + 63) & ~UINT64_C(63)) - at);
       return reinterpret_cast<void*>(at);
     }
     return AllocateSlow(bytes, align);
   }
+  // `bytes` bytes that begin with the `used` of `block`, for what is put together piece by piece: in place where nothing came after `block`
+  // and there is room, else a copy; the copy of a block that was last has room for as many again. kBehind bytes more may be read, and
+  // belong to the block: ask Allocate for them where the first one is made. Whoever reads the old block may go on.
+  static constexpr uint64_t kBehind = 64;
+  void* Grow(const void* block, uint64_t used, uint64_t bytes) noexcept;
   template <typename T>
   T* New() noexcept {
     void* const memory = Allocate(sizeof(T), alignof(T));
@@ -61,10 +66,14 @@ class Arena {
 
  private:
   struct Chunk;
+  struct Space {
+    uintptr_t at = 0, end = 0;
+  };
   void* AllocateSlow(uint64_t bytes, uint64_t align) noexcept;
   Chunk* TakeChunk(size_t bytes) noexcept;
 
-  uintptr_t at_ = 0, end_ = 0;
+  Space bumped_;
+  Space alone_;             // what is left of the chunk that was last taken for one block
   Chunk* first_ = nullptr;  // the chunk that survives Reset(keep)
   Chunk* last_ = nullptr;
   Memory* memory_ = nullptr;

@@ -27,8 +27,9 @@ class Client {
   // The outcome is certain: bus.failure() is null and the out slots of every sample are ready, or it says why not. Called once, never after
   // Cancel; may happen inside Engine::Start. The client encodes, then calls Engine::Release.
   virtual void OnAnswered(Bus& bus) noexcept = 0;
-  // A fallback caught `cause` and failed itself with `by`, which hides it.
-  virtual void OnHidden(Bus& /*bus*/, const Failure& /*cause*/, const Failure& /*by*/) noexcept {}
+  // `cause` is not what the request is answered with: a fallback caught it and failed itself with `by`, or (null) the outcome did not need
+  // it.
+  virtual void OnHidden(Bus& /*bus*/, const Failure& /*cause*/, const Failure* /*by*/) noexcept {}
   // Nothing refers to the bus any more: body and metadata may go. Called once for every bus, also after Cancel. The bus is not valid
   // afterwards.
   virtual void OnDrained(Bus& bus) noexcept = 0;

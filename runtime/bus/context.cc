@@ -89,6 +89,13 @@ void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t align) noexcept {
   return memory;
 }
 
+void* wf_grow(wf_ctx* ctx, const void* block, uint64_t used, uint64_t bytes) noexcept {
+  Context& context = Context::Of(ctx);
+  void* const memory = context.arena->Grow(block, used, bytes);
+  if (memory == nullptr) context.NoMemory();
+  return memory;
+}
+
 wf_code wf_fail(wf_ctx* ctx, wf_code code, uint32_t site, wf_bytes text) noexcept {
   Context::Of(ctx).Fail(code, site, wf::abi::View(text));
   return WF_FAILED;

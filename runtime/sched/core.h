@@ -7,50 +7,16 @@
 #include <vector>
 
 #include "runtime/batch/staging.h"
-#include "runtime/bus/bus.h"
 #include "runtime/bus/instance.h"
 #include "runtime/bus/plan_index.h"
-#include "runtime/sched/catalogue.h"
 #include "runtime/sched/engine.h"
 #include "runtime/sched/estimate.h"
 #include "runtime/sched/job.h"
+#include "runtime/sched/live_bus.h"
 #include "runtime/sched/observer.h"
 #include "runtime/sched/wheel.h"
 
 namespace wf::sched {
-
-class EngineCore;
-struct LiveBus;
-
-struct DeadlineTimer : base::TimerNode {
-  LiveBus* bus = nullptr;
-};
-
-// A model call that waits for its request's earlier rows to leave the full queue.
-struct Parked {
-  bus::Instance* instance;
-  uint32_t generation;
-  uint16_t task;
-  Parked* next;
-};
-
-struct StageTime {
-  base::TimePoint first = 0, last = 0;
-};
-
-struct LiveBus final : bus::Bus {
-  EngineCore* engine = nullptr;
-  DeadlineTimer deadline_timer;
-  LiveBus* next_bus = nullptr;  // in one of the engine's lists
-  Parked *parked = nullptr, *last_parked = nullptr, *idle_parked = nullptr;
-  const std::vector<ModelBinding>* bindings = nullptr;  // of its catalogue: by task
-  StageTime* stages = nullptr;                          // null: this request is not timed
-  uint32_t samples_left = 0, rows_out = 0;              // samples that may still decide; flights that hold a credit or a place in a batch
-  const bus::Failure* sample_failure = nullptr;         // of the lowest sample that failed
-  bool has_failures = false;                            // some channel has failed: readers look at their inputs
-  bool decided = false;                                 // the outcome is known; the answer is about to leave
-  bool listed_as_drained = false;
-};
 
 // REQUIRES, throughout: called on the loop.
 class EngineCore {

@@ -180,6 +180,9 @@ void EngineCore::Answer(LiveBus& bus) {
   bus.main.task = WF_NONE;  // a result that cannot be said is no task's failure, least of all that of the last one that ran
   bus.main.instance = nullptr;
   bus.main.failure = nullptr;
+  for (const bus::Failure* failure : bus.failures.all()) {
+    if (failure != bus.failure_) bus.client_->OnHidden(bus, *failure, nullptr);
+  }
   bus.client_->OnAnswered(bus);
 }
 
@@ -248,6 +251,7 @@ void EngineCore::FreeBus(LiveBus& bus) {
   bus.roots = nullptr;
   bus.n_samples = 0;
   bus.parked = bus.last_parked = bus.idle_parked = nullptr;
+  bus.failures.Clear();
   bus.has_failures = bus.decided = bus.listed_as_drained = false;
   WF_CHECK(bus.rows_out == 0, bus.rows_out);
   --live_buses;

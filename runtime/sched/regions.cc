@@ -154,7 +154,7 @@ void EngineCore::EntryEnded(bus::Instance& instance, const bus::Failure* failure
   }
   LiveBus& bus = LiveOf(instance);
   if (how == bus::EnteredBy::kFailure && failure != nullptr && bus.state() == bus::BusState::kRunning) {
-    bus.client_->OnHidden(bus, *entry.cause, *failure);
+    bus.client_->OnHidden(bus, *entry.cause, failure);
   }
   const uint16_t out = plan_.tasks[entry.task].out, result = plan_.regions[instance.region].result;
   if (failure == nullptr && out != WF_NONE)
@@ -220,6 +220,7 @@ void EngineCore::FireTimeout(bus::Entry& entry) {
 void EngineCore::AttemptEnded(bus::Entry& entry, const bus::Failure& failure) {
   const bool again = !entry.timed_out && entry.attempts_left > 0 && code::IsRetried(failure.code);
   if (again) {
+    LiveOf(*entry.parent).failures.Take(failure);
     --entry.attempts_left;
     jitter_ ^= jitter_ << 13;
     jitter_ ^= jitter_ >> 7;
@@ -247,6 +248,7 @@ wf_bytes EngineCore::NodeOf(bus::Bus& bus, const bus::Failure& failure) {
 void EngineCore::BeginFallback(bus::Entry& entry, const bus::Failure& failure) {
   const uint16_t region = plan_.regions[plan_.tasks[entry.task].target].on_error;
   entry.cause = &failure;
+  LiveOf(*entry.parent).failures.Take(failure);
   bus::Instance* const child = NewInstance(LiveOf(*entry.parent), region, entry.parent, &entry, kFallbackElement);
   if (child == nullptr) return LeaveEntry(entry, &NoMemoryAt(*entry.parent, entry.task));
   const wf_bytes node = NodeOf(*entry.parent->bus, failure);

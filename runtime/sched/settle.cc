@@ -205,6 +205,7 @@ void EngineCore::Settle(bus::Instance& instance, uint16_t id, const bus::Failure
   }
   if (failure != nullptr) {
     LiveOf(instance).has_failures = true;
+    LiveOf(instance).failures.Add(*failure);
     if ((task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN) {
       if (instance.parent == nullptr) failure = &FirstDeciding(instance, id, *failure);
       return EndRegion(instance, failure);

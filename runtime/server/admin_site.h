@@ -21,7 +21,7 @@ class AdminSite final : public Site {
   void UnclaimUnsent(int64_t) noexcept override {}
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange&) noexcept override {}
-  void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure&) noexcept override {}
+  void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure*) noexcept override {}
   uint64_t OnRefused(Exchange&) noexcept override { return 0; }
   void Cancel(Exchange&) noexcept override {}
   void OnGone(Exchange&) noexcept override {}

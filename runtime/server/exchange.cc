@@ -9,7 +9,7 @@ namespace wf::server {
 
 void Exchange::OnAnswered(bus::Bus&) noexcept { site->OnAnswered(*this); }
 
-void Exchange::OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure& by) noexcept {
+void Exchange::OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure* by) noexcept {
   site->OnHidden(*this, asked, cause, by);
 }
 
@@ -57,8 +57,10 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.answered = exchange.admitted = exchange.takes_body = exchange.for_memory = exchange.allow_post = exchange.allow_get = false;
   exchange.workflow = nullptr;
   exchange.own_path = {};
-  exchange.protocol = {};
-  exchange.claimed_bytes = exchange.received_at = 0;
+  exchange.protocol = Protocol::kPlain;
+  exchange.grpc.Clear();
+  exchange.fields.Clear();
+  exchange.claimed_bytes = exchange.received_at = exchange.timeout_ns = 0;
   exchange.oip = {};
   exchange.version = 0;
   exchange.data_id = 0;

@@ -12,6 +12,7 @@
 #include "runtime/protocol/oip/names.h"
 #include "runtime/protocol/oip/request.h"
 #include "runtime/server/body.h"
+#include "runtime/server/grpc_call.h"
 #include "runtime/server/protocols.h"
 
 namespace wf::http2 {
@@ -51,7 +52,7 @@ class Site {
   // The exchange is about to be used again: what it took may be given back.
   virtual void OnFinished(Exchange& exchange) noexcept = 0;
   virtual void OnAnswered(Exchange& exchange) noexcept = 0;
-  virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure& by) noexcept = 0;
+  virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept = 0;
   virtual bool closing() const noexcept = 0;  // answers carry `connection: close`
 };
 
@@ -60,7 +61,7 @@ class Site {
 struct Exchange final : bus::Client {
   explicit Exchange(ExchangePool& owner) : pool(owner) {}
   void OnAnswered(bus::Bus& answered) noexcept override;
-  void OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure& by) noexcept override;
+  void OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure* by) noexcept override;
   void OnDrained(bus::Bus& drained) noexcept override;
 
   // ---- of the session ----
@@ -84,10 +85,12 @@ struct Exchange final : bus::Client {
   bus::Bus* bus = nullptr;  // until it is drained
   const wf_workflow* workflow = nullptr;
   Protocol protocol = Protocol::kPlain;
+  GrpcCall grpc;
   std::string_view own_path;  // of what the site answers itself, a constant; empty: none
   bool admitted = false;      // counts as in flight
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   int64_t claimed_bytes = 0;  // of the process's budget
+  int64_t timeout_ns = 0;     // the client's own limit, of the head; 0: none
   base::TimePoint received_at = 0;
   uint64_t data_id = 0;
   std::string_view log_id;  // of the head, or in the memory of the bus
@@ -102,6 +105,7 @@ struct Exchange final : bus::Client {
   std::string refusal;
   bool for_memory = false;                     // there was none
   bool allow_post = false, allow_get = false;  // of a 405
+  http::Head fields;                           // of the answer, those whose texts are nobody else's
   void Refuse(int status, wf_code code, std::string message) {
     refusal_status = status;
     refusal_code = code;

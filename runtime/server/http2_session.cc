@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/net/connections.h"
+#include "runtime/server/grpc_calls.h"
 #include "runtime/server/intake.h"
 
 namespace wf::server {
@@ -104,7 +105,9 @@ void Http2Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sin
   stream.user = nullptr;
   exchange.stream = nullptr;
   exchange.answered = true;
-  if (!session_.Answer(stream, head, body, exchange.head.method == http::Method::kHead)) Break();
+  const bool sent = exchange.grpc.on ? session_.Answer(stream, GrpcHead(exchange, head, !body.empty()), body)
+                                     : session_.Answer(stream, head, body, exchange.head.method == http::Method::kHead);
+  if (!sent) Break();
   answered_.push_back(&exchange);
   if (!processing_) GoOnNextTurn();
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/base/error_codes.h"
 #include "runtime/protocol/plain/plain.h"
+#include "runtime/server/grpc_calls.h"
 #include "runtime/server/session.h"
 
 namespace wf::server {
@@ -39,10 +40,11 @@ void TakeHead(Exchange& exchange) noexcept {
 }
 
 void AnnounceBody(Exchange& exchange, uint64_t bytes) noexcept {
-  if (!exchange.refused() && bytes > exchange.max_body_bytes - Received(exchange)) RefuseSize(exchange);
+  if (!exchange.grpc.on && !exchange.refused() && bytes > exchange.max_body_bytes - Received(exchange)) RefuseSize(exchange);
 }
 
 void TakeBody(Exchange& exchange, std::span<const uint8_t> part) noexcept {
+  if (exchange.grpc.on) return TakeMessages(exchange, part);
   const bool grows = exchange.takes_body && exchange.head.content_length < 0;
   if (!exchange.refused() && grows) exchange.site->Claim(exchange, static_cast<int64_t>(exchange.body.size() + part.size()));
   if (!exchange.refused() && exchange.takes_body) {
@@ -88,14 +90,15 @@ void AnswerRefusal(Exchange& exchange) noexcept {
   const protocol::CodeInfo info = protocol::InfoOf(kNoPlan, exchange.refusal_code);
   const ProtocolRow& row = RowOf(exchange.protocol);
   // Load and time have a status of each protocol; the others are those of HTTP.
-  if (exchange.refusal_code == code::kRefused || exchange.refusal_code == code::kTimeout)
-    exchange.refusal_status = row.status_of(info.status);
+  constexpr int kSlow = 408;
+  const bool late = exchange.refusal_code == code::kTimeout && exchange.refusal_status != kSlow;
+  if (late || exchange.refusal_code == code::kRefused) exchange.refusal_status = row.status_of(info.status);
   const uint64_t data_id = exchange.site->OnRefused(exchange);
-  row.write_error({exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, &body);
-  const bool retry = protocol::IsForLoad(exchange.refusal_code);
-  const http::Header header = retry ? kRetrySoon : http::Header{"allow", exchange.allow_post ? "POST" : "GET, HEAD"};
-  const bool has_header = retry || exchange.refusal_status == 405;
-  exchange.session->Reply(exchange, {exchange.refusal_status, plain::kJson, {&header, has_header ? size_t{1} : size_t{0}}, {}}, body);
+  const base::StatusCode status = exchange.refusal_status == 413 ? base::kResourceExhausted : info.status;
+  row.write_error(exchange, {exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, status, &body);
+  if (protocol::IsForLoad(exchange.refusal_code)) exchange.fields.AddLast(row.retry_soon);
+  if (exchange.refusal_status == 405) exchange.fields.AddLast({"allow", exchange.allow_post ? "POST" : "GET, HEAD"});
+  exchange.session->Reply(exchange, {exchange.refusal_status, plain::kJson, exchange.fields.headers(), {}}, body);
   if (exchange.begun) exchange.site->Cancel(exchange);
 }
 

@@ -8,6 +8,8 @@
 #include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/oip/rest_reader.h"
 #include "runtime/protocol/plain/plain.h"
+#include "runtime/server/intake.h"
+#include "runtime/server/oip_calls.h"
 #include "runtime/server/oip_questions.h"
 #include "runtime/server/session.h"
 
@@ -82,65 +84,32 @@ void AnswerQuestion(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
     code = PutAnswer(site, exchange, scratch.ctx(), {body}, fields);
   }
   const std::string_view probe = ProbeOfQuestion(exchange.oip.call);
-  int status = probe.empty() || ProbeFailure(site.shared(), probe) == nullptr ? 200 : 503;
-  if (code != 0) {
-    const bus::Failure& failure = scratch.main.TakeFailure(code);
-    const protocol::CodeInfo info = protocol::InfoOf(scratch.plan(), failure.code);
-    status = oip::OipStatus(info.status);
-    exchange.Refuse(status, failure.code, std::string(failure.message));
-    answer.Clear();
-    const uint64_t data_id = site.OnRefused(exchange);
-    oip::WriteError({failure.code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, &answer);
-  }
+  const int status = probe.empty() || ProbeFailure(site.shared(), probe) == nullptr ? 200 : 503;
+  if (code != 0) RefuseWith(exchange, scratch, code);
   scratch.arena.Reset(true);
+  if (exchange.refused()) return AnswerRefusal(exchange);
   exchange.session->Reply(exchange, {status, plain::kJson, {}, {}}, answer);
 }
 
 wf_code Read(Exchange& exchange, bus::Bus& scratch, wf_bytes body) {
   return oip::ReadRest(exchange.infer.get(), scratch.ctx(), scratch.plan(), *exchange.workflow, {body, JsonBytesOf(exchange.head)});
 }
-wf_code Fill(Exchange& exchange, bus::Bus&, wf_bytes) { return exchange.infer->Fill(*exchange.bus); }
-
-// The bus of a call whose samples are known, or which failed. Names and parameters are views of the body, or of the scratch memory where
-// they were escaped: those that outlive this call move to the bus.
-wf_code CreateBus(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_code read) {
-  oip::InferRequest& infer = *exchange.infer;
-  bus::Bus* const bus = site.Create(exchange, read == 0 ? infer.samples() : 1, read == 0 ? infer.timeout_ns() : 0);
-  if (bus == nullptr) return WF_FAILED;
-  const wf_code kept = infer.KeepTexts(*bus);
-  if (exchange.log_id.empty()) exchange.log_id = bus->log_id_ = infer.id();
-  exchange.metadata.insert(exchange.metadata.begin(), infer.parameters().begin(), infer.parameters().end());
-  bus->metadata = exchange.metadata;
-  if (read == 0) return kept;
-  const bus::Failure& failure = scratch.main.TakeFailure(read);
-  return bus->main.Fail(failure.code, 0, failure.message, failure.for_memory).code;
-}
-
-void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_bytes body, wf_code read) {
-  const wf_code code = CreateBus(site, exchange, scratch, read);
-  if (exchange.bus == nullptr) return;
-  const bool large = code == 0 && exchange.infer->fill_bytes() >= site.shared().large_bytes;
-  if (large && site.ReadElsewhere(exchange, body, Fill, nullptr)) return;
-  site.Begin(exchange, code != 0 ? code : Fill(exchange, scratch, body));
-}
 
 void Start(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
   if (exchange.oip.call != oip::Call::kInfer) return AnswerQuestion(site, exchange, body);
-  if (exchange.infer == nullptr) exchange.infer = std::make_unique<oip::InferRequest>();
   const int64_t json_bytes = JsonBytesOf(exchange.head);
-  const bool large = json_bytes == oip::kAllJson || static_cast<uint64_t>(json_bytes) >= site.shared().large_bytes;
-  if (large && site.ReadElsewhere(exchange, body, Read, GoOn)) return;
-  bus::Bus& scratch = site.TakeScratch();
-  GoOn(site, exchange, scratch, body, Read(exchange, scratch, body));
-  scratch.arena.Reset(true);
+  const uint64_t to_read = json_bytes == oip::kAllJson ? body.len : static_cast<uint64_t>(json_bytes);
+  StartInfer(site, exchange, body, Read, to_read >= site.shared().large_bytes);
 }
 
 protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers) {
   return oip::WriteAnswer(*exchange.bus, *exchange.infer, {exchange.oip.model, std::max<int64_t>(exchange.version, 1)}, body, headers);
 }
 
+void WriteError(Exchange&, const protocol::ErrorText& error, base::StatusCode, wf_sink* body) { oip::WriteError(error, body); }
+
 }  // namespace
 
-constexpr ProtocolRow oip_protocol = {"oip", TakeHead, Start, Write, oip::WriteError, oip::OipStatus};
+constexpr ProtocolRow oip_protocol = {"oip", TakeHead, Start, Write, WriteError, oip::OipStatus, kRetryAfter};
 
 }  // namespace wf::server

@@ -21,7 +21,8 @@ bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view path) {
 wf_code Read(Exchange& exchange, bus::Bus&, wf_bytes body) { return plain::ReadRequest(*exchange.bus, exchange.head, body); }
 
 void Start(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
-  if (site.Create(exchange, 1, 0) == nullptr || site.ReadElsewhere(exchange, body, Read, nullptr)) return;
+  if (site.Create(exchange, 1, 0) == nullptr) return;
+  if (body.len >= site.shared().large_bytes && site.ReadElsewhere(exchange, body, Read, nullptr)) return;
   site.Begin(exchange, Read(exchange, *exchange.bus, body));
 }
 
@@ -29,8 +30,10 @@ protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http::Head
   return plain::WriteAnswer(*exchange.bus, body, headers);
 }
 
+void WriteError(Exchange&, const protocol::ErrorText& error, base::StatusCode, wf_sink* body) { plain::WriteError(error, body); }
+
 }  // namespace
 
-constexpr ProtocolRow plain_protocol = {"plain", TakeHead, Start, Write, plain::WriteError, base::HttpStatus};
+constexpr ProtocolRow plain_protocol = {"plain", TakeHead, Start, Write, WriteError, base::HttpStatus, kRetryAfter};
 
 }  // namespace wf::server

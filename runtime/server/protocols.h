@@ -34,14 +34,16 @@ struct ProtocolRow {
   void (*start)(WorkflowSite& site, Exchange& exchange, wf_bytes body);
   // What the exchange's bus came to; `headers` are views into the bus. On any thread.
   protocol::Answer (*write_answer)(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers);
-  void (*write_error)(const protocol::ErrorText& error, wf_sink* body);
-  int (*status_of)(base::StatusCode code);
+  // What a call came to that has no bus, or whose bus does not matter: a body, or fields of the exchange.
+  void (*write_error)(Exchange& exchange, const protocol::ErrorText& error, base::StatusCode status, wf_sink* body);
+  int (*status_of)(base::StatusCode code);  // of HTTP; of one that has no such statuses, what stands for them in the log
+  http::Header retry_soon;                  // of answers that are for load
 };
 
 #define PROTOCOL(id, row) extern const ProtocolRow row;
 #include "runtime/server/protocols.def"
 
-inline constexpr http::Header kRetrySoon = {"retry-after", "1"};  // of answers that are for load
+inline constexpr http::Header kRetryAfter = {"retry-after", "1"};
 
 const ProtocolRow& RowOf(Protocol protocol);
 

@@ -1,5 +1,7 @@
 #include "runtime/server/setting_values.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -88,6 +90,13 @@ std::string ParseChoice(std::string_view text, const std::string_view (&names)[n
 std::string Parse(std::string_view text, const Range&, Text* out) {
   *out = text;
   return text.find('\0') == std::string_view::npos ? "" : "a text without zero bytes";
+}
+
+std::string Parse(std::string_view text, const Range&, Address* out) {
+  out->assign(text);
+  in6_addr ignored;
+  const bool is_numeric = inet_pton(AF_INET, out->c_str(), &ignored) == 1 || inet_pton(AF_INET6, out->c_str(), &ignored) == 1;
+  return is_numeric && text.find('\0') == std::string_view::npos ? "" : "a numeric address, as `127.0.0.1` or `::1`";
 }
 
 std::string Parse(std::string_view text, const Range&, Port* out) {

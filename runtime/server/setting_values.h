@@ -16,6 +16,7 @@ enum class TlsVersion : uint8_t { k1_2, k1_3 };
 namespace setting {
 
 using Text = std::string;
+struct Address : std::string {};  // numeric: `127.0.0.1`, `::1`
 using Port = uint16_t;
 using Count = int32_t;
 using Switch = bool;  // true, false
@@ -43,6 +44,7 @@ struct Range {
 };
 
 std::string Parse(std::string_view text, const Range& range, Text* out);
+std::string Parse(std::string_view text, const Range& range, Address* out);
 std::string Parse(std::string_view text, const Range& range, Port* out);
 std::string Parse(std::string_view text, const Range& range, OptionalPort* out);
 std::string Parse(std::string_view text, const Range& range, Count* out);

@@ -66,10 +66,11 @@ void WorkflowSite::ReplyForMemory(Exchange& exchange, wf_code code, std::string_
   const ProtocolRow& row = RowOf(exchange.protocol);
   const int status = row.status_of(info.status);
   body.Clear();
-  row.write_error({code, info.name, why, {}, exchange.data_id, exchange.log_id}, &body);
+  row.write_error(exchange, {code, info.name, why, {}, exchange.data_id, exchange.log_id}, info.status, &body);
+  if (for_load) exchange.fields.AddLast(row.retry_soon);
   Record(exchange, status, code);
   if (!for_load) LogFailure(exchange, {code, status, why});
-  exchange.session->Reply(exchange, {status, plain::kJson, {&kRetrySoon, for_load ? size_t{1} : size_t{0}}, {}}, body);
+  exchange.session->Reply(exchange, {status, plain::kJson, exchange.fields.headers(), {}}, body);
 }
 
 // What the caller is not to blame for, and what no waiting cures; refusals for load, deadlines and wishes for what is not built show in the
@@ -87,16 +88,18 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
                 {"log_id", exchange.log_id.substr(0, kMostTold)}});
 }
 
-// What the caller is told in its place is the caller's to mend where the answer is a 4xx, and then of interest to those who look for it
-// only.
-void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure& by) noexcept {
+// What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only.
+void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept {
   constexpr int kFirstServerStatus = 500;
-  const bool ours = RowOf(exchange.protocol).status_of(protocol::InfoOf(shared_.plan, by.code).status) >= kFirstServerStatus;
-  observe::Log(ours ? observe::Level::kWarning : observe::Level::kDebug, "a fallback failed in place of a failure",
+  const wf_code told = by == nullptr ? cause.code : by->code;
+  const bool ours = RowOf(exchange.protocol).status_of(protocol::InfoOf(shared_.plan, told).status) >= kFirstServerStatus;
+  const bus::Failure* const answered = by == nullptr ? bus.failure() : by;
+  observe::Log(ours ? observe::Level::kWarning : observe::Level::kDebug,
+               by == nullptr ? "a failure that the request was decided without" : "a fallback failed in place of a failure",
                {{"path", bus::PathOf(shared_.plan, cause)},
                 {"code", int64_t{cause.code}},
                 {"reason", cause.message},
-                {"answered_code", int64_t{by.code}},
+                {"answered_code", int64_t{answered == nullptr ? 0 : answered->code}},
                 {"data_id", bus.data_id()},
                 {"log_id", bus.log_id().substr(0, kMostTold)}});
 }
@@ -157,7 +160,7 @@ void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std
   const bus::Failure* const failure = exchange.bus->failure();
   if (failure != nullptr && failure->for_memory) counts_.refused_bytes.Add();
   if (answer.status >= 500 || answer.code == code::kMemoryCap) LogFailure(exchange, answer);
-  if (protocol::IsForLoad(answer.code)) headers.push_back(kRetrySoon);
+  if (protocol::IsForLoad(answer.code)) headers.push_back(RowOf(exchange.protocol).retry_soon);
   const std::string_view type = answer.content_type.empty() ? plain::kJson : answer.content_type;
   exchange.session->Reply(exchange, {answer.status, type, headers, {}}, body);
   engine_->Release(*exchange.bus);

@@ -61,7 +61,7 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
     exchange.protocol = static_cast<Protocol>(i);
     if (RowOf(exchange.protocol).take_head(*this, exchange, path)) return;
   }
-  exchange.protocol = {};
+  exchange.protocol = Protocol::kPlain;
   const std::string_view nearest = shared_.router.Nearest(head.path);
   base::TextBuilder message;
   message << "nothing is served at `";
@@ -71,9 +71,13 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
 }
 
 int64_t WorkflowSite::MsLeft(const Exchange& exchange) const noexcept {
-  if (exchange.workflow == nullptr) return INT64_MAX;
+  if (exchange.workflow == nullptr && !exchange.grpc.on) return INT64_MAX;
   constexpr int64_t kNsPerMs = 1'000'000;
-  const int64_t left = exchange.received_at + engine_->catalogue().deadlines.Of(*exchange.workflow) - shared_.clock.Now();
+  const sched::Deadlines& deadlines = engine_->catalogue().deadlines;
+  // Which workflow a call of gRPC is for stands in its message.
+  int64_t most = exchange.workflow == nullptr ? deadlines.most_ns : deadlines.Of(*exchange.workflow);
+  if (exchange.timeout_ns != 0) most = std::min(most, exchange.timeout_ns);
+  const int64_t left = exchange.received_at + most - shared_.clock.Now();
   return left <= 0 ? 0 : (left + kNsPerMs - 1) / kNsPerMs;
 }
 
@@ -94,10 +98,19 @@ void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
     message.Quote(header.value) << "`; send it as it is";
     return exchange.Refuse(415, code::kInputParams, message.str());
   }
-  const uint64_t own = exchange.workflow->body_max;
-  exchange.max_body_bytes = own == 0 ? static_cast<uint64_t>(settings_->body_bytes.value) : own;
+  exchange.max_body_bytes = BodyLimitOf(*exchange.workflow);
   exchange.takes_body = true;
   Admit(exchange);
+}
+
+uint64_t WorkflowSite::BodyLimitOf(const wf_workflow& workflow) const {
+  return workflow.body_max == 0 ? static_cast<uint64_t>(settings_->body_bytes.value) : workflow.body_max;
+}
+
+uint64_t WorkflowSite::LargestBodyLimit() const {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < shared_.plan.n_workflows; ++i) most = std::max(most, BodyLimitOf(shared_.plan.workflows[i]));
+  return most;
 }
 
 // In flight by service, over all loops: each loop writes its own numbers, so the limit may be passed by as many requests as there are
@@ -133,18 +146,29 @@ bool WorkflowSite::TakeBytes(Exchange& exchange, int64_t bytes) noexcept {
   return true;
 }
 
-bool WorkflowSite::Claim(Exchange& exchange, int64_t bytes) noexcept {
+int64_t WorkflowSite::StepOf(int64_t bytes) const {
   constexpr int64_t kStep = 64 * 1024;
-  if (!exchange.admitted || bytes <= std::max<int64_t>(exchange.claimed_bytes, Body::kKeptBytes)) return true;
-  const int64_t rounded = (bytes + kStep - 1) / kStep * kStep;
-  return TakeBytes(exchange, std::max(bytes, std::min(rounded, memory_->most_bytes())));
+  return std::max(bytes, std::min((bytes + kStep - 1) / kStep * kStep, memory_->most_bytes()));
+}
+
+bool WorkflowSite::Claim(Exchange& exchange, int64_t bytes) noexcept {
+  if (bytes <= std::max<int64_t>(exchange.claimed_bytes, Body::kKeptBytes)) return true;
+  return TakeBytes(exchange, StepOf(bytes));
+}
+
+bool WorkflowSite::GrowClaim(Exchange& exchange, int64_t bytes) noexcept {
+  if (bytes <= std::max<int64_t>(exchange.claimed_bytes, Body::kKeptBytes)) return true;
+  const int64_t grown = StepOf(bytes);
+  if (!memory_->Claim(grown - exchange.claimed_bytes)) return false;
+  exchange.claimed_bytes = grown;
+  return true;
 }
 
 void WorkflowSite::OnFinished(Exchange& exchange) noexcept {
+  if (exchange.claimed_bytes != 0) memory_->Unclaim(exchange.claimed_bytes);
   if (!exchange.admitted) return;
   counts_.inflight[exchange.workflow->service_index].Subtract();
   counts_.inflight_all.Subtract();
-  memory_->Unclaim(exchange.claimed_bytes);
 }
 
 void WorkflowSite::set_engine(sched::Engine* engine, bus::Memory& memory, base::Mailbox& mailbox) {
@@ -184,7 +208,8 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
   request.client = &exchange;
   request.samples = samples;
   request.received_at = exchange.received_at;
-  request.timeout_ns = timeout_ns;
+  request.timeout_ns =
+      exchange.timeout_ns == 0 || timeout_ns == 0 ? std::max(exchange.timeout_ns, timeout_ns) : std::min(exchange.timeout_ns, timeout_ns);
   request.log_id = exchange.log_id;
   request.user = &exchange;
   if (exchange.workflow->is_model != 0) {
@@ -227,7 +252,7 @@ struct WorkflowSite::Reading final : CodecQueue::Work {
 };
 
 bool WorkflowSite::ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept {
-  if (body.len < shared_.large_bytes || shared_.codecs == nullptr) return false;
+  if (shared_.codecs == nullptr) return false;
   auto* const reading = new (std::nothrow) Reading(*this, exchange, body, read, then);
   if (reading == nullptr) return false;
   OpenScratch(&reading->scratch);

@@ -49,7 +49,7 @@ class WorkflowSite final : public Site {
   void UnclaimUnsent(int64_t bytes) noexcept override { memory_->Unclaim(bytes); }
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange& exchange) noexcept override;
-  void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure& by) noexcept override;
+  void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept override;
   uint64_t OnRefused(Exchange& exchange) noexcept override;
   void Cancel(Exchange& exchange) noexcept override;
   void OnGone(Exchange& exchange) noexcept override;
@@ -61,17 +61,21 @@ class WorkflowSite final : public Site {
   // A workflow of the program is version 1; a published model has those that were loaded, ascending.
   std::vector<int64_t> VersionsOf(const wf_workflow& workflow) const;
   void AdmitTo(Exchange& exchange) noexcept;  // its workflow, or a refusal
+  void Admit(Exchange& exchange) noexcept;    // the same once its body is there
+  uint64_t BodyLimitOf(const wf_workflow& workflow) const;
+  uint64_t LargestBodyLimit() const;                           // of all workflows
+  bool GrowClaim(Exchange& exchange, int64_t bytes) noexcept;  // Claim without a refusal, on any thread
   // The bus of the request; null: there is no memory, and that is answered.
   bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns) noexcept;
   void Begin(Exchange& exchange, wf_code code) noexcept;  // the bus is filled, or `code` says that it cannot be
   bus::Bus& TakeScratch() noexcept;  // a bus of nobody, for what is read before it is known which there will be; its arena is to be reset
-  // Has another thread call `read`, with a scratch bus of its own, then `then` here (null: Begin). False: the body is short, read it here.
+  // Has another thread call `read`, with a scratch bus of its own, then `then` here (null: Begin). False: there is none, read it here.
   using ReadFunction = wf_code (*)(Exchange& exchange, bus::Bus& scratch, wf_bytes body);
   using ThenFunction = void (*)(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_bytes body, wf_code code);
   bool ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept;
 
  private:
-  void Admit(Exchange& exchange) noexcept;
+  int64_t StepOf(int64_t bytes) const;
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
   void Record(const Exchange& exchange, int status, wf_code code) noexcept;
   void LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept;

@@ -59,11 +59,15 @@ class File {
   struct Sort {
     const char *cpu, *name;
     int opt_level;
+    uint64_t part_weight;  // 0: as usual
   };
-  static constexpr Sort kSorts[kNatives] = {
-      {"x86-64-v3", "x86-64-v3", 2}, {"generic", "any CPU", 2}, {"x86-64-v3", "x86-64-v3 at -O1", 1}, {"x86-64-v3", "x86-64-v3 at -O0", 0}};
+  static constexpr Sort kSorts[kNatives] = {{"x86-64-v3", "x86-64-v3", 2, 0},
+                                            {"generic", "any CPU", 2, 0},
+                                            {"x86-64-v3", "x86-64-v3 at -O1", 1, 0},
+                                            {"x86-64-v3", "x86-64-v3 at -O0", 0, 0},
+                                            {"x86-64-v3", "x86-64-v3 in parts", 2, 20}};
   void AddNative(const Sort& sort) {
-    natives_.push_back(std::make_unique<test::Native>(after_, sort.cpu, sort.opt_level));
+    natives_.push_back(std::make_unique<test::Native>(after_, sort.cpu, sort.opt_level, false, sort.part_weight));
     names_.emplace_back(sort.name);
   }
 

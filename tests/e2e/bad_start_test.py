@@ -129,6 +129,36 @@ class BadBuild(unittest.TestCase):
             self.assertEqual(done.stdout, "status 1\n", done)
             self.assertIn("error[WF8002]: cannot write `server`: no space left on device", done.stderr)
 
+    def test_a_crash_of_wfc_says_that_it_is_one(self):
+        signals = [signal.SIGABRT]
+        if harness.BUILD.name == "release":  # a sanitizer tells of the others itself
+            signals += [signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE]
+        for number in signals:
+            with self.subTest(signal=number), subprocess.Popen([harness.WFC, "lsp"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+                process.stdin.write("Content-Length: 2\r\n\r\n{")  # until it waits for the rest, it may not have set up anything
+                process.stdin.flush()
+                time.sleep(0.5)
+                process.send_signal(number)
+                self.assertIn("this is a bug in wfc, not in your program", process.stderr.read())
+                self.assertEqual(process.wait(30), 101)
+
+    @unittest.skipUnless(harness.BUILD.name == "release", "a sanitizer needs more addresses than may be had here")
+    def test_memory_that_is_spent_is_no_bug(self):
+        most = None
+        for mib in range(100, 1000, 50):
+            def allow(mib=mib):
+                resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))
+
+            command = [harness.WFC, "build", DIGITS / "digits.wf", "-o", harness.scratch() / "narrow"]
+            done = subprocess.run(command, capture_output=True, text=True, preexec_fn=allow, timeout=60, check=False)
+            if done.returncode == 0:
+                break
+            if "cannot open shared object" in done.stderr or "failed to map" in done.stderr:
+                continue  # it did not begin
+            most = mib
+            self.assertEqual((done.returncode, "bug" in done.stderr), (1, False), (mib, done.stderr))
+        self.assertIsNotNone(most, "no limit was between too little to begin and enough")
+
     def test_a_terminal_that_hangs_up_ends_the_server_and_leaves_no_folder(self):
         temporary = harness.scratch() / "temporary"
         temporary.mkdir()

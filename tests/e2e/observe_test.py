@@ -143,6 +143,59 @@ class Nodes(harness.ServerCase):
         self.assertEqual(counts['wf_node_compute_seconds_count{workflow="Classify",node="Classify/logits"}'], 20)
 
 
+class Undecided(harness.ServerCase):
+    source = harness.scratch() / "undecided.wf"
+    args = ("--log-level=debug",)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source.write_text("""workflow W(x: i64) -> (y: i64) {
+  node aside = 10 / x;
+  annotate("aside", str(aside));
+  node tried = 20 / x else 7;
+  return (y: x + tried);
+}
+
+workflow Both(x: i64) -> (y: i64) {
+  node a = 1 / x;
+  node b = 2 / x;
+  return (y: a + b);
+}
+
+service S {
+  workflow W;
+  workflow Both;
+}
+""")
+        super().setUpClass()
+
+    def told(self, log_id, count):
+        until = time.monotonic() + 10
+        while True:
+            found = [line for line in lines_of(self.server, "a failure that the request was decided without") if line["log_id"] == log_id]
+            if len(found) >= count or time.monotonic() > until:
+                return found
+            time.sleep(0.05)
+
+    def test_what_the_answer_did_not_need_is_in_the_log(self):
+        reply = self.server.call("POST", "/S/W", b'{"x": 0}', {"x-request-id": "aside"})
+        self.assertEqual((reply.status, json.loads(reply.body)), (200, {"y": 7}))
+        self.assertNotIn("wf-aside", reply.headers)
+        [line] = self.told("aside", 1)
+        self.assertEqual((line["level"], line["path"], line["code"], line["answered_code"]), ("warning", "W/aside", 7002, 0))
+
+    def test_the_failures_behind_the_first_are_in_the_log(self):
+        reply = self.server.call("POST", "/S/Both", b'{"x": 0}', {"x-request-id": "both"})
+        self.assertEqual(json.loads(reply.body)["error"]["path"], "Both/a")
+        for line in self.told("both", 0):
+            self.assertEqual((line["path"], line["answered_code"]), ("Both/b", 7002))
+
+    def test_without_a_failure_nothing_is_told(self):
+        self.assertEqual(self.server.call("POST", "/S/W", b'{"x": 2}', {"x-request-id": "none"}).status, 200)
+        self.assertEqual(self.server.call("POST", "/S/W", b'{"x": 0}', {"x-request-id": "behind"}).status, 200)
+        self.assertEqual((len(self.told("behind", 1)), len(self.told("none", 0))), (1, 0))
+
+
 class Busy(harness.ServerCase):
     source = harness.EXAMPLES / "hello/hello.wf"
     args = ("--log-access=true", "--io-threads=2")

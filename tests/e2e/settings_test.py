@@ -217,9 +217,10 @@ class CheckConfig(unittest.TestCase):
             free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             free.bind(("127.0.0.1", 0))  # without listening
             self.assertEqual(self.check(HELLO, "--http-port", free.getsockname()[1]).returncode, 0)
-        for flag, host, word in (("--host", "localhost", "not a numeric address, as `127.0.0.1`"), ("--admin-host", "203.0.113.7", "no such address")):
+        for flag, host, status, word in (("--host", "localhost", 2, "expected a numeric address, as `127.0.0.1`"), ("--host", "300.1.1.1", 2, "numeric"),
+                                         ("--admin-host", "203.0.113.7", 1, "no such address")):
             done = self.check(HELLO, flag, host)
-            self.assertEqual(done.returncode, 1, done)
+            self.assertEqual(done.returncode, status, done)
             self.assertIn(host, done.stderr)
             self.assertIn(word, done.stderr)
 

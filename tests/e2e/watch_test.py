@@ -196,6 +196,16 @@ class Watch(unittest.TestCase):
         self.assertLess(watched.output().count("listening http="), 10)
         self.assertEqual(watched.stop(), 0, watched.output())
 
+    def test_flags_that_the_server_does_not_know_end_it(self):
+        folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
+        folder.mkdir()
+        (folder / "main.wf").write_text('workflow W() -> (x: i64) {\n  return (x: 1);\n}\n\nservice S {\n  workflow W;\n}\n')
+        command = [harness.WFC, "run", "--watch", "main.wf", "--", "--http-prot", "0"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("`--http-prot`", done.stderr)
+        self.assertNotIn("waiting", done.stderr)
+
     def test_a_program_that_is_wrong_from_the_start_is_waited_for(self):
         folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
         folder.mkdir()

@@ -6,6 +6,8 @@
 
 namespace wf::grpc {
 
+inline constexpr std::string_view kContentType = "application/grpc";  // of every answer
+
 // A `content-type` of gRPC with protobuf messages: `application/grpc`, perhaps with `+proto`, perhaps with parameters.
 bool IsContentType(std::string_view content_type);
 

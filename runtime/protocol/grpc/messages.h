@@ -15,11 +15,11 @@ struct Prefix {
 };
 
 // Takes the prefixes off a stream of messages, whose bytes come in any portions.
-// Thread: loop-confined.   Errors: kError, for good: a flag that is neither 0 nor 1 (kInternal on the wire), or a message longer than
-// max_bytes (kResourceExhausted), which is said before its bytes come.   Bounds: keeps a prefix, never a message.
+// Thread: loop-confined.   Errors: kError, for good: a flag that is neither 0 nor 1, or a message longer than max_bytes (kResourceExhausted
+// on the wire), which is said before its bytes come.   Bounds: keeps a prefix, never a message.
 class Messages {
  public:
-  explicit Messages(uint64_t max_bytes) : max_bytes_(max_bytes) {}
+  explicit Messages(uint64_t max_bytes = 0) : max_bytes_(max_bytes) {}
   enum class Step : uint8_t { kNeedMore, kMessage, kData, kEnd, kError };
 
   // Consumes from `input`. kMessage: left() bytes are announced; kData: `data` is a view of what was consumed; kEnd: the message is whole.
@@ -33,7 +33,7 @@ class Messages {
   enum class State : uint8_t { kPrefix, kData, kBadFlag, kTooLong };
   void TakePrefix(uint8_t byte);
 
-  const uint64_t max_bytes_;
+  uint64_t max_bytes_;
   uint64_t left_ = 0;
   uint32_t prefix_bytes_ = 0;
   bool compressed_ = false;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "runtime/base/error_codes.h"
@@ -9,6 +10,8 @@
 
 namespace wf::json {
 namespace {
+
+std::string_view Elements(int64_t count) { return count == 1 ? " element" : " elements"; }
 
 // A tensor on its way in: elements arrive in row-major order, so that free extents need no second look at the text.
 // Bounds: the buffer doubles, so it is at most twice the elements seen, plus the first guess of at most two elements per three bytes of
@@ -138,8 +141,8 @@ wf_code TensorReader::Fix(uint32_t axis, int64_t extent, const uint8_t* place) {
   in_->at = place;
   base::TextBuilder message;
   PutPath(in_, in_->depth, &message);
-  message << "expected " << out_->dim[axis] << " elements on axis " << axis << " of " << View(type_.name) << ", found " << extent
-          << ", at byte " << static_cast<uint64_t>(in_->at - in_->begin);
+  message << "expected " << out_->dim[axis] << Elements(out_->dim[axis]) << " on axis " << axis << " of " << View(type_.name) << ", found "
+          << extent << ", at byte " << static_cast<uint64_t>(in_->at - in_->begin);
   return Record(in_->ctx, code::kInputParams, message);
 }
 
@@ -294,7 +297,7 @@ class ShapeWalker {
     }
     if (n_ == count) return 0;
     base::TextBuilder what;
-    what << "expected " << count << " elements, as the shape says, found " << n_;
+    what << "expected " << count << Elements(static_cast<int64_t>(count)) << ", as the shape says, found " << n_;
     return Refuse(in_, what.view());
   }
 
@@ -322,7 +325,8 @@ class ShapeWalker {
 
   wf_code WrongExtent(size_t axis, std::string_view found) {
     base::TextBuilder what;
-    what << "expected " << extents_[axis] << " elements on axis " << static_cast<uint64_t>(axis) << " of the shape, found " << found;
+    what << "expected " << extents_[axis] << Elements(extents_[axis]) << " on axis " << static_cast<uint64_t>(axis)
+         << " of the shape, found " << found;
     return Refuse(in_, what.view());
   }
 

@@ -205,12 +205,20 @@ bool PutString(wf_sink* out, std::string_view text) {
 extern "C" {
 
 wf_code wf_text(wf_ctx* ctx, wf_bytes format, const wf_type* const* types, const void* const* args, wf_bytes* text) noexcept {
-  uint64_t size = 0;
-  wf::json::WalkFormat(wf::json::View(format), types, args, [&size](std::string_view piece) { size += piece.size(); });
-  auto* out = static_cast<uint8_t*>(wf_alloc(ctx, size + 64, 1));
+  std::string_view rest = wf::json::View(format);
+  wf_bytes first{};
+  if (rest.starts_with("{}") && types[0]->kind == WF_T_STRING) {  // a text that grows
+    first = wf::json::Load<wf_bytes>(args[0]);
+    rest.remove_prefix(2);
+    ++types;
+    ++args;
+  }
+  uint64_t size = first.len;
+  wf::json::WalkFormat(rest, types, args, [&size](std::string_view piece) { size += piece.size(); });
+  auto* out = static_cast<uint8_t*>(first.len == 0 ? wf_alloc(ctx, size + 64, 1) : wf_grow(ctx, first.ptr, first.len, size));
   if (out == nullptr) return WF_FAILED;
-  uint8_t* at = out;
-  wf::json::WalkFormat(wf::json::View(format), types, args, [&at](std::string_view piece) {
+  uint8_t* at = out + first.len;
+  wf::json::WalkFormat(rest, types, args, [&at](std::string_view piece) {
     if (!piece.empty()) std::memcpy(at, piece.data(), piece.size());
     at += piece.size();
   });

@@ -135,12 +135,9 @@ wf_code PutBody(bus::Bus& bus, const InferRequest& request, const Served& served
 bool PutJsonBytes(bus::Bus& bus, size_t json_bytes, std::vector<http::Header>* headers) {
   base::TextBuilder digits;
   digits << static_cast<uint64_t>(json_bytes);
-  const std::string_view text = digits.view();
-  auto* const kept = static_cast<char*>(wf_alloc(bus.ctx(), text.size(), 1));
-  if (kept == nullptr) return false;
-  std::copy(text.begin(), text.end(), kept);
-  headers->push_back({kJsonBytesHeader, {kept, text.size()}});
-  return true;
+  const std::string_view kept = Keep(bus, digits.view());
+  headers->push_back({kJsonBytesHeader, kept});
+  return !kept.empty();
 }
 
 }  // namespace

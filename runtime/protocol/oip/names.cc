@@ -70,6 +70,11 @@ Route ParsePath(std::string_view path) {
   return {};
 }
 
+bool NamesModel(Call call) {
+  constexpr Call kCalls[] = {Call::kModelMetadata, Call::kModelReady, Call::kModelConfig, Call::kInfer, Call::kLoad, Call::kUnload};
+  return std::find(std::begin(kCalls), std::end(kCalls), call) != std::end(kCalls);
+}
+
 Verb VerbOf(Call call) {
   switch (call) {
     case Call::kInfer:

@@ -35,6 +35,8 @@ struct Route {
   std::string_view version;  // empty: none
 };
 
+bool NamesModel(Call call);  // always: it has to be one of ours
+
 // How a path of REST is called.
 enum class Verb : uint8_t { kGet, kPost, kEither };
 Verb VerbOf(Call call);

@@ -3,17 +3,13 @@
 #include <algorithm>
 
 namespace wf::oip {
-namespace {
 
-// Empty where there is no memory.
 std::string_view Keep(bus::Bus& bus, std::string_view text) {
   auto* const kept = static_cast<char*>(wf_alloc(bus.ctx(), text.size() + 1, 1));
   if (kept == nullptr) return {};
   std::copy(text.begin(), text.end(), kept);
   return {kept, text.size()};
 }
-
-}  // namespace
 
 std::vector<const bus::Annotation*> StandingAnnotations(const bus::Bus& bus) {
   std::vector<const bus::Annotation*> standing;

@@ -16,6 +16,9 @@ struct Served {
   int64_t version = 1;
 };
 
+// A copy in the memory of the bus; empty where there is none.
+std::string_view Keep(bus::Bus& bus, std::string_view text);
+
 // Of one key the textually last counts, of one place the newest.   Cost: O(annotations x keys).
 std::vector<const bus::Annotation*> StandingAnnotations(const bus::Bus& bus);
 

@@ -34,10 +34,10 @@ TEST(Builder, PutsConstantsOfNestedBlocksIntoTheEntry) {
   b.Close(b.Build(DType::kF32, {n}, block));
   EXPECT_EQ(VerifyBody(program, body), std::nullopt);
   EXPECT_EQ(PrintBody(program, body),
-            "%0: u8[?] = slot @0 x\n"
+            "%0: u8[_] = slot @0 x\n"
             "%1: i64 = dim 0 %0\n"
             "%2: f32 = scalar 255\n"
-            "%3: f32[?] = build %1 { %4 =>\n"
+            "%3: f32[_] = build %1 { %4 =>\n"
             "  %5: u8 = load %0, %4\n"
             "  %6: f32 = convert %5\n"
             "  %7: f32 = div %6, %2\n"

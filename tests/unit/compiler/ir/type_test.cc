@@ -19,8 +19,8 @@ TEST(TypeTable, InternsEqualTypesOnce) {
 TEST(TypeTable, PrintsTypesAsUsersWriteThem) {
   TypeTable types;
   const TypeId tensor = types.Tensor(DType::kF32, {1, -1});
-  EXPECT_EQ(types.ToString(tensor), "f32[1, ?]");
-  EXPECT_EQ(types.ToString(types.Record("", {{"a", tensor}, {"b", types.List(types.String())}})), "(a: f32[1, ?], b: list<string>)");
+  EXPECT_EQ(types.ToString(tensor), "f32[1, _]");
+  EXPECT_EQ(types.ToString(types.Record("", {{"a", tensor}, {"b", types.List(types.String())}})), "(a: f32[1, _], b: list<string>)");
   EXPECT_EQ(types.ToString(types.Optional(types.Scalar(DType::kI32))), "i32?");
 }
 
@@ -52,11 +52,11 @@ TEST(Layout, MatchesTheStructsOfTheContract) {
 TEST(Join, OpensExtentsThatDiffer) {
   TypeTable types;
   const TypeId a = types.Tensor(DType::kF32, {2, 3}), b = types.Tensor(DType::kF32, {2, 4}), joined = Join(types, a, b);
-  EXPECT_EQ(types.ToString(joined), "f32[2, ?]");
+  EXPECT_EQ(types.ToString(joined), "f32[2, _]");
   EXPECT_TRUE(Fits(types, a, joined));
   EXPECT_FALSE(Fits(types, a, b));
   EXPECT_EQ(Join(types, a, types.String()), TypeId::kNone);
-  EXPECT_EQ(types.ToString(Join(types, types.List(a), types.List(b))), "list<f32[2, ?]>");
+  EXPECT_EQ(types.ToString(Join(types, types.List(a), types.List(b))), "list<f32[2, _]>");
 }
 
 }  // namespace

@@ -255,6 +255,10 @@ using wf::lower::testing::Job;
 extern "C" {
 
 void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t) noexcept { return Job::Of(ctx).Allocate(bytes); }
+void* wf_grow(wf_ctx* ctx, const void* block, uint64_t used, uint64_t bytes) noexcept {
+  void* const copy = wf_alloc(ctx, bytes + 64, 1);
+  return copy == nullptr ? nullptr : std::memcpy(copy, block, used);
+}
 
 wf_code wf_fail(wf_ctx* ctx, wf_code code, uint32_t site, wf_bytes text) noexcept {
   Job& job = Job::Of(ctx);

@@ -141,12 +141,12 @@ TEST(Fuse, MakesAChainOneLoop) {
   b.Close(MapConstant(b, shifted, OpKind::kMin, 9));
   Fuse(f.program);
   EXPECT_EQ(f.Text(),
-            "%0: f32[?] = slot @0 x\n"
+            "%0: f32[_] = slot @0 x\n"
             "%1: i64 = dim 0 %0\n"
             "%2: f32 = scalar 3\n"
             "%3: f32 = scalar 1\n"
             "%4: f32 = scalar 9\n"
-            "%5: f32[?] = build %1 { %6 =>\n"
+            "%5: f32[_] = build %1 { %6 =>\n"
             "  %7: f32 = load %0, %6\n"
             "  %8: f32 = mul %7, %2\n"
             "  %9: f32 = add %8, %3\n"
@@ -291,7 +291,7 @@ TEST(Tabulate, MakesARowOfWhatAllRowsCompute) {
   b.Close(Stretched(b, b.Dim(b.Slot(ir::SlotId{0}), 0)));
   Tabulate(f.program);
   const std::string text = f.Text();
-  const size_t table = text.find("i64[?] = build"), rows = text.find("f32[?, ?] = build");
+  const size_t table = text.find("i64[_] = build"), rows = text.find("f32[_, _] = build");
   ASSERT_LT(table, rows) << text;
   ASSERT_NE(rows, std::string::npos) << text;
   EXPECT_GT(text.find("check_index"), table);
@@ -332,7 +332,7 @@ TEST(Tabulate, PutsAColumnThatManyRowsReadSideBySide) {
     b.Close(Columns(b, has_many ? b.Dim(b.Slot(ir::SlotId{0}), 0) : b.I64(2)));
     Tabulate(f.program);
     const std::string text = f.Text();
-    EXPECT_EQ(text.find("f32[?] = build") < text.find("f32[" + std::string(has_many ? "?" : "2") + ", ?] = build"), has_many) << text;
+    EXPECT_EQ(text.find("f32[_] = build") < text.find("f32[" + std::string(has_many ? "_" : "2") + ", _] = build"), has_many) << text;
   }
   Fixture beside({-1, 1});  // one number a row
   Builder b(beside.program, beside.body());

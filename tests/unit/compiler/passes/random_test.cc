@@ -22,7 +22,7 @@ using ir::ValueId;
 
 constexpr int kPrograms = 400;
 
-// Writes a body over x: f32[?, ?], y: f32[6] and s: i64 out of builds, reductions, slices, ifs and checks.
+// Writes a body over x: f32[_, _], y: f32[6] and s: i64 out of builds, reductions, slices, ifs and checks.
 class Generator {
  public:
   Generator(ir::Program& program, ir::Body& body, uint64_t seed) : b_(program, body), random_(seed) {}

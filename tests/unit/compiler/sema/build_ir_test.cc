@@ -46,6 +46,30 @@ TEST(BuildIr, AnExternNodeBlocksAndARemoteHasATaskOfItsOwn) {
   EXPECT_EQ(reply.failure->message, "wf_x_twice needs a server");
 }
 
+TEST(BuildIr, TwoEqualCallsAreTwoAndALetIsComputedOnce) {
+  const Answers answers(R"(
+    model Rec(x: f32[batch, n]) -> f32[batch, n] = onnx("models/rec");
+    fn costly(n: i64) -> i64 = sum[i < n](i * 31 % 1000003);
+    workflow W(x: f32[n], k: i64) -> (y: f32, z: i64) {
+      let shared = costly(k);
+      node a = Rec(x);
+      node b = Rec(x);
+      node first = shared + 1;
+      node second = shared * 2;
+      return (y: a[0] + b[0], z: first * second);
+    }
+    service S { workflow W; })");
+  for (const ir::Program* program : {&answers.before(), &answers.after()}) {
+    int calls = 0, sums = 0;
+    for (const ir::Task& task : program->tasks) {
+      calls += task.kind == ir::TaskKind::kModel;
+      for (const ir::Op& op : task.body.ops) sums += op.kind == ir::OpKind::kReduce;
+    }
+    EXPECT_EQ(calls, 2) << ir::Print(*program);
+    EXPECT_EQ(sums, 1) << ir::Print(*program);
+  }
+}
+
 TEST(BuildIr, ArithmeticOfEveryKind) {
   const Answers answers(R"(
     workflow W(a: i32, b: i32, x: f32) -> (sum: i32, quotient: i32, rest: i32, less: bool, wide: i64, text: string, y: f32) {
@@ -386,7 +410,7 @@ TEST(BuildIr, CutsNodesWhereTheyWait) {
     service S { workflow W; })");
   EXPECT_EQ(answers("W", {Floats({1, 2}), Float(4)}, FakeModels()), "y=[2]{2, 3}; best=8");
   EXPECT_EQ(answers("W", {Floats({1, 2, 3}), Float(4)}, FakeModels()), "!9000 three @W/two");
-  EXPECT_THAT(ir::Print(answers.before()), HasSubstr("argument: f32[?] staged"));
+  EXPECT_THAT(ir::Print(answers.before()), HasSubstr("argument: f32[_] staged"));
 }
 
 TEST(BuildIr, OnlyTheTakenArmCallsItsModel) {
@@ -441,7 +465,7 @@ TEST(BuildIr, ALetThatSeveralNodesReadIsATaskOfItsOwn) {
     }
     service S { workflow W; })");
   const std::string text = ir::Print(answers.before());
-  EXPECT_THAT(text, HasSubstr("slot @1 shared: f32[?]"));
+  EXPECT_THAT(text, HasSubstr("slot @1 shared: f32[_]"));
   EXPECT_THAT(text, Not(HasSubstr(" single: ")));
   EXPECT_THAT(text, HasSubstr("run `W/a` in [@0] -> @1"));  // charged to its first reader
   EXPECT_EQ(answers("W", {Floats({0, 0})}), "a=2; b=2");

@@ -33,6 +33,15 @@ std::string CallsTwice(int depth) {
   return text + "service S { workflow w" + std::to_string(depth) + "; }";
 }
 
+std::string Doubles(int count) {
+  std::string text;
+  for (int i = 1; i <= count; ++i) {
+    const std::string below = "{A" + std::to_string(i - 1) + "}";
+    text += "const A" + std::to_string(i) + " = \"" + below + below + "\";";
+  }
+  return text;
+}
+
 std::string Results(int count) {
   return "workflow W() -> (" + Each(count, [](auto i) { return "x" + i + ": i64, "; }) + "y: i64) { return (" +
          Each(count, [](auto i) { return "x" + i + ": 1, "; }) + "y: 1); } service S { workflow W; }";
@@ -68,6 +77,12 @@ TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
        "WF3047 `T` has more than 4096 parts"},
       {"results", Results(30'000), "WF3047 this tuple has more than 4096 parts"},
       {"texts", "const A: list<string> = [" + Each(40'000, [](auto i) { return "\"" + i + "\", "; }) + "\"\"];" + kServed, ""},
+      {"constants that double", "const A0 = \"" + std::string(64, 'x') + "\";" + Doubles(24) + kServed,
+       "WF5090 the program becomes more than 256 MiB of constants"},
+      {"a text that is too long",
+       "const A0 = \"" + std::string(64, 'x') + "\";" + Doubles(18) + "const B = \"" + Each(20, [](auto) { return "{A18}"; }) + "\";" +
+           kServed,
+       "WF3037 more than 256 MiB of values"},
       {"numbers", "const A: list<i64> = [" + Each(40'000, [](auto i) { return i + ", "; }) + "0];" + kServed, ""},
   };
   for (const Case& one : cases) {

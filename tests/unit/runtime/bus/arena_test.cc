@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "tests/unit/support/rig.h"
 
@@ -49,6 +50,49 @@ TEST_F(ArenaTest, WhatWasGivenBackIsPoisoned) {
 #else
   EXPECT_FALSE(base::kSeesPoison);
 #endif
+}
+
+TEST_F(ArenaTest, WhatGrowsPieceByPieceTakesMemoryThatFollowsItsLength) {
+  constexpr uint64_t kPiece = 10, kWhole = 2'000'000;
+  auto* text = static_cast<char*>(arena_.Allocate(kPiece + Arena::kBehind, 1));
+  ASSERT_NE(text, nullptr);
+  std::memset(text, 'a', kPiece);
+  int moves = 0;
+  for (uint64_t used = kPiece; used < kWhole; used += kPiece) {
+    auto* const grown = static_cast<char*>(arena_.Grow(text, used, used + kPiece));
+    ASSERT_NE(grown, nullptr);
+    if (grown != text) ++moves;
+    text = grown;
+    std::memset(text + used, 'a' + static_cast<char>(used / kPiece % 26), kPiece);
+    for (uint64_t i = 0; i < Arena::kBehind; ++i) (void)static_cast<const volatile char*>(text)[used + kPiece + i];
+  }
+  for (uint64_t i = 0; i < kWhole; ++i) ASSERT_EQ(text[i], 'a' + static_cast<char>(i / kPiece % 26)) << i;
+  EXPECT_LT(moves, 20);
+  EXPECT_LT(arena_.held_bytes(), 8 * kWhole);
+}
+
+TEST_F(ArenaTest, ABlockThatOthersCameBehindIsCopiedAndStays) {
+  auto* const base = static_cast<char*>(arena_.Allocate(5 + Arena::kBehind, 1));
+  std::memcpy(base, "abcde", 5);
+  auto* const longer = static_cast<char*>(arena_.Grow(base, 5, 7));
+  EXPECT_EQ(longer, base);
+  std::memcpy(longer + 5, "fg", 2);
+  auto* const other = static_cast<char*>(arena_.Grow(base, 5, 7));
+  ASSERT_NE(other, base);
+  std::memcpy(other + 5, "xy", 2);
+  EXPECT_EQ(std::string_view(longer, 7), "abcdefg");
+  EXPECT_EQ(std::string_view(other, 7), "abcdexy");
+}
+
+TEST_F(ArenaTest, ABlockGrowsAsFarAsTheBudgetGoes) {
+  budget_.left = 3000;
+  auto* const block = arena_.Allocate(100 + Arena::kBehind, 1);
+  ASSERT_EQ(block, nullptr) << "a chunk is 4096 bytes";
+  budget_.left = 4096;
+  auto* const first = arena_.Allocate(100 + Arena::kBehind, 1);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(arena_.Grow(first, 100, 3000), first);
+  EXPECT_EQ(arena_.Grow(first, 3000, 5000), nullptr);
 }
 
 TEST_F(ArenaTest, TakesNothingWhileTheFirstChunkHasRoom) {

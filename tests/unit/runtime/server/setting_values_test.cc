@@ -21,6 +21,16 @@ std::optional<int64_t> Read(std::string_view text, const Range& range = {}) {
     return static_cast<int64_t>(value);
 }
 
+TEST(SettingValues, AddressesAreNumeric) {
+  Address address;
+  for (const char* good : {"127.0.0.1", "0.0.0.0", "::", "::1", "fe80::1"}) {
+    EXPECT_EQ(Parse(good, {}, &address), "") << good;
+    EXPECT_EQ(address, good);
+  }
+  for (const char* bad : {"", "localhost", "300.1.1.1", "127.0.0.1:80", "[::1]", "127.1", " ::1"})
+    EXPECT_NE(Parse(bad, {}, &address), "") << bad;
+}
+
 TEST(SettingValues, DurationsHaveUnits) {
   const struct {
     std::string_view text;

@@ -39,7 +39,7 @@ class TestSite final : public Site {
     exchange.session->Reply(exchange, {200, "text/plain", {}, {}}, body);
   }
   void OnAnswered(Exchange&) noexcept override {}
-  void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure&) noexcept override {}
+  void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure*) noexcept override {}
   uint64_t OnRefused(Exchange& exchange) noexcept override {
     refused = exchange.refusal_code;
     refused_for_memory += exchange.for_memory ? 1 : 0;

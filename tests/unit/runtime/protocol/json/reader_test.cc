@@ -282,6 +282,7 @@ TEST(ReadShaped, TakesNestedNumbersOfTheShapeOrFlatOnesOfItsCount) {
   EXPECT_EQ(read("[1,2,3,4,5]", {2, 2}), "more than the 4 elements of the shape, at byte 9");
   EXPECT_EQ(read("[[1,2],[3,4,5,6]]", {2, 3}), "`[0]`: expected 3 elements on axis 1 of the shape, found 2, at byte 6");
   EXPECT_EQ(read("[[1,2],[3,4,5]]", {2, 2}), "`[1]`: expected 2 elements on axis 1 of the shape, found more, at byte 12");
+  EXPECT_EQ(read("[[1,2]]", {1, 1}), "`[0]`: expected 1 element on axis 1 of the shape, found more, at byte 4");
   EXPECT_EQ(read("[[1,2]]", {2, 2}), "expected 2 elements on axis 0 of the shape, found 1, at byte 7");
   EXPECT_EQ(read("[[1,2],[3,4],[5,6]]", {2, 2}), "expected 2 elements on axis 0 of the shape, found more, at byte 13");
   EXPECT_EQ(read("[[1,2],3,4]", {2, 2}), "`[1]`: expected an array, as the others of its axis, found a number, at byte 7");

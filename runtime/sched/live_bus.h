@@ -1,0 +1,47 @@
+#pragma once
+
+#include <vector>
+
+#include "runtime/base/timer.h"
+#include "runtime/bus/bus.h"
+#include "runtime/sched/catalogue.h"
+#include "runtime/sched/failures.h"
+
+namespace wf::sched {
+
+class EngineCore;
+struct LiveBus;
+
+struct DeadlineTimer : base::TimerNode {
+  LiveBus* bus = nullptr;
+};
+
+// A model call that waits for its request's earlier rows to leave the full queue.
+struct Parked {
+  bus::Instance* instance;
+  uint32_t generation;
+  uint16_t task;
+  Parked* next;
+};
+
+struct StageTime {
+  base::TimePoint first = 0, last = 0;
+};
+
+// A request under way: what the engine keeps of it beside the bus.
+struct LiveBus final : bus::Bus {
+  EngineCore* engine = nullptr;
+  DeadlineTimer deadline_timer;
+  LiveBus* next_bus = nullptr;  // in one of the engine's lists
+  Parked *parked = nullptr, *last_parked = nullptr, *idle_parked = nullptr;
+  const std::vector<ModelBinding>* bindings = nullptr;  // of its catalogue: by task
+  StageTime* stages = nullptr;                          // null: this request is not timed
+  uint32_t samples_left = 0, rows_out = 0;              // samples that may still decide; flights that hold a credit or a place in a batch
+  const bus::Failure* sample_failure = nullptr;         // of the lowest sample that failed
+  Failures failures;
+  bool has_failures = false;  // some channel has failed: readers look at their inputs
+  bool decided = false;       // the outcome is known; the answer is about to leave
+  bool listed_as_drained = false;
+};
+
+}  // namespace wf::sched

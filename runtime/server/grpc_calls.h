@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "runtime/protocol/http/reply.h"
+#include "runtime/server/exchange.h"
+#include "runtime/server/workflow_site.h"
+
+// gRPC between HTTP/2 and the services: heads, messages, codings, answers. Each call may leave a refusal in the exchange.
+namespace wf::server {
+
+// Of a request whose content type is gRPC's: what its head says of the call, whose messages have at most so many bytes.
+void TakeGrpcHead(Exchange& exchange, uint64_t max_message_bytes) noexcept;
+void TakeMessages(Exchange& exchange, std::span<const uint8_t> part) noexcept;  // of the body
+void TakeLastMessage(Exchange& exchange) noexcept;                              // the body is over: exactly one has come
+
+// Takes the coding off the message, into exchange.grpc.expanded; the failure, if any, is recorded in `scratch`. On any thread.
+wf_code ExpandMessage(WorkflowSite& site, Exchange& exchange, wf_ctx* scratch, wf_bytes message);
+// Moves `message` behind its prefix, coded as the request was where that pays.
+void PutMessage(const Exchange& exchange, wf_sink* message, wf_sink* body);
+
+// The head of an answer: what `head` says of the call stands behind the message, or is all there is where there is none.
+http::ReplyHead GrpcHead(const Exchange& exchange, const http::ReplyHead& head, bool has_message) noexcept;
+
+}  // namespace wf::server

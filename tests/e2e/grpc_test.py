@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+"""gRPC as its real clients speak it: Triton's own, grpcio's stubs and bytes by hand, against the port that HTTP has."""
+import gzip
+import struct
+import threading
+import time
+
+import harness
+import onnx_file
+
+PACKAGES = ["h2==4.4.1", "tritonclient[grpc]==2.63.0", "grpcio==1.67.1", "grpcio-health-checking==1.67.1", "grpcio-reflection==1.67.1", "grpcio-status==1.67.1"]
+
+if __name__ == "__main__":
+    harness.in_environment("grpc-clients", PACKAGES)
+
+import grpc  # noqa: E402
+import numpy as np  # noqa: E402
+import tritonclient.grpc as triton  # noqa: E402
+from google.rpc import error_details_pb2  # noqa: E402
+from grpc_status import rpc_status  # noqa: E402
+from http2_client import Client  # noqa: E402
+from tritonclient.grpc import service_pb2 as pb, service_pb2_grpc  # noqa: E402
+from tritonclient.utils import InferenceServerException, np_to_triton_dtype  # noqa: E402
+
+PROGRAM = """
+model Wide = onnx("wide.onnx");
+
+error Unlucky = 100007 "an unlucky number" as failed_precondition;
+
+workflow Echo(xs: f32[h, w], flags: bool[n], words: list<string>, scale: f64 = 2.0, count: u8 = 3)
+    -> (xs: f32[h, w], flags: bool[n], words: list<string>, scale: f64, count: u8) {
+  return (xs: xs, flags: flags, words: words, scale: scale, count: count);
+}
+
+workflow Line(line: i32[n]) -> (line: i32[n]) {
+  return (line: line);
+}
+
+workflow Short(line: i32[n]) -> (line: i32[n]) {
+  return (line: line);
+}
+
+workflow Note(n: i64) -> (n: i64) {
+  require n != 13 else fail Unlucky("n is 13 — naïve");
+  annotate("seen", meta("colour", "none"));
+  return (n: n);
+}
+
+workflow Wait(seed: i64) -> (first: f32) {
+  let x = [i < 64] => f32(i * seed % 17) / 17.0;
+  node y = Wide(x: x) { batch 32 within 10s; }
+  return (first: y[0]);
+}
+
+service Slow {
+  inflight 2;
+  workflow Wait;
+}
+
+service Echoes {
+  workflow Echo;
+  workflow Line;
+  workflow Note;
+}
+
+service Small {
+  body 1KiB;
+  workflow Short;
+}
+"""
+
+
+def tensor(name, values, datatype=None):
+    row = triton.InferInput(name, list(values.shape), datatype or np_to_triton_dtype(values.dtype))
+    row.set_data_from_numpy(values)
+    return row
+
+
+class GrpcCase(harness.ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.address = "%s:%d" % cls.server.addresses["http"]
+        cls.client = triton.InferenceServerClient(cls.address)
+        cls.channel = grpc.insecure_channel(cls.address, [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)])
+        cls.stub = service_pb2_grpc.GRPCInferenceServiceStub(cls.channel)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.client.close()
+        cls.channel.close()
+        super().tearDownClass()
+
+    def raw(self, method, message=b"", **more):
+        """Bytes of the answer to bytes."""
+        return self.channel.unary_unary(f"/inference.GRPCInferenceService/{method}")(message, timeout=more.pop("timeout", 30), **more)
+
+    def assert_fails(self, status, call, *words, code=None):
+        """The call ends with this status, its text holds the words, and its trailers the framework's code."""
+        with self.assertRaises(grpc.RpcError) as caught:
+            call()
+        error = caught.exception
+        self.assertEqual(error.code(), status, error)
+        for word in words:
+            self.assertIn(word, error.details())
+        trailers = dict(error.trailing_metadata())
+        if code is not None:
+            self.assertEqual(trailers["wf-code"], str(code), error)
+        return trailers
+
+    def framed(self, message, flag=0):
+        return struct.pack(">BI", flag, len(message)) + message
+
+    def call_by_hand(self, method, body, more=(), content_type="application/grpc"):
+        """All fields of the answer to a body as it is."""
+        with Client(self.server) as client:
+            head = [("te", "trailers"), ("content-type", content_type), *more]
+            return client.reply(client.begin(f"/inference.GRPCInferenceService/{method}", body, headers=head)).headers
+
+
+def source():
+    path = harness.scratch() / "echoes.wf"
+    (harness.scratch() / "wide.onnx").write_bytes(onnx_file.perceptron(64, 64))
+    path.write_text(PROGRAM)
+    return path
+
+
+class Echoes(GrpcCase):
+    source = source()
+
+    def note(self, n, **more):
+        return self.stub.ModelInfer(self.note_request(n), timeout=30, **more)
+
+    def note_request(self, n):
+        request = pb.ModelInferRequest(model_name="Note")
+        request.inputs.add(name="n", datatype="INT64", shape=[1]).contents.int64_contents.append(n)
+        return request
+
+    def values(self, *samples):
+        count = int(np.prod(samples, dtype=int))
+        xs = np.arange(6 * count, dtype=np.float32).reshape(*samples, 2, 3) - np.float32(0.5)
+        flags = np.resize(np.array([True, False, True]), (*samples, 3))
+        words = np.resize(np.array(["Zoë".encode(), b""], dtype=object), (*samples, 2))
+        return {"xs": xs, "flags": flags, "words": words}
+
+    def test_what_the_server_says_of_itself(self):
+        client = self.client
+        self.assertTrue(client.is_server_live() and client.is_server_ready() and client.is_model_ready("Line", "1"))
+        metadata = client.get_server_metadata()
+        self.assertEqual((metadata.name, list(metadata.extensions)), ("wf", ["binary_tensor_data", "classification", "model_configuration", "parameters", "statistics"]))
+        line = client.get_model_metadata("Echoes.Line")
+        self.assertEqual((line.name, list(line.versions), line.platform), ("Echoes.Line", ["1"], "wf"))
+        self.assertEqual([(row.name, row.datatype, list(row.shape)) for row in line.inputs], [("line", "INT32", [-1, -1])])
+        config = client.get_model_config("Line").config
+        self.assertEqual((config.max_batch_size, [list(row.dims) for row in config.input]), (1024, [[-1]]))
+        index = client.get_model_repository_index()
+        self.assertEqual([(row.name, row.version, row.state) for row in index.models][:2], [("Echoes.Echo", "1", "READY"), ("Echoes.Line", "1", "READY")])
+        self.assertEqual(client.get_log_settings().settings["log_info"].bool_param, True)
+        client.load_model("Line")
+        with self.assertRaisesRegex(InferenceServerException, "UNIMPLEMENTED.*stay loaded"):
+            client.unload_model("Line")
+        with self.assertRaisesRegex(InferenceServerException, "UNIMPLEMENTED.*shared memory"):
+            client.register_system_shared_memory("a", "/a", 4)
+
+    def test_tensors_go_both_ways(self):
+        for samples in ((), (1,), (5,)):
+            with self.subTest(samples=samples):
+                values = self.values(*samples)
+                result = self.client.infer("Echo", [tensor(name, value) for name, value in values.items()])
+                for name, value in values.items():
+                    np.testing.assert_array_equal(result.as_numpy(name), value)
+                self.assertEqual(result.as_numpy("count").dtype, np.uint8)
+
+    def test_typed_contents(self):
+        request = pb.ModelInferRequest(model_name="Echoes.Echo", id="call-4")
+        request.inputs.add(name="xs", datatype="FP32", shape=[1, 2]).contents.fp32_contents.extend([1.5, -2])
+        request.inputs.add(name="flags", datatype="BOOL", shape=[2]).contents.bool_contents.extend([True, False])
+        request.inputs.add(name="words", datatype="BYTES", shape=[1]).contents.bytes_contents.append("Zoë".encode())
+        request.parameters["binary_data_output"].bool_param = False
+        reply = self.stub.ModelInfer(request)
+        outputs = {row.name: row for row in reply.outputs}
+        self.assertEqual((reply.model_name, reply.model_version, reply.id), ("Echoes.Echo", "1", "call-4"))
+        self.assertEqual((list(outputs["xs"].contents.fp32_contents), list(outputs["xs"].shape)), ([1.5, -2], [1, 2]))
+        self.assertEqual(list(outputs["words"].contents.bytes_contents), ["Zoë".encode()])
+        self.assertEqual(list(outputs["scale"].contents.fp64_contents), [2.0])
+        self.assertFalse(reply.raw_output_contents)
+
+    def test_id_parameters_headers_and_annotations(self):
+        n = tensor("n", np.array([7], dtype=np.int64))
+        reply = self.client.infer("Note", [n], request_id="call-9", parameters={"colour": "red"}).get_response()
+        self.assertEqual((reply.id, reply.parameters["seen"].string_param), ("call-9", "red"))
+        reply = self.client.infer("Note", [n], headers={"colour": "blue"}).get_response()
+        self.assertEqual(reply.parameters["seen"].string_param, "blue")
+
+    def test_large_messages(self):
+        line = np.arange(3_000_000, dtype=np.int32)
+        np.testing.assert_array_equal(self.client.infer("Line", [tensor("line", line)]).as_numpy("line"), line)
+
+    def test_a_failure_tells_all_about_itself(self):
+        trailers = self.assert_fails(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.note(13, metadata=[("x-request-id", "r-5")]), "n is 13 — naïve", code=100007)
+        self.assertEqual((trailers["wf-name"], trailers["wf-log-id"]), ("Unlucky", "r-5"))
+        self.assertGreater(int(trailers["wf-data-id"]), 0)
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.note(13)
+        status = rpc_status.from_call(caught.exception)
+        self.assertEqual((status.code, status.message), (9, "sample 0: n is 13 — naïve"))
+        info = error_details_pb2.ErrorInfo()
+        self.assertTrue(status.details[0].Unpack(info))
+        self.assertEqual((info.reason, info.domain, info.metadata["code"]), ("Unlucky", "wf", "100007"))
+
+    def test_wrong_calls(self):
+        wrong = grpc.StatusCode.INVALID_ARGUMENT
+
+        def line(datatype, shape, raw, name="line"):
+            request = pb.ModelInferRequest(model_name="Line", raw_input_contents=[raw])
+            request.inputs.add(name=name, datatype=datatype, shape=shape)
+            return lambda: self.stub.ModelInfer(request)
+
+        self.assert_fails(wrong, line("FP32", [1], bytes(4)), "INT32", code=5000)
+        self.assert_fails(wrong, line("INT32", [2], bytes(4)), "`line`", code=5000)
+        self.assert_fails(wrong, line("INT32", [1, 1, 1], bytes(4)), "3 axes", code=5000)
+        self.assert_fails(wrong, line("INT32", [1], bytes(4), "lime"), "did you mean `line`", code=5000)
+        self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: self.stub.ModelReady(pb.ModelReadyRequest(name="Lime")), "no model", code=3002)
+        self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: self.stub.ModelInfer(pb.ModelInferRequest()), "no model", code=3002)
+        self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: self.stub.ModelMetadata(pb.ModelMetadataRequest(name="Line", version="2")), "no version `2`; it has 1", code=3002)
+        for method in ("ModelInfer", "ModelReady", "RepositoryIndex"):
+            self.assert_fails(wrong, lambda method=method: self.raw(method, b"\xff\xff\xff"), code=5000)
+        self.assert_fails(grpc.StatusCode.UNIMPLEMENTED, lambda: self.raw("ModelInfect"), "no method `ModelInfect`", code=3000)
+        self.assert_fails(grpc.StatusCode.UNIMPLEMENTED, lambda: self.channel.unary_unary("/a.B/C")(b""), "`/a.B/C`", code=3000)
+        self.assertEqual(self.note(1).model_name, "Note")
+
+    def test_a_message_over_the_limit(self):
+        full = grpc.StatusCode.RESOURCE_EXHAUSTED
+        request = pb.ModelInferRequest(model_name="Short", raw_input_contents=[bytes(2000)])
+        request.inputs.add(name="line", datatype="INT32", shape=[500])
+        self.assert_fails(full, lambda: self.stub.ModelInfer(request), "1024 bytes", code=5000)
+        self.assert_fails(full, lambda: self.raw("ModelInfer", bytes((64 << 20) + 1)), "67108864 bytes", code=5000)
+        self.assert_fails(full, lambda: self.raw("ModelReady", bytes(20_000)), "16384 bytes", code=5000)
+
+    def test_compression(self):
+        line = np.zeros(300_000, dtype=np.int32)
+        for algorithm in ("gzip", "deflate"):
+            result = self.client.infer("Line", [tensor("line", line)], compression_algorithm=algorithm)
+            np.testing.assert_array_equal(result.as_numpy("line"), line)
+            words = self.client.infer("Line", [tensor("line", line[:10])], compression_algorithm=algorithm)
+            self.assertEqual(len(words.as_numpy("line")), 10)
+        request = pb.ModelInferRequest(model_name="Line", raw_input_contents=[bytes(80 << 20)])
+        self.assert_fails(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: self.stub.ModelInfer(request, compression=grpc.Compression.Gzip), "without its coding", code=3012)
+
+    def test_bodies_that_are_no_calls(self):
+        def status(body, more=()):
+            answer = self.call_by_hand("ModelReady", body, more)
+            self.assertEqual((answer[":status"], answer["content-type"]), ("200", "application/grpc"))
+            return answer["grpc-status"]
+
+        message = pb.ModelReadyRequest(name="Line").SerializeToString()
+        self.assertEqual(status(self.framed(message)), "0")
+        self.assertEqual(status(b""), "12")
+        self.assertEqual(status(self.framed(message) * 2), "12")
+        for cut in range(1, 5 + len(message)):
+            self.assertEqual(status(self.framed(message)[:cut]), "3")
+        self.assertEqual(status(self.framed(message, flag=2)), "3")
+        self.assertEqual(status(self.framed(message, flag=1)), "3")
+        self.assertEqual(status(self.framed(message, flag=1), [("grpc-encoding", "gzip")]), "3")
+        self.assertEqual(status(self.framed(gzip.compress(message), flag=1), [("grpc-encoding", "gzip")]), "0")
+        self.assertEqual(status(self.framed(gzip.compress(message)[:-3], flag=1), [("grpc-encoding", "gzip")]), "3")
+        self.assertEqual(status(self.framed(message), [("grpc-encoding", "snappy")]), "12")
+        self.assertEqual(status(struct.pack(">BI", 0, 0xFFFFFFFF) + message), "8")
+
+    def test_what_is_not_grpc_is_told_by_http(self):
+        for content_type in ("application/json", "application/grpc-web+proto", "application/grpc+json", "application/grpcx"):
+            answer = self.call_by_hand("ServerLive", self.framed(b""), content_type=content_type)
+            self.assertEqual((answer[":status"], answer["content-type"]), ("415", "application/json"))
+            self.assertNotIn("grpc-status", answer)
+        reply = self.server.call("POST", "/inference.GRPCInferenceService/ServerLive", self.framed(b""), {"content-type": "application/grpc"})
+        self.assertEqual(reply.status, 415)
+        self.assertEqual(self.call_by_hand("ServerLive", self.framed(b""), content_type="application/grpc+proto")["grpc-status"], "0")
+
+    def test_calls_are_counted(self):
+        def counted(code):
+            return sum(value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total") and 'protocol="grpc"' in name and f'code="{code}"' in name and 'workflow="Note"' in name)
+
+        before = [counted(code) for code in (0, 100007)]
+        self.note(1)
+        self.assert_fails(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.note(13))
+        self.assertEqual([counted(code) for code in (0, 100007)], [count + 1 for count in before])
+        success = self.client.get_inference_statistics("Echoes.Note").model_stats[0].inference_stats.success
+        self.assertGreater(success.count, 0)
+        self.assertGreater(success.ns, 0)
+
+    def test_many_calls_at_once(self):
+        done, pending, arrived = [], [], threading.Semaphore(0)
+
+        def answered(result, error):
+            done.append(error if error else int(result.as_numpy("n")[0]))
+            arrived.release()
+
+        for n in range(500):
+            pending.append(self.client.async_infer("Note", [tensor("n", np.array([100 + n], dtype=np.int64))], callback=answered))
+        for _ in range(500):
+            self.assertTrue(arrived.acquire(timeout=30))
+        self.assertEqual(sorted(done), list(range(100, 600)))
+
+
+class Waiting(GrpcCase):
+    source = Echoes.source
+    args = ("--schedule=pool",)
+
+    def test_deadlines(self):
+        started = time.monotonic()
+        self.assert_fails(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: self.stub.ModelInfer(self.wait_request(), timeout=0.3))
+        self.assertEqual(self.call_by_hand("ModelInfer", self.framed(self.wait_request().SerializeToString()), [("grpc-timeout", "200m")])["wf-code"], "6000")
+        self.assertLess(time.monotonic() - started, 10)
+        self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
+        calls = [self.call_by_hand("ModelReady", self.framed(pb.ModelReadyRequest(name="Wait").SerializeToString()), [("grpc-timeout", text)]) for text in ("1n", "1H", "99999999S", "x", "-1S")]
+        self.assertEqual([call["grpc-status"] for call in calls], ["4", "0", "0", "3", "3"])
+
+    def wait_request(self):
+        """A call whose row waits for others."""
+        request = pb.ModelInferRequest(model_name="Wait")
+        request.inputs.add(name="seed", datatype="INT64", shape=[1]).contents.int64_contents.append(3)
+        return request
+
+    def test_a_cancelled_call_is_given_up(self):
+        def cancelled():
+            return sum(value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total") and 'code="3011"' in name)
+
+        before = cancelled()
+        call = self.stub.ModelInfer.future(self.wait_request(), timeout=60)
+        self.assertEqual(self.server.settled("wf_inflight_requests", 1), 1)
+        call.cancel()
+        self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
+        self.assertEqual(cancelled(), before + 1)
+
+    def test_load_is_refused_with_when_to_come_again(self):
+        calls = [self.stub.ModelInfer.future(self.wait_request(), timeout=60) for _ in range(2)]
+        self.assertEqual(self.server.settled("wf_inflight_requests", 2), 2)
+        trailers = self.assert_fails(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: self.stub.ModelInfer(self.wait_request()), "in flight", code=3010)
+        self.assertEqual(trailers["grpc-retry-pushback-ms"], "1000")
+        for call in calls:
+            call.cancel()
+        self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
+
+
+class Digits(GrpcCase):
+    source = harness.EXAMPLES / "digits/digits.wf"
+
+    def test_pictures(self):
+        seven = (harness.EXAMPLES / "digits/testdata/seven.png").read_bytes()
+        plain = self.server.call("POST", "/DigitService/Classify", seven, {"content-type": "image/png"}).json
+        result = self.client.infer("DigitService", [tensor("picture", np.array([seven], dtype=object))])
+        self.assertEqual([label.decode() for label in result.as_numpy("labels").ravel()], plain["labels"])
+        np.testing.assert_allclose(result.as_numpy("scores").ravel(), plain["scores"], rtol=1e-6)
+        many = self.client.infer("DigitService", [tensor("picture", np.array([seven] * 64, dtype=object)), tensor("top", np.ones((64, 1), dtype=np.int64))])
+        self.assertEqual({label.decode() for label in many.as_numpy("labels").ravel()}, {"7"})
+
+    def test_a_picture_that_is_none(self):
+        trailers = self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.stub.ModelInfer(self.words([b"text"])), "not a PNG or JPEG", code=100001)
+        self.assertEqual(trailers["wf-path"], "Classify/pixels")
+
+    def words(self, pictures):
+        request = pb.ModelInferRequest(model_name="DigitService")
+        request.inputs.add(name="picture", datatype="BYTES", shape=[len(pictures)]).contents.bytes_contents.extend(pictures)
+        return request
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,158 @@
+#include "runtime/server/grpc_calls.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runtime/protocol/grpc/status.h"
+#include "tests/unit/runtime/server/test_site.h"
+
+namespace wf::server {
+namespace {
+
+constexpr uint64_t kMost = 1000;
+
+std::string Framed(const std::string& message, bool coded = false) {
+  const grpc::Prefix prefix(static_cast<uint32_t>(message.size()), coded);
+  return std::string(reinterpret_cast<const char*>(prefix.text), sizeof prefix.text) + message;
+}
+
+std::string Text(wf_sink& sink) {
+  std::string text;
+  for (const base::SinkPiece& piece : sink.Pieces()) text.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
+  return text;
+}
+
+// A call whose body comes in portions.
+class GrpcCallsTest : public ::testing::Test {
+ protected:
+  GrpcCallsTest() { exchange_.site = &site_; }
+  void Begin(const std::vector<http::Header>& headers = {}) {
+    for (const http::Header& header : headers) exchange_.head.Add(header.name, header.value);
+    exchange_.head.method = http::Method::kPost;
+    TakeGrpcHead(exchange_, kMost);
+  }
+  void Take(const std::string& bytes, size_t portion = SIZE_MAX) {
+    for (size_t at = 0; at < bytes.size(); at += std::min(portion, bytes.size() - at)) {
+      const std::string part = bytes.substr(at, portion);
+      TakeMessages(exchange_, {reinterpret_cast<const uint8_t*>(part.data()), part.size()});
+    }
+  }
+  std::string Message() {
+    const wf_bytes body = exchange_.body.Seal();
+    return {reinterpret_cast<const char*>(body.ptr), body.len};
+  }
+
+  TestSite site_;
+  ExchangePool pool_;
+  Exchange exchange_{pool_};
+};
+
+TEST_F(GrpcCallsTest, TakesAMessageInAnyPortions) {
+  for (size_t portion = 1; portion < 12; ++portion) {
+    exchange_.grpc.Clear();
+    exchange_.body.Clear();
+    Begin();
+    Take(Framed("message"), portion);
+    TakeLastMessage(exchange_);
+    EXPECT_FALSE(exchange_.refused()) << exchange_.refusal;
+    EXPECT_EQ(Message(), "message");
+    EXPECT_FALSE(exchange_.grpc.coded);
+  }
+}
+
+TEST_F(GrpcCallsTest, AnEmptyMessageIsOne) {
+  Begin();
+  Take(Framed(""));
+  TakeLastMessage(exchange_);
+  EXPECT_FALSE(exchange_.refused());
+}
+
+TEST_F(GrpcCallsTest, ReadsTheHead) {
+  Begin({{"grpc-timeout", "20m"}, {"grpc-encoding", "gzip"}});
+  EXPECT_FALSE(exchange_.refused());
+  EXPECT_EQ(exchange_.timeout_ns, 20'000'000);
+  EXPECT_EQ(exchange_.grpc.coding, coding::Coding::kGzip);
+}
+
+TEST_F(GrpcCallsTest, ATimeoutOfNothingIsStillOne) {
+  Begin({{"grpc-timeout", "0n"}});
+  EXPECT_EQ(exchange_.timeout_ns, 1);
+}
+
+TEST_F(GrpcCallsTest, RefusesHeads) {
+  Begin({{"grpc-timeout", "soon"}});
+  EXPECT_EQ(exchange_.refusal_status, 400);
+  exchange_.head.Clear();
+  exchange_.refusal_status = 0;
+  Begin({{"grpc-encoding", "snappy"}});
+  EXPECT_EQ(exchange_.refusal_code, code::kNotImplemented);
+}
+
+TEST_F(GrpcCallsTest, RefusesALongMessageByItsPrefix) {
+  Begin();
+  Take(Framed(std::string(kMost + 1, 'x')).substr(0, 5));
+  EXPECT_EQ(exchange_.refusal_status, 413);
+}
+
+TEST_F(GrpcCallsTest, RefusesWhatIsNotOneMessage) {
+  Begin();
+  Take(Framed("one").substr(0, 7));
+  TakeLastMessage(exchange_);
+  EXPECT_EQ(exchange_.refusal_code, code::kInputParams);
+
+  exchange_.refusal_status = 0;
+  exchange_.grpc.Clear();
+  Begin();
+  TakeLastMessage(exchange_);
+  EXPECT_EQ(exchange_.refusal_code, code::kNotImplemented);
+
+  exchange_.refusal_status = 0;
+  Take(Framed("one") + Framed("two"));
+  EXPECT_EQ(exchange_.refusal_code, code::kNotImplemented);
+}
+
+TEST_F(GrpcCallsTest, ACodedMessageNeedsACoding) {
+  Begin();
+  Take(Framed("one", true));
+  EXPECT_EQ(exchange_.refusal_code, code::kInputParams);
+}
+
+TEST_F(GrpcCallsTest, AnswersInTheCodingOfTheRequest) {
+  Begin({{"grpc-encoding", "gzip"}});
+  const std::string text(100'000, 'a');
+  for (const bool coded : {false, true}) {
+    wf_sink message, body;
+    exchange_.grpc.coded = coded;
+    message.Put(text.data(), text.size());
+    PutMessage(exchange_, &message, &body);
+    const std::string sent = Text(body);
+    EXPECT_EQ(sent[0], coded ? 1 : 0);
+    EXPECT_EQ(sent.size() < text.size(), coded);
+    const http::ReplyHead head = GrpcHead(exchange_, {200, {}, {&grpc::kOk, 1}, {}}, true);
+    EXPECT_EQ(head.headers.size(), coded ? 2U : 1U);
+    EXPECT_EQ(head.trailers.size(), 1U);
+  }
+}
+
+TEST_F(GrpcCallsTest, AShortAnswerIsNotCoded) {
+  Begin({{"grpc-encoding", "gzip"}});
+  exchange_.grpc.coded = true;
+  wf_sink message, body;
+  message.Put("aaaaaaaa", 8);
+  PutMessage(exchange_, &message, &body);
+  EXPECT_EQ(Text(body), Framed("aaaaaaaa"));
+}
+
+TEST_F(GrpcCallsTest, AFailureIsAllInTheHead) {
+  Begin();
+  const http::Header failed = {"grpc-status", "3"};
+  const http::ReplyHead head = GrpcHead(exchange_, {400, "application/json", {&failed, 1}, {}}, false);
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.content_type, "application/grpc");
+  EXPECT_EQ(head.headers.data(), &failed);
+  EXPECT_TRUE(head.trailers.empty());
+}
+
+}  // namespace
+}  // namespace wf::server

@@ -17,9 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("tls-clients", ["cryptography==48.0.0", "h2==4.4.1", "httpx==0.28.1"])
+    harness.in_environment("tls-clients", ["cryptography==48.0.0", "h2==4.4.1", "httpx==0.28.1", "tritonclient[grpc,http]==2.63.0", "grpcio==1.67.1"])
 
 import httpx  # noqa: E402
+import tritonclient.grpc  # noqa: E402
+import tritonclient.http  # noqa: E402
 from cryptography import x509  # noqa: E402
 from cryptography.hazmat.primitives import hashes, serialization  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric import ec, rsa  # noqa: E402
@@ -167,6 +169,15 @@ class Tls(harness.ServerCase):
                 self.assertEqual([reply.json()["text"] for reply in replies], texts)
                 self.assertEqual({reply.http_version for reply in replies}, {"HTTP/2"})
         asyncio.run(run())
+
+    def test_tritons_clients(self):
+        url = f"localhost:{self.server.addresses['http'][1]}"
+        grpc = tritonclient.grpc.InferenceServerClient(url, ssl=True, root_certificates=str(self.authority.path))
+        self.assertEqual(grpc.get_model_metadata("Texts.Copy").name, "Texts.Copy")
+        grpc.close()
+        rest = tritonclient.http.InferenceServerClient(url, ssl=True, ssl_options={"ca_certs": str(self.authority.path)})
+        self.assertEqual(rest.get_model_metadata("Texts.Copy")["name"], "Texts.Copy")
+        rest.close()
 
     def test_alpn_and_the_preface_choose(self):
         for offered, chosen in ((["h2", "http/1.1"], "h2"), (["http/1.1"], "http/1.1"), (None, None)):

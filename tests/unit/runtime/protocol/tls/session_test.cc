@@ -33,8 +33,8 @@ struct Served {
   }
   std::string Say(size_t most) {
     std::string text;
-    for (const base::SinkPiece& piece : output.Pieces()) text.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
-    text.resize(std::min(most, text.size()));
+    for (const base::SinkPiece& piece : output.Pieces())
+      text.append(reinterpret_cast<const char*>(piece.data), std::min(piece.bytes, most - text.size()));
     output.Consume(text.size());
     return text;
   }
@@ -49,9 +49,9 @@ Session::Step Talk(TlsPeer& client, Served& server, size_t portion = 1 << 14) {
   Session::Step step = Session::Step::kNeedInput;
   for (bool moved = true; moved;) {
     client.Take("");
-    std::string said = client.Say();
+    const std::string said = client.Say();
     moved = !said.empty();
-    for (; !said.empty(); said.erase(0, portion)) step = server.Take(said.substr(0, portion));
+    for (size_t at = 0; at < said.size(); at += portion) step = server.Take(std::string_view(said).substr(at, portion));
     while (!server.output.empty()) {
       moved = true;
       client.Take(server.Say(portion));
@@ -72,7 +72,7 @@ TEST_F(TlsSession, CarriesBothWaysInAnyPortions) {
     Served server(*context);
     EXPECT_EQ(Talk(client, server, portion), Session::Step::kNeedInput) << server.session->reason();
     ASSERT_TRUE(server.session->is_open());
-    const std::string question(50'000, 'q'), answer(70'000, 'a');
+    const std::string question(20'000, 'q'), answer(40'000, 'a');
     client.Write(question);
     EXPECT_EQ(Talk(client, server, portion), Session::Step::kNeedInput);
     EXPECT_EQ(server.arrived, question);

@@ -1,4 +1,5 @@
-"""Runs wf_diff again and again, and adds what it says to the tally: a row for each day, summed over its runs. Every run has seeds of its own."""
+"""Runs wf_diff again and again, and adds what it says to the tally: a row for each day, summed over its runs. Every run has seeds of its own.
+A row that tells what was `mended` is closed: what runs after that has a row of its own."""
 import argparse
 import datetime
 import json
@@ -16,7 +17,7 @@ def add(said):
     """The row of today, which `said` is added to; all workflows so far."""
     rows = json.loads(TALLY.read_text())
     today = datetime.date.today().isoformat()
-    if not rows or rows[-1]["date"] != today:
+    if not rows or rows[-1]["date"] != today or "mended" in rows[-1]:
         rows.append({"date": today, "seeds": [said["seed"], said["seed"]], **dict.fromkeys(SUMMED, 0)})
     rows[-1]["seeds"][1] = said["seed"]
     for name in SUMMED:

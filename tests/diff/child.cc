@@ -44,8 +44,8 @@ Said Child::Wait() {
   int status = 0;
   waitpid(pid_, &status, 0);
   if (WIFSIGNALED(status))
-    said.broke = WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF ? "no end in time"
-                                                                            : std::string("ended by ") + strsignal(WTERMSIG(status));
+    said.broke =
+        WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF ? kLate : std::string("ended by ") + strsignal(WTERMSIG(status));
   else if (WEXITSTATUS(status) != 0)
     said.broke = "ended with status " + std::to_string(WEXITSTATUS(status));
   return said;

@@ -5,7 +5,9 @@
 
 namespace wf::diff {
 
-// What a child process said before it ended; `broke` says how when it did not end well: a check, a sanitizer, a signal, or no end in time.
+inline constexpr const char* kLate = "no end in time";
+
+// What a child process said before it ended; `broke` says how when it did not end well: a check, a sanitizer, a signal, or kLate.
 struct Said {
   std::string text, broke;
 };

@@ -19,6 +19,7 @@
 #include "tests/diff/child.h"
 #include "tests/diff/choices.h"
 #include "tests/diff/compare.h"
+#include "tests/diff/kept.h"
 #include "tests/diff/shrink.h"
 #include "tests/unit/compiler/format/formatted.h"
 
@@ -75,11 +76,14 @@ std::string Told(const Comparison& comparison) {
   return text;
 }
 
-Said RunAlone(const Workflow& workflow, uint64_t seed) {
-  return Child([&] { return Told(Compare(FileOf({workflow}), {workflow}, {.seed = seed, .schedules = 4, .expectations = {}})); },
-               kSecondsPerWorkflow)
+Said RunFew(const std::vector<Workflow>& workflows, const CompareOptions& options) {
+  return Child([&] { return Told(Compare(FileOf(workflows), workflows, options)); },
+               workflows.size() == 1 ? kSecondsPerWorkflow : kSecondsPerFile)
       .Wait();
 }
+
+// As every sort of machine code, each under some schedules.
+CompareOptions Everywhere(uint64_t seed) { return {.seed = seed, .schedules = 2 * kNatives, .expectations = {}}; }
 
 // Empty: it agrees.
 std::string WhatDiffers(const Said& said) {
@@ -93,15 +97,6 @@ std::string SortOf(const std::string& what) {
   if (what.starts_with("refused")) return what.substr(0, what.find(' ', 10));
   const size_t colon = what.find(": ");
   return colon == std::string::npos ? what : what.substr(colon, what.find_first_of("\n:", colon + 2) - colon);
-}
-
-std::string Kept(const Workflow& workflow) {
-  std::string text;
-  for (const Input& input : workflow.inputs) {
-    text += "// " + workflow.name + " " + input.json + "\n";
-    for (const auto& [key, value] : input.metadata) text += "// with " + key + ": " + value + "\n";
-  }
-  return text + FileOf({workflow});
 }
 
 class Campaign {
@@ -131,13 +126,16 @@ class Campaign {
     return workflows;
   }
 
+  CompareOptions OptionsOf(size_t first) const {
+    return {.seed = Mix(arguments_.seed + first), .native = static_cast<int>(first / kPerFile % kNatives), .expectations = {}};
+  }
+
   Child Start(size_t first) const {
     return Child(
         [this, first] {
-          CompareOptions options{.seed = Mix(arguments_.seed + first), .expectations = {}};
+          CompareOptions options = OptionsOf(first);
           const std::vector<Workflow> workflows = FileFrom(first);
           const std::string file = FileOf(workflows), name = arguments_.expect + "/" + std::to_string(first);
-          options.native = static_cast<int>(first / kPerFile % kNatives);
           if (!arguments_.expect.empty()) {
             std::ofstream(name + ".wf") << file;
             options.expectations = name + ".jsonl";
@@ -158,25 +156,40 @@ class Campaign {
     const std::string what = WhatDiffers(said);
     if (what.empty()) return;
     const size_t before = differences_;
-    for (size_t k = first; k < std::min(first + kPerFile, arguments_.count); ++k) Look(k);
-    if (differences_ > before) return;
-    ++differences_;
-    std::cerr << "the file of workflows " << first << ".. differs, none of them alone:\n" << what << "\n";
+    for (size_t k = first; k < std::min(first + kPerFile, arguments_.count); ++k) Look(k, OptionsOf(first));
+    if (differences_ == before) LookTogether(first, what);
   }
 
-  void Look(size_t k) {
+  // Alone: as its file was run, then everywhere.
+  void Look(size_t k, const CompareOptions& as_file) {
     const Workflow workflow = WorkflowOf(arguments_.seed, k);
-    const std::string what = WhatDiffers(RunAlone(workflow, k));
-    if (what.empty()) return;
+    for (const CompareOptions& options : {as_file, Everywhere(k)}) {
+      const std::string what = WhatDiffers(RunFew({workflow}, options));
+      if (what.empty()) continue;
+      ++differences_;
+      std::cerr << "workflow " << k << " of seed " << arguments_.seed << ": " << what << "\n";
+      const std::string sort = SortOf(what);
+      if (++seen_[sort] > 3) return;
+      const auto differs = [&](const Workflow& smaller) { return SortOf(WhatDiffers(RunFew({smaller}, options))) == sort; };
+      return Keep(k, {{Shrink(workflow, static_cast<uint32_t>(k % kPerFile), differs, arguments_.tries)}, options});
+    }
+  }
+
+  // What takes several calls under way at once: the fewest workflows that were found to differ together.
+  void LookTogether(size_t first, const std::string& what) {
     ++differences_;
-    std::cerr << "workflow " << k << " of seed " << arguments_.seed << ": " << what << "\n";
+    std::cerr << "the file of workflows " << first << ".. differs, none of them alone:\n" << what << "\n";
     const std::string sort = SortOf(what);
-    if (++seen_[sort] > 3) return;
-    const auto differs = [&](const Workflow& smaller) { return SortOf(WhatDiffers(RunAlone(smaller, k))) == sort; };
-    const Workflow small = Shrink(workflow, static_cast<uint32_t>(k % kPerFile), differs, arguments_.tries);
-    std::cerr << Kept(small) << WhatDiffers(RunAlone(small, k)) << "\n";
+    const CompareOptions options = OptionsOf(first);
+    const auto differ = [&](const std::vector<Workflow>& fewer) { return SortOf(WhatDiffers(RunFew(fewer, options))) == sort; };
+    Keep(first, {Fewest(FileFrom(first), differ, what == kLate ? 0 : arguments_.tries), options});
+  }
+
+  void Keep(size_t k, const KeptProgram& kept) const {
+    const std::string text = ToText(kept);
+    std::cerr << text << WhatDiffers(RunFew(kept.workflows, *kept.run)) << "\n";
     if (arguments_.keep.empty()) return;
-    std::ofstream(arguments_.keep + "/seed_" + std::to_string(arguments_.seed) + "_" + std::to_string(k) + ".wf") << Kept(small);
+    std::ofstream(arguments_.keep + "/seed_" + std::to_string(arguments_.seed) + "_" + std::to_string(k) + ".wf") << text;
   }
 
   const Arguments& arguments_;
@@ -184,36 +197,20 @@ class Campaign {
   std::map<std::string, int> seen_;
 };
 
-// Kept programs begin with a line "// W0 {..}" per call, and "// with key: text" for metadata of the call above.
-std::vector<Workflow> CallsIn(const std::string& text) {
-  std::vector<Workflow> workflows;
-  Input* last = nullptr;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("// with ") && last != nullptr) {
-      const size_t colon = line.find(": ");
-      last->metadata.emplace_back(line.substr(8, colon - 8), line.substr(colon + 2));
-    }
-    if (!line.starts_with("// W")) continue;
-    const std::string name = line.substr(3, line.find(' ', 3) - 3);
-    auto at = std::find_if(workflows.begin(), workflows.end(), [&](const Workflow& one) { return one.name == name; });
-    if (at == workflows.end()) at = workflows.insert(at, Workflow{.name = name, .declarations = {}, .inputs = {}, .choices = {}});
-    last = &at->inputs.emplace_back(Input{.json = line.substr(4 + name.size()), .metadata = {}});
-  }
-  return workflows;
-}
-
 int Replay(const Arguments& arguments) {
   size_t differences = 0, calls = 0;
   for (const std::string& path : arguments.files) {
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();
-    const std::vector<Workflow> workflows = CallsIn(text.str());
-    for (const Workflow& workflow : workflows) calls += workflow.inputs.size();
-    const Said said =
-        Child([&] { return Told(Compare(text.str(), workflows, {.seed = 1, .schedules = 4, .expectations = {}})); }, kSecondsPerFile)
-            .Wait();
-    const std::string what = workflows.empty() ? "no calls" : WhatDiffers(said);
+    const KeptProgram kept = ReadKept(text.str());
+    for (const Workflow& workflow : kept.workflows) calls += workflow.inputs.size();
+    std::string what = kept.workflows.empty() ? "no calls" : "";
+    const auto run = [&](const CompareOptions& options) {
+      if (!what.empty()) return;
+      what = WhatDiffers(Child([&] { return Told(Compare(text.str(), kept.workflows, options)); }, kSecondsPerFile).Wait());
+    };
+    if (kept.run) run(*kept.run);
+    run(Everywhere(1));
     if (what.empty()) continue;
     ++differences;
     std::cerr << path << ": " << what << "\n";

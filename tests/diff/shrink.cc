@@ -38,4 +38,20 @@ Workflow Shrink(Workflow workflow, uint32_t number, const std::function<bool(con
   return workflow;
 }
 
+std::vector<Workflow> Fewest(std::vector<Workflow> workflows, const std::function<bool(const std::vector<Workflow>&)>& still_differ,
+                             int most_tries) {
+  for (size_t length = workflows.size() / 2; length > 0; length /= 2) {
+    for (size_t at = 0; at < workflows.size() && length < workflows.size() && most_tries > 0; --most_tries) {
+      std::vector<Workflow> fewer = workflows;
+      const auto from = fewer.begin() + static_cast<std::ptrdiff_t>(at);
+      fewer.erase(from, from + static_cast<std::ptrdiff_t>(std::min(length, fewer.size() - at)));
+      if (still_differ(fewer))
+        workflows = std::move(fewer);
+      else
+        at += length;
+    }
+  }
+  return workflows;
+}
+
 }  // namespace wf::diff

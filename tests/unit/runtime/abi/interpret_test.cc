@@ -126,6 +126,23 @@ TEST_F(InterpretTest, WhatWaitsForAFailedControlPointIsNotBoundToFail) {
   EXPECT_FALSE(outcome.MayReport(kBroken));
 }
 
+TEST_F(InterpretTest, AReturnThatWaitsForAFailedControlPointIsNotBoundToFail) {
+  const int root = Root();
+  constexpr wf_code kGuard = 100002;
+  const int out = builder_.Slot(root, Kind::kInt), bad = builder_.Slot(root, Kind::kInt), late = builder_.Slot(root, Kind::kInt);
+  builder_.Workflow(root, {in_}, {out_, out});
+  builder_.Run(root, {in_}, bad, Failing());
+  RunOptions require = Failing();
+  require.control = true;
+  require.body.fail_code = kGuard;
+  const int guard = builder_.Run(root, {in_}, -1, require);
+  builder_.Run(root, {in_}, late, {.after = {guard}});
+  builder_.Return(root, {bad, late}, {guard});
+  const Outcome outcome = Run();
+  EXPECT_EQ(outcome.failure.code, kGuard);
+  EXPECT_FALSE(outcome.MayReport(kBroken));
+}
+
 TEST_F(InterpretTest, AReturnInAnArmEndsTheWorkflow) {
   const int root = Root();
   const int arm = builder_.Region(root);

@@ -1,0 +1,96 @@
+// What wf_diff writes, makes smaller and keeps.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "tests/diff/kept.h"
+#include "tests/diff/shrink.h"
+
+namespace wf::diff {
+namespace {
+
+using ::testing::ElementsAre;
+
+Workflow Named(const std::string& name) { return {.name = name, .declarations = {}, .inputs = {}, .choices = {}}; }
+
+std::vector<Workflow> Many(size_t count) {
+  std::vector<Workflow> workflows;
+  for (size_t i = 0; i < count; ++i) workflows.push_back(Named("W" + std::to_string(i)));
+  return workflows;
+}
+
+std::vector<std::string> NamesOf(const std::vector<Workflow>& workflows) {
+  std::vector<std::string> names;
+  for (const Workflow& one : workflows) names.push_back(one.name);
+  return names;
+}
+
+bool Holds(const std::vector<Workflow>& workflows, const std::string& name) {
+  return std::any_of(workflows.begin(), workflows.end(), [&](const Workflow& one) { return one.name == name; });
+}
+
+// Of a literal below zero, which has to fit the type; the type that a literal has anyway is not meant.
+bool ConvertsBelowZero(const std::string& text) {
+  static const std::set<std::string> kTypes = {"i8", "i16", "i32", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"};
+  for (size_t at = text.find('-'); at != std::string::npos; at = text.find('-', at + 1)) {
+    const size_t end = text.find_first_not_of("0123456789", at + 1);
+    if (end == at + 1 || end == std::string::npos || text[end] != ')') continue;
+    const size_t last = text.find_last_not_of("(-", at);
+    if (last == std::string::npos || text[last + 1] != '(') continue;
+    size_t first = last + 1;
+    while (first > 0 && std::isalnum(static_cast<unsigned char>(text[first - 1])) != 0) --first;
+    if (kTypes.contains(text.substr(first, last + 1 - first))) return true;
+  }
+  return false;
+}
+
+TEST(Generated, NoLiteralBelowZeroIsConverted) {
+  ASSERT_TRUE(ConvertsBelowZero("= u64((-1));"));
+  ASSERT_TRUE(ConvertsBelowZero("u32((-(-7)))"));
+  ASSERT_FALSE(ConvertsBelowZero("u32(i64((-7))) - u64((-n1))"));
+  for (uint64_t seed = 0; seed < 10'000; ++seed)
+    ASSERT_FALSE(ConvertsBelowZero(Generate(0, seed).declarations)) << Generate(0, seed).declarations;
+}
+
+TEST(Fewest, LeavesThoseThatDifferTogether) {
+  const auto differ = [](const std::vector<Workflow>& some) { return Holds(some, "W3") && Holds(some, "W60"); };
+  EXPECT_THAT(NamesOf(Fewest(Many(64), differ, 1000)), ElementsAre("W3", "W60"));
+}
+
+TEST(Fewest, LeavesAtLeastOne) {
+  EXPECT_EQ(Fewest(Many(7), [](const std::vector<Workflow>&) { return true; }, 1000).size(), 1U);
+}
+
+TEST(Fewest, TriesNoMoreThanItMay) {
+  int tries = 0;
+  const auto never = [&](const std::vector<Workflow>&) { return ++tries == 0; };
+  EXPECT_EQ(Fewest(Many(64), never, 10).size(), 64U);
+  EXPECT_EQ(tries, 10);
+}
+
+TEST(Kept, SaysItsCallsAndHowItWasRun) {
+  Workflow first = Named("W3"), second = Named("W12");
+  first.inputs = {{R"({"x": [1, 2]})", {{"m0", "a: b"}, {"m1", ""}}}, {"{}", {}}};
+  second.inputs = {{R"({"x": "// W9"})", {}}};
+  const std::string text = ToText({{first, second}, CompareOptions{.seed = UINT64_MAX, .schedules = 7, .native = 2, .expectations = {}}});
+  const KeptProgram read = ReadKept(text);
+  ASSERT_EQ(NamesOf(read.workflows), NamesOf({first, second}));
+  ASSERT_EQ(read.workflows[0].inputs.size(), 2U);
+  EXPECT_EQ(read.workflows[0].inputs[0].json, first.inputs[0].json);
+  EXPECT_EQ(read.workflows[0].inputs[0].metadata, first.inputs[0].metadata);
+  EXPECT_TRUE(read.workflows[0].inputs[1].metadata.empty());
+  EXPECT_EQ(read.workflows[1].inputs.at(0).json, second.inputs[0].json);
+  ASSERT_TRUE(read.run.has_value());
+  EXPECT_EQ(read.run->seed, UINT64_MAX);
+  EXPECT_EQ(read.run->schedules, 7);
+  EXPECT_EQ(read.run->native, 2);
+}
+
+TEST(Kept, IsRunAsUsualWhereItSaysNothing) { EXPECT_FALSE(ReadKept("// W0 {}\nworkflow W0() -> (r: i64) { return (r: 1); }\n").run); }
+
+}  // namespace
+}  // namespace wf::diff

@@ -53,6 +53,9 @@ def large_program(nodes, seed):
             "service S {\n  workflow W;\n}\n")
 
 
+BOXES = {"node", "model", "control", "node dashed", "model dashed"}
+
+
 def rectangles(picture, classes):
     return [tuple(float(r.get(k)) for k in ("x", "y", "width", "height")) for r in picture.iter(SVG + "rect") if r.get("class") in classes]
 
@@ -78,14 +81,14 @@ class Graph(unittest.TestCase):
     def test_everything_is_inside(self):
         for _, _, picture in self.pictures():
             width, height = float(picture.get("width")), float(picture.get("height"))
-            for x, y, w, h in rectangles(picture, {"node", "model", "control", "stage", "inferred"}):
+            for x, y, w, h in rectangles(picture, BOXES | {"stage", "inferred"}):
                 self.assertTrue(0 <= x and x + w <= width and 0 <= y and y + h <= height, (x, y, w, h))
             for text in picture.iter(SVG + "text"):
                 self.assertLessEqual(float(text.get("x")) + 6.5 * len(text.text), width, text.text)
 
     def test_boxes_are_apart_and_labels_in_them(self):
         for _, _, picture in self.pictures():
-            boxes = rectangles(picture, {"node", "model", "control"})
+            boxes = rectangles(picture, BOXES)
             for (ax, ay, aw, ah), (bx, by, bw, bh) in itertools.combinations(boxes, 2):
                 self.assertFalse(ax < bx + bw and bx < ax + aw and ay < by + bh and by < ay + ah)
             names = [t for t in picture.iter(SVG + "text") if t.get("class") == "name"]
@@ -96,7 +99,7 @@ class Graph(unittest.TestCase):
 
     def test_wires_end_at_boxes(self):
         for _, _, picture in self.pictures():
-            boxes = rectangles(picture, {"node", "model", "control"})
+            boxes = rectangles(picture, BOXES)
             for path in picture.iter(SVG + "path"):
                 if path.get("class") not in ("wire", "wait"):
                     continue

@@ -49,17 +49,21 @@ int Usage(Console& console, std::string_view message) {
 using Purpose = Compilation::Purpose;
 
 // Applies fixes until there are none; what a fix uncovers may have one, too.
-void Fix(const std::string& input, const Options& options, Console& console) {
+// False: a file could not be written.
+bool Fix(const std::string& input, const Options& options, Console& console) {
   constexpr int kMaxRounds = 100;  // of several mistakes in a declaration often the first alone is seen
-  FixCounts total;
+  Fixed total;
   for (int round = 0; round < kMaxRounds; ++round) {
     Compilation compilation(input, options, console);
     compilation.RunTo(Phase::kIr, Purpose::kCheck);
-    const FixCounts applied = ApplyFixes(compilation.diagnostics(), compilation.sources(), StdlibFolder(console.executable), console);
-    if (applied.empty()) break;
-    for (const auto& [file, count] : applied) total[file] += count;
+    const Fixed applied = ApplyFixes(compilation.diagnostics(), compilation.sources(), StdlibFolder(console.executable), console);
+    total.all_written = total.all_written && applied.all_written;
+    if (applied.counts.empty() || !applied.all_written) break;
+    for (const auto& [file, count] : applied.counts) total.counts[file] += count;
   }
-  for (const auto& [file, count] : total) console.err << fmt::format("wfc: {}: {} {} applied\n", file, count, count == 1 ? "fix" : "fixes");
+  for (const auto& [file, count] : total.counts)
+    console.err << fmt::format("wfc: {}: {} {} applied\n", file, count, count == 1 ? "fix" : "fixes");
+  return total.all_written;
 }
 
 int Check(const Options& options, Console& console) {
@@ -69,7 +73,7 @@ int Check(const Options& options, Console& console) {
   int status = kFine;
   diag::SarifLog sarif;
   for (const std::string& input : options.inputs) {
-    if (options.fix) Fix(input, options, console);
+    if (options.fix && !Fix(input, options, console)) status = kProgramHasErrors;
     Compilation compilation(input, options, console);
     const Phase last = std::min({options.stop_after, Phase::kIr, options.emit ? PhaseOf(emit) : Phase::kIr});  // kIr: limits of size
     const bool done = compilation.RunTo(last, Purpose::kCheck);

@@ -179,12 +179,7 @@ bool Compilation::WriteDependencies(const std::string& output, const std::vector
 
 bool Compilation::WouldOverwriteInput() {
   if (options_.output.empty()) return false;
-  const std::vector<std::string> inputs = Inputs();
-  const auto same =
-      std::find_if(inputs.begin(), inputs.end(), [&](const std::string& input) { return IsSameFile(input, options_.output); });
-  if (same == inputs.end()) return false;
-  emitter_.Emit({}, diag::kOutputIsInput, {options_.output, *same});
-  return true;
+  return ReportInput(options_.output, Inputs(), emitter_);
 }
 
 void Compilation::Write(Emit emit) {

@@ -57,6 +57,7 @@ class Compilation {
   const Products& products() const { return products_; }
   const source::SourceMap& sources() const { return sources_; }
   const diag::Emitter& diagnostics() const { return emitter_; }
+  std::vector<std::string> Inputs() const;  // files that the program is made of, as far as it was read
 
  private:
   bool Parse();
@@ -68,8 +69,7 @@ class Compilation {
   bool Lower();
   bool EmitObject();
   void WriteText(std::string_view text);
-  bool WouldOverwriteInput();               // reports it
-  std::vector<std::string> Inputs() const;  // files that the program is made of
+  bool WouldOverwriteInput();  // reports it
   bool WriteDependencies(const std::string& output, const std::vector<std::string>& more);
 
   const std::string root_;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -56,6 +57,18 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
 bool IsSameFile(const std::string& a, const std::string& b) {
   struct stat one{}, other{};
   return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+bool ReportInput(const std::string& output, const std::vector<std::string>& inputs, diag::Emitter& emitter) {
+  const auto is_output = [&](const std::string& input) { return IsSameFile(input, output); };
+  const auto same = std::find_if(inputs.begin(), inputs.end(), is_output);
+  if (same != inputs.end()) {
+    emitter.Emit({}, diag::kOutputIsInput, {output, *same});
+    return true;
+  }
+  if (!output.ends_with(".wf") || access(output.c_str(), F_OK) != 0) return false;
+  emitter.Emit({}, diag::kOutputIsProgram, {output});
+  return true;
 }
 
 base::Status WriteFile(const std::string& path, std::string_view text) {

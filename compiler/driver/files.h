@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "compiler/diag/emitter.h"
 #include "runtime/base/status.h"
 
 namespace wf::driver {
@@ -13,6 +15,9 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes);
 
 // Both names lead to one file that exists.
 bool IsSameFile(const std::string& a, const std::string& b);
+
+// Whether `output` is one of the files that a program is made of, or another program: reported.
+bool ReportInput(const std::string& output, const std::vector<std::string>& inputs, diag::Emitter& emitter);
 
 // Writes the file whole or not at all: through a neighbour that takes its place and its permissions when complete. Devices, pipes and links
 // are written to.

@@ -7,14 +7,14 @@
 
 namespace wf::driver {
 
-FixCounts ApplyFixes(const diag::Emitter& emitter, const source::SourceMap& sources, const std::string& stdlib, Console& console) {
+Fixed ApplyFixes(const diag::Emitter& emitter, const source::SourceMap& sources, const std::string& stdlib, Console& console) {
   std::map<source::FileId, std::vector<diag::Edit>> by_file;
   for (const diag::Diagnostic& diagnostic : emitter.Sorted()) {
     for (const diag::Edit& fix : diagnostic.fixes) {
       if (!sources.name(fix.span.file).starts_with(stdlib)) by_file[fix.span.file].push_back(fix);
     }
   }
-  FixCounts applied;
+  Fixed applied;
   for (auto& [file, edits] : by_file) {
     const std::vector<diag::Edit> chosen = diag::Apart(std::move(edits));
     const std::string name(sources.name(file));
@@ -22,9 +22,10 @@ FixCounts ApplyFixes(const diag::Emitter& emitter, const source::SourceMap& sour
     const base::Status status = place.ok() ? WriteFile(*place, diag::Edited(sources.text(file), chosen)) : place.status();
     if (!status.ok()) {
       console.err << fmt::format("wfc: cannot write `{}`: {}\n", name, status.message());
+      applied.all_written = false;
       continue;
     }
-    applied[name] += chosen.size();
+    applied.counts[name] += chosen.size();
   }
   return applied;
 }

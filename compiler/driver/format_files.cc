@@ -55,15 +55,16 @@ class Formatting {
   void Show(const std::string& formatted, bool changed) {
     const bool quiet = options_.write || options_.check || options_.diff;
     if (options_.diff) console_.out << UnifiedDiff(Name(), sources_.text(file_), formatted);
+    if (options_.write && changed && !from_stdin_ && !Write(formatted)) return;
     if (changed && !options_.diff && quiet) console_.out << Name() << "\n";
     if (!quiet || (options_.write && from_stdin_)) console_.out << formatted;
-    if (options_.write && changed && !from_stdin_) Write(formatted);
   }
 
-  void Write(const std::string& formatted) {
+  bool Write(const std::string& formatted) {
     const base::Result<std::string> place = PlaceForProduct(input_);
     const base::Status status = place.ok() ? WriteFile(*place, formatted) : place.status();
     if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {input_, status.message()});
+    return status.ok();
   }
 
   const std::string& input_;

@@ -113,7 +113,9 @@ void DrawStages(const Graph::Workflow& workflow, Drawing& drawing) {
   const std::vector<size_t> depths = Depths(reads, waits, std::vector<size_t>(reads.size(), 0));
   for (size_t at = 0; at < workflow.stages.size(); ++at) {
     const Graph::Stage& stage = workflow.stages[at];
-    Label label{{{stage.name.empty() ? "(no stage)" : stage.name, "name"}}, stage.written ? "model" : "node"};
+    const bool calls = std::any_of(stage.nodes.begin(), stage.nodes.end(), [](const Graph::Node& node) { return !node.models.empty(); });
+    const std::string_view style = stage.written ? (calls ? "model" : "node") : (calls ? "model dashed" : "node dashed");
+    Label label{{{stage.name.empty() ? "(no stage)" : stage.name, "name"}}, style};
     for (const Graph::Node& node : stage.nodes) label.lines.push_back({node.name, "setting"});
     drawing.Add(std::move(label), depths[at]);
   }
@@ -367,6 +369,7 @@ text {{ font: 12px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 .model {{ fill: #eff6ff; stroke: #3b82f6; stroke-width: 1.5 }}
 .stage {{ fill: #f3f4f6; stroke: #d1d5db }}
 .inferred {{ fill: #fafafa; stroke: #e5e7eb; stroke-dasharray: 4 3 }}
+.dashed {{ stroke-dasharray: 4 3 }}
 .control {{ fill: #fffbeb; stroke: #d97706; stroke-dasharray: 3 2 }}
 .wire {{ fill: none; stroke: #6b7280; stroke-width: 1.3 }}
 .wait {{ fill: none; stroke: #d97706; stroke-width: 1.1; stroke-dasharray: 4 3 }}

@@ -21,6 +21,34 @@ diag::Color ColorFor(const Options& options, const Console& console) {
 
 std::string Count(size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
+// "3 errors, 1 warning (2 of them shown; --error-limit=2)"
+std::string Total(const diag::Emitter& emitter, const Options& options) {
+  const size_t errors = emitter.error_count(), warnings = emitter.warning_count();
+  std::string total = errors > 0 ? Count(errors, "error") : "";
+  if (warnings > 0) total += (total.empty() ? "" : ", ") + Count(warnings, "warning");
+  const size_t shown = errors + warnings - emitter.dropped_error_count() - emitter.dropped_warning_count();
+  const std::string some = shown == 0 ? "none" : fmt::format("{} of them", shown);
+  if (shown < errors + warnings) total += fmt::format(" ({} shown; --error-limit={})", some, options.error_limit);
+  return total;
+}
+
+// Programs that read every line as one form are told of what is left out in that form, those that read stdout beside it.
+std::string TotalLine(const std::string& total, Format format, bool is_cut) {
+  switch (format) {
+    case Format::kText:
+      return "wfc: " + total + "\n";
+    case Format::kJson:
+      if (!is_cut) return {};
+      return fmt::format(R"({{"code":"","severity":"note","message":{0},"spans":[],"help":[],"fixes":[],"rendered":{0}}})",
+                         diag::QuoteJson(total)) +
+             "\n";
+    case Format::kGithub:
+      return is_cut ? "::notice::" + total + "\n" : std::string();
+    default:
+      return is_cut ? "wfc: " + total + "\n" : std::string();
+  }
+}
+
 }  // namespace
 
 ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources, const Options& options, Console& console) {
@@ -32,14 +60,8 @@ ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources
     if (format == Format::kText) console.err << diag::RenderText(diagnostic, sources, color);
   }
   const size_t errors = emitter.error_count(), warnings = emitter.warning_count();
-  if (format == Format::kText && errors + warnings > 0) {
-    std::string total = errors > 0 ? Count(errors, "error") : "";
-    if (warnings > 0) total += (total.empty() ? "" : ", ") + Count(warnings, "warning");
-    const size_t shown = errors + warnings - emitter.dropped_error_count() - emitter.dropped_warning_count();
-    const std::string some = shown == 0 ? "none" : fmt::format("{} of them", shown);
-    if (shown < errors + warnings) total += fmt::format(" ({} shown; --error-limit={})", some, options.error_limit);
-    console.err << "wfc: " << total << "\n";
-  }
+  const bool is_cut = emitter.dropped_error_count() + emitter.dropped_warning_count() > 0;
+  if (errors + warnings > 0) console.err << TotalLine(Total(emitter, options), format, is_cut);
   return errors > 0 ? kProgramHasErrors : kFine;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/json_cursor.h"
+#include "compiler/driver/report.h"
 #include "compiler/driver/test_outcome.h"
 #include "compiler/driver/test_report.h"
 #include "compiler/driver/test_server.h"
@@ -49,6 +50,9 @@ class TestFile {
     if (!chosen.empty()) RunAll(chosen);
   }
   size_t left_out() const { return left_out_; }
+  void AddInputs(std::vector<std::string>& inputs) const {
+    for (std::string& input : compilation_.Inputs()) inputs.push_back(std::move(input));
+  }
 
  private:
   const sema::Program& program() const { return *compilation_.products().checked; }
@@ -137,6 +141,7 @@ int RunTests(const Options& options, Console& console) {
   Options for_files = options;
   for_files.format = Format::kText;  // of diagnostics
   std::vector<TestResult> results;
+  std::vector<std::string> inputs = options.inputs;  // and what their programs are made of
   std::string text;
   const std::string output = options.output == "-" ? std::string() : options.output;
   size_t left_out = 0;
@@ -157,6 +162,7 @@ int RunTests(const Options& options, Console& console) {
     TestFile file(input, folder.path(), for_files, console, report);
     file.Run();
     left_out += file.left_out();
+    file.AddInputs(inputs);
   }
   const int64_t time_ns = NowNs() - start;
   text += TestSummary(results, left_out, time_ns);
@@ -164,6 +170,8 @@ int RunTests(const Options& options, Console& console) {
   if (options.format == Format::kJunit) text = JunitReport(results, time_ns);
   if (output.empty()) {
     console.out << text << std::flush;
+  } else if (diag::Emitter emitter(1); ReportInput(output, inputs, emitter)) {
+    return Report(emitter, source::SourceMap(), for_files, console);
   } else if (const base::Status status = WriteFile(output, text); !status.ok()) {
     console.err << fmt::format("wfc: cannot write `{}`: {}\n", output, status.message());
     return kProgramHasErrors;

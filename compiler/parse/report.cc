@@ -446,7 +446,7 @@ std::optional<std::string> Reporter::FixFor(const Mistake& mistake) const {
   if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
   if (type != T::NAME) return std::nullopt;
   const std::string word = Spelling(mistake.at);
-  const bool is_sure = word == "and" || word == "or" || word == "elif";  // `not a == b` is `!(a == b)` elsewhere
+  const bool is_sure = word == "and" || word == "or";  // `not a == b` is `!(a == b)` elsewhere
   return is_sure ? std::optional(std::string(OursFor(kForeignWords, word))) : std::nullopt;
 }
 

@@ -28,6 +28,12 @@ void Connection::UpdateReading() noexcept {
 
 void Connection::OnEnd(bool broken) noexcept { Finish(broken ? Closed::kByError : Closed::kByPeer); }
 
+void Connection::OnRefused(std::string_view why) noexcept {
+  if (closing_) return;
+  owner_.factory_.OnHandshakeFailed(why);
+  CloseAfterFlush(true);
+}
+
 void Connection::OnReceived(std::span<const uint8_t> bytes) noexcept {
   if (closing_) return;
   turn_bytes_ += bytes.size();

@@ -49,7 +49,8 @@ class Connection final : private WireUser {
   void Close() noexcept;
   void SetTimeout(int64_t ms) noexcept;  // from the begin of this turn, in steps of a second; 0: none
   bool closing() const { return closing_; }
-  int64_t now_ms() const noexcept;  // as of the begin of this turn
+  bool opening() const { return wire_->opening(); }  // by a handshake; nothing has come for the handler
+  int64_t now_ms() const noexcept;                   // as of the begin of this turn
   Handler* handler() const { return handler_; }
   void SetHandler(Handler& handler) { handler_ = &handler; }  // another protocol goes on from here
 
@@ -58,6 +59,7 @@ class Connection final : private WireUser {
   bool Open(int fd, Handler* handler) noexcept;
   void OnReceived(std::span<const uint8_t> bytes) noexcept override;
   void OnEnd(bool broken) noexcept override;
+  void OnRefused(std::string_view why) noexcept override;
   void OnSent(bool ok) noexcept override;
   void OnWireClosed() noexcept override;
   void Flush() noexcept;

@@ -55,6 +55,7 @@ void Connections::MarkDirty(Connection& connection) noexcept {
 }
 
 void Connections::FlushDirty() noexcept {
+  waits_ = wires_.OnTurn();
   Connection* list = dirty_;
   dirty_ = nullptr;
   while (list != nullptr) {

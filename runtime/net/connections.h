@@ -11,7 +11,8 @@ class HandlerFactory {
  public:
   virtual ~HandlerFactory() = default;
   virtual Handler* NewHandler(Connection& connection) noexcept = 0;
-  virtual void OnRefused() noexcept {}  // a connection was closed unread: too many are open, or there is no memory
+  virtual void OnRefused() noexcept {}                          // a connection was closed unread: too many are open, or there is no memory
+  virtual void OnHandshakeFailed(std::string_view) noexcept {}  // of a connection, which closes; why: a constant text
 };
 
 // The connections of one loop.
@@ -24,9 +25,10 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  void Adopt(int fd) noexcept;  // takes the descriptor, also when the connection cannot be made
-  void FlushDirty() noexcept;   // at the end of a turn
-  void OnSecond() noexcept;     // fires time limits
+  void Adopt(int fd) noexcept;                 // takes the descriptor, also when the connection cannot be made
+  void FlushDirty() noexcept;                  // at the end of a turn
+  bool has_waiting() const { return waits_; }  // the loop must not sleep
+  void OnSecond() noexcept;                    // fires time limits
   void CloseAll() noexcept;
   template <typename Function>
   void ForEach(Function&& function) {
@@ -53,6 +55,7 @@ class Connections {
   Connection* first_ = nullptr;
   Connection* pool_ = nullptr;
   uint32_t open_ = 0, pooled_ = 0;
+  bool waits_ = false;
 };
 
 }  // namespace wf::net

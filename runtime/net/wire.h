@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "runtime/base/sink.h"
 
@@ -14,8 +15,10 @@ class WireUser {
   virtual ~WireUser() = default;
   virtual void OnReceived(std::span<const uint8_t> bytes) noexcept = 0;  // while it reads; the view ends with the call
   virtual void OnEnd(bool broken) noexcept = 0;                          // while it reads: the peer sends no more, or is gone
-  virtual void OnSent(bool ok) noexcept = 0;                             // what Send took has left, or never will
-  virtual void OnWireClosed() noexcept = 0;                              // the last call, after Close; the wire may be opened again
+  // While it reads, in place of bytes: this peer is not let in. What it is told is on its way; what it sends is dropped.
+  virtual void OnRefused(std::string_view why) noexcept = 0;
+  virtual void OnSent(bool ok) noexcept = 0;  // what Send took has left, or never will
+  virtual void OnWireClosed() noexcept = 0;   // the last call, after Close; the wire may be opened again
 };
 
 // A stream of bytes from and to one peer: a socket, or what a simulation puts in its place.
@@ -32,6 +35,7 @@ class Wire {
   virtual size_t unsent() const noexcept = 0;  // of what Send took
   virtual bool EndSending() noexcept = 0;      // half-closes; false: broken
   virtual void Close() noexcept = 0;
+  virtual bool opening() const noexcept { return false; }  // something has come, but nothing yet for the user
 };
 
 // Where the wires of one loop come from, and what time it is there.
@@ -42,6 +46,8 @@ class Wires {
   virtual std::unique_ptr<Wire> NewWire(WireUser& user) = 0;
   virtual void Refuse(int fd) noexcept = 0;     // closes a descriptor that no wire takes
   virtual int64_t now_ms() const noexcept = 0;  // as of the begin of this turn
+  // At the end of each turn, where wires may tell their users something. True: there is more, at once.
+  virtual bool OnTurn() noexcept { return false; }
 };
 
 }  // namespace wf::net

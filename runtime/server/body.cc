@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace wf::server {
 
@@ -34,6 +35,14 @@ void Body::Clear() noexcept {
   std::free(memory_);
   memory_ = nullptr;
   lead_ = capacity_ = 0;
+}
+
+void Body::Swap(Body& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(lead_, other.lead_);
+  std::swap(align_at_, other.align_at_);
+  std::swap(size_, other.size_);
+  std::swap(capacity_, other.capacity_);
 }
 
 wf_bytes Body::Seal() noexcept {

@@ -25,6 +25,8 @@ class Body {
   bool Reserve(size_t bytes) noexcept;
   bool Append(std::span<const uint8_t> bytes) noexcept;
   void Clear() noexcept;
+  void Swap(Body& other) noexcept;
+  std::span<const uint8_t> bytes() const { return {data(), size_}; }
   size_t size() const { return size_; }
   // Zeroes the padding. Valid until the next change.
   wf_bytes Seal() noexcept;

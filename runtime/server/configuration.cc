@@ -6,10 +6,11 @@ namespace wf::server {
 
 Settings Reloaded(const Settings& running, Settings next, std::vector<std::string>* kept, int* changed) {
   *changed = 0;
+  const bool turns_tls = running.tls_cert.empty() != next.tls_cert.empty();  // on or off, which would cut off every client
   for (size_t i = 0; i < SettingRows().size(); ++i) {
     if (next.values[i] == running.values[i]) continue;
     const SettingRow& row = SettingRows()[i];
-    if (row.reloadable) {
+    if (row.reloadable && !(turns_tls && row.key.starts_with("tls."))) {
       ++*changed;
       continue;
     }

@@ -1,16 +1,18 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "runtime/protocol/tls/context.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/server/settings.h"
 
 namespace wf::server {
 
-// What requests are served by: the settings and the models of one moment. A loop changes to another one between two requests.
-// Thread: immutable once published, but for Leave: thread-safe.   Owns: its settings.
+// What requests are served by: the settings, the certificates and the models of one moment. A loop changes to another one between two
+// requests. Thread: immutable once published, but for Leave: thread-safe.   Owns: its settings.
 class Configuration final : public sched::Catalogue {
  public:
   Configuration(uint64_t epoch, size_t n_tasks, Settings which, int loops)
@@ -21,6 +23,7 @@ class Configuration final : public sched::Catalogue {
   bool unused() const noexcept { return users_.load(std::memory_order_acquire) == 0; }
 
   const Settings settings;
+  std::shared_ptr<const tls::Context> certificates;  // null: without TLS
 
  private:
   mutable std::atomic<int> users_;

@@ -47,7 +47,7 @@ void ExchangePool::Detach(Exchange& exchange) noexcept {
 }
 
 void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
-  if (exchange.session != nullptr || exchange.bus != nullptr || exchange.elsewhere) return;
+  if (exchange.session != nullptr || exchange.bus != nullptr || exchange.elsewhere || exchange.grpc.kept_parts != 0) return;
   exchange.site->OnFinished(exchange);
   --in_use_;
   exchange.head.Clear();
@@ -58,7 +58,6 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.workflow = nullptr;
   exchange.own_path = {};
   exchange.protocol = Protocol::kPlain;
-  exchange.grpc.Clear();
   exchange.fields.Clear();
   exchange.claimed_bytes = exchange.received_at = exchange.timeout_ns = 0;
   exchange.oip = {};
@@ -69,6 +68,8 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.refusal_status = 0;
   exchange.refusal_code = 0;
   exchange.refusal.clear();
+  Exchange* const call = exchange.grpc.call;
+  if (exchange.grpc.on) exchange.grpc.Clear();
   Session* const told = std::exchange(exchange.returns_to, nullptr);
   if (idle_count_ >= kMaxIdle) {
     delete &exchange;
@@ -78,6 +79,9 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
     ++idle_count_;
   }
   if (told != nullptr) told->OnReturned();
+  if (call == nullptr) return;
+  --call->grpc.kept_parts;
+  GiveBackIfDone(*call);
 }
 
 }  // namespace wf::server

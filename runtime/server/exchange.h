@@ -52,6 +52,10 @@ class Site {
   // The exchange is about to be used again: what it took may be given back.
   virtual void OnFinished(Exchange& exchange) noexcept = 0;
   virtual void OnAnswered(Exchange& exchange) noexcept = 0;
+  // A message of a call that streams is an exchange of its own: what OnHead is to others.
+  virtual void OnPart(Exchange&) noexcept {}
+  // A second has passed for a call that stays.
+  virtual void OnLook(Exchange&) noexcept {}
   virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept = 0;
   virtual bool closing() const noexcept = 0;  // answers carry `connection: close`
 };
@@ -86,6 +90,7 @@ struct Exchange final : bus::Client {
   const wf_workflow* workflow = nullptr;
   Protocol protocol = Protocol::kPlain;
   GrpcCall grpc;
+  const http::Head& call_head() const { return grpc.call == nullptr ? head : grpc.call->head; }
   std::string_view own_path;  // of what the site answers itself, a constant; empty: none
   bool admitted = false;      // counts as in flight
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched

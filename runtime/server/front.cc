@@ -53,6 +53,12 @@ void Front::OnRefused() noexcept {
   if (settings_ != nullptr && settings_->access_log) observe::Log(observe::Level::kInfo, "a connection was refused");
 }
 
+void Front::OnHandshakeFailed(std::string_view why) noexcept {
+  counts_.refused_handshakes.Add();
+  ++failed_handshakes_;
+  handshake_failure_ = why;
+}
+
 void Front::BeginDrain() noexcept { drain_tick_at_ = shared_.clock.Now() + kDrainTickNs; }
 
 void Front::Abort() noexcept {
@@ -69,10 +75,13 @@ void Front::OnFlush() noexcept {
 void Front::OnSecond() noexcept {
   connections_.OnSecond();
   counts_.connections.Set(connections_.count());
+  if (failed_handshakes_ == 0) return;
+  observe::Log(observe::Level::kInfo, "TLS handshakes failed", {{"count", failed_handshakes_}, {"last_reason", handshake_failure_}});
+  failed_handshakes_ = 0;
 }
 
 base::TimePoint Front::NextTimerAt() noexcept {
-  return sessions_.has_waiting() ? shared_.clock.Now() : std::min(engine_->NextTimerAt(), drain_tick_at_);
+  return sessions_.has_waiting() || connections_.has_waiting() ? shared_.clock.Now() : std::min(engine_->NextTimerAt(), drain_tick_at_);
 }
 
 void Front::OnTime() noexcept {
@@ -81,10 +90,10 @@ void Front::OnTime() noexcept {
 }
 
 // A connection that is between requests is closed behind its last answer, a tick after the drain began, so that what had arrived by then is
-// read; the others close with their answer.
+// read; the others close with their answer. One in its handshake has had no way yet to send a request.
 void Front::OnDrainTick() noexcept {
   connections_.ForEach([](net::Connection& connection) {
-    if (!connection.closing()) static_cast<Session*>(connection.handler())->OnDrainTick();
+    if (!connection.closing() && !connection.opening()) static_cast<Session*>(connection.handler())->OnDrainTick();
   });
   counts_.connections.Set(connections_.count());
   deserted_.store(connections_.count() == 0, std::memory_order_release);

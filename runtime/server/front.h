@@ -18,6 +18,7 @@ SessionLimits LimitsOf(const Settings& settings);
 struct FrontOptions {
   int index = 0;                          // of the loop
   uint32_t max_connections = UINT32_MAX;  // more are closed at once
+  bool secure = false;                    // by TLS: the configuration has certificates
 };
 
 // What serves on one loop: connections, sessions, engine, and the end of them in a drain. Stands on Clock, Mailbox, Wires, JobQueue and
@@ -51,6 +52,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   void OnSecond() noexcept override;
   net::Handler* NewHandler(net::Connection& connection) noexcept override { return sessions_.Open(connection); }
   void OnRefused() noexcept override;
+  void OnHandshakeFailed(std::string_view why) noexcept override;
 
  private:
   void OnDrainTick() noexcept;
@@ -64,6 +66,8 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   net::Connections connections_;
   std::atomic<bool> idle_{false}, deserted_{false};
   base::TimePoint drain_tick_at_ = INT64_MAX;
+  uint64_t failed_handshakes_ = 0;  // not told yet
+  std::string_view handshake_failure_;
 };
 
 }  // namespace wf::server

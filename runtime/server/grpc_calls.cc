@@ -113,12 +113,16 @@ void TakeGrpcHead(Exchange& exchange, uint64_t max_message_bytes) noexcept {
 }
 
 void TakeMessages(Exchange& exchange, std::span<const uint8_t> part) noexcept {
+  while (!exchange.refused() && !part.empty()) TakeMessage(exchange, &part);
+}
+
+bool TakeMessage(Exchange& exchange, std::span<const uint8_t>* part) noexcept {
   using MessageStep = grpc::Messages::Step;
   std::span<const uint8_t> data;
   while (!exchange.refused()) {
-    switch (exchange.grpc.messages.Next(&part, &data)) {
+    switch (exchange.grpc.messages.Next(part, &data)) {
       case MessageStep::kNeedMore:
-        return;
+        return false;
       case MessageStep::kMessage:
         BeginMessage(exchange);
         break;
@@ -127,12 +131,15 @@ void TakeMessages(Exchange& exchange, std::span<const uint8_t> part) noexcept {
         break;
       case MessageStep::kEnd:
         exchange.grpc.has_message = true;
-        break;
+        return true;
       case MessageStep::kError:
-        if (exchange.grpc.messages.too_long()) return RefuseLength(exchange);
-        return RefuseMessage(exchange, "a message begins with neither 0 nor 1");
+        if (exchange.grpc.messages.too_long())
+          RefuseLength(exchange);
+        else
+          RefuseMessage(exchange, "a message begins with neither 0 nor 1");
     }
   }
+  return false;
 }
 
 void TakeLastMessage(Exchange& exchange) noexcept {
@@ -187,7 +194,7 @@ http::ReplyHead GrpcHead(const Exchange& exchange, const http::ReplyHead& head, 
     return answer;
   }
   answer.trailers = head.headers;
-  switch (exchange.grpc.coded ? exchange.grpc.coding : Coding::kIdentity) {
+  switch (exchange.grpc.coded || exchange.grpc.streams ? exchange.grpc.coding : Coding::kIdentity) {
     case Coding::kIdentity:
       answer.headers = {&kAccepted, 1};
       break;

@@ -12,7 +12,8 @@ namespace wf::server {
 
 // Of a request whose content type is gRPC's: what its head says of the call, whose messages have at most so many bytes.
 void TakeGrpcHead(Exchange& exchange, uint64_t max_message_bytes) noexcept;
-void TakeMessages(Exchange& exchange, std::span<const uint8_t> part) noexcept;  // of the body
+void TakeMessages(Exchange& exchange, std::span<const uint8_t> part) noexcept;  // of a body that is one
+bool TakeMessage(Exchange& exchange, std::span<const uint8_t>* part) noexcept;  // true: one is whole, and what is left is behind it
 void TakeLastMessage(Exchange& exchange) noexcept;                              // the body is over: exactly one has come
 
 // Takes the coding off the message, into exchange.grpc.expanded; the failure, if any, is recorded in `scratch`. On any thread.

@@ -20,6 +20,7 @@ Http2Session::Http2Session(Sessions& owner) : Session(owner), session_(owner.htt
 
 bool Http2Session::Start(net::Connection& connection) noexcept {
   connection_ = &connection;
+  held_calls_ = 0;
   drain_ticks_ = 0;
   stall_ms_ = 0;
   reads_ = true;
@@ -34,6 +35,7 @@ void Http2Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
   if (closing_ || !reads_) return;
   processing_ = true;
   reads_ = session_.Receive(bytes, connection_->now_ms());
+  TakeHeld();
   BeginWhole();
   processing_ = false;
   Pump();
@@ -66,17 +68,23 @@ void Http2Session::OnLargeHead(http2::Stream& stream) noexcept {
   AnswerRefusal(exchange);
 }
 
-void Http2Session::OnBody(http2::Stream& stream, std::span<const uint8_t> part) noexcept {
+size_t Http2Session::OnBody(http2::Stream& stream, std::span<const uint8_t> part) noexcept {
   Exchange* const exchange = ExchangeOf(stream);
-  if (exchange == nullptr) return;  // answered
+  if (exchange == nullptr) return part.size();  // answered
+  if (exchange->grpc.streams) return TakeParts(*exchange, part);
   AnnounceBody(*exchange, part.size());
   TakeBody(*exchange, part);
   if (exchange->refused()) AnswerRefusal(*exchange);
+  return part.size();
 }
 
 // Work begins when the read is over: it may answer, and take its time.
 void Http2Session::OnEnd(http2::Stream& stream) noexcept {
-  if (Exchange* const exchange = ExchangeOf(stream); exchange != nullptr) whole_.push_back(exchange);
+  Exchange* const exchange = ExchangeOf(stream);
+  if (exchange == nullptr) return;
+  if (!exchange->grpc.streams) return whole_.push_back(exchange);
+  exchange->grpc.ended = true;
+  EndIfOver(*exchange);
 }
 
 void Http2Session::OnClosed(http2::Stream& stream) noexcept {
@@ -84,8 +92,12 @@ void Http2Session::OnClosed(http2::Stream& stream) noexcept {
   if (left == nullptr) return;  // answered
   stream.user = nullptr;
   left->stream = nullptr;
-  std::replace(whole_.begin(), whole_.end(), left, static_cast<Exchange*>(nullptr));
-  TellGone(*left);
+  if (left->grpc.streams) {
+    LeaveCall(*left);
+  } else {
+    std::replace(whole_.begin(), whole_.end(), left, static_cast<Exchange*>(nullptr));
+    TellGone(*left);
+  }
   owner_.exchanges_.Detach(*left);
 }
 
@@ -101,6 +113,8 @@ void Http2Session::BeginWhole() noexcept {
 }
 
 void Http2Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
+  if (exchange.grpc.call != nullptr) return ReplyPart(exchange, head, body);
+  if (exchange.grpc.streams) return EndCall(exchange, head.headers);
   http2::Stream& stream = *exchange.stream;
   stream.user = nullptr;
   exchange.stream = nullptr;
@@ -125,8 +139,12 @@ void Http2Session::OnReturned() noexcept {
 void Http2Session::Resume() noexcept {
   FinishAnswered();
   if (closing_) return;
+  processing_ = true;
+  TakeHeld();
+  BeginWhole();
+  processing_ = false;
   Pump();
-  connection_->FlushLater();
+  if (!closing_) connection_->FlushLater();
 }
 
 void Http2Session::Pump() noexcept {
@@ -158,7 +176,7 @@ void Http2Session::Arm() noexcept {
 
 void Http2Session::OnFlushed() noexcept {
   UnclaimSent();
-  if (!closing_ && session_.has_output()) GoOnNextTurn();
+  if (!closing_ && (session_.has_output() || held_calls_ != 0)) GoOnNextTurn();
 }
 
 void Http2Session::OnTimeout() noexcept {
@@ -174,6 +192,7 @@ void Http2Session::OnTimeout() noexcept {
 void Http2Session::Tick() noexcept {
   session_.ForEach([this](http2::Stream& stream) {
     Exchange* const exchange = ExchangeOf(stream);
+    if (exchange != nullptr && exchange->grpc.stays) owner_.site_.OnLook(*exchange);
     if (exchange == nullptr || stream.ended() || (exchange->look_ms -= kTickMs) > 0) return;
     if (!exchange->has_head)
       session_.Fail();
@@ -193,6 +212,7 @@ void Http2Session::OnDrainTick() noexcept {
   if (closing_) return;
   if (drain_ticks_ == 0) session_.Warn();
   if (drain_ticks_ == 1) session_.GoAway();
+  if (drain_ticks_ >= 1) EndIdleCalls();
   ++drain_ticks_;
   Pump();
   if (!closing_) connection_->FlushLater();

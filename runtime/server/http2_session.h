@@ -18,6 +18,7 @@ class Http2Session final : public Session, private http2::User {
   explicit Http2Session(Sessions& owner);
 
   void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept override;
+  void Send(Exchange& call, wf_sink& message) noexcept override;
   void OnDrainTick() noexcept override;
   void Abort() noexcept override;
   void OnReturned() noexcept override;
@@ -33,11 +34,24 @@ class Http2Session final : public Session, private http2::User {
   http::Head* OnBegin(http2::Stream& stream) noexcept override;
   void OnHead(http2::Stream& stream) noexcept override;
   void OnLargeHead(http2::Stream& stream) noexcept override;
-  void OnBody(http2::Stream& stream, std::span<const uint8_t> part) noexcept override;
+  size_t OnBody(http2::Stream& stream, std::span<const uint8_t> part) noexcept override;
   void OnEnd(http2::Stream& stream) noexcept override;
   void OnClosed(http2::Stream& stream) noexcept override;
   void Resume() noexcept override;
   size_t unsent() const noexcept override { return connection_->out().size() + session_.queued_bytes(); }
+
+  // http2_calls.cc: calls of gRPC that stream
+  size_t TakeParts(Exchange& call, std::span<const uint8_t> bytes) noexcept;
+  void TakeMessages(Exchange& call, std::span<const uint8_t>* bytes) noexcept;
+  void BeginPart(Exchange& call) noexcept;
+  bool Hold(Exchange& call, std::span<const uint8_t> bytes) noexcept;
+  void TakeHeld() noexcept;
+  void TakeHeldOf(Exchange& call) noexcept;
+  void ReplyPart(Exchange& part, const http::ReplyHead& head, wf_sink& body) noexcept;
+  void EndCall(Exchange& call, std::span<const http::Header> trailers) noexcept;
+  void EndIfOver(Exchange& call) noexcept;
+  void LeaveCall(Exchange& call) noexcept;  // nobody waits for its parts
+  void EndIdleCalls() noexcept;
 
   void BeginWhole() noexcept;
   void FinishAnswered() noexcept;
@@ -50,6 +64,7 @@ class Http2Session final : public Session, private http2::User {
   std::vector<Exchange*> whole_;     // came in this read; null: reset in it too
   std::vector<Exchange*> answered_;  // whose callers may still look at them
   uint32_t places_ = 0;              // of requests that are under way, whether anybody waits for them or not
+  uint32_t held_calls_ = 0;          // of which something is held
   int drain_ticks_ = 0;
   int64_t stall_ms_ = 0;
   bool reads_ = true;

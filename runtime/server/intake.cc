@@ -22,6 +22,11 @@ void RefuseSize(Exchange& exchange) {
                   "the body is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that the service takes");
 }
 
+// Of a call that streams, between its messages or while we hold it back.
+bool IsIdle(const Exchange& exchange) {
+  return exchange.grpc.streams && (exchange.grpc.messages.at_end() || exchange.grpc.held_bytes() != 0);
+}
+
 bool RefuseLate(Exchange& exchange) {
   if (exchange.refused() || exchange.site->MsLeft(exchange) > 0) return false;
   exchange.Refuse(504, code::kTimeout, "the deadline passed before the whole body had come");
@@ -70,6 +75,10 @@ int64_t MsToLook(Exchange& exchange) noexcept {
 bool LookAtBody(Exchange& exchange) noexcept {
   if (RefuseLate(exchange)) return false;
   if (exchange.until_deadline) return true;
+  if (IsIdle(exchange)) {
+    exchange.body_mark = Received(exchange);
+    return true;
+  }
   if (Received(exchange) - exchange.body_mark < kBodyBytesPerCheck) {
     exchange.Refuse(408, code::kTimeout, "the body of the request arrives too slowly");
     return false;

@@ -11,6 +11,7 @@
 #include "runtime/base/reserve.h"
 #include "runtime/observe/log.h"
 #include "runtime/server/allowance.h"
+#include "runtime/server/certificates.h"
 
 namespace wf::server {
 namespace {
@@ -108,6 +109,7 @@ base::Status Server::MakeWorkers() {
     FrontOptions options;
     options.index = i;
     options.max_connections = static_cast<uint32_t>(settings_.max_connections);
+    options.secure = certificates_ != nullptr;
     workers_.push_back(std::make_unique<Worker>(shared_, options));
     WF_RETURN_IF_ERROR(workers_.back()->Open());
   }
@@ -137,6 +139,7 @@ void Server::Publish(Settings settings) {
   const uint64_t epoch = configurations_.empty() ? 1 : configurations_.back()->epoch() + 1;
   auto next = std::make_unique<Configuration>(epoch, plan_.n_tasks, std::move(settings), static_cast<int>(workers_.size()));
   models_.AddTo(next.get());
+  next->certificates = certificates_;
   const bool first = configurations_.empty();
   configurations_.push_back(std::move(next));
   admin_sessions_.set_limits(LimitsOf(current()));
@@ -148,21 +151,25 @@ void Server::Publish(Settings settings) {
   }
 }
 
+void Server::KeepOld(std::span<const std::string> errors) {
+  for (const std::string& error : errors) observe::Log(observe::Level::kError, error);
+  ++reloads_.failed;
+  observe::Log(observe::Level::kError, "the configuration cannot be read again; the old one stays");
+}
+
 void Server::Reload() {
   const Loaded loaded = reload_();
   for (const std::string& warning : loaded.warnings) observe::Log(observe::Level::kWarning, warning);
-  for (const std::string& error : loaded.errors) observe::Log(observe::Level::kError, error);
-  if (!loaded.errors.empty()) {
-    ++reloads_.failed;
-    observe::Log(observe::Level::kError, "the configuration cannot be read again; the old one stays");
-    return;
-  }
+  if (!loaded.errors.empty()) return KeepOld(loaded.errors);
   std::vector<std::string> kept;
   int changed = 0;
   Settings next = Reloaded(current(), loaded.settings, &kept, &changed);
+  auto certificates = LoadCertificates(next, true);
+  if (!certificates.ok()) return KeepOld({&certificates.status().message(), 1});
+  certificates_ = *std::move(certificates);
   for (const std::string& line : kept) observe::Log(observe::Level::kWarning, line);
   observe::SetLogLevel(static_cast<observe::Level>(next.log_level));
-  if (changed > 0) Publish(std::move(next));
+  if (changed > 0 || certificates_ != nullptr) Publish(std::move(next));  // files of the same name may hold another key
   ++reloads_.done;
   observe::Log(observe::Level::kInfo, "the configuration was read again",
                {{"changed", changed}, {"kept", static_cast<int64_t>(kept.size())}});
@@ -171,6 +178,9 @@ void Server::Reload() {
 base::Status Server::Start() {
   WF_RETURN_IF_ERROR(admin_loop_.Open());
   WF_RETURN_IF_ERROR(signals_.Watch({SIGHUP}));  // one that comes while models load is acted on afterwards
+  auto certificates = LoadCertificates(settings_);
+  WF_RETURN_IF_ERROR(certificates.status());
+  certificates_ = *std::move(certificates);
   WF_RETURN_IF_ERROR(MakeWorkers());
   WF_RETURN_IF_ERROR(admin_listener_.Start());
   WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT}));
@@ -298,6 +308,7 @@ void Server::EndNow(int status) noexcept {
 }
 
 base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
+  WF_RETURN_IF_ERROR(LoadCertificates(settings).status());
   // A socket that is handed on is bound already.
   WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_socket > 0 ? uint16_t{0} : settings.admin_port}));
   WF_RETURN_IF_ERROR(net::CheckAddress({settings.host, settings.http_socket > 0 ? uint16_t{0} : settings.http_port}));

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   std::string Metrics() const;
   void Publish(Settings settings);
   void Reload();
+  void KeepOld(std::span<const std::string> errors);
   void DrainLog() noexcept;
   void WatchMemory() noexcept;
   void BeginDrain() noexcept;
@@ -93,6 +95,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   loop::Signals signals_;
   Models models_;
   std::vector<std::unique_ptr<const Configuration>> configurations_;  // oldest first, the last is the current one
+  std::shared_ptr<const tls::Context> certificates_;                  // of the next one
   std::function<Loaded()> reload_;
   Reloads reloads_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -107,7 +110,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   int exit_status_ = 0;
 };
 
-// What Start would find wrong with addresses, ports and models, without serving.
+// What Start would find wrong with certificates, addresses, ports and models, without serving.
 base::Status CheckStart(const wf_plan& plan, const Settings& settings);
 
 // main() of a generated server.

@@ -26,6 +26,8 @@ class Session : public net::Handler {
 
   // The answer of an exchange of this session. `body` is taken; `head` is read.
   virtual void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept = 0;
+  // One more message of a call that streams, whose answer ends with Reply.
+  virtual void Send(Exchange&, wf_sink&) noexcept {}
   // Room for an answer of so many bytes until it has left. False: there is none but for a short one.
   bool ClaimUnsent(size_t bytes) noexcept;
   virtual void OnReturned() noexcept {}     // an exchange that returns to this session is no longer used

@@ -161,6 +161,11 @@ std::string Parse(std::string_view text, const Range&, LogLevel* out) {
   return ParseChoice(text, kNames, out);
 }
 
+std::string Parse(std::string_view text, const Range&, TlsVersion* out) {
+  constexpr std::string_view kNames[] = {"1.2", "1.3"};
+  return ParseChoice(text, kNames, out);
+}
+
 std::string Parse(std::string_view text, const Range&, Later*) { return text.empty() ? "" : "nothing"; }
 
 }  // namespace wf::server::setting

@@ -11,6 +11,7 @@ namespace wf::server {
 
 enum class Schedule : uint8_t { kAuto, kInline, kPool };
 enum class LogLevel : uint8_t { kError, kWarning, kInfo, kDebug };
+enum class TlsVersion : uint8_t { k1_2, k1_3 };
 
 namespace setting {
 
@@ -21,6 +22,7 @@ using Count = int32_t;
 using Switch = bool;  // true, false
 using Schedule = server::Schedule;
 using LogLevel = server::LogLevel;
+using TlsVersion = server::TlsVersion;
 
 struct OptionalPort {
   std::optional<uint16_t> value;  // none: empty text
@@ -53,6 +55,7 @@ std::string Parse(std::string_view text, const Range& range, AutoBytes* out);
 std::string Parse(std::string_view text, const Range& range, Switch* out);
 std::string Parse(std::string_view text, const Range& range, Schedule* out);
 std::string Parse(std::string_view text, const Range& range, LogLevel* out);
+std::string Parse(std::string_view text, const Range& range, TlsVersion* out);
 std::string Parse(std::string_view text, const Range& range, Later* out);
 
 }  // namespace setting

@@ -252,6 +252,11 @@ void Loader::CheckTogether() {
   if (settings.default_timeout.ns > settings.timeout_cap.ns) Error("`default_timeout` is above `limits.timeout`");
   if (settings.request_line_bytes.value > settings.header_bytes.value)
     Error("`limits.request_line_bytes` is above `limits.header_bytes`, which it is a part of");
+  if (settings.tls_cert.empty() != settings.tls_key.empty())
+    Error(settings.tls_key.empty() ? "`tls.cert` is set and `tls.key` is not; TLS takes both"
+                                   : "`tls.key` is set and `tls.cert` is not; TLS takes both");
+  else if (settings.tls_cert.empty() && !settings.tls_client_ca.empty())
+    Error("`tls.client_ca` is set and `tls.cert` is not: without TLS nobody shows a certificate");
   if (settings.memory_bytes.value > 0 && settings.body_bytes.value > settings.memory_bytes.value)
     Warn("`limits.body_bytes` is above `limits.memory_bytes`, which all requests share: a body that long is refused");
 }

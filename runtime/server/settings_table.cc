@@ -112,7 +112,7 @@ std::string HelpText(std::string_view program) {
   }
   text << "\nOf single nodes, in the file alone: nodes: {NODE: {batch, within, timeout, instances, queue}}\n"
        << "\nInstead of serving:\n"
-       << "  --check-config  say what is wrong with the settings, addresses and models, exit 1 if anything is\n"
+       << "  --check-config  say what is wrong with the settings, certificates, addresses and models, exit 1 if anything is\n"
        << "  --print-config  print every setting with the place that it comes from, as a file that --config takes\n"
        << "  --version       print what this server was built from\n"
        << "  --help          this text\n";

@@ -42,7 +42,8 @@ struct Worker::DrainEnd : base::Message {
 Worker::Worker(Shared& shared, const FrontOptions& options)
     : loop_(shared.clock),
       sockets_(loop_),
-      front_(shared, sockets_, options),
+      secure_(options.secure ? std::make_unique<net::SecureWires>(sockets_) : nullptr),
+      front_(shared, secure_ == nullptr ? static_cast<net::Wires&>(sockets_) : *secure_, options),
       drain_begin_(std::make_unique<DrainBegin>(front_)),
       drain_end_(std::make_unique<DrainEnd>(front_)) {}
 
@@ -52,6 +53,7 @@ base::Status Worker::Open() { return loop_.Open(); }
 
 // The engine may leave the old one at once, which nothing else then refers to.
 void Worker::Use(const Configuration& configuration) {
+  if (secure_ != nullptr) secure_->set_context(configuration.certificates);
   front_.set_settings(configuration.settings);
   front_.engine().set_catalogue_user(this);
   front_.engine().SetCatalogue(configuration);

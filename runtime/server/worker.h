@@ -5,6 +5,7 @@
 
 #include "runtime/base/thread.h"
 #include "runtime/loop/loop.h"
+#include "runtime/net/secure_wires.h"
 #include "runtime/net/sockets.h"
 #include "runtime/server/configuration.h"
 #include "runtime/server/front.h"
@@ -52,6 +53,7 @@ class Worker final : public sched::Engine::CatalogueUser {
 
   loop::Loop loop_;
   net::Sockets sockets_;
+  const std::unique_ptr<net::SecureWires> secure_;  // null: bytes go as they are
   Front front_;
   std::unique_ptr<DrainBegin> drain_begin_;
   std::unique_ptr<DrainEnd> drain_end_;

@@ -24,8 +24,8 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   counts_.Of(workflow, exchange.protocol).Add(code, took, exchange.bus == nullptr ? 1 : exchange.bus->samples());
   if (!settings_->access_log) return;
   observe::Log(observe::Level::kInfo, "request",
-               {{"method", exchange.head.method_name.substr(0, kMostTold)},
-                {"target", exchange.head.path.substr(0, kMostTold)},
+               {{"method", exchange.call_head().method_name.substr(0, kMostTold)},
+                {"target", exchange.call_head().path.substr(0, kMostTold)},
                 {"status", int64_t{status}},
                 {"code", int64_t{code}},
                 {"us", took / 1000},
@@ -80,7 +80,7 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
   if (protocol::IsForLoad(answer.code) || answer.code == code::kNotImplemented) return;
   const bus::Failure* const failure = exchange.bus == nullptr ? nullptr : exchange.bus->failure();
   observe::Log(observe::Level::kWarning, "a request failed",
-               {{"target", exchange.head.path.substr(0, kMostTold)},
+               {{"target", exchange.call_head().path.substr(0, kMostTold)},
                 {"path", failure == nullptr ? std::string() : bus::PathOf(shared_.plan, *failure)},
                 {"code", int64_t{answer.code}},
                 {"reason", answer.reason},

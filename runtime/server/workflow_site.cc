@@ -10,6 +10,7 @@
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
 #include "runtime/sched/catalogue.h"
+#include "runtime/server/grpc_service.h"
 #include "runtime/server/session.h"
 
 namespace wf::server {
@@ -70,13 +71,23 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.Refuse(404, code::kNoService, message.str());
 }
 
+void WorkflowSite::OnPart(Exchange& part) noexcept {
+  const Exchange& call = *part.grpc.call;
+  part.received_at = shared_.clock.Now();
+  part.protocol = call.protocol;
+  part.log_id = call.log_id;
+  if (call.timeout_ns != 0) part.timeout_ns = std::max<int64_t>(1, call.received_at + call.timeout_ns - part.received_at);
+}
+
+void WorkflowSite::OnLook(Exchange& call) noexcept { call.grpc.service->look(*this, call); }
+
 int64_t WorkflowSite::MsLeft(const Exchange& exchange) const noexcept {
-  if (exchange.workflow == nullptr && !exchange.grpc.on) return INT64_MAX;
+  if (exchange.workflow == nullptr && (!exchange.grpc.on || (exchange.grpc.streams && exchange.timeout_ns == 0))) return INT64_MAX;
   constexpr int64_t kNsPerMs = 1'000'000;
   const sched::Deadlines& deadlines = engine_->catalogue().deadlines;
   // Which workflow a call of gRPC is for stands in its message.
   int64_t most = exchange.workflow == nullptr ? deadlines.most_ns : deadlines.Of(*exchange.workflow);
-  if (exchange.timeout_ns != 0) most = std::min(most, exchange.timeout_ns);
+  if (exchange.timeout_ns != 0) most = exchange.grpc.streams ? exchange.timeout_ns : std::min(most, exchange.timeout_ns);
   const int64_t left = exchange.received_at + most - shared_.clock.Now();
   return left <= 0 ? 0 : (left + kNsPerMs - 1) / kNsPerMs;
 }
@@ -223,7 +234,7 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
     return nullptr;
   }
   observe::working.data_id = exchange.data_id = exchange.bus->data_id();
-  for (const http::Header& header : exchange.head.headers()) exchange.metadata.push_back({header.name, header.value});
+  for (const http::Header& header : exchange.call_head().headers()) exchange.metadata.push_back({header.name, header.value});
   exchange.bus->metadata = exchange.metadata;
   return exchange.bus;
 }

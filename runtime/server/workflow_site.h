@@ -54,6 +54,8 @@ class WorkflowSite final : public Site {
   void Cancel(Exchange& exchange) noexcept override;
   void OnGone(Exchange& exchange) noexcept override;
   void OnFinished(Exchange& exchange) noexcept override;
+  void OnPart(Exchange& part) noexcept override;
+  void OnLook(Exchange& call) noexcept override;
   bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
 
   // ---- for the protocols (protocols.h) ----

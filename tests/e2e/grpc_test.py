@@ -6,135 +6,21 @@ import threading
 import time
 
 import harness
-import onnx_file
+from grpc_cases import SOURCE, GrpcCase, note_request, tensor, wait_request
 
-PACKAGES = ["h2==4.4.1", "tritonclient[grpc]==2.63.0", "grpcio==1.67.1", "grpcio-health-checking==1.67.1", "grpcio-reflection==1.67.1", "grpcio-status==1.67.1"]
-
-if __name__ == "__main__":
-    harness.in_environment("grpc-clients", PACKAGES)
-
-import grpc  # noqa: E402
-import numpy as np  # noqa: E402
-import tritonclient.grpc as triton  # noqa: E402
-from google.rpc import error_details_pb2  # noqa: E402
-from grpc_status import rpc_status  # noqa: E402
-from http2_client import Client  # noqa: E402
-from tritonclient.grpc import service_pb2 as pb, service_pb2_grpc  # noqa: E402
-from tritonclient.utils import InferenceServerException, np_to_triton_dtype  # noqa: E402
-
-PROGRAM = """
-model Wide = onnx("wide.onnx");
-
-error Unlucky = 100007 "an unlucky number" as failed_precondition;
-
-workflow Echo(xs: f32[h, w], flags: bool[n], words: list<string>, scale: f64 = 2.0, count: u8 = 3)
-    -> (xs: f32[h, w], flags: bool[n], words: list<string>, scale: f64, count: u8) {
-  return (xs: xs, flags: flags, words: words, scale: scale, count: count);
-}
-
-workflow Line(line: i32[n]) -> (line: i32[n]) {
-  return (line: line);
-}
-
-workflow Short(line: i32[n]) -> (line: i32[n]) {
-  return (line: line);
-}
-
-workflow Note(n: i64) -> (n: i64) {
-  require n != 13 else fail Unlucky("n is 13 — naïve");
-  annotate("seen", meta("colour", "none"));
-  return (n: n);
-}
-
-workflow Wait(seed: i64) -> (first: f32) {
-  let x = [i < 64] => f32(i * seed % 17) / 17.0;
-  node y = Wide(x: x) { batch 32 within 10s; }
-  return (first: y[0]);
-}
-
-service Slow {
-  inflight 2;
-  workflow Wait;
-}
-
-service Echoes {
-  workflow Echo;
-  workflow Line;
-  workflow Note;
-}
-
-service Small {
-  body 1KiB;
-  workflow Short;
-}
-"""
-
-
-def tensor(name, values, datatype=None):
-    row = triton.InferInput(name, list(values.shape), datatype or np_to_triton_dtype(values.dtype))
-    row.set_data_from_numpy(values)
-    return row
-
-
-class GrpcCase(harness.ServerCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.address = "%s:%d" % cls.server.addresses["http"]
-        cls.client = triton.InferenceServerClient(cls.address)
-        cls.channel = grpc.insecure_channel(cls.address, [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)])
-        cls.stub = service_pb2_grpc.GRPCInferenceServiceStub(cls.channel)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.client.close()
-        cls.channel.close()
-        super().tearDownClass()
-
-    def raw(self, method, message=b"", **more):
-        """Bytes of the answer to bytes."""
-        return self.channel.unary_unary(f"/inference.GRPCInferenceService/{method}")(message, timeout=more.pop("timeout", 30), **more)
-
-    def assert_fails(self, status, call, *words, code=None):
-        """The call ends with this status, its text holds the words, and its trailers the framework's code."""
-        with self.assertRaises(grpc.RpcError) as caught:
-            call()
-        error = caught.exception
-        self.assertEqual(error.code(), status, error)
-        for word in words:
-            self.assertIn(word, error.details())
-        trailers = dict(error.trailing_metadata())
-        if code is not None:
-            self.assertEqual(trailers["wf-code"], str(code), error)
-        return trailers
-
-    def framed(self, message, flag=0):
-        return struct.pack(">BI", flag, len(message)) + message
-
-    def call_by_hand(self, method, body, more=(), content_type="application/grpc"):
-        """All fields of the answer to a body as it is."""
-        with Client(self.server) as client:
-            head = [("te", "trailers"), ("content-type", content_type), *more]
-            return client.reply(client.begin(f"/inference.GRPCInferenceService/{method}", body, headers=head)).headers
-
-
-def source():
-    path = harness.scratch() / "echoes.wf"
-    (harness.scratch() / "wide.onnx").write_bytes(onnx_file.perceptron(64, 64))
-    path.write_text(PROGRAM)
-    return path
+import grpc
+import numpy as np
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+from tritonclient.grpc import service_pb2 as pb
+from tritonclient.utils import InferenceServerException
 
 
 class Echoes(GrpcCase):
-    source = source()
+    source = SOURCE
 
     def note(self, n, **more):
-        return self.stub.ModelInfer(self.note_request(n), timeout=30, **more)
-
-    def note_request(self, n):
-        request = pb.ModelInferRequest(model_name="Note")
-        request.inputs.add(name="n", datatype="INT64", shape=[1]).contents.int64_contents.append(n)
-        return request
+        return self.stub.ModelInfer(note_request(n), timeout=30, **more)
 
     def values(self, *samples):
         count = int(np.prod(samples, dtype=int))
@@ -303,39 +189,33 @@ class Echoes(GrpcCase):
 
 
 class Waiting(GrpcCase):
-    source = Echoes.source
+    source = SOURCE
     args = ("--schedule=pool",)
 
     def test_deadlines(self):
         started = time.monotonic()
-        self.assert_fails(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: self.stub.ModelInfer(self.wait_request(), timeout=0.3))
-        self.assertEqual(self.call_by_hand("ModelInfer", self.framed(self.wait_request().SerializeToString()), [("grpc-timeout", "200m")])["wf-code"], "6000")
+        self.assert_fails(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: self.stub.ModelInfer(wait_request(), timeout=0.3))
+        self.assertEqual(self.call_by_hand("ModelInfer", self.framed(wait_request().SerializeToString()), [("grpc-timeout", "200m")])["wf-code"], "6000")
         self.assertLess(time.monotonic() - started, 10)
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
         calls = [self.call_by_hand("ModelReady", self.framed(pb.ModelReadyRequest(name="Wait").SerializeToString()), [("grpc-timeout", text)]) for text in ("1n", "1H", "99999999S", "x", "-1S")]
         self.assertEqual([call["grpc-status"] for call in calls], ["4", "0", "0", "3", "3"])
-
-    def wait_request(self):
-        """A call whose row waits for others."""
-        request = pb.ModelInferRequest(model_name="Wait")
-        request.inputs.add(name="seed", datatype="INT64", shape=[1]).contents.int64_contents.append(3)
-        return request
 
     def test_a_cancelled_call_is_given_up(self):
         def cancelled():
             return sum(value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total") and 'code="3011"' in name)
 
         before = cancelled()
-        call = self.stub.ModelInfer.future(self.wait_request(), timeout=60)
+        call = self.stub.ModelInfer.future(wait_request(), timeout=60)
         self.assertEqual(self.server.settled("wf_inflight_requests", 1), 1)
         call.cancel()
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
         self.assertEqual(cancelled(), before + 1)
 
     def test_load_is_refused_with_when_to_come_again(self):
-        calls = [self.stub.ModelInfer.future(self.wait_request(), timeout=60) for _ in range(2)]
+        calls = [self.stub.ModelInfer.future(wait_request(), timeout=60) for _ in range(2)]
         self.assertEqual(self.server.settled("wf_inflight_requests", 2), 2)
-        trailers = self.assert_fails(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: self.stub.ModelInfer(self.wait_request()), "in flight", code=3010)
+        trailers = self.assert_fails(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: self.stub.ModelInfer(wait_request()), "in flight", code=3010)
         self.assertEqual(trailers["grpc-retry-pushback-ms"], "1000")
         for call in calls:
             call.cancel()

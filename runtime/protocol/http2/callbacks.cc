@@ -112,8 +112,12 @@ int Callbacks::OnBadFrame(nghttp2_session*, const nghttp2_frame*, int, void* use
 
 int Callbacks::OnData(nghttp2_session* raw, uint8_t, int32_t id, const uint8_t* data, size_t bytes, void* user) noexcept {
   Stream* const stream = StreamOf(raw, id);
-  if (stream != nullptr && !stream->head_too_large_) Of(user).user_.OnBody(*stream, {data, bytes});
-  return nghttp2_session_consume(raw, id, bytes) == NGHTTP2_ERR_NOMEM ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+  size_t taken = bytes;
+  if (stream != nullptr && !stream->head_too_large_) {
+    taken = Of(user).user_.OnBody(*stream, {data, bytes});
+    stream->untaken_ += bytes - taken;
+  }
+  return nghttp2_session_consume(raw, id, taken) == NGHTTP2_ERR_NOMEM ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
 // An answer that ends before its request: the rest of that is not waited for (RFC 9113 8.1). A reset that a mistake of the peer caused

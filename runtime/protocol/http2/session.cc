@@ -84,6 +84,7 @@ void Pool::Give(Stream& stream) noexcept {
   stream.head_too_large_ = stream.ended_ = stream.answer_ended_ = false;
   stream.body_.Clear();
   stream.trailers_.Clear();
+  stream.untaken_ = 0;
   stream.sent_ = 0;
   stream.sent_before_ = UINT64_MAX;
   stream.previous_ = nullptr;
@@ -122,10 +123,12 @@ void Session::Close() noexcept {
   session_ = nullptr;
 }
 
+// What was not taken of a body never will be: the window of the connection has room for it again.
 void Session::CloseStream(Stream& stream) noexcept {
   user_.OnClosed(stream);
   nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
   queued_bytes_ -= stream.body_.size();
+  if (stream.untaken_ != 0) nghttp2_session_consume_connection(session_, stream.untaken_);
   (stream.previous_ == nullptr ? first_ : stream.previous_->next_) = stream.next_;
   if (stream.next_ != nullptr) stream.next_->previous_ = stream.previous_;
   --open_;
@@ -245,6 +248,11 @@ bool Session::End(Stream& stream, std::span<const http::Header> trailers) noexce
 void Session::Continue(Stream& stream) noexcept {
   const nghttp2_nv field = Field(":status", "100");
   nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id_, nullptr, &field, 1, nullptr);
+}
+
+void Session::Consume(Stream& stream, size_t bytes) noexcept {
+  stream.untaken_ -= bytes;
+  nghttp2_session_consume(session_, stream.id_, bytes);
 }
 
 void Session::Reset(Stream& stream) noexcept { nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_CANCEL); }

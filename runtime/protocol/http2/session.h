@@ -28,6 +28,7 @@ class Stream {
  public:
   void* user = nullptr;                  // the user's own
   bool ended() const { return ended_; }  // the whole request is here
+  size_t unsent() const { return body_.size(); }
 
  private:
   friend class Session;
@@ -39,6 +40,7 @@ class Stream {
   bool head_too_large_ = false, ended_ = false, answer_ended_ = false;
   wf_sink body_;         // of the answer
   http::Head trailers_;  // of the answer
+  size_t untaken_ = 0;   // of the request's body, of which the window is not open again
   uint64_t sent_ = 0, sent_before_ = UINT64_MAX;
   Stream* previous_ = nullptr;
   Stream* next_ = nullptr;  // of all open ones, or of the pool
@@ -49,8 +51,9 @@ class User {
  public:
   virtual http::Head* OnBegin(Stream& stream) noexcept = 0;  // where its head goes; null: there is no room, the client may try again
   virtual void OnHead(Stream& stream) noexcept = 0;
-  virtual void OnLargeHead(Stream& stream) noexcept = 0;                            // in place of OnHead; nothing else comes but OnClosed
-  virtual void OnBody(Stream& stream, std::span<const uint8_t> part) noexcept = 0;  // the view ends with the call; the window opens again
+  virtual void OnLargeHead(Stream& stream) noexcept = 0;  // in place of OnHead; nothing else comes but OnClosed
+  // The view ends with the call. How much of it is taken: the window opens again by so much, by the rest with Consume.
+  virtual size_t OnBody(Stream& stream, std::span<const uint8_t> part) noexcept = 0;
   virtual void OnEnd(Stream& stream) noexcept = 0;
   virtual void OnClosed(Stream& stream) noexcept = 0;  // answered, or reset by either side; the last call
 
@@ -86,7 +89,8 @@ class Session {
   bool Add(Stream& stream, wf_sink& part) noexcept;
   bool End(Stream& stream, std::span<const http::Header> trailers) noexcept;
   void Continue(Stream& stream) noexcept;  // 100
-  void Reset(Stream& stream) noexcept;     // with CANCEL
+  void Consume(Stream& stream, size_t bytes) noexcept;
+  void Reset(Stream& stream) noexcept;  // with CANCEL
 
   void Warn() noexcept;                                  // asks the peer to begin no more requests here; those on their way are served
   void GoAway() noexcept;                                // tells it which were served; later ones are not read

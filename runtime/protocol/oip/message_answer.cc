@@ -77,15 +77,22 @@ void PutOutput(bus::Bus& bus, const Result& result, bool raw, wf_sink* message) 
   PutMessage(message, kOutputs, &output);
 }
 
-// Annotations, as map<string, InferParameter>.
+// The InferParameter in `value` becomes an entry of map<string, InferParameter>.
+void PutParameter(std::string_view key, wf_sink* value, wf_sink* message) {
+  constexpr uint32_t kParameters = 4, kKey = 1, kValue = 2;
+  wf_sink entry;
+  PutText(&entry, kKey, key);
+  PutMessage(&entry, kValue, value);
+  PutMessage(message, kParameters, &entry);
+}
+
+// Annotations.
 void PutParameters(const bus::Bus& bus, wf_sink* message) {
-  constexpr uint32_t kParameters = 4, kKey = 1, kValue = 2, kString = 3;
+  constexpr uint32_t kString = 3;
   for (const bus::Annotation* at : StandingAnnotations(bus)) {
-    wf_sink entry, value;
+    wf_sink value;
     PutText(&value, kString, at->value);
-    PutText(&entry, kKey, at->key);
-    PutMessage(&entry, kValue, &value);
-    PutMessage(message, kParameters, &entry);
+    PutParameter(at->key, &value, message);
   }
 }
 
@@ -121,6 +128,44 @@ bool WriteMessage(bus::Bus& bus, const InferRequest& request, const Served& serv
   message->Clear();
   *error = FailureOf(bus, prepared ? bus::kOutOfMemory : bus.main.TakeFailure(WF_FAILED), request);
   return false;
+}
+
+// Triton's clients count answers by a parameter that they ask for.
+void WriteStreamed(const InferRequest& request, wf_sink* response, wf_sink* message) {
+  constexpr uint32_t kResponse = 2, kBool = 1;
+  const auto& parameters = request.parameters();
+  const bool asked = std::any_of(parameters.begin(), parameters.end(), [](const bus::Metadata& row) {
+    return row.key == "triton_enable_empty_final_response" && row.value == "true";
+  });
+  if (asked) {
+    wf_sink value;
+    protobuf::PutInteger(&value, kBool, 1);
+    PutParameter("triton_final_response", &value, response);
+  }
+  PutMessage(message, kResponse, response);
+}
+
+void WriteStreamedError(std::string_view id, const protocol::ErrorText& error, wf_sink* message) {
+  constexpr uint32_t kErrorMessage = 1, kResponse = 2, kId = 3, kInt64 = 2, kString = 3;
+  wf_sink response;
+  const auto put_text = [&response](std::string_view key, std::string_view text) {
+    wf_sink value;
+    PutText(&value, kString, text);
+    if (!text.empty()) PutParameter(key, &value, &response);
+  };
+  const auto put_number = [&response](std::string_view key, uint64_t number) {
+    wf_sink value;
+    protobuf::PutInteger(&value, kInt64, number);
+    PutParameter(key, &value, &response);
+  };
+  if (!id.empty()) PutText(&response, kId, id);
+  put_number("code", static_cast<uint64_t>(error.code));
+  put_text("name", error.name);
+  put_text("path", error.path);
+  put_number("data_id", error.data_id);
+  put_text("log_id", error.log_id);
+  PutText(message, kErrorMessage, error.message.empty() ? error.name : error.message);
+  PutMessage(message, kResponse, &response);
 }
 
 }  // namespace wf::oip

@@ -240,6 +240,7 @@ constexpr Method kMethods[] = {
     {"ServerMetadata", Call::kServerMetadata},
     {"ModelMetadata", Call::kModelMetadata, 1, 2},
     {"ModelInfer", Call::kInfer, 1, 2},
+    {"ModelStreamInfer", Call::kInfer, 1, 2},
     {"ModelConfig", Call::kModelConfig, 1, 2},
     {"ModelStatistics", Call::kStatistics, 1, 2},
     {"RepositoryIndex", Call::kIndex},
@@ -270,6 +271,17 @@ bool ReadRoute(std::string_view method, wf_bytes message, Route* route) {
     if (found->version != 0 && field.Is(found->version, Wire::kBytes)) route->version = field.text();
   }
   return !reader.broken();
+}
+
+std::string_view IdOf(wf_bytes message) {
+  constexpr uint32_t kId = 3;
+  Reader reader(message);
+  Field field;
+  std::string_view id;
+  while (reader.Next(&field)) {
+    if (field.Is(kId, Wire::kBytes)) id = field.text();
+  }
+  return id.size() <= kMaxIdBytes && base::IsUtf8(id) ? id : std::string_view();
 }
 
 wf_code ReadMessage(InferRequest* request, wf_ctx* scratch, const wf_plan& plan, const wf_workflow& workflow, wf_bytes message) {

@@ -3,48 +3,90 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace wf::tls {
+namespace {
 
-std::unique_ptr<Session> Session::Create(const Context& context) noexcept {
+constexpr std::string_view kForHttp =
+    "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 42\r\nconnection: close\r\n\r\n"
+    "this port speaks TLS; ask it with https://";
+
+}  // namespace
+
+// What OpenSSL reads from and writes to: the bytes of the call, the output.
+struct Session::Bytes {
+  static int Read(BIO* bio, char* place, int size) noexcept {
+    std::span<const uint8_t>& input = static_cast<Session*>(BIO_get_data(bio))->input_;
+    BIO_clear_retry_flags(bio);
+    if (input.empty()) {
+      BIO_set_retry_read(bio);
+      return -1;
+    }
+    const size_t count = std::min(static_cast<size_t>(size), input.size());
+    std::memcpy(place, input.data(), count);
+    input = input.subspan(count);
+    return static_cast<int>(count);
+  }
+  static int Write(BIO* bio, const char* bytes, int size) noexcept {
+    return static_cast<Session*>(BIO_get_data(bio))->output_.Put(bytes, static_cast<size_t>(size)) ? size : -1;
+  }
+  static long Control(BIO*, int what, long, void*) noexcept { return what == BIO_CTRL_FLUSH ? 1 : 0; }
+
+  static const BIO_METHOD* Method() noexcept {
+    static const BIO_METHOD* const method = [] {
+      BIO_METHOD* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "bytes");
+      if (made == nullptr) return made;
+      BIO_meth_set_read(made, Read);
+      BIO_meth_set_write(made, Write);
+      BIO_meth_set_ctrl(made, Control);
+      return made;
+    }();
+    return method;
+  }
+};
+
+std::unique_ptr<Session> Session::Create(const Context& context, wf_sink& output) noexcept {
   SSL* const session = SSL_new(context.context_.get());
-  BIO* const input = BIO_new(BIO_s_mem());
-  BIO* const output = BIO_new(BIO_s_mem());
-  std::unique_ptr<Session> made(session == nullptr || input == nullptr || output == nullptr ? nullptr
-                                                                                            : new (std::nothrow) Session(session));
+  BIO* const bytes = Bytes::Method() == nullptr ? nullptr : BIO_new(Bytes::Method());
+  std::unique_ptr<Session> made(session == nullptr || bytes == nullptr ? nullptr : new (std::nothrow) Session(session, output));
   if (made == nullptr) {
-    BIO_free(input);
-    BIO_free(output);
+    BIO_free(bytes);
     SSL_free(session);
+    ERR_clear_error();
     return nullptr;
   }
-  BIO_set_mem_eof_return(input, -1);  // nothing there: more will come
-  SSL_set_bio(session, input, output);
+  BIO_set_data(bytes, made.get());
+  BIO_set_init(bytes, 1);
+  SSL_set_bio(session, bytes, bytes);
   SSL_set_accept_state(session);
   return made;
 }
 
 Session::~Session() { SSL_free(session_); }
 
-bool Session::Feed(std::span<const uint8_t> bytes) noexcept {
-  size_t written = 0;
-  return bytes.empty() || (BIO_write_ex(SSL_get_rbio(session_), bytes.data(), bytes.size(), &written) == 1 && written == bytes.size());
-}
-
 Session::Step Session::Fail() noexcept {
-  const char* reason = ERR_reason_error_string(ERR_peek_error());
-  reason_ = reason == nullptr ? "the peer broke off" : reason;
+  const unsigned long error = ERR_peek_error();
+  const int code = ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
+  const char* reason = ERR_reason_error_string(error);
+  if (code == SSL_R_CERTIFICATE_VERIFY_FAILED) reason = X509_verify_cert_error_string(SSL_get_verify_result(session_));
+  if (code == SSL_R_HTTP_REQUEST) output_.Put(kForHttp.data(), kForHttp.size());
+  reason_ = reason == nullptr ? "no memory" : reason;
   ERR_clear_error();
   return Step::kBroken;
 }
 
-Session::Step Session::Read(std::span<uint8_t> place, size_t* count) noexcept {
+Session::Step Session::Read(std::span<const uint8_t>* bytes, std::span<uint8_t> place, size_t* count) noexcept {
   if (!reason_.empty()) return Step::kBroken;
   ERR_clear_error();
-  if (SSL_read_ex(session_, place.data(), place.size(), count) == 1) return Step::kData;
+  input_ = *bytes;
+  const bool has_data = SSL_read_ex(session_, place.data(), place.size(), count) == 1;
+  *bytes = input_;
+  if (has_data) return Step::kData;
   switch (SSL_get_error(session_, 0)) {
     case SSL_ERROR_WANT_READ:
       return Step::kNeedInput;
@@ -69,35 +111,12 @@ bool Session::Write(std::span<const uint8_t> bytes) noexcept {
 }
 
 void Session::Close() noexcept {
-  if (!reason_.empty() || !is_open()) return;
+  if (!reason_.empty() || !is_open() || (SSL_get_shutdown(session_) & SSL_SENT_SHUTDOWN) != 0) return;
   ERR_clear_error();
   SSL_shutdown(session_);
   ERR_clear_error();
 }
 
-std::span<const uint8_t> Session::output() const noexcept {
-  char* bytes = nullptr;
-  const long count = BIO_get_mem_data(SSL_get_wbio(session_), &bytes);
-  return {reinterpret_cast<const uint8_t*>(bytes), static_cast<size_t>(std::max(count, 0L))};
-}
-
-void Session::Consume(size_t count) noexcept {
-  BIO* const output = SSL_get_wbio(session_);
-  if (count == this->output().size()) {
-    BIO_reset(output);
-    return;
-  }
-  uint8_t dropped[4096];
-  for (size_t read = 0; count != 0 && BIO_read_ex(output, dropped, std::min(count, sizeof dropped), &read) == 1;) count -= read;
-}
-
 bool Session::is_open() const noexcept { return SSL_is_init_finished(session_) == 1; }
-
-std::string_view Session::protocol() const noexcept {
-  const unsigned char* name = nullptr;
-  unsigned int bytes = 0;
-  SSL_get0_alpn_selected(session_, &name, &bytes);
-  return {reinterpret_cast<const char*>(name), bytes};
-}
 
 }  // namespace wf::tls

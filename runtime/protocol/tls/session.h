@@ -6,48 +6,49 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/base/sink.h"
 #include "runtime/protocol/tls/context.h"
 
+struct bio_st;
 struct ssl_st;
 
 namespace wf::tls {
 
 // One connection, the server's side. Handshakes happen within Read.
-// Thread: loop-confined.   Owns: bytes of records that are not whole, and what waits to be sent.
-// Errors: kBroken, for good, with a reason(); an alert for the peer may then be in output().
-// Bounds: a record (16 KiB) of what was fed, once Read has answered kNeedInput; output() is as long as what was written.
+// Thread: loop-confined.   Owns: the bytes of a record that is not whole.   Borrows: output, where the bytes for the peer go.
+// Errors: kBroken, for good, with a reason(); what the peer is told of it is in the output: an alert, or for one that speaks HTTP without
+// TLS an answer.
+// Bounds: one record, 16 KiB, and of a handshake at most 100 KiB of certificates.
 class Session {
  public:
   enum class Step : uint8_t {
-    kNeedInput,
+    kNeedInput,  // and `bytes` is empty
     kData,
     kEnd,  // the peer ended its side in order; none follows
     kBroken,
   };
 
-  static std::unique_ptr<Session> Create(const Context& context) noexcept;  // null: no memory
+  static std::unique_ptr<Session> Create(const Context& context, wf_sink& output) noexcept;  // null: no memory
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  bool Feed(std::span<const uint8_t> bytes) noexcept;  // of the peer; false: no memory
-  // kData: the first bytes of `place`, and how many. Asked again until it answers something else.
-  Step Read(std::span<uint8_t> place, size_t* count) noexcept;
+  // Takes bytes of the peer from the front. kData: the first bytes of `place`, and how many; there may be more.
+  Step Read(std::span<const uint8_t>* bytes, std::span<uint8_t> place, size_t* count) noexcept;
   bool Write(std::span<const uint8_t> bytes) noexcept;  // REQUIRES: is_open(). False: broken, or no memory
   void Close() noexcept;                                // tells the peer that nothing more is written
 
-  std::span<const uint8_t> output() const noexcept;  // for the peer; until the next call
-  void Consume(size_t count) noexcept;               // the first bytes of output() are sent
-
-  bool is_open() const noexcept;                       // the handshake is over
-  std::string_view protocol() const noexcept;          // by ALPN: "h2", "http/1.1", or empty
-  std::string_view reason() const { return reason_; }  // of kBroken; a constant text
+  bool is_open() const noexcept;                                // the handshake is over
+  std::string_view reason() const noexcept { return reason_; }  // of kBroken; a constant text
 
  private:
-  explicit Session(ssl_st* session) : session_(session) {}
+  struct Bytes;
+  Session(ssl_st* session, wf_sink& output) : session_(session), output_(output) {}
   Step Fail() noexcept;
 
-  ssl_st* session_;
+  ssl_st* const session_;
+  wf_sink& output_;
+  std::span<const uint8_t> input_;  // while Read runs
   std::string_view reason_;
 };
 

@@ -68,11 +68,12 @@ class Peer final : public wf::http2::User {
     Require(!Of(stream).has_head);
     Answer(stream);
   }
-  void OnBody(Stream& stream, std::span<const uint8_t> part) noexcept override {
+  size_t OnBody(Stream& stream, std::span<const uint8_t> part) noexcept override {
     Request& request = Of(stream);
     Require(request.has_head && !request.ended);
     request.bytes += static_cast<int64_t>(part.size());
     Require(request.head.content_length < 0 || request.bytes <= request.head.content_length);
+    return part.size();
   }
   void OnEnd(Stream& stream) noexcept override {
     Request& request = Of(stream);

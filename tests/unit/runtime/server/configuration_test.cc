@@ -23,6 +23,21 @@ TEST(Configuration, WhatIsReloadableChangesAndTheRestStaysWithALine) {
   EXPECT_EQ(kept, std::vector<std::string>{"config:1: `io_threads` is `3`, but changes only with a restart; it stays `2`"});
 }
 
+TEST(Configuration, TlsChangesItsFilesButIsNeitherTurnedOnNorOff) {
+  const std::string_view first = "tls: {cert: a, key: b}\n", second = "tls: {cert: c, key: d, client_ca: e, min_version: 1.3}\n", none = "";
+  std::vector<std::string> kept;
+  int changed = 0;
+  const Settings now = Reloaded(Load(first), Load(second), &kept, &changed);
+  EXPECT_EQ(now.tls_cert + now.tls_key + now.tls_client_ca, "cde");
+  EXPECT_EQ(now.tls_min_version, TlsVersion::k1_3);
+  EXPECT_EQ(changed, 4);
+  EXPECT_TRUE(kept.empty());
+  EXPECT_EQ(Reloaded(Load(second), Load(none), &kept, &changed).tls_client_ca, "e");
+  EXPECT_EQ(kept.size(), 4U);
+  EXPECT_EQ(Reloaded(Load(none), Load(first), &kept, &changed).tls_cert, "");
+  EXPECT_EQ(kept.back(), "config:1: `tls.key` is `b`, but changes only with a restart; it stays ``");
+}
+
 TEST(Configuration, TheSameAgainChangesNothing) {
   std::vector<std::string> kept;
   int changed = 0;

@@ -85,8 +85,9 @@ class SessionTest : public testing::Test, protected User {
     wf_sink body;
     EXPECT_TRUE(session_.Answer(stream, {431, {}, {}, {}}, body));
   }
-  void OnBody(Stream& stream, std::span<const uint8_t> part) noexcept override {
+  size_t OnBody(Stream& stream, std::span<const uint8_t> part) noexcept override {
     static_cast<Request*>(stream.user)->body.append(part.begin(), part.end());
+    return part.size();
   }
   void OnEnd(Stream& stream) noexcept override {
     static_cast<Request*>(stream.user)->whole = true;

@@ -1,165 +1,92 @@
 #include "runtime/protocol/tls/session.h"
 
 #include <gtest/gtest.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
-#include <openssl/x509v3.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "tests/unit/support/tls_peer.h"
 
 namespace wf::tls {
 namespace {
 
-using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
-using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
+using test::Authority;
+using test::MakeCertificate;
+using test::MakeKey;
+using test::PemOf;
+using test::TlsPeer;
 
-Key MakeKey() { return {EVP_EC_gen("P-256"), EVP_PKEY_free}; }
+std::span<const uint8_t> Bytes(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
 
-// Of `name` for an hour, signed by `signer`, or by itself.
-Certificate MakeCertificate(const char* name, EVP_PKEY* key, X509* signer, EVP_PKEY* signing_key) {
-  Certificate made(X509_new(), X509_free);
-  X509_set_version(made.get(), X509_VERSION_3);
-  ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 1);
-  X509_gmtime_adj(X509_getm_notBefore(made.get()), -60);
-  X509_gmtime_adj(X509_getm_notAfter(made.get()), 3600);
-  X509_NAME* const subject = X509_get_subject_name(made.get());
-  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name), -1, -1, 0);
-  X509_set_issuer_name(made.get(), signer == nullptr ? subject : X509_get_subject_name(signer));
-  X509_set_pubkey(made.get(), key);
-  if (signer == nullptr) {
-    X509_EXTENSION* const is_ca = X509V3_EXT_conf_nid(nullptr, nullptr, NID_basic_constraints, "critical,CA:TRUE");
-    X509_add_ext(made.get(), is_ca, -1);
-    X509_EXTENSION_free(is_ca);
-  }
-  X509_sign(made.get(), signing_key, EVP_sha256());
-  return made;
-}
+// A server's side, and what it has read.
+struct Served {
+  explicit Served(const Context& context) : session(Session::Create(context, output)) {}
 
-// A folder with the PEM files of a test, gone with it.
-struct TlsSession : testing::Test {
-  TlsSession() {
-    char name[] = "/tmp/wf_tls_test_XXXXXX";
-    folder = mkdtemp(name);
-    WriteKey("server.key", server_key.get());
-    WriteCertificate("server.pem", server_certificate.get());
-    WriteCertificate("ca.pem", ca.get());
-  }
-  ~TlsSession() override { std::filesystem::remove_all(folder); }
-
-  std::string Path(const std::string& name) const { return folder + "/" + name; }
-  void WriteKey(const std::string& name, EVP_PKEY* key, const EVP_CIPHER* cipher = nullptr) {
-    std::FILE* const file = std::fopen(Path(name).c_str(), "w");
-    const auto* password = reinterpret_cast<const unsigned char*>("secret");
-    PEM_write_PrivateKey(file, key, cipher, cipher == nullptr ? nullptr : password, cipher == nullptr ? 0 : 6, nullptr, nullptr);
-    std::fclose(file);
-  }
-  void WriteCertificate(const std::string& name, X509* certificate) {
-    std::FILE* const file = std::fopen(Path(name).c_str(), "w");
-    PEM_write_X509(file, certificate);
-    std::fclose(file);
-  }
-  Files FilesOf(const std::string& key = "server.key", const std::string& client_ca = "") const {
-    return {Path("server.pem"), Path(key), client_ca.empty() ? "" : Path(client_ca)};
-  }
-
-  std::string folder;
-  Key ca_key = MakeKey(), server_key = MakeKey(), client_key = MakeKey();
-  Certificate ca = MakeCertificate("ca", ca_key.get(), nullptr, ca_key.get());
-  Certificate server_certificate = MakeCertificate("server", server_key.get(), ca.get(), ca_key.get());
-  Certificate client_certificate = MakeCertificate("client", client_key.get(), ca.get(), ca_key.get());
-};
-
-// OpenSSL's own client, whose bytes go to and fro in portions.
-struct Client {
-  explicit Client(X509* ca) : context(SSL_CTX_new(TLS_client_method())) {
-    X509_STORE_add_cert(SSL_CTX_get_cert_store(context), ca);
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-  }
-  ~Client() {
-    SSL_free(session);
-    SSL_CTX_free(context);
-  }
-  void Offer(std::string_view protocols) {
-    SSL_CTX_set_alpn_protos(context, reinterpret_cast<const unsigned char*>(protocols.data()), static_cast<unsigned>(protocols.size()));
-  }
-  void Show(X509* certificate, EVP_PKEY* key) {
-    SSL_CTX_use_certificate(context, certificate);
-    SSL_CTX_use_PrivateKey(context, key);
-  }
-
-  // Both sides until neither has more to say; what the server read, and what it said of it last.
-  Session::Step Run(Session& server, size_t portion = 1 << 14) {
-    if (session == nullptr) {
-      session = SSL_new(context);
-      SSL_set_bio(session, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
-      SSL_set_connect_state(session);
-    }
-    Session::Step step = Session::Step::kNeedInput;
-    for (bool moved = true; moved;) {
-      moved = false;
-      char place[1 << 14];
-      size_t count = 0;
-      while (SSL_read_ex(session, place, sizeof place, &count) == 1) read.append(place, count);
-      std::string sent(portion, '\0');
-      while (BIO_read_ex(SSL_get_wbio(session), sent.data(), portion, &count) == 1) {
-        moved = true;
-        EXPECT_TRUE(server.Feed({reinterpret_cast<const uint8_t*>(sent.data()), count}));
-        step = ReadAll(server);
-      }
-      while (!server.output().empty()) {
-        moved = true;
-        const auto bytes = server.output().first(std::min(portion, server.output().size()));
-        BIO_write_ex(SSL_get_rbio(session), bytes.data(), bytes.size(), &count);
-        server.Consume(bytes.size());
-      }
-    }
-    return step;
-  }
-  Session::Step ReadAll(Session& server) {
+  Session::Step Take(std::string_view bytes) {
+    std::span<const uint8_t> left = Bytes(bytes);
     uint8_t place[100];
     size_t count = 0;
     Session::Step step;
-    while ((step = server.Read(place, &count)) == Session::Step::kData) arrived.append(reinterpret_cast<const char*>(place), count);
+    while ((step = session->Read(&left, place, &count)) == Session::Step::kData)
+      arrived.append(reinterpret_cast<const char*>(place), count);
+    EXPECT_TRUE(left.empty() || step != Session::Step::kNeedInput);
     return step;
   }
-  void Write(const std::string& text) {
-    size_t written = 0;
-    EXPECT_EQ(SSL_write_ex(session, text.data(), text.size(), &written), 1);
+  std::string Say(size_t most) {
+    std::string text;
+    for (const base::SinkPiece& piece : output.Pieces())
+      text.append(reinterpret_cast<const char*>(piece.data), std::min(piece.bytes, most - text.size()));
+    output.Consume(text.size());
+    return text;
   }
 
-  SSL_CTX* context;
-  SSL* session = nullptr;
-  std::string read, arrived;  // by the client; by the server
+  wf_sink output;
+  std::unique_ptr<Session> session;
+  std::string arrived;
 };
 
-std::span<const uint8_t> Bytes(const std::string& text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+// Both sides in portions, until neither has more to say; what the server said of it last.
+Session::Step Talk(TlsPeer& client, Served& server, size_t portion = 1 << 14) {
+  Session::Step step = Session::Step::kNeedInput;
+  for (bool moved = true; moved;) {
+    client.Take("");
+    const std::string said = client.Say();
+    moved = !said.empty();
+    for (size_t at = 0; at < said.size(); at += portion) step = server.Take(std::string_view(said).substr(at, portion));
+    while (!server.output.empty()) {
+      moved = true;
+      client.Take(server.Say(portion));
+    }
+  }
+  return step;
+}
+
+struct TlsSession : testing::Test {
+  Authority of;
+  base::Result<Context> context = Context::Load(of.Options());
+};
 
 TEST_F(TlsSession, CarriesBothWaysInAnyPortions) {
-  const auto context = Context::Load(FilesOf());
   ASSERT_TRUE(context.ok()) << context.status().message();
   for (const size_t portion : {size_t{1}, size_t{100}, size_t{1} << 14}) {
-    Client client(ca.get());
-    const auto session = Session::Create(*context);
-    EXPECT_EQ(client.Run(*session, portion), Session::Step::kNeedInput) << session->reason();
-    ASSERT_TRUE(session->is_open());
-    const std::string question(50'000, 'q'), answer(70'000, 'a');
+    TlsPeer client(of.ca.get());
+    Served server(*context);
+    EXPECT_EQ(Talk(client, server, portion), Session::Step::kNeedInput) << server.session->reason();
+    ASSERT_TRUE(server.session->is_open());
+    const std::string question(20'000, 'q'), answer(40'000, 'a');
     client.Write(question);
-    EXPECT_EQ(client.Run(*session, portion), Session::Step::kNeedInput);
-    EXPECT_EQ(client.arrived, question);
-    EXPECT_TRUE(session->Write(Bytes(answer)));
-    client.Run(*session, portion);
+    EXPECT_EQ(Talk(client, server, portion), Session::Step::kNeedInput);
+    EXPECT_EQ(server.arrived, question);
+    EXPECT_TRUE(server.session->Write(Bytes(answer)));
+    Talk(client, server, portion);
     EXPECT_EQ(client.read, answer);
-    EXPECT_EQ(session->protocol(), "");
-    SSL_shutdown(client.session);
-    EXPECT_EQ(client.Run(*session, portion), Session::Step::kEnd);
-    session->Close();
-    client.Run(*session, portion);
-    EXPECT_NE(SSL_get_shutdown(client.session) & SSL_RECEIVED_SHUTDOWN, 0);
+    EXPECT_EQ(client.protocol(), "");
+    SSL_shutdown(client.session());
+    EXPECT_EQ(Talk(client, server, portion), Session::Step::kEnd);
+    EXPECT_FALSE(client.was_told_the_end());
+    server.session->Close();
+    server.session->Close();
+    Talk(client, server, portion);
+    EXPECT_TRUE(client.was_told_the_end());
   }
 }
 
@@ -168,158 +95,183 @@ TEST_F(TlsSession, ProtocolsByAlpn) {
     std::string offered;
     std::string_view chosen;
   } rows[] = {{"\x08http/1.1", "http/1.1"}, {"\x02h2\x08http/1.1", "h2"}, {"\x08http/1.1\x02h2", "h2"}};
-  const auto context = Context::Load(FilesOf());
-  ASSERT_TRUE(context.ok());
   for (const auto& row : rows) {
-    Client client(ca.get());
+    TlsPeer client(of.ca.get());
     client.Offer(row.offered);
-    const auto session = Session::Create(*context);
-    client.Run(*session);
-    EXPECT_TRUE(session->is_open());
-    EXPECT_EQ(session->protocol(), row.chosen);
+    Served server(*context);
+    Talk(client, server);
+    EXPECT_TRUE(server.session->is_open());
+    EXPECT_EQ(client.protocol(), row.chosen);
   }
-  Client client(ca.get());
+  TlsPeer client(of.ca.get());
   client.Offer("\x04smtp");
-  const auto session = Session::Create(*context);
-  EXPECT_EQ(client.Run(*session), Session::Step::kBroken);
-  EXPECT_EQ(session->reason(), "no application protocol");
+  Served server(*context);
+  EXPECT_EQ(Talk(client, server), Session::Step::kBroken);
+  EXPECT_EQ(server.session->reason(), "no application protocol");
 }
 
 TEST_F(TlsSession, OldVersionsAreRefused) {
-  const auto context = Context::Load(FilesOf());
-  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-    Client client(ca.get());
-    SSL_CTX_set_max_proto_version(client.context, version);
-    const auto session = Session::Create(*context);
-    client.Run(*session);
-    EXPECT_TRUE(session->is_open()) << version;
+  ContextOptions options = of.Options();
+  options.only_1_3 = true;
+  const auto strict = Context::Load(options);
+  const struct {
+    int version;
+    bool by_default, by_strict;
+  } rows[] = {{TLS1_1_VERSION, false, false}, {TLS1_2_VERSION, true, false}, {TLS1_3_VERSION, true, true}};
+  for (const auto& row : rows) {
+    for (const bool is_strict : {false, true}) {
+      TlsPeer client(of.ca.get());
+      SSL_CTX_set_cipher_list(client.context(), "ALL:@SECLEVEL=0");
+      SSL_CTX_set_min_proto_version(client.context(), TLS1_VERSION);
+      SSL_CTX_set_max_proto_version(client.context(), row.version);
+      Served server(is_strict ? *strict : *context);
+      const Session::Step step = Talk(client, server);
+      EXPECT_EQ(step == Session::Step::kNeedInput && server.session->is_open(), is_strict ? row.by_strict : row.by_default) << row.version;
+      EXPECT_EQ(server.session->reason(), step == Session::Step::kBroken ? "unsupported protocol" : "");
+    }
   }
-  Client client(ca.get());
-  SSL_CTX_set_cipher_list(client.context, "ALL:@SECLEVEL=0");
-  SSL_CTX_set_min_proto_version(client.context, TLS1_VERSION);
-  SSL_CTX_set_max_proto_version(client.context, TLS1_1_VERSION);
-  const auto session = Session::Create(*context);
-  EXPECT_EQ(client.Run(*session), Session::Step::kBroken);
-  EXPECT_EQ(session->reason(), "unsupported protocol");
+}
+
+TEST_F(TlsSession, CiphersWithoutAKeyOfTheirOwnAreRefused) {
+  for (const auto& [cipher, open] :
+       {std::pair{"AES128-GCM-SHA256", false}, {"ECDHE-ECDSA-AES128-SHA", false}, {"ECDHE-ECDSA-AES128-GCM-SHA256", true}}) {
+    TlsPeer client(of.ca.get());
+    SSL_CTX_set_max_proto_version(client.context(), TLS1_2_VERSION);
+    SSL_CTX_set_cipher_list(client.context(), cipher);
+    Served server(*context);
+    Talk(client, server);
+    EXPECT_EQ(server.session->is_open(), open) << cipher;
+  }
 }
 
 TEST_F(TlsSession, ClientsShowTheirCertificateWhereOneIsAskedFor) {
-  const auto context = Context::Load(FilesOf("server.key", "ca.pem"));
-  ASSERT_TRUE(context.ok()) << context.status().message();
-  {
-    Client client(ca.get());
-    client.Show(client_certificate.get(), client_key.get());
-    const auto session = Session::Create(*context);
-    EXPECT_EQ(client.Run(*session), Session::Step::kNeedInput) << session->reason();
-    EXPECT_TRUE(session->is_open());
+  const auto asking = Context::Load(of.OptionsForClients());
+  ASSERT_TRUE(asking.ok()) << asking.status().message();
+  const test::Key other_key = MakeKey();
+  const test::Certificate other = MakeCertificate("other", other_key.get(), nullptr, other_key.get());
+  const test::Certificate old = MakeCertificate("old", of.client_key.get(), of.ca.get(), of.ca_key.get(), {-3600, -60});
+  const struct {
+    X509* certificate;
+    EVP_PKEY* key;
+    std::string_view reason;
+  } rows[] = {{of.client.get(), of.client_key.get(), ""},
+              {nullptr, nullptr, "peer did not return a certificate"},
+              {other.get(), other_key.get(), "self-signed certificate"},
+              {old.get(), of.client_key.get(), "certificate has expired"}};
+  for (const auto& row : rows) {
+    TlsPeer client(of.ca.get());
+    if (row.certificate != nullptr) client.Show(row.certificate, row.key);
+    Served server(*asking);
+    EXPECT_EQ(Talk(client, server), row.reason.empty() ? Session::Step::kNeedInput : Session::Step::kBroken);
+    EXPECT_EQ(server.session->is_open(), row.reason.empty());
+    EXPECT_EQ(server.session->reason(), row.reason);
   }
-  {
-    Client client(ca.get());
-    const auto session = Session::Create(*context);
-    EXPECT_EQ(client.Run(*session), Session::Step::kBroken);
-    EXPECT_EQ(session->reason(), "peer did not return a certificate");
-  }
-  const Key other_key = MakeKey();
-  const Certificate other = MakeCertificate("other", other_key.get(), nullptr, other_key.get());
-  Client client(ca.get());
-  client.Show(other.get(), other_key.get());
-  const auto session = Session::Create(*context);
-  EXPECT_EQ(client.Run(*session), Session::Step::kBroken);
-  EXPECT_EQ(session->reason(), "certificate verify failed");
 }
 
 TEST_F(TlsSession, ATicketSavesTheSecondHandshakeAndDiesWithItsContext) {
-  auto context = Context::Load(FilesOf("server.key", "ca.pem"));
+  auto asking = Context::Load(of.OptionsForClients());
   SSL_SESSION* ticket = nullptr;
-  for (const bool resumed : {false, true}) {
-    Client client(ca.get());
-    client.Show(client_certificate.get(), client_key.get());
-    client.session = SSL_new(client.context);
-    SSL_set_bio(client.session, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
-    SSL_set_connect_state(client.session);
-    if (ticket != nullptr) SSL_set_session(client.session, ticket);
-    const auto session = Session::Create(*context);
-    client.Run(*session);
-    EXPECT_EQ(SSL_session_reused(client.session) == 1, resumed);
+  for (const bool resumed : {false, true, false}) {
+    TlsPeer client(of.ca.get());
+    client.Show(of.client.get(), of.client_key.get());
+    if (ticket != nullptr) SSL_set_session(client.session(), ticket);
+    Served server(*asking);
+    Talk(client, server);
+    EXPECT_TRUE(server.session->is_open());
+    EXPECT_EQ(SSL_session_reused(client.session()) == 1, resumed);
     SSL_SESSION_free(ticket);
-    ticket = SSL_get1_session(client.session);
-    SSL_shutdown(client.session);  // the session of a client that breaks off is not used again
+    ticket = SSL_get1_session(client.session());
+    SSL_shutdown(client.session());  // the session of a client that breaks off is not used again
+    if (resumed) asking = Context::Load(of.OptionsForClients());
   }
-  context = Context::Load(FilesOf("server.key", "ca.pem"));
-  Client client(ca.get());
-  client.Show(client_certificate.get(), client_key.get());
-  client.session = SSL_new(client.context);
-  SSL_set_bio(client.session, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
-  SSL_set_connect_state(client.session);
-  SSL_set_session(client.session, ticket);
-  const auto session = Session::Create(*context);
-  client.Run(*session);
-  EXPECT_TRUE(session->is_open());
-  EXPECT_EQ(SSL_session_reused(client.session), 0);
   SSL_SESSION_free(ticket);
 }
 
 TEST_F(TlsSession, ASessionOutlivesItsContext) {
-  auto context = std::make_unique<base::Result<Context>>(Context::Load(FilesOf()));
-  const auto session = Session::Create(**context);
-  context = nullptr;
-  Client client(ca.get());
-  client.Run(*session);
-  EXPECT_TRUE(session->is_open());
+  auto own = std::make_unique<base::Result<Context>>(Context::Load(of.Options()));
+  Served server(**own);
+  own = nullptr;
+  TlsPeer client(of.ca.get());
+  Talk(client, server);
+  EXPECT_TRUE(server.session->is_open());
 }
 
-TEST_F(TlsSession, WhatIsNotTlsIsBroken) {
-  const auto context = Context::Load(FilesOf());
+TEST_F(TlsSession, WhatIsNotTlsIsBrokenAndHttpIsAnswered) {
   for (const std::string& text :
        {std::string("GET / HTTP/1.1\r\n\r\n"), std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), std::string(100, '\0')}) {
-    const auto session = Session::Create(*context);
-    EXPECT_TRUE(session->Feed(Bytes(text)));
-    uint8_t place[100];
-    size_t count = 0;
-    EXPECT_EQ(session->Read(place, &count), Session::Step::kBroken);
-    EXPECT_EQ(session->Read(place, &count), Session::Step::kBroken);
-    EXPECT_FALSE(session->reason().empty());
+    Served server(*context);
+    EXPECT_EQ(server.Take(text), Session::Step::kBroken);
+    EXPECT_EQ(server.Take(text), Session::Step::kBroken);
+    EXPECT_FALSE(server.session->reason().empty());
+    const std::string said = server.Say(1000);
+    EXPECT_EQ(said.starts_with("HTTP/1.1 400 ") && said.ends_with("\r\n\r\nthis port speaks TLS; ask it with https://"), text[0] == 'G')
+        << said;
   }
 }
 
 TEST_F(TlsSession, ChangedBytesBreakTheSession) {
-  const auto context = Context::Load(FilesOf());
-  Client client(ca.get());
-  const auto session = Session::Create(*context);
-  client.Run(*session);
+  TlsPeer client(of.ca.get());
+  Served server(*context);
+  Talk(client, server);
   client.Write("a question");
-  std::string record(1000, '\0');
-  size_t count = 0;
-  ASSERT_EQ(BIO_read_ex(SSL_get_wbio(client.session), record.data(), record.size(), &count), 1);
-  record.resize(count);
+  std::string record = client.Say();
   record.back() ^= 1;
-  EXPECT_TRUE(session->Feed(Bytes(record)));
-  EXPECT_EQ(client.ReadAll(*session), Session::Step::kBroken);
-  EXPECT_EQ(session->reason(), "decryption failed or bad record mac");
-  EXPECT_EQ(client.arrived, "");
+  EXPECT_EQ(server.Take(record), Session::Step::kBroken);
+  EXPECT_EQ(server.session->reason(), "decryption failed or bad record mac");
+  EXPECT_EQ(server.arrived, "");
 }
 
-TEST_F(TlsSession, FilesThatCannotBeUsedAreNamed) {
-  WriteKey("other.key", client_key.get());
-  WriteKey("behind.key", server_key.get(), EVP_aes_128_cbc());
-  std::ofstream(Path("text")) << "what is this";
+TEST_F(TlsSession, AChainIsSentAsItIsGiven) {
+  const test::Certificate between = MakeCertificate("ca", of.ca_key.get(), nullptr, of.ca_key.get());
+  ContextOptions options = of.Options();
+  options.certificates.text = "a comment\n" + options.certificates.text + PemOf(between.get());
+  const auto chained = Context::Load(options);
+  ASSERT_TRUE(chained.ok()) << chained.status().message();
+  TlsPeer client(of.ca.get());
+  Served server(*chained);
+  Talk(client, server);
+  EXPECT_EQ(sk_X509_num(SSL_get_peer_cert_chain(client.session())), 2);
+}
+
+TEST_F(TlsSession, TextsThatCannotBeUsedAreNamed) {
+  const Pem cert{"cert", PemOf(of.server.get())}, key{"key", PemOf(of.server_key.get())};
+  const Pem nothing{"it", "what is this"}, none{"it", ""};
+  const Pem cut{"it", cert.text.substr(0, cert.text.size() / 2)}, half{"it", cert.text + cut.text};
+  const test::Key rsa{EVP_RSA_gen(2048), EVP_PKEY_free};
   const struct {
-    Files files;
-    std::string setting, file;
+    ContextOptions options;
+    std::string begin;
   } rows[] = {
-      {{Path("none"), Path("server.key"), ""}, "tls.cert", "none"},
-      {{Path("text"), Path("server.key"), ""}, "tls.cert", "text"},
-      {{Path("server.pem"), Path("none"), ""}, "tls.key", "none"},
-      {{Path("server.pem"), Path("text"), ""}, "tls.key", "text"},
-      {{Path("server.pem"), Path("other.key"), ""}, "tls.key", "other.key"},
-      {{Path("server.pem"), Path("behind.key"), ""}, "tls.key", "behind.key"},
-      {{Path("server.pem"), Path("server.key"), Path("text")}, "tls.client_ca", "text"},
+      {{nothing, key, {}}, "it: holds no certificate in PEM"},
+      {{none, key, {}}, "it: holds no certificate in PEM"},
+      {{{"it", key.text}, key, {}}, "it: holds no certificate in PEM"},
+      {{cut, key, {}}, "it: certificate 1 cannot be read ("},
+      {{half, key, {}}, "it: certificate 2 cannot be read ("},
+      {{cert, nothing, {}}, "it: holds no private key in PEM"},
+      {{cert, {"it", cert.text}, {}}, "it: holds no private key in PEM"},
+      {{cert, {"it", PemOf(of.client_key.get())}, {}}, "it: the key is not that of the first certificate of `tls.cert`"},
+      {{cert, {"it", PemOf(rsa.get())}, {}}, "it: the key is not that of the first certificate of `tls.cert`"},
+      {{cert, {"it", PemOf(of.server_key.get(), EVP_aes_128_cbc())}, {}}, "it: the key is behind a password"},
+      {{cert, key, nothing}, "it: holds no certificate in PEM"},
+      {{cert, key, none}, "it: holds no certificate in PEM"},
   };
   for (const auto& row : rows) {
-    const auto context = Context::Load(row.files);
-    ASSERT_FALSE(context.ok()) << row.file;
-    EXPECT_TRUE(context.status().message().starts_with(row.setting + " `" + Path(row.file) + "`: ")) << context.status().message();
+    const auto made = Context::Load(row.options);
+    ASSERT_FALSE(made.ok()) << row.begin;
+    EXPECT_TRUE(made.status().message().starts_with(row.begin)) << made.status().message();
   }
+}
+
+TEST_F(TlsSession, CertificatesOutOfTheirTimeAreWarnedOf) {
+  EXPECT_TRUE(context->warnings().empty());
+  const test::Certificate old = MakeCertificate("old", of.server_key.get(), of.ca.get(), of.ca_key.get(), {-3600, -60});
+  const test::Certificate young = MakeCertificate("young", of.ca_key.get(), nullptr, of.ca_key.get(), {600, 3600});
+  const auto made =
+      Context::Load({{"cert", PemOf(old.get())}, {"key", PemOf(of.server_key.get())}, Pem{"ca", PemOf(of.ca.get()) + PemOf(young.get())}});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  ASSERT_EQ(made->warnings().size(), 2U);
+  EXPECT_TRUE(made->warnings()[0].starts_with("cert: certificate 1 expired on 20")) << made->warnings()[0];
+  EXPECT_TRUE(made->warnings()[1].starts_with("ca: certificate 2 holds only from 20")) << made->warnings()[1];
 }
 
 }  // namespace

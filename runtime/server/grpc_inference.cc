@@ -1,0 +1,119 @@
+// The Open Inference Protocol over gRPC.
+#include <algorithm>
+#include <string>
+
+#include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
+#include "runtime/protocol/grpc/files.h"
+#include "runtime/protocol/grpc/status.h"
+#include "runtime/protocol/oip/message_answer.h"
+#include "runtime/protocol/oip/message_reader.h"
+#include "runtime/server/grpc_calls.h"
+#include "runtime/server/grpc_service.h"
+#include "runtime/server/intake.h"
+#include "runtime/server/oip_calls.h"
+#include "runtime/server/oip_questions.h"
+
+namespace wf::server {
+namespace {
+
+bool Find(const WorkflowSite& site, std::string_view name, GrpcMethod* method) {
+  oip::Route route;
+  oip::ReadRoute(name, {}, &route);
+  if (route.call == oip::Call::kInfer) method->most_bytes = site.LargestBodyLimit();
+  method->streams = method->takes_many = name == "ModelStreamInfer";
+  return route.call != oip::Call::kNone;
+}
+
+void AnswerQuestion(WorkflowSite& site, Exchange& exchange, wf_bytes message) {
+  wf_sink answer;
+  bus::Bus& scratch = site.TakeScratch();
+  wf_code code = 0;
+  {
+    oip::MessageFields fields(&answer);
+    code = PutAnswer(site, exchange, scratch.ctx(), {message, true}, fields);
+  }
+  if (code != 0) RefuseWith(exchange, scratch, code);
+  scratch.arena.Reset(true);
+  if (exchange.refused()) return AnswerRefusal(exchange);
+  ReplyMessage(exchange, &answer);
+}
+
+wf_code Read(Exchange& exchange, bus::Bus& scratch, wf_bytes message) {
+  return oip::ReadMessage(exchange.infer.get(), scratch.ctx(), scratch.plan(), *exchange.workflow, message);
+}
+
+// Which workflow a call is for stands in its message: it is admitted when that is there.
+void AdmitMessage(WorkflowSite& site, Exchange& exchange, wf_bytes message) {
+  const uint64_t most = site.BodyLimitOf(*exchange.workflow);
+  if (message.len <= most) return site.Admit(exchange);
+  exchange.Refuse(413, code::kInputParams, "the message is larger than the " + std::to_string(most) + " bytes that the service takes");
+}
+
+void Serve(WorkflowSite& site, Exchange& exchange, wf_bytes message) {
+  const bool is_message = oip::ReadRoute(exchange.grpc.method, message, &exchange.oip);
+  const oip::Call call = exchange.oip.call;
+  if (!is_message)
+    exchange.Refuse(400, code::kInputParams, "the message is none of this method");
+  else if (oip::NamesModel(call) || !exchange.oip.model.empty())
+    FindModel(site, exchange);
+  if (!exchange.refused() && call == oip::Call::kInfer) AdmitMessage(site, exchange, message);
+  if (exchange.refused()) return AnswerRefusal(exchange);
+  if (call == oip::Call::kInfer)
+    StartInfer(site, exchange, message, Read, false);
+  else
+    AnswerQuestion(site, exchange, message);
+}
+
+oip::Served ServedBy(const Exchange& exchange) { return {exchange.oip.model, std::max<int64_t>(exchange.version, 1)}; }
+
+// Of a stream: as a ModelStreamInferResponse.
+bool WriteResult(Exchange& exchange, wf_sink* message, protocol::ErrorText* error) {
+  bus::Bus& bus = *exchange.bus;
+  if (exchange.grpc.call == nullptr) return oip::WriteMessage(bus, *exchange.infer, ServedBy(exchange), message, error);
+  wf_sink response;
+  if (!oip::WriteMessage(bus, *exchange.infer, ServedBy(exchange), &response, error)) return false;
+  oip::WriteStreamed(*exchange.infer, &response, message);
+  return true;
+}
+
+void WritePartError(const Exchange& part, const protocol::ErrorText& error, wf_sink* message) {
+  const std::span<const uint8_t> request = (part.grpc.coded ? part.grpc.expanded : part.body).bytes();
+  oip::WriteStreamedError(oip::IdOf({request.data(), request.size()}), error, message);
+}
+
+protocol::Answer WriteAnswer(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers) {
+  bus::Bus& bus = *exchange.bus;
+  wf_sink message;
+  protocol::ErrorText error;
+  if (WriteResult(exchange, &message, &error)) {
+    PutMessage(exchange, &message, body);
+    headers->push_back(grpc::kOk);
+    if (!body->failed()) return {};
+    body->Clear();
+    headers->clear();
+    error = oip::FailureOf(bus, bus::kOutOfMemory, *exchange.infer);
+  }
+  const base::StatusCode status = protocol::InfoOf(bus.plan(), error.code).status;
+  if (exchange.grpc.call != nullptr) {
+    message.Clear();
+    WritePartError(exchange, error, &message);
+    PutMessage(exchange, &message, body);
+  } else {
+    http::Head fields;
+    grpc::PutStatus(error, status, &fields);
+    for (const http::Header& field : fields.headers()) headers->push_back({oip::Keep(bus, field.name), oip::Keep(bus, field.value)});
+  }
+  return {error.code, base::HttpStatus(status), error.message};
+}
+
+}  // namespace
+
+constexpr GrpcService grpc_inference = {.name = "inference.GRPCInferenceService",
+                                        .file = grpc::InferenceFile,
+                                        .find = Find,
+                                        .serve = Serve,
+                                        .write_part_error = WritePartError,
+                                        .write_answer = WriteAnswer};
+
+}  // namespace wf::server

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/server/body.h"
+#include "runtime/server/workflow_site.h"
+
+namespace wf::server {
+
+struct GrpcMethod {
+  bool streams = false, takes_many = false;  // answers, messages
+  uint64_t most_bytes = Body::kKeptBytes;    // of a message
+};
+
+// What gRPC calls a service, whose methods are paths below its name. Calls come on the site's loop, but for write_answer.
+struct GrpcService {
+  std::string_view name;
+  std::string_view (*file)();  // its FileDescriptorProto
+  // False: it has no such method.
+  bool (*find)(const WorkflowSite& site, std::string_view method, GrpcMethod* found);
+  // One message of the method that exchange.grpc names; ends in WorkflowSite::Begin, or in an answer.
+  void (*serve)(WorkflowSite& site, Exchange& exchange, wf_bytes message);
+  // How a part of a call says that it failed; null: its call ends with the failure.
+  void (*write_part_error)(const Exchange& part, const protocol::ErrorText& error, wf_sink* message) = nullptr;
+  // Of a service that calls workflows.
+  protocol::Answer (*write_answer)(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers) = nullptr;
+  // Of a service whose calls stay.
+  void (*look)(WorkflowSite& site, Exchange& call) = nullptr;
+};
+
+std::span<const GrpcService* const> GrpcServices();
+extern const GrpcService grpc_inference, grpc_health, grpc_reflection, grpc_reflection_v1alpha;
+
+// Answers with one message.
+void ReplyMessage(Exchange& exchange, wf_sink* message) noexcept;
+
+}  // namespace wf::server

@@ -15,9 +15,9 @@ int ServeEditor(const Console& console) {
   host.stdlib = std::filesystem::path(StdlibFolder(console.executable)).lexically_normal().string();
   host.error_pages = ErrorPagesFolder(console.executable);
   host.version = WF_VERSION;
-  host.load = [stdlib = host.stdlib](const std::string& root, const Overlay& overlay, source::SourceMap& sources, diag::Emitter& emitter) {
+  host.load = [stdlib = host.stdlib](const lsp::Root& root, const Overlay& overlay, source::SourceMap& sources, diag::Emitter& emitter) {
     std::vector<lsp::LoadedModule> modules;
-    for (Module& module : LoadProgram(root, {.stdlib = stdlib, .overlay = &overlay}, sources, emitter)) {
+    for (Module& module : LoadProgram(root.path, {.stdlib = stdlib, .folder = root.folder, .overlay = &overlay}, sources, emitter)) {
       modules.push_back({std::move(module.path), std::move(module.file)});
     }
     return modules;

@@ -21,7 +21,11 @@ constexpr std::string_view kPrelude = "std.prelude";
 class Loader {
  public:
   Loader(const std::string& root, const LoaderOptions& options, source::SourceMap& sources, diag::Emitter& emitter)
-      : root_(root), options_(options), sources_(sources), emitter_(emitter) {}
+      : root_(root),
+        folder_(options.folder.empty() ? FolderOf(root) : options.folder),
+        options_(options),
+        sources_(sources),
+        emitter_(emitter) {}
 
   std::vector<Module> Load();
 
@@ -33,8 +37,10 @@ class Loader {
   void ReportCircle(const Span& closing, const std::vector<size_t>& way);
   std::vector<std::string> Neighbours(const std::string& path) const;
   std::string FileOf(const std::string& path) const;
+  std::string PathOfRoot() const;
 
   const std::string& root_;
+  const std::string folder_;  // from which imports count
   const LoaderOptions& options_;
   source::SourceMap& sources_;
   diag::Emitter& emitter_;
@@ -60,7 +66,14 @@ std::string Loader::FileOf(const std::string& path) const {
   const bool standard = path.starts_with("std.");
   std::string relative = standard ? path.substr(4) : path;
   std::replace(relative.begin(), relative.end(), '.', '/');
-  return (standard ? options_.stdlib : FolderOf(root_)) + relative + ".wf";
+  return (standard ? options_.stdlib : folder_) + relative + ".wf";
+}
+
+// How an import names the root, if it can.
+std::string Loader::PathOfRoot() const {
+  std::string path = std::filesystem::path(root_.starts_with(folder_) ? root_.substr(folder_.size()) : root_).replace_extension().string();
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
 }
 
 // The import paths of the files beside the one that `path` names.
@@ -154,8 +167,7 @@ void Loader::FindCircles(size_t number, std::vector<size_t>& way) {
 std::vector<Module> Loader::Load() {
   modules_.push_back({});
   links_.push_back({.file_name = root_, .imports = {}});
-  const std::string stem = std::filesystem::path(root_).stem().string();
-  if (FileOf(stem) == root_) by_path_.emplace(stem, 0);  // an import of the root
+  if (const auto path = PathOfRoot(); FileOf(path) == root_) by_path_.emplace(path, 0);  // an import of the root
   Read(0, root_, {});
   for (size_t at = 0; at < modules_.size(); ++at) FollowImports(at);
   const std::string prelude(kPrelude);

@@ -22,6 +22,7 @@ using Overlay = std::function<std::optional<std::string>(const std::string& name
 
 struct LoaderOptions {
   std::string stdlib;  // folder of `import std.x`, with its slash
+  std::string folder;  // from which the other imports count, with its slash; empty: the root's own
   size_t max_file_bytes = size_t{16} << 20;
   size_t max_program_bytes = size_t{32} << 20;  // of all files
   size_t max_modules = 1000;
@@ -29,9 +30,9 @@ struct LoaderOptions {
   const Overlay* overlay = nullptr;                 // may be null
 };
 
-// Reads and parses `root` and everything it imports: `import a.b` is a/b.wf beside the root, `import std.x` is x.wf of the standard
-// library. modules[0] is the root; the others follow in the order they are first imported, `std.prelude` last if the library has one.
-// Reports files that cannot be read and imports that run in a circle. Bounds: max_modules files of max_file_bytes, max_program_bytes
+// Reads and parses `root` and everything it imports: `import a.b` is a/b.wf beside the root or in the folder, `import std.x` is x.wf of the
+// standard library. modules[0] is the root; the others follow in the order they are first imported, `std.prelude` last if the library has
+// one. Reports files that cannot be read and imports that run in a circle. Bounds: max_modules files of max_file_bytes, max_program_bytes
 // together.
 std::vector<Module> LoadProgram(const std::string& root, const LoaderOptions& options, source::SourceMap& sources, diag::Emitter& emitter);
 

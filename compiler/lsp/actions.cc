@@ -9,7 +9,7 @@
 namespace wf::lsp {
 namespace {
 
-json::Value EditsOf(const diag::Diagnostic& diagnostic, const Analysis& analysis) {
+json::Array EditsOf(const diag::Diagnostic& diagnostic, const Analysis& analysis) {
   json::Array edits;
   for (const diag::Edit& edit : diag::Apart(diagnostic.fixes)) {
     edits.push_back(
@@ -40,12 +40,13 @@ Answer CodeActions(Workspace& workspace, const json::Object& params) {
   for (const diag::Diagnostic& diagnostic : analysis.diagnostics().Sorted()) {
     const Span& span = diagnostic.span;
     if (diagnostic.fixes.empty() || span.file != query->file() || span.end < begin || span.begin > end) continue;
-    json::Object changes{{query->document.uri, EditsOf(diagnostic, analysis)}};
+    std::map<std::string, json::Array> edits;
+    edits[query->document.path] = EditsOf(diagnostic, analysis);
     actions.push_back(json::Object{{"title", json::fixUTF8(TitleOf(diagnostic, analysis.sources()))},
                                    {"kind", "quickfix"},
                                    {"isPreferred", true},
                                    {"diagnostics", json::Array{DiagnosticJson(diagnostic, analysis, workspace.host())}},
-                                   {"edit", json::Object{{"changes", std::move(changes)}}}});
+                                   {"edit", workspace.EditOf(std::move(edits))}});
   }
   return actions;
 }

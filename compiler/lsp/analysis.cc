@@ -1,12 +1,20 @@
 #include "compiler/lsp/analysis.h"
 
+#include <algorithm>
+
 #include "compiler/sema/check.h"
 
 namespace wf::lsp {
 
-Analysis::Analysis(const std::string& name, const Host& host, const Overlay& overlay)
-    : modules_(host.load(name, overlay, sources_, emitter_)) {
-  if (const auto file = FileNamed(name)) root_ = *file;
+bool IsWhole(const ast::File* file) {
+  return file != nullptr && std::none_of(file->decls.begin(), file->decls.end(), [](const ast::DeclPtr& decl) {
+           return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors;
+         });
+}
+
+Analysis::Analysis(Root start, const Host& host, const Overlay& overlay)
+    : start_(std::move(start)), modules_(host.load(start_, overlay, sources_, emitter_)) {
+  if (const auto file = FileNamed(start_.path)) root_ = *file;
   sema::CheckInput input{.modules = {}, .sources = sources_, .options = {}, .sink = &index_};
   input.options.on_read = [this](const std::string& path) { embedded_.push_back(path); };
   for (const LoadedModule& module : modules_) {
@@ -20,6 +28,13 @@ Analysis::Analysis(const std::string& name, const Host& host, const Overlay& ove
 const ast::File* Analysis::TreeOf(const std::string& import_path) const {
   for (const LoadedModule& module : modules_) {
     if (module.path == import_path && module.file) return module.file.get();
+  }
+  return nullptr;
+}
+
+const ast::File* Analysis::TreeOf(FileId file) const {
+  for (const LoadedModule& module : modules_) {
+    if (module.file && module.file->id == file) return module.file.get();
   }
   return nullptr;
 }

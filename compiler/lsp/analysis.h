@@ -17,12 +17,20 @@ struct LoadedModule {
   std::string path;                 // as imports name it; empty for the root
   std::unique_ptr<ast::File> file;  // null: not read or not parsed
 };
+bool IsWhole(const ast::File* file);  // read to its end, with all that it declares
+
 using Overlay = std::function<std::optional<std::string>(const std::string& name)>;  // texts that stand in place of files
+
+// Where a program begins.
+struct Root {
+  std::string path;
+  std::string folder;  // from which imports count, with its slash
+};
 
 // The world outside, given by the driver.
 struct Host {
-  // `root` and all that it imports, the root first.
-  std::function<std::vector<LoadedModule>(const std::string& root, const Overlay&, source::SourceMap&, diag::Emitter&)> load;
+  // The root and all that it imports, the root first.
+  std::function<std::vector<LoadedModule>(const Root&, const Overlay&, source::SourceMap&, diag::Emitter&)> load;
   std::string stdlib;       // folder of the standard library, with its slash
   std::string error_pages;  // folder of the pages about diagnostics, with its slash; empty: not installed
   std::string version;
@@ -32,8 +40,9 @@ struct Host {
 // Owns: texts, trees, index.   Thread: one.
 class Analysis {
  public:
-  Analysis(const std::string& name, const Host& host, const Overlay& overlay);
+  Analysis(Root start, const Host& host, const Overlay& overlay);
 
+  const Root& start() const { return start_; }
   const source::SourceMap& sources() const { return sources_; }
   const diag::Emitter& diagnostics() const { return emitter_; }
   const Index& index() const { return index_; }
@@ -43,8 +52,10 @@ class Analysis {
   const ast::File* tree() const { return modules_.front().file.get(); }   // of the root; null: did not parse
   const ast::File* TreeOf(const std::string& import_path) const;
   std::optional<FileId> FileNamed(std::string_view name) const;
+  const ast::File* TreeOf(FileId file) const;  // null: did not parse
 
  private:
+  const Root start_;
   source::SourceMap sources_;
   diag::Emitter emitter_;
   std::vector<LoadedModule> modules_;

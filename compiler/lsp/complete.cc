@@ -12,6 +12,8 @@
 #include "compiler/parse/words.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/consts.h"
+#include "compiler/sema/errors.h"
 #include "compiler/sema/settings.h"
 
 namespace wf::lsp {
@@ -27,6 +29,8 @@ enum ItemKind : int {
   kModuleItem = 9,
   kPropertyItem = 10,
   kKeywordItem = 14,
+  kFileItem = 17,
+  kFolderItem = 19,
   kConstantItem = 21,
   kStructItem = 22,
   kEventItem = 23
@@ -64,19 +68,6 @@ ItemKind ItemOf(ThingKind kind) {
   }
   return kVariableItem;
 }
-
-struct SettingRow {
-  std::string_view word;
-  int places;
-  std::string_view takes;
-};
-
-using enum sema::Place;
-constexpr SettingRow kSettings[] = {
-#define SETTING(enumerator, word, places, takes) {word, places, takes},
-#include "compiler/sema/settings.def"
-#undef SETTING
-};
 
 int PlaceOf(Block block) {
   switch (block) {
@@ -131,8 +122,10 @@ class Completion {
  public:
   Completion(const Query& query, const Host& host) : query_(query), host_(host), context_(ContextAt(query.analysis, query.byte)) {}
 
-  json::Array Items() {
-    if (context_.inside) return {};
+  // `in_string`: what was typed means something in a string alone.
+  json::Array Items(bool in_string) {
+    if (context_.inside) Files();
+    if (context_.inside || in_string) return std::move(items_);
     if (context_.last() == "." && context_.words.size() >= 2 && context_.head() != "import") {
       Members();
     } else if (context_.in_hole) {
@@ -141,6 +134,7 @@ class Completion {
       Modules();
     } else if (context_.last() == "fails" || context_.last() == "fail") {
       Things(ThingKind::kError);
+      for (const sema::BuiltInError& error : sema::kBuiltInErrors) Add(std::string(error.name), kEventItem, std::string(error.message));
       Things(ThingKind::kModule);
     } else if (context_.block == Block::kTest && context_.words == std::vector<std::string>{"stub"}) {
       Things(ThingKind::kModel);
@@ -243,17 +237,48 @@ class Completion {
     std::string prefix;
     for (size_t i = 1; i + 1 < context_.words.size(); i += 2) prefix += context_.words[i] + "/";
     const bool standard = prefix.starts_with("std/");
-    const size_t slash = query_.document.path.rfind('/');
-    const std::string beside = slash == std::string::npos ? "./" : query_.document.path.substr(0, slash + 1);
     if (prefix.empty()) Add("std", kModuleItem, "the standard library");
-    std::error_code error;
-    std::set<std::string> names;
+    const std::string folder = standard ? host_.stdlib + prefix.substr(4) : query_.analysis.start().folder + prefix;
+    for (const std::string& name : NamesIn(folder)) {
+      const bool is_module = name.ends_with(".wf") && folder + name != query_.document.path;
+      if (is_module) Add(name.substr(0, name.size() - 3), kModuleItem);
+      const bool leads_on = !standard && name.ends_with('/') && parse::IsName(name.substr(0, name.size() - 1));
+      if (leads_on) Add(name.substr(0, name.size() - 1), kModuleItem, "a folder");
+    }
+  }
+
+  // Paths in `onnx("..")` and `file("..")`, which count from the file that they stand in.
+  void Files() {
+    const auto& words = context_.words;
+    if (words.size() < 2 || words.back() != "(") return;
+    const std::string& taker = words[words.size() - 2];
+    const bool model = taker == "onnx";
+    if (!model && !sema::IsEmbedName(taker)) return;
+    const std::string typed = context_.string.substr(0, context_.string.rfind('/') + 1);
+    const auto begin = static_cast<uint32_t>(query_.byte - (context_.string.size() - typed.size()));
+    const std::string& own = query_.document.path;
+    const std::string folder = typed.starts_with('/') ? typed : own.substr(0, own.rfind('/') + 1) + typed;
+    for (const std::string& name : NamesIn(folder)) {
+      if (!name.ends_with('/') && ((model && !name.ends_with(".onnx")) || folder + name == own)) continue;
+      items_.push_back(
+          json::Object{{"label", json::fixUTF8(name)},
+                       {"kind", static_cast<int>(name.ends_with('/') ? kFolderItem : kFileItem)},
+                       {"textEdit", TextEdit(query_.analysis.sources(), {query_.file(), begin, query_.byte}, json::fixUTF8(name))}});
+    }
+  }
+
+  // What a folder holds, in order; folders have a slash, and what is hidden is left out.
+  static std::set<std::string> NamesIn(const std::string& folder) {
     constexpr size_t kMost = 1000;
-    for (const auto& entry : std::filesystem::directory_iterator(standard ? host_.stdlib + prefix.substr(4) : beside + prefix, error)) {
-      if (entry.path().extension() == ".wf" && entry.path().string() != query_.document.path) names.insert(entry.path().stem().string());
+    std::set<std::string> names;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end; at.increment(error)) {
+      const std::string name = at->path().filename().string();
+      std::error_code gone;
+      if (!name.starts_with('.')) names.insert(name + (at->is_directory(gone) ? "/" : ""));
       if (names.size() == kMost) break;
     }
-    for (const std::string& name : names) Add(name, kModuleItem);
+    return names;
   }
 
   void Statements() {
@@ -264,16 +289,34 @@ class Completion {
 
   void SettingWords() {
     if (!context_.words.empty()) return;
-    for (const SettingRow& row : kSettings) {
-      if ((row.places & PlaceOf(context_.block)) != 0) Add(std::string(row.word), kPropertyItem, "setting", std::string(row.takes));
+    for (const sema::SettingInfo& row : sema::kSettings) {
+      const bool stands_here = (row.places & PlaceOf(context_.block)) != 0 && MayTake(row.needs);
+      if (stands_here) Add(std::string(row.word), kPropertyItem, "setting", std::string(row.takes));
     }
+  }
+
+  // Whether what the settings are of has what the setting speaks of.
+  bool MayTake(sema::Needs needs) const {
+    if (needs == sema::Needs::kUnbuilt) return false;
+    if (needs == sema::Needs::kNothing || context_.block != Block::kNodeSettings) return true;
+    const auto& words = context_.around;
+    if (needs == sema::Needs::kLoop) return std::find(words.begin(), words.end(), "for") != words.end();
+    for (size_t at = 1; at < words.size(); ++at) {
+      if (words[at] != "(") continue;
+      const bool member = at >= 3 && words[at - 2] == ".";
+      const Thing* callee = CalleeOf(query_, member ? words[at - 3] : "", words[at - 1]);
+      if (callee == nullptr) continue;
+      const auto* external = callee->decl != nullptr ? ast::DynAs<ast::ExternDecl>(*callee->decl) : nullptr;
+      const bool outside = callee->kind == ThingKind::kRemote || (external != nullptr && external->is_node);
+      if (needs == sema::Needs::kModelCall ? callee->kind == ThingKind::kModel : outside) return true;
+    }
+    return false;
   }
 
   // Of the setting that is being written: the words among what it takes.
   void SettingValues() {
-    const std::string head = context_.head();
-    const auto row = std::find_if(std::begin(kSettings), std::end(kSettings), [&](const SettingRow& one) { return one.word == head; });
-    if (row == std::end(kSettings) || context_.words.size() != 1) return;
+    const sema::SettingInfo* row = sema::FindSetting(context_.head());
+    if (row == nullptr || context_.words.size() != 1) return;
     for (std::string_view rest = row->takes; !rest.empty();) {
       const size_t begin = rest.find('`'), end = rest.find('`', begin + 1);
       if (begin == std::string_view::npos || end == std::string_view::npos) return;
@@ -379,7 +422,9 @@ class Completion {
 Answer Complete(Workspace& workspace, const json::Object& params) {
   const auto query = workspace.Read(params);
   if (!query) return nullptr;
-  return Completion(*query, workspace.host()).Items();
+  const json::Object* how = params.getObject("context");
+  const auto trigger = how != nullptr ? how->getString("triggerCharacter") : std::nullopt;
+  return Completion(*query, workspace.host()).Items(trigger && (*trigger == "\"" || *trigger == "/"));
 }
 
 }  // namespace wf::lsp

@@ -50,21 +50,25 @@ class BraceReader {
  public:
   void Read(const std::string& token) {
     if (token == "{") {
-      open_.push_back({Opened(), std::move(words_)});
+      open_.push_back({Opened(), std::move(words_), std::move(all_)});
       words_.clear();
+      all_.clear();
     } else if (token == "}") {
       Close();
     } else if (token == ";") {
       words_.clear();
+      if (block() != Block::kOther) all_.clear();
       after_stage_ = false;
     } else {
       words_.push_back(token);
+      all_.push_back(token);
       after_stage_ = false;
     }
   }
 
   Block block() const { return open_.empty() ? Block::kFile : open_.back().block; }
   std::vector<std::string> TakeWords() { return std::move(words_); }
+  std::vector<std::string> Around() const { return open_.empty() ? std::vector<std::string>() : open_.back().all; }
 
   // The names of the `let`s and nodes that the text ends in.
   std::vector<std::string> Begun() const {
@@ -80,17 +84,21 @@ class BraceReader {
  private:
   struct Open {
     Block block;
-    std::vector<std::string> words;  // of the statement that it stands in
+    std::vector<std::string> words, all;  // of the statement that it stands in; `all`: with those of its blocks
   };
 
   void Close() {
     words_.clear();
+    const std::vector<std::string> inner = std::move(all_);
+    all_.clear();
     after_stage_ = false;
     if (open_.empty()) return;
     const Open closed = std::move(open_.back());
     open_.pop_back();
     after_stage_ = closed.block == Block::kStage;
     if (closed.block != Block::kOther) return;
+    all_ = closed.all;
+    all_.insert(all_.end(), inner.begin(), inner.end());
     words_ = closed.words;  // an expression goes on behind its block
     words_.emplace_back("}");
   }
@@ -121,7 +129,7 @@ class BraceReader {
   }
 
   std::vector<Open> open_;
-  std::vector<std::string> words_;
+  std::vector<std::string> words_, all_;
   bool after_stage_ = false;
 };
 
@@ -149,14 +157,16 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
       context.begun = braces.Begun();
       return context;
     }
-    if (byte <= token.end && (string ? byte < token.end : IsWord(text))) {
+    if (byte <= token.end && (string ? byte < token.end || is_open : IsWord(text))) {
       context.inside = context.inside || string;
+      if (string) context.string = text.substr(1, byte - token.begin - 1);
       break;
     }
     braces.Read(text);
   }
   context.block = braces.block();
   context.begun = braces.Begun();
+  context.around = braces.Around();
   context.words = braces.TakeWords();
   return context;
 }

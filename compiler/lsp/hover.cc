@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "compiler/lsp/requests.h"
+#include "compiler/sema/settings.h"
 
 namespace wf::lsp {
 namespace {
@@ -42,15 +43,6 @@ std::string HoverText(const Thing& thing, const Analysis& analysis) {
   if (thing.decl != nullptr && !thing.decl->doc.empty()) text += "\n\n" + thing.decl->doc;
   return text;
 }
-
-struct SettingRow {
-  std::string_view word, takes;
-};
-constexpr SettingRow kSettings[] = {
-#define SETTING(enumerator, word, places, takes) {word, takes},
-#include "compiler/sema/settings.def"
-#undef SETTING
-};
 
 // Settings of a declaration or a node, wherever they stand.
 void Collect(const std::optional<ast::Settings>& settings, std::vector<const ast::Setting*>& out) {
@@ -113,10 +105,8 @@ Answer Hover(Workspace& workspace, const json::Object& params) {
   for (const ast::Setting* setting : SettingsIn(*analysis.tree())) {
     const Span& name = setting->name.span;
     if (query->byte < name.begin || query->byte > name.end) continue;
-    for (const SettingRow& row : kSettings) {
-      if (row.word == setting->name.text)
-        return Markdown("setting `" + setting->name.text + "`: " + std::string(row.takes), analysis, name);
-    }
+    if (const auto* row = sema::FindSetting(setting->name.text))
+      return Markdown("setting `" + setting->name.text + "`: " + std::string(row->takes), analysis, name);
   }
   for (const Span& token : analysis.tree()->tokens) {
     if (query->byte < token.begin || query->byte > token.end) continue;

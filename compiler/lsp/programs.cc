@@ -3,6 +3,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 
@@ -49,6 +50,16 @@ bool ImportsFilesBeside(std::string_view text) {
   return false;
 }
 
+bool HasWord(std::string_view text, std::string_view word) {
+  const auto goes_on = [&](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    if ((at == 0 || !goes_on(at - 1)) && !goes_on(at + word.size())) return true;
+  }
+  return false;
+}
+
 bool MayName(const std::string& path, const std::string& name) {
   const auto file = llvm::MemoryBuffer::getFile(path);
   if (!file) return false;
@@ -74,20 +85,40 @@ bool FilesBelow(const std::string& folder, std::set<std::string>& paths) {
 
 }  // namespace
 
-Programs::Programs(Workspace& workspace, const Thing& thing, const std::string& path) : name_(thing.name), path_(path) {
-  for (auto& [uri, document] : workspace.documents()) all_.push_back({document.path, &workspace.AnalysisOf(document)});
-  if (!IsSeenElsewhere(thing.kind)) return;
+Programs::Programs(Workspace& workspace, const Thing& thing, const std::string& path)
+    : name_(thing.name), path_(path), seen_elsewhere_(IsSeenElsewhere(thing.kind)) {
+  for (auto& [uri, document] : workspace.documents()) {
+    if (!Concerns(document.path)) continue;
+    const Analysis& analysis = workspace.AnalysisOf(document);
+    if (Reaches(analysis)) all_.push_back({document.path, &analysis});
+  }
+  if (!seen_elsewhere_) return;
   for (const std::string& folder : workspace.folders()) Add(workspace, folder);
+}
+
+// Whether a program reads the file of the thing. An import that did not parse may be of that file: its name stands there then.
+bool Programs::Reaches(const Analysis& analysis) {
+  const bool reads = analysis.FileNamed(path_).has_value();
+  const std::string stem = fs::path(path_).stem().string();
+  for (size_t i = 0; unread_.empty() && i < analysis.sources().size(); ++i) {
+    const auto file = static_cast<FileId>(i);
+    const std::string_view text = analysis.sources().text(file);
+    const bool may_use = Concerns(analysis.sources().name(file)) && HasWord(text, name_) && (reads || HasWord(text, stem));
+    if (may_use && !IsWhole(analysis.TreeOf(file))) unread_ = analysis.sources().name(file);
+  }
+  return reads;
 }
 
 void Programs::Add(Workspace& workspace, const std::string& folder) {
   std::set<std::string> files;
   complete_ = FilesBelow(folder, files) && complete_;
+  const auto known = [&](const std::string& file) {  // of two folders, one may hold the other
+    return std::any_of(all_.begin(), all_.end(), [&](const Program& program) { return program.path == file; });
+  };
   for (const std::string& file : files) {
-    const bool known = std::any_of(all_.begin(), all_.end(), [&](const Program& program) { return program.path == file; });
-    if (known || !MayName(file, name_)) continue;
+    if (workspace.OpenAt(file) != nullptr || known(file) || !MayName(file, name_)) continue;
     std::shared_ptr<const Analysis> analysis = workspace.AnalysisOfFile(file);
-    if (!analysis->FileNamed(path_)) continue;
+    if (!Reaches(*analysis)) continue;
     all_.push_back({file, analysis.get()});
     closed_.push_back(std::move(analysis));
   }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/uri.h"
 
@@ -16,6 +19,50 @@ std::string FullMessage(const diag::Diagnostic& diagnostic) {
   if (!diagnostic.span_label.empty()) text += "\n" + diagnostic.span_label;
   for (const std::string& help : diagnostic.help) text += "\nhelp: " + help;
   return text;
+}
+
+using Found = std::map<std::string, std::vector<json::Value>>;
+
+// What is the same for whoever looks at the file.
+bool SaysTheSame(const json::Value& a, const json::Value& b) {
+  const json::Object &one = *a.getAsObject(), &other = *b.getAsObject();
+  return *one.get("code") == *other.get("code") && *one.get("range") == *other.get("range");
+}
+
+// All that is wrong in a file: what it finds itself comes first, then what other documents, which read it, find there.
+json::Value Message(Workspace& workspace, const std::string& uri) {
+  std::vector<const Document*> sources;
+  const Document* own = workspace.Find(uri);
+  if (own != nullptr) sources.push_back(own);
+  for (const auto& [other, document] : workspace.documents()) {
+    if (&document != own) sources.push_back(&document);
+  }
+  std::vector<json::Value> diagnostics;
+  for (const Document* document : sources) {
+    const auto found = document->found.find(uri);
+    if (found == document->found.end()) continue;
+    const size_t others = diagnostics.size();
+    for (const json::Value& one : found->second) {
+      const auto end = diagnostics.begin() + static_cast<std::ptrdiff_t>(others);
+      if (std::none_of(diagnostics.begin(), end, [&](const json::Value& known) { return SaysTheSame(known, one); }))
+        diagnostics.push_back(one);
+    }
+  }
+  json::Object params{{"uri", uri}, {"diagnostics", json::Array(diagnostics)}};
+  if (own != nullptr) params["version"] = own->version;
+  return params;
+}
+
+// Where the one has other diagnostics than the other.
+std::set<std::string> OtherThan(const Found& before, const Found& after) {
+  std::set<std::string> uris;
+  for (const auto& [a, b] : {std::pair(&before, &after), std::pair(&after, &before)}) {
+    for (const auto& [uri, diagnostics] : *a) {
+      const auto other = b->find(uri);
+      if (other == b->end() || other->second != diagnostics) uris.insert(uri);
+    }
+  }
+  return uris;
 }
 
 }  // namespace
@@ -40,28 +87,32 @@ json::Value DiagnosticJson(const diag::Diagnostic& diagnostic, const Analysis& a
 
 std::vector<json::Value> Diagnostics(Workspace& workspace, Document& document) {
   const Analysis& analysis = workspace.AnalysisOf(document);
-  std::map<std::string, json::Array> by_uri;
-  by_uri[document.uri];
-  for (const std::string& uri : document.reported) {
-    if (workspace.Find(uri) == nullptr) by_uri[uri];  // what was reported there is told to be over
-  }
+  const Found before = std::move(document.found);
+  document.found.clear();
+  document.to_publish = false;
   if (analysis.root() != FileId::kNone) {
     for (const diag::Diagnostic& diagnostic : analysis.diagnostics().Sorted()) {
       const FileId file = Placed(diagnostic.span, analysis.root()).file;
-      const std::string uri = file == analysis.root() ? document.uri : UriOf(analysis.sources().name(file));
-      const bool elsewhere = uri != document.uri && workspace.Find(uri) != nullptr;  // it says so itself
-      if (!elsewhere) by_uri[uri].push_back(DiagnosticJson(diagnostic, analysis, workspace.host()));
+      const std::string uri = file == analysis.root() ? document.uri : workspace.UriOfFile(std::string(analysis.sources().name(file)));
+      document.found[uri].push_back(DiagnosticJson(diagnostic, analysis, workspace.host()));
     }
   }
-  std::vector<json::Value> messages;
-  document.reported.clear();
-  for (auto& [uri, diagnostics] : by_uri) {
-    if (!diagnostics.empty()) document.reported.insert(uri);
-    json::Object params{{"uri", uri}, {"diagnostics", std::move(diagnostics)}};
-    if (uri == document.uri) params["version"] = document.version;
-    messages.emplace_back(std::move(params));
+  std::vector<json::Value> messages{Message(workspace, document.uri)};
+  for (const std::string& uri : OtherThan(before, document.found)) {
+    const Document* open = workspace.Find(uri);
+    const bool follows = open != nullptr && open->to_publish;
+    if (uri != document.uri && !follows) messages.push_back(Message(workspace, uri));
   }
-  document.to_publish = false;
+  return messages;
+}
+
+std::vector<json::Value> CloseDocument(Workspace& workspace, const std::string& uri) {
+  Document* document = workspace.Find(uri);
+  if (document == nullptr) return {};
+  const Found before = std::move(document->found);
+  workspace.Close(uri);
+  std::vector<json::Value> messages;
+  for (const auto& [other, diagnostics] : before) messages.push_back(Message(workspace, other));
   return messages;
 }
 

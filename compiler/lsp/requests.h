@@ -20,8 +20,10 @@ json::Value TokenLegend();
 
 std::vector<const ast::Setting*> SettingsIn(const ast::File& file);  // of models, nodes, stages, services
 
-// publish.cc: the diagnostics of one document, and of files that it imports and that nobody has open: (method's parameters) by file.
+// publish.cc: the method's parameters for each file about which there is something else to say than before. What several documents say of
+// one file is said together and once.
 std::vector<json::Value> Diagnostics(Workspace& workspace, Document& document);
+std::vector<json::Value> CloseDocument(Workspace& workspace, const std::string& uri);
 json::Value DiagnosticJson(const diag::Diagnostic& diagnostic, const Analysis& analysis, const Host& host);
 
 }  // namespace wf::lsp

@@ -42,7 +42,7 @@ json::Value Capabilities(const std::string& version) {
       {"referencesProvider", true},
       {"documentHighlightProvider", true},
       {"renameProvider", json::Object{{"prepareProvider", true}}},
-      {"completionProvider", json::Object{{"triggerCharacters", json::Array{"."}}}},
+      {"completionProvider", json::Object{{"triggerCharacters", json::Array{".", "\"", "/"}}}},
       {"signatureHelpProvider", json::Object{{"triggerCharacters", json::Array{"(", ","}}}},
       {"documentSymbolProvider", true},
       {"documentFormattingProvider", true},
@@ -61,6 +61,13 @@ std::vector<std::string> UrisOf(const json::Array* folders) {
     if (uri) uris.push_back(uri->str());
   }
   return uris;
+}
+
+// Whether the editor says that it can do what the capability of that path means.
+bool Can(const json::Object& params, std::initializer_list<const char*> path) {
+  const json::Object* part = params.getObject("capabilities");
+  for (const char* const* name = path.begin(); part != nullptr && name + 1 != path.end(); ++name) part = part->getObject(*name);
+  return part != nullptr && part->getBoolean(*std::prev(path.end())).value_or(false);
 }
 
 class Server {
@@ -113,14 +120,10 @@ class Server {
 
   // What the editor says of itself.
   void Meet(const json::Object& params) {
-    const json::Object* part = params.getObject("capabilities");
-    for (const char* name : {"textDocument", "signatureHelp", "signatureInformation", "parameterInformation"}) {
-      part = part != nullptr ? part->getObject(name) : nullptr;
-    }
-    const json::Object* files = params.getObject("capabilities");
-    for (const char* name : {"workspace", "didChangeWatchedFiles"}) files = files != nullptr ? files->getObject(name) : nullptr;
-    can_watch_ = files != nullptr && files->getBoolean("dynamicRegistration").value_or(false);
-    workspace_.knows_label_offsets = part != nullptr && part->getBoolean("labelOffsetSupport").value_or(false);
+    can_watch_ = Can(params, {"workspace", "didChangeWatchedFiles", "dynamicRegistration"});
+    workspace_.knows_versioned_edits = Can(params, {"workspace", "workspaceEdit", "documentChanges"});
+    workspace_.knows_label_offsets =
+        Can(params, {"textDocument", "signatureHelp", "signatureInformation", "parameterInformation", "labelOffsetSupport"});
     if (const json::Array* folders = params.getArray("workspaceFolders")) {
       AddFolders(folders);
     } else if (const auto root = params.getString("rootUri")) {  // of older editors
@@ -188,12 +191,7 @@ class Server {
   }
 
   void Close(const std::string& uri) {
-    const Document* document = workspace_.Find(uri);
-    if (document == nullptr) return;
-    for (const std::string& other : document->reported) {
-      SendDiagnostics(json::Object{{"uri", other}, {"diagnostics", json::Array{}}});
-    }
-    workspace_.Close(uri);
+    for (json::Value& params : CloseDocument(workspace_, uri)) SendDiagnostics(std::move(params));
   }
 
   void SendDiagnostics(json::Value params) {

@@ -1,25 +1,21 @@
 #include "compiler/lsp/workspace.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "compiler/lsp/uri.h"
 
 namespace wf::lsp {
 namespace {
 
-bool ParsedWhole(const Analysis& analysis) {
-  if (analysis.tree() == nullptr) return false;
-  const auto& decls = analysis.tree()->decls;
-  return std::none_of(decls.begin(), decls.end(),
-                      [](const ast::DeclPtr& decl) { return decl->kind == ast::DeclKind::kErrorDecl || decl->has_errors; });
-}
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 }  // namespace
-
 void Workspace::Open(const std::string& uri, std::string text, int64_t version) {
   Document& document = documents_[uri];
   document.uri = uri;
   document.path = PathOf(uri);
+  document.folder = FolderOf(document.path);
   Change(uri, std::move(text), version);
 }
 
@@ -49,7 +45,7 @@ void Workspace::Forget(const std::string& path) {
     const bool lacks = std::any_of(modules.begin(), modules.end(), [](const LoadedModule& module) { return !module.file; });
     if (document.path != path && !lacks && !document.analysis->FileNamed(path)) continue;
     document.to_publish = true;
-    if (ParsedWhole(*document.analysis)) std::swap(document.last_sound, document.analysis);
+    if (IsWhole(document.analysis->tree())) std::swap(document.last_sound, document.analysis);
     stale_.push_back(std::move(document.analysis));
   }
 }
@@ -66,34 +62,94 @@ Document* Workspace::Find(const std::string& uri) {
   return at == documents_.end() ? nullptr : &at->second;
 }
 
+const Document* Workspace::OpenAt(const std::string& path) const {
+  const auto at = std::find_if(documents_.begin(), documents_.end(), [&](const auto& row) { return row.second.path == path; });
+  return at == documents_.end() ? nullptr : &at->second;
+}
+
 const std::string* Workspace::OpenText(const std::string& path) const {
-  for (const auto& [uri, document] : documents_) {
-    if (document.path == path) return &document.text;
+  const Document* document = OpenAt(path);
+  return document != nullptr ? &document->text : nullptr;
+}
+
+std::string Workspace::UriOfFile(const std::string& path) const {
+  const Document* document = OpenAt(path);
+  return document != nullptr ? document->uri : UriOf(path);
+}
+
+json::Value Workspace::EditOf(std::map<std::string, json::Array> edits_by_path) const {
+  json::Object changes;
+  json::Array versioned;
+  for (auto& [path, edits] : edits_by_path) {
+    const Document* document = OpenAt(path);
+    const std::string uri = UriOfFile(path);
+    json::Object text{{"uri", uri}, {"version", document != nullptr ? json::Value(document->version) : json::Value(nullptr)}};
+    if (knows_versioned_edits) {
+      versioned.push_back(json::Object{{"textDocument", std::move(text)}, {"edits", std::move(edits)}});
+    } else {
+      changes[uri] = std::move(edits);
+    }
   }
-  return nullptr;
+  if (knows_versioned_edits) return json::Object{{"documentChanges", std::move(versioned)}};
+  return json::Object{{"changes", std::move(changes)}};
 }
 
 const Analysis& Workspace::AnalysisOf(Document& document) {
   if (!document.analysis) {
-    document.analysis = Try(document.path, {});
-    if (ParsedWhole(*document.analysis)) stale_.push_back(std::move(document.last_sound));
+    document.analysis = Analyse(document.path, document.folder);
+    document.folder = document.analysis->start().folder;
+    if (IsWhole(document.analysis->tree())) stale_.push_back(std::move(document.last_sound));
   }
   return *document.analysis;
 }
 
-std::unique_ptr<Analysis> Workspace::Try(const std::string& path, const std::map<std::string, std::string>& texts_by_path) const {
+// A file that the program of a folder above it imports names its own imports from there.
+std::unique_ptr<Analysis> Workspace::Analyse(const std::string& path, const std::string& folder) const {
+  auto analysis = Try({path, folder}, {});
+  const std::string other = FolderFor(*analysis);
+  return other == folder ? std::move(analysis) : Try({path, other}, {});
+}
+
+// The nearest folder from the file upwards, inside the workspace, that has all that the file imports; else the one that it was read from.
+std::string Workspace::FolderFor(const Analysis& analysis) const {
+  const auto& [path, folder] = analysis.start();
+  const auto has_all = [&](const std::string& from) {
+    const ast::File* tree = analysis.tree();
+    return tree == nullptr || std::all_of(tree->decls.begin(), tree->decls.end(), [&](const ast::DeclPtr& decl) {
+             const auto* import = ast::DynAs<ast::ImportDecl>(*decl);
+             std::string file = import != nullptr ? ast::ToString(import->path) : "";
+             if (file.empty() || file.starts_with("std.")) return true;
+             std::replace(file.begin(), file.end(), '.', '/');
+             file = from + file + ".wf";
+             std::error_code error;
+             return OpenAt(file) != nullptr || std::filesystem::is_regular_file(file, error);
+           });
+  };
+  if (has_all(folder)) return folder;
+  for (std::string above = FolderOf(path); IsInside(above); above = FolderOf(above.substr(0, above.size() - 1))) {
+    if (has_all(above)) return above;
+  }
+  return folder;
+}
+
+bool Workspace::IsInside(const std::string& folder) const {
+  return std::any_of(folders_.begin(), folders_.end(),
+                     [&](const std::string& root) { return folder.starts_with(root.ends_with('/') ? root : root + "/"); });
+}
+
+std::unique_ptr<Analysis> Workspace::Try(const Root& root, const std::map<std::string, std::string>& texts_by_path) const {
   const Overlay overlay = [&](const std::string& name) -> std::optional<std::string> {
     const std::string normal = PathOf(UriOf(name));
     if (const auto text = texts_by_path.find(normal); text != texts_by_path.end()) return text->second;
     const std::string* text = OpenText(normal);
     return text != nullptr ? std::optional(*text) : std::nullopt;
   };
-  return std::make_unique<Analysis>(path, host_, overlay);
+  return std::make_unique<Analysis>(root, host_, overlay);
 }
 
 std::shared_ptr<const Analysis> Workspace::AnalysisOfFile(const std::string& path) {
   const auto open = [this](const std::string& name) { return OpenText(PathOf(UriOf(name))); };
-  return closed_files_.Find(path, open, [&] { return Try(path, {}); });
+  return closed_files_.Find(path, open, [&] { return Analyse(path, FolderOf(path)); });
 }
 
 void Workspace::AddFolder(const std::string& uri) {

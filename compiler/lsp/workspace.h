@@ -17,10 +17,11 @@ namespace wf::lsp {
 
 struct Document {
   std::string uri, path, text;
+  std::string folder;  // from which its imports count, with its slash
   int64_t version = 0;
-  std::unique_ptr<Analysis> analysis;    // null: stale
-  std::unique_ptr<Analysis> last_sound;  // one that parsed whole, where the present one does not
-  std::set<std::string> reported;        // URIs that have diagnostics of this document
+  std::unique_ptr<Analysis> analysis;                     // null: stale
+  std::unique_ptr<Analysis> last_sound;                   // one that parsed whole, where the present one does not
+  std::map<std::string, std::vector<json::Value>> found;  // diagnostics of this document, by the URI that they stand in
   bool to_publish = true;
 };
 
@@ -45,11 +46,12 @@ class Workspace {
   void ForgetFiles();  // something changed on disk
 
   Document* Find(const std::string& uri);
+  const Document* OpenAt(const std::string& path) const;
   std::map<std::string, Document>& documents() { return documents_; }
   const Analysis& AnalysisOf(Document& document);
   std::shared_ptr<const Analysis> AnalysisOfFile(const std::string& path);  // one that is not open
   // A program with other texts than those that are open.
-  std::unique_ptr<Analysis> Try(const std::string& path, const std::map<std::string, std::string>& texts_by_path) const;
+  std::unique_ptr<Analysis> Try(const Root& root, const std::map<std::string, std::string>& texts_by_path) const;
   const Host& host() const { return host_; }
   void FreeStale() { stale_.clear(); }  // analyses that nobody asks for any more: a third of the time that one takes
 
@@ -57,12 +59,18 @@ class Workspace {
   void RemoveFolder(const std::string& uri);
   const std::set<std::string>& folders() const { return folders_; }  // paths
 
-  bool knows_label_offsets = false;  // the editor, of parameters in the text of a signature
+  // What the editor knows: parameters as places in a signature, edits that name the version of the text that they are of.
+  bool knows_label_offsets = false, knows_versioned_edits = false;
+  std::string UriOfFile(const std::string& path) const;                        // as the editor that has it open writes it
+  json::Value EditOf(std::map<std::string, json::Array> edits_by_path) const;  // as the editor knows it
 
   // Of the parameters `textDocument` and `position`; nothing when they name nothing that is open.
   std::optional<Query> Read(const json::Object& params);
 
  private:
+  std::unique_ptr<Analysis> Analyse(const std::string& path, const std::string& folder) const;
+  std::string FolderFor(const Analysis& analysis) const;
+  bool IsInside(const std::string& folder) const;  // of a folder of the workspace
   void Forget(const std::string& path);
   const std::string* OpenText(const std::string& path) const;
 

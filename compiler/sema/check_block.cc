@@ -1,29 +1,14 @@
 // Blocks, `if`, `let`, `require` and `fail`.
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/errors.h"
 #include "compiler/sema/names.h"
-#include "runtime/base/error_codes.h"
 
 namespace wf::sema {
 namespace {
-
-struct BuiltInError {
-  std::string_view name;
-  int32_t code;
-  std::string_view message;
-};
-// Errors that every program knows (semantics.md 35).
-constexpr std::array<BuiltInError, 7> kBuiltInErrors = {{{"InputParams", code::kInputParams, "the input does not fit"},
-                                                         {"Timeout", code::kTimeout, "the time is over"},
-                                                         {"Type", code::kType, "a value does not fit its type"},
-                                                         {"Rpc", code::kRpc, "a remote call failed"},
-                                                         {"Inference", code::kInference, "a model failed"},
-                                                         {"Refused", code::kRefused, "the server has no room"},
-                                                         {"Cancelled", code::kCancelled, "the request was cancelled"}}};
 
 bool HoldsNever(TypeRef type) {
   if (type->kind == TypeKind::kNever || type->kind == TypeKind::kNone) return true;

@@ -18,18 +18,6 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr double kEndless = 9e18;  // more than any range takes
 
-struct Row {
-  SettingWord setting;
-  std::string_view word;
-  uint8_t places;
-  std::string_view takes;
-};
-constexpr Row kRows[] = {
-#define SETTING(enumerator, word, places, takes) {SettingWord::enumerator, word, places, takes},
-#include "compiler/sema/settings.def"
-#undef SETTING
-};
-
 struct PlaceName {
   Place place;
   std::string_view name;
@@ -47,11 +35,6 @@ std::string NamesOf(uint8_t places) {
     if ((places & row.place) != 0) names += (names.empty() ? "" : ", ") + std::string(row.name);
   }
   return names;
-}
-
-const Row* FindRow(std::string_view word) {
-  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.word == word; });
-  return row == std::end(kRows) ? nullptr : row;
 }
 
 // "64MiB" -> 64, "MiB".
@@ -86,13 +69,13 @@ std::optional<std::string> MeantBy(const std::string& measure) {
 // Reads the arguments of one setting. Each function returns nothing after a report.
 class Reader {
  public:
-  Reader(Env& env, const ast::Setting& setting, const Row& row) : env_(env), setting_(setting), row_(row) {}
+  Reader(Env& env, const ast::Setting& setting, const SettingInfo& row) : env_(env), setting_(setting), row_(row) {}
 
   bool WrongShape(const Span& span) {
     auto builder = env_.Report(span, kSettingShape, {row_.word, row_.takes});
     for (const ast::SettingArg& arg : setting_.args) {
       const bool word =
-          arg.kind == ast::SettingArg::Kind::kPath && arg.path.parts.size() == 1 && FindRow(arg.path.parts[0].text) != nullptr;
+          arg.kind == ast::SettingArg::Kind::kPath && arg.path.parts.size() == 1 && FindSetting(arg.path.parts[0].text) != nullptr;
       if (!word) continue;
       const Span before{arg.span.file, arg.span.begin, arg.span.begin};
       builder.Help("is a `;` missing before `" + arg.path.parts[0].text + "`?").Fix(before, "; ");
@@ -169,7 +152,7 @@ class Reader {
   }
   Env& env_;
   const ast::Setting& setting_;
-  const Row& row_;
+  const SettingInfo& row_;
 };
 
 void ReadBatch(Reader& reader, SettingValues& out) {
@@ -348,21 +331,17 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
       if (reader.Count(1) && reader.Word(0) != "least" && reader.Word(0) != "round") reader.WrongShape(reader.setting().args[0].span);
       return;
     case SettingWord::kHedge:
-      return reader.NotBuilt("`hedge`");
     case SettingWord::kCache:
-      return reader.NotBuilt("`cache`");
     case SettingWord::kRun:
-      return reader.NotBuilt("`run` in a service");
     case SettingWord::kSplit:
-      return reader.NotBuilt("`split`");
     case SettingWord::kShadow:
-      return reader.NotBuilt("`shadow`");
+      return;  // kUnbuilt
   }
 }
 
 void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
   std::vector<std::string> known;
-  for (const Row& row : kRows) {
+  for (const SettingInfo& row : kSettings) {
     if ((row.places & place) != 0) known.emplace_back(row.word);
   }
   if (place == kInService) known.insert(known.end(), {"workflow", "model"});
@@ -391,6 +370,11 @@ void CheckContradictions(Env& env, const SettingValues& values) {
 
 }  // namespace
 
+const SettingInfo* FindSetting(std::string_view word) {
+  const auto* row = std::find_if(std::begin(kSettings), std::end(kSettings), [&](const SettingInfo& one) { return one.word == word; });
+  return row == std::end(kSettings) ? nullptr : row;
+}
+
 std::optional<int64_t> DurationOf(std::string_view text) {
   const auto value = Scaled(text, base::kTimeUnits);
   if (!value) return std::nullopt;
@@ -407,7 +391,7 @@ SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, 
   SettingValues values;
   std::map<std::string, Span> seen;
   for (const ast::Setting& setting : settings) {
-    const Row* row = FindRow(setting.name.text);
+    const SettingInfo* row = FindSetting(setting.name.text);
     if (row == nullptr) {
       ReportUnknown(env, setting, place);
       continue;
@@ -423,6 +407,7 @@ SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, 
       continue;
     }
     Reader reader(env, setting, *row);
+    if (row->needs == Needs::kUnbuilt) reader.NotBuilt("`" + std::string(row->word) + "`");
     ReadOne(reader, row->setting, place, values);
   }
   CheckContradictions(env, values);

@@ -2,18 +2,36 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/sema/body.h"
 
 namespace wf::sema {
 
+// What of a node a setting speaks of; kUnbuilt: nothing takes it yet.
+enum class Needs : uint8_t { kNothing, kModelCall, kOutsideCall, kLoop, kUnbuilt };
+
 enum class SettingWord : uint8_t {
-#define SETTING(enumerator, word, places, takes) enumerator,
+#define SETTING(enumerator, word, places, needs, takes) enumerator,
 #include "compiler/sema/settings.def"
 #undef SETTING
 };
 enum Place : uint8_t { kInNode = 1, kInStage = 2, kInModel = 4, kInRemote = 8, kInService = 16, kInExtern = 32 };
+
+struct SettingInfo {
+  SettingWord setting;
+  std::string_view word;
+  uint8_t places;
+  Needs needs;
+  std::string_view takes;
+};
+inline constexpr SettingInfo kSettings[] = {
+#define SETTING(enumerator, word, places, needs, takes) {SettingWord::enumerator, word, places, Needs::needs, takes},
+#include "compiler/sema/settings.def"
+#undef SETTING
+};
+const SettingInfo* FindSetting(std::string_view word);  // null: no such word
 
 template <typename T>
 struct Given {

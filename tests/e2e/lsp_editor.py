@@ -93,13 +93,15 @@ class Client(LanguageClient):
 
 
 class Session(unittest.IsolatedAsyncioTestCase):
+    capabilities = CAPABILITIES
+
     async def asyncSetUp(self):
         self.client = Client()
         await self.client.start_io(str(harness.WFC), "lsp", "--stdio")
         self.folder = harness.scratch() / f"lsp-{self.id().rsplit('.', 1)[1]} \u00e9"
         self.folder.mkdir()
         self.answer = await self.client.initialize_async(lsp.InitializeParams(
-            capabilities=CAPABILITIES, workspace_folders=[lsp.WorkspaceFolder(uri=self.folder.as_uri(), name="test")]))
+            capabilities=self.capabilities, workspace_folders=[lsp.WorkspaceFolder(uri=self.folder.as_uri(), name="test")]))
         self.client.initialized(lsp.InitializedParams())
 
     async def asyncTearDown(self):

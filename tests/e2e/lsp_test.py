@@ -198,7 +198,7 @@ class Lsp(Session):
         way = write("way.wf", "import parts.far;\n")
         other = write("parts/other.wf", user.format("nothing as util", "util"))  # another `more`
         write(".hidden/beside.wf", user.format("util", "util"))
-        write("broken.wf", "import util; fn more( {")
+        write("broken.wf", "import util; fn less( {")
         found = await self.references(util, "fn mo|re")
         self.assertEqual(sorted(place.uri for place in found), sorted([util.uri, util.uri, beside.uri, far.uri]))
         changes = (await self.rename(util, "fn mo|re", "plus")).changes
@@ -271,7 +271,8 @@ class Lsp(Session):
         self.assertIn("softmax", await self.labels(editor, "nn.|softmax"))
         self.assertEqual(set(await self.labels(editor, "best.|indices")), {"values", "indices"})
         settings = await self.labels(editor, "    |timeout 20ms")
-        self.assertIn("retry", settings)
+        self.assertIn("priority", settings)
+        self.assertNotIn("limit", settings)  # of what holds a `for`
         self.assertNotIn("versions", settings)  # of models
         service = await self.labels(editor, "  |workflow Best;")
         self.assertIn("inflight", service)

@@ -51,6 +51,18 @@ TEST(Context, KnowsWhatIsBegun) {
   EXPECT_TRUE(At("fn f() -> i64 { let a = 1; |").begun.empty());
 }
 
+TEST(Context, HasTheStatementAroundABlock) {
+  EXPECT_EQ(At("workflow W() -> (x: i64) { node a = f(1); node b = for c in d { let e = g(c); e } { |").around,
+            (std::vector<std::string>{"node", "b", "=", "for", "c", "in", "d", "let", "e", "=", "g", "(", "c", ")", "e"}));
+  EXPECT_TRUE(At("fn f() -> i64 = 1; |").around.empty());
+}
+
+TEST(Context, HasTheStringBeforeThePlace) {
+  EXPECT_EQ(At("model M = onnx(\"a/b|c\");").string, "a/b");
+  EXPECT_EQ(At("model M = onnx(\"a|").string, "a");
+  EXPECT_EQ(At("const a = b|;").string, "");
+}
+
 TEST(Context, HasTheWordsOfAHole) {
   const std::pair<const char*, std::vector<std::string>> kRows[] = {
       {"const a = \"x {|", {}},

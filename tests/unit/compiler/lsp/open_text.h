@@ -11,13 +11,13 @@ namespace wf::lsp {
 // One text on its own, without a library.
 inline std::unique_ptr<Analysis> AnalysisOfText(const std::string& text) {
   Host host;
-  host.load = [&](const std::string& root, const Overlay& overlay, source::SourceMap& sources, diag::Emitter& emitter) {
+  host.load = [&](const Root& root, const Overlay& overlay, source::SourceMap& sources, diag::Emitter& emitter) {
     std::vector<LoadedModule> modules(1);
-    const FileId file = sources.Add(root, overlay(root).value());
+    const FileId file = sources.Add(root.path, overlay(root.path).value());
     if (auto tree = parse::Parse(file, sources, emitter)) modules[0].file = std::make_unique<ast::File>(std::move(*tree));
     return modules;
   };
-  return std::make_unique<Analysis>("/x.wf", host, [&](const std::string&) { return std::optional(text); });
+  return std::make_unique<Analysis>(Root{"/x.wf", "/"}, host, [&](const std::string&) { return std::optional(text); });
 }
 
 }  // namespace wf::lsp

@@ -53,7 +53,8 @@ class ProgramsTest : public testing::Test {
     return names;
   }
 
-  std::vector<LoadedModule> Load(const std::string& root, const Overlay& overlay, source::SourceMap& sources, diag::Emitter& emitter) {
+  std::vector<LoadedModule> Load(const Root& start, const Overlay& overlay, source::SourceMap& sources, diag::Emitter& emitter) {
+    const std::string& root = start.path;
     loaded_.push_back(root);
     std::vector<LoadedModule> modules;
     for (const std::string& path : {root, PathTo("a.wf")}) {
@@ -68,7 +69,7 @@ class ProgramsTest : public testing::Test {
 
   const fs::path folder_;
   std::vector<std::string> loaded_;
-  Workspace workspace_{Host{.load = [this](const std::string& root, const Overlay& overlay, source::SourceMap& sources,
+  Workspace workspace_{Host{.load = [this](const Root& root, const Overlay& overlay, source::SourceMap& sources,
                                            diag::Emitter& emitter) { return Load(root, overlay, sources, emitter); },
                             .stdlib = "/none/",
                             .error_pages = "",

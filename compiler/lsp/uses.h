@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/lsp/programs.h"
+
+// What stands at the place of a request, and where else it is named.
+namespace wf::lsp {
+
+struct Use {
+  std::string path;
+  Span span;
+  const Analysis* analysis;
+  bool declaration;
+};
+
+const Occurrence* Here(const Query& query);  // null: no name
+
+Programs ProgramsWith(Workspace& workspace, const Analysis& analysis, const Thing& thing);
+
+// Every use of a thing, each place once, by path and place.
+std::vector<Use> UsesOf(const Programs& programs, const Analysis& analysis, const Thing& thing);
+
+}  // namespace wf::lsp

@@ -83,6 +83,15 @@ bool FilesBelow(const std::string& folder, std::set<std::string>& paths) {
   return true;
 }
 
+// Nothing of the file's text was passed over.
+bool IsReadWhole(const Analysis& analysis, FileId file) {
+  const std::vector<diag::Diagnostic> all = analysis.diagnostics().Sorted();
+  const auto is_syntax = [&](const diag::Diagnostic& one) {
+    return one.span.file == file && one.severity == diag::Severity::kError && one.code < diag::kUnknownName;
+  };
+  return IsWhole(analysis.TreeOf(file)) && std::none_of(all.begin(), all.end(), is_syntax);
+}
+
 }  // namespace
 
 Programs::Programs(Workspace& workspace, const Thing& thing, const std::string& path)
@@ -104,7 +113,7 @@ bool Programs::Reaches(const Analysis& analysis) {
     const auto file = static_cast<FileId>(i);
     const std::string_view text = analysis.sources().text(file);
     const bool may_use = Concerns(analysis.sources().name(file)) && HasWord(text, name_) && (reads || HasWord(text, stem));
-    if (may_use && !IsWhole(analysis.TreeOf(file))) unread_ = analysis.sources().name(file);
+    if (may_use && !IsReadWhole(analysis, file)) unread_ = analysis.sources().name(file);
   }
   return reads;
 }

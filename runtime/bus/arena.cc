@@ -59,9 +59,7 @@ void* Arena::AllocateSlow(uint64_t bytes, uint64_t align) noexcept {
   if (needed > ChunkMemory::kLargest || (needed > next_bytes_ && needed > ChunkMemory::kLargest / 4)) {
     const uint64_t whole = needed > ChunkMemory::kLargest ? (needed + 4095) & ~UINT64_C(4095) : std::bit_ceil(needed);
     Chunk* const alone = TakeChunk(whole);  // the chunk that is being bumped stays current
-    if (alone == nullptr) return nullptr;
-    alone_ = {reinterpret_cast<uintptr_t>(alone + 1) + bytes, reinterpret_cast<uintptr_t>(alone) + whole};
-    return alone + 1;
+    return alone == nullptr ? nullptr : alone + 1;
   }
   Chunk* const chunk = TakeChunk(std::max(next_bytes_, std::bit_ceil(static_cast<size_t>(needed))));
   if (chunk == nullptr) return nullptr;
@@ -71,24 +69,23 @@ void* Arena::AllocateSlow(uint64_t bytes, uint64_t align) noexcept {
 }
 
 void* Arena::Grow(const void* block, uint64_t used, uint64_t bytes) noexcept {
-  const auto begin = reinterpret_cast<uintptr_t>(block);
-  const uintptr_t end = begin + used + kBehind;
-  const bool is_last = end == bumped_.at || end == alone_.at;
-  Space& space = end == alone_.at ? alone_ : bumped_;
-  if (is_last && bytes - used <= space.end - space.at) {
-    space.at += bytes - used;
-    base::Unpoison(block, ((space.at + 63) & ~UINT64_C(63)) - begin);
-    return reinterpret_cast<void*>(begin);
+  const uintptr_t end = reinterpret_cast<uintptr_t>(block) + used;
+  const auto known = std::find_if(growing_.begin(), growing_.end(), [&](const Space& space) { return space.at == end; });
+  const bool grows = known != growing_.end();
+  if (grows && bytes - used <= known->end - known->at) {
+    known->at += bytes - used;
+    return const_cast<void*>(block);
   }
-  const uint64_t room = is_last ? bytes : 0;
+  uint64_t room = grows ? bytes : 0;
   void* copy = Allocate(bytes + room + kBehind, 1);
-  if (copy == nullptr && room != 0) copy = Allocate(bytes + kBehind, 1);
+  if (copy == nullptr && room != 0) {
+    room = 0;
+    copy = Allocate(bytes + kBehind, 1);
+  }
   if (copy == nullptr) return nullptr;
   std::memcpy(copy, block, used);
-  const uintptr_t past = reinterpret_cast<uintptr_t>(copy) + bytes + room + kBehind;
-  for (Space* taken : {&bumped_, &alone_}) {
-    if (taken->at == past) taken->at -= room;
-  }
+  Space& space = grows ? *known : growing_[next_growing_++ % growing_.size()];
+  space = {reinterpret_cast<uintptr_t>(copy) + bytes, reinterpret_cast<uintptr_t>(copy) + bytes + room};
   return copy;
 }
 
@@ -101,7 +98,8 @@ void Arena::Splice(Arena& other) noexcept {
   last_ = other.last_;
   held_ += other.held_;
   other.first_ = other.last_ = nullptr;
-  other.bumped_ = other.alone_ = {};
+  other.bumped_ = {};
+  other.growing_ = {};
   other.held_ = 0;
 }
 
@@ -117,7 +115,8 @@ void Arena::Reset(bool keep) noexcept {
     chunk = following;
   }
   first_ = last_ = kept;
-  bumped_ = alone_ = {};
+  bumped_ = {};
+  growing_ = {};
   held_ = 0;
   if (kept == nullptr) return;
   kept->next = nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -44,9 +45,10 @@ class Arena {
     }
     return AllocateSlow(bytes, align);
   }
-  // `bytes` bytes that begin with the `used` of `block`, for what is put together piece by piece: in place where nothing came after `block`
-  // and there is room, else a copy; the copy of a block that was last has room for as many again. kBehind bytes more may be read, and
-  // belong to the block: ask Allocate for them where the first one is made. Whoever reads the old block may go on.
+  // `bytes` bytes that begin with the `used` of `block`, for what is put together piece by piece: a block that came from here and grows
+  // again is copied to where it has room for as many again, and from then on grows in place while it has; whoever reads the old block may
+  // go on. kBehind bytes more may be read. The last kGrowing blocks are known.
+  static constexpr size_t kGrowing = 8;
   static constexpr uint64_t kBehind = 64;
   void* Grow(const void* block, uint64_t used, uint64_t bytes) noexcept;
   template <typename T>
@@ -73,7 +75,8 @@ class Arena {
   Chunk* TakeChunk(size_t bytes) noexcept;
 
   Space bumped_;
-  Space alone_;             // what is left of the chunk that was last taken for one block
+  std::array<Space, kGrowing> growing_{};  // behind blocks that Grow made: what is free of their room
+  size_t next_growing_ = 0;
   Chunk* first_ = nullptr;  // the chunk that survives Reset(keep)
   Chunk* last_ = nullptr;
   Memory* memory_ = nullptr;

@@ -13,6 +13,7 @@ namespace wf::bus {
 namespace {
 
 constexpr int kClasses = std::bit_width(ChunkMemory::kLargest / ChunkMemory::kSmallest);
+constexpr size_t kMappedBytes = size_t{128} << 10;
 constexpr size_t kHeaderBytes = 64;  // before every chunk: keeps the chunk 64-aligned
 
 int ClassOf(size_t bytes) {
@@ -35,13 +36,28 @@ struct ChunkMemory::Cache {
   Header* free[kClasses] = {};
   size_t kept_bytes = 0;
   std::atomic<Header*> returned{nullptr};  // by other threads
+  std::atomic<size_t> returned_bytes{0};
   Cache* next = nullptr;
 
   static Header* HeaderOf(void* chunk) { return reinterpret_cast<Header*>(static_cast<char*>(chunk) - kHeaderBytes); }
   static void* ChunkOf(Header* header) { return reinterpret_cast<char*>(header) + kHeaderBytes; }
 
+  // Large ones are mapped, for what `free` takes back it may keep for good.
+  static bool IsMapped(int size_class) { return BytesOf(size_class) >= kMappedBytes; }
+  static Header* Make(int size_class) {
+    const size_t bytes = BytesOf(size_class) + kHeaderBytes;
+    if (!IsMapped(size_class)) return static_cast<Header*>(std::aligned_alloc(64, bytes));
+    void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return mapped == MAP_FAILED ? nullptr : static_cast<Header*>(mapped);
+  }
+  static void Free(Header* header) {
+    if (!IsMapped(header->size_class)) return std::free(header);
+    base::Unpoison(ChunkOf(header), BytesOf(header->size_class));
+    munmap(header, BytesOf(header->size_class) + kHeaderBytes);
+  }
+
   void Keep(Header* header) {
-    if (kept_bytes + BytesOf(header->size_class) > kKeptBytes) return std::free(header);
+    if (kept_bytes + BytesOf(header->size_class) > kKeptBytes) return Free(header);
     kept_bytes += BytesOf(header->size_class);
     header->next = free[header->size_class];
     free[header->size_class] = header;
@@ -51,8 +67,21 @@ struct ChunkMemory::Cache {
     Header* header = returned.load(std::memory_order_relaxed) == nullptr ? nullptr : returned.exchange(nullptr, std::memory_order_acquire);
     while (header != nullptr) {
       Header* const following = header->next;
+      returned_bytes.fetch_sub(BytesOf(header->size_class), std::memory_order_relaxed);
       Keep(header);
       header = following;
+    }
+  }
+
+  // From another thread. What the owner may not come to fetch for long is bounded as what it keeps.
+  void Return(Header* header) {
+    const size_t bytes = BytesOf(header->size_class);
+    if (returned_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes > kKeptBytes) {
+      returned_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+      return Free(header);
+    }
+    header->next = returned.load(std::memory_order_relaxed);
+    while (!returned.compare_exchange_weak(header->next, header, std::memory_order_release, std::memory_order_relaxed)) {
     }
   }
 
@@ -65,7 +94,7 @@ struct ChunkMemory::Cache {
       base::Unpoison(ChunkOf(header), BytesOf(size_class));
       return header;
     }
-    header = static_cast<Header*>(std::aligned_alloc(64, BytesOf(size_class) + kHeaderBytes));
+    header = Make(size_class);
     if (header == nullptr) return nullptr;
     header->owner = this;
     header->size_class = size_class;
@@ -77,7 +106,7 @@ struct ChunkMemory::Cache {
     for (Header*& list : free) {
       while (list != nullptr) {
         Header* const following = list->next;
-        std::free(list);
+        Free(list);
         list = following;
       }
     }
@@ -144,9 +173,7 @@ void ChunkMemory::Give(void* chunk, size_t bytes) noexcept {
   Cache* const owner = header->owner;
   base::Poison(chunk, BytesOf(header->size_class));
   if (owner == CacheOfThisThread()) return owner->Keep(header);
-  header->next = owner->returned.load(std::memory_order_relaxed);
-  while (!owner->returned.compare_exchange_weak(header->next, header, std::memory_order_release, std::memory_order_relaxed)) {
-  }
+  owner->Return(header);
 }
 
 }  // namespace wf::bus

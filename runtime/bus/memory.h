@@ -21,7 +21,8 @@ class Memory : public base::MemoryLimit {
 // Chunks from caches of the threads, without a lock in steady state. A chunk goes back to the cache of the thread that made it.
 // Thread: thread-safe.   Owns: every chunk and cache.
 // Errors: Take is null, Claim false, above limit_bytes and while base::Reserve is spent; Take also when the system has no memory.
-// Bounds: limit_bytes of chunks in use and claims; a cache keeps at most kKeptBytes.   Cost: Take and Give O(1).
+// Bounds: limit_bytes of chunks in use and claims; a cache keeps at most kKeptBytes, and as much that other threads gave back.   Cost: Take
+// and Give O(1).
 class ChunkMemory final : public Memory {
  public:
   static constexpr size_t kSmallest = 1024, kLargest = size_t{1} << 20;  // powers of two between are cached, the rest is mapped alone

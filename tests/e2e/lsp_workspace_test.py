@@ -18,7 +18,7 @@ FOUR = "fn four(k: i64) -> i64 = tw(tw(k));\n"
 
 class Renames(Session):
     async def refused(self, editor, words, name, why):
-        with self.subTest(words=words, name=name), self.assertRaisesRegex(Exception, why):
+        with self.subTest(words=words, name=name, why=why), self.assertRaisesRegex(Exception, why):
             await self.rename(editor, words, name)
 
     async def test_a_file_that_cannot_be_read_whole(self):
@@ -56,9 +56,8 @@ class Renames(Session):
         await self.refused(editor, "let o|ne", "two", "`two` means something else")
 
     async def test_a_capital(self):
-        editor = self.edit("const WIDTH = 3;\n\nfn f(a: f32[n], b: f32[WIDTH]) -> f32[n] = [i] => a[i] + b[0];\n")
+        editor = self.edit("fn f(a: f32[n], b: f32[3]) -> f32[n] = [i] => a[i] + b[0];\n")
         await self.refused(editor, "a: f32[|n]", "Rows", "since it begins with a capital")
-        await self.refused(editor, "const W|IDTH", "width", "since it begins with a small letter")
 
 
 class Versions(Session):
@@ -136,7 +135,7 @@ class Diagnostics(Session):
         self.assertEqual(len(await self.references(lib, "fn |f(x")), 2)
         edits = (await self.rename(lib, "util.|g(x)", "same")).changes
         self.assertEqual({uri.rsplit("/", 1)[1] for uri in edits}, {"lib.wf", "util.wf"})
-        lib.change(lib.text.replace("inner.util", "inner.utl"))
+        lib.change(lib.text.replace("util", "utl"))
         self.assertEqual([d.code for d in await self.client.diagnostics(lib)], ["WF8003"])
 
 

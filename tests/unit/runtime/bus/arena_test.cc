@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <string_view>
 
@@ -71,28 +73,49 @@ TEST_F(ArenaTest, WhatGrowsPieceByPieceTakesMemoryThatFollowsItsLength) {
   EXPECT_LT(arena_.held_bytes(), 8 * kWhole);
 }
 
-TEST_F(ArenaTest, ABlockThatOthersCameBehindIsCopiedAndStays) {
-  auto* const base = static_cast<char*>(arena_.Allocate(5 + Arena::kBehind, 1));
+TEST_F(ArenaTest, SeveralBlocksGrowSideBySide) {
+  constexpr uint64_t kWhole = 200'000;
+  std::array<char*, 5> texts{};
+  for (char*& text : texts) text = static_cast<char*>(arena_.Allocate(1 + Arena::kBehind, 1));
+  for (uint64_t used = 1; used < kWhole; ++used) {
+    for (char*& text : texts) {
+      ASSERT_NE(arena_.Allocate(7, 1), nullptr);  // a piece
+      text = static_cast<char*>(arena_.Grow(text, used, used + 1));
+      ASSERT_NE(text, nullptr);
+      text[used] = static_cast<char>('a' + (&text - texts.data()));
+    }
+  }
+  for (char*& text : texts) EXPECT_EQ(std::count(text + 1, text + kWhole, 'a' + (&text - texts.data())), kWhole - 1);
+  EXPECT_LT(arena_.held_bytes(), 5 * (4 + 7) * kWhole + (2U << 20));
+}
+
+TEST_F(ArenaTest, ABlockThatGrowsTwiceIsCopiedAndStays) {
+  auto* base = static_cast<char*>(arena_.Allocate(5 + Arena::kBehind, 1));
   std::memcpy(base, "abcde", 5);
-  auto* const longer = static_cast<char*>(arena_.Grow(base, 5, 7));
+  base = static_cast<char*>(arena_.Grow(base, 5, 6));
+  base = static_cast<char*>(arena_.Grow(base, 6, 7));
+  std::memcpy(base + 5, "fg", 2);
+  auto* const longer = static_cast<char*>(arena_.Grow(base, 7, 9));
   EXPECT_EQ(longer, base);
-  std::memcpy(longer + 5, "fg", 2);
-  auto* const other = static_cast<char*>(arena_.Grow(base, 5, 7));
+  std::memcpy(longer + 7, "hi", 2);
+  auto* const other = static_cast<char*>(arena_.Grow(base, 7, 9));
   ASSERT_NE(other, base);
-  std::memcpy(other + 5, "xy", 2);
-  EXPECT_EQ(std::string_view(longer, 7), "abcdefg");
-  EXPECT_EQ(std::string_view(other, 7), "abcdexy");
+  std::memcpy(other + 7, "xy", 2);
+  EXPECT_EQ(std::string_view(longer, 9), "abcdefghi");
+  EXPECT_EQ(std::string_view(other, 9), "abcdefgxy");
 }
 
 TEST_F(ArenaTest, ABlockGrowsAsFarAsTheBudgetGoes) {
   budget_.left = 3000;
-  auto* const block = arena_.Allocate(100 + Arena::kBehind, 1);
-  ASSERT_EQ(block, nullptr) << "a chunk is 4096 bytes";
+  ASSERT_EQ(arena_.Allocate(100 + Arena::kBehind, 1), nullptr) << "a chunk is 4096 bytes";
   budget_.left = 4096;
-  auto* const first = arena_.Allocate(100 + Arena::kBehind, 1);
-  ASSERT_NE(first, nullptr);
-  EXPECT_EQ(arena_.Grow(first, 100, 3000), first);
-  EXPECT_EQ(arena_.Grow(first, 3000, 5000), nullptr);
+  const void* block = arena_.Allocate(100 + Arena::kBehind, 1);
+  ASSERT_NE(block, nullptr);
+  block = arena_.Grow(block, 100, 700);
+  ASSERT_NE(block, nullptr);
+  block = arena_.Grow(block, 700, 2000);  // without room for as many again
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(arena_.Grow(block, 2000, 5000), nullptr);
 }
 
 TEST_F(ArenaTest, TakesNothingWhileTheFirstChunkHasRoom) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -100,6 +101,32 @@ TEST(ChunkMemoryTest, ThreadsHandChunksToEachOther) {
   for (std::atomic<void*>& left : desk)
     if (left.load() != nullptr) memory.Give(left.load(), 4096);
   EXPECT_EQ(memory.in_use_bytes(), 0);
+}
+
+size_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * 4096;
+}
+
+TEST(ChunkMemoryTest, WhatOtherThreadsGiveBackGoesBackToTheSystem) {
+  constexpr size_t kChunks = 128, kBytes = size_t{1} << 20;
+  ChunkMemory memory;
+  for (int round = 0; round < 3; ++round) {
+    const size_t before = ResidentBytes();
+    std::vector<void*> chunks;
+    for (size_t i = 0; i < kChunks; ++i) {
+      chunks.push_back(memory.Take(kBytes));
+      ASSERT_NE(chunks.back(), nullptr);
+      std::memset(chunks.back(), 1, kBytes);
+    }
+    EXPECT_GT(ResidentBytes(), before + 64 * kBytes);
+    std::thread([&] {
+      for (void* chunk : chunks) memory.Give(chunk, kBytes);
+    }).join();
+    EXPECT_LT(ResidentBytes(), before + 2 * ChunkMemory::kKeptBytes + 16 * kBytes);  // 16: a sanitizer's own
+  }
 }
 
 }  // namespace

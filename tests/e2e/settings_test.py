@@ -216,7 +216,7 @@ class CheckConfig(unittest.TestCase):
         with socket.socket() as free:  # not the server's, which another test may have taken by now
             free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             free.bind(("127.0.0.1", 0))  # without listening
-            self.assertEqual(self.check(HELLO, "--http-port", free.getsockname()[1]).returncode, 0)
+            self.assertEqual(self.check(HELLO, "--admin-port", "0", "--http-port", free.getsockname()[1]).returncode, 0)
         for flag, host, status, word in (("--host", "localhost", 2, "expected a numeric address, as `127.0.0.1`"), ("--host", "300.1.1.1", 2, "numeric"),
                                          ("--admin-host", "203.0.113.7", 1, "no such address")):
             done = self.check(HELLO, flag, host)

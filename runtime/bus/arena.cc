@@ -72,8 +72,11 @@ void* Arena::Grow(const void* block, uint64_t used, uint64_t bytes) noexcept {
   const uintptr_t end = reinterpret_cast<uintptr_t>(block) + used;
   const auto known = std::find_if(growing_.begin(), growing_.end(), [&](const Space& space) { return space.at == end; });
   const bool grows = known != growing_.end();
-  if (grows && bytes - used <= known->end - known->at) {
-    known->at += bytes - used;
+  std::rotate(growing_.begin(), grows ? known : std::prev(known),
+              grows ? std::next(known) : known);  // the last used first; the oldest goes
+  Space& space = growing_.front();
+  if (grows && bytes - used <= space.end - space.at) {
+    space.at += bytes - used;
     return const_cast<void*>(block);
   }
   uint64_t room = grows ? bytes : 0;
@@ -84,7 +87,6 @@ void* Arena::Grow(const void* block, uint64_t used, uint64_t bytes) noexcept {
   }
   if (copy == nullptr) return nullptr;
   std::memcpy(copy, block, used);
-  Space& space = grows ? *known : growing_[next_growing_++ % growing_.size()];
   space = {reinterpret_cast<uintptr_t>(copy) + bytes, reinterpret_cast<uintptr_t>(copy) + bytes + room};
   return copy;
 }

@@ -47,8 +47,8 @@ class Arena {
   }
   // `bytes` bytes that begin with the `used` of `block`, for what is put together piece by piece: a block that came from here and grows
   // again is copied to where it has room for as many again, and from then on grows in place while it has; whoever reads the old block may
-  // go on. kBehind bytes more may be read. The last kGrowing blocks are known.
-  static constexpr size_t kGrowing = 8;
+  // go on. kBehind bytes more may be read. The kGrowing blocks that grew last are known.
+  static constexpr size_t kGrowing = 16;
   static constexpr uint64_t kBehind = 64;
   void* Grow(const void* block, uint64_t used, uint64_t bytes) noexcept;
   template <typename T>
@@ -75,9 +75,8 @@ class Arena {
   Chunk* TakeChunk(size_t bytes) noexcept;
 
   Space bumped_;
-  std::array<Space, kGrowing> growing_{};  // behind blocks that Grow made: what is free of their room
-  size_t next_growing_ = 0;
-  Chunk* first_ = nullptr;  // the chunk that survives Reset(keep)
+  std::array<Space, kGrowing> growing_{};  // behind blocks that Grow made: what is free of their room; the last used first
+  Chunk* first_ = nullptr;                 // the chunk that survives Reset(keep)
   Chunk* last_ = nullptr;
   Memory* memory_ = nullptr;
   Budget* budget_ = nullptr;

@@ -110,6 +110,7 @@ class EngineCore {
   void EntryEnded(bus::Instance& instance, const bus::Failure* failure);
   void StartSelect(bus::Instance& instance, uint16_t id);
   void StartEnter(bus::Instance& instance, uint16_t id, const bus::Failure* inherited);
+  void TakeFailures(bus::Entry& entry, const bus::Failure& failure);
   void AttemptEnded(bus::Entry& entry, const bus::Failure& failure);
   void BeginFallback(bus::Entry& entry, const bus::Failure& failure);
   wf_bytes NodeOf(bus::Bus& bus, const bus::Failure& failure);

@@ -18,7 +18,11 @@ class Failures {
   void Add(const bus::Failure& failure) {
     if (n_ < kMost && std::find(known_.begin(), End(), &failure) == End()) known_[n_++] = &failure;
   }
-  void Take(const bus::Failure& failure) { n_ = static_cast<size_t>(std::remove(known_.begin(), End(), &failure) - known_.begin()); }
+  template <typename IsTaken>
+  void Take(IsTaken&& is_taken) {
+    n_ = static_cast<size_t>(std::remove_if(known_.begin(), End(), [&](const bus::Failure* one) { return is_taken(*one); }) -
+                             known_.begin());
+  }
   void Clear() { n_ = 0; }
   std::span<const bus::Failure* const> all() const { return {known_.data(), n_}; }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "runtime/abi/view.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/sched/core.h"
@@ -217,10 +218,22 @@ void EngineCore::FireTimeout(bus::Entry& entry) {
   AttemptEnded(entry, FailAt(*entry.parent, entry.task, code::kTimeout, "the node's timeout has passed"));
 }
 
+// Those of the node, or of nodes and elements in it: what comes in their place is looked at alone.
+void EngineCore::TakeFailures(bus::Entry& entry, const bus::Failure& failure) {
+  const uint16_t node = plan_.tasks[entry.task].node;
+  const std::string_view own = node == WF_NONE ? std::string_view() : abi::View(plan_.nodes[node].path);
+  LiveOf(*entry.parent).failures.Take([&](const bus::Failure& one) {
+    if (&one == &failure) return true;
+    if (own.empty() || one.node == WF_NONE) return false;
+    const std::string_view path = abi::View(plan_.nodes[one.node].path);
+    return path.starts_with(own) && (path.size() == own.size() || path[own.size()] == '/');
+  });
+}
+
 void EngineCore::AttemptEnded(bus::Entry& entry, const bus::Failure& failure) {
   const bool again = !entry.timed_out && entry.attempts_left > 0 && code::IsRetried(failure.code);
   if (again) {
-    LiveOf(*entry.parent).failures.Take(failure);
+    TakeFailures(entry, failure);
     --entry.attempts_left;
     jitter_ ^= jitter_ << 13;
     jitter_ ^= jitter_ >> 7;
@@ -248,7 +261,7 @@ wf_bytes EngineCore::NodeOf(bus::Bus& bus, const bus::Failure& failure) {
 void EngineCore::BeginFallback(bus::Entry& entry, const bus::Failure& failure) {
   const uint16_t region = plan_.regions[plan_.tasks[entry.task].target].on_error;
   entry.cause = &failure;
-  LiveOf(*entry.parent).failures.Take(failure);
+  TakeFailures(entry, failure);
   bus::Instance* const child = NewInstance(LiveOf(*entry.parent), region, entry.parent, &entry, kFallbackElement);
   if (child == nullptr) return LeaveEntry(entry, &NoMemoryAt(*entry.parent, entry.task));
   const wf_bytes node = NodeOf(*entry.parent->bus, failure);

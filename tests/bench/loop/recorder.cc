@@ -197,6 +197,9 @@ size_t Recorder::Repeat() {
 extern "C" {
 
 void* wf_alloc(wf_ctx*, uint64_t bytes, uint64_t) noexcept { return wf::bench::current->scratch().Allocate(bytes); }
+void* wf_grow(wf_ctx* ctx, const void* block, uint64_t used, uint64_t bytes) noexcept {
+  return std::memcpy(wf_alloc(ctx, bytes + 64, 1), block, used);
+}
 
 wf_code wf_fail(wf_ctx*, wf_code, uint32_t, wf_bytes text) noexcept {
   wf::bench::current->failure().assign(reinterpret_cast<const char*>(text.ptr), text.len);

@@ -74,8 +74,8 @@ TEST_F(ArenaTest, WhatGrowsPieceByPieceTakesMemoryThatFollowsItsLength) {
 }
 
 TEST_F(ArenaTest, SeveralBlocksGrowSideBySide) {
-  constexpr uint64_t kWhole = 200'000;
-  std::array<char*, 5> texts{};
+  constexpr uint64_t kWhole = 50'000;
+  std::array<char*, 12> texts{};
   for (char*& text : texts) text = static_cast<char*>(arena_.Allocate(1 + Arena::kBehind, 1));
   for (uint64_t used = 1; used < kWhole; ++used) {
     for (char*& text : texts) {
@@ -86,7 +86,28 @@ TEST_F(ArenaTest, SeveralBlocksGrowSideBySide) {
     }
   }
   for (char*& text : texts) EXPECT_EQ(std::count(text + 1, text + kWhole, 'a' + (&text - texts.data())), kWhole - 1);
-  EXPECT_LT(arena_.held_bytes(), 5 * (4 + 7) * kWhole + (2U << 20));
+  EXPECT_LT(arena_.held_bytes(), 12 * (4 + 7) * kWhole + (2U << 20));
+}
+
+TEST_F(ArenaTest, ATextGrowsByPiecesThatGrewThemselves) {
+  constexpr uint64_t kPieces = 20'000, kPiece = 12;
+  auto* text = static_cast<char*>(arena_.Allocate(1 + Arena::kBehind, 1));
+  uint64_t used = 1;
+  for (uint64_t i = 0; i < kPieces; ++i) {
+    auto* piece = static_cast<char*>(arena_.Allocate(1 + Arena::kBehind, 1));
+    std::memset(piece, 'p', 1);
+    for (uint64_t length = 1; length < kPiece; ++length) {
+      piece = static_cast<char*>(arena_.Grow(piece, length, length + 1));
+      ASSERT_NE(piece, nullptr);
+      piece[length] = 'p';
+    }
+    text = static_cast<char*>(arena_.Grow(text, used, used + kPiece));
+    ASSERT_NE(text, nullptr) << i;
+    std::memcpy(text + used, piece, kPiece);
+    used += kPiece;
+  }
+  EXPECT_EQ(static_cast<uint64_t>(std::count(text + 1, text + used, 'p')), used - 1);
+  EXPECT_LT(arena_.held_bytes(), kPieces * 1000);
 }
 
 TEST_F(ArenaTest, ABlockThatGrowsTwiceIsCopiedAndStays) {

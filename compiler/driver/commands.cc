@@ -8,6 +8,7 @@
 #include "compiler/backend/backend.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/diag/render.h"
+#include "compiler/driver/bench.h"
 #include "compiler/driver/breaking.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/completions.h"
@@ -227,6 +228,12 @@ int Run(const Options& options, Console& console) {
         }
       },
       console);
+}
+
+int RunBench(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc bench` needs the URL of a server, or one .wf file");
+  if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
+  return Bench(options, console);
 }
 
 int Test(const Options& options, Console& console) {

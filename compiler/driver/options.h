@@ -30,6 +30,7 @@ struct Options {
   std::string filter;                // part of a test's name
   int timeout_seconds = 30;          // of a test
   std::vector<std::string> headers;  // "name: value"
+  std::string from;                  // URL of a server
   std::string data;                  // a body, or @FILE
   std::string admin;                 // HOST:PORT
   std::string workflow;              // NAME or SERVICE/NAME; empty: the only one

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compiler/diag/render.h"
+#include "compiler/load/duration.h"
 
 namespace wf::load {
 namespace {
@@ -21,19 +22,6 @@ struct Percentile {
 constexpr std::array kPercentiles = {Percentile{"p50", "p50", 0.5}, Percentile{"p90", "p90", 0.9}, Percentile{"p99", "p99", 0.99},
                                      Percentile{"p99.9", "p999", 0.999}};
 constexpr double kNsPerSecond = 1e9;
-
-// Three digits that mean something: "85.3 us", "1.24 ms".
-std::string Duration(double ns) {
-  struct Unit {
-    double ns;
-    const char* name;
-  };
-  for (const Unit& unit : {Unit{1e9, "s"}, Unit{1e6, "ms"}, Unit{1e3, "us"}}) {
-    const double value = ns / unit.ns;
-    if (value >= 0.9995) return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit.name);
-  }
-  return fmt::format("{:.0f} ns", ns);
-}
 
 double PerSecond(uint64_t count, const Outcome& outcome) {
   return outcome.measured_ns == 0 ? 0 : static_cast<double>(count) * kNsPerSecond / static_cast<double>(outcome.measured_ns);

@@ -1,7 +1,9 @@
 #include "compiler/load/server_times.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <vector>
 
 namespace wf::load {
 namespace {
@@ -36,18 +38,36 @@ std::optional<Sample> ReadSample(std::string_view line) {
   return error == std::errc() ? std::optional(std::move(sample)) : std::nullopt;
 }
 
-Total* TotalOf(std::string_view family, const Sample& sample, ServerTimes& times) {
-  if (family == "wf_request_duration_seconds") return &times.request;
-  if (family == "wf_batch_size") return &times.batch;
-  const auto workflow = sample.labels.find("workflow"), node = sample.labels.find("node");
-  if (workflow == sample.labels.end() || node == sample.labels.end()) return nullptr;
-  const std::pair key(workflow->second, node->second);
-  if (family == "wf_node_compute_seconds") return &times.nodes[key].compute;
-  if (family == "wf_queue_wait_seconds") return &times.nodes[key].wait;
-  return nullptr;
+using Totals = std::vector<Total*>;
+
+ServerTimes::Names NamesOf(const Sample& sample, std::string_view first, std::string_view second) {
+  const auto value = [&](std::string_view label) {
+    const auto found = sample.labels.find(label);
+    return found == sample.labels.end() ? std::string() : found->second;
+  };
+  return {value(first), value(second)};
+}
+
+Totals TotalsOf(std::string_view family, const Sample& sample, ServerTimes& times) {
+  if (family == "wf_request_duration_seconds") return {&times.request, &times.workflows[NamesOf(sample, "service", "workflow")]};
+  if (family == "wf_batch_size") return {&times.batch};
+  if (family == "wf_stage_duration_seconds") return {&times.stages[NamesOf(sample, "workflow", "stage")]};
+  if (family == "wf_node_compute_seconds") return {&times.nodes[NamesOf(sample, "workflow", "node")].compute};
+  if (family == "wf_queue_wait_seconds") return {&times.nodes[NamesOf(sample, "workflow", "node")].wait};
+  return {};
 }
 
 Total operator-(const Total& after, const Total& before) { return {after.sum - before.sum, after.count - before.count}; }
+ServerTimes::Node operator-(const ServerTimes::Node& after, const ServerTimes::Node& before) {
+  return {after.compute - before.compute, after.wait - before.wait};
+}
+
+template <typename T>
+void Subtract(const std::map<ServerTimes::Names, T>& before, std::map<ServerTimes::Names, T>& after) {
+  for (auto& [names, value] : after) {
+    if (const auto old = before.find(names); old != before.end()) value = value - old->second;
+  }
+}
 
 }  // namespace
 
@@ -61,8 +81,8 @@ ServerTimes ReadServerTimes(std::string_view metrics) {
     if (!sample) continue;
     for (const std::string_view suffix : {kSum, kCount}) {
       if (!sample->name.ends_with(suffix)) continue;
-      Total* const total = TotalOf(sample->name.substr(0, sample->name.size() - suffix.size()), *sample, times);
-      if (total != nullptr) (suffix == kSum ? total->sum : total->count) += sample->value;
+      for (Total* total : TotalsOf(sample->name.substr(0, sample->name.size() - suffix.size()), *sample, times))
+        (suffix == kSum ? total->sum : total->count) += sample->value;
     }
   }
   return times;
@@ -71,12 +91,9 @@ ServerTimes ReadServerTimes(std::string_view metrics) {
 ServerTimes Since(const ServerTimes& before, ServerTimes after) {
   after.request = after.request - before.request;
   after.batch = after.batch - before.batch;
-  for (auto& [key, node] : after.nodes) {
-    const auto old = before.nodes.find(key);
-    if (old == before.nodes.end()) continue;
-    node.compute = node.compute - old->second.compute;
-    node.wait = node.wait - old->second.wait;
-  }
+  Subtract(before.workflows, after.workflows);
+  Subtract(before.stages, after.stages);
+  Subtract(before.nodes, after.nodes);
   std::erase_if(after.nodes, [](const auto& at) { return at.second.compute.count <= 0 && at.second.wait.count <= 0; });
   return after;
 }

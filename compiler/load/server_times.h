@@ -21,9 +21,12 @@ struct ServerTimes {
     Total compute;  // of executions that are timed
     Total wait;     // for a batch
   };
-  Total request;                                              // from the end of the head to the answer
-  Total batch;                                                // rows
-  std::map<std::pair<std::string, std::string>, Node> nodes;  // by workflow and node
+  using Names = std::pair<std::string, std::string>;
+  Total request;                     // from the end of the head to the answer
+  Total batch;                       // rows
+  std::map<Names, Total> workflows;  // requests, by service and workflow
+  std::map<Names, Total> stages;     // by workflow and stage
+  std::map<Names, Node> nodes;       // by workflow and node
 };
 
 // Reads the text format of Prometheus (version 0.0.4); what it does not know, or cannot read, is passed over.

@@ -46,6 +46,19 @@ class OfAServer(unittest.TestCase):
         self.assertGreater(seen["server"]["request_seconds"], 0)
         self.assertLess(seen["server"]["request_seconds"], seen["latency_seconds"]["max"])
 
+    def test_a_graph_shows_what_the_server_took(self):
+        for name in ("Greet", "Spread"):
+            self.assertEqual(self.server.post(f"/Hello/{name}", {"xs": [1, 2]} if name == "Spread" else {}).status, 200)
+        admin = "http://{}:{}".format(*self.server.addresses["admin"])
+        calls = self.server.metrics()['wf_request_duration_seconds_count{service="Hello",workflow="Spread",protocol="plain"}']
+        graph = json.loads(wfc("graph", "--format=json", "--from", admin, HELLO).stdout)
+        spread = next(one for one in graph["workflows"] if one["name"] == "Spread")
+        self.assertEqual([(one["what"], one["count"]) for one in spread["measured"]], [("request", calls)])
+        for form in ("text", "dot", "mermaid", "svg"):
+            self.assertRegex(wfc("graph", f"--format={form}", "--from", admin, HELLO).stdout, "(request|compute|stage) [0-9.]+ [mun]?s x [0-9]+")
+        other = wfc("graph", "--from", admin, EXAMPLES / "fallback/fallback.wf", check=False)
+        self.assertEqual((other.returncode, other.stderr), (1, f"wfc: the server at {admin} is of another program\n"))
+
     def test_says_what_was_wrong(self):
         done = wfc("bench", "--warm-up", "0", "--duration", "1", "--data", '{"nom":1}', f"{self.address}/Hello/Greet", check=False)
         self.assertEqual(done.returncode, 1)

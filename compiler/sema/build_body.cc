@@ -48,14 +48,12 @@ void BodyWriter::StopBeyond(const char* limit) {
   if (c_.too_large == nullptr) c_.limit = limit;
 }
 
-void BodyWriter::StopTooDeep() { StopBeyond("400 levels of expressions; functions written into them count, too"); }
-
 // Counts what was written since the last call, and the call; true when there is too much of it, or too deep.
 bool BodyWriter::IsTooLarge(const Expr& expr) {
   const size_t written = b_.body().ops.size() - counted_;
   c_.ops_left -= std::min(c_.ops_left, written);
   counted_ += written;
-  if (nesting_ > kMaxNesting) StopTooDeep();
+  if (nesting_ > kMaxNesting) StopBeyond(kTooDeep);
   if (c_.visits_left == 0) {
     StopBeyond("2000000 expressions; functions are written out where they are called");
   } else {

@@ -80,7 +80,6 @@ class BodyWriter {
   uint32_t EnterLine(const Expr& expr);
   bool IsTooLarge(const Expr& expr);
   void StopBeyond(const char* limit);
-  void StopTooDeep();
   ir::ValueId WriteChecked(const Expr& expr);
   bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
   ir::ValueId Zero(ir::TypeId type);

@@ -101,8 +101,7 @@ void ReadWorkflowParams(Body& body, const ast::WorkflowDecl& decl, Signature& si
     Param row{i, param.external_name.value_or(param.name.text), false, std::nullopt};
     const auto [first, fresh] = wire_names.emplace(row.wire_name, &param);
     const bool is_told = !param.external_name && !fresh && !first->second->external_name;  // two of one name in the program
-    if (!fresh && !is_told)
-      body.env.Report(param.span, kDuplicateName, {row.wire_name}).Label(first->second->span, "first declared here");
+    if (!fresh && !is_told) body.env.Report(param.span, kDuplicateName, {row.wire_name}).Label(first->second->span, "first declared here");
     row.required = !param.default_value && type->kind != TypeKind::kOptional;
     if (type->kind != TypeKind::kError) {
       if (param.default_value) row.default_value = DefaultOf(body, param, type);

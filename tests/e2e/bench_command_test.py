@@ -21,7 +21,7 @@ class OfAServer(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.server = Server.of(HELLO)
-        cls.address = "{}:{}".format(*cls.server.address)
+        cls.address = "{}:{}".format(*cls.server.addresses["http"])
 
     @classmethod
     def tearDownClass(cls):

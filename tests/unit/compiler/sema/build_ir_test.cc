@@ -575,6 +575,16 @@ TEST(BuildIr, RefusesProgramsThatGrowWithoutEnd) {
   EXPECT_THAT(built.diagnostics, HasSubstr("WF5090 the program becomes more than 250000 operations"));
 }
 
+TEST(BuildIr, WritesTextsWithManyHolesInParts) {
+  std::string holes, expected;
+  for (int i = 0; i < 700; ++i) {
+    holes += std::to_string(i) + (i % 2 == 0 ? "{x}" : "{y}") + "}}{{";
+    expected += std::to_string(i) + (i % 2 == 0 ? "7" : "8") + "}{";
+  }
+  const Answers answers("workflow W(x: i64, y: i64) -> (t: string) { return (t: \"" + holes + "\"); } service S { workflow W; }");
+  EXPECT_EQ(answers("W", {Int(7), Int(8)}), "t=" + expected);
+}
+
 // Calls that become no operation take time all the same.
 TEST(BuildIr, RefusesCallsWithoutEndThatBecomeNoOperations) {
   std::string chain = "fn g0(x: i64) -> i64 = x;\n";

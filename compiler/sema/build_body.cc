@@ -53,7 +53,7 @@ bool BodyWriter::IsTooLarge(const Expr& expr) {
   const size_t written = b_.body().ops.size() - counted_;
   c_.ops_left -= std::min(c_.ops_left, written);
   counted_ += written;
-  if (nesting_ > kMaxNesting) StopBeyond(kTooDeep);
+  if (nesting_ > kMaxNesting) StopBeyond(kNestingLimit);
   if (c_.visits_left == 0) {
     StopBeyond("2000000 expressions; functions are written out where they are called");
   } else {

@@ -11,7 +11,7 @@
 
 namespace wf::sema {
 
-inline constexpr const char* kTooDeep = "400 levels of expressions; functions written into them count, too";
+inline constexpr const char* kNestingLimit = "400 levels of expressions; functions written into them count, too";
 
 // What the bodies of one program share while they are built. Internal to BuildIr.
 struct BuildContext {

@@ -151,6 +151,17 @@ class Tls(harness.ServerCase):
                                       capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.stdout, '{"text":"é"} ' + version, (flag, newest, done.stderr))
 
+    def test_wfc_run_shows_calls_that_work(self):
+        command = [harness.WFC, "run", source(), "--", "--host", "127.0.0.1", "--http-port", "0", "--grpc-port", "0", "--admin-port", "0", *self.authority.flags()]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            self.assertRegex(process.stdout.readline(), r"^listening http=(\S+) grpc=\1 admin=\S+ tls=on\n$")
+            for answer in ('{"n":4}', '{"text":"text"}'):
+                shown = process.stdout.readline()
+                done = subprocess.run(shown.rstrip() + " -sS", shell=True, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.stdout, answer, (shown, done.stderr))
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(60), 0)
+
     def test_python_keeps_a_connection(self):
         for newest in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
             port = self.server.addresses["http"][1]

@@ -15,6 +15,12 @@ uint32_t BuildContext::LineOf(const Span& span) const {
   return sources->PositionOf(span.file, span.begin).line;
 }
 
+void BuildContext::StopAt(const Span& span) {
+  if (too_large != nullptr) return;
+  too_large = &span;
+  calls_there = calls;
+}
+
 // Chains of operators lean to the left and may be thousands long, so they are walked up and not down.
 ValueId BodyWriter::Write(const Expr& expr) {
   std::vector<const Expr*> chain;
@@ -54,7 +60,7 @@ bool BodyWriter::IsTooLarge(const Expr& expr) {
   c_.ops_left -= std::min(c_.ops_left, written);
   counted_ += written;
   if (nesting_ > kMaxNesting) StopTooDeep();
-  if (c_.ops_left == 0 && c_.too_large == nullptr) c_.too_large = &expr.span;
+  if (c_.ops_left == 0) c_.StopAt(expr.span);
   return c_.ops_left == 0;
 }
 

@@ -442,7 +442,7 @@ class Reload(harness.unittest.TestCase):
         self.assertTrue(copy(old, "the old one goes on"))
 
         good = key.read_bytes()
-        for bad, words in ((b"no key", ["`tls.key`: ", "holds no private key"]), (None, ["`tls.key`: ", "No such file"])):
+        for bad, words in ((b"no key", ["`tls.key`: ", "holds no private key"]), (None, ["`tls.key`: ", "no such file"])):
             key.write_bytes(bad) if bad else key.unlink()
             self.hang_up(server, "error")
             self.assertTrue(server.logs('"level":"error"', *words), server.output())
@@ -560,9 +560,9 @@ class CheckConfig(harness.unittest.TestCase):
         self.assertRegex(expired.stderr, r'"level":"warning","message":"`tls.cert`: .*/expired.pem: certificate 1 expired on 20')
         fit = "the key is not that of the first certificate of `tls.cert`"
         cases = [
-            (folder / "none", key, None, f"`tls.cert`: {folder}/none: No such file or directory"),
+            (folder / "none", key, None, f"`tls.cert`: {folder}/none: no such file"),
             (text, key, None, f"`tls.cert`: {text}: holds no certificate in PEM"),
-            (folder, key, None, f"`tls.cert`: {folder}: Is a directory"),
+            (folder, key, None, f"`tls.cert`: {folder}: is a directory"),
             (cert, text, None, f"`tls.key`: {text}: holds no private key in PEM"),
             (cert, folder / "other.key", None, f"`tls.key`: {folder}/other.key: {fit}"),
             (cert, folder / "rsa.key", None, f"`tls.key`: {folder}/rsa.key: {fit}"),

@@ -1,17 +1,10 @@
 #include "compiler/base/system_error.h"
 
-#include <cctype>
 #include <cerrno>
-#include <cstring>
+
+#include "runtime/base/system_error.h"
 
 namespace wf::source {
-
-std::string TextOfErrno(int error) {
-  if (error == ENOENT || error == ENOTDIR) return "no such file";
-  std::string text = std::strerror(error);
-  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return text;
-}
 
 base::Status StatusOfErrno(int error) {
   const bool is_absent = error == ENOENT || error == ENOTDIR, is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -20,7 +13,7 @@ base::Status StatusOfErrno(int error) {
           : is_full      ? base::kResourceExhausted
           : is_forbidden ? base::kPermissionDenied
                          : base::kUnavailable,
-          TextOfErrno(error)};
+          base::TextOfErrno(error)};
 }
 
 base::Status StatusOfCreation(int error) {

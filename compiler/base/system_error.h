@@ -1,14 +1,10 @@
 #pragma once
 
-#include <string>
-
 #include "runtime/base/status.h"
 
 namespace wf::source {
 
-// What the system says went wrong, in our words: "no such file", "permission denied", "no space left on device".
-std::string TextOfErrno(int error);
-// The same with a code: kNotFound, kPermissionDenied, kResourceExhausted (no room), else kUnavailable.
+// What the system says went wrong, with a code: kNotFound, kPermissionDenied, kResourceExhausted (no room), else kUnavailable.
 base::Status StatusOfErrno(int error);
 base::Status StatusOfCreation(int error);  // of a new file: what is missing is its folder
 

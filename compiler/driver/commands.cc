@@ -228,11 +228,8 @@ int Run(const Options& options, Console& console) {
   const interface::Interface described = compilation.DescribeInterface();
   return Serve(
       server, ServerArguments(options.inputs.front(), options.server_arguments),
-      [&](const std::string& address) {
-        for (const interface::Service& service : described.services) {
-          for (const interface::Call& call : service.calls)
-            console.out << interface::SampleCurl(described, service, call, "http://" + address) << std::endl;
-        }
+      [&](const std::string& url) {
+        for (const std::string& line : interface::SampleCurls(described, url)) console.out << line << std::endl;
       },
       console);
 }

@@ -10,13 +10,13 @@
 #include <sstream>
 
 #include "compiler/backend/backend.h"
-#include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
 #include "compiler/driver/dependencies.h"
 #include "compiler/driver/extern_header.h"
 #include "compiler/driver/files.h"
 #include "compiler/link/symbols.h"
 #include "runtime/base/descriptor.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::driver {
 namespace {
@@ -52,7 +52,7 @@ struct Ran {
 Ran RunProgram(const std::string& program, const std::vector<std::string>& arguments, const std::string& log) {
   const base::Descriptor out(open(log.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   const pid_t pid = out.get() < 0 ? -1 : StartChild(program, arguments, {.out = out.get(), .err = out.get()});
-  if (pid < 0) return {.fine = false, .output = source::TextOfErrno(errno)};
+  if (pid < 0) return {.fine = false, .output = base::TextOfErrno(errno)};
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -13,11 +13,11 @@
 #include <csignal>
 #include <cstring>
 
-#include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
 #include "compiler/driver/serve.h"
 #include "compiler/load/fetch.h"
 #include "runtime/base/descriptor.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::driver {
 namespace {
@@ -48,12 +48,12 @@ LocalServer::~LocalServer() {
 
 base::Status LocalServer::Start() {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {base::kUnavailable, source::TextOfErrno(errno)};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {base::kUnavailable, base::TextOfErrno(errno)};
   const base::Descriptor out(ends[0]);
   if (errors_ < 0) errors_ = memfd_create("stderr", MFD_CLOEXEC);
   pid_ = StartChild(binary_, arguments_, {.out = ends[1], .err = errors_, .inherited = {}, .own_group = true});
   close(ends[1]);
-  if (pid_ < 0) return {base::kUnavailable, source::TextOfErrno(errno)};
+  if (pid_ < 0) return {base::kUnavailable, base::TextOfErrno(errno)};
   return ReadAddresses(out.get());
 }
 

@@ -11,9 +11,9 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
 #include "compiler/driver/files.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::driver {
 namespace {
@@ -37,7 +37,7 @@ void CopyLines(int from, const std::function<void(const std::string&)>& on_ready
       if (c != '\n') continue;
       console.out << line << std::flush;
       line.pop_back();
-      if (const std::string address = AddressIn(line); !address.empty()) on_ready(address);
+      if (const std::string url = UrlIn(line); !url.empty()) on_ready(url);
       line.clear();
     }
   }
@@ -49,9 +49,15 @@ std::string AddressIn(const std::string& line, std::string_view name) {
   const std::string before = fmt::format(" {}=", name);
   const size_t at = line.find(before);
   if (!line.starts_with("listening ") || at == std::string::npos) return "";
-  const std::string address = line.substr(at + before.size(), line.find(' ', at + 1) - at - before.size());
+  std::string address = line.substr(at + before.size(), line.find(' ', at + 1) - at - before.size());
   constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
-  return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
+  if (address.starts_with(kAny)) address.replace(0, kAny.size(), "127.0.0.1:");
+  return address;
+}
+
+std::string UrlIn(const std::string& line) {
+  const std::string address = AddressIn(line, "http");
+  return address.empty() ? "" : (line.ends_with(" tls=on") ? "https://" : "http://") + address;
 }
 
 std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given) {
@@ -67,7 +73,7 @@ int Serve(const std::string& binary, const std::vector<std::string>& arguments, 
           Console& console) {
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
-    console.err << "wfc: cannot start the server: " << source::TextOfErrno(errno) << "\n";
+    console.err << "wfc: cannot start the server: " << base::TextOfErrno(errno) << "\n";
     return kProgramHasErrors;
   }
   // A termination that comes before there is a server to hand it to waits until there is.
@@ -85,7 +91,7 @@ int Serve(const std::string& binary, const std::vector<std::string>& arguments, 
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(pipe_ends[1]);
   if (pid < 0) {
-    console.err << "wfc: cannot start the server: " << source::TextOfErrno(errno) << "\n";
+    console.err << "wfc: cannot start the server: " << base::TextOfErrno(errno) << "\n";
     close(pipe_ends[0]);
     return kProgramHasErrors;
   }

@@ -15,13 +15,13 @@
 #include <memory>
 #include <optional>
 
-#include "compiler/base/system_error.h"
 #include "compiler/driver/child.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/serve.h"
 #include "compiler/driver/watched_files.h"
 #include "compiler/interface/sample.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::driver {
 namespace {
@@ -40,7 +40,7 @@ struct Served {
   int out = -1;
   std::string line;
   bool listens = false;
-  std::vector<std::string> calls;  // shown when it listens, `{}` for its address
+  interface::Interface described;  // whose calls are shown when it listens
   Served() = default;
   Served(const Served&) = delete;
   Served& operator=(const Served&) = delete;
@@ -63,7 +63,7 @@ class Watcher {
   int Run() {
     const TemporaryFolder folder;
     if (folder.path().empty() || !OpenSockets()) {
-      console_.err << "wfc: cannot make a temporary folder and sockets: " << source::TextOfErrno(errno) << "\n";
+      console_.err << "wfc: cannot make a temporary folder and sockets: " << base::TextOfErrno(errno) << "\n";
       return kProgramHasErrors;
     }
     std::signal(SIGINT, OnStop);
@@ -97,12 +97,8 @@ class Watcher {
     if (!fine && current_) console_.err << "wfc: the server goes on as it was\n";
     if (!fine) console_.err << "wfc: waiting for a change\n" << std::flush;
     if (!fine) return;
-    const interface::Interface described = compilation.DescribeInterface();
     auto next = std::make_unique<Served>();
-    for (const interface::Service& service : described.services) {
-      for (const interface::Call& call : service.calls)
-        next->calls.push_back(interface::SampleCurl(described, service, call, "http://ADDRESS"));
-    }
+    next->described = compilation.DescribeInterface();
     Start(binary, *next);
     if (next->pid < 0) return;
     next_ = std::move(next);
@@ -118,7 +114,7 @@ class Watcher {
         StartChild(binary, arguments, {.out = ends[1], .err = -1, .inherited = {sockets_.begin(), sockets_.end()}, .own_group = true});
     served.out = ends[0];
     close(ends[1]);
-    if (served.pid < 0) console_.err << "wfc: cannot start the server: " << source::TextOfErrno(errno) << "\n";
+    if (served.pid < 0) console_.err << "wfc: cannot start the server: " << base::TextOfErrno(errno) << "\n";
   }
 
   // Looks after the servers meanwhile. A change counts when it has been quiet for a while.
@@ -172,12 +168,9 @@ class Watcher {
 
   void Say(Served& served, const std::string& line) {
     console_.out << line << "\n";
-    if (const std::string address = AddressIn(line); !address.empty()) {
+    if (const std::string url = UrlIn(line); !url.empty()) {
       served.listens = true;
-      for (std::string call : served.calls) {
-        if (const size_t at = call.find("ADDRESS"); at != std::string::npos) call.replace(at, 7, address);
-        console_.out << call << "\n";
-      }
+      for (const std::string& call : interface::SampleCurls(served.described, url)) console_.out << call << "\n";
     }
     console_.out << std::flush;
   }

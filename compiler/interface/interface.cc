@@ -60,11 +60,11 @@ const std::vector<Field>& FieldsOf(const Interface& interface, const Type& recor
 const Port* RawBody(const Call& call) {
   const Port* only = nullptr;
   for (const Port& port : call.in) {
-    if (!port.required) continue;
+    if (!port.required || port.type.kind != ir::TypeKind::kBytes) continue;
     if (only != nullptr) return nullptr;
     only = &port;
   }
-  return only != nullptr && only->type.kind == ir::TypeKind::kBytes ? only : nullptr;
+  return only;
 }
 
 }  // namespace wf::interface

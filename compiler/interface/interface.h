@@ -93,7 +93,7 @@ struct Interface {
 };
 const std::vector<Field>& FieldsOf(const Interface& interface, const Type& record);
 
-// The one required parameter of type `bytes`, which may also come as the raw body; null: none.
+// The only required parameter of type `bytes`, which may also come as the raw body; null: none.
 const Port* RawBody(const Call& call);
 
 std::string ToJson(const Interface& interface);  // one object on one line, the same for the same interface; without examples

@@ -101,9 +101,9 @@ class Writer {
     for (const Meta& meta : call.meta) {
       if (auto parameter = MetaParameter(meta)) parameters.push_back(std::move(*parameter));
     }
-    if (RawBody(call) == nullptr) return parameters;
+    const Port* const raw = RawBody(call);
     for (const Port& port : call.in) {
-      if (!port.required) parameters.push_back(QueryParameter(port));
+      if (raw != nullptr && &port != raw) parameters.push_back(QueryParameter(port));
     }
     return parameters;
   }

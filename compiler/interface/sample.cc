@@ -124,9 +124,19 @@ std::optional<std::string> SampleBody(const Interface& interface, const Call& ca
 
 std::string SampleCurl(const Interface& interface, const Service& service, const Call& call, const std::string& url) {
   const std::string target = fmt::format("{}/{}/{}", url, service.name, call.name);
-  if (RawBody(call) != nullptr) return fmt::format("curl --data-binary @FILE {}", target);
+  const std::string_view curl = url.starts_with("https:") ? "curl -k" : "curl";  // its certificate is for another name than an address
+  const bool has_others =
+      std::any_of(call.in.begin(), call.in.end(), [&](const Port& port) { return port.required && &port != RawBody(call); });
+  if (RawBody(call) != nullptr && !has_others) return fmt::format("{} --data-binary @FILE {}", curl, target);
   const auto body = SampleBody(interface, call);
-  return fmt::format("curl -H 'content-type: application/json' -d {} {}", body ? ShellQuoted(*body) : "@FILE", target);
+  return fmt::format("{} -H 'content-type: application/json' -d {} {}", curl, body ? ShellQuoted(*body) : "@FILE", target);
+}
+
+std::vector<std::string> SampleCurls(const Interface& interface, const std::string& url) {
+  std::vector<std::string> lines;
+  for (const Service& service : interface.services)
+    for (const Call& call : service.calls) lines.push_back(SampleCurl(interface, service, call, url));
+  return lines;
 }
 
 }  // namespace wf::interface

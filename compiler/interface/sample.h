@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/interface/interface.h"
 
@@ -13,5 +14,6 @@ std::optional<std::string> SampleBody(const Interface& interface, const Call& ca
 
 // A call by curl, in one line; a body that is too large to be shown is a file.
 std::string SampleCurl(const Interface& interface, const Service& service, const Call& call, const std::string& url);
+std::vector<std::string> SampleCurls(const Interface& interface, const std::string& url);  // of every call
 
 }  // namespace wf::interface

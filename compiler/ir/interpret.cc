@@ -9,6 +9,7 @@
 #include "compiler/ir/builder.h"
 #include "compiler/ir/math.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::ir {
 
@@ -158,7 +159,6 @@ bool BodyRun::Execute(ValueId id) {
 #define SCALAR_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #define MATH_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #include "compiler/ir/ops.def"
-#include "runtime/base/error_codes.h"
 #undef OP
       return RunScalar(id, op);
     case OpKind::kBuild:

@@ -140,6 +140,7 @@ struct Port {
   SlotId slot = SlotId::kNone;  // of a workflow's port
   std::optional<Value> if_missing;
   bool required = true;
+  std::string written = {};  // of a workflow's port, the type as the program has it: "f32[h, w]"
 };
 struct Model {
   std::string name, path;

@@ -376,10 +376,12 @@ std::string ScalarText(DType dtype, uint64_t bits) {
   std::to_chars_result end{};
   if (dtype == DType::kF64) {
     if (std::isnan(F64Of(bits))) return "nan";
+    if (F64Of(bits) == 0 && std::signbit(F64Of(bits))) return "-0.0";
     end = std::to_chars(buffer, buffer + sizeof buffer, F64Of(bits));
   } else if (IsFloat(dtype)) {
     const float value = F32Of(ConvertScalar(dtype, DType::kF32, bits));
     if (std::isnan(value)) return "nan";
+    if (value == 0 && std::signbit(value)) return "-0.0";
     end = std::to_chars(buffer, buffer + sizeof buffer, value);
   } else if (IsSigned(dtype)) {
     end = std::to_chars(buffer, buffer + sizeof buffer, SignedOf(dtype, bits));

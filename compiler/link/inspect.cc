@@ -7,7 +7,7 @@
 #include <fstream>
 #include <optional>
 
-#include "compiler/base/system_error.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::link {
 namespace {
@@ -47,7 +47,7 @@ std::optional<std::string> FindNote(const std::string& notes) {
 
 base::Result<std::string> ReadNote(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return base::Status(base::kNotFound, source::TextOfErrno(errno));
+  if (!file) return base::Status(base::kNotFound, base::TextOfErrno(errno));
   file.seekg(0, std::ios::end);
   const auto end = static_cast<std::streamoff>(file.tellg());
   if (end < 0) return NotOurs("not a regular file");

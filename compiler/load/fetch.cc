@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <optional>
 
-#include "compiler/base/system_error.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::load {
 namespace {
@@ -51,7 +51,7 @@ base::Result<std::string> Exchange(const sockaddr_storage& address, socklen_t ad
   const base::Descriptor connection(socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const bool sent = connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), address_bytes) == 0 &&
                     send(connection.get(), request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size());
-  if (!sent) return base::Status(base::kUnavailable, source::TextOfErrno(errno));
+  if (!sent) return base::Status(base::kUnavailable, base::TextOfErrno(errno));
   auto answer = ReadAll(connection.get(), until);
   if (!answer) return base::Status(base::kDeadlineExceeded, "it did not answer");
   if (answer->empty()) return base::Status(base::kUnavailable, "it closed the connection");

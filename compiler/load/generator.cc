@@ -19,6 +19,7 @@
 #include "compiler/load/answers.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::load {
 namespace {
@@ -113,7 +114,7 @@ class Generator {
 
   void Refuse(size_t index, int error) {
     if (!ever_connected_ && refusal_.ok()) {
-      refusal_ = {base::kUnavailable, fmt::format("cannot connect to {}: {}", plan_.target.host, source::TextOfErrno(error))};
+      refusal_ = {base::kUnavailable, fmt::format("cannot connect to {}: {}", plan_.target.host, base::TextOfErrno(error))};
     }
     ++outcome_.refused;
     Close(index, now_ns_ + kTickNs);

@@ -71,7 +71,7 @@ void ReadMember(Context& context, Writer& w, const ir::Port& port, Value* json, 
       w.Try("wf_json_bytes", {json, address});
       return;
     case TypeKind::kTensor:
-      w.Try("wf_json_tensor", {json, context.TypeRow(port.type), address});
+      w.Try("wf_json_tensor", {json, context.TypeRow(context.RowOf(port)), address});
       return;
     case TypeKind::kRecord:
     case TypeKind::kList:

@@ -229,8 +229,13 @@ llvm::Constant* Context::Constant(ir::TypeId type, const ir::Value& value) {
   return image.Global(module_, "value");
 }
 
-llvm::Constant* Context::TypeRow(ir::TypeId id) {
-  return llvm::ConstantExpr::getGetElementPtr(I8(), type_table_, Int64(static_cast<uint64_t>(id) * sizeof(wf_type)));
+uint16_t Context::RowOf(const ir::Port& port) const {
+  const auto found = written_types_.find({port.type, port.written});
+  return found == written_types_.end() ? static_cast<uint16_t>(port.type) : found->second;
+}
+
+llvm::Constant* Context::TypeRow(size_t row) {
+  return llvm::ConstantExpr::getGetElementPtr(I8(), type_table_, Int64(row * sizeof(wf_type)));
 }
 
 llvm::Function* Context::NewFunction(llvm::FunctionType* type, const llvm::Twine& name) {

@@ -52,10 +52,13 @@ class Context {
   // The value's fixed part laid out as its type, in constant memory.
   llvm::Constant* Constant(ir::TypeId type, const ir::Value& value);
 
-  // The table of wf_type rows, and one row of it.
+  // The table of wf_type rows: of each type, then of each that ports write with names of their own for its dimensions.
+  using WrittenTypes = std::map<std::pair<ir::TypeId, std::string>, uint16_t>;
   llvm::GlobalVariable* type_table() const { return type_table_; }
-  void set_type_table(llvm::GlobalVariable* table) { type_table_ = table; }
-  llvm::Constant* TypeRow(ir::TypeId id);
+  void set_type_table(llvm::GlobalVariable* table, WrittenTypes written) { type_table_ = table, written_types_ = std::move(written); }
+  size_t type_rows() const { return types().size() + written_types_.size(); }
+  uint16_t RowOf(const ir::Port& port) const;
+  llvm::Constant* TypeRow(size_t row);
 
   // A function of the module, local to it, for the CPU that every generated function may assume.
   llvm::Function* NewFunction(llvm::FunctionType* type, const llvm::Twine& name);
@@ -69,6 +72,7 @@ class Context {
   const Options& options_;
   std::string base_cpu_;
   llvm::GlobalVariable* type_table_ = nullptr;
+  WrittenTypes written_types_;
   std::map<std::string, llvm::Constant*, std::less<>> texts_, tensors_;
 };
 

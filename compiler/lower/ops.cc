@@ -3,6 +3,7 @@
 #include "compiler/lower/body.h"
 #include "compiler/lower/scalar.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::lower {
 
@@ -215,7 +216,6 @@ Leaves BodyEmitter::Emitted(ir::ValueId id) {
 #define OP(enumerator, name, arguments, blocks)
 #define MATH_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #include "compiler/ir/ops.def"
-#include "runtime/base/error_codes.h"
 #undef OP
       break;
   }

@@ -14,7 +14,7 @@ namespace {
 
 uint16_t Index(auto id) { return static_cast<uint16_t>(id); }
 
-Image TypeRow(Context& context, ir::TypeId id) {
+Image TypeRow(Context& context, ir::TypeId id, const std::string& name) {
   const ir::Type& type = context.type(id);
   const ir::Layout layout = ir::LayoutOf(context.types(), id);
   wf_type row{};
@@ -40,7 +40,7 @@ Image TypeRow(Context& context, ir::TypeId id) {
   }
   image.Pointer(offsetof(wf_type, fields), fields.Global(context.module(), "fields"));
   image.Pointer(offsetof(wf_type, dim), EmitNumbers(context, type.dims, "dims"));
-  SetText(context, &image, offsetof(wf_type, name), context.types().ToString(id));
+  SetText(context, &image, offsetof(wf_type, name), name);
   return image;
 }
 
@@ -48,7 +48,7 @@ void AppendPort(Context& context, const ir::Port& port, Image* ports) {
   const ir::Type& type = context.type(port.type);
   wf_port row{};
   row.slot = Index(port.slot);
-  row.type = Index(port.type);
+  row.type = context.RowOf(port);
   row.dtype = static_cast<uint8_t>(type.dtype);
   row.rank = static_cast<uint8_t>(type.dims.size());
   row.required = port.required ? 1 : 0;
@@ -177,10 +177,23 @@ void SetText(Context& context, Image* image, size_t offset, std::string_view tex
 }
 
 void EmitTypeTable(Context& context) {
-  WF_CHECK(context.types().size() < WF_NONE, context.types().size());
-  Image types(sizeof(wf_type) * context.types().size());
-  for (size_t i = 0; i < context.types().size(); ++i) types.Embed(i * sizeof(wf_type), TypeRow(context, static_cast<ir::TypeId>(i)));
-  context.set_type_table(types.Global(context.module(), "types"));
+  const ir::TypeTable& types = context.types();
+  std::vector<std::pair<ir::TypeId, std::string>> rows;
+  for (size_t i = 0; i < types.size(); ++i) rows.emplace_back(static_cast<ir::TypeId>(i), types.ToString(static_cast<ir::TypeId>(i)));
+  Context::WrittenTypes written;
+  const auto add = [&](const ir::Port& port) {
+    const bool is_other = types[port.type].kind == ir::TypeKind::kTensor && port.written != rows[static_cast<size_t>(port.type)].second;
+    const bool is_new = is_other && written.try_emplace({port.type, port.written}, static_cast<uint16_t>(rows.size())).second;
+    if (is_new) rows.emplace_back(port.type, port.written);
+  };
+  for (const ir::Workflow& workflow : context.program().workflows) {
+    std::for_each(workflow.in.begin(), workflow.in.end(), add);
+    std::for_each(workflow.out.begin(), workflow.out.end(), add);
+  }
+  WF_CHECK(rows.size() < WF_NONE, rows.size());
+  Image table(sizeof(wf_type) * rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) table.Embed(i * sizeof(wf_type), TypeRow(context, rows[i].first, rows[i].second));
+  context.set_type_table(table.Global(context.module(), "types"), std::move(written));
 }
 
 llvm::GlobalVariable* EmitPorts(Context& context, const std::vector<ir::Port>& ports) {
@@ -202,7 +215,7 @@ void EmitPlan(Context& context, const FrameLayout& frames, const Functions& func
   row.n_stages = static_cast<uint32_t>(program.stages.size());
   row.n_policies = static_cast<uint32_t>(program.policies.size());
   row.n_models = static_cast<uint32_t>(program.models.size());
-  row.n_types = static_cast<uint32_t>(program.types.size());
+  row.n_types = static_cast<uint32_t>(context.type_rows());
   row.n_errors = static_cast<uint32_t>(program.errors.size());
   static_assert(sizeof row.source_hash == sizeof program.source_hash);
   std::memcpy(row.source_hash, program.source_hash.data(), sizeof row.source_hash);

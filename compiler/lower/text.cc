@@ -28,7 +28,7 @@ Leaves BodyEmitter::EmitText(const ir::Op& op) {
     llvm::AllocaInst* value = LocalBytes(layout.size, layout.align);
     StoreValue(context_, b_, type, Get(op.args[i]), value);
     b_.CreateStore(value, b_.CreateConstInBoundsGEP2_64(array, args, 0, i));
-    types.Pointer(i * sizeof(void*), context_.TypeRow(type));
+    types.Pointer(i * sizeof(void*), context_.TypeRow(static_cast<size_t>(type)));
   }
   llvm::AllocaInst* text = LocalBytes(sizeof(wf_bytes), alignof(wf_bytes));
   FailUnlessZero(

@@ -1,6 +1,9 @@
 #include "compiler/parse/strings.h"
 
+#include <algorithm>
+
 #include "compiler/base/utf8.h"
+#include "compiler/diag/shorten.h"
 
 namespace wf::parse {
 namespace {
@@ -10,6 +13,15 @@ using source::Span;
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// The name, fields and indices that spaces stand around; empty: something else is there.
+std::string_view SpacedName(std::string_view inner) {
+  const size_t begin = inner.find_first_not_of(' '), end = inner.find_last_not_of(' ');
+  if (begin == std::string_view::npos || end - begin + 1 == inner.size() || !IsLetter(inner[begin])) return {};
+  const std::string_view name = inner.substr(begin, end - begin + 1);
+  const bool is_name = std::all_of(name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c) || c == '.'; });
+  return is_name ? name : std::string_view();
+}
 
 // Reads the inside of a string, left to right.
 class StringReader {
@@ -137,9 +149,16 @@ void StringReader::ReadHole() {
   const size_t end = close == std::string_view::npos ? inside_.size() : close + 1;
   const size_t inner_end = close == std::string_view::npos ? end : close;
   const std::string_view inner = inside_.substr(begin + 1, inner_end - begin - 1);
-  emitter_.Emit(SpanFrom(begin, end), diag::kBadHole, {inner.empty() ? "{}" : inner})
-      .Help("give the expression a name first (a `let`, or a parameter of a `fn`), or join with `+` and `str(..)`; `{{` is a brace");
+  auto error = emitter_.Emit(SpanFrom(begin, end), diag::kBadHole, {inner.empty() ? "nothing" : "`" + diag::Shorten(inner) + "`"});
   at_ = end;
+  if (inner.empty()) {
+    error.Help("a brace itself is written `{{`");
+  } else if (const std::string_view name = SpacedName(inner); !name.empty()) {
+    error.Help("leave out the spaces").Fix(SpanFrom(begin + 1, inner_end), std::string(name));
+  } else {
+    error.Help(
+        "give it a name first (by `let`, or as a parameter of a `fn`), or join texts: `\"..\" + str(..)`; a brace itself is written `{{`");
+  }
 }
 
 ExprPtr StringReader::ReadHoleExpr() {

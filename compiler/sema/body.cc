@@ -47,6 +47,7 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
     taken = true;
     ReportTwice(env, name, *entity);
     entity->used = true;
+    entity->early_use_reported = true;  // what reads the name here means the local
     taken_names.insert(name.text);
   } else if (kind != LocalKind::kErr) {
     ReportIfBuiltIn(env, module, name, true);

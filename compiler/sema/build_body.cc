@@ -15,6 +15,12 @@ uint32_t BuildContext::LineOf(const Span& span) const {
   return sources->PositionOf(span.file, span.begin).line;
 }
 
+void BuildContext::StopAt(const Span& span) {
+  if (too_large != nullptr) return;
+  too_large = &span;
+  calls_there = calls;
+}
+
 // Chains of operators lean to the left and may be thousands long, so they are walked up and not down.
 ValueId BodyWriter::Write(const Expr& expr) {
   std::vector<const Expr*> chain;
@@ -59,7 +65,7 @@ bool BodyWriter::IsTooLarge(const Expr& expr) {
   } else {
     --c_.visits_left;
   }
-  if (c_.ops_left == 0 && c_.too_large == nullptr) c_.too_large = &expr.span;
+  if (c_.ops_left == 0) c_.StopAt(expr.span);
   return c_.ops_left == 0;
 }
 

@@ -81,13 +81,27 @@ void AddService(BuildContext& c, size_t index, std::map<std::pair<bool, uint32_t
   }
 }
 
+// At the call that one can change, with the first of the calls inside it and the last.
+void ReportTooLarge(const BuildContext& c, const char* limit, diag::Emitter& diag) {
+  constexpr size_t kMostCalls = 4;
+  const std::vector<BuildContext::Call>& calls = c.calls_there;
+  diag::Builder error = diag.Emit(calls.empty() ? *c.too_large : *calls[0].span, diag::kProgramTooLarge, {limit});
+  if (calls.empty()) return;
+  error.Here("`" + *calls[0].name + "` is written out here");
+  for (size_t i = 1; i < std::min(calls.size(), kMostCalls); ++i) error.Label(*calls[i].span, "with `" + *calls[i].name + "` in it");
+  error.Label(*c.too_large, "and here it becomes too much");
+}
+
 // What has no place in memory or in a plan: ids have 16 bits.
 bool IsTooLarge(const BuildContext& c, const Span& whole, diag::Emitter& diag) {
   const bool is_full = std::max({c.out.tasks.size(), c.out.slots.size(), c.out.regions.size(), c.out.nodes.size()}) > kMaxIds;
   const bool is_deep = NestsTooDeep(c.out);
   if (!is_full && !is_deep && c.too_large == nullptr) return false;
   const char* const limit = is_full ? "60000 tasks; workflows are written out where they are called" : is_deep ? kDepthLimit : c.limit;
-  diag.Emit(c.too_large != nullptr ? *c.too_large : whole, diag::kProgramTooLarge, {limit});
+  if (c.too_large != nullptr)
+    ReportTooLarge(c, limit, diag);
+  else
+    diag.Emit(whole, diag::kProgramTooLarge, {limit});
   return true;
 }
 

@@ -64,7 +64,7 @@ SlotId NodeCutter::CutFallback(const std::string& name, const Attempt& attempt, 
 void NodeCutter::CutWorkflow(const Expr& expr) {
   const bool is_deep = tasks_.DepthOf(tasks_.region()) == kMaxRegionDepth;
   if (c_.too_large == nullptr && (is_deep || out_.tasks.size() > kMostTasksWritten)) {
-    c_.too_large = &expr.span;
+    c_.StopAt(expr.span);
     c_.limit = is_deep ? kDepthLimit : "30000 tasks; workflows are written out where they are called";
   }
   if (c_.too_large != nullptr) {
@@ -77,7 +77,9 @@ void NodeCutter::CutWorkflow(const Expr& expr) {
   task.in = CutArguments(expr, ir::Store::kDynamic);
   const source::FileId root = std::exchange(c_.root, callee.span.file);
   WorkflowBuilder inner(c_, callee, out_[task.node].path + "/" + callee.name, task.region);
+  c_.calls.push_back({&expr.span, &callee.name});
   const RegionId region = inner.BuildCall(task.in);
+  c_.calls.pop_back();
   task.targets = {region};
   c_.root = root;
   tasks_.AddInputs(task, region);

@@ -162,6 +162,7 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
   for (size_t i = 0; i < args.size(); ++i) frame.locals[static_cast<LocalId>(i)] = args[i];
   for (const auto& [symbol, dim] : expr.symbols) frame.arguments[symbol] = &dim;
   frame_ = &frame;
+  c_.calls.push_back({&expr.span, &function.name});
   ValueId value = ValueId::kNone;
   if (function.body != nullptr) {
     value = Write(*function.body);
@@ -172,6 +173,7 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
     const ir::TypeId type = TypeOf(function.result);
     value = b_.Emit(OpKind::kNative, type, std::move(args), ir::AddNative(c_.out, function.native));
   }
+  c_.calls.pop_back();
   frame_ = frame.caller;
   return value;
 }

@@ -16,14 +16,6 @@ bool HoldsNever(TypeRef type) {
   return std::any_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return HoldsNever(field.type); });
 }
 
-bool MayFail(Body& body, const Span& span, std::string_view what, const Where& where) {
-  body.may_fail = true;
-  if (where.may_fail) return true;
-  auto builder = body.env.Report(span, kFailureHere, {what, where.what});
-  if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
-  return false;
-}
-
 const BuiltInError* FindBuiltIn(Body& body, const ast::Expr& error) {
   const auto* name = ast::DynAs<ast::NameExpr>(error);
   if (name == nullptr || FindEntity(body.module, name->name) != nullptr) return nullptr;
@@ -69,6 +61,15 @@ bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string&
 }
 
 }  // namespace
+
+bool MayFail(Body& body, const Span& span, const std::string& what, const Where& where) {
+  body.may_fail = true;
+  if (where.may_fail) return true;
+  auto builder = body.env.Report(span, kFailureHere, {what, where.what});
+  if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
+  if (where.elements) builder.Help("elements are computed all at once; check before, or make a list: `[f(e) for e in x]` may fail");
+  return false;
+}
 
 // Arms that are a bare literal take the type of the others, so they come last.
 TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted, std::vector<ExprPtr>& values) {
@@ -183,7 +184,7 @@ void ReportFailMissing(Body& body, const ast::Expr& error) {
 }
 
 std::optional<BlockStep> CheckRequire(Body& body, const ast::RequireStmt& stmt, const Where& where) {
-  bool sound = MayFail(body, stmt.span, "`require`", where);
+  bool sound = MayFail(body, stmt.span, "`require` may fail", where);
   BlockStep step;
   step.is_let = false;
   step.span = stmt.span;
@@ -259,7 +260,7 @@ ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where
 }
 
 ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where) {
-  const bool here = MayFail(body, expr.span, "`fail`", where);
+  const bool here = MayFail(body, expr.span, "`fail` ends the computation", where);
   auto raised = CheckRaised(body, *expr.error, where);
   if (!here || !raised) return Poison(body, expr.span);
   ExprPtr fail = Make(ExprKind::kFail, body.env.types.Simple(TypeKind::kNever), expr.span);

@@ -142,11 +142,7 @@ ExprPtr CheckStr(const CallSite& site) {
   if (!arguments) return site.Fail();
   ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
   if (value->type->kind != TypeKind::kBytes) return ToText(site.body, std::move(value));
-  site.body.may_fail = true;
-  if (!site.where.may_fail) {
-    site.body.env.Report(site.call.span(), kFailureHere, {"`str` of bytes", site.where.what});
-    return site.Fail();
-  }
+  if (!MayFail(site.body, site.call.span(), "`str` of bytes may fail", site.where)) return site.Fail();
   return site.Make1(Builtin::kStr, site.types().Simple(TypeKind::kString), std::move(value));
 }
 
@@ -298,11 +294,7 @@ ExprPtr CheckMeta(const CallSite& site) {
     site.body.env.Report(otherwise->span, kNoText, {ToString(otherwise->type)});
     return site.Fail();
   }
-  site.body.may_fail = true;
-  if (!site.where.may_fail) {
-    site.body.env.Report(site.call.span(), kFailureHere, {"`meta`", site.where.what});
-    return site.Fail();
-  }
+  if (!MayFail(site.body, site.call.span(), "`meta` may fail", site.where)) return site.Fail();
   ExprPtr meta = Make(ExprKind::kMeta, otherwise->type, site.call.span());
   meta->args.push_back(MakeText(site.body, std::move(key), (*arguments)[0]->span));
   meta->args.push_back(std::move(otherwise));

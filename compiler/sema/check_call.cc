@@ -30,14 +30,6 @@ bool MayWaitHere(Body& body, const ast::CallExpr& call, const Entity& callee, co
   return false;
 }
 
-bool MayFailHere(Body& body, const Span& span, const std::string& what, const Where& where) {
-  body.may_fail = true;
-  if (where.may_fail) return true;
-  auto builder = body.env.Report(span, kFailureHere, {what, where.what});
-  if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
-  return false;
-}
-
 // The callee's type in the caller's terms.
 class Instantiation {
  public:
@@ -468,7 +460,7 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call&
     expr->index = *instance;
     may_fail = may_fail || body.env.program.functions[*instance].may_fail;
   }
-  if (!signature.may_wait && may_fail && !MayFailHere(body, call.span(), "`" + callee.name + "`", where)) {
+  if (!signature.may_wait && may_fail && !MayFail(body, call.span(), "`" + callee.name + "` may fail", where)) {
     return Poison(body, call.span());
   }
   resolved.Finish(*expr);

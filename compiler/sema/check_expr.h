@@ -96,6 +96,8 @@ ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Whe
 ExprPtr CheckMatch(Body& body, const ast::MatchExpr& expr, TypeRef wanted, const Where& where);
 
 // check_block.cc
+// False, with a report, where nothing may fail; `what`: "`require` may fail".
+bool MayFail(Body& body, const Span& span, const std::string& what, const Where& where);
 ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, Where where);
 // One arm of a choice: checked with what is wanted of it. Literals take the type of the other arms.
 struct ArmCheck {

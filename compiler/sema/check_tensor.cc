@@ -23,6 +23,7 @@ constexpr std::array<std::pair<std::string_view, ir::ReduceKind>, 6> kReducers =
 Where ElementWhere(const Where& where, std::string_view what, const Span& span) {
   Where inner = where.Inside(what, span);
   inner.may_fail = false;
+  inner.elements = true;
   inner.workflow = false;
   return inner;
 }

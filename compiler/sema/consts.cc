@@ -11,6 +11,7 @@
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/json_value.h"
 #include "compiler/sema/npy.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::sema {
 namespace {
@@ -163,10 +164,10 @@ std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::s
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return fail("no such file");
-  if (error) return fail(error.message());
+  if (error) return fail(base::TextOfErrno(error.value()));
   if (status.type() != std::filesystem::file_type::regular) return fail("it is no file");
   const uint64_t size = std::filesystem::file_size(path, error);
-  if (error) return fail(error.message());
+  if (error) return fail(base::TextOfErrno(error.value()));
   if (size > env.input.options.max_embedded_bytes)
     return fail("larger than " + std::to_string(env.input.options.max_embedded_bytes) + " bytes");
   std::ifstream file(path, std::ios::binary);

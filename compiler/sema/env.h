@@ -114,6 +114,7 @@ struct Where {
   bool workflow = false;             // meta()
   bool files = false;                // file() lines() json()
   bool test = false;                 // close()
+  bool elements = false;             // of a tensor, which are computed all at once
   bool soft = false;                 // what is wanted is what another arm has: extents may differ
   bool is_loop = false;              // the block that is checked next is the body of a `for`
   std::string_view what = "a `fn`";  // for messages: "a condition"

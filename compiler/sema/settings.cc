@@ -8,6 +8,7 @@
 
 #include "compiler/sema/names.h"
 #include "compiler/sema/resolve_type.h"
+#include "runtime/abi/bounds.h"
 #include "runtime/abi/defaults.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/units.h"
@@ -118,7 +119,7 @@ class Reader {
     }
     if (*value > 0 && *value <= high && !arg.negative) return value;
     env_.Report(arg.span, kSettingRange,
-                {row_.word, (arg.negative ? "-" : "") + arg.text, "more than 0, at most " + std::to_string(high / kSecond) + "s"});
+                {WordBefore(arg), (arg.negative ? "-" : "") + arg.text, "more than 0, at most " + std::to_string(high / kSecond) + "s"});
     return std::nullopt;
   }
 
@@ -144,11 +145,13 @@ class Reader {
   bool Measure(const ast::SettingArg& arg, std::string_view example) {
     if (arg.kind != ast::SettingArg::Kind::kNumber) return WrongShape(arg.span);
     if (arg.number_kind == ast::NumberKind::kMeasure) return true;
-    // The word before the number, which is not the setting's own in `batch 16 within 2ms`.
-    const bool first = &arg == &setting_.args[0];
-    const std::string word = first ? std::string(row_.word) : std::string(Word(static_cast<size_t>(&arg - &setting_.args[0]) - 1));
+    const std::string word(WordBefore(arg));
     env_.Report(arg.span, kUnitMissing, {word, word + ' ' + std::string(example)});
     return false;
+  }
+  // The setting's own word, but not in `batch 16 within 2ms`.
+  std::string_view WordBefore(const ast::SettingArg& arg) const {
+    return &arg == &setting_.args[0] ? row_.word : Word(static_cast<size_t>(&arg - &setting_.args[0]) - 1);
   }
   Env& env_;
   const ast::Setting& setting_;
@@ -166,11 +169,11 @@ void ReadBatch(Reader& reader, SettingValues& out) {
       reader.WrongShape(reader.setting().span);
       return;
     }
-    const auto rows = reader.Integer(0, 1, 65'536);
+    const auto rows = reader.Integer(0, 1, abi::kMostBatchRows);
     if (!rows) return;
     batch.max_rows = *rows;
     if (args.size() == 3) {
-      const auto delay = reader.Duration(2, 10 * kSecond);
+      const auto delay = reader.Duration(2, abi::kMostWithinNs);
       if (!delay) return;
       batch.delay_ns = *delay;
     }
@@ -286,7 +289,7 @@ void ReadNumber(Reader& reader, std::optional<Given<uint32_t>>& out, int64_t low
 
 void ReadTimeout(Reader& reader, SettingValues& out, Place place) {
   if (!reader.Count(1)) return;
-  const int64_t high = place == kInService ? 300 * kSecond : 3600 * kSecond;
+  const int64_t high = place == kInService ? abi::kTimeoutCapNs.value : abi::kMostNodeTimeoutNs;
   if (const auto value = reader.Duration(0, high)) out.timeout_ns = Given<int64_t>{*value, reader.setting().span};
 }
 
@@ -297,13 +300,13 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
     case SettingWord::kPad:
       return ReadPad(reader, out);
     case SettingWord::kQueue:
-      return ReadNumber(reader, out.queue, 1, 1'048'576);
+      return ReadNumber(reader, out.queue, 1, abi::kMostQueuedRows);
     case SettingWord::kOn:
       return ReadOn(reader, out);
     case SettingWord::kPrecision:
       return ReadPrecision(reader, out);
     case SettingWord::kInstances:
-      return ReadNumber(reader, out.instances, 1, 64);
+      return ReadNumber(reader, out.instances, 1, abi::kMostInstances);
     case SettingWord::kThreads:
       ReadNumber(reader, out.threads, 1, 256);
       if (out.threads && out.threads->value > 1) reader.NotBuilt("`threads` above 1");
@@ -315,7 +318,7 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
     case SettingWord::kPriority:
       return ReadPriority(reader, out);
     case SettingWord::kLimit:
-      return ReadNumber(reader, out.limit, 1, 65'536);
+      return ReadNumber(reader, out.limit, 1, abi::kMostElements);
     case SettingWord::kVersions:
       return ReadVersions(reader, out);
     case SettingWord::kInflight:

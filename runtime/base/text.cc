@@ -4,7 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <functional>
 #include <limits>
+
+#include "runtime/base/ascii.h"
 
 namespace wf::base {
 namespace {
@@ -32,13 +35,14 @@ int SequenceLength(const uint8_t* at, const uint8_t* end) {
 }
 
 // Edit distance with transpositions, of names that differ within a short part. Generated ones often begin alike.
-size_t Distance(std::string_view a, std::string_view b) {
+template <typename Same>
+size_t Distance(std::string_view a, std::string_view b, Same same) {
   constexpr size_t kMaxName = 64;
-  while (!a.empty() && !b.empty() && a.front() == b.front()) {
+  while (!a.empty() && !b.empty() && same(a.front(), b.front())) {
     a.remove_prefix(1);
     b.remove_prefix(1);
   }
-  while (!a.empty() && !b.empty() && a.back() == b.back()) {
+  while (!a.empty() && !b.empty() && same(a.back(), b.back())) {
     a.remove_suffix(1);
     b.remove_suffix(1);
   }
@@ -50,11 +54,27 @@ size_t Distance(std::string_view a, std::string_view b) {
     const auto& up = rows[(i - 1) % 3];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({up[j] + 1, row[j - 1] + 1, up[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], rows[(i - 2) % 3][j - 2] + 1);
+      row[j] = std::min({up[j] + 1, row[j - 1] + 1, up[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1)});
+      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) row[j] = std::min(row[j], rows[(i - 2) % 3][j - 2] + 1);
     }
   }
   return rows[a.size() % 3][b.size()];
+}
+
+template <typename Same>
+std::string_view NearestBy(std::string_view name, std::span<const std::string_view> candidates, Same same) {
+  std::string_view best;
+  size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
+  for (const std::string_view candidate : candidates) {
+    const size_t longer = std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
+    if (candidate == name || longer >= best_distance) continue;
+    const size_t distance = Distance(name, candidate, same);
+    if (distance < best_distance && distance < candidate.size()) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -78,18 +98,8 @@ const uint8_t* FindBadUtf8(const uint8_t* begin, const uint8_t* end) {
 }
 
 std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates) {
-  std::string_view best;
-  size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
-  for (const std::string_view candidate : candidates) {
-    const size_t longer = std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
-    if (candidate == name || longer >= best_distance) continue;
-    const size_t distance = Distance(name, candidate);
-    if (distance < best_distance && distance < candidate.size()) {
-      best_distance = distance;
-      best = candidate;
-    }
-  }
-  return best;
+  const std::string_view near = NearestBy(name, candidates, std::equal_to<char>());
+  return !near.empty() ? near : NearestBy(name, candidates, [](char a, char b) { return Lower(a) == Lower(b); });
 }
 
 TextBuilder& TextBuilder::operator<<(std::string_view text) {

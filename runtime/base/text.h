@@ -15,8 +15,8 @@ inline bool IsUtf8(std::string_view text) {
   return FindBadUtf8(begin, begin + text.size()) == begin + text.size();
 }
 
-// The candidate that `name` is most likely a slip of, or an empty text: at most a third of the letters differ.   Cost: O(candidates x
-// length^2).
+// The candidate that `name` is most likely a slip of, or an empty text: at most a third of the letters differ; where none is near, case is
+// looked over.   Cost: O(candidates x length^2).
 std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates);
 
 // A text of a bounded size for messages, built without allocation; what does not fit is cut.

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/base/system_error.h"
+
 namespace wf::base {
 namespace {
 
@@ -60,7 +62,7 @@ int Thread::Create(const char* name, std::function<void()> run) {
 void Thread::Start(const char* name, std::function<void()> run) {
   const int error = Create(name, std::move(run));
   if (error == 0) return;
-  std::fprintf(stderr, "%s: cannot start the thread %s: %s\n", program_invocation_short_name, name, std::strerror(error));
+  std::fprintf(stderr, "%s: cannot start the thread %s: %s\n", program_invocation_short_name, name, TextOfErrno(error).c_str());
   _exit(1);
 }
 

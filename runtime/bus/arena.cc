@@ -25,9 +25,9 @@ void Arena::Open(Memory& memory, Budget& budget, size_t first_bytes) {
   if (first_ != nullptr && first_->bytes < next_bytes_) FreeAll();  // kept from a smaller request
 }
 
-Arena::Chunk* Arena::TakeChunk(size_t bytes) noexcept {
+Arena::Chunk* Arena::TakeChunk(size_t bytes, int64_t spare_bytes) noexcept {
   const auto wanted = static_cast<int64_t>(bytes);
-  if (budget_->left.fetch_sub(wanted, std::memory_order_relaxed) < wanted) {
+  if (budget_->left.fetch_sub(wanted, std::memory_order_relaxed) < wanted - spare_bytes) {
     budget_->left.fetch_add(wanted, std::memory_order_relaxed);
     budget_->Refuse(/*for_others=*/false);
     return nullptr;
@@ -64,6 +64,15 @@ void* Arena::AllocateSlow(uint64_t bytes, uint64_t align) noexcept {
   Chunk* const chunk = TakeChunk(std::max(next_bytes_, std::bit_ceil(static_cast<size_t>(needed))));
   if (chunk == nullptr) return nullptr;
   next_bytes_ = std::min(chunk->bytes * 2, ChunkMemory::kLargest);
+  bumped_ = {reinterpret_cast<uintptr_t>(chunk + 1), reinterpret_cast<uintptr_t>(chunk) + chunk->bytes};
+  return Allocate(bytes, align);
+}
+
+void* Arena::AllocateToReport(uint64_t bytes, uint64_t align) noexcept {
+  if (void* const memory = Allocate(bytes, align); memory != nullptr) return memory;
+  if (memory_ == nullptr || bytes + align > ChunkMemory::kSmallest - sizeof(Chunk)) return nullptr;
+  Chunk* const chunk = TakeChunk(ChunkMemory::kSmallest, Budget::kSpareBytes);
+  if (chunk == nullptr) return nullptr;
   bumped_ = {reinterpret_cast<uintptr_t>(chunk + 1), reinterpret_cast<uintptr_t>(chunk) + chunk->bytes};
   return Allocate(bytes, align);
 }

@@ -14,6 +14,7 @@ namespace wf::bus {
 // What one request may still take, shared by its arenas on all threads.
 struct Budget {
   static constexpr int64_t kBytes = int64_t{256} << 20;
+  static constexpr int64_t kSpareBytes = int64_t{1} << 20;  // more, to say what failed and where
   std::atomic<int64_t> left{kBytes};
   // The last refusal was for what other requests hold, not for what this one has had.
   std::atomic<bool> others_hold{false};
@@ -51,6 +52,8 @@ class Arena {
   static constexpr size_t kGrowing = 16;
   static constexpr uint64_t kBehind = 64;
   void* Grow(const void* block, uint64_t used, uint64_t bytes) noexcept;
+  // For what says why the request failed: when Allocate refuses, it is in a small chunk that comes off what the budget keeps for this.
+  void* AllocateToReport(uint64_t bytes, uint64_t align) noexcept;
   template <typename T>
   T* New() noexcept {
     void* const memory = Allocate(sizeof(T), alignof(T));
@@ -72,7 +75,7 @@ class Arena {
     uintptr_t at = 0, end = 0;
   };
   void* AllocateSlow(uint64_t bytes, uint64_t align) noexcept;
-  Chunk* TakeChunk(size_t bytes) noexcept;
+  Chunk* TakeChunk(size_t bytes, int64_t spare_bytes = 0) noexcept;
 
   Space bumped_;
   std::array<Space, kGrowing> growing_{};  // behind blocks that Grow made: what is free of their room; the last used first

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "runtime/abi/dtype.h"
 #include "runtime/abi/view.h"
@@ -15,10 +16,10 @@
 namespace wf::bus {
 namespace {
 
-// Null data: no memory.
-std::string_view Copied(Arena& arena, std::string_view text) {
-  auto* const copy = static_cast<char*>(arena.Allocate(text.size() + 1, 1));
-  if (copy == nullptr) return {};
+// Into as many bytes and one; null data when there is no such memory.
+std::string_view Copied(void* memory, std::string_view text) {
+  if (memory == nullptr) return {};
+  auto* const copy = static_cast<char*>(memory);
   if (!text.empty()) std::memcpy(copy, text.data(), text.size());
   return {copy, text.size()};
 }
@@ -47,22 +48,22 @@ const Failure& WhyRefused(const Budget& budget) noexcept {
   return budget.others_hold.load(std::memory_order_relaxed) ? kNoRoom : kOutOfMemory;
 }
 
-const Failure& Context::NoMemory() noexcept {
-  const Failure& why = WhyRefused(bus->budget);
-  return Fail(why.code, 0, why.message, why.for_memory);
-}
+const Failure& Context::NoMemory() noexcept { return failure != nullptr ? *failure : Record(WhyRefused(bus->budget)); }
 
 const Failure& Context::Fail(wf_code code, uint32_t site, std::string_view text, bool for_memory) noexcept {
   if (failure != nullptr) return *failure;
-  auto* const made = arena->New<Failure>();
-  if (made == nullptr) {
+  const std::string_view copy = Copied(arena->AllocateToReport(text.size() + 1, 1), text);
+  if (copy.data() == nullptr) return NoMemory();
+  return Record({.code = code, .site = site, .message = copy, .for_memory = for_memory});
+}
+
+const Failure& Context::Record(const Failure& what) noexcept {
+  void* const memory = arena->AllocateToReport(sizeof(Failure), alignof(Failure));
+  if (memory == nullptr) {
     failure = &WhyRefused(bus->budget);
     return *failure;
   }
-  made->for_memory = for_memory;
-  made->code = code;
-  made->site = site;
-  made->message = Copied(*arena, text);
+  auto* const made = new (memory) Failure(what);
   made->task = task;
   if (task != WF_NONE) made->node = bus->plan().tasks[task].node;
   Locate(instance, bus->plan(), *made);
@@ -119,8 +120,9 @@ wf_code wf_annotate(wf_ctx* ctx, wf_bytes key, wf_bytes value) noexcept {
   Context& context = Context::Of(ctx);
   auto* const made = context.arena->New<wf::bus::Annotation>();
   if (made != nullptr) {
-    made->key = wf::bus::Copied(*context.arena, wf::abi::View(key));
-    made->value = wf::bus::Copied(*context.arena, wf::abi::View(value));
+    const auto copied = [&](std::string_view text) { return wf::bus::Copied(context.arena->Allocate(text.size() + 1, 1), text); };
+    made->key = copied(wf::abi::View(key));
+    made->value = copied(wf::abi::View(value));
     made->place = context.task == WF_NONE ? 0 : context.bus->plan().tasks[context.task].window;
     made->next = context.annotations;
   }

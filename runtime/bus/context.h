@@ -41,6 +41,9 @@ struct Context {
   const Failure& NoMemory() noexcept;
   // The recorded failure, which is taken, or one made from a code that a body returned without recording it.
   const Failure& TakeFailure(wf_code returned) noexcept;
+
+ private:
+  const Failure& Record(const Failure& what) noexcept;
 };
 
 }  // namespace wf::bus

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <string>
 
+#include "runtime/base/system_error.h"
+
 namespace wf::loop {
 
 struct Loop::Handles {
@@ -40,11 +42,11 @@ base::Status Loop::Open() {
   std::signal(SIGPIPE, SIG_IGN);  // a peer that has left is an error of the write, not the end of the process
   uv_loop_t* loop = &handles_->loop;
   if (const int error = uv_loop_init(loop); error != 0)
-    return {base::kResourceExhausted, std::string("cannot open an event loop: ") + uv_strerror(error)};
+    return {base::kResourceExhausted, std::string("cannot open an event loop: ") + base::TextOfErrno(-error)};
   open_ = true;
   loop->data = this;
   if (const int error = uv_async_init(loop, &handles_->wake, [](uv_async_t*) {}); error != 0) {
-    return {base::kResourceExhausted, std::string("cannot open a wake-up: ") + uv_strerror(error)};
+    return {base::kResourceExhausted, std::string("cannot open a wake-up: ") + base::TextOfErrno(-error)};
   }
   uv_prepare_init(loop, &handles_->prepare);
   uv_check_init(loop, &handles_->check);

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "runtime/base/system_error.h"
+
 namespace wf::loop {
 
 struct Signals::Handle {
@@ -22,7 +24,7 @@ base::Status Signals::Watch(std::initializer_list<int> signals) {
       static_cast<Signals*>(raised->data)->listener_.OnSignal(number);
     };
     if (const int error = uv_signal_start(&handle, on_signal, signal); error != 0) {
-      return {base::kInternal, std::string("cannot watch a signal: ") + uv_strerror(error)};
+      return {base::kInternal, std::string("cannot watch a signal: ") + base::TextOfErrno(-error)};
     }
     uv_unref(reinterpret_cast<uv_handle_t*>(&handle));
   }

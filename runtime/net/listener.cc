@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/base/system_error.h"
+
 namespace wf::net {
 
 struct Listener::Poll {
@@ -47,7 +49,7 @@ base::Status Failed(const Address& address, int error) {
     return {base::kAlreadyExists, "cannot listen on " + address.ToString() + ": the port is in use by another process"};
   if (error == EACCES) return {base::kPermissionDenied, "cannot listen on " + address.ToString() + ": ports below 1024 need privileges"};
   if (error == EADDRNOTAVAIL) return {base::kNotFound, "cannot listen on " + address.ToString() + ": this machine has no such address"};
-  return {base::kUnavailable, "cannot listen on " + address.ToString() + ": " + std::strerror(error)};
+  return {base::kUnavailable, "cannot listen on " + address.ToString() + ": " + base::TextOfErrno(error)};
 }
 
 // 0 while it has none.

@@ -69,6 +69,8 @@ wf_code DecodeJpeg(wf_ctx* ctx, const wf_bytes& file, wf_tensor* gray) {
   int width = 0, height = 0, subsampling = 0, colours = 0;
   if (tjDecompressHeader3(decoder.get(), file.ptr, file.len, &width, &height, &subsampling, &colours) != 0)
     return FailJpeg(ctx, decoder.get());
+  if (colours == TJCS_CMYK || colours == TJCS_YCCK)
+    return Fail(ctx, code::kType, "the JPEG image has colours for print (CMYK), which are not read; save it in RGB");
   const int64_t dims[] = {height, width};
   if (dims[0] * dims[1] > WF_MAX_JPEG_PIXELS) return FailTooLarge(ctx, width, height, WF_MAX_JPEG_PIXELS);
   if (!AllocateTensor(ctx, WF_U8, dims, gray)) return WF_FAILED;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/base/descriptor.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::onnx {
 namespace {
@@ -22,8 +23,7 @@ Status ErrnoStatus(int error, const std::string& name) {
   const base::StatusCode code = error == ENOENT || error == ENOTDIR ? base::kNotFound
                                 : error == EACCES || error == EPERM ? base::kPermissionDenied
                                                                     : base::kUnavailable;
-  const char* text = error == ENOENT ? "no such file" : std::strerror(error);
-  return Status(code, fmt::format("`{}`: {}", name, text));
+  return Status(code, fmt::format("`{}`: {}", name, base::TextOfErrno(error)));
 }
 
 class FileSource final : public ByteSource {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/base/system_error.h"
 #include "runtime/onnx/reader.h"
 
 namespace wf::onnx {
@@ -28,11 +29,11 @@ base::Result<std::vector<VersionFile>> FindVersions(const std::string& path, std
   if (stat(path.c_str(), &info) != 0) {
     const bool absent = errno == ENOENT || errno == ENOTDIR;
     return base::Status(absent ? base::kNotFound : base::kUnavailable,
-                        fmt::format("`{}`: {}", path, absent ? "no such file or folder" : std::strerror(errno)));
+                        fmt::format("`{}`: {}", path, absent ? "no such file or folder" : base::TextOfErrno(errno)));
   }
   if (!S_ISDIR(info.st_mode)) return std::vector<VersionFile>{{1, path}};
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
-  if (folder == nullptr) return base::Status(base::kPermissionDenied, fmt::format("`{}`: {}", path, std::strerror(errno)));
+  if (folder == nullptr) return base::Status(base::kPermissionDenied, fmt::format("`{}`: {}", path, base::TextOfErrno(errno)));
   std::vector<VersionFile> versions;
   while (const dirent* entry = readdir(folder.get())) {
     int64_t version = 0;

@@ -118,7 +118,8 @@ class EngineCore {
   void LaunchElements(bus::Entry& entry);
   void ElementEnded(bus::Instance& instance, const bus::Failure* failure);
   void Reuse(bus::Instance& instance);
-  const bus::Failure& FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text, bool for_memory = false);
+  bus::Context& ContextAt(bus::Instance& instance, uint16_t task);
+  const bus::Failure& FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text);
   const bus::Failure& NoMemoryAt(bus::Instance& instance, uint16_t task);
 
   // flights.cc: work away from the loop

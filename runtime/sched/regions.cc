@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "runtime/abi/bounds.h"
 #include "runtime/abi/view.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
@@ -12,7 +13,6 @@
 namespace wf::sched {
 namespace {
 
-constexpr int64_t kMostElements = 65'536;
 constexpr uint32_t kDefaultWindow = 64;
 constexpr uint64_t kFallbackElement = 0xffff;  // of a fallback's instance; attempts count from 0
 constexpr int64_t kBackOffNs = 1'000'000;
@@ -42,18 +42,24 @@ void UnlinkChild(bus::Entry& entry, bus::Instance& child) {
 
 }  // namespace
 
-const bus::Failure& EngineCore::FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text, bool for_memory) {
+bus::Context& EngineCore::ContextAt(bus::Instance& instance, uint16_t task) {
   bus::Context& context = LiveOf(instance).main;
   context.task = task;
   context.instance = &instance;
   context.failure = nullptr;
-  context.Fail(code, 0, text, for_memory);
+  return context;
+}
+
+const bus::Failure& EngineCore::FailAt(bus::Instance& instance, uint16_t task, wf_code code, std::string_view text) {
+  bus::Context& context = ContextAt(instance, task);
+  context.Fail(code, 0, text);
   return context.TakeFailure(code);
 }
 
 const bus::Failure& EngineCore::NoMemoryAt(bus::Instance& instance, uint16_t task) {
-  const bus::Failure& why = bus::WhyRefused(LiveOf(instance).budget);
-  return FailAt(instance, task, why.code, why.message, why.for_memory);
+  bus::Context& context = ContextAt(instance, task);
+  context.NoMemory();
+  return context.TakeFailure(WF_FAILED);
 }
 
 bus::Instance* EngineCore::NewInstance(LiveBus& bus, uint16_t region, bus::Instance* parent, bus::Entry* entry, uint64_t element) {
@@ -252,7 +258,7 @@ wf_bytes EngineCore::NodeOf(bus::Bus& bus, const bus::Failure& failure) {
   if (failure.node == WF_NONE) return {};
   if (failure.n_crumbs == 0) return plan_.nodes[failure.node].path;
   const std::string path = bus::PathOf(plan_, failure);
-  auto* const copy = static_cast<uint8_t*>(bus.arena.Allocate(path.size(), 1));
+  auto* const copy = static_cast<uint8_t*>(bus.arena.AllocateToReport(path.size(), 1));
   if (copy == nullptr) return plan_.nodes[failure.node].path;
   std::memcpy(copy, path.data(), path.size());
   return {copy, path.size()};
@@ -278,8 +284,9 @@ void EngineCore::StartEach(bus::Instance& instance, uint16_t id) {
   bus.main.failure = nullptr;
   const int64_t count = task.fn.pick(&bus.main.head, instance.frames);
   if (count < 0) return Settle(instance, id, &bus.main.TakeFailure(WF_FAILED));
-  if (count > kMostElements)
-    return Settle(instance, id, &FailAt(instance, id, code::kInputParams, "a fan-out takes at most 65536 elements"));
+  if (count > abi::kMostElements)
+    return Settle(instance, id,
+                  &FailAt(instance, id, code::kInputParams, "a fan-out takes at most " + std::to_string(abi::kMostElements) + " elements"));
   const uint16_t result = plan_.regions[task.target].result;
   const uint64_t bytes = result == WF_NONE ? 0 : plan_.slots[result].size * static_cast<uint64_t>(count);
   auto* const results = static_cast<std::byte*>(bus.arena.Allocate(bytes, 64));

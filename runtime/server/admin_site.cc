@@ -2,6 +2,7 @@
 
 #include "runtime/protocol/codes.h"
 #include "runtime/server/codings.h"
+#include "runtime/server/own_answers.h"
 
 namespace wf::server {
 namespace {
@@ -15,15 +16,16 @@ void AdminSite::OnHead(Exchange& exchange) noexcept {
   exchange.max_body_bytes = kMaxDiscarded;
   std::string_view path;
   if (!http::PercentDecode(head.path, http::Part::kPath, &path, &path_)) path = {};
-  exchange.own_path = path == kMetricsPath ? kMetricsPath : ProbeOf(path);
-  if (exchange.own_path.empty()) return exchange.Refuse(404, code::kNoService, "the admin port serves /metrics, /livez and /readyz");
+  if (TakeOwn(exchange, path)) return;
+  if (path != kMetricsPath) return exchange.Refuse(404, code::kNoService, "the admin port serves /metrics, /livez and /readyz");
+  exchange.own_path = kMetricsPath;
   if (head.method == http::Method::kGet || head.method == http::Method::kHead) return;
   exchange.allow_get = true;
   exchange.Refuse(405, code::kInputParams, "the admin port takes GET");
 }
 
 void AdminSite::OnRequest(Exchange& exchange) noexcept {
-  if (exchange.own_path != kMetricsPath) return AnswerProbe(shared_, exchange, &body_);
+  if (exchange.own_path != kMetricsPath) return AnswerOwn(shared_, exchange, &body_);
   const std::string text = page_();
   body_.Clear();
   body_.Put(text.data(), text.size());

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "runtime/base/descriptor.h"
+#include "runtime/base/system_error.h"
 #include "runtime/base/text.h"
 
 namespace wf::server {
@@ -213,10 +214,10 @@ base::Result<std::string> ReadConfigFile(const std::string& path, bool again) {
   const auto failed = [&path](const std::string& why) { return base::Status(base::kNotFound, path + ": " + why); };
   const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat found;
-  if (file.get() < 0 || fstat(file.get(), &found) != 0) return failed(std::strerror(errno));
+  if (file.get() < 0 || fstat(file.get(), &found) != 0) return failed(base::TextOfErrno(errno));
   if (again && !S_ISREG(found.st_mode)) return failed("not a regular file, so it is read at the start alone");
   std::string text;
-  if (const int error = ReadAll(file.get(), &text); error != 0) return failed(std::strerror(error));
+  if (const int error = ReadAll(file.get(), &text); error != 0) return failed(base::TextOfErrno(error));
   if (text.size() > kMaxConfigBytes) return base::Status(base::kOutOfRange, path + ": larger than 1 MiB");
   return text;
 }

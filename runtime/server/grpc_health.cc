@@ -8,6 +8,7 @@
 #include "runtime/server/grpc_calls.h"
 #include "runtime/server/grpc_service.h"
 #include "runtime/server/intake.h"
+#include "runtime/server/own_answers.h"
 #include "runtime/server/session.h"
 
 namespace wf::server {

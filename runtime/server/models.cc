@@ -139,7 +139,12 @@ base::Status Models::LoadModel(uint32_t index, int64_t max_rows, int instances) 
   const auto found = onnx::FindVersions(path, &skipped);
   for (const std::string& reason : skipped)
     observe::Log(observe::Level::kWarning, "a folder is no version of a model", {{"model", name}, {"reason", reason}});
-  if (!found.ok()) return {found.status().code(), "model `" + name + "`: " + found.status().message()};
+  if (!found.ok()) {
+    const bool is_here = model_root_.empty() && written.is_relative() && found.status().code() == base::kNotFound;
+    const char* const hint =
+        is_here ? "; paths of models are relative to `--model-root`, or else to the folder that the server is started in" : "";
+    return {found.status().code(), "model `" + name + "`: " + found.status().message() + hint};
+  }
   const std::vector<onnx::VersionFile> files = Candidates(row, *found);
   LogMissing(row, files);
   base::Status first(base::kNotFound, "`" + path + "` has none of the versions that the program names");
@@ -158,7 +163,8 @@ base::Status Models::LoadModel(uint32_t index, int64_t max_rows, int instances) 
   if (!loaded_[index].empty()) return {};
   const std::string of_many =
       files.size() > 1 ? "none of its " + std::to_string(files.size()) + " versions can be served; the newest: " : "";
-  return {first.code(), "model `" + name + "`: " + of_many + first.message()};
+  const std::string begin = first.code() == base::kResourceExhausted ? "there is too little memory to load the model `" : "model `";
+  return {first.code(), begin + name + "`: " + of_many + first.message()};
 }
 
 // Names are compared by place: the program may have its own for what ONNX calls `x:0`.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "runtime/abi/bounds.h"
 #include "runtime/abi/view.h"
 #include "runtime/server/setting_values.h"
 
@@ -66,12 +67,12 @@ std::string StoreTime(const std::string& value, const setting::Range& range, std
 }
 
 std::string Store(const std::string& member, const std::string& value, NodeSetting* setting) {
-  constexpr int64_t kSecond = 1'000'000'000;
-  if (member == "batch") return StoreCount(value, 65'536, &setting->batch);
-  if (member == "instances") return StoreCount(value, 64, &setting->instances);
-  if (member == "queue") return StoreCount(value, 1'000'000, &setting->queue);
-  if (member == "within") return StoreTime(value, {0, 60 * kSecond}, &setting->within_ns);
-  if (member == "timeout") return StoreTime(value, {1'000'000, 86'400 * kSecond}, &setting->timeout_ns);
+  constexpr int64_t kMs = 1'000'000;
+  if (member == "batch") return StoreCount(value, abi::kMostBatchRows, &setting->batch);
+  if (member == "instances") return StoreCount(value, abi::kMostInstances, &setting->instances);
+  if (member == "queue") return StoreCount(value, abi::kMostQueuedRows, &setting->queue);
+  if (member == "within") return StoreTime(value, {0, abi::kMostWithinNs}, &setting->within_ns);
+  if (member == "timeout") return StoreTime(value, {kMs, abi::kMostNodeTimeoutNs}, &setting->timeout_ns);
   if (member == "pad") return "changing `pad` without a build is not built yet";
   return std::string(kNotAMember);
 }

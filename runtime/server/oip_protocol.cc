@@ -12,6 +12,7 @@
 #include "runtime/server/intake.h"
 #include "runtime/server/oip_calls.h"
 #include "runtime/server/oip_questions.h"
+#include "runtime/server/own_answers.h"
 
 namespace wf::server {
 namespace {

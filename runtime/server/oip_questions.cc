@@ -11,6 +11,7 @@
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/oip/settings.h"
+#include "runtime/server/own_answers.h"
 
 namespace wf::server {
 namespace {

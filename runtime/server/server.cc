@@ -194,7 +194,9 @@ base::Status Server::Start() {
 }
 
 std::string Server::ListeningLine() const {
-  return "listening http=" + listener_->address().ToString() + " admin=" + admin_listener_.address().ToString() + "\n";
+  const std::string http = listener_->address().ToString();
+  return "listening http=" + http + " grpc=" + http + " admin=" + admin_listener_.address().ToString() +
+         (certificates_ == nullptr ? "\n" : " tls=on\n");
 }
 
 int Server::Run() {

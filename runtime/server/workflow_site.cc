@@ -11,6 +11,7 @@
 #include "runtime/sched/catalogue.h"
 #include "runtime/server/codings.h"
 #include "runtime/server/grpc_service.h"
+#include "runtime/server/own_answers.h"
 #include "runtime/server/session.h"
 
 namespace wf::server {
@@ -23,41 +24,24 @@ int64_t SumOver(const Shared& shared, Read&& read) {
   return sum;
 }
 
+// It stands in every answer and line of the log about the request; what is long, or no plain word, is as if it were not there.
+std::string_view LogIdOf(const http::Head& head) {
+  constexpr size_t kMostBytes = 128;
+  const std::string_view text = head.Find("x-request-id");
+  const bool is_word = std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  return is_word && text.size() <= kMostBytes ? text : std::string_view();
+}
+
 }  // namespace
-
-std::string_view ProbeOf(std::string_view path) {
-  for (const std::string_view probe : {kLivePath, kReadyPath})
-    if (path == probe) return probe;
-  return {};
-}
-
-// A loop that answers turns; the others may not.
-const char* ProbeFailure(const Shared& shared, std::string_view probe) {
-  if (probe == kLivePath) return shared.all_turn() ? nullptr : "a loop has not turned for 5 s\n";
-  const bool ready = shared.ready.load(std::memory_order_relaxed) && !shared.draining.load(std::memory_order_relaxed);
-  return ready ? nullptr : "not ready\n";
-}
-
-void AnswerProbe(const Shared& shared, Exchange& exchange, wf_sink* body) noexcept {
-  const char* const failure = ProbeFailure(shared, exchange.own_path);
-  const std::string_view text = failure == nullptr ? "ok\n" : failure;
-  body->Clear();
-  body->Put(text.data(), text.size());
-  exchange.session->Reply(exchange, {failure == nullptr ? 200 : 503, "text/plain", {}, {}}, *body);
-}
 
 void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   const http::Head& head = exchange.head;
   exchange.received_at = shared_.clock.Now();
-  exchange.log_id = head.Find("x-request-id");
+  exchange.log_id = LogIdOf(head);
   exchange.max_body_bytes = kMaxDiscarded;
   std::string_view path = head.path;
   if (!http::PercentDecode(head.path, http::Part::kPath, &path, &path_)) path = {};
-  if (exchange.own_path = ProbeOf(path); !exchange.own_path.empty()) {
-    if (head.method == http::Method::kGet || head.method == http::Method::kHead) return;
-    exchange.allow_get = true;
-    return exchange.Refuse(405, code::kInputParams, "the probes take GET");
-  }
+  if (TakeOwn(exchange, path)) return;
   for (int i = 0; i < kProtocols; ++i) {
     exchange.protocol = static_cast<Protocol>(i);
     if (RowOf(exchange.protocol).take_head(*this, exchange, path)) return;
@@ -201,7 +185,7 @@ bus::Bus& WorkflowSite::TakeScratch() noexcept {
 }
 
 void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
-  if (!exchange.own_path.empty()) return AnswerProbe(shared_, exchange, &body_);
+  if (!exchange.own_path.empty()) return AnswerOwn(shared_, exchange, &body_);
   const wf_bytes body = exchange.body.Seal();
   if (body.ptr == nullptr) return AnswerNoMemory(exchange);
   if (exchange.coding != coding::Coding::kIdentity) return TakeCodingOff(*this, exchange, body);

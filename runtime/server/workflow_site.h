@@ -105,11 +105,4 @@ class WorkflowSite final : public Site {
   std::vector<char> path_;  // percent-decoded
 };
 
-// The probes, the same on every port and in every protocol.
-inline constexpr std::string_view kLivePath = "/livez", kReadyPath = "/readyz";
-std::string_view ProbeOf(std::string_view path);  // one of these; empty: it is none
-// Null when all is well, else why not, as a line.
-const char* ProbeFailure(const Shared& shared, std::string_view probe);
-void AnswerProbe(const Shared& shared, Exchange& exchange, wf_sink* body) noexcept;
-
 }  // namespace wf::server

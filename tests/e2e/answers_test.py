@@ -11,6 +11,7 @@ import std.tensor;
 model One = onnx("one.onnx");
 model Two = onnx("two.onnx");
 model Each = onnx("each.onnx");
+fn fill(n: i64, i: i64) -> f32[n] = [k] => f32(k + i);
 workflow Single(x: f32) -> (y: f32) {
   node y = One(x);
   return (y: y + 1.0);
@@ -39,6 +40,16 @@ workflow Note(text: string) -> (ok: bool) {
 workflow Reshaped(x: f32[n], a: i64, b: i64) -> (y: f32[_, _]) {
   return (y: tensor.reshape(x, a, b));
 }
+workflow Same(x: f64, xs: f32[h, w]) -> (x: f64, xs: f32[h, w], opposite: f64, text: string) {
+  return (x: x, xs: xs, opposite: -x, text: "{x}");
+}
+workflow Large(n: i64) -> (y: f32) {
+  node parts = for i in [0, 1, 2, 3, 4, 5, 6, 7] { fill(n, i) };
+  return (y: parts[7][0]);
+}
+workflow Sized(data: bytes, least: i64, note: string, factor: i64 = 2) -> (ok: bool, note: string) {
+  return (ok: len(data) * factor >= least, note: note);
+}
 service Test {
   workflow Single;
   workflow Both;
@@ -48,6 +59,9 @@ service Test {
   workflow Name;
   workflow Note;
   workflow Reshaped;
+  workflow Same;
+  workflow Sized;
+  workflow Large;
   model One;
 }
 """
@@ -111,11 +125,50 @@ class Answers(harness.ServerCase):
         for text, header in (("plain", "plain"), ("two\nlines", "two%0Alines"), ("50%", "50%25")):
             self.assertEqual(self.ask("Note", {"text": text}).headers.get("wf-note"), header)
 
+    def test_a_raw_body_stands_beside_required_parameters_of_other_types(self):
+        def post(query, body=b"12345", kind="application/octet-stream"):
+            return self.server.call("POST", "/Test/Sized" + query, body, {"content-type": kind})
+        self.assertEqual(post("?least=10&note=n").json, {"ok": True, "note": "n"})
+        self.assertEqual(post("?note=n&least=10&factor=1").json, {"ok": False, "note": "n"})
+        self.assert_error(post("?least=10"), 400, 5000, "`note` is missing", "in the query")
+        self.assert_error(post("?least=10&note=n&data=x"), 400, 5000, "`data`")
+        self.assert_error(post("?least=x&note=n"), 400, 5000, "`least`")
+        whole = json.dumps({"data": {"b64": "AAAA"}, "least": 7, "note": "json"}).encode()
+        self.assertEqual(post("", whole, "application/json").json, {"ok": False, "note": "json"})
+
+    def test_zeros_keep_their_sign(self):
+        for sent in ("-0.0", "-0", "-0e5"):
+            body = self.server.call("POST", "/Test/Same", b'{"x": %s, "xs": [[0, %s]]}' % (sent.encode(), sent.encode())).body
+            self.assertEqual(body, b'{"x":-0.0,"xs":[[0,-0.0]],"opposite":0,"text":"-0.0"}')
+        self.assertEqual(self.ask("Same", {"x": 0, "xs": [[2]]}).body, b'{"x":0,"xs":[[2]],"opposite":-0.0,"text":"0"}')
+
+    def test_a_type_is_told_as_it_is_written(self):
+        for xs, words in (([[1], [[2]]], "`xs[1][0]`: expected a number, found an array: more than the 2 axes of f32[h, w]"),
+                          ([[1], [2, 3]], "`xs`: expected 1 element on axis 1 of f32[h, w], found 2"), ([1], "an array (axis 1 of f32[h, w])")):
+            self.assert_error(self.ask("Same", {"x": 1, "xs": xs}), 400, 5000, words)
+
     def test_an_endless_answer_fails_at_once(self):
         began = time.monotonic()
         self.assert_error(self.ask("Reshaped", {"x": [], "a": 2**62, "b": 0}), 429, 3012, "larger than a reply")
         self.assertLess(time.monotonic() - began, 2)
         self.assertEqual(self.ask("Reshaped", {"x": [], "a": 2, "b": 0}).json, {"y": [[], []]})
+
+
+class Pooled(harness.ServerCase):
+    """Elements of a fan-out that take memory side by side."""
+    args = ("--schedule=pool", "--compute-threads=4")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source = source()
+        super().setUpClass()
+
+    def test_the_element_that_finds_no_memory_is_named_whoever_took_the_rest(self):
+        for n in (10_000_000, 12_345_678, 33_000_000, 50_000_000, 66_000_000):
+            reply = self.server.post("/Test/Large", {"n": n})
+            self.assert_error(reply, 429, 3012, "the request needs more memory than it may have")
+            self.assertRegex(reply.error["path"], r"^Large/parts\[[0-7]\]$", n)
+        self.assertEqual(self.server.post("/Test/Large", {"n": 1000}).json, {"y": 7})
 
 
 if __name__ == "__main__":

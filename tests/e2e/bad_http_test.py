@@ -44,7 +44,7 @@ class BadHttp(harness.ServerCase):
         for number in (b"1e999", b"-1e39", b"NaN", b"Infinity", b"-Infinity", b"01", b"1.", b".5", b"+1", b"0x10", b"1e", b"--1", b"1_000"):
             self.bad(SPREAD, b'{"xs": [' + number + b"]}")
         for number, word in ((b"01", "`0`"), (b"1.", "`.`"), (b"1e+", "`e`"), (b"-", "`-`")):
-            self.bad(SPREAD, b'{"xs": [' + number + b"]}", "`xs`", "[0]: ", word)
+            self.bad(SPREAD, b'{"xs": [' + number + b"]}", "`xs[0]`: ", word)
         reply = self.server.call("POST", SPREAD, b'{"xs": [1e-999, ' + b"9" * 30 + b"]}")
         self.assertEqual(reply.status, 200, reply)
 

@@ -202,7 +202,8 @@ class Exported(unittest.TestCase):
         self.assertEqual({name: parameter["in"] for name, parameter in parameters.items()},
                          {"x-request-id": "header", "Level": "header", "times": "query", "word": "query", "only": "query"})
         self.assertIn("application/octet-stream", self.operation("count-it")["requestBody"]["content"])
-        self.assertNotIn("application/octet-stream", self.operation("All")["requestBody"]["content"])
+        self.assertIn("application/octet-stream", self.operation("All")["requestBody"]["content"])  # beside other required parameters
+        self.assertNotIn("application/octet-stream", self.operation("Nothing")["requestBody"]["content"])
         raw = {"content-type": "application/octet-stream"}
         reply = self.server.call("POST", "/Everything/count-it?times=2&word=%22&only=[1]", b"abc", {**raw, "level": "4"})
         self.assert_described("count-it", reply)

@@ -209,7 +209,9 @@ class Server:
                 self.addresses = {}
                 for part in found.group(1).split():
                     name, address = part.split("=", 1)
-                    host, port = address.rsplit(":", 1)
+                    host, _, port = address.rpartition(":")
+                    if not host:
+                        continue  # tls=on
                     self.addresses[name] = (host.strip("[]"), int(port))
                 return
             if self.process.poll() is not None:

@@ -18,6 +18,33 @@ class HttpRules(harness.ServerCase):
         self.assertEqual(self.server.call("GET", "http://other").status, 404)
         self.assert_error(self.server.call("GET", "ftp://other/livez"), 400, 5000, "http")
 
+    def test_what_is_asked_of_the_server_as_a_whole(self):
+        for port in ("http", "admin"):
+            reply = self.server.call("OPTIONS", "*", port=port)
+            self.assertEqual((reply.status, reply.headers["allow"], reply.body), (200, "GET, HEAD, POST, OPTIONS", b""), port)
+            self.assert_error(self.server.call("GET", "*", port=port), 400, 5000, "OPTIONS")
+            self.assert_error(self.server.call("CONNECT", "other:80", port=port), 501, 3000, "CONNECT")
+        reply = self.server.call("OPTIONS", GREET)
+        self.assertEqual((reply.status, reply.headers["allow"]), (405, "POST"))
+
+    def test_the_parts_of_the_request_line_are_one_space_apart(self):
+        for line in (b"GET  /livez HTTP/1.1", b"GET /livez  HTTP/1.1", b"GET /livez HTTP/1.1 "):
+            with self.server.connect() as connection:
+                connection.send(line + b"\r\nhost: t\r\n\r\n")
+                self.assert_error(connection.receive(), 400, 5000, "one space")
+                self.assertTrue(connection.closed_within(5))
+
+    def test_a_request_id_is_a_short_word_or_as_if_it_were_not_there(self):
+        for sent, told in (("r-1", "r-1"), ("~" * 128, "~" * 128), ("a" * 129, ""), ("a b", ""), ("a\tb", ""), ("n\xe4ive", ""), ("", "")):
+            self.assertEqual(self.server.call("POST", "/none", b"", {"x-request-id": sent}).error["log_id"], told, sent)
+        body = json.dumps({"id": "of OIP", "inputs": [{"name": "xs", "datatype": "FP32", "shape": [1, 1], "data": ["x"]}]}).encode()
+        reply = self.server.call("POST", "/v2/models/Hello.Spread/infer", body, {"x-request-id": "a b"})
+        self.assertEqual((reply.status, reply.json["log_id"]), (400, "of OIP"))
+
+    def test_a_path_in_other_case_is_not_served_but_known(self):
+        self.assert_error(self.server.call("POST", "/HELLO/GREET", b"{}"), 404, 3002, "did you mean `/Hello/Greet`")
+        self.assertEqual(self.server.call("GET", "/LIVEZ").status, 404)
+
     def test_a_later_minor_version_is_read_as_1_1(self):
         with self.server.connect() as connection:
             connection.send(harness.request("POST", GREET, b"{}").replace(b"HTTP/1.1", b"HTTP/1.3"))

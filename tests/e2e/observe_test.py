@@ -79,7 +79,7 @@ class Refused(harness.ServerCase):
         self.assert_told(self.call("POST", "/v2/models/None/infer", b"{}"), 404, 3002, **nobody, protocol="oip")
         self.assert_told(self.call("GET", "/v2/models/Hello/infer"), 405, 5000, **nobody, protocol="oip")
         line = self.assert_told(self.call("POST", "/" + "a" * 4000, b"", {"x-request-id": "b" * 4000}), 404, 3002, **nobody)
-        self.assertEqual((len(line["target"]), len(line["log_id"])), (512, 512))
+        self.assertEqual((len(line["target"]), line["log_id"]), (512, ""))
 
     def test_what_arrives_too_late(self):
         def drip():

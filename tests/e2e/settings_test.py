@@ -112,7 +112,7 @@ class Reload(unittest.TestCase):
             self.assertEqual(self.server.post("/S/Echo", {"text": "x" * 1100}).status, 413)
         self.file.unlink()
         self.server.process.send_signal(signal.SIGHUP)
-        self.assertTrue(self.server.logs('"error"', "No such file"), self.server.output())
+        self.assertTrue(self.server.logs('"error"', "no such file"), self.server.output())
         self.assertEqual(self.server.post("/S/Echo", {"text": "x" * 900}).status, 200)
 
     def test_a_pipe_is_read_at_the_start_alone(self):
@@ -234,10 +234,11 @@ class CheckConfig(unittest.TestCase):
 
 
 class ReadyLine(unittest.TestCase):
-    def test_it_names_only_what_is_served(self):
+    def test_it_names_what_is_served(self):
         server = harness.Server.of(HELLO)
         self.addCleanup(server.kill)
-        self.assertEqual(sorted(server.addresses), ["admin", "http"])
+        self.assertEqual(sorted(server.addresses), ["admin", "grpc", "http"])
+        self.assertEqual(server.addresses["grpc"], server.addresses["http"])
 
 
 if __name__ == "__main__":

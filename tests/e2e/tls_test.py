@@ -151,6 +151,17 @@ class Tls(harness.ServerCase):
                                       capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.stdout, '{"text":"é"} ' + version, (flag, newest, done.stderr))
 
+    def test_wfc_run_shows_calls_that_work(self):
+        command = [harness.WFC, "run", source(), "--", "--host", "127.0.0.1", "--http-port", "0", "--grpc-port", "0", "--admin-port", "0", *self.authority.flags()]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            self.assertRegex(process.stdout.readline(), r"^listening http=(\S+) grpc=\1 admin=\S+ tls=on\n$")
+            for answer in ('{"n":4}', '{"text":"text"}'):
+                shown = process.stdout.readline()
+                done = subprocess.run(shown.rstrip() + " -sS", shell=True, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.stdout, answer, (shown, done.stderr))
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(60), 0)
+
     def test_python_keeps_a_connection(self):
         for newest in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
             port = self.server.addresses["http"][1]
@@ -431,7 +442,7 @@ class Reload(harness.unittest.TestCase):
         self.assertTrue(copy(old, "the old one goes on"))
 
         good = key.read_bytes()
-        for bad, words in ((b"no key", ["`tls.key`: ", "holds no private key"]), (None, ["`tls.key`: ", "No such file"])):
+        for bad, words in ((b"no key", ["`tls.key`: ", "holds no private key"]), (None, ["`tls.key`: ", "no such file"])):
             key.write_bytes(bad) if bad else key.unlink()
             self.hang_up(server, "error")
             self.assertTrue(server.logs('"level":"error"', *words), server.output())
@@ -549,9 +560,9 @@ class CheckConfig(harness.unittest.TestCase):
         self.assertRegex(expired.stderr, r'"level":"warning","message":"`tls.cert`: .*/expired.pem: certificate 1 expired on 20')
         fit = "the key is not that of the first certificate of `tls.cert`"
         cases = [
-            (folder / "none", key, None, f"`tls.cert`: {folder}/none: No such file or directory"),
+            (folder / "none", key, None, f"`tls.cert`: {folder}/none: no such file"),
             (text, key, None, f"`tls.cert`: {text}: holds no certificate in PEM"),
-            (folder, key, None, f"`tls.cert`: {folder}: Is a directory"),
+            (folder, key, None, f"`tls.cert`: {folder}: is a directory"),
             (cert, text, None, f"`tls.key`: {text}: holds no private key in PEM"),
             (cert, folder / "other.key", None, f"`tls.key`: {folder}/other.key: {fit}"),
             (cert, folder / "rsa.key", None, f"`tls.key`: {folder}/rsa.key: {fit}"),

@@ -98,6 +98,21 @@ def check_layers(tree):
                     yield name, number, f"{prefix} belongs to {', '.join(folders)} alone"
 
 
+def check_includes(tree):
+    """Headers stand at the head of a file; tables (.def, .inc) stand where they are made into something."""
+    for name in tree.under("compiler/", "runtime/", "tests/", suffix=SOURCE | {".c"}):
+        declared = continued = False
+        for number, line in enumerate(strip_code(tree.text(name)).splitlines(), 1):
+            was_continued, continued = continued, line.endswith("\\")
+            if re.match(r"\s*#", line):
+                included = re.match(r'\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', tree.lines(name)[number - 1])
+                path = included and (included.group(1) or included.group(2))
+                if declared and path and not path.endswith((".def", ".inc")):
+                    yield name, number, f"{path} is included below the first declaration; move it to the head"
+            elif line.strip() and not was_continued and line.strip() != 'extern "" {':
+                declared = True
+
+
 def cmake_libraries(tree):
     """{folder: (file, {folders named by DEPS or PRIVATE_DEPS})} of every wf_library and wf_* target of the folder."""
     found, owners = {}, {}
@@ -413,7 +428,7 @@ def check_top_level(tree):
             yield name, 1, "has no place at the top of the tree; TOP_LEVEL of tests/lint/lint.py lists what has"
 
 
-CHECKS = {"layers": check_layers, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
+CHECKS = {"layers": check_layers, "includes": check_includes, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
           "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "words": check_words,
           "links": check_links, "rules": check_rules, "top-level": check_top_level}
 

@@ -29,6 +29,13 @@ class Lint(unittest.TestCase):
         self.assert_finds("layers", {"runtime/protocol/http.cc": '#include "runtime/loop/loop.h"\n'},
                           {"runtime/loop/loop.cc": '#include "runtime/base/status.h"\n#include <uv.h>\n'}, "may not include `runtime/loop`")
 
+    def test_headers_stand_at_the_head(self):
+        head = '#pragma once\n// What it is.\n#include "runtime/base/status.h"\n#include <vector>\n'
+        table = '#define OP(x) int x;\n#include "runtime/base/ops.def"\n'
+        for below in ('#include "runtime/base/check.h"\n', "#include <string>\n"):
+            self.assert_finds("includes", {"runtime/base/a.cc": head + "int F() {\n" + table + below + "}\n"},
+                              {"runtime/base/a.cc": head + below + 'extern "C" {\n#include <c.h>\n}\nint F() {\n' + table + "}\n"}, "below the first declaration")
+
     def test_foreign_headers_have_one_home(self):
         self.assert_finds("layers", {"runtime/protocol/http.cc": "#include <uv.h>\n"}, {"runtime/loop/a.cc": "#include <uv.h>\n"}, "<uv.h> belongs to")
 

@@ -258,6 +258,8 @@ dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index
 
 namespace {
 
+base::Status NoMemory() { return {base::kResourceExhausted, "out of memory"}; }
+
 // oneDNN does not look whether the system gives it room for machine code, and dies where it gives none.
 dnnl_primitive_t CreatePrimitive(const_dnnl_primitive_desc_t desc) {
   constexpr size_t kRoom = size_t{8} << 20;
@@ -273,7 +275,7 @@ dnnl_primitive_t CreatePrimitive(const_dnnl_primitive_desc_t desc) {
 base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, std::vector<Operand> operands, size_t inputs,
                                                     const TensorInfo& out) {
   dnnl_primitive_t const primitive = CreatePrimitive(desc.get());
-  if (primitive == nullptr) return base::Status(base::kResourceExhausted, "oneDNN: out of memory");
+  if (primitive == nullptr) return NoMemory();
   const dnnl_memory_desc_t dst = Query(desc, dnnl_query_dst_md), scratch = Query(desc, dnnl_query_scratchpad_md);
   std::vector<FormatRef> in_format(inputs);
   std::vector<bool> packed_in(inputs, true);
@@ -296,17 +298,20 @@ base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, s
 
 namespace {
 
-bool RunReorder(const dnnl_memory_desc_t& from, const void* in, const dnnl_memory_desc_t& to, void* out) {
+base::Status RunReorder(const dnnl_memory_desc_t& from, const void* in, const dnnl_memory_desc_t& to, void* out) {
   const Library& dnnl = *Load();
   UseOneThread();
   dnnl_primitive_desc_t raw = nullptr;
-  if (dnnl.dnnl_reorder_primitive_desc_create(&raw, &from, dnnl.engine, &to, dnnl.engine, nullptr) != dnnl_success) return false;
+  const auto found = dnnl.dnnl_reorder_primitive_desc_create(&raw, &from, dnnl.engine, &to, dnnl.engine, nullptr);
+  if (found == dnnl_out_of_memory) return NoMemory();
+  if (found != dnnl_success) return {base::kUnimplemented, "oneDNN cannot pack these weights"};
   dnnl_primitive_t const handle = CreatePrimitive(raw);
   (void)dnnl.dnnl_primitive_desc_destroy(raw);
-  if (handle == nullptr) return false;
+  if (handle == nullptr) return NoMemory();
   const Primitive primitive(handle);
   DnnlCall call(primitive.get, 2);
-  return call.Open() && call.Add(DNNL_ARG_SRC, 0, from, in) && call.Add(DNNL_ARG_DST, -1, to, out) && call.Run() == nullptr;
+  if (!call.Open() || !call.Add(DNNL_ARG_SRC, 0, from, in) || !call.Add(DNNL_ARG_DST, -1, to, out)) return NoMemory();
+  return call.Run() == nullptr ? base::Status() : base::Status(base::kInternal, "oneDNN did not pack the weights");
 }
 
 }  // namespace
@@ -327,7 +332,7 @@ base::Result<std::shared_ptr<const void>> Pack(const Constant& constant, const d
   void* memory = std::aligned_alloc(kAlign, std::max<size_t>(bytes, kAlign));
   if (memory == nullptr) return base::Status(base::kResourceExhausted, "out of memory for weights");
   std::shared_ptr<const void> owner(memory, std::free);
-  if (!RunReorder(from, elements->get(), to, memory)) return base::Status(base::kUnimplemented, "oneDNN cannot pack these weights");
+  WF_RETURN_IF_ERROR(RunReorder(from, elements->get(), to, memory));
   packed = owner;
   return packed;
 }
@@ -340,6 +345,7 @@ base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const 
   const Attr attr = MakeAttr({});
   dnnl_primitive_desc_t raw = nullptr;
   const auto result = Load()->dnnl_reorder_primitive_desc_create(&raw, &source, Load()->engine, &target, Load()->engine, attr.get());
+  if (result == dnnl_out_of_memory) return NoMemory();
   if (result != dnnl_success) return base::Status(base::kUnimplemented, "no conversion between these memory formats");
   const PrimitiveDesc desc(raw, [](dnnl_primitive_desc_t each) { (void)Load()->dnnl_primitive_desc_destroy(each); });
   auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, source, nullptr}}, 1, out);

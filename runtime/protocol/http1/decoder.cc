@@ -120,9 +120,19 @@ bool IsHttp2(std::span<const uint8_t> head) {
   return std::string_view(reinterpret_cast<const char*>(head.data()), head.size()) == kHttp2Begin;
 }
 
-bool IsOfOtherVersion(std::span<const uint8_t> head) {
+std::string_view RequestLine(std::span<const uint8_t> head) {
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-  const std::string_view line = text.substr(0, text.find('\r'));
+  return text.substr(0, text.find('\r'));
+}
+
+// Proxies disagree about what such a line asks for; llhttp takes it.
+bool HasSpacesTogether(std::span<const uint8_t> head) {
+  const std::string_view line = RequestLine(head);
+  return line.ends_with(' ') || line.find("  ") != std::string_view::npos;
+}
+
+bool IsOfOtherVersion(std::span<const uint8_t> head) {
+  const std::string_view line = RequestLine(head);
   constexpr std::string_view kBegin = " HTTP/", kWhole = " HTTP/x.y";
   if (line.size() < kWhole.size() || line.substr(line.size() - kWhole.size(), kBegin.size()) != kBegin) return false;
   const char major = line[line.size() - 3];
@@ -248,6 +258,7 @@ Event Decoder::Parse(http::Head* head) {
     state_ = State::kHttp2;
     return Event::kHttp2;
   }
+  if (HasSpacesTogether(head->bytes_)) return Fail(400, "the parts of the request line stand one space apart");
   if (IsOfOtherVersion(head->bytes_)) return Fail(505, "the version of HTTP is not 1.x");
   LowerVersion(head->bytes_);
   Reading reading;

@@ -46,7 +46,7 @@ float FloatFromBfloat(uint16_t bits);
 // Longest text of an element: "-1.7976931348623157e+308" and integers.
 inline constexpr size_t kMaxElementText = 32;
 
-// Prints an element in its shortest exact form, or returns null for NaN and infinities (no JSON text has them).
+// Prints an element in its shortest exact form (`3`, `0.1`, and `-0.0`), or returns null for NaN and infinities (no JSON text has them).
 char* PrintElement(uint32_t dtype, const void* element, char* at);
 // The same for messages and interpolation: NaN prints `nan`, infinities `inf`.
 char* PrintElementText(uint32_t dtype, const void* element, char* at);

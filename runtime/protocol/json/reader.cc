@@ -39,7 +39,7 @@ int32_t Advance(wf_json* in, uint8_t close, std::string_view expected) {
 
 }  // namespace
 
-void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message) {
+void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message, std::span<const int64_t> index) {
   const uint32_t levels = std::min(depth, kPathLevels);
   bool any = false;
   for (uint32_t i = 0; i < levels; ++i) {
@@ -54,7 +54,10 @@ void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message) {
     }
     any = true;
   }
-  if (any) *message << (depth > kPathLevels ? "...`: " : "`: ");
+  if (depth > kPathLevels && any) *message << "...";
+  if (!any && !index.empty()) *message << "`";
+  for (const int64_t at : index) *message << "[" << at << "]";
+  if (any || !index.empty()) *message << "`: ";
 }
 
 wf_code Record(wf_ctx* ctx, wf_code code, const base::TextBuilder& message) { return wf_fail(ctx, code, 0, Bytes(message.view())); }

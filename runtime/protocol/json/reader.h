@@ -34,8 +34,8 @@ inline bool Take(wf_json* in, uint8_t byte) {
   return true;
 }
 
-// "`lines[3].text`: " of the place where the cursor stands; levels >= `depth` are left out.
-void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message);
+// "`lines[3].text`: " of the place where the cursor stands, or of the element `index` of a tensor there; levels >= `depth` are left out.
+void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message, std::span<const int64_t> index = {});
 void PutFound(wf_json* in, base::TextBuilder* message);  // what stands where reading is, in a word
 // Records kInputParams with path, what was found and the byte; returns WF_FAILED.
 wf_code Expected(wf_json* in, std::string_view what);

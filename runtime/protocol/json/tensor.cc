@@ -32,7 +32,6 @@ class TensorReader {
   wf_code Grow(uint64_t wanted);
   wf_code FirstBuffer();
   wf_code FailedElement(const uint8_t* place);
-  void PutIndex(base::TextBuilder* message) const;
 
   wf_json* in_;
   const wf_type& type_;
@@ -99,18 +98,12 @@ wf_code TensorReader::Grow(uint64_t wanted) {
   return 0;
 }
 
-void TensorReader::PutIndex(base::TextBuilder* message) const {
-  PutPath(in_, in_->depth, message);
-  for (uint32_t axis = 0; axis < type_.rank; ++axis) *message << "[" << index_[axis] << "]";
-  if (type_.rank != 0) *message << ": ";
-}
-
 // Says why no element of this type stands at `place`.
 wf_code TensorReader::FailedElement(const uint8_t* place) {
   in_->at = place;
   Number number;
   base::TextBuilder message;
-  PutIndex(&message);
+  PutPath(in_, in_->depth, &message, {index_, type_.rank});
   if (type_.dtype == WF_BOOL || !ScanNumber(place, in_->end, &number)) {
     const std::string_view problem = type_.dtype == WF_BOOL ? std::string_view() : NumberProblem(place, in_->end);
     message << (problem.empty() ? "expected " : problem);

@@ -62,6 +62,7 @@ wf_code SortEntries(wf_json* in, const Growing& map, wf_list* value) {
   for (uint64_t i = 0; i < map.count; ++i) {
     if (i != 0 && key(order[i]) == key(order[i - 1])) {
       const std::string_view a = key(order[i]), b = key(order[i - 1]);
+      ++in->depth;  // the end of the map has been read, and its name is part of the path
       return wf_json_duplicate(in, Bytes(std::max(a.data(), b.data()) == a.data() ? a : b));  // the later one
     }
     std::memcpy(sorted + i * map.element_bytes, map.data + order[i] * map.element_bytes, map.element_bytes);

@@ -1,6 +1,7 @@
 #include "runtime/protocol/plain/plain.h"
 
 #include <algorithm>
+#include <span>
 
 #include "runtime/base/ascii.h"
 #include "runtime/base/error_codes.h"
@@ -117,21 +118,20 @@ protocol::Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, 
 
 }  // namespace
 
-bool TakesRawBody(const wf_plan& plan, const wf_workflow& workflow) {
-  int required = 0;
-  bool bytes = false;
-  for (uint32_t i = 0; i < workflow.n_in; ++i) {
-    if (workflow.in[i].required == 0) continue;
-    ++required;
-    bytes = workflow.in[i].type != WF_NONE && plan.types[workflow.in[i].type].kind == WF_T_BYTES;
+const wf_port* RawBodyOf(const wf_plan& plan, const wf_workflow& workflow) {
+  const wf_port* only = nullptr;
+  for (const wf_port& port : std::span(workflow.in, workflow.n_in)) {
+    if (port.required == 0 || port.type == WF_NONE || plan.types[port.type].kind != WF_T_BYTES) continue;
+    if (only != nullptr) return nullptr;
+    only = &port;
   }
-  return required == 1 && bytes;
+  return only;
 }
 
 bool IsJsonBody(const wf_plan& plan, const wf_workflow& workflow, std::string_view content_type, wf_bytes body) {
   std::string_view type = content_type.substr(0, content_type.find(';'));
   while (type.ends_with(' ') || type.ends_with('\t')) type.remove_suffix(1);
-  if (!TakesRawBody(plan, workflow) || IsJson(type)) return true;
+  if (RawBodyOf(plan, workflow) == nullptr || IsJson(type)) return true;
   if (!type.empty() && !base::EqualIgnoringCase(type, kForm)) return false;
   const std::string_view name = FirstMember(json::View(body));
   const auto is_called = [name](const wf_port& port) { return json::View(port.name) == name; };

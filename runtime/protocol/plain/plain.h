@@ -16,8 +16,8 @@ inline constexpr std::string_view kJson = "application/json";
 // `body` has 64 readable bytes behind it and outlives the bus, as `head` does.
 wf_code ReadRequest(bus::Bus& bus, const http::Head& head, wf_bytes body);
 
-// Can this workflow take a body that is not JSON?
-bool TakesRawBody(const wf_plan& plan, const wf_workflow& workflow);
+// The parameter that a body which is not JSON stands for: the only required one of type bytes. Null: there is none.
+const wf_port* RawBodyOf(const wf_plan& plan, const wf_workflow& workflow);
 
 // Is the body JSON? The content type says so, but for those that clients put in unasked (none, or that of a form): then a body is JSON when
 // it begins as an object does whose first member is a parameter.

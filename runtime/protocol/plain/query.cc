@@ -6,6 +6,7 @@
 
 #include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/reader.h"
+#include "runtime/protocol/plain/plain.h"
 
 namespace wf::plain {
 namespace {
@@ -14,7 +15,8 @@ namespace {
 struct QueryReader {
   bus::Bus& bus;
   const wf_workflow& workflow;
-  bool* seen;  // by parameter
+  const wf_port* raw;  // the body
+  bool* seen;          // by parameter
   std::vector<char> name_storage, value_storage;
 
   wf_code Refuse(std::string_view what, std::string_view name) {
@@ -39,6 +41,12 @@ struct QueryReader {
     message << "unknown parameter `";
     message.Quote(name) << "` in the query";
     if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
+    return json::Record(bus.ctx(), code::kInputParams, message);
+  }
+
+  wf_code Missing(std::string_view name) const {
+    base::TextBuilder message;
+    message << "`" << name << "` is missing: beside a body that is not JSON, parameters stand in the query";
     return json::Record(bus.ctx(), code::kInputParams, message);
   }
 
@@ -81,7 +89,7 @@ struct QueryReader {
     const int32_t index = Find(name);
     if (index < 0) return Unknown(name);
     const wf_port& port = workflow.in[index];
-    if (port.required != 0) return Refuse("the body is the parameter", name);
+    if (&port == raw) return Refuse("the body is the parameter", name);
     if (seen[index]) return Refuse("given twice:", name);
     seen[index] = true;
     return Store(port, json::View(port.name), value);
@@ -95,7 +103,7 @@ wf_code ReadRawRequest(bus::Bus& bus, const http::Head& head, wf_bytes body) {
   auto* seen = static_cast<bool*>(wf_alloc(bus.ctx(), workflow.n_in, alignof(bool)));
   if (seen == nullptr) return WF_FAILED;
   std::fill_n(seen, workflow.n_in, false);
-  QueryReader reader{bus, workflow, seen, {}, {}};
+  QueryReader reader{bus, workflow, RawBodyOf(bus.plan(), workflow), seen, {}, {}};
   std::string_view rest = head.query;
   while (!rest.empty()) {
     const size_t end = std::min(rest.find('&'), rest.size());
@@ -104,8 +112,10 @@ wf_code ReadRawRequest(bus::Bus& bus, const http::Head& head, wf_bytes body) {
   }
   for (uint32_t i = 0; i < workflow.n_in; ++i) {
     const wf_port& port = workflow.in[i];
-    if (port.required != 0) {
+    if (&port == reader.raw) {
       std::memcpy(reader.SlotOf(port), &body, sizeof body);
+    } else if (!reader.seen[i] && port.required != 0) {
+      return reader.Missing(json::View(port.name));
     } else if (!reader.seen[i]) {
       const size_t size = bus.plan().types[port.type].size;
       if (port.if_missing != nullptr) {

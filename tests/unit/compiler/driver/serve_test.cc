@@ -27,10 +27,18 @@ class ServeTest : public ::testing::Test {
   std::vector<std::string> ready_;
 };
 
-TEST_F(ServeTest, TellsTheAddressOnceItListensAndPassesTheOutputOn) {
-  EXPECT_EQ(Run("echo first; echo 'listening http=0.0.0.0:8080 admin=127.0.0.1:8082'; echo last"), 0);
-  EXPECT_EQ(ready_, std::vector<std::string>{"127.0.0.1:8080"});
-  EXPECT_EQ(out_.str(), "first\nlistening http=0.0.0.0:8080 admin=127.0.0.1:8082\nlast\n");
+TEST_F(ServeTest, TellsTheUrlOnceItListensAndPassesTheOutputOn) {
+  const std::string line = "listening http=0.0.0.0:8080 grpc=0.0.0.0:8080 admin=127.0.0.1:8082";
+  EXPECT_EQ(Run("echo first; echo '" + line + "'; echo last"), 0);
+  EXPECT_EQ(ready_, std::vector<std::string>{"http://127.0.0.1:8080"});
+  EXPECT_EQ(out_.str(), "first\n" + line + "\nlast\n");
+}
+
+TEST(UrlIn, IsWhereTheServerCanBeCalled) {
+  EXPECT_EQ(UrlIn("listening http=127.0.0.1:80 grpc=127.0.0.1:80 admin=127.0.0.1:81"), "http://127.0.0.1:80");
+  EXPECT_EQ(UrlIn("listening http=0.0.0.0:443 grpc=0.0.0.0:443 admin=127.0.0.1:81 tls=on"), "https://127.0.0.1:443");
+  EXPECT_EQ(UrlIn("listening http=[::1]:80 grpc=[::1]:80 admin=127.0.0.1:81"), "http://[::1]:80");
+  EXPECT_EQ(UrlIn("not listening http=127.0.0.1:80"), "");
 }
 
 TEST_F(ServeTest, HandsOverArgumentsAndItsExitStatus) {

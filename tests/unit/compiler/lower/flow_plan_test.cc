@@ -64,7 +64,7 @@ std::string ByPlan(const Loaded& loaded, size_t number, const std::vector<ir::Va
   auto* const frame = static_cast<char*>(job.Allocate(plan.regions[workflow.root].frame_bytes));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const wf_port& port = workflow.in[i];
-    Put(program.types, static_cast<ir::TypeId>(port.type), inputs[i], frame + plan.slots[port.slot].offset, &job);
+    Put(program.types, program[static_cast<ir::SlotId>(port.slot)].type, inputs[i], frame + plan.slots[port.slot].offset, &job);
   }
   abi::Hooks hooks;
   hooks.ctx = &job.ctx;

@@ -49,6 +49,37 @@ TEST_F(ContextTest, SpentMemoryIsAFailure) {
   EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kMemoryCap);
 }
 
+// Who took the last of it decides where it runs out, not whether the place is told.
+TEST_F(ContextTest, WhoMeetsSpentMemoryIsNamed) {
+  ASSERT_NE(classify_plan.tasks[0].node, WF_NONE);
+  while (bus_.arena.Allocate(1 << 20, 8) != nullptr) {
+  }
+  while (bus_.arena.Allocate(8, 8) != nullptr) {
+  }
+  for (int i = 0; i < 1000; ++i) {
+    bus_.main.task = 0;
+    ASSERT_EQ(wf_alloc(bus_.ctx(), 100'000, 8), nullptr);
+    const Failure& failure = bus_.main.TakeFailure(WF_FAILED);
+    ASSERT_EQ(failure.code, code::kMemoryCap);
+    ASSERT_EQ(failure.message, kOutOfMemory.message);
+    ASSERT_EQ(failure.node, classify_plan.tasks[0].node) << i;
+  }
+  EXPECT_EQ(wf_fail(bus_.ctx(), 100001, 12, Text("of the program")), WF_FAILED);
+  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).message, "of the program");
+  EXPECT_GE(bus_.budget.left, -Budget::kSpareBytes);
+}
+
+TEST_F(ContextTest, WhatIsKeptToReportIsBoundedToo) {
+  for (const uint64_t bytes : {500, 8}) {
+    while (bus_.arena.AllocateToReport(bytes, 8) != nullptr) {
+    }
+  }
+  EXPECT_GE(bus_.budget.left, -Budget::kSpareBytes);
+  bus_.main.task = 0;
+  EXPECT_EQ(wf_alloc(bus_.ctx(), 100'000, 8), nullptr);
+  EXPECT_EQ(&bus_.main.TakeFailure(WF_FAILED), &kOutOfMemory);
+}
+
 TEST_F(ContextTest, MemoryThatOthersHoldIsRefusedForLoad) {
   memory_.refuses = [] { return true; };
   EXPECT_EQ(wf_alloc(bus_.ctx(), 100'000, 8), nullptr);
@@ -123,26 +154,6 @@ TEST_F(ContextTest, AnnotationsAreKeptNewestFirst) {
   ASSERT_NE(bus_.annotations(), nullptr);
   EXPECT_EQ(bus_.annotations()->key, "b");
   EXPECT_EQ(bus_.annotations()->next->value, "1");
-}
-
-TEST(PathTest, PutsTheElementBehindItsFanOut) {
-  const std::string paths[] = {"Read/texts", "Read/texts/Recognise", "Read/texts/words"};
-  wf_node nodes[3];
-  for (int i = 0; i < 3; ++i) nodes[i] = {Text(paths[i]), 0, 0};
-  wf_plan plan{};
-  plan.nodes = nodes;
-  plan.n_nodes = 3;
-  Failure failure;
-  failure.node = 1;
-  failure.n_crumbs = 1;
-  failure.crumbs[0] = {0, 3};
-  EXPECT_EQ(PathOf(plan, failure), "Read/texts[3]/Recognise");
-  failure.node = 2;
-  failure.n_crumbs = 2;
-  failure.crumbs[1] = {2, 8};
-  EXPECT_EQ(PathOf(plan, failure), "Read/texts[3]/words[8]");
-  failure.node = WF_NONE;
-  EXPECT_EQ(PathOf(plan, failure), "");
 }
 
 }  // namespace

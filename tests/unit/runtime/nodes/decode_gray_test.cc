@@ -28,11 +28,11 @@ std::string Png(uint32_t width, uint32_t height, uint32_t format, const void* pi
   return file;
 }
 
-std::string Jpeg(int width, int height, const Pixels& rgb) {
+std::string Jpeg(int width, int height, const Pixels& rgb, int format = TJPF_RGB) {
   const tjhandle encoder = tjInitCompress();
   unsigned char* bytes = nullptr;
   unsigned long size = 0;  // NOLINT: TurboJPEG's type
-  EXPECT_EQ(tjCompress2(encoder, rgb.data(), width, 0, height, TJPF_RGB, &bytes, &size, TJSAMP_420, 95, 0), 0);
+  EXPECT_EQ(tjCompress2(encoder, rgb.data(), width, 0, height, format, &bytes, &size, TJSAMP_420, 95, 0), 0);
   std::string file(reinterpret_cast<char*>(bytes), size);
   tjFree(bytes);
   tjDestroy(encoder);
@@ -113,6 +113,13 @@ TEST(DecodeGray, RefusesWhatIsNoImage) {
     EXPECT_EQ(job.code, 7000);
     EXPECT_EQ(job.message, "not a PNG or JPEG image");
   }
+}
+
+TEST(DecodeGray, SaysOfColoursForPrintThatTheyAreNotRead) {
+  FakeJob job;
+  wf_tensor gray;
+  EXPECT_EQ(Decode(job, Jpeg(8, 8, Pixels(4 * 8 * 8, 90), TJPF_CMYK), &gray), WF_FAILED);
+  EXPECT_EQ(job.message, "the JPEG image has colours for print (CMYK), which are not read; save it in RGB");
 }
 
 TEST(DecodeGray, RefusesEveryTruncation) {

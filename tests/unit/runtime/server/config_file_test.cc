@@ -100,8 +100,8 @@ TEST(ConfigFile, DeepAndLongTextsEndSoon) {
 }
 
 TEST(ConfigFile, AFileThatCannotBeReadIsNamedWithTheReason) {
-  EXPECT_EQ(ReadConfigFile("no/such/server.yml").status().message(), "no/such/server.yml: No such file or directory");
-  EXPECT_EQ(ReadConfigFile("/").status().message(), "/: Is a directory");
+  EXPECT_EQ(ReadConfigFile("no/such/server.yml").status().message(), "no/such/server.yml: no such file");
+  EXPECT_EQ(ReadConfigFile("/").status().message(), "/: is a directory");
   EXPECT_EQ(ReadConfigFile("/dev/zero").status().message(), "/dev/zero: larger than 1 MiB");
 }
 

@@ -203,9 +203,9 @@ TEST(Settings, AnUnknownVariableIsAWarning) {
 }
 
 TEST(Settings, TheFileMayBeNamedByFlagOrEnvironment) {
-  EXPECT_EQ(Load({"--config", "no/such.yml"}).errors, std::vector<std::string>{"no/such.yml: No such file or directory"});
-  EXPECT_EQ(Load({}, {"WF_CONFIG=no/such.yml"}).errors, std::vector<std::string>{"no/such.yml: No such file or directory"});
-  EXPECT_EQ(Load({"--config=a.yml"}, {"WF_CONFIG=b.yml"}).errors, std::vector<std::string>{"a.yml: No such file or directory"});
+  EXPECT_EQ(Load({"--config", "no/such.yml"}).errors, std::vector<std::string>{"no/such.yml: no such file"});
+  EXPECT_EQ(Load({}, {"WF_CONFIG=no/such.yml"}).errors, std::vector<std::string>{"no/such.yml: no such file"});
+  EXPECT_EQ(Load({"--config=a.yml"}, {"WF_CONFIG=b.yml"}).errors, std::vector<std::string>{"a.yml: no such file"});
 }
 
 TEST(Settings, WhatToDoInsteadOfServing) {

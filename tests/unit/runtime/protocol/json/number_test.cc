@@ -132,22 +132,5 @@ TEST(Half, ConvertsEveryValueThereAndBack) {
   EXPECT_EQ(BfloatFromDouble(1.0 + 3 * 0x1p-8), 0x3f82);
 }
 
-TEST(PrintElement, PrintsTheShortestTextThatReadsBack) {
-  const auto print = [](uint32_t dtype, auto value) {
-    char text[kMaxElementText];
-    char* end = PrintElement(dtype, &value, text);
-    return end == nullptr ? std::string("none") : std::string(text, end);
-  };
-  EXPECT_EQ(print(WF_F32, 0.1F), "0.1");
-  EXPECT_EQ(print(WF_F64, 0.1), "0.1");
-  EXPECT_EQ(print(WF_F64, -std::numeric_limits<double>::denorm_min()), "-5e-324");
-  EXPECT_EQ(print(WF_F32, 3.0F), "3");
-  EXPECT_EQ(print(WF_I64, std::numeric_limits<int64_t>::min()), "-9223372036854775808");
-  EXPECT_EQ(print(WF_BOOL, uint8_t{1}), "true");
-  EXPECT_EQ(print(WF_F32, std::numeric_limits<float>::quiet_NaN()), "none");
-  EXPECT_EQ(print(WF_F16, uint16_t{0x7c00}), "none");
-  EXPECT_EQ(print(WF_F16, uint16_t{0x3c00}), "1");
-}
-
 }  // namespace
 }  // namespace wf::json

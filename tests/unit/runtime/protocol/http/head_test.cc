@@ -1,0 +1,80 @@
+#include "runtime/protocol/http/head.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace wf::http {
+namespace {
+
+// What the part decodes to, or "refused".
+std::string Decoded(std::string_view text, Part part) {
+  std::vector<char> storage;
+  std::string_view decoded;
+  return PercentDecode(text, part, &decoded, &storage) ? std::string(decoded) : "refused";
+}
+
+TEST(PercentDecode, TakesEscapesOfEitherCase) {
+  EXPECT_EQ(Decoded("/plain", Part::kPath), "/plain");
+  EXPECT_EQ(Decoded("/%47reet%c3%A9", Part::kPath), "/Greet\xc3\xa9");
+  EXPECT_EQ(Decoded("%25%34%37", Part::kPath), "%47") << "once";
+  EXPECT_EQ(Decoded("", Part::kPath), "");
+}
+
+TEST(PercentDecode, RefusesWhatEndsEarlyOrCannotStandThere) {
+  for (const std::string_view text : {"%", "%4", "a%", "%g0", "%4g", "%-1", "%00", "/a%00b"}) {
+    EXPECT_EQ(Decoded(text, Part::kPath), "refused") << text;
+    EXPECT_EQ(Decoded(text, Part::kQuery), "refused") << text;
+  }
+  EXPECT_EQ(Decoded("/a%2Fb", Part::kPath), "refused") << "it would not be the separator";
+  EXPECT_EQ(Decoded("a%2fb", Part::kQuery), "a/b");
+}
+
+TEST(PercentDecode, APlusIsASpaceInAQueryAlone) {
+  EXPECT_EQ(Decoded("a+b%2B", Part::kQuery), "a b+");
+  EXPECT_EQ(Decoded("/a+b", Part::kPath), "/a+b");
+}
+
+TEST(Head, CutsTheTargetAtTheFirstQuestionMark) {
+  Head head;
+  head.SetPathAndQuery("/a?b=1?c");
+  EXPECT_EQ(head.path, "/a");
+  EXPECT_EQ(head.query, "b=1?c");
+  head.SetPathAndQuery("?x");
+  EXPECT_EQ(head.path, "/");
+  EXPECT_EQ(head.query, "x");
+  head.SetPathAndQuery("/a");
+  EXPECT_EQ(head.query, "");
+}
+
+TEST(Head, FieldsStayWhereTheirViewsSayWhileOthersAreAdded) {
+  Head head;
+  std::string name = "name0", value = "first";
+  head.Add(name, value);
+  name = value = "overwritten";
+  for (int i = 1; i < 500; ++i) head.Add("name" + std::to_string(i), std::string(20, 'v'));
+  EXPECT_EQ(head.Find("name0"), "first");
+  EXPECT_EQ(head.Find("name499"), std::string(20, 'v'));
+  EXPECT_EQ(head.Find("none").data(), nullptr);
+  head.DropFirst(1);
+  EXPECT_EQ(head.Find("name0").data(), nullptr);
+  EXPECT_EQ(head.headers().front().name, "name1");
+}
+
+TEST(Head, TheFirstOfEqualNamesIsFoundAndAnEmptyValueIsOne) {
+  Head head;
+  head.Add("a", "");
+  head.Add("a", "second");
+  EXPECT_NE(head.Find("a").data(), nullptr);
+  EXPECT_EQ(head.Find("a"), "");
+}
+
+TEST(MethodOf, KnowsWhatTheServerTakes) {
+  EXPECT_EQ(MethodOf("GET"), Method::kGet);
+  EXPECT_EQ(MethodOf("HEAD"), Method::kHead);
+  EXPECT_EQ(MethodOf("POST"), Method::kPost);
+  for (const std::string_view other : {"get", "PUT", "", "POSTS"}) EXPECT_EQ(MethodOf(other), Method::kOther) << other;
+}
+
+}  // namespace
+}  // namespace wf::http

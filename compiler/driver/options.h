@@ -31,6 +31,7 @@ struct Options {
   int timeout_seconds = 30;  // of a test
   std::string against;       // a .wf file or a server
   std::string service;       // name; empty: the only one
+  std::string time_trace;    // a file; empty: none
   std::string template_name = "hello";
   bool verbose = false, list = false, help = false, version = false;
   bool dependencies = false, watch = false, fix = false, write = false, check = false, diff = false;

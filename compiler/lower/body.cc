@@ -35,6 +35,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       b_(context.llvm()),
       ctx_(function->getArg(0)),
       frame_array_(function->getArg(1)),
+      place_table_(function->arg_size() > 2 ? function->getArg(2) : nullptr),
       is_pick_(function->getReturnType()->isIntegerTy(64)),
       masks_bytes_(function->hasFnAttribute("prefer-vector-width")),
       parts_(body_, context.options().part_weight),
@@ -79,13 +80,28 @@ const Leaves& BodyEmitter::Get(ir::ValueId id) const {
 
 // ---- frames ----
 
+Value* BodyEmitter::Placed(uint32_t value) {
+  if (place_table_ == nullptr) return b_.getInt32(value);
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(entry_->getTerminator());
+  places_.push_back(value);
+  return b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), place_table_, places_.size() - 1), "place");
+}
+
+Value* BodyEmitter::Frame(uint32_t up) {
+  return b_.CreateLoad(b_.getPtrTy(), b_.CreateInBoundsGEP(b_.getPtrTy(), frame_array_, b_.CreateZExt(Placed(up), b_.getInt64Ty())),
+                       "frame");
+}
+
+Value* BodyEmitter::At(Value* address, uint32_t offset) {
+  return b_.CreateInBoundsGEP(b_.getInt8Ty(), address, b_.CreateZExt(Placed(offset), b_.getInt64Ty()));
+}
+
 Value* BodyEmitter::SlotAddress(ir::SlotId id) {
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(entry_->getTerminator());
   const int up = FramesUp(context_.program(), task_.region, context_.program()[id].region);
-  Value* frame =
-      b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), frame_array_, static_cast<uint64_t>(up)), "frame");
-  return Offset(b_, frame, frames_.slots[static_cast<size_t>(id)].offset);
+  return At(Frame(static_cast<uint32_t>(up)), frames_.slots[static_cast<size_t>(id)].offset);
 }
 
 // Loaded once, at the start: a slot that a body reads is written before and never again.
@@ -100,15 +116,14 @@ Leaves BodyEmitter::SlotValue(ir::SlotId id) {
 
 // The nearest enclosing region that an EACH enters holds the position.
 Value* BodyEmitter::ElementIndex() {
-  uint64_t up = 0;
+  uint32_t up = 0;
   ir::RegionId region = task_.region;
   while (!frames_.regions[static_cast<size_t>(region)].is_loop_body) {
     region = context_.program()[region].parent;
     WF_CHECK(region != ir::RegionId::kNone, "an element index outside a fan-out");
     ++up;
   }
-  Value* frame = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), frame_array_, up), "frame");
-  return b_.CreateLoad(b_.getInt64Ty(), Offset(b_, frame, frames_.regions[static_cast<size_t>(region)].element_offset), "element");
+  return b_.CreateLoad(b_.getInt64Ty(), At(Frame(up), frames_.regions[static_cast<size_t>(region)].element_offset), "element");
 }
 
 llvm::AllocaInst* BodyEmitter::Local(llvm::Type* type, const llvm::Twine& name) {
@@ -167,7 +182,7 @@ void BodyEmitter::Fail(Value* condition, Value* code, uint32_t line, Value* text
   Block* next = Block::Create(context_.llvm(), "next", function_);
   b_.CreateCondBr(condition, bad, next, llvm::MDBuilder(context_.llvm()).createBranchWeights(1, 1 << 20));
   b_.SetInsertPoint(bad);
-  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, b_.getInt32(line), text, length}));
+  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, Placed(line), text, length}));
   b_.SetInsertPoint(next);
 }
 
@@ -241,11 +256,12 @@ std::optional<BodyEmitter::Target> BodyEmitter::PrepareOut(llvm::ArrayRef<Value*
   if (context_.type(type).kind != ir::TypeKind::kTensor) return std::nullopt;
   const FrameLayout::Slot& slot = frames_.slots[static_cast<size_t>(task_.out)];
   Value* address = SlotAddress(task_.out);
-  Value* in_frame = Offset(b_, address, slot.data - (slot.store == ir::Store::kInFrame ? slot.offset : slot.data));
-  Leaves tensor = DenseTensor(slot.store == ir::Store::kInFrame ? in_frame : llvm::ConstantPointerNull::get(b_.getPtrTy()), extents);
+  const bool in_frame = slot.store == ir::Store::kInFrame;
+  Leaves tensor = DenseTensor(in_frame ? At(address, slot.data - slot.offset) : llvm::ConstantPointerNull::get(b_.getPtrTy()), extents);
   StoreValue(context_, b_, type, tensor, address);
-  if (slot.store != ir::Store::kInFrame) {
-    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_out"), {ctx_, frame_array_, b_.getInt16(static_cast<uint16_t>(task_.out))}));
+  if (!in_frame) {
+    Value* out = b_.CreateTrunc(Placed(static_cast<uint32_t>(task_.out)), b_.getInt16Ty());
+    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_out"), {ctx_, frame_array_, out}));
     tensor[0] = b_.CreateLoad(b_.getPtrTy(), Offset(b_, address, offsetof(wf_tensor, data)), "data");
   }
   Target target{tensor[0], {}};

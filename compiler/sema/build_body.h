@@ -77,7 +77,7 @@ class BodyWriter {
   ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteKind(const Expr& expr);
   ir::ValueId WriteOfArgs(const Expr& expr);
-  uint32_t EnterLine(const Expr& expr);
+  ir::Place Enter(const Span& span);
   bool IsTooLarge(const Expr& expr);
   void StopTooDeep();
   ir::ValueId WriteChecked(const Expr& expr);
@@ -128,6 +128,7 @@ class BodyWriter {
   ir::ValueId CountDiffers(const std::vector<ir::ValueId>& extents, ir::ValueId found);
   ir::ValueId ReshapeOrEmpty(ir::ValueId tensor, std::vector<ir::ValueId> extents, ir::ValueId found);
   void RequireCount(const std::vector<ir::ValueId>& extents, ir::ValueId found);
+  ir::ValueId WriteExtent(const Expr& expr);
   ir::ValueId Extent(ir::ValueId value);    // fails with 7004 when below 0; in a loop over elements 0 and sticky
   bool IsNatural(ir::ValueId value) const;  // proved to be 0 or more
   ir::ValueId WriteI64(const Expr& expr);   // an index or an extent

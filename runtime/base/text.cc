@@ -32,9 +32,12 @@ int SequenceLength(const uint8_t* at, const uint8_t* end) {
 }
 
 // Edit distance with transpositions, for short names.
-size_t Distance(std::string_view a, std::string_view b) {
+// `limit` or more: it is not near.
+size_t Distance(std::string_view a, std::string_view b, size_t limit) {
   constexpr size_t kMaxName = 64;
-  if (a.size() > kMaxName || b.size() > kMaxName) return std::numeric_limits<size_t>::max();
+  if (a.size() > kMaxName || b.size() > kMaxName || std::max(a.size(), b.size()) - std::min(a.size(), b.size()) >= limit) return limit;
+  while (!a.empty() && !b.empty() && a.front() == b.front()) a.remove_prefix(1), b.remove_prefix(1);
+  while (!a.empty() && !b.empty() && a.back() == b.back()) a.remove_suffix(1), b.remove_suffix(1);
   std::array<std::array<size_t, kMaxName + 1>, 3> rows{};
   for (size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -74,7 +77,7 @@ std::string_view Nearest(std::string_view name, std::span<const std::string_view
   size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
   for (const std::string_view candidate : candidates) {
     if (candidate == name) continue;
-    const size_t distance = Distance(name, candidate);
+    const size_t distance = Distance(name, candidate, best_distance);
     if (distance < best_distance && distance < candidate.size()) {
       best_distance = distance;
       best = candidate;

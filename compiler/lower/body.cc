@@ -19,13 +19,6 @@ using llvm::Value;
 
 }  // namespace
 
-bool HasLoops(const ir::Body& body) {
-  for (const ir::Op& op : body.ops) {
-    if (op.kind == OpKind::kBuild || op.kind == OpKind::kReduce || op.kind == OpKind::kFold) return true;
-  }
-  return false;
-}
-
 BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function)
     : context_(context),
       frames_(frames),
@@ -35,7 +28,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       b_(context.llvm()),
       ctx_(function->getArg(0)),
       frame_array_(function->getArg(1)),
-      place_table_(function->arg_size() > 2 ? function->getArg(2) : nullptr),
+      places_(*function),
       is_pick_(function->getReturnType()->isIntegerTy(64)),
       masks_bytes_(function->hasFnAttribute("prefer-vector-width")),
       parts_(body_, context.options().part_weight),
@@ -49,7 +42,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
   alias_domain_ = llvm::MDBuilder(context.llvm()).createAnonymousAliasScopeDomain("body");
 }
 
-void BodyEmitter::Emit() {
+std::vector<uint32_t> BodyEmitter::Emit() {
   entry_ = Block::Create(context_.llvm(), "entry", function_);
   Block* start = Block::Create(context_.llvm(), "start", function_);
   b_.SetInsertPoint(entry_);
@@ -69,6 +62,7 @@ void BodyEmitter::Emit() {
     b_.CreateRet(b_.getInt32(0));
   }
   parts_.Outline(*function_, {left_, failed_, sticky_failed_});
+  return places_.TakeTable();
 }
 
 const Leaves& BodyEmitter::Get(ir::ValueId id) const {
@@ -80,28 +74,16 @@ const Leaves& BodyEmitter::Get(ir::ValueId id) const {
 
 // ---- frames ----
 
-Value* BodyEmitter::Placed(uint32_t value) {
-  if (place_table_ == nullptr) return b_.getInt32(value);
-  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
-  b_.SetInsertPoint(entry_->getTerminator());
-  places_.push_back(value);
-  return b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), place_table_, places_.size() - 1), "place");
-}
-
-Value* BodyEmitter::Frame(uint32_t up) {
-  return b_.CreateLoad(b_.getPtrTy(), b_.CreateInBoundsGEP(b_.getPtrTy(), frame_array_, b_.CreateZExt(Placed(up), b_.getInt64Ty())),
-                       "frame");
-}
-
-Value* BodyEmitter::At(Value* address, uint32_t offset) {
-  return b_.CreateInBoundsGEP(b_.getInt8Ty(), address, b_.CreateZExt(Placed(offset), b_.getInt64Ty()));
+Value* BodyEmitter::InFrame(uint32_t up, uint32_t offset) {
+  Value* row = b_.CreateInBoundsGEP(b_.getPtrTy(), frame_array_, b_.CreateZExt(places_.Number(b_, up), b_.getInt64Ty()));
+  return places_.Offset(b_, b_.CreateLoad(b_.getPtrTy(), row, "frame"), offset);
 }
 
 Value* BodyEmitter::SlotAddress(ir::SlotId id) {
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(entry_->getTerminator());
   const int up = FramesUp(context_.program(), task_.region, context_.program()[id].region);
-  return At(Frame(static_cast<uint32_t>(up)), frames_.slots[static_cast<size_t>(id)].offset);
+  return InFrame(static_cast<uint32_t>(up), frames_.slots[static_cast<size_t>(id)].offset);
 }
 
 // Loaded once, at the start: a slot that a body reads is written before and never again.
@@ -123,7 +105,7 @@ Value* BodyEmitter::ElementIndex() {
     WF_CHECK(region != ir::RegionId::kNone, "an element index outside a fan-out");
     ++up;
   }
-  return b_.CreateLoad(b_.getInt64Ty(), At(Frame(up), frames_.regions[static_cast<size_t>(region)].element_offset), "element");
+  return b_.CreateLoad(b_.getInt64Ty(), InFrame(up, frames_.regions[static_cast<size_t>(region)].element_offset), "element");
 }
 
 llvm::AllocaInst* BodyEmitter::Local(llvm::Type* type, const llvm::Twine& name) {
@@ -182,7 +164,7 @@ void BodyEmitter::Fail(Value* condition, Value* code, uint32_t line, Value* text
   Block* next = Block::Create(context_.llvm(), "next", function_);
   b_.CreateCondBr(condition, bad, next, llvm::MDBuilder(context_.llvm()).createBranchWeights(1, 1 << 20));
   b_.SetInsertPoint(bad);
-  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, Placed(line), text, length}));
+  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, places_.Number(b_, line), text, length}));
   b_.SetInsertPoint(next);
 }
 
@@ -257,10 +239,11 @@ std::optional<BodyEmitter::Target> BodyEmitter::PrepareOut(llvm::ArrayRef<Value*
   const FrameLayout::Slot& slot = frames_.slots[static_cast<size_t>(task_.out)];
   Value* address = SlotAddress(task_.out);
   const bool in_frame = slot.store == ir::Store::kInFrame;
-  Leaves tensor = DenseTensor(in_frame ? At(address, slot.data - slot.offset) : llvm::ConstantPointerNull::get(b_.getPtrTy()), extents);
+  Leaves tensor =
+      DenseTensor(in_frame ? places_.Offset(b_, address, slot.data - slot.offset) : llvm::ConstantPointerNull::get(b_.getPtrTy()), extents);
   StoreValue(context_, b_, type, tensor, address);
   if (!in_frame) {
-    Value* out = b_.CreateTrunc(Placed(static_cast<uint32_t>(task_.out)), b_.getInt16Ty());
+    Value* out = b_.CreateTrunc(places_.Number(b_, static_cast<uint32_t>(task_.out)), b_.getInt16Ty());
     FailUnlessZero(b_.CreateCall(context_.Runtime("wf_out"), {ctx_, frame_array_, out}));
     tensor[0] = b_.CreateLoad(b_.getPtrTy(), Offset(b_, address, offsetof(wf_tensor, data)), "data");
   }

@@ -12,21 +12,16 @@
 #include "compiler/lower/frames.h"
 #include "compiler/lower/layout.h"
 #include "compiler/lower/parts.h"
+#include "compiler/lower/places.h"
 
 namespace wf::lower {
 
-// Does the body hold loops whose speed depends on the CPU's vectors?
-bool HasLoops(const ir::Body& body);
-
-// Writes the machine code of one body into an empty function: i32 (ctx, frames) for RUN, i64 for SELECT and EACH. With a third argument the
-// function says nothing of the task that it is of: slots, offsets and lines stand in a table of i32 that the argument leads to. Bodies that
-// differ in nothing else are then one function.
+// Writes the machine code of one body into an empty function: i32 (ctx, frames) or (ctx, frames, places) for RUN, i64 for SELECT and EACH.
 // Thread: loop-confined.   Borrows: everything given.
 class BodyEmitter {
  public:
   BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function);
-  void Emit();
-  const std::vector<uint32_t>& places() const { return places_; }  // the table, once emitted
+  std::vector<uint32_t> Emit();  // the table of its places, where it has one
 
  private:
   using Value = llvm::Value;
@@ -54,9 +49,7 @@ class BodyEmitter {
   const ir::Type& TypeOf(ir::ValueId id) const { return context_.type(body_[id].type); }
   const Leaves& Get(ir::ValueId id) const;
   Value* Scalar(ir::ValueId id) const { return Get(id)[0]; }
-  Value* Placed(uint32_t value);  // i32, of the table if there is one
-  Value* Frame(uint32_t up);
-  Value* At(Value* address, uint32_t offset);  // at an offset that differs from task to task
+  Value* InFrame(uint32_t up, uint32_t offset);
   Value* SlotAddress(ir::SlotId slot);
   Leaves SlotValue(ir::SlotId slot);
   Value* ElementIndex();
@@ -184,8 +177,8 @@ class BodyEmitter {
   const ir::Body& body_;
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
-  Value *ctx_, *frame_array_, *place_table_;  // place_table_: null: there is none
-  std::vector<uint32_t> places_;
+  Value *ctx_, *frame_array_;
+  Places places_;
   bool is_pick_, masks_bytes_;                   // masks_bytes_: the CPU loads and stores bytes under a mask
   bool uses_sticky_ = false, has_lanes_ = true;  // has_lanes_: may rows be written as lanes?
   PartCutter parts_;

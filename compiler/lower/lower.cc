@@ -33,15 +33,14 @@ llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::
   auto* shared = llvm::FunctionType::get(type->getReturnType(), {context.Ptr(), context.Ptr(), context.Ptr()}, false);
   const bool is_generic = context.options().target_cpu == "generic";
   llvm::Function* narrow = context.NewFunction(shared, name + (is_generic ? ".v3" : ".own"));
-  BodyEmitter emitter(context, frames, task, narrow);
-  emitter.Emit();
+  const std::vector<uint32_t> places = BodyEmitter(context, frames, task, narrow).Emit();
   llvm::Function* wide = narrow;
   if (is_generic) {
     wide = context.NewFunction(shared, name + ".v4");
     context.SetCpu(wide, "x86-64-v4");
     BodyEmitter(context, frames, task, wide).Emit();
   }
-  EmitEntry(context, *entry, {narrow, wide}, PlaceTable(context, emitter.places(), name));
+  EmitEntry(context, *entry, {narrow, wide}, PlaceTable(context, places, name));
   return entry;
 }
 

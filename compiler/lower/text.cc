@@ -71,7 +71,7 @@ void BodyEmitter::EmitFailIf(const ir::Op& op) {
   b_.SetInsertPoint(bad);
   const Leaves message = EmitBlock(op.blocks[0], {});
   Value* code = b_.getInt32(static_cast<uint32_t>(op.imm));
-  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, Placed(op.place.line), message[0], message[1]}));
+  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, places_.Number(b_, op.place.line), message[0], message[1]}));
   b_.SetInsertPoint(next);
 }
 

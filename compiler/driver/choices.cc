@@ -111,12 +111,12 @@ std::vector<Remaining> ChecksOfDimensions(const sema::Program& program) {
 
 // What an operation checks, said of the text that it stands for; empty: nothing, or a dimension.
 std::string_view CheckOf(const ir::Op& op) {
-  if (op.kind == ir::OpKind::kCheckIndex) return "`{}` lies inside of what it indexes";
+  if (op.kind == ir::OpKind::kCheckIndex) return "`{}` lies inside what it indexes";
   if (op.kind == ir::OpKind::kCheckDivisor) return "`{}` is not 0";
   if (op.kind != ir::OpKind::kStickyIf && op.kind != ir::OpKind::kFailIf) return {};
   switch (static_cast<int32_t>(op.imm)) {
     case code::kIndex:
-      return "`{}` lies inside of what it indexes";
+      return "`{}` lies inside what it indexes";
     case code::kZip:
       return "what `{}` goes through is of one length";
     case code::kEmpty:

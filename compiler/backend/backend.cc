@@ -6,6 +6,8 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/TimeProfiler.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/interface/openapi.h"
@@ -47,9 +49,30 @@ std::unique_ptr<Code> Lower(const ir::Program& program, const lower::Options& op
   return std::make_unique<LlvmCode>(program, options);
 }
 
+void StartTrace() {
+  constexpr unsigned kLeastMicroseconds = 100;
+  llvm::timeTraceProfilerInitialize(kLeastMicroseconds, "wfc");
+}
+
+void BeginPhase(std::string_view phase) { llvm::timeTraceProfilerBegin(llvm::StringRef(phase), llvm::StringRef()); }
+
+void EndPhase() { llvm::timeTraceProfilerEnd(); }
+
+std::string FinishTrace() {
+  std::string json;
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream out(text);
+  llvm::timeTraceProfilerWrite(out);
+  llvm::timeTraceProfilerCleanup();
+  json.assign(text.data(), text.size());
+  return json;
+}
+
+constexpr Trace kTrace = {StartTrace, BeginPhase, EndPhase, FinishTrace};
+
 }  // namespace
 
-const Functions kLinked = {lower::KnowsCpu,    Lower,     link::Link, link::ReadSymbols, interface::ToJson, interface::FromNote,
-                           interface::OpenApi, lsp::Serve};
+const Functions kLinked = {lower::KnowsCpu,    Lower,      link::Link, link::ReadSymbols, interface::ToJson, interface::FromNote,
+                           interface::OpenApi, lsp::Serve, kTrace};
 
 }  // namespace wf::backend

@@ -23,6 +23,15 @@ class Code {
   virtual base::Status Emit(codegen::Options options, std::string* out) = 0;
 };
 
+// Where the time of a build goes, as Chrome's trace viewer reads it: LLVM's own scopes inside of ours.
+// Thread: that of the build.   Order: start; begin and end in pairs; finish.
+struct Trace {
+  void (*start)();
+  void (*begin)(std::string_view phase);
+  void (*end)();
+  std::string (*finish)();  // the JSON
+};
+
 // What needs LLVM, whose loading takes longer than most commands do.
 struct Functions {
   bool (*knows_cpu)(const std::string& cpu);
@@ -33,6 +42,7 @@ struct Functions {
   base::Result<interface::Interface> (*interface_of_note)(std::string_view note);
   std::string (*open_api)(const interface::Interface& interface, const interface::Service& service);
   int (*serve_editor)(int in, int out, lsp::Host host);
+  Trace trace;
 };
 
 extern const Functions kLinked;

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 #include <string>
 
+#include "compiler/base/ending.h"
 #include "runtime/base/status.h"
 
 namespace wf::source {
@@ -23,6 +24,7 @@ class PartialFile {
 
  private:
   const std::string target_, path_;
+  const RemovedOnEnding removed_;
   bool renamed_ = false;
 };
 

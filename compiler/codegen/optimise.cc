@@ -3,6 +3,9 @@
 #include "compiler/codegen/optimise.h"
 
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/StandardInstrumentations.h>
+#include <llvm/Support/TimeProfiler.h>
+#include <llvm/Transforms/IPO/MergeFunctions.h>
 #include <llvm/Transforms/Instrumentation/AddressSanitizer.h>
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 
@@ -32,6 +35,11 @@ void MarkForSanitizer(llvm::Module& module, Sanitizer sanitizer) {
   }
 }
 
+// Of functions that are the same one is optimised: bodies of nodes that do the same, parsers of requests with the same members.
+void MergeEqual(llvm::ModulePassManager& passes, llvm::OptimizationLevel level) {
+  if (level != llvm::OptimizationLevel::O0) passes.addPass(llvm::MergeFunctionsPass());
+}
+
 }  // namespace
 
 void Optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options) {
@@ -40,7 +48,10 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   tuning.LoopVectorization = true;
   tuning.SLPVectorization = true;
   tuning.LoopInterleaving = true;
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  llvm::TimeProfilingPassesHandler trace;
+  if (llvm::timeTraceProfilerEnabled()) trace.registerCallbacks(callbacks);
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -51,6 +62,7 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   const llvm::OptimizationLevel level = LevelOf(options.opt_level);
+  builder.registerPipelineStartEPCallback(MergeEqual);
   llvm::ModulePassManager passes =
       level == llvm::OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level) : builder.buildPerModuleDefaultPipeline(level);
   AddSanitizer(passes, options.sanitizer);

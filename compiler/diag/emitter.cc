@@ -1,16 +1,18 @@
 #include "compiler/diag/emitter.h"
 
 #include <algorithm>
-#include <numeric>
-#include <tuple>
+#include <iterator>
 
+#include "compiler/diag/excerpt.h"
 #include "runtime/base/check.h"
 #include "runtime/base/text.h"
 
 namespace wf::diag {
 namespace {
 
-std::string Format(std::string_view message, std::initializer_list<Argument> arguments) {
+// What a compiler of C++ said has lines; all else is on one.
+std::string Format(const CodeInfo& info, std::initializer_list<Argument> arguments) {
+  const std::string_view message = info.message;
   std::string text;
   for (size_t at = 0; at < message.size(); ++at) {
     const bool hole = message[at] == '{' && at + 2 < message.size() && message[at + 2] == '}';
@@ -20,7 +22,8 @@ std::string Format(std::string_view message, std::initializer_list<Argument> arg
     }
     const auto index = static_cast<size_t>(message[at + 1] - '0');
     WF_CHECK(index < arguments.size(), message, index);
-    text += (arguments.begin() + index)->text();
+    const std::string& argument = (arguments.begin() + index)->text();
+    text += info.code == kExternCompile ? argument : OneLine(argument);
     at += 2;
   }
   return text;
@@ -46,24 +49,22 @@ bool IsSure(std::string_view name, std::string_view nearest, std::vector<std::st
   return NearestOf(name, candidates).empty();
 }
 
-auto PlaceOf(const Diagnostic& d) { return std::tuple(d.span.file, d.span.begin, d.span.end, d.code); }
-
 }  // namespace
 
 Builder& Builder::Here(const std::string& text) {
-  if (diagnostic_ != nullptr) diagnostic_->span_label = Shorten(text);
+  if (diagnostic_ != nullptr) diagnostic_->span_label = OneLine(Shorten(text));
   return *this;
 }
 Builder& Builder::Label(const source::Span& span, const std::string& text) {
   constexpr size_t kMostLabels = 12;
   if (diagnostic_ == nullptr || diagnostic_->labels.size() == kMostLabels) return *this;
-  struct Label label{span, Shorten(text)};
+  struct Label label{span, OneLine(Shorten(text))};
   const auto is_same = [&](const struct Label& other) { return other.span == span && other.text == label.text; };
   if (std::none_of(diagnostic_->labels.begin(), diagnostic_->labels.end(), is_same)) diagnostic_->labels.push_back(std::move(label));
   return *this;
 }
 Builder& Builder::Help(const std::string& text) {
-  if (diagnostic_ != nullptr) diagnostic_->help.push_back(Shorten(text));
+  if (diagnostic_ != nullptr) diagnostic_->help.push_back(OneLine(Shorten(text)));
   return *this;
 }
 Builder& Builder::HelpIf(const std::optional<std::string>& text) { return text ? Help(*text) : *this; }
@@ -88,22 +89,25 @@ Builder& Builder::DidYouMean(const source::Span& span, std::string_view name, co
 Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments) {
   if (muted_) return Builder(nullptr);
   const CodeInfo& info = InfoOf(code);
-  std::string message = Format(info.message, arguments);
-  const Key key(code, span.file, span.begin, span.end, message);
-  if (kept_.contains(key)) return Builder(nullptr);
-  if (++(info.severity == Severity::kError ? error_count_ : warning_count_) > limit_) return Builder(nullptr);
-  kept_.insert(key);
-  diagnostics_.push_back({code, info.severity, std::move(message), span, {}, {}, {}, {}});
-  return Builder(&diagnostics_.back());
+  const bool is_error = info.severity == Severity::kError;
+  auto& kept = is_error ? errors_ : warnings_;
+  std::string message = Format(info, arguments);
+  const auto [at, is_new] = kept.try_emplace(Place(span.file, span.begin, span.end, code, message));
+  if (!is_new) return Builder(nullptr);
+  at->second = {code, info.severity, std::move(message), span, {}, {}, {}, {}};
+  ++(is_error ? error_count_ : warning_count_);
+  if (kept.size() <= limit_) return Builder(&at->second);
+  const bool is_last = std::next(at) == kept.end();
+  kept.erase(std::prev(kept.end()));
+  return Builder(is_last ? nullptr : &at->second);
 }
 
 std::vector<Diagnostic> Emitter::Sorted() const {
-  std::vector<size_t> order(diagnostics_.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto key = [&](size_t at) { return std::tuple(PlaceOf(diagnostics_[at]), at); };
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
   std::vector<Diagnostic> sorted;
-  for (const size_t at : order) sorted.push_back(diagnostics_[at]);
+  for (auto error = errors_.begin(), warning = warnings_.begin(); error != errors_.end() || warning != warnings_.end();) {
+    const bool is_error = warning == warnings_.end() || (error != errors_.end() && error->first < warning->first);
+    sorted.push_back((is_error ? error++ : warning++)->second);
+  }
   return sorted;
 }
 

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -71,7 +70,7 @@ class Builder {
 };
 
 // Collects the diagnostics of one compilation. Exact repeats (same code, span, message) are dropped.
-// Thread: loop-confined.   Bounds: at most `limit` errors and as many warnings are kept, the rest are counted.
+// Thread: loop-confined.   Bounds: at most `limit` errors and as many warnings are kept, those that stand first; the rest are counted.
 class Emitter {
  public:
   explicit Emitter(size_t limit = 200) : limit_(limit) {}
@@ -98,13 +97,12 @@ class Emitter {
   };
 
  private:
-  using Key = std::tuple<Code, source::FileId, uint32_t, uint32_t, std::string>;
+  using Place = std::tuple<source::FileId, uint32_t, uint32_t, Code, std::string>;  // the message last
   size_t Beyond(size_t count) const { return count > limit_ ? count - limit_ : 0; }
 
   size_t limit_, error_count_ = 0, warning_count_ = 0;
   bool muted_ = false;
-  std::deque<Diagnostic> diagnostics_;
-  std::set<Key> kept_;
+  std::map<Place, Diagnostic> errors_, warnings_;
 };
 
 // "did you mean `x`?" for the candidate nearest to `name`, if one is near enough.

@@ -48,6 +48,22 @@ int DisplayWidth(char32_t character) {
   return Contains(kWide, character) ? 2 : 1;
 }
 
+std::string OneLine(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += "\\n";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      line += std::string("\\u{") + kDigits[byte >> 4] + kDigits[byte & 15] + "}";
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 std::string Harmless(std::string_view text) {
   std::string shown;
   while (!text.empty()) {

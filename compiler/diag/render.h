@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,7 +33,12 @@ std::string RenderGithub(const Diagnostic& diagnostic, const source::SourceMap& 
 class SarifLog {
  public:
   void Add(const Emitter& emitter, const source::SourceMap& sources);
-  std::string Finish(std::string_view version) const;  // the whole document with its line break
+  struct Surroundings {
+    std::string version;                       // of wfc
+    std::string folder;                        // from which paths count; empty: not known
+    std::function<std::string(Code)> page_of;  // Markdown that explains a code
+  };
+  std::string Finish(const Surroundings& around) const;  // the whole document with its line break
 
  private:
   std::string results_;

@@ -53,8 +53,11 @@ std::string Uri(std::string_view path) {
   return uri;
 }
 
+constexpr std::string_view kFromFolder = R"(,"uriBaseId":"FOLDER")";
+
 std::string Artifact(const Span& span, const Places& places) {
-  return fmt::format(R"("artifactLocation":{{"uri":{}}})", QuoteJson(Uri(places.name(span.file))));
+  const std::string_view name = places.name(span.file);
+  return fmt::format(R"("artifactLocation":{{"uri":{}{}}})", QuoteJson(Uri(name)), name.starts_with('/') ? "" : kFromFolder);
 }
 
 std::string Region(const Span& span, Places& places) {
@@ -104,17 +107,21 @@ void SarifLog::Add(const Emitter& emitter, const SourceMap& sources) {
   }
 }
 
-std::string SarifLog::Finish(std::string_view version) const {
+std::string SarifLog::Finish(const Surroundings& around) const {
   std::string rules;
   for (const Code code : codes_) {
-    rules += fmt::format(R"({}{{"id":"{}","shortDescription":{{"text":{}}},"help":{{"text":"wfc explain {}"}}}})",
-                         rules.empty() ? "\n" : ",\n", CodeName(code), QuoteJson(InfoOf(code).message), CodeName(code));
+    rules += fmt::format(R"({}{{"id":"{}","name":"{}","shortDescription":{{"text":{}}},"help":{{"text":"wfc explain {}","markdown":{}}}}})",
+                         rules.empty() ? "\n" : ",\n", CodeName(code), InfoOf(code).name.substr(1), QuoteJson(InfoOf(code).message),
+                         CodeName(code), QuoteJson(around.page_of(code)));
   }
+  const std::string folder = around.folder.empty() ? "" : Uri(around.folder) + (around.folder.ends_with('/') ? "" : "/");
+  const std::string bases =
+      folder.empty() ? "" : fmt::format(R"("originalUriBaseIds":{{"FOLDER":{{"uri":{}}}}},)", QuoteJson(folder)) + "\n";
   return fmt::format(
       "{{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{{\n"
       "\"tool\":{{\"driver\":{{\"name\":\"wfc\",\"semanticVersion\":{},\"rules\":[{}]}}}},\n"
-      "\"columnKind\":\"unicodeCodePoints\",\n\"results\":[{}]}}]}}\n",
-      QuoteJson(version), rules, results_);
+      "{}\"columnKind\":\"unicodeCodePoints\",\n\"results\":[{}]}}]}}\n",
+      QuoteJson(around.version), rules, bases, results_);
 }
 
 }  // namespace wf::diag

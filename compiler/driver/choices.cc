@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <vector>
 
+#include "compiler/diag/shorten.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/walk.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::driver {
 namespace {
@@ -21,7 +24,9 @@ using source::Span;
 
 struct Remaining {
   Span span;
-  DimCheck check;
+  std::string text;
+  std::vector<std::pair<std::string, Span>> origins;  // of the symbols in it
+  auto Place() const { return std::tuple(span.file, span.begin, span.end, text); }
 };
 
 Dim ProductOf(const std::vector<Dim>& dims) {
@@ -32,6 +37,17 @@ Dim ProductOf(const std::vector<Dim>& dims) {
 
 bool HoldsAny(const std::vector<Dim>& dims) { return std::any_of(dims.begin(), dims.end(), sema::IsAny); }
 
+// "`n` of `add` is {0} and {1}" with the dimensions in place of their values. A value of any length is simply what is wanted.
+std::string TextOf(const DimCheck& check) {
+  std::string text = check.message;
+  for (const auto& [hole, dim] : {std::pair("{0}", &check.left), std::pair("{1}", &check.right)}) {
+    if (const size_t at = text.find(hole); at != std::string::npos) text.replace(at, 3, "`" + dim->ToString() + "`");
+  }
+  constexpr std::string_view kAnyWanted = "`_`, wanted ";
+  if (const size_t at = text.find(kAnyWanted); at != std::string::npos) text.erase(at, kAnyWanted.size());
+  return text;
+}
+
 // The checks in an expression and below it; chains of operators are deep.
 class Finder {
  public:
@@ -39,7 +55,7 @@ class Finder {
     if (expr) open_.push_back(expr.get());
   }
   void Add(const std::vector<DimCheck>& checks, const Span& span) {
-    for (const DimCheck& check : checks) found_.push_back({span, check});
+    for (const DimCheck& check : checks) found_.push_back({span, TextOf(check), check.origins});
   }
   void Add(const std::vector<sema::Stmt>& body) {
     for (const sema::Stmt& stmt : body) {
@@ -57,8 +73,6 @@ class Finder {
       open_.pop_back();
       Expand(expr);
     }
-    const auto place = [](const Remaining& one) { return std::tuple(one.span.file, one.span.begin, one.check.message); };
-    std::sort(found_.begin(), found_.end(), [&](const Remaining& a, const Remaining& b) { return place(a) < place(b); });
     return std::move(found_);
   }
 
@@ -72,18 +86,19 @@ class Finder {
   void AddOfShape(const Expr& expr) {
     const sema::TypeRef of = expr.args.empty() ? nullptr : expr.args[0]->type;
     if (static_cast<Builtin>(expr.index) == Builtin::kStack && HoldsAny(of->element->dims)) {
-      found_.push_back({expr.span, {Dim(0), Dim(0), "the tensors that are stacked have one shape"}});
+      found_.push_back({expr.span, "the tensors that are stacked have one shape", {}});
     }
     if (static_cast<Builtin>(expr.index) != Builtin::kReshape) return;
-    Dim found = ProductOf(of->dims), wanted = ProductOf(expr.type->dims);
-    if (found != wanted) found_.push_back({expr.span, {std::move(found), std::move(wanted), "{0} elements take a shape of {1}"}});
+    const Dim found = ProductOf(of->dims), wanted = ProductOf(expr.type->dims);
+    const std::string text = fmt::format("`{}` elements take a shape of `{}`", found.ToString(), wanted.ToString());
+    if (found != wanted) found_.push_back({expr.span, text, {}});
   }
 
   std::vector<const Expr*> open_;
   std::vector<Remaining> found_;
 };
 
-std::vector<Remaining> RemainingChecks(const sema::Program& program) {
+std::vector<Remaining> ChecksOfDimensions(const sema::Program& program) {
   Finder finder;
   for (const sema::Function& function : program.functions) finder.Add(function.body);
   for (const sema::Workflow& workflow : program.workflows) {
@@ -94,29 +109,60 @@ std::vector<Remaining> RemainingChecks(const sema::Program& program) {
   return finder.Find();
 }
 
+// What an operation checks, said of the text that it stands for; empty: nothing, or a dimension.
+std::string_view CheckOf(const ir::Op& op) {
+  if (op.kind == ir::OpKind::kCheckIndex) return "`{}` lies inside what it indexes";
+  if (op.kind == ir::OpKind::kCheckDivisor) return "`{}` is not 0";
+  if (op.kind != ir::OpKind::kStickyIf && op.kind != ir::OpKind::kFailIf) return {};
+  switch (static_cast<int32_t>(op.imm)) {
+    case code::kIndex:
+      return "`{}` lies inside what it indexes";
+    case code::kZip:
+      return "what `{}` goes through is of one length";
+    case code::kEmpty:
+      return "`{}` goes through at least one element";
+    default:
+      return {};
+  }
+}
+
+std::vector<Remaining> ChecksOfValues(const ir::Program& program, const source::SourceMap& sources) {
+  std::vector<Remaining> found;
+  for (const ir::Task& task : program.tasks) {
+    for (const ir::Block& block : task.body.blocks) {
+      for (const ir::ValueId id : block.ops) {
+        const ir::Op& op = task.body[id];
+        const std::string_view text = CheckOf(op);
+        if (text.empty() || op.place.span.file == source::FileId::kNone) continue;
+        const std::string_view code = sources.Text(op.place.span), line = code.substr(0, code.find('\n'));
+        const std::string shown = diag::Shorten(line) + (line.size() == code.size() ? "" : " ..");
+        found.push_back({op.place.span, fmt::format(fmt::runtime(text), shown), {}});
+      }
+    }
+  }
+  return found;
+}
+
 std::string PlaceText(const Span& span, const source::SourceMap& sources) {
   const source::Position at = sources.PositionOf(span.file, span.begin);
   return fmt::format("{}:{}:{}", sources.name(span.file), at.line, at.column);
 }
 
-// "`n` of `add` is {0} and {1}" with the dimensions in place of their values.
-std::string Named(const DimCheck& check) {
-  std::string text = check.message;
-  for (const auto& [hole, dim] : {std::pair("{0}", &check.left), std::pair("{1}", &check.right)}) {
-    if (const size_t at = text.find(hole); at != std::string::npos) text.replace(at, 3, "`" + dim->ToString() + "`");
-  }
-  return text;
-}
-
 }  // namespace
 
-std::string ChoicesText(const sema::Program& program, const source::SourceMap& sources) {
+std::string ChoicesText(const sema::Program& program, const ir::Program* built, const source::SourceMap& sources) {
   std::string text;
   for (const sema::Model& model : program.models) text += fmt::format("model `{}`, batch axis: {}\n", model.name, model.batch_reason);
-  for (const Remaining& one : RemainingChecks(program)) {
-    text += fmt::format("{}: checked when it runs: {}\n", PlaceText(one.span, sources), Named(one.check));
-    for (const auto& [symbol, span] : one.check.origins) {
-      if (span.file != source::FileId::kNone) text += fmt::format("  `{}` comes from {}\n", symbol, PlaceText(span, sources));
+  std::vector<Remaining> all = ChecksOfDimensions(program);
+  if (built != nullptr) std::ranges::move(ChecksOfValues(*built, sources), std::back_inserter(all));
+  std::ranges::stable_sort(all, {}, &Remaining::Place);
+  const auto repeats = std::ranges::unique(all, {}, &Remaining::Place);
+  all.erase(repeats.begin(), repeats.end());
+  for (const Remaining& one : all) {
+    text += fmt::format("{}: checked when it runs: {}\n", PlaceText(one.span, sources), one.text);
+    for (const auto& [symbol, span] : one.origins) {
+      if (span.file != source::FileId::kNone && symbol != sema::kAnySymbol)
+        text += fmt::format("  `{}` comes from {}\n", symbol, PlaceText(span, sources));
     }
   }
   return text;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "compiler/backend/backend.h"
 #include "compiler/diag/emitter.h"
@@ -27,6 +28,7 @@
 #include "compiler/driver/note_text.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/plan.h"
+#include "compiler/driver/report.h"
 #include "compiler/driver/serve.h"
 #include "compiler/driver/tests.h"
 #include "compiler/driver/watch.h"
@@ -73,16 +75,36 @@ bool Fix(const std::string& input, const Options& options, Console& console) {
   return total.all_written;
 }
 
+// False: it could not be read, which is reported.
+bool TakeStdin(Compilation& compilation, const Options& options, Console& console) {
+  base::Result<std::string> text = ReadStream(*console.in, LoaderOptions{}.max_file_bytes);
+  if (text.ok()) {
+    compilation.set_root_text(*std::move(text));
+    return true;
+  }
+  diag::Emitter emitter(1);
+  emitter.Emit({}, diag::kCannotReadFile, {"<stdin>", text.status().message()});
+  Report(emitter, source::SourceMap(), options, console);
+  return false;
+}
+
 int Check(const Options& options, Console& console) {
-  if (options.inputs.empty()) return Usage(console, "`wfc check` needs a .wf file");
+  if (options.inputs.empty()) return Usage(console, "`wfc check` needs a .wf file, or `-` for stdin");
   const Emit emit = options.emit.value_or(Emit::kSema);
   if (options.emit && options.format == Format::kSarif) return Usage(console, "`--emit` and `--format=sarif` both write to stdout");
+  const auto n_stdin = std::count(options.inputs.begin(), options.inputs.end(), "-");
+  if (n_stdin > 1) return Usage(console, "`-` is stdin, which is there once");
+  if (n_stdin > 0 && options.fix) return Usage(console, "`--fix` changes files, and `-` is stdin");
   int status = kFine;
+  std::error_code unknown;
   diag::SarifLog sarif;
   for (const std::string& input : options.inputs) {
+    const bool from_stdin = input == "-";
     if (options.fix && !Fix(input, options, console)) status = kProgramHasErrors;
-    Compilation compilation(input, options, console);
-    const Phase last = std::min({options.stop_after, Phase::kIr, options.emit ? PhaseOf(emit) : Phase::kIr});  // kIr: limits of size
+    Compilation compilation(from_stdin ? "<stdin>" : input, options, console);
+    if (from_stdin && !TakeStdin(compilation, options, console)) return kProgramHasErrors;
+    const Phase most = options.verbose ? Phase::kPasses : Phase::kIr;  // kIr: limits of size; kPasses: what is left to be checked
+    const Phase last = std::min({options.stop_after, most, options.emit ? PhaseOf(emit) : most});
     const bool done = compilation.RunTo(last, Purpose::kCheck);
     const bool has_tree = compilation.products().modules.front().file != nullptr;
     if (options.verbose && done && last >= Phase::kCheck) compilation.WriteChoices();
@@ -90,7 +112,8 @@ int Check(const Options& options, Console& console) {
     if (options.format == Format::kSarif) sarif.Add(compilation.diagnostics(), compilation.sources());
     status = std::max<int>(status, compilation.Finish());
   }
-  if (options.format == Format::kSarif) console.out << sarif.Finish(WF_VERSION);
+  if (options.format == Format::kSarif)
+    console.out << sarif.Finish({WF_VERSION, std::filesystem::current_path(unknown).string(), ErrorPageOf});
   return status;
 }
 
@@ -109,24 +132,42 @@ std::optional<std::string> MistakeInBuild(const Options& options) {
   return fmt::format("no pass is called `{}`; there are {}", options.dump_after, fmt::join(names, ", "));
 }
 
+// REQUIRES: the options go together.
+int Make(Emit emit, const Options& options, Console& console) {
+  const Phase last = std::min(PhaseOf(emit), options.stop_after);
+  Compilation compilation(options.inputs.front(), options, console);
+  const bool done = compilation.RunTo(last, emit >= Emit::kIr ? Purpose::kServer : Purpose::kCheck);
+  const bool has_tree = compilation.products().modules.front().file != nullptr;
+  if (options.verbose && done && last >= Phase::kCheck) compilation.WriteChoices();
+  if (last == PhaseOf(emit) && (emit == Emit::kAst ? has_tree : done)) compilation.Write(emit);
+  return compilation.Finish();
+}
+
+int WriteTrace(const Options& options, Console& console) {
+  const std::string json = backend::Get().trace.finish();
+  diag::Emitter emitter(1);
+  if (!ReportInput(options.time_trace, options.inputs, emitter)) {
+    const base::Status status = WriteFile(options.time_trace, json);
+    if (!status.ok()) emitter.Emit({}, diag::kCannotWriteFile, {options.time_trace, status.message()});
+  }
+  return Report(emitter, source::SourceMap(), options, console);
+}
+
 int Build(const Options& options, Console& console) {
   if (options.inputs.size() != 1) return Usage(console, "`wfc build` needs one .wf file");
   if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
   const Emit emit = options.emit.value_or(Emit::kExe);
-  const Phase last = std::min(PhaseOf(emit), options.stop_after);
-  const bool makes_product = last == PhaseOf(emit);
+  const bool makes_product = PhaseOf(emit) <= options.stop_after;
   const bool binary = emit == Emit::kExe || emit == Emit::kObj;
   if (makes_product && binary && options.output.empty()) return Usage(console, "`wfc build` needs `-o FILE`");
   const bool to_stdout = options.output == "-";
   if (to_stdout && emit == Emit::kExe) return Usage(console, "a server is written to a file, not to stdout; `-o FILE`");
   Options own = options;
   if (to_stdout) own.output.clear();
-  Compilation compilation(options.inputs.front(), own, console);
-  const bool done = compilation.RunTo(last, emit >= Emit::kIr ? Purpose::kServer : Purpose::kCheck);
-  const bool has_tree = compilation.products().modules.front().file != nullptr;
-  if (options.verbose && done && last >= Phase::kCheck) compilation.WriteChoices();
-  if (makes_product && (emit == Emit::kAst ? has_tree : done)) compilation.Write(emit);
-  return compilation.Finish();
+  if (options.time_trace.empty()) return Make(emit, own, console);
+  backend::Get().trace.start();
+  const int status = Make(emit, own, console);
+  return std::max(status, WriteTrace(own, console));
 }
 
 int ShowGraph(const Options& options, Console& console) {
@@ -242,6 +283,8 @@ int RunBench(const Options& options, Console& console) {
 
 int Test(const Options& options, Console& console) {
   if (options.inputs.empty()) return Usage(console, "`wfc test` needs a .wf file");
+  if (options.list && (options.format != Format::kText || !options.output.empty())) return Usage(console, "`--list` makes no report");
+  if (options.list) return ListTests(options, console);
   backend::Get();  // before anything is read or said
   return RunTests(options, console);
 }
@@ -258,16 +301,22 @@ int Explain(const Options& options, Console& console) {
   }
   if (options.inputs.size() != 1) return Usage(console, "`wfc explain` needs one code, such as WF3001, or --list");
   const int number = ParseCode(options.inputs.front());
-  const auto pages = ErrorPages();
-  const auto page = std::find_if(pages.begin(), pages.end(), [&](const ErrorPage& p) { return p.number == number; });
-  if (page == pages.end())
-    return Usage(console, fmt::format("no diagnostic has the code `{}`; see `wfc explain --list`", options.inputs.front()));
-  console.out << page->text;
+  const std::string page = ErrorPageOf(static_cast<diag::Code>(number));
+  if (page.empty()) return Usage(console, fmt::format("no diagnostic has the code `{}`; see `wfc explain --list`", options.inputs.front()));
+  console.out << page;
   return kFine;
 }
 
 int Fmt(const Options& options, Console& console) {
-  if (options.inputs.empty()) return Usage(console, "`wfc fmt` needs a .wf file, or `-` for stdin");
+  if (options.inputs.empty()) return Usage(console, "`wfc fmt` needs .wf files or folders, or `-` for stdin");
+  if (options.write && options.check) return Usage(console, "`-w` rewrites and `--check` leaves everything as it is; give one of them");
+  const bool to_stdout = !options.write && !options.check && !options.diff;
+  std::error_code missing;
+  for (const std::string& input : options.inputs) {
+    const bool is_folder = input != "-" && std::filesystem::is_directory(input, missing);
+    if (is_folder && to_stdout)
+      return Usage(console, "`" + input + "` is a folder; `-w` rewrites what differs, `--check` names it, `--diff` shows it");
+  }
   return FormatFiles(options, console);
 }
 

@@ -14,6 +14,7 @@
 #include "compiler/driver/graph.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/report.h"
+#include "compiler/driver/trace.h"
 #include "compiler/interface/describe.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
@@ -27,11 +28,15 @@ Compilation::Compilation(std::string root, const Options& options, Console& cons
     : root_(std::move(root)), options_(options), console_(console), emitter_(options.error_limit) {}
 
 bool Compilation::Parse() {
-  products_.modules = LoadProgram(root_, {.stdlib = StdlibFolder(console_.executable), .on_read = on_read_}, sources_, emitter_);
+  const TraceScope trace(options_, "Parse");
+  const Overlay overlay = [&](const std::string& name) { return name == root_ ? root_text_ : std::nullopt; };
+  const LoaderOptions loading{.stdlib = StdlibFolder(console_.executable), .on_read = on_read_, .overlay = root_text_ ? &overlay : nullptr};
+  products_.modules = LoadProgram(root_, loading, sources_, emitter_);
   return products_.modules.front().file != nullptr;
 }
 
 bool Compilation::Check(Purpose purpose) {
+  const TraceScope trace(options_, "Check");
   sema::CheckInput input{
       .modules = {}, .sources = sources_, .options = {.require_service = purpose == Purpose::kServer, .on_read = on_read_}};
   for (const Module& module : products_.modules) input.modules.push_back({module.path, module.file.get()});
@@ -40,6 +45,7 @@ bool Compilation::Check(Purpose purpose) {
 }
 
 bool Compilation::BuildIr() {
+  const TraceScope trace(options_, "BuildIr");
   products_.program = sema::BuildIr(*products_.checked, sources_, emitter_);
   return Verified();
 }
@@ -69,9 +75,16 @@ bool Compilation::CallsNoRemote(diag::Code code) {
 }
 
 bool Compilation::RunPasses() {
+  const TraceScope trace(options_, "RunPasses");
+  const std::span<const passes::PassInfo> all = passes::AllPasses();
+  size_t number = 0;
+  std::optional<TraceScope> pass_trace(std::in_place, options_, all.front().flag);
   passes::Run(*products_.program, [&](std::string_view pass, const ir::Program& program) {
+    pass_trace.reset();
     if (pass == options_.dump_after) console_.out << ir::Print(program);
+    if (++number < all.size()) pass_trace.emplace(options_, all[number].flag);
   });
+  has_passed_ = true;
   return true;
 }
 
@@ -82,6 +95,7 @@ interface::Interface Compilation::DescribeInterface() const {
 }
 
 bool Compilation::Lower() {
+  const TraceScope trace(options_, "Lower");
   const lower::Options options{
       .target_cpu = options_.target_cpu,
       .interface_json = backend::Get().interface_json(DescribeInterface()),
@@ -93,6 +107,7 @@ bool Compilation::Lower() {
 }
 
 bool Compilation::EmitObject() {
+  const TraceScope trace(options_, "EmitObject");
   codegen::Options options{.opt_level = options_.optimize, .sanitizer = codegen::Sanitizer::WF_CODE_SANITIZER, .verify = WF_VERIFY_CODE};
   if (options_.emit == Emit::kLlvm) options.emit = codegen::Emit::kLlvm;
   if (options_.emit == Emit::kAsm) options.emit = codegen::Emit::kAssembly;
@@ -103,6 +118,7 @@ bool Compilation::EmitObject() {
 }
 
 bool Compilation::Link(const std::string& output) {
+  const TraceScope trace(options_, "Link");
   const base::Result<std::string> place = PlaceForProduct(output);
   const ExternObjects externs = CompileExterns(*products_.checked, sources_, console_, emitter_);
   for (const std::string& file : externs.files) {
@@ -129,7 +145,7 @@ bool Compilation::RunTo(Phase last, Purpose purpose) {
   if (wanted(Phase::kIr) && !BuildIr()) return false;
   if (wanted(Phase::kPasses) && !RunPasses()) return false;
   if (wanted(Phase::kLower) && !CallsNoRemote(diag::kNotBuiltYet)) return false;
-  if (last == Phase::kIr && purpose == Purpose::kCheck) CallsNoRemote(diag::kRemoteCalled);
+  if (wanted(Phase::kIr) && !wanted(Phase::kLower) && purpose == Purpose::kCheck) CallsNoRemote(diag::kRemoteCalled);
   if (wanted(Phase::kLower) && !Lower()) return false;
   return !wanted(Phase::kObject) || EmitObject();
 }
@@ -203,7 +219,10 @@ void Compilation::Write(Emit emit) {
   }
 }
 
-void Compilation::WriteChoices() { console_.err << ChoicesText(*products_.checked, sources_); }
+void Compilation::WriteChoices() {
+  const bool is_built = products_.program && has_passed_;
+  console_.err << ChoicesText(*products_.checked, is_built ? &*products_.program : nullptr, sources_);
+}
 
 ExitStatus Compilation::Finish() { return Report(emitter_, sources_, options_, console_); }
 

@@ -38,6 +38,9 @@ class Compilation {
   // Called before a file that the program is made of is looked at.
   void set_on_read(std::function<void(const std::string&)> on_read) { on_read_ = std::move(on_read); }
 
+  // What the root says, which is then no file.
+  void set_root_text(std::string text) { root_text_ = std::move(text); }
+
   // Every phase up to `last`, in order, as far as there are no errors.
   bool RunTo(Phase last, Purpose purpose);
 
@@ -79,6 +82,8 @@ class Compilation {
   diag::Emitter emitter_;
   Products products_;
   std::function<void(const std::string&)> on_read_;
+  std::optional<std::string> root_text_;
+  bool has_passed_ = false;  // the program is what the passes left
 };
 
 // The phase that makes a product.

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
-#include "compiler/diag/codes.h"
 #include "compiler/diag/render.h"
 
 namespace wf::driver {
@@ -14,6 +14,13 @@ int ParseCode(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() && text.size() == 4 ? number : 0;
+}
+
+std::string ErrorPageOf(diag::Code code) {
+  const auto pages = ErrorPages();
+  const auto number = static_cast<int>(code);
+  const auto page = std::lower_bound(pages.begin(), pages.end(), number, [](const ErrorPage& p, int wanted) { return p.number < wanted; });
+  return page != pages.end() && page->number == number ? std::string(page->text) : std::string();
 }
 
 std::string ListOfCodes() {

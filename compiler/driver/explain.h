@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/diag/codes.h"
+
 namespace wf::driver {
 
 // The page of docs/errors about one code, built into wfc.
@@ -15,6 +17,8 @@ std::span<const ErrorPage> ErrorPages();  // sorted by number
 
 // "WF3001", "wf3001" or "3001" to 3001; 0 for anything else.
 int ParseCode(std::string_view text);
+
+std::string ErrorPageOf(diag::Code code);  // empty: it has none
 
 std::string ListOfCodes();  // one line for each code that exists
 

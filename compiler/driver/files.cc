@@ -17,11 +17,9 @@
 namespace wf::driver {
 namespace {
 
-base::Status WriteInto(const std::string& path, std::string_view text) {
-  const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) return source::StatusOfCreation(errno);
+base::Status WriteAll(int file, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t wrote = write(file.get(), text.data(), text.size());
+    const ssize_t wrote = write(file, text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0) return source::StatusOfErrno(errno);
     text.remove_prefix(static_cast<size_t>(wrote));
@@ -29,7 +27,44 @@ base::Status WriteInto(const std::string& path, std::string_view text) {
   return base::Status::Ok();
 }
 
+enum class Lasting : bool { kNo, kYes };  // whether it is on the disk when it is written
+
+base::Status WriteInto(const std::string& path, std::string_view text, Lasting lasting) {
+  const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) return source::StatusOfCreation(errno);
+  WF_RETURN_IF_ERROR(WriteAll(file.get(), text));
+  if (lasting == Lasting::kYes && fsync(file.get()) != 0) return source::StatusOfErrno(errno);
+  return base::Status::Ok();
+}
+
+// Room is taken before anything of the old text is lost.
+base::Status WriteInPlace(const std::string& path, std::string_view text) {
+  const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0) return source::StatusOfErrno(errno);
+  const auto size = static_cast<off_t>(text.size());
+  if (const int error = size == 0 ? 0 : posix_fallocate(file.get(), 0, size); error != 0) return source::StatusOfErrno(error);
+  WF_RETURN_IF_ERROR(WriteAll(file.get(), text));
+  return ftruncate(file.get(), size) == 0 && fsync(file.get()) == 0 ? base::Status::Ok() : source::StatusOfErrno(errno);
+}
+
+base::Status Replace(const std::string& path, std::string_view text, const struct stat* old, Lasting lasting) {
+  source::PartialFile partial(path);
+  WF_RETURN_IF_ERROR(WriteInto(partial.path(), text, lasting));
+  if (old != nullptr && chmod(partial.path().c_str(), old->st_mode & 07777) != 0) return source::StatusOfErrno(errno);
+  return partial.Rename();
+}
+
+base::Status TooLarge(size_t max_bytes) { return {base::kResourceExhausted, fmt::format("larger than {} MiB", max_bytes >> 20)}; }
+
 }  // namespace
+
+base::Result<std::string> ReadStream(std::istream& in, size_t max_bytes) {
+  std::string text(max_bytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (text.size() > max_bytes) return TooLarge(max_bytes);
+  return text;
+}
 
 base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // O_NONBLOCK: a pipe must not block the open
@@ -38,8 +73,7 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   if (fstat(file.get(), &info) != 0) return source::StatusOfErrno(errno);
   if (S_ISDIR(info.st_mode)) return base::Status(base::kInvalidArgument, "it is a folder");
   if (!S_ISREG(info.st_mode)) return base::Status(base::kInvalidArgument, "it is not a regular file");
-  const auto too_large = [&] { return base::Status(base::kResourceExhausted, fmt::format("larger than {} MiB", max_bytes >> 20)); };
-  if (static_cast<uint64_t>(info.st_size) > max_bytes) return too_large();
+  if (static_cast<uint64_t>(info.st_size) > max_bytes) return TooLarge(max_bytes);
   std::string text;
   text.resize(static_cast<size_t>(info.st_size));
   size_t filled = 0;
@@ -75,11 +109,17 @@ base::Status WriteFile(const std::string& path, std::string_view text) {
   struct stat info{};
   const bool exists = lstat(path.c_str(), &info) == 0;
   // A device, a pipe or a link such as /dev/stdout must not be replaced, only written to.
-  if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, text);
-  source::PartialFile partial(path);
-  WF_RETURN_IF_ERROR(WriteInto(partial.path(), text));
-  if (exists && chmod(partial.path().c_str(), info.st_mode & 07777) != 0) return source::StatusOfErrno(errno);
-  return partial.Rename();
+  if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, text, Lasting::kNo);
+  return Replace(path, text, exists ? &info : nullptr, Lasting::kNo);
+}
+
+base::Status RewriteFile(const std::string& path, std::string_view text) {
+  const base::Result<std::string> place = PlaceForProduct(path);
+  if (!place.ok()) return place.status();
+  struct stat info{};
+  if (stat(place->c_str(), &info) != 0) return source::StatusOfErrno(errno);
+  if (info.st_nlink > 1 || info.st_uid != geteuid()) return WriteInPlace(*place, text);
+  return Replace(*place, text, &info, Lasting::kYes);
 }
 
 base::Result<std::string> PlaceForProduct(const std::string& path) {
@@ -100,7 +140,9 @@ std::string FolderOf(const std::string& path) {
 TemporaryFolder::TemporaryFolder() {
   const char* base = std::getenv("TMPDIR");
   std::string pattern = fmt::format("{}/wfc-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
-  if (mkdtemp(pattern.data()) != nullptr) path_ = pattern + "/";
+  if (mkdtemp(pattern.data()) == nullptr) return;
+  path_ = pattern + "/";
+  removed_.emplace(path_, source::RemovedOnEnding::Kind::kFolder);
 }
 
 TemporaryFolder::~TemporaryFolder() {

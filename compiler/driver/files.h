@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <istream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compiler/base/ending.h"
 #include "compiler/diag/emitter.h"
 #include "runtime/base/status.h"
 
@@ -12,6 +15,9 @@ namespace wf::driver {
 
 // The whole of a regular file. The message of a failure says why, without the name: "no such file", "larger than 16 MiB".
 base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes);
+
+// The same of what is no file, such as stdin.
+base::Result<std::string> ReadStream(std::istream& in, size_t max_bytes);
 
 // Both names lead to one file that exists.
 bool IsSameFile(const std::string& a, const std::string& b);
@@ -23,13 +29,17 @@ bool ReportInput(const std::string& output, const std::vector<std::string>& inpu
 // are written to.
 base::Status WriteFile(const std::string& path, std::string_view text);
 
+// Gives a file that people keep another text: links lead to it still, its permissions, owner and other names stay. It is on the disk when
+// this returns, and whole or as it was where it has one name and its owner writes it.
+base::Status RewriteFile(const std::string& path, std::string_view text);
+
 // Where a file that is going to be replaced by renaming really is: links followed. Errors: kPermissionDenied for what is there and is no
 // regular file, which renaming would destroy.
 base::Result<std::string> PlaceForProduct(const std::string& path);
 
 std::string FolderOf(const std::string& path);  // "" for a bare name, else with its slash
 
-// A folder of this process alone, removed with what is in it.
+// A folder of this process alone, removed with the files in it; also by signals that end wfc.
 // Errors: path() is empty when it could not be made.
 class TemporaryFolder {
  public:
@@ -41,6 +51,7 @@ class TemporaryFolder {
 
  private:
   std::string path_;
+  std::optional<source::RemovedOnEnding> removed_;
 };
 
 }  // namespace wf::driver

@@ -18,8 +18,7 @@ Fixed ApplyFixes(const diag::Emitter& emitter, const source::SourceMap& sources,
   for (auto& [file, edits] : by_file) {
     const std::vector<diag::Edit> chosen = diag::Apart(std::move(edits));
     const std::string name(sources.name(file));
-    const base::Result<std::string> place = PlaceForProduct(name);
-    const base::Status status = place.ok() ? WriteFile(*place, diag::Edited(sources.text(file), chosen)) : place.status();
+    const base::Status status = RewriteFile(name, diag::Edited(sources.text(file), chosen));
     if (!status.ok()) {
       console.err << fmt::format("wfc: cannot write `{}`: {}\n", name, status.message());
       applied.all_written = false;

@@ -1,8 +1,11 @@
 #include "compiler/driver/format_files.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <set>
 
+#include "compiler/base/program_files.h"
 #include "compiler/driver/diff.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/loader.h"
@@ -14,14 +17,6 @@ namespace wf::driver {
 namespace {
 
 const size_t kMaxFileBytes = LoaderOptions{}.max_file_bytes;
-
-base::Result<std::string> ReadStdin(std::istream& in) {
-  std::string text(kMaxFileBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(in.gcount()));
-  if (text.size() > kMaxFileBytes) return base::Status(base::kResourceExhausted, "larger than 16 MiB");
-  return text;
-}
 
 // One input on its way: read, formatted, shown.
 class Formatting {
@@ -41,7 +36,7 @@ class Formatting {
   std::string Name() const { return from_stdin_ ? "<stdin>" : input_; }
 
   std::optional<std::string> Format() {
-    auto text = from_stdin_ ? ReadStdin(*console_.in) : ReadFile(input_, kMaxFileBytes);
+    auto text = from_stdin_ ? ReadStream(*console_.in, kMaxFileBytes) : ReadFile(input_, kMaxFileBytes);
     if (!text.ok()) {
       emitter_.Emit({}, diag::kCannotReadFile, {Name(), text.status().message()});
       return std::nullopt;
@@ -61,8 +56,7 @@ class Formatting {
   }
 
   bool Write(const std::string& formatted) {
-    const base::Result<std::string> place = PlaceForProduct(input_);
-    const base::Status status = place.ok() ? WriteFile(*place, formatted) : place.status();
+    const base::Status status = RewriteFile(input_, formatted);
     if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {input_, status.message()});
     return status.ok();
   }
@@ -76,11 +70,23 @@ class Formatting {
   diag::Emitter emitter_;
 };
 
+// A file, or the programs below a folder.
+std::set<std::string> FilesOf(const std::string& input, Console& console) {
+  constexpr size_t kMost = 1'000'000;
+  std::error_code missing;
+  if (input == "-" || !std::filesystem::is_directory(input, missing)) return {input};
+  source::ProgramFiles found = source::ProgramFilesBelow(input, kMost, kMost);
+  if (found.paths.empty()) console.err << "wfc: no .wf files below `" << input << "`\n";
+  return std::move(found.paths);
+}
+
 }  // namespace
 
 int FormatFiles(const Options& options, Console& console) {
   int status = kFine;
-  for (const std::string& input : options.inputs) status = std::max(status, Formatting(input, options, console).Run());
+  for (const std::string& input : options.inputs) {
+    for (const std::string& file : FilesOf(input, console)) status = std::max(status, Formatting(file, options, console).Run());
+  }
   return status;
 }
 

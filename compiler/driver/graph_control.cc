@@ -50,7 +50,7 @@ bool ControlReader::Inside(RegionId region) const {
 
 uint32_t ControlReader::LineOf(const ir::Task& task) const {
   for (const ir::Op& op : task.body.ops) {
-    if (op.line != 0) return op.line;
+    if (op.place.line != 0) return op.place.line;
   }
   return task.node == NodeId::kNone ? 0 : program_[task.node].line;
 }

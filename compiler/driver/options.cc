@@ -151,7 +151,7 @@ std::vector<std::string_view> WordsOf(const FlagInfo& flag) {
 std::vector<FlagInfo> FlagsOf(std::string_view command) {
   std::vector<FlagInfo> flags;
   for (const Flag& flag : kFlags) {
-    if (flag.set != nullptr && AppliesTo(flag.info, command)) flags.push_back(flag.info);
+    if (AppliesTo(flag.info, command)) flags.push_back(flag.info);
   }
   return flags;
 }
@@ -174,10 +174,6 @@ std::optional<Options> ParseOptions(std::string_view command, const std::vector<
     const Flag* flag = FindFlag(written.name, command);
     if (flag == nullptr) {
       error = UnknownFlag(written.name, command);
-      return std::nullopt;
-    }
-    if (flag->set == nullptr) {
-      error = fmt::format("`{}` is not part of this version of wfc", flag->info.name);
       return std::nullopt;
     }
     if (flag->info.value.empty() && written.value) {

@@ -37,8 +37,9 @@ struct Options {
   int connections = 0;               // 0: as suits the load
   double rate = 0;                   // requests a second; 0: as answers come
   int warm_up_seconds = 2, duration_seconds = 10;
-  std::string against;  // a .wf file or a server
-  std::string service;  // name; empty: the only one
+  std::string against;     // a .wf file or a server
+  std::string service;     // name; empty: the only one
+  std::string time_trace;  // a file; empty: none
   std::string template_name = "hello";
   bool verbose = false, list = false, help = false, version = false;
   bool dependencies = false, watch = false, fix = false, write = false, check = false, diff = false;
@@ -49,7 +50,7 @@ struct FlagInfo {
   std::string_view name, value, commands, help;
 };
 bool AppliesTo(const FlagInfo& flag, std::string_view command);
-std::vector<FlagInfo> FlagsOf(std::string_view command);      // that this version has
+std::vector<FlagInfo> FlagsOf(std::string_view command);
 std::vector<std::string_view> WordsOf(const FlagInfo& flag);  // the only values that it takes; none when there are others
 
 // Reads the arguments that follow a command. Nothing and a message in `error` when they are not understood.

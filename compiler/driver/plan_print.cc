@@ -31,7 +31,7 @@ uint64_t StagingBytes(const Plan::Batcher& batcher) { return batcher.row_bytes.v
 std::string Endpoints(const Plan& plan) {
   std::string text = "endpoints\n";
   for (const Plan::Endpoint& endpoint : plan.endpoints) {
-    text += fmt::format("  + POST {}{}\n", endpoint.route,
+    text += fmt::format("  POST {}{}\n", endpoint.route,
                         endpoint.raw_body.empty() ? "" : fmt::format("  (the body may be `{}` itself)", endpoint.raw_body));
     text += fmt::format("      /v2/models/{}\n", fmt::join(endpoint.names, "  /v2/models/"));
   }
@@ -42,7 +42,7 @@ std::string Workflows(const Plan& plan) {
   std::string text = "workflows\n";
   for (size_t i = 0; i < plan.workflows.size(); ++i) {
     const Plan::Workflow& workflow = plan.workflows[i];
-    text += fmt::format("  + {}: {}, {}, {}; a request begins with {}\n", workflow.call, Count(workflow.stages, "stage"),
+    text += fmt::format("  {}: {}, {}, {}; a request begins with {}\n", workflow.call, Count(workflow.stages, "stage"),
                         Count(workflow.nodes, "node"), Count(workflow.tasks, "task"), Rounded(workflow.frame_bytes));
     text += fmt::format("      {}\n", Joined(plan.graph.workflows[i].settings));
     for (const Graph::Stage& stage : plan.graph.workflows[i].stages) {
@@ -60,7 +60,7 @@ std::string Batchers(const Plan& plan) {
     std::vector<std::string> nodes;
     for (const auto& [path, delay_ns] : batcher.nodes)
       nodes.push_back(delay_ns == 0 ? path : path + " within " + ir::DurationText(delay_ns));
-    text += fmt::format("  + {}: {}\n      for {}\n", batcher.model, Joined(batcher.settings), fmt::join(nodes, ", "));
+    text += fmt::format("  {}: {}\n      for {}\n", batcher.model, Joined(batcher.settings), fmt::join(nodes, ", "));
     text += batcher.row_bytes
                 ? fmt::format("      staging up to {}, {} a row\n", Rounded(StagingBytes(batcher)), Rounded(*batcher.row_bytes))
                 : std::string("      staging as large as the shapes of requests make it\n");
@@ -71,7 +71,7 @@ std::string Batchers(const Plan& plan) {
 std::string Models(const Plan& plan) {
   std::string text = "models\n";
   for (const Plan::Model& model : plan.models) {
-    text += fmt::format("  + {}: `{}`\n", model.name, model.path);
+    text += fmt::format("  {}: `{}`\n", model.name, model.path);
     for (const Plan::Version& version : model.versions) {
       text += fmt::format("      version {}: {}, {}, weights {}\n", version.number, version.file, Rounded(version.file_bytes),
                           Rounded(version.weight_bytes));
@@ -83,7 +83,7 @@ std::string Models(const Plan& plan) {
 
 std::string Externs(const Plan& plan) {
   std::string text = "externs\n";
-  for (const Plan::Extern& one : plan.externs) text += fmt::format("  + {} {}: {}\n", one.is_node ? "node" : "fn", one.name, one.source);
+  for (const Plan::Extern& one : plan.externs) text += fmt::format("  {} {}: {}\n", one.is_node ? "node" : "fn", one.name, one.source);
   return text;
 }
 

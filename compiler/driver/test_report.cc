@@ -26,11 +26,26 @@ size_t CountNotBuilt(const std::vector<TestResult>& results) {
 // In a description a `#` begins a directive.
 std::string TapText(std::string_view text) {
   std::string out;
-  for (const char c : diag::Harmless(text)) {
+  for (const char c : diag::Harmless(diag::OneLine(text))) {
     if (c == '#' || c == '\\') out += '\\';
     out += c;
   }
   return out;
+}
+
+// A value of YAML: lines below one another where they are plain text, else one string. `head` is the first line where the text begins with
+// a space, which would count as a margin.
+std::string YamlText(std::string_view head, std::string_view text, std::string_view margin) {
+  const std::string whole = text.starts_with(' ') ? fmt::format("{}\n{}", head, text) : std::string(text);
+  std::string lines = "|";
+  for (size_t at = 0; at < whole.size();) {
+    const size_t end = std::min(whole.find('\n', at), whole.size());
+    const std::string line = whole.substr(at, end - at);
+    if (diag::Harmless(line) != line || (at == 0 && (line.empty() || line.starts_with(' ')))) return diag::QuoteJson(text);
+    lines += fmt::format("\n{}{}", margin, line);
+    at = end + 1;
+  }
+  return whole.empty() ? diag::QuoteJson(text) : lines;
 }
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
@@ -62,8 +77,8 @@ void AddSuite(std::string& out, const TestResult* first, const TestResult* last)
 
 std::string TestLine(const TestResult& result) {
   if (!result.is_built) return fmt::format("FAILED {}: {}\n\n", diag::Harmless(result.file), result.reason);
-  const std::string head =
-      fmt::format("{} {} ({})\n", result.passed ? "ok    " : "FAILED", diag::Harmless(result.name), Duration(result.time_ns));
+  const std::string head = fmt::format("{} {} ({})\n", result.passed ? "ok    " : "FAILED", diag::Harmless(diag::OneLine(result.name)),
+                                       Duration(result.time_ns));
   return result.passed ? head : head + result.details + "\n";
 }
 
@@ -86,7 +101,7 @@ std::string TapReport(const std::vector<TestResult>& results, size_t left_out) {
     out += fmt::format("  ---\n  duration_ms: {:.3f}\n", static_cast<double>(result.time_ns) / 1e6);
     if (!result.passed) {
       out += fmt::format("  message: {}\n  file: {}\n  line: {}\n  details: {}\n", diag::QuoteJson(result.reason),
-                         diag::QuoteJson(result.file), result.line, diag::QuoteJson(result.details));
+                         diag::QuoteJson(result.file), result.line, YamlText(result.reason, result.details, "    "));
     }
     out += "  ...\n";
   }

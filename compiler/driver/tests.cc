@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "compiler/diag/excerpt.h"
 #include "compiler/diag/render.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
@@ -136,6 +137,22 @@ class TestFile {
 };
 
 }  // namespace
+
+int ListTests(const Options& options, Console& console) {
+  int status = kFine;
+  for (const std::string& input : options.inputs) {
+    Compilation compilation(input, options, console);
+    const bool checked = compilation.RunTo(Phase::kCheck, Compilation::Purpose::kCheck);
+    status = std::max<int>(status, compilation.Finish());
+    if (!checked) continue;
+    for (const sema::Test& test : compilation.products().checked->tests) {
+      if (test.name.find(options.filter) == std::string::npos) continue;
+      const uint32_t line = compilation.sources().PositionOf(test.span.file, test.span.begin).line;
+      console.out << fmt::format("{}:{}: {}\n", diag::Harmless(input), line, diag::Harmless(diag::OneLine(test.name)));
+    }
+  }
+  return status;
+}
 
 int RunTests(const Options& options, Console& console) {
   Options for_files = options;

@@ -10,4 +10,7 @@ namespace wf::driver {
 // Returns kProgramHasErrors if one failed or a file does not compile.
 int RunTests(const Options& options, Console& console);
 
+// Names them with their places, and runs none.
+int ListTests(const Options& options, Console& console);
+
 }  // namespace wf::driver

@@ -23,7 +23,7 @@ ValueId Builder::Append(Op op, BlockId block, size_t depth) {
 }
 
 ValueId Builder::Emit(OpKind kind, TypeId type, std::vector<ValueId> args, uint64_t imm, std::vector<BlockId> blocks) {
-  Op op{.kind = kind, .type = type, .args = std::move(args), .blocks = std::move(blocks), .imm = imm, .line = line_};
+  Op op{.kind = kind, .type = type, .args = std::move(args), .blocks = std::move(blocks), .imm = imm, .place = place_};
   return Append(std::move(op), open_.back(), depth());
 }
 
@@ -32,7 +32,7 @@ BlockId Builder::Open(const std::vector<TypeId>& params) {
   body_.blocks.emplace_back();
   open_.push_back(block);
   for (size_t i = 0; i < params.size(); ++i) {
-    Append({.kind = OpKind::kParam, .type = params[i], .args = {}, .blocks = {}, .imm = i, .line = line_}, block, depth());
+    Append({.kind = OpKind::kParam, .type = params[i], .args = {}, .blocks = {}, .imm = i, .place = place_}, block, depth());
   }
   return block;
 }
@@ -61,20 +61,20 @@ std::vector<BlockId> Builder::Leave(size_t depth) {
 
 void Builder::Return(std::vector<BlockId> left) { open_.insert(open_.end(), left.begin(), left.end()); }
 
-ValueId Builder::Leaf(OpKind kind, TypeId type, uint64_t imm, uint32_t line) {
+ValueId Builder::Leaf(OpKind kind, TypeId type, uint64_t imm, const Place& place) {
   const auto [at, is_new] = leaves_.try_emplace({kind, type, imm}, ValueId::kNone);
-  if (is_new) at->second = Append({.kind = kind, .type = type, .args = {}, .blocks = {}, .imm = imm, .line = line}, BlockId{0}, 0);
+  if (is_new) at->second = Append({.kind = kind, .type = type, .args = {}, .blocks = {}, .imm = imm, .place = place}, BlockId{0}, 0);
   return at->second;
 }
 
-ValueId Builder::Scalar(DType dtype, uint64_t bits) { return Leaf(OpKind::kScalar, ScalarType(dtype), bits, 0); }
+ValueId Builder::Scalar(DType dtype, uint64_t bits) { return Leaf(OpKind::kScalar, ScalarType(dtype), bits, {}); }
 ValueId Builder::F32(float value) { return Scalar(DType::kF32, F32Bits(value)); }
 ValueId Builder::F64(double value) { return Scalar(DType::kF64, F64Bits(value)); }
 ValueId Builder::Text(const std::string& text) { return Constant(AddText(program_, text)); }
 
-ValueId Builder::Constant(size_t index) { return Leaf(OpKind::kConstant, program_.constants[index].type, index, 0); }
+ValueId Builder::Constant(size_t index) { return Leaf(OpKind::kConstant, program_.constants[index].type, index, {}); }
 
-ValueId Builder::Slot(SlotId slot) { return Leaf(OpKind::kSlot, program_[slot].type, static_cast<uint64_t>(slot), line_); }
+ValueId Builder::Slot(SlotId slot) { return Leaf(OpKind::kSlot, program_[slot].type, static_cast<uint64_t>(slot), place_); }
 bool Builder::Reads(SlotId slot) const { return leaves_.contains({OpKind::kSlot, program_[slot].type, static_cast<uint64_t>(slot)}); }
 
 ValueId Builder::Unary(OpKind kind, ValueId a) {

@@ -21,8 +21,8 @@ class Builder {
   TypeTable& types() { return program_.types; }
   Body& body() { return body_; }
   const Body& body() const { return body_; }
-  void set_line(uint32_t line) { line_ = line; }
-  uint32_t line() const { return line_; }
+  void set_place(const Place& place) { place_ = place; }
+  const Place& place() const { return place_; }
 
   // Any operation, as it is.
   ValueId Emit(OpKind kind, TypeId type, std::vector<ValueId> args = {}, uint64_t imm = 0, std::vector<BlockId> blocks = {});
@@ -86,13 +86,13 @@ class Builder {
 
  private:
   ValueId Append(Op op, BlockId block, size_t depth);
-  ValueId Leaf(OpKind kind, TypeId type, uint64_t imm, uint32_t line);
+  ValueId Leaf(OpKind kind, TypeId type, uint64_t imm, const Place& place);
   ValueId FoldedInteger(OpKind kind, ValueId a, ValueId b);
   TypeId TensorType(DType dtype, std::span<const ValueId> extents);
 
   Program& program_;
   Body& body_;
-  uint32_t line_ = 0;
+  Place place_;
   std::vector<BlockId> open_;
   std::vector<uint32_t> depth_;                                     // per value
   std::map<std::tuple<OpKind, TypeId, uint64_t>, ValueId> leaves_;  // scalars, constants and slots of the entry block

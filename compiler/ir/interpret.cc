@@ -146,7 +146,7 @@ bool BodyRun::RunBlock(BlockId block) {
 
 bool BodyRun::Execute(ValueId id) {
   const Op& op = body_[id];
-  if (!Step(op.line)) return false;
+  if (!Step(op.place.line)) return false;
   switch (op.kind) {
     case OpKind::kParam:
     case OpKind::kScalar:
@@ -270,7 +270,7 @@ bool BodyRun::RunTensor(ValueId id, const Op& op) {
     case OpKind::kReshape: {
       std::vector<int64_t> dims;
       for (size_t i = 1; i < op.args.size(); ++i) dims.push_back(Integer(op.args[i]));
-      if (!Holds(ElementsOf(dims) == ElementsOf(Arg(op, 0).dims), op.line)) return false;
+      if (!Holds(ElementsOf(dims) == ElementsOf(Arg(op, 0).dims), op.place.line)) return false;
       Value reshaped = Arg(op, 0);
       reshaped.dims = std::move(dims);
       At(id) = std::move(reshaped);
@@ -306,7 +306,7 @@ bool BodyRun::RunBuild(ValueId id, const Op& op) {
   uint64_t count = 1;
   for (size_t axis = 0; axis < rank; ++axis) {
     dims[axis] = Integer(op.args[axis]);
-    if (!Holds(dims[axis] >= 0, op.line)) return false;
+    if (!Holds(dims[axis] >= 0, op.place.line)) return false;
   }
   for (const int64_t dim : dims) {
     if (__builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count)) count = UINT64_MAX;
@@ -337,7 +337,7 @@ bool BodyRun::RunLoad(ValueId id, const Op& op) {
     uint64_t offset = 0;
     for (size_t axis = 0; axis < tensor.dims.size(); ++axis) {
       const int64_t index = Integer(op.args[axis + 1]);
-      if (!Holds(index >= 0 && index < tensor.dims[axis], op.line)) return false;
+      if (!Holds(index >= 0 && index < tensor.dims[axis], op.place.line)) return false;
       offset = offset * static_cast<uint64_t>(tensor.dims[axis]) + static_cast<uint64_t>(index);
     }
     std::memcpy(&bits, tensor.text->data() + offset * size, size);

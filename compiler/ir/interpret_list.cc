@@ -107,7 +107,7 @@ bool BodyRun::RunList(ValueId id, const Op& op) {
       return true;
     case OpKind::kListGet: {
       const int64_t index = Integer(op.args[1]), count = Arg(op, 0).items ? static_cast<int64_t>(Arg(op, 0).items->size()) : 0;
-      if (!Holds(index >= 0 && index < count, op.line)) return false;
+      if (!Holds(index >= 0 && index < count, op.place.line)) return false;
       At(id) = Value((*Arg(op, 0).items)[static_cast<size_t>(index)]);
       return true;
     }
@@ -223,7 +223,7 @@ bool BodyRun::RunText(ValueId id, const Op& op) {
       return true;
     case OpKind::kStringFromBytes:
       if (tensor_depth_ == 0 && !CheckSticky()) return false;
-      if (!IsUtf8(*Arg(op, 0).text)) return Fail(code::kNotUtf8, "bytes that are not UTF-8", op.line);
+      if (!IsUtf8(*Arg(op, 0).text)) return Fail(code::kNotUtf8, "bytes that are not UTF-8", op.place.line);
       At(id) = Value(Arg(op, 0));
       return true;
     case OpKind::kText:
@@ -259,7 +259,7 @@ bool BodyRun::RunEffect(ValueId id, const Op& op) {
       if (!Arg(op, 0).bits) return true;
       if (!RunBlock(op.blocks[0])) return false;
       const ValueId message = body_[op.blocks[0]].result;
-      return Fail(static_cast<int32_t>(op.imm), *At(message).text, op.line);
+      return Fail(static_cast<int32_t>(op.imm), *At(message).text, op.place.line);
     }
     case OpKind::kMeta:
       return RunMeta(id, op);
@@ -282,9 +282,10 @@ bool BodyRun::RunMeta(ValueId id, const Op& op) {
   }
   const Type& type = TypeOf(id);
   if (type.kind == TypeKind::kString)
-    return IsUtf8(*text) ? SetText(id, *text) : Fail(code::kInputParams, "metadata `" + key + "` is not UTF-8", op.line);
+    return IsUtf8(*text) ? SetText(id, *text) : Fail(code::kInputParams, "metadata `" + key + "` is not UTF-8", op.place.line);
   const std::optional<uint64_t> bits = ParseScalar(type.dtype, *text);
-  if (!bits) return Fail(code::kInputParams, "metadata `" + key + "` is not a value of type " + std::string(NameOf(type.dtype)), op.line);
+  if (!bits)
+    return Fail(code::kInputParams, "metadata `" + key + "` is not a value of type " + std::string(NameOf(type.dtype)), op.place.line);
   Set(id, *bits);
   return true;
 }
@@ -296,7 +297,7 @@ bool BodyRun::RunNative(ValueId id, const Op& op) {
   Outcome outcome = owner_.hooks_.native
                         ? owner_.hooks_.native(symbol, args, op.type)
                         : Outcome{.value = {}, .failure = Failure{.code = code::kInference, .message = symbol + " needs a server"}};
-  if (outcome.failure) return Fail(outcome.failure->code, outcome.failure->message, op.line);
+  if (outcome.failure) return Fail(outcome.failure->code, outcome.failure->message, op.place.line);
   At(id) = std::move(*outcome.value);
   return true;
 }

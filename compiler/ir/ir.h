@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/source.h"
 #include "compiler/ir/constants.h"
 #include "compiler/ir/type.h"
 #include "compiler/ir/value.h"
@@ -40,13 +41,19 @@ enum class StageId : uint16_t { kNone = 0xffff };
 enum class PolicyId : uint16_t { kNone = 0xffff };
 enum class ModelId : uint16_t { kNone = 0xffff };
 
+// Where an operation comes from.
+struct Place {
+  uint32_t line = 0;  // of the root file's text; the `site` of failures
+  source::Span span;
+};
+
 struct Op {
   OpKind kind;
   TypeId type = TypeId::kNone;  // kNone: no result
   std::vector<ValueId> args;
   std::vector<BlockId> blocks;
   uint64_t imm = 0;
-  uint32_t line = 0;  // of the root file's text; the `site` of failures
+  Place place = {};
 };
 
 // A value is visible after its definition in its block, and in the blocks nested there.

@@ -19,13 +19,6 @@ using llvm::Value;
 
 }  // namespace
 
-bool HasLoops(const ir::Body& body) {
-  for (const ir::Op& op : body.ops) {
-    if (op.kind == OpKind::kBuild || op.kind == OpKind::kReduce || op.kind == OpKind::kFold) return true;
-  }
-  return false;
-}
-
 BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function)
     : context_(context),
       frames_(frames),
@@ -35,6 +28,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       b_(context.llvm()),
       ctx_(function->getArg(0)),
       frame_array_(function->getArg(1)),
+      places_(*function),
       is_pick_(function->getReturnType()->isIntegerTy(64)),
       masks_bytes_(function->hasFnAttribute("prefer-vector-width")),
       parts_(body_, context.options().part_weight),
@@ -48,7 +42,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
   alias_domain_ = llvm::MDBuilder(context.llvm()).createAnonymousAliasScopeDomain("body");
 }
 
-void BodyEmitter::Emit() {
+std::vector<uint32_t> BodyEmitter::Emit() {
   entry_ = Block::Create(context_.llvm(), "entry", function_);
   Block* start = Block::Create(context_.llvm(), "start", function_);
   b_.SetInsertPoint(entry_);
@@ -68,6 +62,7 @@ void BodyEmitter::Emit() {
     b_.CreateRet(b_.getInt32(0));
   }
   parts_.Outline(*function_, {left_, failed_, sticky_failed_});
+  return places_.TakeTable();
 }
 
 const Leaves& BodyEmitter::Get(ir::ValueId id) const {
@@ -79,13 +74,16 @@ const Leaves& BodyEmitter::Get(ir::ValueId id) const {
 
 // ---- frames ----
 
+Value* BodyEmitter::InFrame(uint32_t up, uint32_t offset) {
+  Value* row = b_.CreateInBoundsGEP(b_.getPtrTy(), frame_array_, b_.CreateZExt(places_.Number(b_, up), b_.getInt64Ty()));
+  return places_.Offset(b_, b_.CreateLoad(b_.getPtrTy(), row, "frame"), offset);
+}
+
 Value* BodyEmitter::SlotAddress(ir::SlotId id) {
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(entry_->getTerminator());
   const int up = FramesUp(context_.program(), task_.region, context_.program()[id].region);
-  Value* frame =
-      b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), frame_array_, static_cast<uint64_t>(up)), "frame");
-  return Offset(b_, frame, frames_.slots[static_cast<size_t>(id)].offset);
+  return InFrame(static_cast<uint32_t>(up), frames_.slots[static_cast<size_t>(id)].offset);
 }
 
 // Loaded once, at the start: a slot that a body reads is written before and never again.
@@ -100,15 +98,14 @@ Leaves BodyEmitter::SlotValue(ir::SlotId id) {
 
 // The nearest enclosing region that an EACH enters holds the position.
 Value* BodyEmitter::ElementIndex() {
-  uint64_t up = 0;
+  uint32_t up = 0;
   ir::RegionId region = task_.region;
   while (!frames_.regions[static_cast<size_t>(region)].is_loop_body) {
     region = context_.program()[region].parent;
     WF_CHECK(region != ir::RegionId::kNone, "an element index outside a fan-out");
     ++up;
   }
-  Value* frame = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), frame_array_, up), "frame");
-  return b_.CreateLoad(b_.getInt64Ty(), Offset(b_, frame, frames_.regions[static_cast<size_t>(region)].element_offset), "element");
+  return b_.CreateLoad(b_.getInt64Ty(), InFrame(up, frames_.regions[static_cast<size_t>(region)].element_offset), "element");
 }
 
 llvm::AllocaInst* BodyEmitter::Local(llvm::Type* type, const llvm::Twine& name) {
@@ -167,7 +164,7 @@ void BodyEmitter::Fail(Value* condition, Value* code, uint32_t line, Value* text
   Block* next = Block::Create(context_.llvm(), "next", function_);
   b_.CreateCondBr(condition, bad, next, llvm::MDBuilder(context_.llvm()).createBranchWeights(1, 1 << 20));
   b_.SetInsertPoint(bad);
-  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, b_.getInt32(line), text, length}));
+  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, places_.Number(b_, line), text, length}));
   b_.SetInsertPoint(next);
 }
 
@@ -241,11 +238,13 @@ std::optional<BodyEmitter::Target> BodyEmitter::PrepareOut(llvm::ArrayRef<Value*
   if (context_.type(type).kind != ir::TypeKind::kTensor) return std::nullopt;
   const FrameLayout::Slot& slot = frames_.slots[static_cast<size_t>(task_.out)];
   Value* address = SlotAddress(task_.out);
-  Value* in_frame = Offset(b_, address, slot.data - (slot.store == ir::Store::kInFrame ? slot.offset : slot.data));
-  Leaves tensor = DenseTensor(slot.store == ir::Store::kInFrame ? in_frame : llvm::ConstantPointerNull::get(b_.getPtrTy()), extents);
+  const bool in_frame = slot.store == ir::Store::kInFrame;
+  Leaves tensor =
+      DenseTensor(in_frame ? places_.Offset(b_, address, slot.data - slot.offset) : llvm::ConstantPointerNull::get(b_.getPtrTy()), extents);
   StoreValue(context_, b_, type, tensor, address);
-  if (slot.store != ir::Store::kInFrame) {
-    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_out"), {ctx_, frame_array_, b_.getInt16(static_cast<uint16_t>(task_.out))}));
+  if (!in_frame) {
+    Value* out = b_.CreateTrunc(places_.Number(b_, static_cast<uint32_t>(task_.out)), b_.getInt16Ty());
+    FailUnlessZero(b_.CreateCall(context_.Runtime("wf_out"), {ctx_, frame_array_, out}));
     tensor[0] = b_.CreateLoad(b_.getPtrTy(), Offset(b_, address, offsetof(wf_tensor, data)), "data");
   }
   Target target{tensor[0], {}};

@@ -12,18 +12,16 @@
 #include "compiler/lower/frames.h"
 #include "compiler/lower/layout.h"
 #include "compiler/lower/parts.h"
+#include "compiler/lower/places.h"
 
 namespace wf::lower {
 
-// Does the body hold loops whose speed depends on the CPU's vectors?
-bool HasLoops(const ir::Body& body);
-
-// Writes the machine code of one body into an empty function: i32 (ctx, frames) for RUN, i64 for SELECT and EACH.
+// Writes the machine code of one body into an empty function: i32 (ctx, frames) or (ctx, frames, places) for RUN, i64 for SELECT and EACH.
 // Thread: loop-confined.   Borrows: everything given.
 class BodyEmitter {
  public:
   BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function);
-  void Emit();
+  std::vector<uint32_t> Emit();  // the table of its places, where it has one
 
  private:
   using Value = llvm::Value;
@@ -51,6 +49,7 @@ class BodyEmitter {
   const ir::Type& TypeOf(ir::ValueId id) const { return context_.type(body_[id].type); }
   const Leaves& Get(ir::ValueId id) const;
   Value* Scalar(ir::ValueId id) const { return Get(id)[0]; }
+  Value* InFrame(uint32_t up, uint32_t offset);
   Value* SlotAddress(ir::SlotId slot);
   Leaves SlotValue(ir::SlotId slot);
   Value* ElementIndex();
@@ -179,6 +178,7 @@ class BodyEmitter {
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
   Value *ctx_, *frame_array_;
+  Places places_;
   bool is_pick_, masks_bytes_;                   // masks_bytes_: the CPU loads and stores bytes under a mask
   bool uses_sticky_ = false, has_lanes_ = true;  // has_lanes_: may rows be written as lanes?
   PartCutter parts_;

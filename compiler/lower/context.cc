@@ -240,6 +240,7 @@ llvm::Constant* Context::TypeRow(size_t row) {
 
 llvm::Function* Context::NewFunction(llvm::FunctionType* type, const llvm::Twine& name) {
   auto* function = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, module_);
+  function->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);  // nobody compares addresses, so equal ones may become one
   function->setDoesNotThrow();
   function->setUWTableKind(llvm::UWTableKind::None);
   SetCpu(function, base_cpu_);

@@ -95,22 +95,24 @@ void EmitStartUp(Context& context) {
   llvm::appendToGlobalCtors(context.module(), f, 101);  // before the constructors of the runtime
 }
 
-llvm::Function* EmitChooser(Context& context, llvm::Function* narrow, llvm::Function* wide, const llvm::Twine& name) {
-  llvm::Function* f = context.NewFunction(narrow->getFunctionType(), name);
-  llvm::BasicBlock* entry = llvm::BasicBlock::Create(context.llvm(), "entry", f);
-  llvm::BasicBlock* wide_block = llvm::BasicBlock::Create(context.llvm(), "wide", f);
-  llvm::BasicBlock* narrow_block = llvm::BasicBlock::Create(context.llvm(), "narrow", f);
-  Builder b(entry);
-  b.CreateCondBr(b.CreateICmpNE(b.CreateLoad(b.getInt8Ty(), WideCpuFlag(context)), b.getInt8(0)), wide_block, narrow_block);
+void EmitEntry(Context& context, llvm::Function& entry, const Versions& versions, llvm::Constant* last) {
   llvm::SmallVector<Value*, 4> args;
-  for (llvm::Argument& arg : f->args()) args.push_back(&arg);
-  for (const auto& [target, at] : {std::pair(wide, wide_block), std::pair(narrow, narrow_block)}) {
-    b.SetInsertPoint(at);
+  for (llvm::Argument& arg : entry.args()) args.push_back(&arg);
+  args.push_back(last);
+  Builder b(llvm::BasicBlock::Create(context.llvm(), "entry", &entry));
+  const auto hand_on = [&](llvm::Function* target) {
     llvm::CallInst* call = b.CreateCall(target, args);
     call->setTailCall();
     b.CreateRet(call);
-  }
-  return f;
+  };
+  if (versions.wide == versions.narrow) return hand_on(versions.narrow);
+  llvm::BasicBlock* wide_block = llvm::BasicBlock::Create(context.llvm(), "wide", &entry);
+  llvm::BasicBlock* narrow_block = llvm::BasicBlock::Create(context.llvm(), "narrow", &entry);
+  b.CreateCondBr(b.CreateICmpNE(b.CreateLoad(b.getInt8Ty(), WideCpuFlag(context)), b.getInt8(0)), wide_block, narrow_block);
+  b.SetInsertPoint(wide_block);
+  hand_on(versions.wide);
+  b.SetInsertPoint(narrow_block);
+  hand_on(versions.narrow);
 }
 
 }  // namespace wf::lower

@@ -11,7 +11,11 @@ llvm::GlobalVariable* WideCpuFlag(Context& context);
 // the flag. Itself it needs nothing but x86-64.
 void EmitStartUp(Context& context);
 
-// A function of the type that calls `wide` where the flag is set, else `narrow`.
-llvm::Function* EmitChooser(Context& context, llvm::Function* narrow, llvm::Function* wide, const llvm::Twine& name);
+// One body for two kinds of CPU, perhaps the same.
+struct Versions {
+  llvm::Function *narrow, *wide;
+};
+// Makes the empty function call `wide` where the flag is set, else `narrow`, with its own arguments and `last`.
+void EmitEntry(Context& context, llvm::Function& entry, const Versions& versions, llvm::Constant* last);
 
 }  // namespace wf::lower

@@ -16,21 +16,32 @@
 namespace wf::lower {
 namespace {
 
+llvm::Constant* PlaceTable(Context& context, const std::vector<uint32_t>& places, const std::string& name) {
+  llvm::Constant* rows = llvm::ConstantDataArray::get(context.llvm(), places);
+  return new llvm::GlobalVariable(context.module(), rows->getType(), true, llvm::GlobalValue::InternalLinkage, rows, name + ".places");
+}
+
 llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::Task& task, const std::string& name) {
   const bool is_pick = task.kind != ir::TaskKind::kRun;
   auto* type =
       llvm::FunctionType::get(is_pick ? static_cast<llvm::Type*>(context.I64()) : context.I32(), {context.Ptr(), context.Ptr()}, false);
-  if (context.options().target_cpu != "generic" || !HasLoops(task.body)) {
-    llvm::Function* function = context.NewFunction(type, name);
-    BodyEmitter(context, frames, task, function).Emit();
-    return function;
+  llvm::Function* entry = context.NewFunction(type, name);
+  if (!HasLoops(task.body)) {
+    BodyEmitter(context, frames, task, entry).Emit();
+    return entry;
   }
-  llvm::Function* narrow = context.NewFunction(type, name + ".v3");
-  BodyEmitter(context, frames, task, narrow).Emit();
-  llvm::Function* wide = context.NewFunction(type, name + ".v4");
-  context.SetCpu(wide, "x86-64-v4");
-  BodyEmitter(context, frames, task, wide).Emit();
-  return EmitChooser(context, narrow, wide, name);
+  auto* shared = llvm::FunctionType::get(type->getReturnType(), {context.Ptr(), context.Ptr(), context.Ptr()}, false);
+  const bool is_generic = context.options().target_cpu == "generic";
+  llvm::Function* narrow = context.NewFunction(shared, name + (is_generic ? ".v3" : ".own"));
+  const std::vector<uint32_t> places = BodyEmitter(context, frames, task, narrow).Emit();
+  llvm::Function* wide = narrow;
+  if (is_generic) {
+    wide = context.NewFunction(shared, name + ".v4");
+    context.SetCpu(wide, "x86-64-v4");
+    BodyEmitter(context, frames, task, wide).Emit();
+  }
+  EmitEntry(context, *entry, {narrow, wide}, PlaceTable(context, places, name));
+  return entry;
 }
 
 Functions EmitBodies(Context& context, const FrameLayout& frames) {

@@ -59,7 +59,7 @@ Leaves BodyEmitter::EmitStringFromBytes(const ir::Op& op) {
   BeforeEffect();
   const Leaves bytes = Get(op.args[0]);
   Value* fine = b_.CreateCall(IsUtf8(context_), {bytes[0], bytes[1]});
-  Fail(b_.CreateNot(fine), b_.getInt32(code::kNotUtf8), op.line, context_.Text(kNotUtf8), b_.getInt64(kNotUtf8.size()));
+  Fail(b_.CreateNot(fine), b_.getInt32(code::kNotUtf8), op.place.line, context_.Text(kNotUtf8), b_.getInt64(kNotUtf8.size()));
   return bytes;
 }
 
@@ -71,7 +71,7 @@ void BodyEmitter::EmitFailIf(const ir::Op& op) {
   b_.SetInsertPoint(bad);
   const Leaves message = EmitBlock(op.blocks[0], {});
   Value* code = b_.getInt32(static_cast<uint32_t>(op.imm));
-  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, b_.getInt32(op.line), message[0], message[1]}));
+  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, places_.Number(b_, op.place.line), message[0], message[1]}));
   b_.SetInsertPoint(next);
 }
 
@@ -105,7 +105,7 @@ Leaves BodyEmitter::EmitMeta(const ir::Op& op) {
   if (type.kind == ir::TypeKind::kString) {
     constexpr std::string_view kNoText = "a metadata value is not UTF-8";
     Value* fine = b_.CreateCall(IsUtf8(context_), {parsed[0], parsed[1]});
-    Fail(b_.CreateNot(fine), b_.getInt32(code::kInputParams), op.line, context_.Text(kNoText), b_.getInt64(kNoText.size()));
+    Fail(b_.CreateNot(fine), b_.getInt32(code::kInputParams), op.place.line, context_.Text(kNoText), b_.getInt64(kNoText.size()));
   }
   if (type.kind == ir::TypeKind::kScalar) {
     llvm::AllocaInst* number = LocalBytes(8, 8);

@@ -54,6 +54,7 @@ ItemKind ItemOf(ThingKind kind) {
     case ThingKind::kService:
       return kClassItem;
     case ThingKind::kModule:
+    case ThingKind::kStage:
       return kModuleItem;
     case ThingKind::kField:
       return kFieldItem;

@@ -99,8 +99,8 @@ void NoteFile(const sema::Signature& signature, Thing& thing) {
 }  // namespace
 
 std::string_view WordFor(ThingKind kind) {
-  constexpr std::string_view kWords[] = {"const",  "type",  "error", "fn",   "extern", "model", "remote", "workflow",  "service",
-                                         "import", "param", "let",   "node", "index",  "loop",  "fold",   "dimension", "field"};
+  constexpr std::string_view kWords[] = {"const", "type", "error", "fn",    "extern", "model", "remote",    "workflow", "service", "import",
+                                         "param", "let",  "node",  "index", "loop",   "fold",  "dimension", "field",    "stage"};
   return kWords[static_cast<size_t>(kind)];
 }
 
@@ -143,6 +143,16 @@ void Index::AddMembers(const ast::TypePtr& result) {
   }
 }
 
+void Index::AddStages(const std::vector<ast::StmtPtr>& body) {
+  for (const ast::StmtPtr& stmt : body) {
+    if (const auto* stage = ast::DynAs<ast::StageStmt>(*stmt); stage != nullptr && !stage->name.text.empty())
+      Add(ThingKind::kStage, stage->name, nullptr);
+    const auto* branch = ast::DynAs<ast::IfStmt>(*stmt);
+    for (size_t i = 0; branch != nullptr && i < branch->arms.size(); ++i) AddStages(branch->arms[i].body);
+    if (branch != nullptr && branch->otherwise) AddStages(*branch->otherwise);
+  }
+}
+
 void Index::AddModule(const std::string& path, const ast::File& file) {
   const std::string prefix = path.empty() ? "" : path.substr(path.rfind('.') + 1) + ".";
   for (const ast::DeclPtr& decl : file.decls) {
@@ -156,7 +166,10 @@ void Index::AddModule(const std::string& path, const ast::File& file) {
     if (const auto* external = ast::DynAs<ast::ExternDecl>(*decl)) AddMembers(external->result);
     if (const auto* model = ast::DynAs<ast::ModelDecl>(*decl)) AddMembers(model->result);
     if (const auto* remote = ast::DynAs<ast::RemoteDecl>(*decl)) AddMembers(remote->result);
-    if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(*decl)) AddMembers(workflow->result);
+    if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(*decl)) {
+      AddMembers(workflow->result);
+      AddStages(workflow->body);
+    }
     if (import != nullptr) thing.target = ast::ToString(import->path);
     const auto* record = ast::DynAs<ast::TypeDecl>(*decl);
     for (size_t i = 0; record != nullptr && i < record->fields.size(); ++i) {

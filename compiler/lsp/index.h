@@ -33,7 +33,8 @@ enum class ThingKind : uint8_t {
   kLoop,
   kAccumulator,
   kDimension,
-  kField
+  kField,
+  kStage
 };
 std::string_view WordFor(ThingKind kind);  // "node"
 
@@ -90,6 +91,7 @@ class Index final : public sema::Sink {
  private:
   Thing& Add(ThingKind kind, const ast::Name& name, const ast::Decl* decl);
   void AddMembers(const ast::TypePtr& result);
+  void AddStages(const std::vector<ast::StmtPtr>& body);
   void NoteCall(const ast::Decl& decl, Thing& thing) const;
   void NoteWorkflow(const sema::Workflow& workflow, const sema::Program& program);
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <set>
+
+#include "compiler/base/program_files.h"
 
 namespace wf::lsp {
 namespace {
@@ -34,6 +35,7 @@ bool IsSeenElsewhere(ThingKind kind) {
     case ThingKind::kLoop:
     case ThingKind::kAccumulator:
     case ThingKind::kDimension:
+    case ThingKind::kStage:
       return false;
   }
   return false;
@@ -65,22 +67,6 @@ bool MayName(const std::string& path, const std::string& name) {
   if (!file) return false;
   const std::string_view text((*file)->getBufferStart(), (*file)->getBufferSize());
   return text.find(name) != std::string_view::npos || ImportsFilesBeside(text);
-}
-
-// The .wf files below a folder, in order of their paths; false: there are more, and more are not looked at.
-bool FilesBelow(const std::string& folder, std::set<std::string>& paths) {
-  std::error_code error;
-  size_t entries = 0;
-  for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
-       at.increment(error)) {
-    if (++entries > Programs::kMostEntries || paths.size() >= Programs::kMostFiles) return false;
-    const std::string name = at->path().filename().string();
-    std::error_code gone;
-    const bool is_folder = at->is_directory(gone);
-    if (is_folder && (name.starts_with('.') || name == "node_modules")) at.disable_recursion_pending();
-    if (name.ends_with(".wf") && at->is_regular_file(gone)) paths.insert(at->path().lexically_normal().string());
-  }
-  return true;
 }
 
 // Nothing of the file's text was passed over.
@@ -119,12 +105,12 @@ bool Programs::Reaches(const Analysis& analysis) {
 }
 
 void Programs::Add(Workspace& workspace, const std::string& folder) {
-  std::set<std::string> files;
-  complete_ = FilesBelow(folder, files) && complete_;
+  const source::ProgramFiles files = source::ProgramFilesBelow(folder, kMostFiles, kMostEntries);
+  complete_ = complete_ && files.is_complete;
   const auto known = [&](const std::string& file) {  // of two folders, one may hold the other
     return std::any_of(all_.begin(), all_.end(), [&](const Program& program) { return program.path == file; });
   };
-  for (const std::string& file : files) {
+  for (const std::string& file : files.paths) {
     if (workspace.OpenAt(file) != nullptr || known(file) || !MayName(file, name_)) continue;
     std::shared_ptr<const Analysis> analysis = workspace.AnalysisOfFile(file);
     if (!Reaches(*analysis)) continue;

@@ -45,6 +45,8 @@ json::Value Capabilities(const std::string& version) {
       {"completionProvider", json::Object{{"triggerCharacters", json::Array{".", "\"", "/"}}}},
       {"signatureHelpProvider", json::Object{{"triggerCharacters", json::Array{"(", ","}}}},
       {"documentSymbolProvider", true},
+      {"workspaceSymbolProvider", true},
+      {"foldingRangeProvider", true},
       {"documentFormattingProvider", true},
       {"codeActionProvider", json::Object{{"codeActionKinds", json::Array{"quickfix"}}}},
       {"semanticTokensProvider", json::Object{{"legend", TokenLegend()}, {"full", true}}},

@@ -1,6 +1,16 @@
-// The outline of a file.
+// The outline of a file, and of all files.
 
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <cctype>
+#include <set>
+
+#include "compiler/base/program_files.h"
+
+#include "compiler/lsp/programs.h"
 #include "compiler/lsp/requests.h"
+#include "compiler/lsp/uri.h"
+#include "compiler/parse/parse.h"
 
 namespace wf::lsp {
 namespace {
@@ -22,7 +32,7 @@ enum SymbolKind : int {
 
 class Outline {
  public:
-  explicit Outline(const Analysis& analysis) : analysis_(analysis) {}
+  explicit Outline(const source::SourceMap& sources) : sources_(sources) {}
 
   json::Array Of(const ast::File& file) const {
     json::Array symbols;
@@ -38,8 +48,8 @@ class Outline {
     const Span head{whole.file, whole.begin, whole.begin};
     return json::Object{{"name", name.empty() ? "?" : json::fixUTF8(name)},
                         {"kind", static_cast<int>(kind)},
-                        {"range", RangeOf(analysis_.sources(), whole)},
-                        {"selectionRange", RangeOf(analysis_.sources(), inside ? selection : head)}};
+                        {"range", RangeOf(sources_, whole)},
+                        {"selectionRange", RangeOf(sources_, inside ? selection : head)}};
   }
 
   std::optional<json::Value> Of(const ast::Decl& decl) const {
@@ -110,15 +120,78 @@ class Outline {
     }
   }
 
-  const Analysis& analysis_;
+  const source::SourceMap& sources_;
 };
+
+// What some of the symbols of the outlines are called like.
+class Search {
+ public:
+  explicit Search(std::string wanted) : wanted_(std::move(wanted)) {}
+
+  void Add(const std::string& uri, json::Array outline, const std::string& container) {
+    for (json::Value& value : outline) {
+      json::Object& symbol = *value.getAsObject();
+      const std::string name = symbol.getString("name")->str();
+      if (json::Array* children = symbol.getArray("children")) Add(uri, std::move(*children), name);
+      if (is_full() || !Fits(name)) continue;
+      found_.push_back(json::Object{{"name", name},
+                                    {"kind", *symbol.getInteger("kind")},
+                                    {"containerName", container},
+                                    {"location", json::Object{{"uri", uri}, {"range", std::move(*symbol.get("selectionRange"))}}}});
+    }
+  }
+  bool is_full() const { return found_.size() >= kMost; }
+  json::Array Take() { return std::move(found_); }
+
+ private:
+  static constexpr size_t kMost = 1000;
+
+  // Its letters in their order, whatever their case; editors sort what they show.
+  bool Fits(const std::string& name) const {
+    size_t at = 0;
+    const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+    for (const char c : name) at += at < wanted_.size() && lower(c) == lower(wanted_[at]) ? 1 : 0;
+    return at == wanted_.size();
+  }
+
+  const std::string wanted_;
+  json::Array found_;
+};
+
+// Of a file that is not open, as far as it parses.
+json::Array OutlineOfFile(const std::string& path) {
+  const auto text = llvm::MemoryBuffer::getFile(path);
+  if (!text) return {};
+  source::SourceMap sources;
+  diag::Emitter mistakes;
+  const FileId file = sources.Add(path, (*text)->getBuffer().str());
+  const auto tree = parse::Parse(file, sources, mistakes, parse::Role::kText);
+  return tree ? Outline(sources).Of(*tree) : json::Array();
+}
 
 }  // namespace
 
 Answer Symbols(Workspace& workspace, const json::Object& params) {
   const auto query = workspace.Read(params);
   if (!query || query->analysis.tree() == nullptr) return nullptr;
-  return Outline(query->analysis).Of(*query->analysis.tree());
+  return Outline(query->analysis.sources()).Of(*query->analysis.tree());
+}
+
+Answer WorkspaceSymbols(Workspace& workspace, const json::Object& params) {
+  Search search(params.getString("query").value_or("").str());
+  for (auto& [uri, document] : workspace.documents()) {
+    const Analysis& analysis = workspace.AnalysisOf(document);
+    if (analysis.tree() != nullptr) search.Add(uri, Outline(analysis.sources()).Of(*analysis.tree()), "");
+  }
+  std::set<std::string> files;
+  for (const std::string& folder : workspace.folders()) {
+    files.merge(source::ProgramFilesBelow(folder, Programs::kMostFiles, Programs::kMostEntries).paths);
+  }
+  for (const std::string& path : files) {
+    if (search.is_full()) break;
+    if (workspace.OpenAt(path) == nullptr) search.Add(UriOf(path), OutlineOfFile(path), "");
+  }
+  return search.Take();
 }
 
 }  // namespace wf::lsp

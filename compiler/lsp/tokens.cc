@@ -35,6 +35,7 @@ constexpr const char* kModifierNames[] = {"declaration", "readonly", "defaultLib
 TokenType TypeOf(ThingKind kind) {
   switch (kind) {
     case ThingKind::kModule:
+    case ThingKind::kStage:
       return kNamespace;
     case ThingKind::kType:
       return kTypeName;

@@ -52,7 +52,7 @@ ValueId Rewriter::Inline(ir::BlockId old, const std::vector<ValueId>& args) {
   const ir::Block& block = old_[old];
   for (size_t i = 0; i < args.size(); ++i) map_[static_cast<size_t>(block.params[i])] = args[i];
   for (const ValueId id : block.ops) {
-    b_.set_line(old_[id].line);
+    b_.set_place(old_[id].place);
     map_[static_cast<size_t>(id)] = Rewrite(id, old_[id]);
   }
   return block.result == ValueId::kNone ? ValueId::kNone : Mapped(block.result);
@@ -163,7 +163,7 @@ ValueId Rewriter::CopyGeneric(const ir::Op& op) {
   std::vector<ValueId> args = Mapped(op.args);
   std::vector<ir::BlockId> blocks;
   for (const ir::BlockId block : op.blocks) blocks.push_back(CloneBlock(block, op.kind, args));
-  b_.set_line(op.line);
+  b_.set_place(op.place);
   return b_.Emit(op.kind, op.type, std::move(args), op.imm, std::move(blocks));
 }
 

@@ -28,6 +28,16 @@ std::string_view WordFor(LocalKind kind) {
   return "name";
 }
 
+// A parameter of a workflow has its name on the wire, too, if it has no other there.
+std::string HelpToKeep(const Body& body, const Local& local, LocalKind kind) {
+  const auto* workflow = kind == LocalKind::kParam && body.self != nullptr ? ast::DynAs<ast::WorkflowDecl>(*body.self) : nullptr;
+  const auto is_seen = [&](const ast::Param& param) { return param.name.span == local.span && !param.external_name; };
+  if (workflow == nullptr || std::none_of(workflow->params.begin(), workflow->params.end(), is_seen)) {
+    return "`_` in front of the name silences this";
+  }
+  return "`_" + local.name + " as \"" + local.name + "\"` silences this, and clients call it as before";
+}
+
 }  // namespace
 
 LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
@@ -40,9 +50,11 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
   if (const auto other = Find(name.text)) {
     taken = true;
     env.Report(name.span, kDuplicateName, {name.text}).Label(locals[*other].span, "first declared here");
+    if (locals[*other].type != type) taken_names.insert(name.text);
   } else if (const auto symbol = symbols.find(name.text); symbol != symbols.end() && kind != LocalKind::kParam) {
     taken = true;
     env.Report(name.span, kDuplicateName, {name.text}).Label(symbol->second, "this dimension has the name");
+    taken_names.insert(name.text);
   } else if (Entity* entity = FindEntity(module, name.text); entity != nullptr) {
     taken = true;
     ReportTwice(env, name, *entity);
@@ -83,7 +95,7 @@ void Body::Leave(size_t mark) {
     const LocalKind kind = infos[id].kind;  // an index has to be named, used or not; nodes are reported with the graph
     const bool reported_elsewhere = kind == LocalKind::kNode || kind == LocalKind::kErr || kind == LocalKind::kIndex;
     if (infos[id].used || silenced || reported_elsewhere || locals[id].name.starts_with('_') || !module.is_root) continue;
-    env.Report(locals[id].span, kUnused, {WordFor(infos[id].kind), locals[id].name}).Help("`_` in front of the name silences this");
+    env.Report(locals[id].span, kUnused, {WordFor(infos[id].kind), locals[id].name}).Help(HelpToKeep(*this, locals[id], kind));
   }
   visible_.resize(mark);
 }

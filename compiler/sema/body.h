@@ -45,7 +45,7 @@ class Body {
   std::map<const ast::Expr*, LocalId> held;                    // computed before the reducer that they stand in
   std::set<std::string, std::less<>> forward_reported;         // names used above their declaration, said once
   size_t followed = 0;                                         // names, in search of cycles
-  std::set<std::string, std::less<>> taken_names;              // names of declarations that are declared here again, said once
+  std::set<std::string, std::less<>> taken_names;              // what they mean is not known: declared again, which has been said
   uint32_t n_outside_calls = 0;                                // calls of extern nodes and remotes since the node began
   uint32_t n_loops = 0;                                        // `for`s since the node began
   uint32_t loops_around = 0;                                   // `for`s that the expression at hand stands in

@@ -33,20 +33,20 @@ ValueId BodyWriter::Write(const Expr& expr) {
   ++nesting_;
   ValueId value = WriteOne(*first);
   for (size_t i = chain.size(); i-- > 0;) {
-    const uint32_t outer_line = EnterLine(*chain[i]);
+    const ir::Place outer_place = Enter(chain[i]->span);
     value = WriteOperator(*chain[i], value);
     BindFresh(chain[i]->fresh, value, chain[i]->type);
-    b_.set_line(outer_line);
+    b_.set_place(outer_place);
   }
   --nesting_;
   return value;
 }
 
-// The line of what is written next; the line to go back to.
-uint32_t BodyWriter::EnterLine(const Expr& expr) {
-  const uint32_t outer_line = b_.line();
-  if (const uint32_t line = c_.LineOf(expr.span); line != 0) b_.set_line(line);
-  return outer_line;
+// The place of what is written next; the place to go back to.
+ir::Place BodyWriter::Enter(const Span& span) {
+  const ir::Place outer_place = b_.place();
+  if (const uint32_t line = c_.LineOf(span); line != 0) b_.set_place({line, span});
+  return outer_place;
 }
 
 void BodyWriter::StopBeyond(const char* limit) {
@@ -70,7 +70,7 @@ bool BodyWriter::IsTooLarge(const Expr& expr) {
 }
 
 ValueId BodyWriter::WriteOne(const Expr& expr) {
-  const uint32_t outer_line = EnterLine(expr);
+  const ir::Place outer_place = Enter(expr.span);
   ValueId value = ValueId::kNone;
   if (IsTooLarge(expr)) {
     if (expr.type->kind != TypeKind::kNever) value = Zero(TypeOf(expr.type));
@@ -81,7 +81,7 @@ ValueId BodyWriter::WriteOne(const Expr& expr) {
   } else {
     value = WriteChecked(expr);
   }
-  b_.set_line(outer_line);
+  b_.set_place(outer_place);
   return value;
 }
 
@@ -277,12 +277,11 @@ ValueId BodyWriter::WriteMessage(const Expr* message) { return message == nullpt
 
 void BodyWriter::WriteFailure(int32_t code, const Expr* message, ValueId condition, const Span& span) {
   if (b_.IsConstant(condition, 0)) return;
-  const uint32_t outer_line = b_.line();
-  if (const uint32_t line = c_.LineOf(span); line != 0) b_.set_line(line);
+  const ir::Place outer_place = Enter(span);
   const ir::BlockId block = b_.Open({});
   b_.Close(WriteMessage(message));
   b_.FailIf(condition, code, block);
-  b_.set_line(outer_line);
+  b_.set_place(outer_place);
 }
 
 // Writes what ends in a failure whichever way it goes; nothing after it is reached.

@@ -77,7 +77,7 @@ class BodyWriter {
   ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteKind(const Expr& expr);
   ir::ValueId WriteOfArgs(const Expr& expr);
-  uint32_t EnterLine(const Expr& expr);
+  ir::Place Enter(const Span& span);
   bool IsTooLarge(const Expr& expr);
   void StopBeyond(const char* limit);
   ir::ValueId WriteChecked(const Expr& expr);
@@ -130,7 +130,7 @@ class BodyWriter {
   void RequireCount(const std::vector<ir::ValueId>& extents, ir::ValueId found);
   ir::ValueId Extent(ir::ValueId value);    // fails with 7004 when below 0; in a loop over elements 0 and sticky
   bool IsNatural(ir::ValueId value) const;  // proved to be 0 or more
-  ir::ValueId WriteI64(const Expr& expr);   // an index or an extent
+  ir::ValueId WriteI64(const Expr& expr), WriteExtent(const Expr& expr);  // an index or an extent
   ir::ValueId ToI64(ir::ValueId value) { return b_.Convert(value, DType::kI64); }
   std::vector<ir::TypeId> Integers(size_t count) { return std::vector<ir::TypeId>(count, b_.ScalarType(DType::kI64)); }
 

@@ -30,7 +30,11 @@ ValueId BodyWriter::WriteBinary(const Expr& expr, ValueId a, ValueId b) {
     const ValueId equal = Equal(a, b);
     return expr.binary == BinaryOp::kNe ? b_.Not(equal) : equal;
   }
-  return Map({a, b}, [&](const std::vector<ValueId>& x) { return Arithmetic(expr.binary, x[0], x[1]); });
+  const bool divides = expr.binary == BinaryOp::kDiv || expr.binary == BinaryOp::kRem;
+  const ir::Place outer_place = Enter(divides ? expr.args[1]->span : expr.span);
+  const ValueId value = Map({a, b}, [&](const std::vector<ValueId>& x) { return Arithmetic(expr.binary, x[0], x[1]); });
+  b_.set_place(outer_place);
+  return value;
 }
 
 ValueId BodyWriter::Arithmetic(BinaryOp op, ValueId a, ValueId b) {

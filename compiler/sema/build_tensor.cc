@@ -89,8 +89,11 @@ ValueId BodyWriter::WriteIndex(const Expr& expr) {
 // In a loop an index that points nowhere is clamped, and the body fails at its end; elsewhere there is time to say what it was.
 ValueId BodyWriter::CheckedIndex(const Expr& expr, ValueId extent) {
   const ValueId index = WriteI64(expr);
+  const ir::Place outer_place = Enter(expr.span);
   if (tensor_depth_ == 0 && loop_depth_ == 0) FailOutside(index, extent, "index {} of an axis of {}");
-  return b_.CheckIndex(index, extent);
+  const ValueId checked = b_.CheckIndex(index, extent);
+  b_.set_place(outer_place);
+  return checked;
 }
 
 // A slice has the extent that its ends say, so a check decides whether the elements exist: before the memory is read, or, in a loop over
@@ -143,9 +146,16 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
   return b_.Build(b_.DTypeOf(tensor), std::move(extents), block);
 }
 
+ValueId BodyWriter::WriteExtent(const Expr& expr) {
+  const ir::Place outer_place = Enter(expr.span);
+  const ValueId extent = Extent(WriteI64(expr));
+  b_.set_place(outer_place);
+  return extent;
+}
+
 ValueId BodyWriter::WriteBuild(const Expr& expr) {
   std::vector<ValueId> extents;
-  for (const ExprPtr& extent : expr.extents) extents.push_back(Extent(WriteI64(*extent)));
+  for (const ExprPtr& extent : expr.extents) extents.push_back(WriteExtent(*extent));
   const ir::BlockId block = b_.Open(Integers(extents.size()));
   for (size_t axis = 0; axis < extents.size(); ++axis) Bind(expr.index_locals[axis], b_.Param(axis));
   ++tensor_depth_;
@@ -156,7 +166,7 @@ ValueId BodyWriter::WriteBuild(const Expr& expr) {
 }
 
 ValueId BodyWriter::WriteReduce(const Expr& expr) {
-  const ValueId extent = Extent(WriteI64(*expr.extents[0]));
+  const ValueId extent = WriteExtent(*expr.extents[0]);
   if (expr.reduce == ir::ReduceKind::kMin || expr.reduce == ir::ReduceKind::kMax) {
     b_.StickyIf(b_.Binary(OpKind::kEq, extent, b_.I64(0)), code::kEmpty);
   }

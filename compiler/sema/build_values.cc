@@ -51,7 +51,7 @@ std::optional<SlotId> Values::PlainSlot(const Expr& expr) const {
 ir::Body Values::Write(ir::Task& task, const WriteBody& write) {
   ir::Body body;
   BodyWriter writer(c_, body, this);
-  writer.builder().set_line(out_[task.node].line);
+  writer.builder().set_place({out_[task.node].line, {}});
   const ValueId result = write(writer);
   writer.builder().Close(result);
   for (const ValueId id : body.blocks[0].ops) {

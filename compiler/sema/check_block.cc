@@ -212,7 +212,12 @@ ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, Where wh
   const uint32_t mark = body.NextSymbol();
   ExprPtr whole = Make(ExprKind::kBlock, body.env.types.Error(), block.span);
   bool sound = true;
+  const auto move_on = [&] {
+    if (where.may_wait) where.holder = Where::Holder::kLet;
+    if (where.may_wait) where.n_above = static_cast<LocalId>(body.locals.size());
+  };
   for (const ast::StmtPtr& stmt : block.statements) {
+    move_on();
     std::optional<BlockStep> step;
     if (const auto* let = ast::DynAs<ast::LetStmt>(*stmt)) step = CheckLet(body, *let, where);
     if (const auto* require = ast::DynAs<ast::RequireStmt>(*stmt)) step = CheckRequire(body, *require, where);
@@ -225,6 +230,7 @@ ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, Where wh
     SkipUnchecked(body, *block.fallback);
   }
   if (!block.value) return Poison(body, block.span);
+  move_on();
   ExprPtr value = CheckExpr(body, *block.value, wanted, where);
   if (block.statements.empty()) return value;
   if (!sound || IsPoison(*value)) return Poison(body, block.span);
@@ -279,6 +285,8 @@ Fallback CheckFallback(Body& body, const ast::Expr& fallback, const Span& declar
   where.workflow = where.may_wait = where.soft = true;
   where.what = "a fallback";
   where.span = fallback.span;
+  where.holder = body.loops_around > 0 ? Where::Holder::kLet : Where::Holder::kNode;
+  where.n_above = err;
   ExprPtr other = CheckExpr(body, fallback, IsPoison(*value) ? nullptr : value->type, where);
   if (IsPoison(*value) || IsPoison(*other)) return {nullptr, err};
   const TypeRef joined = Join(body, value->type, other->type);

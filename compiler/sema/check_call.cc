@@ -7,6 +7,7 @@
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/waiting.h"
 
 namespace wf::sema {
 namespace {
@@ -16,17 +17,18 @@ std::string CountOf(size_t count, std::string_view noun) {
 }
 
 // A call that may wait needs a name in traces and a place for its settings, so it stands in a node (semantics.md 4).
-bool MayWaitHere(Body& body, const ast::CallExpr& call, const Entity& callee, const Where& where) {
+bool MayWaitHere(Body& body, const Call& call, const Entity& callee, const Where& where) {
   if (where.may_wait) return true;
-  auto builder = body.env.Report(call.span, kWaitingCallOutsideNode, {callee.name, where.what});
+  auto builder = body.env.Report(call.span(), kWaitingCallOutsideNode, {callee.name, where.what});
   if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
-  if (where.what == "a `fn`") {
-    builder.Help("call it in a node of a workflow, and give its value to the `fn`");
-  } else if (where.what == "a comprehension") {
-    builder.Help("a `for` calls it for each: `node NAME = for x in xs { " + callee.name + "(..) };`");
-  } else {
-    builder.Help("write `node NAME = " + callee.name + "(..)` above and use NAME here");
+  NameSet names;
+  CollectNames(call.expr, names);
+  Span whole = call.span();
+  if (call.piped != nullptr) {
+    CollectNames(*call.piped, names);
+    whole.begin = call.piped->span.begin;
   }
+  builder.Help(HelpToWait(body, whole, names, where));
   return false;
 }
 
@@ -276,7 +278,7 @@ ExprPtr CheckFnCall(Body& body, Entity& callee, const Call& call, const Where& w
 
 // Of a model, a workflow, an extern node or a remote.
 ExprPtr CheckWaitingCall(Body& body, Entity& callee, const Call& call, const Where& where) {
-  if (!MayWaitHere(body, call.expr, callee, where)) {
+  if (!MayWaitHere(body, call, callee, where)) {
     SkipArguments(body, call);
     return Poison(body, call.span());
   }

@@ -79,6 +79,7 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
   where.files = true;
   where.may_fail = false;
   where.what = "a `const`";
+  where.instead = "a `const` is known before the program runs; call it in a node of a workflow";
   where.span = decl.name.span;
   ExprPtr value = type != nullptr
                       ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, "the type written here", decl.type.get()})

@@ -2,6 +2,7 @@
 
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/waiting.h"
 
 namespace wf::sema {
 namespace {
@@ -78,6 +79,20 @@ bool AddSources(Body& body, const ast::Expr& expr, Loop& loop, std::vector<TypeR
   return sound && HaveOneLength(body, loop.sources);
 }
 
+// "x in xs" of a loop.
+Span TextOf(const std::vector<ast::Name>& names, const ast::Expr& source) {
+  return {source.span.file, names.front().span.begin, source.span.end};
+}
+
+LocalId NextLocal(const Body& body) { return static_cast<LocalId>(body.locals.size()); }
+
+// How a list is made where nothing waits.
+std::string ComprehensionFor(const Body& body, const ast::ForExpr& expr) {
+  const bool is_plain = expr.block.statements.empty() && expr.block.value && !expr.block.fallback;
+  const std::string element = is_plain ? CodeAt(body, expr.block.value->span, "e") : "e";
+  return "[" + element + " for " + CodeAt(body, TextOf(expr.names, *expr.source), "x in xs") + "]";
+}
+
 // Checks the source and declares the names in the scope that is open.
 std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::vector<ast::Name>& names, std::vector<TypeRef>& elements,
                                 const Where& where) {
@@ -103,11 +118,14 @@ std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::
 }  // namespace
 
 ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeRef wanted, const Where& where) {
-  const Where inside = where.Inside("a comprehension", expr.span);
+  StillLoop still{TextOf(expr.names, *expr.source), *expr.source, NextLocal(body), NextLocal(body)};
+  Where inside = where.Inside("a comprehension", expr.span);
+  inside.still_loop = &still;
   const uint32_t mark = body.NextSymbol();
   const Scope scope(body);
   std::vector<TypeRef> elements;
   auto loop = CheckSource(body, *expr.source, expr.names, elements, where);
+  still.end = NextLocal(body);
   ExprPtr condition;
   if (expr.condition) condition = CheckAs(body, *expr.condition, body.env.types.Scalar(DType::kBool), inside);
   const TypeRef element = wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr;
@@ -123,11 +141,14 @@ ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeR
 }
 
 ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where) {
-  const Where inside = where.Inside("a `fold`", expr.span).For(nullptr);
+  StillLoop still{TextOf(expr.names, *expr.source), *expr.source, NextLocal(body), NextLocal(body)};
+  Where inside = where.Inside("a `fold`", expr.span).For(nullptr);
+  inside.still_loop = &still;
   const uint32_t mark = body.NextSymbol();
   const Scope scope(body);
   std::vector<TypeRef> elements;
   auto loop = CheckSource(body, *expr.source, expr.names, elements, where);
+  still.end = NextLocal(body);
   TypeRef hint = wanted;
   if (hint == nullptr && !elements.empty() && elements.back()->kind == TypeKind::kScalar) hint = elements.back();
   ExprPtr initial = CheckExpr(body, *expr.initial, hint, where);
@@ -150,8 +171,11 @@ ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Whe
   if (!where.may_wait) {
     Span word = expr.span;
     word.end = word.begin + 3;
-    body.env.Report(word, kWaitingCallOutsideNode, {"for", where.what})
-        .Help("write `node NAME = for ..` above and use NAME here; without calls that wait, `[e for x in xs]` makes a list");
+    auto builder = body.env.Report(word, kWaitingCallOutsideNode, {"for", where.what});
+    NameSet names;
+    CollectNames(expr, names);
+    if (where.holder != Where::Holder::kNone) builder.Help(HelpToWait(body, expr.span, names, where));
+    builder.Help("without calls that wait, `" + ComprehensionFor(body, expr) + "` makes a list");
     return SkipUnchecked(body, expr);
   }
   ++body.n_loops;

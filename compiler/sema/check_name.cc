@@ -28,7 +28,6 @@ ExprPtr ReadConst(const Entity& entity, const Span& span) {
 
 // An entity where a value is needed.
 ExprPtr ReadEntity(Body& body, const Entity& entity, const std::string& text, const Span& span) {
-  if (body.taken_names.contains(text)) return Poison(body, span);
   if (entity.kind == EntityKind::kConst) return ReadConst(entity, span);
   body.env.Report(span, kWrongKind, {text, NameOf(entity.kind), "a value"}).Label(entity.span, "declared here");
   return Poison(body, span);
@@ -124,7 +123,12 @@ const ast::Type* WrittenTypeOf(const Body& body, const Expr& value) {
 }
 
 ExprPtr CheckName(Body& body, const ast::NameExpr& expr, const Where&) {
-  if (const auto local = body.Find(expr.name)) return ReadLocal(body, *local, expr.span);
+  const bool is_taken = body.taken_names.contains(expr.name);
+  if (const auto local = body.Find(expr.name)) {
+    ExprPtr value = ReadLocal(body, *local, expr.span);
+    return is_taken ? Poison(body, expr.span) : std::move(value);
+  }
+  if (is_taken) return Poison(body, expr.span);
   if (const auto symbol = body.symbols.find(expr.name); symbol != body.symbols.end()) {
     body.env.NoteUse(expr.span, symbol->second);
     ExprPtr value = Make(ExprKind::kDimValue, body.env.types.Scalar(DType::kI64), expr.span);
@@ -175,7 +179,7 @@ Entity* ResolveEntity(Body& body, const ast::Expr& expr, NameUse use, bool& repo
   reported = true;
   module->used = true;
   body.env.NoteUse(member->object->span, module->span);
-  if (module->broken || module->target == nullptr) return nullptr;
+  if (module->broken || module->twice || module->target == nullptr) return nullptr;
   Entity* entity = LookupMember(body.env, *module->target, member->member, member->object->span, {use, nullptr});
   reported = entity == nullptr;
   return entity;

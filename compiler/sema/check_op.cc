@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/waiting.h"
 
 namespace wf::sema {
 namespace {
@@ -60,11 +61,32 @@ TypeRef ScalarHint(Types& types, TypeRef wanted) {
 
 ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, TypeRef type) {
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(type)});
-  if (IsEquality(step.op) && type->kind == TypeKind::kOptional) builder.Help("`match x { none => .., v => .. }` asks whether it is `none`");
-  if (type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
   if (type->kind == TypeKind::kList && step.op == ast::BinaryOp::kAdd) builder.Help("a list is made at once: `[e for x in xs if c]`");
   if (type->kind == TypeKind::kRecord && type->name.empty() && !type->fields.empty())
     builder.Help("its parts are read by name: `y." + type->fields[0].name + "` of `y`");
+  return Poison(body, step.span);
+}
+
+// A value that stands for `none` in an example.
+std::string ExampleOf(TypeRef type) {
+  if (type->kind == TypeKind::kString) return "\"\"";
+  if (type->kind != TypeKind::kScalar) return "..";
+  return type->dtype == DType::kBool ? "false" : ir::IsFloat(type->dtype) ? "0.0" : "0";
+}
+
+// One of the operands may be none.
+ExprPtr ReportOptional(Body& body, const ast::BinaryExpr& step, const Expr& left, const Expr& right) {
+  const bool is_right = right.type->kind == TypeKind::kOptional;
+  const Expr &optional = is_right ? right : left, &other = is_right ? left : right;
+  auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(optional.type)});
+  if (optional.type->kind != TypeKind::kOptional) return Poison(body, step.span);
+  const std::string text = CodeAt(body, optional.span, "x");
+  if (IsEquality(step.op) && other.type->kind == TypeKind::kNone) {
+    const std::string arms = step.op == ast::BinaryOp::kEq ? " { none => true, _ => false }" : " { none => false, _ => true }";
+    builder.Help("`match " + text + arms + "` asks whether it is `none`");
+  } else {
+    builder.Help("it may be none; `(" + text + " ?? " + ExampleOf(optional.type->element) + ")` gives it a value");
+  }
   return Poison(body, step.span);
 }
 
@@ -153,8 +175,7 @@ ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr r
   if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
   if (left->type->kind == TypeKind::kOptional || right->type->kind == TypeKind::kOptional || left->type->kind == TypeKind::kNone ||
       right->type->kind == TypeKind::kNone) {
-    const TypeRef optional = right->type->kind == TypeKind::kOptional ? right->type : left->type;
-    return ReportNoOperator(body, step, optional);
+    return ReportOptional(body, step, *left, *right);
   }
   const bool strings = left->type->kind == TypeKind::kString && right->type->kind == TypeKind::kString;
   if (strings && step.op == ast::BinaryOp::kAdd) return Concatenate(body, step, std::move(left), std::move(right));
@@ -183,6 +204,22 @@ ExprPtr CheckLogical(Body& body, const ast::BinaryExpr& step, ExprPtr left, cons
   return both;
 }
 
+// `m["k"] ?? 7 == 7` compares 7 with 7. False: that is not what went wrong.
+bool ReportTighter(Body& body, const ast::BinaryExpr& step, const Expr& left, const Expr& right) {
+  const auto* other = ast::DynAs<ast::BinaryExpr>(*step.right);
+  const ast::BinaryExpr* tightest = other;
+  while (tightest != nullptr && tightest->left->kind == ast::ExprKind::kBinaryExpr) tightest = ast::DynAs<ast::BinaryExpr>(*tightest->left);
+  if (tightest == nullptr || !IsScalarBool(right.type)) return false;
+  const Span& value = tightest->left->span;
+  const std::string first = CodeAt(body, {value.file, step.left->span.begin, value.end}, "x ?? y");
+  const std::string rest =
+      CodeAt(body, {value.file, value.end, step.right->span.end}, " " + std::string(ast::Spelling(tightest->op)) + " z");
+  body.env.Report(right.span, kTypeMismatch, {ToString(left.type->element), ToString(right.type)})
+      .Label(left.span, "the value on the left")
+      .Help("`" + std::string(ast::Spelling(tightest->op)) + "` binds tighter than `??`: `(" + first + ")" + rest + "`");
+  return true;
+}
+
 ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, const Where& where) {
   ExprPtr left = CheckExpr(body, *step.left, nullptr, where);
   const bool none = left->type->kind == TypeKind::kNone;
@@ -198,7 +235,8 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
   const bool chained = right->type->kind == TypeKind::kOptional;
   const TypeRef joined = Join(body, chained ? left->type : left->type->element, right->type);
   if (joined == nullptr) {
-    Coerce(body, std::move(right), left->type->element, Origin{left->span, "the value on the left"});
+    if (!ReportTighter(body, step, *left, *right))
+      Coerce(body, std::move(right), left->type->element, Origin{left->span, "the value on the left"});
     return Poison(body, step.span);
   }
   right = Coerce(body, std::move(right), joined);
@@ -281,6 +319,8 @@ std::optional<std::vector<Dim>> Broadcast(Body& body, std::string_view what, con
       auto builder = body.env.Report(span, kBroadcast, {ToString(left.type), ToString(right.type), a->ToString(), b->ToString(), axis});
       LabelOrigins(body, {*a, *b}, builder);
       builder.Label(left.span, "`" + ToString(left.type) + "`").Label(right.span, "`" + ToString(right.type) + "`");
+      LabelSourceOf(body, left, *a, builder);
+      LabelSourceOf(body, right, *b, builder);
       if (what == "*" && of_left.size() == 2 && of_right.size() == 2) {
         builder.Help("the product of matrices is `[i, j] => sum[k](a[i, k] * b[k, j])`");
       } else if (of_left.size() != of_right.size()) {

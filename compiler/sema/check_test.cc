@@ -45,6 +45,8 @@ class TestCheck {
     where.files = where.test = where.may_wait = true;
     where.what = what;
     where.span = span;
+    where.holder = Where::Holder::kLet;
+    where.n_above = static_cast<LocalId>(body_.locals.size());
     return where;
   }
 
@@ -223,7 +225,9 @@ class TestCheck {
     const bool is_remote = target->kind == EntityKind::kRemote;
     const auto result = env_.results.find({is_remote ? ExprKind::kCallRemote : ExprKind::kCallModel, target->index});
     const Origin origin{target->span, "declared here", result == env_.results.end() ? nullptr : result->second};
-    const Where inside = At("a stub", stub.target.span).Inside("a stub", stub.target.span).For(&origin);
+    Where inside = At("a stub", stub.target.span).Inside("a stub", stub.target.span).For(&origin);
+    inside.holder = Where::Holder::kNone;
+    inside.instead = "a stub answers at once, from its parameters and constants";
     ExprPtr value = CheckExpr(inner, *stub.value, solved, inside);
     if (!IsPoison(*value)) value = Coerce(inner, std::move(value), hint, origin);
     if (IsPoison(*value)) return false;

@@ -43,6 +43,8 @@ class WorkflowCheck {
     where.workflow = true;
     where.what = what;
     where.span = span;
+    where.holder = Where::Holder::kNode;
+    where.n_above = static_cast<LocalId>(body_.locals.size());
     return where;
   }
 

@@ -62,7 +62,7 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
     builder.Here(AxisText(pair));
     if (origin) builder.Label(origin->span, origin->text);
     LabelOrigins(body, {pair.found, pair.wanted}, builder);
-    if (pair.found.is_constant()) LabelSource(body, expr, builder);
+    LabelSourceOf(body, expr, pair.found, builder);
     return false;
   }
   return true;

@@ -285,9 +285,9 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
   }
   failed_ = true;
   const Expr& argument = *item.argument;
-  auto builder =
-      body_.env.Report(argument.span, kShapeMismatch,
-                       {ToString(item.wanted), ToString(argument.type), item.pair.axis, item.pair.found.ToString(), wanted.ToString()});
+  const std::string there = (solves ? item.pair.wanted : wanted).ToString();
+  auto builder = body_.env.Report(argument.span, kShapeMismatch,
+                                  {ToString(item.wanted), ToString(argument.type), item.pair.axis, item.pair.found.ToString(), there});
   builder.Here(AxisText(item.pair));
   for (const std::string& symbol : item.pair.wanted.Symbols()) {
     const auto origin = origins_.find(symbol);
@@ -297,7 +297,7 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
   if (item.param != nullptr) builder.Label(item.param->span, "parameter `" + item.param->name + "` of `" + callee_.name + "`");
   if (item.param == nullptr && callee_.span.file != source::FileId::kNone) builder.Label(callee_.span, "the result declared here");
   LabelOrigins(body_, {item.pair.found, wanted}, builder);
-  if (item.pair.found.is_constant()) LabelSource(body_, argument, builder);
+  LabelSourceOf(body_, argument, item.pair.found, builder);
   if (solves)
     builder.Help("no `" + item.pair.wanted.AsLinear()->symbol + "` makes `" + item.pair.wanted.ToString() + "` " +
                  item.pair.found.ToString());
@@ -331,6 +331,19 @@ void LabelSource(Body& body, const Expr& expr, diag::Builder& builder) {
   if (declared == nullptr) return;
   const std::string text(body.env.input.sources.Text(expr.span));
   builder.Label(*declared, "`" + text + "` is `" + ToString(expr.type) + "`");
+}
+
+void LabelSourceOf(Body& body, const Expr& expr, const Dim& dim, diag::Builder& builder) {
+  if (!dim.is_constant()) return;
+  LabelSource(body, expr, builder);
+  const bool is_made = expr.kind == ExprKind::kCallFn || expr.kind == ExprKind::kBinary || expr.kind == ExprKind::kUnary;
+  for (size_t i = 0; is_made && i < expr.args.size(); ++i) {
+    const Expr& from = *expr.args[i];
+    const bool has_it =
+        from.type->kind == TypeKind::kTensor && std::find(from.type->dims.begin(), from.type->dims.end(), dim) != from.type->dims.end();
+    if (has_it) LabelSource(body, from, builder);
+    if (IsIntegerScalar(from.type) && AsDim(body, from) == dim) builder.Label(from.span, "`" + dim.ToString() + "` comes from here");
+  }
 }
 
 DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message) {

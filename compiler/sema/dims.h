@@ -76,6 +76,8 @@ inline void SettleRead(Body& body, Expr& expr) { Settle(body, expr, body.NextSym
 std::string AxisText(const DimPair& pair);
 // Where a value that is read by its name got its type, as a label of a report.
 void LabelSource(Body& body, const Expr& expr, diag::Builder& builder);
+// The same of a value that has the dimension `dim`, a number; of one that is computed, what it has the dimension from.
+void LabelSourceOf(Body& body, const Expr& expr, const Dim& dim, diag::Builder& builder);
 // Where the symbols of dimensions come from, as labels of a report, each once.
 void LabelOrigins(Body& body, std::initializer_list<Dim> dims, diag::Builder& builder);
 

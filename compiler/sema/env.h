@@ -60,6 +60,7 @@ struct Entity {
   Span span;            // of the name
   bool ready = false;   // checked: may be used
   bool broken = false;  // reported: uses stay silent
+  bool twice = false;   // declared again, reported: what uses mean is not known
   bool used = false;
   bool early_use_reported = false;
   uint32_t index = 0;                         // kConst, kFn (not generic), kModel, kRemote, kWorkflow: into Program; kExtern: its function
@@ -107,6 +108,8 @@ struct Origin {
   const ast::Type* written = nullptr;  // the type that stands there, if one does
 };
 
+struct StillLoop;
+
 // Where an expression stands, and hence what it may hold. Passed by value down the tree.
 struct Where {
   bool may_wait = false;             // model calls
@@ -120,6 +123,11 @@ struct Where {
   std::string_view what = "a `fn`";  // for messages: "a condition"
   Span span;
   const Origin* wanted_by = nullptr;  // why what is wanted is wanted, for its parts; null when that is not known
+  // Of a call that may wait, where it may not: the statement above that can hold its value, the locals that it sees, and the loop between.
+  enum class Holder : uint8_t { kNone, kNode, kLet } holder = Holder::kNone;
+  LocalId n_above = 0;
+  const StillLoop* still_loop = nullptr;
+  std::string_view instead = "call it in a node of a workflow, and give its value to the `fn`";  // kNone: what can be done
   int depth = 0;
 
   Where Inside(std::string_view place, const Span& at) const {  // no waiting below

@@ -72,6 +72,7 @@ void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
   Entity& entity = at->second;
   if (!fresh) {
     ReportTwice(env, name, entity);
+    entity.twice = true;
     return;
   }
   entity.kind = *kind;
@@ -150,7 +151,7 @@ void ReportEarlyUse(Env& env, Module& module, Entity& entity, const Span& use, c
 Entity* Usable(Env& env, Module& module, Entity& entity, const Span& use, const ast::Decl* self) {
   entity.used = true;
   env.NoteUse(use, entity.span);
-  if (entity.ready) return entity.broken ? nullptr : &entity;
+  if (entity.ready || entity.twice) return entity.broken || entity.twice ? nullptr : &entity;
   ReportEarlyUse(env, module, entity, use, self);
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/sema/consts.h"
+#include "compiler/sema/waiting.h"
 
 namespace wf::sema {
 namespace {
@@ -85,6 +86,10 @@ std::optional<ir::Value> DefaultOf(Body& body, const ast::Param& param, TypeRef 
   where.may_fail = false;
   where.what = "a default";
   where.span = param.span;
+  const std::string instead = "`" + param.name.text + ": " + ToString(type) + (type->kind == TypeKind::kOptional ? "" : "?") +
+                              "` may be left out, too; `node NAME = " + param.name.text + " ?? " +
+                              CodeAt(body, param.default_value->span, "..") + ";` then gives it a value";
+  where.instead = instead;
   const ExprPtr value =
       CheckAs(outside, *param.default_value, type, where, Origin{param.type->span, "the type of the parameter", param.type.get()});
   return IsPoison(*value) ? std::nullopt : ValueOf(body.env, *value, "a default");

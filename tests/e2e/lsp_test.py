@@ -304,6 +304,40 @@ class Lsp(Session):
         for symbol in symbols:
             self.assertEqual(editor.slice(symbol.selection_range), symbol.name)
 
+    async def test_symbols_of_the_workspace(self):
+        editor = self.edit(PROGRAM)
+        (self.folder / "deep").mkdir()
+        far = self.folder / "deep" / "far.wf"
+        far.write_text("fn bestow(x: i64) -> i64 = x;\nfn less(", encoding="utf-8")
+        (self.folder / ".hidden.wf").write_text("fn best() -> i64 = 1;\n", encoding="utf-8")
+
+        async def found(query):
+            symbols = await self.client.workspace_symbol_async(lsp.WorkspaceSymbolParams(query=query))
+            return sorted((s.name, s.container_name, s.location.uri) for s in symbols)
+
+        self.assertEqual(await found("bst"), sorted([
+            ("Best", "", editor.uri), ("best", "Best", editor.uri), ("Best", "S", editor.uri), ("bestow", "", far.as_uri()),
+            ("best", "", (self.folder / ".hidden.wf").as_uri())]))
+        self.assertEqual(await found("bestoww"), [])
+        editor.change(PROGRAM.replace("node best", "node finest").replace("list(best", "list(finest"))
+        self.assertIn(("finest", "Best", editor.uri), await found("finest"))
+
+    async def test_folding(self):
+        editor = self.edit("// one\n// two\nimport std.nn;\nimport std.tensor;\n\nworkflow W(\n    a: i64, // no fold\n) -> (x: i64) {\n"
+                           "  if a > 3 {\n    fail InputParams([\n      a,\n    ]);\n  }\n  return (x: a);\n}\n")
+        folds = await self.client.text_document_folding_range_async(lsp.FoldingRangeParams(text_document=editor.document))
+        self.assertEqual(sorted((f.start_line, f.end_line, f.kind) for f in folds),
+                         [(0, 1, "comment"), (2, 3, "imports"), (5, 6, None), (7, 13, None), (8, 11, None), (9, 10, None)])
+
+    async def test_stages(self):
+        text = "workflow W(a: i64) -> (x: i64) {\n  stage first {\n    node b = a + 1;\n  }\n  stage then {\n    node c = b + 1;\n  }\n  return (x: c);\n}\n"
+        editor = self.edit(text)
+        self.assertIn("stage first", await self.hover(editor, "stage fi|rst"))
+        changes = (await self.rename(editor, "stage fi|rst", "begin")).changes
+        self.assertEqual(editor.edited(changes[editor.uri]), text.replace("first", "begin"))
+        with self.assertRaisesRegex(Exception, "means something else"):
+            await self.rename(editor, "stage fi|rst", "then")
+
     async def test_what_stands_in_the_arms_of_an_if(self):
         editor = self.edit("""workflow W(a: i64) -> (x: i64) {
   if a > 3 {

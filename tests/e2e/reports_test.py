@@ -56,6 +56,10 @@ class Reports(unittest.TestCase):
         self.assertIn("not # SKIP", read["tests"][1]["name"].replace("\\#", "#"))
         self.assertEqual(read["tests"][1]["yaml"]["message"], "does not hold")
         self.assertEqual(int(read["tests"][1]["yaml"]["line"]), 9)
+        details = read["tests"][1]["yaml"]["details"].splitlines()
+        self.assertEqual(details[0], "does not hold")
+        self.assertIn("mixed.wf:9:", details[1])
+        self.assertGreater(len(details), 3)  # lines below one another, not one long string
 
     def test_prove_agrees(self):
         for name, text, status in (("good.wf", PASSING, 0), ("bad.wf", MIXED, 1)):

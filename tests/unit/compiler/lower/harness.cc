@@ -157,7 +157,7 @@ void Cases::Add(const std::string& name, const std::vector<ir::TypeId>& in, ir::
   task.in = made.in;
   if (out != ir::TypeId::kNone) task.out = slot(name, out);
   ir::Builder builder(program, task.body);
-  builder.set_line(42);
+  builder.set_place({42, {}});
   std::vector<ir::ValueId> values;
   for (const ir::SlotId id : made.in) values.push_back(builder.Slot(id));
   builder.Close(make(builder, values));

@@ -220,10 +220,10 @@ int Run(const Options& options, Console& console) {
   const interface::Interface described = compilation.DescribeInterface();
   return Serve(
       server, ServerArguments(options.inputs.front(), options.server_arguments),
-      [&](const std::string& address) {
+      [&](const std::string& url) {
         for (const interface::Service& service : described.services) {
           for (const interface::Call& call : service.calls)
-            console.out << interface::SampleCurl(described, service, call, "http://" + address) << std::endl;
+            console.out << interface::SampleCurl(described, service, call, url) << std::endl;
         }
       },
       console);

@@ -8,13 +8,14 @@
 
 namespace wf::driver {
 
-// "listening http=HOST:PORT admin=.." to the HOST:PORT that one can call; empty for any other line.
-std::string AddressIn(const std::string& line);
+// "listening http=HOST:PORT admin=.." to the URL that one can call, as curl takes it: of a Unix socket behind its flag. Empty for any other
+// line.
+std::string UrlIn(const std::string& line);
 
 // What a server of `program` is started with: models lie beside the program unless `given` or the environment may say where.
 std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given);
 
-// Runs a server until it ends; SIGINT and SIGTERM go on to it. What it prints goes to the console; `on_ready` is called with HOST:PORT when
+// Runs a server until it ends; SIGINT and SIGTERM go on to it. What it prints goes to the console; `on_ready` is called with that URL when
 // it says that it listens. Returns its exit status.
 int Serve(const std::string& binary, const std::vector<std::string>& arguments, const std::function<void(const std::string&)>& on_ready,
           Console& console);

@@ -100,8 +100,7 @@ class Watcher {
     const interface::Interface described = compilation.DescribeInterface();
     auto next = std::make_unique<Served>();
     for (const interface::Service& service : described.services) {
-      for (const interface::Call& call : service.calls)
-        next->calls.push_back(interface::SampleCurl(described, service, call, "http://ADDRESS"));
+      for (const interface::Call& call : service.calls) next->calls.push_back(interface::SampleCurl(described, service, call, "ADDRESS"));
     }
     Start(binary, *next);
     if (next->pid < 0) return;
@@ -172,10 +171,10 @@ class Watcher {
 
   void Say(Served& served, const std::string& line) {
     console_.out << line << "\n";
-    if (const std::string address = AddressIn(line); !address.empty()) {
+    if (const std::string url = UrlIn(line); !url.empty()) {
       served.listens = true;
       for (std::string call : served.calls) {
-        if (const size_t at = call.find("ADDRESS"); at != std::string::npos) call.replace(at, 7, address);
+        if (const size_t at = call.find("ADDRESS"); at != std::string::npos) call.replace(at, 7, url);
         console_.out << call << "\n";
       }
     }

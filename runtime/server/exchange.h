@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,8 @@ class Site {
   // A second has passed for a call that stays.
   virtual void OnLook(Exchange&) noexcept {}
   virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept = 0;
+  // What every answer to the request carries beside its own; the view ends with the next call.
+  virtual std::span<const http::Header> FieldsOf(const Exchange&) noexcept { return {}; }
   virtual bool closing() const noexcept = 0;  // answers carry `connection: close`
 };
 
@@ -95,6 +98,7 @@ struct Exchange final : bus::Client {
   GrpcCall grpc;
   const http::Head& call_head() const { return grpc.call == nullptr ? head : grpc.call->head; }
   std::string_view own_path;  // of what the site answers itself, a constant; empty: none
+  bool let = true;            // in: what needs a key shows one
   bool admitted = false;      // counts as in flight
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   int64_t claimed_bytes = 0;  // of the process's budget

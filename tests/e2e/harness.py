@@ -210,7 +210,7 @@ class Server:
                 for part in found.group(1).split():
                     name, address = part.split("=", 1)
                     host, port = address.rsplit(":", 1)
-                    self.addresses[name] = (host.strip("[]"), int(port))
+                    self.addresses[name] = port if host == "unix" else (host.strip("[]"), int(port))
                 return
             if self.process.poll() is not None:
                 break

@@ -66,6 +66,7 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.oip = {};
   exchange.version = 0;
   exchange.data_id = 0;
+  exchange.trace.Clear();
   exchange.log_id = {};
   exchange.metadata.clear();
   exchange.refusal_status = 0;

@@ -11,6 +11,7 @@
 #include "runtime/bus/bus.h"
 #include "runtime/protocol/coding/coding.h"
 #include "runtime/protocol/http/head.h"
+#include "runtime/protocol/http/trace.h"
 #include "runtime/protocol/oip/names.h"
 #include "runtime/protocol/oip/request.h"
 #include "runtime/server/body.h"
@@ -105,6 +106,7 @@ struct Exchange final : bus::Client {
   int64_t timeout_ns = 0;     // the client's own limit, of the head; 0: none
   base::TimePoint received_at = 0;
   uint64_t data_id = 0;
+  http::Trace trace;
   std::string_view log_id;  // of the head, or in the memory of the bus
   std::vector<bus::Metadata> metadata;
   oip::Route oip;                            // of a path under /v2

@@ -1,4 +1,6 @@
-// Who is let in: clients that show a key, and pages of other origins.
+// Who is let in: clients that show a key, and pages of other origins; whose trace a request is part of.
+#include <algorithm>
+
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/oip/message_reader.h"
@@ -40,6 +42,14 @@ void WorkflowSite::Deny(Exchange& exchange) noexcept {
                   shows ? "the key is none that is let in" : "a key is asked for: `authorization: Bearer KEY`, or `x-api-key: KEY`");
 }
 
+// One after the other, spread over all there are (splitmix64).
+uint64_t WorkflowSite::NextSpan() noexcept {
+  uint64_t bits = span_ += 0x9e3779b97f4a7c15;
+  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+  return std::max<uint64_t>(bits ^ bits >> 31, 1);
+}
+
 bool WorkflowSite::IsPreflight(const http::Head& head) const {
   return !settings_->cors_origins.list.empty() && head.method_name == "OPTIONS" && head.Find("origin").data() != nullptr &&
          head.Find("access-control-request-method").data() != nullptr;
@@ -67,15 +77,16 @@ void WorkflowSite::AnswerPreflight(Exchange& exchange) noexcept {
 
 std::span<const http::Header> WorkflowSite::FieldsOf(const Exchange& exchange) noexcept {
   const setting::Origins& origins = settings_->cors_origins;
-  if (origins.list.empty() || exchange.grpc.on) return {};
   size_t count = 0;
-  if (!origins.any()) cors_fields_[count++] = {"vary", "origin"};
+  if (exchange.trace.known()) fields_[count++] = {"traceparent", exchange.trace.parent()};
+  if (origins.list.empty() || exchange.grpc.on) return {fields_, count};
+  if (!origins.any()) fields_[count++] = {"vary", "origin"};
   const std::string_view origin = exchange.head.Find("origin");
   if (!origin.empty() && origins.Has(origin)) {
-    cors_fields_[count++] = {"access-control-allow-origin", origins.any() ? "*" : origin};
-    if (!settings_->cors_expose.empty()) cors_fields_[count++] = {"access-control-expose-headers", settings_->cors_expose};
+    fields_[count++] = {"access-control-allow-origin", origins.any() ? "*" : origin};
+    if (!settings_->cors_expose.empty()) fields_[count++] = {"access-control-expose-headers", settings_->cors_expose};
   }
-  return {cors_fields_, count};
+  return {fields_, count};
 }
 
 }  // namespace wf::server

@@ -50,6 +50,7 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   const http::Head& head = exchange.head;
   exchange.received_at = shared_.clock.Now();
   exchange.log_id = head.Find("x-request-id");
+  exchange.trace.Take(head, NextSpan());
   exchange.max_body_bytes = kMaxDiscarded;
   exchange.let = keys_ == nullptr || keys_->Let(head);
   if (IsPreflight(head)) {  // shows no key, ever

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 #include <span>
 #include <utility>
 #include <vector>
@@ -82,6 +83,7 @@ class WorkflowSite final : public Site {
   bool ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept;
 
  private:
+  uint64_t NextSpan() noexcept;
   void TakePath(Exchange& exchange) noexcept;
   bool IsFree(const Exchange& exchange) const;  // of keys
   void Deny(Exchange& exchange) noexcept;
@@ -112,7 +114,8 @@ class WorkflowSite final : public Site {
   bus::Bus scratch_;
   wf_sink body_;  // of the answer being encoded
   std::vector<http::Header> headers_;
-  http::Header cors_fields_[3];
+  http::Header fields_[4];  // of FieldsOf
+  uint64_t span_ = uint64_t{std::random_device{}()} << 32 | std::random_device{}();
   std::vector<char> path_;  // percent-decoded
 };
 

@@ -140,6 +140,17 @@ class UnixSockets(unittest.TestCase):
         self.assertEqual(successor.stop(), 0)
         self.assertFalse(self.path.exists())
 
+    def test_wfc_run_prints_a_line_that_works(self):
+        command = [harness.WFC, "run", program(), "--", "--listen", f"unix:{self.path}", "--admin-port", "0"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+            try:
+                line = next(line for line in running.stdout if line.startswith("curl "))
+                self.assertIn(f"--unix-socket {self.path} http://localhost{COPY}", line)
+                done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=30)
+                self.assertIn("text", json.loads(done.stdout), done.stderr)
+            finally:
+                running.terminate()
+
     def test_a_start_that_fails_leaves_no_file(self):
         source = harness.scratch() / "modelled.wf"
         folder = harness.scratch() / "models"

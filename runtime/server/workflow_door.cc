@@ -37,7 +37,7 @@ void WorkflowSite::Deny(Exchange& exchange) noexcept {
   counts_.refused_keys.Add();
   exchange.for_memory = false;
   exchange.fields.Clear();
-  exchange.fields.AddLast({"www-authenticate", "Bearer"});
+  exchange.fields.Add("www-authenticate", "Bearer");
   exchange.Refuse(401, code::kInputParams,
                   shows ? "the key is none that is let in" : "a key is asked for: `authorization: Bearer KEY`, or `x-api-key: KEY`");
 }

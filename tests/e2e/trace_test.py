@@ -40,7 +40,7 @@ class Traces(harness.ServerCase):
 
     def lines(self, span):
         self.assertTrue(self.server.logs(span))
-        lines = [json.loads(line) for line in self.server.stderr_path.read_text().splitlines()]
+        lines = [json.loads(line) for line in self.server.stderr_path.read_text().splitlines() if line.startswith("{")]
         return {line["message"]: line for line in lines if line.get("span_id") == span}
 
     def test_answers_and_the_log_name_the_trace(self):

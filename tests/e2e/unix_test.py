@@ -8,6 +8,7 @@ import stat
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 import harness
 import onnx_file
@@ -70,7 +71,7 @@ class UnixSockets(unittest.TestCase):
     def test_no_port_is_open_but_that_of_admin(self):
         server = self.serve()
         links = {os.readlink(f"/proc/{server.process.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{server.process.pid}/fd")}
-        listening = [line.split() for name in ("tcp", "tcp6") for line in open(f"/proc/net/{name}").readlines()[1:]]
+        listening = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
         ours = [row for row in listening if row[3] == "0A" and f"socket:[{row[9]}]" in links]
         self.assertEqual(len(ours), 1)
         self.assertEqual(server.stop(), 0)

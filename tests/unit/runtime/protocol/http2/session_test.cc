@@ -409,10 +409,13 @@ TEST_F(SessionTest, FloodsEndTheConnection) {
         return i == 0 ? Frame(kHeaders, kEndStream, 1, Block(test::http2::Request("GET", "/"))) : Frame(kContinuation, 0, 1, "");
       },
       [](uint32_t) { return Frame(0xbe, 0, 0, "of no type that is known"); },
-      [](uint32_t) { return Frame(0x10, 0, 0, Number(1, 4) + "u=1"); },     // PRIORITY_UPDATE
-      [](uint32_t) { return Frame(kPing, kAck, 0, "12345678"); },           // of no ping
-      [](uint32_t) { return Frame(kGoAway, 0, 0, std::string(8, '\0')); },  // once is enough
-      [](uint32_t i) {                                                      // padding alone
+      [](uint32_t) { return Frame(0x10, 0, 0, Number(1, 4) + "u=1"); },  // PRIORITY_UPDATE
+      [](uint32_t) { return Frame(kPing, kAck, 0, "12345678"); },        // of no ping
+      [](uint32_t i) {                                                   // once is enough
+        return (i == 0 ? Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))) : "") +
+               Frame(kGoAway, 0, 0, std::string(8, '\0'));
+      },
+      [](uint32_t i) {  // padding alone
         return (i == 0 ? Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))) : "") +
                Frame(kData, kPadded, 1, "\x03" + std::string(3, '\0'));
       },

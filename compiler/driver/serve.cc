@@ -1,6 +1,7 @@
 #include "compiler/driver/serve.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@ void CopyLines(int from, const std::function<void(const std::string&)>& on_ready
       if (c != '\n') continue;
       console.out << line << std::flush;
       line.pop_back();
-      if (const std::string url = UrlIn(line); !url.empty()) on_ready(url);
+      if (const std::string address = AddressIn(line); !address.empty()) on_ready(UrlOf(address));
       line.clear();
     }
   }
@@ -44,14 +45,18 @@ void CopyLines(int from, const std::function<void(const std::string&)>& on_ready
 
 }  // namespace
 
-std::string UrlIn(const std::string& line) {
-  constexpr std::string_view kStart = "listening http=";
-  if (!line.starts_with(kStart)) return "";
-  std::string address = line.substr(kStart.size(), line.find(' ', kStart.size()) - kStart.size());
-  constexpr std::string_view kAny = "0.0.0.0:", kFile = "unix:";
-  if (address.starts_with(kFile)) return "--unix-socket " + address.substr(kFile.size()) + " http://localhost";
-  // That it listens on all of them is no address that one can call.
-  return "http://" + (address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address);
+std::string AddressIn(const std::string& line, std::string_view name) {
+  const std::string before = fmt::format(" {}=", name);
+  const size_t at = line.find(before);
+  if (!line.starts_with("listening ") || at == std::string::npos) return "";
+  const std::string address = line.substr(at + before.size(), line.find(' ', at + 1) - at - before.size());
+  constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
+  return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
+}
+
+std::string UrlOf(const std::string& address) {
+  constexpr std::string_view kFile = "unix:";
+  return address.starts_with(kFile) ? "--unix-socket " + address.substr(kFile.size()) + " http://localhost" : "http://" + address;
 }
 
 std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given) {

@@ -8,9 +8,10 @@
 
 namespace wf::driver {
 
-// "listening http=HOST:PORT admin=.." to the URL that one can call, as curl takes it: of a Unix socket behind its flag. Empty for any other
-// line.
-std::string UrlIn(const std::string& line);
+// Of "listening http=HOST:PORT admin=.." the HOST:PORT that one can call, by the name before it, or unix:FILE; empty for any other line.
+std::string AddressIn(const std::string& line, std::string_view name = "http");
+// The same as a URL that curl takes; of a Unix socket with the flag before it.
+std::string UrlOf(const std::string& address);
 
 // What a server of `program` is started with: models lie beside the program unless `given` or the environment may say where.
 std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given);

@@ -171,10 +171,10 @@ class Watcher {
 
   void Say(Served& served, const std::string& line) {
     console_.out << line << "\n";
-    if (const std::string url = UrlIn(line); !url.empty()) {
+    if (const std::string address = AddressIn(line); !address.empty()) {
       served.listens = true;
       for (std::string call : served.calls) {
-        if (const size_t at = call.find("ADDRESS"); at != std::string::npos) call.replace(at, 7, url);
+        if (const size_t at = call.find("ADDRESS"); at != std::string::npos) call.replace(at, 7, UrlOf(address));
         console_.out << call << "\n";
       }
     }

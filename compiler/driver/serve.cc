@@ -56,8 +56,10 @@ std::string AddressIn(const std::string& line, std::string_view name) {
 }
 
 std::string UrlIn(const std::string& line) {
-  const std::string address = AddressIn(line, "http");
-  return address.empty() ? "" : (line.ends_with(" tls=on") ? "https://" : "http://") + address;
+  constexpr std::string_view kFile = "unix:";
+  const std::string address = AddressIn(line, "http"), scheme = line.ends_with(" tls=on") ? "https://" : "http://";
+  if (address.starts_with(kFile)) return "--unix-socket " + address.substr(kFile.size()) + " " + scheme + "localhost";
+  return address.empty() ? "" : scheme + address;
 }
 
 std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given) {

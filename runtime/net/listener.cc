@@ -4,15 +4,25 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
 
 namespace wf::net {
+
+namespace {
+
+constexpr int kMaxWaiting = 4096;  // connections that are not accepted yet
+
+}  // namespace
 
 struct Listener::Poll {
   uv_poll_t handle;
@@ -20,6 +30,7 @@ struct Listener::Poll {
 };
 
 std::string Address::ToString() const {
+  if (!path.empty()) return "unix:" + path;
   const bool six = host.find(':') != std::string::npos;
   return (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
@@ -45,6 +56,7 @@ socklen_t ToSystem(const Address& address, sockaddr_storage* out) {
 }
 
 base::Status Failed(const Address& address, int error) {
+  if (!address.path.empty()) return {base::kUnavailable, "cannot listen on " + address.ToString() + ": " + std::strerror(error)};
   if (error == EADDRINUSE)
     return {base::kAlreadyExists, "cannot listen on " + address.ToString() + ": the port is in use by another process"};
   if (error == EACCES) return {base::kPermissionDenied, "cannot listen on " + address.ToString() + ": ports below 1024 need privileges"};
@@ -71,9 +83,43 @@ base::Status NotNumeric(const Address& address) {
   return {base::kInvalidArgument, "`" + address.host + "` is not a numeric address, as `127.0.0.1` or `::1`"};
 }
 
+int OpenFile(const Address& address, sockaddr_un* system) {
+  *system = {};
+  system->sun_family = AF_UNIX;
+  std::memcpy(system->sun_path, address.path.data(), std::min(address.path.size(), sizeof system->sun_path - 1));
+  return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+// Is the name free, or that of a socket which nobody serves on any more? That goes, where `removes`.
+base::Status CheckFile(const Address& address, bool removes) {
+  const char* const path = address.path.c_str();
+  const auto taken = [&](std::string_view why) {
+    return base::Status(base::kAlreadyExists, "cannot listen on " + address.ToString() + ": " + std::string(why));
+  };
+  struct stat found;
+  if (lstat(path, &found) != 0) return errno == ENOENT ? base::Status() : Failed(address, errno);
+  if (!S_ISSOCK(found.st_mode)) return taken("a file of that name is there, which is no socket");
+  sockaddr_un system;
+  const base::Descriptor fd(OpenFile(address, &system));
+  if (fd.get() < 0) return Failed(address, errno);
+  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&system), sizeof system) == 0 || errno == EAGAIN)
+    return taken("another process serves there");
+  if (errno != ECONNREFUSED) return Failed(address, errno);
+  return !removes || unlink(path) == 0 ? base::Status() : Failed(address, errno);
+}
+
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
 }  // namespace
 
 base::Status CheckAddress(const Address& address) {
+  if (!address.path.empty()) {
+    if (access(FolderOf(address.path).c_str(), W_OK | X_OK) != 0) return Failed(address, errno);
+    return CheckFile(address, false);
+  }
   sockaddr_storage system;
   const socklen_t size = ToSystem(address, &system);
   if (size == 0) return NotNumeric(address);
@@ -88,12 +134,14 @@ base::Status CheckAddress(const Address& address) {
 Listener::Listener(loop::Loop& loop, Acceptor& acceptor) : loop_(loop), acceptor_(acceptor), poll_(std::make_unique<Poll>()) {}
 
 Listener::~Listener() {
+  RemoveFile();
   if (fd_ >= 0) close(fd_);
   if (spare_fd_ >= 0) close(spare_fd_);
 }
 
 base::Status Listener::Bind(const Address& address, int inherited) {
   address_ = address;
+  if (!address.path.empty()) return BindFile();
   sockaddr_storage system;
   socklen_t size = ToSystem(address, &system);
   if (size == 0) return NotNumeric(address);
@@ -102,10 +150,32 @@ base::Status Listener::Bind(const Address& address, int inherited) {
   ReuseAddress(fd_);
   const bool bound = inherited >= 0 && PortOf(fd_) > 0;
   if (!bound && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0) return Failed(address, errno);
-  if (listen(fd_, 4096) != 0) return Failed(address, errno);
+  if (listen(fd_, kMaxWaiting) != 0) return Failed(address, errno);
   address_.port = PortOf(fd_);
   spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
   return {};
+}
+
+// Nobody can connect before it listens: by then the permissions are those that are wanted.
+base::Status Listener::BindFile() {
+  WF_RETURN_IF_ERROR(CheckFile(address_, true));
+  sockaddr_un system;
+  struct stat made;
+  fd_ = OpenFile(address_, &system);
+  if (fd_ < 0 || bind(fd_, reinterpret_cast<sockaddr*>(&system), sizeof system) != 0) return Failed(address_, errno);
+  if (lstat(address_.path.c_str(), &made) != 0) return Failed(address_, errno);
+  file_device_ = made.st_dev;
+  file_inode_ = made.st_ino;
+  has_file_.store(true);
+  if (chmod(address_.path.c_str(), address_.mode) != 0 || listen(fd_, kMaxWaiting) != 0) return Failed(address_, errno);
+  spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  return {};
+}
+
+void Listener::RemoveFile() noexcept {
+  struct stat found;
+  if (!has_file_.exchange(false) || lstat(address_.path.c_str(), &found) != 0) return;
+  if (found.st_dev == file_device_ && found.st_ino == file_inode_) unlink(address_.path.c_str());
 }
 
 base::Status Listener::Start() {
@@ -157,6 +227,7 @@ bool Listener::AcceptAndDrop() noexcept {
 
 void Listener::Close() noexcept {
   if (fd_ < 0) return;
+  RemoveFile();
   while (Accept()) {
   }
   uv_poll_stop(&poll_->handle);

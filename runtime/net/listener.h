@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,14 +13,17 @@ namespace wf::net {
 struct Address {
   std::string host = "0.0.0.0";  // a numeric address, IPv4 or IPv6
   uint16_t port = 0;             // 0: the system picks one
-  std::string ToString() const;  // "127.0.0.1:8080", "[::1]:8080"
+  std::string path = {};         // of a Unix socket, in place of both; empty: none
+  uint32_t mode = 0660;          // its permissions
+  std::string ToString() const;  // "127.0.0.1:8080", "[::1]:8080", "unix:/run/a.sock"
 };
 // Whether Bind would have the address now; says what is wrong in its words. Nobody can connect meanwhile.
 base::Status CheckAddress(const Address& address);
 
 // A listening socket whose connections are accepted on one loop.
 // Thread: loop-confined.   Owns: the socket.   Borrows: loop, acceptor.
-// Errors: Listen says what is wrong with the address or that the port is taken.
+// Errors: Bind says what is wrong with the address or that the port is taken. The file of a Unix socket that nobody serves on any more is
+// replaced, one that somebody serves on, or which is no socket, is not.
 // Bounds: 64 connections accepted per turn. Without descriptors left, a waiting connection is accepted and closed; where not even that
 // can be done it waits for kRestMs, so that the loop does not spin.
 class Listener {
@@ -42,10 +46,13 @@ class Listener {
   const Address& address() const { return address_; }  // with the real port
   base::Status Start();                                // on the loop's thread, or before it runs
   void Close() noexcept;                               // accepts what waits, then closes the socket
+  // Any thread. The file of a Unix socket goes, where it is still that of this one; Close does so too.
+  void RemoveFile() noexcept;
 
  private:
   static constexpr uint64_t kRestMs = 100;
   struct Poll;
+  base::Status BindFile();
   void Watch() noexcept;
   void Rest() noexcept;
   bool Accept() noexcept;         // true: there may be more
@@ -54,6 +61,8 @@ class Listener {
   loop::Loop& loop_;
   Acceptor& acceptor_;
   Address address_;
+  std::atomic<bool> has_file_{false};
+  uint64_t file_device_ = 0, file_inode_ = 0;
   int fd_ = -1;
   int spare_fd_ = -1;  // given up for a moment when there are no descriptors left
   std::unique_ptr<Poll> poll_;

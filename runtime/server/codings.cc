@@ -98,7 +98,7 @@ void TakeCoding(Exchange& exchange) noexcept {
   base::TextBuilder message;
   message << "a body coded `";
   message.Quote(name) << "`; send it as it is, or with zstd, gzip or deflate";
-  exchange.fields.AddLast(kTaken);
+  exchange.fields.Add(kTaken.name, kTaken.value);
   exchange.Refuse(415, code::kInputParams, message.str());
 }
 

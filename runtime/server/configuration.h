@@ -7,12 +7,13 @@
 
 #include "runtime/protocol/tls/context.h"
 #include "runtime/sched/catalogue.h"
+#include "runtime/server/keys.h"
 #include "runtime/server/settings.h"
 
 namespace wf::server {
 
-// What requests are served by: the settings, the certificates and the models of one moment. A loop changes to another one between two
-// requests. Thread: immutable once published, but for Leave: thread-safe.   Owns: its settings.
+// What requests are served by: the settings, the certificates, the keys and the models of one moment. A loop changes to another one between
+// two requests. Thread: immutable once published, but for Leave: thread-safe.   Owns: its settings.
 class Configuration final : public sched::Catalogue {
  public:
   Configuration(uint64_t epoch, size_t n_tasks, Settings which, int loops)
@@ -24,6 +25,7 @@ class Configuration final : public sched::Catalogue {
 
   const Settings settings;
   std::shared_ptr<const tls::Context> certificates;  // null: without TLS
+  std::shared_ptr<const Keys> keys;                  // null: nobody needs one
 
  private:
   mutable std::atomic<int> users_;

@@ -57,6 +57,7 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.max_body_bytes = exchange.discarded = exchange.body_mark = 0;
   exchange.until_deadline = exchange.has_head = exchange.begun = false;
   exchange.answered = exchange.admitted = exchange.takes_body = exchange.for_memory = exchange.allow_post = exchange.allow_get = false;
+  exchange.let = true;
   exchange.workflow = nullptr;
   exchange.own_path = {};
   exchange.protocol = Protocol::kPlain;
@@ -65,6 +66,7 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.oip = {};
   exchange.version = 0;
   exchange.data_id = 0;
+  exchange.trace.Clear();
   exchange.log_id = {};
   exchange.metadata.clear();
   exchange.refusal_status = 0;

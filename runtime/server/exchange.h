@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "runtime/bus/bus.h"
 #include "runtime/protocol/coding/coding.h"
 #include "runtime/protocol/http/head.h"
+#include "runtime/protocol/http/trace.h"
 #include "runtime/protocol/oip/names.h"
 #include "runtime/protocol/oip/request.h"
 #include "runtime/server/body.h"
@@ -58,6 +60,8 @@ class Site {
   // A second has passed for a call that stays.
   virtual void OnLook(Exchange&) noexcept {}
   virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept = 0;
+  // What every answer to the request carries beside its own; the view ends with the next call.
+  virtual std::span<const http::Header> FieldsOf(const Exchange&) noexcept { return {}; }
   virtual bool closing() const noexcept = 0;  // answers carry `connection: close`
 };
 
@@ -95,12 +99,14 @@ struct Exchange final : bus::Client {
   GrpcCall grpc;
   const http::Head& call_head() const { return grpc.call == nullptr ? head : grpc.call->head; }
   std::string_view own_path;  // of what the site answers itself, a constant; empty: none
+  bool let = true;            // in: what needs a key shows one
   bool admitted = false;      // counts as in flight
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   int64_t claimed_bytes = 0;  // of the process's budget
   int64_t timeout_ns = 0;     // the client's own limit, of the head; 0: none
   base::TimePoint received_at = 0;
   uint64_t data_id = 0;
+  http::Trace trace;
   std::string_view log_id;  // of the head, or in the memory of the bus
   std::vector<bus::Metadata> metadata;
   oip::Route oip;                            // of a path under /v2

@@ -33,6 +33,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   sched::Engine& engine() { return *engine_; }
 
   void set_settings(const Settings& settings);  // what holds from now on; outlives its use
+  void set_keys(std::shared_ptr<const Keys> keys) noexcept { site_.set_keys(std::move(keys)); }
 
   void Adopt(int fd) noexcept;
   void BeginDrain() noexcept;  // connections close as soon as they are idle

@@ -180,7 +180,9 @@ void Http1Session::AnswerBroken(int status, std::string_view reason) noexcept {
 void Http1Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
   if (owner_.site_.closing()) exchange.head.keep_alive = false;
   wf_sink& out = connection_->out();
-  bool fits = http1::PutHead(&out, head, {body.size(), exchange.head.keep_alive, exchange.head.http_1_0});
+  http::ReplyHead whole = head;
+  whole.more = owner_.site_.FieldsOf(exchange);
+  bool fits = http1::PutHead(&out, whole, {body.size(), exchange.head.keep_alive, exchange.head.http_1_0});
   if (exchange.head.method == http::Method::kHead)
     body.Clear();
   else

@@ -119,8 +119,9 @@ void Http2Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sin
   stream.user = nullptr;
   exchange.stream = nullptr;
   exchange.answered = true;
-  const bool sent = exchange.grpc.on ? session_.Answer(stream, GrpcHead(exchange, head, !body.empty()), body)
-                                     : session_.Answer(stream, head, body, exchange.head.method == http::Method::kHead);
+  http::ReplyHead whole = exchange.grpc.on ? GrpcHead(exchange, head, !body.empty()) : head;
+  whole.more = owner_.site_.FieldsOf(exchange);
+  const bool sent = session_.Answer(stream, whole, body, exchange.head.method == http::Method::kHead);
   if (!sent) Break();
   answered_.push_back(&exchange);
   if (!processing_) GoOnNextTurn();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/base/error_codes.h"
+#include "runtime/protocol/grpc/status.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/grpc_calls.h"
 #include "runtime/server/session.h"
@@ -104,7 +105,9 @@ void AnswerRefusal(Exchange& exchange) noexcept {
   const bool late = exchange.refusal_code == code::kTimeout && exchange.refusal_status != kSlow;
   if (late || exchange.refusal_code == code::kRefused) exchange.refusal_status = row.status_of(info.status);
   const uint64_t data_id = exchange.site->OnRefused(exchange);
-  const base::StatusCode status = exchange.refusal_status == 413 ? base::kResourceExhausted : info.status;
+  const base::StatusCode status = exchange.refusal_status == 413   ? base::kResourceExhausted
+                                  : exchange.refusal_status == 401 ? grpc::kUnauthenticated
+                                                                   : info.status;
   row.write_error(exchange, {exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, status, &body);
   if (protocol::IsForLoad(exchange.refusal_code)) exchange.fields.AddLast(row.retry_soon);
   if (exchange.refusal_status == 405) exchange.fields.AddLast({"allow", exchange.allow_post ? "POST" : "GET, HEAD"});

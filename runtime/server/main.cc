@@ -52,6 +52,7 @@ int Serve(const wf_plan& plan, const Settings& settings, const LoadFrom& from, c
   again.again = true;
   server.set_reload([again] { return LoadSettings(again); });
   if (const base::Status status = server.Start(); !status.ok()) {
+    server.RemoveFiles();
     observe::FlushLogs(STDERR_FILENO, 1000);
     Print(stderr, program + ": " + status.message() + "\n");
     std::fflush(nullptr);

@@ -190,14 +190,15 @@ void AddServer(const MetricsSources& sources, MetricsText* out) {
 }
 
 void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
-  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, connections = 0, queue_full = 0, drained = 0,
-           answered = 0;
+  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, by_key = 0, connections = 0, queue_full = 0,
+           drained = 0, answered = 0;
   for (const auto& loop : shared.loops) {
     inflight += loop->inflight_all.value();
     by_inflight += loop->refused_inflight.value();
     by_bytes += loop->refused_bytes.value();
     by_connections += loop->refused_connections.value();
     by_handshake += loop->refused_handshakes.value();
+    by_key += loop->refused_keys.value();
     connections += loop->connections.value();
   }
   for (const auto* engine : engines) {
@@ -216,6 +217,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   out->Sample({{"reason", "memory"}}, static_cast<double>(by_bytes));
   out->Sample({{"reason", "connections"}}, static_cast<double>(by_connections));
   out->Sample({{"reason", "handshake"}}, static_cast<double>(by_handshake));
+  out->Sample({{"reason", "key"}}, static_cast<double>(by_key));
   out->Sample({{"reason", "queue"}}, static_cast<double>(queue_full));
   out->Family("wf_log_lines_dropped_total", "counter", "Log lines for which there was no room.");
   out->Sample({}, static_cast<double>(observe::DroppedLogLines()));

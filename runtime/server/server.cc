@@ -37,6 +37,10 @@ int64_t MemoryLimit(const Allowance& allowance) {
   return std::min(physical, allowance.memory_bytes);
 }
 
+net::Address ServedAddress(const Settings& settings) {
+  return {settings.host, settings.http_port, settings.listen.path, settings.listen_mode.bits};
+}
+
 }  // namespace
 
 struct Server::DoorClose : base::Message {
@@ -94,7 +98,7 @@ base::Status Server::BindAll() {
       admin_listener_.Bind({settings_.admin_host, settings_.admin_port}, settings_.admin_socket > 0 ? settings_.admin_socket : -1));
   listener_ = std::make_unique<net::Listener>(workers_.front()->loop(), door_);
   door_close_ = std::make_unique<DoorClose>(*listener_);
-  return listener_->Bind({settings_.host, settings_.http_port}, settings_.http_socket > 0 ? settings_.http_socket : -1);
+  return listener_->Bind(ServedAddress(settings_), settings_.http_socket > 0 ? settings_.http_socket : -1);
 }
 
 base::Status Server::MakeWorkers() {
@@ -140,6 +144,7 @@ void Server::Publish(Settings settings) {
   auto next = std::make_unique<Configuration>(epoch, plan_.n_tasks, std::move(settings), static_cast<int>(workers_.size()));
   models_.AddTo(next.get());
   next->certificates = certificates_;
+  next->keys = keys_;
   const bool first = configurations_.empty();
   configurations_.push_back(std::move(next));
   admin_site_.set_settings(current());
@@ -167,10 +172,14 @@ void Server::Reload() {
   Settings next = Reloaded(current(), loaded.settings, &kept, &changed);
   auto certificates = LoadCertificates(next, true);
   if (!certificates.ok()) return KeepOld({&certificates.status().message(), 1});
+  auto keys = LoadKeys(next, true);
+  if (!keys.ok()) return KeepOld({&keys.status().message(), 1});
   certificates_ = *std::move(certificates);
+  keys_ = *std::move(keys);
   for (const std::string& line : kept) observe::Log(observe::Level::kWarning, line);
   observe::SetLogLevel(static_cast<observe::Level>(next.log_level));
-  if (changed > 0 || certificates_ != nullptr) Publish(std::move(next));  // files of the same name may hold another key
+  const bool has_files = certificates_ != nullptr || keys_ != nullptr;  // which may hold something else under the same name
+  if (changed > 0 || has_files) Publish(std::move(next));
   ++reloads_.done;
   observe::Log(observe::Level::kInfo, "the configuration was read again",
                {{"changed", changed}, {"kept", static_cast<int64_t>(kept.size())}});
@@ -182,6 +191,9 @@ base::Status Server::Start() {
   auto certificates = LoadCertificates(settings_);
   WF_RETURN_IF_ERROR(certificates.status());
   certificates_ = *std::move(certificates);
+  auto keys = LoadKeys(settings_);
+  WF_RETURN_IF_ERROR(keys.status());
+  keys_ = *std::move(keys);
   WF_RETURN_IF_ERROR(MakeWorkers());
   WF_RETURN_IF_ERROR(admin_listener_.Start());
   WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT}));
@@ -197,6 +209,10 @@ std::string Server::ListeningLine() const {
   const std::string http = listener_->address().ToString();
   return "listening http=" + http + " grpc=" + http + " admin=" + admin_listener_.address().ToString() +
          (certificates_ == nullptr ? "\n" : " tls=on\n");
+}
+
+void Server::RemoveFiles() noexcept {
+  if (listener_ != nullptr) listener_->RemoveFile();
 }
 
 int Server::Run() {
@@ -306,15 +322,19 @@ void Server::OnDrainTick() noexcept {
 
 // Work may still be under way on other threads, and its memory must stay until it ends: so nothing is torn down.
 void Server::EndNow(int status) noexcept {
+  RemoveFiles();
   observe::FlushLogs(STDERR_FILENO, kLastLogsMs);
   _exit(status);
 }
 
 base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
   WF_RETURN_IF_ERROR(LoadCertificates(settings).status());
+  WF_RETURN_IF_ERROR(LoadKeys(settings).status());
   // A socket that is handed on is bound already.
   WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_socket > 0 ? uint16_t{0} : settings.admin_port}));
-  WF_RETURN_IF_ERROR(net::CheckAddress({settings.host, settings.http_socket > 0 ? uint16_t{0} : settings.http_port}));
+  net::Address served = ServedAddress(settings);
+  if (settings.http_socket > 0) served.port = 0;
+  WF_RETURN_IF_ERROR(net::CheckAddress(served));
   const base::SystemClock clock;
   return Models(plan, settings, clock).LoadVersions(1);
 }

@@ -36,6 +36,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   int Run();                                                                        // until the drain is over; the process's exit status
   void set_reload(std::function<Loaded()> reload) { reload_ = std::move(reload); }  // what SIGHUP reads, on the admin loop
   std::string ListeningLine() const;
+  void RemoveFiles() noexcept;  // before an end that tears nothing down
 
   void OnFlush() noexcept override;
   void OnPoll() noexcept override {}
@@ -96,6 +97,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   Models models_;
   std::vector<std::unique_ptr<const Configuration>> configurations_;  // oldest first, the last is the current one
   std::shared_ptr<const tls::Context> certificates_;                  // of the next one
+  std::shared_ptr<const Keys> keys_;                                  // likewise
   std::function<Loaded()> reload_;
   Reloads reloads_;
   std::vector<std::unique_ptr<Worker>> workers_;

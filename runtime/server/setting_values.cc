@@ -1,6 +1,7 @@
 #include "runtime/server/setting_values.h"
 
 #include <arpa/inet.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <charconv>
@@ -164,6 +165,79 @@ std::string Parse(std::string_view text, const Range&, LogLevel* out) {
 std::string Parse(std::string_view text, const Range&, TlsVersion* out) {
   constexpr std::string_view kNames[] = {"1.2", "1.3"};
   return ParseChoice(text, kNames, out);
+}
+
+std::string Parse(std::string_view text, const Range&, AuthFree* out) {
+  constexpr std::string_view kNames[] = {"nothing", "probes", "health"};
+  return ParseChoice(text, kNames, out);
+}
+
+std::string Parse(std::string_view text, const Range&, Secret* out) {
+  out->text = text;
+  return {};
+}
+
+std::string Parse(std::string_view text, const Range&, UnixFile* out) {
+  constexpr std::string_view kScheme = "unix:";
+  constexpr size_t kMostBytes = sizeof(sockaddr_un::sun_path) - 1;
+  out->path = text.starts_with(kScheme) ? text.substr(kScheme.size()) : std::string_view();
+  if (text.empty()) return {};
+  const bool fits = !out->path.empty() && out->path.size() <= kMostBytes && text.find('\0') == std::string_view::npos;
+  return fits ? "" : "`unix:` and the name of a file, of " + std::to_string(kMostBytes) + " bytes at most";
+}
+
+std::string Parse(std::string_view text, const Range&, FileMode* out) {
+  constexpr uint32_t kAll = 0777;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out->bits, 8);
+  const bool reads = error == std::errc() && end == text.data() + text.size() && out->bits <= kAll;
+  return reads ? "" : "permissions in octal, as `0660`";
+}
+
+namespace {
+
+std::vector<std::string_view> ItemsOf(std::string_view text) {
+  std::vector<std::string_view> items;
+  while (!text.empty()) {
+    std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    while (item.starts_with(' ')) item.remove_prefix(1);
+    while (item.ends_with(' ')) item.remove_suffix(1);
+    items.push_back(item);
+  }
+  return items;
+}
+
+// As a browser writes it: in lower case, without a path; its port where that is not the usual one.
+bool IsOrigin(std::string_view text) {
+  const size_t scheme = text.find("://");
+  if (scheme == std::string_view::npos || scheme == 0 || scheme + 3 == text.size()) return false;
+  const auto fits = [](char c) { return c > ' ' && c <= '~' && !(c >= 'A' && c <= 'Z') && c != '/' && c != '*' && c != '"'; };
+  return std::all_of(text.begin() + static_cast<ptrdiff_t>(scheme) + 3, text.end(), fits) &&
+         std::all_of(text.begin(), text.begin() + static_cast<ptrdiff_t>(scheme), fits);
+}
+
+}  // namespace
+
+bool Origins::Has(std::string_view origin) const { return any() || std::find(list.begin(), list.end(), origin) != list.end(); }
+
+std::string Parse(std::string_view text, const Range&, Origins* out) {
+  out->list.clear();
+  for (const std::string_view item : ItemsOf(text)) {
+    if (!IsOrigin(item) && text != "*") return "origins in lower case without a path, as `https://a.example`, or `*` alone";
+    out->list.emplace_back(item);
+  }
+  return {};
+}
+
+std::string Parse(std::string_view text, const Range&, HeaderNames* out) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  const auto fits = [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || kMarks.find(c) != std::string_view::npos;
+  };
+  for (const std::string_view item : ItemsOf(text))
+    if (item.empty() || !std::all_of(item.begin(), item.end(), fits)) return "names of fields behind commas, or `*`";
+  out->assign(text);
+  return {};
 }
 
 std::string Parse(std::string_view text, const Range&, Later*) { return text.empty() ? "" : "nothing"; }

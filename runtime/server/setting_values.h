@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // The types of settings and how their values are written. Parse answers an empty text, or what was expected: "a duration from 1 s to 1 h,
 // as `30s`". Thread: thread-safe.
@@ -12,6 +13,7 @@ namespace wf::server {
 enum class Schedule : uint8_t { kAuto, kInline, kPool };
 enum class LogLevel : uint8_t { kError, kWarning, kInfo, kDebug };
 enum class TlsVersion : uint8_t { k1_2, k1_3 };
+enum class AuthFree : uint8_t { kNothing, kProbes, kHealth };
 
 namespace setting {
 
@@ -23,6 +25,23 @@ using Switch = bool;  // true, false
 using Schedule = server::Schedule;
 using LogLevel = server::LogLevel;
 using TlsVersion = server::TlsVersion;
+using AuthFree = server::AuthFree;
+
+struct Secret {  // from the environment alone, and never shown
+  std::string text;
+};
+struct UnixFile {  // `unix:/run/a.sock`
+  std::string path;
+};
+struct FileMode {  // `0660`
+  uint32_t bits = 0;
+};
+struct Origins {  // `https://a.example, http://localhost:3000`, or `*`
+  std::vector<std::string> list;
+  bool any() const { return list.size() == 1 && list.front() == "*"; }
+  bool Has(std::string_view origin) const;
+};
+struct HeaderNames : std::string {};  // `retry-after, wf-seen`, or `*`
 
 struct OptionalPort {
   std::optional<uint16_t> value;  // none: empty text
@@ -56,6 +75,12 @@ std::string Parse(std::string_view text, const Range& range, Switch* out);
 std::string Parse(std::string_view text, const Range& range, Schedule* out);
 std::string Parse(std::string_view text, const Range& range, LogLevel* out);
 std::string Parse(std::string_view text, const Range& range, TlsVersion* out);
+std::string Parse(std::string_view text, const Range& range, AuthFree* out);
+std::string Parse(std::string_view text, const Range& range, Secret* out);
+std::string Parse(std::string_view text, const Range& range, UnixFile* out);
+std::string Parse(std::string_view text, const Range& range, FileMode* out);
+std::string Parse(std::string_view text, const Range& range, Origins* out);
+std::string Parse(std::string_view text, const Range& range, HeaderNames* out);
 std::string Parse(std::string_view text, const Range& range, Later* out);
 
 }  // namespace setting

@@ -61,7 +61,8 @@ class Loader {
     FindVariables();
     ReadFile();
     for (const Given& given : variables_) Store(given.row, given.value, given.name, given.name);
-    for (const Given& given : flags_) out_.usage |= !Store(given.row, given.value, given.name, given.name);
+    for (const Given& given : flags_)
+      out_.usage |= Shows(given.row, given.value, given.name) || !Store(given.row, given.value, given.name, given.name);
     CheckTogether();
     if (mistakes_ > kMostTold) out_.errors.push_back("and " + std::to_string(mistakes_ - kMostTold) + " more mistakes");
     if (warnings_ > kMostTold) out_.warnings.push_back("and " + std::to_string(warnings_ - kMostTold) + " more");
@@ -87,6 +88,7 @@ class Loader {
   }
   // `where`: how a message about the value begins.
   bool Store(size_t row, std::string_view value, const std::string& source, const std::string& where);
+  bool Shows(size_t row, std::string_view value, const std::string& where);
   bool TakeWish(std::string_view argument);
   void FindFlags();
   void FindVariables();
@@ -103,9 +105,16 @@ class Loader {
   std::vector<Given> flags_, variables_;
 };
 
+// What others may read is no place for a secret.
+bool Loader::Shows(size_t row, std::string_view value, const std::string& where) {
+  if (!rows_[row].is_secret || value.empty()) return false;
+  Error(where + ": others may read it there; set `" + rows_[row].environment_name() + "`, or `auth.keys_file`");
+  return true;
+}
+
 bool Loader::Store(size_t row, std::string_view value, const std::string& source, const std::string& where) {
   if (!base::IsUtf8(value)) {
-    Error(where + ": the value " + Quoted(value) + " is not UTF-8");
+    Error(where + ": the value " + (rows_[row].is_secret ? "" : Quoted(value) + " ") + "is not UTF-8");
     return false;
   }
   const std::string expected = rows_[row].store(out_.settings, value, rows_[row].range);
@@ -114,8 +123,9 @@ bool Loader::Store(size_t row, std::string_view value, const std::string& source
           (rows_[row].is_later ? "not built yet, so that it can only be left out" : "expected " + expected + ", found " + Quoted(value)));
     return false;
   }
-  out_.settings.values[row] = value;
-  out_.settings.sources[row] = source;
+  const bool hides = rows_[row].is_secret && !value.empty();
+  out_.settings.values[row] = hides ? "" : value;
+  out_.settings.sources[row] = source + (hides ? ", not shown" : "");
   return true;
 }
 
@@ -240,14 +250,17 @@ void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const 
   if (entry.no_value) return Error(place + ": " + Quoted(key) + " has no value; leave the line out for the default");
   if (entry.path.size() == 1 && key.find('.') != std::string::npos)
     return Error(place + ": write " + Quoted(key) + " as a key inside the section before its dot");
-  Store(*row, entry.value, place, place + ": " + Quoted(key));
+  const std::string where = place + ": " + Quoted(key);
+  if (!Shows(*row, entry.value, where)) Store(*row, entry.value, place, where);
 }
 
 void Loader::CheckTogether() {
   const Settings& settings = out_.settings;
   if (settings.grpc_port.value.value_or(settings.http_port) != settings.http_port)
     Error("`grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet");
-  if (settings.http_port != 0 && settings.http_port == settings.admin_port && Overlap(settings.host, settings.admin_host))
+  if (!settings.listen.path.empty() && settings.http_socket != 0) Error("`listen` and `http_socket` both say what to serve on; set one");
+  if (settings.listen.path.empty() && settings.http_port != 0 && settings.http_port == settings.admin_port &&
+      Overlap(settings.host, settings.admin_host))
     Error("`http_port` and `admin_port` both name port " + std::to_string(settings.http_port) + "; give each its own");
   if (settings.default_timeout.ns > settings.timeout_cap.ns) Error("`default_timeout` is above `limits.timeout`");
   if (settings.request_line_bytes.value > settings.header_bytes.value)

@@ -17,6 +17,7 @@ constexpr SettingRow kRows[] = {
    {lowest, highest},                                                              \
    std::is_same_v<setting::type, setting::Switch>,                                 \
    std::is_same_v<setting::type, setting::Later>,                                  \
+   std::is_same_v<setting::type, setting::Secret>,                                 \
    reloadable,                                                                     \
    [](Settings& settings, std::string_view text, const setting::Range& range) { return setting::Parse(text, range, &settings.member); }},
 #include "runtime/server/settings.def"

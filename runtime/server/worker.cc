@@ -55,6 +55,7 @@ base::Status Worker::Open() { return loop_.Open(); }
 void Worker::Use(const Configuration& configuration) {
   if (secure_ != nullptr) secure_->set_context(configuration.certificates);
   front_.set_settings(configuration.settings);
+  front_.set_keys(configuration.keys);
   front_.engine().set_catalogue_user(this);
   front_.engine().SetCatalogue(configuration);
 }

@@ -32,7 +32,9 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
                 {"code", int64_t{code}},
                 {"us", took / 1000},
                 {"data_id", exchange.data_id},
-                {"log_id", exchange.log_id.substr(0, kMostTold)}});
+                {"log_id", exchange.log_id.substr(0, kMostTold)},
+                {"trace_id", exchange.trace.trace_id()},
+                {"span_id", exchange.trace.span_id()}});
 }
 
 uint64_t WorkflowSite::OnRefused(Exchange& exchange) noexcept {
@@ -87,7 +89,9 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
                 {"code", int64_t{answer.code}},
                 {"reason", answer.reason},
                 {"data_id", exchange.data_id},
-                {"log_id", exchange.log_id.substr(0, kMostTold)}});
+                {"log_id", exchange.log_id.substr(0, kMostTold)},
+                {"trace_id", exchange.trace.trace_id()},
+                {"span_id", exchange.trace.span_id()}});
 }
 
 // What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only.

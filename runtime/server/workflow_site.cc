@@ -38,7 +38,19 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   const http::Head& head = exchange.head;
   exchange.received_at = shared_.clock.Now();
   exchange.log_id = LogIdOf(head);
+  exchange.trace.Take(head, NextSpan());
   exchange.max_body_bytes = kMaxDiscarded;
+  exchange.let = keys_ == nullptr || keys_->Let(head);
+  if (IsPreflight(head)) {  // shows no key, ever
+    exchange.own_path = kPreflight;
+    return;
+  }
+  TakePath(exchange);
+  if (!exchange.let && !IsFree(exchange)) Deny(exchange);
+}
+
+void WorkflowSite::TakePath(Exchange& exchange) noexcept {
+  const http::Head& head = exchange.head;
   std::string_view path = head.path;
   if (!http::PercentDecode(head.path, http::Part::kPath, &path, &path_)) path = {};
   if (TakeOwn(exchange, path)) return;
@@ -106,6 +118,7 @@ uint64_t WorkflowSite::LargestBodyLimit() const {
 // In flight by service, over all loops: each loop writes its own numbers, so the limit may be passed by as many requests as there are
 // loops.
 void WorkflowSite::Admit(Exchange& exchange) noexcept {
+  if (!exchange.let) return;  // about to be denied
   const wf_workflow& workflow = *exchange.workflow;
   const size_t service = workflow.service_index;
   const int64_t most = workflow.inflight_max != 0 ? int64_t{workflow.inflight_max} : int64_t{settings_->inflight};
@@ -185,6 +198,7 @@ bus::Bus& WorkflowSite::TakeScratch() noexcept {
 }
 
 void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
+  if (exchange.own_path == kPreflight) return AnswerPreflight(exchange);
   if (!exchange.own_path.empty()) return AnswerOwn(shared_, exchange, &body_);
   const wf_bytes body = exchange.body.Seal();
   if (body.ptr == nullptr) return AnswerNoMemory(exchange);

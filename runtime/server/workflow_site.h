@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/sink.h"
@@ -14,6 +16,7 @@
 #include "runtime/server/codecs.h"
 #include "runtime/server/counts.h"
 #include "runtime/server/exchange.h"
+#include "runtime/server/keys.h"
 #include "runtime/server/router.h"
 #include "runtime/server/settings.h"
 
@@ -40,7 +43,8 @@ class WorkflowSite final : public Site {
  public:
   WorkflowSite(Shared& shared, int loop) : shared_(shared), counts_(*shared.loops[static_cast<size_t>(loop)]) {}
   void set_engine(sched::Engine* engine, bus::Memory& memory, base::Mailbox& mailbox);
-  void set_settings(const Settings& settings) { settings_ = &settings; }  // what holds from now on
+  void set_settings(const Settings& settings) { settings_ = &settings; }                 // what holds from now on
+  void set_keys(std::shared_ptr<const Keys> keys) noexcept { keys_ = std::move(keys); }  // the same; null: nobody needs one
 
   void OnHead(Exchange& exchange) noexcept override;
   int64_t MsLeft(const Exchange& exchange) const noexcept override;
@@ -56,6 +60,7 @@ class WorkflowSite final : public Site {
   void OnFinished(Exchange& exchange) noexcept override;
   void OnPart(Exchange& part) noexcept override;
   void OnLook(Exchange& call) noexcept override;
+  std::span<const http::Header> FieldsOf(const Exchange& exchange) noexcept override;
   bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
 
   // ---- for the protocols (protocols.h) ----
@@ -78,6 +83,12 @@ class WorkflowSite final : public Site {
   bool ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept;
 
  private:
+  uint64_t NextSpan() noexcept;
+  void TakePath(Exchange& exchange) noexcept;
+  bool IsFree(const Exchange& exchange) const;  // of keys
+  void Deny(Exchange& exchange) noexcept;
+  bool IsPreflight(const http::Head& head) const;
+  void AnswerPreflight(Exchange& exchange) noexcept;
   int64_t StepOf(int64_t bytes) const;
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
   void Record(const Exchange& exchange, int status, wf_code code) noexcept;
@@ -96,13 +107,18 @@ class WorkflowSite final : public Site {
   Shared& shared_;
   LoopCounts& counts_;
   const Settings* settings_ = nullptr;
+  std::shared_ptr<const Keys> keys_;
   sched::Engine* engine_ = nullptr;
   bus::Memory* memory_ = nullptr;
   base::Mailbox* mailbox_ = nullptr;
   bus::Bus scratch_;
   wf_sink body_;  // of the answer being encoded
   std::vector<http::Header> headers_;
+  http::Header fields_[4];  // of FieldsOf
+  uint64_t span_ = uint64_t{std::random_device{}()} << 32 | std::random_device{}();
   std::vector<char> path_;  // percent-decoded
 };
+
+inline constexpr std::string_view kPreflight = "preflight";  // an own_path that is none: what a browser asks before a page may
 
 }  // namespace wf::server

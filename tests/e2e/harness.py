@@ -212,7 +212,7 @@ class Server:
                     host, _, port = address.rpartition(":")
                     if not host:
                         continue  # tls=on
-                    self.addresses[name] = (host.strip("[]"), int(port))
+                    self.addresses[name] = port if host == "unix" else (host.strip("[]"), int(port))
                 return
             if self.process.poll() is not None:
                 break

@@ -232,6 +232,19 @@ class Floods(harness.ServerCase):
     def test_priorities(self):
         self.flood(lambda c, i: c.raw("priority", 0, 2 * i + 3, b"\0\0\0\0\x10") * 10)
 
+    def test_frames_of_no_type_that_is_known(self):
+        self.flood(lambda c, i: c.raw(0xbe, 0, 0, b"x" * (i % 100)) * 10)
+
+    def test_answers_to_no_ping(self):
+        self.flood(lambda c, i: c.raw("ping", 1, 0, b"12345678") * 10)
+
+    def test_padding_alone(self):
+        self.flood(lambda c, i: (c.raw("headers", 4, 3, self.OPEN) if i == 0 else b"") + c.raw("data", 8, 3, b"\x03\0\0\0"))
+
+    def test_ends_of_what_has_ended(self):
+        self.flood(lambda c, i: (c.raw("headers", 5, 3, self.GET) + c.raw("rst", 0, 3, b"\0\0\0\x08") if i == 0 else b"") + c.raw("data", 1, 3),
+                   (CALM, h2.errors.ErrorCodes.STREAM_CLOSED))
+
 
 class Drain(harness.unittest.TestCase):
     def test_goaway_and_what_has_begun_is_answered(self):

@@ -11,6 +11,7 @@ struct ReplyHead {
   int status = 200;
   std::string_view content_type;              // one of ours; empty: none
   std::span<const Header> headers, trailers;  // lower-case tokens and texts without control characters: IsToken, IsHeaderText
+  std::span<const Header> more = {};          // behind the headers
 };
 
 std::string_view DateText();  // of now, as the header Date has it

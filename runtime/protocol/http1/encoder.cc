@@ -21,6 +21,8 @@ std::string_view ReasonPhrase(int status) {
       return "OK";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
     case 403:
       return "Forbidden";
     case 404:
@@ -77,11 +79,14 @@ bool PutHead(wf_sink* out, const http::ReplyHead& reply, const Framing& framing)
   at = Copy(at, "content-length: ");
   at = std::to_chars(at, at + 20, framing.content_length).ptr;
   at = Copy(at, !framing.keep_alive ? "\r\nconnection: close\r\n" : framing.http_1_0 ? "\r\nconnection: keep-alive\r\n" : "\r\n");
-  if (reply.headers.empty()) at = Copy(at, "\r\n");
+  const bool ends = reply.headers.empty() && reply.more.empty();
+  if (ends) at = Copy(at, "\r\n");
   out->Commit(reinterpret_cast<uint8_t*>(at));
-  if (reply.headers.empty()) return true;
-  for (const http::Header& header : reply.headers) {
-    if (!Put(out, header.name) || !Put(out, ": ") || !Put(out, header.value) || !Put(out, "\r\n")) return false;
+  if (ends) return true;
+  for (const std::span<const http::Header> headers : {reply.headers, reply.more}) {
+    for (const http::Header& header : headers) {
+      if (!Put(out, header.name) || !Put(out, ": ") || !Put(out, header.value) || !Put(out, "\r\n")) return false;
+    }
   }
   return Put(out, "\r\n");
 }

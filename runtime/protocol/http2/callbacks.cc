@@ -15,7 +15,6 @@ bool IsRequest(const nghttp2_frame& frame) { return frame.hd.type == NGHTTP2_HEA
 }  // namespace
 
 void Callbacks::SetAll(nghttp2_session_callbacks* callbacks) {
-  nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, OnBeginFrame);
   nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, OnBeginHeaders);
   nghttp2_session_callbacks_set_on_header_callback(callbacks, OnHeader);
   nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, OnBadHeader);
@@ -25,33 +24,6 @@ void Callbacks::SetAll(nghttp2_session_callbacks* callbacks) {
   nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, OnSent);
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnStreamClose);
   nghttp2_session_callbacks_set_send_data_callback(callbacks, SendData);
-}
-
-// What asks for nothing that would be paid for elsewhere. Clients ping for each answer that comes, to measure the line: that is free.
-int Callbacks::OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* head, void* user) noexcept {
-  Session& session = Of(user);
-  switch (head->type) {
-    case NGHTTP2_PING:
-      if (session.sent_since_ping_ || (head->flags & NGHTTP2_FLAG_ACK) != 0) {
-        session.sent_since_ping_ = false;
-        return 0;
-      }
-      break;
-    case NGHTTP2_DATA:
-      if (head->length != 0 || (head->flags & NGHTTP2_FLAG_END_STREAM) != 0) return 0;
-      break;
-    case NGHTTP2_HEADERS:
-    case NGHTTP2_WINDOW_UPDATE:
-    case NGHTTP2_GOAWAY:
-      return 0;
-    case NGHTTP2_SETTINGS:
-      if ((head->flags & NGHTTP2_FLAG_ACK) != 0) return 0;
-      break;
-    default:  // resets, priorities, continuations; those of extensions are not told, and cost nothing
-      break;
-  }
-  session.Spend();
-  return 0;
 }
 
 int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
@@ -96,10 +68,12 @@ int Callbacks::OnBadHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t
 
 int Callbacks::OnFrame(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+  Session& session = Of(user);
+  const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+  if (frame->hd.type == NGHTTP2_DATA) session.OnDataFrame(frame->hd.length, frame->data.padlen, ends);
   Stream* const stream = StreamOf(raw, frame->hd.stream_id);
   if (stream == nullptr) return 0;
-  Session& session = Of(user);
-  stream->ended_ = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+  stream->ended_ = ends;
   if (IsRequest(*frame)) session.FinishHead(*stream);
   if (stream->ended_ && !stream->head_too_large_) session.user_.OnEnd(*stream);
   return 0;

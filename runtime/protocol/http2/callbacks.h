@@ -14,7 +14,6 @@ struct Callbacks {
                           nghttp2_data_source* source, void* user) noexcept;
 
  private:
-  static int OnBeginFrame(nghttp2_session* session, const nghttp2_frame_hd* head, void* user) noexcept;
   static int OnBeginHeaders(nghttp2_session* session, const nghttp2_frame* frame, void* user) noexcept;
   static int OnHeader(nghttp2_session* session, const nghttp2_frame* frame, const uint8_t* name, size_t name_bytes, const uint8_t* value,
                       size_t value_bytes, uint8_t flags, void* user) noexcept;

@@ -102,6 +102,8 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
 bool Session::Open(const Limits& limits) noexcept {
   limits_ = limits;
   budget_ = Budget(limits.control_frames);
+  heads_ = FrameHeads();
+  ends_ = 0;
   sent_since_ping_ = false;
   Pool::Parts& parts = *pool_.parts_;
   if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &parts.memory) != 0) {
@@ -137,13 +139,48 @@ void Session::CloseStream(Stream& stream) noexcept {
 
 bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   now_ms_ = now_ms;
+  heads_.Feed(bytes, [this](const FrameHead& head) { OnFrameHead(head); });
   const ssize_t read = nghttp2_session_mem_recv(session_, bytes.data(), bytes.size());
+  for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return nghttp2_session_want_read(session_) != 0;
   const bool flood = read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
   nghttp2_session_terminate_session(session_, flood                                  ? NGHTTP2_ENHANCE_YOUR_CALM
                                               : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR
                                                                                      : NGHTTP2_INTERNAL_ERROR);
   return false;
+}
+
+// What asks for nothing that would be paid for elsewhere. nghttp2 tells only of what it takes: frames of other types, and those of streams
+// that are gone, it passes over. Clients ping for each answer that comes, to measure the line: that is free.
+void Session::OnFrameHead(const FrameHead& head) noexcept {
+  switch (head.type) {
+    case NGHTTP2_PING:
+      if (sent_since_ping_ && (head.flags & NGHTTP2_FLAG_ACK) == 0) {
+        sent_since_ping_ = false;
+        return;
+      }
+      break;
+    case NGHTTP2_DATA:
+      if (head.length != 0) return;
+      if ((head.flags & NGHTTP2_FLAG_END_STREAM) == 0) break;
+      ++ends_;
+      return;
+    case NGHTTP2_HEADERS:
+    case NGHTTP2_WINDOW_UPDATE:
+      return;
+    case NGHTTP2_SETTINGS:
+      if ((head.flags & NGHTTP2_FLAG_ACK) != 0) return;
+      break;
+    default:
+      break;
+  }
+  Spend();
+}
+
+// That a stream took: nothing but padding is nothing, the end of a body is something.
+void Session::OnDataFrame(size_t length, size_t padding, bool ends) noexcept {
+  if (ends && length == 0) --ends_;
+  if (!ends && length != 0 && length == padding) Spend();
 }
 
 void Session::Spend() noexcept {
@@ -203,9 +240,9 @@ bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length
   fields[count++] = Field("date", http::DateText());
   if (!head.content_type.empty()) fields[count++] = Field("content-type", head.content_type);
   if (length >= 0) fields[count++] = Field("content-length", text(digits, sizeof digits, length));
-  for (const http::Header& header : head.headers) {
-    if (count == kMaxFields) break;
-    fields[count++] = Field(header.name, header.value);
+  for (const std::span<const http::Header> headers : {head.headers, head.more}) {
+    for (const http::Header& header : headers.first(std::min(headers.size(), kMaxFields - count)))
+      fields[count++] = Field(header.name, header.value);
   }
   nghttp2_data_provider body;
   body.source.ptr = &stream;

@@ -8,6 +8,7 @@
 #include "runtime/base/sink.h"
 #include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/http2/budget.h"
+#include "runtime/protocol/http2/frames.h"
 
 struct nghttp2_session;
 
@@ -64,8 +65,8 @@ class User {
 // HTTP/2 of a server on one connection: bytes in, bytes out, no I/O.
 // Thread: loop-confined.   Owns: open streams.   Borrows: pool; user.
 // Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
-// Bounds: Limits; a head that passes them is read to its end and dropped. What a peer may send for nothing (resets, pings, settings,
-// empty frames, mistakes) has a budget, beyond which the connection ends with ENHANCE_YOUR_CALM.
+// Bounds: Limits; a head that passes them is read to its end and dropped. What a peer may send for nothing (resets, pings, settings, empty
+// frames, those of no known type, mistakes) has a budget, beyond which the connection ends with ENHANCE_YOUR_CALM.
 // Cost: bodies leave by reference in frames of whole blocks; no allocation in steady state.
 class Session {
  public:
@@ -113,6 +114,8 @@ class Session {
   bool Queue(Stream& stream, wf_sink& part) noexcept;
   void CloseStream(Stream& stream) noexcept;
   void Spend() noexcept;
+  void OnFrameHead(const FrameHead& head) noexcept;
+  void OnDataFrame(size_t length, size_t padding, bool ends) noexcept;
   void FinishHead(Stream& stream) noexcept;
 
   Pool& pool_;
@@ -124,6 +127,8 @@ class Session {
   wf_sink* out_ = nullptr;  // during Send
   size_t high_mark_ = 0, queued_bytes_ = 0, open_ = 0;
   Stream* first_ = nullptr;
+  FrameHeads heads_;
+  int ends_ = 0;  // of bodies, without data, that no stream has taken yet
   bool sent_since_ping_ = false;
 };
 

@@ -47,7 +47,6 @@ TEST(Options, RefuseWhatTheyDoNotKnow) {
       {"check", {"--verbose=yes"}, "`--verbose` takes no value"},
       {"check", {"--level=node"}, "`--level` is no option of `wfc check`"},
       {"fmt", {"--format=sarif"}, "`sarif` is no value of `--format`; it takes text|json"},
-      {"build", {"--time-trace=t"}, "`--time-trace` is not part of this version of wfc"},
   };
   for (const Case& one : cases) {
     std::string error;

@@ -31,6 +31,45 @@ TEST(SettingValues, AddressesAreNumeric) {
     EXPECT_NE(Parse(bad, {}, &address), "") << bad;
 }
 
+TEST(SettingValues, FilesOfSocketsHaveAScheme) {
+  UnixFile file;
+  EXPECT_EQ(Parse("", {}, &file), "");
+  EXPECT_EQ(Parse("unix:/run/a.sock", {}, &file), "");
+  EXPECT_EQ(file.path, "/run/a.sock");
+  EXPECT_EQ(Parse("unix:" + std::string(107, 'a'), {}, &file), "");
+  for (const std::string& bad : {std::string("unix:"), std::string("/run/a.sock"), "unix:" + std::string(108, 'a'), std::string("tcp:1")})
+    EXPECT_NE(Parse(bad, {}, &file), "") << bad;
+}
+
+TEST(SettingValues, PermissionsAreOctal) {
+  FileMode mode;
+  for (const auto& [text, bits] : {std::pair<const char*, uint32_t>{"0660", 0660}, {"600", 0600}, {"0777", 0777}, {"0", 0}}) {
+    EXPECT_EQ(Parse(text, {}, &mode), "") << text;
+    EXPECT_EQ(mode.bits, bits) << text;
+  }
+  for (const char* bad : {"", "0888", "1000", "-1", "rw", "0x1ff", " 660"}) EXPECT_NE(Parse(bad, {}, &mode), "") << bad;
+}
+
+TEST(SettingValues, OriginsAreAsBrowsersWriteThem) {
+  Origins origins;
+  EXPECT_EQ(Parse("https://a.example, http://localhost:3000 ,null://x", {}, &origins), "");
+  EXPECT_TRUE(origins.Has("https://a.example") && origins.Has("http://localhost:3000"));
+  EXPECT_FALSE(origins.any() || origins.Has("http://a.example") || origins.Has("https://a.example.evil") || origins.Has(""));
+  EXPECT_EQ(Parse("*", {}, &origins), "");
+  EXPECT_TRUE(origins.any() && origins.Has("https://b.example"));
+  EXPECT_EQ(Parse("", {}, &origins), "");
+  EXPECT_TRUE(origins.list.empty());
+  for (const char* bad :
+       {"a.example", "https://", "://a", "https://A.example", "https://a.example/", "https://*.example", "*, https://a", ","})
+    EXPECT_NE(Parse(bad, {}, &origins), "") << bad;
+}
+
+TEST(SettingValues, NamesOfFieldsAreTokens) {
+  HeaderNames names;
+  for (const char* good : {"", "*", "retry-after", "retry-after, wf-seen"}) EXPECT_EQ(Parse(good, {}, &names), "") << good;
+  for (const char* bad : {"a b", "a,,b", "a\r\nb: c", "\xc3\xa9"}) EXPECT_NE(Parse(bad, {}, &names), "") << bad;
+}
+
 TEST(SettingValues, DurationsHaveUnits) {
   const struct {
     std::string_view text;

@@ -33,6 +33,17 @@ TEST(Settings, DefaultsAreValid) {
   EXPECT_FALSE(loaded.settings.access_log);
 }
 
+TEST(Settings, ASecretIsNotShown) {
+  const Loaded loaded = Load({}, {"WF_AUTH_KEYS=0123456789abcdef"});
+  ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+  EXPECT_EQ(loaded.settings.auth_keys.text, "0123456789abcdef");
+  EXPECT_EQ(LineOf(loaded.settings, "  keys"), "  keys: \"\"  # WF_AUTH_KEYS, not shown");
+  EXPECT_EQ(ConfigText(loaded.settings).find("0123456789abcdef"), std::string::npos);
+  const Loaded broken = Load({}, {"WF_AUTH_KEYS=\xff-0123456789abcdef"});
+  ASSERT_EQ(broken.errors.size(), 1U);
+  EXPECT_EQ(broken.errors[0].find("0123456789abcdef"), std::string::npos);
+}
+
 TEST(Settings, AFlagWinsOverTheEnvironmentThatOverTheFile) {
   const char* const file = "http_port: 1\nadmin_port: 1\nio_threads: 1\n";
   const Loaded loaded = Load({"--http-port", "3"}, {"WF_HTTP_PORT=2", "WF_ADMIN_PORT=2", "HOME=/root"}, file);
@@ -96,7 +107,9 @@ TEST(Settings, MistakesOnTheCommandLineAreUsageErrors) {
       {{"--limits-request-line-bytes", "100GiB"},
        "--limits-request-line-bytes: expected a size from 256B to 16MiB, as `64MiB`, found `100GiB`"},
       {{"--limits-memory-bytes=1"}, "--limits-memory-bytes: expected 0 or a size from 1MiB to 65536GiB, as `64MiB`, found `1`"},
-      {{"--listen", "unix:/tmp/x"}, "--listen: not built yet, so that it can only be left out"},
+      {{"--kernel-cache", "x"}, "--kernel-cache: not built yet, so that it can only be left out"},
+      {{"--listen", "/tmp/x"}, "--listen: expected `unix:` and the name of a file, of 107 bytes at most, found `/tmp/x`"},
+      {{"--auth-keys", "0123456789abcdef"}, "--auth-keys: others may read it there; set `WF_AUTH_KEYS`, or `auth.keys_file`"},
       {{"--log-access=1"}, "--log-access: expected true or false, found `1`"},
       {{"--x\xff\n"}, "unknown flag `--x??`"},
       {{"--model-root", "a\xff\nb"}, "--model-root: the value `a??b` is not UTF-8"},
@@ -124,7 +137,9 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
        "config:1: `limits.header_timeout`: expected a duration from 1s to 1h, as `30s` or `2ms`, found `10`"},
       {"limits: {body_bytes: 1MB}\n", "config:1: `limits.body_bytes`: expected a size from 1B to 1024GiB, as `1MiB`, found `1MB`"},
       {"http_port: 1\nhttp_port: 2\n", "config:2: `http_port` is already set on line 1"},
-      {"listen: unix:a\n", "config:1: `listen`: not built yet, so that it can only be left out"},
+      {"kernel_cache: a\n", "config:1: `kernel_cache`: not built yet, so that it can only be left out"},
+      {"auth: {keys: 0123456789abcdef}\n", "config:1: `auth.keys`: others may read it there; set `WF_AUTH_KEYS`, or `auth.keys_file`"},
+      {"listen: unix:a\nhttp_socket: 3\n", "`listen` and `http_socket` both say what to serve on; set one"},
       {"tls: {cert: a.pem}\n", "`tls.cert` is set and `tls.key` is not; TLS takes both"},
       {"tls: {key: a.pem}\n", "`tls.key` is set and `tls.cert` is not; TLS takes both"},
       {"tls: {client_ca: a.pem}\n", "`tls.client_ca` is set and `tls.cert` is not: without TLS nobody shows a certificate"},

@@ -408,6 +408,20 @@ TEST_F(SessionTest, FloodsEndTheConnection) {
       [](uint32_t i) {                                                                // CVE-2024-28182
         return i == 0 ? Frame(kHeaders, kEndStream, 1, Block(test::http2::Request("GET", "/"))) : Frame(kContinuation, 0, 1, "");
       },
+      [](uint32_t) { return Frame(0xbe, 0, 0, "of no type that is known"); },
+      [](uint32_t) { return Frame(0x10, 0, 0, Number(1, 4) + "u=1"); },  // PRIORITY_UPDATE
+      [](uint32_t) { return Frame(kPing, kAck, 0, "12345678"); },        // of no ping
+      [](uint32_t i) {                                                   // once is enough
+        return (i == 0 ? Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))) : "") +
+               Frame(kGoAway, 0, 0, std::string(8, '\0'));
+      },
+      [](uint32_t i) {  // padding alone
+        return (i == 0 ? Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))) : "") +
+               Frame(kData, kPadded, 1, "\x03" + std::string(3, '\0'));
+      },
+      [](uint32_t i) {  // ends of what has ended
+        return (i == 0 ? Get(1, "/") + ResetOf(1) : "") + Frame(kData, kEndStream, 1, "");
+      },
   };
   int which = 0;
   for (const auto& flood : floods) {
@@ -429,6 +443,14 @@ TEST_F(SessionTest, WhatIsSpreadOverTimeIsNoFlood) {
     now_ms_ += 31;
   }
   EXPECT_EQ(reader_->frames[kPing], 3000);
+}
+
+TEST_F(SessionTest, TheEndOfEachBodyIsFree) {
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
+  for (uint32_t i = 0; i < 3000; ++i) {
+    const std::string head = Frame(kHeaders, kEndHeaders, 2 * i + 1, Block(test::http2::Request("POST", "/")));
+    ASSERT_TRUE(Feed(head + Frame(kData, kEndStream, 2 * i + 1, ""))) << i;
+  }
 }
 
 TEST_F(SessionTest, APingForEachAnswerIsFree) {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/protocol/http/head.h"
+
+namespace wf::http {
+
+// The place of a request in the trace of its client: `traceparent` of W3C Trace Context, read and answered with an id of the request's own.
+// Thread: loop-confined.   Owns: its text.
+class Trace {
+ public:
+  // What is broken, comes twice, or is not there, is no trace. `span`: the id of the request, not 0.
+  void Take(const Head& head, uint64_t span) noexcept;
+  void Clear() { known_ = false; }
+  bool known() const { return known_; }
+  // Empty where there is none; they view this.
+  std::string_view parent() const { return known_ ? std::string_view(text_.data(), text_.size()) : std::string_view(); }  // as a header
+  std::string_view trace_id() const { return known_ ? parent().substr(3, 32) : std::string_view(); }
+  std::string_view span_id() const { return known_ ? parent().substr(36, 16) : std::string_view(); }
+
+ private:
+  std::array<char, 55> text_{};
+  bool known_ = false;
+};
+
+}  // namespace wf::http

@@ -1,0 +1,98 @@
+#include "runtime/server/keys.h"
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/base/ascii.h"
+#include "runtime/server/config_file.h"
+
+namespace wf::server {
+namespace {
+
+constexpr std::string_view kScheme = "bearer";
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r";
+  const size_t first = text.find_first_not_of(kSpaces);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
+}
+
+std::string_view TakeUpTo(char separator, std::string_view* text) {
+  const std::string_view part = text->substr(0, text->find(separator));
+  text->remove_prefix(std::min(text->size(), part.size() + 1));
+  return Trim(part);
+}
+
+// What stands behind `Bearer`; empty: it is another scheme.
+std::string_view BearerOf(std::string_view value) {
+  if (value.size() <= kScheme.size() || value[kScheme.size()] != ' ') return {};
+  return base::EqualIgnoringCase(value.substr(0, kScheme.size()), kScheme) ? Trim(value.substr(kScheme.size())) : std::string_view();
+}
+
+// `place`: how a message begins, of the part with that number.
+template <typename PlaceOf>
+base::Status AddAll(std::string_view text, char separator, PlaceOf&& place, Keys* keys) {
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view key = TakeUpTo(separator, &text);
+    if (key.empty() || key.front() == '#') continue;
+    if (const base::Status status = keys->Add(key); !status.ok()) return {status.code(), place(number) + ": " + status.message()};
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Status Keys::Add(std::string_view key) {
+  const auto fails = [](std::string_view why) { return base::Status(base::kInvalidArgument, std::string(why)); };
+  if (key.size() < kLeastBytes) return fails("a key has 16 bytes or more, or it could be guessed");
+  if (key.size() > kMostBytes) return fails("a key has 256 bytes at most");
+  if (std::any_of(key.begin(), key.end(), [](char c) { return c <= ' ' || c > '~' || c == ','; }))
+    return fails("a key is of letters, digits and marks of ASCII, without spaces and commas");
+  if (keys_.size() == kMostKeys) return fails("there are more than 256 keys");
+  Key& added = keys_.emplace_back();
+  std::copy(key.begin(), key.end(), added.bytes.begin());
+  added.size = key.size();
+  return {};
+}
+
+// Every key is compared to its end.
+bool Keys::Has(std::string_view shown) const noexcept {
+  if (shown.size() > kMostBytes) return false;
+  unsigned found = 0;
+  for (const Key& key : keys_) {
+    volatile size_t differs = key.size ^ shown.size();  // so that the compiler cannot end the loop where they do
+    for (size_t i = 0; i < shown.size(); ++i) differs = differs | (key.bytes[i] ^ static_cast<uint8_t>(shown[i]));
+    found |= differs == 0 ? 1U : 0U;
+  }
+  return found != 0;
+}
+
+bool Keys::Let(const http::Head& head) const noexcept {
+  bool found = false;
+  for (const http::Header& header : head.headers()) {
+    if (header.name == "authorization") found |= Has(BearerOf(header.value));
+    if (header.name == "x-api-key") found |= Has(Trim(header.value));
+  }
+  return found;
+}
+
+base::Result<std::shared_ptr<const Keys>> LoadKeys(const Settings& settings, bool again) {
+  const std::string& path = settings.auth_keys_file;
+  if (path.empty() && settings.auth_keys.text.empty()) return std::shared_ptr<const Keys>();
+  Keys keys;
+  const auto of_variable = [](int number) { return "`WF_AUTH_KEYS`: key " + std::to_string(number); };
+  WF_RETURN_IF_ERROR(AddAll(settings.auth_keys.text, ',', of_variable, &keys));
+  if (!path.empty()) {
+    const std::string begin = "`auth.keys_file`: ";
+    const auto text = ReadConfigFile(path, again);
+    if (!text.ok()) return base::Status(text.status().code(), begin + text.status().message());
+    WF_RETURN_IF_ERROR(AddAll(*text, '\n', [&](int line) { return begin + path + ":" + std::to_string(line); }, &keys));
+    if (keys.empty()) return base::Status(base::kFailedPrecondition, begin + path + ": has no key, so that nobody would be let in");
+  } else if (keys.empty()) {
+    return base::Status(base::kFailedPrecondition, "`WF_AUTH_KEYS`: has no key, so that nobody would be let in");
+  }
+  return std::make_shared<const Keys>(std::move(keys));
+}
+
+}  // namespace wf::server

@@ -1,0 +1,49 @@
+#include "runtime/protocol/http/trace.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace wf::http {
+namespace {
+
+const std::string kId = "4bf92f3577b34da6a3ce929d0e0e4736", kSpan = "00f067aa0ba902b7";
+const std::string kGood = "00-" + kId + "-" + kSpan + "-01";
+
+Trace TraceOf(const std::vector<std::string>& values) {
+  Head head;
+  head.Add("host", "t");
+  for (const std::string& value : values) head.Add("traceparent", value);
+  Trace trace;
+  trace.Take(head, 0x0123456789abcdef);
+  return trace;
+}
+
+TEST(Trace, KeepsTheTraceAndGivesItsOwnSpan) {
+  const Trace trace = TraceOf({kGood});
+  ASSERT_TRUE(trace.known());
+  EXPECT_EQ(trace.trace_id(), kId);
+  EXPECT_EQ(trace.span_id(), "0123456789abcdef");
+  EXPECT_EQ(trace.parent(), "00-" + kId + "-0123456789abcdef-01");
+}
+
+TEST(Trace, LaterVersionsAreReadAsThisOne) {
+  for (const std::string& text : {"cc-" + kId + "-" + kSpan + "-00", "01-" + kId + "-" + kSpan + "-00-what-the-future-will-be-like"})
+    EXPECT_EQ(TraceOf({text}).parent(), "00-" + kId + "-0123456789abcdef-00") << text;
+}
+
+TEST(Trace, WhatIsBrokenIsNone) {
+  const std::string zeros(32, '0');
+  for (const std::string& text :
+       {std::string(), std::string("00"), kGood.substr(0, 54), kGood + "-", kGood + "0", "ff-" + kId + "-" + kSpan + "-01",
+        "00-" + zeros + "-" + kSpan + "-01", "00-" + kId + "-" + zeros.substr(16) + "-01", "00-" + kId + "-" + kSpan + "-0G",
+        "00_" + kId + "-" + kSpan + "-01", "01-" + kId + "-" + kSpan + "-01x", "00-4BF92F3577B34DA6A3CE929D0E0E4736-" + kSpan + "-01",
+        "0x-" + kId + "-" + kSpan + "-01"})
+    EXPECT_FALSE(TraceOf({text}).known()) << text;
+  EXPECT_FALSE(TraceOf({kGood, kGood}).known());
+  const Trace none = TraceOf({});
+  EXPECT_TRUE(none.parent().empty() && none.trace_id().empty() && none.span_id().empty());
+}
+
+}  // namespace
+}  // namespace wf::http

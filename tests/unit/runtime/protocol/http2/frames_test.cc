@@ -1,0 +1,39 @@
+#include "runtime/protocol/http2/frames.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace wf::http2 {
+namespace {
+
+std::string Frame(uint8_t type, uint8_t flags, size_t length) {
+  std::string frame = {static_cast<char>(length >> 16), static_cast<char>(length >> 8), static_cast<char>(length), static_cast<char>(type),
+                       static_cast<char>(flags)};
+  return frame + std::string(4, '\0') + std::string(length, '\x05');
+}
+
+TEST(FrameHeads, FindsEveryFrameInAnyPortions) {
+  const std::string bytes =
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(4, 0, 0) + Frame(0, 1, 300) + Frame(0xbe, 7, 70'000) + Frame(0, 0, 0) + Frame(2, 0, 5);
+  for (const size_t portion : {size_t{1}, size_t{2}, size_t{9}, size_t{10}, size_t{33}, size_t{1000}, bytes.size()}) {
+    FrameHeads heads;
+    std::vector<FrameHead> found;
+    for (size_t at = 0; at < bytes.size(); at += portion) {
+      const std::string part = bytes.substr(at, portion);
+      heads.Feed({reinterpret_cast<const uint8_t*>(part.data()), part.size()}, [&](const FrameHead& head) { found.push_back(head); });
+    }
+    ASSERT_EQ(found.size(), 5U) << portion;
+    const uint32_t lengths[] = {0, 300, 70'000, 0, 5};
+    const uint8_t types[] = {4, 0, 0xbe, 0, 2}, flags[] = {0, 1, 7, 0, 0};
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].length, lengths[i]);
+      EXPECT_EQ(found[i].type, types[i]);
+      EXPECT_EQ(found[i].flags, flags[i]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wf::http2

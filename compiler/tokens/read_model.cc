@@ -63,7 +63,7 @@ Status ReadMembers(JsonScanner& scanner, Members& members, Tokenizer& out) {
       return ReadWords(scanner, out);
     }
     if (name == "merges" && scanner.Peek() == '[') return ReadMerges(scanner, members);
-    if (name == "vocab" && members.others.TextOf("type") == "Unigram") return Unsupported("the model", "Unigram");
+    if (name == "vocab" && members.others.TextOf("type") == "Unigram") return Unsupported("the model `Unigram`");
     auto value = ReadTree(scanner, kMostParts);
     if (!value.ok()) return value.status();
     members.others.keys.push_back(std::move(name));
@@ -73,7 +73,7 @@ Status ReadMembers(JsonScanner& scanner, Members& members, Tokenizer& out) {
 }
 
 Status NoWord(std::string_view what, const std::string& word) {
-  return Broken(std::string(what) + " `" + word + "` is not in the vocabulary");
+  return Broken(std::string(what) + ' ' + Quoted(word) + " is not in the vocabulary");
 }
 
 Status FinishWordPiece(const Json& members, Tokenizer& out) {
@@ -108,11 +108,11 @@ Status FinishBpe(const Members& members, Tokenizer& out) {
   out.model = abi::TokenModel::kBpe;
   const Json& others = members.others;
   for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    if (!others.TextOf(name).empty()) return Unsupported("with BPE", name);
+    if (!others.TextOf(name).empty()) return Unsupported(Quoted(name) + " with BPE");
   }
   if (const Json* dropout = others.Find("dropout"); dropout != nullptr && dropout->text.find_first_of("123456789") != std::string::npos)
-    return Unsupported("with BPE", "dropout");
-  if (others.BoolOf("byte_fallback", false)) return Unsupported("with BPE", "byte_fallback");
+    return Unsupported("`dropout` with BPE");
+  if (others.BoolOf("byte_fallback", false)) return Unsupported("`byte_fallback` with BPE");
   if (others.BoolOf("fuse_unk", false)) out.flags |= abi::kFuseUnknown;
   if (others.BoolOf("ignore_merges", false)) out.flags |= abi::kWholeWords;
   if (const Json* unknown = others.Find("unk_token")) out.unknown = unknown->text;
@@ -130,7 +130,7 @@ Status ReadModel(JsonScanner& scanner, Tokenizer& out) {
   if (type.empty() && others.Find("type") == nullptr) {  // older files do not say
     type = !members.merges.empty() ? "BPE" : others.Find("continuing_subword_prefix") != nullptr ? "WordPiece" : "";
   }
-  if (type != "WordPiece" && type != "BPE") return Unsupported("the model", type);
+  if (type != "WordPiece" && type != "BPE") return Unsupported("the model " + Quoted(type));
   if (!members.has_words) return Broken("a model without `vocab`");
   return type == "BPE" ? FinishBpe(members, out) : FinishWordPiece(others, out);
 }

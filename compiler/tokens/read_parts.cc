@@ -9,8 +9,6 @@ using base::Status;
 
 namespace {
 
-std::string Quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
-
 // `sequence` is a list of parts, or one part.
 template <typename Each>
 Status ForEachPart(const Json& part, std::string_view list, Each each) {
@@ -44,9 +42,9 @@ Status AddNormalizer(const Json& one, Tokenizer& out) {
   } else if (type == "StripAccents") {
     steps.push_back(TextStep::kDropMarks);
   } else {
-    return Unsupported("the normalizer", type);
+    return Unsupported("the normalizer " + Quoted(type));
   }
-  if (steps.size() > abi::kMaxTextSteps) return Unsupported("that many normalizers, the last of them", type);
+  if (steps.size() > abi::kMaxTextSteps) return Unsupported("more steps of normalizers than " + std::to_string(abi::kMaxTextSteps));
   return Status::Ok();
 }
 
@@ -59,7 +57,7 @@ Status AddPreTokenizer(const Json& one, Tokenizer& out) {
     out.split = one.BoolOf("use_regex", true) ? abi::TokenSplit::kGpt2 : abi::TokenSplit::kWhole;
     if (one.BoolOf("add_prefix_space", true)) out.flags |= abi::kSpaceBefore;
   } else {
-    return Unsupported(is_bpe ? "with BPE the pre-tokenizer" : "with WordPiece the pre-tokenizer", type);
+    return Unsupported("the pre-tokenizer " + Quoted(type) + (is_bpe ? " with BPE" : " with WordPiece"));
   }
   return Status::Ok();
 }
@@ -92,7 +90,7 @@ Status AddTemplate(const Json& processor, Tokenizer& out) {
     if (token == nullptr) return Broken("the template has " + Quoted(name) + ", which its `special_tokens` do not");
     WF_RETURN_IF_ERROR(AddIds(token->Find("ids"), sequences == 0 ? out.before : out.after));
   }
-  return sequences == 1 ? Status::Ok() : Unsupported("a template", "that does not hold the text once");
+  return sequences == 1 ? Status::Ok() : Unsupported("a template that does not hold the text once");
 }
 
 // {"sep": ["</s>", 2], "cls": ["<s>", 0]}
@@ -117,10 +115,10 @@ Status ReadNormalizer(const Json& normalizer, Tokenizer& out) {
 }
 
 Status ReadPreTokenizer(const Json& splitter, Tokenizer& out) {
-  if (splitter.kind == Json::Kind::kNull) return Unsupported("the pre-tokenizer", "null");
+  if (splitter.kind == Json::Kind::kNull) return Unsupported("the pre-tokenizer `null`");
   int parts = 0;
   return ForEachPart(splitter, "pretokenizers", [&](const Json& one) {
-    return ++parts == 1 ? AddPreTokenizer(one, out) : Unsupported("beside another pre-tokenizer", one.TextOf("type"));
+    return ++parts == 1 ? AddPreTokenizer(one, out) : Unsupported("the pre-tokenizer " + Quoted(one.TextOf("type")) + " behind another");
   });
 }
 
@@ -128,16 +126,16 @@ Status ReadPostProcessor(const Json& processor, Tokenizer& out) {
   return ForEachPart(processor, "processors", [&](const Json& one) {
     const std::string_view type = one.TextOf("type");
     if (type == "ByteLevel") return Status::Ok();  // it moves offsets, and there are none
-    if (!out.before.empty() || !out.after.empty()) return Unsupported("behind another post-processor", type);
+    if (!out.before.empty() || !out.after.empty()) return Unsupported("the post-processor " + Quoted(type) + " behind another");
     if (type == "TemplateProcessing") return AddTemplate(one, out);
     if (type == "BertProcessing" || type == "RobertaProcessing") return AddEnds(one, out);
-    return Unsupported("the post-processor", type);
+    return Unsupported("the post-processor " + Quoted(type));
   });
 }
 
 Status ReadTruncation(const Json& truncation, Tokenizer& out) {
   if (truncation.kind == Json::Kind::kNull) return Status::Ok();
-  if (truncation.TextOf("direction") == "Left") return Unsupported("truncation", "Left");
+  if (truncation.TextOf("direction") == "Left") return Unsupported("truncation to the left");
   const Json* most = truncation.Find("max_length");
   const auto number = most != nullptr ? most->id() : std::nullopt;
   if (!number || *number == 0) return Broken("truncation without a `max_length` above 0");
@@ -148,7 +146,7 @@ Status ReadTruncation(const Json& truncation, Tokenizer& out) {
 Status ReadPadding(const Json& padding) {
   if (padding.kind == Json::Kind::kNull) return Status::Ok();
   const bool to_longest = padding.TextOf("strategy") == "BatchLongest" && padding.Find("pad_to_multiple_of") == nullptr;
-  return to_longest ? Status::Ok() : Unsupported("padding", "to a length of its own");
+  return to_longest ? Status::Ok() : Unsupported("padding to a length of its own");
 }
 
 Status ReadAdded(const Json& added, Tokenizer& out) {
@@ -158,9 +156,9 @@ Status ReadAdded(const Json& added, Tokenizer& out) {
       return Broken("an added token without `content` or `id`");
     }
     if (content->text.empty()) continue;
-    if (one.BoolOf("single_word", false)) return Unsupported("the added token, as a word of its own,", content->text);
+    if (one.BoolOf("single_word", false)) return Unsupported("the added token " + Quoted(content->text) + " as a word of its own");
     const bool is_normalised = one.BoolOf("normalized", !one.BoolOf("special", false));
-    if (is_normalised && !out.steps.empty()) return Unsupported("the added token, to be found in normalised text,", content->text);
+    if (is_normalised && !out.steps.empty()) return Unsupported("the added token " + Quoted(content->text) + " in normalised text");
     out.added.push_back({content->text, *id->id(), one.BoolOf("lstrip", false), one.BoolOf("rstrip", false), is_normalised});
   }
   return Status::Ok();

@@ -5,9 +5,9 @@
 
 namespace wf::tokens {
 
-// Errors: kUnimplemented, "the normalizer `Nmt`".
-base::Status Unsupported(std::string_view what, std::string_view name);
+base::Status Unsupported(std::string what);  // kUnimplemented: "the normalizer `Nmt`"
 base::Status Broken(std::string text);
+std::string Quoted(std::string_view text);
 
 // The members of a tokenizer.json but for its model, which may each be null. Errors: kInvalidArgument, kUnimplemented.
 base::Status ReadNormalizer(const Json& normalizer, Tokenizer& out);

@@ -65,8 +65,7 @@ Result<Tokenizer> ReadVocabulary(std::string_view content) {
     const size_t end = std::min(content.find('\n', at), content.size());
     std::string_view word = content.substr(at, end - at);
     if (word.ends_with('\r')) word.remove_suffix(1);
-    if (!out.vocabulary.emplace(word, id).second)
-      return Broken("line " + std::to_string(id + 1) + ": `" + std::string(word) + "` is there twice");
+    if (!out.vocabulary.emplace(word, id).second) return Broken("line " + std::to_string(id + 1) + ": " + Quoted(word) + " is there twice");
     at = end + 1;
   }
   for (const char* name : {"[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"}) {
@@ -74,7 +73,7 @@ Result<Tokenizer> ReadVocabulary(std::string_view content) {
     if (found != out.vocabulary.end()) {
       out.added.push_back({name, found->second});
     } else if (out.added.size() < 3) {
-      return Broken("there is no `" + std::string(name) + "`");
+      return Broken("there is no " + Quoted(name));
     }
   }
   out.before = {out.added[1].id};

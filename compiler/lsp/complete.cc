@@ -254,7 +254,7 @@ class Completion {
     if (words.size() < 2 || words.back() != "(") return;
     const std::string& taker = words[words.size() - 2];
     const bool model = taker == "onnx";
-    if (!model && !sema::IsEmbedName(taker)) return;
+    if (!model && !sema::IsEmbedName(taker) && taker != sema::NameOf(sema::Builtin::kTokenizer)) return;
     const std::string typed = context_.string.substr(0, context_.string.rfind('/') + 1);
     const auto begin = static_cast<uint32_t>(query_.byte - (context_.string.size() - typed.size()));
     const std::string& own = query_.document.path;

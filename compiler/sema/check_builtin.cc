@@ -6,6 +6,7 @@
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_call.h"
+#include "compiler/sema/consts.h"
 
 namespace wf::sema {
 namespace {
@@ -348,6 +349,8 @@ ExprPtr CheckBuiltin(Body& body, std::string_view name, const Call& call, TypeRe
       return CheckStack(site);
     case Builtin::kReshape:
       return CheckReshape(site);
+    case Builtin::kTokenizer:
+      return CheckEmbed(body, name, call.expr, wanted, where);
     case Builtin::kKeys:
       return CheckKeys(site);
     case Builtin::kClose:

@@ -10,7 +10,10 @@
 #include "compiler/sema/build_ir.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/json_value.h"
+#include "compiler/sema/names.h"
 #include "compiler/sema/npy.h"
+#include "compiler/tokens/read_tokenizer.h"
+#include "compiler/tokens/write_table.h"
 #include "runtime/base/system_error.h"
 
 namespace wf::sema {
@@ -81,6 +84,30 @@ ExprPtr ArrayOf(Body& body, const std::string& content, const std::string& name,
   }
   const TypeRef type = types.Tensor(array->dtype, {array->dims.begin(), array->dims.end()});
   return MakeConst(body, text, type, ir::Value::Tensor(array->dims, std::string(array->elements)), call.span);
+}
+
+// A record of the type that std.text declares for the model, which holds the table.
+ExprPtr TokenizerOf(Body& body, const std::string& content, const std::string& name, const ast::CallExpr& call) {
+  const Span& span = call.arguments[0].span;
+  if (const auto bad = source::FirstBadByte(content)) {
+    body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(*bad) + " is not UTF-8"});
+    return Poison(body, call.span);
+  }
+  const auto read = name.ends_with(".txt") ? tokens::ReadVocabulary(content) : tokens::ReadTokenizer(content);
+  if (!read.ok()) {
+    const bool is_sound = read.status().code() == base::kUnimplemented;
+    body.env.Report(span, is_sound ? kTokenizerNeeds : kBadTokenizer, {name, read.status().message()});
+    return Poison(body, call.span);
+  }
+  auto table = tokens::WriteTable(*read);
+  if (!table.ok()) {
+    body.env.Report(span, kBadTokenizer, {name, table.status().message()});
+    return Poison(body, call.span);
+  }
+  const auto text = std::find_if(body.env.modules.begin(), body.env.modules.end(), [](const Module& m) { return m.path == "std.text"; });
+  const Entity* type = FindEntity(*text, read->model == abi::TokenModel::kBpe ? "Bpe" : "WordPiece");
+  WF_CHECK(type != nullptr && type->type != nullptr, name);
+  return MakeConst(body, "tokenizer(" + name + ")", type->type, ir::Value::Items({ir::Value::Text(std::move(*table))}), call.span);
 }
 
 std::optional<ir::Value> Simple(Env& env, const Expr& expr);
@@ -200,6 +227,7 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
   if (name == "lines") return LinesOf(body, *content, path, call.span);
   if (name == "npy") return ArrayOf(body, *content, path, call);
   if (name == "json") return JsonOf(body, *content, path, wanted, call.span);
+  if (name == NameOf(Builtin::kTokenizer)) return TokenizerOf(body, *content, path, call);
   ExprPtr bytes = Make(ExprKind::kBytesConst, body.env.types.Simple(TypeKind::kBytes), call.span);
   bytes->text = std::move(*content);
   return bytes;

@@ -36,6 +36,20 @@ wf_code wf_n_argmax(wf_ctx*, const wf_tensor* x, int64_t* index) WF_NOEXCEPT;
 // Errors: 7000 when `between` is empty.   Cost: O(text), 16 bytes a part.
 wf_code wf_n_split(wf_ctx*, const wf_bytes* text, const wf_bytes* between, wf_list* parts) WF_NOEXCEPT;
 
+// i64?
+typedef struct wf_optional_i64 {
+  int64_t value;
+  uint8_t has;
+} wf_optional_i64;
+
+// The ids of `text` by a tokenizer, which is a table (runtime/abi/token_table.h): i64[n]. At most `most`, else as many as the table says.
+// Errors: 7000 when the table is none of that model, or `most` below the number of special ids, which are put around if `special`.
+// Cost: O(text * longest piece) and O(text log longest word); up to 32 bytes a byte of text besides the result.
+wf_code wf_n_wordpiece(wf_ctx*, const wf_bytes* text, const wf_bytes* tokenizer, const wf_optional_i64* most, const uint8_t* special,
+                       wf_tensor* ids) WF_NOEXCEPT;
+wf_code wf_n_bpe(wf_ctx*, const wf_bytes* text, const wf_bytes* tokenizer, const wf_optional_i64* most, const uint8_t* special,
+                 wf_tensor* ids) WF_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

@@ -267,6 +267,25 @@ class Library(harness.ServerCase):
                 self.assertEqual(self.ask("Split", text_=text, between=between)["parts"], text.split(between))
         self.refused(500, 7000, "Split", text_="a", between="")
 
+    def test_wordpiece(self):
+        start, end, unknown = 2, 3, 1
+        cases = [("", []), ("Unaffordable, playing!", [5, 6, 7, 11, 8, 9, 12]), ("Caf\u00e9 \u4f60\u597d zebra", [13, 14, 15, unknown]), ("a[MASK]plays", [unknown, 4, 8, 10])]
+        for text, ids in cases:
+            self.assertEqual(self.ask("WordPiece", text_=text)["ids"], [start, *ids, end], text)
+            self.assertEqual(self.ask("WordPiece", text_=text, special=False)["ids"], ids, text)
+            for most in range(2, 10):
+                self.assertEqual(self.ask("WordPiece", text_=text, most=most)["ids"], [start, *ids[:most - 2], end], (text, most))
+        self.refused(500, 7000, "WordPiece", text_="a", most=1)
+        self.refused(500, 7000, "WordPiece", text_="a", most=-1, special=False)
+
+    def test_bpe(self):
+        for text, ids in (("", []), ("low lower", [10, 12, 11]), ("newlow", [14, 10]), ("\u00e9<s>x low", [15, 16, 0, 12])):
+            self.assertEqual(self.ask("Bpe", text_=text), {"ids": ids, "forged": ids}, text)
+
+    def test_tables_that_no_tokenizer_made(self):
+        for table in (b"", b"wtk1", b"wtk1" * 100, bytes(1000)):
+            self.refused(500, 7000, "Forged", text_="a", table={"b64": base64.b64encode(table).decode()})
+
     def decoded(self, data):
         return self.ask("Decode", picture={"b64": base64.b64encode(data).decode()})["px"]
 

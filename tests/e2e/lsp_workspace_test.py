@@ -172,11 +172,12 @@ workflow W(x: f32[1, 4], n: i64) -> (y: f32[1, 2], z: i64, l: list<i64>) {
         (self.folder / "parts").mkdir()
         for name in ("m.onnx", "parts/n.onnx", "words.txt", ".hidden"):
             (self.folder / name).write_text("")
-        text = 'model M(x: f32[1]) -> f32[1] = onnx("m.onnx");\nmodel N(x: f32[1]) -> f32[1] = onnx("parts/n");\nconst w = lines("wo");\nconst s = "wo";\n'
+        text = 'model M(x: f32[1]) -> f32[1] = onnx("m.onnx");\nmodel N(x: f32[1]) -> f32[1] = onnx("parts/n");\nconst w = lines("wo");\nconst s = "wo";\nconst t = text.tokenizer("wo");\n'
         editor = self.edit(text)
         self.assertEqual(await self.labels(editor, 'onnx("|m.onnx'), ["m.onnx", "parts/"])
         self.assertEqual(await self.labels(editor, 'onnx("parts/n|"'), ["n.onnx"])
         self.assertEqual(await self.labels(editor, 'lines("w|o"'), ["m.onnx", "parts/", "words.txt"])
+        self.assertEqual(await self.labels(editor, 'tokenizer("w|o"'), ["m.onnx", "parts/", "words.txt"])
         self.assertEqual(await self.labels(editor, 's = "w|o"'), [])
         [item] = await self.client.text_document_completion_async(
             lsp.CompletionParams(text_document=editor.document, position=editor.at('onnx("parts/n|"')))

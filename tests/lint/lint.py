@@ -11,9 +11,10 @@ from pathlib import Path
 MAX_FILE_LINES, MAX_HEADER_LINES, MAX_FUNCTION_LINES, MAX_ROOT_CMAKE_LINES = 600, 200, 70, 100
 MAX_PARAMETERS = 5
 SOURCE = {".h", ".cc"}
-# (folder, function): signatures of others, inner loops, whose values stand in registers, calls in generated text, and a builder's rows.
+# (folder, function): signatures of others, inner loops, whose values stand in registers, calls in generated text (those of natives are their declarations), a builder's rows.
 MANY_PARAMETERS = {
     ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/protocol", "ChooseProtocol"), ("runtime/kernels", "Each"), ("runtime/abi", "Bind"),
+    ("runtime/nodes", "wf_n_wordpiece"), ("runtime/nodes", "wf_n_bpe"),
     ("tests/unit", "Model"), ("tests/unit", "Enter"), ("tests/unit", "Select"), ("tests/unit", "Each"),
     ("runtime/protocol", "OnHeader"), ("runtime/protocol", "OnBadHeader"), ("runtime/protocol", "OnData"), ("runtime/protocol", "ReadBody"), ("runtime/protocol", "SendData"),
 }

@@ -1,0 +1,167 @@
+#include "compiler/tokens/read_parts.h"
+
+#include <algorithm>
+
+namespace wf::tokens {
+
+using abi::TextStep;
+using base::Status;
+
+namespace {
+
+// `sequence` is a list of parts, or one part.
+template <typename Each>
+Status ForEachPart(const Json& part, std::string_view list, Each each) {
+  if (part.kind == Json::Kind::kNull) return Status::Ok();
+  if (part.TextOf("type") != "Sequence") return each(part);
+  const Json* parts = part.Find(list);
+  if (parts == nullptr) return Broken("a `Sequence` without " + Quoted(list));
+  for (const Json& one : parts->items) WF_RETURN_IF_ERROR(each(one));
+  return Status::Ok();
+}
+
+Status AddNormalizer(const Json& one, Tokenizer& out) {
+  const std::string_view type = one.TextOf("type");
+  std::vector<TextStep>& steps = out.steps;
+  if (type == "BertNormalizer") {
+    const bool lowers = one.BoolOf("lowercase", true);
+    if (one.BoolOf("clean_text", true)) steps.push_back(TextStep::kClean);
+    if (one.BoolOf("handle_chinese_chars", true)) steps.push_back(TextStep::kSpaceIdeographs);
+    if (one.BoolOf("strip_accents", lowers)) steps.insert(steps.end(), {TextStep::kDecompose, TextStep::kDropNonspacing});
+    if (lowers) steps.push_back(TextStep::kLowercase);
+  } else if (type == "NFD") {
+    steps.push_back(TextStep::kDecompose);
+  } else if (type == "NFKD") {
+    steps.push_back(TextStep::kDecomposeCompat);
+  } else if (type == "NFC") {
+    steps.insert(steps.end(), {TextStep::kDecompose, TextStep::kCompose});
+  } else if (type == "NFKC") {
+    steps.insert(steps.end(), {TextStep::kDecomposeCompat, TextStep::kCompose});
+  } else if (type == "Lowercase") {
+    steps.push_back(TextStep::kLowercase);
+  } else if (type == "StripAccents") {
+    steps.push_back(TextStep::kDropMarks);
+  } else {
+    return Unsupported("the normalizer " + Quoted(type));
+  }
+  if (steps.size() > abi::kMaxTextSteps) return Unsupported("more steps of normalizers than " + std::to_string(abi::kMaxTextSteps));
+  return Status::Ok();
+}
+
+Status AddPreTokenizer(const Json& one, Tokenizer& out) {
+  const std::string_view type = one.TextOf("type");
+  const bool is_bpe = out.model == abi::TokenModel::kBpe;
+  if (type == "BertPreTokenizer" && !is_bpe) {
+    out.split = abi::TokenSplit::kBert;
+  } else if (type == "ByteLevel" && is_bpe) {
+    out.split = one.BoolOf("use_regex", true) ? abi::TokenSplit::kGpt2 : abi::TokenSplit::kWhole;
+    if (one.BoolOf("add_prefix_space", true)) out.flags |= abi::kSpaceBefore;
+  } else {
+    return Unsupported("the pre-tokenizer " + Quoted(type) + (is_bpe ? " with BPE" : " with WordPiece"));
+  }
+  return Status::Ok();
+}
+
+Status AddIds(const Json* ids, std::vector<uint32_t>& out) {
+  if (ids == nullptr || ids->kind != Json::Kind::kArray) return Broken("a special token of the post-processor has no `ids`");
+  for (const Json& one : ids->items) {
+    const auto id = one.id();
+    if (!id) return Broken("a special token of the post-processor has an id that is none");
+    out.push_back(*id);
+  }
+  return Status::Ok();
+}
+
+// {"single": [{"SpecialToken": {"id": "[CLS]"}}, {"Sequence": {"id": "A"}}, ..], "special_tokens": {"[CLS]": {"ids": [2]}}}
+Status AddTemplate(const Json& processor, Tokenizer& out) {
+  const Json* single = processor.Find("single");
+  const Json* tokens = processor.Find("special_tokens");
+  if (single == nullptr || single->kind != Json::Kind::kArray) return Broken("a template without `single`");
+  int sequences = 0;
+  for (const Json& piece : single->items) {
+    if (piece.Find("Sequence") != nullptr) {
+      ++sequences;
+      continue;
+    }
+    const Json* special = piece.Find("SpecialToken");
+    if (special == nullptr) return Broken("a template of neither `Sequence` nor `SpecialToken`");
+    const std::string_view name = special->TextOf("id");
+    const Json* token = tokens != nullptr ? tokens->Find(name) : nullptr;
+    if (token == nullptr) return Broken("the template has " + Quoted(name) + ", which its `special_tokens` do not");
+    WF_RETURN_IF_ERROR(AddIds(token->Find("ids"), sequences == 0 ? out.before : out.after));
+  }
+  return sequences == 1 ? Status::Ok() : Unsupported("a template that does not hold the text once");
+}
+
+// {"sep": ["</s>", 2], "cls": ["<s>", 0]}
+Status AddEnds(const Json& processor, Tokenizer& out) {
+  for (const auto& [name, ids] : {std::pair("cls", &out.before), std::pair("sep", &out.after)}) {
+    const Json* token = processor.Find(name);
+    const auto id = token != nullptr && token->items.size() == 2 ? token->items[1].id() : std::nullopt;
+    if (!id) return Broken("the post-processor has no " + Quoted(name));
+    ids->push_back(*id);
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status Unsupported(std::string_view what, std::string_view name) { return {base::kUnimplemented, std::string(what) + ' ' + Quoted(name)}; }
+
+Status Broken(std::string text) { return {base::kInvalidArgument, std::move(text)}; }
+
+Status ReadNormalizer(const Json& normalizer, Tokenizer& out) {
+  return ForEachPart(normalizer, "normalizers", [&](const Json& one) { return AddNormalizer(one, out); });
+}
+
+Status ReadPreTokenizer(const Json& splitter, Tokenizer& out) {
+  if (splitter.kind == Json::Kind::kNull) return Unsupported("the pre-tokenizer `null`");
+  int parts = 0;
+  return ForEachPart(splitter, "pretokenizers", [&](const Json& one) {
+    return ++parts == 1 ? AddPreTokenizer(one, out) : Unsupported("the pre-tokenizer " + Quoted(one.TextOf("type")) + " behind another");
+  });
+}
+
+Status ReadPostProcessor(const Json& processor, Tokenizer& out) {
+  return ForEachPart(processor, "processors", [&](const Json& one) {
+    const std::string_view type = one.TextOf("type");
+    if (type == "ByteLevel") return Status::Ok();  // it moves offsets, and there are none
+    if (!out.before.empty() || !out.after.empty()) return Unsupported("the post-processor " + Quoted(type) + " behind another");
+    if (type == "TemplateProcessing") return AddTemplate(one, out);
+    if (type == "BertProcessing" || type == "RobertaProcessing") return AddEnds(one, out);
+    return Unsupported("the post-processor " + Quoted(type));
+  });
+}
+
+Status ReadTruncation(const Json& truncation, Tokenizer& out) {
+  if (truncation.kind == Json::Kind::kNull) return Status::Ok();
+  if (truncation.TextOf("direction") == "Left") return Unsupported("truncation to the left");
+  const Json* most = truncation.Find("max_length");
+  const auto number = most != nullptr ? most->id() : std::nullopt;
+  if (!number || *number == 0) return Broken("truncation without a `max_length` above 0");
+  out.most = *number;
+  return Status::Ok();
+}
+
+Status ReadPadding(const Json& padding) {
+  if (padding.kind == Json::Kind::kNull) return Status::Ok();
+  const bool to_longest = padding.TextOf("strategy") == "BatchLongest" && padding.Find("pad_to_multiple_of") == nullptr;
+  return to_longest ? Status::Ok() : Unsupported("padding to a length of its own");
+}
+
+Status ReadAdded(const Json& added, Tokenizer& out) {
+  for (const Json& one : added.items) {
+    const Json *content = one.Find("content"), *id = one.Find("id");
+    if (content == nullptr || content->kind != Json::Kind::kText || id == nullptr || !id->id()) {
+      return Broken("an added token without `content` or `id`");
+    }
+    if (content->text.empty()) continue;
+    if (one.BoolOf("single_word", false)) return Unsupported("the added token " + Quoted(content->text) + " as a word of its own");
+    const bool is_normalised = one.BoolOf("normalized", !one.BoolOf("special", false));
+    if (is_normalised && !out.steps.empty()) return Unsupported("the added token " + Quoted(content->text) + " in normalised text");
+    out.added.push_back({content->text, *id->id(), one.BoolOf("lstrip", false), one.BoolOf("rstrip", false), is_normalised});
+  }
+  return Status::Ok();
+}
+
+}  // namespace wf::tokens

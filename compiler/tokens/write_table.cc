@@ -1,0 +1,179 @@
+#include "compiler/tokens/write_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "compiler/base/utf8.h"
+#include "compiler/tokens/read_model.h"
+
+namespace wf::tokens {
+
+using abi::AddedToken;
+using abi::kNoToken;
+using abi::TokenMerge;
+using abi::TokenSection;
+using abi::TokenWord;
+
+namespace {
+
+// A byte for each character of byte-level BPE, below the first that stands for none.
+class ByteAlphabet {
+ public:
+  ByteAlphabet() {
+    for (int byte = 0; byte < 256; ++byte) bytes_[CharacterOf(static_cast<uint8_t>(byte))] = static_cast<int16_t>(byte);
+  }
+  // The bytes that a word of the vocabulary stands for; nothing when it has other characters, as special tokens may.
+  bool Read(std::string_view word, std::string& bytes) const {
+    bytes.clear();
+    while (!word.empty()) {
+      const source::CodePoint character = source::DecodeUtf8(word);
+      if (character.value >= bytes_.size() || bytes_[character.value] < 0) return false;
+      bytes += static_cast<char>(bytes_[character.value]);
+      word.remove_prefix(character.length);
+    }
+    return !bytes.empty();
+  }
+
+ private:
+  std::array<int16_t, 256 + 68> bytes_ = [] {
+    std::array<int16_t, 256 + 68> none;
+    none.fill(-1);
+    return none;
+  }();
+};
+
+class TableWriter {
+ public:
+  explicit TableWriter(const Tokenizer& tokenizer) : in_(tokenizer), out_(sizeof(abi::TokenHead), '\0') {}
+
+  base::Result<std::string> Write() {
+    head_.magic = abi::kTokenMagic;
+    head_.model = in_.model;
+    head_.split = in_.split;
+    head_.flags = in_.flags;
+    head_.unknown = in_.unknown.empty() ? kNoToken : in_.vocabulary.at(in_.unknown);
+    head_.longest_word = in_.longest_word;
+    head_.most = in_.most;
+    std::copy(in_.steps.begin(), in_.steps.end(), head_.steps);
+    head_.before = Append(in_.before);
+    head_.after = Append(in_.after);
+    head_.added[0] = AddAdded(false);
+    head_.added[1] = AddAdded(true);
+    head_.words = AddWords();
+    head_.merges = AddMerges();
+    if (in_.model == abi::TokenModel::kBpe) head_.bytes = AddBytes();
+    if (out_.size() + texts_.size() > UINT32_MAX) return base::Status(base::kResourceExhausted, "more than 4 GiB");
+    head_.texts = {static_cast<uint32_t>(out_.size()), static_cast<uint32_t>(texts_.size())};
+    out_ += texts_;
+    std::memcpy(out_.data(), &head_, sizeof head_);
+    return std::move(out_);
+  }
+
+ private:
+  template <typename T>
+  TokenSection Append(const std::vector<T>& entries) {
+    const TokenSection section{static_cast<uint32_t>(out_.size()), static_cast<uint32_t>(entries.size())};
+    out_.append(reinterpret_cast<const char*>(entries.data()), entries.size() * sizeof(T));
+    return section;
+  }
+  uint32_t AppendText(std::string_view text) {
+    const auto offset = static_cast<uint32_t>(texts_.size());
+    texts_ += text;
+    return offset;
+  }
+  // As many slots as leave a third of them free.
+  static size_t SlotsFor(size_t entries) { return entries == 0 ? 0 : entries + entries / 2 + 1; }
+  template <typename Entry>
+  static void Place(std::vector<Entry>& slots, uint32_t hash, const Entry& entry) {
+    size_t slot = abi::SlotOf(hash, static_cast<uint32_t>(slots.size()));
+    while (slots[slot].id != kNoToken) slot = slot + 1 == slots.size() ? 0 : slot + 1;
+    slots[slot] = entry;
+  }
+
+  TokenSection AddAdded(bool is_normalised) {
+    std::vector<const Added*> sorted;
+    for (const Added& added : in_.added) {
+      if (added.is_normalised == is_normalised) sorted.push_back(&added);
+    }
+    std::sort(sorted.begin(), sorted.end(), [](const Added* a, const Added* b) { return a->text < b->text; });
+    std::vector<AddedToken> entries;
+    for (const Added* added : sorted) {
+      const uint32_t trims = (added->trims_left ? abi::kTrimLeft : 0) | (added->trims_right ? abi::kTrimRight : 0);
+      entries.push_back({AppendText(added->text), static_cast<uint32_t>(added->text.size()), added->id, trims});
+    }
+    return Append(entries);
+  }
+
+  struct Key {
+    std::string text;
+    bool continues;
+    uint32_t id;
+  };
+  // What natives look for: with WordPiece at the start of words or within them; with BPE, whole words.
+  std::vector<Key> Keys() const {
+    std::vector<Key> keys;
+    const ByteAlphabet alphabet;
+    std::string bytes;
+    for (const auto& [word, id] : in_.vocabulary) {
+      if (in_.model == abi::TokenModel::kBpe) {
+        if ((in_.flags & abi::kWholeWords) != 0 && alphabet.Read(word, bytes)) keys.push_back({bytes, false, id});
+        continue;
+      }
+      if (!word.empty()) keys.push_back({word, false, id});
+      const bool continues = word.starts_with(in_.continuation) && word.size() > in_.continuation.size();
+      if (continues) keys.push_back({word.substr(in_.continuation.size()), true, id});
+    }
+    std::sort(keys.begin(), keys.end(),
+              [](const Key& a, const Key& b) { return std::tie(a.text, a.continues) < std::tie(b.text, b.continues); });
+    return keys;
+  }
+  TokenSection AddWords() {
+    const std::vector<Key> keys = Keys();
+    std::vector<TokenWord> slots(SlotsFor(keys.size()), TokenWord{0, 0, 0, 0, kNoToken});
+    for (const Key& key : keys) {
+      uint64_t hash = key.continues ? abi::kContinuationHash : abi::kWordHash;
+      for (const char c : key.text) hash = abi::HashByte(hash, static_cast<uint8_t>(c));
+      const auto length = static_cast<uint32_t>(key.text.size());
+      head_.longest_text = std::max(head_.longest_text, length);
+      Place(slots, abi::Mixed(hash), {abi::Mixed(hash), AppendText(key.text), length, key.continues ? 1U : 0U, key.id});
+    }
+    return Append(slots);
+  }
+
+  // Of a pair that stands twice the later rank holds.
+  TokenSection AddMerges() {
+    std::vector<TokenMerge> slots(SlotsFor(in_.merges.size()), TokenMerge{0, 0, 0, kNoToken});
+    std::unordered_map<uint64_t, uint32_t> ranks;
+    const auto pair = [](const Merge& merge) { return uint64_t{merge.left} << 32 | merge.right; };
+    for (size_t rank = 0; rank < in_.merges.size(); ++rank) ranks[pair(in_.merges[rank])] = static_cast<uint32_t>(rank);
+    for (size_t rank = 0; rank < in_.merges.size(); ++rank) {
+      const Merge& merge = in_.merges[rank];
+      if (ranks[pair(merge)] != rank) continue;
+      Place(slots, abi::HashOfPair(merge.left, merge.right), {merge.left, merge.right, static_cast<uint32_t>(rank), merge.id});
+    }
+    return Append(slots);
+  }
+
+  TokenSection AddBytes() {
+    std::vector<uint32_t> ids;
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string character;
+      source::AppendUtf8(CharacterOf(static_cast<uint8_t>(byte)), character);
+      const auto found = in_.vocabulary.find(character);
+      ids.push_back(found == in_.vocabulary.end() ? kNoToken : found->second);
+    }
+    return Append(ids);
+  }
+
+  const Tokenizer& in_;
+  abi::TokenHead head_{};
+  std::string out_, texts_;
+};
+
+}  // namespace
+
+base::Result<std::string> WriteTable(const Tokenizer& tokenizer) { return TableWriter(tokenizer).Write(); }
+
+}  // namespace wf::tokens

@@ -1,0 +1,90 @@
+// A tokenizer as wfc writes it into a program (compiler/tokens) and natives read it (runtime/nodes): a head, the arrays that it names,
+// texts. All is little-endian and may lie at any address. A program can make a table of any bytes, so readers check what they take from it.
+#pragma once
+
+#include <cstdint>
+
+namespace wf::abi {
+
+enum class TokenModel : uint32_t { kWordPiece = 1, kBpe };
+
+// How a text is cut into words: as BERT does, at spaces and punctuation; by the pattern of GPT-2; not at all.
+enum class TokenSplit : uint32_t { kBert = 1, kGpt2, kWhole };
+
+// What is done to a text before, in order.
+enum class TextStep : uint8_t {
+  kEnd,
+  kClean,            // control characters go, spaces of all kinds become ' '
+  kSpaceIdeographs,  // a space on both sides of each Chinese character
+  kDecompose,        // NFD
+  kDecomposeCompat,  // NFKD
+  kCompose,          // after one of these: NFC, NFKC
+  kDropNonspacing,   // category Mn
+  kDropMarks,        // category M
+  kLowercase,
+};
+
+inline constexpr uint32_t kTokenMagic = 0x316b7477;  // "wtk1"
+inline constexpr uint32_t kMaxTextSteps = 15;
+inline constexpr uint32_t kNoToken = 0xffffffff;
+
+enum TokenFlags : uint32_t {
+  kSpaceBefore = 1,  // a text that begins with no ' ' gets one
+  kFuseUnknown = 2,  // unknown characters side by side are one token
+  kWholeWords = 4,   // a word of the vocabulary is not taken apart and merged again
+};
+
+struct TokenSection {
+  uint32_t offset, count;  // bytes from the head; entries
+};
+
+// Of a word of the vocabulary, in a table open to linear probing from SlotOf(hash). WordPiece: `continues` says that it stands within a
+// word, and its text has no prefix. BPE: the bytes that it stands for.
+struct TokenWord {
+  uint32_t hash, offset, length;
+  uint32_t continues;
+  uint32_t id;  // kNoToken: a free slot
+};
+
+// That two tokens side by side become one, the lowest rank first. A table, as above.
+struct TokenMerge {
+  uint32_t left, right, rank;
+  uint32_t id;  // kNoToken: a free slot
+};
+
+// A token that is looked for in the text itself.
+struct AddedToken {
+  uint32_t offset, length, id;
+  uint32_t trims;  // kTrimLeft, kTrimRight
+};
+inline constexpr uint32_t kTrimLeft = 1, kTrimRight = 2;  // spaces beside it are part of it
+
+struct TokenHead {
+  uint32_t magic;
+  TokenModel model;
+  TokenSplit split;
+  uint32_t flags;
+  uint32_t unknown;       // its id, or kNoToken
+  uint32_t longest_word;  // WordPiece, in characters: a longer one is unknown
+  uint32_t longest_text;  // of `words`, in bytes
+  uint32_t most;          // ids, those of `before` and `after` counted; 0: any number
+  TextStep steps[kMaxTextSteps + 1];
+  TokenSection before, after;  // uint32_t: ids around those of a text
+  TokenSection added[2];       // AddedToken, in the order of their texts; the second are looked for in what the first leave
+  TokenSection words;          // TokenWord
+  TokenSection merges;         // TokenMerge
+  TokenSection bytes;          // uint32_t[256]: BPE, the id of each byte or kNoToken
+  TokenSection texts;          // bytes
+};
+
+// Hashes of words grow byte by byte.
+inline constexpr uint64_t kWordHash = 0xcbf29ce484222325, kContinuationHash = 0x9ae16a3b2f90404f;
+constexpr uint64_t HashByte(uint64_t hash, uint8_t byte) { return (hash ^ byte) * 0x100000001b3; }
+constexpr uint32_t Mixed(uint64_t hash) {
+  hash ^= hash >> 32;
+  return static_cast<uint32_t>((hash * 0x9e3779b97f4a7c15) >> 32);
+}
+constexpr uint32_t HashOfPair(uint32_t left, uint32_t right) { return Mixed((uint64_t{left} << 32 | right) * 0xff51afd7ed558ccd); }
+constexpr uint32_t SlotOf(uint32_t hash, uint32_t slots) { return static_cast<uint32_t>(uint64_t{hash} * slots >> 32); }
+
+}  // namespace wf::abi

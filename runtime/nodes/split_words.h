@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/abi/token_table.h"
+
+namespace wf::nodes {
+
+struct Word {
+  std::string_view text;  // empty: there is none
+  uint64_t characters;    // where the way of cutting needs them
+};
+
+// The words of a text, one after the other; a word is never empty.
+// Thread: confined to the call.   Borrows: text.   Cost: O(text) for all.
+class WordSplitter {
+ public:
+  WordSplitter(abi::TokenSplit split, std::string_view text) : split_(split), text_(text) {}
+  Word Next();
+
+ private:
+  Word NextOfBert();
+  Word NextOfGpt2();
+  size_t LengthOfGpt2() const;
+
+  abi::TokenSplit split_;
+  std::string_view text_;  // what is left
+};
+
+}  // namespace wf::nodes

@@ -1,0 +1,54 @@
+#include "runtime/nodes/token_table.h"
+
+#include <algorithm>
+
+namespace wf::nodes {
+
+using abi::kNoToken;
+using abi::TokenMerge;
+using abi::TokenSection;
+using abi::TokenWord;
+
+bool TokenTable::Holds(TokenSection section, uint64_t entry_size) const {
+  return section.offset <= length_ && section.count <= (length_ - section.offset) / entry_size;
+}
+
+bool TokenTable::Open(wf_bytes bytes, abi::TokenModel model) {
+  if (bytes.len < sizeof head_) return false;
+  std::memcpy(&head_, bytes.ptr, sizeof head_);
+  if (head_.magic != abi::kTokenMagic || head_.model != model || head_.steps[abi::kMaxTextSteps] != abi::TextStep::kEnd) return false;
+  bytes_ = bytes.ptr;
+  length_ = bytes.len;
+  const uint64_t wanted_bytes = model == abi::TokenModel::kBpe ? 256 : 0;
+  return Holds(head_.before, sizeof(uint32_t)) && Holds(head_.after, sizeof(uint32_t)) && Holds(head_.added[0], sizeof(abi::AddedToken)) &&
+         Holds(head_.added[1], sizeof(abi::AddedToken)) && Holds(head_.words, sizeof(TokenWord)) &&
+         Holds(head_.merges, sizeof(TokenMerge)) && Holds(head_.bytes, sizeof(uint32_t)) && head_.bytes.count == wanted_bytes &&
+         Holds(head_.texts, 1);
+}
+
+uint32_t TokenTable::FindWord(uint64_t hash, std::string_view text, bool continues) const {
+  const uint32_t wanted = abi::Mixed(hash), slots = head_.words.count;
+  uint32_t slot = abi::SlotOf(wanted, slots);
+  for (uint32_t tried = 0; tried < slots; ++tried) {
+    const auto word = At<TokenWord>(head_.words, slot);
+    if (word.id == kNoToken) break;
+    if (word.hash == wanted && word.length == text.size() && (word.continues != 0) == continues && Text(word.offset, word.length) == text)
+      return word.id;
+    slot = slot + 1 == slots ? 0 : slot + 1;
+  }
+  return kNoToken;
+}
+
+std::optional<TokenMerge> TokenTable::FindMerge(uint32_t left, uint32_t right) const {
+  const uint32_t slots = head_.merges.count;
+  uint32_t slot = abi::SlotOf(abi::HashOfPair(left, right), slots);
+  for (uint32_t tried = 0; tried < slots; ++tried) {
+    const auto merge = At<TokenMerge>(head_.merges, slot);
+    if (merge.id == kNoToken) break;
+    if (merge.left == left && merge.right == right) return merge;
+    slot = slot + 1 == slots ? 0 : slot + 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace wf::nodes

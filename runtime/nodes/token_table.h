@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "runtime/abi/token_table.h"
+#include "runtime/abi/values.h"
+
+namespace wf::nodes {
+
+// Reads a tokenizer's table; of bytes that wfc did not write it yields nonsense, and stays within them.
+// Thread: immutable.   Borrows: the bytes.   Cost: O(1), and a few places of a table for what is found there.
+class TokenTable {
+ public:
+  // False: the bytes are no table of that model.
+  bool Open(wf_bytes bytes, abi::TokenModel model);
+
+  const abi::TokenHead& head() const { return head_; }
+  template <typename T>
+  T At(abi::TokenSection section, uint64_t i) const {  // REQUIRES: i < section.count
+    T value;
+    std::memcpy(&value, bytes_ + section.offset + i * sizeof(T), sizeof(T));
+    return value;
+  }
+  std::string_view Text(uint32_t offset, uint32_t length) const {  // empty when it is not all there
+    const abi::TokenSection& texts = head_.texts;
+    if (offset > texts.count || length > texts.count - offset) return {};
+    return {reinterpret_cast<const char*>(bytes_) + texts.offset + offset, length};
+  }
+
+  // `hash`: of kWordHash or kContinuationHash and the bytes of `text`. kNoToken when there is none.
+  uint32_t FindWord(uint64_t hash, std::string_view text, bool continues) const;
+  std::optional<abi::TokenMerge> FindMerge(uint32_t left, uint32_t right) const;
+
+ private:
+  bool Holds(abi::TokenSection section, uint64_t entry_size) const;
+
+  const uint8_t* bytes_ = nullptr;
+  uint64_t length_ = 0;
+  abi::TokenHead head_{};
+};
+
+}  // namespace wf::nodes

@@ -1,0 +1,52 @@
+#include "runtime/nodes/unicode.h"
+
+#include <utf8proc.h>
+
+namespace wf::nodes {
+namespace {
+
+bool IsWithin(int32_t x, int32_t first, int32_t last) { return x >= first && x <= last; }
+
+}  // namespace
+
+uint32_t Encode(int32_t code_point, char* out) {
+  const auto x = static_cast<uint32_t>(code_point);
+  if (x < 0x80) {
+    out[0] = static_cast<char>(x);
+    return 1;
+  }
+  const uint32_t length = x < 0x800 ? 2 : x < 0x10000 ? 3 : 4;
+  for (uint32_t i = 1; i < length; ++i) out[i] = static_cast<char>(0x80 | (x >> 6 * (length - 1 - i) & 0x3f));
+  out[0] = static_cast<char>((0xf00 >> length & 0xf0) | x >> 6 * (length - 1));
+  return length;
+}
+
+bool IsSpace(int32_t x) {
+  if (x < 0x80) return x == ' ' || IsWithin(x, 9, 13);
+  return x == 0x85 || x == 0xa0 || x == 0x1680 || IsWithin(x, 0x2000, 0x200a) || x == 0x2028 || x == 0x2029 || x == 0x202f || x == 0x205f ||
+         x == 0x3000;
+}
+
+bool IsLetter(int32_t x) { return IsWithin(utf8proc_category(x), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO); }
+
+bool IsNumber(int32_t x) { return IsWithin(utf8proc_category(x), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO); }
+
+bool IsPunctuation(int32_t x) {
+  if (x < 0x80) return IsWithin(x, 33, 47) || IsWithin(x, 58, 64) || IsWithin(x, 91, 96) || IsWithin(x, 123, 126);
+  return IsWithin(utf8proc_category(x), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO);
+}
+
+bool IsControl(int32_t x) { return utf8proc_category(x) >= UTF8PROC_CATEGORY_CC; }
+
+bool IsNonspacing(int32_t x) { return utf8proc_category(x) == UTF8PROC_CATEGORY_MN; }
+
+bool IsMark(int32_t x) { return IsWithin(utf8proc_category(x), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME); }
+
+bool IsIdeograph(int32_t x) {
+  return IsWithin(x, 0x4e00, 0x9fff) || IsWithin(x, 0x3400, 0x4dbf) || IsWithin(x, 0x20000, 0x2a6df) || IsWithin(x, 0x2a700, 0x2b73f) ||
+         IsWithin(x, 0x2b740, 0x2b81f) || IsWithin(x, 0x2b920, 0x2ceaf) || IsWithin(x, 0xf900, 0xfaff) || IsWithin(x, 0x2f800, 0x2fa1f);
+}
+
+int32_t Lower(int32_t x) { return utf8proc_tolower(x); }
+
+}  // namespace wf::nodes

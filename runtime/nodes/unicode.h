@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace wf::nodes {
+
+struct CodePoint {
+  int32_t value;
+  uint32_t length;  // in bytes
+};
+// The first character of valid UTF-8. REQUIRES: non-empty.   Of other bytes: some character, within the text.
+inline CodePoint Decode(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  if (byte(0) < 0x80) return {byte(0), 1};
+  const uint32_t length = byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
+  if (length > text.size()) return {0xfffd, static_cast<uint32_t>(text.size())};
+  int32_t value = byte(0) & (0xff >> (length + 1));
+  for (uint32_t i = 1; i < length; ++i) value = value << 6 | (byte(i) & 0x3f);
+  return {value, length};
+}
+// Writes at most 4 bytes and says how many.
+uint32_t Encode(int32_t code_point, char* out);
+
+bool IsSpace(int32_t code_point);        // Unicode's White_Space
+bool IsLetter(int32_t code_point);       // category L
+bool IsNumber(int32_t code_point);       // category N
+bool IsPunctuation(int32_t code_point);  // category P, and all of ASCII that is neither letter, digit, space nor control
+bool IsControl(int32_t code_point);      // category C of what is assigned: control, format, private
+bool IsNonspacing(int32_t code_point);   // category Mn
+bool IsMark(int32_t code_point);         // category M
+bool IsIdeograph(int32_t code_point);    // what BERT calls a Chinese character
+int32_t Lower(int32_t code_point);       // one to one
+
+}  // namespace wf::nodes

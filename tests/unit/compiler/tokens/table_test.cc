@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "compiler/tokens/read_tokenizer.h"
+#include "compiler/tokens/write_table.h"
+#include "runtime/nodes/nodes.h"
+#include "tests/unit/compiler/tokens/files.h"
+#include "tests/unit/runtime/nodes/fake_job.h"
+
+namespace wf::tokens {
+namespace {
+
+using nodes::FakeJob;
+using nodes::View;
+using Ids = std::vector<int64_t>;
+
+std::string TableOf(const std::string& file) {
+  const auto read = ReadTokenizer(file);
+  EXPECT_TRUE(read.ok()) << read.status().message();
+  auto table = WriteTable(*read);
+  EXPECT_TRUE(table.ok());
+  return *std::move(table);
+}
+
+struct Call {
+  std::string table;
+  wf_optional_i64 most{0, 0};
+  uint8_t special = 1;
+};
+using Native = decltype(&wf_n_bpe);
+
+wf_code Encode(FakeJob& job, Native native, const Call& call, std::string_view text, Ids* ids = nullptr) {
+  const wf_bytes bytes = View(text), by = View(call.table);
+  wf_tensor found{};
+  const wf_code code = native(&job.ctx, &bytes, &by, &call.most, &call.special, &found);
+  if (code == 0 && ids != nullptr) *ids = nodes::Elements<int64_t>(found);
+  return code;
+}
+Ids IdsOf(Native native, const Call& call, std::string_view text) {
+  FakeJob job;
+  Ids ids;
+  EXPECT_EQ(Encode(job, native, call, text, &ids), 0) << job.message;
+  return ids;
+}
+Ids WordPieces(const std::string& file, std::string_view text) { return IdsOf(wf_n_wordpiece, {TableOf(file)}, text); }
+Ids BytePairs(const std::string& file, std::string_view text) { return IdsOf(wf_n_bpe, {TableOf(file)}, text); }
+
+TEST(WordPiece, TakesTheLongestPieces) {
+  EXPECT_EQ(WordPieces(WordPieceFile(), "undone a undo ado"), (Ids{1, 2, 3, 4, 1, 2, 4, 2}));
+  EXPECT_EQ(WordPieces(WordPieceFile(), "unx ##"), (Ids{0, 0, 0}));
+  EXPECT_EQ(WordPieces(WordPieceFile(), "é e\u0301"), (Ids{6, 0}));
+  EXPECT_EQ(WordPieces(WordPieceFile(R"("normalizer": {"type": "NFC"}, )"), "é e\u0301"), (Ids{6, 6}));
+}
+
+TEST(WordPiece, AWordHasSoManyCharactersAtMost) {
+  const std::string file = R"({"pre_tokenizer": {"type": "BertPreTokenizer"}, "model": {"type": "WordPiece", "max_input_chars_per_word": 3,
+      "vocab": {"[UNK]": 0, "é": 1, "##é": 2}}})";
+  EXPECT_EQ(WordPieces(file, "ééé éééé"), (Ids{1, 2, 2, 0}));
+}
+
+TEST(Bpe, MergesTheLowestRankFirst) {
+  EXPECT_EQ(BytePairs(BpeFile(), "ababab b a"), (Ids{3, 2, 4, 1, 4, 0}));
+  EXPECT_EQ(BytePairs(BpeFile(), "abxab"), (Ids{3})) << "bytes that no token has go when none is unknown";
+  EXPECT_EQ(BytePairs(BpeFile("", R"("unk_token": "?", )"), "axyb"), (Ids{0, 5, 5, 1}));
+  EXPECT_EQ(BytePairs(BpeFile("", R"("unk_token": "?", "fuse_unk": true, )"), "axyb"), (Ids{0, 5, 1}));
+}
+
+TEST(Bpe, AWordOfTheVocabularyMayStandWhole) {
+  const std::string vocabulary = R"("type": "BPE", "vocab": {"a": 0, "b": 1, "aab": 2, "ab": 3}, "merges": ["a b"]}})";
+  const std::string begin = R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}, "model": {)";
+  EXPECT_EQ(BytePairs(begin + vocabulary, "aab"), (Ids{0, 3}));
+  EXPECT_EQ(BytePairs(begin + R"("ignore_merges": true, )" + vocabulary, "aab"), (Ids{2}));
+}
+
+TEST(AddedTokens, AreFoundInTheTextTheLongestFirst) {
+  const std::string added =
+      R"("added_tokens": [{"id": 10, "content": "<a", "special": true}, {"id": 11, "content": "<ab>", "special": true},
+      {"id": 12, "content": "<|", "special": true, "lstrip": true, "rstrip": true}, {"id": 13, "content": "b<", "special": false}], )";
+  EXPECT_EQ(BytePairs(BpeFile(added), "<ab><ab"), (Ids{11, 10, 1}));
+  EXPECT_EQ(BytePairs(BpeFile(added), "a <| \u3000 b <|"), (Ids{0, 12, 1, 12}));
+  EXPECT_EQ(BytePairs(BpeFile(added), "b<ab<"), (Ids{1, 10, 13})) << "those to be found in normalised text come after the others";
+}
+
+TEST(Tokens, AreNoMoreThanAskedFor) {
+  const std::string table = TableOf(WordPieceFile(R"("post_processor": {"type": "BertProcessing", "cls": ["[", 20], "sep": ["]", 21]},
+      "truncation": {"max_length": 4}, )"));
+  EXPECT_EQ(IdsOf(wf_n_wordpiece, {table}, "a a a a"), (Ids{20, 4, 4, 21}));
+  EXPECT_EQ(IdsOf(wf_n_wordpiece, {.table = table, .most = {3, 1}}, "a a a a"), (Ids{20, 4, 21}));
+  EXPECT_EQ(IdsOf(wf_n_wordpiece, {.table = table, .special = 0}, "a a a a a a"), (Ids{4, 4, 4, 4}));
+  EXPECT_EQ(IdsOf(wf_n_wordpiece, {.table = table, .most = {2, 1}}, "a a"), (Ids{20, 21}));
+  EXPECT_EQ(IdsOf(wf_n_wordpiece, {.table = table, .most = {0, 1}, .special = 0}, "a"), Ids{});
+  FakeJob job;
+  EXPECT_EQ(Encode(job, wf_n_wordpiece, {.table = table, .most = {1, 1}}, "a"), WF_FAILED);
+  EXPECT_EQ(job.code, 7000);
+}
+
+TEST(Tokens, ATableIsOfOneModel) {
+  for (const auto& [native, table] : {std::pair<Native, std::string>(wf_n_bpe, TableOf(WordPieceFile())),
+                                      std::pair<Native, std::string>(wf_n_wordpiece, TableOf(BpeFile()))}) {
+    FakeJob job;
+    EXPECT_EQ(Encode(job, native, {table}, "a"), WF_FAILED);
+    EXPECT_EQ(job.code, 7000);
+  }
+}
+
+TEST(Tokens, TheSameFileIsTheSameTable) { EXPECT_EQ(TableOf(WordPieceFile()), TableOf(WordPieceFile())); }
+
+// Under sanitizers, whatever the table says must stay within it.
+TEST(Tokens, TablesOfOtherBytesDoNoHarm) {
+  std::mt19937 dice(11);
+  for (const auto& [native, good] :
+       {std::pair<Native, std::string>(wf_n_wordpiece, TableOf(WordPieceFile(R"("normalizer": {"type": "BertNormalizer"}, )"))),
+        std::pair<Native, std::string>(wf_n_bpe,
+                                       TableOf(BpeFile(R"("added_tokens": [{"id": 7, "content": "<x>", "special": true}], )")))}) {
+    for (int round = 0; round < 20'000; ++round) {
+      std::string table = good;
+      for (int change = 0; change < 3; ++change) table[dice() % table.size()] = static_cast<char>(dice());
+      if (round % 4 == 0) table.resize(dice() % table.size());
+      FakeJob job;
+      job.budget = 1 << 20;
+      static_cast<void>(Encode(job, native, {table}, "undone É <x> abab \u4f60 ab"));
+    }
+  }
+}
+
+TEST(Tokens, StopWhenToldTo) {
+  const std::string words(4'000'000, 'a');
+  FakeJob job;
+  job.stop = 1;
+  EXPECT_EQ(Encode(job, wf_n_bpe, {TableOf(BpeFile())}, words), WF_FAILED);
+}
+
+TEST(Tokens, FailBeyondTheBudget) {
+  std::string words;
+  for (int i = 0; i < 10'000; ++i) words += "é ab";
+  for (const auto& [native, table] :
+       {std::pair<Native, std::string>(wf_n_wordpiece, TableOf(WordPieceFile(R"("normalizer": {"type": "BertNormalizer"}, )"))),
+        std::pair<Native, std::string>(wf_n_bpe, TableOf(BpeFile()))}) {
+    FakeJob whole;
+    ASSERT_EQ(Encode(whole, native, {table}, words), 0) << whole.message;
+    const uint64_t needed = FakeJob().budget - whole.budget;
+    for (uint64_t budget = 0; budget < needed; budget += needed / 50 + 1) {
+      FakeJob job;
+      job.budget = budget;
+      EXPECT_EQ(Encode(job, native, {table}, words), WF_FAILED);
+      EXPECT_EQ(job.code, 3012);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wf::tokens

@@ -58,7 +58,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(int(read["tests"][1]["yaml"]["line"]), 9)
         details = read["tests"][1]["yaml"]["details"].splitlines()
         self.assertEqual(details[0], "does not hold")
-        self.assertIn("mixed.wf:9:", details[1])
+        self.assertIn("mixed.wf:10:", details[1])
         self.assertGreater(len(details), 3)  # lines below one another, not one long string
 
     def test_prove_agrees(self):

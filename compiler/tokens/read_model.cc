@@ -14,7 +14,7 @@ using source::JsonScanner;
 namespace {
 
 constexpr size_t kMostParts = 1024;  // of a member that is neither the vocabulary nor the merges
-constexpr size_t kMostEntries = size_t{1} << 24;
+constexpr size_t kMostEntries = size_t{1} << 22;
 
 struct Members {
   Json others;  // all but the vocabulary and the merges

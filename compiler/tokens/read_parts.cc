@@ -1,6 +1,7 @@
 #include "compiler/tokens/read_parts.h"
 
 #include <algorithm>
+#include <array>
 
 namespace wf::tokens {
 
@@ -45,6 +46,32 @@ Status AddNormalizer(const Json& one, Tokenizer& out) {
     return Unsupported("the normalizer " + Quoted(type));
   }
   if (steps.size() > abi::kMaxTextSteps) return Unsupported("more steps of normalizers than " + std::to_string(abi::kMaxTextSteps));
+  return Status::Ok();
+}
+
+struct Pattern {
+  std::string_view text;
+  abi::TokenSplit split;
+};
+constexpr std::array kPatterns{
+    Pattern{R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+            abi::TokenSplit::kGpt4},
+    Pattern{R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+            abi::TokenSplit::kQwen},
+};
+
+// Words by a pattern that is known, of which then the bytes count: `Split` and `ByteLevel` behind it.
+Status ReadPattern(const Json& parts, Tokenizer& out) {
+  const Json &split = parts.items[0], &bytes = parts.items[1];
+  const Json* pattern = split.Find("pattern");
+  const std::string_view text = pattern != nullptr ? pattern->TextOf("Regex") : "";
+  const auto known = std::find_if(kPatterns.begin(), kPatterns.end(), [&](const Pattern& one) { return one.text == text; });
+  if (known == kPatterns.end()) return Unsupported("the pattern " + Quoted(text));
+  const bool is_plain = split.TextOf("behavior") == "Isolated" && !split.BoolOf("invert", false) && bytes.TextOf("type") == "ByteLevel" &&
+                        !bytes.BoolOf("use_regex", true) && !bytes.BoolOf("add_prefix_space", true);
+  if (!is_plain || out.model != abi::TokenModel::kBpe)
+    return Unsupported("the pre-tokenizer `Split` but for words, before `ByteLevel`, for BPE");
+  out.split = known->split;
   return Status::Ok();
 }
 
@@ -106,7 +133,9 @@ Status AddEnds(const Json& processor, Tokenizer& out) {
 
 }  // namespace
 
-Status Unsupported(std::string_view what, std::string_view name) { return {base::kUnimplemented, std::string(what) + ' ' + Quoted(name)}; }
+std::string Quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+Status Unsupported(std::string what) { return {base::kUnimplemented, std::move(what)}; }
 
 Status Broken(std::string text) { return {base::kInvalidArgument, std::move(text)}; }
 
@@ -116,6 +145,9 @@ Status ReadNormalizer(const Json& normalizer, Tokenizer& out) {
 
 Status ReadPreTokenizer(const Json& splitter, Tokenizer& out) {
   if (splitter.kind == Json::Kind::kNull) return Unsupported("the pre-tokenizer `null`");
+  if (const Json* parts = splitter.Find("pretokenizers"); parts != nullptr && parts->items.size() == 2) {
+    if (parts->items[0].TextOf("type") == "Split") return ReadPattern(*parts, out);
+  }
   int parts = 0;
   return ForEachPart(splitter, "pretokenizers", [&](const Json& one) {
     return ++parts == 1 ? AddPreTokenizer(one, out) : Unsupported("the pre-tokenizer " + Quoted(one.TextOf("type")) + " behind another");

@@ -12,7 +12,7 @@ using base::Status;
 
 namespace {
 
-constexpr size_t kMostParts = 1'000'000;  // of all that is not the model
+constexpr size_t kMostParts = 200'000;  // of all that is not the model
 
 // The parts that others need come first, wherever they stand in the file.
 Status Finish(const Json& parts, Tokenizer& out) {

@@ -8,8 +8,9 @@ namespace wf::abi {
 
 enum class TokenModel : uint32_t { kWordPiece = 1, kBpe };
 
-// How a text is cut into words: as BERT does, at spaces and punctuation; by the pattern of GPT-2; not at all.
-enum class TokenSplit : uint32_t { kBert = 1, kGpt2, kWhole };
+// How a text is cut into words: as BERT does, at spaces and punctuation; by the pattern of GPT-2; by that of GPT-4 (and Llama 3), where up
+// to three digits are a word, or of Qwen, where one is; not at all.
+enum class TokenSplit : uint32_t { kBert = 1, kGpt2, kGpt4, kQwen, kWhole };
 
 // What is done to a text before, in order.
 enum class TextStep : uint8_t {

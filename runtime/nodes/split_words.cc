@@ -1,7 +1,7 @@
 #include "runtime/nodes/split_words.h"
 
+#include <algorithm>
 #include <array>
-#include <utility>
 
 #include "runtime/nodes/unicode.h"
 
@@ -24,9 +24,9 @@ Kind KindOf(int32_t x) {
 struct Run {
   size_t length = 0, last = 0;
 };
-Run RunOf(Kind kind, std::string_view text, size_t at) {
+Run RunOf(Kind kind, std::string_view text, size_t at, size_t most = SIZE_MAX) {
   Run run;
-  while (at + run.length < text.size()) {
+  for (; most > 0 && at + run.length < text.size(); --most) {
     const CodePoint point = Decode(text.substr(at + run.length));
     if (KindOf(point.value) != kind) break;
     run.last = point.length;
@@ -35,14 +35,30 @@ Run RunOf(Kind kind, std::string_view text, size_t at) {
   return run;
 }
 
-// 's 't 're 've 'm 'll 'd
+constexpr std::array<std::string_view, 7> kContractions{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
+
 size_t LengthOfContraction(std::string_view text) {
-  constexpr std::array<std::string_view, 7> kEndings{"s", "t", "re", "ve", "m", "ll", "d"};
   if (text[0] != '\'') return 0;
-  for (const std::string_view ending : kEndings) {
-    if (text.substr(1).starts_with(ending)) return 1 + ending.size();
+  for (const std::string_view one : kContractions) {
+    if (text.starts_with(one)) return one.size();
   }
   return 0;
+}
+
+// Of capitals and small letters alike, to which the long s belongs.
+size_t LengthOfAnyContraction(std::string_view text) {
+  constexpr std::string_view kLongS = "'\u017f";
+  if (text[0] != '\'') return 0;
+  if (text.starts_with(kLongS)) return kLongS.size();
+  std::array<char, 3> small{};
+  const size_t length = std::min(text.size(), small.size());
+  for (size_t i = 0; i < length; ++i) small[i] = text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] + ('a' - 'A')) : text[i];
+  return LengthOfContraction({small.data(), length});
+}
+
+// Of spaces, in the order of the patterns: `\s+(?!\S)|\s+` leaves the last to the word behind.
+size_t LengthOfSpaces(const Run& spaces, bool is_end) {
+  return is_end || spaces.length == spaces.last ? spaces.length : spaces.length - spaces.last;
 }
 
 }  // namespace
@@ -52,11 +68,21 @@ Word WordSplitter::Next() {
     case abi::TokenSplit::kBert:
       return NextOfBert();
     case abi::TokenSplit::kGpt2:
-      return NextOfGpt2();
+      return Take(text_.empty() ? 0 : LengthOfGpt2());
+    case abi::TokenSplit::kGpt4:
+      return Take(text_.empty() ? 0 : LengthOfGpt4(3));
+    case abi::TokenSplit::kQwen:
+      return Take(text_.empty() ? 0 : LengthOfGpt4(1));
     case abi::TokenSplit::kWhole:
       break;
   }
-  return {std::exchange(text_, {}), 0};
+  return Take(text_.size());
+}
+
+Word WordSplitter::Take(size_t length) {
+  const Word word{text_.substr(0, length), 0};
+  text_.remove_prefix(length);
+  return word;
 }
 
 // Spaces part words, each punctuation mark is one.
@@ -82,13 +108,6 @@ Word WordSplitter::NextOfBert() {
   return word;
 }
 
-Word WordSplitter::NextOfGpt2() {
-  if (text_.empty()) return {};
-  const Word word{text_.substr(0, LengthOfGpt2()), 0};
-  text_.remove_prefix(word.text.size());
-  return word;
-}
-
 // The pattern 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 size_t WordSplitter::LengthOfGpt2() const {
   if (const size_t length = LengthOfContraction(text_); length != 0) return length;
@@ -96,8 +115,28 @@ size_t WordSplitter::LengthOfGpt2() const {
   const Kind kind = KindOf(Decode(text_.substr(skip)).value);
   if (kind != Kind::kSpace) return skip + RunOf(kind, text_, skip).length;
   const Run spaces = RunOf(Kind::kSpace, text_, 0);
-  const bool is_last = spaces.length == text_.size();
-  return is_last || spaces.length == spaces.last ? spaces.length : spaces.length - spaces.last;
+  return LengthOfSpaces(spaces, spaces.length == text_.size());
+}
+
+// The pattern (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+size_t WordSplitter::LengthOfGpt4(size_t most_digits) const {
+  if (const size_t length = LengthOfAnyContraction(text_); length != 0) return length;
+  const auto is_line = [](char c) { return c == '\r' || c == '\n'; };
+  const CodePoint first = Decode(text_);
+  const Kind kind = KindOf(first.value);
+  if (kind == Kind::kNumber) return RunOf(kind, text_, 0, most_digits).length;
+  const size_t before_letters = kind == Kind::kLetter || is_line(text_[0]) ? 0 : first.length;
+  if (const Run letters = RunOf(Kind::kLetter, text_, before_letters); letters.length != 0) return before_letters + letters.length;
+  const size_t skip = text_[0] == ' ' ? 1 : 0;
+  if (const Run rest = RunOf(Kind::kRest, text_, skip); rest.length != 0) {
+    size_t end = skip + rest.length;
+    while (end < text_.size() && is_line(text_[end])) ++end;
+    return end;
+  }
+  const Run spaces = RunOf(Kind::kSpace, text_, 0);
+  const size_t last_line = text_.substr(0, spaces.length).find_last_of("\r\n");
+  if (last_line != text_.npos) return last_line + 1;
+  return LengthOfSpaces(spaces, spaces.length == text_.size());
 }
 
 }  // namespace wf::nodes

@@ -20,9 +20,10 @@ class WordSplitter {
   Word Next();
 
  private:
+  Word Take(size_t length);
   Word NextOfBert();
-  Word NextOfGpt2();
   size_t LengthOfGpt2() const;
+  size_t LengthOfGpt4(size_t most_digits) const;
 
   abi::TokenSplit split_;
   std::string_view text_;  // what is left

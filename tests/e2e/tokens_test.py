@@ -13,7 +13,7 @@ import harness
 if __name__ == "__main__":
     harness.in_environment("tokenizers", ["tokenizers==0.23.3"])
 
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
 LINES = 12000
 PER_CALL = 500
@@ -23,6 +23,7 @@ HOSTILE = [
     "x" * 101, "[CLS] a [SEP][SEP] b[MASK]", "[cls]", "[MASK", "<s>x</s>", " <mask> y", "y  <mask>", "<|end|><|end|>", "\x00\x01a\x7fb\ufffdc\u200bd\ufeff",
     "e\u0301 \u00e9 E\u0301\u0323 \u1e69 s\u0323\u0307", "\u0130stanbul \u01c5 \u1e9e \ufb01 \ufdfa", "\uac00\u1100\u1161\u11a8", "\u4f60\u597d, world\u3002\U00020000!",
     "\U0001f600\U0001f468\u200d\U0001f469", "1234567890 3.14 \u0663\u0664 \u00bd\u2167", "a\u0300" * 50, "\u0301" * 200 + "\u0323" * 200, "snake_case-and.dots/etc",
+    "IT'S WE'Ll I'D 'LLama '\u017fo x'S 'r 're", "a\r\n\r\n  b\n \n\t c ...\n\n!\r d\t\te \u00a0\u00a0f \n", "12345 1 2345.67 $1,000\u00b2",
 ]
 
 
@@ -84,20 +85,25 @@ def around(before, after):
 
 
 def word_piece(lines, **options):
-    trainer = trainers.WordPieceTrainer(vocab_size=6000, special_tokens=SPECIAL, show_progress=False)
+    trainer = trainers.WordPieceTrainer(vocab_size=3000, special_tokens=SPECIAL, show_progress=False)
     return trained(models.WordPiece(unk_token="[UNK]"), trainer, pre_tokenizers.BertPreTokenizer(), lines, normalizers.BertNormalizer(**options),
                    around(["[CLS]"], ["[SEP]"]))
 
 
 def byte_pairs(lines, special, splitter, alphabet=True, model=None, **options):
-    trainer = trainers.BpeTrainer(vocab_size=6000, special_tokens=special, show_progress=False,
+    trainer = trainers.BpeTrainer(vocab_size=3000, special_tokens=special, show_progress=False,
                                   initial_alphabet=pre_tokenizers.ByteLevel.alphabet() if alphabet else [])
     return trained(model or models.BPE(), trainer, splitter, lines, **options)
 
 
+def by_pattern(digits):
+    pattern = rf"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(pattern), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+
+
 def tokenizers_of(lines):
     """By the name of a file: the tokenizer, and the function of text.wf that it is for."""
-    sample = lines[::3]
+    sample = lines[::6]
     gpt2 = byte_pairs(sample, ["<|end|>"], pre_tokenizers.ByteLevel(add_prefix_space=False))
     gpt2.post_processor = processors.ByteLevel(trim_offsets=False)
     roberta = byte_pairs(sample, ["<s>", "<pad>", "</s>", "<unk>"], pre_tokenizers.ByteLevel(add_prefix_space=True))
@@ -105,7 +111,11 @@ def tokenizers_of(lines):
     roberta.post_processor = processors.RobertaProcessing(("</s>", roberta.token_to_id("</s>")), ("<s>", roberta.token_to_id("<s>")))
     composed = byte_pairs(sample, ["<s>", "<unk>"], pre_tokenizers.Sequence([pre_tokenizers.ByteLevel(add_prefix_space=False)]), alphabet=False,
                           model=models.BPE(unk_token="<unk>", fuse_unk=True, ignore_merges=True), normalizer=normalizers.NFC(), processor=around(["<s>"], []))
+    llama = byte_pairs(sample, ["<|begin|>"], by_pattern(r"\p{N}{1,3}"), model=models.BPE(ignore_merges=True))
+    llama.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), around(["<|begin|>"], [])(llama)])
     return {
+        "llama": (llama, "bpe"),
+        "qwen": (byte_pairs(sample, ["<|end|>"], by_pattern(r"\p{N}"), normalizer=normalizers.NFC()), "bpe"),
         "uncased": (word_piece(sample), "wordpiece"),
         "cased": (word_piece(sample, lowercase=False, handle_chinese_chars=False), "wordpiece"),
         "compatible": (trained(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=30),

@@ -73,6 +73,25 @@ TEST(Bpe, AWordOfTheVocabularyMayStandWhole) {
   EXPECT_EQ(BytePairs(begin + R"("ignore_merges": true, )" + vocabulary, "aab"), (Ids{2}));
 }
 
+// How far merges go shows where a word ends.
+TEST(Bpe, ModernPatternsAreKnown) {
+  const auto file = [](const std::string& digits, const std::string& behavior = "Isolated") {
+    return R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "invert": false, "behavior": ")" + behavior +
+           R"(", "pattern": {"Regex":
+        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|)" +
+           digits + R"(| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}},
+        {"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}]},
+        "model": {"type": "BPE", "vocab": {"1": 0, "11": 1, "111": 2, "1111": 3}, "merges": ["1 1", "11 1", "11 11"]}})";
+  };
+  EXPECT_EQ(BytePairs(file(R"(\\p{N}{1,3})"), "1111"), (Ids{2, 0}));
+  EXPECT_EQ(BytePairs(file(R"(\\p{N})"), "1111"), (Ids{0, 0, 0, 0}));
+  for (const std::string& other : {file(R"(\\p{N}{1,2})"), file(R"(\\p{N})", "Removed")}) {
+    const auto read = ReadTokenizer(other);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.status().code(), base::kUnimplemented);
+  }
+}
+
 TEST(AddedTokens, AreFoundInTheTextTheLongestFirst) {
   const std::string added =
       R"("added_tokens": [{"id": 10, "content": "<a", "special": true}, {"id": 11, "content": "<ab>", "special": true},

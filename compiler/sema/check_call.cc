@@ -7,6 +7,7 @@
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/rest.h"
 #include "compiler/sema/waiting.h"
 
 namespace wf::sema {
@@ -81,9 +82,8 @@ class Instantiation {
     }
     std::vector<Dim> dims;
     for (const Dim& dim : type.dims) {
-      const auto symbol = dim.symbol();
-      if (symbol && symbol->starts_with("*")) {
-        const auto rest = bindings_.rests.find(symbol->substr(1));
+      if (IsRest(dim)) {
+        const auto rest = bindings_.rests.find(dim.symbol()->substr(1));
         if (rest == bindings_.rests.end()) return types_.Error();
         dims.insert(dims.end(), rest->second.begin(), rest->second.end());
       } else {
@@ -114,6 +114,19 @@ bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind
 ExprPtr DefaultOf(Body& body, const Entity& callee, const SigParam& param) {
   Body outside(body.env, *callee.home, callee.decl);
   return CheckAs(outside, *param.default_value, param.type, Where{});
+}
+
+// How many axes a list or `[i < n, ..] => e` says that it has; 0 for other expressions.
+size_t WrittenRank(const ast::Expr& value) {
+  size_t rank = 0;
+  const ast::Expr* inner = &value;
+  for (const auto* list = ast::DynAs<ast::ListExpr>(*inner); list != nullptr; list = ast::DynAs<ast::ListExpr>(*inner)) {
+    ++rank;
+    if (list->elements.empty()) return rank;
+    inner = list->elements.front().get();
+  }
+  const auto* lambda = ast::DynAs<ast::LambdaExpr>(*inner);
+  return lambda != nullptr ? rank + lambda->indices.size() : rank;
 }
 
 // One call of a signature: arguments are checked and unified from left to right, so that shapes known from earlier ones are wanted of later
@@ -184,9 +197,11 @@ class SignatureCall {
     const TypeRef known = Instantiation(body_.env.types, solver_, bindings_).Of(param.type);
     if (known->kind != TypeKind::kError) return known;
     const TypeRef type = param.type;
-    const bool has_rest = type->kind == TypeKind::kTensor && !signature_.rests.empty();
-    if (type->kind != TypeKind::kTensor || has_rest || value.kind != ast::ExprKind::kListExpr) return nullptr;
-    return body_.env.types.Tensor(DType::kNone, std::vector<Dim>(type->dims.size(), AnyDim()));
+    if (type->kind != TypeKind::kTensor) return nullptr;
+    const size_t written = WrittenRank(value), n_rests = static_cast<size_t>(std::count_if(type->dims.begin(), type->dims.end(), IsRest));
+    if (written == 0) return nullptr;
+    const size_t rank = n_rests == 0 ? type->dims.size() : std::max(written, type->dims.size() - n_rests);
+    return body_.env.types.Tensor(type->element == nullptr ? type->dtype : DType::kNone, std::vector<Dim>(rank, AnyDim()));
   }
 
   // Structure first, with T? around a plain value; then the dimensions.

@@ -1,6 +1,7 @@
 // x[..]: elements and slices of tensors, elements of lists, lookup in maps.
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/rest.h"
 
 namespace wf::sema {
 namespace {
@@ -71,13 +72,17 @@ ExprPtr IndexTensor(Body& body, const ast::IndexExpr& expr, ExprPtr object, cons
     }
     return Poison(body, expr.span);
   }
+  const size_t written = expr.subscripts.size(), rest_indices = CountRestIndices(body);
+  const bool takes_rest = rest_indices > 0 && extents.size() == written + rest_indices;
   ExprPtr result = Make(ExprKind::kIndex, types.Error(), expr.span);
   const uint32_t mark = body.NextSymbol();
   std::vector<Dim> dims;
   bool sound = true;
   for (size_t axis = 0; axis < extents.size(); ++axis) {
     Subscript& subscript = result->subscripts.emplace_back();
-    if (axis >= expr.subscripts.size()) {  // the axes that are not named stay whole
+    if (axis >= written && takes_rest) {
+      subscript.first = ReadLocal(body, *body.Find(RestIndexName(axis - written)), {expr.span.file, expr.span.begin, expr.span.begin});
+    } else if (axis >= written) {  // the axes that are not named stay whole
       subscript.is_slice = true;
       dims.push_back(extents[axis]);
     } else if (expr.subscripts[axis].is_slice) {

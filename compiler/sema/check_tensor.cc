@@ -8,6 +8,7 @@
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/mentions.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/rest.h"
 #include "runtime/abi/values.h"
 
 namespace wf::sema {
@@ -56,10 +57,19 @@ struct Extents {
   std::vector<Dim> dims;
 };
 
+// The axes of `*s` that the wanted type ends with and the lambda gives no name to.
+size_t RestAxes(const Body& body, const ast::LambdaExpr& expr, TypeRef wanted) {
+  size_t axes = 0;
+  for (const auto& [rest, dims] : body.rests) axes += dims.size();
+  const bool is_wanted = wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dims.size() == expr.indices.size() + axes;
+  return is_wanted && CountRestIndices(body) == 0 ? axes : 0;
+}
+
 // Of a lambda: written ones, else those of the wanted type; nothing after a report.
 std::optional<Extents> ExtentsOf(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, const Where& where) {
   Extents extents;
-  const bool has_wanted = wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dims.size() == expr.indices.size();
+  const bool has_wanted =
+      wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dims.size() == expr.indices.size() + RestAxes(body, expr, wanted);
   bool sound = true;
   for (size_t i = 0; i < expr.indices.size(); ++i) {
     const ast::LambdaExpr::Index& index = expr.indices[i];
@@ -364,9 +374,16 @@ ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, con
   }
   ExprPtr build = Make(ExprKind::kBuild, body.env.types.Error(), expr.span);
   std::optional<Extents> extents = ExtentsOf(body, expr, wanted, where);
+  const size_t rest_axes = RestAxes(body, expr, wanted);
   const Scope scope(body);
   for (const ast::LambdaExpr::Index& index : expr.indices) build->index_locals.push_back(DeclareIndex(body, index.name));
   if (!extents) return SkipUnchecked(body, expr);
+  for (size_t axis = 0; axis < rest_axes; ++axis) {
+    const Dim& dim = wanted->dims[expr.indices.size() + axis];
+    build->index_locals.push_back(DeclareIndex(body, {RestIndexName(axis), {expr.span.file, expr.span.begin, expr.span.begin}}));
+    extents->values.push_back(ExtentOfDim(body, dim, expr.span));
+    extents->dims.push_back(dim);
+  }
   const bool typed = wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dtype != DType::kNone;
   const TypeRef element = typed ? body.env.types.Scalar(wanted->dtype) : nullptr;
   ExprPtr value = CheckExpr(body, *expr.body, element, ElementWhere(where, "the body of `=>`", expr.span));

@@ -6,14 +6,10 @@
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/resolve_type.h"
+#include "compiler/sema/rest.h"
 
 namespace wf::sema {
 namespace {
-
-bool IsRest(const Dim& dim) {
-  const auto symbol = dim.symbol();
-  return symbol && symbol->starts_with("*");
-}
 
 bool OnlyRest(TypeRef tensor) { return tensor->dims.size() == 1 && IsRest(tensor->dims[0]); }
 

@@ -21,18 +21,25 @@ namespace wf::nodes {
   return wf_fail(ctx, code, 0, {reinterpret_cast<const uint8_t*>(text), kept});
 }
 
-// A dense tensor in the job's memory, readable to the next multiple of 64 bytes; false when the budget is spent (recorded).
-inline bool AllocateTensor(wf_ctx* ctx, uint8_t dtype, std::span<const int64_t> dims, wf_tensor* out) {
-  *out = {};
-  out->dtype = dtype;
-  out->rank = static_cast<uint8_t>(dims.size());
+// A dense tensor without its data.
+inline wf_tensor Dense(uint8_t dtype, std::span<const int64_t> dims) {
+  wf_tensor tensor{};
+  tensor.dtype = dtype;
+  tensor.rank = static_cast<uint8_t>(dims.size());
   int64_t count = 1;
   for (size_t axis = dims.size(); axis-- > 0;) {
-    out->dim[axis] = dims[axis];
-    out->stride[axis] = count;
+    tensor.dim[axis] = dims[axis];
+    tensor.stride[axis] = count;
     count *= dims[axis];
   }
-  const uint64_t bytes = static_cast<uint64_t>(count) * static_cast<uint64_t>(base::DTypeSize(dtype));
+  return tensor;
+}
+
+// A dense tensor in the job's memory, readable to the next multiple of 64 bytes; false when the budget is spent (recorded).
+inline bool AllocateTensor(wf_ctx* ctx, uint8_t dtype, std::span<const int64_t> dims, wf_tensor* out) {
+  *out = Dense(dtype, dims);
+  uint64_t bytes = static_cast<uint64_t>(base::DTypeSize(dtype));
+  for (const int64_t extent : dims) bytes *= static_cast<uint64_t>(extent);
   out->data = wf_alloc(ctx, (bytes / WF_ALIGN + 1) * WF_ALIGN, WF_ALIGN);
   return out->data != nullptr;
 }

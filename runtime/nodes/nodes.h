@@ -10,14 +10,18 @@ extern "C" {
 #endif
 
 enum {
-  WF_MAX_PNG_PIXELS = 64 * 1024 * 1024,  /* 64 MiB of result */
-  WF_MAX_JPEG_PIXELS = 32 * 1024 * 1024, /* a progressive JPEG holds up to 6 bytes a pixel in the decoder besides */
+  WF_MAX_PNG_PIXELS = 64 * 1024 * 1024,  /* 64 MiB of result, in colour 192 MiB */
+  WF_MAX_JPEG_PIXELS = 32 * 1024 * 1024, /* a progressive JPEG holds up to 6 bytes a pixel in the decoder besides, of CMYK 8 */
 };
 
 // A PNG or JPEG file -> u8[h, w], 0 black, sRGB-encoded luma; transparency is laid over white.
 // Errors: 7000 neither format, damaged, truncated or over the limits above.   Cost: O(pixels); the decoder's own buffers are freed before
 // return.
 wf_code wf_n_decode_gray(wf_ctx*, const wf_bytes* file, wf_tensor* gray) WF_NOEXCEPT;
+
+// The same file -> u8[h, w, 3], sRGB. Of a CMYK JPEG either takes 4 bytes a pixel.
+// Errors, cost: as wf_n_decode_gray.
+wf_code wf_n_decode(wf_ctx*, const wf_bytes* file, wf_tensor* rgb) WF_NOEXCEPT;
 
 // (values: T[k], indices: i64[k])
 typedef struct wf_top_k_result {

@@ -46,11 +46,11 @@ def resized(px, height, width):
                (px[bottom][left] * (1 - right_share) + px[bottom][right] * right_share) * down for left, right, right_share in columns]
 
 
-def png(width, colour, rows):
-    """A PNG file of 8 bits a channel; `colour` is its colour type, `rows` the bytes of each row."""
+def png(width, colour, rows, bits=8):
+    """A PNG file of so many bits a channel; `colour` is its colour type, `rows` the bytes of each row."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    header = struct.pack(">IIBBBBB", width, len(rows), 8, colour, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, len(rows), bits, colour, 0, 0, 0)
     pixels = zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
 
@@ -229,6 +229,27 @@ class Library(harness.ServerCase):
             self.assertEqual(reply["px"], wanted)
         self.refused(500, 7000, "Letterbox", px=[], height=2, width=2)
 
+    def test_channels(self):
+        dice = random.Random(7)
+        for channels in (1, 3, 4):
+            px = [[[dice.randrange(256) for _ in range(channels)] for _ in range(7)] for _ in range(5)]
+            planes = [[[pixel[channel] for pixel in row] for row in px] for channel in range(channels)]
+
+            def joined(results):
+                return [[list(pixel) for pixel in zip(*rows)] for rows in zip(*results)]
+
+            for height, width in ((5, 7), (11, 3), (2, 20)):
+                wanted = joined([self.ask("Resize", px=plane, height=height, width=width)["px"] for plane in planes])
+                self.assertEqual(self.ask("ResizeColour", px=px, height=height, width=width)["px"], wanted, (channels, height, width))
+            self.assertEqual(self.ask("CropColour", px=px, top=1, left=2, height=3, width=4)["px"], [row[2:6] for row in px[1:4]])
+            self.refused(500, 7001, "CropColour", px=px, top=1, left=2, height=3, width=6)
+            self.assertEqual(self.ask("RotateColour", px=px)["px"], [[px[4 - x][y] for x in range(5)] for y in range(7)])
+            inner = self.ask("ResizeColour", px=px, height=9, width=12)["px"]
+            row = [[114] * channels] * 12
+            self.assertEqual(self.ask("LetterboxColour", px=px, height=12, width=12)["px"], [row, *inner, row, row])
+        self.refused(500, 7001, "ResizeColour", px=[], height=1, width=1)
+        self.refused(500, 7000, "LetterboxColour", px=[], height=2, width=2)
+
     def test_iou(self):
         for one, other, wanted in (([0, 0, 2, 2], [1, 1, 3, 3], 1 / 7), ([0, 0, 2, 2], [0, 0, 2, 2], 1), ([0, 0, 1, 1], [1, 0, 2, 1], 0), ([0, 0, 4, 4], [1, 1, 3, 3], 0.25),
                                    ([1, 1, 1, 1], [1, 1, 1, 1], 0), ([0, 0, 1, 1], [5, 5, 6, 6], 0)):
@@ -286,8 +307,8 @@ class Library(harness.ServerCase):
         for table in (b"", b"wtk1", b"wtk1" * 100, bytes(1000)):
             self.refused(500, 7000, "Forged", text_="a", table={"b64": base64.b64encode(table).decode()})
 
-    def decoded(self, data):
-        return self.ask("Decode", picture={"b64": base64.b64encode(data).decode()})["px"]
+    def decoded(self, data, workflow="Decode"):
+        return self.ask(workflow, picture={"b64": base64.b64encode(data).decode()})["px"]
 
     def test_decode_gray(self):
         self.assertEqual(self.decoded(png(3, 0, [[0, 128, 255], [7, 8, 9]])), [[0, 128, 255], [7, 8, 9]])
@@ -299,7 +320,15 @@ class Library(harness.ServerCase):
         self.assertTrue(120 <= half <= 190, half)
         good = png(3, 0, [[0, 128, 255], [7, 8, 9]])
         for data in (b"", b"text", good[:20], good[:-16], good[:40] + b"\xff" + good[41:]):
-            self.refused(500, 7000, "Decode", picture={"b64": base64.b64encode(data).decode()})
+            for workflow in ("Decode", "DecodeColour"):
+                self.refused(500, 7000, workflow, picture={"b64": base64.b64encode(data).decode()})
+
+    def test_decode(self):
+        self.assertEqual(self.decoded(png(2, 2, [[1, 2, 3, 250, 0, 9], [7, 8, 9, 0, 0, 255]]), "DecodeColour"), [[[1, 2, 3], [250, 0, 9]], [[7, 8, 9], [0, 0, 255]]])
+        self.assertEqual(self.decoded(png(2, 0, [[0, 128]]), "DecodeColour"), [[[0] * 3, [128] * 3]])
+        self.assertEqual(self.decoded(png(2, 6, [[9, 8, 7, 0, 9, 8, 7, 255]]), "DecodeColour"), [[[255] * 3, [9, 8, 7]]])
+        deep = self.decoded(png(1, 2, [[0x12, 0x34, 0x80, 0x80, 0xff, 0xff]], bits=16), "DecodeColour")
+        self.assertEqual(deep, [[[0x12, 0x80, 255]]])
 
 
 if __name__ == "__main__":

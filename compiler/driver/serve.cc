@@ -1,6 +1,7 @@
 #include "compiler/driver/serve.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,13 +45,18 @@ void CopyLines(int from, const std::function<void(const std::string&)>& on_ready
 
 }  // namespace
 
-std::string UrlIn(const std::string& line) {
-  constexpr std::string_view kStart = "listening http=", kEncrypted = " tls=on";
-  if (!line.starts_with(kStart)) return "";
-  std::string address = line.substr(kStart.size(), line.find(' ', kStart.size()) - kStart.size());
+std::string AddressIn(const std::string& line, std::string_view name) {
+  const std::string before = fmt::format(" {}=", name);
+  const size_t at = line.find(before);
+  if (!line.starts_with("listening ") || at == std::string::npos) return "";
+  const std::string address = line.substr(at + before.size(), line.find(' ', at + 1) - at - before.size());
   constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
-  if (address.starts_with(kAny)) address.replace(0, kAny.size(), "127.0.0.1:");
-  return (line.ends_with(kEncrypted) ? "https://" : "http://") + address;
+  return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
+}
+
+std::string UrlIn(const std::string& line) {
+  const std::string address = AddressIn(line);
+  return address.empty() ? "" : (line.ends_with(" tls=on") ? "https://" : "http://") + address;
 }
 
 std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given) {

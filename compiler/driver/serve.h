@@ -8,6 +8,8 @@
 
 namespace wf::driver {
 
+// Of "listening http=HOST:PORT admin=.." the HOST:PORT that one can call, by the name before it; empty for any other line.
+std::string AddressIn(const std::string& line, std::string_view name = "http");
 // "listening http=HOST:PORT .." to the URL that one can call; empty for any other line.
 std::string UrlIn(const std::string& line);
 

@@ -11,6 +11,8 @@
 
 namespace wf::sema {
 
+inline constexpr const char* kNestingLimit = "400 levels of expressions; functions written into them count, too";
+
 // What the bodies of one program share while they are built. Internal to BuildIr.
 struct BuildContext {
   // A function or a workflow that is written out where it is called.
@@ -23,6 +25,7 @@ struct BuildContext {
   const source::SourceMap* sources = nullptr;   // null: lines are 0
   source::FileId root = source::FileId::kNone;  // the file whose lines count
   size_t ops_left = 250'000;                    // of the whole program
+  size_t visits_left = 2'000'000;               // of expressions, many of which become no operation: time, not size
   std::vector<Call> calls = {};                 // that are being written out, the outermost first
   const Span* too_large = nullptr;              // where the limit was met, and
   std::vector<Call> calls_there = {};           // inside of what

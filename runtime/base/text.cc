@@ -34,10 +34,18 @@ int SequenceLength(const uint8_t* at, const uint8_t* end) {
   return 0;
 }
 
-// Edit distance with transpositions, for short names.
+// Edit distance with transpositions, of names that differ within a short part. Generated ones often begin alike.
 template <typename Same>
 size_t Distance(std::string_view a, std::string_view b, Same same) {
   constexpr size_t kMaxName = 64;
+  while (!a.empty() && !b.empty() && same(a.front(), b.front())) {
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  while (!a.empty() && !b.empty() && same(a.back(), b.back())) {
+    a.remove_suffix(1);
+    b.remove_suffix(1);
+  }
   if (a.size() > kMaxName || b.size() > kMaxName) return std::numeric_limits<size_t>::max();
   std::array<std::array<size_t, kMaxName + 1>, 3> rows{};
   for (size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
@@ -58,7 +66,8 @@ std::string_view NearestBy(std::string_view name, std::span<const std::string_vi
   std::string_view best;
   size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
   for (const std::string_view candidate : candidates) {
-    if (candidate == name) continue;
+    const size_t longer = std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
+    if (candidate == name || longer >= best_distance) continue;
     const size_t distance = Distance(name, candidate, same);
     if (distance < best_distance && distance < candidate.size()) {
       best_distance = distance;

@@ -107,7 +107,8 @@ std::vector<Graph::Port> WorkflowReader::Ports(const std::vector<ir::Port>& port
   for (const ir::Port& port : ports) {
     const bool has_default = port.if_missing && program_.types[port.type].kind != ir::TypeKind::kOptional;
     const std::string value = has_default ? ir::ToString(program_.types, port.type, *port.if_missing) : "";
-    result.push_back({port.name, port.written, value, port.required});
+    const std::string type = port.written.empty() ? program_.types.ToString(port.type) : port.written;
+    result.push_back({port.name, type, value, port.required});
   }
   return result;
 }

@@ -31,8 +31,8 @@ TEST(Nearest, LooksOverCaseWhereNothingElseIsNear) {
   EXPECT_EQ(Nearest("/HELLO/SPREAD", paths), "/Hello/Spread");
   EXPECT_EQ(Nearest("/HELLO/SPRAED", paths), "/Hello/Spread");
   EXPECT_EQ(Nearest("/GOODBYE/ALL", paths), "");
-  const std::vector<std::string_view> names = {"Width", "wight"};
-  EXPECT_EQ(Nearest("width", names), "wight") << "as it is written comes first";
+  const std::vector<std::string_view> names = {"WIDTH", "widht"};
+  EXPECT_EQ(Nearest("width", names), "widht") << "as it is written comes first";
   EXPECT_EQ(Nearest("", names), "");
 }
 

@@ -38,7 +38,7 @@ TEST(Thread, OneThatTheSystemDoesNotGiveEndsTheProcessUnlessItCanBeDoneWithout) 
         if (Thread tried; tried.TryStart("wf-tried", [] {})) _exit(2);
         Thread("wf-some", [] {}).Join();
       },
-      testing::ExitedWithCode(1), "cannot start the thread wf-some: Resource temporarily unavailable");
+      testing::ExitedWithCode(1), "cannot start the thread wf-some: resource temporarily unavailable");
 }
 
 }  // namespace

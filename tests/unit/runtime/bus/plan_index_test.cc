@@ -39,10 +39,11 @@ class PlanIndexTest : public ::testing::Test {
 
 TEST_F(PlanIndexTest, KnowsByWhatARegionIsEntered) {
   const int attempt = builder_.Region(root_), fallback = builder_.Region(root_), body = builder_.Region(root_);
-  const int tried = Int(attempt), other = Int(fallback), element = Int(body);
+  const int tried = Int(attempt), element = Int(body);
   builder_.Run(attempt, {in_}, tried);
   builder_.SetResult(attempt, tried);
   builder_.SetFallback(attempt, fallback);
+  const int other = Int(fallback);
   builder_.Run(fallback, {builder_.FirstSlot(fallback)}, other);
   builder_.SetResult(fallback, other);
   builder_.Run(body, {in_}, element);

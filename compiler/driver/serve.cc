@@ -49,7 +49,6 @@ std::string AddressIn(const std::string& line, std::string_view name) {
   const std::string before = fmt::format(" {}=", name);
   const size_t at = line.find(before);
   if (!line.starts_with("listening ") || at == std::string::npos) return "";
-<<<<<<< HEAD
   std::string address = line.substr(at + before.size(), line.find(' ', at + 1) - at - before.size());
   constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
   if (address.starts_with(kAny)) address.replace(0, kAny.size(), "127.0.0.1:");
@@ -61,16 +60,6 @@ std::string UrlIn(const std::string& line) {
   const std::string address = AddressIn(line, "http"), scheme = line.ends_with(" tls=on") ? "https://" : "http://";
   if (address.starts_with(kFile)) return "--unix-socket " + address.substr(kFile.size()) + " " + scheme + "localhost";
   return address.empty() ? "" : scheme + address;
-=======
-  const std::string address = line.substr(at + before.size(), line.find(' ', at + 1) - at - before.size());
-  constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
-  return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
-}
-
-std::string UrlIn(const std::string& line) {
-  const std::string address = AddressIn(line);
-  return address.empty() ? "" : (line.ends_with(" tls=on") ? "https://" : "http://") + address;
->>>>>>> first7
 }
 
 std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given) {

@@ -8,16 +8,9 @@
 
 namespace wf::driver {
 
-<<<<<<< HEAD
 // Of "listening http=HOST:PORT admin=.." the HOST:PORT that one can call, by the name before it, or unix:FILE; empty for any other line.
 std::string AddressIn(const std::string& line, std::string_view name);
 std::string UrlIn(const std::string& line);  // of HTTP, as curl takes it: of a Unix socket with the flag before it
-=======
-// Of "listening http=HOST:PORT admin=.." the HOST:PORT that one can call, by the name before it; empty for any other line.
-std::string AddressIn(const std::string& line, std::string_view name = "http");
-// "listening http=HOST:PORT .." to the URL that one can call; empty for any other line.
-std::string UrlIn(const std::string& line);
->>>>>>> first7
 
 // What a server of `program` is started with: models lie beside the program unless `given` or the environment may say where.
 std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given);

@@ -99,7 +99,7 @@ class TestCommand(unittest.TestCase):
         self.assertEqual(lines[:2], ["TAP version 13", "1..3"])
         results = [line for line in lines if line.startswith(("ok", "not ok"))]
         self.assertRegex(results[0], r"^ok 1 - .*program\.wf: halves$")
-        self.assertRegex(results[1], r"^not ok 2 - .*: fails \\# with \\\\ and <&> .$")
+        self.assertRegex(results[1], r"^not ok 2 - .*: fails \\# with \\\\ and <&> \\\\u\{07\}$")
         self.assertRegex(results[2], r"^not ok 3 - .*: is wrong$")
         self.assertEqual(lines.count("  ---"), 3)
         self.assertEqual(lines.count("  ..."), 3)

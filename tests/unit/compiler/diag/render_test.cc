@@ -149,7 +149,7 @@ TEST_F(RenderTest, WritesOneObjectOfJsonALine) {
   EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 1);
   EXPECT_EQ(
       json.substr(0, json.find(",\"rendered\"")),
-      R"({"code":"WF3001","severity":"error","message":"unknown name `c\\\n\u0001`","spans":[)"
+      R"({"code":"WF3001","severity":"error","message":"unknown name `c\\\\n\\u{01}`","spans":[)"
       R"({"file":"a \"b\".wf","line":2,"column":1,"end_line":2,"end_column":2,"byte":3,"end_byte":4,"primary":true,"label":""},)"
       R"({"file":"a \"b\".wf","line":1,"column":1,"end_line":1,"end_column":3,"byte":0,"end_byte":2,"primary":false,"label":"x"}],)"
       R"("help":["h"],"fixes":[{"file":"a \"b\".wf","line":2,"column":1,"end_line":2,"end_column":2,"byte":3,"end_byte":4,"replacement":"d"}])");

@@ -133,10 +133,15 @@ TEST(BuildIr, AnIndexThatFitsByTheTypesHasNoCheck) {
       node last: f32[n] = [k] => pair.y[n - 1 - k, 1];
       return (px: twice, y: last);
     }
-    service S { workflow Chain; workflow Turned; })");
+    workflow TurnedColours(px: u8[h, w, c]) -> (px: u8[w, h, c]) {
+      node turned = image.rotate90(px);
+      return (px: turned);
+    }
+    service S { workflow Chain; workflow Turned; workflow TurnedColours; })");
   EXPECT_EQ(answers("Chain", {Floats({1, 2, 3}), Floats({10, 20, 30})}), "y=[3]{26, 44, 62}");
   EXPECT_EQ(answers("Turned", {Tensor<uint8_t>({2, 2}, {1, 2, 3, 4}), Tensor<float>({2, 2}, {1, 2, 3, 4})}),
             "px=[2x2]{4, 3, 2, 1}; y=[2]{4, 2}");
+  EXPECT_EQ(answers("TurnedColours", {Tensor<uint8_t>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}), "px=[2x2x2]{5, 6, 1, 2, 7, 8, 3, 4}");
   EXPECT_EQ(CountOps(answers.after(), ir::OpKind::kCheckIndex), 0u) << ir::Print(answers.after());
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/backend/backend.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/diag/render.h"
+#include "compiler/driver/bench.h"
 #include "compiler/driver/breaking.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/completions.h"
@@ -19,6 +20,7 @@
 #include "compiler/driver/fix.h"
 #include "compiler/driver/format_files.h"
 #include "compiler/driver/graph.h"
+#include "compiler/driver/graph_live.h"
 #include "compiler/driver/language_server.h"
 #include "compiler/driver/layout.h"
 #include "compiler/driver/new_program.h"
@@ -44,6 +46,11 @@ std::vector<CommandInfo> Commands();  // that this version has
 int Usage(Console& console, std::string_view message) {
   console.err << "wfc: " << message << "\n";
   return kUsage;
+}
+
+int Fail(Console& console, std::string_view message) {
+  console.err << "wfc: " << message << "\n";
+  return kProgramHasErrors;
 }
 
 using Purpose = Compilation::Purpose;
@@ -128,7 +135,11 @@ int ShowGraph(const Options& options, Console& console) {
   for_diagnostics.format = Format::kText;
   Compilation compilation(options.inputs.front(), for_diagnostics, console);
   if (compilation.RunTo(Phase::kPasses, Purpose::kServer)) {
-    const Graph graph = GraphOf(*compilation.products().program);
+    Graph graph = GraphOf(*compilation.products().program);
+    if (!options.from.empty()) {
+      const base::Status added = AddMeasured(options.from, graph);
+      if (!added.ok()) return Fail(console, added.message());
+    }
     switch (options.format) {
       case Format::kText:
         console.out << GraphText(graph, options.level);
@@ -208,10 +219,7 @@ int Run(const Options& options, Console& console) {
   if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
   if (options.watch) return Watch(options, console);
   const TemporaryFolder folder;
-  if (folder.path().empty()) {
-    console.err << "wfc: cannot make a temporary folder; set TMPDIR\n";
-    return kProgramHasErrors;
-  }
+  if (folder.path().empty()) return Fail(console, "cannot make a temporary folder; set TMPDIR");
   const std::string server = folder.path() + "server";
   Compilation compilation(options.inputs.front(), options, console);
   const bool built = compilation.RunTo(Phase::kObject, Purpose::kServer) && compilation.Link(server);
@@ -227,6 +235,12 @@ int Run(const Options& options, Console& console) {
         }
       },
       console);
+}
+
+int RunBench(const Options& options, Console& console) {
+  if (options.inputs.size() != 1) return Usage(console, "`wfc bench` needs the URL of a server, or one .wf file");
+  if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
+  return Bench(options, console);
 }
 
 int Test(const Options& options, Console& console) {

@@ -22,6 +22,12 @@ struct Graph {
     bool begins = false;             // it reads nothing of that block
     std::vector<std::string> marks;  // "control", "blocking", "compute"
   };
+  // What a running server took, since it started.
+  struct Measured {
+    std::string what;  // "compute", "queue"
+    double seconds;    // the mean
+    uint64_t count;
+  };
   struct Node {
     std::string name, path;
     uint32_t line = 0;
@@ -30,6 +36,7 @@ struct Graph {
     std::vector<std::string> inside;                            // the blocks that it stands in: "if line 3", "for line 9"
     std::vector<std::string> models;                            // that it calls
     std::vector<std::pair<std::string, std::string>> settings;  // in force: {"batch", "32 within 2ms"}
+    std::vector<Measured> measured;
     bool fallback = false;
     std::vector<Task> tasks;
   };
@@ -45,12 +52,14 @@ struct Graph {
     std::vector<Node> nodes;
     std::vector<std::string> after;  // stages whose nodes its nodes read
     std::vector<std::string> waits;  // those that decide whether its nodes run, beside them
+    std::vector<Measured> measured;
   };
   struct Workflow {
     std::string service, name;
     bool is_default = false;
     std::vector<Port> in, out;
     std::vector<std::pair<std::string, std::string>> settings;
+    std::vector<Measured> measured;
     std::vector<Stage> stages;  // a nameless one holds what belongs to no stage
     std::vector<Control> controls;
     std::vector<Task> own_tasks;  // checks, branches and the return
@@ -61,7 +70,8 @@ struct Graph {
 
 Graph GraphOf(const ir::Program& program);
 
-std::string Spelling(const Graph::Port& port);  // "times: i64 = 1"
+std::string Spelling(const Graph::Port& port);          // "times: i64 = 1"
+std::string Spelling(const Graph::Measured& measured);  // "compute 12.3 us x 1000"
 std::string GraphText(const Graph& graph, Level level);
 std::string GraphDot(const Graph& graph, Level level);
 std::string GraphMermaid(const Graph& graph, Level level);

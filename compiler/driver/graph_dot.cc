@@ -77,6 +77,7 @@ void DotWriter::Node(const Graph::Node& node, const std::string& prefix) {
   std::vector<std::string> lines = {node.name};
   if (!node.models.empty()) lines.push_back(fmt::format("model {}", fmt::join(node.models, ", ")));
   for (const auto& [name, value] : node.settings) lines.push_back(name + " " + value);
+  for (const Graph::Measured& one : node.measured) lines.push_back(Spelling(one));
   for (const std::string& block : node.inside) lines.push_back("in " + block);
   Line(fmt::format("{} [label={}{}];", Quoted(prefix + node.name), Label(lines), node.fallback ? ", style=dashed" : ""));
 }
@@ -85,6 +86,7 @@ void DotWriter::Stages(const Graph::Workflow& workflow, const std::string& prefi
   for (const Graph::Stage& stage : workflow.stages) {
     std::vector<std::string> lines = {stage.name};
     for (const Graph::Node& node : stage.nodes) lines.push_back(node.name);
+    for (const Graph::Measured& one : stage.measured) lines.push_back(Spelling(one));
     Line(fmt::format("{} [label={}];", Quoted(prefix + stage.name), Label(lines)));
     Wires(prefix, stage.name, stage.after);
     Wires(prefix, stage.name, stage.waits, kDashed);

@@ -26,6 +26,14 @@ std::string Array(const std::vector<T>& items, const F& each) {
   return "[" + json + "]";
 }
 
+// A member, with its comma; nothing where nothing was measured.
+std::string MeasuredJson(const std::vector<Graph::Measured>& measured) {
+  if (measured.empty()) return "";
+  return R"(,"measured":)" + Array(measured, [](const Graph::Measured& one) {
+           return fmt::format(R"({{"what":{},"mean_seconds":{},"count":{}}})", diag::QuoteJson(one.what), one.seconds, one.count);
+         });
+}
+
 std::string PortJson(const Graph::Port& port) {
   std::string json =
       fmt::format(R"({{"name":{},"type":{},"required":{})", diag::QuoteJson(port.name), diag::QuoteJson(port.type), port.required);
@@ -43,7 +51,8 @@ std::string NodeJson(const Graph::Node& node, Level level) {
   std::string json =
       fmt::format(R"({{"name":{},"path":{},"line":{},"reads":{},"after":{},"inside":{},"models":{},"settings":{},"fallback":{})",
                   diag::QuoteJson(node.name), diag::QuoteJson(node.path), node.line, Strings(node.reads), Strings(node.after),
-                  Strings(node.inside), Strings(node.models), SettingsJson(node.settings), node.fallback);
+                  Strings(node.inside), Strings(node.models), SettingsJson(node.settings), node.fallback) +
+      MeasuredJson(node.measured);
   if (level == Level::kTask) json += R"(,"tasks":)" + Array(node.tasks, TaskJson);
   return json + "}";
 }
@@ -55,7 +64,8 @@ std::string ControlJson(const Graph::Control& control) {
 
 std::string StageJson(const Graph::Stage& stage, Level level) {
   std::string json = fmt::format(R"({{"name":{},"written":{},"after":{},"waits":{})", diag::QuoteJson(stage.name), stage.written,
-                                 Strings(stage.after), Strings(stage.waits));
+                                 Strings(stage.after), Strings(stage.waits)) +
+                     MeasuredJson(stage.measured);
   if (level == Level::kStage) {
     json += R"(,"nodes":)" + Array(stage.nodes, [](const Graph::Node& node) { return diag::QuoteJson(node.name); });
   } else {
@@ -67,7 +77,8 @@ std::string StageJson(const Graph::Stage& stage, Level level) {
 std::string WorkflowJson(const Graph::Workflow& workflow, Level level) {
   std::string json = fmt::format(R"({{"service":{},"name":{},"default":{},"in":{},"out":{},"settings":{})",
                                  diag::QuoteJson(workflow.service), diag::QuoteJson(workflow.name), workflow.is_default,
-                                 Array(workflow.in, PortJson), Array(workflow.out, PortJson), SettingsJson(workflow.settings));
+                                 Array(workflow.in, PortJson), Array(workflow.out, PortJson), SettingsJson(workflow.settings)) +
+                     MeasuredJson(workflow.measured);
   if (level != Level::kWorkflow) {
     json += R"(,"stages":)" + Array(workflow.stages, [&](const Graph::Stage& stage) { return StageJson(stage, level); });
   }

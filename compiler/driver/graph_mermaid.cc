@@ -67,6 +67,7 @@ void MermaidWriter::Stages(const Graph::Workflow& workflow) {
   for (const Graph::Stage& stage : workflow.stages) {
     std::vector<std::string> lines = {stage.name.empty() ? "(no stage)" : stage.name};
     for (const Graph::Node& node : stage.nodes) lines.push_back(node.name);
+    for (const Graph::Measured& one : stage.measured) lines.push_back(Spelling(one));
     Line(fmt::format("{}[{}]", Id(stage.name), Label(lines)));
     Wires(stage.name, stage.after);
     Wires(stage.name, stage.waits, kDashed);
@@ -86,6 +87,7 @@ void MermaidWriter::Nodes(const Graph::Workflow& workflow) {
       std::vector<std::string> lines = {node.name};
       if (!node.models.empty()) lines.push_back(fmt::format("model {}", fmt::join(node.models, ", ")));
       for (const auto& [name, value] : node.settings) lines.push_back(name + " " + value);
+      for (const Graph::Measured& one : node.measured) lines.push_back(Spelling(one));
       for (const std::string& block : node.inside) lines.push_back("in " + block);
       Line(fmt::format(fmt::runtime(node.fallback ? "{}([{}])" : "{}[{}]"), Id(node.name), Label(lines)));
       Wires(node.name, node.reads);

@@ -72,6 +72,7 @@ Label LabelOf(const Graph::Node& node) {
   Label label{{{node.name, "name"}}, node.models.empty() ? "node" : "model"};
   if (!node.models.empty()) label.lines.push_back({fmt::format("model {}", fmt::join(node.models, ", ")), "what"});
   for (const auto& [name, value] : node.settings) label.lines.push_back({name + " " + value, "setting"});
+  for (const Graph::Measured& one : node.measured) label.lines.push_back({Spelling(one), "what"});
   if (node.fallback) label.lines.push_back({"else …", "setting"});
   for (const std::string& block : node.inside) label.lines.push_back({"in " + block, "setting"});
   return label;
@@ -117,6 +118,7 @@ void DrawStages(const Graph::Workflow& workflow, Drawing& drawing) {
     const std::string_view style = stage.written ? (calls ? "model" : "node") : (calls ? "model dashed" : "node dashed");
     Label label{{{stage.name.empty() ? "(no stage)" : stage.name, "name"}}, style};
     for (const Graph::Node& node : stage.nodes) label.lines.push_back({node.name, "setting"});
+    for (const Graph::Measured& one : stage.measured) label.lines.push_back({Spelling(one), "what"});
     drawing.Add(std::move(label), depths[at]);
   }
   AddWires(drawing, reads);
@@ -263,6 +265,7 @@ Drawing DrawingOf(const Graph::Workflow& workflow, Level level) {
   std::string settings;
   for (const auto& [name, value] : workflow.settings) settings += fmt::format("{}{} {}", settings.empty() ? "" : " · ", name, value);
   if (!settings.empty()) drawing.notes.push_back(settings);
+  for (const Graph::Measured& one : workflow.measured) drawing.notes.push_back(Spelling(one));
   switch (level) {
     case Level::kWorkflow:
       DrawWorkflow(workflow, drawing);

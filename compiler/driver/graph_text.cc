@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/driver/graph.h"
+#include "compiler/load/duration.h"
 
 namespace wf::driver {
 namespace {
@@ -26,6 +27,12 @@ std::string Joined(const std::vector<std::pair<std::string, std::string>>& setti
   std::string text;
   for (const auto& [name, value] : settings) text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, value);
   return text;
+}
+
+void Measured(const std::vector<Graph::Measured>& measured, size_t indent, std::string& text) {
+  std::string joined;
+  for (const Graph::Measured& one : measured) joined += (joined.empty() ? "" : " · ") + Spelling(one);
+  if (!joined.empty()) text += fmt::format("{:{}}took {}\n", "", indent, joined);
 }
 
 // Of a node or a control: what must have let it run, and the blocks around it.
@@ -55,6 +62,7 @@ void Node(const Graph::Node& node, size_t width, Level level, std::string& text)
   if (node.fallback) line += "  else …";
   text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   if (!node.settings.empty()) text += fmt::format("      {}\n", Joined(node.settings));
+  Measured(node.measured, 6, text);
   if (level == Level::kTask) Tasks(node.tasks, 6, text);
 }
 
@@ -64,6 +72,7 @@ void Stage(const Graph::Stage& stage, Level level, std::string& text) {
     if (!stage.after.empty()) text += fmt::format("  ← {}", fmt::join(stage.after, ", "));
     if (!stage.waits.empty()) text += fmt::format("  ⇠ {}", fmt::join(stage.waits, ", "));
     text += "\n";
+    Measured(stage.measured, 4, text);
   }
   if (level == Level::kStage) {
     std::vector<std::string> names;
@@ -83,6 +92,10 @@ std::string Spelling(const Graph::Port& port) {
   return fmt::format("{}: {}{}{}", port.name, port.type, port.default_value.empty() ? "" : " = " + port.default_value, mark);
 }
 
+std::string Spelling(const Graph::Measured& measured) {
+  return fmt::format("{} {} x {}", measured.what, load::Duration(measured.seconds * 1e9), measured.count);
+}
+
 std::string GraphText(const Graph& graph, Level level) {
   std::string text;
   for (const Graph::Workflow& workflow : graph.workflows) {
@@ -91,6 +104,7 @@ std::string GraphText(const Graph& graph, Level level) {
     Ports("in", workflow.in, text);
     Ports("out", workflow.out, text);
     if (!workflow.settings.empty()) text += fmt::format("  {}\n", Joined(workflow.settings));
+    Measured(workflow.measured, 2, text);
     if (level == Level::kWorkflow) continue;
     for (const Graph::Stage& stage : workflow.stages) Stage(stage, level, text);
     if (level == Level::kNode) Controls(workflow.controls, text);

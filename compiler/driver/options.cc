@@ -57,6 +57,22 @@ bool SetTrue(Options& options, std::string_view) {
 bool SetTimeout(Options& options, std::string_view value) {
   return SetNumber<&Options::timeout_seconds>(options, value) && options.timeout_seconds >= 1 && options.timeout_seconds <= 86'400;
 }
+template <auto member>
+bool SetSeconds(Options& options, std::string_view value) {
+  return SetNumber<member>(options, value) && options.*member >= 0 && options.*member <= 86'400;
+}
+bool SetConnections(Options& options, std::string_view value) {
+  return SetNumber<&Options::connections>(options, value) && options.connections >= 1 && options.connections <= 20'000;
+}
+bool SetRate(Options& options, std::string_view value) {
+  return SetNumber<&Options::rate>(options, value) && options.rate > 0 && options.rate <= 10e6;
+}
+bool AddHeader(Options& options, std::string_view value) {
+  const bool clean = std::none_of(value.begin(), value.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
+  const size_t colon = value.find(':');
+  options.headers.emplace_back(value);
+  return clean && colon != 0 && colon != std::string_view::npos && value.find(' ') > colon;
+}
 bool SetNothing(Options&, std::string_view) { return true; }
 bool SetOptimize(Options& options, std::string_view value) {
   return SetNumber<&Options::optimize>(options, value) && options.optimize >= 0 && options.optimize <= 3;
@@ -146,7 +162,7 @@ std::optional<Options> ParseOptions(std::string_view command, const std::vector<
     const std::string& argument = arguments[at];
     if (argument == "--") {
       options.server_arguments.assign(arguments.begin() + static_cast<ptrdiff_t>(at) + 1, arguments.end());
-      if (command == "run") return options;
+      if (command == "run" || command == "bench") return options;
       options.inputs.insert(options.inputs.end(), options.server_arguments.begin(), options.server_arguments.end());
       return options;
     }

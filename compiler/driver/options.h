@@ -27,10 +27,18 @@ struct Options {
   std::string target_cpu = "generic";
   int optimize = 2;
   size_t error_limit = 50;
-  std::string filter;        // part of a test's name
-  int timeout_seconds = 30;  // of a test
-  std::string against;       // a .wf file or a server
-  std::string service;       // name; empty: the only one
+  std::string filter;                // part of a test's name
+  int timeout_seconds = 30;          // of a test
+  std::vector<std::string> headers;  // "name: value"
+  std::string from;                  // URL of a server
+  std::string data;                  // a body, or @FILE
+  std::string admin;                 // HOST:PORT
+  std::string workflow;              // NAME or SERVICE/NAME; empty: the only one
+  int connections = 0;               // 0: as suits the load
+  double rate = 0;                   // requests a second; 0: as answers come
+  int warm_up_seconds = 2, duration_seconds = 10;
+  std::string against;  // a .wf file or a server
+  std::string service;  // name; empty: the only one
   std::string template_name = "hello";
   bool verbose = false, list = false, help = false, version = false;
   bool dependencies = false, watch = false, fix = false, write = false, check = false, diff = false;

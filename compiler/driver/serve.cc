@@ -1,6 +1,7 @@
 #include "compiler/driver/serve.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,10 +45,11 @@ void CopyLines(int from, const std::function<void(const std::string&)>& on_ready
 
 }  // namespace
 
-std::string AddressIn(const std::string& line) {
-  constexpr std::string_view kStart = "listening http=";
-  if (!line.starts_with(kStart)) return "";
-  std::string address = line.substr(kStart.size(), line.find(' ', kStart.size()) - kStart.size());
+std::string AddressIn(const std::string& line, std::string_view name) {
+  const std::string before = fmt::format(" {}=", name);
+  const size_t at = line.find(before);
+  if (!line.starts_with("listening ") || at == std::string::npos) return "";
+  const std::string address = line.substr(at + before.size(), line.find(' ', at + 1) - at - before.size());
   constexpr std::string_view kAny = "0.0.0.0:";  // what it listens on; one can only call an address
   return address.starts_with(kAny) ? "127.0.0.1:" + address.substr(kAny.size()) : address;
 }

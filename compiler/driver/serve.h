@@ -8,8 +8,8 @@
 
 namespace wf::driver {
 
-// "listening http=HOST:PORT admin=.." to the HOST:PORT that one can call; empty for any other line.
-std::string AddressIn(const std::string& line);
+// Of "listening http=HOST:PORT admin=.." the HOST:PORT that one can call, by the name before it; empty for any other line.
+std::string AddressIn(const std::string& line, std::string_view name = "http");
 
 // What a server of `program` is started with: models lie beside the program unless `given` or the environment may say where.
 std::vector<std::string> ServerArguments(const std::string& program, std::vector<std::string> given);

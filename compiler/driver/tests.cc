@@ -11,10 +11,10 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/json_cursor.h"
+#include "compiler/driver/local_server.h"
 #include "compiler/driver/report.h"
 #include "compiler/driver/test_outcome.h"
 #include "compiler/driver/test_report.h"
-#include "compiler/driver/test_server.h"
 #include "runtime/base/error_codes.h"
 
 namespace wf::driver {
@@ -71,8 +71,8 @@ class TestFile {
   // REQUIRES: they are built. One that needs what is not there, such as the file of a model, must not stop the others.
   void RunAll(const std::vector<size_t>& chosen) {
     const std::string folder = FolderOf(path_);
-    TestServer server(binary_, {"--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0", "--model-root",
-                                folder.empty() ? "." : folder, "--log-level", "error", "--limits-timeout", "24h"});
+    LocalServer server(binary_, {"--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0", "--model-root",
+                                 folder.empty() ? "." : folder, "--log-level", "error", "--limits-timeout", "24h"});
     for (size_t i = 0; i < chosen.size(); ++i) {
       const sema::Test& test = program().tests[chosen[i]];
       TestResult result = ResultOf(test);
@@ -105,7 +105,7 @@ class TestFile {
     return result;
   }
 
-  void RunOne(TestServer& server, size_t number, const sema::Test& test, TestResult& result) {
+  void RunOne(LocalServer& server, size_t number, const sema::Test& test, TestResult& result) {
     const auto answer = server.Call(fmt::format("/test/t{}", number), options_.timeout_seconds * kNsPerSecond + kGraceNs);
     const std::string slow = fmt::format("not done within {} s", options_.timeout_seconds);
     if (!answer.ok()) {
@@ -121,7 +121,7 @@ class TestFile {
     JudgeTest(program(), test, *answer, compilation_.sources(), result);
   }
 
-  void Fail(const sema::Test& test, const std::string& reason, TestServer& server, TestResult& result) const {
+  void Fail(const sema::Test& test, const std::string& reason, LocalServer& server, TestResult& result) const {
     result.reason = reason;
     result.details = diag::RenderPlace(test.span, reason, {}, compilation_.sources(), diag::Color::kNever);
     const std::string errors = server.TakeErrors();

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/sema/model_workflow.h"
+#include "compiler/sema/resolve_type.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/check.h"
 
@@ -65,6 +66,9 @@ class Describer {
 
   Type TypeOf(sema::TypeRef type) {
     Type out{.dtype = type->dtype, .dims = type->dims};
+    for (base::Dim& dim : out.dims) {
+      if (sema::IsAny(dim)) dim = base::Dim::Unknown();  // each one is equal to itself alone
+    }
     if (type->element != nullptr) out.element.push_back(TypeOf(type->element));
     switch (type->kind) {
       case sema::TypeKind::kScalar:

@@ -43,17 +43,22 @@ uint32_t BodyWriter::EnterLine(const Expr& expr) {
   return outer_line;
 }
 
-void BodyWriter::StopTooDeep() {
+void BodyWriter::StopBeyond(const char* limit) {
   c_.ops_left = 0;
-  if (c_.too_large == nullptr) c_.limit = "400 levels of expressions; functions written into them count, too";
+  if (c_.too_large == nullptr) c_.limit = limit;
 }
 
-// Counts what was written since the last call; true when there is too much of it, or too deep.
+// Counts what was written since the last call, and the call; true when there is too much of it, or too deep.
 bool BodyWriter::IsTooLarge(const Expr& expr) {
   const size_t written = b_.body().ops.size() - counted_;
   c_.ops_left -= std::min(c_.ops_left, written);
   counted_ += written;
-  if (nesting_ > kMaxNesting) StopTooDeep();
+  if (nesting_ > kMaxNesting) StopBeyond(kNestingLimit);
+  if (c_.visits_left == 0) {
+    StopBeyond("2000000 expressions; functions are written out where they are called");
+  } else {
+    --c_.visits_left;
+  }
   if (c_.ops_left == 0 && c_.too_large == nullptr) c_.too_large = &expr.span;
   return c_.ops_left == 0;
 }

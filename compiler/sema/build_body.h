@@ -79,7 +79,7 @@ class BodyWriter {
   ir::ValueId WriteOfArgs(const Expr& expr);
   uint32_t EnterLine(const Expr& expr);
   bool IsTooLarge(const Expr& expr);
-  void StopTooDeep();
+  void StopBeyond(const char* limit);
   ir::ValueId WriteChecked(const Expr& expr);
   bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
   ir::ValueId Zero(ir::TypeId type);

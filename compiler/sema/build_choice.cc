@@ -128,7 +128,7 @@ ValueId BodyWriter::WriteIf(const Expr& expr, size_t first) {
 
 ValueId BodyWriter::WriteIfFrom(const Expr& expr, size_t first) {
   if (first + 1 == expr.args.size()) return Write(*expr.args[first]);
-  if (b_.depth() > kMaxNesting) StopTooDeep();  // conditions that bind dimensions nest, however many
+  if (b_.depth() > kMaxNesting) StopBeyond(kNestingLimit);  // conditions that bind dimensions nest, however many
   if (IsTooLarge(expr)) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
   const Expr &condition_expr = *expr.args[first], &then_expr = *expr.args[first + 1];
   const ValueId condition = Write(condition_expr);

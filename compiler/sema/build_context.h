@@ -11,6 +11,8 @@
 
 namespace wf::sema {
 
+inline constexpr const char* kNestingLimit = "400 levels of expressions; functions written into them count, too";
+
 // What the bodies of one program share while they are built. Internal to BuildIr.
 struct BuildContext {
   const Program& program;
@@ -18,6 +20,7 @@ struct BuildContext {
   const source::SourceMap* sources = nullptr;   // null: lines are 0
   source::FileId root = source::FileId::kNone;  // the file whose lines count
   size_t ops_left = 250'000;                    // of the whole program
+  size_t visits_left = 2'000'000;               // of expressions, many of which become no operation: time, not size
   const Span* too_large = nullptr;              // where they ran out, or
   const char* limit = "250000 operations; functions are written out where they are called";
   uint32_t LineOf(const Span& span) const;                   // 0 for other files

@@ -130,7 +130,9 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
   for (const size_t index : build.tests) {
     const Test& test = program.tests[index];
     c.root = test.span.file;
-    c.ops_left = BuildContext{.program = program, .out = out}.ops_left;
+    const BuildContext fresh{.program = program, .out = out};
+    c.ops_left = fresh.ops_left;
+    c.visits_left = fresh.visits_left;
     c.stubs.clear();
     c.paths.clear();
     for (const Test::Stub& stub : test.stubs) c.stubs.emplace(std::pair(stub.is_remote, stub.target), stub.function);
@@ -149,14 +151,14 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
 
 ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t max_steps) {
   ir::Program out;
-  BuildContext c{.program = program, .out = out, .ops_left = 200'000};
+  BuildContext c{.program = program, .out = out};
   ir::Body body;
   BodyWriter writer(c, body, nullptr);
   const ir::ValueId value = writer.Write(expr);
   writer.builder().Close(value);
   if (c.misses_body) return {};
   if (c.too_large != nullptr) {
-    return {.value = {}, .failure = ir::Failure{.code = ir::kOutOfSteps, .message = "more than 200000 operations"}};
+    return {.value = {}, .failure = ir::Failure{.code = ir::kOutOfSteps, .message = std::string("more than ") + c.limit}};
   }
   return ir::Interpreter(out, {}, {.max_steps = max_steps}).RunBody(body);
 }

@@ -244,6 +244,29 @@ ValueId BodyWriter::WriteMathBuiltin(uint32_t builtin, const std::vector<ValueId
   return b_.Convert(value, dtype);
 }
 
+namespace {
+
+// A long template is made of parts, for the code that makes a text takes time to compile that grows faster than its holes.
+ValueId FormatOf(ir::Builder& b, ir::Program& out, const std::string& format, const std::vector<ValueId>& args) {
+  constexpr size_t kHoles = 256;
+  if (args.size() <= kHoles) return b.Emit(OpKind::kText, b.types().String(), args, ir::AddText(out, format));
+  std::vector<ValueId> parts;
+  std::string whole;
+  for (size_t from = 0, first = 0; first < args.size(); first += kHoles) {
+    const size_t last = std::min(first + kHoles, args.size());
+    size_t end = from;
+    for (size_t i = first; i < last; ++i) end = format.find("{}", end) + 2;
+    if (last == args.size()) end = format.size();
+    const std::vector<ValueId> some(args.begin() + static_cast<ptrdiff_t>(first), args.begin() + static_cast<ptrdiff_t>(last));
+    parts.push_back(FormatOf(b, out, format.substr(from, end - from), some));
+    whole += "{}";
+    from = end;
+  }
+  return FormatOf(b, out, whole, parts);
+}
+
+}  // namespace
+
 ValueId BodyWriter::WriteText(const Expr& expr) {
   if (expr.args.empty()) return b_.Text(expr.text);
   std::vector<ValueId> args;
@@ -251,7 +274,7 @@ ValueId BodyWriter::WriteText(const Expr& expr) {
     args.push_back(Write(*arg));
     if (args.back() == ValueId::kNone) return b_.Text("");
   }
-  return b_.Emit(OpKind::kText, b_.types().String(), std::move(args), ir::AddText(c_.out, expr.text));
+  return FormatOf(b_, c_.out, expr.text, args);
 }
 
 ValueId BodyWriter::WriteConst(const Expr& expr) {

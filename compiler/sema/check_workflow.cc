@@ -408,11 +408,12 @@ void CheckLevels(Env& env, const ast::WorkflowDecl& decl, const Signature& signa
 void ReadResults(Env& env, const ast::WorkflowDecl& decl, const Signature& signature, Workflow& out) {
   if (signature.result->kind != TypeKind::kRecord) return;
   out.results = signature.result->fields;
-  std::map<std::string, Span> seen;
+  std::map<std::string, const ast::Type::Field*> seen;
   for (const ast::Type::Field& field : decl.result->fields) {
     const std::string wire = field.external_name.value_or(field.label.text);
-    const auto [at, fresh] = seen.emplace(wire, field.span);
-    if (!fresh && field.external_name) env.Report(field.span, kDuplicateName, {wire}).Label(at->second, "first declared here");
+    const auto [first, fresh] = seen.emplace(wire, &field);
+    const bool is_told = !field.external_name && !fresh && !first->second->external_name;  // two of one name in the program
+    if (!fresh && !is_told) env.Report(field.span, kDuplicateName, {wire}).Label(first->second->span, "first declared here");
     out.result_wire_names.push_back(wire);
   }
 }

@@ -94,14 +94,14 @@ std::optional<ir::Value> DefaultOf(Body& body, const ast::Param& param, TypeRef 
 
 void ReadWorkflowParams(Body& body, const ast::WorkflowDecl& decl, Signature& signature, Workflow& out) {
   ParamSymbols symbols(body, decl, out);
-  std::map<std::string, Span> wire_names;
+  std::map<std::string, const ast::Param*> wire_names;
   for (uint32_t i = 0; i < decl.params.size(); ++i) {
     const ast::Param& param = decl.params[i];
     const TypeRef type = signature.params[i].type;
     Param row{i, param.external_name.value_or(param.name.text), false, std::nullopt};
-    const auto [at, fresh] = wire_names.emplace(row.wire_name, param.span);
-    if (!fresh && param.external_name)
-      body.env.Report(param.span, kDuplicateName, {row.wire_name}).Label(at->second, "first declared here");
+    const auto [first, fresh] = wire_names.emplace(row.wire_name, &param);
+    const bool is_told = !param.external_name && !fresh && !first->second->external_name;  // two of one name in the program
+    if (!fresh && !is_told) body.env.Report(param.span, kDuplicateName, {row.wire_name}).Label(first->second->span, "first declared here");
     row.required = !param.default_value && type->kind != TypeKind::kOptional;
     if (type->kind != TypeKind::kError) {
       if (param.default_value) row.default_value = DefaultOf(body, param, type);

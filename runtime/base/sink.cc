@@ -1,49 +1,67 @@
 #include "runtime/base/sink.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
-#include <new>
+#include <cstdlib>
 
 using wf::base::SinkBlock;
 using wf::base::SinkPiece;
 
 namespace {
 
-// Blocks that this thread freed and will need again.
+// Blocks of one size that this thread freed and will need again.
 class BlockCache {
  public:
+  explicit BlockCache(size_t block_bytes) : block_bytes_(block_bytes) {}
   ~BlockCache() {
     while (first_ != nullptr) {
       SinkBlock* block = first_;
       first_ = block->next;
-      delete block;
+      Free(block);
     }
   }
 
   SinkBlock* Take() {
-    if (first_ == nullptr) return new (std::nothrow) SinkBlock;
+    if (first_ == nullptr) return Make();
     SinkBlock* block = first_;
     first_ = block->next;
-    --count_;
+    kept_bytes_ -= block_bytes_;
     return block;
   }
 
   void Give(SinkBlock* block) {
-    if (count_ >= kMaxBlocks) {
-      delete block;
-      return;
-    }
+    if (kept_bytes_ + block_bytes_ > kKeptBytes) return Free(block);
     block->next = first_;
     first_ = block;
-    ++count_;
+    kept_bytes_ += block_bytes_;
   }
 
  private:
-  static constexpr int kMaxBlocks = 256;
+  static constexpr size_t kKeptBytes = size_t{4} << 20;
+
+  SinkBlock* Make() const {
+    const bool is_mapped = block_bytes_ == SinkBlock::kMapped;
+    void* const memory =
+        is_mapped ? mmap(nullptr, block_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : std::malloc(block_bytes_);
+    if (memory == nullptr || memory == MAP_FAILED) return nullptr;
+    auto* const block = static_cast<SinkBlock*>(memory);
+    *block = {nullptr, block_bytes_};
+    return block;
+  }
+  void Free(SinkBlock* block) const {
+    if (block_bytes_ == SinkBlock::kSmall) return std::free(block);
+    munmap(block, block_bytes_);
+  }
+
+  const size_t block_bytes_;
   SinkBlock* first_ = nullptr;
-  int count_ = 0;
+  size_t kept_bytes_ = 0;
 };
 
-thread_local BlockCache block_cache;
+thread_local BlockCache small_blocks(SinkBlock::kSmall), mapped_blocks(SinkBlock::kMapped);
+
+void Give(SinkBlock* block) { (block->bytes == SinkBlock::kSmall ? small_blocks : mapped_blocks).Give(block); }
 
 }  // namespace
 
@@ -52,15 +70,15 @@ bool wf_sink::Grow() {
     failed_ = true;
     return false;
   }
-  SinkBlock* block = block_cache.Take();
+  SinkBlock* block = size() < kSmallBytes ? small_blocks.Take() : mapped_blocks.Take();
   if (block == nullptr) {
     failed_ = true;
     return false;
   }
   ClosePiece(false);
   block_ = block;
-  start_ = at_ = block->data;
-  limit_ = block->data + sizeof block->data;
+  start_ = at_ = block->begin();
+  limit_ = block->end();
   return true;
 }
 
@@ -143,7 +161,7 @@ void wf_sink::Consume(size_t count) {
   closed_bytes_ -= count;
   while (first_ < pieces_.size() && count >= pieces_[first_].bytes) {
     count -= pieces_[first_].bytes;
-    if (pieces_[first_].block != nullptr) block_cache.Give(pieces_[first_].block);
+    if (pieces_[first_].block != nullptr) Give(pieces_[first_].block);
     ++first_;
   }
   if (first_ == pieces_.size()) {
@@ -156,9 +174,9 @@ void wf_sink::Consume(size_t count) {
 
 void wf_sink::Clear() {
   for (size_t i = first_; i < pieces_.size(); ++i) {
-    if (pieces_[i].block != nullptr) block_cache.Give(pieces_[i].block);
+    if (pieces_[i].block != nullptr) Give(pieces_[i].block);
   }
-  if (block_ != nullptr) block_cache.Give(block_);
+  if (block_ != nullptr) Give(block_);
   pieces_.clear();
   block_ = nullptr;
   start_ = at_ = limit_ = nullptr;

@@ -8,11 +8,13 @@
 
 namespace wf::base {
 
-inline constexpr size_t kSinkBlockBytes = 16 * 1024;
-
+// A buffer; its bytes follow it. Texts begin with small ones; what follows them is mapped, for what `free` takes back it may keep for good.
 struct SinkBlock {
+  static constexpr size_t kSmall = size_t{16} << 10, kMapped = size_t{256} << 10;  // with this head
   SinkBlock* next;
-  uint8_t data[kSinkBlockBytes - sizeof(SinkBlock*)];
+  size_t bytes;  // kSmall or kMapped
+  uint8_t* begin() { return reinterpret_cast<uint8_t*>(this + 1); }
+  uint8_t* end() { return reinterpret_cast<uint8_t*>(this) + bytes; }
 };
 
 // Bytes on their way out. `block`: freed when the piece is consumed, or null when a later piece owns it.
@@ -27,11 +29,12 @@ struct SinkPiece {
 // A response as a chain of pooled buffers; what generated encoders write to and what a connection sends.
 // Thread: loop-confined; blocks come from and return to a cache of the calling thread.   Owns: its blocks.
 // Errors: Put returns false once the text passes kMaxBytes or memory is out; the sink stays failed until Clear.   Bounds: kMaxBytes of
-// text; the thread's cache holds at most 256 blocks.   Cost: no allocation in steady state.
+// text; the thread's cache holds at most 4 MiB of small blocks and as much of mapped ones.   Cost: no allocation in steady state.
 struct wf_sink {
  public:
   static constexpr size_t kMaxBytes = size_t{256} << 20;
   static constexpr size_t kMaxReserve = 4096;
+  static constexpr size_t kSmallBytes = size_t{256} << 10;  // of a text that small blocks hold
 
   wf_sink() = default;
   ~wf_sink() { Clear(); }

@@ -31,9 +31,17 @@ int SequenceLength(const uint8_t* at, const uint8_t* end) {
   return 0;
 }
 
-// Edit distance with transpositions, for short names.
+// Edit distance with transpositions, of names that differ within a short part. Generated ones often begin alike.
 size_t Distance(std::string_view a, std::string_view b) {
   constexpr size_t kMaxName = 64;
+  while (!a.empty() && !b.empty() && a.front() == b.front()) {
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  while (!a.empty() && !b.empty() && a.back() == b.back()) {
+    a.remove_suffix(1);
+    b.remove_suffix(1);
+  }
   if (a.size() > kMaxName || b.size() > kMaxName) return std::numeric_limits<size_t>::max();
   std::array<std::array<size_t, kMaxName + 1>, 3> rows{};
   for (size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
@@ -73,7 +81,8 @@ std::string_view Nearest(std::string_view name, std::span<const std::string_view
   std::string_view best;
   size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());  // a name of one letter resembles every other
   for (const std::string_view candidate : candidates) {
-    if (candidate == name) continue;
+    const size_t longer = std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
+    if (candidate == name || longer >= best_distance) continue;
     const size_t distance = Distance(name, candidate);
     if (distance < best_distance && distance < candidate.size()) {
       best_distance = distance;

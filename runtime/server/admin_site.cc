@@ -1,7 +1,7 @@
 #include "runtime/server/admin_site.h"
 
 #include "runtime/protocol/codes.h"
-#include "runtime/server/session.h"
+#include "runtime/server/codings.h"
 
 namespace wf::server {
 namespace {
@@ -27,7 +27,7 @@ void AdminSite::OnRequest(Exchange& exchange) noexcept {
   const std::string text = page_();
   body_.Clear();
   body_.Put(text.data(), text.size());
-  exchange.session->Reply(exchange, {200, "text/plain; version=0.0.4", {}, {}}, body_);
+  ReplyCoded(exchange, code_from_, {200, "text/plain; version=0.0.4", {}, {}}, body_);
 }
 
 }  // namespace wf::server

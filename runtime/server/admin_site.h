@@ -15,6 +15,8 @@ class AdminSite final : public Site {
  public:
   AdminSite(const Shared& shared, std::function<std::string()> page) : shared_(shared), page_(std::move(page)) {}
 
+  void set_settings(const Settings& settings) { code_from_ = static_cast<uint64_t>(settings.compress_from.value); }
+
   void OnHead(Exchange& exchange) noexcept override;
   bool Claim(Exchange&, int64_t) noexcept override { return true; }
   bool ClaimUnsent(int64_t) noexcept override { return true; }  // what the memory is short of can be asked when it is short
@@ -31,6 +33,7 @@ class AdminSite final : public Site {
  private:
   const Shared& shared_;
   const std::function<std::string()> page_;
+  uint64_t code_from_ = 0;
   wf_sink body_;
   std::vector<char> path_;  // percent-decoded
 };

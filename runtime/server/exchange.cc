@@ -52,6 +52,8 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   --in_use_;
   exchange.head.Clear();
   exchange.body.Clear();
+  exchange.expanded.Clear();
+  exchange.coding = coding::Coding::kIdentity;
   exchange.max_body_bytes = exchange.discarded = exchange.body_mark = 0;
   exchange.until_deadline = exchange.has_head = exchange.begun = false;
   exchange.answered = exchange.admitted = exchange.takes_body = exchange.for_memory = exchange.allow_post = exchange.allow_get = false;

@@ -8,6 +8,7 @@
 
 #include "runtime/base/error_codes.h"
 #include "runtime/bus/bus.h"
+#include "runtime/protocol/coding/coding.h"
 #include "runtime/protocol/http/head.h"
 #include "runtime/protocol/oip/names.h"
 #include "runtime/protocol/oip/request.h"
@@ -77,6 +78,8 @@ struct Exchange final : bus::Client {
   Site* site = nullptr;
   http::Head head;
   Body body;
+  coding::Coding coding = coding::Coding::kIdentity;  // of the body, until it is taken off
+  Body expanded;                                      // the body without it, while that is being done
   uint64_t max_body_bytes = 0;
   uint64_t discarded = 0, body_mark = 0;  // of the body: what nobody reads; how much of it was there at the last look
   bool takes_body = false;                // somebody reads it; else what comes is dropped

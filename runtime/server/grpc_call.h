@@ -22,7 +22,6 @@ struct GrpcCall {
   bool coded = false;                                 // so it is
   coding::Coding coding = coding::Coding::kIdentity;  // of messages that say they are coded
   grpc::Messages messages;
-  Body expanded;  // the message without its coding
   const GrpcService* service = nullptr;
   std::string_view method;  // in the head of the call
 
@@ -48,7 +47,6 @@ struct GrpcCall {
     on = has_message = coded = streams = takes_many = ended = answers = stays = false;
     coding = coding::Coding::kIdentity;
     messages = grpc::Messages();
-    expanded.Clear();
     service = nullptr;
     method = {};
     last_told = parts = kept_parts = 0;

@@ -16,8 +16,6 @@ void TakeMessages(Exchange& exchange, std::span<const uint8_t> part) noexcept;  
 bool TakeMessage(Exchange& exchange, std::span<const uint8_t>* part) noexcept;  // true: one is whole, and what is left is behind it
 void TakeLastMessage(Exchange& exchange) noexcept;                              // the body is over: exactly one has come
 
-// Takes the coding off the message, into exchange.grpc.expanded; the failure, if any, is recorded in `scratch`. On any thread.
-wf_code ExpandMessage(WorkflowSite& site, Exchange& exchange, wf_ctx* scratch, wf_bytes message);
 // Moves `message` behind its prefix, coded as the request was where that pays.
 void PutMessage(const Exchange& exchange, wf_sink* message, wf_sink* body);
 

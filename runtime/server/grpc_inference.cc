@@ -78,7 +78,7 @@ bool WriteResult(Exchange& exchange, wf_sink* message, protocol::ErrorText* erro
 }
 
 void WritePartError(const Exchange& part, const protocol::ErrorText& error, wf_sink* message) {
-  const std::span<const uint8_t> request = (part.grpc.coded ? part.grpc.expanded : part.body).bytes();
+  const std::span<const uint8_t> request = part.body.bytes();
   oip::WriteStreamedError(oip::IdOf({request.data(), request.size()}), error, message);
 }
 

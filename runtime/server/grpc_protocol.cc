@@ -57,32 +57,7 @@ bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view) {
   return true;
 }
 
-wf_code Expand(Exchange& exchange, bus::Bus& scratch, wf_bytes message) {
-  return ExpandMessage(static_cast<WorkflowSite&>(*exchange.site), exchange, scratch.ctx(), message);
-}
-
-void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus& scratch, wf_bytes, wf_code expanded) {
-  if (expanded != 0) {
-    RefuseWith(exchange, scratch, expanded);
-    return AnswerRefusal(exchange);
-  }
-  const wf_bytes message = exchange.grpc.expanded.Seal();
-  if (message.ptr != nullptr) return exchange.grpc.service->serve(site, exchange, message);
-  exchange.RefuseForMemory("no memory for the message");
-  AnswerRefusal(exchange);
-}
-
-void Start(WorkflowSite& site, Exchange& exchange, wf_bytes message) {
-  constexpr uint64_t kMostTimes = 64;  // that a coded message is long without its coding, to be read on the loop
-  TakeLastMessage(exchange);
-  if (exchange.refused()) return AnswerRefusal(exchange);
-  if (!exchange.grpc.coded) return exchange.grpc.service->serve(site, exchange, message);
-  if (message.len * kMostTimes >= site.shared().large_bytes && site.ReadElsewhere(exchange, message, Expand, GoOn)) return;
-  bus::Bus& scratch = site.TakeScratch();
-  const wf_code code = Expand(exchange, scratch, message);
-  GoOn(site, exchange, scratch, message, code);
-  scratch.arena.Reset(true);
-}
+void Start(WorkflowSite& site, Exchange& exchange, wf_bytes message) { exchange.grpc.service->serve(site, exchange, message); }
 
 protocol::Answer Write(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers) {
   return exchange.grpc.service->write_answer(exchange, body, headers);

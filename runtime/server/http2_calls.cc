@@ -49,6 +49,7 @@ void Http2Session::BeginPart(Exchange& call) noexcept {
   part->grpc.method = grpc.method;
   part->grpc.coded = grpc.coded;
   part->grpc.coding = grpc.coding;
+  part->coding = call.coding;
   part->max_body_bytes = call.max_body_bytes;
   part->body.Swap(call.body);
   std::swap(part->claimed_bytes, call.claimed_bytes);

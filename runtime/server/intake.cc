@@ -61,6 +61,7 @@ void TakeBody(Exchange& exchange, std::span<const uint8_t> part) noexcept {
 
 void TakeEnd(Exchange& exchange) noexcept {
   if (exchange.head.content_length != 0) RefuseLate(exchange);
+  if (exchange.grpc.on && !exchange.refused()) TakeLastMessage(exchange);
   if (exchange.refused()) return;
   exchange.begun = true;
   exchange.site->OnRequest(exchange);

@@ -8,10 +8,10 @@
 #include "runtime/protocol/oip/metadata.h"
 #include "runtime/protocol/oip/rest_reader.h"
 #include "runtime/protocol/plain/plain.h"
+#include "runtime/server/codings.h"
 #include "runtime/server/intake.h"
 #include "runtime/server/oip_calls.h"
 #include "runtime/server/oip_questions.h"
-#include "runtime/server/session.h"
 
 namespace wf::server {
 namespace {
@@ -52,8 +52,9 @@ void TakeCall(WorkflowSite& site, Exchange& exchange, std::string_view path) {
   if (!exchange.oip.model.empty() && !FindModel(site, exchange)) return;
   if (exchange.oip.call != oip::Call::kInfer) {
     exchange.takes_body = exchange.head.method == http::Method::kPost;
-    if (exchange.takes_body) exchange.max_body_bytes = Body::kKeptBytes;
-    return;
+    if (!exchange.takes_body) return;
+    exchange.max_body_bytes = Body::kKeptBytes;
+    return TakeCoding(exchange);
   }
   const int64_t json_bytes = JsonBytesOf(exchange.head);
   if (json_bytes == kNoNumber)
@@ -88,7 +89,7 @@ void AnswerQuestion(WorkflowSite& site, Exchange& exchange, wf_bytes body) {
   if (code != 0) RefuseWith(exchange, scratch, code);
   scratch.arena.Reset(true);
   if (exchange.refused()) return AnswerRefusal(exchange);
-  exchange.session->Reply(exchange, {status, plain::kJson, {}, {}}, answer);
+  ReplyCoded(exchange, site.code_from(), {status, plain::kJson, {}, {}}, answer);
 }
 
 wf_code Read(Exchange& exchange, bus::Bus& scratch, wf_bytes body) {

@@ -142,6 +142,7 @@ void Server::Publish(Settings settings) {
   next->certificates = certificates_;
   const bool first = configurations_.empty();
   configurations_.push_back(std::move(next));
+  admin_site_.set_settings(current());
   admin_sessions_.set_limits(LimitsOf(current()));
   for (const auto& worker : workers_) {
     if (first)

@@ -5,6 +5,7 @@
 #include "runtime/observe/log.h"
 #include "runtime/protocol/json/size.h"
 #include "runtime/protocol/plain/plain.h"
+#include "runtime/server/codings.h"
 #include "runtime/server/session.h"
 #include "runtime/server/workflow_site.h"
 
@@ -12,7 +13,8 @@ namespace wf::server {
 
 namespace {
 
-constexpr size_t kMostTold = 512;  // of a text of the client's, in a line of the log
+constexpr size_t kMostTold = 512;   // of a text of the client's, in a line of the log
+constexpr size_t kCodingTimes = 8;  // as long as writing an answer takes coding it
 
 }  // namespace
 
@@ -106,12 +108,16 @@ void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const
 
 // A large answer on its way through another thread; the bus stays answered and unreleased meanwhile.
 struct WorkflowSite::Encoding final : CodecQueue::Work {
-  Encoding(WorkflowSite& answers, Exchange& request) : site(answers), exchange(request) {}
-  void Run() noexcept override { answer = RowOf(exchange.protocol).write_answer(exchange, &body, &headers); }
+  Encoding(WorkflowSite& answers, Exchange& request, uint64_t from) : site(answers), exchange(request), code_from(from) {}
+  void Run() noexcept override {
+    answer = RowOf(exchange.protocol).write_answer(exchange, &body, &headers);
+    CodeAnswer(exchange, code_from, &body, &headers);
+  }
   void Deliver() noexcept override { site.OnEncoded(*this); }
 
   WorkflowSite& site;
   Exchange& exchange;
+  const uint64_t code_from;
   wf_sink body;
   std::vector<http::Header> headers;
   protocol::Answer answer;
@@ -128,8 +134,9 @@ bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
       bytes += json::TextBytes(shared_.plan.types, port.type, value, shared_.large_bytes);
     }
   }
-  if (bytes < shared_.large_bytes) return false;
-  auto* const encoding = new (std::nothrow) Encoding(*this, exchange);
+  if (bytes < shared_.large_bytes / kCodingTimes) return false;
+  if (bytes < shared_.large_bytes && !WantsCoding(exchange, bytes, code_from())) return false;
+  auto* const encoding = new (std::nothrow) Encoding(*this, exchange, code_from());
   if (encoding == nullptr) return false;
   encoding->home = mailbox_;
   exchange.elsewhere = true;
@@ -151,6 +158,7 @@ void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
   body_.Clear();
   headers_.clear();
   const protocol::Answer answer = RowOf(exchange.protocol).write_answer(exchange, &body_, &headers_);
+  CodeAnswer(exchange, code_from(), &body_, &headers_);
   Reply(exchange, answer, headers_, body_);
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <new>
 
-#include "runtime/base/ascii.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/reserve.h"
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
 #include "runtime/sched/catalogue.h"
+#include "runtime/server/codings.h"
 #include "runtime/server/grpc_service.h"
 #include "runtime/server/session.h"
 
@@ -102,13 +102,8 @@ std::vector<int64_t> WorkflowSite::VersionsOf(const wf_workflow& workflow) const
 }
 
 void WorkflowSite::AdmitTo(Exchange& exchange) noexcept {
-  for (const http::Header& header : exchange.head.headers()) {
-    if (header.name != "content-encoding" || base::EqualIgnoringCase(header.value, "identity")) continue;
-    base::TextBuilder message;
-    message << "a body coded `";
-    message.Quote(header.value) << "`; send it as it is";
-    return exchange.Refuse(415, code::kInputParams, message.str());
-  }
+  TakeCoding(exchange);
+  if (exchange.refused()) return;
   exchange.max_body_bytes = BodyLimitOf(*exchange.workflow);
   exchange.takes_body = true;
   Admit(exchange);
@@ -209,6 +204,7 @@ void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
   if (!exchange.own_path.empty()) return AnswerProbe(shared_, exchange, &body_);
   const wf_bytes body = exchange.body.Seal();
   if (body.ptr == nullptr) return AnswerNoMemory(exchange);
+  if (exchange.coding != coding::Coding::kIdentity) return TakeCodingOff(*this, exchange, body);
   RowOf(exchange.protocol).start(*this, exchange, body);
   observe::working.data_id = 0;
 }

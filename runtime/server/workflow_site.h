@@ -69,6 +69,7 @@ class WorkflowSite final : public Site {
   bool GrowClaim(Exchange& exchange, int64_t bytes) noexcept;  // Claim without a refusal, on any thread
   // The bus of the request; null: there is no memory, and that is answered.
   bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns) noexcept;
+  uint64_t code_from() const { return static_cast<uint64_t>(settings_->compress_from.value); }  // answers of so many bytes; 0: none
   void Begin(Exchange& exchange, wf_code code) noexcept;  // the bus is filled, or `code` says that it cannot be
   bus::Bus& TakeScratch() noexcept;  // a bus of nobody, for what is read before it is known which there will be; its arena is to be reset
   // Has another thread call `read`, with a scratch bus of its own, then `then` here (null: Begin). False: there is none, read it here.

@@ -70,6 +70,9 @@ ROWS = [
     (results("y: f32[k, 1]", "y: tensor.reshape(x, i, 1)"), results("y: f32[3, 1]", "y: tensor.reshape(x, 3, 1)"), SAME, "patch"),
     (results("y: f32[3, 1]", "y: tensor.reshape(x, 3, 1)"), results("y: f32[k, 1]", "y: tensor.reshape(x, i, 1)"), BREAKING, "shapes that calls relied on no longer hold"),
     # results
+    (results("y: f32[_, _]", "y: tensor.reshape(x, i, i)"), results("y: f32[_, _]", "y: tensor.reshape(x, i, i)"), SAME, "patch"),
+    (results("y: f32[_, _]", "y: tensor.reshape(x, i, i)"), results("y: f32[a, b]", "y: tensor.reshape(x, i, i)"), SAME, "patch"),
+    (results("y: f32[a, a]", "y: tensor.reshape(x, i, i)"), results("y: f32[_, _]", "y: tensor.reshape(x, i, i)"), BREAKING, "shapes that calls relied on no longer hold"),
     (results("y: i64, z: i64", "y: 1, z: 2"), results("y: i64", "y: 1"), BREAKING, "result `z` is gone"),
     (results("y: i64", "y: 1"), results("y: i64, z: i64", "y: 1, z: 2"), ADDITION, "result `z` is new"),
     (results("y: i64", "y: 1"), results("y: i64?", "y: i"), BREAKING, "result `y` may now be null"),

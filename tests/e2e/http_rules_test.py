@@ -45,12 +45,6 @@ class HttpRules(harness.ServerCase):
         for path in ("/live%7A", "/metri%63s"):
             self.assertEqual(self.server.call("GET", path, port="admin").status, 200, path)
 
-    def test_a_coded_body_is_refused(self):
-        reply = self.server.call("POST", GREET, b"{}", {"content-encoding": "gzip"})
-        self.assert_error(reply, 415, 5000, "gzip")
-        self.assertEqual(self.server.call("POST", "/v2/models/Hello/infer", b"{}", {"content-encoding": "deflate"}).status, 415)
-        self.assertEqual(self.server.call("POST", GREET, b"{}", {"content-encoding": "Identity"}).status, 200)
-
     def test_a_query_beside_json_is_named(self):
         self.assert_error(self.server.call("POST", GREET + "?name=Bob", b"{}"), 400, 5000, "`name`", "members")
         self.assert_error(self.server.call("POST", GREET + "?&x", b"{}"), 400, 5000, "`x`")

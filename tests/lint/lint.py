@@ -145,7 +145,7 @@ def check_sizes(tree):
         yield "CMakeLists.txt", MAX_ROOT_CMAKE_LINES, f"more than {MAX_ROOT_CMAKE_LINES} lines"
 
 
-NOT_A_FUNCTION = re.compile(r"(if|for|while|switch|do|else|return|case|namespace|class|struct|enum|union|extern|template|public|private|protected|using|typedef|#|//|\}|\))")
+NOT_A_FUNCTION = re.compile(r"(?:if|for|while|switch|do|else|return|case|namespace|class|struct|enum|union|extern|template|public|private|protected|using|typedef)\b|#|//|\}|\)")
 
 
 def bodies_at(lines, indent):

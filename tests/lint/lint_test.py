@@ -62,12 +62,13 @@ class Lint(unittest.TestCase):
         self.assert_finds("thread-safety", body(""), body("wf::base::MutexLock lock(mutex); "), "requires holding mutex 'mutex'")
 
     def test_functions(self):
-        def function(lines):
-            return {"runtime/base/a.cc": "namespace wf {\nint F() {\n" + "  x();\n" * (lines - 2) + "}\n}  // namespace wf\n"}
+        def function(lines, head="int"):
+            return {"runtime/base/a.cc": f"namespace wf {{\n{head} F() {{\n" + "  x();\n" * (lines - 2) + "}\n}  // namespace wf\n"}
         def member(lines):
             return {"runtime/base/a.h": "class A {\n public:\n  int F(int x,\n        int y) const {\n" + "    x();\n" * (lines - 3) + "  }\n};\n"}
         self.assert_finds("functions", function(71), function(70), "a function of 71 lines")
         self.assert_finds("functions", member(71), member(70), "a function of 71 lines")
+        self.assert_finds("functions", function(71, "double"), function(70, "format::Text"), "a function of 71 lines")
         table = {"runtime/base/a.cc": "constexpr int kTable[] = {\n" + "    1,\n" * 100 + "};\n"}
         self.assertEqual(self.findings("functions", table), [])
 

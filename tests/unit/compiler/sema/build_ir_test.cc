@@ -580,5 +580,26 @@ TEST(BuildIr, RefusesProgramsThatGrowWithoutEnd) {
   EXPECT_THAT(built.diagnostics, HasSubstr("WF5090 the program becomes more than 250000 operations"));
 }
 
+TEST(BuildIr, WritesTextsWithManyHolesInParts) {
+  std::string holes, expected;
+  for (int i = 0; i < 700; ++i) {
+    holes += std::to_string(i) + (i % 2 == 0 ? "{x}" : "{y}") + "}}{{";
+    expected += std::to_string(i) + (i % 2 == 0 ? "7" : "8") + "}{";
+  }
+  const Answers answers("workflow W(x: i64, y: i64) -> (t: string) { return (t: \"" + holes + "\"); } service S { workflow W; }");
+  EXPECT_EQ(answers("W", {Int(7), Int(8)}), "t=" + expected);
+}
+
+// Calls that become no operation take time all the same.
+TEST(BuildIr, RefusesCallsWithoutEndThatBecomeNoOperations) {
+  std::string chain = "fn g0(x: i64) -> i64 = x;\n";
+  for (int i = 1; i < 60; ++i)
+    chain += "fn g" + std::to_string(i) + "(x: i64) -> i64 = g" + std::to_string(i - 1) + "(g" + std::to_string(i - 1) + "(x));\n";
+  const Built built = BuildText(chain + "workflow W(x: i64) -> (y: i64) { return (y: g59(x)); } service S { workflow W; }");
+  EXPECT_FALSE(built.program.has_value());
+  EXPECT_THAT(built.diagnostics, HasSubstr("WF5090 the program becomes more than 2000000 expressions"));
+  EXPECT_THAT(BuildText(chain + "const C: i64 = g59(1);").diagnostics, HasSubstr("WF3037 more than 2000000 expressions"));
+}
+
 }  // namespace
 }  // namespace wf::sema

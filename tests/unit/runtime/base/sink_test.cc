@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <string>
+#include <thread>
 
 namespace wf::base {
 namespace {
+
+constexpr size_t kBlock = SinkBlock::kSmall - sizeof(SinkBlock);
 
 std::string TextOf(wf_sink& sink) {
   std::string text;
@@ -22,7 +27,7 @@ std::string Numbers(size_t bytes) {
 
 TEST(Sink, TheFirstBytesMoveInPortionsOfAnySize) {
   const std::string text = Numbers(100'000);
-  for (const size_t portion : {size_t{1000}, size_t{5000}, kSinkBlockBytes - sizeof(void*), size_t{50'000}, size_t{100'000}}) {
+  for (const size_t portion : {size_t{1000}, size_t{5000}, kBlock, size_t{50'000}, size_t{100'000}}) {
     wf_sink from, to;
     ASSERT_TRUE(from.Put(text.data(), text.size()));
     std::string expected;
@@ -40,7 +45,6 @@ TEST(Sink, TheFirstBytesMoveInPortionsOfAnySize) {
 }
 
 TEST(Sink, WholeBlocksMoveByReference) {
-  constexpr size_t kBlock = kSinkBlockBytes - sizeof(void*);
   wf_sink from, to;
   const std::string text = Numbers(3 * kBlock);
   ASSERT_TRUE(from.Put(text.data(), text.size()));
@@ -49,6 +53,35 @@ TEST(Sink, WholeBlocksMoveByReference) {
   EXPECT_EQ(to.Pieces()[0].data, first);
   EXPECT_EQ(TextOf(to), text.substr(0, kBlock));
   EXPECT_EQ(TextOf(from), text.substr(kBlock));
+}
+
+TEST(Sink, LongTextsGoOnInLargeBlocks) {
+  wf_sink sink;
+  const std::string text = Numbers(2'000'000);
+  for (size_t at = 0; at < text.size(); at += 777) ASSERT_TRUE(sink.Put(text.data() + at, std::min<size_t>(777, text.size() - at)));
+  EXPECT_EQ(TextOf(sink), text);
+  EXPECT_LT(sink.Pieces().size(), 17 + 2'000'000 / SinkBlock::kMapped + 1);
+  sink.Consume(1'000'000);
+  EXPECT_EQ(TextOf(sink), text.substr(1'000'000));
+}
+
+// How many bytes are mapped, whatever an allocator keeps: blocks of long texts are given back to the system by whichever thread is last.
+size_t MappedKib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word == "VmSize:" && status >> word) return std::stoul(word);
+  }
+  return 0;
+}
+
+TEST(Sink, GivesTheMemoryOfLongTextsBack) {
+  const std::string text(200'000'000, 'x');
+  const size_t before = MappedKib();
+  wf_sink sink;
+  std::thread([&] { ASSERT_TRUE(sink.Put(text.data(), text.size())); }).join();
+  EXPECT_GT(MappedKib(), before + 190'000);
+  sink.Clear();
+  EXPECT_LT(MappedKib(), before + 140'000);  // an allocator reserves 64 MiB for a thread
 }
 
 TEST(Sink, WhatIsPutLaterGoesBehind) {

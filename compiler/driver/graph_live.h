@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "compiler/driver/graph.h"
+#include "runtime/base/status.h"
+
+namespace wf::driver {
+
+// Adds what a running server has measured of the graph's workflows, stages and nodes. `url` is that of its admin address.
+// Errors: the URL is none; nothing listens there, or it tells no metrics; none of them is of this program.
+base::Status AddMeasured(const std::string& url, Graph& graph);
+
+}  // namespace wf::driver

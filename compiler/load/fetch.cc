@@ -1,0 +1,71 @@
+#include "compiler/load/fetch.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+
+#include "compiler/base/system_error.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/descriptor.h"
+
+namespace wf::load {
+namespace {
+
+constexpr size_t kMaxAnswer = size_t{64} << 20;
+
+// False when the time is over first.
+bool WaitFor(int fd, short events, int64_t until_ns) {
+  while (true) {
+    const int64_t left_ms = (until_ns - base::SystemClock().Now()) / 1'000'000;
+    if (left_ms < 0) return false;
+    pollfd waiting{fd, events, 0};
+    const int ready = poll(&waiting, 1, static_cast<int>(left_ms) + 1);
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return true;  // read says what is wrong
+  }
+}
+
+// What comes until the other side closes; nothing when the time is over first.
+std::optional<std::string> ReadAll(int fd, int64_t until_ns) {
+  std::string text;
+  std::array<char, 65536> buffer{};
+  while (text.size() < kMaxAnswer) {
+    if (!WaitFor(fd, POLLIN, until_ns)) return std::nullopt;
+    const ssize_t got = read(fd, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(buffer.data(), static_cast<size_t>(got));
+  }
+  return text;
+}
+
+}  // namespace
+
+base::Result<std::string> Exchange(const sockaddr_storage& address, socklen_t address_bytes, std::string_view request, int64_t within_ns) {
+  const int64_t until = base::SystemClock().Now() + within_ns;
+  const base::Descriptor connection(socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const bool sent = connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), address_bytes) == 0 &&
+                    send(connection.get(), request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size());
+  if (!sent) return base::Status(base::kUnavailable, source::TextOfErrno(errno));
+  auto answer = ReadAll(connection.get(), until);
+  if (!answer) return base::Status(base::kDeadlineExceeded, "it did not answer");
+  if (answer->empty()) return base::Status(base::kUnavailable, "it closed the connection");
+  return *std::move(answer);
+}
+
+base::Result<std::string> Fetch(const Target& target, int64_t within_ns) {
+  const std::string request = fmt::format("GET {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", target.path, target.host);
+  auto answer = Exchange(target.address, target.address_bytes, request, within_ns);
+  if (!answer.ok()) return answer;
+  const size_t head = answer->find("\r\n\r\n");
+  if (head == std::string::npos || !answer->starts_with("HTTP/1.1 200 "))
+    return base::Status(base::kNotFound, fmt::format("it answers {}", answer->substr(0, answer->find('\r')).substr(0, 64)));
+  return answer->substr(head + 4);
+}
+
+}  // namespace wf::load

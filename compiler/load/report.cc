@@ -1,0 +1,115 @@
+#include "compiler/load/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "compiler/diag/render.h"
+#include "compiler/load/duration.h"
+
+namespace wf::load {
+namespace {
+
+struct Percentile {
+  const char* name;
+  const char* member;
+  double q;
+};
+constexpr std::array kPercentiles = {Percentile{"p50", "p50", 0.5}, Percentile{"p90", "p90", 0.9}, Percentile{"p99", "p99", 0.99},
+                                     Percentile{"p99.9", "p999", 0.999}};
+constexpr double kNsPerSecond = 1e9;
+
+double PerSecond(uint64_t count, const Outcome& outcome) {
+  return outcome.measured_ns == 0 ? 0 : static_cast<double>(count) * kNsPerSecond / static_cast<double>(outcome.measured_ns);
+}
+
+std::string HowText(const Plan& plan) {
+  const std::string many = fmt::format("{} connection{}", plan.connections, plan.connections == 1 ? "" : "s");
+  if (plan.rate > 0) return fmt::format("{:g} requests a second over at most {}", plan.rate, many);
+  return fmt::format("{}, each with one request after the other", many);
+}
+
+std::vector<std::pair<uint64_t, const char*>> Failures(const Outcome& outcome) {
+  return {{outcome.lost, "lost"}, {outcome.timed_out, "timed_out"}, {outcome.refused, "refused"}, {outcome.not_sent, "not_sent"}};
+}
+
+const char* Explained(std::string_view failure) {
+  if (failure == "lost") return "connections ended before the answer";
+  if (failure == "timed_out") return "not answered in time";
+  if (failure == "refused") return "connections refused";
+  return "due, but not sent: all connections waited for answers";
+}
+
+std::string ServerText(const ServerTimes& server) {
+  std::string text = fmt::format("\nin the server  {} a request", Duration(server.request.mean() * kNsPerSecond));
+  if (server.batch.count > 0) text += fmt::format(", {:.1f} rows a batch", server.batch.mean());
+  text += "\n";
+  size_t width = 4;
+  for (const auto& [key, node] : server.nodes) width = std::max(width, key.first.size() + 1 + key.second.size());
+  if (!server.nodes.empty()) text += fmt::format("  {:<{}}  {:>10}  {:>10}\n", "node", width, "compute", "queue");
+  for (const auto& [key, node] : server.nodes) {
+    const auto cell = [](const Total& total) { return total.count > 0 ? Duration(total.mean() * kNsPerSecond) : std::string("-"); };
+    text += fmt::format("  {:<{}}  {:>10}  {:>10}\n", key.first + "/" + key.second, width, cell(node.compute), cell(node.wait));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ReportText(const Report& report) {
+  const Outcome& outcome = report.outcome;
+  std::string text =
+      fmt::format("{}\n{}, {:.1f} s", report.url, HowText(report.plan), static_cast<double>(outcome.measured_ns) / kNsPerSecond);
+  if (report.warm_up_ns > 0) text += fmt::format(" after {:g} s of warm-up", static_cast<double>(report.warm_up_ns) / kNsPerSecond);
+  const Histogram& good = outcome.good;
+  text += fmt::format("\n\nanswered  {}, {:.1f} a second\nlatency  ", good.count(), PerSecond(good.count(), outcome));
+  for (const Percentile& at : kPercentiles) text += fmt::format(" {} {} ", at.name, Duration(static_cast<double>(good.Quantile(at.q))));
+  text += fmt::format(" max {}  mean {}\n", Duration(static_cast<double>(good.max())), Duration(good.mean()));
+  for (const auto& [status, count] : outcome.by_status) {
+    if (status >= 400) text += fmt::format("{:<8}  {} answers\n", status, count);
+  }
+  for (const auto& [count, name] : Failures(outcome)) {
+    if (count > 0) text += fmt::format("failed    {} {}\n", count, Explained(name));
+  }
+  if (!outcome.first_wrong.empty()) text += fmt::format("first     {}\n", outcome.first_wrong);
+  if (report.server) text += ServerText(*report.server);
+  return text;
+}
+
+std::string ReportJson(const Report& report) {
+  const Outcome& outcome = report.outcome;
+  const auto seconds = [](double ns) { return ns / kNsPerSecond; };
+  std::string json;
+  const auto out = std::back_inserter(json);
+  fmt::format_to(out, R"({{"url":{},"connections":{},"rate":{},"warm_up_seconds":{},"seconds":{},)", diag::QuoteJson(report.url),
+                 report.plan.connections, report.plan.rate > 0 ? fmt::format("{}", report.plan.rate) : "null",
+                 seconds(static_cast<double>(report.warm_up_ns)), seconds(static_cast<double>(outcome.measured_ns)));
+  fmt::format_to(out, R"("answered":{},"per_second":{:.3f},"latency_seconds":{{)", outcome.good.count(),
+                 PerSecond(outcome.good.count(), outcome));
+  for (const Percentile& at : kPercentiles)
+    fmt::format_to(out, R"("{}":{},)", at.member, seconds(static_cast<double>(outcome.good.Quantile(at.q))));
+  fmt::format_to(out, R"("max":{},"mean":{}}},"statuses":{{)", seconds(static_cast<double>(outcome.good.max())),
+                 seconds(outcome.good.mean()));
+  const char* comma = "";
+  for (const auto& [status, count] : outcome.by_status) fmt::format_to(out, R"({}"{}":{})", std::exchange(comma, ","), status, count);
+  fmt::format_to(out, "}}");
+  for (const auto& [count, name] : Failures(outcome)) fmt::format_to(out, R"(,"{}":{})", name, count);
+  if (!outcome.first_wrong.empty()) fmt::format_to(out, R"(,"first_wrong":{})", diag::QuoteJson(outcome.first_wrong));
+  if (report.server) {
+    const ServerTimes& server = *report.server;
+    fmt::format_to(out, R"(,"server":{{"request_seconds":{},"batch_rows":{},"nodes":[)", server.request.mean(), server.batch.mean());
+    comma = "";
+    for (const auto& [key, node] : server.nodes) {
+      fmt::format_to(out, R"({}{{"workflow":{},"node":{},"compute_seconds":{},"queue_seconds":{}}})", std::exchange(comma, ","),
+                     diag::QuoteJson(key.first), diag::QuoteJson(key.second), node.compute.mean(), node.wait.mean());
+    }
+    fmt::format_to(out, "]}}");
+  }
+  return json + "}\n";
+}
+
+}  // namespace wf::load

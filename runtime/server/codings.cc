@@ -1,0 +1,164 @@
+#include "runtime/server/codings.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
+#include "runtime/protocol/coding/compressor.h"
+#include "runtime/protocol/coding/expander.h"
+#include "runtime/server/intake.h"
+#include "runtime/server/session.h"
+
+namespace wf::server {
+namespace {
+
+using coding::Coding;
+using coding::Step;
+
+constexpr size_t kBlockBytes = 16 * 1024;
+constexpr http::Header kVary = {"vary", "accept-encoding"};
+constexpr http::Header kTaken = {"accept-encoding", "zstd, gzip, deflate"};
+
+coding::Expander& ExpanderOfThread() {
+  thread_local coding::Expander expander;
+  return expander;
+}
+
+coding::Compressor& CompressorOfThread() {
+  thread_local coding::Compressor compressor;
+  return compressor;
+}
+
+// Several fields of one name are one list.
+std::string_view ListOf(const http::Head& head, std::string_view name, std::string* joined) {
+  std::string_view list;
+  for (const http::Header& header : head.headers()) {
+    if (header.name != name) continue;
+    if (list.data() != nullptr) list = *joined = std::string(list) + "," + std::string(header.value);
+    if (list.data() == nullptr) list = header.value;
+  }
+  return list;
+}
+
+// What a body is without its coding, as far as it is worth having. kInputParams: it is not coded so; kMemoryCap: it is longer than `most`;
+// kRefused: there is no memory.
+wf_code Expand(Exchange& exchange, wf_bytes body, uint64_t most) {
+  auto& site = static_cast<WorkflowSite&>(*exchange.site);
+  coding::Expander& expander = ExpanderOfThread();
+  Body& expanded = exchange.expanded;
+  std::span<const uint8_t> input(body.ptr, body.len);
+  bool going = expander.Begin(exchange.coding);
+  Step step = going ? Step::kNeedOutput : Step::kNoMemory;
+  while (going) {
+    uint8_t block[kBlockBytes];
+    std::span<uint8_t> room(block);
+    step = expander.Next(&input, &room);
+    const size_t bytes = sizeof block - room.size();
+    if (bytes > most - expanded.size()) return code::kMemoryCap;
+    const bool has_room = site.GrowClaim(exchange, static_cast<int64_t>(body.len + expanded.size() + bytes));
+    if (!has_room || !expanded.Append({block, bytes})) return code::kRefused;
+    going = step == Step::kNeedOutput || (step == Step::kEnd && !input.empty());
+  }
+  if (step == Step::kEnd) return 0;
+  return step == Step::kNoMemory ? code::kRefused : code::kInputParams;
+}
+
+wf_code ExpandElsewhere(Exchange& exchange, bus::Bus&, wf_bytes body) { return Expand(exchange, body, exchange.max_body_bytes); }
+
+void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus&, wf_bytes, wf_code code) {
+  exchange.coding = Coding::kIdentity;
+  exchange.body.Swap(exchange.expanded);
+  exchange.expanded.Clear();
+  if (code == 0) return site.OnRequest(exchange);
+  const std::string what = exchange.grpc.on ? "the message" : "the body";
+  if (code == code::kMemoryCap)
+    exchange.Refuse(413, code::kInputParams,
+                    what + " is larger without its coding than the " + std::to_string(exchange.max_body_bytes) + " bytes that are taken");
+  else if (code == code::kRefused)
+    exchange.RefuseForMemory("there is no memory for " + what + " without its coding");
+  else
+    exchange.Refuse(400, code::kInputParams,
+                    what + " is not coded as `" + (exchange.grpc.on ? "grpc-encoding" : "content-encoding") + "` says, or cut");
+  AnswerRefusal(exchange);
+}
+
+}  // namespace
+
+void TakeCoding(Exchange& exchange) noexcept {
+  std::string joined;
+  const std::string_view name = ListOf(exchange.head, "content-encoding", &joined);
+  if (name.empty()) return;
+  const std::optional<Coding> coding = coding::CodingOf(name);
+  if (coding) {
+    exchange.coding = *coding;
+    return;
+  }
+  base::TextBuilder message;
+  message << "a body coded `";
+  message.Quote(name) << "`; send it as it is, or with zstd, gzip or deflate";
+  exchange.fields.AddLast(kTaken);
+  exchange.Refuse(415, code::kInputParams, message.str());
+}
+
+void TakeCodingOff(WorkflowSite& site, Exchange& exchange, wf_bytes body) noexcept {
+  const uint64_t most = exchange.max_body_bytes, most_here = std::min<uint64_t>(most, site.shared().large_bytes);
+  bus::Bus& scratch = site.TakeScratch();
+  if (body.len < most_here) {
+    const wf_code code = Expand(exchange, body, most_here);
+    if (code != code::kMemoryCap || most == most_here) return GoOn(site, exchange, scratch, body, code);
+    exchange.expanded.Clear();
+  }
+  if (site.ReadElsewhere(exchange, body, ExpandElsewhere, GoOn)) return;
+  GoOn(site, exchange, scratch, body, Expand(exchange, body, most));
+}
+
+bool WantsCoding(const Exchange& exchange, uint64_t bytes, uint64_t from) noexcept {
+  if (exchange.grpc.on) return exchange.grpc.coded;
+  if (from == 0 || bytes < from) return false;
+  std::string joined;
+  return coding::Choose(ListOf(exchange.head, kTaken.name, &joined)) != Coding::kIdentity;
+}
+
+void CodeAnswer(const Exchange& exchange, uint64_t from, wf_sink* body, std::vector<http::Header>* headers) {
+  if (exchange.grpc.on || from == 0 || body->size() < from || body->failed()) return;
+  headers->push_back(kVary);
+  std::string joined;
+  const Coding coding = coding::Choose(ListOf(exchange.head, kTaken.name, &joined));
+  wf_sink coded;
+  if (coding == Coding::kIdentity || !Compress(coding, *body, &coded)) return;
+  body->Clear();
+  body->Append(coded);
+  headers->push_back({"content-encoding", coding::NameOf(coding)});
+}
+
+void ReplyCoded(Exchange& exchange, uint64_t from, http::ReplyHead head, wf_sink& body) noexcept {
+  std::vector<http::Header> headers(head.headers.begin(), head.headers.end());
+  CodeAnswer(exchange, from, &body, &headers);
+  head.headers = headers;
+  exchange.session->Reply(exchange, head, body);
+}
+
+bool Compress(Coding coding, wf_sink& whole, wf_sink* coded) {
+  coding::Compressor& compressor = CompressorOfThread();
+  if (!compressor.Begin(coding)) return false;
+  const std::span<const base::SinkPiece> pieces = whole.Pieces();
+  for (size_t i = 0; i < pieces.size();) {
+    std::span<const uint8_t> input(pieces[i].data, pieces[i].bytes);
+    Step step = Step::kNeedOutput;
+    while (step == Step::kNeedOutput) {
+      uint8_t* const at = coded->Reserve(wf_sink::kMaxReserve);
+      if (at == nullptr || coded->size() >= whole.size()) return false;
+      std::span<uint8_t> room(at, wf_sink::kMaxReserve);
+      step = compressor.Next(&input, i + 1 == pieces.size(), &room);
+      coded->Commit(room.data());
+    }
+    if (step == Step::kEnd) return coded->size() < whole.size();
+    if (step != Step::kNeedInput) return false;
+    ++i;
+  }
+  return false;
+}
+
+}  // namespace wf::server

@@ -84,8 +84,13 @@ class Instantiation {
     for (const Dim& dim : type.dims) {
       if (IsRest(dim)) {
         const auto rest = bindings_.rests.find(dim.symbol()->substr(1));
-        if (rest == bindings_.rests.end()) return types_.Error();
-        dims.insert(dims.end(), rest->second.begin(), rest->second.end());
+        if (rest != bindings_.rests.end()) {
+          dims.insert(dims.end(), rest->second.begin(), rest->second.end());
+        } else if (open_ == Open::kNamed) {
+          dims.push_back(dim);
+        } else {
+          return types_.Error();
+        }
       } else {
         dims.push_back(solver_.ValueOf(dim).value_or(open_ == Open::kNamed ? dim : AnyDim()));
       }
@@ -232,16 +237,20 @@ class SignatureCall {
   void ReportMisfit(const SigParam& param, TypeRef wanted, const Expr& value) {
     const TypeRef shown = Instantiation(body_.env.types, solver_, bindings_, Instantiation::Open::kNamed).Of(wanted);
     const TypeRef found = value.type;
-    const bool ranks = shown->kind == TypeKind::kTensor && found->kind == TypeKind::kTensor && shown->dtype == found->dtype;
+    const bool same_dtype = shown->kind == TypeKind::kTensor && found->kind == TypeKind::kTensor && shown->dtype == found->dtype;
+    const auto rest = std::find_if(shown->dims.begin(), shown->dims.end(), IsRest);
+    const bool ranks = same_dtype && rest == shown->dims.end();
     auto builder =
         ranks ? body_.env.Report(value.span, kRankMismatch, {ToString(shown), ToString(found), shown->dims.size(), found->dims.size()})
               : body_.env.Report(value.span, kTypeMismatch, {ToString(shown), ToString(found)});
     builder.Label(param.span, TextOf(param));
-    if (ranks) LabelSource(body_, value, builder);
+    if (same_dtype) LabelSource(body_, value, builder);
     if (callee_.kind == EntityKind::kModel && found->dims.size() == wanted->dims.size() + 1) {
       builder.Help("a call takes one sample; the server adds the batch axis");
     } else if (found->kind == TypeKind::kOptional && found->element == wanted) {
       builder.Help("give it a value with `??`");
+    } else if (same_dtype && !ranks) {
+      builder.Help("`" + rest->ToString() + "` stands for any number of axes, or none");
     } else {
       builder.HelpIf(HelpToFit(shown, found));
     }

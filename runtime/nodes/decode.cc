@@ -92,29 +92,22 @@ wf_code FailJpeg(wf_ctx* ctx, void* decoder) {
   return Fail(ctx, code::kType, "the JPEG image %s: %s", what, tjGetErrorStr2(decoder));
 }
 
-// One that TurboJPEG has read the header of.
-struct JpegImage {
-  void* decoder;
-  const wf_bytes& file;
-  Size size;
-};
-
-bool DecodeInto(const JpegImage& image, int format, void* pixels) {
+bool DecodeInto(void* decoder, const wf_bytes& file, Size size, int format, void* pixels) {
   // A progressive file may have thousands of scans over the whole image: LIMITSCANS bounds the time that a small file can take.
   const int flags = TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS;
-  const int width = static_cast<int>(image.size.width), height = static_cast<int>(image.size.height);
-  return tjDecompress2(image.decoder, image.file.ptr, image.file.len, static_cast<unsigned char*>(pixels), width, 0, height, format,
-                       flags) == 0;
+  const int width = static_cast<int>(size.width), height = static_cast<int>(size.height);
+  return tjDecompress2(decoder, file.ptr, file.len, static_cast<unsigned char*>(pixels), width, 0, height, format, flags) == 0;
 }
 
 // 255 of an ink, inverted as Adobe writes it, lets all light pass. Rounds to nearest.
 int Light(int ink, int black) { return (ink * black + 127) / 255; }
 
-// Each pixel ends before the inks of the next, so they may be in one place.
-void InksToPixels(const uint8_t* inks, int64_t count, const Layout& layout, uint8_t* px) {
-  for (int64_t i = 0; i < count; ++i, inks += kInks, px += layout.channels) {
+// In place: each pixel ends before the inks of the next.
+void InksToPixels(uint8_t* px, int64_t count, int64_t channels) {
+  const uint8_t* inks = px;
+  for (int64_t i = 0; i < count; ++i, inks += kInks, px += channels) {
     const int red = Light(inks[0], inks[3]), green = Light(inks[1], inks[3]), blue = Light(inks[2], inks[3]);
-    if (layout.channels == 1) {
+    if (channels == 1) {
       px[0] = static_cast<uint8_t>((19595 * red + 38470 * green + 7471 * blue + 32768) >> 16);  // ITU-R 601, as libjpeg weighs
     } else {
       px[0] = static_cast<uint8_t>(red);
@@ -124,13 +117,14 @@ void InksToPixels(const uint8_t* inks, int64_t count, const Layout& layout, uint
   }
 }
 
-wf_code DecodeCmyk(wf_ctx* ctx, const JpegImage& image, const Layout& layout, wf_tensor* px) {
+wf_code DecodeCmyk(wf_ctx* ctx, void* decoder, const wf_bytes& file, const Shape& wanted, wf_tensor* px) {
+  const Size size{wanted.extents[0], wanted.extents[1]};
   wf_tensor inks;
-  if (!AllocateTensor(ctx, WF_U8, Shape(image.size, kInks).axes(), &inks)) return WF_FAILED;
+  if (!AllocateTensor(ctx, WF_U8, Shape(size, kInks).axes(), &inks)) return WF_FAILED;
   auto* const data = static_cast<uint8_t*>(inks.data);
-  if (!DecodeInto(image, TJPF_CMYK, data)) return FailJpeg(ctx, image.decoder);
-  InksToPixels(data, image.size.pixels(), layout, data);
-  *px = Dense(WF_U8, Shape(image.size, layout.channels).axes());
+  if (!DecodeInto(decoder, file, size, TJPF_CMYK, data)) return FailJpeg(ctx, decoder);
+  InksToPixels(data, size.pixels(), wanted.extents[2]);
+  *px = Dense(WF_U8, wanted.axes());
   px->data = data;
   return 0;
 }
@@ -142,11 +136,10 @@ wf_code DecodeJpeg(wf_ctx* ctx, const wf_bytes& file, const Layout& layout, wf_t
   if (tjDecompressHeader3(decoder.get(), file.ptr, file.len, &width, &height, &subsampling, &colours) != 0)
     return FailJpeg(ctx, decoder.get());
   const Size size{height, width};
-  const JpegImage image{decoder.get(), file, size};
   if (size.pixels() > WF_MAX_JPEG_PIXELS) return FailTooLarge(ctx, size, WF_MAX_JPEG_PIXELS);
-  if (colours == TJCS_CMYK || colours == TJCS_YCCK) return DecodeCmyk(ctx, image, layout, px);
+  if (colours == TJCS_CMYK || colours == TJCS_YCCK) return DecodeCmyk(ctx, decoder.get(), file, Shape(size, layout.channels), px);
   if (!AllocateTensor(ctx, WF_U8, Shape(size, layout.channels).axes(), px)) return WF_FAILED;
-  return DecodeInto(image, layout.jpeg, px->data) ? 0 : FailJpeg(ctx, decoder.get());
+  return DecodeInto(decoder.get(), file, size, layout.jpeg, px->data) ? 0 : FailJpeg(ctx, decoder.get());
 }
 
 wf_code Decode(wf_ctx* ctx, const wf_bytes& file, const Layout& layout, wf_tensor* px) {

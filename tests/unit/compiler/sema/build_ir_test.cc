@@ -126,7 +126,7 @@ TEST(BuildIr, AnIndexThatFitsByTheTypesHasNoCheck) {
       node c: f32[n] = [k] => mirrored(b)[k] + b[n - 1 - k];
       return (y: c);
     }
-    workflow Turned(px: u8[h, w], y: f32[n, 2]) -> (px: u8[h, w], y: f32[n]) {
+    workflow Turned(px: u8[h, w, c], y: f32[n, 2]) -> (px: u8[h, w, c], y: f32[n]) {
       node once = image.rotate90(px);
       node twice = image.rotate90(once);
       node pair = (y: y, n: 1);
@@ -135,8 +135,8 @@ TEST(BuildIr, AnIndexThatFitsByTheTypesHasNoCheck) {
     }
     service S { workflow Chain; workflow Turned; })");
   EXPECT_EQ(answers("Chain", {Floats({1, 2, 3}), Floats({10, 20, 30})}), "y=[3]{26, 44, 62}");
-  EXPECT_EQ(answers("Turned", {Tensor<uint8_t>({2, 2}, {1, 2, 3, 4}), Tensor<float>({2, 2}, {1, 2, 3, 4})}),
-            "px=[2x2]{4, 3, 2, 1}; y=[2]{4, 2}");
+  EXPECT_EQ(answers("Turned", {Tensor<uint8_t>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), Tensor<float>({2, 2}, {1, 2, 3, 4})}),
+            "px=[2x2x2]{7, 8, 5, 6, 3, 4, 1, 2}; y=[2]{4, 2}");
   EXPECT_EQ(CountOps(answers.after(), ir::OpKind::kCheckIndex), 0u) << ir::Print(answers.after());
 }
 

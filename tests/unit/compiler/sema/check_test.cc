@@ -118,13 +118,18 @@ TEST(Check, ARequestBindsTheSymbolsOfAWorkflowAndComparesTheRest) {
 TEST(Check, TypeVariablesAndAnyRankAreInstancesOfTheStandardLibrary) {
   source::SourceMap sources;
   diag::Emitter diag;
-  auto library = parse::Parse(sources.Add("lib.wf", "fn twice<T>(x: T) -> T = x + x;\nfn scale(x: f32[*s, n]) -> f32[*s, n] = x * 2;\n"),
+  auto library = parse::Parse(sources.Add("lib.wf",
+                                          "fn twice<T>(x: T) -> T = x + x;\n"
+                                          "fn scale(x: f32[*s, n]) -> f32[*s, n] = x * 2;\n"
+                                          "fn turned(x: f32[m, n, *s]) -> f32[n, m, *s] = [i, j] => x[j, i];\n"),
                               sources, diag);
   auto root = parse::Parse(sources.Add("test.wf",
                                        "import std.lib;\n"
                                        "fn f(x: f32, y: i64) -> f32 = lib.twice(x) + f32(lib.twice(y)) + lib.twice(x);\n"
                                        "fn g(x: f32[a, b, 3]) -> f32[a, b, 3] = lib.scale(x);\n"
-                                       "fn h(x: f32[3]) -> f32[4] = lib.scale(x);\n"),
+                                       "fn h(x: f32[3]) -> f32[4] = lib.scale(x);\n"
+                                       "fn t(x: f32[2, 3], y: f32[2, 3, 4, 5]) -> f32[3, 2, 4, 5] = lib.turned(y) + lib.turned(x)[2, 1];\n"
+                                       "fn u() -> f32[2, 2, 1] = lib.turned([[[1], [2]], [[3], [4]]]);\n"),
                            sources, diag);
   ASSERT_TRUE(library && root);
   CheckInput input{{{"", &*root}, {"std.lib", &*library}}, sources, {}};

@@ -7,12 +7,6 @@
 namespace wf::source {
 namespace {
 
-TEST(SystemError, SpeaksAsWeDo) {
-  EXPECT_EQ(TextOfErrno(ENOENT), "no such file");
-  EXPECT_EQ(TextOfErrno(ENOTDIR), "no such file");
-  EXPECT_EQ(TextOfErrno(ENOSPC), "no space left on device");
-}
-
 TEST(SystemError, KnowsWhatToDoAboutIt) {
   EXPECT_EQ(StatusOfErrno(ENOENT).code(), base::kNotFound);
   EXPECT_EQ(StatusOfErrno(EACCES).code(), base::kPermissionDenied);

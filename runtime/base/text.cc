@@ -37,7 +37,8 @@ int SequenceLength(const uint8_t* at, const uint8_t* end) {
 // Edit distance with transpositions, of names that differ within a short part. Generated ones often begin alike.
 template <typename Same>
 size_t Distance(std::string_view a, std::string_view b, Same same) {
-  constexpr size_t kMaxName = 64;
+  constexpr size_t kMaxName = 64, kLongest = 256;
+  if (std::max(a.size(), b.size()) > kLongest) return std::numeric_limits<size_t>::max();
   while (!a.empty() && !b.empty() && same(a.front(), b.front())) {
     a.remove_prefix(1);
     b.remove_prefix(1);

@@ -582,7 +582,7 @@ TEST(BuildIr, WritesTextsWithManyHolesInParts) {
     expected += std::to_string(i) + (i % 2 == 0 ? "7" : "8") + "}{";
   }
   const Answers answers("workflow W(x: i64, y: i64) -> (t: string) { return (t: \"" + holes + "\"); } service S { workflow W; }");
-  EXPECT_EQ(answers("W", {Int(7), Int(8)}), "t=" + expected);
+  EXPECT_EQ(answers("W", {Int(7), Int(8)}), "t=\"" + expected + "\"");
 }
 
 // Calls that become no operation take time all the same.

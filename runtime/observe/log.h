@@ -31,7 +31,7 @@ struct Field {
 // writes it. It is dropped, and counted, when the ring is full; texts are cut so that every line fits into kMaxLineBytes, escapes counted.
 // Thread: thread-safe.   Bounds: kRingBytes per thread that has logged.   Cost: no lock, never waits; allocates a thread's first time only.
 void Log(Level level, std::string_view message, std::initializer_list<Field> fields = {}) noexcept;
-inline constexpr uint64_t kRingBytes = 1024 * 1024, kMaxLineBytes = 2048;
+inline constexpr uint64_t kRingBytes = 1024 * 1024, kMaxLineBytes = 3072;
 
 void SetLogLevel(Level level) noexcept;  // lines above it cost one load
 bool LogsAt(Level level) noexcept;

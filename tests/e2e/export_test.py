@@ -224,7 +224,7 @@ class Exported(unittest.TestCase):
         busy = self.server.call("POST", "/Everything/count-it", b"{}", {"content-type": "text/plain", "level": "9"})
         self.assertEqual((busy.status, busy.error["name"]), (503, "Busy"))
         large = self.server.call("POST", "/Everything/Nothing", b" " * (2 << 20))
-        coded = self.server.call("POST", "/Everything/Nothing", b"{}", {"content-encoding": "gzip"})
+        coded = self.server.call("POST", "/Everything/Nothing", b"{}", {"content-encoding": "br"})
         self.assertEqual((large.status, coded.status), (413, 415))
         for call, reply in (("All", empty), ("count-it", busy), ("Nothing", large), ("Nothing", coded)):
             self.assert_described(call, reply)

@@ -56,7 +56,7 @@ class Plan(unittest.TestCase):
         source.write_text('extern fn half(x: i64) -> i64 = cpp("half.cc");\nworkflow W(x: i64) -> (y: i64) { return (y: half(x)); }\nservice S { workflow W; }\n')
         (one,) = plan(source)["externs"]
         self.assertEqual((one["name"], one["node"], one["source"].endswith("half.cc")), ("half", False, True))
-        self.assertIn("+ fn half: ", harness.wfc("plan", source).stdout)
+        self.assertIn("fn half: ", harness.wfc("plan", source).stdout)
 
     def test_a_model_of_no_use_is_told(self):
         folder = harness.scratch() / "plan"

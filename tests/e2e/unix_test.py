@@ -57,7 +57,7 @@ class UnixSockets(unittest.TestCase):
 
     def test_real_clients(self):
         server = self.serve()
-        self.assertIn(f"listening http=unix:{self.path} admin=127.0.0.1:", server.stdout_path.read_text())
+        self.assertIn(f"listening http=unix:{self.path} grpc=unix:{self.path} admin=127.0.0.1:", server.stdout_path.read_text())
         for version in ("--http1.1", "--http2-prior-knowledge"):
             done = subprocess.run(["curl", "-sS", version, "--unix-socket", self.path, "-H", "content-type: application/json", "-d", '{"text": "é"}', "http://t" + COPY],
                                   capture_output=True, text=True, timeout=30)

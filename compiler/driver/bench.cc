@@ -32,10 +32,13 @@ extern "C" void OnInterrupt(int) noexcept { stop.store(true, std::memory_order_r
 // While it lives an interrupt ends the measurement, not wfc.
 class StopsByHand {
  public:
-  StopsByHand() { std::signal(SIGINT, OnInterrupt); }
-  ~StopsByHand() { std::signal(SIGINT, SIG_DFL); }
+  StopsByHand() : before_(std::signal(SIGINT, OnInterrupt)) {}
+  ~StopsByHand() { std::signal(SIGINT, before_); }
   StopsByHand(const StopsByHand&) = delete;
   StopsByHand& operator=(const StopsByHand&) = delete;
+
+ private:
+  void (*const before_)(int);
 };
 
 int Fail(Console& console, std::string_view message) {

@@ -169,6 +169,7 @@ ExprPtr CheckStack(const CallSite& site) {
   if (value->kind == ExprKind::kList && !HaveOneShape(site.body, value->args)) return site.Fail();
   std::vector<Dim> dims{value->kind == ExprKind::kList ? Dim(static_cast<int64_t>(value->args.size())) : AnyDim()};
   dims.insert(dims.end(), element->dims.begin(), element->dims.end());
+  if (HasTooManyAxes(site.body, dims.size(), site.call.span())) return site.Fail();
   const uint32_t mark = site.body.NextSymbol();
   ExprPtr stacked = site.Make1(Builtin::kStack, site.types().Tensor(element->dtype, std::move(dims)), std::move(value));
   Settle(site.body, *stacked, mark);
@@ -216,6 +217,7 @@ ExprPtr CheckReshape(const CallSite& site) {
     after = after * dims.back();
     result->args.push_back(std::move(extent));
   }
+  if (HasTooManyAxes(site.body, dims.size(), site.call.span())) return site.Fail();
   if (Dim::ProvedDifferent(before, after)) {
     auto builder =
         site.body.env.Report(site.call.span(), kReshapeCount, {ToString(result->args[0]->type), before.ToString(), after.ToString()});

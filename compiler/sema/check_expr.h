@@ -136,6 +136,7 @@ ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const S
 
 // check_list.cc
 // Of tensors listed where they are stacked, those of provably different shapes are reported.
+bool HasTooManyAxes(Body& body, size_t axes, const Span& span);  // reports it
 bool HaveOneShape(Body& body, const std::vector<ExprPtr>& parts);
 ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where);

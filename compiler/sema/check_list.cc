@@ -5,18 +5,26 @@
 
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
+#include "runtime/abi/values.h"
 
 namespace wf::sema {
 namespace {
 
-ExprPtr Stacked(Types& types, ExprPtr list, DType dtype, std::vector<Dim> dims) {
-  ExprPtr stacked = Make(ExprKind::kBuiltin, types.Tensor(dtype, std::move(dims)), list->span);
+ExprPtr Stacked(Body& body, ExprPtr list, DType dtype, std::vector<Dim> dims) {
+  if (HasTooManyAxes(body, dims.size(), list->span)) return Poison(body, list->span);
+  ExprPtr stacked = Make(ExprKind::kBuiltin, body.env.types.Tensor(dtype, std::move(dims)), list->span);
   stacked->index = static_cast<uint32_t>(Builtin::kStack);
   stacked->args.push_back(std::move(list));
   return stacked;
 }
 
 }  // namespace
+
+bool HasTooManyAxes(Body& body, size_t axes, const Span& span) {
+  if (axes <= WF_MAX_RANK) return false;
+  body.env.Report(span, kTooManyAxes, {"this tensor", axes, int{WF_MAX_RANK}});
+  return true;
+}
 
 bool HaveOneShape(Body& body, const std::vector<ExprPtr>& parts) {
   for (const ExprPtr& part : parts) {
@@ -54,7 +62,7 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
   TypeRef shape = element;
   if (!list->args.empty()) shape = list->args.front()->type;
   dims.insert(dims.end(), shape->dims.begin(), shape->dims.end());
-  return Stacked(types, std::move(list), wanted->dtype, std::move(dims));
+  return Stacked(body, std::move(list), wanted->dtype, std::move(dims));
 }
 
 ExprPtr CheckTypedList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
@@ -120,7 +128,7 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   if (!HaveOneShape(body, list->args)) return Poison(body, expr.span);
   std::vector<Dim> dims = element->dims;
   dims.insert(dims.begin(), Dim(static_cast<int64_t>(expr.elements.size())));
-  return Stacked(types, std::move(list), element->dtype, std::move(dims));
+  return Stacked(body, std::move(list), element->dtype, std::move(dims));
 }
 
 namespace {

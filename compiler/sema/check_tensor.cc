@@ -368,8 +368,7 @@ std::optional<ir::ReduceKind> ReducerNamed(std::string_view name) {
 }  // namespace
 
 ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, const Where& where) {
-  if (expr.indices.size() > WF_MAX_RANK) {
-    body.env.Report(expr.span, kTooManyAxes, {"this tensor", expr.indices.size(), int{WF_MAX_RANK}});
+  if (HasTooManyAxes(body, expr.indices.size(), expr.span)) {
     return SkipUnchecked(body, expr);
   }
   ExprPtr build = Make(ExprKind::kBuild, body.env.types.Error(), expr.span);

@@ -22,7 +22,7 @@ bool IsNumber(std::string_view digits) {
 
 class TreeReader {
  public:
-  TreeReader(JsonScanner& scanner, size_t limit) : json_(scanner), left_(limit) {}
+  TreeReader(JsonScanner& scanner, size_t& left) : json_(scanner), left_(left) {}
 
   Status Read(Json& out, int level) {
     if (level > kMostLevels || left_ == 0) return {base::kResourceExhausted, "it nests too deep or has too many parts"};
@@ -62,7 +62,7 @@ class TreeReader {
   }
 
   JsonScanner& json_;
-  size_t left_;
+  size_t& left_;
 };
 
 // Ids stand in 32 bits, the largest of which is no id; a reader of `i32` must not see a negative one.
@@ -94,9 +94,9 @@ bool Json::BoolOf(std::string_view name, bool missing) const {
 
 std::optional<uint32_t> Json::id() const { return kind == Kind::kNumber ? IdOf(text) : std::nullopt; }
 
-Result<Json> ReadTree(JsonScanner& scanner, size_t limit) {
+Result<Json> ReadTree(JsonScanner& scanner, size_t& left) {
   Json tree;
-  WF_RETURN_IF_ERROR(TreeReader(scanner, limit).Read(tree, 0));
+  WF_RETURN_IF_ERROR(TreeReader(scanner, left).Read(tree, 0));
   return tree;
 }
 

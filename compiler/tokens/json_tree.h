@@ -26,8 +26,9 @@ struct Json {
   std::vector<std::string> keys;  // kObject
 };
 
-// The value that stands next. Errors: as JsonScanner, and kResourceExhausted over `limit` values or 32 levels.
-base::Result<Json> ReadTree(source::JsonScanner& scanner, size_t limit);
+// The value that stands next; `left` loses one for each value in it. Errors: as JsonScanner, and kResourceExhausted where none is left, or
+// below 32 levels.
+base::Result<Json> ReadTree(source::JsonScanner& scanner, size_t& left);
 
 // What stands at the scanner as the id of a token.
 base::Status ReadId(source::JsonScanner& scanner, uint32_t& id);

@@ -13,7 +13,7 @@ using source::JsonScanner;
 
 namespace {
 
-constexpr size_t kMostParts = 1024;  // of a member that is neither the vocabulary nor the merges
+constexpr size_t kMostParts = 1024;  // of all that is neither the vocabulary nor the merges
 constexpr size_t kMostEntries = size_t{1} << 22;
 
 struct Members {
@@ -57,6 +57,7 @@ Status ReadMerges(JsonScanner& scanner, Members& out) {
 
 Status ReadMembers(JsonScanner& scanner, Members& members, Tokenizer& out) {
   members.others.kind = Json::Kind::kObject;
+  size_t left = kMostParts;
   return scanner.Object([&](std::string name) -> Status {
     if (name == "vocab" && scanner.Peek() == '{') {
       members.has_words = true;
@@ -64,7 +65,7 @@ Status ReadMembers(JsonScanner& scanner, Members& members, Tokenizer& out) {
     }
     if (name == "merges" && scanner.Peek() == '[') return ReadMerges(scanner, members);
     if (name == "vocab" && members.others.TextOf("type") == "Unigram") return Unsupported("the model `Unigram`");
-    auto value = ReadTree(scanner, kMostParts);
+    auto value = ReadTree(scanner, left);
     if (!value.ok()) return value.status();
     members.others.keys.push_back(std::move(name));
     members.others.items.push_back(std::move(*value));
@@ -78,9 +79,10 @@ Status NoWord(std::string_view what, const std::string& word) {
 
 Status FinishWordPiece(const Json& members, Tokenizer& out) {
   out.model = abi::TokenModel::kWordPiece;
-  if (const Json* prefix = members.Find("continuing_subword_prefix")) out.continuation = prefix->text;
+  if (members.Find("continuing_subword_prefix") != nullptr) out.continuation = members.TextOf("continuing_subword_prefix");
   out.unknown = "[UNK]";
-  if (const Json* unknown = members.Find("unk_token")) out.unknown = unknown->text;
+  if (members.Find("unk_token") != nullptr) out.unknown = members.TextOf("unk_token");
+  if (out.unknown.empty()) return Broken("`unk_token` is no word");
   if (!out.vocabulary.contains(out.unknown)) return NoWord("the unknown token", out.unknown);
   if (const Json* longest = members.Find("max_input_chars_per_word")) {
     const auto number = longest->id();

@@ -35,6 +35,7 @@ Result<Tokenizer> ReadTokenizer(std::string_view content) {
   Tokenizer out;
   Json parts;
   bool has_model = false;
+  size_t left = kMostParts;
   source::JsonScanner scanner(content);
   WF_RETURN_IF_ERROR(scanner.Object([&](std::string name) -> Status {
     if (name == "model" && scanner.Peek() == '{') {
@@ -42,7 +43,7 @@ Result<Tokenizer> ReadTokenizer(std::string_view content) {
       has_model = true;
       return ReadModel(scanner, out);
     }
-    auto value = ReadTree(scanner, kMostParts);
+    auto value = ReadTree(scanner, left);
     if (!value.ok()) return value.status();
     if (name == "decoder") return Status::Ok();  // of the way back
     parts.keys.push_back(std::move(name));

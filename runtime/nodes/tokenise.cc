@@ -18,7 +18,7 @@ constexpr uint64_t kWordsPerStopCheck = 256;
 
 bool IsGraphic(char c) { return c > ' ' && c < 0x7f; }
 
-// Bytes of `text` up to a single space behind kBlock of them: no step looks over it, and every way of cutting cuts there.
+// Bytes of `text` up to a single space behind kBlock of them: no step looks over it, and every way of cutting into words cuts there.
 size_t LengthOfBlock(std::string_view text) {
   for (size_t at = kBlock; at + 1 < text.size(); ++at) {
     if (text[at] == ' ' && IsGraphic(text[at - 1]) && IsGraphic(text[at + 1])) return at;
@@ -150,7 +150,7 @@ class Run {
     bool needs_space = (head.flags & abi::kSpaceBefore) != 0;
     if (!needs_space && head.steps[0] == abi::TextStep::kEnd) return AddWords(text, wanted);
     while (!text.empty() && ids_.size() < wanted) {
-      const size_t length = LengthOfBlock(text);
+      const size_t length = head.split == abi::TokenSplit::kWhole ? text.size() : LengthOfBlock(text);
       std::string_view block;
       if (!normaliser_.Run(text.substr(0, length), needs_space, &block)) return false;
       needs_space = needs_space && block.empty();

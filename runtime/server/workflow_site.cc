@@ -72,6 +72,7 @@ void WorkflowSite::OnPart(Exchange& part) noexcept {
   part.received_at = shared_.clock.Now();
   part.protocol = call.protocol;
   part.log_id = call.log_id;
+  part.trace = call.trace;
   if (call.timeout_ns != 0) part.timeout_ns = std::max<int64_t>(1, call.received_at + call.timeout_ns - part.received_at);
 }
 

@@ -65,6 +65,7 @@ TEST(Keys, AreShownInTwoFields) {
   for (const std::string& bad : std::initializer_list<std::string>{kKey, "Basic " + kKey, "Bearer" + kKey, "Bearer\t" + kKey, "Bearer ",
                                                                    "Bearer " + kKey + " x", "Token Bearer " + kKey})
     EXPECT_FALSE(keys.Let(HeadOf({{"authorization", bad}}))) << bad;
+  EXPECT_FALSE(keys.Let(HeadOf({{"x-api-key", kKey}, {"x-api-key", kKey}})));  // looked at one by one they would cost a loop its time
 }
 
 class KeysFile : public testing::Test {

@@ -252,14 +252,6 @@ class Settings(harness.ServerCase):
         self.assertNotIn("vary", self.server.call("POST", COPY, body_of("a" * 5000), {**JSON, "accept-encoding": "gzip"}).headers)
         self.assertEqual(self.server.stop(), 0)
 
-    @classmethod
-    def setUpClass(cls):
-        pass
-
-    @classmethod
-    def tearDownClass(cls):
-        pass
-
 
 if __name__ == "__main__":
     harness.main()

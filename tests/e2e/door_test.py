@@ -143,14 +143,6 @@ class Keys(Asks):
 
 class Changes(Asks):
     """Servers with settings of their own."""
-    @classmethod
-    def setUpClass(cls):
-        pass
-
-    @classmethod
-    def tearDownClass(cls):
-        pass
-
     def reload(self, server, *words):
         seen = server.stderr_path.read_text().count("read again")
         server.process.send_signal(signal.SIGHUP)

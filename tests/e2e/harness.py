@@ -280,17 +280,17 @@ class Server:
 
 
 class ServerCase(unittest.TestCase):
-    """Tests against one server of `source`; the class fails when the server does not stop cleanly (a sanitizer's report is a failure)."""
+    """Tests against one server of `source`, or, without it, servers of their own; the class fails when the server does not stop cleanly (a sanitizer's report is a failure)."""
     source = None
     args = ()
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server.of(cls.source, *cls.args)
+        cls.server = Server.of(cls.source, *cls.args) if cls.source else None
 
     @classmethod
     def tearDownClass(cls):
-        status = cls.server.stop()
+        status = cls.server.stop() if cls.server else 0
         if status != 0:
             raise AssertionError(f"the server ended with status {status}\n{cls.server.output()}")
 

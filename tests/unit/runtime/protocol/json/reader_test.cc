@@ -4,18 +4,13 @@
 
 #include <string>
 
-#include "tests/unit/runtime/protocol/fake_job.h"
+#include "tests/unit/runtime/protocol/json/read.h"
 
 namespace wf::json {
 namespace {
 
 using fake::Body;
 using fake::Job;
-
-struct Read {
-  std::string value;  // or what the failure says
-  bool ok;
-};
 
 // Reads an object of `x: i32`, `y: f32` as a generated codec does.
 Read ReadPoint(std::string_view text) {

@@ -4,27 +4,12 @@
 
 #include <string>
 
-#include "tests/unit/runtime/protocol/fake_job.h"
+#include "tests/unit/runtime/protocol/json/read.h"
 
 namespace wf::json {
 namespace {
 
-using fake::Body;
-using fake::Job;
-
-struct Read {
-  std::string value;  // or what the failure says
-  bool ok;
-};
-
-Read ReadString(std::string_view text) {
-  Job job;
-  const Body body(text);
-  wf_json in;
-  wf_bytes out{};
-  const bool ok = wf_json_open(&in, job.ctx(), body.view()) == 0 && wf_json_string(&in, &out) == 0 && wf_json_close(&in) == 0;
-  return {ok ? std::string(View(out)) : job.message, ok};
-}
+Read ReadString(std::string_view text) { return ReadText(text, wf_json_string); }
 
 TEST(JsonString, DecodesEscapes) {
   EXPECT_EQ(ReadString(R"("")").value, "");
@@ -50,14 +35,7 @@ TEST(JsonString, RefusesWhatJsonForbids) {
   EXPECT_EQ(ReadString("12").value, "expected a string, found a number, at byte 0");
 }
 
-Read ReadBytes(std::string_view text) {
-  Job job;
-  const Body body(text);
-  wf_json in;
-  wf_bytes out{};
-  const bool ok = wf_json_open(&in, job.ctx(), body.view()) == 0 && wf_json_bytes(&in, &out) == 0 && wf_json_close(&in) == 0;
-  return {ok ? std::string(View(out)) : job.message, ok};
-}
+Read ReadBytes(std::string_view text) { return ReadText(text, wf_json_bytes); }
 
 TEST(JsonBytes, DecodesBase64) {
   EXPECT_EQ(ReadBytes(R"({"b64":""})").value, "");

@@ -5,18 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/runtime/protocol/fake_job.h"
+#include "tests/unit/runtime/protocol/json/read.h"
 
 namespace wf::json {
 namespace {
 
 using fake::Body;
 using fake::Job;
-
-struct Read {
-  std::string value;  // or what the failure says
-  bool ok;
-};
 
 Read ReadTensor(std::string_view text, uint8_t dtype, std::vector<int64_t> dims, uint64_t memory = 1 << 20) {
   Job job;

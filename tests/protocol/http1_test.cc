@@ -66,9 +66,9 @@ Transcript Load(const std::filesystem::path& path) {
       const std::string bytes = Unescape(text);
       for (int i = 0; i < times; ++i) transcript.input += bytes;
     } else if (line.starts_with("= ")) {
-      transcript.events.push_back(line.substr(2));
+      transcript.events.push_back(Unescape(std::string_view(line).substr(2)));
     } else {
-      EXPECT_TRUE(line.empty() || line.starts_with("#")) << path << ": " << line;
+      EXPECT_TRUE(line.empty() || line.starts_with("#") || line.starts_with("~ ") || line.starts_with("! ")) << path << ": " << line;
     }
   }
   return transcript;
@@ -140,7 +140,7 @@ TEST_P(Http1Transcript, GivesTheSameEventsAtEverySplit) {
   std::vector<size_t> single;
   for (size_t i = 1; i <= input.size(); ++i) single.push_back(i);
   ASSERT_EQ(EventsOf(input, single), transcript.events) << "byte by byte";
-  const size_t step = input.size() > 4096 ? 97 : 1;
+  const size_t step = input.size() > 4096 ? 1 + input.size() / 150 : 1;
   for (size_t cut = 0; cut <= input.size(); cut += step)
     ASSERT_EQ(EventsOf(input, {cut, input.size()}), transcript.events) << "cut at " << cut;
 }

@@ -64,7 +64,7 @@ class Peer final : public wf::http2::User {
     if (way_ % 5 == 0) Answer(stream);
     if (request.head.expects_continue) session_.Continue(stream);
   }
-  void OnLargeHead(Stream& stream) noexcept override {
+  void OnBadHead(Stream& stream, int, std::string_view) noexcept override {
     Require(!Of(stream).has_head);
     Answer(stream);
   }

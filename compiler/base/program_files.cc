@@ -1,6 +1,9 @@
 #include "compiler/base/program_files.h"
 
 #include <filesystem>
+#include <vector>
+
+#include "compiler/base/system_error.h"
 
 namespace wf::source {
 
@@ -8,19 +11,24 @@ namespace fs = std::filesystem;
 
 ProgramFiles ProgramFilesBelow(const std::string& folder, size_t most_files, size_t most_entries) {
   ProgramFiles found;
-  std::error_code error;
   size_t entries = 0;
-  for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; !error && at != end;
-       at.increment(error)) {
-    if (++entries > most_entries || found.paths.size() >= most_files) {
-      found.is_complete = false;
-      break;
+  std::vector<fs::path> folders = {folder};
+  while (!folders.empty()) {
+    const fs::path here = std::move(folders.back());
+    folders.pop_back();
+    std::error_code error;
+    for (fs::directory_iterator at(here, error), end; !error && at != end; at.increment(error)) {
+      if (++entries > most_entries || found.paths.size() >= most_files) {
+        found.is_complete = false;
+        return found;
+      }
+      const std::string name = at->path().filename().string();
+      std::error_code gone;
+      const bool passed_over = name.starts_with('.') || name == "node_modules" || at->is_symlink(gone);
+      if (at->is_directory(gone) && !passed_over) folders.push_back(at->path());
+      if (name.ends_with(".wf") && at->is_regular_file(gone)) found.paths.insert(at->path().lexically_normal().string());
     }
-    const std::string name = at->path().filename().string();
-    std::error_code gone;
-    const bool is_folder = at->is_directory(gone);
-    if (is_folder && (name.starts_with('.') || name == "node_modules")) at.disable_recursion_pending();
-    if (name.ends_with(".wf") && at->is_regular_file(gone)) found.paths.insert(at->path().lexically_normal().string());
+    if (error) found.unread.emplace(here.lexically_normal().string(), StatusOfErrno(error.value()).message());
   }
   return found;
 }

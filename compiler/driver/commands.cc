@@ -75,17 +75,14 @@ bool Fix(const std::string& input, const Options& options, Console& console) {
   return total.all_written;
 }
 
-// False: it could not be read, which is reported.
-bool TakeStdin(Compilation& compilation, const Options& options, Console& console) {
+// False: it could not be read.
+bool TakeStdin(Compilation& compilation, Console& console, diag::Emitter& emitter) {
   base::Result<std::string> text = ReadStream(*console.in, LoaderOptions{}.max_file_bytes);
-  if (text.ok()) {
+  if (text.ok())
     compilation.set_root_text(*std::move(text));
-    return true;
-  }
-  diag::Emitter emitter(1);
-  emitter.Emit({}, diag::kCannotReadFile, {"<stdin>", text.status().message()});
-  Report(emitter, source::SourceMap(), options, console);
-  return false;
+  else
+    emitter.Emit({}, diag::kCannotReadFile, {"<stdin>", text.status().message()});
+  return !emitter.has_errors();
 }
 
 int Check(const Options& options, Console& console) {
@@ -102,7 +99,12 @@ int Check(const Options& options, Console& console) {
     const bool from_stdin = input == "-";
     if (options.fix && !Fix(input, options, console)) status = kProgramHasErrors;
     Compilation compilation(from_stdin ? "<stdin>" : input, options, console);
-    if (from_stdin && !TakeStdin(compilation, options, console)) return kProgramHasErrors;
+    if (diag::Emitter unread(1); from_stdin && !TakeStdin(compilation, console, unread)) {
+      const source::SourceMap no_sources;
+      sarif.Add(unread, no_sources);
+      status = Report(unread, no_sources, options, console);
+      continue;
+    }
     const Phase most = options.verbose ? Phase::kPasses : Phase::kIr;  // kIr: limits of size; kPasses: what is left to be checked
     const Phase last = std::min({options.stop_after, most, options.emit ? PhaseOf(emit) : most});
     const bool done = compilation.RunTo(last, Purpose::kCheck);
@@ -126,6 +128,9 @@ bool IsPass(const std::string& name) {
 std::optional<std::string> MistakeInBuild(const Options& options) {
   if (!backend::Get().knows_cpu(options.target_cpu))
     return fmt::format("unknown CPU `{}`; `generic`, `native` or a name such as x86-64-v3", options.target_cpu);
+  const std::string& trace = options.time_trace;
+  if (!trace.empty() && (IsSameFile(trace, options.output) || (options.dependencies && IsSameFile(trace, options.output + ".d"))))
+    return fmt::format("`--time-trace` and `-o` would both write `{}`", trace);
   if (options.dump_after.empty() || IsPass(options.dump_after)) return std::nullopt;
   std::vector<std::string> names;
   for (const passes::PassInfo& pass : passes::AllPasses()) names.emplace_back(pass.flag);
@@ -140,17 +145,8 @@ int Make(Emit emit, const Options& options, Console& console) {
   const bool has_tree = compilation.products().modules.front().file != nullptr;
   if (options.verbose && done && last >= Phase::kCheck) compilation.WriteChoices();
   if (last == PhaseOf(emit) && (emit == Emit::kAst ? has_tree : done)) compilation.Write(emit);
+  if (!options.time_trace.empty()) compilation.WriteTrace();
   return compilation.Finish();
-}
-
-int WriteTrace(const Options& options, Console& console) {
-  const std::string json = backend::Get().trace.finish();
-  diag::Emitter emitter(1);
-  if (!ReportInput(options.time_trace, options.inputs, emitter)) {
-    const base::Status status = WriteFile(options.time_trace, json);
-    if (!status.ok()) emitter.Emit({}, diag::kCannotWriteFile, {options.time_trace, status.message()});
-  }
-  return Report(emitter, source::SourceMap(), options, console);
 }
 
 int Build(const Options& options, Console& console) {
@@ -164,10 +160,8 @@ int Build(const Options& options, Console& console) {
   if (to_stdout && emit == Emit::kExe) return Usage(console, "a server is written to a file, not to stdout; `-o FILE`");
   Options own = options;
   if (to_stdout) own.output.clear();
-  if (options.time_trace.empty()) return Make(emit, own, console);
-  backend::Get().trace.start();
-  const int status = Make(emit, own, console);
-  return std::max(status, WriteTrace(own, console));
+  if (!options.time_trace.empty()) backend::Get().trace.start();
+  return Make(emit, own, console);
 }
 
 int ShowGraph(const Options& options, Console& console) {

@@ -121,13 +121,14 @@ bool Compilation::Link(const std::string& output) {
   const TraceScope trace(options_, "Link");
   const base::Result<std::string> place = PlaceForProduct(output);
   const ExternObjects externs = CompileExterns(*products_.checked, sources_, console_, emitter_);
-  for (const std::string& file : externs.files) {
+  extern_files_ = externs.files;
+  for (const std::string& file : extern_files_) {
     if (on_read_) on_read_(file);
   }
-  if (!externs.fine) return false;
+  if (!externs.fine || ReportInput(output, extern_files_, emitter_)) return false;
   const link::Options options{.output = place.ok() ? *place : "", .runtime_dir = {}, .objects = externs.objects, .strip = true};
   const base::Status status = place.ok() ? backend::Get().link(products_.object, options) : place.status();
-  if (status.ok()) return !options_.dependencies || WriteDependencies(output, externs.files);
+  if (status.ok()) return !options_.dependencies || WriteDependencies(output);
   const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {
     emitter_.Emit({}, diag::kCannotWriteFile, {output, status.message()});
@@ -182,13 +183,12 @@ std::vector<std::string> Compilation::Inputs() const {
   std::vector<std::string> inputs;
   for (size_t i = 0; i < sources_.size(); ++i) inputs.emplace_back(sources_.name(source::FileId{static_cast<uint32_t>(i)}));
   if (products_.checked) inputs.insert(inputs.end(), products_.checked->files.begin(), products_.checked->files.end());
+  inputs.insert(inputs.end(), extern_files_.begin(), extern_files_.end());
   return inputs;
 }
 
-bool Compilation::WriteDependencies(const std::string& output, const std::vector<std::string>& more) {
-  std::vector<std::string> files = Inputs();
-  files.insert(files.end(), more.begin(), more.end());
-  const base::Status status = WriteFile(output + ".d", DependencyRule(output, files));
+bool Compilation::WriteDependencies(const std::string& output) {
+  const base::Status status = WriteFile(output + ".d", DependencyRule(output, Inputs()));
   if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {output + ".d", status.message()});
   return status.ok();
 }
@@ -217,6 +217,14 @@ void Compilation::Write(Emit emit) {
       Link(options_.output);
       return;
   }
+}
+
+// What a program with mistakes is made of is not known, and so not what the file is of it.
+void Compilation::WriteTrace() {
+  const std::string json = backend::Get().trace.finish();
+  if (emitter_.has_errors() || ReportInput(options_.time_trace, Inputs(), emitter_)) return;
+  const base::Status status = WriteFile(options_.time_trace, json);
+  if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {options_.time_trace, status.message()});
 }
 
 void Compilation::WriteChoices() {

@@ -50,6 +50,7 @@ class Compilation {
   // Writes the product that `--emit` names, to the file of `-o` or to stdout. REQUIRES: RunTo has made it.
   void Write(Emit emit);
   void WriteChoices();  // of a program that passed Check
+  void WriteTrace();    // of `--time-trace`, to its file; none where the program is not known to the end
   ExitStatus Finish();  // reports what there is to report
 
   // Links the object into a server.
@@ -73,7 +74,7 @@ class Compilation {
   bool EmitObject();
   void WriteText(std::string_view text);
   bool WouldOverwriteInput();  // reports it
-  bool WriteDependencies(const std::string& output, const std::vector<std::string>& more);
+  bool WriteDependencies(const std::string& output);
 
   const std::string root_;
   const Options& options_;
@@ -81,6 +82,7 @@ class Compilation {
   source::SourceMap sources_;
   diag::Emitter emitter_;
   Products products_;
+  std::vector<std::string> extern_files_;  // that externs were compiled from
   std::function<void(const std::string&)> on_read_;
   std::optional<std::string> root_text_;
   bool has_passed_ = false;  // the program is what the passes left

@@ -47,10 +47,8 @@ base::Status WriteInPlace(const std::string& path, std::string_view text) {
   return ftruncate(file.get(), size) == 0 && fsync(file.get()) == 0 ? base::Status::Ok() : source::StatusOfErrno(errno);
 }
 
-base::Status Replace(const std::string& path, std::string_view text, const struct stat* old, Lasting lasting) {
-  source::PartialFile partial(path);
-  WF_RETURN_IF_ERROR(WriteInto(partial.path(), text, lasting));
-  if (old != nullptr && chmod(partial.path().c_str(), old->st_mode & 07777) != 0) return source::StatusOfErrno(errno);
+base::Status Replace(const struct stat& old, source::PartialFile& partial) {
+  if (chmod(partial.path().c_str(), old.st_mode & 07777) != 0) return source::StatusOfErrno(errno);
   return partial.Rename();
 }
 
@@ -90,7 +88,12 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
 
 bool IsSameFile(const std::string& a, const std::string& b) {
   struct stat one{}, other{};
-  return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+  const bool is_one = stat(a.c_str(), &one) == 0, is_other = stat(b.c_str(), &other) == 0;
+  if (is_one || is_other) return is_one && is_other && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const auto place = [&error](const std::string& path) { return fs::weakly_canonical(fs::absolute(path, error), error); };
+  return place(a) == place(b) && !error;
 }
 
 bool ReportInput(const std::string& output, const std::vector<std::string>& inputs, diag::Emitter& emitter) {
@@ -110,7 +113,9 @@ base::Status WriteFile(const std::string& path, std::string_view text) {
   const bool exists = lstat(path.c_str(), &info) == 0;
   // A device, a pipe or a link such as /dev/stdout must not be replaced, only written to.
   if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, text, Lasting::kNo);
-  return Replace(path, text, exists ? &info : nullptr, Lasting::kNo);
+  source::PartialFile partial(path);
+  WF_RETURN_IF_ERROR(WriteInto(partial.path(), text, Lasting::kNo));
+  return exists ? Replace(info, partial) : partial.Rename();
 }
 
 base::Status RewriteFile(const std::string& path, std::string_view text) {
@@ -119,7 +124,11 @@ base::Status RewriteFile(const std::string& path, std::string_view text) {
   struct stat info{};
   if (stat(place->c_str(), &info) != 0) return source::StatusOfErrno(errno);
   if (info.st_nlink > 1 || info.st_uid != geteuid()) return WriteInPlace(*place, text);
-  return Replace(*place, text, &info, Lasting::kYes);
+  source::PartialFile partial(*place);
+  WF_RETURN_IF_ERROR(WriteInto(partial.path(), text, Lasting::kYes));
+  constexpr auto kSameOwner = static_cast<uid_t>(-1);
+  if (chown(partial.path().c_str(), kSameOwner, info.st_gid) != 0) return WriteInPlace(*place, text);  // not to be given to that group
+  return Replace(info, partial);
 }
 
 base::Result<std::string> PlaceForProduct(const std::string& path) {

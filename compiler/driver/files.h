@@ -19,7 +19,7 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes);
 // The same of what is no file, such as stdin.
 base::Result<std::string> ReadStream(std::istream& in, size_t max_bytes);
 
-// Both names lead to one file that exists.
+// Both names lead to one file, which may not be there yet.
 bool IsSameFile(const std::string& a, const std::string& b);
 
 // Whether `output` is one of the files that a program is made of, or another program: reported.
@@ -29,8 +29,8 @@ bool ReportInput(const std::string& output, const std::vector<std::string>& inpu
 // are written to.
 base::Status WriteFile(const std::string& path, std::string_view text);
 
-// Gives a file that people keep another text: links lead to it still, its permissions, owner and other names stay. It is on the disk when
-// this returns, and whole or as it was where it has one name and its owner writes it.
+// Gives a file that people keep another text: links lead to it still, its permissions, owner, group and other names stay. It is on the disk
+// when this returns, and whole or as it was where it has one name and who writes it may make another like it.
 base::Status RewriteFile(const std::string& path, std::string_view text);
 
 // Where a file that is going to be replaced by renaming really is: links followed. Errors: kPermissionDenied for what is there and is no

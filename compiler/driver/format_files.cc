@@ -1,9 +1,9 @@
 #include "compiler/driver/format_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
-#include <set>
 
 #include "compiler/base/program_files.h"
 #include "compiler/driver/diff.h"
@@ -70,14 +70,18 @@ class Formatting {
   diag::Emitter emitter_;
 };
 
-// A file, or the programs below a folder.
-std::set<std::string> FilesOf(const std::string& input, Console& console) {
+// The programs below a folder.
+int FormatBelow(const std::string& folder, const Options& options, Console& console) {
   constexpr size_t kMost = 1'000'000;
-  std::error_code missing;
-  if (input == "-" || !std::filesystem::is_directory(input, missing)) return {input};
-  source::ProgramFiles found = source::ProgramFilesBelow(input, kMost, kMost);
-  if (found.paths.empty()) console.err << "wfc: no .wf files below `" << input << "`\n";
-  return std::move(found.paths);
+  const source::ProgramFiles found = source::ProgramFilesBelow(folder, kMost, kMost);
+  int status = kFine;
+  for (const std::string& file : found.paths) status = std::max(status, Formatting(file, options, console).Run());
+  diag::Emitter emitter(options.error_limit);
+  for (const auto& [unread, why] : found.unread) emitter.Emit({}, diag::kCannotReadFile, {unread, why});
+  if (!found.is_complete)
+    emitter.Emit({}, diag::kCannotReadFile, {folder, fmt::format("more than {} files and folders are below it", kMost)});
+  if (found.paths.empty() && !emitter.has_errors()) console.err << "wfc: no .wf files below `" << folder << "`\n";
+  return std::max<int>(status, Report(emitter, source::SourceMap(), options, console));
 }
 
 }  // namespace
@@ -85,7 +89,9 @@ std::set<std::string> FilesOf(const std::string& input, Console& console) {
 int FormatFiles(const Options& options, Console& console) {
   int status = kFine;
   for (const std::string& input : options.inputs) {
-    for (const std::string& file : FilesOf(input, console)) status = std::max(status, Formatting(file, options, console).Run());
+    std::error_code missing;
+    const bool is_folder = input != "-" && std::filesystem::is_directory(input, missing);
+    status = std::max(status, is_folder ? FormatBelow(input, options, console) : Formatting(input, options, console).Run());
   }
   return status;
 }

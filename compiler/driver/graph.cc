@@ -99,6 +99,7 @@ class WorkflowReader {
   Graph::Workflow result_;
   std::vector<std::pair<size_t, size_t>> place_;  // per node of the program: stage and position, or none
   std::vector<NodeId> writers_;                   // per slot
+  std::vector<ir::StageId> stage_ids_;            // beside the result's stages
   static constexpr std::pair<size_t, size_t> kNowhere{SIZE_MAX, SIZE_MAX};
 };
 
@@ -134,20 +135,19 @@ void WorkflowReader::ReadNodes() {
   const NodeId own = program_[workflow_.root].node;
   if (own == NodeId::kNone) return;
   const std::string prefix = program_[own].path + "/";
-  std::vector<ir::StageId> stages;
   for (size_t at = Index(own) + 1; at < program_.nodes.size() && program_.nodes[at].path.starts_with(prefix); ++at) {
     const ir::Node& node = program_.nodes[at];
     if (node.stage == ir::StageId::kNone) continue;  // a called workflow as a whole: its node and its nodes say it all
-    auto stage = std::find(stages.begin(), stages.end(), node.stage);
-    if (stage == stages.end()) {
+    auto stage = std::find(stage_ids_.begin(), stage_ids_.end(), node.stage);
+    if (stage == stage_ids_.end()) {
       result_.stages.push_back({});
       const ir::Stage& own_stage = program_.stages[Index(node.stage)];
       const bool is_inside = own_stage.workflow.starts_with(prefix);  // of a called workflow
       result_.stages.back().name = (is_inside ? own_stage.workflow.substr(prefix.size()) + "/" : "") + own_stage.name;
       result_.stages.back().written = program_.stages[Index(node.stage)].written;
-      stage = stages.insert(stages.end(), node.stage);
+      stage = stage_ids_.insert(stage_ids_.end(), node.stage);
     }
-    const auto number = static_cast<size_t>(stage - stages.begin());
+    const auto number = static_cast<size_t>(stage - stage_ids_.begin());
     place_[at] = {number, result_.stages[number].nodes.size()};
     Graph::Node shown{.name = NameOf(NodeId{static_cast<uint16_t>(at)}), .path = node.path, .line = node.line};
     for (const NodeId read : node.reads) shown.reads.push_back(NameOf(read));
@@ -317,7 +317,7 @@ void WorkflowReader::ConnectStages() {
   }
 }
 
-// Those that are read, and those that decide, before the others.
+// Those that are read, and those that decide, before the others; the workflow's own as they are numbered.
 void WorkflowReader::OrderStages() {
   std::map<std::string_view, size_t> number;
   for (size_t at = 0; at < result_.stages.size(); ++at) number.emplace(result_.stages[at].name, at);
@@ -331,6 +331,11 @@ void WorkflowReader::OrderStages() {
     reads.push_back(numbers(stage.after));
     waits.push_back(numbers(stage.waits));
   }
+  std::map<ir::StageId, size_t> own;
+  for (size_t at = 0; at < result_.stages.size(); ++at) {
+    if (result_.stages[at].name.find('/') == std::string::npos) own.emplace(stage_ids_[at], at);
+  }
+  for (auto at = own.begin(); at != own.end() && std::next(at) != own.end(); ++at) waits[std::next(at)->second].push_back(at->second);
   const std::vector<size_t> depths = Depths(reads, waits, std::vector<size_t>(reads.size(), 0));
   std::vector<std::pair<size_t, size_t>> order;
   for (size_t at = 0; at < depths.size(); ++at) order.emplace_back(depths[at], at);

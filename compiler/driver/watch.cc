@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -21,6 +22,7 @@
 #include "compiler/driver/serve.h"
 #include "compiler/driver/watched_files.h"
 #include "compiler/interface/sample.h"
+#include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
 
 namespace wf::driver {
@@ -52,25 +54,21 @@ struct Served {
 class Watcher {
  public:
   Watcher(const Options& options, Console& console) : options_(options), console_(console) {}
-  ~Watcher() {
-    for (const int fd : sockets_) {
-      if (fd >= 0) close(fd);
-    }
-  }
+  ~Watcher() { CloseSockets(); }
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
   int Run() {
     const TemporaryFolder folder;
-    if (folder.path().empty() || !OpenSockets()) {
-      console_.err << "wfc: cannot make a temporary folder and sockets: " << base::TextOfErrno(errno) << "\n";
+    if (folder.path().empty()) {
+      console_.err << "wfc: cannot make a temporary folder; set TMPDIR\n";
       return kProgramHasErrors;
     }
     std::signal(SIGINT, OnStop);
     std::signal(SIGTERM, OnStop);
     if (std::signal(SIGHUP, OnStop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
     while (!IsOver()) {
-      BuildAndStart(folder.path() + "server");
+      BuildAndStart(folder.path());
       WaitForChange();
     }
     return End();
@@ -79,16 +77,46 @@ class Watcher {
  private:
   bool IsOver() const { return stop_signal != 0 || flags_are_wrong_; }
 
-  // Not bound yet: the first server does that, where its settings say.
-  bool OpenSockets() {
-    const auto& arguments = options_.server_arguments;
-    const bool six =
-        std::any_of(arguments.begin(), arguments.end(), [](const std::string& text) { return text.find("::") != std::string::npos; });
-    for (int& fd : sockets_) fd = socket(six && &fd == sockets_.data() ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  void CloseSockets() {
+    for (int& fd : sockets_) {
+      if (fd >= 0) close(fd);
+      fd = -1;
+    }
+  }
+
+  // Of the kinds that the server's settings ask for. Not bound yet: the first server does that, where its settings say.
+  bool OpenSockets(const std::string& config) {
+    const auto value_of = [&config](std::string_view key) {
+      const size_t at = ("\n" + config).find(fmt::format("\n{}: ", key));
+      return at == std::string::npos ? "" : config.substr(at + key.size() + 2, config.find("  # ", at) - at - key.size() - 2);
+    };
+    const auto family_of = [&value_of](std::string_view host) {
+      return value_of(host).find(':') != std::string::npos ? AF_INET6 : AF_INET;
+    };
+    const bool is_file = value_of("listen").find(':') != std::string::npos;
+    CloseSockets();
+    sockets_ = {socket(is_file ? AF_UNIX : family_of("host"), SOCK_STREAM | SOCK_CLOEXEC, 0),
+                socket(family_of("admin_host"), SOCK_STREAM | SOCK_CLOEXEC, 0)};
     return sockets_[0] >= 0 && sockets_[1] >= 0;
   }
 
-  void BuildAndStart(const std::string& binary) {
+  // By the server's own word; empty where it has none, whose reasons it tells when it is started.
+  std::string ConfigOf(const std::string& folder) const {
+    constexpr size_t kMostBytes = size_t{1} << 20;
+    const std::string written = folder + "config";
+    const base::Descriptor out(open(written.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const base::Descriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
+    std::vector<std::string> arguments = ServerArguments(options_.inputs.front(), options_.server_arguments);
+    arguments.insert(arguments.begin(), "--print-config");  // behind a flag it could be taken for its value
+    const pid_t pid = StartChild(folder + "server", arguments, {.out = out.get(), .err = nowhere.get()});
+    while (pid > 0 && waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    const auto config = ReadFile(written, kMostBytes);
+    return config.ok() ? *config : "";
+  }
+
+  void BuildAndStart(const std::string& folder) {
+    const std::string binary = folder + "server";
     files_ = WatchedFiles();
     Compilation compilation(options_.inputs.front(), options_, console_);
     compilation.set_on_read([this](const std::string& path) { files_.Add(path); });
@@ -97,6 +125,10 @@ class Watcher {
     if (!fine && current_) console_.err << "wfc: the server goes on as it was\n";
     if (!fine) console_.err << "wfc: waiting for a change\n" << std::flush;
     if (!fine) return;
+    if (!has_listened_ && !OpenSockets(ConfigOf(folder))) {
+      console_.err << "wfc: cannot make sockets: " << base::TextOfErrno(errno) << "\n";
+      return;
+    }
     auto next = std::make_unique<Served>();
     next->described = compilation.DescribeInterface();
     Start(binary, *next);
@@ -181,6 +213,16 @@ class Watcher {
       ending_.push_back(current_->pid);
     }
     current_ = std::move(next_);
+    has_listened_ = true;
+  }
+
+  // Of the socket that its servers leave to each other.
+  void RemoveFile() const {
+    sockaddr_un name{};
+    socklen_t size = sizeof name - 1;
+    const bool is_file = getsockname(sockets_[0], reinterpret_cast<sockaddr*>(&name), &size) == 0 && name.sun_family == AF_UNIX;
+    struct stat found{};
+    if (is_file && lstat(name.sun_path, &found) == 0 && S_ISSOCK(found.st_mode)) unlink(name.sun_path);
   }
 
   bool Ended(pid_t pid) { return waitpid(pid, &status_, WNOHANG) == pid; }
@@ -198,6 +240,7 @@ class Watcher {
   }
 
   int End() {
+    RemoveFile();
     for (const auto* served : {&next_, &current_}) {
       if (*served == nullptr) continue;
       kill((*served)->pid, stop_signal);
@@ -219,6 +262,7 @@ class Watcher {
   std::unique_ptr<Served> current_, next_;
   std::vector<pid_t> ending_;
   int status_ = 0;
+  bool has_listened_ = false;     // a server, so that the sockets are bound
   bool flags_are_wrong_ = false;  // of the server
 };
 

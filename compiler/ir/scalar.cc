@@ -1,12 +1,12 @@
 #include "compiler/ir/scalar.h"
 
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
 #include "runtime/base/check.h"
+#include "runtime/base/float_text.h"
 
 namespace wf::ir {
 namespace {
@@ -372,23 +372,16 @@ bool SameScalar(DType dtype, uint64_t a, uint64_t b) {
 
 std::string ScalarText(DType dtype, uint64_t bits) {
   if (dtype == DType::kBool) return bits ? "true" : "false";
-  char buffer[64];
-  std::to_chars_result end{};
+  char buffer[base::kMostFloatText];
   if (dtype == DType::kF64) {
-    if (std::isnan(F64Of(bits))) return "nan";
-    if (F64Of(bits) == 0 && std::signbit(F64Of(bits))) return "-0.0";
-    end = std::to_chars(buffer, buffer + sizeof buffer, F64Of(bits));
-  } else if (IsFloat(dtype)) {
-    const float value = F32Of(ConvertScalar(dtype, DType::kF32, bits));
-    if (std::isnan(value)) return "nan";
-    if (value == 0 && std::signbit(value)) return "-0.0";
-    end = std::to_chars(buffer, buffer + sizeof buffer, value);
-  } else if (IsSigned(dtype)) {
-    end = std::to_chars(buffer, buffer + sizeof buffer, SignedOf(dtype, bits));
-  } else {
-    end = std::to_chars(buffer, buffer + sizeof buffer, bits);
+    const double value = F64Of(bits);
+    return std::isnan(value) ? "nan" : std::string(buffer, base::PutFloat(buffer, value));
   }
-  return {buffer, end.ptr};
+  if (IsFloat(dtype)) {
+    const float value = F32Of(ConvertScalar(dtype, DType::kF32, bits));
+    return std::isnan(value) ? "nan" : std::string(buffer, base::PutFloat(buffer, value));
+  }
+  return IsSigned(dtype) ? std::to_string(SignedOf(dtype, bits)) : std::to_string(bits);
 }
 
 }  // namespace wf::ir

@@ -30,6 +30,30 @@ bool WaitFor(int fd, short events, int64_t until_ns) {
   }
 }
 
+base::Status TooLate() { return {base::kDeadlineExceeded, "it did not answer"}; }
+base::Status Failed(int error) { return {base::kUnavailable, base::TextOfErrno(error)}; }
+
+base::Status Connect(int fd, const sockaddr_storage& address, socklen_t address_bytes, int64_t until_ns) {
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), address_bytes) == 0) return base::Status::Ok();
+  if (errno != EINPROGRESS) return Failed(errno);
+  if (!WaitFor(fd, POLLOUT, until_ns)) return TooLate();
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+  return error == 0 ? base::Status::Ok() : Failed(error);
+}
+
+base::Status SendAll(int fd, std::string_view request, int64_t until_ns) {
+  while (!request.empty()) {
+    if (!WaitFor(fd, POLLOUT, until_ns)) return TooLate();
+    const ssize_t sent = send(fd, request.data(), request.size(), MSG_NOSIGNAL);
+    if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (sent < 0) return Failed(errno);
+    request.remove_prefix(static_cast<size_t>(sent));
+  }
+  return base::Status::Ok();
+}
+
 // What comes until the other side closes; nothing when the time is over first.
 std::optional<std::string> ReadAll(int fd, int64_t until_ns) {
   std::string text;
@@ -37,7 +61,7 @@ std::optional<std::string> ReadAll(int fd, int64_t until_ns) {
   while (text.size() < kMaxAnswer) {
     if (!WaitFor(fd, POLLIN, until_ns)) return std::nullopt;
     const ssize_t got = read(fd, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got <= 0) break;
     text.append(buffer.data(), static_cast<size_t>(got));
   }
@@ -48,12 +72,12 @@ std::optional<std::string> ReadAll(int fd, int64_t until_ns) {
 
 base::Result<std::string> Exchange(const sockaddr_storage& address, socklen_t address_bytes, std::string_view request, int64_t within_ns) {
   const int64_t until = base::SystemClock().Now() + within_ns;
-  const base::Descriptor connection(socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const bool sent = connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), address_bytes) == 0 &&
-                    send(connection.get(), request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size());
-  if (!sent) return base::Status(base::kUnavailable, base::TextOfErrno(errno));
+  const base::Descriptor connection(socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (connection.get() < 0) return Failed(errno);
+  WF_RETURN_IF_ERROR(Connect(connection.get(), address, address_bytes, until));
+  WF_RETURN_IF_ERROR(SendAll(connection.get(), request, until));
   auto answer = ReadAll(connection.get(), until);
-  if (!answer) return base::Status(base::kDeadlineExceeded, "it did not answer");
+  if (!answer) return TooLate();
   if (answer->empty()) return base::Status(base::kUnavailable, "it closed the connection");
   return *std::move(answer);
 }

@@ -32,6 +32,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       is_pick_(function->getReturnType()->isIntegerTy(64)),
       masks_bytes_(function->hasFnAttribute("prefer-vector-width")),
       parts_(body_, context.options().part_weight),
+      long_lists_(body_),
       values_(body_.ops.size()),
       stays_(FindLocalBuilds(body_)),
       slots_(context.program().slots.size()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "compiler/lower/context.h"
 #include "compiler/lower/frames.h"
 #include "compiler/lower/layout.h"
+#include "compiler/lower/long_lists.h"
 #include "compiler/lower/parts.h"
 #include "compiler/lower/places.h"
 
@@ -82,11 +84,9 @@ class BodyEmitter {
   std::optional<Accumulator> BeginAccumulator(const ir::Op& fold);  // nothing: its accumulators are no builds
   void Swap(const Accumulator& accumulator);
   void EmitFailIf(const ir::Op& op);
-  Leaves EmitMeta(const ir::Op& op);
-  Leaves EmitNative(const ir::Op& op);
-  Leaves EmitString(const ir::Op& op);
-  Leaves EmitText(const ir::Op& op);
-  Leaves EmitStringFromBytes(const ir::Op& op);
+  Leaves EmitMeta(const ir::Op& op), EmitNative(const ir::Op& op);
+  Leaves EmitString(const ir::Op& op), EmitText(const ir::Op& op), EmitStringFromBytes(const ir::Op& op);
+  llvm::AllocaInst* CallMemory(const ir::Layout& layout, size_t number);  // of an argument; what is there ends with the call
 
   // ---- loops and memory: loops.cc ----
   Loop BeginLoop(Value* count, const llvm::Twine& name = "loop");
@@ -160,15 +160,13 @@ class BodyEmitter {
   uint64_t UnrolledCost(ir::BlockId id) const;  // operations; saturates
 
   // ---- lists, maps: list.cc ----
-  Leaves EmitListMake(const ir::Op& op);
-  Leaves EmitListGet(const ir::Op& op);
-  Leaves EmitListBuild(const ir::Op& op);
-  Leaves EmitListFilter(const ir::Op& op);
-  Leaves EmitListOfTensor(const ir::Op& op);
+  Leaves EmitListMake(ir::ValueId id);
+  Value* ListMemory(const ir::Op& list);
+  void StoreItem(ir::ValueId id);
+  Leaves EmitListBuild(const ir::Op& op), EmitListFilter(const ir::Op& op);
   Leaves EmitTensorOfList(ir::ValueId id);
   Leaves StackTensors(ir::ValueId id, const Leaves& list);
-  Leaves EmitMapGet(const ir::Op& op);
-  Leaves EmitMapKeys(const ir::Op& op);
+  Leaves EmitListGet(const ir::Op& op), EmitListOfTensor(const ir::Op& op), EmitMapGet(const ir::Op& op), EmitMapKeys(const ir::Op& op);
   Value* ItemAddress(ir::TypeId element, Value* items, Value* index);
 
   Context& context_;
@@ -182,6 +180,7 @@ class BodyEmitter {
   bool is_pick_, masks_bytes_;                   // masks_bytes_: the CPU loads and stores bytes under a mask
   bool uses_sticky_ = false, has_lanes_ = true;  // has_lanes_: may rows be written as lanes?
   PartCutter parts_;
+  LongLists long_lists_;
   Block *entry_ = nullptr, *failed_ = nullptr, *sticky_failed_ = nullptr, *left_ = nullptr;  // left_: where there are parts
   llvm::AllocaInst *sticky_ = nullptr, *code_ = nullptr;
   int loops_ = 0, tensor_blocks_ = 0;  // how deep the builder stands
@@ -190,6 +189,7 @@ class BodyEmitter {
   std::vector<Leaves> slots_;          // by SlotId, once loaded
   llvm::DenseSet<uint32_t> filled_;    // tensors that surely have elements, while a nest that relies on it is written
   llvm::DenseMap<uint32_t, std::pair<llvm::AllocaInst*, llvm::AllocaInst*>> scratch_;
+  std::map<std::tuple<uint32_t, uint32_t, size_t>, llvm::AllocaInst*> call_memory_;
   llvm::DenseMap<uint32_t, Accumulator> accumulators_;  // by the build that makes the next one
   llvm::MDNode* alias_domain_ = nullptr;
   llvm::SmallVector<llvm::Metadata*, 4> open_targets_;  // alias scopes of the builds being written

@@ -17,13 +17,33 @@ Value* BodyEmitter::ItemAddress(ir::TypeId element, Value* items, Value* index) 
   return b_.CreateInBoundsGEP(b_.getInt8Ty(), items, offset);
 }
 
-Leaves BodyEmitter::EmitListMake(const ir::Op& op) {
-  const ir::TypeId element = context_.type(op.type).element;
-  const ir::Layout layout = ir::LayoutOf(context_.types(), element);
+Value* BodyEmitter::ListMemory(const ir::Op& list) {
+  const ir::Layout layout = ir::LayoutOf(context_.types(), context_.type(list.type).element);
+  return Allocate(b_.getInt64(uint64_t{layout.size} * list.args.size()), layout.align);
+}
+
+// What was just written, into the long lists of its block that hold it. Blocks of tensors may be written several times.
+void BodyEmitter::StoreItem(ir::ValueId id) {
+  if (tensor_blocks_ > 0) return;
+  for (const LongLists::Place& place : long_lists_.PlacesOf(id)) {
+    const ir::Op& list = body_[place.list];
+    Value*& items = long_lists_.memory(place.list);
+    if (items == nullptr) items = ListMemory(list);
+    const ir::TypeId element = context_.type(list.type).element;
+    StoreValue(context_, b_, element, Get(id), ItemAddress(element, items, b_.getInt64(place.index)));
+  }
+}
+
+Leaves BodyEmitter::EmitListMake(ir::ValueId id) {
+  const ir::Op& op = body_[id];
   if (op.args.empty()) return ZeroValue(context_, op.type);
-  Value* items = Allocate(b_.getInt64(uint64_t{layout.size} * op.args.size()), layout.align);
-  for (size_t i = 0; i < op.args.size(); ++i)
+  Value* const early = tensor_blocks_ > 0 ? nullptr : long_lists_.memory(id);
+  Value* const items = early != nullptr ? early : ListMemory(op);
+  const ir::TypeId element = context_.type(op.type).element;
+  for (size_t i = 0; i < op.args.size(); ++i) {
+    if (early != nullptr && long_lists_.Holds(id, op.args[i])) continue;
     StoreValue(context_, b_, element, Get(op.args[i]), ItemAddress(element, items, b_.getInt64(i)));
+  }
   return {items, b_.getInt64(op.args.size())};
 }
 

@@ -23,6 +23,7 @@ Leaves BodyEmitter::EmitBlockLeaves(ir::BlockId id, llvm::ArrayRef<Leaves> param
   Part part = parts_.Begin(b_);
   for (const ir::ValueId op : block.ops) {
     EmitOp(op);
+    StoreItem(op);
     parts_.End(b_, part);
   }
   return block.result == ir::ValueId::kNone ? Leaves() : Get(block.result);
@@ -110,7 +111,7 @@ Leaves BodyEmitter::EmitList(ir::ValueId id) {
   const ir::Op& op = body_[id];
   switch (op.kind) {
     case OpKind::kListMake:
-      return EmitListMake(op);
+      return EmitListMake(id);
     case OpKind::kListLen:
       return {Get(op.args[0])[1]};
     case OpKind::kListGet:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Instructions.h>
@@ -83,6 +84,28 @@ std::vector<llvm::AllocaInst*> LocalsOf(llvm::Function& function, const Region& 
   return locals;
 }
 
+// Names of its own for what the region reads from outside: extracting a region goes through all users of each of its inputs, wherever
+// they are. LLVM takes the names away again.
+void NameInputs(const Region& region, const std::vector<llvm::AllocaInst*>& locals) {
+  llvm::MapVector<llvm::Value*, llvm::Value*> names;
+  BasicBlock& begin = *region.front();
+  for (BasicBlock* block : region) {
+    for (llvm::Instruction& instruction : *block) {
+      for (llvm::Use& operand : instruction.operands()) {
+        llvm::Value* const value = operand.get();
+        auto* const defined = llvm::dyn_cast<llvm::Instruction>(value);
+        const bool is_outside = llvm::isa<llvm::Argument>(value) || (defined != nullptr && !region.contains(defined->getParent()));
+        if (!is_outside || !value->getType()->isSingleValueType() || std::find(locals.begin(), locals.end(), value) != locals.end())
+          continue;
+        llvm::Value*& name = names[value];
+        if (name == nullptr) name = new llvm::BitCastInst(value, value->getType(), "");
+        operand.set(name);
+      }
+    }
+  }
+  for (const auto& [value, name] : names) llvm::cast<llvm::Instruction>(name)->insertBefore(begin.getFirstInsertionPt());
+}
+
 }  // namespace
 
 PartCutter::PartCutter(const ir::Body& body, uint64_t part_weight) : body_(body), part_weight_(part_weight) {
@@ -112,6 +135,10 @@ void PartCutter::End(llvm::IRBuilder<>& b, Part& part) {
 
 void PartCutter::Outline(llvm::Function& function, const std::vector<BasicBlock*>& exits) const {
   if (parts_.empty()) return;
+  for (const Part& part : parts_) {
+    const Region region = BlocksOf(part, exits);
+    NameInputs(region, LocalsOf(function, region));
+  }
   const llvm::CodeExtractorAnalysisCache cache(function);
   for (const Part& part : parts_) {
     const Region region = BlocksOf(part, exits);

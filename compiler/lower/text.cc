@@ -16,21 +16,29 @@ namespace {
 constexpr std::string_view kNotUtf8 = "bytes that are not UTF-8";
 }  // namespace
 
+// A long body makes thousands of calls, most of them for messages of failures: they take turns with the memory.
+llvm::AllocaInst* BodyEmitter::CallMemory(const ir::Layout& layout, size_t number) {
+  if (!parts_.are_needed()) return LocalBytes(layout.size, layout.align);
+  llvm::AllocaInst*& memory = call_memory_[{layout.size, layout.align, number}];
+  if (memory == nullptr) memory = LocalBytes(layout.size, layout.align);
+  return memory;
+}
+
 Leaves BodyEmitter::EmitText(const ir::Op& op) {
   const Leaves format = ConstantValue(context_, b_, op.imm);
   if (op.args.empty()) return format;
   Image types(sizeof(void*) * op.args.size());
   auto* array = llvm::ArrayType::get(b_.getPtrTy(), op.args.size());
-  llvm::AllocaInst* args = Local(array, "args");
+  llvm::AllocaInst* args = CallMemory({static_cast<uint32_t>(sizeof(void*) * op.args.size()), alignof(void*)}, 0);
   for (size_t i = 0; i < op.args.size(); ++i) {
     const ir::TypeId type = body_[op.args[i]].type;
     const ir::Layout layout = ir::LayoutOf(context_.types(), type);
-    llvm::AllocaInst* value = LocalBytes(layout.size, layout.align);
+    llvm::AllocaInst* value = CallMemory(layout, i + 1);
     StoreValue(context_, b_, type, Get(op.args[i]), value);
     b_.CreateStore(value, b_.CreateConstInBoundsGEP2_64(array, args, 0, i));
     types.Pointer(i * sizeof(void*), context_.TypeRow(static_cast<size_t>(type)));
   }
-  llvm::AllocaInst* text = LocalBytes(sizeof(wf_bytes), alignof(wf_bytes));
+  llvm::AllocaInst* text = CallMemory({sizeof(wf_bytes), alignof(wf_bytes)}, op.args.size() + 1);
   FailUnlessZero(
       b_.CreateCall(context_.Runtime("wf_text"), {ctx_, format[0], format[1], types.Global(context_.module(), "types"), args, text}));
   return LoadValue(context_, b_, op.type, text);
@@ -79,12 +87,10 @@ Leaves BodyEmitter::EmitNative(const ir::Op& op) {
   BeforeEffect();
   llvm::SmallVector<Value*, 8> args{ctx_};
   for (const ir::ValueId arg : op.args) {
-    const ir::Layout layout = ir::LayoutOf(context_.types(), body_[arg].type);
-    args.push_back(LocalBytes(layout.size, layout.align));
+    args.push_back(CallMemory(ir::LayoutOf(context_.types(), body_[arg].type), args.size()));
     StoreValue(context_, b_, body_[arg].type, Get(arg), args.back());
   }
-  const ir::Layout layout = ir::LayoutOf(context_.types(), op.type);
-  args.push_back(LocalBytes(layout.size, layout.align));
+  args.push_back(CallMemory(ir::LayoutOf(context_.types(), op.type), args.size()));
   FailUnlessZero(b_.CreateCall(context_.Native(context_.program().natives[op.imm], op.args.size()), args));
   return LoadValue(context_, b_, op.type, args.back());
 }

@@ -134,7 +134,7 @@ std::string Describe(const antlr4::misc::IntervalSet& expected, const antlr4::df
     } else if (type == T::STRING) {
       words.emplace_back("a string");
     } else if (type == T::INT) {
-      words.emplace_back("a number");
+      words.emplace_back(has(T::FLOAT) ? "a number" : "an integer");
     } else if (type != T::FLOAT && type != T::MEASURE && type != T::RAW_STRING) {
       const std::string literal = names.getLiteralName(type);
       if (literal.size() > 2) words.push_back("`" + literal.substr(1, literal.size() - 2) + "`");

@@ -58,13 +58,12 @@ class RangeProver : public Rewriter {
 
   const ir::Op& At(ValueId id) const { return b_.body()[id]; }
 
-  // Of the loop that a parameter counts.
-  ValueId ExtentOf(ValueId param) {
-    const auto known = extents_.find(param);
-    return known == extents_.end() ? ValueId::kNone : known->second;
+  // A loop over max(n, 0) that is being run is one over n.
+  void Bind(ValueId param, ValueId extent) {
+    extents_[param] = extent;
+    const ir::Op& op = At(extent);
+    if (op.kind == OpKind::kMax && b_.IsConstant(op.args[1], 0)) unclamped_[param] = op.args[0];
   }
-
-  void Bind(ValueId param, ValueId extent) { extents_[param] = extent; }
 
   Linear LinearOf(ValueId id, int depth) {
     const ir::Op& op = At(id);
@@ -134,14 +133,23 @@ class RangeProver : public Rewriter {
     }
   }
 
-  // Terms that count down are replaced by the loop's last index.
-  std::optional<int64_t> LowerBoundOf(Linear sum, ValueId self, int depth) {
+  // Terms that count down are replaced by the loop's last index, as its extent says or as that without its clamp.
+  std::optional<int64_t> LowerBoundOf(const Linear& sum, ValueId self, int depth) {
+    const auto bound = LowerBoundWith(extents_, sum, self, depth);
+    if (bound || std::none_of(sum.terms.begin(), sum.terms.end(), [&](const auto& term) { return unclamped_.contains(term.first); }))
+      return bound;
+    std::unordered_map<ValueId, ValueId> extents = extents_;
+    for (const auto& [param, extent] : unclamped_) extents[param] = extent;
+    return LowerBoundWith(extents, sum, self, depth);
+  }
+
+  std::optional<int64_t> LowerBoundWith(const std::unordered_map<ValueId, ValueId>& extents, Linear sum, ValueId self, int depth) {
     for (int round = 0; round < kMaxDepth && sum.ok; ++round) {
       const auto falling = std::find_if(sum.terms.begin(), sum.terms.end(),
-                                        [&](const auto& term) { return term.second < 0 && ExtentOf(term.first) != ValueId::kNone; });
+                                        [&](const auto& term) { return term.second < 0 && extents.contains(term.first); });
       if (falling == sum.terms.end()) break;
       const auto [param, coefficient] = *falling;
-      Linear last = LinearOf(ExtentOf(param), 0);
+      Linear last = LinearOf(extents.at(param), 0);
       last.constant -= 1;
       last.terms[param] -= 1;  // last - param, times the coefficient, takes the parameter out
       sum.Add(last, coefficient);
@@ -228,7 +236,8 @@ class RangeProver : public Rewriter {
     }
   }
 
-  std::unordered_map<ValueId, ValueId> extents_;
+  std::unordered_map<ValueId, ValueId> extents_;    // of the loops that parameters count
+  std::unordered_map<ValueId, ValueId> unclamped_;  // n, of those that are max(n, 0)
 };
 
 }  // namespace

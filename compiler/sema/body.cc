@@ -50,6 +50,7 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
   if (const auto other = Find(name.text)) {
     taken = true;
     env.Report(name.span, kDuplicateName, {name.text}).Label(locals[*other].span, "first declared here");
+    infos[*other].used = true;  // which of the two a use means is not known
     if (locals[*other].type != type) taken_names.insert(name.text);
   } else if (const auto symbol = symbols.find(name.text); symbol != symbols.end() && kind != LocalKind::kParam) {
     taken = true;

@@ -127,9 +127,9 @@ class BodyWriter {
   ir::ValueId WriteReshape(const Expr& expr, ir::ValueId tensor);
   ir::ValueId CountDiffers(const std::vector<ir::ValueId>& extents, ir::ValueId found);
   ir::ValueId ReshapeOrEmpty(ir::ValueId tensor, std::vector<ir::ValueId> extents, ir::ValueId found);
-  void RequireCount(const std::vector<ir::ValueId>& extents, ir::ValueId found);
-  ir::ValueId Extent(ir::ValueId value);    // fails with 7004 when below 0; in a loop over elements 0 and sticky
-  bool IsNatural(ir::ValueId value) const;  // proved to be 0 or more
+  void RequireCount(const std::vector<Dim>& dims, const std::vector<ir::ValueId>& extents, ir::ValueId found);
+  ir::ValueId Extent(ir::ValueId value, const Dim* dim = nullptr);        // 7004 when below 0; in a loop over elements 0 and sticky
+  bool IsNatural(ir::ValueId value) const;                                // proved to be 0 or more
   ir::ValueId WriteI64(const Expr& expr), WriteExtent(const Expr& expr);  // an index or an extent
   ir::ValueId ToI64(ir::ValueId value) { return b_.Convert(value, DType::kI64); }
   std::vector<ir::TypeId> Integers(size_t count) { return std::vector<ir::TypeId>(count, b_.ScalarType(DType::kI64)); }
@@ -138,18 +138,18 @@ class BodyWriter {
   Sources WriteSources(const Loop& loop);
   void BindLoop(const Loop& loop, const Sources& sources, ir::ValueId index);
   ir::ValueId LengthOf(ir::ValueId source);
-  ir::ValueId WriteListLoop(const Expr& expr);
-  ir::ValueId WriteFold(const Expr& expr);
+  ir::ValueId WriteListLoop(const Expr& expr), WriteFold(const Expr& expr);
   ir::ValueId WriteListIndex(const Expr& expr);
+  void RequireOneShape(ir::ValueId list);
   ir::ValueId IsOutside(ir::ValueId index, ir::ValueId count);
   void FailOutside(ir::ValueId index, ir::ValueId count, const std::string& text);  // 7001 with both values
   ir::ValueId ListLen(ir::ValueId list) { return b_.Emit(ir::OpKind::kListLen, b_.ScalarType(DType::kI64), {list}); }
 
   // ---- build_dims.cc ----
-  std::optional<ir::ValueId> SymbolValue(const std::string& symbol, Frame* frame);
-  std::optional<ir::ValueId> SymbolFromParams(const std::string& symbol, Frame* frame);
-  std::optional<ir::ValueId> DimIn(const Dim& dim, Frame* frame);
-  std::optional<ir::ValueId> AtomIn(const Dim::Atom& atom, Frame* frame);
+  std::optional<ir::ValueId> SymbolValue(const std::string& symbol, Frame* frame),
+      SymbolFromParams(const std::string& symbol, Frame* frame);
+  std::string Told(const std::vector<Dim>& dims, const std::vector<ir::ValueId>& extents, std::vector<ir::ValueId>& args);
+  std::optional<ir::ValueId> DimIn(const Dim& dim, Frame* frame), AtomIn(const Dim::Atom& atom, Frame* frame);
   ir::ValueId FloorDiv(ir::ValueId a, ir::ValueId b);
   bool WriteCheck(const DimCheck& check, int32_t code);
   void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "compiler/sema/build_body.h"
 #include "runtime/base/check.h"
@@ -134,6 +135,34 @@ ir::TypeId BodyWriter::TypeOf(TypeRef type) {
   }
   WF_CHECK(false, static_cast<int>(type->kind));
   return ir::TypeId::kNone;
+}
+
+namespace {
+
+std::set<std::string> SymbolsIn(const Dim& dim) {
+  const std::vector<std::string> symbols = dim.Symbols();
+  return {symbols.begin(), symbols.end()};
+}
+
+}  // namespace
+
+// "[3, h*w], where h is {} and w is {}", whose holes `args` get: what is computed may have wrapped, so what it comes from is told.
+std::string BodyWriter::Told(const std::vector<Dim>& dims, const std::vector<ValueId>& extents, std::vector<ValueId>& args) {
+  std::string shape, where;
+  std::set<std::string> symbols;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool is_plain = dims[i].is_constant() || dims[i].symbol().has_value();
+    shape += (i == 0 ? "" : ", ") + (is_plain ? "{}" : dims[i].ToString());
+    if (is_plain) args.push_back(extents[i]);
+    if (!is_plain) symbols.merge(SymbolsIn(dims[i]));
+  }
+  for (const std::string& symbol : symbols) {
+    const std::optional<ValueId> value = SymbolValue(symbol, frame_);
+    WF_CHECK(value.has_value(), symbol);
+    where += (where.empty() ? ", where " : " and ") + symbol.substr(0, symbol.find('#')) + " is {}";
+    args.push_back(*value);
+  }
+  return "[" + shape + "]" + where;
 }
 
 // False: a symbol in it has no value yet.

@@ -126,6 +126,30 @@ ValueId BodyWriter::WriteFold(const Expr& expr) {
   return b_.Emit(OpKind::kFold, type, {sources.count, initial}, 0, {block});
 }
 
+// Stops the node where tensors to be stacked have other shapes than the first; in a loop over elements the operation sets its bit.
+void BodyWriter::RequireOneShape(ValueId list) {
+  const ir::Type item = b_.types()[b_.Known(list).element];
+  if (item.kind != ir::TypeKind::kTensor || tensor_depth_ > 0) return;
+  const ir::TypeId integer = b_.ScalarType(DType::kI64);
+  const auto extent = [&](ValueId index, size_t axis) { return b_.Dim(ElementOf(list, index), axis); };
+  for (size_t axis = 0; axis < item.dims.size(); ++axis) {
+    if (item.dims[axis] >= 0) continue;
+    // The first that differs from the one before it, as long as there is none 0. Nothing of the list is read unless the loop runs.
+    const ir::BlockId step = b_.Open({integer, integer});
+    const ValueId index = b_.Param(0), so_far = b_.Param(1);
+    const ValueId before = b_.Binary(OpKind::kMax, b_.Sub(index, b_.I64(1)), b_.I64(0));
+    const ValueId differs = b_.Binary(OpKind::kNe, extent(index, axis), extent(before, axis));
+    b_.Close(b_.Select(b_.Binary(OpKind::kAnd, differs, b_.Binary(OpKind::kEq, so_far, b_.I64(0))), index, so_far));
+    const ValueId found = b_.Emit(OpKind::kFold, integer, {ListLen(list), b_.I64(0)}, 0, {step});
+    const ir::BlockId message = b_.Open({});
+    const std::string format =
+        "tensors of different shapes are stacked: axis " + std::to_string(axis) + " is {} in element {}, {} in element 0";
+    b_.Close(
+        b_.Emit(OpKind::kText, b_.types().String(), {extent(found, axis), found, extent(b_.I64(0), axis)}, ir::AddText(c_.out, format)));
+    b_.FailIf(b_.Binary(OpKind::kNe, found, b_.I64(0)), code::kDimension, message);
+  }
+}
+
 ValueId BodyWriter::IsOutside(ValueId index, ValueId count) {
   return b_.Binary(OpKind::kOr, b_.Binary(OpKind::kLt, index, b_.I64(0)), b_.Binary(OpKind::kLe, count, index));
 }

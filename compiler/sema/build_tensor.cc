@@ -189,15 +189,12 @@ ValueId BodyWriter::CountDiffers(const std::vector<ValueId>& extents, ValueId fo
 }
 
 // Stops the node before the memory is read.
-void BodyWriter::RequireCount(const std::vector<ValueId>& extents, ValueId found) {
-  std::string shape;
-  for (size_t i = 0; i < extents.size(); ++i) shape += i == 0 ? "{}" : ", {}";
+void BodyWriter::RequireCount(const std::vector<Dim>& dims, const std::vector<ValueId>& extents, ValueId found) {
   const ValueId differs = CountDiffers(extents, found);
-  std::vector<ValueId> shown{found};
-  shown.insert(shown.end(), extents.begin(), extents.end());
   const ir::BlockId message = b_.Open({});
-  b_.Close(b_.Emit(OpKind::kText, b_.types().String(), std::move(shown),
-                   ir::AddText(c_.out, "{} elements cannot take the shape [" + shape + "]")));
+  std::vector<ValueId> shown{found};
+  const std::string format = "{} elements cannot take the shape " + Told(dims, extents, shown);
+  b_.Close(b_.Emit(OpKind::kText, b_.types().String(), std::move(shown), ir::AddText(c_.out, format)));
   b_.FailIf(differs, code::kDimension, message);
 }
 
@@ -215,14 +212,14 @@ ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
   for (const Dim& dim : expr.type->dims) {
     const std::optional<ValueId> extent = DimIn(dim, frame_);
     WF_CHECK(extent.has_value(), dim.ToString());
-    extents.push_back(Extent(*extent));
+    extents.push_back(Extent(*extent, &dim));
   }
   ValueId wanted = b_.I64(1), found = b_.I64(1);
   for (const ValueId extent : extents) wanted = b_.Mul(wanted, extent);
   for (size_t axis = 0; axis < b_.Known(tensor).dims.size(); ++axis) found = b_.Mul(found, b_.Dim(tensor, axis));
   const bool is_proved = b_.IsConstant(b_.Binary(OpKind::kNe, wanted, found), 0);
   if (!is_proved && tensor_depth_ > 0) return ReshapeOrEmpty(tensor, std::move(extents), found);
-  if (!is_proved) RequireCount(extents, found);
+  if (!is_proved) RequireCount(expr.type->dims, extents, found);
   return b_.Reshape(tensor, std::move(extents));
 }
 
@@ -249,14 +246,21 @@ bool BodyWriter::IsNatural(ValueId value) const {
   }
 }
 
-ValueId BodyWriter::Extent(ValueId value) {
+ValueId BodyWriter::Extent(ValueId value, const Dim* dim) {
   if (IsNatural(value) && b_.body()[value].kind != OpKind::kMul) return value;
   const ValueId is_negative = b_.Binary(OpKind::kLt, value, b_.I64(0));
   if (tensor_depth_ > 0) {
     b_.StickyIf(is_negative, code::kDimension);
   } else if (!b_.IsConstant(is_negative, 0)) {
     const ir::BlockId message = b_.Open({});
-    b_.Close(b_.Emit(OpKind::kText, b_.types().String(), {value}, ir::AddText(c_.out, "an axis of {} elements")));
+    std::vector<ValueId> shown;
+    std::string format = "an axis of {} elements";
+    if (dim == nullptr) {
+      shown = {value};
+    } else {
+      format = "an extent below 0 in the shape " + Told({*dim}, {value}, shown);
+    }
+    b_.Close(b_.Emit(OpKind::kText, b_.types().String(), std::move(shown), ir::AddText(c_.out, format)));
     b_.FailIf(is_negative, code::kDimension, message);
   }
   return b_.Binary(OpKind::kMax, value, b_.I64(0));

@@ -176,6 +176,12 @@ ExprPtr CheckStack(const CallSite& site) {
   return stacked;
 }
 
+// Its coefficients have not overflowed.
+bool HasValue(const Body& body, const Dim& dim) {
+  const std::vector<std::string> symbols = dim.Symbols();
+  return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) { return body.symbols.contains(symbol); });
+}
+
 ExprPtr CheckReshape(const CallSite& site) {
   const std::vector<GivenArgument> given = GivenArguments(site.call);
   if (given.size() < 2) {
@@ -225,7 +231,15 @@ ExprPtr CheckReshape(const CallSite& site) {
     LabelSource(site.body, *result->args[0], builder);
     return site.Fail();
   }
-  if (before != after) result->checks.push_back(CheckOf(site.body, before, after, "the tensor has {0} elements, the new shape {1}"));
+  const auto is_constant = [](const Dim& dim) { return dim.is_constant(); };
+  if (!HasValue(site.body, after) && std::all_of(dims.begin(), dims.end(), is_constant)) {
+    std::string product;
+    for (const Dim& dim : dims) product += (product.empty() ? "" : "*") + dim.ToString();
+    site.body.env.Report(site.call.span(), kReshapeCount, {ToString(result->args[0]->type), before.ToString(), product});
+    return site.Fail();
+  }
+  if (before != after && HasValue(site.body, after))
+    result->checks.push_back(CheckOf(site.body, before, after, "the tensor has {0} elements, the new shape {1}"));
   result->type = site.types().Tensor(dtype, std::move(dims));
   return result;
 }

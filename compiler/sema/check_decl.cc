@@ -117,6 +117,7 @@ void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& de
     const auto [first, is_new] = declared.emplace(field.label.text, field.label.span);
     if (!is_new) {
       env.Report(field.label.span, kDuplicateName, {field.label.text}).Label(first->second, "first declared here");
+      sound = false;
       continue;
     }
     fields.push_back({field.label.text, type});

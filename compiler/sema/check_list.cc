@@ -160,7 +160,9 @@ ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const
   bool sound = true;
   for (const ast::TupleExpr::Field& field : expr.fields) {
     if (!places.emplace(field.label.text, fields.size()).second) {
-      body.env.Report(field.label.span, kDuplicateName, {field.label.text});
+      const auto same = [&](const ast::TupleExpr::Field& other) { return other.label.text == field.label.text; };
+      const Span first = std::find_if(expr.fields.begin(), expr.fields.end(), same)->label.span;
+      body.env.Report(field.label.span, kDuplicateName, {field.label.text}).Label(first, "first declared here");
       sound = false;
       continue;
     }

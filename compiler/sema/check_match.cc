@@ -210,6 +210,12 @@ bool IsMatchable(TypeRef type) {
   return type->kind == TypeKind::kScalar && (IsInteger(type->dtype) || type->dtype == DType::kBool);
 }
 
+std::optional<std::string> HelpToChoose(Body& body, const Expr& subject) {
+  if (subject.type->kind != TypeKind::kScalar) return "one value of it can be matched: an element or a field";
+  const std::string_view text = body.env.input.sources.Text(subject.span);
+  return "floats are compared: `if " + std::string(text.size() > 24 ? "x" : text) + " < 0.5 { .. } else { .. }`";
+}
+
 }  // namespace
 
 ExprPtr CheckMatch(Body& body, const ast::MatchExpr& expr, TypeRef wanted, const Where& where) {
@@ -218,7 +224,7 @@ ExprPtr CheckMatch(Body& body, const ast::MatchExpr& expr, TypeRef wanted, const
   ExprPtr subject = CheckExpr(body, *expr.subject, nullptr, where);
   if (IsPoison(*subject)) return SkipUnchecked(body, expr);
   if (!IsMatchable(subject->type)) {
-    body.env.Report(subject->span, kNotMatchable, {ToString(subject->type)});
+    body.env.Report(subject->span, kNotMatchable, {ToString(subject->type)}).HelpIf(HelpToChoose(body, *subject));
     return SkipUnchecked(body, expr);
   }
   BlockStep step;

@@ -293,6 +293,7 @@ class WorkflowCheck {
       found_text += (found_text.empty() ? "`" : ", `") + field.label.text + "`";
     }
     if (wanted == found) return true;
+    if (found.size() != tuple->fields.size()) return false;  // the tuple says what is there twice
     env_.Report(value.span, kResultDiffers, {decl_.name.text, wanted_text, found_text}).Label(decl_.result->span, "declared here");
     return false;
   }

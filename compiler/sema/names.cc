@@ -52,6 +52,11 @@ ast::Name NameGivenTo(const ast::Decl& decl) {
   return unnamed ? import->path.parts.back() : decl.name;
 }
 
+bool ImportsTheSame(const ast::Decl& a, const ast::Decl& b) {
+  const auto *first = ast::DynAs<ast::ImportDecl>(a), *second = ast::DynAs<ast::ImportDecl>(b);
+  return first != nullptr && second != nullptr && ast::ToString(first->path) == ast::ToString(second->path);
+}
+
 void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
   const auto kind = KindOf(decl);
   if (decl.kind == ast::DeclKind::kErrorDecl && !decl.name.text.empty()) {  // it did not parse: its users stay silent
@@ -71,6 +76,10 @@ void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
   const auto [at, fresh] = module.entities.try_emplace(name.text);
   Entity& entity = at->second;
   if (!fresh) {
+    if (ImportsTheSame(*entity.decl, decl)) {
+      env.Report(name.span, kDuplicateName, {name.text}).Label(entity.span, "first declared here").Help("a module is imported once");
+      return;
+    }
     ReportTwice(env, name, entity);
     entity.twice = true;
     return;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/forward.h"
@@ -280,15 +280,19 @@ TypeRef ResolveTuple(Body& body, const ast::Type& type, SymbolRule rule) {
   const ast::WorkflowDecl* workflow = WorkflowOf(body);
   const bool is_result = workflow != nullptr && workflow->result.get() == &type;
   std::vector<Field> fields;
-  std::unordered_set<std::string_view> names;
+  std::unordered_map<std::string_view, Span> names;
   bool sound = true;
   for (const ast::Type::Field& field : type.fields) {
     const TypeRef resolved = ResolveType(body, *field.type, rule);
     if (field.external_name && !is_result) body.env.Report(field.span, kOuterName, {"a member of a tuple"});
     sound = sound && resolved->kind != TypeKind::kError;
-    const bool twice = !names.insert(field.label.text).second;
-    if (twice) body.env.Report(field.label.span, kDuplicateName, {field.label.text});
-    if (!twice) fields.push_back({field.label.text, resolved});
+    const auto [first, is_new] = names.emplace(field.label.text, field.label.span);
+    if (is_new) {
+      fields.push_back({field.label.text, resolved});
+    } else {
+      body.env.Report(field.label.span, kDuplicateName, {field.label.text}).Label(first->second, "first declared here");
+      sound = false;
+    }
   }
   const TypeRef tuple = sound ? body.env.types.Record("", std::move(fields)) : body.env.types.Error();
   return HasTooManyParts(body.env, tuple->parts, "", type.span) ? body.env.types.Error() : tuple;
@@ -355,6 +359,7 @@ void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast:
       body.infos[local].value = Dim::Symbol(params[i].name.text);
     } else if (symbol != body.symbols.end() && is_new && type->kind != TypeKind::kError) {
       body.env.Report(symbol->second, kDimensionName, {params[i].name.text, ToString(type)}).Label(params[i].name.span, "the parameter");
+      body.taken_names.insert(params[i].name.text);
       out.broken = true;
     }
     out.params.push_back({params[i].name.text, type, params[i].default_value.get(), params[i].span});

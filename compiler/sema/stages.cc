@@ -80,15 +80,84 @@ std::vector<std::set<size_t>> NodeReads(const Workflow& workflow, const Graph& g
   return nodes;
 }
 
-// Levels of longest paths over nodes; 0 for nodes that read no other.
-std::vector<int> Levels(const Workflow& workflow, const std::vector<std::set<size_t>>& reads) {
-  std::vector<int> levels(workflow.body.size(), 0);
-  for (size_t i = 0; i < workflow.body.size(); ++i) {
-    if (workflow.body[i].kind != StmtKind::kNode) continue;
-    for (const size_t read : reads[i]) levels[i] = std::max(levels[i], levels[read] + 1);
+// Levels of longest paths over nodes, along what they read and the control points that they wait for (semantics.md 1); 0 for nodes that
+// start at once. The nodes of a written stage are one step: what needs one of them is behind them all, so that no stages need each other.
+class Levels {
+ public:
+  Levels(const Workflow& workflow, const Graph& graph, const std::vector<int>& written)
+      : workflow_(workflow), graph_(graph), written_(written), level_(workflow.body.size(), 0), there_(workflow.body.size(), 0) {
+    Block(0, 0, 0);
   }
-  return levels;
-}
+  std::vector<int> Take() { return std::move(level_); }
+
+ private:
+  struct Passed {
+    size_t next;  // the statement behind the block
+    int level;    // where control has passed
+    bool ends;    // it does not
+  };
+
+  // The statements of `block` from `index` on, which control reaches at `level`.
+  Passed Block(size_t index, uint32_t block, int level) {
+    bool ends = false;
+    while (index < workflow_.body.size() && workflow_.body[index].block == block) {
+      const Stmt& stmt = workflow_.body[index];
+      ends = stmt.kind == StmtKind::kReturn || stmt.kind == StmtKind::kFail;
+      if (stmt.kind == StmtKind::kIf) {
+        const Passed arms = Arms(index, std::max(level, Readable(index)));
+        index = arms.next;
+        level = arms.level;
+        ends = arms.ends;
+        continue;
+      }
+      if (stmt.kind == StmtKind::kNode) {
+        index = Nodes(index, level);
+        continue;
+      }
+      there_[index] = Readable(index);
+      if (stmt.kind == StmtKind::kRequire) level = std::max(level, there_[index]);
+      ++index;
+    }
+    return {index, level, ends};
+  }
+
+  // What follows an `if` waits for the arms that control leaves again.
+  Passed Arms(size_t index, int level) {
+    const Stmt& stmt = workflow_.body[index];
+    Passed result{index + 1, level, stmt.arms.size() > stmt.conditions.size()};
+    for (const uint32_t arm : stmt.arms) {
+      const Passed passed = Block(result.next, arm, level);
+      result.next = passed.next;
+      if (!passed.ends) result.level = std::max(result.level, passed.level);
+      result.ends = result.ends && passed.ends;
+    }
+    return result;
+  }
+
+  // One node, or those of a written stage.
+  size_t Nodes(size_t first, int level) {
+    size_t end = first;
+    do {
+      level = std::max(level, Readable(end++));
+    } while (written_[first] >= 0 && end < written_.size() && written_[end] == written_[first]);
+    for (size_t i = first; i < end; ++i) {
+      level_[i] = level;
+      there_[i] = level + 1;
+    }
+    return end;
+  }
+
+  int Readable(size_t stmt) const {
+    int level = 0;
+    for (const size_t read : graph_.reads(stmt)) level = std::max(level, there_[read]);
+    return level;
+  }
+
+  const Workflow& workflow_;
+  const Graph& graph_;
+  const std::vector<int>& written_;
+  std::vector<int> level_, there_;  // per statement: of nodes, and from where on what reads it may stand
+};
 
 void ReportInside(Env& env, const Workflow& workflow, const std::vector<std::set<size_t>>& reads, const std::vector<int>& written) {
   for (size_t i = 0; i < workflow.body.size(); ++i) {
@@ -102,50 +171,38 @@ void ReportInside(Env& env, const Workflow& workflow, const std::vector<std::set
   }
 }
 
-// Stages in the order in which their first nodes can start; inferred ones are s1, s2, .. without the names that are written.
+// Stages in the order of their levels, then of the text; inferred ones are s1, s2, .. without the names that are written.
 void NameStages(Workflow& workflow, const std::vector<int>& levels, const std::vector<int>& written) {
   const std::vector<Workflow::Stage> given = std::move(workflow.stages);
-  std::map<int, int> first_level;  // of written stages
-  std::set<int> inferred;
+  using Place = std::pair<int, int>;  // of a node: its level, and its written stage or -1
+  std::map<Place, size_t> first_nodes;
   for (size_t i = 0; i < workflow.body.size(); ++i) {
-    if (workflow.body[i].kind != StmtKind::kNode) continue;
-    if (written[i] < 0) {
-      inferred.insert(levels[i]);
-    } else {
-      const auto [at, fresh] = first_level.emplace(written[i], levels[i]);
-      at->second = std::min(at->second, levels[i]);
-    }
+    if (workflow.body[i].kind == StmtKind::kNode) first_nodes.emplace(Place{levels[i], written[i]}, i);
   }
-  struct Entry {
-    int level, kind, index;  // kind 0: inferred, index its level; 1: written
-  };
-  std::vector<Entry> entries;
-  for (const int level : inferred) entries.push_back({level, 0, level});
-  for (const auto& [stage, level] : first_level) entries.push_back({level, 1, stage});
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return std::tie(a.level, a.kind, a.index) < std::tie(b.level, b.kind, b.index); });
-  std::map<int, uint32_t> of_level, of_written;
+  std::vector<Place> places;
+  for (const auto& [place, node] : first_nodes) places.push_back(place);
+  std::sort(places.begin(), places.end(),
+            [&](const Place& a, const Place& b) { return std::pair(a.first, first_nodes[a]) < std::pair(b.first, first_nodes[b]); });
+  std::map<Place, uint32_t> stages;
   int number = 0;
   workflow.stages.clear();
-  for (const Entry& entry : entries) {
-    const auto at = static_cast<uint32_t>(workflow.stages.size());
-    if (entry.kind == 1) {
-      of_written[entry.index] = at;
-      workflow.stages.push_back(given[static_cast<size_t>(entry.index)]);
+  for (const Place& place : places) {
+    stages[place] = static_cast<uint32_t>(workflow.stages.size());
+    if (place.second >= 0) {
+      workflow.stages.push_back(given[static_cast<size_t>(place.second)]);
       continue;
     }
     std::string name;
     do {
       name = "s" + std::to_string(++number);
     } while (std::any_of(given.begin(), given.end(), [&](const Workflow::Stage& stage) { return stage.name == name; }));
-    of_level[entry.index] = at;
     workflow.stages.push_back({name, false});
   }
   for (size_t i = 0; i < workflow.body.size(); ++i) {
     Stmt& stmt = workflow.body[i];
     if (stmt.kind != StmtKind::kNode) continue;
     stmt.in_written_stage = written[i] >= 0;
-    stmt.stage = stmt.in_written_stage ? of_written[written[i]] : of_level[levels[i]];
+    stmt.stage = stages[{levels[i], written[i]}];
   }
 }
 
@@ -157,9 +214,7 @@ void FinishGraph(Env& env, Workflow& workflow, std::vector<int>& written) {
     ReportInside(env, workflow, NodeReads(workflow, graph), written);
   }
   DropDead(workflow, written);
-  const Graph graph(workflow);
-  const auto reads = NodeReads(workflow, graph);
-  NameStages(workflow, Levels(workflow, reads), written);
+  NameStages(workflow, Levels(workflow, Graph(workflow), written).Take(), written);
 }
 
 }  // namespace wf::sema

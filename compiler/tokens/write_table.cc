@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <string_view>
+#include <tuple>
 
 #include "compiler/base/utf8.h"
 #include "compiler/tokens/read_model.h"
@@ -64,6 +66,8 @@ class TableWriter {
     head_.words = AddWords();
     head_.merges = AddMerges();
     if (in_.model == abi::TokenModel::kBpe) head_.bytes = AddBytes();
+    if (is_crowded_)
+      return base::Status(base::kResourceExhausted, "its words or merges were chosen so that they take one place of a table");
     if (out_.size() + texts_.size() > UINT32_MAX) return base::Status(base::kResourceExhausted, "more than 4 GiB");
     head_.texts = {static_cast<uint32_t>(out_.size()), static_cast<uint32_t>(texts_.size())};
     out_ += texts_;
@@ -85,11 +89,16 @@ class TableWriter {
   }
   // As many slots as leave a third of them free.
   static size_t SlotsFor(size_t entries) { return entries == 0 ? 0 : entries + entries / 2 + 1; }
+  // Who chooses entries by their hashes could have each look at all others.
   template <typename Entry>
-  static void Place(std::vector<Entry>& slots, uint32_t hash, const Entry& entry) {
+  void Place(std::vector<Entry>& slots, uint32_t hash, const Entry& entry) {
     size_t slot = abi::SlotOf(hash, static_cast<uint32_t>(slots.size()));
-    while (slots[slot].id != kNoToken) slot = slot + 1 == slots.size() ? 0 : slot + 1;
-    slots[slot] = entry;
+    uint32_t tried = 1;
+    for (; slots[slot].id != kNoToken && tried < abi::kMostProbes; ++tried) slot = slot + 1 == slots.size() ? 0 : slot + 1;
+    if (slots[slot].id == kNoToken)
+      slots[slot] = entry;
+    else
+      is_crowded_ = true;
   }
 
   TokenSection AddAdded(bool is_normalised) {
@@ -145,13 +154,15 @@ class TableWriter {
   // Of a pair that stands twice the later rank holds.
   TokenSection AddMerges() {
     std::vector<TokenMerge> slots(SlotsFor(in_.merges.size()), TokenMerge{0, 0, 0, kNoToken});
-    std::unordered_map<uint64_t, uint32_t> ranks;
-    const auto pair = [](const Merge& merge) { return uint64_t{merge.left} << 32 | merge.right; };
-    for (size_t rank = 0; rank < in_.merges.size(); ++rank) ranks[pair(in_.merges[rank])] = static_cast<uint32_t>(rank);
-    for (size_t rank = 0; rank < in_.merges.size(); ++rank) {
+    const auto pair = [this](uint32_t rank) { return uint64_t{in_.merges[rank].left} << 32 | in_.merges[rank].right; };
+    std::vector<uint32_t> by_pair(in_.merges.size());
+    std::iota(by_pair.begin(), by_pair.end(), 0U);
+    std::sort(by_pair.begin(), by_pair.end(), [&](uint32_t a, uint32_t b) { return std::pair(pair(a), a) < std::pair(pair(b), b); });
+    std::vector<bool> stands_again(in_.merges.size());
+    for (size_t i = 1; i < by_pair.size(); ++i) stands_again[by_pair[i - 1]] = pair(by_pair[i - 1]) == pair(by_pair[i]);
+    for (uint32_t rank = 0; rank < in_.merges.size(); ++rank) {
       const Merge& merge = in_.merges[rank];
-      if (ranks[pair(merge)] != rank) continue;
-      Place(slots, abi::HashOfPair(merge.left, merge.right), {merge.left, merge.right, static_cast<uint32_t>(rank), merge.id});
+      if (!stands_again[rank]) Place(slots, abi::HashOfPair(merge.left, merge.right), {merge.left, merge.right, rank, merge.id});
     }
     return Append(slots);
   }
@@ -170,6 +181,7 @@ class TableWriter {
   const Tokenizer& in_;
   abi::TokenHead head_{};
   std::string out_, texts_;
+  bool is_crowded_ = false;
 };
 
 }  // namespace

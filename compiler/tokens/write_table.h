@@ -7,7 +7,8 @@
 
 namespace wf::tokens {
 
-// The bytes of runtime/abi/token_table.h; the same for the same tokenizer. Errors: kResourceExhausted over 4 GiB.
+// The bytes of runtime/abi/token_table.h; the same for the same tokenizer. Errors: kResourceExhausted over 4 GiB, and for
+// entries that were made to take one place.
 // Cost: O(vocabulary + merges).
 base::Result<std::string> WriteTable(const Tokenizer& tokenizer);
 

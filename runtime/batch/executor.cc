@@ -6,7 +6,9 @@
 #include <bit>
 #include <utility>
 
+#include "runtime/abi/view.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/slices.h"
 #include "runtime/base/working.h"
 
 namespace wf::batch {
@@ -186,9 +188,14 @@ int64_t Executor::SizeFor(const Batcher& batcher, const RowList& rows) {
 base::Status Executor::RunRows(Work& work, const RowList& rows) {
   const Batcher& batcher = *work.batcher;
   const int64_t size = SizeFor(batcher, rows);
-  WF_RETURN_IF_ERROR(work.staging->Gather(rows, size, batcher.padding()));
+  const std::string_view name = abi::View(batcher.model().model().name);
   const int instance = batcher.options().first_instance + work.instance;
-  WF_RETURN_IF_ERROR(work.staging->CheckSize(rows, instance, size));
+  {
+    const base::SliceScope slice(base::SliceKind::kGather, name);
+    WF_RETURN_IF_ERROR(work.staging->Gather(rows, size, batcher.padding()));
+    WF_RETURN_IF_ERROR(work.staging->CheckSize(rows, instance, size));
+  }
+  const base::SliceScope slice(base::SliceKind::kRun, name);
   return work.staging->Run(instance, size);
 }
 
@@ -238,9 +245,11 @@ void Executor::Finish(Work& work) {
   const int64_t run_ns = clock_.Now() - work.started_at;
   if (work.status.ok()) {
     Learn(work, run_ns);
+    const base::SliceScope slice(base::SliceKind::kScatter, abi::View(batcher.model().model().name));
     work.status = work.staging->Scatter(work.closed.rows, work.size, batcher.padding());
   }
   for (Row* row = work.closed.rows.first; row != nullptr; row = row->next) {
+    row->ran_at = work.started_at;
     row->run_ns = run_ns;
     row->batch_rows = static_cast<uint32_t>(work.closed.rows.count);
   }
@@ -286,6 +295,11 @@ void Executor::RunThread() {
     ++busy_threads_;
     lock.Unlock();
     while (auto work = Take()) {
+      base::SliceScope slice(base::SliceKind::kBatch, abi::View(work->batcher->model().model().name));
+      if (slice.on()) {
+        slice.slice().rows = work->closed.rows.count;
+        slice.slice().detail = CloseReasonName(work->closed.reason);
+      }
       Run(*work);
       Finish(*work);
     }

@@ -51,7 +51,7 @@ class Row : public base::Message {
   Row* previous = nullptr;
   Row* next = nullptr;
   Group* group = nullptr;
-  base::TimePoint arrived_at = 0, taken_at = 0;
+  base::TimePoint arrived_at = 0, taken_at = 0, ran_at = 0;
   int64_t run_ns = 0;  // of its batch, for the caller's statistics
   uint32_t batch_rows = 0;
   uint16_t kind = 0;          // of its padding

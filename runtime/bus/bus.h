@@ -10,6 +10,7 @@
 #include "runtime/bus/catalogue.h"
 #include "runtime/bus/context.h"
 #include "runtime/bus/failure.h"
+#include "runtime/bus/span.h"
 
 namespace wf::bus {
 
@@ -55,6 +56,7 @@ class Bus {
   const wf_plan& plan() const { return *plan_; }
   const Catalogue& catalogue() const { return *catalogue_; }
   const Failure* failure() const { return failure_; }                 // null: fine so far
+  const SpanList* spans() const { return spans_; }                    // null: not traced
   const Annotation* annotations() const { return main.annotations; }  // newest first; of one key the highest `task` wins
   uint64_t data_id() const { return data_id_; }
   std::string_view log_id() const { return log_id_; }
@@ -79,6 +81,7 @@ class Bus {
   const Catalogue* catalogue_ = nullptr;
   Client* client_ = nullptr;
   const Failure* failure_ = nullptr;
+  SpanList* spans_ = nullptr;  // in the arena
   uint64_t data_id_ = 0;
   std::string_view log_id_;
   base::TimePoint deadline_ = 0, received_at_ = 0;

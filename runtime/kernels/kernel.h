@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
+#include "runtime/kernels/memory.h"
 
 // What a kernel is: an operator's code, chosen and prepared for fixed shapes, element types and memory formats (when a plan is made), then
 // bound to buffers (per instance), then run without allocation, locks or checks.
@@ -28,10 +30,16 @@ bool SameFormat(const FormatRef& a, const FormatRef& b);
 // loaded on demand and let go: a kernel keeps the result only when it reads it at run time.   Thread: one at a time, where plans are made.
 class Constant {
  public:
+  explicit Constant(std::shared_ptr<PackedMemory> packed_memory) : packed_memory_(std::move(packed_memory)) {}
   virtual ~Constant() = default;
   virtual base::Result<std::shared_ptr<const uint8_t>> Load() const = 0;
   // What was prepared from it before, by a key of the preparing library: plans of several batch sizes share packed weights.
-  virtual std::shared_ptr<const void>& Packed(const std::string& key) const = 0;
+  std::shared_ptr<const void>& Packed(const std::string& key) const { return packed_[key]; }
+  PackedMemory& packed_memory() const { return *packed_memory_; }  // for what is prepared
+
+ private:
+  const std::shared_ptr<PackedMemory> packed_memory_;  // of the model
+  mutable std::map<std::string, std::shared_ptr<const void>> packed_;
 };
 
 struct TensorInfo {

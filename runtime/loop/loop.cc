@@ -1,18 +1,22 @@
 #include "runtime/loop/loop.h"
 
+#include <sys/eventfd.h>
 #include <uv.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <string>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
 
 namespace wf::loop {
 
 struct Loop::Handles {
   uv_loop_t loop;
-  uv_async_t wake;
+  base::Descriptor wakeups{-1};  // an eventfd: others write, the loop reads
+  uv_poll_t wake;
   uv_prepare_t prepare;
   uv_check_t check;
   uv_idle_t idle;  // active while the loop must not sleep
@@ -45,9 +49,13 @@ base::Status Loop::Open() {
     return {base::kResourceExhausted, std::string("cannot open an event loop: ") + base::TextOfErrno(-error)};
   open_ = true;
   loop->data = this;
-  if (const int error = uv_async_init(loop, &handles_->wake, [](uv_async_t*) {}); error != 0) {
-    return {base::kResourceExhausted, std::string("cannot open a wake-up: ") + base::TextOfErrno(-error)};
-  }
+  handles_->wakeups = base::Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const int error = handles_->wakeups.get() < 0 ? -errno : uv_poll_init(loop, &handles_->wake, handles_->wakeups.get());
+  if (error != 0) return {base::kResourceExhausted, std::string("cannot open a wake-up: ") + base::TextOfErrno(-error)};
+  uv_poll_start(&handles_->wake, UV_READABLE, [](uv_poll_t* handle, int, int) noexcept {
+    eventfd_t count;
+    (void)eventfd_read(static_cast<Loop*>(handle->loop->data)->handles_->wakeups.get(), &count);
+  });
   uv_prepare_init(loop, &handles_->prepare);
   uv_check_init(loop, &handles_->check);
   uv_idle_init(loop, &handles_->idle);
@@ -58,7 +66,10 @@ base::Status Loop::Open() {
 
 uv_loop_s* Loop::uv() { return &handles_->loop; }
 int64_t Loop::now_ms() const noexcept { return static_cast<int64_t>(uv_now(&handles_->loop)); }
-void Loop::Wake() noexcept { uv_async_send(&handles_->wake); }
+
+// Not by uv_async_send: there the loop waits, spinning, until the sender has left it; on a CPU that the two share the sender is not
+// running.
+void Loop::Wake() noexcept { (void)eventfd_write(handles_->wakeups.get(), 1); }
 
 void Loop::Stop() noexcept {
   stop_.store(true, std::memory_order_release);

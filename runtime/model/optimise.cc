@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "runtime/model/memory.h"
+#include "runtime/model/constants.h"
 #include "runtime/model/program.h"
 
 namespace wf::model {
@@ -21,7 +21,8 @@ class Optimiser {
   Optimiser(std::shared_ptr<const onnx::Model> model, int64_t max_bytes) : model_(std::move(model)), left_bytes_(max_bytes) {
     program_.subject = model_->path;
     program_.graph = model_->graph;
-    for (const onnx::Weight& weight : model_->graph.weights) program_.constants.push_back(std::make_shared<FileConstant>(model_, weight));
+    for (const onnx::Weight& weight : model_->graph.weights)
+      program_.constants.push_back(std::make_shared<FileConstant>(program_.packed_memory, model_, weight));
     program_.then.resize(program_.graph.nodes.size());
     gone_.resize(program_.graph.nodes.size(), false);
   }
@@ -92,10 +93,10 @@ class Optimiser {
 
   Status Evaluate(const onnx::Node& node, const kernels::Operation& operation, kernels::Buffers& buffers) {
     kernels::UseOneThread();
-    const auto result = Allocate(operation.out.size_bytes());
+    const auto result = kernels::Allocate(operation.out.size_bytes());
     auto kernel = kernels::MakeKernel(operation);
     if (!kernel.ok()) return kernel.status();
-    const auto scratch = Allocate((*kernel)->scratch_bytes);
+    const auto scratch = kernels::Allocate((*kernel)->scratch_bytes);
     if (result == nullptr || scratch == nullptr) return Status(base::kResourceExhausted, "out of memory");
     const auto plain = [](const kernels::FormatRef& format) { return format == nullptr; };
     if (!plain((*kernel)->out_format) || !std::all_of((*kernel)->in_format.begin(), (*kernel)->in_format.end(), plain))
@@ -106,8 +107,8 @@ class Optimiser {
     if (!call.ok()) return call.status();
     if (const char* failure = (*call)->Run()) return Status(base::kInvalidArgument, failure);
     left_bytes_ -= operation.out.size_bytes();
-    const int weight =
-        AddConstant(ValueOf(node.out[0]).name, operation.out.dtype, operation.out.dim, std::make_shared<HeldConstant>(result));
+    const int weight = AddConstant(ValueOf(node.out[0]).name, operation.out.dtype, operation.out.dim,
+                                   std::make_shared<HeldConstant>(program_.packed_memory, result));
     if (operation.out.size_bytes() <= kHeldBytes) {
       onnx::Weight& held = program_.graph.weights[static_cast<size_t>(weight)];
       held.held = true;
@@ -219,18 +220,18 @@ class Optimiser {
       factor[i] = parameter[0][i] / std::sqrt(parameter[3][i] + epsilon);
       bias[i] = (bias[i] - parameter[2][i]) * factor[i] + parameter[1][i];
     }
-    auto scaled = std::make_shared<ScaledConstant>(ConstantOf(conv.in[1]), factor, filters.count(), filters.dtype);
+    auto scaled = std::make_shared<ScaledConstant>(program_.packed_memory, ConstantOf(conv.in[1]), factor, filters.count(), filters.dtype);
     conv.in.resize(3, -1);
     conv.in[1] = AddValue(filters.name, AddConstant(filters.name, filters.dtype, filters.dim, std::move(scaled)));
     auto shifted = Narrowed(bias, filters.dtype);
     if (shifted == nullptr) return Status(base::kResourceExhausted, "out of memory");
-    conv.in[2] = AddValue(filters.name,
-                          AddConstant(filters.name, filters.dtype, {static_cast<int64_t>(count)}, std::make_shared<HeldConstant>(shifted)));
+    conv.in[2] = AddValue(filters.name, AddConstant(filters.name, filters.dtype, {static_cast<int64_t>(count)},
+                                                    std::make_shared<HeldConstant>(program_.packed_memory, shifted)));
     return true;
   }
 
   static std::shared_ptr<const uint8_t> Narrowed(const std::vector<double>& values, uint8_t dtype) {
-    const auto memory = Allocate(static_cast<int64_t>(values.size()) * base::DTypeSize(dtype));
+    const auto memory = kernels::Allocate(static_cast<int64_t>(values.size()) * base::DTypeSize(dtype));
     for (size_t i = 0; memory != nullptr && i < values.size(); ++i) {
       const float narrow = static_cast<float>(values[i]);
       if (dtype == WF_F32) std::memcpy(memory.get() + 4 * i, &narrow, 4);

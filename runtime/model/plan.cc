@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "runtime/model/memory.h"
+#include "runtime/model/constants.h"
 
 namespace wf::model {
 namespace {
@@ -19,7 +19,7 @@ using kernels::TensorInfo;
 class Arena {
  public:
   int64_t Take(int64_t bytes) {
-    bytes = std::max(Aligned(bytes), kAlign);
+    bytes = std::max(kernels::Aligned(bytes), kernels::kAlign);
     for (auto range = free_.begin(); range != free_.end(); ++range) {
       if (range->second < bytes) continue;
       const auto [offset, size] = *range;
@@ -33,7 +33,7 @@ class Arena {
   }
 
   void Give(int64_t offset, int64_t bytes) {
-    bytes = std::max(Aligned(bytes), kAlign);
+    bytes = std::max(kernels::Aligned(bytes), kernels::kAlign);
     auto next = free_.lower_bound(offset);
     if (next != free_.end() && next->first == offset + bytes) {
       bytes += next->second;
@@ -111,13 +111,13 @@ class Planner {
     if (!content || !std::all_of(content->begin(), content->end(), [](const onnx::Dim& dim) { return dim.is_constant(); }))
       return Status::Ok();
     const int64_t size = base::DTypeSize(known_[i].dtype);
-    const auto memory = Allocate(static_cast<int64_t>(content->size()) * size);
+    const auto memory = kernels::Allocate(static_cast<int64_t>(content->size()) * size);
     if (memory == nullptr) return Status(base::kResourceExhausted, "out of memory");
     for (size_t k = 0; k < content->size(); ++k) {
       const int64_t number = *(*content)[k].constant();  // little-endian: the low bytes are the narrow number
       std::memcpy(memory.get() + static_cast<int64_t>(k) * size, &number, static_cast<size_t>(size));
     }
-    constant = std::make_shared<HeldConstant>(memory);
+    constant = std::make_shared<HeldConstant>(program_.packed_memory, memory);
     return Status::Ok();
   }
 
@@ -283,7 +283,7 @@ class Planner {
         return Status(base::kOutOfRange, fmt::format("`{}`: its activations take more than {} bytes", program_.subject, max_bytes_));
     }
     plan_->scratch_offset_ = arena.bytes();
-    plan_->arena_bytes_ = arena.bytes() + Aligned(scratch);
+    plan_->arena_bytes_ = arena.bytes() + kernels::Aligned(scratch);
     return Status::Ok();
   }
 

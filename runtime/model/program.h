@@ -17,8 +17,9 @@ namespace wf::model {
 struct Program {
   std::string subject;  // how messages name it: by its file while it is loaded, by its name in the program to those who call it
   onnx::Graph graph;
-  std::vector<std::shared_ptr<const kernels::Constant>> constants;  // per weight of the graph
-  std::vector<kernels::Unary> then;                                 // per node: fused behind it
+  std::vector<std::shared_ptr<const kernels::Constant>> constants;                                   // per weight of the graph
+  std::shared_ptr<kernels::PackedMemory> packed_memory = std::make_shared<kernels::PackedMemory>();  // of the constants
+  std::vector<kernels::Unary> then;                                                                  // per node: fused behind it
 };
 
 inline constexpr int64_t kMostConstantBytes = int64_t{256} << 20;

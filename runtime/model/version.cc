@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "runtime/model/memory.h"
+#include "runtime/model/constants.h"
 
 namespace wf::model {
 
@@ -204,7 +204,7 @@ Result<bool> Version::SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors
     for (const onnx::Port& port : ports) {
       kernels::TensorInfo info;
       WF_RETURN_IF_ERROR(ConcreteInfo({port.dtype, port.dim, std::nullopt}, options_.max_bytes, info));
-      memory.push_back(Allocate(info.size_bytes()));
+      memory.push_back(kernels::Allocate(info.size_bytes()));
       if (memory.back() == nullptr) return Status(base::kResourceExhausted, fmt::format("`{}`: out of memory", program_.subject));
       for (int64_t i = 0; i < info.count(); ++i) {
         if (port.dtype == WF_F32) reinterpret_cast<float*>(memory.back().get())[i] = 0.5f;
@@ -306,7 +306,7 @@ Status Version::GrowTo(Instance& instance, int64_t bytes) const {
   if (instance.arena != nullptr && instance.arena->bytes >= bytes) return Status::Ok();
   instance.DropArena();
   auto activations = std::make_shared<Activations>();
-  if (activations->claim.Take(memory_share().limit, bytes)) activations->memory = Allocate(bytes);
+  if (activations->claim.Take(memory_share().limit, bytes)) activations->memory = kernels::Allocate(bytes);
   if (activations->memory == nullptr)
     return Status(base::kResourceExhausted, fmt::format("model `{}`: no memory for {} bytes of activations", options_.name, bytes));
   activations->bytes = bytes;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
@@ -83,11 +84,21 @@ base::Status NotNumeric(const Address& address) {
   return {base::kInvalidArgument, "`" + address.host + "` is not a numeric address, as `127.0.0.1` or `::1`"};
 }
 
-int OpenFile(const Address& address, sockaddr_un* system) {
-  *system = {};
-  system->sun_family = AF_UNIX;
-  std::memcpy(system->sun_path, address.path.data(), std::min(address.path.size(), sizeof system->sun_path - 1));
-  return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+bool MakeOurs(int fd) { return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }
+
+sockaddr_un SystemFile(const Address& address) {
+  sockaddr_un system{};
+  system.sun_family = AF_UNIX;
+  std::memcpy(system.sun_path, address.path.data(), std::min(address.path.size(), sizeof system.sun_path - 1));
+  return system;
+}
+
+// What a Unix socket is bound to, empty while it is not; nothing: it is of another kind.
+std::optional<std::string> FileOf(int fd) {
+  sockaddr_un system{};
+  socklen_t size = sizeof system;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&system), &size) != 0 || system.sun_family != AF_UNIX) return std::nullopt;
+  return std::string(system.sun_path, strnlen(system.sun_path, sizeof system.sun_path));
 }
 
 // Is the name free, or that of a socket which nobody serves on any more? That goes, where `removes`.
@@ -99,10 +110,10 @@ base::Status CheckFile(const Address& address, bool removes) {
   struct stat found;
   if (lstat(path, &found) != 0) return errno == ENOENT ? base::Status() : Failed(address, errno);
   if (!S_ISSOCK(found.st_mode)) return taken("a file of that name is there, which is no socket");
-  sockaddr_un system;
-  const base::Descriptor fd(OpenFile(address, &system));
+  const sockaddr_un system = SystemFile(address);
+  const base::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd.get() < 0) return Failed(address, errno);
-  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&system), sizeof system) == 0 || errno == EAGAIN)
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&system), sizeof system) == 0 || errno == EAGAIN)
     return taken("another process serves there");
   if (errno != ECONNREFUSED) return Failed(address, errno);
   return !removes || unlink(path) == 0 ? base::Status() : Failed(address, errno);
@@ -141,33 +152,47 @@ Listener::~Listener() {
 
 base::Status Listener::Bind(const Address& address, int inherited) {
   address_ = address;
-  if (!address.path.empty()) return BindFile();
+  if (!address.path.empty()) return BindFile(inherited);
   sockaddr_storage system;
   socklen_t size = ToSystem(address, &system);
   if (size == 0) return NotNumeric(address);
   fd_ = inherited >= 0 ? inherited : socket(system.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd_ < 0 || fcntl(fd_, F_SETFL, O_NONBLOCK) != 0 || fcntl(fd_, F_SETFD, FD_CLOEXEC) != 0) return Failed(address, errno);
+  if (fd_ < 0 || !MakeOurs(fd_)) return Failed(address, errno);
   ReuseAddress(fd_);
   const bool bound = inherited >= 0 && PortOf(fd_) > 0;
   if (!bound && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0) return Failed(address, errno);
-  if (listen(fd_, kMaxWaiting) != 0) return Failed(address, errno);
+  WF_RETURN_IF_ERROR(Listen());
   address_.port = PortOf(fd_);
-  spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
   return {};
 }
 
 // Nobody can connect before it listens: by then the permissions are those that are wanted.
-base::Status Listener::BindFile() {
+base::Status Listener::BindFile(int inherited) {
+  if (inherited >= 0) {
+    const std::optional<std::string> bound = FileOf(inherited);
+    if (!bound)
+      return {base::kInvalidArgument, "cannot listen on " + address_.ToString() + ": the socket that is handed on is not of a file"};
+    if (!bound->empty()) {
+      fd_ = inherited;
+      address_.path = *bound;
+      return MakeOurs(fd_) ? Listen() : Failed(address_, errno);
+    }
+  }
   WF_RETURN_IF_ERROR(CheckFile(address_, true));
-  sockaddr_un system;
+  const sockaddr_un system = SystemFile(address_);
+  fd_ = inherited >= 0 ? inherited : socket(AF_UNIX, SOCK_STREAM, 0);
+  if (fd_ < 0 || !MakeOurs(fd_) || bind(fd_, reinterpret_cast<const sockaddr*>(&system), sizeof system) != 0)
+    return Failed(address_, errno);
   struct stat made;
-  fd_ = OpenFile(address_, &system);
-  if (fd_ < 0 || bind(fd_, reinterpret_cast<sockaddr*>(&system), sizeof system) != 0) return Failed(address_, errno);
   if (lstat(address_.path.c_str(), &made) != 0) return Failed(address_, errno);
   file_device_ = made.st_dev;
   file_inode_ = made.st_ino;
-  has_file_.store(true);
-  if (chmod(address_.path.c_str(), address_.mode) != 0 || listen(fd_, kMaxWaiting) != 0) return Failed(address_, errno);
+  has_file_.store(inherited < 0);
+  return chmod(address_.path.c_str(), address_.mode) == 0 ? Listen() : Failed(address_, errno);
+}
+
+base::Status Listener::Listen() {
+  if (listen(fd_, kMaxWaiting) != 0) return Failed(address_, errno);
   spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
   return {};
 }

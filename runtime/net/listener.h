@@ -41,7 +41,7 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
 
   // Any thread, before Start. `inherited`: a socket that other processes hold too, bound by the first that has it, so that what connects
-  // always finds somebody; -1: a socket of its own.
+  // always finds somebody; its file is theirs to remove. -1: a socket of its own.
   base::Status Bind(const Address& address, int inherited = -1);
   const Address& address() const { return address_; }  // with the real port
   base::Status Start();                                // on the loop's thread, or before it runs
@@ -52,7 +52,8 @@ class Listener {
  private:
   static constexpr uint64_t kRestMs = 100;
   struct Poll;
-  base::Status BindFile();
+  base::Status BindFile(int inherited);
+  base::Status Listen();
   void Watch() noexcept;
   void Rest() noexcept;
   bool Accept() noexcept;         // true: there may be more

@@ -29,7 +29,7 @@ bool TokenTable::Open(wf_bytes bytes, abi::TokenModel model) {
 uint32_t TokenTable::FindWord(uint64_t hash, std::string_view text, bool continues) const {
   const uint32_t wanted = abi::Mixed(hash), slots = head_.words.count;
   uint32_t slot = abi::SlotOf(wanted, slots);
-  for (uint32_t tried = 0; tried < slots; ++tried) {
+  for (uint32_t tried = 0; tried < std::min(slots, abi::kMostProbes); ++tried) {
     const auto word = At<TokenWord>(head_.words, slot);
     if (word.id == kNoToken) break;
     if (word.hash == wanted && word.length == text.size() && (word.continues != 0) == continues && Text(word.offset, word.length) == text)
@@ -42,7 +42,7 @@ uint32_t TokenTable::FindWord(uint64_t hash, std::string_view text, bool continu
 std::optional<TokenMerge> TokenTable::FindMerge(uint32_t left, uint32_t right) const {
   const uint32_t slots = head_.merges.count;
   uint32_t slot = abi::SlotOf(abi::HashOfPair(left, right), slots);
-  for (uint32_t tried = 0; tried < slots; ++tried) {
+  for (uint32_t tried = 0; tried < std::min(slots, abi::kMostProbes); ++tried) {
     const auto merge = At<TokenMerge>(head_.merges, slot);
     if (merge.id == kNoToken) break;
     if (merge.left == left && merge.right == right) return merge;

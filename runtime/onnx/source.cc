@@ -92,13 +92,13 @@ Result<std::shared_ptr<const ByteSource>> OpenFile(const std::string& path) {
 
 Result<std::shared_ptr<const ByteSource>> OpenExternal(const std::string& model_path, const std::string& location) {
   const size_t slash = model_path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : model_path.substr(0, slash + 1);
+  const std::string folder = slash == std::string::npos ? "" : model_path.substr(0, slash + 1);
   const auto refused = [&](const char* why) {
-    return Status(base::kPermissionDenied, fmt::format("`{}`: external data at `{}` {}", model_path, location, why));
+    return Status(base::kPermissionDenied, fmt::format("external data at `{}` {}", location, why));
   };
   if (location.empty() || location.size() > 4096 || location.find('\0') != std::string::npos) return refused("has no usable name");
   if (location[0] == '/') return refused("is an absolute path; it must lie in the model's folder");
-  Descriptor at(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor at(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (at.get() < 0) return ErrnoStatus(errno, folder);
   for (size_t begin = 0; begin <= location.size();) {
     const size_t end = std::min(location.find('/', begin), location.size());
@@ -119,7 +119,7 @@ Result<std::shared_ptr<const ByteSource>> OpenExternal(const std::string& model_
     }
     begin = end + 1;
   }
-  return SourceOf(std::move(at), slash == std::string::npos ? location : folder + location, true);
+  return SourceOf(std::move(at), folder + location, true);
 }
 
 std::shared_ptr<const ByteSource> BytesOf(std::span<const uint8_t> bytes, std::string name) {

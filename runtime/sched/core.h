@@ -26,6 +26,7 @@ class EngineCore {
 
   const wf_plan& plan() const { return plan_; }
   const bus::PlanIndex& index() const { return index_; }
+  std::string_view NameOf(const bus::Instance& instance, const wf_task& task) const;
   void Land(Job& job) noexcept;  // job.Deliver
 
   // ---- engine.cc: the life of a bus ----
@@ -87,6 +88,7 @@ class EngineCore {
   }
   void StartTask(bus::Instance& instance, uint16_t id);
   void RunTask(bus::Instance& instance, uint16_t id);
+  Placement PlaceOf(uint16_t id, int64_t estimate_ns);
   const bus::Failure* FailedInput(const bus::Instance& instance, const wf_task& task) const;
   const bus::Failure* CertainFailure(bus::Instance& instance, uint16_t reader) const;
   void NoteCompute(bus::Instance& instance, uint16_t id, int64_t ns, bool failed);
@@ -98,6 +100,15 @@ class EngineCore {
   const bus::Failure& FirstDeciding(bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
   void SampleEnded(bus::Instance& root, const bus::Failure* failure);
   void ReturnFrom(bus::Instance& instance, uint16_t id);
+
+  // spans.cc: of requests that are traced
+  struct Execution {
+    base::TimePoint begin, end;
+    wf_code code;
+    const Job* row = nullptr;  // of a batch
+  };
+  void NoteSpan(bus::Instance& instance, uint16_t id, const Execution& execution);
+  bus::NodeSpan* SpanOf(const bus::Instance& instance, uint16_t node);
 
   // regions.cc
   bus::Instance* NewInstance(LiveBus& bus, uint16_t region, bus::Instance* parent, bus::Entry* entry, uint64_t element);
@@ -139,6 +150,7 @@ class EngineCore {
   const ModelBinding& BindingOf(const bus::Instance& instance, uint16_t id) const;
   bool RunsOnLoop(const ModelBinding& binding) const;
   void StartModel(bus::Instance& instance, uint16_t id);
+  void NoteModel(uint16_t id, Placement where, const ModelBinding& binding);
   void RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
   void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
   // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with.

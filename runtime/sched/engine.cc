@@ -117,6 +117,7 @@ bus::Bus* EngineCore::Create(const Request& request) {
     ++n_idle_buses_;
     return nullptr;
   }
+  if (request.traced) bus->spans_ = bus->arena.New<bus::SpanList>();
   ++created_;
   bus->data_id_ = NextDataId();
   bus->log_id_ = request.log_id;
@@ -248,6 +249,7 @@ void EngineCore::FreeBus(LiveBus& bus) {
   bus.main.instance = nullptr;
   bus.metadata = {};
   bus.failure_ = nullptr;
+  bus.spans_ = nullptr;
   bus.roots = nullptr;
   bus.n_samples = 0;
   bus.parked = bus.last_parked = bus.idle_parked = nullptr;

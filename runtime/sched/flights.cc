@@ -5,6 +5,7 @@
 
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/slices.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -34,6 +35,7 @@ Job* EngineCore::NewJob(bus::Instance& instance, uint16_t id) {
   job->state = batch::RowState::kIdle;
   job->stop_word = 0;
   job->measured_ns[0] = 0;
+  job->run_ns = job->ran_at = job->batch_rows = 0;
   return job;
 }
 
@@ -93,6 +95,7 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
       job->delay_ns = last->policy == WF_NONE ? 0 : plan_.policies[last->policy].delay_ns;
       job->priority = PriorityOf(*last);
     }
+    stats.task[following].Note(Placement::kFollows, stats.task[following].estimate_ns.load(std::memory_order_relaxed));
     job->prior_ns[job->n_tasks] = 0;
     job->measured_ns[job->n_tasks] = 0;
     job->tasks[job->n_tasks++] = following;
@@ -121,6 +124,11 @@ void EngineCore::NoteRuns(const Job& job, bus::Instance& instance) {
   for (int i = 0; i < ended; ++i) {
     const bool is_row = has_run && plan_.tasks[job.tasks[i]].kind == WF_MODEL;
     NoteCompute(instance, job.tasks[i], is_row ? job.run_ns : job.measured_ns[i], i >= job.n_done || (job.dropped && i + 1 == ended));
+    if (instance.bus->spans_ == nullptr) continue;
+    const wf_code code = i >= job.n_done && job.failed != nullptr ? job.failed->code : 0;
+    const base::TimePoint begin = is_row ? job.arrived_at : job.started_at[i];
+    const base::TimePoint end = is_row ? std::max(job.taken_at, job.ran_at) + job.run_ns : begin + job.measured_ns[i];
+    NoteSpan(instance, job.tasks[i], {begin, end, code, is_row ? &job : nullptr});
   }
 }
 
@@ -142,6 +150,7 @@ void EngineCore::Publish(Job& job, bus::Instance& instance) {
     }
     if (job.prior_ns[i] == 0) job.prior_ns[i] = estimates_.Prior(task, instance.frames);
     estimates_.Learn(job.tasks[i], job.prior_ns[i], job.measured_ns[i], false, 0);
+    stats.task[job.tasks[i]].estimate_ns.store(estimates_.Of(job.tasks[i], job.prior_ns[i]), std::memory_order_relaxed);
   }
   const uint16_t first_slot = plan_.regions[instance.region].first_slot, first_task = plan_.regions[instance.region].first_task;
   const uint8_t last = job.failed != nullptr || job.n_done == 0 ? job.n_done : static_cast<uint8_t>(job.n_done - 1);
@@ -177,6 +186,8 @@ void EngineCore::TakeBack(Job& job, bool delivered_here) {
     if (job.failed == nullptr) ++job.n_done;
     if (const uint16_t node = plan_.tasks[id].node; node != WF_NONE) {
       stats.queue_wait[node].Add(job.taken_at - job.arrived_at);
+      if (base::SlicesOn()) [[unlikely]]
+        base::NoteSlice({base::SliceKind::kWait, 0, NameOf(instance, plan_.tasks[id]), job.arrived_at, job.taken_at, bus.data_id()});
     }
     if (job.failed != nullptr && parts_.observer != nullptr && !job.dropped) parts_.observer->OnModelFailed(instance, id, *job.failed);
   }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "runtime/base/slices.h"
 #include "runtime/base/working.h"
 #include "runtime/sched/core.h"
 
@@ -33,6 +34,7 @@ bool Job::Step(const base::Clock& clock) noexcept {
   if (task.kind == WF_MODEL) {
     if (!PrepareRow(task, id)) {
       failed = &context.TakeFailure(WF_FAILED);
+      started_at[n_done] = clock.Now();
       Finish();
       return false;
     }
@@ -43,7 +45,9 @@ bool Job::Step(const base::Clock& clock) noexcept {
     return false;
   }
   const base::WorkingOn now(instance->bus->data_id(), task.node == WF_NONE ? nullptr : &engine_.plan().nodes[task.node].path);
+  const base::SliceScope slice(base::SliceKind::kTask, engine_.NameOf(*instance, task), instance->bus->data_id());
   const base::TimePoint started = clock.Now();
+  started_at[n_done] = started;
   const wf_code code = task.fn.run(&context.head, instance->frames);
   measured_ns[n_done] = clock.Now() - started;
   if (code != 0) {

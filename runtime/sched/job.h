@@ -50,6 +50,7 @@ class Job final : public batch::Row, public bus::Flight {
   Job* next_job = nullptr;               // in the pool's or the engine's lists
   base::TimePoint queued_at = 0;
   int64_t prior_ns[kMaxTasks] = {}, measured_ns[kMaxTasks] = {};
+  base::TimePoint started_at[kMaxTasks] = {};
   uint16_t tasks[kMaxTasks] = {};  // the strand, the model included
   uint8_t n_tasks = 0, n_done = 0;
   uint8_t pool_priority = WF_NORMAL;

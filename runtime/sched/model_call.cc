@@ -2,6 +2,7 @@
 
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/slices.h"
 #include "runtime/base/working.h"
 #include "runtime/sched/core.h"
 
@@ -66,6 +67,10 @@ void EngineCore::StartModel(bus::Instance& instance, uint16_t id) {
   QueueRow(instance, id, binding);
 }
 
+void EngineCore::NoteModel(uint16_t id, Placement where, const ModelBinding& binding) {
+  stats.task[id].Note(where, binding.batcher == nullptr ? 0 : binding.batcher->cost().RunNs(1));
+}
+
 void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding) {
   const wf_task& task = plan_.tasks[id];
   if (binding.batcher == nullptr) return Settle(instance, id, &FailAt(instance, id, code::kInference, "the model is not loaded"));
@@ -81,6 +86,7 @@ void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBindi
   job->deadline = DeadlineOf(instance);
   job->delay_ns = task.policy == WF_NONE ? 0 : plan_.policies[task.policy].delay_ns;
   job->priority = PriorityOf(task);
+  NoteModel(id, Placement::kRow, binding);
   AddFlight(*job);
   job->submitted = true;
   const bool accepted = binding.batcher->Submit(*job);
@@ -101,12 +107,14 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
     FreeJob(*job);
     return QueueRow(instance, id, binding);
   }
+  NoteModel(id, options_.schedule == Schedule::kInline ? Placement::kToldLoop : Placement::kFits, binding);
   std::unique_ptr<batch::Staging>& staging = staging_[binding.model];
   if (staging == nullptr) staging = std::make_unique<batch::Staging>(*binding.model);
   batch::RowList alone;
   alone.Append(*job);
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path,
                             &binding.model->model().name);
+  const base::SliceScope slice(base::SliceKind::kModel, NameOf(instance, task), instance.bus->data_id());
   const base::TimePoint started = parts_.clock.Now();
   base::Status status = staging->Gather(alone, 1, padding);
   const int own = binding.first_loop_instance + options_.loop;
@@ -122,6 +130,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   const bus::Failure* const failure = job->context.failure;
   if (failure == nullptr) job->KeepScalars();
   NoteCompute(instance, id, spent, failure != nullptr);
+  if (instance.bus->spans_ != nullptr) NoteSpan(instance, id, {started, started + spent, failure == nullptr ? 0 : failure->code});
   if (failure != nullptr && parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, id, *failure);
   FreeJob(*job);
   Settle(instance, id, failure);

@@ -3,8 +3,10 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/abi/view.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/slices.h"
 #include "runtime/base/working.h"
 #include "runtime/sched/core.h"
 
@@ -130,35 +132,52 @@ void EngineCore::StartTask(bus::Instance& instance, uint16_t id) {
   }
 }
 
+// The node, or the workflow where it is none's.
+std::string_view EngineCore::NameOf(const bus::Instance& instance, const wf_task& task) const {
+  return abi::View(task.node == WF_NONE ? instance.bus->workflow().name : plan_.nodes[task.node].path);
+}
+
+Placement EngineCore::PlaceOf(uint16_t id, int64_t estimate_ns) {
+  if ((plan_.tasks[id].flags & WF_BLOCKING) != 0) return Placement::kBlocks;
+  if (options_.schedule != Schedule::kAuto) return options_.schedule == Schedule::kInline ? Placement::kToldLoop : Placement::kToldPool;
+  if (!estimates_.FitsLoop(id, estimate_ns, options_.inline_task_ns))
+    return estimates_.barred(id) ? Placement::kBarred : Placement::kTooLong;
+  const bool in_turn = inline_spent_ns_ <= options_.inline_turn_ns || estimate_ns < options_.hand_over_ns;
+  return in_turn ? Placement::kFits : Placement::kTurn;
+}
+
 void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   const wf_task& task = plan_.tasks[id];
   const int64_t prior = estimates_.Prior(task, instance.frames);
   const int64_t estimate = estimates_.Of(id, prior);
-  bool here = options_.schedule == Schedule::kInline;
-  if (options_.schedule == Schedule::kAuto)
-    here = estimates_.FitsLoop(id, estimate, options_.inline_task_ns) &&
-           (inline_spent_ns_ <= options_.inline_turn_ns || estimate < options_.hand_over_ns);
-  if (!here || (task.flags & WF_BLOCKING) != 0) return Launch(instance, id, prior);
+  const Placement where = PlaceOf(id, estimate);
+  stats.task[id].Note(where, estimate);
+  if (where > Placement::kOnLoop) return Launch(instance, id, prior);
 
   bus::Context& context = LiveOf(instance).main;
   context.task = id;
   context.instance = &instance;
   context.failure = nullptr;
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path);
+  const base::SliceScope slice(base::SliceKind::kTask, NameOf(instance, task), instance.bus->data_id());
   wf_code code;
-  if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr) {
+  base::TimePoint started = 0, ended = 0;
+  const bool traced = instance.bus->spans_ != nullptr;
+  if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr && !traced) {
     code = task.fn.run(&context.head, instance.frames);
     inline_spent_ns_ += estimate;
     NoteCompute(instance, id, kUntimed, code != 0);
   } else {
-    const base::TimePoint started = parts_.clock.Now();
+    started = parts_.clock.Now();
     code = task.fn.run(&context.head, instance.frames);
-    const base::TimePoint ended = parts_.clock.Now();
+    ended = parts_.clock.Now();
     inline_spent_ns_ += ended - started;
     estimates_.Learn(id, prior, ended - started, true, ended);
     NoteCompute(instance, id, ended - started, code != 0);
   }
-  Settle(instance, id, code == 0 ? nullptr : &context.TakeFailure(code));
+  const bus::Failure* const failure = code == 0 ? nullptr : &context.TakeFailure(code);
+  if (traced) NoteSpan(instance, id, {started, ended, failure == nullptr ? 0 : failure->code});
+  Settle(instance, id, failure);
 }
 
 void EngineCore::SkipIfCertain(bus::Instance& instance, uint16_t reader) {

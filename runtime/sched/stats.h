@@ -33,18 +33,53 @@ struct DurationHistogram {
   }
 };
 
+// Why a task runs where it does. Up to kOnLoop on the loop, up to kOnPool on the pool, behind it in a batch.
+enum class Placement : uint8_t {
+  kFits,      // done soon enough for the loop
+  kToldLoop,  // the setting says so
+  kOnLoop = kToldLoop,
+  kTooLong,
+  kBarred,   // it held a loop up lately
+  kTurn,     // its loop had done enough since it last looked at its sockets
+  kBlocks,   // what it calls may wait
+  kFollows,  // the task before it, in one strand
+  kToldPool,
+  kOnPool = kToldPool,
+  kRow,  // of a model that is not run by the loop
+};
+inline constexpr int kPlacements = static_cast<int>(Placement::kRow) + 1;
+
+struct TaskStats {
+  Counter runs[kPlacements];  // starts
+  std::atomic<int64_t> estimate_ns{0};
+  std::atomic<Placement> last{Placement::kFits};
+
+  void Note(Placement where, int64_t estimate) noexcept {
+    runs[static_cast<int>(where)].Add();
+    estimate_ns.store(estimate, std::memory_order_relaxed);
+    last.store(where, std::memory_order_relaxed);
+  }
+  uint64_t count() const noexcept {
+    uint64_t sum = 0;
+    for (const Counter& part : runs) sum += part.value();
+    return sum;
+  }
+};
+
 // What one loop has counted. Written by its loop without a lock or an allocation, read by the admin thread at any time.
 // Thread: one writer, many readers.
 struct EngineStats {
   explicit EngineStats(const wf_plan& plan)
       : node_compute(new DurationHistogram[plan.n_nodes]),
         queue_wait(new DurationHistogram[plan.n_nodes]),
-        stage(new DurationHistogram[plan.n_stages]) {}
+        stage(new DurationHistogram[plan.n_stages]),
+        task(new TaskStats[plan.n_tasks]) {}
 
   Counter created, answered, failed, cancelled, drained, refused_rows;
   std::unique_ptr<DurationHistogram[]> node_compute;  // by node: its tasks of one instance, for a model's row the run of its batch
   std::unique_ptr<DurationHistogram[]> queue_wait;    // by node: of its rows
   std::unique_ptr<DurationHistogram[]> stage;         // by stage: first start to last end within a request; sampled (EngineOptions)
+  std::unique_ptr<TaskStats[]> task;                  // by task: RUN and MODEL
 };
 
 }  // namespace wf::sched

@@ -1,13 +1,50 @@
 #include "runtime/server/admin_site.h"
 
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <utility>
+
 #include "runtime/protocol/codes.h"
+#include "runtime/protocol/plain/plain.h"
 #include "runtime/server/codings.h"
+#include "runtime/server/intake.h"
 #include "runtime/server/own_answers.h"
+#include "runtime/server/trace_page.h"
 
 namespace wf::server {
 namespace {
 
-constexpr std::string_view kMetricsPath = "/metrics";
+constexpr std::string_view kMetricsPath = "/metrics", kSchedulePath = "/debug/schedule", kTracePath = "/debug/trace";
+constexpr std::string_view kPaths[] = {kMetricsPath, kSchedulePath, kTracePath};
+constexpr int64_t kNsPerSecond = 1'000'000'000, kCollectEveryNs = 20'000'000;
+constexpr int kMostSeconds = 60;
+
+// The value of `name` in `a=1&b=2`; data() is null when it is not there.
+std::string_view QueryValue(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::string_view part = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), part.size() + 1));
+    const size_t equals = part.find('=');
+    if (equals != std::string_view::npos && part.substr(0, equals) == name) return part.substr(equals + 1);
+  }
+  return {};
+}
+
+bool WantsJson(const http::Head& head) {
+  const std::string_view format = QueryValue(head.query, "format");
+  if (format.data() != nullptr) return format == "json";
+  return head.Find("accept").find(plain::kJson) != std::string_view::npos;
+}
+
+// How long to record; 0: nothing that can be.
+int SecondsOf(const http::Head& head) {
+  const std::string_view text = QueryValue(head.query, "seconds");
+  if (text.data() == nullptr) return 1;
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return error == std::errc() && end == text.data() + text.size() && seconds >= 1 && seconds <= kMostSeconds ? seconds : 0;
+}
 
 }  // namespace
 
@@ -17,19 +54,76 @@ void AdminSite::OnHead(Exchange& exchange) noexcept {
   std::string_view path;
   if (!http::PercentDecode(head.path, http::Part::kPath, &path, &path_)) path = {};
   if (TakeOwn(exchange, path)) return;
-  if (path != kMetricsPath) return exchange.Refuse(404, code::kNoService, "the admin port serves /metrics, /livez and /readyz");
-  exchange.own_path = kMetricsPath;
+  const auto* const found = std::find(std::begin(kPaths), std::end(kPaths), path);
+  if (found == std::end(kPaths)) {
+    return exchange.Refuse(404, code::kNoService, "the admin port serves /metrics, /debug/schedule, /debug/trace, /livez and /readyz");
+  }
+  exchange.own_path = *found;
   if (head.method == http::Method::kGet || head.method == http::Method::kHead) return;
   exchange.allow_get = true;
   exchange.Refuse(405, code::kInputParams, "the admin port takes GET");
 }
 
 void AdminSite::OnRequest(Exchange& exchange) noexcept {
-  if (exchange.own_path != kMetricsPath) return AnswerOwn(shared_, exchange, &body_);
-  const std::string text = page_();
   body_.Clear();
-  body_.Put(text.data(), text.size());
-  ReplyCoded(exchange, code_from_, {200, "text/plain; version=0.0.4", {}, {}}, body_);
+  if (exchange.own_path == kMetricsPath) {
+    const std::string text = pages_.Metrics();
+    body_.Put(text.data(), text.size());
+    ReplyCoded(exchange, code_from_, {200, "text/plain; version=0.0.4", {}, {}}, body_);
+  } else if (exchange.own_path == kSchedulePath) {
+    const bool json = WantsJson(exchange.head);
+    pages_.Schedule(json, &body_);
+    ReplyCoded(exchange, code_from_, {200, json ? plain::kJson : "text/plain; charset=utf-8", {}, {}}, body_);
+  } else if (exchange.own_path == kTracePath) {
+    StartRecording(exchange);
+  } else {
+    AnswerOwn(shared_, exchange, &body_);
+  }
+}
+
+void AdminSite::StartRecording(Exchange& exchange) noexcept {
+  const int seconds = SecondsOf(exchange.head);
+  if (seconds == 0) {
+    exchange.Refuse(400, code::kInputParams, "`seconds` is a whole number from 1 to " + std::to_string(kMostSeconds));
+    return AnswerRefusal(exchange);
+  }
+  if (recording_) {
+    exchange.Refuse(409, code::kInputParams, "a recording is under way; there is one at a time");
+    return AnswerRefusal(exchange);
+  }
+  asker_ = &exchange;
+  recording_.emplace(&collect_);
+  recorded_at_ = recording_->begin() + seconds * kNsPerSecond;
+  collect_at_ = recording_->begin() + kCollectEveryNs;
+}
+
+void AdminSite::LeaveRecording(const Exchange& exchange) noexcept {
+  if (asker_ != &exchange) return;
+  asker_ = nullptr;
+  recording_.reset();
+}
+
+void AdminSite::Collect::Deliver() noexcept {
+  posted.store(false);
+  if (site.recording_) site.recording_->Collect();
+}
+
+void AdminSite::OnTime() noexcept {
+  const base::TimePoint now = shared_.clock.Now();
+  if (!recording_ || now < collect_at_) return;
+  recording_->Collect();
+  collect_at_ = std::min(now + kCollectEveryNs, std::max(now + 1, recorded_at_));
+  if (now < recorded_at_) return;
+  recording_->Stop();
+  body_.Clear();
+  TracePage(*recording_, &body_);
+  recording_.reset();
+  Exchange& asker = *std::exchange(asker_, nullptr);
+  if (body_.failed()) {
+    asker.Refuse(500, code::kInference, "there is no memory for the recording");
+    return AnswerRefusal(asker);
+  }
+  ReplyCoded(asker, code_from_, {200, plain::kJson, {}, {}}, body_);
 }
 
 }  // namespace wf::server

@@ -13,7 +13,8 @@ void Exchange::OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::F
   site->OnHidden(*this, asked, cause, by);
 }
 
-void Exchange::OnDrained(bus::Bus&) noexcept {
+void Exchange::OnDrained(bus::Bus& drained) noexcept {
+  if (drained.spans() != nullptr) site->OnTraced(*this, drained);
   bus = nullptr;
   pool.GiveBackIfDone(*this);
 }
@@ -56,7 +57,8 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.coding = coding::Coding::kIdentity;
   exchange.max_body_bytes = exchange.discarded = exchange.body_mark = 0;
   exchange.until_deadline = exchange.has_head = exchange.begun = false;
-  exchange.answered = exchange.admitted = exchange.takes_body = exchange.for_memory = exchange.allow_post = exchange.allow_get = false;
+  exchange.answered = exchange.needs_place = exchange.admitted = exchange.takes_body = exchange.for_memory = exchange.allow_post =
+      exchange.allow_get = false;
   exchange.let = true;
   exchange.workflow = nullptr;
   exchange.own_path = {};

@@ -55,6 +55,8 @@ class Site {
   // The exchange is about to be used again: what it took may be given back.
   virtual void OnFinished(Exchange& exchange) noexcept = 0;
   virtual void OnAnswered(Exchange& exchange) noexcept = 0;
+  // The bus of a request that is traced is about to go.
+  virtual void OnTraced(const Exchange&, const bus::Bus&) noexcept {}
   // A message of a call that streams is an exchange of its own: what OnHead is to others.
   virtual void OnPart(Exchange&) noexcept {}
   // A second has passed for a call that stays.
@@ -100,6 +102,7 @@ struct Exchange final : bus::Client {
   const http::Head& call_head() const { return grpc.call == nullptr ? head : grpc.call->head; }
   std::string_view own_path;  // of what the site answers itself, a constant; empty: none
   bool let = true;            // in: what needs a key shows one
+  bool needs_place = false;   // will count as in flight once it is whole
   bool admitted = false;      // counts as in flight
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   int64_t claimed_bytes = 0;  // of the process's budget

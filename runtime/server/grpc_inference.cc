@@ -46,7 +46,11 @@ wf_code Read(Exchange& exchange, bus::Bus& scratch, wf_bytes message) {
 // Which workflow a call is for stands in its message: it is admitted when that is there.
 void AdmitMessage(WorkflowSite& site, Exchange& exchange, wf_bytes message) {
   const uint64_t most = site.BodyLimitOf(*exchange.workflow);
-  if (message.len <= most) return site.Admit(exchange);
+  if (message.len <= most) {
+    site.Admit(exchange);
+    if (exchange.needs_place) site.TakePlace(exchange);
+    return;
+  }
   exchange.Refuse(413, code::kInputParams, "the message is larger than the " + std::to_string(most) + " bytes that the service takes");
 }
 

@@ -111,7 +111,7 @@ void Http2Session::Send(Exchange& call, wf_sink& message) noexcept {
   GrpcCall& grpc = call.grpc;
   const bool begins = !grpc.answers;
   grpc.answers = true;
-  if (begins && !session_.Begin(*call.stream, GrpcHead(call, {}, true))) return Break();
+  if (begins && !session_.Begin(*call.stream, HeadOf(call, {}, true))) return Break();
   if (!session_.Add(*call.stream, message)) return Break();
   if (!processing_) GoOnNextTurn();
 }
@@ -132,7 +132,7 @@ void Http2Session::EndCall(Exchange& call, std::span<const http::Header> trailer
   http2::Stream& stream = *call.stream;
   wf_sink none;
   const bool sent =
-      call.grpc.answers ? session_.End(stream, trailers) : session_.Answer(stream, GrpcHead(call, {200, {}, trailers, {}}, false), none);
+      call.grpc.answers ? session_.End(stream, trailers) : session_.Answer(stream, HeadOf(call, {200, {}, trailers, {}}, false), none);
   LeaveCall(call);
   stream.user = nullptr;
   call.stream = nullptr;

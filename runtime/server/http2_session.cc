@@ -62,9 +62,9 @@ void Http2Session::OnHead(http2::Stream& stream) noexcept {
   if (exchange.head.expects_continue) session_.Continue(stream);
 }
 
-void Http2Session::OnLargeHead(http2::Stream& stream) noexcept {
+void Http2Session::OnBadHead(http2::Stream& stream, int status, std::string_view reason) noexcept {
   Exchange& exchange = *ExchangeOf(stream);
-  exchange.Refuse(431, code::kInputParams, "the headers are too large");
+  exchange.Refuse(status, code::kInputParams, std::string(reason));
   AnswerRefusal(exchange);
 }
 
@@ -112,6 +112,12 @@ void Http2Session::BeginWhole() noexcept {
   FinishAnswered();
 }
 
+http::ReplyHead Http2Session::HeadOf(const Exchange& exchange, const http::ReplyHead& head, bool has_body) noexcept {
+  http::ReplyHead whole = exchange.grpc.on ? GrpcHead(exchange, head, has_body) : head;
+  whole.more = owner_.site_.FieldsOf(exchange);
+  return whole;
+}
+
 void Http2Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
   if (exchange.grpc.call != nullptr) return ReplyPart(exchange, head, body);
   if (exchange.grpc.streams) return EndCall(exchange, head.headers);
@@ -119,8 +125,7 @@ void Http2Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sin
   stream.user = nullptr;
   exchange.stream = nullptr;
   exchange.answered = true;
-  http::ReplyHead whole = exchange.grpc.on ? GrpcHead(exchange, head, !body.empty()) : head;
-  whole.more = owner_.site_.FieldsOf(exchange);
+  const http::ReplyHead whole = HeadOf(exchange, head, !body.empty());
   const bool sent = session_.Answer(stream, whole, body, exchange.head.method == http::Method::kHead);
   if (!sent) Break();
   answered_.push_back(&exchange);

@@ -33,7 +33,7 @@ class Http2Session final : public Session, private http2::User {
   bool Start(net::Connection& connection) noexcept;
   http::Head* OnBegin(http2::Stream& stream) noexcept override;
   void OnHead(http2::Stream& stream) noexcept override;
-  void OnLargeHead(http2::Stream& stream) noexcept override;
+  void OnBadHead(http2::Stream& stream, int status, std::string_view reason) noexcept override;
   size_t OnBody(http2::Stream& stream, std::span<const uint8_t> part) noexcept override;
   void OnEnd(http2::Stream& stream) noexcept override;
   void OnClosed(http2::Stream& stream) noexcept override;
@@ -53,6 +53,8 @@ class Http2Session final : public Session, private http2::User {
   void LeaveCall(Exchange& call) noexcept;  // nobody waits for its parts
   void EndIdleCalls() noexcept;
 
+  // The head of an answer with what the site adds to all; valid until its next call.
+  http::ReplyHead HeadOf(const Exchange& exchange, const http::ReplyHead& head, bool has_body) noexcept;
   void BeginWhole() noexcept;
   void FinishAnswered() noexcept;
   void Pump() noexcept;

@@ -80,18 +80,19 @@ bool Keys::Let(const http::Head& head) const noexcept {
 
 base::Result<std::shared_ptr<const Keys>> LoadKeys(const Settings& settings, bool again) {
   const std::string& path = settings.auth_keys_file;
-  if (path.empty() && settings.auth_keys.text.empty()) return std::shared_ptr<const Keys>();
+  const std::string& of_environment = settings.auth_keys.text;
+  if (path.empty() && of_environment.empty()) return std::shared_ptr<const Keys>();
   Keys keys;
   const auto of_variable = [](int number) { return "`WF_AUTH_KEYS`: key " + std::to_string(number); };
-  WF_RETURN_IF_ERROR(AddAll(settings.auth_keys.text, ',', of_variable, &keys));
+  WF_RETURN_IF_ERROR(AddAll(of_environment, ',', of_variable, &keys));
+  if (!of_environment.empty() && keys.empty()) return base::Status(base::kFailedPrecondition, "`WF_AUTH_KEYS`: has no key");
   if (!path.empty()) {
+    const size_t before = keys.size();
     const std::string begin = "`auth.keys_file`: ";
     const auto text = ReadConfigFile(path, again);
     if (!text.ok()) return base::Status(text.status().code(), begin + text.status().message());
     WF_RETURN_IF_ERROR(AddAll(*text, '\n', [&](int line) { return begin + path + ":" + std::to_string(line); }, &keys));
-    if (keys.empty()) return base::Status(base::kFailedPrecondition, begin + path + ": has no key, so that nobody would be let in");
-  } else if (keys.empty()) {
-    return base::Status(base::kFailedPrecondition, "`WF_AUTH_KEYS`: has no key, so that nobody would be let in");
+    if (keys.size() == before) return base::Status(base::kFailedPrecondition, begin + path + ": has no key");
   }
   return std::make_shared<const Keys>(std::move(keys));
 }

@@ -22,6 +22,7 @@ class Keys {
   // Errors: what is wrong with the key, which is not told; nothing of it is kept.
   base::Status Add(std::string_view key);
   bool empty() const { return keys_.empty(); }
+  size_t size() const { return keys_.size(); }
   bool Has(std::string_view shown) const noexcept;
   // Does a request show one, as `authorization: Bearer KEY` or `x-api-key: KEY`?
   bool Let(const http::Head& head) const noexcept;

@@ -18,9 +18,14 @@ extern "C" const char WF_ABI_SYMBOL = 1;
 namespace wf::server {
 namespace {
 
-void Print(std::FILE* file, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), file);
-  std::fflush(file);
+bool Print(std::FILE* file, const std::string& text) {
+  return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+}
+
+// What was asked for, and nothing else. The exit status.
+int Show(const std::string& text, const std::string& program) {
+  if (Print(stdout, text)) return 0;
+  return Print(stderr, program + ": the output could not be written whole\n"), 1;
 }
 
 // Whoever starts a server may have closed them; a socket in their place would be taken for them.
@@ -66,7 +71,7 @@ int Check(const wf_plan& plan, const Settings& settings, const std::string& prog
   const base::Status status = CheckStart(plan, settings);
   observe::FlushLogs(STDERR_FILENO, 1000);
   if (!status.ok()) return Print(stderr, program + ": " + status.message() + "\n"), 1;
-  return Print(stdout, "the configuration is fine\n"), 0;
+  return Show("the configuration is fine\n", program);
 }
 
 }  // namespace
@@ -79,12 +84,12 @@ int Main(int argc, const char* const* argv, const char* const* environment, cons
   const size_t skipped = argc > 0 ? 1 : 0;
   const LoadFrom from = {.arguments = {argv + skipped, static_cast<size_t>(argc) - skipped}, .environment = environment, .plan = &plan};
   const Loaded loaded = LoadSettings(from);
-  if (loaded.wish == Wish::kHelp) return Print(stdout, HelpText(program)), 0;
-  if (loaded.wish == Wish::kVersion) return Print(stdout, VersionText(plan)), 0;
+  if (loaded.wish == Wish::kHelp) return Show(HelpText(program), program);
+  if (loaded.wish == Wish::kVersion) return Show(VersionText(plan), program);
   for (const std::string& warning : loaded.warnings) Print(stderr, program + ": warning: " + warning + "\n");
   for (const std::string& error : loaded.errors) Print(stderr, program + ": " + error + "\n");
   if (!loaded.errors.empty()) return loaded.exit_status();
-  if (loaded.wish == Wish::kPrintConfig) return Print(stdout, ConfigText(loaded.settings)), 0;
+  if (loaded.wish == Wish::kPrintConfig) return Show(ConfigText(loaded.settings), program);
 #ifndef NDEBUG
   if (const base::Status status = abi::Verify(plan); !status.ok())
     return Print(stderr, program + ": the plan is broken: " + status.message() + "\n"), 1;

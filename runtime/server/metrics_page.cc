@@ -189,6 +189,17 @@ void AddServer(const MetricsSources& sources, MetricsText* out) {
   out->Sample({{"result", "error"}}, static_cast<double>(sources.reloads.failed));
 }
 
+void AddExporter(const Exporter& exporter, MetricsText* out) {
+  const Exporter::Counts counts = exporter.counts();
+  out->Family("wf_spans_total", "counter", "Spans of traced requests, by what became of them; dropped: there was no room.");
+  out->Sample({{"result", "exported"}}, static_cast<double>(counts.exported));
+  out->Sample({{"result", "failed"}}, static_cast<double>(counts.failed));
+  out->Sample({{"result", "dropped"}}, static_cast<double>(counts.dropped));
+  out->Family("wf_span_exports_total", "counter", "Requests to the collector of spans that are over, by what came of them.");
+  out->Sample({{"result", "ok"}}, static_cast<double>(counts.taken_requests));
+  out->Sample({{"result", "error"}}, static_cast<double>(counts.failed_requests));
+}
+
 void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
   uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, by_key = 0, connections = 0, queue_full = 0,
            drained = 0, answered = 0;
@@ -243,6 +254,7 @@ std::string MetricsPage(const Shared& shared, const MetricsSources& sources) {
   AddBatchers(sources.batchers, &out);
   AddLoops(shared, sources.engines, &out);
   AddServer(sources, &out);
+  if (sources.exporter != nullptr) AddExporter(*sources.exporter, &out);
   AddBuild(shared.plan, &out);
   observe::AddProcess(&out);
   return out.text();

@@ -28,6 +28,7 @@ struct MetricsSources {
   std::span<const NamedBatcher> batchers;
   std::span<const NamedVersion> versions;
   Reloads reloads;
+  const Exporter* exporter = nullptr;  // null: nothing is traced
 };
 
 // The text of /metrics: everything that the loops, engines and batchers have counted, added up now.

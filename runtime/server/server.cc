@@ -8,10 +8,12 @@
 #include <cmath>
 #include <cstdio>
 
+#include "runtime/abi/view.h"
 #include "runtime/base/reserve.h"
 #include "runtime/observe/log.h"
 #include "runtime/server/allowance.h"
 #include "runtime/server/certificates.h"
+#include "runtime/server/schedule_page.h"
 
 namespace wf::server {
 namespace {
@@ -19,6 +21,7 @@ namespace {
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr int kLastLogsMs = 1000;                  // for a slow reader of stderr
 constexpr int64_t kAbortNs = 500'000'000;          // for the last answers to leave
+constexpr int64_t kFlushNs = 2 * kNsPerSecond;     // for the last spans
 constexpr int64_t kDesertedNs = 2 * kNsPerSecond;  // for work to end that nobody waits for
 constexpr int64_t kKeptByModels = 4;               // of the memory of requests, the part that models may keep from one run to the next
 constexpr int64_t kSpinNs = 50'000;                // where every thread has a CPU of its own
@@ -80,7 +83,7 @@ Server::Server(const wf_plan& plan, const Settings& settings)
       index_(plan),
       factors_(plan),
       admin_loop_(clock_),
-      admin_site_(shared_, [this] { return Metrics(); }),
+      admin_site_(shared_, *this, admin_loop_.mailbox()),
       admin_sessions_(admin_site_, {}),
       admin_sockets_(admin_loop_),
       admin_connections_(admin_sockets_, *this, 256),
@@ -109,6 +112,12 @@ base::Status Server::MakeWorkers() {
   const int64_t memory = settings_.memory_bytes.value > 0 ? settings_.memory_bytes.value : MemoryLimit(allowance) / 4;
   memory_ = std::make_unique<bus::ChunkMemory>(memory);
   for (int i = 0; i < loops; ++i) shared_.loops.push_back(std::make_unique<LoopCounts>(plan_.n_workflows, router_.services()));
+  if (const setting::Collector& to = settings_.trace_otlp; !to.host.empty()) {
+    for (int i = 0; i < loops; ++i) shared_.spans.push_back(std::make_unique<SpanRing>());
+    const std::string first = plan_.n_workflows == 0 ? "" : std::string(abi::View(plan_.workflows[0].service));
+    exporter_ = std::make_unique<Exporter>(admin_loop_, clock_, net::PostTarget{to.host, to.port, to.path},
+                                           settings_.trace_service.empty() ? first : settings_.trace_service, shared_.spans);
+  }
   for (int i = 0; i < loops; ++i) {
     FrontOptions options;
     options.index = i;
@@ -125,11 +134,11 @@ base::Status Server::MakeWorkers() {
   pool.threads = threads;
   if (loops + 2 * threads <= cpus) pool.spin_ns = kSpinNs;  // executors have as many threads
   pool_ = std::make_unique<sched::WorkerPool>(pool, clock_);
-  sched::EngineOptions engine;
-  engine.schedule = static_cast<sched::Schedule>(settings_.schedule);
-  engine.data_ids = &data_ids_;
-  engine.factors = &factors_;
+  engine_.schedule = static_cast<sched::Schedule>(settings_.schedule);
+  engine_.data_ids = &data_ids_;
+  engine_.factors = &factors_;
   for (int i = 0; i < loops; ++i) {
+    sched::EngineOptions engine = engine_;
     engine.loop = i;
     Worker& worker = *workers_[static_cast<size_t>(i)];
     worker.front().MakeEngine(index_, {clock_, worker.mailbox(), *pool_, *memory_}, engine);
@@ -217,6 +226,7 @@ void Server::RemoveFiles() noexcept {
 
 int Server::Run() {
   admin_loop_.Run(*this);
+  admin_site_.StopRecording();
   for (const auto& worker : workers_) worker->Stop();
   for (const auto& worker : workers_) worker->Join();
   // Whoever hands on goes before who is handed to: a strand's thread wakes the executor, all of them wake the loops.
@@ -225,6 +235,10 @@ int Server::Run() {
   codecs_.reset();
   for (const auto& worker : workers_) worker->Close();
   observe::SetLogWaker(nullptr);
+  if (exporter_ != nullptr) {
+    exporter_->Close();
+    if (exporter_->holds_loop()) EndNow(exit_status_);
+  }
   admin_connections_.CloseAll();
   admin_listener_.Close();
   admin_loop_.Close();
@@ -257,7 +271,13 @@ bool Server::AllTurn() const {
                      [now](const auto& worker) { return now - worker->loop().last_turn_at() < kLoopSilenceNs; });
 }
 
-std::string Server::Metrics() const { return MetricsPage(shared_, {shared_.engines, models_.batchers(), models_.served(), reloads_}); }
+std::string Server::Metrics() const {
+  return MetricsPage(shared_, {shared_.engines, models_.batchers(), models_.served(), reloads_, exporter_.get()});
+}
+
+void Server::Schedule(bool json, wf_sink* out) const {
+  SchedulePage({plan_, shared_.engines, models_.batchers(), configurations_.back()->by_task, engine_, pool_->threads()}, json, out);
+}
 
 void Server::OnSignal(int signal) noexcept {
   if (signal == SIGHUP) {
@@ -283,7 +303,9 @@ void Server::BeginDrain() noexcept {
 }
 
 base::TimePoint Server::NextTimerAt() noexcept {
-  return admin_sessions_.has_waiting() ? clock_.Now() : std::min(drain_tick_at_, log_drain_at_);
+  return admin_sessions_.has_waiting() ? clock_.Now()
+                                       : std::min({drain_tick_at_, log_drain_at_, admin_site_.NextTimerAt(),
+                                                   exporter_ == nullptr ? INT64_MAX : exporter_->NextTimerAt()});
 }
 
 // A full pipe is tried again soon while its reader goes on, and ever more seldom when it has stopped.
@@ -297,6 +319,8 @@ void Server::DrainLog() noexcept {
 void Server::OnTime() noexcept {
   const base::TimePoint now = clock_.Now();
   if (now >= log_drain_at_) DrainLog();
+  admin_site_.OnTime();
+  if (exporter_ != nullptr) exporter_->OnTime();
   if (now >= drain_tick_at_) OnDrainTick();
 }
 
@@ -306,8 +330,7 @@ void Server::OnDrainTick() noexcept {
   const bool deserted = std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->deserted(); });
   if (deserted_at_ == INT64_MAX || !deserted) deserted_at_ = deserted ? now : INT64_MAX;
   if (std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->idle(); })) {
-    drain_tick_at_ = INT64_MAX;
-    admin_loop_.Stop();
+    EndDrain();
   } else if (deserted && now - deserted_at_ >= kDesertedNs) {
     observe::Log(observe::Level::kInfo, "nobody waits for the work that is still under way");
     EndNow(0);
@@ -318,6 +341,17 @@ void Server::OnDrainTick() noexcept {
     for (const auto& worker : workers_) worker->Abort();
     drain_until_ = now + kAbortNs;
   }
+}
+
+// The last spans are given a moment to leave.
+void Server::EndDrain() noexcept {
+  if (exporter_ != nullptr && flush_until_ == 0) {
+    flush_until_ = clock_.Now() + kFlushNs;
+    exporter_->BeginFlush();
+  }
+  if (exporter_ != nullptr && !exporter_->flushed() && clock_.Now() < flush_until_) return;
+  drain_tick_at_ = INT64_MAX;
+  admin_loop_.Stop();
 }
 
 // Work may still be under way on other threads, and its memory must stay until it ends: so nothing is torn down.
@@ -334,7 +368,7 @@ base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
   WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_socket > 0 ? uint16_t{0} : settings.admin_port}));
   net::Address served = ServedAddress(settings);
   if (settings.http_socket > 0) served.port = 0;
-  WF_RETURN_IF_ERROR(net::CheckAddress(served));
+  if (settings.http_socket == 0 || served.path.empty()) WF_RETURN_IF_ERROR(net::CheckAddress(served));
   const base::SystemClock clock;
   return Models(plan, settings, clock).LoadVersions(1);
 }

@@ -25,7 +25,11 @@ namespace wf::server {
 // A serving process: settings in, an exit status out.
 // Thread: the main thread, which runs the admin loop: its port, signals, logs, the drain.   Owns: everything.   Borrows: plan, settings.
 // Errors: Start names the port, the model or the limit that stands in the way. A configuration that cannot be read again changes nothing.
-class Server final : public loop::Turn, public loop::Signals::Listener, public net::Listener::Acceptor, public net::HandlerFactory {
+class Server final : public loop::Turn,
+                     public loop::Signals::Listener,
+                     public net::Listener::Acceptor,
+                     public net::HandlerFactory,
+                     public AdminPages {
  public:
   Server(const wf_plan& plan, const Settings& settings);
   ~Server() override;
@@ -46,6 +50,8 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   void OnSignal(int signal) noexcept override;
   void OnAccepted(int fd) noexcept override { admin_connections_.Adopt(fd); }
   net::Handler* NewHandler(net::Connection& connection) noexcept override { return admin_sessions_.Open(connection); }
+  std::string Metrics() const override;
+  void Schedule(bool json, wf_sink* out) const override;
 
  private:
   // Accepts on the first worker's loop and hands out.
@@ -65,7 +71,6 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   base::Status MakeWorkers();
   bool AllTurn() const;
   const Settings& current() const { return configurations_.back()->settings; }
-  std::string Metrics() const;
   void Publish(Settings settings);
   void Reload();
   void KeepOld(std::span<const std::string> errors);
@@ -73,6 +78,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   void WatchMemory() noexcept;
   void BeginDrain() noexcept;
   void OnDrainTick() noexcept;
+  void EndDrain() noexcept;
   void EndNow(int status) noexcept;
 
   const wf_plan& plan_;
@@ -87,6 +93,7 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   std::unique_ptr<Codecs> codecs_;
   std::atomic<uint64_t> data_ids_{1};
   sched::SharedFactors factors_;
+  sched::EngineOptions engine_;  // of every loop but for its number
   loop::Loop admin_loop_;
   AdminSite admin_site_;
   Sessions admin_sessions_;
@@ -105,7 +112,8 @@ class Server final : public loop::Turn, public loop::Signals::Listener, public n
   std::unique_ptr<net::Listener> listener_;
   std::unique_ptr<DoorClose> door_close_;
   std::unique_ptr<LogDrain> log_drain_;
-  base::TimePoint drain_tick_at_ = INT64_MAX, drain_until_ = 0, log_drain_at_ = INT64_MAX;
+  std::unique_ptr<Exporter> exporter_;  // null: nothing is traced
+  base::TimePoint drain_tick_at_ = INT64_MAX, drain_until_ = 0, flush_until_ = 0, log_drain_at_ = INT64_MAX;
   base::TimePoint deserted_at_ = INT64_MAX;  // since when the drain waits for work alone that nobody waits for
   int64_t log_wait_ns_ = 0;                  // since the reader of stderr last took something
   bool aborted_ = false, memory_was_short_ = false;

@@ -172,6 +172,8 @@ std::string Parse(std::string_view text, const Range&, AuthFree* out) {
   return ParseChoice(text, kNames, out);
 }
 
+std::string Parse(std::string_view text, const Range& range, KeyFile* out) { return Parse(text, range, static_cast<Text*>(out)); }
+
 std::string Parse(std::string_view text, const Range&, Secret* out) {
   out->text = text;
   return {};
@@ -238,6 +240,44 @@ std::string Parse(std::string_view text, const Range&, HeaderNames* out) {
     if (item.empty() || !std::all_of(item.begin(), item.end(), fits)) return "names of fields behind commas, or `*`";
   out->assign(text);
   return {};
+}
+
+namespace {
+
+bool ParseCollector(std::string_view text, Collector* out) {
+  constexpr std::string_view kScheme = "http://", kPath = "/v1/traces", kSigns = "-_.:~%/";
+  constexpr uint16_t kPort = 4318;
+  if (!text.starts_with(kScheme)) return false;
+  text.remove_prefix(kScheme.size());
+  const auto is_plain = [kSigns](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || kSigns.find(c) != std::string_view::npos;
+  };
+  std::string_view place = text.substr(0, text.find('/'));
+  const std::string_view path = text.substr(place.size());
+  const size_t bracket = place.starts_with('[') ? place.find(']') : 0;
+  if (bracket == std::string_view::npos) return false;
+  const size_t colon = place.find(':', bracket);
+  const std::string_view host = bracket == 0 ? place.substr(0, colon) : place.substr(1, bracket - 1);
+  int64_t port = kPort;
+  if (bracket != 0 && colon != bracket + 1 && bracket + 1 != place.size()) return false;
+  if (colon != std::string_view::npos && (!ParseNumber(place.substr(colon + 1), &port) || port < 1 || port > 65'535)) return false;
+  if (host.empty() || !std::all_of(host.begin(), host.end(), is_plain) || !std::all_of(path.begin(), path.end(), is_plain)) return false;
+  *out = {std::string(host), static_cast<uint16_t>(port), std::string(path.size() <= 1 ? kPath : path)};
+  return true;
+}
+
+}  // namespace
+
+std::string Parse(std::string_view text, const Range&, Collector* out) {
+  *out = {};
+  if (text.empty() || ParseCollector(text, out)) return {};
+  return "a collector, as `http://localhost:4318` or `http://[::1]:4318/v1/traces`";
+}
+
+std::string Parse(std::string_view text, const Range&, Ratio* out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out->value, std::chars_format::fixed);
+  const bool reads = error == std::errc() && end == text.data() + text.size() && out->value >= 0 && out->value <= 1;
+  return reads ? "" : "a part from 0 to 1, as `0.01`";
 }
 
 std::string Parse(std::string_view text, const Range&, Later*) { return text.empty() ? "" : "nothing"; }

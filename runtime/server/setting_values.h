@@ -30,7 +30,8 @@ using AuthFree = server::AuthFree;
 struct Secret {  // from the environment alone, and never shown
   std::string text;
 };
-struct UnixFile {  // `unix:/run/a.sock`
+struct KeyFile : std::string {};  // which, unless it is left out, has a name
+struct UnixFile {                 // `unix:/run/a.sock`
   std::string path;
 };
 struct FileMode {  // `0660`
@@ -40,6 +41,14 @@ struct Origins {  // `https://a.example, http://localhost:3000`, or `*`
   std::vector<std::string> list;
   bool any() const { return list.size() == 1 && list.front() == "*"; }
   bool Has(std::string_view origin) const;
+};
+struct Collector {   // `http://localhost:4318`, `http://[::1]:4318/v1/traces`
+  std::string host;  // empty: none
+  uint16_t port = 0;
+  std::string path;
+};
+struct Ratio {  // `0.01`
+  double value = 0;
 };
 struct HeaderNames : std::string {};  // `retry-after, wf-seen`, or `*`
 
@@ -77,10 +86,13 @@ std::string Parse(std::string_view text, const Range& range, LogLevel* out);
 std::string Parse(std::string_view text, const Range& range, TlsVersion* out);
 std::string Parse(std::string_view text, const Range& range, AuthFree* out);
 std::string Parse(std::string_view text, const Range& range, Secret* out);
+std::string Parse(std::string_view text, const Range& range, KeyFile* out);
 std::string Parse(std::string_view text, const Range& range, UnixFile* out);
 std::string Parse(std::string_view text, const Range& range, FileMode* out);
 std::string Parse(std::string_view text, const Range& range, Origins* out);
 std::string Parse(std::string_view text, const Range& range, HeaderNames* out);
+std::string Parse(std::string_view text, const Range& range, Collector* out);
+std::string Parse(std::string_view text, const Range& range, Ratio* out);
 std::string Parse(std::string_view text, const Range& range, Later* out);
 
 }  // namespace setting

@@ -10,7 +10,8 @@
 namespace wf::server {
 namespace {
 
-constexpr size_t kMostTold = 20;  // mistakes, and as many warnings: who makes more reads no more
+constexpr char kDefault[] = "default";  // the source of what nobody set
+constexpr size_t kMostTold = 20;        // mistakes, and as many warnings: who makes more reads no more
 
 // Names of one kind, for look-ups and suggestions. The row after the last is the file itself: --config, WF_CONFIG.
 class Names {
@@ -56,7 +57,7 @@ class Loader {
   }
 
   Loaded Load() {
-    for (size_t i = 0; i < rows_.size(); ++i) Store(i, rows_[i].default_text, "default", "default");
+    for (size_t i = 0; i < rows_.size(); ++i) Store(i, rows_[i].default_text, kDefault, kDefault);
     FindFlags();
     FindVariables();
     ReadFile();
@@ -115,6 +116,10 @@ bool Loader::Shows(size_t row, std::string_view value, const std::string& where)
 bool Loader::Store(size_t row, std::string_view value, const std::string& source, const std::string& where) {
   if (!base::IsUtf8(value)) {
     Error(where + ": the value " + (rows_[row].is_secret ? "" : Quoted(value) + " ") + "is not UTF-8");
+    return false;
+  }
+  if (rows_[row].lets_in && value.empty() && source != kDefault) {
+    Error(where + ": is set and empty, and without keys everybody would be let in; leave it out where that is meant");
     return false;
   }
   const std::string expected = rows_[row].store(out_.settings, value, rows_[row].range);
@@ -258,7 +263,6 @@ void Loader::CheckTogether() {
   const Settings& settings = out_.settings;
   if (settings.grpc_port.value.value_or(settings.http_port) != settings.http_port)
     Error("`grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet");
-  if (!settings.listen.path.empty() && settings.http_socket != 0) Error("`listen` and `http_socket` both say what to serve on; set one");
   if (settings.listen.path.empty() && settings.http_port != 0 && settings.http_port == settings.admin_port &&
       Overlap(settings.host, settings.admin_host))
     Error("`http_port` and `admin_port` both name port " + std::to_string(settings.http_port) + "; give each its own");

@@ -10,15 +10,16 @@ namespace wf::server {
 namespace {
 
 constexpr SettingRow kRows[] = {
-#define SETTING(member, type, key, default_text, lowest, highest, reloadable, doc) \
-  {key,                                                                            \
-   default_text,                                                                   \
-   doc,                                                                            \
-   {lowest, highest},                                                              \
-   std::is_same_v<setting::type, setting::Switch>,                                 \
-   std::is_same_v<setting::type, setting::Later>,                                  \
-   std::is_same_v<setting::type, setting::Secret>,                                 \
-   reloadable,                                                                     \
+#define SETTING(member, type, key, default_text, lowest, highest, reloadable, doc)                    \
+  {key,                                                                                               \
+   default_text,                                                                                      \
+   doc,                                                                                               \
+   {lowest, highest},                                                                                 \
+   std::is_same_v<setting::type, setting::Switch>,                                                    \
+   std::is_same_v<setting::type, setting::Later>,                                                     \
+   std::is_same_v<setting::type, setting::Secret>,                                                    \
+   std::is_same_v<setting::type, setting::Secret> || std::is_same_v<setting::type, setting::KeyFile>, \
+   reloadable,                                                                                        \
    [](Settings& settings, std::string_view text, const setting::Range& range) { return setting::Parse(text, range, &settings.member); }},
 #include "runtime/server/settings.def"
 };
@@ -129,8 +130,9 @@ std::string ConfigText(const Settings& settings) {
     const std::string_view prefix = dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
     if (prefix != section && !prefix.empty()) text << prefix << ":\n";
     section = prefix;
-    text << (prefix.empty() ? "" : "  ") << key.substr(dot == std::string_view::npos ? 0 : dot + 1) << ": " << Scalar(settings.values[i])
-         << "  # " << settings.sources[i] << "\n";
+    const bool is_left_out = kRows[i].lets_in && settings.values[i].empty();  // there it would be refused
+    text << (prefix.empty() ? "" : "  ") << (is_left_out ? "# " : "") << key.substr(dot == std::string_view::npos ? 0 : dot + 1) << ": "
+         << Scalar(settings.values[i]) << "  # " << settings.sources[i] << "\n";
   }
   if (!settings.nodes.empty()) text << "nodes:\n";
   for (const NodeSetting& node : settings.nodes) PutNode(node, &text);

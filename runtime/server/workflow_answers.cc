@@ -2,6 +2,7 @@
 #include <new>
 
 #include "runtime/base/error_codes.h"
+#include "runtime/base/slices.h"
 #include "runtime/observe/log.h"
 #include "runtime/protocol/json/size.h"
 #include "runtime/protocol/plain/plain.h"
@@ -24,7 +25,12 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   const size_t workflow =
       exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
   counts_.Of(workflow, exchange.protocol).Add(code, took, exchange.bus == nullptr ? 1 : exchange.bus->samples());
-  if (!settings_->access_log) return;
+  if (base::SlicesOn() && exchange.received_at != 0) [[unlikely]] {
+    const base::TimePoint end = exchange.received_at + took;
+    base::NoteSlice({base::SliceKind::kRequest, 0, NameOf(exchange), exchange.received_at, end, exchange.data_id, nullptr, code});
+  }
+  if (IsTraced(exchange)) PutRequestSpan(exchange, status, code, exchange.received_at + took);
+  if (!settings_->access_log || !IsTold(exchange, status)) return;
   observe::Log(observe::Level::kInfo, "request",
                {{"method", exchange.call_head().method_name.substr(0, kMostTold)},
                 {"target", exchange.call_head().path.substr(0, kMostTold)},
@@ -107,13 +113,16 @@ void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const
                 {"reason", cause.message},
                 {"answered_code", int64_t{answered == nullptr ? 0 : answered->code}},
                 {"data_id", bus.data_id()},
-                {"log_id", bus.log_id().substr(0, kMostTold)}});
+                {"log_id", bus.log_id().substr(0, kMostTold)},
+                {"trace_id", exchange.trace.trace_id()},
+                {"span_id", exchange.trace.span_id()}});
 }
 
 // A large answer on its way through another thread; the bus stays answered and unreleased meanwhile.
 struct WorkflowSite::Encoding final : CodecQueue::Work {
   Encoding(WorkflowSite& answers, Exchange& request, uint64_t from) : site(answers), exchange(request), code_from(from) {}
   void Run() noexcept override {
+    const base::SliceScope slice(base::SliceKind::kWrite, NameOf(exchange), exchange.data_id);
     answer = RowOf(exchange.protocol).write_answer(exchange, &body, &headers);
     CodeAnswer(exchange, code_from, &body, &headers);
   }
@@ -159,6 +168,7 @@ void WorkflowSite::OnEncoded(Encoding& encoding) noexcept {
 void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
   if (exchange.session == nullptr) return engine_->Release(*exchange.bus);
   if (WriteElsewhere(exchange)) return;
+  const base::SliceScope slice(base::SliceKind::kWrite, NameOf(exchange), exchange.data_id);
   body_.Clear();
   headers_.clear();
   const protocol::Answer answer = RowOf(exchange.protocol).write_answer(exchange, &body_, &headers_);

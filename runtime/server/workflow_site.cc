@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <new>
 
+#include "runtime/abi/view.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/reserve.h"
+#include "runtime/base/slices.h"
 #include "runtime/base/text.h"
 #include "runtime/observe/crash.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/server/codings.h"
 #include "runtime/server/grpc_service.h"
+#include "runtime/server/intake.h"
 #include "runtime/server/own_answers.h"
 #include "runtime/server/session.h"
 
@@ -39,6 +42,7 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.received_at = shared_.clock.Now();
   exchange.log_id = LogIdOf(head);
   exchange.trace.Take(head, NextSpan());
+  if (spans_ != nullptr) Sample(exchange);
   exchange.max_body_bytes = kMaxDiscarded;
   exchange.let = keys_ == nullptr || keys_->Let(head);
   if (IsPreflight(head)) {  // shows no key, ever
@@ -73,6 +77,7 @@ void WorkflowSite::OnPart(Exchange& part) noexcept {
   part.protocol = call.protocol;
   part.log_id = call.log_id;
   part.trace = call.trace;
+  if (IsTraced(part)) part.trace.SetSpan(NextSpan());
   if (call.timeout_ns != 0) part.timeout_ns = std::max<int64_t>(1, call.received_at + call.timeout_ns - part.received_at);
 }
 
@@ -118,22 +123,35 @@ uint64_t WorkflowSite::LargestBodyLimit() const {
 
 // In flight by service, over all loops: each loop writes its own numbers, so the limit may be passed by as many requests as there are
 // loops.
-void WorkflowSite::Admit(Exchange& exchange) noexcept {
-  if (!exchange.let) return;  // about to be denied
+bool WorkflowSite::HasPlace(Exchange& exchange) noexcept {
   const wf_workflow& workflow = *exchange.workflow;
   const size_t service = workflow.service_index;
   const int64_t most = workflow.inflight_max != 0 ? int64_t{workflow.inflight_max} : int64_t{settings_->inflight};
   if (SumOver(shared_, [service](const LoopCounts& loop) { return loop.inflight[service].value(); }) >= most) {
     counts_.refused_inflight.Add();
-    return exchange.Refuse(429, code::kRefused, "the service has as many requests in flight as it takes");
+    exchange.Refuse(429, code::kRefused, "the service has as many requests in flight as it takes");
+    return false;
   }
+  return true;
+}
+
+// A request takes its place when it is whole: those whose bodies come slowly would leave none to others.
+void WorkflowSite::Admit(Exchange& exchange) noexcept {
+  if (!exchange.let || !HasPlace(exchange)) return;  // about to be denied, or refused
   if (base::Reserve::memory_is_short()) return exchange.RefuseForMemory("the process has no memory left");
   const int64_t length = std::max<int64_t>(exchange.head.content_length, 0);
   if (static_cast<uint64_t>(length) > exchange.max_body_bytes) return;  // the session answers 413, which no waiting cures
   if (length > static_cast<int64_t>(Body::kKeptBytes) && !TakeBytes(exchange, length)) return;
+  exchange.needs_place = true;
+}
+
+bool WorkflowSite::TakePlace(Exchange& exchange) noexcept {
+  exchange.needs_place = false;
+  if (!HasPlace(exchange)) return false;
   exchange.admitted = true;
-  counts_.inflight[service].Add();
+  counts_.inflight[exchange.workflow->service_index].Add();
   counts_.inflight_all.Add();
+  return true;
 }
 
 bool WorkflowSite::TakeBytes(Exchange& exchange, int64_t bytes) noexcept {
@@ -201,11 +219,18 @@ bus::Bus& WorkflowSite::TakeScratch() noexcept {
 void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
   if (exchange.own_path == kPreflight) return AnswerPreflight(exchange);
   if (!exchange.own_path.empty()) return AnswerOwn(shared_, exchange, &body_);
+  if (exchange.needs_place && !TakePlace(exchange)) return AnswerRefusal(exchange);
+  base::SliceScope slice(base::SliceKind::kServe, NameOf(exchange));
   const wf_bytes body = exchange.body.Seal();
   if (body.ptr == nullptr) return AnswerNoMemory(exchange);
   if (exchange.coding != coding::Coding::kIdentity) return TakeCodingOff(*this, exchange, body);
   RowOf(exchange.protocol).start(*this, exchange, body);
+  if (slice.on()) slice.slice().data_id = observe::working.data_id;
   observe::working.data_id = 0;
+}
+
+std::string_view WorkflowSite::NameOf(const Exchange& exchange) {
+  return exchange.workflow == nullptr ? RowOf(exchange.protocol).name : abi::View(exchange.workflow->name);
 }
 
 bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns) noexcept {
@@ -218,6 +243,7 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
       exchange.timeout_ns == 0 || timeout_ns == 0 ? std::max(exchange.timeout_ns, timeout_ns) : std::min(exchange.timeout_ns, timeout_ns);
   request.log_id = exchange.log_id;
   request.user = &exchange;
+  request.traced = IsTraced(exchange);
   if (exchange.workflow->is_model != 0) {
     request.version = engine_->catalogue().Find(exchange.workflow->model, exchange.version);
     WF_CHECK(request.version != nullptr, exchange.version);  // versions stay while the server runs
@@ -245,7 +271,10 @@ void WorkflowSite::Begin(Exchange& exchange, wf_code code) noexcept {
 struct WorkflowSite::Reading final : CodecQueue::Work {
   Reading(WorkflowSite& answers, Exchange& request, wf_bytes text, ReadFunction reads, ThenFunction goes_on)
       : site(answers), exchange(request), body(text), read(reads), then(goes_on) {}
-  void Run() noexcept override { code = read(exchange, scratch, body); }
+  void Run() noexcept override {
+    const base::SliceScope slice(base::SliceKind::kRead, NameOf(exchange), exchange.data_id);
+    code = read(exchange, scratch, body);
+  }
   void Deliver() noexcept override { site.OnRead(*this); }
 
   WorkflowSite& site;

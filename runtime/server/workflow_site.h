@@ -16,6 +16,7 @@
 #include "runtime/server/codecs.h"
 #include "runtime/server/counts.h"
 #include "runtime/server/exchange.h"
+#include "runtime/server/exporter.h"
 #include "runtime/server/keys.h"
 #include "runtime/server/router.h"
 #include "runtime/server/settings.h"
@@ -34,6 +35,7 @@ struct Shared {
   size_t large_bytes = CodecQueue::kLargeBytes;          // of a body or an answer that goes there
   std::vector<std::unique_ptr<LoopCounts>> loops;        // fixed before the first loop runs
   std::vector<const sched::EngineStats*> engines;        // likewise; of the loops
+  std::vector<std::unique_ptr<SpanRing>> spans;          // of the loops, before the first site is made; empty: nothing is traced
 };
 
 // Answers the workflows' requests on one loop: admission, decoding, the engine, encoding.
@@ -41,7 +43,10 @@ struct Shared {
 // Bounds: the services' requests in flight, counted over all loops without a shared write; the process's bytes, by its memory.
 class WorkflowSite final : public Site {
  public:
-  WorkflowSite(Shared& shared, int loop) : shared_(shared), counts_(*shared.loops[static_cast<size_t>(loop)]) {}
+  WorkflowSite(Shared& shared, int loop)
+      : shared_(shared),
+        counts_(*shared.loops[static_cast<size_t>(loop)]),
+        spans_(shared.spans.empty() ? nullptr : shared.spans[static_cast<size_t>(loop)].get()) {}
   void set_engine(sched::Engine* engine, bus::Memory& memory, base::Mailbox& mailbox);
   void set_settings(const Settings& settings) { settings_ = &settings; }                 // what holds from now on
   void set_keys(std::shared_ptr<const Keys> keys) noexcept { keys_ = std::move(keys); }  // the same; null: nobody needs one
@@ -55,6 +60,7 @@ class WorkflowSite final : public Site {
   void OnAnswered(Exchange& exchange) noexcept override;
   void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept override;
   uint64_t OnRefused(Exchange& exchange) noexcept override;
+  void OnTraced(const Exchange& exchange, const bus::Bus& bus) noexcept override;
   void Cancel(Exchange& exchange) noexcept override;
   void OnGone(Exchange& exchange) noexcept override;
   void OnFinished(Exchange& exchange) noexcept override;
@@ -67,8 +73,9 @@ class WorkflowSite final : public Site {
   const Shared& shared() const { return shared_; }
   // A workflow of the program is version 1; a published model has those that were loaded, ascending.
   std::vector<int64_t> VersionsOf(const wf_workflow& workflow) const;
-  void AdmitTo(Exchange& exchange) noexcept;  // its workflow, or a refusal
-  void Admit(Exchange& exchange) noexcept;    // the same once its body is there
+  void AdmitTo(Exchange& exchange) noexcept;    // its workflow, or a refusal
+  void Admit(Exchange& exchange) noexcept;      // the same once its message is there
+  bool TakePlace(Exchange& exchange) noexcept;  // among those in flight, of one that was admitted; false: refused
   uint64_t BodyLimitOf(const wf_workflow& workflow) const;
   uint64_t LargestBodyLimit() const;                           // of all workflows
   bool GrowClaim(Exchange& exchange, int64_t bytes) noexcept;  // Claim without a refusal, on any thread
@@ -83,7 +90,13 @@ class WorkflowSite final : public Site {
   bool ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept;
 
  private:
+  static std::string_view NameOf(const Exchange& exchange);  // for what is traced
   uint64_t NextSpan() noexcept;
+  bool Draw(double part) noexcept;  // true in this part of the calls
+  void Sample(Exchange& exchange) noexcept;
+  bool IsTraced(const Exchange& exchange) const { return spans_ != nullptr && exchange.trace.sampled(); }
+  bool IsTold(const Exchange& exchange, int status) noexcept;  // in the access log
+  void PutRequestSpan(const Exchange& exchange, int status, wf_code code, base::TimePoint end) noexcept;
   void TakePath(Exchange& exchange) noexcept;
   bool IsFree(const Exchange& exchange) const;  // of keys
   void Deny(Exchange& exchange) noexcept;
@@ -91,6 +104,7 @@ class WorkflowSite final : public Site {
   void AnswerPreflight(Exchange& exchange) noexcept;
   int64_t StepOf(int64_t bytes) const;
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
+  bool HasPlace(Exchange& exchange) noexcept;
   void Record(const Exchange& exchange, int status, wf_code code) noexcept;
   void LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept;
   void AnswerNoMemory(Exchange& exchange) noexcept;
@@ -106,6 +120,7 @@ class WorkflowSite final : public Site {
 
   Shared& shared_;
   LoopCounts& counts_;
+  SpanRing* const spans_;  // null: nothing is traced
   const Settings* settings_ = nullptr;
   std::shared_ptr<const Keys> keys_;
   sched::Engine* engine_ = nullptr;

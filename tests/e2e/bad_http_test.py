@@ -72,8 +72,10 @@ class BadHttp(harness.ServerCase):
         for method in ("GET", "PUT", "DELETE", "PATCH"):
             self.assertEqual(self.server.call(method, GREET).status, 405, method)
         self.assertEqual(self.server.call("POST", "/livez").status, 405)
-        for path in ("/", "/Hello", "/Hello/Greeet", "/hello/Greet", "/Hello/Greet/x", "/Hello/%47reet%00", "//Hello/Greet", "/../Hello/Greet", "/" + "a" * 4000):
+        for path in ("/", "/Hello", "/Hello/Greeet", "/hello/Greet", "/Hello/Greet/x", "//Hello/Greet", "/Hello/../Hello/Greet", "/" + "a" * 4000):
             self.assertEqual(self.server.call("POST", path, b"{}").status, 404, path)
+        for path, word in (("/Hello/%47reet%00", "`%`"), ("/%", "`%`"), ("/../Hello/Greet", "root"), ("/Hello/Greet#x", "fragment"), ("/n\xe4ive", "character")):
+            self.assert_error(self.server.call("POST", path, b"{}"), 400, 5000, word)
         self.assertIn("Greet", self.server.call("POST", "/Hello/Greeet", b"{}").error["message"])
 
     def test_requests_that_are_no_http(self):

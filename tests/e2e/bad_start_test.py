@@ -5,6 +5,7 @@ import resource
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import time
 import unittest
@@ -13,6 +14,7 @@ import harness
 
 HELLO = harness.EXAMPLES / "hello/hello.wf"
 DIGITS = harness.EXAMPLES / "digits"
+FIRST_WEIGHTS = b"conv1.wJ\xa0\x02"  # in its model: a name, and the length of what follows
 
 
 class BadStart(unittest.TestCase):
@@ -74,6 +76,27 @@ class BadStart(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
         lines = [line for line in done.stdout.splitlines() if "drain" in line]
         self.assertTrue(any("7" in line and "WF_DRAIN_SECONDS" in line for line in lines), done.stdout)
+
+    def test_what_is_asked_for_and_cannot_be_written_is_a_failure(self):
+        def no_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+        for wish in ("--help", "--version", "--print-config"):
+            with open(harness.scratch() / "output", "wb") as output:
+                done = subprocess.run([harness.compiled(HELLO), wish], stdout=output, stderr=subprocess.PIPE, preexec_fn=no_room, timeout=30)
+            self.assertEqual(done.returncode, 1, wish)
+            self.assertIn(b"could not be written", done.stderr)
+
+    def test_a_model_whose_weights_are_no_numbers_is_not_served(self):
+        root = harness.scratch() / "nan-root"
+        (root / "models/digits/1").mkdir(parents=True)
+        good = (DIGITS / "models/digits/1/model.onnx").read_bytes()
+        at = good.index(FIRST_WEIGHTS) + len(FIRST_WEIGHTS)
+        (root / "models/digits/1/model.onnx").write_bytes(good[:at] + struct.pack("<f", float("nan")) + good[at + 4:])
+        done = self.run_server(DIGITS / "digits.wf", "--model-root", root)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("not finite", done.stderr)
 
     def test_a_model_that_is_missing_or_damaged_at_load(self):
         folder = harness.scratch() / "models-root"

@@ -182,7 +182,8 @@ class Changes(Asks):
         binary = harness.compiled(program())
         file = harness.scratch() / "bad-keys"
         file.write_text("# none\n")
-        for args, env, status, words in ((["--auth-keys-file", file], {}, 1, "nobody would be let in"), (["--auth-keys-file", "/none"], {}, 1, "`auth.keys_file`: /none"),
+        for args, env, status, words in ((["--auth-keys-file", file], {}, 1, "has no key"), (["--auth-keys-file", "/none"], {}, 1, "`auth.keys_file`: /none"),
+                                         ([], {"WF_AUTH_KEYS": ""}, 1, "everybody would be let in"),
                                          ([], {"WF_AUTH_KEYS": "short"}, 1, "key 1: a key has 16 bytes"), (["--auth-keys", KEYS[0]], {}, 2, "set `WF_AUTH_KEYS`")):
             for check in ([], ["--check-config"]):
                 done = subprocess.run([binary, "--http-port", "0", "--admin-port", "0", *map(str, args), *check], capture_output=True, text=True, timeout=30, env=env)

@@ -48,6 +48,21 @@ def wfc(*args, check=True):
     return done
 
 
+# A small process between: what is started counts its starter's memory as its own until it begins.
+MEASURED = """
+import json, resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+json.dump([done.returncode, done.stdout, done.stderr, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024], sys.stdout)
+"""
+
+
+def measured(*command):
+    """Exit status, stdout, stderr, seconds of the processor and, at most, MiB of a program."""
+    done = subprocess.run([sys.executable, "-c", MEASURED, *map(str, command)], capture_output=True, text=True, check=True, timeout=200)
+    return json.loads(done.stdout)
+
+
 def environment(name, packages):
     """The Python of a virtual environment with these packages, made once for a build folder."""
     folder = BUILD / name
@@ -94,10 +109,15 @@ class Reply:
 
 
 class Connection:
-    """One HTTP/1.1 connection, written and read by hand so that tests can misbehave."""
+    """One HTTP/1.1 connection, to a port or the file of a Unix socket, written and read by hand so that tests can misbehave."""
     def __init__(self, address, timeout=30):
-        self.socket = socket.create_connection(address, timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if isinstance(address, str):
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.settimeout(timeout)
+            self.socket.connect(address)
+        else:
+            self.socket = socket.create_connection(address, timeout)
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
 
     def send(self, data):

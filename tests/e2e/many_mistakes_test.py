@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """A file with 100,000 mistakes: told shortly, counted whole, in every form and in little time and memory; in an editor too."""
 import json
-import subprocess
 import sys
 import unittest
 
@@ -36,19 +35,9 @@ PROGRAMS = {
 }
 
 
-# A small process between: what is started counts its starter's memory as its own until it begins.
-MEASURED = """
-import json, resource, subprocess, sys
-done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-json.dump([done.returncode, done.stdout, done.stderr, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024], sys.stdout)
-"""
-
-
 def check(path, *flags):
     """Exit status, stdout, stderr, seconds and MiB of `wfc check`."""
-    command = [sys.executable, "-c", MEASURED, harness.WFC, "check", *flags, path]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=200).stdout)
+    return harness.measured(harness.WFC, "check", *flags, path)
 
 
 class ManyMistakes(unittest.TestCase):

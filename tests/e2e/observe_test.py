@@ -123,7 +123,7 @@ class Nodes(harness.ServerCase):
     args = ("--log-level=debug",)
 
     def test_what_a_fallback_hides_is_in_the_log(self):
-        reply = self.server.call("POST", "/DigitService/Classify", b"\x89PNG\r\n\x1a\n and no more", {"x-request-id": "hidden"})
+        reply = self.server.call("POST", "/DigitService/Classify", b"\x89PNG\r\n\x1a\n and no more", {"x-request-id": "hidden", "traceparent": f"00-{'a' * 32}-{'b' * 16}-01"})
         self.assertEqual(json.loads(reply.body)["error"]["message"], "the body is not a PNG or JPEG image")
         until = time.monotonic() + 10
         while not (found := lines_of(self.server, "a fallback failed in place of a failure")) and time.monotonic() < until:
@@ -132,6 +132,7 @@ class Nodes(harness.ServerCase):
         self.assertEqual((line["level"], line["path"], line["code"], line["answered_code"], line["log_id"]),
                          ("debug", "Classify/pixels", 7000, 100001, "hidden"))
         self.assertIn("the PNG image is damaged", line["reason"])
+        self.assertEqual(f"00-{line['trace_id']}-{line['span_id']}-01", reply.headers["traceparent"])
 
     def test_a_node_is_observed_once_per_execution_under_its_workflow(self):
         picture = (harness.EXAMPLES / "digits/testdata/seven.png").read_bytes()
@@ -194,6 +195,24 @@ service S {
         self.assertEqual(self.server.call("POST", "/S/W", b'{"x": 2}', {"x-request-id": "none"}).status, 200)
         self.assertEqual(self.server.call("POST", "/S/W", b'{"x": 0}', {"x-request-id": "behind"}).status, 200)
         self.assertEqual((len(self.told("behind", 1)), len(self.told("none", 0))), (1, 0))
+
+
+class Sampled(harness.ServerCase):
+    source = harness.EXAMPLES / "hello/hello.wf"
+    args = ("--log-access=true", "--log-access-sample=0.2")
+
+    def test_a_part_of_the_access_log_is_written_and_what_is_traced_always(self):
+        parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        with self.server.connect() as connection:
+            for _ in range(2000):
+                self.assertEqual(connection.call("POST", GREET, b"{}").status, 200)
+            for _ in range(20):
+                connection.call("POST", GREET, b"{}", {"traceparent": parent})
+            connection.call("POST", GREET, b"{}", {"x-request-id": "last", "traceparent": parent})
+        self.assertTrue(self.server.logs('"log_id":"last"'))
+        lines = lines_of(self.server, "request")
+        self.assertEqual(sum(line["trace_id"] != "" for line in lines), 21)
+        self.assertLess(abs(len(lines) - 21 - 400), 120)  # 7 standard deviations
 
 
 class Busy(harness.ServerCase):

@@ -72,14 +72,16 @@ def scaled(width, factor, operator="Mul", inputs=("x",)):
                  [value_info("y", ("n", width))], opset=13)
 
 
-def chain(width, layers):
-    """Fully connected layers, f32[1, width] -> f32[1, width], one sample a call; weights are small and fixed, so that outputs stay finite."""
+def chain(width, layers, weights=None):
+    """Fully connected layers, f32[1, width] -> f32[1, width], one sample a call; weights are small and fixed, so that outputs stay finite.
+    weights: how many matrices there are, which the layers take in turn; each its own if not given."""
+    weights = weights or layers
     dice = random.Random(1)
     row = [dice.uniform(-1, 1) / width for _ in range(width)]
     data = b"".join(struct.pack(f"<{width}f", *(row[-shift % width:] + row[:-shift % width])) for shift in range(width))
     ends = ["x", *(f"h{layer}" for layer in range(layers - 1)), "y"]
-    return model([node("MatMul", [ends[layer], f"w{layer}"], [ends[layer + 1]], f"layer{layer}") for layer in range(layers)],
-                 [initializer(f"w{layer}", (width, width), data) for layer in range(layers)],
+    return model([node("MatMul", [ends[layer], f"w{layer % weights}"], [ends[layer + 1]], f"layer{layer}") for layer in range(layers)],
+                 [initializer(f"w{layer}", (width, width), data) for layer in range(weights)],
                  [value_info("x", (1, width))], [value_info("y", (1, width))], opset=13)
 
 

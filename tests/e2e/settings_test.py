@@ -56,13 +56,19 @@ class Precedence(unittest.TestCase):
         self.assertEqual(reply.status, 200, reply)
 
     def test_requests_in_flight(self):
-        server = self.serve(SILENT, "--limits-inflight", "1")
-        with server.connect() as busy:
-            busy.send(b"POST /S/Echo HTTP/1.1\r\nhost: t\r\ncontent-length: 9\r\n\r\n")
+        server = self.serve(SILENT, "--limits-inflight", "1", "--schedule=pool")
+        with server.connect() as coming, server.connect() as busy:
+            late = harness.request("POST", "/S/Echo", b'{"text": "late"}')
+            coming.send(late[:-1])  # it takes no place until it is whole
+            self.assertEqual(server.post("/S/Echo", {"text": ""}).status, 200)
+            busy.send(harness.request("POST", "/S/Slow", b'{"n": 10000}'))
             until = time.monotonic() + 10
             while (status := server.post("/S/Echo", {"text": ""}).status) != 429 and time.monotonic() < until:
                 time.sleep(0.01)
             self.assertEqual(status, 429)
+            coming.send(late[-1:])
+            self.assertEqual(coming.receive().status, 429)
+            self.assertEqual(busy.receive().status, 200)
 
     def test_the_graph_prints_what_holds(self):
         silent = harness.wfc("graph", SILENT, "--level=node").stdout

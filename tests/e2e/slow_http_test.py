@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Clients that take their time: headers within 10 s, a body at 1 KiB/s after 5 s, idle connections closed (runtime limits: docs/server.md)."""
+"""Clients that take their time: headers within 10 s, a body at 1 KiB/s after 5 s, an answer within 30 s, idle connections closed (runtime limits: docs/server.md)."""
+import json
+import resource
+import socket
 import time
 
 import harness
@@ -50,6 +53,98 @@ class SilentHttp(harness.ServerCase):
             with self.server.connect(port=port) as used:
                 self.assertEqual(used.call("GET", "/livez").status, 200)
                 self.assertTrue(used.closed_within(15), port)
+
+
+COPY = """
+workflow Copy(text: string) -> (text: string) { return (text: text); }
+service Texts { workflow Copy; }
+"""
+TEXT = json.dumps({"text": "x" * 8_000_000}).encode()
+HTTP2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
+POST2 = b"\x83\x86\x44\x0b/Texts/Copy\x41\x01t\x5f\x10application/json"
+HEADERS2 = b"\x01\x04\0\0\0\x01"  # whole, of stream 1
+# What each sends first, then byte by byte, and for how many seconds it is left alone at most.
+SLOW = {
+    "head": (b"POST /Texts/Copy HTTP/1.1\r\nhost: t\r\nx: ", b"y", 10),
+    "body": (b"POST /Texts/Copy HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\n", b" ", 15),
+    "chunks": (b"POST /Texts/Copy HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n", b"1\r\n \r\n", 15),
+    "block": (HTTP2 + len(POST2).to_bytes(3, "big") + b"\x01\0\0\0\0\x01" + POST2, b"", 10),  # CONTINUATION never comes
+    "frame": (HTTP2 + len(POST2).to_bytes(3, "big") + b"\x01\x04\0\0\0\x01" + POST2, b"\0\0\x01\0\0\0\0\0\x01 ", 15),  # DATA of one byte
+    "reader": (harness.request("POST", "/Texts/Copy", TEXT), b"", 45),
+}
+
+
+class ManySlow(harness.ServerCase):
+    """Two thousand at once."""
+    args = ("--limits-header-timeout", "5s", "--limits-idle-timeout", "5s")
+    counts = {"head": 600, "body": 500, "chunks": 300, "block": 300, "frame": 250, "reader": 50}
+
+    @classmethod
+    def setUpClass(cls):
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        cls.source = harness.scratch() / "copy.wf"
+        cls.source.write_text(COPY)
+        super().setUpClass()
+
+    def setUp(self):
+        self.good = self.server.connect()
+        self.addCleanup(self.good.close)
+
+    def waits(self, count):
+        """How long each of so many calls took, 10 ms apart; sorted."""
+        took = []
+        for _ in range(count):
+            started = time.monotonic()
+            self.assertEqual(self.good.call("POST", "/Texts/Copy", b'{"text": "a"}').json, {"text": "a"})
+            took.append(time.monotonic() - started)
+            time.sleep(0.01)
+        return sorted(took)
+
+    def begin(self, name):
+        client = socket.socket()
+        self.addCleanup(client.close)
+        if name == "reader":
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        client.connect(self.server.addresses["http"])
+        client.settimeout(30)
+        client.sendall(SLOW[name][0])
+        client.setblocking(False)
+        return client
+
+    def drip(self, name, client):
+        """False: the server has closed, or answered what is not whole. Who reads nothing looks at nothing, either."""
+        try:
+            client.send(SLOW[name][1])
+            while name != "reader":
+                data = client.recv(4096)
+                if not data or HEADERS2 in data:
+                    return False
+        except BlockingIOError:
+            pass
+        except OSError:
+            return False
+        return True
+
+    def test_others_are_served_as_before_and_each_is_cut_off(self):
+        alone = self.waits(300)
+        slow = [(name, self.begin(name)) for name, count in self.counts.items() for _ in range(count)]
+        begun, beside, held = time.monotonic(), [], {}
+        while slow and time.monotonic() - begun < 40:
+            slow = [(name, client) for name, client in slow if self.drip(name, client)]
+            held.update({name: time.monotonic() - begun for name, _ in slow})
+            if {name for name, _ in slow} == {"reader"}:
+                break
+            beside += self.waits(40)
+        beside.sort()
+        self.assertEqual({name for name, _ in slow}, {"reader"}, "still open")
+        for name in set(SLOW) - {"reader"}:
+            self.assertLess(held.get(name, 0), SLOW[name][2], name)
+        self.assertLess(beside[len(beside) * 9 // 10], 1.5 * alone[len(alone) * 9 // 10] + 0.02)
+        while self.server.metric_sum("wf_connections") > 5 and time.monotonic() - begun < SLOW["reader"][2]:
+            self.waits(20)
+        self.assertLessEqual(self.server.metric_sum("wf_connections"), 5, "who read nothing is still there")
+        self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
 
 
 if __name__ == "__main__":

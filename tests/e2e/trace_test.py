@@ -65,6 +65,16 @@ class Traces(harness.ServerCase):
             _, call = channel.unary_unary("/inference.GRPCInferenceService/ServerLive").with_call(b"", timeout=30, metadata=(("traceparent", PARENT),))
             self.span_of(dict(call.initial_metadata())["traceparent"])
 
+    def test_calls_that_stream(self):
+        with grpc.insecure_channel("%s:%d" % self.server.addresses["http"]) as channel:
+            watch = channel.unary_stream("/grpc.health.v1.Health/Watch")(b"", timeout=30, metadata=(("traceparent", PARENT),))
+            self.assertEqual(next(watch), b"\x08\x01")
+            self.span_of(dict(watch.initial_metadata())["traceparent"])
+            watch.cancel()
+            infer = channel.stream_stream("/inference.GRPCInferenceService/ModelStreamInfer")
+            self.assertEqual(list(nothing := infer(iter([]), timeout=30, metadata=(("traceparent", PARENT),))), [])
+            self.span_of(dict([*nothing.initial_metadata(), *nothing.trailing_metadata()])["traceparent"])  # one head is all there is
+
     def test_what_is_broken_is_no_trace(self):
         for broken in ("", "00", PARENT + "-", PARENT.upper(), PARENT.replace(TRACE, "0" * 32), "ff" + PARENT[2:]):
             reply = self.check(traceparent=broken)

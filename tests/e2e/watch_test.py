@@ -24,16 +24,15 @@ service Hello {{
 
 
 class Watched:
-    def __init__(self, folder):
+    def __init__(self, folder, *args, env=None):
         self.folder = folder
         self.write("greeting.txt", "hello\n")
         self.write("words.wf", 'const NAME: string = "Ada";\n')
         self.write("main.wf", PROGRAM.format(version=1))
         self.log = open(folder / "log", "w+b")
-        command = [harness.WFC, "run", "--watch", "main.wf", "--", "--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0"]
-        self.process = subprocess.Popen(command, cwd=folder, stdout=self.log, stderr=self.log)
-        found = self.wait(r"listening http=127\.0\.0\.1:(\d+)")
-        self.address = ("127.0.0.1", int(found.group(1)))
+        command = [harness.WFC, "run", "--watch", "main.wf", "--", *(args or ("--host", "127.0.0.1", "--http-port", "0")), "--admin-port", "0"]
+        self.process = subprocess.Popen(command, cwd=folder, stdout=self.log, stderr=self.log, env={**os.environ, **(env or {})})
+        self.served = self.wait(r"listening http=(\S+)").group(1)
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
@@ -52,8 +51,15 @@ class Watched:
             time.sleep(0.05)
         raise AssertionError(f"no `{pattern}` {count} times\n{self.output()}")
 
+    def address(self):
+        """Of a port, or the name of a file."""
+        if self.served.startswith("unix:"):
+            return str(self.folder / self.served.removeprefix("unix:"))
+        host, port = self.served.rsplit(":", 1)
+        return host.strip("[]"), int(port)
+
     def ask(self):
-        with harness.Connection(self.address) as connection:
+        with harness.Connection(self.address()) as connection:
             return connection.call("POST", "/Hello/Greet", b"{}", {"connection": "close"})
 
     def wait_text(self, text, seconds=60):
@@ -226,6 +232,39 @@ class Watch(unittest.TestCase):
             finally:
                 process.kill()
                 process.wait()
+
+
+class WatchElsewhere(unittest.TestCase):
+    """Where the settings say, wherever they stand."""
+    def served_anew(self, *args, env=None):
+        folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
+        folder.mkdir()
+        (folder / "server.yml").write_text("listen: unix:of-file.sock\n")
+        watched = Watched(folder, *args, env=env)
+        client = Client(watched)
+        try:
+            watched.wait_text("1 hello Ada")
+            client.start()
+            for version in (2, 3):
+                watched.write("main.wf", PROGRAM.format(version=version))
+                watched.wait_text(f"{version} hello Ada")
+        finally:
+            client.going = False
+            if client.ident is not None:
+                client.join()
+            status = watched.stop()
+        self.assertEqual((status, client.mistakes), (0, []), watched.output())
+        self.assertEqual(set(re.findall(r"listening http=(\S+)", watched.output())), {watched.served})
+        self.assertEqual(list(folder.glob("*.sock")), [])
+        return watched.served
+
+    def test_on_a_unix_socket(self):
+        self.assertEqual(self.served_anew("--listen", "unix:of-flag.sock"), "unix:of-flag.sock")
+        self.assertEqual(self.served_anew("--http-port=0", env={"WF_LISTEN": "unix:of-variable.sock"}), "unix:of-variable.sock")
+        self.assertEqual(self.served_anew("--config", "server.yml"), "unix:of-file.sock")
+
+    def test_on_an_address_of_six(self):
+        self.assertRegex(self.served_anew("--http-port", "0", env={"WF_HOST": "::1"}), r"^\[::1\]:\d+$")
 
 
 if __name__ == "__main__":

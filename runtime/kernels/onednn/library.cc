@@ -4,16 +4,15 @@
 #include <sys/mman.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
+#include "runtime/kernels/onednn/nan_keeper.h"
 #include "runtime/kernels/onednn/onednn.h"
 
 namespace wf::kernels::onednn {
 namespace {
 
-constexpr int kAlign = 64;
 std::atomic<void (*)(int)> set_threads{nullptr};  // of the OpenMP library that oneDNN brings
 
 const Library* Open() {
@@ -27,40 +26,15 @@ const Library* Open() {
 #undef DNNL
   set_threads.store(reinterpret_cast<void (*)(int)>(dlsym(handle, "omp_set_num_threads")));  // searches what it depends on, too
   UseOneThread();
+  (void)library.dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE);  // or it looks for a profiler's library in every folder
   return library.dnnl_engine_create(&library.engine, dnnl_cpu, 0) == dnnl_success ? &library : nullptr;
 }
 
-class Memory {
- public:
-  Memory() = default;
-  ~Memory() {
-    if (memory_ != nullptr) Load()->dnnl_memory_destroy(memory_);
-  }
-  Memory(Memory&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
-  Memory& operator=(Memory&&) = delete;
-  bool Create(const dnnl_memory_desc_t& desc, const void* data) {
-    return Load()->dnnl_memory_create(&memory_, &desc, Load()->engine, const_cast<void*>(data)) == dnnl_success;
-  }
-  dnnl_memory_t get() const { return memory_; }
-  void Set(const void* data) {
-    (void)Load()->dnnl_memory_set_data_handle(memory_, const_cast<void*>(data));
-  }  // cannot fail for host memory
-
- private:
-  dnnl_memory_t memory_ = nullptr;
-};
-
-struct Primitive {
-  explicit Primitive(dnnl_primitive_t handle) : get(handle) {}
-  ~Primitive() { (void)Load()->dnnl_primitive_destroy(get); }
-  Primitive(const Primitive&) = delete;
-  Primitive& operator=(const Primitive&) = delete;
-  const dnnl_primitive_t get;
-};
-
 class DnnlCall final : public Call {
  public:
-  DnnlCall(dnnl_primitive_t primitive, size_t operands) : primitive_(primitive) { memory_.reserve(operands); }
+  DnnlCall(dnnl_primitive_t primitive, size_t operands, const NanKeeper* keeper = nullptr) : primitive_(primitive), keeper_(keeper) {
+    memory_.reserve(operands);
+  }
   ~DnnlCall() override {
     if (stream_ != nullptr) (void)Load()->dnnl_stream_destroy(stream_);
   }
@@ -77,10 +51,7 @@ class DnnlCall final : public Call {
 
   // Allocates inside oneDNN 2.6, which offers no way around: a hash table of the arguments (one node each, and the buckets), and in some
   // implementations closures and a context.
-  const char* Run() override {
-    const auto result = Load()->dnnl_primitive_execute(primitive_, stream_, static_cast<int>(args_.size()), args_.data());
-    return result == dnnl_success ? nullptr : "oneDNN could not run it";
-  }
+  const char* Run() override { return keeper_ == nullptr ? Execute(primitive_, stream_, args_) : keeper_->Run(primitive_, stream_, args_); }
   void SetIn(size_t i, const void* data) override {
     for (size_t k = 0; k < args_.size(); ++k) {
       if (input_[k] == static_cast<int>(i)) memory_[k].Set(data);
@@ -93,7 +64,8 @@ class DnnlCall final : public Call {
   }
 
  private:
-  const dnnl_primitive_t primitive_;  // of the kernel, which outlives its calls
+  const dnnl_primitive_t primitive_;  // of the kernel, which outlives its calls, as is the next
+  const NanKeeper* const keeper_;     // null: it loses none
   dnnl_stream_t stream_ = nullptr;
   std::vector<dnnl_exec_arg_t> args_;
   std::vector<int> input_;  // per argument: the kernel's input, or -1
@@ -102,11 +74,12 @@ class DnnlCall final : public Call {
 
 class DnnlKernel final : public Kernel {
  public:
-  DnnlKernel(dnnl_primitive_t primitive, std::vector<Operand> operands, const dnnl_memory_desc_t& dst, const dnnl_memory_desc_t& scratch)
-      : primitive_(primitive), operands_(std::move(operands)), dst_(dst), scratch_(scratch) {}
+  DnnlKernel(dnnl_primitive_t primitive, std::vector<Operand> operands, const dnnl_memory_desc_t& dst, const dnnl_memory_desc_t& scratch,
+             std::unique_ptr<const NanKeeper> keeper)
+      : primitive_(primitive), operands_(std::move(operands)), dst_(dst), scratch_(scratch), keeper_(std::move(keeper)) {}
 
   base::Result<std::unique_ptr<Call>> Bind(const Buffers& buffers) const override {
-    auto call = std::make_unique<DnnlCall>(primitive_.get, operands_.size() + 2);
+    auto call = std::make_unique<DnnlCall>(primitive_.get, operands_.size() + 2, keeper_.get());
     bool done = call->Open();
     for (const Operand& operand : operands_) {
       const void* data = operand.input >= 0 ? buffers.in[static_cast<size_t>(operand.input)] : operand.prepared.get();
@@ -122,6 +95,7 @@ class DnnlKernel final : public Kernel {
   const Primitive primitive_;
   const std::vector<Operand> operands_;
   const dnnl_memory_desc_t dst_, scratch_;
+  const std::unique_ptr<const NanKeeper> keeper_;
 };
 
 }  // namespace
@@ -256,9 +230,24 @@ dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index
   return found != nullptr ? *found : dnnl_memory_desc_t{};
 }
 
-namespace {
+Memory::~Memory() {
+  if (memory_ != nullptr) Load()->dnnl_memory_destroy(memory_);
+}
 
-base::Status NoMemory() { return {base::kResourceExhausted, "out of memory"}; }
+bool Memory::Create(const dnnl_memory_desc_t& desc, const void* data) {
+  return Load()->dnnl_memory_create(&memory_, &desc, Load()->engine, const_cast<void*>(data)) == dnnl_success;
+}
+
+void Memory::Set(const void* data) { (void)Load()->dnnl_memory_set_data_handle(memory_, const_cast<void*>(data)); }
+
+Primitive::~Primitive() {
+  if (get != nullptr) (void)Load()->dnnl_primitive_destroy(get);
+}
+
+const char* Execute(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) {
+  const auto result = Load()->dnnl_primitive_execute(primitive, stream, static_cast<int>(args.size()), args.data());
+  return result == dnnl_success ? nullptr : "oneDNN could not run it";
+}
 
 // oneDNN does not look whether the system gives it room for machine code, and dies where it gives none.
 dnnl_primitive_t CreatePrimitive(const_dnnl_primitive_desc_t desc) {
@@ -270,10 +259,12 @@ dnnl_primitive_t CreatePrimitive(const_dnnl_primitive_desc_t desc) {
   return Load()->dnnl_primitive_create(&primitive, desc) == dnnl_success ? primitive : nullptr;
 }
 
+namespace {
+base::Status NoMemory() { return {base::kResourceExhausted, "out of memory"}; }
 }  // namespace
 
 base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, std::vector<Operand> operands, size_t inputs,
-                                                    const TensorInfo& out) {
+                                                    const TensorInfo& out, std::unique_ptr<const NanKeeper> keeper) {
   dnnl_primitive_t const primitive = CreatePrimitive(desc.get());
   if (primitive == nullptr) return NoMemory();
   const dnnl_memory_desc_t dst = Query(desc, dnnl_query_dst_md), scratch = Query(desc, dnnl_query_scratchpad_md);
@@ -285,7 +276,7 @@ base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, s
     std::vector<int64_t> dim(operand.desc.dims, operand.desc.dims + operand.desc.ndims);
     in_format[static_cast<size_t>(operand.input)] = FormatOf(operand.desc, dim);
   }
-  auto kernel = std::make_unique<DnnlKernel>(primitive, std::move(operands), dst, scratch);
+  auto kernel = std::make_unique<DnnlKernel>(primitive, std::move(operands), dst, scratch, std::move(keeper));
   kernel->in_format = std::move(in_format);
   kernel->packed_in = std::move(packed_in);
   const std::vector<int64_t> dst_dim(dst.dims, dst.dims + dst.ndims);
@@ -328,12 +319,10 @@ base::Result<std::shared_ptr<const void>> Pack(const Constant& constant, const d
     packed = *elements;
     return packed;
   }
-  const size_t bytes = (Load()->dnnl_memory_desc_get_size(&to) + kAlign - 1) / kAlign * kAlign;
-  void* memory = std::aligned_alloc(kAlign, std::max<size_t>(bytes, kAlign));
+  const auto memory = constant.packed_memory().Take(static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&to)));
   if (memory == nullptr) return base::Status(base::kResourceExhausted, "out of memory for weights");
-  std::shared_ptr<const void> owner(memory, std::free);
-  WF_RETURN_IF_ERROR(RunReorder(from, elements->get(), to, memory));
-  packed = owner;
+  WF_RETURN_IF_ERROR(RunReorder(from, elements->get(), to, memory.get()));
+  packed = memory;
   return packed;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/kernels/kernel.h"
@@ -43,6 +44,33 @@ dnnl_memory_desc_t AnyDesc(std::span<const int64_t> dim);                       
 dnnl_memory_desc_t DescOf(const TensorInfo& tensor);                               // in the format it has
 FormatRef FormatOf(const dnnl_memory_desc_t& desc, std::span<const int64_t> dim);  // null when it is row-major
 
+// A tensor as oneDNN sees it, whose elements others own.
+class Memory {
+ public:
+  Memory() = default;
+  ~Memory();
+  Memory(Memory&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  Memory& operator=(Memory&&) = delete;
+  bool Create(const dnnl_memory_desc_t& desc, const void* data);
+  dnnl_memory_t get() const { return memory_; }
+  void Set(const void* data);  // cannot fail for host memory
+
+ private:
+  dnnl_memory_t memory_ = nullptr;
+};
+
+struct Primitive {
+  explicit Primitive(dnnl_primitive_t handle) : get(handle) {}
+  ~Primitive();
+  Primitive(const Primitive&) = delete;
+  Primitive& operator=(const Primitive&) = delete;
+  const dnnl_primitive_t get;  // null: none
+};
+
+dnnl_primitive_t CreatePrimitive(const_dnnl_primitive_desc_t desc);  // null when there is no memory
+// Null, or why it did not run.
+const char* Execute(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args);
+
 using PrimitiveDesc = std::unique_ptr<dnnl_primitive_desc, void (*)(dnnl_primitive_desc_t)>;
 using Attr = std::unique_ptr<dnnl_primitive_attr, void (*)(dnnl_primitive_attr_t)>;
 
@@ -66,9 +94,11 @@ struct Operand {
   std::shared_ptr<const void> prepared;  // input -1: the packed data
 };
 
-// The kernel that runs the primitive. Formats of inputs and output are those of `desc`.
+class NanKeeper;
+
+// The kernel that runs the primitive. Formats of inputs and output are those of `desc`. keeper: null where no NaN is lost.
 base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, std::vector<Operand> operands, size_t inputs,
-                                                    const TensorInfo& out);
+                                                    const TensorInfo& out, std::unique_ptr<const NanKeeper> keeper = nullptr);
 
 // The elements of a constant, reordered to `to`; shared through the constant. `from`: how to read its row-major elements.
 base::Result<std::shared_ptr<const void>> Pack(const Constant& constant, const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to);

@@ -2,7 +2,9 @@
 #include <numeric>
 
 #include "runtime/kernels/onednn/library.h"
+#include "runtime/kernels/onednn/nan_keeper.h"
 #include "runtime/kernels/onednn/onednn.h"
+#include "runtime/kernels/ref.h"
 
 namespace wf::kernels::onednn {
 namespace {
@@ -28,6 +30,17 @@ base::Result<Operand> MakeOperand(int arg, int input, const TensorInfo& tensor, 
   operand.input = -1;
   operand.prepared = *std::move(packed);
   return operand;
+}
+
+// For an operation of this kind with `fused` behind it, which `desc` stands for.
+template <typename OpDesc>
+std::unique_ptr<const NanKeeper> KeeperFor(const Fused& fused, OpDesc op, const PrimitiveDesc& desc) {
+  if (!LosesNan(fused)) return nullptr;
+  op.src_desc = Query(desc, dnnl_query_src_md);
+  op.weights_desc = Query(desc, dnnl_query_weights_md, 0);
+  op.dst_desc = Query(desc, dnnl_query_dst_md);
+  const auto plain = [op, scale = fused.scale] { return MakeDesc(&op, MakeAttr({.scale = scale})); };
+  return std::make_unique<const NanKeeper>(plain, op.dst_desc);
 }
 
 void Copy(std::span<const int64_t> from, dnnl_dims_t to) { std::copy(from.begin(), from.end(), to); }
@@ -85,7 +98,7 @@ Made MakeConv(const Operation& operation) {
     if (!added.ok()) return added.status();
     operands.push_back(*std::move(added));
   }
-  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out);
+  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out, KeeperFor(fused, op, desc));
 }
 
 namespace {
@@ -118,7 +131,7 @@ Made MakeInnerProduct(const Operation& operation, const MatMul& matmul, const Fu
     if (!added.ok()) return added.status();
     operands.push_back(*std::move(added));
   }
-  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out);
+  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out, KeeperFor(fused, op, desc));
 }
 
 // [.., r, c], with leading ones up to `rank`, optionally turned.
@@ -174,7 +187,7 @@ Made MakeMatMul(const Operation& operation) {
   WF_RETURN_IF_ERROR(add(DNNL_ARG_SRC, 0, src));
   WF_RETURN_IF_ERROR(add(DNNL_ARG_WEIGHTS, 1, weights));
   if (has_c) WF_RETURN_IF_ERROR(add(DNNL_ARG_BIAS, 2, bias));
-  auto kernel = MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out);
+  auto kernel = MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out, KeeperFor(fused, op, desc));
   if (kernel.ok() && *kernel != nullptr)
     (*kernel)->in_format.assign(operation.in.size(), nullptr);  // strides above describe row-major data
   return kernel;
@@ -207,12 +220,30 @@ Made MakePool(const Operation& operation) {
   }
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
   if (desc == nullptr) return NotHere();
-  return MakePrimitive(desc, {{DNNL_ARG_SRC, 0, src, nullptr}}, 1, operation.out);
+  auto keeper = pool.mean ? nullptr : std::make_unique<const NanKeeper>(src, Query(desc, dnnl_query_dst_md));
+  return MakePrimitive(desc, {{DNNL_ARG_SRC, 0, src, nullptr}}, 1, operation.out, std::move(keeper));
 }
 
 namespace {
 // Below this many elements a plain loop is done before a primitive has started; blocked data always stays in its format.
 constexpr int64_t kWorthwhile = 1024;
+
+// The kernel of one input. row: as many elements of it are lost together where one is NaN; 0: none is.
+Made MakeOfOne(const PrimitiveDesc& desc, const dnnl_memory_desc_t& data, const Operation& operation, int64_t row) {
+  auto keeper = row > 0 ? std::make_unique<const NanKeeper>(data, row) : nullptr;
+  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, data, nullptr}}, 1, operation.out, std::move(keeper));
+  if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = row == 0;
+  return kernel;
+}
+
+// Element by element over data of any format, whose padding is 0: where 0 stays 0, plain code does it as fast, and keeps NaN.
+Made MakeInFormat(const Operation& operation) {
+  TensorInfo flat{WF_F32, {operation.in[0].size_bytes() / int64_t{sizeof(float)}}, nullptr, nullptr};
+  auto kernel = ref::MakeUnary({operation.params, {flat}, flat});
+  if (!kernel.ok() || *kernel == nullptr) return kernel;
+  (*kernel)->in_format[0] = (*kernel)->out_format = operation.in[0].format;
+  return kernel;
+}
 }  // namespace
 
 Made MakeUnary(const Operation& operation) {
@@ -224,6 +255,8 @@ Made MakeUnary(const Operation& operation) {
                      op_kind == UnaryOp::kLeakyRelu;
   if (x.format == nullptr && cheap) return NotHere();
   if (Load() == nullptr || !FusedOf(std::get<Unary>(operation.params), fused) || fused.alg == dnnl_alg_kind_undef) return NotHere();
+  const bool keeps_zero = op_kind == UnaryOp::kRelu || (op_kind == UnaryOp::kClip && fused.alpha <= 0 && fused.beta >= 0);
+  if (keeps_zero) return MakeInFormat(operation);
   const int64_t flat[] = {x.count()};
   const dnnl_memory_desc_t data = x.format != nullptr ? DescOf(x) : PlainDesc(flat);
   dnnl_eltwise_desc_t op{};
@@ -231,9 +264,7 @@ Made MakeUnary(const Operation& operation) {
     return NotHere();
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
   if (desc == nullptr) return NotHere();
-  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, data, nullptr}}, 1, operation.out);
-  if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = true;
-  return kernel;
+  return MakeOfOne(desc, data, operation, LosesNan(fused) ? 1 : 0);
 }
 
 // Only for two operands of one blocked format, as where a residual joins; plain code does the rest as fast.
@@ -271,9 +302,7 @@ Made MakeSoftmax(const Operation& operation) {
   if (Load()->dnnl_softmax_v2_forward_desc_init(&op, dnnl_forward_inference, alg, &data, &data, 1) != dnnl_success) return NotHere();
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
   if (desc == nullptr) return NotHere();
-  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, data, nullptr}}, 1, operation.out);
-  if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = true;
-  return kernel;
+  return MakeOfOne(desc, data, operation, dim.back());
 }
 
 }  // namespace wf::kernels::onednn

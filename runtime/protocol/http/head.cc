@@ -19,11 +19,14 @@ void Head::Add(std::string_view name, std::string_view value) {
     std::vector<uint8_t> grown;
     grown.reserve(std::max({needed, 2 * bytes_.capacity(), size_t{1024}}));
     grown.insert(grown.end(), bytes_.begin(), bytes_.end());
+    const auto begin = reinterpret_cast<uintptr_t>(bytes_.data()), end = begin + size;
     const auto moved = [&](std::string_view text) {
-      return std::string_view(reinterpret_cast<const char*>(grown.data() + (reinterpret_cast<const uint8_t*>(text.data()) - bytes_.data())),
-                              text.size());
+      const auto at = reinterpret_cast<uintptr_t>(text.data());
+      if (at < begin || at + text.size() > end) return text;  // of AddLast
+      return std::string_view(reinterpret_cast<const char*>(grown.data()) + (at - begin), text.size());
     };
     for (Header& header : headers_) header = {moved(header.name), moved(header.value)};
+    for (std::string_view* view : {&method_name, &target, &path, &query}) *view = moved(*view);
     bytes_.swap(grown);
   }
   bytes_.insert(bytes_.end(), name.begin(), name.end());

@@ -39,7 +39,7 @@ class Head {
   bool expects_continue = false;
   size_t stored_bytes() const { return bytes_.size(); }
 
-  // Copies a field behind the others; what was added before stays where its views say.
+  // Copies a field behind the others; views of the head see the same as before.
   void Add(std::string_view name, std::string_view value);
   void AddLast(const Header& views) { headers_.push_back(views); }  // of what outlives the head, or of its own bytes
   void DropFirst(size_t fields) { headers_.erase(headers_.begin(), headers_.begin() + static_cast<ptrdiff_t>(fields)); }

@@ -23,6 +23,16 @@ bool IsParent(std::string_view text) {
   return text.size() == kBytes || (version != "00" && text[kBytes] == '-');
 }
 
+uint64_t FromHex(std::string_view digits) {
+  uint64_t value = 0;
+  for (const char c : digits) value = value << 4 | static_cast<uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+  return value;
+}
+
+void ToHex(uint64_t value, char* at) {
+  for (size_t i = 0; i < 16; ++i) at[i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
+}
+
 }  // namespace
 
 void Trace::Take(const Head& head, uint64_t span) noexcept {
@@ -37,7 +47,25 @@ void Trace::Take(const Head& head, uint64_t span) noexcept {
   if (!known_) return;
   std::copy_n(found.begin(), kBytes, text_.begin());
   text_[0] = text_[1] = '0';
-  for (size_t i = 0; i < 16; ++i) text_[kSpanAt + i] = "0123456789abcdef"[span >> (60 - 4 * i) & 15];
+  parent_ = FromHex(span_id());
+  SetSpan(span);
 }
+
+void Trace::Begin(uint64_t trace_high, uint64_t trace_low, uint64_t span) noexcept {
+  constexpr std::string_view kFrame = "00-00000000000000000000000000000000-0000000000000000-01";
+  static_assert(kFrame.size() == kBytes);
+  std::copy_n(kFrame.begin(), kBytes, text_.begin());
+  ToHex(trace_high, text_.data() + kTraceAt);
+  ToHex(trace_low, text_.data() + kTraceAt + 16);
+  parent_ = 0;
+  known_ = true;
+  SetSpan(span);
+}
+
+void Trace::SetSpan(uint64_t span) noexcept { ToHex(span, text_.data() + kSpanAt); }
+
+bool Trace::sampled() const { return known_ && (FromHex({text_.data() + kFlagsAt, 2}) & 1) != 0; }
+
+Trace::Ids Trace::ids() const { return {FromHex(trace_id().substr(0, 16)), FromHex(trace_id().substr(16)), FromHex(span_id()), parent_}; }
 
 }  // namespace wf::http

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/ascii.h"
+#include "runtime/protocol/http/reply.h"
 
 namespace wf::http1 {
 namespace {
@@ -43,17 +44,20 @@ bool Chunks::TakeExtension(uint8_t byte) {
   return true;
 }
 
-// Trailer lines up to the empty one; a line may not begin with white space and holds no control characters.
+// Trailer lines up to the empty one; each is a name, a colon behind it, and text.
 bool Chunks::TakeTrailer(uint8_t byte) {
   if (byte == '\r') {
     state_ = State::kTrailerLf;
-    return true;
+    return trailer_line_ == 0 || named_ || Fail("a trailer without a colon");
   }
   const bool first = trailer_line_++ == 0;
   if (first && (byte == ' ' || byte == '\t')) return Fail("a folded trailer line");
   if (first && byte == ':') return Fail("a trailer without a name");
   if (byte == '\n') return Fail("a trailer line ends in LF without CR");
-  return IsText(byte) || Fail("a control character in a trailer");
+  if (!IsText(byte)) return Fail("a control character in a trailer");
+  named_ = (named_ && !first) || byte == ':';
+  const char c = static_cast<char>(byte);
+  return named_ || http::IsToken({&c, 1}) || Fail("a trailer's name is not a token");
 }
 
 bool Chunks::TakeFraming(uint8_t byte) {

@@ -6,7 +6,7 @@
 
 namespace wf::http1 {
 
-// Takes the framing off a chunked body. Trailers are checked for their line ends and dropped.
+// Takes the framing off a chunked body. Trailers are checked as the fields of a head are, and dropped.
 // Thread: loop-confined.   Bounds: kMaxLineBytes of a size line with its extensions, kMaxTrailerBytes, kMaxChunks.
 class Chunks {
  public:
@@ -28,6 +28,7 @@ class Chunks {
 
   State state_ = State::kSize;
   uint32_t digits_ = 0, line_bytes_ = 0, trailer_line_ = 0, chunks_ = 0;
+  bool named_ = false;  // the trailer line has come to its colon
   uint64_t left_ = 0;
   std::string_view reason_;
 };

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "runtime/base/ascii.h"
+#include "runtime/protocol/http/target.h"
 
 namespace wf::http1 {
 namespace {
@@ -123,6 +124,12 @@ bool IsHttp2(std::span<const uint8_t> head) {
 std::string_view RequestLine(std::span<const uint8_t> head) {
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   return text.substr(0, text.find('\r'));
+}
+
+// llhttp takes those of other protocols too.
+bool EndsInHttp(std::span<const uint8_t> head) {
+  const std::string_view line = RequestLine(head);
+  return line.substr(0, line.rfind('/')).ends_with(" HTTP");
 }
 
 // Proxies disagree about what such a line asks for; llhttp takes it.
@@ -278,6 +285,7 @@ Event Decoder::Parse(http::Head* head) {
   }
   if (!reading.complete) return Fail(400, "not HTTP/1.1");
   if (reading.parser.http_major != 1) return Fail(505, "the version of HTTP is not 1.x");  // a line without one is 0.9
+  if (!EndsInHttp(head->bytes_)) return Fail(400, WhyNot(HPE_INVALID_CONSTANT));
   head->method_name = {text, std::string_view(text, head->bytes_.size()).find(' ')};
   head->method = http::MethodOf(head->method_name);
   head->target = reading.target;
@@ -293,14 +301,19 @@ Event Decoder::Parse(http::Head* head) {
 // Path and query. An absolute form (RFC 9112 3.2.2) names the host a second time, which says nothing here.
 Event Decoder::SplitTarget(http::Head* head) {
   std::string_view rest = head->target;
-  if (!rest.starts_with('/') && rest.find("://") != std::string_view::npos) {
-    const size_t colon = rest.find(':');
+  const size_t colon = rest.starts_with('/') ? std::string_view::npos : rest.find("://");
+  if (colon != std::string_view::npos) {
     const std::string_view scheme = rest.substr(0, colon);
     if (!EqualIgnoringCase(scheme, "http") && !EqualIgnoringCase(scheme, "https"))
       return Fail(400, "a target that is not of http or https");
     rest.remove_prefix(colon + 3);
-    rest.remove_prefix(std::min(rest.find_first_of("/?"), rest.size()));
+    const size_t authority = std::min(rest.find_first_of("/?#"), rest.size());
+    if (!http::IsHost(rest.substr(0, authority))) return Fail(400, "the target names no host");
+    rest.remove_prefix(authority);
+  } else if (rest.starts_with('*') && rest != "*") {
+    return Fail(400, "a target is a path, an address of http, or `*` alone");
   }
+  if (const std::string_view reason = http::WhyNoTarget(rest); !reason.empty()) return Fail(400, reason);
   head->SetPathAndQuery(rest);
   return Event::kHead;
 }
@@ -313,6 +326,7 @@ Event Decoder::Check(http::Head* head, uint64_t length, bool chunked, bool has_l
   for (const http::Header& header : head->headers_) {
     if (header.name == "host") {
       ++hosts;
+      if (!header.value.empty() && !http::IsHost(header.value)) return Fail(400, "the header Host holds no name or address of a host");
     } else if (header.name == "transfer-encoding") {
       ++codings;
       if (!EqualIgnoringCase(header.value, "chunked")) return Fail(501, "a transfer coding other than `chunked`");
@@ -324,7 +338,8 @@ Event Decoder::Check(http::Head* head, uint64_t length, bool chunked, bool has_l
       head->expects_continue = http_1_1;
     }
   }
-  if (http_1_1 && hosts != 1) return Fail(400, hosts == 0 ? "the header Host is missing" : "more than one header Host");
+  if (hosts > 1) return Fail(400, "more than one header Host");
+  if (http_1_1 && hosts == 0) return Fail(400, "the header Host is missing");
   if (codings > 1 || (codings == 1 && (has_length || !http_1_1 || !chunked)))
     return Fail(400, "Transfer-Encoding where it cannot be trusted");
   head->keep_alive = !close && (http_1_1 || keep);

@@ -27,8 +27,9 @@ void Callbacks::SetAll(nghttp2_session_callbacks* callbacks) {
 }
 
 int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
-  if (!IsRequest(*frame)) return 0;
   Session& session = Of(user);
+  session.block_bytes_ = 0;
+  if (!IsRequest(*frame)) return 0;
   Stream* const stream = session.pool_.Take();
   if (stream == nullptr) return NGHTTP2_ERR_CALLBACK_FAILURE;
   stream->id_ = frame->hd.stream_id;
@@ -46,16 +47,23 @@ int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, 
   return 0;
 }
 
-// A head that is too large is read to its end, as the state of HPACK asks, and dropped; trailers are dropped.
+// A head that is too large is read to its end, as the state of HPACK asks, and dropped; trailers are dropped. One that nobody means, such
+// as a few bytes of HPACK unpack to, is not worth its reading.
 int Callbacks::OnHeader(nghttp2_session* raw, const nghttp2_frame* frame, const uint8_t* name, size_t name_bytes, const uint8_t* value,
                         size_t value_bytes, uint8_t, void* user) noexcept {
   constexpr size_t kFieldBytes = 32;  // that each is taken to cost beside its texts (RFC 9113 6.5.2)
+  constexpr size_t kBomb = 8;         // times what a head may be
+  Session& session = Of(user);
+  const http::Limits& limits = session.limits_.head;
+  session.block_bytes_ += name_bytes + value_bytes + kFieldBytes;
+  if (session.block_bytes_ > kBomb * limits.head_bytes) {
+    nghttp2_session_terminate_session(raw, NGHTTP2_ENHANCE_YOUR_CALM);
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  }
   if (!IsRequest(*frame)) return 0;
   Stream* const stream = StreamOf(raw, frame->hd.stream_id);
   if (stream == nullptr || stream->head_too_large_) return 0;
-  const http::Limits& limits = Of(user).limits_.head;
-  stream->head_bytes_ += name_bytes + value_bytes + kFieldBytes;
-  stream->head_too_large_ = stream->head_bytes_ > limits.head_bytes || stream->head_->headers().size() >= limits.headers;
+  stream->head_too_large_ = session.block_bytes_ > limits.head_bytes || stream->head_->headers().size() >= limits.headers;
   if (!stream->head_too_large_)
     stream->head_->Add({reinterpret_cast<const char*>(name), name_bytes}, {reinterpret_cast<const char*>(value), value_bytes});
   return 0;
@@ -75,7 +83,7 @@ int Callbacks::OnFrame(nghttp2_session* raw, const nghttp2_frame* frame, void* u
   if (stream == nullptr) return 0;
   stream->ended_ = ends;
   if (IsRequest(*frame)) session.FinishHead(*stream);
-  if (stream->ended_ && !stream->head_too_large_) session.user_.OnEnd(*stream);
+  if (stream->ended_ && !stream->refused_) session.user_.OnEnd(*stream);
   return 0;
 }
 
@@ -87,7 +95,7 @@ int Callbacks::OnBadFrame(nghttp2_session*, const nghttp2_frame*, int, void* use
 int Callbacks::OnData(nghttp2_session* raw, uint8_t, int32_t id, const uint8_t* data, size_t bytes, void* user) noexcept {
   Stream* const stream = StreamOf(raw, id);
   size_t taken = bytes;
-  if (stream != nullptr && !stream->head_too_large_) {
+  if (stream != nullptr && !stream->refused_) {
     taken = Of(user).user_.OnBody(*stream, {data, bytes});
     stream->untaken_ += bytes - taken;
   }

@@ -10,6 +10,7 @@ namespace wf::http2 {
 struct FrameHead {
   uint32_t length = 0;
   uint8_t type = 0, flags = 0;
+  uint32_t stream = 0;
 };
 
 // The heads of all frames that a peer sends, also of those that nobody takes.
@@ -29,7 +30,8 @@ class FrameHeads {
       if ((have_ += more) < head_.size()) return;
       have_ = 0;
       skips_ = uint32_t{head_[0]} << 16 | uint32_t{head_[1]} << 8 | head_[2];
-      take(FrameHead{skips_, head_[3], head_[4]});
+      const uint32_t stream = uint32_t{head_[5]} << 24 | uint32_t{head_[6]} << 16 | uint32_t{head_[7]} << 8 | head_[8];
+      take(FrameHead{skips_, head_[3], head_[4], stream & 0x7fff'ffff});
     }
   }
 
@@ -38,6 +40,40 @@ class FrameHeads {
   std::array<uint8_t, 9> head_{};
   size_t have_ = 0;                 // of the head
   uint32_t skips_ = kPrefaceBytes;  // what comes before the next head
+};
+
+// Which of the last streams a peer has begun and ended, by the heads of its own frames. nghttp2 forgets a stream that is closed, and passes
+// over what still comes for it; to remember each would cost more than the connection.
+// Thread: loop-confined.   Bounds: the last kKept streams; of older ones nothing is told.
+class StreamEnds {
+ public:
+  static constexpr int64_t kKept = 64;
+
+  enum class Kind : uint8_t { kHeaders, kData, kReset };
+  enum class Told : uint8_t { kNothing, kEnded, kPassedOver };  // the peer has ended the stream; it has begun later ones, but never this
+
+  Told Take(Kind kind, uint32_t stream, bool ends) {
+    if (stream % 2 == 0) return Told::kNothing;
+    if (kind == Kind::kHeaders && stream > last_) Begin(stream);
+    const int64_t age = (last_ - stream) / 2;
+    if (stream > last_ || age >= kKept) return Told::kNothing;
+    const uint64_t bit = uint64_t{1} << age;
+    if ((begun_ & bit) == 0) return kind == Kind::kHeaders ? Told::kPassedOver : Told::kNothing;
+    if (kind != Kind::kReset && (ended_ & bit) != 0) return Told::kEnded;
+    if (kind == Kind::kReset || ends) ended_ |= bit;
+    return Told::kNothing;
+  }
+
+ private:
+  void Begin(uint32_t stream) {
+    const int64_t later = (stream - last_) / 2;
+    begun_ = (later < kKept ? begun_ << later : 0) | 1;
+    ended_ = later < kKept ? ended_ << later : 0;
+    last_ = stream;
+  }
+
+  int64_t last_ = -1;
+  uint64_t begun_ = 0, ended_ = 0;  // bit 0: the last one
 };
 
 }  // namespace wf::http2

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <new>
 
+#include "runtime/base/ascii.h"
 #include "runtime/base/check.h"
+#include "runtime/protocol/http/target.h"
 #include "runtime/protocol/http2/blocks.h"
 #include "runtime/protocol/http2/callbacks.h"
 
@@ -14,7 +16,8 @@ namespace {
 // nghttp2's own bounds beside ours.
 constexpr size_t kMaxContinuations = 8, kMaxSettings = 32, kMaxAcks = 1000;
 constexpr uint64_t kNoLimit = 1'000'000'000;
-constexpr size_t kMaxFields = 64;  // of an answer
+constexpr size_t kMaxFields = 64;            // of an answer
+constexpr uint32_t kMaxFrameBytes = 16'384;  // what SETTINGS_MAX_FRAME_SIZE is where nobody sets it
 
 void* Allocate(size_t bytes, void* blocks) { return static_cast<Blocks*>(blocks)->Take(bytes); }
 void Free(void* block, void* blocks) { static_cast<Blocks*>(blocks)->Give(block); }
@@ -29,6 +32,16 @@ int64_t ContentLength(const http::Head& head, bool ended) {
   int64_t length = 0;
   if (ended || text.empty()) return ended ? 0 : -1;
   return std::from_chars(text.data(), text.data() + text.size(), length).ec == std::errc() ? length : INT64_MAX;
+}
+
+// What nghttp2 leaves open. Empty: nothing is wrong with it.
+std::string_view WhyNoRequest(const http::Head& head, std::string_view authority) {
+  const std::string_view host = head.Find("host");
+  if (!authority.empty() && !host.empty() && !base::EqualIgnoringCase(authority, host))
+    return "the header Host names another host than :authority";
+  const std::string_view named = authority.empty() ? host : authority;
+  if (!named.empty() && !http::IsHost(named)) return "the authority holds no name or address of a host";
+  return http::WhyNoTarget(head.target);
 }
 
 }  // namespace
@@ -80,8 +93,7 @@ void Pool::Give(Stream& stream) noexcept {
   }
   stream.user = nullptr;
   stream.head_ = nullptr;
-  stream.head_bytes_ = 0;
-  stream.head_too_large_ = stream.ended_ = stream.answer_ended_ = false;
+  stream.head_too_large_ = stream.refused_ = stream.ended_ = stream.answer_ended_ = false;
   stream.body_.Clear();
   stream.trailers_.Clear();
   stream.untaken_ = 0;
@@ -103,6 +115,8 @@ bool Session::Open(const Limits& limits) noexcept {
   limits_ = limits;
   budget_ = Budget(limits.control_frames);
   heads_ = FrameHeads();
+  stream_ends_ = StreamEnds();
+  in_block_ = false;
   ends_ = 0;
   sent_since_ping_ = false;
   Pool::Parts& parts = *pool_.parts_;
@@ -150,9 +164,29 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   return false;
 }
 
+// What nghttp2 takes, or passes over, and RFC 9113 does not: frames that are too large behind HEADERS (4.2), PRIORITY of the connection
+// (6.3), what comes for a stream that the peer itself has ended, and one that it had passed over (5.1, 5.1.1).
+uint32_t Session::WhyBroken(const FrameHead& head) noexcept {
+  if (head.length > kMaxFrameBytes) return NGHTTP2_FRAME_SIZE_ERROR;
+  if (in_block_ != (head.type == NGHTTP2_CONTINUATION)) return NGHTTP2_PROTOCOL_ERROR;
+  if (head.type == NGHTTP2_HEADERS || in_block_) in_block_ = (head.flags & NGHTTP2_FLAG_END_HEADERS) == 0;
+  if (head.type == NGHTTP2_PRIORITY && head.stream == 0) return NGHTTP2_PROTOCOL_ERROR;
+  if (head.type > NGHTTP2_RST_STREAM || head.type == NGHTTP2_PRIORITY) return NGHTTP2_NO_ERROR;
+  const auto kind = head.type == NGHTTP2_DATA      ? StreamEnds::Kind::kData
+                    : head.type == NGHTTP2_HEADERS ? StreamEnds::Kind::kHeaders
+                                                   : StreamEnds::Kind::kReset;
+  const StreamEnds::Told told = stream_ends_.Take(kind, head.stream, (head.flags & NGHTTP2_FLAG_END_STREAM) != 0);
+  if (told == StreamEnds::Told::kPassedOver) return NGHTTP2_PROTOCOL_ERROR;
+  return told == StreamEnds::Told::kEnded ? NGHTTP2_STREAM_CLOSED : NGHTTP2_NO_ERROR;
+}
+
 // What asks for nothing that would be paid for elsewhere. nghttp2 tells only of what it takes: frames of other types, and those of streams
 // that are gone, it passes over. Clients ping for each answer that comes, to measure the line: that is free.
 void Session::OnFrameHead(const FrameHead& head) noexcept {
+  if (const uint32_t error = WhyBroken(head); error != NGHTTP2_NO_ERROR) {
+    nghttp2_session_terminate_session(session_, error);
+    return;
+  }
   switch (head.type) {
     case NGHTTP2_PING:
       if (sent_since_ping_ && (head.flags & NGHTTP2_FLAG_ACK) == 0) {
@@ -191,7 +225,7 @@ void Session::Spend() noexcept {
 void Session::FinishHead(Stream& stream) noexcept {
   http::Head& head = *stream.head_;
   stream.head_ = nullptr;
-  if (stream.head_too_large_) return user_.OnLargeHead(stream);
+  if (stream.head_too_large_) return RefuseHead(stream, 431, "the headers are too large");
   std::string_view authority;
   size_t pseudo = 0;
   for (const http::Header& header : head.headers()) {
@@ -207,8 +241,17 @@ void Session::FinishHead(Stream& stream) noexcept {
   head.expects_continue = head.Find("expect") == "100-continue";
   head.content_length = ContentLength(head, stream.ended_);
   head.DropFirst(pseudo);
+  if (const std::string_view reason = WhyNoRequest(head, authority); !reason.empty()) return RefuseHead(stream, 400, reason);
   if (!authority.empty() && head.Find("host").data() == nullptr) head.AddLast({"host", authority});
   user_.OnHead(stream);
+}
+
+// A block of a few bytes may unpack to many, which cost what they are: each so many of them are one mistake more.
+void Session::RefuseHead(Stream& stream, int status, std::string_view reason) noexcept {
+  constexpr size_t kMistakeBytes = 16 * 1024;
+  stream.refused_ = true;
+  for (size_t paid = 0; paid <= block_bytes_; paid += kMistakeBytes) Spend();
+  user_.OnBadHead(stream, status, reason);
 }
 
 bool Session::Send(wf_sink* out, size_t high_mark) noexcept {

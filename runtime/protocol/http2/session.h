@@ -37,8 +37,7 @@ class Stream {
   friend struct Callbacks;
   int32_t id_ = 0;
   http::Head* head_ = nullptr;  // being read; null: whole, or nobody wants it
-  size_t head_bytes_ = 0;
-  bool head_too_large_ = false, ended_ = false, answer_ended_ = false;
+  bool head_too_large_ = false, refused_ = false, ended_ = false, answer_ended_ = false;
   wf_sink body_;         // of the answer
   http::Head trailers_;  // of the answer
   size_t untaken_ = 0;   // of the request's body, of which the window is not open again
@@ -52,7 +51,8 @@ class User {
  public:
   virtual http::Head* OnBegin(Stream& stream) noexcept = 0;  // where its head goes; null: there is no room, the client may try again
   virtual void OnHead(Stream& stream) noexcept = 0;
-  virtual void OnLargeHead(Stream& stream) noexcept = 0;  // in place of OnHead; nothing else comes but OnClosed
+  // In place of OnHead: it is too large (431), or no request (400). Nothing else comes but OnClosed.
+  virtual void OnBadHead(Stream& stream, int status, std::string_view reason) noexcept = 0;
   // The view ends with the call. How much of it is taken: the window opens again by so much, by the rest with Consume.
   virtual size_t OnBody(Stream& stream, std::span<const uint8_t> part) noexcept = 0;
   virtual void OnEnd(Stream& stream) noexcept = 0;
@@ -65,9 +65,9 @@ class User {
 // HTTP/2 of a server on one connection: bytes in, bytes out, no I/O.
 // Thread: loop-confined.   Owns: open streams.   Borrows: pool; user.
 // Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
-// Bounds: Limits; a head that passes them is read to its end and dropped. What a peer may send for nothing (resets, pings, settings, empty
-// frames, those of no known type, mistakes) has a budget, beyond which the connection ends with ENHANCE_YOUR_CALM.
-// Cost: bodies leave by reference in frames of whole blocks; no allocation in steady state.
+// Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection. What a peer may
+// send for nothing (resets, pings, settings, empty frames, those of no known type, mistakes) has a budget, beyond which the connection ends
+// with ENHANCE_YOUR_CALM. Cost: bodies leave by reference in frames of whole blocks; no allocation in steady state.
 class Session {
  public:
   Session(Pool& pool, User& user) : pool_(pool), user_(user), budget_(0) {}
@@ -115,8 +115,10 @@ class Session {
   void CloseStream(Stream& stream) noexcept;
   void Spend() noexcept;
   void OnFrameHead(const FrameHead& head) noexcept;
+  uint32_t WhyBroken(const FrameHead& head) noexcept;
   void OnDataFrame(size_t length, size_t padding, bool ends) noexcept;
   void FinishHead(Stream& stream) noexcept;
+  void RefuseHead(Stream& stream, int status, std::string_view reason) noexcept;
 
   Pool& pool_;
   User& user_;
@@ -127,9 +129,12 @@ class Session {
   wf_sink* out_ = nullptr;  // during Send
   size_t high_mark_ = 0, queued_bytes_ = 0, open_ = 0;
   Stream* first_ = nullptr;
+  size_t block_bytes_ = 0;  // of the fields being read
   FrameHeads heads_;
+  StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
   bool sent_since_ping_ = false;
+  bool in_block_ = false;  // between HEADERS and the last CONTINUATION
 };
 
 // What the sessions of one loop share: how they call nghttp2, and memory.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/float_text.h"
 
 namespace wf::json {
 
@@ -44,7 +45,7 @@ uint16_t BfloatFromDouble(double value);
 float FloatFromBfloat(uint16_t bits);
 
 // Longest text of an element: "-1.7976931348623157e+308" and integers.
-inline constexpr size_t kMaxElementText = 32;
+inline constexpr size_t kMaxElementText = base::kMostFloatText;
 
 // Prints an element in its shortest exact form (`3`, `0.1`, and `-0.0`), or returns null for NaN and infinities (no JSON text has them).
 char* PrintElement(uint32_t dtype, const void* element, char* at);

@@ -27,9 +27,7 @@ char* PutInteger(char* at, const void* element) {
 
 template <typename T>
 char* PutFloat(char* at, T value) {
-  if (!std::isfinite(value)) return nullptr;
-  if (value == 0 && std::signbit(value)) return PutLiteral(at, "-0.0");  // `-0` is an integer to many readers, which has no sign
-  return std::to_chars(at, at + kMaxElementText, value).ptr;
+  return std::isfinite(value) ? base::PutFloat(at, value) : nullptr;
 }
 
 }  // namespace

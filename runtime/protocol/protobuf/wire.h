@@ -64,6 +64,14 @@ inline void PutInteger(wf_sink* out, uint32_t number, uint64_t value) {
   PutTag(out, number, Wire::kVarint);
   PutVarint(out, value);
 }
+inline void PutFixed64(wf_sink* out, uint32_t number, uint64_t value) {
+  PutTag(out, number, Wire::kFixed64);
+  out->Put(&value, sizeof value);
+}
+inline void PutFixed32(wf_sink* out, uint32_t number, uint32_t value) {
+  PutTag(out, number, Wire::kFixed32);
+  out->Put(&value, sizeof value);
+}
 // Moves `message` into a field.
 inline void PutMessage(wf_sink* out, uint32_t number, wf_sink* message) {
   PutHead(out, number, message->size());

@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <vector>
 
 namespace wf::driver {
 namespace {
@@ -84,6 +86,32 @@ TEST_F(FilesTest, KeepsThePermissionsOfWhatItReplaces) {
   struct stat info{};
   ASSERT_EQ(stat(At("x").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0640u);
+}
+
+TEST_F(FilesTest, KeepsTheGroupOfWhatItRewrites) {
+  std::vector<gid_t> groups(getgroups(0, nullptr));
+  ASSERT_EQ(getgroups(static_cast<int>(groups.size()), groups.data()), groups.size());
+  if (geteuid() == 0) groups.push_back(getegid() + 1);
+  groups.push_back(getegid());  // all there is for who is in one group alone
+  const auto other = std::find_if(groups.begin(), groups.end() - 1, [](gid_t group) { return group != getegid(); });
+  ASSERT_TRUE(WriteFile(At("x"), "old").ok());
+  ASSERT_EQ(chown(At("x").c_str(), geteuid(), *other), 0);
+  ASSERT_EQ(chmod(At("x").c_str(), 02640), 0);
+  ASSERT_TRUE(RewriteFile(At("x"), "new").ok());
+  struct stat info{};
+  ASSERT_EQ(stat(At("x").c_str(), &info), 0);
+  EXPECT_EQ(info.st_gid, *other);
+  EXPECT_EQ(info.st_mode & 07777, 02640U);
+  EXPECT_EQ(*ReadFile(At("x"), 100), "new");
+}
+
+TEST_F(FilesTest, KnowsOneFileByItsNames) {
+  EXPECT_TRUE(IsSameFile(At("x"), At("./x")));
+  EXPECT_FALSE(IsSameFile(At("x"), At("y")));
+  ASSERT_TRUE(WriteFile(At("x"), "1").ok());
+  ASSERT_EQ(link(At("x").c_str(), At("z").c_str()), 0);
+  EXPECT_TRUE(IsSameFile(At("x"), At("z")));
+  EXPECT_FALSE(IsSameFile(At("x"), At("y")));
 }
 
 TEST_F(FilesTest, ReplacesAFileOnlyWhenTheNewOneIsWhole) {

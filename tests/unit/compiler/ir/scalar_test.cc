@@ -57,6 +57,8 @@ TEST(ConvertScalar, RoundsHalvesToEvenAndBack) {
 TEST(ScalarText, IsTheShortestThatReadsBack) {
   EXPECT_EQ(ScalarText(DType::kF32, F32Bits(0.1f)), "0.1");
   EXPECT_EQ(ScalarText(DType::kF32, F32Bits(1)), "1");
+  EXPECT_EQ(ScalarText(DType::kF32, F32Bits(1e5F)), "100000");
+  EXPECT_EQ(ScalarText(DType::kF64, F64Bits(1e5)), "100000");
   EXPECT_EQ(ScalarText(DType::kF64, F64Bits(-std::numeric_limits<double>::infinity())), "-inf");
   EXPECT_EQ(ScalarText(DType::kF32, F32Bits(-NAN)), "nan");
   EXPECT_EQ(ScalarText(DType::kI32, I32(-5)), "-5");

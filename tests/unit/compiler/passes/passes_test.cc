@@ -121,6 +121,23 @@ TEST(ProveRanges, ProvesLinearFormsClampsAndRemainders) {
   EXPECT_THAT(f.Text(), Not(HasSubstr("check_index")));
 }
 
+// What a view leaves of an axis may be none: the loop over it counts to max(n - 1, 0).
+TEST(ProveRanges, TakesALoopOverAClampedExtentForOneOverTheExtent) {
+  for (const bool is_inside : {true, false}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0), rest = b.Sub(n, b.I64(1));
+    const ValueId extent = b.Binary(OpKind::kMax, rest, b.I64(0));
+    const BlockId block = b.Open(Integers(b, 1));
+    const ValueId i = b.Param(0), next = b.Add(i, b.I64(1));
+    const ValueId sum = b.Add(b.Load(x, {b.CheckIndex(i, extent)}), b.Load(x, {b.CheckIndex(i, rest)}));
+    b.Close(b.Add(sum, b.Load(x, {b.CheckIndex(next, is_inside ? n : rest)})));
+    b.Close(b.Build(DType::kF32, {extent}, block));
+    ProveRanges(f.program);
+    EXPECT_EQ(f.Text().find("check_index") == std::string::npos, is_inside) << f.Text();
+  }
+}
+
 TEST(ProveRanges, KeepsWhatMayBeOutside) {
   Fixture f({30});
   Builder b(f.program, f.body());

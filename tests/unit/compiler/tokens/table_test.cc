@@ -5,6 +5,7 @@
 #include "compiler/tokens/read_tokenizer.h"
 #include "compiler/tokens/write_table.h"
 #include "runtime/nodes/nodes.h"
+#include "runtime/nodes/token_table.h"
 #include "tests/unit/compiler/tokens/files.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
 
@@ -124,6 +125,44 @@ TEST(Tokens, ATableIsOfOneModel) {
 }
 
 TEST(Tokens, TheSameFileIsTheSameTable) { EXPECT_EQ(TableOf(WordPieceFile()), TableOf(WordPieceFile())); }
+
+// So many merges whose places are among the first of their table.
+Tokenizer CrowdedMerges(size_t count) {
+  Tokenizer tokenizer;
+  tokenizer.model = abi::TokenModel::kBpe;
+  for (uint32_t left = 0; tokenizer.merges.size() < count; ++left) {
+    if (abi::HashOfPair(left, 1) < 1U << 24) tokenizer.merges.push_back({left, 1, left});
+  }
+  return tokenizer;
+}
+
+TEST(Tokens, EntriesThatTakeOnePlaceAreRefused) {
+  EXPECT_EQ(WriteTable(CrowdedMerges(5000)).status().code(), base::kResourceExhausted);
+  Tokenizer words;
+  words.unknown = "?";
+  words.vocabulary["?"] = 0;
+  for (uint32_t id = 1; words.vocabulary.size() < 5000; ++id) {
+    const std::string word = std::to_string(id);
+    uint64_t hash = abi::kWordHash;
+    for (const char c : word) hash = abi::HashByte(hash, static_cast<uint8_t>(c));
+    if (abi::Mixed(hash) < 1U << 24) words.vocabulary[word] = id;
+  }
+  EXPECT_EQ(WriteTable(words).status().code(), base::kResourceExhausted);
+}
+
+TEST(Tokens, WhatIsNotRefusedIsFound) {
+  const Tokenizer tokenizer = CrowdedMerges(abi::kMostProbes);
+  const auto written = WriteTable(tokenizer);
+  ASSERT_TRUE(written.ok()) << written.status().message();
+  nodes::TokenTable table;
+  ASSERT_TRUE(table.Open(View(*written), abi::TokenModel::kBpe));
+  for (const Merge& merge : tokenizer.merges) {
+    const auto found = table.FindMerge(merge.left, merge.right);
+    ASSERT_TRUE(found.has_value()) << merge.left;
+    EXPECT_EQ(found->id, merge.id);
+  }
+  EXPECT_FALSE(table.FindMerge(tokenizer.merges.front().left, 2).has_value());
+}
 
 // Under sanitizers, whatever the table says must stay within it.
 TEST(Tokens, TablesOfOtherBytesDoNoHarm) {

@@ -12,26 +12,13 @@ namespace wf::testing {
 
 class HeldConstant final : public kernels::Constant {
  public:
-  explicit HeldConstant(std::shared_ptr<const uint8_t> elements) : elements_(std::move(elements)) {}
+  explicit HeldConstant(std::shared_ptr<const uint8_t> elements)
+      : Constant(std::make_shared<kernels::PackedMemory>()), elements_(std::move(elements)) {}
   base::Result<std::shared_ptr<const uint8_t>> Load() const override { return elements_; }
-  std::shared_ptr<const void>& Packed(const std::string& key) const override {
-    for (auto& [name, packed] : packed_) {
-      if (name == key) return packed;
-    }
-    return packed_.emplace_back(key, nullptr).second;
-  }
 
  private:
   const std::shared_ptr<const uint8_t> elements_;
-  mutable std::vector<std::pair<std::string, std::shared_ptr<const void>>> packed_;
 };
-
-inline std::shared_ptr<uint8_t> AlignedBytes(int64_t bytes) {
-  const size_t size = static_cast<size_t>(std::max<int64_t>((bytes + 63) / 64 * 64, 64));
-  void* memory = std::aligned_alloc(64, size);
-  std::memset(memory, 0, size);
-  return {static_cast<uint8_t*>(memory), std::free};
-}
 
 struct Tensor {
   kernels::TensorInfo info;
@@ -49,7 +36,7 @@ template <typename T>
 Tensor Of(uint8_t dtype, std::vector<int64_t> dim, const std::vector<T>& values) {
   Tensor tensor{{dtype, std::move(dim), nullptr, nullptr}, nullptr};
   WF_CHECK(tensor.info.count() == static_cast<int64_t>(values.size()), tensor.info.count(), values.size());
-  tensor.data = AlignedBytes(tensor.info.size_bytes());
+  tensor.data = kernels::Allocate(tensor.info.size_bytes());
   if (!values.empty()) std::memcpy(tensor.data.get(), values.data(), values.size() * sizeof(T));
   return tensor;
 }
@@ -58,7 +45,7 @@ inline Tensor Longs(std::vector<int64_t> dim, const std::vector<int64_t>& values
 
 inline Tensor Random(std::vector<int64_t> dim, uint32_t seed) {
   Tensor tensor{{WF_F32, std::move(dim), nullptr, nullptr}, nullptr};
-  tensor.data = AlignedBytes(tensor.info.size_bytes());
+  tensor.data = kernels::Allocate(tensor.info.size_bytes());
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> uniform(-1, 1);
   for (int64_t i = 0; i < tensor.info.count(); ++i) reinterpret_cast<float*>(tensor.data.get())[i] = uniform(random);
@@ -79,8 +66,8 @@ struct Outcome {
 inline const void* InFormat(const Tensor& tensor, const kernels::FormatRef& format, std::vector<std::shared_ptr<uint8_t>>& memory) {
   if (format == nullptr) return tensor.data.get();
   auto kernel = *kernels::MakeReorder(tensor.info, format);
-  memory.push_back(AlignedBytes(format->size_bytes()));
-  const auto scratch = AlignedBytes(kernel->scratch_bytes);
+  memory.push_back(kernels::Allocate(format->size_bytes()));
+  const auto scratch = kernels::Allocate(kernel->scratch_bytes);
   kernels::Buffers buffers{{tensor.data.get()}, memory.back().get(), scratch.get()};
   WF_CHECK((*kernel->Bind(buffers))->Run() == nullptr);
   return memory.back().get();
@@ -104,10 +91,10 @@ inline Outcome RunKernel(kernels::MakeFn make, const kernels::Params& params, co
     const bool needed = in[i].info.dtype != 0 && !kernel.packed_in[i];
     buffers.in.push_back(needed ? InFormat(in[i], kernel.in_format[i], memory) : nullptr);
   }
-  const auto scratch = AlignedBytes(kernel.scratch_bytes);
+  const auto scratch = kernels::Allocate(kernel.scratch_bytes);
   Tensor raw{operation.out, nullptr};
   raw.info.format = kernel.out_format;
-  raw.data = AlignedBytes(raw.info.size_bytes());
+  raw.data = kernels::Allocate(raw.info.size_bytes());
   buffers.out = raw.data.get();
   buffers.scratch = scratch.get();
   auto call = kernel.Bind(buffers);
@@ -117,9 +104,9 @@ inline Outcome RunKernel(kernels::MakeFn make, const kernels::Params& params, co
   if (kernel.out_format != nullptr) {
     auto back = *kernels::MakeReorder(raw.info, nullptr);
     outcome.out.info.format = nullptr;
-    outcome.out.data = AlignedBytes(outcome.out.info.size_bytes());
+    outcome.out.data = kernels::Allocate(outcome.out.info.size_bytes());
     kernels::Buffers plain{{raw.data.get()}, outcome.out.data.get(), nullptr};
-    const auto space = AlignedBytes(back->scratch_bytes);
+    const auto space = kernels::Allocate(back->scratch_bytes);
     plain.scratch = space.get();
     WF_CHECK((*back->Bind(plain))->Run() == nullptr);
   }

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <thread>
 
-#include "runtime/model/memory.h"
+#include "runtime/model/constants.h"
 #include "tests/unit/runtime/onnx/builder.h"
 #include "tests/unit/runtime/onnx/case_file.h"
 #include "tests/unit/support/counted_limit.h"
@@ -41,7 +41,7 @@ class TempFile {
 
 // A tensor with memory as the executor gives it.
 struct Held {
-  explicit Held(const CaseTensor& from) : memory(Allocate(static_cast<int64_t>(from.bytes.size()))) {
+  explicit Held(const CaseTensor& from) : memory(kernels::Allocate(static_cast<int64_t>(from.bytes.size()))) {
     std::copy(from.bytes.begin(), from.bytes.end(), memory.get());
     tensor = {memory.get(), from.dtype, static_cast<uint8_t>(from.dim.size()), 0, 0, 0, {}, {}};
     int64_t stride = 1;

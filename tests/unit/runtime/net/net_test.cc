@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -219,6 +220,32 @@ TEST(Listener, RestsWhereItCanAcceptNothing) {
   thread.join();
   listener.Close();
   loop.Close();
+}
+
+// As one server after the other does that is started with it.
+TEST(Listener, SharesAUnixSocketThatIsHandedOn) {
+  EchoServer server;
+  base::SystemClock clock;
+  loop::Loop loop(clock);
+  const std::string path = testing::TempDir() + "shared-" + std::to_string(getpid()) + ".sock";
+  const int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+  const Address address{.path = path, .mode = 0600};
+  {
+    Listener first(loop, server);
+    ASSERT_TRUE(first.Bind(address, dup(listening)).ok());
+    struct stat made{};
+    ASSERT_EQ(stat(path.c_str(), &made), 0);
+    EXPECT_EQ(made.st_mode & 0777, 0600U);
+    Listener second(loop, server);
+    const base::Status status = second.Bind(address, dup(listening));
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(second.address().ToString(), "unix:" + path);
+    Listener of_port(loop, server);
+    EXPECT_EQ(of_port.Bind(address, socket(AF_INET, SOCK_STREAM, 0)).code(), base::kInvalidArgument);
+  }
+  EXPECT_EQ(access(path.c_str(), F_OK), 0) << "others may serve there";
+  close(listening);
+  unlink(path.c_str());
 }
 
 TEST(Listener, SaysThatAPortIsTaken) {

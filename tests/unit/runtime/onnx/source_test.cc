@@ -55,6 +55,9 @@ class ExternalData : public ::testing::Test {
     const std::string error = Error({{"location", location}});
     EXPECT_NE(error.find(why), std::string::npos) << location << ": " << error;
     EXPECT_NE(error.find("initialiser `w`"), std::string::npos) << error;
+    const size_t named = error.find("model.onnx");
+    EXPECT_NE(named, std::string::npos) << error;
+    EXPECT_EQ(error.find("model.onnx", named + 1), std::string::npos) << error;
   }
 
   fs::path root_;
@@ -80,6 +83,16 @@ TEST_F(ExternalData, NeverLeavesTheFolder) {
   ExpectRefused(std::string("weights\0/../../secret", 20), "has no usable name");
   ExpectRefused("absent", "no such file");
   ExpectRefused("sub", "a folder, not a file");
+}
+
+TEST_F(ExternalData, IsNamedAsTheModelIs) {
+  const fs::path before = fs::current_path();
+  fs::current_path(root_ / "models");
+  EXPECT_EQ(OpenExternal("model.onnx", "absent").status().message(), "`absent`: no such file");
+  EXPECT_TRUE(OpenExternal("model.onnx", "weights").ok());
+  fs::current_path(before);
+  EXPECT_EQ(OpenExternal((root_ / "models/model.onnx").string(), "absent").status().message(),
+            "`" + (root_ / "models/absent").string() + "`: no such file");
 }
 
 TEST_F(ExternalData, NeverFollowsLinks) {

@@ -74,7 +74,7 @@ class KeysFile : public testing::Test {
   base::Result<std::shared_ptr<const Keys>> Load(const std::string& text, const std::string& of_variable = "") {
     std::ofstream(path_) << text;
     Settings settings;
-    settings.auth_keys_file = path_;
+    settings.auth_keys_file = setting::KeyFile{path_};
     settings.auth_keys.text = of_variable;
     return LoadKeys(settings);
   }
@@ -92,13 +92,15 @@ TEST_F(KeysFile, HasOneKeyALine) {
 TEST_F(KeysFile, SaysWhereAMistakeIs) {
   EXPECT_EQ(Load(kKey + "\nshort\n").status().message(),
             "`auth.keys_file`: " + path_ + ":2: a key has 16 bytes or more, or it could be guessed");
-  EXPECT_EQ(Load("# none\n").status().message(), "`auth.keys_file`: " + path_ + ": has no key, so that nobody would be let in");
+  EXPECT_EQ(Load("# none\n").status().message(), "`auth.keys_file`: " + path_ + ": has no key");
+  EXPECT_EQ(Load("", kKey).status().message(), "`auth.keys_file`: " + path_ + ": has no key");
+  EXPECT_EQ(Load(kKey, " , ").status().message(), "`WF_AUTH_KEYS`: has no key");
   EXPECT_EQ(Load(kKey, kOther + ",x").status().message(), "`WF_AUTH_KEYS`: key 2: a key has 16 bytes or more, or it could be guessed");
   Settings settings;
   EXPECT_EQ(*LoadKeys(settings), nullptr);
   settings.auth_keys.text = " , ";
   EXPECT_FALSE(LoadKeys(settings).ok());
-  settings.auth_keys_file = path_ + ".missing";
+  settings.auth_keys_file = setting::KeyFile{path_ + ".missing"};
   EXPECT_FALSE(LoadKeys(settings).ok());
 }
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -527,6 +528,38 @@ TEST_F(ServerTest, DrainsAnAnswerThatIsOnItsWay) {
   thread_.join();
   EXPECT_EQ(status_, 0);
   server_.reset();
+}
+
+// Recordings, traces and reports read what loops and pool threads write.
+TEST_F(ServerTest, IsLookedIntoWhileItServes) {
+  Serve({"--io-threads=2", "--schedule=pool", "--trace-otlp=http://127.0.0.1:9", "--trace-sample=1", "--log-access-sample=0.5"});
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back([&] {
+      Client client(port_);
+      while (!stop.load()) {
+        client.Send(Post("/Test/Greet", R"({"name":"Ada"})"));
+        ASSERT_EQ(client.Receive().status, 200);
+      }
+    });
+  }
+  Client admin(admin_);
+  const auto ask = [&admin](const std::string& path) {
+    admin.Send("GET " + path + " HTTP/1.1\r\nhost: t\r\n\r\n");
+    return admin.Receive();
+  };
+  for (int i = 0; i < 2; ++i) {
+    const Client::Answer recorded = ask("/debug/trace?seconds=1");
+    EXPECT_EQ(recorded.status, 200);
+    for (const char* kind : {"serve", "task", "write", "request"})
+      EXPECT_NE(recorded.body.find("\"cat\":\"" + std::string(kind) + "\""), std::string::npos) << kind;
+    EXPECT_NE(ask("/debug/schedule").body.find("schedule=pool"), std::string::npos);
+  }
+  EXPECT_GT(Metric("wf_span_exports_total{result=\"error\"}"), 0);
+  stop.store(true);
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(Stop(), 0);
 }
 
 TEST_F(ServerTest, StartsOverAfterItsPortWasTaken) {

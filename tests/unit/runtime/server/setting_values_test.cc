@@ -137,6 +137,31 @@ TEST(SettingValues, NumbersPortsAndChoices) {
   EXPECT_EQ(port.value, 8080);
 }
 
+TEST(SettingValues, CollectorsHaveAHostAndUsuallyNoMore) {
+  Collector to;
+  const auto is = [&to](std::string_view text, std::string_view host, int port, std::string_view path) {
+    return Parse(text, {}, &to).empty() && to.host == host && to.port == port && to.path == path;
+  };
+  EXPECT_TRUE(is("", "", 0, ""));
+  EXPECT_TRUE(is("http://localhost", "localhost", 4318, "/v1/traces"));
+  EXPECT_TRUE(is("http://a.example:99/", "a.example", 99, "/v1/traces"));
+  EXPECT_TRUE(is("http://10.0.0.1:4318/otel/v1/traces", "10.0.0.1", 4318, "/otel/v1/traces"));
+  EXPECT_TRUE(is("http://[::1]:80", "::1", 80, "/v1/traces"));
+  EXPECT_TRUE(is("http://[fe80::1]", "fe80::1", 4318, "/v1/traces"));
+  for (const char* bad : {"https://a", "a:1", "http://", "http://:1", "http://a:0", "http://a:65536", "http://a:", "http://[::1",
+                          "http://[::1]1", "http://a b", "http://a/\r\nx: y", "http://a?x", "http://u@a"})
+    EXPECT_NE(Parse(bad, {}, &to), "") << bad;
+}
+
+TEST(SettingValues, PartsAreOfOne) {
+  Ratio part;
+  for (const auto& [text, value] : {std::pair<const char*, double>{"0", 0}, {"1", 1}, {"0.01", 0.01}, {"1.0", 1}, {".5", 0.5}}) {
+    EXPECT_EQ(Parse(text, {}, &part), "") << text;
+    EXPECT_EQ(part.value, value) << text;
+  }
+  for (const char* bad : {"", "1%", "1.1", "-0.1", "nan", "inf", "1e-2", "0.5 ", "x"}) EXPECT_NE(Parse(bad, {}, &part), "") << bad;
+}
+
 TEST(SettingValues, WhatWasExpectedIsSaidWithTheRange) {
   Duration duration;
   EXPECT_EQ(Parse("2h", {kSecond, 3600 * kSecond}, &duration), "a duration from 1s to 1h, as `30s` or `2ms`");

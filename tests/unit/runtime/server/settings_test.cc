@@ -37,11 +37,29 @@ TEST(Settings, ASecretIsNotShown) {
   const Loaded loaded = Load({}, {"WF_AUTH_KEYS=0123456789abcdef"});
   ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
   EXPECT_EQ(loaded.settings.auth_keys.text, "0123456789abcdef");
-  EXPECT_EQ(LineOf(loaded.settings, "  keys"), "  keys: \"\"  # WF_AUTH_KEYS, not shown");
+  EXPECT_EQ(LineOf(loaded.settings, "  # keys"), "  # keys: \"\"  # WF_AUTH_KEYS, not shown");
   EXPECT_EQ(ConfigText(loaded.settings).find("0123456789abcdef"), std::string::npos);
   const Loaded broken = Load({}, {"WF_AUTH_KEYS=\xff-0123456789abcdef"});
   ASSERT_EQ(broken.errors.size(), 1U);
   EXPECT_EQ(broken.errors[0].find("0123456789abcdef"), std::string::npos);
+}
+
+// As when what the variable was made of is not there.
+TEST(Settings, KeysThatAreSetAndEmptyAreAMistake) {
+  const std::string why = ": is set and empty, and without keys everybody would be let in; leave it out where that is meant";
+  const char* const file = "auth: {keys_file: keys}\n";
+  for (const std::string& name : std::initializer_list<std::string>{"WF_AUTH_KEYS", "WF_AUTH_KEYS_FILE"}) {
+    for (const char* config : {static_cast<const char*>(nullptr), file}) {
+      const Loaded loaded = Load({}, {(name + "=").c_str()}, config);
+      ASSERT_EQ(loaded.errors.size(), 1U);
+      EXPECT_EQ(loaded.errors[0], name + why);
+      EXPECT_EQ(loaded.exit_status(), 1);
+    }
+  }
+  const Loaded flag = Load({"--auth-keys-file="});
+  ASSERT_EQ(flag.errors.size(), 1U);
+  EXPECT_EQ(flag.errors[0], "--auth-keys-file" + why);
+  EXPECT_EQ(flag.exit_status(), 2);
 }
 
 TEST(Settings, AFlagWinsOverTheEnvironmentThatOverTheFile) {
@@ -64,7 +82,8 @@ TEST(Settings, EveryRowCanBeSetInEveryWayAndHasNamesOfItsOwn) {
     EXPECT_TRUE(flags.insert(row.flag()).second) << row.key;
     EXPECT_TRUE(variables.insert(row.environment_name()).second) << row.key;
     EXPECT_FALSE(row.doc.empty()) << row.key;
-    const std::string value(row.default_text), flag = row.flag() + "=" + value, variable = row.environment_name() + "=" + value;
+    const std::string value(row.lets_in ? "keys" : row.default_text), flag = row.flag() + "=" + value,
+                                                                      variable = row.environment_name() + "=" + value;
     const size_t dot = row.key.find('.');
     const std::string quoted = "\"" + value + "\"";
     const std::string file = dot == std::string_view::npos
@@ -74,10 +93,11 @@ TEST(Settings, EveryRowCanBeSetInEveryWayAndHasNamesOfItsOwn) {
       EXPECT_TRUE(loaded.errors.empty()) << row.key << ": " << loaded.errors[0];
       return loaded.settings.sources[static_cast<size_t>(&row - SettingRows().data())];
     };
-    EXPECT_EQ(source_by(Load({flag.c_str()})), row.flag());
-    EXPECT_EQ(source_by(Load({}, {variable.c_str()})), row.environment_name());
-    EXPECT_EQ(source_by(Load({}, {}, file.c_str())), "config:1");
     EXPECT_NE(HelpText("server").find("  " + row.flag() + "  (" + row.environment_name()), std::string::npos);
+    EXPECT_EQ(source_by(Load({}, {variable.c_str()})), row.environment_name() + (row.is_secret ? ", not shown" : ""));
+    if (row.is_secret) continue;  // where others could read it
+    EXPECT_EQ(source_by(Load({flag.c_str()})), row.flag());
+    EXPECT_EQ(source_by(Load({}, {}, file.c_str())), "config:1");
   }
 }
 
@@ -139,7 +159,8 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
       {"http_port: 1\nhttp_port: 2\n", "config:2: `http_port` is already set on line 1"},
       {"kernel_cache: a\n", "config:1: `kernel_cache`: not built yet, so that it can only be left out"},
       {"auth: {keys: 0123456789abcdef}\n", "config:1: `auth.keys`: others may read it there; set `WF_AUTH_KEYS`, or `auth.keys_file`"},
-      {"listen: unix:a\nhttp_socket: 3\n", "`listen` and `http_socket` both say what to serve on; set one"},
+      {"auth: {keys_file: ''}\n",
+       "config:1: `auth.keys_file`: is set and empty, and without keys everybody would be let in; leave it out where that is meant"},
       {"tls: {cert: a.pem}\n", "`tls.cert` is set and `tls.key` is not; TLS takes both"},
       {"tls: {key: a.pem}\n", "`tls.key` is set and `tls.cert` is not; TLS takes both"},
       {"tls: {client_ca: a.pem}\n", "`tls.client_ca` is set and `tls.cert` is not: without TLS nobody shows a certificate"},

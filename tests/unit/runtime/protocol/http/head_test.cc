@@ -61,6 +61,24 @@ TEST(Head, FieldsStayWhereTheirViewsSayWhileOthersAreAdded) {
   EXPECT_EQ(head.headers().front().name, "name1");
 }
 
+TEST(Head, ViewsOfOtherBytesStayWhileFieldsAreAdded) {
+  const std::string name = "allow", value = "GET, HEAD";
+  Head head;
+  head.Add("first", "1");
+  head.AddLast({name, value});
+  head.Add(":path", "/a?b");
+  head.SetPathAndQuery(head.Find(":path"));
+  head.Add("long", std::string(100'000, 'v'));
+  head.Add("last", "");
+  EXPECT_EQ(head.headers()[1].name.data(), name.data());
+  EXPECT_EQ(head.headers()[1].value.data(), value.data());
+  EXPECT_EQ(head.Find("first"), "1");
+  EXPECT_EQ(head.Find("last"), "");
+  EXPECT_EQ(head.path, "/a");
+  EXPECT_EQ(head.query, "b");
+  EXPECT_EQ(head.path.data(), head.Find(":path").data());
+}
+
 TEST(Head, TheFirstOfEqualNamesIsFoundAndAnEmptyValueIsOne) {
   Head head;
   head.Add("a", "");

@@ -45,5 +45,26 @@ TEST(Trace, WhatIsBrokenIsNone) {
   EXPECT_TRUE(none.parent().empty() && none.trace_id().empty() && none.span_id().empty());
 }
 
+TEST(Trace, TellsWhetherItsSpansAreKeptAndUnderWhich) {
+  EXPECT_TRUE(TraceOf({kGood}).sampled());
+  EXPECT_FALSE(TraceOf({"00-" + kId + "-" + kSpan + "-02"}).sampled());
+  EXPECT_FALSE(TraceOf({}).sampled());
+  const Trace::Ids ids = TraceOf({kGood}).ids();
+  EXPECT_EQ(ids.trace_high, 0x4bf92f3577b34da6);
+  EXPECT_EQ(ids.trace_low, 0xa3ce929d0e0e4736);
+  EXPECT_EQ(ids.span, 0x0123456789abcdef);
+  EXPECT_EQ(ids.parent, 0x00f067aa0ba902b7);
+}
+
+TEST(Trace, OneThatBeginsHereHasNoParent) {
+  Trace trace;
+  trace.Begin(0x1, 0xabcdef, 0x77);
+  EXPECT_EQ(trace.parent(), "00-00000000000000010000000000abcdef-0000000000000077-01");
+  EXPECT_TRUE(trace.known() && trace.sampled());
+  EXPECT_EQ(trace.ids().parent, 0U);
+  trace.SetSpan(0x78);
+  EXPECT_EQ(trace.span_id(), "0000000000000078");
+}
+
 }  // namespace
 }  // namespace wf::http

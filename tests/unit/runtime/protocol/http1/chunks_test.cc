@@ -49,6 +49,14 @@ TEST(Chunks, ASizeIsHexadecimalAndBounded) {
   }
 }
 
+TEST(Chunks, TrailersAreFields) {
+  for (const std::string_view text : {"X: a\r\n", "X:\r\n", "X: a\r\nY:b:c\r\n", "!#$%&'*+-.^_`|~09azAZ: a\r\n"})
+    EXPECT_EQ(Read("0\r\n" + std::string(text) + "\r\n", 1), "|") << text;
+  for (const std::string_view text :
+       {"X\r\n", "X : a\r\n", "X Y: a\r\n", "X(: a\r\n", ": a\r\n", " X: a\r\n", "X\xe9: a\r\n", "X: a\r\nGET / HTTP/1.1\r\n"})
+    EXPECT_NE(Read("0\r\n" + std::string(text) + "\r\n", 1).find("trailer"), std::string::npos) << text;
+}
+
 TEST(Chunks, FramingThatIsEndlessIsRefused) {
   EXPECT_EQ(Read("1;" + std::string(Chunks::kMaxLineBytes, 'x'), 7).find("..."), std::string::npos);
   EXPECT_EQ(Read("0\r\n" + std::string(Chunks::kMaxTrailerBytes + 2, 'x'), 7).find("..."), std::string::npos);

@@ -11,7 +11,7 @@ namespace {
 std::string Frame(uint8_t type, uint8_t flags, size_t length) {
   std::string frame = {static_cast<char>(length >> 16), static_cast<char>(length >> 8), static_cast<char>(length), static_cast<char>(type),
                        static_cast<char>(flags)};
-  return frame + std::string(4, '\0') + std::string(length, '\x05');
+  return frame + std::string("\x80\0\0\x07", 4) + std::string(length, '\x05');
 }
 
 TEST(FrameHeads, FindsEveryFrameInAnyPortions) {
@@ -31,8 +31,48 @@ TEST(FrameHeads, FindsEveryFrameInAnyPortions) {
       EXPECT_EQ(found[i].length, lengths[i]);
       EXPECT_EQ(found[i].type, types[i]);
       EXPECT_EQ(found[i].flags, flags[i]);
+      EXPECT_EQ(found[i].stream, 7U) << "without the bit that is reserved";
     }
   }
+}
+
+using Kind = StreamEnds::Kind;
+using Told = StreamEnds::Told;
+
+TEST(StreamEnds, TellsOfWhatComesBehindTheEnd) {
+  StreamEnds ends;
+  EXPECT_EQ(ends.Take(Kind::kData, 1, false), Told::kNothing) << "idle: told by others";
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 1, false), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kData, 1, false), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 1, true), Told::kNothing) << "trailers";
+  EXPECT_EQ(ends.Take(Kind::kData, 1, true), Told::kEnded);
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 1, true), Told::kEnded);
+  EXPECT_EQ(ends.Take(Kind::kReset, 1, false), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 3, false), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kReset, 3, false), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kData, 3, false), Told::kEnded);
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 2, false), Told::kNothing) << "not a client's";
+}
+
+TEST(StreamEnds, TellsOfStreamsThatWerePassedOver) {
+  StreamEnds ends;
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 5, false), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 1, false), Told::kPassedOver);
+  EXPECT_EQ(ends.Take(Kind::kData, 3, false), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 5, true), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 0x7fff'ffff, true), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 0x7fff'ffff, true), Told::kEnded);
+  EXPECT_EQ(ends.Take(Kind::kHeaders, 5, true), Told::kNothing) << "too long ago";
+}
+
+TEST(StreamEnds, RemembersTheLastOnesAlone) {
+  StreamEnds ends;
+  for (uint32_t id = 1; id < 401; id += 2) EXPECT_EQ(ends.Take(Kind::kHeaders, id, id % 4 == 1), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kData, 397, false), Told::kEnded);
+  EXPECT_EQ(ends.Take(Kind::kData, 399, false), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kData, 399 - 126 + 2, false), Told::kNothing);
+  EXPECT_EQ(ends.Take(Kind::kData, 399 - 126, false), Told::kEnded) << "the oldest that is kept";
+  EXPECT_EQ(ends.Take(Kind::kData, 399 - 130, false), Told::kNothing);
 }
 
 }  // namespace

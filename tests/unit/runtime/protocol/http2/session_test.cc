@@ -80,10 +80,11 @@ class SessionTest : public testing::Test, protected User {
     ++heads_;
     if (on_head_) on_head_(stream);
   }
-  void OnLargeHead(Stream& stream) noexcept override {
-    ++large_heads_;
+  void OnBadHead(Stream& stream, int status, std::string_view reason) noexcept override {
+    ++bad_heads_;
+    EXPECT_FALSE(reason.empty());
     wf_sink body;
-    EXPECT_TRUE(session_.Answer(stream, {431, {}, {}, {}}, body));
+    EXPECT_TRUE(session_.Answer(stream, {status, {}, {}, {}}, body));
   }
   size_t OnBody(Stream& stream, std::span<const uint8_t> part) noexcept override {
     static_cast<Request*>(stream.user)->body.append(part.begin(), part.end());
@@ -101,7 +102,7 @@ class SessionTest : public testing::Test, protected User {
   Pool pool_;
   std::vector<std::unique_ptr<Request>> requests_;
   size_t room_ = SIZE_MAX, most_out_ = 0;
-  int heads_ = 0, large_heads_ = 0, closed_ = 0;
+  int heads_ = 0, bad_heads_ = 0, closed_ = 0;
   std::function<void(Stream&)> on_head_, on_end_;
   Session session_{pool_, *this};
   std::unique_ptr<test::Http2Reader> reader_;
@@ -297,23 +298,34 @@ TEST_F(SessionTest, AHeadThatIsTooLargeIsRefusedAndTheConnectionGoesOn) {
   const std::string block = Block(test::http2::Request("GET", "/", {{"x-a", std::string(33000, 'a')}}));
   EXPECT_TRUE(Feed(Frame(kHeaders, kEndStream, 3, block.substr(0, 16384)) + Frame(kContinuation, 0, 3, block.substr(16384, 16384)) +
                    Frame(kContinuation, kEndHeaders, 3, block.substr(32768))));
-  EXPECT_EQ(large_heads_, 1);
+  EXPECT_EQ(bad_heads_, 1);
   EXPECT_EQ(reader_->answers[3].head[":status"], "431");
   Fields many;
   for (int i = 0; i < 200; ++i) many.push_back({"x-" + std::to_string(i), "v"});
   EXPECT_TRUE(Feed(Frame(kHeaders, kEndStream | kEndHeaders, 5, Block(test::http2::Request("GET", "/", many)))));
-  EXPECT_EQ(large_heads_, 2);
+  EXPECT_EQ(bad_heads_, 2);
   EXPECT_TRUE(Feed(Get(7, "/")));
   EXPECT_EQ(heads_, 2);
 }
 
 // RFC 7541: one byte brings back a field of 4,000.
-TEST_F(SessionTest, ABombOfIndexedFieldsIsDropped) {
+TEST_F(SessionTest, ABombOfIndexedFieldsEndsTheConnection) {
   std::string block = Block(test::http2::Request("GET", "/"));
   block += '\x40' + Text("x-bomb") + Text(std::string(3900, 'b')) + std::string(16384 - 4500, '\xbe');
-  EXPECT_TRUE(Feed(Frame(kHeaders, kEndStream | kEndHeaders, 1, block)));
-  EXPECT_EQ(large_heads_, 1);
-  EXPECT_LE(requests_[0]->head.stored_bytes(), 32U * 1024);
+  EXPECT_FALSE(Feed(Frame(kHeaders, kEndStream | kEndHeaders, 1, block)));
+  EXPECT_EQ(reader_->goaway, kEnhanceYourCalm);
+  EXPECT_EQ(heads_, 0);
+  Open({});
+  room_ = 0;
+  EXPECT_FALSE(Feed(Frame(kHeaders, kEndStream | kEndHeaders, 1, block))) << "of a request that is refused";
+  EXPECT_EQ(reader_->goaway, kEnhanceYourCalm);
+  Open({});
+  room_ = 1;
+  const std::string fields = '\x40' + Text("x-bomb") + Text(std::string(3900, 'b')) + std::string(100, '\xbe');
+  EXPECT_FALSE(Feed(Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))) +
+                    Frame(kHeaders, kEndStream | kEndHeaders, 1, fields)))
+      << "in trailers";
+  EXPECT_EQ(reader_->goaway, kEnhanceYourCalm);
 }
 
 TEST_F(SessionTest, WhatIsNoRequestIsReset) {
@@ -340,6 +352,25 @@ TEST_F(SessionTest, WhatIsNoRequestIsReset) {
   }
   EXPECT_EQ(heads_, 0);
   EXPECT_EQ(session_.open_streams(), 0U);
+}
+
+TEST_F(SessionTest, WhatOthersWouldReadDifferentlyIsAnswered400) {
+  const Fields bad[] = {
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "t"}, {"host", "other"}},  // RFC 9113 8.3.1
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "u@t"}},                   // 8.3.1
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/a#b"}, {":authority", "t"}},                  // 8.3.1: path and query alone
+      {{":method", "GET"}, {":scheme", "http"}, {":path", "/../a"}, {":authority", "t"}},
+  };
+  uint32_t id = 1;
+  for (const Fields& fields : bad) {
+    EXPECT_TRUE(Feed(Frame(kHeaders, kEndHeaders, id, Block(fields)) + Frame(kData, kEndStream, id, "{}")));
+    EXPECT_EQ(reader_->answers[id].head[":status"], "400") << id;
+    id += 2;
+  }
+  EXPECT_EQ(heads_, 0);
+  EXPECT_EQ(session_.open_streams(), 0U);
+  EXPECT_TRUE(Feed(Frame(kHeaders, kEndStream | kEndHeaders, id, Block(test::http2::Request("GET", "/", {{"host", "T"}})))));
+  EXPECT_EQ(heads_, 1);
 }
 
 TEST_F(SessionTest, MoreStreamsThanThereIsRoomForAreRefused) {
@@ -375,6 +406,13 @@ TEST_F(SessionTest, BreakingTheFramesEndsTheConnection) {
       Frame(kSettings, 0, 0, Number(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 2) + Number(0x80000000, 4)),  // 6.5.2
       Frame(kSettings, 0, 0, Number(NGHTTP2_SETTINGS_MAX_FRAME_SIZE, 2) + Number(1, 4)),                // 6.5.2
       Frame(kSettings, 0, 0, Number(NGHTTP2_SETTINGS_ENABLE_PUSH, 2) + Number(2, 4)),                   // 6.5.2
+      Frame(kPriority, 0, 0, Number(0, 4) + "x"),                                                       // 6.3
+      Frame(kHeaders, kEndStream, 1, Block(test::http2::Request("GET", "/"))) +
+          Frame(kContinuation, kEndHeaders, 1, Block({{"x-a", std::string(16'384, 'a')}})),  // 4.2
+      Get(1, "/") + ResetOf(1) + Frame(kData, kEndStream, 1, ""),                            // 5.1: ended
+      Get(1, "/") + Get(1, "/"),                                                             // 5.1: half closed
+      Post(1, "/", "{}") + Frame(kData, 0, 1, "x"),                                          // 5.1: half closed
+      Get(5, "/") + Get(3, "/"),                                                             // 5.1.1
   };
   int i = 0;
   for (const std::string& bytes : broken) {
@@ -408,6 +446,11 @@ TEST_F(SessionTest, FloodsEndTheConnection) {
       [](uint32_t i) {                                                                // CVE-2024-28182
         return i == 0 ? Frame(kHeaders, kEndStream, 1, Block(test::http2::Request("GET", "/"))) : Frame(kContinuation, 0, 1, "");
       },
+      [](uint32_t i) {  // RFC 7541: one byte brings back a field of 4,000
+        const std::string first = i == 0 ? '\x40' + Text("x-bomb") + Text(std::string(3900, 'b')) : "";
+        return Frame(kHeaders, kEndStream | kEndHeaders, 2 * i + 1,
+                     Block(test::http2::Request("GET", "/")) + first + std::string(50, '\xbe'));
+      },
       [](uint32_t) { return Frame(0xbe, 0, 0, "of no type that is known"); },
       [](uint32_t) { return Frame(0x10, 0, 0, Number(1, 4) + "u=1"); },  // PRIORITY_UPDATE
       [](uint32_t) { return Frame(kPing, kAck, 0, "12345678"); },        // of no ping
@@ -418,9 +461,6 @@ TEST_F(SessionTest, FloodsEndTheConnection) {
       [](uint32_t i) {  // padding alone
         return (i == 0 ? Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))) : "") +
                Frame(kData, kPadded, 1, "\x03" + std::string(3, '\0'));
-      },
-      [](uint32_t i) {  // ends of what has ended
-        return (i == 0 ? Get(1, "/") + ResetOf(1) : "") + Frame(kData, kEndStream, 1, "");
       },
   };
   int which = 0;

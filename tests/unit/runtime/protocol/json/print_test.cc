@@ -18,6 +18,8 @@ TEST(PrintElement, PrintsTheShortestTextThatReadsBack) {
   EXPECT_EQ(print(WF_F64, 0.1), "0.1");
   EXPECT_EQ(print(WF_F64, -std::numeric_limits<double>::denorm_min()), "-5e-324");
   EXPECT_EQ(print(WF_F32, 3.0F), "3");
+  EXPECT_EQ(print(WF_F32, 1e5F), "100000");
+  EXPECT_EQ(print(WF_F64, 1e5), "100000");
   EXPECT_EQ(print(WF_F64, 0.0), "0");
   for (const std::string& text :
        {print(WF_F64, -0.0), print(WF_F32, -0.0F), print(WF_F16, uint16_t{0x8000}), print(WF_BF16, uint16_t{0x8000})})

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+
+namespace wf::base {
+
+inline constexpr size_t kMostFloatText = 32;
+
+// The fewest digits that read back as the same value: `3`, `0.1`, `-0.0`, `100000`, `0.0001`; with an exponent from 1e+16 on and below
+// 0.0001. `inf`, `-inf`, `nan` and `-nan` besides. Behind the last byte written; REQUIRES: room for kMostFloatText.
+char* PutFloat(char* at, float value);
+char* PutFloat(char* at, double value);
+
+}  // namespace wf::base

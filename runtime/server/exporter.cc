@@ -1,0 +1,120 @@
+#include "runtime/server/exporter.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "runtime/abi/version.h"
+#include "runtime/observe/log.h"
+
+namespace wf::server {
+namespace {
+
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr int64_t kLookEveryNs = 200 * kNsPerMs;   // at what has collected
+constexpr int64_t kSendEveryNs = 1000 * kNsPerMs;  // however little it is
+constexpr int64_t kAnswerNs = 10'000 * kNsPerMs, kFirstPauseNs = 1000 * kNsPerMs, kTellEveryNs = 60'000 * kNsPerMs;
+constexpr int kMostAttempts = 4;
+
+// What the collector may take another time.
+bool IsPassing(int status) { return status == 0 || status == 408 || status == 429 || status == 502 || status == 503 || status == 504; }
+
+int64_t UnixOffset(const base::Clock& clock) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec - clock.Now();
+}
+
+}  // namespace
+
+Exporter::Exporter(loop::Loop& loop, const base::Clock& clock, net::PostTarget target, std::string service,
+                   std::span<const std::unique_ptr<SpanRing>> rings)
+    : clock_(clock),
+      service_(std::move(service)),
+      rings_(rings),
+      poster_(loop, *this, std::move(target)),
+      timer_at_(clock.Now() + kLookEveryNs) {
+  batch_.reserve(kMostSpans);
+}
+
+size_t Exporter::held() const {
+  size_t sum = 0;
+  for (const auto& ring : rings_) sum += ring->held();
+  return sum;
+}
+
+Exporter::Counts Exporter::counts() const {
+  Counts counts = counts_;
+  for (const auto& ring : rings_) counts.dropped += ring->dropped();
+  return counts;
+}
+
+void Exporter::OnTime() {
+  const base::TimePoint now = clock_.Now();
+  if (now < timer_at_) return;
+  timer_at_ = now + kLookEveryNs;
+  if (poster_.busy()) {
+    if (now - sent_at_ < kAnswerNs) return;
+    poster_.Drop();
+    return OnPosted(0);
+  }
+  if (!batch_.empty()) {
+    if (now >= again_at_) Send();
+    return;
+  }
+  const size_t count = held();
+  if (count == 0 || (count < kMostSpans / 2 && now - sent_at_ < kSendEveryNs && !flushing_)) return;
+  TakeBatch();
+  Send();
+}
+
+void Exporter::BeginFlush() {
+  flushing_ = true;
+  timer_at_ = again_at_ = clock_.Now();
+}
+
+void Exporter::TakeBatch() {
+  attempts_ = 0;
+  for (const auto& ring : rings_) {
+    ring->Take([this](const otlp::Span& span) {
+      if (batch_.size() == kMostSpans) return false;
+      batch_.push_back(span);
+      return true;
+    });
+  }
+}
+
+void Exporter::Send() {
+  wf_sink body;
+  otlp::PutTraces(batch_, {service_, WF_ABI_SYMBOL_TEXT, UnixOffset(clock_)}, &body);
+  ++attempts_;
+  sent_at_ = clock_.Now();
+  poster_.Post("application/x-protobuf", body);
+}
+
+void Exporter::OnPosted(int status) noexcept {
+  constexpr int kFirstOk = 200, kBehindOk = 300;
+  timer_at_ = clock_.Now() + (held() >= kMostSpans / 2 || flushing_ ? 0 : kLookEveryNs);
+  if (status >= kFirstOk && status < kBehindOk) {
+    ++counts_.taken_requests;
+    counts_.exported += batch_.size();
+    batch_.clear();
+    return;
+  }
+  ++counts_.failed_requests;
+  if (!IsPassing(status) || attempts_ == kMostAttempts || flushing_) return GiveUp(status);
+  again_at_ = clock_.Now() + (kFirstPauseNs << (attempts_ - 1));
+}
+
+void Exporter::GiveUp(int status) {
+  counts_.failed += batch_.size();
+  const base::TimePoint now = clock_.Now();
+  if (told_at_ == 0 || now - told_at_ >= kTellEveryNs) {
+    told_at_ = now;
+    observe::Log(observe::Level::kWarning, "spans are lost, since the collector does not take them",
+                 {{"status", status}, {"count", static_cast<int64_t>(batch_.size())}});
+  }
+  batch_.clear();
+}
+
+}  // namespace wf::server

@@ -1,0 +1,65 @@
+// Which requests are traced or told in the log, and what is told of those that are traced.
+#include <cmath>
+
+#include "runtime/abi/view.h"
+#include "runtime/bus/bus.h"
+#include "runtime/server/workflow_site.h"
+
+namespace wf::server {
+
+bool WorkflowSite::Draw(double part) noexcept { return part >= 1 || static_cast<double>(NextSpan()) < std::ldexp(part, 64); }
+
+bool WorkflowSite::IsTold(const Exchange& exchange, int status) noexcept {
+  constexpr int kFirstServerStatus = 500;
+  return status >= kFirstServerStatus || exchange.trace.sampled() || Draw(settings_->access_sample.value);
+}
+
+// A client's traces are kept when it says so. Of the others a part begins here.
+void WorkflowSite::Sample(Exchange& exchange) noexcept {
+  if (exchange.trace.known() || !Draw(settings_->trace_sample.value)) return;
+  const uint64_t high = NextSpan(), low = NextSpan();
+  exchange.trace.Begin(high, low, NextSpan());
+}
+
+void WorkflowSite::PutRequestSpan(const Exchange& exchange, int status, wf_code code, base::TimePoint end) noexcept {
+  const http::Trace::Ids ids = exchange.trace.ids();
+  otlp::Span span;
+  span.trace_high = ids.trace_high;
+  span.trace_low = ids.trace_low;
+  span.id = ids.span;
+  span.parent = ids.parent;
+  span.begin = exchange.received_at;
+  span.end = end;
+  span.protocol = RowOf(exchange.protocol).name;
+  if (exchange.workflow != nullptr) {
+    span.service = abi::View(exchange.workflow->service);
+    span.workflow = abi::View(exchange.workflow->name);
+  }
+  span.data_id = exchange.data_id;
+  span.status = static_cast<int16_t>(status);
+  span.code = code;
+  if (exchange.bus != nullptr && exchange.bus->spans() != nullptr) span.left_out = exchange.bus->spans()->left_out;
+  spans_->Put(span);
+}
+
+void WorkflowSite::OnTraced(const Exchange& exchange, const bus::Bus& bus) noexcept {
+  const http::Trace::Ids ids = exchange.trace.ids();
+  otlp::Span span;
+  span.trace_high = ids.trace_high;
+  span.trace_low = ids.trace_low;
+  span.parent = ids.span;
+  for (const bus::NodeSpan* at = bus.spans()->last; at != nullptr; at = at->next) {
+    span.id = NextSpan();
+    span.begin = at->begin;
+    span.end = at->end;
+    span.node = abi::View(shared_.plan.nodes[at->node].path);
+    span.wait_ns = at->wait_ns;
+    span.element = at->element;
+    span.rows = at->rows;
+    span.attempt = at->attempt;
+    span.code = at->code;
+    spans_->Put(span);
+  }
+}
+
+}  // namespace wf::server

@@ -1,14 +1,14 @@
 #include "runtime/base/reserve.h"
 
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <new>
 
 namespace wf::base {
 
-// What `new` cannot have is address space or a promise of memory, and a mapping holds both untouched.
+// What an allocation cannot have is address space or a promise of memory, and a mapping holds both untouched.
 void* Reserve::Map(size_t bytes) noexcept {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
@@ -16,7 +16,6 @@ void* Reserve::Map(size_t bytes) noexcept {
 
 bool Reserve::Keep() noexcept {
   kept_.store(Map(kBytes));
-  std::set_new_handler(OnNoMemory);
   return kept_.load() != nullptr;
 }
 
@@ -31,21 +30,24 @@ bool Reserve::Refill() noexcept {
   return true;
 }
 
-// Each thread tries once more for each time that the reserve was given up, also when another thread did so just now.
-void Reserve::OnNoMemory() noexcept {
-  static thread_local unsigned tried = 0;
+// At the start nobody else will give memory back: one more try is all there is.
+void Reserve::MakeRoom(unsigned failed) noexcept {
+  const bool serves = serves_.load(std::memory_order_relaxed);
   if (void* const memory = kept_.exchange(nullptr); memory != nullptr) {
     short_.store(true);
     munmap(memory, kBytes);
-    given_up_.fetch_add(1);
+    return;
   }
-  if (const unsigned given_up = given_up_.load(); tried != given_up) {
-    tried = given_up;
+  if (failed < (serves ? kMostWaits : 2)) {
+    constexpr timespec kMillisecond = {0, 1'000'000};
+    short_.store(true);
+    nanosleep(&kMillisecond, nullptr);
     return;
   }
   constexpr char kLine[] = "the process is out of memory, and its reserve is spent\n";
   const ssize_t written = write(STDERR_FILENO, kLine, sizeof kLine - 1);
   static_cast<void>(written);
+  if (!serves) _exit(1);
   std::abort();
 }
 

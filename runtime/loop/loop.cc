@@ -6,12 +6,22 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <string>
 
 #include "runtime/base/descriptor.h"
+#include "runtime/base/reserve.h"
 #include "runtime/base/system_error.h"
 
 namespace wf::loop {
+
+void InsistOnMemory() noexcept {
+  using base::Reserve;
+  uv_replace_allocator([](size_t bytes) noexcept { return Reserve::Insist([=] { return std::malloc(bytes); }); },
+                       [](void* old, size_t bytes) noexcept { return Reserve::Insist([=] { return std::realloc(old, bytes); }); },
+                       [](size_t items, size_t bytes) noexcept { return Reserve::Insist([=] { return std::calloc(items, bytes); }); },
+                       std::free);
+}
 
 struct Loop::Handles {
   uv_loop_t loop;

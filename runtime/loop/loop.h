@@ -62,4 +62,7 @@ class Loop final : public base::Waker {
   bool open_ = false;
 };
 
+// libuv ends the process where it finds no memory: from now on it insists, as Reserve does. Before anything else of libuv.
+void InsistOnMemory() noexcept;
+
 }  // namespace wf::loop

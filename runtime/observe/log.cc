@@ -11,6 +11,7 @@
 #include <ctime>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "runtime/base/mutex.h"
 #include "runtime/base/text.h"
@@ -20,7 +21,7 @@ namespace {
 
 // What a pipe that says it is writable takes without waiting, and whole.
 constexpr size_t kWriteBytes = 4096;
-static_assert(kMaxLineBytes <= kWriteBytes);
+static_assert(kMaxLineBytes < kWriteBytes);
 
 // One writer, one reader; holds whole lines. Lives for ever, since its thread may end before it is drained.
 struct Ring {
@@ -55,7 +56,7 @@ struct Ring {
 };
 
 std::atomic<Ring*> all_rings{nullptr};
-std::atomic<uint64_t> dropped_without_ring{0};
+std::atomic<uint64_t> dropped_elsewhere{0};  // without a ring, or by the descriptor
 std::atomic<Level> most_level{Level::kInfo};
 
 // `asked` is set by whoever wakes and cleared by a drain that has written everything, so that a reader who has stopped is not woken for
@@ -70,14 +71,13 @@ void WakeWhenFilling(const Ring& ring) {
 }
 
 Ring* RingOfThisThread() {
-  thread_local Ring* ring = [] {
-    auto* made = new (std::nothrow) Ring;
-    if (made == nullptr) return made;
-    made->next = all_rings.load(std::memory_order_relaxed);
-    while (!all_rings.compare_exchange_weak(made->next, made, std::memory_order_release, std::memory_order_relaxed)) {
-    }
-    return made;
-  }();
+  static thread_local Ring* ring = nullptr;
+  if (ring != nullptr) return ring;
+  ring = new (std::nothrow) Ring;
+  if (ring == nullptr) return nullptr;  // the next line asks again
+  ring->next = all_rings.load(std::memory_order_relaxed);
+  while (!all_rings.compare_exchange_weak(ring->next, ring, std::memory_order_release, std::memory_order_relaxed)) {
+  }
   return ring;
 }
 
@@ -161,6 +161,25 @@ struct Outlet {
   char bytes[kWriteBytes] WF_GUARDED_BY(mutex);
   size_t size WF_GUARDED_BY(mutex) = 0, written WF_GUARDED_BY(mutex) = 0;
   uint64_t told_dropped WF_GUARDED_BY(mutex) = 0, taken WF_GUARDED_BY(mutex) = 0;  // bytes, by the descriptor
+  uint64_t telling WF_GUARDED_BY(mutex) = 0;  // of told_dropped, by the line in `bytes`; it is alone there
+  bool cut WF_GUARDED_BY(mutex) = false;      // the descriptor ends in a part of a line
+
+  // What comes next is a line of its own, also behind one that a full disk has cut.
+  void Put(std::string_view line) WF_REQUIRES(mutex) {
+    if (cut && size == 0) bytes[size++] = '\n';
+    std::memcpy(bytes + size, line.data(), line.size());
+    size += line.size();
+  }
+
+  // The descriptor takes nothing of what is left: a disk is full, nobody reads there any more.
+  void Lose() WF_REQUIRES(mutex) {
+    const size_t lead = cut && written == 0 ? 1 : 0;
+    const auto lines = static_cast<uint64_t>(std::count(bytes + written + lead, bytes + size, '\n'));
+    if (telling == 0) dropped_elsewhere.fetch_add(lines, std::memory_order_relaxed);
+    told_dropped -= std::exchange(telling, 0);
+    if (written > 0) cut = bytes[written - 1] != '\n';
+    size = written = 0;
+  }
 
   // Everything in `bytes` is out. False: the descriptor takes nothing for now.
   bool Empty(int fd, int wait_ms) WF_REQUIRES(mutex) {
@@ -171,13 +190,13 @@ struct Outlet {
       if (n < 0) continue;
       const ssize_t part = write(fd, bytes + written, size - written);
       if (part < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-      if (part <= 0) written = size;  // nobody reads there any more
-      if (part > 0) {
-        written += static_cast<size_t>(part);
-        taken += static_cast<uint64_t>(part);
-      }
+      if (part <= 0) return Lose(), true;
+      written += static_cast<size_t>(part);
+      taken += static_cast<uint64_t>(part);
     }
+    if (size > 0) cut = false;
     size = written = 0;
+    telling = 0;
     return true;
   }
 };
@@ -226,8 +245,7 @@ void ComposeDropped(uint64_t count) WF_REQUIRES(outlet.mutex) {
     line.Put(",\"count\":");
     line.PutNumber(count);
   });
-  std::memcpy(outlet.bytes, line.bytes, line.size);
-  outlet.size = line.size;
+  outlet.Put({line.bytes, line.size});
 }
 
 // The ring whose oldest line is the oldest of all: lines begin with their time, of a fixed width. Null: all are empty.
@@ -254,8 +272,7 @@ bool WriteAll(int fd, int wait_ms) WF_REQUIRES(outlet.mutex) {
       asked.store(true, std::memory_order_release);
       return false;
     }
-    std::memcpy(outlet.bytes + outlet.size, line, size);
-    outlet.size += size;
+    outlet.Put({line, size});
     ring->Drop(size);
   }
   if (!outlet.Empty(fd, wait_ms)) {
@@ -264,7 +281,8 @@ bool WriteAll(int fd, int wait_ms) WF_REQUIRES(outlet.mutex) {
   }
   const uint64_t dropped = DroppedLogLines();
   if (dropped == outlet.told_dropped) return true;
-  ComposeDropped(dropped - outlet.told_dropped);
+  outlet.telling = dropped - outlet.told_dropped;
+  ComposeDropped(outlet.telling);
   outlet.told_dropped = dropped;
   return outlet.Empty(fd, wait_ms);
 }
@@ -281,7 +299,7 @@ Drained Drain(int fd, int wait_ms) {
 void SetLogLevel(Level level) noexcept { most_level.store(level, std::memory_order_relaxed); }
 bool LogsAt(Level level) noexcept { return level <= most_level.load(std::memory_order_relaxed); }
 uint64_t DroppedLogLines() noexcept {
-  uint64_t count = dropped_without_ring.load(std::memory_order_relaxed);
+  uint64_t count = dropped_elsewhere.load(std::memory_order_relaxed);
   for (const Ring* ring = all_rings.load(std::memory_order_acquire); ring != nullptr; ring = ring->next)
     count += ring->dropped.load(std::memory_order_relaxed);
   return count;
@@ -300,7 +318,7 @@ void Log(Level level, std::string_view message, std::initializer_list<Field> fie
   });
   Ring* const ring = RingOfThisThread();
   if (ring == nullptr)
-    dropped_without_ring.fetch_add(1, std::memory_order_relaxed);
+    dropped_elsewhere.fetch_add(1, std::memory_order_relaxed);
   else if (line.full || !ring->Put({line.bytes, line.size}))
     ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   else

@@ -8,6 +8,7 @@
 #include "runtime/abi/verify.h"
 #include "runtime/abi/version.h"
 #include "runtime/base/reserve.h"
+#include "runtime/loop/loop.h"
 #include "runtime/observe/crash.h"
 #include "runtime/observe/log.h"
 #include "runtime/server/server.h"
@@ -63,6 +64,7 @@ int Serve(const wf_plan& plan, const Settings& settings, const LoadFrom& from, c
     std::fflush(nullptr);
     _exit(1);  // threads may be running already
   }
+  base::Reserve::BeginServing();
   Print(stdout, server.ListeningLine());
   return server.Run();
 }
@@ -78,6 +80,8 @@ int Check(const wf_plan& plan, const Settings& settings, const std::string& prog
 
 int Main(int argc, const char* const* argv, const char* const* environment, const wf_plan& plan) {
   OpenMissingStreams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not the end of the process
+  loop::InsistOnMemory();
   HandleSignalsOfStart(false);
   const std::string path = argc > 0 ? argv[0] : "server";
   const std::string program = path.substr(path.rfind('/') + 1);

@@ -116,7 +116,7 @@ bool Session::Open(const Limits& limits) noexcept {
   budget_ = Budget(limits.control_frames);
   heads_ = FrameHeads();
   stream_ends_ = StreamEnds();
-  in_block_ = false;
+  in_block_ = broken_ = false;
   ends_ = 0;
   sent_since_ping_ = false;
   Pool::Parts& parts = *pool_.parts_;
@@ -144,7 +144,7 @@ void Session::CloseStream(Stream& stream) noexcept {
   user_.OnClosed(stream);
   nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
   queued_bytes_ -= stream.body_.size();
-  if (stream.untaken_ != 0) nghttp2_session_consume_connection(session_, stream.untaken_);
+  if (stream.untaken_ != 0) Note(nghttp2_session_consume_connection(session_, stream.untaken_));
   (stream.previous_ == nullptr ? first_ : stream.previous_->next_) = stream.next_;
   if (stream.next_ != nullptr) stream.next_->previous_ = stream.previous_;
   --open_;
@@ -158,11 +158,15 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return nghttp2_session_want_read(session_) != 0;
   const bool flood = read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
-  nghttp2_session_terminate_session(session_, flood                                  ? NGHTTP2_ENHANCE_YOUR_CALM
-                                              : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR
-                                                                                     : NGHTTP2_INTERNAL_ERROR);
+  Terminate(flood                                  ? NGHTTP2_ENHANCE_YOUR_CALM
+            : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR
+                                                   : NGHTTP2_INTERNAL_ERROR);
   return false;
 }
+
+// What is to be sent is lost where there is no memory for it: the peer would wait for it in vain.
+void Session::Note(int result) noexcept { broken_ = broken_ || nghttp2_is_fatal(result) != 0; }
+void Session::Terminate(uint32_t error) noexcept { Note(nghttp2_session_terminate_session(session_, error)); }
 
 // What nghttp2 takes, or passes over, and RFC 9113 does not: frames that are too large behind HEADERS (4.2), PRIORITY of the connection
 // (6.3), what comes for a stream that the peer itself has ended, and one that it had passed over (5.1, 5.1.1).
@@ -184,7 +188,7 @@ uint32_t Session::WhyBroken(const FrameHead& head) noexcept {
 // that are gone, it passes over. Clients ping for each answer that comes, to measure the line: that is free.
 void Session::OnFrameHead(const FrameHead& head) noexcept {
   if (const uint32_t error = WhyBroken(head); error != NGHTTP2_NO_ERROR) {
-    nghttp2_session_terminate_session(session_, error);
+    Terminate(error);
     return;
   }
   switch (head.type) {
@@ -218,7 +222,7 @@ void Session::OnDataFrame(size_t length, size_t padding, bool ends) noexcept {
 }
 
 void Session::Spend() noexcept {
-  if (!budget_.Spend(now_ms_)) nghttp2_session_terminate_session(session_, NGHTTP2_ENHANCE_YOUR_CALM);
+  if (!budget_.Spend(now_ms_)) Terminate(NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 // The pseudo fields come first, and each at most once: nghttp2 has seen to that.
@@ -265,7 +269,7 @@ bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
     if (bytes <= 0) break;
   }
   out_ = nullptr;
-  return bytes >= 0;
+  return bytes >= 0 && !broken_;
 }
 
 bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0; }
@@ -314,36 +318,36 @@ bool Session::Queue(Stream& stream, wf_sink& part) noexcept {
 
 bool Session::Add(Stream& stream, wf_sink& part) noexcept {
   if (!Queue(stream, part)) return false;
-  nghttp2_session_resume_data(session_, stream.id_);
+  Note(nghttp2_session_resume_data(session_, stream.id_));
   return true;
 }
 
 bool Session::End(Stream& stream, std::span<const http::Header> trailers) noexcept {
   for (const http::Header& trailer : trailers) stream.trailers_.Add(trailer.name, trailer.value);
   stream.answer_ended_ = true;
-  nghttp2_session_resume_data(session_, stream.id_);
+  Note(nghttp2_session_resume_data(session_, stream.id_));
   return true;
 }
 
 void Session::Continue(Stream& stream) noexcept {
   const nghttp2_nv field = Field(":status", "100");
-  nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id_, nullptr, &field, 1, nullptr);
+  Note(nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id_, nullptr, &field, 1, nullptr));
 }
 
 void Session::Consume(Stream& stream, size_t bytes) noexcept {
   stream.untaken_ -= bytes;
-  nghttp2_session_consume(session_, stream.id_, bytes);
+  Note(nghttp2_session_consume(session_, stream.id_, bytes));
 }
 
-void Session::Reset(Stream& stream) noexcept { nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_CANCEL); }
+void Session::Reset(Stream& stream) noexcept { Note(nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_CANCEL)); }
 
-void Session::Warn() noexcept { nghttp2_submit_shutdown_notice(session_); }
+void Session::Warn() noexcept { Note(nghttp2_submit_shutdown_notice(session_)); }
 
 void Session::GoAway() noexcept {
-  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr, 0);
+  Note(nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr, 0));
 }
 
-void Session::Fail() noexcept { nghttp2_session_terminate_session(session_, NGHTTP2_PROTOCOL_ERROR); }
+void Session::Fail() noexcept { Terminate(NGHTTP2_PROTOCOL_ERROR); }
 
 void Session::ResetStalled() noexcept {
   ForEach([this](Stream& stream) {

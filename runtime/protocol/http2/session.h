@@ -114,6 +114,8 @@ class Session {
   bool Queue(Stream& stream, wf_sink& part) noexcept;
   void CloseStream(Stream& stream) noexcept;
   void Spend() noexcept;
+  void Note(int result) noexcept;  // of nghttp2
+  void Terminate(uint32_t error) noexcept;
   void OnFrameHead(const FrameHead& head) noexcept;
   uint32_t WhyBroken(const FrameHead& head) noexcept;
   void OnDataFrame(size_t length, size_t padding, bool ends) noexcept;
@@ -134,6 +136,7 @@ class Session {
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
   bool sent_since_ping_ = false;
+  bool broken_ = false;   // there was no memory for what the peer is to be told
   bool in_block_ = false;  // between HEADERS and the last CONTINUATION
 };
 

@@ -3,34 +3,49 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <new>
+#include <chrono>
+#include <cstdlib>
 #include <thread>
 
 namespace wf::base {
 namespace {
+
+using std::chrono::milliseconds;
 
 TEST(Reserve, IsGivenUpOnceAndPutByAgain) {
   ASSERT_TRUE(Reserve::Keep());
   EXPECT_FALSE(Reserve::memory_is_short());
   EXPECT_FALSE(Reserve::Refill());
   for (int i = 0; i < 3; ++i) {
-    std::get_new_handler()();
+    Reserve::MakeRoom(0);
     EXPECT_TRUE(Reserve::memory_is_short());
-    std::thread([] { std::get_new_handler()(); }).join();  // failed before it was given up, and may try again
     EXPECT_TRUE(Reserve::Refill());
     EXPECT_FALSE(Reserve::memory_is_short());
   }
-  std::set_new_handler(nullptr);
 }
 
-TEST(Reserve, IsTheLastThatThereIs) {
+TEST(Reserve, AnAllocationThatFailsForAWhileIsWaitedFor) {
+  ASSERT_TRUE(Reserve::Keep());
+  Reserve::BeginServing();
+  const auto until = std::chrono::steady_clock::now() + milliseconds(30);
+  void* const memory = Reserve::Insist([until] { return std::chrono::steady_clock::now() < until ? nullptr : std::malloc(1); });
+  EXPECT_NE(memory, nullptr);
+  EXPECT_GE(std::chrono::steady_clock::now(), until);
+  EXPECT_TRUE(Reserve::memory_is_short());
+  EXPECT_TRUE(Reserve::Refill());
+  std::free(memory);
+}
+
+constexpr char kLine[] = "the process is out of memory, and its reserve is spent";
+
+TEST(Reserve, TheEndIsALine) {
+  EXPECT_EXIT(Reserve::Insist([]() -> void* { return nullptr; }), testing::ExitedWithCode(1), kLine);
   EXPECT_EXIT(
       {
-        Reserve::Keep();
-        std::get_new_handler()();
-        std::get_new_handler()();
+        Reserve::BeginServing();
+        Reserve::Insist([]() -> void* { return nullptr; });
       },
-      testing::KilledBySignal(SIGABRT), "the process is out of memory, and its reserve is spent");
+      testing::KilledBySignal(SIGABRT), kLine);
 }
 
 }  // namespace

@@ -267,7 +267,7 @@ TEST_F(ServerTest, RefusesWhileTheProcessIsOutOfMemory) {
   EXPECT_EQ(Call(greet).status, 200);
   int refused = 0;
   for (int i = 0; i < 10 && refused != 429; ++i) {  // the reserve may be back between the two
-    if (!base::Reserve::memory_is_short()) std::get_new_handler()();
+    if (!base::Reserve::memory_is_short()) base::Reserve::MakeRoom(0);
     refused = Call(greet).status;
   }
   EXPECT_EQ(refused, 429);
@@ -275,7 +275,6 @@ TEST_F(ServerTest, RefusesWhileTheProcessIsOutOfMemory) {
   EXPECT_EQ(Call(greet).status, 200);
   EXPECT_FALSE(base::Reserve::memory_is_short());
   EXPECT_GE(Metric(R"(wf_refused_total{reason="memory"})"), 1);
-  std::set_new_handler(nullptr);
 }
 
 TEST_F(ServerTest, WhatIsComputedSharesTheBudgetWithBodies) {

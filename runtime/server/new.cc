@@ -1,0 +1,35 @@
+#include <cstdlib>
+#include <new>
+
+#include "runtime/base/reserve.h"
+
+// `new` of a server insists, as Reserve does: it never throws. What may fail asks with std::nothrow, and is not kept waiting for memory: the
+// library's would call the same handler for both. Not part of builds with sanitizers, whose own `new` looks for mistakes.
+namespace {
+
+void* Plain(size_t bytes) noexcept { return std::malloc(bytes == 0 ? 1 : bytes); }
+// Multiples of the alignment, as aligned_alloc asks for.
+void* Aligned(size_t bytes, std::align_val_t align) noexcept {
+  const auto unit = static_cast<size_t>(align);
+  if (bytes > SIZE_MAX - unit) return nullptr;
+  return std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit + (bytes == 0 ? unit : 0));
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) {
+  return wf::base::Reserve::Insist([bytes] { return Plain(bytes); });
+}
+void* operator new[](size_t bytes) {
+  return wf::base::Reserve::Insist([bytes] { return Plain(bytes); });
+}
+void* operator new(size_t bytes, std::align_val_t align) {
+  return wf::base::Reserve::Insist([bytes, align] { return Aligned(bytes, align); });
+}
+void* operator new[](size_t bytes, std::align_val_t align) {
+  return wf::base::Reserve::Insist([bytes, align] { return Aligned(bytes, align); });
+}
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return Plain(bytes); }
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return Plain(bytes); }
+void* operator new(size_t bytes, std::align_val_t align, const std::nothrow_t&) noexcept { return Aligned(bytes, align); }
+void* operator new[](size_t bytes, std::align_val_t align, const std::nothrow_t&) noexcept { return Aligned(bytes, align); }

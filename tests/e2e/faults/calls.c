@@ -1,6 +1,5 @@
 // Preloaded into a server: calls of the system fail as the file that FAULTS_FILE names says. Those that receive and send fail on sockets, those of
 // files on regular files and stderr: what a process has for itself, such as the pipes of libuv, does not fail in the world either.
-#define _GNU_SOURCE
 #include "control.h"
 
 #include <dlfcn.h>
@@ -83,10 +82,10 @@ int epoll_create1(int flags) { return Fails(kOpen) ? -1 : NEXT(epoll_create1)(fl
 int pipe2(int ends[2], int flags) { return Fails(kOpen) ? -1 : NEXT(pipe2)(ends, flags); }
 
 void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t from) {
-  return Fails(kMap) ? MAP_FAILED : NEXT(mmap)(at, bytes, protection, flags, fd, from);
+  return FailsOf(kMap, __builtin_return_address(0)) ? MAP_FAILED : NEXT(mmap)(at, bytes, protection, flags, fd, from);
 }
 void* mmap64(void* at, size_t bytes, int protection, int flags, int fd, off64_t from) {
-  return Fails(kMap) ? MAP_FAILED : NEXT(mmap64)(at, bytes, protection, flags, fd, from);
+  return FailsOf(kMap, __builtin_return_address(0)) ? MAP_FAILED : NEXT(mmap64)(at, bytes, protection, flags, fd, from);
 }
 
 int pthread_create(pthread_t* restrict out, const pthread_attr_t* restrict how, void* (*run)(void*), void* restrict argument) {

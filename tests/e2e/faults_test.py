@@ -195,9 +195,8 @@ MEMORY = [("memory", errno.ENOMEM, every) for every in (2, 10, 100)]
 
 
 class WhileItServes(FaultCase):
-    def run_all(self, source):
+    def run_all(self, source, faults):
         server = self.serve(source)
-        faults = WHILE_IT_SERVES
         if SANITIZED:
             print(f"faults of memory are left out: {NO_MEMORY_FAULTS}")
         else:
@@ -206,7 +205,7 @@ class WhileItServes(FaultCase):
             with self.subTest(name, error=errno.errorcode[error], every=every):
                 self.faults.arm(name, every=every, error=error)
                 load = Load(server)
-                time.sleep(0.3 if name != "file" else 1.3)  # the log is written every second
+                time.sleep(0.2 if name != "file" else 1.3)  # the log is written every second
                 fresh = Load(server, (Http1, Http2))  # connections that begin in the midst of it
                 time.sleep(0.1)
                 fresh.stop()
@@ -221,15 +220,15 @@ class WhileItServes(FaultCase):
         self.assert_ends_well(server)
 
     def test_of_functions(self):
-        self.run_all(HELLO)
+        self.run_all(HELLO, WHILE_IT_SERVES)
 
     def test_of_a_model_and_pictures(self):
-        self.run_all(DIGITS)
+        self.run_all(DIGITS, [("map", errno.ENOMEM, 2), ("receive", errno.ECONNRESET, 5)])
 
 
 class WhileItStarts(FaultCase):
     """Each call of the start, or a part of them where there are many, fails once, or fails with all that follow."""
-    SAMPLES = 8
+    SAMPLES = 4
 
     def start(self, source, name, **fields):
         faults = Faults()

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""soak.py [MINUTES] [--slope MB/h]: clients of every kind against one server of two loops, for a long time; what it holds is sampled. Exit status 1 when
+it grows, gives a wrong answer, or does not end well."""
+import argparse
+import sys
+
+import harness
+
+if __name__ == "__main__":
+    harness.in_environment("wire-clients", harness.WIRE_CLIENTS)
+
+import itertools
+import json
+import random
+import re
+import signal
+import struct
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import http2_client
+from tritonclient.grpc import service_pb2 as oip
+
+DIGITS = harness.EXAMPLES / "digits"
+SEVEN = (DIGITS / "testdata/seven.png").read_bytes()
+GRPC = "/inference.GRPCInferenceService/"
+GRPC_HEAD = [("content-type", "application/grpc"), ("te", "trailers")]
+ANSWER_SECONDS = 60
+SETTLE_SECONDS = 3
+MORE_DESCRIPTORS = 2  # at rest than at the start: what is opened when it is needed first
+PROGRAM = """
+import std.image;
+import std.tensor;
+model Digits = onnx("models/digits");
+error NotAnImage = 100001 "the body is not a PNG or JPEG image";
+fn to_unit(px: u8[h, w]) -> f32[1, h, w] = [c, y, x] => f32(px[y, x]) / 255;
+fn ramp(n: i64) -> f64[n] = [i < n] => f64(i);
+fn grind(xs: f64[n]) -> f64 = sum[i, j](xs[i] * xs[j] + exp(-xs[i]) * cos(xs[j]));
+workflow Greet(name: string = "world") -> (text: string) { return (text: "hello, {name}"); }
+workflow Classify(picture: bytes) -> (label: string) {
+  node pixels = image.decode_gray(picture) else fail NotAnImage;
+  node logits = Digits(to_unit(image.resize(pixels, 28, 28))) { batch 32 within 2ms; }
+  node best = tensor.top_k(logits, 1);
+  return (label: str(best.indices[0]));
+}
+workflow Slow(n: i64 = 500) -> (y: f64) { node y = grind(ramp(n)); return (y: y); }
+service Soak { workflow Greet; workflow Classify; workflow Slow; inflight 64; }
+"""
+BROKEN = [b"GARBAGE\r\n\r\n", b"GET / HTTP/9.9\r\nhost: t\r\n\r\n", b"POST /Soak/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: x\r\n\r\n", b"\x16\x03\x01\x02\x00\x01",
+          b"POST /Soak/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 3\r\n\r\n{,}", b"GET /nothing HTTP/1.1\r\nhost: t\r\n\r\n", b"GET /Soak/Greet HTTP/1.1\r\nhost: t\r\n\r\n",
+          b"POST /Soak/Classify HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\nnone", b"GET / HTTP/1.1\r\nx: " + b"a" * 40_000, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 50]
+REFUSED = (429, 503)
+
+
+class Wrong(Exception):
+    pass
+
+
+def source():
+    folder = harness.scratch() / "soak"
+    if not folder.exists():
+        folder.mkdir()
+        (folder / "models").symlink_to(DIGITS / "models")
+        (folder / "soak.wf").write_text(PROGRAM)
+    return folder / "soak.wf"
+
+
+def check(reply, expected):
+    if reply.status not in REFUSED and (reply.status != 200 or reply.json != expected):
+        raise Wrong(f"{reply}, not {expected}")
+
+
+def greeting(number):
+    return f"n{number}" * (1 + number % 50)
+
+
+def json_calls(server, number):
+    """Some requests on one connection of HTTP/1.1."""
+    with server.connect(ANSWER_SECONDS) as connection:
+        for i in range(20):
+            name = greeting(number + i)
+            check(connection.call("POST", "/Soak/Greet", json.dumps({"name": name}).encode()), {"text": f"hello, {name}"})
+
+
+def json_calls_on_streams(server, number):
+    with http2_client.Client(server) as client:
+        client.socket.settimeout(ANSWER_SECONDS)
+        for _ in range(3):
+            streams = [(client.begin("/Soak/Greet", json.dumps({"name": greeting(number + i)}).encode()), greeting(number + i)) for i in range(8)]
+            for stream, name in streams:
+                check(client.reply(stream), {"text": f"hello, {name}"})
+
+
+def pictures(server, _):
+    with server.connect(ANSWER_SECONDS) as connection:
+        for _ in range(5):
+            check(connection.call("POST", "/Soak/Classify", SEVEN, {"content-type": "application/octet-stream"}), {"label": "7"})
+
+
+def oip_calls(server, number):
+    name = greeting(number)
+    body = json.dumps({"id": str(number), "inputs": [{"name": "name", "datatype": "BYTES", "shape": [1], "data": [name]}]}).encode()
+    with server.connect(ANSWER_SECONDS) as connection:
+        for _ in range(5):
+            reply = connection.call("POST", "/v2/models/Soak.Greet/infer", body)
+            if reply.status not in REFUSED and (reply.status != 200 or reply.json["id"] != str(number) or reply.json["outputs"][0]["data"] != [f"hello, {name}"]):
+                raise Wrong(reply)
+
+
+def message(name, call_id=""):
+    value = name.encode()
+    tensor = oip.ModelInferRequest.InferInputTensor(name="name", datatype="BYTES", shape=[1])
+    body = oip.ModelInferRequest(model_name="Soak.Greet", id=call_id, inputs=[tensor], raw_input_contents=[struct.pack("<I", len(value)) + value]).SerializeToString()
+    return struct.pack(">BI", 0, len(body)) + body
+
+
+def grpc_calls(server, number):
+    with http2_client.Client(server) as client:
+        client.socket.settimeout(ANSWER_SECONDS)
+        for i in range(8):
+            reply = client.reply(client.begin(GRPC + "ModelInfer", message(greeting(number + i)), headers=GRPC_HEAD))
+            status = reply.headers["grpc-status"]
+            if status not in ("0", "8", "14") or (status == "0" and f"hello, {greeting(number + i)}".encode() not in reply.body):
+                raise Wrong(reply)
+
+
+def grpc_streams(server, number):
+    count = 10
+    with http2_client.Client(server) as client:
+        client.socket.settimeout(ANSWER_SECONDS)
+        stream = client.begin(GRPC + "ModelStreamInfer", b"".join(message(greeting(number), str(i)) for i in range(count)), headers=GRPC_HEAD)
+        reply = client.reply(stream)
+        answers, rest = {}, reply.body
+        while rest:
+            size = struct.unpack(">BI", rest[:5])[1]
+            answer = oip.ModelStreamInferResponse.FromString(rest[5:5 + size])
+            answers[answer.infer_response.id] = answer
+            rest = rest[5 + size:]
+        if reply.headers["grpc-status"] == "0" and sorted(answers) != sorted(map(str, range(count))):
+            raise Wrong(reply)
+        for answer in answers.values():
+            if not answer.error_message and f"hello, {greeting(number)}".encode() not in answer.infer_response.raw_output_contents[0]:
+                raise Wrong(answer)
+
+
+def leavers(server, number):
+    """Who ends the connection before the answer, politely or not."""
+    connection = server.connect(ANSWER_SECONDS)
+    connection.send(harness.request("POST", "/Soak/Slow", b'{"n": 700}'))
+    time.sleep(random.random() * 0.03)
+    connection.reset() if number % 2 else connection.close()
+
+
+def resetters(server, _):
+    with http2_client.Client(server) as client:
+        client.socket.settimeout(ANSWER_SECONDS)
+        for _ in range(4):
+            stream = client.begin("/Soak/Slow", b'{"n": 700}')
+            time.sleep(random.random() * 0.02)
+            client.h2.reset_stream(stream)
+            client.flush()
+        check(client.call("/Soak/Greet", {"name": "left"}), {"text": "hello, left"})
+    time.sleep(0.3)  # the budget of resets is of a connection, the processor everybody's
+
+
+def slow_clients(server, number):
+    data = harness.request("POST", "/Soak/Greet", b'{"name": "slow"}')
+    with server.connect(ANSWER_SECONDS) as connection:
+        for at in range(0, len(data), 10):
+            connection.send(data[at:at + 10])
+            time.sleep(0.05)
+        time.sleep(number % 2)
+        check(connection.receive(), {"text": "hello, slow"})
+
+
+def bad_requests(server, number):
+    with server.connect(ANSWER_SECONDS) as connection:
+        connection.send(BROKEN[number % len(BROKEN)])
+        try:
+            if BROKEN[number % len(BROKEN)].startswith(b"PRI"):
+                if not connection.closed_within(ANSWER_SECONDS):
+                    raise Wrong("bytes that are no HTTP/2 end no connection")
+            elif not 400 <= (reply := connection.receive()).status <= 505:
+                raise Wrong(reply)
+        except (EOFError, ConnectionResetError):
+            pass
+    time.sleep(0.05)
+
+
+def scrapes(server, number):
+    for path in ("/metrics", "/debug/schedule", "/debug/schedule?format=json", "/livez", *(["/debug/trace?seconds=1"] if number % 10 == 3 else [])):
+        with server.connect(ANSWER_SECONDS, port="admin") as connection:
+            reply = connection.call("GET", path)
+        if reply.status != 200 or not reply.body:
+            raise Wrong(reply)
+    time.sleep(1)
+
+
+def reloads(server, number):
+    text = "no_such_key: 1\n" if number % 4 == 3 else f"default_timeout: {20 + number % 7}s\nlimits: {{body_bytes: {1 + number % 3}MiB}}\nlog: {{access: {str(number % 2 == 0).lower()}, access_sample: 0.01}}\n"
+    server.config.write_text(text)
+    server.process.send_signal(signal.SIGHUP)
+    time.sleep(1)
+
+
+KINDS = (json_calls, json_calls_on_streams, pictures, oip_calls, grpc_calls, grpc_streams, leavers, resetters, slow_clients, bad_requests, scrapes, reloads)
+
+
+class Load:
+    """A thread for each kind, until `stop`."""
+    def __init__(self, server):
+        self.server, self.over = server, threading.Event()
+        self.done, self.ended, self.wrong = Counter(), Counter(), []
+        self.threads = [threading.Thread(target=self.run, args=(kind,), daemon=True) for kind in KINDS]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, kind):
+        for number in itertools.count():
+            if self.over.is_set():
+                return
+            try:
+                kind(self.server, number)
+                self.done[kind.__name__] += 1
+            except (EOFError, ConnectionError):
+                self.ended[kind.__name__] += 1
+            except Exception as problem:  # told at the end
+                self.wrong.append(f"{kind.__name__}: {type(problem).__name__}: {problem}"[:500])
+
+    def stop(self):
+        self.over.set()
+        for thread in self.threads:
+            thread.join(ANSWER_SECONDS + 10)
+        return [thread for thread in self.threads if thread.is_alive()]
+
+
+class Sample:
+    def __init__(self, server, started):
+        process = Path(f"/proc/{server.process.pid}")
+        self.seconds = time.monotonic() - started
+        self.rss = int(re.search(r"^Rss:\s+(\d+)", (process / "smaps_rollup").read_text(), re.M).group(1)) / 1024
+        self.descriptors, self.threads = len(list((process / "fd").iterdir())), len(list((process / "task").iterdir()))
+
+
+def slope(samples):
+    """MiB an hour, by least squares."""
+    times, sizes = [sample.seconds / 3600 for sample in samples], [sample.rss for sample in samples]
+    mean, middle = sum(times) / len(times), sum(sizes) / len(sizes)
+    return sum((at - mean) * (size - middle) for at, size in zip(times, sizes)) / sum((at - mean) ** 2 for at in times)
+
+
+def answered(server):
+    """{code: requests}"""
+    found = Counter()
+    for name, value in server.metrics().items():
+        if name.startswith("wf_requests_total") and value:
+            found[re.search(r'code="(\d+)"', name).group(1)] += int(value)
+    return dict(found)
+
+
+def soak(minutes, most_slope):
+    """Prints a table; what was found wrong."""
+    config = harness.scratch() / "soak.yml"
+    config.write_text("default_timeout: 30s\n")
+    server = harness.Server.of(source(), "--config", config, "--io-threads", "2", "--model-root", source().parent)
+    server.config = config
+    started, seconds = time.monotonic(), minutes * 60
+    warm, every = max(seconds / 5, min(10, seconds / 2)), max(seconds / 30, 1)
+    fresh = Sample(server, started)
+    load = Load(server)
+    samples, seen = [], []
+    print(f"{'s':>7} {'MiB':>8} {'fds':>5} {'threads':>7} {'turns':>8} {'ended':>6} {'wrong':>6}")
+    while time.monotonic() - started < seconds and server.process.poll() is None:
+        time.sleep(min(1, seconds / 60))
+        samples.append(Sample(server, started))
+        if not seen or samples[-1].seconds - seen[-1].seconds >= every:
+            last = samples[-1]
+            seen.append(last)
+            print(f"{last.seconds:7.0f} {last.rss:8.1f} {last.descriptors:5} {last.threads:7} {sum(load.done.values()):8} {sum(load.ended.values()):6} {len(load.wrong):6}", flush=True)
+    if server.process.poll() is not None:
+        load.over.set()
+        return [f"the server ended with {server.process.poll()}: {server.output()[-2000:]}"]
+    stuck = load.stop()
+    time.sleep(SETTLE_SECONDS)
+    idle, at_work = Sample(server, started), [sample for sample in samples if sample.seconds >= warm]
+    grows, codes = slope(at_work), answered(server)
+    held = server.settled("wf_connections"), server.settled("wf_inflight_requests"), server.settled("wf_abandoned_inflight")
+    status = server.stop()
+    print(f"requests by code: {codes}\nturns by kind: {dict(load.done)}\nconnections ended: {dict(load.ended)}")
+    print(f"RSS {grows:+.2f} MiB/h after {warm:.0f} s, {idle.rss:.1f} MiB at rest; descriptors at rest {idle.descriptors}, at the start {fresh.descriptors}; "
+          f"threads {sorted({sample.threads for sample in at_work})}")
+    found = [f"wrong answers: {len(load.wrong)}, the first: {load.wrong[:3]}"] if load.wrong else []
+    found += [f"clients that never came back: {len(stuck)}"] if stuck else []
+    found += [f"RSS grows by {grows:.2f} MiB/h, {most_slope:g} at most"] if grows > most_slope else []
+    found += ["threads come and go"] if len({sample.threads for sample in at_work}) > 1 else []
+    found += [f"{idle.descriptors} descriptors at rest, {fresh.descriptors} at the start"] if idle.descriptors > fresh.descriptors + MORE_DESCRIPTORS else []
+    found += [f"connections, requests in flight, abandoned ones at rest: {held}"] if held != (0, 0, 0) else []
+    found += [f"internal errors: {codes['1000']}"] if "1000" in codes else []
+    found += [f"kinds without a turn: {idle_kinds}"] if (idle_kinds := [kind.__name__ for kind in KINDS if not load.done[kind.__name__]]) else []
+    found += [f"exit status {status}: {server.output()[-1000:]}"] if status != 0 else []
+    return found
+
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("minutes", nargs="?", type=float, default=60)
+    options.add_argument("--slope", type=float, default=1.0, help="most MiB an hour")
+    args = options.parse_args()
+    found = soak(args.minutes, args.slope)
+    print("\n".join(found) or "passed: it does not grow, and no answer was wrong")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,6 +12,7 @@ import harness
 import lsp_wire
 import observing
 import onnx_file
+import overloading
 import peers
 import programs
 from bench import Row
@@ -310,4 +311,13 @@ def observed(options):
         yield Row(f"traced-all-{name}", found["all"], found["default"], "us", "nothing traced", 0, higher_is_better=False)
 
 
-BENCHMARKS = {run.__name__: run for run in (http, http2, digits, model, start, memory, compiler, allocations, cpu, observed)}
+def overload(options):
+    """three times what a server can do of a workflow of 1 ms, for twenty times --seconds"""
+    goodput, peak, refused, more_mib, recovered = overloading.measure(int(20 * options.seconds))
+    yield Row("overload-goodput", goodput, peak, "req/s", "its own peak", 0.9)
+    yield Row("overload-refusal-p99", refused * 1e3, 5, "ms", "goal", 1, higher_is_better=False)
+    yield Row("overload-memory", max(more_mib, 0), 64, "MiB", "goal", 1, higher_is_better=False)
+    yield Row("overload-recovery", recovered, 1, "s", "goal", 1, higher_is_better=False)
+
+
+BENCHMARKS = {run.__name__: run for run in (http, http2, digits, model, start, memory, compiler, allocations, cpu, observed, overload)}

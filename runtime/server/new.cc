@@ -3,8 +3,8 @@
 
 #include "runtime/base/reserve.h"
 
-// `new` of a server insists, as Reserve does: it never throws. What may fail asks with std::nothrow, and is not kept waiting for memory: the
-// library's would call the same handler for both. Not part of builds with sanitizers, whose own `new` looks for mistakes.
+// `new` of a server insists, as Reserve does: it never throws. What may fail asks with std::nothrow, and is not kept waiting for memory:
+// the library's would call the same handler for both. Not part of builds with sanitizers, whose own `new` looks for mistakes.
 namespace {
 
 void* Plain(size_t bytes) noexcept { return std::malloc(bytes == 0 ? 1 : bytes); }

@@ -158,9 +158,7 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return nghttp2_session_want_read(session_) != 0;
   const bool flood = read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
-  Terminate(flood                                  ? NGHTTP2_ENHANCE_YOUR_CALM
-            : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR
-                                                   : NGHTTP2_INTERNAL_ERROR);
+  Terminate(flood ? NGHTTP2_ENHANCE_YOUR_CALM : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR : NGHTTP2_INTERNAL_ERROR);
   return false;
 }
 

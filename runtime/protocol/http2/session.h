@@ -136,7 +136,7 @@ class Session {
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
   bool sent_since_ping_ = false;
-  bool broken_ = false;   // there was no memory for what the peer is to be told
+  bool broken_ = false;    // there was no memory for what the peer is to be told
   bool in_block_ = false;  // between HEADERS and the last CONTINUATION
 };
 

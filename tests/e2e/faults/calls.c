@@ -1,5 +1,5 @@
-// Preloaded into a server: calls of the system fail as the file that FAULTS_FILE names says. Those that receive and send fail on sockets, those of
-// files on regular files and stderr: what a process has for itself, such as the pipes of libuv, does not fail in the world either.
+// Preloaded into a server: calls of the system fail as the file that FAULTS_FILE names says. Those that receive and send fail on sockets,
+// those of files on regular files and stderr: what a process has for itself, such as the pipes of libuv, does not fail in the world either.
 #include "control.h"
 
 #include <dlfcn.h>
@@ -14,11 +14,11 @@
 #include <time.h>
 
 // The function that this one stands in for.
-#define NEXT(name)                                                                              \
-  __extension__({                                                                               \
-    static __typeof__(&name) next;                                                              \
-    if (next == NULL) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                        \
-    next;                                                                                       \
+#define NEXT(name)                                                       \
+  __extension__({                                                        \
+    static __typeof__(&name) next;                                       \
+    if (next == NULL) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name); \
+    next;                                                                \
   })
 
 static int KindOf(int fd) {
@@ -51,7 +51,9 @@ int fsync(int fd) { return Fails(kFile) ? -1 : NEXT(fsync)(fd); }
 int fdatasync(int fd) { return Fails(kFile) ? -1 : NEXT(fdatasync)(fd); }
 
 int accept(int fd, struct sockaddr* restrict peer, socklen_t* restrict size) { return Fails(kAccept) ? -1 : NEXT(accept)(fd, peer, size); }
-int accept4(int fd, struct sockaddr* restrict peer, socklen_t* restrict size, int flags) { return Fails(kAccept) ? -1 : NEXT(accept4)(fd, peer, size, flags); }
+int accept4(int fd, struct sockaddr* restrict peer, socklen_t* restrict size, int flags) {
+  return Fails(kAccept) ? -1 : NEXT(accept4)(fd, peer, size, flags);
+}
 
 static mode_t ModeOf(int flags, va_list rest) { return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0; }
 

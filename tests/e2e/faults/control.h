@@ -1,4 +1,5 @@
-// What the two libraries of this folder share: a file that a test maps as they do, one record per class of calls. A record with neither `every` nor `at` leaves its calls alone.
+// What the two libraries of this folder share: a file that a test maps as they do, one record per class of calls. A record with neither
+// `every` nor `at` leaves its calls alone.
 #pragma once
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -44,7 +45,8 @@ static inline int Fails(int class) {
   lot ^= lot >> 29;
   lot *= 0xbf58476d1ce4e5b9u;
   lot ^= lot >> 32;
-  const int chosen = fault->every != 0 ? lot % fault->every == 0 : call >= fault->first && (fault->times == 0 || call < fault->first + fault->times);
+  const int chosen =
+      fault->every != 0 ? lot % fault->every == 0 : call >= fault->first && (fault->times == 0 || call < fault->first + fault->times);
   if (!chosen) return 0;
   __atomic_fetch_add(&fault->failed, 1, __ATOMIC_RELAXED);
   errno = (int)fault->error;
@@ -61,6 +63,6 @@ static inline int Holds(struct dl_phdr_info* info, size_t size, void* caller) {
   return 0;
 }
 
-// Of memory: but for what oneDNN 2.6 and the OpenMP runtime that it brings ask for directly. The one reads through the null that it is given, the
-// other ends the process; what they ask `new` for fails as all else does.
+// Of memory: but for what oneDNN 2.6 and the OpenMP runtime that it brings ask for directly. The one reads through the null that it is
+// given, the other ends the process; what they ask `new` for fails as all else does.
 static inline int FailsOf(int class, void* caller) { return Fails(class) && !dl_iterate_phdr(Holds, caller); }

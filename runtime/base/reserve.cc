@@ -30,7 +30,7 @@ bool Reserve::Refill() noexcept {
   return true;
 }
 
-// At the start nobody else will give memory back: one more try is all there is.
+// At the start nobody else will give memory back: two more tries are all there is.
 void Reserve::MakeRoom(unsigned failed) noexcept {
   const bool serves = serves_.load(std::memory_order_relaxed);
   if (void* const memory = kept_.exchange(nullptr); memory != nullptr) {

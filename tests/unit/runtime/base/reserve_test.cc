@@ -12,6 +12,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr char kLine[] = "the process is out of memory, and its reserve is spent";
+void* Nothing() { return nullptr; }
+
+TEST(Reserve, AStartThatFindsNoMemoryEndsWithALine) {  // before another test begins to serve
+  EXPECT_EXIT(Reserve::Insist(Nothing), testing::ExitedWithCode(1), kLine);
+}
+
 TEST(Reserve, IsGivenUpOnceAndPutByAgain) {
   ASSERT_TRUE(Reserve::Keep());
   EXPECT_FALSE(Reserve::memory_is_short());
@@ -36,14 +43,11 @@ TEST(Reserve, AnAllocationThatFailsForAWhileIsWaitedFor) {
   std::free(memory);
 }
 
-constexpr char kLine[] = "the process is out of memory, and its reserve is spent";
-
 TEST(Reserve, TheEndIsALine) {
-  EXPECT_EXIT(Reserve::Insist([]() -> void* { return nullptr; }), testing::ExitedWithCode(1), kLine);
   EXPECT_EXIT(
       {
         Reserve::BeginServing();
-        Reserve::Insist([]() -> void* { return nullptr; });
+        Reserve::Insist(Nothing);
       },
       testing::KilledBySignal(SIGABRT), kLine);
 }

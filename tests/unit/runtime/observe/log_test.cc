@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <string>
 #include <thread>
 
@@ -173,7 +175,34 @@ TEST_F(LogTest, AReaderThatIsGoneLosesTheLinesAndNothingElse) {
   Log(Level::kInfo, "lost");
   FlushLogs(gone[1], 1000);
   close(gone[1]);
-  EXPECT_EQ(Written(), "");
+  const std::string told = AfterTime(Written());
+  EXPECT_EQ(told, "\"level\":\"warning\",\"message\":\"log lines were dropped\",\"count\":1}\n");
+}
+
+// A limit of size stands for a disk: what fits of a line is written, and no more.
+TEST_F(LogTest, WhatADiskDoesNotTakeIsCountedAndTheNextLineIsWhole) {
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit little = {20, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &little), 0);
+  for (int i = 0; i < 3; ++i) Log(Level::kInfo, "lost");
+  FlushLogs(fileno(file), 1000);
+  setrlimit(RLIMIT_FSIZE, &before);
+  Log(Level::kInfo, "written");
+  FlushLogs(fileno(file), 1000);
+  std::string text(4096, ' ');
+  text.resize(static_cast<size_t>(pread(fileno(file), text.data(), text.size(), 0)));
+  std::fclose(file);
+  EXPECT_EQ(text.find('\n'), 20u);
+  EXPECT_EQ(text.find("lost"), std::string::npos);
+  const std::string rest = text.substr(21);
+  EXPECT_TRUE(rest.starts_with("{\"time\"")) << text;
+  const size_t written = rest.find("\"message\":\"written\"}\n{"), told = rest.find("\"count\":3}\n");
+  EXPECT_NE(told, std::string::npos) << text;
+  EXPECT_LT(written, told) << text;
 }
 
 }  // namespace

@@ -61,9 +61,11 @@ using Purpose = Compilation::Purpose;
 // False: a file could not be written.
 bool Fix(const std::string& input, const Options& options, Console& console) {
   constexpr int kMaxRounds = 100;  // of several mistakes in a declaration often the first alone is seen
+  Options all = options;
+  all.error_limit = 1'000'000;  // what is fixed does not depend on how much is shown
   Fixed total;
   for (int round = 0; round < kMaxRounds; ++round) {
-    Compilation compilation(input, options, console);
+    Compilation compilation(input, all, console);
     compilation.RunTo(Phase::kIr, Purpose::kCheck);
     const Fixed applied = ApplyFixes(compilation.diagnostics(), compilation.sources(), StdlibFolder(console.executable), console);
     total.all_written = total.all_written && applied.all_written;
@@ -222,7 +224,9 @@ int Inspect(const Options& options, Console& console) {
   const std::string& input = options.inputs.front();
   const auto note = link::ReadNote(input);
   if (!note.ok()) {
-    const std::string help = input.ends_with(".wf") ? fmt::format("; `wfc plan {}` says what its server will hold", input) : "";
+    std::error_code unknown;
+    const bool is_program = input.ends_with(".wf") && !std::filesystem::is_directory(input, unknown);
+    const std::string help = is_program ? fmt::format("; `wfc plan {}` says what its server will hold", input) : "";
     console.err << fmt::format("wfc: cannot inspect `{}`: {}{}\n", input, note.status().message(), help);
     return kProgramHasErrors;
   }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <sstream>
 
 #include "compiler/backend/backend.h"
@@ -112,27 +113,52 @@ class Externs {
     return status.ok();
   }
 
-  // Paths leave no trace in the object: the same program in another folder is the same program.
-  std::vector<std::string> ArgumentsFor(const std::string& source, const std::string& object) const {
+  // The source is the last. Paths leave no trace in the object: the same program in another folder is the same program.
+  std::vector<std::string> ArgumentsFor(const std::string& source) const {
     std::vector<std::string> arguments = arguments_;
     const auto add = [&](const std::vector<std::string>& words) { arguments.insert(arguments.end(), words.begin(), words.end()); };
     add({"-std=c++20", "-O2", "-fPIC", "-ffile-prefix-map=" + folder_ + "="});
     if (const std::string beside = FolderOf(source); !beside.empty()) add({"-ffile-prefix-map=" + beside + "="});
     add(Words(Variable(console_, "CXXFLAGS")));
-    add({"-I" + folder_, "-include", object + ".h", "-MMD", "-MF", object + ".d", "-o", object, "-x", "c++", "-c"});
-    add({(source.starts_with('-') ? "./" : "") + source});
+    add({"-I" + folder_, (source.starts_with('-') ? "./" : "") + source});
     return arguments;
   }
 
   bool CompileSource(const sema::Extern& external, const std::string& object) {
     if (!Write(object + ".h", ExternShim(program_, sources_, external.source))) return false;
-    const Ran ran = RunProgram(compiler_, ArgumentsFor(external.source, object), object + ".log");
+    std::vector<std::string> arguments = ArgumentsFor(external.source);
+    arguments.insert(arguments.end() - 1, {"-include", object + ".h", "-MMD", "-MF", object + ".d", "-o", object, "-x", "c++", "-c"});
+    const Ran ran = RunProgram(compiler_, arguments, object + ".log");
     if (!ran.fine) emitter_.Emit(external.span, diag::kExternCompile, {external.source, "\n" + ran.output});
+    if (!ran.fine) return AddFilesOfFailed(external.source, object);
     const auto rule = ReadFile(object + ".d", kMaxOutputBytes);
-    for (const std::string& file : rule.ok() ? FilesOfRule(*rule) : std::vector<std::string>{}) {
-      if (!file.starts_with(folder_)) made_.files.push_back(file);
+    for (const std::string& file : rule.ok() ? FilesOfRule(*rule) : std::vector<std::string>{}) AddFile(file);
+    return true;
+  }
+  void AddFile(const std::string& file) {
+    if (!file.starts_with(folder_)) made_.files.push_back(file);
+  }
+
+  // Compilers write no rule of what does not compile. Another run tells what is included, and what would be if it were there (-MG): that by
+  // the name in the `#include`, which may come to stand in the folder of whatever else is included.
+  bool AddFilesOfFailed(const std::string& source, const std::string& object) {
+    std::vector<std::string> arguments = ArgumentsFor(source);
+    arguments.insert(arguments.end() - 1, {"-include", object + ".h", "-MM", "-MG", "-MF", object + ".d", "-x", "c++"});
+    RunProgram(compiler_, arguments, object + ".log");
+    const auto rule = ReadFile(object + ".d", kMaxOutputBytes);
+    const std::vector<std::string> files = rule.ok() ? FilesOfRule(*rule) : std::vector<std::string>{source};
+    const auto is_missing = [](const std::string& file) { return !file.starts_with('/') && access(file.c_str(), F_OK) != 0; };
+    std::set<std::string> folders;
+    for (const std::string& file : files) {
+      AddFile(file);
+      if (!is_missing(file)) folders.insert(FolderOf(file));
     }
-    return ran.fine;
+    for (const std::string& file : files) {
+      for (const std::string& folder : folders) {
+        if (is_missing(file)) AddFile(folder + file);
+      }
+    }
+    return false;
   }
 
   bool Defines(const sema::Extern& file, const std::string& object) {

@@ -18,7 +18,8 @@ std::string FindCompiler(const Console& console);
 struct ExternObjects {
   bool fine = true;                  // else the reason was reported
   std::vector<std::string> objects;  // in `folder`
-  std::vector<std::string> files;    // sources and headers that were read, but for the system's
+  std::vector<std::string> files;    // sources and headers that were read, but for the system's; of a source that does not compile also
+                                     // those that were looked for
   std::unique_ptr<TemporaryFolder> folder = {};
 };
 

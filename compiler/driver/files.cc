@@ -58,7 +58,10 @@ base::Status TooLarge(size_t max_bytes) { return {base::kResourceExhausted, fmt:
 
 base::Result<std::string> ReadStream(std::istream& in, size_t max_bytes) {
   std::string text(max_bytes + 1, '\0');
+  errno = 0;
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad() && errno == EISDIR) return base::Status(base::kInvalidArgument, "it is a folder");
+  if (in.bad()) return source::StatusOfErrno(errno == 0 ? EIO : errno);
   text.resize(static_cast<size_t>(in.gcount()));
   if (text.size() > max_bytes) return TooLarge(max_bytes);
   return text;

@@ -10,15 +10,16 @@
 namespace wf::driver {
 namespace {
 
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The folder's own name as a name of the language; empty when it is none.
+// The folder's own name as a name of the language; empty when it is none. One that begins with `-` would be taken for a flag, with `_` for
+// something unused.
 std::string ProgramName(const std::string& folder) {
   std::string name = std::filesystem::path(folder).filename().string();
   std::replace(name.begin(), name.end(), '-', '_');
-  const bool good =
-      !name.empty() && IsLetter(name[0]) && std::all_of(name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c); });
+  const auto may_follow = [](char c) { return IsLetter(c) || IsDigit(c) || c == '_'; };
+  const bool good = !name.empty() && IsLetter(name[0]) && std::all_of(name.begin(), name.end(), may_follow);
   return good ? name : "";
 }
 
@@ -40,11 +41,13 @@ int Fail(Console& console, ExitStatus status, const std::string& message) {
 }  // namespace
 
 int NewProgram(const Options& options, Console& console) {
+  if (options.inputs.front().empty()) return Fail(console, kUsage, "the name of the folder is empty; `wfc new greeter` makes `greeter`");
   const std::filesystem::path folder = std::filesystem::path(options.inputs.front() + "/").parent_path();
   const std::string name = ProgramName(folder.string());
   if (name.empty())
-    return Fail(console, kUsage,
-                fmt::format("`{}` is no name for a program; a letter begins it, letters, digits, `_` and `-` follow", folder.string()));
+    return Fail(
+        console, kUsage,
+        fmt::format("`{}` is no name for a program; a letter begins it, letters, digits, `_` and `-` follow", options.inputs.front()));
   std::error_code error;
   if (std::filesystem::exists(folder, error)) return Fail(console, kProgramHasErrors, fmt::format("`{}` exists already", folder.string()));
   for (const TemplateFile& file : TemplateFiles()) {

@@ -117,14 +117,17 @@ class Watcher {
 
   void BuildAndStart(const std::string& folder) {
     const std::string binary = folder + "server";
-    files_ = WatchedFiles();
+    files_.Begin();
     Compilation compilation(options_.inputs.front(), options_, console_);
     compilation.set_on_read([this](const std::string& path) { files_.Add(path); });
     const bool built = compilation.RunTo(Phase::kObject, Compilation::Purpose::kServer) && compilation.Link(binary);
     const bool fine = compilation.Finish() == kFine && built;
     if (!fine && current_) console_.err << "wfc: the server goes on as it was\n";
-    if (!fine) console_.err << "wfc: waiting for a change\n" << std::flush;
-    if (!fine) return;
+    if (!fine) {
+      console_.err << "wfc: waiting for a change\n" << std::flush;
+      files_.KeepAll();
+      return;
+    }
     if (!has_listened_ && !OpenSockets(ConfigOf(folder))) {
       console_.err << "wfc: cannot make sockets: " << base::TextOfErrno(errno) << "\n";
       return;

@@ -37,9 +37,20 @@ uint64_t StampOf(const std::string& path) {
 
 }  // namespace
 
-void WatchedFiles::Add(const std::string& path) {
-  if (!stamps_.contains(path)) stamps_.emplace(path, StampOf(path));
+void WatchedFiles::Begin() {
+  LookAgain();
+  before_ = std::move(stamps_);
+  stamps_.clear();
 }
+
+// What stands there now may already be newer than what was read.
+void WatchedFiles::Add(const std::string& path) {
+  if (stamps_.contains(path)) return;
+  const auto known = before_.find(path);
+  stamps_.emplace(path, known != before_.end() ? known->second : StampOf(path));
+}
+
+void WatchedFiles::KeepAll() { stamps_.merge(before_); }
 
 void WatchedFiles::LookAgain() {
   for (auto& [path, stamp] : stamps_) stamp = StampOf(path);

@@ -8,12 +8,11 @@
 #include <map>
 #include <set>
 
+#include "compiler/base/field_number.h"
 #include "compiler/diag/render.h"
 
 namespace wf::interface {
 namespace {
-
-constexpr uint32_t kFirst = 16, kEnd = 1 << 18, kReservedFirst = 19'000, kReservedEnd = 20'000;
 
 std::string Comment(const std::string& text, std::string_view margin) {
   std::string out;
@@ -207,7 +206,7 @@ class Writer {
   std::string Shared(const std::string& word, const std::string& type, const std::vector<Field>& fields) {
     const auto [row, is_new] = names_.try_emplace(type, "");
     if (!is_new) return row->second;
-    const std::string name = Free(word + "Of" + fmt::format("{:x}", FieldNumber(type)));
+    const std::string name = Free(word + "Of" + fmt::format("{:x}", source::FieldNumber(type)));
     row->second = name;
     shared_[name] = Message(name, type, FieldsOfMembers(fields));
     return name;
@@ -261,14 +260,14 @@ class Writer {
     return words;
   }
 
-  // Numbers first, in the order of names: two that meet are told apart whatever stands between them.
+  // Numbers first, in the order of names: two that meet, of which check warns, are told apart whatever stands between them.
   std::string Message(const std::string& name, const std::string& doc, const std::vector<ProtoField>& fields) const {
     std::map<std::string, uint32_t> numbers;
     std::set<uint32_t> used;
     for (const ProtoField& field : fields) numbers.emplace(field.name, 0);
     for (auto& [field, number] : numbers) {
-      number = FieldNumber(field);
-      while (!used.insert(number).second) number = number + 1 == kReservedFirst ? kReservedEnd : number + 1 == kEnd ? kFirst : number + 1;
+      number = source::FieldNumber(field);
+      while (!used.insert(number).second) number = source::FieldNumberAfter(number);
     }
     const std::map<std::string, std::string> words = WordsOf(fields);
     std::string text = "\n" + Comment(doc, "") + "message " + name + " {\n";
@@ -293,13 +292,6 @@ class Writer {
 };
 
 }  // namespace
-
-uint32_t FieldNumber(std::string_view name) {
-  uint32_t hash = 2166136261u;  // FNV-1a
-  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
-  const uint32_t number = kFirst + hash % (kEnd - kFirst - (kReservedEnd - kReservedFirst));
-  return number < kReservedFirst ? number : number + (kReservedEnd - kReservedFirst);
-}
 
 std::string Proto(const Interface& interface, const Service& service) { return Writer(interface, service).Run(); }
 

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 
@@ -46,6 +47,8 @@ std::optional<std::string> FindNote(const std::string& notes) {
 }  // namespace
 
 base::Result<std::string> ReadNote(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return NotOurs("it is a folder");
   std::ifstream file(path, std::ios::binary);
   if (!file) return base::Status(base::kNotFound, base::TextOfErrno(errno));
   file.seekg(0, std::ios::end);

@@ -54,7 +54,11 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
     if (locals[*other].type != type) taken_names.insert(name.text);
   } else if (const auto symbol = symbols.find(name.text); symbol != symbols.end() && kind != LocalKind::kParam) {
     taken = true;
-    env.Report(name.span, kDuplicateName, {name.text}).Label(symbol->second, "this dimension has the name");
+    // A parameter whose own name was taken is found no more, but its symbol is.
+    const auto is_symbol = [&](const Local& local) { return local.span == symbol->second; };
+    const bool is_local = std::any_of(locals.begin(), locals.end(), is_symbol);
+    env.Report(name.span, kDuplicateName, {name.text})
+        .Label(symbol->second, is_local ? "first declared here" : "this dimension has the name");
     taken_names.insert(name.text);
   } else if (Entity* entity = FindEntity(module, name.text); entity != nullptr) {
     taken = true;

@@ -19,6 +19,13 @@ size_t Index(RegionId id) { return static_cast<size_t>(id); }
 }  // namespace
 
 SlotId NodeCutter::Write() {
+  const size_t first = out_.tasks.size();
+  const SlotId value = WriteValue();
+  Prioritise(first);
+  return value;
+}
+
+SlotId NodeCutter::WriteValue() {
   const TaskWriter::Inside here(tasks_, tasks_.region());
   const std::string& name = workflow_.locals[node_.local].name;
   const bool has_region = node_.policy.timeout_ns > 0 || node_.fallback != nullptr;
@@ -26,6 +33,18 @@ SlotId NodeCutter::Write() {
   ir::Policy policy = node_.policy;
   policy.retry = 0;  // each call's
   return Enter(name, {*node_.value, node_.fallback.get(), node_.err_local, tasks_.Intern(policy), true});
+}
+
+// The tasks of the node from `first` on that the pool may run. Those of called workflows are of other nodes.
+void NodeCutter::Prioritise(size_t first) {
+  ir::Policy policy = DefaultPolicy(false);
+  if (node_.policy.priority == policy.priority) return;
+  policy.priority = node_.policy.priority;
+  for (size_t at = first; at < out_.tasks.size(); ++at) {
+    ir::Task& task = out_.tasks[at];
+    const bool is_fallback = at >= fallback_first_ && at < fallback_end_;
+    if (task.kind == TaskKind::kRun && task.node == tasks_.node() && !is_fallback) task.policy = tasks_.Intern(policy);
+  }
 }
 
 SlotId NodeCutter::Cut(const Expr& expr, const std::string& name, ir::TypeId type_if_fails, bool is_own) {
@@ -159,12 +178,6 @@ SlotId NodeCutter::AddCall(const Expr& expr) {
   const auto write = [&](BodyWriter& writer) { return writer.Write(expr); };
   const SlotId out = values_.AddRun(c_.program.functions[expr.index].name, write, values_.DeclaredType(expr.type));
   out_.tasks.back().blocking = true;
-  const ir::Policy plain = DefaultPolicy(false);
-  if (!in_fallback_ && node_.policy.priority != plain.priority) {
-    ir::Policy policy = plain;
-    policy.priority = node_.policy.priority;
-    out_.tasks.back().policy = tasks_.Intern(policy);
-  }
   return out;
 }
 

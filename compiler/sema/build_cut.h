@@ -19,6 +19,8 @@ class NodeCutter {
   ir::SlotId Write();  // with the node's value
 
  private:
+  ir::SlotId WriteValue();
+  void Prioritise(size_t first);
   // A slot with the value of `expr`; `is_own`: of the current region, written by a task of its own.
   ir::SlotId Cut(const Expr& expr, const std::string& name, ir::TypeId type_if_fails, bool is_own);
   ir::SlotId CutIn(ir::RegionId region, const Expr& expr, const std::string& name, ir::TypeId type_if_fails);
@@ -62,8 +64,9 @@ class NodeCutter {
   const Stmt& node_;
   TaskWriter& tasks_;
   Values& values_;
-  std::vector<ir::SlotId> counts_;  // numbers of elements of the loops around
-  bool in_fallback_ = false;        // of the node
+  std::vector<ir::SlotId> counts_;                // numbers of elements of the loops around
+  bool in_fallback_ = false;                      // of the node
+  size_t fallback_first_ = 0, fallback_end_ = 0;  // its tasks
 };
 
 }  // namespace wf::sema

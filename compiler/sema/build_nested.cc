@@ -55,7 +55,9 @@ SlotId NodeCutter::CutFallback(const std::string& name, const Attempt& attempt, 
   const ir::TypeId string = out_.types.String(), code = out_.types.Scalar(DType::kI32);
   const ir::TypeId error = out_.types.Record("", {{"code", code}, {"message", string}, {"node", string}});
   values_.SetSlot(attempt.err_local, tasks_.AddSlot(region, "err", error));
+  const size_t first = out_.tasks.size();
   const SlotId result = CutIn(region, *attempt.fallback, name, type_if_fails);
+  if (attempt.is_node) fallback_first_ = first, fallback_end_ = out_.tasks.size();
   in_fallback_ = was_in_fallback;
   out_.regions[Index(region)].result = result;
   return result;

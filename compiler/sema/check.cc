@@ -5,6 +5,7 @@
 
 #include "compiler/base/sha256.h"
 #include "compiler/sema/check_decl.h"
+#include "compiler/sema/field_numbers.h"
 #include "compiler/sema/names.h"
 
 namespace wf::sema {
@@ -53,6 +54,7 @@ std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
            });
   });
   if (diag.error_count() != errors_before || damaged) return std::nullopt;
+  WarnOfFieldNumbers(env);
   program.source_name = std::filesystem::path(input.sources.name(root.file->id)).filename();  // however it was called
   program.source_hash = HashSources(env);
   return program;

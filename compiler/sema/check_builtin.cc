@@ -76,7 +76,7 @@ ExprPtr CheckElementwise1(const CallSite& site, Builtin builtin) {
   ExprPtr value = CheckExpr(site.body, *(*arguments)[0], LiteralHint(site, builtin), site.where);
   if (IsPoison(*value) || !CheckNumber(site, builtin, *value)) return site.Fail();
   const TypeRef type = value->type;
-  return site.Make1(builtin, type, std::move(value));
+  return FoldKnown(site.body, site.Make1(builtin, type, std::move(value)));
 }
 
 ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
@@ -110,7 +110,7 @@ ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
   ExprPtr result =
       site.Make1(builtin, dims->empty() ? site.types().Scalar(dtype) : site.types().Tensor(dtype, *dims), std::move(values[0]));
   result->args.push_back(std::move(values[1]));
-  return result;
+  return FoldKnown(site.body, std::move(result));
 }
 
 ExprPtr CheckLen(const CallSite& site) {

@@ -44,6 +44,9 @@ ExprPtr SkipUnchecked(Body& body, const ast::Expr& expr);
 bool IsLiteral(const ast::Expr& expr);
 ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted);
 
+// fold_known.cc: `expr`, or the number that it is where it is arithmetic over integers that are known; Error where that overflows.
+ExprPtr FoldKnown(Body& body, ExprPtr expr);
+
 // check_text.cc
 ExprPtr CheckString(Body& body, const ast::StringExpr& expr, const Where& where);
 // The text of a string without holes; null when it is another expression.

@@ -9,6 +9,7 @@
 #include "compiler/sema/consts.h"
 #include "compiler/sema/settings.h"
 #include "runtime/abi/plan.h"
+#include "runtime/base/text.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
 
@@ -23,18 +24,34 @@ std::string Sanitised(const std::string& name) {
   return clean;
 }
 
-// "did you mean `digits.onnx`?" for what stands beside a file that is not there.
-std::optional<std::string> FileMeant(const std::string& path) {
-  const std::filesystem::path wanted(path);
+// What in `folder` has nearly the name; a name without `.onnx` means the file with it. Empty: nothing.
+std::string NearIn(const std::filesystem::path& folder, const std::string& name) {
+  constexpr size_t kMost = 1000;
   std::vector<std::string> names;
   std::error_code error;
-  if (std::filesystem::exists(wanted, error)) return std::nullopt;
-  constexpr size_t kMost = 1000;
-  for (std::filesystem::directory_iterator entry(wanted.parent_path(), error), end; !error && entry != end && names.size() < kMost;
+  for (std::filesystem::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end && names.size() < kMost;
        entry.increment(error)) {
     names.push_back(entry->path().filename().string());
   }
-  return diag::Suggest(wanted.filename().string(), names);
+  std::sort(names.begin(), names.end());
+  if (std::binary_search(names.begin(), names.end(), name + ".onnx")) return name + ".onnx";
+  return std::string(base::Nearest(name, std::vector<std::string_view>(names.begin(), names.end())));
+}
+
+// "did you mean `models/digits.onnx`?" for what is not at `path`, which stands in the program as `written`: a file beside it, or one of the
+// name in a folder beside its own.
+std::optional<std::string> FileMeant(const std::filesystem::path& path, const std::filesystem::path& written) {
+  const auto question = [](const std::filesystem::path& meant) { return "did you mean `" + meant.string() + "`?"; };
+  const std::filesystem::path folder = path.parent_path(), name = path.filename();
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) {
+    const std::string near = NearIn(folder, name.string());
+    if (near.empty()) return std::nullopt;
+    return question(written.parent_path() / near);
+  }
+  const std::string near = NearIn(folder.parent_path(), folder.filename().string());
+  if (near.empty() || !std::filesystem::exists(folder.parent_path() / near / name, error)) return std::nullopt;
+  return question(written.parent_path().parent_path() / near / name);
 }
 
 struct WrittenPort {
@@ -123,6 +140,14 @@ class ModelCheck {
     return base::Status(base::kNotFound, "`" + path + "` has none of the versions that `versions specific` names");
   }
 
+  // A file that is not there is called as the program calls it.
+  diag::Builder ReportUnread(const Span& span, diag::Code code, const std::string& path, const base::Status& status) {
+    std::error_code error;
+    if (std::filesystem::exists(path, error) || error) return env_.Report(span, code, {entity_.name, status.message()});
+    auto builder = env_.Report(span, code, {entity_.name, "`" + path_ + "`: no such file or folder"}).HelpIf(FileMeant(path, path_));
+    return path == path_ ? builder : builder.Help("paths start from the program's folder: `" + path + "` was looked for");
+  }
+
   // Sets `file` to the newest version's signature; leaves it empty when the file is missing but the signature is written.
   bool ReadFile(std::optional<onnx::Signature>& file) {
     const Span& span = decl_.binding.arguments[0].span;
@@ -131,14 +156,10 @@ class ModelCheck {
     auto versions = onnx::FindVersions(path);
     if (versions.ok()) versions = Named(*std::move(versions), path);
     if (!versions.ok()) {
-      if (decl_.has_signature) {
-        env_.Report(span, kModelFileMissing, {entity_.name, versions.status().message()}).HelpIf(FileMeant(path));
-        return true;
-      }
-      env_.Report(span, kModelUnreadable, {entity_.name, versions.status().message()})
-          .HelpIf(FileMeant(path))
-          .Help("with a written signature the program builds without the file");
-      return false;
+      const diag::Code code = decl_.has_signature ? kModelFileMissing : kModelUnreadable;
+      auto builder = ReportUnread(span, code, path, versions.status());
+      if (!decl_.has_signature) builder.Help("with a written signature the program builds without the file");
+      return decl_.has_signature;
     }
     auto model = onnx::ReadModel(versions->back().path);
     if (!model.ok()) {

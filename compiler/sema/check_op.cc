@@ -168,7 +168,7 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
   result->binary = Typed(step.op);
   result->args.push_back(std::move(left));
   result->args.push_back(std::move(right));
-  return result;
+  return FoldKnown(body, std::move(result));
 }
 
 ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
@@ -358,7 +358,7 @@ ExprPtr CheckUnary(Body& body, const ast::UnaryExpr& expr, TypeRef wanted, const
   ExprPtr result = Make(ExprKind::kUnary, operand->type, expr.span);
   result->unary = negate ? UnaryOp::kNegate : UnaryOp::kNot;
   result->args.push_back(std::move(operand));
-  return result;
+  return FoldKnown(body, std::move(result));
 }
 
 ExprPtr CheckBinary(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const Where& where) {

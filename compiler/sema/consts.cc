@@ -178,12 +178,12 @@ std::optional<ir::Value> Simple(Env& env, const Expr& expr) {
 
 std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
   const std::filesystem::path path = PathBeside(env, span, name);
+  if (env.input.options.on_read) env.input.options.on_read(path.string());
   if (IsOutside(env, path, name)) {
     env.Report(span, kEmbedOutside, {name}).Help("copy the file there: what a program is made of moves with it");
     return std::nullopt;
   }
   if (const auto known = env.embedded.find(path.string()); known != env.embedded.end()) return known->second;
-  if (env.input.options.on_read) env.input.options.on_read(path.string());
   const auto fail = [&](const std::string& why) {
     env.Report(span, kCannotEmbed, {path.string(), why});
     return std::nullopt;

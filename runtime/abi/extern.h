@@ -48,7 +48,7 @@ class Context {
     for (int axis = kRank - 1; axis >= 0; --axis) {
       made.raw_.dim[axis] = dims[axis];
       made.raw_.stride[axis] = static_cast<int64_t>(bytes / sizeof(T));
-      if (dims[axis] < 0) throw Failure(code::kType, "a tensor with an extent below 0");
+      if (dims[axis] < 0) throw Failure(code::kDimension, "a tensor with an extent below 0");
       if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dims[axis]), &bytes) || bytes >> 62 != 0) throw std::bad_alloc();
     }
     made.raw_.data = Zeros((bytes + WF_ALIGN - 1) / WF_ALIGN * WF_ALIGN);

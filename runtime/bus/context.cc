@@ -139,9 +139,13 @@ wf_code wf_out(wf_ctx* ctx, void* const* frame, uint16_t slot) noexcept {
   const wf_slot& row = context.bus->plan().slots[slot];
   auto* const own = static_cast<char*>(frame[0]);
   auto* const tensor = reinterpret_cast<wf_tensor*>(own + row.offset);
+  if (std::any_of(tensor->dim, tensor->dim + tensor->rank, [](int64_t extent) { return extent < 0; })) {
+    context.Fail(wf::code::kDimension, 0, "a tensor with an extent below 0");
+    return WF_FAILED;
+  }
   const uint64_t bytes = wf::abi::DenseBytes(tensor->dtype, tensor->rank, tensor->dim);
-  if (bytes == UINT64_MAX) {
-    context.Fail(wf::code::kType, 0, "a tensor's extent is negative or beyond what can be addressed");
+  if (bytes == UINT64_MAX) {  // more than any memory is more than a request may have
+    context.NoMemory();
     return WF_FAILED;
   }
   int64_t stride = 1;

@@ -49,7 +49,7 @@ class Externs(harness.ServerCase):
         self.assertEqual(self.call("Wrong", how=0, x=[1, 2]), {"total": 6})
         for how, code, message in ((1, 7004, "axis 0 of `a` of the result is 3, wanted 2"), (2, 7004, "axis 0 of an item of `rows` of the result is 3, wanted 2"),
                                    (3, 7006, "`text` of the result is not UTF-8"), (4, 7000, "`ranks` of the result has the key `a` twice"),
-                                   (5, 7000, "a tensor with an extent below 0")):
+                                   (5, 7004, "a tensor with an extent below 0")):
             reply = self.server.post("/Externs/Wrong", {"how": how, "x": [1, 2]})
             self.assertEqual((reply.error["code"], reply.error["message"], reply.error["path"]), (code, message, "Wrong/made"))
 

@@ -22,17 +22,21 @@ service Hello {{
 }}
 '''
 
+FILES = {"greeting.txt": "hello\n", "words.wf": 'const NAME: string = "Ada";\n', "main.wf": PROGRAM.format(version=1)}
+
 
 class Watched:
-    def __init__(self, folder, *args, env=None):
+    def __init__(self, folder, *args, env=None, files=None):
         self.folder = folder
-        self.write("greeting.txt", "hello\n")
-        self.write("words.wf", 'const NAME: string = "Ada";\n')
-        self.write("main.wf", PROGRAM.format(version=1))
+        for name, text in (files or FILES).items():
+            self.write(name, text)
         self.log = open(folder / "log", "w+b")
         command = [harness.WFC, "run", "--watch", "main.wf", "--", *(args or ("--host", "127.0.0.1", "--http-port", "0")), "--admin-port", "0"]
         self.process = subprocess.Popen(command, cwd=folder, stdout=self.log, stderr=self.log, env={**os.environ, **(env or {})})
+
+    def wait_served(self):
         self.served = self.wait(r"listening http=(\S+)").group(1)
+        return self
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
@@ -104,7 +108,7 @@ class Watch(unittest.TestCase):
     def setUp(self):
         folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
         folder.mkdir()
-        self.watched = Watched(folder)
+        self.watched = Watched(folder).wait_served()
 
     def tearDown(self):
         self.watched.stop()
@@ -191,6 +195,27 @@ class Watch(unittest.TestCase):
         watched.write("main.wf", PROGRAM.format(version=2))
         watched.wait_text("2 hello Ada")
 
+    def test_a_file_that_leads_out_of_the_folder_for_a_while(self):
+        watched = self.watched
+        outside = harness.scratch() / f"outside-{os.urandom(4).hex()}"
+        outside.write_text("from outside\n")
+        link = watched.folder / "link"
+        link.symlink_to(outside)
+        os.replace(link, watched.folder / "greeting.txt")
+        watched.wait(r"error\[WF3046\][^\0]*waiting for a change")
+        watched.write("inside.txt", "good day\n")
+        os.replace(watched.folder / "inside.txt", watched.folder / "greeting.txt")
+        watched.wait_text("1 good day Ada")
+
+    def test_what_a_program_with_mistakes_does_not_come_to_stays_watched(self):
+        watched = self.watched
+        watched.write("main.wf", PROGRAM.format(version=2).replace("import words;", "import words"))
+        watched.wait(r"error\[WF[^\0]*waiting for a change")
+        watched.write("greeting.txt", "good day\n")
+        watched.wait("waiting for a change", count=2)
+        watched.write("main.wf", PROGRAM.format(version=2))
+        watched.wait_text("2 good day Ada")
+
     def test_of_many_quick_changes_the_last_is_served(self):
         watched = self.watched
         for version in range(2, 200):
@@ -234,13 +259,57 @@ class Watch(unittest.TestCase):
                 process.wait()
 
 
+EXTERN = '''extern fn answer(x: i64) -> i64 = cpp("answer.cc");
+
+workflow Greet() -> (text: string) {
+  node x = answer(2);
+  return (text: "{x}");
+}
+
+service Hello {
+  workflow Greet;
+}
+'''
+SOURCE = '''#include "main.wf.h"
+#include "more/factor.h"
+
+int64_t externs::answer(wf::Context&, int64_t x) { return x * kFactor; }
+'''
+
+
+class WatchHeaders(unittest.TestCase):
+    """Of a source that does not compile all headers are watched: those that were read, and those that were looked for."""
+
+    def test_a_header_that_is_missing_wrong_or_gone(self):
+        folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
+        (folder / "more").mkdir(parents=True)
+        watched = Watched(folder, files={"main.wf": EXTERN, "answer.cc": SOURCE})
+        try:
+            waiting = 0
+            for name, text in (("more/factor.h", '#include "factors.h"\n'),  # includes what is missing
+                               ("more/factors.h", "#error none\n")):         # is there, and does not compile
+                waiting += 1
+                watched.wait("waiting for a change", count=waiting)
+                watched.write(name, text)
+            watched.wait("waiting for a change", count=waiting + 1)
+            watched.write("more/factors.h", "constexpr int64_t kFactor = 21;\n")
+            watched.wait_served().wait_text("42")
+            os.rename(folder / "more/factors.h", folder / "factors")
+            watched.wait("waiting for a change", count=waiting + 2)
+            os.rename(folder / "factors", folder / "more/factors.h")
+            watched.wait("listening http=", count=2)
+            self.assertEqual(watched.stop(), 0, watched.output())
+        finally:
+            watched.stop()
+
+
 class WatchElsewhere(unittest.TestCase):
     """Where the settings say, wherever they stand."""
     def served_anew(self, *args, env=None):
         folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
         folder.mkdir()
         (folder / "server.yml").write_text("listen: unix:of-file.sock\n")
-        watched = Watched(folder, *args, env=env)
+        watched = Watched(folder, *args, env=env).wait_served()
         client = Client(watched)
         try:
             watched.wait_text("1 hello Ada")

@@ -97,7 +97,7 @@ class Reflected:
         call, answer = GetMessageClass(method.input_type), GetMessageClass(method.output_type)
         return getattr(channel, kind)(f"/{self.service.full_name}/{name}", call.SerializeToString, answer.FromString)
 
-    def message(self, name, **members):
+    def message(self, name, /, **members):
         return GetMessageClass(self.pool.FindMessageTypeByName(f"{self.service.file.package}.{name}"))(**members)
 
 

@@ -59,6 +59,8 @@ class Site {
   virtual void OnTraced(const Exchange&, const bus::Bus&) noexcept {}
   // A message of a call that streams is an exchange of its own: what OnHead is to others.
   virtual void OnPart(Exchange&) noexcept {}
+  // All messages of a call that streams have been served. True: Session::Reply has ended it; else it ends well, without another message.
+  virtual bool OnCallOver(Exchange&) noexcept { return false; }
   // A second has passed for a call that stays.
   virtual void OnLook(Exchange&) noexcept {}
   virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept = 0;

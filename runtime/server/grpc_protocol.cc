@@ -15,17 +15,15 @@
 namespace wf::server {
 namespace {
 
-constexpr const GrpcService* kServices[] = {&grpc_inference, &grpc_health, &grpc_reflection, &grpc_reflection_v1alpha};
-
 // "/service/method"; null: there is no such service.
 const GrpcService* FindService(std::string_view path, std::string_view* method) {
   const size_t slash = path.find('/', 1);
   if (slash == std::string_view::npos) return nullptr;
   const std::string_view name = path.substr(1, slash - 1);
-  const auto* const found =
-      std::find_if(std::begin(kServices), std::end(kServices), [name](const GrpcService* service) { return service->name == name; });
   *method = path.substr(slash + 1);
-  return found == std::end(kServices) ? nullptr : *found;
+  const auto services = GrpcServices();
+  const auto found = std::find_if(services.begin(), services.end(), [name](const GrpcService* service) { return service->name == name; });
+  return found == services.end() ? nullptr : *found;
 }
 
 void RefuseMethod(Exchange& exchange, bool has_service) {
@@ -72,8 +70,6 @@ void WriteError(Exchange& exchange, const protocol::ErrorText& error, base::Stat
 }
 
 }  // namespace
-
-std::span<const GrpcService* const> GrpcServices() { return kServices; }
 
 void ReplyMessage(Exchange& exchange, wf_sink* message) noexcept {
   wf_sink body;

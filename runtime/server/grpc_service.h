@@ -20,7 +20,8 @@ struct GrpcService {
   std::string_view (*file)();  // its FileDescriptorProto
   // False: it has no such method.
   bool (*find)(const WorkflowSite& site, std::string_view method, GrpcMethod* found);
-  // One message of the method that exchange.grpc names; ends in WorkflowSite::Begin, or in an answer.
+  // One message of the method that exchange.grpc names; ends in WorkflowSite::Begin, or in an answer. That of a part may be several
+  // messages, each behind its prefix, or none and no field: nothing is sent for it then.
   void (*serve)(WorkflowSite& site, Exchange& exchange, wf_bytes message);
   // How a part of a call says that it failed; null: its call ends with the failure.
   void (*write_part_error)(const Exchange& part, const protocol::ErrorText& error, wf_sink* message) = nullptr;
@@ -28,6 +29,11 @@ struct GrpcService {
   protocol::Answer (*write_answer)(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers) = nullptr;
   // Of a service whose calls stay.
   void (*look)(WorkflowSite& site, Exchange& call) = nullptr;
+  // Every message of a call that streams has come and been served: ends it with Session::Reply, whose body, if any, is its last message.
+  // Null: it ends well.
+  void (*end)(WorkflowSite& site, Exchange& call) = nullptr;
+  // A field of the head of an answer, a view of the call's own head; without a value there is none.
+  http::Header (*field)(const Exchange& call) = nullptr;
 };
 
 std::span<const GrpcService* const> GrpcServices();

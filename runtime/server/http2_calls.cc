@@ -116,14 +116,14 @@ void Http2Session::Send(Exchange& call, wf_sink& message) noexcept {
   if (!processing_) GoOnNextTurn();
 }
 
-// A part that has fields instead of a message ends its call.
+// A part that has fields instead of a message ends its call; one that has neither is over, and its call goes on.
 void Http2Session::ReplyPart(Exchange& part, const http::ReplyHead& head, wf_sink& body) noexcept {
   Exchange& call = *part.grpc.call;
   Unlink(part);
   part.answered = true;
   answered_.push_back(&part);
-  if (body.empty()) return EndCall(call, head.headers);
-  Send(call, body);
+  if (body.empty() && !head.headers.empty()) return EndCall(call, head.headers);
+  if (!body.empty()) Send(call, body);
   if (call.grpc.held_bytes() != 0) GoOnNextTurn();
   EndIfOver(call);
 }
@@ -147,7 +147,7 @@ void Http2Session::EndIfOver(Exchange& call) noexcept {
   if (!grpc.ended || grpc.held_bytes() != 0 || grpc.first_part != nullptr || grpc.stays) return;
   if (!grpc.messages.at_end() || !grpc.takes_many) TakeLastMessage(call);
   if (call.refused()) return AnswerRefusal(call);
-  EndCall(call, {&grpc::kOk, 1});
+  if (!owner_.site_.OnCallOver(call)) EndCall(call, {&grpc::kOk, 1});
 }
 
 void Http2Session::LeaveCall(Exchange& call) noexcept {

@@ -120,7 +120,10 @@ http::ReplyHead Http2Session::HeadOf(const Exchange& exchange, const http::Reply
 
 void Http2Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
   if (exchange.grpc.call != nullptr) return ReplyPart(exchange, head, body);
-  if (exchange.grpc.streams) return EndCall(exchange, head.headers);
+  if (exchange.grpc.streams) {
+    if (!body.empty()) Send(exchange, body);
+    return EndCall(exchange, head.headers);
+  }
   http2::Stream& stream = *exchange.stream;
   stream.user = nullptr;
   exchange.stream = nullptr;

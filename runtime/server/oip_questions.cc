@@ -58,10 +58,8 @@ oip::Statistics Count(const Shared& shared, const wf_workflow& workflow) {
     for (uint32_t n = 0; n < shared.plan.n_nodes; ++n) {
       const uint32_t stage = shared.plan.nodes[n].stage;
       if (stage >= shared.plan.n_stages || abi::View(shared.plan.stages[stage].workflow) != abi::View(workflow.name)) continue;
-      sum.queue.count += engine->queue_wait[n].count.value();
-      sum.queue.ns += engine->queue_wait[n].sum_ns.value();
-      sum.compute.count += engine->node_compute[n].count.value();
-      sum.compute.ns += engine->node_compute[n].sum_ns.value();
+      sum.queue_ns += engine->queue_wait[n].sum_ns.value();
+      sum.compute_ns += engine->node_compute[n].sum_ns.value();
     }
   }
   return sum;

@@ -79,6 +79,10 @@ std::span<const http::Header> WorkflowSite::FieldsOf(const Exchange& exchange) n
   const setting::Origins& origins = settings_->cors_origins;
   size_t count = 0;
   if (exchange.trace.known()) fields_[count++] = {"traceparent", exchange.trace.parent()};
+  if (exchange.grpc.service != nullptr && exchange.grpc.service->field != nullptr) {
+    const http::Header field = exchange.grpc.service->field(exchange);
+    if (field.value.data() != nullptr) fields_[count++] = field;
+  }
   if (origins.list.empty() || exchange.grpc.on) return {fields_, count};
   if (!origins.any()) fields_[count++] = {"vary", "origin"};
   const std::string_view origin = exchange.head.Find("origin");

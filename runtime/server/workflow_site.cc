@@ -81,6 +81,12 @@ void WorkflowSite::OnPart(Exchange& part) noexcept {
   if (call.timeout_ns != 0) part.timeout_ns = std::max<int64_t>(1, call.received_at + call.timeout_ns - part.received_at);
 }
 
+bool WorkflowSite::OnCallOver(Exchange& call) noexcept {
+  const GrpcService& service = *call.grpc.service;
+  if (service.end != nullptr) service.end(*this, call);
+  return service.end != nullptr;
+}
+
 void WorkflowSite::OnLook(Exchange& call) noexcept { call.grpc.service->look(*this, call); }
 
 int64_t WorkflowSite::MsLeft(const Exchange& exchange) const noexcept {

@@ -65,6 +65,7 @@ class WorkflowSite final : public Site {
   void OnGone(Exchange& exchange) noexcept override;
   void OnFinished(Exchange& exchange) noexcept override;
   void OnPart(Exchange& part) noexcept override;
+  bool OnCallOver(Exchange& call) noexcept override;
   void OnLook(Exchange& call) noexcept override;
   std::span<const http::Header> FieldsOf(const Exchange& exchange) noexcept override;
   bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }

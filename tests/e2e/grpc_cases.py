@@ -8,6 +8,9 @@ harness.in_environment("grpc-clients", ["h2==4.4.1", "tritonclient[grpc]==2.63.0
 
 import grpc  # noqa: E402
 import tritonclient.grpc as triton  # noqa: E402
+from google.protobuf.descriptor_pool import DescriptorPool  # noqa: E402
+from google.protobuf.message_factory import GetMessageClass  # noqa: E402
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase  # noqa: E402
 from http2_client import Client  # noqa: E402
 from tritonclient.grpc import service_pb2 as pb, service_pb2_grpc  # noqa: E402
 from tritonclient.utils import np_to_triton_dtype  # noqa: E402
@@ -77,6 +80,25 @@ def wait_request():
     request = pb.ModelInferRequest(model_name="Wait")
     request.inputs.add(name="seed", datatype="INT64", shape=[1]).contents.int64_contents.append(3)
     return request
+
+
+class Reflected:
+    """A service's methods, called with nothing but what the server tells of them by reflection."""
+    def __init__(self, channel, service):
+        self.pool = DescriptorPool(ProtoReflectionDescriptorDatabase(channel))
+        self.service = self.pool.FindServiceByName(service)
+        for method in self.service.methods:
+            setattr(self, method.name, self.on(channel, method.name))
+
+    def on(self, channel, name):
+        """The method on another connection."""
+        method = self.service.FindMethodByName(name)
+        kind = "_".join("stream" if streams else "unary" for streams in (method.client_streaming, method.server_streaming))
+        call, answer = GetMessageClass(method.input_type), GetMessageClass(method.output_type)
+        return getattr(channel, kind)(f"/{self.service.full_name}/{name}", call.SerializeToString, answer.FromString)
+
+    def message(self, name, /, **members):
+        return GetMessageClass(self.pool.FindMessageTypeByName(f"{self.service.file.package}.{name}"))(**members)
 
 
 class GrpcCase(harness.ServerCase):

@@ -7,17 +7,16 @@ import time
 import unittest
 
 import harness
-from grpc_cases import SOURCE, Client, GrpcCase, note_request, tensor, wait_request
+from grpc_cases import SOURCE, Client, GrpcCase, Reflected, note_request, tensor, wait_request
 
 import grpc
 import numpy as np
 import tritonclient.grpc as triton
-from google.protobuf.descriptor_pool import DescriptorPool
-from google.protobuf.message_factory import GetMessageClass
+from google.protobuf import json_format
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
-from tritonclient.grpc import service_pb2 as pb, service_pb2_grpc
+from tritonclient.grpc import model_config_pb2, service_pb2 as pb, service_pb2_grpc
 
 
 class Streams(GrpcCase):
@@ -206,19 +205,47 @@ class Reflection(GrpcCase):
     source = SOURCE
 
     def test_clients_find_everything(self):
-        database = ProtoReflectionDescriptorDatabase(self.channel)
         services = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection", "inference.GRPCInferenceService"]
-        self.assertEqual(sorted(database.get_services()), services)
-        pool = DescriptorPool(database)
+        self.assertEqual(sorted(ProtoReflectionDescriptorDatabase(self.channel).get_services()), services)
         for service in services:
-            pool.FindServiceByName(service)
-        method = pool.FindServiceByName("inference.GRPCInferenceService").FindMethodByName("ModelReady")
-        request = GetMessageClass(method.input_type)(name="Line")
-        reply = GetMessageClass(method.output_type)()
-        reply.ParseFromString(self.raw("ModelReady", request.SerializeToString()))
-        self.assertTrue(reply.ready)
+            self.assertTrue(Reflected(self.channel, service).service.methods)
+        inference = Reflected(self.channel, "inference.GRPCInferenceService")
+        self.assertTrue(inference.ModelReady(inference.message("ModelReadyRequest", name="Line")).ready)
         with self.assertRaises(KeyError):
-            pool.FindMessageTypeByName("inference.Nothing")
+            inference.message("Nothing")
+
+    def test_calls_of_nothing_but_reflection_and_json(self):
+        """As grpcurl does."""
+        inference = Reflected(self.channel, "inference.GRPCInferenceService")
+        call = json_format.Parse('''{"model_name": "Line", "id": "call-1", "parameters": {"binary_data_output": {"bool_param": false}},
+                                    "inputs": [{"name": "line", "datatype": "INT32", "shape": [3], "contents": {"int_contents": [1, -2, 3]}}]}''', inference.message("ModelInferRequest"))
+        reply = json_format.MessageToDict(inference.ModelInfer(call, timeout=30), preserving_proto_field_name=True)
+        self.assertEqual((reply["id"], reply["outputs"]), ("call-1", [{"name": "line", "datatype": "INT32", "shape": ["3"], "contents": {"int_contents": [1, -2, 3]}}]))
+        streamed = [json_format.MessageToDict(part) for part in inference.ModelStreamInfer(iter([call, call]), timeout=30)]
+        self.assertEqual([part["inferResponse"]["id"] for part in streamed], ["call-1", "call-1"])
+        health = Reflected(self.channel, "grpc.health.v1.Health")
+        watch = health.Watch(health.message("HealthCheckRequest"), timeout=30)
+        self.assertEqual(json_format.MessageToDict(next(watch)), {"status": "SERVING"})
+        watch.cancel()
+
+    def test_the_messages_are_those_of_tritons_clients(self):
+        def fields(message):
+            return {(field.name, field.number, field.type, field.label, field.message_type.name if field.message_type else None) for field in message.fields}
+
+        def compare(ours, theirs):
+            self.assertLessEqual(fields(ours), fields(theirs), ours.full_name)
+            for inner in ours.nested_types:
+                compare(inner, theirs.nested_types_by_name[inner.name])
+
+        file = Reflected(self.channel, "inference.GRPCInferenceService").service.file
+        theirs = {**model_config_pb2.DESCRIPTOR.message_types_by_name, **pb.DESCRIPTOR.message_types_by_name}
+        self.assertGreater(len(file.message_types_by_name), 20)
+        for name, message in file.message_types_by_name.items():
+            compare(message, theirs[name])
+        methods = pb.DESCRIPTOR.services_by_name["GRPCInferenceService"].methods_by_name
+        for own in file.services_by_name["GRPCInferenceService"].methods:
+            method = methods[own.name]
+            self.assertEqual((own.input_type.name, own.output_type.name), (method.input_type.name, method.output_type.name))
 
     def test_both_versions_answer_alike(self):
         asked = [reflection_pb2.ServerReflectionRequest(**{member: value}) for member, value in (

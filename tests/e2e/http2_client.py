@@ -20,7 +20,7 @@ class Client:
         self.h2.initiate_connection()
         if settings:
             self.h2.update_settings({getattr(h2.settings.SettingCodes, name): value for name, value in settings.items()})
-        self.replies, self.reset, self.goaway, self.closed = {}, {}, None, False
+        self.replies, self.reset, self.pongs, self.goaway, self.closed = {}, {}, [], None, False
         self.flush()
 
     def flush(self):
@@ -73,6 +73,8 @@ class Client:
                 self.replies[event.stream_id].ended = True
             elif isinstance(event, h2.events.StreamReset):
                 self.reset[event.stream_id] = event.error_code
+            elif isinstance(event, h2.events.PingAckReceived):
+                self.pongs.append(event.ping_data)
             elif isinstance(event, h2.events.ConnectionTerminated):
                 self.goaway = event
         if not self.closed:

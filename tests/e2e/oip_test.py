@@ -60,7 +60,7 @@ class Hello(OipCase):
             self.assertEqual(metadata["versions"], ["1"])
             self.assertEqual(metadata["inputs"], [{"name": "xs", "datatype": "FP32", "shape": [-1, -1]}])
             self.assertEqual(metadata["outputs"], [{"name": "mean", "datatype": "FP32", "shape": [-1]}, {"name": "spread", "datatype": "FP32", "shape": [-1, -1]}])
-        self.assertEqual(self.ask("/models/Hello")[1]["inputs"], [{"name": "name", "datatype": "BYTES", "shape": [-1]}])
+        self.assertEqual(self.ask("/models/Hello")[1]["inputs"], [{"name": "name", "datatype": "BYTES", "shape": [-1, 1]}])
         self.assertEqual(self.ask("/models/Hello%2eGreet")[1]["name"], "Hello.Greet")
         self.assertEqual(self.ask("/models/Hello.Greet/ready"), (200, {"name": "Hello.Greet", "ready": True}))
         self.assertEqual(self.ask("/models/Greet/versions/1/ready")[0], 200)
@@ -161,7 +161,7 @@ class Digits(OipCase):
 
     def test_metadata(self):
         metadata = self.ask("/models/DigitService")[1]
-        self.assertEqual(metadata["inputs"], [{"name": "picture", "datatype": "BYTES", "shape": [-1]}, {"name": "top", "datatype": "INT64", "shape": [-1]}])
+        self.assertEqual(metadata["inputs"], [{"name": "picture", "datatype": "BYTES", "shape": [-1, 1]}, {"name": "top", "datatype": "INT64", "shape": [-1, 1]}])
         self.assertEqual(metadata["outputs"], [{"name": "labels", "datatype": "BYTES", "shape": [-1, -1]}, {"name": "scores", "datatype": "FP32", "shape": [-1, -1]}])
 
     def test_a_picture_as_in_plain_json(self):

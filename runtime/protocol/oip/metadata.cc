@@ -25,16 +25,20 @@ using ReadShape = Shape (*)(const wf_plan&, const wf_port&);
 
 int64_t ExtentOf(const Shape& shape, uint32_t axis) { return shape.dim == nullptr ? int64_t{-1} : shape.dim[axis]; }
 
+// Inputs without axes are told as `[-1, 1]`, one of the two shapes that they may come in and that of the configuration: clients that drop
+// the axis of samples (perf_analyzer) take an empty shape for a mistake. Outputs are told as they are answered.
 void PutPorts(Fields& fields, Key key, const wf_plan& plan, std::span<const wf_port> ports, ReadShape shape_of) {
+  const bool inputs = key.name == "inputs";
   fields.BeginList(key);
   for (const wf_port& port : ports) {
     const Shape shape = shape_of(plan, port);
-    int64_t extents[kMaxAxes] = {-1};
+    int64_t extents[kMaxAxes] = {-1, 1};
     for (uint32_t axis = 0; axis < shape.rank; ++axis) extents[axis + 1] = ExtentOf(shape, axis);
+    const uint32_t axes = inputs ? std::max<uint32_t>(shape.rank, 1) : shape.rank;
     fields.BeginElement();
     fields.Text({"name", 1}, json::View(port.name));
     fields.Text({"datatype", 2}, shape.datatype);
-    fields.Integers({"shape", 3}, {extents, shape.rank + 1U});
+    fields.Integers({"shape", 3}, {extents, axes + 1});
     fields.EndElement();
   }
   fields.EndList();
@@ -134,7 +138,10 @@ void PutModelConfig(Fields& fields, const wf_plan& plan, const ModelFacts& model
   PutConfigPorts(fields, {{"output", 6}, 3, false}, plan, {workflow.out, workflow.n_out}, ResultShapeOf);
 }
 
+// Every call that succeeds counts in each part, as Triton has it: perf_analyzer looks for the version whose queue grows, and ends where the
+// counts of the parts differ.
 void PutStatistics(Fields& fields, std::string_view name, int64_t version, const Statistics& statistics) {
+  const uint64_t calls = statistics.success.count;
   fields.BeginElement();
   fields.Text({"name", 1}, name);
   fields.Text({"version", 2}, VersionText(version).view());
@@ -144,10 +151,10 @@ void PutStatistics(Fields& fields, std::string_view name, int64_t version, const
   fields.Begin({"inference_stats", 6});
   PutDuration(fields, {"success", 1}, statistics.success);
   PutDuration(fields, {"fail", 2}, statistics.fail);
-  PutDuration(fields, {"queue", 3}, statistics.queue);
-  PutDuration(fields, {"compute_input", 4}, {});
-  PutDuration(fields, {"compute_infer", 5}, statistics.compute);
-  PutDuration(fields, {"compute_output", 6}, {});
+  PutDuration(fields, {"queue", 3}, {calls, statistics.queue_ns});
+  PutDuration(fields, {"compute_input", 4}, {calls, 0});
+  PutDuration(fields, {"compute_infer", 5}, {calls, statistics.compute_ns});
+  PutDuration(fields, {"compute_output", 6}, {calls, 0});
   fields.End();
   fields.EndElement();
 }

@@ -25,10 +25,10 @@ struct Statistics {
   struct Duration {
     uint64_t count = 0, ns = 0;
   };
-  uint64_t last_ms = 0;     // since the epoch; 0: none
-  uint64_t inferences = 0;  // samples of calls that succeeded
-  Duration success, fail;   // calls, which are the executions too
-  Duration queue, compute;  // rows that waited; executions of nodes that were timed
+  uint64_t last_ms = 0;                   // since the epoch; 0: none
+  uint64_t inferences = 0;                // samples of calls that succeeded
+  Duration success, fail;                 // calls, which are the executions too
+  uint64_t queue_ns = 0, compute_ns = 0;  // that rows waited; that nodes ran which were timed
 };
 
 void PutServerMetadata(Fields& fields);

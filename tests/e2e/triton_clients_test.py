@@ -1,0 +1,352 @@
+#!/usr/bin/env python3
+"""Triton's own Python clients, all four: asynchronous calls, streams, limits of time, cancellation, coding and TLS."""
+import asyncio
+import contextlib
+import queue
+
+import harness
+import onnx_file
+from tls_cases import Authority
+
+import numpy as np
+import tritonclient.grpc
+import tritonclient.grpc.aio
+import tritonclient.http
+import tritonclient.http.aio
+from tritonclient.utils import InferenceServerException
+
+PROGRAM = """
+model Wide = onnx("wide.onnx");
+
+error NoWords = 100008 "there are none" as invalid_argument;
+
+workflow Line(line: i32[n]) -> (line: i32[n]) {
+  return (line: line);
+}
+
+workflow Words(words: list<string>) -> (words: list<string>) {
+  require len(words) > 0 else fail NoWords("no words");
+  return (words: words);
+}
+
+workflow Wait(seed: i64) -> (first: f32) {
+  let x = [i < 64] => f32(i * seed % 17) / 17.0;
+  node y = Wide(x: x) { batch 32 within 10s; }
+  return (first: y[0]);
+}
+
+service Calls {
+  workflow Line;
+  workflow Words;
+  workflow Wait;
+}
+"""
+CODINGS = (None, "gzip", "deflate")
+
+
+def source():
+    path = harness.scratch() / "calls.wf"
+    (harness.scratch() / "wide.onnx").write_bytes(onnx_file.perceptron(64, 64))
+    path.write_text(PROGRAM)
+    return path
+
+
+SOURCE = source()
+LINE = np.arange(100_000, dtype=np.int32) // 7
+WORDS = np.array(["Zoë".encode(), b"", b"long " * 1000], dtype=object)
+
+
+def tensor(package, name, values, datatype):
+    row = package.InferInput(name, list(values.shape), datatype)
+    row.set_data_from_numpy(values)
+    return row
+
+
+def line(package, values=LINE):
+    return "Line", [tensor(package, "line", values, "INT32")]
+
+
+def words(package, values=WORDS):
+    return "Words", [tensor(package, "words", values, "BYTES")]
+
+
+def wait(package):
+    """A call whose row waits 10 s for others."""
+    return "Wait", [tensor(package, "seed", np.array([3], dtype=np.int64), "INT64")]
+
+
+class Clients(harness.ServerCase):
+    def url(self):
+        return "localhost:%d" % self.server.addresses["http"][1]
+
+    @contextlib.contextmanager
+    def client(self, package, **more):
+        client = package.InferenceServerClient(self.url(), **more)
+        try:
+            yield client
+        finally:
+            client.close()
+
+    def assert_line(self, result, values=LINE):
+        np.testing.assert_array_equal(result.as_numpy("line"), values)
+
+    def assert_words(self, result):
+        np.testing.assert_array_equal(result.as_numpy("words"), WORDS)
+
+    def assert_under_way(self, count=1):
+        self.assertEqual(self.server.settled("wf_inflight_requests", count), count)
+
+    def assert_given_up(self):
+        """Nothing is under way, long before the waiting row would have left."""
+        self.assertEqual(self.server.settled("wf_inflight_requests", seconds=5), 0)
+
+
+class Asynchronous(Clients):
+    source = SOURCE
+
+    def test_http_of_greenlets(self):
+        http = tritonclient.http
+        with self.client(http, concurrency=8) as client:
+            pending = [client.async_infer(*line(http, LINE + i)) for i in range(40)]
+            for i, call in enumerate(pending):
+                self.assert_line(call.get_result(), LINE + i)
+            with self.assertRaisesRegex(InferenceServerException, "no words"):
+                client.async_infer(*words(http, WORDS[:0])).get_result()
+
+    async def ask_what_there_is(self, client):
+        self.assertTrue(await client.is_server_live() and await client.is_server_ready() and await client.is_model_ready("Line"))
+        with self.assertRaisesRegex(InferenceServerException, "no model"):
+            await client.get_model_metadata("Nothing")
+
+    async def successes(self, client):
+        (row,) = (await client.get_inference_statistics("Line"))["model_stats"]
+        return row["inference_stats"]["success"]["count"]
+
+    async def ask_many(self, client, package):
+        results = await asyncio.gather(*(client.infer(*line(package, LINE + i)) for i in range(40)))
+        for i, result in enumerate(results):
+            self.assert_line(result, LINE + i)
+        self.assert_words(await client.infer(*words(package)))
+        with self.assertRaisesRegex(InferenceServerException, "no words"):
+            await client.infer(*words(package, WORDS[:0]))
+
+    def test_http_aio(self):
+        package = tritonclient.http.aio
+
+        async def run():
+            async with package.InferenceServerClient(self.url()) as client:
+                await self.ask_what_there_is(client)
+                self.assertEqual((await client.get_server_metadata())["name"], "wf")
+                self.assertEqual((await client.get_model_metadata("Line"))["name"], "Line")
+                self.assertEqual((await client.get_model_config("Line"))["max_batch_size"], 1024)
+                self.assertEqual((await client.get_model_repository_index())[0]["state"], "READY")
+                before = await self.successes(client)
+                await self.ask_many(client, package)
+                self.assertEqual(await self.successes(client), before + 40)
+                for asked in CODINGS:
+                    for answered in CODINGS:
+                        self.assert_words(await client.infer(*words(package), request_compression_algorithm=asked, response_compression_algorithm=answered))
+        asyncio.run(run())
+
+    def test_grpc_aio(self):
+        package = tritonclient.grpc.aio
+
+        async def run():
+            async with package.InferenceServerClient(self.url()) as client:
+                await self.ask_what_there_is(client)
+                self.assertEqual((await client.get_server_metadata()).name, "wf")
+                self.assertEqual((await client.get_model_metadata("Line")).name, "Line")
+                self.assertEqual((await client.get_model_config("Line")).config.max_batch_size, 1024)
+                self.assertEqual((await client.get_model_repository_index()).models[0].state, "READY")
+                await self.ask_many(client, package)
+                for coding in CODINGS:
+                    self.assert_words(await client.infer(*words(package), compression_algorithm=coding))
+        asyncio.run(run())
+
+    def test_a_stream_of_grpc_aio(self):
+        package = tritonclient.grpc.aio
+
+        async def asks():
+            for i in range(100):
+                name, inputs = line(package, LINE[:50] + i) if i != 40 else words(package, WORDS[:0])
+                yield {"model_name": name, "inputs": inputs, "request_id": str(i)}
+
+        async def run(coding):
+            async with package.InferenceServerClient(self.url()) as client:
+                seen = {}
+                async for result, error in client.stream_infer(asks(), compression_algorithm=coding):
+                    name = result.get_response().id if result is not None else None
+                    seen[name] = error or result.as_numpy("line")
+            self.assertEqual(len(seen), 100)
+            (failure,) = [value for value in seen.values() if isinstance(value, InferenceServerException)]
+            self.assertIn("no words", str(failure))
+            for i in range(100):
+                if i != 40:
+                    np.testing.assert_array_equal(seen[str(i)], LINE[:50] + i)
+
+        for coding in CODINGS:
+            asyncio.run(run(coding))
+
+    def test_pings_keep_a_connection(self):
+        grpc = tritonclient.grpc
+        often = grpc.KeepAliveOptions(keepalive_time_ms=20, keepalive_timeout_ms=5000, keepalive_permit_without_calls=True, http2_max_pings_without_data=0)
+        with self.client(grpc, keepalive_options=often) as client:
+            for _ in range(50):
+                self.assert_line(client.infer(*line(grpc)))
+
+
+class TimesAndCancels(Clients):
+    """Each call waits 10 s for its batch: whoever gives it up earlier ends its work."""
+    source = SOURCE
+    args = ("--schedule=pool",)
+
+    def test_grpc_has_a_limit(self):
+        grpc = tritonclient.grpc
+        with self.client(grpc) as client:
+            with self.assertRaisesRegex(InferenceServerException, "(?i)deadline"):
+                client.infer(*wait(grpc), client_timeout=0.2)
+            self.assert_given_up()
+            with self.assertRaisesRegex(InferenceServerException, "DEADLINE_EXCEEDED"):
+                client.infer(*wait(grpc), timeout=200_000)  # microseconds, a parameter that the server looks at
+            self.assert_given_up()
+            told = queue.Queue()
+            client.async_infer(*wait(grpc), callback=lambda result, error: told.put(error), client_timeout=0.2)
+            self.assertRegex(str(told.get(timeout=20)), "(?i)deadline")
+            self.assert_given_up()
+
+    def test_http_has_a_limit(self):
+        http = tritonclient.http
+        with self.client(http, network_timeout=0.3) as client:
+            with self.assertRaises(TimeoutError):
+                client.infer(*wait(http))
+            self.assert_given_up()
+        with self.client(http) as client:
+            with self.assertRaisesRegex(InferenceServerException, "(?i)deadline|time"):
+                client.infer(*wait(http), timeout=200_000)
+            self.assert_given_up()
+
+    def test_a_call_of_grpc_is_cancelled(self):
+        grpc = tritonclient.grpc
+        with self.client(grpc) as client:
+            told = queue.Queue()
+            call = client.async_infer(*wait(grpc), callback=lambda result, error: told.put(error))
+            self.assert_under_way()
+            call.cancel()
+            self.assertRegex(str(told.get(timeout=20)), "(?i)cancel")
+            self.assert_given_up()
+
+    def test_a_stream_of_grpc_is_cancelled_or_late(self):
+        grpc = tritonclient.grpc
+        told = queue.Queue()
+        with self.client(grpc) as client:
+            client.start_stream(lambda result, error: told.put(error))
+            for _ in range(5):
+                client.async_stream_infer(*wait(grpc))
+            self.assert_under_way(5)
+            client.stop_stream(cancel_requests=True)
+            self.assertRegex(str(told.get(timeout=20)), "(?i)cancel")
+            self.assert_given_up()
+            client.start_stream(lambda result, error: told.put(error), stream_timeout=0.3)
+            client.async_stream_infer(*wait(grpc))
+            self.assertRegex(str(told.get(timeout=20)), "(?i)deadline|time")
+            self.assert_given_up()
+            client.stop_stream()
+
+    def test_grpc_aio_is_cancelled_or_late(self):
+        package = tritonclient.grpc.aio
+
+        async def asks():
+            yield dict(zip(("model_name", "inputs"), wait(package)))
+            await asyncio.sleep(60)
+
+        async def run():
+            async with package.InferenceServerClient(self.url()) as client:
+                with self.assertRaisesRegex(InferenceServerException, "(?i)deadline"):
+                    await client.infer(*wait(package), client_timeout=0.2)
+                with self.assertRaises(asyncio.TimeoutError):
+                    await asyncio.wait_for(client.infer(*wait(package)), 0.2)
+                await asyncio.to_thread(self.assert_given_up)
+                stream = client.stream_infer(asks())
+                first = asyncio.ensure_future(anext(stream))
+                await asyncio.to_thread(self.assert_under_way)
+                self.assertTrue(stream.cancel())
+                with self.assertRaises(asyncio.CancelledError):
+                    await first
+                await asyncio.to_thread(self.assert_given_up)
+        asyncio.run(run())
+
+    def test_http_aio_is_cancelled_or_late(self):
+        package = tritonclient.http.aio
+
+        async def run():
+            async with package.InferenceServerClient(self.url(), conn_timeout=0.3) as client:
+                with self.assertRaises(asyncio.TimeoutError):
+                    await client.infer(*wait(package))
+                await asyncio.to_thread(self.assert_given_up)
+            async with package.InferenceServerClient(self.url()) as client:
+                call = asyncio.ensure_future(client.infer(*wait(package)))
+                await asyncio.to_thread(self.assert_under_way)
+                call.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await call
+                await asyncio.to_thread(self.assert_given_up)
+        asyncio.run(run())
+
+
+class Tls(Clients):
+    """The server lets in who shows a certificate of its authority."""
+    @classmethod
+    def setUpClass(cls):
+        cls.authority = Authority("of-triton")
+        cls.authority.sign("server")
+        cls.authority.sign("client")
+        cls.server = harness.Server.of(SOURCE, *cls.authority.flags(), "--tls-client-ca", cls.authority.path)
+        certificate, key = map(str, cls.authority.files("client"))
+        cls.grpc_files = {"ssl": True, "root_certificates": str(cls.authority.path), "private_key": key, "certificate_chain": certificate}
+        cls.http_files = {"ssl": True, "ssl_options": {"ca_certs": str(cls.authority.path), "keyfile": key, "certfile": certificate}}
+
+    def test_grpc(self):
+        grpc = tritonclient.grpc
+        with self.client(grpc, **self.grpc_files) as client:
+            for coding in CODINGS:
+                self.assert_words(client.infer(*words(grpc), compression_algorithm=coding))
+            told = queue.Queue()
+            client.start_stream(lambda result, error: told.put(error or result))
+            for i in range(20):
+                client.async_stream_infer(*line(grpc, LINE[:9] + i), request_id=str(i))
+            for _ in range(20):
+                result = told.get(timeout=20)
+                self.assert_line(result, LINE[:9] + int(result.get_response().id))
+            client.stop_stream()
+
+    def test_http(self):
+        http = tritonclient.http
+        with self.client(http, **self.http_files) as client:
+            for coding in CODINGS:
+                self.assert_words(client.infer(*words(http), request_compression_algorithm=coding, response_compression_algorithm=coding))
+
+    def test_aio(self):
+        async def run():
+            async with tritonclient.grpc.aio.InferenceServerClient(self.url(), **self.grpc_files) as client:
+                await self.ask(client, tritonclient.grpc.aio)
+            context = self.authority.client(show=self.authority.files("client"))
+            async with tritonclient.http.aio.InferenceServerClient(self.url(), ssl=True, ssl_context=context) as client:
+                await self.ask(client, tritonclient.http.aio)
+        asyncio.run(run())
+
+    async def ask(self, client, package):
+        for result in await asyncio.gather(*(client.infer(*line(package)) for _ in range(20))):
+            self.assert_line(result)
+
+    def test_who_shows_nothing_is_not_let_in(self):
+        grpc, http = tritonclient.grpc, tritonclient.http
+        with self.client(grpc, ssl=True, root_certificates=str(self.authority.path)) as client:
+            with self.assertRaisesRegex(InferenceServerException, "UNAVAILABLE"):
+                client.infer(*line(grpc), client_timeout=20)
+        with self.client(http, ssl=True, ssl_options={"ca_certs": str(self.authority.path)}) as client:
+            with self.assertRaises(OSError):
+                client.infer(*line(http))
+
+
+if __name__ == "__main__":
+    harness.main()

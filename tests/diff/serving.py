@@ -1,0 +1,87 @@
+"""What a built server answers to the calls of a file of random workflows, next to what `wf_diff run --expect` says it owes."""
+import json
+import struct
+import sys
+import threading
+import urllib.parse
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+from harness import Connection, Server, scratch, wfc
+
+CONNECTIONS = 4
+LEVELS = ("-O2", *["-O0"] * 7)  # in turn; what levels change is compared without servers, and -O2 takes eight times as long
+FLOATS = {"f64": "<Qd", "f32": "<If", "f16": "<He"}
+
+
+def number(text):
+    return -0.0 if text == "-0" else int(text)
+
+
+def same(wanted, got):
+    """Are these the same values? A float is wanted as {"f32": bits}."""
+    if isinstance(wanted, dict) and len(wanted) == 1 and (kind := next(iter(wanted))) in (*FLOATS, "bf16"):
+        if isinstance(got, bool) or not isinstance(got, (int, float)):
+            return False
+        if kind == "bf16":
+            return struct.pack("<f", got) == struct.pack("<I", wanted[kind] << 16)
+        return struct.pack("<" + FLOATS[kind][2], got) == struct.pack("<" + FLOATS[kind][1], wanted[kind])
+    if isinstance(wanted, dict):
+        return isinstance(got, dict) and wanted.keys() == got.keys() and all(same(wanted[name], got[name]) for name in wanted)
+    if isinstance(wanted, list):
+        return isinstance(got, list) and len(wanted) == len(got) and all(map(same, wanted, got))
+    return type(wanted) is type(got) and wanted == got
+
+
+def may_be_last(key, got, wanted):
+    """May `got` be the last of these annotations of the key? What is not certain may be missing."""
+    for name, text, is_certain in reversed(wanted):
+        if name == key and got in (text, text.strip(" \t")):
+            return True
+        if name == key and is_certain:
+            return False
+    return got is None
+
+
+def has_annotations(wanted, headers):
+    got = {name[3:]: urllib.parse.unquote_to_bytes(value.encode("latin-1")).decode() for name, value in headers.items() if name.startswith("wf-k")}
+    return all(may_be_last(key, got.get(key), wanted) for key in got.keys() | {key for key, _, _ in wanted})
+
+
+def is_owed(call, reply):
+    got = json.loads(reply.body, parse_int=number)
+    if "values" in call:
+        return reply.status == 200 and same(call["values"], got) and has_annotations(call["annotations"], reply.headers)
+    error = got.get("error", {})
+    return any(error.get("code") == code and (code == 9000 or error.get("path", "") == wanted) for code, wanted in call["failures"])
+
+
+def talk(address, calls, wrong):
+    try:
+        with Connection(address, timeout=120) as connection:
+            for call in calls:
+                reply = connection.call("POST", call["path"], call["body"].encode(), {"content-type": "application/json", **call["metadata"]})
+                if not is_owed(call, reply):
+                    wrong.append(f"{call}\n  was answered with {reply}")
+    except (OSError, ValueError, AssertionError) as error:
+        wrong.append(f"a connection ended with {error!r}")
+
+
+def served(source, level=LEVELS[0]):
+    """The calls in the file beside `source` that a server of it was asked, and what it answered otherwise than owed."""
+    calls = [json.loads(line) for line in source.with_suffix(".jsonl").read_text().splitlines()]
+    binary = scratch() / f"{source.stem}.server"
+    wfc("build", source, "-o", binary, level)
+    server = Server(binary)
+    server.wait_ready()
+    wrong = []
+    threads = [threading.Thread(target=talk, args=(server.addresses["http"], calls[i::CONNECTIONS], wrong)) for i in range(CONNECTIONS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if server.stop() != 0:
+        wrong.append(f"the server did not end as it should\n{server.output()}")
+    for path in (binary, server.stdout_path, server.stderr_path):
+        path.unlink()
+    return len(calls), wrong

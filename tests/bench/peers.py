@@ -123,6 +123,12 @@ def h2load_count(address, path, body, count, connections, streams, headers=JSON)
     run_h2load(address, path, body, headers, f"-c{connections}", f"-m{streams}", f"-n{count}")
 
 
+def grpc_answer(address, path, body):
+    """The message that a call is answered with, behind its prefix; h2load looks at no `grpc-status`."""
+    command = ["curl", "-sS", "--http2-prior-knowledge", "--data-binary", "@-", "-H", "te: trailers", "-H", "content-type: application/grpc"]
+    return subprocess.run([*command, f"http://{address[0]}:{address[1]}{path}"], input=body, capture_output=True, check=True).stdout
+
+
 class GoogleGrpc:
     """Google's gRPC in C++ on the server's core, which answers the same calls; `way`: callback or queue."""
     def __init__(self, way):

@@ -84,11 +84,15 @@ def grpc(options):
     """the same as calls of gRPC, on few connections and on many, against Google's gRPC in C++ in the better of its two ways"""
     server = peers.start_server(HELLO)
     ways = {way: peers.GoogleGrpc(way) for way in ("callback", "queue")}
+    addresses = {"ours": server.addresses["grpc"], **{way: peer.address for way, peer in ways.items()}}
     try:
+        answers = {name: peers.grpc_answer(address, grpc_call.PATH, GREET_CALL) for name, address in addresses.items()}
+        if len(set(answers.values())) != 1 or not answers["ours"].endswith(b"hello, Ada"):
+            raise AssertionError(f"the servers answer differently: {answers}")
         for connections, streams, goal in ((10, 10, 3.3), (64, 1, 1.6)):
-            rates = {name: [] for name in ("ours", *ways)}
+            rates = {name: [] for name in addresses}
             for _ in range(options.rounds):
-                for name, address in (("ours", server.addresses["grpc"]), *((way, ways[way].address) for way in ways)):
+                for name, address in addresses.items():
                     rates[name].append(peers.h2load(address, grpc_call.PATH, GREET_CALL, options.seconds, connections, streams, grpc_call.HEADERS))
             best = max(ways, key=lambda way: median(rates[way]))
             yield Row(f"grpc-trivial-c{connections}-m{streams}", median(rates["ours"]), median(rates[best]), "calls/s", f"gRPC C++, {best}", goal)

@@ -114,7 +114,11 @@ bool wf_sink::Append(wf_sink& other) {
   if (failed_) return false;
   if (other.size() <= kMaxReserve) {
     bool fits = true;
-    for (const SinkPiece& piece : other.Pieces()) fits = fits && Put(piece.data, piece.bytes);
+    if (other.pieces_.empty()) {  // all of it in the open piece
+      fits = other.at_ == other.start_ || Put(other.start_, static_cast<size_t>(other.at_ - other.start_));
+    } else {
+      for (const SinkPiece& piece : other.Pieces()) fits = fits && Put(piece.data, piece.bytes);
+    }
     other.Clear();
     return fits;
   }

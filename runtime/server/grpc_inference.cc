@@ -20,7 +20,7 @@ namespace {
 bool Find(const WorkflowSite& site, std::string_view name, GrpcMethod* method) {
   oip::Route route;
   oip::ReadRoute(name, {}, &route);
-  if (route.call == oip::Call::kInfer) method->most_bytes = site.LargestBodyLimit();
+  if (route.call == oip::Call::kInfer) method->most_bytes = site.largest_body_limit();
   method->streams = method->takes_many = name == "ModelStreamInfer";
   return route.call != oip::Call::kNone;
 }

@@ -121,10 +121,11 @@ uint64_t WorkflowSite::BodyLimitOf(const wf_workflow& workflow) const {
   return workflow.body_max == 0 ? static_cast<uint64_t>(settings_->body_bytes.value) : workflow.body_max;
 }
 
-uint64_t WorkflowSite::LargestBodyLimit() const {
-  uint64_t most = 0;
-  for (uint32_t i = 0; i < shared_.plan.n_workflows; ++i) most = std::max(most, BodyLimitOf(shared_.plan.workflows[i]));
-  return most;
+void WorkflowSite::set_settings(const Settings& settings) {
+  settings_ = &settings;
+  largest_body_limit_ = 0;
+  for (uint32_t i = 0; i < shared_.plan.n_workflows; ++i)
+    largest_body_limit_ = std::max(largest_body_limit_, BodyLimitOf(shared_.plan.workflows[i]));
 }
 
 // In flight by service, over all loops: each loop writes its own numbers, so the limit may be passed by as many requests as there are

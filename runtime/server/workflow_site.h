@@ -48,7 +48,7 @@ class WorkflowSite final : public Site {
         counts_(*shared.loops[static_cast<size_t>(loop)]),
         spans_(shared.spans.empty() ? nullptr : shared.spans[static_cast<size_t>(loop)].get()) {}
   void set_engine(sched::Engine* engine, bus::Memory& memory, base::Mailbox& mailbox);
-  void set_settings(const Settings& settings) { settings_ = &settings; }                 // what holds from now on
+  void set_settings(const Settings& settings);                                           // what holds from now on
   void set_keys(std::shared_ptr<const Keys> keys) noexcept { keys_ = std::move(keys); }  // the same; null: nobody needs one
 
   void OnHead(Exchange& exchange) noexcept override;
@@ -78,8 +78,8 @@ class WorkflowSite final : public Site {
   void Admit(Exchange& exchange) noexcept;      // the same once its message is there
   bool TakePlace(Exchange& exchange) noexcept;  // among those in flight, of one that was admitted; false: refused
   uint64_t BodyLimitOf(const wf_workflow& workflow) const;
-  uint64_t LargestBodyLimit() const;                           // of all workflows
-  bool GrowClaim(Exchange& exchange, int64_t bytes) noexcept;  // Claim without a refusal, on any thread
+  uint64_t largest_body_limit() const { return largest_body_limit_; }  // of all workflows
+  bool GrowClaim(Exchange& exchange, int64_t bytes) noexcept;          // Claim without a refusal, on any thread
   // The bus of the request; null: there is no memory, and that is answered.
   bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns) noexcept;
   uint64_t code_from() const { return static_cast<uint64_t>(settings_->compress_from.value); }  // answers of so many bytes; 0: none
@@ -123,6 +123,7 @@ class WorkflowSite final : public Site {
   LoopCounts& counts_;
   SpanRing* const spans_;  // null: nothing is traced
   const Settings* settings_ = nullptr;
+  uint64_t largest_body_limit_ = 0;
   std::shared_ptr<const Keys> keys_;
   sched::Engine* engine_ = nullptr;
   bus::Memory* memory_ = nullptr;

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import time
@@ -94,17 +95,66 @@ def wrk(address, path, body, seconds, connections=32, content_type="application/
     return float(re.search(r"Requests/sec:\s+([\d.]+)", done.stdout).group(1))
 
 
-def h2load(address, path, body, seconds, connections, streams):
-    """Requests a second over HTTP/2, all answered with 200."""
+JSON = ("content-type: application/json",)
+
+
+def run_h2load(address, path, body, headers, *options):
+    """What h2load tells, when all is answered with 200."""
     data = harness.scratch() / "h2load-body"
     data.write_bytes(body)
+    fields = [word for header in headers for word in ("-H", header)]
     with OnOneCore(LOAD_CPU):
-        done = subprocess.run(["h2load", "-t1", f"-c{connections}", f"-m{streams}", f"-D{seconds}", "--warm-up-time=1s", "-d", str(data),
-                               "-H", "content-type: application/json", f"http://{address[0]}:{address[1]}{path}"], capture_output=True, text=True, check=True)
+        done = subprocess.run(["h2load", "-t1", *options, "-d", str(data), *fields, f"http://{address[0]}:{address[1]}{path}"],
+                              capture_output=True, text=True, check=True)
     counts = re.search(r"status codes: (\d+) 2xx, 0 3xx, 0 4xx, 0 5xx", done.stdout)
     if counts is None or " 0 failed, 0 errored, 0 timeout" not in done.stdout:
         raise AssertionError(f"h2load saw failures on {path}:\n{done.stdout}")
-    return float(re.search(r"^finished in .*?, ([\d.]+) req/s", done.stdout, re.M).group(1))
+    return done.stdout
+
+
+def h2load(address, path, body, seconds, connections, streams, headers=JSON):
+    """Requests a second over HTTP/2."""
+    told = run_h2load(address, path, body, headers, f"-c{connections}", f"-m{streams}", f"-D{seconds}", "--warm-up-time=1s")
+    return float(re.search(r"^finished in .*?, ([\d.]+) req/s", told, re.M).group(1))
+
+
+def h2load_count(address, path, body, count, connections, streams, headers=JSON):
+    """So many requests over HTTP/2."""
+    run_h2load(address, path, body, headers, f"-c{connections}", f"-m{streams}", f"-n{count}")
+
+
+def grpc_answer(address, path, body):
+    """The message that a call is answered with, behind its prefix; h2load looks at no `grpc-status`."""
+    command = ["curl", "-sS", "--http2-prior-knowledge", "--data-binary", "@-", "-H", "te: trailers", "-H", "content-type: application/grpc"]
+    return subprocess.run([*command, f"http://{address[0]}:{address[1]}{path}"], input=body, capture_output=True, check=True).stdout
+
+
+class GoogleGrpc:
+    """Google's gRPC in C++ on the server's core, which answers the same calls; `way`: callback or queue."""
+    def __init__(self, way):
+        with OnOneCore(SERVER_CPU):
+            self.process = subprocess.Popen([self.binary(), way], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.address = ("127.0.0.1", int(self.process.stdout.readline().split()[1]))
+
+    @staticmethod
+    def binary():
+        folder = harness.scratch() / "google-grpc"
+        if (folder / "server").exists():
+            return folder / "server"
+        folder.mkdir()
+        protos, name = harness.ROOT / "runtime/protocol/oip", "open_inference_grpc"
+        plugin = shutil.which("grpc_cpp_plugin")
+        if plugin is None:
+            raise AssertionError("grpc_cpp_plugin is missing; `scripts/setup --bench` installs it")
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "grpc++", "protobuf"], capture_output=True, text=True, check=True).stdout.split()
+        subprocess.run(["protoc", "-I", protos, f"--cpp_out={folder}", f"--grpc_out={folder}", f"--plugin=protoc-gen-grpc={plugin}", f"{name}.proto"], check=True)
+        subprocess.run(["g++", "-std=c++20", "-O2", "-o", folder / "made", "-I", folder, Path(__file__).parent / "grpc/server.cc",
+                        folder / f"{name}.pb.cc", folder / f"{name}.grpc.pb.cc", *flags], check=True)
+        return (folder / "made").rename(folder / "server")
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 def cpu_seconds(pid):

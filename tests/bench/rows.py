@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+import grpc_call
 import harness
 import lsp_wire
 import observing
@@ -74,6 +75,31 @@ def http2(options):
             yield Row(f"http2-json-trivial-c{connections}-m{streams}", median(ours), median(theirs), "req/s", "nginx return 200", OF_NGINX)
     finally:
         nginx.stop()
+        server.stop()
+
+
+GREET_CALL = grpc_call.infer(b"Hello.Greet", b"name", b"Ada")
+
+
+def grpc(options):
+    """the same as calls of gRPC, on few connections and on many, against Google's gRPC in C++ in the better of its two ways"""
+    server = peers.start_server(HELLO)
+    ways = {way: peers.GoogleGrpc(way) for way in ("callback", "queue")}
+    addresses = {"ours": server.addresses["grpc"], **{way: peer.address for way, peer in ways.items()}}
+    try:
+        answers = {name: peers.grpc_answer(address, grpc_call.PATH, GREET_CALL) for name, address in addresses.items()}
+        if len(set(answers.values())) != 1 or not answers["ours"].endswith(b"hello, Ada"):
+            raise AssertionError(f"the servers answer differently: {answers}")
+        for connections, streams, goal in ((10, 10, 3.3), (64, 1, 1.6)):
+            rates = {name: [] for name in addresses}
+            for _ in range(options.rounds):
+                for name, address in addresses.items():
+                    rates[name].append(peers.h2load(address, grpc_call.PATH, GREET_CALL, options.seconds, connections, streams, grpc_call.HEADERS))
+            best = max(ways, key=lambda way: median(rates[way]))
+            yield Row(f"grpc-trivial-c{connections}-m{streams}", median(rates["ours"]), median(rates[best]), "calls/s", f"gRPC C++, {best}", goal)
+    finally:
+        for way in ways.values():
+            way.stop()
         server.stop()
 
 
@@ -249,32 +275,66 @@ def compiler(options):
         yield from part(options)
 
 
+class CountedServer:
+    """A server whose calls of the allocator are counted."""
+    def __init__(self, source):
+        path = harness.scratch() / "allocations"
+        path.write_bytes(bytes(16))
+        env = {"LD_PRELOAD": str(harness.BUILD / "lib/wf_count_allocations.so"), "WF_ALLOCATION_COUNT": str(path), "WF_ALLOCATION_APART": "libdnnl"}
+        self.server = harness.Server.of(source, "--io-threads", "1", env=env)
+        with open(path, "r+b") as file:
+            self.count = mmap.mmap(file.fileno(), 16)
+
+    def counted(self):
+        """All but those out of oneDNN, and those."""
+        return struct.unpack("<QQ", self.count[:16])
+
+    def settled(self):
+        """The same when what is made ready after the start is done."""
+        now = self.counted()
+        while True:
+            time.sleep(0.3)
+            earlier, now = now, self.counted()
+            if now == earlier:
+                return now
+
+    def stop(self):
+        self.server.stop()
+        self.count.close()
+
+
 def allocations_per_request(source, method_path, body, measured):
     """calls of the allocator per request in steady state: those out of oneDNN, and all others"""
-    path = harness.scratch() / "allocations"
-    path.write_bytes(bytes(16))
-    env = {"LD_PRELOAD": str(harness.BUILD / "lib/wf_count_allocations.so"), "WF_ALLOCATION_COUNT": str(path), "WF_ALLOCATION_APART": "libdnnl"}
-    server = harness.Server.of(source, "--io-threads", "1", env=env)
-    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 16) as count, server.connect() as connection:
-        def requests(number):
-            for _ in range(number):
-                connection.call("POST", method_path, body)
-            return struct.unpack("<QQ", count[:16])
-        before = requests(2000)
-        while True:  # what is made ready after the start is done
-            time.sleep(0.3)
-            earlier, before = before, struct.unpack("<QQ", count[:16])
-            if before == earlier:
-                break
-        others, onednn = ((after - earlier) / measured for after, earlier in zip(requests(measured), before))
-    server.stop()
+    counted = CountedServer(source)
+    with counted.server.connect() as connection:
+        for _ in range(2000):
+            connection.call("POST", method_path, body)
+        before = counted.settled()
+        for _ in range(measured):
+            connection.call("POST", method_path, body)
+        others, onednn = ((after - earlier) / measured for after, earlier in zip(counted.counted(), before))
+    counted.stop()
     return onednn, others
+
+
+def allocations_over_http2(source, path, body, headers, measured=20000):
+    """the same over HTTP/2: what a long run of requests takes more than a short one, each on connections of its own"""
+    counted = CountedServer(source)
+    took = []
+    for count in (measured, measured, 2 * measured):
+        before = counted.settled()[0]
+        peers.h2load_count(counted.server.addresses["http"], path, body, count, 4, 4, headers)
+        took.append(counted.settled()[0] - before)
+    counted.stop()
+    return round((took[2] - took[1]) / measured, 2)  # a connection more or less is no request's
 
 
 def allocations(options):
     """calls of the allocator per request in steady state"""
     _, hello = allocations_per_request(HELLO, GREET, GREET_BODY, 5000)
     yield Row("allocations-per-request", hello, 0, "calls", "goal (none)", 1, higher_is_better=False)
+    for name, path, body, headers in (("http2-request", GREET, GREET_BODY, peers.JSON), ("grpc-call", grpc_call.PATH, GREET_CALL, grpc_call.HEADERS)):
+        yield Row(f"allocations-per-{name}", allocations_over_http2(HELLO, path, body, headers), 0, "calls", "goal (none)", 1, higher_is_better=False)
     # oneDNN allocates in each dnnl_primitive_execute: a table of the arguments, and the closures and the context of some implementations. libpng
     # does for each image: its structs, the chunks' buffers and zlib's state; the interface that keeps setjmp out of ours takes no allocator.
     onednn, others = allocations_per_request(DIGITS, "/DigitService/Classify?top=3", seven(), 5000)
@@ -283,7 +343,7 @@ def allocations(options):
 
 
 def cpu(options):
-    """processor time per request, user and system apart, against nginx"""
+    """processor time per request, user and system apart, against nginx; then the server's own over HTTP/2 and gRPC"""
     server = peers.start_server(HELLO)
     nginx = peers.Nginx(GREET_REPLY)
     times = {"ours": [], "nginx": []}
@@ -298,6 +358,15 @@ def cpu(options):
     yield Row("cpu-user-per-request", user, 3, "us", "goal", 1, higher_is_better=False)
     yield Row("cpu-system-per-request", system, nginx_system, "us", "nginx return 200", 0, higher_is_better=False)
     yield Row("cpu-total-per-request", user + system, nginx_user + nginx_system, "us", "nginx return 200", 1 / 1.2, higher_is_better=False)
+    server = peers.start_server(HELLO)
+    for name, path, body, headers in (("http2-request", GREET, GREET_BODY, peers.JSON), ("grpc-call", grpc_call.PATH, GREET_CALL, grpc_call.HEADERS)):
+        count, taken = int(100_000 * options.seconds), []
+        for _ in range(options.rounds):
+            before = peers.cpu_seconds(server.process.pid)[0]
+            peers.h2load_count(server.addresses["http"], path, body, count, 10, 10, headers)
+            taken.append((peers.cpu_seconds(server.process.pid)[0] - before) / count * 1e6)
+        yield Row(f"cpu-user-per-{name}", median(taken), 3, "us", "goal", 1, higher_is_better=False)
+    server.stop()
 
 
 def observed(options):
@@ -320,4 +389,4 @@ def overload(options):
     yield Row("overload-recovery", recovered, 1, "s", "goal", 1, higher_is_better=False)
 
 
-BENCHMARKS = {run.__name__: run for run in (http, http2, digits, model, start, memory, compiler, allocations, cpu, observed, overload)}
+BENCHMARKS = {run.__name__: run for run in (http, http2, grpc, digits, model, start, memory, compiler, allocations, cpu, observed, overload)}

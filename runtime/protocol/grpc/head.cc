@@ -35,6 +35,7 @@ bool IsPlain(char c) { return c >= 0x20 && c <= 0x7e && c != '%'; }
 
 bool IsContentType(std::string_view content_type) {
   constexpr std::string_view kType = "application/grpc", kProto = "+proto";
+  if (content_type == kType) return true;
   if (!base::EqualIgnoringCase(content_type.substr(0, kType.size()), kType)) return false;
   content_type.remove_prefix(kType.size());
   if (base::EqualIgnoringCase(content_type.substr(0, kProto.size()), kProto)) content_type.remove_prefix(kProto.size());

@@ -29,9 +29,10 @@ void Head::Add(std::string_view name, std::string_view value) {
     for (std::string_view* view : {&method_name, &target, &path, &query}) *view = moved(*view);
     bytes_.swap(grown);
   }
-  bytes_.insert(bytes_.end(), name.begin(), name.end());
-  bytes_.insert(bytes_.end(), value.begin(), value.end());
-  const char* const at = reinterpret_cast<const char*>(bytes_.data()) + size;
+  bytes_.resize(needed);
+  char* const at = reinterpret_cast<char*>(bytes_.data()) + size;
+  name.copy(at, name.size());
+  value.copy(at + name.size(), value.size());
   headers_.push_back({{at, name.size()}, {at + name.size(), value.size()}});
 }
 

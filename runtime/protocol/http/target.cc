@@ -1,17 +1,33 @@
 #include "runtime/protocol/http/target.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "runtime/base/ascii.h"
 
 namespace wf::http {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsNameByte(char c) {
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// By byte, since every request asks for each of its target's and host's.
+using ByteSet = std::array<bool, 256>;
+template <typename Is>
+constexpr ByteSet SetOf(Is is) {
+  ByteSet set = {};
+  for (size_t i = 0; i < set.size(); ++i) set[i] = is(static_cast<char>(i));
+  return set;
+}
+constexpr ByteSet kNameBytes = SetOf([](char c) {
   constexpr std::string_view kMarks = "-._~!$&'()*+,;=";
   return IsDigit(c) || (base::Lower(c) >= 'a' && base::Lower(c) <= 'z') || kMarks.find(c) != std::string_view::npos;
-}
+});
+// Those that say nothing against a target, wherever they stand.
+constexpr ByteSet kPlainBytes = SetOf([](char c) { return c > ' ' && c < 0x7f && c != '#' && c != '%' && c != '.'; });
+bool Has(const ByteSet& set, char c) { return set[static_cast<uint8_t>(c)]; }
+
+bool IsNameByte(char c) { return Has(kNameBytes, c); }
 bool IsAddressByte(char c) { return c == ':' || IsNameByte(c); }
 bool All(std::string_view text, bool (*is)(char)) { return std::all_of(text.begin(), text.end(), is); }
 
@@ -64,14 +80,15 @@ bool IsHost(std::string_view text) {
 
 std::string_view WhyNoTarget(std::string_view path_and_query) {
   const std::string_view path = path_and_query.substr(0, path_and_query.find('?'));
-  bool points = false;
+  bool points = false;  // that a segment of nothing else may begin with
   for (size_t i = 0; i < path_and_query.size(); ++i) {
     const char c = path_and_query[i];
+    if (Has(kPlainBytes, c)) continue;
     if (c == '#') return "a target has no fragment";
     if (c <= ' ' || c >= 0x7f) return "the target holds a character that none may";
     if (i >= path.size()) continue;
     if (c == '%' && !IsEscape(path.substr(i))) return "a `%` in the path begins no escape of a byte above 0";
-    points = points || c == '.' || c == '%';
+    points = points || c == '%' || (i != 0 && path[i - 1] == '/');
   }
   if (points && path.starts_with('/') && LeavesRoot(path)) return "the path leaves the root";
   return {};

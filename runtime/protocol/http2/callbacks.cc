@@ -29,6 +29,7 @@ void Callbacks::SetAll(nghttp2_session_callbacks* callbacks) {
 int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
   Session& session = Of(user);
   session.block_bytes_ = 0;
+  session.reading_ = nullptr;
   if (!IsRequest(*frame)) return 0;
   Stream* const stream = session.pool_.Take();
   if (stream == nullptr) return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -44,12 +45,13 @@ int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, 
   if (session.first_ != nullptr) session.first_->previous_ = stream;
   session.first_ = stream;
   ++session.open_;
+  session.reading_ = stream;
   return 0;
 }
 
 // A head that is too large is read to its end, as the state of HPACK asks, and dropped; trailers are dropped. One that nobody means, such
 // as a few bytes of HPACK unpack to, is not worth its reading.
-int Callbacks::OnHeader(nghttp2_session* raw, const nghttp2_frame* frame, const uint8_t* name, size_t name_bytes, const uint8_t* value,
+int Callbacks::OnHeader(nghttp2_session* raw, const nghttp2_frame*, const uint8_t* name, size_t name_bytes, const uint8_t* value,
                         size_t value_bytes, uint8_t, void* user) noexcept {
   constexpr size_t kFieldBytes = 32;  // that each is taken to cost beside its texts (RFC 9113 6.5.2)
   constexpr size_t kBomb = 8;         // times what a head may be
@@ -60,8 +62,7 @@ int Callbacks::OnHeader(nghttp2_session* raw, const nghttp2_frame* frame, const 
     session.Terminate(NGHTTP2_ENHANCE_YOUR_CALM);
     return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   }
-  if (!IsRequest(*frame)) return 0;
-  Stream* const stream = StreamOf(raw, frame->hd.stream_id);
+  Stream* const stream = session.reading_;
   if (stream == nullptr || stream->head_too_large_) return 0;
   stream->head_too_large_ = session.block_bytes_ > limits.head_bytes || stream->head_->headers().size() >= limits.headers;
   if (!stream->head_too_large_)

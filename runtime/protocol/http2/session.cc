@@ -105,10 +105,10 @@ void Pool::Give(Stream& stream) noexcept {
   ++idle_count_;
 }
 
-nghttp2_nv Field(std::string_view name, std::string_view value) {
+nghttp2_nv Field(std::string_view name, std::string_view value, uint8_t flags) {
   // nghttp2 does not write to them.
   const auto bytes = [](std::string_view text) { return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data())); };
-  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
+  return {bytes(name), bytes(value), name.size(), value.size(), flags};
 }
 
 bool Session::Open(const Limits& limits) noexcept {
@@ -142,6 +142,7 @@ void Session::Close() noexcept {
 // What was not taken of a body never will be: the window of the connection has room for it again.
 void Session::CloseStream(Stream& stream) noexcept {
   user_.OnClosed(stream);
+  if (reading_ == &stream) reading_ = nullptr;
   nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
   queued_bytes_ -= stream.body_.size();
   if (stream.untaken_ != 0) Note(nghttp2_session_consume_connection(session_, stream.untaken_));
@@ -227,6 +228,7 @@ void Session::Spend() noexcept {
 void Session::FinishHead(Stream& stream) noexcept {
   http::Head& head = *stream.head_;
   stream.head_ = nullptr;
+  reading_ = nullptr;
   if (stream.head_too_large_) return RefuseHead(stream, 431, "the headers are too large");
   std::string_view authority;
   size_t pseudo = 0;
@@ -281,10 +283,11 @@ bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length
   const auto text = [](char* begin, size_t size, int64_t number) {
     return std::string_view(begin, static_cast<size_t>(std::to_chars(begin, begin + size, number).ptr - begin));
   };
-  fields[count++] = Field(":status", text(status, sizeof status, head.status));
-  fields[count++] = Field("date", http::DateText());
-  if (!head.content_type.empty()) fields[count++] = Field("content-type", head.content_type);
-  if (length >= 0) fields[count++] = Field("content-length", text(digits, sizeof digits, length));
+  constexpr uint8_t kOurName = NGHTTP2_NV_FLAG_NO_COPY_NAME;
+  fields[count++] = Field(":status", text(status, sizeof status, head.status), kOurName);
+  fields[count++] = Field("date", http::DateText(), kOurName);
+  if (!head.content_type.empty()) fields[count++] = Field("content-type", head.content_type, kOurName);
+  if (length >= 0) fields[count++] = Field("content-length", text(digits, sizeof digits, length), kOurName);
   for (const std::span<const http::Header> headers : {head.headers, head.more}) {
     for (const http::Header& header : headers.first(std::min(headers.size(), kMaxFields - count)))
       fields[count++] = Field(header.name, header.value);

@@ -131,7 +131,8 @@ class Session {
   wf_sink* out_ = nullptr;  // during Send
   size_t high_mark_ = 0, queued_bytes_ = 0, open_ = 0;
   Stream* first_ = nullptr;
-  size_t block_bytes_ = 0;  // of the fields being read
+  Stream* reading_ = nullptr;  // whose head is being read; null: none, or nobody wants it
+  size_t block_bytes_ = 0;     // of the fields being read
   FrameHeads heads_;
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet

@@ -11,6 +11,7 @@
 namespace wf::oip {
 namespace {
 
+using protobuf::FieldBytes;
 using protobuf::PutHead;
 using protobuf::PutMessage;
 using protobuf::PutText;
@@ -61,29 +62,29 @@ void PutContents(bus::Bus& bus, const Result& result, wf_sink* out) {
   if (!packed.empty()) PutMessage(out, TypedFieldOf(result.dtype()).number, &packed);
 }
 
+// Its length stands before it, so that of its parts is found first; contents, which are long, are moved behind it.
 void PutOutput(bus::Bus& bus, const Result& result, bool raw, wf_sink* message) {
   constexpr uint32_t kName = 1, kDatatype = 2, kShape = 3, kContents = 5, kOutputs = 5;
-  wf_sink output, contents;
-  PutText(&output, kName, result.name());
-  PutText(&output, kDatatype, result.datatype());
-  size_t bytes = 0;
-  for (const int64_t extent : result.extents()) bytes += protobuf::VarintBytes(static_cast<uint64_t>(extent));
-  if (bytes != 0) PutHead(&output, kShape, bytes);
-  for (const int64_t extent : result.extents()) protobuf::PutVarint(&output, static_cast<uint64_t>(extent));
-  if (!raw) {
-    PutContents(bus, result, &contents);
-    PutMessage(&output, kContents, &contents);
-  }
-  PutMessage(message, kOutputs, &output);
+  wf_sink contents;
+  if (!raw) PutContents(bus, result, &contents);
+  size_t shape = 0;
+  for (const int64_t extent : result.extents()) shape += protobuf::VarintBytes(static_cast<uint64_t>(extent));
+  PutHead(message, kOutputs,
+          FieldBytes(kName, result.name().size()) + FieldBytes(kDatatype, result.datatype().size()) +
+              (shape == 0 ? 0 : FieldBytes(kShape, shape)) + (raw ? 0 : FieldBytes(kContents, contents.size())));
+  PutText(message, kName, result.name());
+  PutText(message, kDatatype, result.datatype());
+  if (shape != 0) PutHead(message, kShape, shape);
+  for (const int64_t extent : result.extents()) protobuf::PutVarint(message, static_cast<uint64_t>(extent));
+  if (!raw) PutMessage(message, kContents, &contents);
 }
 
 // The InferParameter in `value` becomes an entry of map<string, InferParameter>.
 void PutParameter(std::string_view key, wf_sink* value, wf_sink* message) {
   constexpr uint32_t kParameters = 4, kKey = 1, kValue = 2;
-  wf_sink entry;
-  PutText(&entry, kKey, key);
-  PutMessage(&entry, kValue, value);
-  PutMessage(message, kParameters, &entry);
+  PutHead(message, kParameters, FieldBytes(kKey, key.size()) + FieldBytes(kValue, value->size()));
+  PutText(message, kKey, key);
+  PutMessage(message, kValue, value);
 }
 
 // Annotations.

@@ -234,12 +234,12 @@ struct Method {
 };
 
 constexpr Method kMethods[] = {
+    {"ModelInfer", Call::kInfer, 1, 2},  // first: nearly all calls
     {"ServerLive", Call::kServerLive},
     {"ServerReady", Call::kServerReady},
     {"ModelReady", Call::kModelReady, 1, 2},
     {"ServerMetadata", Call::kServerMetadata},
     {"ModelMetadata", Call::kModelMetadata, 1, 2},
-    {"ModelInfer", Call::kInfer, 1, 2},
     {"ModelStreamInfer", Call::kInfer, 1, 2},
     {"ModelConfig", Call::kModelConfig, 1, 2},
     {"ModelStatistics", Call::kStatistics, 1, 2},

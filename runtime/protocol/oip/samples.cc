@@ -136,14 +136,11 @@ wf_code InferRequest::CheckResults() {
     const AskedOutput asked = answered(i);
     const wf_port& result = workflow_->out[asked.result];
     const Shape shape = ResultShapeOf(*plan_, result);
+    const bool no_classes = asked.classes != 0 && shape.dtype == 0, no_text = asked.classes == 0 && shape.raw_only() && !is_binary(asked);
+    if (!no_classes && !no_text) continue;
     base::TextBuilder message;
-    message << "output `" << View(result.name) << "` is of datatype `" << shape.datatype << "`";
-    if (asked.classes != 0 && shape.dtype == 0)
-      message << ", which has no classes";
-    else if (asked.classes == 0 && shape.raw_only() && !is_binary(asked))
-      message << ", which must be raw; ask for it with `binary_data`, or for other outputs";
-    else
-      continue;
+    message << "output `" << View(result.name) << "` is of datatype `" << shape.datatype << "`"
+            << (no_classes ? ", which has no classes" : ", which must be raw; ask for it with `binary_data`, or for other outputs");
     return json::Record(ctx_, code::kInputParams, message);
   }
   return 0;

@@ -1,7 +1,5 @@
 #include "runtime/protocol/protobuf/wire.h"
 
-#include <bit>
-
 namespace wf::protobuf {
 namespace {
 
@@ -19,7 +17,7 @@ bool TakeFixed(const uint8_t** at, const uint8_t* end, uint64_t* value) {
 
 }  // namespace
 
-bool TakeVarint(const uint8_t** at, const uint8_t* end, uint64_t* value) {
+bool TakeLongVarint(const uint8_t** at, const uint8_t* end, uint64_t* value) {
   uint64_t bits = 0;
   const uint8_t* next = *at;
   for (int shift = 0; shift < 64; shift += 7) {
@@ -83,7 +81,7 @@ bool Reader::SkipGroup(uint32_t number) {
   return true;
 }
 
-bool Reader::Next(Field* field) {
+bool Reader::NextOfAny(Field* field) {
   while (!broken_ && at_ != end_) {
     uint32_t wire = 0;
     *field = {};
@@ -94,9 +92,7 @@ bool Reader::Next(Field* field) {
   return false;
 }
 
-size_t VarintBytes(uint64_t value) { return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7; }
-
-void PutVarint(wf_sink* out, uint64_t value) {
+void PutLongVarint(wf_sink* out, uint64_t value) {
   uint8_t bytes[10];
   size_t count = 0;
   while (value >= 0x80) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -8,6 +9,8 @@
 #include "runtime/base/sink.h"
 
 namespace wf::protobuf {
+
+inline constexpr uint8_t kLong = 0x80;  // in a byte of a varint: it goes on
 
 enum class Wire : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
@@ -21,8 +24,14 @@ struct Field {
   std::string_view text() const { return abi::View(bytes); }
 };
 
+bool TakeLongVarint(const uint8_t** at, const uint8_t* end, uint64_t* value);
 // Reads the varint at *at; false: cut off, or more than 64 bits.
-bool TakeVarint(const uint8_t** at, const uint8_t* end, uint64_t* value);
+inline bool TakeVarint(const uint8_t** at, const uint8_t* end, uint64_t* value) {
+  if (*at == end || **at >= kLong) [[unlikely]]
+    return TakeLongVarint(at, end, value);
+  *value = *(*at)++;
+  return true;
+}
 
 // Walks the fields of one message. Groups, which nothing here has, are passed over as unknown fields.
 // Thread: loop-confined.   Borrows: the message.   Cost: no allocation, no recursion.
@@ -30,7 +39,16 @@ class Reader {
  public:
   explicit Reader(wf_bytes message) : at_(message.ptr), end_(message.ptr + message.len) {}
   // False: there are no more, or what stands there is no field (`broken`).
-  bool Next(Field* field);
+  bool Next(Field* field) {
+    // What nearly all fields are: bytes, of a number below 16, fewer than 128 of them.
+    if (end_ - at_ >= 2 && (at_[0] & 7) == static_cast<uint8_t>(Wire::kBytes) && at_[0] > 7 && at_[0] < kLong && at_[1] < kLong &&
+        at_[1] <= end_ - at_ - 2 && !broken_) {
+      *field = {static_cast<uint32_t>(at_[0] >> 3), Wire::kBytes, 0, {at_ + 2, at_[1]}};
+      at_ += 2 + at_[1];
+      return true;
+    }
+    return NextOfAny(field);
+  }
   bool broken() const { return broken_; }
 
  private:
@@ -39,6 +57,7 @@ class Reader {
     broken_ = true;
     return false;
   }
+  bool NextOfAny(Field* field);
   bool TakeTag(uint32_t* number, uint32_t* wire);
   bool TakeValue(uint32_t wire, Field* field);
   bool SkipGroup(uint32_t number);
@@ -48,14 +67,22 @@ class Reader {
   bool broken_ = false;
 };
 
-size_t VarintBytes(uint64_t value);
-void PutVarint(wf_sink* out, uint64_t value);
+inline size_t VarintBytes(uint64_t value) { return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7; }
+void PutLongVarint(wf_sink* out, uint64_t value);
+inline void PutVarint(wf_sink* out, uint64_t value) {
+  if (value >= kLong) [[unlikely]]
+    return PutLongVarint(out, value);
+  const auto byte = static_cast<uint8_t>(value);
+  out->Put(&byte, 1);
+}
 inline void PutTag(wf_sink* out, uint32_t number, Wire wire) { PutVarint(out, uint64_t{number} << 3 | static_cast<uint64_t>(wire)); }
 // The head of a field of `bytes` bytes, which follow.
 inline void PutHead(wf_sink* out, uint32_t number, uint64_t bytes) {
   PutTag(out, number, Wire::kBytes);
   PutVarint(out, bytes);
 }
+// All of such a field, as PutHead, PutText and PutMessage write it.
+inline size_t FieldBytes(uint32_t number, uint64_t bytes) { return VarintBytes(uint64_t{number} << 3) + VarintBytes(bytes) + bytes; }
 inline void PutText(wf_sink* out, uint32_t number, std::string_view text) {
   PutHead(out, number, text.size());
   out->Put(text.data(), text.size());

@@ -174,6 +174,29 @@ TEST_F(SessionTest, AnswersInPartsEndInTrailers) {
   EXPECT_EQ(closed_, 1);
 }
 
+TEST_F(SessionTest, FramesOfStreamsThatTakeTurnsComeToTheirOwn) {
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, static_cast<Request*>(stream.user)->body); };
+  const auto data = [](uint32_t stream, uint8_t flags, std::string_view text) { return Frame(kData, flags, stream, text); };
+  const auto head = [](uint32_t stream) {
+    return Frame(kHeaders, kEndHeaders, stream, Block(test::http2::Request("POST", "/" + std::to_string(stream))));
+  };
+  const std::string trailers = Frame(kHeaders, kEndHeaders | kEndStream, 3, Block({{"x-late", "1"}}));
+  for (const size_t cut : {size_t{1}, SIZE_MAX}) {
+    Open({});
+    ASSERT_TRUE(Feed(head(1) + data(1, 0, "a") + head(3) + data(3, 0, "b") + data(1, 0, "c") + head(5) + trailers + data(5, 0, "d") +
+                         data(1, kEndStream, "e") + ResetOf(5) + Get(7, "/7"),
+                     cut));
+    ASSERT_EQ(requests_.size(), 4U);
+    EXPECT_EQ(reader_->answers[1].body, "ace");
+    EXPECT_EQ(reader_->answers[3].body, "b");
+    EXPECT_EQ(requests_[1]->head.Find("x-late").data(), nullptr);
+    EXPECT_EQ(requests_[2]->head.path, "/5");
+    EXPECT_EQ(requests_[2]->stream, nullptr);
+    EXPECT_EQ(requests_[3]->head.path, "/7");
+    EXPECT_EQ(closed_, 4);
+  }
+}
+
 TEST_F(SessionTest, AWholeAnswerMayHaveTrailersToo) {
   const http::Header trailers[] = {{"grpc-status", "0"}};
   on_end_ = [&](Stream& stream) { AnswerWith(stream, stream.user == requests_[0].get() ? "body" : "", trailers); };

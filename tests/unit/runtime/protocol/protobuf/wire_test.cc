@@ -97,5 +97,16 @@ TEST(ProtobufWriter, CountsBytesOfVarints) {
   }
 }
 
+TEST(ProtobufWriter, CountsBytesOfFields) {
+  for (const uint32_t number : {1U, 15U, 16U, 2048U}) {
+    for (const size_t bytes : {0, 1, 127, 128, 20'000}) {
+      wf_sink out;
+      PutText(&out, number, std::string(bytes, 'x'));
+      EXPECT_EQ(FieldBytes(number, bytes), out.size()) << number << " " << bytes;
+      EXPECT_EQ(Fields(Text(out)), std::to_string(number) + "=[" + std::string(bytes, 'x') + "] ");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace wf::protobuf

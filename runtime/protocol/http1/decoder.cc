@@ -146,10 +146,6 @@ bool IsOfOtherVersion(std::span<const uint8_t> head) {
   return major >= '0' && major <= '9' && major != '1';
 }
 
-}  // namespace
-
-namespace {
-
 std::string_view WhyNot(llhttp_errno_t error) {
   switch (error) {
     case HPE_INVALID_METHOD:

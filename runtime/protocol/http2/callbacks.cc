@@ -51,7 +51,7 @@ int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, 
 
 // A head that is too large is read to its end, as the state of HPACK asks, and dropped; trailers are dropped. One that nobody means, such
 // as a few bytes of HPACK unpack to, is not worth its reading.
-int Callbacks::OnHeader(nghttp2_session* raw, const nghttp2_frame*, const uint8_t* name, size_t name_bytes, const uint8_t* value,
+int Callbacks::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* name, size_t name_bytes, const uint8_t* value,
                         size_t value_bytes, uint8_t, void* user) noexcept {
   constexpr size_t kFieldBytes = 32;  // that each is taken to cost beside its texts (RFC 9113 6.5.2)
   constexpr size_t kBomb = 8;         // times what a head may be

@@ -112,6 +112,7 @@ wf_code InferRequest::CheckCount(uint32_t port, const Shape& shape) {
   uint64_t all = 0;
   fits = fits && extents <= std::max(input.data.len, kFreeElements) && !__builtin_mul_overflow(elements, uint64_t{samples_}, &all);
   if (fits && input.coding == Coding::kRaw && shape.dtype != 0) return CheckRawBytes(port, shape, elements, all);
+  if (!fits && elements == 0) return Refuse(port, "is empty, and the other extents of its shape are too large");
   if (!fits || all > MostElements(input.coding, input.data.len)) return Refuse(port, "has fewer elements in its data than its shape says");
   if (input.coding == Coding::kWhole && all != 1) return Refuse(port, "is one element as a raw body");
   input.per_sample = elements;

@@ -139,7 +139,8 @@ base::Result<NpyArray> ReadNpy(std::string_view content) {
   array.elements = content.substr(header_at + length);
   const uint64_t bytes = abi::DenseBytes(static_cast<uint8_t>(array.dtype), static_cast<uint32_t>(array.dims.size()), array.dims.data());
   if (bytes != array.elements.size()) {
-    const std::string wanted = bytes == UINT64_MAX ? "more bytes of elements than any memory has" : std::to_string(bytes) + " bytes of elements";
+    const std::string wanted =
+        bytes == UINT64_MAX ? "more bytes of elements than any memory has" : std::to_string(bytes) + " bytes of elements";
     return Wrong("its shape needs " + wanted + ", found " + std::to_string(array.elements.size()));
   }
   const auto is_no_bool = [](char value) { return value != 0 && value != 1; };

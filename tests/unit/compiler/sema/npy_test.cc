@@ -51,7 +51,8 @@ TEST(Npy, SurvivesEachByteChanged) {
 
 TEST(Npy, SaysWhatIsWrong) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9223372036854775807), }", "more bytes of elements than any memory has"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9223372036854775807), }",
+       "more bytes of elements than any memory has"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", "no extent"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "no extent"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }", "needs 32 bytes of elements, found 24"},

@@ -148,7 +148,7 @@ class WorkflowCheck {
     TypeRef written = nullptr;
     ExprPtr value = Value(node.name, node.type.get(), *node.value, where, written);
     const NodeFacts facts{node.name.text,  node.name.span, body_.model_calls, body_.n_loops > 0, body_.n_outside_calls > 0,
-                          Computes(*value)};
+                          OnlyCallsWorkflows(*value)};
     SettingValues own;
     if (node.settings) own = ReadSettings(env_, node.settings->settings, kInNode);
     Stmt stmt;

@@ -5,7 +5,7 @@
 namespace wf::sema {
 namespace {
 
-constexpr std::string_view kComputesNothing = "it does no work itself; the nodes of a workflow that it calls have settings of their own";
+constexpr std::string_view kOnlyCalls = "it only calls workflows, whose nodes have settings of their own";
 
 void ReportNoEffect(Env& env, const Span& span, std::string_view word, const std::string& what, std::string_view why) {
   env.Report(span, kSettingNoEffect, {word, what, why});
@@ -26,7 +26,7 @@ void CheckOwn(Env& env, const NodeFacts& node, const SettingValues& own) {
   const std::string what = "node `" + node.name + "`";
   if (own.retry && !node.calls_outside) ReportNoEffect(env, own.retry->span, "retry", what, "it calls no remote and no extern node");
   if (own.limit && !node.has_loop) ReportNoEffect(env, own.limit->span, "limit", what, "it holds no `for`");
-  if (own.priority && !node.computes) ReportNoEffect(env, own.priority->span, "priority", what, kComputesNothing);
+  if (own.priority && node.only_calls_workflows) ReportNoEffect(env, own.priority->span, "priority", what, kOnlyCalls);
 }
 
 SettingValues WithoutBatchOn(const SettingValues& values, const Model& model) {
@@ -72,19 +72,21 @@ bool IsWork(ExprKind kind) {
 
 }  // namespace
 
-bool Computes(const Expr& expr) {
+bool OnlyCallsWorkflows(const Expr& expr) {
+  bool calls = false;
   std::vector<const Expr*> open = {&expr};  // a stack of its own: a tower of `if` is deep
   while (!open.empty()) {
     const Expr& at = *open.back();
     open.pop_back();
     const bool is_plain_text = at.kind == ExprKind::kText && at.args.empty();
-    if (IsWork(at.kind) && !is_plain_text) return true;
+    if (IsWork(at.kind) && !is_plain_text) return false;
+    calls = calls || at.kind == ExprKind::kCallWorkflow;
     for (const ExprPtr& arg : at.args) open.push_back(arg.get());
     if (at.loop) {
       for (const ExprPtr& source : at.loop->sources) open.push_back(source.get());
     }
   }
-  return false;
+  return calls;
 }
 
 ir::Policy NodePolicy(Env& env, const NodeFacts& node, const SettingValues& own, const SettingValues* stage, std::set<std::string>& used) {
@@ -110,7 +112,7 @@ ir::Policy NodePolicy(Env& env, const NodeFacts& node, const SettingValues& own,
     }
     if (stage->timeout_ns) used.emplace("timeout");
     if (stage->limit && node.has_loop) used.emplace("limit");
-    if (stage->priority && node.computes) used.emplace("priority");
+    if (stage->priority && !node.only_calls_workflows) used.emplace("priority");
   }
   if (own.retry) policy.retry = static_cast<uint16_t>(own.retry->value);
   if (own.timeout_ns) policy.timeout_ns = own.timeout_ns->value;
@@ -125,7 +127,7 @@ void ReportUnusedStageSettings(Env& env, const std::string& stage, const Setting
   }
   if (values.timeout_ns && !used.contains("timeout")) ReportNoEffect(env, values.timeout_ns->span, "timeout", what, "it has no node");
   if (values.priority && !used.contains("priority"))
-    ReportNoEffect(env, values.priority->span, "priority", what, "no node of it does work itself");
+    ReportNoEffect(env, values.priority->span, "priority", what, "no node of it does more than call workflows");
   if (values.retry && !used.contains("retry"))
     ReportNoEffect(env, values.retry->span, "retry", what, "no node of it calls a remote or an extern node");
   if (values.limit && !used.contains("limit")) ReportNoEffect(env, values.limit->span, "limit", what, "no node of it holds a `for`");

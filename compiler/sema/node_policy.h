@@ -11,12 +11,11 @@ struct NodeFacts {
   std::vector<std::pair<uint32_t, Span>> model_calls;  // of its expression, not of its fallback
   bool has_loop;                                       // it holds a `for`
   bool calls_outside = false;                          // extern nodes or remotes
-  bool computes = true;                                // a value of its own: it does more than call workflows and pass values on
+  bool only_calls_workflows = false;                   // and passes values on: nothing that could be more urgent than others
 };
 
-// Whether a node with this expression does work itself, so that it can be more urgent than others. What the workflows that it calls do is
-// the work of their nodes.
-bool Computes(const Expr& expr);
+// Whether all that a node with this expression does is the work of other nodes, those of the workflows that it calls.
+bool OnlyCallsWorkflows(const Expr& expr);
 
 // The effective policy of a node: its own block over its stage's over the model's. Reports settings without effect and those that need
 // exactly one model call. `used`: words of the stage's block that had an effect are added.

@@ -153,6 +153,7 @@ std::string Writer::CallWorkflow(const Type& type, int depth) {
   if (fitting.empty()) return "";
   const auto& [callee, field] = Any(fitting);
   annotates_ = annotates_ || callee.function->annotates;
+  has_call_ = true;
   return CallTo(callee, depth) + field;
 }
 

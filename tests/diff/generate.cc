@@ -130,7 +130,7 @@ class WorkflowWriter : private Writer {
   std::string Node(std::vector<Name>* made) {
     const Type type = NodeType();
     const std::string name = Fresh("node");
-    has_each_ = false;
+    has_each_ = has_call_ = false;
     std::string value = type.kind == Kind::kTuple ? CallWorkflow(type, 2)
                         : Below(3) == 0           ? Coerced(type, depth_)
                                                   : Waiting(type, std::max(depth_ - 1, 1));
@@ -139,7 +139,7 @@ class WorkflowWriter : private Writer {
     if (has_each_ && OneIn(3)) settings += " limit " + Any(std::vector<std::string>{"1024", "3", "40", "1"}) + ";";
     const uint32_t other = Below(6);
     if (other == 4) settings += " timeout 60s;";
-    if (other == 5) settings += " priority high;";
+    if (other == 5 && !has_call_) settings += " priority high;";
     if (!settings.empty()) text += " {" + settings + " }";
     const bool has_fallback = OneIn(3);
     if (has_fallback) text += " else " + Fallback(type, 2, [this](const Type& of, int depth) { return Waiting(of, depth); });

@@ -167,6 +167,7 @@ class Writer {
   bool has_metadata_ = false;  // in the body of a workflow
   bool in_fallback_ = false;   // where `err` is taken
   bool has_each_ = false;      // written since it was last looked at
+  bool has_call_ = false;      // of a workflow, likewise
   bool in_each_ = false;
   bool annotates_ = false;  // the workflow at hand
   int loops_ = 0, names_made_ = 0;

@@ -147,8 +147,8 @@ class WorkflowCheck {
     where.may_wait = true;
     TypeRef written = nullptr;
     ExprPtr value = Value(node.name, node.type.get(), *node.value, where, written);
-    const NodeFacts facts{node.name.text,  node.name.span, body_.model_calls, body_.n_loops > 0, body_.n_outside_calls > 0,
-                          OnlyCallsWorkflows(*value)};
+    const NodeFacts facts{
+        node.name.text, node.name.span, body_.model_calls, body_.n_loops > 0, body_.n_outside_calls > 0, OnlyCallsWorkflows(*value)};
     SettingValues own;
     if (node.settings) own = ReadSettings(env_, node.settings->settings, kInNode);
     Stmt stmt;

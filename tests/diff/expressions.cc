@@ -209,6 +209,10 @@ std::string Writer::OneArgument(const Type& type, int depth) {
   static const std::vector<std::string> kReal = {"abs", "-",   "floor", "ceil", "round", "trunc", "sqrt",
                                                  "exp", "log", "tanh",  "erf",  "sin",   "cos"};
   const std::string& name = Any(ir::IsFloat(type.dtype) ? kReal : kWhole);
+  if (name == "-" && (type.dtype == DType::kU32 || type.dtype == DType::kU64)) {  // of a constant it overflows when it is compiled
+    const std::vector<Name> names = Unknown(type);
+    return names.empty() ? "" : "(-" + Any(names).text + ")";
+  }
   const std::string argument = Expression(type, depth);
   return name == "-" ? "(-" + argument + ")" : name + "(" + argument + ")";
 }

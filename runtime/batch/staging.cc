@@ -174,11 +174,11 @@ base::Status Staging::ScatterPort(const RowList& rows, int64_t size, const Paddi
     for (int i = axis; i + 1 < whole.rank; ++i) filled_up.dim[i] = whole.dim[i + 1];
     --filled_up.rank;
   }
+  WF_RETURN_IF_ERROR(CheckShape(model, model.out[port], filled_up));
   const bool padded = IsPadded(rows, padding);
   if (padded) {
     wf_tensor expected = filled_up;
-    if (filled_up.rank != model.out[port].rank || !padding.SetOutput(port, padding.bucket(rows.first->kind), expected) ||
-        !SameDims(expected, filled_up))
+    if (!padding.SetOutput(port, padding.bucket(rows.first->kind), expected) || !SameDims(expected, filled_up))
       return fail("its extent is not the function of the padded dimension that the signature states");
   }
   int64_t index = 0;

@@ -198,5 +198,17 @@ TEST(StagingTest, AnOutputWithoutOneSamplePerRowIsRefused) {
   EXPECT_EQ(staging.Scatter(rows, 1).message(), "model `Doubler`, port `x`: the output does not hold one sample per row");
 }
 
+TEST(StagingTest, AnOutputOfAnotherShapeThanItsPortIsRefused) {
+  Doubler model(3, -1, false);
+  model.grows = true;
+  Staging staging(model);
+  Matrix a(0, 3);
+  RowList rows;
+  rows.Append(a.row);
+  ASSERT_TRUE(staging.Gather(rows, 1).ok());
+  ASSERT_TRUE(staging.Run(0, 1).ok());
+  EXPECT_EQ(staging.Scatter(rows, 1).message(), "model `Doubler`, port `x`: a tensor of shape [3, 3] does not fit");
+}
+
 }  // namespace
 }  // namespace wf::batch

@@ -8,7 +8,8 @@ import harness
 from lsp_wire import Wire, big_program
 
 MANY = 100_000
-SECONDS, MIB, MIB_OF_MISTAKES = 5, 200, 256  # of a release: a sanitized compiler says nothing about either
+# Of a release: a sanitized compiler says nothing about either. Goals of time stand in the bench, since machines differ; this is what a mistake in how work grows exceeds.
+SECONDS, MIB, MIB_OF_MISTAKES = 20, 200, 256
 
 PROGRAMS = {
     # name: (text, errors that are counted, the first of them)

@@ -67,6 +67,16 @@ class Client {
     buffer_.erase(0, length);
     return answer;
   }
+  // What `expect: 100-continue` asked for: the head has been read, and its body is wanted.
+  bool ReceiveLeave() {
+    size_t end = 0;
+    while ((end = buffer_.find("\r\n\r\n")) == std::string::npos) {
+      if (!Fill()) return false;
+    }
+    const bool leave = buffer_.starts_with("HTTP/1.1 100 ");
+    if (leave) buffer_.erase(0, end + 4);
+    return leave;
+  }
   bool closed() { return buffer_.empty() && !Fill(); }
 
  private:

@@ -284,9 +284,9 @@ TEST_F(ServerTest, WhatIsComputedSharesTheBudgetWithBodies) {
   std::vector<std::unique_ptr<Client>> bodies;
   for (int i = 0; i < 12; ++i) {
     bodies.push_back(std::make_unique<Client>(port_));
-    bodies.back()->Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\ncontent-length: 1000000\r\n\r\n");
+    bodies.back()->Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: 1000000\r\n\r\n");
+    ASSERT_TRUE(bodies.back()->ReceiveLeave());
   }
-  for (int i = 0; i < 500 && Metric("wf_inflight_requests") < 12; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   const Client::Answer answer = Call(grow);
   EXPECT_EQ(answer.status, 429);
   EXPECT_NE(answer.head.find("retry-after: 1\r\n"), std::string::npos) << answer.head;

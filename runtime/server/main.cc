@@ -64,8 +64,8 @@ int Serve(const wf_plan& plan, const Settings& settings, const LoadFrom& from, c
     std::fflush(nullptr);
     _exit(1);  // threads may be running already
   }
-  base::Reserve::BeginServing();
   Print(stdout, server.ListeningLine());
+  base::Reserve::BeginServing();
   return server.Run();
 }
 

@@ -192,6 +192,7 @@ WHILE_IT_SERVES = [
     ("send", errno.EPIPE, 5), ("send", errno.EINTR, 3), ("send", errno.EAGAIN, 3), ("send", errno.ENOBUFS, 3), ("accept", errno.EMFILE, 2), ("accept", errno.ECONNABORTED, 2),
     ("accept", errno.ENOMEM, 2), ("accept", errno.EINTR, 2), ("open", errno.EMFILE, 1), ("thread", errno.EAGAIN, 1), ("file", errno.ENOSPC, 1), ("file", errno.EIO, 2)]
 MEMORY = [("memory", errno.ENOMEM, every) for every in (2, 5, 20)]
+MEMORY_SELDOM = [("memory", every) for every in (5, 20)]
 
 
 class WhileItServes(FaultCase):
@@ -214,7 +215,8 @@ class WhileItServes(FaultCase):
                 self.assertEqual(load.wrong + fresh.wrong, [], told(server))
                 self.assertIsNone(server.process.poll(), told(server))
                 self.assertGreater(len(outcomes), 0)
-                if name not in ("thread", "open", "map"):  # which a server at work has no need of
+                # A server at work has no need of some, and of memory seldom.
+                if name not in ("thread", "open", "map") and (name, every) not in MEMORY_SELDOM:
                     self.assertGreater(failed, 0)
                 self.assert_recovers(server)
         self.assert_ends_well(server)

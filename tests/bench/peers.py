@@ -5,7 +5,6 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import harness
@@ -67,15 +66,9 @@ http {{
         with OnOneCore(SERVER_CPU):
             self.process = subprocess.Popen(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.address = ("127.0.0.1", self.port)
-        until = time.monotonic() + 10
-        while True:
-            try:
-                socket.create_connection(self.address, 1).close()
-                return
-            except OSError:
-                if time.monotonic() > until or self.process.poll() is not None:
-                    raise AssertionError(f"nginx did not start: {self.process.communicate(timeout=5)[1]!r}") from None
-                time.sleep(0.02)
+        if not harness.accepts(self.address, self.process):
+            self.stop()
+            raise AssertionError(f"nginx did not start: {self.process.stderr.read()!r}")
 
     def stop(self):
         self.process.terminate()

@@ -91,6 +91,18 @@ def compiled(source):
     return _compiled[source]
 
 
+def accepts(address, process):
+    """True once the process takes connections at the address; False where it has ended, or START_SECONDS are over."""
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            socket.create_connection(address, 1).close()
+            return True
+        except OSError:
+            time.sleep(0.02)
+    return False
+
+
 class Reply:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body

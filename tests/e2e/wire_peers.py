@@ -3,7 +3,6 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 
 import harness
 
@@ -73,16 +72,9 @@ class Peer:
         self.log = folder / "log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        until = time.monotonic() + harness.START_SECONDS
-        while True:
-            try:
-                socket.create_connection(self.address, 1).close()
-                return
-            except OSError:
-                if time.monotonic() > until or self.process.poll() is not None:
-                    self.stop()
-                    raise AssertionError(f"{name} did not start: {self.log.read_text()}") from None
-                time.sleep(0.02)
+        if not harness.accepts(self.address, self.process):
+            self.stop()
+            raise AssertionError(f"{name} did not start: {self.log.read_text()}")
 
     def stop(self):
         self.process.kill()

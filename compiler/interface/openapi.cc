@@ -19,7 +19,7 @@ namespace {
 
 namespace json = llvm::json;
 
-// What the framework answers to calls that reach it (docs/server.md).
+// What the framework answers to calls that reach it (docs/protocols.md).
 struct Refusal {
   int status;
   int32_t code;

@@ -153,6 +153,8 @@ struct Model {
   std::string name, path;
   std::vector<Port> in, out;       // as calls see them, without the batch axis
   std::vector<int8_t> batch_axis;  // inputs, then outputs; -1 none
+  std::vector<int64_t> extents;    // as in wf_model
+  std::vector<std::string> symbols;
   std::vector<int64_t> versions;
   uint16_t version_policy = 0;  // WF_LATEST ..
   bool batched = false, published = false, signature_written = false;

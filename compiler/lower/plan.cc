@@ -118,6 +118,12 @@ llvm::GlobalVariable* EmitPolicies(Context& context) {
   return policies.Global(context.module(), "policies");
 }
 
+llvm::GlobalVariable* EmitTexts(Context& context, const std::vector<std::string>& texts) {
+  Image image;
+  for (const std::string& text : texts) SetText(context, &image, image.Add(wf_bytes{}), text);
+  return image.Global(context.module(), "texts");
+}
+
 llvm::GlobalVariable* EmitModels(Context& context) {
   Image models;
   for (const ir::Model& model : context.program().models) {
@@ -136,6 +142,8 @@ llvm::GlobalVariable* EmitModels(Context& context) {
     models.Pointer(at + offsetof(wf_model, out), EmitPorts(context, model.out));
     models.Pointer(at + offsetof(wf_model, batch_axis), EmitNumbers(context, model.batch_axis, "batch_axis"));
     models.Pointer(at + offsetof(wf_model, versions), EmitNumbers(context, model.versions, "versions"));
+    models.Pointer(at + offsetof(wf_model, extents), EmitNumbers(context, model.extents, "extents"));
+    models.Pointer(at + offsetof(wf_model, symbols), EmitTexts(context, model.symbols));
   }
   return models.Global(context.module(), "models");
 }

@@ -8,6 +8,7 @@
 
 #include "compiler/base/source.h"
 #include "compiler/ir/constants.h"
+#include "compiler/ir/ids.h"
 #include "compiler/ir/type.h"
 #include "compiler/ir/value.h"
 #include "runtime/base/error_codes.h"
@@ -29,17 +30,6 @@ struct OpInfo {
 const OpInfo& InfoOf(OpKind kind);
 
 enum class ReduceKind : uint8_t { kSum, kProd, kMin, kMax, kAny, kAll };
-
-// Indices into Body::ops and Body::blocks, and into the vectors of Program.
-enum class ValueId : uint32_t { kNone = 0xffffffff };
-enum class BlockId : uint32_t { kNone = 0xffffffff };
-enum class SlotId : uint16_t { kNone = 0xffff };
-enum class TaskId : uint16_t { kNone = 0xffff };
-enum class RegionId : uint16_t { kNone = 0xffff };
-enum class NodeId : uint16_t { kNone = 0xffff };
-enum class StageId : uint16_t { kNone = 0xffff };
-enum class PolicyId : uint16_t { kNone = 0xffff };
-enum class ModelId : uint16_t { kNone = 0xffff };
 
 // Where an operation comes from.
 struct Place {

@@ -13,12 +13,6 @@ using ir::SlotId;
 using ir::TaskKind;
 using ir::ValueId;
 
-namespace {
-
-size_t Index(RegionId id) { return static_cast<size_t>(id); }
-
-}  // namespace
-
 SlotId NodeCutter::Write() {
   const size_t first = out_.tasks.size();
   const SlotId value = WriteValue();

@@ -87,7 +87,8 @@ class Outline {
 
   json::Array Fields(const ast::TypeDecl& record) const {
     json::Array fields;
-    for (const ast::Type::Field& field : record.fields) fields.push_back(Symbol(field.label.text, SymbolKind::kField, field.span, field.label.span));
+    for (const ast::Type::Field& field : record.fields)
+      fields.push_back(Symbol(field.label.text, SymbolKind::kField, field.span, field.label.span));
     return fields;
   }
 

@@ -14,7 +14,8 @@ struct Windows {
 };
 
 Windows WindowsOf(const Pool& pool, const Operation& operation) {
-  Windows windows{operation.in[0].dim[0] * operation.in[0].dim[1], {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
+  Windows windows{
+      operation.in[0].dim[0] * operation.in[0].dim[1], {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   const size_t spatial = operation.in[0].dim.size() - 2;
   for (size_t i = 0; i < spatial; ++i) {
     const size_t at = 3 - spatial + i;

@@ -11,8 +11,8 @@
 namespace wf::coding {
 namespace {
 
-constexpr int kLevel = 1;                           // of both libraries
-constexpr int kMemoryLevel = 8;                     // zlib's default
+constexpr int kLevel = 1;        // of both libraries
+constexpr int kMemoryLevel = 8;  // zlib's default
 
 }  // namespace
 

@@ -12,7 +12,7 @@
 namespace wf::coding {
 namespace {
 
-constexpr int kMaxWindowLog = 23;                   // of zstd over HTTP: RFC 9659
+constexpr int kMaxWindowLog = 23;  // of zstd over HTTP: RFC 9659
 
 }  // namespace
 

@@ -42,9 +42,9 @@ Status ComparePorts(const std::vector<Port>& file, const std::vector<Port>& want
 }
 
 // The extents of a file's outputs beside those that are wanted, both in the symbols of `wanted`.
-class Extents {
+class OutputExtents {
  public:
-  Extents(const Signature& file, const Signature& wanted) : file_(file), wanted_(wanted) {
+  OutputExtents(const Signature& file, const Signature& wanted) : file_(file), wanted_(wanted) {
     for (size_t i = 0; i < file.inputs.size(); ++i) {
       for (size_t axis = 0; axis < file.inputs[i].dim.size(); ++axis) BindInput(file.inputs[i].dim[axis], wanted.inputs[i].dim[axis]);
     }
@@ -87,10 +87,10 @@ class Extents {
 
 // An extent that is free in the file, and yet never the one that is wanted.
 Status CompareExtents(const Signature& file, const Signature& wanted) {
-  Extents extents(file, wanted);
+  OutputExtents extents(file, wanted);
   for (size_t i = 0; i < file.outputs.size(); ++i) {
     for (size_t axis = 0; axis < file.outputs[i].dim.size(); ++axis) {
-      const Extents::Pair pair = extents.At(i, axis);
+      const OutputExtents::Pair pair = extents.At(i, axis);
       const bool never = Dim::ProvedDifferent(pair.is, pair.want) || Dim::ProvedDifferentAbove0(pair.is, pair.want);
       if (!never || IsBatch(wanted.outputs[i].dim[axis])) continue;
       return {base::kInvalidArgument,
@@ -154,7 +154,7 @@ Status CheckSignature(const Signature& file, const Signature& wanted) {
 }
 
 std::vector<std::vector<bool>> UnprovedExtents(const Signature& file, const Signature& wanted) {
-  Extents extents(file, wanted);
+  OutputExtents extents(file, wanted);
   std::vector<std::vector<bool>> unproved;
   for (size_t i = 0; i < file.outputs.size(); ++i) {
     std::vector<bool>& axes = unproved.emplace_back();

@@ -6,23 +6,23 @@ namespace wf::source {
 namespace {
 
 uint8_t ByteAt(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]); }
-bool IsContinuation(std::string_view text, size_t at) { return at < text.size() && (ByteAt(text, at) & 0xC0) == 0x80; }
+bool ContinuesAt(std::string_view text, size_t at) { return at < text.size() && IsContinuation(text[at]); }
 
 // Length of the well-formed sequence at `at`, 0 if there is none.
 size_t SequenceLength(std::string_view text, size_t at) {
   const uint8_t lead = ByteAt(text, at);
   if (lead < 0x80) return 1;
   if (lead < 0xC2 || lead > 0xF4) return 0;
-  if (!IsContinuation(text, at + 1)) return 0;
+  if (!ContinuesAt(text, at + 1)) return 0;
   const uint8_t second = ByteAt(text, at + 1);
   if (lead < 0xE0) return 2;
-  if (!IsContinuation(text, at + 2)) return 0;
+  if (!ContinuesAt(text, at + 2)) return 0;
   if (lead < 0xF0) {
     const bool overlong = lead == 0xE0 && second < 0xA0;
     const bool surrogate = lead == 0xED && second >= 0xA0;
     return overlong || surrogate ? 0 : 3;
   }
-  if (!IsContinuation(text, at + 3)) return 0;
+  if (!ContinuesAt(text, at + 3)) return 0;
   const bool overlong = lead == 0xF0 && second < 0x90;
   const bool too_large = lead == 0xF4 && second >= 0x90;
   return overlong || too_large ? 0 : 4;
@@ -70,5 +70,7 @@ CodePoint DecodeUtf8(std::string_view text) {
   for (size_t at = 1; at < length; ++at) value = value << 6 | (ByteAt(text, at) & 0x3F);
   return {value, length};
 }
+
+bool IsContinuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
 
 }  // namespace wf::source

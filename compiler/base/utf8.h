@@ -13,6 +13,8 @@ std::optional<size_t> FirstBadByte(std::string_view text);
 // 3 when `text` starts with a byte order mark, else 0.
 size_t ByteOrderMarkLength(std::string_view text);
 
+bool IsContinuation(char byte);  // of a character of several bytes: not its first one
+
 void AppendUtf8(char32_t code_point, std::string& text);  // REQUIRES: a Unicode scalar value
 bool IsScalarValue(char32_t code_point);
 

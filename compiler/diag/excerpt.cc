@@ -38,8 +38,6 @@ bool IsHarmful(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F;
 }
 
-bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
 }  // namespace
 
 int DisplayWidth(char32_t character) {
@@ -80,8 +78,8 @@ Excerpt::Excerpt(std::string_view line, size_t focus) {
   if (line.size() > kLongestLine) {
     begin_ = focus > kBefore ? focus - kBefore : 0;
     end = std::min(line.size(), focus + kAfter);
-    while (begin_ > 0 && IsContinuation(line[begin_])) --begin_;
-    while (end < line.size() && IsContinuation(line[end])) ++end;
+    while (begin_ > 0 && source::IsContinuation(line[begin_])) --begin_;
+    while (end < line.size() && source::IsContinuation(line[end])) ++end;
   }
   if (begin_ > 0) {
     text_ = "…";

@@ -41,11 +41,6 @@ class StopsByHand {
   void (*const before_)(int);
 };
 
-int Fail(Console& console, std::string_view message) {
-  console.err << "wfc: " << message << "\n";
-  return kProgramHasErrors;
-}
-
 // What is sent and to whom.
 struct Job {
   std::string url;

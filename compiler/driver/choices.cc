@@ -45,6 +45,8 @@ std::string TextOf(const DimCheck& check) {
   }
   constexpr std::string_view kAnyWanted = "`_`, wanted ";
   if (const size_t at = text.find(kAnyWanted); at != std::string::npos) text.erase(at, kAnyWanted.size());
+  const std::string again = " (`" + check.left.ToString() + "`)";  // what is wanted, as it is written
+  if (text.ends_with(again)) text.erase(text.size() - again.size());
   return text;
 }
 

@@ -50,11 +50,6 @@ int Usage(Console& console, std::string_view message) {
   return kUsage;
 }
 
-int Fail(Console& console, std::string_view message) {
-  console.err << "wfc: " << message << "\n";
-  return kProgramHasErrors;
-}
-
 using Purpose = Compilation::Purpose;
 
 // Applies fixes until there are none; what a fix uncovers may have one, too.

@@ -4,6 +4,7 @@
 #include <istream>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 namespace wf::driver {
 
@@ -19,5 +20,11 @@ struct Console {
   std::string executable;                               // absolute path of wfc, to find what is installed beside it
   std::istream* in = nullptr;                           // for `wfc fmt -` alone
 };
+
+// "wfc: message"; what a command that ends with it returns.
+inline int Fail(Console& console, std::string_view message, ExitStatus status = kProgramHasErrors) {
+  console.err << "wfc: " << message << "\n";
+  return status;
+}
 
 }  // namespace wf::driver

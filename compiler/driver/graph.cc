@@ -20,8 +20,6 @@ using ir::RegionId;
 using ir::Settings;
 using ir::TaskId;
 
-size_t Index(auto id) { return static_cast<size_t>(id); }
-
 std::string_view KindName(ir::TaskKind kind) {
   switch (kind) {
     case ir::TaskKind::kRun:

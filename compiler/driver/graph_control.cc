@@ -14,9 +14,7 @@ using ir::TaskId;
 
 constexpr std::string_view kOnlyWaits = "all above";
 
-size_t Index(auto id) { return static_cast<size_t>(id); }
-
-void AddUnique(std::vector<std::string>& names, const std::string& name) {
+void AddIfNamed(std::vector<std::string>& names, const std::string& name) {
   if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
@@ -97,7 +95,7 @@ std::vector<std::string> ControlReader::NodesRead(TaskId id) const {
       if (name.empty() || is_workflow || is_caller) {
         open.push_back(writer);
       } else {
-        AddUnique(names, name);
+        AddIfNamed(names, name);
       }
     }
   }
@@ -129,15 +127,15 @@ void ControlReader::ReadBlocks(TaskId id, std::vector<std::string>& after, std::
   for (TaskId at = id; at != TaskId::kNone;) {
     const ir::Task& task = program_[at];
     if (is_own) {
-      for (const TaskId before : task.after) AddUnique(after, controls_[Index(before)]);
+      for (const TaskId before : task.after) AddIfNamed(after, controls_[Index(before)]);
     }
     const TaskId entering = task.region == root_ || task.region == RegionId::kNone ? TaskId::kNone : Entering(task.region);
     if (entering == TaskId::kNone) return;
     const ir::Task& outer = program_[entering];
     const bool same_node = outer.node == program_[id].node;
-    if (is_own && outer.control) AddUnique(after, controls_[Index(entering)]);
+    if (is_own && outer.control) AddIfNamed(after, controls_[Index(entering)]);
     is_own = is_own && !outer.control && same_node;
-    if (outer.control || !same_node) AddUnique(inside, BlockName(entering, task.region));
+    if (outer.control || !same_node) AddIfNamed(inside, BlockName(entering, task.region));
     at = entering;
   }
 }

@@ -15,7 +15,7 @@ std::string Quoted(std::string_view text) {
 }
 
 // Lines of a label: `\n` between them is dot's own escape.
-std::string Label(const std::vector<std::string>& lines) {
+std::string DotLabel(const std::vector<std::string>& lines) {
   std::string label = "\"";
   for (size_t at = 0; at < lines.size(); ++at) {
     const std::string quoted = Quoted(lines[at]);
@@ -61,7 +61,7 @@ void DotWriter::Tasks(const std::vector<Graph::Task>& tasks, const std::string& 
   for (const Graph::Task& task : tasks) {
     std::vector<std::string> lines = {task.id + " " + task.kind};
     if (!task.what.empty()) lines.push_back(task.what);
-    Line(fmt::format("{} [label={}];", Quoted(prefix + task.id), Label(lines)));
+    Line(fmt::format("{} [label={}];", Quoted(prefix + task.id), DotLabel(lines)));
     Wires(prefix, task.id, task.reads);
     if (task.begins) Wires(prefix, task.id, {task.inside}, kDashed);
   }
@@ -79,7 +79,7 @@ void DotWriter::Node(const Graph::Node& node, const std::string& prefix) {
   for (const auto& [name, value] : node.settings) lines.push_back(name + " " + value);
   for (const Graph::Measured& one : node.measured) lines.push_back(Spelling(one));
   for (const std::string& block : node.inside) lines.push_back("in " + block);
-  Line(fmt::format("{} [label={}{}];", Quoted(prefix + node.name), Label(lines), node.fallback ? ", style=dashed" : ""));
+  Line(fmt::format("{} [label={}{}];", Quoted(prefix + node.name), DotLabel(lines), node.fallback ? ", style=dashed" : ""));
 }
 
 void DotWriter::Stages(const Graph::Workflow& workflow, const std::string& prefix) {
@@ -87,7 +87,7 @@ void DotWriter::Stages(const Graph::Workflow& workflow, const std::string& prefi
     std::vector<std::string> lines = {stage.name};
     for (const Graph::Node& node : stage.nodes) lines.push_back(node.name);
     for (const Graph::Measured& one : stage.measured) lines.push_back(Spelling(one));
-    Line(fmt::format("{} [label={}];", Quoted(prefix + stage.name), Label(lines)));
+    Line(fmt::format("{} [label={}];", Quoted(prefix + stage.name), DotLabel(lines)));
     Wires(prefix, stage.name, stage.after);
     Wires(prefix, stage.name, stage.waits, kDashed);
   }
@@ -122,7 +122,7 @@ void DotWriter::Workflow(const Graph::Workflow& workflow) {
     std::vector<std::string> lines = {name};
     for (const Graph::Port& port : workflow.in) lines.push_back(fmt::format("{}: {}", port.name, port.type));
     for (const Graph::Port& port : workflow.out) lines.push_back(fmt::format("-> {}: {}", port.name, port.type));
-    Line(fmt::format("{} [label={}];", Quoted(name), Label(lines)));
+    Line(fmt::format("{} [label={}];", Quoted(name), DotLabel(lines)));
     return;
   }
   Open(name, name);

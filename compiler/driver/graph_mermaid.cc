@@ -8,7 +8,7 @@ namespace wf::driver {
 namespace {
 
 // A label: quoted, with what has a meaning in it as entities, lines apart.
-std::string Label(const std::vector<std::string>& lines) {
+std::string MermaidLabel(const std::vector<std::string>& lines) {
   std::string label = "\"";
   for (size_t at = 0; at < lines.size(); ++at) {
     if (at > 0) label += "<br/>";
@@ -37,7 +37,7 @@ class MermaidWriter {
   }
   void Line(const std::string& text) { out_ += std::string(2 * depth_, ' ') + text + "\n"; }
   void Open(const std::string& title) {
-    Line(fmt::format("subgraph g{}[{}]", ++groups_, Label({title})));
+    Line(fmt::format("subgraph g{}[{}]", ++groups_, MermaidLabel({title})));
     ++depth_;
   }
   void Close() {
@@ -57,7 +57,7 @@ void MermaidWriter::Tasks(const std::vector<Graph::Task>& tasks) {
   for (const Graph::Task& task : tasks) {
     std::vector<std::string> lines = {task.id + " " + task.kind};
     if (!task.what.empty()) lines.push_back(task.what);
-    Line(fmt::format("{}[{}]", Id(task.id), Label(lines)));
+    Line(fmt::format("{}[{}]", Id(task.id), MermaidLabel(lines)));
     Wires(task.id, task.reads);
     if (task.begins) Wires(task.id, {task.inside}, kDashed);
   }
@@ -68,7 +68,7 @@ void MermaidWriter::Stages(const Graph::Workflow& workflow) {
     std::vector<std::string> lines = {stage.name.empty() ? "(no stage)" : stage.name};
     for (const Graph::Node& node : stage.nodes) lines.push_back(node.name);
     for (const Graph::Measured& one : stage.measured) lines.push_back(Spelling(one));
-    Line(fmt::format("{}[{}]", Id(stage.name), Label(lines)));
+    Line(fmt::format("{}[{}]", Id(stage.name), MermaidLabel(lines)));
     Wires(stage.name, stage.after);
     Wires(stage.name, stage.waits, kDashed);
   }
@@ -89,7 +89,7 @@ void MermaidWriter::Nodes(const Graph::Workflow& workflow) {
       for (const auto& [name, value] : node.settings) lines.push_back(name + " " + value);
       for (const Graph::Measured& one : node.measured) lines.push_back(Spelling(one));
       for (const std::string& block : node.inside) lines.push_back("in " + block);
-      Line(fmt::format(fmt::runtime(node.fallback ? "{}([{}])" : "{}[{}]"), Id(node.name), Label(lines)));
+      Line(fmt::format(fmt::runtime(node.fallback ? "{}([{}])" : "{}[{}]"), Id(node.name), MermaidLabel(lines)));
       Wires(node.name, node.reads);
       Wires(node.name, node.after, kDashed);
     }
@@ -100,7 +100,7 @@ void MermaidWriter::Nodes(const Graph::Workflow& workflow) {
     return;
   }
   for (const Graph::Control& control : workflow.controls) {
-    Line(fmt::format("{}{{{{{}}}}}", Id(control.name), Label({control.name})));
+    Line(fmt::format("{}{{{{{}}}}}", Id(control.name), MermaidLabel({control.name})));
     Wires(control.name, control.reads);
     Wires(control.name, control.after, kDashed);
   }
@@ -113,7 +113,7 @@ void MermaidWriter::Workflow(const Graph::Workflow& workflow) {
     std::vector<std::string> lines = {name};
     for (const Graph::Port& port : workflow.in) lines.push_back(fmt::format("{}: {}", port.name, port.type));
     for (const Graph::Port& port : workflow.out) lines.push_back(fmt::format("-> {}: {}", port.name, port.type));
-    Line(fmt::format("{}[{}]", Id(name), Label(lines)));
+    Line(fmt::format("{}[{}]", Id(name), MermaidLabel(lines)));
     return;
   }
   Open(name);

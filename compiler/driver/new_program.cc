@@ -33,30 +33,26 @@ std::string Filled(std::string_view text, const std::string& name) {
   return filled.append(text);
 }
 
-int Fail(Console& console, ExitStatus status, const std::string& message) {
-  console.err << "wfc: " << message << "\n";
-  return status;
-}
-
 }  // namespace
 
 int NewProgram(const Options& options, Console& console) {
-  if (options.inputs.front().empty()) return Fail(console, kUsage, "the name of the folder is empty; `wfc new greeter` makes `greeter`");
+  if (options.inputs.front().empty()) return Fail(console, "the name of the folder is empty; `wfc new greeter` makes `greeter`", kUsage);
   const std::filesystem::path folder = std::filesystem::path(options.inputs.front() + "/").parent_path();
   const std::string name = ProgramName(folder.string());
   if (name.empty())
     return Fail(
-        console, kUsage,
-        fmt::format("`{}` is no name for a program; a letter begins it, letters, digits, `_` and `-` follow", options.inputs.front()));
+        console,
+        fmt::format("`{}` is no name for a program; a letter begins it, letters, digits, `_` and `-` follow", options.inputs.front()),
+        kUsage);
   std::error_code error;
-  if (std::filesystem::exists(folder, error)) return Fail(console, kProgramHasErrors, fmt::format("`{}` exists already", folder.string()));
+  if (std::filesystem::exists(folder, error)) return Fail(console, fmt::format("`{}` exists already", folder.string()));
   for (const TemplateFile& file : TemplateFiles()) {
     if (file.folder != options.template_name) continue;
     const std::filesystem::path path = folder / Filled(file.name, name);
     std::filesystem::create_directories(path.parent_path(), error);
     const bool binary = file.text.find('\0') != std::string_view::npos;
     const base::Status status = WriteFile(path.string(), binary ? std::string(file.text) : Filled(file.text, name));
-    if (!status.ok()) return Fail(console, kProgramHasErrors, fmt::format("cannot write `{}`: {}", path.string(), status.message()));
+    if (!status.ok()) return Fail(console, fmt::format("cannot write `{}`: {}", path.string(), status.message()));
     console.out << path.string() << "\n";
   }
   console.out << fmt::format("\ntry: wfc run {}/{}.wf\n", folder.string(), name);

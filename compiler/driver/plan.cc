@@ -14,8 +14,6 @@
 namespace wf::driver {
 namespace {
 
-size_t Index(auto id) { return static_cast<size_t>(id); }
-
 std::vector<Plan::Endpoint> Endpoints(const interface::Interface& interface) {
   std::map<std::string, std::vector<std::string>> names;
   for (const auto& [name, call] : interface::OipNames(interface)) names[call].push_back(name);

@@ -5,11 +5,10 @@
 
 #include "compiler/diag/render.h"
 #include "compiler/driver/plan.h"
+#include "compiler/driver/report.h"
 
 namespace wf::driver {
 namespace {
-
-std::string Count(size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 // For people: three digits are enough.
 std::string Rounded(uint64_t bytes) {

@@ -19,8 +19,6 @@ diag::Color ColorFor(const Options& options, const Console& console) {
   return console.err_is_terminal ? diag::Color::kAlways : diag::Color::kNever;
 }
 
-std::string Count(size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
-
 // "3 errors, 1 warning (2 of them shown; --error-limit=2)"
 std::string Total(const diag::Emitter& emitter, const Options& options) {
   const size_t errors = emitter.error_count(), warnings = emitter.warning_count();
@@ -64,5 +62,7 @@ ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources
   if (errors + warnings > 0) console.err << TotalLine(Total(emitter, options), format, is_cut);
   return errors > 0 ? kProgramHasErrors : kFine;
 }
+
+std::string Count(size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 }  // namespace wf::driver

@@ -19,7 +19,7 @@ namespace {
 
 namespace json = llvm::json;
 
-// What the framework answers to calls that reach it (docs/server.md).
+// What the framework answers to calls that reach it (docs/protocols.md).
 struct Refusal {
   int status;
   int32_t code;
@@ -41,9 +41,9 @@ json::Object FailureExample(int32_t code, std::string_view name, const std::stri
   return json::Object{{"value", json::Object{{"error", std::move(error)}}}};
 }
 
-class Writer {
+class OpenApiWriter {
  public:
-  Writer(const Interface& interface, const Service& service) : interface_(interface), service_(service), schemas_(interface) {
+  OpenApiWriter(const Interface& interface, const Service& service) : interface_(interface), service_(service), schemas_(interface) {
     while (interface.FindRecord(failure_) != nullptr) failure_ += "_";
   }
 
@@ -219,7 +219,7 @@ class Writer {
 }  // namespace
 
 std::string OpenApi(const Interface& interface, const Service& service) {
-  return llvm::formatv("{0:2}\n", json::Value(Writer(interface, service).Run())).str();
+  return llvm::formatv("{0:2}\n", json::Value(OpenApiWriter(interface, service).Run())).str();
 }
 
 }  // namespace wf::interface

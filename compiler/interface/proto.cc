@@ -96,9 +96,9 @@ std::string EntryOf(const std::string& word) {
   return entry + "Entry";
 }
 
-class Writer {
+class ProtoWriter {
  public:
-  Writer(const Interface& interface, const Service& service) : interface_(interface), service_(service) {
+  ProtoWriter(const Interface& interface, const Service& service) : interface_(interface), service_(service) {
     taken_.insert(kReservedWords.begin(), kReservedWords.end());
     taken_.insert(service.name);
     NameCalls();
@@ -293,6 +293,6 @@ class Writer {
 
 }  // namespace
 
-std::string Proto(const Interface& interface, const Service& service) { return Writer(interface, service).Run(); }
+std::string Proto(const Interface& interface, const Service& service) { return ProtoWriter(interface, service).Run(); }
 
 }  // namespace wf::interface

@@ -22,9 +22,9 @@ std::string Cell(const std::string& text) {
 
 std::string Paragraph(const std::string& text) { return text.empty() ? "" : text + "\n\n"; }
 
-class Writer {
+class ReferenceWriter {
  public:
-  explicit Writer(const Interface& interface) : interface_(interface) {
+  explicit ReferenceWriter(const Interface& interface) : interface_(interface) {
     for (const auto& [name, call] : OipNames(interface)) names_[call].push_back("`/v2/models/" + name + "`");
   }
 
@@ -107,6 +107,6 @@ class Writer {
 
 }  // namespace
 
-std::string Reference(const Interface& interface) { return Writer(interface).Run(); }
+std::string Reference(const Interface& interface) { return ReferenceWriter(interface).Run(); }
 
 }  // namespace wf::interface

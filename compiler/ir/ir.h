@@ -8,6 +8,7 @@
 
 #include "compiler/base/source.h"
 #include "compiler/ir/constants.h"
+#include "compiler/ir/ids.h"
 #include "compiler/ir/type.h"
 #include "compiler/ir/value.h"
 #include "runtime/base/error_codes.h"
@@ -29,17 +30,6 @@ struct OpInfo {
 const OpInfo& InfoOf(OpKind kind);
 
 enum class ReduceKind : uint8_t { kSum, kProd, kMin, kMax, kAny, kAll };
-
-// Indices into Body::ops and Body::blocks, and into the vectors of Program.
-enum class ValueId : uint32_t { kNone = 0xffffffff };
-enum class BlockId : uint32_t { kNone = 0xffffffff };
-enum class SlotId : uint16_t { kNone = 0xffff };
-enum class TaskId : uint16_t { kNone = 0xffff };
-enum class RegionId : uint16_t { kNone = 0xffff };
-enum class NodeId : uint16_t { kNone = 0xffff };
-enum class StageId : uint16_t { kNone = 0xffff };
-enum class PolicyId : uint16_t { kNone = 0xffff };
-enum class ModelId : uint16_t { kNone = 0xffff };
 
 // Where an operation comes from.
 struct Place {
@@ -153,6 +143,8 @@ struct Model {
   std::string name, path;
   std::vector<Port> in, out;       // as calls see them, without the batch axis
   std::vector<int8_t> batch_axis;  // inputs, then outputs; -1 none
+  std::vector<int64_t> extents;    // as in wf_model
+  std::vector<std::string> symbols;
   std::vector<int64_t> versions;
   uint16_t version_policy = 0;  // WF_LATEST ..
   bool batched = false, published = false, signature_written = false;

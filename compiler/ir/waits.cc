@@ -5,8 +5,6 @@
 namespace wf::ir {
 namespace {
 
-size_t Index(auto id) { return static_cast<size_t>(id); }
-
 bool Holds(const std::vector<SlotId>& slots, SlotId slot) { return std::find(slots.begin(), slots.end(), slot) != slots.end(); }
 
 }  // namespace

@@ -12,8 +12,6 @@
 namespace wf::lower {
 namespace {
 
-uint16_t Index(auto id) { return static_cast<uint16_t>(id); }
-
 Image TypeRow(Context& context, ir::TypeId id, const std::string& name) {
   const ir::Type& type = context.type(id);
   const ir::Layout layout = ir::LayoutOf(context.types(), id);
@@ -21,7 +19,7 @@ Image TypeRow(Context& context, ir::TypeId id, const std::string& name) {
   row.kind = static_cast<uint8_t>(type.kind);
   row.dtype = static_cast<uint8_t>(type.dtype);
   row.rank = static_cast<uint8_t>(type.dims.size());
-  row.element = type.element == ir::TypeId::kNone ? static_cast<uint16_t>(WF_NONE) : Index(type.element);
+  row.element = type.element == ir::TypeId::kNone ? static_cast<uint16_t>(WF_NONE) : PlanIndex(type.element);
   row.n_fields = static_cast<uint16_t>(type.fields.size());
   row.size = layout.size;
   row.align = layout.align;
@@ -35,7 +33,7 @@ Image TypeRow(Context& context, ir::TypeId id, const std::string& name) {
   image.Add(row);
   Image fields;
   for (size_t i = 0; i < type.fields.size(); ++i) {
-    const size_t at = fields.Add(wf_field{{}, ir::FieldOffset(context.types(), id, i), Index(type.fields[i].type), 0});
+    const size_t at = fields.Add(wf_field{{}, ir::FieldOffset(context.types(), id, i), PlanIndex(type.fields[i].type), 0});
     SetText(context, &fields, at + offsetof(wf_field, name), type.fields[i].name);
   }
   image.Pointer(offsetof(wf_type, fields), fields.Global(context.module(), "fields"));
@@ -47,7 +45,7 @@ Image TypeRow(Context& context, ir::TypeId id, const std::string& name) {
 void AppendPort(Context& context, const ir::Port& port, Image* ports) {
   const ir::Type& type = context.type(port.type);
   wf_port row{};
-  row.slot = Index(port.slot);
+  row.slot = PlanIndex(port.slot);
   row.type = context.RowOf(port);
   row.dtype = static_cast<uint8_t>(type.dtype);
   row.rank = static_cast<uint8_t>(type.dims.size());
@@ -118,6 +116,12 @@ llvm::GlobalVariable* EmitPolicies(Context& context) {
   return policies.Global(context.module(), "policies");
 }
 
+llvm::GlobalVariable* EmitTexts(Context& context, const std::vector<std::string>& texts) {
+  Image image;
+  for (const std::string& text : texts) SetText(context, &image, image.Add(wf_bytes{}), text);
+  return image.Global(context.module(), "texts");
+}
+
 llvm::GlobalVariable* EmitModels(Context& context) {
   Image models;
   for (const ir::Model& model : context.program().models) {
@@ -136,6 +140,8 @@ llvm::GlobalVariable* EmitModels(Context& context) {
     models.Pointer(at + offsetof(wf_model, out), EmitPorts(context, model.out));
     models.Pointer(at + offsetof(wf_model, batch_axis), EmitNumbers(context, model.batch_axis, "batch_axis"));
     models.Pointer(at + offsetof(wf_model, versions), EmitNumbers(context, model.versions, "versions"));
+    models.Pointer(at + offsetof(wf_model, extents), EmitNumbers(context, model.extents, "extents"));
+    models.Pointer(at + offsetof(wf_model, symbols), EmitTexts(context, model.symbols));
   }
   return models.Global(context.module(), "models");
 }
@@ -147,11 +153,11 @@ llvm::GlobalVariable* EmitWorkflows(Context& context, const Functions& functions
     wf_workflow row{};
     row.n_in = static_cast<uint16_t>(workflow.in.size());
     row.n_out = static_cast<uint16_t>(workflow.out.size());
-    row.root = Index(workflow.root);
+    row.root = PlanIndex(workflow.root);
     row.service_index = workflow.service_index;
     row.is_default = workflow.is_default ? 1 : 0;
     row.is_model = workflow.model == ir::ModelId::kNone ? 0 : 1;
-    row.model = row.is_model != 0 ? Index(workflow.model) : uint16_t{0};
+    row.model = row.is_model != 0 ? PlanIndex(workflow.model) : uint16_t{0};
     row.timeout_ns = workflow.timeout_ns;
     row.body_max = workflow.body_max;
     row.inflight_max = workflow.inflight_max;

@@ -36,6 +36,12 @@ llvm::GlobalVariable* EmitTasks(Context& context, const Functions& functions);
 llvm::GlobalVariable* EmitRegions(Context& context, const FrameLayout& frames);
 llvm::GlobalVariable* EmitSlots(Context& context, const FrameLayout& frames);
 
+// The number of a slot, task, ... as the plan's tables hold it; WF_NONE of none.
+template <typename Id>
+uint16_t PlanIndex(Id id) {
+  return static_cast<uint16_t>(id);
+}
+
 // {pointer, length} of a text, at `offset`.
 void SetText(Context& context, Image* image, size_t offset, std::string_view text);
 // An array of numbers as constant data; null when empty.

@@ -11,11 +11,9 @@
 namespace wf::lower {
 namespace {
 
-uint16_t Index(auto id) { return static_cast<uint16_t>(id); }
-
 std::vector<uint16_t> SlotNumbers(const std::vector<ir::SlotId>& slots) {
   std::vector<uint16_t> numbers;
-  for (const ir::SlotId slot : slots) numbers.push_back(Index(slot));
+  for (const ir::SlotId slot : slots) numbers.push_back(PlanIndex(slot));
   return numbers;
 }
 
@@ -23,18 +21,18 @@ void AppendTask(Context& context, const ir::Task& task, const TaskFunctions& fun
   wf_task row{};
   row.kind = static_cast<uint8_t>(task.kind);
   row.cost_class = task.compute ? WF_COMPUTE : WF_INLINE;
-  row.region = Index(task.region);
-  row.node = Index(task.node);
-  row.policy = Index(task.policy);
-  row.out = Index(task.out);
-  row.chain = Index(task.chain);
+  row.region = PlanIndex(task.region);
+  row.node = PlanIndex(task.node);
+  row.policy = PlanIndex(task.policy);
+  row.out = PlanIndex(task.out);
+  row.chain = PlanIndex(task.chain);
   row.n_in = static_cast<uint16_t>(task.in.size());
   row.n_next = static_cast<uint16_t>(next.size());
   row.cost_ns = task.cost_ns;
   row.cost_ns_per_unit = task.cost_ns_per_unit;
-  row.target = task.kind == ir::TaskKind::kModel ? Index(task.model)
+  row.target = task.kind == ir::TaskKind::kModel ? PlanIndex(task.model)
                : task.targets.empty()            ? static_cast<uint16_t>(WF_NONE)
-                                                 : Index(task.targets[0]);
+                                                 : PlanIndex(task.targets[0]);
   row.n_targets = static_cast<uint16_t>(task.targets.size());
   row.window = static_cast<uint16_t>(std::min<uint32_t>(std::max(task.window, task.place), UINT16_MAX));
   row.flags = static_cast<uint16_t>((task.control ? WF_CONTROL : 0) | (task.blocking ? WF_BLOCKING : 0));
@@ -75,14 +73,14 @@ llvm::GlobalVariable* EmitRegions(Context& context, const FrameLayout& frames) {
     wf_region row{};
     row.frame_bytes = frames.regions[i].bytes;
     row.element_offset = frames.regions[i].element_offset;
-    row.parent = Index(region.parent);
-    row.first_task = region.tasks.empty() ? uint16_t{0} : Index(region.tasks[0]);
+    row.parent = PlanIndex(region.parent);
+    row.first_task = region.tasks.empty() ? uint16_t{0} : PlanIndex(region.tasks[0]);
     row.n_tasks = static_cast<uint16_t>(region.tasks.size());
-    row.first_slot = region.slots.empty() ? uint16_t{0} : Index(region.slots[0]);
+    row.first_slot = region.slots.empty() ? uint16_t{0} : PlanIndex(region.slots[0]);
     row.n_slots = static_cast<uint16_t>(region.slots.size());
-    row.result = Index(region.result);
-    row.on_error = Index(region.on_error);
-    row.node = Index(region.node);
+    row.result = PlanIndex(region.result);
+    row.on_error = PlanIndex(region.on_error);
+    row.node = PlanIndex(region.node);
     const size_t at = regions.Add(row);
     std::vector<uint16_t> own;
     for (const ir::TaskId task : region.tasks) own.push_back(waits[static_cast<size_t>(task)]);
@@ -100,8 +98,8 @@ llvm::GlobalVariable* EmitSlots(Context& context, const FrameLayout& frames) {
     row.offset = place.offset;
     row.size = place.size;
     row.data = place.data;
-    row.type = Index(slot.type);
-    row.region = Index(slot.region);
+    row.type = PlanIndex(slot.type);
+    row.region = PlanIndex(slot.region);
     row.store = static_cast<uint8_t>(place.store);
     slots.Add(row);
   }

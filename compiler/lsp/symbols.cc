@@ -16,7 +16,7 @@ namespace wf::lsp {
 namespace {
 
 // Numbers of LSP.
-enum SymbolKind : int {
+enum class SymbolKind : int {
   kModule = 2,
   kClass = 5,
   kMethod = 6,
@@ -60,25 +60,25 @@ class Outline {
     };
     switch (decl.kind) {
       case ast::DeclKind::kConstDecl:
-        return named(kConstant);
+        return named(SymbolKind::kConstant);
       case ast::DeclKind::kTypeDecl:
-        return named(kStruct, Fields(static_cast<const ast::TypeDecl&>(decl)));
+        return named(SymbolKind::kStruct, Fields(static_cast<const ast::TypeDecl&>(decl)));
       case ast::DeclKind::kErrorCodeDecl:
-        return named(kEvent);
+        return named(SymbolKind::kEvent);
       case ast::DeclKind::kFnDecl:
       case ast::DeclKind::kExternDecl:
-        return named(kFunction);
+        return named(SymbolKind::kFunction);
       case ast::DeclKind::kModelDecl:
       case ast::DeclKind::kRemoteDecl:
-        return named(kInterface);
+        return named(SymbolKind::kInterface);
       case ast::DeclKind::kWorkflowDecl:
-        return named(kClass, Statements(static_cast<const ast::WorkflowDecl&>(decl).body));
+        return named(SymbolKind::kClass, Statements(static_cast<const ast::WorkflowDecl&>(decl).body));
       case ast::DeclKind::kServiceDecl:
-        return named(kModule, Members(static_cast<const ast::ServiceDecl&>(decl)));
+        return named(SymbolKind::kModule, Members(static_cast<const ast::ServiceDecl&>(decl)));
       case ast::DeclKind::kTestDecl:
-        return Symbol("test " + static_cast<const ast::TestDecl&>(decl).title, kMethod, decl.span, decl.span);
+        return Symbol("test " + static_cast<const ast::TestDecl&>(decl).title, SymbolKind::kMethod, decl.span, decl.span);
       case ast::DeclKind::kErrorDecl:
-        return decl.name.text.empty() ? std::nullopt : std::optional(named(kVariable));
+        return decl.name.text.empty() ? std::nullopt : std::optional(named(SymbolKind::kVariable));
       case ast::DeclKind::kImportDecl:
         return std::nullopt;
     }
@@ -87,14 +87,14 @@ class Outline {
 
   json::Array Fields(const ast::TypeDecl& record) const {
     json::Array fields;
-    for (const ast::Type::Field& field : record.fields) fields.push_back(Symbol(field.label.text, kField, field.span, field.label.span));
+    for (const ast::Type::Field& field : record.fields) fields.push_back(Symbol(field.label.text, SymbolKind::kField, field.span, field.label.span));
     return fields;
   }
 
   json::Array Members(const ast::ServiceDecl& service) const {
     json::Array members;
     for (const auto& member : service.members)
-      members.push_back(Symbol(ast::ToString(member.target), kMethod, member.span, member.target.span));
+      members.push_back(Symbol(ast::ToString(member.target), SymbolKind::kMethod, member.span, member.target.span));
     return members;
   }
 
@@ -108,9 +108,9 @@ class Outline {
   void AddStatements(const std::vector<ast::StmtPtr>& body, json::Array& symbols) const {
     for (const ast::StmtPtr& stmt : body) {
       if (const auto* node = ast::DynAs<ast::NodeStmt>(*stmt))
-        symbols.push_back(Symbol(node->name.text, kVariable, node->span, node->name.span));
+        symbols.push_back(Symbol(node->name.text, SymbolKind::kVariable, node->span, node->name.span));
       if (const auto* stage = ast::DynAs<ast::StageStmt>(*stmt)) {
-        json::Object symbol = Symbol(stage->name.text, kNamespace, stage->span, stage->name.span);
+        json::Object symbol = Symbol(stage->name.text, SymbolKind::kNamespace, stage->span, stage->name.span);
         symbol["children"] = Statements(stage->nodes);
         symbols.push_back(std::move(symbol));
       }

@@ -8,18 +8,18 @@
 namespace wf::passes {
 namespace {
 
-struct Row {
+struct Pass {
   PassInfo info;
   void (*run)(ir::Program&);
 };
-constexpr std::array kRows = {
-#define PASS(function, flag, help) Row{{flag, help}, &function},
+constexpr std::array kPasses = {
+#define PASS(function, flag, help) Pass{{flag, help}, &function},
 #include "compiler/passes/passes.def"
 #undef PASS
 };
 constexpr auto kInfos = [] {
-  std::array<PassInfo, kRows.size()> infos;
-  for (size_t i = 0; i < kRows.size(); ++i) infos[i] = kRows[i].info;
+  std::array<PassInfo, kPasses.size()> infos;
+  for (size_t i = 0; i < kPasses.size(); ++i) infos[i] = kPasses[i].info;
   return infos;
 }();
 
@@ -28,14 +28,14 @@ constexpr auto kInfos = [] {
 std::span<const PassInfo> AllPasses() { return kInfos; }
 
 void Run(ir::Program& program, const std::function<void(std::string_view, const ir::Program&)>& after) {
-  for (const Row& row : kRows) {
-    const base::CheckContext context(row.info.flag.data());
-    row.run(program);
+  for (const Pass& pass : kPasses) {
+    const base::CheckContext context(pass.info.flag.data());
+    pass.run(program);
 #ifndef NDEBUG
     const auto broken = ir::Verify(program);
     WF_CHECK(!broken.has_value(), *broken);
 #endif
-    if (after) after(row.info.flag, program);
+    if (after) after(pass.info.flag, program);
   }
 }
 

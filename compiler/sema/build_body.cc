@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/sema/build_checks.h"
 #include "compiler/sema/builtins.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
@@ -78,7 +79,7 @@ ValueId BodyWriter::WriteOne(const Expr& expr) {
   } else if (expr.type->kind == TypeKind::kNever) {
     WriteNever(expr);
   } else if (const auto slot = outer_ != nullptr ? outer_->CutSlot(expr) : std::nullopt) {
-    value = b_.Slot(*slot);
+    value = WriteCut(expr, *slot);
   } else {
     value = WriteChecked(expr);
   }
@@ -117,8 +118,7 @@ bool BodyWriter::WriteArgs(const Expr& expr, std::vector<ValueId>& args) {
     if (args.back() == ValueId::kNone) return false;
   }
   if (expr.kind == ExprKind::kBuiltin && static_cast<Builtin>(expr.index) == Builtin::kReshape) return true;  // it counts without wrapping
-  std::vector<bool> done = ChecksOfResult(expr);
-  WriteChecksOf(expr, done, true);
+  WriteChecksOfArgs(expr);
   return true;
 }
 

@@ -42,6 +42,7 @@ class BodyWriter {
   ir::ValueId WriteIf(const Expr& expr, size_t first);                                            // kIf from the condition args[first] on
   ir::ValueId WriteChoice(const std::vector<const Expr*>& conditions);  // i64: the first that holds, or how many there are
   void WriteChecks(const std::vector<DimCheck>& checks, int32_t code);
+  void WriteChecksOfArgs(const Expr& call);  // those that need nothing of its value
   void BindFresh(const std::vector<FreshSymbol>& fresh, ir::ValueId value, TypeRef type);
   // Reads `mul * symbol + add` out of an extent.
   std::optional<ir::ValueId> SolveAt(ir::ValueId value, TypeRef type, const FreshSymbol& fresh);
@@ -73,7 +74,7 @@ class BodyWriter {
   };
   using Indices = std::vector<ir::ValueId>;
 
-  ir::ValueId WriteOne(const Expr& expr);
+  ir::ValueId WriteOne(const Expr& expr), WriteCut(const Expr& expr, ir::SlotId slot);
   ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteKind(const Expr& expr);
   ir::ValueId WriteOfArgs(const Expr& expr);
@@ -153,7 +154,6 @@ class BodyWriter {
   ir::ValueId FloorDiv(ir::ValueId a, ir::ValueId b);
   bool WriteCheck(const DimCheck& check, int32_t code);
   void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what);
-  static std::vector<bool> ChecksOfResult(const Expr& expr);
   void WriteChecksOf(const Expr& expr, std::vector<bool>& done, bool is_last);
 
   BuildContext& c_;

@@ -1,5 +1,6 @@
 #include "compiler/sema/build_cut.h"
 
+#include "compiler/sema/build_checks.h"
 #include "compiler/sema/build_usage.h"
 #include "compiler/sema/settings.h"
 #include "runtime/base/error_codes.h"
@@ -11,12 +12,6 @@ using ir::RegionId;
 using ir::SlotId;
 using ir::TaskKind;
 using ir::ValueId;
-
-namespace {
-
-size_t Index(RegionId id) { return static_cast<size_t>(id); }
-
-}  // namespace
 
 SlotId NodeCutter::Write() {
   const size_t first = out_.tasks.size();
@@ -50,7 +45,7 @@ void NodeCutter::Prioritise(size_t first) {
 SlotId NodeCutter::Cut(const Expr& expr, const std::string& name, ir::TypeId type_if_fails, bool is_own) {
   if (MayWait(expr)) CutInside(expr);
   const std::optional<SlotId> cut = values_.CutSlot(expr);
-  if (cut && out_[*cut].region == tasks_.region() && expr.checks.empty()) return *cut;
+  if (cut && out_[*cut].region == tasks_.region() && !IsCheckedWhereRead(expr)) return *cut;
   const std::optional<SlotId> plain = values_.PlainSlot(expr);
   if (plain && !is_own) return *plain;
   if (type_if_fails == ir::TypeId::kNone) type_if_fails = values_.DeclaredType(expr.type);
@@ -102,14 +97,15 @@ void NodeCutter::SetCut(const Expr& expr, SlotId slot) {
 
 SlotId NodeCutter::CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store) {
   if (MayWait(expr)) CutInside(expr);
-  const bool has_checks = (checks_of != nullptr && !checks_of->checks.empty()) || tasks_.has_gates();
-  if (!has_checks && expr.checks.empty()) {
-    if (const std::optional<SlotId> cut = values_.CutSlot(expr)) return *cut;
+  const bool has_checks = (checks_of != nullptr && HasChecksOfArgs(*checks_of)) || tasks_.has_gates();
+  if (!has_checks) {
+    const std::optional<SlotId> cut = values_.CutSlot(expr);
+    if (cut && !IsCheckedWhereRead(expr)) return *cut;
     if (const std::optional<SlotId> plain = values_.PlainSlot(expr)) return *plain;
   }
   const auto write = [&](BodyWriter& writer) {
     const ValueId value = writer.Write(expr);
-    if (checks_of != nullptr) writer.WriteChecks(checks_of->checks, code::kDimension);
+    if (checks_of != nullptr) writer.WriteChecksOfArgs(*checks_of);
     return value;
   };
   const SlotId slot = values_.AddRun("argument", write, values_.DeclaredType(expr.type), store);
@@ -207,7 +203,8 @@ void NodeCutter::CutModel(const Expr& expr) {
   policy.retry = 0;
   task.policy = tasks_.Intern(policy);
   task.model = static_cast<ir::ModelId>(expr.index);
-  SetCut(expr, tasks_.AddTask(std::move(task), model.name, values_.TypeOf(expr.type)));
+  const bool is_stated = IsCheckedWhereRead(expr);  // extents that are known are then not those that it has
+  SetCut(expr, tasks_.AddTask(std::move(task), model.name, is_stated ? values_.DeclaredType(model.result) : values_.TypeOf(expr.type)));
 }
 
 SlotId NodeCutter::AddSelect(const Values::WriteBody& pick, const std::vector<std::function<SlotId(ir::TypeId)>>& arms) {

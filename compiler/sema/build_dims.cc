@@ -2,6 +2,7 @@
 #include <set>
 
 #include "compiler/sema/build_body.h"
+#include "compiler/sema/build_checks.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 
@@ -66,15 +67,6 @@ ValueId BodyWriter::FloorDiv(ValueId a, ValueId b) {
   const ValueId rounds = b_.Binary(OpKind::kAnd, b_.Binary(OpKind::kNe, rest, zero), differ);
   return b_.Sub(quotient, b_.Convert(rounds, DType::kI64));
 }
-
-namespace {
-
-bool Mentions(const Dim& dim, const std::string& symbol) {
-  const std::vector<std::string> symbols = dim.Symbols();
-  return std::find(symbols.begin(), symbols.end(), symbol) != symbols.end();
-}
-
-}  // namespace
 
 std::optional<ValueId> BodyWriter::AtomIn(const Dim::Atom& atom, Frame* frame) {
   if (atom.division.empty()) return SymbolValue(atom.symbol, frame);
@@ -236,15 +228,22 @@ void BodyWriter::WriteChecks(const std::vector<DimCheck>& checks, int32_t code) 
   }
 }
 
-// Those that name a dimension which only the value of the expression knows.
-std::vector<bool> BodyWriter::ChecksOfResult(const Expr& expr) {
-  std::vector<bool> of_result;
-  for (const DimCheck& check : expr.checks) {
-    of_result.push_back(std::any_of(expr.fresh.begin(), expr.fresh.end(), [&](const FreshSymbol& fresh) {
-      return Mentions(check.left, fresh.symbol) || Mentions(check.right, fresh.symbol);
-    }));
+void BodyWriter::WriteChecksOfArgs(const Expr& call) {
+  std::vector<bool> done = ChecksOfResult(call);
+  WriteChecksOf(call, done, true);
+}
+
+ValueId BodyWriter::WriteCut(const Expr& expr, ir::SlotId slot) {
+  const ValueId value = b_.Slot(slot);
+  if (!IsCheckedWhereRead(expr)) return value;
+  BindFresh(expr.fresh, value, expr.type);
+  std::vector<bool> done(expr.checks.size(), false);
+  if (IsCheckedBefore(expr)) {
+    done = ChecksOfResult(expr);
+    done.flip();
   }
-  return of_result;
+  WriteChecksOf(expr, done, true);
+  return value;
 }
 
 // Before the expression where the symbols have values by then, else after it.

@@ -1,5 +1,7 @@
 #include "compiler/sema/build_ir.h"
 
+#include <map>
+
 #include "compiler/sema/build_workflow.h"
 #include "compiler/sema/model_workflow.h"
 
@@ -23,6 +25,27 @@ ir::Port PortOf(BodyWriter& writer, const ModelPort& port) {
   return {port.wire_name, writer.TypeOf(port.type), ir::SlotId::kNone, {}, true};
 }
 
+// What a version of the model is held against when it is loaded.
+void AddExtents(const Model& model, ir::Model& out) {
+  std::map<std::string, int64_t> numbers;
+  const auto number_of = [&](const std::string& symbol) {
+    const auto [at, is_new] = numbers.try_emplace(symbol, static_cast<int64_t>(out.symbols.size()));
+    if (is_new) out.symbols.push_back(symbol.substr(0, symbol.find('#')));
+    return at->second;
+  };
+  const auto add = [&](const Dim& dim, bool is_checked) {
+    out.extents.push_back(is_checked ? 1 : 0);
+    dim.Write(number_of, out.extents);
+  };
+  for (const ModelPort& port : model.in) {
+    for (const Dim& dim : port.type->dims) add(dim, false);
+  }
+  for (size_t i = 0; i < model.out.size(); ++i) {
+    const std::vector<Dim>& dims = model.out[i].type->dims;
+    for (size_t axis = 0; axis < dims.size(); ++axis) add(dims[axis], model.unproved[i][axis]);
+  }
+}
+
 void AddModels(BuildContext& c) {
   ir::Body scratch;
   BodyWriter writer(c, scratch, nullptr);
@@ -31,6 +54,7 @@ void AddModels(BuildContext& c) {
     for (const ModelPort& port : model.in) out.in.push_back(PortOf(writer, port));
     for (const ModelPort& port : model.out) out.out.push_back(PortOf(writer, port));
     out.batch_axis = model.batch_axis;
+    AddExtents(model, out);
     out.versions = model.versions;
     out.version_policy = model.version_policy;
     out.batched = model.batched;

@@ -19,8 +19,6 @@ namespace {
 
 constexpr size_t kMostTasksWritten = 30'000;  // before another workflow is written in: ids have 16 bits
 
-size_t Index(auto id) { return static_cast<size_t>(id); }
-
 }  // namespace
 
 SlotId NodeCutter::Enter(const std::string& name, const Attempt& attempt) {

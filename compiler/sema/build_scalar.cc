@@ -2,6 +2,7 @@
 
 #include "compiler/sema/build_body.h"
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/resolve_type.h"
 #include "runtime/base/check.h"
 
 // Scalars, text, choice and calls.
@@ -218,7 +219,8 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
     case Builtin::kStack: {
       const ir::Type item = b_.types()[b_.Known(args[0]).element];
       std::vector<int64_t> dims = item.dims;
-      RequireOneShape(args[0]);
+      const std::vector<Dim>& stated = expr.args[0]->type->element->dims;  // of every item; `_` may differ
+      if (std::any_of(stated.begin(), stated.end(), IsAny)) RequireOneShape(args[0]);
       const ir::Op& list = b_.body()[args[0]];
       dims.insert(dims.begin(), list.kind == OpKind::kListMake ? static_cast<int64_t>(list.args.size()) : -1);
       return b_.Emit(OpKind::kTensorOfList, b_.types().Tensor(item.dtype, std::move(dims)), args);

@@ -14,8 +14,6 @@ using ir::TaskKind;
 
 namespace {
 
-size_t Index(auto id) { return static_cast<size_t>(id); }
-
 void AddOnce(std::vector<SlotId>& slots, SlotId slot) {
   if (std::find(slots.begin(), slots.end(), slot) == slots.end()) slots.push_back(slot);
 }

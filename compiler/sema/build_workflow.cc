@@ -18,8 +18,6 @@ using ir::ValueId;
 
 namespace {
 
-size_t Index(auto id) { return static_cast<size_t>(id); }
-
 // A path that no other node has: those of two arms may have one name.
 std::string PathOf(BuildContext& context, const std::string& around, const std::string& name) {
   const std::string path = name.empty() ? around : around.empty() ? name : around + "/" + name;

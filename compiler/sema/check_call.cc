@@ -6,6 +6,7 @@
 
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/consts.h"
+#include "compiler/sema/model_outputs.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/rest.h"
 #include "compiler/sema/waiting.h"
@@ -169,12 +170,30 @@ class SignatureCall {
       }
     }
     call.checks = solver_.TakeChecks();
+    const Model* const model = call.kind == ExprKind::kCallModel ? &body_.env.program.models[call.index] : nullptr;
+    if (model != nullptr) LocateOutputs(*model, [&](const std::string& symbol) { return ResultSymbol(symbol); }, call);
     Settle(body_, call, mark);
+    if (model != nullptr) AddOutputChecks(*model, call);
   }
 
   const TypeBindings& bindings() const { return bindings_; }
 
  private:
+  std::optional<Dim> ResultSymbol(const std::string& symbol) const {
+    const auto& fresh = signature_.result_symbols;
+    return std::find(fresh.begin(), fresh.end(), symbol) == fresh.end() ? std::nullopt : solver_.ValueOf(Dim::Symbol(symbol));
+  }
+
+  void AddOutputChecks(const Model& model, Expr& call) {
+    const size_t of_arguments = call.checks.size();
+    const auto new_symbol = [&] { return body_.NewSymbol(kAnySymbol, call.span); };
+    CheckOutputs(model, new_symbol, [](const std::string&) { return true; }, call);
+    for (size_t i = of_arguments; i < call.checks.size(); ++i) {
+      DimCheck& check = call.checks[i];
+      check = CheckOf(body_, check.left, check.right, check.message);
+    }
+  }
+
   bool AddArgument(const SigParam& param, const GivenArgument& given, const Span& call_span) {
     if (param.type->kind == TypeKind::kError) return false;
     ExprPtr value;

@@ -61,6 +61,8 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
   std::vector<Dim> dims{Dim(static_cast<int64_t>(expr.elements.size()))};
   TypeRef shape = element;
   if (!list->args.empty()) shape = list->args.front()->type;
+  const bool have_one = std::all_of(list->args.begin(), list->args.end(), [&](const ExprPtr& item) { return item->type == shape; });
+  if (have_one && shape->kind == TypeKind::kTensor) list->type = types.List(shape);  // nothing is left to be compared when it runs
   dims.insert(dims.end(), shape->dims.begin(), shape->dims.end());
   return Stacked(body, std::move(list), wanted->dtype, std::move(dims));
 }

@@ -78,6 +78,7 @@ class ModelCheck {
     onnx::BatchAxes axes;
     if (!Choose(file, real, axes)) return false;
     if (!MakePorts(onnx::WithoutBatchAxis(real, axes))) return false;
+    SetUnproved(file, real, axes);
     model_.batch_axis = axes.axis;
     model_.batched = axes.batched;
     model_.batch_reason = axes.reason;
@@ -277,6 +278,17 @@ class ModelCheck {
     for (const ModelPort& port : model_.out) fields.push_back({port.name, port.type});
     model_.result = env_.types.Record("", std::move(fields));
     return true;
+  }
+
+  // Without the file nothing of what is written follows.
+  void SetUnproved(const std::optional<onnx::Signature>& file, const onnx::Signature& real, const onnx::BatchAxes& axes) {
+    onnx::Signature nothing = real;
+    for (onnx::Port& port : nothing.outputs) std::generate(port.dim.begin(), port.dim.end(), Dim::Unknown);
+    model_.unproved = onnx::UnprovedExtents(file ? *file : nothing, real);
+    for (size_t i = 0; i < model_.unproved.size(); ++i) {
+      const int8_t axis = axes.axis[real.inputs.size() + i];
+      if (axis >= 0) model_.unproved[i].erase(model_.unproved[i].begin() + axis);
+    }
   }
 
   void ApplyBlock() {

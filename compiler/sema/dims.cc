@@ -342,6 +342,14 @@ void LabelSourceOf(Body& body, const Expr& expr, const Dim& dim, diag::Builder& 
   }
 }
 
+std::string ExtentText(const Dim& stated, bool solves, const std::string& where) {
+  const std::string text = '`' + stated.ToString() + '`';
+  if (!solves) return "is {1}, wanted {0} (" + text + where + ')';
+  const Dim::Linear linear = *stated.AsLinear();
+  if (linear.add == 0) return "is {1}, wanted a multiple of " + std::to_string(linear.mul) + " (" + text + where + ')';
+  return "is {1}, and no `" + linear.symbol.substr(0, linear.symbol.find('#')) + "` makes " + text + where + " that";
+}
+
 DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message) {
   DimCheck check{std::move(left), std::move(right), std::move(message)};
   for (const Dim* dim : {&check.left, &check.right}) {

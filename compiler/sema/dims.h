@@ -81,6 +81,10 @@ void LabelSourceOf(Body& body, const Expr& expr, const Dim& dim, diag::Builder& 
 // Where the symbols of dimensions come from, as labels of a report, each once.
 void LabelOrigins(Body& body, std::initializer_list<Dim> dims, diag::Builder& builder);
 
+// "is {1}, wanted {0} (`2*w`)": of an extent beside the one that is stated. `solves`: the stated one is a * symbol + b, and gives the
+// symbol its value. `where`: follows what is stated, as in " in its signature".
+std::string ExtentText(const Dim& stated, bool solves, const std::string& where = "");
+
 // A check that is left for when it runs, with the origins of what it compares.
 DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message);
 

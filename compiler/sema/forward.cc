@@ -19,16 +19,16 @@ std::optional<std::vector<Step>> WayTo(const std::string& from, const std::strin
   before.emplace(from, Step{});
   for (size_t at = 0; at < open.size(); ++at) {
     const std::string name = open[at];
-    const auto mentions = follow(name);
-    if (!mentions) continue;
+    const auto mentioned = follow(name);
+    if (!mentioned) continue;
     if (name == wanted) {
-      std::vector<Step> way{{name, mentions->span}};
+      std::vector<Step> way{{name, mentioned->span}};
       for (std::string up = name; up != from; up = way.back().name) way.push_back(before.at(up));
       std::reverse(way.begin(), way.end());
       return way;
     }
-    for (const std::string& next : mentions->names) {
-      if (before.emplace(next, Step{name, mentions->span}).second) open.push_back(next);
+    for (const std::string& next : mentioned->names) {
+      if (before.emplace(next, Step{name, mentioned->span}).second) open.push_back(next);
     }
   }
   return std::nullopt;
@@ -58,12 +58,12 @@ bool ReportForwardLocal(Body& body, const std::string& name, const Span& use) {
     const BlockNames::Declared* target = block->Find(name);
     if (target == nullptr || (target->stmt->span.begin < use.begin && !Holds(target->stmt->span, use))) continue;
     if (!body.forward_reported.insert(name).second) return true;
-    const Follow follow = [&](const std::string& step) -> std::optional<Mentions> {
+    const Follow follow = [&](const std::string& step) -> std::optional<Mentioned> {
       const BlockNames::Declared* at = ++body.followed > kMostFollowed ? nullptr : block->Find(step);
       if (at == nullptr) return std::nullopt;
-      Mentions mentions{at->name->span, {}};
-      CollectNames(*at->stmt, mentions.names);
-      return mentions;
+      Mentioned mentioned{at->name->span, {}};
+      CollectNames(*at->stmt, mentioned.names);
+      return mentioned;
     };
     const BlockNames::Declared* around = block->Around(use);
     const auto way = around == nullptr ? std::nullopt : WayTo(name, around->name->text, follow);

@@ -18,11 +18,11 @@ struct Step {
 
 // The way from `from` to `wanted`, both ends named, over what each declaration mentions; nothing when there is none. `follow` yields the
 // names that one mentions, and where it stands; nothing for what is no declaration here.
-struct Mentions {
+struct Mentioned {
   Span span;
   NameSet names;
 };
-using Follow = std::function<std::optional<Mentions>(const std::string& name)>;
+using Follow = std::function<std::optional<Mentioned>(const std::string& name)>;
 std::optional<std::vector<Step>> WayTo(const std::string& from, const std::string& wanted, const Follow& follow);
 
 // "`a` needs itself: `a` uses `b`, `b` uses `a`", with a label at each of the others. `way`: from what `use` names to `wanted`.

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/dims.h"
+#include "compiler/sema/model_outputs.h"
 
 namespace wf::sema {
 namespace {
@@ -25,8 +27,8 @@ void AddDimensions(const ModelPort& port, uint32_t index, std::set<std::string>&
     if (binds && linear->mul == 1) continue;
     const std::string found = port.name + "." + std::to_string(axis);
     out.param_symbols.push_back({found, {index}, axis});
-    out.param_checks.push_back(
-        {dim, Dim::Symbol(found), "axis " + std::to_string(axis) + " of `" + port.wire_name + "` is {1}, wanted {0}"});
+    const std::string place = "axis " + std::to_string(axis) + " of `" + port.wire_name + "` ";
+    out.param_checks.push_back({dim, Dim::Symbol(found), place + ExtentText(dim, binds)});
   }
 }
 
@@ -49,6 +51,11 @@ Workflow WorkflowOf(const Model& model, uint32_t index) {
   }
   const auto answer = static_cast<LocalId>(out.locals.size());
   out.locals.push_back({model.name, model.result, model.span});
+  const auto is_bound = [&](const std::string& symbol) { return bound.contains(symbol); };
+  const auto as_it_is = [&](const std::string& symbol) { return is_bound(symbol) ? std::nullopt : std::optional(Dim::Symbol(symbol)); };
+  LocateOutputs(model, as_it_is, *call);
+  for (const FreshSymbol& fresh : call->fresh) bound.insert(fresh.symbol);
+  CheckOutputs(model, [n = 0]() mutable { return Dim::Symbol(".." + std::to_string(n++)); }, is_bound, *call);
   Stmt node;
   node.kind = StmtKind::kNode;
   node.span = model.span;

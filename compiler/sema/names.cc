@@ -141,10 +141,10 @@ std::optional<std::string> HelpWithout(EntityKind kind) {
 void ReportEarlyUse(Env& env, Module& module, Entity& entity, const Span& use, const ast::Decl* self) {
   if (entity.early_use_reported) return;
   entity.early_use_reported = true;
-  const Follow follow = [&](const std::string& name) -> std::optional<Mentions> {
+  const Follow follow = [&](const std::string& name) -> std::optional<Mentioned> {
     const Entity* step = FindEntity(module, name);
     if (step == nullptr || step->decl == nullptr) return std::nullopt;
-    Mentions mentions{step->span, {}};
+    Mentioned mentions{step->span, {}};
     CollectNames(*step->decl, mentions.names);
     return mentions;
   };

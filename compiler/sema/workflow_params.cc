@@ -54,8 +54,8 @@ class ParamSymbols {
     if (binds && linear->mul == 1) return dim;
     const Dim found = body_.NewSymbol(kAnySymbol, param.span);
     out_.param_symbols.push_back({*found.symbol(), path, axis});
-    out_.param_checks.push_back(
-        CheckOf(body_, dim, found, "axis " + std::to_string(axis) + " of `" + param.name.text + "` is {1}, wanted {0}"));
+    const std::string place = "axis " + std::to_string(axis) + " of `" + param.name.text + "` ";
+    out_.param_checks.push_back(CheckOf(body_, dim, found, place + ExtentText(dim, binds)));
     return dim;
   }
 

@@ -12,7 +12,7 @@ using base::Status;
 
 namespace {
 
-constexpr size_t kMostParts = 200'000;  // of all that is not the model
+constexpr size_t kMostPartsInAll = 200'000;  // of all that is not the model
 
 // The parts that others need come first, wherever they stand in the file.
 Status Finish(const Json& parts, Tokenizer& out) {
@@ -35,7 +35,7 @@ Result<Tokenizer> ReadTokenizer(std::string_view content) {
   Tokenizer out;
   Json parts;
   bool has_model = false;
-  size_t left = kMostParts;
+  size_t left = kMostPartsInAll;
   source::JsonScanner scanner(content);
   WF_RETURN_IF_ERROR(scanner.Object([&](std::string name) -> Status {
     if (name == "model" && scanner.Peek() == '{') {

@@ -222,6 +222,86 @@ bool Dim::ProvedDifferent(const Dim& a, const Dim& b) {
   return difference.has_value() && *difference != 0;
 }
 
+namespace {
+
+bool HasDivision(const Term& term) {
+  return std::any_of(term.atoms.begin(), term.atoms.end(), [](const Atom& atom) { return !atom.division.empty(); });
+}
+
+// Something of which `dim` is at least a positive part, without divisions: floor(x / c) lies between (x - c + 1) / c and x / c. Nothing
+// where a divisor is no number above 0, or a division is multiplied by another.
+std::optional<Dim> BoundBelow(const Dim& dim) {
+  Dim bound = dim;
+  for (size_t left = Dim::kMaxTerms; left > 0; --left) {
+    const auto& terms = bound.terms();
+    const auto found = std::find_if(terms.begin(), terms.end(), HasDivision);
+    if (found == terms.end()) return bound;
+    Dim divided(1), others(found->coefficient);
+    int64_t divisor = 0;
+    for (const Atom& atom : found->atoms) {
+      if (atom.division.empty()) {
+        others = others * Dim::Symbol(atom.symbol);
+        continue;
+      }
+      if (divisor != 0 || atom.division[1].constant().value_or(0) <= 0) return std::nullopt;
+      divisor = *atom.division[1].constant();
+      divided = found->coefficient > 0 ? atom.division[0] - Dim(divisor - 1) : atom.division[0];
+    }
+    Dim term(found->coefficient);
+    for (const Atom& atom : found->atoms) {
+      term = term * (atom.division.empty() ? Dim::Symbol(atom.symbol) : Dim::FloorDiv(atom.division[0], atom.division[1]));
+    }
+    bound = (bound - term) * Dim(divisor) + others * divided;
+  }
+  return std::nullopt;
+}
+
+// Above 0 wherever every symbol is at least 1.
+bool IsPositive(const Dim& dim) {
+  const std::optional<Dim> bound = BoundBelow(dim);
+  if (!bound) return false;
+  const Dim moved = bound->Substitute([](const std::string& symbol) { return Dim::Symbol(symbol) + Dim(1); });
+  const std::vector<std::string> known = dim.Symbols(), left = moved.Symbols();
+  if (!std::includes(known.begin(), known.end(), left.begin(), left.end())) return false;  // it overflowed
+  const auto& terms = moved.terms();
+  return !terms.empty() && terms.back().atoms.empty() &&
+         std::all_of(terms.begin(), terms.end(), [](const Term& term) { return term.coefficient > 0; });
+}
+
+}  // namespace
+
+bool Dim::ProvedDifferentAbove0(const Dim& a, const Dim& b) { return IsPositive(a - b) || IsPositive(b - a); }
+
+void Dim::Write(const std::function<int64_t(const std::string&)>& number_of, std::vector<int64_t>& out) const {
+  out.push_back(static_cast<int64_t>(terms_.size()));
+  for (const Term& term : terms_) {
+    out.push_back(term.coefficient);
+    out.push_back(static_cast<int64_t>(term.atoms.size()));
+    for (const Atom& atom : term.atoms) {
+      out.push_back(atom.division.empty() ? number_of(atom.symbol) : -1);
+      for (const Dim& part : atom.division) part.Write(number_of, out);
+    }
+  }
+}
+
+Dim Dim::Read(const int64_t*& at, const std::function<std::string(int64_t)>& symbol_of) {
+  Dim sum;
+  for (int64_t terms = *at++; terms > 0; --terms) {
+    Dim product(*at++);
+    for (int64_t atoms = *at++; atoms > 0; --atoms) {
+      const int64_t number = *at++;
+      if (number >= 0) {
+        product = product * Symbol(symbol_of(number));
+        continue;
+      }
+      const Dim numerator = Read(at, symbol_of), denominator = Read(at, symbol_of);
+      product = product * FloorDiv(numerator, denominator);
+    }
+    sum = sum + product;
+  }
+  return sum;
+}
+
 std::optional<Dim::Linear> Dim::AsLinear() const {
   if (terms_.empty() || terms_.size() > 2 || terms_[0].atoms.size() != 1 || !terms_[0].atoms[0].division.empty()) return std::nullopt;
   if (terms_.size() == 2 && !terms_[1].atoms.empty()) return std::nullopt;

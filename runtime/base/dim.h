@@ -37,6 +37,8 @@ class Dim {
 
   // Proved different for every value of the symbols: the difference is a non-zero constant.
   static bool ProvedDifferent(const Dim& a, const Dim& b);
+  // The same, where every symbol is at least 1: w and 2*w, w and w/2. False where that is not seen.
+  static bool ProvedDifferentAbove0(const Dim& a, const Dim& b);
   // Solves this = a*s + b for the only symbol s, exactly: `value` must be (value-b) divisible by a. Nothing when it is not of that form.
   struct Linear {
     std::string symbol;
@@ -61,6 +63,11 @@ class Dim {
     friend bool operator==(const Term&, const Term&) = default;
   };
   const std::vector<Term>& terms() const { return terms_; }
+
+  // As numbers, for the plan: how many terms; of each its coefficient, how many atoms, and of each its symbol's number, or -1, numerator
+  // and denominator. Read takes what Write gave, and moves `at` behind it.
+  void Write(const std::function<int64_t(const std::string&)>& number_of, std::vector<int64_t>& out) const;
+  static Dim Read(const int64_t*& at, const std::function<std::string(int64_t)>& symbol_of);
 
  private:
   explicit Dim(std::vector<Term> terms) : terms_(std::move(terms)) {}

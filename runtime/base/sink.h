@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace wf::base {
@@ -48,6 +49,8 @@ struct wf_sink {
     at_ += count;
     return true;
   }
+
+  bool Put(std::string_view text) { return Put(text.data(), text.size()); }
 
   // Room for `count` <= kMaxReserve bytes in one piece, or null; Commit says where the writer stopped.
   uint8_t* Reserve(size_t count) {

@@ -142,7 +142,7 @@ wf_code DecodeJpeg(wf_ctx* ctx, const wf_bytes& file, const Layout& layout, wf_t
   return DecodeInto(decoder.get(), file, size, layout.jpeg, px->data) ? 0 : FailJpeg(ctx, decoder.get());
 }
 
-wf_code Decode(wf_ctx* ctx, const wf_bytes& file, const Layout& layout, wf_tensor* px) {
+wf_code DecodeImage(wf_ctx* ctx, const wf_bytes& file, const Layout& layout, wf_tensor* px) {
   if (StartsWith(file, "\x89PNG\r\n\x1a\n")) return DecodePng(ctx, file, layout, px);
   if (StartsWith(file, "\xff\xd8\xff")) return DecodeJpeg(ctx, file, layout, px);
   return Fail(ctx, code::kType, "not a PNG or JPEG image");
@@ -152,9 +152,9 @@ wf_code Decode(wf_ctx* ctx, const wf_bytes& file, const Layout& layout, wf_tenso
 }  // namespace wf::nodes
 
 extern "C" wf_code wf_n_decode_gray(wf_ctx* ctx, const wf_bytes* file, wf_tensor* gray) noexcept {
-  return wf::nodes::Decode(ctx, *file, wf::nodes::kGray, gray);
+  return wf::nodes::DecodeImage(ctx, *file, wf::nodes::kGray, gray);
 }
 
 extern "C" wf_code wf_n_decode(wf_ctx* ctx, const wf_bytes* file, wf_tensor* rgb) noexcept {
-  return wf::nodes::Decode(ctx, *file, wf::nodes::kRgb, rgb);
+  return wf::nodes::DecodeImage(ctx, *file, wf::nodes::kRgb, rgb);
 }

@@ -21,18 +21,18 @@ Kind KindOf(int32_t x) {
 }
 
 // Bytes of the characters of one kind from `at` on, and of the last of them.
-struct Run {
+struct Stretch {
   size_t length = 0, last = 0;
 };
-Run RunOf(Kind kind, std::string_view text, size_t at, size_t most = SIZE_MAX) {
-  Run run;
-  for (; most > 0 && at + run.length < text.size(); --most) {
-    const CodePoint point = Decode(text.substr(at + run.length));
+Stretch StretchOf(Kind kind, std::string_view text, size_t at, size_t most = SIZE_MAX) {
+  Stretch stretch;
+  for (; most > 0 && at + stretch.length < text.size(); --most) {
+    const CodePoint point = Decode(text.substr(at + stretch.length));
     if (KindOf(point.value) != kind) break;
-    run.last = point.length;
-    run.length += point.length;
+    stretch.last = point.length;
+    stretch.length += point.length;
   }
-  return run;
+  return stretch;
 }
 
 constexpr std::array<std::string_view, 7> kContractions{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
@@ -57,7 +57,7 @@ size_t LengthOfAnyContraction(std::string_view text) {
 }
 
 // Of spaces, in the order of the patterns: `\s+(?!\S)|\s+` leaves the last to the word behind.
-size_t LengthOfSpaces(const Run& spaces, bool is_end) {
+size_t LengthOfSpaces(const Stretch& spaces, bool is_end) {
   return is_end || spaces.length == spaces.last ? spaces.length : spaces.length - spaces.last;
 }
 
@@ -113,8 +113,8 @@ size_t WordSplitter::LengthOfGpt2() const {
   if (const size_t length = LengthOfContraction(text_); length != 0) return length;
   const size_t skip = text_[0] == ' ' && text_.size() > 1 ? 1 : 0;
   const Kind kind = KindOf(Decode(text_.substr(skip)).value);
-  if (kind != Kind::kSpace) return skip + RunOf(kind, text_, skip).length;
-  const Run spaces = RunOf(Kind::kSpace, text_, 0);
+  if (kind != Kind::kSpace) return skip + StretchOf(kind, text_, skip).length;
+  const Stretch spaces = StretchOf(Kind::kSpace, text_, 0);
   return LengthOfSpaces(spaces, spaces.length == text_.size());
 }
 
@@ -124,16 +124,16 @@ size_t WordSplitter::LengthOfGpt4(size_t most_digits) const {
   const auto is_line = [](char c) { return c == '\r' || c == '\n'; };
   const CodePoint first = Decode(text_);
   const Kind kind = KindOf(first.value);
-  if (kind == Kind::kNumber) return RunOf(kind, text_, 0, most_digits).length;
+  if (kind == Kind::kNumber) return StretchOf(kind, text_, 0, most_digits).length;
   const size_t before_letters = kind == Kind::kLetter || is_line(text_[0]) ? 0 : first.length;
-  if (const Run letters = RunOf(Kind::kLetter, text_, before_letters); letters.length != 0) return before_letters + letters.length;
+  if (const Stretch letters = StretchOf(Kind::kLetter, text_, before_letters); letters.length != 0) return before_letters + letters.length;
   const size_t skip = text_[0] == ' ' ? 1 : 0;
-  if (const Run rest = RunOf(Kind::kRest, text_, skip); rest.length != 0) {
+  if (const Stretch rest = StretchOf(Kind::kRest, text_, skip); rest.length != 0) {
     size_t end = skip + rest.length;
     while (end < text_.size() && is_line(text_[end])) ++end;
     return end;
   }
-  const Run spaces = RunOf(Kind::kSpace, text_, 0);
+  const Stretch spaces = StretchOf(Kind::kSpace, text_, 0);
   const size_t last_line = text_.substr(0, spaces.length).find_last_of("\r\n");
   if (last_line != text_.npos) return last_line + 1;
   return LengthOfSpaces(spaces, spaces.length == text_.size());

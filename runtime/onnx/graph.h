@@ -108,9 +108,10 @@ struct Port {
 };
 
 // What a model takes and gives. Named dynamic axes are symbols of that name; unnamed ones are distinct unknowns. The axes of outputs come
-// from shape inference, in terms of the symbols of the inputs; what only the data decides is an unknown.
+// from shape inference, in terms of the symbols of the inputs; of what only the data decides it is what the file declares, or an unknown.
 struct Signature {
   std::vector<Port> inputs, outputs;
+  std::vector<Shape> computed;  // of the outputs, an unknown where the file at most declares it; empty: as the outputs say
 };
 
 // A model file that was read and understood.   Thread: immutable.   Owns: open files, for ReadElements.

@@ -158,7 +158,7 @@ Dim Product(std::span<const Dim> dims) {
   return product;
 }
 
-base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model) {
+base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model, bool exact) {
   WF_CHECK(inputs.size() == graph.inputs.size(), inputs.size(), graph.inputs.size());
   std::vector<Known> known(graph.values.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -174,7 +174,7 @@ base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const
     known[i].content = ContentOf(weight);
   }
   for (const Node& node : graph.nodes) {
-    NodeContext context(graph, node, known);
+    NodeContext context(graph, node, known, exact);
     if (const Status status = RunNode(context); !status.ok()) {
       return Status(status.code(), fmt::format("`{}`: {}: {}", model, node.Describe(), status.message()));
     }

@@ -18,8 +18,11 @@ struct Known {
 
 // Element types and shapes of every value of the graph, for the given shapes of its inputs (symbolic when a program is compiled, numbers
 // when a plan is made for one batch size). `model` names the file in messages. Errors: kInvalidArgument when a node cannot accept its
-// inputs, kUnimplemented for a use of an operator that is not built; both name the node.
-base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model);
+// inputs, kUnimplemented for a use of an operator that is not built; both name the node. `exact`: an extent in symbols is the one that a
+// run has for all values of these with which it succeeds, else an unknown; otherwise axes are taken to be as long as their slices and
+// windows.
+base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model,
+                                             bool exact = false);
 
 // Window of a convolution or pooling over `spatial` axes. Errors: a wrong number of values, or values out of range; text without file and
 // node.
@@ -32,6 +35,7 @@ struct Window {
 // `kernel`: extents from the weights (Conv), empty when the attribute must give them (pooling).
 base::Result<Window> ReadWindow(const Node& node, size_t spatial, std::span<const int64_t> kernel);
 Dim WindowExtent(const Window& window, size_t axis, const Dim& in);  // of the output
+bool IsExact(const Window& window, size_t axis, const Dim& in);      // of WindowExtent: whatever the symbols in it are
 // Sets pad_begin and pad_end from the extents when the padding is automatic; REQUIRES: one extent for each spatial axis.
 void ResolvePads(Window& window, std::span<const int64_t> in);
 

@@ -12,9 +12,11 @@ namespace wf::onnx {
 // Thread: confined.   Borrows: all that it is made of.
 class NodeContext {
  public:
-  NodeContext(const Graph& graph, const Node& node_, std::vector<Known>& known) : node(node_), graph_(graph), known_(known) {}
+  NodeContext(const Graph& graph, const Node& node_, std::vector<Known>& known, bool exact_ = false)
+      : node(node_), exact(exact_), graph_(graph), known_(known) {}
 
   const Node& node;
+  const bool exact;  // see InferShapes
 
   bool has_in(size_t i) const { return node.has_in(i); }
   bool has_out(size_t i) const { return i < node.out.size() && node.out[i] >= 0; }

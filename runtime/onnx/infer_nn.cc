@@ -104,6 +104,13 @@ Dim WindowExtent(const Window& window, size_t axis, const Dim& in) {
   return starts_behind ? up - 1 : up;
 }
 
+// Rounded up, a window at the end may start in the padding, and is then left out.
+bool IsExact(const Window& window, size_t axis, const Dim& in) {
+  const int64_t reach = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
+  const bool rounds_up = window.ceil_mode && window.auto_pad == Window::AutoPad::kExplicit;
+  return in.is_constant() || !rounds_up || window.stride[axis] + window.pad_end[axis] <= reach;
+}
+
 void ResolvePads(Window& window, std::span<const int64_t> in) {
   if (window.auto_pad == Window::AutoPad::kExplicit) return;
   for (size_t i = 0; i < in.size(); ++i) {
@@ -147,7 +154,7 @@ Status InferConv(NodeContext& node) {
   out.dtype = x.dtype;
   out.dim = {x.dim[0], Dim(filters)};
   for (size_t i = 0; i < spatial; ++i) {
-    Dim extent = WindowExtent(*window, i, x.dim[2 + i]);
+    Dim extent = node.exact && !IsExact(*window, i, x.dim[2 + i]) ? Dim::Unknown() : WindowExtent(*window, i, x.dim[2 + i]);
     if (extent.constant().value_or(1) < 1) return node.Fail(fmt::format("input {} is smaller than the window", node.InType(0)));
     out.dim.push_back(std::move(extent));
   }
@@ -172,7 +179,7 @@ Status InferPool(NodeContext& node) {
   out.dtype = x.dtype;
   out.dim = {x.dim[0], x.dim[1]};
   for (size_t i = 0; i < spatial; ++i) {
-    Dim extent = WindowExtent(*window, i, x.dim[2 + i]);
+    Dim extent = node.exact && !IsExact(*window, i, x.dim[2 + i]) ? Dim::Unknown() : WindowExtent(*window, i, x.dim[2 + i]);
     if (extent.constant().value_or(1) < 1) return node.Fail(fmt::format("input {} is smaller than the window", node.InType(0)));
     out.dim.push_back(std::move(extent));
   }

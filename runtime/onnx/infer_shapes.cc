@@ -37,6 +37,10 @@ Dim SliceExtent(const Dim& dim, int64_t start, int64_t end, int64_t step) {
   return step == 1 ? span : Dim::FloorDiv(span + (step - 1), step);
 }
 
+bool IsWhole(int64_t start, int64_t end, int64_t step) {
+  return (step >= 1 && start == 0 && end >= kFar) || (step == -1 && start == -1 && end < -kFar);
+}
+
 Dim ReshapedTotal(const Shape& shape) { return Product(shape); }
 
 }  // namespace
@@ -245,7 +249,8 @@ Status InferSlice(NodeContext& node) {
     if (seen[axis]) return node.Fail(fmt::format("axis {} is sliced twice", axis));
     seen[axis] = true;
     if ((*steps)[i] == 0) return node.Fail("a step of 0");
-    out.dim[axis] = SliceExtent(in.dim[axis], (*starts)[i], (*ends)[i], (*steps)[i]);
+    const bool is_open = node.exact && !in.dim[axis].is_constant() && !IsWhole((*starts)[i], (*ends)[i], (*steps)[i]);
+    out.dim[axis] = is_open ? Dim::Unknown() : SliceExtent(in.dim[axis], (*starts)[i], (*ends)[i], (*steps)[i]);
   }
   if (in.content && rank == 1 && axes->size() == 1) {
     std::vector<Dim> content;

@@ -365,6 +365,7 @@ class Builder {
   Status InferOutputs() {
     auto known = InferShapes(model_.graph, model_.signature.inputs, model_.path);
     if (!known.ok()) return known.status();
+    const auto exact = InferShapes(model_.graph, model_.signature.inputs, model_.path, true);
     for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
       const Known& computed = (*known)[static_cast<size_t>(model_.graph.outputs[i])];
       Port& port = model_.signature.outputs[i];
@@ -382,6 +383,9 @@ class Builder {
         if (symbol && symbol->starts_with("_#")) dim[axis] = port.dim[axis];
       }
       port.dim = std::move(dim);
+      Shape& proved = model_.signature.computed.emplace_back();
+      if (exact.ok()) proved = (*exact)[static_cast<size_t>(model_.graph.outputs[i])].dim;
+      while (proved.size() < port.dim.size()) proved.push_back(Dim::Unknown());
     }
     return Status::Ok();
   }

@@ -41,6 +41,67 @@ Status ComparePorts(const std::vector<Port>& file, const std::vector<Port>& want
   return Status::Ok();
 }
 
+// The extents of a file's outputs beside those that are wanted, both in the symbols of `wanted`.
+class Extents {
+ public:
+  Extents(const Signature& file, const Signature& wanted) : file_(file), wanted_(wanted) {
+    for (size_t i = 0; i < file.inputs.size(); ++i) {
+      for (size_t axis = 0; axis < file.inputs[i].dim.size(); ++axis) BindInput(file.inputs[i].dim[axis], wanted.inputs[i].dim[axis]);
+    }
+  }
+
+  struct Pair {
+    Dim is, want;
+    bool follows;
+  };
+  // REQUIRES: in the order of outputs and axes, each once.
+  Pair At(size_t output, size_t axis) {
+    const Dim& stated = file_.computed.empty() ? file_.outputs[output].dim[axis] : file_.computed[output][axis];
+    Dim is = stated.Substitute([&](const std::string& symbol) { return std::optional(OfFile(symbol)); });
+    const Dim& want = wanted_.outputs[output].dim[axis];
+    const auto linear = want.AsLinear();
+    if (linear && linear->mul > 0 && !of_wanted_.contains(linear->symbol))
+      of_wanted_.emplace(linear->symbol, Dim::FloorDiv(is - Dim(linear->add), Dim(linear->mul)));
+    Dim known = want.Substitute([&](const std::string& symbol) -> std::optional<Dim> {
+      const auto at = of_wanted_.find(symbol);
+      return at == of_wanted_.end() ? std::nullopt : std::optional(at->second);
+    });
+    const bool follows = is == known;
+    return {std::move(is), std::move(known), follows};
+  }
+
+ private:
+  // An axis that is one symbol in the file has the extent that calls are to give it; where they may give several, it has none.
+  void BindInput(const Dim& is, const Dim& want) {
+    for (const std::string& symbol : want.Symbols()) of_wanted_.emplace(symbol, Dim::Symbol(symbol));
+    const auto symbol = is.symbol();
+    if (!symbol) return;
+    const auto [at, is_new] = of_file_.try_emplace(*symbol, want);
+    if (!is_new && at->second != want) at->second = Dim::Unknown();
+  }
+  Dim OfFile(const std::string& symbol) { return of_file_.try_emplace(symbol, Dim::Unknown()).first->second; }
+
+  const Signature &file_, &wanted_;
+  std::map<std::string, Dim> of_file_, of_wanted_;
+};
+
+// An extent that is free in the file, and yet never the one that is wanted.
+Status CompareExtents(const Signature& file, const Signature& wanted) {
+  Extents extents(file, wanted);
+  for (size_t i = 0; i < file.outputs.size(); ++i) {
+    for (size_t axis = 0; axis < file.outputs[i].dim.size(); ++axis) {
+      const Extents::Pair pair = extents.At(i, axis);
+      const bool never = Dim::ProvedDifferent(pair.is, pair.want) || Dim::ProvedDifferentAbove0(pair.is, pair.want);
+      if (!never || IsBatch(wanted.outputs[i].dim[axis])) continue;
+      return {base::kInvalidArgument,
+              fmt::format("output {} is `{}` in the file, `{}` in the signature: the nodes compute `{}` on axis {}, "
+                          "which is never `{}`",
+                          i, file.outputs[i].ToString(), wanted.outputs[i].ToString(), pair.is.ToString(), axis, pair.want.ToString())};
+    }
+  }
+  return Status::Ok();
+}
+
 // Symbols that stand for the number of samples, when every input's axis 0 is one.
 std::vector<std::string> LeadingSymbols(const Signature& signature) {
   std::vector<std::string> symbols;
@@ -88,7 +149,21 @@ Result<BatchAxes> ChooseWritten(const Signature& file, const Signature& written)
 
 Status CheckSignature(const Signature& file, const Signature& wanted) {
   WF_RETURN_IF_ERROR(ComparePorts(file.inputs, wanted.inputs, "input", true));
-  return ComparePorts(file.outputs, wanted.outputs, "output", true);
+  WF_RETURN_IF_ERROR(ComparePorts(file.outputs, wanted.outputs, "output", true));
+  return CompareExtents(file, wanted);
+}
+
+std::vector<std::vector<bool>> UnprovedExtents(const Signature& file, const Signature& wanted) {
+  Extents extents(file, wanted);
+  std::vector<std::vector<bool>> unproved;
+  for (size_t i = 0; i < file.outputs.size(); ++i) {
+    std::vector<bool>& axes = unproved.emplace_back();
+    for (size_t axis = 0; axis < file.outputs[i].dim.size(); ++axis) {
+      const bool follows = extents.At(i, axis).follows;
+      axes.push_back(!follows && !wanted.outputs[i].dim[axis].is_constant());
+    }
+  }
+  return unproved;
 }
 
 Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Signature* written) {

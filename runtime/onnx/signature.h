@@ -27,7 +27,12 @@ base::Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Signature* 
 Signature WithoutBatchAxis(const Signature& signature, const BatchAxes& axes);
 
 // Ok when a model with signature `file` can stand in for `wanted`: the same ports in the same order, element types, ranks and extents; an
-// axis that is dynamic in `wanted` must be dynamic in `file`. Used for a written signature and for a new version of a model.
+// axis that is dynamic in `wanted` must be dynamic in `file`, and one of an output may not differ whatever the extents of the inputs are,
+// those of 0 aside. Used for a written signature and for a new version of a model.
 base::Status CheckSignature(const Signature& file, const Signature& wanted);
+
+// Which extents of outputs that `wanted` states by symbols do not follow from the file: by output and axis. A symbol that no input has is
+// the extent of the first axis, in the order of outputs, that is `a * symbol + b`. REQUIRES: CheckSignature is ok.
+std::vector<std::vector<bool>> UnprovedExtents(const Signature& file, const Signature& wanted);
 
 }  // namespace wf::onnx

@@ -47,21 +47,68 @@ class LoadedModel final : public batch::Runnable {
 
 namespace {
 
-// The file's port that the program was compiled against: what calls see, with the axis of samples put back.
-onnx::Port CompiledPort(const wf_port& port, int axis, bool batched) {
-  onnx::Port compiled{std::string(View(port.name)), port.dtype, {}};
-  for (uint32_t i = 0; i < port.rank; ++i) compiled.dim.push_back(port.dim[i] < 0 ? onnx::Dim::Unknown() : onnx::Dim(port.dim[i]));
-  if (axis >= 0)
-    compiled.dim.insert(compiled.dim.begin() + axis, batched ? onnx::Dim::Symbol(std::string(onnx::kBatchSymbol)) : onnx::Dim(1));
-  return compiled;
-}
+// What a file has to be like.
+struct Compiled {
+  onnx::Signature signature;               // with the axis of samples put back
+  std::vector<std::vector<bool>> checked;  // by output and axis: calls hold its extent against the signature
+};
 
-onnx::Signature CompiledSignature(const wf_model& row) {
-  onnx::Signature signature;
-  for (uint32_t i = 0; i < row.n_in; ++i) signature.inputs.push_back(CompiledPort(row.in[i], row.batch_axis[i], row.batched != 0));
-  for (uint32_t i = 0; i < row.n_out; ++i)
-    signature.outputs.push_back(CompiledPort(row.out[i], row.batch_axis[row.n_in + i], row.batched != 0));
-  return signature;
+class CompiledReader {
+ public:
+  explicit CompiledReader(const wf_model& row) : row_(row), extents_(row.extents) {}
+
+  Compiled Read() {
+    Compiled compiled;
+    for (uint32_t i = 0; i < row_.n_in; ++i) {
+      std::vector<bool> never;
+      compiled.signature.inputs.push_back(ReadPort(row_.in[i], row_.batch_axis[i], never));
+    }
+    for (uint32_t i = 0; i < row_.n_out; ++i)
+      compiled.signature.outputs.push_back(ReadPort(row_.out[i], row_.batch_axis[row_.n_in + i], compiled.checked.emplace_back()));
+    return compiled;
+  }
+
+ private:
+  onnx::Port ReadPort(const wf_port& port, int axis, std::vector<bool>& checked) {
+    onnx::Port compiled{std::string(View(port.name)), port.dtype, {}};
+    for (uint32_t i = 0; i < port.rank; ++i) {
+      checked.push_back(extents_ == nullptr || *extents_++ != 0);
+      onnx::Dim extent = extents_ == nullptr ? onnx::Dim::Unknown() : ReadExtent();
+      compiled.dim.push_back(port.dim[i] < 0 ? std::move(extent) : onnx::Dim(port.dim[i]));
+    }
+    if (axis < 0) return compiled;
+    compiled.dim.insert(compiled.dim.begin() + axis, row_.batched != 0 ? onnx::Dim::Symbol(std::string(onnx::kBatchSymbol)) : onnx::Dim(1));
+    checked.insert(checked.begin() + axis, true);  // by the batch
+    return compiled;
+  }
+  onnx::Dim ReadExtent() {
+    return onnx::Dim::Read(extents_,
+                           [this](int64_t number) { return std::string(View(row_.symbols[number])) + '#' + std::to_string(number); });
+  }
+
+  const wf_model& row_;
+  const int64_t* extents_;
+};
+
+// Names are compared by place: the program may have its own for what ONNX calls `x:0`.
+base::Status CheckCompiled(const onnx::Signature& file, const Compiled& compiled) {
+  const onnx::Signature& wanted = compiled.signature;
+  onnx::Signature renamed = file;
+  if (file.inputs.size() == wanted.inputs.size() && file.outputs.size() == wanted.outputs.size()) {
+    for (size_t i = 0; i < file.inputs.size(); ++i) renamed.inputs[i].name = wanted.inputs[i].name;
+    for (size_t i = 0; i < file.outputs.size(); ++i) renamed.outputs[i].name = wanted.outputs[i].name;
+  }
+  WF_RETURN_IF_ERROR(onnx::CheckSignature(renamed, wanted));
+  const auto unproved = onnx::UnprovedExtents(renamed, wanted);
+  for (size_t i = 0; i < unproved.size(); ++i) {
+    for (size_t axis = 0; axis < unproved[i].size(); ++axis) {
+      if (!unproved[i][axis] || compiled.checked[i][axis]) continue;
+      return {base::kInvalidArgument, "output " + std::to_string(i) + " is `" + renamed.outputs[i].ToString() + "` in the file, `" +
+                                          wanted.outputs[i].ToString() + "` in the program, which takes axis " + std::to_string(axis) +
+                                          " to be `" + wanted.outputs[i].dim[axis].ToString() + "`, and the nodes do not prove it"};
+    }
+  }
+  return {};
 }
 
 // What nodes must agree on to share a batcher.
@@ -113,13 +160,13 @@ Models::~Models() = default;
 
 base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& row, const onnx::VersionFile& file, int64_t max_rows,
                                                                int instances) const {
-  const onnx::Signature compiled = CompiledSignature(row);
+  const Compiled compiled = CompiledReader(row).Read();
   model::LoadOptions options;
   options.name = View(row.name);
   options.version = file.version;
   options.max_rows = max_rows;
   options.instances = instances;
-  options.signature = row.signature_written != 0 ? &compiled : nullptr;
+  options.signature = row.signature_written != 0 ? &compiled.signature : nullptr;
   options.signature_written = row.signature_written != 0;
   options.share = share_;
   auto version = model::Version::Load(file.path, options);
@@ -165,16 +212,6 @@ base::Status Models::LoadModel(uint32_t index, int64_t max_rows, int instances) 
       files.size() > 1 ? "none of its " + std::to_string(files.size()) + " versions can be served; the newest: " : "";
   const std::string begin = first.code() == base::kResourceExhausted ? "there is too little memory to load the model `" : "model `";
   return {first.code(), begin + name + "`: " + of_many + first.message()};
-}
-
-// Names are compared by place: the program may have its own for what ONNX calls `x:0`.
-base::Status Models::CheckCompiled(const onnx::Signature& file, const onnx::Signature& compiled) {
-  onnx::Signature renamed = file;
-  if (file.inputs.size() == compiled.inputs.size() && file.outputs.size() == compiled.outputs.size()) {
-    for (size_t i = 0; i < file.inputs.size(); ++i) renamed.inputs[i].name = compiled.inputs[i].name;
-    for (size_t i = 0; i < file.outputs.size(); ++i) renamed.outputs[i].name = compiled.outputs[i].name;
-  }
-  return onnx::CheckSignature(renamed, compiled);
 }
 
 base::Status Models::LoadVersions(int loops, const base::MemoryShare& share) {

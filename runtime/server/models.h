@@ -42,7 +42,6 @@ class Models {
   base::Result<std::unique_ptr<LoadedModel>> LoadVersion(const wf_model& row, const onnx::VersionFile& file, int64_t max_rows,
                                                          int instances) const;
   std::vector<sched::ModelBinding> Bind(size_t rank, int loops);
-  static base::Status CheckCompiled(const onnx::Signature& file, const onnx::Signature& compiled);
   const wf_plan& plan_;
   const std::string model_root_;
   const base::Clock& clock_;

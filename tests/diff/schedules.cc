@@ -12,7 +12,7 @@
 namespace wf::diff {
 namespace {
 
-constexpr int kMostSteps = 2'000'000;
+constexpr int kMostTurns = 2'000'000;
 
 class World {
  public:
@@ -32,7 +32,7 @@ class World {
   }
 
   std::string Run() {
-    for (int step = 0; step < kMostSteps; ++step) {
+    for (int step = 0; step < kMostTurns; ++step) {
       const uint64_t kind = Below(10);
       if (kind < 2 && started_ < calls_.size()) {
         Start();

@@ -14,7 +14,7 @@ import unittest
 import harness
 
 TUTORIAL = "docs/language.md"  # its named programs and its calls belong together: tutorial_test.py
-PAGES = ["README.md", TUTORIAL, "docs/server.md", *(str(path.relative_to(harness.ROOT)) for path in sorted(harness.EXAMPLES.glob("*/README.md")))]
+PAGES = ["README.md", TUTORIAL, "docs/server.md", "docs/serving.md", "docs/protocols.md", *(str(path.relative_to(harness.ROOT)) for path in sorted(harness.EXAMPLES.glob("*/README.md")))]
 PROGRAM = re.compile(r"^```wf\n(.*?)^```$", re.M | re.S)
 BLOCK = re.compile(r"(?<=\n\n)(?: {4}.*\n|\n(?= {4}))+")
 CALL = re.compile(r"((?:curl|\S+/classify) .*\S)\s+# (.+)")
@@ -152,6 +152,14 @@ class Docs(Answers):
             for number, line in enumerate((harness.ROOT / page).read_text().splitlines(), 1):
                 if re.match(r"    curl ", line):
                     self.assertIsNotNone(CALL.fullmatch(line[4:]), f"{page}:{number}: what does it answer?")
+
+    def test_the_table_of_settings_is_that_of_a_server(self):
+        text = subprocess.run([harness.compiled(harness.EXAMPLES / "hello/hello.wf"), "--help"], capture_output=True, text=True, check=True).stdout
+        known = {key: default.strip('"') for key, default in re.findall(r"\(WF_\w+, ([a-z._]+): (.*)\)$", text, re.M)}
+        page = (harness.ROOT / "docs/serving.md").read_text()
+        told = dict(re.findall(r"^\| `([a-z._]+)` \| `?(.*?)`? \| (?:yes|restart) \| ", page, re.M))
+        self.assertGreater(len(known), 40)
+        self.assertEqual({key: value if value != "none" else "" for key, value in told.items()}, known)
 
     def test_every_example_checks_without_a_warning(self):
         for source in sorted(harness.EXAMPLES.glob("*/*.wf")):

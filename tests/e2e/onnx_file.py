@@ -29,14 +29,23 @@ def initializer(name, shape, values):
     return b"".join(_number(1, extent) for extent in shape) + _number(2, FLOAT) + _bytes(8, name) + _bytes(9, values)
 
 
+def integers(name, values):
+    """TensorProto of one axis."""
+    return _number(1, len(values)) + _number(2, INT64) + _bytes(8, name) + _bytes(9, struct.pack(f"<{len(values)}q", *values))
+
+
 def value_info(name, shape, element=FLOAT):
     """ValueInfoProto; an extent is a number or a name."""
     dims = b"".join(_bytes(1, _bytes(2, extent) if isinstance(extent, str) else _number(1, extent)) for extent in shape)
     return _bytes(1, name) + _bytes(2, _bytes(1, _number(1, element) + _bytes(2, dims)))
 
 
-def node(op, inputs, outputs, name=""):
-    return b"".join(_bytes(1, i) for i in inputs) + b"".join(_bytes(2, o) for o in outputs) + _bytes(3, name) + _bytes(4, op)
+def node(op, inputs, outputs, name="", **given):
+    """given: attributes, each an integer or a list of integers."""
+    number = lambda value: _number(3, value) + _number(20, 2)
+    numbers = lambda values: b"".join(_number(8, value) for value in values) + _number(20, 7)
+    attributes = b"".join(_bytes(5, _bytes(1, each) + (number if isinstance(value, int) else numbers)(value)) for each, value in given.items())
+    return b"".join(_bytes(1, i) for i in inputs) + b"".join(_bytes(2, o) for o in outputs) + _bytes(3, name) + _bytes(4, op) + attributes
 
 
 def model(nodes, initializers, inputs, outputs, opset=17):

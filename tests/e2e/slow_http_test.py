@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients that take their time: headers within 10 s, a body at 1 KiB/s after 5 s, an answer within 30 s, idle connections closed (runtime limits: docs/server.md)."""
+"""Clients that take their time: headers within 10 s, a body at 1 KiB/s after 5 s, an answer within 30 s, idle connections closed (runtime limits: docs/serving.md)."""
 import json
 import resource
 import socket

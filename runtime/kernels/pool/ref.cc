@@ -8,25 +8,25 @@
 namespace wf::kernels::ref {
 namespace {
 
-struct Shape {
+struct Windows {
   int64_t planes;
   std::array<int64_t, 3> in, out, kernel, stride, dilation, pad, end;
 };
 
-Shape ShapeOf(const Pool& pool, const Operation& operation) {
-  Shape shape{operation.in[0].dim[0] * operation.in[0].dim[1], {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
+Windows WindowsOf(const Pool& pool, const Operation& operation) {
+  Windows windows{operation.in[0].dim[0] * operation.in[0].dim[1], {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   const size_t spatial = operation.in[0].dim.size() - 2;
   for (size_t i = 0; i < spatial; ++i) {
     const size_t at = 3 - spatial + i;
-    shape.in[at] = operation.in[0].dim[2 + i];
-    shape.out[at] = operation.out.dim[2 + i];
-    shape.kernel[at] = pool.kernel[i];
-    shape.stride[at] = pool.stride[i];
-    shape.dilation[at] = pool.dilation[i];
-    shape.pad[at] = pool.pad_begin[i];
-    shape.end[at] = pool.pad_end[i];
+    windows.in[at] = operation.in[0].dim[2 + i];
+    windows.out[at] = operation.out.dim[2 + i];
+    windows.kernel[at] = pool.kernel[i];
+    windows.stride[at] = pool.stride[i];
+    windows.dilation[at] = pool.dilation[i];
+    windows.pad[at] = pool.pad_begin[i];
+    windows.end[at] = pool.pad_end[i];
   }
-  return shape;
+  return windows;
 }
 
 // What the window at one output position sees.
@@ -38,7 +38,7 @@ struct Seen {
 };
 
 template <typename T>
-Seen<T> Look(const Shape& s, const T* x, const std::array<int64_t, 3>& at) {
+Seen<T> Look(const Windows& s, const T* x, const std::array<int64_t, 3>& at) {
   Seen<T> seen;
   std::array<int64_t, 3> k;
   for (k[0] = 0; k[0] < s.kernel[0]; ++k[0]) {
@@ -64,7 +64,7 @@ Seen<T> Look(const Shape& s, const T* x, const std::array<int64_t, 3>& at) {
 }
 
 template <typename T>
-void Run(const Shape& s, bool mean, bool count_padding, const T* x, T* y) {
+void Slide(const Windows& s, bool mean, bool count_padding, const T* x, T* y) {
   for (int64_t plane = 0; plane < s.planes; ++plane, x += s.in[0] * s.in[1] * s.in[2]) {
     std::array<int64_t, 3> at;
     for (at[0] = 0; at[0] < s.out[0]; ++at[0]) {
@@ -83,10 +83,10 @@ void Run(const Shape& s, bool mean, bool count_padding, const T* x, T* y) {
 
 base::Result<std::unique_ptr<Kernel>> MakePool(const Operation& operation) {
   const Pool& pool = std::get<Pool>(operation.params);
-  const Shape shape = ShapeOf(pool, operation);
+  const Windows windows = WindowsOf(pool, operation);
   return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
-    return MakeFunction(1, [shape, mean = pool.mean, count = pool.count_padding](const Buffers& b) -> const char* {
-      Run<T>(shape, mean, count, static_cast<const T*>(b.in[0]), static_cast<T*>(b.out));
+    return MakeFunction(1, [windows, mean = pool.mean, count = pool.count_padding](const Buffers& b) -> const char* {
+      Slide<T>(windows, mean, count, static_cast<const T*>(b.in[0]), static_cast<T*>(b.out));
       return nullptr;
     });
   });

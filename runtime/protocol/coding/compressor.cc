@@ -1,21 +1,18 @@
 #include "runtime/protocol/coding/compressor.h"
 
-#include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include <algorithm>
 
 #include "runtime/base/check.h"
+#include "runtime/protocol/coding/zlib.h"
 
 namespace wf::coding {
 namespace {
 
 constexpr int kLevel = 1;                           // of both libraries
 constexpr int kMemoryLevel = 8;                     // zlib's default
-constexpr int kGzipBits = 15 + 16, kZlibBits = 15;  // as zlib's deflateInit2 asks for them
-
-uInt Portion(size_t bytes) { return static_cast<uInt>(std::min<size_t>(bytes, UINT32_MAX)); }
 
 }  // namespace
 

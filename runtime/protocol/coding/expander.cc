@@ -1,6 +1,5 @@
 #include "runtime/protocol/coding/expander.h"
 
-#include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -8,14 +7,12 @@
 #include <cstring>
 
 #include "runtime/base/check.h"
+#include "runtime/protocol/coding/zlib.h"
 
 namespace wf::coding {
 namespace {
 
-constexpr int kGzipBits = 15 + 16, kZlibBits = 15;  // as zlib's inflateInit2 asks for them
 constexpr int kMaxWindowLog = 23;                   // of zstd over HTTP: RFC 9659
-
-uInt Portion(size_t bytes) { return static_cast<uInt>(std::min<size_t>(bytes, UINT32_MAX)); }
 
 }  // namespace
 

@@ -2,17 +2,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/base/load.h"
 #include "runtime/protocol/json/number.h"
 
 namespace wf::json {
 namespace {
-
-template <typename T>
-T Load(const void* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
 
 char* PutLiteral(char* at, const char* text) {
   const size_t count = std::strlen(text);
@@ -22,7 +16,7 @@ char* PutLiteral(char* at, const char* text) {
 
 template <typename T>
 char* PutInteger(char* at, const void* element) {
-  return std::to_chars(at, at + kMaxElementText, Load<T>(element)).ptr;
+  return std::to_chars(at, at + kMaxElementText, base::Load<T>(element)).ptr;
 }
 
 template <typename T>
@@ -35,7 +29,7 @@ char* PutFloat(char* at, T value) {
 char* PrintElement(uint32_t dtype, const void* element, char* at) {
   switch (dtype) {
     case WF_BOOL:
-      return PutLiteral(at, Load<uint8_t>(element) != 0 ? "true" : "false");
+      return PutLiteral(at, base::Load<uint8_t>(element) != 0 ? "true" : "false");
     case WF_I8:
       return PutInteger<int8_t>(at, element);
     case WF_I16:
@@ -53,13 +47,13 @@ char* PrintElement(uint32_t dtype, const void* element, char* at) {
     case WF_U64:
       return PutInteger<uint64_t>(at, element);
     case WF_F16:
-      return PutFloat(at, static_cast<float>(DoubleFromHalf(Load<uint16_t>(element))));
+      return PutFloat(at, static_cast<float>(DoubleFromHalf(base::Load<uint16_t>(element))));
     case WF_BF16:
-      return PutFloat(at, FloatFromBfloat(Load<uint16_t>(element)));
+      return PutFloat(at, FloatFromBfloat(base::Load<uint16_t>(element)));
     case WF_F32:
-      return PutFloat(at, Load<float>(element));
+      return PutFloat(at, base::Load<float>(element));
     case WF_F64:
-      return PutFloat(at, Load<double>(element));
+      return PutFloat(at, base::Load<double>(element));
     default:
       return PutLiteral(at, "null");
   }
@@ -70,16 +64,16 @@ char* PrintElementText(uint32_t dtype, const void* element, char* at) {
   double value = 0;
   switch (dtype) {
     case WF_F16:
-      value = DoubleFromHalf(Load<uint16_t>(element));
+      value = DoubleFromHalf(base::Load<uint16_t>(element));
       break;
     case WF_BF16:
-      value = FloatFromBfloat(Load<uint16_t>(element));
+      value = FloatFromBfloat(base::Load<uint16_t>(element));
       break;
     case WF_F32:
-      value = Load<float>(element);
+      value = base::Load<float>(element);
       break;
     default:
-      value = Load<double>(element);
+      value = base::Load<double>(element);
       break;
   }
   if (std::isnan(value)) return PutLiteral(at, "nan");

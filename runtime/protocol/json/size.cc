@@ -1,19 +1,13 @@
 #include "runtime/protocol/json/size.h"
 
 #include <cstddef>
-#include <cstring>
+
+#include "runtime/base/load.h"
 
 namespace wf::json {
 namespace {
 
 constexpr uint64_t kNumberBytes = 8;  // with its comma
-
-template <typename T>
-T Load(const void* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
 
 uint64_t ElementBytes(const wf_type* types, const wf_type& list, const wf_list& elements, uint64_t enough) {
   const bool map = list.kind == WF_T_MAP;
@@ -24,7 +18,7 @@ uint64_t ElementBytes(const wf_type* types, const wf_type& list, const wf_list& 
   uint64_t bytes = 0;
   for (uint64_t i = 0; i < elements.len && bytes < enough; ++i) {
     const auto* at = static_cast<const std::byte*>(elements.ptr) + i * step;
-    bytes += (map ? Load<wf_bytes>(at).len : 0) + TextBytes(types, list.element, at + value_at, enough);
+    bytes += (map ? base::Load<wf_bytes>(at).len : 0) + TextBytes(types, list.element, at + value_at, enough);
   }
   return bytes;
 }
@@ -36,11 +30,11 @@ uint64_t TextBytes(const wf_type* types, uint32_t index, const void* value, uint
   const wf_type& type = types[index];
   switch (type.kind) {
     case WF_T_STRING:
-      return Load<wf_bytes>(value).len;
+      return base::Load<wf_bytes>(value).len;
     case WF_T_BYTES:
-      return Load<wf_bytes>(value).len / 3 * 4;
+      return base::Load<wf_bytes>(value).len / 3 * 4;
     case WF_T_TENSOR: {
-      const auto tensor = Load<wf_tensor>(value);
+      const auto tensor = base::Load<wf_tensor>(value);
       uint64_t bytes = kNumberBytes;
       for (uint32_t axis = 0; axis < tensor.rank; ++axis) bytes *= static_cast<uint64_t>(tensor.dim[axis]);
       return bytes;
@@ -53,7 +47,7 @@ uint64_t TextBytes(const wf_type* types, uint32_t index, const void* value, uint
     }
     case WF_T_LIST:
     case WF_T_MAP:
-      return ElementBytes(types, type, Load<wf_list>(value), enough);
+      return ElementBytes(types, type, base::Load<wf_list>(value), enough);
     case WF_T_OPTIONAL: {
       const bool has = static_cast<const std::byte*>(value)[type.has_offset] != std::byte{0};
       return has ? TextBytes(types, type.element, value, enough) : kNumberBytes;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "runtime/base/error_codes.h"
+#include "runtime/base/load.h"
 #include "runtime/base/sink.h"
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/json/reader.h"
@@ -132,16 +133,9 @@ wf_code PutSequence(wf_ctx* ctx, wf_sink* out, const wf_type* types, const wf_ty
   return Written(ctx, Put(out, map ? "}" : "]"));
 }
 
-template <typename T>
-T Load(const void* value) {
-  T loaded;
-  std::memcpy(&loaded, value, sizeof loaded);
-  return loaded;
-}
-
 // What one hole of an interpolation prints.
 std::string_view HoleText(const wf_type& type, const void* value, char (&number)[kMaxElementText]) {
-  if (type.kind == WF_T_STRING) return View(Load<wf_bytes>(value));
+  if (type.kind == WF_T_STRING) return View(base::Load<wf_bytes>(value));
   if (type.kind != WF_T_SCALAR) return "?";
   return {number, static_cast<size_t>(PrintElementText(type.dtype, value, number) - number)};
 }
@@ -208,7 +202,7 @@ wf_code wf_text(wf_ctx* ctx, wf_bytes format, const wf_type* const* types, const
   std::string_view rest = wf::json::View(format);
   wf_bytes first{};
   if (rest.starts_with("{}") && types[0]->kind == WF_T_STRING) {  // a text that grows
-    first = wf::json::Load<wf_bytes>(args[0]);
+    first = wf::base::Load<wf_bytes>(args[0]);
     rest.remove_prefix(2);
     ++types;
     ++args;
@@ -262,22 +256,22 @@ wf_code wf_json_put_value(wf_ctx* ctx, wf_sink* out, const wf_type* types, uint3
     case WF_T_SCALAR:
       return wf_json_put_scalar(ctx, out, type.dtype, value);
     case WF_T_STRING: {
-      const auto text = Load<wf_bytes>(value);
+      const auto text = wf::base::Load<wf_bytes>(value);
       return wf_json_put_string(ctx, out, &text);
     }
     case WF_T_BYTES: {
-      const auto text = Load<wf_bytes>(value);
+      const auto text = wf::base::Load<wf_bytes>(value);
       return wf_json_put_bytes(ctx, out, &text);
     }
     case WF_T_TENSOR: {
-      const auto tensor = Load<wf_tensor>(value);
+      const auto tensor = wf::base::Load<wf_tensor>(value);
       return wf_json_put_tensor(ctx, out, &tensor);
     }
     case WF_T_RECORD:
       return PutRecord(ctx, out, types, type, bytes);
     case WF_T_LIST:
     case WF_T_MAP:
-      return PutSequence(ctx, out, types, type, Load<wf_list>(value));
+      return PutSequence(ctx, out, types, type, wf::base::Load<wf_list>(value));
     case WF_T_OPTIONAL:
       if (bytes[type.has_offset] == 0) return Written(ctx, Put(out, "null"));
       return wf_json_put_value(ctx, out, types, type.element, value);

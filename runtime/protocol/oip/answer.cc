@@ -13,46 +13,45 @@ namespace {
 
 constexpr std::string_view kRawType = "application/octet-stream";
 
-void Put(wf_sink* out, std::string_view text) { out->Put(text.data(), text.size()); }
 void PutNumber(wf_sink* out, int64_t number) {
   base::TextBuilder text;
   text << number;
-  Put(out, text.view());
+  out->Put(text.view());
 }
 
 // The JSON of one result; raw ones say how many bytes follow it.
 void PutHead(const Result& result, wf_sink* out) {
-  Put(out, "{\"name\":");
+  out->Put("{\"name\":");
   json::PutString(out, result.name());
-  Put(out, ",\"datatype\":\"");
-  Put(out, result.datatype());
-  Put(out, "\",\"shape\":[");
+  out->Put(",\"datatype\":\"");
+  out->Put(result.datatype());
+  out->Put("\",\"shape\":[");
   bool first = true;
   for (const int64_t extent : result.extents()) {
-    if (!first) Put(out, ",");
+    if (!first) out->Put(",");
     first = false;
     PutNumber(out, extent);
   }
   if (result.binary()) {
-    Put(out, "],\"parameters\":{\"binary_data_size\":");
+    out->Put("],\"parameters\":{\"binary_data_size\":");
     PutNumber(out, static_cast<int64_t>(result.raw_bytes()));
-    Put(out, "}}");
+    out->Put("}}");
     return;
   }
-  Put(out, result.is_bytes() && !result.is_text() ? "],\"parameters\":{\"content_type\":\"base64\"},\"data\":[" : "],\"data\":[");
+  out->Put(result.is_bytes() && !result.is_text() ? "],\"parameters\":{\"content_type\":\"base64\"},\"data\":[" : "],\"data\":[");
 }
 
 wf_code PutElements(bus::Bus& bus, const Result& result, wf_sink* out) {
   bool first = true;
   for (const wf_bytes& element : result.elements()) {
-    if (!first) Put(out, ",");
+    if (!first) out->Put(",");
     first = false;
     if (result.is_text()) {
       if (const wf_code code = wf_json_put_string(bus.ctx(), out, &element); code != 0) return code;
     } else {
-      Put(out, "\"");
+      out->Put("\"");
       json::PutBase64(out, element.ptr, element.len);
-      Put(out, "\"");
+      out->Put("\"");
     }
   }
   return 0;
@@ -63,7 +62,7 @@ wf_code PutNumbers(bus::Bus& bus, const Result& result, wf_sink* out) {
   const size_t size = json::DtypeBytes(result.dtype());
   return result.ForRuns(bus, [&](const std::byte* run, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
-      if (!first) Put(out, ",");
+      if (!first) out->Put(",");
       first = false;
       if (const wf_code code = wf_json_put_scalar(bus.ctx(), out, result.dtype(), run + i * size); code != 0) return code;
     }
@@ -75,7 +74,7 @@ wf_code PutResult(bus::Bus& bus, const Result& result, wf_sink* out) {
   PutHead(result, out);
   if (result.binary()) return 0;
   const wf_code code = result.is_bytes() ? PutElements(bus, result, out) : PutNumbers(bus, result, out);
-  if (code == 0) Put(out, "]}");
+  if (code == 0) out->Put("]}");
   return code;
 }
 
@@ -83,12 +82,12 @@ void PutAnnotations(const bus::Bus& bus, wf_sink* out) {
   const std::vector<const bus::Annotation*> standing = StandingAnnotations(bus);
   if (standing.empty()) return;
   for (const bus::Annotation* at : standing) {
-    Put(out, at == standing.front() ? ",\"parameters\":{" : ",");
+    out->Put(at == standing.front() ? ",\"parameters\":{" : ",");
     json::PutString(out, at->key);
-    Put(out, ":");
+    out->Put(":");
     json::PutString(out, at->value);
   }
-  Put(out, "}");
+  out->Put("}");
 }
 
 protocol::Answer WriteFailure(bus::Bus& bus, const bus::Failure& failure, const InferRequest& request, wf_sink* body) {
@@ -99,17 +98,17 @@ protocol::Answer WriteFailure(bus::Bus& bus, const bus::Failure& failure, const 
 
 // All of the answer before its outputs.
 void PutCall(const bus::Bus& bus, const InferRequest& request, const Served& served, wf_sink* body) {
-  Put(body, "{\"model_name\":");
+  body->Put("{\"model_name\":");
   json::PutString(body, served.model);
   base::TextBuilder number;
   number << ",\"model_version\":\"" << served.version << "\"";
-  Put(body, number.view());
+  body->Put(number.view());
   if (!request.id().empty()) {
-    Put(body, ",\"id\":");
+    body->Put(",\"id\":");
     json::PutString(body, request.id());
   }
   PutAnnotations(bus, body);
-  Put(body, ",\"outputs\":[");
+  body->Put(",\"outputs\":[");
 }
 
 // JSON, then the bytes of raw results in the same order.
@@ -119,11 +118,11 @@ wf_code PutBody(bus::Bus& bus, const InferRequest& request, const Served& served
   PutCall(bus, request, served, body);
   bool any_raw = false;
   for (const Result& result : results) {
-    if (&result != results.data()) Put(body, ",");
+    if (&result != results.data()) body->Put(",");
     if (PutResult(bus, result, body) != 0) return WF_FAILED;
     any_raw = any_raw || result.binary();
   }
-  Put(body, "]}");
+  body->Put("]}");
   *json_bytes = any_raw ? body->size() : 0;
   for (const Result& result : results) {
     if (result.binary()) result.PutRaw(bus, body);

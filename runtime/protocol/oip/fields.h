@@ -57,7 +57,7 @@ class JsonFields final : public Fields {
   void EndList() override;
 
  private:
-  void Put(std::string_view text) { out_->Put(text.data(), text.size()); }
+  void Put(std::string_view text) { out_->Put(text); }
   void PutName(Key key);
   void Separate();
 

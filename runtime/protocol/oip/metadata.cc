@@ -9,8 +9,6 @@
 namespace wf::oip {
 namespace {
 
-void Put(wf_sink* out, std::string_view text) { out->Put(text.data(), text.size()); }
-
 // A number as the text that the protocol wants for versions.
 class VersionText {
  public:
@@ -171,19 +169,19 @@ void PutIndex(Fields& fields, const ModelFacts& model) {
 }
 
 void WriteError(const protocol::ErrorText& error, wf_sink* out) {
-  Put(out, "{\"error\":");
+  out->Put("{\"error\":");
   json::PutString(out, error.message.empty() ? error.name : error.message);
   base::TextBuilder code;
   code << ",\"code\":" << static_cast<int64_t>(error.code) << ",\"name\":";
-  Put(out, code.view());
+  out->Put(code.view());
   json::PutString(out, error.name);
-  Put(out, ",\"path\":");
+  out->Put(",\"path\":");
   json::PutString(out, error.path);
   base::TextBuilder ids;
   ids << ",\"data_id\":" << error.data_id << ",\"log_id\":";
-  Put(out, ids.view());
+  out->Put(ids.view());
   json::PutString(out, error.log_id);
-  Put(out, "}\n");
+  out->Put("}\n");
 }
 
 int OipStatus(base::StatusCode code) {

@@ -107,6 +107,48 @@ TEST(Dim, DifferentOnlyWhenTheDifferenceIsAConstant) {
   EXPECT_FALSE(Dim::ProvedDifferent(h, h));
 }
 
+TEST(Dim, DifferentAbove0WhereNoExtentMakesThemEqual) {
+  const Dim half = Dim::FloorDiv(w, 2), third = Dim::FloorDiv(w, 3);
+  const auto differ = [](const Dim& a, const Dim& b) {
+    EXPECT_EQ(Dim::ProvedDifferentAbove0(a, b), Dim::ProvedDifferentAbove0(b, a));
+    return Dim::ProvedDifferentAbove0(a, b);
+  };
+  EXPECT_TRUE(differ(w, Dim(2) * w));
+  EXPECT_TRUE(differ(w, half));
+  EXPECT_TRUE(differ(h * w, Dim(3) * h * w));
+  EXPECT_TRUE(differ(w + h, w));
+  EXPECT_TRUE(differ(h * w + h, h * w));
+  EXPECT_TRUE(differ(Dim(2) * w, half + third));
+  EXPECT_TRUE(differ(h * w, h * half));
+  EXPECT_TRUE(differ(w, 0));
+  EXPECT_TRUE(differ(w, -1));
+  EXPECT_FALSE(differ(w, w));
+  EXPECT_FALSE(differ(w, h));
+  EXPECT_FALSE(differ(w, 1));
+  EXPECT_FALSE(differ(w, w * h));                          // h may be 1
+  EXPECT_FALSE(differ(w, Dim(2) * w - 4));                 // equal at 4
+  EXPECT_FALSE(differ(half, Dim::FloorDiv(w + 1, 2)));     // equal where w is even
+  EXPECT_FALSE(differ(half, third));                       // 0 both at 1
+  EXPECT_FALSE(differ(Dim::FloorDiv(w, h), w));            // equal at 1
+  EXPECT_FALSE(differ(half * third, Dim(2) * w * w * w));  // not seen
+  EXPECT_FALSE(differ(Dim(INT64_MAX) * w, Dim(-2) * h));   // overflows
+  EXPECT_FALSE(differ(Dim::Unknown(), w));
+}
+
+TEST(Dim, WhatIsWrittenAsNumbersIsReadAgain) {
+  const std::vector<std::string> names = {"h", "w"};
+  const auto number_of = [&](const std::string& name) { return static_cast<int64_t>(name == "w"); };
+  for (const Dim& dim :
+       {Dim(0), Dim(-7), w, Dim(2) * h * w - 3, Dim::FloorDiv(Dim(3) * w + 1, 4) * h, Dim::FloorDiv(h, Dim::FloorDiv(w, 2) + 1)}) {
+    std::vector<int64_t> numbers;
+    dim.Write(number_of, numbers);
+    numbers.push_back(99);
+    const int64_t* at = numbers.data();
+    EXPECT_EQ(Dim::Read(at, [&](int64_t number) { return names[static_cast<size_t>(number)]; }), dim) << dim.ToString();
+    EXPECT_EQ(*at, 99) << dim.ToString();
+  }
+}
+
 TEST(Dim, LinearFormsNameTheirSymbol) {
   const auto linear = (Dim(2) * h + 1).AsLinear();
   ASSERT_TRUE(linear.has_value());

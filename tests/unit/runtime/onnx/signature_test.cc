@@ -90,5 +90,62 @@ TEST(CheckSignature, ANewVersionMayOnlyBeMoreGeneral) {
   EXPECT_FALSE(CheckSignature(other, compiled).ok());
 }
 
+using Axes = std::vector<std::vector<bool>>;
+const Dim w = Dim::Symbol("w"), half = Dim::FloorDiv(w, 2), k = Dim::Symbol("k");
+
+TEST(CheckSignature, SymbolsOfTheFileAreThoseThatItsInputsAreGiven) {
+  const Signature file = Make({{n, 3, m}}, {{n, 3, m}});
+  EXPECT_TRUE(CheckSignature(file, Make({{batch, 3, w}}, {{batch, 3, w}})).ok());
+  EXPECT_EQ(
+      CheckSignature(file, Make({{batch, 3, w}}, {{batch, 3, Dim(2) * w}})).message(),
+      "output 0 is `y0: f32[n, 3, m]` in the file, `y0: f32[batch, 3, 2*w]` in the signature: the nodes compute `w` on axis 2, which is "
+      "never `2*w`");
+  EXPECT_FALSE(CheckSignature(file, Make({{batch, 3, w}}, {{batch, 3, half}})).ok());
+  EXPECT_FALSE(CheckSignature(file, Make({{batch, 3, 5}}, {{batch, 3, 6}})).ok());
+  EXPECT_TRUE(CheckSignature(file, Make({{batch, 3, w}}, {{batch, 3, k}})).ok());
+  EXPECT_TRUE(CheckSignature(file, Make({{batch, 3, w}}, {{batch, 3, Dim(2) * w - 4}})).ok());
+  const Signature halves = Make({{n, m}}, {{n, Dim::FloorDiv(m, 2)}});
+  EXPECT_TRUE(CheckSignature(halves, Make({{batch, w}}, {{batch, half}})).ok());
+  EXPECT_TRUE(CheckSignature(halves, Make({{batch, Dim(2) * w}}, {{batch, w}})).ok());
+  EXPECT_FALSE(CheckSignature(halves, Make({{batch, w}}, {{batch, w}})).ok());
+}
+
+TEST(UnprovedExtents, ThoseThatDoNotFollowFromTheFile) {
+  const auto unproved = [](const Signature& file, const Signature& wanted) { return UnprovedExtents(file, wanted); };
+  const Signature file = Make({{n, m}}, {{n, m, Dim::FloorDiv(m, 2)}});
+  EXPECT_EQ(unproved(file, Make({{batch, w}}, {{batch, w, half}})), (Axes{{false, false, false}}));
+  EXPECT_EQ(unproved(file, Make({{batch, Dim(2) * w}}, {{batch, Dim(2) * w, w}})), (Axes{{false, false, false}}));
+  EXPECT_EQ(unproved(file, Make({{batch, w}}, {{batch, w, Dim(2) * w}})), (Axes{{false, false, true}}));
+  EXPECT_EQ(unproved(file, file), (Axes{{false, false, false}}));
+  EXPECT_EQ(unproved(file, Make({{batch, w}}, {{batch, w, 7}})), (Axes{{false, false, false}}));  // a number is compared at each run
+}
+
+TEST(UnprovedExtents, AnInputThatIsGivenTwoExtentsProvesNothing) {
+  const Signature file = Make({{n}, {n}}, {{n}});
+  EXPECT_EQ(UnprovedExtents(file, Make({{w}, {w}}, {{w}})), (Axes{{false}}));
+  EXPECT_EQ(UnprovedExtents(file, Make({{w}, {k}}, {{w}})), (Axes{{true}}));
+  EXPECT_TRUE(CheckSignature(file, Make({{w}, {k}}, {{Dim(2) * w}})).ok());
+}
+
+TEST(UnprovedExtents, WhatAFileOnlyDeclaresProvesNothing) {
+  Signature file = Make({{n}}, {{n, m}});
+  file.computed = {{n, Dim::Unknown()}};
+  EXPECT_EQ(UnprovedExtents(file, Make({{w}}, {{w, w}})), (Axes{{false, true}}));
+  EXPECT_EQ(UnprovedExtents(file, file), (Axes{{false, false}}));
+  file.outputs[0].dim[1] = n;
+  EXPECT_EQ(UnprovedExtents(file, file), (Axes{{false, true}}));
+}
+
+TEST(UnprovedExtents, ASymbolThatNoInputHasIsTheFirstExtentThatTellsIt) {
+  const Dim a = Dim::Unknown(), b = Dim::Unknown();
+  const auto wants = [](Shape first, Shape second) { return Make({{w}}, {std::move(first), std::move(second)}); };
+  const Signature file = Make({{n}}, {{a}, {a}}), other = Make({{n}}, {{a}, {b}});
+  EXPECT_EQ(UnprovedExtents(file, wants({k}, {k})), (Axes{{false}, {false}}));
+  EXPECT_EQ(UnprovedExtents(other, wants({k}, {k})), (Axes{{false}, {true}}));
+  EXPECT_EQ(UnprovedExtents(file, wants({Dim(2) * k}, {k})), (Axes{{true}, {true}}));
+  EXPECT_EQ(UnprovedExtents(Make({{n}}, {{Dim(2) * n}, {n}}), wants({Dim(2) * k}, {k})), (Axes{{false}, {false}}));
+  EXPECT_EQ(UnprovedExtents(other, wants({k + w}, {k})), (Axes{{true}, {false}}));
+}
+
 }  // namespace
 }  // namespace wf::onnx

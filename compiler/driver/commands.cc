@@ -303,6 +303,8 @@ int Explain(const Options& options, Console& console) {
 int Fmt(const Options& options, Console& console) {
   if (options.inputs.empty()) return Usage(console, "`wfc fmt` needs .wf files or folders, or `-` for stdin");
   if (options.write && options.check) return Usage(console, "`-w` rewrites and `--check` leaves everything as it is; give one of them");
+  const bool from_stdin = std::find(options.inputs.begin(), options.inputs.end(), "-") != options.inputs.end();
+  if (options.write && from_stdin) return Usage(console, "`-w` rewrites files, and `-` is none; `wfc fmt -` writes to stdout");
   const bool to_stdout = !options.write && !options.check && !options.diff;
   std::error_code missing;
   for (const std::string& input : options.inputs) {

@@ -50,9 +50,9 @@ class Formatting {
   void Show(const std::string& formatted, bool changed) {
     const bool quiet = options_.write || options_.check || options_.diff;
     if (options_.diff) console_.out << UnifiedDiff(Name(), sources_.text(file_), formatted);
-    if (options_.write && changed && !from_stdin_ && !Write(formatted)) return;
+    if (options_.write && changed && !Write(formatted)) return;
     if (changed && !options_.diff && quiet) console_.out << Name() << "\n";
-    if (!quiet || (options_.write && from_stdin_)) console_.out << formatted;
+    if (!quiet) console_.out << formatted;
   }
 
   bool Write(const std::string& formatted) {

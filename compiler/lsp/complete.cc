@@ -418,6 +418,16 @@ class Completion {
   json::Array items_;
 };
 
+// Where the text around is not closed yet, nothing in it is known: it is read as one that ends at the place.
+json::Array MembersInOpenText(const Workspace& workspace, const Query& query) {
+  const Context context = ContextAt(query.analysis, query.byte);
+  if (context.inside || context.last() != "." || context.head() == "import") return {};
+  const std::string text = std::string(query.text().substr(0, query.byte)) + "x" + context.closers;
+  const auto closed = workspace.Try(query.analysis.start(), {{query.document.path, text}});
+  if (closed->root() == FileId::kNone) return {};
+  return Completion({query.document, *closed, query.byte}, workspace.host()).Items(false);
+}
+
 }  // namespace
 
 Answer Complete(Workspace& workspace, const json::Object& params) {
@@ -425,7 +435,9 @@ Answer Complete(Workspace& workspace, const json::Object& params) {
   if (!query) return nullptr;
   const json::Object* how = params.getObject("context");
   const auto trigger = how != nullptr ? how->getString("triggerCharacter") : std::nullopt;
-  return Completion(*query, workspace.host()).Items(trigger && (*trigger == "\"" || *trigger == "/"));
+  json::Array items = Completion(*query, workspace.host()).Items(trigger && (*trigger == "\"" || *trigger == "/"));
+  if (items.empty()) items = MembersInOpenText(workspace, *query);
+  return items;
 }
 
 }  // namespace wf::lsp

@@ -45,6 +45,28 @@ std::vector<std::string> WordsOfHole(std::string_view hole) {
   return words;
 }
 
+using Words = std::vector<std::string>;
+
+// Of the brackets that are open behind the words.
+std::string BracketsFor(const Words& words) {
+  std::string closers;
+  for (const std::string& word : words) {
+    if (word == "(" || word == "[") closers.insert(closers.begin(), word == "(" ? ')' : ']');
+    if ((word == ")" || word == "]") && !closers.empty()) closers.erase(closers.begin());
+  }
+  return closers;
+}
+
+// The nearest word before the end that opens a block of an expression, with no other block since; empty: none.
+std::string OpenerIn(const Words& words) {
+  for (auto word = words.rbegin(); word != words.rend() && *word != "}"; ++word) {
+    for (const std::string_view opener : {"if", "else", "for", "fold", "match"}) {
+      if (*word == opener) return *word;
+    }
+  }
+  return "";
+}
+
 // Follows the braces of a text and knows what each opens.
 class BraceReader {
  public:
@@ -69,6 +91,17 @@ class BraceReader {
   Block block() const { return open_.empty() ? Block::kFile : open_.back().block; }
   std::vector<std::string> TakeWords() { return std::move(words_); }
   std::vector<std::string> Around() const { return open_.empty() ? std::vector<std::string>() : open_.back().all; }
+
+  std::string Closers() const {
+    std::string closers = BracketsFor(words_);
+    for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+      const bool in_expression = open->block == Block::kOther;
+      closers += in_expression ? "}" : ";}";
+      if (in_expression && OpenerIn(open->words) == "if") closers += "else{x}";
+      closers += BracketsFor(open->words);
+    }
+    return closers;
+  }
 
   // The names of the `let`s and nodes that the text ends in.
   std::vector<std::string> Begun() const {
@@ -103,20 +136,10 @@ class BraceReader {
     words_.emplace_back("}");
   }
 
-  // `if x {`, `for a in b {`: the nearest such word, with no other block since, opens a block of an expression.
-  bool OpensExpression() const {
-    for (auto word = words_.rbegin(); word != words_.rend() && *word != "}"; ++word) {
-      for (const std::string_view opener : {"if", "else", "for", "fold", "match"}) {
-        if (*word == opener) return true;
-      }
-    }
-    return false;
-  }
-
   Block Opened() const {
     if (after_stage_ && words_.empty()) return Block::kStageSettings;
     const std::string head = words_.empty() ? "" : words_.front();
-    if (OpensExpression()) return block() == Block::kBody && head == "if" ? Block::kBody : Block::kOther;
+    if (!OpenerIn(words_).empty()) return block() == Block::kBody && head == "if" ? Block::kBody : Block::kOther;
     if (head == "node" && !open_.empty()) return Block::kNodeSettings;
     if (head == "stage") return Block::kStage;
     if (head == "model") return Block::kModelSettings;
@@ -155,6 +178,7 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
       context.words = WordsOfHole(*hole);
       context.block = braces.block();
       context.begun = braces.Begun();
+      context.closers = "}\"" + braces.Closers();
       return context;
     }
     if (byte <= token.end && (string ? byte < token.end || is_open : IsWord(text))) {
@@ -167,6 +191,7 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
   context.block = braces.block();
   context.begun = braces.Begun();
   context.around = braces.Around();
+  context.closers = braces.Closers();
   context.words = braces.TakeWords();
   return context;
 }

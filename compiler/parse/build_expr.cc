@@ -1,6 +1,7 @@
 // Expressions.
 
 #include "compiler/parse/build.h"
+#include "compiler/parse/units.h"
 #include "runtime/base/check.h"
 
 namespace wf::parse {
@@ -198,6 +199,8 @@ ExprPtr TreeBuilder::Literal(const Token& token) {
     case T::FLOAT:
       return number(ast::NumberKind::kFloat);
     case T::MEASURE:
+      if (LacksDigits(ast::NumberKind::kMeasure, Spelling(token)))
+        Report(span, diag::kUnexpectedToken, {"`" + Spelling(token) + "`", kHexDigits});
       return number(ast::NumberKind::kMeasure);
     case T::KW_TRUE:
       return literal(ast::LiteralKind::kTrue);

@@ -142,6 +142,7 @@ ast::SettingArg TreeBuilder::SettingArgOf(P::SetArgContext& ctx) {
     arg.negative = ctx.MINUS() != nullptr;
     arg.number_kind = type == T::INT ? ast::NumberKind::kInt : type == T::FLOAT ? ast::NumberKind::kFloat : ast::NumberKind::kMeasure;
     arg.text = Spelling(*ctx.number);
+    if (LacksDigits(arg.number_kind, arg.text)) Report(arg.span, diag::kUnexpectedToken, {"`" + arg.text + "`", kHexDigits});
   } else if (ctx.STRING() != nullptr) {
     arg.kind = Kind::kString;
     arg.text = Plain(ctx.STRING());

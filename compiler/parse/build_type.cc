@@ -1,6 +1,7 @@
 // Types, dimensions and parameters.
 
 #include "compiler/parse/build.h"
+#include "compiler/parse/units.h"
 
 namespace wf::parse {
 
@@ -54,6 +55,9 @@ ast::DimExpr TreeBuilder::DimLeaf(P::DimContext& ctx) {
     dim.kind = Kind::kInt;
   } else if (ctx.NAME() != nullptr) {
     dim.kind = dim.text == "_" ? Kind::kAny : Kind::kSymbol;
+  } else if (LacksDigits(ast::NumberKind::kMeasure, dim.text)) {
+    Report(dim.span, diag::kUnexpectedToken, {"`" + dim.text + "`", kHexDigits});
+    dim.kind = Kind::kError;
   } else {
     const size_t unit = dim.text.find_first_not_of("0123456789_.");
     const std::string meant = dim.text.substr(0, unit) + "*" + dim.text.substr(unit);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/ast/expr.h"
 #include "runtime/base/units.h"
 
 namespace wf::parse {
@@ -13,5 +14,11 @@ constexpr bool IsUnit(std::string_view word) {
   return std::any_of(std::begin(base::kTimeUnits), std::end(base::kTimeUnits), is_it) ||
          std::any_of(std::begin(base::kSizeUnits), std::end(base::kSizeUnits), is_it) || !base::UnitMeantBy(word).empty();
 }
+
+// `0x` reads as a number with a unit.
+constexpr bool LacksDigits(ast::NumberKind kind, std::string_view number) {
+  return kind == ast::NumberKind::kMeasure && number.starts_with("0x");
+}
+inline constexpr const char* kHexDigits = "hexadecimal digits behind `0x`";
 
 }  // namespace wf::parse

@@ -88,7 +88,10 @@ TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted,
       if (both == nullptr) {
         const bool fits = wanted != nullptr && Join(body, wanted, values[i]->type) != nullptr;  // then it is the other that does not
         const Expr &odd = fits ? *first : *values[i], &other = fits ? *values[i] : *first;
-        body.env.Report(odd.span, kTypeMismatch, {ToString(fits ? wanted : joined), ToString(odd.type)}).Label(other.span, "the other arm");
+        const TypeRef needed = fits ? wanted : joined;
+        body.env.Report(odd.span, kTypeMismatch, {ToString(needed), ToString(odd.type)})
+            .Label(other.span, "the other arm")
+            .HelpIf(HelpToFit(needed, odd.type));
         sound = false;
         continue;
       }
@@ -291,7 +294,9 @@ Fallback CheckFallback(Body& body, const ast::Expr& fallback, const Span& declar
   if (IsPoison(*value) || IsPoison(*other)) return {nullptr, err};
   const TypeRef joined = Join(body, value->type, other->type);
   if (joined == nullptr) {
-    body.env.Report(other->span, kTypeMismatch, {ToString(value->type), ToString(other->type)}).Label(value->span, "the value of the node");
+    body.env.Report(other->span, kTypeMismatch, {ToString(value->type), ToString(other->type)})
+        .Label(value->span, "the value of the node")
+        .HelpIf(HelpToFit(value->type, other->type));
     return {nullptr, err};
   }
   other = Coerce(body, std::move(other), joined);

@@ -159,13 +159,15 @@ ExprPtr CheckListOf(const CallSite& site) {
   return site.Make1(Builtin::kListOf, site.types().List(element), std::move(value));
 }
 
+bool IsTensorPart(TypeRef type) { return type->kind == TypeKind::kScalar || type->kind == TypeKind::kTensor; }
+
 ExprPtr CheckStack(const CallSite& site) {
   const auto arguments = site.Arguments({{"xs"}});
   if (!arguments) return site.Fail();
   ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
   if (IsPoison(*value)) return site.Fail();
   const TypeRef element = value->type->kind == TypeKind::kList ? value->type->element : nullptr;
-  if (element == nullptr || (element->kind != TypeKind::kScalar && element->kind != TypeKind::kTensor)) return site.NoArgument(*value);
+  if (element == nullptr || !IsTensorPart(element)) return site.NoArgument(*value);
   if (value->kind == ExprKind::kList && !HaveOneShape(site.body, value->args)) return site.Fail();
   std::vector<Dim> dims{value->kind == ExprKind::kList ? Dim(static_cast<int64_t>(value->args.size())) : AnyDim()};
   dims.insert(dims.end(), element->dims.begin(), element->dims.end());
@@ -197,6 +199,10 @@ ExprPtr CheckReshape(const CallSite& site) {
   }
   ExprPtr value = CheckExpr(site.body, *given[0].value, nullptr, site.where);
   if (IsPoison(*value)) return site.Fail();
+  if (value->type->kind == TypeKind::kList && IsTensorPart(value->type->element)) {
+    site.body.env.Report(value->span, kNoOperator, {site.name, ToString(value->type)}).Help("`tensor.stack(..)` makes a tensor of a list");
+    return site.Fail();
+  }
   if (value->type->kind != TypeKind::kTensor) return site.NoArgument(*value);
   Dim before = 1, after = 1;
   for (const Dim& dim : value->type->dims) before = before * dim;

@@ -55,7 +55,7 @@ std::optional<std::string> FileMeant(const std::filesystem::path& path, const st
 }
 
 struct WrittenPort {
-  std::string label;  // empty: the only result, without a name
+  ast::Name label;  // empty: the only result, without a name
   std::optional<std::string> external_name;
   TypeRef type;
   Span span;
@@ -103,13 +103,13 @@ class ModelCheck {
     return true;
   }
 
-  bool AddWritten(std::vector<WrittenPort>& ports, const std::string& label, const std::optional<std::string>& external,
+  bool AddWritten(std::vector<WrittenPort>& ports, const ast::Name& label, const std::optional<std::string>& external,
                   const ast::Type& type) {
     const TypeRef resolved = ResolveType(body_, type, SymbolRule::kDeclare);
     if (resolved->kind == TypeKind::kError) return false;
     const bool strings = resolved->kind == TypeKind::kList && resolved->element->kind == TypeKind::kString;
     if (resolved->kind != TypeKind::kTensor && resolved->kind != TypeKind::kScalar && !strings) {
-      env_.Report(type.span, kModelPort, {label, entity_.name, "`" + ToString(resolved) + "` is no tensor"});
+      env_.Report(type.span, kModelPort, {label.text, entity_.name, "`" + ToString(resolved) + "` is no tensor"});
       return false;
     }
     ports.push_back({label, external, resolved, type.span});
@@ -118,18 +118,18 @@ class ModelCheck {
   bool ReadWritten() {
     bool sound = true;
     for (const ast::Param& param : decl_.params) {
-      sound = AddWritten(written_.inputs, param.name.text, param.external_name, *param.type) && sound;
+      sound = AddWritten(written_.inputs, param.name, param.external_name, *param.type) && sound;
       if (!param.default_value) continue;
       env_.Report(param.default_value->span, kModelPort, {param.name.text, entity_.name, "an input of a model has no default"});
       sound = false;
     }
     if (decl_.result->kind == ast::Type::Kind::kTuple) {
       for (const ast::Type::Field& field : decl_.result->fields) {
-        sound = AddWritten(written_.outputs, field.label.text, field.external_name, *field.type) && sound;
+        sound = AddWritten(written_.outputs, field.label, field.external_name, *field.type) && sound;
       }
       return sound;
     }
-    return AddWritten(written_.outputs, "", std::nullopt, *decl_.result) && sound;
+    return AddWritten(written_.outputs, {}, std::nullopt, *decl_.result) && sound;
   }
 
   // Those that `versions specific` names, or all.
@@ -176,9 +176,9 @@ class ModelCheck {
     std::vector<onnx::Port> ports;
     for (size_t i = 0; i < written.size(); ++i) {
       onnx::Port port;
-      port.name = written[i].external_name.value_or(written[i].label.empty() ? "output" : written[i].label);
+      port.name = written[i].external_name.value_or(written[i].label.text.empty() ? "output" : written[i].label.text);
       const bool same_place = file != nullptr && i < file->size() && !written[i].external_name;
-      if (same_place && (written[i].label.empty() || Sanitised((*file)[i].name) == written[i].label)) port.name = (*file)[i].name;
+      if (same_place && (written[i].label.text.empty() || Sanitised((*file)[i].name) == written[i].label.text)) port.name = (*file)[i].name;
       const TypeRef type = written[i].type;
       port.dtype = type->kind == TypeKind::kList ? onnx::kStringType : static_cast<uint8_t>(type->dtype);
       port.dim = type->dims;
@@ -194,19 +194,34 @@ class ModelCheck {
   bool Choose(const std::optional<onnx::Signature>& file, onnx::Signature& real, onnx::BatchAxes& axes) {
     if (!decl_.has_signature) {
       real = *file;
-      return Take(onnx::ChooseBatchAxis(real), axes);
+      return Take(onnx::ChooseBatchAxis(real), file, axes);
     }
     real.inputs = ToPorts(written_.inputs, file ? &file->inputs : nullptr);
     real.outputs = ToPorts(written_.outputs, file ? &file->outputs : nullptr);
-    return Take(onnx::ChooseBatchAxis(file ? *file : real, &real), axes);
+    return Take(onnx::ChooseBatchAxis(file ? *file : real, &real), file, axes);
   }
-  bool Take(base::Result<onnx::BatchAxes> chosen, onnx::BatchAxes& axes) {
+  bool Take(base::Result<onnx::BatchAxes> chosen, const std::optional<onnx::Signature>& file, onnx::BatchAxes& axes) {
     if (!chosen.ok()) {
-      env_.Report(decl_.has_signature ? decl_.name.span : decl_.binding.span, kModelSignature, {entity_.name, chosen.status().message()});
+      auto builder = env_.Report(decl_.has_signature ? decl_.name.span : decl_.binding.span, kModelSignature,
+                                 {entity_.name, chosen.status().message()});
+      if (file && !HelpWithName(written_.inputs, file->inputs, builder)) HelpWithName(written_.outputs, file->outputs, builder);
       return false;
     }
     axes = std::move(*chosen);
     return true;
+  }
+
+  // The first name that the file has not in its place. False: all are those of the file.
+  static bool HelpWithName(const std::vector<WrittenPort>& written, const std::vector<onnx::Port>& file, diag::Builder& builder) {
+    std::vector<std::string> known;
+    for (const onnx::Port& port : file) known.push_back(Sanitised(port.name));
+    for (size_t i = 0; i < std::min(written.size(), file.size()); ++i) {
+      const ast::Name& label = written[i].label;
+      if (written[i].external_name || label.text.empty() || label.text == known[i]) continue;
+      builder.DidYouMean(label.span, label.text, known);
+      return true;
+    }
+    return false;
   }
 
   // By the extents that are known.
@@ -237,7 +252,7 @@ class ModelCheck {
   bool AddPorts(const std::vector<onnx::Port>& ports, const std::vector<WrittenPort>& written, std::vector<ModelPort>& out) {
     bool sound = true;
     for (size_t i = 0; i < ports.size(); ++i) {
-      std::string name = i < written.size() && !written[i].label.empty() ? written[i].label : Sanitised(ports[i].name);
+      std::string name = i < written.size() && !written[i].label.text.empty() ? written[i].label.text : Sanitised(ports[i].name);
       const auto same = std::find_if(out.begin(), out.end(), [&](const ModelPort& other) { return other.name == name; });
       if (same != out.end()) {
         env_.Report(decl_.name.span, kModelPortClash, {same->wire_name, ports[i].name, entity_.name, name})
@@ -254,7 +269,7 @@ class ModelCheck {
     const bool in = AddPorts(seen.inputs, written_.inputs, model_.in);
     const bool out = AddPorts(seen.outputs, written_.outputs, model_.out);
     if (!in || !out) return false;
-    const bool bare = model_.out.size() == 1 && (!decl_.has_signature || written_.outputs[0].label.empty());
+    const bool bare = model_.out.size() == 1 && (!decl_.has_signature || written_.outputs[0].label.text.empty());
     if (bare || model_.out.size() == 1) {  // one result is the bare value, named or not (semantics.md 27)
       model_.result = model_.out[0].type;
       return true;

@@ -110,7 +110,8 @@ void ApplySettings(Env& env, const SettingValues& values, const Model& model, ir
   if (values.batch) {
     const BatchSetting& batch = values.batch->value;
     if (!model.batched && !batch.automatic && batch.max_rows != 1) {
-      env.Report(values.batch->span, kSettingNoEffect, {"batch", "model `" + model.name + "`", "it has no batch axis"})
+      env.Report(values.batch->span, kSettingNoEffect,
+                 {"batch", "model `" + model.name + "`", "it has no batch axis: " + model.batch_reason})
           .Label(model.span, "declared here");
     } else if (model.batched) {
       policy.batch_max = batch.automatic ? 0 : batch.max_rows;

@@ -26,6 +26,7 @@ constexpr int64_t kDesertedNs = 2 * kNsPerSecond;  // for work to end that nobod
 constexpr int64_t kKeptByModels = 4;               // of the memory of requests, the part that models may keep from one run to the next
 constexpr int64_t kSpinNs = 50'000;                // where every thread has a CPU of its own
 constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
+constexpr int64_t kSameSignalNs = 100'000'000;  // as GNU timeout sends it: to the process, and to its group
 
 // CPUs that this process may use: its affinity, cut by the quotas of its cgroups.
 int CpuCount(const Allowance& allowance) {
@@ -285,6 +286,7 @@ void Server::OnSignal(int signal) noexcept {
     return;
   }
   if (shared_.draining.load(std::memory_order_relaxed)) {
+    if (clock_.Now() - drain_since_ < kSameSignalNs) return;
     observe::Log(observe::Level::kWarning, "stopped by a second signal; requests in flight are lost");
     EndNow(0);
   }
@@ -298,8 +300,9 @@ void Server::BeginDrain() noexcept {
   workers_.front()->mailbox().Post(*door_close_);
   for (const auto& worker : workers_) worker->BeginDrain();
   models_.BeginDrain();
-  drain_until_ = clock_.Now() + current().drain_seconds.ns;
-  drain_tick_at_ = clock_.Now() + kDrainTickNs;
+  drain_since_ = clock_.Now();
+  drain_until_ = drain_since_ + current().drain_seconds.ns;
+  drain_tick_at_ = drain_since_ + kDrainTickNs;
 }
 
 base::TimePoint Server::NextTimerAt() noexcept {

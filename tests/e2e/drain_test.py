@@ -61,6 +61,21 @@ class Drain(unittest.TestCase):
             self.assertIn("stopped by a second signal", self.server.output())
             self.assertTrue(busy.closed_within(5))
 
+    def test_a_signal_that_comes_twice_is_one(self):
+        """As GNU timeout sends it: to the server, and to its group."""
+        data = harness.request("POST", "/Hello/Greet", b'{"name": "Ada"}')
+        with self.server.connect() as busy:
+            busy.send(data[:-5])
+            time.sleep(0.2)
+            self.server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.005)  # two that come at once may be one to the process
+            self.server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+            busy.send(data[-5:])
+            self.assertEqual(busy.receive().json, {"text": "hello, Ada"})
+        self.assertEqual(self.server.process.wait(15), 0, self.server.output())
+        self.assertNotIn("second signal", self.server.output())
+
     def test_the_limit_of_the_drain(self):
         server = harness.Server.of(HELLO, "--drain-seconds", "1")
         self.addCleanup(server.kill)

@@ -123,7 +123,10 @@ class Session(unittest.IsolatedAsyncioTestCase):
         return found and found.contents.value
 
     async def labels(self, editor, words):
-        found = await self.client.text_document_completion_async(lsp.CompletionParams(text_document=editor.document, position=editor.at(words)))
+        return await self.labels_at(editor, editor.at(words))
+
+    async def labels_at(self, editor, position):
+        found = await self.client.text_document_completion_async(lsp.CompletionParams(text_document=editor.document, position=position))
         return [item.label for item in found or []]
 
     async def references(self, editor, words, declaration=True):

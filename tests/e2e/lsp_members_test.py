@@ -78,6 +78,21 @@ class Members(Session):
         editor.change(MEMBERS.replace("expect q.text", "expect q."))
         self.assertEqual(await self.labels(editor, "expect q.|"), ["text", "m"])
 
+    async def test_members_in_a_text_that_is_not_closed(self):
+        head = MEMBERS[:MEMBERS.index("  let label")]
+        rows = [("  node z = boxes[0].", ["left", "top"]), ("  let z = pair.", ["lo", "hi"]), ("  node z = ends(pair.", ["lo", "hi"]), ('  let z = "{pair.', ["lo", "hi"]),
+                ("  node z = for box in boxes { box.", ["left", "top"]), ("  node z = if n > 0 { pair.", ["lo", "hi"]),
+                ("  let z = fold sum = 0.0 for box in boxes { sum + box.", ["left", "top"])]
+        for typed, wanted in rows:
+            for rest in ("", "\n" + MEMBERS[len(head):]):  # the file ends there, or goes on
+                for opened in (head + typed + rest, MEMBERS):  # it is so when opened, or becomes so
+                    with self.subTest(typed=typed, rest=bool(rest), sound=opened == MEMBERS):
+                        editor = Editor(self.client, (self.folder / "open.wf").as_uri(), opened)
+                        editor.open()
+                        editor.change(head + typed + rest)
+                        self.assertEqual(await self.labels_at(editor, editor.position(len(head + typed))), wanted)
+                        self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(text_document=editor.document))
+
     async def test_members_of_results(self):
         editor = self.edit(MEMBERS)
         async def errors(one):

@@ -37,6 +37,20 @@ TEST(Context, KnowsTheBlock) {
   for (const auto& [text, block] : kRows) EXPECT_EQ(At(text).block, block) << text;
 }
 
+TEST(Context, KnowsWhatClosesTheText) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"const a = b.|", ""},
+      {"fn f() -> i64 { g(a[b.|", "]);}"},
+      {"fn f() -> i64 { g(a[0].|) }", ");}"},
+      {"workflow W() -> (x: i64) { node a = for b in c { b.|", "};}"},
+      {"workflow W() -> (x: i64) { node a = if b { c.|", "}else{x};}"},
+      {"workflow W() -> (x: i64) { node a = f(if b { 1 } else { c.|", "});}"},
+      {"workflow W() -> (x: i64) { stage s { node a = b.|", ";};}"},
+      {"fn f() -> string { \"{a.|", "}\";}"},
+  };
+  for (const auto& [text, closers] : kRows) EXPECT_EQ(At(text).closers, closers) << text;
+}
+
 TEST(Context, HasTheWordsOfTheStatement) {
   EXPECT_EQ(At("const a = b.c|").words, (std::vector<std::string>{"const", "a", "=", "b", "."}));
   EXPECT_EQ(At("const a = 1; const b|").words, (std::vector<std::string>{"const"}));

@@ -23,16 +23,19 @@ namespace {
 constexpr size_t kWriteBytes = 4096;
 static_assert(kMaxLineBytes < kWriteBytes);
 
-// One writer, one reader; holds whole lines. Lives for ever, since its thread may end before it is drained.
+// One writer, one reader; holds whole lines. Lives for ever, since its thread may end before it is drained. Where all has been read the
+// next line goes to the beginning, so that of the buffer only what has once waited together is ever resident.
 struct Ring {
   std::atomic<uint64_t> written{0}, read{0}, dropped{0};
+  uint64_t base = 0;  // written when the buffer was begun anew; the writer's while all is read, else the same for both
   Ring* next = nullptr;
   char bytes[kRingBytes];
 
   bool Put(std::string_view line) {
-    const uint64_t from = written.load(std::memory_order_relaxed);
-    if (kRingBytes - (from - read.load(std::memory_order_acquire)) < line.size()) return false;
-    const size_t at = from % kRingBytes, first = std::min(line.size(), kRingBytes - at);
+    const uint64_t from = written.load(std::memory_order_relaxed), held_bytes = from - read.load(std::memory_order_acquire);
+    if (kRingBytes - held_bytes < line.size()) return false;
+    if (held_bytes == 0) base = from;
+    const size_t at = (from - base) % kRingBytes, first = std::min(line.size(), kRingBytes - at);
     std::memcpy(bytes + at, line.data(), first);
     std::memcpy(bytes, line.data() + first, line.size() - first);
     written.store(from + line.size(), std::memory_order_release);
@@ -43,7 +46,8 @@ struct Ring {
   size_t Copy(char* to, size_t room) const {
     const uint64_t from = read.load(std::memory_order_relaxed);
     const size_t there = written.load(std::memory_order_acquire) - from;
-    const size_t count = std::min(there, room), at = from % kRingBytes, first = std::min(count, kRingBytes - at);
+    if (there == 0) return 0;
+    const size_t count = std::min(there, room), at = (from - base) % kRingBytes, first = std::min(count, kRingBytes - at);
     std::memcpy(to, bytes + at, first);
     std::memcpy(to + first, bytes, count - first);
     return count;

@@ -99,7 +99,7 @@ void TakeCoding(Exchange& exchange) noexcept {
   message << "a body coded `";
   message.Quote(name) << "`; send it as it is, or with zstd, gzip or deflate";
   exchange.fields.Add(kTaken.name, kTaken.value);
-  exchange.Refuse(415, code::kInputParams, message.str());
+  exchange.Refuse(415, code::kInputParams, message.view());
 }
 
 void TakeCodingOff(WorkflowSite& site, Exchange& exchange, wf_bytes body) noexcept {

@@ -125,14 +125,14 @@ struct Exchange final : bus::Client {
   bool for_memory = false;                     // there was none
   bool allow_post = false, allow_get = false;  // of a 405
   http::Head fields;                           // of the answer, those whose texts are nobody else's
-  void Refuse(int status, wf_code code, std::string message) {
+  void Refuse(int status, wf_code code, std::string_view message) {
     refusal_status = status;
     refusal_code = code;
-    refusal = std::move(message);
+    refusal.assign(message);  // whose room stays with the exchange: a refusal in an overload allocates nothing
   }
   bool refused() const { return refusal_status != 0; }
-  void RefuseForMemory(std::string message) {
-    Refuse(429, code::kRefused, std::move(message));
+  void RefuseForMemory(std::string_view message) {
+    Refuse(429, code::kRefused, message);
     for_memory = true;
   }
 

@@ -32,7 +32,7 @@ void TakeCoding(Exchange& exchange, std::string_view name) {
   if (coding)
     exchange.grpc.coding = *coding;
   else
-    exchange.Refuse(501, code::kNotImplemented, message.str());
+    exchange.Refuse(501, code::kNotImplemented, message.view());
 }
 
 void BeginMessage(Exchange& exchange) {

@@ -45,7 +45,7 @@ void Serve(WorkflowSite& site, Exchange& exchange, wf_bytes request) {
     base::TextBuilder message;
     message << "no service of gRPC is called `";
     message.Quote(service) << "`";
-    exchange.Refuse(404, code::kNoService, message.str());
+    exchange.Refuse(404, code::kNoService, message.view());
   }
   if (exchange.refused()) return AnswerRefusal(exchange);
   if (watch != nullptr) {

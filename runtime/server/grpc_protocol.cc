@@ -30,7 +30,7 @@ void RefuseMethod(Exchange& exchange, bool has_service) {
   base::TextBuilder message;
   message << (has_service ? "the service has no method `" : "no service has the method `");
   message.Quote(has_service ? exchange.grpc.method : exchange.head.path) << "`";
-  exchange.Refuse(501, code::kNotImplemented, message.str());
+  exchange.Refuse(501, code::kNotImplemented, message.view());
 }
 
 bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view) {

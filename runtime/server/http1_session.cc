@@ -173,7 +173,7 @@ void Http1Session::EndInRefusal(bool close) noexcept {
 // Bytes that are not HTTP: the answer says why, and the connection ends.
 void Http1Session::AnswerBroken(int status, std::string_view reason) noexcept {
   const int32_t code = status == 408 ? code::kTimeout : status >= 500 ? code::kNotImplemented : code::kInputParams;
-  exchange_->Refuse(status, code, std::string(reason));
+  exchange_->Refuse(status, code, reason);
   EndInRefusal(true);
 }
 

@@ -64,7 +64,7 @@ void Http2Session::OnHead(http2::Stream& stream) noexcept {
 
 void Http2Session::OnBadHead(http2::Stream& stream, int status, std::string_view reason) noexcept {
   Exchange& exchange = *ExchangeOf(stream);
-  exchange.Refuse(status, code::kInputParams, std::string(reason));
+  exchange.Refuse(status, code::kInputParams, reason);
   AnswerRefusal(exchange);
 }
 

@@ -137,7 +137,7 @@ bool FindModel(const WorkflowSite& site, Exchange& exchange) {
     return true;
   }
   exchange.oip.model = exchange.oip.version = {};
-  exchange.Refuse(404, code::kNoService, message.str());
+  exchange.Refuse(404, code::kNoService, message.view());
   return false;
 }
 

@@ -61,7 +61,7 @@ void WorkflowSite::AnswerPreflight(Exchange& exchange) noexcept {
     base::TextBuilder message;
     message << "pages of `";
     message.Quote(head.Find("origin")) << "` may not call this server (`cors.origins`)";
-    exchange.Refuse(403, code::kInputParams, message.str());
+    exchange.Refuse(403, code::kInputParams, message.view());
     return AnswerRefusal(exchange);
   }
   base::TextBuilder seconds;

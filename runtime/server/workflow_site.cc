@@ -68,7 +68,7 @@ void WorkflowSite::TakePath(Exchange& exchange) noexcept {
   message << "nothing is served at `";
   message.Quote(head.path) << "`";
   if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-  exchange.Refuse(404, code::kNoService, message.str());
+  exchange.Refuse(404, code::kNoService, message.view());
 }
 
 void WorkflowSite::OnPart(Exchange& part) noexcept {

@@ -238,6 +238,24 @@ class Load:
         return [thread for thread in self.threads if thread.is_alive()]
 
 
+def mappings(server):
+    """{(address, permissions, file): resident KiB}"""
+    found, name = {}, None
+    for line in Path(f"/proc/{server.process.pid}/smaps").read_text().splitlines():
+        if head := re.match(r"([0-9a-f]+)-[0-9a-f]+ (\S+) \S+ \S+ \S+ *(.*)", line):
+            name = head.groups()
+        elif line.startswith("Rss:"):
+            found[name] = int(line.split()[1])
+    return found
+
+
+def grown(before, after):
+    """Those that grew most, for who looks for the reason."""
+    more = {name: size - before.get(name, 0) for name, size in after.items()}
+    most = sorted((name for name in more if more[name] > 0), key=more.get, reverse=True)[:5]
+    return "; ".join(f"{address} {permissions} {file or 'anonymous'}: +{more[address, permissions, file]} KiB" for address, permissions, file in most)
+
+
 class Sample:
     def __init__(self, server, started):
         process = Path(f"/proc/{server.process.pid}")
@@ -278,11 +296,13 @@ def soak(minutes, most_slope):
     warm, every = max(seconds / 5, min(10, seconds / 2)), max(seconds / 30, 1)
     fresh = Sample(server, started)
     load = Load(server)
-    samples, seen = [], []
+    samples, seen, warm_mappings = [], [], None
     print(f"{'s':>7} {'MiB':>8} {'fds':>5} {'threads':>7} {'turns':>8} {'ended':>6} {'wrong':>6}")
     while time.monotonic() - started < seconds and server.process.poll() is None:
         time.sleep(min(1, seconds / 60))
         samples.append(Sample(server, started))
+        if warm_mappings is None and samples[-1].seconds >= warm:
+            warm_mappings = mappings(server)
         if not seen or samples[-1].seconds - seen[-1].seconds >= every:
             last = samples[-1]
             seen.append(last)
@@ -290,6 +310,7 @@ def soak(minutes, most_slope):
     if server.process.poll() is not None:
         load.over.set()
         return [f"the server ended with {server.process.poll()}: {server.output()[-2000:]}"]
+    growth = grown(warm_mappings or {}, mappings(server))
     stuck = load.stop()
     time.sleep(SETTLE_SECONDS)
     idle, at_work = Sample(server, started), [sample for sample in samples if sample.seconds >= warm]
@@ -301,7 +322,7 @@ def soak(minutes, most_slope):
           f"threads {sorted({sample.threads for sample in at_work})}")
     found = [f"wrong answers: {len(load.wrong)}, the first: {load.wrong[:3]}"] if load.wrong else []
     found += [f"clients that never came back: {len(stuck)}"] if stuck else []
-    found += [f"RSS grows by {grows:.2f} MiB/h, {most_slope:g} at most"] if grows > most_slope else []
+    found += [f"RSS grows by {grows:.2f} MiB/h, {most_slope:g} at most; most: {growth}"] if grows > most_slope else []
     found += ["threads come and go"] if len({sample.threads for sample in at_work}) > 1 else []
     found += [f"{idle.descriptors} descriptors at rest, {fresh.descriptors} at the start: {dict(idle.names - fresh.names)} more"] if idle.descriptors > fresh.descriptors + MORE_DESCRIPTORS else []
     found += [f"connections, requests in flight, abandoned ones at rest: {held}"] if held != (0, 0, 0) else []

@@ -6,8 +6,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -153,6 +155,42 @@ TEST_F(LogTest, AFillingRingWakesTheDrainOnce) {
   fill(kRingBytes);
   EXPECT_EQ(waker.wakes, 2);
   SetLogWaker(nullptr);
+}
+
+int64_t ResidentBytes() {
+  int64_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST_F(LogTest, LinesThatAreDrainedLeaveTheRestOfTheRingUntouched) {
+  const std::string text(1000, 'a');
+  const int nowhere = open("/dev/null", O_WRONLY);
+  int64_t grown = 0;
+  std::thread([&] {
+    int64_t before = 0;
+    for (uint64_t bytes = 0; bytes < 4 * kRingBytes; bytes += text.size()) {
+      Log(Level::kInfo, "line", {{"text", text}});
+      EXPECT_EQ(DrainLogs(nowhere), Drained::kAll);
+      if (before == 0) before = ResidentBytes();
+    }
+    grown = ResidentBytes() - before;
+  }).join();
+  close(nowhere);
+  EXPECT_LT(grown, static_cast<int64_t>(kRingBytes / 4));
+}
+
+// Around the end of the buffer, too: lines that wait while others come and go.
+TEST_F(LogTest, LinesAreWholeWhereverTheRingBeganAnew) {
+  const std::string text(700, 'b');
+  uint64_t put = 0;
+  const std::string line_end = text + "\"}\n";
+  for (int round = 0; round < 40; ++round) {
+    for (int i = 0; i <= round; ++i) Log(Level::kInfo, "line", {{"n", put++}, {"text", text}});
+    const std::string written = Written();
+    EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), round + 1);
+    EXPECT_TRUE(written.ends_with("\"n\":" + std::to_string(put - 1) + ",\"text\":\"" + line_end)) << round;
+  }
 }
 
 TEST_F(LogTest, LinesOfSeveralThreadsComeInTheOrderOfTheirTimes) {

@@ -87,7 +87,6 @@ class Schedule(harness.ServerCase):
         [batcher] = report["batchers"]
         self.assertEqual((batcher["model"], batcher["version"], batcher["batch"], batcher["rows"], batcher["on_loop"]), ("Wide", 1, 32, 64, False))
         self.assertGreater(batcher["best_rows"], 1)
-        self.assertLess(batcher["run_us"]["32"], 32 * batcher["run_us"]["1"])
 
     def test_the_setting_is_the_reason_where_it_decides(self):
         for schedule, where in (("pool", "pool"), ("inline", "loop")):

@@ -18,5 +18,6 @@ base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const 
 void UseOneThread();
 
 bool Available();  // loads the library
+void LetGoOfCode();
 
 }  // namespace wf::kernels::onednn

@@ -91,7 +91,8 @@ ExprPtr ReportOptional(Body& body, const ast::BinaryExpr& step, const Expr& left
   const Expr &optional = is_right ? right : left, &other = is_right ? left : right;
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(optional.type)});
   if (optional.type->kind != TypeKind::kOptional) return Poison(body, step.span);
-  if (is_right && HelpWithPrecedence(body, step, ast::Spelling(step.op), step.right->span, where, builder)) return Poison(body, step.span);
+  const bool is_last = is_right && HelpWithPrecedence(body, step, ast::Spelling(step.op), step.right->span, where, builder);
+  if (is_last) return Poison(body, step.span);
   const std::string text = CodeAt(body, optional.span, "x");
   if (IsEquality(step.op) && other.type->kind == TypeKind::kNone) {
     const std::string arms = step.op == ast::BinaryOp::kEq ? " { none => true, _ => false }" : " { none => false, _ => true }";

@@ -28,10 +28,10 @@ Library Read(const std::filesystem::path& folder) {
   if (folder.empty()) return library;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".wf") library.modules.insert(entry.path().stem().string());
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() == ".wf" && file.stem() != "prelude") library.modules.insert(file.stem().string());
   }
   for (const std::string& module : library.modules) {  // in one order, whatever that of the folder is
-    if (module == "prelude") continue;
     for (const BuiltinInfo& row : kBuiltins) {
       if (row.module == "std." + module) library.module.emplace(row.name, module);
     }

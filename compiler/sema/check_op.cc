@@ -75,14 +75,13 @@ std::string ExampleOf(TypeRef type) {
 }
 
 // `1 + x ?? 0` adds before `??` is asked. `operand`: what may be none, at the end of `operation`.
-bool HelpWithPrecedence(Body& body, const ast::Expr& operation, std::string_view op, const Span& operand, const Where& where,
-                        diag::Builder& builder) {
-  if (where.left_of == nullptr || where.left_of->left.get() != &operation) return false;
+std::optional<std::string> HelpWithPrecedence(Body& body, const ast::Expr& operation, std::string_view op, const Span& operand,
+                                              const Where& where) {
+  if (where.left_of == nullptr || where.left_of->left.get() != &operation) return std::nullopt;
   const Span& all = where.left_of->span;
   const std::string before = CodeAt(body, {all.file, operation.span.begin, operand.begin}, "x " + std::string(op) + " ");
   const std::string value = CodeAt(body, {all.file, operand.begin, all.end}, "y ?? z");
-  builder.Help("`" + std::string(op) + "` binds tighter than `??`: `" + before + "(" + value + ")`");
-  return true;
+  return "`" + std::string(op) + "` binds tighter than `??`: `" + before + "(" + value + ")`";
 }
 
 // One of the operands may be none.
@@ -91,8 +90,12 @@ ExprPtr ReportOptional(Body& body, const ast::BinaryExpr& step, const Expr& left
   const Expr &optional = is_right ? right : left, &other = is_right ? left : right;
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(optional.type)});
   if (optional.type->kind != TypeKind::kOptional) return Poison(body, step.span);
-  const bool is_last = is_right && HelpWithPrecedence(body, step, ast::Spelling(step.op), step.right->span, where, builder);
-  if (is_last) return Poison(body, step.span);
+  if (is_right) {
+    if (const auto help = HelpWithPrecedence(body, step, ast::Spelling(step.op), step.right->span, where)) {
+      builder.Help(*help);
+      return Poison(body, step.span);
+    }
+  }
   const std::string text = CodeAt(body, optional.span, "x");
   if (IsEquality(step.op) && other.type->kind == TypeKind::kNone) {
     const std::string arms = step.op == ast::BinaryOp::kEq ? " { none => true, _ => false }" : " { none => false, _ => true }";
@@ -372,7 +375,7 @@ ExprPtr CheckUnary(Body& body, const ast::UnaryExpr& expr, TypeRef wanted, const
   if (operand->type->kind == TypeKind::kOptional && where.left_of != nullptr && where.left_of->left.get() == &expr) {
     const std::string_view op = negate ? "-" : "!";
     auto builder = body.env.Report(expr.span, kNoOperator, {op, ToString(operand->type)});
-    HelpWithPrecedence(body, expr, op, expr.operand->span, where, builder);
+    builder.HelpIf(HelpWithPrecedence(body, expr, op, expr.operand->span, where));
     return Poison(body, expr.span);
   }
   if (negate ? !CheckArithmetic(body, "-", operand->type, expr.span) : !CheckNot(body, *operand, expr.span)) return Poison(body, expr.span);

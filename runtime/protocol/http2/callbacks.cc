@@ -37,7 +37,7 @@ int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, 
   stream->head_ = session.user_.OnBegin(*stream);
   if (stream->head_ == nullptr) {
     session.pool_.Give(*stream);
-    session.Note(nghttp2_submit_rst_stream(raw, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_REFUSED_STREAM));
+    session.Ask([&] { return nghttp2_submit_rst_stream(raw, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_REFUSED_STREAM); });
     return 0;
   }
   nghttp2_session_set_stream_user_data(raw, stream->id_, stream);
@@ -115,7 +115,8 @@ int Callbacks::OnSent(nghttp2_session* raw, const nghttp2_frame* frame, void* us
   session.sent_since_ping_ = true;
   if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
   const Stream* const stream = StreamOf(raw, frame->hd.stream_id);
-  if (stream != nullptr && !stream->ended_) session.Note(nghttp2_submit_rst_stream(raw, NGHTTP2_FLAG_NONE, stream->id_, NGHTTP2_NO_ERROR));
+  if (stream != nullptr && !stream->ended_)
+    session.Ask([&] { return nghttp2_submit_rst_stream(raw, NGHTTP2_FLAG_NONE, stream->id_, NGHTTP2_NO_ERROR); });
   return 0;
 }
 

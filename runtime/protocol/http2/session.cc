@@ -19,13 +19,13 @@ constexpr uint64_t kNoLimit = 1'000'000'000;
 constexpr size_t kMaxFields = 64;            // of an answer
 constexpr uint32_t kMaxFrameBytes = 16'384;  // what SETTINGS_MAX_FRAME_SIZE is where nobody sets it
 
-void* Allocate(size_t bytes, void* blocks) { return static_cast<Blocks*>(blocks)->Take(bytes); }
-void Free(void* block, void* blocks) { static_cast<Blocks*>(blocks)->Give(block); }
-void* AllocateZeros(size_t count, size_t bytes, void* blocks) {
-  void* const block = Allocate(count * bytes, blocks);
+void* Allocate(size_t bytes, void* held) { return static_cast<Held*>(held)->Take(bytes); }
+void Free(void* block, void* held) { static_cast<Held*>(held)->Give(block); }
+void* AllocateZeros(size_t count, size_t bytes, void* held) {
+  void* const block = Allocate(count * bytes, held);
   return block == nullptr ? nullptr : std::memset(block, 0, count * bytes);
 }
-void* Reallocate(void* block, size_t bytes, void* blocks) { return static_cast<Blocks*>(blocks)->Resize(block, bytes); }
+void* Reallocate(void* block, size_t bytes, void* held) { return static_cast<Held*>(held)->Resize(block, bytes); }
 
 int64_t ContentLength(const http::Head& head, bool ended) {
   const std::string_view text = head.Find("content-length");
@@ -64,7 +64,6 @@ struct Pool::Parts {
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_option* option = nullptr;
   Blocks blocks;
-  nghttp2_mem memory = {&blocks, Allocate, Free, AllocateZeros, Reallocate};
 };
 
 Pool::Pool() : parts_(std::make_unique<Parts>()) {}
@@ -111,6 +110,8 @@ nghttp2_nv Field(std::string_view name, std::string_view value, uint8_t flags) {
   return {bytes(name), bytes(value), name.size(), value.size(), flags};
 }
 
+Session::Session(Pool& pool, User& user) : pool_(pool), user_(user), held_(pool.parts_->blocks), budget_(0) {}
+
 bool Session::Open(const Limits& limits) noexcept {
   limits_ = limits;
   budget_ = Budget(limits.control_frames);
@@ -120,7 +121,9 @@ bool Session::Open(const Limits& limits) noexcept {
   ends_ = 0;
   greeted_ = sent_since_ping_ = false;
   Pool::Parts& parts = *pool_.parts_;
-  if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &parts.memory) != 0) {
+  nghttp2_mem memory = {&held_, Allocate, Free, AllocateZeros, Reallocate};  // copied
+  if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &memory) != 0) {
+    held_.GiveAll();
     session_ = nullptr;
     return false;
   }
@@ -135,7 +138,8 @@ bool Session::Open(const Limits& limits) noexcept {
 void Session::Close() noexcept {
   if (session_ == nullptr) return;
   while (first_ != nullptr) CloseStream(*first_);
-  nghttp2_session_del(session_);
+  if (!broken_) nghttp2_session_del(session_);
+  held_.GiveAll();
   session_ = nullptr;
 }
 
@@ -143,9 +147,9 @@ void Session::Close() noexcept {
 void Session::CloseStream(Stream& stream) noexcept {
   user_.OnClosed(stream);
   if (reading_ == &stream) reading_ = nullptr;
-  nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
+  if (!broken_) nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
   queued_bytes_ -= stream.body_.size();
-  if (stream.untaken_ != 0) Note(nghttp2_session_consume_connection(session_, stream.untaken_));
+  if (stream.untaken_ != 0) Ask([&] { return nghttp2_session_consume_connection(session_, stream.untaken_); });
   (stream.previous_ == nullptr ? first_ : stream.previous_->next_) = stream.next_;
   if (stream.next_ != nullptr) stream.next_->previous_ = stream.previous_;
   --open_;
@@ -153,19 +157,23 @@ void Session::CloseStream(Stream& stream) noexcept {
 }
 
 bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
+  if (broken_) return false;
   now_ms_ = now_ms;
   heads_.Feed(bytes, [this](const FrameHead& head) { OnFrameHead(head); });
   const ssize_t read = nghttp2_session_mem_recv(session_, bytes.data(), bytes.size());
   for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return nghttp2_session_want_read(session_) != 0;
   const bool flood = read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
+  broken_ = broken_ || read == NGHTTP2_ERR_NOMEM || read == NGHTTP2_ERR_CALLBACK_FAILURE;
   Terminate(flood ? NGHTTP2_ENHANCE_YOUR_CALM : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR : NGHTTP2_INTERNAL_ERROR);
   return false;
 }
 
-// What is to be sent is lost where there is no memory for it: the peer would wait for it in vain.
-void Session::Note(int result) noexcept { broken_ = broken_ || nghttp2_is_fatal(result) != 0; }
-void Session::Terminate(uint32_t error) noexcept { Note(nghttp2_session_terminate_session(session_, error)); }
+void Session::Note(int result) noexcept { broken_ = nghttp2_is_fatal(result) != 0; }
+
+void Session::Terminate(uint32_t error) noexcept {
+  Ask([&] { return nghttp2_session_terminate_session(session_, error); });
+}
 
 // What nghttp2 takes, or passes over, and RFC 9113 does not: frames that are too large behind HEADERS (4.2), PRIORITY of the connection
 // (6.3), what comes for a stream that the peer itself has ended, and one that it had passed over (5.1, 5.1.1).
@@ -263,14 +271,15 @@ bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
   out_ = out;
   high_mark_ = high_mark;
   ssize_t bytes = 0;
-  while (out->size() < high_mark) {
+  while (!broken_ && out->size() < high_mark) {
     const uint8_t* data = nullptr;
     bytes = nghttp2_session_mem_send(session_, &data);
     if (bytes > 0 && !out->Put(data, static_cast<size_t>(bytes))) bytes = NGHTTP2_ERR_NOMEM;
     if (bytes <= 0) break;
   }
   out_ = nullptr;
-  return bytes >= 0 && !broken_;
+  broken_ = broken_ || bytes < 0;
+  return !broken_;
 }
 
 bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0; }
@@ -298,7 +307,7 @@ bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length
   body.read_callback = Callbacks::ReadBody;
   stream.answer_ended_ = ends;
   const bool whole = ends && stream.body_.empty() && stream.trailers_.headers().empty();
-  return nghttp2_submit_response(session_, stream.id_, fields, count, whole ? nullptr : &body) == 0;
+  return !broken_ && nghttp2_submit_response(session_, stream.id_, fields, count, whole ? nullptr : &body) == 0;
 }
 
 bool Session::Answer(Stream& stream, const http::ReplyHead& head, wf_sink& body, bool without_body) noexcept {
@@ -321,33 +330,40 @@ bool Session::Queue(Stream& stream, wf_sink& part) noexcept {
 
 bool Session::Add(Stream& stream, wf_sink& part) noexcept {
   if (!Queue(stream, part)) return false;
-  Note(nghttp2_session_resume_data(session_, stream.id_));
+  Ask([&] { return nghttp2_session_resume_data(session_, stream.id_); });
   return true;
 }
 
 bool Session::End(Stream& stream, std::span<const http::Header> trailers) noexcept {
   for (const http::Header& trailer : trailers) stream.trailers_.Add(trailer.name, trailer.value);
   stream.answer_ended_ = true;
-  Note(nghttp2_session_resume_data(session_, stream.id_));
+  Ask([&] { return nghttp2_session_resume_data(session_, stream.id_); });
   return true;
 }
 
 void Session::Continue(Stream& stream) noexcept {
   const nghttp2_nv field = Field(":status", "100");
-  Note(nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id_, nullptr, &field, 1, nullptr));
+  Ask([&] { return nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id_, nullptr, &field, 1, nullptr); });
 }
 
 void Session::Consume(Stream& stream, size_t bytes) noexcept {
   stream.untaken_ -= bytes;
-  Note(nghttp2_session_consume(session_, stream.id_, bytes));
+  Ask([&] { return nghttp2_session_consume(session_, stream.id_, bytes); });
 }
 
-void Session::Reset(Stream& stream) noexcept { Note(nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_CANCEL)); }
+void Session::Reset(Stream& stream) noexcept {
+  Ask([&] { return nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_CANCEL); });
+}
 
-void Session::Warn() noexcept { Note(nghttp2_submit_shutdown_notice(session_)); }
+void Session::Warn() noexcept {
+  Ask([&] { return nghttp2_submit_shutdown_notice(session_); });
+}
 
 void Session::GoAway() noexcept {
-  Note(nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr, 0));
+  Ask([&] {
+    return nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr,
+                                 0);
+  });
 }
 
 void Session::Fail() noexcept { Terminate(NGHTTP2_PROTOCOL_ERROR); }

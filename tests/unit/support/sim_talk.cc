@@ -69,7 +69,10 @@ void SimTalk::Move() {
     if (!held_.empty() && SSL_is_init_finished(tls_->session()) == 1) tls_->Write(std::exchange(held_, {}));
     gone = tls_->Say();
   }
-  if (end_.ended || end_.broken || end_.closed) return;
+  if (end_.ended || end_.broken || end_.closed) {
+    lost_ = lost_ || !gone.empty();
+    return;
+  }
   end_.under_way += gone;
   written_ += gone.size();
 }

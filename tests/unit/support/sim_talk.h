@@ -28,7 +28,7 @@ class SimTalk {
   void Move();                                   // reads what has come, sends what there is to say
   std::string text;                              // that the server has said in HTTP/1.1, and nobody has looked at yet
   uint64_t written() const { return written_; }  // bytes of the connection
-  bool has_said_all() const { return held_.empty(); }
+  bool has_said_all() const { return held_.empty() && !lost_; }
 
  private:
   SimPeer& end_;
@@ -36,6 +36,7 @@ class SimTalk {
   std::unique_ptr<SimHttp2> http2_;
   std::string held_;  // until the handshake is over
   uint64_t written_ = 0;
+  bool lost_ = false;  // what it had to say when the connection was over
 };
 
 // What servers with TLS show their simulated clients. Random numbers of OpenSSL come from `seed` from now on.

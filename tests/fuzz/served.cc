@@ -5,9 +5,21 @@
 #include "tests/unit/runtime/protocol/oip/types_plan.h"
 
 namespace wf::test {
+namespace {
+
+// Plain JSON, for which TypesPlan has no codecs: what is JSON lacks something.
+wf_code ReadNoJson(wf_ctx* ctx, wf_bytes body, void*) {
+  constexpr std::string_view kMissing = "something";
+  wf_json in;
+  if (wf_json_open(&in, ctx, body) != 0) return WF_FAILED;
+  return wf_json_missing(&in, {reinterpret_cast<const uint8_t*>(kMissing.data()), kMissing.size()});
+}
+
+}  // namespace
 
 Served::Served()
     : plan_(TypesPlan()),
+      workflows_(plan_.workflows, plan_.workflows + plan_.n_workflows),
       index_(plan_),
       router_(plan_),
       names_(plan_),
@@ -15,6 +27,8 @@ Served::Served()
       wires_(clock_, peers_, [](const std::string& what) { WF_CHECK(false, what); }),
       catalogue_(1, plan_.n_tasks),
       settings_(server::LoadSettings({}).settings) {
+  for (wf_workflow& workflow : workflows_) workflow.read_json = ReadNoJson;
+  plan_.workflows = workflows_.data();
   observe::SetLogLevel(observe::Level::kError);
   shared_->ready.store(true);
   shared_->loops.push_back(std::make_unique<server::LoopCounts>(plan_.n_workflows, router_.services()));

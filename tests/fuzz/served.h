@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/server/front.h"
 #include "tests/unit/support/http2_peer.h"
@@ -28,7 +29,8 @@ class Served final {
  private:
   void Turn();
 
-  const wf_plan& plan_;
+  wf_plan plan_;
+  std::vector<wf_workflow> workflows_;
   FakeClock clock_;
   CountingWaker waker_;
   base::Mailbox mailbox_{waker_};

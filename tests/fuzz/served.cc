@@ -15,11 +15,18 @@ wf_code ReadNoJson(wf_ctx* ctx, wf_bytes body, void*) {
   return wf_json_missing(&in, {reinterpret_cast<const uint8_t*>(kMissing.data()), kMissing.size()});
 }
 
+wf_plan PlanWithJson(std::vector<wf_workflow>* workflows) {
+  wf_plan plan = TypesPlan();
+  workflows->assign(plan.workflows, plan.workflows + plan.n_workflows);
+  for (wf_workflow& workflow : *workflows) workflow.read_json = ReadNoJson;
+  plan.workflows = workflows->data();
+  return plan;
+}
+
 }  // namespace
 
 Served::Served()
-    : plan_(TypesPlan()),
-      workflows_(plan_.workflows, plan_.workflows + plan_.n_workflows),
+    : plan_(PlanWithJson(&workflows_)),
       index_(plan_),
       router_(plan_),
       names_(plan_),
@@ -27,8 +34,6 @@ Served::Served()
       wires_(clock_, peers_, [](const std::string& what) { WF_CHECK(false, what); }),
       catalogue_(1, plan_.n_tasks),
       settings_(server::LoadSettings({}).settings) {
-  for (wf_workflow& workflow : workflows_) workflow.read_json = ReadNoJson;
-  plan_.workflows = workflows_.data();
   observe::SetLogLevel(observe::Level::kError);
   shared_->ready.store(true);
   shared_->loops.push_back(std::make_unique<server::LoopCounts>(plan_.n_workflows, router_.services()));

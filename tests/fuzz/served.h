@@ -29,8 +29,8 @@ class Served final {
  private:
   void Turn();
 
-  wf_plan plan_;
   std::vector<wf_workflow> workflows_;
+  const wf_plan plan_;
   FakeClock clock_;
   CountingWaker waker_;
   base::Mailbox mailbox_{waker_};

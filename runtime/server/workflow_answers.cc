@@ -161,12 +161,12 @@ void WorkflowSite::OnEncoded(Encoding& encoding) noexcept {
   Exchange& exchange = encoding.exchange;
   const std::unique_ptr<Encoding> owned(&encoding);
   exchange.elsewhere = false;
-  if (exchange.session == nullptr) return engine_->Release(*exchange.bus);  // the client left meanwhile
+  if (!exchange.is_awaited()) return engine_->Release(*exchange.bus);  // the client has left, or a drain's end has answered it
   Reply(exchange, encoding.answer, encoding.headers, encoding.body);
 }
 
 void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
-  if (exchange.session == nullptr) return engine_->Release(*exchange.bus);
+  if (!exchange.is_awaited()) return engine_->Release(*exchange.bus);
   if (WriteElsewhere(exchange)) return;
   const base::SliceScope slice(base::SliceKind::kWrite, NameOf(exchange), exchange.data_id);
   body_.Clear();

@@ -215,6 +215,8 @@ def request(method, path, body=b"", headers=None):
 
 class Server:
     """A started server. Ports are free ones unless `args` say otherwise."""
+    tls = None  # a client's context, where the port of HTTP speaks TLS and `connect` is to
+
     def __init__(self, binary, *args, env=None, cwd=None):
         self.binary = Path(binary)
         ports = [] if "--http-port" in args else ["--http-port", "0"]
@@ -264,7 +266,10 @@ class Server:
         return False
 
     def connect(self, timeout=30, port="http"):
-        return Connection(self.addresses[port], timeout)
+        connection = Connection(self.addresses[port], timeout)
+        if self.tls is not None and port == "http":
+            connection.socket = self.tls.wrap_socket(connection.socket, server_hostname="localhost")
+        return connection
 
     def call(self, method, path, body=b"", headers=None, port="http"):
         with self.connect(port=port) as connection:

@@ -119,7 +119,7 @@ bool Session::Open(const Limits& limits) noexcept {
   stream_ends_ = StreamEnds();
   in_block_ = broken_ = false;
   ends_ = 0;
-  sent_since_ping_ = false;
+  greeted_ = sent_since_ping_ = false;
   Pool::Parts& parts = *pool_.parts_;
   nghttp2_mem memory = {&held_, Allocate, Free, AllocateZeros, Reallocate};  // copied
   if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &memory) != 0) {
@@ -194,6 +194,7 @@ uint32_t Session::WhyBroken(const FrameHead& head) noexcept {
 // What asks for nothing that would be paid for elsewhere. nghttp2 tells only of what it takes: frames of other types, and those of streams
 // that are gone, it passes over. Clients ping for each answer that comes, to measure the line: that is free.
 void Session::OnFrameHead(const FrameHead& head) noexcept {
+  greeted_ = true;
   if (const uint32_t error = WhyBroken(head); error != NGHTTP2_NO_ERROR) {
     Terminate(error);
     return;
@@ -321,6 +322,7 @@ bool Session::Begin(Stream& stream, const http::ReplyHead& head) noexcept { retu
 
 bool Session::Queue(Stream& stream, wf_sink& part) noexcept {
   const size_t bytes = part.size();
+  if (stream.body_.empty()) stream.sent_before_ = UINT64_MAX;
   if (!stream.body_.Append(part)) return false;
   queued_bytes_ += bytes;
   return true;
@@ -366,10 +368,13 @@ void Session::GoAway() noexcept {
 
 void Session::Fail() noexcept { Terminate(NGHTTP2_PROTOCOL_ERROR); }
 
-void Session::ResetStalled() noexcept {
-  ForEach([this](Stream& stream) {
-    if (!stream.body_.empty() && stream.sent_ == stream.sent_before_) Reset(stream);
-    stream.sent_before_ = stream.sent_;
+void Session::ResetStalled(uint64_t least) noexcept {
+  const auto has_waited = [](const Stream& stream) { return !stream.body_.empty() && stream.sent_before_ != UINT64_MAX; };
+  uint64_t sent = 0;
+  ForEach([&](Stream& stream) { sent += has_waited(stream) ? stream.sent_ - stream.sent_before_ : 0; });
+  ForEach([&](Stream& stream) {
+    if (has_waited(stream) && (stream.sent_ == stream.sent_before_ || sent < least)) Reset(stream);
+    stream.sent_before_ = stream.body_.empty() ? UINT64_MAX : stream.sent_;
   });
 }
 

@@ -39,10 +39,10 @@ class Stream {
   int32_t id_ = 0;
   http::Head* head_ = nullptr;  // being read; null: whole, or nobody wants it
   bool head_too_large_ = false, refused_ = false, ended_ = false, answer_ended_ = false;
-  wf_sink body_;         // of the answer
-  http::Head trailers_;  // of the answer
-  size_t untaken_ = 0;   // of the request's body, of which the window is not open again
-  uint64_t sent_ = 0, sent_before_ = UINT64_MAX;
+  wf_sink body_;                                  // of the answer
+  http::Head trailers_;                           // of the answer
+  size_t untaken_ = 0;                            // of the request's body, of which the window is not open again
+  uint64_t sent_ = 0, sent_before_ = UINT64_MAX;  // at the last look; UINT64_MAX: nothing waited then, or for a moment since
   Stream* previous_ = nullptr;
   Stream* next_ = nullptr;  // of all open ones, or of the pool
 };
@@ -94,10 +94,12 @@ class Session {
   void Consume(Stream& stream, size_t bytes) noexcept;
   void Reset(Stream& stream) noexcept;  // with CANCEL
 
-  void Warn() noexcept;                                  // asks the peer to begin no more requests here; those on their way are served
-  void GoAway() noexcept;                                // tells it which were served; later ones are not read
-  void Fail() noexcept;                                  // ends the connection: the peer takes too long
-  void ResetStalled() noexcept;                          // answers of which nothing has left since the last call
+  void Warn() noexcept;    // asks the peer to begin no more requests here; those on their way are served
+  void GoAway() noexcept;  // tells it which were served; later ones are not read
+  void Fail() noexcept;    // ends the connection: the peer takes too long
+  // Answers that have waited ever since the last call, and of which nothing has left, or of all of them less than `least` bytes.
+  void ResetStalled(uint64_t least) noexcept;
+  bool is_greeted() const { return greeted_; }           // the peer has begun to send frames
   size_t queued_bytes() const { return queued_bytes_; }  // of bodies that Send has not moved
   size_t open_streams() const { return open_; }
   template <typename Function>
@@ -143,6 +145,7 @@ class Session {
   FrameHeads heads_;
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
+  bool greeted_ = false;
   bool sent_since_ping_ = false;
   bool broken_ = false;    // there was no memory for what nghttp2 had to do
   bool in_block_ = false;  // between HEADERS and the last CONTINUATION

@@ -219,6 +219,33 @@ TEST_F(Http2SessionTest, AnIdleConnectionIsToldAndClosed) {
   EXPECT_TRUE(peer().closed);
 }
 
+TEST_F(Http2SessionTest, RequestsKeepAConnectionAndPingsDoNot) {
+  Send(Start());
+  for (uint32_t i = 0; i < 10; ++i) {
+    Send(Get(2 * i + 1, "/"));
+    PassSeconds(40);
+  }
+  EXPECT_EQ(reader_.goaway, -1);
+  for (int i = 0; i < 34; ++i) {
+    Send(Frame(kPing, 0, 0, "12345678"));
+    PassSeconds(1);
+  }
+  EXPECT_EQ(reader_.goaway, -1);
+  Send(std::string(4, '\0'));  // of a frame
+  PassSeconds(1);
+  EXPECT_EQ(reader_.goaway, 0);
+  PassSeconds(3);
+  EXPECT_TRUE(peer().closed);
+}
+
+TEST_F(Http2SessionTest, TheFirstFrameHasTheTimeOfAHead) {
+  Send(std::string(kPreface));
+  PassSeconds(9);
+  EXPECT_FALSE(peer().closed);
+  PassSeconds(4);
+  EXPECT_TRUE(peer().closed);
+}
+
 TEST_F(Http2SessionTest, ARequestUnderWayKeepsTheConnection) {
   site_.at_once = false;
   Send(Start() + Get(1, "/"));

@@ -544,15 +544,55 @@ TEST_F(SessionTest, AnswersThatNobodyReadsAreReset) {
   Feed(Get(1, "/") + Get(3, "/") + Get(5, "/"));
   for (int i = 0; i < 2; ++i) AnswerWith(*requests_[static_cast<size_t>(i)]->stream, std::string(200'000, 'a'));
   Pump();
-  session_.ResetStalled();
+  session_.ResetStalled(1000);
   Pump();
   Feed(WindowOf(0, 1000) + WindowOf(3, 1000));
-  session_.ResetStalled();
+  session_.ResetStalled(1000);
   Pump();
   EXPECT_EQ(reader_->answers[1].body.size() + reader_->answers[3].body.size(), 65535U + 1000U);
   const bool first = reader_->answers[1].reset == kCancelled;
   EXPECT_NE(first, reader_->answers[3].reset == kCancelled);
   EXPECT_EQ(reader_->answers[5].reset, -1);  // whose answer is not there yet
+}
+
+TEST_F(SessionTest, AnswersThatAPeerTakesByTheByteAreReset) {
+  Feed(Get(1, "/") + Get(3, "/"));
+  AnswerWith(*requests_[0]->stream, std::string(100'000, 'a'));
+  AnswerWith(*requests_[1]->stream, "b");
+  Pump();
+  for (int i = 0; i < 2; ++i) {
+    Feed(WindowOf(0, 100) + WindowOf(1, 100));
+    session_.ResetStalled(100);
+    Pump();
+    EXPECT_EQ(reader_->answers[1].reset, -1);  // enough
+  }
+  Feed(WindowOf(0, 100) + WindowOf(1, 99));
+  session_.ResetStalled(100);
+  Pump();
+  EXPECT_EQ(reader_->answers[1].reset, kCancelled);
+}
+
+TEST_F(SessionTest, APartThatComesJustBeforeTheLookIsGivenTime) {
+  Feed(WindowOf(0, 1'000'000) + Get(1, "/"));
+  ASSERT_TRUE(session_.Begin(*requests_[0]->stream, {200, "text/plain", {}, {}}));
+  const auto add = [this](size_t bytes) {
+    wf_sink part;
+    const std::string text(bytes, 'a');
+    part.Put(text.data(), text.size());
+    ASSERT_TRUE(session_.Add(*requests_[0]->stream, part));
+    Pump();
+  };
+  add(65'535);
+  add(10);  // waits for the window
+  session_.ResetStalled(100);
+  Feed(WindowOf(1, 10));
+  add(10);  // the same, but all has left in between
+  session_.ResetStalled(100);
+  Pump();
+  EXPECT_EQ(reader_->answers[1].reset, -1);
+  session_.ResetStalled(100);
+  Pump();
+  EXPECT_EQ(reader_->answers[1].reset, kCancelled);
 }
 
 }  // namespace

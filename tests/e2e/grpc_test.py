@@ -151,6 +151,9 @@ class Echoes(GrpcCase):
         self.assertEqual(status(self.framed(gzip.compress(message), flag=1), [("grpc-encoding", "gzip")]), "0")
         self.assertEqual(status(self.framed(gzip.compress(message)[:-3], flag=1), [("grpc-encoding", "gzip")]), "3")
         self.assertEqual(status(self.framed(message), [("grpc-encoding", "snappy")]), "12")
+        self.assertEqual(status(self.framed(message, flag=1), [("grpc-encoding", "zstd")]), "12")
+        self.assertEqual(self.call_by_hand("ModelReady", self.framed(message), [("grpc-encoding", "zstd")])["grpc-accept-encoding"], "identity,gzip,deflate")
+        self.assertEqual(self.call_by_hand("ModelReady", self.framed(message))["grpc-accept-encoding"], "identity,gzip,deflate")
         self.assertEqual(status(struct.pack(">BI", 0, 0xFFFFFFFF) + message), "8")
 
     def test_what_is_not_grpc_is_told_by_http(self):

@@ -83,10 +83,24 @@ TEST_F(GrpcCallsTest, ATimeoutOfNothingIsStillOne) {
 TEST_F(GrpcCallsTest, RefusesHeads) {
   Begin({{"grpc-timeout", "soon"}});
   EXPECT_EQ(exchange_.refusal_status, 400);
-  exchange_.head.Clear();
-  exchange_.refusal_status = 0;
-  Begin({{"grpc-encoding", "snappy"}});
-  EXPECT_EQ(exchange_.refusal_code, code::kNotImplemented);
+}
+
+TEST_F(GrpcCallsTest, TakesTheCodingsThatItTells) {
+  for (const std::string_view name : {"identity", "gzip", "deflate"}) {
+    exchange_.head.Clear();
+    Begin({{"grpc-encoding", name}});
+    EXPECT_FALSE(exchange_.refused()) << name;
+    EXPECT_EQ(coding::NameOf(exchange_.grpc.coding), name);
+    EXPECT_EQ(GrpcHead(exchange_, {}, true).headers[0].value, "identity,gzip,deflate");
+  }
+  for (const std::string_view name : {"zstd", "snappy", "x-gzip", "gzip,deflate", "GZIP"}) {
+    exchange_.head.Clear();
+    exchange_.fields.Clear();
+    exchange_.refusal_status = 0;
+    Begin({{"grpc-encoding", name}});
+    EXPECT_EQ(exchange_.refusal_code, code::kNotImplemented) << name;
+    EXPECT_EQ(exchange_.fields.Find("grpc-accept-encoding"), "identity,gzip,deflate") << name;
+  }
 }
 
 TEST_F(GrpcCallsTest, RefusesALongMessageByItsPrefix) {

@@ -33,7 +33,7 @@ class Echoes(GrpcCase):
         client = self.client
         self.assertTrue(client.is_server_live() and client.is_server_ready() and client.is_model_ready("Line", "1"))
         metadata = client.get_server_metadata()
-        self.assertEqual((metadata.name, list(metadata.extensions)), ("wf", ["binary_tensor_data", "classification", "model_configuration", "parameters", "statistics"]))
+        self.assertEqual((metadata.name, list(metadata.extensions)), ("wf", harness.EXTENSIONS))
         line = client.get_model_metadata("Echoes.Line")
         self.assertEqual((line.name, list(line.versions), line.platform), ("Echoes.Line", ["1"], "wf"))
         self.assertEqual([(row.name, row.datatype, list(row.shape)) for row in line.inputs], [("line", "INT32", [-1, -1])])

@@ -210,6 +210,7 @@ void Http2Session::Tick() noexcept {
     else
       AnswerRefusal(*exchange);
   });
+  session_.ResetLingering();
   stall_ms_ += kTickMs;
   if (stall_ms_ < kStallMs) return;
   stall_ms_ = 0;

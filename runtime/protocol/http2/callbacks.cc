@@ -96,6 +96,10 @@ int Callbacks::OnBadFrame(nghttp2_session*, const nghttp2_frame*, int, void* use
 int Callbacks::OnData(nghttp2_session* raw, uint8_t, int32_t id, const uint8_t* data, size_t bytes, void* user) noexcept {
   Stream* const stream = StreamOf(raw, id);
   size_t taken = bytes;
+  if (stream != nullptr && stream->answer_ended_) {
+    Of(user).Drop(*stream, bytes);
+    return 0;
+  }
   if (stream != nullptr && !stream->refused_) {
     taken = Of(user).user_.OnBody(*stream, {data, bytes});
     stream->untaken_ += bytes - taken;
@@ -103,8 +107,7 @@ int Callbacks::OnData(nghttp2_session* raw, uint8_t, int32_t id, const uint8_t* 
   return nghttp2_session_consume(raw, id, taken) == NGHTTP2_ERR_NOMEM ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
-// An answer that ends before its request: the rest of that is not waited for (RFC 9113 8.1). A reset that a mistake of the peer caused
-// costs us as much as one of its own.
+// A reset that a mistake of the peer caused costs us as much as one of its own.
 int Callbacks::OnSent(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
   Session& session = Of(user);
   if (frame->hd.type == NGHTTP2_RST_STREAM) {
@@ -114,8 +117,8 @@ int Callbacks::OnSent(nghttp2_session* raw, const nghttp2_frame* frame, void* us
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   session.sent_since_ping_ = true;
   if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
-  const Stream* const stream = StreamOf(raw, frame->hd.stream_id);
-  if (stream != nullptr && !stream->ended_) session.Note(nghttp2_submit_rst_stream(raw, NGHTTP2_FLAG_NONE, stream->id_, NGHTTP2_NO_ERROR));
+  Stream* const stream = StreamOf(raw, frame->hd.stream_id);
+  if (stream != nullptr && !stream->ended_) session.Linger(*stream);
   return 0;
 }
 

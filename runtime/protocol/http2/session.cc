@@ -93,7 +93,8 @@ void Pool::Give(Stream& stream) noexcept {
   }
   stream.user = nullptr;
   stream.head_ = nullptr;
-  stream.head_too_large_ = stream.refused_ = stream.ended_ = stream.answer_ended_ = false;
+  stream.head_too_large_ = stream.refused_ = stream.ended_ = stream.answer_ended_ = stream.lingers_ = false;
+  stream.lingered_ = 0;
   stream.body_.Clear();
   stream.trailers_.Clear();
   stream.untaken_ = 0;
@@ -152,6 +153,20 @@ void Session::CloseStream(Stream& stream) noexcept {
   pool_.Give(stream);
 }
 
+// Nobody reads it: its window stays as it is, that of the connection has room for others.
+void Session::Drop(Stream& stream, size_t bytes) noexcept {
+  Note(nghttp2_session_consume_connection(session_, bytes));
+  if (stream.lingers_) Linger(stream);
+}
+
+// An answer that ends before its request. RFC 9113 (8.1) allows a reset with NO_ERROR from here on, but clients that are still sending lose
+// the answer over it: what is on its way is let come, and the reset is for those whose window is used up, or who take too long.
+void Session::Linger(Stream& stream) noexcept {
+  stream.lingers_ = true;
+  if (nghttp2_session_get_stream_local_window_size(session_, stream.id_) > 0) return;
+  Note(nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_NO_ERROR));
+}
+
 bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   now_ms_ = now_ms;
   heads_.Feed(bytes, [this](const FrameHead& head) { OnFrameHead(head); });
@@ -208,6 +223,11 @@ void Session::OnFrameHead(const FrameHead& head) noexcept {
     case NGHTTP2_SETTINGS:
       if ((head.flags & NGHTTP2_FLAG_ACK) != 0) return;
       break;
+    case NGHTTP2_RST_STREAM: {  // of a request that is answered: it spares us the rest
+      const auto* const stream = static_cast<const Stream*>(nghttp2_session_get_stream_user_data(session_, static_cast<int32_t>(head.stream)));
+      if (stream != nullptr && stream->lingers_) return;
+      break;
+    }
     default:
       break;
   }
@@ -354,6 +374,14 @@ void Session::ResetStalled() noexcept {
   ForEach([this](Stream& stream) {
     if (!stream.body_.empty() && stream.sent_ == stream.sent_before_) Reset(stream);
     stream.sent_before_ = stream.sent_;
+  });
+}
+
+void Session::ResetLingering() noexcept {
+  constexpr int kMostCalls = 2;
+  ForEach([this](Stream& stream) {
+    if (stream.lingers_ && ++stream.lingered_ == kMostCalls)
+      Note(nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_NO_ERROR));
   });
 }
 

@@ -38,6 +38,8 @@ class Stream {
   int32_t id_ = 0;
   http::Head* head_ = nullptr;  // being read; null: whole, or nobody wants it
   bool head_too_large_ = false, refused_ = false, ended_ = false, answer_ended_ = false;
+  bool lingers_ = false;  // answered, and its request is still coming
+  int lingered_ = 0;      // calls of ResetLingering since
   wf_sink body_;         // of the answer
   http::Head trailers_;  // of the answer
   size_t untaken_ = 0;   // of the request's body, of which the window is not open again
@@ -67,7 +69,7 @@ class User {
 // Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
 // Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection. What a peer may
 // send for nothing (resets, pings, settings, empty frames, those of no known type, mistakes) has a budget, beyond which the connection ends
-// with ENHANCE_YOUR_CALM. Cost: bodies leave by reference in frames of whole blocks; no allocation in steady state.
+// with ENHANCE_YOUR_CALM. Of a request that is answered before it is whole, what its window lets come is dropped, for a while. Cost: bodies leave by reference in frames of whole blocks; no allocation in steady state.
 class Session {
  public:
   Session(Pool& pool, User& user) : pool_(pool), user_(user), budget_(0) {}
@@ -97,6 +99,7 @@ class Session {
   void GoAway() noexcept;                                // tells it which were served; later ones are not read
   void Fail() noexcept;                                  // ends the connection: the peer takes too long
   void ResetStalled() noexcept;                          // answers of which nothing has left since the last call
+  void ResetLingering() noexcept;                        // requests that still come two calls after their answer has left
   size_t queued_bytes() const { return queued_bytes_; }  // of bodies that Send has not moved
   size_t open_streams() const { return open_; }
   template <typename Function>
@@ -113,6 +116,8 @@ class Session {
   bool Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept;
   bool Queue(Stream& stream, wf_sink& part) noexcept;
   void CloseStream(Stream& stream) noexcept;
+  void Drop(Stream& stream, size_t bytes) noexcept;
+  void Linger(Stream& stream) noexcept;
   void Spend() noexcept;
   void Note(int result) noexcept;  // of nghttp2
   void Terminate(uint32_t error) noexcept;

@@ -1,12 +1,12 @@
 #include "runtime/protocol/http2/callbacks.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace wf::http2 {
 namespace {
 
-constexpr size_t kFrameHeadBytes = 9;
-constexpr size_t kMaxTrailers = 64;
+constexpr size_t kFrameHeadBytes = 9, kFlagsAt = 4;
 
 Session& Of(void* user) { return *static_cast<Session*>(user); }
 Stream* StreamOf(nghttp2_session* session, int32_t id) { return static_cast<Stream*>(nghttp2_session_get_stream_user_data(session, id)); }
@@ -76,8 +76,12 @@ int Callbacks::OnBadHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t
 }
 
 int Callbacks::OnFrame(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
-  if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   Session& session = Of(user);
+  if (frame->hd.type == NGHTTP2_SETTINGS) {
+    for (const nghttp2_settings_entry& entry : std::span(frame->settings.iv, frame->settings.niv))
+      if (entry.settings_id == NGHTTP2_SETTINGS_HEADER_TABLE_SIZE) session.writer_.SetTableBytes(entry.value);
+  }
+  if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
   if (frame->hd.type == NGHTTP2_DATA) session.OnDataFrame(frame->hd.length, frame->data.padlen, ends);
   Stream* const stream = StreamOf(raw, frame->hd.stream_id);
@@ -139,27 +143,30 @@ ssize_t Callbacks::ReadBody(nghttp2_session* raw, int32_t id, uint8_t*, size_t l
     bytes += piece.bytes;
   }
   if (bytes == 0) bytes = std::min(length, stream.body_.size());
-  if (bytes < stream.body_.size() || !stream.answer_ended_) return static_cast<ssize_t>(bytes);
-  *flags |= NGHTTP2_DATA_FLAG_EOF;
-  if (stream.trailers_.headers().empty()) return static_cast<ssize_t>(bytes);
-  *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-  nghttp2_nv fields[kMaxTrailers];
-  size_t count = 0;
-  for (const http::Header& header : stream.trailers_.headers().first(std::min(stream.trailers_.headers().size(), kMaxTrailers)))
-    fields[count++] = Field(header.name, header.value);
-  if (nghttp2_submit_trailer(raw, id, fields, count) != 0) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  if (bytes == stream.body_.size() && stream.answer_ended_) *flags |= NGHTTP2_DATA_FLAG_EOF;
   return static_cast<ssize_t>(bytes);
 }
 
+// What ends an answer is its last frame of a body, or the trailers behind it, which nghttp2 knows nothing of.
 int Callbacks::SendData(nghttp2_session*, nghttp2_frame*, const uint8_t* head, size_t bytes, nghttp2_data_source* source,
                         void* user) noexcept {
   Session& session = Of(user);
   Stream& stream = *static_cast<Stream*>(source->ptr);
   if (session.out_->size() >= session.high_mark_) return NGHTTP2_ERR_WOULDBLOCK;
-  if (!session.out_->Put(head, kFrameHeadBytes) || !session.out_->AppendFirst(stream.body_, bytes)) return NGHTTP2_ERR_CALLBACK_FAILURE;
+  uint8_t data[kFrameHeadBytes];
+  std::memcpy(data, head, sizeof data);
+  const bool trails = (data[kFlagsAt] & NGHTTP2_FLAG_END_STREAM) != 0 && !stream.trailers_.headers().empty();
+  if (trails) data[kFlagsAt] ^= NGHTTP2_FLAG_END_STREAM;
+  bool fits = session.PutHeads();
+  if (bytes != 0 || !trails) fits = fits && session.out_->Put(data, sizeof data) && session.out_->AppendFirst(stream.body_, bytes);
   session.queued_bytes_ -= bytes;
   stream.sent_ += bytes;
-  return 0;
+  if (trails) {
+    session.writer_.Begin(0);
+    for (const http::Header& trailer : stream.trailers_.headers()) session.writer_.Put(trailer.name, trailer.value);
+    fits = fits && session.writer_.End(stream.id_, true, session.out_);
+  }
+  return fits ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
 }  // namespace wf::http2

@@ -16,7 +16,6 @@ namespace {
 // nghttp2's own bounds beside ours.
 constexpr size_t kMaxContinuations = 8, kMaxSettings = 32, kMaxAcks = 1000;
 constexpr uint64_t kNoLimit = 1'000'000'000;
-constexpr size_t kMaxFields = 64;            // of an answer
 constexpr uint32_t kMaxFrameBytes = 16'384;  // what SETTINGS_MAX_FRAME_SIZE is where nobody sets it
 
 void* Allocate(size_t bytes, void* blocks) { return static_cast<Blocks*>(blocks)->Take(bytes); }
@@ -106,16 +105,12 @@ void Pool::Give(Stream& stream) noexcept {
   ++idle_count_;
 }
 
-nghttp2_nv Field(std::string_view name, std::string_view value, uint8_t flags) {
-  // nghttp2 does not write to them.
-  const auto bytes = [](std::string_view text) { return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data())); };
-  return {bytes(name), bytes(value), name.size(), value.size(), flags};
-}
-
 bool Session::Open(const Limits& limits) noexcept {
   limits_ = limits;
   budget_ = Budget(limits.control_frames);
-  heads_ = FrameHeads();
+  frames_ = FrameHeads();
+  writer_.Open();
+  heads_.Clear();
   stream_ends_ = StreamEnds();
   in_block_ = broken_ = false;
   ends_ = 0;
@@ -138,6 +133,7 @@ void Session::Close() noexcept {
   while (first_ != nullptr) CloseStream(*first_);
   nghttp2_session_del(session_);
   session_ = nullptr;
+  heads_.Clear();
 }
 
 // What was not taken of a body never will be: the window of the connection has room for it again.
@@ -169,7 +165,7 @@ void Session::Linger(Stream& stream) noexcept {
 
 bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   now_ms_ = now_ms;
-  heads_.Feed(bytes, [this](const FrameHead& head) { OnFrameHead(head); });
+  frames_.Feed(bytes, [this](const FrameHead& head) { OnFrameHead(head); });
   const ssize_t read = nghttp2_session_mem_recv(session_, bytes.data(), bytes.size());
   for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return nghttp2_session_want_read(session_) != 0;
@@ -278,46 +274,49 @@ void Session::RefuseHead(Stream& stream, int status, std::string_view reason) no
   user_.OnBadHead(stream, status, reason);
 }
 
+// nghttp2's own heads are empty (Submit); SETTINGS are the first frame of a connection.
 bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
+  constexpr size_t kTypeAt = 3;
   out_ = out;
   high_mark_ = high_mark;
   ssize_t bytes = 0;
   while (out->size() < high_mark) {
     const uint8_t* data = nullptr;
     bytes = nghttp2_session_mem_send(session_, &data);
-    if (bytes > 0 && !out->Put(data, static_cast<size_t>(bytes))) bytes = NGHTTP2_ERR_NOMEM;
+    if (bytes <= 0) break;
+    if (data[kTypeAt] == NGHTTP2_HEADERS) continue;
+    if (data[kTypeAt] != NGHTTP2_SETTINGS && !PutHeads()) bytes = NGHTTP2_ERR_NOMEM;
+    if (bytes <= 0 || !out->Put(data, static_cast<size_t>(bytes))) bytes = NGHTTP2_ERR_NOMEM;
     if (bytes <= 0) break;
   }
+  if (bytes >= 0 && !PutHeads()) bytes = NGHTTP2_ERR_NOMEM;
   out_ = nullptr;
   return bytes >= 0 && !broken_;
 }
 
-bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0; }
+bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !heads_.empty(); }
 bool Session::over() const noexcept { return nghttp2_session_want_read(session_) == 0 && !has_output(); }
 
-// length: of the body, -1 when its end tells.
+// The head is ours to write, from here on before all that follows of the stream; nghttp2, which sends bodies and knows when, is told of an
+// empty one, which Send leaves out. length: of the body, -1 when its end tells.
 bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept {
-  char status[4], digits[24];
-  nghttp2_nv fields[kMaxFields];
-  size_t count = 0;
-  const auto text = [](char* begin, size_t size, int64_t number) {
-    return std::string_view(begin, static_cast<size_t>(std::to_chars(begin, begin + size, number).ptr - begin));
-  };
-  constexpr uint8_t kOurName = NGHTTP2_NV_FLAG_NO_COPY_NAME;
-  fields[count++] = Field(":status", text(status, sizeof status, head.status), kOurName);
-  fields[count++] = Field("date", http::DateText(), kOurName);
-  if (!head.content_type.empty()) fields[count++] = Field("content-type", head.content_type, kOurName);
-  if (length >= 0) fields[count++] = Field("content-length", text(digits, sizeof digits, length), kOurName);
-  for (const std::span<const http::Header> headers : {head.headers, head.more}) {
-    for (const http::Header& header : headers.first(std::min(headers.size(), kMaxFields - count)))
-      fields[count++] = Field(header.name, header.value);
+  const bool whole = ends && stream.body_.empty() && stream.trailers_.headers().empty();
+  writer_.Begin(head.status);
+  writer_.Put("date", http::DateText());
+  if (!head.content_type.empty()) writer_.Put("content-type", head.content_type);
+  if (length >= 0) {
+    char digits[24];
+    writer_.Put("content-length", {digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, length).ptr - digits)});
   }
+  for (const std::span<const http::Header> headers : {head.headers, head.more}) {
+    for (const http::Header& header : headers) writer_.Put(header.name, header.value);
+  }
+  if (!writer_.End(stream.id_, whole, &heads_)) return false;
   nghttp2_data_provider body;
   body.source.ptr = &stream;
   body.read_callback = Callbacks::ReadBody;
   stream.answer_ended_ = ends;
-  const bool whole = ends && stream.body_.empty() && stream.trailers_.headers().empty();
-  return nghttp2_submit_response(session_, stream.id_, fields, count, whole ? nullptr : &body) == 0;
+  return nghttp2_submit_response(session_, stream.id_, nullptr, 0, whole ? nullptr : &body) == 0;
 }
 
 bool Session::Answer(Stream& stream, const http::ReplyHead& head, wf_sink& body, bool without_body) noexcept {
@@ -351,8 +350,9 @@ bool Session::End(Stream& stream, std::span<const http::Header> trailers) noexce
 }
 
 void Session::Continue(Stream& stream) noexcept {
-  const nghttp2_nv field = Field(":status", "100");
-  Note(nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id_, nullptr, &field, 1, nullptr));
+  constexpr int kContinue = 100;
+  writer_.Begin(kContinue);
+  broken_ = !writer_.End(stream.id_, false, &heads_) || broken_;
 }
 
 void Session::Consume(Stream& stream, size_t bytes) noexcept {

@@ -9,6 +9,7 @@
 #include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/http2/budget.h"
 #include "runtime/protocol/http2/frames.h"
+#include "runtime/protocol/http2/heads.h"
 
 struct nghttp2_session;
 
@@ -126,6 +127,7 @@ class Session {
   void OnDataFrame(size_t length, size_t padding, bool ends) noexcept;
   void FinishHead(Stream& stream) noexcept;
   void RefuseHead(Stream& stream, int status, std::string_view reason) noexcept;
+  bool PutHeads() noexcept { return heads_.empty() || out_->Append(heads_); }
 
   Pool& pool_;
   User& user_;
@@ -138,7 +140,9 @@ class Session {
   Stream* first_ = nullptr;
   Stream* reading_ = nullptr;  // whose head is being read; null: none, or nobody wants it
   size_t block_bytes_ = 0;     // of the fields being read
-  FrameHeads heads_;
+  FrameHeads frames_;
+  HeadWriter writer_;
+  wf_sink heads_;  // of answers, before what else is sent
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
   bool sent_since_ping_ = false;

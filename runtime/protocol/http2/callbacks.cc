@@ -56,6 +56,7 @@ int Callbacks::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* n
   constexpr size_t kFieldBytes = 32;  // that each is taken to cost beside its texts (RFC 9113 6.5.2)
   constexpr size_t kBomb = 8;         // times what a head may be
   Session& session = Of(user);
+  if (session.repeats_one_) return 0;
   const http::Limits& limits = session.limits_.head;
   session.block_bytes_ += name_bytes + value_bytes + kFieldBytes;
   if (session.block_bytes_ > kBomb * limits.head_bytes) {
@@ -87,7 +88,7 @@ int Callbacks::OnFrame(nghttp2_session* raw, const nghttp2_frame* frame, void* u
   Stream* const stream = StreamOf(raw, frame->hd.stream_id);
   if (stream == nullptr) return 0;
   stream->ended_ = ends;
-  if (IsRequest(*frame)) session.FinishHead(*stream);
+  if (IsRequest(*frame)) session.repeats_one_ ? session.FinishRepeated(*stream) : session.FinishHead(*stream);
   if (stream->ended_ && !stream->refused_) session.user_.OnEnd(*stream);
   return 0;
 }
@@ -132,7 +133,7 @@ int Callbacks::OnStreamClose(nghttp2_session* raw, int32_t id, uint32_t, void* u
 }
 
 // Whole pieces as far as they fit; a part of one, which has to be copied, only where the peer's window leaves less than the first.
-ssize_t Callbacks::ReadBody(nghttp2_session* raw, int32_t id, uint8_t*, size_t length, uint32_t* flags, nghttp2_data_source* source,
+ssize_t Callbacks::ReadBody(nghttp2_session*, int32_t, uint8_t*, size_t length, uint32_t* flags, nghttp2_data_source* source,
                             void*) noexcept {
   Stream& stream = *static_cast<Stream*>(source->ptr);
   if (stream.body_.empty() && !stream.answer_ended_) return NGHTTP2_ERR_DEFERRED;

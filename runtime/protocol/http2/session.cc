@@ -1,8 +1,10 @@
 #include "runtime/protocol/http2/session.h"
 
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "runtime/base/ascii.h"
 #include "runtime/base/check.h"
@@ -16,6 +18,7 @@ namespace {
 // nghttp2's own bounds beside ours.
 constexpr size_t kMaxContinuations = 8, kMaxSettings = 32, kMaxAcks = 1000;
 constexpr uint64_t kNoLimit = 1'000'000'000;
+constexpr size_t kFrameHeadBytes = 9;
 constexpr uint32_t kMaxFrameBytes = 16'384;  // what SETTINGS_MAX_FRAME_SIZE is where nobody sets it
 
 void* Allocate(size_t bytes, void* blocks) { return static_cast<Blocks*>(blocks)->Take(bytes); }
@@ -63,6 +66,7 @@ struct Pool::Parts {
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_option* option = nullptr;
   Blocks blocks;
+  std::vector<FrameHead> in_read;  // of the bytes being read, those that have fields
   nghttp2_mem memory = {&blocks, Allocate, Free, AllocateZeros, Reallocate};
 };
 
@@ -109,6 +113,7 @@ bool Session::Open(const Limits& limits) noexcept {
   limits_ = limits;
   budget_ = Budget(limits.control_frames);
   frames_ = FrameHeads();
+  repeats_.Open();
   writer_.Open();
   heads_.Clear();
   stream_ends_ = StreamEnds();
@@ -165,13 +170,51 @@ void Session::Linger(Stream& stream) noexcept {
 
 bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   now_ms_ = now_ms;
-  frames_.Feed(bytes, [this](const FrameHead& head) { OnFrameHead(head); });
-  const ssize_t read = nghttp2_session_mem_recv(session_, bytes.data(), bytes.size());
+  std::vector<FrameHead>& heads = pool_.parts_->in_read;
+  heads.clear();
+  frames_.Feed(bytes, [&](const FrameHead& head) {
+    OnFrameHead(head);
+    if (head.type == NGHTTP2_HEADERS || head.type == NGHTTP2_CONTINUATION) heads.push_back(head);
+  });
+  int64_t read = 0;
+  size_t from = 0;
+  for (const FrameHead& head : heads) {
+    if (!IsRepeated(head, bytes)) continue;
+    read = Read(bytes.subspan(from, head.payload_at - kFrameHeadBytes - from));
+    if (read >= 0) read = ReadStandIn(head);
+    if (read < 0) break;
+    from = head.payload_at + head.length;
+  }
+  if (read >= 0) read = Read(bytes.subspan(from));
   for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return nghttp2_session_want_read(session_) != 0;
   const bool flood = read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
   Terminate(flood ? NGHTTP2_ENHANCE_YOUR_CALM : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR : NGHTTP2_INTERNAL_ERROR);
   return false;
+}
+
+int64_t Session::Read(std::span<const uint8_t> bytes) noexcept {
+  return bytes.empty() ? 0 : nghttp2_session_mem_recv(session_, bytes.data(), bytes.size());
+}
+
+bool Session::IsRepeated(const FrameHead& head, std::span<const uint8_t> bytes) noexcept {
+  const bool whole = (head.flags & ~NGHTTP2_FLAG_END_STREAM) == NGHTTP2_FLAG_END_HEADERS && head.type == NGHTTP2_HEADERS &&
+                     head.payload_at >= kFrameHeadBytes && head.length <= bytes.size() - head.payload_at;
+  if (whole) return repeats_.Take(bytes.subspan(head.payload_at, head.length), head.stream);
+  repeats_.Pass(head.stream);
+  return false;
+}
+
+int64_t Session::ReadStandIn(const FrameHead& head) noexcept {
+  const std::span<const uint8_t> block = repeats_.stand_in();
+  const auto byte = [&head](int shift) { return static_cast<uint8_t>(head.stream >> shift); };
+  const std::array<uint8_t, kFrameHeadBytes> frame = {0,        0,        static_cast<uint8_t>(block.size()), head.type, head.flags, byte(24),
+                                                      byte(16), byte(8), byte(0)};
+  repeats_one_ = true;
+  int64_t read = Read(frame);
+  if (read >= 0) read = Read(block);
+  repeats_one_ = false;
+  return read;
 }
 
 // What is to be sent is lost where there is no memory for it: the peer would wait for it in vain.
@@ -240,13 +283,22 @@ void Session::Spend() noexcept {
   if (!budget_.Spend(now_ms_)) Terminate(NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
+void Session::FinishRepeated(Stream& stream) noexcept {
+  http::Head& head = *stream.head_;
+  stream.head_ = nullptr;
+  reading_ = nullptr;
+  head.CopyOf(repeats_.head());
+  head.content_length = stream.ended_ ? 0 : repeats_.length();
+  user_.OnHead(stream);
+}
+
 // The pseudo fields come first, and each at most once: nghttp2 has seen to that.
 void Session::FinishHead(Stream& stream) noexcept {
   http::Head& head = *stream.head_;
   stream.head_ = nullptr;
   reading_ = nullptr;
   if (stream.head_too_large_) return RefuseHead(stream, 431, "the headers are too large");
-  std::string_view authority;
+  std::string_view authority, scheme;
   size_t pseudo = 0;
   for (const http::Header& header : head.headers()) {
     if (!header.name.starts_with(':')) break;
@@ -254,6 +306,7 @@ void Session::FinishHead(Stream& stream) noexcept {
     if (header.name == ":method") head.method_name = header.value;
     if (header.name == ":path") head.target = header.value;
     if (header.name == ":authority") authority = header.value;
+    if (header.name == ":scheme") scheme = header.value;
   }
   head.method = http::MethodOf(head.method_name);
   head.SetPathAndQuery(head.target);
@@ -263,6 +316,7 @@ void Session::FinishHead(Stream& stream) noexcept {
   head.DropFirst(pseudo);
   if (const std::string_view reason = WhyNoRequest(head, authority); !reason.empty()) return RefuseHead(stream, 400, reason);
   if (!authority.empty() && head.Find("host").data() == nullptr) head.AddLast({"host", authority});
+  if (repeats_.wants(static_cast<uint32_t>(stream.id_))) repeats_.Learn(head, scheme);
   user_.OnHead(stream);
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/protocol/http2/budget.h"
 #include "runtime/protocol/http2/frames.h"
 #include "runtime/protocol/http2/heads.h"
+#include "runtime/protocol/http2/repeats.h"
 
 struct nghttp2_session;
 
@@ -125,6 +126,10 @@ class Session {
   void OnFrameHead(const FrameHead& head) noexcept;
   uint32_t WhyBroken(const FrameHead& head) noexcept;
   void OnDataFrame(size_t length, size_t padding, bool ends) noexcept;
+  int64_t Read(std::span<const uint8_t> bytes) noexcept;
+  bool IsRepeated(const FrameHead& head, std::span<const uint8_t> bytes) noexcept;
+  int64_t ReadStandIn(const FrameHead& head) noexcept;
+  void FinishRepeated(Stream& stream) noexcept;
   void FinishHead(Stream& stream) noexcept;
   void RefuseHead(Stream& stream, int status, std::string_view reason) noexcept;
   bool PutHeads() noexcept { return heads_.empty() || out_->Append(heads_); }
@@ -141,6 +146,7 @@ class Session {
   Stream* reading_ = nullptr;  // whose head is being read; null: none, or nobody wants it
   size_t block_bytes_ = 0;     // of the fields being read
   FrameHeads frames_;
+  Repeats repeats_;
   HeadWriter writer_;
   wf_sink heads_;  // of answers, before what else is sent
   StreamEnds stream_ends_;
@@ -148,6 +154,7 @@ class Session {
   bool sent_since_ping_ = false;
   bool broken_ = false;    // there was no memory for what the peer is to be told
   bool in_block_ = false;  // between HEADERS and the last CONTINUATION
+  bool repeats_one_ = false;  // nghttp2 reads a stand-in
 };
 
 // What the sessions of one loop share: how they call nghttp2, and memory.

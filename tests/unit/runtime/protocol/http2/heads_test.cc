@@ -102,7 +102,7 @@ TEST_F(HeadsTest, EachStatusIsRead) {
 TEST_F(HeadsTest, AnEmptyTextIsAField) { Check(200, {{"x-empty", ""}, {"vary", ""}}); }
 
 TEST_F(HeadsTest, LongFieldsGoOnInFramesOfTheirOwn) {
-  for (const size_t bytes : {size_t{126}, size_t{127}, size_t{255}, size_t{16'000}, size_t{16'384}, size_t{40'000}, size_t{300'000}}) {
+  for (const size_t bytes : {size_t{126}, size_t{127}, size_t{255}, size_t{16'000}, size_t{16'384}, size_t{40'000}, size_t{60'000}}) {
     Check(200, {{"x-long", std::string(bytes, 'a')}, {"content-type", "text/plain"}, {std::string(200, 'n'), "v"}}, true);
     Check(0, {{"x-long", std::string(bytes, 'b')}}, true);
   }

@@ -280,7 +280,7 @@ TEST_F(SessionTest, AnAnswerThatComesBeforeTheBodyLetsItEnd) {
   on_head_ = [this](Stream& stream) { AnswerWith(stream, "no"); };
   const std::string part(16384, 'x');
   const auto head = [](uint32_t id) { return Frame(kHeaders, kEndHeaders, id, Block(test::http2::Request("POST", "/"))); };
-  Feed(head(1));
+  Feed(Frame(kSettings, kAck, 0, "") + head(1));
   EXPECT_EQ(reader_->answers[1].body, "no");
   EXPECT_TRUE(reader_->answers[1].ended);
   for (int i = 0; i < 63; ++i) ASSERT_TRUE(Feed(Frame(kData, 0, 1, part)));
@@ -305,7 +305,7 @@ TEST_F(SessionTest, ABodyWithoutEndIsResetBehindItsAnswer) {
   on_head_ = [this](Stream& stream) { AnswerWith(stream, "no"); };
   const std::string part(16384, 'x');
   const auto head = [](uint32_t id) { return Frame(kHeaders, kEndHeaders, id, Block(test::http2::Request("POST", "/"))); };
-  Feed(head(1));
+  Feed(Frame(kSettings, kAck, 0, "") + head(1));
   for (int i = 0; i < 64; ++i) {  // 1 MiB: all that its window lets come
     EXPECT_EQ(reader_->answers[1].reset, -1) << i;
     ASSERT_TRUE(Feed(Frame(kData, 0, 1, part)));

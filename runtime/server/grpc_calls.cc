@@ -7,6 +7,7 @@
 #include "runtime/base/text.h"
 #include "runtime/protocol/grpc/head.h"
 #include "runtime/server/codings.h"
+#include "runtime/server/grpc_service.h"
 
 namespace wf::server {
 namespace {
@@ -52,6 +53,16 @@ void BeginMessage(Exchange& exchange) {
     exchange.RefuseForMemory("no memory for the message");
 }
 
+// So that what is large in it need not be copied to where it is aligned. There is room for it.
+void AlignMessage(Exchange& exchange, std::span<const uint8_t> begin) {
+  const GrpcCall& call = exchange.grpc;
+  constexpr uint64_t kLeastAligned = Body::kKeptBytes;
+  const bool pays = !call.coded && call.messages.left() + begin.size() > kLeastAligned;
+  if (!pays || call.service == nullptr || call.service->aligned_at == nullptr) return;
+  exchange.body.AlignAt(call.service->aligned_at(begin));
+  exchange.body.Reserve(begin.size());
+}
+
 void PutPrefix(size_t bytes, bool coded, wf_sink* body) {
   const grpc::Prefix prefix(static_cast<uint32_t>(bytes), coded);
   body->Put(prefix.text, sizeof prefix.text);
@@ -91,6 +102,7 @@ bool TakeMessage(Exchange& exchange, std::span<const uint8_t>* part) noexcept {
         BeginMessage(exchange);
         break;
       case MessageStep::kData:
+        if (exchange.body.size() == 0) AlignMessage(exchange, data);
         if (!exchange.body.Append(data)) exchange.RefuseForMemory("no memory for the message");
         break;
       case MessageStep::kEnd:

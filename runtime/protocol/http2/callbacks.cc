@@ -9,7 +9,6 @@ namespace {
 constexpr size_t kFrameHeadBytes = 9, kFlagsAt = 4;
 
 Session& Of(void* user) { return *static_cast<Session*>(user); }
-Stream* StreamOf(nghttp2_session* session, int32_t id) { return static_cast<Stream*>(nghttp2_session_get_stream_user_data(session, id)); }
 bool IsRequest(const nghttp2_frame& frame) { return frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST; }
 
 }  // namespace
@@ -43,7 +42,7 @@ int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, 
   nghttp2_session_set_stream_user_data(raw, stream->id_, stream);
   stream->next_ = session.first_;
   if (session.first_ != nullptr) session.first_->previous_ = stream;
-  session.first_ = stream;
+  session.first_ = session.latest_ = stream;
   ++session.open_;
   session.reading_ = stream;
   return 0;
@@ -76,7 +75,7 @@ int Callbacks::OnBadHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t
   return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-int Callbacks::OnFrame(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
+int Callbacks::OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user) noexcept {
   Session& session = Of(user);
   if (frame->hd.type == NGHTTP2_SETTINGS) {
     for (const nghttp2_settings_entry& entry : std::span(frame->settings.iv, frame->settings.niv))
@@ -85,7 +84,7 @@ int Callbacks::OnFrame(nghttp2_session* raw, const nghttp2_frame* frame, void* u
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
   if (frame->hd.type == NGHTTP2_DATA) session.OnDataFrame(frame->hd.length, frame->data.padlen, ends);
-  Stream* const stream = StreamOf(raw, frame->hd.stream_id);
+  Stream* const stream = session.Find(frame->hd.stream_id);
   if (stream == nullptr) return 0;
   stream->ended_ = ends;
   if (IsRequest(*frame)) session.repeats_one_ ? session.FinishRepeated(*stream) : session.FinishHead(*stream);
@@ -99,21 +98,22 @@ int Callbacks::OnBadFrame(nghttp2_session*, const nghttp2_frame*, int, void* use
 }
 
 int Callbacks::OnData(nghttp2_session* raw, uint8_t, int32_t id, const uint8_t* data, size_t bytes, void* user) noexcept {
-  Stream* const stream = StreamOf(raw, id);
+  Session& session = Of(user);
+  Stream* const stream = session.Find(id);
   size_t taken = bytes;
   if (stream != nullptr && stream->answer_ended_) {
-    Of(user).Drop(*stream, bytes);
+    session.Drop(*stream, bytes);
     return 0;
   }
   if (stream != nullptr && !stream->refused_) {
-    taken = Of(user).user_.OnBody(*stream, {data, bytes});
+    taken = session.user_.OnBody(*stream, {data, bytes});
     stream->untaken_ += bytes - taken;
   }
   return nghttp2_session_consume(raw, id, taken) == NGHTTP2_ERR_NOMEM ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
 // A reset that a mistake of the peer caused costs us as much as one of its own.
-int Callbacks::OnSent(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
+int Callbacks::OnSent(nghttp2_session*, const nghttp2_frame* frame, void* user) noexcept {
   Session& session = Of(user);
   if (frame->hd.type == NGHTTP2_RST_STREAM) {
     if (frame->rst_stream.error_code != NGHTTP2_NO_ERROR) session.Spend();
@@ -122,13 +122,13 @@ int Callbacks::OnSent(nghttp2_session* raw, const nghttp2_frame* frame, void* us
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   session.sent_since_ping_ = true;
   if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
-  Stream* const stream = StreamOf(raw, frame->hd.stream_id);
+  Stream* const stream = session.Find(frame->hd.stream_id);
   if (stream != nullptr && !stream->ended_) session.Linger(*stream);
   return 0;
 }
 
-int Callbacks::OnStreamClose(nghttp2_session* raw, int32_t id, uint32_t, void* user) noexcept {
-  if (Stream* const stream = StreamOf(raw, id); stream != nullptr) Of(user).CloseStream(*stream);
+int Callbacks::OnStreamClose(nghttp2_session*, int32_t id, uint32_t, void* user) noexcept {
+  if (Stream* const stream = Of(user).Find(id); stream != nullptr) Of(user).CloseStream(*stream);
   return 0;
 }
 

@@ -141,10 +141,17 @@ void Session::Close() noexcept {
   heads_.Clear();
 }
 
+Stream* Session::Find(int32_t id) noexcept {
+  if (latest_ != nullptr && latest_->id_ == id) return latest_;
+  latest_ = static_cast<Stream*>(nghttp2_session_get_stream_user_data(session_, id));
+  return latest_;
+}
+
 // What was not taken of a body never will be: the window of the connection has room for it again.
 void Session::CloseStream(Stream& stream) noexcept {
   user_.OnClosed(stream);
   if (reading_ == &stream) reading_ = nullptr;
+  if (latest_ == &stream) latest_ = nullptr;
   nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
   queued_bytes_ -= stream.body_.size();
   if (stream.untaken_ != 0) Note(nghttp2_session_consume_connection(session_, stream.untaken_));
@@ -263,7 +270,7 @@ void Session::OnFrameHead(const FrameHead& head) noexcept {
       if ((head.flags & NGHTTP2_FLAG_ACK) != 0) return;
       break;
     case NGHTTP2_RST_STREAM: {  // of a request that is answered: it spares us the rest
-      const auto* const stream = static_cast<const Stream*>(nghttp2_session_get_stream_user_data(session_, static_cast<int32_t>(head.stream)));
+      const Stream* const stream = Find(static_cast<int32_t>(head.stream));
       if (stream != nullptr && stream->lingers_) return;
       break;
     }

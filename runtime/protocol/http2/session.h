@@ -117,6 +117,7 @@ class Session {
   friend struct Callbacks;
   bool Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept;
   bool Queue(Stream& stream, wf_sink& part) noexcept;
+  Stream* Find(int32_t id) noexcept;  // null: it is closed, or was refused
   void CloseStream(Stream& stream) noexcept;
   void Drop(Stream& stream, size_t bytes) noexcept;
   void Linger(Stream& stream) noexcept;
@@ -143,6 +144,7 @@ class Session {
   wf_sink* out_ = nullptr;  // during Send
   size_t high_mark_ = 0, queued_bytes_ = 0, open_ = 0;
   Stream* first_ = nullptr;
+  Stream* latest_ = nullptr;   // that was looked for
   Stream* reading_ = nullptr;  // whose head is being read; null: none, or nobody wants it
   size_t block_bytes_ = 0;     // of the fields being read
   FrameHeads frames_;

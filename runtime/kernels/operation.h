@@ -52,4 +52,9 @@ base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const 
 // the first.
 void UseOneThread();
 
+void LoadLibraries();  // which the first kernels do otherwise; milliseconds
+// Most code of the libraries below runs once, while kernels are made: its pages leave the resident set, and come back where they are used.
+// Call when no more kernels are expected soon.   Thread: thread-safe.
+void LetGoOfCode();
+
 }  // namespace wf::kernels

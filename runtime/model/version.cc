@@ -251,6 +251,7 @@ void Version::Trim(int instance_index) {
 void Version::Release(int instance_index) {
   WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
   instances_[static_cast<size_t>(instance_index)] = std::make_unique<Instance>();
+  kernels::LetGoOfCode();
 }
 
 Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const {

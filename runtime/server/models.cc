@@ -9,6 +9,7 @@
 
 #include "runtime/abi/defaults.h"
 #include "runtime/abi/view.h"
+#include "runtime/kernels/operation.h"
 #include "runtime/model/version.h"
 #include "runtime/observe/log.h"
 
@@ -155,7 +156,9 @@ void LogMissing(const wf_model& row, std::span<const onnx::VersionFile> found) {
 }  // namespace
 
 Models::Models(const wf_plan& plan, const Settings& settings, const base::Clock& clock)
-    : plan_(plan), model_root_(settings.model_root), clock_(clock), loaded_(plan.n_models) {}
+    : plan_(plan), model_root_(settings.model_root), clock_(clock), loaded_(plan.n_models) {
+  if (plan.n_models > 0) static_cast<void>(loader_.TryStart("wf-loader", kernels::LoadLibraries));
+}
 Models::~Models() = default;
 
 base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& row, const onnx::VersionFile& file, int64_t max_rows,

@@ -6,6 +6,7 @@
 
 #include "runtime/abi/plan.h"
 #include "runtime/base/memory_limit.h"
+#include "runtime/base/thread.h"
 #include "runtime/batch/executor.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
@@ -45,6 +46,7 @@ class Models {
   const wf_plan& plan_;
   const std::string model_root_;
   const base::Clock& clock_;
+  base::Thread loader_;                                            // of what kernels are made with, while the server makes itself
   base::MemoryShare share_;                                        // of each instance
   std::vector<std::vector<std::unique_ptr<LoadedModel>>> loaded_;  // by model, newest first
   std::vector<int> loop_instance_;                                 // by model: the instance of the first loop

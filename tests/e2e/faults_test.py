@@ -191,7 +191,7 @@ WHILE_IT_SERVES = [
     ("map", errno.ENOMEM, 2), ("receive", errno.ECONNRESET, 5), ("receive", errno.EINTR, 3), ("receive", errno.EAGAIN, 3), ("receive", errno.ENOMEM, 5),
     ("send", errno.EPIPE, 5), ("send", errno.EINTR, 3), ("send", errno.EAGAIN, 3), ("send", errno.ENOBUFS, 3), ("accept", errno.EMFILE, 2), ("accept", errno.ECONNABORTED, 2),
     ("accept", errno.ENOMEM, 2), ("accept", errno.EINTR, 2), ("open", errno.EMFILE, 1), ("thread", errno.EAGAIN, 1), ("file", errno.ENOSPC, 1), ("file", errno.EIO, 2)]
-MEMORY = [("memory", errno.ENOMEM, every) for every in (2, 5, 20)]
+MEMORY = [("memory", errno.ENOMEM, every) for every in (2, 5, 20)] * 3  # what corrupts memory is seen by chance
 MEMORY_SELDOM = [("memory", every) for every in (5, 20)]
 
 

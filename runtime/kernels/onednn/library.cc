@@ -1,8 +1,11 @@
 #include "runtime/kernels/onednn/library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -25,7 +28,6 @@ const Library* Open() {
 #include "runtime/kernels/onednn/functions.def"
 #undef DNNL
   set_threads.store(reinterpret_cast<void (*)(int)>(dlsym(handle, "omp_set_num_threads")));  // searches what it depends on, too
-  UseOneThread();
   (void)library.dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE);  // or it looks for a profiler's library in every folder
   return library.dnnl_engine_create(&library.engine, dnnl_cpu, 0) == dnnl_success ? &library : nullptr;
 }
@@ -102,10 +104,42 @@ class DnnlKernel final : public Kernel {
 
 const Library* Load() {
   static const Library* const library = Open();
+  UseOneThread();
   return library;
 }
 
 bool Available() { return Load() != nullptr; }
+
+// The first product of a matrix and a vector writes machine code for two milliseconds, which models mostly need.
+void LoadAhead() {
+  if (const Library* const library = Load(); library != nullptr) {
+    const float one = 1;
+    float product = 0;
+    (void)library->dnnl_sgemm('N', 'N', 1, 1, 1, 1, &one, 1, &one, 1, 0, &product, 1);
+  }
+}
+
+// What is only read is in the file, too.
+void LetGoOfCode() {
+  const Library* const library = Load();
+  if (library == nullptr) return;
+  const auto let_go = [](dl_phdr_info* object, size_t, void* inside) {
+    const std::span segments(object->dlpi_phdr, object->dlpi_phnum);
+    const auto begin = [&](const ElfW(Phdr) & segment) { return object->dlpi_addr + segment.p_vaddr; };
+    const auto is_here = [&](const ElfW(Phdr) & segment) {
+      return segment.p_type == PT_LOAD && reinterpret_cast<ElfW(Addr)>(inside) - begin(segment) < segment.p_memsz;
+    };
+    if (std::none_of(segments.begin(), segments.end(), is_here)) return 0;
+    const auto page = static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE));
+    for (const ElfW(Phdr) & segment : segments) {
+      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
+      const ElfW(Addr) first = begin(segment) & ~(page - 1);
+      (void)madvise(reinterpret_cast<void*>(first), begin(segment) + segment.p_memsz - first, MADV_DONTNEED);
+    }
+    return 1;
+  };
+  (void)dl_iterate_phdr(let_go, reinterpret_cast<void*>(library->dnnl_engine_create));
+}
 
 void UseOneThread() {
   thread_local bool done = false;

@@ -18,5 +18,7 @@ base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const 
 void UseOneThread();
 
 bool Available();  // loads the library
+void LoadAhead();
+void LetGoOfCode();
 
 }  // namespace wf::kernels::onednn

@@ -16,6 +16,7 @@ constexpr size_t kLeastBytes = 64;
 
 // Before each block. `size`: its list, or kSizes.
 struct alignas(16) Blocks::Head {
+  Head* previous;  // of those that are held
   Head* next;
   uint32_t size;
   uint32_t bytes;  // behind the head; of a block without a list
@@ -60,15 +61,38 @@ void Blocks::Give(void* block) noexcept {
   kept_bytes_ += head->bytes;
 }
 
-void* Blocks::Resize(void* block, size_t bytes) noexcept {
+void* Held::Take(size_t bytes) noexcept {
+  void* const block = blocks_.Take(bytes);
+  if (block == nullptr) return nullptr;
+  Blocks::Head* const head = static_cast<Blocks::Head*>(block) - 1;
+  head->previous = nullptr;
+  head->next = first_;
+  if (first_ != nullptr) first_->previous = head;
+  first_ = head;
+  return block;
+}
+
+void Held::Give(void* block) noexcept {
+  if (block == nullptr) return;
+  Blocks::Head* const head = static_cast<Blocks::Head*>(block) - 1;
+  (head->previous == nullptr ? first_ : head->previous->next) = head->next;
+  if (head->next != nullptr) head->next->previous = head->previous;
+  blocks_.Give(block);
+}
+
+void* Held::Resize(void* block, size_t bytes) noexcept {
   if (block == nullptr) return Take(bytes);
-  const size_t has = (static_cast<Head*>(block) - 1)->bytes;
+  const size_t has = (static_cast<Blocks::Head*>(block) - 1)->bytes;
   if (bytes <= has) return block;
   void* const larger = Take(bytes);
   if (larger == nullptr) return nullptr;
   std::memcpy(larger, block, has);
   Give(block);
   return larger;
+}
+
+void Held::GiveAll() noexcept {
+  while (first_ != nullptr) Give(first_ + 1);
 }
 
 }  // namespace wf::http2

@@ -36,7 +36,7 @@ int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, 
   stream->head_ = session.user_.OnBegin(*stream);
   if (stream->head_ == nullptr) {
     session.pool_.Give(*stream);
-    session.Note(nghttp2_submit_rst_stream(raw, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_REFUSED_STREAM));
+    session.Ask([&] { return nghttp2_submit_rst_stream(raw, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_REFUSED_STREAM); });
     return 0;
   }
   nghttp2_session_set_stream_user_data(raw, stream->id_, stream);

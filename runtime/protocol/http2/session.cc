@@ -21,13 +21,13 @@ constexpr uint64_t kNoLimit = 1'000'000'000;
 constexpr size_t kFrameHeadBytes = 9;
 constexpr uint32_t kMaxFrameBytes = 16'384;  // what SETTINGS_MAX_FRAME_SIZE is where nobody sets it
 
-void* Allocate(size_t bytes, void* blocks) { return static_cast<Blocks*>(blocks)->Take(bytes); }
-void Free(void* block, void* blocks) { static_cast<Blocks*>(blocks)->Give(block); }
-void* AllocateZeros(size_t count, size_t bytes, void* blocks) {
-  void* const block = Allocate(count * bytes, blocks);
+void* Allocate(size_t bytes, void* held) { return static_cast<Held*>(held)->Take(bytes); }
+void Free(void* block, void* held) { static_cast<Held*>(held)->Give(block); }
+void* AllocateZeros(size_t count, size_t bytes, void* held) {
+  void* const block = Allocate(count * bytes, held);
   return block == nullptr ? nullptr : std::memset(block, 0, count * bytes);
 }
-void* Reallocate(void* block, size_t bytes, void* blocks) { return static_cast<Blocks*>(blocks)->Resize(block, bytes); }
+void* Reallocate(void* block, size_t bytes, void* held) { return static_cast<Held*>(held)->Resize(block, bytes); }
 
 int64_t ContentLength(const http::Head& head, bool ended) {
   const std::string_view text = head.Find("content-length");
@@ -67,7 +67,6 @@ struct Pool::Parts {
   nghttp2_option* option = nullptr;
   Blocks blocks;
   std::vector<FrameHead> in_read;  // of the bytes being read, those that have fields
-  nghttp2_mem memory = {&blocks, Allocate, Free, AllocateZeros, Reallocate};
 };
 
 Pool::Pool() : parts_(std::make_unique<Parts>()) {}
@@ -109,6 +108,8 @@ void Pool::Give(Stream& stream) noexcept {
   ++idle_count_;
 }
 
+Session::Session(Pool& pool, User& user) : pool_(pool), user_(user), held_(pool.parts_->blocks), budget_(0) {}
+
 bool Session::Open(const Limits& limits) noexcept {
   limits_ = limits;
   budget_ = Budget(limits.control_frames);
@@ -121,7 +122,9 @@ bool Session::Open(const Limits& limits) noexcept {
   ends_ = 0;
   sent_since_ping_ = false;
   Pool::Parts& parts = *pool_.parts_;
-  if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &parts.memory) != 0) {
+  nghttp2_mem memory = {&held_, Allocate, Free, AllocateZeros, Reallocate};  // copied
+  if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &memory) != 0) {
+    held_.GiveAll();
     session_ = nullptr;
     return false;
   }
@@ -136,14 +139,15 @@ bool Session::Open(const Limits& limits) noexcept {
 void Session::Close() noexcept {
   if (session_ == nullptr) return;
   while (first_ != nullptr) CloseStream(*first_);
-  nghttp2_session_del(session_);
+  if (!broken_) nghttp2_session_del(session_);
+  held_.GiveAll();
   session_ = nullptr;
   heads_.Clear();
 }
 
 Stream* Session::Find(int32_t id) noexcept {
   if (latest_ != nullptr && latest_->id_ == id) return latest_;
-  latest_ = static_cast<Stream*>(nghttp2_session_get_stream_user_data(session_, id));
+  latest_ = broken_ ? nullptr : static_cast<Stream*>(nghttp2_session_get_stream_user_data(session_, id));
   return latest_;
 }
 
@@ -152,9 +156,9 @@ void Session::CloseStream(Stream& stream) noexcept {
   user_.OnClosed(stream);
   if (reading_ == &stream) reading_ = nullptr;
   if (latest_ == &stream) latest_ = nullptr;
-  nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
+  if (!broken_) nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
   queued_bytes_ -= stream.body_.size();
-  if (stream.untaken_ != 0) Note(nghttp2_session_consume_connection(session_, stream.untaken_));
+  if (stream.untaken_ != 0) Ask([&] { return nghttp2_session_consume_connection(session_, stream.untaken_); });
   (stream.previous_ == nullptr ? first_ : stream.previous_->next_) = stream.next_;
   if (stream.next_ != nullptr) stream.next_->previous_ = stream.previous_;
   --open_;
@@ -163,7 +167,7 @@ void Session::CloseStream(Stream& stream) noexcept {
 
 // Nobody reads it: its window stays as it is, that of the connection has room for others.
 void Session::Drop(Stream& stream, size_t bytes) noexcept {
-  Note(nghttp2_session_consume_connection(session_, bytes));
+  Ask([&] { return nghttp2_session_consume_connection(session_, bytes); });
   if (stream.lingers_) Linger(stream);
 }
 
@@ -171,11 +175,14 @@ void Session::Drop(Stream& stream, size_t bytes) noexcept {
 // the answer over it: what is on its way is let come, and the reset is for those whose window is used up, or who take too long.
 void Session::Linger(Stream& stream) noexcept {
   stream.lingers_ = true;
-  if (nghttp2_session_get_stream_local_window_size(session_, stream.id_) > 0) return;
-  Note(nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_NO_ERROR));
+  Ask([&] {
+    const bool has_room = nghttp2_session_get_stream_local_window_size(session_, stream.id_) > 0;
+    return has_room ? 0 : nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_NO_ERROR);
+  });
 }
 
 bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
+  if (broken_) return false;
   now_ms_ = now_ms;
   std::vector<FrameHead>& heads = pool_.parts_->in_read;
   heads.clear();
@@ -196,11 +203,13 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return nghttp2_session_want_read(session_) != 0;
   const bool flood = read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
+  broken_ = broken_ || read == NGHTTP2_ERR_NOMEM || read == NGHTTP2_ERR_CALLBACK_FAILURE;
   Terminate(flood ? NGHTTP2_ENHANCE_YOUR_CALM : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR : NGHTTP2_INTERNAL_ERROR);
   return false;
 }
 
 int64_t Session::Read(std::span<const uint8_t> bytes) noexcept {
+  if (broken_) return NGHTTP2_ERR_NOMEM;
   return bytes.empty() ? 0 : nghttp2_session_mem_recv(session_, bytes.data(), bytes.size());
 }
 
@@ -224,9 +233,11 @@ int64_t Session::ReadStandIn(const FrameHead& head) noexcept {
   return read;
 }
 
-// What is to be sent is lost where there is no memory for it: the peer would wait for it in vain.
-void Session::Note(int result) noexcept { broken_ = broken_ || nghttp2_is_fatal(result) != 0; }
-void Session::Terminate(uint32_t error) noexcept { Note(nghttp2_session_terminate_session(session_, error)); }
+void Session::Note(int result) noexcept { broken_ = nghttp2_is_fatal(result) != 0; }
+
+void Session::Terminate(uint32_t error) noexcept {
+  Ask([&] { return nghttp2_session_terminate_session(session_, error); });
+}
 
 // What nghttp2 takes, or passes over, and RFC 9113 does not: frames that are too large behind HEADERS (4.2), PRIORITY of the connection
 // (6.3), what comes for a stream that the peer itself has ended, and one that it had passed over (5.1, 5.1.1).
@@ -341,7 +352,7 @@ bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
   out_ = out;
   high_mark_ = high_mark;
   ssize_t bytes = 0;
-  while (out->size() < high_mark) {
+  while (!broken_ && out->size() < high_mark) {
     const uint8_t* data = nullptr;
     bytes = nghttp2_session_mem_send(session_, &data);
     if (bytes <= 0) break;
@@ -352,7 +363,8 @@ bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
   }
   if (bytes >= 0 && !PutHeads()) bytes = NGHTTP2_ERR_NOMEM;
   out_ = nullptr;
-  return bytes >= 0 && !broken_;
+  broken_ = broken_ || bytes < 0;
+  return !broken_;
 }
 
 bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !heads_.empty(); }
@@ -377,7 +389,7 @@ bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length
   body.source.ptr = &stream;
   body.read_callback = Callbacks::ReadBody;
   stream.answer_ended_ = ends;
-  return nghttp2_submit_response(session_, stream.id_, nullptr, 0, whole ? nullptr : &body) == 0;
+  return !broken_ && nghttp2_submit_response(session_, stream.id_, nullptr, 0, whole ? nullptr : &body) == 0;
 }
 
 bool Session::Answer(Stream& stream, const http::ReplyHead& head, wf_sink& body, bool without_body) noexcept {
@@ -399,14 +411,14 @@ bool Session::Queue(Stream& stream, wf_sink& part) noexcept {
 
 bool Session::Add(Stream& stream, wf_sink& part) noexcept {
   if (!Queue(stream, part)) return false;
-  Note(nghttp2_session_resume_data(session_, stream.id_));
+  Ask([&] { return nghttp2_session_resume_data(session_, stream.id_); });
   return true;
 }
 
 bool Session::End(Stream& stream, std::span<const http::Header> trailers) noexcept {
   for (const http::Header& trailer : trailers) stream.trailers_.Add(trailer.name, trailer.value);
   stream.answer_ended_ = true;
-  Note(nghttp2_session_resume_data(session_, stream.id_));
+  Ask([&] { return nghttp2_session_resume_data(session_, stream.id_); });
   return true;
 }
 
@@ -418,15 +430,22 @@ void Session::Continue(Stream& stream) noexcept {
 
 void Session::Consume(Stream& stream, size_t bytes) noexcept {
   stream.untaken_ -= bytes;
-  Note(nghttp2_session_consume(session_, stream.id_, bytes));
+  Ask([&] { return nghttp2_session_consume(session_, stream.id_, bytes); });
 }
 
-void Session::Reset(Stream& stream) noexcept { Note(nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_CANCEL)); }
+void Session::Reset(Stream& stream) noexcept {
+  Ask([&] { return nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_CANCEL); });
+}
 
-void Session::Warn() noexcept { Note(nghttp2_submit_shutdown_notice(session_)); }
+void Session::Warn() noexcept {
+  Ask([&] { return nghttp2_submit_shutdown_notice(session_); });
+}
 
 void Session::GoAway() noexcept {
-  Note(nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr, 0));
+  Ask([&] {
+    return nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr,
+                                 0);
+  });
 }
 
 void Session::Fail() noexcept { Terminate(NGHTTP2_PROTOCOL_ERROR); }
@@ -441,8 +460,8 @@ void Session::ResetStalled() noexcept {
 void Session::ResetLingering() noexcept {
   constexpr int kMostCalls = 2;
   ForEach([this](Stream& stream) {
-    if (stream.lingers_ && ++stream.lingered_ == kMostCalls)
-      Note(nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_NO_ERROR));
+    if (!stream.lingers_ || ++stream.lingered_ != kMostCalls) return;
+    Ask([&] { return nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_NO_ERROR); });
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/base/sink.h"
 #include "runtime/protocol/http/reply.h"
+#include "runtime/protocol/http2/blocks.h"
 #include "runtime/protocol/http2/budget.h"
 #include "runtime/protocol/http2/frames.h"
 #include "runtime/protocol/http2/heads.h"
@@ -74,7 +75,7 @@ class User {
 // with ENHANCE_YOUR_CALM. Of a request that is answered before it is whole, what its window lets come is dropped, for a while. Cost: bodies leave by reference in frames of whole blocks; no allocation in steady state.
 class Session {
  public:
-  Session(Pool& pool, User& user) : pool_(pool), user_(user), budget_(0) {}
+  Session(Pool& pool, User& user);
   ~Session() { Close(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -122,7 +123,12 @@ class Session {
   void Drop(Stream& stream, size_t bytes) noexcept;
   void Linger(Stream& stream) noexcept;
   void Spend() noexcept;
-  void Note(int result) noexcept;  // of nghttp2
+  // A function of nghttp2. What it calls fatal leaves its session fit for its end alone: nothing is asked of it after that.
+  template <typename Function>
+  void Ask(Function function) noexcept {
+    if (!broken_) Note(function());
+  }
+  void Note(int result) noexcept;
   void Terminate(uint32_t error) noexcept;
   void OnFrameHead(const FrameHead& head) noexcept;
   uint32_t WhyBroken(const FrameHead& head) noexcept;
@@ -137,6 +143,7 @@ class Session {
 
   Pool& pool_;
   User& user_;
+  Held held_;  // all that session_ is
   nghttp2_session* session_ = nullptr;
   Limits limits_;
   Budget budget_;
@@ -154,7 +161,7 @@ class Session {
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
   bool sent_since_ping_ = false;
-  bool broken_ = false;    // there was no memory for what the peer is to be told
+  bool broken_ = false;    // there was no memory for what nghttp2 had to do
   bool in_block_ = false;  // between HEADERS and the last CONTINUATION
   bool repeats_one_ = false;  // nghttp2 reads a stand-in
 };

@@ -18,17 +18,33 @@ TEST(Blocks, AreUsedAgain) {
   blocks.Give(first);
 }
 
-TEST(Blocks, KeepWhatIsInThemWhenTheyGrow) {
+TEST(Held, KeepsWhatIsInABlockThatGrows) {
   Blocks blocks;
-  auto* block = static_cast<char*>(blocks.Resize(nullptr, 10));
+  Held held(blocks);
+  auto* block = static_cast<char*>(held.Resize(nullptr, 10));
   std::memcpy(block, "123456789", 10);
   for (const size_t bytes : {size_t{64}, size_t{65}, size_t{5000}, size_t{100'000}, size_t{1} << 20}) {
-    block = static_cast<char*>(blocks.Resize(block, bytes));
+    block = static_cast<char*>(held.Resize(block, bytes));
     ASSERT_NE(block, nullptr);
     EXPECT_STREQ(block, "123456789");
     block[bytes - 1] = 'x';
   }
-  blocks.Give(block);
+  held.Give(block);
+}
+
+TEST(Held, GivesAllBackThatWasNotGivenBack) {
+  Blocks blocks;
+  Held one(blocks), other(blocks);
+  void* taken[5];
+  for (void*& block : taken) block = one.Take(64);
+  void* const others = other.Take(64);
+  for (const int given : {2, 4, 0}) one.Give(taken[given]);
+  EXPECT_EQ(blocks.kept_bytes(), 3 * 64U);
+  one.GiveAll();
+  EXPECT_EQ(blocks.kept_bytes(), 5 * 64U);
+  one.GiveAll();
+  other.Give(others);
+  EXPECT_EQ(blocks.kept_bytes(), 6 * 64U);
 }
 
 TEST(Blocks, KeepABoundedAmount) {

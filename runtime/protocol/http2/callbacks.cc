@@ -158,14 +158,14 @@ int Callbacks::SendData(nghttp2_session*, nghttp2_frame*, const uint8_t* head, s
   std::memcpy(data, head, sizeof data);
   const bool trails = (data[kFlagsAt] & NGHTTP2_FLAG_END_STREAM) != 0 && !stream.trailers_.headers().empty();
   if (trails) data[kFlagsAt] ^= NGHTTP2_FLAG_END_STREAM;
-  bool fits = session.PutHeads();
+  bool fits = session.writer_.MoveTo(session.out_);
   if (bytes != 0 || !trails) fits = fits && session.out_->Put(data, sizeof data) && session.out_->AppendFirst(stream.body_, bytes);
   session.queued_bytes_ -= bytes;
   stream.sent_ += bytes;
   if (trails) {
     session.writer_.Begin(0);
     for (const http::Header& trailer : stream.trailers_.headers()) session.writer_.Put(trailer.name, trailer.value);
-    fits = fits && session.writer_.End(stream.id_, true, session.out_);
+    fits = fits && session.writer_.End(stream.id_, true) && session.writer_.MoveTo(session.out_);
   }
   return fits ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
 }

@@ -31,17 +31,19 @@ uint8_t IndexOfStatus(int status) {
   return found == std::end(kStatuses) ? 0 : static_cast<uint8_t>(kStatusName + static_cast<uint64_t>(found - kStatuses));
 }
 
-bool PutFrameHead(size_t bytes, uint8_t type, uint8_t flags, uint32_t stream, wf_sink* out) {
-  const uint8_t head[] = {static_cast<uint8_t>(bytes >> 16),  static_cast<uint8_t>(bytes >> 8),   static_cast<uint8_t>(bytes),
-                          type,                               flags,                              static_cast<uint8_t>(stream >> 24),
-                          static_cast<uint8_t>(stream >> 16), static_cast<uint8_t>(stream >> 8), static_cast<uint8_t>(stream)};
-  return out->Put(head, sizeof head);
-}
+struct FrameHeadBytes {
+  FrameHeadBytes(size_t bytes, uint8_t type, uint8_t flags, uint32_t stream)
+      : text{static_cast<uint8_t>(bytes >> 16),  static_cast<uint8_t>(bytes >> 8),  static_cast<uint8_t>(bytes),
+             type,                               flags,                             static_cast<uint8_t>(stream >> 24),
+             static_cast<uint8_t>(stream >> 16), static_cast<uint8_t>(stream >> 8), static_cast<uint8_t>(stream)} {}
+  uint8_t text[9];
+};
 
 }  // namespace
 
 void HeadWriter::Open() noexcept {
-  block_.Clear();
+  ready_.Clear();
+  size_ = 0;
   inserted_ = 0;
   first_ = 1;
   kept_bytes_ = 0;
@@ -102,16 +104,38 @@ void HeadWriter::PutInteger(uint8_t pattern, int bits, uint64_t value) noexcept 
     for (value -= most; value >= 128; value >>= 7) bytes[count++] = static_cast<uint8_t>(value | 128);
     bytes[count++] = static_cast<uint8_t>(value);
   }
-  block_.Put(bytes, count);
+  PutBytes(bytes, count);
+}
+
+void HeadWriter::PutBytes(const void* bytes, size_t count) noexcept {
+  if (count > sizeof frames_ - size_ && !is_large_) {
+    const size_t fields = begin_ + sizeof(FrameHeadBytes);
+    is_large_ = true;
+    block_.Clear();
+    block_.Put(frames_ + fields, size_ - fields);
+    size_ = begin_;
+  }
+  if (is_large_) {
+    block_.Put(bytes, count);
+    return;
+  }
+  std::memcpy(frames_ + size_, bytes, count);
+  size_ += count;
 }
 
 void HeadWriter::PutText(std::string_view text) noexcept {
   PutInteger(0, 7, text.size());
-  block_.Put(text);
+  if (!text.empty()) PutBytes(text.data(), text.size());
 }
 
 void HeadWriter::Begin(int status) noexcept {
-  block_.Clear();
+  is_large_ = false;
+  if (sizeof frames_ - size_ < sizeof(FrameHeadBytes)) {
+    ready_.Put(frames_, size_);
+    size_ = 0;
+  }
+  begin_ = size_;
+  size_ += sizeof(FrameHeadBytes);
   if (resized_) {
     resized_ = false;
     if (least_bytes_ < table_bytes_) PutInteger(kTableSize, 5, least_bytes_);
@@ -140,15 +164,35 @@ void HeadWriter::Put(std::string_view name, std::string_view value) noexcept {
   if (keeps) Keep(name, value);
 }
 
-bool HeadWriter::End(uint32_t stream, bool ends_stream, wf_sink* out) noexcept {
+bool HeadWriter::End(uint32_t stream, bool ends_stream) noexcept {
+  if (is_large_) return EndLarge(stream, ends_stream);
+  const auto flags = static_cast<uint8_t>(kEndHeadersFlag | (ends_stream ? kEndStreamFlag : 0));
+  const FrameHeadBytes head(size_ - begin_ - sizeof(FrameHeadBytes), kHeadersType, flags, stream);
+  std::memcpy(frames_ + begin_, head.text, sizeof head.text);
+  return !ready_.failed();
+}
+
+bool HeadWriter::EndLarge(uint32_t stream, bool ends_stream) noexcept {
   uint8_t type = kHeadersType, flags = ends_stream ? kEndStreamFlag : 0;
-  bool fits = !block_.failed();
+  bool fits = ready_.Put(frames_, size_) && !block_.failed();
+  size_ = 0;
+  const auto put_head = [&](size_t bytes, uint8_t more_flags) {
+    const FrameHeadBytes head(bytes, type, flags | more_flags, stream);
+    return ready_.Put(head.text, sizeof head.text);
+  };
   while (fits && block_.size() > kMostFrameBytes) {
-    fits = PutFrameHead(kMostFrameBytes, type, flags, stream, out) && out->AppendFirst(block_, kMostFrameBytes);
+    fits = put_head(kMostFrameBytes, 0) && ready_.AppendFirst(block_, kMostFrameBytes);
     type = kContinuationType;
     flags = 0;
   }
-  return fits && PutFrameHead(block_.size(), type, flags | kEndHeadersFlag, stream, out) && out->Append(block_);
+  return fits && put_head(block_.size(), kEndHeadersFlag) && ready_.Append(block_);
+}
+
+bool HeadWriter::MoveTo(wf_sink* out) noexcept {
+  if (!ready_.empty() && !out->Append(ready_)) return false;
+  const size_t size = size_;
+  size_ = 0;
+  return size == 0 || out->Put(frames_, size);
 }
 
 }  // namespace wf::http2

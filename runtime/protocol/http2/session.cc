@@ -116,7 +116,6 @@ bool Session::Open(const Limits& limits) noexcept {
   frames_ = FrameHeads();
   repeats_.Open();
   writer_.Open();
-  heads_.Clear();
   stream_ends_ = StreamEnds();
   in_block_ = broken_ = false;
   ends_ = 0;
@@ -142,7 +141,7 @@ void Session::Close() noexcept {
   if (!broken_) nghttp2_session_del(session_);
   held_.GiveAll();
   session_ = nullptr;
-  heads_.Clear();
+  writer_.Open();
 }
 
 Stream* Session::Find(int32_t id) noexcept {
@@ -357,17 +356,17 @@ bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
     bytes = nghttp2_session_mem_send(session_, &data);
     if (bytes <= 0) break;
     if (data[kTypeAt] == NGHTTP2_HEADERS) continue;
-    if (data[kTypeAt] != NGHTTP2_SETTINGS && !PutHeads()) bytes = NGHTTP2_ERR_NOMEM;
+    if (data[kTypeAt] != NGHTTP2_SETTINGS && !writer_.MoveTo(out)) bytes = NGHTTP2_ERR_NOMEM;
     if (bytes <= 0 || !out->Put(data, static_cast<size_t>(bytes))) bytes = NGHTTP2_ERR_NOMEM;
     if (bytes <= 0) break;
   }
-  if (bytes >= 0 && !PutHeads()) bytes = NGHTTP2_ERR_NOMEM;
+  if (bytes >= 0 && !writer_.MoveTo(out)) bytes = NGHTTP2_ERR_NOMEM;
   out_ = nullptr;
   broken_ = broken_ || bytes < 0;
   return !broken_;
 }
 
-bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !heads_.empty(); }
+bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !writer_.empty(); }
 bool Session::over() const noexcept { return nghttp2_session_want_read(session_) == 0 && !has_output(); }
 
 // The head is ours to write, from here on before all that follows of the stream; nghttp2, which sends bodies and knows when, is told of an
@@ -384,7 +383,7 @@ bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length
   for (const std::span<const http::Header> headers : {head.headers, head.more}) {
     for (const http::Header& header : headers) writer_.Put(header.name, header.value);
   }
-  if (!writer_.End(stream.id_, whole, &heads_)) return false;
+  if (!writer_.End(stream.id_, whole)) return false;
   nghttp2_data_provider body;
   body.source.ptr = &stream;
   body.read_callback = Callbacks::ReadBody;
@@ -425,7 +424,7 @@ bool Session::End(Stream& stream, std::span<const http::Header> trailers) noexce
 void Session::Continue(Stream& stream) noexcept {
   constexpr int kContinue = 100;
   writer_.Begin(kContinue);
-  broken_ = !writer_.End(stream.id_, false, &heads_) || broken_;
+  broken_ = !writer_.End(stream.id_, false) || broken_;
 }
 
 void Session::Consume(Stream& stream, size_t bytes) noexcept {

@@ -139,7 +139,6 @@ class Session {
   void FinishRepeated(Stream& stream) noexcept;
   void FinishHead(Stream& stream) noexcept;
   void RefuseHead(Stream& stream, int status, std::string_view reason) noexcept;
-  bool PutHeads() noexcept { return heads_.empty() || out_->Append(heads_); }
 
   Pool& pool_;
   User& user_;
@@ -157,7 +156,6 @@ class Session {
   FrameHeads frames_;
   Repeats repeats_;
   HeadWriter writer_;
-  wf_sink heads_;  // of answers, before what else is sent
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
   bool sent_since_ping_ = false;

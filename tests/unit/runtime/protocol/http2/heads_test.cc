@@ -27,7 +27,10 @@ class HeadsTest : public testing::Test {
     writer_.Begin(status);
     for (const auto& [name, value] : fields) writer_.Put(name, value);
     wf_sink out;
-    EXPECT_TRUE(writer_.End(5, ends, &out));
+    EXPECT_TRUE(writer_.End(5, ends));
+    EXPECT_FALSE(writer_.empty());
+    EXPECT_TRUE(writer_.MoveTo(&out));
+    EXPECT_TRUE(writer_.empty());
     std::string text;
     for (const base::SinkPiece& piece : out.Pieces()) text.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
     return text;
@@ -106,6 +109,28 @@ TEST_F(HeadsTest, LongFieldsGoOnInFramesOfTheirOwn) {
     Check(200, {{"x-long", std::string(bytes, 'a')}, {"content-type", "text/plain"}, {std::string(200, 'n'), "v"}}, true);
     Check(0, {{"x-long", std::string(bytes, 'b')}}, true);
   }
+}
+
+TEST_F(HeadsTest, HeadsMayWaitForOneAnother) {
+  std::string expected, at_once;
+  HeadWriter other;
+  other.Open();
+  wf_sink out;
+  for (int i = 0; i < 300; ++i) {
+    const std::string text(static_cast<size_t>(i * 37 % 1500), 'w');
+    for (HeadWriter* const writer : {&writer_, &other}) {
+      writer->Begin(i % 2 == 0 ? 200 : 0);
+      writer->Put("x-text", text);
+      writer->Put("date", std::to_string(i / 5));
+      EXPECT_TRUE(writer->End(static_cast<uint32_t>(i), i % 3 == 0));
+    }
+    EXPECT_TRUE(other.MoveTo(&out));
+  }
+  wf_sink all;
+  EXPECT_TRUE(writer_.MoveTo(&all));
+  for (const base::SinkPiece& piece : out.Pieces()) expected.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
+  for (const base::SinkPiece& piece : all.Pieces()) at_once.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
+  EXPECT_EQ(at_once, expected);
 }
 
 TEST_F(HeadsTest, AConnectionBeginsWithAnEmptyTable) {

@@ -102,7 +102,7 @@ int Callbacks::OnData(nghttp2_session* raw, uint8_t, int32_t id, const uint8_t* 
   Stream* const stream = session.Find(id);
   size_t taken = bytes;
   if (stream != nullptr && stream->answer_ended_) {
-    session.Drop(*stream, bytes);
+    session.Drop(bytes);
     return 0;
   }
   if (stream != nullptr && !stream->refused_) {
@@ -123,7 +123,7 @@ int Callbacks::OnSent(nghttp2_session*, const nghttp2_frame* frame, void* user) 
   session.sent_since_ping_ = true;
   if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
   Stream* const stream = session.Find(frame->hd.stream_id);
-  if (stream != nullptr && !stream->ended_) session.Linger(*stream);
+  if (stream != nullptr) stream->lingers_ = !stream->ended_;
   return 0;
 }
 

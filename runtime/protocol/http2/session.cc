@@ -164,20 +164,9 @@ void Session::CloseStream(Stream& stream) noexcept {
   pool_.Give(stream);
 }
 
-// Nobody reads it: its window stays as it is, that of the connection has room for others.
-void Session::Drop(Stream& stream, size_t bytes) noexcept {
+// Nobody reads it: its window stays as it is, so that it ends, that of the connection has room for others.
+void Session::Drop(size_t bytes) noexcept {
   Ask([&] { return nghttp2_session_consume_connection(session_, bytes); });
-  if (stream.lingers_) Linger(stream);
-}
-
-// An answer that ends before its request. RFC 9113 (8.1) allows a reset with NO_ERROR from here on, but clients that are still sending lose
-// the answer over it: what is on its way is let come, and the reset is for those whose window is used up, or who take too long.
-void Session::Linger(Stream& stream) noexcept {
-  stream.lingers_ = true;
-  Ask([&] {
-    const bool has_room = nghttp2_session_get_stream_local_window_size(session_, stream.id_) > 0;
-    return has_room ? 0 : nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_NO_ERROR);
-  });
 }
 
 bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
@@ -456,6 +445,7 @@ void Session::ResetStalled() noexcept {
   });
 }
 
+// RFC 9113 (8.1) allows the reset as soon as the answer has left, but clients that are still sending lose the answer over it.
 void Session::ResetLingering() noexcept {
   constexpr int kMostCalls = 2;
   ForEach([this](Stream& stream) {

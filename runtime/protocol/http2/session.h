@@ -120,8 +120,7 @@ class Session {
   bool Queue(Stream& stream, wf_sink& part) noexcept;
   Stream* Find(int32_t id) noexcept;  // null: it is closed, or was refused
   void CloseStream(Stream& stream) noexcept;
-  void Drop(Stream& stream, size_t bytes) noexcept;
-  void Linger(Stream& stream) noexcept;
+  void Drop(size_t bytes) noexcept;
   void Spend() noexcept;
   // A function of nghttp2. What it calls fatal leaves its session fit for its end alone: nothing is asked of it after that.
   template <typename Function>

@@ -306,19 +306,13 @@ TEST_F(SessionTest, ABodyWithoutEndIsResetBehindItsAnswer) {
   const std::string part(16384, 'x');
   const auto head = [](uint32_t id) { return Frame(kHeaders, kEndHeaders, id, Block(test::http2::Request("POST", "/"))); };
   Feed(Frame(kSettings, kAck, 0, "") + head(1));
-  for (int i = 0; i < 64; ++i) {  // 1 MiB: all that its window lets come
-    EXPECT_EQ(reader_->answers[1].reset, -1) << i;
-    ASSERT_TRUE(Feed(Frame(kData, 0, 1, part)));
-  }
-  EXPECT_EQ(reader_->answers[1].reset, kNoError);
-  EXPECT_EQ(closed_, 1);
-  Feed(head(3));
+  for (int i = 0; i < 64; ++i) ASSERT_TRUE(Feed(Frame(kData, 0, 1, part)));  // 1 MiB: all that its window lets come
   for (const int reset : {-1, -1, kNoError}) {
-    EXPECT_EQ(reader_->answers[3].reset, reset);
+    EXPECT_EQ(reader_->answers[1].reset, reset);
     session_.ResetLingering();
     Pump();
   }
-  EXPECT_EQ(closed_, 2);
+  EXPECT_EQ(closed_, 1);
 }
 
 TEST_F(SessionTest, AClientMayResetWhatIsAnswered) {

@@ -29,7 +29,8 @@ constexpr http::Header kAcceptedCodings = {"grpc-accept-encoding", "identity,gzi
 
 void TakeCoding(Exchange& exchange, std::string_view name) {
   if (name.empty()) return;
-  const auto* const found = std::find_if(std::begin(kMessageCodings), std::end(kMessageCodings), [name](Coding coding) { return coding::NameOf(coding) == name; });
+  const auto* const found = std::find_if(std::begin(kMessageCodings), std::end(kMessageCodings),
+                                         [name](Coding coding) { return coding::NameOf(coding) == name; });
   if (found != std::end(kMessageCodings)) {
     exchange.grpc.coding = *found;
     return;

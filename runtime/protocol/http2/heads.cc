@@ -19,9 +19,16 @@ struct Name {
   bool is_kept;   // the same value comes again
 };
 constexpr Name kNames[] = {
-    {"date", 33, true},          {"content-type", 31, true},  {"content-length", 28, false}, {"grpc-status", 0, true},
-    {"grpc-encoding", 0, true},  {"vary", 59, true},          {"content-encoding", 26, true}, {"grpc-accept-encoding", 0, true},
-    {"retry-after", 53, true},   {"www-authenticate", 61, true},
+    {"date", 33, true},
+    {"content-type", 31, true},
+    {"content-length", 28, false},
+    {"grpc-status", 0, true},
+    {"grpc-encoding", 0, true},
+    {"vary", 59, true},
+    {"content-encoding", 26, true},
+    {"grpc-accept-encoding", 0, true},
+    {"retry-after", 53, true},
+    {"www-authenticate", 61, true},
 };
 
 // Of the few whole fields `:status`.
@@ -33,9 +40,15 @@ uint8_t IndexOfStatus(int status) {
 
 struct FrameHeadBytes {
   FrameHeadBytes(size_t bytes, uint8_t type, uint8_t flags, uint32_t stream)
-      : text{static_cast<uint8_t>(bytes >> 16),  static_cast<uint8_t>(bytes >> 8),  static_cast<uint8_t>(bytes),
-             type,                               flags,                             static_cast<uint8_t>(stream >> 24),
-             static_cast<uint8_t>(stream >> 16), static_cast<uint8_t>(stream >> 8), static_cast<uint8_t>(stream)} {}
+      : text{static_cast<uint8_t>(bytes >> 16),
+             static_cast<uint8_t>(bytes >> 8),
+             static_cast<uint8_t>(bytes),
+             type,
+             flags,
+             static_cast<uint8_t>(stream >> 24),
+             static_cast<uint8_t>(stream >> 16),
+             static_cast<uint8_t>(stream >> 8),
+             static_cast<uint8_t>(stream)} {}
   uint8_t text[9];
 };
 
@@ -144,7 +157,8 @@ void HeadWriter::Begin(int status) noexcept {
   }
   if (status == 0) return;
   if (const uint8_t index = IndexOfStatus(status); index != 0) return PutInteger(kIndexed, 7, index);
-  const char digits[] = {static_cast<char>('0' + status / 100), static_cast<char>('0' + status / 10 % 10), static_cast<char>('0' + status % 10)};
+  const char digits[] = {static_cast<char>('0' + status / 100), static_cast<char>('0' + status / 10 % 10),
+                         static_cast<char>('0' + status % 10)};
   PutInteger(kLiteral, 4, kStatusName);
   PutText({digits, sizeof digits});
 }

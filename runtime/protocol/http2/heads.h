@@ -9,8 +9,8 @@ namespace wf::http2 {
 
 // Heads and trailers of answers as frames, packed as RFC 7541 has it: what answers say again and again stands in the table that the peer
 // keeps, and is a byte from the second time on; the rest are plain texts.
-// Thread: loop-confined.   Owns: what it knows of that table; frames, until MoveTo.   Errors: End and MoveTo answer false when memory is out.
-// Bounds: kKept fields; what they take in the table is at most what the peer allows.   Cost: no allocation in steady state.
+// Thread: loop-confined.   Owns: what it knows of that table; frames, until MoveTo.   Errors: End and MoveTo answer false when memory is
+// out. Bounds: kKept fields; what they take in the table is at most what the peer allows.   Cost: no allocation in steady state.
 class HeadWriter {
  public:
   void Open() noexcept;                         // on a new connection
@@ -39,16 +39,16 @@ class HeadWriter {
   void PutText(std::string_view text) noexcept;
   bool EndLarge(uint32_t stream, bool ends_stream) noexcept;
 
-  uint8_t frames_[1024];    // those that are short, behind what is ready
+  uint8_t frames_[1024];         // those that are short, behind what is ready
   size_t size_ = 0, begin_ = 0;  // of them; where the open one begins
-  wf_sink ready_, block_;   // before them; the fields of one that is too long for them
-  bool is_large_ = false;   // the open one is
-  Kept kept_[kKept];          // by number
-  uint64_t inserted_ = 0;     // fields of the table so far
-  uint64_t first_ = 1;        // number of the oldest one that is known to be there
-  uint32_t kept_bytes_ = 0;   // of those that are, as the table counts them
+  wf_sink ready_, block_;        // before them; the fields of one that is too long for them
+  bool is_large_ = false;        // the open one is
+  Kept kept_[kKept];             // by number
+  uint64_t inserted_ = 0;        // fields of the table so far
+  uint64_t first_ = 1;           // number of the oldest one that is known to be there
+  uint32_t kept_bytes_ = 0;      // of those that are, as the table counts them
   uint32_t table_bytes_ = kDefaultTableBytes, least_bytes_ = kDefaultTableBytes;
-  bool resized_ = false;      // the peer is to be told with the next head
+  bool resized_ = false;  // the peer is to be told with the next head
 };
 
 }  // namespace wf::http2

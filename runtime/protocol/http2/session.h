@@ -43,9 +43,9 @@ class Stream {
   bool head_too_large_ = false, refused_ = false, ended_ = false, answer_ended_ = false;
   bool lingers_ = false;  // answered, and its request is still coming
   int lingered_ = 0;      // calls of ResetLingering since
-  wf_sink body_;         // of the answer
-  http::Head trailers_;  // of the answer
-  size_t untaken_ = 0;   // of the request's body, of which the window is not open again
+  wf_sink body_;          // of the answer
+  http::Head trailers_;   // of the answer
+  size_t untaken_ = 0;    // of the request's body, of which the window is not open again
   uint64_t sent_ = 0, sent_before_ = UINT64_MAX;
   Stream* previous_ = nullptr;
   Stream* next_ = nullptr;  // of all open ones, or of the pool
@@ -72,7 +72,8 @@ class User {
 // Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
 // Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection. What a peer may
 // send for nothing (resets, pings, settings, empty frames, those of no known type, mistakes) has a budget, beyond which the connection ends
-// with ENHANCE_YOUR_CALM. Of a request that is answered before it is whole, what its window lets come is dropped, for a while. Cost: bodies leave by reference in frames of whole blocks; no allocation in steady state.
+// with ENHANCE_YOUR_CALM. Of a request that is answered before it is whole, what its window lets come is dropped, for a while. Cost: bodies
+// leave by reference in frames of whole blocks; no allocation in steady state.
 class Session {
  public:
   Session(Pool& pool, User& user);
@@ -158,8 +159,8 @@ class Session {
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
   bool sent_since_ping_ = false;
-  bool broken_ = false;    // there was no memory for what nghttp2 had to do
-  bool in_block_ = false;  // between HEADERS and the last CONTINUATION
+  bool broken_ = false;       // there was no memory for what nghttp2 had to do
+  bool in_block_ = false;     // between HEADERS and the last CONTINUATION
   bool repeats_one_ = false;  // nghttp2 reads a stand-in
 };
 

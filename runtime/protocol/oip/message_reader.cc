@@ -289,7 +289,8 @@ size_t RawAt(std::span<const uint8_t> begin) {
   const uint8_t* at = begin.data();
   const uint8_t* const end = at + begin.size();
   uint64_t tag = 0, size = 0;
-  while (protobuf::TakeVarint(&at, end, &tag) && (tag & 7) == static_cast<uint64_t>(Wire::kBytes) && protobuf::TakeVarint(&at, end, &size)) {
+  while (protobuf::TakeVarint(&at, end, &tag) && (tag & 7) == static_cast<uint64_t>(Wire::kBytes) &&
+         protobuf::TakeVarint(&at, end, &size)) {
     if (tag >> 3 == kRawInputContents) return static_cast<size_t>(at - begin.data());
     if (size > static_cast<uint64_t>(end - at)) break;
     at += size;

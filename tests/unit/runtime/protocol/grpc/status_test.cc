@@ -95,7 +95,8 @@ TEST(GrpcStatus, AllocatesNothingOnceItsHeadHasRoom) {
   for (const bool warm : {false, true}) {
     if (warm) before = test::Allocations();
     head.Clear();
-    PutStatus({3010, "Refused", "the service has as many requests in flight as it takes", "", 7, "call-9"}, base::kResourceExhausted, &head);
+    PutStatus({3010, "Refused", "the service has as many requests in flight as it takes", "", 7, "call-9"}, base::kResourceExhausted,
+              &head);
   }
   EXPECT_EQ(test::Allocations(), before);
   EXPECT_FALSE(head.Find("grpc-status-details-bin").empty());

@@ -88,7 +88,8 @@ class HeadsTest : public testing::Test {
   nghttp2_hd_inflater* inflater_ = nullptr;
 };
 
-const Texts kCall = {{"date", "Sun, 06 Nov 1994 08:49:37 GMT"}, {"content-type", "application/grpc"}, {"grpc-accept-encoding", "identity,gzip,deflate"}};
+const Texts kCall = {
+    {"date", "Sun, 06 Nov 1994 08:49:37 GMT"}, {"content-type", "application/grpc"}, {"grpc-accept-encoding", "identity,gzip,deflate"}};
 
 TEST_F(HeadsTest, WhatIsSaidAgainIsAByte) {
   EXPECT_GT(Check(200, kCall), 80U);
@@ -158,7 +159,8 @@ TEST_F(HeadsTest, APeerWithoutATableHasNone) {
 TEST_F(HeadsTest, BothSidesKeepTheSame) {
   std::mt19937 random(11);
   const auto below = [&](uint32_t count) { return static_cast<uint32_t>(random() % count); };
-  constexpr const char* kNames[] = {"date", "content-type", "grpc-status", "grpc-encoding", "vary", "content-encoding", "retry-after", "x-other", "content-length"};
+  constexpr const char* kNames[] = {"date",        "content-type", "grpc-status",   "grpc-encoding", "vary", "content-encoding",
+                                    "retry-after", "x-other",      "content-length"};
   for (int i = 0; i < 20'000; ++i) {
     if (below(50) == 0) SetTableBytes(below(3) == 0 ? 0 : below(600));
     if (below(200) == 0) SetTableBytes(4096);

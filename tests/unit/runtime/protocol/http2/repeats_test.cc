@@ -44,7 +44,15 @@ TEST(Repeats, KnowsWhatCameTwice) {
 
 TEST(Repeats, ForgetsWhenTheTableMayChange) {
   using std::string_literals::operator""s;
-  const std::string changes[] = {"\x83\x41\1b"s, "\x83\x40\1a\1b"s, "\x20\x83"s, "\x3f\x21\x83"s, "\x83\x0f"s, "\x04\x05" "ab"s, "\xff\x80\x01"s, std::string(1, '\0')};
+  const std::string changes[] = {"\x83\x41\1b"s,
+                                 "\x83\x40\1a\1b"s,
+                                 "\x20\x83"s,
+                                 "\x3f\x21\x83"s,
+                                 "\x83\x0f"s,
+                                 "\x04\x05"
+                                 "ab"s,
+                                 "\xff\x80\x01"s,
+                                 std::string(1, '\0')};
   for (const std::string& change : changes) {
     for (const bool in_parts : {false, true}) {
       Repeats repeats;
@@ -58,7 +66,14 @@ TEST(Repeats, ForgetsWhenTheTableMayChange) {
       EXPECT_FALSE(repeats.Take(Span("\x83\x86\x84"), 9)) << change.size();
     }
   }
-  const std::string keeps[] = {"\xbe\xff\x10"s, "\x04\2/a"s, "\x14\2/a"s, "\x0f\x0d\1" "2"s, "\0\1a\1b"s, "\x10\1a\1b"s, "\0\1a\0"s};
+  const std::string keeps[] = {"\xbe\xff\x10"s,
+                               "\x04\2/a"s,
+                               "\x14\2/a"s,
+                               "\x0f\x0d\1"
+                               "2"s,
+                               "\0\1a\1b"s,
+                               "\x10\1a\1b"s,
+                               "\0\1a\0"s};
   for (const std::string& keep : keeps) {
     Repeats repeats;
     for (const uint32_t stream : {1U, 3U}) repeats.Take(Span("\x83\x86\x84"), stream);
@@ -87,7 +102,7 @@ TEST(Repeats, LearnsOnlyWhatItsStandInIsGoodFor) {
 }
 
 // What a session makes of requests, as texts.
-class Listener : public User {
+class Listener final : public User {
  public:
   explicit Listener(Pool& pool) : session_(pool, *this) {
     EXPECT_TRUE(session_.Open({}));
@@ -116,7 +131,8 @@ class Listener : public User {
     const auto& head = *static_cast<http::Head*>(stream.user);
     for (const std::string_view text : {head.method_name, head.target, head.path, head.query}) told += std::string(text) + "|";
     for (const http::Header& header : head.headers()) told += std::string(header.name) + "=" + std::string(header.value) + "|";
-    told += std::to_string(head.content_length) + (head.keep_alive ? "k" : "") + (head.expects_continue ? "e" : "") + std::to_string(static_cast<int>(head.method)) + "\n";
+    told += std::to_string(head.content_length) + (head.keep_alive ? "k" : "") + (head.expects_continue ? "e" : "") +
+            std::to_string(static_cast<int>(head.method)) + "\n";
   }
   void OnBadHead(Stream& stream, int status, std::string_view reason) noexcept override {
     told += std::to_string(status) + std::string(reason) + "\n";
@@ -145,7 +161,8 @@ class Listener : public User {
 TEST(Repeats, ALengthThatIsNotThatOfTheBodyIsSeenEachTime) {
   Pool pool;
   Listener listener(pool);
-  for (uint32_t id = 1; id < 13; id += 2) ASSERT_TRUE(listener.Feed(Post(id, "/a", id == 11 ? "abc" : "ab", {{"content-length", "2"}}), SIZE_MAX));
+  for (uint32_t id = 1; id < 13; id += 2)
+    ASSERT_TRUE(listener.Feed(Post(id, "/a", id == 11 ? "abc" : "ab", {{"content-length", "2"}}), SIZE_MAX));
   EXPECT_EQ(listener.reader_.answers[9].head[":status"], "200");
   EXPECT_EQ(listener.reader_.answers[11].reset, 1);
   EXPECT_EQ(listener.told.find("abc"), std::string::npos);
@@ -161,8 +178,11 @@ TEST(Repeats, NothingElseComesOfThem) {
     nghttp2_hd_deflater* deflater = nullptr;
     ASSERT_EQ(nghttp2_hd_deflate_new(&deflater, 4096), 0);
     const std::vector<Fields> common = {Request("POST", "/a/b?c", {{"content-type", "application/grpc"}, {"te", "trailers"}}),
-                                        Request("POST", "/long/path", {{"content-length", "2"}, {"x-request-id", "7"}}), Request("GET", "/"),
-                                        Request("HEAD", "/"), Request("POST", "/x", {{"expect", "100-continue"}}), Request("POST", "/%zz")};
+                                        Request("POST", "/long/path", {{"content-length", "2"}, {"x-request-id", "7"}}),
+                                        Request("GET", "/"),
+                                        Request("HEAD", "/"),
+                                        Request("POST", "/x", {{"expect", "100-continue"}}),
+                                        Request("POST", "/%zz")};
     bool alive = true;
     for (uint32_t id = 1; alive && id < 200; id += 2) {
       Fields fields = common[below(3) == 0 ? below(static_cast<uint32_t>(common.size())) : 0];
@@ -171,7 +191,8 @@ TEST(Repeats, NothingElseComesOfThem) {
       if (below(40) == 0) nghttp2_hd_deflate_change_table_size(deflater, below(2) == 0 ? 256 : 4096);
       std::vector<nghttp2_nv> values;
       for (auto& [name, value] : fields)
-        values.push_back({reinterpret_cast<uint8_t*>(name.data()), reinterpret_cast<uint8_t*>(value.data()), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
+        values.push_back({reinterpret_cast<uint8_t*>(name.data()), reinterpret_cast<uint8_t*>(value.data()), name.size(), value.size(),
+                          NGHTTP2_NV_FLAG_NONE});
       uint8_t block[2048];
       const ssize_t size = nghttp2_hd_deflate_hd(deflater, block, sizeof block, values.data(), values.size());
       ASSERT_GT(size, 0);

@@ -284,7 +284,8 @@ TEST(OipMessage, TheFirstRawTensorIsFoundInItsBegin) {
   const auto at = [](std::string_view text) { return RawAt({reinterpret_cast<const uint8_t*>(text.data()), text.size()}); };
   const size_t found = at(bytes);
   EXPECT_EQ(bytes.find("rrr"), found);
-  for (size_t upto = 0; upto <= bytes.size(); ++upto) EXPECT_EQ(at(std::string_view(bytes).substr(0, upto)), upto < found ? 0 : found) << upto;
+  for (size_t upto = 0; upto <= bytes.size(); ++upto)
+    EXPECT_EQ(at(std::string_view(bytes).substr(0, upto)), upto < found ? 0 : found) << upto;
   EXPECT_EQ(at("\x08\x01"), 0U);
   EXPECT_EQ(at(std::string(20, '\xff')), 0U);
 }

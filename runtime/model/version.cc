@@ -267,6 +267,7 @@ Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std
       return fail(fmt::format("input `{}` is {} with {} axes, wanted {}", shape.name, base::DTypeName(tensor.dtype), tensor.rank,
                               shape.ToString()));
     }
+    const bool is_empty = std::count(tensor.dim, tensor.dim + tensor.rank, 0) != 0;  // any stride will do
     int64_t stride = 1;
     for (size_t axis = shape.dim.size(); axis-- > 0;) {
       const int64_t is = tensor.dim[axis];
@@ -274,7 +275,7 @@ Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std
       if (axes_.batched && static_cast<int>(axis) == axes_.axis[i]) wanted = rows;
       if (const auto symbol = shape.dim[axis].symbol()) wanted = wanted != is ? wanted : bound.try_emplace(*symbol, is).first->second;
       if (is != wanted || is < 0) return fail(fmt::format("input `{}`: axis {} is {}, wanted {}", shape.name, axis, is, wanted));
-      if (is > 1 && tensor.stride[axis] != stride) return fail(fmt::format("input `{}` is not dense", shape.name));
+      if (is > 1 && !is_empty && tensor.stride[axis] != stride) return fail(fmt::format("input `{}` is not dense", shape.name));
       if (__builtin_mul_overflow(stride, std::max<int64_t>(is, 1), &stride))
         return fail(fmt::format("input `{}` is too large", shape.name));
       shape.dim[axis] = onnx::Dim(is);

@@ -208,6 +208,7 @@ void Http2Session::Tick() noexcept {
     else
       AnswerRefusal(*exchange);
   });
+  session_.ResetLingering();
   stall_ms_ += kTickMs;
   if (stall_ms_ < owner_.limits_.write_ms) return;
   session_.ResetStalled(static_cast<uint64_t>(stall_ms_ * net::Connections::kLeastRate / 1000));

@@ -19,6 +19,7 @@ BUILD = Path(os.environ.get("WF_BUILD", ROOT / "build/release")).resolve()
 WFC = BUILD / "bin/wfc"
 EXAMPLES = ROOT / "examples"
 WIRE_CLIENTS = ["h2==4.4.1", "httpx==0.28.1", "tritonclient[grpc,http]==2.63.0", "grpcio==1.67.1", "zstandard==0.25.0"]  # of tests of what every protocol has
+EXTENSIONS = ["binary_tensor_data", "classification", "logging", "model_configuration", "model_repository", "parameters", "statistics", "trace"]  # of Triton's that a server has
 START_SECONDS = 30  # a sanitized server on a busy machine
 
 _scratch = None

@@ -151,6 +151,9 @@ TEST_F(Http2SessionTest, RequestsThatOutliveTheirConnectionMayComeBackLater) {
 TEST_F(Http2SessionTest, ARefusalIsAnsweredBeforeTheBodyAndTheConnectionGoesOn) {
   Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a", {{"content-length", "2000000"}}))));
   EXPECT_EQ(reader_.answers[1].head[":status"], "413");
+  EXPECT_EQ(reader_.answers[1].reset, -1);
+  Send(Frame(kData, 0, 1, std::string(16384, 'x')));
+  PassSeconds(3);
   EXPECT_EQ(reader_.answers[1].reset, 0);
   Send(Frame(kData, 0, 1, std::string(16384, 'x')));
   Send(Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a"))));

@@ -275,19 +275,53 @@ TEST_F(SessionTest, NoMoreIsMovedThanTheHighMark) {
   EXPECT_LT(most_out_, kHighMark + 32 * 1024);
 }
 
-TEST_F(SessionTest, AnAnswerThatComesBeforeTheBodyEndsTheStream) {
+// A client that is still sending may lose the answer over a reset: it is let finish.
+TEST_F(SessionTest, AnAnswerThatComesBeforeTheBodyLetsItEnd) {
   on_head_ = [this](Stream& stream) { AnswerWith(stream, "no"); };
-  Feed(Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))));
+  const std::string part(16384, 'x');
+  const auto head = [](uint32_t id) { return Frame(kHeaders, kEndHeaders, id, Block(test::http2::Request("POST", "/"))); };
+  Feed(Frame(kSettings, kAck, 0, "") + head(1));
   EXPECT_EQ(reader_->answers[1].body, "no");
   EXPECT_TRUE(reader_->answers[1].ended);
-  EXPECT_EQ(reader_->answers[1].reset, kNoError);
+  for (int i = 0; i < 63; ++i) ASSERT_TRUE(Feed(Frame(kData, 0, 1, part)));
+  EXPECT_TRUE(Feed(Frame(kData, kEndStream, 1, "x")));
+  EXPECT_EQ(reader_->answers[1].reset, -1);
   EXPECT_EQ(closed_, 1);
-  // What was on its way is dropped, and the connection goes on.
-  EXPECT_TRUE(Feed(Frame(kData, 0, 1, std::string(16384, 'x'))));
+  EXPECT_EQ(requests_[0]->body, "");
+  // The connection has room for other streams again, and goes on.
+  for (uint32_t id = 3; id < 23; id += 2) {
+    ASSERT_TRUE(Feed(head(id)));
+    for (int i = 0; i < 63; ++i) ASSERT_TRUE(Feed(Frame(kData, i == 62 ? kEndStream : 0, id, part)));
+    EXPECT_EQ(reader_->windows[id], 0U);
+    EXPECT_EQ(reader_->answers[id].reset, -1);
+  }
   on_head_ = nullptr;
   on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
-  EXPECT_TRUE(Feed(Get(3, "/")));
-  EXPECT_EQ(reader_->answers[3].body, "ok");
+  EXPECT_TRUE(Feed(Get(23, "/")));
+  EXPECT_EQ(reader_->answers[23].body, "ok");
+}
+
+TEST_F(SessionTest, ABodyWithoutEndIsResetBehindItsAnswer) {
+  on_head_ = [this](Stream& stream) { AnswerWith(stream, "no"); };
+  const std::string part(16384, 'x');
+  const auto head = [](uint32_t id) { return Frame(kHeaders, kEndHeaders, id, Block(test::http2::Request("POST", "/"))); };
+  Feed(Frame(kSettings, kAck, 0, "") + head(1));
+  for (int i = 0; i < 64; ++i) ASSERT_TRUE(Feed(Frame(kData, 0, 1, part)));  // 1 MiB: all that its window lets come
+  for (const int reset : {-1, -1, kNoError}) {
+    EXPECT_EQ(reader_->answers[1].reset, reset);
+    session_.ResetLingering();
+    Pump();
+  }
+  EXPECT_EQ(closed_, 1);
+}
+
+TEST_F(SessionTest, AClientMayResetWhatIsAnswered) {
+  on_head_ = [this](Stream& stream) { AnswerWith(stream, "no"); };
+  for (uint32_t id = 1; id < 4001; id += 2) {
+    ASSERT_TRUE(Feed(Frame(kHeaders, kEndHeaders, id, Block(test::http2::Request("POST", "/")))));
+    ASSERT_TRUE(Feed(ResetOf(id))) << id;
+  }
+  EXPECT_EQ(closed_, 2000);
 }
 
 TEST_F(SessionTest, AResetAtEachPlaceClosesTheStream) {

@@ -73,6 +73,11 @@ void Batcher::UpdateInlinePays() {
   inline_pays_.store(pays, std::memory_order_relaxed);
 }
 
+void Batcher::LearnFrom(const Batcher& other) {
+  for (size_t kind = 0; kind < std::min(costs_.size(), other.costs_.size()); ++kind) costs_[kind].LearnFrom(other.costs_[kind]);
+  UpdateInlinePays();
+}
+
 void Batcher::LearnRunOnLoop(size_t kind, int64_t ns) {
   constexpr int64_t kIncredible = 8;  // times what was expected: more is not the model's doing
   CostCurve& curve = costs_[kind];

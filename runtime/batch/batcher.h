@@ -54,6 +54,8 @@ class Batcher {
   // Running on the loop costs less than what a batch would save. False where a request decides on extents: what is known of one shape says
   // nothing of the next.
   bool inline_pays() const { return inline_pays_.load(std::memory_order_relaxed); }
+  // Begins with the t(B) of another one of the same model and padding. REQUIRES: no row was submitted yet.
+  void LearnFrom(const Batcher& other);
   // One row of this kind took `ns` on a loop.
   void LearnRunOnLoop(size_t kind, int64_t ns);
   // The inputs of a run, without data; nothing when the file leaves an extent open.

@@ -144,7 +144,9 @@ class EngineCore {
   void NoteRuns(const Job& job, bus::Instance& instance);
   void Publish(Job& job, bus::Instance& instance);
   base::TimePoint DeadlineOf(const bus::Instance& instance) const;
-  uint8_t PriorityOf(const wf_task& task) const;
+  const wf_policy* PolicyOf(const bus::Instance& instance, uint16_t id) const;
+  uint8_t PriorityOf(const bus::Instance& instance, uint16_t id) const;
+  int64_t DelayOf(const bus::Instance& instance, uint16_t id) const;
 
   // model_call.cc
   const ModelBinding& BindingOf(const bus::Instance& instance, uint16_t id) const;

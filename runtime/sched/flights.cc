@@ -45,8 +45,22 @@ void EngineCore::FreeJob(Job& job) {
   idle_jobs_ = &job;
 }
 
-uint8_t EngineCore::PriorityOf(const wf_task& task) const {
-  return task.policy == WF_NONE ? uint8_t{WF_NORMAL} : plan_.policies[task.policy].priority;
+// As the request's catalogue has it; null: there is none.
+const wf_policy* EngineCore::PolicyOf(const bus::Instance& instance, uint16_t id) const {
+  const wf_plan* const tuned = static_cast<const Catalogue&>(instance.bus->catalogue()).tuned;
+  const wf_plan& plan = tuned == nullptr ? plan_ : *tuned;
+  const uint16_t policy = plan.tasks[id].policy;
+  return policy == WF_NONE ? nullptr : &plan.policies[policy];
+}
+
+uint8_t EngineCore::PriorityOf(const bus::Instance& instance, uint16_t id) const {
+  const wf_policy* const policy = PolicyOf(instance, id);
+  return policy == nullptr ? uint8_t{WF_NORMAL} : policy->priority;
+}
+
+int64_t EngineCore::DelayOf(const bus::Instance& instance, uint16_t id) const {
+  const wf_policy* const policy = PolicyOf(instance, id);
+  return policy == nullptr ? 0 : policy->delay_ns;
 }
 
 // The request's deadline, or that of the innermost node around with a timeout.
@@ -92,8 +106,8 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
       if (binding.batcher == nullptr || RunsOnLoop(binding)) break;
       job->batcher = binding.batcher;
       if (!ReserveRow(instance, id, following, *job)) return FreeJob(*job);
-      job->delay_ns = last->policy == WF_NONE ? 0 : plan_.policies[last->policy].delay_ns;
-      job->priority = PriorityOf(*last);
+      job->delay_ns = DelayOf(instance, following);
+      job->priority = PriorityOf(instance, following);
     }
     stats.task[following].Note(Placement::kFollows, stats.task[following].estimate_ns.load(std::memory_order_relaxed));
     job->prior_ns[job->n_tasks] = 0;
@@ -102,7 +116,7 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
     if (last->kind == WF_MODEL) break;
   }
   job->deadline = DeadlineOf(instance);
-  job->pool_priority = PriorityOf(plan_.tasks[id]);
+  job->pool_priority = PriorityOf(instance, id);
   job->queued_at = parts_.clock.Now();
   AddFlight(*job);
   parts_.queue.Push(*job);

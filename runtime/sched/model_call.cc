@@ -84,8 +84,8 @@ void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBindi
     return Settle(instance, id, &NoMemoryAt(instance, id));
   }
   job->deadline = DeadlineOf(instance);
-  job->delay_ns = task.policy == WF_NONE ? 0 : plan_.policies[task.policy].delay_ns;
-  job->priority = PriorityOf(task);
+  job->delay_ns = DelayOf(instance, id);
+  job->priority = PriorityOf(instance, id);
   NoteModel(id, Placement::kRow, binding);
   AddFlight(*job);
   job->submitted = true;

@@ -71,7 +71,9 @@ class Server final : public loop::Turn,
   base::Status MakeWorkers();
   bool AllTurn() const;
   const Settings& current() const { return configurations_.back()->settings; }
-  void Publish(Settings settings);
+  base::Result<std::unique_ptr<Configuration>> Configure(Settings settings);  // and bind it to the models
+  void Publish(std::unique_ptr<Configuration> next);
+  void Retire();  // what no loop has any more
   void Reload();
   void KeepOld(std::span<const std::string> errors);
   void DrainLog() noexcept;

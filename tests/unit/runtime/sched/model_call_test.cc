@@ -84,6 +84,36 @@ TEST_F(ModelTest, ARowThatIsLateInTheQueueIsNotRun) {
   EXPECT_EQ(rig.answers[0].code, code::kTimeout);
 }
 
+TEST_F(ModelTest, ARequestKeepsThePoliciesOfItsCatalogue) {
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  rig.Start({1});  // without `within`
+  wf_plan tuned = rig.plan;
+  std::vector<wf_task> tasks(tuned.tasks, tuned.tasks + tuned.n_tasks);
+  std::vector<wf_policy> policies(tuned.policies, tuned.policies + tuned.n_policies);
+  for (wf_task& task : tasks) {
+    if (task.kind == WF_MODEL) task.policy = static_cast<uint16_t>(policies.size());
+  }
+  policies.push_back({});
+  policies.back().delay_ns = 5 * kMs;
+  policies.back().priority = WF_HIGH;
+  tuned.tasks = tasks.data();
+  tuned.policies = policies.data();
+  Catalogue next(2, tuned.n_tasks);
+  next.by_task = rig.catalogue.by_task;
+  next.tuned = &tuned;
+  rig.engine->SetCatalogue(next);
+  rig.RunJobs();
+  ASSERT_TRUE(rig.RunBatch());  // at once
+  rig.Turn();
+  rig.Start({1});
+  rig.RunJobs();
+  EXPECT_FALSE(rig.RunBatch());
+  rig.clock.AdvanceNs(5 * kMs);
+  EXPECT_TRUE(rig.RunBatch());
+  rig.Settle();
+  EXPECT_EQ(rig.answers.size(), 2U);
+}
+
 TEST_F(ModelTest, CountsWaitsAndRunsByNode) {
   Rig& rig = MakeRig({.schedule = Schedule::kPool});
   for (int i = 0; i < 3; ++i) rig.Start({i});

@@ -258,7 +258,7 @@ void Executor::Learn(const Work& work, int64_t run_ns) {
   const uint64_t size_bit = UINT64_C(1) << std::bit_width(static_cast<uint64_t>(work.size - 1));
   if ((seen & size_bit) != 0) batcher.costs_[work.kind].Learn(work.size, run_ns);
   seen |= size_bit;
-  batcher.UpdateInlinePays();
+  batcher.UpdateCosts();
 }
 
 void Executor::Finish(Work& work) {

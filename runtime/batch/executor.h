@@ -58,6 +58,8 @@ class Executor {
   void Finish(Work& work);  // scatters, learns, delivers; frees the instance
   std::optional<base::TimePoint> NextDecisionAt();
 
+  int threads() const { return options_.threads; }
+
  private:
   friend class Batcher;
   friend class Preparer;

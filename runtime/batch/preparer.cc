@@ -132,7 +132,7 @@ void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
     best = std::min(best, clock_.Now() - start);
   }
   if (runs && !batcher.cost(piece.kind).known(piece.size)) batcher.cost(piece.kind).Learn(piece.size, best);
-  batcher.UpdateInlinePays();
+  batcher.UpdateCosts();
   if (piece.last) model.Release(instance);
 }
 

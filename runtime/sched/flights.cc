@@ -45,21 +45,20 @@ void EngineCore::FreeJob(Job& job) {
   idle_jobs_ = &job;
 }
 
-// As the request's catalogue has it; null: there is none.
-const wf_policy* EngineCore::PolicyOf(const bus::Instance& instance, uint16_t id) const {
-  const wf_plan* const tuned = static_cast<const Catalogue&>(instance.bus->catalogue()).tuned;
-  const wf_plan& plan = tuned == nullptr ? plan_ : *tuned;
+// Null: there is none.
+const wf_policy* EngineCore::PolicyOf(const Catalogue& of, uint16_t id) const {
+  const wf_plan& plan = of.tuned == nullptr ? plan_ : *of.tuned;
   const uint16_t policy = plan.tasks[id].policy;
   return policy == WF_NONE ? nullptr : &plan.policies[policy];
 }
 
-uint8_t EngineCore::PriorityOf(const bus::Instance& instance, uint16_t id) const {
-  const wf_policy* const policy = PolicyOf(instance, id);
+uint8_t EngineCore::PriorityOf(const Catalogue& of, uint16_t id) const {
+  const wf_policy* const policy = PolicyOf(of, id);
   return policy == nullptr ? uint8_t{WF_NORMAL} : policy->priority;
 }
 
 int64_t EngineCore::DelayOf(const bus::Instance& instance, uint16_t id) const {
-  const wf_policy* const policy = PolicyOf(instance, id);
+  const wf_policy* const policy = PolicyOf(*instance.bus, id);
   return policy == nullptr ? 0 : policy->delay_ns;
 }
 
@@ -107,7 +106,6 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
       job->batcher = binding.batcher;
       if (!ReserveRow(instance, id, following, *job)) return FreeJob(*job);
       job->delay_ns = DelayOf(instance, following);
-      job->priority = PriorityOf(instance, following);
     }
     stats.task[following].Note(Placement::kFollows, stats.task[following].estimate_ns.load(std::memory_order_relaxed));
     job->prior_ns[job->n_tasks] = 0;
@@ -116,7 +114,8 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
     if (last->kind == WF_MODEL) break;
   }
   job->deadline = DeadlineOf(instance);
-  job->pool_priority = PriorityOf(instance, id);
+  job->pool_priority = PriorityOf(CatalogueOf(*instance.bus), id);
+  job->estimate_ns = std::max<int64_t>(1, estimates_.Of(id, prior_ns));
   job->queued_at = parts_.clock.Now();
   AddFlight(*job);
   parts_.queue.Push(*job);

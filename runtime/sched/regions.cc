@@ -193,7 +193,7 @@ void EngineCore::StartEnter(bus::Instance& instance, uint16_t id, const bus::Fai
   bus::Entry* const entry = OpenEntry(instance, id);
   if (entry == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   if (inherited != nullptr) return BeginFallback(*entry, *inherited);
-  if (const wf_policy* const policy = PolicyOf(instance, id); policy != nullptr) {
+  if (const wf_policy* const policy = PolicyOf(*instance.bus, id); policy != nullptr) {
     entry->attempts_left = policy->retry;
     if (policy->timeout_ns > 0) {
       EnsureDeadline(LiveOf(instance));

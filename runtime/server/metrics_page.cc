@@ -207,11 +207,12 @@ void AddExporter(const Exporter& exporter, MetricsText* out) {
 }
 
 void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
-  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, by_key = 0, connections = 0, queue_full = 0,
-           drained = 0, answered = 0;
+  uint64_t inflight = 0, by_inflight = 0, by_deadline = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, by_key = 0, connections = 0,
+           queue_full = 0, drained = 0, answered = 0;
   for (const auto& loop : shared.loops) {
     inflight += loop->inflight_all.value();
     by_inflight += loop->refused_inflight.value();
+    by_deadline += loop->refused_late.value();
     by_bytes += loop->refused_bytes.value();
     by_connections += loop->refused_connections.value();
     by_handshake += loop->refused_handshakes.value();
@@ -220,6 +221,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   }
   for (const auto* engine : engines) {
     queue_full += engine->refused_rows.value();
+    by_deadline += engine->refused_late.value();
     answered += engine->answered.value() + engine->failed.value() + engine->cancelled.value();
     drained += engine->drained.value();
   }
@@ -231,6 +233,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   out->Sample({}, static_cast<double>(connections));
   out->Family("wf_refused_total", "counter", "Requests and connections refused at the door, and rows refused by a full queue.");
   out->Sample({{"reason", "inflight"}}, static_cast<double>(by_inflight));
+  out->Sample({{"reason", "deadline"}}, static_cast<double>(by_deadline));
   out->Sample({{"reason", "memory"}}, static_cast<double>(by_bytes));
   out->Sample({{"reason", "connections"}}, static_cast<double>(by_connections));
   out->Sample({{"reason", "handshake"}}, static_cast<double>(by_handshake));

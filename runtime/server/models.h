@@ -40,6 +40,7 @@ class Models {
   void Unbind(const sched::Catalogue& catalogue);  // no request has it any more
   void Sweep();                                    // takes away what nothing is bound to; from time to time
   void StartPreparing();                           // once the first one is bound: what is bound later is prepared, too
+  int threads() const { return executor_ == nullptr ? 0 : executor_->threads(); }
   const std::vector<NamedBatcher>& batchers() const { return batchers_; }
   const std::vector<NamedStats>& removed() const { return removed_; }
   const std::vector<NamedVersion>& served() const { return served_; }

@@ -133,7 +133,9 @@ base::Status Server::MakeWorkers() {
   shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;
   pool.threads = threads;
-  if (loops + 2 * threads <= cpus) pool.spin_ns = kSpinNs;  // executors have as many threads
+  if (loops + threads + models_.threads() <= cpus) pool.spin_ns = kSpinNs;
+  cpus_ = cpus;
+  spin_ns_ = pool.spin_ns;
   pool_ = std::make_unique<sched::WorkerPool>(pool, clock_);
   engine_.schedule = static_cast<sched::Schedule>(settings_.schedule);
   engine_.data_ids = &data_ids_;
@@ -300,7 +302,9 @@ std::string Server::Metrics() const {
 }
 
 void Server::Schedule(bool json, wf_sink* out) const {
-  SchedulePage({plan_, shared_.engines, models_.batchers(), configurations_.back()->by_task, engine_, pool_->threads()}, json, out);
+  SchedulePage({plan_, shared_.engines, models_.batchers(), configurations_.back()->by_task, engine_, pool_->threads(), models_.threads(),
+                cpus_, spin_ns_},
+               json, out);
 }
 
 void Server::OnSignal(int signal) noexcept {

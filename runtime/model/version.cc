@@ -143,11 +143,20 @@ struct Version::Instance {
   }
 };
 
-Version::Version(LoadOptions options, std::shared_ptr<const onnx::Model> file) : options_(std::move(options)), file_(std::move(file)) {
-  for (int i = 0; i < options_.instances; ++i) instances_.push_back(std::make_unique<Instance>());
-}
+Version::Version(LoadOptions options, std::shared_ptr<const onnx::Model> file)
+    : options_(std::move(options)),
+      file_(std::move(file)),
+      kept_bytes_(options_.share.kept_bytes),
+      instances_(static_cast<size_t>(options_.instances)) {}
 
 Version::~Version() = default;
+
+Version::Instance& Version::InstanceAt(int index) {
+  WF_CHECK(index >= 0 && index < options_.instances, index);
+  std::unique_ptr<Instance>& instance = instances_[static_cast<size_t>(index)];
+  if (instance == nullptr) instance = std::make_unique<Instance>();
+  return *instance;
+}
 
 Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const LoadOptions& options) {
   WF_CHECK(options.max_rows >= 1 && options.instances >= 1, options.max_rows, options.instances);
@@ -237,21 +246,18 @@ Status Version::WarmUp() {
 }
 
 Status Version::Prepare(int instance_index, int64_t rows, std::span<const wf_tensor> inputs) {
-  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
   kernels::UseOneThread();
-  return BoundFor(*instances_[static_cast<size_t>(instance_index)], rows, inputs, /*ahead=*/true).status();
+  return BoundFor(InstanceAt(instance_index), rows, inputs, /*ahead=*/true).status();
 }
 
 void Version::Trim(int instance_index) {
-  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
-  Instance& instance = *instances_[static_cast<size_t>(instance_index)];
-  if (instance.arena != nullptr && instance.arena->claim.bytes() > options_.share.kept_bytes) instance.DropArena();
+  Instance& instance = InstanceAt(instance_index);
+  if (instance.arena != nullptr && instance.arena->claim.bytes() > kept_bytes_) instance.DropArena();
 }
 
 void Version::Release(int instance_index) {
   WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
-  instances_[static_cast<size_t>(instance_index)] = std::make_unique<Instance>();
-  kernels::LetGoOfCode();
+  instances_[static_cast<size_t>(instance_index)] = nullptr;
 }
 
 Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const {
@@ -324,10 +330,9 @@ Version::Bound* Version::FindBound(const Instance& instance, std::span<const wf_
 }
 
 Status Version::CheckSize(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes) {
-  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
   if (!open_) return Status::Ok();
   int64_t bytes = 0;
-  if (const Bound* bound = FindBound(*instances_[static_cast<size_t>(instance_index)], inputs); bound != nullptr) {
+  if (const Bound* bound = FindBound(InstanceAt(instance_index), inputs); bound != nullptr) {
     bytes = bound->plan->run_bytes();
   } else {
     std::vector<onnx::Port> shapes;
@@ -376,9 +381,8 @@ Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std:
 }
 
 Status Version::Run(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) {
-  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
   kernels::UseOneThread();
-  Instance& instance = *instances_[static_cast<size_t>(instance_index)];
+  Instance& instance = InstanceAt(instance_index);
   const auto found = BoundFor(instance, rows, inputs, /*ahead=*/false);
   if (!found.ok()) return found.status();
   Bound& bound = **found;

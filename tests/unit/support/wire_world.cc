@@ -316,17 +316,19 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
   const bool full =
       reply.status == 429 && code == code::kRefused && (plan_->workflows->inflight_max != 0 || memory_.claimable_bytes < 1 << 20);
   if (full && reply.body.find("the answer has no room") != std::string::npos) return;
+  const bool late = reply.status == 429 && code == code::kRefused && reply.body.find(sched::kWouldBeLate) != std::string::npos;
+  if (late && plan_->n_models == 0) return Broken("a request was refused for those that wait for a model, and there is none");
   switch (asked.kind) {
     case Ask::kProbe:
       return wants(reply.status == 200 || (reply.status == 503 && shared_->draining.load()));
     case Ask::kNowhere:
       return wants(reply.status == 404);
     case Ask::kBadJson:
-      return wants((reply.status == 400 && code == code::kInputParams) || full);
+      return wants((reply.status == 400 && code == code::kInputParams) || full || late);
     case Ask::kNotHttp:
       return wants(reply.status == 400 && reply.closes);
     default:
-      return full && decisions_.find(asked.log_id) == decisions_.end() ? void() : CheckCall(asked, reply);
+      return (full || late) && decisions_.find(asked.log_id) == decisions_.end() ? void() : CheckCall(asked, reply);
   }
 }
 

@@ -127,6 +127,8 @@ base::Status CheckCompiled(const onnx::Signature& file, const Compiled& compiled
   return {};
 }
 
+}  // namespace
+
 // What nodes must agree on to share a batcher.
 struct BatcherKey {
   uint16_t model;
@@ -136,6 +138,8 @@ struct BatcherKey {
   batch::Padding padding;
   friend auto operator<=>(const BatcherKey&, const BatcherKey&) = default;
 };
+
+namespace {
 
 BatcherKey KeyOf(const wf_plan& tuned, uint16_t id) {
   static constexpr wf_policy kNothingWritten{};

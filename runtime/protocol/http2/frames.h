@@ -7,6 +7,8 @@
 
 namespace wf::http2 {
 
+inline constexpr size_t kFrameHeadBytes = 9;
+
 struct FrameHead {
   uint32_t length = 0;
   uint8_t type = 0, flags = 0;

@@ -27,12 +27,12 @@ const uint8_t* SkipText(const uint8_t* at, const uint8_t* end) {
 
 // Are all its fields of the kinds that leave the table as it is (RFC 7541 6.1, 6.2.2, 6.2.3)?
 bool LeavesTable(std::span<const uint8_t> block) {
-  constexpr uint8_t kIndexed = 0x80, kChanges = 0x60;
+  constexpr uint8_t kWhole = 0x80, kChanges = 0x60;
   const uint8_t* at = block.data();
   const uint8_t* const end = at + block.size();
   while (at != end) {
     size_t index = 0;
-    if ((*at & kIndexed) != 0) {
+    if ((*at & kWhole) != 0) {
       if ((at = SkipInteger(at, end, 7, &index)) == nullptr) return false;
       continue;
     }

@@ -31,4 +31,8 @@ class Thread {
 // The same for the calling thread, which no Thread has started.
 void UseAlternateStack() noexcept;
 
+// The calling thread does little at a time and others wait for it: the system is asked to let it go, once it has something to do, before a
+// thread that computes on the same CPU has used up its turn. Nobody gets more or less of a CPU. Linux 6.12; others do as they did.
+void TakeShortTurns() noexcept;
+
 }  // namespace wf::base

@@ -65,7 +65,10 @@ void Worker::Publish(const Configuration& configuration) { mailbox().Post(*new N
 void Worker::OnReleased(const sched::Catalogue& catalogue) noexcept { static_cast<const Configuration&>(catalogue).Leave(); }
 
 void Worker::Run() {
-  thread_.Start("wf-loop", [this] { loop_.Run(front_); });
+  thread_.Start("wf-loop", [this] {
+    base::TakeShortTurns();
+    loop_.Run(front_);
+  });
 }
 
 void Worker::Close() {

@@ -115,6 +115,12 @@ std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::
   return loop;
 }
 
+// Null where nothing is known of them: of `T` of a function of the library before it has a value.
+TypeRef ElementWanted(TypeRef list) {
+  const bool is_known = list != nullptr && list->kind == TypeKind::kList && list->element->kind != TypeKind::kError;
+  return is_known ? list->element : nullptr;
+}
+
 }  // namespace
 
 ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeRef wanted, const Where& where) {
@@ -128,7 +134,7 @@ ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeR
   still.end = NextLocal(body);
   ExprPtr condition;
   if (expr.condition) condition = CheckAs(body, *expr.condition, body.env.types.Scalar(DType::kBool), inside);
-  const TypeRef element = wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr;
+  const TypeRef element = ElementWanted(wanted);
   ExprPtr value =
       element != nullptr ? CheckAs(body, *expr.value, element, inside, where.origin()) : CheckExpr(body, *expr.value, nullptr, inside);
   if (!loop || IsPoison(*value) || (condition && IsPoison(*condition))) return Poison(body, expr.span);
@@ -187,7 +193,7 @@ ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Whe
   ExprPtr each = Make(ExprKind::kEach, body.env.types.Error(), expr.span);
   Where inside = where;
   inside.is_loop = true;
-  const TypeRef element = wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr;
+  const TypeRef element = ElementWanted(wanted);
   ++body.loops_around;
   ExprPtr value = CheckBlock(body, expr.block, element, inside);
   const bool may_be_none = element != nullptr && element->kind == TypeKind::kOptional && value->type->kind != TypeKind::kNever;

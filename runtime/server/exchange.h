@@ -95,6 +95,7 @@ struct Exchange final : bus::Client {
   bool has_head = false;
   bool begun = false;  // complete, and given to the site
   bool answered = false;
+  bool is_awaited() const { return session != nullptr && !answered; }  // else nobody is to be told anything more
 
   // ---- of the site ----
   bus::Bus* bus = nullptr;  // until it is drained

@@ -324,7 +324,7 @@ void WorkflowSite::OnRead(Reading& reading) noexcept {
   Exchange& exchange = reading.exchange;
   const std::unique_ptr<Reading> owned(&reading);
   exchange.elsewhere = false;
-  if (exchange.session == nullptr) {  // the client left meanwhile
+  if (!exchange.is_awaited()) {  // the client has left, or a drain's end has answered it
     if (exchange.bus != nullptr)
       engine_->Cancel(*exchange.bus);
     else

@@ -76,7 +76,7 @@ class BodyWriter {
 
   ir::ValueId WriteOne(const Expr& expr), WriteCut(const Expr& expr, ir::SlotId slot);
   ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
-  ir::ValueId WriteKind(const Expr& expr);
+  ir::ValueId WriteKind(const Expr& expr), WriteRecord(ir::TypeId stated, const std::vector<ir::ValueId>& args);
   ir::ValueId WriteOfArgs(const Expr& expr);
   ir::Place Enter(const Span& span);
   bool IsTooLarge(const Expr& expr);

@@ -103,11 +103,12 @@ std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::
     return std::nullopt;
   }
   if (names.size() != elements.size()) {
-    body.env
-        .Report(names.front().span, kLoopNames,
-                {std::to_string(elements.size()) + (elements.size() == 1 ? " value" : " values"),
-                 std::to_string(names.size()) + (names.size() == 1 ? " name" : " names")})
-        .Label(source.span, "the source");
+    auto builder = body.env.Report(names.front().span, kLoopNames,
+                                   {std::to_string(elements.size()) + (elements.size() == 1 ? " value" : " values"),
+                                    std::to_string(names.size()) + (names.size() == 1 ? " name" : " names")});
+    builder.Label(source.span, "the source");
+    if (elements.size() == 1 && names.size() == 2)
+      builder.Help("`enumerate(" + CodeAt(body, source.span, "xs") + ")` yields the position too, `zip(xs, ys)` the elements of two");
     for (const ast::Name& name : names) body.Declare(LocalKind::kLoop, name, body.env.types.Error());
     return std::nullopt;
   }

@@ -63,7 +63,7 @@ ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, TypeRef type) 
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(type)});
   if (type->kind == TypeKind::kList && step.op == ast::BinaryOp::kAdd) builder.Help("a list is made at once: `[e for x in xs if c]`");
   if (type->kind == TypeKind::kRecord && type->name.empty() && !type->fields.empty())
-    builder.Help("its parts are read by name: `y." + type->fields[0].name + "` of `y`");
+    builder.Help("its parts are read by name, as in `y." + type->fields[0].name + "`");
   return Poison(body, step.span);
 }
 
@@ -89,7 +89,13 @@ ExprPtr ReportOptional(Body& body, const ast::BinaryExpr& step, const Expr& left
   const bool is_right = right.type->kind == TypeKind::kOptional;
   const Expr &optional = is_right ? right : left, &other = is_right ? left : right;
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(optional.type)});
-  if (optional.type->kind != TypeKind::kOptional) return Poison(body, step.span);
+  if (optional.type->kind != TypeKind::kOptional) {
+    const bool is_none = other.type->kind == TypeKind::kNone || optional.type->kind == TypeKind::kNone;
+    const TypeRef value = optional.type->kind == TypeKind::kNone ? other.type : optional.type;
+    if (is_none && IsEquality(step.op) && value->kind != TypeKind::kNone)
+      builder.Help("a `" + ToString(value) + "` is never `none`; `" + ToString(value) + "?` may be");
+    return Poison(body, step.span);
+  }
   if (is_right) {
     if (const auto help = HelpWithPrecedence(body, step, ast::Spelling(step.op), step.right->span, where)) {
       builder.Help(*help);

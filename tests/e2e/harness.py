@@ -214,6 +214,13 @@ def request(method, path, body=b"", headers=None):
     return head.encode("latin-1") + b"\r\n" + body
 
 
+def patient():
+    """Arguments of digits, whose own timeout for its model is short beside other work on the machine."""
+    path = scratch() / "patient.yml"
+    path.write_text("nodes: {Classify/logits: {timeout: 20s}}\n")
+    return ("--config", path)
+
+
 class Server:
     """A started server. Ports are free ones unless `args` say otherwise."""
     tls = None  # a client's context, where the port of HTTP speaks TLS and `connect` is to

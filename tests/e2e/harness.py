@@ -303,6 +303,17 @@ class Server:
             time.sleep(0.02)
         return now
 
+    def reload(self, result):
+        """SIGHUP; returns once the server has counted how the reload went."""
+        name = f'wf_config_reloads_total{{result="{result}"}}'
+        before = self.metrics()[name]
+        self.process.send_signal(signal.SIGHUP)
+        until = time.monotonic() + 20
+        while self.metrics()[name] == before:
+            if time.monotonic() > until:
+                raise AssertionError(self.output())
+            time.sleep(0.01)
+
     def stop(self, seconds=30):
         """SIGTERM; the exit status. That of a sanitized server which has drained, and whose leak check then died itself, is 0: its tracer does not always
         get along with the threads of the OpenMP runtime that oneDNN brings."""

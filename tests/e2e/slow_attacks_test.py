@@ -119,6 +119,18 @@ SECURE = {
 }
 
 
+def is_open(connection):
+    """Reads away what has come; false once the server has ended the connection."""
+    try:
+        while connection.recv(65536):
+            pass
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
 class Attacker:
     def __init__(self, name, address, attack):
         self.name, (first, self.drip, self.reads, _) = name, attack
@@ -140,13 +152,11 @@ class Attacker:
             if self.reads:
                 self.socket.recv(self.reads)
                 return True
-            while self.socket.recv(65536):
-                pass
-            return False
         except BlockingIOError:
             return True
         except OSError:
             return False
+        return is_open(self.socket)
 
 
 class SecureAttacker:
@@ -176,13 +186,11 @@ class SecureAttacker:
             if self.slow:
                 self.socket.send(self.slow[self.at:self.at + 1])
                 self.at += 1
-            while self.socket.recv(65536):
-                pass
-            return False
         except BlockingIOError:
             return True
         except OSError:
             return False
+        return is_open(self.socket)
 
 
 def attack(attackers, until, results):

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "compiler/diag/excerpt.h"
+#include "runtime/base/ascii.h"
 #include "runtime/base/check.h"
 #include "runtime/base/text.h"
 
@@ -34,11 +35,15 @@ std::string_view NearestOf(std::string_view name, const std::vector<std::string>
   return base::Nearest(name, std::vector<std::string_view>(candidates.begin(), candidates.end()));
 }
 
-// One letter more, less or other, or two neighbours swapped.
+// Slips of fingers: two neighbouring letters swapped, one inside missing or too many. Other letters, digits and ends tell names apart that
+// are meant: `img1` and `img2`, `left` and `lift`, `row` and `rows`.
 bool OneSlip(std::string_view a, std::string_view b) {
-  while (!a.empty() && !b.empty() && a.front() == b.front()) a.remove_prefix(1), b.remove_prefix(1);
-  while (!a.empty() && !b.empty() && a.back() == b.back()) a.remove_suffix(1), b.remove_suffix(1);
-  return (a.size() <= 1 && b.size() <= 1) || (a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0]);
+  const auto is_letter = [](char c) { return base::Lower(c) >= 'a' && base::Lower(c) <= 'z'; };
+  bool begins_alike = false, ends_alike = false;
+  for (; !a.empty() && !b.empty() && a.front() == b.front(); begins_alike = true) a.remove_prefix(1), b.remove_prefix(1);
+  for (; !a.empty() && !b.empty() && a.back() == b.back(); ends_alike = true) a.remove_suffix(1), b.remove_suffix(1);
+  if (a.size() == 2 && b.size() == 2) return a[0] == b[1] && a[1] == b[0] && is_letter(a[0]) && is_letter(a[1]);
+  return a.size() + b.size() == 1 && begins_alike && ends_alike && is_letter((a.empty() ? b : a).front());
 }
 
 // The only candidate that is near, one slip away in a name of some length.

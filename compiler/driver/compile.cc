@@ -37,8 +37,10 @@ bool Compilation::Parse() {
 
 bool Compilation::Check(Purpose purpose) {
   const TraceScope trace(options_, "Check");
-  sema::CheckInput input{
-      .modules = {}, .sources = sources_, .options = {.require_service = purpose == Purpose::kServer, .on_read = on_read_}};
+  sema::CheckInput input{.modules = {}, .sources = sources_};
+  input.options.require_service = purpose == Purpose::kServer;
+  input.options.without_externs = options_.emit == Emit::kHeader;  // they are written with it
+  input.options.on_read = on_read_;
   for (const Module& module : products_.modules) input.modules.push_back({module.path, module.file.get()});
   products_.checked = sema::Check(input, emitter_);
   return products_.checked.has_value() && !emitter_.has_errors();

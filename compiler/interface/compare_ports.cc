@@ -15,6 +15,17 @@ using base::Dim;
 
 enum class Way : uint8_t { kIn, kOut };
 
+// A value within a message: how messages name it, and the JSON around it.
+struct Spot {
+  std::string text, before, after;
+  bool is_member = false;  // of a record: it may be left out where it may be null
+  std::string Null() const { return "`" + before + "null" + after + "`"; }
+  Spot Member(const std::string& name) const {
+    return {fmt::format("`{}` of {}", name, text), before + "{\"" + name + "\":", "}" + after, true};
+  }
+  Spot Element(bool of_map) const { return {"an element of " + text, before + (of_map ? "{\"a\":" : "["), (of_map ? "}" : "]") + after}; }
+};
+
 const Port* Find(const std::vector<Port>& ports, const std::string& name) {
   const auto row = std::find_if(ports.begin(), ports.end(), [&](const Port& port) { return port.name == name; });
   return row == ports.end() ? nullptr : &*row;
@@ -106,7 +117,8 @@ class PortComparer {
   void ComparePort(Way way, const Port& old, const Port& now) {
     const size_t before = found_.size();
     place_ = &now.place;
-    CompareType(way, (way == Way::kIn ? "parameter `" : "result `") + old.name + "`", old.type, now.type);
+    const std::string text = (way == Way::kIn ? "parameter `" : "result `") + old.name + "`";
+    CompareType(way, {text, "{\"" + old.name + "\":", "}"}, old.type, now.type);
     const bool breaks = std::any_of(found_.begin() + static_cast<ptrdiff_t>(before), found_.end(),
                                     [](const Change& change) { return change.impact == Impact::kBreaking; });
     if (breaks) return;
@@ -114,20 +126,30 @@ class PortComparer {
     if (was != is) Say(Impact::kBreaking, fmt::format("`{}` was {} on the Open Inference Protocol, is {}", old.name, was, is), now.place);
   }
 
-  void CompareType(Way way, const std::string& what, const Type& old, const Type& now) {
+  void SayNull(Way way, const Spot& what, bool now_optional) {
+    const char* const or_absent = what.is_member ? " or left out" : "";  // of a parameter, that is said apart
+    if (way == Way::kIn && now_optional) {
+      Say(Impact::kAddition, fmt::format("{} may now be null{}: {} is taken", what.text, or_absent, what.Null()), *place_);
+    } else if (way == Way::kIn) {
+      Say(Impact::kBreaking, fmt::format("{} may no longer be null{}: {} is refused", what.text, or_absent, what.Null()), *place_);
+    } else if (now_optional) {
+      Say(Impact::kBreaking, fmt::format("{} may now be null: clients that rely on a value may get {}", what.text, what.Null()), *place_);
+    } else {
+      Say(Impact::kDetail, fmt::format("{} is never null now: no answer is {}", what.text, what.Null()), *place_);
+    }
+  }
+
+  void CompareType(Way way, const Spot& what, const Type& old, const Type& now) {
     const bool old_optional = old.kind == ir::TypeKind::kOptional, now_optional = now.kind == ir::TypeKind::kOptional;
     if (old_optional != now_optional) {
-      if (now_optional == (way == Way::kOut))
-        return Say(Impact::kBreaking, what + (way == Way::kIn ? " may no longer be null" : " may now be null"), *place_);
-      Say(way == Way::kIn ? Impact::kAddition : Impact::kDetail, what + (way == Way::kIn ? " may now be null" : " is never null now"),
-          *place_);
+      SayNull(way, what, now_optional);
       return CompareType(way, what, old_optional ? old.element[0] : old, now_optional ? now.element[0] : now);
     }
     const bool same_shape = old.kind == now.kind && old.dtype == now.dtype && old.dims.size() == now.dims.size();
-    if (!same_shape) return Say(Impact::kBreaking, fmt::format("{} was `{}`, is `{}`", what, ToString(old), ToString(now)), *place_);
-    if (old.kind == ir::TypeKind::kTensor) return CompareDims(way, what, old, now);
+    if (!same_shape) return Say(Impact::kBreaking, fmt::format("{} was `{}`, is `{}`", what.text, ToString(old), ToString(now)), *place_);
+    if (old.kind == ir::TypeKind::kTensor) return CompareDims(way, what.text, old, now);
     if (old.kind == ir::TypeKind::kRecord) return CompareFields(way, what, old, now);
-    if (!old.element.empty()) CompareType(way, "an element of " + what, old.element[0], now.element[0]);
+    if (!old.element.empty()) CompareType(way, what.Element(old.kind == ir::TypeKind::kMap), old.element[0], now.element[0]);
   }
 
   void CompareDims(Way way, const std::string& what, const Type& old, const Type& now) {
@@ -152,21 +174,21 @@ class PortComparer {
     }
   }
 
-  void CompareFields(Way way, const std::string& what, const Type& old, const Type& now) {
+  void CompareFields(Way way, const Spot& what, const Type& old, const Type& now) {
     const std::vector<Field>&old_fields = FieldsOf(old_interface_, old), &now_fields = FieldsOf(now_interface_, now);
     for (const Field& field : old_fields) {
       const Field* other = Find(now_fields, field.name);
       if (other == nullptr) {
-        Say(Impact::kBreaking, fmt::format("member `{}` of {} is gone", field.name, what), *place_);
+        Say(Impact::kBreaking, fmt::format("member `{}` of {} is gone", field.name, what.text), *place_);
       } else {
-        CompareType(way, fmt::format("`{}` of {}", field.name, what), field.type, other->type);
+        CompareType(way, what.Member(field.name), field.type, other->type);
       }
     }
     for (const Field& field : now_fields) {
       if (Find(old_fields, field.name) != nullptr) continue;
       const bool wanted = way == Way::kIn && field.type.kind != ir::TypeKind::kOptional;
       Say(wanted ? Impact::kBreaking : Impact::kAddition,
-          fmt::format("member `{}` of {} is new{}", field.name, what, wanted ? " and required" : ""), *place_);
+          fmt::format("member `{}` of {} is new{}", field.name, what.text, wanted ? " and required" : ""), *place_);
     }
   }
 

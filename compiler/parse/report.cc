@@ -319,7 +319,8 @@ bool Reporter::ReportMissingSemicolon(const Mistake& mistake) {
   const size_t type = TypeAt(mistake.at);
   const bool next_begins = type == T::RBRACE || type == Token::EOF || (Starts(type, kDeclarations | kInBody) && type != T::KW_IF) ||
                            FirstOnLine(text_, At(mistake.at));
-  if (!next_begins) return false;
+  const bool misses_else = type == T::KW_FAIL && Expects(mistake, T::KW_ELSE) && !FirstOnLine(text_, At(mistake.at));  // it fails always
+  if (!next_begins || misses_else) return false;
   const Span before = SpanAt(mistake.at - 1);
   const Span gap{before.file, before.end, before.end};
   auto built = emitter_.Emit(gap, diag::kMissingSemicolon, {Quoted(mistake.at - 1)});
@@ -419,6 +420,13 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       return "the last expression of a block is its value, without `return` and `;`";
     case T::KW_NODE:
       return "nodes stand in the workflow itself; inside an expression `let` names a value";
+    case T::KW_FAIL:
+      return Expects(mistake, T::KW_ELSE) ? std::optional<std::string>("what fails stands behind `else`: `require c else fail E;`")
+                                          : std::nullopt;
+    case T::RBRACE:
+      return at > 0 && TypeAt(at - 1) == T::SEMI && ExpectsExpression(mistake)
+                 ? std::optional<std::string>("the last expression of a block is its value: `{ let y = f(x); y }`")
+                 : std::nullopt;
     case T::KW_FAILS:
       return "`expect e fails E` wants the failure `E` of `e`";
     case T::SEMI:
@@ -434,6 +442,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       return mistake.rule == P::RuleTypeField ? std::optional<std::string>("each field ends with `;`") : std::nullopt;
     case T::LBRACE:
       if (at == 0 || TypeAt(at - 1) != T::NAME || !Expects(mistake, T::SEMI)) return std::nullopt;
+      if (Expects(mistake, T::KW_AS)) return "settings stand in the service itself, or at the nodes of the workflow: `timeout 5s;`";
       return fmt::format("a record is built `{}(field: value)`", Spelling(at - 1));
     default:
       return std::nullopt;
@@ -444,6 +453,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
 std::optional<std::string> Reporter::FixFor(const Mistake& mistake) const {
   const size_t type = TypeAt(mistake.at);
   if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
+  if (type == T::KW_FAIL && Expects(mistake, T::KW_ELSE)) return "else fail";
   if (type != T::NAME) return std::nullopt;
   const std::string word = Spelling(mistake.at);
   const bool is_sure = word == "and" || word == "or";  // `not a == b` is `!(a == b)` elsewhere

@@ -14,8 +14,8 @@ using ir::OpKind;
 using ir::ValueId;
 
 constexpr int64_t kMaxCoefficient = int64_t{1} << 20,
-                  kMaxConstant = int64_t{1} << 40;  // no sum of these wraps over extents that fit in memory
-constexpr int kMaxDepth = 12;
+                  kMaxConstant = int64_t{1} << 40;  // no sum of these wraps over extents, which are at most abi::kMostExtent
+constexpr int kMaxDepth = 12, kMaxLarge = 2;
 
 // sum of coefficient * value, plus a constant.
 struct Linear {
@@ -58,6 +58,48 @@ class RangeProver : public Rewriter {
 
   const ir::Op& At(ValueId id) const { return b_.body()[id]; }
 
+  // At most about abi::kMostExtent, whatever the sign: an extent of a tensor, a position, what is made of few bits.
+  bool IsSmall(ValueId id, int depth) const {
+    const ir::Op& op = At(id);
+    switch (op.kind) {
+      case OpKind::kDim:
+      case OpKind::kListLen:
+      case OpKind::kStringLen:
+      case OpKind::kElement:
+        return true;
+      case OpKind::kParam:
+        return extents_.contains(id);  // no loop runs for longer
+      case OpKind::kConvert: {
+        const ir::DType from = b_.DTypeOf(op.args[0]);
+        return !ir::IsFloat(from) && ir::SizeOf(from) <= 4;
+      }
+      case OpKind::kMin:
+      case OpKind::kMax:
+        return depth < kMaxDepth && IsSmall(op.args[0], depth + 1) && IsSmall(op.args[1], depth + 1);
+      case OpKind::kSelect:
+        return depth < kMaxDepth && IsSmall(op.args[1], depth + 1) && IsSmall(op.args[2], depth + 1);
+      case OpKind::kDiv:
+      case OpKind::kCheckDivisor:
+        return depth < kMaxDepth && IsSmall(op.args[0], depth + 1);
+      case OpKind::kRem:
+      case OpKind::kCheckIndex:  // below the extent
+        return depth < kMaxDepth && IsSmall(op.args[1], depth + 1);
+      default:
+        return false;
+    }
+  }
+
+  // Nothing in it wraps unseen. Of what may be any number, as parameters may, no multiple is taken and few are added: an extent that is
+  // such a sum is that of a tensor, so that it did not wrap, whereas 4 * n is 0 where n is 2^62.
+  bool IsSound(const Linear& sum, int most_large = kMaxLarge) const {
+    int large = 0;
+    for (const auto& [value, coefficient] : sum.terms) {
+      if (IsSmall(value, 0)) continue;
+      if (std::abs(coefficient) > 1 || ++large > most_large) return false;
+    }
+    return sum.ok;
+  }
+
   // A loop over max(n, 0) that is being run is one over n.
   void Bind(ValueId param, ValueId extent) {
     extents_[param] = extent;
@@ -76,13 +118,13 @@ class RangeProver : public Rewriter {
     if (depth < kMaxDepth && (op.kind == OpKind::kAdd || op.kind == OpKind::kSub)) {
       sum.Add(LinearOf(op.args[0], depth + 1), 1);
       sum.Add(LinearOf(op.args[1], depth + 1), op.kind == OpKind::kAdd ? 1 : -1);
-      if (sum.ok) return sum;
+      if (IsSound(sum)) return sum;
     }
     if (depth < kMaxDepth && op.kind == OpKind::kMul && (b_.IsConstant(op.args[0]) || b_.IsConstant(op.args[1]))) {
       const bool second = b_.IsConstant(op.args[1]);
       sum = {};
       sum.Add(LinearOf(op.args[second ? 0 : 1], depth + 1), static_cast<int64_t>(At(op.args[second ? 1 : 0]).imm));
-      if (sum.ok) return sum;
+      if (IsSound(sum)) return sum;
     }
     return {.terms = {{id, 1}}, .constant = 0};
   }
@@ -144,7 +186,7 @@ class RangeProver : public Rewriter {
   }
 
   std::optional<int64_t> LowerBoundWith(const std::unordered_map<ValueId, ValueId>& extents, Linear sum, ValueId self, int depth) {
-    for (int round = 0; round < kMaxDepth && sum.ok; ++round) {
+    for (int round = 0; round < kMaxDepth && IsSound(sum); ++round) {
       const auto falling = std::find_if(sum.terms.begin(), sum.terms.end(),
                                         [&](const auto& term) { return term.second < 0 && extents.contains(term.first); });
       if (falling == sum.terms.end()) break;
@@ -154,7 +196,7 @@ class RangeProver : public Rewriter {
       last.terms[param] -= 1;  // last - param, times the coefficient, takes the parameter out
       sum.Add(last, coefficient);
     }
-    if (!sum.ok) return {};
+    if (!IsSound(sum, 1)) return {};
     int64_t bound = sum.constant;
     for (const auto& [value, coefficient] : sum.terms) {
       if (value == self || coefficient < 0) return {};

@@ -188,7 +188,7 @@ ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
     case ExprKind::kField:
       return b_.Field(args[0], expr.index);
     case ExprKind::kRecord:
-      return b_.Record(TypeOf(expr.type), args);
+      return WriteRecord(TypeOf(expr.type), args);
     case ExprKind::kList:
       return b_.Emit(OpKind::kListMake, TypeOf(expr.type), args);
     case ExprKind::kUnary:
@@ -234,6 +234,16 @@ ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
   }
   WF_CHECK(false, static_cast<int>(expr.kind));
   return ValueId::kNone;
+}
+
+// Extents that are known here may differ from those that the type says: a check has failed then, and what follows is never reached.
+ValueId BodyWriter::WriteRecord(ir::TypeId stated, const std::vector<ValueId>& args) {
+  ir::Type type = b_.types()[stated];
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!ir::Fits(b_.types(), b_.TypeOf(args[i]), type.fields[i].type))
+      type.fields[i].type = ir::Join(b_.types(), type.fields[i].type, b_.TypeOf(args[i]));
+  }
+  return b_.Record(b_.types().Intern(type), args);
 }
 
 ValueId BodyWriter::ReadOuter(LocalId local) {

@@ -76,7 +76,7 @@ class BodyWriter {
 
   ir::ValueId WriteOne(const Expr& expr), WriteCut(const Expr& expr, ir::SlotId slot);
   ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
-  ir::ValueId WriteKind(const Expr& expr);
+  ir::ValueId WriteKind(const Expr& expr), WriteRecord(ir::TypeId stated, const std::vector<ir::ValueId>& args);
   ir::ValueId WriteOfArgs(const Expr& expr);
   ir::Place Enter(const Span& span);
   bool IsTooLarge(const Expr& expr);
@@ -128,7 +128,7 @@ class BodyWriter {
   ir::ValueId WriteReshape(const Expr& expr, ir::ValueId tensor);
   ir::ValueId CountDiffers(const std::vector<ir::ValueId>& extents, ir::ValueId found);
   ir::ValueId ReshapeOrEmpty(ir::ValueId tensor, std::vector<ir::ValueId> extents, ir::ValueId found);
-  void RequireCount(const std::vector<Dim>& dims, const std::vector<ir::ValueId>& extents, ir::ValueId found);
+  void RequireCount(const std::vector<Dim>& dims, const Indices& extents, ir::ValueId found), RequireSmall(const Indices& extents);
   ir::ValueId Extent(ir::ValueId value, const Dim* dim = nullptr);        // 7004 when below 0; in a loop over elements 0 and sticky
   bool IsNatural(ir::ValueId value) const;                                // proved to be 0 or more
   ir::ValueId WriteI64(const Expr& expr), WriteExtent(const Expr& expr);  // an index or an extent
@@ -151,9 +151,9 @@ class BodyWriter {
       SymbolFromParams(const std::string& symbol, Frame* frame);
   std::string Told(const std::vector<Dim>& dims, const std::vector<ir::ValueId>& extents, std::vector<ir::ValueId>& args);
   std::optional<ir::ValueId> DimIn(const Dim& dim, Frame* frame), AtomIn(const Dim::Atom& atom, Frame* frame);
-  ir::ValueId FloorDiv(ir::ValueId a, ir::ValueId b);
+  ir::ValueId FloorDiv(ir::ValueId a, ir::ValueId b), Wraps(const Dim& dim);
   bool WriteCheck(const DimCheck& check, int32_t code);
-  void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what);
+  void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what), RequireExact(const Dim& dim);
   void WriteChecksOf(const Expr& expr, std::vector<bool>& done, bool is_last);
 
   BuildContext& c_;

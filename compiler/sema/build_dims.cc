@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "compiler/sema/build_body.h"
 #include "compiler/sema/build_checks.h"
+#include "runtime/abi/dtype.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 
@@ -75,6 +77,31 @@ std::optional<ValueId> BodyWriter::AtomIn(const Dim::Atom& atom, Frame* frame) {
   return FloorDiv(*a, *b);
 }
 
+namespace {
+
+bool IsPlain(const Dim& dim) { return dim.is_constant() || dim.symbol().has_value(); }
+
+// What the i64 is at most, whatever its sign.
+double MostOf(const ir::Builder& b, ValueId value) {
+  constexpr double kAny = 0x1p63, kExtent = static_cast<double>(abi::kMostExtent);
+  const ir::Op& op = b.body()[value];
+  switch (op.kind) {
+    case OpKind::kScalar:
+      return std::abs(static_cast<double>(static_cast<int64_t>(op.imm)));
+    case OpKind::kDim:
+    case OpKind::kListLen:
+    case OpKind::kStringLen:
+    case OpKind::kElement:
+      return kExtent;
+    case OpKind::kConvert:
+      return ir::SizeOf(b.DTypeOf(op.args[0])) <= 4 && !ir::IsFloat(b.DTypeOf(op.args[0])) ? 0x1p32 : kAny;
+    default:
+      return kAny;
+  }
+}
+
+}  // namespace
+
 std::optional<ValueId> BodyWriter::DimIn(const Dim& dim, Frame* frame) {
   ValueId sum = b_.I64(0);
   for (const Dim::Term& term : dim.terms()) {
@@ -87,6 +114,48 @@ std::optional<ValueId> BodyWriter::DimIn(const Dim& dim, Frame* frame) {
     sum = b_.Add(sum, product);
   }
   return sum;
+}
+
+// Whether computing the dimension wraps. Its terms without their signs are summed in f64, which is wrong by far less than 2^62: below that
+// no step has left an i64. Constant 0: none can, or the dimension has no value yet.
+ValueId BodyWriter::Wraps(const Dim& dim) {
+  constexpr double kMost = 0x1p62;
+  ValueId wraps = b_.Bool(false);
+  if (IsPlain(dim)) return wraps;
+  double most = 0;
+  std::vector<std::vector<ValueId>> factors;  // of each term
+  for (const Dim::Term& term : dim.terms()) {
+    double most_of_term = std::abs(static_cast<double>(term.coefficient));
+    factors.emplace_back();
+    for (const Dim::Atom& atom : term.atoms) {
+      for (const Dim& part : atom.division) wraps = b_.Binary(OpKind::kOr, wraps, Wraps(part));
+      const std::optional<ValueId> value = AtomIn(atom, frame_);
+      if (!value) return b_.Bool(false);
+      factors.back().push_back(*value);
+      most_of_term *= MostOf(b_, *value);
+    }
+    most += most_of_term;
+  }
+  if (most < kMost) return wraps;
+  ValueId sum = b_.F64(0);
+  for (size_t i = 0; i < factors.size(); ++i) {
+    ValueId product = b_.F64(std::abs(static_cast<double>(dim.terms()[i].coefficient)));
+    for (const ValueId factor : factors[i]) product = b_.Mul(product, b_.Unary(OpKind::kAbs, b_.Convert(factor, DType::kF64)));
+    sum = b_.Add(sum, product);
+  }
+  return b_.Binary(OpKind::kOr, wraps, b_.Not(b_.Binary(OpKind::kLt, sum, b_.F64(kMost))));
+}
+
+// 7004 where the dimension has a value that is not the one of its polynomial: what is compared with it has wrapped.
+void BodyWriter::RequireExact(const Dim& dim) {
+  const ValueId wraps = Wraps(dim);
+  if (b_.IsConstant(wraps, 0)) return;
+  if (tensor_depth_ > 0) return b_.StickyIf(wraps, code::kDimension);
+  const ir::BlockId message = b_.Open({});
+  std::vector<ValueId> shown;
+  const std::string format = "an extent beyond 2^62 in the shape " + Told({dim}, {}, shown);
+  b_.Close(b_.Emit(OpKind::kText, b_.types().String(), std::move(shown), ir::AddText(c_.out, format)));
+  b_.FailIf(wraps, code::kDimension, message);
 }
 
 std::optional<ValueId> BodyWriter::DimValue(const Dim& dim) { return DimIn(dim, frame_); }
@@ -143,7 +212,7 @@ std::string BodyWriter::Told(const std::vector<Dim>& dims, const std::vector<Val
   std::string shape, where;
   std::set<std::string> symbols;
   for (size_t i = 0; i < dims.size(); ++i) {
-    const bool is_plain = dims[i].is_constant() || dims[i].symbol().has_value();
+    const bool is_plain = IsPlain(dims[i]);
     shape += (i == 0 ? "" : ", ") + (is_plain ? "{}" : dims[i].ToString());
     if (is_plain) args.push_back(extents[i]);
     if (!is_plain) symbols.merge(SymbolsIn(dims[i]));
@@ -161,6 +230,8 @@ std::string BodyWriter::Told(const std::vector<Dim>& dims, const std::vector<Val
 bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
   const std::optional<ValueId> left = DimIn(check.left, frame_), right = DimIn(check.right, frame_);
   if (!left || !right) return false;
+  RequireExact(check.left);
+  RequireExact(check.right);
   const ValueId differ = b_.Binary(OpKind::kNe, *left, *right);
   if (b_.IsConstant(differ, 0)) return true;
   if (tensor_depth_ > 0) {
@@ -196,6 +267,7 @@ void BodyWriter::WriteShapeCheck(ValueId value, TypeRef type, const std::string&
   for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
     const std::optional<ValueId> wanted = DimIn(type->dims[axis], frame_);
     if (!wanted) continue;
+    RequireExact(type->dims[axis]);
     const ValueId found = b_.Dim(value, axis);
     const ValueId differ = b_.Binary(OpKind::kNe, *wanted, found);
     if (b_.IsConstant(differ, 0)) continue;

@@ -159,13 +159,29 @@ ValueId BodyWriter::WriteBlock(const Expr& expr) {
   return Write(*expr.args[0]);
 }
 
+namespace {
+
+bool IsOfShape(TypeRef type, const std::string& symbol) {
+  bool found = false;
+  ForEachDim(type, [&](const Dim& dim) {
+    const std::vector<std::string> symbols = dim.Symbols();
+    found = found || std::find(symbols.begin(), symbols.end(), symbol) != symbols.end();
+  });
+  return found;
+}
+
+}  // namespace
+
 ValueId BodyWriter::WriteCall(const Expr& expr) {
   const Function& function = c_.program.functions[expr.index];
   Frame frame{.function = &function, .caller = frame_, .locals = {}, .symbols = {}, .arguments = {}};
   std::vector<ValueId> args;
   if (!WriteArgs(expr, args)) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
   for (size_t i = 0; i < args.size(); ++i) frame.locals[static_cast<LocalId>(i)] = args[i];
-  for (const auto& [symbol, dim] : expr.symbols) frame.arguments[symbol] = &dim;
+  for (const auto& [symbol, dim] : expr.symbols) {
+    frame.arguments[symbol] = &dim;
+    if (!dim.symbol() && IsOfShape(function.result, symbol)) RequireExact(dim);
+  }
   frame_ = &frame;
   c_.calls.push_back({&expr.span, &function.name});
   ValueId value = ValueId::kNone;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/sema/build_body.h"
+#include "runtime/abi/dtype.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 
@@ -43,6 +44,15 @@ ValueId BodyWriter::LoadBroadcast(ValueId operand, const Indices& indices) {
 }
 
 namespace {
+
+ValueId IsBeyondMemory(ir::Builder& b, const std::vector<ValueId>& extents) {
+  ValueId beyond = b.Bool(false);
+  for (const ValueId extent : extents) {
+    if (b.body()[extent].kind == OpKind::kDim) continue;
+    beyond = b.Binary(OpKind::kOr, beyond, b.Binary(OpKind::kLt, b.I64(abi::kMostExtent), extent));
+  }
+  return beyond;
+}
 
 bool Divides(const Dim& dim) {
   return std::any_of(dim.terms().begin(), dim.terms().end(), [](const Dim::Term& term) {
@@ -155,7 +165,11 @@ ValueId BodyWriter::WriteExtent(const Expr& expr) {
 
 ValueId BodyWriter::WriteBuild(const Expr& expr) {
   std::vector<ValueId> extents;
-  for (const ExprPtr& extent : expr.extents) extents.push_back(WriteExtent(*extent));
+  for (size_t axis = 0; axis < expr.extents.size(); ++axis) {
+    extents.push_back(WriteExtent(*expr.extents[axis]));
+    RequireExact(expr.type->dims[axis]);
+  }
+  RequireSmall(extents);
   const ir::BlockId block = b_.Open(Integers(extents.size()));
   for (size_t axis = 0; axis < extents.size(); ++axis) Bind(expr.index_locals[axis], b_.Param(axis));
   ++tensor_depth_;
@@ -180,12 +194,23 @@ ValueId BodyWriter::WriteReduce(const Expr& expr) {
 }
 
 // Whether the product of the extents is another than `found`. Extents come from requests, so the product is taken without wrapping: it
-// stays below (found + 1)^2, and found, of a tensor in memory, is far below 2^31.
+// stays below (found + 1)^2, and found, of a tensor in memory, is far below 2^31. Beside a 0 they may be any number.
 ValueId BodyWriter::CountDiffers(const std::vector<ValueId>& extents, ValueId found) {
   const ValueId too_many = b_.Add(found, b_.I64(1));
   ValueId count = b_.I64(1);
   for (const ValueId extent : extents) count = b_.Binary(OpKind::kMin, b_.Mul(count, b_.Binary(OpKind::kMin, extent, too_many)), too_many);
-  return b_.Binary(OpKind::kNe, count, found);
+  return b_.Binary(OpKind::kOr, b_.Binary(OpKind::kNe, count, found), IsBeyondMemory(b_, extents));
+}
+
+// An axis beside a 0 takes no memory, however long it is, and what is computed with extents relies on it that they do not wrap.
+void BodyWriter::RequireSmall(const Indices& extents) {
+  if (extents.size() < 2) return;
+  const ValueId beyond = IsBeyondMemory(b_, extents);
+  if (b_.IsConstant(beyond, 0)) return;
+  if (tensor_depth_ > 0) return b_.StickyIf(beyond, code::kDimension);
+  const ir::BlockId message = b_.Open({});
+  b_.Close(b_.Text("an axis longer than any memory"));
+  b_.FailIf(beyond, code::kMemoryCap, message);
 }
 
 // Stops the node before the memory is read.
@@ -212,6 +237,7 @@ ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
   for (const Dim& dim : expr.type->dims) {
     const std::optional<ValueId> extent = DimIn(dim, frame_);
     WF_CHECK(extent.has_value(), dim.ToString());
+    RequireExact(dim);
     extents.push_back(Extent(*extent, &dim));
   }
   ValueId wanted = b_.I64(1), found = b_.I64(1);

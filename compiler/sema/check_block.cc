@@ -55,6 +55,11 @@ bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string&
     const std::string what = entity != nullptr ? std::string(NameOf(entity->kind)) : "this value";
     auto builder = body.env.Report(expr.span, kNotAnError, {what});
     if (entity != nullptr) builder.Label(entity->span, "declared here");
+    const auto* failed = ast::DynAs<ast::NameExpr>(expr);
+    if (failed != nullptr && failed->name == "err") {
+      builder.Help("without an `else` a failure goes on as it is");
+      return false;
+    }
     builder.Help("as in `fail InputParams(\"x is {x}\")`; others are declared: `error NotFound = 100001 \"nothing found\";`");
   }
   return false;

@@ -301,13 +301,14 @@ void SkipArguments(Body& body, const Call& call) {
   for (const ast::Argument& argument : call.expr.arguments) SkipUnchecked(body, *argument.value);
 }
 
-// Arguments are still looked at when the callee is unknown: they may hold mistakes of their own.
+// Arguments are still looked at when the callee is unknown: they may hold mistakes of their own. That their types are not known has been
+// said.
 ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where) {
   for (const GivenArgument& argument : GivenArguments(call)) {
     if (argument.value->kind == ast::ExprKind::kLambdaExpr) {
       SkipUnchecked(body, *argument.value);
     } else {
-      CheckExpr(body, *argument.value, nullptr, where);
+      CheckExpr(body, *argument.value, body.env.types.Error(), where);
     }
   }
   return Poison(body, call.span());

@@ -99,7 +99,7 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   }
   if (wanted != nullptr && wanted->kind == TypeKind::kList && !HoldsError(wanted)) return CheckTypedList(body, expr, wanted, where);
   const bool is_tensor = wanted != nullptr && wanted->kind == TypeKind::kTensor;  // of what its elements turn out to be
-  TypeRef part = nullptr;
+  TypeRef part = wanted != nullptr && wanted->kind == TypeKind::kError ? wanted : nullptr;
   if (is_tensor && wanted->dims.size() > 1) {
     Type row = *wanted;
     row.dims.erase(row.dims.begin());

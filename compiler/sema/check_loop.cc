@@ -103,16 +103,23 @@ std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::
     return std::nullopt;
   }
   if (names.size() != elements.size()) {
-    body.env
-        .Report(names.front().span, kLoopNames,
-                {std::to_string(elements.size()) + (elements.size() == 1 ? " value" : " values"),
-                 std::to_string(names.size()) + (names.size() == 1 ? " name" : " names")})
-        .Label(source.span, "the source");
+    auto builder = body.env.Report(names.front().span, kLoopNames,
+                                   {std::to_string(elements.size()) + (elements.size() == 1 ? " value" : " values"),
+                                    std::to_string(names.size()) + (names.size() == 1 ? " name" : " names")});
+    builder.Label(source.span, "the source");
+    if (elements.size() == 1 && names.size() == 2)
+      builder.Help("`enumerate(" + CodeAt(body, source.span, "xs") + ")` yields the position too, `zip(xs, ys)` the elements of two");
     for (const ast::Name& name : names) body.Declare(LocalKind::kLoop, name, body.env.types.Error());
     return std::nullopt;
   }
   for (size_t i = 0; i < names.size(); ++i) loop.locals.push_back(body.Declare(LocalKind::kLoop, names[i], elements[i]));
   return loop;
+}
+
+// Null where nothing is known of them: of `T` of a function of the library before it has a value.
+TypeRef ElementWanted(TypeRef list) {
+  const bool is_known = list != nullptr && list->kind == TypeKind::kList && list->element->kind != TypeKind::kError;
+  return is_known ? list->element : nullptr;
 }
 
 }  // namespace
@@ -128,7 +135,7 @@ ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeR
   still.end = NextLocal(body);
   ExprPtr condition;
   if (expr.condition) condition = CheckAs(body, *expr.condition, body.env.types.Scalar(DType::kBool), inside);
-  const TypeRef element = wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr;
+  const TypeRef element = ElementWanted(wanted);
   ExprPtr value =
       element != nullptr ? CheckAs(body, *expr.value, element, inside, where.origin()) : CheckExpr(body, *expr.value, nullptr, inside);
   if (!loop || IsPoison(*value) || (condition && IsPoison(*condition))) return Poison(body, expr.span);
@@ -187,7 +194,7 @@ ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Whe
   ExprPtr each = Make(ExprKind::kEach, body.env.types.Error(), expr.span);
   Where inside = where;
   inside.is_loop = true;
-  const TypeRef element = wanted != nullptr && wanted->kind == TypeKind::kList ? wanted->element : nullptr;
+  const TypeRef element = ElementWanted(wanted);
   ++body.loops_around;
   ExprPtr value = CheckBlock(body, expr.block, element, inside);
   const bool may_be_none = element != nullptr && element->kind == TypeKind::kOptional && value->type->kind != TypeKind::kNever;

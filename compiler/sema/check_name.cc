@@ -7,6 +7,7 @@
 #include "compiler/sema/forward.h"
 #include "compiler/sema/library.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/waiting.h"
 
 namespace wf::sema {
 namespace {
@@ -29,7 +30,10 @@ ExprPtr ReadConst(const Entity& entity, const Span& span) {
 // An entity where a value is needed.
 ExprPtr ReadEntity(Body& body, const Entity& entity, const std::string& text, const Span& span) {
   if (entity.kind == EntityKind::kConst) return ReadConst(entity, span);
-  body.env.Report(span, kWrongKind, {text, NameOf(entity.kind), "a value"}).Label(entity.span, "declared here");
+  auto builder = body.env.Report(span, kWrongKind, {text, NameOf(entity.kind), "a value"});
+  builder.Label(entity.span, "declared here");
+  if (entity.kind == EntityKind::kError)
+    builder.Help("it is raised by `fail " + text + "`; in an `else`, `err.code == " + std::to_string(entity.code) + "` asks for it");
   return Poison(body, span);
 }
 
@@ -39,6 +43,11 @@ Entity* ModuleNamed(Body& body, const ast::Expr& object) {
   if (name == nullptr || body.Find(name->name) || body.symbols.contains(name->name)) return nullptr;
   Entity* entity = FindEntity(body.module, name->name);
   return entity != nullptr && entity->kind == EntityKind::kModule ? entity : nullptr;
+}
+
+bool HasMember(TypeRef type, std::string_view name) {
+  return type->kind == TypeKind::kRecord &&
+         std::any_of(type->fields.begin(), type->fields.end(), [&](const Field& field) { return field.name == name; });
 }
 
 const ast::Type::Field* FindField(const ast::Type& type, std::string_view name) {
@@ -108,6 +117,8 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
     builder.Help("`len(x)` is its length");
   else if (type->kind == TypeKind::kMap)
     builder.Help("a key is looked up as in `m[\"" + member.text + "\"]`, which is `none` where it is not there");
+  else if (type->kind == TypeKind::kList && HasMember(type->element, member.text))
+    builder.Help("its elements have it: `[x." + member.text + " for x in " + CodeAt(body, object->span, "xs") + "]`");
   else if (type->kind != TypeKind::kRecord)
     builder.Help("a value is given to a function: `f(x)`, or `x |> f()`");
   return Poison(body, span);

@@ -63,7 +63,7 @@ ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, TypeRef type) 
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(type)});
   if (type->kind == TypeKind::kList && step.op == ast::BinaryOp::kAdd) builder.Help("a list is made at once: `[e for x in xs if c]`");
   if (type->kind == TypeKind::kRecord && type->name.empty() && !type->fields.empty())
-    builder.Help("its parts are read by name: `y." + type->fields[0].name + "` of `y`");
+    builder.Help("its parts are read by name, as in `y." + type->fields[0].name + "`");
   return Poison(body, step.span);
 }
 
@@ -74,12 +74,34 @@ std::string ExampleOf(TypeRef type) {
   return type->dtype == DType::kBool ? "false" : ir::IsFloat(type->dtype) ? "0.0" : "0";
 }
 
+// `1 + x ?? 0` adds before `??` is asked. `operand`: what may be none, at the end of `operation`.
+std::optional<std::string> HelpWithPrecedence(Body& body, const ast::Expr& operation, std::string_view op, const Span& operand,
+                                              const Where& where) {
+  if (where.left_of == nullptr || where.left_of->left.get() != &operation) return std::nullopt;
+  const Span& all = where.left_of->span;
+  const std::string before = CodeAt(body, {all.file, operation.span.begin, operand.begin}, "x " + std::string(op) + " ");
+  const std::string value = CodeAt(body, {all.file, operand.begin, all.end}, "y ?? z");
+  return "`" + std::string(op) + "` binds tighter than `??`: `" + before + "(" + value + ")`";
+}
+
 // One of the operands may be none.
-ExprPtr ReportOptional(Body& body, const ast::BinaryExpr& step, const Expr& left, const Expr& right) {
+ExprPtr ReportOptional(Body& body, const ast::BinaryExpr& step, const Expr& left, const Expr& right, const Where& where) {
   const bool is_right = right.type->kind == TypeKind::kOptional;
   const Expr &optional = is_right ? right : left, &other = is_right ? left : right;
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(optional.type)});
-  if (optional.type->kind != TypeKind::kOptional) return Poison(body, step.span);
+  if (optional.type->kind != TypeKind::kOptional) {
+    const bool is_none = other.type->kind == TypeKind::kNone || optional.type->kind == TypeKind::kNone;
+    const TypeRef value = optional.type->kind == TypeKind::kNone ? other.type : optional.type;
+    if (is_none && IsEquality(step.op) && value->kind != TypeKind::kNone)
+      builder.Help("a `" + ToString(value) + "` is never `none`; `" + ToString(value) + "?` may be");
+    return Poison(body, step.span);
+  }
+  if (is_right) {
+    if (const auto help = HelpWithPrecedence(body, step, ast::Spelling(step.op), step.right->span, where)) {
+      builder.Help(*help);
+      return Poison(body, step.span);
+    }
+  }
   const std::string text = CodeAt(body, optional.span, "x");
   if (IsEquality(step.op) && other.type->kind == TypeKind::kNone) {
     const std::string arms = step.op == ast::BinaryOp::kEq ? " { none => true, _ => false }" : " { none => false, _ => true }";
@@ -171,11 +193,11 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
   return FoldKnown(body, std::move(result));
 }
 
-ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
+ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right, const Where& where) {
   if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
   if (left->type->kind == TypeKind::kOptional || right->type->kind == TypeKind::kOptional || left->type->kind == TypeKind::kNone ||
       right->type->kind == TypeKind::kNone) {
-    return ReportOptional(body, step, *left, *right);
+    return ReportOptional(body, step, *left, *right, where);
   }
   const bool strings = left->type->kind == TypeKind::kString && right->type->kind == TypeKind::kString;
   if (strings && step.op == ast::BinaryOp::kAdd) return Concatenate(body, step, std::move(left), std::move(right));
@@ -221,7 +243,9 @@ bool ReportTighter(Body& body, const ast::BinaryExpr& step, const Expr& left, co
 }
 
 ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, const Where& where) {
-  ExprPtr left = CheckExpr(body, *step.left, nullptr, where);
+  Where left_where = where;
+  left_where.left_of = &step;
+  ExprPtr left = CheckExpr(body, *step.left, nullptr, left_where);
   const bool none = left->type->kind == TypeKind::kNone;
   if (!IsPoison(*left) && left->type->kind != TypeKind::kOptional && !none) {
     body.env.Report(step.op_span, kNeverNone, {ToString(left->type)}).Label(left->span, "always has a value");
@@ -276,7 +300,7 @@ Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef
   ExprPtr left_value = Resolve(body, std::move(left), left_hint);
   if (right_literal)
     right = CheckLiteral(body, *step.right, HoldsNumbers(left_value->type) ? ScalarHint(body.env.types, left_value->type) : hint);
-  return {Combine(body, step, std::move(left_value), std::move(right)), nullptr, step.span};
+  return {Combine(body, step, std::move(left_value), std::move(right), where), nullptr, step.span};
 }
 
 // How a program says that two dimensions are one number.
@@ -354,6 +378,12 @@ ExprPtr CheckUnary(Body& body, const ast::UnaryExpr& expr, TypeRef wanted, const
   const bool negate = expr.op == ast::UnaryOp::kNegate;
   ExprPtr operand = CheckExpr(body, *expr.operand, negate ? wanted : nullptr, where);
   if (IsPoison(*operand)) return operand;
+  if (operand->type->kind == TypeKind::kOptional && where.left_of != nullptr && where.left_of->left.get() == &expr) {
+    const std::string_view op = negate ? "-" : "!";
+    auto builder = body.env.Report(expr.span, kNoOperator, {op, ToString(operand->type)});
+    builder.HelpIf(HelpWithPrecedence(body, expr, op, expr.operand->span, where));
+    return Poison(body, expr.span);
+  }
   if (negate ? !CheckArithmetic(body, "-", operand->type, expr.span) : !CheckNot(body, *operand, expr.span)) return Poison(body, expr.span);
   ExprPtr result = Make(ExprKind::kUnary, operand->type, expr.span);
   result->unary = negate ? UnaryOp::kNegate : UnaryOp::kNot;

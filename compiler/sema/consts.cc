@@ -52,7 +52,8 @@ ExprPtr LinesOf(Body& body, const std::string& content, const std::string& name,
 }
 
 ExprPtr JsonOf(Body& body, const std::string& content, const std::string& name, TypeRef wanted, const Span& span) {
-  if (wanted == nullptr || wanted->kind == TypeKind::kError) {
+  if (wanted != nullptr && wanted->kind == TypeKind::kError) return Poison(body, span);  // reported where the type is written
+  if (wanted == nullptr) {
     body.env.Report(span, kCannotInfer, {"`json(..)`"}).Help("as in `const TABLE: map<f32> = json(\"" + name + "\");`");
     return Poison(body, span);
   }

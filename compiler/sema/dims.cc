@@ -189,6 +189,13 @@ class Settler {
   std::vector<uint32_t> path_;
 };
 
+// As i64, whatever it is.
+bool KeepsValue(const Expr& from, const Expr& to) {
+  const DType narrow = from.type->dtype, wide = to.type->dtype;
+  return ir::SizeOf(wide) == 8 || narrow == wide ||
+         (ir::SizeOf(narrow) < ir::SizeOf(wide) && (ir::IsSigned(wide) || !ir::IsSigned(narrow)));
+}
+
 bool IsIntegerScalar(TypeRef type) { return type->kind == TypeKind::kScalar && !ir::IsFloat(type->dtype) && type->dtype != DType::kBool; }
 
 }  // namespace
@@ -381,9 +388,9 @@ std::optional<Dim> AsDim(Body& body, const Expr& expr) {
       return is_named ? std::optional(measured.type->dims[0]) : std::nullopt;
     }
     case ExprKind::kConvert:
-      return AsDim(body, *expr.args[0]);
+      return KeepsValue(*expr.args[0], expr) ? AsDim(body, *expr.args[0]) : std::nullopt;
     case ExprKind::kBinary: {
-      if (expr.binary > BinaryOp::kMul) return std::nullopt;
+      if (expr.binary > BinaryOp::kMul || ir::SizeOf(expr.type->dtype) < 8) return std::nullopt;  // i32 wraps where i64 does not
       const auto left = AsDim(body, *expr.args[0]), right = AsDim(body, *expr.args[1]);
       if (!left || !right) return std::nullopt;
       Dim value = expr.binary == BinaryOp::kAdd ? *left + *right : expr.binary == BinaryOp::kSub ? *left - *right : *left * *right;

@@ -12,6 +12,7 @@
 
 #include "compiler/ast/nodes.h"
 #include "compiler/sema/check.h"
+#include "compiler/sema/library.h"
 #include "compiler/sema/typed.h"
 
 namespace wf::sema {
@@ -94,6 +95,7 @@ struct Env {
   std::map<std::pair<ExprKind, uint32_t>, const ast::Type*> results;  // as written, by what calls them: where their members have names
   std::map<std::string, std::string> embedded;  // files read by constants and of externs, by path: part of the source hash
   uint64_t constant_bytes = 0;                  // of the values of all `const`s
+  std::optional<Library> library;               // none: no name asked for it
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);
@@ -127,6 +129,7 @@ struct Where {
   enum class Holder : uint8_t { kNone, kNode, kLet } holder = Holder::kNone;
   LocalId n_above = 0;
   const StillLoop* still_loop = nullptr;
+  const ast::BinaryExpr* left_of = nullptr;  // the `??` left of which it may stand: an operator there binds tighter
   std::string_view instead = "call it in a node of a workflow, and give its value to the `fn`";  // kNone: what can be done
   int depth = 0;
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "compiler/sema/names.h"
+
 namespace wf::sema {
 namespace {
 
@@ -54,6 +56,7 @@ diag::Builder ReportCycle(Env& env, const Span& use, const std::vector<Step>& wa
 }
 
 bool ReportForwardLocal(Body& body, const std::string& name, const Span& use) {
+  if (FindEntity(body.module, name) != nullptr) return false;  // that the local has its name is told where it is declared
   for (auto block = body.blocks.rbegin(); block != body.blocks.rend(); ++block) {
     const BlockNames::Declared* target = block->Find(name);
     if (target == nullptr || (target->stmt->span.begin < use.begin && !Holds(target->stmt->span, use))) continue;

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/env.h"
 
 namespace wf::sema {
 namespace {
@@ -14,37 +14,45 @@ std::filesystem::path FolderOf(const Env& env) {
   return std::filesystem::path(env.input.sources.name(env.prelude->file->id)).parent_path();
 }
 
-bool Declares(const std::filesystem::path& file, std::string_view function) {
+void ReadFunctions(const std::filesystem::path& file, const std::string& module, Library& library) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
-    std::string_view rest = line;
-    if (!rest.starts_with("fn ")) continue;
-    rest.remove_prefix(3);
-    if (rest.starts_with(function) && rest.substr(function.size()).find_first_of("(<") == 0) return true;
+    if (!line.starts_with("fn ")) continue;
+    const size_t end = line.find_first_of("(<");
+    if (end != std::string::npos) library.module.emplace(line.substr(3, end - 3), module);
   }
-  return false;
+}
+
+Library Read(const std::filesystem::path& folder) {
+  Library library;
+  if (folder.empty()) return library;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() == ".wf" && file.stem() != "prelude") library.modules.insert(file.stem().string());
+  }
+  for (const std::string& module : library.modules) {  // in one order, whatever that of the folder is
+    for (const BuiltinInfo& row : kBuiltins) {
+      if (row.module == "std." + module) library.module.emplace(row.name, module);
+    }
+    ReadFunctions(folder / (module + ".wf"), module, library);
+  }
+  return library;
+}
+
+const Library& LibraryOf(Env& env) {
+  if (!env.library) env.library = Read(FolderOf(env));
+  return *env.library;
 }
 
 }  // namespace
 
-bool IsOfLibrary(const Env& env, const std::string& module) {
-  const std::filesystem::path folder = FolderOf(env);
-  std::error_code ignored;
-  return !folder.empty() && std::filesystem::exists(folder / (module + ".wf"), ignored);
-}
+bool IsOfLibrary(Env& env, const std::string& module) { return LibraryOf(env).modules.contains(module); }
 
-std::string LibraryWith(const Env& env, std::string_view function) {
-  const std::filesystem::path folder = FolderOf(env);
-  if (folder.empty()) return "";
-  std::set<std::string> modules;  // in one order, whatever that of the folder is
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".wf" && entry.path().stem() != "prelude") modules.insert(entry.path().stem().string());
-  }
-  for (const std::string& module : modules) {
-    if (FindMember("std." + module, function) != nullptr || Declares(folder / (module + ".wf"), function)) return module;
-  }
-  return "";
+std::string LibraryWith(Env& env, std::string_view function) {
+  const Library& library = LibraryOf(env);
+  const auto at = library.module.find(function);
+  return at == library.module.end() ? "" : at->second;
 }
 
 std::string HelpToImport(const std::string& module) { return "a module is imported: `import std." + module + ";`"; }

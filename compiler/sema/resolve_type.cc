@@ -9,13 +9,12 @@
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/forward.h"
 #include "compiler/sema/names.h"
+#include "runtime/abi/dtype.h"
 #include "runtime/abi/values.h"
 #include "runtime/onnx/signature.h"
 
 namespace wf::sema {
 namespace {
-
-constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
 std::optional<int64_t> ExtentOf(std::string text) {
   text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
@@ -23,7 +22,7 @@ std::optional<int64_t> ExtentOf(std::string text) {
   int64_t value = 0;
   const char* begin = text.data() + (hex ? 2 : 0);
   const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value, hex ? 16 : 10);
-  if (error != std::errc() || end != text.data() + text.size() || value > kMaxExtent) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || value > abi::kMostExtent) return std::nullopt;
   return value;
 }
 

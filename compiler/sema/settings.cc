@@ -353,6 +353,8 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
   if (entity != nullptr && (entity->kind == EntityKind::kWorkflow || entity->kind == EntityKind::kModel)) {
     builder.Help("it is published by `" + std::string(entity->kind == EntityKind::kModel ? "model " : "workflow ") + setting.name.text +
                  ";`");
+  } else if (place == kInService && setting.name.text == "port") {
+    builder.Help("ports are chosen when the server starts: `--http-port 8080`");
   } else {
     builder.DidYouMean(setting.name.span, setting.name.text, known);
   }

@@ -7,7 +7,11 @@
 
 namespace wf::abi {
 
-// Bytes of a dense tensor of these extents; UINT64_MAX: an extent is negative, the dtype unknown, or the product beyond 2^62.
+// No tensor has an axis of more, or more bytes, an empty one included, whose other axes count: more than any memory holds. What is computed
+// with extents relies on it.
+constexpr int64_t kMostExtent = int64_t{1} << 40;
+
+// Bytes of a dense tensor of these extents; UINT64_MAX: an extent is negative, the dtype unknown, or the product beyond kMostExtent.
 constexpr uint64_t DenseBytes(uint8_t dtype, uint32_t rank, const int64_t* dim) {
   auto bytes = static_cast<uint64_t>(base::DTypeSize(dtype));
   if (bytes == 0 || rank > WF_MAX_RANK) return UINT64_MAX;
@@ -18,7 +22,7 @@ constexpr uint64_t DenseBytes(uint8_t dtype, uint32_t rank, const int64_t* dim) 
       empty = true;
       continue;
     }
-    if (bytes > (UINT64_C(1) << 62) / static_cast<uint64_t>(dim[i])) return UINT64_MAX;
+    if (bytes > static_cast<uint64_t>(kMostExtent) / static_cast<uint64_t>(dim[i])) return UINT64_MAX;
     bytes *= static_cast<uint64_t>(dim[i]);
   }
   return empty ? 0 : bytes;

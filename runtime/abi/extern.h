@@ -44,12 +44,15 @@ class Context {
     constexpr int kRank = static_cast<int>(sizeof...(Extent));
     Tensor<T, kRank> made;
     const int64_t dims[] = {static_cast<int64_t>(extents)...};
-    uint64_t bytes = sizeof(T);
+    uint64_t bytes = sizeof(T), most = bytes;  // most: an axis without elements counted as one of 1
     for (int axis = kRank - 1; axis >= 0; --axis) {
       made.raw_.dim[axis] = dims[axis];
       made.raw_.stride[axis] = static_cast<int64_t>(bytes / sizeof(T));
       if (dims[axis] < 0) throw Failure(code::kDimension, "a tensor with an extent below 0");
-      if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dims[axis]), &bytes) || bytes >> 62 != 0) throw std::bad_alloc();
+      const auto extent = static_cast<uint64_t>(dims[axis]);
+      if (__builtin_mul_overflow(most, extent == 0 ? 1 : extent, &most) || most >> 40 > 0)
+        throw std::bad_alloc();  // as of abi::kMostExtent
+      bytes *= extent;
     }
     made.raw_.data = Zeros((bytes + WF_ALIGN - 1) / WF_ALIGN * WF_ALIGN);
     return made;

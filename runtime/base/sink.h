@@ -67,6 +67,12 @@ struct wf_sink {
   // The same with the first `count` bytes of it: by reference where they end with a piece.
   bool AppendFirst(wf_sink& other, size_t count);
 
+  // All of it while one block holds it, which a text of some kilobytes begun here is sure of; else empty. The view ends with the next call.
+  std::string_view Whole() const {
+    if (!pieces_.empty() || failed_) return {};
+    return {reinterpret_cast<const char*>(start_), static_cast<size_t>(at_ - start_)};
+  }
+
   // The pieces in order; the view ends with the next call.
   std::span<const wf::base::SinkPiece> Pieces();
   void Consume(size_t count);  // drops the first `count` bytes

@@ -59,6 +59,7 @@ bool Batcher::Reserve(Row& row) noexcept {
     return false;
   }
   row.has_credit = true;
+  backlog_.Add(row.priority, row.deadline, 1);
   return true;
 }
 
@@ -66,11 +67,33 @@ void Batcher::Unreserve(Row& row) noexcept {
   if (!row.has_credit) return;
   row.has_credit = false;
   credits_.fetch_sub(1, std::memory_order_relaxed);
+  backlog_.Remove(row.priority, 1);
 }
 
-void Batcher::UpdateInlinePays() {
-  const bool pays = fixed_shapes_ && std::all_of(costs_.begin(), costs_.end(), [](const CostCurve& curve) { return curve.InlinePays(); });
+void Batcher::UpdateCosts() {
+  bool pays = fixed_shapes_;
+  int64_t row_ns = INT64_MAX, alone_ns = INT64_MAX;
+  for (const CostCurve& curve : costs_) {
+    pays = pays && curve.InlinePays();
+    const int64_t best = curve.BestRows();
+    row_ns = std::min(row_ns, curve.RunNs(best) / best);
+    alone_ns = std::min(alone_ns, curve.RunNs(1));
+  }
   inline_pays_.store(pays, std::memory_order_relaxed);
+  row_ns_.store(row_ns, std::memory_order_relaxed);
+  alone_ns_.store(alone_ns, std::memory_order_relaxed);
+}
+
+Batcher::Outlook Batcher::OutlookOf(uint8_t priority, base::TimePoint deadline) const {
+  const int64_t before = backlog_.Before(priority, deadline);
+  const int threads = executor_.threads();
+  const int at_once = threads == 0 ? options_.instances : std::min(options_.instances, threads);
+  return {before * row_ns_.load(std::memory_order_relaxed) / at_once, alone_ns_.load(std::memory_order_relaxed)};
+}
+
+void Batcher::LearnFrom(const Batcher& other) {
+  for (size_t kind = 0; kind < std::min(costs_.size(), other.costs_.size()); ++kind) costs_[kind].LearnFrom(other.costs_[kind]);
+  UpdateCosts();
 }
 
 void Batcher::LearnRunOnLoop(size_t kind, int64_t ns) {
@@ -78,7 +101,7 @@ void Batcher::LearnRunOnLoop(size_t kind, int64_t ns) {
   CostCurve& curve = costs_[kind];
   const int64_t known = curve.RunNs(1);
   curve.Learn(1, known == 0 ? ns : std::min(ns, kIncredible * known));
-  if (inline_pays() && !curve.InlinePays()) UpdateInlinePays();
+  if (inline_pays() && !curve.InlinePays()) UpdateCosts();
 }
 
 bool Batcher::Submit(Row& row) noexcept { return executor_.SubmitRow(*this, row); }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <vector>
 
+#include "runtime/batch/backlog.h"
 #include "runtime/batch/cost.h"
 #include "runtime/batch/policy.h"
 #include "runtime/batch/row.h"
@@ -37,7 +38,8 @@ class Batcher {
  public:
   Batcher(Executor& executor, const BatcherOptions& options, const base::Clock& clock);
 
-  // A credit for one row, taken before the work that produces it; given back when the row is taken or withdrawn, or by Unreserve.
+  // A credit for one row, whose priority and deadline are set, taken before the work that produces it; given back when the row is taken or
+  // withdrawn, or by Unreserve.
   [[nodiscard]] bool Reserve(Row& row) noexcept;
   void Unreserve(Row& row) noexcept;
   // Queues a row that has a credit. False: it was withdrawn meanwhile; it stays with the caller.
@@ -50,10 +52,17 @@ class Batcher {
   CostCurve& cost(size_t kind = 0) { return costs_[kind]; }  // kind: of rows, as Padding counts them
   const CostCurve& cost(size_t kind = 0) const { return costs_[kind]; }
   const BatchStats& stats() const { return stats_; }
+  struct Outlook {
+    int64_t wait_ns = 0, run_ns = 0;  // 0: none, or not known
+  };
+  // What a row of this class and deadline that came now would wait at least for those before it, by t(B) as learned, and then run.
+  Outlook OutlookOf(uint8_t priority, base::TimePoint deadline) const;
   int queued_rows() const { return credits_.load(std::memory_order_relaxed); }
   // Running on the loop costs less than what a batch would save. False where a request decides on extents: what is known of one shape says
   // nothing of the next.
   bool inline_pays() const { return inline_pays_.load(std::memory_order_relaxed); }
+  // Begins with the t(B) of another one of the same model and padding. REQUIRES: no row was submitted yet.
+  void LearnFrom(const Batcher& other);
   // One row of this kind took `ns` on a loop.
   void LearnRunOnLoop(size_t kind, int64_t ns);
   // The inputs of a run, without data; nothing when the file leaves an extent open.
@@ -71,8 +80,10 @@ class Batcher {
       seen_sizes_;  // per instance and kind of row, bit set by log2 of the size; touched by the thread that holds the instance
   const bool fixed_shapes_;
   std::atomic<int> credits_{0};
-  void UpdateInlinePays();
+  Backlog backlog_;  // in rows that hold a credit
+  void UpdateCosts();
   std::atomic<bool> inline_pays_{false};
+  std::atomic<int64_t> row_ns_{0}, alone_ns_{0};  // of the cheapest kind: a row of a run of the best size, a run of one
   BatchStats stats_;
 };
 

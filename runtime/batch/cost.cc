@@ -34,6 +34,13 @@ void CostCurve::Learn(int64_t size, int64_t ns) {
   cell.store(std::max<int64_t>(1, old == 0 ? ns : old + (ns - old) / 8), std::memory_order_relaxed);
 }
 
+void CostCurve::LearnFrom(const CostCurve& other) {
+  for (int i = 0; i < n_sizes_; ++i) {
+    const int64_t size = sizes_[i];
+    if (size <= other.max_rows_ && other.SizeFor(size) == size && other.known(size) && !known(size)) Learn(size, other.RunNs(size));
+  }
+}
+
 bool CostCurve::known(int64_t size) const { return ns_[IndexOf(size)].load(std::memory_order_relaxed) != 0; }
 
 int64_t CostCurve::RunNs(int64_t size) const {

@@ -13,7 +13,8 @@ class CostCurve {
   explicit CostCurve(int64_t max_rows);
 
   int64_t max_rows() const { return max_rows_; }
-  void Learn(int64_t size, int64_t ns);  // size: a size that is run
+  void Learn(int64_t size, int64_t ns);    // size: a size that is run
+  void LearnFrom(const CostCurve& other);  // what both run and this one does not know
   bool known(int64_t size) const;
   int64_t RunNs(int64_t size) const;    // measured, else guessed from the nearest measured size; 0: nothing measured yet
   int64_t SizeFor(int64_t rows) const;  // the smallest size that holds `rows`

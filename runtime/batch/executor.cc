@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/abi/view.h"
+#include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/slices.h"
 #include "runtime/base/working.h"
@@ -37,6 +38,22 @@ Batcher& Executor::AddBatcher(const BatcherOptions& options) {
   return *batchers_.back();
 }
 
+bool Executor::RemoveBatcher(Batcher& batcher) {
+  if (preparer_ != nullptr && !preparer_->Forget(batcher)) return false;
+  std::unique_ptr<Batcher> removed;
+  {
+    const base::MutexLock lock(mutex_);
+    const auto at = std::find_if(batchers_.begin(), batchers_.end(), [&](const auto& each) { return each.get() == &batcher; });
+    WF_CHECK(at != batchers_.end() && batcher.policy_.waiting() == 0);
+    removed = std::move(*at);
+    staging_.erase(staging_.begin() + (at - batchers_.begin()));
+    batchers_.erase(at);
+  }
+  const BatcherOptions& options = removed->options();
+  for (int i = 0; i < options.instances; ++i) options.model->Release(options.first_instance + i);
+  return true;
+}
+
 void Executor::BeginDrain() {
   {
     const base::MutexLock lock(mutex_);
@@ -48,6 +65,10 @@ void Executor::BeginDrain() {
 void Executor::StartPreparing() {
   preparer_ = std::make_unique<Preparer>(*this, clock_);
   preparer_->Start();
+}
+
+void Executor::Prepare(Batcher& batcher) {
+  if (preparer_ != nullptr) preparer_->Add(batcher);
 }
 
 std::vector<Batcher*> Executor::Batchers() {
@@ -237,7 +258,7 @@ void Executor::Learn(const Work& work, int64_t run_ns) {
   const uint64_t size_bit = UINT64_C(1) << std::bit_width(static_cast<uint64_t>(work.size - 1));
   if ((seen & size_bit) != 0) batcher.costs_[work.kind].Learn(work.size, run_ns);
   seen |= size_bit;
-  batcher.UpdateInlinePays();
+  batcher.UpdateCosts();
 }
 
 void Executor::Finish(Work& work) {

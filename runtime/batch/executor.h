@@ -42,8 +42,13 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   Batcher& AddBatcher(const BatcherOptions& options);
-  // Makes ready, at low priority and on a thread of its own, what batches of all sizes of the batchers added so far will need.
+  // Takes one away, and the memory of its instances with it. False: one of them is being made ready; ask again.
+  // REQUIRES: every row of it is delivered or withdrawn, and nobody submits any more.
+  [[nodiscard]] bool RemoveBatcher(Batcher& batcher);
+  // Makes ready, at low priority and on a thread of its own, what batches of all sizes of the batchers added so far will need; of those
+  // that are added later, too, once Prepare was called for them.
   void StartPreparing();
+  void Prepare(Batcher& batcher);
 
   void BeginDrain();  // rows that wait for company run, and those that come later do not wait
 
@@ -52,6 +57,8 @@ class Executor {
   void Run(Work& work);     // gathers, runs
   void Finish(Work& work);  // scatters, learns, delivers; frees the instance
   std::optional<base::TimePoint> NextDecisionAt();
+
+  int threads() const { return options_.threads; }
 
  private:
   friend class Batcher;

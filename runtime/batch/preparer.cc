@@ -46,50 +46,74 @@ class Zeros {
 }  // namespace
 
 Preparer::Preparer(Executor& executor, const base::Clock& clock) : executor_(executor), clock_(clock) {
-  for (Batcher* batcher : executor.Batchers()) Add(*batcher);
+  for (Batcher* batcher : executor.Batchers()) AddTo(&pieces_, *batcher);
 }
 
 // The largest first: smaller runs then live in the same memory.
-void Preparer::Add(Batcher& batcher) {
+void Preparer::AddTo(std::deque<Piece>* pieces, Batcher& batcher) {
   const BatcherOptions& options = batcher.options();
-  const size_t first = pieces_.size();
+  const size_t first = pieces->size();
   for (size_t kind = batcher.padding().kinds(); kind-- > 0;) {
     std::vector<int64_t> sizes;
     for (int64_t rows = 1; sizes.empty() || sizes.back() < options.policy.max_rows; rows = sizes.back() + 1)
       sizes.push_back(batcher.cost(kind).SizeFor(rows));
     for (size_t at = sizes.size(); at-- > 0;) {
       if (batcher.InputsOf(kind, sizes[at]).empty()) continue;
-      for (int i = options.measuring_instance < 0 ? 0 : -1; i < options.instances; ++i)
-        pieces_.push_back({&batcher, kind, sizes[at], i, false});
+      const bool measures = options.measuring_instance >= 0 && !batcher.cost(kind).known(sizes[at]);
+      for (int i = measures ? -1 : 0; i < options.instances; ++i) pieces->push_back({&batcher, kind, sizes[at], i, false});
     }
   }
-  for (size_t i = pieces_.size(); i-- > first;) {
-    if (pieces_[i].instance >= 0) continue;
-    pieces_[i].last = true;
+  for (size_t i = pieces->size(); i-- > first;) {
+    if ((*pieces)[i].instance >= 0) continue;
+    (*pieces)[i].last = true;
     break;
   }
 }
 
+void Preparer::Add(Batcher& batcher) {
+  {
+    const base::MutexLock lock(mutex_);
+    AddTo(&pieces_, batcher);
+  }
+  news_.NotifyOne();
+}
+
+// The instance for measurements keeps the memory of a batcher that goes in the middle of them, until the next one is measured.
+bool Preparer::Forget(const Batcher& batcher) {
+  const base::MutexLock lock(mutex_);
+  if (under_way_ == &batcher) return false;
+  std::erase_if(pieces_, [&](const Piece& piece) { return piece.batcher == &batcher; });
+  return true;
+}
+
 Preparer::Progress Preparer::Step() {
-  for (size_t tried = pieces_.size(); tried > 0; --tried) {
+  base::MutexLock lock(mutex_);
+  for (size_t tried = pieces_.size(); tried > 0 && !pieces_.empty(); --tried) {
     const Piece piece = pieces_.front();
     pieces_.pop_front();
-    Batcher& batcher = *piece.batcher;
-    std::vector<wf_tensor> inputs = batcher.InputsOf(piece.kind, piece.size);
-    if (piece.instance < 0) {
-      Measure(piece, inputs);
-      return Progress::kMade;
-    }
-    if (!executor_.Borrow(batcher, piece.instance)) {
-      pieces_.push_back(piece);
-      continue;
-    }
-    // A failure is the next request's to report.
-    static_cast<void>(batcher.model().Prepare(batcher.options().first_instance + piece.instance, piece.size, inputs));
-    executor_.GiveBack(batcher, piece.instance);
-    return Progress::kMade;
+    under_way_ = piece.batcher;
+    lock.Unlock();
+    const bool made = Make(piece);
+    lock.Lock();
+    under_way_ = nullptr;
+    if (made) return Progress::kMade;
+    pieces_.push_back(piece);
   }
   return pieces_.empty() ? Progress::kDone : Progress::kBusy;
+}
+
+bool Preparer::Make(const Piece& piece) {
+  Batcher& batcher = *piece.batcher;
+  std::vector<wf_tensor> inputs = batcher.InputsOf(piece.kind, piece.size);
+  if (piece.instance < 0) {
+    Measure(piece, inputs);
+    return true;
+  }
+  if (!executor_.Borrow(batcher, piece.instance)) return false;
+  // A failure is the next request's to report.
+  static_cast<void>(batcher.model().Prepare(batcher.options().first_instance + piece.instance, piece.size, inputs));
+  executor_.GiveBack(batcher, piece.instance);
+  return true;
 }
 
 void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
@@ -108,7 +132,7 @@ void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
     best = std::min(best, clock_.Now() - start);
   }
   if (runs && !batcher.cost(piece.kind).known(piece.size)) batcher.cost(piece.kind).Learn(piece.size, best);
-  batcher.UpdateInlinePays();
+  batcher.UpdateCosts();
   if (piece.last) model.Release(instance);
 }
 
@@ -121,7 +145,7 @@ Preparer::~Preparer() {
     const base::MutexLock lock(mutex_);
     stopping_ = true;
   }
-  stop_.NotifyOne();
+  news_.NotifyOne();
   thread_.Join();
 }
 
@@ -130,10 +154,10 @@ void Preparer::RunThread() {
   int64_t pause_ns = kShortestPauseNs;
   for (;;) {
     const Progress progress = Step();
-    if (progress == Progress::kDone) return;
-    pause_ns = progress == Progress::kMade ? kShortestPauseNs : std::min(2 * pause_ns, kLongestPauseNs);
+    pause_ns = progress == Progress::kBusy ? std::min(2 * pause_ns, kLongestPauseNs) : kShortestPauseNs;
     const base::MutexLock lock(mutex_);
-    if (!stopping_ && progress == Progress::kBusy) stop_.WaitUntil(mutex_, clock_.Now() + pause_ns);
+    if (!stopping_ && progress == Progress::kBusy) news_.WaitUntil(mutex_, clock_.Now() + pause_ns);
+    while (!stopping_ && pieces_.empty()) news_.Wait(mutex_);
     if (stopping_) return;
   }
 }

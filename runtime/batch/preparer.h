@@ -26,9 +26,12 @@ class Preparer {
   Preparer& operator=(const Preparer&) = delete;
 
   void Start();
+  void Add(Batcher& batcher);  // what is left is done, and then this. On any thread
+  // Nothing more of the batcher is done. False: a step of it is under way; ask again. On any thread.
+  [[nodiscard]] bool Forget(const Batcher& batcher);
 
+  // One piece of what is left, on one thread. kBusy: each instance that is left runs just now.
   enum class Progress { kMade, kBusy, kDone };
-  // One piece of what is left. kBusy: each instance that is left runs just now.
   Progress Step();
 
  private:
@@ -39,15 +42,17 @@ class Preparer {
     int instance;  // of the batcher; -1: the one for measurements
     bool last;     // of the measuring instance
   };
-  void Add(Batcher& batcher);
+  static void AddTo(std::deque<Piece>* pieces, Batcher& batcher);
+  bool Make(const Piece& piece);  // false: its instance runs
   void Measure(const Piece& piece, std::vector<wf_tensor>& inputs);
   void RunThread();
 
   Executor& executor_;
   const base::Clock& clock_;
-  std::deque<Piece> pieces_;
   base::Mutex mutex_;
-  base::Condition stop_;
+  base::Condition news_;
+  std::deque<Piece> pieces_ WF_GUARDED_BY(mutex_);
+  const Batcher* under_way_ WF_GUARDED_BY(mutex_) = nullptr;
   bool stopping_ WF_GUARDED_BY(mutex_) = false;
   base::Thread thread_;
 };

@@ -143,11 +143,20 @@ struct Version::Instance {
   }
 };
 
-Version::Version(LoadOptions options, std::shared_ptr<const onnx::Model> file) : options_(std::move(options)), file_(std::move(file)) {
-  for (int i = 0; i < options_.instances; ++i) instances_.push_back(std::make_unique<Instance>());
-}
+Version::Version(LoadOptions options, std::shared_ptr<const onnx::Model> file)
+    : options_(std::move(options)),
+      file_(std::move(file)),
+      kept_bytes_(options_.share.kept_bytes),
+      instances_(static_cast<size_t>(options_.instances)) {}
 
 Version::~Version() = default;
+
+Version::Instance& Version::InstanceAt(int index) {
+  WF_CHECK(index >= 0 && index < options_.instances, index);
+  std::unique_ptr<Instance>& instance = instances_[static_cast<size_t>(index)];
+  if (instance == nullptr) instance = std::make_unique<Instance>();
+  return *instance;
+}
 
 Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const LoadOptions& options) {
   WF_CHECK(options.max_rows >= 1 && options.instances >= 1, options.max_rows, options.instances);
@@ -237,21 +246,18 @@ Status Version::WarmUp() {
 }
 
 Status Version::Prepare(int instance_index, int64_t rows, std::span<const wf_tensor> inputs) {
-  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
   kernels::UseOneThread();
-  return BoundFor(*instances_[static_cast<size_t>(instance_index)], rows, inputs, /*ahead=*/true).status();
+  return BoundFor(InstanceAt(instance_index), rows, inputs, /*ahead=*/true).status();
 }
 
 void Version::Trim(int instance_index) {
-  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
-  Instance& instance = *instances_[static_cast<size_t>(instance_index)];
-  if (instance.arena != nullptr && instance.arena->claim.bytes() > options_.share.kept_bytes) instance.DropArena();
+  Instance& instance = InstanceAt(instance_index);
+  if (instance.arena != nullptr && instance.arena->claim.bytes() > kept_bytes_) instance.DropArena();
 }
 
 void Version::Release(int instance_index) {
   WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
-  instances_[static_cast<size_t>(instance_index)] = std::make_unique<Instance>();
-  kernels::LetGoOfCode();
+  instances_[static_cast<size_t>(instance_index)] = nullptr;
 }
 
 Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const {
@@ -267,6 +273,7 @@ Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std
       return fail(fmt::format("input `{}` is {} with {} axes, wanted {}", shape.name, base::DTypeName(tensor.dtype), tensor.rank,
                               shape.ToString()));
     }
+    const bool is_empty = std::count(tensor.dim, tensor.dim + tensor.rank, 0) != 0;  // any stride will do
     int64_t stride = 1;
     for (size_t axis = shape.dim.size(); axis-- > 0;) {
       const int64_t is = tensor.dim[axis];
@@ -274,7 +281,7 @@ Status Version::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std
       if (axes_.batched && static_cast<int>(axis) == axes_.axis[i]) wanted = rows;
       if (const auto symbol = shape.dim[axis].symbol()) wanted = wanted != is ? wanted : bound.try_emplace(*symbol, is).first->second;
       if (is != wanted || is < 0) return fail(fmt::format("input `{}`: axis {} is {}, wanted {}", shape.name, axis, is, wanted));
-      if (is > 1 && tensor.stride[axis] != stride) return fail(fmt::format("input `{}` is not dense", shape.name));
+      if (is > 1 && !is_empty && tensor.stride[axis] != stride) return fail(fmt::format("input `{}` is not dense", shape.name));
       if (__builtin_mul_overflow(stride, std::max<int64_t>(is, 1), &stride))
         return fail(fmt::format("input `{}` is too large", shape.name));
       shape.dim[axis] = onnx::Dim(is);
@@ -323,10 +330,9 @@ Version::Bound* Version::FindBound(const Instance& instance, std::span<const wf_
 }
 
 Status Version::CheckSize(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes) {
-  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
   if (!open_) return Status::Ok();
   int64_t bytes = 0;
-  if (const Bound* bound = FindBound(*instances_[static_cast<size_t>(instance_index)], inputs); bound != nullptr) {
+  if (const Bound* bound = FindBound(InstanceAt(instance_index), inputs); bound != nullptr) {
     bytes = bound->plan->run_bytes();
   } else {
     std::vector<onnx::Port> shapes;
@@ -375,9 +381,8 @@ Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std:
 }
 
 Status Version::Run(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) {
-  WF_CHECK(instance_index >= 0 && instance_index < options_.instances, instance_index);
   kernels::UseOneThread();
-  Instance& instance = *instances_[static_cast<size_t>(instance_index)];
+  Instance& instance = InstanceAt(instance_index);
   const auto found = BoundFor(instance, rows, inputs, /*ahead=*/false);
   if (!found.ok()) return found.status();
   Bound& bound = **found;

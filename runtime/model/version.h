@@ -20,7 +20,7 @@ struct LoadOptions {
   std::string name = "model";  // for messages
   int64_t version = 1;
   int64_t max_rows = 1;                        // most samples of one run; plans exist for 1, 2, 4, ... and this
-  int instances = 1;                           // runs side by side
+  int instances = 1;                           // runs side by side; one that never runs holds no memory
   const onnx::Signature* signature = nullptr;  // the one that was compiled in; null: take the file's
   bool signature_written = false;              // it was written in the program and marks the batch axis itself
   int64_t max_bytes = int64_t{4} << 30;        // of one tensor, and of one run's activations
@@ -66,7 +66,8 @@ class Version {
   int instance_count() const { return options_.instances; }
   int64_t activation_bytes() const { return activation_bytes_; }  // of one sample; 0 when its shape is not known
   bool has_open_extents() const { return open_; }
-  base::MemoryShare memory_share() const { return open_ ? options_.share : base::MemoryShare(); }
+  base::MemoryShare memory_share() const { return open_ ? base::MemoryShare{options_.share.limit, kept_bytes_} : base::MemoryShare(); }
+  void set_kept_bytes(int64_t bytes) { kept_bytes_ = bytes; }                        // of each instance, from now on; on any thread
   uint64_t shape_misses() const { return misses_.load(std::memory_order_relaxed); }  // plans that a Run had to make first
 
  private:
@@ -80,6 +81,7 @@ class Version {
   };
 
   Version(LoadOptions options, std::shared_ptr<const onnx::Model> file);
+  Instance& InstanceAt(int index);
   base::Status CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const;
   Bound* FindBound(const Instance& instance, std::span<const wf_tensor> inputs) const;
   base::Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes, bool ahead);
@@ -98,7 +100,8 @@ class Version {
   base::Mutex planning_;                            // plans are made by one thread at a time: they share the constants
   std::list<Made> plans_ WF_GUARDED_BY(planning_);  // newest first
   std::atomic<uint64_t> misses_{0};
-  std::vector<std::unique_ptr<Instance>> instances_;
+  std::atomic<int64_t> kept_bytes_;
+  std::vector<std::unique_ptr<Instance>> instances_;  // null: never ran, or released
 };
 
 }  // namespace wf::model

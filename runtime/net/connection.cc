@@ -96,18 +96,19 @@ bool Connection::Send() noexcept {
 }
 
 void Connection::SendRest() noexcept {
-  write_timeout_at_ms_ = owner_.wires_.now_ms() + Connections::kWriteTimeoutMs;
+  write_timeout_at_ms_ = owner_.wires_.now_ms() + owner_.write_timeout_ms_;
   const int64_t taken = wire_->Send(out_.Pieces());
   if (taken < 0) return Finish(Closed::kByError);
   in_flight_ = unsent_ = static_cast<size_t>(taken);
 }
 
-// A peer that takes something within the limit is slow, not gone.
+// What waits is memory that others do without: a peer that takes next to nothing of it is as good as gone.
 void Connection::OnWriteTimeout() noexcept {
   const size_t left = wire_->unsent();
-  if (lingering_ || left >= unsent_) return Close();
+  const int64_t least = owner_.write_timeout_ms_ * Connections::kLeastRate / 1000;
+  if (lingering_ || static_cast<int64_t>(unsent_) - static_cast<int64_t>(left) < least) return Close();
   unsent_ = left;
-  write_timeout_at_ms_ = owner_.wires_.now_ms() + Connections::kWriteTimeoutMs;
+  write_timeout_at_ms_ = owner_.wires_.now_ms() + owner_.write_timeout_ms_;
 }
 
 void Connection::OnSent(bool ok) noexcept {

@@ -40,7 +40,9 @@ class Connections {
   }
   uint32_t count() const noexcept { return open_; }
 
-  static constexpr int64_t kWriteTimeoutMs = 30'000;
+  // For a peer to take all that waits, or kLeastRate of it; else it is cut off.
+  void set_write_timeout(int64_t ms) { write_timeout_ms_ = ms; }
+  static constexpr int64_t kLeastRate = 1024;  // bytes a second
 
  private:
   friend class Connection;
@@ -56,6 +58,7 @@ class Connections {
   Connection* pool_ = nullptr;
   uint32_t open_ = 0, pooled_ = 0;
   bool waits_ = false;
+  int64_t write_timeout_ms_ = 30'000;
 };
 
 }  // namespace wf::net

@@ -54,6 +54,7 @@ class Catalogue : public bus::Catalogue {
   std::vector<ModelBinding> by_task;   // index: task of the plan; empty for other kinds; the newest version of each model
   std::vector<ModelVersion> versions;  // of each published model the newest first
   Deadlines deadlines;
+  const wf_plan* tuned = nullptr;  // whose tasks' policies hold; null: as compiled
 };
 
 }  // namespace wf::sched

@@ -34,6 +34,13 @@ class EngineCore {
   bus::Bus* Create(const Request& request);
   void Start(LiveBus& bus);
   void Reject(LiveBus& bus, wf_code code);
+  struct Asked {
+    const wf_workflow& workflow;
+    const Catalogue& catalogue;
+    const std::vector<ModelBinding>& bindings;
+    base::TimePoint deadline;
+  };
+  int64_t HopelessNs(const Asked& asked) const;
   void Cancel(LiveBus& bus);
   void Release(LiveBus& bus);
   void SetCatalogue(const Catalogue& catalogue);
@@ -69,6 +76,7 @@ class EngineCore {
     uint64_t buses;
   };
 
+  static const Catalogue& CatalogueOf(const bus::Bus& bus) { return static_cast<const Catalogue&>(bus.catalogue()); }
   static LiveBus& LiveOf(const bus::Instance& instance) { return static_cast<LiveBus&>(*instance.bus); }
 
   // engine.cc
@@ -79,6 +87,7 @@ class EngineCore {
   void Unpin(LiveBus& bus);
   void FreeBus(LiveBus& bus);
   void RecordStages(LiveBus& bus);
+  void RefuseLate(LiveBus& bus);
   void EnsureDeadline(LiveBus& bus);
   size_t FirstChunkBytes(uint16_t root) const;
 
@@ -144,7 +153,10 @@ class EngineCore {
   void NoteRuns(const Job& job, bus::Instance& instance);
   void Publish(Job& job, bus::Instance& instance);
   base::TimePoint DeadlineOf(const bus::Instance& instance) const;
-  uint8_t PriorityOf(const wf_task& task) const;
+  const wf_policy* PolicyOf(const bus::Bus& bus, uint16_t id) const { return PolicyOf(CatalogueOf(bus), id); }
+  const wf_policy* PolicyOf(const Catalogue& of, uint16_t id) const;
+  uint8_t PriorityOf(const Catalogue& of, uint16_t id) const;
+  int64_t DelayOf(const bus::Instance& instance, uint16_t id) const;
 
   // model_call.cc
   const ModelBinding& BindingOf(const bus::Instance& instance, uint16_t id) const;
@@ -155,6 +167,7 @@ class EngineCore {
   void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
   // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with.
   bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job);
+  bool RefuseRow(bus::Instance& instance, uint16_t start, const bus::Failure& refused);
   void Unpark(LiveBus& bus);
 
   const wf_plan& plan_;
@@ -162,6 +175,7 @@ class EngineCore {
   const EngineParts parts_;
   const EngineOptions options_;
   Estimates estimates_;
+  std::vector<std::vector<uint16_t>> certain_;  // by workflow: CertainTasks
   std::vector<Ready> ready_;
   size_t ready_at_ = 0;
   bool pumping_ = false;

@@ -7,6 +7,7 @@
 
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/sched/certain.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -31,6 +32,7 @@ EngineCore::EngineCore(const wf_plan& plan, const bus::PlanIndex& index, const E
       learned_bytes_(plan.n_regions, 0),
       jitter_(UINT64_C(0x9e3779b97f4a7c15) + static_cast<uint64_t>(options.loop)) {
   ready_.reserve(256);
+  for (uint32_t w = 0; w < plan.n_workflows; ++w) certain_.push_back(CertainTasks(index, plan.workflows[w]));
 }
 
 EngineCore::~EngineCore() {
@@ -140,7 +142,10 @@ bus::Bus* EngineCore::Create(const Request& request) {
 void EngineCore::Start(LiveBus& bus) {
   WF_CHECK(bus.state_ == bus::BusState::kDecoding);
   bus.state_ = bus::BusState::kRunning;
-  if (parts_.clock.Now() >= bus.deadline()) PassDeadline(bus);  // while the body came, or was read
+  if (parts_.clock.Now() >= bus.deadline())
+    PassDeadline(bus);  // while the body came, or was read
+  else if (HopelessNs({*bus.workflow_, CatalogueOf(bus), *bus.bindings, bus.deadline()}) > 0)
+    RefuseLate(bus);
   for (uint32_t i = 0; i < bus.n_samples && !bus.decided; ++i) {
     if (!bus.roots[i]->done) Begin(*bus.roots[i]);
   }
@@ -282,6 +287,14 @@ void EngineCore::PassDeadline(LiveBus& bus) {
   Decide(bus, &bus.main.Fail(code::kTimeout, 0, "the request's deadline has passed"));
 }
 
+void EngineCore::RefuseLate(LiveBus& bus) {
+  stats.refused_late.Add();
+  bus.main.task = WF_NONE;
+  bus.main.instance = nullptr;
+  bus.main.failure = nullptr;
+  Decide(bus, &bus.main.Fail(code::kRefused, 0, kWouldBeLate));
+}
+
 void EngineCore::EnsureDeadline(LiveBus& bus) {
   if (!bus.deadline_timer.armed() && !bus.decided) wheel.Arm(bus.deadline_timer, bus.deadline_);
 }
@@ -310,6 +323,10 @@ Engine::~Engine() = default;
 void Engine::SetCatalogue(const Catalogue& catalogue) { core_->SetCatalogue(catalogue); }
 const Catalogue& Engine::catalogue() const { return *core_->catalogue; }
 void Engine::set_catalogue_user(CatalogueUser* user) { core_->catalogue_user = user; }
+int64_t Engine::HopelessNs(const wf_workflow& workflow, const ModelVersion* version, base::TimePoint deadline) const {
+  const Catalogue& catalogue = *core_->catalogue;
+  return core_->HopelessNs({workflow, catalogue, version == nullptr ? catalogue.by_task : version->by_task, deadline});
+}
 uint64_t Engine::NextDataId() noexcept { return core_->NextDataId(); }
 bus::Bus* Engine::Create(const Request& request) { return core_->Create(request); }
 void Engine::Start(bus::Bus& bus) { core_->Start(static_cast<LiveBus&>(bus)); }

@@ -25,6 +25,8 @@ class Observer;
 class EngineCore;
 class SharedFactors;
 
+inline constexpr std::string_view kWouldBeLate = "the deadline would pass while the request waits for others";
+
 enum class Schedule : uint8_t { kAuto, kInline, kPool };
 
 struct EngineOptions {
@@ -81,6 +83,10 @@ class Engine {
     virtual void OnReleased(const Catalogue&) noexcept = 0;
   };
   void set_catalogue_user(CatalogueUser* user);
+
+  // How long a request of this deadline would wait at least, if that is why it would be late: it could be in time were nobody before it.
+  // 0: it may well be in time, or waiting is not what stands in its way.
+  int64_t HopelessNs(const wf_workflow& workflow, const ModelVersion* version, base::TimePoint deadline) const;
 
   uint64_t NextDataId() noexcept;            // of a request that never gets a bus
   bus::Bus* Create(const Request& request);  // state kDecoding; root frames exist, parameters are to be filled

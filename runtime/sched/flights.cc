@@ -45,8 +45,21 @@ void EngineCore::FreeJob(Job& job) {
   idle_jobs_ = &job;
 }
 
-uint8_t EngineCore::PriorityOf(const wf_task& task) const {
-  return task.policy == WF_NONE ? uint8_t{WF_NORMAL} : plan_.policies[task.policy].priority;
+// Null: there is none.
+const wf_policy* EngineCore::PolicyOf(const Catalogue& of, uint16_t id) const {
+  const wf_plan& plan = of.tuned == nullptr ? plan_ : *of.tuned;
+  const uint16_t policy = plan.tasks[id].policy;
+  return policy == WF_NONE ? nullptr : &plan.policies[policy];
+}
+
+uint8_t EngineCore::PriorityOf(const Catalogue& of, uint16_t id) const {
+  const wf_policy* const policy = PolicyOf(of, id);
+  return policy == nullptr ? uint8_t{WF_NORMAL} : policy->priority;
+}
+
+int64_t EngineCore::DelayOf(const bus::Instance& instance, uint16_t id) const {
+  const wf_policy* const policy = PolicyOf(*instance.bus, id);
+  return policy == nullptr ? 0 : policy->delay_ns;
 }
 
 // The request's deadline, or that of the innermost node around with a timeout.
@@ -92,8 +105,7 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
       if (binding.batcher == nullptr || RunsOnLoop(binding)) break;
       job->batcher = binding.batcher;
       if (!ReserveRow(instance, id, following, *job)) return FreeJob(*job);
-      job->delay_ns = last->policy == WF_NONE ? 0 : plan_.policies[last->policy].delay_ns;
-      job->priority = PriorityOf(*last);
+      job->delay_ns = DelayOf(instance, following);
     }
     stats.task[following].Note(Placement::kFollows, stats.task[following].estimate_ns.load(std::memory_order_relaxed));
     job->prior_ns[job->n_tasks] = 0;
@@ -102,7 +114,8 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
     if (last->kind == WF_MODEL) break;
   }
   job->deadline = DeadlineOf(instance);
-  job->pool_priority = PriorityOf(plan_.tasks[id]);
+  job->pool_priority = PriorityOf(CatalogueOf(*instance.bus), id);
+  job->estimate_ns = std::max<int64_t>(1, estimates_.Of(id, prior_ns));
   job->queued_at = parts_.clock.Now();
   AddFlight(*job);
   parts_.queue.Push(*job);

@@ -49,13 +49,14 @@ class Job final : public batch::Row, public bus::Flight {
   const bus::Failure* failed = nullptr;  // of the task that follows the n_done finished ones
   Job* next_job = nullptr;               // in the pool's or the engine's lists
   base::TimePoint queued_at = 0;
+  int64_t estimate_ns = 0;  // of the strand's first task, for those who wait behind it
   int64_t prior_ns[kMaxTasks] = {}, measured_ns[kMaxTasks] = {};
   base::TimePoint started_at[kMaxTasks] = {};
   uint16_t tasks[kMaxTasks] = {};  // the strand, the model included
   uint8_t n_tasks = 0, n_done = 0;
-  uint8_t pool_priority = WF_NORMAL;
-  bool submitted = false;  // to the batcher: it comes back from there
-  bool dropped = false;    // its instance has ended: nothing of it is wanted
+  uint8_t pool_priority = WF_NORMAL, pool_level = WF_NORMAL;  // as pushed, and as the pool has aged it
+  bool submitted = false;                                     // to the batcher: it comes back from there
+  bool dropped = false;                                       // its instance has ended: nothing of it is wanted
   uint32_t stop_word = 0;
 
  private:

@@ -12,6 +12,8 @@ class JobQueue {
  public:
   virtual ~JobQueue() = default;
   virtual void Push(Job& job) noexcept = 0;
+  // What a strand of this class and deadline that came now would wait at least for those before it, by what tasks have taken. 0: not known.
+  virtual int64_t WaitNs(uint8_t /*priority*/, base::TimePoint /*deadline*/) const noexcept { return 0; }
 };
 
 }  // namespace wf::sched

@@ -1,5 +1,7 @@
 // Model calls: on the loop when a batch would not pay, else by a row in a batcher.
 
+#include <algorithm>
+
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/slices.h"
@@ -10,6 +12,11 @@ namespace wf::sched {
 namespace {
 
 constexpr int64_t kMostLoopActivationBytes = int64_t{1} << 20;
+
+// Late for those that are before it, and for nothing else: what waiting does not cure is not refused.
+bool IsHopeless(const batch::Batcher::Outlook& outlook, int64_t left_ns) {
+  return outlook.wait_ns > 0 && outlook.run_ns <= left_ns && outlook.wait_ns + outlook.run_ns > left_ns;
+}
 
 }  // namespace
 
@@ -23,8 +30,15 @@ bool EngineCore::RunsOnLoop(const ModelBinding& binding) const {
 }
 
 bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job) {
-  if (job.batcher->Reserve(job)) return true;
   LiveBus& bus = LiveOf(instance);
+  job.priority = PriorityOf(CatalogueOf(bus), model_task);
+  job.deadline = DeadlineOf(instance);
+  if (IsHopeless(job.batcher->OutlookOf(job.priority, job.deadline), bus.deadline() - parts_.clock.Now())) {
+    job.batcher = nullptr;
+    stats.refused_late.Add();
+    return RefuseRow(instance, start, FailAt(instance, model_task, code::kRefused, "the deadline would pass in the model's queue"));
+  }
+  if (job.batcher->Reserve(job)) return true;
   job.batcher = nullptr;
   bool in_fan_out = bus.n_samples > 1;  // samples are elements too
   for (const bus::Instance* at = &instance; at != nullptr; at = at->parent)
@@ -43,10 +57,29 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
     }
   }
   stats.refused_rows.Add();
-  const bus::Failure& refused = FailAt(instance, model_task, code::kRefused, "the model's queue is full");
+  return RefuseRow(instance, start, FailAt(instance, model_task, code::kRefused, "the model's queue is full"));
+}
+
+bool EngineCore::RefuseRow(bus::Instance& instance, uint16_t start, const bus::Failure& refused) {
   if (parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, start, refused);
   Settle(instance, start, &refused);
   return false;
+}
+
+// By the task of it that waits longest. What the pool has at most is asked first, since that is next to nothing as a rule.
+int64_t EngineCore::HopelessNs(const Asked& asked) const {
+  const int64_t left_ns = asked.deadline - parts_.clock.Now();
+  const bool pool_is_full = parts_.queue.WaitNs(WF_LOW, INT64_MAX) > left_ns;
+  int64_t wait_ns = 0;
+  for (const uint16_t id : certain_[static_cast<size_t>(&asked.workflow - plan_.workflows)]) {
+    const bool is_model = plan_.tasks[id].kind == WF_MODEL;
+    if (is_model ? asked.bindings[id].batcher == nullptr : !pool_is_full || !stats.task[id].runs_on_pool()) continue;
+    const uint8_t priority = PriorityOf(asked.catalogue, id);
+    const batch::Batcher::Outlook outlook = is_model ? asked.bindings[id].batcher->OutlookOf(priority, asked.deadline)
+                                                     : batch::Batcher::Outlook{parts_.queue.WaitNs(priority, asked.deadline), 0};
+    if (IsHopeless(outlook, left_ns)) wait_ns = std::max(wait_ns, outlook.wait_ns);
+  }
+  return wait_ns;
 }
 
 void EngineCore::Unpark(LiveBus& bus) {
@@ -83,9 +116,7 @@ void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBindi
     FreeJob(*job);
     return Settle(instance, id, &NoMemoryAt(instance, id));
   }
-  job->deadline = DeadlineOf(instance);
-  job->delay_ns = task.policy == WF_NONE ? 0 : plan_.policies[task.policy].delay_ns;
-  job->priority = PriorityOf(task);
+  job->delay_ns = DelayOf(instance, id);
   NoteModel(id, Placement::kRow, binding);
   AddFlight(*job);
   job->submitted = true;

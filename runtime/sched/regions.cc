@@ -193,12 +193,11 @@ void EngineCore::StartEnter(bus::Instance& instance, uint16_t id, const bus::Fai
   bus::Entry* const entry = OpenEntry(instance, id);
   if (entry == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   if (inherited != nullptr) return BeginFallback(*entry, *inherited);
-  if (task.policy != WF_NONE) {
-    const wf_policy& policy = plan_.policies[task.policy];
-    entry->attempts_left = policy.retry;
-    if (policy.timeout_ns > 0) {
+  if (const wf_policy* const policy = PolicyOf(*instance.bus, id); policy != nullptr) {
+    entry->attempts_left = policy->retry;
+    if (policy->timeout_ns > 0) {
       EnsureDeadline(LiveOf(instance));
-      wheel.Arm(entry->timer, parts_.clock.Now() + policy.timeout_ns);
+      wheel.Arm(entry->timer, parts_.clock.Now() + policy->timeout_ns);
     }
   }
   BeginAttempt(*entry);

@@ -59,6 +59,10 @@ struct TaskStats {
     estimate_ns.store(estimate, std::memory_order_relaxed);
     last.store(where, std::memory_order_relaxed);
   }
+  bool runs_on_pool() const noexcept {
+    const Placement where = last.load(std::memory_order_relaxed);
+    return where > Placement::kOnLoop && where <= Placement::kOnPool;
+  }
   uint64_t count() const noexcept {
     uint64_t sum = 0;
     for (const Counter& part : runs) sum += part.value();
@@ -75,7 +79,7 @@ struct EngineStats {
         stage(new DurationHistogram[plan.n_stages]),
         task(new TaskStats[plan.n_tasks]) {}
 
-  Counter created, answered, failed, cancelled, drained, refused_rows;
+  Counter created, answered, failed, cancelled, drained, refused_rows, refused_late;
   std::unique_ptr<DurationHistogram[]> node_compute;  // by node: its tasks of one instance, for a model's row the run of its batch
   std::unique_ptr<DurationHistogram[]> queue_wait;    // by node: of its rows
   std::unique_ptr<DurationHistogram[]> stage;         // by stage: first start to last end within a request; sampled (EngineOptions)

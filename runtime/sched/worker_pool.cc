@@ -18,16 +18,21 @@ bool Later(const Job* a, const Job* b) { return a->deadline > b->deadline; }
 
 // One heap per class, the earliest deadline on top.
 struct WorkerPool::Lists {
+  explicit Lists(batch::Backlog& of) : backlog(of) {}
+  batch::Backlog& backlog;
   std::vector<Job*> level[kLevels];
 
   void Push(int at, Job& job) {
     level[at].push_back(&job);
     std::push_heap(level[at].begin(), level[at].end(), Later);
+    job.pool_level = static_cast<uint8_t>(at);
+    backlog.Add(job.pool_level, job.deadline, job.estimate_ns);
   }
   Job* Pop(int at) {
     std::pop_heap(level[at].begin(), level[at].end(), Later);
     Job* const job = level[at].back();
     level[at].pop_back();
+    backlog.Remove(job->pool_level, job->estimate_ns);
     return job;
   }
   // Moves up what has waited long enough.
@@ -40,13 +45,16 @@ struct WorkerPool::Lists {
       const std::vector<Job*> moved(aged, list.end());
       list.erase(aged, list.end());
       std::make_heap(list.begin(), list.end(), Later);
-      for (Job* job : moved) Push(from - 1, *job);
+      for (Job* job : moved) {
+        backlog.Remove(job->pool_level, job->estimate_ns);
+        Push(from - 1, *job);
+      }
     }
   }
 };
 
 WorkerPool::WorkerPool(const WorkerPoolOptions& options, const base::Clock& clock)
-    : options_(options), clock_(clock), lists_(std::make_unique<Lists>()) {
+    : options_(options), clock_(clock), lists_(std::make_unique<Lists>(backlog_)) {
   for (std::vector<Job*>& list : lists_->level) list.reserve(1024);
   for (int i = 0; i < options.threads; ++i) threads_.emplace_back("wf-pool", [this] { RunThread(); });
 }

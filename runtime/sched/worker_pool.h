@@ -8,6 +8,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/thread.h"
+#include "runtime/batch/backlog.h"
 #include "runtime/sched/job_queue.h"
 
 namespace wf::sched {
@@ -26,6 +27,9 @@ class WorkerPool final : public JobQueue {
   WorkerPool(const WorkerPoolOptions& options, const base::Clock& clock);
   ~WorkerPool() override;  // finishes what waits, then joins
   void Push(Job& job) noexcept override;
+  int64_t WaitNs(uint8_t priority, base::TimePoint deadline) const noexcept override {
+    return backlog_.Before(priority, deadline) / options_.threads;
+  }
   int threads() const { return static_cast<int>(threads_.size()); }
 
  private:
@@ -38,6 +42,7 @@ class WorkerPool final : public JobQueue {
   const base::Clock& clock_;
   base::Mutex mutex_;
   base::Condition work_;
+  batch::Backlog backlog_;  // in ns of work
   const std::unique_ptr<Lists> lists_ WF_THREAD_ATTRIBUTE(pt_guarded_by(mutex_));
   int idle_ WF_GUARDED_BY(mutex_) = 0, busy_ WF_GUARDED_BY(mutex_) = 0;
   base::TimePoint aged_at_ WF_GUARDED_BY(mutex_) = 0;

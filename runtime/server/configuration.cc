@@ -20,10 +20,7 @@ Settings Reloaded(const Settings& running, Settings next, std::vector<std::strin
     next.values[i] = running.values[i];
     next.sources[i] = running.sources[i];
   }
-  if (next.nodes != running.nodes) {
-    kept->emplace_back("`nodes` has changed, which holds only with a restart");
-    next.nodes = running.nodes;
-  }
+  *changed += next.nodes != running.nodes;
   return next;
 }
 

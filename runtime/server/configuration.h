@@ -16,9 +16,10 @@ namespace wf::server {
 // two requests. Thread: immutable once published, but for Leave: thread-safe.   Owns: its settings.
 class Configuration final : public sched::Catalogue {
  public:
-  Configuration(uint64_t epoch, size_t n_tasks, Settings which, int loops)
-      : sched::Catalogue(epoch, n_tasks), settings(std::move(which)), users_(loops) {
+  Configuration(uint64_t epoch, const wf_plan& plan, Settings which, int loops)
+      : sched::Catalogue(epoch, plan.n_tasks), settings(std::move(which)), retuned_(plan, settings.nodes), users_(loops) {
     deadlines = {settings.default_timeout.ns, settings.timeout_cap.ns};
+    tuned = &retuned_.plan();
   }
   void Leave() const noexcept { users_.fetch_sub(1, std::memory_order_acq_rel); }  // by each loop once, when its last request has drained
   bool unused() const noexcept { return users_.load(std::memory_order_acquire) == 0; }
@@ -28,6 +29,7 @@ class Configuration final : public sched::Catalogue {
   std::shared_ptr<const Keys> keys;                  // null: nobody needs one
 
  private:
+  const RetunedPlan retuned_;
   mutable std::atomic<int> users_;
 };
 

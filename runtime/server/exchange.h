@@ -95,6 +95,7 @@ struct Exchange final : bus::Client {
   bool has_head = false;
   bool begun = false;  // complete, and given to the site
   bool answered = false;
+  bool is_awaited() const { return session != nullptr && !answered; }  // else nobody is to be told anything more
 
   // ---- of the site ----
   bus::Bus* bus = nullptr;  // until it is drained
@@ -122,12 +123,14 @@ struct Exchange final : bus::Client {
   int refusal_status = 0;  // 0: none
   wf_code refusal_code = 0;
   std::string refusal;
+  int64_t retry_s = 1;                         // of one for load: when to come again
   bool for_memory = false;                     // there was none
   bool allow_post = false, allow_get = false;  // of a 405
   http::Head fields;                           // of the answer, those whose texts are nobody else's
   void Refuse(int status, wf_code code, std::string_view message) {
     refusal_status = status;
     refusal_code = code;
+    retry_s = 1;
     refusal.assign(message);  // whose room stays with the exchange: a refusal in an overload allocates nothing
   }
   bool refused() const { return refusal_status != 0; }

@@ -10,6 +10,7 @@ SessionLimits LimitsOf(const Settings& settings) {
   SessionLimits limits;
   limits.header_ms = settings.header_timeout.ms();
   limits.idle_ms = settings.idle_timeout.ms();
+  limits.write_ms = settings.write_timeout.ms();
   limits.head = {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
                  static_cast<size_t>(settings.max_headers)};
   limits.of_http2.streams = static_cast<uint32_t>(settings.streams);
@@ -38,6 +39,7 @@ void Front::set_settings(const Settings& settings) {
   settings_ = &settings;
   site_.set_settings(settings);
   sessions_.set_limits(LimitsOf(settings));
+  connections_.set_write_timeout(settings.write_timeout.ms());
 }
 
 void Front::Adopt(int fd) noexcept {

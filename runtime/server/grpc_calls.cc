@@ -1,13 +1,13 @@
 #include "runtime/server/grpc_calls.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/grpc/head.h"
 #include "runtime/server/codings.h"
+#include "runtime/server/grpc_service.h"
 
 namespace wf::server {
 namespace {
@@ -23,16 +23,23 @@ void RefuseLength(Exchange& exchange) {
                   "the message is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that are taken");
 }
 
+// What messages may be coded with: fewer than bodies of HTTP, by the names that the protocol gives them and no others.
+constexpr Coding kMessageCodings[] = {Coding::kIdentity, Coding::kGzip, Coding::kDeflate};
+constexpr http::Header kAcceptedCodings = {"grpc-accept-encoding", "identity,gzip,deflate"};
+
 void TakeCoding(Exchange& exchange, std::string_view name) {
   if (name.empty()) return;
-  const std::optional<Coding> coding = coding::CodingOf(name);
+  const auto* const found = std::find_if(std::begin(kMessageCodings), std::end(kMessageCodings),
+                                         [name](Coding coding) { return coding::NameOf(coding) == name; });
+  if (found != std::end(kMessageCodings)) {
+    exchange.grpc.coding = *found;
+    return;
+  }
   base::TextBuilder message;
   message << "messages coded `";
   message.Quote(name) << "`; send them as they are, or with gzip or deflate";
-  if (coding)
-    exchange.grpc.coding = *coding;
-  else
-    exchange.Refuse(501, code::kNotImplemented, message.view());
+  exchange.fields.AddLast(kAcceptedCodings);
+  exchange.Refuse(501, code::kNotImplemented, message.view());
 }
 
 void BeginMessage(Exchange& exchange) {
@@ -45,6 +52,16 @@ void BeginMessage(Exchange& exchange) {
     return RefuseMessage(exchange, "a message says that it is coded, and `grpc-encoding` says with nothing");
   if (exchange.site->Claim(exchange, bytes) && !exchange.body.Reserve(static_cast<size_t>(bytes)))
     exchange.RefuseForMemory("no memory for the message");
+}
+
+// So that what is large in it need not be copied to where it is aligned. There is room for it.
+void AlignMessage(Exchange& exchange, std::span<const uint8_t> begin) {
+  const GrpcCall& call = exchange.grpc;
+  constexpr uint64_t kLeastAligned = Body::kKeptBytes;
+  const bool pays = !call.coded && call.messages.left() + begin.size() > kLeastAligned;
+  if (!pays || call.service == nullptr || call.service->aligned_at == nullptr) return;
+  exchange.body.AlignAt(call.service->aligned_at(begin));
+  exchange.body.Reserve(begin.size());
 }
 
 void PutPrefix(size_t bytes, bool coded, wf_sink* body) {
@@ -86,6 +103,7 @@ bool TakeMessage(Exchange& exchange, std::span<const uint8_t>* part) noexcept {
         BeginMessage(exchange);
         break;
       case MessageStep::kData:
+        if (exchange.body.size() == 0) AlignMessage(exchange, data);
         if (!exchange.body.Append(data)) exchange.RefuseForMemory("no memory for the message");
         break;
       case MessageStep::kEnd:
@@ -120,30 +138,18 @@ void PutMessage(const Exchange& exchange, wf_sink* message, wf_sink* body) {
 }
 
 http::ReplyHead GrpcHead(const Exchange& exchange, const http::ReplyHead& head, bool has_message) noexcept {
-  static constexpr http::Header kAccepted = {"grpc-accept-encoding", "identity,gzip,deflate"};
-  static constexpr http::Header kGzip[] = {kAccepted, {"grpc-encoding", "gzip"}};
-  static constexpr http::Header kDeflate[] = {kAccepted, {"grpc-encoding", "deflate"}};
-  static constexpr http::Header kZstd[] = {kAccepted, {"grpc-encoding", "zstd"}};
+  static constexpr http::Header kGzip[] = {kAcceptedCodings, {"grpc-encoding", "gzip"}};
+  static constexpr http::Header kDeflate[] = {kAcceptedCodings, {"grpc-encoding", "deflate"}};
   http::ReplyHead answer = {200, grpc::kContentType, {}, {}};
   if (!has_message) {
     answer.headers = head.headers;
     return answer;
   }
   answer.trailers = head.headers;
-  switch (exchange.grpc.coded || exchange.grpc.streams ? exchange.grpc.coding : Coding::kIdentity) {
-    case Coding::kIdentity:
-      answer.headers = {&kAccepted, 1};
-      break;
-    case Coding::kGzip:
-      answer.headers = kGzip;
-      break;
-    case Coding::kDeflate:
-      answer.headers = kDeflate;
-      break;
-    case Coding::kZstd:
-      answer.headers = kZstd;
-      break;
-  }
+  const Coding coding = exchange.grpc.coded || exchange.grpc.streams ? exchange.grpc.coding : Coding::kIdentity;
+  answer.headers = {&kAcceptedCodings, 1};
+  if (coding == Coding::kGzip) answer.headers = kGzip;
+  if (coding == Coding::kDeflate) answer.headers = kDeflate;
   return answer;
 }
 

@@ -118,6 +118,7 @@ constexpr GrpcService grpc_inference = {.name = "inference.GRPCInferenceService"
                                         .find = Find,
                                         .serve = Serve,
                                         .write_part_error = WritePartError,
-                                        .write_answer = WriteAnswer};
+                                        .write_answer = WriteAnswer,
+                                        .aligned_at = oip::RawAt};
 
 }  // namespace wf::server

@@ -27,6 +27,8 @@ struct GrpcService {
   void (*write_part_error)(const Exchange& part, const protocol::ErrorText& error, wf_sink* message) = nullptr;
   // Of a service that calls workflows.
   protocol::Answer (*write_answer)(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers) = nullptr;
+  // Where in a message, of which these are the first bytes, something begins that is used in place if it is aligned; 0: not in them.
+  size_t (*aligned_at)(std::span<const uint8_t> begin) = nullptr;
   // Of a service whose calls stay.
   void (*look)(WorkflowSite& site, Exchange& call) = nullptr;
   // Every message of a call that streams has come and been served: ends it with Session::Reply, whose body, if any, is its last message.

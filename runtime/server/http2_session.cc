@@ -10,7 +10,6 @@ namespace wf::server {
 namespace {
 
 constexpr int64_t kTickMs = 1'000;
-constexpr int64_t kStallMs = net::Connections::kWriteTimeoutMs;
 
 Exchange* ExchangeOf(http2::Stream& stream) { return static_cast<Exchange*>(stream.user); }
 
@@ -24,7 +23,8 @@ bool Http2Session::Start(net::Connection& connection) noexcept {
   drain_ticks_ = 0;
   stall_ms_ = 0;
   reads_ = true;
-  closing_ = processing_ = ticking_ = false;
+  closing_ = processing_ = false;
+  waits_for_ = Wait::kNothing;
   if (session_.Open(owner_.limits_.of_http2)) return true;
   session_.Close();
   connection_ = nullptr;
@@ -46,6 +46,7 @@ http::Head* Http2Session::OnBegin(http2::Stream& stream) noexcept {
   Exchange* const exchange = owner_.exchanges_.Take(*this, owner_.site_);
   if (exchange == nullptr) return nullptr;
   ++places_;
+  if (waits_for_ == Wait::kIdle) waits_for_ = Wait::kNothing;  // it may be over before anybody looks
   exchange->returns_to = this;
   exchange->stream = &stream;
   exchange->look_ms = owner_.limits_.header_ms;
@@ -171,16 +172,13 @@ void Http2Session::Break() noexcept {
   connection_->Close();
 }
 
-// A tick that is due stays due, however much comes meanwhile.
+// What is due stays due, however much comes meanwhile: pings, and parts of frames, make an idle connection no busier.
 void Http2Session::Arm() noexcept {
   if (closing_) return;
-  if (session_.open_streams() == 0) {
-    ticking_ = false;
-    connection_->SetTimeout(owner_.limits_.idle_ms);
-  } else if (!ticking_) {
-    ticking_ = true;
-    connection_->SetTimeout(kTickMs);
-  }
+  const Wait wait = session_.open_streams() != 0 ? Wait::kTick : session_.is_greeted() ? Wait::kIdle : Wait::kGreeting;
+  if (wait == waits_for_) return;
+  waits_for_ = wait;
+  connection_->SetTimeout(wait == Wait::kTick ? kTickMs : wait == Wait::kIdle ? owner_.limits_.idle_ms : owner_.limits_.header_ms);
 }
 
 void Http2Session::OnFlushed() noexcept {
@@ -190,7 +188,7 @@ void Http2Session::OnFlushed() noexcept {
 
 void Http2Session::OnTimeout() noexcept {
   if (closing_) return;
-  ticking_ = false;
+  waits_for_ = Wait::kNothing;
   if (session_.open_streams() == 0)
     session_.GoAway();
   else
@@ -210,10 +208,11 @@ void Http2Session::Tick() noexcept {
     else
       AnswerRefusal(*exchange);
   });
+  session_.ResetLingering();
   stall_ms_ += kTickMs;
-  if (stall_ms_ < kStallMs) return;
+  if (stall_ms_ < owner_.limits_.write_ms) return;
+  session_.ResetStalled(static_cast<uint64_t>(stall_ms_ * net::Connections::kLeastRate / 1000));
   stall_ms_ = 0;
-  session_.ResetStalled();
 }
 
 // A client is asked to begin no more, then told what was served: what it sent in between is.

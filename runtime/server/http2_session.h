@@ -72,7 +72,8 @@ class Http2Session final : public Session, private http2::User {
   bool reads_ = true;
   bool closing_ = false;     // nothing more is read or answered
   bool processing_ = false;  // answers are moved to the connection at the end of OnBytes
-  bool ticking_ = false;     // the time limit is the next tick, else that of an idle connection
+  enum class Wait : uint8_t { kNothing, kGreeting, kIdle, kTick };
+  Wait waits_for_ = Wait::kNothing;  // what the connection's time limit is of
 };
 
 }  // namespace wf::server

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
 #include "runtime/protocol/grpc/status.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/grpc_calls.h"
@@ -26,6 +27,14 @@ void RefuseSize(Exchange& exchange) {
 // Of a call that streams, between its messages or while we hold it back.
 bool IsIdle(const Exchange& exchange) {
   return exchange.grpc.streams && (exchange.grpc.messages.at_end() || exchange.grpc.held_bytes() != 0);
+}
+
+// `soon` says one second, in its own unit.
+void AddRetry(Exchange& exchange, const http::Header& soon) {
+  if (exchange.retry_s == 1) return exchange.fields.AddLast(soon);
+  base::TextBuilder later;
+  later << exchange.retry_s << soon.value.substr(1);
+  exchange.fields.Add(soon.name, later.view());
 }
 
 bool RefuseLate(Exchange& exchange) {
@@ -109,7 +118,7 @@ void AnswerRefusal(Exchange& exchange) noexcept {
                                   : exchange.refusal_status == 401 ? grpc::kUnauthenticated
                                                                    : info.status;
   row.write_error(exchange, {exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, status, &body);
-  if (protocol::IsForLoad(exchange.refusal_code)) exchange.fields.AddLast(row.retry_soon);
+  if (protocol::IsForLoad(exchange.refusal_code)) AddRetry(exchange, row.retry_soon);
   if (exchange.refusal_status == 405) exchange.fields.AddLast({"allow", exchange.allow_post ? "POST" : "GET, HEAD"});
   exchange.session->Reply(exchange, {exchange.refusal_status, plain::kJson, exchange.fields.headers(), {}}, body);
   if (exchange.begun) exchange.site->Cancel(exchange);

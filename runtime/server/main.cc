@@ -103,9 +103,8 @@ int Main(int argc, const char* const* argv, const char* const* environment, cons
   observe::UseAlternateStack();
   observe::SetLogLevel(static_cast<observe::Level>(loaded.settings.log_level));
   if (!base::Reserve::Keep()) return Print(stderr, program + ": there is no memory to start with\n"), 1;
-  const RetunedPlan retuned(plan, loaded.settings.nodes);
-  if (loaded.wish == Wish::kCheckConfig) return Check(retuned.plan(), loaded.settings, program);
-  return Serve(retuned.plan(), loaded.settings, from, program);
+  if (loaded.wish == Wish::kCheckConfig) return Check(plan, loaded.settings, program);
+  return Serve(plan, loaded.settings, from, program);
 }
 
 }  // namespace wf::server

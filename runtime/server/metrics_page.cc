@@ -135,7 +135,13 @@ void TakeRunTimes(const batch::Batcher& batcher, VersionTotals* total) {
   }
 }
 
-std::vector<VersionTotals> AddUp(std::span<const NamedBatcher> batchers) {
+void Count(const batch::BatchStats& stats, VersionTotals* total) {
+  total->rows += static_cast<double>(stats.rows.load(std::memory_order_relaxed));
+  for (size_t i = 0; i < total->sizes.size(); ++i) total->sizes[i] += stats.size_bucket[i].load(std::memory_order_relaxed);
+  for (size_t i = 0; i < total->closed.size(); ++i) total->closed[i] += stats.closed[i].load(std::memory_order_relaxed);
+}
+
+std::vector<VersionTotals> AddUp(std::span<const NamedBatcher> batchers, std::span<const NamedStats> removed) {
   std::map<std::pair<std::string_view, int64_t>, VersionTotals> by_version;
   for (const NamedBatcher& at : batchers) {
     VersionTotals& total = by_version[{at.model, at.version}];
@@ -143,19 +149,19 @@ std::vector<VersionTotals> AddUp(std::span<const NamedBatcher> batchers) {
     total.version = std::to_string(at.version);
     total.shape_misses = static_cast<double>(at.batcher->model().shape_misses());
     TakeRunTimes(*at.batcher, &total);
-    const batch::BatchStats& stats = at.batcher->stats();
     total.queued += at.batcher->queued_rows();
-    total.rows += static_cast<double>(stats.rows.load(std::memory_order_relaxed));
-    for (size_t i = 0; i < total.sizes.size(); ++i) total.sizes[i] += stats.size_bucket[i].load(std::memory_order_relaxed);
-    for (size_t i = 0; i < total.closed.size(); ++i) total.closed[i] += stats.closed[i].load(std::memory_order_relaxed);
+    Count(at.batcher->stats(), &total);
+  }
+  for (const NamedStats& at : removed) {  // each version has batchers still
+    if (const auto found = by_version.find({at.model, at.version}); found != by_version.end()) Count(*at.stats, &found->second);
   }
   std::vector<VersionTotals> totals;
   for (auto& [key, total] : by_version) totals.push_back(std::move(total));
   return totals;
 }
 
-void AddBatchers(std::span<const NamedBatcher> batchers, MetricsText* out) {
-  const std::vector<VersionTotals> totals = AddUp(batchers);
+void AddBatchers(const MetricsSources& sources, MetricsText* out) {
+  const std::vector<VersionTotals> totals = AddUp(sources.batchers, sources.removed);
   out->Family("wf_queue_depth", "gauge", "Rows that hold a place in a model's queue.");
   for (const VersionTotals& at : totals) out->Sample({{"model", at.model}, {"version", at.version}}, at.queued);
   out->Family("wf_batch_size", "histogram", "Rows of a batch, padding not counted.");
@@ -201,11 +207,12 @@ void AddExporter(const Exporter& exporter, MetricsText* out) {
 }
 
 void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
-  uint64_t inflight = 0, by_inflight = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, by_key = 0, connections = 0, queue_full = 0,
-           drained = 0, answered = 0;
+  uint64_t inflight = 0, by_inflight = 0, by_deadline = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, by_key = 0, connections = 0,
+           queue_full = 0, drained = 0, answered = 0;
   for (const auto& loop : shared.loops) {
     inflight += loop->inflight_all.value();
     by_inflight += loop->refused_inflight.value();
+    by_deadline += loop->refused_late.value();
     by_bytes += loop->refused_bytes.value();
     by_connections += loop->refused_connections.value();
     by_handshake += loop->refused_handshakes.value();
@@ -214,6 +221,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   }
   for (const auto* engine : engines) {
     queue_full += engine->refused_rows.value();
+    by_deadline += engine->refused_late.value();
     answered += engine->answered.value() + engine->failed.value() + engine->cancelled.value();
     drained += engine->drained.value();
   }
@@ -225,6 +233,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   out->Sample({}, static_cast<double>(connections));
   out->Family("wf_refused_total", "counter", "Requests and connections refused at the door, and rows refused by a full queue.");
   out->Sample({{"reason", "inflight"}}, static_cast<double>(by_inflight));
+  out->Sample({{"reason", "deadline"}}, static_cast<double>(by_deadline));
   out->Sample({{"reason", "memory"}}, static_cast<double>(by_bytes));
   out->Sample({{"reason", "connections"}}, static_cast<double>(by_connections));
   out->Sample({{"reason", "handshake"}}, static_cast<double>(by_handshake));
@@ -251,7 +260,7 @@ std::string MetricsPage(const Shared& shared, const MetricsSources& sources) {
   MetricsText out;
   AddRequests(shared, &out);
   AddEngines(shared.plan, sources.engines, &out);
-  AddBatchers(sources.batchers, &out);
+  AddBatchers(sources, &out);
   AddLoops(shared, sources.engines, &out);
   AddServer(sources, &out);
   if (sources.exporter != nullptr) AddExporter(*sources.exporter, &out);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
@@ -16,6 +17,13 @@ struct NamedBatcher {
   const batch::Batcher* batcher = nullptr;
 };
 
+// What batchers that are gone have counted.
+struct NamedStats {
+  std::string_view model;
+  int64_t version = 0;
+  std::unique_ptr<batch::BatchStats> stats;
+};
+
 struct NamedVersion {
   std::string_view model;
   int64_t version = 0;
@@ -26,6 +34,7 @@ struct Reloads {
 struct MetricsSources {
   std::span<const sched::EngineStats* const> engines;
   std::span<const NamedBatcher> batchers;
+  std::span<const NamedStats> removed;  // batchers
   std::span<const NamedVersion> versions;
   Reloads reloads;
   const Exporter* exporter = nullptr;  // null: nothing is traced

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <numeric>
 #include <set>
 #include <span>
 
+#include "runtime/abi/bounds.h"
 #include "runtime/abi/defaults.h"
 #include "runtime/abi/view.h"
 #include "runtime/kernels/operation.h"
@@ -19,7 +18,18 @@ using abi::View;
 // A loaded version as executors run it.
 class LoadedModel final : public batch::Runnable {
  public:
-  LoadedModel(const wf_model& row, std::unique_ptr<model::Version> version) : row_(row), version_(std::move(version)) {}
+  LoadedModel(const wf_model& row, std::unique_ptr<model::Version> version, size_t places)
+      : row_(row), version_(std::move(version)), taken_(places) {}
+
+  // The first of so many instances side by side that no queue has; -1: there are not so many.
+  int TakePlaces(int count) {
+    const auto found = std::search_n(taken_.begin(), taken_.end(), count, false);
+    if (found == taken_.end()) return -1;
+    std::fill_n(found, count, true);
+    return static_cast<int>(found - taken_.begin());
+  }
+  void GiveBackPlaces(int first, int count) { std::fill_n(taken_.begin() + first, count, false); }
+  void set_kept_bytes(int64_t bytes) { version_->set_kept_bytes(bytes); }
 
   const wf_model& model() const override { return row_; }
   int64_t version() const override { return version_->version(); }
@@ -36,7 +46,11 @@ class LoadedModel final : public batch::Runnable {
   bool has_open_extents() const override { return version_->has_open_extents(); }
   base::MemoryShare memory_share() const override { return version_->memory_share(); }
   void Trim(int instance) override { version_->Trim(instance); }
-  void Release(int instance) override { version_->Release(instance); }
+  void Release(int instance) override {
+    version_->Release(instance);
+    const bool has_measured = instance + 1 == instance_count();  // the last of all, so that no more plans are made soon
+    if (has_measured) kernels::LetGoOfCode();
+  }
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
     return version_->Run(instance, rows, inputs, outputs);
   }
@@ -44,6 +58,7 @@ class LoadedModel final : public batch::Runnable {
  private:
   const wf_model& row_;
   const std::unique_ptr<model::Version> version_;
+  std::vector<bool> taken_;  // instances, by queues
 };
 
 namespace {
@@ -112,6 +127,8 @@ base::Status CheckCompiled(const onnx::Signature& file, const Compiled& compiled
   return {};
 }
 
+}  // namespace
+
 // What nodes must agree on to share a batcher.
 struct BatcherKey {
   uint16_t model;
@@ -122,12 +139,15 @@ struct BatcherKey {
   friend auto operator<=>(const BatcherKey&, const BatcherKey&) = default;
 };
 
-BatcherKey KeyOf(const wf_plan& plan, const wf_task& task) {
+namespace {
+
+BatcherKey KeyOf(const wf_plan& tuned, uint16_t id) {
   static constexpr wf_policy kNothingWritten{};
-  const wf_policy& policy = task.policy == WF_NONE ? kNothingWritten : plan.policies[task.policy];  // the padding keeps it
-  const uint32_t rows = abi::BatchRows(policy.batch_max, plan.models[task.target].batched != 0);
+  const wf_task& task = tuned.tasks[id];
+  const wf_policy& policy = task.policy == WF_NONE ? kNothingWritten : tuned.policies[task.policy];  // the padding keeps its tables
+  const uint32_t rows = abi::BatchRows(policy.batch_max, tuned.models[task.target].batched != 0);
   const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows);
-  return {task.target, rows, queue, std::clamp<int>(policy.instances, 1, 64), policy.precision, batch::Padding(policy)};
+  return {task.target, rows, queue, std::clamp<int>(policy.instances, 1, abi::kMostInstances), policy.precision, batch::Padding(policy)};
 }
 
 // The files that the program asks for, newest first. Of `latest N` all of them, so that an older one may stand in for one that is refused.
@@ -155,19 +175,31 @@ void LogMissing(const wf_model& row, std::span<const onnx::VersionFile> found) {
 
 }  // namespace
 
+// Rows of equal keys wait together, of one version.
+struct Models::Queue {
+  BatcherKey key;
+  size_t rank;  // of the version, 0 being the newest
+  batch::Batcher* batcher;
+  int users = 0;  // catalogues
+};
+
+struct Models::Wanted {
+  BatcherKey key;
+  size_t rank;
+};
+
 Models::Models(const wf_plan& plan, const Settings& settings, const base::Clock& clock)
     : plan_(plan), model_root_(settings.model_root), clock_(clock), loaded_(plan.n_models) {
   if (plan.n_models > 0) static_cast<void>(loader_.TryStart("wf-loader", kernels::LoadLibraries));
 }
 Models::~Models() = default;
 
-base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& row, const onnx::VersionFile& file, int64_t max_rows,
-                                                               int instances) const {
+base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& row, const onnx::VersionFile& file, int instances) const {
   const Compiled compiled = CompiledReader(row).Read();
   model::LoadOptions options;
   options.name = View(row.name);
   options.version = file.version;
-  options.max_rows = max_rows;
+  options.max_rows = abi::kMostBatchRows;  // what a queue may ask for; plans are made for what one does
   options.instances = instances;
   options.signature = row.signature_written != 0 ? &compiled.signature : nullptr;
   options.signature_written = row.signature_written != 0;
@@ -176,11 +208,11 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   if (!version.ok()) return version.status();
   if (const base::Status same = CheckCompiled((*version)->signature(), compiled); !same.ok())
     return base::Status(base::kFailedPrecondition, "`" + file.path + "` is not the model that was compiled in: " + same.message());
-  return std::make_unique<LoadedModel>(row, *std::move(version));
+  return std::make_unique<LoadedModel>(row, *std::move(version), static_cast<size_t>(instances - loops_ - 1));
 }
 
 // A version that cannot be served is told and left out, as long as another one can.
-base::Status Models::LoadModel(uint32_t index, int64_t max_rows, int instances) {
+base::Status Models::LoadModel(uint32_t index, int instances) {
   const wf_model& row = plan_.models[index];
   const std::filesystem::path written{std::string(View(row.path))};
   const std::string path = (model_root_.empty() ? written : std::filesystem::path(model_root_) / written).string();
@@ -200,7 +232,7 @@ base::Status Models::LoadModel(uint32_t index, int64_t max_rows, int instances) 
   base::Status first(base::kNotFound, "`" + path + "` has none of the versions that the program names");
   for (const onnx::VersionFile& file : files) {
     if (loaded_[index].size() == MostVersions(row)) break;
-    auto version = LoadVersion(row, file, max_rows, instances);
+    auto version = LoadVersion(row, file, instances);
     if (version.ok()) {
       loaded_[index].push_back(*std::move(version));
       continue;
@@ -217,73 +249,148 @@ base::Status Models::LoadModel(uint32_t index, int64_t max_rows, int instances) 
   return {first.code(), begin + name + "`: " + of_many + first.message()};
 }
 
+// Instances of queues first, then one for each loop that may run the model itself, then one for measurements.
 base::Status Models::LoadVersions(int loops, const base::MemoryShare& share) {
   share_ = share;
-  std::set<BatcherKey> keys;
+  loops_ = loops;
   loop_instance_.assign(plan_.n_models, 0);
-  std::vector<int64_t> max_rows(plan_.n_models, 1);
   for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
-    if (plan_.tasks[t].kind != WF_MODEL) continue;
-    const BatcherKey key = KeyOf(plan_, plan_.tasks[t]);
-    max_rows[key.model] = std::max(max_rows[key.model], key.batch);
-    if (keys.insert(key).second) loop_instance_[key.model] += key.instances;
+    if (plan_.tasks[t].kind == WF_MODEL) loop_instance_[plan_.tasks[t].target] += 2 * static_cast<int>(abi::kMostInstances);
   }
-  // Instances of the batchers first, then one for each loop that may run the model itself, then one for measurements.
-  share_.kept_bytes /= std::accumulate(loop_instance_.begin(), loop_instance_.end(), static_cast<int>(plan_.n_models) * (loops + 1) + 1);
-  for (uint32_t m = 0; m < plan_.n_models; ++m) WF_RETURN_IF_ERROR(LoadModel(m, max_rows[m], loop_instance_[m] + loops + 1));
+  for (uint32_t m = 0; m < plan_.n_models; ++m) WF_RETURN_IF_ERROR(LoadModel(m, loop_instance_[m] + loops + 1));
   return {};
 }
 
 base::Status Models::Load(int loops, int threads, const base::MemoryShare& share) {
   WF_RETURN_IF_ERROR(LoadVersions(loops, share));
-  size_t most = 0;
-  for (const auto& versions : loaded_) most = std::max(most, versions.size());
   const bool has_calls = std::any_of(loop_instance_.begin(), loop_instance_.end(), [](int instances) { return instances > 0; });
   if (has_calls) executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{threads}, clock_);
-  newest_ = Bind(0, loops);
+  size_t most = 0;
+  for (const auto& versions : loaded_) most = std::max(most, versions.size());
   for (size_t rank = 0; rank < most; ++rank) {
-    const std::vector<sched::ModelBinding> bindings = rank == 0 ? newest_ : Bind(rank, loops);
     for (uint16_t m = 0; m < plan_.n_models; ++m) {
-      if (rank >= loaded_[m].size()) continue;
-      served_.push_back({View(plan_.models[m].name), loaded_[m][rank]->version()});
-      if (plan_.models[m].published != 0) versions_.push_back({m, served_.back().version, bindings});
+      if (rank < loaded_[m].size()) served_.push_back({View(plan_.models[m].name), loaded_[m][rank]->version()});
     }
   }
-  if (executor_ != nullptr) executor_->StartPreparing();
   return {};
 }
 
-// What every MODEL task calls when requests take the version of this rank, 0 being the newest, of each model. An older one has batchers
-// only when it may be asked for.
-std::vector<sched::ModelBinding> Models::Bind(size_t rank, int loops) {
-  std::vector<sched::ModelBinding> bindings(plan_.n_tasks);
-  std::map<BatcherKey, batch::Batcher*> batchers;
-  std::vector<int> next(plan_.n_models, 0);
-  for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
-    if (plan_.tasks[t].kind != WF_MODEL) continue;
-    const BatcherKey key = KeyOf(plan_, plan_.tasks[t]);
-    if (rank >= loaded_[key.model].size() || (rank > 0 && plan_.models[key.model].published == 0)) continue;
-    LoadedModel& model = *loaded_[key.model][rank];
-    batch::Batcher*& batcher = batchers[key];
-    if (batcher == nullptr) {
-      batch::BatcherOptions options;
-      options.model = &model;
-      options.policy = {key.batch, static_cast<int>(key.queue), key.padding};
-      options.first_instance = next[key.model];
-      options.instances = key.instances;
-      options.measuring_instance = loop_instance_[key.model] + loops;
-      next[key.model] += key.instances;
-      batcher = &executor_->AddBatcher(options);
-      batchers_.push_back({View(plan_.models[key.model].name), model.version(), batcher});
-    }
-    bindings[t] = {batcher, &model, loop_instance_[key.model]};
-  }
-  return bindings;
+void Models::StartPreparing() {
+  if (executor_ != nullptr) executor_->StartPreparing();
+  prepares_ = true;
 }
 
-void Models::AddTo(sched::Catalogue* catalogue) const {
-  catalogue->by_task = newest_;
-  catalogue->versions = versions_;
+Models::Queue* Models::Add(const Wanted& wanted, int first_instance) {
+  const BatcherKey& key = wanted.key;
+  LoadedModel& model = *loaded_[key.model][wanted.rank];
+  batch::BatcherOptions options;
+  options.model = &model;
+  options.policy = {key.batch, static_cast<int>(key.queue), key.padding};
+  options.first_instance = first_instance;
+  options.instances = key.instances;
+  options.measuring_instance = loop_instance_[key.model] + loops_;
+  batch::Batcher& batcher = executor_->AddBatcher(options);
+  for (const auto& other : queues_) {
+    const bool is_like = other->key.model == key.model && other->rank == wanted.rank && other->key.padding == key.padding;
+    if (is_like) batcher.LearnFrom(*other->batcher);
+  }
+  if (prepares_) executor_->Prepare(batcher);
+  queues_.push_back(std::make_unique<Queue>(Queue{key, wanted.rank, &batcher}));
+  batchers_.push_back({View(plan_.models[key.model].name), model.version(), &batcher});
+  return queues_.back().get();
+}
+
+base::Result<Models::Queue*> Models::QueueFor(const Wanted& wanted) {
+  for (const auto& queue : queues_) {
+    if (queue->key == wanted.key && queue->rank == wanted.rank) return queue.get();
+  }
+  const int first = loaded_[wanted.key.model][wanted.rank]->TakePlaces(wanted.key.instances);
+  if (first >= 0) return Add(wanted, first);
+  return base::Status(base::kResourceExhausted, "model `" + std::string(View(plan_.models[wanted.key.model].name)) + "`: the " +
+                                                    std::to_string(loop_instance_[wanted.key.model]) +
+                                                    " instances that it may have are taken by requests of earlier configurations");
+}
+
+// What every MODEL task calls when requests take the version of this rank, 0 being the newest, of each model. An older one has queues only
+// when it may be asked for.
+base::Status Models::BindVersions(size_t rank, const wf_plan& tuned, std::vector<sched::ModelBinding>* bindings) {
+  bindings->assign(plan_.n_tasks, {});
+  for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
+    const uint16_t m = plan_.tasks[t].target;
+    if (plan_.tasks[t].kind != WF_MODEL || rank >= loaded_[m].size() || (rank > 0 && plan_.models[m].published == 0)) continue;
+    const auto queue = QueueFor({KeyOf(tuned, static_cast<uint16_t>(t)), rank});
+    WF_RETURN_IF_ERROR(queue.status());
+    (*bindings)[t] = {(*queue)->batcher, loaded_[m][rank].get(), loop_instance_[m]};
+  }
+  return {};
+}
+
+base::Status Models::Bind(sched::Catalogue* catalogue) {
+  const wf_plan& tuned = catalogue->tuned == nullptr ? plan_ : *catalogue->tuned;
+  size_t most = 1;
+  for (const auto& versions : loaded_) most = std::max(most, versions.size());
+  base::Status status;
+  for (size_t rank = 0; rank < most && status.ok(); ++rank) {
+    std::vector<sched::ModelBinding> bindings;
+    status = BindVersions(rank, tuned, &bindings);
+    for (uint16_t m = 0; m < plan_.n_models; ++m) {
+      if (rank < loaded_[m].size() && plan_.models[m].published != 0)
+        catalogue->versions.push_back({m, loaded_[m][rank]->version(), bindings});
+    }
+    if (rank == 0) catalogue->by_task = std::move(bindings);
+  }
+  if (status.ok()) ForEachUse(*catalogue, [](Queue& queue) { ++queue.users; });
+  Sweep();
+  ShareMemory();
+  return status;
+}
+
+// Each queue of the catalogue once.
+template <typename Change>
+void Models::ForEachUse(const sched::Catalogue& catalogue, Change&& change) {
+  std::set<const batch::Batcher*> used;
+  const auto take = [&used](const std::vector<sched::ModelBinding>& bindings) {
+    for (const sched::ModelBinding& binding : bindings) used.insert(binding.batcher);
+  };
+  take(catalogue.by_task);
+  for (const sched::ModelVersion& version : catalogue.versions) take(version.by_task);
+  for (const auto& queue : queues_) {
+    if (used.contains(queue->batcher)) change(*queue);
+  }
+}
+
+void Models::Unbind(const sched::Catalogue& catalogue) {
+  ForEachUse(catalogue, [](Queue& queue) { --queue.users; });
+}
+
+void Models::Sweep() {
+  std::erase_if(queues_, [this](const auto& queue) {
+    if (queue->users > 0) return false;
+    LoadedModel& model = *loaded_[queue->key.model][queue->rank];
+    const std::string_view name = View(plan_.models[queue->key.model].name);
+    const int first = queue->batcher->options().first_instance;
+    auto counted = std::make_unique<batch::BatchStats>();
+    counted->Add(queue->batcher->stats());
+    if (!executor_->RemoveBatcher(*queue->batcher)) return false;
+    model.GiveBackPlaces(first, queue->key.instances);
+    std::erase_if(batchers_, [&](const NamedBatcher& at) { return at.batcher == queue->batcher; });
+    const auto before = std::find_if(removed_.begin(), removed_.end(),
+                                     [&](const NamedStats& at) { return at.model == name && at.version == model.version(); });
+    if (before == removed_.end())
+      removed_.push_back({name, model.version(), std::move(counted)});
+    else
+      before->stats->Add(*counted);
+    return true;
+  });
+}
+
+// What instances keep from one run to the next is shared evenly by those that there are.
+void Models::ShareMemory() {
+  int64_t instances = static_cast<int64_t>(plan_.n_models) * (loops_ + 1) + 1;
+  for (const auto& queue : queues_) instances += queue->key.instances;
+  for (const auto& versions : loaded_) {
+    for (const auto& model : versions) model->set_kept_bytes(share_.kept_bytes / instances);
+  }
 }
 
 void Models::BeginDrain() {

@@ -18,9 +18,11 @@ namespace wf::server {
 
 class LoadedModel;
 
-// The models of a plan, loaded and warm, in the versions that the program asks for, with the executor that runs them.
-// Thread: Load on the main thread before the loops run; immutable afterwards.   Owns: models, executor.   Borrows: plan, clock.
+// The models of a plan, loaded and warm, in the versions that the program asks for, with the executor that runs them and the queues that
+// lead there. Queues follow the settings of nodes: each catalogue is bound to those that it asks for, which it may share with others.
+// Thread: the main thread.   Owns: models, executor, queues.   Borrows: plan, clock; catalogues, from Bind to Unbind.
 // Errors: Load names the file, and the node of it, that stands in the way; a version that is refused is logged while another one is served.
+// Bounds: each model has as many instances as two settings of all its nodes may want.
 class Models {
  public:
   Models(const wf_plan& plan, const Settings& settings, const base::Clock& clock);
@@ -32,29 +34,44 @@ class Models {
   base::Status Load(int loops, int threads, const base::MemoryShare& share);
   base::Status LoadVersions(int loops,
                             const base::MemoryShare& share = {});  // all of Load but what runs them: enough to know whether they are sound
-  void AddTo(sched::Catalogue* catalogue) const;
+  // What the MODEL tasks of the catalogue call, by the policies of its `tuned`.
+  // Errors: kResourceExhausted while earlier catalogues hold the instances that it wants; it is not bound then.
+  base::Status Bind(sched::Catalogue* catalogue);
+  void Unbind(const sched::Catalogue& catalogue);  // no request has it any more
+  void Sweep();                                    // takes away what nothing is bound to; from time to time
+  void StartPreparing();                           // once the first one is bound: what is bound later is prepared, too
+  int threads() const { return executor_ == nullptr ? 0 : executor_->threads(); }
   const std::vector<NamedBatcher>& batchers() const { return batchers_; }
+  const std::vector<NamedStats>& removed() const { return removed_; }
   const std::vector<NamedVersion>& served() const { return served_; }
   void BeginDrain();  // no row waits for company any more
   void Stop();        // runs what waits; no engine submits any more
 
  private:
-  base::Status LoadModel(uint32_t index, int64_t max_rows, int instances);
-  base::Result<std::unique_ptr<LoadedModel>> LoadVersion(const wf_model& row, const onnx::VersionFile& file, int64_t max_rows,
-                                                         int instances) const;
-  std::vector<sched::ModelBinding> Bind(size_t rank, int loops);
+  struct Queue;
+  struct Wanted;
+  base::Status LoadModel(uint32_t index, int instances);
+  base::Result<std::unique_ptr<LoadedModel>> LoadVersion(const wf_model& row, const onnx::VersionFile& file, int instances) const;
+  base::Status BindVersions(size_t rank, const wf_plan& tuned, std::vector<sched::ModelBinding>* bindings);
+  base::Result<Queue*> QueueFor(const Wanted& wanted);
+  Queue* Add(const Wanted& wanted, int first_instance);
+  template <typename Change>
+  void ForEachUse(const sched::Catalogue& catalogue, Change&& change);
+  void ShareMemory();
   const wf_plan& plan_;
   const std::string model_root_;
   const base::Clock& clock_;
-  base::Thread loader_;                                            // of what kernels are made with, while the server makes itself
-  base::MemoryShare share_;                                        // of each instance
+  base::Thread loader_;      // of what kernels are made with, while the server makes itself
+  base::MemoryShare share_;  // of all instances
+  int loops_ = 1;
+  bool prepares_ = false;
   std::vector<std::vector<std::unique_ptr<LoadedModel>>> loaded_;  // by model, newest first
-  std::vector<int> loop_instance_;                                 // by model: the instance of the first loop
+  std::vector<int> loop_instance_;                                 // by model: the instance of the first loop, behind those of queues
   std::unique_ptr<batch::Executor> executor_;
-  std::vector<NamedBatcher> batchers_;
+  std::vector<std::unique_ptr<Queue>> queues_;
+  std::vector<NamedBatcher> batchers_;  // of the queues
+  std::vector<NamedStats> removed_;     // of queues that are gone
   std::vector<NamedVersion> served_;
-  std::vector<sched::ModelBinding> newest_;
-  std::vector<sched::ModelVersion> versions_;
 };
 
 }  // namespace wf::server

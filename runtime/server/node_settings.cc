@@ -11,6 +11,7 @@ namespace wf::server {
 namespace {
 
 constexpr std::string_view kNotAMember = "not a member";
+constexpr std::string_view kPriorities[] = {"high", "normal", "low"};  // in the order of WF_HIGH and so on
 
 using abi::View;
 
@@ -24,6 +25,7 @@ void ForEachTask(const wf_plan& plan, std::string_view path, Function&& function
 }
 
 bool CallsModel(const wf_task& task) { return task.kind == WF_MODEL; }
+bool IsOrdered(const wf_task& task) { return task.kind == WF_MODEL || task.kind == WF_RUN; }
 
 // A node has attempts that end by time only when the program says `timeout`: they are regions of the plan.
 bool HasTimeout(const wf_plan& plan, const wf_task& task) {
@@ -66,6 +68,13 @@ std::string StoreTime(const std::string& value, const setting::Range& range, std
   return Stored(value, expected);
 }
 
+std::string StorePriority(const std::string& value, std::optional<uint8_t>* out) {
+  const auto* const found = std::find(std::begin(kPriorities), std::end(kPriorities), value);
+  if (found == std::end(kPriorities)) return Stored(value, "`high`, `normal` or `low`");
+  *out = static_cast<uint8_t>(found - std::begin(kPriorities));
+  return {};
+}
+
 std::string Store(const std::string& member, const std::string& value, NodeSetting* setting) {
   constexpr int64_t kMs = 1'000'000;
   if (member == "batch") return StoreCount(value, abi::kMostBatchRows, &setting->batch);
@@ -73,11 +82,14 @@ std::string Store(const std::string& member, const std::string& value, NodeSetti
   if (member == "queue") return StoreCount(value, abi::kMostQueuedRows, &setting->queue);
   if (member == "within") return StoreTime(value, {0, abi::kMostWithinNs}, &setting->within_ns);
   if (member == "timeout") return StoreTime(value, {kMs, abi::kMostNodeTimeoutNs}, &setting->timeout_ns);
+  if (member == "priority") return StorePriority(value, &setting->priority);
   if (member == "pad") return "changing `pad` without a build is not built yet";
   return std::string(kNotAMember);
 }
 
 }  // namespace
+
+std::string_view PriorityName(uint8_t priority) { return kPriorities[priority]; }
 
 bool HasNode(const wf_plan& plan, std::string_view path) {
   return std::any_of(plan.nodes, plan.nodes + plan.n_nodes, [path](const auto& node) { return View(node.path) == path; });
@@ -98,7 +110,7 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
   if (problem.empty()) return problem;
   if (problem != kNotAMember) return Quoted(entry.key()) + ": " + problem;
   return "unknown setting " + Quoted(entry.path[2]) + " of a node" +
-         DidYouMean(entry.path[2], {"batch", "within", "timeout", "instances", "queue", "pad"});
+         DidYouMean(entry.path[2], {"batch", "within", "timeout", "instances", "queue", "priority", "pad"});
 }
 
 std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting) {
@@ -113,7 +125,7 @@ std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting) {
   if (setting.timeout_ns && !has_timeout)
     return "the program gives " + Quoted(setting.path) + " no `timeout`, so that it cannot be changed; add one and build again";
   if (!calls_model && (setting.batch || setting.within_ns || setting.instances || setting.queue))
-    return Quoted(setting.path) + " calls no model; of a node like this only `timeout` can be changed";
+    return Quoted(setting.path) + " calls no model; of a node like this only `timeout` and `priority` can be changed";
   if (setting.batch.value_or(1) > 1 && !batched)
     return "the model of " + Quoted(setting.path) + " has no batch axis; `batch` can only be 1";
   if (setting.within_ns.value_or(0) > 0 && never_waits && !setting.batch)
@@ -135,9 +147,11 @@ RetunedPlan::RetunedPlan(const wf_plan& original, const std::vector<NodeSetting>
 void RetunedPlan::Apply(const NodeSetting& setting) {
   ForEachTask(plan_, setting.path, [&](uint32_t i, const wf_task& task) {
     const bool times = HasTimeout(plan_, task) && setting.timeout_ns.has_value();
-    if (!times && !CallsModel(task)) return;
+    const bool orders = IsOrdered(task) && setting.priority.has_value();
+    if (!times && !orders && !CallsModel(task)) return;
     wf_policy policy = task.policy == WF_NONE ? DefaultPolicy() : plan_.policies[task.policy];
     if (times) policy.timeout_ns = *setting.timeout_ns;
+    if (orders) policy.priority = *setting.priority;
     if (CallsModel(task)) {
       if (setting.batch) policy.batch_max = static_cast<uint32_t>(*setting.batch);
       if (setting.within_ns) policy.delay_ns = *setting.within_ns;

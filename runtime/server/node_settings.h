@@ -18,12 +18,14 @@ struct NodeSetting {
   std::string source;  // "server.yml:7"
   std::optional<int64_t> batch, instances, queue;
   std::optional<int64_t> within_ns, timeout_ns;
+  std::optional<uint8_t> priority;
   friend bool operator==(const NodeSetting& a, const NodeSetting& b) {  // wherever they are written
     return a.path == b.path && a.batch == b.batch && a.instances == b.instances && a.queue == b.queue && a.within_ns == b.within_ns &&
-           a.timeout_ns == b.timeout_ns;
+           a.timeout_ns == b.timeout_ns && a.priority == b.priority;
   }
 };
 
+std::string_view PriorityName(uint8_t priority);  // "high"
 bool HasNode(const wf_plan& plan, std::string_view path);
 // Takes one entry below `nodes`: entry.path is {"nodes", node, member}. An empty answer, or what is wrong with it, without the place.
 std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const std::string& source, std::vector<NodeSetting>* nodes);

@@ -183,10 +183,17 @@ void PutBatcherJson(const NamedBatcher& at, json::Builder& json) {
   json.End().End();
 }
 
+std::string WhySpin(const ScheduleSources& sources) {
+  const size_t threads = sources.engines.size() + static_cast<size_t>(sources.threads + sources.executor_threads);
+  return std::to_string(threads) + " threads, " + std::to_string(sources.cpus) + (sources.cpus == 1 ? " CPU" : " CPUs");
+}
+
 void PutJson(const ScheduleSources& sources, wf_sink* out) {
   json::Builder json(out);
   json.Object().Name("schedule").Text(kScheduleNames[static_cast<size_t>(sources.options.schedule)]);
   json.Name("loops").Number(static_cast<int64_t>(sources.engines.size())).Name("pool_threads").Number(sources.threads);
+  json.Name("executor_threads").Number(sources.executor_threads).Name("cpus").Number(sources.cpus);
+  json.Name("spin_us").Thousandths(sources.spin_ns).Name("spin_why").Text(WhySpin(sources));
   json.Name("inline_task_us").Thousandths(sources.options.inline_task_ns);
   json.Name("inline_turn_us").Thousandths(sources.options.inline_turn_ns);
   json.Name("tasks").Array();
@@ -214,9 +221,9 @@ void PutTable(const std::vector<std::vector<std::string>>& lines, std::string* t
 }
 
 void PutText(const ScheduleSources& sources, wf_sink* out) {
-  std::string text = "schedule=" + std::string(kScheduleNames[static_cast<size_t>(sources.options.schedule)]) + ", " +
+  std::string text = "schedule=" + std::string(kScheduleNames[static_cast<size_t>(sources.options.schedule)]) +
                      "; loops: " + std::to_string(sources.engines.size()) + "; threads of the pool: " + std::to_string(sources.threads) +
-                     "\n\n";
+                     "; before they sleep they look for work for " + Time(sources.spin_ns) + " (" + WhySpin(sources) + ")\n\n";
   std::vector<std::vector<std::string>> lines = {{"WHERE", "NODE", "TAKES", "LOOP", "POOL", "BATCH", "WHY"}};
   for (const Row& row : RowsOf(sources)) {
     const std::string node = row.node.empty() ? std::string(row.workflow) + ", outside of its nodes" : std::string(row.node);

@@ -16,6 +16,9 @@ struct ScheduleSources {
   std::span<const sched::ModelBinding> bindings;       // by task; those that requests take now
   sched::EngineOptions options;                        // the limits that loops keep to
   int threads = 0;                                     // of the pool
+  int executor_threads = 0;                            // that run models; as many again, or none
+  int cpus = 1;                                        // that the process may use
+  int64_t spin_ns = 0;                                 // for which a thread of the pool looks for work before it sleeps
 };
 
 // What runs where, how long it takes and why it is there: for people, or as JSON.

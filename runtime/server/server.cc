@@ -133,7 +133,9 @@ base::Status Server::MakeWorkers() {
   shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;
   pool.threads = threads;
-  if (loops + 2 * threads <= cpus) pool.spin_ns = kSpinNs;  // executors have as many threads
+  if (loops + threads + models_.threads() <= cpus) pool.spin_ns = kSpinNs;
+  cpus_ = cpus;
+  spin_ns_ = pool.spin_ns;
   pool_ = std::make_unique<sched::WorkerPool>(pool, clock_);
   engine_.schedule = static_cast<sched::Schedule>(settings_.schedule);
   engine_.data_ids = &data_ids_;
@@ -145,14 +147,21 @@ base::Status Server::MakeWorkers() {
     worker.front().MakeEngine(index_, {clock_, worker.mailbox(), *pool_, *memory_}, engine);
     shared_.engines.push_back(&worker.front().engine().stats());
   }
-  Publish(settings_);
+  auto first = Configure(settings_);
+  WF_RETURN_IF_ERROR(first.status());
+  Publish(*std::move(first));
+  models_.StartPreparing();
   return {};
 }
 
-void Server::Publish(Settings settings) {
+base::Result<std::unique_ptr<Configuration>> Server::Configure(Settings settings) {
   const uint64_t epoch = configurations_.empty() ? 1 : configurations_.back()->epoch() + 1;
-  auto next = std::make_unique<Configuration>(epoch, plan_.n_tasks, std::move(settings), static_cast<int>(workers_.size()));
-  models_.AddTo(next.get());
+  auto next = std::make_unique<Configuration>(epoch, plan_, std::move(settings), static_cast<int>(workers_.size()));
+  WF_RETURN_IF_ERROR(models_.Bind(next.get()));
+  return next;
+}
+
+void Server::Publish(std::unique_ptr<Configuration> next) {
   next->certificates = certificates_;
   next->keys = keys_;
   const bool first = configurations_.empty();
@@ -165,6 +174,15 @@ void Server::Publish(Settings settings) {
     else
       worker->Publish(*configurations_.back());
   }
+}
+
+void Server::Retire() {
+  std::erase_if(configurations_, [this](const auto& at) {
+    if (at == configurations_.back() || !at->unused()) return false;
+    models_.Unbind(*at);
+    return true;
+  });
+  models_.Sweep();
 }
 
 void Server::KeepOld(std::span<const std::string> errors) {
@@ -184,12 +202,19 @@ void Server::Reload() {
   if (!certificates.ok()) return KeepOld({&certificates.status().message(), 1});
   auto keys = LoadKeys(next, true);
   if (!keys.ok()) return KeepOld({&keys.status().message(), 1});
+  const bool has_files = *certificates != nullptr || *keys != nullptr;  // which may hold something else under the same name
+  Retire();
+  std::unique_ptr<Configuration> made;
+  if (changed > 0 || has_files) {
+    auto configured = Configure(next);
+    if (!configured.ok()) return KeepOld({&configured.status().message(), 1});
+    made = *std::move(configured);
+  }
   certificates_ = *std::move(certificates);
   keys_ = *std::move(keys);
   for (const std::string& line : kept) observe::Log(observe::Level::kWarning, line);
   observe::SetLogLevel(static_cast<observe::Level>(next.log_level));
-  const bool has_files = certificates_ != nullptr || keys_ != nullptr;  // which may hold something else under the same name
-  if (changed > 0 || has_files) Publish(std::move(next));
+  if (made != nullptr) Publish(std::move(made));
   ++reloads_.done;
   observe::Log(observe::Level::kInfo, "the configuration was read again",
                {{"changed", changed}, {"kept", static_cast<int64_t>(kept.size())}});
@@ -256,7 +281,7 @@ void Server::OnSecond() noexcept {
   admin_connections_.OnSecond();
   WatchMemory();
   DrainLog();
-  std::erase_if(configurations_, [this](const auto& at) { return at != configurations_.back() && at->unused(); });
+  Retire();
 }
 
 void Server::WatchMemory() noexcept {
@@ -273,11 +298,13 @@ bool Server::AllTurn() const {
 }
 
 std::string Server::Metrics() const {
-  return MetricsPage(shared_, {shared_.engines, models_.batchers(), models_.served(), reloads_, exporter_.get()});
+  return MetricsPage(shared_, {shared_.engines, models_.batchers(), models_.removed(), models_.served(), reloads_, exporter_.get()});
 }
 
 void Server::Schedule(bool json, wf_sink* out) const {
-  SchedulePage({plan_, shared_.engines, models_.batchers(), configurations_.back()->by_task, engine_, pool_->threads()}, json, out);
+  SchedulePage({plan_, shared_.engines, models_.batchers(), configurations_.back()->by_task, engine_, pool_->threads(), models_.threads(),
+                cpus_, spin_ns_},
+               json, out);
 }
 
 void Server::OnSignal(int signal) noexcept {

@@ -71,7 +71,9 @@ class Server final : public loop::Turn,
   base::Status MakeWorkers();
   bool AllTurn() const;
   const Settings& current() const { return configurations_.back()->settings; }
-  void Publish(Settings settings);
+  base::Result<std::unique_ptr<Configuration>> Configure(Settings settings);  // and bind it to the models
+  void Publish(std::unique_ptr<Configuration> next);
+  void Retire();  // what no loop has any more
   void Reload();
   void KeepOld(std::span<const std::string> errors);
   void DrainLog() noexcept;
@@ -117,7 +119,8 @@ class Server final : public loop::Turn,
   base::TimePoint deserted_at_ = INT64_MAX;  // since when the drain waits for work alone that nobody waits for
   int64_t log_wait_ns_ = 0;                  // since the reader of stderr last took something
   bool aborted_ = false, memory_was_short_ = false;
-  int exit_status_ = 0;
+  int exit_status_ = 0, cpus_ = 1;
+  int64_t spin_ns_ = 0;  // of the pool
 };
 
 // What Start would find wrong with certificates, addresses, ports and models, without serving.

@@ -53,6 +53,7 @@ class Session : public net::Handler {
 struct SessionLimits {
   int64_t header_ms = 10'000;
   int64_t idle_ms = 75'000;
+  int64_t write_ms = 30'000;
   http::Limits head = {};
   http2::Limits of_http2 = {};
   size_t waiting_bytes = 32 << 20;  // of heads that are not whole and of requests behind others, of all connections of the loop

@@ -84,6 +84,7 @@ void PutNode(const NodeSetting& node, std::ostringstream* text) {
   put("timeout", node.timeout_ns, "ns");
   put("instances", node.instances, "");
   put("queue", node.queue, "");
+  if (node.priority) *text << "    priority: " << PriorityName(*node.priority) << "\n";
 }
 
 }  // namespace
@@ -112,7 +113,7 @@ std::string HelpText(std::string_view program) {
     text << "  " << row.flag() << "  (" << row.environment_name() << ", " << row.key << ": " << Scalar(row.default_text) << ")\n      "
          << row.doc << (row.is_later ? "; not built yet" : "") << "\n";
   }
-  text << "\nOf single nodes, in the file alone: nodes: {NODE: {batch, within, timeout, instances, queue}}\n"
+  text << "\nOf single nodes, in the file alone: nodes: {NODE: {batch, within, timeout, instances, queue, priority}}\n"
        << "\nInstead of serving:\n"
        << "  --check-config  say what is wrong with the settings, certificates, addresses and models, exit 1 if anything is\n"
        << "  --print-config  print every setting with the place that it comes from, as a file that --config takes\n"

@@ -142,9 +142,25 @@ bool WorkflowSite::HasPlace(Exchange& exchange) noexcept {
   return true;
 }
 
+// Nobody's body is read for an answer that would come too late.
+bool WorkflowSite::MayBeInTime(Exchange& exchange) noexcept {
+  const wf_workflow& workflow = *exchange.workflow;
+  const auto& catalogue = engine_->catalogue();
+  int64_t most_ns = catalogue.deadlines.Of(workflow);
+  if (exchange.timeout_ns != 0) most_ns = std::min(most_ns, exchange.timeout_ns);
+  const sched::ModelVersion* const version = workflow.is_model == 0 ? nullptr : catalogue.Find(workflow.model, exchange.version);
+  const int64_t wait_ns = engine_->HopelessNs(workflow, version, exchange.received_at + most_ns);
+  if (wait_ns == 0) return true;
+  counts_.refused_late.Add();
+  exchange.Refuse(429, code::kRefused, sched::kWouldBeLate);
+  constexpr int64_t kSecond = 1'000'000'000;
+  exchange.retry_s = (wait_ns + kSecond - 1) / kSecond;
+  return false;
+}
+
 // A request takes its place when it is whole: those whose bodies come slowly would leave none to others.
 void WorkflowSite::Admit(Exchange& exchange) noexcept {
-  if (!exchange.let || !HasPlace(exchange)) return;  // about to be denied, or refused
+  if (!exchange.let || !HasPlace(exchange) || !MayBeInTime(exchange)) return;  // about to be denied, or refused
   if (base::Reserve::memory_is_short()) return exchange.RefuseForMemory("the process has no memory left");
   const int64_t length = std::max<int64_t>(exchange.head.content_length, 0);
   if (static_cast<uint64_t>(length) > exchange.max_body_bytes) return;  // the session answers 413, which no waiting cures
@@ -308,7 +324,7 @@ void WorkflowSite::OnRead(Reading& reading) noexcept {
   Exchange& exchange = reading.exchange;
   const std::unique_ptr<Reading> owned(&reading);
   exchange.elsewhere = false;
-  if (exchange.session == nullptr) {  // the client left meanwhile
+  if (!exchange.is_awaited()) {  // the client has left, or a drain's end has answered it
     if (exchange.bus != nullptr)
       engine_->Cancel(*exchange.bus);
     else

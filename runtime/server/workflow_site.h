@@ -106,6 +106,7 @@ class WorkflowSite final : public Site {
   int64_t StepOf(int64_t bytes) const;
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
   bool HasPlace(Exchange& exchange) noexcept;
+  bool MayBeInTime(Exchange& exchange) noexcept;
   void Record(const Exchange& exchange, int status, wf_code code) noexcept;
   void LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept;
   void AnswerNoMemory(Exchange& exchange) noexcept;

@@ -5,13 +5,25 @@ PATH = "/inference.GRPCInferenceService/ModelInfer"
 HEADERS = ("te: trailers", "content-type: application/grpc")
 
 
+def varint(value):
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
+
+
 def field(number, content):
-    """A field of bytes, short enough for a length of one byte."""
-    assert number < 16 and len(content) < 128
-    return bytes([number << 3 | 2, len(content)]) + content
+    """A field of bytes."""
+    assert number < 16
+    return bytes([number << 3 | 2]) + varint(len(content)) + content
+
+
+def framed(message):
+    return struct.pack(">BI", 0, len(message)) + message
 
 
 def infer(model, name, text):
     contents = field(8, text)
-    message = field(1, model) + field(5, field(1, name) + field(2, b"BYTES") + field(3, b"\x01") + field(5, contents))
-    return struct.pack(">BI", 0, len(message)) + message
+    return framed(field(1, model) + field(5, field(1, name) + field(2, b"BYTES") + field(3, b"\x01") + field(5, contents)))
+
+
+def floats(model, name, count):
+    """A tensor of f32 in raw bytes."""
+    return framed(field(1, model) + field(5, field(1, name) + field(2, b"FP32") + field(3, varint(count))) + field(7, struct.pack("<f", 0.5) * count))

@@ -105,9 +105,9 @@ def run_h2load(address, path, body, headers, *options):
     return done.stdout
 
 
-def h2load(address, path, body, seconds, connections, streams, headers=JSON):
+def h2load(address, path, body, seconds, connections, streams, headers=JSON, warm_up=1):
     """Requests a second over HTTP/2."""
-    told = run_h2load(address, path, body, headers, f"-c{connections}", f"-m{streams}", f"-D{seconds}", "--warm-up-time=1s")
+    told = run_h2load(address, path, body, headers, f"-c{connections}", f"-m{streams}", f"-D{seconds}", f"--warm-up-time={warm_up}s")
     return float(re.search(r"^finished in .*?, ([\d.]+) req/s", told, re.M).group(1))
 
 

@@ -103,6 +103,43 @@ def grpc(options):
         server.stop()
 
 
+IDENTITY = """package bench.identity;
+
+workflow Same(x: f32[n]) -> (x: f32[n]) {
+  return (x: x);
+}
+
+service Identity {
+  workflow Same;
+}
+"""
+
+
+def oip(options):
+    """a tensor there and back by the Open Inference Protocol over gRPC: few bytes, and 600 kB, at the best of 1, 16 and 100 in flight"""
+    server = peers.start_server(written("identity.wf", IDENTITY))
+    pid, address = server.process.pid, server.addresses["grpc"]
+    try:
+        for count, name in ((4, "16B"), (150_000, "600kB")):
+            call = grpc_call.floats(b"Identity.Same", b"x", count)
+            if not peers.grpc_answer(address, grpc_call.PATH, call).endswith(call[-4 * count:]):
+                raise AssertionError("the tensor does not come back")
+            rates, per_second = {}, {}
+            for in_flight in ((1, 1), (4, 4), (10, 10)):
+                found = []
+                for _ in range(options.rounds):
+                    before = sum(peers.cpu_seconds(pid))
+                    rate = peers.h2load(address, grpc_call.PATH, call, options.seconds, *in_flight, grpc_call.HEADERS, warm_up=0)
+                    found.append((rate, rate * options.seconds / (sum(peers.cpu_seconds(pid)) - before)))
+                rates[in_flight], per_second[in_flight] = median(rate for rate, _ in found), median(each for _, each in found)
+            best = max(rates, key=rates.get)
+            yield Row(f"oip-grpc-{name}-c{best[0]}-m{best[1]}", rates[best], 0, "calls/s", "none", 0)
+            if count > 4:
+                yield Row(f"oip-grpc-{name}-per-core", per_second[best] * 4 * count / 1e9, 2, "GB/s", "goal, of each direction", 1)
+    finally:
+        server.stop()
+
+
 def linked(name, *objects):
     """A program of objects and what they need of the runtime; its `main` is among them."""
     program = harness.scratch() / name
@@ -389,4 +426,4 @@ def overload(options):
     yield Row("overload-recovery", recovered, 1, "s", "goal", 1, higher_is_better=False)
 
 
-BENCHMARKS = {run.__name__: run for run in (http, http2, grpc, digits, model, start, memory, compiler, allocations, cpu, observed, overload)}
+BENCHMARKS = {run.__name__: run for run in (http, http2, grpc, oip, digits, model, start, memory, compiler, allocations, cpu, observed, overload)}

@@ -9,13 +9,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from serving import LEVELS, served
+from serving import built, served
 
 HERE = Path(__file__).resolve().parent
 TALLY = HERE / "tally.json"
 KEPT_SERVED = HERE / "kept/served"
 FIRST_SEED = 1000  # below are those of the tests
-SUMMED = ("workflows", "calls", "failures", "cut", "differences", "asked", "answered_otherwise")
+PER_FILE = 64
+OPTIMISED, QUICK = (0, 1, 2, 4), (3, 5, 6)  # sorts of machine code that wf_diff has
+TURN = 16  # files: one is optimised, and the server of another is built by wfc from its text; LLVM's passes take nine tenths of all time elsewhere
+LEVELS = ("-O2", "-O0")
+SUMMED = ("workflows", "optimised", "calls", "failures", "cut", "differences", "asked", "answered_otherwise")
 
 
 def add(said):
@@ -38,23 +42,44 @@ def is_over(until):
     return (now - now.replace(hour=hour, minute=minute, second=0)).total_seconds() % 86400 < 43200
 
 
+def is_optimised(number):
+    return number % TURN == 0
+
+
+def sort_of(number):
+    return OPTIMISED[number // TURN % len(OPTIMISED)] if is_optimised(number) else QUICK[number % len(QUICK)]
+
+
+def answered(source, number):
+    """What `served` says of a server linked from the object that ran in wf_diff, or of one that wfc makes of the text."""
+    try:
+        by_wfc = number % TURN == TURN // 2
+        return served(source, built(source, LEVELS[number // TURN % len(LEVELS)]) if by_wfc else source.with_suffix(".server"))
+    except (AssertionError, OSError) as error:  # wfc or the server ended, or wf_diff had nothing to serve
+        return 0, [repr(error)]
+
+
 def run(given, seed, count):
     """What wf_diff said of a seed, with what servers of its files answered; a file that was answered otherwise than owed is kept with its calls."""
+    numbers = range(seed * given.each // PER_FILE, (seed + 1) * given.each // PER_FILE)
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([given.program, "run", "--count", str(count), "--seed", str(seed), "--jobs", str(given.jobs), "--keep", HERE / "kept",
-                               "--expect", folder], stdout=subprocess.PIPE, text=True)
+                               "--expect", folder, "--servers", "--sorts", ",".join(str(sort_of(number)) for number in numbers)],
+                              stdout=subprocess.PIPE, text=True)
         if not done.stdout:
             sys.exit(f"wf_diff ended with status {done.returncode}")
-        said = {**json.loads(done.stdout.splitlines()[-1]), "asked": 0, "answered_otherwise": 0}  # above it stands what the programs made the test library say
-        for i, source in enumerate(sorted(Path(folder).glob("*.wf"))):
-            asked, wrong = served(source, LEVELS[i % len(LEVELS)])
+        said = {**json.loads(done.stdout.splitlines()[-1]), "optimised": sum(PER_FILE for number in numbers[:count // PER_FILE] if is_optimised(number)),
+                "asked": 0, "answered_otherwise": 0}  # above it stands what the programs made the test library say
+        for source in sorted(Path(folder).glob("*.wf")):
+            asked, wrong = answered(source, numbers[int(source.stem) // PER_FILE])
             said["asked"] += asked
             said["answered_otherwise"] += len(wrong)
             if wrong:
                 print(f"seed {seed}, {source.name}:\n" + "\n".join(wrong[:3]), file=sys.stderr)
                 KEPT_SERVED.mkdir(exist_ok=True)
-                for name in (source, source.with_suffix(".jsonl")):
-                    shutil.copyfile(name, KEPT_SERVED / f"{seed}_{name.name}")
+                for path in (source, source.with_suffix(".jsonl")):
+                    if path.exists():
+                        shutil.copyfile(path, KEPT_SERVED / f"{seed}_{path.name}")
         return said
 
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <sstream>
 
+#include "compiler/link/link.h"
 #include "runtime/abi/interpret.h"
 #include "runtime/abi/verify.h"
+#include "runtime/base/check.h"
 #include "tests/diff/choices.h"
 #include "tests/diff/expectations.h"
 #include "tests/diff/oracle.h"
@@ -52,6 +55,7 @@ class File {
     }
     for (int i = 0; i < options_.schedules; ++i) RunTogether(static_cast<uint64_t>(i));
     if (!options_.expectations.empty()) WriteExpectations();
+    if (!options_.server.empty()) LinkServer();
     return std::move(comparison_);
   }
 
@@ -65,7 +69,9 @@ class File {
                                             {"generic", "any CPU", 2, 0},
                                             {"x86-64-v3", "x86-64-v3 at -O1", 1, 0},
                                             {"x86-64-v3", "x86-64-v3 at -O0", 0, 0},
-                                            {"x86-64-v3", "x86-64-v3 in parts", 2, 20}};
+                                            {"x86-64-v3", "x86-64-v3 in parts", 2, 20},
+                                            {"generic", "any CPU at -O0", 0, 0},
+                                            {"x86-64-v3", "x86-64-v3 in parts at -O0", 0, 20}};
   void AddNative(const Sort& sort) {
     natives_.push_back(std::make_unique<test::Native>(after_, sort.cpu, sort.opt_level, false, sort.part_weight));
     names_.emplace_back(sort.name);
@@ -175,6 +181,13 @@ class File {
       const Expected& expected = expected_[w][input];
       out << Expectation(before_, calls_[i].workflow, *calls_[i].asked, expected.ending, expected.known) << "\n";
     }
+  }
+
+  void LinkServer() const {
+    std::ostringstream object;
+    object << std::ifstream(natives_.front()->object_path(), std::ios::binary).rdbuf();
+    const base::Status linked = link::Link(object.str(), {.output = options_.server, .runtime_dir = {}});
+    WF_CHECK(linked.ok(), linked.message());
   }
 
   const std::vector<Workflow>& workflows_;

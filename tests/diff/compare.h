@@ -18,12 +18,13 @@ struct Comparison {
   size_t calls = 0, failures = 0, cut = 0;  // cut: the interpreter gave up, so nothing was compared
 };
 
-constexpr int kAllNatives = -1, kNatives = 5;
+constexpr int kAllNatives = -1, kNatives = 7;
 struct CompareOptions {
   uint64_t seed = 1;
   int schedules = 3;         // simulated processes in which all calls are in flight together
   int native = kAllNatives;  // or the number of one sort, below kNatives
   std::string expectations;  // a file that receives the calls and what must come back, for a server; empty: none
+  std::string server;        // a file that receives a server, linked from the object that ran here; empty: none
 };
 
 // Runs every input of every workflow of one file: by the interpreter before and after the passes, and as machine code (for x86-64-v3, and

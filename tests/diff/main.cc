@@ -1,6 +1,6 @@
 // Random workflows, run everywhere:
 //
-//     wf_diff run [--count N] [--seed S] [--jobs J] [--keep FOLDER] [--expect FOLDER] [--tries N]
+//     wf_diff run [--count N] [--seed S] [--jobs J] [--keep FOLDER] [--expect FOLDER] [--servers] [--sorts N,N..] [--tries N]
 //     wf_diff replay FILE...                    kept ones
 //     wf_diff format [--count N] [--seed S]     formatted
 //
@@ -33,8 +33,20 @@ struct Arguments {
   size_t count = 1000, jobs = 1;
   int tries = 250;  // to make a workflow smaller; 0: it is kept as it is
   std::string keep, expect;
+  bool servers = false;                   // beside what they owe
+  std::vector<int> sorts{0, 1, 2, 3, 4};  // of machine code, of files in turn
   std::vector<std::string> files;
 };
+
+std::vector<int> SortsIn(const std::string& text) {
+  std::vector<int> sorts;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    sorts.push_back(std::stoi(word));
+    if (sorts.back() < 0 || sorts.back() >= kNatives) throw std::out_of_range("--sorts");
+  }
+  return sorts;
+}
 
 Arguments Read(int argc, char** argv) {
   Arguments read;
@@ -53,6 +65,10 @@ Arguments Read(int argc, char** argv) {
       read.keep = argv[++i];
     } else if (name == "--expect" && has_value) {
       read.expect = argv[++i];
+    } else if (name == "--sorts" && has_value) {
+      read.sorts = SortsIn(argv[++i]);
+    } else if (name == "--servers") {
+      read.servers = true;
     } else if (!name.starts_with("--")) {
       read.files.push_back(name);
     } else {
@@ -83,7 +99,7 @@ Said RunFew(const std::vector<Workflow>& workflows, const CompareOptions& option
 }
 
 // As every sort of machine code, each under some schedules.
-CompareOptions Everywhere(uint64_t seed) { return {.seed = seed, .schedules = 2 * kNatives, .expectations = {}}; }
+CompareOptions Everywhere(uint64_t seed) { return {.seed = seed, .schedules = 2 * kNatives, .expectations = {}, .server = {}}; }
 
 // Empty: it agrees.
 std::string WhatDiffers(const Said& said) {
@@ -127,7 +143,8 @@ class Campaign {
   }
 
   CompareOptions OptionsOf(size_t first) const {
-    return {.seed = Mix(arguments_.seed + first), .native = static_cast<int>(first / kPerFile % kNatives), .expectations = {}};
+    const std::vector<int>& sorts = arguments_.sorts;
+    return {.seed = Mix(arguments_.seed + first), .native = sorts[first / kPerFile % sorts.size()], .expectations = {}, .server = {}};
   }
 
   Child Start(size_t first) const {
@@ -139,6 +156,7 @@ class Campaign {
           if (!arguments_.expect.empty()) {
             std::ofstream(name + ".wf") << file;
             options.expectations = name + ".jsonl";
+            if (arguments_.servers) options.server = name + ".server";
           }
           return Told(Compare(file, workflows, options));
         },

@@ -76,7 +76,8 @@ TEST(Kept, SaysItsCallsAndHowItWasRun) {
   Workflow first = Named("W3"), second = Named("W12");
   first.inputs = {{R"({"x": [1, 2]})", {{"m0", "a: b"}, {"m1", ""}}}, {"{}", {}}};
   second.inputs = {{R"({"x": "// W9"})", {}}};
-  const std::string text = ToText({{first, second}, CompareOptions{.seed = UINT64_MAX, .schedules = 7, .native = 2, .expectations = {}}});
+  const std::string text =
+      ToText({{first, second}, CompareOptions{.seed = UINT64_MAX, .schedules = 7, .native = 2, .expectations = {}, .server = {}}});
   const KeptProgram read = ReadKept(text);
   ASSERT_EQ(NamesOf(read.workflows), NamesOf({first, second}));
   ASSERT_EQ(read.workflows[0].inputs.size(), 2U);

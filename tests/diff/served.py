@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from serving import served
+from serving import built, served
 from harness import BUILD, main, scratch
 
 COUNT = 64  # a file
@@ -14,7 +14,7 @@ KEPT = Path(__file__).resolve().parent / "kept/served"
 
 class ServedDiff(unittest.TestCase):
     def check(self, source):
-        asked, wrong = served(source)
+        asked, wrong = served(source, built(source))
         self.assertEqual(len(wrong), 0, f"{source}\n" + "\n".join(wrong[:5]))
         return asked
 

@@ -10,7 +10,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 from harness import Connection, Server, scratch, wfc
 
 CONNECTIONS = 4
-LEVELS = ("-O2", *["-O0"] * 7)  # in turn; what levels change is compared without servers, and -O2 takes eight times as long
 FLOATS = {"f64": "<Qd", "f32": "<If", "f16": "<He"}
 
 
@@ -67,11 +66,15 @@ def talk(address, calls, wrong):
         wrong.append(f"a connection ended with {error!r}")
 
 
-def served(source, level=LEVELS[0]):
-    """The calls in the file beside `source` that a server of it was asked, and what it answered otherwise than owed."""
-    calls = [json.loads(line) for line in source.with_suffix(".jsonl").read_text().splitlines()]
+def built(source, level="-O2"):
     binary = scratch() / f"{source.stem}.server"
     wfc("build", source, "-o", binary, level)
+    return binary
+
+
+def served(source, binary):
+    """The calls in the file beside `source` that its server was asked, and what it answered otherwise than owed. The server is gone then."""
+    calls = [json.loads(line) for line in source.with_suffix(".jsonl").read_text().splitlines()]
     server = Server(binary)
     server.wait_ready()
     wrong = []

@@ -33,7 +33,7 @@ class Echoes(GrpcCase):
         client = self.client
         self.assertTrue(client.is_server_live() and client.is_server_ready() and client.is_model_ready("Line", "1"))
         metadata = client.get_server_metadata()
-        self.assertEqual((metadata.name, list(metadata.extensions)), ("wf", ["binary_tensor_data", "classification", "model_configuration", "parameters", "statistics"]))
+        self.assertEqual((metadata.name, list(metadata.extensions)), ("wf", harness.EXTENSIONS))
         line = client.get_model_metadata("Echoes.Line")
         self.assertEqual((line.name, list(line.versions), line.platform), ("Echoes.Line", ["1"], "wf"))
         self.assertEqual([(row.name, row.datatype, list(row.shape)) for row in line.inputs], [("line", "INT32", [-1, -1])])
@@ -151,6 +151,9 @@ class Echoes(GrpcCase):
         self.assertEqual(status(self.framed(gzip.compress(message), flag=1), [("grpc-encoding", "gzip")]), "0")
         self.assertEqual(status(self.framed(gzip.compress(message)[:-3], flag=1), [("grpc-encoding", "gzip")]), "3")
         self.assertEqual(status(self.framed(message), [("grpc-encoding", "snappy")]), "12")
+        self.assertEqual(status(self.framed(message, flag=1), [("grpc-encoding", "zstd")]), "12")
+        self.assertEqual(self.call_by_hand("ModelReady", self.framed(message), [("grpc-encoding", "zstd")])["grpc-accept-encoding"], "identity,gzip,deflate")
+        self.assertEqual(self.call_by_hand("ModelReady", self.framed(message))["grpc-accept-encoding"], "identity,gzip,deflate")
         self.assertEqual(status(struct.pack(">BI", 0, 0xFFFFFFFF) + message), "8")
 
     def test_what_is_not_grpc_is_told_by_http(self):

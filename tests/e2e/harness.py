@@ -19,6 +19,7 @@ BUILD = Path(os.environ.get("WF_BUILD", ROOT / "build/release")).resolve()
 WFC = BUILD / "bin/wfc"
 EXAMPLES = ROOT / "examples"
 WIRE_CLIENTS = ["h2==4.4.1", "httpx==0.28.1", "tritonclient[grpc,http]==2.63.0", "grpcio==1.67.1", "zstandard==0.25.0"]  # of tests of what every protocol has
+EXTENSIONS = ["binary_tensor_data", "classification", "logging", "model_configuration", "model_repository", "parameters", "statistics", "trace"]  # of Triton's that a server has
 START_SECONDS = 30  # a sanitized server on a busy machine
 
 _scratch = None
@@ -215,6 +216,8 @@ def request(method, path, body=b"", headers=None):
 
 class Server:
     """A started server. Ports are free ones unless `args` say otherwise."""
+    tls = None  # a client's context, where the port of HTTP speaks TLS and `connect` is to
+
     def __init__(self, binary, *args, env=None, cwd=None):
         self.binary = Path(binary)
         ports = [] if "--http-port" in args else ["--http-port", "0"]
@@ -264,7 +267,10 @@ class Server:
         return False
 
     def connect(self, timeout=30, port="http"):
-        return Connection(self.addresses[port], timeout)
+        connection = Connection(self.addresses[port], timeout)
+        if self.tls is not None and port == "http":
+            connection.socket = self.tls.wrap_socket(connection.socket, server_hostname="localhost")
+        return connection
 
     def call(self, method, path, body=b"", headers=None, port="http"):
         with self.connect(port=port) as connection:

@@ -1,6 +1,5 @@
 """HTTP/2 by the h2 package, for tests that look at frames."""
 import json
-import socket
 
 import h2.config
 import h2.connection
@@ -14,8 +13,7 @@ FRAME = {"data": 0, "headers": 1, "priority": 2, "rst": 3, "settings": 4, "ping"
 class Client:
     """One connection by the h2 package, which keeps the rules; `raw` sends what breaks them."""
     def __init__(self, server, **settings):
-        self.socket = socket.create_connection(server.addresses["http"], 30)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = server.connect(30).socket
         self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding="utf-8"))
         self.h2.initiate_connection()
         if settings:

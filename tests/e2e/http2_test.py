@@ -56,6 +56,19 @@ class Clients(harness.ServerCase):
         self.assertEqual(missing.status_code, 404)
         self.assertIn("did you mean", missing.json()["error"]["message"])
 
+    def test_an_answer_before_the_body_reaches_clients_that_still_send(self):
+        host, port = self.server.addresses["http"]
+        body = harness.scratch() / "long-body"
+        for size in (300_000, 5_000_000):
+            body.write_bytes(bytes(size))
+            for _ in range(5):
+                done = subprocess.run(["curl", "-sS", "--http2-prior-knowledge", "-w", "%{http_code}", "-o", "/dev/null", "--data-binary", f"@{body}", f"http://{host}:{port}/Hello/Gret"],
+                                      capture_output=True, text=True, timeout=30)
+                self.assertEqual((done.stdout, done.stderr), ("404", ""), size)
+        with httpx.Client(http1=False, http2=True, base_url=f"http://{host}:{port}") as client:
+            for _ in range(5):
+                self.assertEqual(client.post("/Hello/Gret", content=bytes(300_000)).status_code, 404)
+
     def test_both_versions_share_the_port(self):
         with Client(self.server) as client:
             self.assertEqual(client.call("/Hello/Greet", {"name": "Two"}).json, {"text": "hello, Two"})

@@ -114,6 +114,15 @@ class Schedule(harness.ServerCase):
         accepted = self.server.call("GET", "/debug/schedule", headers={"accept": "application/json"}, port="admin")
         self.assertEqual(accepted.json["loops"], self.report()["loops"])
 
+    def test_threads_spin_only_where_each_has_a_cpu(self):
+        report = self.report()  # as many threads of the pool, and of the executor, as CPUs
+        self.assertEqual((report["pool_threads"], report["executor_threads"]), (report["cpus"], report["cpus"]))
+        self.assertEqual((report["spin_us"], report["spin_why"].split()[0]), (0, str(report["loops"] + 2 * report["cpus"])))
+        plain = harness.Server.of(harness.EXAMPLES / "hello/hello.wf", "--io-threads", "1", "--compute-threads", "1")
+        report = self.report(plain)  # calls no model
+        self.assertEqual((report["executor_threads"], report["spin_us"]), (0, 50 if report["cpus"] >= 2 else 0))
+        self.assertEqual(plain.stop(), 0)
+
     def test_the_admin_port_alone_has_it(self):
         self.assertEqual(self.server.call("GET", "/debug/schedule").status, 404)
         self.assertEqual(self.server.call("POST", "/debug/schedule", port="admin").status, 405)

@@ -132,7 +132,7 @@ class Raw(harness.ServerCase):
     def test_what_the_server_says_of_itself(self):
         client = self.client
         self.assertTrue(client.is_server_live() and client.is_server_ready() and client.is_model_ready("Line", "1"))
-        self.assertEqual(client.get_server_metadata()["extensions"], ["binary_tensor_data", "classification", "model_configuration", "parameters", "statistics"])
+        self.assertEqual(client.get_server_metadata()["extensions"], harness.EXTENSIONS)
         self.assertEqual(client.get_model_metadata("Line")["inputs"], [{"name": "line", "datatype": "INT32", "shape": [-1, -1]}])
         config = client.get_model_config("Halves", "1")
         self.assertEqual((config["name"], config["max_batch_size"]), ("Halves", 1024))

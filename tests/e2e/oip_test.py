@@ -48,9 +48,21 @@ class Hello(OipCase):
     def test_server_and_health(self):
         status, server = self.ask("")
         self.assertEqual((status, server["name"]), (200, "wf"))
-        self.assertEqual(server["extensions"], ["binary_tensor_data", "classification", "model_configuration", "parameters", "statistics"])
+        self.assertEqual(server["extensions"], harness.EXTENSIONS)
         self.assertEqual(self.ask("/health/live"), (200, {"live": True}))
         self.assertEqual(self.ask("/health/ready"), (200, {"ready": True}))
+
+    def test_each_extension_is_answered_and_no_other(self):
+        served = {"logging": "/logging", "model_configuration": "/models/Spread/config", "statistics": "/models/Spread/stats", "trace": "/trace/setting"}
+        for name, path in served.items():
+            self.assertIn(name, harness.EXTENSIONS)
+            self.assertEqual(self.ask(path)[0], 200, name)
+        self.assertEqual(self.ask("/repository/index", {})[0], 200)
+        self.assertEqual(self.ask("/repository/models/Spread/load", {})[0], 200)
+        for name in ("systemsharedmemory", "cudasharedmemory"):
+            self.assertEqual(self.ask(f"/{name}/status")[0], 501)
+        sequence = {"inputs": [tensor("xs", "FP32", [1], [1])], "parameters": {"sequence_id": 1}}
+        self.assert_refused(self.ask("/models/Spread/infer", sequence), 501, 3000)
 
     def test_metadata_of_every_name_of_a_model(self):
         for model in ("Hello.Spread", "Spread", "Hello.Spread/versions/1"):

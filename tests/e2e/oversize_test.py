@@ -111,5 +111,50 @@ class Oversize(harness.ServerCase):
                 self.refused(path, b'{"inputs": [{"name": "xs", "datatype": "FP32", "shape": [1], "data": ' + opening * 200_000)
 
 
+EXPANDING = """
+workflow Words(words: list<string>) -> (n: i64) { return (n: len(words)); }
+workflow Sum(xs: f64[n]) -> (sum: f64) { return (sum: sum[i](xs[i])); }
+service Grow { workflow Words; workflow Sum; }
+"""
+
+
+class Expanding(harness.ServerCase):
+    """Bodies that are within their limit, and more than what there is for them once they are read."""
+    args = ("--limits-memory-bytes=64MiB",)
+    COUNT = 6_000_000  # times 16 bytes, or 8
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source = harness.scratch() / "grow.wf"
+        cls.source.write_text(EXPANDING)
+        super().setUpClass()
+
+    resident = Oversize.resident
+
+    def test_elements_that_are_larger_than_their_text(self):
+        count, words, zeros = self.COUNT, b'"",', b"0,"
+        infer = {"words": ("Words", "BYTES"), "xs": ("Sum", "FP64")}
+        bodies = [("/Grow/Words", b'{"words": [' + words * count + b'""]}', None), ("/Grow/Sum", b'{"xs": [' + zeros * 2 * count + b"0]}", None)]
+        for name, (workflow, datatype) in infer.items():
+            path, text = f"/v2/models/Grow.{workflow}/infer", (words if name == "words" else zeros * 2) * count
+            bodies.append((path, b'{"inputs": [{"name": "%s", "datatype": "%s", "shape": [%d], "data": [' % (name.encode(), datatype.encode(), (1 if name == "words" else 2) * count) + text[:-1] + b"]}]}", None))
+        head = json.dumps({"inputs": [{"name": "words", "datatype": "BYTES", "shape": [count], "parameters": {"binary_data_size": 4 * count}}]}).encode()
+        bodies.append(("/v2/models/Grow.Words/infer", head + bytes(4 * count), {"inference-header-content-length": str(len(head))}))
+        self.assertEqual(self.server.post("/Grow/Words", {"words": ["a"] * 1000}).json, {"n": 1000})
+        before, most = self.resident(), 0
+        for path, body, headers in bodies:
+            with self.subTest(path=path, bytes=len(body)):
+                self.assertLess(len(body), 64 * MIB)
+                reply = self.server.call("POST", path, body, headers)
+                self.assertIn(reply.status, (413, 429, 503), reply)
+                self.assertLess(len(reply.body), 4096)
+                self.assertIsNone(LEAKS.search(reply.body), reply)
+                most = max(most, self.resident())
+        self.assertEqual(self.server.post("/Grow/Words", {"words": ["a"] * 1000}).json, {"n": 1000})
+        self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
+        if "fsanitize=address" not in (harness.BUILD / "build.ninja").read_text():
+            self.assertLess(most - before, (64 + 32) * MIB)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -1,26 +1,23 @@
 #!/usr/bin/env python3
-"""soak.py [MINUTES] [--slope MB/h]: clients of every kind against one server of two loops, for a long time; what it holds is sampled. Exit status 1 when
-it grows, gives a wrong answer, or does not end well."""
+"""soak.py [MINUTES] [--slope MB/h] [--only plain|tls]: clients of every kind against two servers of two loops, one of which speaks TLS, for a long time; what they hold is sampled. Exit status 1 when
+one grows, gives a wrong answer, or does not end well."""
 import argparse
-import sys
-
-import harness
-
-if __name__ == "__main__":
-    harness.in_environment("wire-clients", harness.WIRE_CLIENTS)
-
 import itertools
 import json
 import os
 import random
 import re
 import signal
+import ssl
 import struct
+import sys
 import threading
 import time
 from collections import Counter
 from pathlib import Path
 
+import harness
+import tls_cases  # first: it brings the packages of the others
 import http2_client
 from tritonclient.grpc import service_pb2 as oip
 
@@ -207,15 +204,61 @@ def reloads(server, number):
     time.sleep(1)
 
 
-KINDS = (json_calls, json_calls_on_streams, pictures, oip_calls, grpc_calls, grpc_streams, leavers, resetters, slow_clients, bad_requests, scrapes, reloads)
+def handshakes_left(server, number):
+    """Who leaves in the middle of a handshake, at any of its bytes."""
+    gone = ssl.MemoryBIO()
+    session = server.tls.wrap_bio(ssl.MemoryBIO(), gone, server_hostname="localhost")
+    try:
+        session.do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    hello = gone.read()
+    with harness.Connection(server.addresses["http"], ANSWER_SECONDS) as connection:
+        connection.send(hello[:1 + number * 37 % len(hello)])
+        time.sleep(0.05)
+        if number % 2:
+            connection.reset()
+
+
+def sessions_resumed(server, number):
+    session = None
+    for i in range(5):
+        connection = harness.Connection(server.addresses["http"], ANSWER_SECONDS)
+        connection.socket = server.tls.wrap_socket(connection.socket, server_hostname="localhost", session=session)
+        with connection:
+            name = greeting(number + i)
+            check(connection.call("POST", "/Soak/Greet", json.dumps({"name": name}).encode()), {"text": f"hello, {name}"})
+            session = connection.socket.session
+
+
+def large_answers(server, number):
+    """Of many records, read slowly now and then."""
+    name = "x" * 300_000
+    with server.connect(ANSWER_SECONDS) as connection:
+        connection.send(harness.request("POST", "/Soak/Greet", json.dumps({"name": name}).encode()))
+        time.sleep(0.2 * (number % 3))
+        check(connection.receive(), {"text": f"hello, {name}"})
+    time.sleep(0.2)
+
+
+def strangers_to_tls(server, number):
+    with harness.Connection(server.addresses["http"], ANSWER_SECONDS) as connection:
+        connection.send((b"GET / HTTP/1.1\r\nhost: t\r\n\r\n", b"\x16\x03\x01\x00\x05hello", bytes(200))[number % 3])
+        if not connection.closed_within(ANSWER_SECONDS):
+            raise Wrong("bytes that are no TLS end no connection")
+    time.sleep(0.05)
+
+
+KINDS = (json_calls, json_calls_on_streams, pictures, oip_calls, grpc_calls, grpc_streams, leavers, resetters, slow_clients, large_answers, bad_requests, scrapes, reloads)
+KINDS_OF_TLS = (handshakes_left, sessions_resumed, strangers_to_tls)
 
 
 class Load:
     """A thread for each kind, until `stop`."""
     def __init__(self, server):
-        self.server, self.over = server, threading.Event()
+        self.server, self.over, self.kinds = server, threading.Event(), KINDS + (KINDS_OF_TLS if server.tls else ())
         self.done, self.ended, self.wrong = Counter(), Counter(), []
-        self.threads = [threading.Thread(target=self.run, args=(kind,), daemon=True) for kind in KINDS]
+        self.threads = [threading.Thread(target=self.run, args=(kind,), daemon=True) for kind in self.kinds]
         for thread in self.threads:
             thread.start()
 
@@ -226,7 +269,7 @@ class Load:
             try:
                 kind(self.server, number)
                 self.done[kind.__name__] += 1
-            except (EOFError, ConnectionError):
+            except (EOFError, ConnectionError, ssl.SSLEOFError):
                 self.ended[kind.__name__] += 1
             except Exception as problem:  # told at the end
                 self.wrong.append(f"{kind.__name__}: {type(problem).__name__}: {problem}"[:500])
@@ -286,60 +329,89 @@ def answered(server):
     return dict(found)
 
 
-def soak(minutes, most_slope):
-    """Prints a table; what was found wrong."""
-    config = harness.scratch() / "soak.yml"
-    config.write_text("default_timeout: 30s\n")
-    server = harness.Server.of(source(), "--config", config, "--io-threads", "2", "--model-root", source().parent)
-    server.config = config
-    started, seconds = time.monotonic(), minutes * 60
-    warm, every = max(seconds / 5, min(10, seconds / 2)), max(seconds / 30, 1)
-    fresh = Sample(server, started)
-    load = Load(server)
-    samples, seen, warm_mappings = [], [], None
-    print(f"{'s':>7} {'MiB':>8} {'fds':>5} {'threads':>7} {'turns':>8} {'ended':>6} {'wrong':>6}")
-    while time.monotonic() - started < seconds and server.process.poll() is None:
-        time.sleep(min(1, seconds / 60))
-        samples.append(Sample(server, started))
-        if warm_mappings is None and samples[-1].seconds >= warm:
-            warm_mappings = mappings(server)
-        if not seen or samples[-1].seconds - seen[-1].seconds >= every:
-            last = samples[-1]
-            seen.append(last)
-            print(f"{last.seconds:7.0f} {last.rss:8.1f} {last.descriptors:5} {last.threads:7} {sum(load.done.values()):8} {sum(load.ended.values()):6} {len(load.wrong):6}", flush=True)
-    if server.process.poll() is not None:
-        load.over.set()
-        return [f"the server ended with {server.process.poll()}: {server.output()[-2000:]}"]
-    growth = grown(warm_mappings or {}, mappings(server))
-    stuck = load.stop()
-    time.sleep(SETTLE_SECONDS)
-    idle, at_work = Sample(server, started), [sample for sample in samples if sample.seconds >= warm]
-    grows, codes = slope(at_work), answered(server)
-    held = server.settled("wf_connections"), server.settled("wf_inflight_requests"), server.settled("wf_abandoned_inflight")
-    status = server.stop()
-    print(f"requests by code: {codes}\nturns by kind: {dict(load.done)}\nconnections ended: {dict(load.ended)}")
-    print(f"RSS {grows:+.2f} MiB/h after {warm:.0f} s, {idle.rss:.1f} MiB at rest; descriptors at rest {idle.descriptors}, at the start {fresh.descriptors}; "
-          f"threads {sorted({sample.threads for sample in at_work})}")
-    found = [f"wrong answers: {len(load.wrong)}, the first: {load.wrong[:3]}"] if load.wrong else []
-    found += [f"clients that never came back: {len(stuck)}"] if stuck else []
-    found += [f"RSS grows by {grows:.2f} MiB/h, {most_slope:g} at most; most: {growth}"] if grows > most_slope else []
-    found += ["threads come and go"] if len({sample.threads for sample in at_work}) > 1 else []
-    found += [f"{idle.descriptors} descriptors at rest, {fresh.descriptors} at the start: {dict(idle.names - fresh.names)} more"] if idle.descriptors > fresh.descriptors + MORE_DESCRIPTORS else []
-    found += [f"connections, requests in flight, abandoned ones at rest: {held}"] if held != (0, 0, 0) else []
-    found += [f"codes that nothing here asks for: {others}"] if (others := {code: count for code, count in codes.items() if code not in CODES}) else []
-    found += [f"kinds without a turn: {idle_kinds}"] if (idle_kinds := [kind.__name__ for kind in KINDS if not load.done[kind.__name__]]) else []
-    found += [f"exit status {status}: {server.output()[-1000:]}"] if status != 0 else []
-    return found
+class Soaked:
+    """A server under load, and what was seen of it."""
+    def __init__(self, name, warm):
+        self.name, self.warm = name, warm
+        self.config = harness.scratch() / f"soak-{name}.yml"
+        self.config.write_text("default_timeout: 30s\n")
+        flags = ["--config", self.config, "--io-threads", "2", "--model-root", source().parent]
+        authority = tls_cases.Authority("of-soak") if name == "tls" else None
+        if authority:
+            authority.sign("server")
+            flags += authority.flags()
+        self.server = harness.Server.of(source(), *flags)
+        self.server.config, self.server.tls = self.config, authority and authority.client()
+        self.started = time.monotonic()
+        self.fresh, self.samples, self.warm_mappings = Sample(self.server, self.started), [], None
+        self.load = Load(self.server)
 
+    def ended(self):
+        return self.server.process.poll() is not None
+
+    def look(self):
+        self.samples.append(Sample(self.server, self.started))
+        if self.warm_mappings is None and self.samples[-1].seconds >= self.warm:
+            self.warm_mappings = mappings(self.server)
+
+    def show(self):
+        last, load = self.samples[-1], self.load
+        print(f"{self.name:>5} {last.seconds:7.0f} {last.rss:8.1f} {last.descriptors:5} {last.threads:7} {sum(load.done.values()):8} {sum(load.ended.values()):6} {len(load.wrong):6}", flush=True)
+
+    def finish(self, most_slope):
+        """What was found wrong."""
+        server, load = self.server, self.load
+        if self.ended():
+            load.over.set()
+            return [f"the server ended with {server.process.poll()}: {server.output()[-2000:]}"]
+        growth = grown(self.warm_mappings or {}, mappings(server))
+        stuck = load.stop()
+        time.sleep(SETTLE_SECONDS)
+        idle, at_work = Sample(server, self.started), [sample for sample in self.samples if sample.seconds >= self.warm]
+        grows, codes = slope(at_work), answered(server)
+        held = server.settled("wf_connections"), server.settled("wf_inflight_requests"), server.settled("wf_abandoned_inflight")
+        status = server.stop()
+        print(f"{self.name}: requests by code: {codes}\nturns by kind: {dict(load.done)}\nconnections ended: {dict(load.ended)}")
+        print(f"RSS {grows:+.2f} MiB/h after {self.warm:.0f} s, {idle.rss:.1f} MiB at rest; descriptors at rest {idle.descriptors}, at the start {self.fresh.descriptors}; "
+              f"threads {sorted({sample.threads for sample in at_work})}")
+        found = [f"wrong answers: {len(load.wrong)}, the first: {load.wrong[:3]}"] if load.wrong else []
+        found += [f"clients that never came back: {len(stuck)}"] if stuck else []
+        found += [f"RSS grows by {grows:.2f} MiB/h, {most_slope:g} at most; most: {growth}"] if grows > most_slope else []
+        found += ["threads come and go"] if len({sample.threads for sample in at_work}) > 1 else []
+        found += [f"{idle.descriptors} descriptors at rest, {self.fresh.descriptors} at the start: {dict(idle.names - self.fresh.names)} more"] if idle.descriptors > self.fresh.descriptors + MORE_DESCRIPTORS else []
+        found += [f"connections, requests in flight, abandoned ones at rest: {held}"] if held != (0, 0, 0) else []
+        found += [f"codes that nothing here asks for: {others}"] if (others := {code: count for code, count in codes.items() if code not in CODES}) else []
+        found += [f"kinds without a turn: {idle_kinds}"] if (idle_kinds := [kind.__name__ for kind in load.kinds if not load.done[kind.__name__]]) else []
+        found += [f"exit status {status}: {server.output()[-1000:]}"] if status != 0 else []
+        return found
+
+
+def soak(minutes, most_slope, names=("plain", "tls")):
+    """Prints a table; what was found wrong."""
+    seconds = minutes * 60
+    warm, every = max(seconds / 5, min(10, seconds / 2)), max(seconds / 30, 1)
+    soaked = [Soaked(name, warm) for name in names]
+    started, shown = time.monotonic(), 0.0
+    print(f"{'':5} {'s':>7} {'MiB':>8} {'fds':>5} {'threads':>7} {'turns':>8} {'ended':>6} {'wrong':>6}")
+    while time.monotonic() - started < seconds and not any(one.ended() for one in soaked):
+        time.sleep(min(1, seconds / 60))
+        for one in soaked:
+            one.look()
+        if shown == 0 or time.monotonic() - shown >= every:
+            shown = time.monotonic()
+            for one in soaked:
+                one.show()
+    return [f"{one.name}: {what}" for one in soaked for what in one.finish(most_slope)]
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("minutes", nargs="?", type=float, default=60)
     options.add_argument("--slope", type=float, default=1.0, help="most MiB an hour")
+    options.add_argument("--only", choices=("plain", "tls"), help="one of the servers")
     args = options.parse_args()
-    found = soak(args.minutes, args.slope)
-    print("\n".join(found) or "passed: it does not grow, and no answer was wrong")
+    found = soak(args.minutes, args.slope, *([(args.only,)] if args.only else []))
+    print("\n".join(found) or "passed: nothing grows, and no answer was wrong")
     return 1 if found else 0
 
 

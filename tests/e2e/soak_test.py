@@ -1,13 +1,9 @@
 #!/usr/bin/env python3
-"""A short run of scripts/soak: clients of every kind against one server. Too short for its slope to say much: what would grow to gigabytes in a day is found."""
+"""A short run of scripts/soak: clients of every kind, with TLS and without. Too short for its slope to say much: what would grow to gigabytes in a day is found."""
 import unittest
 
 import harness
-
-if __name__ == "__main__":
-    harness.in_environment("wire-clients", harness.WIRE_CLIENTS)
-
-import soak  # noqa: E402
+import soak
 
 MINUTES = 1 / 6
 MOST_SLOPE = 20_000  # MiB an hour: 5 MiB a second

@@ -1,7 +1,6 @@
 #include "runtime/protocol/grpc/status.h"
 
-#include <algorithm>
-#include <string>
+#include <vector>
 
 #include "runtime/base/text.h"
 #include "runtime/protocol/grpc/head.h"
@@ -11,7 +10,7 @@
 namespace wf::grpc {
 namespace {
 
-constexpr size_t kMostMessage = 1024, kMostPath = 512, kMostId = 128;
+constexpr size_t kMostMessage = 1024, kMostPath = 512, kMostName = 128, kMostId = 128;
 
 // Never in the middle of a code point.
 std::string_view Cut(std::string_view text, size_t most) {
@@ -39,12 +38,6 @@ void PutEntry(std::string_view key, std::string_view value, wf_sink* info) {
   protobuf::PutMessage(info, kMetadata, &entry);
 }
 
-std::string Joined(wf_sink& sink) {
-  std::string text;
-  for (const base::SinkPiece& piece : sink.Pieces()) text.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
-  return text;
-}
-
 // google.rpc.Status{code = 1, message = 2, details = 3} and google.rpc.ErrorInfo{reason = 1, domain = 2, metadata = 3}.
 void AddDetails(const protocol::ErrorText& error, base::StatusCode status, http::Head* fields) {
   wf_sink info, any, all, base64;
@@ -60,11 +53,10 @@ void AddDetails(const protocol::ErrorText& error, base::StatusCode status, http:
   protobuf::PutInteger(&all, 1, static_cast<uint64_t>(status));
   protobuf::PutText(&all, 2, error.message);
   protobuf::PutMessage(&all, 3, &any);
-  const std::string bytes = Joined(all);
+  const std::string_view bytes = all.Whole();
   json::PutBase64(&base64, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-  std::string text = Joined(base64);
-  text.erase(std::min(text.find('='), text.size()));
-  fields->Add("grpc-status-details-bin", text);
+  const std::string_view text = base64.Whole();
+  if (!text.empty()) fields->Add("grpc-status-details-bin", text.substr(0, text.find('=')));
 }
 
 }  // namespace
@@ -72,6 +64,7 @@ void AddDetails(const protocol::ErrorText& error, base::StatusCode status, http:
 void PutStatus(const protocol::ErrorText& whole, base::StatusCode status, http::Head* fields) {
   protocol::ErrorText error = whole;
   error.message = Cut(whole.message.empty() ? whole.name : whole.message, kMostMessage);
+  error.name = Cut(whole.name, kMostName);
   error.path = Cut(whole.path, kMostPath);
   error.log_id = Cut(whole.log_id, kMostId);
   AddNumber("grpc-status", static_cast<uint64_t>(status), fields);

@@ -6,6 +6,26 @@
 
 namespace wf::http {
 
+namespace {
+
+// A view of bytes that were copied from `from` to `to`; of others, as it is.
+class Moved {
+ public:
+  Moved(const std::vector<uint8_t>& from, const std::vector<uint8_t>& to)
+      : begin_(reinterpret_cast<uintptr_t>(from.data())), end_(begin_ + from.size()), to_(reinterpret_cast<const char*>(to.data())) {}
+  std::string_view operator()(std::string_view text) const {
+    const auto at = reinterpret_cast<uintptr_t>(text.data());
+    if (at < begin_ || at + text.size() > end_) return text;
+    return {to_ + (at - begin_), text.size()};
+  }
+
+ private:
+  uintptr_t begin_, end_;
+  const char* to_;
+};
+
+}  // namespace
+
 std::string_view Head::Find(std::string_view lower_case_name) const {
   for (const Header& header : headers_) {
     if (header.name == lower_case_name) return header.value;
@@ -19,12 +39,7 @@ void Head::Add(std::string_view name, std::string_view value) {
     std::vector<uint8_t> grown;
     grown.reserve(std::max({needed, 2 * bytes_.capacity(), size_t{1024}}));
     grown.insert(grown.end(), bytes_.begin(), bytes_.end());
-    const auto begin = reinterpret_cast<uintptr_t>(bytes_.data()), end = begin + size;
-    const auto moved = [&](std::string_view text) {
-      const auto at = reinterpret_cast<uintptr_t>(text.data());
-      if (at < begin || at + text.size() > end) return text;  // of AddLast
-      return std::string_view(reinterpret_cast<const char*>(grown.data()) + (at - begin), text.size());
-    };
+    const Moved moved(bytes_, grown);
     for (Header& header : headers_) header = {moved(header.name), moved(header.value)};
     for (std::string_view* view : {&method_name, &target, &path, &query}) *view = moved(*view);
     bytes_.swap(grown);
@@ -34,6 +49,22 @@ void Head::Add(std::string_view name, std::string_view value) {
   name.copy(at, name.size());
   value.copy(at + name.size(), value.size());
   headers_.push_back({{at, name.size()}, {at + name.size(), value.size()}});
+}
+
+void Head::CopyOf(const Head& other) {
+  bytes_.assign(other.bytes_.begin(), other.bytes_.end());
+  const Moved moved(other.bytes_, bytes_);
+  headers_.clear();
+  for (const Header& header : other.headers_) headers_.push_back({moved(header.name), moved(header.value)});
+  method = other.method;
+  method_name = moved(other.method_name);
+  target = moved(other.target);
+  path = moved(other.path);
+  query = moved(other.query);
+  content_length = other.content_length;
+  keep_alive = other.keep_alive;
+  http_1_0 = other.http_1_0;
+  expects_continue = other.expects_continue;
 }
 
 void Head::SetPathAndQuery(std::string_view text) {

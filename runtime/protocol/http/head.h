@@ -42,6 +42,7 @@ class Head {
   // Copies a field behind the others; views of the head see the same as before.
   void Add(std::string_view name, std::string_view value);
   void AddLast(const Header& views) { headers_.push_back(views); }  // of what outlives the head, or of its own bytes
+  void CopyOf(const Head& other);                                   // all of it, in bytes of its own
   void DropFirst(size_t fields) { headers_.erase(headers_.begin(), headers_.begin() + static_cast<ptrdiff_t>(fields)); }
   void SetPathAndQuery(std::string_view text);
 

@@ -1,15 +1,14 @@
 #include "runtime/protocol/http2/callbacks.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace wf::http2 {
 namespace {
 
-constexpr size_t kFrameHeadBytes = 9;
-constexpr size_t kMaxTrailers = 64;
+constexpr size_t kFlagsAt = 4;
 
 Session& Of(void* user) { return *static_cast<Session*>(user); }
-Stream* StreamOf(nghttp2_session* session, int32_t id) { return static_cast<Stream*>(nghttp2_session_get_stream_user_data(session, id)); }
 bool IsRequest(const nghttp2_frame& frame) { return frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST; }
 
 }  // namespace
@@ -43,7 +42,7 @@ int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, 
   nghttp2_session_set_stream_user_data(raw, stream->id_, stream);
   stream->next_ = session.first_;
   if (session.first_ != nullptr) session.first_->previous_ = stream;
-  session.first_ = stream;
+  session.first_ = session.latest_ = stream;
   ++session.open_;
   session.reading_ = stream;
   return 0;
@@ -56,6 +55,7 @@ int Callbacks::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* n
   constexpr size_t kFieldBytes = 32;  // that each is taken to cost beside its texts (RFC 9113 6.5.2)
   constexpr size_t kBomb = 8;         // times what a head may be
   Session& session = Of(user);
+  if (session.repeats_one_) return 0;
   const http::Limits& limits = session.limits_.head;
   session.block_bytes_ += name_bytes + value_bytes + kFieldBytes;
   if (session.block_bytes_ > kBomb * limits.head_bytes) {
@@ -75,15 +75,19 @@ int Callbacks::OnBadHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t
   return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-int Callbacks::OnFrame(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
-  if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+int Callbacks::OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user) noexcept {
   Session& session = Of(user);
+  if (frame->hd.type == NGHTTP2_SETTINGS) {
+    for (const nghttp2_settings_entry& entry : std::span(frame->settings.iv, frame->settings.niv))
+      if (entry.settings_id == NGHTTP2_SETTINGS_HEADER_TABLE_SIZE) session.writer_.SetTableBytes(entry.value);
+  }
+  if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
   if (frame->hd.type == NGHTTP2_DATA) session.OnDataFrame(frame->hd.length, frame->data.padlen, ends);
-  Stream* const stream = StreamOf(raw, frame->hd.stream_id);
+  Stream* const stream = session.Find(frame->hd.stream_id);
   if (stream == nullptr) return 0;
   stream->ended_ = ends;
-  if (IsRequest(*frame)) session.FinishHead(*stream);
+  if (IsRequest(*frame)) session.repeats_one_ ? session.FinishRepeated(*stream) : session.FinishHead(*stream);
   if (stream->ended_ && !stream->refused_) session.user_.OnEnd(*stream);
   return 0;
 }
@@ -94,18 +98,22 @@ int Callbacks::OnBadFrame(nghttp2_session*, const nghttp2_frame*, int, void* use
 }
 
 int Callbacks::OnData(nghttp2_session* raw, uint8_t, int32_t id, const uint8_t* data, size_t bytes, void* user) noexcept {
-  Stream* const stream = StreamOf(raw, id);
+  Session& session = Of(user);
+  Stream* const stream = session.Find(id);
   size_t taken = bytes;
+  if (stream != nullptr && stream->answer_ended_) {
+    session.Drop(bytes);
+    return 0;
+  }
   if (stream != nullptr && !stream->refused_) {
-    taken = Of(user).user_.OnBody(*stream, {data, bytes});
+    taken = session.user_.OnBody(*stream, {data, bytes});
     stream->untaken_ += bytes - taken;
   }
   return nghttp2_session_consume(raw, id, taken) == NGHTTP2_ERR_NOMEM ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
-// An answer that ends before its request: the rest of that is not waited for (RFC 9113 8.1). A reset that a mistake of the peer caused
-// costs us as much as one of its own.
-int Callbacks::OnSent(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
+// A reset that a mistake of the peer caused costs us as much as one of its own.
+int Callbacks::OnSent(nghttp2_session*, const nghttp2_frame* frame, void* user) noexcept {
   Session& session = Of(user);
   if (frame->hd.type == NGHTTP2_RST_STREAM) {
     if (frame->rst_stream.error_code != NGHTTP2_NO_ERROR) session.Spend();
@@ -114,19 +122,18 @@ int Callbacks::OnSent(nghttp2_session* raw, const nghttp2_frame* frame, void* us
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   session.sent_since_ping_ = true;
   if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
-  const Stream* const stream = StreamOf(raw, frame->hd.stream_id);
-  if (stream != nullptr && !stream->ended_)
-    session.Ask([&] { return nghttp2_submit_rst_stream(raw, NGHTTP2_FLAG_NONE, stream->id_, NGHTTP2_NO_ERROR); });
+  Stream* const stream = session.Find(frame->hd.stream_id);
+  if (stream != nullptr) stream->lingers_ = !stream->ended_;
   return 0;
 }
 
-int Callbacks::OnStreamClose(nghttp2_session* raw, int32_t id, uint32_t, void* user) noexcept {
-  if (Stream* const stream = StreamOf(raw, id); stream != nullptr) Of(user).CloseStream(*stream);
+int Callbacks::OnStreamClose(nghttp2_session*, int32_t id, uint32_t, void* user) noexcept {
+  if (Stream* const stream = Of(user).Find(id); stream != nullptr) Of(user).CloseStream(*stream);
   return 0;
 }
 
 // Whole pieces as far as they fit; a part of one, which has to be copied, only where the peer's window leaves less than the first.
-ssize_t Callbacks::ReadBody(nghttp2_session* raw, int32_t id, uint8_t*, size_t length, uint32_t* flags, nghttp2_data_source* source,
+ssize_t Callbacks::ReadBody(nghttp2_session*, int32_t, uint8_t*, size_t length, uint32_t* flags, nghttp2_data_source* source,
                             void*) noexcept {
   Stream& stream = *static_cast<Stream*>(source->ptr);
   if (stream.body_.empty() && !stream.answer_ended_) return NGHTTP2_ERR_DEFERRED;
@@ -137,27 +144,30 @@ ssize_t Callbacks::ReadBody(nghttp2_session* raw, int32_t id, uint8_t*, size_t l
     bytes += piece.bytes;
   }
   if (bytes == 0) bytes = std::min(length, stream.body_.size());
-  if (bytes < stream.body_.size() || !stream.answer_ended_) return static_cast<ssize_t>(bytes);
-  *flags |= NGHTTP2_DATA_FLAG_EOF;
-  if (stream.trailers_.headers().empty()) return static_cast<ssize_t>(bytes);
-  *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-  nghttp2_nv fields[kMaxTrailers];
-  size_t count = 0;
-  for (const http::Header& header : stream.trailers_.headers().first(std::min(stream.trailers_.headers().size(), kMaxTrailers)))
-    fields[count++] = Field(header.name, header.value);
-  if (nghttp2_submit_trailer(raw, id, fields, count) != 0) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  if (bytes == stream.body_.size() && stream.answer_ended_) *flags |= NGHTTP2_DATA_FLAG_EOF;
   return static_cast<ssize_t>(bytes);
 }
 
+// What ends an answer is its last frame of a body, or the trailers behind it, which nghttp2 knows nothing of.
 int Callbacks::SendData(nghttp2_session*, nghttp2_frame*, const uint8_t* head, size_t bytes, nghttp2_data_source* source,
                         void* user) noexcept {
   Session& session = Of(user);
   Stream& stream = *static_cast<Stream*>(source->ptr);
   if (session.out_->size() >= session.high_mark_) return NGHTTP2_ERR_WOULDBLOCK;
-  if (!session.out_->Put(head, kFrameHeadBytes) || !session.out_->AppendFirst(stream.body_, bytes)) return NGHTTP2_ERR_CALLBACK_FAILURE;
+  uint8_t data[kFrameHeadBytes];
+  std::memcpy(data, head, sizeof data);
+  const bool trails = (data[kFlagsAt] & NGHTTP2_FLAG_END_STREAM) != 0 && !stream.trailers_.headers().empty();
+  if (trails) data[kFlagsAt] ^= NGHTTP2_FLAG_END_STREAM;
+  bool fits = session.writer_.MoveTo(session.out_);
+  if (bytes != 0 || !trails) fits = fits && session.out_->Put(data, sizeof data) && session.out_->AppendFirst(stream.body_, bytes);
   session.queued_bytes_ -= bytes;
   stream.sent_ += bytes;
-  return 0;
+  if (trails) {
+    session.writer_.Begin(0);
+    for (const http::Header& trailer : stream.trailers_.headers()) session.writer_.Put(trailer.name, trailer.value);
+    fits = fits && session.writer_.End(stream.id_, true) && session.writer_.MoveTo(session.out_);
+  }
+  return fits ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
 }  // namespace wf::http2

@@ -28,7 +28,4 @@ struct Callbacks {
                       void* user) noexcept;
 };
 
-// Headers as nghttp2 takes them: it copies what `flags` does not say are constants.
-nghttp2_nv Field(std::string_view name, std::string_view value, uint8_t flags = NGHTTP2_NV_FLAG_NONE);
-
 }  // namespace wf::http2

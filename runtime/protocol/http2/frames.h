@@ -7,10 +7,13 @@
 
 namespace wf::http2 {
 
+inline constexpr size_t kFrameHeadBytes = 9;
+
 struct FrameHead {
   uint32_t length = 0;
   uint8_t type = 0, flags = 0;
   uint32_t stream = 0;
+  size_t payload_at = 0;  // in the bytes that it ended in
 };
 
 // The heads of all frames that a peer sends, also of those that nobody takes.
@@ -20,6 +23,7 @@ class FrameHeads {
   // Calls `take` for each head that is whole by the end of `bytes`.
   template <typename Take>
   void Feed(std::span<const uint8_t> bytes, Take&& take) {
+    const uint8_t* const begin = bytes.data();
     while (!bytes.empty()) {
       const size_t passed = std::min<size_t>(skips_, bytes.size());
       skips_ -= static_cast<uint32_t>(passed);
@@ -31,7 +35,7 @@ class FrameHeads {
       have_ = 0;
       skips_ = uint32_t{head_[0]} << 16 | uint32_t{head_[1]} << 8 | head_[2];
       const uint32_t stream = uint32_t{head_[5]} << 24 | uint32_t{head_[6]} << 16 | uint32_t{head_[7]} << 8 | head_[8];
-      take(FrameHead{skips_, head_[3], head_[4], stream & 0x7fff'ffff});
+      take(FrameHead{skips_, head_[3], head_[4], stream & 0x7fff'ffff, static_cast<size_t>(bytes.data() - begin)});
     }
   }
 

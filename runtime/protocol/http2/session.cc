@@ -1,8 +1,10 @@
 #include "runtime/protocol/http2/session.h"
 
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "runtime/base/ascii.h"
 #include "runtime/base/check.h"
@@ -16,7 +18,6 @@ namespace {
 // nghttp2's own bounds beside ours.
 constexpr size_t kMaxContinuations = 8, kMaxSettings = 32, kMaxAcks = 1000;
 constexpr uint64_t kNoLimit = 1'000'000'000;
-constexpr size_t kMaxFields = 64;            // of an answer
 constexpr uint32_t kMaxFrameBytes = 16'384;  // what SETTINGS_MAX_FRAME_SIZE is where nobody sets it
 
 void* Allocate(size_t bytes, void* held) { return static_cast<Held*>(held)->Take(bytes); }
@@ -64,6 +65,7 @@ struct Pool::Parts {
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_option* option = nullptr;
   Blocks blocks;
+  std::vector<FrameHead> in_read;  // of the bytes being read, those that have fields
 };
 
 Pool::Pool() : parts_(std::make_unique<Parts>()) {}
@@ -92,7 +94,8 @@ void Pool::Give(Stream& stream) noexcept {
   }
   stream.user = nullptr;
   stream.head_ = nullptr;
-  stream.head_too_large_ = stream.refused_ = stream.ended_ = stream.answer_ended_ = false;
+  stream.head_too_large_ = stream.refused_ = stream.ended_ = stream.answer_ended_ = stream.lingers_ = false;
+  stream.lingered_ = 0;
   stream.body_.Clear();
   stream.trailers_.Clear();
   stream.untaken_ = 0;
@@ -104,22 +107,18 @@ void Pool::Give(Stream& stream) noexcept {
   ++idle_count_;
 }
 
-nghttp2_nv Field(std::string_view name, std::string_view value, uint8_t flags) {
-  // nghttp2 does not write to them.
-  const auto bytes = [](std::string_view text) { return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data())); };
-  return {bytes(name), bytes(value), name.size(), value.size(), flags};
-}
-
 Session::Session(Pool& pool, User& user) : pool_(pool), user_(user), held_(pool.parts_->blocks), budget_(0) {}
 
 bool Session::Open(const Limits& limits) noexcept {
   limits_ = limits;
   budget_ = Budget(limits.control_frames);
-  heads_ = FrameHeads();
+  frames_ = FrameHeads();
+  repeats_.Open();
+  writer_.Open();
   stream_ends_ = StreamEnds();
   in_block_ = broken_ = false;
   ends_ = 0;
-  sent_since_ping_ = false;
+  greeted_ = sent_since_ping_ = false;
   Pool::Parts& parts = *pool_.parts_;
   nghttp2_mem memory = {&held_, Allocate, Free, AllocateZeros, Reallocate};  // copied
   if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &memory) != 0) {
@@ -141,12 +140,20 @@ void Session::Close() noexcept {
   if (!broken_) nghttp2_session_del(session_);
   held_.GiveAll();
   session_ = nullptr;
+  writer_.Open();
+}
+
+Stream* Session::Find(int32_t id) noexcept {
+  if (latest_ != nullptr && latest_->id_ == id) return latest_;
+  latest_ = broken_ ? nullptr : static_cast<Stream*>(nghttp2_session_get_stream_user_data(session_, id));
+  return latest_;
 }
 
 // What was not taken of a body never will be: the window of the connection has room for it again.
 void Session::CloseStream(Stream& stream) noexcept {
   user_.OnClosed(stream);
   if (reading_ == &stream) reading_ = nullptr;
+  if (latest_ == &stream) latest_ = nullptr;
   if (!broken_) nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
   queued_bytes_ -= stream.body_.size();
   if (stream.untaken_ != 0) Ask([&] { return nghttp2_session_consume_connection(session_, stream.untaken_); });
@@ -156,17 +163,61 @@ void Session::CloseStream(Stream& stream) noexcept {
   pool_.Give(stream);
 }
 
+// Nobody reads it: its window stays as it is, so that it ends, that of the connection has room for others.
+void Session::Drop(size_t bytes) noexcept {
+  Ask([&] { return nghttp2_session_consume_connection(session_, bytes); });
+}
+
 bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   if (broken_) return false;
   now_ms_ = now_ms;
-  heads_.Feed(bytes, [this](const FrameHead& head) { OnFrameHead(head); });
-  const ssize_t read = nghttp2_session_mem_recv(session_, bytes.data(), bytes.size());
+  std::vector<FrameHead>& heads = pool_.parts_->in_read;
+  heads.clear();
+  frames_.Feed(bytes, [&](const FrameHead& head) {
+    OnFrameHead(head);
+    if (head.type == NGHTTP2_HEADERS || head.type == NGHTTP2_CONTINUATION) heads.push_back(head);
+  });
+  int64_t read = 0;
+  size_t from = 0;
+  for (const FrameHead& head : heads) {
+    if (!IsRepeated(head, bytes)) continue;
+    read = Read(bytes.subspan(from, head.payload_at - kFrameHeadBytes - from));
+    if (read >= 0) read = ReadStandIn(head);
+    if (read < 0) break;
+    from = head.payload_at + head.length;
+  }
+  if (read >= 0) read = Read(bytes.subspan(from));
   for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return nghttp2_session_want_read(session_) != 0;
   const bool flood = read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
   broken_ = broken_ || read == NGHTTP2_ERR_NOMEM || read == NGHTTP2_ERR_CALLBACK_FAILURE;
   Terminate(flood ? NGHTTP2_ENHANCE_YOUR_CALM : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR : NGHTTP2_INTERNAL_ERROR);
   return false;
+}
+
+int64_t Session::Read(std::span<const uint8_t> bytes) noexcept {
+  if (broken_) return NGHTTP2_ERR_NOMEM;
+  return bytes.empty() ? 0 : nghttp2_session_mem_recv(session_, bytes.data(), bytes.size());
+}
+
+bool Session::IsRepeated(const FrameHead& head, std::span<const uint8_t> bytes) noexcept {
+  const bool whole = (head.flags & ~NGHTTP2_FLAG_END_STREAM) == NGHTTP2_FLAG_END_HEADERS && head.type == NGHTTP2_HEADERS &&
+                     head.payload_at >= kFrameHeadBytes && head.length <= bytes.size() - head.payload_at;
+  if (whole) return repeats_.Take(bytes.subspan(head.payload_at, head.length), head.stream);
+  repeats_.Pass(head.stream);
+  return false;
+}
+
+int64_t Session::ReadStandIn(const FrameHead& head) noexcept {
+  const std::span<const uint8_t> block = repeats_.stand_in();
+  const auto byte = [&head](int shift) { return static_cast<uint8_t>(head.stream >> shift); };
+  const std::array<uint8_t, kFrameHeadBytes> frame = {
+      0, 0, static_cast<uint8_t>(block.size()), head.type, head.flags, byte(24), byte(16), byte(8), byte(0)};
+  repeats_one_ = true;
+  int64_t read = Read(frame);
+  if (read >= 0) read = Read(block);
+  repeats_one_ = false;
+  return read;
 }
 
 void Session::Note(int result) noexcept { broken_ = nghttp2_is_fatal(result) != 0; }
@@ -194,6 +245,7 @@ uint32_t Session::WhyBroken(const FrameHead& head) noexcept {
 // What asks for nothing that would be paid for elsewhere. nghttp2 tells only of what it takes: frames of other types, and those of streams
 // that are gone, it passes over. Clients ping for each answer that comes, to measure the line: that is free.
 void Session::OnFrameHead(const FrameHead& head) noexcept {
+  greeted_ = true;
   if (const uint32_t error = WhyBroken(head); error != NGHTTP2_NO_ERROR) {
     Terminate(error);
     return;
@@ -216,6 +268,11 @@ void Session::OnFrameHead(const FrameHead& head) noexcept {
     case NGHTTP2_SETTINGS:
       if ((head.flags & NGHTTP2_FLAG_ACK) != 0) return;
       break;
+    case NGHTTP2_RST_STREAM: {  // of a request that is answered: it spares us the rest
+      const Stream* const stream = Find(static_cast<int32_t>(head.stream));
+      if (stream != nullptr && stream->lingers_) return;
+      break;
+    }
     default:
       break;
   }
@@ -232,13 +289,22 @@ void Session::Spend() noexcept {
   if (!budget_.Spend(now_ms_)) Terminate(NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
+void Session::FinishRepeated(Stream& stream) noexcept {
+  http::Head& head = *stream.head_;
+  stream.head_ = nullptr;
+  reading_ = nullptr;
+  head.CopyOf(repeats_.head());
+  head.content_length = stream.ended_ ? 0 : repeats_.length();
+  user_.OnHead(stream);
+}
+
 // The pseudo fields come first, and each at most once: nghttp2 has seen to that.
 void Session::FinishHead(Stream& stream) noexcept {
   http::Head& head = *stream.head_;
   stream.head_ = nullptr;
   reading_ = nullptr;
   if (stream.head_too_large_) return RefuseHead(stream, 431, "the headers are too large");
-  std::string_view authority;
+  std::string_view authority, scheme;
   size_t pseudo = 0;
   for (const http::Header& header : head.headers()) {
     if (!header.name.starts_with(':')) break;
@@ -246,6 +312,7 @@ void Session::FinishHead(Stream& stream) noexcept {
     if (header.name == ":method") head.method_name = header.value;
     if (header.name == ":path") head.target = header.value;
     if (header.name == ":authority") authority = header.value;
+    if (header.name == ":scheme") scheme = header.value;
   }
   head.method = http::MethodOf(head.method_name);
   head.SetPathAndQuery(head.target);
@@ -255,6 +322,7 @@ void Session::FinishHead(Stream& stream) noexcept {
   head.DropFirst(pseudo);
   if (const std::string_view reason = WhyNoRequest(head, authority); !reason.empty()) return RefuseHead(stream, 400, reason);
   if (!authority.empty() && head.Find("host").data() == nullptr) head.AddLast({"host", authority});
+  if (repeats_.wants(static_cast<uint32_t>(stream.id_))) repeats_.Learn(head, scheme);
   user_.OnHead(stream);
 }
 
@@ -266,47 +334,50 @@ void Session::RefuseHead(Stream& stream, int status, std::string_view reason) no
   user_.OnBadHead(stream, status, reason);
 }
 
+// nghttp2's own heads are empty (Submit); SETTINGS are the first frame of a connection.
 bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
+  constexpr size_t kTypeAt = 3;
   out_ = out;
   high_mark_ = high_mark;
   ssize_t bytes = 0;
   while (!broken_ && out->size() < high_mark) {
     const uint8_t* data = nullptr;
     bytes = nghttp2_session_mem_send(session_, &data);
-    if (bytes > 0 && !out->Put(data, static_cast<size_t>(bytes))) bytes = NGHTTP2_ERR_NOMEM;
+    if (bytes <= 0) break;
+    if (data[kTypeAt] == NGHTTP2_HEADERS) continue;
+    if (data[kTypeAt] != NGHTTP2_SETTINGS && !writer_.MoveTo(out)) bytes = NGHTTP2_ERR_NOMEM;
+    if (bytes <= 0 || !out->Put(data, static_cast<size_t>(bytes))) bytes = NGHTTP2_ERR_NOMEM;
     if (bytes <= 0) break;
   }
+  if (bytes >= 0 && !writer_.MoveTo(out)) bytes = NGHTTP2_ERR_NOMEM;
   out_ = nullptr;
   broken_ = broken_ || bytes < 0;
   return !broken_;
 }
 
-bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0; }
+bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !writer_.empty(); }
 bool Session::over() const noexcept { return nghttp2_session_want_read(session_) == 0 && !has_output(); }
 
-// length: of the body, -1 when its end tells.
+// The head is ours to write, from here on before all that follows of the stream; nghttp2, which sends bodies and knows when, is told of an
+// empty one, which Send leaves out. length: of the body, -1 when its end tells.
 bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept {
-  char status[4], digits[24];
-  nghttp2_nv fields[kMaxFields];
-  size_t count = 0;
-  const auto text = [](char* begin, size_t size, int64_t number) {
-    return std::string_view(begin, static_cast<size_t>(std::to_chars(begin, begin + size, number).ptr - begin));
-  };
-  constexpr uint8_t kOurName = NGHTTP2_NV_FLAG_NO_COPY_NAME;
-  fields[count++] = Field(":status", text(status, sizeof status, head.status), kOurName);
-  fields[count++] = Field("date", http::DateText(), kOurName);
-  if (!head.content_type.empty()) fields[count++] = Field("content-type", head.content_type, kOurName);
-  if (length >= 0) fields[count++] = Field("content-length", text(digits, sizeof digits, length), kOurName);
-  for (const std::span<const http::Header> headers : {head.headers, head.more}) {
-    for (const http::Header& header : headers.first(std::min(headers.size(), kMaxFields - count)))
-      fields[count++] = Field(header.name, header.value);
+  const bool whole = ends && stream.body_.empty() && stream.trailers_.headers().empty();
+  writer_.Begin(head.status);
+  writer_.Put("date", http::DateText());
+  if (!head.content_type.empty()) writer_.Put("content-type", head.content_type);
+  if (length >= 0) {
+    char digits[24];
+    writer_.Put("content-length", {digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, length).ptr - digits)});
   }
+  for (const std::span<const http::Header> headers : {head.headers, head.more}) {
+    for (const http::Header& header : headers) writer_.Put(header.name, header.value);
+  }
+  if (!writer_.End(stream.id_, whole)) return false;
   nghttp2_data_provider body;
   body.source.ptr = &stream;
   body.read_callback = Callbacks::ReadBody;
   stream.answer_ended_ = ends;
-  const bool whole = ends && stream.body_.empty() && stream.trailers_.headers().empty();
-  return !broken_ && nghttp2_submit_response(session_, stream.id_, fields, count, whole ? nullptr : &body) == 0;
+  return !broken_ && nghttp2_submit_response(session_, stream.id_, nullptr, 0, whole ? nullptr : &body) == 0;
 }
 
 bool Session::Answer(Stream& stream, const http::ReplyHead& head, wf_sink& body, bool without_body) noexcept {
@@ -321,6 +392,7 @@ bool Session::Begin(Stream& stream, const http::ReplyHead& head) noexcept { retu
 
 bool Session::Queue(Stream& stream, wf_sink& part) noexcept {
   const size_t bytes = part.size();
+  if (stream.body_.empty()) stream.sent_before_ = UINT64_MAX;
   if (!stream.body_.Append(part)) return false;
   queued_bytes_ += bytes;
   return true;
@@ -340,8 +412,9 @@ bool Session::End(Stream& stream, std::span<const http::Header> trailers) noexce
 }
 
 void Session::Continue(Stream& stream) noexcept {
-  const nghttp2_nv field = Field(":status", "100");
-  Ask([&] { return nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id_, nullptr, &field, 1, nullptr); });
+  constexpr int kContinue = 100;
+  writer_.Begin(kContinue);
+  broken_ = !writer_.End(stream.id_, false) || broken_;
 }
 
 void Session::Consume(Stream& stream, size_t bytes) noexcept {
@@ -366,10 +439,22 @@ void Session::GoAway() noexcept {
 
 void Session::Fail() noexcept { Terminate(NGHTTP2_PROTOCOL_ERROR); }
 
-void Session::ResetStalled() noexcept {
+void Session::ResetStalled(uint64_t least) noexcept {
+  const auto has_waited = [](const Stream& stream) { return !stream.body_.empty() && stream.sent_before_ != UINT64_MAX; };
+  uint64_t sent = 0;
+  ForEach([&](Stream& stream) { sent += has_waited(stream) ? stream.sent_ - stream.sent_before_ : 0; });
+  ForEach([&](Stream& stream) {
+    if (has_waited(stream) && (stream.sent_ == stream.sent_before_ || sent < least)) Reset(stream);
+    stream.sent_before_ = stream.body_.empty() ? UINT64_MAX : stream.sent_;
+  });
+}
+
+// RFC 9113 (8.1) allows the reset as soon as the answer has left, but clients that are still sending lose the answer over it.
+void Session::ResetLingering() noexcept {
+  constexpr int kMostCalls = 2;
   ForEach([this](Stream& stream) {
-    if (!stream.body_.empty() && stream.sent_ == stream.sent_before_) Reset(stream);
-    stream.sent_before_ = stream.sent_;
+    if (!stream.lingers_ || ++stream.lingered_ != kMostCalls) return;
+    Ask([&] { return nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_NO_ERROR); });
   });
 }
 

@@ -10,6 +10,8 @@
 #include "runtime/protocol/http2/blocks.h"
 #include "runtime/protocol/http2/budget.h"
 #include "runtime/protocol/http2/frames.h"
+#include "runtime/protocol/http2/heads.h"
+#include "runtime/protocol/http2/repeats.h"
 
 struct nghttp2_session;
 
@@ -39,10 +41,12 @@ class Stream {
   int32_t id_ = 0;
   http::Head* head_ = nullptr;  // being read; null: whole, or nobody wants it
   bool head_too_large_ = false, refused_ = false, ended_ = false, answer_ended_ = false;
-  wf_sink body_;         // of the answer
-  http::Head trailers_;  // of the answer
-  size_t untaken_ = 0;   // of the request's body, of which the window is not open again
-  uint64_t sent_ = 0, sent_before_ = UINT64_MAX;
+  bool lingers_ = false;                          // answered, and its request is still coming
+  int lingered_ = 0;                              // calls of ResetLingering since
+  wf_sink body_;                                  // of the answer
+  http::Head trailers_;                           // of the answer
+  size_t untaken_ = 0;                            // of the request's body, of which the window is not open again
+  uint64_t sent_ = 0, sent_before_ = UINT64_MAX;  // at the last look; UINT64_MAX: nothing waited then, or for a moment since
   Stream* previous_ = nullptr;
   Stream* next_ = nullptr;  // of all open ones, or of the pool
 };
@@ -68,7 +72,8 @@ class User {
 // Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
 // Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection. What a peer may
 // send for nothing (resets, pings, settings, empty frames, those of no known type, mistakes) has a budget, beyond which the connection ends
-// with ENHANCE_YOUR_CALM. Cost: bodies leave by reference in frames of whole blocks; no allocation in steady state.
+// with ENHANCE_YOUR_CALM. Of a request that is answered before it is whole, what its window lets come is dropped, for a while. Cost: bodies
+// leave by reference in frames of whole blocks; no allocation in steady state.
 class Session {
  public:
   Session(Pool& pool, User& user);
@@ -94,10 +99,13 @@ class Session {
   void Consume(Stream& stream, size_t bytes) noexcept;
   void Reset(Stream& stream) noexcept;  // with CANCEL
 
-  void Warn() noexcept;                                  // asks the peer to begin no more requests here; those on their way are served
-  void GoAway() noexcept;                                // tells it which were served; later ones are not read
-  void Fail() noexcept;                                  // ends the connection: the peer takes too long
-  void ResetStalled() noexcept;                          // answers of which nothing has left since the last call
+  void Warn() noexcept;    // asks the peer to begin no more requests here; those on their way are served
+  void GoAway() noexcept;  // tells it which were served; later ones are not read
+  void Fail() noexcept;    // ends the connection: the peer takes too long
+  // Answers that have waited ever since the last call, and of which nothing has left, or of all of them less than `least` bytes.
+  void ResetStalled(uint64_t least) noexcept;
+  void ResetLingering() noexcept;                        // requests that still come two calls after their answer has left
+  bool is_greeted() const { return greeted_; }           // the peer has begun to send frames
   size_t queued_bytes() const { return queued_bytes_; }  // of bodies that Send has not moved
   size_t open_streams() const { return open_; }
   template <typename Function>
@@ -113,7 +121,9 @@ class Session {
   friend struct Callbacks;
   bool Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept;
   bool Queue(Stream& stream, wf_sink& part) noexcept;
+  Stream* Find(int32_t id) noexcept;  // null: it is closed, or was refused
   void CloseStream(Stream& stream) noexcept;
+  void Drop(size_t bytes) noexcept;
   void Spend() noexcept;
   // A function of nghttp2. What it calls fatal leaves its session fit for its end alone: nothing is asked of it after that.
   template <typename Function>
@@ -125,6 +135,10 @@ class Session {
   void OnFrameHead(const FrameHead& head) noexcept;
   uint32_t WhyBroken(const FrameHead& head) noexcept;
   void OnDataFrame(size_t length, size_t padding, bool ends) noexcept;
+  int64_t Read(std::span<const uint8_t> bytes) noexcept;
+  bool IsRepeated(const FrameHead& head, std::span<const uint8_t> bytes) noexcept;
+  int64_t ReadStandIn(const FrameHead& head) noexcept;
+  void FinishRepeated(Stream& stream) noexcept;
   void FinishHead(Stream& stream) noexcept;
   void RefuseHead(Stream& stream, int status, std::string_view reason) noexcept;
 
@@ -138,14 +152,19 @@ class Session {
   wf_sink* out_ = nullptr;  // during Send
   size_t high_mark_ = 0, queued_bytes_ = 0, open_ = 0;
   Stream* first_ = nullptr;
+  Stream* latest_ = nullptr;   // that was looked for
   Stream* reading_ = nullptr;  // whose head is being read; null: none, or nobody wants it
   size_t block_bytes_ = 0;     // of the fields being read
-  FrameHeads heads_;
+  FrameHeads frames_;
+  Repeats repeats_;
+  HeadWriter writer_;
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
+  bool greeted_ = false;
   bool sent_since_ping_ = false;
-  bool broken_ = false;    // there was no memory for what nghttp2 had to do
-  bool in_block_ = false;  // between HEADERS and the last CONTINUATION
+  bool broken_ = false;       // there was no memory for what nghttp2 had to do
+  bool in_block_ = false;     // between HEADERS and the last CONTINUATION
+  bool repeats_one_ = false;  // nghttp2 reads a stand-in
 };
 
 // What the sessions of one loop share: how they call nghttp2, and memory.

@@ -284,6 +284,20 @@ std::string_view IdOf(wf_bytes message) {
   return id.size() <= kMaxIdBytes && base::IsUtf8(id) ? id : std::string_view();
 }
 
+size_t RawAt(std::span<const uint8_t> begin) {
+  constexpr uint64_t kRawInputContents = 7;
+  const uint8_t* at = begin.data();
+  const uint8_t* const end = at + begin.size();
+  uint64_t tag = 0, size = 0;
+  while (protobuf::TakeVarint(&at, end, &tag) && (tag & 7) == static_cast<uint64_t>(Wire::kBytes) &&
+         protobuf::TakeVarint(&at, end, &size)) {
+    if (tag >> 3 == kRawInputContents) return static_cast<size_t>(at - begin.data());
+    if (size > static_cast<uint64_t>(end - at)) break;
+    at += size;
+  }
+  return 0;
+}
+
 wf_code ReadMessage(InferRequest* request, wf_ctx* scratch, const wf_plan& plan, const wf_workflow& workflow, wf_bytes message) {
   request->Begin(scratch, plan, workflow, message.ptr);
   return MessageReader(request, message).Read();

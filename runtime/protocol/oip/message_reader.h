@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "runtime/protocol/oip/names.h"
@@ -13,6 +15,9 @@ bool ReadRoute(std::string_view method, wf_bytes message, Route* route);
 
 // The `id` of a ModelInferRequest that may not be read; empty: none, or no UTF-8.
 std::string_view IdOf(wf_bytes message);
+
+// Where the first raw tensor of a ModelInferRequest begins, of which these are the first bytes; 0: not in them.
+size_t RawAt(std::span<const uint8_t> begin);
 
 // Reads a ModelInferRequest into `request`. 64 bytes behind the message are readable.
 // Errors: 5000, naming the input; 3000 for what is not built.

@@ -98,7 +98,9 @@ void PutDuration(Fields& fields, Key key, const Statistics::Duration& duration) 
 }  // namespace
 
 void PutServerMetadata(Fields& fields) {
-  constexpr std::string_view kExtensions[] = {"binary_tensor_data", "classification", "model_configuration", "parameters", "statistics"};
+  // By Triton's names. Not among them: `sequence`, `schedule_policy` (a call has no priority), shared memory, `unload_dependents`.
+  constexpr std::string_view kExtensions[] = {"binary_tensor_data", "classification", "logging",    "model_configuration",
+                                              "model_repository",   "parameters",     "statistics", "trace"};
   fields.Text({"name", 1}, "wf");
   fields.Text({"version", 2}, WF_VERSION);
   fields.Texts({"extensions", 3}, kExtensions);

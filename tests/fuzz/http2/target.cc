@@ -35,7 +35,7 @@ class Peer final : public wf::http2::User {
     }
     for (Stream* const stream : waiting_) Answer(*stream);
     Send();
-    session_.ResetStalled();
+    session_.ResetStalled(30);
     session_.GoAway();
     Send();
     session_.Close();

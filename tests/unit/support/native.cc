@@ -47,14 +47,14 @@ SharedObject::SharedObject(const ir::Program& program, const std::string& cpu, i
   char name[] = "/tmp/wf-native-XXXXXX";
   close(mkstemp(name));
   path_ = name;
-  std::ofstream(path_ + ".o", std::ios::binary).write(object.data(), static_cast<std::streamsize>(object.size()));
-  const base::Status linked = link::RunLld({"-shared", "-z", "lazy", "--threads=1", "-o", path_, path_ + ".o"});
+  std::ofstream(object_path(), std::ios::binary).write(object.data(), static_cast<std::streamsize>(object.size()));
+  const base::Status linked = link::RunLld({"-shared", "-z", "lazy", "--threads=1", "-o", path_, object_path()});
   WF_CHECK(linked.ok(), linked.message());
 }
 
 SharedObject::~SharedObject() {
   unlink(path_.c_str());
-  unlink((path_ + ".o").c_str());
+  unlink(object_path().c_str());
 }
 
 Native::Native(const ir::Program& program, const std::string& cpu, int opt_level, bool watch, uint64_t part_weight)

@@ -18,6 +18,7 @@ class SharedObject {
   SharedObject(const SharedObject&) = delete;
   SharedObject& operator=(const SharedObject&) = delete;
   const std::string& path() const { return path_; }
+  std::string object_path() const { return path_ + ".o"; }  // what was linked
 
  private:
   std::string path_;
@@ -31,6 +32,7 @@ class Native {
   Native(const Native&) = delete;
   Native& operator=(const Native&) = delete;
   const wf_plan& plan() const { return *plan_; }
+  std::string object_path() const { return object_.object_path(); }
 
  private:
   const SharedObject object_;

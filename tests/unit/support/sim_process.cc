@@ -55,6 +55,7 @@ std::unique_ptr<SimProcess::Version> SimProcess::MakeVersion() {
     options.instances = instances;
     version->batchers.push_back(&executor_->AddBatcher(options));
   }
+  if (!versions_.empty() && Chance(60)) Retune(version.get());
   const bool on_loop = Chance(70);
   for (uint32_t i = 0; i < plan_->n_tasks; ++i) {
     const wf_task& task = plan_->tasks[i];
@@ -63,6 +64,26 @@ std::unique_ptr<SimProcess::Version> SimProcess::MakeVersion() {
     version->catalogue.by_task[i] = {batcher, version->models[task.target].get(), on_loop ? batcher->options().instances : -1};
   }
   return version;
+}
+
+// As a configuration that was read again does it: other waits, timeouts and priorities of the same nodes.
+void SimProcess::Retune(Version* version) {
+  version->policies.assign(plan_->policies, plan_->policies + plan_->n_policies);
+  for (wf_policy& policy : version->policies) {
+    if (policy.delay_ns > 0) policy.delay_ns = static_cast<int64_t>(1 + Below(3'000'000));
+    if (policy.timeout_ns > 0) policy.timeout_ns = static_cast<int64_t>(1'000'000 + Below(5'000'000));
+    policy.priority = static_cast<uint8_t>(Below(3));
+  }
+  version->tuned = *plan_;
+  version->tuned.policies = version->policies.data();
+  version->catalogue.tuned = &version->tuned;
+}
+
+int SimProcess::WaitingRows() const {
+  int rows = 0;
+  for (const auto& version : versions_)
+    for (const batch::Batcher* batcher : version->batchers) rows += batcher->queued_rows();
+  return rows;
 }
 
 void SimProcess::Note(uint64_t what, uint64_t value) {

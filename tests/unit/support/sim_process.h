@@ -42,7 +42,9 @@ class SimProcess {
     sched::Catalogue catalogue;
     std::vector<std::unique_ptr<FakeModel>> models;
     std::vector<batch::Batcher*> batchers;
-    size_t holders = 0;  // loops that have not released it
+    wf_plan tuned{};
+    std::vector<wf_policy> policies;  // of `tuned`
+    size_t holders = 0;               // loops that have not released it
   };
   struct CountHolders;  // tells versions that a loop has released them
 
@@ -60,6 +62,7 @@ class SimProcess {
   void PassTime();
   void Swap();
   void CheckBatchers();
+  int WaitingRows() const;  // in all queues, those included whose strands still run
 
   // ---- of the world above ----
   virtual void Step() = 0;
@@ -93,6 +96,7 @@ class SimProcess {
     base::TimePoint ends_at;
   };
   std::unique_ptr<Version> MakeVersion();
+  void Retune(Version* version);
 
   std::optional<Workers> workers_;
   std::unique_ptr<batch::Executor> executor_;

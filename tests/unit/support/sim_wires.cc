@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/net/connections.h"
-
 namespace wf::test {
 
 std::unique_ptr<net::Wire> SimWires::NewWire(net::WireUser& user) { return std::make_unique<SimWire>(*this, user); }
@@ -17,7 +15,15 @@ bool SimWire::Open(int fd) noexcept {
   peer_ = &owner_.peers_[static_cast<size_t>(fd)];
   peer_->wire = this;
   reading_ = closing_ = false;
-  return true;
+  return !Breaks();
+}
+
+bool SimWire::Breaks() noexcept {
+  if (owner_.fails && owner_.fails()) {
+    peer_->broken = true;
+    peer_->under_way.clear();
+  }
+  return peer_->broken;
 }
 
 void SimWire::Read(bool on) noexcept {
@@ -41,19 +47,19 @@ int64_t SimWire::Put(std::span<const base::SinkPiece> pieces) {
 int64_t SimWire::TrySend(std::span<const base::SinkPiece> pieces) noexcept {
   Check(!closing_ && pending_.empty(), "a wire was written to while it was closed or busy");
   peer_->delivered_at_send = peer_->delivered;
-  return peer_->broken ? -1 : Put(pieces);
+  return Breaks() ? -1 : Put(pieces);
 }
 
 int64_t SimWire::Send(std::span<const base::SinkPiece> pieces) noexcept {
   Check(!closing_ && pending_.empty(), "a wire was given more while it was closed or busy");
-  if (peer_->broken) return -1;
+  if (Breaks()) return -1;
   int64_t bytes = 0;
   for (const base::SinkPiece& piece : pieces) {
     if (piece.bytes == 0) continue;
     pending_.push_back(piece);
     bytes += static_cast<int64_t>(piece.bytes);
   }
-  moved_at_ms_ = owner_.now_ms();
+  sending_since_ms_ = owner_.now_ms();
   return bytes;
 }
 
@@ -65,7 +71,7 @@ size_t SimWire::unsent() const noexcept {
 
 bool SimWire::EndSending() noexcept {
   Check(!closing_ && pending_.empty(), "a wire was half-closed while it was closed or busy");
-  return !peer_->broken;
+  return !Breaks();
 }
 
 void SimWire::Close() noexcept {
@@ -73,7 +79,7 @@ void SimWire::Close() noexcept {
   closing_ = true;
   reading_ = false;
   peer_->closed = true;
-  peer_->starved = !pending_.empty() && owner_.now_ms() - moved_at_ms_ >= net::Connections::kWriteTimeoutMs;
+  peer_->starved = !pending_.empty() && owner_.now_ms() - sending_since_ms_ >= 30'000;  // limits.write_timeout
 }
 
 bool SimWire::Deliver(size_t most) {
@@ -102,7 +108,6 @@ bool SimWire::Take(size_t bytes) {
       first.data += part;
       first.bytes -= part;
       moved -= static_cast<int64_t>(part);
-      moved_at_ms_ = owner_.now_ms();
       if (first.bytes == 0) pending_.erase(pending_.begin());
     }
     if (!pending_.empty()) return true;

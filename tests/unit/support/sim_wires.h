@@ -24,7 +24,7 @@ struct SimPeer {
   bool ended = false;              // writes no more
   bool broken = false;             // reset: nothing gets through any more
   bool closed = false;             // by the server
-  bool starved = false;            // closed because nothing was taken for as long as the server waits
+  bool starved = false;            // closed because too little was taken for as long as the server waits
   SimWire* wire = nullptr;         // null: none, or closed for good
 };
 
@@ -38,6 +38,7 @@ class SimWires final : public net::Wires {
   std::unique_ptr<net::Wire> NewWire(net::WireUser& user) override;
   void Refuse(int fd) noexcept override { peers_[static_cast<size_t>(fd)].closed = true; }
   int64_t now_ms() const noexcept override { return clock_.Now() / 1'000'000; }
+  std::function<bool()> fails;  // a call of a wire, which is broken then; null: none
 
  private:
   friend class SimWire;
@@ -65,13 +66,14 @@ class SimWire final : public net::Wire {
 
  private:
   int64_t Put(std::span<const base::SinkPiece> pieces);
+  bool Breaks() noexcept;
   void Check(bool holds, const char* what) const;
 
   SimWires& owner_;
   net::WireUser& user_;
   SimPeer* peer_ = nullptr;
   std::vector<base::SinkPiece> pending_;  // of Send; not copied, so that memory which goes too early is noticed
-  int64_t moved_at_ms_ = 0;               // of pending_
+  int64_t sending_since_ms_ = 0;          // of pending_
   bool reading_ = false, closing_ = false;
 };
 

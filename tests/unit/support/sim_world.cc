@@ -167,6 +167,10 @@ void SimWorld::CheckAnswer(InFlight& request) {
     if (clock_.Now() < request.bus->deadline()) Broken("a deadline passed too early");
     return;
   }
+  if (failure != nullptr && failure->code == code::kRefused && failure->task == WF_NONE) {
+    if (WaitingRows() == 0) Broken("a request was refused for those that wait, and nobody did");
+    return;
+  }
   if (failure == nullptr) {
     ++succeeded_;
     for (uint32_t sample = 0; sample < request.inputs.size(); ++sample) CheckSample(request, sample);

@@ -1,66 +1,9 @@
-#include "tests/unit/support/wire_world.h"
-
 #include <algorithm>
 #include <charconv>
 
+#include "tests/unit/support/wire_world_parts.h"
+
 namespace wf::test {
-
-struct WireWorld::Peer {
-  Peer(SimPeer& its_end, Loop& its_loop) : end(its_end), loop(its_loop) {}
-  SimPeer& end;
-  Loop& loop;
-  std::deque<Asked> open;  // not answered yet, oldest first
-  uint64_t written = 0;    // bytes
-  int asked = 0;
-  bool told_to_close = false;  // by an answer
-  bool slow = false;
-};
-
-// Keeps what timing decided by the name of the request: the bus is gone when its answer is read.
-struct WireWorld::Recorder final : sched::Observer {
-  explicit Recorder(WireWorld& owner) : world(owner) {}
-  void OnTimedOut(const bus::Instance& where, uint16_t task, int attempt) override {
-    world.decisions_[std::string(where.bus->log_id())].timeouts[{PathOfInstance(where), task, attempt}] = code::kTimeout;
-  }
-  void OnModelFailed(const bus::Instance& where, uint16_t task, const bus::Failure& why) override {
-    world.decisions_[std::string(where.bus->log_id())].models[{PathOfInstance(where), task}] = why.code;
-  }
-  WireWorld& world;
-};
-
-struct WireWorld::Loop {
-  Loop(WireWorld& world, const server::FrontOptions& options)
-      : wires(world.clock_, world.ends_, [&world](const std::string& what) { world.Broken(what); }),
-        recorder(world),
-        front(*world.shared_, wires, options),
-        begin_drain(front),
-        end_drain(front) {}
-  void WakeUp() {
-    asleep = false;
-    waker.count = 0;
-    mailbox.Awake();
-  }
-
-  struct BeginDrain : base::Message {
-    explicit BeginDrain(server::Front& to) : front(to) {}
-    void Deliver() noexcept override { front.BeginDrain(); }
-    server::Front& front;
-  };
-  struct EndDrain : base::Message {
-    explicit EndDrain(server::Front& to) : front(to) {}
-    void Deliver() noexcept override { front.Abort(); }
-    server::Front& front;
-  };
-
-  CountingWaker waker;
-  base::Mailbox mailbox{waker};
-  SimWires wires;
-  Recorder recorder;
-  server::Front front;
-  BeginDrain begin_drain;
-  EndDrain end_drain;
-  bool asleep = false;
-};
 
 WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
   to_ask_ = options.requests;
@@ -80,11 +23,22 @@ WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
   sched::EngineOptions engine;
   engine.schedule = static_cast<sched::Schedule>(Below(3));
   newest().deadlines.default_ns = timeout_ns_;
-  constexpr std::string_view kSettings = "limits: {body_bytes: 1MiB, inflight: 1000000}\n";
-  settings_ = server::LoadSettings({.config_text = &kSettings}).settings;
+  if (options.with_faults) {
+    fails_ = [this] {
+      const bool fails = Below(200) == 0;
+      failed_ += fails ? 1 : 0;
+      return fails;
+    };
+  }
+  if (Chance(10)) context_ = SimContext(options.seed);
+  if (Chance(25)) streams_ = static_cast<uint32_t>(1 + Below(3));
+  const std::string text = "limits: {body_bytes: 1MiB, inflight: 1000000, streams: " + std::to_string(streams_) + "}\n";
+  const std::string_view config = text;
+  settings_ = server::LoadSettings({.config_text = &config}).settings;
   for (size_t i = 0; i < loops; ++i) {
     server::FrontOptions front;
     front.index = static_cast<int>(i);
+    front.secure = context_ != nullptr;
     loops_.push_back(std::make_unique<Loop>(*this, front));
     Loop& loop = *loops_.back();
     engine.loop = static_cast<int>(i);
@@ -108,111 +62,12 @@ base::TimePoint WireWorld::NextTimerAt() {
 
 void WireWorld::DropLoops() { loops_.clear(); }
 
-// ---- what peers do ----
-
-void WireWorld::Connect() {
-  Loop& loop = *loops_[Below(loops_.size())];
-  ends_.emplace_back();
-  talks_.push_back(std::make_unique<Peer>(ends_.back(), loop));
-  Peer& peer = *talks_.back();
-  peer.slow = Chance(25);
-  Note(20, talks_.size());
-  loop.WakeUp();
-  loop.front.Adopt(static_cast<int>(ends_.size()) - 1);
-}
-
-// The same body by its length, or in chunks.
-std::string WireWorld::WithBody(const std::string& head, const std::string& body, Asked& asked) {
-  const std::string more = head + (asked.continues ? "expect: 100-continue\r\n" : "");
-  if (Chance(70)) return more + "content-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-  std::string text = more + "transfer-encoding: chunked\r\n\r\n";
-  for (size_t at = 0; at < body.size();) {
-    const size_t part = std::min<size_t>(1 + Below(body.size()), body.size() - at);
-    char size[20];
-    *std::to_chars(size, size + sizeof size - 1, part, 16).ptr = 0;
-    text += std::string(size) + "\r\n" + body.substr(at, part) + "\r\n";
-    at += part;
-  }
-  return text + "0\r\n\r\n";
-}
-
-std::string WireWorld::Bytes(Asked& asked) {
-  const std::string rest = " HTTP/1.1\r\nhost: sim\r\nx-request-id: " + asked.log_id + "\r\n" + (Chance(8) ? "connection: close\r\n" : "");
-  const std::string call = "POST /W/W" + rest + "content-type: application/json\r\n";
-  asked.continues = Chance(5);
-  switch (asked.kind) {
-    case Ask::kProbe:
-      asked.head_only = Chance(30);
-      asked.continues = false;
-      return (asked.head_only ? "HEAD /readyz" : "GET /readyz") + rest + "\r\n";
-    case Ask::kNowhere:
-      return WithBody("POST /W/Nowhere" + rest, std::string(Below(300), 'x'), asked);
-    case Ask::kBadJson:
-      return WithBody(call, "{\"a\":1,\"b\":x}", asked);
-    case Ask::kNotHttp:
-      return "POST /W/W HTTP/1.1\r\nhost : sim\r\n\r\n";
-    case Ask::kCall:
-      break;
-  }
-  asked.inputs = {static_cast<int64_t>(Below(1'000'000)), static_cast<int64_t>(Below(1'000'000))};
-  asked.large = Chance(5);
-  const std::string spaces(asked.large ? 17'000 + Below(20'000) : Below(40), ' ');
-  return WithBody(call, "{\"a\":" + std::to_string(asked.inputs[0]) + "," + spaces + "\"b\":" + std::to_string(asked.inputs[1]) + "}",
-                  asked);
-}
-
-void WireWorld::Say(Peer& peer) {
-  if (to_ask_ == 0 || peer.end.ended || peer.end.broken || peer.end.closed || peer.open.size() >= 6) return;
-  --to_ask_;
-  Asked asked;
-  const uint64_t kind = Below(100);
-  asked.kind = kind < 86 ? Ask::kCall : kind < 91 ? Ask::kProbe : kind < 94 ? Ask::kNowhere : kind < 98 ? Ask::kBadJson : Ask::kNotHttp;
-  asked.log_id = "p" + std::to_string(talks_.size()) + "r" + std::to_string(to_ask_);
-  asked.asked_at = clock_.Now();
-  asked.version = versions_.size();
-  const std::string bytes = Bytes(asked);
-  peer.end.under_way += bytes;
-  peer.written += bytes.size();
-  asked.end = peer.written;
-  Note(21, bytes.size());
-  peer.open.push_back(std::move(asked));
-}
-
-void WireWorld::Deliver(Peer& peer) {
-  if (peer.end.wire == nullptr) return;
-  peer.loop.WakeUp();
-  const size_t most = Chance(50) ? 100'000 : 1 + Below(Chance(50) ? 8 : 400);
-  Note(22, peer.end.wire->Deliver(most) ? most : 0);
-}
-
-void WireWorld::Take(Peer& peer) {
-  const size_t bytes = peer.slow ? 1 + Below(3000) : 100'000;
-  if (peer.end.wire == nullptr) return;
-  peer.loop.WakeUp();
-  Note(23, peer.end.wire->Take(bytes) ? 1 : 0);
-}
-
-// Stops writing, perhaps in the middle of a request, or breaks.
-void WireWorld::Leave(Peer& peer) {
-  if (peer.end.ended || peer.end.broken) return;
-  const bool done = to_ask_ == 0 && peer.open.empty();
-  if (!done && !Chance(leaves_politely_ ? 2 : 15)) return;
-  if (done && shared_->draining.load() && !Chance(20)) return;  // the drain must close what nobody else does
-  Note(24, done);
-  if (Chance(50)) {
-    peer.end.broken = true;
-    peer.end.under_way.clear();
-  } else {
-    peer.end.ended = true;
-    if (!peer.end.under_way.empty()) peer.end.under_way.resize(Below(peer.end.under_way.size() + 1));
-  }
-}
-
 // ---- what loops do ----
 
 void WireWorld::Turn(Loop& loop) {
   if (loop.asleep && loop.waker.count == 0 && loop.front.NextTimerAt() > clock_.Now()) return;
   loop.WakeUp();
+  const FailingAllocations failing(fails());
   Note(25, loop.mailbox.Drain() ? 1 : 0);
   if (loop.front.NextTimerAt() <= clock_.Now()) loop.front.OnTime();
   loop.front.OnFlush();
@@ -222,6 +77,7 @@ void WireWorld::Turn(Loop& loop) {
 
 void WireWorld::Second(Loop& loop) {
   loop.WakeUp();
+  const FailingAllocations failing(fails());
   loop.front.OnSecond();
 }
 
@@ -245,6 +101,7 @@ void WireWorld::Code() {
   server::CodecQueue::Work& work = **at;
   codecs_.work.erase(at);
   Note(28, codecs_.work.size());
+  const FailingAllocations failing(fails());
   work.Run();
   work.home->Post(work);
 }
@@ -253,13 +110,16 @@ void WireWorld::Step() {
   const uint64_t kind = Below(200);
   if (kind < 3) {
     if (talks_.size() < 8 && to_ask_ > 0 && !shared_->draining.load()) Connect();
-  } else if (kind < 19) {
+  } else if (kind < 15) {
     Say(AnyPeer());
+  } else if (kind < 19) {
+    Stir(AnyPeer());
   } else if (kind < 59) {
     Deliver(AnyPeer());
   } else if (kind < 75) {
     Peer& peer = AnyPeer();
     Take(peer);
+    Move(peer);
     ReadReplies(peer);
   } else if (kind < 81) {
     Peer& peer = AnyPeer();
@@ -278,8 +138,9 @@ void WireWorld::Step() {
     ProcessStep(Below(100));
   }
   // When nobody is left to be asked, the rest is never written.
-  if (to_ask_ > 0 && (talks_.size() == 8 || shared_->draining.load()) &&
-      std::all_of(talks_.begin(), talks_.end(), [](const auto& peer) { return peer->end.ended || peer->end.broken || peer->end.closed; }))
+  if (to_ask_ > 0 && (talks_.size() == 8 || shared_->draining.load()) && std::all_of(talks_.begin(), talks_.end(), [](const auto& peer) {
+        return peer->end.ended || peer->end.broken || peer->end.closed || (peer->http2() != nullptr && peer->http2()->over());
+      }))
     to_ask_ = 0;
 }
 
@@ -294,6 +155,8 @@ bool WireWorld::AtRest() const {
 
 void WireWorld::TearDown() {
   to_ask_ = 0;
+  fails_ = nullptr;
+  for (const auto& loop : loops_) loop->wires.fails = nullptr;
   for (SimPeer& end : ends_) {
     end.broken = true;
     end.under_way.clear();
@@ -307,8 +170,10 @@ void WireWorld::CheckInvariants() {
   for (const auto& loop : loops_) {
     const server::Front& front = loop->front;
     if (loop->front.engine().running_buses() > loop->front.engine().live_buses()) Broken("more buses run than live");
-    if (shared_->codecs == nullptr && loop->front.engine().running_buses() > front.connections())
-      Broken("a request runs on although its client has gone");
+    size_t most = 0;  // that clients wait for
+    for (const auto& peer : talks_)
+      if (&peer->loop == loop.get() && peer->end.wire != nullptr) most += peer->http2() == nullptr ? 1 : streams_;
+    if (shared_->codecs == nullptr && loop->front.engine().running_buses() > most) Broken("a request runs on although its client has gone");
     if (front.connections() > talks_.size()) Broken("more connections than peers");
   }
   for (const auto& counts : shared_->loops) inflight += static_cast<int64_t>(counts->inflight_all.value());
@@ -319,6 +184,7 @@ void WireWorld::CheckInvariants() {
 
 void WireWorld::CheckAtRest() {
   for (const auto& peer : talks_) {
+    Move(*peer);
     ReadReplies(*peer);
     CheckLeft(*peer);
   }
@@ -327,16 +193,24 @@ void WireWorld::CheckAtRest() {
   if (memory_.claimed_bytes != 0) Broken("bytes of bodies or answers are claimed at rest");
 }
 
+bool WireWorld::MayGoUnanswered(Peer& peer) const {
+  if (peer.end.ended || peer.end.broken || peer.told_to_close || peer.end.starved || aborted_ || failed_ > 0) return true;
+  return peer.http2() != nullptr && (peer.http2()->goaway() > 0 || peer.http2()->not_spoken() || peer.spoke_nonsense);
+}
+
 // A request that arrived whole is answered unless its peer has gone, or was told before that the connection ends.
-void WireWorld::CheckLeft(const Peer& peer) {
-  if (peer.open.empty() || peer.end.ended || peer.end.broken || peer.told_to_close || peer.end.starved || aborted_) return;
-  if (peer.open.front().end <= peer.end.delivered)
-    Broken("request " + peer.open.front().log_id + " was never answered" + (shared_->draining.load() ? ", in a drain" : "") +
-           ", unread: " + std::to_string(peer.end.received.size()) + " bytes");
+void WireWorld::CheckLeft(Peer& peer) {
+  if (MayGoUnanswered(peer)) return;
+  for (const Asked& asked : peer.open) {
+    if (asked.end > peer.end.delivered || asked.kind == Ask::kWatch) continue;
+    if (peer.http2() != nullptr && asked.stream > peer.http2()->last_stream()) continue;
+    return Broken("request " + asked.log_id + " was never answered" + (shared_->draining.load() ? ", in a drain" : "") +
+                  (peer.http2() != nullptr ? ", of HTTP/2" : "") + ", unread: " + std::to_string(peer.talk.text.size()) + " bytes");
+  }
 }
 
 bool WireWorld::NextReply(Peer& peer, Reply* reply) {
-  std::string& text = peer.end.received;
+  std::string& text = peer.talk.text;
   const size_t head = text.find("\r\n\r\n");
   if (head == std::string::npos) return false;
   if (text.compare(0, 9, "HTTP/1.1 ") != 0) {
@@ -355,6 +229,7 @@ bool WireWorld::NextReply(Peer& peer, Reply* reply) {
 }
 
 void WireWorld::ReadReplies(Peer& peer) {
+  if (peer.http2() != nullptr) return ReadAnswers(peer);
   Reply reply;
   while (broken_.empty() && NextReply(peer, &reply)) {
     if (peer.open.empty()) return Broken("an answer that nobody asked for");
@@ -369,6 +244,35 @@ void WireWorld::ReadReplies(Peer& peer) {
     Note(27, static_cast<uint64_t>(reply.status));
     CheckReply(peer, asked, reply);
   }
+}
+
+void WireWorld::ReadAnswers(Peer& peer) {
+  SimHttp2& http2 = *peer.http2();
+  for (const SimHttp2::Answer& answer : http2.TakeAnswers()) {
+    const auto at = std::find_if(peer.open.begin(), peer.open.end(), [&](const Asked& one) { return one.stream == answer.stream; });
+    if (at == peer.open.end() || peer.spoke_nonsense) continue;  // it has reset it; or has changed what it asks
+    const Asked asked = std::move(*at);
+    peer.open.erase(at);
+    Note(27, static_cast<uint64_t>(answer.status));
+    if (answer.ended)
+      CheckReply(peer, asked, {answer.status, false, answer.body, answer.grpc_status});
+    else
+      CheckReset(peer, asked, answer.error);
+  }
+  if (peer.spoke_nonsense) return;
+  if (!http2.broken().empty()) Broken("a client of HTTP/2 was told: " + http2.broken());
+  const bool too_slow = http2.goaway() == NGHTTP2_PROTOCOL_ERROR && clock_.Now() >= INT64_C(10'000'000'000);  // with a head
+  if (http2.goaway() > 0 && !too_slow && !something_failed())
+    Broken("a client of HTTP/2 was sent away with error " + std::to_string(http2.goaway()));
+}
+
+// By the server: it has too many, ends, or the peer takes nothing.
+void WireWorld::CheckReset(Peer& peer, const Asked& asked, uint32_t error) {
+  constexpr int64_t kStallNs = INT64_C(30'000'000'000);
+  if (something_failed() || aborted_ || peer.spoke_nonsense) return;
+  if (error == NGHTTP2_REFUSED_STREAM && (streams_ < 10 || shared_->draining.load() || peer.http2()->over())) return;
+  if (error == NGHTTP2_CANCEL && clock_.Now() - asked.asked_at >= kStallNs) return;
+  Broken("request " + asked.log_id + " was reset with error " + std::to_string(error));
 }
 
 namespace {
@@ -387,19 +291,24 @@ int64_t NumberOf(std::string_view body, std::string_view name) {
 
 void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
   ++answered_;
-  const bool cut_short =
-      reply.closes && asked.end > peer.end.delivered_at_send;  // the server did not wait for the rest; it may not know the name
+  const bool cut_short =  // the server did not wait for the rest; it may not know the name
+      (reply.closes || asked.stream != 0) && asked.end > peer.end.delivered_at_send;
+  if (asked.kind >= Ask::kHealth) {
+    if (reply.status != 200 || reply.grpc_status.empty()) Broken("a call of gRPC was answered with " + std::to_string(reply.status));
+    return;
+  }
   if (asked.kind != Ask::kNotHttp && asked.kind != Ask::kProbe && reply.status != 200 && !cut_short &&
       reply.body.find("\"log_id\":\"" + asked.log_id + "\"") == std::string::npos)
     return Broken("request " + asked.log_id + " was given the answer of another: " + reply.body);
   const int64_t code = NumberOf(reply.body, "code");
-  if (memory_.refused > 0 && code == code::kRefused) return;
-  const bool whole = asked.end <= peer.end.delivered;
-  if (cut_short && reply.status == 408) return;
+  if (something_failed() && code == code::kRefused) return;
+  const bool whole = asked.stream == 0 ? asked.end <= peer.end.delivered : asked.begin_of_end < peer.end.delivered;
+  const bool came_in_parts = cut_short || asked.stream != 0;
+  if (came_in_parts && reply.status == 408) return;
   if (code == code::kTimeout && clock_.Now() < asked.asked_at + timeout_ns_ && reply.body.find("\"path\":\"\"") != std::string::npos)
     return Broken("a deadline passed too early");
-  if (code == code::kTimeout && reply.status == 504 && (cut_short || asked.kind == Ask::kBadJson)) return;  // while the body came
-  if (aborted_ && reply.status == 503 && reply.closes) return;
+  if (code == code::kTimeout && reply.status == 504 && (came_in_parts || asked.kind == Ask::kBadJson)) return;  // while the body came
+  if (aborted_ && reply.status == 503 && (reply.closes || asked.stream != 0)) return;
   if (!whole && reply.status < 400) return Broken("request " + asked.log_id + " was answered before it had come");
   const auto wants = [&](bool holds) {
     if (!holds) Broken("request " + asked.log_id + " was answered with " + std::to_string(reply.status) + " " + reply.body);
@@ -407,23 +316,25 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
   const bool full =
       reply.status == 429 && code == code::kRefused && (plan_->workflows->inflight_max != 0 || memory_.claimable_bytes < 1 << 20);
   if (full && reply.body.find("the answer has no room") != std::string::npos) return;
+  const bool late = reply.status == 429 && code == code::kRefused && reply.body.find(sched::kWouldBeLate) != std::string::npos;
+  if (late && plan_->n_models == 0) return Broken("a request was refused for those that wait for a model, and there is none");
   switch (asked.kind) {
     case Ask::kProbe:
       return wants(reply.status == 200 || (reply.status == 503 && shared_->draining.load()));
     case Ask::kNowhere:
       return wants(reply.status == 404);
     case Ask::kBadJson:
-      return wants((reply.status == 400 && code == code::kInputParams) || full);
+      return wants((reply.status == 400 && code == code::kInputParams) || full || late);
     case Ask::kNotHttp:
       return wants(reply.status == 400 && reply.closes);
-    case Ask::kCall:
-      return full && decisions_.find(asked.log_id) == decisions_.end() ? void() : CheckCall(asked, reply);
+    default:
+      return (full || late) && decisions_.find(asked.log_id) == decisions_.end() ? void() : CheckCall(asked, reply);
   }
 }
 
 void WireWorld::CheckCall(const Asked& asked, const Reply& reply) {
   if (reply.status == 200) ++succeeded_;
-  if (memory_.refused > 0) return;  // a refusal may have been caught by any fallback
+  if (something_failed()) return;  // a refusal may have been caught by any fallback
   if (NumberOf(reply.body, "code") == code::kTimeout && reply.body.find("\"path\":\"\"") != std::string::npos) return;
   // One version answers alone; which of those that were current meanwhile is the loop's business.
   for (size_t version = asked.version; version <= versions_.size(); ++version)

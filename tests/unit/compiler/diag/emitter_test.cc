@@ -93,6 +93,11 @@ TEST(DidYouMean, FixesWhatOnlyOneNameCanMean) {
       {"numbrs", {"numbers", "number"}, 1, 0},
       {"foo", {"fop"}, 1, 0},
       {"picktrue", {"picture"}, 1, 0},
+      {"pictture", {"picture"}, 1, 1},
+      {"pitures", {"pictures"}, 1, 1},
+      {"image2", {"image1"}, 1, 0},  // they may be two
+      {"lift", {"left"}, 1, 0},
+      {"pictures", {"picture"}, 1, 0},
       {"xyz", {"picture"}, 0, 0},
   };
   for (const Case& one : cases) {

@@ -138,6 +138,21 @@ TEST(ProveRanges, TakesALoopOverAClampedExtentForOneOverTheExtent) {
   }
 }
 
+// 4 * n is 0 where n is 2^62, which no extent is, but a parameter may be.
+TEST(ProveRanges, KeepsWhatHoldsOnlyWhereNothingWraps) {
+  for (const bool is_extent : {true, false}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), n = is_extent ? b.Dim(x, 0) : b.Slot(ir::SlotId{1});
+    const ValueId extent = b.Mul(n, b.I64(4));
+    const BlockId block = b.Open(Integers(b, 1));
+    b.Close(b.Load(x, {b.CheckIndex(b.Mul(b.Param(0), b.I64(4)), extent)}));
+    b.Close(b.Build(DType::kF32, {n}, block));
+    ProveRanges(f.program);
+    EXPECT_EQ(f.Text().find("check_index") == std::string::npos, is_extent) << f.Text();
+  }
+}
+
 TEST(ProveRanges, KeepsWhatMayBeOutside) {
   Fixture f({30});
   Builder b(f.program, f.body());

@@ -55,6 +55,19 @@ TEST(Sink, WholeBlocksMoveByReference) {
   EXPECT_EQ(TextOf(from), text.substr(kBlock));
 }
 
+TEST(Sink, ATextInOneBlockIsOneView) {
+  wf_sink sink, more;
+  EXPECT_EQ(sink.Whole(), "");
+  const std::string text = Numbers(kBlock);
+  ASSERT_TRUE(sink.Put("ab") && more.Put("cd") && sink.Append(more));
+  EXPECT_EQ(sink.Whole(), "abcd");
+  sink.Clear();
+  ASSERT_TRUE(sink.Put(text));
+  EXPECT_EQ(sink.Whole(), text);
+  ASSERT_TRUE(sink.Put("x"));
+  EXPECT_EQ(sink.Whole(), "");
+}
+
 TEST(Sink, LongTextsGoOnInLargeBlocks) {
   wf_sink sink;
   const std::string text = Numbers(2'000'000);

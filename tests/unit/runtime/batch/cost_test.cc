@@ -53,5 +53,18 @@ TEST(CostCurveTest, InlinePaysOnlyForSmallModelsThatGainNothingByBatches) {
   EXPECT_FALSE(Curve(0, 200'000).InlinePays());     // too long for a loop
 }
 
+TEST(CostCurve, LearnsFromAnotherOneWhatBothRun) {
+  CostCurve known(8), fresh(6);
+  known.Learn(1, 10);
+  known.Learn(4, 30);
+  known.Learn(8, 50);
+  fresh.Learn(1, 12);
+  fresh.LearnFrom(known);
+  EXPECT_EQ(fresh.RunNs(1), 12);
+  EXPECT_FALSE(fresh.known(2));
+  EXPECT_EQ(fresh.RunNs(4), 30);
+  EXPECT_FALSE(fresh.known(6));
+}
+
 }  // namespace
 }  // namespace wf::batch

@@ -224,6 +224,58 @@ TEST_F(ExecutorTest, RowsComeBackWhileTheirSizesAreBeingMadeReady) {
   }
 }
 
+TEST_F(ExecutorTest, BatchersComeAndGoWhileOthersRun) {
+  static const int64_t one[] = {1};
+  port_.dim = one;
+  class Releasing final : public Runnable {
+   public:
+    explicit Releasing(Negation& inner) : inner_(inner) {}
+    const wf_model& model() const override { return inner_.model(); }
+    int64_t version() const override { return 1; }
+    int64_t max_rows() const override { return 16; }
+    int instance_count() const override { return inner_.instance_count(); }
+    void Release(int instance) override { released[static_cast<size_t>(instance)].store(true); }
+    base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
+      return inner_.Run(instance, rows, inputs, outputs);
+    }
+    std::atomic<bool> released[5] = {};
+
+   private:
+    Negation& inner_;
+  };
+  Negation negation(row_, 5);
+  Releasing model(negation);
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows, later;
+  Executor executor({.threads = 2}, clock_);
+  BatcherOptions options = Options();
+  options.model = &model;
+  options.measuring_instance = 4;
+  Batcher& first = executor.AddBatcher(options);
+  executor.StartPreparing();
+  options.first_instance = 2;
+  options.instances = 2;
+  for (int round = 0; round < 20; ++round) {
+    options.policy.max_rows = 1 + round % 3;
+    Batcher& second = executor.AddBatcher(options);
+    second.LearnFrom(first);
+    executor.Prepare(second);
+    for (int i = 0; i < 50; ++i) {
+      Submit(first, mailbox, rows, {i});
+      Submit(second, mailbox, later, {i});
+    }
+    Collect(mailbox, sleeper, later);
+    model.released[2] = model.released[3] = false;
+    while (!executor.RemoveBatcher(second)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(model.released[2] && model.released[3]);
+    EXPECT_EQ(later.back().result()[0], -49);
+    later.clear();
+  }
+  Collect(mailbox, sleeper, rows);
+  EXPECT_EQ(first.stats().rows.load(), 1000U);
+}
+
 TEST_F(ExecutorTest, ADrainRunsWhatWaitsForCompany) {
   constexpr int64_t kHour = INT64_C(3'600'000'000'000);
   Sleeper sleeper;

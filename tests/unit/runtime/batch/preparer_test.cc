@@ -147,6 +147,33 @@ TEST_F(PreparerTest, WhatRequestsHaveTaughtIsNotOverwritten) {
   EXPECT_EQ(batcher.cost().RunNs(1), 77);
 }
 
+TEST_F(PreparerTest, WhatIsAddedLaterIsMadeReadyButMeasuredOnlyWhereNothingIsKnown) {
+  Batcher& first = Add();
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  BatcherOptions options = first.options();
+  options.policy.max_rows = 3;
+  Batcher& second = executor_.AddBatcher(options);
+  second.LearnFrom(first);
+  EXPECT_EQ(second.cost().RunNs(2), TimedModel::NsOf(2, 4));
+  EXPECT_FALSE(second.cost().known(3));
+  model_.ready.clear();
+  preparer.Add(second);
+  Finish(preparer);
+  EXPECT_EQ(second.cost().RunNs(3), TimedModel::NsOf(3, 4));
+  EXPECT_EQ(model_.ready.size(), 7U);  // three sizes of two instances, and one size of that for measurements
+  EXPECT_FALSE(model_.ready.contains({2, 4, 1}));
+}
+
+TEST_F(PreparerTest, WhatIsForgottenIsNotMadeReady) {
+  Batcher& batcher = Add();
+  Preparer preparer(executor_, clock_);
+  ASSERT_EQ(preparer.Step(), Preparer::Progress::kMade);
+  EXPECT_TRUE(preparer.Forget(batcher));
+  EXPECT_EQ(preparer.Step(), Preparer::Progress::kDone);
+  EXPECT_EQ(model_.ready.size(), 1U);
+}
+
 TEST_F(PreparerTest, TheThreadEndsWithTheExecutorWhateverIsLeft) {
   Add();
   executor_.StartPreparing();

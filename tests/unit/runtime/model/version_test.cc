@@ -244,6 +244,24 @@ TEST(Version, RefusesTensorsOutsideItsSignature) {
   EXPECT_EQ(message(4, zeros({4, 1, 28, 28})), "");
 }
 
+TEST(Version, RunsOnTensorsWithoutElementsWhateverTheirStrides) {
+  testing::Builder builder;
+  builder.Input("x", {"n", "h", "w"}).Output("y", {"n", "h", "w"}).Node("Sigmoid", {"x"}, {"y"});
+  const std::string bytes = builder.Bytes();
+  const TempFile file({bytes.begin(), bytes.end()});
+  const auto version = Version::Load(file.path(), {});
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  Held held(CaseTensor{WF_F32, {1, 2, 0}, {}});
+  for (const int64_t stride : {0, 1, 7}) {
+    held.tensor.stride[1] = stride;
+    std::vector<wf_tensor> outputs(1);
+    const base::Status status = (*version)->Run(0, 1, std::span(&held.tensor, 1), outputs);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(outputs[0].dim[1], 2);
+    EXPECT_EQ(outputs[0].dim[2], 0);
+  }
+}
+
 TEST(Version, AnIndexOutOfRangeFailsTheRunAndNamesTheNode) {
   Case each = CaseNamed("net_cases.bin", "embedding 3");
   auto version = LoadCase(each);

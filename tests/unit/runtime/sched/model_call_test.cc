@@ -84,6 +84,93 @@ TEST_F(ModelTest, ARowThatIsLateInTheQueueIsNotRun) {
   EXPECT_EQ(rig.answers[0].code, code::kTimeout);
 }
 
+TEST_F(ModelTest, ARequestKeepsThePoliciesOfItsCatalogue) {
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  rig.Start({1});  // without `within`
+  wf_plan tuned = rig.plan;
+  std::vector<wf_task> tasks(tuned.tasks, tuned.tasks + tuned.n_tasks);
+  std::vector<wf_policy> policies(tuned.policies, tuned.policies + tuned.n_policies);
+  for (wf_task& task : tasks) {
+    if (task.kind == WF_MODEL) task.policy = static_cast<uint16_t>(policies.size());
+  }
+  policies.push_back({});
+  policies.back().delay_ns = 5 * kMs;
+  policies.back().priority = WF_HIGH;
+  tuned.tasks = tasks.data();
+  tuned.policies = policies.data();
+  Catalogue next(2, tuned.n_tasks);
+  next.by_task = rig.catalogue.by_task;
+  next.tuned = &tuned;
+  rig.engine->SetCatalogue(next);
+  rig.RunJobs();
+  ASSERT_TRUE(rig.RunBatch());  // at once
+  rig.Turn();
+  rig.Start({1});
+  rig.RunJobs();
+  EXPECT_FALSE(rig.RunBatch());
+  rig.clock.AdvanceNs(5 * kMs);
+  EXPECT_TRUE(rig.RunBatch());
+  rig.Settle();
+  EXPECT_EQ(rig.answers.size(), 2U);
+}
+
+// One run at a time, of one row, 10 ms each.
+Rig& Slow(Rig& rig) {
+  for (int i = 0; i < 40; ++i) rig.batchers[0]->cost().Learn(1, 10 * kMs);
+  rig.batchers[0]->LearnFrom(*rig.batchers[0]);  // works out what follows
+  return rig;
+}
+
+class QueueTest : public ModelTest {
+ protected:
+  Rig& MakeSlow() {
+    batch::BatcherOptions batching;
+    batching.policy.max_rows = 1;
+    return Slow(MakeRig({.schedule = Schedule::kPool}, batching));
+  }
+};
+
+TEST_F(QueueTest, WhoWouldBeLateForThoseBeforeIsRefusedAtOnce) {
+  Rig& rig = MakeSlow();
+  for (int i = 0; i < 5; ++i) rig.Start({i}, 50 * kMs);
+  rig.RunJobs();
+  ASSERT_TRUE(rig.answers.empty());  // 10 to 50 ms
+  const wf_workflow& workflow = rig.plan.workflows[0];
+  EXPECT_EQ(rig.engine->HopelessNs(workflow, nullptr, rig.clock.Now() + 50 * kMs), 50 * kMs);
+  EXPECT_EQ(rig.engine->HopelessNs(workflow, nullptr, rig.clock.Now() + 60 * kMs), 0);
+  EXPECT_EQ(rig.engine->HopelessNs(workflow, nullptr, rig.clock.Now() + 49 * kMs), 0);  // goes before all of them
+  rig.Start({5}, 50 * kMs);
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, code::kRefused);
+  EXPECT_EQ(rig.answers[0].message, kWouldBeLate);
+  EXPECT_EQ(rig.engine->stats().refused_late.value(), 1U);
+  EXPECT_TRUE(rig.queue.jobs.empty());  // nothing was spent on it
+  rig.Settle();
+  EXPECT_EQ(rig.answers.size(), 6U);
+}
+
+TEST_F(QueueTest, WhatWaitingDoesNotCureIsNotRefused) {
+  Rig& rig = MakeSlow();
+  rig.Start({0}, 5 * kMs);  // less than a run, and nobody before it
+  rig.RunJobs();
+  for (int i = 1; i < 4; ++i) rig.Start({i}, 9 * kMs);
+  rig.RunJobs();
+  EXPECT_TRUE(rig.answers.empty());
+  rig.AdvanceNs(10 * kMs);
+  ASSERT_EQ(rig.answers.size(), 4U);
+  for (const Rig::Answer& answer : rig.answers) EXPECT_EQ(answer.code, code::kTimeout);
+}
+
+TEST_F(QueueTest, WhatIsNotKnownRefusesNobody) {
+  batch::BatcherOptions batching;
+  batching.policy.max_rows = 1;
+  Rig& rig = MakeRig({.schedule = Schedule::kPool}, batching);
+  for (int i = 0; i < 20; ++i) rig.Start({i}, kMs);
+  rig.RunJobs();
+  EXPECT_TRUE(rig.answers.empty());
+  rig.Settle();
+}
+
 TEST_F(ModelTest, CountsWaitsAndRunsByNode) {
   Rig& rig = MakeRig({.schedule = Schedule::kPool});
   for (int i = 0; i < 3; ++i) rig.Start({i});

@@ -38,6 +38,20 @@ TEST(Configuration, TlsChangesItsFilesButIsNeitherTurnedOnNorOff) {
   EXPECT_EQ(kept.back(), "config:1: `tls.key` is `b`, but changes only with a restart; it stays ``");
 }
 
+TEST(Configuration, NodesChangeAsOne) {
+  Settings running = Load(""), next = running;
+  next.nodes = {{.path = "a", .source = "config:2", .batch = 4}, {.path = "b", .source = "config:3", .queue = 5}};
+  std::vector<std::string> kept;
+  int changed = 0;
+  EXPECT_EQ(Reloaded(running, next, &kept, &changed).nodes, next.nodes);
+  EXPECT_EQ(changed, 1);
+  EXPECT_TRUE(kept.empty());
+  Settings elsewhere = next;
+  elsewhere.nodes[1].source = "config:9";
+  Reloaded(next, elsewhere, &kept, &changed);
+  EXPECT_EQ(changed, 0);
+}
+
 TEST(Configuration, TheSameAgainChangesNothing) {
   std::vector<std::string> kept;
   int changed = 0;
@@ -47,7 +61,7 @@ TEST(Configuration, TheSameAgainChangesNothing) {
 }
 
 TEST(Configuration, IsUnusedOnceEveryLoopHasLeftIt) {
-  const Configuration configuration(1, 0, Load("default_timeout: 2s\nlimits: {timeout: 3s}\n"), 2);
+  const Configuration configuration(1, wf_plan{}, Load("default_timeout: 2s\nlimits: {timeout: 3s}\n"), 2);
   EXPECT_EQ(configuration.deadlines.default_ns, 2'000'000'000);
   EXPECT_EQ(configuration.deadlines.most_ns, 3'000'000'000);
   configuration.Leave();

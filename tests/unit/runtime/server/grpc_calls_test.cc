@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/protocol/grpc/status.h"
+#include "runtime/server/grpc_service.h"
 #include "tests/unit/runtime/server/test_site.h"
 
 namespace wf::server {
@@ -61,6 +62,25 @@ TEST_F(GrpcCallsTest, TakesAMessageInAnyPortions) {
   }
 }
 
+TEST_F(GrpcCallsTest, WhatIsLargeInAMessageIsAligned) {
+  GrpcService service{};
+  service.aligned_at = [](std::span<const uint8_t> begin) { return begin.size() < 7 ? size_t{0} : size_t{7}; };
+  const std::string message(100'000, 'm');
+  for (const size_t begin : {size_t{16'384}, size_t{5 + 7}, size_t{5 + 3}}) {
+    exchange_.grpc.Clear();
+    exchange_.body.Clear();
+    exchange_.head.method = http::Method::kPost;
+    TakeGrpcHead(exchange_, 1 << 20);
+    exchange_.grpc.service = &service;
+    Take(Framed(message).substr(0, begin), SIZE_MAX);
+    Take(Framed(message).substr(begin), 1000);
+    TakeLastMessage(exchange_);
+    EXPECT_FALSE(exchange_.refused()) << exchange_.refusal;
+    EXPECT_EQ(Message(), message);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(exchange_.body.Seal().ptr + (begin < 5 + 7 ? 0 : 7)) % 64, 0U) << begin;
+  }
+}
+
 TEST_F(GrpcCallsTest, AnEmptyMessageIsOne) {
   Begin();
   Take(Framed(""));
@@ -83,10 +103,24 @@ TEST_F(GrpcCallsTest, ATimeoutOfNothingIsStillOne) {
 TEST_F(GrpcCallsTest, RefusesHeads) {
   Begin({{"grpc-timeout", "soon"}});
   EXPECT_EQ(exchange_.refusal_status, 400);
-  exchange_.head.Clear();
-  exchange_.refusal_status = 0;
-  Begin({{"grpc-encoding", "snappy"}});
-  EXPECT_EQ(exchange_.refusal_code, code::kNotImplemented);
+}
+
+TEST_F(GrpcCallsTest, TakesTheCodingsThatItTells) {
+  for (const std::string_view name : {"identity", "gzip", "deflate"}) {
+    exchange_.head.Clear();
+    Begin({{"grpc-encoding", name}});
+    EXPECT_FALSE(exchange_.refused()) << name;
+    EXPECT_EQ(coding::NameOf(exchange_.grpc.coding), name);
+    EXPECT_EQ(GrpcHead(exchange_, {}, true).headers[0].value, "identity,gzip,deflate");
+  }
+  for (const std::string_view name : {"zstd", "snappy", "x-gzip", "gzip,deflate", "GZIP"}) {
+    exchange_.head.Clear();
+    exchange_.fields.Clear();
+    exchange_.refusal_status = 0;
+    Begin({{"grpc-encoding", name}});
+    EXPECT_EQ(exchange_.refusal_code, code::kNotImplemented) << name;
+    EXPECT_EQ(exchange_.fields.Find("grpc-accept-encoding"), "identity,gzip,deflate") << name;
+  }
 }
 
 TEST_F(GrpcCallsTest, RefusesALongMessageByItsPrefix) {

@@ -151,6 +151,9 @@ TEST_F(Http2SessionTest, RequestsThatOutliveTheirConnectionMayComeBackLater) {
 TEST_F(Http2SessionTest, ARefusalIsAnsweredBeforeTheBodyAndTheConnectionGoesOn) {
   Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a", {{"content-length", "2000000"}}))));
   EXPECT_EQ(reader_.answers[1].head[":status"], "413");
+  EXPECT_EQ(reader_.answers[1].reset, -1);
+  Send(Frame(kData, 0, 1, std::string(16384, 'x')));
+  PassSeconds(3);
   EXPECT_EQ(reader_.answers[1].reset, 0);
   Send(Frame(kData, 0, 1, std::string(16384, 'x')));
   Send(Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a"))));
@@ -216,6 +219,33 @@ TEST_F(Http2SessionTest, AnIdleConnectionIsToldAndClosed) {
   EXPECT_EQ(reader_.goaway, 0);
   EXPECT_EQ(reader_.last_stream, 1U);
   PassSeconds(3);
+  EXPECT_TRUE(peer().closed);
+}
+
+TEST_F(Http2SessionTest, RequestsKeepAConnectionAndPingsDoNot) {
+  Send(Start());
+  for (uint32_t i = 0; i < 10; ++i) {
+    Send(Get(2 * i + 1, "/"));
+    PassSeconds(40);
+  }
+  EXPECT_EQ(reader_.goaway, -1);
+  for (int i = 0; i < 34; ++i) {
+    Send(Frame(kPing, 0, 0, "12345678"));
+    PassSeconds(1);
+  }
+  EXPECT_EQ(reader_.goaway, -1);
+  Send(std::string(4, '\0'));  // of a frame
+  PassSeconds(1);
+  EXPECT_EQ(reader_.goaway, 0);
+  PassSeconds(3);
+  EXPECT_TRUE(peer().closed);
+}
+
+TEST_F(Http2SessionTest, TheFirstFrameHasTheTimeOfAHead) {
+  Send(std::string(kPreface));
+  PassSeconds(9);
+  EXPECT_FALSE(peer().closed);
+  PassSeconds(4);
   EXPECT_TRUE(peer().closed);
 }
 

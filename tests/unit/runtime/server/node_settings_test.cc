@@ -81,6 +81,19 @@ TEST(NodeSettings, AQueueThatIsSetStays) {
   EXPECT_EQ(retuned.plan().policies[retuned.plan().tasks[0].policy].queue_max, 5u);
 }
 
+TEST(NodeSettings, PrioritiesAreOfEveryNodeWhateverItDoes) {
+  const Program program;
+  const Loaded loaded = program.Load("nodes: {Classify/logits: {priority: high}, Classify/pixels: {priority: low}}\n");
+  ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+  const RetunedPlan retuned(program.plan, loaded.settings.nodes);
+  const wf_plan& plan = retuned.plan();
+  EXPECT_EQ(plan.policies[plan.tasks[0].policy].priority, WF_HIGH);
+  EXPECT_EQ(plan.policies[plan.tasks[0].policy].batch_max, 32u);
+  EXPECT_EQ(plan.policies[plan.tasks[3].policy].priority, WF_LOW);
+  EXPECT_EQ(plan.tasks[1].policy, program.tasks[1].policy);
+  EXPECT_NE(ConfigText(loaded.settings).find("    priority: low\n"), std::string::npos) << ConfigText(loaded.settings);
+}
+
 TEST(NodeSettings, WithoutAnyThePlanIsTheOriginal) {
   const Program program;
   const RetunedPlan retuned(program.plan, {});
@@ -102,6 +115,8 @@ TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {
       {"nodes: {Classify/logits: {within: 11s}}\n", "expected a duration from 0s to 10s"},
       {"nodes: {Classify/fetch: {timeout: 2h}}\n", "expected a duration from 1ms to 1h"},
       {"nodes: {Classify/logits: {queue: 1048577}}\n", "expected a whole number from 1 to 1048576"},
+      {"nodes: {Classify/pixels: {priority: urgent}}\n",
+       "config:1: `nodes.Classify/pixels.priority`: expected `high`, `normal` or `low`, found `urgent`"},
       {"nodes: {Classify/logits: {pad: 64}}\n", "changing `pad` without a build is not built yet"},
       {"nodes: {Classify/logits: 3}\n", "expected the settings of the node `Classify/logits`, found a value"},
       {"nodes: {Classify/logits: {batch: {a: 1}}}\n", "expected `nodes: {NODE: {batch: 8}}`"},

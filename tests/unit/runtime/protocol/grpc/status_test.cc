@@ -7,6 +7,7 @@
 
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/protobuf/wire.h"
+#include "tests/unit/support/count_new.h"
 
 namespace wf::grpc {
 namespace {
@@ -86,6 +87,19 @@ TEST(GrpcStatus, IsShortHoweverLongTheTexts) {
   EXPECT_LT(bytes, 8192U);
   EXPECT_EQ(fields.at("grpc-message").substr(0, 7), "x%C3%AF");
   EXPECT_TRUE(fields.at("grpc-message").ends_with("%C3%AF"));
+}
+
+TEST(GrpcStatus, AllocatesNothingOnceItsHeadHasRoom) {
+  http::Head head;
+  int64_t before = 0;
+  for (const bool warm : {false, true}) {
+    if (warm) before = test::Allocations();
+    head.Clear();
+    PutStatus({3010, "Refused", "the service has as many requests in flight as it takes", "", 7, "call-9"}, base::kResourceExhausted,
+              &head);
+  }
+  EXPECT_EQ(test::Allocations(), before);
+  EXPECT_FALSE(head.Find("grpc-status-details-bin").empty());
 }
 
 }  // namespace

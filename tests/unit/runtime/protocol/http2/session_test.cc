@@ -275,19 +275,53 @@ TEST_F(SessionTest, NoMoreIsMovedThanTheHighMark) {
   EXPECT_LT(most_out_, kHighMark + 32 * 1024);
 }
 
-TEST_F(SessionTest, AnAnswerThatComesBeforeTheBodyEndsTheStream) {
+// A client that is still sending may lose the answer over a reset: it is let finish.
+TEST_F(SessionTest, AnAnswerThatComesBeforeTheBodyLetsItEnd) {
   on_head_ = [this](Stream& stream) { AnswerWith(stream, "no"); };
-  Feed(Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/"))));
+  const std::string part(16384, 'x');
+  const auto head = [](uint32_t id) { return Frame(kHeaders, kEndHeaders, id, Block(test::http2::Request("POST", "/"))); };
+  Feed(Frame(kSettings, kAck, 0, "") + head(1));
   EXPECT_EQ(reader_->answers[1].body, "no");
   EXPECT_TRUE(reader_->answers[1].ended);
-  EXPECT_EQ(reader_->answers[1].reset, kNoError);
+  for (int i = 0; i < 63; ++i) ASSERT_TRUE(Feed(Frame(kData, 0, 1, part)));
+  EXPECT_TRUE(Feed(Frame(kData, kEndStream, 1, "x")));
+  EXPECT_EQ(reader_->answers[1].reset, -1);
   EXPECT_EQ(closed_, 1);
-  // What was on its way is dropped, and the connection goes on.
-  EXPECT_TRUE(Feed(Frame(kData, 0, 1, std::string(16384, 'x'))));
+  EXPECT_EQ(requests_[0]->body, "");
+  // The connection has room for other streams again, and goes on.
+  for (uint32_t id = 3; id < 23; id += 2) {
+    ASSERT_TRUE(Feed(head(id)));
+    for (int i = 0; i < 63; ++i) ASSERT_TRUE(Feed(Frame(kData, i == 62 ? kEndStream : 0, id, part)));
+    EXPECT_EQ(reader_->windows[id], 0U);
+    EXPECT_EQ(reader_->answers[id].reset, -1);
+  }
   on_head_ = nullptr;
   on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
-  EXPECT_TRUE(Feed(Get(3, "/")));
-  EXPECT_EQ(reader_->answers[3].body, "ok");
+  EXPECT_TRUE(Feed(Get(23, "/")));
+  EXPECT_EQ(reader_->answers[23].body, "ok");
+}
+
+TEST_F(SessionTest, ABodyWithoutEndIsResetBehindItsAnswer) {
+  on_head_ = [this](Stream& stream) { AnswerWith(stream, "no"); };
+  const std::string part(16384, 'x');
+  const auto head = [](uint32_t id) { return Frame(kHeaders, kEndHeaders, id, Block(test::http2::Request("POST", "/"))); };
+  Feed(Frame(kSettings, kAck, 0, "") + head(1));
+  for (int i = 0; i < 64; ++i) ASSERT_TRUE(Feed(Frame(kData, 0, 1, part)));  // 1 MiB: all that its window lets come
+  for (const int reset : {-1, -1, kNoError}) {
+    EXPECT_EQ(reader_->answers[1].reset, reset);
+    session_.ResetLingering();
+    Pump();
+  }
+  EXPECT_EQ(closed_, 1);
+}
+
+TEST_F(SessionTest, AClientMayResetWhatIsAnswered) {
+  on_head_ = [this](Stream& stream) { AnswerWith(stream, "no"); };
+  for (uint32_t id = 1; id < 4001; id += 2) {
+    ASSERT_TRUE(Feed(Frame(kHeaders, kEndHeaders, id, Block(test::http2::Request("POST", "/")))));
+    ASSERT_TRUE(Feed(ResetOf(id))) << id;
+  }
+  EXPECT_EQ(closed_, 2000);
 }
 
 TEST_F(SessionTest, AResetAtEachPlaceClosesTheStream) {
@@ -544,15 +578,55 @@ TEST_F(SessionTest, AnswersThatNobodyReadsAreReset) {
   Feed(Get(1, "/") + Get(3, "/") + Get(5, "/"));
   for (int i = 0; i < 2; ++i) AnswerWith(*requests_[static_cast<size_t>(i)]->stream, std::string(200'000, 'a'));
   Pump();
-  session_.ResetStalled();
+  session_.ResetStalled(1000);
   Pump();
   Feed(WindowOf(0, 1000) + WindowOf(3, 1000));
-  session_.ResetStalled();
+  session_.ResetStalled(1000);
   Pump();
   EXPECT_EQ(reader_->answers[1].body.size() + reader_->answers[3].body.size(), 65535U + 1000U);
   const bool first = reader_->answers[1].reset == kCancelled;
   EXPECT_NE(first, reader_->answers[3].reset == kCancelled);
   EXPECT_EQ(reader_->answers[5].reset, -1);  // whose answer is not there yet
+}
+
+TEST_F(SessionTest, AnswersThatAPeerTakesByTheByteAreReset) {
+  Feed(Get(1, "/") + Get(3, "/"));
+  AnswerWith(*requests_[0]->stream, std::string(100'000, 'a'));
+  AnswerWith(*requests_[1]->stream, "b");
+  Pump();
+  for (int i = 0; i < 2; ++i) {
+    Feed(WindowOf(0, 100) + WindowOf(1, 100));
+    session_.ResetStalled(100);
+    Pump();
+    EXPECT_EQ(reader_->answers[1].reset, -1);  // enough
+  }
+  Feed(WindowOf(0, 100) + WindowOf(1, 99));
+  session_.ResetStalled(100);
+  Pump();
+  EXPECT_EQ(reader_->answers[1].reset, kCancelled);
+}
+
+TEST_F(SessionTest, APartThatComesJustBeforeTheLookIsGivenTime) {
+  Feed(WindowOf(0, 1'000'000) + Get(1, "/"));
+  ASSERT_TRUE(session_.Begin(*requests_[0]->stream, {200, "text/plain", {}, {}}));
+  const auto add = [this](size_t bytes) {
+    wf_sink part;
+    const std::string text(bytes, 'a');
+    part.Put(text.data(), text.size());
+    ASSERT_TRUE(session_.Add(*requests_[0]->stream, part));
+    Pump();
+  };
+  add(65'535);
+  add(10);  // waits for the window
+  session_.ResetStalled(100);
+  Feed(WindowOf(1, 10));
+  add(10);  // the same, but all has left in between
+  session_.ResetStalled(100);
+  Pump();
+  EXPECT_EQ(reader_->answers[1].reset, -1);
+  session_.ResetStalled(100);
+  Pump();
+  EXPECT_EQ(reader_->answers[1].reset, kCancelled);
 }
 
 }  // namespace

@@ -273,6 +273,23 @@ TEST(OipMessage, AMessageCutAnywhereIsAnswered) {
   }
 }
 
+TEST(OipMessage, TheFirstRawTensorIsFoundInItsBegin) {
+  inference::ModelInferRequest request;
+  request.set_model_name("M");
+  request.set_id(std::string(200, 'i'));
+  request.add_inputs()->set_name("x");
+  request.add_raw_input_contents(std::string(3000, 'r'));
+  request.add_raw_input_contents("second");
+  const std::string bytes = request.SerializeAsString();
+  const auto at = [](std::string_view text) { return RawAt({reinterpret_cast<const uint8_t*>(text.data()), text.size()}); };
+  const size_t found = at(bytes);
+  EXPECT_EQ(bytes.find("rrr"), found);
+  for (size_t upto = 0; upto <= bytes.size(); ++upto)
+    EXPECT_EQ(at(std::string_view(bytes).substr(0, upto)), upto < found ? 0 : found) << upto;
+  EXPECT_EQ(at("\x08\x01"), 0U);
+  EXPECT_EQ(at(std::string(20, '\xff')), 0U);
+}
+
 TEST(OipMessage, MethodsNameTheirModel) {
   const auto route = [](std::string_view method, const std::string& message) {
     oip::Route found;

@@ -101,10 +101,10 @@ TEST(OipMetadata, AConfigurationHasTheDimsOfOneSample) {
 
 TEST(OipMetadata, TheServerSaysWhatItIs) {
   EXPECT_EQ(Json(PutServerMetadata), R"({"name":"wf","version":")" WF_VERSION R"(","extensions":["binary_tensor_data","classification",)"
-                                     R"("model_configuration","parameters","statistics"]})");
+                                     R"("logging","model_configuration","model_repository","parameters","statistics","trace"]})");
   const auto message = Parsed<inference::ServerMetadataResponse>(PutServerMetadata);
   EXPECT_EQ(message.version(), WF_VERSION);
-  EXPECT_EQ(message.extensions_size(), 5);
+  EXPECT_EQ(message.extensions_size(), 8);
   const auto ready = [](Fields& fields) { PutModelReady(fields, "M", true); };
   EXPECT_EQ(Json(ready), R"({"name":"M","ready":true})");
   EXPECT_TRUE(Parsed<inference::ModelReadyResponse>(ready).ready());

@@ -155,7 +155,7 @@ def told(server):
 class FaultCase(unittest.TestCase):
     def serve(self, source, *args):
         self.faults = Faults()
-        server = harness.Server.of(source, "--log-access=true", *args, env=self.faults.env)
+        server = harness.Server.of(source, "--log-access=true", *(harness.patient() if source == DIGITS else ()), *args, env=self.faults.env)
         self.addCleanup(server.kill)
         if source == HELLO:
             server.calls = {"plain": ("POST", "/Hello/Greet", b'{"name":"Ada"}', {"content-type": "application/json"}),

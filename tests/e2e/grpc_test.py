@@ -227,6 +227,7 @@ class Waiting(GrpcCase):
 
 class Digits(GrpcCase):
     source = harness.EXAMPLES / "digits/digits.wf"
+    args = harness.patient()
 
     def test_pictures(self):
         seven = (harness.EXAMPLES / "digits/testdata/seven.png").read_bytes()

@@ -214,6 +214,13 @@ def request(method, path, body=b"", headers=None):
     return head.encode("latin-1") + b"\r\n" + body
 
 
+def patient():
+    """Arguments of digits, whose own timeout for its model is short beside other work on the machine."""
+    path = scratch() / "patient.yml"
+    path.write_text("nodes: {Classify/logits: {timeout: 20s}}\n")
+    return ("--config", path)
+
+
 class Server:
     """A started server. Ports are free ones unless `args` say otherwise."""
     tls = None  # a client's context, where the port of HTTP speaks TLS and `connect` is to
@@ -295,6 +302,17 @@ class Server:
         while (now := self.metric_sum(name)) != value and time.monotonic() < until:
             time.sleep(0.02)
         return now
+
+    def reload(self, result):
+        """SIGHUP; returns once the server has counted how the reload went."""
+        name = f'wf_config_reloads_total{{result="{result}"}}'
+        before = self.metrics()[name]
+        self.process.send_signal(signal.SIGHUP)
+        until = time.monotonic() + 20
+        while self.metrics()[name] == before:
+            if time.monotonic() > until:
+                raise AssertionError(self.output())
+            time.sleep(0.01)
 
     def stop(self, seconds=30):
         """SIGTERM; the exit status. That of a sanitized server which has drained, and whose leak check then died itself, is 0: its tracer does not always

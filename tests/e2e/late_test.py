@@ -89,7 +89,7 @@ class Late(harness.ServerCase):
             self.assertEqual((reply.error["code"], reply.error["message"]), (3010, REASON), reply)
             self.assertGreaterEqual(int(reply.headers["retry-after"]), 1)
         soon = sorted(seconds for _, seconds in refused)[len(refused) // 2]
-        self.assertLess(soon, limit / 2)
+        self.assertLess(soon, max(limit / 2, 0.05))  # what one client takes for a hundred answers
         self.assertEqual(server.settled("wf_inflight_requests"), 0)
         self.assertEqual(server.metrics()[METRIC] - refused_before, len(refused))
         self.assertEqual(server.call("POST", path, body).status, 200)

@@ -161,6 +161,7 @@ class Hello(OipCase):
 
 class Digits(OipCase):
     source = harness.EXAMPLES / "digits/digits.wf"
+    args = harness.patient()
 
     @classmethod
     def setUpClass(cls):

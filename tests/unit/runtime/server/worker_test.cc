@@ -95,7 +95,7 @@ TEST(Worker, EveryProbeTellsOfALoopThatStandsStill) {
   sched::WorkerPoolOptions threads;
   threads.threads = 1;
   sched::WorkerPool pool(threads, clock);
-  const Configuration configuration(1, wf_plan_main.n_tasks, LoadSettings({.plan = &wf_plan_main}).settings, 1);
+  const Configuration configuration(1, wf_plan_main, LoadSettings({.plan = &wf_plan_main}).settings, 1);
   Worker worker(shared, {});
   ASSERT_TRUE(worker.Open().ok());
   worker.front().MakeEngine(index, {clock, worker.mailbox(), pool, memory}, {});

@@ -281,7 +281,7 @@ TEST(OipMessage, TheFirstRawTensorIsFoundInItsBegin) {
   request.add_raw_input_contents(std::string(3000, 'r'));
   request.add_raw_input_contents("second");
   const std::string bytes = request.SerializeAsString();
-  const auto at = [](std::string_view text) { return RawAt({reinterpret_cast<const uint8_t*>(text.data()), text.size()}); };
+  const auto at = [](std::string_view text) { return oip::RawAt({reinterpret_cast<const uint8_t*>(text.data()), text.size()}); };
   const size_t found = at(bytes);
   EXPECT_EQ(bytes.find("rrr"), found);
   for (size_t upto = 0; upto <= bytes.size(); ++upto)

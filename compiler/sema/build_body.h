@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/ir/builder.h"
@@ -55,6 +56,10 @@ class BodyWriter {
   ir::ValueId CountOf(const std::vector<ir::ValueId>& sources);
   ir::ValueId ElementOf(ir::ValueId source, ir::ValueId index);
   void Bind(LocalId local, ir::ValueId value) { frame_->locals[local] = value; }
+  void BindIndex(LocalId local, ir::ValueId param) {
+    Bind(local, param);
+    indices_.insert(param);
+  }
   // What a stub yields for a call of the model that it replaces; fails with 7004 where shapes are not those of the call.
   ir::ValueId WriteStub(const Function& stub, const Expr& call);
   ir::TypeId TypeOf(TypeRef type);  // dimensions that are constant here are static
@@ -130,7 +135,9 @@ class BodyWriter {
   void RequireCount(const std::vector<Dim>& dims, const Indices& extents, ir::ValueId found);
   void RequireSmall(const Indices& extents, const std::vector<Dim>* reshaped = nullptr);  // `reshaped`: the shape that a reshape wants
   ir::ValueId Extent(ir::ValueId value, const Dim* dim = nullptr);        // 7004 when below 0; in a loop over elements 0 and sticky
-  bool IsNatural(ir::ValueId value) const;                                // proved to be 0 or more
+  std::optional<double> MostOfNatural(ir::ValueId value) const;
+  double MostOf(ir::ValueId value) const;
+  bool IsNatural(ir::ValueId value) const { return MostOfNatural(value).has_value(); }  // proved to be 0 or more
   ir::ValueId WriteI64(const Expr& expr), WriteExtent(const Expr& expr);  // an index or an extent
   ir::ValueId ToI64(ir::ValueId value) { return b_.Convert(value, DType::kI64); }
   std::vector<ir::TypeId> Integers(size_t count) { return std::vector<ir::TypeId>(count, b_.ScalarType(DType::kI64)); }
@@ -161,6 +168,7 @@ class BodyWriter {
   Outer* outer_;
   Frame root_;
   Frame* frame_;
+  std::unordered_set<ir::ValueId> indices_;  // that loops over elements count
   size_t tensor_depth_ = 0, loop_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
   bool at_hand_only_ = false;                                             // symbols that the body would have to wait for have no value
   bool extents_may_differ_ = false;  // a check stands in a loop over elements, which goes on when it does not hold

@@ -81,26 +81,18 @@ namespace {
 
 bool IsPlain(const Dim& dim) { return dim.is_constant() || dim.symbol().has_value(); }
 
-// What the i64 is at most, whatever its sign.
-double MostOf(const ir::Builder& b, ValueId value) {
-  constexpr double kAny = 0x1p63, kExtent = static_cast<double>(abi::kMostExtent);
-  const ir::Op& op = b.body()[value];
-  switch (op.kind) {
-    case OpKind::kScalar:
-      return std::abs(static_cast<double>(static_cast<int64_t>(op.imm)));
-    case OpKind::kDim:
-    case OpKind::kListLen:
-    case OpKind::kStringLen:
-    case OpKind::kElement:
-      return kExtent;
-    case OpKind::kConvert:
-      return ir::SizeOf(b.DTypeOf(op.args[0])) <= 4 && !ir::IsFloat(b.DTypeOf(op.args[0])) ? 0x1p32 : kAny;
-    default:
-      return kAny;
-  }
-}
-
 }  // namespace
+
+// What the i64 is at most, whatever its sign.
+double BodyWriter::MostOf(ValueId value) const {
+  constexpr double kAny = 0x1p63;
+  if (const auto most = MostOfNatural(value)) return *most;
+  const ir::Op& op = b_.body()[value];
+  if (op.kind == OpKind::kScalar) return std::abs(static_cast<double>(static_cast<int64_t>(op.imm)));
+  if (op.kind == OpKind::kElement) return static_cast<double>(abi::kMostExtent);
+  const bool is_narrow = op.kind == OpKind::kConvert && ir::SizeOf(b_.DTypeOf(op.args[0])) <= 4 && !ir::IsFloat(b_.DTypeOf(op.args[0]));
+  return is_narrow ? 0x1p32 : kAny;
+}
 
 std::optional<ValueId> BodyWriter::DimIn(const Dim& dim, Frame* frame) {
   ValueId sum = b_.I64(0);
@@ -132,7 +124,7 @@ ValueId BodyWriter::Wraps(const Dim& dim) {
       const std::optional<ValueId> value = AtomIn(atom, frame_);
       if (!value) return b_.Bool(false);
       factors.back().push_back(*value);
-      most_of_term *= MostOf(b_, *value);
+      most_of_term *= MostOf(*value);
     }
     most += most_of_term;
   }

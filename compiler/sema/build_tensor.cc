@@ -141,6 +141,10 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
     const ValueId first = subscript != nullptr && subscript->first ? WriteI64(*subscript->first) : b_.I64(0);
     const ValueId last = subscript != nullptr && subscript->last ? WriteI64(*subscript->last) : extent;
     const bool is_whole = b_.IsConstant(first, 0) && last == extent;
+    if (subscript != nullptr) {
+      RequireExact(subscript->from);
+      RequireExact(subscript->to);
+    }
     if (!is_whole) is_checked.back() = CheckSlice(first, last, extent);
     extents.push_back(is_whole ? extent : b_.Binary(OpKind::kMax, b_.Sub(last, first), b_.I64(0)));
     starts.push_back(first);
@@ -171,7 +175,7 @@ ValueId BodyWriter::WriteBuild(const Expr& expr) {
   }
   RequireSmall(extents);
   const ir::BlockId block = b_.Open(Integers(extents.size()));
-  for (size_t axis = 0; axis < extents.size(); ++axis) Bind(expr.index_locals[axis], b_.Param(axis));
+  for (size_t axis = 0; axis < extents.size(); ++axis) BindIndex(expr.index_locals[axis], b_.Param(axis));
   ++tensor_depth_;
   const ValueId element = Write(*expr.args[0]);
   --tensor_depth_;
@@ -181,11 +185,12 @@ ValueId BodyWriter::WriteBuild(const Expr& expr) {
 
 ValueId BodyWriter::WriteReduce(const Expr& expr) {
   const ValueId extent = WriteExtent(*expr.extents[0]);
+  RequireExact(expr.dim);
   if (expr.reduce == ir::ReduceKind::kMin || expr.reduce == ir::ReduceKind::kMax) {
     b_.StickyIf(b_.Binary(OpKind::kEq, extent, b_.I64(0)), code::kEmpty);
   }
   const ir::BlockId block = b_.Open(Integers(1));
-  Bind(expr.index_locals[0], b_.Param(0));
+  BindIndex(expr.index_locals[0], b_.Param(0));
   ++tensor_depth_;
   const ValueId element = Write(*expr.args[0]);
   --tensor_depth_;
@@ -253,31 +258,42 @@ ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
   return b_.Reshape(tensor, std::move(extents));
 }
 
-bool BodyWriter::IsNatural(ValueId value) const {
+// What a value that is proved to be 0 or more is at most; nothing for others. What comes from a request may be any number, so that sums and
+// products of it wrap.
+std::optional<double> BodyWriter::MostOfNatural(ValueId value) const {
+  constexpr double kAny = 0x1p63, kExtent = static_cast<double>(abi::kMostExtent);
+  if (indices_.contains(value)) return kExtent;  // no loop runs for longer
   const ir::Op& op = b_.body()[value];
+  const auto unwrapped = [](double most) { return most < kAny / 2 ? std::optional(most) : std::nullopt; };  // f64 rounds
   switch (op.kind) {
     case OpKind::kScalar:
-      return static_cast<int64_t>(op.imm) >= 0;
+      return static_cast<int64_t>(op.imm) >= 0 ? std::optional(static_cast<double>(op.imm)) : std::nullopt;
     case OpKind::kDim:
     case OpKind::kListLen:
     case OpKind::kStringLen:
-      return true;
-    case OpKind::kMax:
-      return IsNatural(op.args[0]) || IsNatural(op.args[1]);
+      return kExtent;
+    case OpKind::kMax: {
+      const auto a = MostOfNatural(op.args[0]), b = MostOfNatural(op.args[1]);
+      if (a && b) return std::max(*a, *b);
+      return a || b ? std::optional(kAny) : std::nullopt;
+    }
     case OpKind::kMin:
-    case OpKind::kMul:  // may wrap, but then the tensor would not fit in memory
-      return IsNatural(op.args[0]) && IsNatural(op.args[1]);
+    case OpKind::kMul:
     case OpKind::kAdd:
-      return IsNatural(op.args[0]) && IsNatural(op.args[1]) && b_.IsConstant(op.args[1]);
-    case OpKind::kDiv:
-      return IsNatural(op.args[0]) && b_.IsConstant(op.args[1]) && IsNatural(op.args[1]);
+    case OpKind::kDiv: {
+      const auto a = MostOfNatural(op.args[0]), b = MostOfNatural(op.args[1]);
+      if (!a || !b) return {};
+      if (op.kind == OpKind::kMin) return std::min(*a, *b);
+      if (op.kind == OpKind::kDiv) return b_.IsConstant(op.args[1]) ? a : std::nullopt;
+      return unwrapped(op.kind == OpKind::kMul ? *a * *b : *a + *b);
+    }
     default:
-      return false;
+      return {};
   }
 }
 
 ValueId BodyWriter::Extent(ValueId value, const Dim* dim) {
-  if (IsNatural(value) && b_.body()[value].kind != OpKind::kMul) return value;
+  if (IsNatural(value)) return value;
   const ValueId is_negative = b_.Binary(OpKind::kLt, value, b_.I64(0));
   if (tensor_depth_ > 0) {
     b_.StickyIf(is_negative, code::kDimension);

@@ -3,7 +3,6 @@
 #include "compiler/sema/check_decl.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <map>
@@ -21,30 +20,19 @@ namespace {
 
 struct StatusName {
   std::string_view name;
-  int number;
+  base::StatusCode code;
 };
-// The canonical statuses as programs write them, with gRPC's numbers.
-constexpr std::array<StatusName, 16> kStatuses = {{{"cancelled", 1},
-                                                   {"unknown", 2},
-                                                   {"invalid_argument", 3},
-                                                   {"deadline_exceeded", 4},
-                                                   {"not_found", 5},
-                                                   {"already_exists", 6},
-                                                   {"permission_denied", 7},
-                                                   {"resource_exhausted", 8},
-                                                   {"failed_precondition", 9},
-                                                   {"aborted", 10},
-                                                   {"out_of_range", 11},
-                                                   {"unimplemented", 12},
-                                                   {"internal", 13},
-                                                   {"unavailable", 14},
-                                                   {"data_loss", 15},
-                                                   {"unauthenticated", 16}}};
+constexpr StatusName kStatuses[] = {
+#define STATUS(name, written, grpc, http) {written, base::StatusCode::name},
+#include "runtime/base/status_codes.def"
+#undef STATUS
+};
 
 int StatusOf(Env& env, const ast::Name& status) {
   std::vector<std::string> known;
   for (const StatusName& row : kStatuses) {
-    if (row.name == status.text) return row.number;
+    if (row.code == base::kOk) continue;
+    if (row.name == status.text) return row.code;
     known.emplace_back(row.name);
   }
   env.Report(status.span, kUnknownStatus, {status.text}).DidYouMean(status.span, status.text, known);

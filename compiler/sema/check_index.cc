@@ -43,12 +43,12 @@ std::optional<Dim> CheckSlice(Body& body, const Axis& axis, const ast::Subscript
   if (written.first) {
     slice.first = CheckPosition(body, *written.first, where);
     if (IsPoison(*slice.first) || !IsInside(body, axis.object, *slice.first, extent, true)) return std::nullopt;
-    from = DimOf(body, *slice.first);
+    from = slice.from = DimOf(body, *slice.first);
   }
   if (written.last) {
     slice.last = CheckPosition(body, *written.last, where);
     if (IsPoison(*slice.last) || !IsInside(body, axis.object, *slice.last, extent, true)) return std::nullopt;
-    to = DimOf(body, *slice.last);
+    to = slice.to = DimOf(body, *slice.last);
   }
   Dim size = to - from;
   if (size.constant().value_or(0) < 0) {

@@ -347,6 +347,7 @@ ExprPtr CheckFrom(const Reducer& reducer, size_t at, TypeRef wanted, const Where
   ExprPtr reduced = Make(ExprKind::kReduce, value->type, reducer.span);
   reduced->reduce = reducer.kind;
   reduced->index_locals.push_back(local);
+  if (const auto dim = AsDim(body, *range.extent)) reduced->dim = *dim;
   reduced->extents.push_back(std::move(range.extent));
   reduced->args.push_back(std::move(value));
   if (!range.held) return reduced;

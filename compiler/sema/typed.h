@@ -115,7 +115,8 @@ struct Loop {
 struct Subscript {
   bool is_slice = false;
   ExprPtr first, last;
-};  // a slice's ends may be null
+  Dim from, to;  // a slice's ends, where they are computed with extents
+};               // first and last of a slice may be null
 
 struct BlockStep {  // let local = value; or: require condition else error(message)
   bool is_let = true;
@@ -136,7 +137,7 @@ struct Expr {
   LocalId local = 0;   // kLocal; kFold: the accumulator; kEach: err
   uint32_t index = 0;  // kConst, kField, kCallFn and kCallExtern (Program::functions), kCallModel (Program::models), kCallWorkflow,
                        // kCallRemote, kBuiltin (sema::Builtin)
-  Dim dim;             // kDimValue
+  Dim dim;             // kDimValue; kReduce: its extent, where that is computed with extents
   UnaryOp unary = UnaryOp::kNegate;
   BinaryOp binary = BinaryOp::kAdd;
   ir::ReduceKind reduce = ir::ReduceKind::kSum;

@@ -4,8 +4,8 @@ namespace wf::base {
 
 int HttpStatus(StatusCode code) {
   switch (code) {
-#define STATUS(name, grpc, http) \
-  case StatusCode::name:         \
+#define STATUS(name, written, grpc, http) \
+  case StatusCode::name:                  \
     return http;
 #include "runtime/base/status_codes.def"
 #undef STATUS

@@ -10,7 +10,7 @@
 namespace wf::base {
 
 enum class StatusCode : int {
-#define STATUS(name, grpc, http) name = grpc,
+#define STATUS(name, written, grpc, http) name = grpc,
 #include "runtime/base/status_codes.def"
 #undef STATUS
 };

@@ -192,14 +192,18 @@ int OipStatus(base::StatusCode code) {
       return 200;
     case base::kCancelled:
     case base::kInvalidArgument:
+    case base::kAborted:
     case base::kAlreadyExists:
     case base::kFailedPrecondition:
     case base::kOutOfRange:
       return 400;
+    case base::kUnauthenticated:
+      return 401;
     case base::kPermissionDenied:
       return 403;
     case base::kNotFound:
       return 404;
+    case base::kDataLoss:
     case base::kInternal:
     case base::kUnknown:
       return 500;

@@ -136,6 +136,7 @@ void Arena::GiveBackSince(const Mark& mark) noexcept {
   }
   ForgetGrowing(mark.at, mark.end);
   bumped_ = {mark.at, mark.end};
+  next_bytes_ = mark.last == nullptr ? 4 * ChunkMemory::kSmallest : std::min(mark.last->bytes * 2, ChunkMemory::kLargest);
   const uintptr_t readable = std::min((mark.at + 63) & ~uintptr_t{63}, mark.end);  // behind the last block that stays
   base::Poison(reinterpret_cast<void*>(readable), mark.end - readable);
 }

@@ -10,6 +10,7 @@
 #include "compiler/sema/settings.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/text.h"
+#include "runtime/onnx/mixing.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
 
@@ -84,6 +85,7 @@ class ModelCheck {
     model_.batch_reason = axes.reason;
     model_.signature_written = decl_.has_signature;
     ApplyBlock();
+    WarnOfMixing();
     Publish();
     return true;
   }
@@ -168,7 +170,8 @@ class ModelCheck {
       return false;
     }
     for (const onnx::VersionFile& version : *versions) env_.program.files.push_back(version.path);
-    file = std::move(model->signature);
+    file = model->signature;
+    read_ = *std::move(model);
     return true;
   }
 
@@ -302,6 +305,16 @@ class ModelCheck {
     model_.versions = values_.versions->value.versions;
   }
 
+  // Of a batch axis that nobody wrote; calls that the block sets apart share nothing.
+  void WarnOfMixing() {
+    if (decl_.has_signature || !model_.batched || model_.defaults.batch_max == 1) return;
+    const onnx::Node* node = onnx::FindMixing(*read_);
+    if (node == nullptr) return;
+    env_.Report(decl_.binding.arguments[0].span, kModelMixes, {entity_.name, node->Describe()})
+        .Help("with `{ batch 1; }` behind the model each call runs alone")
+        .Help("a written signature says what is wanted: `batch` as its axis 0, or another name there, and a call gives the whole axis");
+  }
+
   void Publish() {
     Signature& signature = *entity_.signature;
     signature.may_wait = signature.may_fail = true;
@@ -331,6 +344,7 @@ class ModelCheck {
   Body body_;
   std::string path_;
   Written written_;
+  std::optional<onnx::Model> read_;  // the newest version, when the file is there
   SettingValues values_;
   Model model_;
 };

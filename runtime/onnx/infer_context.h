@@ -49,6 +49,9 @@ std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b);
 std::optional<Shape> BroadcastShape(const Shape& a, const Shape& b);
 Dim Product(std::span<const Dim> dims);
 
+// Which axes of input 0 a reduction takes together.
+base::Status ReducedAxes(const NodeContext& node, std::vector<bool>& reduced);
+
 // The rules, one or more rows of operators.def each. They set dtype and dim of the outputs, and content where shapes are computed with.
 base::Status InferBatchNormalization(NodeContext& node);
 base::Status InferBroadcast(NodeContext& node);

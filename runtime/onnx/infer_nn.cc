@@ -312,11 +312,11 @@ Status InferSoftmax(NodeContext& node) {
   return InferSame(node);
 }
 
-Status InferReduce(NodeContext& node) {
+Status ReducedAxes(const NodeContext& node, std::vector<bool>& reduced) {
   std::optional<std::vector<int64_t>> axes;
   WF_RETURN_IF_ERROR(node.IntsOf("axes", 1, axes));
   const size_t rank = node.rank(0);
-  std::vector<bool> reduced(rank, false);
+  reduced.assign(rank, false);
   if (axes && !axes->empty()) {
     for (const int64_t each : *axes) {
       size_t axis = 0;
@@ -326,11 +326,17 @@ Status InferReduce(NodeContext& node) {
   } else if (node.node.Int("noop_with_empty_axes", 0) == 0) {
     reduced.assign(rank, true);
   }
+  return Status::Ok();
+}
+
+Status InferReduce(NodeContext& node) {
+  std::vector<bool> reduced;
+  WF_RETURN_IF_ERROR(ReducedAxes(node, reduced));
   Known& out = node.out(0);
   out.dtype = node.in(0).dtype;
   out.dim.clear();
   const bool keep = node.node.Int("keepdims", 1) != 0;
-  for (size_t i = 0; i < rank; ++i) {
+  for (size_t i = 0; i < reduced.size(); ++i) {
     if (!reduced[i]) out.dim.push_back(node.in(0).dim[i]);
     if (reduced[i] && keep) out.dim.emplace_back(1);
   }

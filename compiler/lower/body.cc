@@ -34,7 +34,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       parts_(body_, context.options().part_weight),
       long_lists_(body_),
       values_(body_.ops.size()),
-      stays_(FindLocalBuilds(body_)),
+      stays_(FindLocalBuilds(context.program(), body_)),
       slots_(context.program().slots.size()) {
   for (const ir::Op& op : body_.ops) {
     uses_sticky_ |= op.kind == OpKind::kCheckIndex || op.kind == OpKind::kCheckDivisor || op.kind == OpKind::kStickyIf ||

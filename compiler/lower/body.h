@@ -41,11 +41,12 @@ class BodyEmitter {
     llvm::SmallVector<Value*, 4> strides;  // outer axes; in elements
   };
   // Memory of a fold whose accumulator is built anew each turn: `held` has the accumulator, and the next one is built in `spare`.
-  struct Accumulator {
+  struct TwoBlocks {
     llvm::AllocaInst *held, *held_bytes, *spare, *spare_bytes;
   };
   enum class Stop { kNo, kYes };  // does a loop look at ctx->stop?
   class LaneBlock;                // of lanes.cc
+  class FoldMemory;               // of fold.cc
 
   // ---- body.cc: prologue, results, failures ----
   const ir::Type& TypeOf(ir::ValueId id) const { return context_.type(body_[id].type); }
@@ -81,8 +82,6 @@ class BodyEmitter {
   Leaves EmitEffect(const ir::Op& op);
   Leaves EmitIf(const ir::Op& op);
   Leaves EmitFold(const ir::Op& op);
-  std::optional<Accumulator> BeginAccumulator(const ir::Op& fold);  // nothing: its accumulators are no builds
-  void Swap(const Accumulator& accumulator);
   void EmitFailIf(const ir::Op& op);
   Leaves EmitMeta(const ir::Op& op), EmitNative(const ir::Op& op);
   Leaves EmitString(const ir::Op& op), EmitText(const ir::Op& op), EmitStringFromBytes(const ir::Op& op);
@@ -183,14 +182,14 @@ class BodyEmitter {
   LongLists long_lists_;
   Block *entry_ = nullptr, *failed_ = nullptr, *sticky_failed_ = nullptr, *left_ = nullptr;  // left_: where there are parts
   llvm::AllocaInst *sticky_ = nullptr, *code_ = nullptr;
-  int loops_ = 0, tensor_blocks_ = 0;  // how deep the builder stands
-  std::vector<Leaves> values_;         // by ValueId
-  std::vector<bool> stays_;            // by ValueId: a build whose elements nobody keeps beyond its block
-  std::vector<Leaves> slots_;          // by SlotId, once loaded
-  llvm::DenseSet<uint32_t> filled_;    // tensors that surely have elements, while a nest that relies on it is written
+  int loops_ = 0, folds_ = 0, tensor_blocks_ = 0;  // how deep the builder stands
+  std::vector<Leaves> values_;                     // by ValueId
+  std::vector<bool> stays_;                        // by ValueId: a build whose elements nobody keeps beyond its block
+  std::vector<Leaves> slots_;                      // by SlotId, once loaded
+  llvm::DenseSet<uint32_t> filled_;                // tensors that surely have elements, while a nest that relies on it is written
   llvm::DenseMap<uint32_t, std::pair<llvm::AllocaInst*, llvm::AllocaInst*>> scratch_;
   std::map<std::tuple<uint32_t, uint32_t, size_t>, llvm::AllocaInst*> call_memory_;
-  llvm::DenseMap<uint32_t, Accumulator> accumulators_;  // by the build that makes the next one
+  llvm::DenseMap<uint32_t, TwoBlocks> two_blocks_;  // by the build that makes the next accumulator
   llvm::MDNode* alias_domain_ = nullptr;
   llvm::SmallVector<llvm::Metadata*, 4> open_targets_;  // alias scopes of the builds being written
   Value* flat_ = nullptr;                               // the element's number, while a pointwise build runs as one loop ..

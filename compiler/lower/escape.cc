@@ -5,15 +5,16 @@ namespace {
 
 using ir::OpKind;
 
-// Uses that only look at the tensor while they run. A reshape is another name for it.
-bool OnlyLooks(const ir::Op& op, size_t argument) {
+// Uses that only look at the tensor while they run. A reshape is another name for it; what an extern returns may be.
+bool OnlyLooks(const ir::Program& program, const ir::Op& op, size_t argument) {
   if (op.kind == OpKind::kLoad || op.kind == OpKind::kReshape) return argument == 0;
-  return op.kind == OpKind::kDim || op.kind == OpKind::kNative || op.kind == OpKind::kText;
+  if (op.kind == OpKind::kNative) return program.natives[op.imm].starts_with("wf_n_");
+  return op.kind == OpKind::kDim || op.kind == OpKind::kText;
 }
 
 }  // namespace
 
-std::vector<bool> FindLocalBuilds(const ir::Body& body) {
+std::vector<bool> FindLocalBuilds(const ir::Program& program, const ir::Body& body) {
   std::vector<bool> kept(body.ops.size());
   for (const ir::Block& block : body.blocks) {
     if (block.result != ir::ValueId::kNone) kept[static_cast<size_t>(block.result)] = true;
@@ -21,7 +22,7 @@ std::vector<bool> FindLocalBuilds(const ir::Body& body) {
   for (size_t i = body.ops.size(); i-- > 0;) {
     const ir::Op& op = body.ops[i];
     for (size_t k = 0; k < op.args.size(); ++k) {
-      if (!OnlyLooks(op, k)) kept[static_cast<size_t>(op.args[k])] = true;
+      if (!OnlyLooks(program, op, k)) kept[static_cast<size_t>(op.args[k])] = true;
     }
   }
   // Values need not be numbered in the order of their uses, so what a kept reshape names is found by repeating.

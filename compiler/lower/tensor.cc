@@ -28,7 +28,7 @@ Leaves BodyEmitter::DenseTensor(Value* data, llvm::ArrayRef<Value*> extents) {
 }
 
 Value* BodyEmitter::BuildMemory(ir::ValueId id, Value* bytes) {
-  if (const auto found = accumulators_.find(static_cast<uint32_t>(id)); found != accumulators_.end())
+  if (const auto found = two_blocks_.find(static_cast<uint32_t>(id)); found != two_blocks_.end())
     return Grown(found->second.spare, found->second.spare_bytes, bytes);
   return stays_[static_cast<size_t>(id)] ? Scratch(id, bytes) : Allocate(bytes, WF_ALIGN);
 }
@@ -48,9 +48,8 @@ Leaves BodyEmitter::EmitBuild(ir::ValueId id) {
   }
   const Nest nest{op, extents, *target, tensor_blocks_ == 0 && MayRunLong(op, extents) ? Stop::kYes : Stop::kNo};
   open_targets_.push_back(llvm::MDBuilder(context_.llvm()).createAnonymousAliasScope(alias_domain_, "build"));
-  // The next turn reads what this one has stored: the scope is a new one each time.
-  if (accumulators_.contains(static_cast<uint32_t>(id)))
-    b_.CreateNoAliasScopeDeclaration(llvm::MDNode::get(context_.llvm(), open_targets_.back()));
+  // The next turn of a fold reads what this one has stored: the scope is a new one each time.
+  if (folds_ > 0) b_.CreateNoAliasScopeDeclaration(llvm::MDNode::get(context_.llvm(), open_targets_.back()));
   ++tensor_blocks_;
   llvm::SmallVector<Value*, 8> at;
   if (IsPointwise(op)) {

@@ -1,4 +1,4 @@
-// Values of .wf programs in C++: views with the layouts of values.h. They live as long as the request; arguments are read, not written to;
+// Values of .wf programs in C++: views with the layouts of values.h. They live as long as the call; arguments are read, not written to;
 // what a result holds comes from the Context (extern.h), from an argument, or is constant.
 #pragma once
 

@@ -136,6 +136,15 @@ typedef struct wf_plan {
 } wf_plan;
 extern const wf_plan wf_plan_main;
 
+// ---- memory of folds, called by generated code ----
+// What the turns of a fold allocate is given back but for the accumulator, whose blocks move; what was there before the first turn stays where it is. Folds
+// within folds nest. A body that fails leaves its folds open.
+typedef struct wf_fold { uint64_t word[6]; } wf_fold;                  /* of the runtime */
+wf_code wf_fold_begin(wf_ctx *, wf_fold *) WF_NOEXCEPT;                /* never fails */
+int32_t wf_fold_is_full(wf_ctx *, const wf_fold *, uint32_t ended) WF_NOEXCEPT;   /* after a turn, or after all: 1 where wf_fold_keep is worth its time */
+int32_t wf_fold_keep(wf_ctx *, wf_fold *, const wf_type *types, uint32_t type, void *accumulator) WF_NOEXCEPT;   /* 1: done, pointers in *accumulator are others;
+                                                                                                                    0: no memory to move to, *accumulator is spoilt and nothing else changed */
+
 // ---- text and JSON, called by generated code (runtime/protocol/json defines them) ----
 // wf_alloc(bytes + 64) that begins with the `used` bytes of `block`, which stays as it is: in place where `block` was allocated last, so that texts grow in
 // time that follows their length.

@@ -26,7 +26,7 @@ typedef int32_t wf_code;
 typedef struct wf_bytes { const uint8_t *ptr; uint64_t len; } wf_bytes;
 
 // list<T>: T[len]; map<T>: {wf_bytes key; T value}[len], sorted by key. Records are C structs in declared order; T? is {T value; uint8_t has}.
-// Every value lives until its bus is freed.
+// Every value lives until its bus is freed, but what a turn of a fold has made and does not hand on.
 typedef struct wf_list { void *ptr; uint64_t len; } wf_list;
 
 // data: 64-aligned, readable up to the next multiple of 64 bytes. stride: in elements; the last is 1, outer ones differ from the dense ones only in

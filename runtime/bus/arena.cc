@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "runtime/base/check.h"
 
 namespace wf::bus {
-
-struct alignas(64) Arena::Chunk {
-  Chunk* next;
-  size_t bytes;
-};
 
 namespace {
 constexpr size_t kKeptBytes = size_t{64} << 10;  // a chunk that an idle bus may hold
@@ -40,6 +36,7 @@ Arena::Chunk* Arena::TakeChunk(size_t bytes, int64_t spare_bytes) noexcept {
   }
   chunk->next = nullptr;
   chunk->bytes = bytes;
+  chunk->is_retained = false;
   held_ += bytes;
   if (last_ == nullptr)
     first_ = chunk;
@@ -100,6 +97,50 @@ void* Arena::Grow(const void* block, uint64_t used, uint64_t bytes) noexcept {
   return copy;
 }
 
+// The room behind a block that grew has at least a byte of the block before it.
+void Arena::ForgetGrowing(uintptr_t begin, uintptr_t end) noexcept {
+  for (Space& space : growing_)
+    if (space.at > begin && space.at <= end) space = {};
+}
+
+size_t Arena::CountSince(const Mark& mark) const {
+  size_t count = 1;
+  for (const Chunk* chunk = mark.last == nullptr ? first_ : mark.last->next; chunk != nullptr; chunk = chunk->next) ++count;
+  return count;
+}
+
+void Arena::ListSince(const Mark& mark, Stretch* stretches) const {
+  *stretches++ = {mark.at, mark.end, nullptr};
+  for (Chunk* chunk = mark.last == nullptr ? first_ : mark.last->next; chunk != nullptr; chunk = chunk->next)
+    *stretches++ = {reinterpret_cast<uintptr_t>(chunk + 1), reinterpret_cast<uintptr_t>(chunk) + chunk->bytes, chunk};
+}
+
+void Arena::GiveBackSince(const Mark& mark) noexcept {
+  Chunk* chunk = mark.last == nullptr ? std::exchange(first_, nullptr) : std::exchange(mark.last->next, nullptr);
+  last_ = mark.last;
+  while (chunk != nullptr) {
+    Chunk* const following = chunk->next;
+    if (chunk->is_retained) {
+      chunk->is_retained = false;
+      chunk->next = nullptr;
+      (last_ == nullptr ? first_ : last_->next) = chunk;
+      last_ = chunk;
+    } else {
+      const size_t bytes = chunk->bytes;
+      ForgetGrowing(reinterpret_cast<uintptr_t>(chunk), reinterpret_cast<uintptr_t>(chunk) + bytes);
+      memory_->Give(chunk, bytes);
+      budget_->left.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+      held_ -= bytes;
+    }
+    chunk = following;
+  }
+  ForgetGrowing(mark.at, mark.end);
+  bumped_ = {mark.at, mark.end};
+  next_bytes_ = mark.last == nullptr ? 4 * ChunkMemory::kSmallest : std::min(mark.last->bytes * 2, ChunkMemory::kLargest);
+  const uintptr_t readable = std::min((mark.at + 63) & ~uintptr_t{63}, mark.end);  // behind the last block that stays
+  base::Poison(reinterpret_cast<void*>(readable), mark.end - readable);
+}
+
 void Arena::Splice(Arena& other) noexcept {
   if (other.first_ == nullptr) return;
   if (last_ == nullptr)
@@ -108,6 +149,7 @@ void Arena::Splice(Arena& other) noexcept {
     last_->next = other.first_;
   last_ = other.last_;
   held_ += other.held_;
+  if (other.bumped_.end - other.bumped_.at > bumped_.end - bumped_.at) bumped_ = other.bumped_;
   other.first_ = other.last_ = nullptr;
   other.bumped_ = {};
   other.growing_ = {};

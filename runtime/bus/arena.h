@@ -60,21 +60,44 @@ class Arena {
     return memory == nullptr ? nullptr : new (memory) T();
   }
 
-  // Takes over the chunks of `other`, which is empty afterwards; goes on bumping in its own.
+  struct alignas(64) Chunk {  // blocks lie behind it
+    Chunk* next;
+    size_t bytes;
+    bool is_retained;  // the next GiveBackSince leaves it as it is
+  };
+  struct Mark {
+    uintptr_t at, end;  // what its chunk has free
+    Chunk* last;
+  };
+  struct Stretch {
+    uintptr_t begin, end;
+    Chunk* chunk;  // null: of one that was there before
+  };
+  // What is allocated from now on can be given back before the rest, as often as one likes, and marks within one another.
+  Mark Now() const { return {bumped_.at, bumped_.end, last_}; }
+  size_t CountSince(const Mark& mark) const;
+  void ListSince(const Mark& mark, Stretch* stretches) const;
+  void GiveBackSince(const Mark& mark) noexcept;
+  // Opens `other` for the same request.
+  void OpenBeside(Arena& other, size_t first_bytes) const { other.Open(*memory_, *budget_, first_bytes); }
+
+  // Takes over the chunks of `other`, which is empty afterwards; goes on bumping where more is free.
   void Splice(Arena& other) noexcept;
   // Gives back all chunks; with `keep` all but the first, so that the next request allocates nothing.
   void Reset(bool keep) noexcept;
   void FreeAll() noexcept { Reset(false); }
 
   size_t held_bytes() const { return held_; }
+  size_t used_bytes() const { return held_ - (bumped_.end - bumped_.at); }  // what is left over behind the ends of chunks counts as used
+  int64_t left_bytes() const { return budget_->left.load(std::memory_order_relaxed); }
   bool is_open() const { return memory_ != nullptr; }
 
  private:
-  struct Chunk;
   struct Space {
     uintptr_t at = 0, end = 0;
   };
   void* AllocateSlow(uint64_t bytes, uint64_t align) noexcept;
+  void ForgetGrowing(uintptr_t begin, uintptr_t end) noexcept;
   Chunk* TakeChunk(size_t bytes, int64_t spare_bytes = 0) noexcept;
 
   Space bumped_;

@@ -26,6 +26,12 @@ class Externs(harness.ServerCase):
         self.assertEqual(answer, {"y": [[20, 30]], "halves": [[0.5, 1, 1.5], [2, 2.5, 3]], "twice": [1, 1, 2, 2, 3, 3]})
         self.assertEqual(self.call("Scale", x=[[1]], rows=0)["halves"], [[0.5]])
 
+    def test_results_that_are_arguments(self):
+        answer = self.call("Itself", x=[1, 2, 3], rows=3)
+        self.assertEqual(answer["rows"], [[1, 2, 3], [2, 3, 4], [3, 4, 5]])
+        self.assertEqual(answer["small"], [[0, 1], [1, 2], [2, 3]])
+        self.assertEqual(answer["last"], [6, 5, 4])
+
     def test_text_and_optionals(self):
         self.assertEqual(self.call("Shout", text="söme"), {"text": "SöME!"})
         self.assertEqual(self.call("Shout", text="", mark="?"), {"text": "?"})

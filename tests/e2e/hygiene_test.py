@@ -2,6 +2,7 @@
 """Nothing that a server answers tells of its insides: no file, no address, no name of its sources or libraries, whatever it is sent. The corpora of the fuzz targets, and what is wrong with pictures, tensors and
 programs, over every protocol; http1_cases_test.py, http2_cases_test.py and oversize_test.py look at theirs in the same way."""
 import json
+import re
 import struct
 from urllib.parse import unquote_to_bytes
 
@@ -58,6 +59,12 @@ class Hygiene(harness.ServerCase):
 
     def setUp(self):
         self.errors = 0
+
+    def test_the_server_holds_no_path_of_the_machine_that_built_it(self):
+        held = harness.compiled(self.source).read_bytes()
+        self.assertFalse(str(harness.ROOT).encode() in held)
+        self.assertEqual(sorted(set(re.findall(rb"(?<![\w./-])/[\w.+/-]+/(?:runtime|compiler|tests)/[\w./-]+\.(?:cc|h)\b", held))), [])
+        self.assertTrue(b"runtime/bus/arena.cc" in held)  # a failed check says where it stands, from the root of the sources on
 
     def look(self, said, of, sent=b""):
         """What the client has said itself may come back."""

@@ -36,6 +36,9 @@ extern const char WF_ABI_SYMBOL;
 const char WF_ABI_SYMBOL = 1;
 void* wf_alloc(wf_ctx*, uint64_t bytes, uint64_t) noexcept { return Allocate(bytes); }
 void* wf_grow(wf_ctx*, const void* block, uint64_t used, uint64_t bytes) noexcept { return std::memcpy(Allocate(bytes + 64), block, used); }
+wf_code wf_fold_begin(wf_ctx*, wf_fold*) noexcept { return 0; }
+int32_t wf_fold_is_full(wf_ctx*, const wf_fold*, uint32_t) noexcept { return 0; }
+int32_t wf_fold_keep(wf_ctx*, wf_fold*, const wf_type*, uint32_t, void*) noexcept { return 0; }
 wf_code wf_fail(wf_ctx*, wf_code code, uint32_t, wf_bytes text) noexcept {
   g_job.code = code;
   g_job.message.assign(reinterpret_cast<const char*>(text.ptr), text.len);

@@ -4,14 +4,18 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <utility>
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/ir/verify.h"
 #include "compiler/link/lld.h"
+#include "runtime/abi/blocks.h"
 
 namespace wf::lower::testing {
 
@@ -27,11 +31,38 @@ void* Job::Allocate(uint64_t size) {
     return nullptr;
   }
   bytes += size;
+  most_bytes = std::max(most_bytes, bytes);
   // Exactly what the contract lets generated code read: a watched copy faults on the next byte.
   const uint64_t rounded = std::max<uint64_t>((size + 63) / 64 * 64, 64);
-  chunks.emplace_back(std::aligned_alloc(64, rounded), &std::free);
-  std::memset(chunks.back().get(), 0xa5, rounded);  // what nobody wrote must not matter
-  return chunks.back().get();
+  chunks.push_back({{static_cast<char*>(std::aligned_alloc(64, rounded)), &std::free}, size});
+  std::memset(chunks.back().memory.get(), 0xa5, rounded);  // what nobody wrote must not matter
+  return chunks.back().memory.get();
+}
+
+void Job::GiveBack(size_t first, const wf_type* types, uint32_t type, void* value) {
+  struct Mover final : abi::BlockMover {
+    Moved Move(void* block, uint64_t size, uint64_t, bool points) override {
+      const auto is_in = [block](const Chunk& chunk) {
+        return block >= chunk.memory.get() && block < chunk.memory.get() + std::max<uint64_t>(chunk.bytes, 1);
+      };
+      if (std::none_of(old.begin(), old.end(), is_in)) return {block, false};
+      void* const copy = job->Allocate(size);
+      if (size != 0) std::memcpy(copy, block, size);
+      return {copy, points};
+    }
+    Job* job = nullptr;
+    std::vector<Chunk> old;
+  };
+  Mover mover;
+  mover.job = this;
+  std::move(chunks.begin() + static_cast<ptrdiff_t>(first), chunks.end(), std::back_inserter(mover.old));
+  chunks.erase(chunks.begin() + static_cast<ptrdiff_t>(first), chunks.end());
+  for (const Chunk& chunk : mover.old) bytes -= chunk.bytes;
+  const uint64_t most = std::exchange(budget, UINT64_MAX);
+  abi::MoveBlocks(types, type, value, mover);
+  budget = most;
+  for (const Chunk& chunk : mover.old) std::memset(chunk.memory.get(), 0x5a, chunk.bytes);  // nor what was given back
+  ++turns;
 }
 
 ir::Outcome Loaded::Run(size_t task, const std::vector<ir::Value>& inputs, Job* job) const {
@@ -258,6 +289,16 @@ void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t) noexcept { return Job::Of(
 void* wf_grow(wf_ctx* ctx, const void* block, uint64_t used, uint64_t bytes) noexcept {
   void* const copy = wf_alloc(ctx, bytes + 64, 1);
   return copy == nullptr ? nullptr : std::memcpy(copy, block, used);
+}
+
+wf_code wf_fold_begin(wf_ctx* ctx, wf_fold* fold) noexcept {
+  fold->word[0] = Job::Of(ctx).chunks.size();
+  return 0;
+}
+int32_t wf_fold_is_full(wf_ctx*, const wf_fold*, uint32_t) noexcept { return 1; }
+int32_t wf_fold_keep(wf_ctx* ctx, wf_fold* fold, const wf_type* types, uint32_t type, void* accumulator) noexcept {
+  Job::Of(ctx).GiveBack(fold->word[0], types, type, accumulator);
+  return 1;
 }
 
 wf_code wf_fail(wf_ctx* ctx, wf_code code, uint32_t site, wf_bytes text) noexcept {

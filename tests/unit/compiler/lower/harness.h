@@ -19,8 +19,13 @@ namespace wf::lower::testing {
 struct Job {
   wf_ctx ctx;  // first: generated code sees only this
   uint32_t stop = 0;
-  std::vector<std::unique_ptr<void, void (*)(void*)>> chunks;
-  uint64_t bytes = 0, budget = uint64_t{256} << 20;
+  struct Chunk {
+    std::unique_ptr<char, void (*)(void*)> memory;
+    uint64_t bytes;  // that were asked for
+  };
+  std::vector<Chunk> chunks;
+  uint64_t bytes = 0, most_bytes = 0, budget = uint64_t{256} << 20;
+  uint64_t turns = 0;  // of folds that gave memory back: each turn does
   int32_t code = 0;
   std::string message, reply;
   uint32_t line = 0;
@@ -30,6 +35,8 @@ struct Job {
   Job() { ctx.stop = &stop; }
   static Job& Of(wf_ctx* ctx) { return *reinterpret_cast<Job*>(ctx); }
   void* Allocate(uint64_t size);
+  // Moves what the value points at to new chunks, and frees the others from `first` on.
+  void GiveBack(size_t first, const wf_type* types, uint32_t type, void* value);
 };
 
 class Loaded : public test::Native {

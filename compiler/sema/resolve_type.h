@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include "compiler/sema/body.h"
 
@@ -17,6 +18,7 @@ enum class SymbolRule : uint8_t {
 inline constexpr std::string_view kAnySymbol = "_";  // the dimension `_`; each read of it is a new symbol
 inline Dim AnyDim() { return Dim::Symbol(std::string(kAnySymbol)); }
 bool IsAny(const Dim& dim);
+bool IsReservedDimension(std::string_view symbol);  // `batch`, which marks an axis in the signatures of models
 
 // The meaning of a written type; Types::Error() after a report.
 TypeRef ResolveType(Body& body, const ast::Type& type, SymbolRule rule);

@@ -10,6 +10,7 @@
 #include "compiler/sema/settings.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/text.h"
+#include "runtime/onnx/mixing.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
 
@@ -85,6 +86,7 @@ class ModelCheck {
     model_.signature_written = decl_.has_signature;
     model_.symbols = body_.symbols;
     ApplyBlock();
+    WarnOfMixing();
     Publish();
     return true;
   }
@@ -169,11 +171,12 @@ class ModelCheck {
       return false;
     }
     for (const onnx::VersionFile& version : *versions) env_.program.files.push_back(version.path);
-    file = std::move(model->signature);
+    file = model->signature;
+    read_ = *std::move(model);
     return true;
   }
 
-  static std::vector<onnx::Port> ToPorts(const std::vector<WrittenPort>& written, const std::vector<onnx::Port>* file) {
+  std::vector<onnx::Port> ToPorts(const std::vector<WrittenPort>& written, const std::vector<onnx::Port>* file) {
     std::vector<onnx::Port> ports;
     for (size_t i = 0; i < written.size(); ++i) {
       onnx::Port port;
@@ -184,9 +187,9 @@ class ModelCheck {
       port.dtype = type->kind == TypeKind::kList ? onnx::kStringType : static_cast<uint8_t>(type->dtype);
       port.dim = type->dims;
       for (Dim& dim : port.dim) {
-        if (IsAny(dim)) dim = Dim::Unknown();
+        if (IsAny(dim)) dim = unknown_.Next();
       }
-      if (type->kind == TypeKind::kList) port.dim = {Dim::Unknown()};
+      if (type->kind == TypeKind::kList) port.dim = {unknown_.Next()};
       ports.push_back(std::move(port));
     }
     return ports;
@@ -287,7 +290,7 @@ class ModelCheck {
   // Without the file nothing of what is written follows.
   void SetUnproved(const std::optional<onnx::Signature>& file, const onnx::Signature& real, const onnx::BatchAxes& axes) {
     onnx::Signature nothing = real;
-    for (onnx::Port& port : nothing.outputs) std::generate(port.dim.begin(), port.dim.end(), Dim::Unknown);
+    for (onnx::Port& port : nothing.outputs) std::generate(port.dim.begin(), port.dim.end(), [this] { return unknown_.Next(); });
     model_.unproved = onnx::UnprovedExtents(file ? *file : nothing, real);
     for (size_t i = 0; i < model_.unproved.size(); ++i) {
       const int8_t axis = axes.axis[real.inputs.size() + i];
@@ -304,6 +307,16 @@ class ModelCheck {
     }
     model_.version_policy = values_.versions->value.policy;
     model_.versions = values_.versions->value.versions;
+  }
+
+  // Of a batch axis that nobody wrote; calls that the block sets apart share nothing.
+  void WarnOfMixing() {
+    if (decl_.has_signature || !model_.batched || model_.defaults.batch_max == 1) return;
+    const onnx::Node* node = onnx::FindMixing(*read_);
+    if (node == nullptr) return;
+    env_.Report(decl_.binding.arguments[0].span, kModelMixes, {entity_.name, node->Describe()})
+        .Help("with `{ batch 1; }` behind the model each call runs alone")
+        .Help("a written signature says what is wanted: `batch` as its axis 0, or another name there, and a call gives the whole axis");
   }
 
   void Publish() {
@@ -335,8 +348,10 @@ class ModelCheck {
   Body body_;
   std::string path_;
   Written written_;
+  std::optional<onnx::Model> read_;  // the newest version, when the file is there
   SettingValues values_;
   Model model_;
+  base::UnknownDims unknown_{"w"};
 };
 
 }  // namespace

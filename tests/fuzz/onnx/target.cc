@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/onnx/mixing.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
 
@@ -10,7 +11,8 @@ int OneInput(const uint8_t* data, size_t size) {
     WF_CHECK(!model.status().message().empty());
     return 0;
   }
-  (void)wf::onnx::ChooseBatchAxis(model->signature);
+  const auto axes = wf::onnx::ChooseBatchAxis(model->signature);
+  if (axes.ok() && axes->batched) (void)wf::onnx::FindMixing(*model);
   for (const wf::onnx::Weight& weight : model->graph.weights) {
     std::vector<uint8_t> elements(static_cast<size_t>(weight.size_bytes()));
     (void)wf::onnx::ReadElements(*model, weight, elements);

@@ -18,6 +18,34 @@ Status JsonScanner::Wrong(std::string_view wanted) const {
           "line " + std::to_string(line) + ", column " + std::to_string(column) + ": wanted " + std::string(wanted)};
 }
 
+// What begins here, in words.
+std::string JsonScanner::Found() {
+  constexpr size_t kMost = 24;
+  switch (Peek()) {
+    case '\0':
+      return at_ == text_.size() ? "the end of the text" : "a byte 0";
+    case '"':
+      return "a string";
+    case '[':
+      return "an array";
+    case '{':
+      return "an object";
+    default:
+      break;
+  }
+  std::string_view piece = text_.substr(at_);
+  piece = piece.substr(0, std::min(piece.find_first_of(" \t\r\n,:[]{}\"", 1), piece.size()));
+  if (piece.size() <= kMost) return "`" + std::string(piece) + "`";
+  size_t end = kMost;
+  while ((static_cast<unsigned char>(piece[end]) & 0xc0) == 0x80) --end;  // not within a character
+  return "`" + std::string(piece.substr(0, end)) + "…`";
+}
+
+Status JsonScanner::Unexpected(std::string_view wanted) {
+  const std::string found = Found();  // past space, where the place is, too
+  return Wrong(std::string(wanted) + ", found " + found);
+}
+
 void JsonScanner::Space() {
   while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
 }
@@ -47,7 +75,7 @@ std::string_view JsonScanner::Digits() {
 
 Status JsonScanner::End() {
   Space();
-  return at_ == text_.size() ? Status::Ok() : Wrong("the end of the text");
+  return at_ == text_.size() ? Status::Ok() : Unexpected("the end of the text");
 }
 
 bool JsonScanner::Hex4(char32_t& value) {
@@ -78,7 +106,7 @@ bool JsonScanner::Escape(std::string& out) {
 }
 
 Status JsonScanner::String(std::string& out) {
-  if (!Take('"')) return Wrong("a string");
+  if (!Take('"')) return Unexpected("a string");
   while (at_ < text_.size()) {
     const char c = text_[at_++];
     if (c == '"') return Status::Ok();

@@ -15,6 +15,7 @@ class JsonScanner {
   explicit JsonScanner(std::string_view text) : text_(text) {}
 
   base::Status Wrong(std::string_view wanted) const;
+  base::Status Unexpected(std::string_view wanted);  // the same, with what stands here past space
   void Space();
   bool Take(char c);                     // past space and the character, if it is next
   bool TakeWord(std::string_view word);  // exactly here
@@ -27,28 +28,29 @@ class JsonScanner {
   // [a, b, ..] with `each` for every element.
   template <typename Each>
   base::Status Array(Each each) {
-    if (!Take('[')) return Wrong("`[`");
+    if (!Take('[')) return Unexpected("`[`");
     if (Take(']')) return base::Status::Ok();
     do {
       WF_RETURN_IF_ERROR(each());
     } while (Take(','));
-    return Take(']') ? base::Status::Ok() : Wrong("`,` or `]`");
+    return Take(']') ? base::Status::Ok() : Unexpected("`,` or `]`");
   }
   // {"a": x, ..} with `each` for every member, given its name, at its value.
   template <typename Each>
   base::Status Object(Each each) {
-    if (!Take('{')) return Wrong("`{`");
+    if (!Take('{')) return Unexpected("`{`");
     if (Take('}')) return base::Status::Ok();
     do {
       std::string name;
       WF_RETURN_IF_ERROR(String(name));
-      if (!Take(':')) return Wrong("`:`");
+      if (!Take(':')) return Unexpected("`:`");
       WF_RETURN_IF_ERROR(each(std::move(name)));
     } while (Take(','));
-    return Take('}') ? base::Status::Ok() : Wrong("`,` or `}`");
+    return Take('}') ? base::Status::Ok() : Unexpected("`,` or `}`");
   }
 
  private:
+  std::string Found();
   bool Hex4(char32_t& value);
   bool Escape(std::string& out);
 

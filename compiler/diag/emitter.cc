@@ -83,8 +83,9 @@ Builder& Builder::DidYouMean(const source::Span& span, std::string_view name, co
 }
 
 Builder& Builder::DidYouMean(const source::Span& span, std::string_view name, const Candidates& candidates) {
-  if (diagnostic_ == nullptr) return *this;
+  if (diagnostic_ == nullptr || *comparisons_ == 0) return *this;
   const std::vector<std::string> known = candidates();
+  *comparisons_ -= std::min(*comparisons_, known.size());
   const std::string nearest(NearestOf(name, known));
   if (nearest.empty()) return *this;
   Help("did you mean `" + nearest + "`?");
@@ -92,19 +93,19 @@ Builder& Builder::DidYouMean(const source::Span& span, std::string_view name, co
 }
 
 Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments) {
-  if (muted_) return Builder(nullptr);
+  if (muted_) return Builder(nullptr, comparisons_);
   const CodeInfo& info = InfoOf(code);
   const bool is_error = info.severity == Severity::kError;
   auto& kept = is_error ? errors_ : warnings_;
   std::string message = Format(info, arguments);
   const auto [at, is_new] = kept.try_emplace(Place(span.file, span.begin, span.end, code, message));
-  if (!is_new) return Builder(nullptr);
+  if (!is_new) return Builder(nullptr, comparisons_);
   at->second = {code, info.severity, std::move(message), span, {}, {}, {}, {}};
   ++(is_error ? error_count_ : warning_count_);
-  if (kept.size() <= limit_) return Builder(&at->second);
+  if (kept.size() <= limit_) return Builder(&at->second, comparisons_);
   const bool is_last = std::next(at) == kept.end();
   kept.erase(std::prev(kept.end()));
-  return Builder(is_last ? nullptr : &at->second);
+  return Builder(is_last ? nullptr : &at->second, comparisons_);
 }
 
 std::vector<Diagnostic> Emitter::Sorted() const {

@@ -55,22 +55,25 @@ using Candidates = std::function<std::vector<std::string>()>;  // collected for 
 // Refines the diagnostic just emitted; valid until the next Emit. Does nothing to one that is not kept. Texts are shortened.
 class Builder {
  public:
-  explicit Builder(Diagnostic* diagnostic) : diagnostic_(diagnostic) {}
+  Builder(Diagnostic* diagnostic, size_t& comparisons) : diagnostic_(diagnostic), comparisons_(&comparisons) {}
   Builder& Here(const std::string& text);                             // beside the primary carets
   Builder& Label(const source::Span& span, const std::string& text);  // the same twice stands once; the first twelve are kept
   Builder& Help(const std::string& text);
   Builder& HelpIf(const std::optional<std::string>& text);  // e.g. from Suggest
   Builder& Fix(const source::Span& span, std::string replacement);
-  // Help as of Suggest for `name`, which stands at `span`, and a fix when only one candidate can be meant.
+  // Help as of Suggest for `name`, which stands at `span`, and a fix when only one candidate can be meant. Nothing when so many names of
+  // the compilation have been likened that more would take too long.
   Builder& DidYouMean(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates);
   Builder& DidYouMean(const source::Span& span, std::string_view name, const Candidates& candidates);
 
  private:
   Diagnostic* diagnostic_;  // null: not kept
+  size_t* comparisons_;     // that are left
 };
 
 // Collects the diagnostics of one compilation. Exact repeats (same code, span, message) are dropped.
 // Thread: loop-confined.   Bounds: at most `limit` errors and as many warnings are kept, those that stand first; the rest are counted.
+// Names are likened to kMostComparisons others, whatever the limit.
 class Emitter {
  public:
   explicit Emitter(size_t limit = 200) : limit_(limit) {}
@@ -97,10 +100,11 @@ class Emitter {
   };
 
  private:
+  static constexpr size_t kMostComparisons = 5'000'000;                             // a second or two
   using Place = std::tuple<source::FileId, uint32_t, uint32_t, Code, std::string>;  // the message last
   size_t Beyond(size_t count) const { return count > limit_ ? count - limit_ : 0; }
 
-  size_t limit_, error_count_ = 0, warning_count_ = 0;
+  size_t limit_, error_count_ = 0, warning_count_ = 0, comparisons_ = kMostComparisons;
   bool muted_ = false;
   std::map<Place, Diagnostic> errors_, warnings_;
 };

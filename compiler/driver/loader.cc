@@ -16,7 +16,7 @@ namespace {
 using source::Span;
 
 constexpr size_t kMaxNeighbours = 1000;
-constexpr std::string_view kPrelude = "std.prelude";
+constexpr std::string_view kPrelude = "std.prelude", kStandard = "std.";
 
 class Loader {
  public:
@@ -63,8 +63,8 @@ class Loader {
 };
 
 std::string Loader::FileOf(const std::string& path) const {
-  const bool standard = path.starts_with("std.");
-  std::string relative = standard ? path.substr(4) : path;
+  const bool standard = path.starts_with(kStandard);
+  std::string relative = standard ? path.substr(kStandard.size()) : path;
   std::replace(relative.begin(), relative.end(), '.', '/');
   return (standard ? options_.stdlib : folder_) + relative + ".wf";
 }
@@ -101,8 +101,11 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
     if (number == 0) {
       emitter_.Emit(span, diag::kCannotReadFile, {file_name, text.status().message()});
     } else {
-      emitter_.Emit(span, diag::kImportNotRead, {modules_[number].path, file_name, text.status().message()})
-          .DidYouMean(span, modules_[number].path, Neighbours(modules_[number].path));
+      const std::string& path = modules_[number].path;
+      const bool is_unknown = path.starts_with(kStandard) && text.status().code() == base::kNotFound;
+      const std::string why =
+          is_unknown ? "the standard library has no such module" : fmt::format("`{}`: {}", file_name, text.status().message());
+      emitter_.Emit(span, diag::kImportNotRead, {path, why}).DidYouMean(span, path, Neighbours(path));
     }
     return;
   }

@@ -15,7 +15,7 @@ bool IsWhole(const ast::File* file) {
 Analysis::Analysis(Root start, const Host& host, const Overlay& overlay)
     : start_(std::move(start)), modules_(host.load(start_, overlay, sources_, emitter_)) {
   if (const auto file = FileNamed(start_.path)) root_ = *file;
-  sema::CheckInput input{.modules = {}, .sources = sources_, .options = {}, .sink = &index_};
+  sema::CheckInput input{.modules = {}, .sources = sources_, .options = {}, .sink = &index_, .folder = start_.folder};
   input.options.on_read = [this](const std::string& path) { embedded_.push_back(path); };
   for (const LoadedModule& module : modules_) {
     input.modules.push_back({module.path, module.file.get()});

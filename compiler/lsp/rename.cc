@@ -9,9 +9,14 @@
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/uses.h"
 #include "compiler/parse/words.h"
+#include "compiler/sema/resolve_type.h"
 
 namespace wf::lsp {
 namespace {
+
+bool IsBatchAxis(const Thing& thing, std::string_view name) {
+  return thing.kind == ThingKind::kDimension && sema::IsReservedDimension(name);
+}
 
 // Why a thing keeps its name; empty: it may change.
 std::string WhyNot(const Workspace& workspace, const Analysis& analysis, const Thing& thing) {
@@ -19,6 +24,7 @@ std::string WhyNot(const Workspace& workspace, const Analysis& analysis, const T
   if (file.starts_with(workspace.host().stdlib)) return "`" + thing.name + "` belongs to the standard library";
   const auto* import = thing.decl != nullptr ? ast::DynAs<ast::ImportDecl>(*thing.decl) : nullptr;
   if (import != nullptr && import->name.text.empty()) return "an import has the name of its file; write `as` for another";
+  if (IsBatchAxis(thing, thing.name)) return "`batch` marks the batch axis of a model: it is a word of the language";
   return "";
 }
 
@@ -95,6 +101,8 @@ class Renamed {
   int64_t longer_ = 0;                                   // the new name than the old
 };
 
+bool IsUpper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
+
 // Why the uses cannot have the new name; empty: they can.
 std::string Collision(const Workspace& workspace, const Programs& programs, const std::vector<Use>& uses, const std::string& old,
                       const std::string& name) {
@@ -102,7 +110,9 @@ std::string Collision(const Workspace& workspace, const Programs& programs, cons
   if (fits(name)) return "";
   const std::string why = "`" + name + "` means something else where `" + old + "` is used";
   if (fits(name + "_" + old)) return why;  // a name that begins like it and that nothing has
-  return why + ", since it begins with " + (std::isupper(static_cast<unsigned char>(name[0])) != 0 ? "a capital" : "a small letter");
+  const bool is_upper = IsUpper(name[0]);
+  if (is_upper != IsUpper(old[0])) return why + ", since it begins with " + (is_upper ? "a capital" : "a small letter");
+  return "the program would have mistakes: not all that `" + old + "` stands for is known";
 }
 
 }  // namespace
@@ -124,6 +134,7 @@ Answer Rename(Workspace& workspace, const json::Object& params) {
   if (std::string why = WhyNot(workspace, query->analysis, thing); !why.empty()) return Refusal{std::move(why)};
   const std::string name = params.getString("newName").value_or("").str();
   if (!parse::IsName(name)) return Refusal{"`" + json::fixUTF8(name) + "` is no name"};
+  if (IsBatchAxis(thing, name)) return Refusal{"`batch` marks the batch axis of a model: no dimension has this name"};
   const Programs programs = ProgramsWith(workspace, query->analysis, thing);
   if (!programs.complete()) return Refusal{"the workspace holds more files than are searched, and one of them may use the name"};
   if (!programs.unread().empty())

@@ -71,6 +71,7 @@ class TreeBuilder {
   ast::ExprPtr Binary(ast::ExprPtr left, P::OpContext& ctx);
   ast::ExprPtr Primary(P::PrimaryContext& ctx);
   ast::ExprPtr Literal(const Token& token);
+  bool FollowsOpenHole(const Token& token) const;
   ast::ExprPtr List(P::ListContext& ctx);
   ast::ExprPtr Tuple(P::TupleContext& ctx);
   ast::ExprPtr IfValue(P::IfExprContext& ctx);

@@ -1,5 +1,7 @@
 // Expressions.
 
+#include <algorithm>
+
 #include "compiler/parse/build.h"
 #include "compiler/parse/units.h"
 #include "runtime/base/check.h"
@@ -216,10 +218,21 @@ ExprPtr TreeBuilder::Literal(const Token& token) {
     default: {
       auto text = std::make_unique<ast::StringExpr>(span);
       text->raw = token.getType() == T::RAW_STRING;
-      text->pieces = ReadString(TextOf(text_, token), span, holes_, emitter_);
+      text->pieces = ReadString(TextOf(text_, token), span, FollowsOpenHole(token) ? Holes::kNone : holes_, emitter_);
       return text;
     }
   }
+}
+
+// What stands behind a string that ended in braces was meant to stand in them, which has been told there.
+bool TreeBuilder::FollowsOpenHole(const Token& token) const {
+  constexpr size_t kFarthest = 4;
+  const size_t number = token.getTokenIndex();
+  for (size_t back = 1; back <= std::min(number, kFarthest); ++back) {
+    const Token& before = *tokens_.all[number - back];
+    if (before.getType() == T::STRING && EndsInHole(TextOf(text_, before))) return true;
+  }
+  return false;
 }
 
 ExprPtr TreeBuilder::List(P::ListContext& ctx) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/parse/strings.h"
 #include "compiler/parse/units.h"
 #include "compiler/parse/words.h"
 #include "grammar/WfParser.h"
@@ -162,7 +163,8 @@ std::string Reporter::Quoted(size_t number) const {
 void Reporter::Report(const Mistake& mistake) {
   ++count_;
   if (ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportOpenSettings(mistake) || ReportElse(mistake) ||
-      ReportGlued(mistake) || ReportStart(mistake) || ReportMissingSemicolon(mistake) || ReportWord(mistake)) {
+      ReportGlued(mistake) || ReportStart(mistake) || ReportMissingElse(mistake) || ReportMissingSemicolon(mistake) ||
+      ReportWord(mistake)) {
     return;
   }
   ReportUnexpected(mistake);
@@ -239,10 +241,14 @@ bool Reporter::ReportElse(const Mistake& mistake) {
     return true;
   }
   if (TypeAt(mistake.at) == T::LBRACE && ExpectsExpression(mistake)) {
-    const bool is_map = TypeAt(mistake.at + 1) == T::STRING;
-    emitter_.Emit(SpanAt(mistake.at), diag::kBraceInExpression)
-        .Help(is_map ? "a map is a constant from a file: `const M: map<i64> = json(\"m.json\");`"
-                     : "a record is written `Name(field: value)` or `(field: value)`");
+    std::string_view help = "a record is written `Name(field: value)` or `(field: value)`";
+    if (TypeAt(mistake.at + 1) == T::STRING) help = "a map is a constant from a file: `const M: map<i64> = json(\"m.json\");`";
+    if (after_else) {
+      const bool raised = TypeAt(mistake.statement) == T::KW_REQUIRE;
+      help = raised ? "what is raised stands behind `else` without braces: `require c else fail E;`"
+                    : "a fallback stands behind `else` without braces: `node y = f(x) else e;`";
+    }
+    emitter_.Emit(SpanAt(mistake.at), diag::kBraceInExpression).Help(std::string(help));
     return true;
   }
   return false;
@@ -300,7 +306,10 @@ bool Reporter::ReportStart(const Mistake& mistake) {
   }
   const auto words = Starters(SequenceOf(mistake.rule));
   auto built = emitter_.Emit(SpanAt(word), diag::kUnknownStart, {name, NameOfSequence(mistake.rule)});
-  if (TypeAt(word) == T::KW_PACKAGE) {
+  if (TypeAt(word) == T::KW_ELSE && word > 0) {
+    built.Help(TypeAt(word - 1) == T::SEMI ? "an `else` comes before the `;`: `node y = f(x) else e;`"
+                                           : "an `if` has one `else`, which is its last; those between are `else if c { .. }`");
+  } else if (TypeAt(word) == T::KW_PACKAGE) {
     built.Help("`package` stands once, before everything else");
   } else if (const auto ours = OursFor(kForeignStarts, name); std::find(words.begin(), words.end(), ours) != words.end()) {
     built.Help(fmt::format("that is `{}` here", ours));
@@ -314,13 +323,47 @@ bool Reporter::ReportStart(const Mistake& mistake) {
   return true;
 }
 
+// Whether the `fail` goes on with what stands before it. At the start of a line, as far left as the statement before, it is one of its own.
+bool Reporter::FailsOn(const Mistake& mistake) const {
+  const Token& fail = At(mistake.at);
+  return TypeAt(mistake.at) == T::KW_FAIL && (!FirstOnLine(text_, fail) || ColumnOf(text_, fail) > ColumnOf(text_, At(mistake.statement)));
+}
+
+// Whether the token stands in the braces of a `for`.
+bool Reporter::IsInFor(size_t at) const {
+  const int32_t opener = tokens_.opener[at];
+  if (opener < 0) return false;
+  for (auto before = static_cast<size_t>(opener); before > 0; --before) {
+    const size_t type = TypeAt(before - 1);
+    if (type == T::KW_FOR) return true;
+    if (type == T::SEMI || type == T::LBRACE || type == T::RBRACE || type == T::KW_IF || type == T::KW_MATCH || type == T::KW_FN)
+      return false;
+  }
+  return false;
+}
+
+// `require c fail E;`: where an `else` may stand, a `;` would make what fails always of it.
+bool Reporter::ReportMissingElse(const Mistake& mistake) {
+  if (!FailsOn(mistake)) return false;
+  std::string_view help;
+  if (mistake.rule == P::RuleRequireStmt && Expects(mistake, T::SEMI))
+    help = "what is raised stands behind `else`: `require c else fail E;`";
+  if (mistake.rule == P::RuleNodeStmt && Expects(mistake, T::SEMI)) help = "a fallback stands behind `else`: `node y = f(x) else fail E;`";
+  if (mistake.rule == P::RuleBlock && Expects(mistake, T::RBRACE) && IsInFor(mistake.at))
+    help = "the fallback of an element stands behind `else`: `for x in xs { f(x) else fail E }`";
+  if (help.empty()) return false;
+  emitter_.Emit(SpanAt(mistake.at), diag::kUnexpectedToken, {"`fail`", "`else`"})
+      .Help(std::string(help))
+      .Fix(SpanAt(mistake.at), "else fail");
+  return true;
+}
+
 bool Reporter::ReportMissingSemicolon(const Mistake& mistake) {
   if (mistake.at == 0 || !Expects(mistake, T::SEMI)) return false;
   const size_t type = TypeAt(mistake.at);
   const bool next_begins = type == T::RBRACE || type == Token::EOF || (Starts(type, kDeclarations | kInBody) && type != T::KW_IF) ||
                            FirstOnLine(text_, At(mistake.at));
-  const bool misses_else = type == T::KW_FAIL && Expects(mistake, T::KW_ELSE) && !FirstOnLine(text_, At(mistake.at));  // it fails always
-  if (!next_begins || misses_else) return false;
+  if (!next_begins || FailsOn(mistake)) return false;
   const Span before = SpanAt(mistake.at - 1);
   const Span gap{before.file, before.end, before.end};
   auto built = emitter_.Emit(gap, diag::kMissingSemicolon, {Quoted(mistake.at - 1)});
@@ -370,6 +413,17 @@ std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) cons
   return fmt::format("settings stand after the block, in braces of their own: `{}`", setting);
 }
 
+// `()` where a type or a value stands.
+std::optional<std::string> Reporter::HelpForNothing(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (at < 2 || TypeAt(at - 1) != T::LPAREN) return std::nullopt;
+  if (TypeAt(at - 2) == T::KW_RETURN) return "a workflow yields named results: `return (label: text);`";
+  if (TypeAt(at - 2) != T::ARROW) return std::nullopt;
+  const size_t head = mistake.statement;  // of a workflow it begins with its parameters
+  return head >= 2 && TypeAt(head - 2) == T::KW_WORKFLOW ? "a workflow yields at least one named result: `-> (label: string)`"
+                                                         : "what is called yields a value; there is no type of nothing";
+}
+
 std::optional<std::string> Reporter::HelpForHabit(const Mistake& mistake) const {
   if (mistake.at == 0) return std::nullopt;
   const size_t before = TypeAt(mistake.at - 1), found = TypeAt(mistake.at);
@@ -395,6 +449,8 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     const std::string word = TypeAt(place) == Token::EOF ? "" : Spelling(place);
     if (const auto ours = OursFor(kForeignWords, word); !ours.empty()) return fmt::format("`{}` is written `{}`", word, ours);
   }
+  if (at > 0 && TypeAt(at - 1) == T::STRING && EndsInHole(TextOf(text_, At(at - 1))))
+    return "the text before this ends at the `\"` in its braces; give the value a name first, by `let`";
   if (const auto habit = HelpForHabit(mistake)) return habit;
   if (WantsDimension(mistake)) return "a dimension is a number, a name, or `_` for any: `f32[3, h, _]`";
   const bool ends_block = Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI);
@@ -421,8 +477,16 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     case T::KW_NODE:
       return "nodes stand in the workflow itself; inside an expression `let` names a value";
     case T::KW_FAIL:
-      return Expects(mistake, T::KW_ELSE) ? std::optional<std::string>("what fails stands behind `else`: `require c else fail E;`")
-                                          : std::nullopt;
+      return mistake.rule == P::RuleLetStmt
+                 ? std::optional<std::string>("a `let` has no fallback; a node has: `node y = f(x) else fail E;`")
+                 : std::nullopt;
+    case T::KW_ELSE:
+      if (!Expects(mistake, T::SEMI)) return std::nullopt;
+      if (mistake.rule == P::RuleNodeStmt) return "a node has one `else`; what may fail in a fallback gets a node of its own";
+      if (mistake.rule == P::RuleRequireStmt) return "a `require` has one `else`";
+      return "only a `node`, a `require` and the elements of a `for` have an `else`";
+    case T::RPAREN:
+      return HelpForNothing(mistake);
     case T::RBRACE:
       return at > 0 && TypeAt(at - 1) == T::SEMI && ExpectsExpression(mistake)
                  ? std::optional<std::string>("the last expression of a block is its value: `{ let y = f(x); y }`")
@@ -453,7 +517,6 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
 std::optional<std::string> Reporter::FixFor(const Mistake& mistake) const {
   const size_t type = TypeAt(mistake.at);
   if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
-  if (type == T::KW_FAIL && Expects(mistake, T::KW_ELSE)) return "else fail";
   if (type != T::NAME) return std::nullopt;
   const std::string word = Spelling(mistake.at);
   const bool is_sure = word == "and" || word == "or";  // `not a == b` is `!(a == b)` elsewhere

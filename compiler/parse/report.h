@@ -36,14 +36,18 @@ class Reporter {
   bool ReportElse(const Mistake& mistake);
   bool ReportGlued(const Mistake& mistake);
   bool ReportStart(const Mistake& mistake);
+  bool ReportMissingElse(const Mistake& mistake);
   bool ReportMissingSemicolon(const Mistake& mistake);
   bool ReportWord(const Mistake& mistake);
   void ReportUnexpected(const Mistake& mistake);
+  std::optional<std::string> HelpForNothing(const Mistake& mistake) const;
   std::optional<std::string> HelpForHabit(const Mistake& mistake) const;
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
   std::optional<std::string> FixFor(const Mistake& mistake) const;
   std::optional<std::string> HelpForSetting(const Mistake& mistake) const;
   bool IsAtMember(const Mistake& mistake) const;
+  bool FailsOn(const Mistake& mistake) const;
+  bool IsInFor(size_t at) const;
   bool IsCommentOfC(size_t at) const;
   bool CommentEndsStatement(size_t at) const;
   bool WantsDimension(const Mistake& mistake) const;

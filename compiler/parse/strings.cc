@@ -23,6 +23,12 @@ std::string_view SpacedName(std::string_view inner) {
   return is_name ? name : std::string_view();
 }
 
+// A call or an index that is not closed.
+bool LeavesOpen(std::string_view inner) {
+  const auto count = [&](char c) { return std::count(inner.begin(), inner.end(), c); };
+  return count('(') > count(')') || count('[') > count(']');
+}
+
 // Reads the inside of a string, left to right.
 class StringReader {
  public:
@@ -155,6 +161,8 @@ void StringReader::ReadHole() {
     error.Help("a brace itself is written `{{`");
   } else if (const std::string_view name = SpacedName(inner); !name.empty()) {
     error.Help("leave out the spaces").Fix(SpanFrom(begin + 1, inner_end), std::string(name));
+  } else if (close == std::string_view::npos && LeavesOpen(inner)) {
+    error.Help("the next `\"` ends the text, in braces too; give the value a name first: `let part = f(\"x\");`, and then `\"{part}\"`");
   } else {
     error.Help(
         "give it a name first (by `let`, or as a parameter of a `fn`), or join texts: `\"..\" + str(..)`; a brace itself is written `{{`");
@@ -214,6 +222,21 @@ std::vector<ast::StringExpr::Piece> ReadString(std::string_view token, const Spa
   }
   const Span inner{span.file, span.begin + 1, span.begin + 1 + static_cast<uint32_t>(inside.size())};
   return StringReader(inside, inner, emitter).Read(holes == Holes::kRead);
+}
+
+bool EndsInHole(std::string_view token) {
+  if (token.size() < 2 || token.front() != '"' || token.back() != '"') return false;
+  const std::string_view inside = token.substr(1, token.size() - 2);
+  for (size_t at = 0; at < inside.size(); ++at) {
+    const bool doubled = at + 1 < inside.size() && inside[at + 1] == inside[at];
+    if (inside[at] == '\\' || (inside[at] == '{' && doubled)) {
+      ++at;
+    } else if (inside[at] == '{') {
+      at = inside.find('}', at);
+      if (at == std::string_view::npos) return true;
+    }
+  }
+  return false;
 }
 
 std::string ReadPlainString(std::string_view token, const Span& span, diag::Emitter& emitter) {

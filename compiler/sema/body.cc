@@ -74,13 +74,18 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
     return id;
   }
   visible_.emplace_back(name.text, id);
-  by_name_.emplace(name.text, id);
+  by_name_.insert_or_assign(name.text, Named{id, true});
   return id;
 }
 
 std::optional<LocalId> Body::Find(std::string_view name) const {
   const auto at = by_name_.find(name);
-  return at == by_name_.end() ? std::nullopt : std::optional(at->second);
+  return at == by_name_.end() || !at->second.visible ? std::nullopt : std::optional(at->second.id);
+}
+
+std::optional<LocalId> Body::FindLeft(std::string_view name) const {
+  const auto at = by_name_.find(name);
+  return at == by_name_.end() || at->second.visible ? std::nullopt : std::optional(at->second.id);
 }
 
 std::vector<std::string> Body::VisibleNames() const {
@@ -96,7 +101,7 @@ void Body::Leave(size_t mark) {
   silenced = silenced || env.diag.error_count() != errors_before_;
   for (size_t at = mark; at < visible_.size(); ++at) {
     const LocalId id = visible_[at].second;
-    by_name_.erase(visible_[at].first);
+    by_name_.find(visible_[at].first)->second.visible = false;
     const LocalKind kind = infos[id].kind;  // an index has to be named, used or not; nodes are reported with the graph
     const bool reported_elsewhere = kind == LocalKind::kNode || kind == LocalKind::kErr || kind == LocalKind::kIndex;
     if (infos[id].used || silenced || reported_elsewhere || locals[id].name.starts_with('_') || !module.is_root) continue;

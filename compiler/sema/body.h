@@ -54,7 +54,8 @@ class Body {
 
   // A name that is already taken is reported and gets a local that nobody finds. `name` "_" is never found.
   LocalId Declare(LocalKind kind, const ast::Name& name, TypeRef type);
-  std::optional<LocalId> Find(std::string_view name) const;  // null when out of its scope
+  std::optional<LocalId> Find(std::string_view name) const;      // null when out of its scope
+  std::optional<LocalId> FindLeft(std::string_view name) const;  // the last that had the name and is out of its scope
   std::vector<std::string> VisibleNames() const;
 
   void BeginNode() {
@@ -72,7 +73,11 @@ class Body {
 
  private:
   std::vector<std::pair<std::string, LocalId>> visible_;
-  std::map<std::string, LocalId, std::less<>> by_name_;  // the same
+  struct Named {
+    LocalId id;
+    bool visible;
+  };
+  std::map<std::string, Named, std::less<>> by_name_;  // the same, and those that have left
   uint32_t next_symbol_ = 0;
   std::map<std::string, uint32_t, std::less<>> again_;
   const size_t errors_before_;  // a body with mistakes gets no warnings about unused names

@@ -35,6 +35,7 @@ struct CheckInput {
   const source::SourceMap& sources;
   CheckOptions options;
   Sink* sink = nullptr;  // hears what names mean, for editors
+  std::string folder;    // of the program: imports counted from it, and what is embedded stands in it; empty: the root's own
 };
 
 // Names, types, shapes, settings and the graph of every module; reports each mistake once. Nothing after an error.

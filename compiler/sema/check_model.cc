@@ -84,6 +84,7 @@ class ModelCheck {
     model_.batched = axes.batched;
     model_.batch_reason = axes.reason;
     model_.signature_written = decl_.has_signature;
+    model_.symbols = body_.symbols;
     ApplyBlock();
     WarnOfMixing();
     Publish();
@@ -197,17 +198,20 @@ class ModelCheck {
   bool Choose(const std::optional<onnx::Signature>& file, onnx::Signature& real, onnx::BatchAxes& axes) {
     if (!decl_.has_signature) {
       real = *file;
-      return Take(onnx::ChooseBatchAxis(real), file, axes);
+      return Take(onnx::ChooseBatchAxis(real), axes);
     }
     real.inputs = ToPorts(written_.inputs, file ? &file->inputs : nullptr);
     real.outputs = ToPorts(written_.outputs, file ? &file->outputs : nullptr);
-    return Take(onnx::ChooseBatchAxis(file ? *file : real, &real), file, axes);
+    if (const base::Status same = file ? onnx::CheckSignature(*file, real) : base::Status::Ok(); !same.ok()) {
+      auto builder = env_.Report(decl_.name.span, kModelSignature, {entity_.name, same.message()});
+      if (!HelpWithName(written_.inputs, file->inputs, builder)) HelpWithName(written_.outputs, file->outputs, builder);
+      return false;
+    }
+    return Take(onnx::ChooseBatchAxis(file ? *file : real, &real), axes);
   }
-  bool Take(base::Result<onnx::BatchAxes> chosen, const std::optional<onnx::Signature>& file, onnx::BatchAxes& axes) {
+  bool Take(base::Result<onnx::BatchAxes> chosen, onnx::BatchAxes& axes) {
     if (!chosen.ok()) {
-      auto builder = env_.Report(decl_.has_signature ? decl_.name.span : decl_.binding.span, kModelSignature,
-                                 {entity_.name, chosen.status().message()});
-      if (file && !HelpWithName(written_.inputs, file->inputs, builder)) HelpWithName(written_.outputs, file->outputs, builder);
+      env_.Report(decl_.has_signature ? decl_.name.span : decl_.binding.span, kModelBatch, {entity_.name, chosen.status().message()});
       return false;
     }
     axes = std::move(*chosen);

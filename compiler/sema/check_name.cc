@@ -62,14 +62,12 @@ bool ReportModuleUnknown(Body& body, const ast::Expr& object) {
   if (name == nullptr || body.Find(name->name) || body.symbols.contains(name->name) || body.module.damaged) return false;
   if (FindEntity(body.module, name->name) != nullptr || IsBuiltinName(name->name)) return false;
   if (ReportForwardLocal(body, name->name, name->span)) return true;
-  std::vector<std::string> modules;  // as many as there are imports
-  for (const auto& [known, entity] : body.module.entities) {
-    if (entity.kind == EntityKind::kModule) modules.push_back(known);
-  }
   auto builder = body.env.Report(name->span, kUnknownName, {name->name});
   if (IsOfLibrary(body.env, name->name)) {
     builder.Help(HelpToImport(name->name));
   } else {
+    std::vector<std::string> modules;
+    for (const Entity* import : body.module.imports) modules.push_back(import->name);
     builder.DidYouMean(name->span, name->name, modules);
   }
   return true;
@@ -89,12 +87,8 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
     body.env.Report(object->span, kMayBeNone, {ToString(type)});
     return Poison(body, span);
   }
-  std::vector<std::string> known;
   for (uint32_t i = 0; i < type->fields.size(); ++i) {
-    if (type->fields[i].name != member.text) {
-      known.push_back(type->fields[i].name);
-      continue;
-    }
+    if (type->fields[i].name != member.text) continue;
     if (Sink* sink = body.env.input.sink) {
       sink->UseField(member.span, type, type->fields[i]);
       const ast::Type* written = WrittenTypeOf(body, *object);
@@ -107,8 +101,15 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
     SettleRead(body, *field);
     return field;
   }
-  auto builder = body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, known);
-  if (!known.empty() && known.size() <= kMembersNamed && !diag::Suggest(member.text, known)) builder.Help("it has " + Quoted(known));
+  const auto fields_of = [&] {
+    std::vector<std::string> known;
+    for (const Field& field : type->fields) known.push_back(field.name);
+    return known;
+  };
+  auto builder =
+      body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, fields_of);
+  const bool are_few = !type->fields.empty() && type->fields.size() <= kMembersNamed;
+  if (are_few && !diag::Suggest(member.text, fields_of())) builder.Help("it has " + Quoted(fields_of()));
   if (type->kind == TypeKind::kTensor && IsReducer(member.text))
     builder.Help("`" + member.text + "[i](x[i])` goes through `x`");
   else if (type->kind == TypeKind::kTensor)

@@ -6,6 +6,7 @@
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
+#include "compiler/sema/mentions.h"
 #include "compiler/sema/node_policy.h"
 #include "compiler/sema/stages.h"
 #include "compiler/sema/workflow_params.h"
@@ -34,7 +35,11 @@ class WorkflowCheck {
       if (unused && !body_.silenced) env_.Report(body_.locals[i].span, kUnusedNode, {body_.locals[i].name});
     }
     out_.locals = body_.locals;
-    if (sound_) FinishGraph(env_, out_, written_);
+    if (sound_) {
+      FinishGraph(env_, out_, written_);
+    } else {
+      for (const ast::StageStmt* stage : stages_) ReportInside(*stage);
+    }
   }
 
  private:
@@ -188,6 +193,7 @@ class WorkflowCheck {
     if (same != stage_names_.end())
       env_.Report(stage.name.span, kDuplicateName, {stage.name.text}).Label(same->span, "first declared here");
     stage_names_.push_back(stage.name);
+    stages_.push_back(&stage);
     SettingValues values;
     if (stage.settings) values = ReadSettings(env_, stage.settings->settings, kInStage);
     stage_used_.clear();
@@ -196,6 +202,22 @@ class WorkflowCheck {
     out_.stages.push_back({stage.name.text, true});
     for (const ast::StmtPtr& node : stage.nodes) Statement(*node, index, stage.settings ? &values : nullptr);
     if (stage.settings && sound_ == was_sound) ReportUnusedStageSettings(env_, stage.name.text, values, stage_used_);
+  }
+
+  // Nodes of the stage that name others of it, where there is no graph because of other mistakes.
+  void ReportInside(const ast::StageStmt& stage) {
+    std::map<std::string, Span> above;
+    for (const ast::StmtPtr& stmt : stage.nodes) {
+      const auto* node = ast::DynAs<ast::NodeStmt>(*stmt);
+      if (node == nullptr) continue;
+      NameSet names;
+      CollectNames(*stmt, names);
+      for (const std::string& name : names) {
+        const auto there = above.find(name);
+        if (there != above.end()) ReportStageDependency(env_, node->name.text, node->name.span, name, there->second);
+      }
+      above.emplace(node->name.text, node->name.span);
+    }
   }
 
   void If(const ast::IfStmt& branch) {
@@ -392,6 +414,7 @@ class WorkflowCheck {
   Workflow& out_;
   std::vector<int> written_;  // beside out_.body: index of the written stage, or -1
   std::vector<ast::Name> stage_names_;
+  std::vector<const ast::StageStmt*> stages_;
   std::set<std::string> stage_used_;
   uint32_t block_ = 0, n_blocks_ = 1;  // block_: where statements go now
   bool sound_ = true, ended_ = false, open_end_ = false, unreachable_reported_ = false;

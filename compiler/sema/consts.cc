@@ -27,7 +27,8 @@ bool IsBelow(const std::filesystem::path& path, const std::filesystem::path& fol
 // A program is built alike wherever its folder lies, so it takes no file from elsewhere, whether named so or behind a link.
 bool IsOutside(const Env& env, const std::filesystem::path& path, const std::string& name) {
   if (std::filesystem::path(name).is_absolute()) return true;
-  const std::filesystem::path root = PathBeside(env, {env.modules.front().file->id, 0, 0}, "");
+  const std::filesystem::path own = PathBeside(env, {env.modules.front().file->id, 0, 0}, "");
+  const std::filesystem::path root = env.input.folder.empty() ? own : std::filesystem::path(env.input.folder);
   if (!IsBelow(path.lexically_normal(), root.lexically_normal())) return true;
   std::error_code error;
   const auto real = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error),
@@ -35,17 +36,21 @@ bool IsOutside(const Env& env, const std::filesystem::path& path, const std::str
   return !error && !IsBelow(real, real_root);
 }
 
-ExprPtr LinesOf(Body& body, const std::string& content, const std::string& name, const Span& span) {
+// Some editors begin a text with a mark of the order of bytes, which UTF-8 does not need.
+std::string_view WithoutMark(std::string_view text) { return text.substr(source::ByteOrderMarkLength(text)); }
+
+ExprPtr LinesOf(Body& body, std::string_view content, const std::string& name, const Span& span) {
   if (const auto bad = source::FirstBadByte(content)) {
     body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(*bad) + " is not UTF-8"});
     return Poison(body, span);
   }
+  content = WithoutMark(content);
   Types& types = body.env.types;
   ExprPtr list = Make(ExprKind::kList, types.List(types.Simple(TypeKind::kString)), span);
   for (size_t at = 0; at < content.size();) {
     const size_t end = std::min(content.find('\n', at), content.size());
     const bool carriage = end > at && content[end - 1] == '\r';
-    list->args.push_back(MakeText(body, content.substr(at, end - at - (carriage ? 1 : 0)), span));
+    list->args.push_back(MakeText(body, std::string(content.substr(at, end - at - (carriage ? 1 : 0))), span));
     at = end + 1;
   }
   return list;
@@ -61,7 +66,7 @@ ExprPtr JsonOf(Body& body, const std::string& content, const std::string& name, 
     body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(*bad) + " is not UTF-8"});
     return Poison(body, span);
   }
-  auto value = ReadJson(content, wanted);
+  auto value = ReadJson(WithoutMark(content), wanted);
   if (!value.ok()) {
     body.env.Report(span, kBadJson, {name, ToString(wanted), value.status().message()});
     return Poison(body, span);
@@ -94,7 +99,8 @@ ExprPtr TokenizerOf(Body& body, const std::string& content, const std::string& n
     body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(*bad) + " is not UTF-8"});
     return Poison(body, call.span);
   }
-  const auto read = name.ends_with(".txt") ? tokens::ReadVocabulary(content) : tokens::ReadTokenizer(content);
+  const std::string_view text_of = WithoutMark(content);
+  const auto read = name.ends_with(".txt") ? tokens::ReadVocabulary(text_of) : tokens::ReadTokenizer(text_of);
   if (!read.ok()) {
     const bool is_sound = read.status().code() == base::kUnimplemented;
     body.env.Report(span, is_sound ? kTokenizerNeeds : kBadTokenizer, {name, read.status().message()});

@@ -80,7 +80,8 @@ struct Module {
   bool damaged = false;  // something did not parse that may have declared any name
   enum class State : uint8_t { kNew, kOpen, kDone } state = State::kNew;
   std::map<std::string, Entity, std::less<>> entities;
-  std::map<std::string, Span> tests;  // by title
+  std::vector<const Entity*> imports;  // of them, in the order of the text
+  std::map<std::string, Span> tests;   // by title
 };
 
 // One run of Check. Everything that outlives one declaration.

@@ -67,13 +67,13 @@ class Reader {
       if (json_.TakeWord("true"))
         bits = 1;
       else if (!json_.TakeWord("false"))
-        return json_.Wrong("true or false");
+        return json_.Unexpected("true or false");
       return Status::Ok();
     }
     const std::string_view digits = json_.Digits();
     const bool sound = !digits.empty() && digits[0] != '+' && digits[0] != '.' &&
                        (ir::IsFloat(dtype) ? Float(dtype, digits, bits) : Integer(dtype, digits, bits));
-    if (!sound) return json_.Wrong("a number of type `" + std::string(ir::NameOf(dtype)) + "`");
+    if (!sound) return json_.Unexpected("a number of type `" + std::string(ir::NameOf(dtype)) + "`");
     json_.Skip(digits.size());
     return Status::Ok();
   }

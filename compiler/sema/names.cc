@@ -115,6 +115,7 @@ void BindImport(Env& env, Module& module, const ast::ImportDecl& import) {
   }
   entity->target = &*target;
   entity->broken = target->file == nullptr;
+  module.imports.push_back(entity);
 }
 
 // Depth first over imports: a module is checked after those it imports. A circle has been reported by the loader.
@@ -249,11 +250,12 @@ std::vector<Module*> CollectModules(Env& env) {
   }
   for (Module& module : env.modules) {
     if (module.file == nullptr) continue;
-    for (const auto& [name, entity] : module.entities) {
-      if (entity.decl->kind != ast::DeclKind::kErrorDecl) ReportIfBuiltIn(env, module, {name, entity.span}, false);
-    }
     for (const ast::DeclPtr& decl : module.file->decls) {
       if (const auto* import = ast::DynAs<ast::ImportDecl>(*decl)) BindImport(env, module, *import);
+    }
+    for (const auto& [name, entity] : module.entities) {
+      const bool is_missing = entity.kind == EntityKind::kModule && entity.broken;  // a file that is there may have another name
+      if (entity.decl->kind != ast::DeclKind::kErrorDecl && !is_missing) ReportIfBuiltIn(env, module, {name, entity.span}, false);
     }
   }
   std::vector<Module*> order;
@@ -299,16 +301,13 @@ namespace {
 // A local that is known no more. `err` has a help of its own.
 std::optional<LocalId> FindLeft(const Expected& expected, std::string_view name) {
   if (expected.body == nullptr || name == "err") return std::nullopt;
-  const std::vector<Local>& all = expected.body->locals;
-  const auto at = std::find_if(all.rbegin(), all.rend(), [&](const Local& local) { return local.name == name; });
-  return at == all.rend() ? std::nullopt : std::optional(static_cast<LocalId>(all.rend() - at - 1));
+  return expected.body->FindLeft(name);
 }
 
 std::string NameOfImport(const Module& module, std::string_view path) {
-  for (const auto& [name, entity] : module.entities) {
-    if (entity.kind == EntityKind::kModule && entity.target != nullptr && entity.target->path == path) return name;
-  }
-  return "";
+  const auto is_it = [&](const Entity* import) { return import->target->path == path; };
+  const auto at = std::find_if(module.imports.begin(), module.imports.end(), is_it);
+  return at == module.imports.end() ? "" : (*at)->name;
 }
 
 void ReportUnknown(Env& env, Module& module, const ast::Name& name, const Expected& expected) {

@@ -101,6 +101,7 @@ void ApplyPad(Env& env, const Given<PadSetting>& pad, const Model& model, ir::Po
         .DidYouMean(pad.value.symbol_span, symbol, known);
     return;
   }
+  if (const auto at = model.symbols.find(symbol); at != model.symbols.end()) env.NoteUse(pad.value.symbol_span, at->second);
   visit(model.out, policy.crops, true);
 }
 

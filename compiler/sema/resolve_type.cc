@@ -43,7 +43,7 @@ std::optional<Dim> EntityDim(Body& body, const ast::DimExpr& dim, const Entity& 
 // `batch` marks the batch axis in the signature of a model (semantics.md 13); elsewhere it would be taken for one.
 bool IsReservedHere(Body& body, const ast::DimExpr& dim) {
   const bool in_model = body.self != nullptr && body.self->kind == ast::DeclKind::kModelDecl;
-  if (dim.text != onnx::kBatchSymbol || in_model) return false;
+  if (!IsReservedDimension(dim.text) || in_model) return false;
   body.env.Report(dim.span, kBatchDimension).Help("call the dimension something else; a call of a model has no batch axis");
   return true;
 }
@@ -211,11 +211,10 @@ void ReportUnknownType(Body& body, const ast::Path& path) {
   } else {
     builder.DidYouMean(path.span, name, [&] { return TypeNames(body.module); });
   }
-  for (const auto& [import, entity] : body.module.entities) {
-    if (entity.kind != EntityKind::kModule || entity.target == nullptr) continue;
-    const Entity* there = FindEntity(*entity.target, name);
+  for (const Entity* import : body.module.imports) {
+    const Entity* there = FindEntity(*import->target, name);
     if (there != nullptr && there->kind == EntityKind::kType)
-      builder.Help("the module `" + import + "` has it: `" + import + "." + name + "`");
+      builder.Help("the module `" + import->name + "` has it: `" + import->name + "." + name + "`");
   }
 }
 
@@ -329,6 +328,8 @@ void CheckSolvable(Body& body, const std::vector<ast::Param>& params, const Sign
 }  // namespace
 
 bool IsAny(const Dim& dim) { return dim.symbol() == std::string(kAnySymbol); }
+
+bool IsReservedDimension(std::string_view symbol) { return symbol == onnx::kBatchSymbol; }
 
 std::optional<diag::Builder> ReportNoExtent(const Env& env, const Dim& dim, const Span& span, std::string_view text) {
   switch (dim.fault()) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include "compiler/sema/body.h"
 
@@ -17,6 +18,7 @@ enum class SymbolRule : uint8_t {
 inline constexpr std::string_view kAnySymbol = "_";  // the dimension `_`; each read of it is a new symbol
 inline Dim AnyDim() { return Dim::Symbol(std::string(kAnySymbol)); }
 bool IsAny(const Dim& dim);
+bool IsReservedDimension(std::string_view symbol);  // `batch`, which marks an axis in the signatures of models
 
 // Reports what is no extent: a dimension that is too large to compute with or divides by 0, a number below 0 or beyond any memory. `text`:
 // how it is written. Nothing: it is one.

@@ -72,8 +72,8 @@ class Reader {
  public:
   Reader(Env& env, const ast::Setting& setting, const SettingInfo& row) : env_(env), setting_(setting), row_(row) {}
 
-  bool WrongShape(const Span& span) {
-    auto builder = env_.Report(span, kSettingShape, {row_.word, row_.takes});
+  bool WrongShape(const Span& span, const std::string& here = "") {
+    auto builder = env_.Report(span, kSettingShape, {row_.word, row_.takes}).Here(here);
     for (const ast::SettingArg& arg : setting_.args) {
       const bool word =
           arg.kind == ast::SettingArg::Kind::kPath && arg.path.parts.size() == 1 && FindSetting(arg.path.parts[0].text) != nullptr;
@@ -137,7 +137,7 @@ class Reader {
     return std::nullopt;
   }
 
-  void NotBuilt(std::string_view what) { env_.Report(setting_.span, kNotBuiltYet, {what}); }
+  diag::Builder NotBuilt(std::string_view what) { return env_.Report(setting_.span, kNotBuiltYet, {what}); }
   const ast::Setting& setting() const { return setting_; }
   Env& env() { return env_; }
 
@@ -196,11 +196,16 @@ std::optional<std::vector<int64_t>> ReadExtents(Reader& reader, const ast::Setti
   for (const ast::ExprPtr& element : list->elements) {
     const auto* number = ast::DynAs<ast::NumberExpr>(*element);
     int64_t value = 0;
-    const bool sound = number != nullptr && number->number_kind == ast::NumberKind::kInt &&
-                       std::from_chars(number->text.data(), number->text.data() + number->text.size(), value).ptr ==
-                           number->text.data() + number->text.size();
-    if (!sound || value < 1 || value > (int64_t{1} << 30)) {
-      reader.WrongShape(element->span);
+    if (number == nullptr || number->number_kind != ast::NumberKind::kInt) {
+      reader.WrongShape(element->span, "a size is an integer");
+      return std::nullopt;
+    }
+    constexpr int64_t kMostExtent = int64_t{1} << 30;
+    std::string digits = number->text;
+    std::erase(digits, '_');
+    const bool sound = std::from_chars(digits.data(), digits.data() + digits.size(), value).ptr == digits.data() + digits.size();
+    if (!sound || value < 1 || value > kMostExtent) {
+      reader.env().Report(element->span, kSettingRange, {reader.setting().name.text, number->text, "1 to " + std::to_string(kMostExtent)});
       return std::nullopt;
     }
     extents.push_back(value);
@@ -240,7 +245,7 @@ void ReadPrecision(Reader& reader, SettingValues& out) {
   if (!reader.Count(1)) return;
   const std::string_view word = reader.Word(0);
   if (word == "i8" || word == "bf16") {
-    reader.NotBuilt(word == "i8" ? "`precision i8`" : "`precision bf16`");
+    reader.NotBuilt(word == "i8" ? "`precision i8`" : "`precision bf16`").Help("`precision auto` takes the fastest that is built");
   } else if (word == "f32" || word == "auto") {
     out.precision = Given<DType>{word == "f32" ? DType::kF32 : DType::kNone, reader.setting().span};
   } else {
@@ -309,7 +314,8 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
       return ReadNumber(reader, out.instances, 1, abi::kMostInstances);
     case SettingWord::kThreads:
       ReadNumber(reader, out.threads, 1, 256);
-      if (out.threads && out.threads->value > 1) reader.NotBuilt("`threads` above 1");
+      if (out.threads && out.threads->value > 1)
+        reader.NotBuilt("`threads` above 1").Help("one thread runs an operator; `instances` run side by side");
       return;
     case SettingWord::kTimeout:
       return ReadTimeout(reader, out, place);

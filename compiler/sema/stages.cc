@@ -166,7 +166,7 @@ void ReportInside(Env& env, const Workflow& workflow, const std::vector<std::set
       if (written[read] != written[i]) continue;
       const Local& here = workflow.locals[workflow.body[i].local];
       const Local& there = workflow.locals[workflow.body[read].local];
-      env.Report(here.span, kStageDependency, {here.name, there.name}).Label(there.span, "in the same stage");
+      ReportStageDependency(env, here.name, here.span, there.name, there.span);
     }
   }
 }
@@ -207,6 +207,10 @@ void NameStages(Workflow& workflow, const std::vector<int>& levels, const std::v
 }
 
 }  // namespace
+
+void ReportStageDependency(Env& env, const std::string& node, const Span& span, const std::string& other, const Span& other_span) {
+  env.Report(span, kStageDependency, {node, other}).Label(other_span, "in the same stage");
+}
 
 void FinishGraph(Env& env, Workflow& workflow, std::vector<int>& written) {
   {

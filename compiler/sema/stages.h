@@ -13,4 +13,7 @@ namespace wf::sema {
 // Reports dependencies inside a written stage.
 void FinishGraph(Env& env, Workflow& workflow, std::vector<int>& written);
 
+// That `node` reads `other`, of its own stage.
+void ReportStageDependency(Env& env, const std::string& node, const Span& span, const std::string& other, const Span& other_span);
+
 }  // namespace wf::sema

@@ -189,6 +189,7 @@ struct Model {
   ir::Policy defaults;                      // the model block's settings over those of semantics.md 12
   TypeRef result = nullptr;                 // bare value or named tuple
   Span span;
+  std::map<std::string, Span, std::less<>> symbols;  // of a written signature, and where each is first written
 };
 
 // A function in C++: Function::native is the symbol that stands for it.

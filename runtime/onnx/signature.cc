@@ -137,7 +137,7 @@ Result<BatchAxes> ChooseWritten(const Signature& file, const Signature& written)
   }
   for (size_t i = file.inputs.size(); any && i < ports.size(); ++i) {
     if (result.axis[i] < 0)
-      return Status(base::kInvalidArgument, fmt::format("output `{}` has no axis `batch`, but the model has one", ports[i]->ToString()));
+      return Status(base::kInvalidArgument, fmt::format("output `{}` has no axis `batch`, but others have", ports[i]->ToString()));
   }
   const bool of_input = std::any_of(result.axis.begin(), result.axis.begin() + static_cast<ptrdiff_t>(file.inputs.size()),
                                     [](int8_t axis) { return axis >= 0; });

@@ -55,6 +55,25 @@ class Renames(Session):
         editor = self.edit("fn f(a: i64) -> i64 {\n  let one = a;\n  one + two\n}\n", "unknown.wf")
         await self.refused(editor, "let o|ne", "two", "`two` means something else")
 
+    async def test_the_axes_of_a_model(self):
+        text = """model M(x: f32[batch, w]) -> f32[batch, w] = onnx("m.onnx") {
+  pad w to [32, 64];
+}
+
+workflow W(x: f32[w]) -> (y: f32[w]) {
+  node y = M(x) { pad w to [32]; }
+  return (y: y);
+}
+"""
+        editor = self.edit(text)
+        for words in ("x: f32[|batch", "-> f32[|batch"):
+            await self.refused(editor, words, "rows", "`batch` marks the batch axis of a model")
+        await self.refused(editor, "x: f32[batch, |w", "batch", "`batch` marks the batch axis of a model")
+        wanted = "\n".join(line.replace("w]", "width]").replace("pad w", "pad width") if "M(" in line or "  pad" in line else line for line in text.split("\n"))
+        for words in ("x: f32[batch, |w", "  pad |w to [32, 64]", "{ pad |w to [32]"):
+            [edits] = (await self.rename(editor, words, "width")).changes.values()
+            self.assertEqual(editor.edited(edits), wanted, words)
+
     async def test_a_capital(self):
         editor = self.edit("fn f(a: f32[n], b: f32[3]) -> f32[n] = [i] => a[i] + b[0];\n")
         await self.refused(editor, "a: f32[|n]", "Rows", "since it begins with a capital")
@@ -137,6 +156,13 @@ class Diagnostics(Session):
         self.assertEqual({uri.rsplit("/", 1)[1] for uri in edits}, {"lib.wf", "util.wf"})
         lib.change(lib.text.replace("util", "utl"))
         self.assertEqual([d.code for d in await self.client.diagnostics(lib)], ["WF8003"])
+        # What it embeds lies in that folder, too.
+        for name in ("sub/words.txt", "words.txt"):
+            (self.folder / name).write_text("one\n", encoding="utf-8")
+        lib.change('import inner.util;\nconst WORDS = lines("../words.txt");\nfn f(x: i64) -> i64 = util.g(x);\n')
+        self.assertEqual([d.code for d in await self.client.diagnostics(lib)], [])
+        lib.change(lib.text.replace("../words", "../../words"))
+        self.assertEqual([d.code for d in await self.client.diagnostics(lib)], ["WF3046"])
 
 
 class Completion(Session):

@@ -29,6 +29,14 @@ PROGRAMS = {
                     None, "error[WF3001]: unknown name `b`"),
     "ahead": ("workflow W(x: i64) -> (y: i64) {\n" + "".join(f"  node n{n} = n{n + 1};\n" for n in range(20_000)) + "  node n20000 = x;\n  return (y: n0);\n}\n",
               None, "error[WF"),
+    "unknown": ("workflow W(x: i64) -> (y: i64) {\n" + "".join(f"  node n{n} = m{n} + x;\n" for n in range(40_000)) + "  return (y: x);\n}\n",
+                40_000, "error[WF3001]: unknown name `m0`"),
+    "left": ("fn f(x: i64) -> i64 {\n" + "".join(f"  let a{n} = if x > 1 {{ let b{n} = x; b{n} }} else {{ 2 }};\n  let c{n} = b{n};\n" for n in range(15_000)) + "  1\n}\n",
+             15_000, "error[WF3001]: unknown name `b0`"),
+    "types": ("".join(f"type T{n} {{ x: i64; }}\n" for n in range(20_000)) + "".join(f"fn of{n}(x: U{n}) -> i64 = 1;\n" for n in range(20_000)),
+              20_000, "error[WF3010]: unknown type `U0`"),
+    "of a record": ("type R {\n" + "".join(f"  f{n}: i64;\n" for n in range(4000)) + "}\nfn f(r: R) -> i64 {\n"
+                    + "".join(f"  let a{n} = r.g{n};\n" for n in range(20_000)) + "  1\n}\n", 20_000, "error[WF3009]: `R` has no member `g0`"),
     "documented": ("/// A line.\n" * 400_000 + "const a = missing;\n", 1, "error[WF3001]: unknown name `missing`"),
     "fields": ("type R {\n" + "".join(f"  f{n}: i64;\n" for n in range(50_000)) + "}\n", None, "error[WF3047]: `R` has more than 4096 parts"),
     "codes": ("".join(f'error E{n} = {100_001 + n // 2} "x";\n' for n in range(60_000)), 30_000, "error[WF7002]: code 100001 is declared twice"),
@@ -85,6 +93,15 @@ class ManyMistakes(unittest.TestCase):
                 print(f"{form}: {seconds:.2f} s")
                 if harness.BUILD.name == "release":
                     self.assertLess(seconds, 2 * SECONDS)
+
+    def test_names_are_likened_to_so_many_and_no_more(self):
+        for name in ("unknown", "types", "of a record"):
+            with self.subTest(name):
+                status, _, err, seconds, mib = check(self.paths[name], "--error-limit=1000000")
+                self.assertEqual(status, 1)
+                self.assertGreaterEqual(err.count("error["), 20_000)
+                self.assertEqual("did you mean" in err, name != "unknown")  # there nothing is near
+                self.bounded(f"{name}, all of them", seconds, mib, most_mib=MIB_OF_MISTAKES)
 
     def test_an_editor_is_sent_a_part_of_them(self):
         for name in ("names", "members", "syntax"):

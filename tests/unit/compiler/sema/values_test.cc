@@ -77,7 +77,7 @@ TEST_F(JsonTest, RefusesWhatDoesNotFitWithItsLine) {
                                                     {"{\"x\": 1, \"y\": 2}", record},
                                                     {std::string(100'000, '['), types_.List(i64_)}};
   for (const auto& [text, type] : kCases) EXPECT_FALSE(ReadJson(text, type).ok()) << text.substr(0, 40);
-  EXPECT_EQ(ReadJson("[1,\n2,\nx]", types_.List(i64_)).status().message(), "line 3, column 1: wanted a number of type `i64`");
+  EXPECT_EQ(ReadJson("[1,\n2,\nx]", types_.List(i64_)).status().message(), "line 3, column 1: wanted a number of type `i64`, found `x`");
 }
 
 }  // namespace

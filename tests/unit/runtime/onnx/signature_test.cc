@@ -67,7 +67,7 @@ TEST(ChooseBatchAxis, AWrittenSignatureMustFit) {
   const auto error = [](const Signature& file, const Signature& written) { return ChooseBatchAxis(file, &written).status().message(); };
   const Signature file = Make({{n, 3}}, {{n, 10}});
   EXPECT_EQ(error(file, Make({{batch, 4}}, {{batch, 10}})), "input 0 is `x0: f32[n, 3]` in the file, `x0: f32[batch, 4]` in the signature");
-  EXPECT_EQ(error(file, Make({{batch, 3}}, {{n, 10}})), "output `y0: f32[n, 10]` has no axis `batch`, but the model has one");
+  EXPECT_EQ(error(file, Make({{batch, 3}}, {{n, 10}})), "output `y0: f32[n, 10]` has no axis `batch`, but others have");
   EXPECT_EQ(error(file, Make({{n, 3}}, {{batch, 10}})), "no input has the axis `batch` that the outputs have");
   EXPECT_EQ(error(file, Make({{batch, 3}, {4}}, {{batch, 10}})), "the file has 1 input, the signature 2");
   EXPECT_EQ(error(Make({{n, m}}, {{n}}), Make({{batch, batch}}, {{batch}})),

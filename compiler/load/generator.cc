@@ -251,7 +251,8 @@ class Generator {
   void Count(const Connection& at) {
     const int status = at.answers.status();
     ++outcome_.by_status[status];
-    if (status < 400) return outcome_.good.Add(now_ns_ - at.due_ns);
+    (status < 400 ? outcome_.good : outcome_.wrong).Add(now_ns_ - at.due_ns);
+    if (status < 400) return;
     if (outcome_.first_wrong.empty()) outcome_.first_wrong = fmt::format("{} {}", status, at.answers.body());
   }
 

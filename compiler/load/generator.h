@@ -22,6 +22,7 @@ struct Plan {
 
 struct Outcome {
   Histogram good;                     // of answers below 400: from when the request was due to the end of its answer
+  Histogram wrong;                    // of the others
   std::map<int, uint64_t> by_status;  // of all answers
   uint64_t lost = 0;                  // connections that ended, or said what is no HTTP, before the answer
   uint64_t refused = 0;               // connections that could not be made, after the first

@@ -58,6 +58,20 @@ std::string ServerText(const ServerTimes& server) {
   return text;
 }
 
+std::string LatencyText(const Histogram& answers) {
+  std::string text = "latency  ";
+  for (const Percentile& at : kPercentiles) text += fmt::format(" {} {} ", at.name, Duration(static_cast<double>(answers.Quantile(at.q))));
+  return text + fmt::format(" max {}  mean {}\n", Duration(static_cast<double>(answers.max())), Duration(answers.mean()));
+}
+
+std::string LatencyJson(const Histogram& answers) {
+  const auto seconds = [](double ns) { return ns / kNsPerSecond; };
+  std::string json = "{";
+  for (const Percentile& at : kPercentiles)
+    json += fmt::format(R"("{}":{},)", at.member, seconds(static_cast<double>(answers.Quantile(at.q))));
+  return json + fmt::format(R"("max":{},"mean":{}}})", seconds(static_cast<double>(answers.max())), seconds(answers.mean()));
+}
+
 }  // namespace
 
 std::string ReportText(const Report& report) {
@@ -65,13 +79,12 @@ std::string ReportText(const Report& report) {
   std::string text =
       fmt::format("{}\n{}, {:.1f} s", report.url, HowText(report.plan), static_cast<double>(outcome.measured_ns) / kNsPerSecond);
   if (report.warm_up_ns > 0) text += fmt::format(" after {:g} s of warm-up", static_cast<double>(report.warm_up_ns) / kNsPerSecond);
-  const Histogram& good = outcome.good;
-  text += fmt::format("\n\nanswered  {}, {:.1f} a second\nlatency  ", good.count(), PerSecond(good.count(), outcome));
-  for (const Percentile& at : kPercentiles) text += fmt::format(" {} {} ", at.name, Duration(static_cast<double>(good.Quantile(at.q))));
-  text += fmt::format(" max {}  mean {}\n", Duration(static_cast<double>(good.max())), Duration(good.mean()));
+  const uint64_t answered = outcome.good.count();
+  text += fmt::format("\n\nanswered  {}, {:.1f} a second\n{}", answered, PerSecond(answered, outcome), LatencyText(outcome.good));
   for (const auto& [status, count] : outcome.by_status) {
     if (status >= 400) text += fmt::format("{:<8}  {} answers\n", status, count);
   }
+  if (outcome.wrong.count() > 0) text += LatencyText(outcome.wrong);
   for (const auto& [count, name] : Failures(outcome)) {
     if (count > 0) text += fmt::format("failed    {} {}\n", count, Explained(name));
   }
@@ -88,12 +101,8 @@ std::string ReportJson(const Report& report) {
   fmt::format_to(out, R"({{"url":{},"connections":{},"rate":{},"warm_up_seconds":{},"seconds":{},)", diag::QuoteJson(report.url),
                  report.plan.connections, report.plan.rate > 0 ? fmt::format("{}", report.plan.rate) : "null",
                  seconds(static_cast<double>(report.warm_up_ns)), seconds(static_cast<double>(outcome.measured_ns)));
-  fmt::format_to(out, R"("answered":{},"per_second":{:.3f},"latency_seconds":{{)", outcome.good.count(),
-                 PerSecond(outcome.good.count(), outcome));
-  for (const Percentile& at : kPercentiles)
-    fmt::format_to(out, R"("{}":{},)", at.member, seconds(static_cast<double>(outcome.good.Quantile(at.q))));
-  fmt::format_to(out, R"("max":{},"mean":{}}},"statuses":{{)", seconds(static_cast<double>(outcome.good.max())),
-                 seconds(outcome.good.mean()));
+  fmt::format_to(out, R"("answered":{},"per_second":{:.3f},"latency_seconds":{},"wrong_latency_seconds":{},"statuses":{{)",
+                 outcome.good.count(), PerSecond(outcome.good.count(), outcome), LatencyJson(outcome.good), LatencyJson(outcome.wrong));
   const char* comma = "";
   for (const auto& [status, count] : outcome.by_status) fmt::format_to(out, R"({}"{}":{})", std::exchange(comma, ","), status, count);
   fmt::format_to(out, "}}");

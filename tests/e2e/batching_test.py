@@ -46,6 +46,7 @@ class Batching(harness.ServerCase):
     source = source()
     args = ("--schedule=pool",)
 
+    @harness.timed
     def test_64_connections_fill_batches_and_keep_their_own_answers(self):
         requests = [harness.request("POST", "/Scores/Score", json.dumps({"seed": seed}).encode()) for seed in range(CONNECTIONS)]
         with self.server.connect() as connection:
@@ -71,6 +72,7 @@ class Batching(harness.ServerCase):
         self.assertEqual(rows, CONNECTIONS * ROUNDS)
         self.assertGreater(rows / runs, LEAST_MEAN)
 
+    @harness.timed
     def test_who_meets_a_full_queue_is_told_when_to_come_back(self):
         connections = [self.server.connect() for _ in range(CONNECTIONS)]
         for seed, connection in enumerate(connections):
@@ -85,6 +87,7 @@ class Batching(harness.ServerCase):
         self.assertGreater(refused, 0)
         self.assertLess(refused, CONNECTIONS)
 
+    @harness.timed
     def test_elements_of_one_loop_share_runs_and_keep_their_order(self):
         seeds = list(range(CONNECTIONS))
         alone = [self.server.post("/Scores/Score", {"seed": seed}).json["first"] for seed in seeds]

@@ -1,5 +1,6 @@
 """Compiles a .wf program, serves it on free ports and talks to it."""
 import atexit
+import functools
 import json
 import os
 import re
@@ -333,6 +334,20 @@ class Server:
             self.process.kill()
             self.process.wait()
         _running.discard(self)
+
+
+def timed(test):
+    """Of a test, or a part of one, whose bounds are times: what else the machine does may break one try, not three in turn. Each that fails is told."""
+    @functools.wraps(test)
+    def tried(self, *args):
+        for _ in range(2):
+            try:
+                return test(self, *args)
+            except AssertionError as error:
+                print(f"{self.id()}: once more, for {error}", flush=True)
+        return test(self, *args)
+
+    return tried
 
 
 class ServerCase(unittest.TestCase):

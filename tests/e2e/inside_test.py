@@ -166,6 +166,7 @@ class Trace(harness.ServerCase):
                 open_ends.append(begin - minus)
         return lanes
 
+    @harness.timed
     def test_under_load_every_request_task_row_and_batch_is_there_once_and_lanes_nest(self):
         adds, scores, connections = 400, 320, 16
 

@@ -183,6 +183,7 @@ class Digits(OipCase):
         self.assertEqual((outputs["labels"]["shape"], outputs["labels"]["data"]), ([1, 3], plain["labels"]))
         self.assertEqual(outputs["scores"]["data"], plain["scores"])
 
+    @harness.timed
     def test_samples_share_batches(self):
         batches, rows = (self.server.metric_sum(f"wf_batch_size_{what}") for what in ("count", "sum"))
         outputs = self.infer("Classify", self.picture(64), tensor("top", "INT64", [64, 1], [1] * 64))

@@ -226,6 +226,7 @@ class Trouble(Traced):
                 self.assertEqual(connection.call("POST", "/Traced/Check", b'{"n": 1}', {"content-type": "application/json"}).status, 200)
         return time.monotonic() - begun
 
+    @harness.timed
     def test_one_that_is_away_slow_or_silent_slows_nobody_and_the_loss_is_counted(self):
         quick = harness.Server.of(PROGRAM)
         usual = min(self.seconds_for(quick) for _ in range(3))

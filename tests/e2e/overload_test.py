@@ -54,6 +54,7 @@ class Overload(harness.ServerCase):
     source = source()
     args = ("--io-threads", "1", "--compute-threads", "1")
 
+    @harness.timed
     def test_three_times_what_it_can_do(self):
         body = work_of_a_millisecond(self.server)
         peak = bench(self.server, body, "--connections", "4", "--warm-up", "1", "--duration", "2")["per_second"]

@@ -79,6 +79,7 @@ class PadCase(harness.ServerCase):
 class Batched(PadCase):
     args = ("--schedule=pool",)
 
+    @harness.timed
     def test_mixed_widths_share_runs(self):
         rows, runs = self.run_widths([2 + i % 7 for i in range(24)], 1)
         print(f"pad: {rows:.0f} rows of 7 widths in {runs:.0f} runs")

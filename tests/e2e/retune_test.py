@@ -120,6 +120,7 @@ class Retune(harness.ServerCase):
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
         self.assertEqual(self.server.stop(), 0, self.server.output())
 
+    @harness.timed
     def test_the_bound_of_a_queue_changes_under_load(self):
         with Load(self.server) as load:
             self.reload(f"nodes: {{{NODE}: {{batch: 1, queue: 1}}}}\n")

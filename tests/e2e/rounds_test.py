@@ -64,6 +64,7 @@ class Rounds(unittest.TestCase):
             total += len(told)
         print(f"{ROUNDS} drains, {total} requests, none lost")
 
+    @harness.timed
     def test_a_killed_server_is_ready_again(self):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))

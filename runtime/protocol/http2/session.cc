@@ -328,7 +328,7 @@ void Session::FinishHead(Stream& stream) noexcept {
 
 // A block of a few bytes may unpack to many, which cost what they are: each so many of them are one mistake more.
 void Session::RefuseHead(Stream& stream, int status, std::string_view reason) noexcept {
-  constexpr size_t kMistakeBytes = 16 * 1024;
+  constexpr size_t kMistakeBytes = 4 * 1024;
   stream.refused_ = true;
   for (size_t paid = 0; paid <= block_bytes_; paid += kMistakeBytes) Spend();
   user_.OnBadHead(stream, status, reason);

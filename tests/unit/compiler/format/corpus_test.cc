@@ -81,7 +81,7 @@ TEST(Corpus, HoldsWithSpacesAndCommentsAnywhere) {
   std::mt19937 random(7);
   for (const Program& program : Programs()) {
     const auto tokens = TokensOf(program.text);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 6; ++round) {
       std::string text;
       for (const std::string& token : tokens) {
         static constexpr const char* kBetween[] = {

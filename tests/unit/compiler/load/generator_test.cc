@@ -115,6 +115,7 @@ TEST(Generate, ConnectsAgainWhereEveryAnswerClosesAndTellsWhatWasWrong) {
   const Outcome outcome = Load(peer.target(), {.connections = 2, .measured_ns = 200 * kMs});
   EXPECT_EQ(outcome.good.count(), 0U);
   EXPECT_GT(outcome.by_status.at(503), 20U);
+  EXPECT_EQ(outcome.by_status.at(503), outcome.wrong.count());
   EXPECT_EQ(outcome.first_wrong, "503 busy");
 }
 

@@ -66,7 +66,7 @@ void ControlReader::NameControls() {
   std::map<std::string, int> count;
   for (size_t at = 0; at < program_.tasks.size(); ++at) {
     const ir::Task& task = program_.tasks[at];
-    if (!task.control || !Inside(task.region)) continue;
+    if (!task.control || task.of_parameters || !Inside(task.region)) continue;
     const std::string kind = KindOf(task), owner = task.node == NodeId::kNone ? "" : name_of_(task.node);
     std::string name = owner.empty() ? kind : owner + "/" + kind;
     if (kind != kOnlyWaits) name += fmt::format(" line {}", LineOf(task));

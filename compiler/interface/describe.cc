@@ -67,7 +67,7 @@ class Describer {
   Type TypeOf(sema::TypeRef type) {
     Type out{.dtype = type->dtype, .dims = type->dims};
     for (base::Dim& dim : out.dims) {
-      if (sema::IsAny(dim)) dim = base::Dim::Unknown();  // each one is equal to itself alone
+      if (sema::IsAny(dim)) dim = unknown_.Next();  // each one is equal to itself alone
     }
     if (type->element != nullptr) out.element.push_back(TypeOf(type->element));
     switch (type->kind) {
@@ -180,6 +180,7 @@ class Describer {
   const source::SourceMap& sources_;
   const Examples examples_;
   Interface result_;
+  base::UnknownDims unknown_{"d"};
   std::set<int32_t> spoken_errors_;
   std::map<std::pair<source::FileId, uint32_t>, std::string> docs_by_place_;
   std::map<std::string, std::string> record_docs_, service_docs_;

@@ -99,7 +99,7 @@ const Port* RawBody(const Call& call);
 std::string ToJson(const Interface& interface);  // one object on one line, the same for the same interface; without examples
 // Trusts nothing. Errors: kInvalidArgument: not what ToJson writes.
 base::Result<Interface> FromJson(std::string_view text);
-base::Result<Interface> FromNote(std::string_view note);  // that of a server: its member `interface`
-base::Result<Type> ParseType(std::string_view text);      // what ToString writes
+base::Result<Interface> FromNote(std::string_view note);                          // that of a server: its member `interface`
+base::Result<Type> ParseType(std::string_view text, base::UnknownDims& unknown);  // what ToString writes
 
 }  // namespace wf::interface

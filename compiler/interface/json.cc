@@ -151,7 +151,7 @@ class Reader {
            std::all_of(type.fields.begin(), type.fields.end(), [&](const Field& field) { return IsKnown(field.type); });
   }
   Type ReadType(const json::Object& one) {
-    auto type = ParseType(Text(one, "type"));
+    auto type = ParseType(Text(one, "type"), unknown_);
     ok_ = ok_ && type.ok() && IsKnown(*type);
     return type.ok() ? *std::move(type) : Type();
   }
@@ -186,6 +186,7 @@ class Reader {
   }
 
   Interface result_;
+  base::UnknownDims unknown_{"j"};
   bool ok_ = true;
 };
 

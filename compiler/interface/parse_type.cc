@@ -23,7 +23,7 @@ ir::DType DTypeOf(std::string_view name) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, base::UnknownDims& unknown) : text_(text), unknown_(unknown) {}
 
   bool Whole(Type* type) { return Read(type) && at_ == text_.size(); }
 
@@ -87,7 +87,7 @@ class Parser {
     while (!Take(']')) {
       if (!type->dims.empty() && !Take(',')) return false;
       Dim dim;
-      if (!ReadSum(&dim)) return false;
+      if (!ReadSum(&dim) || dim.fault() != Dim::Fault::kNone) return false;
       type->dims.push_back(std::move(dim));
     }
     return true;
@@ -131,20 +131,21 @@ class Parser {
       return error == std::errc();
     }
     const std::string word = Word();
-    *dim = word == "_" ? Dim::Unknown() : Dim::Symbol(word);
+    *dim = word == "_" ? unknown_.Next() : Dim::Symbol(word);
     return !word.empty();
   }
 
   std::string_view text_;
+  base::UnknownDims& unknown_;
   size_t at_ = 0;
   int depth_ = 0;
 };
 
 }  // namespace
 
-base::Result<Type> ParseType(std::string_view text) {
+base::Result<Type> ParseType(std::string_view text, base::UnknownDims& unknown) {
   Type type;
-  if (Parser(text).Whole(&type)) return type;
+  if (Parser(text, unknown).Whole(&type)) return type;
   return base::Status(base::kInvalidArgument, "`" + std::string(text.substr(0, 80)) + "` is no type");
 }
 

@@ -102,7 +102,8 @@ void PrintTask(const Program& program, TaskId id, size_t indent, std::string& te
   if (task.chain != TaskId::kNone) text += " chain t" + std::to_string(static_cast<uint32_t>(task.chain));
   if (task.window != 0) text += " window " + std::to_string(task.window);
   if (task.place != 0) text += " place " + std::to_string(task.place);
-  text += std::string(task.control ? " control" : "") + (task.blocking ? " blocking" : "") + (task.compute ? " compute" : "") + "\n";
+  text += std::string(task.control ? " control" : "") + (task.of_parameters ? " of_parameters" : "") + (task.blocking ? " blocking" : "") +
+          (task.compute ? " compute" : "") + "\n";
   if (!task.body.empty()) text += PrintBody(program, task.body, indent + 2);
 }
 

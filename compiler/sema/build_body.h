@@ -58,7 +58,6 @@ class BodyWriter {
   // What a stub yields for a call of the model that it replaces; fails with 7004 where shapes are not those of the call.
   ir::ValueId WriteStub(const Function& stub, const Expr& call);
   ir::TypeId TypeOf(TypeRef type);  // dimensions that are constant here are static
-  std::optional<ir::ValueId> DimValue(const Dim& dim);
 
  private:
   struct Frame {
@@ -128,7 +127,8 @@ class BodyWriter {
   ir::ValueId WriteReshape(const Expr& expr, ir::ValueId tensor);
   ir::ValueId CountDiffers(const std::vector<ir::ValueId>& extents, ir::ValueId found);
   ir::ValueId ReshapeOrEmpty(ir::ValueId tensor, std::vector<ir::ValueId> extents, ir::ValueId found);
-  void RequireCount(const std::vector<Dim>& dims, const Indices& extents, ir::ValueId found), RequireSmall(const Indices& extents);
+  void RequireCount(const std::vector<Dim>& dims, const Indices& extents, ir::ValueId found);
+  void RequireSmall(const Indices& extents, const std::vector<Dim>* reshaped = nullptr);  // `reshaped`: the shape that a reshape wants
   ir::ValueId Extent(ir::ValueId value, const Dim* dim = nullptr);        // 7004 when below 0; in a loop over elements 0 and sticky
   bool IsNatural(ir::ValueId value) const;                                // proved to be 0 or more
   ir::ValueId WriteI64(const Expr& expr), WriteExtent(const Expr& expr);  // an index or an extent

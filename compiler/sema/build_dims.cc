@@ -158,8 +158,6 @@ void BodyWriter::RequireExact(const Dim& dim) {
   b_.FailIf(wraps, code::kDimension, message);
 }
 
-std::optional<ValueId> BodyWriter::DimValue(const Dim& dim) { return DimIn(dim, frame_); }
-
 ir::TypeId BodyWriter::TypeOf(TypeRef type) {
   ir::TypeTable& types = b_.types();
   switch (type->kind) {

@@ -194,23 +194,26 @@ ValueId BodyWriter::WriteReduce(const Expr& expr) {
 }
 
 // Whether the product of the extents is another than `found`. Extents come from requests, so the product is taken without wrapping: it
-// stays below (found + 1)^2, and found, of a tensor in memory, is far below 2^31. Beside a 0 they may be any number.
+// stays below (found + 1)^2, and found, of a tensor in memory, is far below 2^31.
 ValueId BodyWriter::CountDiffers(const std::vector<ValueId>& extents, ValueId found) {
   const ValueId too_many = b_.Add(found, b_.I64(1));
   ValueId count = b_.I64(1);
   for (const ValueId extent : extents) count = b_.Binary(OpKind::kMin, b_.Mul(count, b_.Binary(OpKind::kMin, extent, too_many)), too_many);
-  return b_.Binary(OpKind::kOr, b_.Binary(OpKind::kNe, count, found), IsBeyondMemory(b_, extents));
+  return b_.Binary(OpKind::kNe, count, found);
 }
 
 // An axis beside a 0 takes no memory, however long it is, and what is computed with extents relies on it that they do not wrap.
-void BodyWriter::RequireSmall(const Indices& extents) {
+void BodyWriter::RequireSmall(const Indices& extents, const std::vector<Dim>* reshaped) {
   if (extents.size() < 2) return;
   const ValueId beyond = IsBeyondMemory(b_, extents);
   if (b_.IsConstant(beyond, 0)) return;
   if (tensor_depth_ > 0) return b_.StickyIf(beyond, code::kDimension);
   const ir::BlockId message = b_.Open({});
-  b_.Close(b_.Text("an axis longer than any memory"));
-  b_.FailIf(beyond, code::kMemoryCap, message);
+  std::vector<ValueId> shown;
+  const std::string format = reshaped == nullptr ? "" : "an extent longer than any memory in the shape " + Told(*reshaped, extents, shown);
+  b_.Close(reshaped == nullptr ? b_.Text("an axis longer than any memory")
+                               : b_.Emit(OpKind::kText, b_.types().String(), std::move(shown), ir::AddText(c_.out, format)));
+  b_.FailIf(beyond, reshaped == nullptr ? code::kMemoryCap : code::kDimension, message);
 }
 
 // Stops the node before the memory is read.
@@ -225,7 +228,7 @@ void BodyWriter::RequireCount(const std::vector<Dim>& dims, const std::vector<Va
 
 // In a loop over elements: empty where the counts differ, and the body fails at its end.
 ValueId BodyWriter::ReshapeOrEmpty(ValueId tensor, std::vector<ValueId> extents, ValueId found) {
-  const ValueId differs = CountDiffers(extents, found);
+  const ValueId differs = b_.Binary(OpKind::kOr, CountDiffers(extents, found), IsBeyondMemory(b_, extents));
   b_.StickyIf(differs, code::kDimension);
   extents_may_differ_ = true;
   const ir::TypeId empty = b_.types().Tensor(b_.DTypeOf(tensor), std::vector<int64_t>(extents.size(), 0));
@@ -246,6 +249,7 @@ ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
   const bool is_proved = b_.IsConstant(b_.Binary(OpKind::kNe, wanted, found), 0);
   if (!is_proved && tensor_depth_ > 0) return ReshapeOrEmpty(tensor, std::move(extents), found);
   if (!is_proved) RequireCount(expr.type->dims, extents, found);
+  RequireSmall(extents, &expr.type->dims);
   return b_.Reshape(tensor, std::move(extents));
 }
 

@@ -128,7 +128,9 @@ void WorkflowBuilder::AddParamChecks() {
     writer.WriteChecks(workflow_.param_checks, code::kInputParams);
     return ValueId::kNone;
   };
-  flow_.KeepGate(AddEffect(write, true));  // all reads of parameters rely on it, those of control points, too
+  const TaskId id = AddEffect(write, true);
+  out_[id].of_parameters = true;
+  flow_.KeepGate(id);  // all reads of parameters rely on it, those of control points, too
 }
 
 // ---- statements ----

@@ -178,11 +178,15 @@ ExprPtr CheckStack(const CallSite& site) {
   return stacked;
 }
 
-// Its coefficients have not overflowed.
-bool HasValue(const Body& body, const Dim& dim) {
-  const std::vector<std::string> symbols = dim.Symbols();
-  return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) { return body.symbols.contains(symbol); });
+// How many elements a shape has: no extent, so it may be too large to compute with, and is then counted when it runs.
+Dim CountOf(const std::vector<Dim>& dims) {
+  if (std::find(dims.begin(), dims.end(), Dim(0)) != dims.end()) return 0;
+  Dim count = 1;
+  for (const Dim& dim : dims) count = count * dim;
+  return count;
 }
+
+bool IsKnown(const Dim& count) { return count.fault() == Dim::Fault::kNone; }
 
 ExprPtr CheckReshape(const CallSite& site) {
   const std::vector<GivenArgument> given = GivenArguments(site.call);
@@ -204,8 +208,7 @@ ExprPtr CheckReshape(const CallSite& site) {
     return site.Fail();
   }
   if (value->type->kind != TypeKind::kTensor) return site.NoArgument(*value);
-  Dim before = 1, after = 1;
-  for (const Dim& dim : value->type->dims) before = before * dim;
+  const Dim before = CountOf(value->type->dims);
   const DType dtype = value->type->dtype;
   ExprPtr result = site.Make1(Builtin::kReshape, site.types().Error(), std::move(value));
   std::vector<Dim> dims;
@@ -221,15 +224,14 @@ ExprPtr CheckReshape(const CallSite& site) {
     ExprPtr extent = CheckAs(site.body, written, site.types().Scalar(DType::kI64), site.where);
     if (IsPoison(*extent)) return site.Fail();
     dims.push_back(DimOf(site.body, *extent));
-    if (dims.back().constant().value_or(0) < 0) {
-      site.body.env.Report(extent->span, kBadDimension, {dims.back().ToString(), "it is negative"})
-          .Help("each extent is written; none is worked out from the others");
+    if (auto report = ReportNoExtent(site.body.env, dims.back(), extent->span, dims.back().ToString())) {
+      if (*dims.back().constant() < 0) report->Help("each extent is written; none is worked out from the others");
       return site.Fail();
     }
-    after = after * dims.back();
     result->args.push_back(std::move(extent));
   }
   if (HasTooManyAxes(site.body, dims.size(), site.call.span())) return site.Fail();
+  const Dim after = CountOf(dims);
   if (Dim::ProvedDifferent(before, after)) {
     auto builder =
         site.body.env.Report(site.call.span(), kReshapeCount, {ToString(result->args[0]->type), before.ToString(), after.ToString()});
@@ -238,13 +240,13 @@ ExprPtr CheckReshape(const CallSite& site) {
     return site.Fail();
   }
   const auto is_constant = [](const Dim& dim) { return dim.is_constant(); };
-  if (!HasValue(site.body, after) && std::all_of(dims.begin(), dims.end(), is_constant)) {
+  if (IsKnown(before) && !IsKnown(after) && std::all_of(dims.begin(), dims.end(), is_constant)) {
     std::string product;
     for (const Dim& dim : dims) product += (product.empty() ? "" : "*") + dim.ToString();
     site.body.env.Report(site.call.span(), kReshapeCount, {ToString(result->args[0]->type), before.ToString(), product});
     return site.Fail();
   }
-  if (before != after && HasValue(site.body, after))
+  if (before != after && IsKnown(before) && IsKnown(after))
     result->checks.push_back(CheckOf(site.body, before, after, "the tensor has {0} elements, the new shape {1}"));
   result->type = site.types().Tensor(dtype, std::move(dims));
   return result;

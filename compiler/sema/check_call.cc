@@ -41,7 +41,8 @@ class Instantiation {
   Instantiation(Types& types, const DimSolver& solver, const TypeBindings& bindings, Open open = Open::kUnknown)
       : types_(types), solver_(solver), bindings_(bindings), open_(open) {}
 
-  TypeRef Of(TypeRef type) const {
+  // Poison where a dimension has no value that can be computed; `faulty` is that of the callee then.
+  TypeRef Of(TypeRef type) {
     switch (type->kind) {
       case TypeKind::kTensor:
         return Tensor(*type);
@@ -71,9 +72,10 @@ class Instantiation {
     }
     return type;
   }
+  const std::optional<Dim>& faulty() const { return faulty_; }
 
  private:
-  TypeRef Tensor(const Type& type) const {
+  TypeRef Tensor(const Type& type) {
     DType dtype = type.dtype;
     if (type.element != nullptr) {
       const TypeRef element = Of(type.element);
@@ -94,8 +96,10 @@ class Instantiation {
         }
       } else {
         dims.push_back(solver_.ValueOf(dim).value_or(open_ == Open::kNamed ? dim : AnyDim()));
+        if (dims.back().fault() != Dim::Fault::kNone) faulty_ = dims.back() = dim;
       }
     }
+    if (faulty_ && open_ == Open::kUnknown) return types_.Error();
     return dims.empty() ? types_.Scalar(dtype) : types_.Tensor(dtype, std::move(dims));
   }
   TypeRef Unbound() const {
@@ -113,6 +117,7 @@ class Instantiation {
   const DimSolver& solver_;
   const TypeBindings& bindings_;
   const Open open_;
+  std::optional<Dim> faulty_;
 };
 
 bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
@@ -149,14 +154,19 @@ class SignatureCall {
     return sound && !solver_.failed();
   }
 
-  // Fills the call and its result type.
-  void Finish(Expr& call) {
+  // Fills the call and its result type. False after a report.
+  bool Finish(Expr& call) {
     for (const std::string& symbol : signature_.result_symbols) {
       solver_.Bind(symbol, body_.NewSymbol(symbol, call.span), call.span);
     }
     const uint32_t mark = body_.NextSymbol() - static_cast<uint32_t>(signature_.result_symbols.size());
     call.args = std::move(args_);
-    call.type = Instantiation(body_.env.types, solver_, bindings_).Of(signature_.result);
+    Instantiation result(body_.env.types, solver_, bindings_);
+    call.type = result.Of(signature_.result);
+    if (result.faulty()) {
+      solver_.ReportNoValue(*result.faulty(), call.span)->Label(signature_.span, "an extent of its result");
+      return false;
+    }
     for (const auto& [symbol, value] : solver_.values()) {
       const auto& fresh = signature_.result_symbols;
       if (std::find(fresh.begin(), fresh.end(), symbol) == fresh.end()) call.symbols.emplace_back(symbol, value);
@@ -174,6 +184,7 @@ class SignatureCall {
     if (model != nullptr) LocateOutputs(*model, [&](const std::string& symbol) { return ResultSymbol(symbol); }, call);
     Settle(body_, call, mark);
     if (model != nullptr) AddOutputChecks(*model, call);
+    return true;
   }
 
   const TypeBindings& bindings() const { return bindings_; }
@@ -204,7 +215,13 @@ class SignatureCall {
         value = Make(ExprKind::kNone, param.type, call_span);  // an optional parameter
       }
     } else {
-      const TypeRef hint = HintFor(param, *given.value);
+      Instantiation known(body_.env.types, solver_, bindings_);
+      const TypeRef hint = HintFor(known.Of(param.type), *param.type, *given.value);
+      if (known.faulty()) {
+        solver_.ReportNoValue(*known.faulty(), given.span)->Label(param.span, TextOf(param));
+        SkipUnchecked(body_, *given.value);
+        return false;
+      }
       const Origin origin{param.span, TextOf(param)};
       value = CheckExpr(body_, *given.value, hint, where_.For(&origin));
     }
@@ -217,15 +234,13 @@ class SignatureCall {
   }
 
   // What is wanted of an argument; null when nothing is known. A list written for T[n] is a tensor of whatever it holds.
-  TypeRef HintFor(const SigParam& param, const ast::Expr& value) const {
-    const TypeRef known = Instantiation(body_.env.types, solver_, bindings_).Of(param.type);
+  TypeRef HintFor(TypeRef known, const Type& type, const ast::Expr& value) const {
     if (known->kind != TypeKind::kError) return known;
-    const TypeRef type = param.type;
-    if (type->kind != TypeKind::kTensor) return nullptr;
-    const size_t written = WrittenRank(value), n_rests = static_cast<size_t>(std::count_if(type->dims.begin(), type->dims.end(), IsRest));
+    if (type.kind != TypeKind::kTensor) return nullptr;
+    const size_t written = WrittenRank(value), n_rests = static_cast<size_t>(std::count_if(type.dims.begin(), type.dims.end(), IsRest));
     if (written == 0) return nullptr;
-    const size_t rank = n_rests == 0 ? type->dims.size() : std::max(written, type->dims.size() - n_rests);
-    return body_.env.types.Tensor(type->element == nullptr ? type->dtype : DType::kNone, std::vector<Dim>(rank, AnyDim()));
+    const size_t rank = n_rests == 0 ? type.dims.size() : std::max(written, type.dims.size() - n_rests);
+    return body_.env.types.Tensor(type.element == nullptr ? type.dtype : DType::kNone, std::vector<Dim>(rank, AnyDim()));
   }
 
   // Structure first, with T? around a plain value; then the dimensions.
@@ -285,15 +300,14 @@ class SignatureCall {
 };
 
 // `slice(x, 2, 1)` of `f32[b - a]`.
-bool HasNegativeExtent(Body& body, const Expr& call) {
-  std::optional<int64_t> negative;
+bool HasNoExtent(Body& body, const Expr& call) {
+  bool reported = false;
   ForEachDim(call.type, [&](const Dim& dim) {
-    if (dim.constant().value_or(0) < 0) negative = dim.constant();
+    auto report = reported ? std::nullopt : ReportNoExtent(body.env, dim, call.span, dim.ToString());
+    if (report) report->Label(call.span, "`" + ToString(call.type) + "`");
+    reported = reported || report;
   });
-  if (!negative) return false;
-  body.env.Report(call.span, kBadDimension, {std::to_string(*negative), "it is negative"})
-      .Label(call.span, "`" + ToString(call.type) + "`");
-  return true;
+  return reported;
 }
 
 void SkipArguments(Body& body, const Call& call) {
@@ -509,8 +523,7 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call&
   if (!signature.may_wait && may_fail && !MayFail(body, call.span(), "`" + callee.name + "` may fail", where)) {
     return Poison(body, call.span());
   }
-  resolved.Finish(*expr);
-  return HasNegativeExtent(body, *expr) ? Poison(body, call.span()) : std::move(expr);
+  return resolved.Finish(*expr) && !HasNoExtent(body, *expr) ? std::move(expr) : Poison(body, call.span());
 }
 
 ExprPtr CheckCall(Body& body, const Call& call, TypeRef wanted, const Where& where) {

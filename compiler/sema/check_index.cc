@@ -55,6 +55,7 @@ std::optional<Dim> CheckSlice(Body& body, const Axis& axis, const ast::Subscript
     body.env.Report(written.span, kBadDimension, {size.ToString(), "the slice ends before it begins"});
     return std::nullopt;
   }
+  if (ReportNoExtent(body.env, size, written.span, to.ToString() + " - (" + from.ToString() + ")")) return std::nullopt;
   return size;
 }
 

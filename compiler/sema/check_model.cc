@@ -175,7 +175,7 @@ class ModelCheck {
     return true;
   }
 
-  static std::vector<onnx::Port> ToPorts(const std::vector<WrittenPort>& written, const std::vector<onnx::Port>* file) {
+  std::vector<onnx::Port> ToPorts(const std::vector<WrittenPort>& written, const std::vector<onnx::Port>* file) {
     std::vector<onnx::Port> ports;
     for (size_t i = 0; i < written.size(); ++i) {
       onnx::Port port;
@@ -186,9 +186,9 @@ class ModelCheck {
       port.dtype = type->kind == TypeKind::kList ? onnx::kStringType : static_cast<uint8_t>(type->dtype);
       port.dim = type->dims;
       for (Dim& dim : port.dim) {
-        if (IsAny(dim)) dim = Dim::Unknown();
+        if (IsAny(dim)) dim = unknown_.Next();
       }
-      if (type->kind == TypeKind::kList) port.dim = {Dim::Unknown()};
+      if (type->kind == TypeKind::kList) port.dim = {unknown_.Next()};
       ports.push_back(std::move(port));
     }
     return ports;
@@ -286,7 +286,7 @@ class ModelCheck {
   // Without the file nothing of what is written follows.
   void SetUnproved(const std::optional<onnx::Signature>& file, const onnx::Signature& real, const onnx::BatchAxes& axes) {
     onnx::Signature nothing = real;
-    for (onnx::Port& port : nothing.outputs) std::generate(port.dim.begin(), port.dim.end(), Dim::Unknown);
+    for (onnx::Port& port : nothing.outputs) std::generate(port.dim.begin(), port.dim.end(), [this] { return unknown_.Next(); });
     model_.unproved = onnx::UnprovedExtents(file ? *file : nothing, real);
     for (size_t i = 0; i < model_.unproved.size(); ++i) {
       const int8_t axis = axes.axis[real.inputs.size() + i];
@@ -347,6 +347,7 @@ class ModelCheck {
   std::optional<onnx::Model> read_;  // the newest version, when the file is there
   SettingValues values_;
   Model model_;
+  base::UnknownDims unknown_{"w"};
 };
 
 }  // namespace

@@ -92,10 +92,8 @@ std::optional<Extents> ExtentsOf(Body& body, const ast::LambdaExpr& expr, TypeRe
       }
       return std::nullopt;
     }
-    if (const Dim& dim = extents.dims.back(); dim.constant().value_or(0) < 0) {
-      body.env.Report(index.name.span, kBadDimension, {dim.ToString(), "it is negative"});
-      sound = false;
-    }
+    const Dim& dim = extents.dims.back();
+    if (ReportNoExtent(body.env, dim, index.name.span, dim.ToString())) sound = false;
   }
   return sound ? std::optional(std::move(extents)) : std::nullopt;
 }

@@ -279,7 +279,31 @@ std::string DimSolver::MessageOf(const Waiting& item, bool solves) const {
   return name + " is {0}" + (is_known ? " in `" + from->second->name + "`" : "") + " and " + found;
 }
 
+std::optional<diag::Builder> DimSolver::ReportNoValue(const Dim& callee_dim, const Span& span) {
+  const std::optional<Dim> value = ValueOf(callee_dim);
+  auto report = value ? ReportNoExtent(body_.env, *value, span, callee_dim.ToString()) : std::nullopt;
+  if (!report) return std::nullopt;
+  failed_ = true;
+  LabelValues(callee_dim, span, *report);
+  return report;
+}
+
+void DimSolver::LabelValues(const Dim& callee_dim, const Span& beside, diag::Builder& builder) const {
+  for (const std::string& symbol : callee_dim.Symbols()) {
+    const auto origin = origins_.find(symbol);
+    if (origin == origins_.end() || origin->second == beside || values_.at(symbol) == Dim::Symbol(symbol)) continue;
+    builder.Label(origin->second, "this gives `" + symbol + "` of `" + callee_.name + "` the value " + values_.at(symbol).ToString());
+  }
+}
+
 void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
+  if (wanted.fault() != Dim::Fault::kNone) {
+    auto report = failed_ ? std::nullopt : ReportNoExtent(body_.env, wanted, item.argument->span, item.pair.wanted.ToString());
+    failed_ = true;
+    if (report) LabelValues(item.pair.wanted, item.argument->span, *report);
+    if (report && item.param != nullptr) report->Label(item.param->span, "parameter `" + item.param->name + "` of `" + callee_.name + "`");
+    return;
+  }
   if (wanted == item.pair.found) return;
   const bool differ = Dim::ProvedDifferent(wanted, item.pair.found);
   if (!differ && !item.pair.nested) {
@@ -292,11 +316,7 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
   auto builder = body_.env.Report(argument.span, kShapeMismatch,
                                   {ToString(item.wanted), ToString(argument.type), item.pair.axis, item.pair.found.ToString(), there});
   builder.Here(AxisText(item.pair));
-  for (const std::string& symbol : item.pair.wanted.Symbols()) {
-    const auto origin = origins_.find(symbol);
-    if (origin == origins_.end() || origin->second == argument.span || values_.at(symbol) == Dim::Symbol(symbol)) continue;
-    builder.Label(origin->second, "this gives `" + symbol + "` of `" + callee_.name + "` the value " + values_.at(symbol).ToString());
-  }
+  LabelValues(item.pair.wanted, argument.span, builder);
   if (item.param != nullptr) builder.Label(item.param->span, "parameter `" + item.param->name + "` of `" + callee_.name + "`");
   if (item.param == nullptr && callee_.span.file != source::FileId::kNone) builder.Label(callee_.span, "the result declared here");
   LabelOrigins(body_, {item.pair.found, wanted}, builder);
@@ -394,9 +414,7 @@ std::optional<Dim> AsDim(Body& body, const Expr& expr) {
       const auto left = AsDim(body, *expr.args[0]), right = AsDim(body, *expr.args[1]);
       if (!left || !right) return std::nullopt;
       Dim value = expr.binary == BinaryOp::kAdd ? *left + *right : expr.binary == BinaryOp::kSub ? *left - *right : *left * *right;
-      const std::vector<std::string> symbols = value.Symbols();
-      const bool known = std::all_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return body.symbols.contains(s); });
-      return known ? std::optional<Dim>(std::move(value)) : std::nullopt;
+      return value.fault() == Dim::Fault::kNone ? std::optional<Dim>(std::move(value)) : std::nullopt;  // an integer like any other
     }
     default:
       return std::nullopt;

@@ -40,6 +40,8 @@ class DimSolver {
   void Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param = nullptr);
   void Finish();                                            // compares what waited for later arguments
   std::optional<Dim> ValueOf(const Dim& callee_dim) const;  // nothing while a symbol in it is open
+  // Reports, with what gave its symbols their values, a dimension of the callee whose value here is no extent. Nothing: it is one.
+  std::optional<diag::Builder> ReportNoValue(const Dim& callee_dim, const Span& span);
   const std::map<std::string, Dim>& values() const { return values_; }
   std::vector<DimCheck> TakeChecks() { return std::move(checks_); }
   bool failed() const { return failed_; }
@@ -55,6 +57,7 @@ class DimSolver {
   bool TrySolve(const Waiting& item);
   void Compare(const Waiting& item, const Dim& wanted, bool solves = false);
   std::string MessageOf(const Waiting& item, bool solves) const;
+  void LabelValues(const Dim& callee_dim, const Span& beside, diag::Builder& builder) const;  // of its symbols, where they come from
 
   Body& body_;
   const Signature& callee_;

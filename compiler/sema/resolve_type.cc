@@ -143,14 +143,9 @@ TypeRef TensorOf(Body& body, const ast::Type& type, TypeRef element, SymbolRule 
       continue;
     }
     const auto value = ResolveDim(body, dim, rule);
-    if (value && value->constant().value_or(0) < 0) {
-      body.env.Report(dim.span, kBadDimension, {value->ToString(), "it is negative"});
-      sound = false;
-    } else if (value) {
-      dims.push_back(*value);
-    } else {
-      sound = false;
-    }
+    const bool is_extent = value && !ReportNoExtent(body.env, *value, dim.span, body.env.input.sources.Text(dim.span));
+    sound = sound && is_extent;
+    if (is_extent) dims.push_back(*value);
   }
   if (!sound || element->kind == TypeKind::kError) return types.Error();
   if (dims.size() > WF_MAX_RANK) {
@@ -297,14 +292,29 @@ TypeRef ResolveTuple(Body& body, const ast::Type& type, SymbolRule rule) {
   return HasTooManyParts(body.env, tuple->parts, "", type.span) ? body.env.types.Error() : tuple;
 }
 
+// Symbols that are written, but are in no dimension: `0*n` is 0.
+void AddVanished(Body& body, const std::vector<ast::Param>& params, const Signature& signature,
+                 std::map<std::string, std::string>& inside) {
+  for (const std::string& symbol : signature.symbols) {
+    const Span& at = body.symbols.find(symbol)->second;
+    for (size_t i = 0; i < params.size(); ++i) {
+      if (!params[i].type || signature.params[i].type->kind == TypeKind::kError) continue;
+      const Span& type = params[i].type->span;
+      const bool is_here = at.file == type.file && at.begin >= type.begin && at.end <= type.end;
+      if (is_here) inside.emplace(symbol, body.env.input.sources.Text(type));
+    }
+  }
+}
+
 // A dimension that stands alone, or as a*n + b, somewhere in the parameters: what a call can solve.
-void CheckSolvable(Body& body, const Signature& signature) {
+void CheckSolvable(Body& body, const std::vector<ast::Param>& params, const Signature& signature) {
   std::map<std::string, std::string> inside;  // symbol -> dimension that holds it
   for (const SigParam& param : signature.params) {
     ForEachDim(param.type, [&](const Dim& dim) {
       for (const std::string& symbol : dim.Symbols()) inside.emplace(symbol, dim.ToString());
     });
   }
+  AddVanished(body, params, signature, inside);
   for (const SigParam& param : signature.params) {
     ForEachDim(param.type, [&](const Dim& dim) {
       if (const auto linear = dim.AsLinear(); linear && linear->mul > 0) inside.erase(linear->symbol);
@@ -319,6 +329,24 @@ void CheckSolvable(Body& body, const Signature& signature) {
 }  // namespace
 
 bool IsAny(const Dim& dim) { return dim.symbol() == std::string(kAnySymbol); }
+
+std::optional<diag::Builder> ReportNoExtent(const Env& env, const Dim& dim, const Span& span, std::string_view text) {
+  switch (dim.fault()) {
+    case Dim::Fault::kTooLarge: {
+      constexpr size_t kTerms = Dim::kMaxTerms, kWeight = Dim::kMaxWeight;
+      auto builder = env.Report(span, kTooLargeDimension, {std::string(text)});
+      return builder.Help("written out, it has at most " + std::to_string(kTerms) + " terms of " + std::to_string(kWeight) +
+                          " factors in all, and no number beyond `i64`");
+    }
+    case Dim::Fault::kDivisor0:
+      return env.Report(span, kBadDimension, {std::string(text), "the divisor is 0"});
+    case Dim::Fault::kNone:
+      break;
+  }
+  const int64_t constant = dim.constant().value_or(0);
+  if (constant >= 0 && constant <= abi::kMostExtent) return std::nullopt;
+  return env.Report(span, kBadDimension, {dim.ToString(), constant < 0 ? "it is negative" : "it is too large"});
+}
 
 std::optional<DType> DTypeNamed(std::string_view name) {
   for (int dtype = 1; dtype <= static_cast<int>(DType::kF64); ++dtype) {
@@ -368,7 +396,7 @@ void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast:
     const auto local = body.Find(symbol);
     if (!local || !body.infos[*local].value) out.symbols.push_back(symbol);
   }
-  CheckSolvable(body, out);
+  CheckSolvable(body, params, out);
   for (const auto& [name, dims] : body.rests) out.rests.push_back(name);
   const auto known = body.symbols;
   out.result = result != nullptr ? ResolveType(body, *result, SymbolRule::kDeclare) : body.env.types.Error();

@@ -18,6 +18,10 @@ inline constexpr std::string_view kAnySymbol = "_";  // the dimension `_`; each 
 inline Dim AnyDim() { return Dim::Symbol(std::string(kAnySymbol)); }
 bool IsAny(const Dim& dim);
 
+// Reports what is no extent: a dimension that is too large to compute with or divides by 0, a number below 0 or beyond any memory. `text`:
+// how it is written. Nothing: it is one.
+std::optional<diag::Builder> ReportNoExtent(const Env& env, const Dim& dim, const Span& span, std::string_view text);
+
 // The meaning of a written type; Types::Error() after a report.
 TypeRef ResolveType(Body& body, const ast::Type& type, SymbolRule rule);
 std::optional<DType> DTypeNamed(std::string_view name);

@@ -1,10 +1,11 @@
 #include "runtime/base/dim.h"
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 #include <set>
 #include <utility>
+
+#include "runtime/base/check.h"
 
 namespace wf::base {
 namespace {
@@ -56,6 +57,11 @@ void CollectSymbols(const Dim& dim, std::set<std::string>& names) {
   }
 }
 
+bool IsFaulty(const Dim& dim) { return dim.fault() != Dim::Fault::kNone; }
+
+// The first with a fault, or null.
+const Dim* FaultyOf(const Dim& a, const Dim& b) { return IsFaulty(a) ? &a : IsFaulty(b) ? &b : nullptr; }
+
 // The atoms of `all` without those of `part`; nothing when `part` is not contained.
 std::optional<std::vector<Atom>> Without(const std::vector<Atom>& all, const std::vector<Atom>& part) {
   std::vector<Atom> rest = all;
@@ -104,9 +110,15 @@ Dim::Dim(int64_t constant) {
 
 Dim Dim::Symbol(std::string name) { return Dim(std::vector<Term>{{{Atom{std::move(name), {}}}, 1}}); }
 
-Dim Dim::Unknown() {
-  static std::atomic<uint64_t> next{0};
-  return Symbol("_#" + std::to_string(next.fetch_add(1, std::memory_order_relaxed)));
+Dim Dim::Faulty(Fault fault) {
+  Dim dim;
+  dim.fault_ = fault;
+  return dim;
+}
+
+const std::vector<Dim::Term>& Dim::terms() const {
+  WF_CHECK(fault_ == Fault::kNone, static_cast<int>(fault_));
+  return terms_;
 }
 
 Dim Dim::Normalised(std::vector<Term> terms) {
@@ -114,7 +126,8 @@ Dim Dim::Normalised(std::vector<Term> terms) {
   for (Term& term : terms) {
     std::sort(term.atoms.begin(), term.atoms.end(), [](const Atom& a, const Atom& b) { return Key(a) < Key(b); });
     auto [at, fresh] = merged.try_emplace(Key(term.atoms), term);
-    if (!fresh && __builtin_add_overflow(at->second.coefficient, term.coefficient, &at->second.coefficient)) return Unknown();
+    if (!fresh && __builtin_add_overflow(at->second.coefficient, term.coefficient, &at->second.coefficient))
+      return Faulty(Fault::kTooLarge);
   }
   std::vector<Term> sorted, constant;
   for (auto& [key, term] : merged) {
@@ -122,21 +135,23 @@ Dim Dim::Normalised(std::vector<Term> terms) {
   }
   sorted.insert(sorted.end(), constant.begin(), constant.end());
   Dim result(std::move(sorted));
-  return result.terms_.size() > kMaxTerms || Weight(result) > kMaxWeight ? Unknown() : result;
+  return result.terms_.size() > kMaxTerms || Weight(result) > kMaxWeight ? Faulty(Fault::kTooLarge) : result;
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
+  if (const Dim* const faulty = FaultyOf(a, b)) return *faulty;
   std::vector<Term> terms = a.terms_;
   terms.insert(terms.end(), b.terms_.begin(), b.terms_.end());
   return Dim::Normalised(std::move(terms));
 }
 
 Dim operator*(const Dim& a, const Dim& b) {
+  if (const Dim* const faulty = FaultyOf(a, b)) return *faulty;
   std::vector<Term> terms;
   for (const Term& x : a.terms_) {
     for (const Term& y : b.terms_) {
       Term product = x;
-      if (__builtin_mul_overflow(x.coefficient, y.coefficient, &product.coefficient)) return Dim::Unknown();
+      if (__builtin_mul_overflow(x.coefficient, y.coefficient, &product.coefficient)) return Dim::Faulty(Dim::Fault::kTooLarge);
       product.atoms.insert(product.atoms.end(), y.atoms.begin(), y.atoms.end());
       terms.push_back(std::move(product));
     }
@@ -149,8 +164,9 @@ Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
 // floor((c*Q + R) / c) is Q + floor(R / c), so coefficients are reduced to 0..c-1; then common factors and nested constant divisors go.
 Dim Dim::DivideByConstant(const Dim& a, int64_t divisor) {
   if (divisor < 0) {
-    if (divisor == INT64_MIN) return Unknown();
-    return DivideByConstant(a * Dim(-1), -divisor);
+    if (divisor == INT64_MIN) return Faulty(Fault::kTooLarge);
+    const Dim negated = a * Dim(-1);
+    return IsFaulty(negated) ? negated : DivideByConstant(negated, -divisor);
   }
   std::vector<Term> whole, rest;
   int64_t common = divisor;
@@ -180,7 +196,8 @@ Dim Dim::DivideByConstant(const Dim& a, int64_t divisor) {
 }
 
 Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
-  if (const auto divisor = b.constant()) return *divisor == 0 ? Unknown() : DivideByConstant(a, *divisor);
+  if (const Dim* const faulty = FaultyOf(a, b)) return *faulty;
+  if (const auto divisor = b.constant()) return *divisor == 0 ? Faulty(Fault::kDivisor0) : DivideByConstant(a, *divisor);
   if (a.terms_.empty()) return Dim(0);
   if (a == b) return Dim(1);
   if (b.terms_.size() == 1) {  // by a product of symbols: exact when it divides every term
@@ -196,9 +213,9 @@ Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
 }
 
 bool operator==(const Dim::Atom& a, const Dim::Atom& b) { return a.symbol == b.symbol && a.division == b.division; }
-bool operator==(const Dim& a, const Dim& b) { return a.terms_ == b.terms_; }
+bool operator==(const Dim& a, const Dim& b) { return FaultyOf(a, b) == nullptr && a.terms_ == b.terms_; }
 
-bool Dim::is_constant() const { return terms_.empty() || (terms_.size() == 1 && terms_[0].atoms.empty()); }
+bool Dim::is_constant() const { return fault_ == Fault::kNone && (terms_.empty() || (terms_.size() == 1 && terms_[0].atoms.empty())); }
 
 std::optional<int64_t> Dim::constant() const {
   if (!is_constant()) return std::nullopt;
@@ -213,7 +230,7 @@ std::optional<std::string> Dim::symbol() const {
 
 std::vector<std::string> Dim::Symbols() const {
   std::set<std::string> names;
-  CollectSymbols(*this, names);
+  if (fault_ == Fault::kNone) CollectSymbols(*this, names);
   return {names.begin(), names.end()};
 }
 
@@ -229,10 +246,10 @@ bool HasDivision(const Term& term) {
 }
 
 // Something of which `dim` is at least a positive part, without divisions: floor(x / c) lies between (x - c + 1) / c and x / c. Nothing
-// where a divisor is no number above 0, or a division is multiplied by another.
+// where a divisor is no number above 0, or a division is multiplied by another, or it becomes too large.
 std::optional<Dim> BoundBelow(const Dim& dim) {
   Dim bound = dim;
-  for (size_t left = Dim::kMaxTerms; left > 0; --left) {
+  for (size_t left = Dim::kMaxTerms; left > 0 && !IsFaulty(bound); --left) {
     const auto& terms = bound.terms();
     const auto found = std::find_if(terms.begin(), terms.end(), HasDivision);
     if (found == terms.end()) return bound;
@@ -261,8 +278,7 @@ bool IsPositive(const Dim& dim) {
   const std::optional<Dim> bound = BoundBelow(dim);
   if (!bound) return false;
   const Dim moved = bound->Substitute([](const std::string& symbol) { return Dim::Symbol(symbol) + Dim(1); });
-  const std::vector<std::string> known = dim.Symbols(), left = moved.Symbols();
-  if (!std::includes(known.begin(), known.end(), left.begin(), left.end())) return false;  // it overflowed
+  if (IsFaulty(moved)) return false;
   const auto& terms = moved.terms();
   return !terms.empty() && terms.back().atoms.empty() &&
          std::all_of(terms.begin(), terms.end(), [](const Term& term) { return term.coefficient > 0; });
@@ -273,7 +289,7 @@ bool IsPositive(const Dim& dim) {
 bool Dim::ProvedDifferentAbove0(const Dim& a, const Dim& b) { return IsPositive(a - b) || IsPositive(b - a); }
 
 void Dim::Write(const std::function<int64_t(const std::string&)>& number_of, std::vector<int64_t>& out) const {
-  out.push_back(static_cast<int64_t>(terms_.size()));
+  out.push_back(static_cast<int64_t>(terms().size()));
   for (const Term& term : terms_) {
     out.push_back(term.coefficient);
     out.push_back(static_cast<int64_t>(term.atoms.size()));
@@ -309,6 +325,7 @@ std::optional<Dim::Linear> Dim::AsLinear() const {
 }
 
 Dim Dim::Substitute(const std::function<std::optional<Dim>(const std::string&)>& value_of) const {
+  if (fault_ != Fault::kNone) return *this;
   Dim sum;
   for (const Term& term : terms_) {
     Dim product(term.coefficient);
@@ -325,6 +342,7 @@ Dim Dim::Substitute(const std::function<std::optional<Dim>(const std::string&)>&
 }
 
 std::optional<int64_t> Dim::Evaluate(const std::function<std::optional<int64_t>(const std::string&)>& value_of) const {
+  if (fault_ != Fault::kNone) return std::nullopt;
   int64_t sum = 0;
   for (const Term& term : terms_) {
     int64_t product = term.coefficient;
@@ -345,6 +363,7 @@ std::optional<int64_t> Dim::Evaluate(const std::function<std::optional<int64_t>(
 }
 
 std::string Dim::ToString() const {
+  if (fault_ != Fault::kNone) return fault_ == Fault::kTooLarge ? "(too large)" : "(a division by 0)";
   if (terms_.empty()) return "0";
   std::string text;
   for (const Term& term : terms_) {

@@ -6,30 +6,33 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wf::base {
 
 // One extent of a shape: an integer polynomial over symbols, in one normal form, so that equal dimensions compare equal.
 // An atom is a symbol or a floor division that did not simplify; floor divisions are opaque (semantics.md 20).
-// Overflow of a coefficient makes the dimension an atom of its own (`Unknown`), equal to nothing but itself.
+// What cannot be computed has a fault instead of a polynomial, and so has all that is computed with it; it equals nothing, not even itself.
 // A division by a constant keeps coefficients below the divisor: (3*h - 1)/2 is h + (h + 1)/2 - 1.
-// Thread: immutable value.   Cost: O(terms); above kMaxTerms terms or kMaxWeight atoms (those inside divisions counted) it is Unknown.
+// Thread: immutable value.   Cost: O(terms).   Bounds: kMaxTerms terms, kMaxWeight terms and atoms (those inside divisions counted).
 class Dim {
  public:
   static constexpr size_t kMaxTerms = 32, kMaxWeight = 256;
+  enum class Fault : uint8_t { kNone, kTooLarge, kDivisor0 };  // beyond the bounds, or a coefficient beyond i64; divided by the constant 0
 
   Dim() : Dim(0) {}
   Dim(int64_t constant);                // NOLINT: implicit, so that `3` is a dimension
   static Dim Symbol(std::string name);  // equal names are equal symbols: the caller makes them unique per scope
-  static Dim Unknown();                 // a new symbol at each call ("_", an unnamed ONNX axis)
+  static Dim Faulty(Fault fault);
 
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  static Dim FloorDiv(const Dim& a, const Dim& b);  // exact where it divides (h*w/w is h); by constant 0: Unknown
+  static Dim FloorDiv(const Dim& a, const Dim& b);  // exact where it divides (h*w/w is h)
   friend bool operator==(const Dim& a, const Dim& b);
 
+  Fault fault() const { return fault_; }
   bool is_constant() const;
   std::optional<int64_t> constant() const;    // the value when no symbol is left
   std::optional<std::string> symbol() const;  // the name when it is exactly one bare symbol
@@ -51,6 +54,7 @@ class Dim {
       const std::function<std::optional<int64_t>(const std::string&)>& value_of) const;  // nothing: unbound, overflow, division by 0
   std::string ToString() const;  // "2*h + 1", "w/4"; symbols print without what follows '#' in their name
 
+  // REQUIRES, also of Write: no fault.
   // The normal form, for code that must emit it: sum of coefficient * product of atoms.
   struct Atom {
     std::string symbol;         // or, when empty, floor(numerator / denominator)
@@ -62,7 +66,7 @@ class Dim {
     int64_t coefficient;
     friend bool operator==(const Term&, const Term&) = default;
   };
-  const std::vector<Term>& terms() const { return terms_; }
+  const std::vector<Term>& terms() const;
 
   // As numbers, for the plan: how many terms; of each its coefficient, how many atoms, and of each its symbol's number, or -1, numerator
   // and denominator. Read takes what Write gave, and moves `at` behind it.
@@ -74,6 +78,20 @@ class Dim {
   static Dim Normalised(std::vector<Term> terms);
   static Dim DivideByConstant(const Dim& a, int64_t divisor);  // divisor is not 0
   std::vector<Term> terms_;                                    // sorted by atoms, the constant (no atoms) last; no zero coefficient
+  Fault fault_ = Fault::kNone;                                 // else there are no terms
+};
+
+// Makes symbols that equal nothing but themselves: `_`, an unnamed axis of a model. What two of them make may be compared where their
+// scopes differ.
+// Thread: confined.
+class UnknownDims {
+ public:
+  explicit UnknownDims(std::string_view scope) : scope_(scope) {}
+  Dim Next() { return Dim::Symbol("_#" + scope_ + std::to_string(next_++)); }
+
+ private:
+  std::string scope_;
+  uint64_t next_ = 0;
 };
 
 }  // namespace wf::base

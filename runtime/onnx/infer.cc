@@ -65,6 +65,13 @@ std::optional<std::vector<Dim>> ContentOf(const Weight& weight) {
   return content;
 }
 
+// What is too large to compute with is as unknown as any extent that only a run tells.
+void ForgetFaulty(std::vector<Dim>& dims, base::UnknownDims& unknown) {
+  for (Dim& dim : dims) {
+    if (dim.fault() != Dim::Fault::kNone) dim = unknown.Next();
+  }
+}
+
 Status RunNode(NodeContext& context) {
   const Node& node = context.node;
   if (context.has_in(0) && !Accepts(TypesOf(node.op), context.in(0).dtype)) {
@@ -77,6 +84,8 @@ Status RunNode(NodeContext& context) {
     if (out.dtype == 0) return context.NotBuilt(fmt::format("its output {} is not supported", i));
     if (out.dim.size() > WF_MAX_RANK)
       return context.NotBuilt(fmt::format("a result of {} axes, {} are the most", out.dim.size(), int{WF_MAX_RANK}));
+    ForgetFaulty(out.dim, context.unknown);
+    if (out.content) ForgetFaulty(*out.content, context.unknown);
     for (const Dim& dim : out.dim) {
       if (dim.constant().value_or(0) < 0) return context.Fail(fmt::format("a result of shape {}", ToString(out.dtype, out.dim)));
     }
@@ -131,21 +140,21 @@ Status NodeContext::Rank(size_t i, size_t wanted) const {
   return Fail(fmt::format("input {} is {}, wanted {} axes", i, InType(i), wanted));
 }
 
-std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b) {
+std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b, base::UnknownDims& unknown) {
   if (a == b || b == Dim(1)) return a;
   if (a == Dim(1)) return b;
   if (a.is_constant() && b.is_constant()) return std::nullopt;
   if (a.is_constant()) return a;  // the other can only be 1 or the same
-  return b.is_constant() ? b : Dim::Unknown();
+  return b.is_constant() ? b : unknown.Next();
 }
 
-std::optional<Shape> BroadcastShape(const Shape& a, const Shape& b) {
+std::optional<Shape> BroadcastShape(const Shape& a, const Shape& b, base::UnknownDims& unknown) {
   const Shape& longer = a.size() >= b.size() ? a : b;
   const Shape& shorter = a.size() >= b.size() ? b : a;
   Shape result = longer;
   const size_t skip = longer.size() - shorter.size();
   for (size_t i = 0; i < shorter.size(); ++i) {
-    auto both = BroadcastDim(longer[skip + i], shorter[i]);
+    auto both = BroadcastDim(longer[skip + i], shorter[i], unknown);
     if (!both) return std::nullopt;
     result[skip + i] = *std::move(both);
   }

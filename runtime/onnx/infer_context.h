@@ -13,10 +13,11 @@ namespace wf::onnx {
 class NodeContext {
  public:
   NodeContext(const Graph& graph, const Node& node_, std::vector<Known>& known, bool exact_ = false)
-      : node(node_), exact(exact_), graph_(graph), known_(known) {}
+      : node(node_), exact(exact_), unknown((exact_ ? "x" : "n") + std::to_string(node_.index) + '.'), graph_(graph), known_(known) {}
 
   const Node& node;
-  const bool exact;  // see InferShapes
+  const bool exact;           // see InferShapes
+  base::UnknownDims unknown;  // extents that no rule tells
 
   bool has_in(size_t i) const { return node.has_in(i); }
   bool has_out(size_t i) const { return i < node.out.size() && node.out[i] >= 0; }
@@ -45,8 +46,8 @@ class NodeContext {
 };
 
 // One extent of two that must broadcast. Nothing: they cannot.
-std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b);
-std::optional<Shape> BroadcastShape(const Shape& a, const Shape& b);
+std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b, base::UnknownDims& unknown);
+std::optional<Shape> BroadcastShape(const Shape& a, const Shape& b, base::UnknownDims& unknown);
 Dim Product(std::span<const Dim> dims);
 
 // Which axes of input 0 a reduction takes together.

@@ -154,7 +154,7 @@ Status InferConv(NodeContext& node) {
   out.dtype = x.dtype;
   out.dim = {x.dim[0], Dim(filters)};
   for (size_t i = 0; i < spatial; ++i) {
-    Dim extent = node.exact && !IsExact(*window, i, x.dim[2 + i]) ? Dim::Unknown() : WindowExtent(*window, i, x.dim[2 + i]);
+    Dim extent = node.exact && !IsExact(*window, i, x.dim[2 + i]) ? node.unknown.Next() : WindowExtent(*window, i, x.dim[2 + i]);
     if (extent.constant().value_or(1) < 1) return node.Fail(fmt::format("input {} is smaller than the window", node.InType(0)));
     out.dim.push_back(std::move(extent));
   }
@@ -179,7 +179,7 @@ Status InferPool(NodeContext& node) {
   out.dtype = x.dtype;
   out.dim = {x.dim[0], x.dim[1]};
   for (size_t i = 0; i < spatial; ++i) {
-    Dim extent = node.exact && !IsExact(*window, i, x.dim[2 + i]) ? Dim::Unknown() : WindowExtent(*window, i, x.dim[2 + i]);
+    Dim extent = node.exact && !IsExact(*window, i, x.dim[2 + i]) ? node.unknown.Next() : WindowExtent(*window, i, x.dim[2 + i]);
     if (extent.constant().value_or(1) < 1) return node.Fail(fmt::format("input {} is smaller than the window", node.InType(0)));
     out.dim.push_back(std::move(extent));
   }
@@ -210,7 +210,7 @@ Status InferGemm(NodeContext& node) {
   const Shape product = {a[turn_a], b[1 - turn_b]};
   if (node.has_in(2)) {
     WF_RETURN_IF_ERROR(node.SameType(0, 2));
-    const auto sum = BroadcastShape(product, node.in(2).dim);
+    const auto sum = BroadcastShape(product, node.in(2).dim, node.unknown);
     const bool fits =
         sum && sum->size() == 2 && !Dim::ProvedDifferent((*sum)[0], product[0]) && !Dim::ProvedDifferent((*sum)[1], product[1]);
     if (!fits) return node.Fail(fmt::format("{} cannot be added to {}", node.InType(2), ToString(node.in(0).dtype, product)));
@@ -229,7 +229,7 @@ Status InferMatMul(NodeContext& node) {
   if (column) b.emplace_back(1);
   const auto fail = [&] { return node.Fail(fmt::format("inputs {} and {} cannot be multiplied", node.InType(0), node.InType(1))); };
   if (Dim::ProvedDifferent(a.back(), b[b.size() - 2])) return fail();
-  auto batch = BroadcastShape(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
+  auto batch = BroadcastShape(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2), node.unknown);
   if (!batch) return fail();
   Known& out = node.out(0);
   out.dtype = node.in(0).dtype;
@@ -283,7 +283,7 @@ Status InferBroadcast(NodeContext& node) {
   } else {
     WF_RETURN_IF_ERROR(node.SameType(0, 1));
   }
-  auto shape = BroadcastShape(a.dim, b.dim);
+  auto shape = BroadcastShape(a.dim, b.dim, node.unknown);
   if (!shape) return node.Fail(fmt::format("inputs {} and {} do not broadcast", node.InType(0), node.InType(1)));
   Known& out = node.out(0);
   out.dtype = a.dtype;
@@ -296,8 +296,8 @@ Status InferWhere(NodeContext& node) {
   if (node.in(0).dtype != WF_BOOL) return node.Fail(fmt::format("the condition is {}, wanted bool", node.InType(0)));
   WF_RETURN_IF_ERROR(node.SameType(1, 2));
   if (node.in(1).dtype == kStringType) return node.NotBuilt("strings are not supported here");
-  auto values = BroadcastShape(node.in(1).dim, node.in(2).dim);
-  if (values) values = BroadcastShape(*values, node.in(0).dim);
+  auto values = BroadcastShape(node.in(1).dim, node.in(2).dim, node.unknown);
+  if (values) values = BroadcastShape(*values, node.in(0).dim, node.unknown);
   if (!values) return node.Fail(fmt::format("inputs {}, {} and {} do not broadcast", node.InType(0), node.InType(1), node.InType(2)));
   node.out(0).dtype = node.in(1).dtype;
   node.out(0).dim = *std::move(values);

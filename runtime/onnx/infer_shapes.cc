@@ -15,7 +15,7 @@ using base::Status;
 constexpr int64_t kFar = INT64_C(1) << 31;  // exporters write "to the end" as INT_MAX or INT64_MAX
 
 // Extent of a slice; `step` is not 0.
-Dim SliceExtent(const Dim& dim, int64_t start, int64_t end, int64_t step) {
+Dim SliceExtent(const Dim& dim, int64_t start, int64_t end, int64_t step, base::UnknownDims& unknown) {
   if (const auto extent = dim.constant()) {
     const int64_t n = *extent;
     const auto clamp = [&](int64_t at, int64_t low, int64_t high) { return std::clamp(at < 0 ? std::max(at, -n - 1) + n : at, low, high); };
@@ -28,8 +28,8 @@ Dim SliceExtent(const Dim& dim, int64_t start, int64_t end, int64_t step) {
   }
   // Symbolic: the forms that exporters write, taking the axis to be long enough; numbers decide when a plan is made.
   if (step == -1 && start == -1 && end < -kFar) return dim;
-  if (step < 1 || step >= kFar) return Dim::Unknown();
-  Dim span = Dim::Unknown();
+  if (step < 1 || step >= kFar) return unknown.Next();
+  Dim span = unknown.Next();
   if (start >= 0 && start < kFar && end >= kFar) span = dim - start;
   if (start >= 0 && start < kFar && end < 0 && end > -kFar) span = dim + end - start;
   if (start < 0 && start > -kFar && end >= kFar) span = Dim(-start);
@@ -250,7 +250,7 @@ Status InferSlice(NodeContext& node) {
     seen[axis] = true;
     if ((*steps)[i] == 0) return node.Fail("a step of 0");
     const bool is_open = node.exact && !in.dim[axis].is_constant() && !IsWhole((*starts)[i], (*ends)[i], (*steps)[i]);
-    out.dim[axis] = is_open ? Dim::Unknown() : SliceExtent(in.dim[axis], (*starts)[i], (*ends)[i], (*steps)[i]);
+    out.dim[axis] = is_open ? node.unknown.Next() : SliceExtent(in.dim[axis], (*starts)[i], (*ends)[i], (*steps)[i], node.unknown);
   }
   if (in.content && rank == 1 && axes->size() == 1) {
     std::vector<Dim> content;

@@ -129,7 +129,7 @@ std::vector<bool> ReachesOutput(const Graph& graph) {
 
 const Node* FindMixing(const Model& model) {
   const Graph& graph = model.graph;
-  const Dim samples = Dim::Unknown();  // one symbol, that the file cannot have
+  const Dim samples = base::UnknownDims("s").Next();  // one symbol, that the file cannot have
   std::vector<Port> inputs = model.signature.inputs;
   for (Port& input : inputs) {
     WF_CHECK(!input.dim.empty(), input.name);

@@ -160,7 +160,7 @@ class Builder {
     return Status::Ok();
   }
 
-  Status ReadPort(const pb::ValueInfoProto& info, const char* what, Port& port) const {
+  Status ReadPort(const pb::ValueInfoProto& info, const char* what, Port& port) {
     if (!IsPlainName(info.name()))
       return Fail(fmt::format("{} with a name that is not printable UTF-8, `{}`", what, Printable(info.name())));
     port.name = info.name();
@@ -183,7 +183,7 @@ class Builder {
       }
       const bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;  // some exporters write -1 for a dynamic axis
       const bool named = dim.has_dim_param() && IsPlainName(dim.dim_param()) && dim.dim_param().find('#') == std::string::npos;
-      port.dim.push_back(fixed ? Dim(dim.dim_value()) : named ? Dim::Symbol(dim.dim_param()) : Dim::Unknown());
+      port.dim.push_back(fixed ? Dim(dim.dim_value()) : named ? Dim::Symbol(dim.dim_param()) : unknown_.Next());
     }
     return Status::Ok();
   }
@@ -385,7 +385,7 @@ class Builder {
       port.dim = std::move(dim);
       Shape& proved = model_.signature.computed.emplace_back();
       if (exact.ok()) proved = (*exact)[static_cast<size_t>(model_.graph.outputs[i])].dim;
-      while (proved.size() < port.dim.size()) proved.push_back(Dim::Unknown());
+      while (proved.size() < port.dim.size()) proved.push_back(unknown_.Next());
     }
     return Status::Ok();
   }
@@ -411,6 +411,7 @@ class Builder {
   std::unordered_set<std::string> functions_;  // domain, NUL, name
   std::vector<const OperatorRow*> rows_;       // by node
   std::vector<bool> output_has_shape_;
+  base::UnknownDims unknown_{"f"};
 };
 
 Result<Model> ReadFrom(std::shared_ptr<const ByteSource> source, const std::string& path, const ReadOptions& options) {

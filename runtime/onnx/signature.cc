@@ -77,12 +77,17 @@ class OutputExtents {
     const auto symbol = is.symbol();
     if (!symbol) return;
     const auto [at, is_new] = of_file_.try_emplace(*symbol, want);
-    if (!is_new && at->second != want) at->second = Dim::Unknown();
+    if (!is_new && at->second != want) at->second = unknown_.Next();
   }
-  Dim OfFile(const std::string& symbol) { return of_file_.try_emplace(symbol, Dim::Unknown()).first->second; }
+  Dim OfFile(const std::string& symbol) {
+    const auto [at, is_new] = of_file_.try_emplace(symbol);
+    if (is_new) at->second = unknown_.Next();
+    return at->second;
+  }
 
   const Signature &file_, &wanted_;
   std::map<std::string, Dim> of_file_, of_wanted_;
+  base::UnknownDims unknown_{"o"};
 };
 
 // An extent that is free in the file, and yet never the one that is wanted.

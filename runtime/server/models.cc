@@ -89,7 +89,7 @@ class CompiledReader {
     onnx::Port compiled{std::string(View(port.name)), port.dtype, {}};
     for (uint32_t i = 0; i < port.rank; ++i) {
       checked.push_back(extents_ == nullptr || *extents_++ != 0);
-      onnx::Dim extent = extents_ == nullptr ? onnx::Dim::Unknown() : ReadExtent();
+      onnx::Dim extent = extents_ == nullptr ? unknown_.Next() : ReadExtent();
       compiled.dim.push_back(port.dim[i] < 0 ? std::move(extent) : onnx::Dim(port.dim[i]));
     }
     if (axis < 0) return compiled;
@@ -104,6 +104,7 @@ class CompiledReader {
 
   const wf_model& row_;
   const int64_t* extents_;
+  base::UnknownDims unknown_{"c"};
 };
 
 // Names are compared by place: the program may have its own for what ONNX calls `x:0`.

@@ -5,11 +5,16 @@
 namespace wf::interface {
 namespace {
 
+base::Result<Type> ParseAlone(std::string_view text) {
+  base::UnknownDims unknown("t");
+  return ParseType(text, unknown);
+}
+
 TEST(ParseType, ReadsWhatToStringWrites) {
   for (const char* text :
        {"i64", "bool", "string", "bytes", "f32[n]", "f32[1, h, w]", "u8[2*h + 1, w/4]", "f32[(h + 1)/2 - 1]", "f32[_]", "f32[3*m*n]",
         "list<string>", "map<list<i64?>>", "string?", "Line", "lib.Line?", "(a: i64, b: list<f32[n]>)", "f32[x.0]"}) {
-    const auto type = ParseType(text);
+    const auto type = ParseAlone(text);
     ASSERT_TRUE(type.ok()) << text;
     EXPECT_EQ(ToString(*type), text);
   }
@@ -18,29 +23,29 @@ TEST(ParseType, ReadsWhatToStringWrites) {
 TEST(ParseType, RefusesWhatIsNoType) {
   for (const char* text : {"", "list", "list<", "list<i64", "f32[", "f32[n", "f32[n,]", "f32[+]", "f32[99999999999999999999]", "(a i64)",
                            "(a: i64", "i64 i64", "i64??x", "5"}) {
-    EXPECT_FALSE(ParseType(text).ok()) << text;
+    EXPECT_FALSE(ParseAlone(text).ok()) << text;
   }
   std::string deep, sum;
   for (int i = 0; i < 100'000; ++i) {
     deep += "list<";
     sum += "(";
   }
-  EXPECT_FALSE(ParseType(deep + "i64").ok());
-  EXPECT_FALSE(ParseType("f32[" + sum + "n").ok());
+  EXPECT_FALSE(ParseAlone(deep + "i64").ok());
+  EXPECT_FALSE(ParseAlone("f32[" + sum + "n").ok());
 }
 
 Interface Example() {
   Interface interface;
-  interface.records.push_back({"Box", "One box.", {{"left", *ParseType("f32")}, {"tags", *ParseType("list<string>?")}}});
+  interface.records.push_back({"Box", "One box.", {{"left", *ParseAlone("f32")}, {"tags", *ParseAlone("list<string>?")}}});
   interface.errors.push_back({.code = 100001, .name = "Empty", .message = "no \"boxes\"", .status = 5, .place = {}});
   Call call;
   call.name = "Read";
   call.doc = "Reads.\nTwice.";
-  call.in = {{.name = "boxes", .type = *ParseType("list<Box>"), .place = {}},
-             {.name = "x:0", .type = *ParseType("f32[n, 2*n]"), .required = false, .default_value = R"([[1,2]])", .place = {}}};
-  call.out = {{.name = "n", .type = *ParseType("i64"), .place = {}}};
+  call.in = {{.name = "boxes", .type = *ParseAlone("list<Box>"), .place = {}},
+             {.name = "x:0", .type = *ParseAlone("f32[n, 2*n]"), .required = false, .default_value = R"([[1,2]])", .place = {}}};
+  call.out = {{.name = "n", .type = *ParseAlone("i64"), .place = {}}};
   call.errors = {5000, 100001};
-  call.meta = {{.key = "k", .type = *ParseType("string"), .default_value = R"("\u00e9")", .place = {}}};
+  call.meta = {{.key = "k", .type = *ParseAlone("string"), .default_value = R"("\u00e9")", .place = {}}};
   call.annotations = {"a"};
   interface.services.push_back({.name = "S", .doc = "All.", .calls = {call}, .timeout_ns = 5, .body_bytes = 6, .rows = 7, .place = {}});
   return interface;

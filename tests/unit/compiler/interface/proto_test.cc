@@ -9,7 +9,7 @@
 namespace wf::interface {
 namespace {
 
-Port PortOf(const std::string& name) { return {.name = name, .type = *ParseType("i64"), .place = {}}; }
+Port PortOf(const std::string& name) { return {.name = name, .type = {.dtype = ir::DType::kI64}, .place = {}}; }
 
 // "int64 a = 5" of a message with these fields.
 std::string NumberIn(std::vector<Port> ports, const std::string& name) {

@@ -5,10 +5,15 @@
 namespace wf::interface {
 namespace {
 
+Type TypeFrom(std::string_view text) {
+  base::UnknownDims unknown("t");
+  return *ParseType(text, unknown);
+}
+
 class SampleTest : public ::testing::Test {
  protected:
   void Add(const std::string& name, const std::string& type, bool required = true) {
-    call_.in.push_back({.name = name, .type = *ParseType(type), .required = required, .place = {}});
+    call_.in.push_back({.name = name, .type = TypeFrom(type), .required = required, .place = {}});
   }
   std::string Curl() { return SampleCurl(interface_, service_, call_, "http://h:1"); }
 
@@ -18,8 +23,7 @@ class SampleTest : public ::testing::Test {
 };
 
 TEST_F(SampleTest, HasAValueForEachRequiredParameter) {
-  interface_.records.push_back(
-      {"Box", "", {{"left", *ParseType("f32")}, {"tags", *ParseType("list<string>")}, {"of", *ParseType("i64?")}}});
+  interface_.records.push_back({"Box", "", {{"left", TypeFrom("f32")}, {"tags", TypeFrom("list<string>")}, {"of", TypeFrom("i64?")}}});
   Add("n", "i32");
   Add("on", "bool");
   Add("text", "string");

@@ -6,7 +6,9 @@ namespace wf::interface {
 namespace {
 
 base::Dim DimOf(const std::string& text) {
-  return ParseType("f32[" + text + "]").ok() ? ParseType("f32[" + text + "]")->dims[0] : base::Dim();
+  base::UnknownDims unknown("t");
+  const auto type = ParseType("f32[" + text + "]", unknown);
+  return type.ok() ? type->dims[0] : base::Dim();
 }
 
 TEST(ShapeMatch, FindsTheValuesOfThePattern) {
@@ -36,9 +38,10 @@ TEST(ShapeMatch, KeepsTheSymbolsOfBothApart) {
 
 TEST(ShapeMatch, TakesAnythingForAnUnknown) {
   ShapeMatch match;
-  EXPECT_TRUE(match.Match(base::Dim::Unknown(), DimOf("3")));
-  EXPECT_TRUE(match.Match(base::Dim::Unknown(), DimOf("n")));
-  EXPECT_FALSE(match.Match(DimOf("3"), base::Dim::Unknown()));
+  base::UnknownDims unknown("u");
+  EXPECT_TRUE(match.Match(unknown.Next(), DimOf("3")));
+  EXPECT_TRUE(match.Match(unknown.Next(), DimOf("n")));
+  EXPECT_FALSE(match.Match(DimOf("3"), unknown.Next()));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST(Dim, PrintsAsAUserWouldWriteIt) {
   EXPECT_EQ(Dim::FloorDiv(w, 4).ToString(), "w/4");
   EXPECT_EQ((Dim(3) * Dim::FloorDiv(w + 1, 4)).ToString(), "3*((w + 1)/4)");
   EXPECT_EQ(Dim::Symbol("w#7").ToString(), "w");
-  EXPECT_EQ(Dim::Unknown().ToString(), "_");
+  EXPECT_EQ(UnknownDims("t").Next().ToString(), "_");
 }
 
 TEST(Dim, DivisionByAConstantHasOneForm) {
@@ -67,29 +67,69 @@ TEST(Dim, NormalFormKeepsTheValue) {
   }
 }
 
-TEST(Dim, UnknownIsEqualOnlyToItself) {
-  const Dim unknown = Dim::Unknown();
+TEST(UnknownDims, EachEqualsOnlyItself) {
+  UnknownDims some("a"), others("b");
+  const Dim unknown = some.Next();
   EXPECT_EQ(unknown, unknown);
-  EXPECT_FALSE(unknown == Dim::Unknown());
-  EXPECT_FALSE(Dim::FloorDiv(h, 0) == Dim::FloorDiv(h, 0));
   EXPECT_EQ(unknown - unknown, Dim(0));
+  EXPECT_FALSE(unknown == some.Next());
+  EXPECT_FALSE(unknown == others.Next());
+  EXPECT_EQ(unknown, UnknownDims("a").Next());  // no counter is shared: one analysis is like the next
 }
 
-TEST(Dim, OverflowIsUnknown) {
+// The sum, and the product, of symbols s0, s1 ..
+Dim SumOf(size_t count) {
+  Dim sum;
+  for (size_t i = 0; i < count; ++i) sum = sum + Dim::Symbol("s" + std::to_string(i));
+  return sum;
+}
+Dim Power(const Dim& base, size_t exponent) {
+  Dim power(1);
+  for (size_t i = 0; i < exponent; ++i) power = power * base;
+  return power;
+}
+
+TEST(Dim, BeyondTheBoundsItIsTooLarge) {
   const Dim big(INT64_MAX);
-  EXPECT_FALSE((big + 1).is_constant());
-  EXPECT_FALSE((big * 2).is_constant());
-  EXPECT_FALSE(Dim::FloorDiv(Dim(INT64_MIN), -1).is_constant());
+  for (const Dim& dim : {big + 1, big * 2, big * h + big * h, Dim(INT64_MIN) - 1, Dim::FloorDiv(Dim(INT64_MIN), -1),
+                         Dim::FloorDiv(h, INT64_MIN), SumOf(Dim::kMaxTerms + 1), Power(h, Dim::kMaxWeight), Power(h + w, 40)}) {
+    EXPECT_EQ(dim.fault(), Dim::Fault::kTooLarge);
+  }
+  for (const Dim& dim : {SumOf(Dim::kMaxTerms), Power(h, 250), big * h, Dim(INT64_MIN)}) EXPECT_EQ(dim.fault(), Dim::Fault::kNone);
   EXPECT_EQ(At(h * h, {{"h", INT64_MAX}}), std::nullopt);
+}
+
+TEST(Dim, DivisionByTheConstant0IsAFault) {
+  EXPECT_EQ(Dim::FloorDiv(h, 0).fault(), Dim::Fault::kDivisor0);
+  EXPECT_EQ(Dim::FloorDiv(0, 0).fault(), Dim::Fault::kDivisor0);
+  const auto w_is_0 = [](const std::string& name) { return name == "w" ? std::optional(Dim(0)) : std::nullopt; };
+  EXPECT_EQ(Dim::FloorDiv(h, w).Substitute(w_is_0).fault(), Dim::Fault::kDivisor0);
+}
+
+TEST(Dim, AFaultStaysAndIsEqualToNothing) {
+  for (const auto fault : {Dim::Fault::kTooLarge, Dim::Fault::kDivisor0}) {
+    const Dim faulty = Dim::Faulty(fault);
+    for (const Dim& dim : {faulty + h, h - faulty, faulty * 0, faulty - faulty, Dim::FloorDiv(faulty, 2), Dim::FloorDiv(h, faulty),
+                           faulty.Substitute([](const std::string&) { return std::optional(Dim(1)); })}) {
+      EXPECT_EQ(dim.fault(), fault);
+      EXPECT_FALSE(dim == dim);
+      EXPECT_FALSE(Dim::ProvedDifferent(dim, h));
+      EXPECT_FALSE(Dim::ProvedDifferentAbove0(dim, h));
+      EXPECT_FALSE(dim.is_constant() || dim.constant() || dim.symbol() || dim.AsLinear());
+      EXPECT_EQ(At(dim, {}), std::nullopt);
+      EXPECT_TRUE(dim.Symbols().empty());
+      EXPECT_EQ(dim.ToString()[0], '(');
+    }
+  }
 }
 
 TEST(Dim, SizeIsBounded) {
   Dim square = h + w;
   for (int i = 0; i < 40; ++i) square = square * square;
-  EXPECT_TRUE(square.symbol().has_value() || square.terms().size() <= Dim::kMaxTerms);
+  EXPECT_EQ(square.fault(), Dim::Fault::kTooLarge);
   Dim nested = h;
   for (int i = 0; i < 1000; ++i) nested = Dim::FloorDiv(nested * nested + w, w + 1);
-  EXPECT_LE(nested.terms().size(), Dim::kMaxTerms);
+  EXPECT_EQ(nested.fault(), Dim::Fault::kTooLarge);
 }
 
 TEST(Dim, TellsWhatItIs) {
@@ -132,7 +172,7 @@ TEST(Dim, DifferentAbove0WhereNoExtentMakesThemEqual) {
   EXPECT_FALSE(differ(Dim::FloorDiv(w, h), w));            // equal at 1
   EXPECT_FALSE(differ(half * third, Dim(2) * w * w * w));  // not seen
   EXPECT_FALSE(differ(Dim(INT64_MAX) * w, Dim(-2) * h));   // overflows
-  EXPECT_FALSE(differ(Dim::Unknown(), w));
+  EXPECT_FALSE(differ(UnknownDims("t").Next(), w));
 }
 
 TEST(Dim, WhatIsWrittenAsNumbersIsReadAgain) {

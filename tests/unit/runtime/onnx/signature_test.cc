@@ -21,7 +21,7 @@ TEST(ChooseBatchAxis, AxisZeroWhenDynamicEverywhere) {
   EXPECT_TRUE(axes.batched);
   EXPECT_FALSE(axes.dropped);
   EXPECT_EQ(axes.axis, (std::vector<int8_t>{0, 0, 0}));
-  EXPECT_TRUE(Choose(Make({{n, 3}}, {{Dim::Unknown(), 10}})).batched);
+  EXPECT_TRUE(Choose(Make({{n, 3}}, {{Dim::Symbol("_#0"), 10}})).batched);
 }
 
 TEST(ChooseBatchAxis, DroppedWhenOneEverywhere) {
@@ -129,7 +129,7 @@ TEST(UnprovedExtents, AnInputThatIsGivenTwoExtentsProvesNothing) {
 
 TEST(UnprovedExtents, WhatAFileOnlyDeclaresProvesNothing) {
   Signature file = Make({{n}}, {{n, m}});
-  file.computed = {{n, Dim::Unknown()}};
+  file.computed = {{n, Dim::Symbol("_#0")}};
   EXPECT_EQ(UnprovedExtents(file, Make({{w}}, {{w, w}})), (Axes{{false, true}}));
   EXPECT_EQ(UnprovedExtents(file, file), (Axes{{false, false}}));
   file.outputs[0].dim[1] = n;
@@ -137,7 +137,7 @@ TEST(UnprovedExtents, WhatAFileOnlyDeclaresProvesNothing) {
 }
 
 TEST(UnprovedExtents, ASymbolThatNoInputHasIsTheFirstExtentThatTellsIt) {
-  const Dim a = Dim::Unknown(), b = Dim::Unknown();
+  const Dim a = Dim::Symbol("_#0"), b = Dim::Symbol("_#1");
   const auto wants = [](Shape first, Shape second) { return Make({{w}}, {std::move(first), std::move(second)}); };
   const Signature file = Make({{n}}, {{a}, {a}}), other = Make({{n}}, {{a}, {b}});
   EXPECT_EQ(UnprovedExtents(file, wants({k}, {k})), (Axes{{false}, {false}}));

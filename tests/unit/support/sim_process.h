@@ -81,6 +81,7 @@ class SimProcess {
   PlanBuilder builder_;
   std::unique_ptr<ServedPlan> served_;
   const wf_plan* plan_ = nullptr;
+  std::unique_ptr<bus::PlanIndex> index_;
   std::unique_ptr<Oracle> oracle_;
   TestMemory memory_;
   ListQueue queue_;

@@ -190,9 +190,12 @@ std::string Writer::FieldOf(const Type& type, int) {
 
 std::string Writer::Arithmetic(const Type& type, int depth) {
   static const std::vector<std::string> kOperators = {" + ", " - ", " * "};
-  const std::string left = Element(type, 0);  // something that is not constant, else the whole may overflow when it is compiled
-  const std::string text = left.empty() ? Variable(type, 0) : left;
-  if (text.empty()) return "";
+  std::string text = Element(type, 0);  // something that is not constant, else the whole may overflow when it is compiled
+  if (text.empty()) {
+    const std::vector<Name> names = NotDeclared(type);
+    if (names.empty()) return "";
+    text = Any(names).text;
+  }
   const std::string& op = Any(kOperators);
   return Below(2) == 0 ? "(" + text + op + Expression(type, depth) + ")" : "(" + Expression(type, depth) + op + text + ")";
 }

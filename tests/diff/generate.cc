@@ -56,7 +56,7 @@ class WorkflowWriter : private Writer {
     const Type type = is_tensor ? Tensor(ElementType(false).dtype, {"3", "2"}) : ElementType(true);
     const std::string name = "C" + suffix_;
     text_ += "const " + name + ": " + ToText(type) + " = " + Literal(type, 0) + ";\n";
-    constants_.push_back({name, type, "", true});
+    constants_.push_back({.text = name, .type = type, .extent = "", .is_constant = true, .is_declared = true});
   }
 
   // A parameter of each symbol, then others.

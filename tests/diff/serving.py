@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 from harness import Connection, Server, scratch, wfc
 
 CONNECTIONS = 4
+BUILD_SECONDS = 600  # a long run gives way to all else
 FLOATS = {"f64": "<Qd", "f32": "<If", "f16": "<He"}
 
 
@@ -68,7 +69,7 @@ def talk(address, calls, wrong):
 
 def built(source, level="-O2"):
     binary = scratch() / f"{source.stem}.server"
-    wfc("build", source, "-o", binary, level)
+    wfc("build", source, "-o", binary, level, timeout=BUILD_SECONDS)
     return binary
 
 

@@ -15,6 +15,7 @@ struct Name {
   Type type;
   std::string extent;  // of an index: the dimension that it stays below
   bool is_constant = false, is_node = false;
+  bool is_declared = false;  // by `const`
 };
 
 // Of a workflow the result is the tuple of its results.
@@ -74,6 +75,10 @@ class Writer {
   // Of which the compiler knows no value: a bad index or divisor is a mistake when it does.
   std::vector<Name> Unknown(const Type& type) const {
     return Names([&](const Name& name) { return name.type == type && !name.is_constant; });
+  }
+  // Not constants of the file: arithmetic over those is done when it is compiled, and refused where it overflows.
+  std::vector<Name> NotDeclared(const Type& type) const {
+    return Names([&](const Name& name) { return name.type == type && !name.is_declared; });
   }
   std::vector<Name> Tensors(DType dtype) const {
     return Names([&](const Name& name) { return IsTensor(name.type) && name.type.dtype == dtype; });

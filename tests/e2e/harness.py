@@ -43,8 +43,8 @@ def _kill_all():
         server.kill()
 
 
-def wfc(*args, check=True):
-    done = subprocess.run([WFC, *map(str, args)], capture_output=True, text=True, timeout=120)
+def wfc(*args, check=True, timeout=120):
+    done = subprocess.run([WFC, *map(str, args)], capture_output=True, text=True, timeout=timeout)
     if check and done.returncode != 0:
         raise AssertionError(f"wfc {' '.join(map(str, args))} ended with {done.returncode}\n{done.stdout}{done.stderr}")
     return done

@@ -72,7 +72,7 @@ void Recorder::OnModelFailed(const bus::Instance& where, uint16_t task, const bu
   by_bus[where.bus].models[{PathOfInstance(where), task}] = why.code;
 }
 
-Oracle::Oracle(const wf_plan& plan, const bus::PlanIndex& index) : plan_(plan), index_(index) {}
+Oracle::Oracle(const wf_plan& plan) : plan_(plan) {}
 
 abi::Outcome Oracle::Run(const std::vector<int64_t>& inputs, uint64_t sample, const Recorder::Decisions& decisions, int64_t version,
                          std::vector<int64_t>* out) {

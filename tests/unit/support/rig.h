@@ -106,14 +106,13 @@ class Recorder final : public sched::Observer {
 // Runs one sample in the interpreter: the same inputs, the same decisions.
 class Oracle {
  public:
-  Oracle(const wf_plan& plan, const bus::PlanIndex& index);
+  explicit Oracle(const wf_plan& plan);
   // `inputs`: of the in slots, which are ints; `out` receives the mix of each out slot.
   abi::Outcome Run(const std::vector<int64_t>& inputs, uint64_t sample, const Recorder::Decisions& decisions, int64_t version,
                    std::vector<int64_t>* out);
 
  private:
   const wf_plan& plan_;
-  const bus::PlanIndex& index_;
   bus::ChunkMemory memory_;
 };
 

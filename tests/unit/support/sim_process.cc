@@ -24,7 +24,7 @@ SimProcess::SimProcess(const SimOptions& options) : options_(options), random_(o
   served_ = std::make_unique<ServedPlan>(plan, static_cast<uint32_t>(Chance(30) ? 1 + Below(8) : 0));
   plan_ = &served_->plan();
   index_ = std::make_unique<bus::PlanIndex>(*plan_);
-  oracle_ = std::make_unique<Oracle>(*plan_, *index_);
+  oracle_ = std::make_unique<Oracle>(*plan_);
   executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{.threads = 0}, clock_);
   workers_.emplace(1 + Below(3));
   count_holders_ = std::make_unique<CountHolders>(*this);

@@ -26,8 +26,7 @@ class InterpretTest : public ::testing::Test {
   Outcome Run(bool with_strands = true) {
     const wf_plan& plan = builder_.Finish(with_strands);
     EXPECT_EQ(Verify(plan).message(), "");
-    index_ = std::make_unique<bus::PlanIndex>(plan);
-    test::Oracle oracle(plan, *index_);
+    test::Oracle oracle(plan);
     values_.clear();
     return oracle.Run({3}, 0, decisions_, 1, &values_);
   }
@@ -40,7 +39,6 @@ class InterpretTest : public ::testing::Test {
   }
 
   PlanBuilder builder_;
-  std::unique_ptr<bus::PlanIndex> index_;
   test::Recorder::Decisions decisions_;
   std::vector<int64_t> values_;
   int in_ = 0, out_ = 0;

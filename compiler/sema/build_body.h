@@ -56,10 +56,7 @@ class BodyWriter {
   ir::ValueId CountOf(const std::vector<ir::ValueId>& sources);
   ir::ValueId ElementOf(ir::ValueId source, ir::ValueId index);
   void Bind(LocalId local, ir::ValueId value) { frame_->locals[local] = value; }
-  void BindIndex(LocalId local, ir::ValueId param) {
-    Bind(local, param);
-    indices_.insert(param);
-  }
+  void BindIndex(LocalId local, ir::ValueId param);
   // What a stub yields for a call of the model that it replaces; fails with 7004 where shapes are not those of the call.
   ir::ValueId WriteStub(const Function& stub, const Expr& call);
   ir::TypeId TypeOf(TypeRef type);  // dimensions that are constant here are static
@@ -107,12 +104,10 @@ class BodyWriter {
   ir::ValueId WriteLazy(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteCoalesce(const Expr& expr);
   ir::ValueId WriteBlock(const Expr& expr);
-  ir::ValueId WriteCall(const Expr& expr);
-  ir::ValueId WriteBuiltin(const Expr& expr);
+  ir::ValueId WriteCall(const Expr& expr), WriteBuiltin(const Expr& expr);
   ir::ValueId WriteMathBuiltin(uint32_t builtin, const std::vector<ir::ValueId>& args, DType dtype);
   ir::ValueId WriteClose(ir::ValueId a, ir::ValueId b, ir::ValueId tolerance);
-  ir::ValueId WriteText(const Expr& expr);
-  ir::ValueId WriteConst(const Expr& expr);
+  ir::ValueId WriteText(const Expr& expr), WriteConst(const Expr& expr);
 
   // ---- build_tensor.cc ----
   // Elementwise over operands that broadcast; `f` gets one scalar per operand.
@@ -127,17 +122,14 @@ class BodyWriter {
   ir::ValueId CheckedIndex(const Expr& expr, ir::ValueId extent);
   ir::ValueId Slice(const Expr& expr, ir::ValueId tensor);
   bool CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent);
-  ir::ValueId WriteBuild(const Expr& expr);
-  ir::ValueId WriteReduce(const Expr& expr);
+  ir::ValueId WriteBuild(const Expr& expr), WriteReduce(const Expr& expr);
   ir::ValueId WriteReshape(const Expr& expr, ir::ValueId tensor);
   ir::ValueId CountDiffers(const std::vector<ir::ValueId>& extents, ir::ValueId found);
   ir::ValueId ReshapeOrEmpty(ir::ValueId tensor, std::vector<ir::ValueId> extents, ir::ValueId found);
   void RequireCount(const std::vector<Dim>& dims, const Indices& extents, ir::ValueId found);
   void RequireSmall(const Indices& extents, const std::vector<Dim>* reshaped = nullptr);  // `reshaped`: the shape that a reshape wants
   ir::ValueId Extent(ir::ValueId value, const Dim* dim = nullptr);        // 7004 when below 0; in a loop over elements 0 and sticky
-  std::optional<double> MostOfNatural(ir::ValueId value) const;
-  double MostOf(ir::ValueId value) const;
-  bool IsNatural(ir::ValueId value) const { return MostOfNatural(value).has_value(); }  // proved to be 0 or more
+  bool IsNatural(ir::ValueId value) const;                                // proved to be 0 or more
   ir::ValueId WriteI64(const Expr& expr), WriteExtent(const Expr& expr);  // an index or an extent
   ir::ValueId ToI64(ir::ValueId value) { return b_.Convert(value, DType::kI64); }
   std::vector<ir::TypeId> Integers(size_t count) { return std::vector<ir::TypeId>(count, b_.ScalarType(DType::kI64)); }
@@ -168,7 +160,7 @@ class BodyWriter {
   Outer* outer_;
   Frame root_;
   Frame* frame_;
-  std::unordered_set<ir::ValueId> indices_;  // that loops over elements count
+  std::unordered_set<ir::ValueId> indices_;                               // that loops over elements count
   size_t tensor_depth_ = 0, loop_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
   bool at_hand_only_ = false;                                             // symbols that the body would have to wait for have no value
   bool extents_may_differ_ = false;  // a check stands in a loop over elements, which goes on when it does not hold

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compiler/sema/build_body.h"
+#include "compiler/sema/build_bounds.h"
 #include "compiler/sema/build_checks.h"
 #include "runtime/abi/dtype.h"
 #include "runtime/base/check.h"
@@ -83,17 +84,6 @@ bool IsPlain(const Dim& dim) { return dim.is_constant() || dim.symbol().has_valu
 
 }  // namespace
 
-// What the i64 is at most, whatever its sign.
-double BodyWriter::MostOf(ValueId value) const {
-  constexpr double kAny = 0x1p63;
-  if (const auto most = MostOfNatural(value)) return *most;
-  const ir::Op& op = b_.body()[value];
-  if (op.kind == OpKind::kScalar) return std::abs(static_cast<double>(static_cast<int64_t>(op.imm)));
-  if (op.kind == OpKind::kElement) return static_cast<double>(abi::kMostExtent);
-  const bool is_narrow = op.kind == OpKind::kConvert && ir::SizeOf(b_.DTypeOf(op.args[0])) <= 4 && !ir::IsFloat(b_.DTypeOf(op.args[0]));
-  return is_narrow ? 0x1p32 : kAny;
-}
-
 std::optional<ValueId> BodyWriter::DimIn(const Dim& dim, Frame* frame) {
   ValueId sum = b_.I64(0);
   for (const Dim::Term& term : dim.terms()) {
@@ -124,7 +114,7 @@ ValueId BodyWriter::Wraps(const Dim& dim) {
       const std::optional<ValueId> value = AtomIn(atom, frame_);
       if (!value) return b_.Bool(false);
       factors.back().push_back(*value);
-      most_of_term *= MostOf(*value);
+      most_of_term *= MostOf(b_, indices_, *value);
     }
     most += most_of_term;
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/sema/build_body.h"
+#include "compiler/sema/build_bounds.h"
 #include "runtime/abi/dtype.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
@@ -258,39 +259,12 @@ ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
   return b_.Reshape(tensor, std::move(extents));
 }
 
-// What a value that is proved to be 0 or more is at most; nothing for others. What comes from a request may be any number, so that sums and
-// products of it wrap.
-std::optional<double> BodyWriter::MostOfNatural(ValueId value) const {
-  constexpr double kAny = 0x1p63, kExtent = static_cast<double>(abi::kMostExtent);
-  if (indices_.contains(value)) return kExtent;  // no loop runs for longer
-  const ir::Op& op = b_.body()[value];
-  const auto unwrapped = [](double most) { return most < kAny / 2 ? std::optional(most) : std::nullopt; };  // f64 rounds
-  switch (op.kind) {
-    case OpKind::kScalar:
-      return static_cast<int64_t>(op.imm) >= 0 ? std::optional(static_cast<double>(op.imm)) : std::nullopt;
-    case OpKind::kDim:
-    case OpKind::kListLen:
-    case OpKind::kStringLen:
-      return kExtent;
-    case OpKind::kMax: {
-      const auto a = MostOfNatural(op.args[0]), b = MostOfNatural(op.args[1]);
-      if (a && b) return std::max(*a, *b);
-      return a || b ? std::optional(kAny) : std::nullopt;
-    }
-    case OpKind::kMin:
-    case OpKind::kMul:
-    case OpKind::kAdd:
-    case OpKind::kDiv: {
-      const auto a = MostOfNatural(op.args[0]), b = MostOfNatural(op.args[1]);
-      if (!a || !b) return {};
-      if (op.kind == OpKind::kMin) return std::min(*a, *b);
-      if (op.kind == OpKind::kDiv) return b_.IsConstant(op.args[1]) ? a : std::nullopt;
-      return unwrapped(op.kind == OpKind::kMul ? *a * *b : *a + *b);
-    }
-    default:
-      return {};
-  }
+void BodyWriter::BindIndex(LocalId local, ValueId param) {
+  Bind(local, param);
+  indices_.insert(param);
 }
+
+bool BodyWriter::IsNatural(ValueId value) const { return MostOfNatural(b_, indices_, value).has_value(); }
 
 ValueId BodyWriter::Extent(ValueId value, const Dim* dim) {
   if (IsNatural(value)) return value;

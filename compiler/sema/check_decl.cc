@@ -32,7 +32,7 @@ int StatusOf(Env& env, const ast::Name& status) {
   std::vector<std::string> known;
   for (const StatusName& row : kStatuses) {
     if (row.code == base::kOk) continue;
-    if (row.name == status.text) return row.code;
+    if (row.name == status.text) return static_cast<int>(row.code);
     known.emplace_back(row.name);
   }
   env.Report(status.span, kUnknownStatus, {status.text}).DidYouMean(status.span, status.text, known);

@@ -116,7 +116,7 @@ struct Subscript {
   bool is_slice = false;
   ExprPtr first, last;
   Dim from, to;  // a slice's ends, where they are computed with extents
-};               // first and last of a slice may be null
+};  // first and last of a slice may be null
 
 struct BlockStep {  // let local = value; or: require condition else error(message)
   bool is_let = true;

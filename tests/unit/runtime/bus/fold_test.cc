@@ -54,7 +54,7 @@ class FoldTest : public ::testing::Test {
     wf_tensor tensor{.data = wf_alloc(ctx(), bytes, WF_ALIGN), .dtype = WF_U8, .rank = 1};
     tensor.dim[0] = static_cast<int64_t>(bytes);
     tensor.stride[0] = 1;
-    std::memset(tensor.data, value, bytes);
+    if (bytes != 0) std::memset(tensor.data, value, bytes);
     return tensor;
   }
   wf_list List(std::initializer_list<wf_bytes> texts) {

@@ -61,6 +61,8 @@ class Hygiene(harness.ServerCase):
         self.errors = 0
 
     def test_the_server_holds_no_path_of_the_machine_that_built_it(self):
+        if harness.BUILD.name != "release":
+            self.skipTest("sanitizers and what debuggers read name the sources where they lie")
         held = harness.compiled(self.source).read_bytes()
         self.assertFalse(str(harness.ROOT).encode() in held)
         self.assertEqual(sorted(set(re.findall(rb"(?<![\w./-])/[\w.+/-]+/(?:runtime|compiler|tests)/[\w./-]+\.(?:cc|h)\b", held))), [])

@@ -93,6 +93,7 @@ class HttpRules(harness.ServerCase):
 
 class RawBodies(harness.ServerCase):
     source = harness.EXAMPLES / "digits/digits.wf"
+    args = harness.patient()
 
     @classmethod
     def setUpClass(cls):

@@ -6,25 +6,14 @@
 #include <utility>
 
 #include "runtime/bus/instance.h"
-#include "tests/unit/support/plans.h"
-#include "tests/unit/support/rig.h"
+#include "tests/unit/runtime/bus/context_rig.h"
 
 namespace wf::bus {
 namespace {
 
 wf_bytes Text(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
 
-class ContextTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    bus_.plan_ = &classify_plan;
-    bus_.arena.Open(memory_, bus_.budget, 4000);
-    bus_.main.bus = &bus_;
-    bus_.main.arena = &bus_.arena;
-  }
-  test::TestMemory memory_;
-  Bus bus_;
-};
+class ContextTest : public ContextRig {};
 
 TEST_F(ContextTest, TheFirstFailureStandsAndItsTextIsCopied) {
   std::string text = "the first";

@@ -10,8 +10,7 @@
 #include "runtime/abi/view.h"
 #include "runtime/base/poison.h"
 #include "runtime/bus/bus.h"
-#include "tests/unit/support/plans.h"
-#include "tests/unit/support/rig.h"
+#include "tests/unit/runtime/bus/context_rig.h"
 
 namespace wf::bus {
 namespace {
@@ -36,14 +35,8 @@ struct Record {
   uint8_t has = 0;
 };
 
-class FoldTest : public ::testing::Test {
+class FoldTest : public ContextRig {
  protected:
-  void SetUp() override {
-    bus_.plan_ = &classify_plan;
-    bus_.arena.Open(memory_, bus_.budget, 4000);
-    bus_.main.bus = &bus_;
-    bus_.main.arena = &bus_.arena;
-  }
   wf_ctx* ctx() { return bus_.ctx(); }
   wf_bytes Text(std::string_view text) {
     auto* const copy = static_cast<uint8_t*>(wf_alloc(ctx(), text.size() + 64, 1));
@@ -64,9 +57,6 @@ class FoldTest : public ::testing::Test {
   }
   static std::string_view Item(const wf_list& list, size_t i) { return abi::View(static_cast<const wf_bytes*>(list.ptr)[i]); }
   bool Keep(wf_fold& fold, TypeRow type, void* value) { return wf_fold_keep(ctx(), &fold, kTypes, type, value) == 1; }
-
-  test::TestMemory memory_;
-  Bus bus_;
 };
 
 TEST_F(FoldTest, WhatTurnsAllocatedMovesAndTheRestStays) {

@@ -63,11 +63,11 @@ class Collector:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["content-length"]))
-                outer.requests.append((self.path, self.headers["content-type"], ExportTraceServiceRequest.FromString(body), outer.status))
+                body, status = self.rfile.read(int(self.headers["content-length"])), outer.status  # what is noted is what is answered
+                outer.requests.append((self.path, self.headers["content-type"], ExportTraceServiceRequest.FromString(body), status))
                 time.sleep(outer.seconds)
                 try:
-                    self.send_response(outer.status)
+                    self.send_response(status)
                     self.end_headers()
                 except BrokenPipeError:
                     pass

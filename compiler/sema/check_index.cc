@@ -16,13 +16,13 @@ ExprPtr CheckPosition(Body& body, const ast::Expr& expr, const Where& where) {
   return value;
 }
 
-// A constant position against a constant extent; the rest is proved or checked later.
+// False where the position is outside whatever the symbols are: 4 of 4, n of n. The rest is proved or checked later.
 bool IsInside(Body& body, const Expr& object, const Expr& position, const Dim& extent, bool end_allowed) {
   const auto at = AsDim(body, position);
-  if (!at || !at->constant() || !extent.constant()) return true;
-  const int64_t limit = *extent.constant() + (end_allowed ? 1 : 0);
-  if (*at->constant() < limit) return true;
-  auto builder = body.env.Report(position.span, kIndexOutOfRange, {*at->constant(), extent.ToString()});
+  if (!at || IsAny(extent)) return true;
+  const auto beyond = (*at - extent).constant();  // the end
+  if (!beyond || *beyond < (end_allowed ? 1 : 0)) return true;
+  auto builder = body.env.Report(position.span, kIndexOutOfRange, {at->ToString(), extent.ToString()});
   LabelOrigins(body, {extent}, builder);
   LabelSource(body, object, builder);
   return false;

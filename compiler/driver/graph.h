@@ -70,8 +70,9 @@ struct Graph {
 
 Graph GraphOf(const ir::Program& program);
 
-std::string Spelling(const Graph::Port& port);          // "times: i64 = 1"
-std::string Spelling(const Graph::Measured& measured);  // "compute 12.3 us x 1000"
+std::string Spelling(const Graph::Port& port);              // "times: i64 = 1"
+std::string Spelling(const Graph::Measured& measured);      // "compute 12.3 us x 1000"
+std::vector<std::string> LinesOf(const Graph::Node& node);  // what a box shows of it, its name first
 std::string GraphText(const Graph& graph, Level level);
 std::string GraphDot(const Graph& graph, Level level);
 std::string GraphMermaid(const Graph& graph, Level level);

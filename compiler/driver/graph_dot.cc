@@ -74,12 +74,7 @@ void DotWriter::Node(const Graph::Node& node, const std::string& prefix) {
     Close();
     return;
   }
-  std::vector<std::string> lines = {node.name};
-  if (!node.models.empty()) lines.push_back(fmt::format("model {}", fmt::join(node.models, ", ")));
-  for (const auto& [name, value] : node.settings) lines.push_back(name + " " + value);
-  for (const Graph::Measured& one : node.measured) lines.push_back(Spelling(one));
-  for (const std::string& block : node.inside) lines.push_back("in " + block);
-  Line(fmt::format("{} [label={}{}];", Quoted(prefix + node.name), DotLabel(lines), node.fallback ? ", style=dashed" : ""));
+  Line(fmt::format("{} [label={}{}];", Quoted(prefix + node.name), DotLabel(LinesOf(node)), node.fallback ? ", style=dashed" : ""));
 }
 
 void DotWriter::Stages(const Graph::Workflow& workflow, const std::string& prefix) {

@@ -84,12 +84,7 @@ void MermaidWriter::Nodes(const Graph::Workflow& workflow) {
         Close();
         continue;
       }
-      std::vector<std::string> lines = {node.name};
-      if (!node.models.empty()) lines.push_back(fmt::format("model {}", fmt::join(node.models, ", ")));
-      for (const auto& [name, value] : node.settings) lines.push_back(name + " " + value);
-      for (const Graph::Measured& one : node.measured) lines.push_back(Spelling(one));
-      for (const std::string& block : node.inside) lines.push_back("in " + block);
-      Line(fmt::format(fmt::runtime(node.fallback ? "{}([{}])" : "{}[{}]"), Id(node.name), MermaidLabel(lines)));
+      Line(fmt::format(fmt::runtime(node.fallback ? "{}([{}])" : "{}[{}]"), Id(node.name), MermaidLabel(LinesOf(node))));
       Wires(node.name, node.reads);
       Wires(node.name, node.after, kDashed);
     }

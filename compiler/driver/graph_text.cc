@@ -96,6 +96,15 @@ std::string Spelling(const Graph::Measured& measured) {
   return fmt::format("{} {} x {}", measured.what, load::Duration(measured.seconds * 1e9), measured.count);
 }
 
+std::vector<std::string> LinesOf(const Graph::Node& node) {
+  std::vector<std::string> lines = {node.name};
+  if (!node.models.empty()) lines.push_back(fmt::format("model {}", fmt::join(node.models, ", ")));
+  for (const auto& [name, value] : node.settings) lines.push_back(name + " " + value);
+  for (const Graph::Measured& one : node.measured) lines.push_back(Spelling(one));
+  for (const std::string& block : node.inside) lines.push_back("in " + block);
+  return lines;
+}
+
 std::string GraphText(const Graph& graph, Level level) {
   std::string text;
   for (const Graph::Workflow& workflow : graph.workflows) {

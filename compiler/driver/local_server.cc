@@ -9,13 +9,13 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 
 #include "compiler/driver/child.h"
 #include "compiler/driver/serve.h"
 #include "compiler/load/fetch.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
 
@@ -23,21 +23,7 @@ namespace wf::driver {
 namespace {
 
 constexpr int64_t kStartNs = 60'000'000'000;
-int64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// False when the time is over first.
-bool WaitFor(int fd, short events, int64_t until_ns) {
-  while (true) {
-    const int64_t left_ms = (until_ns - NowNs()) / 1'000'000;
-    if (left_ms < 0) return false;
-    pollfd waiting{fd, events, 0};
-    const int ready = poll(&waiting, 1, static_cast<int>(left_ms) + 1);
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return true;  // read says what is wrong
-  }
-}
+int64_t NowNs() { return base::SystemClock().Now(); }
 
 }  // namespace
 
@@ -61,7 +47,7 @@ base::Status LocalServer::ReadAddresses(int from) {
   std::string line;
   for (const int64_t until = NowNs() + kStartNs; line.find('\n') == std::string::npos;) {
     char c = 0;
-    if (!WaitFor(from, POLLIN, until)) {
+    if (!load::WaitFor(from, POLLIN, until)) {
       Stop();
       return {base::kDeadlineExceeded, "it did not start within a minute"};
     }

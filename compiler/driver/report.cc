@@ -42,9 +42,17 @@ std::string TotalLine(const std::string& total, Format format, bool is_cut) {
              "\n";
     case Format::kGithub:
       return is_cut ? "::notice::" + total + "\n" : std::string();
-    default:
-      return is_cut ? "wfc: " + total + "\n" : std::string();
+    case Format::kDot:
+    case Format::kMermaid:
+    case Format::kSvg:
+    case Format::kSarif:
+    case Format::kTap:
+    case Format::kJunit:
+    case Format::kOpenApi:
+    case Format::kProto:
+      break;
   }
+  return is_cut ? "wfc: " + total + "\n" : std::string();
 }
 
 }  // namespace

@@ -14,11 +14,7 @@
 #include "runtime/base/system_error.h"
 
 namespace wf::load {
-namespace {
 
-constexpr size_t kMaxAnswer = size_t{64} << 20;
-
-// False when the time is over first.
 bool WaitFor(int fd, short events, int64_t until_ns) {
   while (true) {
     const int64_t left_ms = (until_ns - base::SystemClock().Now()) / 1'000'000;
@@ -29,6 +25,10 @@ bool WaitFor(int fd, short events, int64_t until_ns) {
     if (ready < 0 && errno != EINTR) return true;  // read says what is wrong
   }
 }
+
+namespace {
+
+constexpr size_t kMaxAnswer = size_t{64} << 20;
 
 base::Status TooLate() { return {base::kDeadlineExceeded, "it did not answer"}; }
 base::Status Failed(int error) { return {base::kUnavailable, base::TextOfErrno(error)}; }

@@ -19,10 +19,7 @@ TypeRef BareResult(TypeRef result) {
 
 // Reads the signature into the entity; the parameters become locals of `body`.
 void ReadCallable(Body& body, Entity& entity, const std::vector<ast::Param>& params, const ast::TypePtr& result) {
-  entity.signature = std::make_unique<Signature>();
-  Signature& signature = *entity.signature;
-  signature.name = entity.name;
-  signature.span = entity.span;
+  Signature& signature = NewSignature(entity);
   body.silenced = true;
   ReadSignature(body, params, result.get(), signature);
   signature.result = BareResult(signature.result);

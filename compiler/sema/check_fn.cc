@@ -148,10 +148,7 @@ void CollectRests(const ast::Type& type, std::vector<std::string>& rests) {
 }  // namespace
 
 void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl) {
-  entity.signature = std::make_unique<Signature>();
-  Signature& signature = *entity.signature;
-  signature.name = entity.name;
-  signature.span = entity.span;
+  Signature& signature = NewSignature(entity);
   Body body(env, module, &decl);
   if (!decl.type_params.empty() && !module.is_std) {
     env.Report(decl.type_params.front().span, kStdOnly, {"a type variable"});

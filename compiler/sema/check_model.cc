@@ -357,9 +357,7 @@ class ModelCheck {
 }  // namespace
 
 void CheckModel(Env& env, Module& module, Entity& entity, const ast::ModelDecl& decl) {
-  entity.signature = std::make_unique<Signature>();
-  entity.signature->name = entity.name;
-  entity.signature->span = entity.span;
+  NewSignature(entity);
   entity.broken = decl.has_errors || !ModelCheck(env, module, entity, decl).Run();
 }
 

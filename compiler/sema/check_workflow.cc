@@ -448,10 +448,7 @@ void ReadResults(Env& env, const ast::WorkflowDecl& decl, const Signature& signa
 }  // namespace
 
 void CheckWorkflow(Env& env, Module& module, Entity& entity, const ast::WorkflowDecl& decl) {
-  entity.signature = std::make_unique<Signature>();
-  Signature& signature = *entity.signature;
-  signature.name = entity.name;
-  signature.span = entity.span;
+  Signature& signature = NewSignature(entity);
   Body body(env, module, &decl);
   const Scope scope(body, decl.body);
   ReadSignature(body, decl.params, decl.result.get(), signature);

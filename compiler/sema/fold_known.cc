@@ -45,9 +45,15 @@ std::optional<Wide> Apply(const Expr& expr, Wide left, Wide right) {
       return right == 0 ? std::nullopt : std::optional(left / right);
     case BinaryOp::kRem:
       return right == 0 ? std::nullopt : std::optional(left % right);
-    default:
-      return std::nullopt;
+    case BinaryOp::kEq:
+    case BinaryOp::kNe:
+    case BinaryOp::kLt:
+    case BinaryOp::kLe:
+    case BinaryOp::kGt:
+    case BinaryOp::kGe:
+      break;
   }
+  return std::nullopt;
 }
 
 bool Fits(DType dtype, Wide value) {

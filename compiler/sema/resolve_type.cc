@@ -369,6 +369,13 @@ TypeRef ResolveType(Body& body, const ast::Type& type, SymbolRule rule) {
   return types.Optional(resolved);
 }
 
+Signature& NewSignature(Entity& entity) {
+  entity.signature = std::make_unique<Signature>();
+  entity.signature->name = entity.name;
+  entity.signature->span = entity.span;
+  return *entity.signature;
+}
+
 void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast::Type* result, Signature& out) {
   std::vector<TypeRef> param_types;
   for (const ast::Param& param : params) {

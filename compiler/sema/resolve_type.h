@@ -28,6 +28,9 @@ std::optional<diag::Builder> ReportNoExtent(const Env& env, const Dim& dim, cons
 TypeRef ResolveType(Body& body, const ast::Type& type, SymbolRule rule);
 std::optional<DType> DTypeNamed(std::string_view name);
 
+// The signature of what is declared, with its name and place; the rest is to be read.
+Signature& NewSignature(Entity& entity);
+
 // Resolves parameters and result of a signature in `body`, declares the parameters there as its first locals, and fills `out` (but for its
 // name). `result` may be null.
 void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast::Type* result, Signature& out);

@@ -22,7 +22,7 @@ base::Status PartialFile::Create(mode_t mode) {
   struct stat info{};
   if (stat(target_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return StatusOfErrno(EISDIR);
   const base::Descriptor file(open(path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, mode));
-  return file.get() < 0 ? StatusOfCreation(errno) : base::Status::Ok();
+  return file.get() < 0 ? StatusOfCreation(errno, path_) : base::Status::Ok();
 }
 
 base::Status PartialFile::Rename() {

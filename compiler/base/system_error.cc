@@ -1,6 +1,8 @@
 #include "compiler/base/system_error.h"
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 #include "runtime/base/system_error.h"
 
@@ -16,8 +18,14 @@ base::Status StatusOfErrno(int error) {
           base::TextOfErrno(error)};
 }
 
-base::Status StatusOfCreation(int error) {
-  return error == ENOENT || error == ENOTDIR ? base::Status(base::kNotFound, "no such folder") : StatusOfErrno(error);
+base::Status StatusOfCreation(int error, const std::string& path) {
+  if (error != ENOENT && error != ENOTDIR) return StatusOfErrno(error);
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const bool is_link = std::filesystem::is_symlink(path, ignored);  // then the folder is that of its target
+  if (!is_link && std::filesystem::is_directory(folder.empty() ? "." : folder, ignored))
+    return {base::kPermissionDenied, "its folder takes no files"};
+  return {base::kNotFound, "no such folder"};
 }
 
 }  // namespace wf::source

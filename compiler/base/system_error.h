@@ -1,11 +1,14 @@
 #pragma once
 
+#include <string>
+
 #include "runtime/base/status.h"
 
 namespace wf::source {
 
 // What the system says went wrong, with a code: kNotFound, kPermissionDenied, kResourceExhausted (no room), else kUnavailable.
 base::Status StatusOfErrno(int error);
-base::Status StatusOfCreation(int error);  // of a new file: what is missing is its folder
+// Of a new file at `path`: what is missing is its folder, unless that takes no files, as /proc.
+base::Status StatusOfCreation(int error, const std::string& path);
 
 }  // namespace wf::source

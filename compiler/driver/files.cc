@@ -31,7 +31,7 @@ enum class Lasting : bool { kNo, kYes };  // whether it is on the disk when it i
 
 base::Status WriteInto(const std::string& path, std::string_view text, Lasting lasting) {
   const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) return source::StatusOfCreation(errno);
+  if (file.get() < 0) return source::StatusOfCreation(errno, path);
   WF_RETURN_IF_ERROR(WriteAll(file.get(), text));
   if (lasting == Lasting::kYes && fsync(file.get()) != 0) return source::StatusOfErrno(errno);
   return base::Status::Ok();

@@ -105,7 +105,12 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
       const bool is_unknown = path.starts_with(kStandard) && text.status().code() == base::kNotFound;
       const std::string why =
           is_unknown ? "the standard library has no such module" : fmt::format("`{}`: {}", file_name, text.status().message());
-      emitter_.Emit(span, diag::kImportNotRead, {path, why}).DidYouMean(span, path, Neighbours(path));
+      auto builder = emitter_.Emit(span, diag::kImportNotRead, {path, why});
+      if (path + '.' == kStandard) {
+        builder.Help("the standard library is imported by the module: `import std.nn;`");
+      } else {
+        builder.DidYouMean(span, path, Neighbours(path));
+      }
     }
     return;
   }

@@ -75,8 +75,10 @@ constexpr std::array<Foreign, 13> kForeignStarts = {{{"def", "fn"},
                                                      {"val", "let"},
                                                      {"assert", "require"},
                                                      {"raise", "fail"}}};
-constexpr std::array<Foreign, 3> kForeignStatements = {{{"for", "a `for` is a value: `node ys = for x in xs { .. };`"},
+constexpr std::array<Foreign, 5> kForeignStatements = {{{"for", "a `for` is a value: `node ys = for x in xs { .. };`"},
                                                         {"while", "nothing repeats until a condition holds; `fold` goes from step to step"},
+                                                        {"loop", "nothing repeats until a condition holds; `fold` goes from step to step"},
+                                                        {"try", "what may fail has its fallback behind `else`: `node y = f(x) else e;`"},
                                                         {"switch", "a choice is a value: `node y = match x { 1 => .., _ => .. };`"}}};
 constexpr std::array<Foreign, 4> kForeignWords = {{{"and", "&&"}, {"or", "||"}, {"not", "!"}, {"elif", "else if"}}};
 
@@ -163,8 +165,8 @@ std::string Reporter::Quoted(size_t number) const {
 void Reporter::Report(const Mistake& mistake) {
   ++count_;
   if (ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportOpenSettings(mistake) || ReportElse(mistake) ||
-      ReportGlued(mistake) || ReportStart(mistake) || ReportMissingElse(mistake) || ReportMissingSemicolon(mistake) ||
-      ReportWord(mistake)) {
+      ReportGlued(mistake) || ReportForeignStatement(mistake) || ReportStart(mistake) || ReportMissingElse(mistake) ||
+      ReportMissingSemicolon(mistake) || ReportWord(mistake)) {
     return;
   }
   ReportUnexpected(mistake);
@@ -280,6 +282,16 @@ bool Reporter::IsAtMember(const Mistake& mistake) const {
   return !NameOfSequence(mistake.rule).empty() && mistake.rule != P::RuleCallStmt && !Expects(mistake, T::LBRACE);
 }
 
+// `while (c) {`, `try {`: a statement of other languages where a call would end.
+bool Reporter::ReportForeignStatement(const Mistake& mistake) {
+  if (mistake.rule != P::RuleCallStmt || TypeAt(mistake.at) != T::LBRACE) return false;
+  const std::string name = Spelling(mistake.statement);
+  const auto help = OursFor(kForeignStatements, name);
+  if (help.empty()) return false;
+  emitter_.Emit(SpanAt(mistake.statement), diag::kUnknownStart, {name, NameOfSequence(mistake.rule)}).Help(std::string(help));
+  return true;
+}
+
 // The first word of a declaration, statement or member is none of those that may stand there.
 bool Reporter::ReportStart(const Mistake& mistake) {
   const size_t type = TypeAt(mistake.at);
@@ -309,6 +321,8 @@ bool Reporter::ReportStart(const Mistake& mistake) {
   if (TypeAt(word) == T::KW_ELSE && word > 0) {
     built.Help(TypeAt(word - 1) == T::SEMI ? "an `else` comes before the `;`: `node y = f(x) else e;`"
                                            : "an `if` has one `else`, which is its last; those between are `else if c { .. }`");
+  } else if (mistake.rule == P::RuleStageBody) {
+    built.Help("a stage holds nodes alone; what else the workflow has stands outside of its braces");
   } else if (TypeAt(word) == T::KW_PACKAGE) {
     built.Help("`package` stands once, before everything else");
   } else if (const auto ours = OursFor(kForeignStarts, name); std::find(words.begin(), words.end(), ours) != words.end()) {
@@ -437,6 +451,8 @@ std::optional<std::string> Reporter::HelpForHabit(const Mistake& mistake) const 
     const auto is_wanted = [&](size_t type) { return type == Tokens::kAny || Expects(mistake, type); };
     if (std::all_of(habit.wanted.begin(), habit.wanted.end(), is_wanted)) return std::string(habit.help);
   }
+  if (found == T::COLON && mistake.at == mistake.statement + 2 && TypeAt(mistake.statement) == T::KW_RETURN)
+    return fmt::format("results stand in parentheses: `return ({}: ..);`", Spelling(mistake.at - 1));
   if (IsKeyword(before) && Expects(mistake, T::COLON) && !ExpectsExpression(mistake))
     return fmt::format("`{}` is a word of the language, so no value has this name", Spelling(mistake.at - 1));
   return std::nullopt;

@@ -35,6 +35,7 @@ class Reporter {
   bool ReportOpenSettings(const Mistake& mistake);
   bool ReportElse(const Mistake& mistake);
   bool ReportGlued(const Mistake& mistake);
+  bool ReportForeignStatement(const Mistake& mistake);
   bool ReportStart(const Mistake& mistake);
   bool ReportMissingElse(const Mistake& mistake);
   bool ReportMissingSemicolon(const Mistake& mistake);

@@ -34,7 +34,8 @@ bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string&
   }
   const auto* name = ast::DynAs<ast::NameExpr>(expr);
   if (name != nullptr && !body.Find(name->name) && FindEntity(body.module, name->name) == nullptr && !body.module.damaged) {
-    body.env.Report(expr.span, kUnknownName, {name->name}).DidYouMean(expr.span, name->name, [&] {
+    auto builder = body.env.Report(expr.span, kUnknownName, {name->name});
+    builder.DidYouMean(expr.span, name->name, [&] {
       std::vector<std::string> known;
       for (const BuiltInError& error : kBuiltInErrors) known.emplace_back(error.name);
       for (const auto& [text, entity] : body.module.entities) {
@@ -42,6 +43,7 @@ bool ResolveError(Body& body, const ast::Expr& expr, int32_t& code, std::string&
       }
       return known;
     });
+    builder.Help("an error is declared beside the workflow: `error " + name->name + " = 100001 \"what clients are told\";`");
     return false;
   }
   bool reported = false;
@@ -96,7 +98,7 @@ TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted,
         const TypeRef needed = fits ? wanted : joined;
         body.env.Report(odd.span, kTypeMismatch, {ToString(needed), ToString(odd.type)})
             .Label(other.span, "the other arm")
-            .HelpIf(HelpToFit(needed, odd.type));
+            .HelpIf(HelpToFit(body, needed, odd));
         sound = false;
         continue;
       }
@@ -301,7 +303,7 @@ Fallback CheckFallback(Body& body, const ast::Expr& fallback, const Span& declar
   if (joined == nullptr) {
     body.env.Report(other->span, kTypeMismatch, {ToString(value->type), ToString(other->type)})
         .Label(value->span, "the value of the node")
-        .HelpIf(HelpToFit(value->type, other->type));
+        .HelpIf(HelpToFit(body, value->type, *other));
     return {nullptr, err};
   }
   other = Coerce(body, std::move(other), joined);

@@ -162,7 +162,7 @@ ExprPtr CheckListOf(const CallSite& site) {
 bool IsTensorPart(TypeRef type) { return type->kind == TypeKind::kScalar || type->kind == TypeKind::kTensor; }
 
 ExprPtr CheckStack(const CallSite& site) {
-  const auto arguments = site.Arguments({{"xs"}});
+  const auto arguments = site.Arguments({{.name = "xs", .takes_list = true}});
   if (!arguments) return site.Fail();
   ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
   if (IsPoison(*value)) return site.Fail();

@@ -286,7 +286,7 @@ class SignatureCall {
     } else if (same_dtype && !ranks) {
       builder.Help("`" + rest->ToString() + "` stands for any number of axes, or none");
     } else {
-      builder.HelpIf(HelpToFit(shown, found));
+      builder.HelpIf(HelpToFit(body_, shown, value));
     }
   }
 
@@ -485,8 +485,9 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& 
       label(body.env.Report(argument.span, kPositionalAfterNamed));
       continue;
     } else if (++positional > params.size()) {
-      label(body.env.Report(argument.span, kTooManyArguments,
-                            {callee, CountOf(params.size(), "argument"), call.expr.arguments.size() + (call.piped != nullptr ? 1 : 0)}));
+      const size_t given = call.expr.arguments.size() + (call.piped != nullptr ? 1 : 0);
+      auto builder = label(body.env.Report(argument.span, kTooManyArguments, {callee, CountOf(params.size(), "argument"), given}));
+      if (params.size() == 1 && params[0].takes_list) builder.Help("it takes one list: `[a, b]`");
       break;
     }
     if (bound[index].value != nullptr) {
@@ -507,7 +508,8 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call&
   if (signature.broken) return CheckArgumentsOnly(body, call, where);
   std::vector<ParamName> names;
   for (const SigParam& param : signature.params) {
-    names.push_back({param.name, param.default_value == nullptr && param.type->kind != TypeKind::kOptional, param.span});
+    names.push_back({param.name, param.default_value == nullptr && param.type->kind != TypeKind::kOptional, param.span,
+                     param.type->kind == TypeKind::kList});
   }
   const auto given = BindArguments(body, call, callee.name, callee.span, names);
   if (!given) return CheckArgumentsOnly(body, call, where);

@@ -22,6 +22,7 @@ struct ParamName {
   std::string name;
   bool required = true;
   Span declared = {};  // nowhere for what is built in
+  bool takes_list = false;
 };
 std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& call, const std::string& callee, const Span& declared,
                                                         const std::vector<ParamName>& params);

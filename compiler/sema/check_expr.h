@@ -21,8 +21,10 @@ ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& 
 ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where& where);
 // Makes `expr` fit `target`: T where T? is wanted, a run-time check where a dimension is not provable; reports what does not fit.
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin = std::nullopt);
-// How a value of type `found` becomes one of type `wanted`, where a word does it.
-std::optional<std::string> HelpToFit(TypeRef wanted, TypeRef found);
+// How `value` becomes a value of type `wanted`, where a word does it.
+std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Expr& value);
+// How the member of a record of results is read where `record` stands: "`w(x).out`".
+std::string ReadOfMember(const Body& body, const Expr& record, const std::string& member);
 // The type that values of both types have: dimensions that differ become `_`, none makes it optional. Null when there is none.
 TypeRef Join(Body& body, TypeRef a, TypeRef b);
 

@@ -59,11 +59,26 @@ TypeRef ScalarHint(Types& types, TypeRef wanted) {
   return wanted;
 }
 
-ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, TypeRef type) {
+// A list beside a number or a tensor: what is meant is a tensor, or something of each element.
+std::string HelpWithList(Body& body, const Expr& list, const Expr& other) {
+  if (other.type->kind == TypeKind::kScalar) return "`[e for x in xs]` makes something of each element of a list";
+  const bool is_written = list.kind == ExprKind::kList && list.type->element->kind == TypeKind::kScalar;
+  if (!is_written) return "`tensor.stack(..)` of std.tensor makes a tensor of a list";
+  const std::string type = std::string(ir::NameOf(other.type->dtype)) + "[" + std::to_string(list.args.size()) + "]";
+  return "where its type is written, this makes a tensor: `let c: " + type + " = " + CodeAt(body, list.span, "[..]") + ";`";
+}
+
+// `operand`: what the operator does not take, beside `other`.
+ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, const Expr& operand, const Expr& other) {
+  const TypeRef type = operand.type;
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(type)});
-  if (type->kind == TypeKind::kList && step.op == ast::BinaryOp::kAdd) builder.Help("a list is made at once: `[e for x in xs if c]`");
+  if (type->kind == TypeKind::kList && HoldsNumbers(other.type)) {
+    builder.Help(HelpWithList(body, operand, other));
+  } else if (type->kind == TypeKind::kList && step.op == ast::BinaryOp::kAdd) {
+    builder.Help("a list is made at once: `[e for x in xs if c]`");
+  }
   if (type->kind == TypeKind::kRecord && type->name.empty() && !type->fields.empty())
-    builder.Help("its parts are read by name, as in `y." + type->fields[0].name + "`");
+    builder.Help("its parts are read by name, as in " + ReadOfMember(body, operand, type->fields[0].name));
   return Poison(body, step.span);
 }
 
@@ -84,26 +99,25 @@ std::optional<std::string> HelpWithPrecedence(Body& body, const ast::Expr& opera
   return "`" + std::string(op) + "` binds tighter than `??`: `" + before + "(" + value + ")`";
 }
 
+// `none` beside what never is.
+ExprPtr ReportNone(Body& body, const ast::BinaryExpr& step, TypeRef left, TypeRef right) {
+  auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(left)});
+  const TypeRef value = left->kind == TypeKind::kNone ? right : left;
+  if (IsEquality(step.op) && value->kind != TypeKind::kNone)
+    builder.Help("a `" + ToString(value) + "` is never `none`; `" + ToString(value) + "?` may be");
+  return Poison(body, step.span);
+}
+
 // One of the operands may be none.
 ExprPtr ReportOptional(Body& body, const ast::BinaryExpr& step, const Expr& left, const Expr& right, const Where& where) {
   const bool is_right = right.type->kind == TypeKind::kOptional;
   const Expr &optional = is_right ? right : left, &other = is_right ? left : right;
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(optional.type)});
-  if (optional.type->kind != TypeKind::kOptional) {
-    const bool is_none = other.type->kind == TypeKind::kNone || optional.type->kind == TypeKind::kNone;
-    const TypeRef value = optional.type->kind == TypeKind::kNone ? other.type : optional.type;
-    if (is_none && IsEquality(step.op) && value->kind != TypeKind::kNone)
-      builder.Help("a `" + ToString(value) + "` is never `none`; `" + ToString(value) + "?` may be");
-    return Poison(body, step.span);
-  }
-  if (is_right) {
-    if (const auto help = HelpWithPrecedence(body, step, ast::Spelling(step.op), step.right->span, where)) {
-      builder.Help(*help);
-      return Poison(body, step.span);
-    }
-  }
+  const auto tighter = is_right ? HelpWithPrecedence(body, step, ast::Spelling(step.op), step.right->span, where) : std::nullopt;
   const std::string text = CodeAt(body, optional.span, "x");
-  if (IsEquality(step.op) && other.type->kind == TypeKind::kNone) {
+  if (tighter) {
+    builder.Help(*tighter);
+  } else if (IsEquality(step.op) && other.type->kind == TypeKind::kNone) {
     const std::string arms = step.op == ast::BinaryOp::kEq ? " { none => true, _ => false }" : " { none => false, _ => true }";
     builder.Help("`match " + text + arms + "` asks whether it is `none`");
   } else {
@@ -119,7 +133,7 @@ const Field* MemberOf(TypeRef record, TypeRef type) {
   return at == record->fields.end() ? nullptr : &*at;
 }
 
-// Equality of whatever can be compared as one value; nothing that holds tensors, optionals or bytes apart from bytes themselves.
+// Whether `==` compares two values of the type as one: nothing that holds a map, an optional or a tensor.
 bool IsComparable(TypeRef type) {
   switch (type->kind) {
     case TypeKind::kScalar:
@@ -132,13 +146,18 @@ bool IsComparable(TypeRef type) {
       return IsComparable(type->element);
     case TypeKind::kRecord:
       return std::all_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return IsComparable(field.type); });
-    default:
+    case TypeKind::kNone:
+    case TypeKind::kTensor:
+    case TypeKind::kMap:
+    case TypeKind::kOptional:
+    case TypeKind::kVariable:
       return false;
   }
+  return false;
 }
 
 ExprPtr CompareValues(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
-  if (!IsEquality(step.op) || !IsComparable(left->type)) return ReportNoOperator(body, step, left->type);
+  if (!IsEquality(step.op) || !IsComparable(left->type)) return ReportNoOperator(body, step, *left, *right);
   const TypeRef joined = Join(body, left->type, right->type);
   if (joined == nullptr || !IsComparable(joined)) {
     auto builder = body.env.Report(step.op_span, kOperandsDiffer, {ast::Spelling(step.op), ToString(left->type), ToString(right->type)});
@@ -195,10 +214,9 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
 
 ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right, const Where& where) {
   if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
-  if (left->type->kind == TypeKind::kOptional || right->type->kind == TypeKind::kOptional || left->type->kind == TypeKind::kNone ||
-      right->type->kind == TypeKind::kNone) {
-    return ReportOptional(body, step, *left, *right, where);
-  }
+  const auto one_is = [&](TypeKind kind) { return left->type->kind == kind || right->type->kind == kind; };
+  if (one_is(TypeKind::kOptional)) return ReportOptional(body, step, *left, *right, where);
+  if (one_is(TypeKind::kNone)) return ReportNone(body, step, left->type, right->type);
   const bool strings = left->type->kind == TypeKind::kString && right->type->kind == TypeKind::kString;
   if (strings && step.op == ast::BinaryOp::kAdd) return Concatenate(body, step, std::move(left), std::move(right));
   if (HoldsNumbers(left->type) && HoldsNumbers(right->type)) return Elementwise(body, step, std::move(left), std::move(right));
@@ -208,7 +226,7 @@ ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr r
     body.env.Report(step.op_span, kNoOperator, {"+", ToString(other)}).Help("a value is put into text by its name: `\"number {n}\"`");
     return Poison(body, step.span);
   }
-  return ReportNoOperator(body, step, HoldsNumbers(left->type) ? right->type : left->type);
+  return HoldsNumbers(left->type) ? ReportNoOperator(body, step, *right, *left) : ReportNoOperator(body, step, *left, *right);
 }
 
 ExprPtr Resolve(Body& body, Operand operand, TypeRef hint) {

@@ -1,6 +1,9 @@
 // Making a value fit the type that is wanted, and finding the type that two values share.
 
+#include <algorithm>
+
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/waiting.h"
 
 namespace wf::sema {
 namespace {
@@ -12,7 +15,7 @@ void ReportMismatch(Body& body, const Expr& expr, TypeRef target, const std::opt
                        : body.env.Report(expr.span, kTypeMismatch, {ToString(target), ToString(expr.type)});
   if (origin) builder.Label(origin->span, origin->text);
   if (ranks) LabelSource(body, expr, builder);
-  builder.HelpIf(HelpToFit(target, expr.type));
+  builder.HelpIf(HelpToFit(body, target, expr));
   if (expr.type->kind != TypeKind::kOptional || expr.type->element != target) return;
   builder.Help(expr.kind == ExprKind::kCoalesce ? "right of `??` stands what may be none itself; write a value that never is"
                                                 : "give it a value with `??`");
@@ -108,7 +111,26 @@ ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Ori
   return expr;
 }
 
-std::optional<std::string> HelpToFit(TypeRef wanted, TypeRef found) {
+std::string ReadOfMember(const Body& body, const Expr& record, const std::string& member) {
+  return "`" + CodeAt(body, record.span, "..") + "." + member + "`";
+}
+
+namespace {
+
+// The one of several results that has the type that is wanted.
+std::optional<std::string> HelpToRead(const Body& body, TypeRef wanted, const Expr& found) {
+  const std::vector<Field>& fields = found.type->fields;
+  const auto fits = [&](const Field& field) { return field.type == wanted; };
+  if (found.type->kind != TypeKind::kRecord || !found.type->name.empty()) return std::nullopt;
+  if (std::count_if(fields.begin(), fields.end(), fits) != 1) return std::nullopt;
+  const std::string read = ReadOfMember(body, found, std::find_if(fields.begin(), fields.end(), fits)->name);
+  return fields.size() == 1 ? "it holds one result: " + read : read + " is the one of its results that has this type";
+}
+
+}  // namespace
+
+std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Expr& value) {
+  const TypeRef found = value.type;
   const bool numbers = (wanted->kind == TypeKind::kScalar || wanted->kind == TypeKind::kTensor) && wanted->kind == found->kind;
   if (wanted->kind == TypeKind::kTensor && found->kind == TypeKind::kList)
     return "`tensor.stack(..)` of std.tensor makes a tensor of a list";
@@ -116,8 +138,7 @@ std::optional<std::string> HelpToFit(TypeRef wanted, TypeRef found) {
   if (IsScalarBool(wanted) && found->kind == TypeKind::kTensor && found->dtype == DType::kBool)
     return "`all[i](x[i])` and `any[i](x[i])` make one `bool` of many";
   if (wanted->kind == TypeKind::kString && found->kind == TypeKind::kScalar) return "`str(x)` is its text";
-  if (found->kind == TypeKind::kRecord && found->name.empty() && found->fields.size() == 1 && found->fields[0].type == wanted)
-    return "it holds one result: `y." + found->fields[0].name + "` of `y`";
+  if (auto help = HelpToRead(body, wanted, value)) return help;
   if (!numbers || wanted->element != nullptr) return std::nullopt;
   if (wanted->dtype == found->dtype) return HelpToReshape(wanted, found);
   if (!IsNumeric(wanted->dtype) || wanted->dims.size() != found->dims.size()) return std::nullopt;

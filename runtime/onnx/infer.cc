@@ -13,7 +13,7 @@ namespace {
 
 using base::Status;
 
-constexpr size_t kMaxContent = 1024;  // elements of a tensor that is followed by value; shapes are far shorter
+constexpr size_t kMaxContent = 64;  // elements of a tensor that is followed by value: each costs every node, and shapes are shorter
 
 enum class Types { F, N, A };
 

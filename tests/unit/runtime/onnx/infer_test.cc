@@ -91,6 +91,21 @@ TEST(InferShapes, ShapesComputedInTheGraphAreFollowed) {
   EXPECT_EQ(model->signature.outputs[0].ToString(), "y: f32[2*n, 12]");
 }
 
+TEST(InferShapes, LongTensorsAreNotFollowedByValue) {  // each element costs every node that hands it on
+  for (const size_t count : {64, 65}) {
+    Builder b;
+    b.Input("x", {"n"}).Output("y");
+    b.Longs("w", std::vector<int64_t>(count, 1));
+    b.Node("Identity", {"w"}, {"c"});
+    b.Node("Relu", {"x"}, {"y"});
+    const auto model = b.Read();
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const auto known = InferShapes(model->graph, model->signature.inputs, "x.onnx");
+    ASSERT_TRUE(known.ok());
+    EXPECT_EQ((*known)[static_cast<size_t>(model->graph.nodes[0].out[0])].content.has_value(), count == 64);
+  }
+}
+
 TEST(InferShapes, SaysWhatDoesNotFit) {
   EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 4, 3, 3}).Result(),
             "`x.onnx`: node `n` (Conv): input f32[n, 3, 8, 8] has 3 channels, weights f32[8, 4, 3, 3] in 1 groups take 4");

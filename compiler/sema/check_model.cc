@@ -166,8 +166,9 @@ class ModelCheck {
       return decl_.has_signature;
     }
     auto model = onnx::ReadModel(versions->back().path);
-    if (!model.ok()) {
-      env_.Report(span, kModelUnreadable, {entity_.name, model.status().message()});
+    const base::Status sound = model.ok() ? onnx::CheckInputTypes(model->signature, versions->back().path) : model.status();
+    if (!sound.ok()) {
+      env_.Report(span, kModelUnreadable, {entity_.name, sound.message()});
       return false;
     }
     for (const onnx::VersionFile& version : *versions) env_.program.files.push_back(version.path);

@@ -268,18 +268,12 @@ Result<Lowered> Lower(const Program& program, size_t node, std::vector<onnx::Kno
 Status ConcreteInfo(const onnx::Known& known, int64_t max_bytes, kernels::TensorInfo& info) {
   info.dtype = known.dtype;
   info.dim.clear();
-  int64_t bytes = base::DTypeSize(known.dtype);
   for (const onnx::Dim& dim : known.dim) {
     const auto extent = dim.constant();
     if (!extent) return Status(base::kUnimplemented, "a shape that depends on data is not supported");
-    // An empty tensor must not hide the other extents from the limit.
-    if (__builtin_mul_overflow(bytes, std::max<int64_t>(*extent, 1), &bytes) || bytes > max_bytes) {
-      return Status(base::kOutOfRange,
-                    fmt::format("a tensor {} is above the limit of {} bytes", onnx::ToString(known.dtype, known.dim), max_bytes));
-    }
     info.dim.push_back(*extent);
   }
-  return Status::Ok();
+  return onnx::LeastBytes(known, max_bytes).status();
 }
 
 }  // namespace wf::model

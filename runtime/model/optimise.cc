@@ -18,7 +18,7 @@ constexpr int64_t kHeldBytes = 4096;  // results up to this size stay visible to
 
 class Optimiser {
  public:
-  Optimiser(std::shared_ptr<const onnx::Model> model, int64_t max_bytes) : model_(std::move(model)), left_bytes_(max_bytes) {
+  Optimiser(std::shared_ptr<const onnx::Model> model, int64_t max_bytes) : model_(std::move(model)), max_bytes_(max_bytes) {
     program_.subject = model_->path;
     program_.graph = model_->graph;
     for (const onnx::Weight& weight : model_->graph.weights)
@@ -31,7 +31,10 @@ class Optimiser {
     auto known = onnx::InferShapes(program_.graph, model_->signature.inputs, model_->path);
     if (!known.ok()) return known.status();
     known_ = *std::move(known);
+    const auto folded = onnx::ConstantNodes(program_.graph, known_, model_->path, max_bytes_);
+    if (!folded.ok()) return folded.status();
     for (size_t i = 0; i < program_.graph.nodes.size(); ++i) {
+      if (!(*folded)[i]) continue;
       if (const Status status = Fold(i); !status.ok()) {
         return Status(status.code(), fmt::format("`{}`: {}: {}", program_.subject, program_.graph.nodes[i].Describe(), status.message()));
       }
@@ -61,16 +64,14 @@ class Optimiser {
   // Computes a node whose inputs are all constants.
   Status Fold(size_t index) {
     const onnx::Node& node = program_.graph.nodes[index];
-    if (node.in.empty()) return Status::Ok();
     for (const int in : node.in) {
-      if (in >= 0 && !IsConstant(in)) return Status::Ok();
+      if (in >= 0 && !IsConstant(in)) return Status::Ok();  // of a node that stayed one
     }
     kernels::Operation operation;
-    WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(node.out[0])], left_bytes_, operation.out));
+    WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(node.out[0])], max_bytes_, operation.out));
     auto lowered = Lower(program_, index, known_);
     if (!lowered.ok()) return lowered.status();
     if (lowered->alias) lowered->params = kernels::Copy{};
-    if (node.op == Op::kShape) return Status::Ok();  // its content is known wherever it is used
     operation.params = std::move(lowered->params);
     std::vector<std::shared_ptr<const uint8_t>> held;
     kernels::Buffers buffers;
@@ -106,7 +107,6 @@ class Optimiser {
     auto call = (*kernel)->Bind(buffers);
     if (!call.ok()) return call.status();
     if (const char* failure = (*call)->Run()) return Status(base::kInvalidArgument, failure);
-    left_bytes_ -= operation.out.size_bytes();
     const int weight = AddConstant(ValueOf(node.out[0]).name, operation.out.dtype, operation.out.dim,
                                    std::make_shared<HeldConstant>(program_.packed_memory, result));
     if (operation.out.size_bytes() <= kHeldBytes) {
@@ -287,7 +287,7 @@ class Optimiser {
   std::vector<bool> gone_;
   std::vector<int> uses_;
   std::vector<size_t> reader_;  // of a value with one use
-  int64_t left_bytes_;          // that folding may still take
+  const int64_t max_bytes_;     // of all that folding computes
 };
 
 }  // namespace

@@ -22,9 +22,8 @@ struct Program {
   std::vector<kernels::Unary> then;                                                                  // per node: fused behind it
 };
 
-inline constexpr int64_t kMostConstantBytes = int64_t{256} << 20;
 // max_bytes: of all results that are computed here. Errors: a constant cannot be read or computed; the message names file and node.
-base::Result<Program> Optimise(std::shared_ptr<const onnx::Model> model, int64_t max_bytes = kMostConstantBytes);
+base::Result<Program> Optimise(std::shared_ptr<const onnx::Model> model, int64_t max_bytes = onnx::kMostConstantBytes);
 
 // The kernel's view of a node: parameters from attributes and constant inputs, and which of the node's inputs the kernel reads.
 struct Lowered {

@@ -172,11 +172,8 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (!axes.ok()) return Status(axes.status().code(), fmt::format("`{}`: {}", path, axes.status().message()));
   version->axes_ = *std::move(axes);
   version->open_ = version->FindOpenExtents();
-  for (const onnx::Port& port : file->signature.inputs) {
-    if (port.dtype == onnx::kStringType)
-      return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no kernel does", path, port.name));
-  }
-  auto program = Optimise(file, std::min(options.max_bytes, kMostConstantBytes));
+  WF_RETURN_IF_ERROR(onnx::CheckInputTypes(file->signature, path));
+  auto program = Optimise(file, std::min(options.max_bytes, onnx::kMostConstantBytes));
   if (!program.ok()) return program.status();
   version->program_ = *std::move(program);
   if (options.warm_up) WF_RETURN_IF_ERROR(version->WarmUp());
@@ -316,7 +313,7 @@ Status Version::GrowTo(Instance& instance, int64_t bytes) const {
   auto activations = std::make_shared<Activations>();
   if (activations->claim.Take(memory_share().limit, bytes)) activations->memory = kernels::Allocate(bytes);
   if (activations->memory == nullptr)
-    return Status(base::kResourceExhausted, fmt::format("model `{}`: no memory for {} bytes of activations", options_.name, bytes));
+    return Status(base::kResourceExhausted, fmt::format("`{}`: no memory for {} bytes of activations", program_.subject, bytes));
   activations->bytes = bytes;
   instance.arena = std::move(activations);
   return Status::Ok();

@@ -23,7 +23,7 @@ struct LoadOptions {
   int instances = 1;                           // runs side by side; one that never runs holds no memory
   const onnx::Signature* signature = nullptr;  // the one that was compiled in; null: take the file's
   bool signature_written = false;              // it was written in the program and marks the batch axis itself
-  int64_t max_bytes = int64_t{4} << 30;        // of one tensor, and of one run's activations
+  int64_t max_bytes = onnx::kMostTensorBytes;  // of one tensor, and of one run's activations
   base::MemoryShare share;                     // for activations, when the file leaves extents of inputs open
   bool warm_up = true;
 };

@@ -13,7 +13,7 @@ namespace {
 
 using base::Status;
 
-constexpr size_t kMaxContent = 1024;  // elements of a tensor that is followed by value; shapes are far shorter
+constexpr size_t kMaxContent = 64;  // elements of a tensor that is followed by value: each costs every node, and shapes are shorter
 
 enum class Types { F, N, A };
 
@@ -56,12 +56,7 @@ std::optional<std::vector<Dim>> ContentOf(const Weight& weight) {
   const size_t size = static_cast<size_t>(base::DTypeSize(weight.dtype));
   if (weight.bytes.size() / size > kMaxContent) return std::nullopt;
   std::vector<Dim> content;
-  for (size_t at = 0; at < weight.bytes.size(); at += size) {
-    int64_t wide = 0;
-    int32_t narrow = 0;
-    std::memcpy(size == 8 ? static_cast<void*>(&wide) : &narrow, weight.bytes.data() + at, size);
-    content.emplace_back(size == 8 ? wide : narrow);
-  }
+  for (size_t at = 0; at < weight.bytes.size(); at += size) content.emplace_back(IntegerAt(weight, at));
   return content;
 }
 
@@ -72,8 +67,17 @@ void ForgetFaulty(std::vector<Dim>& dims, base::UnknownDims& unknown) {
   }
 }
 
+Status CheckInputs(const NodeContext& context) {
+  for (size_t i = 0; i < context.node.in.size(); ++i) {
+    if (!context.has_in(i)) continue;
+    if (const auto bytes = LeastBytes(context.in(i), kMostTensorBytes); !bytes.ok()) return bytes.status();
+  }
+  return Status::Ok();
+}
+
 Status RunNode(NodeContext& context) {
   const Node& node = context.node;
+  WF_RETURN_IF_ERROR(CheckInputs(context));
   if (context.has_in(0) && !Accepts(TypesOf(node.op), context.in(0).dtype)) {
     return context.NotBuilt(fmt::format("elements of type {} are not supported here", TypeName(context.in(0).dtype)));
   }
@@ -89,6 +93,7 @@ Status RunNode(NodeContext& context) {
     for (const Dim& dim : out.dim) {
       if (dim.constant().value_or(0) < 0) return context.Fail(fmt::format("a result of shape {}", ToString(out.dtype, out.dim)));
     }
+    if (const auto bytes = LeastBytes(out, kMostTensorBytes); !bytes.ok()) return bytes.status();
     const bool integers = out.dtype == WF_I64 || out.dtype == WF_I32;
     if (out.content && (!integers || out.dim.size() > 1 || out.content->size() > kMaxContent)) out.content.reset();
   }
@@ -96,6 +101,14 @@ Status RunNode(NodeContext& context) {
 }
 
 }  // namespace
+
+int64_t IntegerAt(const Weight& weight, size_t at) {
+  int64_t wide = 0;
+  int32_t narrow = 0;
+  const bool is_wide = weight.dtype == WF_I64;
+  std::memcpy(is_wide ? static_cast<void*>(&wide) : &narrow, weight.bytes.data() + at, is_wide ? sizeof wide : sizeof narrow);
+  return is_wide ? wide : narrow;
+}
 
 const Weight* NodeContext::weight(size_t i) const {
   if (!has_in(i)) return nullptr;
@@ -165,6 +178,39 @@ Dim Product(std::span<const Dim> dims) {
   Dim product(1);
   for (const Dim& dim : dims) product = product * dim;
   return product;
+}
+
+base::Result<int64_t> LeastBytes(const Known& known, int64_t max_bytes) {
+  int64_t bytes = base::DTypeSize(known.dtype);
+  for (const Dim& dim : known.dim) {
+    // An empty tensor must not hide the other extents from the limit.
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim.constant().value_or(1), 1), &bytes) || bytes > max_bytes) {
+      return Status(base::kOutOfRange,
+                    fmt::format("a tensor {} is above the limit of {} bytes", ToString(known.dtype, known.dim), max_bytes));
+    }
+  }
+  return bytes;
+}
+
+base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model,
+                                              int64_t max_bytes) {
+  std::vector<bool> is_constant(graph.values.size()), found(graph.nodes.size());
+  for (size_t i = 0; i < graph.values.size(); ++i) is_constant[i] = graph.values[i].weight >= 0;
+  int64_t left = max_bytes;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    const auto reads = [&](int in) { return in < 0 || is_constant[static_cast<size_t>(in)]; };
+    if (node.in.empty() || node.op == Op::kShape || !std::all_of(node.in.begin(), node.in.end(), reads)) continue;
+    const Known& out = known[static_cast<size_t>(node.out[0])];
+    const auto bytes = LeastBytes(out, left);
+    if (!bytes.ok()) {
+      return Status(base::kOutOfRange, fmt::format("`{}`: {}: with its result {} more than {} bytes are computed from constants alone",
+                                                   model, node.Describe(), ToString(out.dtype, out.dim), max_bytes));
+    }
+    left -= *bytes;
+    found[i] = is_constant[static_cast<size_t>(node.out[0])] = true;
+  }
+  return found;
 }
 
 base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model, bool exact) {

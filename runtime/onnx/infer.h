@@ -16,13 +16,26 @@ struct Known {
   std::optional<std::vector<Dim>> content;  // elements of a small integer tensor, when they follow from shapes
 };
 
+// Of one tensor, and of all that nodes compute from constants alone, when a model is loaded and when it is compiled in.
+inline constexpr int64_t kMostTensorBytes = int64_t{4} << 30, kMostConstantBytes = int64_t{256} << 20;
+
+// Bytes of its elements, where each extent that is not known counts as 1. Errors: kOutOfRange, more than max_bytes; text without file and
+// node.
+base::Result<int64_t> LeastBytes(const Known& known, int64_t max_bytes);
+
 // Element types and shapes of every value of the graph, for the given shapes of its inputs (symbolic when a program is compiled, numbers
 // when a plan is made for one batch size). `model` names the file in messages. Errors: kInvalidArgument when a node cannot accept its
-// inputs, kUnimplemented for a use of an operator that is not built; both name the node. `exact`: an extent in symbols is the one that a
+// inputs, kUnimplemented for a use of an operator that is not built, kOutOfRange for a tensor above kMostTensorBytes; each names the node.
+// `exact`: an extent in symbols is the one that a
 // run has for all values of these with which it succeeds, else an unknown; otherwise axes are taken to be as long as their slices and
 // windows.
 base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model,
                                              bool exact = false);
+
+// By node: it reads constants alone, so that it is computed when the model is loaded. Errors: kOutOfRange when the results together have
+// more than max_bytes; the node is named.
+base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model,
+                                              int64_t max_bytes = kMostConstantBytes);
 
 // Window of a convolution or pooling over `spatial` axes. Errors: a wrong number of values, or values out of range; text without file and
 // node.

@@ -45,6 +45,9 @@ class NodeContext {
   std::vector<Known>& known_;
 };
 
+// The element of a held weight of i32 or i64 that begins at byte `at`.
+int64_t IntegerAt(const Weight& weight, size_t at);
+
 // One extent of two that must broadcast. Nothing: they cannot.
 std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b, base::UnknownDims& unknown);
 std::optional<Shape> BroadcastShape(const Shape& a, const Shape& b, base::UnknownDims& unknown);

@@ -12,18 +12,46 @@ using base::Status;
 
 constexpr int64_t kMaxWindow = int64_t{1} << 30;  // of strides, pads and the like: keeps sums of them from overflowing
 
-// One value per axis from the attribute, or the least for all.
-bool Fill(const Node& node, const char* attribute, size_t count, int64_t least, std::vector<int64_t>& out) {
-  const auto given = node.Ints(attribute);
-  if (node.Find(attribute) == nullptr) {
-    out.assign(count, least);
-    return true;
-  }
-  out.assign(given.begin(), given.end());
-  return out.size() == count && std::all_of(out.begin(), out.end(), [&](int64_t each) { return each >= least && each <= kMaxWindow; });
+std::string Extents(std::span<const int64_t> values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+
+// What an attribute of windows may hold.
+struct WindowRule {
+  const char* attribute;
+  size_t per_axis;
+  int64_t least;
+};
+constexpr WindowRule kKernelRule{"kernel_shape", 1, 1}, kStrideRule{"strides", 1, 1}, kDilationRule{"dilations", 1, 1},
+    kPadRule{"pads", 2, 0};
+
+Status CheckWindow(const WindowRule& rule, size_t spatial, std::span<const int64_t> values) {
+  const auto& [attribute, per_axis, least] = rule;
+  if (values.size() != per_axis * spatial)
+    return {base::kInvalidArgument, fmt::format("{} {} for {} spatial axes", attribute, Extents(values), spatial)};
+  const auto wrong = std::find_if(values.begin(), values.end(), [&rule](int64_t each) { return each < rule.least || each > kMaxWindow; });
+  if (wrong == values.end()) return Status::Ok();
+  return {base::kInvalidArgument,
+          fmt::format("{} {} with {}, which is not from {} to {}", attribute, Extents(values), *wrong, least, kMaxWindow)};
 }
 
-std::string Extents(std::span<const int64_t> values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+// The attribute, or the least for all.
+Status FillWindow(const Node& node, const WindowRule& rule, size_t spatial, std::vector<int64_t>& out) {
+  const auto given = node.Ints(rule.attribute);
+  out.assign(given.begin(), given.end());
+  if (node.Find(rule.attribute) == nullptr) out.assign(rule.per_axis * spatial, rule.least);
+  return CheckWindow(rule, spatial, out);
+}
+
+// Extents that a window makes of the spatial axes of input 0, behind those that the output has.
+Status SlideWindow(NodeContext& node, const Window& window) {
+  const Shape& in = node.in(0).dim;
+  for (size_t i = 0; i < window.kernel.size(); ++i) {
+    const bool open = node.exact && !IsExact(window, i, in[2 + i]);
+    Dim extent = open ? node.unknown.Next() : WindowExtent(window, i, in[2 + i]);
+    if (extent.constant().value_or(1) < 1) return node.Fail(fmt::format("input {} is smaller than the window", node.InType(0)));
+    node.out(0).dim.push_back(std::move(extent));
+  }
+  return Status::Ok();
+}
 
 Dim ContentQuotient(const Dim& a, const Dim& b) { return Dim::FloorDiv(a, b); }
 
@@ -62,17 +90,11 @@ base::Result<Window> ReadWindow(const Node& node, size_t spatial, std::span<cons
   }
   const auto extents = kernel.empty() ? given : kernel;
   window.kernel.assign(extents.begin(), extents.end());
-  const auto in_range = [](int64_t each) { return each >= 1 && each <= kMaxWindow; };
-  if (window.kernel.size() != spatial || !std::all_of(window.kernel.begin(), window.kernel.end(), in_range)) {
-    return fail(fmt::format("kernel_shape {} for {} spatial axes", Extents(window.kernel), spatial));
-  }
-  if (!Fill(node, "strides", spatial, 1, window.stride))
-    return fail(fmt::format("strides {} for {} spatial axes", Extents(window.stride), spatial));
-  if (!Fill(node, "dilations", spatial, 1, window.dilation)) {
-    return fail(fmt::format("dilations {} for {} spatial axes", Extents(window.dilation), spatial));
-  }
   std::vector<int64_t> pads;
-  if (!Fill(node, "pads", 2 * spatial, 0, pads)) return fail(fmt::format("pads {} for {} spatial axes", Extents(pads), spatial));
+  WF_RETURN_IF_ERROR(CheckWindow(kKernelRule, spatial, window.kernel));
+  WF_RETURN_IF_ERROR(FillWindow(node, kStrideRule, spatial, window.stride));
+  WF_RETURN_IF_ERROR(FillWindow(node, kDilationRule, spatial, window.dilation));
+  WF_RETURN_IF_ERROR(FillWindow(node, kPadRule, spatial, pads));
   const std::string_view mode = node.String("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     window.auto_pad = mode == "SAME_UPPER" ? Window::AutoPad::kSameUpper : Window::AutoPad::kSameLower;
@@ -153,12 +175,7 @@ Status InferConv(NodeContext& node) {
   Known& out = node.out(0);
   out.dtype = x.dtype;
   out.dim = {x.dim[0], Dim(filters)};
-  for (size_t i = 0; i < spatial; ++i) {
-    Dim extent = node.exact && !IsExact(*window, i, x.dim[2 + i]) ? node.unknown.Next() : WindowExtent(*window, i, x.dim[2 + i]);
-    if (extent.constant().value_or(1) < 1) return node.Fail(fmt::format("input {} is smaller than the window", node.InType(0)));
-    out.dim.push_back(std::move(extent));
-  }
-  return Status::Ok();
+  return SlideWindow(node, *window);
 }
 
 Status InferPool(NodeContext& node) {
@@ -178,12 +195,7 @@ Status InferPool(NodeContext& node) {
   Known& out = node.out(0);
   out.dtype = x.dtype;
   out.dim = {x.dim[0], x.dim[1]};
-  for (size_t i = 0; i < spatial; ++i) {
-    Dim extent = node.exact && !IsExact(*window, i, x.dim[2 + i]) ? node.unknown.Next() : WindowExtent(*window, i, x.dim[2 + i]);
-    if (extent.constant().value_or(1) < 1) return node.Fail(fmt::format("input {} is smaller than the window", node.InType(0)));
-    out.dim.push_back(std::move(extent));
-  }
-  return Status::Ok();
+  return SlideWindow(node, *window);
 }
 
 Status InferGlobalPool(NodeContext& node) {

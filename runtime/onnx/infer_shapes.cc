@@ -41,6 +41,22 @@ bool IsWhole(int64_t start, int64_t end, int64_t step) {
   return (step >= 1 && start == 0 && end >= kFar) || (step == -1 && start == -1 && end < -kFar);
 }
 
+// The first of constant indices that an axis of this extent has not.
+std::optional<int64_t> OutOfAxis(const NodeContext& node, size_t indices, int64_t extent) {
+  const auto outside = [extent](int64_t each) { return each < -extent || each >= extent; };
+  if (const Weight* weight = node.weight(indices); weight != nullptr && weight->held) {
+    const size_t size = static_cast<size_t>(base::DTypeSize(weight->dtype));
+    for (size_t at = 0; at < weight->bytes.size(); at += size) {
+      if (const int64_t index = IntegerAt(*weight, at); outside(index)) return index;
+    }
+    return std::nullopt;
+  }
+  for (const int64_t index : node.Numbers(indices).value_or(std::vector<int64_t>())) {
+    if (outside(index)) return index;
+  }
+  return std::nullopt;
+}
+
 Dim ReshapedTotal(const Shape& shape) { return Product(shape); }
 
 }  // namespace
@@ -117,13 +133,16 @@ Status InferGather(NodeContext& node) {
   Shape shape(data.dim.begin(), data.dim.begin() + static_cast<ptrdiff_t>(axis));
   shape.insert(shape.end(), at.dim.begin(), at.dim.end());
   shape.insert(shape.end(), data.dim.begin() + static_cast<ptrdiff_t>(axis) + 1, data.dim.end());
+  if (const auto extent = data.dim[axis].constant()) {
+    if (const auto index = OutOfAxis(node, 1, *extent))
+      return node.Fail(fmt::format("index {} of axis {} of {}", *index, axis, node.InType(0)));
+  }
   Known& out = node.out(0);
   const auto numbers = node.Numbers(1);
   if (data.content && numbers) {
     std::vector<Dim> content;
     const int64_t n = static_cast<int64_t>(data.content->size());
     for (const int64_t each : *numbers) {
-      if (each < -n || each >= n) return node.Fail(fmt::format("index {} of {}", each, node.InType(0)));
       content.push_back((*data.content)[static_cast<size_t>(each < 0 ? each + n : each)]);
     }
     out.content = std::move(content);

@@ -361,10 +361,30 @@ class Builder {
     return InferOutputs();
   }
 
+  // Constant indices that were left in the file, so that shape inference sees whether they lie within their axis.
+  Status HoldIndices() {
+    int64_t left = int64_t{16} << 20;  // bytes, more than tables of indices have
+    for (const Node& node : model_.graph.nodes) {
+      if (node.op != Op::kGather) continue;
+      const int index = model_.graph.values[static_cast<size_t>(node.in[1])].weight;
+      if (index < 0) continue;
+      Weight& weight = model_.graph.weights[static_cast<size_t>(index)];
+      if (weight.held || weight.size_bytes() > left) continue;
+      left -= weight.size_bytes();
+      std::vector<uint8_t> bytes(static_cast<size_t>(weight.size_bytes()));
+      WF_RETURN_IF_ERROR(ReadElements(model_, weight, bytes));
+      weight.bytes = std::move(bytes);
+      weight.held = true;
+    }
+    return Status::Ok();
+  }
+
   // The axes of outputs are computed; what the file says about them is only checked, or gives a name where nothing can be computed.
   Status InferOutputs() {
+    WF_RETURN_IF_ERROR(HoldIndices());
     auto known = InferShapes(model_.graph, model_.signature.inputs, model_.path);
     if (!known.ok()) return known.status();
+    if (const auto folded = ConstantNodes(model_.graph, *known, model_.path); !folded.ok()) return folded.status();
     const auto exact = InferShapes(model_.graph, model_.signature.inputs, model_.path, true);
     for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
       const Known& computed = (*known)[static_cast<size_t>(model_.graph.outputs[i])];

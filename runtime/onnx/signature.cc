@@ -158,6 +158,14 @@ Status CheckSignature(const Signature& file, const Signature& wanted) {
   return CompareExtents(file, wanted);
 }
 
+Status CheckInputTypes(const Signature& file, const std::string& path) {
+  for (const Port& port : file.inputs) {
+    if (port.dtype == kStringType)
+      return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no kernel does", path, port.name));
+  }
+  return Status::Ok();
+}
+
 std::vector<std::vector<bool>> UnprovedExtents(const Signature& file, const Signature& wanted) {
   OutputExtents extents(file, wanted);
   std::vector<std::vector<bool>> unproved;

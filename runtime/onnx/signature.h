@@ -31,6 +31,9 @@ Signature WithoutBatchAxis(const Signature& signature, const BatchAxes& axes);
 // those of 0 aside. Used for a written signature and for a new version of a model.
 base::Status CheckSignature(const Signature& file, const Signature& wanted);
 
+// Errors: kUnimplemented when no kernel takes what the model does; the text names the file, which is at `path`.
+base::Status CheckInputTypes(const Signature& file, const std::string& path);
+
 // Which extents of outputs that `wanted` states by symbols do not follow from the file: by output and axis. A symbol that no input has is
 // the extent of the first axis, in the order of outputs, that is `a * symbol + b`. REQUIRES: CheckSignature is ok.
 std::vector<std::vector<bool>> UnprovedExtents(const Signature& file, const Signature& wanted);

@@ -171,10 +171,7 @@ void EngineCore::EntryEnded(bus::Instance& instance, const bus::Failure* failure
 
 void EngineCore::StartSelect(bus::Instance& instance, uint16_t id) {
   const wf_task& task = plan_.tasks[id];
-  bus::Context& context = LiveOf(instance).main;
-  context.task = id;
-  context.instance = &instance;
-  context.failure = nullptr;
+  bus::Context& context = ContextAt(instance, id);
   const int64_t arm = task.fn.pick(&context.head, instance.frames);
   if (arm < 0) return Settle(instance, id, &context.TakeFailure(WF_FAILED));
   if (arm >= task.n_targets) return Settle(instance, id, nullptr);  // no arm is taken; such a task writes no slot

@@ -154,10 +154,7 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   stats.task[id].Note(where, estimate);
   if (where > Placement::kOnLoop) return Launch(instance, id, prior);
 
-  bus::Context& context = LiveOf(instance).main;
-  context.task = id;
-  context.instance = &instance;
-  context.failure = nullptr;
+  bus::Context& context = ContextAt(instance, id);
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path);
   const base::SliceScope slice(base::SliceKind::kTask, NameOf(instance, task), instance.bus->data_id());
   wf_code code;

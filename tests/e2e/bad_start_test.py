@@ -11,6 +11,7 @@ import time
 import unittest
 
 import harness
+import onnx_file
 
 HELLO = harness.EXAMPLES / "hello/hello.wf"
 DIGITS = harness.EXAMPLES / "digits"
@@ -97,6 +98,17 @@ class BadStart(unittest.TestCase):
         done = self.run_server(DIGITS / "digits.wf", "--model-root", root)
         self.assertEqual(done.returncode, 1, done)
         self.assertIn("not finite", done.stderr)
+
+    def test_a_model_that_finds_no_memory_is_named_once(self):
+        folder = harness.scratch() / "wide"
+        folder.mkdir(exist_ok=True)
+        (folder / "run.wf").write_text('model Wide = onnx("wide.onnx");\nservice S { model Wide; }\n')
+        (folder / "wide.onnx").write_bytes(onnx_file.model(
+            [onnx_file.node("Pad", ["x", "far"], ["y"], "far")], [onnx_file.integers("far", [0, 0, 0, 1 << 24])],
+            [onnx_file.value_info("x", ("n", "w"))], [onnx_file.value_info("y", ("n", "v"))]))
+        done = self.run_server(folder / "run.wf", "--model-root", folder, "--limits-memory-bytes", "16MiB")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertRegex(done.stderr, r"there is too little memory to load the model `Wide`: `[^`]*wide\.onnx`: no memory for \d+ bytes of activations")
 
     def test_a_model_that_is_missing_or_damaged_at_load(self):
         folder = harness.scratch() / "models-root"

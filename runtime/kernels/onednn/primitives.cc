@@ -32,6 +32,14 @@ base::Result<Operand> MakeOperand(int arg, int input, const TensorInfo& tensor, 
   return operand;
 }
 
+// Input `i` as it is, in the format that `desc` describes.
+base::Status AddOperand(const Operation& operation, size_t i, int arg, const dnnl_memory_desc_t& desc, std::vector<Operand>& operands) {
+  auto operand = MakeOperand(arg, static_cast<int>(i), operation.in[i], desc, desc);
+  if (!operand.ok()) return operand.status();
+  operands.push_back(*std::move(operand));
+  return base::Status::Ok();
+}
+
 // For an operation of this kind with `fused` behind it, which `desc` stands for.
 template <typename OpDesc>
 std::unique_ptr<const NanKeeper> KeeperFor(const Fused& fused, OpDesc op, const PrimitiveDesc& desc) {
@@ -93,11 +101,7 @@ Made MakeConv(const Operation& operation) {
   auto operand = MakeOperand(DNNL_ARG_WEIGHTS, 1, w, PlainDesc(w_dim), packed);
   if (!operand.ok()) return operand.status();
   operands.push_back(*std::move(operand));
-  if (has_bias) {
-    auto added = MakeOperand(DNNL_ARG_BIAS, 2, operation.in[2], bias, bias);
-    if (!added.ok()) return added.status();
-    operands.push_back(*std::move(added));
-  }
+  if (has_bias) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
   return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out, KeeperFor(fused, op, desc));
 }
 
@@ -126,11 +130,7 @@ Made MakeInnerProduct(const Operation& operation, const MatMul& matmul, const Fu
   auto operand = MakeOperand(DNNL_ARG_WEIGHTS, 1, b, given, Query(desc, dnnl_query_weights_md, 0));
   if (!operand.ok()) return operand.status();
   std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, src, nullptr}, *std::move(operand)};
-  if (has_bias) {
-    auto added = MakeOperand(DNNL_ARG_BIAS, 2, operation.in[2], bias, bias);
-    if (!added.ok()) return added.status();
-    operands.push_back(*std::move(added));
-  }
+  if (has_bias) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
   return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out, KeeperFor(fused, op, desc));
 }
 
@@ -178,15 +178,9 @@ Made MakeMatMul(const Operation& operation) {
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused));
   if (desc == nullptr) return NotHere();
   std::vector<Operand> operands;
-  const auto add = [&](int arg, size_t input, const dnnl_memory_desc_t& each) -> base::Status {
-    auto operand = MakeOperand(arg, static_cast<int>(input), operation.in[input], each, each);
-    if (!operand.ok()) return operand.status();
-    operands.push_back(*std::move(operand));
-    return base::Status::Ok();
-  };
-  WF_RETURN_IF_ERROR(add(DNNL_ARG_SRC, 0, src));
-  WF_RETURN_IF_ERROR(add(DNNL_ARG_WEIGHTS, 1, weights));
-  if (has_c) WF_RETURN_IF_ERROR(add(DNNL_ARG_BIAS, 2, bias));
+  WF_RETURN_IF_ERROR(AddOperand(operation, 0, DNNL_ARG_SRC, src, operands));
+  WF_RETURN_IF_ERROR(AddOperand(operation, 1, DNNL_ARG_WEIGHTS, weights, operands));
+  if (has_c) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
   auto kernel = MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out, KeeperFor(fused, op, desc));
   if (kernel.ok() && *kernel != nullptr)
     (*kernel)->in_format.assign(operation.in.size(), nullptr);  // strides above describe row-major data

@@ -33,6 +33,13 @@ struct QueryReader {
     return -1;
   }
 
+  wf_code RefuseBody(std::string_view name) {
+    base::TextBuilder message;
+    message << "the body is the parameter `";
+    message.Quote(name) << "`, which the query gives as well";
+    return json::Record(bus.ctx(), code::kInputParams, message);
+  }
+
   wf_code Unknown(std::string_view name) {
     std::vector<std::string_view> names;
     for (uint32_t i = 0; i < workflow.n_in; ++i) names.push_back(json::View(workflow.in[i].name));
@@ -89,7 +96,7 @@ struct QueryReader {
     const int32_t index = Find(name);
     if (index < 0) return Unknown(name);
     const wf_port& port = workflow.in[index];
-    if (&port == raw) return Refuse("the body is the parameter", name);
+    if (&port == raw) return RefuseBody(name);
     if (seen[index]) return Refuse("given twice:", name);
     seen[index] = true;
     return Store(port, json::View(port.name), value);

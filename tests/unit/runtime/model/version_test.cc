@@ -345,7 +345,7 @@ TEST(Version, ActivationsOfOpenExtentsCountAndGoBack) {
     EXPECT_EQ(limit.used, 0);
     const base::Status refused = run(300'000);
     EXPECT_EQ(refused.code(), base::kResourceExhausted);
-    EXPECT_EQ(refused.message(), "model `model`: no memory for 1200000 bytes of activations");
+    EXPECT_EQ(refused.message(), "`model`: no memory for 1200000 bytes of activations");
     ASSERT_TRUE(run(10'000).ok() && run(100).ok() && run(200'000).ok() && run(100).ok());
   }
   EXPECT_EQ(limit.used, 0);

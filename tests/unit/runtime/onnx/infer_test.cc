@@ -91,6 +91,21 @@ TEST(InferShapes, ShapesComputedInTheGraphAreFollowed) {
   EXPECT_EQ(model->signature.outputs[0].ToString(), "y: f32[2*n, 12]");
 }
 
+TEST(InferShapes, LongTensorsAreNotFollowedByValue) {  // each element costs every node that hands it on
+  for (const size_t count : {64, 65}) {
+    Builder b;
+    b.Input("x", {"n"}).Output("y");
+    b.Longs("w", std::vector<int64_t>(count, 1));
+    b.Node("Identity", {"w"}, {"c"});
+    b.Node("Relu", {"x"}, {"y"});
+    const auto model = b.Read();
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const auto known = InferShapes(model->graph, model->signature.inputs, "x.onnx");
+    ASSERT_TRUE(known.ok());
+    EXPECT_EQ((*known)[static_cast<size_t>(model->graph.nodes[0].out[0])].content.has_value(), count == 64);
+  }
+}
+
 TEST(InferShapes, SaysWhatDoesNotFit) {
   EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 4, 3, 3}).Result(),
             "`x.onnx`: node `n` (Conv): input f32[n, 3, 8, 8] has 3 channels, weights f32[8, 4, 3, 3] in 1 groups take 4");
@@ -112,6 +127,68 @@ TEST(InferShapes, SaysWhatDoesNotFit) {
   EXPECT_EQ(One("Slice", {{4}}).Longs({0}).Longs({4}).Longs({0}).Longs({0}).Result(), "`x.onnx`: node `n` (Slice): a step of 0");
   EXPECT_EQ(One("MaxPool", {{1, 1, 4}}).Ints("kernel_shape", {2}).Ints("pads", {2, 0}).Result(),
             "`x.onnx`: node `n` (MaxPool): padding as large as the window");
+}
+
+TEST(InferShapes, WindowsAreToldByTheValueThatIsWrong) {
+  const auto conv = [](const char* attribute, const std::vector<int64_t>& values) {
+    const std::string text = One("Conv", {{"n", 3, 8, 8}}).Weight({8, 3, 3, 3}).Ints(attribute, values).Result();
+    return text.substr(std::min(text.size(), std::string("`x.onnx`: node `n` (Conv): ").size()));
+  };
+  EXPECT_EQ(conv("strides", {1, 0}), "strides [1, 0] with 0, which is not from 1 to 1073741824");
+  EXPECT_EQ(conv("dilations", {-2, 1}), "dilations [-2, 1] with -2, which is not from 1 to 1073741824");
+  EXPECT_EQ(conv("pads", {0, 0, -1, 0}), "pads [0, 0, -1, 0] with -1, which is not from 0 to 1073741824");
+  EXPECT_EQ(conv("pads", {0, 0}), "pads [0, 0] for 2 spatial axes");
+  EXPECT_EQ(conv("strides", {1}), "strides [1] for 2 spatial axes");
+  EXPECT_EQ(One("MaxPool", {{1, 1, 4}}).Ints("kernel_shape", {0}).Result(),
+            "`x.onnx`: node `n` (MaxPool): kernel_shape [0] with 0, which is not from 1 to 1073741824");
+}
+
+TEST(InferShapes, ConstantIndicesLieWithinTheirAxis) {
+  const auto picked = [](const Extents& shape, const std::vector<int64_t>& at, int64_t axis) {
+    return One("Gather", {shape}).Longs(at).Int("axis", axis).Result();
+  };
+  EXPECT_EQ(picked({"n", 3}, {2, -3}, 1), "f32[n, 2]");
+  EXPECT_EQ(picked({"n", 3}, {0, 3}, 1), "`x.onnx`: node `n` (Gather): index 3 of axis 1 of f32[n, 3]");
+  EXPECT_EQ(picked({"n", 3}, {-4}, 1), "`x.onnx`: node `n` (Gather): index -4 of axis 1 of f32[n, 3]");
+  EXPECT_EQ(picked({"n", 3}, {7}, 0), "f32[1, 3]");  // n may be 8
+  std::vector<int64_t> many(5000, 2);                // of which the reader leaves the elements in the file
+  EXPECT_EQ(picked({"n", 3}, many, 1), "f32[n, 5000]");
+  many.back() = 300;
+  EXPECT_EQ(picked({"n", 3}, many, 1), "`x.onnx`: node `n` (Gather): index 300 of axis 1 of f32[n, 3]");
+}
+
+TEST(InferShapes, IndicesOfSeveralAxesAreSeen) {
+  for (const int32_t last : {2, 3}) {
+    Builder b;
+    b.Input("x", {"n", 3}).Output("y");
+    onnx::pb::TensorProto& table = b.Tensor("table", {2, 2}, onnx::pb::INT32);
+    for (const int32_t each : {0, 1, 2, last}) table.add_int32_data(each);
+    Builder::Int(b.Node("Gather", {"x", "table"}, {"y"}), "axis", 1);
+    EXPECT_EQ(b.Error(), last == 2 ? "" : "`x.onnx`: node `n` (Gather): index 3 of axis 1 of f32[n, 3]");
+  }
+}
+
+TEST(InferShapes, TensorsThatNoServerTakesAreRefused) {
+  EXPECT_EQ(One("Conv", {{"n", 1, 4, 4}}).Weight({1, 1, 3, 3}).Ints("pads", {20000, 20000, 20000, 20000}).Result(),
+            "`x.onnx`: node `n` (Conv): a tensor f32[n, 1, 40002, 40002] is above the limit of 4294967296 bytes");
+  EXPECT_EQ(One("Relu", {{"n", 1 << 30}}).Result(), "f32[n, 1073741824]");
+  EXPECT_EQ(One("Relu", {{0, 1 << 30, 2}}).Result(),
+            "`x.onnx`: node `n` (Relu): a tensor f32[0, 1073741824, 2] is above the limit of 4294967296 bytes");
+}
+
+TEST(InferShapes, WhatConstantsMakeIsBounded) {
+  const auto padded = [](int nodes) {
+    Builder b;
+    b.Input("x", {1}).Output("y");
+    b.Floats("w", {1}, 1);
+    b.Longs("pads", {0, (int64_t{30} << 20) - 1});  // 120 MiB each
+    b.Node("Relu", {"x"}, {"y"}, "last");
+    for (int i = 0; i < nodes; ++i) b.Node("Pad", {"w", "pads"}, {"p" + std::to_string(i)}, "pad" + std::to_string(i));
+    return b.Error();
+  };
+  EXPECT_EQ(padded(2), "");
+  EXPECT_EQ(padded(3),
+            "`x.onnx`: node `pad2` (Pad): with its result f32[31457280] more than 268435456 bytes are computed from constants alone");
 }
 
 TEST(InferShapes, HugeNumbersDoNotOverflow) {

@@ -138,7 +138,7 @@ TEST_F(PlainTest, WhatIsWrongInTheQueryIsNamed) {
   EXPECT_EQ(read("times=1"), "`note` is missing: beside a body that is not JSON, parameters stand in the query");
   EXPECT_EQ(read("note=n&time=1"), "unknown parameter `time` in the query; did you mean `times`");
   EXPECT_EQ(read("note=n&note=m"), "given twice: `note` in the query");
-  EXPECT_EQ(read("note=n&data=x"), "the body is the parameter `data` in the query");
+  EXPECT_EQ(read("note=n&data=x"), "the body is the parameter `data`, which the query gives as well");
   EXPECT_EQ(read("note=n&times="), "no value for `times` in the query");
   EXPECT_EQ(read("note=n&times=1.5"), "`times`: expected an integer, found a number with a fraction or exponent, at byte 0");
   EXPECT_EQ(read("note=n&times=1+2"), "`times`: expected nothing after the value, found a number, at byte 2");

@@ -18,7 +18,7 @@
 #include "compiler/codegen/optimise.h"
 #include "runtime/base/check.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef WF_ADDRESS_SANITIZER
 // LLVM's shared library poisons its allocators' memory only when it was built with the sanitizer; mixed with us that gives false reports.
 extern "C" const char* __asan_default_options() { return "allow_user_poisoning=0"; }
 #endif

@@ -247,7 +247,7 @@ def kernels(options):
     harness.wfc("build", folder / "kernels.wf", "--emit=obj", "-o", plan)
     subprocess.run(["g++", "-std=c++20", "-O3", "-march=native", "-I", harness.ROOT, "-c", folder / "peers.cc", "-o", peer], check=True)
     program = linked("kernels", plan, peer, harness.BUILD / "lib/libwf_bench_kernels.a", harness.BUILD / "lib/libwf_bench_loop.a")
-    python = harness.environment("bench-numpy", [NUMPY])
+    python = harness.environment("bench-numpy", NUMPY)
     with peers.OnOneCore(peers.SERVER_CPU):
         process = subprocess.Popen([python, "-B", folder / "measure.py", program, harness.scratch(), str(options.rounds), str(options.seconds / 10)],
                                    stdout=subprocess.PIPE, text=True)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("wire-clients", harness.WIRE_CLIENTS)
+    harness.in_environment()
 
 import httpx  # noqa: E402
 import numpy as np  # noqa: E402

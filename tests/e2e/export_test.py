@@ -10,7 +10,7 @@ import unittest
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("openapi", ["openapi-spec-validator==0.9.0", "jsonschema==4.26.0"])
+    harness.in_environment()
 
 import jsonschema  # noqa: E402
 import openapi_spec_validator  # noqa: E402

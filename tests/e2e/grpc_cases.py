@@ -4,7 +4,7 @@ import struct
 import harness
 import onnx_file
 
-harness.in_environment("grpc-clients", ["h2==4.4.1", "tritonclient[grpc]==2.63.0", "grpcio==1.67.1", "grpcio-health-checking==1.67.1", "grpcio-reflection==1.67.1", "grpcio-status==1.67.1"])
+harness.in_environment()
 
 import grpc  # noqa: E402
 import tritonclient.grpc as triton  # noqa: E402

@@ -1,5 +1,6 @@
 """Compiles a .wf program, serves it on free ports and talks to it."""
 import atexit
+import fcntl
 import functools
 import json
 import os
@@ -19,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("WF_BUILD", ROOT / "build/release")).resolve()
 WFC = BUILD / "bin/wfc"
 EXAMPLES = ROOT / "examples"
-WIRE_CLIENTS = ["h2==4.4.1", "httpx==0.28.1", "tritonclient[grpc,http]==2.63.0", "grpcio==1.67.1", "zstandard==0.25.0"]  # of tests of what every protocol has
+REQUIREMENTS = ROOT / "tests/e2e/requirements.txt"
 EXTENSIONS = ["binary_tensor_data", "classification", "logging", "model_configuration", "model_repository", "parameters", "statistics", "trace"]  # of Triton's that a server has
 START_SECONDS = 30  # a sanitized server on a busy machine
 
@@ -65,21 +66,29 @@ def measured(*command):
     return json.loads(done.stdout)
 
 
-def environment(name, packages):
-    """The Python of a virtual environment with these packages, made once for a build folder."""
-    folder = BUILD / name
+def environment(name, *packages):
+    """The Python of a virtual environment with what `pip install` is told to, made once for all builds, whoever comes first."""
+    folder = ROOT / "build" / name
     python, stamp = folder / "bin/python", folder / "installed"
-    if not stamp.exists() or stamp.read_text() != str(packages):
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=300, capture_output=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True, timeout=600, capture_output=True)
-        stamp.write_text(str(packages))
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists() or stamp.read_text() != str(packages):
+            subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=300, capture_output=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True, timeout=600, capture_output=True)
+            stamp.write_text(str(packages))
     return python
 
 
-def in_environment(name, packages):
-    """Starts this program again with the packages of that environment. Called before anything else."""
-    if not sys.prefix.startswith(str(BUILD / name)):
-        python = environment(name, packages)
+def clients():
+    """The Python that has the packages of requirements.txt."""
+    return environment("clients", *REQUIREMENTS.read_text().splitlines()[1:])
+
+
+def in_environment():
+    """Starts this program again with that Python. Called before anything else."""
+    if not sys.prefix.startswith(str(ROOT / "build/clients")):
+        python = clients()
         os.execv(python, [python, "-B", *sys.argv])
 
 

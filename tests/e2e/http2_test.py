@@ -8,7 +8,7 @@ import subprocess
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("http2-clients", ["h2==4.4.1", "httpx==0.28.1"])
+    harness.in_environment()
 
 import h2.errors  # noqa: E402
 import h2.exceptions  # noqa: E402

@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("http2-clients", ["h2==4.4.1", "httpx==0.28.1"])
+    harness.in_environment()
 
 from http1_cases import LEAKS  # noqa: E402
 from http2_client import Client  # noqa: E402

@@ -11,7 +11,7 @@ import lsp_wire
 from lsp_wire import frame
 
 if __name__ == "__main__":
-    harness.in_environment("lsp-client", ["pygls==2.1.1", "lsprotocol==2025.0.0"])
+    harness.in_environment()
 
 from lsprotocol import types as lsp  # noqa: E402
 

@@ -6,7 +6,7 @@ import unittest
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("lsp-client", ["pygls==2.1.1", "lsprotocol==2025.0.0"])
+    harness.in_environment()
 
 from lsprotocol import types as lsp  # noqa: E402
 

@@ -7,7 +7,7 @@ import time
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("triton-client", ["tritonclient[http]==2.63.0"])
+    harness.in_environment()
 
 import numpy as np  # noqa: E402
 import tritonclient.http as triton  # noqa: E402

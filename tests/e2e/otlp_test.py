@@ -9,7 +9,7 @@ import time
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("otlp", [*harness.WIRE_CLIENTS, "opentelemetry-proto==1.29.0"])
+    harness.in_environment()
 
 import inside_test  # noqa: E402
 import numpy as np  # noqa: E402

@@ -19,7 +19,7 @@ class PerfAnalyzer(harness.ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        python = harness.environment("perf-analyzer", PACKAGES)
+        python = harness.environment("perf-analyzer", *PACKAGES)
         cls.program = python.with_name("perf_analyzer")
         (library,) = python.parents[1].glob("lib/python3*/site-packages/nvidia/cuda_runtime/lib")
         cls.env = {"LD_LIBRARY_PATH": str(library)}

@@ -8,7 +8,7 @@ import unittest
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("pillow", ["pillow==11.3.0"])
+    harness.in_environment()
 
 from PIL import Image, ImageOps  # noqa: E402
 

@@ -5,7 +5,7 @@ import warnings
 
 import harness
 
-harness.in_environment("tls-clients", ["cryptography==48.0.0", "h2==4.4.1", "httpx==0.28.1", "tritonclient[grpc,http]==2.63.0", "grpcio==1.67.1"])
+harness.in_environment()
 
 from cryptography import x509  # noqa: E402
 from cryptography.hazmat.primitives import hashes, serialization  # noqa: E402

@@ -11,7 +11,7 @@ import unittest
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("tokenizers", ["tokenizers==0.23.3"])
+    harness.in_environment()
 
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 

@@ -6,7 +6,7 @@ import re
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("wire-clients", harness.WIRE_CLIENTS)
+    harness.in_environment()
 
 import grpc  # noqa: E402
 import httpx  # noqa: E402

@@ -5,7 +5,7 @@ from collections import Counter
 import harness
 
 if __name__ == "__main__":
-    harness.in_environment("http2-clients", ["h2==4.4.1", "httpx==0.28.1"])
+    harness.in_environment()
 
 import http1_cases  # noqa: E402
 import http2_cases  # noqa: E402

@@ -9,9 +9,11 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 // The function that this one stands in for.
 #define NEXT(name)                                                       \
@@ -96,8 +98,9 @@ int pthread_create(pthread_t* restrict out, const pthread_attr_t* restrict how, 
 
 static int64_t Shift(void) { return faults == NULL || faults[kClock].every == 0 ? 0 : (int64_t)faults[kClock].error; }
 
+// By the system itself: a sanitizer's malloc asks for the time, and looking for the next function allocates.
 int clock_gettime(clockid_t clock, struct timespec* out) {
-  const int result = NEXT(clock_gettime)(clock, out);
+  const int result = (int)syscall(SYS_clock_gettime, clock, out);
   if (result == 0 && clock == CLOCK_REALTIME) out->tv_sec += Shift();
   return result;
 }

@@ -37,7 +37,7 @@ SharedObject::SharedObject(const ir::Program& program, const std::string& cpu, i
   codegen::Options code;
   code.opt_level = opt_level;
   code.verify = true;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef WF_ADDRESS_SANITIZER
   if (watch) code.sanitizer = codegen::Sanitizer::kAddress;
 #endif
   for (const lower::BigConstant& constant : lower::BigConstants(program)) code.big_constants.push_back({constant.symbol, constant.bytes});

@@ -1,6 +1,6 @@
 // What ThreadSanitizer is not to report, in every test with the label tsan. Only what lies in libraries that are not instrumented.
 
-#ifdef __SANITIZE_THREAD__
+#ifdef WF_THREAD_SANITIZER
 extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_options();
 

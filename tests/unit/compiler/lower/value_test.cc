@@ -268,7 +268,7 @@ TEST_F(BodyTest, Utf8IsCheckedByteByByte) {
   }
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef WF_ADDRESS_SANITIZER
 TEST_F(BodyTest, AWatchedCopyFindsReadsPastTheData) {
   const TypeId vector = Tensor(DType::kF32, {-1});
   cases_.Add("sum", {vector}, Scalar(DType::kF32), [this](Builder& b, const In& in) {

@@ -108,7 +108,7 @@ TEST(StagingTest, PaddingRowsAreZeroEvenAfterALargerBatch) {
     Doubler model(1, axis, true);
     Staging staging(model);
     std::deque<Matrix> matrices;
-    RowList four, three;
+    RowList four;
     for (int i = 0; i < 4; ++i) matrices.emplace_back(7, 1);
     for (Matrix& matrix : matrices) four.Append(matrix.row);
     ASSERT_TRUE(staging.Gather(four, 4).ok());

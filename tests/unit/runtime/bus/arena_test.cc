@@ -39,7 +39,7 @@ TEST_F(ArenaTest, EveryBlockMayBeReadUpToTheNextMultipleOf64) {
 
 // A sanitized build sees whoever still reads what was given back, also where the memory is kept.
 TEST_F(ArenaTest, WhatWasGivenBackIsPoisoned) {
-#ifdef WF_SEES_POISON
+#ifdef WF_ADDRESS_SANITIZER
   auto* const kept = static_cast<char*>(arena_.Allocate(100, 8));
   auto* const given = static_cast<char*>(arena_.Allocate(10'000, 8));
   ASSERT_NE(given, nullptr);

@@ -210,7 +210,7 @@ TEST_F(FoldTest, TextsGrowInTimeThatFollowsTheirLengthAlthoughTheyMove) {
 
 // A sanitized build sees whoever still reads what was given back.
 TEST_F(FoldTest, WhatWasGivenBackIsPoisoned) {
-#ifdef WF_SEES_POISON
+#ifdef WF_ADDRESS_SANITIZER
   wf_fold fold;
   wf_fold_begin(ctx(), &fold);
   Text(std::string(1000, 'g'));

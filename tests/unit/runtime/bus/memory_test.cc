@@ -27,7 +27,7 @@ TEST(ChunkMemoryTest, GivesTheSameChunkAgain) {
 
 // A sanitized build sees whoever still reads a chunk that waits in a cache.
 TEST(ChunkMemoryTest, WhatIsKeptIsPoisoned) {
-#ifdef WF_SEES_POISON
+#ifdef WF_ADDRESS_SANITIZER
   ChunkMemory memory;
   void* const chunk = memory.Take(4096);
   EXPECT_EQ(__asan_region_is_poisoned(chunk, 4096), nullptr);

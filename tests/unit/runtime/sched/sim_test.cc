@@ -19,7 +19,7 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
 uint64_t only() { return FromEnvironment("WF_SIM_SEED", 0); }
 
 // 10,000 worlds in all, fewer where each costs five times as much.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(WF_ADDRESS_SANITIZER) || defined(WF_THREAD_SANITIZER)
 constexpr uint64_t kWorlds = 1'600, kWorldsWithFaults = 400, kWires = 1'400, kWiresWithFaults = 600;
 #else
 constexpr uint64_t kWorlds = 4'500, kWorldsWithFaults = 1'500, kWires = 2'500, kWiresWithFaults = 1'500;

@@ -195,6 +195,7 @@ class Waiting(GrpcCase):
     source = SOURCE
     args = ("--schedule=pool",)
 
+    @harness.timed  # a row runs shortly before its deadline, so that the answer may come in time
     def test_deadlines(self):
         started = time.monotonic()
         self.assert_fails(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: self.stub.ModelInfer(wait_request(), timeout=0.3))

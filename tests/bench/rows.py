@@ -1,14 +1,13 @@
 """The benchmarks: each is a function of the options that yields rows. Its first line of text is shown by --list."""
 import json
-import mmap
 import os
-import struct
 import subprocess
 import time
 from pathlib import Path
 from statistics import median
 
 import batching
+import counting
 import grpc_call
 import harness
 import looped
@@ -25,7 +24,6 @@ from programs import CLASSIFY, CLASSIFY_REPLY, DIGITS, GREET, GREET_BODY, GREET_
 from wire import GREET_CALL, OF_NGINX, against_nginx
 
 NUMPY = "numpy==2.3.5"
-LIBPNG_CALLS = 9  # of the allocator, for one small image
 
 
 def digits(options):
@@ -169,73 +167,6 @@ def lsp(options):
     yield Row("lsp-keystroke-2000-lines", took * 1e3, 50, "ms", "goal", 1, higher_is_better=False)
 
 
-class CountedServer:
-    """A server whose calls of the allocator are counted."""
-    def __init__(self, source):
-        path = harness.scratch() / "allocations"
-        path.write_bytes(bytes(16))
-        env = {"LD_PRELOAD": str(harness.BUILD / "lib/wf_count_allocations.so"), "WF_ALLOCATION_COUNT": str(path), "WF_ALLOCATION_APART": "libdnnl"}
-        self.server = harness.Server.of(source, "--io-threads", "1", env=env)
-        with open(path, "r+b") as file:
-            self.count = mmap.mmap(file.fileno(), 16)
-
-    def counted(self):
-        """All but those out of oneDNN, and those."""
-        return struct.unpack("<QQ", self.count[:16])
-
-    def settled(self):
-        """The same when what is made ready after the start is done."""
-        now = self.counted()
-        while True:
-            time.sleep(0.3)
-            earlier, now = now, self.counted()
-            if now == earlier:
-                return now
-
-    def stop(self):
-        self.server.stop()
-        self.count.close()
-
-
-def allocations_per_request(source, method_path, body, measured):
-    """calls of the allocator per request in steady state: those out of oneDNN, and all others"""
-    counted = CountedServer(source)
-    with counted.server.connect() as connection:
-        for _ in range(2000):
-            connection.call("POST", method_path, body)
-        before = counted.settled()
-        for _ in range(measured):
-            connection.call("POST", method_path, body)
-        others, onednn = ((after - earlier) / measured for after, earlier in zip(counted.counted(), before))
-    counted.stop()
-    return onednn, others
-
-
-def allocations_over_http2(source, path, body, headers, measured=20000):
-    """the same over HTTP/2: what a long run of requests takes more than a short one, each on connections of its own"""
-    counted = CountedServer(source)
-    took = []
-    for count in (measured, measured, 2 * measured):
-        before = counted.settled()[0]
-        peers.h2load_count(counted.server.addresses["http"], path, body, count, 4, 4, headers)
-        took.append(counted.settled()[0] - before)
-    counted.stop()
-    return round((took[2] - took[1]) / measured, 2)  # a connection more or less is no request's
-
-
-def allocations(options):
-    """calls of the allocator per request in steady state"""
-    _, hello = allocations_per_request(HELLO, GREET, GREET_BODY, 5000)
-    yield Row("allocations-per-request", hello, 0, "calls", "goal (none)", 1, higher_is_better=False)
-    for name, path, body, headers in (("http2-request", GREET, GREET_BODY, peers.JSON), ("grpc-call", grpc_call.PATH, GREET_CALL, grpc_call.HEADERS)):
-        yield Row(f"allocations-per-{name}", allocations_over_http2(HELLO, path, body, headers), 0, "calls", "goal (none)", 1, higher_is_better=False)
-    # oneDNN allocates in each dnnl_primitive_execute: a table of the arguments, and the closures and the context of some implementations. libpng
-    # does for each image: its structs, the chunks' buffers and zlib's state; the interface that keeps setjmp out of ours takes no allocator.
-    onednn, others = allocations_per_request(DIGITS, "/DigitService/Classify?top=3", seven(), 5000)
-    print(f"# {onednn:.2f} more within oneDNN")
-    yield Row("allocations-per-digit", round(others, 1), LIBPNG_CALLS, "calls", "libpng's own", 1, higher_is_better=False)
-
-
 def cpu(options):
     """processor time per request, user and system apart, against nginx; then the server's own over HTTP/2 and gRPC"""
     server = peers.start_server(HELLO)
@@ -249,7 +180,7 @@ def cpu(options):
     server.stop()
     nginx.stop()
     (user, system), (nginx_user, nginx_system) = ([median(t[i] for t in times[name]) for i in (0, 1)] for name in ("ours", "nginx"))
-    yield Row("cpu-user-per-request", user, 3, "us", "goal", 1, higher_is_better=False)
+    yield Row("cpu-user-per-request", user, 2, "us", "goal", 1, higher_is_better=False)
     yield Row("cpu-system-per-request", system, nginx_system, "us", "nginx return 200", 0, higher_is_better=False)
     yield Row("cpu-total-per-request", user + system, nginx_user + nginx_system, "us", "nginx return 200", 1 / 1.2, higher_is_better=False)
     server = peers.start_server(HELLO)
@@ -284,7 +215,7 @@ def overload(options):
 
 
 BENCHMARKS = {run.__name__: run for run in (
-    wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, wire.loops, wire.tail, batching.batching, allocations, cpu, overload,
+    wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, wire.loops, wire.tail, batching.batching, counting.allocations, cpu, overload,
     digits, model, start, memory, observed, kernels, wfc_times, growth, lsp)}
 GROUPS = {
     "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "overload"),

@@ -7,7 +7,7 @@
 
 namespace wf::server {
 
-Router::Router(const wf_plan& plan) : plan_(plan) {
+Router::Router(const wf_plan& plan) {
   paths_.reserve(plan.n_workflows);
   for (uint32_t i = 0; i < plan.n_workflows; ++i) {
     const wf_workflow& workflow = plan.workflows[i];

@@ -21,7 +21,6 @@ class Router {
   size_t services() const { return services_; }
 
  private:
-  const wf_plan& plan_;
   std::vector<std::string> paths_;
   std::unordered_map<std::string_view, const wf_workflow*> by_path_;
   size_t services_ = 0;

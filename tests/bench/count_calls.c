@@ -1,5 +1,5 @@
-// Preloaded into a server: counts calls in a file that the benchmark maps (WF_CALLS_COUNT: its path, 24 bytes): those of the allocator but for the next,
-// those out of the shared library that WF_CALLS_APART names a part of, and those that lock a mutex.
+// Preloaded into a server: counts calls in a file that the benchmark maps (WF_CALLS_COUNT: its path, 24 bytes): those of the allocator but
+// for the next, those out of the shared library that WF_CALLS_APART names a part of, and those that lock a mutex.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

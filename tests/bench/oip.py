@@ -70,9 +70,11 @@ def oip(options):
             best = beside_triton(options, {"ours": (server.addresses["grpc"], call), "Triton": triton and (triton.address, grpc_call.floats(b"identity", b"x", floats))},
                                  call[-4 * floats:])
             yield row_beside_triton(f"oip-grpc-{name}", best, 20)
-        count = int(best["ours"][0] * options.seconds)
-        seconds = in_turns(options.rounds, {"ours": lambda: processor_seconds(server, call, count)[1]})["ours"]
-        yield Row("oip-grpc-600kB-per-core", count * 4 * floats / seconds / 1e9, 2, "GB/s", "goal, of each direction", 1)
+        count, size = int(best["ours"][0] * options.seconds), 4 * floats
+        seconds = in_turns(options.rounds, {"ours": lambda: processor_seconds(server, call, count)[1] / count, "echo": lambda: peers.echo_seconds(size, count)})
+        per_core = {name: size / each / 1e9 for name, each in seconds.items()}
+        yield Row("oip-grpc-600kB-per-core", per_core["ours"], 2, "GB/s", "goal, of each direction", 1)
+        yield Row("oip-grpc-600kB-of-sockets", per_core["ours"], per_core["echo"], "GB/s", "sockets, without a protocol", 0)
     finally:
         if triton:
             triton.stop()

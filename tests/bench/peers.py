@@ -5,6 +5,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import harness
@@ -163,6 +164,19 @@ class GoogleGrpc:
     def stop(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+def echo_seconds(size, count):
+    """Processor time of a message of so many bytes there and back over a socket, with no protocol at all."""
+    command = [sys.executable, "-B", Path(__file__).parent / "echo.py", str(size), str(count)]
+    with OnCores(SERVER_CPU):
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with OnCores(LOAD_CPU):
+        subprocess.run([*command, server.stdout.readline().strip()], check=True)
+    told = server.communicate()[0]
+    if server.returncode != 0:
+        raise AssertionError("the echo failed")
+    return float(told) * 1e-6
 
 
 def cpu_seconds(pid):

@@ -95,7 +95,7 @@ bool BodyRun::CheckSticky() {
   return Fail(code, std::string(StickyText(code)), 0);
 }
 
-// What leads out of a value: a clamped index before an empty list, a dimension that differs. The flag that said so fails the run; without
+// What leads out of a value: a checked index before an empty list, a dimension that differs. The flag that said so fails the run; without
 // one the program is not what was checked.
 bool BodyRun::Holds(bool holds, uint32_t line) {
   if (holds) return true;
@@ -284,7 +284,7 @@ bool BodyRun::RunTensor(ValueId id, const Op& op) {
       const int64_t index = Integer(op.args[0]), extent = Integer(op.args[1]);
       const bool is_in = index >= 0 && index < extent;
       if (!is_in) sticky_ |= 1;
-      Set(id, static_cast<uint64_t>(is_in ? index : index < 0 || extent <= 0 ? 0 : extent - 1));
+      Set(id, static_cast<uint64_t>(is_in ? index : 0));
       return true;
     }
     case OpKind::kCheckDivisor:

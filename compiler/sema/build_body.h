@@ -33,7 +33,7 @@ class Outer {
 // Thread: loop-confined.   Borrows: all constructor references.   Bounds: ops_left of the context; past it, values are zeros.
 class BodyWriter {
  public:
-  static constexpr size_t kMaxNesting = 400;  // of expressions, functions written into functions counted
+  static constexpr size_t kMaxNesting = 400;  // of expressions, with functions and `let`s of a workflow that are written into them
 
   BodyWriter(BuildContext& context, ir::Body& body, Outer* outer) : c_(context), b_(context.out, body), outer_(outer) { frame_ = &root_; }
   ir::Builder& builder() { return b_; }

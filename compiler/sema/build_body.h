@@ -47,8 +47,8 @@ class BodyWriter {
   void BindFresh(const std::vector<FreshSymbol>& fresh, ir::ValueId value, TypeRef type);
   // Reads `mul * symbol + add` out of an extent.
   std::optional<ir::ValueId> SolveAt(ir::ValueId value, TypeRef type, const FreshSymbol& fresh);
-  // The local of the workflow; its value is in the entry block, so that every later reader of this body sees it.
-  ir::ValueId ReadOuter(LocalId local);
+  // ReadOuter: of the workflow; its value is in the entry block, so that every later reader of this body sees it.
+  ir::ValueId ReadLocal(LocalId local), ReadOuter(LocalId local);
   // Runs `f` in the entry block and outside all functions.
   template <typename F>
   auto AtRoot(const F& f);

@@ -57,12 +57,17 @@ socklen_t ToSystem(const Address& address, sockaddr_storage* out) {
 }
 
 base::Status Failed(const Address& address, int error) {
-  if (!address.path.empty()) return {base::kUnavailable, "cannot listen on " + address.ToString() + ": " + std::strerror(error)};
+  if (!address.path.empty()) return {base::kUnavailable, "cannot listen on " + address.ToString() + ": " + base::TextOfErrno(error)};
   if (error == EADDRINUSE)
     return {base::kAlreadyExists, "cannot listen on " + address.ToString() + ": the port is in use by another process"};
   if (error == EACCES) return {base::kPermissionDenied, "cannot listen on " + address.ToString() + ": ports below 1024 need privileges"};
   if (error == EADDRNOTAVAIL) return {base::kNotFound, "cannot listen on " + address.ToString() + ": this machine has no such address"};
   return {base::kUnavailable, "cannot listen on " + address.ToString() + ": " + base::TextOfErrno(error)};
+}
+
+base::Status NotHandedOn(int fd, int error) {
+  return {base::kInvalidArgument, "cannot listen on descriptor " + std::to_string(fd) +
+                                      ", which is to be a socket that was handed on: " + base::TextOfErrno(error)};
 }
 
 // 0 while it has none.
@@ -157,10 +162,11 @@ base::Status Listener::Bind(const Address& address, int inherited) {
   socklen_t size = ToSystem(address, &system);
   if (size == 0) return NotNumeric(address);
   fd_ = inherited >= 0 ? inherited : socket(system.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd_ < 0 || !MakeOurs(fd_)) return Failed(address, errno);
+  if (fd_ < 0 || !MakeOurs(fd_)) return inherited >= 0 ? NotHandedOn(inherited, errno) : Failed(address, errno);
   ReuseAddress(fd_);
   const bool bound = inherited >= 0 && PortOf(fd_) > 0;
-  if (!bound && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0) return Failed(address, errno);
+  if (!bound && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0)
+    return inherited >= 0 ? NotHandedOn(inherited, errno) : Failed(address, errno);
   WF_RETURN_IF_ERROR(Listen());
   address_.port = PortOf(fd_);
   return {};

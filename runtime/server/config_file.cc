@@ -95,7 +95,7 @@ class Reader {
   }
 
  private:
-  void Tell(int line, std::string problem) { entries_.push_back({{}, {}, line, false, std::move(problem)}); }
+  void Tell(int line, std::string problem) { entries_.push_back({{}, {}, line, false, false, std::move(problem)}); }
   // What follows cannot be understood.
   bool Ends(std::string problem) {
     Tell(events_.line(), std::move(problem));
@@ -120,8 +120,11 @@ class Reader {
         if (in_root_) path_.push_back(std::move(key_));
         in_root_ = true;
         has_key_ = false;
+        is_fresh_ = true;
         return true;
       case YAML_MAPPING_END_EVENT:
+        if (is_fresh_ && !path_.empty()) entries_.push_back({path_, {}, key_line_, false, true, {}});
+        is_fresh_ = false;
         if (path_.empty())
           in_root_ = false;
         else
@@ -144,6 +147,7 @@ class Reader {
     key_ = key;
     key_line_ = events_.line();
     has_key_ = true;
+    is_fresh_ = false;
     std::vector<std::string> whole = path_;
     whole.push_back(key_);
     const auto [first, fresh] = seen_.emplace(std::move(whole), key_line_);
@@ -163,7 +167,7 @@ class Reader {
     if (value.size() > kMaxValueBytes) return Ends("the value of " + Quoted(Key(key_)) + " is longer than 4096 bytes");
     if (repeats_ != 0) return TellRepeated();
     const bool none = events_.plain() && (value.empty() || value == "~" || value == "null");
-    ConfigEntry entry{path_, std::string(value), key_line_, none, {}};
+    ConfigEntry entry{path_, std::string(value), key_line_, none, false, {}};
     entry.path.push_back(std::move(key_));
     entries_.push_back(std::move(entry));
     has_key_ = false;
@@ -178,6 +182,7 @@ class Reader {
   int key_line_ = 0, documents_ = 0;
   int repeats_ = 0;  // the line where the key came first; 0: here
   bool in_root_ = false, has_key_ = false;
+  bool is_fresh_ = false;  // the mapping that is open: no key has come
 };
 
 // Up to one byte more than a file may have. 0, or what stands in the way.

@@ -14,6 +14,7 @@ struct ConfigEntry {
   std::string value;
   int line = 0;             // of the key, from 1
   bool no_value = false;    // nothing, `~` or `null`, not quoted
+  bool is_section = false;  // `{}`: a mapping without keys
   std::string problem;      // in place of a value, perhaps without a key
   std::string key() const;  // "limits.connections"
 };

@@ -91,7 +91,7 @@ bool LookAtBody(Exchange& exchange) noexcept {
     return true;
   }
   if (Received(exchange) - exchange.body_mark < kBodyBytesPerCheck) {
-    exchange.Refuse(408, code::kTimeout, "the body of the request arrives too slowly");
+    if (!exchange.refused()) exchange.Refuse(408, code::kTimeout, "the body of the request arrives too slowly");
     return false;
   }
   exchange.body_mark = Received(exchange);

@@ -96,16 +96,20 @@ bool HasNode(const wf_plan& plan, std::string_view path) {
 }
 
 std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const std::string& source, std::vector<NodeSetting>* nodes) {
-  if (entry.path.size() == 2 && !entry.no_value) return "expected the settings of the node " + Quoted(entry.path[1]) + ", found a value";
-  if (entry.path.size() == 2) return "the node " + Quoted(entry.path[1]) + " has no settings";
-  if (entry.path.size() != 3) return "expected `nodes: {NODE: {batch: 8}}`";
+  if (entry.path.size() == 1 || entry.path.size() > 3) return "expected `nodes: {NODE: {batch: 8}}`";
   const std::string& path = entry.path[1];
   if (!HasNode(plan, path)) {
     std::vector<std::string> known;
     for (uint32_t i = 0; i < plan.n_nodes; ++i) known.emplace_back(View(plan.nodes[i].path));
     return "unknown node " + Quoted(path) + DidYouMean(path, known);
   }
+  if (entry.path.size() == 2) {
+    if (entry.is_section) return {};
+    return entry.no_value ? "the node " + Quoted(path) + " has no settings"
+                          : "expected the settings of the node " + Quoted(path) + ", found a value";
+  }
   if (entry.no_value) return Quoted(entry.path[2]) + " has no value";
+  if (entry.is_section) return "expected a value for " + Quoted(entry.path[2]) + ", found a mapping";
   std::string problem = Store(entry.path[2], entry.value, &SettingOf(path, source, nodes));
   if (problem.empty()) return problem;
   if (problem != kNotAMember) return Quoted(entry.key()) + ": " + problem;

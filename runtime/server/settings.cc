@@ -142,7 +142,9 @@ bool Loader::TakeWish(std::string_view argument) {
                                                            {"--check-config", Wish::kCheckConfig}};
   for (const auto& [name, wish] : kWishes) {
     if (argument != name) continue;
-    out_.wish = wish;
+    const bool is_answer = wish == Wish::kHelp || wish == Wish::kVersion;
+    if (!is_answer && out_.wish != Wish::kServe && out_.wish != wish) UsageError("`--print-config` and `--check-config`: give one of them");
+    if (is_answer || out_.wish == Wish::kServe) out_.wish = wish;
     return true;
   }
   return false;
@@ -208,6 +210,8 @@ void Loader::FindVariables() {
       Warn("unknown environment variable " + Quoted(name) + names.Suggestion(name));
     } else if (*row != config) {
       variables_.push_back({*row, name, std::move(value)});
+    } else if (value.empty()) {
+      Error("`WF_CONFIG` is empty; leave it out where no file is meant");
     } else if (!config_is_flag_) {
       config_path_ = std::move(value);
     }
@@ -238,7 +242,9 @@ void Loader::ReadFile() {
 void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const Names& names) {
   const std::string place = file + ":" + std::to_string(entry.line), key = entry.key();
   if (!entry.problem.empty()) return Error(place + ": " + entry.problem);
-  if (entry.path.front() == "nodes") {
+  const bool is_of_nodes = entry.path.front() == "nodes";
+  if (entry.is_section && (is_of_nodes ? entry.path.size() == 1 : names.HasSection(key))) return;
+  if (is_of_nodes) {
     const bool has_node = from_.plan != nullptr && entry.path.size() > 1 && HasNode(*from_.plan, entry.path[1]);
     if (!tells() && !has_node) return Error({});
     const std::string problem = from_.plan == nullptr ? "there is no program whose nodes these could be"
@@ -252,6 +258,7 @@ void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const 
     if (names.HasSection(key)) return Error(place + ": " + Quoted(key) + " is a section: it takes keys below it, not a value");
     return Error(place + ": unknown key " + Quoted(key) + names.Suggestion(key));
   }
+  if (entry.is_section) return Error(place + ": expected a value for " + Quoted(key) + ", found a mapping");
   if (entry.no_value) return Error(place + ": " + Quoted(key) + " has no value; leave the line out for the default");
   if (entry.path.size() == 1 && key.find('.') != std::string::npos)
     return Error(place + ": write " + Quoted(key) + " as a key inside the section before its dot");

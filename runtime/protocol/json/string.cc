@@ -118,7 +118,7 @@ const uint8_t* FindEnd(wf_json* in, const uint8_t* begin, const uint8_t* at, boo
   while (true) {
     if (at == in->end) {
       in->at = begin - 1;
-      Refuse(in, "the string does not end; it begins");
+      Refuse(in, "a string without an end");
       return nullptr;
     }
     if (*at == '"') break;

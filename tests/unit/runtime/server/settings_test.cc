@@ -152,6 +152,9 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
       {"limits: 3\n", "config:1: `limits` is a section: it takes keys below it, not a value"},
       {"limits.connections: 3\n", "config:1: write `limits.connections` as a key inside the section before its dot"},
       {"host:\n", "config:1: `host` has no value; leave the line out for the default"},
+      {"limits: {}\nhost: {}\n", "config:2: expected a value for `host`, found a mapping"},
+      {"limitz: {}\n", "config:1: unknown key `limitz`"},
+      {"limits: {foo: {}}\n", "config:1: unknown key `limits.foo`"},
       {"\nhttp_port: eighty\n", "config:2: `http_port`: expected a port, 0 to 65535, found `eighty`"},
       {"limits: {header_timeout: 10}\n",
        "config:1: `limits.header_timeout`: expected a duration from 1s to 1h, as `30s` or `2ms`, found `10`"},
@@ -250,6 +253,12 @@ TEST(Settings, WhatToDoInsteadOfServing) {
   EXPECT_EQ(Load({"--version"}).wish, Wish::kVersion);
   EXPECT_EQ(Load({"--print-config"}).wish, Wish::kPrintConfig);
   EXPECT_EQ(Load({"--http-port", "1", "--check-config"}).wish, Wish::kCheckConfig);
+}
+
+TEST(Settings, OneThingIsDoneInsteadOfServing) {
+  EXPECT_EQ(Load({"--print-config", "--check-config"}).errors,
+            std::vector<std::string>{"`--print-config` and `--check-config`: give one of them"});
+  EXPECT_EQ(Load({"--check-config", "--help"}).wish, Wish::kHelp);
 }
 
 TEST(Settings, ASwitchNeedsNoValue) {

@@ -23,8 +23,8 @@ TEST(JsonString, DecodesEscapes) {
 }
 
 TEST(JsonString, RefusesWhatJsonForbids) {
-  EXPECT_EQ(ReadString("\"open").value, "the string does not end; it begins, at byte 0");
-  EXPECT_EQ(ReadString("\"open\\").value, "the string does not end; it begins, at byte 0");
+  EXPECT_EQ(ReadString("\"open").value, "a string without an end, at byte 0");
+  EXPECT_EQ(ReadString("\"open\\").value, "a string without an end, at byte 0");
   EXPECT_EQ(ReadString("\"a\nb\"").value, "a control character inside a string; write it as an escape, at byte 2");
   EXPECT_EQ(ReadString("\"\xff\"").value, "the string is not UTF-8, at byte 1");
   EXPECT_EQ(ReadString("\"ab\xc0\xaf\"").value, "the string is not UTF-8, at byte 3");

@@ -77,9 +77,8 @@ class BodyEmitter {
   Leaves EmitScalar(const ir::Op& op);
   Leaves EmitLeaf(ir::ValueId id);
   Leaves EmitTensor(ir::ValueId id), EmitCheck(const ir::Op& op);
-  Leaves EmitRecord(const ir::Op& op);
+  Leaves EmitRecord(const ir::Op& op), EmitEffect(const ir::Op& op);
   Leaves EmitList(ir::ValueId id);
-  Leaves EmitEffect(const ir::Op& op);
   static Leaves Unknown(const ir::Op& op);  // one that its group does not hold
   Leaves EmitIf(const ir::Op& op);
   Leaves EmitFold(const ir::Op& op);

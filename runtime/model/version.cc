@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <utility>
 
 #include "runtime/model/constants.h"
+#include "runtime/model/samples.h"
 
 namespace wf::model {
 
@@ -41,16 +41,6 @@ void Describe(const kernels::TensorInfo& info, void* data, wf_tensor& tensor) {
     tensor.stride[i] = stride;
     stride *= info.dim[i];
   }
-}
-
-bool AllFinite(const wf_tensor& tensor) {
-  int64_t count = 1;
-  for (size_t i = 0; i < tensor.rank; ++i) count *= tensor.dim[i];
-  for (int64_t i = 0; i < count; ++i) {
-    if (tensor.dtype == WF_F32 && !std::isfinite(static_cast<const float*>(tensor.data)[i])) return false;
-    if (tensor.dtype == WF_F64 && !std::isfinite(static_cast<const double*>(tensor.data)[i])) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -192,7 +182,7 @@ bool Version::FindOpenExtents() const {
   return false;
 }
 
-// Inputs that every model can take: one half, index 0, true. Axes that neither the file nor the batch fixes get a usual extent.
+// Room for inputs. Axes that neither the file nor the batch fixes get a usual extent. False: none is known.
 Result<bool> Version::SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors, std::vector<std::shared_ptr<uint8_t>>& memory) const {
   const onnx::Signature& signature = file_->signature;
   for (const int64_t free : {32, 64, 224, 16, 1}) {
@@ -212,11 +202,6 @@ Result<bool> Version::SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors
       WF_RETURN_IF_ERROR(ConcreteInfo({port.dtype, port.dim, std::nullopt}, options_.max_bytes, info));
       memory.push_back(kernels::Allocate(info.size_bytes()));
       if (memory.back() == nullptr) return Status(base::kResourceExhausted, fmt::format("`{}`: out of memory", program_.subject));
-      for (int64_t i = 0; i < info.count(); ++i) {
-        if (port.dtype == WF_F32) reinterpret_cast<float*>(memory.back().get())[i] = 0.5f;
-        if (port.dtype == WF_F64) reinterpret_cast<double*>(memory.back().get())[i] = 0.5;
-        if (port.dtype == WF_BOOL) memory.back().get()[i] = 1;
-      }
       tensors.emplace_back();
       Describe(info, memory.back().get(), tensors.back());
     }
@@ -226,18 +211,32 @@ Result<bool> Version::SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors
 }
 
 Status Version::WarmUp() {
-  std::vector<wf_tensor> inputs, outputs(file_->signature.outputs.size());
+  std::vector<wf_tensor> inputs;
   std::vector<std::shared_ptr<uint8_t>> memory;
   const auto sampled = SampleInputs(1, inputs, memory);
   if (!sampled.ok()) return sampled.status();
   if (!*sampled) return Status::Ok();  // no shape to try: the first call will tell
+  const auto bound = BoundFor(InstanceAt(0), 1, inputs, /*ahead=*/false);
+  if (!bound.ok()) return bound.status();
+  activation_bytes_ = (*bound)->plan->arena_bytes();
+  Status first;
+  for (size_t sample = 0; sample < kSamples; ++sample) {
+    for (const wf_tensor& input : inputs) FillWithSample(sample, input);
+    Status tried = RunSample(inputs);
+    if (tried.ok()) return tried;
+    if (sample == 0) first = std::move(tried);
+  }
+  return Status(first.code(), fmt::format("{}; none of {} runs of its warm-up gives finite outputs: they were fed {}", first.message(),
+                                          kSamples, kSamplesText));
+}
+
+Status Version::RunSample(std::span<const wf_tensor> inputs) {
+  std::vector<wf_tensor> outputs(file_->signature.outputs.size());
   WF_RETURN_IF_ERROR(Run(0, 1, inputs, outputs));
-  activation_bytes_ = instances_[0]->latest->plan->arena_bytes();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!AllFinite(outputs[i])) {
-      return Status(base::kFailedPrecondition,
-                    fmt::format("`{}`: output `{}` of the warm-up run is not finite", program_.subject, file_->signature.outputs[i].name));
-    }
+    if (AllFinite(outputs[i])) continue;
+    return Status(base::kFailedPrecondition,
+                  fmt::format("`{}`: output `{}` is not finite", program_.subject, file_->signature.outputs[i].name));
   }
   return Status::Ok();
 }

@@ -37,8 +37,8 @@ class Version {
  public:
   static constexpr size_t kMaxPlans = 64;
 
-  // Reads and checks the file, packs weights, and runs one sample, whose results must be finite. Cost: milliseconds and more: for a
-  // loader's thread.
+  // Reads and checks the file, packs weights, and runs samples until the results of one are finite (samples.h). Errors: also when those of
+  // none are.   Cost: milliseconds and more: for a loader's thread.
   static base::Result<std::unique_ptr<Version>> Load(const std::string& path, const LoadOptions& options);
   ~Version();
 
@@ -90,6 +90,7 @@ class Version {
   base::Result<bool> SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors, std::vector<std::shared_ptr<uint8_t>>& memory) const;
   bool FindOpenExtents() const;
   base::Status WarmUp();
+  base::Status RunSample(std::span<const wf_tensor> inputs);  // finite results, or why not
 
   const LoadOptions options_;
   const std::shared_ptr<const onnx::Model> file_;

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import struct
 import subprocess
 import threading
 import unittest
@@ -73,6 +74,19 @@ class BadModel(unittest.TestCase):
                 self.assertIn("chain.onnx", done.stderr)
                 self.assertIn(words, done.stderr)
                 self.assertNotIn("listening", done.stdout)
+
+    def test_weights_that_are_no_numbers(self):
+        """Which only a run tells: the file is sound, and a server with it does not start."""
+        nan = struct.pack("<16f", *[float("nan")] * 16)
+        wrong = onnx_file.model([onnx_file.node("MatMul", ["x", "w"], ["y"], "layer")], [onnx_file.initializer("w", (4, 4), nan)],
+                                [onnx_file.value_info("x", (1, 4))], [onnx_file.value_info("y", (1, 4))])
+        folder = self.folder("weights", wrong)
+        binary = harness.compiled(folder / "run.wf")
+        done = subprocess.run([binary, "--http-port", "0", "--admin-port", "0", "--model-root", folder], capture_output=True, text=True, timeout=30,
+                              check=False)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("chain.onnx`: output `y` is not finite; none of 5 runs of its warm-up gives finite outputs: they were fed floats 0.5, 1, 2",
+                      done.stderr)
 
 
 class BadValue(unittest.TestCase):

@@ -417,6 +417,70 @@ TEST(Version, HalvesAreFedAndHeldAgainstTheSame) {
   EXPECT_EQ(Told(narrow).find("output `y` is not finite"), 0U) << Told(narrow);
 }
 
+// x: f32[n, width..] -> y, with so many elements behind the last axis; their mean if it is reduced.
+testing::Builder Padded(const testing::Builder::Extents& shape, int64_t behind, bool reduced) {
+  testing::Builder builder;
+  builder.Input("x", shape).Output("y");
+  std::vector<int64_t> pads(2 * shape.size());
+  pads.back() = behind;
+  builder.Longs("far", pads);
+  builder.Node("Pad", {"x", "far"}, {reduced ? "wide" : "y"}, "far");
+  if (reduced)
+    testing::Builder::Ints(builder.Node("ReduceMean", {"wide"}, {"y"}, "mean"), "axes", {static_cast<int64_t>(shape.size()) - 1});
+  return builder;
+}
+
+TEST(Version, ARowThatNoRequestHasRoomForIsRefusedBeforeItIsRun) {
+  LoadOptions options;
+  testing::Builder most = Padded({"b", 1}, int64_t{1} << 28, false);
+  EXPECT_EQ(Told(most), "a row of output `y: f32[b, 268435457]` has at least 1073741828 bytes, above the limit of 268435456");
+  testing::Builder half = Padded({"b", 4}, 1 << 20, false);
+  options.requests_bytes = 4'194'320;
+  EXPECT_EQ(Told(half, options), "");
+  --options.requests_bytes;
+  EXPECT_EQ(Told(half, options),
+            "a row of output `y: f32[b, 1048580]` has at least 4194320 bytes, above the limit of 4194319, which all "
+            "requests may have (`limits.memory_bytes`)");
+  testing::Builder input;
+  testing::Builder::Ints(input.Input("x", {"b", 1 << 27}).Output("y").Node("ReduceMean", {"x"}, {"y"}, "mean"), "axes", {1});
+  EXPECT_EQ(Told(input, options),
+            "a row of input `x: f32[b, 134217728]` has at least 536870912 bytes, above the limit of 268435456, which "
+            "all requests may have (`limits.memory_bytes`)")
+      << "less than that may lie in the program";
+}
+
+TEST(Version, ASampleTakesNoMoreThanTheProcessMayHave) {
+  testing::Builder builder = Padded({"b", 1024}, 1 << 20, true);  // 4 MiB and 4 KiB inside, 4 KiB of input
+  LoadOptions options;
+  options.process_bytes = (4 << 20) + (16 << 10);
+  EXPECT_EQ(Told(builder, options), "");
+  options.process_bytes = (4 << 20) + (6 << 10);
+  const std::string told = Told(builder, options);
+  EXPECT_EQ(told.find("a run of one row takes 42"), 0U) << told;
+  EXPECT_NE(told.find("bytes, and the process may have 4200448; the largest of its results is that of node `far` (Pad), 4198400 bytes"),
+            std::string::npos)
+      << told;
+  options = {};
+  options.max_bytes = 4 << 20;
+  EXPECT_NE(Told(builder, options).find("node `far` (Pad): a tensor f32[1, 1049600] is above the limit"), std::string::npos)
+      << Told(builder, options);
+}
+
+TEST(Version, OpenExtentsAreTriedSmallerAsLongAsARequestHasNoRoom) {
+  LoadOptions options;
+  options.requests_bytes = 2 << 20;
+  testing::Builder fits = Padded({"b", "w", 4}, 1 << 17, true);  // half a MiB for each of `w`: 32, 16 of them are too much, 1 is not
+  EXPECT_EQ(Told(fits, options), "");
+  testing::Builder never = Padded({"b", "w", 4}, 1 << 19, true);
+  const std::string told = Told(never, options);
+  EXPECT_EQ(told.find("a run of one row takes 209"), 0U) << told;
+  EXPECT_NE(told.find("and a request may have 2097152; the largest of its results is that of node `far` (Pad), 2097168 bytes"),
+            std::string::npos)
+      << told;
+  testing::Builder fixed = Padded({"b", 2, 4}, 1 << 19, true);  // the file's own memory, as weights are
+  EXPECT_EQ(Told(fixed, options), "");
+}
+
 TEST(Version, LimitsTheMemoryOfARun) {
   LoadOptions options;
   options.max_bytes = 10'000;

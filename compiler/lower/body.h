@@ -93,6 +93,7 @@ class BodyEmitter {
   // for (i = 0; i < count; ++i) each(i), looking at ctx->stop now and then if told to; at -O2 the innermost loop vectorises.
   void For(Value* count, Stop stop, const std::function<void(Value*)>& each);
   void CheckStop();
+  bool MayBeEndless(ir::ValueId extent, int steps = 8) const;  // no length of what is in memory holds it
   Value* NotNegative(Value* count);
   Value* Bytes(llvm::ArrayRef<Value*> extents, uint64_t element);  // saturates
   Value* Allocate(Value* bytes, uint64_t align);                   // wf_alloc, failing when it does

@@ -271,6 +271,7 @@ Value* BodyEmitter::LaneBlock::ReduceColumns(const ir::Op& op) {
   const auto place = [&](Value* lane) { return b_.CreateInBoundsGEP(type, sums, lane); };
   for (size_t lane = 0; lane < depth; ++lane) b_.CreateStore(identity, place(b_.getInt64(lane)));
   const Loop loop = o_.BeginLoop(o_.NotNegative(o_.Scalar(op.args[0])), "column");
+  if (o_.MayBeEndless(op.args[0])) o_.CheckStop();
   {
     // What the turn adds to, vectors of outer values included, is not there after the loop.
     const auto outer = lanes_;

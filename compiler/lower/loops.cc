@@ -15,6 +15,7 @@ using llvm::Value;
 namespace {
 constexpr uint64_t kElementsBetweenStops = 16384;  // of cheap work; well below 100 us
 constexpr uint64_t kOnStackBytes = 4096;
+constexpr uint64_t kNotLong = 1 << 20;  // turns that the program states
 }  // namespace
 
 BodyEmitter::Loop BodyEmitter::BeginLoop(Value* count, const llvm::Twine& name) {
@@ -64,6 +65,15 @@ void BodyEmitter::CheckStop() {
   set->setAtomic(llvm::AtomicOrdering::Monotonic);
   set->setAlignment(llvm::Align(4));
   FailWhen(b_.CreateICmpNE(set, b_.getInt32(0)));
+}
+
+bool BodyEmitter::MayBeEndless(ir::ValueId extent, int steps) const {
+  const ir::Op& op = body_[extent];
+  if (op.kind == ir::OpKind::kScalar) return op.imm > kNotLong && static_cast<int64_t>(op.imm) > 0;
+  if (op.kind == ir::OpKind::kDim || op.kind == ir::OpKind::kListLen || op.kind == ir::OpKind::kStringLen) return false;
+  const bool is_sum = op.kind == ir::OpKind::kAdd || op.kind == ir::OpKind::kSub || op.kind == ir::OpKind::kMax;
+  if (!is_sum || steps == 0) return true;
+  return MayBeEndless(op.args[0], steps - 1) || MayBeEndless(op.args[1], steps - 1);
 }
 
 Value* BodyEmitter::NotNegative(Value* count) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b_.getInt64(0)); }

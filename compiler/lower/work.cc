@@ -1,66 +1,183 @@
 #include "compiler/lower/work.h"
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/lower/layout.h"
 
 namespace wf::lower {
 namespace {
 
-// Whether `id` is the integer in `slot`, perhaps widened or held above a constant.
-bool IsSlot(const ir::Body& body, ir::ValueId id, ir::SlotId slot) {
-  const ir::Op* op = &body[id];
-  while (op->kind == ir::OpKind::kConvert || (op->kind == ir::OpKind::kMax && body[op->args[1]].kind == ir::OpKind::kScalar)) {
-    op = &body[op->args[0]];
-  }
-  return op->kind == ir::OpKind::kSlot && static_cast<ir::SlotId>(op->imm) == slot;
-}
+using ir::OpKind;
 
-// Whether a loop of the body runs as often as the integer in `slot` says: `sum[k < terms](..)`.
-bool CountsALoop(const ir::Body& body, ir::SlotId slot) {
-  return std::any_of(body.ops.begin(), body.ops.end(), [&](const ir::Op& op) {
-    switch (op.kind) {
-      case ir::OpKind::kBuild:
-        return std::any_of(op.args.begin(), op.args.end(), [&](ir::ValueId extent) { return IsSlot(body, extent, slot); });
-      case ir::OpKind::kReduce:
-      case ir::OpKind::kFold:
-      case ir::OpKind::kListBuild:
-      case ir::OpKind::kListFilter:
-        return IsSlot(body, op.args[0], slot);
-      default:
-        return false;
+constexpr int kMostLookedAt = 256;     // operations of a body that say how often its loops run
+constexpr float kNotForALoopNs = 2e6;  // so long that no measurement of other runs (they say an eighth at least) brings it back to a loop
+
+// How often something happens, as far as what the task reads says it.
+struct Count {
+  llvm::Value* number = nullptr;  // double; null: it does not say it
+  bool is_bounded = true;         // by what it says, or by memory: how long something is, whatever it is
+};
+
+// Counts in doubles: what clients choose multiplies beyond 64 bits.
+// Thread: loop-confined to the compilation.   Borrows: everything.
+class Counter {
+ public:
+  Counter(Context& context, llvm::IRBuilder<>& b, const FrameLayout& frames, const ir::Task& task, llvm::Value* frame_table)
+      : context_(context), b_(b), frames_(frames), task_(task), body_(task.body), frame_table_(frame_table) {}
+
+  llvm::Value* Number(double value) { return llvm::ConstantFP::get(b_.getDoubleTy(), value); }
+  llvm::Value* Larger(llvm::Value* left, llvm::Value* right) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maxnum, left, right); }
+
+  // Elements of the tensors that the task reads, bytes of its texts, items of its lists: of those whose size the types leave open.
+  llvm::Value* Sizes() {
+    llvm::Value* sum = Number(0);
+    for (const ir::SlotId slot : task_.in) {
+      const ir::Type& type = context_.type(context_.program()[slot].type);
+      const bool has_length = type.kind == ir::TypeKind::kString || type.kind == ir::TypeKind::kBytes || type.kind == ir::TypeKind::kList;
+      const bool is_open =
+          type.kind == ir::TypeKind::kTensor && std::any_of(type.dims.begin(), type.dims.end(), [](int64_t dim) { return dim < 0; });
+      if (!has_length && !is_open) continue;
+      const Leaves& leaves = LeavesOf(slot);
+      llvm::Value* size = Double(leaves[1]);
+      for (size_t axis = 1; is_open && axis < type.dims.size(); ++axis) size = b_.CreateFMul(size, Double(leaves[1 + axis]));
+      sum = b_.CreateFAdd(sum, size);
     }
-  });
-}
+    return sum;
+  }
+
+  // Turns of the deepest nest of loops in the block; a loop that the program itself counts is left out, which cost_ns_per_unit has.
+  Count Turns(ir::BlockId block) {
+    Count most;
+    for (const ir::ValueId id : body_[block].ops) {
+      const ir::Op& op = body_[id];
+      const Count own = IsLoop(op.kind) ? OwnTurns(op) : Count{};
+      Count inside;
+      for (const ir::BlockId nested : op.blocks) inside = Larger(inside, Turns(nested));
+      most = Larger(most, Product(own, inside));
+    }
+    return most;
+  }
+
+ private:
+  static bool IsLoop(OpKind kind) {
+    return kind == OpKind::kBuild || kind == OpKind::kReduce || kind == OpKind::kFold || kind == OpKind::kListBuild ||
+           kind == OpKind::kListFilter;
+  }
+  static bool IsLength(OpKind kind) { return kind == OpKind::kDim || kind == OpKind::kListLen || kind == OpKind::kStringLen; }
+  llvm::Value* Double(llvm::Value* integer) { return b_.CreateSIToFP(integer, b_.getDoubleTy()); }
+
+  Count Larger(const Count& left, const Count& right) {
+    const bool is_bounded = left.is_bounded && right.is_bounded;
+    if (left.number == nullptr || right.number == nullptr) return {left.number == nullptr ? right.number : left.number, is_bounded};
+    return {Larger(left.number, right.number), is_bounded};
+  }
+  Count Smaller(const Count& left, const Count& right) {
+    const bool is_bounded = left.is_bounded || right.is_bounded;
+    if (left.number == nullptr || right.number == nullptr) return {left.number == nullptr ? right.number : left.number, is_bounded};
+    return {b_.CreateBinaryIntrinsic(llvm::Intrinsic::minnum, left.number, right.number), is_bounded};
+  }
+  // Of loops, one in the other: a loop that does not run takes the time of one turn.
+  Count Product(const Count& outer, const Count& inner) {
+    const bool is_bounded = outer.is_bounded && inner.is_bounded;
+    if (outer.number == nullptr || inner.number == nullptr) return {outer.number == nullptr ? inner.number : outer.number, is_bounded};
+    return {b_.CreateFMul(Larger(outer.number, Number(1)), Larger(inner.number, Number(1))), is_bounded};
+  }
+
+  Count OwnTurns(const ir::Op& op) {
+    Count turns;
+    for (size_t i = 0; i < (op.kind == OpKind::kBuild ? op.args.size() : 1); ++i) {
+      const Count extent = CountOf(op.args[i]);
+      for (const ir::BlockId block : op.blocks) counts_[body_[block].params[i]] = extent;  // an index is less
+      if (body_[op.args[i]].kind != OpKind::kScalar) turns = Product(turns, extent);
+    }
+    return turns;
+  }
+
+  Count CountOf(ir::ValueId id) {
+    if (const auto known = counts_.find(id); known != counts_.end()) return known->second;
+    const Count count = ++looked_at_ > kMostLookedAt ? Count{nullptr, false} : Computed(id);
+    counts_.emplace(id, count);
+    return count;
+  }
+
+  Count Computed(ir::ValueId id) {
+    const ir::Op& op = body_[id];
+    if (op.kind == OpKind::kScalar) return {Number(static_cast<double>(static_cast<int64_t>(op.imm))), true};
+    if (op.kind == OpKind::kElement) return {};
+    if (op.kind == OpKind::kConvert) return CountOf(op.args[0]);
+    if (op.kind == OpKind::kCheckIndex || op.kind == OpKind::kRem) return CountOf(op.args[1]);
+    if (op.kind == OpKind::kMin) return Smaller(CountOf(op.args[0]), CountOf(op.args[1]));
+    if (op.kind == OpKind::kMax) return Larger(CountOf(op.args[0]), CountOf(op.args[1]));
+    if (op.kind == OpKind::kSelect) return Larger(CountOf(op.args[1]), CountOf(op.args[2]));
+    if (op.kind == OpKind::kAdd || op.kind == OpKind::kSub || op.kind == OpKind::kMul || op.kind == OpKind::kDiv) return Arithmetic(op);
+    if (IsLength(op.kind)) {
+      const Leaves leaves = LeavesOf(op.args[0]);
+      return {leaves.empty() ? nullptr : Double(leaves[op.kind == OpKind::kDim ? 1 + op.imm : 1]), true};
+    }
+    const Leaves leaves = LeavesOf(id);
+    const ir::DType dtype = context_.type(op.type).dtype;
+    if (leaves.size() != 1 || ir::IsFloat(dtype) || dtype == ir::DType::kBool) return {nullptr, false};
+    return {ir::IsSigned(dtype) ? Double(leaves[0]) : b_.CreateUIToFP(leaves[0], b_.getDoubleTy()), true};
+  }
+
+  Count Arithmetic(const ir::Op& op) {
+    const Count left = CountOf(op.args[0]), right = CountOf(op.args[1]);
+    const bool is_bounded = left.is_bounded && right.is_bounded;
+    if (left.number == nullptr || right.number == nullptr) return {nullptr, is_bounded};
+    if (op.kind == OpKind::kAdd) return {b_.CreateFAdd(left.number, right.number), is_bounded};
+    if (op.kind == OpKind::kSub) return {b_.CreateFSub(left.number, right.number), is_bounded};
+    if (op.kind == OpKind::kMul) return {b_.CreateFMul(left.number, right.number), is_bounded};
+    return {b_.CreateFDiv(left.number, right.number), is_bounded};
+  }
+
+  // Of what the task reads, and of parts of it; of everything else none.
+  Leaves LeavesOf(ir::ValueId id) {
+    const ir::Op& op = body_[id];
+    if (op.kind == OpKind::kSlot) {
+      const auto slot = static_cast<ir::SlotId>(op.imm);
+      return std::find(task_.in.begin(), task_.in.end(), slot) == task_.in.end() ? Leaves() : LeavesOf(slot);
+    }
+    if (op.kind != OpKind::kField && op.kind != OpKind::kUnwrap) return {};
+    const Leaves whole = LeavesOf(op.args[0]);
+    if (whole.empty()) return {};
+    const size_t first = op.kind == OpKind::kField ? FieldLeaf(context_.program().types, body_[op.args[0]].type, op.imm) : 0;
+    const auto part = llvm::ArrayRef(whole).slice(first, LeafCount(context_.program().types, op.type));
+    return Leaves(part.begin(), part.end());
+  }
+
+  const Leaves& LeavesOf(ir::SlotId slot) {
+    Leaves& leaves = slots_[slot];
+    if (!leaves.empty()) return leaves;
+    const ir::Program& program = context_.program();
+    const auto up = static_cast<uint64_t>(FramesUp(program, task_.region, program[slot].region));
+    llvm::Value* frame = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), frame_table_, up));
+    leaves = LoadValue(context_, b_, program[slot].type, Offset(b_, frame, frames_.slots[static_cast<size_t>(slot)].offset));
+    return leaves;
+  }
+
+  Context& context_;
+  llvm::IRBuilder<>& b_;
+  const FrameLayout& frames_;
+  const ir::Task& task_;
+  const ir::Body& body_;
+  llvm::Value* const frame_table_;
+  std::map<ir::ValueId, Count> counts_;
+  std::map<ir::SlotId, Leaves> slots_;
+  int looked_at_ = 0;
+};
 
 }  // namespace
 
 llvm::Function* EmitWork(Context& context, const FrameLayout& frames, const ir::Task& task, const llvm::Twine& name) {
   llvm::Function* f = context.NewFunction(llvm::FunctionType::get(context.I64(), {context.Ptr()}, false), name);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context.llvm(), "entry", f));
-  llvm::Value* units = b.getInt64(0);
-  for (const ir::SlotId slot : task.in) {
-    const ir::TypeId id = context.program()[slot].type;
-    const ir::Type& type = context.type(id);
-    const bool is_open =
-        type.kind == ir::TypeKind::kTensor && std::any_of(type.dims.begin(), type.dims.end(), [](int64_t dim) { return dim < 0; });
-    const bool has_length = type.kind == ir::TypeKind::kString || type.kind == ir::TypeKind::kBytes || type.kind == ir::TypeKind::kList;
-    const bool is_count = type.kind == ir::TypeKind::kScalar && (type.dtype == ir::DType::kI64 || type.dtype == ir::DType::kI32) &&
-                          CountsALoop(task.body, slot);
-    if (!is_open && !has_length && !is_count) continue;
-    const auto up = static_cast<uint64_t>(FramesUp(context.program(), task.region, context.program()[slot].region));
-    llvm::Value* frame = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), f->getArg(0), up));
-    const Leaves leaves = LoadValue(context, b, id, Offset(b, frame, frames.slots[static_cast<size_t>(slot)].offset));
-    if (is_count) {
-      llvm::Value* count = b.CreateSExt(leaves[0], b.getInt64Ty());
-      units = b.CreateAdd(units, b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b.getInt64(0)));
-      continue;
-    }
-    llvm::Value* size = leaves[1];
-    for (size_t axis = 1; is_open && axis < type.dims.size(); ++axis) size = b.CreateMul(size, leaves[1 + axis]);
-    units = b.CreateAdd(units, size);
-  }
-  b.CreateRet(units);
+  Counter counter(context, b, frames, task, f->getArg(0));
+  const Count turns = counter.Turns(ir::BlockId{0});
+  llvm::Value* units = counter.Sizes();
+  if (turns.number != nullptr) units = counter.Larger(units, turns.number);
+  if (!turns.is_bounded) units = counter.Larger(units, counter.Number(kNotForALoopNs / task.cost_ns_per_unit));
+  b.CreateRet(b.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {b.getInt64Ty(), b.getDoubleTy()}, {units}));
   return f;
 }
 

@@ -5,8 +5,9 @@
 
 namespace wf::lower {
 
-// uint64_t (frames): the units of work of this call, which cost_ns_per_unit counts: elements of the tensors that the task reads, bytes of
-// its texts, items of its lists, the integers that say how often its loops run; only of those whose size the types leave open.
+// uint64_t (frames): the units of work of this call, which cost_ns_per_unit counts: turns of the deepest nest of loops as far as what the
+// task reads says them, at least its size: elements of tensors, bytes of texts, items of lists, where the types leave them open. Where a
+// loop runs as often as something computed says, so many that the task is not for a loop of the server: it cannot be stopped there.
 llvm::Function* EmitWork(Context& context, const FrameLayout& frames, const ir::Task& task, const llvm::Twine& name);
 
 }  // namespace wf::lower

@@ -81,9 +81,9 @@ class BodyCost {
     return {cost.fixed + cost.per_unit * bytes, 0};
   }
 
-  // Loops of open extents count per unit: a unit is an element of what the task reads (lower/work.h).
+  // Loops of open extents count per unit: lower/work.h says what that is.
   Cost OfLoop(const ir::Op& op) const {
-    Cost inner;
+    Cost inner{IsTensorLoop(op.kind) ? kVectorNs : kScalarNs, 0};  // the turn itself
     for (const BlockId block : op.blocks) inner += OfBlock(block, IsTensorLoop(op.kind));
     float known = 1;
     bool is_open = false;

@@ -30,8 +30,8 @@ class Estimates {
   int64_t Of(uint16_t task, int64_t prior_ns) const { return static_cast<int64_t>(tasks_[task].factor * static_cast<float>(prior_ns)); }
   void Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool on_loop, base::TimePoint now);
 
-  // May the task run on the loop? Keeps to its last answer within 20 % around the limit; a run of more than 1 ms on a loop bars it for 10
-  // s.
+  // May the task run on the loop? Keeps to its last answer within 20 % around the limit. A run of more than 1 ms on a loop bars it for 10
+  // s; where that is incredible, two do.
   bool FitsLoop(uint16_t task, int64_t estimate_ns, int64_t limit_ns) {
     Task& entry = tasks_[task];
     if (entry.barred_until != 0) [[unlikely]]

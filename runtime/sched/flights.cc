@@ -115,8 +115,8 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
   }
   job->deadline = DeadlineOf(instance);
   job->pool_priority = PriorityOf(CatalogueOf(*instance.bus), id);
-  job->estimate_ns = std::max<int64_t>(1, estimates_.Of(id, prior_ns));
   job->queued_at = parts_.clock.Now();
+  job->estimate_ns = std::clamp<int64_t>(job->deadline - job->queued_at, 1, estimates_.Of(id, prior_ns) + 1);  // it is stopped then
   AddFlight(*job);
   parts_.queue.Push(*job);
 }

@@ -14,7 +14,7 @@ namespace wf::sched {
 namespace {
 
 constexpr uint16_t kSkipped = 0x8000;    // added to a countdown that must not reach zero any more
-constexpr int64_t kTimedFromNs = 2'000;  // estimates below are run without reading the clock
+constexpr int64_t kTimedFromNs = 2'000;  // estimates below are run without reading the clock, unless inputs say how long they take
 constexpr int64_t kUntimed = -1;
 
 }  // namespace
@@ -160,7 +160,7 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   wf_code code;
   base::TimePoint started = 0, ended = 0;
   const bool traced = instance.bus->spans_ != nullptr;
-  if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr && !traced) {
+  if (estimate < kTimedFromNs && task.work == nullptr && LiveOf(instance).stages == nullptr && !traced) {
     code = task.fn.run(&context.head, instance.frames);
     inline_spent_ns_ += estimate;
     NoteCompute(instance, id, kUntimed, code != 0);

@@ -65,17 +65,30 @@ void Job::GiveBack(size_t first, const wf_type* types, uint32_t type, void* valu
   ++turns;
 }
 
+char* Loaded::Filled(size_t task, const std::vector<ir::Value>& inputs, Job* job, std::vector<char>* memory) const {
+  memory->resize(plan().regions[plan().tasks[task].region].frame_bytes + 64);
+  char* frame = memory->data() + (64 - reinterpret_cast<uintptr_t>(memory->data()) % 64) % 64;
+  for (const ir::SlotId slot : program_.tasks[task].in) {
+    const auto i = static_cast<size_t>(slot);
+    Put(program_.types, program_[slot].type, inputs[i], frame + plan().slots[i].offset, job);
+  }
+  return frame;
+}
+
+uint64_t Loaded::Work(size_t task, const std::vector<ir::Value>& inputs) const {
+  Job job;
+  std::vector<char> memory;
+  void* const frames[] = {Filled(task, inputs, &job, &memory)};
+  return plan().tasks[task].work(frames);
+}
+
 ir::Outcome Loaded::Run(size_t task, const std::vector<ir::Value>& inputs, Job* job) const {
   Job own;
   if (job == nullptr) job = &own;
   job->plan = &plan();
   const wf_task& row = plan().tasks[task];
-  std::vector<char> frame_memory(plan().regions[row.region].frame_bytes + 64);
-  char* frame = frame_memory.data() + (64 - reinterpret_cast<uintptr_t>(frame_memory.data()) % 64) % 64;
-  for (const ir::SlotId slot : program_.tasks[task].in) {
-    const auto i = static_cast<size_t>(slot);
-    Put(program_.types, program_[slot].type, inputs[i], frame + plan().slots[i].offset, job);
-  }
+  std::vector<char> memory;
+  char* const frame = Filled(task, inputs, job, &memory);
   void* const frames[] = {frame};
   const wf_code code = row.fn.run(&job->ctx, frames);
   if (code != 0) return {.value = {}, .failure = ir::Failure{.code = job->code, .message = job->message, .line = job->line}};

@@ -47,8 +47,13 @@ class Loaded : public test::Native {
 
   // Runs the body of a task of the root region 0; `inputs` by slot (only those that it reads need be there).
   ir::Outcome Run(size_t task, const std::vector<ir::Value>& inputs, Job* job = nullptr) const;
+  // What the plan says of how much work that is. REQUIRES: the task has a cost per unit.
+  uint64_t Work(size_t task, const std::vector<ir::Value>& inputs) const;
 
  private:
+  // The root region's frame in `memory`, with the inputs.
+  char* Filled(size_t task, const std::vector<ir::Value>& inputs, Job* job, std::vector<char>* memory) const;
+
   const ir::Program& program_;
 };
 

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""A client says how often a loop runs, and says it so that the loop never ends: others are answered meanwhile, and the work stops when the client goes."""
+import json
+import time
+
+import harness
+
+SOURCE = """
+type Grid { rows: i64; columns: i64; }
+
+workflow Count(n: i64) -> (y: i64) { node y = sum[k < n](k); return (y: y); }
+workflow Nest(n: i64, m: i64) -> (y: f64) { node y = sum[i < n](sum[k < m](f64(k - i) * 0.5)); return (y: y); }
+workflow Triangle(n: i64) -> (y: f64) { node y = sum[i < n](sum[k < i](f64(k - i) * 0.5)); return (y: y); }
+workflow Cells(grid: Grid) -> (y: f64) { node y = sum[i < grid.rows](sum[k < grid.columns](f64(k - i) * 0.5)); return (y: y); }
+workflow Said(x: i64[n]) -> (y: f64) { node y = sum[i < x[0]](f64(i) * 0.5); return (y: y); }
+
+workflow Between(a: i64, b: u64) -> (y: f64) { node y = sum[k < 2 * i64(b) - a](f64(k + a)); return (y: y); }
+workflow Inner(x: f32[m], n: i64) -> (y: f64[m]) { node y = [i < m] => sum[k < n](f64(k) * f64(x[i])); return (y: y); }
+workflow Least(x: f32[m], n: i64) -> (y: f64[m]) { node y = [i < m] => min[k < n](cos(f64(k)) * f64(x[i])); return (y: y); }
+workflow Meta() -> (y: f64) { let n = meta("x-n", 10); node y = sum[k < n](f64(k)); return (y: y); }
+workflow Listed(xs: list<i64>, n: i64?) -> (y: f64) { node y = sum[k < xs[0] + (n ?? 5)](f64(k)); return (y: y); }
+
+service Endless {
+  workflow Count; workflow Nest; workflow Triangle; workflow Cells; workflow Said;
+  workflow Between; workflow Inner; workflow Least; workflow Meta; workflow Listed;
+}
+"""
+MOST = 2**63 - 1
+# Each first with what ends: a loop of the server takes a task that it has seen to be short.
+CALLS = {
+    "Count": ({"n": 10}, {"n": MOST}),
+    "Nest": ({"n": 10, "m": 10}, {"n": 10**6, "m": 10**9}),
+    "Triangle": ({"n": 10}, {"n": 10**8}),
+    "Cells": ({"grid": {"rows": 10, "columns": 10}}, {"grid": {"rows": MOST, "columns": MOST}}),
+    "Between": ({"a": 0, "b": 10}, {"a": -5, "b": 10**18}),
+    "Inner": ({"x": [1, 2], "n": 10}, {"x": [1, 2], "n": MOST}),
+    "Least": ({"x": [1, 2], "n": 10}, {"x": [1, 2], "n": MOST}),
+    "Listed": ({"xs": [1]}, {"xs": [10**18]}),
+    "Meta": ({}, {}),
+    "Said": ({"x": [10]}, {"x": [10**17]}),
+}
+SOON = 5  # seconds; a loop that computes answers nobody
+
+
+def source():
+    path = harness.scratch() / "endless.wf"
+    path.write_text(SOURCE)
+    return path
+
+
+class Endless(harness.ServerCase):
+    source = source()
+    args = ("--io-threads", "1", "--compute-threads", "1")
+
+    def test_others_are_answered_and_the_work_stops_with_its_client(self):
+        for name, (short, endless) in CALLS.items():
+            with self.subTest(name):
+                for _ in range(20):
+                    self.assertEqual(self.server.post(f"/Endless/{name}", short).status, 200)
+                body = json.dumps(endless).encode()
+                with self.server.connect() as connection:
+                    connection.send(b"POST /Endless/%s HTTP/1.1\r\nhost: x\r\nx-n: 1000000000000000\r\ncontent-length: %d\r\n\r\n%s" % (name.encode(), len(body), body))
+                    self.server.settled("wf_inflight_requests", 1)
+                    began = time.monotonic()
+                    with self.server.connect(timeout=SOON) as other:
+                        self.assertEqual(other.call("GET", "/livez").status, 200)
+                    self.assertLess(time.monotonic() - began, SOON)
+                with self.server.connect(timeout=SOON) as other:  # the one thread of the pool is free again
+                    self.assertEqual(other.call("POST", "/Endless/Said", json.dumps({"x": [10]}).encode()).status, 200)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,92 @@
+#include "compiler/lower/work.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/compiler/lower/harness.h"
+
+namespace wf::lower::testing {
+namespace {
+
+using ir::Builder;
+using ir::DType;
+using ir::OpKind;
+using ir::TypeId;
+using ir::Value;
+using ir::ValueId;
+
+constexpr int64_t kMost = INT64_MAX;
+constexpr uint64_t kNotForALoop = 2'000'000;  // units of a nanosecond each
+
+Value Number(int64_t value) { return Value::Scalar(static_cast<uint64_t>(value)); }
+Value Tensor(std::vector<int64_t> dims, const std::vector<int64_t>& elements) {
+  return Value::Tensor(std::move(dims), std::string(reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(int64_t)));
+}
+
+class Work : public ::testing::Test {
+ protected:
+  TypeId I64() { return cases_.types().Scalar(DType::kI64); }
+  TypeId Open(size_t rank) {
+    return cases_.types().Intern({.kind = ir::TypeKind::kTensor, .dtype = DType::kI64, .dims = std::vector<int64_t>(rank, -1)});
+  }
+  TypeId Pair() { return cases_.types().Intern({.kind = ir::TypeKind::kRecord, .fields = {{"a", I64()}, {"b", I64()}}}); }
+
+  // sum[i < extent](inside(i))
+  template <typename Inside>
+  static ValueId Sum(Builder& b, ValueId extent, Inside&& inside) {
+    const ir::BlockId block = b.Open({b.ScalarType(DType::kI64)});
+    const ValueId index = b.Param(0);
+    b.Close(inside(index));
+    return b.Reduce(ir::ReduceKind::kSum, DType::kI64, extent, block);
+  }
+
+  // What the work function says of one call of the body.
+  uint64_t Of(const std::vector<TypeId>& in, const std::vector<Value>& given, const Cases::Make& make) {
+    cases_.Add("case", in, I64(), make);
+    cases_.program.tasks.back().cost_ns_per_unit = 1;
+    const Loaded loaded(cases_.program, "x86-64-v3");
+    std::vector<Value> inputs(cases_.program.slots.size());
+    const Cases::Case& added = cases_.cases.back();
+    for (size_t i = 0; i < given.size(); ++i) inputs[static_cast<size_t>(added.in[i])] = given[i];
+    return loaded.Work(added.task, inputs);
+  }
+
+  Cases cases_;
+};
+
+TEST_F(Work, LoopsInLoopsMultiply) {
+  const auto nest = [](Builder& b, const std::vector<ValueId>& in) {
+    return Sum(b, in[0], [&](ValueId i) { return Sum(b, in[1], [&](ValueId j) { return b.Mul(i, j); }); });
+  };
+  EXPECT_EQ(Of({I64(), I64()}, {Number(300), Number(7)}, nest), 2100U);
+  EXPECT_EQ(Of({I64(), I64()}, {Number(300), Number(-7)}, nest), 300U);
+  EXPECT_GT(Of({I64(), I64()}, {Number(kMost), Number(kMost)}, nest), uint64_t{1} << 63);
+}
+
+TEST_F(Work, TheIndexOfALoopCountsAsTheLoopDoes) {
+  const auto triangle = [](Builder& b, const std::vector<ValueId>& in) {
+    return Sum(b, in[0], [&](ValueId i) { return Sum(b, b.Add(i, b.I64(1)), [&](ValueId j) { return j; }); });
+  };
+  EXPECT_EQ(Of({I64()}, {Number(100)}, triangle), 10100U);
+}
+
+TEST_F(Work, PartsOfWhatIsReadCount) {
+  const auto field = [](Builder& b, const std::vector<ValueId>& in) { return Sum(b, b.Field(in[0], 1), [](ValueId i) { return i; }); };
+  EXPECT_EQ(Of({Pair()}, {Value::Items({Number(5), Number(12345)})}, field), 12345U);
+}
+
+TEST_F(Work, ALoopThatSomethingComputedCountsIsNotForALoopOfTheServer) {
+  const auto by_element = [](Builder& b, const std::vector<ValueId>& in) {
+    return Sum(b, b.Load(in[0], {b.CheckIndex(b.I64(0), b.Dim(in[0], 0))}), [](ValueId i) { return i; });
+  };
+  EXPECT_EQ(Of({Open(1)}, {Tensor({2}, {3, 4})}, by_element), kNotForALoop);
+}
+
+TEST_F(Work, WhatIsReadIsTheLeast) {
+  const auto first_of_each = [](Builder& b, const std::vector<ValueId>& in) {
+    return Sum(b, b.Dim(in[0], 0), [&](ValueId i) { return b.Load(in[0], {i, b.CheckIndex(b.I64(0), b.Dim(in[0], 1))}); });
+  };
+  EXPECT_EQ(Of({Open(2)}, {Tensor({2, 3}, {1, 2, 3, 4, 5, 6})}, first_of_each), 6U);
+}
+
+}  // namespace
+}  // namespace wf::lower::testing

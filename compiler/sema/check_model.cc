@@ -209,12 +209,9 @@ class ModelCheck {
     }
     real.inputs = ToPorts(written_.inputs, file ? &file->inputs : nullptr);
     real.outputs = ToPorts(written_.outputs, file ? &file->outputs : nullptr);
-    if (const base::Status same = file ? onnx::CheckSignature(*file, real) : base::Status::Ok(); !same.ok()) {
-      auto builder = env_.Report(decl_.name.span, kModelSignature, {entity_.name, same.message()});
-      if (!HelpWithName(written_.inputs, file->inputs, builder)) HelpWithName(written_.outputs, file->outputs, builder);
-      return false;
-    }
-    return Take(onnx::ChooseBatchAxis(file ? *file : real, &real), axes);
+    const std::vector<onnx::Mismatch> mismatches = file ? onnx::FindMismatches(*file, real) : std::vector<onnx::Mismatch>();
+    for (const onnx::Mismatch& mismatch : mismatches) ReportMismatch(mismatch, *file);
+    return mismatches.empty() && Take(onnx::ChooseBatchAxis(file ? *file : real, &real), axes);
   }
   bool Take(base::Result<onnx::BatchAxes> chosen, onnx::BatchAxes& axes) {
     if (!chosen.ok()) {
@@ -225,17 +222,27 @@ class ModelCheck {
     return true;
   }
 
-  // The first name that the file has not in its place. False: all are those of the file.
-  static bool HelpWithName(const std::vector<WrittenPort>& written, const std::vector<onnx::Port>& file, diag::Builder& builder) {
+  // At the port, if it is one that differs.
+  void ReportMismatch(const onnx::Mismatch& mismatch, const onnx::Signature& file) {
+    const WrittenPort* port = nullptr;
+    if (mismatch.port) port = &(mismatch.is_input ? written_.inputs : written_.outputs)[*mismatch.port];
+    const bool is_named = port != nullptr && !port->label.text.empty();
+    const Span& at = port == nullptr ? decl_.name.span : is_named && mismatch.only_name ? port->label.span : port->span;
+    auto builder = env_.Report(at, kModelSignature, {entity_.name, mismatch.text});
+    if (is_named) HelpWithName(*port, mismatch, mismatch.is_input ? file.inputs : file.outputs, builder);
+  }
+  static void HelpWithName(const WrittenPort& port, const onnx::Mismatch& mismatch, const std::vector<onnx::Port>& file,
+                           diag::Builder& builder) {
+    const ast::Name& label = port.label;
     std::vector<std::string> known;
-    for (const onnx::Port& port : file) known.push_back(Sanitised(port.name));
-    for (size_t i = 0; i < std::min(written.size(), file.size()); ++i) {
-      const ast::Name& label = written[i].label;
-      if (written[i].external_name || label.text.empty() || label.text == known[i]) continue;
+    for (const onnx::Port& other : file) known.push_back(Sanitised(other.name));
+    if (!port.external_name && std::find(known.begin(), known.end(), label.text) != known.end()) return;  // its own, or out of order
+    const std::optional<std::string> meant = port.external_name ? std::nullopt : diag::Suggest(label.text, known);
+    if (meant)
       builder.DidYouMean(label.span, label.text, known);
-      return true;
-    }
-    return false;
+    else if (mismatch.only_name)
+      builder.Help("a name of the file is written behind that of the program: `" + label.text + " as \"" + file[*mismatch.port].name +
+                   "\"`");
   }
 
   TypeRef TypeOf(const onnx::Port& port, int64_t most_bytes) {

@@ -90,6 +90,22 @@ TEST(CheckSignature, ANewVersionMayOnlyBeMoreGeneral) {
   EXPECT_FALSE(CheckSignature(other, compiled).ok());
 }
 
+TEST(FindMismatches, TellsAllOfThem) {
+  Signature written = Make({{batch, 3}, {batch, 4}}, {{batch, 11}});
+  written.inputs[0].name = "image";
+  const std::vector<Mismatch> found = FindMismatches(Make({{n, 3}, {n, 3}}, {{n, 10}}), written);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].text, "input 0 is `x0: f32[n, 3]` in the file, `image: f32[batch, 3]` in the signature");
+  EXPECT_TRUE(found[0].is_input && found[0].only_name);
+  EXPECT_TRUE(found[1].is_input && !found[1].only_name);
+  EXPECT_TRUE(!found[2].is_input && found[2].port == 0u && !found[2].only_name);
+  const std::vector<Mismatch> fewer = FindMismatches(Make({{n, 3}}, {{n, 10}}), written);
+  ASSERT_EQ(fewer.size(), 2u);
+  EXPECT_EQ(fewer[0].text, "the file has 1 input, the signature 2");
+  EXPECT_EQ(fewer[0].port, std::nullopt);
+  EXPECT_EQ(fewer[1].text, "output 0 is `y0: f32[n, 10]` in the file, `y0: f32[batch, 11]` in the signature");
+}
+
 using Axes = std::vector<std::vector<bool>>;
 const Dim w = Dim::Symbol("w"), half = Dim::FloorDiv(w, 2), k = Dim::Symbol("k");
 

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "runtime/onnx/infer.h"
+
 namespace wf::onnx {
 namespace {
 
@@ -181,6 +183,24 @@ Status CheckInputTypes(const Signature& file, const std::string& path) {
       return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no kernel does", path, port.name));
   }
   return Status::Ok();
+}
+
+int64_t RowBytes(const Port& port) {
+  const auto bytes = LeastBytes({port.dtype, port.dim, std::nullopt}, INT64_MAX);
+  return bytes.ok() ? *bytes : INT64_MAX;
+}
+
+Status CheckRows(const Signature& file, const std::string& path, int64_t most_in, int64_t most_out) {
+  const auto check = [&path](const std::vector<Port>& ports, const char* what, int64_t most) {
+    for (const Port& port : ports) {
+      if (RowBytes(port) <= most) continue;
+      return Status(base::kOutOfRange, fmt::format("`{}`: a row of {} `{}` has at least {} bytes, above the limit of {}", path, what,
+                                                   port.ToString(), RowBytes(port), most));
+    }
+    return Status::Ok();
+  };
+  WF_RETURN_IF_ERROR(check(file.inputs, "input", most_in));
+  return check(file.outputs, "output", most_out);
 }
 
 std::vector<std::vector<bool>> UnprovedExtents(const Signature& file, const Signature& wanted) {

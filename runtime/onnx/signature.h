@@ -43,6 +43,13 @@ base::Status CheckSignature(const Signature& file, const Signature& wanted);  //
 // Errors: kUnimplemented when no kernel takes what the model does; the text names the file, which is at `path`.
 base::Status CheckInputTypes(const Signature& file, const std::string& path);
 
+// Bytes of one row, at least: each extent that is no number counts as 1. INT64_MAX: as many, or more.
+int64_t RowBytes(const Port& port);
+
+// Errors: kOutOfRange when a row of an input or of an output has more bytes than these; the text names the file, which is at `path`, and
+// the port.
+base::Status CheckRows(const Signature& file, const std::string& path, int64_t most_in, int64_t most_out);
+
 // Which extents of outputs that `wanted` states by symbols do not follow from the file: by output and axis. A symbol that no input has is
 // the extent of the first axis, in the order of outputs, that is `a * symbol + b`. REQUIRES: CheckSignature is ok.
 std::vector<std::vector<bool>> UnprovedExtents(const Signature& file, const Signature& wanted);

@@ -163,5 +163,19 @@ TEST(UnprovedExtents, ASymbolThatNoInputHasIsTheFirstExtentThatTellsIt) {
   EXPECT_EQ(UnprovedExtents(other, wants({k + w}, {k})), (Axes{{true}, {false}}));
 }
 
+TEST(CheckRows, CountsTheExtentsThatAreNumbers) {
+  const Signature file = Make({{n, 4}, {n, m, 3}}, {{n, 5}, {n, m + Dim(9)}});
+  EXPECT_EQ(RowBytes(file.inputs[0]), 16);
+  EXPECT_EQ(RowBytes(file.inputs[1]), 12);
+  EXPECT_EQ(RowBytes({"x", WF_F64, {}}), 8);
+  EXPECT_EQ(RowBytes({"x", WF_U8, {int64_t{1} << 40, int64_t{1} << 40}}), INT64_MAX);
+  EXPECT_TRUE(CheckRows(file, "f.onnx", 16, 20).ok());
+  EXPECT_EQ(CheckRows(file, "f.onnx", 15, 20).message(),
+            "`f.onnx`: a row of input `x0: f32[n, 4]` has at least 16 bytes, above the limit of 15");
+  const base::Status out = CheckRows(file, "f.onnx", 16, 19);
+  EXPECT_EQ(out.code(), base::kOutOfRange);
+  EXPECT_EQ(out.message(), "`f.onnx`: a row of output `y0: f32[n, 5]` has at least 20 bytes, above the limit of 19");
+}
+
 }  // namespace
 }  // namespace wf::onnx

@@ -46,7 +46,7 @@ class BlockCache {
         is_mapped ? mmap(nullptr, block_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : std::malloc(block_bytes_);
     if (memory == nullptr || memory == MAP_FAILED) return nullptr;
     auto* const block = static_cast<SinkBlock*>(memory);
-    *block = {nullptr, block_bytes_};
+    *block = {nullptr, static_cast<uint32_t>(block_bytes_), 0};
     return block;
   }
   void Free(SinkBlock* block) const {
@@ -61,7 +61,13 @@ class BlockCache {
 
 thread_local BlockCache small_blocks(SinkBlock::kSmall), mapped_blocks(SinkBlock::kMapped);
 
-void Give(SinkBlock* block) { (block->bytes == SinkBlock::kSmall ? small_blocks : mapped_blocks).Give(block); }
+void Give(SinkBlock* block) {
+  if (block->others != 0) {
+    --block->others;
+    return;
+  }
+  (block->bytes == SinkBlock::kSmall ? small_blocks : mapped_blocks).Give(block);
+}
 
 }  // namespace
 
@@ -140,12 +146,12 @@ bool wf_sink::AppendFirst(wf_sink& other, size_t count) {
   while (fits && count != 0) {
     SinkPiece& piece = other.pieces_[other.first_];
     const size_t part = std::min(count, piece.bytes);
-    if (part == piece.bytes && piece.block != nullptr && part > kMaxReserve) {
+    if (piece.block != nullptr && part > kMaxReserve) {
       ClosePiece(true);
-      pieces_.push_back(piece);
+      pieces_.push_back({piece.data, part, piece.block});
+      ++piece.block->others;
       closed_bytes_ += part;
-      other.closed_bytes_ -= part;
-      if (++other.first_ == other.pieces_.size()) other.Clear();
+      other.Consume(part);
     } else {
       fits = Put(piece.data, part);
       other.Consume(part);
@@ -174,6 +180,18 @@ void wf_sink::Consume(size_t count) {
   }
   pieces_[first_].data += count;
   pieces_[first_].bytes -= count;
+}
+
+size_t wf_sink::held_bytes() const {
+  size_t bytes = block_ == nullptr ? 0 : block_->bytes;
+  const SinkBlock* last = nullptr;
+  for (size_t i = first_; i < pieces_.size(); ++i) {
+    const SinkBlock* const block = pieces_[i].block;
+    if (block == nullptr || block == last) continue;
+    bytes += block->bytes;
+    last = block;
+  }
+  return bytes;
 }
 
 void wf_sink::Clear() {

@@ -13,12 +13,14 @@ namespace wf::base {
 struct SinkBlock {
   static constexpr size_t kSmall = size_t{16} << 10, kMapped = size_t{256} << 10;  // with this head
   SinkBlock* next;
-  size_t bytes;  // kSmall or kMapped
+  uint32_t bytes;   // kSmall or kMapped
+  uint32_t others;  // pieces that hold it beside one
   uint8_t* begin() { return reinterpret_cast<uint8_t*>(this + 1); }
   uint8_t* end() { return reinterpret_cast<uint8_t*>(this) + bytes; }
 };
 
-// Bytes on their way out. `block`: freed when the piece is consumed, or null when a later piece owns it.
+// Bytes on their way out. `block`: let go when the piece is consumed, and freed by the last piece that holds it; null when a later piece of
+// the same sink owns it.
 struct SinkPiece {
   const uint8_t* data;
   size_t bytes;
@@ -64,7 +66,8 @@ struct wf_sink {
   // Moves everything from `other` behind what is here; short texts are copied.
   bool Append(wf_sink& other);
 
-  // The same with the first `count` bytes of it: by reference where they end with a piece.
+  // The same with the first `count` bytes of it: by reference but for short pieces, so that both sinks are one thread's until these are
+  // consumed.
   bool AppendFirst(wf_sink& other, size_t count);
 
   // All of it while one block holds it, which a text of some kilobytes begun here is sure of; else empty. The view ends with the next call.
@@ -79,6 +82,8 @@ struct wf_sink {
   void Clear();                // drops all, failure included
 
   size_t size() const { return closed_bytes_ + static_cast<size_t>(at_ - start_); }
+  // What that keeps from others: whole blocks, which short pieces of a text may hold whose rest was dropped.
+  size_t held_bytes() const;
   bool empty() const { return size() == 0; }
   bool failed() const { return failed_; }
 

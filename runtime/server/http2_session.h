@@ -38,7 +38,7 @@ class Http2Session final : public Session, private http2::User {
   void OnEnd(http2::Stream& stream) noexcept override;
   void OnClosed(http2::Stream& stream) noexcept override;
   void Resume() noexcept override;
-  size_t unsent() const noexcept override { return connection_->out().size() + session_.queued_bytes(); }
+  size_t unsent() const noexcept override { return connection_->out().held_bytes() + session_.queued_bytes(); }
 
   // http2_calls.cc: calls of gRPC that stream
   size_t TakeParts(Exchange& call, std::span<const uint8_t> bytes) noexcept;

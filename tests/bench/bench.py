@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""bench.py [--list] [--rounds N] [--seconds S] [--json FILE] [NAME...]: prints rows `name ours peer ratio`; exit status 1 when one is below its goal."""
+"""bench.py [--list] [--rounds N] [--seconds S] [--minutes N] [--json FILE] [NAME...]: prints rows `name ours peer ratio`; exit status 1 when one is below its goal,
+or its peer cannot be had."""
 import argparse
 import json
 import platform
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -16,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 class Row:
     name: str
     ours: float
-    peer: float
+    peer: float | None   # None: that peer cannot be had on this machine
     unit: str
     peer_name: str
     goal: float          # least ratio
@@ -24,6 +26,8 @@ class Row:
 
     @property
     def ratio(self):
+        if self.peer is None:
+            return None
         above, below = (self.ours, self.peer) if self.higher_is_better else (self.peer, self.ours)
         if below == 0:  # as the goal of none at all
             return 1.0 if above == 0 else float("inf")
@@ -31,16 +35,29 @@ class Row:
 
     @property
     def met(self):
-        return self.ratio >= self.goal
+        return self.ratio is not None and self.ratio >= self.goal
+
+    @property
+    def verdict(self):
+        return "NO PEER" if self.peer is None else "goal met" if self.met else "BELOW GOAL"
 
 
 def number(value):
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return "-" if value is None else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def print_row(row):
-    print(f"{row.name:<28} {number(row.ours):>10} {number(row.peer):>10} {row.ratio:>7.2f}  {row.unit:<10} {row.peer_name:<28} "
-          f"{'goal met' if row.met else 'BELOW GOAL'} ({row.goal:g})", flush=True)
+    ratio = "-" if row.ratio is None else f"{row.ratio:.2f}"
+    print(f"{row.name:<28} {number(row.ours):>10} {number(row.peer):>10} {ratio:>7}  {row.unit:<10} {row.peer_name:<28} {row.verdict} ({row.goal:g})", flush=True)
+
+
+def in_turns(rounds, measures):
+    """The median of what each of the named functions measures: all take turns, so that a machine that slows down slows all."""
+    found = {name: [] for name in measures}
+    for _ in range(rounds):
+        for name, measure in measures.items():
+            found[name].append(measure())
+    return {name: median(each) for name, each in found.items()}
 
 
 def cpu_name():
@@ -50,25 +67,33 @@ def cpu_name():
     return platform.machine()
 
 
+def chosen(names, rows):
+    """The benchmarks of these names, some of which are of groups, each once; all without a name."""
+    return dict.fromkeys(member for name in names or rows.BENCHMARKS for member in rows.GROUPS.get(name, (name,)))
+
+
 def main():
     import rows
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("names", nargs="*", metavar="NAME")
     options.add_argument("--list", action="store_true")
     options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--seconds", type=float, default=3)
+    options.add_argument("--seconds", type=int, default=3)
+    options.add_argument("--minutes", type=int, help="how many of `tail`, on each side; without it, rounds of --seconds")
     options.add_argument("--json", type=Path)
     args = options.parse_args()
     if args.list:
         for name, run in rows.BENCHMARKS.items():
             print(f"{name:<12} {run.__doc__.splitlines()[0]}")
+        for name, members in rows.GROUPS.items():
+            print(f"{name:<12} {' '.join(members)}")
         return 0
-    unknown = [name for name in args.names if name not in rows.BENCHMARKS]
+    unknown = [name for name in args.names if name not in rows.BENCHMARKS and name not in rows.GROUPS]
     if unknown:
         options.error(f"unknown benchmark {unknown[0]}; --list names them")
     print(f"{'name':<28} {'ours':>10} {'peer':>10} {'ratio':>7}  {'unit':<10} {'peer is':<28}")
     found = []
-    for name in args.names or rows.BENCHMARKS:
+    for name in chosen(args.names, rows):
         for row in rows.BENCHMARKS[name](args):
             print_row(row)
             found.append(row)

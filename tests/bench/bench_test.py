@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""The exit status of bench.py says whether every row reached its goal; what is measured of wfc is wfc's own; what one leaves out of the runtime is there."""
+"""What bench.py says of rows, groups and peers that are missing; what is measured of wfc is wfc's own; what one leaves out of the runtime is there; programs are
+what their rows say."""
 import contextlib
 import io
+import json
+import subprocess
 import sys
 import tempfile
 import types
@@ -12,18 +15,104 @@ from unittest import mock
 import bench
 
 
-class ExitStatus(unittest.TestCase):
-    def status_of(self, *ratios):
+class OfRows(unittest.TestCase):
+    def run_with(self, benchmarks, *args, groups=()):
+        """(exit status, what is printed) of bench.py where these are the benchmarks."""
+        modules = {"rows": types.SimpleNamespace(BENCHMARKS=benchmarks, GROUPS=dict(groups))}
+        printed = io.StringIO()
+        with mock.patch.dict(sys.modules, modules), mock.patch.object(sys, "argv", ["bench.py", *args]), contextlib.redirect_stdout(printed):
+            return bench.main(), printed.getvalue()
+
+    def rates(self, *peers):
+        """A benchmark whose rows have these peers."""
         def rates(_options):
-            """Rows with these ratios."""
-            return [bench.Row("rate", ratio, 1.0, "1/s", "a peer", goal=1.0) for ratio in ratios]
-        modules = {"rows": types.SimpleNamespace(BENCHMARKS={"rates": rates})}
-        with mock.patch.dict(sys.modules, modules), mock.patch.object(sys, "argv", ["bench.py"]), contextlib.redirect_stdout(io.StringIO()):
-            return bench.main()
+            """Rows against these."""
+            return [bench.Row("rate", 1.0, peer, "1/s", "a peer", goal=1.0) for peer in peers]
+        return {"rates": rates}
 
     def test_a_row_below_its_goal_fails_the_run(self):
-        self.assertEqual(self.status_of(1.0, 2.0), 0)
-        self.assertEqual(self.status_of(2.0, 0.9, 2.0), 1)
+        self.assertEqual(self.run_with(self.rates(1.0, 0.5))[0], 0)
+        self.assertEqual(self.run_with(self.rates(0.5, 1.1, 0.5))[0], 1)
+
+    def test_a_row_without_its_peer_has_no_figure_for_it_and_fails_the_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, printed = self.run_with(self.rates(None), "--json", f"{folder}/rows.json")
+            row = json.loads(Path(f"{folder}/rows.json").read_text())["rows"][0]
+        self.assertEqual(status, 1)
+        self.assertRegex(printed, r"(?m)^rate +1 +- +- .*NO PEER")
+        self.assertEqual((row["peer"], row["ratio"], row["met"]), (None, None, False))
+
+    def test_a_group_runs_its_benchmarks_each_once(self):
+        ran = []
+        benchmarks = {name: lambda _options, name=name: ran.append(name) or [] for name in ("a", "b", "c")}
+        for benchmark in benchmarks.values():
+            benchmark.__doc__ = "One that is run."
+        groups = {"some": ("c", "a")}
+        self.run_with(benchmarks, "some", "a", "some", groups=groups)
+        self.assertEqual(ran, ["c", "a"])
+        ran.clear()
+        self.run_with(benchmarks, groups=groups)
+        self.assertEqual(ran, ["a", "b", "c"])
+        self.assertIn("some         c a", self.run_with(benchmarks, "--list", groups=groups)[1])
+
+    def test_groups_are_of_benchmarks(self):
+        import rows
+        for name, members in rows.GROUPS.items():
+            self.assertNotIn(name, rows.BENCHMARKS)
+            self.assertLessEqual(set(members), set(rows.BENCHMARKS))
+
+    def test_sides_take_turns(self):
+        turns, answers = [], {"a": iter((5, 1, 3)), "b": iter((2, 2, 9))}
+        found = bench.in_turns(3, {name: lambda name=name: turns.append(name) or next(answers[name]) for name in answers})
+        self.assertEqual(turns, ["a", "b"] * 3)
+        self.assertEqual(found, {"a": 3, "b": 2})
+
+
+class MissingPeer(unittest.TestCase):
+    def test_one_that_cannot_be_installed_is_told_with_the_reason(self):
+        import installed
+        import wire
+
+        def fails():
+            raise subprocess.CalledProcessError(1, ["pip"], stderr=b"looking\nno such package\n\n")
+
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            self.assertIsNone(wire.started(installed.made, "Triton", fails))
+        self.assertEqual(printed.getvalue(), "# Triton cannot be installed: no such package\n")
+
+    def test_one_that_ends_is_told_with_its_last_line(self):
+        import installed
+        with self.assertRaisesRegex(installed.Missing, "Triton does not start: no model"):
+            installed.Peer("Triton", ["sh", "-c", "echo no model; exit 1"], 1)
+
+    def test_its_row_has_no_peer(self):
+        import oip
+        row = oip.row_beside_triton("oip", {"ours": (100.0, 16)}, 20)
+        self.assertEqual((row.peer, row.verdict), (None, "NO PEER"))
+        row = oip.row_beside_triton("oip", {"ours": (100.0, 16), "Triton": (5.0, 1)}, 20)
+        self.assertEqual((row.ratio, row.verdict, row.peer_name), (20.0, "goal met", "Triton at 1, ours at 16"))
+
+
+class Programs(unittest.TestCase):
+    def test_chains_have_as_many_nodes_as_their_names_say(self):
+        import harness
+        import oip
+        import programs
+        source = programs.written("chains.wf", programs.trivial_chains(oip.CHAINS))
+        plan = harness.wfc("plan", source).stdout
+        for nodes in oip.CHAINS:
+            self.assertRegex(plan, rf"Chains/Nodes{nodes}: .* {nodes} nodes?, {nodes + 1} tasks")
+
+    def test_batches_are_of_the_same_work_as_rows(self):
+        import batching
+        import harness
+        import onnx_file
+        for rows in (1, 4):
+            file = onnx_file.square_layers(8, 2, rows)
+            several = {"row": rows} if rows > 1 else {}
+            harness.wfc("check", batching.program(f"rows-{rows}", file, batching.workflow("Score", {**several, "i": 8, "j": 8})))
+        harness.wfc("check", batching.program("rows", onnx_file.square_layers(8, 2), batching.workflow("Score", {"i": 8, "j": 8}, " { batch 4 within 2ms; }")))
 
 
 class WfcRun(unittest.TestCase):

@@ -102,7 +102,7 @@ class Sink:
 
 
 def start(binary, *args):
-    with peers.OnOneCore(peers.SERVER_CPU):
+    with peers.OnCores(peers.SERVER_CPU):
         server = harness.Server(binary, "--io-threads", "1", *args)
         server.wait_ready()
         return server
@@ -123,7 +123,7 @@ def cpu_per_request(servers, options, path, body):
 
 def measure(options, source, lib, path, body):
     """Processor time of a request in us: as it is, with nothing observed (`lib`: runtime_without), and with traces of one in a hundred and of all."""
-    with peers.OnOneCore(peers.LOAD_CPU):
+    with peers.OnCores(peers.LOAD_CPU):
         sink = Sink()
     without = built_without(source, lib)
     servers = {"default": start(harness.compiled(source)), "nothing": start(without),

@@ -31,16 +31,16 @@ class Watch:
 
 
 def load(server, body, *args):
-    with peers.OnOneCore(peers.LOAD_CPU):
+    with peers.OnCores(peers.LOAD_CPU):
         return overload.bench(server, body, "--warm-up", "1", *args)
 
 
 def measure(seconds):
     """(requests a second in the overload, at the peak; p99 of refusals in seconds; MiB more than before; seconds until the first answer behind it)"""
-    with peers.OnOneCore(peers.SERVER_CPU):
+    with peers.OnCores(peers.SERVER_CPU):
         server = harness.Server(harness.compiled(overload.source()), "--io-threads", "1", "--compute-threads", "1")
         server.wait_ready()
-    body = overload.work_of_a_millisecond(server)
+    body = overload.work_of(server, overload.MILLISECOND)
     peak = load(server, body, "--connections", "4", "--duration", str(max(1, seconds // 6)))["per_second"]
     before = overload.resident_mib(server)
     watch = Watch(server)

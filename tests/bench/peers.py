@@ -5,6 +5,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import harness
@@ -12,6 +13,8 @@ import harness
 # The server's core and the load tool's. On one core both share it, and the figures say so by being low.
 _CPUS = sorted(os.sched_getaffinity(0))
 SERVER_CPU, LOAD_CPU = _CPUS[0], _CPUS[-1]
+LOOPS = _CPUS[:2]           # of a server with two loops,
+REST = _CPUS[2:] or _CPUS   # and of what loads it: on two cores the same
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -27,24 +30,24 @@ def pin(process, cpu):
         os.sched_setaffinity(int(task.name), {cpu})
 
 
-class OnOneCore:
-    """Starts processes that see one core only, so that they size their threads for it."""
-    def __init__(self, cpu):
-        self.cpu = cpu
+class OnCores:
+    """Starts processes that see these cores only, so that they size their threads for them."""
+    def __init__(self, *cpus):
+        self.cpus = cpus
 
     def __enter__(self):
         self.before = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, {self.cpu})
+        os.sched_setaffinity(0, self.cpus)
 
     def __exit__(self, *_):
         os.sched_setaffinity(0, self.before)
 
 
-def start_server(source, *args):
-    """A compiled example on the server's core, with one loop thread."""
+def start_server(source, *args, loops=1):
+    """A compiled example with one loop thread, on the server's core; with several, on as many."""
     harness.compiled(source)
-    with OnOneCore(SERVER_CPU):
-        return harness.Server.of(source, "--io-threads", "1", *args)
+    with OnCores(*([SERVER_CPU] if loops == 1 else LOOPS)):
+        return harness.Server.of(source, "--io-threads", str(loops), *args)
 
 
 class Nginx:
@@ -63,7 +66,7 @@ http {{
   server {{ listen 127.0.0.1:{self.port} {protocol}; location / {{ return 200 '{text}'; }} }}
 }}
 """)
-        with OnOneCore(SERVER_CPU):
+        with OnCores(SERVER_CPU):
             self.process = subprocess.Popen(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.address = ("127.0.0.1", self.port)
         if not harness.accepts(self.address, self.process):
@@ -75,17 +78,30 @@ http {{
         self.process.wait()
 
 
-def wrk(address, path, body, seconds, connections=32, content_type="application/json"):
+def wrk(address, path, body, seconds, connections=32, content_type="application/json", cpus=(LOAD_CPU,)):
     """Requests a second, all answered with 200."""
     script = harness.scratch() / "post.lua"
     data = "".join(f"\\{byte:03d}" for byte in body)
     script.write_text(f'wrk.method = "POST"\nwrk.body = "{data}"\nwrk.headers["content-type"] = "{content_type}"\n')
-    with OnOneCore(LOAD_CPU):
+    with OnCores(*cpus):
         done = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(script), f"http://{address[0]}:{address[1]}{path}"],
                               capture_output=True, text=True, check=True)
     if "Non-2xx" in done.stdout or "Socket errors" in done.stdout:
         raise AssertionError(f"wrk saw failures on {path}:\n{done.stdout}")
     return float(re.search(r"Requests/sec:\s+([\d.]+)", done.stdout).group(1))
+
+
+def at_rate(address, path, body, rate, seconds):
+    """What `wfc bench` tells of so many requests a second, whose times begin when they are due."""
+    url = f"http://{address[0]}:{address[1]}{path}"
+    with OnCores(LOAD_CPU):
+        return json.loads(harness.wfc("bench", "--format=json", "--warm-up", "1", "--duration", str(seconds), "--rate", str(rate), "--data", body.decode(), url).stdout)
+
+
+def http_answer(address, path, body):
+    """The body of the answer to plain JSON."""
+    command = ["curl", "-sS", "--fail", "--data-binary", "@-", "-H", JSON[0]]
+    return subprocess.run([*command, f"http://{address[0]}:{address[1]}{path}"], input=body, capture_output=True, check=True).stdout
 
 
 JSON = ("content-type: application/json",)
@@ -96,7 +112,7 @@ def run_h2load(address, path, body, headers, *options):
     data = harness.scratch() / "h2load-body"
     data.write_bytes(body)
     fields = [word for header in headers for word in ("-H", header)]
-    with OnOneCore(LOAD_CPU):
+    with OnCores(LOAD_CPU):
         done = subprocess.run(["h2load", "-t1", *options, "-d", str(data), *fields, f"http://{address[0]}:{address[1]}{path}"],
                               capture_output=True, text=True, check=True)
     counts = re.search(r"status codes: (\d+) 2xx, 0 3xx, 0 4xx, 0 5xx", done.stdout)
@@ -125,7 +141,7 @@ def grpc_answer(address, path, body):
 class GoogleGrpc:
     """Google's gRPC in C++ on the server's core, which answers the same calls; `way`: callback or queue."""
     def __init__(self, way):
-        with OnOneCore(SERVER_CPU):
+        with OnCores(SERVER_CPU):
             self.process = subprocess.Popen([self.binary(), way], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.address = ("127.0.0.1", int(self.process.stdout.readline().split()[1]))
 
@@ -148,6 +164,19 @@ class GoogleGrpc:
     def stop(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+def echo_seconds(size, count):
+    """Processor time of a message of so many bytes there and back over a socket, with no protocol at all."""
+    command = [sys.executable, "-B", Path(__file__).parent / "echo.py", str(size), str(count)]
+    with OnCores(SERVER_CPU):
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with OnCores(LOAD_CPU):
+        subprocess.run([*command, server.stdout.readline().strip()], check=True)
+    told = server.communicate()[0]
+    if server.returncode != 0:
+        raise AssertionError("the echo failed")
+    return float(told) * 1e-6
 
 
 def cpu_seconds(pid):

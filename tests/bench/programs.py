@@ -1,5 +1,21 @@
-"""Programs of any size, to measure wfc with."""
+"""What is measured: examples and their requests, and programs of any size."""
+import harness
 import lsp_wire
+
+HELLO = harness.EXAMPLES / "hello/hello.wf"
+DIGITS = harness.EXAMPLES / "digits/digits.wf"
+GREET, GREET_BODY, GREET_REPLY = "/Hello/Greet", b'{"name":"Ada"}', '{"text":"hello, Ada"}'
+CLASSIFY, CLASSIFY_REPLY = "/DigitService/Classify", '{"labels":["7","9","3"],"scores":[0.9989811,0.0006,0.0002]}'
+
+
+def seven():
+    return (DIGITS.parent / "testdata/seven.png").read_bytes()
+
+
+def written(name, text):
+    source = harness.scratch() / name
+    source.write_text(text)
+    return source
 
 
 def functions_and_workflows(lines):
@@ -15,6 +31,15 @@ def chain(count):
     """Each node reads the one before."""
     nodes = [(f"n{i}", f"[k] => {'x' if i == 0 else f'n{i - 1}'}[k] * {i % 7 + 1}.5 + 1.0") for i in range(count)]
     return service(["x"], nodes, f"n{count - 1}")
+
+
+def trivial_chains(counts):
+    """A workflow Nodes<count> for each: nodes that hand a tensor on, each to the next."""
+    def workflow(count):
+        nodes = "".join(f"  node n{i} = [k < n] => {f'n{i - 1}' if i else 'x'}[k];\n" for i in range(count))
+        return f"workflow Nodes{count}(x: f32[n]) -> (y: f32[n]) {{\n{nodes}  return (y: n{count - 1});\n}}\n\n"
+
+    return "package bench.chains;\n\n" + "".join(map(workflow, counts)) + "service Chains {\n" + "".join(f"  workflow Nodes{count};\n" for count in counts) + "}\n"
 
 
 def fan(count):

@@ -1,162 +1,29 @@
 """The benchmarks: each is a function of the options that yields rows. Its first line of text is shown by --list."""
 import json
-import mmap
 import os
-import struct
 import subprocess
 import time
 from pathlib import Path
 from statistics import median
 
+import batching
+import counting
 import grpc_call
 import harness
+import looped
 import lsp_wire
 import observing
+import oip
 import onnx_file
 import overloading
 import peers
 import programs
+import wire
 from bench import Row
+from programs import CLASSIFY, CLASSIFY_REPLY, DIGITS, GREET, GREET_BODY, GREET_REPLY, HELLO, seven, written
+from wire import GREET_CALL, OF_NGINX, against_nginx
 
-HELLO = harness.EXAMPLES / "hello/hello.wf"
-DIGITS = harness.EXAMPLES / "digits/digits.wf"
-GREET, GREET_BODY, GREET_REPLY = "/Hello/Greet", b'{"name":"Ada"}', '{"text":"hello, Ada"}'
-CLASSIFY, CLASSIFY_REPLY = "/DigitService/Classify", '{"labels":["7","9","3"],"scores":[0.9989811,0.0006,0.0002]}'
-# What a program that is linked by hand needs of the system; archives of the compiler would bring LLVM.
-SYSTEM_LIBRARIES = ["-lpng16", "-lturbojpeg", "-lprotobuf-lite", "-lfmt", "-lpthread", "-ldl"]
-COMPILER_ARCHIVES = {"libwf_" + name for name in
-                     ("source", "diag", "ast", "ir", "grammar", "parse", "sema", "passes", "lower", "codegen", "link", "lsp", "backend", "driver")}
-# What a server has beyond the tasks' own work, with a `main` and job contexts of its own.
-SERVER_ARCHIVES = {"libwf_" + name for name in
-                   ("runtime", "server_main", "server", "settings", "bus", "sched", "batch", "net", "loop", "protocol_plain", "protocol_oip", "test_server")}
-BENCH_ARCHIVES = {"libwf_bench_loop", "libwf_bench_kernels"}  # each has a `main`
 NUMPY = "numpy==2.3.5"
-LIBPNG_CALLS = 9  # of the allocator, for one small image
-OF_NGINX = 0.65  # of nginx's rate that the framework itself is to reach
-
-
-def seven():
-    return (DIGITS.parent / "testdata/seven.png").read_bytes()
-
-
-def against_nginx(options, server, path, body, reply, connections=32, content_type="application/json", beside=None):
-    """Medians of interleaved rounds: our rate and nginx's for the same request and a reply of the same bytes, and what `beside` measures in each."""
-    nginx = peers.Nginx(reply)
-    try:
-        peers.wrk(server.addresses["http"], path, body, 1, connections, content_type)
-        ours, theirs, others = [], [], []
-        for _ in range(options.rounds):
-            ours.append(peers.wrk(server.addresses["http"], path, body, options.seconds, connections, content_type))
-            theirs.append(peers.wrk(nginx.address, path, body, options.seconds, connections, content_type))
-            others.append(beside() if beside else 0)
-        return median(ours), median(theirs), median(others)
-    finally:
-        nginx.stop()
-
-
-def http(options):
-    """a trivial JSON workflow against nginx's `return 200`, one core each"""
-    server = peers.start_server(HELLO)
-    ours, theirs, _ = against_nginx(options, server, GREET, GREET_BODY, GREET_REPLY)
-    server.stop()
-    yield Row("http-json-trivial", ours, theirs, "req/s", "nginx return 200", OF_NGINX)
-
-
-def http2(options):
-    """the same over HTTP/2 on few connections with many streams, and on many with one"""
-    server = peers.start_server(HELLO)
-    nginx = peers.Nginx(GREET_REPLY, protocol="http2")
-    try:
-        for connections, streams in ((10, 10), (64, 1)):
-            ours, theirs = [], []
-            for _ in range(options.rounds):
-                ours.append(peers.h2load(server.addresses["http"], GREET, GREET_BODY, options.seconds, connections, streams))
-                theirs.append(peers.h2load(nginx.address, GREET, GREET_BODY, options.seconds, connections, streams))
-            yield Row(f"http2-json-trivial-c{connections}-m{streams}", median(ours), median(theirs), "req/s", "nginx return 200", OF_NGINX)
-    finally:
-        nginx.stop()
-        server.stop()
-
-
-GREET_CALL = grpc_call.infer(b"Hello.Greet", b"name", b"Ada")
-
-
-def grpc(options):
-    """the same as calls of gRPC, on few connections and on many, against Google's gRPC in C++ in the better of its two ways"""
-    server = peers.start_server(HELLO)
-    ways = {way: peers.GoogleGrpc(way) for way in ("callback", "queue")}
-    addresses = {"ours": server.addresses["grpc"], **{way: peer.address for way, peer in ways.items()}}
-    try:
-        answers = {name: peers.grpc_answer(address, grpc_call.PATH, GREET_CALL) for name, address in addresses.items()}
-        if len(set(answers.values())) != 1 or not answers["ours"].endswith(b"hello, Ada"):
-            raise AssertionError(f"the servers answer differently: {answers}")
-        for connections, streams, goal in ((10, 10, 3.3), (64, 1, 1.6)):
-            rates = {name: [] for name in addresses}
-            for _ in range(options.rounds):
-                for name, address in addresses.items():
-                    rates[name].append(peers.h2load(address, grpc_call.PATH, GREET_CALL, options.seconds, connections, streams, grpc_call.HEADERS))
-            best = max(ways, key=lambda way: median(rates[way]))
-            yield Row(f"grpc-trivial-c{connections}-m{streams}", median(rates["ours"]), median(rates[best]), "calls/s", f"gRPC C++, {best}", goal)
-    finally:
-        for way in ways.values():
-            way.stop()
-        server.stop()
-
-
-IDENTITY = """package bench.identity;
-
-workflow Same(x: f32[n]) -> (x: f32[n]) {
-  return (x: x);
-}
-
-service Identity {
-  workflow Same;
-}
-"""
-
-
-def oip(options):
-    """a tensor there and back by the Open Inference Protocol over gRPC: few bytes, and 600 kB, at the best of 1, 16 and 100 in flight"""
-    server = peers.start_server(written("identity.wf", IDENTITY))
-    pid, address = server.process.pid, server.addresses["grpc"]
-    try:
-        for count, name in ((4, "16B"), (150_000, "600kB")):
-            call = grpc_call.floats(b"Identity.Same", b"x", count)
-            if not peers.grpc_answer(address, grpc_call.PATH, call).endswith(call[-4 * count:]):
-                raise AssertionError("the tensor does not come back")
-            rates, per_second = {}, {}
-            for in_flight in ((1, 1), (4, 4), (10, 10)):
-                found = []
-                for _ in range(options.rounds):
-                    before = sum(peers.cpu_seconds(pid))
-                    rate = peers.h2load(address, grpc_call.PATH, call, options.seconds, *in_flight, grpc_call.HEADERS, warm_up=0)
-                    found.append((rate, rate * options.seconds / (sum(peers.cpu_seconds(pid)) - before)))
-                rates[in_flight], per_second[in_flight] = median(rate for rate, _ in found), median(each for _, each in found)
-            best = max(rates, key=rates.get)
-            yield Row(f"oip-grpc-{name}-c{best[0]}-m{best[1]}", rates[best], 0, "calls/s", "none", 0)
-            if count > 4:
-                yield Row(f"oip-grpc-{name}-per-core", per_second[best] * 4 * count / 1e9, 2, "GB/s", "goal, of each direction", 1)
-    finally:
-        server.stop()
-
-
-def linked(name, *objects):
-    """A program of objects and what they need of the runtime; its `main` is among them."""
-    program = harness.scratch() / name
-    archives = [path for path in sorted((harness.BUILD / "lib").glob("libwf_*.a")) if path.stem not in COMPILER_ARCHIVES | SERVER_ARCHIVES | BENCH_ARCHIVES]
-    subprocess.run(["g++", "-o", program, *objects[:1], "-Wl,--gc-sections,--start-group", *objects[1:], *archives, "-Wl,--end-group", *SYSTEM_LIBRARIES],
-                   check=True)
-    return program
-
-
-def loop_seconds(source, picture, seconds):
-    """Time of one request's compiled tasks and model calls in a loop, one process, one thread, no server."""
-    plan = harness.scratch() / f"{source.stem}.o"
-    harness.wfc("build", source, "--emit=obj", "-o", plan)
-    program = linked(f"{source.stem}-loop", plan, harness.BUILD / "lib/libwf_bench_loop.a")
-    with peers.OnOneCore(peers.SERVER_CPU):
-        done = subprocess.run([program, picture, str(seconds), source.parent], capture_output=True, text=True, check=True)
-    return float(done.stdout.split()[0]) * 1e-9
 
 
 def digits(options):
@@ -164,7 +31,7 @@ def digits(options):
     server = peers.start_server(DIGITS)
     body = seven()
     rate, nginx, tasks = against_nginx(options, server, CLASSIFY, body, CLASSIFY_REPLY, 64, "application/octet-stream",
-                                       lambda: loop_seconds(DIGITS, DIGITS.parent / "testdata/seven.png", options.seconds))
+                                       lambda: looped.seconds(DIGITS, DIGITS.parent / "testdata/seven.png", options.seconds))
     server.stop()
     yield Row("digits-tasks-looped", tasks * 1e6, 1e6 / rate, "us", "served, per request", 0, higher_is_better=False)
     yield Row("digits-served", rate, 1 / (tasks + 1 / (nginx * OF_NGINX)), "req/s", "1/(tasks + nginx/0.65)", 0.95)
@@ -191,7 +58,7 @@ def model(options):
 def model_row(options, name, goal, weights=None):
     def seconds_of(layers):
         source = write_model_program(layers, weights)
-        return source, loop_seconds(source, source.parent / "input.json", 0.5)
+        return source, looped.seconds(source, source.parent / "input.json", 0.5)
 
     layers, (source, took) = 8, seconds_of(8)
     while took < 0.001:
@@ -199,12 +66,12 @@ def model_row(options, name, goal, weights=None):
         source, took = seconds_of(layers)
     server = peers.start_server(source)
     body = (source.parent / "input.json").read_bytes()
-    served, looped = [], []
+    served, alone = [], []
     for _ in range(options.rounds):
         served.append(peers.wrk(server.addresses["http"], "/Bench/Run", body, options.seconds, 4))
-        looped.append(1 / loop_seconds(source, source.parent / "input.json", options.seconds))
+        alone.append(1 / looped.seconds(source, source.parent / "input.json", options.seconds))
     server.stop()
-    return Row(name, median(served), median(looped), "req/s", "same model looped", goal)
+    return Row(name, median(served), median(alone), "req/s", "same model looped", goal)
 
 
 def seconds_to_ready(source):
@@ -246,9 +113,9 @@ def kernels(options):
     plan, peer = harness.scratch() / "kernels.o", harness.scratch() / "peers.o"
     harness.wfc("build", folder / "kernels.wf", "--emit=obj", "-o", plan)
     subprocess.run(["g++", "-std=c++20", "-O3", "-march=native", "-I", harness.ROOT, "-c", folder / "peers.cc", "-o", peer], check=True)
-    program = linked("kernels", plan, peer, harness.BUILD / "lib/libwf_bench_kernels.a", harness.BUILD / "lib/libwf_bench_loop.a")
+    program = looped.linked("kernels", plan, peer, harness.BUILD / "lib/libwf_bench_kernels.a", harness.BUILD / "lib/libwf_bench_loop.a")
     python = harness.environment("bench-numpy", NUMPY)
-    with peers.OnOneCore(peers.SERVER_CPU):
+    with peers.OnCores(peers.SERVER_CPU):
         process = subprocess.Popen([python, "-B", folder / "measure.py", program, harness.scratch(), str(options.rounds), str(options.seconds / 10)],
                                    stdout=subprocess.PIPE, text=True)
     for line in process.stdout:
@@ -266,12 +133,6 @@ def wfc_run(*args):
     if status != 0:
         raise AssertionError(f"wfc {' '.join(map(str, args))} ended with {status}\n{err}")
     return seconds, mib
-
-
-def written(name, text):
-    source = harness.scratch() / name
-    source.write_text(text)
-    return source
 
 
 def wfc_times(options):
@@ -306,79 +167,6 @@ def lsp(options):
     yield Row("lsp-keystroke-2000-lines", took * 1e3, 50, "ms", "goal", 1, higher_is_better=False)
 
 
-def compiler(options):
-    """eight compiled kernels against C++ and numpy, and how long wfc takes"""
-    for part in (kernels, wfc_times, growth, lsp):
-        yield from part(options)
-
-
-class CountedServer:
-    """A server whose calls of the allocator are counted."""
-    def __init__(self, source):
-        path = harness.scratch() / "allocations"
-        path.write_bytes(bytes(16))
-        env = {"LD_PRELOAD": str(harness.BUILD / "lib/wf_count_allocations.so"), "WF_ALLOCATION_COUNT": str(path), "WF_ALLOCATION_APART": "libdnnl"}
-        self.server = harness.Server.of(source, "--io-threads", "1", env=env)
-        with open(path, "r+b") as file:
-            self.count = mmap.mmap(file.fileno(), 16)
-
-    def counted(self):
-        """All but those out of oneDNN, and those."""
-        return struct.unpack("<QQ", self.count[:16])
-
-    def settled(self):
-        """The same when what is made ready after the start is done."""
-        now = self.counted()
-        while True:
-            time.sleep(0.3)
-            earlier, now = now, self.counted()
-            if now == earlier:
-                return now
-
-    def stop(self):
-        self.server.stop()
-        self.count.close()
-
-
-def allocations_per_request(source, method_path, body, measured):
-    """calls of the allocator per request in steady state: those out of oneDNN, and all others"""
-    counted = CountedServer(source)
-    with counted.server.connect() as connection:
-        for _ in range(2000):
-            connection.call("POST", method_path, body)
-        before = counted.settled()
-        for _ in range(measured):
-            connection.call("POST", method_path, body)
-        others, onednn = ((after - earlier) / measured for after, earlier in zip(counted.counted(), before))
-    counted.stop()
-    return onednn, others
-
-
-def allocations_over_http2(source, path, body, headers, measured=20000):
-    """the same over HTTP/2: what a long run of requests takes more than a short one, each on connections of its own"""
-    counted = CountedServer(source)
-    took = []
-    for count in (measured, measured, 2 * measured):
-        before = counted.settled()[0]
-        peers.h2load_count(counted.server.addresses["http"], path, body, count, 4, 4, headers)
-        took.append(counted.settled()[0] - before)
-    counted.stop()
-    return round((took[2] - took[1]) / measured, 2)  # a connection more or less is no request's
-
-
-def allocations(options):
-    """calls of the allocator per request in steady state"""
-    _, hello = allocations_per_request(HELLO, GREET, GREET_BODY, 5000)
-    yield Row("allocations-per-request", hello, 0, "calls", "goal (none)", 1, higher_is_better=False)
-    for name, path, body, headers in (("http2-request", GREET, GREET_BODY, peers.JSON), ("grpc-call", grpc_call.PATH, GREET_CALL, grpc_call.HEADERS)):
-        yield Row(f"allocations-per-{name}", allocations_over_http2(HELLO, path, body, headers), 0, "calls", "goal (none)", 1, higher_is_better=False)
-    # oneDNN allocates in each dnnl_primitive_execute: a table of the arguments, and the closures and the context of some implementations. libpng
-    # does for each image: its structs, the chunks' buffers and zlib's state; the interface that keeps setjmp out of ours takes no allocator.
-    onednn, others = allocations_per_request(DIGITS, "/DigitService/Classify?top=3", seven(), 5000)
-    print(f"# {onednn:.2f} more within oneDNN")
-    yield Row("allocations-per-digit", round(others, 1), LIBPNG_CALLS, "calls", "libpng's own", 1, higher_is_better=False)
-
-
 def cpu(options):
     """processor time per request, user and system apart, against nginx; then the server's own over HTTP/2 and gRPC"""
     server = peers.start_server(HELLO)
@@ -392,7 +180,7 @@ def cpu(options):
     server.stop()
     nginx.stop()
     (user, system), (nginx_user, nginx_system) = ([median(t[i] for t in times[name]) for i in (0, 1)] for name in ("ours", "nginx"))
-    yield Row("cpu-user-per-request", user, 3, "us", "goal", 1, higher_is_better=False)
+    yield Row("cpu-user-per-request", user, 2, "us", "goal", 1, higher_is_better=False)
     yield Row("cpu-system-per-request", system, nginx_system, "us", "nginx return 200", 0, higher_is_better=False)
     yield Row("cpu-total-per-request", user + system, nginx_user + nginx_system, "us", "nginx return 200", 1 / 1.2, higher_is_better=False)
     server = peers.start_server(HELLO)
@@ -426,4 +214,10 @@ def overload(options):
     yield Row("overload-recovery", recovered, 1, "s", "goal", 1, higher_is_better=False)
 
 
-BENCHMARKS = {run.__name__: run for run in (http, http2, grpc, oip, digits, model, start, memory, compiler, allocations, cpu, observed, overload)}
+BENCHMARKS = {run.__name__: run for run in (
+    wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, wire.loops, wire.tail, batching.batching, counting.allocations, cpu, overload,
+    digits, model, start, memory, observed, kernels, wfc_times, growth, lsp)}
+GROUPS = {
+    "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "overload"),
+    "compiler": ("kernels", "wfc_times", "growth", "lsp"),
+}

@@ -61,12 +61,20 @@ def weights(count, seed):
     return (data * (4 * count // len(data) + 1))[:4 * count]
 
 
-def perceptron(features, hidden):
-    """f32[N, features] -> f32[N, features] with one hidden layer: a run of one row reads all weights, as a run of 32 does."""
+def perceptron(features, hidden, rows="N"):
+    """f32[rows, features] -> the same with one hidden layer: a run of one row reads all weights, as a run of 32 does."""
     return model([node("MatMul", ["x", "w1"], ["h"], "up"), node("Relu", ["h"], ["r"], "relu"), node("MatMul", ["r", "w2"], ["y"], "down")],
                  [initializer("w1", (features, hidden), weights(features * hidden, 1)),
                   initializer("w2", (hidden, features), weights(features * hidden, 2))],
-                 [value_info("x", ("N", features))], [value_info("y", ("N", features))])
+                 [value_info("x", (rows, features))], [value_info("y", (rows, features))])
+
+
+def square_layers(width, layers, rows="N"):
+    """f32[rows, width, width] -> the same: each row is a matrix, multiplied by one matrix of weights after the other. What a run costs grows with its rows."""
+    ends = ["x", *(f"h{layer}" for layer in range(layers - 1)), "y"]
+    return model([node("MatMul", [ends[layer], "w"], [ends[layer + 1]], f"layer{layer}") for layer in range(layers)],
+                 [initializer("w", (width, width), struct.pack("<f", 1 / width) * width * width)],
+                 [value_info("x", (rows, width, width))], [value_info("y", (rows, width, width))])
 
 
 def scaled(width, factor, operator="Mul", inputs=("x",)):

@@ -25,7 +25,7 @@ def source():
     return path
 
 
-def work_of_a_millisecond(server):
+def work_of(server, seconds):
     """The body of a request that takes so long."""
     n = 1000
     with server.connect() as connection:
@@ -56,7 +56,7 @@ class Overload(harness.ServerCase):
 
     @harness.timed
     def test_three_times_what_it_can_do(self):
-        body = work_of_a_millisecond(self.server)
+        body = work_of(self.server, MILLISECOND)
         peak = bench(self.server, body, "--connections", "4", "--warm-up", "1", "--duration", "2")["per_second"]
         before, most, over = resident_mib(self.server), [0.0], threading.Event()
 

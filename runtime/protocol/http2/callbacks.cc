@@ -132,7 +132,7 @@ int Callbacks::OnStreamClose(nghttp2_session*, int32_t id, uint32_t, void* user)
   return 0;
 }
 
-// Whole pieces as far as they fit; a part of one, which has to be copied, only where the peer's window leaves less than the first.
+// Whole pieces as far as they fit; a part of one only where a frame, or the peer's window, holds less than the first.
 ssize_t Callbacks::ReadBody(nghttp2_session*, int32_t, uint8_t*, size_t length, uint32_t* flags, nghttp2_data_source* source,
                             void*) noexcept {
   Stream& stream = *static_cast<Stream*>(source->ptr);

@@ -55,6 +55,44 @@ TEST(Sink, WholeBlocksMoveByReference) {
   EXPECT_EQ(TextOf(from), text.substr(kBlock));
 }
 
+// Whichever is dropped first: the block is used again only when neither holds it.
+TEST(Sink, PartsOfABlockMoveByReferenceAndKeepIt) {
+  const std::string text = Numbers(kBlock), other(kBlock, '!');
+  const size_t part = kBlock / 2;
+  for (const bool moved_goes_first : {false, true}) {
+    wf_sink from, to, next, last;
+    ASSERT_TRUE(to.Put("[") && from.Put(text) && from.Put("x"));  // which closes the block
+    const uint8_t* const first = from.Pieces()[0].data;
+    ASSERT_TRUE(to.AppendFirst(from, part));
+    EXPECT_EQ(to.Pieces()[1].data, first);
+    EXPECT_EQ(from.Pieces()[0].data, first + part);
+    (moved_goes_first ? to : from).Clear();
+    ASSERT_TRUE(next.Put(other));
+    EXPECT_NE(next.Pieces()[0].data, first);
+    if (moved_goes_first)
+      EXPECT_EQ(TextOf(from), text.substr(part) + "x");
+    else
+      EXPECT_EQ(TextOf(to), "[" + text.substr(0, part));
+    (moved_goes_first ? from : to).Clear();
+    ASSERT_TRUE(last.Put(Numbers(8 * kBlock)));  // more than was given back
+    const auto pieces = last.Pieces();
+    EXPECT_TRUE(std::any_of(pieces.begin(), pieces.end(), [first](const SinkPiece& piece) { return piece.data == first; }));
+  }
+}
+
+TEST(Sink, APartOfABlockHoldsAllOfIt) {
+  wf_sink from, to;
+  EXPECT_EQ(to.held_bytes(), 0);
+  ASSERT_TRUE(from.Put(Numbers(wf_sink::kSmallBytes + 2 * SinkBlock::kMapped)));
+  from.Consume(wf_sink::kSmallBytes + 50'000);
+  ASSERT_TRUE(to.AppendFirst(from, 8'000) && to.AppendFirst(from, 8'000));
+  EXPECT_EQ(to.held_bytes(), SinkBlock::kMapped);
+  from.Clear();
+  EXPECT_EQ(to.held_bytes(), SinkBlock::kMapped);
+  to.Consume(16'000);
+  EXPECT_EQ(to.held_bytes(), 0);
+}
+
 TEST(Sink, ATextInOneBlockIsOneView) {
   wf_sink sink, more;
   EXPECT_EQ(sink.Whole(), "");

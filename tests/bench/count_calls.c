@@ -1,11 +1,12 @@
-// Preloaded into a server: counts calls of the allocator in a file that the benchmark maps (WF_ALLOCATION_COUNT: its path, 16 bytes: all
-// but those of the next, and those out of the shared library that WF_ALLOCATION_APART names a part of).
+// Preloaded into a server: counts calls in a file that the benchmark maps (WF_CALLS_COUNT: its path, 24 bytes): those of the allocator but
+// for the next, those out of the shared library that WF_CALLS_APART names a part of, and those that lock a mutex.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { kFrames = 8 };
+enum { kFrames = 8, kLocks = 2, kCounts };
 static uint64_t* count;
 static const char* apart;
 static uintptr_t apart_begin, apart_end;
@@ -46,14 +47,14 @@ static int IsApart(void) {
 }
 
 __attribute__((constructor)) static void Open(void) {
-  const char* path = getenv("WF_ALLOCATION_COUNT");
+  const char* path = getenv("WF_CALLS_COUNT");
   const int file = path == NULL ? -1 : open(path, O_RDWR);
   if (file < 0) return;
-  void* page = mmap(NULL, 2 * sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* page = mmap(NULL, kCounts * sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   void* frame;
   backtrace(&frame, 1);  // loads what it needs
-  apart = getenv("WF_ALLOCATION_APART");
+  apart = getenv("WF_CALLS_APART");
   if (page != MAP_FAILED) count = page;
 }
 
@@ -96,4 +97,23 @@ int posix_memalign(void** out, size_t align, size_t bytes) {
   Count();
   *out = __libc_memalign(align, bytes);
   return *out == NULL ? ENOMEM : 0;
+}
+
+typedef int Lock(pthread_mutex_t*);
+
+// What the next library has of that name, found once. Whoever comes first may come before our own constructor.
+static int CallNext(Lock** next, const char* name, pthread_mutex_t* mutex) {
+  if (count != NULL) __atomic_fetch_add(&count[kLocks], 1, __ATOMIC_RELAXED);
+  if (__atomic_load_n(next, __ATOMIC_RELAXED) == NULL) __atomic_store_n(next, (Lock*)dlsym(RTLD_NEXT, name), __ATOMIC_RELAXED);
+  return __atomic_load_n(next, __ATOMIC_RELAXED)(mutex);
+}
+
+int pthread_mutex_lock(pthread_mutex_t* mutex) {
+  static Lock* next;
+  return CallNext(&next, "pthread_mutex_lock", mutex);
+}
+
+int pthread_mutex_trylock(pthread_mutex_t* mutex) {
+  static Lock* next;
+  return CallNext(&next, "pthread_mutex_trylock", mutex);
 }

@@ -1,0 +1,38 @@
+"""The compiled work of a program in a loop: one process, one thread, no server."""
+import functools
+import subprocess
+
+import harness
+import peers
+
+# What a program that is linked by hand needs of the system; archives of the compiler would bring LLVM.
+SYSTEM_LIBRARIES = ["-lpng16", "-lturbojpeg", "-lprotobuf-lite", "-lfmt", "-lpthread", "-ldl"]
+COMPILER_ARCHIVES = {"libwf_" + name for name in
+                     ("source", "diag", "ast", "ir", "grammar", "parse", "sema", "passes", "lower", "codegen", "link", "lsp", "backend", "driver")}
+# What a server has beyond the tasks' own work, with a `main` and job contexts of its own.
+SERVER_ARCHIVES = {"libwf_" + name for name in
+                   ("runtime", "server_main", "server", "settings", "bus", "sched", "batch", "net", "loop", "protocol_plain", "protocol_oip", "test_server")}
+BENCH_ARCHIVES = {"libwf_bench_loop", "libwf_bench_kernels"}  # each has a `main`
+
+
+def linked(name, *objects):
+    """A program of objects and what they need of the runtime; its `main` is among them."""
+    program = harness.scratch() / name
+    archives = [path for path in sorted((harness.BUILD / "lib").glob("libwf_*.a")) if path.stem not in COMPILER_ARCHIVES | SERVER_ARCHIVES | BENCH_ARCHIVES]
+    subprocess.run(["g++", "-o", program, *objects[:1], "-Wl,--gc-sections,--start-group", *objects[1:], *archives, "-Wl,--end-group", *SYSTEM_LIBRARIES],
+                   check=True)
+    return program
+
+
+@functools.cache
+def loop_of(source):
+    plan = harness.scratch() / f"{source.stem}.o"
+    harness.wfc("build", source, "--emit=obj", "-o", plan)
+    return linked(f"{source.stem}-loop", plan, harness.BUILD / "lib/libwf_bench_loop.a")
+
+
+def seconds(source, given, duration):
+    """Time of one request's compiled tasks and model calls; `given`: a file with its input."""
+    with peers.OnCores(peers.SERVER_CPU):
+        done = subprocess.run([loop_of(source), given, str(duration), source.parent], capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[0]) * 1e-9

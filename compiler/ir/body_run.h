@@ -27,6 +27,7 @@ class BodyRun {
   bool Holds(bool holds, uint32_t line);
 
   bool RunLeaf(ValueId id, const Op& op);
+  bool RunIf(ValueId id, const Op& op);
   bool RunScalar(ValueId id, const Op& op);
   bool RunTensor(ValueId id, const Op& op);
   bool RunBuild(ValueId id, const Op& op);
@@ -45,7 +46,7 @@ class BodyRun {
   bool RunEffect(ValueId id, const Op& op);
   bool RunMeta(ValueId id, const Op& op);
   bool RunNative(ValueId id, const Op& op);
-  static bool Unknown(const Op& op);  // one that its family does not know
+  static bool Unknown(const Op& op);  // one that its group does not hold
 
   Value& At(ValueId id) { return values_[static_cast<size_t>(id)]; }
   Value& Arg(const Op& op, size_t i) { return At(op.args[i]); }

@@ -95,7 +95,7 @@ bool BodyRun::CheckSticky() {
   return Fail(code, std::string(StickyText(code)), 0);
 }
 
-// What leads out of a value: a clamped index before an empty list, a dimension that differs. The flag that said so fails the run; without
+// What leads out of a value: a checked index before an empty list, a dimension that differs. The flag that said so fails the run; without
 // one the program is not what was checked.
 bool BodyRun::Holds(bool holds, uint32_t line) {
   if (holds) return true;
@@ -147,56 +147,23 @@ bool BodyRun::RunBlock(BlockId block) {
 bool BodyRun::Execute(ValueId id) {
   const Op& op = body_[id];
   if (!Step(op.place.line)) return false;
-  switch (op.kind) {
-    case OpKind::kParam:
-    case OpKind::kScalar:
-    case OpKind::kConstant:
-    case OpKind::kSlot:
-    case OpKind::kElement:
-    case OpKind::kIf:
+  switch (InfoOf(op.kind).group) {
+    case OpGroup::kLeaf:
       return RunLeaf(id, op);
-#define OP(enumerator, name, arguments, blocks)
-#define SCALAR_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
-#define MATH_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
-#include "compiler/ir/ops.def"
-#undef OP
+    case OpGroup::kIf:
+      return RunIf(id, op);
+    case OpGroup::kScalar:
+    case OpGroup::kMath:
       return RunScalar(id, op);
-    case OpKind::kBuild:
-    case OpKind::kLoad:
-    case OpKind::kDim:
-    case OpKind::kReshape:
-    case OpKind::kReduce:
-    case OpKind::kCheckIndex:
-    case OpKind::kCheckDivisor:
-    case OpKind::kStickyIf:
-    case OpKind::kFold:
+    case OpGroup::kTensor:
       return RunTensor(id, op);
-    case OpKind::kRecord:
-    case OpKind::kField:
-    case OpKind::kNone:
-    case OpKind::kSome:
-    case OpKind::kHas:
-    case OpKind::kUnwrap:
+    case OpGroup::kRecord:
       return RunRecord(id, op);
-    case OpKind::kListMake:
-    case OpKind::kListLen:
-    case OpKind::kListGet:
-    case OpKind::kListBuild:
-    case OpKind::kListFilter:
-    case OpKind::kListOfTensor:
-    case OpKind::kTensorOfList:
-    case OpKind::kMapGet:
-    case OpKind::kMapKeys:
+    case OpGroup::kList:
       return RunList(id, op);
-    case OpKind::kStringLen:
-    case OpKind::kStringEqual:
-    case OpKind::kText:
-    case OpKind::kStringFromBytes:
+    case OpGroup::kText:
       return RunText(id, op);
-    case OpKind::kFailIf:
-    case OpKind::kMeta:
-    case OpKind::kAnnotate:
-    case OpKind::kNative:
+    case OpGroup::kEffect:
       return RunEffect(id, op);
   }
   return Unknown(op);
@@ -220,7 +187,7 @@ bool BodyRun::Unknown(const Op& op) {
   return false;
 }
 
-// What reads nothing, and `if`.
+// What reads nothing.
 bool BodyRun::RunLeaf(ValueId id, const Op& op) {
   switch (op.kind) {
     case OpKind::kParam:
@@ -238,15 +205,20 @@ bool BodyRun::RunLeaf(ValueId id, const Op& op) {
     case OpKind::kElement:
       Set(id, element_);
       return true;
-    case OpKind::kIf: {
-      const BlockId taken = op.blocks[Arg(op, 0).bits ? 0 : 1];
-      if (!RunBlock(taken)) return false;
-      if (op.type != TypeId::kNone) At(id) = At(body_[taken].result);
-      return true;
-    }
-    default:
-      return Unknown(op);
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define LEAF_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+      break;
   }
+  return Unknown(op);
+}
+
+bool BodyRun::RunIf(ValueId id, const Op& op) {
+  const BlockId taken = op.blocks[Arg(op, 0).bits ? 0 : 1];
+  if (!RunBlock(taken)) return false;
+  if (op.type != TypeId::kNone) At(id) = At(body_[taken].result);
+  return true;
 }
 
 // Elements of a shape; nothing where they are more than a number holds.
@@ -284,7 +256,7 @@ bool BodyRun::RunTensor(ValueId id, const Op& op) {
       const int64_t index = Integer(op.args[0]), extent = Integer(op.args[1]);
       const bool is_in = index >= 0 && index < extent;
       if (!is_in) sticky_ |= 1;
-      Set(id, static_cast<uint64_t>(is_in ? index : index < 0 || extent <= 0 ? 0 : extent - 1));
+      Set(id, static_cast<uint64_t>(is_in ? index : 0));
       return true;
     }
     case OpKind::kCheckDivisor:
@@ -294,9 +266,13 @@ bool BodyRun::RunTensor(ValueId id, const Op& op) {
     case OpKind::kStickyIf:
       if (Arg(op, 0).bits) sticky_ |= 1u << (op.imm - kFirstSticky);
       return true;
-    default:
-      return Unknown(op);
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define TENSOR_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+      break;
   }
+  return Unknown(op);
 }
 
 bool BodyRun::RunBuild(ValueId id, const Op& op) {

@@ -90,9 +90,13 @@ bool BodyRun::RunRecord(ValueId id, const Op& op) {
       WF_CHECK(Arg(op, 0).bits == 1);
       At(id) = Value((*Arg(op, 0).items)[0]);
       return true;
-    default:
-      return Unknown(op);
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define RECORD_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+      break;
   }
+  return Unknown(op);
 }
 
 bool BodyRun::RunList(ValueId id, const Op& op) {
@@ -122,9 +126,13 @@ bool BodyRun::RunList(ValueId id, const Op& op) {
     case OpKind::kMapGet:
     case OpKind::kMapKeys:
       return RunMap(id, op);
-    default:
-      return Unknown(op);
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define LIST_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+      break;
   }
+  return Unknown(op);
 }
 
 bool BodyRun::RunListBuild(ValueId id, const Op& op) {
@@ -228,9 +236,13 @@ bool BodyRun::RunText(ValueId id, const Op& op) {
       return true;
     case OpKind::kText:
       return RunFormat(id, op);
-    default:
-      return Unknown(op);
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define TEXT_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+      break;
   }
+  return Unknown(op);
 }
 
 bool BodyRun::RunFormat(ValueId id, const Op& op) {
@@ -268,9 +280,13 @@ bool BodyRun::RunEffect(ValueId id, const Op& op) {
       return true;
     case OpKind::kNative:
       return RunNative(id, op);
-    default:
-      return Unknown(op);
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define EFFECT_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+      break;
   }
+  return Unknown(op);
 }
 
 bool BodyRun::RunMeta(ValueId id, const Op& op) {

@@ -23,9 +23,11 @@ enum class OpKind : uint8_t {
 
 // Failures that are a bit of the body until its next effect; the lowest wins.
 inline constexpr int32_t kFirstSticky = code::kIndex, kLastSticky = code::kEmpty;
+enum class OpGroup : uint8_t { kLeaf, kIf, kScalar, kMath, kTensor, kRecord, kList, kText, kEffect };
 struct OpInfo {
   const char* name;
   int arguments, blocks;
+  OpGroup group;
 };
 const OpInfo& InfoOf(OpKind kind);
 

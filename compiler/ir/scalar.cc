@@ -225,18 +225,7 @@ int64_t SignedOf(DType dtype, uint64_t bits) {
   return static_cast<int64_t>(bits << shift) >> shift;
 }
 
-bool IsScalarArithmetic(OpKind kind) {
-  switch (kind) {
-#define OP(enumerator, name, arguments, blocks)
-#define SCALAR_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
-#define MATH_OP OP
-#include "compiler/ir/ops.def"
-#undef OP
-    return true;
-    default:
-      return false;
-  }
-}
+bool IsScalarArithmetic(OpKind kind) { return InfoOf(kind).group == OpGroup::kScalar; }
 
 uint64_t EvaluateScalar(OpKind kind, DType dtype, uint64_t a, uint64_t b, uint64_t c) {
   switch (kind) {

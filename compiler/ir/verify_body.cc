@@ -69,7 +69,7 @@ class BodyVerifier {
     }
     const bool has_result = op.kind != OpKind::kStickyIf && op.kind != OpKind::kFailIf && op.kind != OpKind::kAnnotate;
     if (has_result != (op.type != TypeId::kNone) && op.kind != OpKind::kIf) return fail("a result where none is due, or none");
-    if (tensor_depth > 0 && op.kind >= OpKind::kFailIf) return fail("an effect inside a tensor block");
+    if (tensor_depth > 0 && info.group == OpGroup::kEffect) return fail("an effect inside a tensor block");
     if (std::string text = RuleOf(id, op); !text.empty()) return fail(text);
     const size_t depth = tensor_depth + (op.kind == OpKind::kBuild || op.kind == OpKind::kReduce);
     for (const BlockId block : op.blocks) CheckBlock(block, depth);
@@ -98,13 +98,31 @@ class BodyVerifier {
   }
 
   std::string RuleOf(ValueId id, const Op& op) const {
+    switch (InfoOf(op.kind).group) {
+      case OpGroup::kLeaf:
+        return LeafRule(id, op);
+      case OpGroup::kIf:
+        return IsScalar(op.args[0], DType::kBool) && ParamsAre(op.blocks[0], 0) && ParamsAre(op.blocks[1], 0)
+                   ? ""
+                   : "a bool and blocks without parameters wanted";
+      case OpGroup::kScalar:
+      case OpGroup::kMath:
+        return ScalarRule(id, op);
+      case OpGroup::kTensor:
+        return TensorRule(id, op);
+      case OpGroup::kRecord:
+      case OpGroup::kList:
+        return ValueRule(id, op);
+      case OpGroup::kText:
+        return TextRule(id, op);
+      case OpGroup::kEffect:
+        return EffectRule(op);
+    }
+    return "no rule";
+  }
+
+  std::string LeafRule(ValueId id, const Op& op) const {
     switch (op.kind) {
-#define OP(enumerator, name, arguments, blocks)
-#define SCALAR_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
-#define MATH_OP SCALAR_OP
-#include "compiler/ir/ops.def"
-#undef OP
-      return ScalarRule(id, op);
       case OpKind::kParam:
         return "stands among operations";
       case OpKind::kScalar:
@@ -116,46 +134,11 @@ class BodyVerifier {
         return op.imm < program_.slots.size() && program_.slots[op.imm].type == op.type ? "" : "not of its slot's type";
       case OpKind::kElement:
         return IsScalar(id, DType::kI64) ? "" : "i64 wanted";
-      case OpKind::kIf:
-        return IsScalar(op.args[0], DType::kBool) && ParamsAre(op.blocks[0], 0) && ParamsAre(op.blocks[1], 0)
-                   ? ""
-                   : "a bool and blocks without parameters wanted";
-      case OpKind::kBuild:
-      case OpKind::kLoad:
-      case OpKind::kDim:
-      case OpKind::kReshape:
-      case OpKind::kReduce:
-      case OpKind::kCheckIndex:
-      case OpKind::kCheckDivisor:
-      case OpKind::kStickyIf:
-      case OpKind::kFold:
-        return TensorRule(id, op);
-      case OpKind::kRecord:
-      case OpKind::kField:
-      case OpKind::kNone:
-      case OpKind::kSome:
-      case OpKind::kHas:
-      case OpKind::kUnwrap:
-      case OpKind::kListMake:
-      case OpKind::kListLen:
-      case OpKind::kListGet:
-      case OpKind::kListBuild:
-      case OpKind::kListFilter:
-      case OpKind::kListOfTensor:
-      case OpKind::kTensorOfList:
-      case OpKind::kMapGet:
-      case OpKind::kMapKeys:
-        return ValueRule(id, op);
-      case OpKind::kStringLen:
-      case OpKind::kStringEqual:
-      case OpKind::kText:
-      case OpKind::kStringFromBytes:
-        return TextRule(id, op);
-      case OpKind::kFailIf:
-      case OpKind::kMeta:
-      case OpKind::kAnnotate:
-      case OpKind::kNative:
-        return EffectRule(op);
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define LEAF_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+        break;
     }
     return "no rule";
   }
@@ -170,6 +153,8 @@ class BodyVerifier {
       return std::all_of(op.args.begin() + static_cast<ptrdiff_t>(from), op.args.end(),
                          [&](ValueId arg) { return TypeOf(arg).dtype == TypeOf(op.args[from]).dtype; });
     };
+    const bool is_arithmetic = same(0) && first == result && !IsStorageOnly(result) && result != DType::kBool;
+    const char* const arithmetic = is_arithmetic ? "" : "arguments of the result's arithmetic dtype wanted";
     switch (op.kind) {
       case OpKind::kConvert:
         return "";
@@ -187,14 +172,40 @@ class BodyVerifier {
       case OpKind::kAnd:
       case OpKind::kOr:
         return same(0) && first == DType::kBool && result == first ? "" : "bool wanted";
-      default:
+      case OpKind::kFma:
+      case OpKind::kSqrt:
+#define OP(enumerator, name, arguments, blocks)
+#define MATH_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#include "compiler/ir/ops.def"
+#undef OP
+        return is_arithmetic && !IsFloat(result) ? "wrong class of dtype" : arithmetic;
+      case OpKind::kShl:
+      case OpKind::kShr:
+      case OpKind::kBitAnd:
+      case OpKind::kBitOr:
+        return is_arithmetic && IsFloat(result) ? "wrong class of dtype" : arithmetic;
+      case OpKind::kAdd:
+      case OpKind::kSub:
+      case OpKind::kMul:
+      case OpKind::kDiv:
+      case OpKind::kRem:
+      case OpKind::kNeg:
+      case OpKind::kMin:
+      case OpKind::kMax:
+      case OpKind::kAbs:
+      case OpKind::kFloor:
+      case OpKind::kCeil:
+      case OpKind::kRint:
+      case OpKind::kTrunc:
+        return arithmetic;
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define SCALAR_OP(enumerator, name, arguments, blocks)
+#define MATH_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
         break;
     }
-    if (!same(0) || first != result || IsStorageOnly(result) || result == DType::kBool)
-      return "arguments of the result's arithmetic dtype wanted";
-    const bool wants_float = op.kind == OpKind::kFma || op.kind == OpKind::kSqrt || IsMath(op.kind);
-    const bool wants_integer = op.kind >= OpKind::kShl && op.kind <= OpKind::kBitOr;
-    return (wants_float && !IsFloat(result)) || (wants_integer && IsFloat(result)) ? "wrong class of dtype" : "";
+    return "no rule";
   }
 
   std::string TensorRule(ValueId id, const Op& op) const {
@@ -235,9 +246,13 @@ class BodyVerifier {
           return "parameters (i64, accumulator) wanted";
         }
         return Fits(types_, body_[op.args[1]].type, op.type) ? "" : "the initial value does not fit";
-      default:
-        return "no rule";
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define TENSOR_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+        break;
     }
+    return "no rule";
   }
 
   std::string ExtentsFit(const std::vector<int64_t>& dims, const std::vector<ValueId>& args, size_t from) const {
@@ -299,9 +314,14 @@ class BodyVerifier {
                     "a map and a string, to its optional wanted");
       case OpKind::kMapKeys:
         return when(arg(0).kind == TypeKind::kMap && IsKind(id, TypeKind::kList), "a map, to a list wanted");
-      default:
-        return "no rule";
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define RECORD_OP(enumerator, name, arguments, blocks)
+#define LIST_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+        break;
     }
+    return "no rule";
   }
 
   std::string TextRule(ValueId id, const Op& op) const {
@@ -324,9 +344,13 @@ class BodyVerifier {
       }
       case OpKind::kStringFromBytes:
         return when(is_text(0) && IsKind(id, TypeKind::kString), "bytes, to string wanted");
-      default:
-        return "no rule";
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define TEXT_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+        break;
     }
+    return "no rule";
   }
 
   std::string EffectRule(const Op& op) const {
@@ -343,9 +367,13 @@ class BodyVerifier {
         return IsKind(op.args[0], TypeKind::kString) && IsKind(op.args[1], TypeKind::kString) ? "" : "two strings wanted";
       case OpKind::kNative:
         return op.imm < program_.natives.size() ? "" : "not a native";
-      default:
-        return "no rule";
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define EFFECT_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+        break;
     }
+    return "no rule";
   }
 
   // What the blocks yield, checked once their values have been.
@@ -384,7 +412,15 @@ class BodyVerifier {
       case OpKind::kFailIf:
         holds = YieldOf(op.blocks[0]) != TypeId::kNone && types_[YieldOf(op.blocks[0])].kind == TypeKind::kString;
         break;
-      default:
+#define WITH_0(enumerator) case OpKind::enumerator:
+#define WITH_1(enumerator)
+#define WITH_2(enumerator)
+#define OP(enumerator, name, arguments, blocks) WITH_##blocks(enumerator)
+#include "compiler/ir/ops.def"
+#undef OP
+#undef WITH_0
+#undef WITH_1
+#undef WITH_2
         break;
     }
     return holds ? "" : "a block yields another type";

@@ -76,10 +76,10 @@ class BodyEmitter {
   Leaves Emitted(ir::ValueId id);
   Leaves EmitScalar(const ir::Op& op);
   Leaves EmitLeaf(ir::ValueId id);
-  Leaves EmitCheck(const ir::Op& op);
-  Leaves EmitRecord(const ir::Op& op);
+  Leaves EmitTensor(ir::ValueId id), EmitCheck(const ir::Op& op);
+  Leaves EmitRecord(const ir::Op& op), EmitEffect(const ir::Op& op);
   Leaves EmitList(ir::ValueId id);
-  Leaves EmitEffect(const ir::Op& op);
+  static Leaves Unknown(const ir::Op& op);  // one that its group does not hold
   Leaves EmitIf(const ir::Op& op);
   Leaves EmitFold(const ir::Op& op);
   void EmitFailIf(const ir::Op& op);

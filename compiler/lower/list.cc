@@ -47,7 +47,7 @@ Leaves BodyEmitter::EmitListMake(ir::ValueId id) {
   return {items, b_.getInt64(op.args.size())};
 }
 
-// An index that was clamped may stand before an empty list: then a value of zeros is read, and the task fails later.
+// An index whose check failed is 0 and may stand before an empty list: then a value of zeros is read, and the task fails later.
 Leaves BodyEmitter::EmitListGet(const ir::Op& op) {
   const ir::TypeId element = context_.type(body_[op.args[0]].type).element;
   Value* address = ItemAddress(element, Get(op.args[0])[0], Scalar(op.args[1]));

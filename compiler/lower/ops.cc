@@ -1,4 +1,4 @@
-// Blocks and operations: one case per row of ops.def.
+// Blocks and operations: a function for each group of ops.def, with one case per row.
 
 #include "compiler/lower/body.h"
 #include "compiler/lower/scalar.h"
@@ -53,12 +53,18 @@ Leaves BodyEmitter::EmitLeaf(ir::ValueId id) {
       return SlotValue(static_cast<ir::SlotId>(op.imm));
     case OpKind::kElement:
       return {ElementIndex()};
-    default:
-      break;
+    case OpKind::kScalar: {
+      llvm::Type* type = context_.Register(context_.type(op.type).dtype);
+      if (type->isIntegerTy()) return {llvm::ConstantInt::get(type, op.imm)};
+      return {llvm::ConstantFP::get(type, llvm::APFloat(type->getFltSemantics(), llvm::APInt(type->getPrimitiveSizeInBits(), op.imm)))};
+    }
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define LEAF_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+    break;
   }
-  llvm::Type* type = context_.Register(context_.type(op.type).dtype);
-  if (type->isIntegerTy()) return {llvm::ConstantInt::get(type, op.imm)};
-  return {llvm::ConstantFP::get(type, llvm::APFloat(type->getFltSemantics(), llvm::APInt(type->getPrimitiveSizeInBits(), op.imm)))};
+  return Unknown(op);
 }
 
 // Checks keep their value harmless and remember the failure.
@@ -76,6 +82,34 @@ Leaves BodyEmitter::EmitCheck(const ir::Op& op) {
   Value* is_zero = b_.CreateICmpEQ(value, llvm::Constant::getNullValue(value->getType()));
   SetSticky(code::kDivisor, is_zero);
   return {b_.CreateSelect(is_zero, llvm::ConstantInt::get(value->getType(), 1), value)};
+}
+
+Leaves BodyEmitter::EmitTensor(ir::ValueId id) {
+  const ir::Op& op = body_[id];
+  switch (op.kind) {
+    case OpKind::kBuild:
+      return EmitBuild(id);
+    case OpKind::kLoad:
+      return {LoadElement(op)};
+    case OpKind::kDim:
+      return {Get(op.args[0])[1 + op.imm]};
+    case OpKind::kReshape:
+      return EmitReshape(op);
+    case OpKind::kReduce:
+      return {EmitReduce(op)};
+    case OpKind::kCheckIndex:
+    case OpKind::kCheckDivisor:
+    case OpKind::kStickyIf:
+      return EmitCheck(op);
+    case OpKind::kFold:
+      return EmitFold(op);
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define TENSOR_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+      break;
+  }
+  return Unknown(op);
 }
 
 Leaves BodyEmitter::EmitRecord(const ir::Op& op) {
@@ -100,11 +134,13 @@ Leaves BodyEmitter::EmitRecord(const ir::Op& op) {
       return {Get(op.args[0]).back()};
     case OpKind::kUnwrap:
       return Leaves(llvm::ArrayRef<Value*>(Get(op.args[0])).drop_back());
-    default:
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define RECORD_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
       break;
   }
-  WF_CHECK(false, ir::InfoOf(op.kind).name);
-  return {};
+  return Unknown(op);
 }
 
 Leaves BodyEmitter::EmitList(ir::ValueId id) {
@@ -128,11 +164,13 @@ Leaves BodyEmitter::EmitList(ir::ValueId id) {
       return EmitMapGet(op);
     case OpKind::kMapKeys:
       return EmitMapKeys(op);
-    default:
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define LIST_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
       break;
   }
-  WF_CHECK(false, ir::InfoOf(op.kind).name);
-  return {};
+  return Unknown(op);
 }
 
 Leaves BodyEmitter::EmitEffect(const ir::Op& op) {
@@ -144,83 +182,49 @@ Leaves BodyEmitter::EmitEffect(const ir::Op& op) {
       return EmitMeta(op);
     case OpKind::kNative:
       return EmitNative(op);
-    default:
-      break;
+    case OpKind::kAnnotate: {
+      BeforeEffect();
+      const Leaves &key = Get(op.args[0]), &text = Get(op.args[1]);
+      FailUnlessZero(b_.CreateCall(context_.Runtime("wf_annotate"), {ctx_, key[0], key[1], text[0], text[1]}));
+      return {};
+    }
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define EFFECT_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+    break;
   }
-  WF_CHECK(op.kind == OpKind::kAnnotate, ir::InfoOf(op.kind).name);
-  BeforeEffect();
-  const Leaves &key = Get(op.args[0]), &text = Get(op.args[1]);
-  FailUnlessZero(b_.CreateCall(context_.Runtime("wf_annotate"), {ctx_, key[0], key[1], text[0], text[1]}));
-  return {};
+  return Unknown(op);
 }
 
 Leaves BodyEmitter::Emitted(ir::ValueId id) {
   const ir::Op& op = body_[id];
-  switch (op.kind) {
-#define OP(enumerator, name, arguments, blocks)
-#define SCALAR_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
-#define MATH_OP OP
-#include "compiler/ir/ops.def"
-#undef OP
-    return EmitScalar(op);
-    case OpKind::kParam:
-    case OpKind::kScalar:
-    case OpKind::kConstant:
-    case OpKind::kSlot:
-    case OpKind::kElement:
+  switch (ir::InfoOf(op.kind).group) {
+    case ir::OpGroup::kLeaf:
       return EmitLeaf(id);
-    case OpKind::kIf:
+    case ir::OpGroup::kIf:
       return EmitIf(op);
-    case OpKind::kBuild:
-      return EmitBuild(id);
-    case OpKind::kLoad:
-      return {LoadElement(op)};
-    case OpKind::kDim:
-      return {Get(op.args[0])[1 + op.imm]};
-    case OpKind::kReshape:
-      return EmitReshape(op);
-    case OpKind::kReduce:
-      return {EmitReduce(op)};
-    case OpKind::kCheckIndex:
-    case OpKind::kCheckDivisor:
-    case OpKind::kStickyIf:
-      return EmitCheck(op);
-    case OpKind::kFold:
-      return EmitFold(op);
-    case OpKind::kRecord:
-    case OpKind::kField:
-    case OpKind::kNone:
-    case OpKind::kSome:
-    case OpKind::kHas:
-    case OpKind::kUnwrap:
-      return EmitRecord(op);
-    case OpKind::kListMake:
-    case OpKind::kListLen:
-    case OpKind::kListGet:
-    case OpKind::kListBuild:
-    case OpKind::kListFilter:
-    case OpKind::kListOfTensor:
-    case OpKind::kTensorOfList:
-    case OpKind::kMapGet:
-    case OpKind::kMapKeys:
-      return EmitList(id);
-    case OpKind::kStringLen:
-    case OpKind::kStringEqual:
-    case OpKind::kText:
-    case OpKind::kStringFromBytes:
-      return EmitString(op);
-    case OpKind::kFailIf:
-    case OpKind::kMeta:
-    case OpKind::kAnnotate:
-    case OpKind::kNative:
-      return EmitEffect(op);
-#define OP(enumerator, name, arguments, blocks)
-#define MATH_OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
-#include "compiler/ir/ops.def"
-#undef OP
+    case ir::OpGroup::kScalar:
+      return EmitScalar(op);
+    case ir::OpGroup::kMath:
+      WF_CHECK(false, "expand_math has not run");
       break;
+    case ir::OpGroup::kTensor:
+      return EmitTensor(id);
+    case ir::OpGroup::kRecord:
+      return EmitRecord(op);
+    case ir::OpGroup::kList:
+      return EmitList(id);
+    case ir::OpGroup::kText:
+      return EmitString(op);
+    case ir::OpGroup::kEffect:
+      return EmitEffect(op);
   }
-  WF_CHECK(false, "expand_math has not run", ir::InfoOf(op.kind).name);
+  return Unknown(op);
+}
+
+Leaves BodyEmitter::Unknown(const ir::Op& op) {
+  WF_CHECK(false, ir::InfoOf(op.kind).name);
   return {};
 }
 

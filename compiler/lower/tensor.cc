@@ -262,7 +262,7 @@ Value* BodyEmitter::ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> a
   return offset;
 }
 
-// Sums and products of loop indices and extents: such an index is computed only where there are elements. One that was clamped, or read
+// Sums and products of loop indices and extents: such an index is computed only where there are elements. One that was checked, or read
 // from somewhere, may stand before an axis without any.
 bool BodyEmitter::IsLoopIndex(ir::ValueId id) const {
   const ir::Op& op = body_[id];

@@ -52,15 +52,20 @@ Leaves BodyEmitter::EmitString(const ir::Op& op) {
       return EmitText(op);
     case OpKind::kStringFromBytes:
       return EmitStringFromBytes(op);
-    default:
-      break;
+    case OpKind::kStringEqual: {
+      const Leaves &a = Get(op.args[0]), &c = Get(op.args[1]);
+      Value* same_length = b_.CreateICmpEQ(a[1], c[1]);
+      const auto memcmp_ = context_.Libc("memcmp", b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()});
+      Value* order = b_.CreateCall(memcmp_, {a[0], c[0], b_.CreateSelect(same_length, a[1], b_.getInt64(0))});
+      return {b_.CreateAnd(same_length, b_.CreateICmpEQ(order, b_.getInt32(0)))};
+    }
+#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
+#define TEXT_OP(enumerator, name, arguments, blocks)
+#include "compiler/ir/ops.def"
+#undef OP
+    break;
   }
-  WF_CHECK(op.kind == OpKind::kStringEqual, ir::InfoOf(op.kind).name);
-  const Leaves &a = Get(op.args[0]), &c = Get(op.args[1]);
-  Value* same_length = b_.CreateICmpEQ(a[1], c[1]);
-  const auto memcmp_ = context_.Libc("memcmp", b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()});
-  Value* order = b_.CreateCall(memcmp_, {a[0], c[0], b_.CreateSelect(same_length, a[1], b_.getInt64(0))});
-  return {b_.CreateAnd(same_length, b_.CreateICmpEQ(order, b_.getInt32(0)))};
+  return Unknown(op);
 }
 
 Leaves BodyEmitter::EmitStringFromBytes(const ir::Op& op) {

@@ -160,7 +160,7 @@ class Fuser : public Rewriter {
     return indices;
   }
 
-  // A clamped index of a tensor that may be empty still points nowhere: only a load from memory copes with that.
+  // A checked index of a tensor that may be empty still points nowhere: only a load from memory copes with that.
   bool IsInRange(ValueId id, ValueId load) const {
     const std::vector<int64_t>& dims = old_types()[old_[id].type].dims;
     const std::vector<ValueId> indices = IndicesOf(load);

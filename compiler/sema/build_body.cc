@@ -134,12 +134,8 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
       return b_.Constant(ir::AddConstant(c_.out, b_.types().Bytes(), ir::Value::Text(expr.text)));
     case ExprKind::kNone:
       return b_.Emit(OpKind::kNone, TypeOf(expr.type));
-    case ExprKind::kLocal: {
-      const auto found = frame_->locals.find(expr.local);
-      if (found != frame_->locals.end()) return found->second;
-      WF_CHECK(frame_ == &root_ && outer_ != nullptr, expr.local);
-      return ReadOuter(expr.local);
-    }
+    case ExprKind::kLocal:
+      return ReadLocal(expr.local);
     case ExprKind::kDimValue: {
       const std::optional<ValueId> value = DimIn(expr.dim, frame_);
       WF_CHECK(value.has_value(), expr.dim.ToString());
@@ -170,9 +166,29 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
       return WriteBuiltin(expr);
     case ExprKind::kListIndex:
       return WriteListIndex(expr);
-    default:
+    case ExprKind::kSome:
+    case ExprKind::kField:
+    case ExprKind::kRecord:
+    case ExprKind::kList:
+    case ExprKind::kUnary:
+    case ExprKind::kConvert:
+    case ExprKind::kHas:
+    case ExprKind::kUnwrap:
+    case ExprKind::kMapIndex:
+    case ExprKind::kMeta:
       return WriteOfArgs(expr);
+    case ExprKind::kBinary:
+    case ExprKind::kAnd:
+    case ExprKind::kOr:
+    case ExprKind::kFail:
+    case ExprKind::kCallModel:
+    case ExprKind::kCallWorkflow:
+    case ExprKind::kCallRemote:
+    case ExprKind::kEach:
+      break;  // written elsewhere
   }
+  WF_CHECK(false, static_cast<int>(expr.kind));
+  return ValueId::kNone;
 }
 
 // The kinds that are one operation of their arguments.
@@ -244,6 +260,13 @@ ValueId BodyWriter::WriteRecord(ir::TypeId stated, const std::vector<ValueId>& a
       type.fields[i].type = ir::Join(b_.types(), type.fields[i].type, b_.TypeOf(args[i]));
   }
   return b_.Record(b_.types().Intern(type), args);
+}
+
+ValueId BodyWriter::ReadLocal(LocalId local) {
+  const auto found = frame_->locals.find(local);
+  if (found != frame_->locals.end()) return found->second;
+  WF_CHECK(frame_ == &root_ && outer_ != nullptr, local);
+  return ReadOuter(local);
 }
 
 ValueId BodyWriter::ReadOuter(LocalId local) {

@@ -33,7 +33,7 @@ class Outer {
 // Thread: loop-confined.   Borrows: all constructor references.   Bounds: ops_left of the context; past it, values are zeros.
 class BodyWriter {
  public:
-  static constexpr size_t kMaxNesting = 400;  // of expressions, functions written into functions counted
+  static constexpr size_t kMaxNesting = 400;  // of expressions, with functions and `let`s of a workflow that are written into them
 
   BodyWriter(BuildContext& context, ir::Body& body, Outer* outer) : c_(context), b_(context.out, body), outer_(outer) { frame_ = &root_; }
   ir::Builder& builder() { return b_; }
@@ -47,8 +47,8 @@ class BodyWriter {
   void BindFresh(const std::vector<FreshSymbol>& fresh, ir::ValueId value, TypeRef type);
   // Reads `mul * symbol + add` out of an extent.
   std::optional<ir::ValueId> SolveAt(ir::ValueId value, TypeRef type, const FreshSymbol& fresh);
-  // The local of the workflow; its value is in the entry block, so that every later reader of this body sees it.
-  ir::ValueId ReadOuter(LocalId local);
+  // ReadOuter: of the workflow; its value is in the entry block, so that every later reader of this body sees it.
+  ir::ValueId ReadLocal(LocalId local), ReadOuter(LocalId local);
   // Runs `f` in the entry block and outside all functions.
   template <typename F>
   auto AtRoot(const F& f);

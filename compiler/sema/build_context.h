@@ -11,7 +11,8 @@
 
 namespace wf::sema {
 
-inline constexpr const char* kNestingLimit = "400 levels of expressions; functions written into them count, too";
+inline constexpr const char* kNestingLimit =
+    "400 levels of expressions; functions that are called and values that a `let` names count, too";
 
 // What the bodies of one program share while they are built. Internal to BuildIr.
 struct BuildContext {

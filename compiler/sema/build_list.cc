@@ -162,7 +162,7 @@ void BodyWriter::FailOutside(ValueId index, ValueId count, const std::string& te
   b_.FailIf(is_out, code::kIndex, message);
 }
 
-// A list may be empty, so unlike a tensor's its clamped index may have no element behind it.
+// A list may be empty, so unlike a tensor's its checked index, 0 where it failed, may have no element behind it.
 ValueId BodyWriter::WriteListIndex(const Expr& expr) {
   const ValueId list = Write(*expr.args[0]);
   const ValueId written = Write(*expr.args[1]);

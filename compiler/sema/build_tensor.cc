@@ -97,7 +97,7 @@ ValueId BodyWriter::WriteIndex(const Expr& expr) {
   return b_.Load(tensor, std::move(indices));
 }
 
-// In a loop an index that points nowhere is clamped, and the body fails at its end; elsewhere there is time to say what it was.
+// In a loop an index that points nowhere becomes 0, and the body fails at its end; elsewhere there is time to say what it was.
 ValueId BodyWriter::CheckedIndex(const Expr& expr, ValueId extent) {
   const ValueId index = WriteI64(expr);
   const ir::Place outer_place = Enter(expr.span);

@@ -8,8 +8,10 @@
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/settings.h"
+#include "runtime/abi/bounds.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/text.h"
+#include "runtime/onnx/infer.h"
 #include "runtime/onnx/mixing.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
@@ -54,6 +56,9 @@ std::optional<std::string> FileMeant(const std::filesystem::path& path, const st
   if (near.empty() || !std::filesystem::exists(folder.parent_path() / near / name, error)) return std::nullopt;
   return question(written.parent_path().parent_path() / near / name);
 }
+
+// Of a row. A call brings an input in its body, which may be as long as settings say, or has it in memory of its own, as all its outputs.
+constexpr int64_t kMostInBytes = onnx::kMostTensorBytes, kMostOutBytes = abi::kMostRequestBytes;
 
 struct WrittenPort {
   ast::Name label;  // empty: the only result, without a name
@@ -166,7 +171,8 @@ class ModelCheck {
       return decl_.has_signature;
     }
     auto model = onnx::ReadModel(versions->back().path);
-    const base::Status sound = model.ok() ? onnx::CheckInputTypes(model->signature, versions->back().path) : model.status();
+    base::Status sound = model.ok() ? onnx::CheckInputTypes(model->signature, versions->back().path) : model.status();
+    if (sound.ok()) sound = onnx::CheckRows(model->signature, versions->back().path, kMostInBytes, kMostOutBytes);
     if (!sound.ok()) {
       env_.Report(span, kModelUnreadable, {entity_.name, sound.message()});
       return false;
@@ -203,12 +209,9 @@ class ModelCheck {
     }
     real.inputs = ToPorts(written_.inputs, file ? &file->inputs : nullptr);
     real.outputs = ToPorts(written_.outputs, file ? &file->outputs : nullptr);
-    if (const base::Status same = file ? onnx::CheckSignature(*file, real) : base::Status::Ok(); !same.ok()) {
-      auto builder = env_.Report(decl_.name.span, kModelSignature, {entity_.name, same.message()});
-      if (!HelpWithName(written_.inputs, file->inputs, builder)) HelpWithName(written_.outputs, file->outputs, builder);
-      return false;
-    }
-    return Take(onnx::ChooseBatchAxis(file ? *file : real, &real), axes);
+    const std::vector<onnx::Mismatch> mismatches = file ? onnx::FindMismatches(*file, real) : std::vector<onnx::Mismatch>();
+    for (const onnx::Mismatch& mismatch : mismatches) ReportMismatch(mismatch, *file);
+    return mismatches.empty() && Take(onnx::ChooseBatchAxis(file ? *file : real, &real), axes);
   }
   bool Take(base::Result<onnx::BatchAxes> chosen, onnx::BatchAxes& axes) {
     if (!chosen.ok()) {
@@ -219,33 +222,36 @@ class ModelCheck {
     return true;
   }
 
-  // The first name that the file has not in its place. False: all are those of the file.
-  static bool HelpWithName(const std::vector<WrittenPort>& written, const std::vector<onnx::Port>& file, diag::Builder& builder) {
+  // At the port, if it is one that differs.
+  void ReportMismatch(const onnx::Mismatch& mismatch, const onnx::Signature& file) {
+    const WrittenPort* port = nullptr;
+    if (mismatch.port) port = &(mismatch.is_input ? written_.inputs : written_.outputs)[*mismatch.port];
+    const bool is_named = port != nullptr && !port->label.text.empty();
+    const Span& at = port == nullptr ? decl_.name.span : is_named && mismatch.only_name ? port->label.span : port->span;
+    auto builder = env_.Report(at, kModelSignature, {entity_.name, mismatch.text});
+    if (is_named) HelpWithName(*port, mismatch, mismatch.is_input ? file.inputs : file.outputs, builder);
+  }
+  static void HelpWithName(const WrittenPort& port, const onnx::Mismatch& mismatch, const std::vector<onnx::Port>& file,
+                           diag::Builder& builder) {
+    const ast::Name& label = port.label;
     std::vector<std::string> known;
-    for (const onnx::Port& port : file) known.push_back(Sanitised(port.name));
-    for (size_t i = 0; i < std::min(written.size(), file.size()); ++i) {
-      const ast::Name& label = written[i].label;
-      if (written[i].external_name || label.text.empty() || label.text == known[i]) continue;
+    for (const onnx::Port& other : file) known.push_back(Sanitised(other.name));
+    if (!port.external_name && std::find(known.begin(), known.end(), label.text) != known.end()) return;  // its own, or out of order
+    const std::optional<std::string> meant = port.external_name ? std::nullopt : diag::Suggest(label.text, known);
+    if (meant)
       builder.DidYouMean(label.span, label.text, known);
-      return true;
-    }
-    return false;
+    else if (mismatch.only_name)
+      builder.Help("a name of the file is written behind that of the program: `" + label.text + " as \"" + file[*mismatch.port].name +
+                   "\"`");
   }
 
-  // By the extents that are known.
-  static bool IsLargerThanMemory(const onnx::Port& port) {
-    constexpr int64_t kMostElements = int64_t{1} << 47;  // of a byte, in the addresses that a program has
-    int64_t elements = 1;
-    for (const Dim& dim : port.dim) {
-      const int64_t extent = dim.constant().value_or(1);
-      if (__builtin_mul_overflow(elements, std::max<int64_t>(extent, 1), &elements) || elements > kMostElements) return true;
-    }
-    return false;
-  }
-  TypeRef TypeOf(const onnx::Port& port) {
+  TypeRef TypeOf(const onnx::Port& port, int64_t most_bytes) {
     Types& types = env_.types;
-    if (IsLargerThanMemory(port)) {
-      env_.Report(decl_.name.span, kModelPort, {port.name, entity_.name, "`" + port.ToString() + "` is larger than any memory"});
+    if (const int64_t bytes = onnx::RowBytes(port); bytes > most_bytes) {
+      env_.Report(decl_.name.span, kModelPort,
+                  {port.name, entity_.name,
+                   "a row of `" + port.ToString() + "` has at least " + std::to_string(bytes) + " bytes, above the limit of " +
+                       std::to_string(most_bytes)});
       return types.Error();
     }
     if (port.dtype == onnx::kStringType && port.dim.size() == 1) return types.List(types.Simple(TypeKind::kString));
@@ -257,7 +263,8 @@ class ModelCheck {
     const auto dtype = static_cast<DType>(port.dtype);
     return port.dim.empty() ? types.Scalar(dtype) : types.Tensor(dtype, port.dim);
   }
-  bool AddPorts(const std::vector<onnx::Port>& ports, const std::vector<WrittenPort>& written, std::vector<ModelPort>& out) {
+  bool AddPorts(const std::vector<onnx::Port>& ports, const std::vector<WrittenPort>& written, int64_t most_bytes,
+                std::vector<ModelPort>& out) {
     bool sound = true;
     for (size_t i = 0; i < ports.size(); ++i) {
       std::string name = i < written.size() && !written[i].label.text.empty() ? written[i].label.text : Sanitised(ports[i].name);
@@ -267,15 +274,15 @@ class ModelCheck {
             .Help("write the signature and name them apart, as in `x as \"" + ports[i].name + "\": f32[n]`");
         sound = false;
       }
-      const TypeRef type = TypeOf(ports[i]);
+      const TypeRef type = TypeOf(ports[i], most_bytes);
       sound = sound && type->kind != TypeKind::kError;
       out.push_back({std::move(name), ports[i].name, type});
     }
     return sound;
   }
   bool MakePorts(const onnx::Signature& seen) {
-    const bool in = AddPorts(seen.inputs, written_.inputs, model_.in);
-    const bool out = AddPorts(seen.outputs, written_.outputs, model_.out);
+    const bool in = AddPorts(seen.inputs, written_.inputs, kMostInBytes, model_.in);
+    const bool out = AddPorts(seen.outputs, written_.outputs, kMostOutBytes, model_.out);
     if (!in || !out) return false;
     const bool bare = model_.out.size() == 1 && (!decl_.has_signature || written_.outputs[0].label.text.empty());
     if (bare || model_.out.size() == 1) {  // one result is the bare value, named or not (semantics.md 27)

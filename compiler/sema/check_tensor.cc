@@ -88,7 +88,7 @@ std::optional<Extents> ExtentsOf(Body& body, const ast::LambdaExpr& expr, TypeRe
         body.env.Report(expr.span, kIndexCount,
                         {ToString(wanted), std::to_string(axes) + (axes == 1 ? " axis" : " axes"), expr.indices.size()});
       } else {
-        body.env.Report(index.name.span, kNoExtent, {index.name.text});
+        body.env.Report(index.name.span, kNoExtent, {index.name.text, "n"});
       }
       return std::nullopt;
     }
@@ -208,7 +208,7 @@ Range HoldValue(Body& body, const Use& use, const ast::Name& index, const Where&
   Range range;
   ExprPtr object = CheckExpr(body, *use.expr->object, nullptr, where);
   if (object->type->kind != TypeKind::kTensor || use.axis >= object->type->dims.size()) {
-    if (!IsPoison(*object)) body.env.Report(index.span, kNoExtent, {index.text});
+    if (!IsPoison(*object)) body.env.Report(index.span, kNoExtent, {index.text, object->type->kind == TypeKind::kList ? "len(..)" : "n"});
     return range;
   }
   range.extent = ExtentOfDim(body, object->type->dims[use.axis], index.span);
@@ -277,13 +277,10 @@ Range InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside, c
   if (!extent && open) extent = ReadExtent(body, *open, index, where);
   if (!extent && !poisoned && computed) return HoldValue(body, *computed, index, where);
   if (!extent && !poisoned) {
-    auto builder = body.env.Report(index.span, kNoExtent, {index.text});
-    if (list != nullptr) {
-      const std::string text(body.env.input.sources.Text(list->span));
-      builder.Help("`" + text + "` is a list, whose length no type says: `" + index.text + " < len(" + text + ")`");
-    } else {
-      builder.Help("the index takes the extent of an axis that it indexes alone, as in `x[i]`");
-    }
+    const std::string text(list != nullptr ? body.env.input.sources.Text(list->span) : "");
+    auto builder = body.env.Report(index.span, kNoExtent, {index.text, list != nullptr ? "len(" + text + ")" : "n"});
+    builder.Help(list != nullptr ? "`" + text + "` is a list, whose length no type says"
+                                 : "the index takes the extent of an axis that it indexes alone, as in `x[i]`");
   }
   if (!extent && poisoned) body.silenced = true;
   return {std::move(extent), std::nullopt};

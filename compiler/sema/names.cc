@@ -272,9 +272,11 @@ bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name, bool
   return true;
 }
 
-void ReportTwice(Env& env, const ast::Name& name, const Entity& first) {
-  auto builder = env.Report(name.span, kDuplicateName, {name.text}).Label(first.span, "first declared here");
-  if (first.kind == EntityKind::kModule) builder.Help("an import can have another name: `import .. as " + name.text + "_;`");
+void ReportTwice(Env& env, const ast::Name& name, const Entity& other) {
+  const bool is_first = other.span.begin < name.span.begin;  // a local may stand above what the file declares
+  auto builder =
+      env.Report(name.span, kDuplicateName, {name.text}).Label(other.span, is_first ? "first declared here" : "also declared here");
+  if (other.kind == EntityKind::kModule) builder.Help("an import can have another name: `import .. as " + name.text + "_;`");
 }
 
 Entity* FindEntity(Module& module, std::string_view name) {

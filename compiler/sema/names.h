@@ -18,8 +18,8 @@ std::vector<Module*> CollectModules(Env& env);
 // `local`: what a body names; words that stand only in constants and tests, such as `lines`, are free there.
 bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name, bool local);
 
-// That a name is taken by what `first` declares.
-void ReportTwice(Env& env, const ast::Name& name, const Entity& first);
+// That a name is taken by what `other` declares, above or below.
+void ReportTwice(Env& env, const ast::Name& name, const Entity& other);
 
 // A name at the top of `module`; null when there is none.
 Entity* FindEntity(Module& module, std::string_view name);

@@ -120,10 +120,11 @@ void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
   Batcher& batcher = *piece.batcher;
   Runnable& model = batcher.model();
   const int instance = batcher.options().measuring_instance;
+  const bool fits = model.Prepare(instance, piece.size, inputs).ok();  // before there is memory for what may be too large
+  if (!fits) inputs.clear();
   const Zeros memory(inputs);
   std::vector<wf_tensor> outputs(model.model().n_out);
-  bool runs =
-      memory.complete() && model.Prepare(instance, piece.size, inputs).ok() && model.Run(instance, piece.size, inputs, outputs).ok();
+  bool runs = fits && memory.complete() && model.Run(instance, piece.size, inputs, outputs).ok();
   int64_t best = INT64_MAX;
   const base::TimePoint begin = clock_.Now();
   for (int i = 0; runs && i < kMostRuns && (i < kLeastRuns || clock_.Now() - begin < kMeasuringNs); ++i) {

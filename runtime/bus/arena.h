@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/abi/bounds.h"
 #include "runtime/base/poison.h"
 #include "runtime/bus/memory.h"
 
@@ -13,7 +14,7 @@ namespace wf::bus {
 
 // What one request may still take, shared by its arenas on all threads.
 struct Budget {
-  static constexpr int64_t kBytes = int64_t{256} << 20;
+  static constexpr int64_t kBytes = abi::kMostRequestBytes;
   static constexpr int64_t kSpareBytes = int64_t{1} << 20;  // more, to say what failed and where
   std::atomic<int64_t> left{kBytes};
   // The last refusal was for what other requests hold, not for what this one has had.

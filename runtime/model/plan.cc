@@ -280,7 +280,8 @@ class Planner {
         if (done.offset >= 0) arena.Give(done.offset, done.bytes);
       }
       if (arena.bytes() > max_bytes_)
-        return Status(base::kOutOfRange, fmt::format("`{}`: its activations take more than {} bytes", program_.subject, max_bytes_));
+        return Status(base::kOutOfRange, fmt::format("`{}`: {}: with its result the activations take more than {} bytes", program_.subject,
+                                                     plan_->steps_[s].where, max_bytes_));
     }
     plan_->scratch_offset_ = arena.bytes();
     plan_->arena_bytes_ = arena.bytes() + kernels::Aligned(scratch);
@@ -303,6 +304,18 @@ int64_t Plan::run_bytes() const {
   int64_t bytes = arena_bytes_;
   for (const Output& output : outputs_) bytes += output.info.size_bytes();
   return bytes;
+}
+
+int64_t Plan::input_bytes() const {
+  int64_t bytes = 0;
+  for (const Buffer& buffer : buffers_) bytes += buffer.input >= 0 ? buffer.bytes : 0;
+  return bytes;
+}
+
+std::string Plan::Largest() const {
+  const auto bytes = [this](const Step& step) { return buffers_[static_cast<size_t>(step.out)].bytes; };
+  const auto step = std::max_element(steps_.begin(), steps_.end(), [&](const Step& a, const Step& b) { return bytes(a) < bytes(b); });
+  return step == steps_.end() ? "nothing" : fmt::format("{}, {} bytes", step->where, bytes(*step));
 }
 
 std::string Plan::ToString() const {

@@ -39,7 +39,9 @@ class Plan {
   const std::vector<Buffer>& buffers() const { return buffers_; }
   const std::vector<Output>& outputs() const { return outputs_; }
   int64_t arena_bytes() const { return arena_bytes_; }  // scratch included, which lies behind the results
-  int64_t run_bytes() const;                            // the arena, and the results beside it once they are handed on
+  int64_t input_bytes() const;
+  int64_t run_bytes() const;    // the arena, and the results beside it once they are handed on
+  std::string Largest() const;  // "node `pad` (Pad), 4096 bytes": of the results
   int64_t scratch_offset() const { return scratch_offset_; }
   std::string ToString() const;  // one line a step: node, implementation, buffers
 

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <utility>
 
+#include "runtime/abi/bounds.h"
 #include "runtime/model/constants.h"
+#include "runtime/model/samples.h"
 
 namespace wf::model {
 
@@ -41,16 +42,6 @@ void Describe(const kernels::TensorInfo& info, void* data, wf_tensor& tensor) {
     tensor.stride[i] = stride;
     stride *= info.dim[i];
   }
-}
-
-bool AllFinite(const wf_tensor& tensor) {
-  int64_t count = 1;
-  for (size_t i = 0; i < tensor.rank; ++i) count *= tensor.dim[i];
-  for (int64_t i = 0; i < count; ++i) {
-    if (tensor.dtype == WF_F32 && !std::isfinite(static_cast<const float*>(tensor.data)[i])) return false;
-    if (tensor.dtype == WF_F64 && !std::isfinite(static_cast<const double*>(tensor.data)[i])) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -173,6 +164,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   version->axes_ = *std::move(axes);
   version->open_ = version->FindOpenExtents();
   WF_RETURN_IF_ERROR(onnx::CheckInputTypes(file->signature, path));
+  WF_RETURN_IF_ERROR(version->CheckRows(path));
   auto program = Optimise(file, std::min(options.max_bytes, onnx::kMostConstantBytes));
   if (!program.ok()) return program.status();
   version->program_ = *std::move(program);
@@ -192,52 +184,85 @@ bool Version::FindOpenExtents() const {
   return false;
 }
 
-// Inputs that every model can take: one half, index 0, true. Axes that neither the file nor the batch fixes get a usual extent.
-Result<bool> Version::SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors, std::vector<std::shared_ptr<uint8_t>>& memory) const {
-  const onnx::Signature& signature = file_->signature;
+// A call brings its inputs, at most in its body, which is memory of requests, or has them from the program; outputs are copied to its own.
+Status Version::CheckRows(const std::string& path) const {
+  WF_RETURN_IF_ERROR(onnx::CheckRows(file_->signature, path, onnx::kMostTensorBytes, abi::kMostRequestBytes));
+  const int64_t requests = options_.requests_bytes;
+  const Status fits = onnx::CheckRows(file_->signature, path, std::max(requests, abi::kMostRequestBytes), requests);
+  return fits.ok() ? fits : Status(fits.code(), fits.message() + ", which all requests may have (`limits.memory_bytes`)");
+}
+
+// Before anything of it is allocated. What extents that the file leaves open make of a run is the request's.
+Status Version::CheckSample(const Plan& plan) const {
+  const auto check = [&](int64_t bytes, int64_t most, const char* who) {
+    if (bytes <= most) return Status::Ok();
+    return Status(base::kOutOfRange,
+                  fmt::format("`{}`: a run of one row takes {} bytes, and {} may have {}; the largest of its results is that of {}",
+                              program_.subject, bytes, who, most, plan.Largest()));
+  };
+  if (open_) WF_RETURN_IF_ERROR(check(plan.run_bytes(), std::min(options_.requests_bytes, abi::kMostRequestBytes), "a request"));
+  return check(plan.input_bytes() + plan.arena_bytes(), options_.process_bytes, "the process");
+}
+
+// Of one row. Axes that neither the file nor the batch fixes get a usual extent, with which the nodes and the memory do. Empty: none is
+// known.
+Result<std::vector<onnx::Port>> Version::SampleShapes() {
   for (const int64_t free : {32, 64, 224, 16, 1}) {
-    std::vector<onnx::Port> ports = signature.inputs;
+    std::vector<onnx::Port> ports = file_->signature.inputs;
     for (size_t i = 0; i < ports.size(); ++i) {
       for (size_t axis = 0; axis < ports[i].dim.size(); ++axis) {
         if (static_cast<int>(axis) == axes_.axis[i]) {
-          ports[i].dim[axis] = axes_.batched ? onnx::Dim(rows) : onnx::Dim(1);
+          ports[i].dim[axis] = onnx::Dim(1);
         } else if (!ports[i].dim[axis].is_constant()) {
           ports[i].dim[axis] = onnx::Dim(free);
         }
       }
     }
     if (!onnx::InferShapes(program_.graph, ports, program_.subject).ok()) continue;
-    for (const onnx::Port& port : ports) {
-      kernels::TensorInfo info;
-      WF_RETURN_IF_ERROR(ConcreteInfo({port.dtype, port.dim, std::nullopt}, options_.max_bytes, info));
-      memory.push_back(kernels::Allocate(info.size_bytes()));
-      if (memory.back() == nullptr) return Status(base::kResourceExhausted, fmt::format("`{}`: out of memory", program_.subject));
-      for (int64_t i = 0; i < info.count(); ++i) {
-        if (port.dtype == WF_F32) reinterpret_cast<float*>(memory.back().get())[i] = 0.5f;
-        if (port.dtype == WF_F64) reinterpret_cast<double*>(memory.back().get())[i] = 0.5;
-        if (port.dtype == WF_BOOL) memory.back().get()[i] = 1;
-      }
-      tensors.emplace_back();
-      Describe(info, memory.back().get(), tensors.back());
-    }
-    return true;
+    const auto plan = PlanFor(ports, /*ahead=*/false);
+    const Status fits = plan.ok() ? CheckSample(**plan) : plan.status();
+    if (fits.ok()) return ports;
+    const bool is_smallest = !open_ || free == 1;
+    if (is_smallest || fits.code() != base::kOutOfRange) return fits;
   }
-  return false;
+  return std::vector<onnx::Port>();
 }
 
 Status Version::WarmUp() {
-  std::vector<wf_tensor> inputs, outputs(file_->signature.outputs.size());
+  const auto shapes = SampleShapes();
+  if (!shapes.ok()) return shapes.status();
+  if (shapes->size() != file_->signature.inputs.size()) return Status::Ok();  // no shape to try: the first call will tell
+  std::vector<wf_tensor> inputs;
   std::vector<std::shared_ptr<uint8_t>> memory;
-  const auto sampled = SampleInputs(1, inputs, memory);
-  if (!sampled.ok()) return sampled.status();
-  if (!*sampled) return Status::Ok();  // no shape to try: the first call will tell
+  for (const onnx::Port& port : *shapes) {
+    kernels::TensorInfo info;
+    WF_RETURN_IF_ERROR(ConcreteInfo({port.dtype, port.dim, std::nullopt}, options_.max_bytes, info));
+    memory.push_back(kernels::Allocate(info.size_bytes()));
+    if (memory.back() == nullptr) return Status(base::kResourceExhausted, fmt::format("`{}`: out of memory", program_.subject));
+    inputs.emplace_back();
+    Describe(info, memory.back().get(), inputs.back());
+  }
+  const auto bound = BoundFor(InstanceAt(0), 1, inputs, /*ahead=*/false);
+  if (!bound.ok()) return bound.status();
+  activation_bytes_ = (*bound)->plan->arena_bytes();
+  Status first;
+  for (size_t sample = 0; sample < kSamples; ++sample) {
+    for (const wf_tensor& input : inputs) FillWithSample(sample, input);
+    Status tried = RunSample(inputs);
+    if (tried.ok()) return tried;
+    if (sample == 0) first = std::move(tried);
+  }
+  return Status(first.code(), fmt::format("{}; none of {} runs of its warm-up gives finite outputs: they were fed {}", first.message(),
+                                          kSamples, kSamplesText));
+}
+
+Status Version::RunSample(std::span<const wf_tensor> inputs) {
+  std::vector<wf_tensor> outputs(file_->signature.outputs.size());
   WF_RETURN_IF_ERROR(Run(0, 1, inputs, outputs));
-  activation_bytes_ = instances_[0]->latest->plan->arena_bytes();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!AllFinite(outputs[i])) {
-      return Status(base::kFailedPrecondition,
-                    fmt::format("`{}`: output `{}` of the warm-up run is not finite", program_.subject, file_->signature.outputs[i].name));
-    }
+    if (AllFinite(outputs[i])) continue;
+    return Status(base::kFailedPrecondition,
+                  fmt::format("`{}`: output `{}` is not finite", program_.subject, file_->signature.outputs[i].name));
   }
   return Status::Ok();
 }

@@ -25,6 +25,8 @@ struct LoadOptions {
   bool signature_written = false;              // it was written in the program and marks the batch axis itself
   int64_t max_bytes = onnx::kMostTensorBytes;  // of one tensor, and of one run's activations
   base::MemoryShare share;                     // for activations, when the file leaves extents of inputs open
+  int64_t requests_bytes = INT64_MAX;          // all requests may have: `limits.memory_bytes`
+  int64_t process_bytes = INT64_MAX;           // the process may have, for all that it does
   bool warm_up = true;
 };
 
@@ -37,7 +39,8 @@ class Version {
  public:
   static constexpr size_t kMaxPlans = 64;
 
-  // Reads and checks the file, packs weights, and runs one sample, whose results must be finite. Cost: milliseconds and more: for a
+  // Reads and checks the file, packs weights, and runs samples until the results of one are finite (samples.h). Errors: also when those of
+  // none are, and, before any is run, when a row is larger than a call or the process may have.   Cost: milliseconds and more: for a
   // loader's thread.
   static base::Result<std::unique_ptr<Version>> Load(const std::string& path, const LoadOptions& options);
   ~Version();
@@ -87,9 +90,12 @@ class Version {
   base::Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes, bool ahead);
   base::Status GrowTo(Instance& instance, int64_t bytes) const;
   base::Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
-  base::Result<bool> SampleInputs(int64_t rows, std::vector<wf_tensor>& tensors, std::vector<std::shared_ptr<uint8_t>>& memory) const;
+  base::Status CheckRows(const std::string& path) const;
+  base::Status CheckSample(const Plan& plan) const;
+  base::Result<std::vector<onnx::Port>> SampleShapes();
   bool FindOpenExtents() const;
   base::Status WarmUp();
+  base::Status RunSample(std::span<const wf_tensor> inputs);  // finite results, or why not
 
   const LoadOptions options_;
   const std::shared_ptr<const onnx::Model> file_;

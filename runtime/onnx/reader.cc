@@ -161,6 +161,7 @@ class Builder {
   }
 
   Status ReadPort(const pb::ValueInfoProto& info, const char* what, Port& port) {
+    if (info.name().empty()) return Fail(fmt::format("{} with an empty name", what));
     if (!IsPlainName(info.name()))
       return Fail(fmt::format("{} with a name that is not printable UTF-8, `{}`", what, Printable(info.name())));
     port.name = info.name();

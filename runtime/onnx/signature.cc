@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "runtime/onnx/infer.h"
+
 namespace wf::onnx {
 namespace {
 
@@ -22,23 +24,34 @@ std::vector<const Port*> Ports(const Signature& signature) {
 
 bool IsBatch(const Dim& dim) { return dim.symbol() == std::string(kBatchSymbol); }
 
-Status ComparePorts(const std::vector<Port>& file, const std::vector<Port>& wanted, const char* what, bool written) {
-  const auto fail = [](std::string text) { return Status(base::kInvalidArgument, std::move(text)); };
-  if (file.size() != wanted.size())
-    return fail(fmt::format("the file has {} {}{}, the signature {}", file.size(), what, file.size() == 1 ? "" : "s", wanted.size()));
-  for (size_t i = 0; i < file.size(); ++i) {
-    const Port &is = file[i], &want = wanted[i];
-    const auto differs = [&] {
-      return fail(fmt::format("{} {} is `{}` in the file, `{}` in the signature", what, i, is.ToString(), want.ToString()));
-    };
-    if (is.name != want.name || is.dtype != want.dtype || is.dim.size() != want.dim.size()) return differs();
-    for (size_t axis = 0; axis < is.dim.size(); ++axis) {
-      const auto fixed = is.dim[axis].constant(), wants = want.dim[axis].constant();
-      if (written && IsBatch(want.dim[axis]) && fixed == 1) continue;  // an axis of one sample
-      if (fixed != wants && fixed) return differs();                   // a dynamic axis of the file may be fixed by the signature
-    }
+const char* WordFor(bool is_input) { return is_input ? "input" : "output"; }
+
+bool FitsButForName(const Port& is, const Port& want) {
+  if (is.dtype != want.dtype || is.dim.size() != want.dim.size()) return false;
+  for (size_t axis = 0; axis < is.dim.size(); ++axis) {
+    const auto fixed = is.dim[axis].constant(), wants = want.dim[axis].constant();
+    if (IsBatch(want.dim[axis]) && fixed == 1) continue;  // an axis of one sample
+    if (fixed != wants && fixed) return false;            // a dynamic axis of the file may be fixed by the signature
   }
-  return Status::Ok();
+  return true;
+}
+
+std::string Differs(const char* what, size_t i, const Port& is, const Port& want) {
+  return fmt::format("{} {} is `{}` in the file, `{}` in the signature", what, i, is.ToString(), want.ToString());
+}
+
+void ComparePorts(const Signature& file, const Signature& wanted, bool is_input, std::vector<Mismatch>& found) {
+  const std::vector<Port>&is = is_input ? file.inputs : file.outputs, &want = is_input ? wanted.inputs : wanted.outputs;
+  const char* const what = WordFor(is_input);
+  if (is.size() != want.size()) {
+    found.push_back(
+        {fmt::format("the file has {} {}{}, the signature {}", is.size(), what, is.size() == 1 ? "" : "s", want.size()), is_input});
+    return;
+  }
+  for (size_t i = 0; i < is.size(); ++i) {
+    const bool fits = FitsButForName(is[i], want[i]);
+    if (!fits || is[i].name != want[i].name) found.push_back({Differs(what, i, is[i], want[i]), is_input, i, fits});
+  }
 }
 
 // The extents of a file's outputs beside those that are wanted, both in the symbols of `wanted`.
@@ -90,21 +103,20 @@ class OutputExtents {
   base::UnknownDims unknown_{"o"};
 };
 
-// An extent that is free in the file, and yet never the one that is wanted.
-Status CompareExtents(const Signature& file, const Signature& wanted) {
+// Extents that are free in the file, and yet never those that are wanted.
+void CompareExtents(const Signature& file, const Signature& wanted, std::vector<Mismatch>& found) {
   OutputExtents extents(file, wanted);
   for (size_t i = 0; i < file.outputs.size(); ++i) {
     for (size_t axis = 0; axis < file.outputs[i].dim.size(); ++axis) {
       const OutputExtents::Pair pair = extents.At(i, axis);
       const bool never = Dim::ProvedDifferent(pair.is, pair.want) || Dim::ProvedDifferentAbove0(pair.is, pair.want);
       if (!never || IsBatch(wanted.outputs[i].dim[axis])) continue;
-      return {base::kInvalidArgument,
-              fmt::format("output {} is `{}` in the file, `{}` in the signature: the nodes compute `{}` on axis {}, "
-                          "which is never `{}`",
-                          i, file.outputs[i].ToString(), wanted.outputs[i].ToString(), pair.is.ToString(), axis, pair.want.ToString())};
+      found.push_back(
+          {fmt::format("{}: the nodes compute `{}` on axis {}, which is never `{}`",
+                       Differs(WordFor(false), i, file.outputs[i], wanted.outputs[i]), pair.is.ToString(), axis, pair.want.ToString()),
+           false, i});
     }
   }
-  return Status::Ok();
 }
 
 // Symbols that stand for the number of samples, when every input's axis 0 is one.
@@ -152,10 +164,17 @@ Result<BatchAxes> ChooseWritten(const Signature& file, const Signature& written)
 
 }  // namespace
 
+std::vector<Mismatch> FindMismatches(const Signature& file, const Signature& wanted) {
+  std::vector<Mismatch> found;
+  ComparePorts(file, wanted, true, found);
+  ComparePorts(file, wanted, false, found);
+  if (found.empty()) CompareExtents(file, wanted, found);
+  return found;
+}
+
 Status CheckSignature(const Signature& file, const Signature& wanted) {
-  WF_RETURN_IF_ERROR(ComparePorts(file.inputs, wanted.inputs, "input", true));
-  WF_RETURN_IF_ERROR(ComparePorts(file.outputs, wanted.outputs, "output", true));
-  return CompareExtents(file, wanted);
+  std::vector<Mismatch> found = FindMismatches(file, wanted);
+  return found.empty() ? Status::Ok() : Status(base::kInvalidArgument, std::move(found[0].text));
 }
 
 Status CheckInputTypes(const Signature& file, const std::string& path) {
@@ -164,6 +183,24 @@ Status CheckInputTypes(const Signature& file, const std::string& path) {
       return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no kernel does", path, port.name));
   }
   return Status::Ok();
+}
+
+int64_t RowBytes(const Port& port) {
+  const auto bytes = LeastBytes({port.dtype, port.dim, std::nullopt}, INT64_MAX);
+  return bytes.ok() ? *bytes : INT64_MAX;
+}
+
+Status CheckRows(const Signature& file, const std::string& path, int64_t most_in, int64_t most_out) {
+  const auto check = [&path](const std::vector<Port>& ports, const char* what, int64_t most) {
+    for (const Port& port : ports) {
+      if (RowBytes(port) <= most) continue;
+      return Status(base::kOutOfRange, fmt::format("`{}`: a row of {} `{}` has at least {} bytes, above the limit of {}", path, what,
+                                                   port.ToString(), RowBytes(port), most));
+    }
+    return Status::Ok();
+  };
+  WF_RETURN_IF_ERROR(check(file.inputs, "input", most_in));
+  return check(file.outputs, "output", most_out);
 }
 
 std::vector<std::vector<bool>> UnprovedExtents(const Signature& file, const Signature& wanted) {

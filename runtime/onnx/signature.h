@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,13 +27,28 @@ base::Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Signature* 
 // The signature that calls see: without the axes chosen above.
 Signature WithoutBatchAxis(const Signature& signature, const BatchAxes& axes);
 
-// Ok when a model with signature `file` can stand in for `wanted`: the same ports in the same order, element types, ranks and extents; an
-// axis that is dynamic in `wanted` must be dynamic in `file`, and one of an output may not differ whatever the extents of the inputs are,
-// those of 0 aside. Used for a written signature and for a new version of a model.
-base::Status CheckSignature(const Signature& file, const Signature& wanted);
+struct Mismatch {
+  std::string text;
+  bool is_input;
+  std::optional<size_t> port = std::nullopt;  // nothing: there are more or fewer of them
+  bool only_name = false;                     // all but the name fits
+};
+
+// Why a model with signature `file` cannot stand in for `wanted`; empty when it can: the same ports in the same order, element types, ranks
+// and extents; an axis that is dynamic in `wanted` must be dynamic in `file`, and one of an output may not differ whatever the extents of
+// the inputs are, those of 0 aside. Used for a written signature and for a new version of a model.
+std::vector<Mismatch> FindMismatches(const Signature& file, const Signature& wanted);
+base::Status CheckSignature(const Signature& file, const Signature& wanted);  // the first of them
 
 // Errors: kUnimplemented when no kernel takes what the model does; the text names the file, which is at `path`.
 base::Status CheckInputTypes(const Signature& file, const std::string& path);
+
+// Bytes of one row, at least: each extent that is no number counts as 1. INT64_MAX: as many, or more.
+int64_t RowBytes(const Port& port);
+
+// Errors: kOutOfRange when a row of an input or of an output has more bytes than these; the text names the file, which is at `path`, and
+// the port.
+base::Status CheckRows(const Signature& file, const std::string& path, int64_t most_in, int64_t most_out);
 
 // Which extents of outputs that `wanted` states by symbols do not follow from the file: by output and axis. A symbol that no input has is
 // the extent of the first axis, in the order of outputs, that is `a * symbol + b`. REQUIRES: CheckSignature is ok.

@@ -204,7 +204,10 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.instances = instances;
   options.signature = row.signature_written != 0 ? &compiled.signature : nullptr;
   options.signature_written = row.signature_written != 0;
-  options.share = share_;
+  options.max_bytes = std::min(options.max_bytes, memory_.process_bytes);
+  options.share = memory_.share;
+  options.requests_bytes = memory_.requests_bytes;
+  options.process_bytes = memory_.process_bytes;
   auto version = model::Version::Load(file.path, options);
   if (!version.ok()) return version.status();
   if (const base::Status same = CheckCompiled((*version)->signature(), compiled); !same.ok())
@@ -251,8 +254,8 @@ base::Status Models::LoadModel(uint32_t index, int instances) {
 }
 
 // Instances of queues first, then one for each loop that may run the model itself, then one for measurements.
-base::Status Models::LoadVersions(int loops, const base::MemoryShare& share) {
-  share_ = share;
+base::Status Models::LoadVersions(int loops, const ModelMemory& memory) {
+  memory_ = memory;
   loops_ = loops;
   loop_instance_.assign(plan_.n_models, 0);
   for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
@@ -262,8 +265,8 @@ base::Status Models::LoadVersions(int loops, const base::MemoryShare& share) {
   return {};
 }
 
-base::Status Models::Load(int loops, int threads, const base::MemoryShare& share) {
-  WF_RETURN_IF_ERROR(LoadVersions(loops, share));
+base::Status Models::Load(int loops, int threads, const ModelMemory& memory) {
+  WF_RETURN_IF_ERROR(LoadVersions(loops, memory));
   const bool has_calls = std::any_of(loop_instance_.begin(), loop_instance_.end(), [](int instances) { return instances > 0; });
   if (has_calls) executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{threads}, clock_);
   size_t most = 0;
@@ -390,7 +393,7 @@ void Models::ShareMemory() {
   int64_t instances = static_cast<int64_t>(plan_.n_models) * (loops_ + 1) + 1;
   for (const auto& queue : queues_) instances += queue->key.instances;
   for (const auto& versions : loaded_) {
-    for (const auto& model : versions) model->set_kept_bytes(share_.kept_bytes / instances);
+    for (const auto& model : versions) model->set_kept_bytes(memory_.share.kept_bytes / instances);
   }
 }
 

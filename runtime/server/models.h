@@ -18,6 +18,13 @@ namespace wf::server {
 
 class LoadedModel;
 
+// What models may take.
+struct ModelMemory {
+  base::MemoryShare share;             // of all instances together, where requests decide how much
+  int64_t requests_bytes = INT64_MAX;  // that is there for all requests
+  int64_t process_bytes = INT64_MAX;   // and for the process
+};
+
 // The models of a plan, loaded and warm, in the versions that the program asks for, with the executor that runs them and the queues that
 // lead there. Queues follow the settings of nodes: each catalogue is bound to those that it asks for, which it may share with others.
 // Thread: the main thread.   Owns: models, executor, queues.   Borrows: plan, clock; catalogues, from Bind to Unbind.
@@ -30,10 +37,8 @@ class Models {
   Models(const Models&) = delete;
   Models& operator=(const Models&) = delete;
 
-  // share: of all instances together.
-  base::Status Load(int loops, int threads, const base::MemoryShare& share);
-  base::Status LoadVersions(int loops,
-                            const base::MemoryShare& share = {});  // all of Load but what runs them: enough to know whether they are sound
+  base::Status Load(int loops, int threads, const ModelMemory& memory);
+  base::Status LoadVersions(int loops, const ModelMemory& memory);  // all of Load but what runs them: enough to know whether they are sound
   // What the MODEL tasks of the catalogue call, by the policies of its `tuned`.
   // Errors: kResourceExhausted while earlier catalogues hold the instances that it wants; it is not bound then.
   base::Status Bind(sched::Catalogue* catalogue);
@@ -61,8 +66,8 @@ class Models {
   const wf_plan& plan_;
   const std::string model_root_;
   const base::Clock& clock_;
-  base::Thread loader_;      // of what kernels are made with, while the server makes itself
-  base::MemoryShare share_;  // of all instances
+  base::Thread loader_;  // of what kernels are made with, while the server makes itself
+  ModelMemory memory_;
   int loops_ = 1;
   bool prepares_ = false;
   std::vector<std::vector<std::unique_ptr<LoadedModel>>> loaded_;  // by model, newest first

@@ -36,9 +36,11 @@ int CpuCount(const Allowance& allowance) {
   return static_cast<int>(std::clamp<double>(std::ceil(allowance.cpus), 1, by_affinity));
 }
 
-int64_t MemoryLimit(const Allowance& allowance) {
+// Of models, without a share yet.
+ModelMemory MemoryOf(const Settings& settings, const Allowance& allowance) {
   const int64_t physical = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  return std::min(physical, allowance.memory_bytes);
+  const int64_t process = std::min(physical, allowance.memory_bytes);
+  return {{}, settings.memory_bytes.value > 0 ? settings.memory_bytes.value : process / 4, process};
 }
 
 net::Address ServedAddress(const Settings& settings) {
@@ -110,8 +112,9 @@ base::Status Server::MakeWorkers() {
   const int cpus = CpuCount(allowance);
   const int loops = settings_.io_threads > 0 ? settings_.io_threads : std::clamp(cpus / 4, 1, 16);
   const int threads = settings_.compute_threads > 0 ? settings_.compute_threads : cpus;
-  const int64_t memory = settings_.memory_bytes.value > 0 ? settings_.memory_bytes.value : MemoryLimit(allowance) / 4;
-  memory_ = std::make_unique<bus::ChunkMemory>(memory);
+  ModelMemory memory = MemoryOf(settings_, allowance);
+  memory_ = std::make_unique<bus::ChunkMemory>(memory.requests_bytes);
+  memory.share = {memory_.get(), memory.requests_bytes / kKeptByModels};
   for (int i = 0; i < loops; ++i) shared_.loops.push_back(std::make_unique<LoopCounts>(plan_.n_workflows, router_.services()));
   if (const setting::Collector& to = settings_.trace_otlp; !to.host.empty()) {
     for (int i = 0; i < loops; ++i) shared_.spans.push_back(std::make_unique<SpanRing>());
@@ -128,7 +131,7 @@ base::Status Server::MakeWorkers() {
     WF_RETURN_IF_ERROR(workers_.back()->Open());
   }
   WF_RETURN_IF_ERROR(BindAll());
-  WF_RETURN_IF_ERROR(models_.Load(loops, threads, {memory_.get(), memory / kKeptByModels}));
+  WF_RETURN_IF_ERROR(models_.Load(loops, threads, memory));
   codecs_ = std::make_unique<Codecs>(std::max(1, threads / 2));
   shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;
@@ -400,7 +403,7 @@ base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
   if (settings.http_socket > 0) served.port = 0;
   if (settings.http_socket == 0 || served.path.empty()) WF_RETURN_IF_ERROR(net::CheckAddress(served));
   const base::SystemClock clock;
-  return Models(plan, settings, clock).LoadVersions(1);
+  return Models(plan, settings, clock).LoadVersions(1, MemoryOf(settings, ReadAllowance()));
 }
 
 }  // namespace wf::server

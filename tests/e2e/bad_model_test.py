@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import struct
 import subprocess
 import threading
 import unittest
@@ -39,6 +40,17 @@ BAD = {  # a file and what is said of it besides its name
         [onnx_file.node("MaxPool", ["x"], ["y"], "pool", kernel_shape=[1], strides=[0])], [],
         [onnx_file.value_info("x", (1, 1, 4))], [onnx_file.value_info("y", (1, 1, 4))]),
         "node `pool` (MaxPool): strides [0] with 0, which is not from 1 to 1073741824"),
+    "an output that no request has room for": (onnx_file.model(
+        [onnx_file.node("Pad", ["x", "far"], ["y"], "far")], [onnx_file.integers("far", [0, 0, 0, 1 << 28])],
+        [onnx_file.value_info("x", ("b", 1))], [onnx_file.value_info("y", ("b", (1 << 28) + 1))]),
+        "a row of output `y: f32[b, 268435457]` has at least 1073741828 bytes, above the limit of 268435456"),
+    "an input as large as a tensor may be": (onnx_file.model(
+        [onnx_file.node("Relu", ["x"], ["y"])], [], [onnx_file.value_info("x", ("b", 1 << 30))], [onnx_file.value_info("y", ("b", 1 << 30))]),
+        "a row of output `y: f32[b, 1073741824]` has at least 4294967296 bytes, above the limit of 268435456"),
+    "an input that no tensor is as large as": (onnx_file.model(
+        [onnx_file.node("Relu", ["w"], ["y"])], [onnx_file.initializer("w", (1, 4), bytes(16))],
+        [onnx_file.value_info("x", (1, (1 << 30) + 1))], [onnx_file.value_info("y", (1, 4))]),
+        "a row of input `x: f32[1, 1073741825]` has at least 4294967300 bytes, above the limit of 4294967296"),
     "another shape": (onnx_file.chain(5, 2), "5"),
 }
 
@@ -57,9 +69,13 @@ class BadModel(unittest.TestCase):
         harness.wfc("check", self.folder("good", GOOD) / "run.wf")
         for name, (content, words) in BAD.items():
             with self.subTest(name):
-                done = harness.wfc("check", self.folder(name, content) / "run.wf", check=False)
+                folder = self.folder(name, content)
+                done = harness.wfc("check", folder / "run.wf", check=False)
                 self.assertEqual(done.returncode, 1, done)
                 self.assertRegex(done.stderr, r"(?m)^error\[WF\d{4}\]: .*" + re.escape(words))
+                if "room for" in name:
+                    self.assertIn("[WF6001]", done.stderr)
+                    self.assertIn("[WF6001]", harness.wfc("plan", folder / "run.wf", check=False).stderr)
                 if name != "another shape":  # there the file is sound, and the call is what does not fit
                     self.assertIn("chain.onnx", done.stderr)
 
@@ -73,6 +89,34 @@ class BadModel(unittest.TestCase):
                 self.assertIn("chain.onnx", done.stderr)
                 self.assertIn(words, done.stderr)
                 self.assertNotIn("listening", done.stdout)
+
+    def test_the_memory_that_settings_leave(self):
+        """A server whose requests have less than an output takes does not start; with enough it does, and answers."""
+        folder = self.folder("half", onnx_file.model(
+            [onnx_file.node("Pad", ["x", "far"], ["y"], "far")], [onnx_file.integers("far", [0, 0, 0, 1 << 20])],
+            [onnx_file.value_info("x", ("b", 4))], [onnx_file.value_info("y", ("b", (1 << 20) + 4))]))
+        (folder / "run.wf").write_text(PROGRAM.replace("return (y: y);", "return (y: y[0:4]);"))
+        server = harness.Server.of(folder / "run.wf", "--limits-memory-bytes", "32MiB", "--model-root", folder)
+        self.addCleanup(server.stop)
+        self.assertEqual(server.call("POST", "/S/Run", b'{"x": [1, 2, 3, 4]}').json, {"y": [1, 2, 3, 4]})
+        command = [harness.compiled(folder / "run.wf"), "--http-port", "0", "--admin-port", "0", "--model-root", folder, "--limits-memory-bytes", "2MiB"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("chain.onnx`: a row of output `y: f32[b, 1048580]` has at least 4194320 bytes, above the limit of 2097152, which all requests "
+                      "may have (`limits.memory_bytes`)", done.stderr)
+
+    def test_weights_that_are_no_numbers(self):
+        """Which only a run tells: the file is sound, and a server with it does not start."""
+        nan = struct.pack("<16f", *[float("nan")] * 16)
+        wrong = onnx_file.model([onnx_file.node("MatMul", ["x", "w"], ["y"], "layer")], [onnx_file.initializer("w", (4, 4), nan)],
+                                [onnx_file.value_info("x", (1, 4))], [onnx_file.value_info("y", (1, 4))])
+        folder = self.folder("weights", wrong)
+        binary = harness.compiled(folder / "run.wf")
+        done = subprocess.run([binary, "--http-port", "0", "--admin-port", "0", "--model-root", folder], capture_output=True, text=True, timeout=30,
+                              check=False)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("chain.onnx`: output `y` is not finite; none of 5 runs of its warm-up gives finite outputs: they were fed floats 0.5, 1, 2",
+                      done.stderr)
 
 
 class BadValue(unittest.TestCase):

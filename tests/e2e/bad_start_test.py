@@ -99,16 +99,28 @@ class BadStart(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done)
         self.assertIn("not finite", done.stderr)
 
-    def test_a_model_that_finds_no_memory_is_named_once(self):
-        folder = harness.scratch() / "wide"
+    def wide(self, name, program, reduced):
+        """Of an extent that calls decide: elements are put behind it, a mean of all is the result if reduced."""
+        folder = harness.scratch() / name
         folder.mkdir(exist_ok=True)
-        (folder / "run.wf").write_text('model Wide = onnx("wide.onnx");\nservice S { model Wide; }\n')
+        (folder / "run.wf").write_text(program)
+        for_pad = [onnx_file.integers("far", [0, 0, 0, 10 << 18])]  # 10 MiB
+        mean = [onnx_file.node("ReduceMean", ["wide"], ["y"], "mean", axes=[1])] if reduced else []
         (folder / "wide.onnx").write_bytes(onnx_file.model(
-            [onnx_file.node("Pad", ["x", "far"], ["y"], "far")], [onnx_file.integers("far", [0, 0, 0, 1 << 24])],
-            [onnx_file.value_info("x", ("n", "w"))], [onnx_file.value_info("y", ("n", "v"))]))
+            [onnx_file.node("Pad", ["x", "far"], ["wide" if reduced else "y"], "far"), *mean], for_pad,
+            [onnx_file.value_info("x", ("n", "w"))], [onnx_file.value_info("y", ("n", 1 if reduced else "v"))]))
         done = self.run_server(folder / "run.wf", "--model-root", folder, "--limits-memory-bytes", "16MiB")
         self.assertEqual(done.returncode, 1, done)
-        self.assertRegex(done.stderr, r"there is too little memory to load the model `Wide`: `[^`]*wide\.onnx`: no memory for \d+ bytes of activations")
+        return done.stderr
+
+    def test_a_model_that_finds_no_memory_is_named_once(self):
+        told = self.wide("two", 'model One = onnx("wide.onnx");\nmodel Two = onnx("wide.onnx");\nservice S { model One; model Two; }\n', True)
+        self.assertRegex(told, r"there is too little memory to load the model `Two`: `[^`]*wide\.onnx`: no memory for \d+ bytes of activations")
+
+    def test_a_model_whose_every_run_is_above_the_memory_of_a_request(self):
+        told = self.wide("one", 'model Wide = onnx("wide.onnx");\nservice S { model Wide; }\n', False)
+        self.assertRegex(told, r"model `Wide`: `[^`]*wide\.onnx`: a run of one row takes 2\d{7} bytes, and a request may have 16777216; "
+                               r"the largest of its results is that of node `far` \(Pad\), 104857\d\d bytes")
 
     def test_a_model_that_is_missing_or_damaged_at_load(self):
         folder = harness.scratch() / "models-root"

@@ -63,6 +63,10 @@ int OneInput(const uint8_t* data, size_t size) {
   for (size_t at = cut; at < body.size(); at += 16'384) served.Say(Frame(kData, 0, 1, body.substr(at, 16'384)));
   served.Say(Frame(kData, kEndStream, 1, ""));
   auto& answer = served.reader().answers[1];
+  constexpr int kTurns = 64;  // of a peer that reads what it is answered: a stream of messages takes many
+  for (int turn = 0; turn < kTurns && !answer.ended; ++turn) {
+    for (const uint32_t stream : {0U, 1U}) served.Say(Frame(kWindow, 0, stream, Number(1 << 20, 4)));
+  }
   WF_CHECK(served.reader().goaway == -1, served.reader().goaway);
   WF_CHECK(AreMessages(answer.body), path);
   const bool watches = data[0] % std::size(kPaths) == 3 && answer.trailers.empty();

@@ -64,7 +64,7 @@ TEST(Interpret, ReportsTheLowestStickyCodeAtTheEnd) {
   EXPECT_EQ(f.Run({Floats({1, 2, 3, 4, 5, 6, 7})}).failure->code, 7002);
 }
 
-TEST(Interpret, FailsWhereAClampedIndexHasNoElementBehindIt) {
+TEST(Interpret, FailsWhereACheckedIndexHasNoElementBehindIt) {
   Fixture f;
   Builder b(f.program, f.body);
   const TypeId i64 = b.ScalarType(DType::kI64);
@@ -77,6 +77,26 @@ TEST(Interpret, FailsWhereAClampedIndexHasNoElementBehindIt) {
   EXPECT_EQ(f.Run({Value{}, Value::Scalar(3)}).failure->code, 7001);
   EXPECT_EQ(f.Run({Value::Items({Value::Scalar(7)}), Value::Scalar(3)}).failure->code, 7001);
   EXPECT_EQ(f.Run({Value::Items({Value::Scalar(7)}), Value::Scalar(0)}).value->bits, 7u);
+}
+
+// By how long a loop over it runs: the body itself fails.
+TEST(Interpret, AnIndexOutsideOfItsExtentIs0) {
+  Fixture f;
+  Builder b(f.program, f.body);
+  const TypeId i64 = b.ScalarType(DType::kI64);
+  const SlotId at = f.AddSlot("at", i64);
+  const ValueId turns = b.CheckIndex(b.Slot(at), b.I64(100'000));
+  const BlockId block = b.Open({i64, i64});
+  b.Close(b.Add(b.Param(1), b.Param(0)));
+  b.Close(b.Emit(OpKind::kFold, i64, {turns, b.I64(0)}, 0, {block}));
+  const auto code = [&](int64_t index) {
+    const Outcome outcome = f.Run({Value::Scalar(static_cast<uint64_t>(index))}, {}, {.max_steps = 100});
+    return outcome.failure ? outcome.failure->code : 0;
+  };
+  EXPECT_EQ(code(5), 0);
+  EXPECT_EQ(code(99'999), kOutOfSteps);
+  EXPECT_EQ(code(100'000), 7001);
+  EXPECT_EQ(code(-1), 7001);
 }
 
 TEST(Interpret, FoldCarriesItsAccumulator) {

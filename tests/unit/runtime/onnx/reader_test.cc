@@ -231,6 +231,9 @@ TEST(ReadModel, NamesFromTheFileAreMadePrintable) {
   Builder port;
   port.Input("x\n", {4}).Output("y");
   EXPECT_EQ(port.Error(), "`x.onnx`: input with a name that is not printable UTF-8, `x?`");
+  Builder unnamed;
+  unnamed.Input("", {4}).Output("y");
+  EXPECT_EQ(unnamed.Error(), "`x.onnx`: input with an empty name");
 }
 
 TEST(ReadModel, AConstantNodeIsAWeight) {

@@ -90,6 +90,22 @@ TEST(CheckSignature, ANewVersionMayOnlyBeMoreGeneral) {
   EXPECT_FALSE(CheckSignature(other, compiled).ok());
 }
 
+TEST(FindMismatches, TellsAllOfThem) {
+  Signature written = Make({{batch, 3}, {batch, 4}}, {{batch, 11}});
+  written.inputs[0].name = "image";
+  const std::vector<Mismatch> found = FindMismatches(Make({{n, 3}, {n, 3}}, {{n, 10}}), written);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].text, "input 0 is `x0: f32[n, 3]` in the file, `image: f32[batch, 3]` in the signature");
+  EXPECT_TRUE(found[0].is_input && found[0].only_name);
+  EXPECT_TRUE(found[1].is_input && !found[1].only_name);
+  EXPECT_TRUE(!found[2].is_input && found[2].port == 0u && !found[2].only_name);
+  const std::vector<Mismatch> fewer = FindMismatches(Make({{n, 3}}, {{n, 10}}), written);
+  ASSERT_EQ(fewer.size(), 2u);
+  EXPECT_EQ(fewer[0].text, "the file has 1 input, the signature 2");
+  EXPECT_EQ(fewer[0].port, std::nullopt);
+  EXPECT_EQ(fewer[1].text, "output 0 is `y0: f32[n, 10]` in the file, `y0: f32[batch, 11]` in the signature");
+}
+
 using Axes = std::vector<std::vector<bool>>;
 const Dim w = Dim::Symbol("w"), half = Dim::FloorDiv(w, 2), k = Dim::Symbol("k");
 
@@ -145,6 +161,20 @@ TEST(UnprovedExtents, ASymbolThatNoInputHasIsTheFirstExtentThatTellsIt) {
   EXPECT_EQ(UnprovedExtents(file, wants({Dim(2) * k}, {k})), (Axes{{true}, {true}}));
   EXPECT_EQ(UnprovedExtents(Make({{n}}, {{Dim(2) * n}, {n}}), wants({Dim(2) * k}, {k})), (Axes{{false}, {false}}));
   EXPECT_EQ(UnprovedExtents(other, wants({k + w}, {k})), (Axes{{true}, {false}}));
+}
+
+TEST(CheckRows, CountsTheExtentsThatAreNumbers) {
+  const Signature file = Make({{n, 4}, {n, m, 3}}, {{n, 5}, {n, m + Dim(9)}});
+  EXPECT_EQ(RowBytes(file.inputs[0]), 16);
+  EXPECT_EQ(RowBytes(file.inputs[1]), 12);
+  EXPECT_EQ(RowBytes({"x", WF_F64, {}}), 8);
+  EXPECT_EQ(RowBytes({"x", WF_U8, {int64_t{1} << 40, int64_t{1} << 40}}), INT64_MAX);
+  EXPECT_TRUE(CheckRows(file, "f.onnx", 16, 20).ok());
+  EXPECT_EQ(CheckRows(file, "f.onnx", 15, 20).message(),
+            "`f.onnx`: a row of input `x0: f32[n, 4]` has at least 16 bytes, above the limit of 15");
+  const base::Status out = CheckRows(file, "f.onnx", 16, 19);
+  EXPECT_EQ(out.code(), base::kOutOfRange);
+  EXPECT_EQ(out.message(), "`f.onnx`: a row of output `y0: f32[n, 5]` has at least 20 bytes, above the limit of 19");
 }
 
 }  // namespace

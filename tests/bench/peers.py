@@ -73,6 +73,14 @@ http {{
             self.stop()
             raise AssertionError(f"nginx did not start: {self.process.stderr.read()!r}")
 
+    @classmethod
+    def like(cls, server, path, body, content_type="application/json", **more):
+        """One that answers the bytes that our server answers."""
+        reply = server.call("POST", path, body, {"content-type": content_type})
+        if reply.status != 200:
+            raise AssertionError(f"{path}: {reply}")
+        return cls(reply.body.decode(), **more)
+
     def stop(self):
         self.process.terminate()
         self.process.wait()

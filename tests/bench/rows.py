@@ -20,7 +20,7 @@ import peers
 import programs
 import wire
 from bench import Row
-from programs import CLASSIFY, CLASSIFY_REPLY, DIGITS, GREET, GREET_BODY, GREET_REPLY, HELLO, seven, written
+from programs import CLASSIFY, DIGITS, GREET, GREET_BODY, HELLO, seven, written
 from wire import GREET_CALL, OF_NGINX, against_nginx
 
 NUMPY = "numpy==2.3.5"
@@ -30,7 +30,7 @@ def digits(options):
     """the digits example served, against its compiled work looped in one process plus the framework's share"""
     server = peers.start_server(DIGITS)
     body = seven()
-    rate, nginx, tasks = against_nginx(options, server, CLASSIFY, body, CLASSIFY_REPLY, 64, "application/octet-stream",
+    rate, nginx, tasks = against_nginx(options, server, CLASSIFY, body, 64, "application/octet-stream",
                                        lambda: looped.seconds(DIGITS, DIGITS.parent / "testdata/seven.png", options.seconds))
     server.stop()
     yield Row("digits-tasks-looped", tasks * 1e6, 1e6 / rate, "us", "served, per request", 0, higher_is_better=False)
@@ -170,7 +170,7 @@ def lsp(options):
 def cpu(options):
     """processor time per request, user and system apart, against nginx; then the server's own over HTTP/2 and gRPC"""
     server = peers.start_server(HELLO)
-    nginx = peers.Nginx(GREET_REPLY)
+    nginx = peers.Nginx.like(server, GREET, GREET_BODY)
     times = {"ours": [], "nginx": []}
     for _ in range(options.rounds):
         for name, address, pid in (("ours", server.addresses["http"], server.process.pid), ("nginx", nginx.address, nginx.process.pid)):

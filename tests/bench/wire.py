@@ -7,15 +7,15 @@ import overloading
 import peers
 import programs
 from bench import Row, in_turns
-from programs import GREET, GREET_BODY, GREET_REPLY, HELLO, written
+from programs import GREET, GREET_BODY, HELLO, written
 
 OF_NGINX = 0.65  # of nginx's rate that the framework itself is to reach
 GREET_CALL = grpc_call.infer(b"Hello.Greet", b"name", b"Ada")
 
 
-def against_nginx(options, server, path, body, reply, connections=32, content_type="application/json", beside=None):
+def against_nginx(options, server, path, body, connections=32, content_type="application/json", beside=None):
     """Medians of interleaved rounds: our rate and nginx's for the same request and a reply of the same bytes, and what `beside` measures in each."""
-    nginx = peers.Nginx(reply)
+    nginx = peers.Nginx.like(server, path, body, content_type)
     try:
         peers.wrk(server.addresses["http"], path, body, 1, connections, content_type)
         rate = lambda address: lambda: peers.wrk(address, path, body, options.seconds, connections, content_type)
@@ -45,7 +45,7 @@ def same_answers(ask, servers):
 def http(options):
     """a trivial JSON workflow against nginx's `return 200`, and a model that hands on against Node with onnxruntime-node, one core each"""
     server = peers.start_server(HELLO)
-    ours, theirs, _ = against_nginx(options, server, GREET, GREET_BODY, GREET_REPLY, 64)
+    ours, theirs, _ = against_nginx(options, server, GREET, GREET_BODY, 64)
     server.stop()
     yield Row("http-json-trivial", ours, theirs, "req/s", "nginx return 200", 0.85)
     yield http_model(options)
@@ -88,7 +88,7 @@ def http_model(options):
 def http2(options):
     """the trivial workflow over HTTP/2 on few connections with many streams, and on many with one"""
     server = peers.start_server(HELLO)
-    nginx = peers.Nginx(GREET_REPLY, protocol="http2")
+    nginx = peers.Nginx.like(server, GREET, GREET_BODY, protocol="http2")
     try:
         for connections, streams in ((10, 10), (64, 1)):
             rate = lambda address: lambda: peers.h2load(address, GREET, GREET_BODY, options.seconds, connections, streams)
@@ -144,7 +144,7 @@ def tail(options):
     """the slowest of a thousand answers at half of what the server can do, against nginx at the same rate; --minutes 10 for ten minutes of each"""
     seconds, slices = (60, options.minutes) if options.minutes else (options.seconds, options.rounds)
     server = peers.start_server(HELLO)
-    nginx = peers.Nginx(GREET_REPLY)
+    nginx = peers.Nginx.like(server, GREET, GREET_BODY)
     try:
         rate = int(peers.wrk(server.addresses["http"], GREET, GREET_BODY, options.seconds, 64) / 2)
         wrong = {"ours": 0, "nginx": 0}

@@ -1,6 +1,7 @@
 #include "compiler/lower/work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "compiler/lower/layout.h"
@@ -17,6 +18,7 @@ constexpr float kNotForALoopNs = 2e6;  // so long that no measurement of other r
 struct Count {
   llvm::Value* number = nullptr;  // double; null: it does not say it
   bool is_bounded = true;         // by what it says, or by memory: how long something is, whatever it is
+  bool is_exact = false;          // else it is the most that it may be
 };
 
 // Counts in doubles: what clients choose multiplies beyond 64 bits.
@@ -88,7 +90,7 @@ class Counter {
     Count turns;
     for (size_t i = 0; i < (op.kind == OpKind::kBuild ? op.args.size() : 1); ++i) {
       const Count extent = CountOf(op.args[i]);
-      for (const ir::BlockId block : op.blocks) counts_[body_[block].params[i]] = extent;  // an index is less
+      for (const ir::BlockId block : op.blocks) counts_[body_[block].params[i]] = MostOf(extent);  // an index is less
       if (body_[op.args[i]].kind != OpKind::kScalar) turns = Product(turns, extent);
     }
     return turns;
@@ -103,32 +105,58 @@ class Counter {
 
   Count Computed(ir::ValueId id) {
     const ir::Op& op = body_[id];
-    if (op.kind == OpKind::kScalar) return {Number(static_cast<double>(static_cast<int64_t>(op.imm))), true};
+    if (op.kind == OpKind::kScalar) return {Number(static_cast<double>(static_cast<int64_t>(op.imm))), true, true};
     if (op.kind == OpKind::kElement) return {};
-    if (op.kind == OpKind::kConvert) return CountOf(op.args[0]);
-    if (op.kind == OpKind::kCheckIndex || op.kind == OpKind::kRem) return CountOf(op.args[1]);
+    if (op.kind == OpKind::kConvert) return Wrapped(CountOf(op.args[0]), context_.type(op.type).dtype);
+    if (op.kind == OpKind::kCheckDivisor) return CountOf(op.args[0]);
+    if (op.kind == OpKind::kCheckIndex || op.kind == OpKind::kRem) return MostOf(CountOf(op.args[1]));
     if (op.kind == OpKind::kMin) return Smaller(CountOf(op.args[0]), CountOf(op.args[1]));
     if (op.kind == OpKind::kMax) return Larger(CountOf(op.args[0]), CountOf(op.args[1]));
     if (op.kind == OpKind::kSelect) return Larger(CountOf(op.args[1]), CountOf(op.args[2]));
     if (op.kind == OpKind::kAdd || op.kind == OpKind::kSub || op.kind == OpKind::kMul || op.kind == OpKind::kDiv) return Arithmetic(op);
     if (IsLength(op.kind)) {
       const Leaves leaves = LeavesOf(op.args[0]);
-      return {leaves.empty() ? nullptr : Double(leaves[op.kind == OpKind::kDim ? 1 + op.imm : 1]), true};
+      return {leaves.empty() ? nullptr : Double(leaves[op.kind == OpKind::kDim ? 1 + op.imm : 1]), true, !leaves.empty()};
     }
     const Leaves leaves = LeavesOf(id);
     const ir::DType dtype = context_.type(op.type).dtype;
     if (leaves.size() != 1 || ir::IsFloat(dtype) || dtype == ir::DType::kBool) return {nullptr, false};
-    return {ir::IsSigned(dtype) ? Double(leaves[0]) : b_.CreateUIToFP(leaves[0], b_.getDoubleTy()), true};
+    return {ir::IsSigned(dtype) ? Double(leaves[0]) : b_.CreateUIToFP(leaves[0], b_.getDoubleTy()), true, true};
   }
 
+  // Lengths are not below 0, so that what is less or more by one that nobody knows is still held; what is times it is not.
   Count Arithmetic(const ir::Op& op) {
     const Count left = CountOf(op.args[0]), right = CountOf(op.args[1]);
-    const bool is_bounded = left.is_bounded && right.is_bounded;
-    if (left.number == nullptr || right.number == nullptr) return {nullptr, is_bounded};
-    if (op.kind == OpKind::kAdd) return {b_.CreateFAdd(left.number, right.number), is_bounded};
-    if (op.kind == OpKind::kSub) return {b_.CreateFSub(left.number, right.number), is_bounded};
-    if (op.kind == OpKind::kMul) return {b_.CreateFMul(left.number, right.number), is_bounded};
-    return {b_.CreateFDiv(left.number, right.number), is_bounded};
+    const bool are_known = left.number != nullptr && right.number != nullptr, are_exact = left.is_exact && right.is_exact;
+    Count result{nullptr, left.is_bounded && right.is_bounded, are_exact};
+    if (op.kind == OpKind::kAdd) {
+      result.number = are_known ? b_.CreateFAdd(left.number, right.number) : Larger(left, right).number;
+    } else if (op.kind == OpKind::kMul) {
+      result.number = are_known ? b_.CreateFMul(left.number, right.number) : nullptr;
+      result.is_bounded &= are_known;
+    } else {
+      result.number = left.number;
+      if (are_known && right.is_exact)
+        result.number = op.kind == OpKind::kSub ? b_.CreateFSub(left.number, right.number) : b_.CreateFDiv(left.number, right.number);
+    }
+    return Wrapped(result, context_.type(op.type).dtype);
+  }
+
+  static Count MostOf(Count count) {
+    count.is_exact = false;
+    return count;
+  }
+
+  // A number that its type does not hold becomes another one of it, perhaps the largest. The ends of 64 bits are no doubles: one of them
+  // may stand for what is beyond.
+  Count Wrapped(Count count, ir::DType dtype) {
+    if (count.number == nullptr || ir::IsFloat(dtype) || dtype == ir::DType::kBool) return count;
+    const auto bits = static_cast<int>(8 * ir::SizeOf(dtype)) - (ir::IsSigned(dtype) ? 1 : 0);
+    const double end = std::ldexp(1.0, bits);
+    llvm::Value* is_low = b_.CreateFCmpOLE(count.number, Number(ir::IsSigned(dtype) ? -end : -1));
+    llvm::Value* is_high = b_.CreateFCmpOGE(count.number, Number(end));
+    count.number = b_.CreateSelect(b_.CreateOr(is_low, is_high), Number(end), count.number);
+    return count;
   }
 
   // Of what the task reads, and of parts of it; of everything else none.

@@ -94,7 +94,7 @@ class BodyCost {
       else
         is_open = true;
     }
-    Cost cost{kAllocateNs, 0};
+    Cost cost{op.kind == OpKind::kReduce || op.kind == OpKind::kFold ? 0 : kAllocateNs, 0};
     if (is_open)
       cost.per_unit = (inner.fixed + inner.per_unit) * known;
     else

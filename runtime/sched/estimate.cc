@@ -7,6 +7,7 @@ namespace {
 
 constexpr float kUnknownCompute = 200'000, kUnknownInline = 1'000;  // ns, when the plan states no cost
 constexpr int64_t kBarNs = 1'000'000, kBarredForNs = INT64_C(10'000'000'000);
+constexpr int64_t kBeyondDoubtNs = 20'000'000;
 constexpr int64_t kIncredible = 64;  // times the estimate: rather the loop was off its CPU than the task slow, so it takes two of them
 
 }  // namespace
@@ -29,7 +30,8 @@ void Estimates::Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool
   if (!on_loop) return;
   if (++entry.runs % 16 == 0 && entry.strikes > 0) --entry.strikes;
   if (measured_ns <= kBarNs) return;
-  entry.strikes = static_cast<uint8_t>(entry.strikes + (measured_ns / kIncredible > expected_ns ? 1 : 2));
+  const bool is_doubtful = measured_ns / kIncredible > expected_ns && measured_ns < kBeyondDoubtNs;
+  entry.strikes = static_cast<uint8_t>(entry.strikes + (is_doubtful ? 1 : 2));
   if (entry.strikes < 2) return;
   entry.strikes = 0;
   if (entry.barred_until == 0) ++barred_;

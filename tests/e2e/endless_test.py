@@ -6,6 +6,8 @@ import time
 import harness
 
 SOURCE = """
+import std.text;
+
 type Grid { rows: i64; columns: i64; }
 
 workflow Count(n: i64) -> (y: i64) { node y = sum[k < n](k); return (y: y); }
@@ -17,12 +19,20 @@ workflow Said(x: i64[n]) -> (y: f64) { node y = sum[i < x[0]](f64(i) * 0.5); ret
 workflow Between(a: i64, b: u64) -> (y: f64) { node y = sum[k < 2 * i64(b) - a](f64(k + a)); return (y: y); }
 workflow Inner(x: f32[m], n: i64) -> (y: f64[m]) { node y = [i < m] => sum[k < n](f64(k) * f64(x[i])); return (y: y); }
 workflow Least(x: f32[m], n: i64) -> (y: f64[m]) { node y = [i < m] => min[k < n](cos(f64(k)) * f64(x[i])); return (y: y); }
+fn rest(s: string, m: i64) -> f64 { let words = text.split(s, " "); sum[k < m - len(words)](f64(k) * 0.5) }
+fn times(s: string, m: i64) -> f64 { let words = text.split(s, " "); sum[k < m * len(words)](f64(k) * 0.5) }
+fn less(n: i64) -> i64 = n - 1;
+workflow Rest(s: string, m: i64) -> (y: f64) { node y = rest(s, m); return (y: y); }
+workflow Times(s: string, m: i64) -> (y: f64) { node y = times(s, m); return (y: y); }
+workflow Wraps(n: i64) -> (y: f64) { node y = sum[k < less(n)](f64(k) * 0.5); return (y: y); }
+workflow Corner(x: f32[n], a: i64) -> (y: f64) { node y = sum[i < n](sum[k < (a - i) * (a - i) * (a - i)](f64(k) * 0.5)); return (y: y); }
 workflow Meta() -> (y: f64) { let n = meta("x-n", 10); node y = sum[k < n](f64(k)); return (y: y); }
 workflow Listed(xs: list<i64>, n: i64?) -> (y: f64) { node y = sum[k < xs[0] + (n ?? 5)](f64(k)); return (y: y); }
 
 service Endless {
   workflow Count; workflow Nest; workflow Triangle; workflow Cells; workflow Said;
-  workflow Between; workflow Inner; workflow Least; workflow Meta; workflow Listed;
+  workflow Between; workflow Inner; workflow Least; workflow Meta;
+  workflow Rest; workflow Times; workflow Wraps; workflow Corner; workflow Listed;
 }
 """
 MOST = 2**63 - 1
@@ -35,6 +45,10 @@ CALLS = {
     "Between": ({"a": 0, "b": 10}, {"a": -5, "b": 10**18}),
     "Inner": ({"x": [1, 2], "n": 10}, {"x": [1, 2], "n": MOST}),
     "Least": ({"x": [1, 2], "n": 10}, {"x": [1, 2], "n": MOST}),
+    "Rest": ({"s": "a b", "m": 10}, {"s": "a b", "m": MOST}),
+    "Times": ({"s": "a b", "m": 10}, {"s": "a b", "m": 10**18}),
+    "Wraps": ({"n": 10}, {"n": -MOST - 1}),
+    "Corner": ({"x": [0] * 4, "a": 4}, {"x": [0] * 3000, "a": 3000}),
     "Listed": ({"xs": [1]}, {"xs": [10**18]}),
     "Meta": ({}, {}),
     "Said": ({"x": [10]}, {"x": [10**17]}),

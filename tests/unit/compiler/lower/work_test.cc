@@ -69,6 +69,22 @@ TEST_F(Work, TheIndexOfALoopCountsAsTheLoopDoes) {
   EXPECT_EQ(Of({I64()}, {Number(100)}, triangle), 10100U);
 }
 
+TEST_F(Work, WhatIsLessByAnIndexIsAsMuchAsWithoutIt) {
+  const auto rest = [](Builder& b, const std::vector<ValueId>& in) {
+    return Sum(b, in[0], [&](ValueId i) { return Sum(b, b.Sub(in[0], i), [](ValueId j) { return j; }); });
+  };
+  EXPECT_EQ(Of({I64()}, {Number(100)}, rest), 10000U);
+}
+
+TEST_F(Work, ACountThatWrapsIsTheLargest) {
+  const auto less = [](Builder& b, const std::vector<ValueId>& in) { return Sum(b, b.Sub(in[0], b.I64(1)), [](ValueId i) { return i; }); };
+  EXPECT_EQ(Of({I64()}, {Number(INT64_MIN)}, less), uint64_t{1} << 63);
+  const auto narrow = [](Builder& b, const std::vector<ValueId>& in) {
+    return Sum(b, b.Convert(b.Convert(in[0], DType::kU32), DType::kI64), [](ValueId i) { return i; });
+  };
+  EXPECT_EQ(Of({I64()}, {Number(-1)}, narrow), uint64_t{1} << 32);
+}
+
 TEST_F(Work, PartsOfWhatIsReadCount) {
   const auto field = [](Builder& b, const std::vector<ValueId>& in) { return Sum(b, b.Field(in[0], 1), [](ValueId i) { return i; }); };
   EXPECT_EQ(Of({Pair()}, {Value::Items({Number(5), Number(12345)})}, field), 12345U);

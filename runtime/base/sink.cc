@@ -10,6 +10,8 @@ using wf::base::SinkPiece;
 
 namespace {
 
+constexpr size_t kMostGone = 64;  // pieces whose places are kept, at least
+
 // Blocks of one size that this thread freed and will need again.
 class BlockCache {
  public:
@@ -180,16 +182,15 @@ void wf_sink::Consume(size_t count) {
   }
   pieces_[first_].data += count;
   pieces_[first_].bytes -= count;
+  if (first_ < kMostGone || 2 * first_ < pieces_.size()) return;
+  pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(first_));
+  first_ = 0;
 }
 
 size_t wf_sink::held_bytes() const {
   size_t bytes = block_ == nullptr ? 0 : block_->bytes;
-  const SinkBlock* last = nullptr;
   for (size_t i = first_; i < pieces_.size(); ++i) {
-    const SinkBlock* const block = pieces_[i].block;
-    if (block == nullptr || block == last) continue;
-    bytes += block->bytes;
-    last = block;
+    if (const SinkBlock* const block = pieces_[i].block; block != nullptr) bytes += block->bytes / (1 + block->others);
   }
   return bytes;
 }

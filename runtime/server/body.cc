@@ -29,6 +29,11 @@ bool Body::Append(std::span<const uint8_t> bytes) noexcept {
   return true;
 }
 
+void Body::DropFirst(size_t count) noexcept {
+  size_ -= count;
+  std::memmove(data(), data() + count, size_);
+}
+
 void Body::Clear() noexcept {
   size_ = align_at_ = 0;
   if (capacity_ <= kKeptBytes) return;

@@ -24,6 +24,7 @@ class Body {
   void AlignAt(size_t offset) noexcept { align_at_ = offset; }  // before Reserve
   bool Reserve(size_t bytes) noexcept;
   bool Append(std::span<const uint8_t> bytes) noexcept;
+  void DropFirst(size_t count) noexcept;  // moves what is behind
   void Clear() noexcept;
   void Swap(Body& other) noexcept;
   std::span<const uint8_t> bytes() const { return {data(), size_}; }

@@ -100,6 +100,9 @@ void Http2Session::TakeHeldOf(Exchange& call) noexcept {
     grpc.held.Clear();
     grpc.held_at = 0;
     --held_calls_;
+  } else if (grpc.held_at > left.size()) {  // so that each byte is moved once
+    grpc.held.DropFirst(grpc.held_at);
+    grpc.held_at = 0;
   }
   if (call.refused())
     AnswerRefusal(call);

@@ -164,6 +164,7 @@ void Http2Session::Pump() noexcept {
     closing_ = true;
     connection_->CloseAfterFlush(true);
   }
+  UnclaimSent();  // what streams held that have ended
   Arm();
 }
 

@@ -35,6 +35,7 @@ bool Session::ClaimUnsent(size_t bytes) noexcept {
 }
 
 void Session::UnclaimSent() noexcept {
+  if (claimed_ == 0) return;
   const size_t left = connection_ == nullptr ? 0 : unsent();
   if (claimed_ <= left) return;
   owner_.site_.UnclaimUnsent(static_cast<int64_t>(claimed_ - left));

@@ -390,6 +390,12 @@ bool Session::Answer(Stream& stream, const http::ReplyHead& head, wf_sink& body,
 
 bool Session::Begin(Stream& stream, const http::ReplyHead& head) noexcept { return Submit(stream, head, -1, false); }
 
+size_t Session::queued_bytes() const {
+  size_t bytes = 0;
+  for (const Stream* at = queued_bytes_ == 0 ? nullptr : first_; at != nullptr; at = at->next_) bytes += at->body_.held_bytes();
+  return bytes;
+}
+
 bool Session::Queue(Stream& stream, wf_sink& part) noexcept {
   const size_t bytes = part.size();
   if (stream.body_.empty()) stream.sent_before_ = UINT64_MAX;

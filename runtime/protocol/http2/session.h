@@ -106,7 +106,7 @@ class Session {
   void ResetStalled(uint64_t least) noexcept;
   void ResetLingering() noexcept;                        // requests that still come two calls after their answer has left
   bool is_greeted() const { return greeted_; }           // the peer has begun to send frames
-  size_t queued_bytes() const { return queued_bytes_; }  // of bodies that Send has not moved
+  size_t queued_bytes() const;  // that bodies which Send has not moved keep from others
   size_t open_streams() const { return open_; }
   template <typename Function>
   void ForEach(Function&& function) {

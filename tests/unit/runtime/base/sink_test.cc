@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -86,11 +87,37 @@ TEST(Sink, APartOfABlockHoldsAllOfIt) {
   ASSERT_TRUE(from.Put(Numbers(wf_sink::kSmallBytes + 2 * SinkBlock::kMapped)));
   from.Consume(wf_sink::kSmallBytes + 50'000);
   ASSERT_TRUE(to.AppendFirst(from, 8'000) && to.AppendFirst(from, 8'000));
-  EXPECT_EQ(to.held_bytes(), SinkBlock::kMapped);
+  EXPECT_EQ(to.held_bytes(), SinkBlock::kMapped / 3 * 2);  // the third piece is what `from` has left of the block
   from.Clear();
   EXPECT_EQ(to.held_bytes(), SinkBlock::kMapped);
-  to.Consume(16'000);
+  to.Consume(8'000);
+  EXPECT_EQ(to.held_bytes(), SinkBlock::kMapped);
+  to.Consume(8'000);
   EXPECT_EQ(to.held_bytes(), 0);
+}
+
+TEST(Sink, PartsOfSeveralTextsInTurnHoldEachBlockOnce) {
+  wf_sink first, second, to;
+  for (wf_sink* from : {&first, &second}) {
+    ASSERT_TRUE(from->Put(Numbers(wf_sink::kSmallBytes + 2 * SinkBlock::kMapped)));
+    from->Consume(wf_sink::kSmallBytes + 50'000);
+  }
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(to.AppendFirst(first, 8'000) && to.AppendFirst(second, 8'000));
+  first.Clear();
+  second.Clear();
+  EXPECT_EQ(to.held_bytes(), 2 * SinkBlock::kMapped);
+}
+
+TEST(Sink, WhatIsGoneFromAnEndlessTextTakesNoRoom) {
+  wf_sink sink;
+  const std::string block = Numbers(kBlock);
+  std::set<const SinkPiece*> places;
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_TRUE(sink.Put(block));
+    if (i != 0) sink.Consume(block.size());  // some of it always waits
+    places.insert(sink.Pieces().data());
+  }
+  EXPECT_LT(places.size(), 1000U);
 }
 
 TEST(Sink, ATextInOneBlockIsOneView) {

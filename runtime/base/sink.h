@@ -82,8 +82,8 @@ struct wf_sink {
   void Clear();                // drops all, failure included
 
   size_t size() const { return closed_bytes_ + static_cast<size_t>(at_ - start_); }
-  // What that keeps from others: whole blocks, which short pieces of a text may hold whose rest was dropped; of one that several pieces hold,
-  // wherever they are, a share for each.
+  // What that keeps from others: whole blocks, which short pieces of a text may hold whose rest was dropped; of one that several pieces
+  // hold, wherever they are, a share for each.
   size_t held_bytes() const;
   bool empty() const { return size() == 0; }
   bool failed() const { return failed_; }

@@ -104,9 +104,9 @@ class Session {
   void Fail() noexcept;    // ends the connection: the peer takes too long
   // Answers that have waited ever since the last call, and of which nothing has left, or of all of them less than `least` bytes.
   void ResetStalled(uint64_t least) noexcept;
-  void ResetLingering() noexcept;                        // requests that still come two calls after their answer has left
-  bool is_greeted() const { return greeted_; }           // the peer has begun to send frames
-  size_t queued_bytes() const;  // that bodies which Send has not moved keep from others
+  void ResetLingering() noexcept;               // requests that still come two calls after their answer has left
+  bool is_greeted() const { return greeted_; }  // the peer has begun to send frames
+  size_t queued_bytes() const;                  // that bodies which Send has not moved keep from others
   size_t open_streams() const { return open_; }
   template <typename Function>
   void ForEach(Function&& function) {

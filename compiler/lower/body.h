@@ -153,9 +153,9 @@ class BodyEmitter {
   Leaves EmitReshape(const ir::Op& op);
   Value* EmitReduce(const ir::Op& op);
   Value* ReduceUnrolled(const ir::Op& op, uint64_t count);
+  bool LooksAtStop(const ir::Op& reduction) const { return tensor_blocks_ == 1 || MayBeEndless(reduction.args[0]); }  // inside of it
   Value* ReduceLoop(const ir::Op& op, Value* count);
-  Value* ReduceLanes(const ir::Op& op, Value* count);
-  Value* ReduceBuffered(const ir::Op& op, Value* count);
+  Value *ReduceLanes(const ir::Op& op, Value* count), *ReduceBuffered(const ir::Op& op, Value* count);
   Value* CombineLanes(const ir::Op& op, Value* lanes);
   uint64_t UnrolledCost(ir::BlockId id) const;  // operations; saturates
 

@@ -66,7 +66,7 @@ Value* BodyEmitter::ReduceLoop(const ir::Op& op, Value* count) {
   llvm::AllocaInst* acc = Local(identity->getType(), "acc");
   b_.CreateStore(identity, acc);
   const bool cheap = UnrolledCost(op.blocks[0]) < 64;
-  const bool looks_at_stop = tensor_blocks_ == 1 || MayBeEndless(op.args[0]);
+  const bool looks_at_stop = LooksAtStop(op);
   For(count, looks_at_stop && cheap ? Stop::kYes : Stop::kNo, [&](Value* index) {
     if (looks_at_stop && !cheap) CheckStop();
     Value* element = EmitBlock(op.blocks[0], {index})[0];
@@ -102,7 +102,7 @@ Value* BodyEmitter::ReduceLanes(const ir::Op& op, Value* count) {
   b_.CreateStore(identity, acc);
   const LaneBlock::Shape shape{op.blocks[0], body_[op.blocks[0]].params[0], static_cast<unsigned>(n)};
   Value* whole = b_.CreateLShr(count, n == 16 ? 4 : 3);
-  const bool looks_at_stop = tensor_blocks_ == 1 || MayBeEndless(op.args[0]);
+  const bool looks_at_stop = LooksAtStop(op);
   const Loop loop = BeginLoop(whole, "lanes");
   if (looks_at_stop) CheckStop();
   {
@@ -141,7 +141,7 @@ Value* BodyEmitter::ReduceBuffered(const ir::Op& op, Value* count) {
   b_.CreateStore(llvm::ConstantVector::getSplat(row_type->getElementCount(), Identity(b_, kind, dtype)), acc);
   Value* rows = b_.CreateLShr(b_.CreateAdd(count, b_.getInt64(n - 1), "", true), n == 16 ? 4 : 3);
   For(rows, Stop::kNo, [&](Value* index) {
-    if (tensor_blocks_ == 1 || MayBeEndless(op.args[0])) CheckStop();
+    if (LooksAtStop(op)) CheckStop();
     Value* first = b_.CreateMul(index, b_.getInt64(n), "", true, true);
     Value* live = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(count, first), b_.getInt64(n));
     For(live, Stop::kNo, [&](Value* lane) {

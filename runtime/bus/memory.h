@@ -20,9 +20,11 @@ class Memory : public base::MemoryLimit {
 
 // Chunks from caches of the threads, without a lock in steady state. A chunk goes back to the cache of the thread that made it.
 // Thread: thread-safe.   Owns: every chunk and cache.
-// Errors: Take is null, Claim false, above limit_bytes and while base::Reserve is spent; Take also when the system has no memory.
-// Bounds: limit_bytes of chunks in use and claims; a cache keeps at most kKeptBytes, and as much that other threads gave back.   Cost: Take
-// and Give O(1).
+// Errors: Take is null above limit_bytes, Claim false above most_bytes, both while base::Reserve is spent; Take also when the system has no
+// memory.
+// Bounds: limit_bytes of chunks in use and claims, of which claims leave an eighth to chunks: clients that read or write slowly hold bodies
+// and answers for as long as they like, and small requests of others are served all the same. A cache keeps at most kKeptBytes, and as much
+// that other threads gave back.   Cost: Take and Give O(1).
 class ChunkMemory final : public Memory {
  public:
   static constexpr size_t kSmallest = 1024, kLargest = size_t{1} << 20;  // powers of two between are cached, the rest is mapped alone
@@ -38,12 +40,13 @@ class ChunkMemory final : public Memory {
   bool Claim(int64_t bytes) noexcept override;
   void Unclaim(int64_t bytes) noexcept override { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
-  int64_t most_bytes() const noexcept override { return limit_bytes_; }
+  int64_t most_bytes() const noexcept override { return limit_bytes_ - limit_bytes_ / 8; }
   int64_t in_use_bytes() const { return in_use_.load(std::memory_order_relaxed); }
 
  private:
   struct Cache;
   Cache* CacheOfThisThread() noexcept;
+  bool Add(int64_t bytes, int64_t most) noexcept;
 
   const int64_t limit_bytes_;
   const uint64_t serial_;  // tells this object from an earlier one at the same address

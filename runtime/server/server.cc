@@ -25,6 +25,7 @@ constexpr int64_t kFlushNs = 2 * kNsPerSecond;     // for the last spans
 constexpr int64_t kDesertedNs = 2 * kNsPerSecond;  // for work to end that nobody waits for
 constexpr int64_t kKeptByModels = 4;               // of the memory of requests, the part that models may keep from one run to the next
 constexpr int64_t kSpinNs = 50'000;                // where every thread has a CPU of its own
+constexpr int64_t kWatchNs = 100'000'000;          // a task may hold a loop up for as long, twice at most
 constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
 constexpr int64_t kSameSignalNs = 100'000'000;  // as GNU timeout sends it: to the process, and to its group
 
@@ -337,7 +338,7 @@ void Server::BeginDrain() noexcept {
 
 base::TimePoint Server::NextTimerAt() noexcept {
   return admin_sessions_.has_waiting() ? clock_.Now()
-                                       : std::min({drain_tick_at_, log_drain_at_, admin_site_.NextTimerAt(),
+                                       : std::min({drain_tick_at_, log_drain_at_, watch_at_, admin_site_.NextTimerAt(),
                                                    exporter_ == nullptr ? INT64_MAX : exporter_->NextTimerAt()});
 }
 
@@ -352,6 +353,10 @@ void Server::DrainLog() noexcept {
 void Server::OnTime() noexcept {
   const base::TimePoint now = clock_.Now();
   if (now >= log_drain_at_) DrainLog();
+  if (now >= watch_at_) {
+    watch_at_ = now + kWatchNs;
+    for (const auto& worker : workers_) worker->WatchTasks();
+  }
   admin_site_.OnTime();
   if (exporter_ != nullptr) exporter_->OnTime();
   if (now >= drain_tick_at_) OnDrainTick();

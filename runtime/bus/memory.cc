@@ -113,7 +113,8 @@ struct ChunkMemory::Cache {
   }
 };
 
-ChunkMemory::ChunkMemory(int64_t limit_bytes) : limit_bytes_(limit_bytes), serial_(next_serial.fetch_add(1)) {}
+ChunkMemory::ChunkMemory(int64_t limit_bytes, int64_t request_bytes)
+    : limit_bytes_(limit_bytes), request_bytes_(request_bytes), serial_(next_serial.fetch_add(1)) {}
 
 ChunkMemory::~ChunkMemory() {
   for (Cache* cache = caches_.load(); cache != nullptr;) {

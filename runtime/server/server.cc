@@ -90,7 +90,7 @@ Server::Server(const wf_plan& plan, const Settings& settings)
       admin_site_(shared_, *this, admin_loop_.mailbox()),
       admin_sessions_(admin_site_, {}),
       admin_sockets_(admin_loop_),
-      admin_connections_(admin_sockets_, *this, 256),
+      admin_connections_(admin_sockets_, *this, static_cast<uint32_t>(settings.admin_connections)),
       admin_listener_(admin_loop_, *this),
       signals_(admin_loop_, *this),
       models_(plan, settings, clock_),
@@ -114,7 +114,7 @@ base::Status Server::MakeWorkers() {
   const int loops = settings_.io_threads > 0 ? settings_.io_threads : std::clamp(cpus / 4, 1, 16);
   const int threads = settings_.compute_threads > 0 ? settings_.compute_threads : cpus;
   ModelMemory memory = MemoryOf(settings_, allowance);
-  memory_ = std::make_unique<bus::ChunkMemory>(memory.requests_bytes);
+  memory_ = std::make_unique<bus::ChunkMemory>(memory.requests_bytes, settings_.request_bytes.value);
   memory.share = {memory_.get(), memory.requests_bytes / kKeptByModels};
   for (int i = 0; i < loops; ++i) shared_.loops.push_back(std::make_unique<LoopCounts>(plan_.n_workflows, router_.services()));
   if (const setting::Collector& to = settings_.trace_otlp; !to.host.empty()) {
@@ -171,7 +171,9 @@ void Server::Publish(std::unique_ptr<Configuration> next) {
   const bool first = configurations_.empty();
   configurations_.push_back(std::move(next));
   admin_site_.set_settings(current());
-  admin_sessions_.set_limits(LimitsOf(current()));
+  const SessionLimits limits = LimitsOf(current());
+  admin_sessions_.set_limits(limits);
+  admin_connections_.set_limits(limits.of_connection);
   for (const auto& worker : workers_) {
     if (first)
       worker->Use(*configurations_.back());
@@ -297,8 +299,10 @@ void Server::WatchMemory() noexcept {
 
 bool Server::AllTurn() const {
   const base::TimePoint now = clock_.Now();
-  return std::all_of(workers_.begin(), workers_.end(),
-                     [now](const auto& worker) { return now - worker->loop().last_turn_at() < kLoopSilenceNs; });
+  return std::all_of(workers_.begin(), workers_.end(), [now](const auto& worker) {
+    const base::TimePoint last = worker->loop().last_turn_at();
+    return last == 0 || now - last < kLoopSilenceNs;  // or it is about to begin
+  });
 }
 
 std::string Server::Metrics() const {

@@ -43,7 +43,7 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.log_id = LogIdOf(head);
   exchange.trace.Take(head, NextSpan());
   if (spans_ != nullptr) Sample(exchange);
-  exchange.max_body_bytes = kMaxDiscarded;
+  exchange.max_body_bytes = static_cast<uint64_t>(settings_->discarded_bytes.value);
   exchange.let = keys_ == nullptr || keys_->Let(head);
   if (IsPreflight(head)) {  // shows no key, ever
     exchange.own_path = kPreflight;

@@ -48,6 +48,8 @@ net::Address ServedAddress(const Settings& settings) {
   return {settings.host, settings.http_port, settings.listen.path, settings.listen_mode.bits};
 }
 
+int HandedOn(int64_t socket) { return socket > 0 ? static_cast<int>(socket) : -1; }
+
 }  // namespace
 
 struct Server::DoorClose : base::Message {
@@ -101,11 +103,10 @@ Server::Server(const wf_plan& plan, const Settings& settings)
 Server::~Server() { admin_loop_.Close(); }
 
 base::Status Server::BindAll() {
-  WF_RETURN_IF_ERROR(
-      admin_listener_.Bind({settings_.admin_host, settings_.admin_port}, settings_.admin_socket > 0 ? settings_.admin_socket : -1));
+  WF_RETURN_IF_ERROR(admin_listener_.Bind({settings_.admin_host, settings_.admin_port}, HandedOn(settings_.admin_socket)));
   listener_ = std::make_unique<net::Listener>(workers_.front()->loop(), door_);
   door_close_ = std::make_unique<DoorClose>(*listener_);
-  return listener_->Bind(ServedAddress(settings_), settings_.http_socket > 0 ? settings_.http_socket : -1);
+  return listener_->Bind(ServedAddress(settings_), HandedOn(settings_.http_socket));
 }
 
 base::Status Server::MakeWorkers() {
@@ -406,11 +407,8 @@ void Server::EndNow(int status) noexcept {
 base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
   WF_RETURN_IF_ERROR(LoadCertificates(settings).status());
   WF_RETURN_IF_ERROR(LoadKeys(settings).status());
-  // A socket that is handed on is bound already.
-  WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_socket > 0 ? uint16_t{0} : settings.admin_port}));
-  net::Address served = ServedAddress(settings);
-  if (settings.http_socket > 0) served.port = 0;
-  if (settings.http_socket == 0 || served.path.empty()) WF_RETURN_IF_ERROR(net::CheckAddress(served));
+  WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_port}, HandedOn(settings.admin_socket)));
+  WF_RETURN_IF_ERROR(net::CheckAddress(ServedAddress(settings), HandedOn(settings.http_socket)));
   const base::SystemClock clock;
   return Models(plan, settings, clock).LoadVersions(1, MemoryOf(settings, ReadAllowance()));
 }

@@ -142,6 +142,16 @@ class HandedOn(harness.ServerCase):
                 connection.sendall(b"GET /livez HTTP/1.1\r\nhost: t\r\nconnection: close\r\n\r\n")
                 self.assertTrue(connection.recv(4096).startswith(b"HTTP/1.1 200 "))
 
+    def test_what_is_no_socket_for_it_is_told_at_once(self):
+        binary = harness.compiled(self.source)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as packets, socket.socket(socket.AF_UNIX) as file, open("/dev/null") as none:
+            for handed, why in ((packets, "protocol wrong type for socket"), (file, "address family not supported"), (none, "socket operation on non-socket")):
+                for flags in ([], ["--check-config"]):
+                    done = subprocess.run([binary, "--http-socket", str(handed.fileno()), "--admin-port", "0", *flags], pass_fds=[handed.fileno()],
+                                          capture_output=True, text=True, timeout=30, check=False)
+                    self.assertEqual(done.returncode, 1, done)
+                    self.assertIn(f"descriptor {handed.fileno()}, which is to be a socket that was handed on: {why}", done.stderr)
+
 
 if __name__ == "__main__":
     harness.main()

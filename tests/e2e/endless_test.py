@@ -83,5 +83,10 @@ class Endless(harness.ServerCase):
                     self.assertEqual(other.call("POST", "/Endless/Said", json.dumps({"x": [10]}).encode()).status, 200)
 
 
+class OnTheLoop(Endless):
+    """The same where every task is estimated to be short: a loop gives up what it still runs after a tenth of a second."""
+    args = (*Endless.args, "--schedule", "inline")
+
+
 if __name__ == "__main__":
     harness.main()

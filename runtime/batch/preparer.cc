@@ -66,11 +66,7 @@ void Preparer::AddTo(std::deque<Piece>* pieces, Batcher& batcher) {
       for (int i = measures ? -1 : 0; i < options.instances; ++i) pieces->push_back({&batcher, kind, sizes[at], i, false});
     }
   }
-  for (size_t i = pieces->size(); i-- > first;) {
-    if ((*pieces)[i].instance >= 0) continue;
-    (*pieces)[i].last = true;
-    break;
-  }
+  if (pieces->size() > first) pieces->back().last = true;
 }
 
 void Preparer::Add(Batcher& batcher) {
@@ -110,12 +106,13 @@ bool Preparer::Make(const Piece& piece) {
   std::vector<wf_tensor> inputs = batcher.InputsOf(piece.kind, piece.size);
   if (piece.instance < 0) {
     Measure(piece, inputs);
-    return true;
+  } else {
+    if (!executor_.Borrow(batcher, piece.instance)) return false;
+    // A failure is the next request's to report.
+    static_cast<void>(batcher.model().Prepare(batcher.options().first_instance + piece.instance, piece.size, inputs));
+    executor_.GiveBack(batcher, piece.instance);
   }
-  if (!executor_.Borrow(batcher, piece.instance)) return false;
-  // A failure is the next request's to report.
-  static_cast<void>(batcher.model().Prepare(batcher.options().first_instance + piece.instance, piece.size, inputs));
-  executor_.GiveBack(batcher, piece.instance);
+  if (piece.last && batcher.options().measuring_instance >= 0) batcher.model().Release(batcher.options().measuring_instance);
   return true;
 }
 
@@ -129,7 +126,6 @@ void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
     if (best > 0 && !batcher.cost(piece.kind).known(piece.size)) batcher.cost(piece.kind).Learn(piece.size, best);
   }
   batcher.UpdateCosts();
-  if (piece.last) model.Release(instance);
 }
 
 // The first run is not counted: it finds its memory cold.

@@ -44,7 +44,7 @@ class Preparer {
     size_t kind;
     int64_t size;
     int instance;  // of the batcher; -1: the one for measurements
-    bool last;     // of the measuring instance
+    bool last;     // of the batcher: the one for measurements is done with, even where the load has measured all
   };
   static void AddTo(std::deque<Piece>* pieces, Batcher& batcher);
   bool Make(const Piece& piece);  // false: its instance runs

@@ -198,6 +198,19 @@ TEST_F(PreparerTest, WhatTheLoadHasMeasuredIsKnownFromTheStart) {
   EXPECT_EQ((model_.ready[{0, 4, 1}]), 1);
 }
 
+TEST_F(PreparerTest, WhereNothingIsLeftToMeasureItsInstanceIsReleasedNonetheless) {
+  model_.measured_ns = 20'000;
+  BatcherOptions options;
+  options.model = &model_;
+  options.policy.max_rows = 1;
+  options.measuring_instance = 2;
+  executor_.AddBatcher(options);
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  EXPECT_EQ(model_.runs, 0);
+  EXPECT_EQ(model_.released, std::vector<int>{2});
+}
+
 TEST_F(PreparerTest, WhatRequestsHaveTaughtIsNotOverwritten) {
   Batcher& batcher = Add();
   batcher.cost().Learn(1, 77);

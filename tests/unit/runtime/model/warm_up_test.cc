@@ -192,15 +192,15 @@ TEST(WarmUp, AModelWithWeightsThatAreNoNumbersIsRefused) {
     layer.Input("x", {"N", 2}).Output("y", {"N", 2});
     SetFloats(layer.Floats("w", {2, 2}, 4), {1, wrong, 0, 1});
     layer.Node("MatMul", {"x", "w"}, {"y"});
-    EXPECT_EQ(Told(layer).find("output `y` is not finite, whatever the input: node 0 (MatMul) has weights"), 0U) << Told(layer);
+    EXPECT_EQ(Told(layer).find("output `y` is not finite, whatever the input: node `n` (MatMul) has weights"), 0U) << Told(layer);
   }
-  for (const char* op : {"Add", "Sub", "Mul", "Div", "Pow"}) {
+  for (const char* op : {"Add", "Sub", "Mul", "Div"}) {
     testing::Builder shift;
     shift.Input("x", {"N", 2}).Output("y", {"N", 2});
     SetFloats(shift.Floats("w", {2}, 2), {1, NAN});
     shift.Node(op, {"x", "w"}, {"h"});
     shift.Node("Tanh", {"h"}, {"y"});
-    EXPECT_EQ(Told(shift).find("output `y` is not finite, whatever the input: node 0 ("), 0U) << op << ": " << Told(shift);
+    EXPECT_EQ(Told(shift).find("output `y` is not finite, whatever the input: node `n` ("), 0U) << op << ": " << Told(shift);
   }
 }
 

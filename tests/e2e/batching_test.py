@@ -107,7 +107,7 @@ ONE = """
 model Chain = onnx("chain.onnx");
 
 workflow Run(x: f32) -> (y: f32) {
-  let row: f32[256] = [k] => x;
+  let row: f32[128] = [k] => x;
   node y = Chain(row);
   return (y: y[0]);
 }
@@ -119,7 +119,7 @@ service Scores { workflow Run; }
 class OneSampleACall(unittest.TestCase):
     """A model whose file fixes its samples to 1, and which takes microseconds: its queue holds 8 rows, and nobody is refused for it."""
     def test_64_connections_at_once_are_answered(self):
-        (harness.scratch() / "chain.onnx").write_bytes(onnx_file.chain(256, 8))
+        (harness.scratch() / "chain.onnx").write_bytes(onnx_file.chain(128, 4))
         source = harness.scratch() / "chain.wf"
         source.write_text(ONE)
         server = harness.Server.of(source, "--io-threads=1")

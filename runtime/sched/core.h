@@ -163,13 +163,15 @@ class EngineCore {
 
   // model_call.cc
   const ModelBinding& BindingOf(const bus::Instance& instance, uint16_t id) const;
+  bool FitsLoop(const ModelBinding& binding) const;  // where it may choose, not asking what else the loop has run
   bool RunsOnLoop(const ModelBinding& binding) const;
   void StartModel(bus::Instance& instance, uint16_t id);
   void NoteModel(uint16_t id, Placement where, const ModelBinding& binding);
   void RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
-  void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
-  // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with.
-  bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job);
+  void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding, bool or_here);
+  // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with, or, where `full` is given, there
+  // is no credit, as it then says.
+  bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job, bool* full);
   bool RefuseRow(bus::Instance& instance, uint16_t start, const bus::Failure& refused);
   void Unpark(LiveBus& bus);
 

@@ -111,7 +111,9 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
       const ModelBinding& binding = BindingOf(instance, following);
       if (binding.batcher == nullptr || RunsOnLoop(binding)) break;
       job->batcher = binding.batcher;
-      if (!ReserveRow(instance, id, following, *job)) return FreeJob(*job);
+      bool full = false;
+      if (!ReserveRow(instance, id, following, *job, FitsLoop(binding) ? &full : nullptr) && !full) return FreeJob(*job);
+      if (full) break;  // on the loop, once its inputs are there
       job->delay_ns = DelayOf(instance, following);
     }
     stats.task[following].Note(Placement::kFollows, stats.task[following].estimate_ns.load(std::memory_order_relaxed));

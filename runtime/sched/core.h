@@ -13,6 +13,7 @@
 #include "runtime/sched/estimate.h"
 #include "runtime/sched/job.h"
 #include "runtime/sched/live_bus.h"
+#include "runtime/sched/long_run.h"
 #include "runtime/sched/observer.h"
 #include "runtime/sched/wheel.h"
 
@@ -58,6 +59,7 @@ class EngineCore {
   void FireTimeout(bus::Entry& entry);
   void BeginAttempt(bus::Entry& entry);
 
+  LongRun long_run;
   Wheel wheel;
   EngineStats stats;
   const Catalogue* catalogue = nullptr;
@@ -98,6 +100,7 @@ class EngineCore {
   void StartTask(bus::Instance& instance, uint16_t id);
   void RunTask(bus::Instance& instance, uint16_t id);
   Placement PlaceOf(uint16_t id, int64_t estimate_ns);
+  void MoveToPool(bus::Instance& instance, uint16_t id, int64_t prior_ns);
   const bus::Failure* FailedInput(const bus::Instance& instance, const wf_task& task) const;
   const bus::Failure* CertainFailure(bus::Instance& instance, uint16_t reader) const;
   void NoteCompute(bus::Instance& instance, uint16_t id, int64_t ns, bool failed);

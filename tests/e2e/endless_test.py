@@ -109,5 +109,10 @@ class Late(harness.ServerCase):
                 self.assertEqual(self.server.post("/Endless/Pooled", {"n": 10}).status, 200)  # on the one thread of the pool
 
 
+class OnTheLoop(Endless):
+    """The same where every task is estimated to be short: a loop gives up what it still runs after a tenth of a second."""
+    args = (*Endless.args, "--schedule", "inline")
+
+
 if __name__ == "__main__":
     harness.main()

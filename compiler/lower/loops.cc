@@ -15,6 +15,7 @@ using llvm::Value;
 
 namespace {
 constexpr uint64_t kOperationsPerLook = 131'072;  // well below a millisecond
+constexpr uint64_t kLookIsNothing = 1'024;        // beside so many operations
 constexpr uint64_t kTurnsPerLook = 16'384;        // at most: each may wait for memory
 constexpr uint64_t kOperationsUnseen = 16;        // of a turn, where the loop is as long as something in memory
 constexpr uint64_t kTurnsUnseen = 1 << 20;        // that the program states
@@ -81,9 +82,9 @@ llvm::BranchInst* BodyEmitter::EndLoop(const Loop& loop) {
 }
 
 uint64_t BodyEmitter::TurnsPerLook(Value* count, uint64_t work) {
-  if (work > kOperationsPerLook) return 1;
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
   if (work == 0 || (known != nullptr && Times(work, count) <= kOperationsPerLook)) return 0;
+  if (work > kLookIsNothing) return 1;
   return std::min(kTurnsPerLook, kOperationsPerLook / work);
 }
 

@@ -4,10 +4,17 @@
 
 namespace wf::base {
 
-TimePoint SystemClock::Now() const {
+namespace {
+
+int64_t Read(clockid_t clock) {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return now.tv_sec * INT64_C(1'000'000'000) + now.tv_nsec;
 }
+
+}  // namespace
+
+TimePoint SystemClock::Now() const { return Read(CLOCK_MONOTONIC); }
+int64_t SystemClock::WorkedNs() const { return Read(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace wf::base

@@ -12,12 +12,16 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual TimePoint Now() const = 0;
+  // What the calling thread has worked: only differences mean anything. Where nobody else takes its CPU, as in a simulated world, as much
+  // as time passes.
+  virtual int64_t WorkedNs() const { return Now(); }
 };
 
-// CLOCK_MONOTONIC.
+// CLOCK_MONOTONIC, and CLOCK_THREAD_CPUTIME_ID for work.
 class SystemClock final : public Clock {
  public:
   TimePoint Now() const override;
+  int64_t WorkedNs() const override;
 };
 
 }  // namespace wf::base

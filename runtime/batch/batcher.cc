@@ -34,6 +34,10 @@ Batcher::Batcher(Executor& executor, const BatcherOptions& options, const base::
       seen_sizes_(static_cast<size_t>(options_.instances) * costs_.size()),
       fixed_shapes_(!options_.model->has_open_extents() || !InputsOf(0, 1).empty()) {
   WF_CHECK(options_.instances >= 1 && options_.instances <= 64, options_.instances);
+  const bool is_measured = !options_.model->has_open_extents() && options_.model->row_ns() > 0;
+  if (!is_measured) return;
+  costs_[0].Learn(1, options_.model->row_ns());
+  UpdateCosts();
 }
 
 std::vector<wf_tensor> Batcher::InputsOf(size_t kind, int64_t size) const {

@@ -55,6 +55,7 @@ bool Executor::RemoveBatcher(Batcher& batcher) {
 }
 
 void Executor::BeginDrain() {
+  if (preparer_ != nullptr) preparer_->Stop();
   {
     const base::MutexLock lock(mutex_);
     for (const auto& batcher : batchers_) batcher->policy_.Drain();
@@ -198,6 +199,7 @@ void Executor::Run(Work& work) {
   batcher.stats_.AddBatch(work.closed.rows.count, work.closed.reason);
   work.started_at = clock_.Now();
   const base::WorkingOn now(0, nullptr, &batcher.model().model().name);
+  work.spent_at_start_ns = SpentNs(batcher.model(), clock_);
   work.status = RunRows(work, work.closed.rows);
 }
 
@@ -250,13 +252,13 @@ void Executor::RunInHalves(Work& work, RowList rows, const base::Status& failure
   }
 }
 
-void Executor::Learn(const Work& work, int64_t run_ns) {
+void Executor::Learn(const Work& work, int64_t spent_ns) {
   Batcher& batcher = *work.batcher;
   if (work.kind == batcher.costs_.size()) return;
   // The first run of a size also makes its plan, which would teach that batches do not pay.
   uint64_t& seen = batcher.seen_sizes_[static_cast<size_t>(work.instance) * batcher.costs_.size() + work.kind];
   const uint64_t size_bit = UINT64_C(1) << std::bit_width(static_cast<uint64_t>(work.size - 1));
-  if ((seen & size_bit) != 0) batcher.costs_[work.kind].Learn(work.size, run_ns);
+  if ((seen & size_bit) != 0) batcher.costs_[work.kind].Learn(work.size, spent_ns);
   seen |= size_bit;
   batcher.UpdateCosts();
 }
@@ -265,7 +267,7 @@ void Executor::Finish(Work& work) {
   Batcher& batcher = *work.batcher;
   const int64_t run_ns = clock_.Now() - work.started_at;
   if (work.status.ok()) {
-    Learn(work, run_ns);
+    Learn(work, SpentNs(batcher.model(), clock_) - work.spent_at_start_ns);
     const base::SliceScope slice(base::SliceKind::kScatter, abi::View(batcher.model().model().name));
     work.status = work.staging->Scatter(work.closed.rows, work.size, batcher.padding());
   }

@@ -26,6 +26,7 @@ struct Work {
   int64_t size = 0;  // rows of the run, padding included
   size_t kind = 0;   // of its rows
   base::TimePoint started_at = 0;
+  int64_t spent_at_start_ns = 0;  // SpentNs of the thread
   Staging* staging = nullptr;
   base::Status status;
 };
@@ -73,7 +74,7 @@ class Executor {
   static int64_t SizeFor(const Batcher& batcher, const RowList& rows);
   static base::Status RunRows(Work& work, const RowList& rows);
   static void RunInHalves(Work& work, RowList rows, const base::Status& failure);
-  static void Learn(const Work& work, int64_t run_ns);
+  static void Learn(const Work& work, int64_t spent_ns);
   void Deliver(RowList& rows);
   bool SubmitRow(Batcher& batcher, Row& row) noexcept;
   Withdrawal WithdrawRow(Batcher& batcher, Row& row) noexcept;

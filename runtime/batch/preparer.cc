@@ -1,11 +1,12 @@
 #include "runtime/batch/preparer.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "runtime/abi/dtype.h"
 #include "runtime/batch/executor.h"
@@ -14,32 +15,34 @@
 namespace wf::batch {
 namespace {
 
-constexpr int kNice = 10, kMostRuns = 20, kLeastRuns = 1;
+constexpr int kNice = 10, kMostRuns = 20;
 constexpr int64_t kMeasuringNs = 20'000'000;
 constexpr int64_t kShortestPauseNs = 1'000'000, kLongestPauseNs = 100'000'000;
 
-// Zeros behind every input; freed with the list.
+// Zeros behind every input; the system has their memory back with the list, as malloc would not give it.
 class Zeros {
  public:
   explicit Zeros(std::vector<wf_tensor>& inputs) {
     for (wf_tensor& input : inputs) {
-      const uint64_t bytes = abi::DenseBytes(input.dtype, input.rank, input.dim);
-      const uint64_t whole = bytes >= UINT64_MAX - 64 ? 0 : (bytes + 64) / 64 * 64;
-      input.data = whole == 0 ? nullptr : std::aligned_alloc(64, whole);
-      complete_ = complete_ && input.data != nullptr;
-      if (input.data != nullptr) std::memset(input.data, 0, whole);
-      blocks_.push_back(input.data);
+      const uint64_t bytes = abi::DenseBytes(input.dtype, input.rank, input.dim), whole = bytes + 64;
+      void* const block =
+          bytes >= INT64_MAX ? MAP_FAILED : mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      complete_ = complete_ && block != MAP_FAILED;
+      if (block == MAP_FAILED) continue;
+      std::memset(block, 0, whole);  // pages that nobody has written are one page, and sooner read
+      input.data = block;
+      blocks_.push_back({block, whole});
     }
   }
   ~Zeros() {
-    for (void* block : blocks_) std::free(block);
+    for (const auto& [block, bytes] : blocks_) munmap(block, bytes);
   }
   Zeros(const Zeros&) = delete;
   Zeros& operator=(const Zeros&) = delete;
   bool complete() const { return complete_; }
 
  private:
-  std::vector<void*> blocks_;
+  std::vector<std::pair<void*, size_t>> blocks_;
   bool complete_ = true;
 };
 
@@ -63,11 +66,7 @@ void Preparer::AddTo(std::deque<Piece>* pieces, Batcher& batcher) {
       for (int i = measures ? -1 : 0; i < options.instances; ++i) pieces->push_back({&batcher, kind, sizes[at], i, false});
     }
   }
-  for (size_t i = pieces->size(); i-- > first;) {
-    if ((*pieces)[i].instance >= 0) continue;
-    (*pieces)[i].last = true;
-    break;
-  }
+  if (pieces->size() > first) pieces->back().last = true;
 }
 
 void Preparer::Add(Batcher& batcher) {
@@ -107,12 +106,13 @@ bool Preparer::Make(const Piece& piece) {
   std::vector<wf_tensor> inputs = batcher.InputsOf(piece.kind, piece.size);
   if (piece.instance < 0) {
     Measure(piece, inputs);
-    return true;
+  } else {
+    if (!executor_.Borrow(batcher, piece.instance)) return false;
+    // A failure is the next request's to report.
+    static_cast<void>(batcher.model().Prepare(batcher.options().first_instance + piece.instance, piece.size, inputs));
+    executor_.GiveBack(batcher, piece.instance);
   }
-  if (!executor_.Borrow(batcher, piece.instance)) return false;
-  // A failure is the next request's to report.
-  static_cast<void>(batcher.model().Prepare(batcher.options().first_instance + piece.instance, piece.size, inputs));
-  executor_.GiveBack(batcher, piece.instance);
+  if (piece.last && batcher.options().measuring_instance >= 0) batcher.model().Release(batcher.options().measuring_instance);
   return true;
 }
 
@@ -120,46 +120,58 @@ void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
   Batcher& batcher = *piece.batcher;
   Runnable& model = batcher.model();
   const int instance = batcher.options().measuring_instance;
-  const bool fits = model.Prepare(instance, piece.size, inputs).ok();  // before there is memory for what may be too large
-  if (!fits) inputs.clear();
-  const Zeros memory(inputs);
-  std::vector<wf_tensor> outputs(model.model().n_out);
-  bool runs = fits && memory.complete() && model.Run(instance, piece.size, inputs, outputs).ok();
-  int64_t best = INT64_MAX;
-  const base::TimePoint begin = clock_.Now();
-  for (int i = 0; runs && i < kMostRuns && (i < kLeastRuns || clock_.Now() - begin < kMeasuringNs); ++i) {
-    const base::TimePoint start = clock_.Now();
-    runs = model.Run(instance, piece.size, inputs, outputs).ok();
-    best = std::min(best, clock_.Now() - start);
+  if (model.Prepare(instance, piece.size, inputs).ok()) {  // before there is memory for what may be too large
+    const Zeros memory(inputs);
+    const int64_t best = memory.complete() ? BestRunNs(piece, inputs) : 0;
+    if (best > 0 && !batcher.cost(piece.kind).known(piece.size)) batcher.cost(piece.kind).Learn(piece.size, best);
   }
-  if (runs && !batcher.cost(piece.kind).known(piece.size)) batcher.cost(piece.kind).Learn(piece.size, best);
   batcher.UpdateCosts();
-  if (piece.last) model.Release(instance);
+}
+
+// The first run is not counted: it finds its memory cold.
+int64_t Preparer::BestRunNs(const Piece& piece, std::span<const wf_tensor> inputs) {
+  const Batcher& batcher = *piece.batcher;
+  Runnable& model = batcher.model();
+  std::vector<wf_tensor> outputs(model.model().n_out);
+  const auto runs = [&] { return !stopping_ && model.Run(batcher.options().measuring_instance, piece.size, inputs, outputs).ok(); };
+  if (!runs()) return 0;
+  int64_t best = 0;
+  const base::TimePoint begin = clock_.Now();
+  for (int i = 0; i < kMostRuns && (i == 0 || clock_.Now() - begin < kMeasuringNs); ++i) {
+    const int64_t start = SpentNs(model, clock_);
+    if (!runs()) return 0;
+    const int64_t took = std::max<int64_t>(1, SpentNs(model, clock_) - start);
+    best = best == 0 ? took : std::min(best, took);
+  }
+  return best;
 }
 
 void Preparer::Start() {
   thread_.Start("wf-preparer", [this] { RunThread(); });
 }
 
-Preparer::~Preparer() {
+void Preparer::Stop() {
   {
     const base::MutexLock lock(mutex_);
     stopping_ = true;
   }
   news_.NotifyOne();
+}
+
+Preparer::~Preparer() {
+  Stop();
   thread_.Join();
 }
 
 void Preparer::RunThread() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);  // of this thread alone
   int64_t pause_ns = kShortestPauseNs;
-  for (;;) {
+  while (!stopping_) {
     const Progress progress = Step();
     pause_ns = progress == Progress::kBusy ? std::min(2 * pause_ns, kLongestPauseNs) : kShortestPauseNs;
     const base::MutexLock lock(mutex_);
     if (!stopping_ && progress == Progress::kBusy) news_.WaitUntil(mutex_, clock_.Now() + pause_ns);
     while (!stopping_ && pieces_.empty()) news_.Wait(mutex_);
-    if (stopping_) return;
   }
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "runtime/base/clock.h"
@@ -15,9 +17,10 @@ class Executor;
 
 // Makes ready what batches of every size will need, so that no request waits for a plan, and measures t(B) before there are requests. Only
 // where shapes are known: axes that the file leaves open are padded to buckets. What an instance needs is made while the instance is idle;
-// t(B) is measured in an instance that serves nobody. Thread: a thread of its own at low priority, or whoever calls Step.   Borrows:
-// executor, clock. Errors: a shape that cannot be made ready is left to the request that has it, whose answer will say why. Bounds: an
-// instance is held while it binds a plan that exists; a measurement takes at most 20 runs or 20 ms and one run.
+// t(B) is measured in an instance that serves nobody, by what the thread works: it is the last to get a CPU. Thread: a thread of its own at
+// low priority, or whoever calls Step.   Borrows: executor, clock. Errors: a shape that cannot be made ready is left to the request that
+// has it, whose answer will say why. Bounds: an instance is held while it binds a plan that exists; a measurement takes at most 20 runs or
+// 20 ms and one run, and ends with the run under way once it is to stop; its memory is given back with the last.
 class Preparer {
  public:
   Preparer(Executor& executor, const base::Clock& clock);  // for the batchers that the executor has now
@@ -26,6 +29,7 @@ class Preparer {
   Preparer& operator=(const Preparer&) = delete;
 
   void Start();
+  void Stop();                 // what is left is left; the thread ends with the run under way. On any thread, waits for nothing
   void Add(Batcher& batcher);  // what is left is done, and then this. On any thread
   // Nothing more of the batcher is done. False: a step of it is under way; ask again. On any thread.
   [[nodiscard]] bool Forget(const Batcher& batcher);
@@ -40,11 +44,12 @@ class Preparer {
     size_t kind;
     int64_t size;
     int instance;  // of the batcher; -1: the one for measurements
-    bool last;     // of the measuring instance
+    bool last;     // of the batcher: the one for measurements is done with, even where the load has measured all
   };
   static void AddTo(std::deque<Piece>* pieces, Batcher& batcher);
   bool Make(const Piece& piece);  // false: its instance runs
   void Measure(const Piece& piece, std::vector<wf_tensor>& inputs);
+  int64_t BestRunNs(const Piece& piece, std::span<const wf_tensor> inputs);  // 0: a run failed, or none was wanted any more
   void RunThread();
 
   Executor& executor_;
@@ -53,7 +58,7 @@ class Preparer {
   base::Condition news_;
   std::deque<Piece> pieces_ WF_GUARDED_BY(mutex_);
   const Batcher* under_way_ WF_GUARDED_BY(mutex_) = nullptr;
-  bool stopping_ WF_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> stopping_{false};  // written under the mutex
   base::Thread thread_;
 };
 

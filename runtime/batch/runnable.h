@@ -4,6 +4,7 @@
 #include <span>
 
 #include "runtime/abi/plan.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/memory_limit.h"
 #include "runtime/base/status.h"
 
@@ -24,6 +25,11 @@ class Runnable {
   virtual int instance_count() const = 0;
   // Memory that one row's activations need, for the choice between the loop and the batcher. 0: unknown.
   virtual int64_t activation_bytes() const { return 0; }
+
+  // What a run of one row takes, as measured when the model was loaded; 0: not known. Of the shapes of all runs where they are fixed.
+  virtual int64_t row_ns() const { return 0; }
+  // A run does all of its work on the thread that calls it: what that thread works is then what the run takes, whoever else has the CPU.
+  virtual bool stays_on_thread() const { return true; }
 
   // Makes first what a Run of these shapes by this instance would otherwise make: plan, memory. `inputs`: as for Run, without data.
   virtual base::Status Prepare(int /*instance*/, int64_t /*rows*/, std::span<const wf_tensor> /*inputs*/) { return {}; }
@@ -49,5 +55,8 @@ class Runnable {
   // Errors: what the world does (no memory for a shape, an extent the file cannot take); the message names the model and the port or node.
   virtual base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) = 0;
 };
+
+// Before and after a run on one thread: the difference is what it has taken.
+inline int64_t SpentNs(const Runnable& model, const base::Clock& clock) { return model.stays_on_thread() ? clock.WorkedNs() : clock.Now(); }
 
 }  // namespace wf::batch

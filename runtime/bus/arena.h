@@ -20,7 +20,7 @@ struct Budget {
   // The last refusal was for what other requests hold, not for what this one has had.
   std::atomic<bool> others_hold{false};
 
-  void StartWith(const Memory& memory) { left.store(std::min(kBytes, memory.most_bytes()), std::memory_order_relaxed); }
+  void StartWith(const Memory& memory) { left.store(std::min(kBytes, memory.request_bytes()), std::memory_order_relaxed); }
   void Refuse(bool for_others) { others_hold.store(for_others, std::memory_order_relaxed); }
 };
 

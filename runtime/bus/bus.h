@@ -73,7 +73,7 @@ class Bus {
   Budget budget;
   Instance** roots = nullptr;  // one per sample
   uint32_t n_samples = 0;
-  uint32_t stop_word = 0;  // of `main`: what runs on the loop cannot be overtaken by a stop, so it stays 0
+  uint32_t stop_word = 0;  // of `main` where there is no engine: stays 0
   uint32_t pins = 0;       // the client, and everything under way on other threads
   BusState state_ = BusState::kFree;
   const wf_plan* plan_ = nullptr;

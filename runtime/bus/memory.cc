@@ -113,7 +113,8 @@ struct ChunkMemory::Cache {
   }
 };
 
-ChunkMemory::ChunkMemory(int64_t limit_bytes) : limit_bytes_(limit_bytes), serial_(next_serial.fetch_add(1)) {}
+ChunkMemory::ChunkMemory(int64_t limit_bytes, int64_t request_bytes)
+    : limit_bytes_(limit_bytes), request_bytes_(request_bytes), serial_(next_serial.fetch_add(1)) {}
 
 ChunkMemory::~ChunkMemory() {
   for (Cache* cache = caches_.load(); cache != nullptr;) {
@@ -140,9 +141,11 @@ ChunkMemory::Cache* ChunkMemory::CacheOfThisThread() noexcept {
   return cache;
 }
 
-bool ChunkMemory::Claim(int64_t bytes) noexcept {
+bool ChunkMemory::Claim(int64_t bytes) noexcept { return Add(bytes, most_bytes()); }
+
+bool ChunkMemory::Add(int64_t bytes, int64_t most) noexcept {
   if (base::Reserve::memory_is_short()) return false;
-  if (in_use_.fetch_add(bytes, std::memory_order_relaxed) <= limit_bytes_ - bytes) return true;
+  if (in_use_.fetch_add(bytes, std::memory_order_relaxed) <= most - bytes) return true;
   Unclaim(bytes);
   return false;
 }
@@ -150,7 +153,7 @@ bool ChunkMemory::Claim(int64_t bytes) noexcept {
 void* ChunkMemory::Take(size_t bytes) noexcept {
   const bool alone = bytes > kLargest;
   const int64_t counted = static_cast<int64_t>(alone ? bytes : BytesOf(ClassOf(bytes)));
-  if (!Claim(counted)) return nullptr;
+  if (!Add(counted, limit_bytes_)) return nullptr;
   void* chunk = nullptr;
   if (alone) {
     void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

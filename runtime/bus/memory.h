@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -16,19 +17,22 @@ class Memory : public base::MemoryLimit {
   // `bytes` is a multiple of 64; so is the address.
   virtual void* Take(size_t bytes) noexcept = 0;
   virtual void Give(void* chunk, size_t bytes) noexcept = 0;
+  virtual int64_t request_bytes() const noexcept { return most_bytes(); }  // of them that one request may have
 };
 
 // Chunks from caches of the threads, without a lock in steady state. A chunk goes back to the cache of the thread that made it.
 // Thread: thread-safe.   Owns: every chunk and cache.
-// Errors: Take is null, Claim false, above limit_bytes and while base::Reserve is spent; Take also when the system has no memory.
-// Bounds: limit_bytes of chunks in use and claims; a cache keeps at most kKeptBytes, and as much that other threads gave back.   Cost: Take
-// and Give O(1).
+// Errors: Take is null above limit_bytes, Claim false above most_bytes, both while base::Reserve is spent; Take also when the system has no
+// memory.
+// Bounds: limit_bytes of chunks in use and claims, of which claims leave an eighth to chunks: clients that read or write slowly hold bodies
+// and answers for as long as they like, and small requests of others are served all the same. A cache keeps at most kKeptBytes, and as much
+// that other threads gave back.   Cost: Take and Give O(1).
 class ChunkMemory final : public Memory {
  public:
   static constexpr size_t kSmallest = 1024, kLargest = size_t{1} << 20;  // powers of two between are cached, the rest is mapped alone
   static constexpr size_t kKeptBytes = size_t{16} << 20;
 
-  explicit ChunkMemory(int64_t limit_bytes = INT64_MAX);
+  explicit ChunkMemory(int64_t limit_bytes = INT64_MAX, int64_t request_bytes = INT64_MAX);
   ~ChunkMemory() override;  // REQUIRES: every chunk given back, no thread calls any more
   ChunkMemory(const ChunkMemory&) = delete;
   ChunkMemory& operator=(const ChunkMemory&) = delete;
@@ -38,14 +42,16 @@ class ChunkMemory final : public Memory {
   bool Claim(int64_t bytes) noexcept override;
   void Unclaim(int64_t bytes) noexcept override { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
-  int64_t most_bytes() const noexcept override { return limit_bytes_; }
+  int64_t most_bytes() const noexcept override { return limit_bytes_ - limit_bytes_ / 8; }
+  int64_t request_bytes() const noexcept override { return std::min(request_bytes_, most_bytes()); }
   int64_t in_use_bytes() const { return in_use_.load(std::memory_order_relaxed); }
 
  private:
   struct Cache;
   Cache* CacheOfThisThread() noexcept;
+  bool Add(int64_t bytes, int64_t most) noexcept;
 
-  const int64_t limit_bytes_;
+  const int64_t limit_bytes_, request_bytes_;
   const uint64_t serial_;  // tells this object from an earlier one at the same address
   std::atomic<int64_t> in_use_{0};
   std::atomic<Cache*> caches_{nullptr};

@@ -69,6 +69,7 @@ base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation) {
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to) { return onednn::MakeReorder(from, to); }
 
 void UseOneThread() { onednn::UseOneThread(); }
+bool StayOnOneThread() { return onednn::StaysOnOneThread(); }
 void LoadLibraries() { onednn::LoadAhead(); }
 void LetGoOfCode() { onednn::LetGoOfCode(); }
 

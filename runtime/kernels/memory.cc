@@ -1,5 +1,6 @@
 #include "runtime/kernels/memory.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -36,6 +37,8 @@ std::shared_ptr<uint8_t> Allocate(int64_t bytes) {
   std::memset(memory, 0, size);
   return {static_cast<uint8_t*>(memory), std::free};
 }
+
+void GiveBackFreed() { (void)malloc_trim(0); }
 
 std::shared_ptr<uint8_t> PackedMemory::Take(int64_t bytes) {
   bytes = std::max(Aligned(bytes), kAlign);

@@ -12,6 +12,10 @@ constexpr int64_t Aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign 
 // that they leave no holes behind, and the largest ask for huge pages.   Thread: any.
 std::shared_ptr<uint8_t> Allocate(int64_t bytes);
 
+// What libraries have taken for runs and freed since goes back to the system: malloc would keep it. Call when no such run is expected soon.
+// Thread: any.   Cost: each of malloc's heaps is locked for a moment.
+void GiveBackFreed();
+
 // Memory for what lives as long as a model, side by side in blocks that grow: a run reads all of its weights, and on small pages it waits
 // for walks through the page tables. What was taken holds its block.   Thread: one at a time.
 class PackedMemory {

@@ -51,6 +51,7 @@ base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const 
 // Call on every thread before it makes or runs kernels: the libraries below then keep to that thread.   Cost: one thread-local read after
 // the first.
 void UseOneThread();
+bool StayOnOneThread();  // whether the libraries below do as they are told so
 
 void LoadLibraries();  // which the first kernels do otherwise; milliseconds
 // Most code of the libraries below runs once, while kernels are made: its pages leave the resident set, and come back where they are used.

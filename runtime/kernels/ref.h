@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "runtime/kernels/operation.h"
 
 // The reference implementations: plain C++, row-major, one per contract, the last row of each. They are what the others are tested against,
@@ -57,6 +60,15 @@ std::unique_ptr<Kernel> ForType(uint8_t dtype, F f) {
   std::unique_ptr<Kernel> result;
   ((kDTypeOf<Ts> == dtype ? void(result = f.template operator()<Ts>()) : void()), ...);
   return result;
+}
+
+// Cut to a whole number, the nearest there is of those too large, 0 for NaN.
+template <typename T>
+T Saturated(double x) {
+  if (std::isnan(x)) return 0;
+  constexpr double kLow = static_cast<double>(std::numeric_limits<T>::lowest()), kHigh = static_cast<double>(std::numeric_limits<T>::max());
+  if (x <= kLow) return std::numeric_limits<T>::lowest();
+  return x >= kHigh ? std::numeric_limits<T>::max() : static_cast<T>(x);
 }
 
 // Applies `op` to `count` elements in place; float and double only.

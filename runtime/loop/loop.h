@@ -45,7 +45,9 @@ class Loop final : public base::Waker {
   base::Mailbox& mailbox() { return mailbox_; }
   uv_loop_s* uv();
   int64_t now_ms() const noexcept;  // libuv's, as of the begin of this turn
-  base::TimePoint last_turn_at() const noexcept { return last_turn_at_.load(std::memory_order_relaxed); }  // within a second or so
+  base::TimePoint last_turn_at() const noexcept {
+    return last_turn_at_.load(std::memory_order_relaxed);
+  }  // within a second or so; 0: it has not begun
 
  private:
   struct Handles;

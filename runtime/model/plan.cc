@@ -70,7 +70,7 @@ class Planner {
     for (size_t i = 0; i < inputs.size(); ++i) {
       Value& value = values_[static_cast<size_t>(program_.graph.inputs[i])];
       WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(program_.graph.inputs[i])], max_bytes_, value.info));
-      const int buffer = AddBuffer(value.info.size_bytes());
+      const int buffer = AddBuffer(value.info);
       plan_->buffers_[static_cast<size_t>(buffer)].input = static_cast<int>(i);
       value.forms.push_back({nullptr, buffer});
     }
@@ -95,8 +95,8 @@ class Planner {
     std::vector<Form> forms;  // empty: not computed, or a constant
   };
 
-  int AddBuffer(int64_t bytes) {
-    plan_->buffers_.push_back({bytes, -1, -1, nullptr});
+  int AddBuffer(const TensorInfo& info) {
+    plan_->buffers_.push_back({info.size_bytes(), info.dtype, -1, -1, nullptr});
     return static_cast<int>(plan_->buffers_.size()) - 1;
   }
 
@@ -155,10 +155,10 @@ class Planner {
       return Status::Ok();
     }
     if (lowered->alias) operation.params = kernels::Copy{};
-    return AddStep(node.Describe(), operation, lowered->in, values_[out]);
+    return AddStep(index, operation, lowered->in, values_[out]);
   }
 
-  Status AddStep(std::string where, kernels::Operation& operation, const std::vector<int>& in, Value& out) {
+  Status AddStep(size_t node, kernels::Operation& operation, const std::vector<int>& in, Value& out) {
     auto kernel = kernels::MakeKernel(operation);
     if (!kernel.ok()) return kernel.status();
     std::vector<int> buffers;
@@ -169,9 +169,10 @@ class Planner {
       buffers.push_back(buffer);
     }
     out.info.format = (*kernel)->out_format;
-    const int buffer = AddBuffer(out.info.size_bytes());
+    const int buffer = AddBuffer(out.info);
     out.forms.push_back({out.info.format, buffer});
-    plan_->steps_.push_back({*std::move(kernel), std::move(buffers), buffer, std::move(where)});
+    plan_->steps_.push_back(
+        {*std::move(kernel), std::move(buffers), buffer, program_.graph.nodes[node].Describe(), static_cast<int>(node)});
     return Status::Ok();
   }
 
@@ -183,7 +184,7 @@ class Planner {
       auto elements = info.constant->Load();
       if (!elements.ok()) return elements.status();
       value.info = info;
-      value.forms.push_back({nullptr, AddBuffer(info.size_bytes())});
+      value.forms.push_back({nullptr, AddBuffer(info)});
       plan_->buffers_.back().constant = *std::move(elements);
     }
     for (const Form& form : value.forms) {
@@ -195,7 +196,7 @@ class Planner {
     if (!kernel.ok()) return kernel.status();
     TensorInfo converted = value.info;
     converted.format = format;
-    buffer = AddBuffer(converted.size_bytes());
+    buffer = AddBuffer(converted);
     plan_->steps_.push_back({*std::move(kernel),
                              {value.forms[0].buffer},
                              buffer,
@@ -220,7 +221,7 @@ class Planner {
         copy.in[0].constant = nullptr;
         auto kernel = kernels::MakeKernel(copy);
         if (!kernel.ok()) return kernel.status();
-        const int target = AddBuffer(info.size_bytes());
+        const int target = AddBuffer(info);
         plan_->steps_.push_back({*std::move(kernel), {buffer}, target, "result"});
         buffer = target;
       }

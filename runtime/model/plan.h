@@ -19,9 +19,11 @@ class Plan {
     std::vector<int> in;  // buffers, -1 absent or inside the kernel
     int out;              // buffer
     std::string where;    // "node `conv1` (Conv)"
+    int node = -1;        // of the program's graph; -1: an element is only moved, to another format or to where results lie
   };
   struct Buffer {
     int64_t bytes = 0;
+    uint8_t dtype = 0;
     int64_t offset = -1;                      // in the arena
     int input = -1;                           // or: the model's input of this index
     std::shared_ptr<const uint8_t> constant;  // or: elements

@@ -1,33 +1,44 @@
 #include "runtime/model/samples.h"
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include "runtime/base/dtype.h"
 
 namespace wf::model {
 namespace {
 
-// Elements have the three in turn.
-constexpr size_t kTurns = 3;
+enum class Bools : uint8_t { kFalse, kTrue, kMixed };
 struct Sample {
-  float floats[kTurns];
-  uint8_t integers[kTurns];
-  uint8_t bools[kTurns];
+  float low, high;      // equal: all of them are
+  uint8_t first, last;  // integers
+  Bools bools;
 };
 constexpr Sample kRows[kSamples] = {
-    {{0.5F, 0.5F, 0.5F}, {0, 0, 0}, {1, 1, 1}}, {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, {{2, 2, 2}, {2, 2, 2}, {1, 1, 1}},
-    {{0.5F, 1, 2}, {0, 1, 2}, {1, 0, 1}},       {{0, 0, 0}, {1, 1, 1}, {0, 0, 0}},
+    {0.25F, 1, 0, 0, Bools::kTrue}, {1, 1, 1, 1, Bools::kTrue},          {-1, 1, 0, 2, Bools::kMixed},       {1, 8, 2, 2, Bools::kTrue},
+    {8, 100, 2, 9, Bools::kMixed},  {100, 10'000, 10, 99, Bools::kTrue}, {-100, -1, 100, 127, Bools::kTrue}, {0, 0, 1, 1, Bools::kFalse},
 };
+
+// Splitmix64's mixer: 24 bits that tell nothing of those of other elements.
+uint32_t BitsOf(size_t input, int64_t element) {
+  uint64_t bits = (static_cast<uint64_t>(element) + (static_cast<uint64_t>(input) << 48) + 1) * 0x9e3779b97f4a7c15;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+  return static_cast<uint32_t>((bits ^ (bits >> 31)) >> 40);
+}
+
+float FloatOf(const Sample& row, uint32_t bits) {
+  return row.low + (row.high - row.low) * ((static_cast<float>(bits) + 0.5F) / 16'777'216.0F);
+}
 
 uint16_t BrainBits(float value) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16); }
 
-// Of 0 and the small powers of 2 above.
+// Cut to 11 bits; what is below the least normal number is 0.
 uint16_t HalfBits(float value) {
-  constexpr uint32_t kBiases = 127 - 15;
-  return value == 0 ? 0 : static_cast<uint16_t>(((std::bit_cast<uint32_t>(value) >> 23) - kBiases) << 10);
+  constexpr uint32_t kBiases = 127 - 15, kSign = 0x8000;
+  const uint32_t bits = std::bit_cast<uint32_t>(value), sign = bits >> 16 & kSign, exponent = bits >> 23 & 0xff;
+  if (exponent <= kBiases) return static_cast<uint16_t>(sign);
+  return static_cast<uint16_t>(sign | (((bits & 0x7fff'ffff) - (kBiases << 23)) >> 13));
 }
 
 int64_t CountOf(const wf_tensor& tensor) {
@@ -37,52 +48,34 @@ int64_t CountOf(const wf_tensor& tensor) {
 }
 
 template <typename T, typename Make>
-void Fill(const wf_tensor& tensor, Make make) {
-  const T turns[kTurns] = {make(0), make(1), make(2)};
+void Fill(const wf_tensor& tensor, size_t input, Make make) {
   T* const out = static_cast<T*>(tensor.data);
   const int64_t count = CountOf(tensor);
-  for (int64_t i = 0; i < count; ++i) out[i] = turns[static_cast<size_t>(i) % kTurns];
-}
-
-template <typename T, typename Test>
-bool All(const wf_tensor& tensor, Test test) {
-  const T* const elements = static_cast<const T*>(tensor.data);
-  const int64_t count = CountOf(tensor);
-  for (int64_t i = 0; i < count; ++i) {
-    if (!test(elements[i])) return false;
-  }
-  return true;
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(make(BitsOf(input, i)));
 }
 
 }  // namespace
 
-void FillWithSample(size_t sample, const wf_tensor& tensor) {
+void FillWithSample(size_t sample, size_t input, const wf_tensor& tensor) {
   const Sample& row = kRows[sample];
-  const auto integer = [&row](size_t turn) { return row.integers[turn]; };
-  if (tensor.dtype == WF_F32) return Fill<float>(tensor, [&row](size_t turn) { return row.floats[turn]; });
-  if (tensor.dtype == WF_F64) return Fill<double>(tensor, [&row](size_t turn) { return row.floats[turn]; });
-  if (tensor.dtype == WF_F16) return Fill<uint16_t>(tensor, [&row](size_t turn) { return HalfBits(row.floats[turn]); });
-  if (tensor.dtype == WF_BF16) return Fill<uint16_t>(tensor, [&row](size_t turn) { return BrainBits(row.floats[turn]); });
-  if (tensor.dtype == WF_BOOL) return Fill<uint8_t>(tensor, [&row](size_t turn) { return row.bools[turn]; });
+  const auto number = [&row](uint32_t bits) { return FloatOf(row, bits); };
+  const auto integer = [&row](uint32_t bits) { return row.first + bits % (row.last - row.first + 1U); };
+  const auto flag = [&row](uint32_t bits) { return row.bools == Bools::kMixed ? bits & 1 : row.bools == Bools::kTrue; };
+  if (tensor.dtype == WF_F32) return Fill<float>(tensor, input, number);
+  if (tensor.dtype == WF_F64) return Fill<double>(tensor, input, number);
+  if (tensor.dtype == WF_F16) return Fill<uint16_t>(tensor, input, [&](uint32_t bits) { return HalfBits(number(bits)); });
+  if (tensor.dtype == WF_BF16) return Fill<uint16_t>(tensor, input, [&](uint32_t bits) { return BrainBits(number(bits)); });
+  if (tensor.dtype == WF_BOOL) return Fill<uint8_t>(tensor, input, flag);
   switch (base::DTypeSize(tensor.dtype)) {
     case 1:
-      return Fill<uint8_t>(tensor, integer);
+      return Fill<uint8_t>(tensor, input, integer);
     case 2:
-      return Fill<uint16_t>(tensor, integer);
+      return Fill<uint16_t>(tensor, input, integer);
     case 4:
-      return Fill<uint32_t>(tensor, integer);
+      return Fill<uint32_t>(tensor, input, integer);
     default:
-      return Fill<uint64_t>(tensor, integer);
+      return Fill<uint64_t>(tensor, input, integer);
   }
-}
-
-bool AllFinite(const wf_tensor& tensor) {
-  constexpr uint16_t kHalfExponent = 0x7c00, kBrainExponent = 0x7f80;
-  if (tensor.dtype == WF_F32) return All<float>(tensor, [](float value) { return std::isfinite(value); });
-  if (tensor.dtype == WF_F64) return All<double>(tensor, [](double value) { return std::isfinite(value); });
-  if (tensor.dtype == WF_F16) return All<uint16_t>(tensor, [](uint16_t bits) { return (bits & kHalfExponent) != kHalfExponent; });
-  if (tensor.dtype == WF_BF16) return All<uint16_t>(tensor, [](uint16_t bits) { return (bits & kBrainExponent) != kBrainExponent; });
-  return true;
 }
 
 }  // namespace wf::model

@@ -7,13 +7,15 @@
 namespace wf::model {
 
 // What a warm-up feeds, as nobody knows what a model is made for: numbers that differ in what they are good for. A mask of zeros leaves
-// nothing to divide by, Log takes no 0, a spread of equal numbers is 0, an index of 2 may be outside.
-inline constexpr size_t kSamples = 5;
+// nothing to divide by, Log takes no 0, a spread of equal numbers is 0, an index of 2 may be outside. Numbers of a range differ from
+// element to element and from input to input, and no window of them repeats; they are the same at every start.
+inline constexpr size_t kSamples = 8;
 inline constexpr const char* kSamplesText =  // for messages
-    "floats 0.5, 1, 2, these in turn, 0, integers 0, 1, 2, these in turn, 1, and bools true, but in turn in the fourth and false in the "
-    "last";
+    "floats from 0.25 to 1, all 1, from -1 to 1, 1 to 8, 8 to 100, 100 to 10000, -100 to -1 and all 0, integers that are all 0, all 1, "
+    "from "
+    "0 to 2, all 2, from 2 to 9, 10 to 99, 100 to 127 and all 1, and bools true, but mixed in the third and fifth and false in the last";
 
-void FillWithSample(size_t sample, const wf_tensor& tensor);  // REQUIRES: sample < kSamples, a dense tensor
-bool AllFinite(const wf_tensor& tensor);                      // REQUIRES: a dense tensor
+// `input`: the tensor's place among those of the model. REQUIRES: sample < kSamples, a dense tensor
+void FillWithSample(size_t sample, size_t input, const wf_tensor& tensor);
 
 }  // namespace wf::model

@@ -10,6 +10,8 @@
 
 #include "runtime/abi/bounds.h"
 #include "runtime/model/constants.h"
+#include "runtime/model/numbers.h"
+#include "runtime/model/origin.h"
 #include "runtime/model/samples.h"
 
 namespace wf::model {
@@ -18,6 +20,8 @@ using base::Result;
 using base::Status;
 
 namespace {
+
+constexpr int64_t kMeasuringNs = 2'000'000;
 
 bool Is(const wf_tensor& tensor, const onnx::Port& port) {
   if (tensor.dtype != port.dtype || tensor.rank != port.dim.size()) return false;
@@ -108,15 +112,29 @@ struct Version::Bound {
 
   // The step that failed, or none.
   std::pair<const Plan::Step*, const char*> Run(std::span<const wf_tensor> inputs) {
+    Take(inputs);
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (const char* failure = calls[i]->Run()) return {&plan->steps()[i], failure};
+    }
+    return {nullptr, nullptr};
+  }
+
+  // A run that did not fail, once more.
+  void Trace(std::span<const wf_tensor> inputs, Origin& origin) {
+    Take(inputs);
+    origin.Begin();
+    for (size_t i = 0; i < calls.size(); ++i) {
+      calls[i]->Run();
+      origin.Note(i, arena->memory.get() + plan->buffers()[static_cast<size_t>(plan->steps()[i].out)].offset);
+    }
+  }
+
+  void Take(std::span<const wf_tensor> inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].data == data[i]) continue;
       data[i] = inputs[i].data;
       for (const Use& use : uses[i]) calls[use.call]->SetIn(use.operand, data[i]);
     }
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (const char* failure = calls[i]->Run()) return {&plan->steps()[i], failure};
-    }
-    return {nullptr, nullptr};
   }
 };
 
@@ -245,22 +263,60 @@ Status Version::WarmUp() {
   const auto bound = BoundFor(InstanceAt(0), 1, inputs, /*ahead=*/false);
   if (!bound.ok()) return bound.status();
   activation_bytes_ = (*bound)->plan->arena_bytes();
-  Status first;
+  return RunSamples(**bound, inputs);
+}
+
+Status Version::RunSamples(Bound& bound, std::span<const wf_tensor> inputs) {
+  Origin origin(program_, *bound.plan);
+  std::string first, by_weights;
+  bool is_certain = true;  // of the runs that did not fail
   for (size_t sample = 0; sample < kSamples; ++sample) {
-    for (const wf_tensor& input : inputs) FillWithSample(sample, input);
-    Status tried = RunSample(inputs);
+    for (size_t i = 0; i < inputs.size(); ++i) FillWithSample(sample, i, inputs[i]);
+    const int64_t start = SpentNs();
+    const Status tried = RunSample(inputs);
+    if (tried.ok() && SpentNs() - start < kMeasuringNs) MeasureRow(inputs);
     if (tried.ok()) return tried;
-    if (sample == 0) first = std::move(tried);
+    std::string told = tried.message();
+    if (tried.code() == base::kFailedPrecondition) {
+      bound.Trace(inputs, origin);
+      if (origin.first() != nullptr) told += fmt::format("; {} is the first whose result is not", *origin.first());
+      is_certain = is_certain && origin.weights() != nullptr;
+      if (is_certain && by_weights.empty())
+        by_weights = fmt::format("{}, whatever the input: {} has weights that are NaN or infinite", tried.message(), *origin.weights());
+    }
+    if (sample == 0) first = std::move(told);
   }
-  return Status(first.code(), fmt::format("{}; none of {} runs of its warm-up gives finite outputs: they were fed {}", first.message(),
-                                          kSamples, kSamplesText));
+  if (is_certain && !by_weights.empty()) return Status(base::kFailedPrecondition, std::move(by_weights));
+  warning_ = fmt::format("{}; none of {} runs of its warm-up gives finite outputs: they were fed {}", first, kSamples, kSamplesText);
+  return Status::Ok();
+}
+
+int64_t Version::SpentNs() const {
+  if (options_.clock == nullptr) return 0;
+  return kernels::StayOnOneThread() ? options_.clock->WorkedNs() : options_.clock->Now();
+}
+
+// Once a run has found everything warm.
+void Version::MeasureRow(std::span<const wf_tensor> inputs) {
+  constexpr int kMostRuns = 20;
+  if (options_.clock == nullptr) return;
+  std::vector<wf_tensor> outputs(file_->signature.outputs.size());
+  const int64_t begin = SpentNs();
+  for (int i = 0; i < kMostRuns && SpentNs() - begin < kMeasuringNs; ++i) {
+    const int64_t start = SpentNs();
+    if (!Run(0, 1, inputs, outputs).ok()) return;
+    const int64_t took = std::max<int64_t>(1, SpentNs() - start);
+    row_ns_ = row_ns_ == 0 ? took : std::min(row_ns_, took);
+  }
 }
 
 Status Version::RunSample(std::span<const wf_tensor> inputs) {
   std::vector<wf_tensor> outputs(file_->signature.outputs.size());
   WF_RETURN_IF_ERROR(Run(0, 1, inputs, outputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (AllFinite(outputs[i])) continue;
+    int64_t count = 1;
+    for (size_t axis = 0; axis < outputs[i].rank; ++axis) count *= outputs[i].dim[axis];
+    if (KindsOf(outputs[i].dtype, outputs[i].data, count).all_finite()) continue;
     return Status(base::kFailedPrecondition,
                   fmt::format("`{}`: output `{}` is not finite", program_.subject, file_->signature.outputs[i].name));
   }

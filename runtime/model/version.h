@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/abi/values.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/memory_limit.h"
 #include "runtime/base/mutex.h"
 #include "runtime/model/plan.h"
@@ -28,6 +29,7 @@ struct LoadOptions {
   int64_t requests_bytes = INT64_MAX;          // all requests may have: `limits.memory_bytes`
   int64_t process_bytes = INT64_MAX;           // the process may have, for all that it does
   bool warm_up = true;
+  const base::Clock* clock = nullptr;  // by which the warm-up measures row_ns; null: it does not
 };
 
 // One version of a model, ready to run: weights packed, plans for the batch sizes, memory of each instance.
@@ -40,8 +42,8 @@ class Version {
   static constexpr size_t kMaxPlans = 64;
 
   // Reads and checks the file, packs weights, and runs samples until the results of one are finite (samples.h). Errors: also when those of
-  // none are, and, before any is run, when a row is larger than a call or the process may have.   Cost: milliseconds and more: for a
-  // loader's thread.
+  // none are for its weights, whatever the input (origin.h), and, before any is run, when a row is larger than a call or the process may
+  // have.   Cost: milliseconds and more: for a loader's thread.
   static base::Result<std::unique_ptr<Version>> Load(const std::string& path, const LoadOptions& options);
   ~Version();
 
@@ -63,11 +65,14 @@ class Version {
 
   const std::string& name() const { return options_.name; }
   int64_t version() const { return options_.version; }
+  const std::string& warning() const { return warning_; }                // what was odd while it was loaded; empty: nothing
   const onnx::Signature& signature() const { return file_->signature; }  // of the file
   const onnx::BatchAxes& axes() const { return axes_; }
   int64_t max_rows() const { return axes_.batched ? options_.max_rows : 1; }
   int instance_count() const { return options_.instances; }
   int64_t activation_bytes() const { return activation_bytes_; }  // of one sample; 0 when its shape is not known
+  // What a run of the warm-up's sample takes; 0: not known, or more than some milliseconds, which the load does not spend twice.
+  int64_t row_ns() const { return row_ns_; }
   bool has_open_extents() const { return open_; }
   base::MemoryShare memory_share() const { return open_ ? base::MemoryShare{options_.share.limit, kept_bytes_} : base::MemoryShare(); }
   void set_kept_bytes(int64_t bytes) { kept_bytes_ = bytes; }                        // of each instance, from now on; on any thread
@@ -95,13 +100,17 @@ class Version {
   base::Result<std::vector<onnx::Port>> SampleShapes();
   bool FindOpenExtents() const;
   base::Status WarmUp();
+  base::Status RunSamples(Bound& bound, std::span<const wf_tensor> inputs);
   base::Status RunSample(std::span<const wf_tensor> inputs);  // finite results, or why not
+  int64_t SpentNs() const;
+  void MeasureRow(std::span<const wf_tensor> inputs);
 
   const LoadOptions options_;
   const std::shared_ptr<const onnx::Model> file_;
   onnx::BatchAxes axes_;
   Program program_;
-  int64_t activation_bytes_ = 0;
+  std::string warning_;
+  int64_t activation_bytes_ = 0, row_ns_ = 0;
   bool open_ = false;                               // the file leaves extents of inputs, other than that of samples, to the caller
   base::Mutex planning_;                            // plans are made by one thread at a time: they share the constants
   std::list<Made> plans_ WF_GUARDED_BY(planning_);  // newest first

@@ -19,8 +19,8 @@ bool Connection::Open(int fd, Handler* handler) noexcept {
 }
 
 void Connection::UpdateReading() noexcept {
-  const bool wanted =
-      !closing_ && (lingering_ || (!paused_ && !close_after_flush_)) && turn_bytes_ < kTurnBytes && out_.size() < kHighMarkBytes;
+  const bool wanted = !closing_ && (lingering_ || (!paused_ && !close_after_flush_)) && turn_bytes_ < owner_.limits_.turn_bytes &&
+                      out_.size() < owner_.limits_.unsent_bytes;
   if (wanted == reading_) return;
   reading_ = wanted;
   wire_->Read(wanted);
@@ -37,7 +37,7 @@ void Connection::OnRefused(std::string_view why) noexcept {
 void Connection::OnReceived(std::span<const uint8_t> bytes) noexcept {
   if (closing_) return;
   turn_bytes_ += bytes.size();
-  if (turn_bytes_ >= kTurnBytes) {
+  if (turn_bytes_ >= owner_.limits_.turn_bytes) {
     owner_.MarkDirty(*this);  // whose end of turn lets it read again
     UpdateReading();
   }
@@ -96,7 +96,7 @@ bool Connection::Send() noexcept {
 }
 
 void Connection::SendRest() noexcept {
-  write_timeout_at_ms_ = owner_.wires_.now_ms() + owner_.write_timeout_ms_;
+  write_timeout_at_ms_ = owner_.wires_.now_ms() + owner_.limits_.write_timeout_ms;
   const int64_t taken = wire_->Send(out_.Pieces());
   if (taken < 0) return Finish(Closed::kByError);
   in_flight_ = unsent_ = static_cast<size_t>(taken);
@@ -105,10 +105,10 @@ void Connection::SendRest() noexcept {
 // What waits is memory that others do without: a peer that takes next to nothing of it is as good as gone.
 void Connection::OnWriteTimeout() noexcept {
   const size_t left = wire_->unsent();
-  const int64_t least = owner_.write_timeout_ms_ * Connections::kLeastRate / 1000;
+  const int64_t least = owner_.limits_.write_timeout_ms * ConnectionLimits::kLeastRate / 1000;
   if (lingering_ || static_cast<int64_t>(unsent_) - static_cast<int64_t>(left) < least) return Close();
   unsent_ = left;
-  write_timeout_at_ms_ = owner_.wires_.now_ms() + owner_.write_timeout_ms_;
+  write_timeout_at_ms_ = owner_.wires_.now_ms() + owner_.limits_.write_timeout_ms;
 }
 
 void Connection::OnSent(bool ok) noexcept {

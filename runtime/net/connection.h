@@ -25,15 +25,21 @@ class Handler {
   virtual void OnClosed(Closed how) noexcept = 0;  // the last call; the connection is gone
 };
 
+// Of every connection of a loop.
+struct ConnectionLimits {
+  static constexpr int64_t kLeastRate = 1024;  // bytes a second
+
+  int64_t write_timeout_ms = 30'000;  // for a peer to take all that waits, or kLeastRate of it; else it is cut off
+  size_t unsent_bytes = 256 * 1024;   // reading stops while so much waits to be sent
+  size_t turn_bytes = 256 * 1024;     // read before other connections get their turn
+};
+
 // What a protocol sees of a wire: bytes in, bytes out, back-pressure, time limits.
 // Thread: loop-confined.   Owns: its wire, bytes on their way out.   Borrows: handler, until OnClosed.
 // Errors: a broken wire is OnClosed.
-// Bounds: reading stops while more than kHighMarkBytes wait to be sent.   Cost: one read and one writev per event, no allocation.
+// Bounds: ConnectionLimits of its owner.   Cost: one read and one writev per event, no allocation.
 class Connection final : private WireUser {
  public:
-  static constexpr size_t kHighMarkBytes = 256 * 1024;
-  static constexpr size_t kTurnBytes = 256 * 1024;  // read at most so much before other connections get their turn
-
   explicit Connection(Connections& owner);
   ~Connection() override;
   Connection(const Connection&) = delete;

@@ -40,9 +40,7 @@ class Connections {
   }
   uint32_t count() const noexcept { return open_; }
 
-  // For a peer to take all that waits, or kLeastRate of it; else it is cut off.
-  void set_write_timeout(int64_t ms) { write_timeout_ms_ = ms; }
-  static constexpr int64_t kLeastRate = 1024;  // bytes a second
+  void set_limits(const ConnectionLimits& limits) { limits_ = limits; }
 
  private:
   friend class Connection;
@@ -58,7 +56,7 @@ class Connections {
   Connection* pool_ = nullptr;
   uint32_t open_ = 0, pooled_ = 0;
   bool waits_ = false;
-  int64_t write_timeout_ms_ = 30'000;
+  ConnectionLimits limits_;
 };
 
 }  // namespace wf::net

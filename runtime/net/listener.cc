@@ -106,6 +106,19 @@ std::optional<std::string> FileOf(int fd) {
   return std::string(system.sun_path, strnlen(system.sun_path, sizeof system.sun_path));
 }
 
+bool IsBound(int fd) {
+  const std::optional<std::string> file = FileOf(fd);
+  return file ? !file->empty() : PortOf(fd) > 0;
+}
+
+base::Status CheckHandedOn(const Address& address, int fd) {
+  int type = 0;
+  socklen_t bytes = sizeof type;
+  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) != 0) return NotHandedOn(fd, errno);
+  if (type != SOCK_STREAM) return NotHandedOn(fd, EPROTOTYPE);
+  return FileOf(fd).has_value() == address.path.empty() ? NotHandedOn(fd, EAFNOSUPPORT) : base::Status();
+}
+
 // Is the name free, or that of a socket which nobody serves on any more? That goes, where `removes`.
 base::Status CheckFile(const Address& address, bool removes) {
   const char* const path = address.path.c_str();
@@ -131,7 +144,11 @@ std::string FolderOf(const std::string& path) {
 
 }  // namespace
 
-base::Status CheckAddress(const Address& address) {
+base::Status CheckAddress(const Address& address, int inherited) {
+  if (inherited >= 0) {
+    WF_RETURN_IF_ERROR(CheckHandedOn(address, inherited));
+    if (IsBound(inherited)) return {};
+  }
   if (!address.path.empty()) {
     if (access(FolderOf(address.path).c_str(), W_OK | X_OK) != 0) return Failed(address, errno);
     return CheckFile(address, false);
@@ -157,6 +174,7 @@ Listener::~Listener() {
 
 base::Status Listener::Bind(const Address& address, int inherited) {
   address_ = address;
+  if (inherited >= 0) WF_RETURN_IF_ERROR(CheckHandedOn(address, inherited));
   if (!address.path.empty()) return BindFile(inherited);
   sockaddr_storage system;
   socklen_t size = ToSystem(address, &system);
@@ -164,8 +182,7 @@ base::Status Listener::Bind(const Address& address, int inherited) {
   fd_ = inherited >= 0 ? inherited : socket(system.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd_ < 0 || !MakeOurs(fd_)) return inherited >= 0 ? NotHandedOn(inherited, errno) : Failed(address, errno);
   ReuseAddress(fd_);
-  const bool bound = inherited >= 0 && PortOf(fd_) > 0;
-  if (!bound && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0)
+  if (!(inherited >= 0 && IsBound(fd_)) && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0)
     return inherited >= 0 ? NotHandedOn(inherited, errno) : Failed(address, errno);
   WF_RETURN_IF_ERROR(Listen());
   address_.port = PortOf(fd_);
@@ -174,15 +191,10 @@ base::Status Listener::Bind(const Address& address, int inherited) {
 
 // Nobody can connect before it listens: by then the permissions are those that are wanted.
 base::Status Listener::BindFile(int inherited) {
-  if (inherited >= 0) {
-    const std::optional<std::string> bound = FileOf(inherited);
-    if (!bound)
-      return {base::kInvalidArgument, "cannot listen on " + address_.ToString() + ": the socket that is handed on is not of a file"};
-    if (!bound->empty()) {
-      fd_ = inherited;
-      address_.path = *bound;
-      return MakeOurs(fd_) ? Listen() : Failed(address_, errno);
-    }
+  if (inherited >= 0 && IsBound(inherited)) {
+    fd_ = inherited;
+    address_.path = *FileOf(inherited);
+    return MakeOurs(fd_) ? Listen() : Failed(address_, errno);
   }
   WF_RETURN_IF_ERROR(CheckFile(address_, true));
   const sockaddr_un system = SystemFile(address_);

@@ -18,7 +18,7 @@ struct Address {
   std::string ToString() const;  // "127.0.0.1:8080", "[::1]:8080", "unix:/run/a.sock"
 };
 // Whether Bind would have the address now; says what is wrong in its words. Nobody can connect meanwhile.
-base::Status CheckAddress(const Address& address);
+base::Status CheckAddress(const Address& address, int inherited = -1);
 
 // A listening socket whose connections are accepted on one loop.
 // Thread: loop-confined.   Owns: the socket.   Borrows: loop, acceptor.

@@ -232,14 +232,14 @@ SecureWires::~SecureWires() = default;
 std::unique_ptr<Wire> SecureWires::NewWire(WireUser& user) { return std::make_unique<SecureWire>(*this, user); }
 
 bool SecureWires::TakeHandshake() noexcept {
-  if (handshakes_ >= kHandshakes && held_bytes_ < kMaxHeldBytes) return false;
+  if (handshakes_ >= most_handshakes_ && held_bytes_ < kMaxHeldBytes) return false;
   ++handshakes_;
   return true;
 }
 
 // Those that waited count for the turn that begins, so that who comes anew does not overtake them.
 bool SecureWires::OnTurn() noexcept {
-  handshakes_ = std::min(waiting_.size(), kHandshakes);
+  handshakes_ = std::min(waiting_.size(), most_handshakes_);
   for (size_t i = 0; i < handshakes_; ++i) {
     if (SecureWire* const wire = std::exchange(waiting_[i], nullptr); wire != nullptr) wire->GoOn();
   }

@@ -12,16 +12,18 @@ namespace wf::net {
 // TLS between the wires of one loop and the connections on them: what goes through here is encrypted below, plain above.
 // Thread: loop-confined.   Owns: buffers that its wires take turns with.   Borrows: wires.
 // Errors: a peer whose handshake fails is told why, then OnRefused; later, what is not as it should be is a broken wire.
-// Bounds: of what is sent, a wire encrypts kChunkBytes ahead of its peer; of what comes it keeps one record. At most kHandshakes go a step
-// further in one turn, so that answers do not wait for the signatures of a crowd; what the others sent waits, kMaxHeldBytes of it or so.
+// Bounds: of what is sent, a wire encrypts kChunkBytes ahead of its peer; of what comes it keeps one record. At most most_handshakes go a
+// step further in one turn, so that answers do not wait for the signatures of a crowd; what the others sent waits, kMaxHeldBytes of it or
+// so.
 class SecureWires final : public Wires {
  public:
   static constexpr size_t kChunkBytes = 64 * 1024;
-  static constexpr size_t kHandshakes = 16, kMaxHeldBytes = 4 * 1024 * 1024;
+  static constexpr size_t kMaxHeldBytes = 4 * 1024 * 1024;
 
   explicit SecureWires(Wires& wires);
   ~SecureWires() override;
   void set_context(std::shared_ptr<const tls::Context> context) { context_ = std::move(context); }  // of wires that are opened later
+  void set_handshakes(size_t most) { most_handshakes_ = most; }
 
   std::unique_ptr<Wire> NewWire(WireUser& user) override;
   void Refuse(int fd) noexcept override { wires_.Refuse(fd); }
@@ -37,7 +39,8 @@ class SecureWires final : public Wires {
   std::shared_ptr<const tls::Context> context_;
   const std::unique_ptr<uint8_t[]> read_buffer_, record_buffer_;
   std::vector<SecureWire*> waiting_;  // with bytes of handshakes; null: closed since
-  size_t handshakes_ = 0;             // steps of this turn
+  size_t most_handshakes_ = 16;
+  size_t handshakes_ = 0;  // steps of this turn
   size_t held_bytes_ = 0;
 };
 

@@ -13,6 +13,7 @@
 #include "runtime/sched/estimate.h"
 #include "runtime/sched/job.h"
 #include "runtime/sched/live_bus.h"
+#include "runtime/sched/long_run.h"
 #include "runtime/sched/observer.h"
 #include "runtime/sched/wheel.h"
 
@@ -58,6 +59,7 @@ class EngineCore {
   void FireTimeout(bus::Entry& entry);
   void BeginAttempt(bus::Entry& entry);
 
+  LongRun long_run;
   Wheel wheel;
   EngineStats stats;
   const Catalogue* catalogue = nullptr;
@@ -98,6 +100,7 @@ class EngineCore {
   void StartTask(bus::Instance& instance, uint16_t id);
   void RunTask(bus::Instance& instance, uint16_t id);
   Placement PlaceOf(uint16_t id, int64_t estimate_ns);
+  void MoveToPool(bus::Instance& instance, uint16_t id, int64_t prior_ns);
   const bus::Failure* FailedInput(const bus::Instance& instance, const wf_task& task) const;
   const bus::Failure* CertainFailure(bus::Instance& instance, uint16_t reader) const;
   void NoteCompute(bus::Instance& instance, uint16_t id, int64_t ns, bool failed);
@@ -160,13 +163,15 @@ class EngineCore {
 
   // model_call.cc
   const ModelBinding& BindingOf(const bus::Instance& instance, uint16_t id) const;
+  bool FitsLoop(const ModelBinding& binding) const;  // where it may choose, not asking what else the loop has run
   bool RunsOnLoop(const ModelBinding& binding) const;
   void StartModel(bus::Instance& instance, uint16_t id);
   void NoteModel(uint16_t id, Placement where, const ModelBinding& binding);
   void RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
-  void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
-  // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with.
-  bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job);
+  void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding, bool or_here);
+  // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with, or, where `full` is given, there
+  // is no credit, as it then says.
+  bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job, bool* full);
   bool RefuseRow(bus::Instance& instance, uint16_t start, const bus::Failure& refused);
   void Unpark(LiveBus& bus);
 
@@ -181,7 +186,9 @@ class EngineCore {
   bool pumping_ = false;
   LiveBus *deciding_ = nullptr, *last_deciding_ = nullptr, *drained_ = nullptr, *idle_buses_ = nullptr;
   uint32_t n_idle_buses_ = 0;
+  static constexpr uint32_t kMostIdleJobs = 1024;
   Job* idle_jobs_ = nullptr;
+  uint32_t n_idle_jobs_ = 0;
   std::vector<Epoch> epochs_;
   std::vector<size_t> learned_bytes_;  // by region: arena of recent requests
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;

@@ -107,7 +107,7 @@ bus::Bus* EngineCore::Create(const Request& request) {
     bus->deadline_timer.on_time = OnDeadline;
     bus->main.bus = bus;
     bus->main.arena = &bus->arena;
-    bus->main.head.stop = &bus->stop_word;
+    bus->main.head.stop = long_run.stop_word();
     bus->budget.StartWith(parts_.memory);
   }
   bus->workflow_ = request.workflow;
@@ -334,6 +334,7 @@ void Engine::Reject(bus::Bus& bus, wf_code code) { core_->Reject(static_cast<Liv
 void Engine::Cancel(bus::Bus& bus) { core_->Cancel(static_cast<LiveBus&>(bus)); }
 void Engine::Release(bus::Bus& bus) { core_->Release(static_cast<LiveBus&>(bus)); }
 void Engine::OnPoll() noexcept { core_->OnPoll(); }
+void Engine::Watch() noexcept { core_->long_run.Look(); }
 base::TimePoint Engine::NextTimerAt() const noexcept { return core_->wheel.NextAt(); }
 void Engine::OnTime() noexcept { core_->OnTime(); }
 uint32_t Engine::live_buses() const noexcept { return core_->live_buses; }

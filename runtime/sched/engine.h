@@ -100,6 +100,10 @@ class Engine {
   base::TimePoint NextTimerAt() const noexcept;  // INT64_MAX: none
   void OnTime() noexcept;                        // fires what is due; harmless when early
 
+  // From one other thread, every tenth of a second or so: a task that runs on the loop since the last time is stopped and begun anew on the
+  // pool.
+  void Watch() noexcept;
+
   uint32_t live_buses() const noexcept;     // created and not drained
   uint32_t running_buses() const noexcept;  // not answered yet
   const EngineStats& stats() const noexcept;

@@ -33,6 +33,11 @@ void Estimates::Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool
   const bool is_doubtful = measured_ns / kIncredible > expected_ns && measured_ns < kBeyondDoubtNs;
   entry.strikes = static_cast<uint8_t>(entry.strikes + (is_doubtful ? 1 : 2));
   if (entry.strikes < 2) return;
+  Bar(task, now);
+}
+
+void Estimates::Bar(uint16_t task, base::TimePoint now) {
+  Task& entry = tasks_[task];
   entry.strikes = 0;
   if (entry.barred_until == 0) ++barred_;
   entry.barred_until = now + kBarredForNs;

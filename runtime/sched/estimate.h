@@ -40,6 +40,7 @@ class Estimates {
     entry.on_loop = estimate_ns <= limit;
     return entry.on_loop;
   }
+  void Bar(uint16_t task, base::TimePoint now);
   bool barred(uint16_t task) const { return tasks_[task].barred_until != 0; }
   // Gives the others a half say of what was learned here since the last time, and takes over what all have learned. Once a second.
   void Merge(SharedFactors& shared);

@@ -12,10 +12,12 @@ namespace wf::sched {
 
 Job* EngineCore::NewJob(bus::Instance& instance, uint16_t id) {
   Job* job = idle_jobs_;
-  if (job != nullptr)
+  if (job != nullptr) {
     idle_jobs_ = job->next_job;
-  else if (job = new (std::nothrow) Job(*this); job == nullptr)
+    --n_idle_jobs_;
+  } else if (job = new (std::nothrow) Job(*this); job == nullptr) {
     return nullptr;
+  }
   LiveBus& bus = LiveOf(instance);
   job->instance = &instance;
   job->home = &parts_.mailbox;
@@ -41,6 +43,11 @@ Job* EngineCore::NewJob(bus::Instance& instance, uint16_t id) {
 
 void EngineCore::FreeJob(Job& job) {
   job.arena.FreeAll();
+  if (n_idle_jobs_ == kMostIdleJobs) {
+    delete &job;
+    return;
+  }
+  ++n_idle_jobs_;
   job.next_job = idle_jobs_;
   idle_jobs_ = &job;
 }
@@ -104,7 +111,9 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
       const ModelBinding& binding = BindingOf(instance, following);
       if (binding.batcher == nullptr || RunsOnLoop(binding)) break;
       job->batcher = binding.batcher;
-      if (!ReserveRow(instance, id, following, *job)) return FreeJob(*job);
+      bool full = false;
+      if (!ReserveRow(instance, id, following, *job, FitsLoop(binding) ? &full : nullptr) && !full) return FreeJob(*job);
+      if (full) break;  // on the loop, once its inputs are there
       job->delay_ns = DelayOf(instance, following);
     }
     stats.task[following].Note(Placement::kFollows, stats.task[following].estimate_ns.load(std::memory_order_relaxed));

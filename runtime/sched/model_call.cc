@@ -22,14 +22,18 @@ bool IsHopeless(const batch::Batcher::Outlook& outlook, int64_t left_ns) {
 
 const ModelBinding& EngineCore::BindingOf(const bus::Instance& instance, uint16_t id) const { return (*LiveOf(instance).bindings)[id]; }
 
+bool EngineCore::FitsLoop(const ModelBinding& binding) const {
+  if (binding.first_loop_instance < 0 || options_.schedule != Schedule::kAuto || binding.batcher == nullptr) return false;
+  return binding.batcher->inline_pays() && binding.model->activation_bytes() <= kMostLoopActivationBytes;
+}
+
 bool EngineCore::RunsOnLoop(const ModelBinding& binding) const {
   if (binding.first_loop_instance < 0 || options_.schedule == Schedule::kPool) return false;
   if (options_.schedule == Schedule::kInline || binding.batcher == nullptr) return true;
-  return inline_spent_ns_ <= options_.inline_turn_ns && binding.batcher->inline_pays() &&
-         binding.model->activation_bytes() <= kMostLoopActivationBytes;
+  return inline_spent_ns_ <= options_.inline_turn_ns && FitsLoop(binding);
 }
 
-bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job) {
+bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job, bool* full) {
   LiveBus& bus = LiveOf(instance);
   job.priority = PriorityOf(CatalogueOf(bus), model_task);
   job.deadline = DeadlineOf(instance);
@@ -40,6 +44,10 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
   }
   if (job.batcher->Reserve(job)) return true;
   job.batcher = nullptr;
+  if (full != nullptr) {
+    *full = true;
+    return false;
+  }
   bool in_fan_out = bus.n_samples > 1;  // samples are elements too
   for (const bus::Instance* at = &instance; at != nullptr; at = at->parent)
     in_fan_out = in_fan_out || index_.region(at->region).how == bus::EnteredBy::kEach;
@@ -97,20 +105,26 @@ void EngineCore::Unpark(LiveBus& bus) {
 void EngineCore::StartModel(bus::Instance& instance, uint16_t id) {
   const ModelBinding& binding = BindingOf(instance, id);
   if (RunsOnLoop(binding)) return RunModelHere(instance, id, binding);
-  QueueRow(instance, id, binding);
+  QueueRow(instance, id, binding, FitsLoop(binding));
 }
 
 void EngineCore::NoteModel(uint16_t id, Placement where, const ModelBinding& binding) {
   stats.task[id].Note(where, binding.batcher == nullptr ? 0 : binding.batcher->cost().RunNs(1));
 }
 
-void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding) {
+// or_here: a loop that has run enough since its last poll rather runs one more than that a full queue refuses it.
+void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding, bool or_here) {
   const wf_task& task = plan_.tasks[id];
   if (binding.batcher == nullptr) return Settle(instance, id, &FailAt(instance, id, code::kInference, "the model is not loaded"));
   Job* const job = NewJob(instance, id);
   if (job == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   job->batcher = binding.batcher;
-  if (!ReserveRow(instance, id, id, *job)) return FreeJob(*job);
+  bool full = false;
+  if (!ReserveRow(instance, id, id, *job, or_here ? &full : nullptr)) {
+    FreeJob(*job);
+    if (full) RunModelHere(instance, id, binding);
+    return;
+  }
   if (!job->PrepareRow(task, id)) {
     binding.batcher->Unreserve(*job);
     FreeJob(*job);
@@ -136,7 +150,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   const bool known = job->kind < padding.kinds();
   if (!known && options_.schedule == Schedule::kAuto) {  // longer than every bucket: nobody knows what it takes
     FreeJob(*job);
-    return QueueRow(instance, id, binding);
+    return QueueRow(instance, id, binding, false);
   }
   NoteModel(id, options_.schedule == Schedule::kInline ? Placement::kToldLoop : Placement::kFits, binding);
   std::unique_ptr<batch::Staging>& staging = staging_[binding.model];

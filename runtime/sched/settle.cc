@@ -160,21 +160,30 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   wf_code code;
   base::TimePoint started = 0, ended = 0;
   const bool traced = instance.bus->spans_ != nullptr;
+  long_run.Begin();
   if (estimate < kTimedFromNs && task.work == nullptr && LiveOf(instance).stages == nullptr && !traced) {
     code = task.fn.run(&context.head, instance.frames);
     inline_spent_ns_ += estimate;
-    NoteCompute(instance, id, kUntimed, code != 0);
   } else {
     started = parts_.clock.Now();
     code = task.fn.run(&context.head, instance.frames);
     ended = parts_.clock.Now();
     inline_spent_ns_ += ended - started;
     estimates_.Learn(id, prior, ended - started, true, ended);
-    NoteCompute(instance, id, ended - started, code != 0);
   }
+  if (long_run.End() && code != 0) [[unlikely]]
+    return MoveToPool(instance, id, prior);
+  NoteCompute(instance, id, ended == 0 ? kUntimed : ended - started, code != 0);
   const bus::Failure* const failure = code == 0 ? nullptr : &context.TakeFailure(code);
   if (traced) NoteSpan(instance, id, {started, ended, failure == nullptr ? 0 : failure->code});
   Settle(instance, id, failure);
+}
+
+// It was stopped. What it has written so far is written again, and what it has taken from the arena stays there until the request ends.
+void EngineCore::MoveToPool(bus::Instance& instance, uint16_t id, int64_t prior_ns) {
+  estimates_.Bar(id, parts_.clock.Now());
+  stats.task[id].Note(Placement::kMoved, estimates_.Of(id, prior_ns));
+  Launch(instance, id, prior_ns);
 }
 
 void EngineCore::SkipIfCertain(bus::Instance& instance, uint16_t reader) {

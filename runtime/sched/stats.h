@@ -40,6 +40,7 @@ enum class Placement : uint8_t {
   kOnLoop = kToldLoop,
   kTooLong,
   kBarred,   // it held a loop up lately
+  kMoved,    // it was running on the loop for too long, and was begun anew
   kTurn,     // its loop had done enough since it last looked at its sockets
   kBlocks,   // what it calls may wait
   kFollows,  // the task before it, in one strand

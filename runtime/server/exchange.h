@@ -29,7 +29,7 @@ class Site;
 class ExchangePool;
 struct Exchange;
 
-inline constexpr size_t kMaxDiscarded = 64 * 1024;  // of a body that nobody reads
+inline constexpr size_t kMaxDiscarded = 64 * 1024;  // of a body that nobody reads, unless a setting says another
 
 // What answers requests. Calls come on the loop of the site.
 class Site {

@@ -10,7 +10,11 @@ SessionLimits LimitsOf(const Settings& settings) {
   SessionLimits limits;
   limits.header_ms = settings.header_timeout.ms();
   limits.idle_ms = settings.idle_timeout.ms();
-  limits.write_ms = settings.write_timeout.ms();
+  limits.body_rate = settings.body_rate.value;
+  limits.discarded_bytes = static_cast<size_t>(settings.discarded_bytes.value);
+  limits.stream_messages = static_cast<uint32_t>(settings.stream_messages);
+  limits.of_connection = {settings.write_timeout.ms(), static_cast<size_t>(settings.unsent_bytes.value),
+                          static_cast<size_t>(settings.turn_bytes.value)};
   limits.head = {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
                  static_cast<size_t>(settings.max_headers)};
   limits.of_http2.streams = static_cast<uint32_t>(settings.streams);
@@ -38,8 +42,9 @@ void Front::MakeEngine(const bus::PlanIndex& index, const sched::EngineParts& pa
 void Front::set_settings(const Settings& settings) {
   settings_ = &settings;
   site_.set_settings(settings);
-  sessions_.set_limits(LimitsOf(settings));
-  connections_.set_write_timeout(settings.write_timeout.ms());
+  const SessionLimits limits = LimitsOf(settings);
+  sessions_.set_limits(limits);
+  connections_.set_limits(limits.of_connection);
 }
 
 void Front::Adopt(int fd) noexcept {

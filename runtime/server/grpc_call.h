@@ -15,8 +15,6 @@ struct GrpcService;
 // What an exchange is beyond a request of HTTP when it is a call of gRPC: whose body is messages, each behind a prefix. The messages of a
 // call that streams are exchanges of their own, its parts; each is answered with one message, and the call ends when it has none left.
 struct GrpcCall {
-  static constexpr uint32_t kMostParts = 16;  // under way
-
   bool on = false;
   bool has_message = false;                           // whole, in the body of the exchange
   bool coded = false;                                 // so it is

@@ -87,7 +87,7 @@ std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) n
   for (int begun = 0; !closing_ && !waiting_;) {
     if (exchange_ == nullptr) {
       if (bytes.empty()) break;
-      if (connection_->out().size() >= net::Connection::kHighMarkBytes || !ClaimUnsent(0)) break;  // OnFlushed goes on
+      if (connection_->out().size() >= owner_.limits_.of_connection.unsent_bytes || !ClaimUnsent(0)) break;  // OnFlushed goes on
       if (begun++ == kTurnRequests) {
         GoOnNextTurn();
         break;
@@ -135,7 +135,8 @@ void Http1Session::OnHead() noexcept {
   TakeHead(exchange);
   const int64_t length = exchange.head.content_length;
   if (length != 0) ArmBody();
-  if (exchange.refused() && (length > static_cast<int64_t>(kMaxDiscarded) || (length != 0 && exchange.head.expects_continue))) {
+  if (exchange.refused() &&
+      (length > static_cast<int64_t>(owner_.limits_.discarded_bytes) || (length != 0 && exchange.head.expects_continue))) {
     EndInRefusal(true);
   } else if (!exchange.refused() && exchange.head.expects_continue && length != 0) {
     http1::PutContinue(&connection_->out());
@@ -146,12 +147,12 @@ void Http1Session::OnHead() noexcept {
 void Http1Session::OnChunk() noexcept {
   const uint64_t bytes = decoder_.chunk_bytes();
   AnnounceBody(*exchange_, bytes);
-  if (exchange_->refused() && bytes > kMaxDiscarded - exchange_->discarded) EndInRefusal(true);
+  if (exchange_->refused() && exchange_->discarded + bytes > owner_.limits_.discarded_bytes) EndInRefusal(true);
 }
 
 void Http1Session::OnBody() noexcept {
   TakeBody(*exchange_, decoder_.body());
-  if (exchange_->discarded > kMaxDiscarded) EndInRefusal(true);
+  if (exchange_->discarded > owner_.limits_.discarded_bytes) EndInRefusal(true);
 }
 
 void Http1Session::ArmBody() noexcept { connection_->SetTimeout(MsToLook(*exchange_)); }
@@ -250,7 +251,7 @@ void Http1Session::OnTimeout() noexcept {
     connection_->CloseAfterFlush();  // of a slow reader the answer may still be on its way
   } else if (decoder_.in_head()) {
     AnswerBroken(408, "the head of the request did not arrive in time");
-  } else if (LookAtBody(*exchange_)) {
+  } else if (LookAtBody(*exchange_, owner_.limits_.body_rate)) {
     ArmBody();
   } else {
     EndInRefusal(true);

@@ -9,10 +9,6 @@
 namespace wf::server {
 namespace {
 
-constexpr size_t kMostUnsent = net::Connection::kHighMarkBytes;  // of a call's answers, for more of its messages to be taken
-
-bool HasRoom(const Exchange& call) { return call.grpc.parts < GrpcCall::kMostParts && call.stream->unsent() < kMostUnsent; }
-
 void Unlink(Exchange& part) {
   Exchange** at = &part.grpc.call->grpc.first_part;
   while (*at != &part) at = &(*at)->grpc.next_part;
@@ -21,6 +17,11 @@ void Unlink(Exchange& part) {
 }
 
 }  // namespace
+
+// For more of its messages to be taken.
+bool Http2Session::HasRoom(const Exchange& call) const noexcept {
+  return call.grpc.parts < owner_.limits_.stream_messages && call.stream->unsent() < owner_.limits_.of_connection.unsent_bytes;
+}
 
 size_t Http2Session::TakeParts(Exchange& call, std::span<const uint8_t> bytes) noexcept {
   std::span<const uint8_t> left = bytes;

@@ -159,7 +159,7 @@ void Http2Session::Resume() noexcept {
 
 void Http2Session::Pump() noexcept {
   if (closing_) return;
-  if (!session_.Send(&connection_->out(), net::Connection::kHighMarkBytes)) return Break();
+  if (!session_.Send(&connection_->out(), owner_.limits_.of_connection.unsent_bytes)) return Break();
   if (session_.over()) {
     closing_ = true;
     connection_->CloseAfterFlush(true);
@@ -204,15 +204,15 @@ void Http2Session::Tick() noexcept {
     if (exchange == nullptr || stream.ended() || (exchange->look_ms -= kTickMs) > 0) return;
     if (!exchange->has_head)
       session_.Fail();
-    else if (LookAtBody(*exchange))
+    else if (LookAtBody(*exchange, owner_.limits_.body_rate))
       exchange->look_ms = MsToLook(*exchange);
     else
       AnswerRefusal(*exchange);
   });
   session_.ResetLingering();
   stall_ms_ += kTickMs;
-  if (stall_ms_ < owner_.limits_.write_ms) return;
-  session_.ResetStalled(static_cast<uint64_t>(stall_ms_ * net::Connections::kLeastRate / 1000));
+  if (stall_ms_ < owner_.limits_.of_connection.write_timeout_ms) return;
+  session_.ResetStalled(static_cast<uint64_t>(stall_ms_ * net::ConnectionLimits::kLeastRate / 1000));
   stall_ms_ = 0;
 }
 

@@ -41,6 +41,7 @@ class Http2Session final : public Session, private http2::User {
   size_t unsent() const noexcept override { return connection_->out().held_bytes() + session_.queued_bytes(); }
 
   // http2_calls.cc: calls of gRPC that stream
+  bool HasRoom(const Exchange& call) const noexcept;
   size_t TakeParts(Exchange& call, std::span<const uint8_t> bytes) noexcept;
   void TakeMessages(Exchange& call, std::span<const uint8_t>* bytes) noexcept;
   void BeginPart(Exchange& call) noexcept;

@@ -15,7 +15,6 @@ namespace {
 
 constexpr wf_plan kNoPlan = {};  // refusals are given by the runtime, never by a program
 constexpr int64_t kBodyCheckMs = 5'000;
-constexpr uint64_t kBodyBytesPerCheck = 5 * 1024;  // 1 KiB/s
 
 uint64_t Received(const Exchange& exchange) { return exchange.body.size() + exchange.discarded; }
 
@@ -83,14 +82,14 @@ int64_t MsToLook(Exchange& exchange) noexcept {
   return exchange.until_deadline ? std::max<int64_t>(left, 1) : kBodyCheckMs;
 }
 
-bool LookAtBody(Exchange& exchange) noexcept {
+bool LookAtBody(Exchange& exchange, int64_t least_rate) noexcept {
   if (RefuseLate(exchange)) return false;
   if (exchange.until_deadline) return true;
   if (IsIdle(exchange)) {
     exchange.body_mark = Received(exchange);
     return true;
   }
-  if (Received(exchange) - exchange.body_mark < kBodyBytesPerCheck) {
+  if (Received(exchange) - exchange.body_mark < static_cast<uint64_t>(least_rate * (kBodyCheckMs / 1000))) {
     if (!exchange.refused()) exchange.Refuse(408, code::kTimeout, "the body of the request arrives too slowly");
     return false;
   }

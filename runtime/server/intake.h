@@ -16,7 +16,7 @@ void TakeEnd(Exchange& exchange) noexcept;                                  // g
 
 // While a body comes: how long until LookAtBody. False: it is late or slow, and now refused.
 int64_t MsToLook(Exchange& exchange) noexcept;
-bool LookAtBody(Exchange& exchange) noexcept;
+bool LookAtBody(Exchange& exchange, int64_t least_rate) noexcept;  // bytes a second
 
 // Nobody waits for the answer any more, which has not been given.
 void TellGone(Exchange& exchange) noexcept;

@@ -36,6 +36,8 @@ class LoadedModel final : public batch::Runnable {
   int64_t max_rows() const override { return version_->max_rows(); }
   int instance_count() const override { return version_->instance_count(); }
   int64_t activation_bytes() const override { return version_->activation_bytes(); }
+  int64_t row_ns() const override { return version_->row_ns(); }
+  bool stays_on_thread() const override { return kernels::StayOnOneThread(); }
   uint64_t shape_misses() const override { return version_->shape_misses(); }
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
     return version_->Prepare(instance, rows, inputs);
@@ -49,7 +51,9 @@ class LoadedModel final : public batch::Runnable {
   void Release(int instance) override {
     version_->Release(instance);
     const bool has_measured = instance + 1 == instance_count();  // the last of all, so that no more plans are made soon
-    if (has_measured) kernels::LetGoOfCode();
+    if (!has_measured) return;
+    kernels::LetGoOfCode();
+    kernels::GiveBackFreed();
   }
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
     return version_->Run(instance, rows, inputs, outputs);
@@ -208,10 +212,14 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.share = memory_.share;
   options.requests_bytes = memory_.requests_bytes;
   options.process_bytes = memory_.process_bytes;
+  options.clock = &clock_;
   auto version = model::Version::Load(file.path, options);
   if (!version.ok()) return version.status();
   if (const base::Status same = CheckCompiled((*version)->signature(), compiled); !same.ok())
     return base::Status(base::kFailedPrecondition, "`" + file.path + "` is not the model that was compiled in: " + same.message());
+  if (const std::string& odd = (*version)->warning(); !odd.empty())
+    observe::Log(observe::Level::kWarning, "a model's warm-up gave nothing finite; it is served",
+                 {{"model", View(row.name)}, {"version", file.version}, {"reason", odd}});
   return std::make_unique<LoadedModel>(row, *std::move(version), static_cast<size_t>(instances - loops_ - 1));
 }
 

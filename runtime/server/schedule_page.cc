@@ -102,6 +102,8 @@ std::string WhyTask(const ScheduleSources& sources, const Row& row) {
       return "takes " + Time(row.estimate_ns) + ", and a loop runs what takes " + Time(options.inline_task_ns) + " at most";
     case Placement::kBarred:
       return "took more than 1 ms on a loop within the last 10 s";
+    case Placement::kMoved:
+      return "ran on its loop for too long, and was begun anew";
     case Placement::kTurn:
       return "its loop had worked for " + Time(options.inline_turn_ns) + " since it last looked at its sockets";
     case Placement::kBlocks:
@@ -152,7 +154,7 @@ struct BatchTotals {
 };
 
 void PutTaskJson(const ScheduleSources& sources, const Row& row, json::Builder& json) {
-  constexpr std::string_view kReasons[] = {"fits", "told", "too_long", "barred", "turn", "blocks", "follows", "told", "row"};
+  constexpr std::string_view kReasons[] = {"fits", "told", "too_long", "barred", "moved", "turn", "blocks", "follows", "told", "row"};
   static_assert(std::size(kReasons) == sched::kPlacements);
   const wf_task& task = sources.plan.tasks[row.id];
   json.Line().Object().Name("task").Number(row.id).Name("workflow").Text(row.workflow).Name("node").Text(row.node);

@@ -25,6 +25,7 @@ constexpr int64_t kFlushNs = 2 * kNsPerSecond;     // for the last spans
 constexpr int64_t kDesertedNs = 2 * kNsPerSecond;  // for work to end that nobody waits for
 constexpr int64_t kKeptByModels = 4;               // of the memory of requests, the part that models may keep from one run to the next
 constexpr int64_t kSpinNs = 50'000;                // where every thread has a CPU of its own
+constexpr int64_t kWatchNs = 100'000'000;          // a task may hold a loop up for as long, twice at most
 constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
 constexpr int64_t kSameSignalNs = 100'000'000;  // as GNU timeout sends it: to the process, and to its group
 
@@ -46,6 +47,8 @@ ModelMemory MemoryOf(const Settings& settings, const Allowance& allowance) {
 net::Address ServedAddress(const Settings& settings) {
   return {settings.host, settings.http_port, settings.listen.path, settings.listen_mode.bits};
 }
+
+int HandedOn(int64_t socket) { return socket > 0 ? static_cast<int>(socket) : -1; }
 
 }  // namespace
 
@@ -89,7 +92,7 @@ Server::Server(const wf_plan& plan, const Settings& settings)
       admin_site_(shared_, *this, admin_loop_.mailbox()),
       admin_sessions_(admin_site_, {}),
       admin_sockets_(admin_loop_),
-      admin_connections_(admin_sockets_, *this, 256),
+      admin_connections_(admin_sockets_, *this, static_cast<uint32_t>(settings.admin_connections)),
       admin_listener_(admin_loop_, *this),
       signals_(admin_loop_, *this),
       models_(plan, settings, clock_),
@@ -100,11 +103,10 @@ Server::Server(const wf_plan& plan, const Settings& settings)
 Server::~Server() { admin_loop_.Close(); }
 
 base::Status Server::BindAll() {
-  WF_RETURN_IF_ERROR(
-      admin_listener_.Bind({settings_.admin_host, settings_.admin_port}, settings_.admin_socket > 0 ? settings_.admin_socket : -1));
+  WF_RETURN_IF_ERROR(admin_listener_.Bind({settings_.admin_host, settings_.admin_port}, HandedOn(settings_.admin_socket)));
   listener_ = std::make_unique<net::Listener>(workers_.front()->loop(), door_);
   door_close_ = std::make_unique<DoorClose>(*listener_);
-  return listener_->Bind(ServedAddress(settings_), settings_.http_socket > 0 ? settings_.http_socket : -1);
+  return listener_->Bind(ServedAddress(settings_), HandedOn(settings_.http_socket));
 }
 
 base::Status Server::MakeWorkers() {
@@ -113,7 +115,7 @@ base::Status Server::MakeWorkers() {
   const int loops = settings_.io_threads > 0 ? settings_.io_threads : std::clamp(cpus / 4, 1, 16);
   const int threads = settings_.compute_threads > 0 ? settings_.compute_threads : cpus;
   ModelMemory memory = MemoryOf(settings_, allowance);
-  memory_ = std::make_unique<bus::ChunkMemory>(memory.requests_bytes);
+  memory_ = std::make_unique<bus::ChunkMemory>(memory.requests_bytes, settings_.request_bytes.value);
   memory.share = {memory_.get(), memory.requests_bytes / kKeptByModels};
   for (int i = 0; i < loops; ++i) shared_.loops.push_back(std::make_unique<LoopCounts>(plan_.n_workflows, router_.services()));
   if (const setting::Collector& to = settings_.trace_otlp; !to.host.empty()) {
@@ -170,7 +172,9 @@ void Server::Publish(std::unique_ptr<Configuration> next) {
   const bool first = configurations_.empty();
   configurations_.push_back(std::move(next));
   admin_site_.set_settings(current());
-  admin_sessions_.set_limits(LimitsOf(current()));
+  const SessionLimits limits = LimitsOf(current());
+  admin_sessions_.set_limits(limits);
+  admin_connections_.set_limits(limits.of_connection);
   for (const auto& worker : workers_) {
     if (first)
       worker->Use(*configurations_.back());
@@ -296,8 +300,10 @@ void Server::WatchMemory() noexcept {
 
 bool Server::AllTurn() const {
   const base::TimePoint now = clock_.Now();
-  return std::all_of(workers_.begin(), workers_.end(),
-                     [now](const auto& worker) { return now - worker->loop().last_turn_at() < kLoopSilenceNs; });
+  return std::all_of(workers_.begin(), workers_.end(), [now](const auto& worker) {
+    const base::TimePoint last = worker->loop().last_turn_at();
+    return last == 0 || now - last < kLoopSilenceNs;  // or it is about to begin
+  });
 }
 
 std::string Server::Metrics() const {
@@ -337,7 +343,7 @@ void Server::BeginDrain() noexcept {
 
 base::TimePoint Server::NextTimerAt() noexcept {
   return admin_sessions_.has_waiting() ? clock_.Now()
-                                       : std::min({drain_tick_at_, log_drain_at_, admin_site_.NextTimerAt(),
+                                       : std::min({drain_tick_at_, log_drain_at_, watch_at_, admin_site_.NextTimerAt(),
                                                    exporter_ == nullptr ? INT64_MAX : exporter_->NextTimerAt()});
 }
 
@@ -352,6 +358,10 @@ void Server::DrainLog() noexcept {
 void Server::OnTime() noexcept {
   const base::TimePoint now = clock_.Now();
   if (now >= log_drain_at_) DrainLog();
+  if (now >= watch_at_) {
+    watch_at_ = now + kWatchNs;
+    for (const auto& worker : workers_) worker->WatchTasks();
+  }
   admin_site_.OnTime();
   if (exporter_ != nullptr) exporter_->OnTime();
   if (now >= drain_tick_at_) OnDrainTick();
@@ -397,11 +407,8 @@ void Server::EndNow(int status) noexcept {
 base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
   WF_RETURN_IF_ERROR(LoadCertificates(settings).status());
   WF_RETURN_IF_ERROR(LoadKeys(settings).status());
-  // A socket that is handed on is bound already.
-  WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_socket > 0 ? uint16_t{0} : settings.admin_port}));
-  net::Address served = ServedAddress(settings);
-  if (settings.http_socket > 0) served.port = 0;
-  if (settings.http_socket == 0 || served.path.empty()) WF_RETURN_IF_ERROR(net::CheckAddress(served));
+  WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_port}, HandedOn(settings.admin_socket)));
+  WF_RETURN_IF_ERROR(net::CheckAddress(ServedAddress(settings), HandedOn(settings.http_socket)));
   const base::SystemClock clock;
   return Models(plan, settings, clock).LoadVersions(1, MemoryOf(settings, ReadAllowance()));
 }

@@ -115,7 +115,8 @@ class Server final : public loop::Turn,
   std::unique_ptr<DoorClose> door_close_;
   std::unique_ptr<LogDrain> log_drain_;
   std::unique_ptr<Exporter> exporter_;  // null: nothing is traced
-  base::TimePoint drain_tick_at_ = INT64_MAX, drain_since_ = 0, drain_until_ = 0, flush_until_ = 0, log_drain_at_ = INT64_MAX;
+  base::TimePoint drain_tick_at_ = INT64_MAX, drain_since_ = 0, drain_until_ = 0, flush_until_ = 0, log_drain_at_ = INT64_MAX,
+                  watch_at_ = 0;
   base::TimePoint deserted_at_ = INT64_MAX;  // since when the drain waits for work alone that nobody waits for
   int64_t log_wait_ns_ = 0;                  // since the reader of stderr last took something
   bool aborted_ = false, memory_was_short_ = false;

@@ -53,7 +53,10 @@ class Session : public net::Handler {
 struct SessionLimits {
   int64_t header_ms = 10'000;
   int64_t idle_ms = 75'000;
-  int64_t write_ms = 30'000;
+  int64_t body_rate = 1024;  // bytes a second, looked at every 5 s
+  size_t discarded_bytes = kMaxDiscarded;
+  uint32_t stream_messages = 16;  // of a stream of gRPC, under way at once
+  net::ConnectionLimits of_connection = {};
   http::Limits head = {};
   http2::Limits of_http2 = {};
   size_t waiting_bytes = 32 << 20;  // of heads that are not whole and of requests behind others, of all connections of the loop

@@ -53,7 +53,10 @@ base::Status Worker::Open() { return loop_.Open(); }
 
 // The engine may leave the old one at once, which nothing else then refers to.
 void Worker::Use(const Configuration& configuration) {
-  if (secure_ != nullptr) secure_->set_context(configuration.certificates);
+  if (secure_ != nullptr) {
+    secure_->set_context(configuration.certificates);
+    secure_->set_handshakes(static_cast<size_t>(configuration.settings.handshakes));
+  }
   front_.set_settings(configuration.settings);
   front_.set_keys(configuration.keys);
   front_.engine().set_catalogue_user(this);

@@ -210,7 +210,7 @@ void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std
 // The work is done, but there is no room for what it came to until the client has read it.
 void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept {
   if (static_cast<int64_t>(body.size()) > memory_->most_bytes())
-    ReplyForMemory(exchange, code::kMemoryCap, "the answer is larger than what all requests share (`limits.memory_bytes`)", body);
+    ReplyForMemory(exchange, code::kMemoryCap, "the answer is larger than what answers may have of `limits.memory_bytes`", body);
   else
     ReplyForMemory(exchange, code::kRefused, "other requests take all the memory there is for them; the answer has no room", body);
   engine_->Release(*exchange.bus);

@@ -43,7 +43,7 @@ void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   exchange.log_id = LogIdOf(head);
   exchange.trace.Take(head, NextSpan());
   if (spans_ != nullptr) Sample(exchange);
-  exchange.max_body_bytes = kMaxDiscarded;
+  exchange.max_body_bytes = static_cast<uint64_t>(settings_->discarded_bytes.value);
   exchange.let = keys_ == nullptr || keys_->Let(head);
   if (IsPreflight(head)) {  // shows no key, ever
     exchange.own_path = kPreflight;
@@ -180,7 +180,7 @@ bool WorkflowSite::TakePlace(Exchange& exchange) noexcept {
 bool WorkflowSite::TakeBytes(Exchange& exchange, int64_t bytes) noexcept {
   if (const int64_t most = memory_->most_bytes(); bytes > most) {
     exchange.Refuse(413, code::kInputParams,
-                    "the body is larger than the " + std::to_string(most) + " bytes that all requests share (`limits.memory_bytes`)");
+                    "the body is larger than the " + std::to_string(most) + " bytes that bodies may have of `limits.memory_bytes`");
     return false;
   }
   if (!memory_->Claim(bytes - exchange.claimed_bytes)) {

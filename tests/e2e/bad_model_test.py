@@ -115,8 +115,30 @@ class BadModel(unittest.TestCase):
         done = subprocess.run([binary, "--http-port", "0", "--admin-port", "0", "--model-root", folder], capture_output=True, text=True, timeout=30,
                               check=False)
         self.assertEqual(done.returncode, 1, done)
-        self.assertIn("chain.onnx`: output `y` is not finite; none of 5 runs of its warm-up gives finite outputs: they were fed floats 0.5, 1, 2",
+        self.assertIn("chain.onnx`: output `y` is not finite, whatever the input: node `layer` (MatMul) has weights that are NaN or infinite",
                       done.stderr)
+
+
+class OddModel(unittest.TestCase):
+    def test_one_that_no_sample_suits_is_served_with_a_warning(self):
+        """Its inputs are beyond what a warm-up tries, or an output holds the infinities of a mask."""
+        folder = harness.scratch() / "odd"
+        folder.mkdir()
+        rare = onnx_file.model([onnx_file.node("Sub", ["x", "least"], ["above"]), onnx_file.node("Sqrt", ["above"], ["y"], "root")],
+                               [onnx_file.initializer("least", (1,), struct.pack("<f", 1e6))],
+                               [onnx_file.value_info("x", (1, 4))], [onnx_file.value_info("y", (1, 4))])
+        mask = onnx_file.model([onnx_file.node("Add", ["x", "mask"], ["y"], "hide")],
+                               [onnx_file.initializer("mask", (1, 4), struct.pack("<4f", 0, 0, float("-inf"), float("-inf")))],
+                               [onnx_file.value_info("x", (1, 4))], [onnx_file.value_info("y", (1, 4))])
+        (folder / "run.wf").write_text(PROGRAM.replace("-> (y: f32[4])", "-> (y: f32[2])").replace("return (y: y);", "return (y: y[0:2]);"))
+        for content, node, x, y in ((rare, "root", [1000001, 1000004, 1000009, 1000016], [1, 2]), (mask, "hide", [1, 2, 3, 4], [1, 2])):
+            with self.subTest(node):
+                (folder / "chain.onnx").write_bytes(content)
+                server = harness.Server.of(folder / "run.wf", "--model-root", folder)
+                self.addCleanup(server.stop)
+                self.assertTrue(server.logs('"level":"warning"', "a model's warm-up gave nothing finite; it is served", '"model":"Chain"',
+                                            f"output `y` is not finite; node `{node}` (", "none of 8 runs of its warm-up"), server.output())
+                self.assertEqual(server.call("POST", "/S/Run", json.dumps({"x": x}).encode()).json, {"y": y})
 
 
 class BadValue(unittest.TestCase):

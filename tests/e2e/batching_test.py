@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Requests of different connections share runs of the model, and each gets its own answer."""
 import json
+import signal
+import unittest
 
 import harness
 import onnx_file
@@ -99,6 +101,42 @@ class Batching(harness.ServerCase):
             self.assertAlmostEqual(found, expected, places=3)
         self.assertEqual(rows, len(seeds))
         self.assertGreater(rows / runs, LEAST_MEAN)
+
+
+ONE = """
+model Chain = onnx("chain.onnx");
+
+workflow Run(x: f32) -> (y: f32) {
+  let row: f32[128] = [k] => x;
+  node y = Chain(row);
+  return (y: y[0]);
+}
+
+service Scores { workflow Run; }
+"""
+
+
+class OneSampleACall(unittest.TestCase):
+    """A model whose file fixes its samples to 1, and which takes microseconds: its queue holds 8 rows, and nobody is refused for it."""
+    def test_64_connections_at_once_are_answered(self):
+        (harness.scratch() / "chain.onnx").write_bytes(onnx_file.chain(128, 4))
+        source = harness.scratch() / "chain.wf"
+        source.write_text(ONE)
+        server = harness.Server.of(source, "--io-threads=1")
+        self.addCleanup(server.stop)
+        data = harness.request("POST", "/Scores/Run", b'{"x": 0.5}')
+        connections = [server.connect() for _ in range(CONNECTIONS)]
+        for _ in range(ROUNDS):  # the first of them as soon as the server listens
+            server.process.send_signal(signal.SIGSTOP)  # so that all of them come in one turn of the loop
+            for connection in connections:
+                connection.send(data)
+            server.process.send_signal(signal.SIGCONT)
+            replies = [connection.receive() for connection in connections]
+            self.assertEqual({reply.status for reply in replies}, {200}, next((reply for reply in replies if reply.status != 200), None))
+        for connection in connections:
+            connection.close()
+        self.assertEqual(server.metric_sum("wf_refused_total"), 0)
+        self.assertEqual(server.stop(), 0)
 
 
 if __name__ == "__main__":

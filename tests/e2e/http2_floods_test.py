@@ -205,7 +205,7 @@ class Stalls(harness.ServerCase):
             shut.append(client)
         with Client(self.server) as good:
             for _ in range(50):
-                self.assertIn(good.call("/Texts/Count", {"text": "abc"}).status, (200, 503))
+                self.assertEqual(good.call("/Texts/Count", {"text": "abc"}).status, 200)  # an eighth of the memory is not for what waits
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
         if "fsanitize=address" not in (harness.BUILD / "build.ninja").read_text():
             self.assertLess(self.resident_bytes() - before, (32 + 16) << 20)

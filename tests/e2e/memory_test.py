@@ -92,7 +92,7 @@ class Memory(harness.ServerCase):
                 if "chunked" in framing:
                     connection.send(b"x" * 17_000_000)
                 reply = connection.receive()
-            self.assert_error(reply, 413, 5000, "16777216 bytes that all requests share (`limits.memory_bytes`)")
+            self.assert_error(reply, 413, 5000, "14680064 bytes that bodies may have of `limits.memory_bytes`")
             self.assertNotIn("retry-after", reply.headers)
         self.assertEqual(self.refused(), before)
 

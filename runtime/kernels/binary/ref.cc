@@ -49,13 +49,28 @@ auto Wrapping(F f) {
   };
 }
 
+// Squares and multiplies. Of a negative exponent, for which ONNX's reference has no result, what is left when the fraction is cut: nothing
+// but of 1 and -1; and 0 has none, as in a division by it.
+template <typename T, typename B>
+T WholePower(T base, B exponent) {
+  if (exponent < 0) return base == 1 || (base == -1 && exponent % 2 == 0) ? 1 : base == -1 ? -1 : 0;
+  uint64_t result = 1, square = static_cast<uint64_t>(base);
+  for (uint64_t left = static_cast<uint64_t>(exponent); left != 0; left >>= 1) {
+    if ((left & 1) != 0) result *= square;
+    square *= square;
+  }
+  return static_cast<T>(result);
+}
+
 template <typename T, typename B>
 T Power(T base, B exponent) {
   if constexpr (std::is_floating_point_v<T>) {
     if (exponent == static_cast<B>(2)) return base * base;
     return static_cast<T>(std::pow(base, static_cast<T>(exponent)));
+  } else if constexpr (std::is_floating_point_v<B>) {
+    return Saturated<T>(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
   } else {
-    return static_cast<T>(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
+    return WholePower(base, exponent);
   }
 }
 

@@ -65,12 +65,7 @@ To Convert(From x) {
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if (std::isnan(x)) return 0;
-    const double wide = std::trunc(static_cast<double>(x));
-    constexpr double kLow = static_cast<double>(std::numeric_limits<To>::lowest()),
-                     kHigh = static_cast<double>(std::numeric_limits<To>::max());
-    if (wide <= kLow) return std::numeric_limits<To>::lowest();
-    return wide >= kHigh ? std::numeric_limits<To>::max() : static_cast<To>(wide);
+    return Saturated<To>(static_cast<double>(x));
   } else {
     return static_cast<To>(x);
   }

@@ -150,6 +150,8 @@ void UseOneThread() {
   }
 }
 
+bool StaysOnOneThread() { return Load() == nullptr || set_threads.load(std::memory_order_acquire) != nullptr; }
+
 bool DnnlFormat::Same(const Format& other) const {
   const auto* same_library = dynamic_cast<const DnnlFormat*>(&other);
   return same_library != nullptr && Load()->dnnl_memory_desc_equal(&desc_, &same_library->desc_) != 0;

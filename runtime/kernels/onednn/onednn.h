@@ -16,6 +16,7 @@ base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const 
 
 // oneDNN takes the number of threads from its caller when a primitive is made: one, on every thread. Does not load the library.
 void UseOneThread();
+bool StaysOnOneThread();  // false where it was built for threads that are not OpenMP's. Loads the library
 
 bool Available();  // loads the library
 void LoadAhead();

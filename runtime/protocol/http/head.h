@@ -16,7 +16,7 @@ enum class Method : uint8_t { kGet, kHead, kPost, kOther };
 // Of what one head may be.
 struct Limits {
   size_t head_bytes = 32 * 1024;
-  size_t request_line_bytes = 8 * 1024;  // of HTTP/1.1
+  size_t request_line_bytes = 8 * 1024;  // of HTTP/2: method and path
   size_t headers = 128;
 };
 

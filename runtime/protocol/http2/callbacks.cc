@@ -54,6 +54,7 @@ int Callbacks::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* n
                         size_t value_bytes, uint8_t, void* user) noexcept {
   constexpr size_t kFieldBytes = 32;  // that each is taken to cost beside its texts (RFC 9113 6.5.2)
   constexpr size_t kBomb = 8;         // times what a head may be
+  constexpr size_t kOfLine = 3;       // :method, :scheme and :path are no fields in HTTP/1.1; :authority is `host`
   Session& session = Of(user);
   if (session.repeats_one_) return 0;
   const http::Limits& limits = session.limits_.head;
@@ -64,7 +65,7 @@ int Callbacks::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* n
   }
   Stream* const stream = session.reading_;
   if (stream == nullptr || stream->head_too_large_) return 0;
-  stream->head_too_large_ = session.block_bytes_ > limits.head_bytes || stream->head_->headers().size() >= limits.headers;
+  stream->head_too_large_ = session.block_bytes_ > limits.head_bytes || stream->head_->headers().size() >= limits.headers + kOfLine;
   if (!stream->head_too_large_)
     stream->head_->Add({reinterpret_cast<const char*>(name), name_bytes}, {reinterpret_cast<const char*>(value), value_bytes});
   return 0;

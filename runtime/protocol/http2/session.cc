@@ -320,6 +320,8 @@ void Session::FinishHead(Stream& stream) noexcept {
   head.expects_continue = head.Find("expect") == "100-continue";
   head.content_length = ContentLength(head, stream.ended_);
   head.DropFirst(pseudo);
+  if (head.method_name.size() + head.target.size() > limits_.head.request_line_bytes)
+    return RefuseHead(stream, 414, "the method and the path are too long");
   if (const std::string_view reason = WhyNoRequest(head, authority); !reason.empty()) return RefuseHead(stream, 400, reason);
   if (!authority.empty() && head.Find("host").data() == nullptr) head.AddLast({"host", authority});
   if (repeats_.wants(static_cast<uint32_t>(stream.id_))) repeats_.Learn(head, scheme);

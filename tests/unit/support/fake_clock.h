@@ -7,7 +7,7 @@
 namespace wf::test {
 
 // Time that moves only when the test says so. Threads of what is tested may read it meanwhile.
-class FakeClock final : public base::Clock {
+class FakeClock : public base::Clock {
  public:
   base::TimePoint Now() const override { return now_; }
   void AdvanceNs(int64_t ns) { now_ += ns; }

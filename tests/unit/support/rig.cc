@@ -169,12 +169,12 @@ void Rig::Turn() {
 }
 
 void Rig::Settle() {
+  bool ran = false;
   do {
     RunJobs();
-    while (RunBatch()) {
-    }
+    for (ran = false; RunBatch();) ran = true;
     Turn();
-  } while (!queue.jobs.empty() || !mailbox.empty());
+  } while (ran || !queue.jobs.empty() || !mailbox.empty());
 }
 
 void Rig::AdvanceNs(int64_t ns) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -35,11 +36,15 @@ class TimedModel final : public Runnable {
     return {};
   }
   void Release(int instance) override { released.push_back(instance); }
+  int64_t row_ns() const override { return measured_ns; }
+  bool stays_on_thread() const override { return stays; }
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
     const auto* const x = static_cast<const int64_t*>(inputs[0].data);
     for (int64_t i = 0; i < rows * inputs[0].dim[1]; ++i) EXPECT_EQ(x[i], 0);
     EXPECT_TRUE(instance != 2 || ready.contains({instance, inputs[0].dim[1], rows}));
     clock_.AdvanceNs(NsOf(rows, inputs[0].dim[1]));
+    ++runs;
+    if (when_run) when_run();
     outputs[0] = inputs[0];
     return {};
   }
@@ -47,6 +52,10 @@ class TimedModel final : public Runnable {
 
   std::map<std::tuple<int, int64_t, int64_t>, int> ready;  // instance, width, rows
   std::vector<int> released;
+  int runs = 0;
+  int64_t measured_ns = 0;
+  bool stays = true;
+  std::function<void()> when_run;
 
  private:
   static constexpr int8_t kAxes[] = {0, 0};
@@ -137,6 +146,69 @@ TEST_F(PreparerTest, AnInstanceThatRunsIsLeftAloneUntilItIsIdle) {
   EXPECT_EQ(preparer.Step(), Preparer::Progress::kDone);
   EXPECT_EQ(model_.ready.size(), 12U);
   mailbox.Drain();
+}
+
+// A machine on which others have the CPU three quarters of the time.
+class BusyClock final : public test::FakeClock {
+ public:
+  int64_t WorkedNs() const override { return Now() / 4; }
+};
+
+TEST(Preparer, MeasuresWhatItsThreadWorksUnlessTheModelHasOthers) {
+  for (const bool stays : {true, false}) {
+    BusyClock clock;
+    TimedModel model(clock, 4);
+    model.stays = stays;
+    Executor executor({.threads = 0}, clock);
+    BatcherOptions options;
+    options.model = &model;
+    options.policy.max_rows = 6;
+    options.measuring_instance = 2;
+    const Batcher& batcher = executor.AddBatcher(options);
+    Preparer preparer(executor, clock);
+    while (preparer.Step() == Preparer::Progress::kMade) continue;
+    for (const int64_t rows : {1, 2, 4, 6}) EXPECT_EQ(batcher.cost().RunNs(rows), TimedModel::NsOf(rows, 4) / (stays ? 4 : 1)) << rows;
+  }
+}
+
+TEST_F(PreparerTest, NoFurtherRunBeginsOnceItIsToStop) {
+  const Batcher& batcher = Add();
+  Preparer preparer(executor_, clock_);
+  model_.when_run = [&] { preparer.Stop(); };
+  EXPECT_EQ(preparer.Step(), Preparer::Progress::kMade);
+  EXPECT_EQ(model_.runs, 1);
+  EXPECT_FALSE(batcher.cost().known(6)) << "the first run is not counted";
+}
+
+TEST_F(PreparerTest, ADrainStopsIt) {
+  Add();
+  executor_.StartPreparing();
+  executor_.BeginDrain();
+}
+
+TEST_F(PreparerTest, WhatTheLoadHasMeasuredIsKnownFromTheStart) {
+  model_.measured_ns = 20'000;
+  const Batcher& batcher = Add();
+  EXPECT_EQ(batcher.cost().RunNs(1), 20'000);
+  EXPECT_TRUE(batcher.inline_pays());
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  EXPECT_EQ(batcher.cost().RunNs(1), 20'000);
+  EXPECT_EQ(batcher.cost().RunNs(2), TimedModel::NsOf(2, 4));
+  EXPECT_EQ((model_.ready[{0, 4, 1}]), 1);
+}
+
+TEST_F(PreparerTest, WhereNothingIsLeftToMeasureItsInstanceIsReleasedNonetheless) {
+  model_.measured_ns = 20'000;
+  BatcherOptions options;
+  options.model = &model_;
+  options.policy.max_rows = 1;
+  options.measuring_instance = 2;
+  executor_.AddBatcher(options);
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  EXPECT_EQ(model_.runs, 0);
+  EXPECT_EQ(model_.released, std::vector<int>{2});
 }
 
 TEST_F(PreparerTest, WhatRequestsHaveTaughtIsNotOverwritten) {

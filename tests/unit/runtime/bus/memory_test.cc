@@ -61,9 +61,21 @@ TEST(ChunkMemoryTest, ChunksAndWhatIsClaimedShareTheLimit) {
   EXPECT_EQ(memory.Take(4096), nullptr);
   EXPECT_FALSE(memory.Claim(1'000));
   memory.Give(chunk, 4096);
-  EXPECT_TRUE(memory.Claim(5'000));
-  memory.Unclaim(10'000);
+  EXPECT_TRUE(memory.Claim(3'750));
+  memory.Unclaim(8'750);
   EXPECT_EQ(memory.in_use_bytes(), 0);
+}
+
+TEST(ChunkMemoryTest, WhatIsClaimedLeavesAnEighthToChunks) {
+  ChunkMemory memory(64 << 10);
+  EXPECT_FALSE(memory.Claim(memory.most_bytes() + 1));
+  EXPECT_TRUE(memory.Claim(memory.most_bytes()));
+  EXPECT_FALSE(memory.Claim(1));
+  void* const chunk = memory.Take(8 << 10);
+  ASSERT_NE(chunk, nullptr);
+  EXPECT_EQ(memory.Take(1 << 10), nullptr);
+  memory.Give(chunk, 8 << 10);
+  memory.Unclaim(memory.most_bytes());
 }
 
 TEST(ChunkMemoryTest, MapsLargeChunksAlone) {

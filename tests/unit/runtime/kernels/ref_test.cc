@@ -84,6 +84,46 @@ TEST(Ref, BinaryBroadcastsAndWraps) {
   EXPECT_EQ(Floated(ref::MakeBinary, Binary{BinaryOp::kAdd}, {Floats({0, 3}, {}), b}, {0, 3}), F{});
 }
 
+// Expected: numpy.power, by which ONNX's reference computes; of negative exponents, which it refuses, the quotient without its fraction.
+TEST(Ref, PowersOfIntegersWrap) {
+  const auto longs = [](const I& bases, int64_t exponent) {
+    const auto size = static_cast<int64_t>(bases.size());
+    return RunKernel(ref::MakeBinary, Binary{BinaryOp::kPow}, {Longs({size}, bases), Longs({1}, {exponent})}, WF_I64, {size})
+        .out.As<int64_t>();
+  };
+  const I bases = {3, -2, 7, INT64_MIN, INT64_MAX, -1, 0, 10};
+  EXPECT_EQ(longs(bases, 0), (I{1, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(longs(bases, 1), bases);
+  EXPECT_EQ(longs(bases, 3), (I{27, -8, 343, 0, INT64_MAX, -1, 0, 1000}));
+  EXPECT_EQ(longs(bases, 63), (I{-3237885987332494933, INT64_MIN, 2898552624600762295, 0, INT64_MAX, -1, 0, INT64_MIN}));
+  EXPECT_EQ(longs(bases, (INT64_C(1) << 62) + 1), (I{3, 0, 7, 0, INT64_MAX, -1, 0, 0}));
+  EXPECT_EQ(longs({94906267}, 2), (I{9007199515875289})) << "more digits than a double has";
+  EXPECT_EQ(longs({1, -1, 2, -2, 0, INT64_MIN, INT64_MAX}, -1), (I{1, -1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(longs({1, -1, 2, 0}, -2), (I{1, 1, 0, 0}));
+  EXPECT_EQ(longs({1, -1, 2, 0}, INT64_MIN), (I{1, 1, 0, 0}));
+
+  const Tensor narrow = Of<int32_t>(WF_I32, {5}, {46341, INT32_MIN, INT32_MAX, 10, 0});
+  const auto mixed = RunKernel(ref::MakeBinary, Binary{BinaryOp::kPow}, {narrow, Longs({1}, {2})}, WF_I32, {5});
+  EXPECT_EQ(mixed.out.As<int32_t>(), (std::vector<int32_t>{-2147479015, 0, 1, 100, 0}));
+}
+
+TEST(Ref, PowersOfIntegersByFloatsSaturate) {
+  const auto by = [](const I& bases, float exponent) {
+    const auto size = static_cast<int64_t>(bases.size());
+    return RunKernel(ref::MakeBinary, Binary{BinaryOp::kPow}, {Longs({size}, bases), Floats({1}, {exponent})}, WF_I64, {size})
+        .out.As<int64_t>();
+  };
+  EXPECT_EQ(by({9, -3, 0, 2}, 2), (I{81, 9, 0, 4}));
+  EXPECT_EQ(by({9, 2, -4}, 0.5F), (I{3, 1, 0}));  // 1.41.. is cut, NaN is 0
+  EXPECT_EQ(by({10, -10, INT64_MIN, INT64_MAX}, 99), (I{INT64_MAX, INT64_MIN, INT64_MIN, INT64_MAX}));
+  EXPECT_EQ(by({2, 0, 1, -1}, -1), (I{0, INT64_MAX, 1, -1}));  // 1/0 is infinite
+  EXPECT_EQ(by({2, 1, 0}, kInf), (I{INT64_MAX, 1, 0}));
+  EXPECT_EQ(by({2, 1}, kNan), (I{0, 1}));
+  const Tensor narrow = Of<int32_t>(WF_I32, {2}, {INT32_MAX, INT32_MIN});
+  const auto wide = RunKernel(ref::MakeBinary, Binary{BinaryOp::kPow}, {narrow, Of<double>(WF_F64, {1}, {3})}, WF_I32, {2});
+  EXPECT_EQ(wide.out.As<int32_t>(), (std::vector<int32_t>{INT32_MAX, INT32_MIN}));
+}
+
 TEST(Ref, SoftmaxOfLargeNumbersIsFinite) {
   const F one = Floated(ref::MakeSoftmax, Softmax{0, 1, false}, {Floats({2}, {1000, 1000})}, {2});
   EXPECT_EQ(one, (F{0.5, 0.5}));

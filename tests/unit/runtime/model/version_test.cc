@@ -1,15 +1,12 @@
 #include "runtime/model/version.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "runtime/model/constants.h"
+#include "tests/unit/runtime/model/temp_file.h"
 #include "tests/unit/runtime/onnx/builder.h"
 #include "tests/unit/runtime/onnx/case_file.h"
 #include "tests/unit/support/counted_limit.h"
@@ -21,23 +18,7 @@ using testing::Case;
 using testing::CaseReader;
 using testing::CaseTensor;
 using testing::DataPath;
-
-class TempFile {
- public:
-  explicit TempFile(const std::vector<uint8_t>& bytes) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "wf_model_XXXXXX").string();
-    const int fd = mkstemp(pattern.data());
-    WF_CHECK(fd >= 0);
-    close(fd);
-    path_ = pattern;
-    std::ofstream(path_, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  }
-  ~TempFile() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using testing::TempFile;
 
 // A tensor with memory as the executor gives it.
 struct Held {
@@ -285,200 +266,6 @@ TEST(Version, RefusesAFileWithAnotherSignature) {
   ASSERT_FALSE(version.ok());
   EXPECT_NE(version.status().message().find("output 0 is `logits: f32[n, 10]` in the file, `logits: f32[n, 12]`"), std::string::npos)
       << version.status().message();
-}
-
-TEST(Version, AWarmUpWithoutFiniteResultsFailsTheLoad) {
-  Case scaled = CaseNamed("op_cases.bin", "Pow i64 exponent");  // 0.5 to the power of 3 is finite
-  EXPECT_TRUE(LoadCase(scaled).ok());
-  const Case divide = CaseNamed("op_cases.bin", "Div scalar weight");
-  std::vector<uint8_t> bytes = divide.model;
-  const float weight = 1.5f, zero = 0;
-  const auto* pattern = reinterpret_cast<const uint8_t*>(&weight);
-  const auto found = std::search(bytes.begin(), bytes.end(), pattern, pattern + 4);
-  ASSERT_NE(found, bytes.end());
-  std::memcpy(&*found, &zero, 4);
-  const TempFile file(bytes);
-  const auto version = Version::Load(file.path(), {});
-  ASSERT_FALSE(version.ok());
-  EXPECT_EQ(version.status().code(), base::kFailedPrecondition);
-  EXPECT_EQ(version.status().message().find("`" + file.path() + "`: output `y` is not finite; none of 5 runs of its warm-up"), 0U)
-      << version.status().message();
-  EXPECT_NE(version.status().message().find("fed floats 0.5, 1, 2, these in turn, 0, integers 0, 1, 2"), std::string::npos);
-}
-
-// Loads what is built; what is said of it without the file's name, empty when it is taken.
-std::string Told(testing::Builder& builder, LoadOptions options = {}) {
-  const std::string bytes = builder.Bytes();
-  const TempFile file({bytes.begin(), bytes.end()});
-  const auto version = Version::Load(file.path(), options);
-  if (version.ok()) return "";
-  const std::string prefix = "`" + file.path() + "`: ", message = version.status().message();
-  EXPECT_EQ(message.find(prefix), 0U) << message;
-  return message.substr(std::min(prefix.size(), message.size()));
-}
-
-void SetFloats(onnx::pb::TensorProto& tensor, const std::vector<float>& values) {
-  tensor.set_raw_data(std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size()));
-}
-
-// ids: i64[N, 4] -> f32[N, 2]: the mean of the rows of a table that ids other than 0 name.
-testing::Builder MaskedMean(const std::vector<float>& table) {
-  testing::Builder builder(13);
-  builder.Input("ids", {"N", 4}, onnx::pb::INT64).Output("y", {"N", 2});
-  SetFloats(builder.Floats("e", {3, 2}, 6), table);
-  SetFloats(builder.Floats("low", {}, 1), {0});
-  SetFloats(builder.Floats("high", {}, 1), {1});
-  builder.Longs("two", {2});
-  builder.Longs("one", {1});
-  testing::Builder::Int(builder.Node("Cast", {"ids"}, {"numbers"}, "cast"), "to", 1);
-  builder.Node("Clip", {"numbers", "low", "high"}, {"m"}, "clip");
-  builder.Node("Unsqueeze", {"m", "two"}, {"mask"}, "mask");
-  builder.Node("Gather", {"e", "ids"}, {"rows"}, "rows");
-  builder.Node("Mul", {"rows", "mask"}, {"masked"}, "masked");
-  testing::Builder::Int(builder.Node("ReduceSum", {"masked", "one"}, {"sum"}, "sum"), "keepdims", 0);
-  testing::Builder::Int(builder.Node("ReduceSum", {"mask", "one"}, {"count"}, "count"), "keepdims", 0);
-  builder.Node("Div", {"sum", "count"}, {"y"}, "mean");
-  return builder;
-}
-
-TEST(Version, AModelThatAnySampleSuitsIsTaken) {
-  testing::Builder mean = MaskedMean({1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(Told(mean), "") << "zeros alone leave nothing to divide by";
-
-  testing::Builder log;
-  log.Input("x", {"N", 3}).Output("y", {"N", 3});
-  SetFloats(log.Floats("one", {}, 1), {1});
-  log.Node("Sub", {"x", "one"}, {"above"});
-  log.Node("Log", {"above"}, {"y"});
-  EXPECT_EQ(Told(log), "") << "2 alone is above 1";
-
-  testing::Builder below;
-  below.Input("x", {"N", 1}).Output("y", {"N", 1});
-  SetFloats(below.Floats("third", {}, 1), {0.3F});
-  below.Node("Sub", {"third", "x"}, {"left"});
-  below.Node("Log", {"left"}, {"y"});
-  EXPECT_EQ(Told(below), "") << "0 alone is below 0.3";
-
-  testing::Builder spread;
-  spread.Input("x", {"N", 3}).Output("y", {"N", 3});
-  testing::Builder::Ints(spread.Node("ReduceMean", {"x"}, {"mean"}), "axes", {1});
-  spread.Node("Sub", {"x", "mean"}, {"apart"});
-  spread.Node("Mul", {"apart", "apart"}, {"squares"});
-  testing::Builder::Ints(spread.Node("ReduceMean", {"squares"}, {"variance"}), "axes", {1});
-  spread.Node("Sqrt", {"variance"}, {"deviation"});
-  spread.Node("Div", {"apart", "deviation"}, {"y"});
-  EXPECT_EQ(Told(spread), "") << "equal numbers have no spread";
-
-  testing::Builder attend;
-  attend.Input("x", {"N", 3}).Input("ignored", {"N", 3}, onnx::pb::BOOL).Output("y", {"N", 3});
-  SetFloats(attend.Floats("never", {}, 1), {-INFINITY});
-  attend.Node("Where", {"ignored", "never", "x"}, {"scores"});
-  testing::Builder::Int(attend.Node("Softmax", {"scores"}, {"y"}), "axis", 1);
-  EXPECT_EQ(Told(attend), "") << "where all is ignored nothing is left";
-}
-
-TEST(Version, ASampleThatFailsToRunIsOneOfSeveral) {
-  const auto with_offset = [](int64_t offset) {
-    testing::Builder builder;
-    builder.Input("i", {"N", 1}, onnx::pb::INT64).Output("y", {"N", 1});
-    builder.Floats("table", {5}, 5);
-    builder.Longs("offset", {offset});
-    builder.Node("Add", {"i", "offset"}, {"at"}, "shift");
-    builder.Node("Gather", {"table", "at"}, {"y"}, "pick");
-    return builder;
-  };
-  testing::Builder first = with_offset(-6), none = with_offset(7);
-  EXPECT_EQ(Told(first), "");  // -5 is the first element
-  EXPECT_EQ(Told(none).find("node `pick` (Gather): an index is out of range; none of 5 runs"), 0U) << Told(none);
-}
-
-TEST(Version, NoSampleSuitsAModelWithWeightsThatAreNoNumbers) {
-  testing::Builder mean = MaskedMean({NAN, NAN, NAN, NAN, NAN, NAN});
-  EXPECT_EQ(Told(mean).find("output `y` is not finite"), 0U) << Told(mean);
-  for (const float wrong : {NAN, INFINITY}) {
-    testing::Builder layer;
-    layer.Input("x", {"N", 2}).Output("y", {"N", 2});
-    SetFloats(layer.Floats("w", {2, 2}, 4), {1, wrong, 0, 1});
-    layer.Node("MatMul", {"x", "w"}, {"y"});
-    EXPECT_EQ(Told(layer).find("output `y` is not finite"), 0U) << Told(layer);
-  }
-}
-
-TEST(Version, HalvesAreFedAndHeldAgainstTheSame) {
-  testing::Builder narrow;
-  narrow.Input("x", {"N", 3}, onnx::pb::FLOAT16).Output("y", {"N", 3}, onnx::pb::BFLOAT16);
-  SetFloats(narrow.Floats("one", {}, 1), {1});
-  testing::Builder::Int(narrow.Node("Cast", {"x"}, {"wide"}), "to", onnx::pb::FLOAT);
-  narrow.Node("Sub", {"wide", "one"}, {"above"});
-  narrow.Node("Log", {"above"}, {"log"}, "log");
-  testing::Builder::Int(narrow.Node("Cast", {"log"}, {"y"}), "to", onnx::pb::BFLOAT16);
-  EXPECT_EQ(Told(narrow), "");
-  SetFloats(*narrow.graph.mutable_initializer(0), {2});
-  EXPECT_EQ(Told(narrow).find("output `y` is not finite"), 0U) << Told(narrow);
-}
-
-// x: f32[n, width..] -> y, with so many elements behind the last axis; their mean if it is reduced.
-testing::Builder Padded(const testing::Builder::Extents& shape, int64_t behind, bool reduced) {
-  testing::Builder builder;
-  builder.Input("x", shape).Output("y");
-  std::vector<int64_t> pads(2 * shape.size());
-  pads.back() = behind;
-  builder.Longs("far", pads);
-  builder.Node("Pad", {"x", "far"}, {reduced ? "wide" : "y"}, "far");
-  if (reduced)
-    testing::Builder::Ints(builder.Node("ReduceMean", {"wide"}, {"y"}, "mean"), "axes", {static_cast<int64_t>(shape.size()) - 1});
-  return builder;
-}
-
-TEST(Version, ARowThatNoRequestHasRoomForIsRefusedBeforeItIsRun) {
-  LoadOptions options;
-  testing::Builder most = Padded({"b", 1}, int64_t{1} << 28, false);
-  EXPECT_EQ(Told(most), "a row of output `y: f32[b, 268435457]` has at least 1073741828 bytes, above the limit of 268435456");
-  testing::Builder half = Padded({"b", 4}, 1 << 20, false);
-  options.requests_bytes = 4'194'320;
-  EXPECT_EQ(Told(half, options), "");
-  --options.requests_bytes;
-  EXPECT_EQ(Told(half, options),
-            "a row of output `y: f32[b, 1048580]` has at least 4194320 bytes, above the limit of 4194319, which all "
-            "requests may have (`limits.memory_bytes`)");
-  testing::Builder input;
-  testing::Builder::Ints(input.Input("x", {"b", 1 << 27}).Output("y").Node("ReduceMean", {"x"}, {"y"}, "mean"), "axes", {1});
-  EXPECT_EQ(Told(input, options),
-            "a row of input `x: f32[b, 134217728]` has at least 536870912 bytes, above the limit of 268435456, which "
-            "all requests may have (`limits.memory_bytes`)")
-      << "less than that may lie in the program";
-}
-
-TEST(Version, ASampleTakesNoMoreThanTheProcessMayHave) {
-  testing::Builder builder = Padded({"b", 1024}, 1 << 20, true);  // 4 MiB and 4 KiB inside, 4 KiB of input
-  LoadOptions options;
-  options.process_bytes = (4 << 20) + (16 << 10);
-  EXPECT_EQ(Told(builder, options), "");
-  options.process_bytes = (4 << 20) + (6 << 10);
-  const std::string told = Told(builder, options);
-  EXPECT_EQ(told.find("a run of one row takes 42"), 0U) << told;
-  EXPECT_NE(told.find("bytes, and the process may have 4200448; the largest of its results is that of node `far` (Pad), 4198400 bytes"),
-            std::string::npos)
-      << told;
-  options = {};
-  options.max_bytes = 4 << 20;
-  EXPECT_NE(Told(builder, options).find("node `far` (Pad): a tensor f32[1, 1049600] is above the limit"), std::string::npos)
-      << Told(builder, options);
-}
-
-TEST(Version, OpenExtentsAreTriedSmallerAsLongAsARequestHasNoRoom) {
-  LoadOptions options;
-  options.requests_bytes = 2 << 20;
-  testing::Builder fits = Padded({"b", "w", 4}, 1 << 17, true);  // half a MiB for each of `w`: 32, 16 of them are too much, 1 is not
-  EXPECT_EQ(Told(fits, options), "");
-  testing::Builder never = Padded({"b", "w", 4}, 1 << 19, true);
-  const std::string told = Told(never, options);
-  EXPECT_EQ(told.find("a run of one row takes 209"), 0U) << told;
-  EXPECT_NE(told.find("and a request may have 2097152; the largest of its results is that of node `far` (Pad), 2097168 bytes"),
-            std::string::npos)
-      << told;
-  testing::Builder fixed = Padded({"b", 2, 4}, 1 << 19, true);  // the file's own memory, as weights are
-  EXPECT_EQ(Told(fixed, options), "");
 }
 
 TEST(Version, LimitsTheMemoryOfARun) {

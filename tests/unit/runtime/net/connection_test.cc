@@ -69,7 +69,7 @@ TEST_F(ConnectionTest, APeerThatIsSlowIsKeptAndOneThatTakesNextToNothingIsNot) {
 }
 
 TEST_F(ConnectionTest, ReadingStopsWhileMuchWaitsToBeSent) {
-  const std::string text(Connection::kHighMarkBytes, 'x');
+  const std::string text(ConnectionLimits{}.unsent_bytes, 'x');
   connection_->out().Put(text.data(), text.size());
   connection_->FlushLater();
   connections_.FlushDirty();

@@ -62,6 +62,44 @@ TEST_F(ModelTest, RunsOnTheLoopWhenABatchWouldNotPay) {
   EXPECT_EQ(rig.answers[0].values, rig.answers[1].values);
 }
 
+TEST_F(ModelTest, ALoopThatHasRunEnoughRunsWhatAFullQueueWouldRefuse) {
+  batch::BatcherOptions batching;
+  batching.policy.max_queued_rows = 2;
+  Rig& rig = MakeRig({.inline_turn_ns = -1}, batching);
+  rig.batchers[0]->cost().Learn(1, 10'000);
+  rig.Start({1});
+  rig.Settle();
+  ASSERT_TRUE(rig.batchers[0]->inline_pays());
+  for (int i = 0; i < 5; ++i) rig.Start({1});
+  EXPECT_EQ(rig.batchers[0]->queued_rows(), 2);
+  EXPECT_EQ(rig.answers.size(), 4U);  // the first, and three of five
+  rig.Settle();
+  ASSERT_EQ(rig.answers.size(), 6U);
+  for (const Rig::Answer& answer : rig.answers) EXPECT_EQ(answer.values, rig.answers[0].values) << answer.message;
+  EXPECT_EQ(rig.engine->stats().refused_rows.value(), 0U);
+}
+
+TEST_F(EngineTest, AStrandBeforeAFullQueueEndsBeforeItsModel) {
+  builder_.AddModel(true);
+  const int x = builder_.Slot(root_, Kind::kTensor), y = builder_.Slot(root_, Kind::kTensor), value = Int(root_);
+  builder_.Run(root_, {in_}, x, Pooled());
+  builder_.Model(root_, 0, x, y);
+  builder_.Run(root_, {y}, value);
+  builder_.Return(root_, {value});
+  batch::BatcherOptions batching;
+  batching.policy.max_queued_rows = 1;
+  Rig& rig = MakeRig({.inline_turn_ns = -1}, batching);
+  rig.batchers[0]->cost().Learn(1, 10'000);
+  rig.Start({1});
+  rig.Settle();
+  ASSERT_TRUE(rig.batchers[0]->inline_pays());
+  for (int i = 0; i < 3; ++i) rig.Start({1});
+  EXPECT_EQ(rig.queue.jobs.size(), 3U);
+  rig.Settle();
+  ASSERT_EQ(rig.answers.size(), 4U);
+  for (const Rig::Answer& answer : rig.answers) EXPECT_EQ(answer.values, rig.answers[0].values) << answer.message;
+}
+
 TEST_F(ModelTest, AFailedRunFailsTheCallWithTheModelsWords) {
   Rig& rig = MakeRig({.schedule = Schedule::kPool});
   rig.models[0]->fails = [] { return true; };

@@ -180,7 +180,7 @@ TEST_F(Http2SessionTest, AnswersAreClaimedUntilTheyHaveLeft) {
   peer().window = read_by_peer_ = 0;
   Send(Get(1, "/") + Get(3, "/"));
   EXPECT_GE(site_.claimed, 2 << 20);
-  EXPECT_LT(connection_->out().size(), net::Connection::kHighMarkBytes + 64 * 1024);
+  EXPECT_LT(connection_->out().size(), net::ConnectionLimits{}.unsent_bytes + 64 * 1024);
   read_by_peer_ = 1 << 30;
   Turn();
   Turn();

@@ -30,17 +30,29 @@ TEST(JsonSize, FollowsTheValue) {
   const std::vector<wf_type> types = Types();
   const std::string text(3000, 'x');
   const wf_bytes value = Bytes(text);
-  EXPECT_EQ(TextBytes(types.data(), kString, &value, kEnough), 3000U);
-  EXPECT_EQ(TextBytes(types.data(), kBytes, &value, kEnough), 4000U);
+  EXPECT_EQ(TextBytes(types.data(), kString, &value, kEnough), 3003U);
+  EXPECT_EQ(TextBytes(types.data(), kBytes, &value, kEnough), 4003U);
   const wf_tensor tensor = {
       .data = nullptr, .dtype = WF_F32, .rank = 2, .space = 0, .flags = 0, .device = 0, .dim = {20, 30}, .stride = {30, 1}};
-  EXPECT_EQ(TextBytes(types.data(), kTensor, &tensor, kEnough), 20U * 30U * 8U);
+  EXPECT_EQ(TextBytes(types.data(), kTensor, &tensor, kEnough), 20U * 30U * 8U + 20U * 3U + 3U);
   std::vector<wf_bytes> texts(5, value);
   const wf_list strings = {texts.data(), texts.size()};
-  EXPECT_EQ(TextBytes(types.data(), kStrings, &strings, kEnough), 15'000U);
-  EXPECT_EQ(TextBytes(types.data(), kStrings, &strings, 7000), 9000U) << "looks no further than it must";
+  EXPECT_EQ(TextBytes(types.data(), kStrings, &strings, kEnough), 15'018U);
+  EXPECT_EQ(TextBytes(types.data(), kStrings, &strings, 7000), 9012U) << "looks no further than it must";
   const wf_list numbers = {nullptr, 100};
   EXPECT_EQ(TextBytes(types.data(), kNumbers, &numbers, kEnough), 800U);
+}
+
+TEST(JsonSize, WhatIsEmptyIsTextAllTheSame) {
+  const std::vector<wf_type> types = Types();
+  wf_tensor tensor = {
+      .data = nullptr, .dtype = WF_F32, .rank = 2, .space = 0, .flags = 0, .device = 0, .dim = {400'000, 0}, .stride = {0, 1}};
+  EXPECT_GE(TextBytes(types.data(), kTensor, &tensor, kEnough), kEnough);
+  tensor.dim[0] = tensor.dim[1] = int64_t{1} << 40;
+  EXPECT_GE(TextBytes(types.data(), kTensor, &tensor, kEnough), kEnough);
+  std::vector<wf_bytes> texts(400'000, wf_bytes{});
+  const wf_list strings = {texts.data(), texts.size()};
+  EXPECT_GE(TextBytes(types.data(), kStrings, &strings, kEnough), kEnough);
 }
 
 TEST(JsonSize, AnAbsentValueIsNotLookedAt) {
@@ -52,7 +64,7 @@ TEST(JsonSize, AnAbsentValueIsNotLookedAt) {
   EXPECT_LT(TextBytes(types.data(), kOptional, &value, kEnough), 10U);
   value.text.len = 500;
   value.has = 1;
-  EXPECT_EQ(TextBytes(types.data(), kOptional, &value, kEnough), 500U);
+  EXPECT_EQ(TextBytes(types.data(), kOptional, &value, kEnough), 503U);
 }
 
 }  // namespace

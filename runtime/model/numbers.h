@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace wf::model {
+
+// Which kinds of numbers there are among elements. Integers and bools are numbers.
+struct Kinds {
+  bool finite = false, infinite = false, nan = false;
+  bool all_finite() const { return !infinite && !nan; }
+};
+Kinds KindsOf(uint8_t dtype, const void* elements, int64_t count);
+
+}  // namespace wf::model

@@ -1,0 +1,66 @@
+#include "runtime/model/origin.h"
+
+#include <algorithm>
+
+namespace wf::model {
+
+using onnx::Op;
+
+void Origin::Begin() {
+  buffers_.assign(plan_.buffers().size(), {});
+  first_ = nullptr;
+}
+
+Kinds Origin::KindsOfWeight(int weight) {
+  const auto [found, is_new] = weights_.try_emplace(weight);
+  if (!is_new) return found->second;
+  const size_t at = static_cast<size_t>(weight);
+  const onnx::Weight& of = program_.graph.weights[at];
+  const auto elements = program_.constants[at]->Load();
+  if (elements.ok()) found->second = KindsOf(of.dtype, elements->get(), of.count());
+  return found->second;
+}
+
+bool Origin::HasBadWeights(const onnx::Node& node) {
+  if (node.op == Op::kWhere) return false;
+  const bool multiplies = node.op == Op::kMatMul || node.op == Op::kGemm || node.op == Op::kConv;
+  return std::any_of(node.in.begin(), node.in.end(), [&](int value) {
+    const int weight = value < 0 ? -1 : program_.graph.values[static_cast<size_t>(value)].weight;
+    if (weight < 0) return false;
+    const Kinds kinds = KindsOfWeight(weight);
+    if (node.op == Op::kGather) return kinds.nan && !kinds.finite;  // whatever it picks
+    return kinds.nan || (multiplies && kinds.infinite);
+  });
+}
+
+void Origin::Note(size_t step_index, const void* out) {
+  const Plan::Step& step = plan_.steps()[step_index];
+  const Plan::Buffer& buffer = plan_.buffers()[static_cast<size_t>(step.out)];
+  State result;
+  result.finite = KindsOf(buffer.dtype, out, buffer.bytes / base::DTypeSize(buffer.dtype)).all_finite();
+  bool takes_finite = true, moves_constant = step.node < 0;
+  for (const int in : step.in) {
+    if (in < 0) continue;
+    const State& taken = buffers_[static_cast<size_t>(in)];
+    takes_finite = takes_finite && taken.finite;
+    moves_constant = moves_constant && plan_.buffers()[static_cast<size_t>(in)].constant != nullptr;
+    if (!result.finite && result.weights == nullptr) result.weights = taken.weights;
+  }
+  if (moves_constant) {  // to who reads it, and is asked
+    result = {};
+  } else if (!result.finite) {
+    if (takes_finite && first_ == nullptr) first_ = &step.where;
+    if (result.weights == nullptr && step.node >= 0 && HasBadWeights(program_.graph.nodes[static_cast<size_t>(step.node)]))
+      result.weights = &step.where;
+  }
+  buffers_[static_cast<size_t>(step.out)] = result;
+}
+
+const std::string* Origin::weights() const {
+  for (const Plan::Output& output : plan_.outputs()) {
+    if (const std::string* const where = buffers_[static_cast<size_t>(output.buffer)].weights) return where;
+  }
+  return nullptr;
+}
+
+}  // namespace wf::model

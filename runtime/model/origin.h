@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/model/numbers.h"
+#include "runtime/model/plan.h"
+
+namespace wf::model {
+
+// Follows runs of a plan step by step, to tell where numbers that are not finite come from: the first step that makes one of finite
+// numbers, and whether it is the weights' doing, which no input mends. That is certain, and told, of steps that compute with a NaN, or
+// multiply by matrices and filters with an infinity; not of those that choose among numbers, and not of an infinity that is added: masks
+// are made so.
+// Thread: one at a time, that which makes plans.   Borrows: program, plan.   Cost: each result is read once more.
+class Origin {
+ public:
+  Origin(const Program& program, const Plan& plan) : program_(program), plan_(plan) {}
+
+  void Begin();                             // of a run, with finite inputs
+  void Note(size_t step, const void* out);  // the step has run, and this is its result
+  // Of the run: where numbers first were not finite, null when no step has made one; where weights have made one that reaches an output,
+  // else null.
+  const std::string* first() const { return first_; }
+  const std::string* weights() const;
+
+ private:
+  struct State {
+    bool finite = true;
+    const std::string* weights = nullptr;  // of the step whose weights made it what it is
+  };
+  bool HasBadWeights(const onnx::Node& node);
+  Kinds KindsOfWeight(int weight);
+
+  const Program& program_;
+  const Plan& plan_;
+  std::vector<State> buffers_;
+  std::map<int, Kinds> weights_;  // those that were looked at
+  const std::string* first_ = nullptr;
+};
+
+}  // namespace wf::model

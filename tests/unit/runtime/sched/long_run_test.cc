@@ -1,0 +1,85 @@
+#include "runtime/sched/long_run.h"
+
+#include "tests/unit/runtime/sched/engine_fixture.h"
+
+namespace wf::sched {
+namespace {
+
+TEST(LongRunTest, OnlyARunThatIsSeenTwiceIsTold) {
+  LongRun runs;
+  runs.Look();
+  runs.Look();
+  for (int i = 0; i < 3; ++i) {
+    runs.Begin();
+    runs.Look();
+    EXPECT_FALSE(runs.End());
+    runs.Look();
+  }
+  runs.Begin();
+  runs.Look();
+  EXPECT_EQ(*runs.stop_word(), 0U);
+  runs.Look();
+  EXPECT_EQ(*runs.stop_word(), 1U);
+  EXPECT_TRUE(runs.End());
+  EXPECT_EQ(*runs.stop_word(), 0U);
+}
+
+// A body during which the engine is watched twice, as by another thread.
+struct Watched {
+  Engine* engine = nullptr;
+  wf_code (*body)(wf_ctx*, void* const*) = nullptr;
+  bool looks = true;  // at the stop word
+  int runs = 0;
+};
+Watched watched;
+
+wf_code RunWatched(wf_ctx* ctx, void* const* frames) {
+  ++watched.runs;
+  watched.engine->Watch();
+  watched.engine->Watch();
+  if (watched.looks && *ctx->stop != 0) return WF_FAILED;
+  return watched.body(ctx, frames);
+}
+
+class LongRunOnLoop : public EngineTest {
+ protected:
+  Rig& MakeWatched(bool looks) {
+    const int value = Int(root_);
+    const int task = builder_.Run(root_, {in_}, value);
+    builder_.Return(root_, {value});
+    Rig& rig = MakeRig();
+    wf_task& row = const_cast<wf_task&>(rig.plan.tasks[task]);  // of the builder
+    watched = {rig.engine.get(), row.fn.run, looks};
+    row.fn.run = RunWatched;
+    return rig;
+  }
+};
+
+TEST_F(LongRunOnLoop, IsBegunAnewOnThePoolAndBarred) {
+  Rig& rig = MakeWatched(true);
+  rig.Start({1});
+  EXPECT_EQ(rig.answers.size(), 0U);
+  EXPECT_EQ(rig.queue.pushed, 1U);
+  rig.Settle();
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, 0);
+  EXPECT_EQ(watched.runs, 2);
+  EXPECT_EQ(rig.engine->stats().task[0].runs[static_cast<int>(Placement::kMoved)].value(), 1U);
+  rig.Start({2});
+  EXPECT_EQ(rig.queue.pushed, 2U);
+  rig.Settle();
+  EXPECT_EQ(watched.runs, 3);
+  EXPECT_EQ(rig.answers[1].code, 0);
+}
+
+TEST_F(LongRunOnLoop, ThatEndsAllTheSameIsAnswered) {
+  Rig& rig = MakeWatched(false);
+  rig.Start({1});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, 0);
+  EXPECT_EQ(rig.queue.pushed, 0U);
+  EXPECT_EQ(watched.runs, 1);
+}
+
+}  // namespace
+}  // namespace wf::sched

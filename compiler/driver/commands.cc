@@ -82,10 +82,17 @@ bool TakeStdin(Compilation& compilation, Console& console, diag::Emitter& emitte
   return !emitter.has_errors();
 }
 
+// What asks for a product behind the last phase, if anything.
+std::optional<std::string> MistakeInPhases(const Options& options) {
+  if (!options.emit || PhaseOf(*options.emit) <= options.stop_after) return std::nullopt;
+  return "`--stop-after` ends before what `--emit` asks for is made";
+}
+
 int Check(const Options& options, Console& console) {
   if (options.inputs.empty()) return Usage(console, "`wfc check` needs a .wf file, or `-` for stdin");
   const Emit emit = options.emit.value_or(Emit::kSema);
   if (options.emit && options.format == Format::kSarif) return Usage(console, "`--emit` and `--format=sarif` both write to stdout");
+  if (const auto mistake = MistakeInPhases(options)) return Usage(console, *mistake);
   const auto n_stdin = std::count(options.inputs.begin(), options.inputs.end(), "-");
   if (n_stdin > 1) return Usage(console, "`-` is stdin, which is there once");
   if (n_stdin > 0 && options.fix) return Usage(console, "`--fix` changes files, and `-` is stdin");
@@ -149,6 +156,7 @@ int Make(Emit emit, const Options& options, Console& console) {
 int Build(const Options& options, Console& console) {
   if (options.inputs.size() != 1) return Usage(console, "`wfc build` needs one .wf file");
   if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
+  if (const auto mistake = MistakeInPhases(options)) return Usage(console, *mistake);
   const Emit emit = options.emit.value_or(Emit::kExe);
   const bool makes_product = PhaseOf(emit) <= options.stop_after;
   const bool binary = emit == Emit::kExe || emit == Emit::kObj;
@@ -416,6 +424,9 @@ int RunWfc(const std::vector<std::string>& arguments, Console& console) {
     ShowHelp(command->info, console);
     return kFine;
   }
+  const bool takes_stdin = command->info.arguments.ends_with("| -");
+  if (!takes_stdin && std::find(options->inputs.begin(), options->inputs.end(), "-") != options->inputs.end())
+    return Usage(console, fmt::format("`wfc {}` does not read stdin, as `wfc check -` and `wfc fmt -` do; `./-` is a file", name));
   return command->run(*options, console);
 }
 

@@ -106,7 +106,8 @@ bool ReportInput(const std::string& output, const std::vector<std::string>& inpu
     emitter.Emit({}, diag::kOutputIsInput, {output, *same});
     return true;
   }
-  if (!output.ends_with(".wf") || access(output.c_str(), F_OK) != 0) return false;
+  struct stat info{};
+  if (!output.ends_with(".wf") || stat(output.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   emitter.Emit({}, diag::kOutputIsProgram, {output});
   return true;
 }

@@ -6,15 +6,15 @@
 
 namespace wf::ir {
 
-// Indices into Body::ops and Body::blocks, and into the vectors of Program.
+// Indices into Body::ops and Body::blocks, and into the vectors of Program. A plan holds those of Program in 16 bits: BuildIr bounds them.
 enum class ValueId : uint32_t { kNone = 0xffffffff };
 enum class BlockId : uint32_t { kNone = 0xffffffff };
-enum class SlotId : uint16_t { kNone = 0xffff };
-enum class TaskId : uint16_t { kNone = 0xffff };
-enum class RegionId : uint16_t { kNone = 0xffff };
-enum class NodeId : uint16_t { kNone = 0xffff };
-enum class StageId : uint16_t { kNone = 0xffff };
-enum class PolicyId : uint16_t { kNone = 0xffff };
+enum class SlotId : uint32_t { kNone = 0xffffffff };
+enum class TaskId : uint32_t { kNone = 0xffffffff };
+enum class RegionId : uint32_t { kNone = 0xffffffff };
+enum class NodeId : uint32_t { kNone = 0xffffffff };
+enum class StageId : uint32_t { kNone = 0xffffffff };
+enum class PolicyId : uint32_t { kNone = 0xffffffff };
 enum class ModelId : uint16_t { kNone = 0xffff };
 
 template <typename Id>

@@ -27,8 +27,8 @@ class ProgramVerifier {
       }
     }
     entered_by_ = EnteredBy(program_);
-    for (size_t i = 0; i < program_.regions.size(); ++i) Check(CheckRegion(RegionId{static_cast<uint16_t>(i)}), "region r", i);
-    for (size_t i = 0; i < program_.tasks.size(); ++i) Check(CheckTask(TaskId{static_cast<uint16_t>(i)}), "task t", i);
+    for (size_t i = 0; i < program_.regions.size(); ++i) Check(CheckRegion(RegionId{static_cast<uint32_t>(i)}), "region r", i);
+    for (size_t i = 0; i < program_.tasks.size(); ++i) Check(CheckTask(TaskId{static_cast<uint32_t>(i)}), "task t", i);
     for (size_t i = 0; i < program_.workflows.size(); ++i) Check(CheckWorkflow(program_.workflows[i]), "workflow ", i);
     for (size_t i = 0; i < program_.nodes.size(); ++i) {
       const Node& node = program_.nodes[i];
@@ -168,7 +168,7 @@ class ProgramVerifier {
     for (const Block& block : task.body.blocks) {
       for (const ValueId id : block.ops) {
         if (task.body[id].kind != OpKind::kSlot) continue;
-        const SlotId slot{static_cast<uint16_t>(task.body[id].imm)};
+        const SlotId slot{static_cast<uint32_t>(task.body[id].imm)};
         if (std::find(task.in.begin(), task.in.end(), slot) == task.in.end()) return "its body reads a slot that is not among its inputs";
       }
     }

@@ -48,12 +48,15 @@ std::optional<std::string> FindNote(const std::string& notes) {
 
 base::Result<std::string> ReadNote(const std::string& path) {
   std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown)) return NotOurs("it is a folder");
+  const auto type = std::filesystem::status(path, unknown).type();
+  if (type == std::filesystem::file_type::directory) return NotOurs("it is a folder");
+  if (std::filesystem::exists(std::filesystem::file_status(type)) && type != std::filesystem::file_type::regular)
+    return NotOurs("it is not a regular file");
   std::ifstream file(path, std::ios::binary);
   if (!file) return base::Status(base::kNotFound, base::TextOfErrno(errno));
   file.seekg(0, std::ios::end);
   const auto end = static_cast<std::streamoff>(file.tellg());
-  if (end < 0) return NotOurs("not a regular file");
+  if (end < 0) return NotOurs("it is not a regular file");
   const auto size = static_cast<uint64_t>(end);
   Elf64_Ehdr header;
   if (size < sizeof header || !ReadAt(file, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)

@@ -8,7 +8,7 @@
 namespace wf::sema {
 namespace {
 
-constexpr size_t kMaxIds = 60'000;  // tasks, slots, regions and nodes have 16-bit ids
+constexpr size_t kMaxIds = 60'000;  // a plan numbers tasks, nodes, stages, regions and slots with 16 bits
 
 // Parents stand before what they enclose.
 bool NestsTooDeep(const ir::Program& program) {
@@ -116,12 +116,22 @@ void ReportTooLarge(const BuildContext& c, const char* limit, diag::Emitter& dia
   error.Label(*c.too_large, "and here it becomes too much");
 }
 
-// What has no place in memory or in a plan: ids have 16 bits.
+// What a plan has no numbers for, or null.
+const char* FullOf(const ir::Program& out) {
+  if (out.tasks.size() > kMaxIds) return "60000 tasks; workflows are written out where they are called";
+  if (out.nodes.size() > kMaxIds) return "60000 nodes; workflows are written out where they are called";
+  if (out.stages.size() > kMaxIds) return "60000 stages; workflows are written out where they are called";
+  if (out.regions.size() > kMaxIds) return "60000 arms, loops and calls; workflows are written out where they are called";
+  if (out.slots.size() > kMaxIds) return "60000 parameters, results and values of tasks; workflows are written out where they are called";
+  return nullptr;
+}
+
+// What has no place in memory or in a plan.
 bool IsTooLarge(const BuildContext& c, const Span& whole, diag::Emitter& diag) {
-  const bool is_full = std::max({c.out.tasks.size(), c.out.slots.size(), c.out.regions.size(), c.out.nodes.size()}) > kMaxIds;
+  const char* const full = FullOf(c.out);
   const bool is_deep = NestsTooDeep(c.out);
-  if (!is_full && !is_deep && c.too_large == nullptr) return false;
-  const char* const limit = is_full ? "60000 tasks; workflows are written out where they are called" : is_deep ? kDepthLimit : c.limit;
+  if (full == nullptr && !is_deep && c.too_large == nullptr) return false;
+  const char* const limit = full != nullptr ? full : is_deep ? kDepthLimit : c.limit;
   if (c.too_large != nullptr)
     ReportTooLarge(c, limit, diag);
   else

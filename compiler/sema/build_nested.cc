@@ -17,7 +17,7 @@ using ir::ValueId;
 
 namespace {
 
-constexpr size_t kMostTasksWritten = 30'000;  // before another workflow is written in: ids have 16 bits
+constexpr size_t kMostTasksWritten = 30'000;  // before another workflow is written in: a plan numbers them with 16 bits
 
 }  // namespace
 

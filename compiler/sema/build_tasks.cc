@@ -22,12 +22,12 @@ void AddOnce(std::vector<SlotId>& slots, SlotId slot) {
 
 RegionId TaskWriter::OpenRegion(RegionId parent) {
   out_.regions.push_back({.parent = parent, .node = node_});
-  return RegionId{static_cast<uint16_t>(out_.regions.size() - 1)};
+  return RegionId{static_cast<uint32_t>(out_.regions.size() - 1)};
 }
 
 SlotId TaskWriter::AddSlot(RegionId region, const std::string& name, ir::TypeId type, ir::Store store) {
   out_.slots.push_back({.name = name, .type = type, .region = region, .store = store});
-  const SlotId id{static_cast<uint16_t>(out_.slots.size() - 1)};
+  const SlotId id{static_cast<uint32_t>(out_.slots.size() - 1)};
   out_.regions[Index(region)].slots.push_back(id);
   return id;
 }
@@ -38,7 +38,7 @@ TaskId TaskWriter::AddTask(ir::Task task) {
     for (const SlotId gate : gates_) AddOnce(task.in, gate);
   }
   out_.tasks.push_back(std::move(task));
-  const TaskId id{static_cast<uint16_t>(out_.tasks.size() - 1)};
+  const TaskId id{static_cast<uint32_t>(out_.tasks.size() - 1)};
   out_.regions[Index(out_.tasks.back().region)].tasks.push_back(id);
   return id;
 }
@@ -51,7 +51,7 @@ SlotId TaskWriter::AddTask(ir::Task task, const std::string& name, ir::TypeId ty
 
 ir::PolicyId TaskWriter::Intern(const ir::Policy& policy) {
   const auto found = std::find(out_.policies.begin(), out_.policies.end(), policy);
-  const auto index = static_cast<uint16_t>(found - out_.policies.begin());
+  const auto index = static_cast<uint32_t>(found - out_.policies.begin());
   if (found == out_.policies.end()) out_.policies.push_back(policy);
   return ir::PolicyId{index};
 }
@@ -107,12 +107,12 @@ void Renumber(ir::Program& program) {
   std::vector<ir::Task> tasks;
   for (ir::Region& region : program.regions) {
     for (SlotId& slot : region.slots) {
-      slot_of[Index(slot)] = SlotId{static_cast<uint16_t>(slots.size())};
+      slot_of[Index(slot)] = SlotId{static_cast<uint32_t>(slots.size())};
       slots.push_back(std::move(program.slots[Index(slot)]));
       slot = slot_of[Index(slot)];
     }
     for (TaskId& task : region.tasks) {
-      task_of[Index(task)] = TaskId{static_cast<uint16_t>(tasks.size())};
+      task_of[Index(task)] = TaskId{static_cast<uint32_t>(tasks.size())};
       tasks.push_back(std::move(program.tasks[Index(task)]));
       task = task_of[Index(task)];
     }

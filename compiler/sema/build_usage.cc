@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 #include "compiler/sema/builtins.h"
@@ -92,7 +93,8 @@ Usage FindUsage(const Workflow& workflow) {
               .charged = std::vector<std::optional<size_t>>(count)};
   const auto definitions = Definitions(workflow);
   const auto symbols = Symbols(workflow);
-  std::vector<std::set<size_t>> bodies(count);  // per let: the bodies that read it; statement * 1024 + part
+  using BodyKey = std::tuple<size_t, size_t, bool>;  // statement, which result of a return, whether it is cut
+  std::vector<std::set<BodyKey>> bodies(count);      // per let: the bodies that read it
   std::vector<std::set<size_t>> readers(count);
   for (size_t i = count; i-- > 0;) {
     const Stmt& stmt = workflow.body[i];
@@ -101,10 +103,9 @@ Usage FindUsage(const Workflow& workflow) {
     if (!usage.is_needed[i]) continue;
     usage.is_shared[i] = stmt.kind == StmtKind::kLet && bodies[i].size() > 1 && !IsCheap(*stmt.value);
     if (stmt.kind == StmtKind::kLet) {
-      for (const size_t reader : readers[i]) {
-        const std::optional<size_t> node = workflow.body[reader].kind == StmtKind::kNode ? reader : usage.charged[reader];
-        if (node && (!usage.charged[i] || *node < *usage.charged[i])) usage.charged[i] = node;
-      }
+      std::set<std::optional<size_t>> nodes;
+      for (const size_t reader : readers[i]) nodes.insert(workflow.body[reader].kind == StmtKind::kNode ? reader : usage.charged[reader]);
+      if (nodes.size() == 1) usage.charged[i] = *nodes.begin();
     }
     size_t part = 0;
     ForEachExpr(stmt, [&](const Expr& expr) {
@@ -114,12 +115,12 @@ Usage FindUsage(const Workflow& workflow) {
         const auto definition = definitions.find(local);
         if (definition == definitions.end() || definition->second >= i) continue;
         readers[definition->second].insert(i);
-        std::set<size_t>& users = bodies[definition->second];
+        std::set<BodyKey>& users = bodies[definition->second];
         if (stmt.kind == StmtKind::kLet && !usage.is_shared[i]) {
           users.insert(bodies[i].begin(), bodies[i].end());
         } else {
-          users.insert(i * 1024 + part % 512);
-          if (is_cut) users.insert(i * 1024 + 512 + part % 512);
+          users.insert({i, part, false});
+          if (is_cut) users.insert({i, part, true});
         }
       }
       if (stmt.kind == StmtKind::kReturn) ++part;

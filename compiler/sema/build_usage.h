@@ -14,7 +14,7 @@ struct Usage {
   std::vector<std::set<LocalId>> reads;        // per statement: locals of the workflow, those of its fallback too
   std::vector<bool> is_needed;                 // per statement: a node or let that nobody reads is removed
   std::vector<bool> is_shared;                 // per statement: a let that several bodies read, so it is a task of its own
-  std::vector<std::optional<size_t>> charged;  // per statement: the first node that reads this let
+  std::vector<std::optional<size_t>> charged;  // per statement: the node that alone reads this let; the workflow where others do
 };
 Usage FindUsage(const Workflow& workflow);
 bool MayWait(const Expr& expr);  // holds a call that waits or a `for`: needs tasks of its own

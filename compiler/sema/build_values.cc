@@ -55,7 +55,7 @@ ir::Body Values::Write(ir::Task& task, const WriteBody& write) {
   const ValueId result = write(writer);
   writer.builder().Close(result);
   for (const ValueId id : body.blocks[0].ops) {
-    if (body[id].kind == OpKind::kSlot) task.in.push_back(SlotId{static_cast<uint16_t>(body[id].imm)});  // each once
+    if (body[id].kind == OpKind::kSlot) task.in.push_back(SlotId{static_cast<uint32_t>(body[id].imm)});  // each once
   }
   return body;
 }

@@ -75,7 +75,7 @@ void WorkflowBuilder::AddNodes(const std::string& around) {
   for (const Workflow::Stage& stage : workflow_.stages) out_.stages.push_back({path, stage.name, stage.written});
   const auto add = [&](ir::Node node) {
     out_.nodes.push_back(std::move(node));
-    return ir::NodeId{static_cast<uint16_t>(out_.nodes.size() - 1)};
+    return ir::NodeId{static_cast<uint32_t>(out_.nodes.size() - 1)};
   };
   own_node_ = add({.path = path, .line = c_.LineOf(workflow_.span), .stage = ir::StageId::kNone, .reads = {}});
   tasks_.set_node(own_node_);

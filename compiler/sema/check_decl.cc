@@ -94,7 +94,7 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
 void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& decl) {
   entity.type = env.types.Error();
   if (decl.has_errors) return;  // what did not parse may be any field
-  if (HasTooManyParts(env, decl.fields.size(), decl.name.text, decl.name.span)) return;
+  if (HasTooManyParts(env, decl.fields.size(), "`" + decl.name.text + "` has", decl.name.span)) return;
   Body body(env, module, &decl);
   std::vector<Field> fields;
   std::map<std::string_view, Span> declared;
@@ -112,7 +112,7 @@ void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& de
   }
   const std::string prefix = module.is_root ? "" : module.path.substr(module.path.rfind('.') + 1) + ".";
   entity.type = sound ? env.types.Record(prefix + decl.name.text, std::move(fields)) : env.types.Error();
-  if (!HasTooManyParts(env, entity.type->parts, entity.type->name, decl.name.span)) return;
+  if (!HasTooManyParts(env, entity.type->parts, "`" + entity.type->name + "` has", decl.name.span)) return;
   entity.type = env.types.Error();
 }
 

@@ -150,7 +150,7 @@ ExprPtr CheckField(Body& body, const ast::TupleExpr::Field& field, TypeRef targe
 }  // namespace
 
 ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where) {
-  if (HasTooManyParts(body.env, expr.fields.size(), "", expr.span)) return SkipUnchecked(body, expr);
+  if (HasTooManyParts(body.env, expr.fields.size(), kTupleHas, expr.span)) return SkipUnchecked(body, expr);
   const bool typed = wanted != nullptr && wanted->kind == TypeKind::kRecord && wanted->name.empty();
   std::unordered_map<std::string_view, TypeRef> hints;
   if (typed) {
@@ -192,7 +192,7 @@ ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const
     return record;  // the reader reports the difference
   }
   record->type = body.env.types.Record("", std::move(fields));
-  if (HasTooManyParts(body.env, record->type->parts, "", expr.span)) return Poison(body, expr.span);
+  if (HasTooManyParts(body.env, record->type->parts, kTupleHas, expr.span)) return Poison(body, expr.span);
   record->args = std::move(values);
   return record;
 }

@@ -184,13 +184,22 @@ ExprPtr Concatenate(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
   return text;
 }
 
+// REQUIRES: the elements of both are scalars of different types.
+std::string HelpToConvert(const Body& body, const Expr& left, const Expr& right) {
+  const bool is_left = left.type->dtype == DType::kBool;
+  if (is_left || right.type->dtype == DType::kBool) {  // a number from a truth value, never the other way round
+    const Expr &truth = is_left ? left : right, &number = is_left ? right : left;
+    return "convert the `bool`: `" + std::string(ir::NameOf(number.type->dtype)) + "(" + CodeAt(body, truth.span, "..") + ")`";
+  }
+  return "convert one of them, as in `" + std::string(ir::NameOf((ir::IsFloat(right.type->dtype) ? right : left).type->dtype)) + "(..)`";
+}
+
 ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
   Types& types = body.env.types;
   const std::string_view op = ast::Spelling(step.op);
   if (left->type->dtype != right->type->dtype) {
     body.env.Report(step.op_span, kOperandsDiffer, {op, ToString(left->type), ToString(right->type)})
-        .Help("convert one of them, as in `" + std::string(ir::NameOf((ir::IsFloat(right->type->dtype) ? right : left)->type->dtype)) +
-              "(..)`");
+        .Help(HelpToConvert(body, *left, *right));
     return Poison(body, step.span);
   }
   if (!IsEquality(step.op) && !CheckArithmetic(body, op, left->type, step.op_span)) return Poison(body, step.span);

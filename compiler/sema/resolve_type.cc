@@ -279,7 +279,7 @@ TypeRef ResolveNamed(Body& body, const ast::Type& type, SymbolRule rule) {
 const ast::WorkflowDecl* WorkflowOf(const Body& body) { return body.self == nullptr ? nullptr : ast::DynAs<ast::WorkflowDecl>(*body.self); }
 
 TypeRef ResolveTuple(Body& body, const ast::Type& type, SymbolRule rule) {
-  if (HasTooManyParts(body.env, type.fields.size(), "", type.span)) return body.env.types.Error();
+  if (HasTooManyParts(body.env, type.fields.size(), kTupleHas, type.span)) return body.env.types.Error();
   const ast::WorkflowDecl* workflow = WorkflowOf(body);
   const bool is_result = workflow != nullptr && workflow->result.get() == &type;
   std::vector<Field> fields;
@@ -298,7 +298,7 @@ TypeRef ResolveTuple(Body& body, const ast::Type& type, SymbolRule rule) {
     }
   }
   const TypeRef tuple = sound ? body.env.types.Record("", std::move(fields)) : body.env.types.Error();
-  return HasTooManyParts(body.env, tuple->parts, "", type.span) ? body.env.types.Error() : tuple;
+  return HasTooManyParts(body.env, tuple->parts, kTupleHas, type.span) ? body.env.types.Error() : tuple;
 }
 
 // Symbols that are written, but are in no dimension: `0*n` is 0.
@@ -386,12 +386,24 @@ Signature& NewSignature(Entity& entity) {
   return *entity.signature;
 }
 
+namespace {
+
+// Frames and codecs hold all parameters as if they were the members of one tuple.
+void LimitParameters(Env& env, std::vector<TypeRef>& types, Signature& out) {
+  size_t parts = 0;
+  for (const TypeRef type : types) parts += type->parts;
+  if (HasTooManyParts(env, parts, "the parameters of `" + out.name + "` have", out.span)) types.assign(types.size(), env.types.Error());
+}
+
+}  // namespace
+
 void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast::Type* result, Signature& out) {
   std::vector<TypeRef> param_types;
   for (const ast::Param& param : params) {
     if (param.external_name && WorkflowOf(body) == nullptr) body.env.Report(param.span, kOuterName, {"`" + param.name.text + "`"});
     param_types.push_back(param.type ? ResolveType(body, *param.type, SymbolRule::kDeclare) : body.env.types.Error());
   }
+  LimitParameters(body.env, param_types, out);
   for (size_t i = 0; i < params.size(); ++i) {
     const TypeRef type = param_types[i];
     const bool is_new = !body.Find(params[i].name.text);
@@ -464,10 +476,9 @@ TypeRef MapDims(Types& types, TypeRef type, const std::function<Dim(const Dim&)>
   return type;
 }
 
-bool HasTooManyParts(Env& env, size_t parts, const std::string& name, const Span& span) {
+bool HasTooManyParts(Env& env, size_t parts, const std::string& what, const Span& span) {
   if (parts <= kMaxParts) return false;
-  env.Report(span, kTooManyParts, {name.empty() ? "this tuple" : "`" + name + "`", kMaxParts})
-      .Help("where parts repeat, a list holds them");
+  env.Report(span, kTooManyParts, {what, kMaxParts}).Help("where parts repeat, a list holds them");
   return true;
 }
 

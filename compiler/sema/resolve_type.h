@@ -37,8 +37,9 @@ void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast:
 
 // The type with each of its dimensions replaced. Nominal records keep theirs.
 TypeRef MapDims(Types& types, TypeRef type, const std::function<Dim(const Dim&)>& map);
-// Reports a record of more than kMaxParts parts at `span`; without a name, a tuple.
-bool HasTooManyParts(Env& env, size_t parts, const std::string& name, const Span& span);
+// Reports what has more than kMaxParts parts at `span`; `what` is "`T` has" or the like.
+bool HasTooManyParts(Env& env, size_t parts, const std::string& what, const Span& span);
+inline constexpr const char* kTupleHas = "this tuple has";
 // Every dimension of a type, also those in elements of lists.
 void ForEachDim(TypeRef type, const std::function<void(const Dim&)>& visit);
 

@@ -124,7 +124,7 @@ class Builder {
         model_.opset = static_cast<int>(set.version());
       }
     }
-    return model_.opset == 0 ? Fail("not an ONNX model: it imports no operator set of ai.onnx") : Status::Ok();
+    return model_.opset == 0 ? Fail("the model imports no operator set of ai.onnx") : Status::Ok();
   }
 
   Status ReadInitializers(const std::vector<std::vector<Piece>>& pieces) {
@@ -239,9 +239,11 @@ class Builder {
     row = standard ? FindOperator(proto.op_type()) : nullptr;
     if (row != nullptr && model_.opset >= row->since) return Status::Ok();
     const auto imported = other_opsets_.find(proto.domain());
-    const int64_t opset = standard ? model_.opset : imported == other_opsets_.end() ? 0 : imported->second;
-    return NotBuilt(fmt::format("{}: operator `{}` of {}, opset {}, is not supported{}", where, op,
-                                standard ? "ai.onnx" : '`' + Printable(proto.domain()) + '`', opset,
+    const bool is_imported = standard || imported != other_opsets_.end();
+    const std::string version =
+        is_imported ? fmt::format("opset {}", standard ? model_.opset : imported->second) : "of which the model imports no opset";
+    return NotBuilt(fmt::format("{}: operator `{}` of {}, {}, is not supported{}", where, op,
+                                standard ? "ai.onnx" : '`' + Printable(proto.domain()) + '`', version,
                                 standard && row == nullptr ? MeantBy(op) : ""));
   }
 
@@ -347,7 +349,7 @@ class Builder {
 
   Status ReadOutputs() {
     std::unordered_set<std::string> seen;
-    if (graph_.output_size() == 0) return Fail("not an ONNX model: it has no output");
+    if (graph_.output_size() == 0) return Fail("the model has no output");
     if (graph_.output_size() > kMaxPorts) return NotBuilt(fmt::format("more than {} outputs", kMaxPorts));
     for (const pb::ValueInfoProto& output : graph_.output()) {
       Port port;

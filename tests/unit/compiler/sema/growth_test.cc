@@ -76,6 +76,21 @@ TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
       {"fields of a type", "type T {" + Each(40'000, [](auto i) { return "a" + i + ": i64; "; }) + "}" + kServed,
        "WF3047 `T` has more than 4096 parts"},
       {"results", Results(30'000), "WF3047 this tuple has more than 4096 parts"},
+      {"parameters",
+       "workflow W(" + Each(66'000, [](auto i) { return "_x" + i + ": i64 = 1, "; }) +
+           "y: i64) -> (y: i64) { return (y: y); } service S { workflow W; }",
+       "WF3047 the parameters of `W` have more than 4096 parts"},
+      {"parameters of a function", "fn f(" + Each(20'000, [](auto i) { return "_x" + i + ": i64, "; }) + "y: i64) -> i64 = y;" + kServed,
+       "WF3047 the parameters of `f` have more than 4096 parts"},
+      {"nodes of a called workflow",
+       "workflow H(x: i64) -> (y: i64) { node n0 = x; " +
+           Each(66'000, [](auto i) { return "node n" + std::to_string(std::stoi(i) + 1) + " = n" + i + "; "; }) +
+           "return (y: n66000); } workflow W(x: i64) -> (y: i64) { node a = H(x); return (y: a.y); } service S { workflow W; }",
+       "WF5090 the program becomes more than 60000 tasks"},
+      {"calls in a list",
+       "workflow H(x: i64) -> (y: i64) { return (y: x); } workflow W(x: i64) -> (y: i64) { node a = [" +
+           Each(70'000, [](auto) { return "H(x).y, "; }) + "1]; return (y: a[0]); } service S { workflow W; }",
+       "WF5090 the program becomes more than 60000 tasks"},
       {"texts", "const A: list<string> = [" + Each(40'000, [](auto i) { return "\"" + i + "\", "; }) + "\"\"];" + kServed, ""},
       {"constants that double", "const A0 = \"" + std::string(64, 'x') + "\";" + Doubles(24) + kServed,
        "WF5090 the program becomes more than 256 MiB of constants"},

@@ -99,12 +99,24 @@ TEST(ReadModel, NamesAnUnknownOperatorWithOpsetAndNode) {
   b.Node("Frobnicate", {"x"}, {"y"}, "f7");
   EXPECT_EQ(b.Error(), "`x.onnx`: node `f7` (Frobnicate): operator `Frobnicate` of ai.onnx, opset 17, is not supported");
   b.graph.mutable_node(0)->set_domain("com.example");
+  EXPECT_EQ(
+      b.Error(),
+      "`x.onnx`: node `f7` (Frobnicate): operator `Frobnicate` of `com.example`, of which the model imports no opset, is not supported");
   auto& set = *b.model().add_opset_import();
   set.set_domain("com.example");
   set.set_version(3);
   EXPECT_EQ(b.Error(), "`x.onnx`: node `f7` (Frobnicate): operator `Frobnicate` of `com.example`, opset 3, is not supported");
   b.graph.mutable_node(0)->clear_name();
   EXPECT_EQ(b.Error(), "`x.onnx`: node 0 (Frobnicate): operator `Frobnicate` of `com.example`, opset 3, is not supported");
+}
+
+TEST(ReadModel, SaysWhatAModelLacks) {
+  Builder b;
+  b.Input("x", {4});
+  b.Node("Relu", {"x"}, {"y"}, "r");
+  EXPECT_EQ(b.Error(), "`x.onnx`: the model has no output");
+  b.model().clear_opset_import();
+  EXPECT_EQ(b.Error(), "`x.onnx`: the model imports no operator set of ai.onnx");
 }
 
 TEST(ReadModel, NamesAllUnknownOperatorsAtOnce) {

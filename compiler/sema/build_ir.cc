@@ -8,7 +8,7 @@
 namespace wf::sema {
 namespace {
 
-constexpr size_t kMaxIds = 60'000;  // a plan numbers tasks, nodes, stages, regions and slots with 16 bits
+constexpr size_t kMaxIds = 60'000;  // a plan numbers tasks, nodes, stages, regions, slots and types with 16 bits
 
 // Parents stand before what they enclose.
 bool NestsTooDeep(const ir::Program& program) {
@@ -123,6 +123,7 @@ const char* FullOf(const ir::Program& out) {
   if (out.stages.size() > kMaxIds) return "60000 stages; workflows are written out where they are called";
   if (out.regions.size() > kMaxIds) return "60000 arms, loops and calls; workflows are written out where they are called";
   if (out.slots.size() > kMaxIds) return "60000 parameters, results and values of tasks; workflows are written out where they are called";
+  if (out.types.size() > kMaxIds) return "60000 types";
   return nullptr;
 }
 

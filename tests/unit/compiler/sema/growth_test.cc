@@ -86,7 +86,7 @@ TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
        "workflow H(x: i64) -> (y: i64) { node n0 = x; " +
            Each(66'000, [](auto i) { return "node n" + std::to_string(std::stoi(i) + 1) + " = n" + i + "; "; }) +
            "return (y: n66000); } workflow W(x: i64) -> (y: i64) { node a = H(x); return (y: a.y); } service S { workflow W; }",
-       "WF5090 the program becomes more than 60000 tasks"},
+       "WF5090 the program becomes more than 60000 nodes"},
       {"calls in a list",
        "workflow H(x: i64) -> (y: i64) { return (y: x); } workflow W(x: i64) -> (y: i64) { node a = [" +
            Each(70'000, [](auto) { return "H(x).y, "; }) + "1]; return (y: a[0]); } service S { workflow W; }",

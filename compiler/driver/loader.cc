@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include "compiler/diag/foreign.h"
 #include "compiler/driver/files.h"
 #include "compiler/parse/parse.h"
 
@@ -108,6 +109,8 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
       auto builder = emitter_.Emit(span, diag::kImportNotRead, {path, why});
       if (path + '.' == kStandard) {
         builder.Help("the standard library is imported by the module: `import std.nn;`");
+      } else if (const auto help = diag::OursFor(diag::Foreign::kModule, path.substr(0, path.find('.'))); !help.empty()) {
+        builder.Help(std::string(help));
       } else {
         builder.DidYouMean(span, path, Neighbours(path));
       }

@@ -44,9 +44,8 @@ class BodyEmitter {
   struct TwoBlocks {
     llvm::AllocaInst *held, *held_bytes, *spare, *spare_bytes;
   };
-  enum class Stop { kNo, kYes };  // does a loop look at ctx->stop?
-  class LaneBlock;                // of lanes.cc
-  class FoldMemory;               // of fold.cc
+  class LaneBlock;   // lanes.cc
+  class FoldMemory;  // fold.cc
 
   // ---- body.cc: prologue, results, failures ----
   const ir::Type& TypeOf(ir::ValueId id) const { return context_.type(body_[id].type); }
@@ -89,11 +88,15 @@ class BodyEmitter {
 
   // ---- loops and memory: loops.cc ----
   Loop BeginLoop(Value* count, const llvm::Twine& name = "loop");
-  llvm::BranchInst* EndLoop(const Loop& loop);  // the branch back
-  // for (i = 0; i < count; ++i) each(i), looking at ctx->stop now and then if told to; at -O2 the innermost loop vectorises.
-  void For(Value* count, Stop stop, const std::function<void(Value*)>& each);
+  llvm::BranchInst* EndLoop(const Loop& loop);       // the branch back
+  static constexpr uint64_t kUnknownWork = 1 << 30;  // work saturates here: too much, or an extent that something open says
+  uint64_t WorkOf(ir::BlockId id) const;             // operations of a run of it, those in loops once for each turn
+  // for (i = 0; i < count; ++i) each(i), where a turn does so much work. Looks at ctx->stop so often that little is done between two looks:
+  // each turn where that is within the turns, else after so many that innermost loops vectorise at -O2; with work 0 never.
+  void For(Value* count, uint64_t work, const std::function<void(Value*)>& each);
+  static uint64_t Times(uint64_t work, Value* count), TurnsPerLook(Value* count, uint64_t work);  // per look: 0: it does not look
+  uint64_t WorkToLookAt(ir::ValueId extent, uint64_t work) const;  // the work, or 0 where a loop within another can do without looks
   void CheckStop();
-  bool MayBeEndless(ir::ValueId extent, int steps = 8) const;  // no length of what is in memory holds it
   Value* NotNegative(Value* count);
   Value* Bytes(llvm::ArrayRef<Value*> extents, uint64_t element);  // saturates
   Value* Allocate(Value* bytes, uint64_t align);                   // wf_alloc, failing when it does
@@ -104,12 +107,10 @@ class BodyEmitter {
   // ---- tensors: tensor.cc, reduce.cc ----
   Leaves EmitBuild(ir::ValueId id);
   Value* BuildMemory(ir::ValueId id, Value* bytes);
-  static constexpr uint64_t kCheapElement = 16384;  // operations, loops counted by their turns
   struct Nest {
     const ir::Op& op;
     llvm::ArrayRef<Value*> extents;
     const Target& target;
-    Stop stop;
     ir::ValueId apart = ir::ValueId::kNone;  // what is left to write: in each row, the element for which this comparison differs
   };
   void EmitEither(Value* condition, const std::function<void()>& yes, const std::function<void()>& no);
@@ -141,7 +142,7 @@ class BodyEmitter {
   void EmitScalarRest(const Nest& nest, Rest rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
   void StoreLanes(const Nest& nest, Value* lanes, Value* offset, Value* mask);
   void TagStore(llvm::Instruction* store);
-  bool MayRunLong(const ir::Op& op, llvm::ArrayRef<Value*> extents) const;
+  uint64_t TurnWork(const Nest& nest, size_t axis) const;
   Value* LoadElement(const ir::Op& op);
   Value* ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> at);
   Value* HasElements(const ir::Op& op);  // of a load or list_get: have the axes elements? null: surely
@@ -153,11 +154,9 @@ class BodyEmitter {
   Leaves EmitReshape(const ir::Op& op);
   Value* EmitReduce(const ir::Op& op);
   Value* ReduceUnrolled(const ir::Op& op, uint64_t count);
-  bool LooksAtStop(const ir::Op& reduction) const { return tensor_blocks_ == 1 || MayBeEndless(reduction.args[0]); }  // inside of it
   Value* ReduceLoop(const ir::Op& op, Value* count);
   Value *ReduceLanes(const ir::Op& op, Value* count), *ReduceBuffered(const ir::Op& op, Value* count);
   Value* CombineLanes(const ir::Op& op, Value* lanes);
-  uint64_t UnrolledCost(ir::BlockId id) const;  // operations; saturates
 
   // ---- lists, maps: list.cc ----
   Leaves EmitListMake(ir::ValueId id);
@@ -175,7 +174,7 @@ class BodyEmitter {
   const ir::Body& body_;
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
-  Value *ctx_, *frame_array_;
+  Value *ctx_, *frame_array_, *stop_ = nullptr;  // stop_: what ctx->stop is, once wanted
   Places places_;
   bool is_pick_, masks_bytes_;                   // masks_bytes_: the CPU loads and stores bytes under a mask
   bool uses_sticky_ = false, has_lanes_ = true;  // has_lanes_: may rows be written as lanes?

@@ -163,8 +163,7 @@ Leaves BodyEmitter::EmitFold(const ir::Op& op) {
   };
   FoldMemory memory(*this, op, kept);
   ++folds_;
-  For(NotNegative(Scalar(op.args[0])), Stop::kNo, [&](Value* index) {
-    if (tensor_blocks_ == 0 || MayBeEndless(op.args[0])) CheckStop();
+  For(NotNegative(Scalar(op.args[0])), WorkOf(op.blocks[0]), [&](Value* index) {
     const Leaves next = EmitBlockLeaves(op.blocks[0], {Leaves{index}, load()});
     for (size_t i = 0; i < next.size(); ++i) b_.CreateStore(next[i], kept[i]);
     memory.EndTurn();

@@ -270,22 +270,19 @@ Value* BodyEmitter::LaneBlock::ReduceColumns(const ir::Op& op) {
   llvm::AllocaInst* sums = o_.Local(llvm::ArrayType::get(type, depth), "columns");
   const auto place = [&](Value* lane) { return b_.CreateInBoundsGEP(type, sums, lane); };
   for (size_t lane = 0; lane < depth; ++lane) b_.CreateStore(identity, place(b_.getInt64(lane)));
-  const Loop loop = o_.BeginLoop(o_.NotNegative(o_.Scalar(op.args[0])), "column");
-  if (o_.MayBeEndless(op.args[0])) o_.CheckStop();
-  {
+  o_.For(o_.NotNegative(o_.Scalar(op.args[0])), n_ * o_.WorkToLookAt(op.args[0], o_.WorkOf(op.blocks[0])), [&](Value* index) {
     // What the turn adds to, vectors of outer values included, is not there after the loop.
     const auto outer = lanes_;
     Value* const outer_mask = mask_;
-    o_.values_[static_cast<size_t>(block.params[0])] = {loop.index};
+    o_.values_[static_cast<size_t>(block.params[0])] = {index};
     EmitOps(block);
     Value* element = Vector(block.result);
-    Value* address = place(b_.CreateAnd(loop.index, b_.getInt64(depth - 1)));
+    Value* address = place(b_.CreateAnd(index, b_.getInt64(depth - 1)));
     b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(type, address), element), address);
     lanes_ = outer;
     mask_ = outer_mask;
-  }
-  o_.EndLoop(loop);
-  llvm::SmallVector<Value*, 16> parts;
+  });
+  std::vector<Value*> parts;
   for (size_t lane = 0; lane < depth; ++lane) parts.push_back(b_.CreateLoad(type, place(b_.getInt64(lane))));
   for (size_t half = depth / 2; half >= 1; half /= 2) {
     for (size_t lane = 0; lane < half; ++lane) parts[lane] = EmitReduceStep(b_, kind, dtype, parts[lane], parts[lane + half]);

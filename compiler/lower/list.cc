@@ -60,8 +60,7 @@ Leaves BodyEmitter::EmitListBuild(const ir::Op& op) {
   const ir::Layout layout = ir::LayoutOf(context_.types(), element);
   Value* count = NotNegative(Scalar(op.args[0]));
   Value* items = Allocate(Bytes({count}, layout.size), layout.align);
-  For(count, Stop::kNo, [&](Value* index) {
-    if (tensor_blocks_ == 0) CheckStop();
+  For(count, WorkOf(op.blocks[0]) + 1, [&](Value* index) {
     const Leaves item = EmitBlock(op.blocks[0], {index});
     StoreValue(context_, b_, element, item, ItemAddress(element, items, index));
   });
@@ -75,8 +74,7 @@ Leaves BodyEmitter::EmitListFilter(const ir::Op& op) {
   Value* items = Allocate(Bytes({count}, layout.size), layout.align);
   llvm::AllocaInst* length = Local(b_.getInt64Ty(), "length");
   b_.CreateStore(b_.getInt64(0), length);
-  For(count, Stop::kNo, [&](Value* index) {
-    if (tensor_blocks_ == 0) CheckStop();
+  For(count, WorkOf(op.blocks[0]) + WorkOf(op.blocks[1]) + 1, [&](Value* index) {
     Block* take = Block::Create(context_.llvm(), "take", function_);
     Block* next = Block::Create(context_.llvm(), "skip", function_);
     b_.CreateCondBr(EmitBlock(op.blocks[0], {index})[0], take, next);
@@ -105,7 +103,7 @@ Leaves BodyEmitter::EmitListOfTensor(const ir::Op& op) {
                                 ~uint64_t{WF_ALIGN - 1});
   Value* data = Allocate(Bytes({rounded, count}, 1), WF_ALIGN);
   Value* items = Allocate(Bytes({count}, sizeof(wf_tensor)), alignof(wf_tensor));
-  For(count, Stop::kNo, [&](Value* index) {
+  For(count, kUnknownWork, [&](Value* index) {
     const Leaves item = DenseTensor(b_.CreateInBoundsGEP(b_.getInt8Ty(), data, b_.CreateMul(index, rounded)), extents);
     Target target{item[0], {}};
     for (size_t axis = 0; axis + 2 < rank; ++axis) target.strides.push_back(item[rank + axis]);
@@ -151,8 +149,7 @@ Leaves BodyEmitter::StackTensors(ir::ValueId id, const Leaves& list) {
   Target target{nullptr, {}};
   for (size_t axis = 1; axis + 1 < rank; ++axis) target.strides.push_back(result[1 + rank + axis]);
   Value* row = rank > 1 ? result[1 + rank] : b_.getInt64(1);
-  For(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, list[1], list[2]), Stop::kNo, [&](Value* index) {
-    if (tensor_blocks_ == 0) CheckStop();
+  For(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, list[1], list[2]), kUnknownWork, [&](Value* index) {
     const Leaves item = LoadValue(context_, b_, element, ItemAddress(element, list[0], index));
     Value* differs = b_.getFalse();
     for (size_t axis = 1; axis < rank; ++axis) differs = b_.CreateOr(differs, b_.CreateICmpNE(item[axis], extents[axis]));
@@ -186,7 +183,7 @@ Leaves BodyEmitter::EmitMapKeys(const ir::Op& op) {
   const EntryLayout entry = MapEntry(context_.types(), TypeOf(op.args[0]).element);
   const Leaves map = Get(op.args[0]);
   Value* items = Allocate(Bytes({map[1]}, sizeof(wf_bytes)), alignof(wf_bytes));
-  For(map[1], Stop::kNo, [&](Value* index) {
+  For(map[1], 1, [&](Value* index) {
     Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), map[0], b_.CreateMul(index, b_.getInt64(entry.size), "", true, true));
     StoreValue(context_, b_, text, LoadValue(context_, b_, text, from), ItemAddress(text, items, index));
   });

@@ -1,5 +1,6 @@
 // Loops, memory and the stop flag.
 
+#include <algorithm>
 #include <cstddef>
 
 #include <llvm/IR/MDBuilder.h>
@@ -13,9 +14,51 @@ namespace wf::lower {
 using llvm::Value;
 
 namespace {
-constexpr uint64_t kElementsBetweenStops = 16384;  // of cheap work; well below 100 us
+constexpr uint64_t kOperationsPerLook = 131'072;  // well below a millisecond
+constexpr uint64_t kLookIsNothing = 1'024;        // beside so many operations
+constexpr uint64_t kTurnsPerLook = 16'384;        // at most: each may wait for memory
+constexpr uint64_t kOperationsUnseen = 16;        // of a turn, where the loop is as long as something in memory
+constexpr uint64_t kTurnsUnseen = 1 << 20;        // that the program states
 constexpr uint64_t kOnStackBytes = 4096;
-constexpr uint64_t kNotLong = 1 << 20;  // turns that the program states
+
+// Operations whose time grows with what they are given.
+bool IsLong(ir::OpKind kind) {
+  using ir::OpKind;
+  switch (kind) {
+    case OpKind::kReshape:
+    case OpKind::kListOfTensor:
+    case OpKind::kTensorOfList:
+    case OpKind::kMapGet:
+    case OpKind::kMapKeys:
+    case OpKind::kStringEqual:
+    case OpKind::kText:
+    case OpKind::kStringFromBytes:
+    case OpKind::kMeta:
+    case OpKind::kAnnotate:
+    case OpKind::kNative:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Is there something of that length?
+bool IsInMemory(const ir::Body& body, ir::ValueId extent, int steps) {
+  const ir::Op& op = body[extent];
+  if (op.kind == ir::OpKind::kScalar) return op.imm <= kTurnsUnseen || static_cast<int64_t>(op.imm) < 0;
+  if (op.kind == ir::OpKind::kDim || op.kind == ir::OpKind::kListLen || op.kind == ir::OpKind::kStringLen) return true;
+  if (steps == 0) return false;
+  const auto is = [&](size_t arg) { return IsInMemory(body, op.args[arg], steps - 1); };
+  if (op.kind == ir::OpKind::kMin) return is(0) || is(1);
+  return (op.kind == ir::OpKind::kAdd || op.kind == ir::OpKind::kSub || op.kind == ir::OpKind::kMax) && is(0) && is(1);
+}
+
+size_t AxesOf(const ir::Op& op) {
+  if (op.kind == ir::OpKind::kBuild) return op.args.size();
+  const bool is_loop = op.kind == ir::OpKind::kReduce || op.kind == ir::OpKind::kFold || op.kind == ir::OpKind::kListBuild ||
+                       op.kind == ir::OpKind::kListFilter;
+  return is_loop ? 1 : 0;
+}
 }  // namespace
 
 BodyEmitter::Loop BodyEmitter::BeginLoop(Value* count, const llvm::Twine& name) {
@@ -38,42 +81,77 @@ llvm::BranchInst* BodyEmitter::EndLoop(const Loop& loop) {
   return back;
 }
 
-void BodyEmitter::For(Value* count, Stop stop, const std::function<void(Value*)>& each) {
-  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count); known != nullptr && known->getZExtValue() <= kElementsBetweenStops)
-    stop = Stop::kNo;
-  if (stop == Stop::kNo) {
+uint64_t BodyEmitter::TurnsPerLook(Value* count, uint64_t work) {
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
+  if (work == 0 || (known != nullptr && Times(work, count) <= kOperationsPerLook)) return 0;
+  if (work > kLookIsNothing) return 1;
+  return std::min(kTurnsPerLook, kOperationsPerLook / work);
+}
+
+// Short turns, of a loop that is as long as something in memory: most such loops are short, and looks would take a part of their time.
+uint64_t BodyEmitter::WorkToLookAt(ir::ValueId extent, uint64_t work) const {
+  return loops_ > 0 && work <= kOperationsUnseen && IsInMemory(body_, extent, 8) ? 0 : work;
+}
+
+uint64_t BodyEmitter::Times(uint64_t work, Value* count) {
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
+  if (known == nullptr) return kUnknownWork;
+  return std::min(kUnknownWork, work * std::min(kUnknownWork, std::max<uint64_t>(known->getZExtValue(), 1)));
+}
+
+uint64_t BodyEmitter::WorkOf(ir::BlockId id) const {
+  uint64_t work = 1;  // the turn itself
+  for (const ir::ValueId value : body_[id].ops) {
+    const ir::Op& op = body_[value];
+    uint64_t own = IsLong(op.kind) ? kUnknownWork : op.blocks.empty() ? 1 : 0;
+    for (const ir::BlockId block : op.blocks) own += WorkOf(block);
+    for (size_t axis = 0; axis < AxesOf(op); ++axis) {
+      const ir::Op& extent = body_[op.args[axis]];
+      const uint64_t turns = extent.kind == ir::OpKind::kScalar ? std::max<uint64_t>(extent.imm, 1) : kUnknownWork;
+      own = std::min(own, kUnknownWork) * std::min(turns, kUnknownWork);
+    }
+    work = std::min(work + std::min(own, kUnknownWork), kUnknownWork);
+  }
+  return work;
+}
+
+// Short loops look at the flag not once, and pay for it with a comparison.
+void BodyEmitter::For(Value* count, uint64_t work, const std::function<void(Value*)>& each) {
+  const uint64_t turns = TurnsPerLook(count, work);
+  if (turns <= 1) {
     const Loop loop = BeginLoop(count);
+    if (turns == 1) CheckStop();
     each(loop.index);
     EndLoop(loop);
     return;
   }
-  Value* step = b_.getInt64(kElementsBetweenStops);
-  Value* pieces = b_.CreateUDiv(b_.CreateAdd(count, b_.getInt64(kElementsBetweenStops - 1), "", true), step);
-  const Loop outer = BeginLoop(pieces, "piece");
+  const Loop strips = BeginLoop(count, "strip");
+  Value* step = b_.getInt64(turns);
+  Value* left = b_.CreateSub(count, strips.index, "left", true, true);
+  const Loop strip = BeginLoop(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, step));
+  each(b_.CreateAdd(strips.index, strip.index, "", true, true));
+  EndLoop(strip);
+  Block* another = Block::Create(context_.llvm(), "another", function_);
+  b_.CreateCondBr(b_.CreateICmpSGT(left, step), another, strips.exit);
+  b_.SetInsertPoint(another);
   CheckStop();
-  Value* first = b_.CreateMul(outer.index, step, "first", true, true);
-  Value* left = b_.CreateSub(count, first, "left", true, true);
-  const Loop inner = BeginLoop(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, step));
-  each(b_.CreateAdd(first, inner.index, "", true, true));
-  EndLoop(inner);
-  EndLoop(outer);
+  strips.index->addIncoming(b_.CreateAdd(strips.index, step, "", true, true), b_.GetInsertBlock());
+  b_.CreateBr(strips.body);
+  b_.SetInsertPoint(strips.exit);
+  --loops_;
 }
 
 void BodyEmitter::CheckStop() {
-  Value* flag = b_.CreateLoad(b_.getPtrTy(), Offset(b_, ctx_, offsetof(wf_ctx, stop)), "stop");
-  llvm::LoadInst* set = b_.CreateLoad(b_.getInt32Ty(), flag);
-  set->setAtomic(llvm::AtomicOrdering::Monotonic);
+  if (stop_ == nullptr) {
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(entry_->getTerminator());
+    stop_ = b_.CreateLoad(b_.getPtrTy(), Offset(b_, ctx_, offsetof(wf_ctx, stop)), "stop");
+  }
+  // Volatile: read each time. Not monotonic: what else the loop reads can still be read before it.
+  llvm::LoadInst* set = b_.CreateLoad(b_.getInt32Ty(), stop_, /*isVolatile=*/true);
+  set->setAtomic(llvm::AtomicOrdering::Unordered);
   set->setAlignment(llvm::Align(4));
   FailWhen(b_.CreateICmpNE(set, b_.getInt32(0)));
-}
-
-bool BodyEmitter::MayBeEndless(ir::ValueId extent, int steps) const {
-  const ir::Op& op = body_[extent];
-  if (op.kind == ir::OpKind::kScalar) return op.imm > kNotLong && static_cast<int64_t>(op.imm) > 0;
-  if (op.kind == ir::OpKind::kDim || op.kind == ir::OpKind::kListLen || op.kind == ir::OpKind::kStringLen) return false;
-  const bool is_sum = op.kind == ir::OpKind::kAdd || op.kind == ir::OpKind::kSub || op.kind == ir::OpKind::kMax;
-  if (!is_sum || steps == 0) return true;
-  return MayBeEndless(op.args[0], steps - 1) || MayBeEndless(op.args[1], steps - 1);
 }
 
 Value* BodyEmitter::NotNegative(Value* count) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b_.getInt64(0)); }

@@ -15,28 +15,8 @@ using ir::OpKind;
 using llvm::Value;
 
 namespace {
-constexpr uint64_t kUnrolledOperations = 512;
+constexpr uint64_t kUnrolledOperations = 528;  // 33 for each of 16
 }  // namespace
-
-uint64_t BodyEmitter::UnrolledCost(ir::BlockId id) const {
-  uint64_t cost = 0;
-  for (const ir::ValueId value : body_[id].ops) {
-    const ir::Op& op = body_[value];
-    uint64_t times = 1;
-    if (op.kind == OpKind::kReduce || op.kind == OpKind::kBuild || op.kind == OpKind::kFold) {
-      const size_t extents = op.kind == OpKind::kBuild ? op.args.size() : 1;
-      for (size_t i = 0; i < extents; ++i) {
-        const ir::Op& extent = body_[op.args[i]];
-        times *= extent.kind == OpKind::kScalar && extent.imm < 4096 ? std::max<uint64_t>(extent.imm, 1) : 4096;
-        times = std::min<uint64_t>(times, 1u << 20);
-      }
-    }
-    uint64_t inner = 1;
-    for (const ir::BlockId block : op.blocks) inner += UnrolledCost(block);
-    cost = std::min<uint64_t>(cost + times * std::min<uint64_t>(inner, 1u << 20), 1u << 30);
-  }
-  return cost;
-}
 
 Value* BodyEmitter::EmitReduce(const ir::Op& op) {
   const ir::DType dtype = context_.type(op.type).dtype;
@@ -47,7 +27,7 @@ Value* BodyEmitter::EmitReduce(const ir::Op& op) {
   const auto kind = static_cast<ir::ReduceKind>(op.imm);
   const bool is_free = !ir::IsFloat(dtype) || kind == ir::ReduceKind::kMin || kind == ir::ReduceKind::kMax;
   if (ir::IsFloat(dtype) && known != nullptr && known->getZExtValue() <= ir::ReduceLanes(dtype) &&
-      known->getZExtValue() * UnrolledCost(op.blocks[0]) <= kUnrolledOperations) {
+      known->getZExtValue() * WorkOf(op.blocks[0]) <= kUnrolledOperations) {
     result = ReduceUnrolled(op, known->getZExtValue());
   } else if (is_free) {
     result = ReduceLoop(op, count);
@@ -65,10 +45,7 @@ Value* BodyEmitter::ReduceLoop(const ir::Op& op, Value* count) {
   llvm::Constant* identity = Identity(b_, kind, dtype);
   llvm::AllocaInst* acc = Local(identity->getType(), "acc");
   b_.CreateStore(identity, acc);
-  const bool cheap = UnrolledCost(op.blocks[0]) < 64;
-  const bool looks_at_stop = LooksAtStop(op);
-  For(count, looks_at_stop && cheap ? Stop::kYes : Stop::kNo, [&](Value* index) {
-    if (looks_at_stop && !cheap) CheckStop();
+  For(count, WorkToLookAt(op.args[0], WorkOf(op.blocks[0])), [&](Value* index) {
     Value* element = EmitBlock(op.blocks[0], {index})[0];
     b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(identity->getType(), acc), element), acc);
   });
@@ -102,15 +79,11 @@ Value* BodyEmitter::ReduceLanes(const ir::Op& op, Value* count) {
   b_.CreateStore(identity, acc);
   const LaneBlock::Shape shape{op.blocks[0], body_[op.blocks[0]].params[0], static_cast<unsigned>(n)};
   Value* whole = b_.CreateLShr(count, n == 16 ? 4 : 3);
-  const bool looks_at_stop = LooksAtStop(op);
-  const Loop loop = BeginLoop(whole, "lanes");
-  if (looks_at_stop) CheckStop();
-  {
-    LaneBlock block(*this, shape, b_.CreateMul(loop.index, b_.getInt64(n), "k", true, true), nullptr);
+  For(whole, n * WorkToLookAt(op.args[0], WorkOf(op.blocks[0])), [&](Value* index) {
+    LaneBlock block(*this, shape, b_.CreateMul(index, b_.getInt64(n), "k", true, true), nullptr);
     Value* elements = block.Emit();
     b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(identity->getType(), acc), elements), acc);
-  }
-  EndLoop(loop);
+  });
   Value* rest = b_.CreateAnd(count, b_.getInt64(n - 1));
   if (rest == b_.getInt64(0)) return CombineLanes(op, b_.CreateLoad(identity->getType(), acc));
   Block* tail = Block::Create(context_.llvm(), "tail", function_);
@@ -140,11 +113,11 @@ Value* BodyEmitter::ReduceBuffered(const ir::Op& op, Value* count) {
   llvm::AllocaInst* row = Local(row_type, "row");
   b_.CreateStore(llvm::ConstantVector::getSplat(row_type->getElementCount(), Identity(b_, kind, dtype)), acc);
   Value* rows = b_.CreateLShr(b_.CreateAdd(count, b_.getInt64(n - 1), "", true), n == 16 ? 4 : 3);
-  For(rows, Stop::kNo, [&](Value* index) {
-    if (LooksAtStop(op)) CheckStop();
+  const uint64_t work = WorkOf(op.blocks[0]);
+  For(rows, n * work, [&](Value* index) {
     Value* first = b_.CreateMul(index, b_.getInt64(n), "", true, true);
     Value* live = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(count, first), b_.getInt64(n));
-    For(live, Stop::kNo, [&](Value* lane) {
+    For(live, TurnsPerLook(live, work) < n ? work : 0, [&](Value* lane) {
       Value* value = EmitBlock(op.blocks[0], {b_.CreateAdd(first, lane, "", true, true)})[0];
       b_.CreateStore(value, b_.CreateInBoundsGEP(element, row, lane));
     });

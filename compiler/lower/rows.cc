@@ -11,10 +11,12 @@ namespace wf::lower {
 
 using llvm::Value;
 
+namespace {
+constexpr unsigned kMostLanes = 16;
+}  // namespace
+
 bool BodyEmitter::EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at) {
   if (!has_lanes_) return false;
-  if (nest.stop == Stop::kYes && at.empty() && UnrolledCost(nest.op.blocks[0]) >= kCheapElement)
-    return false;  // looks at the stop flag often
   return EmitLanes(nest, nest.extents.back(), offset, at, false);
 }
 
@@ -80,7 +82,7 @@ bool BodyEmitter::EmitFilled(const Nest& nest) {
       if (id != apart && !varies[static_cast<size_t>(id)]) EmitOp(id);
     }
     Value* value = Scalar(block.result);
-    For(Total(nest.extents), nest.stop, [&](Value* index) { StoreElement(nest, value, index); });
+    For(Total(nest.extents), 1, [&](Value* index) { StoreElement(nest, value, index); });
     llvm::SmallVector<Value*, 8> at;
     Nest rest = nest;
     rest.apart = apart;
@@ -139,11 +141,12 @@ bool BodyEmitter::EmitLanes(const Nest& nest, Value* count, Value* offset, llvm:
   const auto place = [&](Value* first) { return b_.CreateAdd(offset, first, "", true, true); };
   Value* lanes = b_.getInt64(shape.lanes);
   const ir::ValueId apart = is_flat ? ir::ValueId::kNone : FindApart(block);
-  For(b_.CreateLShr(count, shape.lanes == 16 ? 4 : 3), nest.stop == Stop::kYes && at.empty() ? Stop::kYes : Stop::kNo, [&](Value* turn) {
-    Value* first = b_.CreateMul(turn, lanes, "first", true, true);
-    if (apart != ir::ValueId::kNone) return EmitTurnApart(nest, shape.lanes, apart, first, place(first));
-    StoreLanes(nest, LaneBlock(*this, shape, first, nullptr).Emit(), place(first), nullptr);
-  });
+  For(b_.CreateLShr(count, shape.lanes == 16 ? 4 : 3), shape.lanes * WorkToLookAt(nest.op.args.back(), WorkOf(nest.op.blocks[0])),
+      [&](Value* turn) {
+        Value* first = b_.CreateMul(turn, lanes, "first", true, true);
+        if (apart != ir::ValueId::kNone) return EmitTurnApart(nest, shape.lanes, apart, first, place(first));
+        StoreLanes(nest, LaneBlock(*this, shape, first, nullptr).Emit(), place(first), nullptr);
+      });
   Value* rest = b_.CreateAnd(count, b_.getInt64(shape.lanes - 1));
   Value* first = b_.CreateSub(count, rest, "first", true, true);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(rest); known != nullptr) {
@@ -172,6 +175,7 @@ void BodyEmitter::EmitScalarRest(const Nest& nest, Rest rest, Value* offset, llv
   const ir::Block* outer_block = flat_block_;
   Value* outer = flat_;
   const Loop loop = BeginLoop(rest.count, "rest");
+  if (TurnsPerLook(rest.count, WorkOf(nest.op.blocks[0])) < kMostLanes) CheckStop();
   Value* index = b_.CreateAdd(rest.first, loop.index, "", true, true);
   llvm::SmallVector<Value*, 8> where(at);
   if (is_flat) {

@@ -14,7 +14,7 @@ using ir::OpKind;
 using llvm::Value;
 
 namespace {
-constexpr uint64_t kShortBuild = 16384;  // elements of cheap work that need no look at the stop flag
+constexpr uint64_t kCopyWork = 64;  // of a row
 }  // namespace
 
 Leaves BodyEmitter::DenseTensor(Value* data, llvm::ArrayRef<Value*> extents) {
@@ -46,7 +46,7 @@ Leaves BodyEmitter::EmitBuild(ir::ValueId id) {
     target = Target{dense[0], {}};
     for (size_t axis = 0; axis + 1 < extents.size(); ++axis) target->strides.push_back(dense[1 + extents.size() + axis]);
   }
-  const Nest nest{op, extents, *target, tensor_blocks_ == 0 && MayRunLong(op, extents) ? Stop::kYes : Stop::kNo};
+  const Nest nest{op, extents, *target};
   open_targets_.push_back(llvm::MDBuilder(context_.llvm()).createAnonymousAliasScope(alias_domain_, "build"));
   // The next turn of a fold reads what this one has stored: the scope is a new one each time.
   if (folds_ > 0) b_.CreateNoAliasScopeDeclaration(llvm::MDNode::get(context_.llvm(), open_targets_.back()));
@@ -128,14 +128,11 @@ Value* BodyEmitter::AssumeUnpadded(const ir::Type& type, Leaves& tensor) {
   return unpadded;
 }
 
-// More than about 100 us of work: many elements, or any number of them with loops inside.
-bool BodyEmitter::MayRunLong(const ir::Op& op, llvm::ArrayRef<Value*> extents) const {
-  uint64_t work = UnrolledCost(op.blocks[0]);
-  for (Value* extent : extents) {
-    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(extent);
-    if (known == nullptr || __builtin_mul_overflow(work, known->getZExtValue(), &work)) return true;
-  }
-  return work > 8 * kShortBuild;
+// Of a turn of the axis: the elements that the axes within it have.
+uint64_t BodyEmitter::TurnWork(const Nest& nest, size_t axis) const {
+  uint64_t work = WorkOf(nest.op.blocks[0]);
+  for (Value* extent : nest.extents.drop_front(axis + 1)) work = Times(work, extent);
+  return work;
 }
 
 void BodyEmitter::TagStore(llvm::Instruction* store) {
@@ -166,9 +163,7 @@ void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Va
   const bool has_row = axis + 1 == rank;
   if (has_row && nest.apart != ir::ValueId::kNone) return EmitApart(nest, offset, at);
   if (has_row && EmitLaneRow(nest, offset, at)) return;
-  const bool strips = has_row && axis == 0 && nest.stop == Stop::kYes && UnrolledCost(nest.op.blocks[0]) < kCheapElement;
-  For(nest.extents[axis], strips ? Stop::kYes : Stop::kNo, [&](Value* index) {
-    if (axis == 0 && nest.stop == Stop::kYes && !strips) CheckStop();
+  For(nest.extents[axis], WorkToLookAt(nest.op.args[axis], TurnWork(nest, axis)), [&](Value* index) {
     Value* step = has_row ? index : b_.CreateMul(index, nest.target.strides[axis], "", true, true);
     Value* to = axis == 0 ? step : b_.CreateAdd(offset, step, "", true, true);
     at.push_back(index);
@@ -241,7 +236,7 @@ void BodyEmitter::EmitFlat(const Nest& nest) {
   if (EmitLanes(nest, total, b_.getInt64(0), nowhere, /*is_flat=*/true)) return;
   const ir::Block* outer_block = std::exchange(flat_block_, &body_[nest.op.blocks[0]]);
   Value* outer = flat_;
-  For(total, nest.stop, [&](Value* index) {
+  For(total, WorkOf(nest.op.blocks[0]), [&](Value* index) {
     flat_ = index;
     EmitElement(nest, nowhere, index);
   });
@@ -317,7 +312,7 @@ void BodyEmitter::CopyElements(ir::TypeId id, const Leaves& from, const Target& 
       CopyBytes(b_.CreateInBoundsGEP(element, target.data, to), from_at, bytes);
       return;
     }
-    For(from[1 + axis], Stop::kNo, [&](Value* index) {
+    For(from[1 + axis], axis + 2 < rank ? kUnknownWork : kCopyWork, [&](Value* index) {
       copy(axis + 1, b_.CreateAdd(source, b_.CreateMul(index, from[1 + rank + axis])),
            b_.CreateAdd(to, b_.CreateMul(index, target.strides[axis])));
     });

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "compiler/ir/varying.h"
 #include "compiler/lower/layout.h"
 
 namespace wf::lower {
@@ -11,8 +12,10 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int kMostLookedAt = 256;     // operations of a body that say how often its loops run
-constexpr float kNotForALoopNs = 2e6;  // so long that no measurement of other runs (they say an eighth at least) brings it back to a loop
+constexpr int kMostLookedAt = 256;       // operations of a body that say how often its loops run
+constexpr uint64_t kFewElements = 1024;  // the work of looking at them is little beside that of a hop to the pool
+constexpr double kLanes = 16;            // elements of a row that are computed at once
+constexpr float kNotForALoopNs = 2e6;    // so long that no measurement of other runs (they say an eighth at least) brings it back to a loop
 
 // How often something happens, as far as what the task reads says it.
 struct Count {
@@ -30,6 +33,15 @@ class Counter {
 
   llvm::Value* Number(double value) { return llvm::ConstantFP::get(b_.getDoubleTy(), value); }
   llvm::Value* Larger(llvm::Value* left, llvm::Value* right) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maxnum, left, right); }
+
+  // Is there something whose time grows with what it is given, and not by the turns of a loop whose number the task knows?
+  bool NeedsSizes() const {
+    const auto takes_all = [](const ir::Op& op) {
+      return op.kind == OpKind::kNative || op.kind == OpKind::kTensorOfList || op.kind == OpKind::kListOfTensor ||
+             op.kind == OpKind::kListMake;
+    };
+    return has_unknown_length_ || std::any_of(body_.ops.begin(), body_.ops.end(), takes_all);
+  }
 
   // Elements of the tensors that the task reads, bytes of its texts, items of its lists: of those whose size the types leave open.
   llvm::Value* Sizes() {
@@ -53,10 +65,8 @@ class Counter {
     Count most;
     for (const ir::ValueId id : body_[block].ops) {
       const ir::Op& op = body_[id];
-      const Count own = IsLoop(op.kind) ? OwnTurns(op) : Count{};
-      Count inside;
-      for (const ir::BlockId nested : op.blocks) inside = Larger(inside, Turns(nested));
-      most = Larger(most, Product(own, inside));
+      const bool is_row = op.kind == OpKind::kBuild && op.args.size() > 1 && ir::IsFloat(context_.type(op.type).dtype);
+      most = Larger(most, is_row ? TurnsOfRows(op) : TurnsOf(op));
     }
     return most;
   }
@@ -68,6 +78,28 @@ class Counter {
   }
   static bool IsLength(OpKind kind) { return kind == OpKind::kDim || kind == OpKind::kListLen || kind == OpKind::kStringLen; }
   llvm::Value* Double(llvm::Value* integer) { return b_.CreateSIToFP(integer, b_.getDoubleTy()); }
+
+  Count TurnsOf(const ir::Op& op) {
+    const Count own = IsLoop(op.kind) ? OwnTurns(op, op.kind == OpKind::kBuild ? op.args.size() : 1) : Count{};
+    Count inside;
+    for (const ir::BlockId nested : op.blocks) inside = Larger(inside, Turns(nested));
+    return Product(own, inside);
+  }
+
+  // Of a build of floats, where loops that are the same for all elements of a row run once for as many as are computed at once.
+  Count TurnsOfRows(const ir::Op& op) {
+    const ir::Block& block = body_[op.blocks[0]];
+    const std::set<ir::ValueId> varying = ir::FindVarying(body_, op.blocks[0], block.params.back());
+    const Count rows = OwnTurns(op, op.args.size() - 1), all = OwnTurns(op, op.args.size());
+    Count last = body_[op.args.back()].kind == OpKind::kScalar ? Count{} : CountOf(op.args.back());
+    if (last.number != nullptr) last.number = b_.CreateFMul(Larger(last.number, Number(kLanes)), Number(1 / kLanes));
+    Count most = all;
+    for (const ir::ValueId id : block.ops) {
+      const Count inside = TurnsOf(body_[id]);
+      most = Larger(most, Product(varying.contains(id) ? all : Product(rows, last), inside));
+    }
+    return most;
+  }
 
   Count Larger(const Count& left, const Count& right) {
     const bool is_bounded = left.is_bounded && right.is_bounded;
@@ -86,9 +118,9 @@ class Counter {
     return {b_.CreateFMul(Larger(outer.number, Number(1)), Larger(inner.number, Number(1))), is_bounded};
   }
 
-  Count OwnTurns(const ir::Op& op) {
+  Count OwnTurns(const ir::Op& op, size_t axes) {
     Count turns;
-    for (size_t i = 0; i < (op.kind == OpKind::kBuild ? op.args.size() : 1); ++i) {
+    for (size_t i = 0; i < axes; ++i) {
       const Count extent = CountOf(op.args[i]);
       for (const ir::BlockId block : op.blocks) counts_[body_[block].params[i]] = MostOf(extent);  // an index is less
       if (body_[op.args[i]].kind != OpKind::kScalar) turns = Product(turns, extent);
@@ -106,22 +138,53 @@ class Counter {
   Count Computed(ir::ValueId id) {
     const ir::Op& op = body_[id];
     if (op.kind == OpKind::kScalar) return {Number(static_cast<double>(static_cast<int64_t>(op.imm))), true, true};
-    if (op.kind == OpKind::kElement) return {};
     if (op.kind == OpKind::kConvert) return Wrapped(CountOf(op.args[0]), context_.type(op.type).dtype);
     if (op.kind == OpKind::kCheckDivisor) return CountOf(op.args[0]);
     if (op.kind == OpKind::kCheckIndex || op.kind == OpKind::kRem) return MostOf(CountOf(op.args[1]));
     if (op.kind == OpKind::kMin) return Smaller(CountOf(op.args[0]), CountOf(op.args[1]));
     if (op.kind == OpKind::kMax) return Larger(CountOf(op.args[0]), CountOf(op.args[1]));
     if (op.kind == OpKind::kSelect) return Larger(CountOf(op.args[1]), CountOf(op.args[2]));
+    if (op.kind == OpKind::kIf) return Larger(CountOf(body_[op.blocks[0]].result), CountOf(body_[op.blocks[1]].result));
+    if (op.kind == OpKind::kLoad) return LargestOf(op);
     if (op.kind == OpKind::kAdd || op.kind == OpKind::kSub || op.kind == OpKind::kMul || op.kind == OpKind::kDiv) return Arithmetic(op);
-    if (IsLength(op.kind)) {
-      const Leaves leaves = LeavesOf(op.args[0]);
+    if (IsLength(op.kind) || op.kind == OpKind::kElement) {
+      const Leaves leaves = op.args.empty() ? Leaves() : LeavesOf(op.args[0]);
+      has_unknown_length_ |= leaves.empty();
       return {leaves.empty() ? nullptr : Double(leaves[op.kind == OpKind::kDim ? 1 + op.imm : 1]), true, !leaves.empty()};
     }
     const Leaves leaves = LeavesOf(id);
     const ir::DType dtype = context_.type(op.type).dtype;
     if (leaves.size() != 1 || ir::IsFloat(dtype) || dtype == ir::DType::kBool) return {nullptr, false};
     return {ir::IsSigned(dtype) ? Double(leaves[0]) : b_.CreateUIToFP(leaves[0], b_.getDoubleTy()), true, true};
+  }
+
+  // Any element of a vector of integers that the task reads: they are looked at, where they are few.
+  Count LargestOf(const ir::Op& load) {
+    const Leaves leaves = LeavesOf(load.args[0]);
+    const ir::DType dtype = context_.type(load.type).dtype;
+    if (leaves.empty() || load.args.size() != 2 || ir::IsFloat(dtype) || dtype == ir::DType::kBool) return {nullptr, false};
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    llvm::Function* f = before->getParent();
+    auto* look = llvm::BasicBlock::Create(context_.llvm(), "look", f);
+    auto* done = llvm::BasicBlock::Create(context_.llvm(), "looked", f);
+    llvm::Value* unknown = b_.CreateSelect(b_.CreateIsNull(leaves[1]), Number(0), Number(std::ldexp(1.0, 63)));
+    b_.CreateCondBr(b_.CreateICmpULT(b_.CreateSub(leaves[1], b_.getInt64(1)), b_.getInt64(kFewElements)), look, done);
+    b_.SetInsertPoint(look);
+    llvm::PHINode *index = b_.CreatePHI(b_.getInt64Ty(), 2), *most = b_.CreatePHI(b_.getDoubleTy(), 2);
+    llvm::Type* type = context_.Memory(dtype);
+    llvm::Value* element = b_.CreateLoad(type, b_.CreateInBoundsGEP(type, leaves[0], index));
+    element = ir::IsSigned(dtype) ? Double(element) : b_.CreateUIToFP(element, b_.getDoubleTy());
+    llvm::Value *larger = Larger(most, element), *next = b_.CreateAdd(index, b_.getInt64(1));
+    b_.CreateCondBr(b_.CreateICmpULT(next, leaves[1]), look, done);
+    b_.SetInsertPoint(done);
+    index->addIncoming(b_.getInt64(0), before);
+    index->addIncoming(next, look);
+    most->addIncoming(Number(0), before);
+    most->addIncoming(larger, look);
+    llvm::PHINode* result = b_.CreatePHI(b_.getDoubleTy(), 2);
+    result->addIncoming(unknown, before);
+    result->addIncoming(larger, look);
+    return {result, true};
   }
 
   // Lengths are not below 0, so that what is less or more by one that nobody knows is still held; what is times it is not.
@@ -193,6 +256,7 @@ class Counter {
   std::map<ir::ValueId, Count> counts_;
   std::map<ir::SlotId, Leaves> slots_;
   int looked_at_ = 0;
+  bool has_unknown_length_ = false;  // found on the way
 };
 
 }  // namespace
@@ -202,8 +266,8 @@ llvm::Function* EmitWork(Context& context, const FrameLayout& frames, const ir::
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context.llvm(), "entry", f));
   Counter counter(context, b, frames, task, f->getArg(0));
   const Count turns = counter.Turns(ir::BlockId{0});
-  llvm::Value* units = counter.Sizes();
-  if (turns.number != nullptr) units = counter.Larger(units, turns.number);
+  llvm::Value* units = turns.number == nullptr ? counter.Sizes() : turns.number;
+  if (turns.number != nullptr && counter.NeedsSizes()) units = counter.Larger(units, counter.Sizes());
   if (!turns.is_bounded) units = counter.Larger(units, counter.Number(kNotForALoopNs / task.cost_ns_per_unit));
   b.CreateRet(b.CreateIntrinsic(llvm::Intrinsic::fptoui_sat, {b.getInt64Ty(), b.getDoubleTy()}, {units}));
   return f;

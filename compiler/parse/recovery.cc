@@ -179,7 +179,7 @@ void Recovery::Resync(Parser* parser, size_t from) {
   const bool of_file = IsOfFile(rule);
   const uint16_t sequences = of_file ? kDeclarations : kDeclarations | kStatements;
   const uint32_t outside = tokens_.braces[from];
-  const uint32_t column = of_file && !FirstOnLine(text_, *tokens_.all[from]) ? 1 : ColumnOf(text_, *tokens_.all[from]);
+  const uint32_t column = of_file && !FirstOnLine(text_, *tokens_.all[from]) ? 1 : IndentOf(text_, *tokens_.all[from]);
   // `{` open since the statement began; a mistake in its brackets may leave fewer than there were.
   const auto depth = [&] { return std::max(tokens_.braces[stream.index()], outside) - outside; };
   const auto closes_around = [&](const Token& token) {

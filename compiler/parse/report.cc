@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "compiler/parse/strings.h"
 #include "compiler/parse/units.h"
@@ -16,105 +15,6 @@ namespace {
 using source::Span;
 using P = grammar::WfParser;
 
-bool IsKeyword(size_t type) { return type >= T::KW_PACKAGE && type <= T::KW_NONE; }
-
-std::string_view NameOfSequence(size_t rule) {
-  switch (rule) {
-    case P::RuleFile:
-      return "declaration";
-    case P::RuleBody:
-    case P::RuleCallStmt:
-      return "statement";
-    case P::RuleStageBody:
-      return "node";
-    case P::RuleSettings:
-      return "setting";
-    case P::RuleTypeBody:
-      return "field";
-    case P::RuleServiceBody:
-      return "member or setting of a service";
-    case P::RuleTestBody:
-      return "statement of a test";
-    default:
-      return "";
-  }
-}
-
-uint16_t SequenceOf(size_t rule) {
-  switch (rule) {
-    case P::RuleFile:
-      return kInFile;
-    case P::RuleBody:
-    case P::RuleCallStmt:
-      return kInBody;
-    case P::RuleStageBody:
-      return kInStage;
-    case P::RuleServiceBody:
-      return kInService;
-    case P::RuleTestBody:
-      return kInTest;
-    default:
-      return 0;
-  }
-}
-
-struct Foreign {
-  std::string_view word, ours;
-};
-// Words of other languages that begin what ours begin with another.
-constexpr std::array<Foreign, 13> kForeignStarts = {{{"def", "fn"},
-                                                     {"func", "fn"},
-                                                     {"function", "fn"},
-                                                     {"class", "type"},
-                                                     {"struct", "type"},
-                                                     {"from", "import"},
-                                                     {"include", "import"},
-                                                     {"use", "import"},
-                                                     {"using", "import"},
-                                                     {"var", "let"},
-                                                     {"val", "let"},
-                                                     {"assert", "require"},
-                                                     {"raise", "fail"}}};
-constexpr std::array<Foreign, 5> kForeignStatements = {{{"for", "a `for` is a value: `node ys = for x in xs { .. };`"},
-                                                        {"while", "nothing repeats until a condition holds; `fold` goes from step to step"},
-                                                        {"loop", "nothing repeats until a condition holds; `fold` goes from step to step"},
-                                                        {"try", "what may fail has its fallback behind `else`: `node y = f(x) else e;`"},
-                                                        {"switch", "a choice is a value: `node y = match x { 1 => .., _ => .. };`"}}};
-constexpr std::array<Foreign, 4> kForeignWords = {{{"and", "&&"}, {"or", "||"}, {"not", "!"}, {"elif", "else if"}}};
-
-template <size_t N>
-std::string_view OursFor(const std::array<Foreign, N>& table, std::string_view word) {
-  for (const Foreign& row : table) {
-    if (row.word == word) return row.ours;
-  }
-  return {};
-}
-
-struct Habit {
-  size_t before;
-  std::string_view words;  // parted by spaces; empty: any
-  size_t found, after;
-  std::array<size_t, 2> wanted;
-  std::string_view help;
-};
-struct Tokens : T {
-  static constexpr size_t kAny = 0;  // the types of tokens are greater
-};
-constexpr Habit kHabits[] = {
-#define HABIT(before, words, found, after, wanted, wanted_too, help) \
-  {Tokens::before, words, Tokens::found, Tokens::after, {Tokens::wanted, Tokens::wanted_too}, help},
-#include "compiler/parse/habits.def"
-#undef HABIT
-};
-
-bool IsOneOf(std::string_view words, std::string_view word) {
-  for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return !word.empty();
-  }
-  return false;
-}
-
 // "`,`, `)` or an expression"; the long lists of operators and of what begins an expression are told by one word.
 std::string Describe(const antlr4::misc::IntervalSet& expected, const antlr4::dfa::Vocabulary& names) {
   const auto has = [&](size_t type) { return expected.contains(static_cast<ssize_t>(type)); };
@@ -126,10 +26,10 @@ std::string Describe(const antlr4::misc::IntervalSet& expected, const antlr4::df
   for (const ssize_t signed_type : expected.toList()) {
     const auto type = static_cast<size_t>(signed_type);
     const bool primary = type == T::NAME || type == T::LPAREN || type == T::LBRACKET || type == T::MINUS || type == T::BANG ||
-                         (type >= T::INT && type <= T::RAW_STRING) || IsKeyword(type);
+                         (type >= T::INT && type <= T::RAW_STRING) || Reporter::IsKeyword(type);
     const bool operation = type >= T::EQ && type <= T::COALESCE;
     if (expression && primary) continue;
-    if (label && IsKeyword(type)) continue;
+    if (label && Reporter::IsKeyword(type)) continue;
     if (type == T::NAME || type == T::DOT || type == T::FAT_ARROW) continue;
     if (operation && type != T::GT && !(type == T::STAR && !has(T::PLUS))) continue;
     if (type == Token::EOF) {
@@ -151,6 +51,30 @@ std::string Describe(const antlr4::misc::IntervalSet& expected, const antlr4::df
 
 }  // namespace
 
+bool Reporter::IsKeyword(size_t type) { return type >= T::KW_PACKAGE && type <= T::KW_NONE; }
+
+std::string_view Reporter::NameOfSequence(size_t rule) {
+  switch (rule) {
+    case P::RuleFile:
+      return "declaration";
+    case P::RuleBody:
+    case P::RuleCallStmt:
+      return "statement";
+    case P::RuleStageBody:
+      return "node";
+    case P::RuleSettings:
+      return "setting";
+    case P::RuleTypeBody:
+      return "field";
+    case P::RuleServiceBody:
+      return "member or setting of a service";
+    case P::RuleTestBody:
+      return "statement of a test";
+    default:
+      return "";
+  }
+}
+
 std::string Reporter::Quoted(size_t number) const {
   if (TypeAt(number) == Token::EOF) return "end of the file";
   std::string text = Spelling(number);
@@ -164,9 +88,10 @@ std::string Reporter::Quoted(size_t number) const {
 
 void Reporter::Report(const Mistake& mistake) {
   ++count_;
-  if (ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportOpenSettings(mistake) || ReportElse(mistake) ||
-      ReportGlued(mistake) || ReportForeignStatement(mistake) || ReportStart(mistake) || ReportMissingElse(mistake) ||
-      ReportMissingSemicolon(mistake) || ReportWord(mistake)) {
+  if (ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportOpenSettings(mistake) || ReportElif(mistake) || ReportElse(mistake) ||
+      ReportGlued(mistake) || ReportPrefix(mistake) || ReportForeignStatement(mistake) || ReportAssignment(mistake) ||
+      ReportCallInBlock(mistake) || ReportStart(mistake) || ReportMissingElse(mistake) || ReportMissingSemicolon(mistake) ||
+      ReportWord(mistake)) {
     return;
   }
   ReportUnexpected(mistake);
@@ -277,66 +202,6 @@ bool Reporter::ReportGlued(const Mistake& mistake) {
   return false;
 }
 
-// Where a declaration, statement or member begins, or its sequence ends.
-bool Reporter::IsAtMember(const Mistake& mistake) const {
-  return !NameOfSequence(mistake.rule).empty() && mistake.rule != P::RuleCallStmt && !Expects(mistake, T::LBRACE);
-}
-
-// `while (c) {`, `try {`: a statement of other languages where a call would end.
-bool Reporter::ReportForeignStatement(const Mistake& mistake) {
-  if (mistake.rule != P::RuleCallStmt || TypeAt(mistake.at) != T::LBRACE) return false;
-  const std::string name = Spelling(mistake.statement);
-  const auto help = OursFor(kForeignStatements, name);
-  if (help.empty()) return false;
-  emitter_.Emit(SpanAt(mistake.statement), diag::kUnknownStart, {name, NameOfSequence(mistake.rule)}).Help(std::string(help));
-  return true;
-}
-
-// The first word of a declaration, statement or member is none of those that may stand there.
-bool Reporter::ReportStart(const Mistake& mistake) {
-  const size_t type = TypeAt(mistake.at);
-  const bool call = mistake.rule == P::RuleCallStmt && mistake.at == mistake.statement + 1;
-  if (call && type == T::ASSIGN) {
-    const std::string name = Spelling(mistake.statement);
-    emitter_.Emit(SpanAt(mistake.statement), diag::kAssignment, {name})
-        .Help(fmt::format("write `let {} = …` or `node {} = …`", name, name));
-    return true;
-  }
-  const size_t word = call ? mistake.statement : mistake.at;
-  const bool at_start = call ? type == T::NAME : IsAtMember(mistake);
-  if (!at_start || Expects(mistake, T::LPAREN) != call) return false;
-  if (TypeAt(word) != T::NAME && !IsKeyword(TypeAt(word))) {
-    if (TypeAt(word) != T::SEMI) return false;
-    emitter_.Emit(SpanAt(word), diag::kUnexpectedToken, {"`;`", fmt::format("a {}", NameOfSequence(mistake.rule))})
-        .Help("no `;` follows a `}`");
-    return true;
-  }
-  const std::string name = Spelling(word);
-  if (mistake.rule == P::RuleFile && name == "data") {  // a later language's (semantics.md 45)
-    emitter_.Emit(SpanAt(word), diag::kNotBuiltYet, {"`data`"});
-    return true;
-  }
-  const auto words = Starters(SequenceOf(mistake.rule));
-  auto built = emitter_.Emit(SpanAt(word), diag::kUnknownStart, {name, NameOfSequence(mistake.rule)});
-  if (TypeAt(word) == T::KW_ELSE && word > 0) {
-    built.Help(TypeAt(word - 1) == T::SEMI ? "an `else` comes before the `;`: `node y = f(x) else e;`"
-                                           : "an `if` has one `else`, which is its last; those between are `else if c { .. }`");
-  } else if (mistake.rule == P::RuleStageBody) {
-    built.Help("a stage holds nodes alone; what else the workflow has stands outside of its braces");
-  } else if (TypeAt(word) == T::KW_PACKAGE) {
-    built.Help("`package` stands once, before everything else");
-  } else if (const auto ours = OursFor(kForeignStarts, name); std::find(words.begin(), words.end(), ours) != words.end()) {
-    built.Help(fmt::format("that is `{}` here", ours));
-  } else if (const auto help = OursFor(kForeignStatements, name); !help.empty() && SequenceOf(mistake.rule) == kInBody) {
-    built.Help(std::string(help));
-  } else if (diag::Suggest(name, words)) {
-    built.DidYouMean(SpanAt(word), name, words);
-  } else if (!words.empty()) {
-    built.Help(fmt::format("one of {}", fmt::join(words, ", ")));
-  }
-  return true;
-}
-
 // Whether the `fail` goes on with what stands before it. At the start of a line, as far left as the statement before, it is one of its own.
 bool Reporter::FailsOn(const Mistake& mistake) const {
   const Token& fail = At(mistake.at);
@@ -438,45 +303,18 @@ std::optional<std::string> Reporter::HelpForNothing(const Mistake& mistake) cons
                                                          : "what is called yields a value; there is no type of nothing";
 }
 
-std::optional<std::string> Reporter::HelpForHabit(const Mistake& mistake) const {
-  if (mistake.at == 0) return std::nullopt;
-  const size_t before = TypeAt(mistake.at - 1), found = TypeAt(mistake.at);
-  const size_t after = found == Token::EOF ? found : TypeAt(mistake.at + 1);
-  size_t word = mistake.at - 1;
-  if (before == T::RBRACKET && tokens_.opener[word] > 0) word = static_cast<size_t>(tokens_.opener[word]) - 1;
-  const auto fits = [](size_t row, size_t type) { return row == Tokens::kAny || row == type; };
-  for (const Habit& habit : kHabits) {
-    if (!fits(habit.before, before) || !fits(habit.found, found) || !fits(habit.after, after)) continue;
-    if (!habit.words.empty() && !IsOneOf(habit.words, Spelling(word))) continue;
-    const auto is_wanted = [&](size_t type) { return type == Tokens::kAny || Expects(mistake, type); };
-    if (std::all_of(habit.wanted.begin(), habit.wanted.end(), is_wanted)) return std::string(habit.help);
-  }
-  if (found == T::COLON && mistake.at == mistake.statement + 2 && TypeAt(mistake.statement) == T::KW_RETURN)
-    return fmt::format("results stand in parentheses: `return ({}: ..);`", Spelling(mistake.at - 1));
-  if (IsKeyword(before) && Expects(mistake, T::COLON) && !ExpectsExpression(mistake))
-    return fmt::format("`{}` is a word of the language, so no value has this name", Spelling(mistake.at - 1));
-  return std::nullopt;
-}
-
-// What other languages write here, and what this one does.
 std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
-  for (const size_t place : {at, at - (at > 0 ? 1 : 0)}) {
-    const std::string word = TypeAt(place) == Token::EOF ? "" : Spelling(place);
-    if (const auto ours = OursFor(kForeignWords, word); !ours.empty()) return fmt::format("`{}` is written `{}`", word, ours);
-  }
   if (at > 0 && TypeAt(at - 1) == T::STRING && EndsInHole(TextOf(text_, At(at - 1))))
     return "the text before this ends at the `\"` in its braces; give the value a name first, by `let`";
-  if (const auto habit = HelpForHabit(mistake)) return habit;
+  if (const auto foreign = HelpForForeign(mistake)) return foreign;
   if (WantsDimension(mistake)) return "a dimension is a number, a name, or `_` for any: `f32[3, h, _]`";
   const bool ends_block = Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI);
   switch (type) {
     case T::ASSIGN:
-      if (mistake.rule == P::RuleSetting) return std::nullopt;
-      if (mistake.rule == P::RuleTypeBody) return "a type is made of fields: `type T { x: i64; }`";
-      if (at > 0 && TypeAt(at - 1) == T::COLON) return "a type stands between `:` and `=`; without one, `let` and `node` take `=` alone";
-      if (ends_block) return "a name is bound once, by `let`; what changes from step to step is the accumulator of a `fold`";
-      return "`==` compares";
+      return HelpForAssign(mistake);
+    case T::COLON:
+      return HelpForColon(mistake);
     case T::QUESTION:
       return "a choice is written `if c { a } else { b }`";
     case T::STAR:
@@ -519,7 +357,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     case T::NAME:
       return HelpForSetting(mistake);
     case T::COMMA:
-      return mistake.rule == P::RuleTypeField ? std::optional<std::string>("each field ends with `;`") : std::nullopt;
+      return HelpForComma(mistake);
     case T::LBRACE:
       if (at == 0 || TypeAt(at - 1) != T::NAME || !Expects(mistake, T::SEMI)) return std::nullopt;
       if (Expects(mistake, T::KW_AS)) return "settings stand in the service itself, or at the nodes of the workflow: `timeout 5s;`";
@@ -529,22 +367,14 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   }
 }
 
-// What stands in the place of a token when only one thing can be meant.
-std::optional<std::string> Reporter::FixFor(const Mistake& mistake) const {
-  const size_t type = TypeAt(mistake.at);
-  if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
-  if (type != T::NAME) return std::nullopt;
-  const std::string word = Spelling(mistake.at);
-  const bool is_sure = word == "and" || word == "or";  // `not a == b` is `!(a == b)` elsewhere
-  return is_sure ? std::optional(std::string(OursFor(kForeignWords, word))) : std::nullopt;
-}
-
 void Reporter::ReportUnexpected(const Mistake& mistake) {
   std::string expected = Describe(mistake.expected, names_);
   const auto rule = mistake.rule;
   const std::string_view sequence = NameOfSequence(rule);
   if (IsAtMember(mistake)) expected = fmt::format("a {}", sequence);
   if (WantsDimension(mistake)) expected = "a dimension";
+  if (IsNamedByAssign(mistake.at)) expected = "`:`";
+  if (IsInUnnamedTuple(mistake)) expected = "`)`";
   auto built = emitter_.Emit(SpanAt(mistake.at), diag::kUnexpectedToken, {Quoted(mistake.at), expected});
   const int32_t opener = tokens_.opener[mistake.at];
   const bool closer = Expects(mistake, T::RPAREN) || Expects(mistake, T::RBRACKET);

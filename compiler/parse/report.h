@@ -27,11 +27,24 @@ class Reporter {
       : text_(text), tokens_(tokens), names_(names), emitter_(emitter) {}
   void Report(const Mistake& mistake);
   size_t count() const { return count_; }
+  static bool IsKeyword(size_t type);
   bool LeavesSettings(size_t at) const;  // a statement begins there, or after the `;` that stands for a `}`
 
  private:
+  // `y[0] += 1.0;`, in numbers of tokens.
+  struct Assignment {
+    size_t first, op;
+    size_t width = 0, end = 0;  // of the operator; of the statement, its `;`
+    bool is_plain = false;      // `=`
+    bool is_step = false;       // `++`, `--`
+  };
+
   bool ReportBrackets(const Mistake& mistake);
   bool ReportMissingBrace(const Mistake& mistake);
+  bool ReportElif(const Mistake& mistake);
+  bool ReportPrefix(const Mistake& mistake);
+  bool ReportAssignment(const Mistake& mistake);
+  bool ReportCallInBlock(const Mistake& mistake);
   bool ReportOpenSettings(const Mistake& mistake);
   bool ReportElse(const Mistake& mistake);
   bool ReportGlued(const Mistake& mistake);
@@ -43,15 +56,42 @@ class Reporter {
   void ReportUnexpected(const Mistake& mistake);
   std::optional<std::string> HelpForNothing(const Mistake& mistake) const;
   std::optional<std::string> HelpForHabit(const Mistake& mistake) const;
+  std::optional<std::string> HelpForForeign(const Mistake& mistake) const;
+  std::optional<std::string> HelpForInfix(const Mistake& mistake) const;
+  std::optional<std::string> HelpForIn(size_t at, bool holds) const;
+  std::optional<std::string> HelpForChoice(const Mistake& mistake) const;
+  std::optional<std::string> HelpForParameter(const Mistake& mistake) const;
+  std::optional<std::string> HelpForAssign(const Mistake& mistake) const;
+  std::optional<std::string> HelpForComma(const Mistake& mistake) const;
+  std::optional<std::string> HelpForColon(const Mistake& mistake) const;
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
   std::optional<std::string> FixFor(const Mistake& mistake) const;
   std::optional<std::string> HelpForSetting(const Mistake& mistake) const;
+  std::optional<std::string> HelpToDeclare(size_t word) const;
+  std::optional<std::string> HelpToImport(size_t word) const;
+  void HelpToStart(const Mistake& mistake, size_t word, diag::Builder& built) const;
+  std::string HelpToChange(const Assignment& it) const;
+  std::optional<Assignment> AssignmentAt(size_t first) const;
+
+  static std::string_view NameOfSequence(size_t rule);
   bool IsAtMember(const Mistake& mistake) const;
+  bool IsElif(size_t at) const;
+  bool IsNamedByAssign(size_t at) const;
+  bool IsInUnnamedTuple(const Mistake& mistake) const;
+  bool IsBoundAbove(std::string_view name, size_t at) const;
   bool FailsOn(const Mistake& mistake) const;
   bool IsInFor(size_t at) const;
   bool IsCommentOfC(size_t at) const;
   bool CommentEndsStatement(size_t at) const;
   bool WantsDimension(const Mistake& mistake) const;
+
+  std::optional<size_t> ItemAt(size_t at) const;
+  std::optional<size_t> StatementAt(const Mistake& mistake) const;
+  size_t CloserOf(size_t open) const;
+  size_t EndOfTarget(size_t first) const;
+  size_t StartOfValue(size_t at) const;
+  size_t EndOfValue(size_t at) const;
+  std::string TextBetween(size_t first, size_t last, std::string_view other) const;
 
   const Token& At(size_t number) const { return *tokens_.all[number]; }
   size_t TypeAt(size_t number) const { return tokens_.all[number]->getType(); }

@@ -213,7 +213,7 @@ ExprPtr StringReader::ReadIndex(ExprPtr object, size_t begin) {
 std::vector<ast::StringExpr::Piece> ReadString(std::string_view token, const Span& span, Holes holes, diag::Emitter& emitter) {
   const bool raw = token.starts_with('r');
   const size_t open = raw ? 2 : 1;
-  const bool closed = token.size() > open && token.ends_with('"');
+  const bool closed = token.size() > open && token.ends_with(token[open - 1]);  // `'`, where that was told
   const std::string_view inside = token.substr(open, token.size() - open - (closed ? 1 : 0));
   if (raw) {
     std::vector<ast::StringExpr::Piece> pieces;

@@ -23,13 +23,13 @@ std::optional<std::string> HelpForCharacter(char32_t character) {
     case 0x2018:
     case 0x2019:
       return "strings stand between plain double quotes";
-    case '#':
-      return "comments begin with `//`";
     case '&':
       return "write `&&`";
-    case '^':
-    case '~':
     case '@':
+      return "a product of matrices is `[r, c] => sum[i](a[r, i] * b[i, c])`";
+    case '^':
+      return "a power is written `pow(x, y)`; there are no operators of bits";
+    case '~':
     case '$':
     case '\\':
       return std::nullopt;
@@ -60,7 +60,9 @@ class Reader {
  private:
   bool Keep(std::unique_ptr<Token> token);
   bool IsWithin(const std::optional<diag::Code>& broken, const Token& token);  // false: reported
-  bool TakeBadCharacter(const Token& token);
+  bool TakeBadCharacter(std::unique_ptr<Token> token);
+  bool TakeSingleQuoted(std::unique_ptr<Token> token, size_t close);
+  void TakeHash(size_t begin);
   void NoteCommentOfC(const Token& star);
   bool CountMistake() { return ++mistakes_ <= kMaxMistakes; }
   void CloseBracket(size_t type);
@@ -75,9 +77,11 @@ class Reader {
   std::vector<int32_t> open_;
   uint32_t parens_ = 0, brackets_ = 0, braces_ = 0;  // in open_
   size_t bad_end_ = SIZE_MAX, comment_of_c_end_ = 0, mistakes_ = 0;
+  size_t skip_end_ = 0;  // of what has been taken as a whole: the tokens in it are none
 };
 
 bool Reader::Take(std::unique_ptr<Token> token) {
+  if (token->getType() != Token::EOF && token->getStartIndex() < skip_end_) return true;
   switch (token->getType()) {
     case T::COMMENT: {
       if (!IsWithin(limits_.AddComment(), *token)) return false;
@@ -86,7 +90,7 @@ bool Reader::Take(std::unique_ptr<Token> token) {
       return true;
     }
     case T::BAD:
-      return TakeBadCharacter(*token);
+      return TakeBadCharacter(std::move(token));
     case T::BAD_STRING: {
       const Span span = SpanOf(text_, *token);
       emitter_.Emit(span, diag::kUnterminatedString).Here("the closing `\"` is missing");
@@ -99,19 +103,66 @@ bool Reader::Take(std::unique_ptr<Token> token) {
   }
 }
 
+// Where the string ends that `'` at `begin` opens; npos: on another line, or never.
+size_t CloseOfSingle(std::string_view bytes, size_t begin) {
+  size_t at = begin + 1;
+  while (at < bytes.size() && bytes[at] != '\'' && bytes[at] != '\n') at += bytes[at] == '\\' ? 2 : 1;
+  return at < bytes.size() && bytes[at] == '\'' ? at : std::string_view::npos;
+}
+
 // The bytes of one stretch of such characters come as one token each and are reported once.
-bool Reader::TakeBadCharacter(const Token& token) {
-  const size_t begin = token.getStartIndex();
+bool Reader::TakeBadCharacter(std::unique_ptr<Token> token) {
+  const size_t begin = token->getStartIndex();
   const bool continues = begin == bad_end_;
-  bad_end_ = token.getStopIndex() + 1;
-  if (!IsWithin(limits_.AddBad(), token)) return false;
+  bad_end_ = token->getStopIndex() + 1;
+  if (!IsWithin(limits_.AddBad(), *token)) return false;
   if (continues || begin < comment_of_c_end_) return true;
   const std::string_view rest = text_.bytes.substr(begin);
+  if (rest.front() == '#') {
+    TakeHash(begin);
+    return CountMistake();
+  }
+  const size_t close = rest.front() == '\'' ? CloseOfSingle(text_.bytes, begin) : std::string_view::npos;
+  if (close != std::string_view::npos) return TakeSingleQuoted(std::move(token), close);
   const source::CodePoint first = source::DecodeUtf8(rest);
   emitter_.Emit({text_.file, Narrow(begin), Narrow(begin + first.length)}, diag::kStrayCharacter, {NameOfCharacter(rest)})
       .HelpIf(HelpForCharacter(first.value));
   list_.damaged.push_back(list_.owned.size());
   return CountMistake();
+}
+
+// `'text'` is read as the string that is meant.
+bool Reader::TakeSingleQuoted(std::unique_ptr<Token> token, size_t close) {
+  const size_t begin = token->getStartIndex();
+  const std::string inside(text_.bytes.substr(begin + 1, close - begin - 1));
+  const bool is_torn = inside.find('"') != std::string::npos || inside.find("//") != std::string::npos;
+  const bool has_prefix = !list_.all.empty() && list_.all.back()->getType() == T::NAME && list_.all.back()->getStopIndex() + 1 == begin;
+  const Span span{text_.file, Narrow(begin), Narrow(close + 1)};
+  auto built = emitter_.Emit(span, diag::kStrayCharacter, {"`'`"});
+  built.Help(has_prefix ? "strings stand between plain double quotes, and have holes as they are: `\"x is {x}\"`"
+                        : "strings stand between plain double quotes");
+  if (!is_torn && !has_prefix) built.Fix(span, '"' + inside + '"');
+  if (is_torn || has_prefix) list_.damaged.push_back(list_.owned.size());
+  skip_end_ = close + 1;
+  auto& string = static_cast<antlr4::CommonToken&>(*token);
+  string.setType(T::STRING);
+  string.setStopIndex(close);
+  return CountMistake() && Keep(std::move(token));
+}
+
+// `# text`: read as the comment that is meant.
+void Reader::TakeHash(size_t begin) {
+  const std::string_view rest = text_.bytes.substr(begin);
+  const Span span{text_.file, Narrow(begin), Narrow(begin + 1)};
+  auto built = emitter_.Emit(span, diag::kStrayCharacter, {"`#`"});
+  if (rest.starts_with("#include")) {
+    built.Help("a module is read by `import`, as in `import std.nn;`");
+  } else if (rest.starts_with("#define")) {
+    built.Help("a value that is known when compiled is a `const`: `const N: i64 = 3;`");
+  } else {
+    built.Help("comments begin with `//`").Fix(span, "//");
+  }
+  skip_end_ = std::min(text_.bytes.find('\n', begin), text_.bytes.size());
 }
 
 // `/*` fits nothing, and says all there is to say about what stands before the next `*/`.
@@ -197,6 +248,11 @@ uint32_t ColumnOf(const Text& text, const Token& token) {
   const std::string_view before = text.bytes.substr(text.begin, SpanOf(text, token).begin - text.begin);
   const size_t line_break = before.rfind('\n');
   return Narrow(line_break == std::string_view::npos ? before.size() : before.size() - line_break - 1) + 1;
+}
+
+uint32_t IndentOf(const Text& text, const Token& token) {
+  const size_t begin = SpanOf(text, token).begin, line = begin + 1 - ColumnOf(text, token);
+  return Narrow(std::min(text.bytes.find_first_not_of(" \t", line), begin) - line) + 1;
 }
 
 bool IsOpenBracket(size_t type) { return type == T::LPAREN || type == T::LBRACKET || type == T::LBRACE; }

@@ -43,6 +43,7 @@ source::Span SpanOf(const Text& text, const Token& token);
 std::string_view TextOf(const Text& text, const Token& token);
 bool FirstOnLine(const Text& text, const Token& token);
 uint32_t ColumnOf(const Text& text, const Token& token);  // from 1, in bytes
+uint32_t IndentOf(const Text& text, const Token& token);  // the column of the first token of its line
 
 bool IsOpenBracket(size_t type);
 bool IsCloseBracket(size_t type);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/ir/varying.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
 
@@ -14,7 +15,8 @@ using ir::ValueId;
 
 namespace {
 
-constexpr float kScalarNs = 0.5f, kVectorNs = 0.12f, kMathNs = 1.5f, kAllocateNs = 20, kTextNs = 80, kTaskNs = 20;
+constexpr float kScalarNs = 0.5f, kVectorNs = 0.05f, kScatteredNs = 0.5f, kMathNs = 1.5f, kAllocateNs = 20, kTextNs = 80, kTaskNs = 20;
+constexpr float kLanes = 16;              // elements of a row that are computed at once
 constexpr float kComputeNs = 100'000;     // above this a task goes to the pool
 constexpr float kUnitsAssumed = 100'000;  // of a task whose extents are open, where only the class is wanted
 
@@ -64,6 +66,9 @@ class BodyCost {
     if (op.kind == OpKind::kTensorOfList || op.kind == OpKind::kListOfTensor || op.kind == OpKind::kListMake)
       return {kAllocateNs, kScalarNs};
     if (op.kind >= OpKind::kExp && op.kind <= OpKind::kPow) return {kMathNs, 0};
+    if (in_tensor_loop && op.kind == OpKind::kLoad &&
+        !std::all_of(op.args.begin() + 1, op.args.end(), [&](ValueId at) { return IsNear(at); }))
+      return {kScatteredNs, 0};
     return {in_tensor_loop ? kVectorNs : kScalarNs, 0};
   }
 
@@ -84,7 +89,7 @@ class BodyCost {
   // Loops of open extents count per unit: lower/work.h says what that is.
   Cost OfLoop(const ir::Op& op) const {
     Cost inner{IsTensorLoop(op.kind) ? kVectorNs : kScalarNs, 0};  // the turn itself
-    for (const BlockId block : op.blocks) inner += OfBlock(block, IsTensorLoop(op.kind));
+    for (const BlockId block : op.blocks) inner += OfTurn(op, block);
     float known = 1;
     bool is_open = false;
     for (size_t i = 0; i < (op.kind == OpKind::kBuild ? op.args.size() : 1); ++i) {
@@ -100,6 +105,32 @@ class BodyCost {
     else
       cost += {inner.fixed * known, inner.per_unit * known};
     return cost;
+  }
+
+  // Loops in a row of floats that are the same for all of its elements run once for as many as are computed at once.
+  Cost OfTurn(const ir::Op& loop, BlockId block) const {
+    const bool is_row = loop.kind == OpKind::kBuild && loop.args.size() > 1 && ir::IsFloat(program_.types[loop.type].dtype);
+    if (!is_row) return OfBlock(block, IsTensorLoop(loop.kind));
+    const std::set<ValueId> varying = ir::FindVarying(body_, block, body_[block].params.back());
+    const ir::Op& extent = body_[loop.args.back()];
+    const bool is_known = extent.kind == OpKind::kScalar;  // else the units say it
+    const float at_once = is_known ? std::clamp(static_cast<float>(extent.imm), 1.0F, kLanes) : kLanes;
+    Cost cost;
+    for (const ValueId id : body_[block].ops) {
+      Cost own = OfOp(body_[id], true);
+      if (IsLoop(body_[id].kind) && !varying.contains(id)) own = {own.fixed / at_once, is_known ? own.per_unit / at_once : own.per_unit};
+      cost += own;
+    }
+    return cost;
+  }
+
+  // Sums and products of indices: neighbours in a loop are neighbours in memory, or a stride apart.
+  bool IsNear(ValueId index, int steps = 8) const {
+    const ir::Op& op = body_[index];
+    if (op.kind == OpKind::kAdd || op.kind == OpKind::kSub || op.kind == OpKind::kMul)
+      return steps > 0 && IsNear(op.args[0], steps - 1) && IsNear(op.args[1], steps - 1);
+    if (op.kind == OpKind::kCheckIndex) return steps > 0 && IsNear(op.args[0], steps - 1);
+    return op.kind == OpKind::kParam || op.kind == OpKind::kScalar || op.kind == OpKind::kDim || op.kind == OpKind::kSlot;
   }
 
   const ir::Program& program_;

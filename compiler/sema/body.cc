@@ -38,6 +38,11 @@ std::string HelpToKeep(const Body& body, const Local& local, LocalKind kind) {
   return "`_" + local.name + " as \"" + local.name + "\"` silences this, and clients call it as before";
 }
 
+// What stands above keeps its name: nothing is shadowed.
+std::string HelpToRename(std::string_view kind, const std::string& name) {
+  return std::string(kind) + " has the name, and none is shadowed; call this one something else, as in `" + name + "_`";
+}
+
 }  // namespace
 
 LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
@@ -49,7 +54,9 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
   bool taken = false;
   if (const auto other = Find(name.text)) {
     taken = true;
-    env.Report(name.span, kDuplicateName, {name.text}).Label(locals[*other].span, "first declared here");
+    env.Report(name.span, kDuplicateName, {name.text})
+        .Label(locals[*other].span, "first declared here")
+        .Help(HelpToRename("a " + std::string(WordFor(infos[*other].kind)), name.text));
     infos[*other].used = true;  // which of the two a use means is not known
     if (locals[*other].type != type) taken_names.insert(name.text);
   } else if (const auto symbol = symbols.find(name.text); symbol != symbols.end() && kind != LocalKind::kParam) {
@@ -58,11 +65,14 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
     const auto is_symbol = [&](const Local& local) { return local.span == symbol->second; };
     const bool is_local = std::any_of(locals.begin(), locals.end(), is_symbol);
     env.Report(name.span, kDuplicateName, {name.text})
-        .Label(symbol->second, is_local ? "first declared here" : "this dimension has the name");
+        .Label(symbol->second, is_local ? "first declared here" : "this dimension has the name")
+        .Help(HelpToRename("a dimension", name.text));
     taken_names.insert(name.text);
   } else if (Entity* entity = FindEntity(module, name.text); entity != nullptr) {
     taken = true;
-    ReportTwice(env, name, *entity);
+    const bool is_import = entity->kind == EntityKind::kModule;  // has a help of its own
+    auto builder = ReportTwice(env, name, *entity);
+    if (!is_import) builder.Help(HelpToRename(NameOf(entity->kind), name.text));
     entity->used = true;
     entity->early_use_reported = true;  // what reads the name here means the local
     taken_names.insert(name.text);

@@ -124,6 +124,11 @@ TypeRef ElementWanted(TypeRef list) {
 
 }  // namespace
 
+// A `fold` that adds to its accumulator, as other languages make a list.
+constexpr std::string_view kToGrow =
+    "an accumulator keeps its extents from step to step; what grows is made at once: `let ys = [f(x) for x in xs];` is a list, and "
+    "`[i < len(ys)] => ys[i]` a tensor";
+
 ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeRef wanted, const Where& where) {
   StillLoop still{TextOf(expr.names, *expr.source), *expr.source, NextLocal(body), NextLocal(body)};
   Where inside = where.Inside("a comprehension", expr.span);
@@ -163,7 +168,7 @@ ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const W
   const LocalId accumulator = body.Declare(LocalKind::kAccumulator, expr.accumulator, type);
   ExprPtr value = CheckBlock(body, expr.block, type, inside);
   if (!loop || IsPoison(*initial)) return Poison(body, expr.span);
-  value = Coerce(body, std::move(value), type, Origin{initial->span, "the accumulator begins as this"});
+  value = Coerce(body, std::move(value), type, Origin{initial->span, "the accumulator begins as this", nullptr, kToGrow});
   if (IsPoison(*value)) return value;
   ExprPtr fold = Make(ExprKind::kFold, type, expr.span);
   fold->local = accumulator;

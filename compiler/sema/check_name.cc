@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/diag/foreign.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/forward.h"
@@ -110,7 +111,13 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
       body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, fields_of);
   const bool are_few = !type->fields.empty() && type->fields.size() <= kMembersNamed;
   if (are_few && !diag::Suggest(member.text, fields_of())) builder.Help("it has " + Quoted(fields_of()));
-  if (type->kind == TypeKind::kTensor && IsReducer(member.text))
+  const std::string library = type->kind == TypeKind::kRecord ? "" : LibraryWith(body.env, member.text);
+  if (const auto help = diag::OursFor(diag::Foreign::kMember, member.text); !help.empty() && type->kind != TypeKind::kRecord)
+    builder.Help(std::string(help));
+  else if (!library.empty())
+    builder.Help("it is a function of std." + library + ", `" + library + "." + member.text +
+                 "`, and takes the value: `x |> f()` is `f(x)`");
+  else if (type->kind == TypeKind::kTensor && IsReducer(member.text))
     builder.Help("`" + member.text + "[i](x[i])` goes through `x`");
   else if (type->kind == TypeKind::kTensor)
     builder.Help("`len(x)` is its first extent; a dimension that a type names, such as `n` of `f32[n]`, is read as a number");

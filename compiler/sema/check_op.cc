@@ -364,7 +364,7 @@ std::optional<std::vector<Dim>> Broadcast(Body& body, std::string_view what, con
       LabelSourceOf(body, left, *a, builder);
       LabelSourceOf(body, right, *b, builder);
       if (what == "*" && of_left.size() == 2 && of_right.size() == 2) {
-        builder.Help("the product of matrices is `[i, j] => sum[k](a[i, k] * b[k, j])`");
+        builder.Help("the product of matrices is `[r, c] => sum[i](a[r, i] * b[i, c])`");
       } else if (of_left.size() != of_right.size()) {
         builder.Help("axes go together from the last on; `[i, j] => x[i, j] + y[i]` says it otherwise");
       } else if (!Dim::ProvedDifferent(*a, *b)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/diag/foreign.h"
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
@@ -258,9 +259,14 @@ class WorkflowCheck {
       open_end_ = body_.silenced = true;
       return;
     }
-    env_.Report(call.span, kOnlyAnnotate, {callee})
-        .HelpIf(diag::Suggest(callee, {"annotate"}))
-        .Help("a value is kept by `node NAME = " + callee + "(..)`");
+    const std::string& last = call.callee.parts.back().text;
+    const auto told = diag::OursFor(call.callee.parts.size() == 1 ? diag::Foreign::kCall : diag::Foreign::kMember, last);
+    auto builder = env_.Report(call.span, kOnlyAnnotate, {callee});
+    if (told.empty()) {
+      builder.HelpIf(diag::Suggest(callee, {"annotate"})).Help("a value is kept by `node NAME = " + callee + "(..)`");
+    } else {
+      builder.Help(std::string(told));
+    }
   }
 
   void Call(const ast::CallStmt& call) {

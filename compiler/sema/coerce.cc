@@ -64,6 +64,7 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
                                    {ToString(target), ToString(expr.type), pair.axis, pair.found.ToString(), pair.wanted.ToString()});
     builder.Here(AxisText(pair));
     if (origin) builder.Label(origin->span, origin->text);
+    if (origin && !origin->help.empty()) builder.Help(std::string(origin->help));
     LabelOrigins(body, {pair.found, pair.wanted}, builder);
     LabelSourceOf(body, expr, pair.found, builder);
     return false;

@@ -109,6 +109,7 @@ struct Origin {
   Span span;
   std::string text;                    // "declared here"
   const ast::Type* written = nullptr;  // the type that stands there, if one does
+  std::string_view help{};             // where the extents differ
 };
 
 struct StillLoop;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "compiler/diag/foreign.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
@@ -272,31 +273,18 @@ bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name, bool
   return true;
 }
 
-void ReportTwice(Env& env, const ast::Name& name, const Entity& other) {
+diag::Builder ReportTwice(Env& env, const ast::Name& name, const Entity& other) {
   const bool is_first = other.span.begin < name.span.begin;  // a local may stand above what the file declares
   auto builder =
       env.Report(name.span, kDuplicateName, {name.text}).Label(other.span, is_first ? "first declared here" : "also declared here");
   if (other.kind == EntityKind::kModule) builder.Help("an import can have another name: `import .. as " + name.text + "_;`");
+  return builder;
 }
 
 Entity* FindEntity(Module& module, std::string_view name) {
   const auto at = module.entities.find(name);
   return at == module.entities.end() ? nullptr : &at->second;
 }
-
-// What other languages call what is no name here.
-struct ForeignName {
-  std::string_view name, help;
-};
-constexpr ForeignName kForeignNames[] = {
-    {"null", "that is `none` here; `match x { none => .., v => .. }` asks for it"},
-    {"nil", "that is `none` here; `match x { none => .., v => .. }` asks for it"},
-    {"None", "that is `none` here"},
-    {"True", "that is `true` here"},
-    {"False", "that is `false` here"},
-    {"range", "`[i < n] => e` makes a tensor, with `i` from 0 to `n - 1`; a list of it is `list(..)`"},
-    {"err", "`err` stands in the `else` of a node or of a `for`, and is what failed"},
-};
 
 namespace {
 
@@ -328,8 +316,10 @@ void ReportUnknown(Env& env, Module& module, const ast::Name& name, const Expect
   }
   builder.DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
   if (!OurNameFor(name.text).empty()) builder.Help("that is `" + std::string(OurNameFor(name.text)) + "(x)` here");
-  for (const ForeignName& row : kForeignNames) {
-    if (row.name == name.text) builder.Help(std::string(row.help));
+  if (const auto type = diag::OursFor(diag::Foreign::kType, name.text); !type.empty() && expected.use == NameUse::kCall)
+    builder.Help("that is `" + std::string(type) + "(x)` here");
+  for (const auto kind : {diag::Foreign::kName, diag::Foreign::kCall}) {
+    if (const auto help = diag::OursFor(kind, name.text); !help.empty()) builder.Help(std::string(help));
   }
 }
 

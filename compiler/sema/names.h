@@ -19,7 +19,7 @@ std::vector<Module*> CollectModules(Env& env);
 bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name, bool local);
 
 // That a name is taken by what `other` declares, above or below.
-void ReportTwice(Env& env, const ast::Name& name, const Entity& other);
+diag::Builder ReportTwice(Env& env, const ast::Name& name, const Entity& other);
 
 // A name at the top of `module`; null when there is none.
 Entity* FindEntity(Module& module, std::string_view name);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "compiler/diag/foreign.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/forward.h"
 #include "compiler/sema/names.h"
@@ -170,7 +171,9 @@ TypeRef ResolveContainer(Body& body, const ast::Type& type, SymbolRule rule) {
   if (!type.argument) {
     auto builder = body.env.Report(type.name.span, kTypeArgument, {name, "the type of its elements, as in `" + name + "<string>`"});
     const bool in_brackets = type.dims.size() == 1 && type.dims[0].kind == ast::DimExpr::Kind::kSymbol;
-    if (in_brackets) builder.Help("it stands in angle brackets: `" + name + "<" + type.dims[0].text + ">`");
+    if (!in_brackets) return body.env.types.Error();
+    const auto ours = diag::OursFor(diag::Foreign::kType, type.dims[0].text);
+    builder.Help("it stands in angle brackets: `" + name + "<" + (ours.empty() ? type.dims[0].text : std::string(ours)) + ">`");
     return body.env.types.Error();
   }
   const TypeRef element = ResolveType(body, *type.argument, rule);
@@ -182,13 +185,16 @@ TypeRef ResolveContainer(Body& body, const ast::Type& type, SymbolRule rule) {
   return name == "list" ? body.env.types.List(element) : body.env.types.Map(element);
 }
 
-// What other languages call our types.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kForeignTypes = {{
-    {"float", "f32"},     {"float32", "f32"},     {"double", "f64"},    {"float64", "f64"},  {"half", "f16"},    {"float16", "f16"},
-    {"bfloat16", "bf16"}, {"int", "i64"},         {"int64", "i64"},     {"long", "i64"},     {"int32", "i32"},   {"int16", "i16"},
-    {"int8", "i8"},       {"uint8", "u8"},        {"byte", "u8"},       {"uint32", "u32"},   {"str", "string"},  {"String", "string"},
-    {"boolean", "bool"},  {"vector", "list<..>"}, {"List", "list<..>"}, {"dict", "map<..>"}, {"Map", "map<..>"}, {"Dict", "map<..>"},
-}};
+// `Optional[int]` and the like as they are written here; empty: it is none. What it holds is known when it is a type of ours, or has one.
+std::string OursForGeneric(const ast::Type& type) {
+  const std::string ours(diag::OursFor(diag::Foreign::kGeneric, type.name.parts[0].text));
+  if (ours.empty() || type.name.parts.size() > 1) return "";
+  const bool in_angles = type.argument != nullptr && type.argument->name.parts.size() == 1 && !type.argument->argument;
+  const bool in_brackets = !type.dims.empty() && type.dims.back().kind == ast::DimExpr::Kind::kSymbol;
+  std::string inner = in_angles ? type.argument->name.parts[0].text : in_brackets ? type.dims.back().text : "..";
+  if (const auto known = diag::OursFor(diag::Foreign::kType, inner); !known.empty()) inner = known;
+  return std::string(ours).replace(ours.find(".."), 2, inner);
+}
 constexpr std::array<std::string_view, 4> kForeignTensors = {"tensor", "Tensor", "array", "ndarray"};
 
 std::vector<std::string> TypeNames(const Module& module) {
@@ -200,14 +206,17 @@ std::vector<std::string> TypeNames(const Module& module) {
   return names;
 }
 
-void ReportUnknownType(Body& body, const ast::Path& path) {
+void ReportUnknownType(Body& body, const ast::Type& type) {
+  const ast::Path& path = type.name;
   const std::string& name = path.parts[0].text;
   auto builder = body.env.Report(path.span, kUnknownType, {name});
-  const auto at = std::find_if(kForeignTypes.begin(), kForeignTypes.end(), [&](const auto& row) { return row.first == name; });
+  const auto ours = diag::OursFor(diag::Foreign::kType, name);
   if (std::find(kForeignTensors.begin(), kForeignTensors.end(), name) != kForeignTensors.end()) {
     builder.Help("a tensor is the type of its elements and its axes: `f32[h, w]`");
-  } else if (at != kForeignTypes.end()) {
-    builder.Help("that is `" + std::string(at->second) + "` here");
+  } else if (const std::string generic = OursForGeneric(type); !generic.empty()) {
+    builder.Help("that is `" + generic + "` here");
+  } else if (!ours.empty()) {
+    builder.Help("that is `" + std::string(ours) + "` here");
   } else {
     builder.DidYouMean(path.span, name, [&] { return TypeNames(body.module); });
   }
@@ -223,7 +232,7 @@ TypeRef ResolveEntity(Body& body, const ast::Type& type) {
   if (type.name.parts.size() == 1 && FindEntity(body.module, type.name.parts[0].text) == nullptr &&
       (body.env.prelude == nullptr || FindEntity(*body.env.prelude, type.name.parts[0].text) == nullptr)) {
     if (body.module.damaged) return types.Error();
-    ReportUnknownType(body, type.name);
+    ReportUnknownType(body, type);
     return types.Error();
   }
   Entity* entity = Lookup(body.env, body.module, type.name, body.self, {NameUse::kType, nullptr});
@@ -262,7 +271,8 @@ TypeRef ResolveNamed(Body& body, const ast::Type& type, SymbolRule rule) {
     body.env.Report(type.span, kTypeArgument, {ast::ToString(type.name), "no type in `<>`"});
     return types.Error();
   }
-  return type.is_tensor ? TensorOf(body, type, named, rule) : named;
+  const bool is_foreign = named->kind == TypeKind::kError && !OursForGeneric(type).empty();  // its brackets hold no dimensions
+  return type.is_tensor && !is_foreign ? TensorOf(body, type, named, rule) : named;
 }
 
 // The workflow whose signature is being read, or null.

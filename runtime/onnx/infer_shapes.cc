@@ -12,7 +12,7 @@ namespace {
 
 using base::Status;
 
-constexpr int64_t kFar = INT64_C(1) << 31;  // exporters write "to the end" as INT_MAX or INT64_MAX
+constexpr int64_t kFar = INT32_MAX;  // exporters write "to the end" as INT_MAX or INT64_MAX
 
 // Extent of a slice; `step` is not 0.
 Dim SliceExtent(const Dim& dim, int64_t start, int64_t end, int64_t step, base::UnknownDims& unknown) {

@@ -185,7 +185,8 @@ class EngineCore {
   size_t ready_at_ = 0;
   bool pumping_ = false;
   LiveBus *deciding_ = nullptr, *last_deciding_ = nullptr, *drained_ = nullptr, *idle_buses_ = nullptr;
-  uint32_t n_idle_buses_ = 0;
+  uint32_t n_idle_buses_ = 0, n_idle_jobs_ = 0;
+  static constexpr uint32_t kMostIdleJobs = 1024;
   Job* idle_jobs_ = nullptr;
   std::vector<Epoch> epochs_;
   std::vector<size_t> learned_bytes_;  // by region: arena of recent requests

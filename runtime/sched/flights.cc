@@ -12,10 +12,12 @@ namespace wf::sched {
 
 Job* EngineCore::NewJob(bus::Instance& instance, uint16_t id) {
   Job* job = idle_jobs_;
-  if (job != nullptr)
+  if (job != nullptr) {
     idle_jobs_ = job->next_job;
-  else if (job = new (std::nothrow) Job(*this); job == nullptr)
+    --n_idle_jobs_;
+  } else if (job = new (std::nothrow) Job(*this); job == nullptr) {
     return nullptr;
+  }
   LiveBus& bus = LiveOf(instance);
   job->instance = &instance;
   job->home = &parts_.mailbox;
@@ -41,6 +43,11 @@ Job* EngineCore::NewJob(bus::Instance& instance, uint16_t id) {
 
 void EngineCore::FreeJob(Job& job) {
   job.arena.FreeAll();
+  if (n_idle_jobs_ == kMostIdleJobs) {
+    delete &job;
+    return;
+  }
+  ++n_idle_jobs_;
   job.next_job = idle_jobs_;
   idle_jobs_ = &job;
 }

@@ -117,18 +117,23 @@ class Reader {
         if (in_root_ && !has_key_) return Ends("expected a key, found a mapping");
         if (path_.size() == kMaxDepth) return Ends("nested deeper than 8");
         if (in_root_ && repeats_ != 0) TellRepeated();
-        if (in_root_) path_.push_back(std::move(key_));
+        if (in_root_) {
+          path_.push_back(std::move(key_));
+          section_lines_.push_back(key_line_);
+        }
         in_root_ = true;
         has_key_ = false;
         is_fresh_ = true;
         return true;
       case YAML_MAPPING_END_EVENT:
-        if (is_fresh_ && !path_.empty()) entries_.push_back({path_, {}, key_line_, false, true, {}});
+        if (is_fresh_ && !path_.empty())
+          entries_.push_back({path_, {}, key_line_, false, true, {}, {section_lines_.begin(), section_lines_.end() - 1}});
         is_fresh_ = false;
-        if (path_.empty())
-          in_root_ = false;
-        else
+        in_root_ = !path_.empty();
+        if (in_root_) {
           path_.pop_back();
+          section_lines_.pop_back();
+        }
         return true;
       case YAML_SEQUENCE_START_EVENT:
         return Ends(has_key_ ? "expected a value for " + Quoted(Key(key_)) + ", found a list" : "expected `key: value`, found a list");
@@ -167,7 +172,7 @@ class Reader {
     if (value.size() > kMaxValueBytes) return Ends("the value of " + Quoted(Key(key_)) + " is longer than 4096 bytes");
     if (repeats_ != 0) return TellRepeated();
     const bool none = events_.plain() && (value.empty() || value == "~" || value == "null");
-    ConfigEntry entry{path_, std::string(value), key_line_, none, false, {}};
+    ConfigEntry entry{path_, std::string(value), key_line_, none, false, {}, section_lines_};
     entry.path.push_back(std::move(key_));
     entries_.push_back(std::move(entry));
     has_key_ = false;
@@ -178,6 +183,7 @@ class Reader {
   std::vector<ConfigEntry> entries_;
   std::map<std::vector<std::string>, int> seen_;  // keys, those of mappings too, and their lines
   std::vector<std::string> path_;                 // keys of the mappings that are open, but for the root's
+  std::vector<int> section_lines_;                // of those keys
   std::string key_;
   int key_line_ = 0, documents_ = 0;
   int repeats_ = 0;  // the line where the key came first; 0: here

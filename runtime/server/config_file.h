@@ -12,11 +12,12 @@ namespace wf::server {
 struct ConfigEntry {
   std::vector<std::string> path;  // {"limits", "connections"}; at least one
   std::string value;
-  int line = 0;             // of the key, from 1
-  bool no_value = false;    // nothing, `~` or `null`, not quoted
-  bool is_section = false;  // `{}`: a mapping without keys
-  std::string problem;      // in place of a value, perhaps without a key
-  std::string key() const;  // "limits.connections"
+  int line = 0;                      // of the key, from 1
+  bool no_value = false;             // nothing, `~` or `null`, not quoted
+  bool is_section = false;           // `{}`: a mapping without keys
+  std::string problem;               // in place of a value, perhaps without a key
+  std::vector<int> section_lines{};  // of the keys of the mappings around it, as many as stand in `path` before its own
+  std::string key() const;           // "limits.connections"
 };
 
 // Reads YAML mappings of scalars and nothing else, in the order of the text.

@@ -1,5 +1,6 @@
 #include "runtime/server/settings.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -34,6 +35,18 @@ class Names {
     return at != rows_.end() && at->first.starts_with(key + ".");
   }
   std::string Suggestion(std::string_view name) const { return DidYouMean(name, names_); }
+  // Of the sections that stand where `key` does.
+  std::string SectionSuggestion(const std::string& key) const {
+    const auto dots = static_cast<size_t>(std::count(key.begin(), key.end(), '.'));
+    std::vector<std::string> sections;
+    if (dots == 0) sections.emplace_back("nodes");
+    for (const std::string& name : names_) {
+      size_t end = name.find('.');
+      for (size_t i = 0; i < dots && end != std::string::npos; ++i) end = name.find('.', end + 1);
+      if (end != std::string::npos && (sections.empty() || sections.back() != name.substr(0, end))) sections.push_back(name.substr(0, end));
+    }
+    return DidYouMean(key, sections);
+  }
 
  private:
   std::map<std::string, size_t, std::less<>> rows_;
@@ -95,13 +108,15 @@ class Loader {
   void FindVariables();
   void ReadFile();
   void TakeEntry(const ConfigEntry& entry, const std::string& file, const Names& names);
+  bool IsToldBefore(int line, const std::string& section);
+  bool IsInUnknownSection(const ConfigEntry& entry, const std::string& file, const Names& names);
   void CheckTogether();
 
   const LoadFrom from_;
   const std::span<const SettingRow> rows_ = SettingRows();
   Loaded out_;
   size_t mistakes_ = 0, warnings_ = 0;
-  std::string config_path_;
+  std::string config_path_, unknown_section_;
   bool config_is_flag_ = false;
   std::vector<Given> flags_, variables_;
 };
@@ -239,6 +254,35 @@ void Loader::ReadFile() {
   }
 }
 
+// Of the keys of an unknown section the first tells of it.
+bool Loader::IsToldBefore(int line, const std::string& section) {
+  std::string told = std::to_string(line) + ' ' + section;
+  return told == std::exchange(unknown_section_, told);
+}
+
+// A mapping whose key is none, or takes a value: what stands in it is told by that key, once.
+bool Loader::IsInUnknownSection(const ConfigEntry& entry, const std::string& file, const Names& names) {
+  const size_t n_sections = entry.path.size() - (entry.is_section ? 0 : 1);
+  std::string section;
+  for (size_t i = 0; i < n_sections; ++i) {
+    section += (i == 0 ? "" : ".") + entry.path[i];
+    if (names.HasSection(section)) continue;
+    const int line = i < entry.section_lines.size() ? entry.section_lines[i] : entry.line;
+    const std::string place = file + ":" + std::to_string(line) + ": ";
+    if (IsToldBefore(line, section)) return true;
+    if (!tells()) {
+      Error({});
+    } else if (names.Find(section) != nullptr) {
+      Error(place + "expected a value for " + Quoted(section) + ", found a mapping");
+    } else {
+      const std::string meant = names.SectionSuggestion(section);
+      Error(place + "unknown section " + Quoted(section) + (meant.empty() ? names.Suggestion(entry.key()) : meant));
+    }
+    return true;
+  }
+  return false;
+}
+
 void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const Names& names) {
   const std::string place = file + ":" + std::to_string(entry.line), key = entry.key();
   if (!entry.problem.empty()) return Error(place + ": " + entry.problem);
@@ -246,19 +290,22 @@ void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const 
   if (entry.is_section && (is_of_nodes ? entry.path.size() == 1 : names.HasSection(key))) return;
   if (is_of_nodes) {
     const bool has_node = from_.plan != nullptr && entry.path.size() > 1 && HasNode(*from_.plan, entry.path[1]);
+    const bool is_unknown = from_.plan != nullptr && entry.path.size() > 1 && !has_node;
+    const int line = entry.section_lines.size() > 1 ? entry.section_lines[1] : entry.line;
+    if (is_unknown && IsToldBefore(line, "nodes." + entry.path[1])) return;
     if (!tells() && !has_node) return Error({});
     const std::string problem = from_.plan == nullptr ? "there is no program whose nodes these could be"
                                                       : AddNodeSetting(*from_.plan, entry, place, &out_.settings.nodes);
-    if (!problem.empty()) Error(place + ": " + problem);
+    if (!problem.empty()) Error((is_unknown ? file + ":" + std::to_string(line) : place) + ": " + problem);
     return;
   }
+  if (IsInUnknownSection(entry, file, names)) return;
   const size_t* const row = names.Find(key);
   if (row == nullptr) {
     if (!tells()) return Error({});
     if (names.HasSection(key)) return Error(place + ": " + Quoted(key) + " is a section: it takes keys below it, not a value");
     return Error(place + ": unknown key " + Quoted(key) + names.Suggestion(key));
   }
-  if (entry.is_section) return Error(place + ": expected a value for " + Quoted(key) + ", found a mapping");
   if (entry.no_value) return Error(place + ": " + Quoted(key) + " has no value; leave the line out for the default");
   if (entry.path.size() == 1 && key.find('.') != std::string::npos)
     return Error(place + ": write " + Quoted(key) + " as a key inside the section before its dot");

@@ -72,6 +72,15 @@ class BadStart(unittest.TestCase):
         self.assertIn("http_port", done.stderr)
         self.assertEqual(self.run_server(HELLO, "--config", file, "--check-config").returncode, 1)
 
+    def test_a_configuration_with_an_unknown_section_names_it_once(self):
+        file = harness.scratch() / "sections.yml"
+        file.write_text("limitz:\n  connections: 10\n  body_bytes: 1MiB\nloging: {level: debug}\nnodes:\n  nope:\n    batch: 2\n    timeout: 1s\ntls: {certt: a}\n")
+        done = self.run_server(HELLO, "--config", file, "--check-config")
+        self.assertEqual(done.returncode, 1, done)
+        told = [line.rpartition("sections.yml:")[2] for line in done.stderr.splitlines() if "sections.yml:" in line]
+        self.assertEqual(told, ["1: unknown section `limitz`; did you mean `limits`", "4: unknown section `loging`; did you mean `log.level`",
+                                "6: unknown node `nope`", "9: unknown key `tls.certt`; did you mean `tls.cert`"])
+
     def test_print_config_says_where_each_value_is_from(self):
         done = self.run_server(HELLO, "--print-config", env={"WF_DRAIN_SECONDS": "7"})
         self.assertEqual(done.returncode, 0, done)

@@ -29,13 +29,23 @@ workflow Corner(x: f32[n], a: i64) -> (y: f64) { node y = sum[i < n](sum[k < (a 
 workflow Meta() -> (y: f64) { let n = meta("x-n", 10); node y = sum[k < n](f64(k)); return (y: y); }
 workflow Listed(xs: list<i64>, n: i64?) -> (y: f64) { node y = sum[k < xs[0] + (n ?? 5)](f64(k)); return (y: y); }
 
+workflow Row(x: f32[m], z: f32[l]) -> (y: f32[1, m]) { node y: f32[1, m] = [i, j] => min[k](abs(x[j] - z[k])); return (y: y); }
+workflow Deep(x: f32[n], w: f32[m], z: f32[l]) -> (y: f32) { node y = sum[i < n](sum[j < m](sum[k < l](x[i] * w[j] * z[k]))); return (y: y); }
+workflow Whole(x: i64[n]) -> (y: i64) { node y = sum[h < 1](sum[i < n](max[j < n](sum[k < n](x[i] * x[j] + x[k] % 7)))); return (y: y); }
+workflow Folds(x: f32[n]) -> (y: f32[1, 1, n]) { node y: f32[1, 1, n] = [a, b, i] => fold acc = x[i] for v in x { acc * 0.5 + v }; return (y: y); }
+workflow Columns(x: f32[n]) -> (y: f32[1, n]) { node y: f32[1, n] = [a, i] => sum[k < n](x[i] * f32(k % 3)); return (y: y); }
+
+workflow Pooled(n: f64) -> (y: f64) { node y = sum[k < i64(n)](f64(k) * 0.5); return (y: y); }
+
 service Endless {
   workflow Count; workflow Nest; workflow Triangle; workflow Cells; workflow Said;
   workflow Between; workflow Inner; workflow Least; workflow Meta;
   workflow Rest; workflow Times; workflow Wraps; workflow Corner; workflow Listed;
+  workflow Row; workflow Deep; workflow Whole; workflow Folds; workflow Columns; workflow Pooled;
 }
 """
 MOST = 2**63 - 1
+FEW, MANY = [1, 2], [1] * 500_000
 # Each first with what ends: a loop of the server takes a task that it has seen to be short.
 CALLS = {
     "Count": ({"n": 10}, {"n": MOST}),
@@ -51,6 +61,11 @@ CALLS = {
     "Corner": ({"x": [0] * 4, "a": 4}, {"x": [0] * 3000, "a": 3000}),
     "Listed": ({"xs": [1]}, {"xs": [10**18]}),
     "Meta": ({}, {}),
+    "Row": ({"x": FEW, "z": FEW}, {"x": MANY, "z": MANY}),
+    "Deep": ({"x": FEW, "w": FEW, "z": FEW}, {"x": [1], "w": MANY, "z": MANY}),
+    "Whole": ({"x": FEW}, {"x": MANY}),
+    "Folds": ({"x": FEW}, {"x": MANY}),
+    "Columns": ({"x": FEW}, {"x": MANY}),
     "Said": ({"x": [10]}, {"x": [10**17]}),
 }
 SOON = 5  # seconds; a loop that computes answers nobody
@@ -80,7 +95,18 @@ class Endless(harness.ServerCase):
                         self.assertEqual(other.call("GET", "/livez").status, 200)
                     self.assertLess(time.monotonic() - began, SOON)
                 with self.server.connect(timeout=SOON) as other:  # the one thread of the pool is free again
-                    self.assertEqual(other.call("POST", "/Endless/Said", json.dumps({"x": [10]}).encode()).status, 200)
+                    self.assertEqual(other.call("POST", "/Endless/Pooled", json.dumps({"n": 10}).encode()).status, 200)
+
+
+class Late(harness.ServerCase):
+    source = source()
+    args = (*Endless.args, "--default-timeout", "500ms")
+
+    def test_the_work_stops_when_its_time_is_over(self):
+        for name in ("Nest", "Least", "Row", "Deep", "Whole", "Folds", "Columns"):
+            with self.subTest(name):
+                self.assertEqual(self.server.post(f"/Endless/{name}", CALLS[name][1]).status, 504)
+                self.assertEqual(self.server.post("/Endless/Pooled", {"n": 10}).status, 200)  # on the one thread of the pool
 
 
 class OnTheLoop(Endless):

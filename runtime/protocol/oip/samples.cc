@@ -101,18 +101,18 @@ wf_code InferRequest::CheckShape(uint32_t port, const Shape& shape) {
 // outer ones must end.
 wf_code InferRequest::CheckCount(uint32_t port, const Shape& shape) {
   Input& input = inputs_[port];
-  uint64_t elements = 1, extents = 1;
-  bool fits = true;
+  uint64_t extents = 1;
+  bool fits = true, is_empty = false;
   for (uint32_t axis = 0; axis < shape.rank; ++axis) {
     const auto extent = static_cast<uint64_t>(input.extent[input.axes - shape.rank + axis]);
-    elements *= extent == 0 ? 0 : 1;
+    is_empty = is_empty || extent == 0;
     fits = fits && !__builtin_mul_overflow(extents, std::max<uint64_t>(extent, 1), &extents);
   }
-  elements *= extents;
+  const uint64_t elements = is_empty ? 0 : extents;
   uint64_t all = 0;
   fits = fits && extents <= std::max(input.data.len, kFreeElements) && !__builtin_mul_overflow(elements, uint64_t{samples_}, &all);
   if (fits && input.coding == Coding::kRaw && shape.dtype != 0) return CheckRawBytes(port, shape, elements, all);
-  if (!fits && elements == 0) return Refuse(port, "is empty, and the other extents of its shape are too large");
+  if (!fits && is_empty) return Refuse(port, "is empty, and the other extents of its shape are too large");
   if (!fits || all > MostElements(input.coding, input.data.len)) return Refuse(port, "has fewer elements in its data than its shape says");
   if (input.coding == Coding::kWhole && all != 1) return Refuse(port, "is one element as a raw body");
   input.per_sample = elements;

@@ -92,16 +92,62 @@ TEST_F(Work, PartsOfWhatIsReadCount) {
 
 TEST_F(Work, ALoopThatSomethingComputedCountsIsNotForALoopOfTheServer) {
   const auto by_element = [](Builder& b, const std::vector<ValueId>& in) {
-    return Sum(b, b.Load(in[0], {b.CheckIndex(b.I64(0), b.Dim(in[0], 0))}), [](ValueId i) { return i; });
+    const ValueId element = b.Load(in[0], {b.CheckIndex(b.I64(0), b.Dim(in[0], 0))});
+    return Sum(b, b.Convert(element, DType::kI64), [](ValueId i) { return i; });
   };
-  EXPECT_EQ(Of({Open(1)}, {Tensor({2}, {3, 4})}, by_element), kNotForALoop);
+  const TypeId floats = cases_.types().Tensor(DType::kF64, {-1});
+  EXPECT_EQ(Of({floats}, {Value::Tensor({2}, std::string(16, '\0'))}, by_element), kNotForALoop);
 }
 
-TEST_F(Work, WhatIsReadIsTheLeast) {
+TEST_F(Work, ElementsThatAreFewAreLookedAt) {
+  const auto ragged = [](Builder& b, const std::vector<ValueId>& in) {
+    return Sum(b, b.Dim(in[0], 0), [&](ValueId i) { return Sum(b, b.Load(in[0], {i}), [](ValueId k) { return k; }); });
+  };
+  EXPECT_EQ(Of({Open(1)}, {Tensor({3}, {3, 70, -5})}, ragged), 210U);
+  EXPECT_EQ(Of({Open(1)}, {Tensor({2}, {-3, -4})}, ragged), 2U);
+  EXPECT_EQ(Of({Open(1)}, {Tensor({0}, {})}, ragged), 1U);
+  EXPECT_GT(Of({Open(1)}, {Tensor({2}, {3, kMost})}, ragged), kNotForALoop);
+  EXPECT_EQ(Of({Open(1)}, {Tensor({1024}, std::vector<int64_t>(1024, 1))}, ragged), 1024U);
+  EXPECT_GT(Of({Open(1)}, {Tensor({1025}, std::vector<int64_t>(1025, 1))}, ragged), kNotForALoop);
+}
+
+TEST_F(Work, OfTwoChoicesTheLargerCounts) {
+  const auto either = [](Builder& b, const std::vector<ValueId>& in) {
+    const ir::BlockId then = b.Open({});
+    b.Close(b.Binary(OpKind::kMin, in[0], b.I64(50)));
+    const ir::BlockId otherwise = b.Open({});
+    b.Close(b.I64(20));
+    return Sum(b, b.If(b.Binary(OpKind::kLt, in[0], b.I64(3)), b.ScalarType(DType::kI64), then, otherwise), [](ValueId i) { return i; });
+  };
+  EXPECT_EQ(Of({I64()}, {Number(30)}, either), 30U);
+  EXPECT_EQ(Of({I64()}, {Number(kMost)}, either), 50U);
+}
+
+// [i, j] => sum[k](x[i, k]), which lanes of a row share
+TEST_F(Work, WhatAllElementsOfARowNeedIsDoneOnceForManyOfThem) {
+  const auto rows = [](Builder& b, const std::vector<ValueId>& in, DType dtype) {
+    const ir::BlockId each = b.Open({b.ScalarType(DType::kI64), b.ScalarType(DType::kI64)});
+    const ValueId i = b.Param(0);
+    b.Close(b.Convert(Sum(b, b.Dim(in[0], 1), [&](ValueId k) { return b.Load(in[0], {i, k}); }), dtype));
+    const ValueId made = b.Build(dtype, {b.Dim(in[0], 0), b.Dim(in[0], 1)}, each);
+    return b.Convert(b.Load(made, {b.I64(0), b.I64(0)}), DType::kI64);
+  };
+  const Value wide = Tensor({2, 64}, std::vector<int64_t>(128));
+  EXPECT_EQ(Of({Open(2)}, {wide}, [&](Builder& b, const auto& in) { return rows(b, in, DType::kF32); }), 2U * 4 * 64);
+  EXPECT_EQ(Of({Open(2)}, {wide}, [&](Builder& b, const auto& in) { return rows(b, in, DType::kI64); }), 2U * 64 * 64);
+}
+
+TEST_F(Work, WhatIsReadIsTheLeastWhereLoopsDoNotSayIt) {
+  const Value six = Tensor({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto first_of_each = [](Builder& b, const std::vector<ValueId>& in) {
     return Sum(b, b.Dim(in[0], 0), [&](ValueId i) { return b.Load(in[0], {i, b.CheckIndex(b.I64(0), b.Dim(in[0], 1))}); });
   };
-  EXPECT_EQ(Of({Open(2)}, {Tensor({2, 3}, {1, 2, 3, 4, 5, 6})}, first_of_each), 6U);
+  EXPECT_EQ(Of({Open(2)}, {six}, first_of_each), 2U);
+  const auto over_items = [&](Builder& b, const std::vector<ValueId>& in) {
+    const ValueId items = b.Emit(OpKind::kListOfTensor, cases_.types().List(Open(1)), {in[0]});
+    return Sum(b, b.Emit(OpKind::kListLen, I64(), {items}), [](ValueId i) { return i; });
+  };
+  EXPECT_EQ(Of({Open(2)}, {six}, over_items), 6U);
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST(WarmUp, ASampleThatFailsToRunIsOneOfSeveral) {
 
 // Windows of any length hold numbers that differ: repeated ones have no spread.
 TEST(WarmUp, NoWindowOfASampleRepeats) {
-  for (const int64_t width : {2, 3, 6, 7, 12, 64}) {
+  for (const int width : {2, 3, 6, 7, 12, 64}) {
     testing::Builder score;
     score.Input("x", {"N", width, 12}).Output("y", {"N", width, 12});
     testing::Builder::Ints(score.Node("ReduceMean", {"x"}, {"mean"}), "axes", {1});

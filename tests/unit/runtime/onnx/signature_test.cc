@@ -126,6 +126,12 @@ TEST(CheckSignature, SymbolsOfTheFileAreThoseThatItsInputsAreGiven) {
   EXPECT_FALSE(CheckSignature(halves, Make({{batch, w}}, {{batch, w}})).ok());
 }
 
+TEST(CheckSignature, WhatIsDeclaredEmptyMayBeComputedSo) {
+  Signature file = Make({{n, 3}}, {{n, 0}});
+  file.computed = {{n, Dim::Symbol("o")}};
+  EXPECT_EQ(CheckSignature(file, Make({{batch, 3}}, {{batch, 0}})).message(), "");
+}
+
 TEST(UnprovedExtents, ThoseThatDoNotFollowFromTheFile) {
   const auto unproved = [](const Signature& file, const Signature& wanted) { return UnprovedExtents(file, wanted); };
   const Signature file = Make({{n, m}}, {{n, m, Dim::FloorDiv(m, 2)}});

@@ -298,7 +298,7 @@ TEST_F(ServerTest, WhatIsComputedSharesTheBudgetWithBodies) {
 }
 
 TEST_F(ServerTest, AnswersThatNobodyReadsShareTheBudget) {
-  Serve({"--limits-memory-bytes=64MiB"});
+  Serve({"--limits-memory-bytes=72MiB"});
   const auto answered = [this] {
     return Metric(R"(wf_requests_total{service="Test",workflow="Grow",protocol="plain",code="0"})") +
            Metric(R"(wf_refused_total{reason="memory"})");

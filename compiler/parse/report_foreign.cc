@@ -1,0 +1,303 @@
+// Help for what other languages write where this one writes something else.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "compiler/diag/foreign.h"
+#include "compiler/parse/report.h"
+#include "grammar/WfParser.h"
+
+namespace wf::parse {
+namespace {
+
+using diag::Foreign;
+using diag::OursFor;
+using P = grammar::WfParser;
+using Help = std::optional<std::string>;
+
+struct Habit {
+  size_t before;
+  std::string_view words;  // parted by spaces; empty: any
+  size_t found, after;
+  std::array<size_t, 2> wanted;
+  std::string_view help;
+};
+struct Tokens : T {
+  static constexpr size_t kAny = 0;  // the types of tokens are greater
+};
+constexpr Habit kHabits[] = {
+#define HABIT(before, words, found, after, wanted, wanted_too, help) \
+  {Tokens::before, words, Tokens::found, Tokens::after, {Tokens::wanted, Tokens::wanted_too}, help},
+#include "compiler/parse/habits.def"
+#undef HABIT
+};
+
+bool IsOneOf(std::string_view words, std::string_view word) {
+  for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return !word.empty();
+  }
+  return false;
+}
+
+bool IsLiteral(size_t type) {
+  return type == T::INT || type == T::FLOAT || type == T::STRING || type == T::RAW_STRING || type == T::KW_TRUE || type == T::KW_FALSE ||
+         type == T::KW_NONE;
+}
+
+bool EndsValue(size_t type) { return type == T::NAME || type == T::RPAREN || type == T::RBRACKET || IsLiteral(type); }
+
+std::string_view TypeOfLiteral(size_t type) {
+  if (type == T::INT) return "i64";
+  if (type == T::STRING || type == T::RAW_STRING) return "string";
+  return type == T::KW_TRUE || type == T::KW_FALSE ? "bool" : "f32";
+}
+
+// A scalar's type for a word of ours or another language; empty: it is none.
+std::string_view ScalarFor(std::string_view word) {
+  const bool is_ours = IsOneOf("bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64", word);
+  return is_ours ? word : OursFor(Foreign::kType, word);
+}
+
+}  // namespace
+
+// `not x`, `lambda x: e`: the word is a name as far as the grammar goes, and the mistake behind it.
+bool Reporter::ReportPrefix(const Mistake& mistake) {
+  const size_t at = mistake.at, type = TypeAt(at);
+  if (at < 2 || mistake.rule == P::RuleCallStmt || TypeAt(at - 1) != T::NAME || TypeAt(at - 2) == T::DOT) return false;
+  const std::string word = Spelling(at - 1);
+  const auto help = OursFor(Foreign::kPrefix, word);
+  const bool begins = type == T::NAME || IsLiteral(type) || type == T::KW_MATCH || (type == T::COLON && word == "lambda");
+  if (help.empty() || !begins) return false;
+  emitter_.Emit(SpanAt(at - 1), diag::kUnexpectedToken, {Quoted(at - 1), "an expression"}).Help(std::string(help));
+  return true;
+}
+
+// Where what stands at `at` ends: at a `,`, a `;`, the bracket around it or a word of the loop behind it.
+size_t Reporter::EndOfValue(size_t at) const {
+  const int32_t around = tokens_.opener[at];
+  for (;; ++at) {
+    const size_t type = TypeAt(at);
+    if (type == Token::EOF || type == T::SEMI) return at;
+    const bool ends = type == T::COMMA || type == T::KW_FOR || type == T::KW_ELSE || type == T::RBRACE || IsCloseBracket(type);
+    if (ends && tokens_.opener[at] == around) return at;
+  }
+}
+
+// Where what ends before `at` begins.
+size_t Reporter::StartOfValue(size_t at) const {
+  const int32_t around = tokens_.opener[at];
+  for (; at > 0; --at) {
+    const size_t type = TypeAt(at - 1);
+    if (type == T::SEMI || type == T::LBRACE || type == T::RBRACE) return at;
+    if (around >= 0 && at - 1 == static_cast<size_t>(around)) return at;
+    const bool ends = type == T::ASSIGN || type == T::COMMA || type == T::COLON || type == T::FAT_ARROW || type == T::KW_RETURN ||
+                      type == T::KW_REQUIRE || type == T::KW_EXPECT || type == T::KW_IF || type == T::KW_FAIL;
+    if (ends && tokens_.opener[at - 1] == around) return at;
+  }
+  return 0;
+}
+
+// `(a=1)`: is it a call, a tuple or results, and no condition?
+bool Reporter::IsNamedByAssign(size_t at) const {
+  const int32_t around = tokens_.opener[at];
+  if (TypeAt(at) != T::ASSIGN || around < 0 || at < 2 || TypeAt(static_cast<size_t>(around)) != T::LPAREN) return false;
+  const auto open = static_cast<size_t>(around);
+  if (TypeAt(at - 1) != T::NAME || (at - 2 != open && TypeAt(at - 2) != T::COMMA)) return false;
+  const size_t before = open == 0 ? size_t{T::SEMI} : TypeAt(open - 1);
+  if (before == T::NAME || before == T::RPAREN || before == T::RBRACKET || before == T::KW_RETURN) return true;
+  return TypeAt(at - 2) == T::COMMA || TypeAt(EndOfValue(at)) == T::COMMA;
+}
+
+// `x`, `x = 1` and `float x` among parameters.
+Help Reporter::HelpForParameter(const Mistake& mistake) const {
+  const size_t at = mistake.at, type = TypeAt(at);
+  if (at < 2 || TypeAt(at - 1) != T::NAME || (TypeAt(at - 2) != T::LPAREN && TypeAt(at - 2) != T::COMMA)) return std::nullopt;
+  const std::string name = Spelling(at - 1);
+  if (type == T::ASSIGN) {
+    const size_t end = EndOfValue(at + 1);
+    const bool is_literal = IsLiteral(TypeAt(at + 1)) && end == at + 2;
+    return fmt::format("a parameter has a type: `{}: {} = {}`", name, is_literal ? TypeOfLiteral(TypeAt(at + 1)) : "f32",
+                       TextBetween(at + 1, end, ".."));
+  }
+  if (type == T::NAME) {
+    const auto ours = ScalarFor(name);
+    return fmt::format("the name stands before the type: `{}: {}`", Spelling(at), ours.empty() ? name : ours);
+  }
+  return fmt::format("a parameter has a type: `{}: f32`", name);
+}
+
+Help Reporter::HelpForAssign(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (mistake.rule == P::RuleSetting) return std::nullopt;
+  if (mistake.rule == P::RuleTypeBody) return "a type is made of fields: `type T { x: i64; }`";
+  if (at > 0 && TypeAt(at - 1) == T::COLON) return "a type stands between `:` and `=`; without one, `let` and `node` take `=` alone";
+  if (IsNamedByAssign(at))
+    return fmt::format("a name and its value are parted by `:`, as in `{}: {}`", Spelling(at - 1),
+                       TextBetween(at + 1, EndOfValue(at + 1), ".."));
+  if (Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI))
+    return "a name is bound once, by `let`; what changes from step to step is the accumulator of a `fold`";
+  return "`==` compares";
+}
+
+// The first `,` of `(a, b)`.
+bool Reporter::IsInUnnamedTuple(const Mistake& mistake) const {
+  const int32_t around = tokens_.opener[mistake.at];
+  if (TypeAt(mistake.at) != T::COMMA || around <= 0 || TypeAt(static_cast<size_t>(around)) != T::LPAREN) return false;
+  return ExpectsExpression(mistake) && EndsValue(TypeAt(mistake.at - 1));
+}
+
+// `(a, b)`, `return a, b;`, and the types of such.
+Help Reporter::HelpForComma(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (mistake.rule == P::RuleTypeField) return "each field ends with `;`";
+  if (mistake.rule == P::RuleField && Expects(mistake, T::COLON)) return "what a tuple holds has names: `(a: i64, b: i64)`";
+  const int32_t around = tokens_.opener[at];
+  const bool is_bare = mistake.rule == P::RuleReturnStmt && Expects(mistake, T::SEMI);
+  const bool in_parentheses = IsInUnnamedTuple(mistake);
+  if (!is_bare && !in_parentheses) return std::nullopt;
+  const bool returned = is_bare || TypeAt(static_cast<size_t>(around) - 1) == T::KW_RETURN;
+  const std::string_view generic = returned ? "results have names: `return (a: x, b: y);`" : "what a tuple holds has names: `(a: x, b: y)`";
+  std::string fields;
+  std::set<std::string> names;
+  for (size_t from = StartOfValue(at); TypeAt(from) != Token::EOF; ++from) {
+    const size_t end = EndOfValue(from);
+    if (end == from) break;  // of `(a, )`
+    const bool is_name = end == from + 1 && TypeAt(from) == T::NAME;
+    if (!is_name) return std::string(generic);
+    const std::string name = Spelling(from);
+    if (!names.insert(name).second) return std::string(generic);
+    fields += fmt::format("{}{}: {}", fields.empty() ? "" : ", ", name, name);
+    from = end;
+    if (TypeAt(from) != T::COMMA) break;
+  }
+  return returned ? fmt::format("results have names, those of the workflow: `return ({});`", fields)
+                  : fmt::format("what a tuple holds has names: `({})`", fields);
+}
+
+// `x[::2]`, `if c:`, `a::b`.
+Help Reporter::HelpForColon(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (at == 0) return std::nullopt;
+  const auto item = ItemAt(at);
+  if (item && TypeAt(*item) == T::KW_FOR && Expects(mistake, T::LBRACE))
+    return "`fold y = 0 for i in [k < 10] => k { y + i }` goes from step to step, `sum[i < 10](i)` adds, `[i < 10] => i` makes a tensor";
+  if (Expects(mistake, T::LBRACE)) return "a block stands in braces, `{ .. }`";
+  if (TypeAt(at - 1) == T::NAME && TypeAt(at + 1) == T::COLON) return "the parts of a name are joined by `.`, as in `nn.softmax`";
+  const int32_t around = tokens_.opener[at];
+  if (around <= 0 || TypeAt(static_cast<size_t>(around)) != T::LBRACKET || !Expects(mistake, T::RBRACKET)) return std::nullopt;
+  const auto open = static_cast<size_t>(around);
+  if (!EndsValue(TypeAt(open - 1))) return std::nullopt;
+  const std::string name = TypeAt(open - 1) == T::NAME ? Spelling(open - 1) : "x", index = name == "i" ? "k" : "i";
+  if (TypeAt(at + 1) == T::MINUS)
+    return fmt::format("a slice has no step; backwards it is `[{1} < len({0})] => {0}[len({0}) - 1 - {1}]`", name, index);
+  const std::string step = TypeAt(at + 1) == T::INT ? Spelling(at + 1) : "2";
+  const std::string most = step == "2" ? "1" : step + " - 1";
+  return fmt::format("a slice has no step; in steps of {2} it is `[{1} < (len({0}) + {3}) / {2}] => {0}[{2} * {1}]`", name, index, step,
+                     most);
+}
+
+// `a if c else b`.
+Help Reporter::HelpForChoice(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (TypeAt(at) != T::KW_IF || at == 0 || !EndsValue(TypeAt(at - 1))) return std::nullopt;
+  const size_t otherwise = EndOfValue(at);
+  if (TypeAt(otherwise) != T::KW_ELSE) return std::nullopt;
+  const std::string condition = TextBetween(at + 1, otherwise, "c"), value = TextBetween(StartOfValue(at), at, "a");
+  const std::string other = TextBetween(otherwise + 1, EndOfValue(otherwise + 1), "b");
+  return fmt::format("a choice is written `if {} {{ {} }} else {{ {} }}`", condition, value, other);
+}
+
+// `x in [1, 2]`, `x not in xs`.
+Help Reporter::HelpForIn(size_t at, bool holds) const {
+  const std::string value = at > 1 && StartOfValue(at) + 1 == at ? Spelling(at - 1) : "x";
+  const size_t first = at + (holds ? 1 : 2);
+  const std::string_view compares = holds ? "==" : "!=", joins = holds ? " || " : " && ";
+  if (TypeAt(first) == T::LBRACKET || TypeAt(first) == T::LPAREN) {
+    std::string text;
+    size_t next = first + 1, count = 0;
+    for (; IsLiteral(TypeAt(next)) || TypeAt(next) == T::NAME; ++next) {
+      text += fmt::format("{}{} {} {}", text.empty() ? "" : joins, value, compares, Spelling(next));
+      ++count;
+      if (TypeAt(++next) != T::COMMA) break;
+    }
+    if (count > 0 && count < 5 && IsCloseBracket(TypeAt(next))) return "each is compared: `" + text + "`";
+  }
+  const std::string list = TypeAt(first) == T::NAME ? Spelling(first) : "xs", index = value == "i" ? "k" : "i";
+  return fmt::format("each is compared: `{4}[{3} < len({1})]({1}[{3}] {2} {0})`", value, list, compares, index, holds ? "any" : "all");
+}
+
+// A word between two values, or a type in parentheses in front of one.
+Help Reporter::HelpForInfix(const Mistake& mistake) const {
+  const size_t at = mistake.at, type = TypeAt(at);
+  if (at == 0 || type == Token::EOF || !EndsValue(TypeAt(at - 1)) || ExpectsExpression(mistake)) return std::nullopt;
+  const std::string word = Spelling(at);
+  if (type == T::KW_IN) return HelpForIn(at, true);
+  if (word == "not" && TypeAt(at + 1) == T::KW_IN) return HelpForIn(at, false);
+  if (type == T::BAR && IsOneOf("None none null nullptr", Spelling(at + 1))) {
+    const auto ours = ScalarFor(Spelling(at - 1));
+    return fmt::format("what may be `none` has a `?` behind its type: `{}?`", ours.empty() ? Spelling(at - 1) : ours);
+  }
+  if (type == T::KW_AS) {
+    const auto ours = ScalarFor(Spelling(at + 1));
+    const std::string value = TextBetween(StartOfValue(at), at, "x");
+    return fmt::format("numbers are converted by a call: `{}({})`", ours.empty() ? "f32" : ours, value);
+  }
+  if (const auto help = OursFor(Foreign::kInfix, word); !help.empty()) return std::string(help);
+  const bool is_cast = TypeAt(at - 1) == T::RPAREN && at >= 3 && tokens_.opener[at - 1] + 2 == static_cast<int32_t>(at) - 1;
+  if (!is_cast || (type != T::NAME && !IsLiteral(type)) || ScalarFor(Spelling(at - 2)).empty()) return std::nullopt;
+  return fmt::format("numbers are converted by a call: `{}({})`", ScalarFor(Spelling(at - 2)), word);
+}
+
+Help Reporter::HelpForHabit(const Mistake& mistake) const {
+  if (mistake.at == 0) return std::nullopt;
+  const size_t before = TypeAt(mistake.at - 1), found = TypeAt(mistake.at);
+  const size_t after = found == Token::EOF ? found : TypeAt(mistake.at + 1);
+  size_t word = mistake.at - 1;
+  if (before == T::RBRACKET && tokens_.opener[word] > 0) word = static_cast<size_t>(tokens_.opener[word]) - 1;
+  const auto fits = [](size_t row, size_t type) { return row == Tokens::kAny || row == type; };
+  for (const Habit& habit : kHabits) {
+    if (!fits(habit.before, before) || !fits(habit.found, found) || !fits(habit.after, after)) continue;
+    if (!habit.words.empty() && !IsOneOf(habit.words, Spelling(word))) continue;
+    const auto is_wanted = [&](size_t type) { return type == Tokens::kAny || Expects(mistake, type); };
+    if (std::all_of(habit.wanted.begin(), habit.wanted.end(), is_wanted)) return std::string(habit.help);
+  }
+  if (found == T::COLON && mistake.at == mistake.statement + 2 && TypeAt(mistake.statement) == T::KW_RETURN)
+    return fmt::format("results stand in parentheses: `return ({}: ..);`", Spelling(mistake.at - 1));
+  if (IsKeyword(before) && Expects(mistake, T::COLON) && !ExpectsExpression(mistake))
+    return fmt::format("`{}` is a word of the language, so no value has this name", Spelling(mistake.at - 1));
+  return std::nullopt;
+}
+
+// What other languages write here, and what this one does.
+Help Reporter::HelpForForeign(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (auto infix = HelpForInfix(mistake)) return infix;
+  for (const size_t place : {at, at - (at > 0 ? 1 : 0)}) {
+    const std::string word = TypeAt(place) == Token::EOF ? "" : Spelling(place);
+    const auto ours = OursFor(Foreign::kOperator, word);
+    if (!ours.empty()) return fmt::format("`{}` is written `{}`", word, ours);
+  }
+  if (auto choice = HelpForChoice(mistake)) return choice;
+  const bool of_params = mistake.rule == P::RuleParam || mistake.rule == P::RuleParams;
+  if (of_params && Expects(mistake, T::COLON)) {
+    if (auto parameter = HelpForParameter(mistake)) return parameter;
+  }
+  return HelpForHabit(mistake);
+}
+
+// What stands in the place of a token when only one thing can be meant.
+Help Reporter::FixFor(const Mistake& mistake) const {
+  const size_t type = TypeAt(mistake.at);
+  if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
+  if (IsNamedByAssign(mistake.at) && mistake.rule != P::RuleParam && mistake.rule != P::RuleParams) return ":";
+  if (type != T::NAME) return std::nullopt;
+  const std::string word = Spelling(mistake.at);
+  const bool is_sure = word == "and" || word == "or";  // `not a == b` is `!(a == b)` elsewhere
+  return is_sure ? Help(std::string(OursFor(Foreign::kOperator, word))) : std::nullopt;
+}
+
+}  // namespace wf::parse

@@ -1,0 +1,299 @@
+// Declarations and statements that begin as those of other languages do.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/diag/foreign.h"
+#include "compiler/parse/report.h"
+#include "compiler/parse/words.h"
+#include "grammar/WfParser.h"
+
+namespace wf::parse {
+namespace {
+
+using diag::Foreign;
+using diag::OursFor;
+using source::Span;
+using P = grammar::WfParser;
+
+constexpr std::string_view kFold = "what changes from step to step is the accumulator of a `fold`";
+
+uint16_t SequenceOf(size_t rule) {
+  switch (rule) {
+    case P::RuleFile:
+      return kInFile;
+    case P::RuleBody:
+    case P::RuleCallStmt:
+      return kInBody;
+    case P::RuleStageBody:
+      return kInStage;
+    case P::RuleServiceBody:
+      return kInService;
+    case P::RuleTestBody:
+      return kInTest;
+    default:
+      return 0;
+  }
+}
+
+bool IsOfBlock(size_t rule) {
+  return rule == P::RuleBlock || rule == P::RuleExpr || rule == P::RuleOp || rule == P::RulePrimary || rule == P::RuleForExpr;
+}
+
+}  // namespace
+
+// Where a declaration, statement or member begins, or its sequence ends.
+bool Reporter::IsAtMember(const Mistake& mistake) const {
+  return !NameOfSequence(mistake.rule).empty() && mistake.rule != P::RuleCallStmt && !Expects(mistake, T::LBRACE);
+}
+
+// The first token of the statement, or of the value of a block, that `at` stands in; none: it stands in brackets of its own.
+std::optional<size_t> Reporter::ItemAt(size_t at) const {
+  while (at > 0) {
+    const size_t before = at - 1, type = TypeAt(before);
+    if (type == T::SEMI || type == T::LBRACE || type == T::RBRACE) return at;
+    if (type == T::LPAREN || type == T::LBRACKET) return std::nullopt;
+    if (IsCloseBracket(type) && tokens_.opener[before] < 0) return std::nullopt;
+    at = IsCloseBracket(type) ? static_cast<size_t>(tokens_.opener[before]) : before;
+  }
+  return 0;
+}
+
+// The statement of a workflow, or what stands in its place in a block.
+std::optional<size_t> Reporter::StatementAt(const Mistake& mistake) const {
+  if (mistake.rule == P::RuleCallStmt) return mistake.statement;
+  return IsOfBlock(mistake.rule) ? ItemAt(mistake.at) : std::nullopt;
+}
+
+size_t Reporter::CloserOf(size_t open) const {
+  size_t at = open + 1;
+  while (TypeAt(at) != Token::EOF && (tokens_.opener[at] != static_cast<int32_t>(open) || !IsCloseBracket(TypeAt(at)))) ++at;
+  return at;
+}
+
+// Behind the name, members and indices that begin at `first`.
+size_t Reporter::EndOfTarget(size_t first) const {
+  size_t at = first + 1;
+  while (true) {
+    if (TypeAt(at) == T::DOT && TypeAt(at + 1) == T::NAME) {
+      at += 2;
+    } else if (TypeAt(at) == T::LBRACKET && TypeAt(CloserOf(at)) == T::RBRACKET) {
+      at = CloserOf(at) + 1;
+    } else {
+      return at;
+    }
+  }
+}
+
+// The text of tokens on one line; `other` when it is long.
+std::string Reporter::TextBetween(size_t first, size_t last, std::string_view other) const {
+  constexpr size_t kMostShown = 24;
+  if (first >= last) return std::string(other);
+  const uint32_t begin = SpanAt(first).begin, end = SpanAt(last - 1).end;
+  const std::string_view text = text_.bytes.substr(begin, end - begin);
+  const bool is_long = text.size() > kMostShown || text.find('\n') != std::string_view::npos;
+  return std::string(is_long ? other : text);
+}
+
+// Is it bound above, in the declaration that `at` stands in?
+bool Reporter::IsBoundAbove(std::string_view name, size_t at) const {
+  for (; at > 1; --at) {
+    const size_t type = TypeAt(at - 1), before = TypeAt(at - 2);
+    if (Starts(type, kDeclarations) && ColumnOf(text_, At(at - 1)) == 1) return false;
+    if (type != T::NAME || TextOf(text_, At(at - 1)) != name) continue;
+    if (before == T::KW_LET || before == T::KW_NODE || before == T::KW_FOLD || before == T::KW_FOR) return true;
+    if (TypeAt(at) == T::COLON && (before == T::LPAREN || before == T::COMMA)) return true;
+  }
+  return false;
+}
+
+bool Reporter::IsElif(size_t at) const { return TypeAt(at) == T::NAME && OursFor(Foreign::kOperator, Spelling(at)) == "else if"; }
+
+// `} elif c {`, behind an `if` of either kind.
+bool Reporter::ReportElif(const Mistake& mistake) {
+  const size_t at = mistake.rule == P::RuleCallStmt ? mistake.statement : mistake.at;
+  if (at == 0 || TypeAt(at - 1) != T::RBRACE || !IsElif(at)) return false;
+  emitter_.Emit(SpanAt(at), diag::kUnexpectedToken, {Quoted(at), "`else if`"}).Fix(SpanAt(at), "else if");
+  return true;
+}
+
+// What is written in place of `y[1] = 2.0;` and the like.
+std::string Reporter::HelpToChange(const Assignment& it) const {
+  const std::string name = Spelling(it.first);
+  const std::string value = TextBetween(it.op + it.width, it.end, "..");
+  if (TypeAt(it.op - 1) == T::RBRACKET) {
+    const auto open = static_cast<size_t>(tokens_.opener[it.op - 1]);
+    const std::string target = TextBetween(it.first, open, "y"), place = TextBetween(open + 1, it.op - 1, "..");
+    const bool is_one = place.find_first_of(",:[") == std::string::npos;
+    if (!is_one) return "a tensor does not change; another is made at once: `[i, j] => if i == 0 { 0.0 } else { y[i, j] }`";
+    const std::string index = place == "i" ? "k" : "i", old = target + "[" + index + "]";
+    const std::string element = it.is_plain ? value : it.is_step ? old + " + 1" : old + " " + Spelling(it.op) + " " + value;
+    return fmt::format("a tensor does not change; another is made at once: `[{0} < len({1})] => if {0} == {2} {{ {3} }} else {{ {4} }}`",
+                       index, target, place, element, old);
+  }
+  if (it.op > it.first + 1) return "a record does not change; another is built: `Box(side: 1)`, with all of its fields";
+  const std::string next = it.is_step ? "1" : value, sign = Spelling(it.op);
+  if (it.is_plain) return fmt::format("a name is bound once: `let {0}2 = {1};` binds another; {2}", name, value, kFold);
+  return fmt::format("a name is bound once: `let {0}2 = {0} {1} {2};` binds another; {3}", name, sign, next, kFold);
+}
+
+std::optional<Reporter::Assignment> Reporter::AssignmentAt(size_t first) const {
+  if (TypeAt(first) != T::NAME) return std::nullopt;
+  Assignment it{.first = first, .op = EndOfTarget(first)};
+  const size_t type = TypeAt(it.op), next = type == Token::EOF ? type : TypeAt(it.op + 1);
+  const bool is_joined = type != Token::EOF && SpanAt(it.op).end == SpanAt(it.op + 1).begin;
+  const bool is_sign = type == T::PLUS || type == T::MINUS || type == T::STAR || type == T::SLASH || type == T::PERCENT;
+  it.is_plain = type == T::ASSIGN;
+  it.is_step = is_joined && next == type && (type == T::PLUS || type == T::MINUS);
+  if (!it.is_plain && !it.is_step && !(is_joined && is_sign && next == T::ASSIGN)) return std::nullopt;
+  it.width = it.is_plain ? 1 : 2;
+  if (it.is_step && TypeAt(it.op + 2) != T::SEMI) return std::nullopt;
+  it.end = it.op + it.width;
+  while (TypeAt(it.end) != T::SEMI && TypeAt(it.end) != Token::EOF) ++it.end;
+  return it;
+}
+
+// `y = 1;`, `y += 1;`, `y[0] = 1.0;`, `y++;`: nothing that has a name changes.
+bool Reporter::ReportAssignment(const Mistake& mistake) {
+  const auto first = StatementAt(mistake);
+  const auto it = first && mistake.at > *first ? AssignmentAt(*first) : std::nullopt;
+  if (!it || mistake.at > it->op + it->width) return false;
+  const std::string name = Spelling(it->first);
+  if (it->is_plain && it->op == it->first + 1) {
+    auto built = emitter_.Emit(SpanAt(it->first), diag::kAssignment, {name});
+    const bool may_be_node = mistake.rule == P::RuleCallStmt;
+    if (IsBoundAbove(name, it->first)) {
+      built.Help(HelpToChange(*it));
+    } else {
+      built.Help(may_be_node ? fmt::format("write `let {} = …` or `node {} = …`", name, name) : fmt::format("write `let {} = …`", name));
+    }
+    return true;
+  }
+  const Span whole = source::Join(SpanAt(it->first), SpanAt(it->op + it->width - 1));
+  const std::string target = TextBetween(it->first, it->op, name + ".."), sign = it->is_step ? "" : " ";
+  const std::string op = TextBetween(it->op, it->op + it->width, "=");
+  emitter_.Emit(whole, diag::kUnknownStart, {target + sign + op, "statement"}).Help(HelpToChange(*it));
+  return true;
+}
+
+// `print(x);` in a block. Those of a workflow's body parse.
+bool Reporter::ReportCallInBlock(const Mistake& mistake) {
+  const size_t at = mistake.at;
+  const auto first = IsOfBlock(mistake.rule) && TypeAt(at) == T::SEMI ? ItemAt(at) : std::nullopt;
+  if (!first || TypeAt(*first) != T::NAME || TypeAt(at - 1) != T::RPAREN || tokens_.opener[at - 1] < 0) return false;
+  const size_t open = EndOfTarget(*first);
+  if (static_cast<size_t>(tokens_.opener[at - 1]) != open) return false;
+  const std::string last = Spelling(open - 1);
+  const auto told = OursFor(TypeAt(open - 2) == T::DOT ? Foreign::kMember : Foreign::kCall, last);
+  const bool is_value = TypeAt(at + 1) == T::RBRACE;  // of the block
+  if (told.empty() && (is_value || last == "annotate")) return false;
+  const std::string callee = TextBetween(*first, open, last);
+  auto built = emitter_.Emit(source::Join(SpanAt(*first), SpanAt(at - 1)), diag::kUnknownStart, {callee + "(..)", "statement"});
+  built.Help(told.empty() ? fmt::format("a value is kept by `let NAME = {}(..);`", callee) : std::string(told));
+  return true;
+}
+
+// `while (c) {`, `try {`, `int y = 1;`: statements of other languages.
+bool Reporter::ReportForeignStatement(const Mistake& mistake) {
+  const auto first = StatementAt(mistake);
+  if (!first || mistake.at <= *first || TypeAt(*first) != T::NAME) return false;
+  const std::string name = Spelling(*first);
+  const size_t next = TypeAt(*first + 1);
+  const bool declares = mistake.at == *first + 1 && next == T::NAME && TypeAt(*first + 2) == T::ASSIGN;
+  const bool is_call = next == T::LPAREN && mistake.at != CloserOf(*first + 1) + 1;
+  const auto help = is_call || next == T::ASSIGN ? std::string_view() : OursFor(Foreign::kStatement, name);
+  if (help.empty() && !declares) return false;
+  auto built = emitter_.Emit(SpanAt(*first), diag::kUnknownStart, {name, "statement"});
+  const auto words = Starters(mistake.rule == P::RuleCallStmt ? kInBody : kInBlock);
+  const bool is_known = diag::IsForeign(Foreign::kType, name) || diag::IsForeign(Foreign::kStart, name);
+  if (!help.empty()) {
+    built.Help(std::string(help));
+  } else if (!is_known && diag::Suggest(name, words)) {
+    built.DidYouMean(SpanAt(*first), name, words);
+  } else {
+    const auto type = OursFor(Foreign::kType, name);
+    const std::string_view colon = type.empty() ? "" : ": ";
+    built.Help(fmt::format("a value is named by `let`: `let {}{}{} = …;`", Spelling(*first + 1), colon, type));
+  }
+  return true;
+}
+
+// `async def f(x):`, `int f(int x) {`.
+std::optional<std::string> Reporter::HelpToDeclare(size_t word) const {
+  const std::string name = Spelling(word);
+  size_t next = word + 1;
+  if (TypeAt(word) == Token::EOF) return std::nullopt;
+  if (!diag::IsForeign(Foreign::kModifier, name)) {
+    const bool is_function = TypeAt(word) == T::NAME && TypeAt(next) == T::NAME && TypeAt(next + 1) == T::LPAREN;
+    const bool is_other = OursFor(Foreign::kStart, name) == "fn" || OursFor(Foreign::kStart, name).empty();
+    if (!is_function || !is_other) return std::nullopt;
+    return fmt::format("a function is written `fn {}(x: f32) -> f32 {{ .. }}`", Spelling(next));
+  }
+  while (TypeAt(next) == T::NAME && diag::IsForeign(Foreign::kModifier, Spelling(next))) ++next;
+  const std::string said = fmt::format("leave out `{}`", TextBetween(word, next, name));
+  if (Starts(TypeAt(next), kDeclarations)) return fmt::format("{}: `{} ..`", said, Spelling(next));
+  const auto declared = HelpToDeclare(next);
+  return declared ? said + "; " + *declared : said;
+}
+
+// `from a.b import c`.
+std::optional<std::string> Reporter::HelpToImport(size_t word) const {
+  if (Spelling(word) != "from" || TypeAt(word + 1) != T::NAME) return std::nullopt;
+  const size_t end = EndOfTarget(word + 1);
+  if (TypeAt(end) != T::KW_IMPORT || TypeAt(end + 1) != T::NAME) return std::nullopt;
+  return fmt::format("a module is imported whole: `import {};`, and then `{}.{}` is what it declares", TextBetween(word + 1, end, "std.nn"),
+                     Spelling(end - 1), Spelling(end + 1));
+}
+
+// What stands in the place of a first word that begins nothing.
+void Reporter::HelpToStart(const Mistake& mistake, size_t word, diag::Builder& built) const {
+  const std::string name = Spelling(word);
+  const auto words = Starters(SequenceOf(mistake.rule));
+  const bool of_file = mistake.rule == P::RuleFile;
+  if (TypeAt(word) == T::KW_ELSE && word > 0) {
+    built.Help(TypeAt(word - 1) == T::SEMI ? "an `else` comes before the `;`: `node y = f(x) else e;`"
+                                           : "an `if` has one `else`, which is its last; those between are `else if c { .. }`");
+  } else if (mistake.rule == P::RuleStageBody) {
+    built.Help("a stage holds nodes alone; what else the workflow has stands outside of its braces");
+  } else if (TypeAt(word) == T::KW_PACKAGE) {
+    built.Help("`package` stands once, before everything else");
+  } else if (const auto import = of_file ? HelpToImport(word) : std::nullopt) {
+    built.Help(*import);
+  } else if (const auto ours = OursFor(Foreign::kStart, name); std::find(words.begin(), words.end(), ours) != words.end()) {
+    built.Help(fmt::format("that is `{}` here", ours)).HelpIf(of_file ? HelpToDeclare(word) : std::nullopt);
+  } else if (const auto declared = of_file ? HelpToDeclare(word) : std::nullopt) {
+    built.Help(*declared);
+  } else if (const auto help = OursFor(Foreign::kStatement, name); !help.empty() && SequenceOf(mistake.rule) == kInBody) {
+    built.Help(std::string(help));
+  } else if (diag::Suggest(name, words)) {
+    built.DidYouMean(SpanAt(word), name, words);
+  } else if (!words.empty()) {
+    built.Help(fmt::format("one of {}", fmt::join(words, ", ")));
+  }
+}
+
+// The first word of a declaration, statement or member is none of those that may stand there.
+bool Reporter::ReportStart(const Mistake& mistake) {
+  const size_t type = TypeAt(mistake.at);
+  const bool call = mistake.rule == P::RuleCallStmt && mistake.at == mistake.statement + 1;
+  const size_t word = call ? mistake.statement : mistake.at;
+  const bool at_start = call ? type == T::NAME : IsAtMember(mistake);
+  if (!at_start || Expects(mistake, T::LPAREN) != call) return false;
+  const std::string sequence(NameOfSequence(mistake.rule));
+  if (TypeAt(word) != T::NAME && !IsKeyword(TypeAt(word))) {
+    if (TypeAt(word) != T::SEMI) return false;
+    emitter_.Emit(SpanAt(word), diag::kUnexpectedToken, {"`;`", "a " + sequence}).Help("no `;` follows a `}`");
+    return true;
+  }
+  const std::string name = Spelling(word);
+  if (mistake.rule == P::RuleFile && name == "data") {  // a later language's (semantics.md 45)
+    emitter_.Emit(SpanAt(word), diag::kNotBuiltYet, {"`data`"});
+    return true;
+  }
+  auto built = emitter_.Emit(SpanAt(word), diag::kUnknownStart, {name, sequence});
+  HelpToStart(mistake, word, built);
+  return true;
+}
+
+}  // namespace wf::parse

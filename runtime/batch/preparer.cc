@@ -67,8 +67,8 @@ void Preparer::AddTo(std::deque<Piece>* pieces, Batcher& batcher) {
       for (int i = 0; i < options.instances; ++i) pieces->push_back({&batcher, What::kBind, kind, sizes[at], i});
     }
   }
-  const bool checks = options.measuring_instance >= 0 && options.policy.max_rows > 1 &&
-                      batcher.model().rows(options.policy.max_rows) == Rows::kUnknown;
+  const bool checks =
+      options.measuring_instance >= 0 && options.policy.max_rows > 1 && batcher.model().rows(options.policy.max_rows) == Rows::kUnknown;
   if (pieces->size() > first)
     pieces->back().last = true;
   else if (checks)
@@ -182,7 +182,7 @@ bool Preparer::ChecksNext() {
 }
 
 void Preparer::RunThread() {
-  while (!stopping_ && ChecksNext()) Step();  // requests wait for what batches save
+  while (!stopping_ && ChecksNext()) Step();                      // requests wait for what batches save
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);  // of this thread alone
   int64_t pause_ns = kShortestPauseNs;
   while (!stopping_) {

@@ -133,7 +133,8 @@ Status RowsCheck::Run(int64_t rows, Inputs& inputs, std::vector<wf_tensor>* outp
 
 // Finite ones if there are any: of two numbers that are NaN nobody knows whether they are the same.
 Status RowsCheck::FindSorts() {
-  if (version_.sample_shapes().size() != n_in()) return Status(base::kUnimplemented, "no extents of its open axes are known that its nodes take");
+  if (version_.sample_shapes().size() != n_in())
+    return Status(base::kUnimplemented, "no extents of its open axes are known that its nodes take");
   WF_RETURN_IF_ERROR(MakeInputs(1, &one_));
   std::vector<Sort> others;
   Status first;
@@ -179,7 +180,8 @@ Status RowsCheck::RunBeside(int64_t rows) {
   std::vector<wf_tensor> outputs;
   if (const Status ran = Run(rows, many, &outputs); !ran.ok()) {
     if (ran.code() == base::kCancelled || IsTooLarge(ran)) return ran;
-    return Status(base::kFailedPrecondition, fmt::format("each of {} rows can be computed alone, but not all in one run: {}", rows, ran.message()));
+    return Status(base::kFailedPrecondition,
+                  fmt::format("each of {} rows can be computed alone, but not all in one run: {}", rows, ran.message()));
   }
   for (int64_t row = 0; row < rows; ++row) {
     const std::vector<Result>& alone = sorts_[kSortOfRow[row]].results;
@@ -195,8 +197,7 @@ bool AreSame(uint8_t dtype, const uint8_t* alone, const uint8_t* beside, int64_t
   const double a = NumberAt(dtype, alone, at), b = NumberAt(dtype, beside, at);
   if (a == b || (std::isnan(a) && std::isnan(b))) return true;
   const double share = dtype == WF_F16 || dtype == WF_BF16 ? kShareOfLargestHalf : kShareOfLargest;
-  return std::isfinite(a) && std::isfinite(b) &&
-         std::abs(a - b) <= kShareOfNumber * std::max(std::abs(a), std::abs(b)) + share * largest;
+  return std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= kShareOfNumber * std::max(std::abs(a), std::abs(b)) + share * largest;
 }
 
 Status RowsCheck::Compare(size_t output, const Result& alone, const wf_tensor& many, int64_t row) const {
@@ -216,8 +217,9 @@ Status RowsCheck::Compare(size_t output, const Result& alone, const wf_tensor& m
   }
   for (int64_t i = 0; i < alone.count(); ++i) {
     if (AreSame(many.dtype, alone.bytes.data(), beside.data(), i, largest)) continue;
-    return Status(base::kFailedPrecondition, fmt::format("output `{}` has {:.6g} for a row beside others that has {:.6g} for it alone", name,
-                                                         NumberAt(many.dtype, beside.data(), i), NumberAt(many.dtype, alone.bytes.data(), i)));
+    return Status(base::kFailedPrecondition,
+                  fmt::format("output `{}` has {:.6g} for a row beside others that has {:.6g} for it alone", name,
+                              NumberAt(many.dtype, beside.data(), i), NumberAt(many.dtype, alone.bytes.data(), i)));
   }
   return Status::Ok();
 }

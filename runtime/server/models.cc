@@ -70,7 +70,7 @@ class LoadedModel final : public batch::Runnable {
  private:
   const wf_model& row_;
   const std::unique_ptr<model::Version> version_;
-  std::vector<bool> taken_;  // instances, by queues
+  std::vector<bool> taken_;             // instances, by queues
   std::atomic<int64_t> apart_rows_{1};  // that were computed apart in one run; -1: they are not
 };
 

@@ -112,6 +112,7 @@ class Apart(harness.ServerCase):
 
     @harness.timed
     def test_rows_of_a_sound_model_share_runs(self):
+        self.server.tried_rows()
         alone = self.alone("Sound")
         rows, runs = self.batched("Sound")
         for got, expected in zip(self.answers("Sound", ROUNDS), alone, strict=True):

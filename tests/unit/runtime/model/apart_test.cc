@@ -102,12 +102,14 @@ TEST(RowsApart, IntegersHaveToBeEqual) {
 
 TEST(RowsApart, ARunThatFailsWithSeveralIsAMixture) {
   Builder builder = SixToSix();
-  SetFloats(builder.Floats("one", {1, 6}, 6), {1, 2, 3, 4, 5, 6});
-  builder.Longs("shape", {1, 6});
-  builder.Longs("rows", {-1, 6});
-  builder.Node("Reshape", {"x", "shape"}, {"h"});
-  builder.Node("Add", {"h", "one"}, {"i"});
-  builder.Node("Reshape", {"i", "rows"}, {"y"});
+  SetFloats(builder.Floats("table", {1}, 1), {5});
+  builder.Longs("first", {0});
+  builder.Longs("one", {1});
+  builder.Node("Shape", {"x"}, {"shape"});
+  builder.Node("Gather", {"shape", "first"}, {"n"});
+  builder.Node("Sub", {"n", "one"}, {"last"});
+  builder.Node("Gather", {"table", "last"}, {"picked"});  // of one entry
+  builder.Node("Add", {"x", "picked"}, {"y"});
   EXPECT_EQ(Found(builder).find("each of 8 rows can be computed alone, but not all in one run: "), 0U) << Found(builder);
 }
 

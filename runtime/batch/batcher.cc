@@ -34,6 +34,7 @@ Batcher::Batcher(Executor& executor, const BatcherOptions& options, const base::
       seen_sizes_(static_cast<size_t>(options_.instances) * costs_.size()),
       fixed_shapes_(!options_.model->has_open_extents() || !InputsOf(0, 1).empty()) {
   WF_CHECK(options_.instances >= 1 && options_.instances <= 64, options_.instances);
+  HeedRows();
   const bool is_measured = !options_.model->has_open_extents() && options_.model->row_ns() > 0;
   if (!is_measured) return;
   costs_[0].Learn(1, options_.model->row_ns());
@@ -72,6 +73,12 @@ void Batcher::Unreserve(Row& row) noexcept {
   row.has_credit = false;
   credits_.fetch_sub(1, std::memory_order_relaxed);
   backlog_.Remove(row.priority, 1);
+}
+
+void Batcher::HeedRows() {
+  const int64_t most = options_.policy.max_rows;
+  const bool alone = most > 1 && options_.model->rows(most) != Rows::kApart;
+  for (CostCurve& curve : costs_) curve.set_alone(alone);
 }
 
 void Batcher::UpdateCosts() {

@@ -63,6 +63,8 @@ class Batcher {
   bool inline_pays() const { return inline_pays_.load(std::memory_order_relaxed); }
   // Begins with the t(B) of another one of the same model and padding. REQUIRES: no row was submitted yet.
   void LearnFrom(const Batcher& other);
+  // Rows share runs from now on, or do not, by what is known of the model's. On any thread.
+  void HeedRows();
   // One row of this kind took `ns` on a loop.
   void LearnRunOnLoop(size_t kind, int64_t ns);
   // The inputs of a run, without data; nothing when the file leaves an extent open.

@@ -58,6 +58,7 @@ int64_t CostCurve::RunNs(int64_t size) const {
 int64_t CostCurve::SizeFor(int64_t rows) const { return sizes_[IndexOf(rows)]; }
 
 int64_t CostCurve::BestRows() const {
+  if (alone_.load(std::memory_order_relaxed)) return 1;
   double best = 0;
   for (int i = 0; i < n_sizes_; ++i) {
     const double per_row = static_cast<double>(RunNs(sizes_[i])) / static_cast<double>(sizes_[i]);

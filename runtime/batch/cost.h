@@ -13,12 +13,14 @@ class CostCurve {
   explicit CostCurve(int64_t max_rows);
 
   int64_t max_rows() const { return max_rows_; }
+  // From now on no two rows share a run, or they do again: the best size is 1 then, whatever runs take.
+  void set_alone(bool alone) { alone_.store(alone, std::memory_order_relaxed); }
   void Learn(int64_t size, int64_t ns);    // size: a size that is run
   void LearnFrom(const CostCurve& other);  // what both run and this one does not know
   bool known(int64_t size) const;
   int64_t RunNs(int64_t size) const;    // measured, else guessed from the nearest measured size; 0: nothing measured yet
   int64_t SizeFor(int64_t rows) const;  // the smallest size that holds `rows`
-  int64_t BestRows() const;             // B*: the smallest size with t(B)/B within 5 % of the best
+  int64_t BestRows() const;             // B*: the smallest size with t(B)/B within 5 % of the best, or 1
   int64_t RowsToRun(
       int64_t waiting) const;  // how many of them run next: all padded up, or the largest size below, whichever is cheaper in all
   // Batching gains next to nothing: t(1) <= 100 us and t(1) - t(B*)/B* <= 20 us. False while t(1) is unknown.
@@ -31,6 +33,7 @@ class CostCurve {
 
   int64_t max_rows_;
   int n_sizes_ = 0;
+  std::atomic<bool> alone_{false};
   std::array<int64_t, kMaxSizes> sizes_{};
   std::array<std::atomic<int64_t>, kMaxSizes> ns_{};
 };

@@ -63,10 +63,17 @@ void Preparer::AddTo(std::deque<Piece>* pieces, Batcher& batcher) {
     for (size_t at = sizes.size(); at-- > 0;) {
       if (batcher.InputsOf(kind, sizes[at]).empty()) continue;
       const bool measures = options.measuring_instance >= 0 && !batcher.cost(kind).known(sizes[at]);
-      for (int i = measures ? -1 : 0; i < options.instances; ++i) pieces->push_back({&batcher, kind, sizes[at], i, false});
+      if (measures) pieces->push_back({&batcher, What::kMeasure, kind, sizes[at]});
+      for (int i = 0; i < options.instances; ++i) pieces->push_back({&batcher, What::kBind, kind, sizes[at], i});
     }
   }
-  if (pieces->size() > first) pieces->back().last = true;
+  const bool checks =
+      options.measuring_instance >= 0 && options.policy.max_rows > 1 && batcher.model().rows(options.policy.max_rows) == Rows::kUnknown;
+  if (pieces->size() > first)
+    pieces->back().last = true;
+  else if (checks)
+    return pieces->push_front({.batcher = &batcher, .what = What::kCheckRows, .last = true});
+  if (checks) pieces->push_front({.batcher = &batcher, .what = What::kCheckRows});
 }
 
 void Preparer::Add(Batcher& batcher) {
@@ -103,16 +110,22 @@ Preparer::Progress Preparer::Step() {
 
 bool Preparer::Make(const Piece& piece) {
   Batcher& batcher = *piece.batcher;
+  Runnable& model = batcher.model();
+  const BatcherOptions& options = batcher.options();
   std::vector<wf_tensor> inputs = batcher.InputsOf(piece.kind, piece.size);
-  if (piece.instance < 0) {
+  if (piece.what == What::kCheckRows) {
+    model.CheckRows(options.measuring_instance, options.policy.max_rows, stopping_);
+    batcher.HeedRows();
+    batcher.UpdateCosts();
+  } else if (piece.what == What::kMeasure) {
     Measure(piece, inputs);
   } else {
     if (!executor_.Borrow(batcher, piece.instance)) return false;
     // A failure is the next request's to report.
-    static_cast<void>(batcher.model().Prepare(batcher.options().first_instance + piece.instance, piece.size, inputs));
+    static_cast<void>(model.Prepare(options.first_instance + piece.instance, piece.size, inputs));
     executor_.GiveBack(batcher, piece.instance);
   }
-  if (piece.last && batcher.options().measuring_instance >= 0) batcher.model().Release(batcher.options().measuring_instance);
+  if (piece.last && options.measuring_instance >= 0) model.Release(options.measuring_instance);
   return true;
 }
 
@@ -163,7 +176,13 @@ Preparer::~Preparer() {
   thread_.Join();
 }
 
+bool Preparer::ChecksNext() {
+  const base::MutexLock lock(mutex_);
+  return !pieces_.empty() && pieces_.front().what == What::kCheckRows;
+}
+
 void Preparer::RunThread() {
+  while (!stopping_ && ChecksNext()) Step();                      // requests wait for what batches save
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);  // of this thread alone
   int64_t pause_ns = kShortestPauseNs;
   while (!stopping_) {

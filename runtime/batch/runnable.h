@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -9,6 +10,13 @@
 #include "runtime/base/status.h"
 
 namespace wf::batch {
+
+// What is known of rows that share a run.
+enum class Rows : uint8_t {
+  kUnknown,
+  kApart,  // each is given what it would be given alone
+  kMixed,  // or could be given another one's numbers
+};
 
 // A loaded model, as the executor sees it.
 // Thread: Run, Prepare, Trim and Release of different instances may be called at the same time; of one instance by one thread at a time.
@@ -30,6 +38,12 @@ class Runnable {
   virtual int64_t row_ns() const { return 0; }
   // A run does all of its work on the thread that calls it: what that thread works is then what the run takes, whoever else has the CPU.
   virtual bool stays_on_thread() const { return true; }
+
+  // What rows of different calls do to each other in runs of up to `most`: only such as are computed apart share one. Any thread.
+  virtual Rows rows(int64_t /*most*/) const { return Rows::kApart; }
+  // Finds that out, by runs of an instance that serves nobody; what is found stays. No further run begins once it is to stop, which leaves
+  // it unknown. One thread at a time.
+  virtual void CheckRows(int /*instance*/, int64_t /*most*/, const std::atomic<bool>& /*stop*/) {}
 
   // Makes first what a Run of these shapes by this instance would otherwise make: plan, memory. `inputs`: as for Run, without data.
   virtual base::Status Prepare(int /*instance*/, int64_t /*rows*/, std::span<const wf_tensor> /*inputs*/) { return {}; }

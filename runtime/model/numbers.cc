@@ -1,6 +1,8 @@
 #include "runtime/model/numbers.h"
 
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <span>
 
 #include "runtime/abi/values.h"
@@ -33,6 +35,20 @@ Kinds KindsOfHalves(const void* elements, int64_t count, uint16_t exponent) {
   return kinds;
 }
 
+template <typename T>
+T Load(const void* elements, int64_t at) {
+  T value;
+  std::memcpy(&value, static_cast<const uint8_t*>(elements) + at * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  return value;
+}
+
+double HalfNumber(uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1f, mantissa = bits & 0x3ff;
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  if (exponent == 0x1f) return mantissa != 0 ? NAN : sign * INFINITY;
+  return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 0x400, exponent - 25));
+}
+
 }  // namespace
 
 Kinds KindsOf(uint8_t dtype, const void* elements, int64_t count) {
@@ -43,6 +59,35 @@ Kinds KindsOf(uint8_t dtype, const void* elements, int64_t count) {
   if (dtype == WF_F16) return KindsOfHalves(elements, count, kHalfExponent);
   if (dtype == WF_BF16) return KindsOfHalves(elements, count, kBrainExponent);
   return {.finite = true};
+}
+
+double NumberAt(uint8_t dtype, const void* elements, int64_t at) {
+  switch (dtype) {
+    case WF_F32:
+      return Load<float>(elements, at);
+    case WF_F64:
+      return Load<double>(elements, at);
+    case WF_F16:
+      return HalfNumber(Load<uint16_t>(elements, at));
+    case WF_BF16:
+      return std::bit_cast<float>(static_cast<uint32_t>(Load<uint16_t>(elements, at)) << 16);
+    case WF_I8:
+      return Load<int8_t>(elements, at);
+    case WF_I16:
+      return Load<int16_t>(elements, at);
+    case WF_U16:
+      return Load<uint16_t>(elements, at);
+    case WF_I32:
+      return Load<int32_t>(elements, at);
+    case WF_U32:
+      return Load<uint32_t>(elements, at);
+    case WF_I64:
+      return static_cast<double>(Load<int64_t>(elements, at));
+    case WF_U64:
+      return static_cast<double>(Load<uint64_t>(elements, at));
+    default:  // u8, bool
+      return Load<uint8_t>(elements, at);
+  }
 }
 
 }  // namespace wf::model

@@ -11,4 +11,7 @@ struct Kinds {
 };
 Kinds KindsOf(uint8_t dtype, const void* elements, int64_t count);
 
+// An element of a dense tensor; of 64 bits the first digits.
+double NumberAt(uint8_t dtype, const void* elements, int64_t at);
+
 }  // namespace wf::model

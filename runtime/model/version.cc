@@ -247,7 +247,7 @@ Result<std::vector<onnx::Port>> Version::SampleShapes() {
 }
 
 Status Version::WarmUp() {
-  const auto shapes = SampleShapes();
+  auto shapes = SampleShapes();
   if (!shapes.ok()) return shapes.status();
   if (shapes->size() != file_->signature.inputs.size()) return Status::Ok();  // no shape to try: the first call will tell
   std::vector<wf_tensor> inputs;
@@ -263,6 +263,7 @@ Status Version::WarmUp() {
   const auto bound = BoundFor(InstanceAt(0), 1, inputs, /*ahead=*/false);
   if (!bound.ok()) return bound.status();
   activation_bytes_ = (*bound)->plan->arena_bytes();
+  sample_shapes_ = *std::move(shapes);
   return RunSamples(**bound, inputs);
 }
 

@@ -73,6 +73,8 @@ class Version {
   int64_t activation_bytes() const { return activation_bytes_; }  // of one sample; 0 when its shape is not known
   // What a run of the warm-up's sample takes; 0: not known, or more than some milliseconds, which the load does not spend twice.
   int64_t row_ns() const { return row_ns_; }
+  // With which the warm-up ran: of one row, all constant. Empty: none are known that the nodes take.
+  const std::vector<onnx::Port>& sample_shapes() const { return sample_shapes_; }
   bool has_open_extents() const { return open_; }
   base::MemoryShare memory_share() const { return open_ ? base::MemoryShare{options_.share.limit, kept_bytes_} : base::MemoryShare(); }
   void set_kept_bytes(int64_t bytes) { kept_bytes_ = bytes; }                        // of each instance, from now on; on any thread
@@ -110,6 +112,7 @@ class Version {
   onnx::BatchAxes axes_;
   Program program_;
   std::string warning_;
+  std::vector<onnx::Port> sample_shapes_;
   int64_t activation_bytes_ = 0, row_ns_ = 0;
   bool open_ = false;                               // the file leaves extents of inputs, other than that of samples, to the caller
   base::Mutex planning_;                            // plans are made by one thread at a time: they share the constants

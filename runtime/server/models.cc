@@ -1,6 +1,7 @@
 #include "runtime/server/models.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <set>
 #include <span>
@@ -9,6 +10,7 @@
 #include "runtime/abi/defaults.h"
 #include "runtime/abi/view.h"
 #include "runtime/kernels/operation.h"
+#include "runtime/model/apart.h"
 #include "runtime/model/version.h"
 #include "runtime/observe/log.h"
 
@@ -39,6 +41,12 @@ class LoadedModel final : public batch::Runnable {
   int64_t row_ns() const override { return version_->row_ns(); }
   bool stays_on_thread() const override { return kernels::StayOnOneThread(); }
   uint64_t shape_misses() const override { return version_->shape_misses(); }
+  batch::Rows rows(int64_t most) const override {
+    const int64_t apart = apart_rows_.load(std::memory_order_relaxed);
+    if (apart < 0) return batch::Rows::kMixed;
+    return apart >= std::min(most, model::kRowsBesideOthers) ? batch::Rows::kApart : batch::Rows::kUnknown;
+  }
+  void CheckRows(int instance, int64_t most, const std::atomic<bool>& stop) override;
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
     return version_->Prepare(instance, rows, inputs);
   }
@@ -62,8 +70,26 @@ class LoadedModel final : public batch::Runnable {
  private:
   const wf_model& row_;
   const std::unique_ptr<model::Version> version_;
-  std::vector<bool> taken_;  // instances, by queues
+  std::vector<bool> taken_;             // instances, by queues
+  std::atomic<int64_t> apart_rows_{1};  // that were computed apart in one run; -1: they are not
 };
+
+void LoadedModel::CheckRows(int instance, int64_t most, const std::atomic<bool>& stop) {
+  if (rows(most) != batch::Rows::kUnknown) return;
+  const int64_t together = std::min(most, model::kRowsBesideOthers);
+  const base::Status apart = model::CheckRowsApart(*version_, instance, together, stop);
+  if (apart.code() == base::kCancelled) return;
+  apart_rows_.store(apart.ok() ? together : -1, std::memory_order_relaxed);
+  if (apart.ok()) return;
+  const bool is_mixed = apart.code() == base::kFailedPrecondition;
+  observe::Log(observe::Level::kWarning,
+               is_mixed ? "rows of a model depend on one another: each call runs alone"
+                        : "whether rows of a model depend on one another cannot be found out: each call runs alone",
+               {{"model", View(row_.name)},
+                {"version", version()},
+                {"reason", apart.message()},
+                {"write", "`batch 1`, or a signature in which axis 0 has another name than `batch` (WF6010)"}});
+}
 
 namespace {
 

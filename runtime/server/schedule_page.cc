@@ -82,6 +82,8 @@ std::string WhyModel(const ScheduleSources& sources, const Row& row) {
   if (binding.batcher == nullptr) return "the model is not loaded";
   const batch::CostCurve& cost = binding.batcher->cost();
   if (row.last == Placement::kFits) return "a run of 1 takes " + Time(cost.RunNs(1)) + ", and a batch would save next to nothing";
+  const batch::Rows rows = binding.batcher->model().rows(cost.max_rows());
+  if (cost.max_rows() > 1 && rows == batch::Rows::kMixed) return "rows depend on one another: each runs alone";
   if (sources.options.schedule == sched::Schedule::kPool) return "schedule=pool";
   if (!cost.known(1)) return "what it takes is not known yet";
   if (cost.RunNs(1) > sources.options.inline_task_ns) return "a run of 1 takes " + Time(cost.RunNs(1)) + ", too long for a loop";
@@ -178,6 +180,8 @@ void PutBatcherJson(const NamedBatcher& at, json::Builder& json) {
   json.Line().Object().Name("model").Text(at.model).Name("version").Number(at.version);
   json.Name("instances").Number(batcher.options().instances).Name("batch").Number(batcher.options().policy.max_rows);
   json.Name("queue").Number(batcher.options().policy.max_queued_rows).Name("queued").Number(batcher.queued_rows());
+  constexpr std::string_view kRows[] = {"unknown", "apart", "mixed"};
+  json.Name("rows_are").Text(kRows[static_cast<size_t>(batcher.model().rows(cost.max_rows()))]);
   json.Name("best_rows").Number(cost.BestRows()).Name("on_loop").Bool(batcher.inline_pays());
   json.Name("rows").Number(static_cast<int64_t>(totals.rows)).Name("batches").Number(static_cast<int64_t>(totals.batches));
   json.Name("run_us").Object();

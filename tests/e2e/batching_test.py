@@ -50,6 +50,7 @@ class Batching(harness.ServerCase):
 
     @harness.timed
     def test_64_connections_fill_batches_and_keep_their_own_answers(self):
+        self.server.tried_rows()
         requests = [harness.request("POST", "/Scores/Score", json.dumps({"seed": seed}).encode()) for seed in range(CONNECTIONS)]
         with self.server.connect() as connection:
             alone = []
@@ -91,6 +92,7 @@ class Batching(harness.ServerCase):
 
     @harness.timed
     def test_elements_of_one_loop_share_runs_and_keep_their_order(self):
+        self.server.tried_rows()
         seeds = list(range(CONNECTIONS))
         alone = [self.server.post("/Scores/Score", {"seed": seed}).json["first"] for seed in seeds]
         rows, runs = (self.server.metric_sum("wf_batch_size" + part) for part in ("_sum", "_count"))

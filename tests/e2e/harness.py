@@ -313,6 +313,14 @@ class Server:
             time.sleep(0.02)
         return now
 
+    def tried_rows(self, seconds=20):
+        """Once the server knows of each model whether rows may share a run; until then none do."""
+        until = time.monotonic() + seconds
+        while "unknown" in [batcher["rows_are"] for batcher in self.call("GET", "/debug/schedule?format=json", port="admin").json["batchers"]]:
+            if time.monotonic() > until:
+                raise AssertionError("whether rows may share a run is still unknown")
+            time.sleep(0.01)
+
     def reload(self, result):
         """SIGHUP; returns once the server has counted how the reload went."""
         name = f'wf_config_reloads_total{{result="{result}"}}'

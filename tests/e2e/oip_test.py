@@ -185,6 +185,7 @@ class Digits(OipCase):
 
     @harness.timed
     def test_samples_share_batches(self):
+        self.server.tried_rows()
         batches, rows = (self.server.metric_sum(f"wf_batch_size_{what}") for what in ("count", "sum"))
         outputs = self.infer("Classify", self.picture(64), tensor("top", "INT64", [64, 1], [1] * 64))
         self.assertEqual((outputs["labels"]["shape"], outputs["labels"]["data"]), ([64, 1], ["7"] * 64))

@@ -27,6 +27,18 @@ TEST(CostCurveTest, TakesAllThatItMayWhileNothingIsMeasured) {
   EXPECT_FALSE(curve.InlinePays());
 }
 
+TEST(CostCurveTest, WhereNoTwoRowsShareARunTheBestSizeIsOne) {
+  CostCurve curve(32);
+  curve.set_alone(true);
+  EXPECT_EQ(curve.BestRows(), 1);
+  for (int64_t size = 1; size <= 32; size *= 2) curve.Learn(size, 90'000);  // a row of 32 for a thirtieth
+  EXPECT_EQ(curve.BestRows(), 1);
+  EXPECT_TRUE(curve.InlinePays()) << "a batch saves nothing";
+  curve.set_alone(false);
+  EXPECT_EQ(curve.BestRows(), 32);
+  EXPECT_FALSE(curve.InlinePays());
+}
+
 TEST(CostCurveTest, TheBestSizeIsTheSmallestNearTheMinimum) {
   EXPECT_EQ(Curve(1'000'000, 10'000).BestRows(), 16);  // overhead-bound: the more the better
   EXPECT_EQ(Curve(0, 100'000).BestRows(), 1);          // batching gains nothing

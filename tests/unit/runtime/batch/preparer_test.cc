@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "runtime/batch/executor.h"
 #include "tests/unit/support/fake_clock.h"
@@ -35,6 +39,13 @@ class TimedModel final : public Runnable {
     ++ready[{instance, inputs[0].dim[1], rows}];
     return {};
   }
+  Rows rows(int64_t most) const override { return most <= unknown_above ? known : Rows::kUnknown; }
+  void CheckRows(int instance, int64_t most, const std::atomic<bool>&) override {
+    checked.push_back({instance, most});
+    EXPECT_TRUE(ready.empty()) << "rows are checked first";
+    known = found;
+    unknown_above = most;
+  }
   void Release(int instance) override { released.push_back(instance); }
   int64_t row_ns() const override { return measured_ns; }
   bool stays_on_thread() const override { return stays; }
@@ -56,6 +67,9 @@ class TimedModel final : public Runnable {
   int64_t measured_ns = 0;
   bool stays = true;
   std::function<void()> when_run;
+  Rows known = Rows::kApart, found = Rows::kApart;
+  int64_t unknown_above = INT64_MAX;  // what is known holds for runs of so many rows
+  std::vector<std::pair<int, int64_t>> checked;
 
  private:
   static constexpr int8_t kAxes[] = {0, 0};
@@ -244,6 +258,98 @@ TEST_F(PreparerTest, WhatIsForgottenIsNotMadeReady) {
   EXPECT_TRUE(preparer.Forget(batcher));
   EXPECT_EQ(preparer.Step(), Preparer::Progress::kDone);
   EXPECT_EQ(model_.ready.size(), 1U);
+}
+
+// Sends rows of one call each, and takes a batch.
+class Calls {
+ public:
+  explicit Calls(Executor& executor) : executor_(executor) {}
+  int RowsOfARun(Batcher& batcher, int rows) {
+    std::deque<test::TestRow> sent;
+    for (int i = 0; i < rows; ++i) {
+      sent.emplace_back(std::vector<int64_t>(4, 0));
+      sent.back().home = &mailbox_;
+      EXPECT_TRUE(batcher.Reserve(sent.back()) && batcher.Submit(sent.back()));
+    }
+    int most = 0;
+    while (auto work = executor_.Take()) {
+      most = std::max(most, work->closed.rows.count);
+      executor_.Run(*work);
+      executor_.Finish(*work);
+    }
+    mailbox_.Drain();
+    for (const test::TestRow& row : sent) EXPECT_EQ(row.delivered, 1);
+    return most;
+  }
+
+ private:
+  class Silent final : public base::Waker {
+    void Wake() noexcept override {}
+  } silent_;
+  base::Mailbox mailbox_{silent_};
+  Executor& executor_;
+};
+
+TEST_F(PreparerTest, RowsShareARunOnceTheyAreKnownToBeComputedApart) {
+  model_.unknown_above = 1;
+  Batcher& batcher = Add();
+  Batcher& other = Add();
+  Calls calls(executor_);
+  EXPECT_EQ(calls.RowsOfARun(batcher, 6), 1);
+  Preparer preparer(executor_, clock_);
+  ASSERT_EQ(preparer.Step(), Preparer::Progress::kMade);
+  ASSERT_EQ(preparer.Step(), Preparer::Progress::kMade);
+  EXPECT_EQ(model_.checked.front(), (std::pair<int, int64_t>(2, 6)));
+  EXPECT_TRUE(model_.ready.empty());
+  EXPECT_GT(calls.RowsOfARun(batcher, 6), 1);
+  EXPECT_GT(calls.RowsOfARun(other, 6), 1);
+  Finish(preparer);
+  EXPECT_EQ(model_.released, (std::vector<int>{2, 2})) << "once for each of the two";
+}
+
+TEST_F(PreparerTest, RowsThatDependOnOneAnotherNeverShareARun) {
+  model_.unknown_above = 1;
+  model_.found = Rows::kMixed;
+  Batcher& batcher = Add();
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  Calls calls(executor_);
+  EXPECT_EQ(calls.RowsOfARun(batcher, 6), 1);
+  EXPECT_EQ(batcher.cost().BestRows(), 1);
+  Batcher& later = Add();  // knows it from the start
+  preparer.Add(later);
+  EXPECT_EQ(calls.RowsOfARun(later, 6), 1);
+  Finish(preparer);
+  EXPECT_EQ(model_.checked.size(), 1U);
+}
+
+TEST_F(PreparerTest, RowsOfOpenShapesAreCheckedToo) {
+  TimedModel open(clock_, -1);
+  open.unknown_above = 1;
+  BatcherOptions options;
+  options.model = &open;
+  options.policy.max_rows = 6;
+  options.measuring_instance = 2;
+  Batcher& batcher = executor_.AddBatcher(options);
+  Calls calls(executor_);
+  EXPECT_EQ(calls.RowsOfARun(batcher, 4), 1);
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  EXPECT_EQ(open.checked.size(), 1U);
+  EXPECT_EQ(open.released, std::vector<int>{2});
+  EXPECT_GT(calls.RowsOfARun(batcher, 4), 1);
+}
+
+TEST_F(PreparerTest, RunsOfOneRowNeedNoCheck) {
+  model_.unknown_above = 0;
+  BatcherOptions options;
+  options.model = &model_;
+  options.policy.max_rows = 1;
+  options.measuring_instance = 2;
+  executor_.AddBatcher(options);
+  Preparer preparer(executor_, clock_);
+  Finish(preparer);
+  EXPECT_TRUE(model_.checked.empty());
 }
 
 TEST_F(PreparerTest, TheThreadEndsWithTheExecutorWhateverIsLeft) {

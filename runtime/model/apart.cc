@@ -1,0 +1,238 @@
+#include "runtime/model/apart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/abi/dtype.h"
+#include "runtime/base/dtype.h"
+#include "runtime/kernels/memory.h"
+#include "runtime/model/numbers.h"
+#include "runtime/model/samples.h"
+
+namespace wf::model {
+namespace {
+
+using base::Status;
+
+// Of the number itself, and of the largest of its row, from which it may be a small difference. Kernels that add in another order differ by
+// some 1e-6 of the largest; another row's numbers by as much as samples do, which is by halves and more.
+constexpr double kShareOfNumber = 1e-2, kShareOfLargest = 1e-3, kShareOfLargestHalf = 1e-2;
+constexpr size_t kOrder[kSamples] = {0, 2, 3, 4, 5, 6, 1, 7};  // last those whose numbers are all the same
+constexpr size_t kSorts = 3;
+constexpr size_t kSortOfRow[kRowsBesideOthers] = {0, 1, 2, 0, 0, 2, 1, 1};  // moved by any number of rows, it is another order
+
+bool IsTooLarge(const Status& status) { return status.code() == base::kResourceExhausted || status.code() == base::kOutOfRange; }
+
+struct Inputs {
+  std::vector<wf_tensor> tensors;
+  std::vector<std::shared_ptr<uint8_t>> memory;
+};
+
+int64_t CountIn(const wf_tensor& tensor, int from, int to) {
+  int64_t count = 1;
+  for (int i = from; i < to; ++i) count *= tensor.dim[i];
+  return count;
+}
+
+// A row's part of a tensor with an axis of rows, or back: `rows` of them lie in `many`.
+template <typename Copy>
+void ForEachPart(const wf_tensor& many, int axis, int64_t row, Copy&& copy) {
+  const int64_t rows = many.dim[axis], parts = CountIn(many, 0, axis);
+  const int64_t bytes = CountIn(many, axis + 1, many.rank) * static_cast<int64_t>(base::DTypeSize(many.dtype));
+  for (int64_t part = 0; part < parts; ++part) copy(static_cast<uint8_t*>(many.data) + (part * rows + row) * bytes, part * bytes, bytes);
+}
+
+bool IsFloat(uint8_t dtype) { return dtype == WF_F32 || dtype == WF_F64 || dtype == WF_F16 || dtype == WF_BF16; }
+
+// One of the results of a row that ran alone.
+struct Result {
+  wf_tensor shape;
+  std::vector<uint8_t> bytes;
+
+  explicit Result(const wf_tensor& of)
+      : shape(of), bytes(static_cast<size_t>(CountIn(of, 0, of.rank)) * static_cast<size_t>(base::DTypeSize(of.dtype))) {
+    if (!bytes.empty()) std::memcpy(bytes.data(), of.data, bytes.size());
+    shape.data = bytes.data();
+  }
+  int64_t count() const { return CountIn(shape, 0, shape.rank); }
+};
+
+// A row that runs on its own: what it is made of, and what it gives.
+struct Sort {
+  size_t sample, shift;  // of the places of inputs, for other numbers of the same sample
+  std::vector<Result> results;
+  bool finite = true;
+};
+
+class RowsCheck {
+ public:
+  RowsCheck(Version& version, int instance, const std::atomic<bool>& stop)
+      : version_(version), instance_(instance), stop_(stop), axis_(version.axes().axis) {}
+
+  Status FindSorts();
+  Status RunBeside(int64_t rows);
+
+ private:
+  size_t n_in() const { return version_.signature().inputs.size(); }
+  Status MakeInputs(int64_t rows, Inputs* made) const;
+  void Fill(const Sort& sort, Inputs* row) const;
+  Status Run(int64_t rows, Inputs& inputs, std::vector<wf_tensor>* outputs);
+  Status Compare(size_t output, const Result& alone, const wf_tensor& many, int64_t row) const;
+
+  Version& version_;
+  const int instance_;
+  const std::atomic<bool>& stop_;
+  const std::vector<int8_t>& axis_;
+  Inputs one_;
+  std::vector<Sort> sorts_;
+};
+
+Status RowsCheck::MakeInputs(int64_t rows, Inputs* made) const {
+  const std::vector<onnx::Port>& shapes = version_.sample_shapes();
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    wf_tensor tensor{};
+    tensor.dtype = shapes[i].dtype;
+    tensor.rank = static_cast<uint8_t>(shapes[i].dim.size());
+    int64_t stride = 1;
+    for (int axis = tensor.rank - 1; axis >= 0; --axis) {
+      tensor.dim[axis] = axis == axis_[i] ? rows : *shapes[i].dim[static_cast<size_t>(axis)].constant();
+      tensor.stride[axis] = stride;
+      stride *= tensor.dim[axis];
+    }
+    const uint64_t bytes = abi::DenseBytes(tensor.dtype, tensor.rank, tensor.dim);
+    made->memory.push_back(bytes < INT64_MAX ? kernels::Allocate(static_cast<int64_t>(bytes)) : nullptr);
+    if (made->memory.back() == nullptr) return Status(base::kResourceExhausted, fmt::format("no memory for {} rows", rows));
+    tensor.data = made->memory.back().get();
+    made->tensors.push_back(tensor);
+  }
+  return Status::Ok();
+}
+
+// An input without an axis of rows is the same for all of them.
+void RowsCheck::Fill(const Sort& sort, Inputs* row) const {
+  for (size_t i = 0; i < n_in(); ++i) {
+    const Sort& of = axis_[i] >= 0 || sorts_.empty() ? sort : sorts_.front();
+    FillWithSample(of.sample, i + of.shift * n_in(), row->tensors[i]);
+  }
+}
+
+Status RowsCheck::Run(int64_t rows, Inputs& inputs, std::vector<wf_tensor>* outputs) {
+  if (stop_) return Status(base::kCancelled, "it is to stop");
+  outputs->resize(version_.signature().outputs.size());
+  WF_RETURN_IF_ERROR(version_.Prepare(instance_, rows, inputs.tensors));
+  return version_.Run(instance_, rows, inputs.tensors, *outputs);
+}
+
+// Finite ones if there are any: of two numbers that are NaN nobody knows whether they are the same.
+Status RowsCheck::FindSorts() {
+  if (version_.sample_shapes().size() != n_in())
+    return Status(base::kUnimplemented, "no extents of its open axes are known that its nodes take");
+  WF_RETURN_IF_ERROR(MakeInputs(1, &one_));
+  std::vector<Sort> others;
+  Status first;
+  for (size_t shift = 0; shift < kSorts && sorts_.size() < kSorts; ++shift) {
+    for (size_t i = 0; i < kSamples && sorts_.size() < kSorts; ++i) {
+      Sort sort{.sample = kOrder[i], .shift = shift, .results = {}};
+      Fill(sort, &one_);
+      std::vector<wf_tensor> outputs;
+      if (const Status ran = Run(1, one_, &outputs); !ran.ok()) {
+        if (ran.code() == base::kCancelled) return ran;
+        if (first.ok()) first = ran;
+        continue;
+      }
+      for (const wf_tensor& output : outputs) {
+        sort.results.emplace_back(output);
+        sort.finite = sort.finite && KindsOf(output.dtype, output.data, sort.results.back().count()).all_finite();
+      }
+      if (sort.finite || others.size() < kSorts) (sort.finite ? sorts_ : others).push_back(std::move(sort));
+    }
+  }
+  while (sorts_.size() < kSorts && !others.empty()) {
+    sorts_.push_back(std::move(others.front()));
+    others.erase(others.begin());
+  }
+  if (sorts_.size() == kSorts) return Status::Ok();
+  return Status(base::kUnimplemented, fmt::format("too few of its runs with made-up numbers succeed: {}", first.message()));
+}
+
+Status RowsCheck::RunBeside(int64_t rows) {
+  Inputs many;
+  WF_RETURN_IF_ERROR(MakeInputs(rows, &many));
+  for (int64_t row = 0; row < rows; ++row) {
+    Fill(sorts_[kSortOfRow[row]], &one_);
+    for (size_t i = 0; i < n_in(); ++i) {
+      const auto* const from = static_cast<const uint8_t*>(one_.tensors[i].data);
+      const wf_tensor& to = many.tensors[i];
+      if (axis_[i] < 0)
+        std::memcpy(to.data, from, abi::DenseBytes(to.dtype, to.rank, to.dim));
+      else
+        ForEachPart(to, axis_[i], row, [from](uint8_t* part, int64_t at, int64_t bytes) { std::memcpy(part, from + at, bytes); });
+    }
+  }
+  std::vector<wf_tensor> outputs;
+  if (const Status ran = Run(rows, many, &outputs); !ran.ok()) {
+    if (ran.code() == base::kCancelled || IsTooLarge(ran)) return ran;
+    return Status(base::kFailedPrecondition,
+                  fmt::format("each of {} rows can be computed alone, but not all in one run: {}", rows, ran.message()));
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    const std::vector<Result>& alone = sorts_[kSortOfRow[row]].results;
+    for (size_t i = 0; i < outputs.size(); ++i) WF_RETURN_IF_ERROR(Compare(i, alone[i], outputs[i], row));
+  }
+  return Status::Ok();
+}
+
+bool AreSame(uint8_t dtype, const uint8_t* alone, const uint8_t* beside, int64_t at, double largest) {
+  const auto size = static_cast<int64_t>(base::DTypeSize(dtype));
+  if (std::memcmp(alone + at * size, beside + at * size, static_cast<size_t>(size)) == 0) return true;
+  if (!IsFloat(dtype)) return false;
+  const double a = NumberAt(dtype, alone, at), b = NumberAt(dtype, beside, at);
+  if (a == b || (std::isnan(a) && std::isnan(b))) return true;
+  const double share = dtype == WF_F16 || dtype == WF_BF16 ? kShareOfLargestHalf : kShareOfLargest;
+  return std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= kShareOfNumber * std::max(std::abs(a), std::abs(b)) + share * largest;
+}
+
+Status RowsCheck::Compare(size_t output, const Result& alone, const wf_tensor& many, int64_t row) const {
+  const std::string& name = version_.signature().outputs[output].name;
+  const int axis = axis_[n_in() + output];
+  wf_tensor expected = alone.shape;
+  expected.dim[axis] = many.dim[axis];  // held against the rows by the run
+  if (many.rank != expected.rank || !std::equal(expected.dim, expected.dim + expected.rank, many.dim))
+    return Status(base::kFailedPrecondition, fmt::format("output `{}` of a row has another shape beside other rows than alone", name));
+  std::vector<uint8_t> beside(alone.bytes.size());
+  ForEachPart(many, axis, row, [&beside](const uint8_t* part, int64_t at, int64_t bytes) { std::memcpy(beside.data() + at, part, bytes); });
+  if (beside == alone.bytes) return Status::Ok();
+  double largest = 0;
+  for (int64_t i = 0; i < alone.count(); ++i) {
+    const double number = std::abs(NumberAt(many.dtype, alone.bytes.data(), i));
+    if (std::isfinite(number)) largest = std::max(largest, number);
+  }
+  for (int64_t i = 0; i < alone.count(); ++i) {
+    if (AreSame(many.dtype, alone.bytes.data(), beside.data(), i, largest)) continue;
+    return Status(base::kFailedPrecondition,
+                  fmt::format("output `{}` has {:.6g} for a row beside others that has {:.6g} for it alone", name,
+                              NumberAt(many.dtype, beside.data(), i), NumberAt(many.dtype, alone.bytes.data(), i)));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status CheckRowsApart(Version& version, int instance, int64_t rows, const std::atomic<bool>& stop) {
+  RowsCheck check(version, instance, stop);
+  WF_RETURN_IF_ERROR(check.FindSorts());
+  for (;; rows /= 2) {
+    const Status apart = check.RunBeside(rows);
+    if (!IsTooLarge(apart) || rows < 4) return apart;
+  }
+}
+
+}  // namespace wf::model

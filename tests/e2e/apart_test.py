@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Rows of different calls share a run only of models that compute each row apart: others get every call its own run, and say so."""
+import json
+
+import harness
+import onnx_file
+
+CLIENTS, ROUNDS, WIDTH = 40, 10, 6
+FEATURES = 64
+
+SOURCE = """
+model Behind = onnx("behind.onnx");
+model Padded = onnx("padded.onnx");
+model Turned = onnx("turned.onnx");
+model Written(x: f32[batch, 6]) -> (y: f32[batch, 6]) = onnx("behind.onnx");
+model Sound = onnx("sound.onnx");
+
+workflow FromBehind(x: f32[6]) -> (y: f32[6]) { node y = Behind(x) { batch 32 within 5ms; } return (y: y); }
+workflow FromPadded(x: f32[6]) -> (y: f32[6]) { node y = Padded(x) { batch 32 within 5ms; } return (y: y); }
+workflow FromTurned(x: f32[6]) -> (y: f32[6]) { node y = Turned(x) { batch 32 within 5ms; } return (y: y); }
+workflow FromWritten(x: f32[6]) -> (y: f32[6]) { node y = Written(x) { batch 32 within 5ms; } return (y: y); }
+workflow FromSound(x: f32[64]) -> (y: f32[64]) { node y = Sound(x) { batch 32 within 5ms; } return (y: y); }
+
+service S { workflow FromBehind; workflow FromPadded; workflow FromTurned; workflow FromWritten; workflow FromSound; }
+"""
+MIXED = ("Behind", "Padded", "Turned", "Written")
+
+
+def rows_model(nodes, initializers):
+    return onnx_file.model(nodes, initializers, [onnx_file.value_info("x", ("N", WIDTH))], [onnx_file.value_info("y", ("N", WIDTH))])
+
+
+def without_the_last():
+    return [onnx_file.integers("from", [0]), onnx_file.integers("to", [-1]), onnx_file.integers("axis", [0])]
+
+
+def source():
+    node, folder = onnx_file.node, harness.scratch()
+    cut = node("Slice", ["longer", "from", "to", "axis"], ["y"], "cut")
+    token = onnx_file.initializer("token", (1, WIDTH), onnx_file.weights(WIDTH, 1))
+    behind = rows_model([node("Concat", ["token", "x"], ["longer"], "behind", axis=0), cut], [token, *without_the_last()])
+    padded = rows_model([node("Pad", ["x", "one"], ["longer"], "pad"), cut], [onnx_file.integers("one", [1, 0, 0, 0]), *without_the_last()])
+    turned = rows_model([node("Transpose", ["x"], ["t"], "turn", perm=[1, 0]), node("Reshape", ["t", "rows"], ["y"], "back")],
+                        [onnx_file.integers("rows", [-1, WIDTH])])
+    for name, data in (("behind", behind), ("padded", padded), ("turned", turned), ("sound", onnx_file.perceptron(FEATURES, 128))):
+        (folder / f"{name}.onnx").write_bytes(data)
+    path = folder / "apart.wf"
+    path.write_text(SOURCE)
+    return path
+
+
+def row(client, width):
+    return [client + place / 16 for place in range(width)]
+
+
+class Apart(harness.ServerCase):
+    source = source()
+    args = ("--schedule=pool",)
+
+    def sent(self, model):
+        width = FEATURES if model == "Sound" else WIDTH
+        return [harness.request("POST", f"/S/From{model}", json.dumps({"x": row(client, width)}).encode()) for client in range(CLIENTS)]
+
+    def answers(self, model, rounds):
+        """Of all clients at once, by client."""
+        requests, answers = self.sent(model), [[] for _ in range(CLIENTS)]
+        connections = [self.server.connect() for _ in requests]
+        for _ in range(rounds):
+            for connection, data in zip(connections, requests):
+                connection.send(data)
+            for connection, got in zip(connections, answers):
+                reply = connection.receive()
+                self.assertEqual(reply.status, 200, reply)
+                got.append(reply.json["y"])
+        for connection in connections:
+            connection.close()
+        return answers
+
+    def alone(self, model):
+        with self.server.connect() as connection:
+            answers = []
+            for data in self.sent(model):
+                connection.send(data)
+                answers.append(connection.receive().json["y"])
+        return answers
+
+    def test_rows_that_depend_on_one_another_run_alone(self):
+        for model in MIXED:
+            crowd = self.answers(model, ROUNDS)  # the first as soon as the server listens
+            for client, (got, expected) in enumerate(zip(crowd, self.alone(model), strict=True)):
+                self.assertEqual(got, [expected] * ROUNDS, (model, client))
+            rows, runs = self.batched(model)
+            self.assertGreaterEqual(rows, CLIENTS * ROUNDS)
+            self.assertEqual(rows, runs, model)
+            self.assertTrue(self.server.logs("rows of a model depend on one another", f'"model":"{model}"', '"version":', "output `y` has", "`batch 1`"), model)
+        page = self.server.call("GET", "/debug/schedule", port="admin").body.decode()
+        self.assertEqual(page.count("rows depend on one another"), len(MIXED), page)
+
+    def test_samples_of_one_call_run_alone(self):
+        samples = [row(client, WIDTH) for client in range(8)]
+        for model in MIXED:
+            body = {"inputs": [{"name": "x", "shape": [8, WIDTH], "datatype": "FP32", "data": samples}]}
+            reply = self.server.post(f"/v2/models/From{model}/infer", body)
+            self.assertEqual(reply.status, 200, reply)
+            expected = [value for answer in self.alone(model)[:8] for value in answer]
+            self.assertEqual(reply.json["outputs"][0]["data"], expected, model)
+
+    def batched(self, model):
+        """Rows and runs so far."""
+        metrics = self.server.metrics()
+        return [sum(value for name, value in metrics.items() if name.startswith(f"wf_batch_size_{part}{{") and f'model="{model}"' in name) for part in ("sum", "count")]
+
+    @harness.timed
+    def test_rows_of_a_sound_model_share_runs(self):
+        self.server.tried_rows()
+        alone = self.alone("Sound")
+        rows, runs = self.batched("Sound")
+        for got, expected in zip(self.answers("Sound", ROUNDS), alone, strict=True):
+            for answer in got:
+                for a, b in zip(answer, expected, strict=True):
+                    self.assertAlmostEqual(a, b, places=4)
+        rows, runs = (after - before for after, before in zip(self.batched("Sound"), (rows, runs), strict=True))
+        print(f"apart: {rows:.0f} rows in {runs:.0f} runs")
+        self.assertEqual(rows, CLIENTS * ROUNDS)
+        self.assertGreater(rows / runs, 1.5)
+        self.assertFalse(self.server.logs("rows of a model", '"model":"Sound"', seconds=0.1))
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,167 @@
+#include "runtime/model/apart.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/runtime/model/temp_file.h"
+#include "tests/unit/runtime/onnx/builder.h"
+
+namespace wf::model {
+namespace {
+
+using testing::Builder;
+using testing::TempFile;
+
+// What is found out of a file whose axis 0 is that of rows: "" that each is computed apart, else how it is not, or why nobody knows.
+std::string Found(Builder& builder, int64_t rows = kRowsBesideOthers) {
+  const std::string bytes = builder.Bytes();
+  const TempFile file({bytes.begin(), bytes.end()});
+  LoadOptions options;
+  options.max_rows = 16;
+  const auto version = Version::Load(file.path(), options);
+  EXPECT_TRUE(version.ok()) << version.status().message();
+  if (!version.ok()) return "not loaded";
+  EXPECT_TRUE((*version)->axes().batched);
+  const base::Status apart = CheckRowsApart(**version, 0, rows, false);
+  EXPECT_EQ((*version)->shape_misses(), 0U);
+  return apart.ok() ? "" : (apart.code() == base::kFailedPrecondition ? "" : "unknown: ") + apart.message();
+}
+
+void SetFloats(onnx::pb::TensorProto& tensor, const std::vector<float>& values) {
+  tensor.set_raw_data(std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size()));
+}
+
+Builder SixToSix() {
+  Builder builder;
+  builder.Input("x", {"N", 6}).Output("y", {"N", 6});
+  return builder;
+}
+
+TEST(RowsApart, LayersKeepThem) {
+  Builder builder = SixToSix();
+  std::vector<float> weights(36);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 7) - 3;
+  SetFloats(builder.Floats("w", {6, 6}, 36), weights);
+  builder.Node("MatMul", {"x", "w"}, {"h"});
+  Builder::Int(builder.Node("Softmax", {"h"}, {"y"}), "axis", 1);
+  EXPECT_EQ(Found(builder), "");
+  EXPECT_EQ(Found(builder, 2), "");
+}
+
+// A row takes the place of the one before it.
+Builder Shifted(int64_t by) {
+  Builder builder = SixToSix();
+  SetFloats(builder.Floats("token", {by, 6}, static_cast<size_t>(6 * by)), std::vector<float>(static_cast<size_t>(6 * by), 9));
+  builder.Longs("from", {0});
+  builder.Longs("to", {-by});
+  builder.Longs("axis", {0});
+  Builder::Int(builder.Node("Concat", {"token", "x"}, {"longer"}), "axis", 0);
+  builder.Node("Slice", {"longer", "from", "to", "axis"}, {"y"});
+  return builder;
+}
+
+TEST(RowsApart, AConcatAndASliceMoveThem) {
+  for (const int64_t by : {1, 2, 3, 5, 7}) {
+    Builder builder = Shifted(by);
+    EXPECT_EQ(Found(builder).find("output `y` has "), 0U) << by;
+    EXPECT_NE(Found(builder).find(" for a row beside others that has 9 for it alone"), std::string::npos) << Found(builder);
+  }
+  Builder two = Shifted(1);
+  EXPECT_NE(Found(two, 2), "");
+}
+
+TEST(RowsApart, ATransposeAndAReshapeMixThem) {
+  Builder builder = SixToSix();
+  builder.Longs("rows", {-1, 6});
+  Builder::Ints(builder.Node("Transpose", {"x"}, {"t"}), "perm", {1, 0});
+  builder.Node("Reshape", {"t", "rows"}, {"y"});
+  EXPECT_NE(Found(builder), "");
+}
+
+TEST(RowsApart, ANumberOfRowsInAResultIsFound) {
+  Builder builder = SixToSix();
+  builder.Longs("first", {0});
+  builder.Node("Shape", {"x"}, {"shape"});
+  builder.Node("Gather", {"shape", "first"}, {"n"});
+  Builder::Int(builder.Node("Cast", {"n"}, {"count"}), "to", onnx::pb::FLOAT);
+  builder.Node("Add", {"x", "count"}, {"y"});
+  EXPECT_NE(Found(builder), "");
+}
+
+TEST(RowsApart, IntegersHaveToBeEqual) {
+  Builder builder;
+  builder.Input("x", {"N", 6}, onnx::pb::INT64).Output("y", {"N", 6}, onnx::pb::INT64);
+  onnx::pb::TensorProto& token = builder.Tensor("token", {1, 6}, onnx::pb::INT64);
+  for (int i = 0; i < 6; ++i) token.add_int64_data(99);
+  builder.Longs("from", {0});
+  builder.Longs("to", {-1});
+  builder.Longs("axis", {0});
+  Builder::Int(builder.Node("Concat", {"token", "x"}, {"longer"}), "axis", 0);
+  builder.Node("Slice", {"longer", "from", "to", "axis"}, {"y"});
+  EXPECT_EQ(Found(builder), "output `y` has 0 for a row beside others that has 99 for it alone");
+}
+
+TEST(RowsApart, ARunThatFailsWithSeveralIsAMixture) {
+  Builder builder = SixToSix();
+  SetFloats(builder.Floats("table", {1}, 1), {5});
+  builder.Longs("first", {0});
+  builder.Longs("one", {1});
+  builder.Node("Shape", {"x"}, {"shape"});
+  builder.Node("Gather", {"shape", "first"}, {"n"});
+  builder.Node("Sub", {"n", "one"}, {"last"});
+  builder.Node("Gather", {"table", "last"}, {"picked"});  // of one entry
+  builder.Node("Add", {"x", "picked"}, {"y"});
+  EXPECT_EQ(Found(builder).find("each of 8 rows can be computed alone, but not all in one run: "), 0U) << Found(builder);
+}
+
+TEST(RowsApart, OpenExtentsAreThoseOfTheWarmUp) {
+  for (const bool sound : {true, false}) {
+    Builder builder;
+    builder.Input("x", {"N", "w"}).Output("y", {"N", "w"});
+    Builder::Int(builder.Node("Softmax", {"x"}, {"y"}), "axis", sound ? 1 : 0);
+    EXPECT_EQ(Found(builder).empty(), sound);
+  }
+}
+
+TEST(RowsApart, HalvesMayDifferByMore) {
+  for (const bool sound : {true, false}) {
+    Builder builder;
+    builder.Input("x", {"N", 6}, onnx::pb::FLOAT16).Output("y", {"N", 6}, onnx::pb::FLOAT16);
+    Builder::Int(builder.Node("Cast", {"x"}, {"f"}), "to", onnx::pb::FLOAT);
+    Builder::Int(builder.Node("Softmax", {"f"}, {"s"}), "axis", sound ? 1 : 0);
+    Builder::Int(builder.Node("Cast", {"s"}, {"y"}), "to", onnx::pb::FLOAT16);
+    EXPECT_EQ(Found(builder).empty(), sound);
+  }
+}
+
+TEST(RowsApart, ResultsThatAreNaNAreTheSame) {
+  Builder builder = SixToSix();
+  SetFloats(builder.Floats("zero", {}, 1), {0});
+  builder.Node("Mul", {"x", "zero"}, {"h"});
+  builder.Node("Div", {"h", "zero"}, {"y"});
+  EXPECT_EQ(Found(builder), "");
+}
+
+// A table of one entry: any index but 0 fails.
+TEST(RowsApart, RowsWhoseIndicesAreOfOneKindAreStillCompared) {
+  Builder builder;
+  builder.Input("i", {"N", 2}, onnx::pb::INT64).Input("x", {"N", 2}).Output("y", {"N", 2});
+  SetFloats(builder.Floats("table", {1}, 1), {5});
+  builder.Node("Gather", {"table", "i"}, {"picked"});
+  builder.Node("Add", {"picked", "x"}, {"h"});
+  Builder::Int(builder.Node("Softmax", {"h"}, {"y"}), "axis", 0);
+  EXPECT_NE(Found(builder), "");
+}
+
+TEST(RowsApart, OnceItIsToStopNothingMoreRuns) {
+  Builder builder = Shifted(1);
+  const std::string bytes = builder.Bytes();
+  const TempFile file({bytes.begin(), bytes.end()});
+  LoadOptions options;
+  options.max_rows = 16;
+  const auto version = Version::Load(file.path(), options);
+  ASSERT_TRUE(version.ok());
+  EXPECT_EQ(CheckRowsApart(**version, 0, 8, true).code(), base::kCancelled);
+}
+
+}  // namespace
+}  // namespace wf::model

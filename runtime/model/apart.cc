@@ -53,11 +53,11 @@ void ForEachPart(const wf_tensor& many, int axis, int64_t row, Copy&& copy) {
 bool IsFloat(uint8_t dtype) { return dtype == WF_F32 || dtype == WF_F64 || dtype == WF_F16 || dtype == WF_BF16; }
 
 // One of the results of a row that ran alone.
-struct Result {
+struct Computed {
   wf_tensor shape;
   std::vector<uint8_t> bytes;
 
-  explicit Result(const wf_tensor& of)
+  explicit Computed(const wf_tensor& of)
       : shape(of), bytes(static_cast<size_t>(CountIn(of, 0, of.rank)) * static_cast<size_t>(base::DTypeSize(of.dtype))) {
     if (!bytes.empty()) std::memcpy(bytes.data(), of.data, bytes.size());
     shape.data = bytes.data();
@@ -68,7 +68,7 @@ struct Result {
 // A row that runs on its own: what it is made of, and what it gives.
 struct Sort {
   size_t sample, shift;  // of the places of inputs, for other numbers of the same sample
-  std::vector<Result> results;
+  std::vector<Computed> results;
   bool finite = true;
 };
 
@@ -85,7 +85,7 @@ class RowsCheck {
   Status MakeInputs(int64_t rows, Inputs* made) const;
   void Fill(const Sort& sort, Inputs* row) const;
   Status Run(int64_t rows, Inputs& inputs, std::vector<wf_tensor>* outputs);
-  Status Compare(size_t output, const Result& alone, const wf_tensor& many, int64_t row) const;
+  Status Compare(size_t output, const Computed& alone, const wf_tensor& many, int64_t row) const;
 
   Version& version_;
   const int instance_;
@@ -184,7 +184,7 @@ Status RowsCheck::RunBeside(int64_t rows) {
                   fmt::format("each of {} rows can be computed alone, but not all in one run: {}", rows, ran.message()));
   }
   for (int64_t row = 0; row < rows; ++row) {
-    const std::vector<Result>& alone = sorts_[kSortOfRow[row]].results;
+    const std::vector<Computed>& alone = sorts_[kSortOfRow[row]].results;
     for (size_t i = 0; i < outputs.size(); ++i) WF_RETURN_IF_ERROR(Compare(i, alone[i], outputs[i], row));
   }
   return Status::Ok();
@@ -200,7 +200,7 @@ bool AreSame(uint8_t dtype, const uint8_t* alone, const uint8_t* beside, int64_t
   return std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= kShareOfNumber * std::max(std::abs(a), std::abs(b)) + share * largest;
 }
 
-Status RowsCheck::Compare(size_t output, const Result& alone, const wf_tensor& many, int64_t row) const {
+Status RowsCheck::Compare(size_t output, const Computed& alone, const wf_tensor& many, int64_t row) const {
   const std::string& name = version_.signature().outputs[output].name;
   const int axis = axis_[n_in() + output];
   wf_tensor expected = alone.shape;

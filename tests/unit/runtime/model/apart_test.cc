@@ -26,10 +26,6 @@ std::string Found(Builder& builder, int64_t rows = kRowsBesideOthers) {
   return apart.ok() ? "" : (apart.code() == base::kFailedPrecondition ? "" : "unknown: ") + apart.message();
 }
 
-void SetFloats(onnx::pb::TensorProto& tensor, const std::vector<float>& values) {
-  tensor.set_raw_data(std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size()));
-}
-
 Builder SixToSix() {
   Builder builder;
   builder.Input("x", {"N", 6}).Output("y", {"N", 6});
@@ -40,7 +36,7 @@ TEST(RowsApart, LayersKeepThem) {
   Builder builder = SixToSix();
   std::vector<float> weights(36);
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 7) - 3;
-  SetFloats(builder.Floats("w", {6, 6}, 36), weights);
+  Builder::SetFloats(builder.Floats("w", {6, 6}, 36), weights);
   builder.Node("MatMul", {"x", "w"}, {"h"});
   Builder::Int(builder.Node("Softmax", {"h"}, {"y"}), "axis", 1);
   EXPECT_EQ(Found(builder), "");
@@ -50,7 +46,7 @@ TEST(RowsApart, LayersKeepThem) {
 // A row takes the place of the one before it.
 Builder Shifted(int64_t by) {
   Builder builder = SixToSix();
-  SetFloats(builder.Floats("token", {by, 6}, static_cast<size_t>(6 * by)), std::vector<float>(static_cast<size_t>(6 * by), 9));
+  Builder::SetFloats(builder.Floats("token", {by, 6}, static_cast<size_t>(6 * by)), std::vector<float>(static_cast<size_t>(6 * by), 9));
   builder.Longs("from", {0});
   builder.Longs("to", {-by});
   builder.Longs("axis", {0});
@@ -102,7 +98,7 @@ TEST(RowsApart, IntegersHaveToBeEqual) {
 
 TEST(RowsApart, ARunThatFailsWithSeveralIsAMixture) {
   Builder builder = SixToSix();
-  SetFloats(builder.Floats("table", {1}, 1), {5});
+  Builder::SetFloats(builder.Floats("table", {1}, 1), {5});
   builder.Longs("first", {0});
   builder.Longs("one", {1});
   builder.Node("Shape", {"x"}, {"shape"});
@@ -135,7 +131,7 @@ TEST(RowsApart, HalvesMayDifferByMore) {
 
 TEST(RowsApart, ResultsThatAreNaNAreTheSame) {
   Builder builder = SixToSix();
-  SetFloats(builder.Floats("zero", {}, 1), {0});
+  Builder::SetFloats(builder.Floats("zero", {}, 1), {0});
   builder.Node("Mul", {"x", "zero"}, {"h"});
   builder.Node("Div", {"h", "zero"}, {"y"});
   EXPECT_EQ(Found(builder), "");
@@ -145,7 +141,7 @@ TEST(RowsApart, ResultsThatAreNaNAreTheSame) {
 TEST(RowsApart, RowsWhoseIndicesAreOfOneKindAreStillCompared) {
   Builder builder;
   builder.Input("i", {"N", 2}, onnx::pb::INT64).Input("x", {"N", 2}).Output("y", {"N", 2});
-  SetFloats(builder.Floats("table", {1}, 1), {5});
+  Builder::SetFloats(builder.Floats("table", {1}, 1), {5});
   builder.Node("Gather", {"table", "i"}, {"picked"});
   builder.Node("Add", {"picked", "x"}, {"h"});
   Builder::Int(builder.Node("Softmax", {"h"}, {"y"}), "axis", 0);

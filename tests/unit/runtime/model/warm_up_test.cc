@@ -24,14 +24,10 @@ std::string Told(testing::Builder& builder, LoadOptions options = {}) {
   return (version.ok() ? "warning: " : "") + message.substr(std::min(prefix.size(), message.size()));
 }
 
-void SetFloats(onnx::pb::TensorProto& tensor, const std::vector<float>& values) {
-  tensor.set_raw_data(std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size()));
-}
-
 TEST(WarmUp, WithoutFiniteResultsIsAWarning) {
   testing::Builder divide;
   divide.Input("x", {"N", 3}).Output("y", {"N", 3});
-  SetFloats(divide.Floats("zero", {}, 1), {0});
+  testing::Builder::SetFloats(divide.Floats("zero", {}, 1), {0});
   divide.Node("Div", {"x", "zero"}, {"h"}, "divide");
   divide.Node("Neg", {"h"}, {"y"});
   EXPECT_EQ(
@@ -45,9 +41,9 @@ TEST(WarmUp, WithoutFiniteResultsIsAWarning) {
 testing::Builder MaskedMean(const std::vector<float>& table) {
   testing::Builder builder(13);
   builder.Input("ids", {"N", 4}, onnx::pb::INT64).Output("y", {"N", 2});
-  SetFloats(builder.Floats("e", {3, 2}, 6), table);
-  SetFloats(builder.Floats("low", {}, 1), {0});
-  SetFloats(builder.Floats("high", {}, 1), {1});
+  testing::Builder::SetFloats(builder.Floats("e", {3, 2}, 6), table);
+  testing::Builder::SetFloats(builder.Floats("low", {}, 1), {0});
+  testing::Builder::SetFloats(builder.Floats("high", {}, 1), {1});
   builder.Longs("two", {2});
   builder.Longs("one", {1});
   testing::Builder::Int(builder.Node("Cast", {"ids"}, {"numbers"}, "cast"), "to", 1);
@@ -67,14 +63,14 @@ TEST(WarmUp, AModelThatAnySampleSuitsIsTaken) {
 
   testing::Builder log;
   log.Input("x", {"N", 3}).Output("y", {"N", 3});
-  SetFloats(log.Floats("one", {}, 1), {1});
+  testing::Builder::SetFloats(log.Floats("one", {}, 1), {1});
   log.Node("Sub", {"x", "one"}, {"above"});
   log.Node("Log", {"above"}, {"y"});
   EXPECT_EQ(Told(log), "") << "not all are above 1";
 
   testing::Builder below;
   below.Input("x", {"N", 1}).Output("y", {"N", 1});
-  SetFloats(below.Floats("third", {}, 1), {0.3F});
+  testing::Builder::SetFloats(below.Floats("third", {}, 1), {0.3F});
   below.Node("Sub", {"third", "x"}, {"left"});
   below.Node("Log", {"left"}, {"y"});
   EXPECT_EQ(Told(below), "") << "few are below 0.3";
@@ -92,7 +88,7 @@ TEST(WarmUp, AModelThatAnySampleSuitsIsTaken) {
   for (const float least : {3.0F, 5.0F, 99.0F, -50.0F}) {
     testing::Builder root;
     root.Input("x", {"N", 6}).Output("y", {"N", 6}).Output("log", {"N", 6});
-    SetFloats(root.Floats("least", {}, 1), {least});
+    testing::Builder::SetFloats(root.Floats("least", {}, 1), {least});
     root.Node("Sub", {"x", "least"}, {"above"});
     root.Node("Sqrt", {"above"}, {"y"});
     root.Node("Log", {"above"}, {"log"});
@@ -101,7 +97,7 @@ TEST(WarmUp, AModelThatAnySampleSuitsIsTaken) {
 
   testing::Builder attend;
   attend.Input("x", {"N", 3}).Input("ignored", {"N", 3}, onnx::pb::BOOL).Output("y", {"N", 3});
-  SetFloats(attend.Floats("never", {}, 1), {-INFINITY});
+  testing::Builder::SetFloats(attend.Floats("never", {}, 1), {-INFINITY});
   attend.Node("Where", {"ignored", "never", "x"}, {"scores"});
   testing::Builder::Int(attend.Node("Softmax", {"scores"}, {"y"}), "axis", 1);
   EXPECT_EQ(Told(attend), "") << "where all is ignored nothing is left";
@@ -146,8 +142,8 @@ TEST(WarmUp, NoWindowOfASampleRepeats) {
 testing::Builder Causal(float hidden, float weight) {
   testing::Builder causal;
   causal.Input("x", {"N", 2}).Output("scores", {"N", 2, 2}).Output("y", {"N", 2, 2});
-  SetFloats(causal.Floats("mask", {2, 2}, 4), {0, hidden, 0, 0});
-  SetFloats(causal.Floats("w", {1, 2}, 2), {1, weight});
+  testing::Builder::SetFloats(causal.Floats("mask", {2, 2}, 4), {0, hidden, 0, 0});
+  testing::Builder::SetFloats(causal.Floats("w", {1, 2}, 2), {1, weight});
   causal.Longs("last", {2});
   causal.Node("Unsqueeze", {"x", "last"}, {"tall"}, "tall");
   causal.Node("MatMul", {"tall", "w"}, {"all"}, "layer");
@@ -168,14 +164,14 @@ TEST(WarmUp, AMaskOfInfinitiesIsNoReasonToRefuse) {
 TEST(WarmUp, WhatIsChosenAmongNumbersIsNoReasonToRefuse) {
   testing::Builder choice;
   choice.Input("x", {"N", 2}).Input("far", {"N", 2}, onnx::pb::BOOL).Output("y", {"N", 2});
-  SetFloats(choice.Floats("none", {}, 1), {NAN});
+  testing::Builder::SetFloats(choice.Floats("none", {}, 1), {NAN});
   choice.Node("Where", {"far", "none", "x"}, {"marked"}, "mark");
   choice.Node("Add", {"marked", "marked"}, {"y"}, "twice");
   EXPECT_EQ(Told(choice), "") << "it is false in the last sample";
 
   testing::Builder table;
   table.Input("i", {"N", 1}, onnx::pb::INT64).Output("y", {"N", 1});
-  SetFloats(table.Floats("e", {200}, 200), [] {
+  testing::Builder::SetFloats(table.Floats("e", {200}, 200), [] {
     std::vector<float> rows(200, NAN);
     rows[150] = 1;
     return rows;
@@ -190,14 +186,14 @@ TEST(WarmUp, AModelWithWeightsThatAreNoNumbersIsRefused) {
   for (const float wrong : {NAN, INFINITY}) {
     testing::Builder layer;
     layer.Input("x", {"N", 2}).Output("y", {"N", 2});
-    SetFloats(layer.Floats("w", {2, 2}, 4), {1, wrong, 0, 1});
+    testing::Builder::SetFloats(layer.Floats("w", {2, 2}, 4), {1, wrong, 0, 1});
     layer.Node("MatMul", {"x", "w"}, {"y"});
     EXPECT_EQ(Told(layer).find("output `y` is not finite, whatever the input: node `n` (MatMul) has weights"), 0U) << Told(layer);
   }
   for (const char* op : {"Add", "Sub", "Mul", "Div"}) {
     testing::Builder shift;
     shift.Input("x", {"N", 2}).Output("y", {"N", 2});
-    SetFloats(shift.Floats("w", {2}, 2), {1, NAN});
+    testing::Builder::SetFloats(shift.Floats("w", {2}, 2), {1, NAN});
     shift.Node(op, {"x", "w"}, {"h"});
     shift.Node("Tanh", {"h"}, {"y"});
     EXPECT_EQ(Told(shift).find("output `y` is not finite, whatever the input: node `n` ("), 0U) << op << ": " << Told(shift);
@@ -207,8 +203,8 @@ TEST(WarmUp, AModelWithWeightsThatAreNoNumbersIsRefused) {
 TEST(WarmUp, AnAnswerThatWeightsDoNotReachIsTaken) {
   testing::Builder apart;
   apart.Input("x", {"N", 2}).Output("y", {"N", 2});
-  SetFloats(apart.Floats("least", {}, 1), {1e6F});
-  SetFloats(apart.Floats("w", {2, 2}, 4), {1, NAN, 0, 1});
+  testing::Builder::SetFloats(apart.Floats("least", {}, 1), {1e6F});
+  testing::Builder::SetFloats(apart.Floats("w", {2, 2}, 4), {1, NAN, 0, 1});
   apart.Node("MatMul", {"x", "w"}, {"unread"}, "unread");
   apart.Node("Sub", {"x", "least"}, {"above"});
   apart.Node("Log", {"above"}, {"y"}, "log");
@@ -245,13 +241,13 @@ TEST(WarmUp, ItsLoadMeasuresARowThatIsQuick) {
 TEST(WarmUp, HalvesAreFedAndHeldAgainstTheSame) {
   testing::Builder narrow;
   narrow.Input("x", {"N", 3}, onnx::pb::FLOAT16).Output("y", {"N", 3}, onnx::pb::BFLOAT16);
-  SetFloats(narrow.Floats("one", {}, 1), {1});
+  testing::Builder::SetFloats(narrow.Floats("one", {}, 1), {1});
   testing::Builder::Int(narrow.Node("Cast", {"x"}, {"wide"}), "to", onnx::pb::FLOAT);
   narrow.Node("Sub", {"wide", "one"}, {"above"});
   narrow.Node("Log", {"above"}, {"log"}, "log");
   testing::Builder::Int(narrow.Node("Cast", {"log"}, {"y"}), "to", onnx::pb::BFLOAT16);
   EXPECT_EQ(Told(narrow), "");
-  SetFloats(*narrow.graph.mutable_initializer(0), {20'000});
+  testing::Builder::SetFloats(*narrow.graph.mutable_initializer(0), {20'000});
   EXPECT_EQ(Told(narrow).find("warning: output `y` is not finite; node `log` (Log) is the first"), 0U) << Told(narrow);
 }
 

@@ -61,6 +61,9 @@ class Builder {
     for (const int64_t each : values) attribute.add_ints(each);
   }
 
+  static void SetFloats(onnx::pb::TensorProto& tensor, const std::vector<float>& values) {
+    tensor.set_raw_data(std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size()));
+  }
   onnx::pb::TensorProto& Floats(const std::string& name, const std::vector<int64_t>& dim, size_t count) {
     onnx::pb::TensorProto& tensor = Tensor(name, dim, onnx::pb::FLOAT);
     tensor.set_raw_data(std::string(4 * count, '\0'));

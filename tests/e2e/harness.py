@@ -247,10 +247,13 @@ class Server:
 
     @classmethod
     def of(cls, source, *args, **more):
-        """Compiles and serves an example; models are found beside the source."""
+        """Compiles and serves an example; models are found beside the source. Where its rows wait for others, they may share runs already."""
         source = Path(source)
-        server = cls(compiled(source), *(["--model-root", source.parent] if "model " in source.read_text() else []), *args, **more)
+        text = source.read_text()
+        server = cls(compiled(source), *(["--model-root", source.parent] if "model " in text else []), *args, **more)
         server.wait_ready()
+        if re.search(r"\bwithin \d", text):
+            server.tried_rows()
         return server
 
     def wait_ready(self):
@@ -313,7 +316,7 @@ class Server:
             time.sleep(0.02)
         return now
 
-    def tried_rows(self, seconds=20):
+    def tried_rows(self, seconds=60):
         """Once the server knows of each model whether rows may share a run; until then none do."""
         until = time.monotonic() + seconds
         while "unknown" in [batcher["rows_are"] for batcher in self.call("GET", "/debug/schedule?format=json", port="admin").json["batchers"]]:

@@ -18,7 +18,6 @@ std::string PayerOf(const std::string& statements) {
 
 TEST(Usage, ALetIsOfTheNodeThatAloneReadsIt) {
   EXPECT_EQ(PayerOf("node b = z * 2 { timeout 5s; } else 7; return (y: b);"), "W/b");
-  EXPECT_EQ(PayerOf("let w = z + 1; node b = w * 2 { timeout 5s; } else 7; return (y: b);"), "W/b");
   EXPECT_EQ(PayerOf("require z > -3; node b = z * 2; return (y: b);"), "W");
   EXPECT_EQ(PayerOf("if z > 3 { return (y: 1); } node b = z * 2; return (y: b);"), "W");
   EXPECT_EQ(PayerOf("if x > 3 { node p = z * 2; return (y: p); } else { node q = z * 3; return (y: q); }"), "W");

@@ -57,9 +57,9 @@ std::string_view TypeOfLiteral(size_t type) {
 }
 
 // A scalar's type for a word of ours or another language; empty: it is none.
-std::string_view ScalarFor(std::string_view word) {
+std::string ScalarFor(std::string_view word) {
   const bool is_ours = IsOneOf("bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64", word);
-  return is_ours ? word : OursFor(Foreign::kType, word);
+  return std::string(is_ours ? word : OursFor(Foreign::kType, word));
 }
 
 }  // namespace

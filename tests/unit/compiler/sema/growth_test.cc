@@ -89,7 +89,7 @@ TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
        "WF5090 the program becomes more than 60000 nodes"},
       {"calls in a list",
        "workflow H(x: i64) -> (y: i64) { return (y: x); } workflow W(x: i64) -> (y: i64) { node a = [" +
-           Each(70'000, [](auto) { return "H(x).y, "; }) + "1]; return (y: a[0]); } service S { workflow W; }",
+           Each(60'100, [](auto) { return "H(x).y, "; }) + "1]; return (y: a[0]); } service S { workflow W; }",
        "WF5090 the program becomes more than 60000 tasks"},
       {"texts", "const A: list<string> = [" + Each(40'000, [](auto i) { return "\"" + i + "\", "; }) + "\"\"];" + kServed, ""},
       {"constants that double", "const A0 = \"" + std::string(64, 'x') + "\";" + Doubles(24) + kServed,
@@ -106,7 +106,7 @@ TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     EXPECT_EQ(built.program.has_value(), *one.said == '\0') << one.name << "\n" << built.diagnostics.substr(0, 1000);
     EXPECT_THAT(built.diagnostics, testing::StartsWith(one.said)) << one.name;
-    EXPECT_LT(seconds, 10) << one.name;
+    EXPECT_LT(seconds, 20) << one.name;  // sanitized; what grows with the square of the length takes minutes
   }
 }
 

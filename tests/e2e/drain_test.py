@@ -101,9 +101,8 @@ workflow Score(seed: f32) -> (first: f32) {
 }
 service Company { workflow Score; }
 ''')
-        server = harness.Server(harness.compiled(folder / "company.wf"), "--model-root", folder, "--schedule=pool", "--drain-seconds", "15")
+        server = harness.Server.of(folder / "company.wf", "--schedule=pool", "--drain-seconds", "15")
         self.addCleanup(server.kill)
-        server.wait_ready()
         with server.connect() as waiting:
             waiting.send(harness.request("POST", "/Company/Score", b'{"seed": 0.5}'))
             until = time.monotonic() + 10

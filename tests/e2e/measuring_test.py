@@ -93,7 +93,8 @@ class Measuring(unittest.TestCase):
 
     def test_its_memory_goes_back(self):
         self.assertGreater(self.whole, 0.2)
-        self.assertLess(self.after, self.before + 8, "MiB")  # a run of ROWS has 18 of inputs alone, and those of half as many stayed
+        if "fsanitize=address" not in (harness.BUILD / "build.ninja").read_text():  # which keeps what is given back for a while
+            self.assertLess(self.after, self.before + 8, "MiB")  # a run of ROWS has 18 of inputs alone, and those of half as many stayed
 
     def assert_one_run(self, worked_s):
         print(f"measuring: {worked_s:.2f} s of work after SIGTERM, one run of {ROWS} takes about {ONE_RUN * self.whole:.2f}")

@@ -69,11 +69,9 @@ void Preparer::AddTo(std::deque<Piece>* pieces, Batcher& batcher) {
   }
   const bool checks =
       options.measuring_instance >= 0 && options.policy.max_rows > 1 && batcher.model().rows(options.policy.max_rows) == Rows::kUnknown;
-  if (pieces->size() > first)
-    pieces->back().last = true;
-  else if (checks)
-    return pieces->push_front({.batcher = &batcher, .what = What::kCheckRows, .last = true});
-  if (checks) pieces->push_front({.batcher = &batcher, .what = What::kCheckRows});
+  const bool checks_alone = pieces->size() == first;
+  if (!checks_alone) pieces->back().last = true;
+  if (checks) pieces->push_front({.batcher = &batcher, .what = What::kCheckRows, .last = checks_alone});
 }
 
 void Preparer::Add(Batcher& batcher) {

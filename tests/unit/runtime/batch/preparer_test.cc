@@ -93,6 +93,15 @@ class PreparerTest : public ::testing::Test {
   static void Finish(Preparer& preparer) {
     while (preparer.Step() == Preparer::Progress::kMade) continue;
   }
+  void PrepareForOneRow() {
+    BatcherOptions options;
+    options.model = &model_;
+    options.policy.max_rows = 1;
+    options.measuring_instance = 2;
+    executor_.AddBatcher(options);
+    Preparer preparer(executor_, clock_);
+    Finish(preparer);
+  }
 
   test::FakeClock clock_;
   TimedModel model_{clock_, 4};
@@ -214,13 +223,7 @@ TEST_F(PreparerTest, WhatTheLoadHasMeasuredIsKnownFromTheStart) {
 
 TEST_F(PreparerTest, WhereNothingIsLeftToMeasureItsInstanceIsReleasedNonetheless) {
   model_.measured_ns = 20'000;
-  BatcherOptions options;
-  options.model = &model_;
-  options.policy.max_rows = 1;
-  options.measuring_instance = 2;
-  executor_.AddBatcher(options);
-  Preparer preparer(executor_, clock_);
-  Finish(preparer);
+  PrepareForOneRow();
   EXPECT_EQ(model_.runs, 0);
   EXPECT_EQ(model_.released, std::vector<int>{2});
 }
@@ -342,13 +345,7 @@ TEST_F(PreparerTest, RowsOfOpenShapesAreCheckedToo) {
 
 TEST_F(PreparerTest, RunsOfOneRowNeedNoCheck) {
   model_.unknown_above = 0;
-  BatcherOptions options;
-  options.model = &model_;
-  options.policy.max_rows = 1;
-  options.measuring_instance = 2;
-  executor_.AddBatcher(options);
-  Preparer preparer(executor_, clock_);
-  Finish(preparer);
+  PrepareForOneRow();
   EXPECT_TRUE(model_.checked.empty());
 }
 

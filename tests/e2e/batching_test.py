@@ -120,6 +120,7 @@ service Scores { workflow Run; }
 
 class OneSampleACall(unittest.TestCase):
     """A model whose file fixes its samples to 1, and which takes microseconds: its queue holds 8 rows, and nobody is refused for it."""
+    @harness.timed  # a model that a busy machine slows down is measured as too slow for the loop
     def test_64_connections_at_once_are_answered(self):
         (harness.scratch() / "chain.onnx").write_bytes(onnx_file.chain(128, 4))
         source = harness.scratch() / "chain.wf"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "runtime/base/error_codes.h"
-#include "runtime/protocol/json/number.h"
 
 namespace wf::json {
 namespace {
@@ -58,6 +57,12 @@ void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message, std:
   if (!any && !index.empty()) *message << "`";
   for (const int64_t at : index) *message << "[" << at << "]";
   if (any || !index.empty()) *message << "`: ";
+}
+
+void PutUnfit(const Number& number, uint32_t dtype, Stored why, base::TextBuilder* message) {
+  *message << "`";
+  message->Quote({reinterpret_cast<const char*>(number.begin), static_cast<size_t>(number.end - number.begin)});
+  *message << (why == Stored::kNotInteger ? "` is not written as an integer, expected " : "` is out of range for ") << DtypeName(dtype);
 }
 
 wf_code Record(wf_ctx* ctx, wf_code code, const base::TextBuilder& message) { return wf_fail(ctx, code, 0, Bytes(message.view())); }
@@ -303,20 +308,15 @@ wf_code wf_json_scalar(wf_json* in, uint32_t dtype, void* out) noexcept {
   }
   wf::json::Number number;
   if (!wf::json::ScanNumber(in->at, in->end, &number)) return wf::json::ExpectedNumber(in, "a number");
-  switch (wf::json::StoreNumber(number, dtype, out)) {
-    case wf::json::Stored::kOk:
-      in->at = number.end;
-      return 0;
-    case wf::json::Stored::kNotInteger:
-      return wf::json::Refuse(in, "expected an integer, found a number with a fraction or exponent");
-    case wf::json::Stored::kOutOfRange:
-      break;
+  const wf::json::Stored stored = wf::json::StoreNumber(number, dtype, out);
+  if (stored == wf::json::Stored::kOk) {
+    in->at = number.end;
+    return 0;
   }
   wf::base::TextBuilder message;
   wf::json::PutPath(in, in->depth, &message);
-  message << "`";
-  message.Quote({reinterpret_cast<const char*>(number.begin), static_cast<size_t>(number.end - number.begin)});
-  message << "` is out of range for " << wf::json::DtypeName(dtype) << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
+  wf::json::PutUnfit(number, dtype, stored, &message);
+  message << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
   return wf::json::Record(in->ctx, wf::code::kInputParams, message);
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/abi/plan.h"
 #include "runtime/abi/view.h"
 #include "runtime/base/text.h"
+#include "runtime/protocol/json/number.h"
 
 // What the files of this folder share; protocols use it to read what no port table describes.
 namespace wf::json {
@@ -37,6 +38,8 @@ inline bool Take(wf_json* in, uint8_t byte) {
 // "`lines[3].text`: " of the place where the cursor stands, or of the element `index` of a tensor there; levels >= `depth` are left out.
 void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message, std::span<const int64_t> index = {});
 void PutFound(wf_json* in, base::TextBuilder* message);  // what stands where reading is, in a word
+// Why a number of the text is none of this dtype.
+void PutUnfit(const Number& number, uint32_t dtype, Stored why, base::TextBuilder* message);
 // Records kInputParams with path, what was found and the byte; returns WF_FAILED.
 wf_code Expected(wf_json* in, std::string_view what);
 // The same where a number may stand: one that is written wrongly is told how.

@@ -114,10 +114,7 @@ wf_code TensorReader::FailedElement(const uint8_t* place) {
       PutFound(in_, &message);
   } else {
     uint64_t ignored = 0;
-    message << "`";
-    message.Quote({reinterpret_cast<const char*>(number.begin), static_cast<size_t>(number.end - number.begin)});
-    message << (StoreNumber(number, type_.dtype, &ignored) == Stored::kNotInteger ? "` is no integer, expected " : "` is out of range for ")
-            << DtypeName(type_.dtype);
+    PutUnfit(number, type_.dtype, StoreNumber(number, type_.dtype, &ignored), &message);
   }
   message << ", at byte " << static_cast<uint64_t>(in_->at - in_->begin);
   return Record(in_->ctx, code::kInputParams, message);

@@ -60,7 +60,7 @@ TEST(JsonObject, SaysWhatIsWrongAndWhere) {
       {R"({"width":3, "a\u0022b\"\\" : 1})", R"(unknown member `a"b"\`, at byte 12)"},
       {R"({"width":3,"width":4})", "member `width` is given twice, at byte 11"},
       {R"({"width":3,"w\u0069dth":4})", "member `width` is given twice, at byte 11"},
-      {R"({"width":3.5,"height":1})", "`width`: expected an integer, found a number with a fraction or exponent, at byte 9"},
+      {R"({"width":3.5,"height":1})", "`width`: `3.5` is not written as an integer, expected i32, at byte 9"},
       {R"({"width":"3","height":1})", "`width`: expected a number, found a string, at byte 9"},
       {R"({"width":null,"height":1})", "`width`: expected a number, found null, at byte 9"},
       {R"({"width":true,"height":1})", "`width`: expected a number, found a bool, at byte 9"},

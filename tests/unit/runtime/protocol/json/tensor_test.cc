@@ -82,7 +82,7 @@ TEST(JsonTensor, NamesTheElementThatDoesNotFit) {
       {"{}", "expected an array (axis 0 of f32[h, 2]), found an object, at byte 0"},
   };
   for (const Case& c : cases) EXPECT_EQ(ReadTensor(c.text, WF_F32, {-1, 2}).value, c.answer) << c.text;
-  EXPECT_EQ(ReadTensor("[1.5]", WF_U8, {-1}).value, "`[0]`: `1.5` is no integer, expected u8, at byte 1");
+  EXPECT_EQ(ReadTensor("[1.5]", WF_U8, {-1}).value, "`[0]`: `1.5` is not written as an integer, expected u8, at byte 1");
   EXPECT_EQ(ReadTensor("[1,256]", WF_U8, {-1}).value, "`[1]`: `256` is out of range for u8, at byte 3");
 }
 

@@ -17,7 +17,8 @@ constexpr uint32_t kMostTables = 8;  // of one build
 constexpr uint64_t kManyRows = 8;    // that read elements side by side where they lie apart
 
 // What a build computes of its last index alone is the same in all of its rows: where it is dear, a table of one row is made before. What
-// depends on the other indices only, LLVM takes out of the loop itself.
+// depends on other indices only is the same in a whole row: where it is a loop, a table of them is made; the rest LLVM takes out of the
+// innermost loop itself.
 class Tabulator : public Rewriter {
  public:
   Tabulator(ir::Program& program, const ir::Body& old)
@@ -26,8 +27,7 @@ class Tabulator : public Rewriter {
         varies_(old.ops.size()),
         seen_(old.ops.size()),
         role_(old.ops.size()),
-        tables_(old.ops.size(), ValueId::kNone),
-        last_(tables_) {
+        tables_(old.ops.size()) {
     for (const ir::Op& op : old.ops) {
       for (const ValueId arg : op.args) is_read_[Index(arg)] = true;
     }
@@ -37,28 +37,35 @@ class Tabulator : public Rewriter {
   }
 
  private:
-  enum Varies : uint8_t { kWithLast = 1, kWithOthers = 2 };  // which indices of the build a value of its block depends on
+  using Axes = uint64_t;  // of the build, a bit each
+  struct Table {
+    ValueId tensor = ValueId::kNone;
+    std::vector<ValueId> at;  // the indices of the build by which it is read
+  };
   enum class Role : uint8_t { kNone, kNeeded, kTabulated, kDropped };
 
   ValueId Rewrite(ValueId id, const ir::Op& op) override {
     if (role_[Index(id)] == Role::kDropped) return ValueId::kNone;
-    if (role_[Index(id)] == Role::kTabulated) return b_.Load(tables_[Index(id)], {Mapped(last_[Index(id)])});
+    if (role_[Index(id)] == Role::kTabulated) return Read(tables_[Index(id)]);
     if (op.kind == OpKind::kBuild && op.args.size() > 1) Tabulate(op);
     return Copy(id, op);
   }
+  ValueId Read(const Table& table) { return b_.Load(table.tensor, Mapped(table.at)); }
   static size_t Index(ValueId id) { return static_cast<size_t>(id); }
 
   void Tabulate(const ir::Op& build) {
+    const ir::Block& block = old_[build.blocks[0]];
+    if (block.params.size() > 8 * sizeof(Axes)) return;
     const auto is_single = [&](ValueId extent) { return old_[extent].kind == OpKind::kScalar && old_[extent].imm <= 1; };
-    if (std::all_of(build.args.begin(), build.args.end() - 1, is_single)) return;
+    has_rows_ = !std::all_of(build.args.begin(), build.args.end() - 1, is_single);
+    has_columns_ = !is_single(build.args.back());
     n_tables_ = 0;
     has_many_rows_ = HasManyRows(build);
-    const ir::Block& block = old_[build.blocks[0]];
-    for (const ValueId param : block.params) varies_[Index(param)] = param == block.params.back() ? kWithLast : kWithOthers;
+    for (size_t axis = 0; axis < block.params.size(); ++axis) varies_[Index(block.params[axis])] = last_ = Axes{1} << axis;
     for (const ValueId id : block.ops) varies_[Index(id)] = VariesOf(old_[id]);
     if (block.result != ValueId::kNone) Need(block.result);
     for (const ValueId id : block.ops) {
-      const bool stays = (varies_[Index(id)] & kWithOthers) != 0 || !is_read_[Index(id)];
+      const bool stays = !IsLink(id) || !is_read_[Index(id)];
       if (stays) NeedArgs(old_[id]);
     }
     for (const ValueId id : block.ops) {
@@ -77,8 +84,8 @@ class Tabulator : public Rewriter {
     return rows >= kManyRows;
   }
 
-  uint8_t VariesOf(const ir::Op& op) const {
-    uint8_t all = 0;
+  Axes VariesOf(const ir::Op& op) const {
+    Axes all = 0;
     ForEachRead(op, [&](ValueId id) { all |= varies_[Index(id)]; });
     return all;
   }
@@ -92,22 +99,34 @@ class Tabulator : public Rewriter {
     }
   }
 
-  // ---- what the rows need of it ----
+  // ---- what the elements need of it ----
   void NeedArgs(const ir::Op& op) {
     ForEachRead(op, [&](ValueId id) { Need(id); });
   }
   void Need(ValueId id) {
     if (!IsLink(id) || role_[Index(id)] != Role::kNone) return;
-    uint64_t work = 0;
-    for (const ValueId link : ChainTo(id)) work += WorkOf(old_[link]);
     const bool is_scalar = b_.types()[old_[id].type].kind == ir::TypeKind::kScalar;
-    const bool is_worth_it = is_scalar && work >= kWorthATable && n_tables_ < kMostTables;
+    const bool is_worth_it = is_scalar && n_tables_ < kMostTables && (IsOfLast(id) ? IsDear(id) : IsLong(id));
     role_[Index(id)] = is_worth_it ? Role::kTabulated : Role::kNeeded;
     n_tables_ += is_worth_it;
     if (!is_worth_it) NeedArgs(old_[id]);
   }
-  bool IsLink(ValueId id) const { return varies_[Index(id)] == kWithLast && old_[id].kind != OpKind::kParam; }
-  // The operations of the block that lead from its last index to a value, in no order.
+  // Depends on the last index alone, or on others alone.
+  bool IsLink(ValueId id) const {
+    const Axes varies = varies_[Index(id)];
+    return varies != 0 && ((varies & last_) == 0 || varies == last_) && old_[id].kind != OpKind::kParam;
+  }
+  bool IsOfLast(ValueId id) const { return varies_[Index(id)] == last_; }
+  bool IsDear(ValueId id) {
+    uint64_t work = 0;
+    for (const ValueId link : ChainTo(id)) work += WorkOf(old_[link]);
+    return has_rows_ && work >= kWorthATable;
+  }
+  bool IsLong(ValueId id) {
+    const std::vector<ValueId> chain = ChainTo(id);
+    return has_columns_ && std::any_of(chain.begin(), chain.end(), [&](ValueId link) { return IsLoop(old_[link].kind); });
+  }
+  // The operations of the block that lead from its indices to a link, in no order.
   std::vector<ValueId> ChainTo(ValueId id) {
     std::vector<ValueId> chain{id};
     seen_[Index(id)] = ++stamp_;
@@ -162,44 +181,54 @@ class Tabulator : public Rewriter {
 
   // ---- the table ----
   void MakeTable(ValueId id, const ir::Op& build, const ir::Block& block) {
-    const std::vector<ValueId> chain = ChainTo(id), inside = InOrder(chain, block);
-    // A check in it must fail only where the rows would have made it.
+    const std::vector<ValueId> inside = InOrder(id, block);
+    // A check in it must fail only where the build would have made it.
     const bool is_pure = std::all_of(inside.begin(), inside.end(), [&](ValueId link) { return IsPureDeep(old_, old_[link], false); });
-    ValueId extent = Mapped(build.args.back());
-    for (size_t axis = 0; !is_pure && axis + 1 < build.args.size(); ++axis) {
-      extent = b_.Select(b_.Binary(OpKind::kLt, b_.I64(0), Mapped(build.args[axis])), extent, b_.I64(0));
+    Table& table = tables_[Index(id)];
+    std::vector<ValueId> extents, others;
+    for (size_t axis = 0; axis < block.params.size(); ++axis) {
+      const bool is_own = (varies_[Index(id)] >> axis & 1) != 0;
+      (is_own ? extents : others).push_back(Mapped(build.args[axis]));
+      if (is_own) table.at.push_back(block.params[axis]);
     }
-    b_.Open({b_.ScalarType(ir::DType::kI64)});
-    Map(block.params.back(), b_.Param(0));
-    for (const ValueId link : inside) Map(link, Copy(link, old_[link]));
+    if (!is_pure) {
+      for (const ValueId other : others) extents[0] = b_.Select(b_.Binary(OpKind::kLt, b_.I64(0), other), extents[0], b_.I64(0));
+    }
+    b_.Open(std::vector<ir::TypeId>(extents.size(), b_.ScalarType(ir::DType::kI64)));
+    for (size_t i = 0; i < table.at.size(); ++i) Map(table.at[i], b_.Param(i));
+    for (const ValueId link : inside) Map(link, IsOther(link, id) ? Read(tables_[Index(link)]) : Copy(link, old_[link]));
     const ir::BlockId row = b_.Close(Mapped(id));
-    tables_[Index(id)] = b_.Build(b_.types()[old_[id].type].dtype, {extent}, row);
-    last_[Index(id)] = block.params.back();
-    for (const ValueId link : chain) {
-      if (role_[Index(link)] == Role::kNone) role_[Index(link)] = Role::kDropped;
+    table.tensor = b_.Build(b_.types()[old_[id].type].dtype, std::move(extents), row);
+    for (const ValueId link : inside) {
+      if (varies_[Index(link)] != 0 && role_[Index(link)] == Role::kNone) role_[Index(link)] = Role::kDropped;
     }
   }
-  // The chain and what it reads of the block that depends on no index, in the order of the block.
-  std::vector<ValueId> InOrder(const std::vector<ValueId>& chain, const ir::Block& block) const {
+  // Has a table, and is not the one in question.
+  bool IsOther(ValueId link, ValueId id) const { return link != id && role_[Index(link)] == Role::kTabulated; }
+
+  // What leads to a value from the indices, from tables and from what depends on no index, in the order of the block.
+  std::vector<ValueId> InOrder(ValueId id, const ir::Block& block) const {
     std::vector<bool> wanted(old_.ops.size());
-    for (const ValueId link : chain) wanted[Index(link)] = true;
+    wanted[Index(id)] = true;
     std::vector<ValueId> all;
     for (size_t i = block.ops.size(); i-- > 0;) {
       const ValueId link = block.ops[i];
       if (!wanted[Index(link)]) continue;
       all.push_back(link);
-      ForEachRead(old_[link], [&](ValueId read) { wanted[Index(read)] = true; });
+      if (!IsOther(link, id)) ForEachRead(old_[link], [&](ValueId read) { wanted[Index(read)] = true; });
     }
     std::reverse(all.begin(), all.end());
     return all;
   }
 
-  std::vector<bool> is_read_;    // by old value, as all that follow
-  std::vector<uint8_t> varies_;  // 0 outside the build that is looked at
-  std::vector<uint32_t> seen_;   // the stamp of the last chain that it was found in
+  std::vector<bool> is_read_;   // by old value, as all that follow
+  std::vector<Axes> varies_;    // those on whose index a value of the block depends; 0 outside the build that is looked at
+  std::vector<uint32_t> seen_;  // the stamp of the last chain that it was found in
   std::vector<Role> role_;
-  std::vector<ValueId> tables_, last_;  // of what is tabulated: the table, and the index that it is read at
+  std::vector<Table> tables_;  // of what is tabulated
+  Axes last_ = 0;
   uint32_t stamp_ = 0, n_tables_ = 0;
+  bool has_rows_ = false, has_columns_ = false;  // more than one
   bool has_many_rows_ = false;
 };
 

@@ -40,9 +40,18 @@ def write_left_out(folder):
         (folder / name).write_text(text)
 
 
-def compile_without(folder, entry, number):
-    """The object of one entry of compile_commands.json, of the texts in `folder` where these are others."""
-    source = Path(entry["file"])
+def compiled_sources():
+    """(entry of compile_commands.json, source), for each source in FOLDERS; a file that CMake makes to compile several at once stands for these."""
+    for entry in json.loads((harness.BUILD / "compile_commands.json").read_text()):
+        file = Path(entry["file"])
+        sources = re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE) if file.parent.name == "Unity" else [file]
+        for source in map(Path, sources):
+            if source.is_relative_to(harness.ROOT) and str(source.relative_to(harness.ROOT)).startswith(FOLDERS):
+                yield entry, source
+
+
+def compile_without(folder, entry, source, number):
+    """The object of one source by its entry, of the texts in `folder` where these are others."""
     name = source.relative_to(harness.ROOT)
     words = shlex.split(entry["command"])
     made = folder / f"{number}.o"
@@ -60,16 +69,15 @@ def runtime_without():
     """A folder as wfc's with the runtime: the archive begins with objects that observe nothing, so that the others of the same symbols stay out."""
     folder = harness.scratch() / "unobserved"
     write_left_out(folder)
-    entries = [entry for entry in json.loads((harness.BUILD / "compile_commands.json").read_text())
-               if Path(entry["file"]).is_relative_to(harness.ROOT) and str(Path(entry["file"]).relative_to(harness.ROOT)).startswith(FOLDERS)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(lambda numbered: compile_without(folder, numbered[1], numbered[0]), enumerate(entries)))
+        objects = list(pool.map(lambda numbered: compile_without(folder, *numbered[1], numbered[0]), enumerate(compiled_sources())))
     lib = folder / "lib"
     lib.mkdir()
     for file in (harness.BUILD / "lib").iterdir():
         if file.name != "libwf_runtime.a":
             (lib / file.name).symlink_to(file)
-    script = [f"create {lib}/libwf_runtime.a", *(f"addmod {each}" for each in objects), f"addlib {harness.BUILD}/lib/libwf_runtime.a", "save", "end"]
+    # what a script of ar adds later stands before
+    script = [f"create {lib}/libwf_runtime.a", f"addlib {harness.BUILD}/lib/libwf_runtime.a", *(f"addmod {each}" for each in objects), "save", "end"]
     subprocess.run(["ar", "-M"], input="\n".join(script) + "\n", text=True, check=True)
     return lib
 

@@ -349,6 +349,41 @@ TEST(Tabulate, LeavesASingleRowAndWhatIsCheap) {
   EXPECT_EQ(cheap.Text().find("build"), cheap.Text().rfind("build"));
 }
 
+// x[row, column] - max - sum, both of the row, the second of what is left of it over the first; the columns are `columns`.
+ValueId Normalised(Builder& b, ValueId columns) {
+  const ValueId x = b.Slot(ir::SlotId{0});
+  const BlockId block = b.Open(Integers(b, 2));
+  const ValueId row = b.Param(0), column = b.Param(1);
+  const BlockId each = b.Open(Integers(b, 1));
+  b.Close(b.Load(x, {row, b.Param(0)}));
+  const ValueId most = b.Reduce(ir::ReduceKind::kMax, DType::kF32, b.Dim(x, 1), each);
+  const BlockId left = b.Open(Integers(b, 1));
+  b.Close(b.Sub(b.Load(x, {row, b.Param(0)}), most));
+  const ValueId sum = b.Reduce(ir::ReduceKind::kSum, DType::kF32, b.Dim(x, 1), left);
+  b.Close(b.Sub(b.Sub(b.Load(x, {row, column}), most), sum));
+  return b.Build(DType::kF32, {b.Dim(x, 0), columns}, block);
+}
+
+TEST(Tabulate, ComputesWhatIsOneInAWholeRowOnceARow) {
+  Fixture f({-1, -1});
+  Builder b(f.program, f.body());
+  b.Close(Normalised(b, b.Dim(b.Slot(ir::SlotId{0}), 1)));
+  Tabulate(f.program);
+  const std::string text = f.Text();
+  const size_t rows = text.find("f32[_, _] = build");
+  ASSERT_NE(rows, std::string::npos) << text;
+  EXPECT_LT(text.rfind("reduce"), rows) << text;
+  const size_t first = text.find("reduce");
+  EXPECT_EQ(text.rfind("reduce"), text.find("reduce", first + 1)) << "the sum reads the table of the greatest: " << text;
+
+  Fixture single({-1, -1});
+  Builder c(single.program, single.body());
+  c.Close(Normalised(c, c.I64(1)));
+  const std::string before = single.Text();
+  Tabulate(single.program);
+  EXPECT_EQ(single.Text(), before) << "rows of one element";
+}
+
 // x[column, 1] + x[row, 0], of which all rows read the first.
 ValueId Columns(Builder& b, ValueId rows) {
   const ValueId x = b.Slot(ir::SlotId{0});

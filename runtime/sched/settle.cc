@@ -14,7 +14,7 @@ namespace wf::sched {
 namespace {
 
 constexpr uint16_t kSkipped = 0x8000;    // added to a countdown that must not reach zero any more
-constexpr int64_t kTimedFromNs = 2'000;  // estimates below are run without reading the clock, unless inputs say how long they take
+constexpr int64_t kTimedFromNs = 2'000;  // estimates below are run without reading the clock: what is so short teaches nothing of what is long
 constexpr int64_t kUntimed = -1;
 
 }  // namespace
@@ -85,9 +85,8 @@ void EngineCore::NoteStage(const bus::Instance& instance, const wf_task& task, b
   StageTime* const stages = LiveOf(instance).stages;
   if (stages == nullptr || task.node == WF_NONE || plan_.nodes[task.node].stage == WF_NONE) return;
   StageTime& stage = stages[plan_.nodes[task.node].stage];
-  const base::TimePoint now = parts_.clock.Now();
-  if (starts && stage.first == 0) stage.first = now;
-  if (!starts) stage.last = now;
+  if (starts && stage.first != 0) return;
+  (starts ? stage.first : stage.last) = parts_.clock.Now();
 }
 
 // One observation for a node's work in an instance, however many tasks do it.
@@ -161,7 +160,7 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   base::TimePoint started = 0, ended = 0;
   const bool traced = instance.bus->spans_ != nullptr;
   long_run.Begin();
-  if (estimate < kTimedFromNs && task.work == nullptr && LiveOf(instance).stages == nullptr && !traced) {
+  if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr && !traced) {
     code = task.fn.run(&context.head, instance.frames);
     inline_spent_ns_ += estimate;
   } else {

@@ -51,32 +51,17 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   if (exchange.session != nullptr || exchange.bus != nullptr || exchange.elsewhere || exchange.grpc.kept_parts != 0) return;
   exchange.site->OnFinished(exchange);
   --in_use_;
+  Session* const told = exchange.returns_to;
+  static_cast<RequestState&>(exchange) = {};
   exchange.head.Clear();
   exchange.body.Clear();
   exchange.expanded.Clear();
-  exchange.coding = coding::Coding::kIdentity;
-  exchange.max_body_bytes = exchange.discarded = exchange.body_mark = 0;
-  exchange.until_deadline = exchange.has_head = exchange.begun = false;
-  exchange.answered = exchange.needs_place = exchange.admitted = exchange.takes_body = exchange.for_memory = exchange.allow_post =
-      exchange.allow_get = false;
-  exchange.let = true;
-  exchange.workflow = nullptr;
-  exchange.own_path = {};
-  exchange.protocol = Protocol::kPlain;
   exchange.fields.Clear();
-  exchange.claimed_bytes = exchange.received_at = exchange.timeout_ns = 0;
-  exchange.oip = {};
-  exchange.version = 0;
-  exchange.data_id = 0;
   exchange.trace.Clear();
-  exchange.log_id = {};
   exchange.metadata.clear();
-  exchange.refusal_status = 0;
-  exchange.refusal_code = 0;
   exchange.refusal.clear();
   Exchange* const call = exchange.grpc.call;
   if (exchange.grpc.on) exchange.grpc.Clear();
-  Session* const told = std::exchange(exchange.returns_to, nullptr);
   if (idle_count_ >= kMaxIdle) {
     delete &exchange;
   } else {

@@ -69,25 +69,15 @@ class Site {
   virtual bool closing() const noexcept = 0;  // answers carry `connection: close`
 };
 
-// One request from its first byte until nothing refers to it: it may outlive its connection while work of its bus is under way.
-// Thread: loop-confined.   Owns: head, body.   Pooled by its loop.
-struct Exchange final : bus::Client {
-  explicit Exchange(ExchangePool& owner) : pool(owner) {}
-  void OnAnswered(bus::Bus& answered) noexcept override;
-  void OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure* by) noexcept override;
-  void OnDrained(bus::Bus& drained) noexcept override;
-
+// What is of one request and owns nothing: each begins with these values.
+struct RequestState {
   // ---- of the session ----
-  ExchangePool& pool;
   Session* session = nullptr;       // null: detached, nobody waits for an answer
-  Session* returns_to = nullptr;    // told when nothing uses it any more; null: nobody cares
+  Session* returns_to = nullptr;    // told when nothing uses the exchange any more; null: nobody cares
   http2::Stream* stream = nullptr;  // until it is answered or reset
   int64_t look_ms = 0;              // until the next look at a head or body that is coming
   Site* site = nullptr;
-  http::Head head;
-  Body body;
   coding::Coding coding = coding::Coding::kIdentity;  // of the body, until it is taken off
-  Body expanded;                                      // the body without it, while that is being done
   uint64_t max_body_bytes = 0;
   uint64_t discarded = 0, body_mark = 0;  // of the body: what nobody reads; how much of it was there at the last look
   bool takes_body = false;                // somebody reads it; else what comes is dropped
@@ -101,8 +91,6 @@ struct Exchange final : bus::Client {
   bus::Bus* bus = nullptr;  // until it is drained
   const wf_workflow* workflow = nullptr;
   Protocol protocol = Protocol::kPlain;
-  GrpcCall grpc;
-  const http::Head& call_head() const { return grpc.call == nullptr ? head : grpc.call->head; }
   std::string_view own_path;  // of what the site answers itself, a constant; empty: none
   bool let = true;            // in: what needs a key shows one
   bool needs_place = false;   // will count as in flight once it is whole
@@ -112,28 +100,45 @@ struct Exchange final : bus::Client {
   int64_t timeout_ns = 0;     // the client's own limit, of the head; 0: none
   base::TimePoint received_at = 0;
   uint64_t data_id = 0;
-  http::Trace trace;
   std::string_view log_id;  // of the head, or in the memory of the bus
-  std::vector<bus::Metadata> metadata;
-  oip::Route oip;                            // of a path under /v2
-  int64_t version = 0;                       // of the model that was asked for; 0: none was named
-  std::unique_ptr<oip::InferRequest> infer;  // made when first needed, then kept
+  oip::Route oip;           // of a path under /v2
+  int64_t version = 0;      // of the model that was asked for; 0: none was named
 
-  // ---- a refusal, answered once the body is over or too long to wait for ----
+  // ---- of a refusal, answered once the body is over or too long to wait for ----
   int refusal_status = 0;  // 0: none
   wf_code refusal_code = 0;
-  std::string refusal;
   int64_t retry_s = 1;                         // of one for load: when to come again
   bool for_memory = false;                     // there was none
   bool allow_post = false, allow_get = false;  // of a 405
-  http::Head fields;                           // of the answer, those whose texts are nobody else's
+  bool refused() const { return refusal_status != 0; }
+};
+
+// One request from its first byte until nothing refers to it: it may outlive its connection while work of its bus is under way.
+// Thread: loop-confined.   Owns: head, body.   Pooled by its loop, with the room that its texts have taken.
+struct Exchange final : bus::Client, RequestState {
+  explicit Exchange(ExchangePool& owner) : pool(owner) {}
+  void OnAnswered(bus::Bus& answered) noexcept override;
+  void OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure* by) noexcept override;
+  void OnDrained(bus::Bus& drained) noexcept override;
+
+  ExchangePool& pool;
+  http::Head head;
+  Body body;
+  Body expanded;  // the body without its coding, while that is taken off
+  GrpcCall grpc;
+  const http::Head& call_head() const { return grpc.call == nullptr ? head : grpc.call->head; }
+  http::Trace trace;
+  std::vector<bus::Metadata> metadata;
+  std::unique_ptr<oip::InferRequest> infer;  // made when first needed, then kept
+  http::Head fields;                         // of the answer, those whose texts are nobody else's
+
+  std::string refusal;
   void Refuse(int status, wf_code code, std::string_view message) {
     refusal_status = status;
     refusal_code = code;
     retry_s = 1;
     refusal.assign(message);  // whose room stays with the exchange: a refusal in an overload allocates nothing
   }
-  bool refused() const { return refusal_status != 0; }
   void RefuseForMemory(std::string_view message) {
     Refuse(429, code::kRefused, message);
     for_memory = true;

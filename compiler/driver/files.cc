@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -153,9 +154,15 @@ std::string FolderOf(const std::string& path) {
 TemporaryFolder::TemporaryFolder() {
   const char* base = std::getenv("TMPDIR");
   std::string pattern = fmt::format("{}/wfc-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
-  if (mkdtemp(pattern.data()) == nullptr) return;
-  path_ = pattern + "/";
-  removed_.emplace(path_, source::RemovedOnEnding::Kind::kFolder);
+  // A signal that comes between the two waits, else the folder would stay.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  if (mkdtemp(pattern.data()) != nullptr) {
+    path_ = pattern + "/";
+    removed_.emplace(path_, source::RemovedOnEnding::Kind::kFolder);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 TemporaryFolder::~TemporaryFolder() {

@@ -25,6 +25,7 @@ using base::Status;
 // Of the number itself, and of the largest of its row, from which it may be a small difference. Kernels that add in another order differ by
 // some 1e-6 of the largest; another row's numbers by as much as samples do, which is by halves and more.
 constexpr double kShareOfNumber = 1e-2, kShareOfLargest = 1e-3, kShareOfLargestHalf = 1e-2;
+constexpr double kShareOfInput = 32 * 0x1p-23;  // and of the largest number that went in: a row of zeros may be what is left of such
 constexpr size_t kOrder[kSamples] = {0, 2, 3, 4, 5, 6, 1, 7};  // last those whose numbers are all the same
 constexpr size_t kSorts = 3;
 constexpr size_t kSortOfRow[kRowsBesideOthers] = {0, 1, 2, 0, 0, 2, 1, 1};  // moved by any number of rows, it is another order
@@ -52,6 +53,15 @@ void ForEachPart(const wf_tensor& many, int axis, int64_t row, Copy&& copy) {
 
 bool IsFloat(uint8_t dtype) { return dtype == WF_F32 || dtype == WF_F64 || dtype == WF_F16 || dtype == WF_BF16; }
 
+double LargestOf(const wf_tensor& tensor) {
+  double largest = 0;
+  for (int64_t i = 0, count = CountIn(tensor, 0, tensor.rank); i < count; ++i) {
+    const double number = std::abs(NumberAt(tensor.dtype, static_cast<const uint8_t*>(tensor.data), i));
+    if (std::isfinite(number)) largest = std::max(largest, number);
+  }
+  return largest;
+}
+
 // One of the results of a row that ran alone.
 struct Computed {
   wf_tensor shape;
@@ -69,6 +79,7 @@ struct Computed {
 struct Sort {
   size_t sample, shift;  // of the places of inputs, for other numbers of the same sample
   std::vector<Computed> results;
+  double largest_input = 0;
   bool finite = true;
 };
 
@@ -85,7 +96,7 @@ class RowsCheck {
   Status MakeInputs(int64_t rows, Inputs* made) const;
   void Fill(const Sort& sort, Inputs* row) const;
   Status Run(int64_t rows, Inputs& inputs, std::vector<wf_tensor>* outputs);
-  Status Compare(size_t output, const Computed& alone, const wf_tensor& many, int64_t row) const;
+  Status Compare(size_t output, const Sort& sort, const wf_tensor& many, int64_t row) const;
 
   Version& version_;
   const int instance_;
@@ -148,6 +159,9 @@ Status RowsCheck::FindSorts() {
         if (first.ok()) first = ran;
         continue;
       }
+      for (const wf_tensor& input : one_.tensors) {
+        if (IsFloat(input.dtype)) sort.largest_input = std::max(sort.largest_input, LargestOf(input));
+      }
       for (const wf_tensor& output : outputs) {
         sort.results.emplace_back(output);
         sort.finite = sort.finite && KindsOf(output.dtype, output.data, sort.results.back().count()).all_finite();
@@ -184,23 +198,22 @@ Status RowsCheck::RunBeside(int64_t rows) {
                   fmt::format("each of {} rows can be computed alone, but not all in one run: {}", rows, ran.message()));
   }
   for (int64_t row = 0; row < rows; ++row) {
-    const std::vector<Computed>& alone = sorts_[kSortOfRow[row]].results;
-    for (size_t i = 0; i < outputs.size(); ++i) WF_RETURN_IF_ERROR(Compare(i, alone[i], outputs[i], row));
+    for (size_t i = 0; i < outputs.size(); ++i) WF_RETURN_IF_ERROR(Compare(i, sorts_[kSortOfRow[row]], outputs[i], row));
   }
   return Status::Ok();
 }
 
-bool AreSame(uint8_t dtype, const uint8_t* alone, const uint8_t* beside, int64_t at, double largest) {
+bool AreSame(uint8_t dtype, const uint8_t* alone, const uint8_t* beside, int64_t at, double noise) {
   const auto size = static_cast<int64_t>(base::DTypeSize(dtype));
   if (std::memcmp(alone + at * size, beside + at * size, static_cast<size_t>(size)) == 0) return true;
   if (!IsFloat(dtype)) return false;
   const double a = NumberAt(dtype, alone, at), b = NumberAt(dtype, beside, at);
   if (a == b || (std::isnan(a) && std::isnan(b))) return true;
-  const double share = dtype == WF_F16 || dtype == WF_BF16 ? kShareOfLargestHalf : kShareOfLargest;
-  return std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= kShareOfNumber * std::max(std::abs(a), std::abs(b)) + share * largest;
+  return std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= kShareOfNumber * std::max(std::abs(a), std::abs(b)) + noise;
 }
 
-Status RowsCheck::Compare(size_t output, const Computed& alone, const wf_tensor& many, int64_t row) const {
+Status RowsCheck::Compare(size_t output, const Sort& sort, const wf_tensor& many, int64_t row) const {
+  const Computed& alone = sort.results[output];
   const std::string& name = version_.signature().outputs[output].name;
   const int axis = axis_[n_in() + output];
   wf_tensor expected = alone.shape;
@@ -210,13 +223,10 @@ Status RowsCheck::Compare(size_t output, const Computed& alone, const wf_tensor&
   std::vector<uint8_t> beside(alone.bytes.size());
   ForEachPart(many, axis, row, [&beside](const uint8_t* part, int64_t at, int64_t bytes) { std::memcpy(beside.data() + at, part, bytes); });
   if (beside == alone.bytes) return Status::Ok();
-  double largest = 0;
+  const double share = many.dtype == WF_F16 || many.dtype == WF_BF16 ? kShareOfLargestHalf : kShareOfLargest;
+  const double noise = share * LargestOf(alone.shape) + kShareOfInput * sort.largest_input;
   for (int64_t i = 0; i < alone.count(); ++i) {
-    const double number = std::abs(NumberAt(many.dtype, alone.bytes.data(), i));
-    if (std::isfinite(number)) largest = std::max(largest, number);
-  }
-  for (int64_t i = 0; i < alone.count(); ++i) {
-    if (AreSame(many.dtype, alone.bytes.data(), beside.data(), i, largest)) continue;
+    if (AreSame(many.dtype, alone.bytes.data(), beside.data(), i, noise)) continue;
     return Status(base::kFailedPrecondition,
                   fmt::format("output `{}` has {:.6g} for a row beside others that has {:.6g} for it alone", name,
                               NumberAt(many.dtype, beside.data(), i), NumberAt(many.dtype, alone.bytes.data(), i)));

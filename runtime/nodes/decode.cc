@@ -63,7 +63,15 @@ class PngImage {
   png_image image;
 };
 
-wf_code DecodePng(wf_ctx* ctx, const wf_bytes& file, const Layout& layout, wf_tensor* px) {
+// Luma, by the weights of ITU-R 601 in 1/65536, as libjpeg and Pillow weigh.
+uint8_t Luma(int red, int green, int blue) { return static_cast<uint8_t>((19595 * red + 38470 * green + 7471 * blue + 32768) >> 16); }
+
+// In place.
+void ColoursToLuma(uint8_t* px, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) px[i] = Luma(px[3 * i], px[3 * i + 1], px[3 * i + 2]);
+}
+
+wf_code DecodePng(wf_ctx* ctx, const wf_bytes& file, const Layout& wanted, wf_tensor* px) {
   PngImage png;
   if (png_image_begin_read_from_memory(&png.image, file.ptr, file.len) == 0) {
     return Fail(ctx, code::kType, "the PNG image is damaged: %s", png.image.message);
@@ -72,6 +80,9 @@ wf_code DecodePng(wf_ctx* ctx, const wf_bytes& file, const Layout& layout, wf_te
   if (size.pixels() > WF_MAX_PNG_PIXELS) return FailTooLarge(ctx, size, WF_MAX_PNG_PIXELS);
   if (static_cast<uint64_t>(size.pixels()) / kMostPngPixelsPerByte > file.len)
     return Fail(ctx, code::kType, "the PNG image is damaged: truncated");
+  // libpng's own grey of colours is their luminance in linear light: another one than that of the same picture as JPEG.
+  const bool to_luma = wanted.channels == 1 && (png.image.format & PNG_FORMAT_FLAG_COLOR) != 0;
+  const Layout& layout = to_luma ? kRgb : wanted;
   png.image.format = layout.png;
   png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // else 16-bit samples without a gamma chunk would be read as linear light
   if (!AllocateTensor(ctx, WF_U8, Shape(size, layout.channels).axes(), px)) return WF_FAILED;
@@ -79,6 +90,11 @@ wf_code DecodePng(wf_ctx* ctx, const wf_bytes& file, const Layout& layout, wf_te
   if (png_image_finish_read(&png.image, &white, px->data, static_cast<png_int_32>(px->stride[0]), nullptr) == 0) {
     return Fail(ctx, code::kType, "the PNG image is damaged: %s", png.image.message);
   }
+  if (!to_luma) return 0;
+  auto* const data = static_cast<uint8_t*>(px->data);
+  ColoursToLuma(data, size.pixels());
+  *px = Dense(WF_U8, Shape(size, wanted.channels).axes());
+  px->data = data;
   return 0;
 }
 
@@ -108,7 +124,7 @@ void InksToPixels(uint8_t* px, int64_t count, int64_t channels) {
   for (int64_t i = 0; i < count; ++i, inks += kInks, px += channels) {
     const int red = Light(inks[0], inks[3]), green = Light(inks[1], inks[3]), blue = Light(inks[2], inks[3]);
     if (channels == 1) {
-      px[0] = static_cast<uint8_t>((19595 * red + 38470 * green + 7471 * blue + 32768) >> 16);  // ITU-R 601, as libjpeg weighs
+      px[0] = Luma(red, green, blue);
     } else {
       px[0] = static_cast<uint8_t>(red);
       px[1] = static_cast<uint8_t>(green);

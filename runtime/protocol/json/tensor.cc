@@ -71,20 +71,48 @@ wf_code TensorReader::Read() {
   return 0;
 }
 
-// The whole tensor when its extents are fixed; else a guess from the text's length.
+// Commas from an opening bracket to the one that closes it: in numbers, one less than there are elements. Blocks that cannot hold the end
+// are counted as a whole.
+uint64_t CountCommas(const uint8_t* at, const uint8_t* end) {
+  constexpr int kBlock = 64;
+  uint64_t commas = 0;
+  int64_t depth = 0;
+  while (at != end) {
+    if (end - at >= kBlock && depth > 0) {
+      uint8_t here = 0, opened = 0, closed = 0;
+      for (int i = 0; i < kBlock; ++i) {
+        here = static_cast<uint8_t>(here + (at[i] == ','));
+        opened = static_cast<uint8_t>(opened + (at[i] == '['));
+        closed = static_cast<uint8_t>(closed + (at[i] == ']'));
+      }
+      if (depth > closed) {
+        commas += here;
+        depth += opened - closed;
+        at += kBlock;
+        continue;
+      }
+    }
+    const uint8_t* const stop = at + std::min<ptrdiff_t>(kBlock, end - at);
+    for (; at != stop; ++at) {
+      commas += *at == ',';
+      depth += *at == '[';
+      if (*at == ']' && --depth <= 0) return commas;
+    }
+  }
+  return commas;
+}
+
+// The whole tensor. A text too short for its tensor fails at the first short row, so memory follows the text, not the signature.
 wf_code TensorReader::FirstBuffer() {
-  const auto text = static_cast<uint64_t>(in_->end - in_->at);
-  const uint64_t most = text / 2 + 1;  // an element takes a digit and a comma
   uint64_t elements = 1;
   bool known = true;
   for (uint32_t axis = 0; axis < type_.rank; ++axis) {
     known = known && fixed_[axis];
-    if (fixed_[axis] && __builtin_mul_overflow(elements, static_cast<uint64_t>(out_->dim[axis]), &elements)) elements = most;
+    if (fixed_[axis] && __builtin_mul_overflow(elements, static_cast<uint64_t>(out_->dim[axis]), &elements)) elements = UINT64_MAX;
   }
-  // A text too short for its tensor fails at the first short row, so memory follows the text, not the signature.
-  constexpr uint64_t kSmallText = 4096;
-  if (!known) elements = text <= kSmallText ? most : most / 8;
-  return Grow(std::min(elements, most));
+  const auto most = static_cast<uint64_t>(in_->end - in_->at) / 2 + 1;  // an element takes a digit and a comma
+  if (known && elements <= most) return Grow(elements);
+  return Grow(Peek(in_) == '[' ? CountCommas(in_->at, in_->end) + 1 : 1);
 }
 
 wf_code TensorReader::Grow(uint64_t wanted) {

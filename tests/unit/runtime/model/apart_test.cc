@@ -43,6 +43,16 @@ TEST(RowsApart, LayersKeepThem) {
   EXPECT_EQ(Found(builder, 2), "");
 }
 
+// The logarithm of 1, to which kernels for one row and for several come to a rounding.
+TEST(RowsApart, RoundingIsNoMixing) {
+  Builder builder;
+  builder.Input("x", {"N", 7, 7}).Output("y", {"N", 7, 7, 1});
+  builder.Longs("axes", {3});
+  builder.Node("Unsqueeze", {"x", "axes"}, {"h"});
+  Builder::Int(builder.Node("LogSoftmax", {"h"}, {"y"}), "axis", 3);
+  EXPECT_EQ(Found(builder), "");
+}
+
 // A row takes the place of the one before it.
 Builder Shifted(int64_t by) {
   Builder builder = SixToSix();

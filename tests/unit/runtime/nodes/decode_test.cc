@@ -91,16 +91,23 @@ TEST(DecodeGray, KeepsGreyPngAsItIs) {
   EXPECT_EQ(Elements<uint8_t>(gray), all);
 }
 
-TEST(DecodeGray, WeighsTheColoursOfAPng) {
-  const Pixels colours{255, 255, 255, 0, 0, 0, 0, 255, 0, 0, 0, 255};
-  FakeJob job;
-  wf_tensor gray;
-  ASSERT_EQ(Decode(job, Png(4, 1, PNG_FORMAT_RGB, colours.data()), &gray), 0) << job.message;
-  const Pixels found = Elements<uint8_t>(gray);
-  EXPECT_EQ(found[0], 255);
-  EXPECT_EQ(found[1], 0);
-  EXPECT_GT(found[2], found[3]);  // green looks brighter than blue
-  EXPECT_GT(found[3], 0);
+TEST(DecodeGray, WeighsColoursAlikeInPngAndJpeg) {
+  struct Case {
+    Pixels colour;
+    uint8_t luma;
+  };
+  for (const Case& c :
+       {Case{{255, 255, 255}, 255}, Case{{0, 0, 0}, 0}, Case{{255, 0, 0}, 76}, Case{{0, 255, 0}, 150}, Case{{0, 0, 255}, 29}}) {
+    FakeJob job;
+    wf_tensor png, jpeg;
+    const Pixels pixels = Repeated(c.colour, 64);
+    ASSERT_EQ(Decode(job, Png(8, 8, PNG_FORMAT_RGB, pixels.data()), &png), 0) << job.message;
+    ASSERT_EQ(Decode(job, Jpeg(8, 8, pixels, TJPF_RGB, TJSAMP_444), &jpeg), 0) << job.message;
+    EXPECT_EQ(png.rank, 2);
+    EXPECT_EQ(png.stride[0], 8);
+    EXPECT_EQ(Elements<uint8_t>(png), Pixels(64, c.luma));
+    ExpectNear(Elements<uint8_t>(jpeg), Pixels(64, c.luma), 1);
+  }
 }
 
 TEST(DecodeGray, LaysTransparencyOverWhite) {

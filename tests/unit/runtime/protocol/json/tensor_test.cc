@@ -53,13 +53,17 @@ TEST(JsonTensor, ReadsNestedArraysIntoOneBuffer) {
   EXPECT_EQ(ReadTensor("[0,255]", WF_U8, {2}).value, "2: 0 255");
 }
 
-TEST(JsonTensor, GrowsWithTheText) {
+TEST(JsonTensor, TakesTheMemoryOfItsOwnElements) {
   std::string text = "[";
   for (int i = 0; i < 5000; ++i) text += (i == 0 ? "" : ", ") + std::to_string(i % 250);
   text += "]";
-  const Read read = ReadTensor(text, WF_U8, {-1});
+  const Read read = ReadTensor(text, WF_U8, {-1}, 5056);
   EXPECT_TRUE(read.ok) << read.value;
   EXPECT_EQ(read.value.substr(0, 14), "5000: 0 1 2 3 ");
+  EXPECT_TRUE(ReadTensor("[3]" + std::string(1 << 20, ' '), WF_U8, {-1}, 64).ok) << "what follows is others' text";
+  std::string rows = "[";
+  for (int i = 0; i < 300; ++i) rows += i == 0 ? "[1,2]" : ",[1,2]";
+  EXPECT_TRUE(ReadTensor(rows + "]", WF_U8, {-1, -1}, 640).ok);
 }
 
 TEST(JsonTensor, NamesTheElementThatDoesNotFit) {

@@ -163,7 +163,12 @@ void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Va
   const bool has_row = axis + 1 == rank;
   if (has_row && nest.apart != ir::ValueId::kNone) return EmitApart(nest, offset, at);
   if (has_row && EmitLaneRow(nest, offset, at)) return;
-  For(nest.extents[axis], WorkToLookAt(nest.op.args[axis], TurnWork(nest, axis)), [&](Value* index) {
+  Value* count = nest.extents[axis];
+  for (size_t inner = 1; axis == 0 && inner < rank; ++inner) {  // of nothing there may be very many rows
+    Value* zero = b_.getInt64(0);
+    count = b_.CreateSelect(b_.CreateICmpEQ(nest.extents[inner], zero), zero, count);
+  }
+  For(count, WorkToLookAt(nest.op.args[axis], TurnWork(nest, axis)), [&](Value* index) {
     Value* step = has_row ? index : b_.CreateMul(index, nest.target.strides[axis], "", true, true);
     Value* to = axis == 0 ? step : b_.CreateAdd(offset, step, "", true, true);
     at.push_back(index);

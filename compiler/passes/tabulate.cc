@@ -14,20 +14,17 @@ using ir::ValueId;
 constexpr uint64_t kWorthATable =
     10;  // operations; a division, a root, what takes a float to an integer and what skips in memory count for several
 constexpr uint32_t kMostTables = 8;  // of one build
+constexpr size_t kMostGrowth = 4;    // of a body: builds that nest may double again and again
 constexpr uint64_t kManyRows = 8;    // that read elements side by side where they lie apart
 
 // What a build computes of its last index alone is the same in all of its rows: where it is dear, a table of one row is made before. What
 // depends on other indices only is the same in a whole row: where it is a loop, a table of them is made; the rest LLVM takes out of the
-// innermost loop itself.
+// innermost loop itself. Tables are empty where the build is.
+// Builds nest, and a block may be copied several times: what is known of a build stands in its Nest, and by value only under its stamp.
 class Tabulator : public Rewriter {
  public:
   Tabulator(ir::Program& program, const ir::Body& old)
-      : Rewriter(program, old),
-        is_read_(old.ops.size()),
-        varies_(old.ops.size()),
-        seen_(old.ops.size()),
-        role_(old.ops.size()),
-        tables_(old.ops.size()) {
+      : Rewriter(program, old), is_read_(old.ops.size()), values_(old.ops.size()), tables_(old.ops.size()) {
     for (const ir::Op& op : old.ops) {
       for (const ValueId arg : op.args) is_read_[Index(arg)] = true;
     }
@@ -37,16 +34,39 @@ class Tabulator : public Rewriter {
   }
 
  private:
-  using Axes = uint64_t;  // of the build, a bit each
+  using Axes = uint64_t;  // of a build, a bit each
   struct Table {
     ValueId tensor = ValueId::kNone;
     std::vector<ValueId> at;  // the indices of the build by which it is read
   };
   enum class Role : uint8_t { kNone, kNeeded, kTabulated, kDropped };
+  // Of an old value in the block of a build.
+  struct Known {
+    uint32_t nest = 0;       // the stamp of the build
+    Axes varies = 0;         // those on whose index it depends
+    bool is_loop = false;    // or holds one
+    bool is_walked = false;  // the loops that lead to it have tables
+    Role role = Role::kNone;
+    uint32_t seen = 0;  // the stamp of the last walk that came by
+  };
+  struct Nest {
+    const ir::Op& build;
+    const ir::Block& block;
+    uint32_t stamp;
+    Axes last;                   // the bit of the last axis
+    bool has_rows, has_columns;  // more than one
+    bool has_many_rows;
+    uint32_t n_tables = 0;
+    std::vector<ValueId> open = {};  // needed, and not yet looked at
+  };
 
   ValueId Rewrite(ValueId id, const ir::Op& op) override {
-    if (role_[Index(id)] == Role::kDropped) return ValueId::kNone;
-    if (role_[Index(id)] == Role::kTabulated) return Read(tables_[Index(id)]);
+    const Role role = values_[Index(id)].role;
+    if (role == Role::kDropped) return ValueId::kNone;
+    if (role == Role::kTabulated) return Read(tables_[Index(id)]);
+    return CopyWithTables(id, op);
+  }
+  ValueId CopyWithTables(ValueId id, const ir::Op& op) {
     if (op.kind == OpKind::kBuild && op.args.size() > 1) Tabulate(op);
     return Copy(id, op);
   }
@@ -57,22 +77,19 @@ class Tabulator : public Rewriter {
     const ir::Block& block = old_[build.blocks[0]];
     if (block.params.size() > 8 * sizeof(Axes)) return;
     const auto is_single = [&](ValueId extent) { return old_[extent].kind == OpKind::kScalar && old_[extent].imm <= 1; };
-    has_rows_ = !std::all_of(build.args.begin(), build.args.end() - 1, is_single);
-    has_columns_ = !is_single(build.args.back());
-    n_tables_ = 0;
-    has_many_rows_ = HasManyRows(build);
-    for (size_t axis = 0; axis < block.params.size(); ++axis) varies_[Index(block.params[axis])] = last_ = Axes{1} << axis;
-    for (const ValueId id : block.ops) varies_[Index(id)] = VariesOf(old_[id]);
-    if (block.result != ValueId::kNone) Need(block.result);
+    Nest nest{.build = build,
+              .block = block,
+              .stamp = ++stamp_,
+              .last = Axes{1} << (block.params.size() - 1),
+              .has_rows = !std::all_of(build.args.begin(), build.args.end() - 1, is_single),
+              .has_columns = !is_single(build.args.back()),
+              .has_many_rows = HasManyRows(build)};
+    for (size_t axis = 0; axis < block.params.size(); ++axis) values_[Index(block.params[axis])] = {nest.stamp, Axes{1} << axis};
+    for (const ValueId id : block.ops) values_[Index(id)] = KnownOf(nest, old_[id]);
+    FindTables(nest);
     for (const ValueId id : block.ops) {
-      const bool stays = !IsLink(id) || !is_read_[Index(id)];
-      if (stays) NeedArgs(old_[id]);
+      if (values_[Index(id)].role == Role::kTabulated) MakeTable(nest, id);
     }
-    for (const ValueId id : block.ops) {
-      if (role_[Index(id)] == Role::kTabulated) MakeTable(id, build, block);
-    }
-    for (const ValueId param : block.params) varies_[Index(param)] = 0;
-    for (const ValueId id : block.ops) varies_[Index(id)] = 0;
   }
 
   bool HasManyRows(const ir::Op& build) const {
@@ -84,10 +101,27 @@ class Tabulator : public Rewriter {
     return rows >= kManyRows;
   }
 
-  Axes VariesOf(const ir::Op& op) const {
-    Axes all = 0;
-    ForEachRead(op, [&](ValueId id) { all |= varies_[Index(id)]; });
-    return all;
+  Known KnownOf(const Nest& nest, const ir::Op& op) const {
+    Known known{.nest = nest.stamp, .is_loop = HasLoop(op)};
+    ForEachRead(op, [&](ValueId id) { known.varies |= VariesIn(nest, id); });
+    return known;
+  }
+  bool HasLoop(const ir::Op& op) const {
+    if (IsLoop(op.kind)) return true;
+    return std::any_of(op.blocks.begin(), op.blocks.end(), [&](ir::BlockId nested) {
+      const std::vector<ValueId>& ops = old_[nested].ops;
+      return std::any_of(ops.begin(), ops.end(), [&](ValueId id) { return HasLoop(old_[id]); });
+    });
+  }
+  // 0 for what stands outside of the build's block, or in a block within it.
+  Axes VariesIn(const Nest& nest, ValueId id) const {
+    const Known& known = values_[Index(id)];
+    return known.nest == nest.stamp ? known.varies : 0;
+  }
+  // Depends on the last index alone, or on others alone.
+  bool IsLink(const Nest& nest, ValueId id) const {
+    const Axes varies = VariesIn(nest, id);
+    return varies != 0 && ((varies & nest.last) == 0 || varies == nest.last) && old_[id].kind != OpKind::kParam;
   }
   // Every value that `op` reads, inside its blocks too.
   template <typename F>
@@ -100,44 +134,68 @@ class Tabulator : public Rewriter {
   }
 
   // ---- what the elements need of it ----
-  void NeedArgs(const ir::Op& op) {
-    ForEachRead(op, [&](ValueId id) { Need(id); });
+  // From the result, and from what stays in the loop, down to what a table is worth: what leads to that is needed by the table alone.
+  void FindTables(Nest& nest) {
+    const auto need_args = [&](ValueId of) { ForEachRead(old_[of], [&](ValueId id) { Need(nest, id); }); };
+    if (nest.block.result != ValueId::kNone) Need(nest, nest.block.result);
+    for (size_t i = 0; i < nest.block.ops.size() || !nest.open.empty();) {
+      if (!nest.open.empty()) {
+        const ValueId id = nest.open.back();
+        nest.open.pop_back();
+        need_args(id);
+        continue;
+      }
+      const ValueId id = nest.block.ops[i++];
+      const bool stays = !IsLink(nest, id) || !is_read_[Index(id)];
+      if (stays) need_args(id);
+    }
   }
-  void Need(ValueId id) {
-    if (!IsLink(id) || role_[Index(id)] != Role::kNone) return;
+  void Need(Nest& nest, ValueId id) {
+    Known& known = values_[Index(id)];
+    if (!IsLink(nest, id) || known.role != Role::kNone) return;
+    const bool is_worth_it = known.varies == nest.last ? nest.has_rows && IsDear(nest, id) : nest.has_columns && known.is_loop;
+    if (is_worth_it && TakeTable(nest, id)) return TakeTablesOfLoops(nest, id);
+    known.role = Role::kNeeded;
+    nest.open.push_back(id);
+  }
+  bool TakeTable(Nest& nest, ValueId id) {
     const bool is_scalar = b_.types()[old_[id].type].kind == ir::TypeKind::kScalar;
-    const bool is_worth_it = is_scalar && n_tables_ < kMostTables && (IsOfLast(id) ? IsDear(id) : IsLong(id));
-    role_[Index(id)] = is_worth_it ? Role::kTabulated : Role::kNeeded;
-    n_tables_ += is_worth_it;
-    if (!is_worth_it) NeedArgs(old_[id]);
+    if (!is_scalar || nest.n_tables == kMostTables || new_.ops.size() > kMostGrowth * old_.ops.size()) return false;
+    ++nest.n_tables;
+    values_[Index(id)].role = Role::kTabulated;
+    return true;
   }
-  // Depends on the last index alone, or on others alone.
-  bool IsLink(ValueId id) const {
-    const Axes varies = varies_[Index(id)];
-    return varies != 0 && ((varies & last_) == 0 || varies == last_) && old_[id].kind != OpKind::kParam;
-  }
-  bool IsOfLast(ValueId id) const { return varies_[Index(id)] == last_; }
-  bool IsDear(ValueId id) {
-    uint64_t work = 0;
-    for (const ValueId link : ChainTo(id)) work += WorkOf(old_[link]);
-    return has_rows_ && work >= kWorthATable;
-  }
-  bool IsLong(ValueId id) {
-    const std::vector<ValueId> chain = ChainTo(id);
-    return has_columns_ && std::any_of(chain.begin(), chain.end(), [&](ValueId link) { return IsLoop(old_[link].kind); });
-  }
-  // The operations of the block that lead from its indices to a link, in no order.
-  std::vector<ValueId> ChainTo(ValueId id) {
-    std::vector<ValueId> chain{id};
-    seen_[Index(id)] = ++stamp_;
-    for (size_t i = 0; i < chain.size(); ++i) {
-      ForEachRead(old_[chain[i]], [&](ValueId read) {
-        if (IsLink(read) && std::exchange(seen_[Index(read)], stamp_) != stamp_) chain.push_back(read);
+  // What leads to a table may lead to others: a loop in it is to run once for all of them.
+  void TakeTablesOfLoops(Nest& nest, ValueId id) {
+    std::vector<ValueId> open{id};
+    while (!open.empty()) {
+      const ir::Op& op = old_[open.back()];
+      open.pop_back();
+      ForEachRead(op, [&](ValueId read) {
+        Known& known = values_[Index(read)];
+        if (!IsLink(nest, read) || std::exchange(known.is_walked, true)) return;
+        if (known.is_loop && known.role != Role::kTabulated) TakeTable(nest, read);
+        open.push_back(read);
       });
     }
-    return chain;
   }
-  uint64_t WorkOf(const ir::Op& op) {
+  // Each operation counts for one at least, so that few are looked at.
+  bool IsDear(const Nest& nest, ValueId id) {
+    uint64_t work = 0;
+    std::vector<ValueId> chain{id};
+    const uint32_t walk = ++stamp_;
+    values_[Index(id)].seen = walk;
+    for (size_t i = 0; i < chain.size(); ++i) {
+      const ir::Op& op = old_[chain[i]];
+      work += WorkOf(nest, op);
+      if (work >= kWorthATable) return true;
+      for (const ValueId arg : op.args) {
+        if (IsLink(nest, arg) && std::exchange(values_[Index(arg)].seen, walk) != walk) chain.push_back(arg);
+      }
+    }
+    return false;
+  }
+  uint64_t WorkOf(const Nest& nest, const ir::Op& op) {
     if (!op.blocks.empty() || ir::IsMath(op.kind)) return kWorthATable;
     switch (op.kind) {
       case OpKind::kDiv:
@@ -154,82 +212,80 @@ class Tabulator : public Rewriter {
       case OpKind::kCheckDivisor:
         return 2;
       case OpKind::kLoad:
-        return has_many_rows_ && IsScattered(op) ? kWorthATable : 1;
+        return nest.has_many_rows && IsScattered(nest, op) ? kWorthATable : 1;
       default:
         return 1;
     }
   }
 
   // Of a load that varies with the last index alone: do its elements lie apart, so that a row of them is dear to read?
-  bool IsScattered(const ir::Op& load) {
+  bool IsScattered(const Nest& nest, const ir::Op& load) {
+    const auto varies = [&](ValueId id) { return VariesIn(nest, id) != 0; };
     const std::vector<int64_t>& dims = b_.types()[old_[load.args[0]].type].dims;
     size_t axis = dims.size();
     while (axis > 1 && dims[axis - 1] == 1) --axis;
     ValueId index = load.args[axis];
     for (size_t i = 1; i < load.args.size(); ++i) {
-      if (i != axis && varies_[Index(load.args[i])] != 0) return true;
+      if (i != axis && varies(load.args[i])) return true;
     }
     for (;;) {
       const ir::Op& op = old_[index];
       if (op.kind == OpKind::kParam) return false;
       const bool is_run = op.kind == OpKind::kCheckIndex || op.kind == OpKind::kAdd || op.kind == OpKind::kSub;
-      if (!is_run || (varies_[Index(op.args[0])] != 0) == (varies_[Index(op.args[1])] != 0)) return true;
-      if (op.kind == OpKind::kSub && varies_[Index(op.args[0])] == 0) return true;
-      index = op.args[varies_[Index(op.args[0])] != 0 ? 0 : 1];
+      if (!is_run || varies(op.args[0]) == varies(op.args[1])) return true;
+      if (op.kind == OpKind::kSub && !varies(op.args[0])) return true;
+      index = op.args[varies(op.args[0]) ? 0 : 1];
     }
   }
 
   // ---- the table ----
-  void MakeTable(ValueId id, const ir::Op& build, const ir::Block& block) {
-    const std::vector<ValueId> inside = InOrder(id, block);
-    // A check in it must fail only where the build would have made it.
-    const bool is_pure = std::all_of(inside.begin(), inside.end(), [&](ValueId link) { return IsPureDeep(old_, old_[link], false); });
-    Table& table = tables_[Index(id)];
-    std::vector<ValueId> extents, others;
-    for (size_t axis = 0; axis < block.params.size(); ++axis) {
-      const bool is_own = (varies_[Index(id)] >> axis & 1) != 0;
-      (is_own ? extents : others).push_back(Mapped(build.args[axis]));
-      if (is_own) table.at.push_back(block.params[axis]);
+  void MakeTable(const Nest& nest, ValueId id) {
+    Table table;
+    std::vector<ValueId> extents;
+    for (size_t axis = 0; axis < nest.block.params.size(); ++axis) {
+      if ((values_[Index(id)].varies >> axis & 1) == 0) continue;
+      extents.push_back(Mapped(nest.build.args[axis]));
+      table.at.push_back(nest.block.params[axis]);
     }
-    if (!is_pure) {
-      for (const ValueId other : others) extents[0] = b_.Select(b_.Binary(OpKind::kLt, b_.I64(0), other), extents[0], b_.I64(0));
+    // Where the build is empty nothing of it is computed, and no check in it fails.
+    for (size_t axis = 0; axis < nest.block.params.size(); ++axis) {
+      if ((values_[Index(id)].varies >> axis & 1) != 0) continue;
+      extents[0] = b_.Select(b_.Binary(OpKind::kLt, b_.I64(0), Mapped(nest.build.args[axis])), extents[0], b_.I64(0));
     }
+    const std::vector<ValueId> inside = InOrder(nest, id);
     b_.Open(std::vector<ir::TypeId>(extents.size(), b_.ScalarType(ir::DType::kI64)));
     for (size_t i = 0; i < table.at.size(); ++i) Map(table.at[i], b_.Param(i));
-    for (const ValueId link : inside) Map(link, IsOther(link, id) ? Read(tables_[Index(link)]) : Copy(link, old_[link]));
+    for (const ValueId link : inside) Map(link, IsOther(link, id) ? Read(tables_[Index(link)]) : CopyWithTables(link, old_[link]));
     const ir::BlockId row = b_.Close(Mapped(id));
     table.tensor = b_.Build(b_.types()[old_[id].type].dtype, std::move(extents), row);
+    tables_[Index(id)] = std::move(table);
     for (const ValueId link : inside) {
-      if (varies_[Index(link)] != 0 && role_[Index(link)] == Role::kNone) role_[Index(link)] = Role::kDropped;
+      Known& known = values_[Index(link)];
+      if (known.varies != 0 && known.role == Role::kNone) known.role = Role::kDropped;
     }
   }
   // Has a table, and is not the one in question.
-  bool IsOther(ValueId link, ValueId id) const { return link != id && role_[Index(link)] == Role::kTabulated; }
+  bool IsOther(ValueId link, ValueId id) const { return link != id && values_[Index(link)].role == Role::kTabulated; }
 
   // What leads to a value from the indices, from tables and from what depends on no index, in the order of the block.
-  std::vector<ValueId> InOrder(ValueId id, const ir::Block& block) const {
-    std::vector<bool> wanted(old_.ops.size());
-    wanted[Index(id)] = true;
+  std::vector<ValueId> InOrder(const Nest& nest, ValueId id) {
+    const uint32_t walk = ++stamp_;
+    values_[Index(id)].seen = walk;
     std::vector<ValueId> all;
-    for (size_t i = block.ops.size(); i-- > 0;) {
-      const ValueId link = block.ops[i];
-      if (!wanted[Index(link)]) continue;
+    for (size_t i = nest.block.ops.size(); i-- > 0;) {
+      const ValueId link = nest.block.ops[i];
+      if (values_[Index(link)].seen != walk) continue;
       all.push_back(link);
-      if (!IsOther(link, id)) ForEachRead(old_[link], [&](ValueId read) { wanted[Index(read)] = true; });
+      if (!IsOther(link, id)) ForEachRead(old_[link], [&](ValueId read) { values_[Index(read)].seen = walk; });
     }
     std::reverse(all.begin(), all.end());
     return all;
   }
 
-  std::vector<bool> is_read_;   // by old value, as all that follow
-  std::vector<Axes> varies_;    // those on whose index a value of the block depends; 0 outside the build that is looked at
-  std::vector<uint32_t> seen_;  // the stamp of the last chain that it was found in
-  std::vector<Role> role_;
+  std::vector<bool> is_read_;  // by old value, as those that follow
+  std::vector<Known> values_;
   std::vector<Table> tables_;  // of what is tabulated
-  Axes last_ = 0;
-  uint32_t stamp_ = 0, n_tables_ = 0;
-  bool has_rows_ = false, has_columns_ = false;  // more than one
-  bool has_many_rows_ = false;
+  uint32_t stamp_ = 0;
 };
 
 }  // namespace

@@ -109,7 +109,7 @@ bool PercentDecode(std::string_view text, Part part, std::string_view* decoded, 
       if (text.size() - i < 3) return false;
       const int high = base::HexValue(text[i + 1]);
       const int low = base::HexValue(text[i + 2]);
-      if (high < 0 || low < 0 || (high | low) == 0) return false;
+      if (high < 0 || low < 0 || (part == Part::kPath && (high | low) == 0)) return false;
       c = static_cast<char>(high * 16 + low);
       if (c == '/' && part == Part::kPath) return false;
       i += 2;

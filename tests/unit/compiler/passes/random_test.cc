@@ -43,7 +43,7 @@ class Generator {
     ValueId sum = Float(2);
     for (const ValueId value : Visible(floats_)) sum = b_.Add(sum, value);
     b_.Close(sum);
-    b_.Close(b_.Build(DType::kF32, {b_.Dim(tensors_.back(), 0)}, block));
+    b_.Close(b_.Build(DType::kF32, {b_.Dim(Visible(tensors_).back(), 0)}, block));
   }
 
  private:
@@ -78,13 +78,20 @@ class Generator {
   ValueId Float(int depth) {
     static constexpr OpKind kBinaries[] = {OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kMin, OpKind::kMax, OpKind::kDiv};
     static constexpr OpKind kUnaries[] = {OpKind::kNeg, OpKind::kAbs, OpKind::kFloor, OpKind::kExp, OpKind::kTanh};
-    const int kind = depth == 0 ? Pick(0, 2) : Pick(0, 8);
+    const int kind = depth == 0 ? Pick(0, 2) : Pick(0, 9);
     if (kind == 0) return Any(floats_);
     if (kind == 1) return b_.Convert(Any(integers_), DType::kF32);
     if (kind == 2) return Element();
     if (kind == 3) return b_.Unary(kUnaries[Pick(0, 4)], Float(depth - 1));
-    if (kind == 4 && b_.depth() < 3) return Reduction();
+    if (kind == 4 && b_.depth() < 3) {
+      floats_.push_back(Reduction());
+      return floats_.back();
+    }
     if (kind == 5) return Choice(depth - 1);
+    if (kind == 6 && b_.depth() < 3) {  // a tensor of the turn
+      tensors_.push_back(Tensor());
+      return b_.Add(Element(), Element());
+    }
     return b_.Binary(kBinaries[Pick(0, 5)], Float(depth - 1), Float(depth - 1));
   }
 
@@ -123,7 +130,7 @@ class Generator {
       b_.Close(b_.Binary(OpKind::kMul, b_.Load(other, indices), Float(1)));
       return b_.Build(DType::kF32, std::move(extents), block);
     }
-    for (int i = 0, rank = Pick(1, 2); i < rank; ++i) extents.push_back(Extent());
+    for (int i = 0, rank = Pick(1, 3); i < rank; ++i) extents.push_back(Extent());
     const BlockId block = b_.Open(std::vector<ir::TypeId>(extents.size(), b_.ScalarType(DType::kI64)));
     for (size_t axis = 0; axis < extents.size(); ++axis) integers_.push_back(b_.Param(axis));
     b_.Close(Float(2));

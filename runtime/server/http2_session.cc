@@ -200,7 +200,10 @@ void Http2Session::OnTimeout() noexcept {
 void Http2Session::Tick() noexcept {
   session_.ForEach([this](http2::Stream& stream) {
     Exchange* const exchange = ExchangeOf(stream);
-    if (exchange != nullptr && exchange->grpc.stays) owner_.site_.OnLook(*exchange);
+    if (exchange != nullptr && exchange->grpc.stays) {
+      if (RefuseLate(*exchange)) return AnswerRefusal(*exchange);
+      owner_.site_.OnLook(*exchange);
+    }
     if (exchange == nullptr || stream.ended() || (exchange->look_ms -= kTickMs) > 0) return;
     if (!exchange->has_head)
       session_.Fail();

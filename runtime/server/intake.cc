@@ -36,13 +36,14 @@ void AddRetry(Exchange& exchange, const http::Header& soon) {
   exchange.fields.Add(soon.name, later.view());
 }
 
-bool RefuseLate(Exchange& exchange) {
+}  // namespace
+
+bool RefuseLate(Exchange& exchange) noexcept {
   if (exchange.refused() || exchange.site->MsLeft(exchange) > 0) return false;
-  exchange.Refuse(504, code::kTimeout, "the deadline passed before the whole body had come");
+  exchange.Refuse(504, code::kTimeout,
+                  exchange.grpc.streams ? "the call's deadline has passed" : "the deadline passed before the whole body had come");
   return true;
 }
-
-}  // namespace
 
 void TakeHead(Exchange& exchange) noexcept {
   exchange.has_head = true;

@@ -17,6 +17,7 @@ void TakeEnd(Exchange& exchange) noexcept;                                  // g
 // While a body comes: how long until LookAtBody. False: it is late or slow, and now refused.
 int64_t MsToLook(Exchange& exchange) noexcept;
 bool LookAtBody(Exchange& exchange, int64_t least_rate) noexcept;  // bytes a second
+bool RefuseLate(Exchange& exchange) noexcept;                      // whose deadline has passed; false: it has not
 
 // Nobody waits for the answer any more, which has not been given.
 void TellGone(Exchange& exchange) noexcept;

@@ -73,6 +73,14 @@ class Streams(GrpcCase):
             self.assertEqual(client.reply(client.begin("/grpc.health.v1.Health/Watch", self.framed(b"") * 2, headers=head)).headers["grpc-status"], "12")
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
 
+    def test_a_watch_ends_with_its_deadline(self):
+        with Client(self.server) as client:
+            head = [("te", "trailers"), ("content-type", "application/grpc"), ("grpc-timeout", "200m")]
+            started = time.monotonic()
+            late = client.reply(client.begin("/grpc.health.v1.Health/Watch", self.framed(b""), headers=head))
+            self.assertEqual((late.headers["grpc-status"], late.headers["grpc-message"]), ("4", "the call's deadline has passed"))
+            self.assertLess(time.monotonic() - started, 5)
+
     def test_tritons_stream(self):
         client = triton.InferenceServerClient(self.address)
         results, arrived = [], threading.Semaphore(0)

@@ -58,10 +58,10 @@ class Head {
 
 Method MethodOf(std::string_view name);
 
-// kPath: an escaped slash would not be the separator that it decodes to, so nothing has it. kQuery: `+` is a space.
+// kPath: an escaped slash would not be the separator that it decodes to, so nothing has it, nor a byte 0. kQuery: `+` is a space.
 enum class Part : uint8_t { kPath, kQuery };
 
-// Decodes %XX. `decoded` views `text` or `storage`. False: a broken escape, a byte 0, or what the part cannot hold.
+// Decodes %XX. `decoded` views `text` or `storage`. False: a broken escape, or what the part cannot hold.
 bool PercentDecode(std::string_view text, Part part, std::string_view* decoded, std::vector<char>* storage);
 
 }  // namespace wf::http

@@ -22,10 +22,12 @@ TEST(PercentDecode, TakesEscapesOfEitherCase) {
 }
 
 TEST(PercentDecode, RefusesWhatEndsEarlyOrCannotStandThere) {
-  for (const std::string_view text : {"%", "%4", "a%", "%g0", "%4g", "%-1", "%00", "/a%00b"}) {
+  for (const std::string_view text : {"%", "%4", "a%", "%g0", "%4g", "%-1"}) {
     EXPECT_EQ(Decoded(text, Part::kPath), "refused") << text;
     EXPECT_EQ(Decoded(text, Part::kQuery), "refused") << text;
   }
+  EXPECT_EQ(Decoded("/a%00b", Part::kPath), "refused");
+  EXPECT_EQ(Decoded("a%00b", Part::kQuery), std::string_view("a\0b", 3)) << "as a string in JSON may hold it";
   EXPECT_EQ(Decoded("/a%2Fb", Part::kPath), "refused") << "it would not be the separator";
   EXPECT_EQ(Decoded("a%2fb", Part::kQuery), "a/b");
 }

@@ -13,8 +13,9 @@
 namespace wf::sched {
 namespace {
 
-constexpr uint16_t kSkipped = 0x8000;    // added to a countdown that must not reach zero any more
-constexpr int64_t kTimedFromNs = 2'000;  // estimates below are run without reading the clock: what is so short teaches nothing of what is long
+constexpr uint16_t kSkipped = 0x8000;  // added to a countdown that must not reach zero any more
+constexpr int64_t kTimedFromNs =
+    2'000;  // estimates below are run without reading the clock: what is so short teaches nothing of what is long
 constexpr int64_t kUntimed = -1;
 
 }  // namespace

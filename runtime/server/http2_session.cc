@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/net/connections.h"
+#include "runtime/protocol/grpc/head.h"
 #include "runtime/server/grpc_calls.h"
 #include "runtime/server/intake.h"
 
@@ -65,6 +66,10 @@ void Http2Session::OnHead(http2::Stream& stream) noexcept {
 
 void Http2Session::OnBadHead(http2::Stream& stream, int status, std::string_view reason) noexcept {
   Exchange& exchange = *ExchangeOf(stream);
+  if (grpc::IsContentType(exchange.head.Find("content-type"))) {  // as far as it was read: clients of gRPC take no other answer
+    exchange.protocol = Protocol::kGrpc;
+    exchange.grpc.on = true;
+  }
   exchange.Refuse(status, code::kInputParams, reason);
   AnswerRefusal(exchange);
 }

@@ -36,6 +36,8 @@ void AddRetry(Exchange& exchange, const http::Header& soon) {
   exchange.fields.Add(soon.name, later.view());
 }
 
+bool IsTooLarge(int status) { return status == 413 || status == 414 || status == 431; }
+
 }  // namespace
 
 bool RefuseLate(Exchange& exchange) noexcept {
@@ -114,9 +116,9 @@ void AnswerRefusal(Exchange& exchange) noexcept {
   const bool late = exchange.refusal_code == code::kTimeout && exchange.refusal_status != kSlow;
   if (late || exchange.refusal_code == code::kRefused) exchange.refusal_status = row.status_of(info.status);
   const uint64_t data_id = exchange.site->OnRefused(exchange);
-  const base::StatusCode status = exchange.refusal_status == 413   ? base::kResourceExhausted
-                                  : exchange.refusal_status == 401 ? grpc::kUnauthenticated
-                                                                   : info.status;
+  const base::StatusCode status = IsTooLarge(exchange.refusal_status) ? base::kResourceExhausted
+                                  : exchange.refusal_status == 401    ? grpc::kUnauthenticated
+                                                                      : info.status;
   row.write_error(exchange, {exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, status, &body);
   if (protocol::IsForLoad(exchange.refusal_code)) AddRetry(exchange, row.retry_soon);
   if (exchange.refusal_status == 405) exchange.fields.AddLast({"allow", exchange.allow_post ? "POST" : "GET, HEAD"});

@@ -1,4 +1,5 @@
 // Plain JSON and raw bodies: POST /{service}/{workflow}.
+#include "runtime/base/ascii.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/workflow_site.h"
@@ -9,11 +10,15 @@ namespace {
 bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view path) {
   exchange.workflow = site.shared().router.Find(path);
   if (exchange.workflow == nullptr) return false;
-  if (exchange.head.method == http::Method::kPost) {
-    site.AdmitTo(exchange);
-  } else {
+  constexpr std::string_view kMultipart = "multipart/";
+  if (exchange.head.method != http::Method::kPost) {
     exchange.allow_post = true;
     exchange.Refuse(405, code::kInputParams, "a workflow is called with POST");
+  } else if (base::EqualIgnoringCase(exchange.head.Find("content-type").substr(0, kMultipart.size()), kMultipart)) {
+    exchange.Refuse(415, code::kInputParams,
+                    "a form of several parts is not read: send JSON, or a file as the body itself, as `curl --data-binary @FILE` does");
+  } else {
+    site.AdmitTo(exchange);
   }
   return true;
 }

@@ -68,6 +68,11 @@ class BadHttp(harness.ServerCase):
             connection.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\nfffffffffffffff0\r\n")
             self.assertIn(connection.receive().status, (400, 413))
 
+    def test_a_form_of_several_parts(self):
+        form = b'--b\r\ncontent-disposition: form-data; name="data"\r\n\r\n{}\r\n--b--\r\n'
+        reply = self.server.call("POST", GREET, form, {"content-type": "Multipart/form-data; boundary=b"})
+        self.assert_error(reply, 415, 5000, "curl --data-binary @FILE")
+
     def test_methods_and_paths(self):
         for method in ("GET", "PUT", "DELETE", "PATCH"):
             self.assertEqual(self.server.call(method, GREET).status, 405, method)

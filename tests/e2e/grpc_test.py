@@ -94,6 +94,10 @@ class Echoes(GrpcCase):
         self.assertTrue(status.details[0].Unpack(info))
         self.assertEqual((info.reason, info.domain, info.metadata["code"]), ("Unlucky", "wf", "100007"))
 
+    def test_metadata_that_is_too_large_is_told_as_grpc_tells(self):
+        for metadata in ([(f"k{i}", "v") for i in range(200)], [("k", "v" * 40_000)]):
+            self.assert_fails(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: self.note(1, metadata=metadata), "the headers are too large", code=5000)
+
     def test_wrong_calls(self):
         wrong = grpc.StatusCode.INVALID_ARGUMENT
 

@@ -107,6 +107,15 @@ std::vector<std::string> Body::VisibleNames() const {
   return names;
 }
 
+void Body::UseParametersOf(std::string_view symbol) {
+  for (size_t i = 0; i < locals.size() && infos[i].kind == LocalKind::kParam; ++i) {
+    for (const Dim& dim : locals[i].type->dims) {
+      const std::vector<std::string> symbols_of = dim.Symbols();
+      infos[i].used = infos[i].used || std::find(symbols_of.begin(), symbols_of.end(), symbol) != symbols_of.end();
+    }
+  }
+}
+
 void Body::Leave(size_t mark) {
   silenced = silenced || env.diag.error_count() != errors_before_;
   for (size_t at = mark; at < visible_.size(); ++at) {

@@ -55,6 +55,7 @@ class Body {
   // A name that is already taken is reported and gets a local that nobody finds. `name` "_" is never found.
   LocalId Declare(LocalKind kind, const ast::Name& name, TypeRef type);
   std::optional<LocalId> Find(std::string_view name) const;      // null when out of its scope
+  void UseParametersOf(std::string_view symbol);                 // it is read, and they bring it
   std::optional<LocalId> FindLeft(std::string_view name) const;  // the last that had the name and is out of its scope
   std::vector<std::string> VisibleNames() const;
 

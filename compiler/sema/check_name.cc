@@ -150,6 +150,7 @@ ExprPtr CheckName(Body& body, const ast::NameExpr& expr, const Where&) {
   if (is_taken) return Poison(body, expr.span);
   if (const auto symbol = body.symbols.find(expr.name); symbol != body.symbols.end()) {
     body.env.NoteUse(expr.span, symbol->second);
+    body.UseParametersOf(expr.name);
     ExprPtr value = Make(ExprKind::kDimValue, body.env.types.Scalar(DType::kI64), expr.span);
     value->dim = Dim::Symbol(expr.name);
     return value;

@@ -1,5 +1,7 @@
 // Settings applied to one model: the effective policy of a call (semantics.md 12, 15, 16).
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/sema/resolve_type.h"
@@ -66,6 +68,17 @@ bool IsUnknown(const Dim& dim, const std::vector<std::string>& of_inputs) {
   });
 }
 
+// "extent `u` of `z`", of an output.
+std::string NameOfExtent(const Model& model, size_t port, size_t axis) {
+  const Dim& dim = model.out[port].type->dims[axis];
+  const int batch_axis = model.batch_axis[model.in.size() + port];
+  const bool behind_batch = batch_axis >= 0 && static_cast<int>(axis) >= batch_axis;
+  const std::string text = dim.ToString();
+  const bool is_named = !text.empty() && !text.starts_with('_');
+  return is_named ? fmt::format("extent `{}` of `{}`", text, model.out[port].name)
+                  : fmt::format("axis {} of `{}`", axis + (behind_batch ? 1 : 0), model.out[port].name);
+}
+
 void ApplyPad(Env& env, const Given<PadSetting>& pad, const Model& model, ir::Policy& policy) {
   const std::string& symbol = pad.value.symbol;
   policy.buckets = pad.value.buckets;
@@ -83,8 +96,9 @@ void ApplyPad(Env& env, const Given<PadSetting>& pad, const Model& model, ir::Po
         if (!unknown && !Mentions(dims[axis], symbol)) continue;
         auto row = unknown ? std::nullopt : FunctionOf(dims[axis], symbol);
         if (!row) {
-          env.Report(pad.span, kPadRelation, {"axis " + std::to_string(axis) + " of `" + ports[port].name + "`", symbol})
-              .Label(model.span, "declared here");
+          env.Report(pad.span, kPadRelation, {NameOfExtent(model, port, axis), symbol})
+              .Label(model.span, "declared here")
+              .Help(fmt::format("an extent that is a multiple or a part of it is written `{0}`, `2*{0}` or `{0}/4`", symbol));
           return false;
         }
         row->port = port;

@@ -98,6 +98,12 @@ const uint8_t* FindBadUtf8(const uint8_t* begin, const uint8_t* end) {
   return end;
 }
 
+std::string_view Cut(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<uint8_t>(text[most]) & 0xc0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
 std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates) {
   const std::string_view near = NearestBy(name, candidates, std::equal_to<char>());
   return !near.empty() ? near : NearestBy(name, candidates, [](char a, char b) { return Lower(a) == Lower(b); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
@@ -68,7 +69,7 @@ wf_code Expand(Exchange& exchange, wf_bytes body, uint64_t most) {
 wf_code ExpandElsewhere(Exchange& exchange, bus::Bus&, wf_bytes body) { return Expand(exchange, body, exchange.max_body_bytes); }
 
 void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus&, wf_bytes, wf_code code) {
-  exchange.coding = Coding::kIdentity;
+  const bool is_zstd = std::exchange(exchange.coding, Coding::kIdentity) == Coding::kZstd;
   exchange.body.Swap(exchange.expanded);
   exchange.expanded.Clear();
   if (code == 0) return site.OnRequest(exchange);
@@ -80,7 +81,8 @@ void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus&, wf_bytes, wf_code c
     exchange.RefuseForMemory("there is no memory for " + what + " without its coding");
   else
     exchange.Refuse(400, code::kInputParams,
-                    what + " is not coded as `" + (exchange.grpc.on ? "grpc-encoding" : "content-encoding") + "` says, or cut");
+                    what + " is not coded as `" + (exchange.grpc.on ? "grpc-encoding" : "content-encoding") + "` says, or cut" +
+                        (is_zstd ? ", or needs a window above 8 MiB (RFC 9659)" : ""));
   AnswerRefusal(exchange);
 }
 

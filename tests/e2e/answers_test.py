@@ -124,6 +124,7 @@ class Answers(harness.ServerCase):
     def test_annotations_hold_all_characters(self):
         for text, header in (("plain", "plain"), ("two\nlines", "two%0Alines"), ("50%", "50%25")):
             self.assertEqual(self.ask("Note", {"text": text}).headers.get("wf-note"), header)
+        self.assertEqual(self.ask("Note", {"text": "é" * 100_000}).headers.get("wf-note"), "é".encode().decode("latin-1") * 2048, "no more than clients take")
 
     def test_a_raw_body_stands_beside_required_parameters_of_other_types(self):
         def post(query, body=b"12345", kind="application/octet-stream"):

@@ -12,13 +12,6 @@ namespace {
 
 constexpr size_t kMostMessage = 1024, kMostPath = 512, kMostName = 128, kMostId = 128;
 
-// Never in the middle of a code point.
-std::string_view Cut(std::string_view text, size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<uint8_t>(text[most]) & 0xc0) == 0x80) --most;
-  return text.substr(0, most);
-}
-
 void AddText(std::string_view name, std::string_view text, http::Head* fields) {
   std::vector<char> storage;
   if (!text.empty()) fields->Add(name, PercentEncode(text, &storage));
@@ -63,10 +56,10 @@ void AddDetails(const protocol::ErrorText& error, base::StatusCode status, http:
 
 void PutStatus(const protocol::ErrorText& whole, base::StatusCode status, http::Head* fields) {
   protocol::ErrorText error = whole;
-  error.message = Cut(whole.message.empty() ? whole.name : whole.message, kMostMessage);
-  error.name = Cut(whole.name, kMostName);
-  error.path = Cut(whole.path, kMostPath);
-  error.log_id = Cut(whole.log_id, kMostId);
+  error.message = base::Cut(whole.message.empty() ? whole.name : whole.message, kMostMessage);
+  error.name = base::Cut(whole.name, kMostName);
+  error.path = base::Cut(whole.path, kMostPath);
+  error.log_id = base::Cut(whole.log_id, kMostId);
   AddNumber("grpc-status", static_cast<uint64_t>(status), fields);
   AddText("grpc-message", error.message, fields);
   AddNumber("wf-code", static_cast<uint64_t>(error.code), fields);

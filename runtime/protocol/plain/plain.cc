@@ -60,6 +60,8 @@ bool Stands(const bus::Annotation& annotation, const bus::Annotation* all) {
 // A control character would end the header: it is written `%0A`, and for that to be told apart `%` is, too. Null data: no memory.
 std::string_view HeaderText(bus::Bus& bus, std::string_view text) {
   constexpr char kHex[] = "0123456789ABCDEF";
+  constexpr size_t kMost = 4096;  // all that clients take of headers is some 8 KiB and more
+  text = base::Cut(text, kMost);
   if (http::IsHeaderText(text) && text.find('%') == std::string_view::npos) return text;
   auto* const encoded = static_cast<char*>(wf_alloc(bus.ctx(), text.size() * 3, 1));
   if (encoded == nullptr) return {};

@@ -39,6 +39,7 @@ bool ParseWithUnit(std::string_view text, std::span<const Unit> units, int64_t b
     break;
   }
   while (text.ends_with(' ')) text.remove_suffix(1);
+  if (text == "0") factor = std::max<int64_t>(factor, 1);  // of whatever
   int64_t count = 0;
   if (factor == 0 || !ParseNumber(text, &count) || count > std::numeric_limits<int64_t>::max() / factor) return false;
   count *= factor;
@@ -61,16 +62,18 @@ std::string Expected(std::string_view what, const Range& range, std::span<const 
   return text + " from " + WithUnit(range.lowest, units) + " to " + WithUnit(range.highest, units);
 }
 
-// ", as `2m`" for `2min`, or nothing.
-std::string Meant(std::string_view text) {
+// ", as `2m`" for `2min`, else the example; nothing for what is only out of range.
+std::string HowToWrite(std::string_view text, std::span<const Unit> units, int64_t bare, std::string_view example) {
+  int64_t ignored = 0;
+  if (ParseWithUnit(text, units, bare, {}, &ignored)) return {};
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const std::string_view meant = digits == 0 ? std::string_view() : base::UnitMeantBy(text.substr(digits));
-  return meant.empty() ? "" : ", as `" + std::string(text.substr(0, digits)) + std::string(meant) + "`";
+  return ", as `" + (meant.empty() ? std::string(example) : std::string(text.substr(0, digits)) + std::string(meant)) + "`";
 }
 
 std::string ParseTime(std::string_view text, const Range& range, int64_t bare, std::string_view example, Duration* out) {
   if (ParseWithUnit(text, kTimeUnits, bare, range, &out->ns)) return {};
-  return Expected("a duration", range, kTimeUnits) + (Meant(text).empty() ? std::string(example) : Meant(text));
+  return Expected("a duration", range, kTimeUnits) + HowToWrite(text, kTimeUnits, bare, example);
 }
 
 template <typename Choice, size_t n>
@@ -125,17 +128,15 @@ std::string Parse(std::string_view text, const Range& range, Count* out) {
   return {};
 }
 
-std::string Parse(std::string_view text, const Range& range, Duration* out) {
-  return ParseTime(text, range, 0, ", as `30s` or `2ms`", out);
-}
+std::string Parse(std::string_view text, const Range& range, Duration* out) { return ParseTime(text, range, 0, "1s", out); }
 
 std::string Parse(std::string_view text, const Range& range, Seconds* out) {
-  return ParseTime(text, range, kNsPerSecond, ", as `30` (seconds) or `2m`", out);
+  return ParseTime(text, range, kNsPerSecond, "30` (seconds) or `2m", out);
 }
 
 std::string Parse(std::string_view text, const Range& range, Bytes* out) {
   if (ParseWithUnit(text, kSizeUnits, 1, range, &out->value)) return {};
-  return Expected("a size", range, kSizeUnits) + (Meant(text).empty() ? ", as `64MiB`" : Meant(text));
+  return Expected("a size", range, kSizeUnits) + HowToWrite(text, kSizeUnits, 1, "64MiB");
 }
 
 std::string Parse(std::string_view text, const Range& range, AutoBytes* out) {

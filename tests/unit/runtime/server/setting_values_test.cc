@@ -164,14 +164,18 @@ TEST(SettingValues, PartsAreOfOne) {
 
 TEST(SettingValues, WhatWasExpectedIsSaidWithTheRange) {
   Duration duration;
-  EXPECT_EQ(Parse("2h", {kSecond, 3600 * kSecond}, &duration), "a duration from 1s to 1h, as `30s` or `2ms`");
+  EXPECT_EQ(Parse("2h", {kSecond, 3600 * kSecond}, &duration), "a duration from 1s to 1h") << "it is written well";
+  EXPECT_EQ(Parse("2x", {kSecond, 3600 * kSecond}, &duration), "a duration from 1s to 1h, as `1s`");
+  EXPECT_EQ(Parse("0", {0, kSecond}, &duration), "");
+  EXPECT_EQ(duration.ns, 0);
   Seconds seconds;
   EXPECT_EQ(Parse("x", {}, &seconds), "a duration, as `30` (seconds) or `2m`");
   EXPECT_EQ(Parse("2min", {}, &seconds), "a duration, as `2m`");
   Count count = 0;
   EXPECT_EQ(Parse("0", {1, 16}, &count), "a whole number from 1 to 16");
   Bytes bytes;
-  EXPECT_EQ(Parse("1KiB", {1 << 20, 1 << 30}, &bytes), "a size from 1MiB to 1GiB, as `64MiB`");
+  EXPECT_EQ(Parse("1KiB", {1 << 20, 1 << 30}, &bytes), "a size from 1MiB to 1GiB");
+  EXPECT_EQ(Parse("1TiB", {1 << 20, 1 << 30}, &bytes), "a size from 1MiB to 1GiB, as `64MiB`");
   EXPECT_EQ(Parse("8MB", {}, &bytes), "a size, as `8MiB`");
   Schedule schedule{};
   EXPECT_EQ(Parse("always", {}, &schedule), "auto, inline or pool");

@@ -6,7 +6,6 @@
 
 #include "compiler/ir/scalar.h"
 #include "compiler/lsp/call.h"
-#include "compiler/lsp/members.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/scope.h"
 #include "compiler/parse/words.h"
@@ -208,7 +207,9 @@ class Completion {
   void Members() {
     const size_t end = context_.words.size() - 1;
     const std::string& object = context_.words[end - 1];
-    for (const auto& [name, type] : MembersOf(query_, Locals(), context_.words, end)) Add(name, kFieldItem, type);
+    if (const auto* members = query_.analysis.index().MembersAt(query_.file(), query_.byte)) {
+      for (const auto& [name, type] : *members) Add(name, kFieldItem, type);
+    }
     if (!items_.empty() || (end >= 2 && context_.words[end - 2] == ".")) return;
     for (const Thing* thing : DeclaredIn(query_)) {
       if (thing->name != object) continue;
@@ -418,14 +419,19 @@ class Completion {
   json::Array items_;
 };
 
-// Where the text around is not closed yet, nothing in it is known: it is read as one that ends at the place.
+// Where a name is still missing, or the text around is not closed yet, nothing in it is known: it is read with a name in it, then as one
+// that ends at the place: what stands below is not known there anyway.
 json::Array MembersInOpenText(const Workspace& workspace, const Query& query) {
   const Context context = ContextAt(query.analysis, query.byte);
   if (context.inside || context.last() != "." || context.head() == "import") return {};
-  const std::string text = std::string(query.text().substr(0, query.byte)) + "x" + context.closers;
-  const auto closed = workspace.Try(query.analysis.start(), {{query.document.path, text}});
-  if (closed->root() == FileId::kNone) return {};
-  return Completion({query.document, *closed, query.byte}, workspace.host()).Items(false);
+  const std::string head = std::string(query.text().substr(0, query.byte)) + "x";
+  for (const std::string& text : {head + std::string(query.text().substr(query.byte)), head + context.closers}) {
+    const auto mended = workspace.Try(query.analysis.start(), {{query.document.path, text}});
+    if (mended->root() == FileId::kNone) continue;
+    json::Array items = Completion({query.document, *mended, query.byte}, workspace.host()).Items(false);
+    if (!items.empty()) return items;
+  }
+  return {};
 }
 
 }  // namespace

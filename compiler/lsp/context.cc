@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -57,6 +58,14 @@ std::string BracketsFor(const Words& words) {
   return closers;
 }
 
+// What ends the statement that the words begin, and its block needs then.
+std::string_view EndFor(Block block, const Words& words) {
+  const std::string head = words.empty() ? "" : words.front();
+  if (block == Block::kFile) return std::find(words.begin(), words.end(), "=") != words.end() ? ";" : "";
+  if (block == Block::kFn || block == Block::kOther) return head == "let" || head == "require" ? ";x" : "";  // it ends with its value
+  return ";";
+}
+
 // The nearest word before the end that opens a block of an expression, with no other block since; empty: none.
 std::string OpenerIn(const Words& words) {
   for (auto word = words.rbegin(); word != words.rend() && *word != "}"; ++word) {
@@ -93,12 +102,13 @@ class BraceReader {
   std::vector<std::string> Around() const { return open_.empty() ? std::vector<std::string>() : open_.back().all; }
 
   std::string Closers() const {
-    std::string closers = BracketsFor(words_);
+    std::string closers = BracketsFor(words_) + std::string(EndFor(block(), words_));
     for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
       const bool in_expression = open->block == Block::kOther;
-      closers += in_expression ? "}" : ";}";
-      if (in_expression && OpenerIn(open->words) == "if") closers += "else{x}";
+      const Block outside = std::next(open) == open_.rend() ? Block::kFile : std::next(open)->block;
+      closers += in_expression && OpenerIn(open->words) == "if" ? "}else{x}" : "}";
       closers += BracketsFor(open->words);
+      if (in_expression) closers += EndFor(outside, open->words);
     }
     return closers;
   }

@@ -204,6 +204,14 @@ void Index::UseField(const Span& use, sema::TypeRef record, const sema::Field& f
   field_types_[PlaceOf(use)] = TypeText(field.type);
 }
 
+void Index::ReadMember(const Span& name, sema::TypeRef object) {
+  const sema::TypeRef record = object->kind == sema::TypeKind::kOptional ? object->element : object;
+  if (name.file == FileId::kNone || record->fields.empty()) return;
+  const auto [known, is_new] = known_records_.try_emplace(record, records_.size());
+  if (is_new) records_.push_back(FieldsOf(record));
+  member_reads_.try_emplace(PlaceOf(name), MemberRead{name, known->second});
+}
+
 void Index::NoteWorkflow(const sema::Workflow& workflow, const sema::Program& program) {
   for (const sema::Stmt& stmt : workflow.body) {
     if (stmt.kind != sema::StmtKind::kNode || stmt.local >= workflow.locals.size()) continue;
@@ -234,6 +242,7 @@ void Index::Checked(const sema::Entity& entity, const sema::Program& so_far) {
 }
 
 void Index::Finish() {
+  known_records_.clear();  // the types are gone
   for (const FieldUse& use : field_uses_) {
     const auto declared = record_fields_.find({use.record, use.name});
     if (declared != record_fields_.end()) occurrences_.push_back({use.span, declared->second});
@@ -269,6 +278,13 @@ const Occurrence* Index::At(FileId file, uint32_t byte) const {
 const std::string* Index::FieldAt(const Span& use) const {
   const auto at = field_types_.find(PlaceOf(use));
   return at == field_types_.end() ? nullptr : &at->second;
+}
+
+const std::vector<FieldText>* Index::MembersAt(FileId file, uint32_t byte) const {
+  const auto after = member_reads_.upper_bound({file, byte});
+  if (after == member_reads_.begin()) return nullptr;
+  const MemberRead& read = std::prev(after)->second;
+  return read.name.file == file && byte <= read.name.end ? &records_[read.record] : nullptr;
 }
 
 const Thing* Index::Find(Place place) const {

@@ -79,11 +79,13 @@ class Index final : public sema::Sink {
   void Declare(const sema::Local& local, sema::LocalKind kind) override;
   void Use(const Span& use, const Span& declared) override;
   void UseField(const Span& use, sema::TypeRef record, const sema::Field& field) override;
+  void ReadMember(const Span& name, sema::TypeRef object) override;
   void Checked(const sema::Entity& entity, const sema::Program& so_far) override;
 
   // What stands at a byte, or ends there.
   const Occurrence* At(FileId file, uint32_t byte) const;
-  const std::string* FieldAt(const Span& use) const;  // the type of a field of a record that nobody declared
+  const std::string* FieldAt(const Span& use) const;                          // the type of a field of a record that nobody declared
+  const std::vector<FieldText>* MembersAt(FileId file, uint32_t byte) const;  // of the value whose member is named there, known or not
   const Thing* Find(Place place) const;
   const std::vector<Occurrence>& occurrences() const { return occurrences_; }  // by place; none twice
   const std::map<Place, Thing>& things() const { return things_; }
@@ -103,6 +105,13 @@ class Index final : public sema::Sink {
   std::map<Place, Thing> things_;
   std::vector<Occurrence> occurrences_;
   std::vector<FieldUse> field_uses_;
+  struct MemberRead {
+    Span name;
+    size_t record;  // in records_
+  };
+  std::map<Place, MemberRead> member_reads_;
+  std::vector<std::vector<FieldText>> records_;                         // those that have members, each once
+  std::map<sema::TypeRef, size_t> known_records_;                       // until Finish
   std::map<Place, std::string> field_types_;                            // by where they are used
   std::map<std::pair<std::string, std::string>, Place> record_fields_;  // by qualified record and name
 };

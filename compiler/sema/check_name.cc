@@ -84,6 +84,7 @@ const ast::Type* WrittenField(const Body& body, const Expr& field) {
 ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Span& span) {
   const TypeRef type = object->type;
   if (type->kind == TypeKind::kError) return Poison(body, span);
+  if (Sink* sink = body.env.input.sink) sink->ReadMember(member.span, type);
   if (type->kind == TypeKind::kOptional) {
     body.env.Report(object->span, kMayBeNone, {ToString(type)});
     return Poison(body, span);

@@ -15,6 +15,7 @@ class Sink {
   virtual void Declare(const Local& local, LocalKind kind) = 0;                    // a name inside a declaration
   virtual void Use(const Span& use, const Span& declared) = 0;                     // `declared` may begin a larger span
   virtual void UseField(const Span& use, TypeRef record, const Field& field) = 0;  // `use`: the name after the dot
+  virtual void ReadMember(const Span& name, TypeRef object) = 0;                   // `name`, known or not, is read of a value of the type
   virtual void Checked(const Entity& entity, const Program& so_far) = 0;           // a declaration, its body included
 };
 

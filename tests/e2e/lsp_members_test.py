@@ -93,6 +93,30 @@ class Members(Session):
                         self.assertEqual(await self.labels_at(editor, editor.position(len(head + typed))), wanted)
                         self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(text_document=editor.document))
 
+    async def test_members_are_those_of_the_type_that_is_meant(self):
+        (self.folder / "aa.wf").write_text("type Box {\n  p: i64;\n}\n", encoding="utf-8")
+        editor = self.edit("import aa;\ntype Box { q: i64; }\nworkflow W(z: list<aa.Box>) -> (r: i64) {\n  return (r: z[0].p);\n}\n")
+        self.assertEqual(await self.labels(editor, "z[0].|p"), ["p"])
+        editor.change(editor.text.replace("z[0].p", "z[0]."))
+        self.assertEqual(await self.labels(editor, "z[0].|"), ["p"])
+
+    async def test_members_of_any_expression(self):
+        head = "type Box {\n  x: f32;\n  y: f32;\n}\n\n"
+        rows = ["fn g(bs: list<Box>) -> list<f32> = [q.| for q in bs];", "fn g(bs: list<Box>) -> list<f32> = [1.0 for q in bs if q.|];",
+                "fn g(o: Box?) -> f32 = match o { none => 0.0, v => v.| };", "fn g(o: Box?) -> f32 = match o { none => 0.0, v => v.|",
+                "fn first(bs: list<Box>, n: i64) -> list<Box> = bs;\nfn g(bs: list<Box>) -> f32 = (bs |> first(3))[0].|;",
+                "fn g(o: Box?, b: Box) -> f32 = (o ?? b).|;", "fn g(b: Box) -> f32 = b.|;", "fn g(b: Box) -> f32 = b.|", "fn g(b: Box) -> f32 {\n  let c = b;\n  c.|\n}",
+                "fn g(b: Box) -> f32 {\n  let c = b;\n  c.|", "fn g(b: Box) -> f32 = b.|\n\nfn last(b: Box) -> Box = b;",
+                "fn g(b: Box) -> f32 = (if true { b } else { b }).|;", "fn g(b: Box) -> f32 = [Box(x: 1.0, y: 2.0), b][1].|;"]
+        for row in rows:
+            for typed in ("", "x"):
+                with self.subTest(row=row, typed=typed):
+                    before, after = (head + row).split("|") if row.count("|") == 1 else (head + row).rsplit("|", 1)
+                    editor = Editor(self.client, (self.folder / "any.wf").as_uri(), before + typed + after + "\n")
+                    editor.open()
+                    self.assertEqual(await self.labels_at(editor, editor.position(len(before + typed))), ["x", "y"])
+                    self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(text_document=editor.document))
+
     async def test_members_of_results(self):
         editor = self.edit(MEMBERS)
         async def errors(one):

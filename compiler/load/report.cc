@@ -49,11 +49,11 @@ std::string ServerText(const ServerTimes& server) {
   if (server.batch.count > 0) text += fmt::format(", {:.1f} rows a batch", server.batch.mean());
   text += "\n";
   size_t width = 4;
-  for (const auto& [key, node] : server.nodes) width = std::max(width, key.first.size() + 1 + key.second.size());
+  for (const auto& [key, node] : server.nodes) width = std::max(width, key.second.size());
   if (!server.nodes.empty()) text += fmt::format("  {:<{}}  {:>10}  {:>10}\n", "node", width, "compute", "queue");
   for (const auto& [key, node] : server.nodes) {
     const auto cell = [](const Total& total) { return total.count > 0 ? Duration(total.mean() * kNsPerSecond) : std::string("-"); };
-    text += fmt::format("  {:<{}}  {:>10}  {:>10}\n", key.first + "/" + key.second, width, cell(node.compute), cell(node.wait));
+    text += fmt::format("  {:<{}}  {:>10}  {:>10}\n", key.second, width, cell(node.compute), cell(node.wait));
   }
   return text;
 }

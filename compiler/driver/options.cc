@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <type_traits>
 
 #include "compiler/diag/emitter.h"
 
@@ -43,29 +44,20 @@ bool SetText(Options& options, std::string_view value) {
   options.*member = value;
   return !value.empty();
 }
-template <auto member>
-bool SetNumber(Options& options, std::string_view value) {
-  auto& number = options.*member;
+template <typename T>
+std::optional<T> ReadNumber(std::string_view value) {
+  T number{};
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  return error == std::errc() && end == value.data() + value.size();
+  return error == std::errc() && end == value.data() + value.size() ? std::optional(number) : std::nullopt;
 }
 template <auto member>
 bool SetTrue(Options& options, std::string_view) {
   options.*member = true;
   return true;
 }
-bool SetTimeout(Options& options, std::string_view value) {
-  return SetNumber<&Options::timeout_seconds>(options, value) && options.timeout_seconds >= 1 && options.timeout_seconds <= 86'400;
-}
-template <auto member>
-bool SetSeconds(Options& options, std::string_view value) {
-  return SetNumber<member>(options, value) && options.*member >= 0 && options.*member <= 86'400;
-}
-bool SetConnections(Options& options, std::string_view value) {
-  return SetNumber<&Options::connections>(options, value) && options.connections >= 1 && options.connections <= 20'000;
-}
 bool SetRate(Options& options, std::string_view value) {
-  return SetNumber<&Options::rate>(options, value) && options.rate > 0 && options.rate <= 10e6;
+  options.rate = ReadNumber<double>(value).value_or(0);
+  return options.rate > 0 && options.rate <= 10e6;
 }
 bool AddHeader(Options& options, std::string_view value) {
   const bool clean = std::none_of(value.begin(), value.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
@@ -74,13 +66,32 @@ bool AddHeader(Options& options, std::string_view value) {
   return clean && colon != 0 && colon != std::string_view::npos && value.find(' ') > colon;
 }
 bool SetNothing(Options&, std::string_view) { return true; }
-bool SetOptimize(Options& options, std::string_view value) {
-  return SetNumber<&Options::optimize>(options, value) && options.optimize >= 0 && options.optimize <= 3;
-}
+
+// How a flag's value is read, and what it may be where the flag's line does not say it all.
+struct Setter {
+  using Set = bool (*)(Options&, std::string_view);
+  using Takes = std::string (*)();
+  constexpr Setter(Set set_value, Takes takes_what = nullptr) : set(set_value), takes(takes_what) {}
+  Set set;
+  Takes takes;
+};
+
+constexpr int64_t kNoEnd = INT64_MAX;
+template <auto member, int64_t least, int64_t most>
+constexpr Setter kWhole{[](Options& options, std::string_view value) {
+                          const auto number = ReadNumber<int64_t>(value);
+                          if (!number || *number < least || *number > most) return false;
+                          options.*member = static_cast<std::remove_reference_t<decltype(options.*member)>>(*number);
+                          return true;
+                        },
+                        [] { return fmt::format("a whole number from {}{}", least, most == kNoEnd ? "" : fmt::format(" to {}", most)); }};
+constexpr int64_t kDay = 86'400;
+constexpr Setter kOptimize{kWhole<&Options::optimize, 0, 3>.set};  // "0..3" says it
+constexpr Setter kRate{SetRate, [] { return std::string("a number above 0, at most 10000000"); }};
 
 struct Flag {
   FlagInfo info;
-  bool (*set)(Options&, std::string_view);
+  Setter setter;
 };
 
 constexpr std::array kFlags = {
@@ -187,8 +198,10 @@ std::optional<Options> ParseOptions(std::string_view command, const std::vector<
       }
       written.value = arguments[at];
     }
-    if (!Admits(flag->info, written.value.value_or("")) || !flag->set(options, written.value.value_or(""))) {
-      error = fmt::format("`{}` is no value of `{}`; it takes {}", *written.value, flag->info.name, flag->info.value);
+    if (!Admits(flag->info, written.value.value_or("")) || !flag->setter.set(options, written.value.value_or(""))) {
+      const auto takes = flag->setter.takes;
+      error = fmt::format("`{}` is no value of `{}`; it takes {}{}", *written.value, flag->info.name, flag->info.value,
+                          takes != nullptr ? ", " + takes() : "");
       return std::nullopt;
     }
   }

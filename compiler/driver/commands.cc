@@ -238,8 +238,8 @@ int Inspect(const Options& options, Console& console) {
 }
 
 int Breaking(const Options& options, Console& console) {
-  if (options.inputs.size() != 1) return Usage(console, "`wfc breaking` needs one .wf file or server");
   if (options.against.empty()) return Usage(console, "`wfc breaking` needs `--against OLD`, a .wf file or a server");
+  if (options.inputs.size() != 1) return Usage(console, "`wfc breaking` needs one .wf file or server beside that of `--against`");
   backend::Get();  // before anything is read or said
   return ReportBreaking(options, console);
 }

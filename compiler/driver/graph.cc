@@ -51,13 +51,6 @@ Settings SettingsOf(const ir::Workflow& workflow) {
           {"rows", std::to_string(workflow.rows_max > 0 ? workflow.rows_max : abi::kMostRows)}};
 }
 
-void Merge(Settings& into, const Settings& from) {
-  for (const auto& [name, value] : from) {
-    const auto same = [&, wanted = &name](const auto& row) { return row.first == *wanted; };
-    if (std::none_of(into.begin(), into.end(), same)) into.emplace_back(name, value);
-  }
-}
-
 void AddUnique(std::vector<std::string>& names, std::string name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
 }
@@ -156,10 +149,10 @@ void WorkflowReader::ReadNodes() {
 void WorkflowReader::ReadSettings(Graph::Node& node, const ir::Task& task) const {
   const ir::Model* model = task.model == ir::ModelId::kNone ? nullptr : &program_.models[Index(task.model)];
   if (model != nullptr) AddUnique(node.models, model->name);
-  if (task.policy != ir::PolicyId::kNone)
-    Merge(node.settings,
-          ir::SettingsOf(program_.policies[Index(task.policy)], model != nullptr ? std::optional(model->batched) : std::nullopt));
-  if (task.limit != 0) Merge(node.settings, {{"limit", std::to_string(task.limit)}});
+  const bool has_policy = task.policy != ir::PolicyId::kNone;
+  const std::optional<bool> batched = model != nullptr && has_policy ? std::optional(model->batched) : std::nullopt;
+  const ir::Policy policy = has_policy ? program_.policies[Index(task.policy)] : ir::Policy();
+  ir::Merge(node.settings, ir::SettingsOf(policy, batched, task.limit));
   for (const RegionId target : task.targets) node.fallback = node.fallback || program_[target].on_error != RegionId::kNone;
 }
 

@@ -3,18 +3,27 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "runtime/abi/defaults.h"
 
 namespace wf::ir {
 namespace {
 
+// As SettingsOf writes them.
+size_t RankOf(std::string_view word) {
+  static constexpr std::array<std::string_view, 9> kOrder = {"batch", "queue",   "instances", "precision", "priority",
+                                                             "pad",   "timeout", "retry",     "limit"};
+  return static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), word) - kOrder.begin());
+}
+
 std::string PriorityName(uint8_t priority) { return priority == 0 ? "high" : priority == 1 ? "normal" : "low"; }
 
 }  // namespace
 
-Settings SettingsOf(const Policy& policy, std::optional<bool> batched) {
+Settings SettingsOf(const Policy& policy, std::optional<bool> batched, uint32_t limit) {
   Settings settings;
   if (batched) {
     std::string batch = !*batched ? "1" : policy.batch_max == 0 ? "auto" : std::to_string(policy.batch_max);
@@ -31,7 +40,17 @@ Settings SettingsOf(const Policy& policy, std::optional<bool> batched) {
   }
   if (policy.timeout_ns > 0) settings.emplace_back("timeout", DurationText(policy.timeout_ns));
   if (policy.retry > 0) settings.emplace_back("retry", std::to_string(policy.retry));
+  if (limit > 0) settings.emplace_back("limit", std::to_string(limit));
   return settings;
+}
+
+void Merge(Settings& into, const Settings& from) {
+  for (const auto& setting : from) {
+    const auto same = [&](const auto& row) { return row.first == setting.first; };
+    if (std::any_of(into.begin(), into.end(), same)) continue;
+    const auto comes_later = [&](const auto& row) { return RankOf(row.first) > RankOf(setting.first); };
+    into.insert(std::find_if(into.begin(), into.end(), comes_later), setting);
+  }
 }
 
 std::string DurationText(int64_t ns) {

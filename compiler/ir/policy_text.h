@@ -12,8 +12,9 @@ namespace wf::ir {
 using Settings = std::vector<std::pair<std::string, std::string>>;  // word and value, as programs write them
 
 // The settings in force for a node. `batched`: whether the model that it calls has a batch axis; nothing when it calls none, and then only
-// a timeout and attempts say something.
-Settings SettingsOf(const Policy& policy, std::optional<bool> batched);
+// a timeout and attempts say something. `limit`: of its elements; 0: it has none.
+Settings SettingsOf(const Policy& policy, std::optional<bool> batched, uint32_t limit = 0);
+void Merge(Settings& into, const Settings& from);  // of several tasks of a node, in the order of one; what is there stays
 
 std::string DurationText(int64_t ns);  // "2ms", "1.5ms", "30s"
 std::string SizeText(uint64_t bytes);  // "64MiB"

@@ -131,7 +131,7 @@ Answer InlayHints(Workspace& workspace, const json::Object& params) {
     const Thing& thing = at->second;
     if (thing.kind != ThingKind::kLet && thing.kind != ThingKind::kNode) continue;
     if (!thing.type.empty() && !HasWrittenType(analysis, thing.span)) hints.push_back(Hint(analysis, thing.span, ": " + thing.type, 1));
-    if (!thing.stage.empty()) hints.push_back(Hint(analysis, thing.span, "stage " + thing.stage, 0));
+    if (!thing.stage.empty() && !thing.in_written_stage) hints.push_back(Hint(analysis, thing.span, "stage " + thing.stage, 0));
   }
   return hints;
 }

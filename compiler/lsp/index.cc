@@ -64,24 +64,34 @@ std::vector<FieldText> FieldsOf(sema::TypeRef type) {
   return fields;
 }
 
-std::string SettingsText(const ir::Policy& policy, std::optional<bool> batched) {
+std::string SettingsText(const ir::Settings& settings) {
   std::string text;
-  for (const auto& [word, value] : ir::SettingsOf(policy, batched)) text += (text.empty() ? "" : " · ") + word + " " + value;
+  for (const auto& [word, value] : settings) text += (text.empty() ? "" : " · ") + word + " " + value;
   return text;
 }
 
-// The first model that an expression calls.
-const sema::Model* ModelCalledBy(const sema::Expr& expr, const sema::Program& program) {
+// The first part of an expression that is of a kind; null: it has none.
+const sema::Expr* FindPart(const sema::Expr& expr, sema::ExprKind kind) {
   std::vector<const sema::Expr*> open{&expr};
   while (!open.empty()) {
     const sema::Expr& next = *open.back();
     open.pop_back();
-    if (next.kind == sema::ExprKind::kCallModel && next.index < program.models.size()) return &program.models[next.index];
+    if (next.kind == kind) return &next;
     for (const sema::ExprPtr& part : next.args) open.push_back(part.get());
     for (const sema::BlockStep& step : next.steps) open.push_back(step.value.get());
     for (size_t i = 0; next.loop && i < next.loop->sources.size(); ++i) open.push_back(next.loop->sources[i].get());
   }
   return nullptr;
+}
+
+// Those in force for a node.
+std::string SettingsText(const sema::Stmt& node, const sema::Program& program) {
+  if (!node.value) return "";
+  const sema::Expr* call = FindPart(*node.value, sema::ExprKind::kCallModel);
+  const sema::Model* model = call != nullptr && call->index < program.models.size() ? &program.models[call->index] : nullptr;
+  const bool has_loop = FindPart(*node.value, sema::ExprKind::kEach) != nullptr;
+  return SettingsText(
+      ir::SettingsOf(node.policy, model != nullptr ? std::optional(model->batched) : std::nullopt, has_loop ? node.limit : 0));
 }
 
 std::string SignatureText(const sema::Signature& signature) {
@@ -217,10 +227,10 @@ void Index::NoteWorkflow(const sema::Workflow& workflow, const sema::Program& pr
     if (stmt.kind != sema::StmtKind::kNode || stmt.local >= workflow.locals.size()) continue;
     const auto thing = things_.find(PlaceOf(workflow.locals[stmt.local].span));
     if (thing == things_.end()) continue;
-    const sema::Model* model = stmt.value ? ModelCalledBy(*stmt.value, program) : nullptr;
-    thing->second.settings = SettingsText(stmt.policy, model != nullptr ? std::optional(model->batched) : std::nullopt);
-    const bool inferred = stmt.stage < workflow.stages.size() && !workflow.stages[stmt.stage].written;
-    if (inferred) thing->second.stage = workflow.stages[stmt.stage].name;
+    thing->second.settings = SettingsText(stmt, program);
+    if (stmt.stage >= workflow.stages.size()) continue;
+    thing->second.stage = workflow.stages[stmt.stage].name;
+    thing->second.in_written_stage = workflow.stages[stmt.stage].written;
   }
 }
 
@@ -235,7 +245,7 @@ void Index::Checked(const sema::Entity& entity, const sema::Program& so_far) {
     thing.type = SignatureText(*entity.signature);
     if (thing.takes.empty()) NoteFile(*entity.signature, thing);
     const bool known = entity.index < so_far.models.size() && so_far.models[entity.index].name == entity.name;
-    if (known) thing.settings = SettingsText(so_far.models[entity.index].defaults, so_far.models[entity.index].batched);
+    if (known) thing.settings = SettingsText(ir::SettingsOf(so_far.models[entity.index].defaults, so_far.models[entity.index].batched));
   }
   const bool workflow = entity.kind == sema::EntityKind::kWorkflow && entity.index < so_far.workflows.size();
   if (workflow && so_far.workflows[entity.index].name == entity.name) NoteWorkflow(so_far.workflows[entity.index], so_far);

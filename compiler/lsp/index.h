@@ -55,11 +55,12 @@ struct Thing {
   Span span;                        // of the name
   const ast::Decl* decl = nullptr;  // of a declaration at the top of a file
   std::string target;               // kModule: the path of what it imports
-  std::string stage;                // kNode: the inferred stage; empty in a written one
-  std::string settings;             // kNode, kModel: those in force
-  std::vector<FieldText> fields;    // of a record, or of a value that is one
-  std::vector<FieldText> takes;     // of what is called, a record among it: names, and parameters as they are written
-  std::string gives;                // the type of a call of it
+  std::string stage;                // kNode
+  bool in_written_stage = false;
+  std::string settings;           // kNode, kModel: those in force
+  std::vector<FieldText> fields;  // of a record, or of a value that is one
+  std::vector<FieldText> takes;   // of what is called, a record among it: names, and parameters as they are written
+  std::string gives;              // the type of a call of it
 };
 
 struct Occurrence {

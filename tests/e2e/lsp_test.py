@@ -257,6 +257,15 @@ class Lsp(Session):
         editor.open()
         self.assertEqual(await self.signature(editor, "Digits(|to_unit"), ("Digits(image: f32[1, 28, 28]) -> f32[10]", "image: f32[1, 28, 28]"))
 
+    async def test_hover_has_the_stage_and_the_settings_of_the_graph(self):
+        text = ("workflow W(xs: list<i64>) -> (r: list<i64>) {\n  stage a {\n    node l = for x in xs {\n      x + 1\n    } {\n      limit 7;\n      priority low;\n    }\n  }\n"
+                "  node m = [x + 1 for x in l];\n  return (r: m);\n}\n\nservice S {\n  workflow W;\n}\n")
+        editor = self.edit(text)
+        self.assertEqual(await self.hover(editor, "node |l"), "```wf\nnode l: list<i64>\n```\n\nstage `a`\n\npriority low · limit 7")
+        self.assertEqual(await self.hover(editor, "node |m"), "```wf\nnode m: list<i64>\n```\n\nstage `s1`")
+        graph = harness.wfc("graph", self.folder / "main.wf").stdout
+        self.assertIn("priority low · limit 7", graph)
+
     async def test_completion_of_arguments(self):
         editor = self.edit(PROGRAM)
         self.assertEqual([name for name in await self.labels(editor, "twice(|xs") if name.endswith(":")], ["x:", "by:"])

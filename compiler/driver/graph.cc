@@ -76,6 +76,7 @@ class WorkflowReader {
 
   // A workflow that is called in a node, as numbers of nodes.
   struct Call {
+    std::string_view path;
     size_t caller;
     std::vector<size_t> inside;  // those of calls in them not among them
   };
@@ -89,7 +90,7 @@ class WorkflowReader {
   const ir::Workflow& workflow_;
   Graph::Workflow result_;
   std::vector<std::pair<size_t, size_t>> place_;  // per node of the program: stage and position, or none
-  std::vector<NodeId> writers_;                   // per slot
+  std::vector<const ir::Task*> writers_;          // per slot; null: nobody
   std::vector<ir::StageId> stage_ids_;            // beside the result's stages
   static constexpr std::pair<size_t, size_t> kNowhere{SIZE_MAX, SIZE_MAX};
 };
@@ -220,7 +221,7 @@ std::vector<WorkflowReader::Call> WorkflowReader::Calls() const {
     const std::string_view call = path.substr(0, path.rfind('/'));
     const auto caller = numbers.find(call.substr(0, call.rfind('/')));
     if (caller == numbers.end()) continue;
-    calls.try_emplace(call, Call{caller->second, {}}).first->second.inside.push_back(number);
+    calls.try_emplace(call, Call{call, caller->second, {}}).first->second.inside.push_back(number);
   }
   std::vector<Call> result;
   for (auto& [path, call] : calls) result.push_back(std::move(call));
@@ -237,7 +238,7 @@ void WorkflowReader::Enter(const Call& call) {
     const size_t reader = task.node == NodeId::kNone ? SIZE_MAX : Index(task.node);
     if (std::find(call.inside.begin(), call.inside.end(), reader) == call.inside.end()) continue;
     for (const ir::SlotId slot : task.in) {
-      const NodeId from = writers_[Index(slot)];
+      const NodeId from = writers_[Index(slot)] != nullptr ? writers_[Index(slot)]->node : NodeId::kNone;
       if (from == NodeId::kNone || !IsShown(Index(from))) continue;
       if (Index(from) == call.caller) {
         read_arguments(Shown(reader));
@@ -251,20 +252,36 @@ void WorkflowReader::Enter(const Call& call) {
   }
 }
 
-// The caller's node has its value from the nodes that nothing inside reads.
+// The caller's node has its value from the nodes that the returns inside read.
 void WorkflowReader::Leave(const Call& call) {
-  std::vector<std::string> read;
-  for (const size_t number : call.inside) read.insert(read.end(), Shown(number).reads.begin(), Shown(number).reads.end());
-  for (const size_t number : call.inside) {
-    const std::string& name = Shown(number).name;
-    if (std::find(read.begin(), read.end(), name) == read.end()) AddUnique(Shown(call.caller).reads, name);
+  std::vector<const ir::Task*> open;
+  for (const ir::Task& task : program_.tasks) {
+    if (task.kind == ir::TaskKind::kReturn && task.node != NodeId::kNone && program_[task.node].path == call.path) open.push_back(&task);
   }
+  std::set<const ir::Task*> seen;
+  std::set<size_t> read;
+  while (!open.empty()) {
+    const ir::Task* task = open.back();
+    open.pop_back();
+    if (!seen.insert(task).second) continue;
+    for (const ir::SlotId slot : task->in) {
+      const ir::Task* writer = writers_[Index(slot)];
+      const NodeId from = writer != nullptr ? writer->node : NodeId::kNone;
+      if (from == NodeId::kNone || Index(from) == call.caller) continue;
+      if (IsShown(Index(from))) {
+        read.insert(Index(from));
+      } else {
+        open.push_back(writer);  // what is between the nodes
+      }
+    }
+  }
+  for (const size_t number : read) AddUnique(Shown(call.caller).reads, Shown(number).name);
 }
 
 void WorkflowReader::ConnectCalls() {
-  writers_.assign(program_.slots.size(), NodeId::kNone);
+  writers_.assign(program_.slots.size(), nullptr);
   for (const ir::Task& task : program_.tasks) {
-    if (task.out != ir::SlotId::kNone) writers_[Index(task.out)] = task.node;
+    if (task.out != ir::SlotId::kNone) writers_[Index(task.out)] = &task;
   }
   const std::vector<Call> calls = Calls();
   for (const Call& call : calls) Enter(call);

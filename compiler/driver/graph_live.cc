@@ -33,9 +33,13 @@ base::Status AddMeasured(const std::string& url, Graph& graph) {
             fmt::format("no metrics of a server at {}, where its admin address is wanted: {}", url, metrics.status().message())};
   const load::ServerTimes times = load::ReadServerTimes(*metrics);
   bool knows_one = false;
+  std::map<std::string, int> called;  // how many of a name
+  for (const auto& [names, requests] : times.workflows) called[names.second] += requests.count > 0 ? 1 : 0;
   for (Graph::Workflow& workflow : graph.workflows) {
     knows_one = knows_one || times.workflows.contains({workflow.service, workflow.name});
-    Add("request", Find(times.workflows, workflow.service, workflow.name), workflow.measured);
+    const load::Total requests = Find(times.workflows, workflow.service, workflow.name);
+    Add("request", requests, workflow.measured);
+    if (requests.count <= 0 || called[workflow.name] > 1) continue;  // those of stages and nodes do not say whose service they are of
     for (Graph::Stage& stage : workflow.stages) {
       Add("stage", Find(times.stages, workflow.name, stage.name), stage.measured);
       for (Graph::Node& node : stage.nodes) {

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Drawings of programs: XML that stands alone, everything inside the picture, boxes apart, wires from box to box; the same graph in every form."""
+import http.server
 import itertools
 import json
 import random
 import re
+import threading
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -280,8 +282,48 @@ class Settings(unittest.TestCase):
         self.assertEqual(self.settings("r15_node_overrides.wf"), {
             ("W", "first"): "batch 16 within 1ms · queue 64 · instances 2 · precision f32 · priority normal",
             ("W", "second"): "batch 4 · queue 8 · instances 2 · precision f32 · priority normal",
-            ("InLoop", "y"): "limit 1024 · batch 8 · queue 64 · instances 1 · precision f32 · priority normal",
+            ("InLoop", "y"): "batch 8 · queue 64 · instances 1 · precision f32 · priority normal · limit 1024",
         })
+
+
+def served(metrics):
+    """an admin address where these are the metrics"""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            body = metrics.encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+class Times(unittest.TestCase):
+    def measured(self, calls_of_s, calls_of_t):
+        metrics = "".join(f'wf_request_duration_seconds_{what}{{service="{service}",workflow="W",protocol="plain"}} {calls}\n'
+                          for service, calls in (("S", calls_of_s), ("T", calls_of_t)) for what in ("sum", "count"))
+        for labels in ('wf_stage_duration_seconds_{}{{workflow="W",stage="s1"}} 3\n', 'wf_node_compute_seconds_{}{{workflow="W",node="W/a"}} 3\n'):
+            metrics += labels.format("sum") + labels.format("count")
+        program = harness.scratch() / "two.wf"
+        program.write_text("workflow W(n: i64) -> (r: i64) {\n  node a = n + 1;\n  return (r: a);\n}\n\nservice S {\n  workflow W;\n}\n\nservice T {\n  workflow W;\n}\n")
+        server = served(metrics)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        graph = json.loads(harness.wfc("graph", "--format=json", "--from", "{}:{}".format(*server.server_address), program).stdout)
+        return [[one["what"] for part in (flow, flow["stages"][0], flow["stages"][0]["nodes"][0]) for one in part.get("measured", [])] for flow in graph["workflows"]]
+
+    def test_of_stages_and_nodes_are_shown_where_it_is_known_whose_they_are(self):
+        self.assertEqual(self.measured(3, 0), [["request", "stage", "compute"], []])
+        self.assertEqual(self.measured(0, 3), [[], ["request", "stage", "compute"]])
+        self.assertEqual(self.measured(3, 3), [["request"], ["request"]])
 
 
 if __name__ == "__main__":

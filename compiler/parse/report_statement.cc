@@ -241,9 +241,19 @@ std::optional<std::string> Reporter::HelpToDeclare(size_t word) const {
 std::optional<std::string> Reporter::HelpToImport(size_t word) const {
   if (Spelling(word) != "from" || TypeAt(word + 1) != T::NAME) return std::nullopt;
   const size_t end = EndOfTarget(word + 1);
-  if (TypeAt(end) != T::KW_IMPORT || TypeAt(end + 1) != T::NAME) return std::nullopt;
-  return fmt::format("a module is imported whole: `import {};`, and then `{}.{}` is what it declares", TextBetween(word + 1, end, "std.nn"),
-                     Spelling(end - 1), Spelling(end + 1));
+  if (TypeAt(end) != T::KW_IMPORT) return std::nullopt;
+  const std::string path = TextBetween(word + 1, end, "std.nn");
+  if (TypeAt(end + 1) == T::STAR) return fmt::format("a module is imported whole: `import {};`", path);
+  if (TypeAt(end + 1) != T::NAME) return std::nullopt;
+  if (path == "std") {  // no module, a folder of them
+    std::string imports;
+    for (size_t at = end + 1; TypeAt(at) == T::NAME; at += TypeAt(at + 1) == T::COMMA ? 2 : 1) {
+      imports += fmt::format("{}import std.{};", imports.empty() ? "" : " ", Spelling(at));
+    }
+    return fmt::format("a module is imported by its path: `{}`", imports);
+  }
+  return fmt::format("a module is imported whole: `import {};`, and then `{}.{}` is what it declares", path, Spelling(end - 1),
+                     Spelling(end + 1));
 }
 
 // What stands in the place of a first word that begins nothing.

@@ -10,6 +10,7 @@ enum class Foreign : uint8_t {
   kStart,      // ours: the word that begins such a declaration here
   kModifier,   // nothing of ours
   kStatement,  // of the others the help, but as said
+  kSetting,    // with a value behind it
   kCall,
   kMember,
   kOperator,  // ours

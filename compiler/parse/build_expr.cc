@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/diag/foreign.h"
 #include "compiler/parse/build.h"
 #include "compiler/parse/units.h"
 #include "runtime/base/check.h"
@@ -64,7 +65,10 @@ ExprPtr TreeBuilder::Lambda(ExprPtr left, P::ExprContext& ctx) {
   auto lambda = std::make_unique<ast::LambdaExpr>(SpanOfRule(ctx));
   lambda->body = Expr(*ctx.expr());
   const auto refuse = [&](const Span& span, std::string_view what) -> ExprPtr {
-    Report(span, diag::kBadLambda, {what});
+    auto built = Report(span, diag::kBadLambda, {what});
+    const auto* paren = ast::DynAs<ast::ParenExpr>(*left);
+    const ast::Expr& taken = paren != nullptr && paren->inner ? *paren->inner : *left;
+    if (taken.kind == ast::ExprKind::kNameExpr) built.Help(std::string(diag::OursFor(diag::Foreign::kPrefix, "lambda")));
     return std::make_unique<ast::ErrorExpr>(SpanOfRule(ctx));
   };
   if (left->kind != ast::ExprKind::kListExpr) return refuse(left->span, "no list");
@@ -143,7 +147,10 @@ ExprPtr TreeBuilder::Binary(ExprPtr left, P::OpContext& ctx) {
   binary->right = Op(*ctx.right);
   const auto* inner = ast::DynAs<ast::BinaryExpr>(*binary->left);
   if (IsComparison(binary->op) && inner != nullptr && IsComparison(inner->op)) {
-    Report(binary->op_span, diag::kChainedComparison, {ast::Spelling(binary->op)}).Label(inner->op_span, "the first comparison");
+    auto built = Report(binary->op_span, diag::kChainedComparison, {ast::Spelling(binary->op)});
+    built.Label(inner->op_span, "the first comparison");
+    const auto* cast = ast::DynAs<ast::NameExpr>(*inner->left);  // `static_cast<f32>(x)`
+    if (cast != nullptr && cast->name == "static_cast") built.Help(std::string(diag::OursFor(diag::Foreign::kName, cast->name)));
     return std::make_unique<ast::ErrorExpr>(binary->span);
   }
   if (binary->op == BinaryOp::kPipe && binary->right->kind != ast::ExprKind::kCallExpr) {

@@ -292,6 +292,22 @@ std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) cons
   return fmt::format("settings stand after the block, in braces of their own: `{}`", setting);
 }
 
+// Settings where none stand: before the value of a node, behind its fallback, at a `let`.
+std::optional<std::string> Reporter::HelpForPlaceOfSettings(const Mistake& mistake) const {
+  const size_t at = mistake.at, word = at + 1, value = TypeAt(word) == Token::EOF ? TypeAt(word) : TypeAt(word + 1);
+  const auto item = ItemAt(at);
+  if (TypeAt(word) != T::NAME || value == T::COLON || value == T::RBRACE || !item) return std::nullopt;
+  const std::string setting = TextBetween(word, EndOfValue(word), "timeout 2ms");
+  const size_t head = TypeAt(*item);
+  if (head == T::KW_NODE && Expects(mistake, T::ASSIGN))
+    return fmt::format("settings stand behind the value: `node y = f(x) {{ {}; }}`", setting);
+  if (head == T::KW_NODE && Expects(mistake, T::SEMI))
+    return fmt::format("settings stand before the `else`: `node y = f(x) {{ {}; }} else e;`", setting);
+  if (head == T::KW_LET && Expects(mistake, T::SEMI))
+    return fmt::format("a `let` has no settings, a node has: `node y = f(x) {{ {}; }}`", setting);
+  return std::nullopt;
+}
+
 // `()` where a type or a value stands.
 std::optional<std::string> Reporter::HelpForNothing(const Mistake& mistake) const {
   const size_t at = mistake.at;
@@ -309,6 +325,10 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     return "the text before this ends at the `\"` in its braces; give the value a name first, by `let`";
   if (const auto foreign = HelpForForeign(mistake)) return foreign;
   if (WantsDimension(mistake)) return "a dimension is a number, a name, or `_` for any: `f32[3, h, _]`";
+  if (mistake.rule == P::RuleErrorDecl && type != T::NAME) {
+    return TypeAt(at - 1) == T::KW_AS ? "behind `as` stands the name of a status: `as not_found`"
+                                      : "an error has a code and a text: `error Bad = 100001 \"what happened\";`";
+  }
   const bool ends_block = Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI);
   switch (type) {
     case T::ASSIGN:
@@ -348,6 +368,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     case T::KW_FAILS:
       return "`expect e fails E` wants the failure `E` of `e`";
     case T::SEMI:
+      if (at > 0 && TypeAt(at - 1) == T::KW_RETURN) return "a workflow yields named results: `return (r: x);`";
       return ends_block ? std::optional<std::string>("the last expression of a block is its value; no `;` follows it") : std::nullopt;
     case T::DOT:
       if (at == 0 || TypeAt(at - 1) != T::NAME || TypeAt(at + 1) != T::NAME || !Expects(mistake, T::RBRACKET)) return std::nullopt;
@@ -359,6 +380,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     case T::COMMA:
       return HelpForComma(mistake);
     case T::LBRACE:
+      if (const auto settings = HelpForPlaceOfSettings(mistake)) return settings;
       if (at == 0 || TypeAt(at - 1) != T::NAME || !Expects(mistake, T::SEMI)) return std::nullopt;
       if (Expects(mistake, T::KW_AS)) return "settings stand in the service itself, or at the nodes of the workflow: `timeout 5s;`";
       return fmt::format("a record is built `{}(field: value)`", Spelling(at - 1));

@@ -63,9 +63,11 @@ class Reporter {
   std::optional<std::string> HelpForParameter(const Mistake& mistake) const;
   std::optional<std::string> HelpForAssign(const Mistake& mistake) const;
   std::optional<std::string> HelpForComma(const Mistake& mistake) const;
+  std::optional<std::string> HelpForTypeOfCpp(size_t at) const;
   std::optional<std::string> HelpForColon(const Mistake& mistake) const;
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
   std::optional<std::string> FixFor(const Mistake& mistake) const;
+  std::optional<std::string> HelpForPlaceOfSettings(const Mistake& mistake) const;
   std::optional<std::string> HelpForSetting(const Mistake& mistake) const;
   std::optional<std::string> HelpToDeclare(size_t word) const;
   std::optional<std::string> HelpToImport(size_t word) const;

@@ -155,7 +155,15 @@ Help Reporter::HelpForComma(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (mistake.rule == P::RuleTypeField) return "each field ends with `;`";
   if (mistake.rule == P::RuleField && Expects(mistake, T::COLON)) return "what a tuple holds has names: `(a: i64, b: i64)`";
+  if (mistake.rule == P::RuleRequireStmt && Expects(mistake, T::SEMI)) {
+    const std::string text = TypeAt(at + 1) == T::STRING ? TextBetween(at + 1, at + 2, "\"..\"") : "\"..\"";
+    return fmt::format("what is raised stands behind `else`: `require c else fail InputParams({});`", text);
+  }
   const int32_t around = tokens_.opener[at];
+  if (around > 0 && TypeAt(static_cast<size_t>(around)) == T::LPAREN) {  // `(a, b) => e`
+    const size_t closer = CloserOf(static_cast<size_t>(around));
+    if (TypeAt(closer) != Token::EOF && TypeAt(closer + 1) == T::FAT_ARROW) return std::string(OursFor(Foreign::kPrefix, "lambda"));
+  }
   const bool is_bare = mistake.rule == P::RuleReturnStmt && Expects(mistake, T::SEMI);
   const bool in_parentheses = IsInUnnamedTuple(mistake);
   if (!is_bare && !in_parentheses) return std::nullopt;
@@ -178,14 +186,30 @@ Help Reporter::HelpForComma(const Mistake& mistake) const {
                   : fmt::format("what a tuple holds has names: `({})`", fields);
 }
 
+// `std::vector<f32>`, `std::string`.
+Help Reporter::HelpForTypeOfCpp(size_t at) const {
+  if (Spelling(at - 1) != "std" || TypeAt(at + 1) != T::COLON || TypeAt(at + 2) != T::NAME) return std::nullopt;
+  const std::string word = Spelling(at + 2);
+  std::string ours(OursFor(Foreign::kGeneric, word));
+  const bool holds_name = TypeAt(at + 3) == T::LT && TypeAt(at + 4) == T::NAME;
+  const std::string held = holds_name ? ScalarFor(Spelling(at + 4)) : "";
+  if (const size_t gap = ours.find(".."); gap != std::string::npos && holds_name)
+    ours.replace(gap, 2, held.empty() ? Spelling(at + 4) : held);
+  if (ours.empty()) ours = word == "string" ? word : ScalarFor(word);
+  if (ours.empty()) return std::nullopt;
+  return fmt::format("that is `{}` here", ours);
+}
+
 // `x[::2]`, `if c:`, `a::b`.
 Help Reporter::HelpForColon(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (at == 0) return std::nullopt;
+  if (Expects(mistake, T::ARROW)) return "what is called tells the type of its value behind `->`";
   const auto item = ItemAt(at);
   if (item && TypeAt(*item) == T::KW_FOR && Expects(mistake, T::LBRACE))
     return "`fold y = 0 for i in [k < 10] => k { y + i }` goes from step to step, `sum[i < 10](i)` adds, `[i < 10] => i` makes a tensor";
   if (Expects(mistake, T::LBRACE)) return "a block stands in braces, `{ .. }`";
+  if (const auto type = HelpForTypeOfCpp(at)) return type;
   if (TypeAt(at - 1) == T::NAME && TypeAt(at + 1) == T::COLON) return "the parts of a name are joined by `.`, as in `nn.softmax`";
   const int32_t around = tokens_.opener[at];
   if (around <= 0 || TypeAt(static_cast<size_t>(around)) != T::LBRACKET || !Expects(mistake, T::RBRACKET)) return std::nullopt;
@@ -293,6 +317,7 @@ Help Reporter::HelpForForeign(const Mistake& mistake) const {
 Help Reporter::FixFor(const Mistake& mistake) const {
   const size_t type = TypeAt(mistake.at);
   if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
+  if (type == T::COLON && Expects(mistake, T::ARROW) && TypeAt(mistake.at - 1) == T::RPAREN) return "->";
   if (IsNamedByAssign(mistake.at) && mistake.rule != P::RuleParam && mistake.rule != P::RuleParams) return ":";
   if (type != T::NAME) return std::nullopt;
   const std::string word = Spelling(mistake.at);

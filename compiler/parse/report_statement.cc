@@ -144,10 +144,11 @@ std::optional<Reporter::Assignment> Reporter::AssignmentAt(size_t first) const {
   const size_t type = TypeAt(it.op), next = type == Token::EOF ? type : TypeAt(it.op + 1);
   const bool is_joined = type != Token::EOF && SpanAt(it.op).end == SpanAt(it.op + 1).begin;
   const bool is_sign = type == T::PLUS || type == T::MINUS || type == T::STAR || type == T::SLASH || type == T::PERCENT;
-  it.is_plain = type == T::ASSIGN;
+  const bool is_walrus = is_joined && type == T::COLON && next == T::ASSIGN;
+  it.is_plain = type == T::ASSIGN || is_walrus;
   it.is_step = is_joined && next == type && (type == T::PLUS || type == T::MINUS);
   if (!it.is_plain && !it.is_step && !(is_joined && is_sign && next == T::ASSIGN)) return std::nullopt;
-  it.width = it.is_plain ? 1 : 2;
+  it.width = type == T::ASSIGN ? 1 : 2;
   if (it.is_step && TypeAt(it.op + 2) != T::SEMI) return std::nullopt;
   it.end = it.op + it.width;
   while (TypeAt(it.end) != T::SEMI && TypeAt(it.end) != Token::EOF) ++it.end;
@@ -202,7 +203,9 @@ bool Reporter::ReportForeignStatement(const Mistake& mistake) {
   const size_t next = TypeAt(*first + 1);
   const bool declares = mistake.at == *first + 1 && next == T::NAME && TypeAt(*first + 2) == T::ASSIGN;
   const bool is_call = next == T::LPAREN && mistake.at != CloserOf(*first + 1) + 1;
-  const auto help = is_call || next == T::ASSIGN ? std::string_view() : OursFor(Foreign::kStatement, name);
+  const bool has_value = mistake.at == *first + 1 && (next == T::NAME || next == T::INT || next == T::FLOAT || next == T::MEASURE);
+  auto help = is_call || next == T::ASSIGN ? std::string_view() : OursFor(Foreign::kStatement, name);
+  if (help.empty() && has_value) help = OursFor(Foreign::kSetting, name);
   if (help.empty() && !declares) return false;
   auto built = emitter_.Emit(SpanAt(*first), diag::kUnknownStart, {name, "statement"});
   const auto words = Starters(mistake.rule == P::RuleCallStmt ? kInBody : kInBlock);

@@ -1,5 +1,7 @@
 // x[..]: elements and slices of tensors, elements of lists, lookup in maps.
 
+#include <algorithm>
+
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/rest.h"
 
@@ -64,9 +66,16 @@ ExprPtr IndexTensor(Body& body, const ast::IndexExpr& expr, ExprPtr object, cons
   const std::vector<Dim> extents = object->type->dims;
   const DType dtype = object->type->dtype;
   if (expr.subscripts.size() > extents.size()) {
-    body.env.Report(
+    auto builder = body.env.Report(
         expr.span, kIndexCount,
         {ToString(object->type), std::to_string(extents.size()) + (extents.size() == 1 ? " axis" : " axes"), expr.subscripts.size()});
+    const auto is_none = [](const ast::Subscript& at) {  // `x[None, :]`
+      const auto* name = at.first ? ast::DynAs<ast::NameExpr>(*at.first) : nullptr;
+      const auto* literal = at.first ? ast::DynAs<ast::LiteralExpr>(*at.first) : nullptr;
+      return (name != nullptr && name->name == "None") || (literal != nullptr && literal->literal == ast::LiteralKind::kNone);
+    };
+    if (std::any_of(expr.subscripts.begin(), expr.subscripts.end(), is_none))
+      builder.Help("an axis is added by an index that the value does not read: `[i < 1, j < len(x)] => x[j]`");
     for (const ast::Subscript& subscript : expr.subscripts) {
       if (subscript.first) SkipUnchecked(body, *subscript.first);
       if (subscript.last) SkipUnchecked(body, *subscript.last);

@@ -171,7 +171,7 @@ int BenchProgram(const Options& options, Console& console) {
   const interface::Interface described = compilation.DescribeInterface();
   std::string error;
   const auto chosen = Choose(described, options.workflow, error);
-  if (!chosen) return Fail(console, error);
+  if (!chosen) return Fail(console, error, kUsage);
   Job job;
   if (!ReadData(options, console, job)) return kProgramHasErrors;
   if (!job.body) {

@@ -90,7 +90,7 @@ class OfAProgram(unittest.TestCase):
 
     def test_needs_to_know_which_workflow(self):
         done = wfc("bench", HELLO, check=False)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn("`--workflow` must name one of Hello/Greet, Hello/Spread", done.stderr)
 
 

@@ -128,7 +128,8 @@ void WarnOfHole(Env& env, const ast::ErrorCodeDecl& decl) {
     const size_t close = text.find('}', open);
     if (close == std::string_view::npos || !LooksLikeHole(text.substr(open + 1, close - open - 1))) continue;
     env.Report(decl.message_span, kMessageWithHole, {text.substr(open, close - open + 1)})
-        .Help("they are filled where it fails, as in `fail " + decl.name.text + "(\"" + decl.message + "\")`");
+        .Help("they are filled where it fails, as in `fail " + decl.name.text + "(" +
+              std::string(env.input.sources.Text(decl.message_span)) + ")`");
     return;
   }
 }

@@ -29,7 +29,8 @@ std::optional<Service::Member> CheckMember(Env& env, Module& module, const ast::
     return std::nullopt;
   }
   if (!IsPathName(name)) {
-    env.Report(member.span, kPublishedName, {name});
+    const bool is_dots = name == "." || name == "..";
+    env.Report(member.span, kPublishedName, {name.empty() ? "an empty name" : "`" + name + "`", is_dots ? ", and more than dots" : ""});
     return std::nullopt;
   }
   if (entity == nullptr) return std::nullopt;

@@ -132,6 +132,8 @@ class Completion {
       HoleNames();
     } else if (context_.head() == "import") {
       Modules();
+    } else if (context_.head() == "error" && context_.last() == "as") {
+      Statuses();
     } else if (context_.last() == "fails" || context_.last() == "fail") {
       Things(ThingKind::kError);
       for (const sema::BuiltInError& error : sema::kBuiltInErrors) Add(std::string(error.name), kEventItem, std::string(error.message));
@@ -242,7 +244,8 @@ class Completion {
     if (prefix.empty()) Add("std", kModuleItem, "the standard library");
     const std::string folder = standard ? host_.stdlib + prefix.substr(4) : query_.analysis.start().folder + prefix;
     for (const std::string& name : NamesIn(folder)) {
-      const bool is_module = name.ends_with(".wf") && folder + name != query_.document.path;
+      const bool is_prelude = standard && name == "prelude.wf";  // its names are everywhere
+      const bool is_module = name.ends_with(".wf") && !is_prelude && folder + name != query_.document.path;
       if (is_module) Add(name.substr(0, name.size() - 3), kModuleItem);
       const bool leads_on = !standard && name.ends_with('/') && parse::IsName(name.substr(0, name.size() - 1));
       if (leads_on) Add(name.substr(0, name.size() - 1), kModuleItem, "a folder");
@@ -281,6 +284,18 @@ class Completion {
       if (names.size() == kMost) break;
     }
     return names;
+  }
+
+  // What an error may be to clients.
+  void Statuses() {
+    constexpr std::string_view kStatuses[] = {
+#define STATUS(name, written, grpc, http) written,
+#include "runtime/base/status_codes.def"
+#undef STATUS
+    };
+    for (const std::string_view status : kStatuses) {
+      if (status != "ok") Add(std::string(status), kConstantItem, "status");
+    }
   }
 
   void Statements() {

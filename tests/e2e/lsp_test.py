@@ -291,7 +291,9 @@ class Lsp(Session):
             self.assertIn(name, values)
         self.assertNotIn("by", values)  # of another declaration
         self.assertIn("node", await self.labels(editor, "  |node best"))
-        self.assertLessEqual({"image", "nn", "tensor"}, set(await self.labels(editor, "import std.|nn")))
+        modules = await self.labels(editor, "import std.|nn")
+        self.assertLessEqual({"image", "nn", "tensor"}, set(modules))
+        self.assertNotIn("prelude", modules)
         types = await self.labels(editor, "box: |Box)")
         self.assertLessEqual({"Box", "f32", "list"}, set(types))
         self.assertNotIn("twice", types)
@@ -304,6 +306,13 @@ class Lsp(Session):
         self.assertIn("softmax", await self.labels(editor, "node best = nn.|"))
         editor.change(PROGRAM.replace('  let text = "\U0001F600 {box.left}, {most}";', "  let text = box."))
         self.assertEqual(await self.labels(editor, "let text = box.|"), ["left", "top"])
+
+    async def test_completion_of_the_status_of_an_error(self):
+        editor = self.edit(PROGRAM)
+        editor.change(PROGRAM.replace('"nothing given";', '"nothing given" as '))
+        labels = await self.labels(editor, '"nothing given" as |')
+        self.assertIn("not_found", labels)
+        self.assertNotIn("twice", labels)
 
     async def test_symbols(self):
         editor = self.edit(PROGRAM)

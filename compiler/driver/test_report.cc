@@ -100,8 +100,9 @@ std::string TapReport(const std::vector<TestResult>& results, size_t left_out) {
     out += fmt::format("{}ok {} - {}: {}\n", result.passed ? "" : "not ", i + 1, TapText(result.file), TapText(result.name));
     out += fmt::format("  ---\n  duration_ms: {:.3f}\n", static_cast<double>(result.time_ns) / 1e6);
     if (!result.passed) {
-      out += fmt::format("  message: {}\n  file: {}\n  line: {}\n  details: {}\n", diag::QuoteJson(result.reason),
-                         diag::QuoteJson(result.file), result.line, YamlText(result.reason, result.details, "    "));
+      out +=
+          fmt::format("  message: {}\n  file: {}\n  line: {}\n", diag::QuoteJson(result.reason), diag::QuoteJson(result.file), result.line);
+      if (!result.details.empty()) out += fmt::format("  details: {}\n", YamlText(result.reason, result.details, "    "));
     }
     out += "  ...\n";
   }

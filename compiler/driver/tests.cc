@@ -61,7 +61,6 @@ class TestFile {
   TestResult NotBuilt() const {
     TestResult result{.file = path_, .name = "compiles", .line = 1, .is_built = false};
     result.reason = "it does not compile, so none of its tests ran";
-    result.details = "  " + result.reason + "\n";
     return result;
   }
 

@@ -61,6 +61,12 @@ class Reports(unittest.TestCase):
         self.assertIn("mixed.wf:10:", details[1])
         self.assertGreater(len(details), 3)  # lines below one another, not one long string
 
+    def test_a_file_that_does_not_compile_is_told_once(self):
+        broken = program("broken.wf", 'fn f() -> i64 = b;\n\ntest "t" {\n  expect f() == 1;\n}\n')
+        report = harness.wfc("test", "--format=tap", broken, check=False).stdout
+        self.assertEqual(report.count("does not compile"), 1, report)
+        self.assertFalse(self.tap(broken)["tests"][0]["ok"])
+
     def test_prove_agrees(self):
         for name, text, status in (("good.wf", PASSING, 0), ("bad.wf", MIXED, 1)):
             done = subprocess.run(["prove", "--exec", f"{harness.WFC} test --format=tap", program(name, text)], capture_output=True, text=True, timeout=120)

@@ -97,6 +97,11 @@ int main(int argc, char** argv) {
   pthread_t thread;
   const bool started = pthread_create(&thread, &attributes, RunJob, &job) == 0;
   if (started) {
+    // Signals interrupt the thread that works: else it would go on while their handlers remove what it writes.
+    sigset_t endings;
+    sigemptyset(&endings);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&endings, signal);
+    pthread_sigmask(SIG_BLOCK, &endings, nullptr);
     pthread_join(thread, nullptr);
   } else {
     RunJob(&job);

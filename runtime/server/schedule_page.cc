@@ -101,6 +101,8 @@ std::string WhyTask(const ScheduleSources& sources, const Row& row) {
     case Placement::kFits:
       return "takes " + Time(row.estimate_ns) + ", at most " + Time(options.inline_task_ns);
     case Placement::kTooLong:
+      if (row.estimate_ns <= options.inline_task_ns)
+        return "takes " + Time(row.estimate_ns) + ", for other inputs perhaps more than the " + Time(options.inline_task_ns) + " of a loop";
       return "takes " + Time(row.estimate_ns) + ", and a loop runs what takes " + Time(options.inline_task_ns) + " at most";
     case Placement::kBarred:
       return "took more than 1 ms on a loop within the last 10 s";

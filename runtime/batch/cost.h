@@ -18,9 +18,9 @@ class CostCurve {
   void Learn(int64_t size, int64_t ns);    // size: a size that is run
   void LearnFrom(const CostCurve& other);  // what both run and this one does not know
   bool known(int64_t size) const;
-  int64_t RunNs(int64_t size) const;    // measured, else guessed from the nearest measured size; 0: nothing measured yet
+  int64_t RunNs(int64_t size) const;    // measured, else guessed from the nearest measured sizes; 0: nothing measured yet
   int64_t SizeFor(int64_t rows) const;  // the smallest size that holds `rows`
-  int64_t BestRows() const;             // B*: the smallest size with t(B)/B within 5 % of the best, or 1
+  int64_t BestRows() const;             // B*: the smallest size with t(B)/B within 5 % of the best; of those measured, and larger ones
   int64_t RowsToRun(
       int64_t waiting) const;  // how many of them run next: all padded up, or the largest size below, whichever is cheaper in all
   // Batching gains next to nothing: t(1) <= 100 us and t(1) - t(B*)/B* <= 20 us. False while t(1) is unknown.
@@ -29,6 +29,7 @@ class CostCurve {
  private:
   static constexpr int kMaxSizes = 24;
   int IndexOf(int64_t size) const;
+  int LargestKnown() const;  // -1: none
   int64_t CheapestNs(int64_t rows) const;
 
   int64_t max_rows_;

@@ -24,7 +24,8 @@ int64_t Between(int64_t low_ns, int64_t high_ns, double part) {
 
 }  // namespace
 
-CostCurve::CostCurve(int64_t max_rows) : max_rows_(std::clamp<int64_t>(max_rows, 1, int64_t{1} << (kMaxSizes - 2))) {
+CostCurve::CostCurve(int64_t max_rows, bool by_steps)
+    : max_rows_(std::clamp<int64_t>(max_rows, 1, int64_t{1} << (kMaxSizes - 2))), by_steps_(by_steps) {
   for (int64_t size = 1; size < max_rows_; size *= 2) sizes_[n_sizes_++] = size;
   sizes_[n_sizes_++] = max_rows_;
 }
@@ -75,10 +76,11 @@ int64_t CostCurve::SizeFor(int64_t rows) const { return sizes_[IndexOf(rows)]; }
 int64_t CostCurve::BestRows() const {
   if (alone_.load(std::memory_order_relaxed)) return 1;
   const int largest = LargestKnown();
-  if (largest < 0) return max_rows_;
+  if (largest < 0) return by_steps_ ? 1 : max_rows_;
+  const int most = by_steps_ ? std::min(largest + 2, n_sizes_) : n_sizes_;
   // Those that are measured, and larger ones.
   const auto each = [&](auto&& take) {
-    for (int i = 0; i < n_sizes_; ++i)
+    for (int i = 0; i < most; ++i)
       if (i > largest || known(sizes_[i])) take(sizes_[i], static_cast<double>(RunNs(sizes_[i])) / static_cast<double>(sizes_[i]));
   };
   double best = INFINITY;

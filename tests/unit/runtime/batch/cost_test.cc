@@ -68,6 +68,17 @@ TEST(CostCurveTest, ALargerSizeThanTheMeasuredOnesIsHopedToBeBetterAndSoTried) {
   EXPECT_EQ(curve.BestRows(), 8);
 }
 
+TEST(CostCurveTest, ByStepsALargerSizeIsTriedOnceTheOneBelowIsMeasured) {
+  CostCurve curve(32, /*by_steps=*/true);
+  EXPECT_EQ(curve.BestRows(), 1);
+  curve.Learn(1, 1'000);
+  EXPECT_EQ(curve.BestRows(), 2);
+  curve.Learn(2, 1'100);
+  EXPECT_EQ(curve.BestRows(), 4);
+  curve.Learn(4, 9'000);  // not worth it, and nor is 8 then
+  EXPECT_EQ(curve.BestRows(), 2);
+}
+
 TEST(CostCurveTest, PadsUpOrSplitsWhicheverIsCheaper) {
   EXPECT_EQ(Curve(1'000'000, 1'000).RowsToRun(5), 5);  // one run of 8
   EXPECT_EQ(Curve(1'000, 1'000'000).RowsToRun(5), 4);  // 4, then 1

@@ -17,9 +17,9 @@ BatcherOptions Bounded(BatcherOptions options) {
   return options;
 }
 
-std::deque<CostCurve> Curves(const PolicyOptions& options) {
+std::deque<CostCurve> Curves(const Sorts& sorts, int64_t max_rows) {
   std::deque<CostCurve> curves;
-  for (size_t kind = 0; kind < options.padding.kinds(); ++kind) curves.emplace_back(options.max_rows);
+  while (curves.size() < sorts.count()) curves.emplace_back(max_rows, sorts.by_size());
   return curves;
 }
 
@@ -28,11 +28,12 @@ std::deque<CostCurve> Curves(const PolicyOptions& options) {
 Batcher::Batcher(Executor& executor, const BatcherOptions& options, const base::Clock& clock)
     : executor_(executor),
       options_(Bounded(options)),
-      costs_(Curves(options_.policy)),
-      policy_(options_.policy, options_.model->model(), costs_, clock),
+      fixed_shapes_(!options_.model->has_open_extents() || !InputsOf(0, 1).empty()),
+      sorts_(options_.policy.padding, options_.model->model(), !fixed_shapes_),
+      costs_(Curves(sorts_, options_.policy.max_rows)),
+      policy_(options_.policy, sorts_, options_.model->model(), costs_, clock),
       idle_instances_(options_.instances >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << options_.instances) - 1),
-      seen_sizes_(static_cast<size_t>(options_.instances) * costs_.size()),
-      fixed_shapes_(!options_.model->has_open_extents() || !InputsOf(0, 1).empty()) {
+      seen_sizes_(static_cast<size_t>(options_.instances) * costs_.size()) {
   WF_CHECK(options_.instances >= 1 && options_.instances <= 64, options_.instances);
   HeedRows();
   const bool is_measured = !options_.model->has_open_extents() && options_.model->row_ns() > 0;
@@ -84,15 +85,25 @@ void Batcher::HeedRows() {
 void Batcher::UpdateCosts() {
   bool pays = fixed_shapes_;
   int64_t row_ns = INT64_MAX, alone_ns = INT64_MAX;
-  for (const CostCurve& curve : costs_) {
+  bool dearer = false;  // than one of its bucket that is measured
+  for (size_t sort = 0; sort < costs_.size(); ++sort) {
+    const CostCurve& curve = costs_[sort];
     pays = pays && curve.InlinePays();
-    const int64_t best = curve.BestRows();
+    dearer = dearer && !sorts_.smallest(sort);
+    const int64_t best = curve.BestRows(), own_ns = curve.RunNs(1);
+    if (!fixed_shapes_ && (!curve.met() || (own_ns == 0 && dearer))) continue;
     row_ns = std::min(row_ns, curve.RunNs(best) / best);
-    alone_ns = std::min(alone_ns, curve.RunNs(1));
+    alone_ns = std::min(alone_ns, own_ns);
+    dearer = dearer || own_ns > 0;
   }
   inline_pays_.store(pays, std::memory_order_relaxed);
-  row_ns_.store(row_ns, std::memory_order_relaxed);
-  alone_ns_.store(alone_ns, std::memory_order_relaxed);
+  row_ns_.store(row_ns == INT64_MAX ? 0 : row_ns, std::memory_order_relaxed);
+  alone_ns_.store(alone_ns == INT64_MAX ? 0 : alone_ns, std::memory_order_relaxed);
+}
+
+// Of a sort that is new, a row may be cheaper than all before.
+void Batcher::Meet(size_t sort) {
+  if (sort < costs_.size() && costs_[sort].Meet()) UpdateCosts();
 }
 
 Batcher::Outlook Batcher::OutlookOf(uint8_t priority, base::TimePoint deadline) const {
@@ -103,13 +114,14 @@ Batcher::Outlook Batcher::OutlookOf(uint8_t priority, base::TimePoint deadline) 
 }
 
 void Batcher::LearnFrom(const Batcher& other) {
-  for (size_t kind = 0; kind < std::min(costs_.size(), other.costs_.size()); ++kind) costs_[kind].LearnFrom(other.costs_[kind]);
+  for (size_t sort = 0; sort < std::min(costs_.size(), other.costs_.size()); ++sort) costs_[sort].LearnFrom(other.costs_[sort]);
   UpdateCosts();
 }
 
-void Batcher::LearnRunOnLoop(size_t kind, int64_t ns) {
+void Batcher::LearnRunOnLoop(size_t sort, int64_t ns) {
   constexpr int64_t kIncredible = 8;  // times what was expected: more is not the model's doing
-  CostCurve& curve = costs_[kind];
+  recent_sort_.store(sort, std::memory_order_relaxed);
+  CostCurve& curve = costs_[sort];
   const int64_t known = curve.RunNs(1);
   curve.Learn(1, known == 0 ? ns : std::min(ns, kIncredible * known));
   if (inline_pays() && !curve.InlinePays()) UpdateCosts();

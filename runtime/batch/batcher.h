@@ -10,6 +10,7 @@
 #include "runtime/batch/policy.h"
 #include "runtime/batch/row.h"
 #include "runtime/batch/runnable.h"
+#include "runtime/batch/sorts.h"
 #include "runtime/batch/stats.h"
 
 namespace wf::batch {
@@ -49,8 +50,11 @@ class Batcher {
   Runnable& model() const { return *options_.model; }
   const BatcherOptions& options() const { return options_; }
   const Padding& padding() const { return options_.policy.padding; }
-  CostCurve& cost(size_t kind = 0) { return costs_[kind]; }  // kind: of rows, as Padding counts them
-  const CostCurve& cost(size_t kind = 0) const { return costs_[kind]; }
+  const Sorts& sorts() const { return sorts_; }
+  CostCurve& cost(size_t sort = 0) { return costs_[sort]; }
+  const CostCurve& cost(size_t sort = 0) const { return costs_[sort]; }
+  // Of the rows that ran last, where their sizes are apart; else the first.
+  const CostCurve& recent_cost() const { return costs_[sorts_.by_size() ? recent_sort_.load(std::memory_order_relaxed) : 0]; }
   const BatchStats& stats() const { return stats_; }
   struct Outlook {
     int64_t wait_ns = 0, run_ns = 0;  // 0: none, or not known
@@ -65,9 +69,9 @@ class Batcher {
   void LearnFrom(const Batcher& other);
   // Rows share runs from now on, or do not, by what is known of the model's. On any thread.
   void HeedRows();
-  // One row of this kind took `ns` on a loop.
-  void LearnRunOnLoop(size_t kind, int64_t ns);
-  // The inputs of a run, without data; nothing when the file leaves an extent open.
+  // One row of this sort took `ns` on a loop.
+  void LearnRunOnLoop(size_t sort, int64_t ns);
+  // The inputs of a run of rows of a kind, as Padding counts them, without data; nothing when the file leaves an extent open.
   std::vector<wf_tensor> InputsOf(size_t kind, int64_t size) const;
 
  private:
@@ -75,17 +79,20 @@ class Batcher {
   friend class Preparer;
   Executor& executor_;
   const BatcherOptions options_;
-  std::deque<CostCurve> costs_;  // by kind of row
+  const bool fixed_shapes_;
+  const Sorts sorts_;
+  std::deque<CostCurve> costs_;  // by sort of row
   Policy policy_;                // guarded by the executor's mutex
   uint64_t idle_instances_;      // bit set; guarded by the executor's mutex
   std::vector<uint64_t>
-      seen_sizes_;  // per instance and kind of row, bit set by log2 of the size; touched by the thread that holds the instance
-  const bool fixed_shapes_;
+      seen_sizes_;  // per instance and sort of row, bit set by log2 of the size; touched by the thread that holds the instance
   std::atomic<int> credits_{0};
   Backlog backlog_;  // in rows that hold a credit
   void UpdateCosts();
+  void Meet(size_t sort);
   std::atomic<bool> inline_pays_{false};
-  std::atomic<int64_t> row_ns_{0}, alone_ns_{0};  // of the cheapest kind: a row of a run of the best size, a run of one
+  std::atomic<size_t> recent_sort_{0};
+  std::atomic<int64_t> row_ns_{0}, alone_ns_{0};  // of the cheapest sort: a row of a run of the best size, a run of one
   BatchStats stats_;
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/batch/cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/base/check.h"
 
@@ -9,15 +10,22 @@ namespace {
 
 constexpr int64_t kInlineNs = 100'000, kInlineGainNs = 20'000;
 
-// What is not measured is guessed as a quarter fixed and the rest by row: optimistic enough that bigger sizes get tried, and then measured.
+// Beyond what is measured, a quarter is guessed to be fixed and the rest by row: optimistic enough that bigger sizes get tried, and then
+// measured.
 int64_t Guess(int64_t known_ns, int64_t known_size, int64_t size) {
   return known_ns / 4 +
          static_cast<int64_t>(static_cast<double>(known_ns) * 0.75 * static_cast<double>(size) / static_cast<double>(known_size));
 }
 
+// Between two that are, no hope is left that the larger one has not had: it grows evenly.
+int64_t Between(int64_t low_ns, int64_t high_ns, double part) {
+  return low_ns + static_cast<int64_t>(static_cast<double>(high_ns - low_ns) * part);
+}
+
 }  // namespace
 
-CostCurve::CostCurve(int64_t max_rows) : max_rows_(std::clamp<int64_t>(max_rows, 1, int64_t{1} << (kMaxSizes - 2))) {
+CostCurve::CostCurve(int64_t max_rows, bool by_steps)
+    : max_rows_(std::clamp<int64_t>(max_rows, 1, int64_t{1} << (kMaxSizes - 2))), by_steps_(by_steps) {
   for (int64_t size = 1; size < max_rows_; size *= 2) sizes_[n_sizes_++] = size;
   sizes_[n_sizes_++] = max_rows_;
 }
@@ -44,30 +52,44 @@ void CostCurve::LearnFrom(const CostCurve& other) {
 bool CostCurve::known(int64_t size) const { return ns_[IndexOf(size)].load(std::memory_order_relaxed) != 0; }
 
 int64_t CostCurve::RunNs(int64_t size) const {
+  const auto ns_at = [this](int at) { return ns_[at].load(std::memory_order_relaxed); };
   const int index = IndexOf(size);
-  for (int distance = 0; distance < n_sizes_; ++distance) {
-    for (const int at : {index - distance, index + distance}) {
-      if (at < 0 || at >= n_sizes_) continue;
-      const int64_t ns = ns_[at].load(std::memory_order_relaxed);
-      if (ns != 0) return distance == 0 ? ns : Guess(ns, sizes_[at], sizes_[index]);
-    }
-  }
-  return 0;
+  if (const int64_t ns = ns_at(index); ns != 0) return ns;
+  int low = index, high = index;
+  while (low >= 0 && ns_at(low) == 0) --low;
+  while (high < n_sizes_ && ns_at(high) == 0) ++high;
+  if (low < 0 && high == n_sizes_) return 0;
+  if (low < 0) return Guess(ns_at(high), sizes_[high], sizes_[index]);
+  if (high == n_sizes_) return Guess(ns_at(low), sizes_[low], sizes_[index]);
+  return Between(ns_at(low), ns_at(high),
+                 static_cast<double>(sizes_[index] - sizes_[low]) / static_cast<double>(sizes_[high] - sizes_[low]));
+}
+
+int CostCurve::LargestKnown() const {
+  int at = n_sizes_ - 1;
+  while (at >= 0 && ns_[at].load(std::memory_order_relaxed) == 0) --at;
+  return at;
 }
 
 int64_t CostCurve::SizeFor(int64_t rows) const { return sizes_[IndexOf(rows)]; }
 
 int64_t CostCurve::BestRows() const {
   if (alone_.load(std::memory_order_relaxed)) return 1;
-  double best = 0;
-  for (int i = 0; i < n_sizes_; ++i) {
-    const double per_row = static_cast<double>(RunNs(sizes_[i])) / static_cast<double>(sizes_[i]);
-    if (per_row == 0) return max_rows_;
-    if (i == 0 || per_row < best) best = per_row;
-  }
-  for (int i = 0; i < n_sizes_; ++i)
-    if (static_cast<double>(RunNs(sizes_[i])) <= 1.05 * best * static_cast<double>(sizes_[i])) return sizes_[i];
-  return max_rows_;
+  const int largest = LargestKnown();
+  if (largest < 0) return by_steps_ ? 1 : max_rows_;
+  const int most = by_steps_ ? std::min(largest + 2, n_sizes_) : n_sizes_;
+  // Those that are measured, and larger ones.
+  const auto each = [&](auto&& take) {
+    for (int i = 0; i < most; ++i)
+      if (i > largest || known(sizes_[i])) take(sizes_[i], static_cast<double>(RunNs(sizes_[i])) / static_cast<double>(sizes_[i]));
+  };
+  double best = INFINITY;
+  each([&](int64_t, double per_row) { best = std::min(best, per_row); });
+  int64_t smallest = max_rows_;
+  each([&](int64_t size, double per_row) {
+    if (per_row <= 1.05 * best) smallest = std::min(smallest, size);
+  });
+  return smallest;
 }
 
 int64_t CostCurve::CheapestNs(int64_t rows) const {

@@ -104,6 +104,7 @@ bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
     row.arrived_at = clock_.Now();
     const auto before = batcher.policy_.NextDecisionAt();
     batcher.policy_.Add(row);
+    batcher.Meet(row.sort);
     const auto after = batcher.policy_.NextDecisionAt();
     wakes = idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
   }
@@ -150,7 +151,7 @@ std::optional<Work> Executor::TakeLocked() {
       work.instance = std::countr_zero(batcher.idle_instances_);
       batcher.idle_instances_ &= ~(UINT64_C(1) << work.instance);
       work.staging = staging_[i][static_cast<size_t>(work.instance)].get();
-      work.kind = closed->rows.first->kind;
+      work.sort = closed->rows.first->sort;
       work.size = SizeFor(batcher, closed->rows);
       // This thread will be away: a colleague takes what is due, or waits for what will be.
       if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
@@ -204,8 +205,8 @@ void Executor::Run(Work& work) {
 }
 
 int64_t Executor::SizeFor(const Batcher& batcher, const RowList& rows) {
-  const size_t kind = rows.first->kind;
-  return kind < batcher.costs_.size() ? batcher.costs_[kind].SizeFor(rows.count) : 1;
+  const size_t sort = rows.first->sort;
+  return sort < batcher.costs_.size() ? batcher.costs_[sort].SizeFor(rows.count) : 1;
 }
 
 base::Status Executor::RunRows(Work& work, const RowList& rows) {
@@ -254,11 +255,12 @@ void Executor::RunInHalves(Work& work, RowList rows, const base::Status& failure
 
 void Executor::Learn(const Work& work, int64_t spent_ns) {
   Batcher& batcher = *work.batcher;
-  if (work.kind == batcher.costs_.size()) return;
+  if (work.sort == batcher.costs_.size()) return;
+  batcher.recent_sort_.store(work.sort, std::memory_order_relaxed);
   // The first run of a size also makes its plan, which would teach that batches do not pay.
-  uint64_t& seen = batcher.seen_sizes_[static_cast<size_t>(work.instance) * batcher.costs_.size() + work.kind];
+  uint64_t& seen = batcher.seen_sizes_[static_cast<size_t>(work.instance) * batcher.costs_.size() + work.sort];
   const uint64_t size_bit = UINT64_C(1) << std::bit_width(static_cast<uint64_t>(work.size - 1));
-  if ((seen & size_bit) != 0) batcher.costs_[work.kind].Learn(work.size, spent_ns);
+  if ((seen & size_bit) != 0) batcher.costs_[work.sort].Learn(work.size, spent_ns);
   seen |= size_bit;
   batcher.UpdateCosts();
 }

@@ -24,7 +24,7 @@ struct Work {
   int instance = 0;  // of the batcher, from 0
   Closed closed;
   int64_t size = 0;  // rows of the run, padding included
-  size_t kind = 0;   // of its rows
+  size_t sort = 0;   // of its rows
   base::TimePoint started_at = 0;
   int64_t spent_at_start_ns = 0;  // SpentNs of the thread
   Staging* staging = nullptr;

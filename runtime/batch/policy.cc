@@ -90,15 +90,16 @@ struct Group {
   }
 };
 
-Policy::Policy(const PolicyOptions& options, const wf_model& model, const std::deque<CostCurve>& costs, const base::Clock& clock)
-    : options_(options), model_(model), costs_(costs), clock_(clock) {
-  WF_CHECK(costs_.size() == options_.padding.kinds(), costs_.size());
+Policy::Policy(const PolicyOptions& options, const Sorts& sorts, const wf_model& model, const std::deque<CostCurve>& costs,
+               const base::Clock& clock)
+    : options_(options), sorts_(sorts), model_(model), costs_(costs), clock_(clock) {
+  WF_CHECK(costs_.size() == sorts_.count(), costs_.size());
 }
 Policy::~Policy() = default;
 
 // Rows that one run may hold side by side.
 bool Policy::MayShare(const Row& a, const Row& b) const {
-  if (a.kind != b.kind || a.kind == costs_.size()) return false;
+  if (a.sort != b.sort || a.sort == costs_.size()) return false;
   if (!model_.batched) return true;  // they never share a run, so they may share a list
   for (uint32_t i = 0; i < model_.n_in; ++i) {
     const bool shared = model_.batch_axis[i] < 0;
@@ -114,8 +115,8 @@ bool Policy::MayShare(const Row& a, const Row& b) const {
 
 // A row that runs alone waits for nobody.
 int64_t Policy::BestRows(const Group& group) const {
-  const size_t kind = group.Head()->kind;
-  return kind == costs_.size() ? 1 : std::min(options_.max_rows, costs_[kind].BestRows());
+  const size_t sort = group.Head()->sort;
+  return sort == costs_.size() ? 1 : std::min(options_.max_rows, costs_[sort].BestRows());
 }
 
 Group& Policy::GroupOf(const Row& row) {
@@ -133,8 +134,8 @@ Group& Policy::GroupOf(const Row& row) {
 
 // A row is worth running at the latest when its company or its deadline runs out.
 base::TimePoint Policy::RowClosesAt(const Row& row) const {
-  if (row.kind == costs_.size()) return row.arrived_at;
-  const CostCurve& cost = costs_[row.kind];
+  if (row.sort == costs_.size()) return row.arrived_at;
+  const CostCurve& cost = costs_[row.sort];
   const base::TimePoint by_delay = row.arrived_at + row.delay_ns;
   if (row.deadline == INT64_MAX) return by_delay;
   return std::max(row.arrived_at, std::min(by_delay, row.deadline - 2 * cost.RunNs(cost.max_rows())));
@@ -143,6 +144,7 @@ base::TimePoint Policy::RowClosesAt(const Row& row) const {
 void Policy::Add(Row& row) {
   row.level = row.priority;
   row.kind = static_cast<uint16_t>(options_.padding.KindOf(row.inputs));
+  row.sort = static_cast<uint16_t>(sorts_.Of(row.kind, row.inputs));
   Group& group = GroupOf(row);
   if (group.count == 0) {
     group.closes_at = INT64_MAX;
@@ -228,7 +230,7 @@ std::optional<Closed> Policy::Close() {
   if (chosen->count == 0) return closed;
   closed.reason = ReasonToClose(*chosen, now);
   const int64_t most = std::min<int64_t>(chosen->count, BestRows(*chosen));
-  for (int64_t left = most == 1 ? 1 : costs_[chosen->Head()->kind].RowsToRun(most); left > 0; --left) {
+  for (int64_t left = most == 1 ? 1 : costs_[chosen->Head()->sort].RowsToRun(most); left > 0; --left) {
     Row& row = *chosen->Head();
     Withdraw(row);
     closed.rows.Append(row);

@@ -10,6 +10,7 @@
 #include "runtime/batch/cost.h"
 #include "runtime/batch/padding.h"
 #include "runtime/batch/row.h"
+#include "runtime/batch/sorts.h"
 
 namespace wf::batch {
 
@@ -47,8 +48,9 @@ struct Closed {
 // deadlines or groups differ; Close O(rows waiting).
 class Policy {
  public:
-  // costs: one per kind of row that the padding knows.
-  Policy(const PolicyOptions& options, const wf_model& model, const std::deque<CostCurve>& costs, const base::Clock& clock);
+  // costs: one per sort of row.
+  Policy(const PolicyOptions& options, const Sorts& sorts, const wf_model& model, const std::deque<CostCurve>& costs,
+         const base::Clock& clock);
   ~Policy();
 
   // `row` waits from now on.
@@ -77,6 +79,7 @@ class Policy {
   int64_t BestRows(const Group& group) const;
 
   const PolicyOptions options_;
+  const Sorts& sorts_;
   const wf_model& model_;
   const std::deque<CostCurve>& costs_;
   const base::Clock& clock_;

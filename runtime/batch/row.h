@@ -55,6 +55,7 @@ class Row : public base::Message {
   int64_t run_ns = 0;  // of its batch, for the caller's statistics
   uint32_t batch_rows = 0;
   uint16_t kind = 0;          // of its padding
+  uint16_t sort = 0;          // of those that have a t(B) of their own
   uint8_t level = WF_NORMAL;  // priority after ageing
   RowState state = RowState::kIdle;
   bool withdrawn = false;  // before it was submitted: Submit refuses it

@@ -1,11 +1,13 @@
 #include "runtime/sched/estimate.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace wf::sched {
 namespace {
 
 constexpr float kUnknownCompute = 200'000, kUnknownInline = 1'000;  // ns, when the plan states no cost
+constexpr float kLeastFactor = 0.125F;
 constexpr int64_t kBarNs = 1'000'000, kBarredForNs = INT64_C(10'000'000'000);
 constexpr int64_t kBeyondDoubtNs = 20'000'000;
 constexpr int64_t kIncredible = 64;  // times the estimate: rather the loop was off its CPU than the task slow, so it takes two of them
@@ -21,16 +23,25 @@ int64_t Estimates::Prior(const wf_task& task, void* const* frame) const {
   return static_cast<int64_t>(task.cost_class == WF_COMPUTE ? kUnknownCompute : kUnknownInline);
 }
 
-void Estimates::Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool on_loop, base::TimePoint now) {
+// A run moves the mean by half of what it is at most: longer ones were rather their thread's being off its CPU. The low figure goes by
+// proportion, four times faster down than up: where a tenth of the runs take next to nothing, it is far below their mean.
+void Estimates::Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool failed) {
   Task& entry = tasks_[task];
-  const float sample = std::clamp(static_cast<float>(measured_ns) / static_cast<float>(std::max<int64_t>(1, prior_ns)), 0.125F, 8.0F);
-  const int64_t expected_ns = Of(task, prior_ns);
-  entry.factor += (sample - entry.factor) / 16;
+  const auto measured = static_cast<float>(std::max<int64_t>(1, measured_ns));
+  const float sample = measured / static_cast<float>(std::max<int64_t>(1, prior_ns));
+  entry.factor += (std::clamp(sample, kLeastFactor, 8 * std::max(1.0F, entry.factor)) - entry.factor) / 16;
   entry.has_news = true;
-  if (!on_loop) return;
+  if (failed) return;  // who knows how far it came
+  const float change = entry.least == 0 ? 0 : std::log2(sample / entry.least);
+  entry.least = entry.least == 0 ? sample : entry.least * std::exp2(change / (change < 0 ? 4 : 16));
+  entry.most_ns = std::max(entry.most_ns, measured);
+}
+
+void Estimates::NoteOnLoop(uint16_t task, int64_t estimate_ns, int64_t measured_ns, base::TimePoint now) {
+  Task& entry = tasks_[task];
   if (++entry.runs % 16 == 0 && entry.strikes > 0) --entry.strikes;
   if (measured_ns <= kBarNs) return;
-  const bool is_doubtful = measured_ns / kIncredible > expected_ns && measured_ns < kBeyondDoubtNs;
+  const bool is_doubtful = measured_ns / kIncredible > estimate_ns && measured_ns < kBeyondDoubtNs;
   entry.strikes = static_cast<uint8_t>(entry.strikes + (is_doubtful ? 1 : 2));
   if (entry.strikes < 2) return;
   Bar(task, now);
@@ -45,15 +56,18 @@ void Estimates::Bar(uint16_t task, base::TimePoint now) {
 }
 
 void Estimates::Merge(SharedFactors& shared) {
+  // Nobody's word is 0, on either side.
+  const auto settle = [](float& own, std::atomic<float>& all, bool has_news, auto&& between) {
+    const float known = all.load(std::memory_order_relaxed);
+    if (known != 0) own = has_news && own != 0 ? between(own, known) : known;
+    if (has_news && own != 0) all.store(own, std::memory_order_relaxed);
+  };
   for (size_t i = 0; i < tasks_.size(); ++i) {
     Task& entry = tasks_[i];
-    const float known = shared.by_task_[i].load(std::memory_order_relaxed);
-    if (entry.has_news) {
-      if (known != 0) entry.factor = (entry.factor + known) / 2;
-      shared.by_task_[i].store(entry.factor, std::memory_order_relaxed);
-    } else if (known != 0) {
-      entry.factor = known;
-    }
+    SharedFactors::Task& all = shared.by_task_[i];
+    settle(entry.factor, all.factor, entry.has_news, [](float own, float known) { return (own + known) / 2; });
+    settle(entry.least, all.least, entry.has_news, [](float own, float known) { return std::sqrt(own) * std::sqrt(known); });
+    settle(entry.most_ns, all.most_ns, entry.has_news, [](float own, float known) { return std::max(own, known); });
     entry.has_news = false;
   }
 }

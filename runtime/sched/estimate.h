@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -17,21 +18,35 @@ class SharedFactors {
 
  private:
   friend class Estimates;
-  std::vector<std::atomic<float>> by_task_;  // 0: nobody has timed it
+  struct Task {
+    std::atomic<float> factor{0}, least{0}, most_ns{0};  // 0: nobody has timed it
+  };
+  std::vector<Task> by_task_;
 };
 
-// What a task will take on this loop's machine: the plan's prior times a factor learned from its runs.
+// What a task takes on this loop's machine, learned from its runs: a high figure to place it by, and a low one to refuse others by. Both
+// scale with the plan's prior, which knows the inputs' sizes but not which branches they take, so that runs of one prior may differ widely.
 // Thread: loop-confined; runs on the pool are reported when they come home.   Cost: O(1), no allocation after construction.
 class Estimates {
  public:
   explicit Estimates(const wf_plan& plan);
 
   int64_t Prior(const wf_task& task, void* const* frame) const;  // ns
+  // To place it by: the mean of its runs, but not below an eighth of the prior, as the inputs that make it dear may be rare.
   int64_t Of(uint16_t task, int64_t prior_ns) const { return static_cast<int64_t>(tasks_[task].factor * static_cast<float>(prior_ns)); }
-  void Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool on_loop, base::TimePoint now);
+  // What it is sure to take: by its runs alone, so 0 before one has ended, and never more than the longest.
+  int64_t LeastOf(uint16_t task, int64_t prior_ns) const {
+    const Task& entry = tasks_[task];
+    return static_cast<int64_t>(std::min(entry.least * static_cast<float>(prior_ns), entry.most_ns));
+  }
+  // To be shown: measured, where it is.
+  int64_t Shown(uint16_t task, int64_t prior_ns) const { return tasks_[task].least > 0 ? LeastOf(task, prior_ns) : Of(task, prior_ns); }
+  void Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool failed);
 
-  // May the task run on the loop? Keeps to its last answer within 20 % around the limit. A run of more than 1 ms on a loop bars it for 10
-  // s; where that is incredible, two do.
+  // A run on the loop that was placed there by `estimate_ns`. One of more than 1 ms bars the task for 10 s; where that is incredible, two
+  // do.
+  void NoteOnLoop(uint16_t task, int64_t estimate_ns, int64_t measured_ns, base::TimePoint now);
+  // May the task run on the loop? Keeps to its last answer within 20 % around the limit.
   bool FitsLoop(uint16_t task, int64_t estimate_ns, int64_t limit_ns) {
     Task& entry = tasks_[task];
     if (entry.barred_until != 0) [[unlikely]]
@@ -48,7 +63,9 @@ class Estimates {
 
  private:
   struct Task {
-    float factor = 1;
+    float factor = 1;   // mean of measured over prior, for placement
+    float least = 0;    // the same, a low figure; 0: no run has ended
+    float most_ns = 0;  // the longest run that has ended
     bool on_loop = true;
     bool has_news = false;  // timed since the last merge
     uint8_t strikes = 0;    // long runs; two bar the task

@@ -125,7 +125,7 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
   job->deadline = DeadlineOf(instance);
   job->pool_priority = PriorityOf(CatalogueOf(*instance.bus), id);
   job->queued_at = parts_.clock.Now();
-  job->estimate_ns = std::clamp<int64_t>(job->deadline - job->queued_at, 1, estimates_.Of(id, prior_ns) + 1);  // it is stopped then
+  job->estimate_ns = std::clamp<int64_t>(job->deadline - job->queued_at, 1, estimates_.LeastOf(id, prior_ns) + 1);  // it is stopped then
   AddFlight(*job);
   parts_.queue.Push(*job);
 }
@@ -171,8 +171,8 @@ void EngineCore::Publish(Job& job, bus::Instance& instance) {
       continue;
     }
     if (job.prior_ns[i] == 0) job.prior_ns[i] = estimates_.Prior(task, instance.frames);
-    estimates_.Learn(job.tasks[i], job.prior_ns[i], job.measured_ns[i], false, 0);
-    stats.task[job.tasks[i]].estimate_ns.store(estimates_.Of(job.tasks[i], job.prior_ns[i]), std::memory_order_relaxed);
+    estimates_.Learn(job.tasks[i], job.prior_ns[i], job.measured_ns[i], false);
+    stats.task[job.tasks[i]].estimate_ns.store(estimates_.Shown(job.tasks[i], job.prior_ns[i]), std::memory_order_relaxed);
   }
   const uint16_t first_slot = plan_.regions[instance.region].first_slot, first_task = plan_.regions[instance.region].first_task;
   const uint8_t last = job.failed != nullptr || job.n_done == 0 ? job.n_done : static_cast<uint8_t>(job.n_done - 1);

@@ -49,7 +49,7 @@ class Job final : public batch::Row, public bus::Flight {
   const bus::Failure* failed = nullptr;  // of the task that follows the n_done finished ones
   Job* next_job = nullptr;               // in the pool's or the engine's lists
   base::TimePoint queued_at = 0;
-  int64_t estimate_ns = 0;  // of the strand's first task, for those who wait behind it
+  int64_t estimate_ns = 0;  // at least, of the strand's first task, for those who wait behind it
   int64_t prior_ns[kMaxTasks] = {}, measured_ns[kMaxTasks] = {};
   base::TimePoint started_at[kMaxTasks] = {};
   uint16_t tasks[kMaxTasks] = {};  // the strand, the model included

@@ -109,7 +109,7 @@ void EngineCore::StartModel(bus::Instance& instance, uint16_t id) {
 }
 
 void EngineCore::NoteModel(uint16_t id, Placement where, const ModelBinding& binding) {
-  stats.task[id].Note(where, binding.batcher == nullptr ? 0 : binding.batcher->cost().RunNs(1));
+  stats.task[id].Note(where, binding.batcher == nullptr ? 0 : binding.batcher->recent_cost().RunNs(1));
 }
 
 // or_here: a loop that has run enough since its last poll rather runs one more than that a full queue refuses it.
@@ -170,7 +170,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   if (!status.ok()) job->Fail(batch::CodeOf(status), status.message());
   staging->Trim(own);
   inline_spent_ns_ += spent;
-  if (known && binding.batcher != nullptr) binding.batcher->LearnRunOnLoop(job->kind, spent);
+  if (known && binding.batcher != nullptr) binding.batcher->LearnRunOnLoop(binding.batcher->sorts().Of(job->kind, job->inputs), spent);
   LiveOf(instance).arena.Splice(job->arena);
   const bus::Failure* const failure = job->context.failure;
   if (failure == nullptr) job->KeepScalars();

@@ -151,7 +151,7 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   const int64_t prior = estimates_.Prior(task, instance.frames);
   const int64_t estimate = estimates_.Of(id, prior);
   const Placement where = PlaceOf(id, estimate);
-  stats.task[id].Note(where, estimate);
+  stats.task[id].Note(where, estimates_.Shown(id, prior));
   if (where > Placement::kOnLoop) return Launch(instance, id, prior);
 
   bus::Context& context = ContextAt(instance, id);
@@ -169,7 +169,8 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
     code = task.fn.run(&context.head, instance.frames);
     ended = parts_.clock.Now();
     inline_spent_ns_ += ended - started;
-    estimates_.Learn(id, prior, ended - started, true, ended);
+    estimates_.NoteOnLoop(id, estimate, ended - started, ended);
+    estimates_.Learn(id, prior, ended - started, code != 0);
   }
   if (long_run.End() && code != 0) [[unlikely]]
     return MoveToPool(instance, id, prior);
@@ -182,7 +183,7 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
 // It was stopped. What it has written so far is written again, and what it has taken from the arena stays there until the request ends.
 void EngineCore::MoveToPool(bus::Instance& instance, uint16_t id, int64_t prior_ns) {
   estimates_.Bar(id, parts_.clock.Now());
-  stats.task[id].Note(Placement::kMoved, estimates_.Of(id, prior_ns));
+  stats.task[id].Note(Placement::kMoved, estimates_.Shown(id, prior_ns));
   Launch(instance, id, prior_ns);
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <span>
+#include <tuple>
 
 #include "runtime/abi/version.h"
 #include "runtime/abi/view.h"
@@ -118,19 +120,21 @@ struct VersionTotals {
   std::string_view model;
   std::string version;
   double queued = 0, rows = 0, shape_misses = 0;
-  std::map<std::pair<int64_t, int64_t>, double> run_seconds;  // by rows and bucket
+  std::map<std::tuple<int64_t, int64_t, int64_t>, double> run_seconds;  // by rows, bucket and elements of a row, at least
   std::array<uint64_t, batch::BatchStats::kSizeBuckets> sizes{};
   std::array<uint64_t, batch::kCloseReasons> closed{};
 };
 
 void TakeRunTimes(const batch::Batcher& batcher, VersionTotals* total) {
   const batch::Padding& padding = batcher.padding();
-  for (size_t kind = 0; kind < padding.kinds(); ++kind) {
-    const batch::CostCurve& cost = batcher.cost(kind);
-    const int64_t bucket = padding.pads() ? padding.bucket(kind) : 0;
+  const batch::Sorts& sorts = batcher.sorts();
+  for (size_t sort = 0; sort < sorts.count(); ++sort) {
+    const batch::CostCurve& cost = batcher.cost(sort);
+    const int64_t bucket = padding.pads() ? padding.bucket(sorts.kind(sort)) : 0;
     for (int64_t size = 1; size <= cost.max_rows(); ++size) {
       size = cost.SizeFor(size);
-      if (cost.known(size)) total->run_seconds.emplace(std::pair(size, bucket), static_cast<double>(cost.RunNs(size)) / 1e9);
+      if (!cost.known(size)) continue;
+      total->run_seconds.emplace(std::tuple(size, bucket, sorts.elements(sort)), static_cast<double>(cost.RunNs(size)) / 1e9);
     }
   }
 }
@@ -177,10 +181,12 @@ void AddBatchers(const MetricsSources& sources, MetricsText* out) {
   }
   out->Family("wf_batch_run_seconds", "gauge", "What a run of so many rows takes, as measured so far; bucket: of `pad`, 0 without.");
   for (const VersionTotals& at : totals) {
-    for (const auto& [size, seconds] : at.run_seconds) {
-      const auto& [rows, bucket] = size;
-      out->Sample({{"model", at.model}, {"version", at.version}, {"rows", std::to_string(rows)}, {"bucket", std::to_string(bucket)}},
-                  seconds);
+    for (const auto& [sort, seconds] : at.run_seconds) {
+      const auto& [rows, bucket, elements] = sort;
+      const std::string texts[] = {std::to_string(rows), std::to_string(bucket), std::to_string(elements)};
+      const std::array<Label, 5> labels = {
+          {{"model", at.model}, {"version", at.version}, {"rows", texts[0]}, {"bucket", texts[1]}, {"elements", texts[2]}}};
+      out->Sample("", std::span(labels).first(elements > 0 ? 5 : 4), seconds);
     }
   }
   out->Family("wf_model_shape_misses_total", "counter", "Runs that waited until their shape was made ready.");

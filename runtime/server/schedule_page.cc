@@ -80,7 +80,7 @@ std::string WhyModel(const ScheduleSources& sources, const Row& row) {
   const sched::ModelBinding& binding = sources.bindings[row.id];
   if (row.last == Placement::kToldLoop) return "schedule=inline";
   if (binding.batcher == nullptr) return "the model is not loaded";
-  const batch::CostCurve& cost = binding.batcher->cost();
+  const batch::CostCurve& cost = binding.batcher->recent_cost();
   if (row.last == Placement::kFits) return "a run of 1 takes " + Time(cost.RunNs(1)) + ", and a batch would save next to nothing";
   const batch::Rows rows = binding.batcher->model().rows(cost.max_rows());
   if (cost.max_rows() > 1 && rows == batch::Rows::kMixed) return "rows depend on one another: each runs alone";
@@ -101,6 +101,8 @@ std::string WhyTask(const ScheduleSources& sources, const Row& row) {
     case Placement::kFits:
       return "takes " + Time(row.estimate_ns) + ", at most " + Time(options.inline_task_ns);
     case Placement::kTooLong:
+      if (row.estimate_ns <= options.inline_task_ns)
+        return "takes " + Time(row.estimate_ns) + ", for other inputs perhaps more than the " + Time(options.inline_task_ns) + " of a loop";
       return "takes " + Time(row.estimate_ns) + ", and a loop runs what takes " + Time(options.inline_task_ns) + " at most";
     case Placement::kBarred:
       return "took more than 1 ms on a loop within the last 10 s";
@@ -149,6 +151,32 @@ std::vector<int64_t> KnownSizes(const batch::CostCurve& cost) {
   return sizes;
 }
 
+// Those of which something is measured.
+std::vector<size_t> KnownSorts(const batch::Batcher& batcher) {
+  std::vector<size_t> sorts;
+  for (size_t sort = 0; sort < batcher.sorts().count(); ++sort)
+    if (!KnownSizes(batcher.cost(sort)).empty()) sorts.push_back(sort);
+  return sorts;
+}
+
+std::string RunTimes(const batch::CostCurve& cost) {
+  std::string takes;
+  for (const int64_t size : KnownSizes(cost)) takes += (takes.empty() ? "" : ", ") + std::to_string(size) + ": " + Time(cost.RunNs(size));
+  return takes;
+}
+
+// Of rows of several sizes: each with the elements from which on it holds.
+std::string RunTimes(const batch::Batcher& batcher) {
+  const std::vector<size_t> sorts = KnownSorts(batcher);
+  if (!batcher.sorts().by_size() || sorts.size() < 2) return RunTimes(batcher.recent_cost());
+  std::string takes;
+  for (const size_t sort : sorts) {
+    takes += takes.empty() ? "" : "; ";
+    takes += "from " + std::to_string(batcher.sorts().elements(sort)) + " elements a row " + RunTimes(batcher.cost(sort));
+  }
+  return takes;
+}
+
 struct BatchTotals {
   uint64_t rows = 0, batches = 0;
   explicit BatchTotals(const batch::Batcher& batcher)
@@ -173,9 +201,30 @@ void PutTaskJson(const ScheduleSources& sources, const Row& row, json::Builder& 
   json.End().End();
 }
 
+void PutRunTimes(const batch::CostCurve& cost, json::Builder& json) {
+  json.Name("run_us").Object();
+  for (const int64_t size : KnownSizes(cost)) json.Name(std::to_string(size)).Thousandths(cost.RunNs(size));
+  json.End();
+}
+
+void PutSizes(const batch::Batcher& batcher, json::Builder& json) {
+  const std::vector<size_t> sorts = KnownSorts(batcher);
+  if (!batcher.sorts().by_size() || sorts.size() < 2) return;
+  json.Name("sizes").Array();
+  for (const size_t sort : sorts) {
+    const batch::CostCurve& cost = batcher.cost(sort);
+    json.Object();
+    if (batcher.padding().pads()) json.Name("bucket").Number(batcher.padding().bucket(batcher.sorts().kind(sort)));
+    json.Name("elements").Number(batcher.sorts().elements(sort)).Name("best_rows").Number(cost.BestRows());
+    PutRunTimes(cost, json);
+    json.End();
+  }
+  json.End();
+}
+
 void PutBatcherJson(const NamedBatcher& at, json::Builder& json) {
   const batch::Batcher& batcher = *at.batcher;
-  const batch::CostCurve& cost = batcher.cost();
+  const batch::CostCurve& cost = batcher.recent_cost();
   const BatchTotals totals(batcher);
   json.Line().Object().Name("model").Text(at.model).Name("version").Number(at.version);
   json.Name("instances").Number(batcher.options().instances).Name("batch").Number(batcher.options().policy.max_rows);
@@ -184,9 +233,9 @@ void PutBatcherJson(const NamedBatcher& at, json::Builder& json) {
   json.Name("rows_are").Text(kRows[static_cast<size_t>(batcher.model().rows(cost.max_rows()))]);
   json.Name("best_rows").Number(cost.BestRows()).Name("on_loop").Bool(batcher.inline_pays());
   json.Name("rows").Number(static_cast<int64_t>(totals.rows)).Name("batches").Number(static_cast<int64_t>(totals.batches));
-  json.Name("run_us").Object();
-  for (const int64_t size : KnownSizes(cost)) json.Name(std::to_string(size)).Thousandths(cost.RunNs(size));
-  json.End().End();
+  PutRunTimes(cost, json);
+  PutSizes(batcher, json);
+  json.End();
 }
 
 std::string WhySpin(const ScheduleSources& sources) {
@@ -241,14 +290,11 @@ void PutText(const ScheduleSources& sources, wf_sink* out) {
     text += '\n';
     lines = {{"MODEL", "VERSION", "INSTANCES", "BATCH", "BEST", "QUEUED", "ROWS", "BATCHES", "A RUN OF n ROWS TAKES"}};
     for (const NamedBatcher& at : sources.batchers) {
-      const batch::CostCurve& cost = at.batcher->cost();
       const BatchTotals totals(*at.batcher);
-      std::string takes;
-      for (const int64_t size : KnownSizes(cost))
-        takes += (takes.empty() ? "" : ", ") + std::to_string(size) + ": " + Time(cost.RunNs(size));
       lines.push_back({std::string(at.model), std::to_string(at.version), std::to_string(at.batcher->options().instances),
-                       std::to_string(at.batcher->options().policy.max_rows), std::to_string(cost.BestRows()),
-                       std::to_string(at.batcher->queued_rows()), std::to_string(totals.rows), std::to_string(totals.batches), takes});
+                       std::to_string(at.batcher->options().policy.max_rows), std::to_string(at.batcher->recent_cost().BestRows()),
+                       std::to_string(at.batcher->queued_rows()), std::to_string(totals.rows), std::to_string(totals.batches),
+                       RunTimes(*at.batcher)});
     }
     PutTable(lines, &text);
   }

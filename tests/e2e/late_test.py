@@ -12,6 +12,10 @@ model Wide = onnx("wide.onnx");
 
 fn grind(n: i64) -> f64 = sum[i < n](exp(-f64(i)) * cos(f64(i)));
 
+// By its guess 400 s, as if each element took the branch; without any that does some milliseconds.
+fn rare(n: i64, m: i64) -> f64 = sum[i < n](if i % 100000 == m { sum[j < n](1.0 / f64(j + 1)) } else { 0.0 });
+
+workflow Rare(n: i64, m: i64) -> (y: f64) { node y = rare(n, m); return (y: y); }
 workflow Grind(n: i64) -> (y: f64) { node y = grind(n); return (y: y); }
 workflow Score(seed: i64) -> (mean: f32) {
   let x = [i < 512] => f32(i * seed % 17) / 17.0;
@@ -23,7 +27,7 @@ workflow Either(seed: i64) -> (mean: f32) {
   node y = Wide(x: x) { batch 1; queue 1024; } else x;
   return (mean: (sum[i](y[i])) / 512.0);
 }
-service Late { workflow Grind; workflow Score; workflow Either; }
+service Late { workflow Rare; workflow Grind; workflow Score; workflow Either; }
 """
 REASON = "the deadline would pass while the request waits for others"
 BURST = 100
@@ -128,6 +132,24 @@ class Late(harness.ServerCase):
         for connection in connections:
             with connection:
                 self.assertEqual(connection.receive().status, 200)
+
+    def rare(self, server):
+        report = server.call("GET", "/debug/schedule?format=json", port="admin").json
+        return next(task for task in report["tasks"] if task["node"] == "Rare/y")
+
+    def test_nobody_is_refused_for_what_was_guessed_and_not_measured(self):
+        body = b'{"n": 1000000, "m": -1}'
+        server = harness.Server.of(self.source, *self.args[:-2])  # placed by what it takes
+        self.addCleanup(server.kill)
+        for _ in range(3):  # the first on a fresh server, the others where it has been measured
+            self.assertEqual(self.burst(server, "/Late/Rare", body, 20)[0], {200: 20})
+        self.assertLess(self.rare(server)["estimate_us"], 5e6)
+        for _ in range(10):  # microseconds, but it might have met the branch
+            self.assertEqual(server.post("/Late/Rare", {"n": 2000, "m": -1}).status, 200)
+        task = self.rare(server)
+        self.assertEqual((task["where"], task["reason"]), ("pool", "too_long"), task)
+        self.assertLess(task["estimate_us"], 100)
+        self.assertIn("for other inputs perhaps more than the 100.0 us of a loop", task["why"])
 
     @harness.timed
     def test_what_is_refused_for_long_is_told_to_come_back_later(self):

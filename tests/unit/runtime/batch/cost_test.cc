@@ -45,6 +45,40 @@ TEST(CostCurveTest, TheBestSizeIsTheSmallestNearTheMinimum) {
   EXPECT_EQ(Curve(100'000, 500'000).BestRows(), 4);    // 525k a row; 506k at best
 }
 
+TEST(CostCurveTest, ASizeBetweenMeasuredOnesIsNotHopedToBeBetterThanBoth) {
+  CostCurve curve(32);  // attention over long inputs: what fits into the caches is as cheap as alone
+  curve.Learn(1, 15'856'000);
+  curve.Learn(8, 117'555'000);
+  curve.Learn(32, 1'156'754'000);
+  EXPECT_EQ(curve.BestRows(), 8);
+  EXPECT_NEAR(static_cast<double>(curve.RunNs(16)), 464'000'000, 100'000);
+  curve.Learn(16, 200'000'000);
+  EXPECT_EQ(curve.BestRows(), 16) << "once it is measured so";
+}
+
+TEST(CostCurveTest, WhileTheLargestSizeAloneIsMeasuredItIsTheBest) {
+  CostCurve curve(32);
+  curve.Learn(32, 1'000'000);
+  EXPECT_EQ(curve.BestRows(), 32);
+}
+
+TEST(CostCurveTest, ALargerSizeThanTheMeasuredOnesIsHopedToBeBetterAndSoTried) {
+  CostCurve curve(32);
+  curve.Learn(1, 1'000);
+  EXPECT_EQ(curve.BestRows(), 8);
+}
+
+TEST(CostCurveTest, ByStepsALargerSizeIsTriedOnceTheOneBelowIsMeasured) {
+  CostCurve curve(32, /*by_steps=*/true);
+  EXPECT_EQ(curve.BestRows(), 1);
+  curve.Learn(1, 1'000);
+  EXPECT_EQ(curve.BestRows(), 2);
+  curve.Learn(2, 1'100);
+  EXPECT_EQ(curve.BestRows(), 4);
+  curve.Learn(4, 9'000);  // not worth it, and nor is 8 then
+  EXPECT_EQ(curve.BestRows(), 2);
+}
+
 TEST(CostCurveTest, PadsUpOrSplitsWhicheverIsCheaper) {
   EXPECT_EQ(Curve(1'000'000, 1'000).RowsToRun(5), 5);  // one run of 8
   EXPECT_EQ(Curve(1'000, 1'000'000).RowsToRun(5), 4);  // 4, then 1

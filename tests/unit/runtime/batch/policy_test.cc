@@ -44,7 +44,8 @@ class PolicyTest : public ::testing::Test {
   test::FakeClock clock_;
   std::deque<CostCurve> costs_ = Curves(1);
   std::deque<test::TestRow> rows_;
-  Policy policy_{{.max_rows = 4, .max_queued_rows = 8}, model_, costs_, clock_};
+  const Sorts sorts_{{}, model_, false};
+  Policy policy_{{.max_rows = 4, .max_queued_rows = 8}, sorts_, model_, costs_, clock_};
 };
 
 TEST_F(PolicyTest, ClosesAsSoonAsFull) {
@@ -184,7 +185,8 @@ class PaddedPolicyTest : public PolicyTest {
  protected:
   test::Pads pads_{{4, 8}, {{0, 0, 1, 1, 0}}, {{0, 0, 1, 1, 0}}};
   std::deque<CostCurve> by_bucket_ = Curves(2);
-  Policy padded_{{.max_rows = 4, .max_queued_rows = 8, .padding = pads_.padding()}, model_, by_bucket_, clock_};
+  const Sorts buckets_{pads_.padding(), model_, false};
+  Policy padded_{{.max_rows = 4, .max_queued_rows = 8, .padding = pads_.padding()}, buckets_, model_, by_bucket_, clock_};
 };
 
 TEST_F(PaddedPolicyTest, WidthsOfOneBucketShareABatch) {

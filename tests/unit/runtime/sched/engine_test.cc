@@ -170,6 +170,16 @@ TEST_F(EngineTest, AStrandCrossesToThePoolOnce) {
   EXPECT_EQ(rig.queue.pushed, 1U);
 }
 
+TEST_F(EngineTest, WhatHasNotBeenMeasuredIsNothingThatOthersAreSureToWaitFor) {
+  builder_.Run(root_, {in_}, out_, Pooled());
+  builder_.Return(root_, {out_});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  ASSERT_EQ(rig.queue.jobs.size(), 1U);
+  EXPECT_EQ(rig.queue.jobs.front()->estimate_ns, 1) << "1: it waits; half a ms is a guess";
+  rig.Settle();
+}
+
 class HotTurnTest : public EngineTest {
  protected:
   // Strands that left the loop while requests of 40 tasks of 1.9 us each came, one request a turn.

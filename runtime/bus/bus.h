@@ -11,6 +11,7 @@
 #include "runtime/bus/context.h"
 #include "runtime/bus/failure.h"
 #include "runtime/bus/span.h"
+#include "runtime/bus/spent.h"
 
 namespace wf::bus {
 
@@ -63,6 +64,7 @@ class Bus {
   BusState state() const { return state_; }
   base::TimePoint deadline() const { return deadline_; }
   base::TimePoint received_at() const { return received_at_; }
+  const Spent& spent() const { return spent_; }
 
   void* user = nullptr;                // the client's own
   std::span<const Metadata> metadata;  // for wf_meta; set before Start, immutable afterwards, outlives the bus
@@ -85,6 +87,7 @@ class Bus {
   uint64_t data_id_ = 0;
   std::string_view log_id_;
   base::TimePoint deadline_ = 0, received_at_ = 0;
+  Spent spent_;
 };
 
 }  // namespace wf::bus

@@ -126,6 +126,7 @@ bus::Bus* EngineCore::Create(const Request& request) {
   bus->client_ = request.client;
   bus->user = request.user;
   bus->received_at_ = request.received_at;
+  bus->spent_ = bus::Spent(request.received_at);
   const int64_t timeout = catalogue->deadlines.Of(*request.workflow);
   bus->deadline_ = request.received_at + (request.timeout_ns > 0 ? std::min(timeout, request.timeout_ns) : timeout);
   bus->catalogue_ = catalogue;

@@ -146,11 +146,13 @@ void EngineCore::NoteRuns(const Job& job, bus::Instance& instance) {
   for (int i = 0; i < ended; ++i) {
     const bool is_row = has_run && plan_.tasks[job.tasks[i]].kind == WF_MODEL;
     NoteCompute(instance, job.tasks[i], is_row ? job.run_ns : job.measured_ns[i], i >= job.n_done || (job.dropped && i + 1 == ended));
+    const base::TimePoint begin = is_row ? std::max(job.taken_at, job.ran_at) : job.started_at[i];
+    const base::TimePoint end = begin + (is_row ? job.run_ns : job.measured_ns[i]);
+    if (is_row) instance.bus->spent_.Wait(job.arrived_at, job.taken_at);
+    instance.bus->spent_.Run(begin, end);
     if (instance.bus->spans_ == nullptr) continue;
     const wf_code code = i >= job.n_done && job.failed != nullptr ? job.failed->code : 0;
-    const base::TimePoint begin = is_row ? job.arrived_at : job.started_at[i];
-    const base::TimePoint end = is_row ? std::max(job.taken_at, job.ran_at) + job.run_ns : begin + job.measured_ns[i];
-    NoteSpan(instance, job.tasks[i], {begin, end, code, is_row ? &job : nullptr});
+    NoteSpan(instance, job.tasks[i], {is_row ? job.arrived_at : begin, end, code, is_row ? &job : nullptr});
   }
 }
 

@@ -170,6 +170,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   if (!status.ok()) job->Fail(batch::CodeOf(status), status.message());
   staging->Trim(own);
   inline_spent_ns_ += spent;
+  instance.bus->spent_.Run(started, started + spent);
   if (known && binding.batcher != nullptr) binding.batcher->LearnRunOnLoop(binding.batcher->sorts().Of(job->kind, job->inputs), spent);
   LiveOf(instance).arena.Splice(job->arena);
   const bus::Failure* const failure = job->context.failure;

@@ -169,6 +169,7 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
     code = task.fn.run(&context.head, instance.frames);
     ended = parts_.clock.Now();
     inline_spent_ns_ += ended - started;
+    instance.bus->spent_.Run(started, ended);
     estimates_.NoteOnLoop(id, estimate, ended - started, ended);
     estimates_.Learn(id, prior, ended - started, code != 0);
   }

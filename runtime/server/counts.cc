@@ -15,12 +15,16 @@ uint64_t WallMs() noexcept {
 
 }  // namespace
 
-void RequestCounts::Add(wf_code code, int64_t ns, uint32_t samples_done) noexcept {
+void RequestCounts::Add(wf_code code, int64_t ns, const bus::Bus* bus) noexcept {
   duration.Add(ns);
   if (code == 0) {
     ok.Add();
     ok_ns.Add(static_cast<uint64_t>(std::max<int64_t>(ns, 0)));
-    samples.Add(samples_done);
+    samples.Add(bus == nullptr ? 1 : bus->samples());
+    if (bus != nullptr) {
+      queue_ns.Add(static_cast<uint64_t>(bus->spent().queue_ns()));
+      compute_ns.Add(static_cast<uint64_t>(bus->spent().compute_ns()));
+    }
     return last_ms.Set(WallMs());
   }
   for (ByCode& row : by_code) {

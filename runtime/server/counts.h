@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/abi/plan.h"
+#include "runtime/bus/bus.h"
 #include "runtime/observe/metrics.h"
 #include "runtime/server/protocols.h"
 
@@ -21,8 +22,10 @@ struct RequestCounts {
   ByCode by_code[kCodes];
   observe::Counter other, ok;
   observe::Counter ok_ns, samples, last_ms;  // of those that were fine: their time, their samples, the wall clock at the last
+  observe::Counter queue_ns, compute_ns;     // of ok_ns: bus::Spent
   observe::Histogram duration;
-  void Add(wf_code code, int64_t ns, uint32_t samples_done = 1) noexcept;
+  // `bus`: null: it never had one.
+  void Add(wf_code code, int64_t ns, const bus::Bus* bus = nullptr) noexcept;
 };
 
 // What one loop tells the others and the admin thread.   Thread: written by its loop alone, read by any.

@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 
-#include "runtime/abi/view.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/observe/log.h"
@@ -46,6 +45,8 @@ oip::Statistics Count(const Shared& shared, const wf_workflow& workflow) {
       const RequestCounts& counts = loop->Of(index, static_cast<Protocol>(p));
       sum.success.count += counts.ok.value();
       sum.success.ns += counts.ok_ns.value();
+      sum.queue_ns += counts.queue_ns.value();
+      sum.compute_ns += counts.compute_ns.value();
       sum.inferences += counts.samples.value();
       sum.last_ms = std::max(sum.last_ms, counts.last_ms.value());
       sum.fail.count += counts.other.value();
@@ -54,14 +55,6 @@ oip::Statistics Count(const Shared& shared, const wf_workflow& workflow) {
     }
   }
   sum.fail.ns = all_ns - std::min(all_ns, sum.success.ns);
-  for (const sched::EngineStats* engine : shared.engines) {
-    for (uint32_t n = 0; n < shared.plan.n_nodes; ++n) {
-      const uint32_t stage = shared.plan.nodes[n].stage;
-      if (stage >= shared.plan.n_stages || abi::View(shared.plan.stages[stage].workflow) != abi::View(workflow.name)) continue;
-      sum.queue_ns += engine->queue_wait[n].sum_ns.value();
-      sum.compute_ns += engine->node_compute[n].sum_ns.value();
-    }
-  }
   return sum;
 }
 

@@ -40,7 +40,7 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   const int64_t took = exchange.received_at == 0 ? 0 : shared_.clock.Now() - exchange.received_at;
   const size_t workflow =
       exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
-  counts_.Of(workflow, exchange.protocol).Add(code, took, exchange.bus == nullptr ? 1 : exchange.bus->samples());
+  counts_.Of(workflow, exchange.protocol).Add(code, took, exchange.bus);
   if (base::SlicesOn() && exchange.received_at != 0) [[unlikely]] {
     const base::TimePoint end = exchange.received_at + took;
     base::NoteSlice({base::SliceKind::kRequest, 0, NameOf(exchange), exchange.received_at, end, exchange.data_id, nullptr, code});

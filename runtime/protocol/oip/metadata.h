@@ -28,7 +28,7 @@ struct Statistics {
   uint64_t last_ms = 0;                   // since the epoch; 0: none
   uint64_t inferences = 0;                // samples of calls that succeeded
   Duration success, fail;                 // calls, which are the executions too
-  uint64_t queue_ns = 0, compute_ns = 0;  // that rows waited; that nodes ran which were timed
+  uint64_t queue_ns = 0, compute_ns = 0;  // of success.ns: that rows waited; that nodes ran which were timed
 };
 
 void PutServerMetadata(Fields& fields);

@@ -209,6 +209,27 @@ TEST_F(QueueTest, WhatIsNotKnownRefusesNobody) {
   rig.Settle();
 }
 
+TEST_F(QueueTest, OfRowsThatWaitAtOnceARequestCountsEachMomentOnce) {
+  constexpr uint32_t kSamples = 3;
+  Rig& rig = MakeSlow();
+  rig.keeps = true;
+  bus::Bus* const bus = rig.engine->Create(
+      {.workflow = rig.plan.workflows, .client = &rig, .samples = kSamples, .received_at = rig.clock.Now(), .timeout_ns = 1000 * kMs});
+  for (uint32_t k = 0; k < kSamples; ++k) test::WriteInt(rig.plan, rig.plan.workflows->in[0].slot, bus->frame(k), k);
+  rig.engine->Start(*bus);
+  rig.RunJobs();
+  for (uint32_t k = 0; k < kSamples; ++k) {
+    rig.clock.AdvanceNs(10 * kMs);
+    ASSERT_TRUE(rig.RunBatch());
+    rig.Turn();
+  }
+  rig.Settle();
+  ASSERT_EQ(bus->state(), bus::BusState::kAnswered);
+  EXPECT_EQ(rig.engine->stats().queue_wait[1].sum_ns.value(), static_cast<uint64_t>((10 + 20 + 30) * kMs));
+  EXPECT_EQ(bus->spent().queue_ns(), 30 * kMs);
+  rig.engine->Release(*bus);
+}
+
 TEST_F(ModelTest, CountsWaitsAndRunsByNode) {
   Rig& rig = MakeRig({.schedule = Schedule::kPool});
   for (int i = 0; i < 3; ++i) rig.Start({i});

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "runtime/base/clock.h"
+
+namespace wf::bus {
+
+// What of a request's time its rows waited, and its nodes ran. Each moment counts once at most, for what was told first: both together are
+// never more than the request has taken, however many rows and samples are under way at once.
+// Rejected: the union of all waits, which takes a list of them; sums, which are many times what the client waited for.
+// Thread: loop-confined.   Units: ns.   Cost: O(1), no allocation.
+class Spent {
+ public:
+  explicit Spent(base::TimePoint at = 0) : until_(at) {}
+
+  void Wait(base::TimePoint from, base::TimePoint to) { queue_ns_ += Take(from, to); }
+  void Run(base::TimePoint from, base::TimePoint to) { compute_ns_ += Take(from, to); }
+  int64_t queue_ns() const { return queue_ns_; }
+  int64_t compute_ns() const { return compute_ns_; }
+
+ private:
+  int64_t Take(base::TimePoint from, base::TimePoint to) {
+    const int64_t taken = std::max<int64_t>(to - std::max(from, until_), 0);
+    until_ = std::max(until_, to);
+    return taken;
+  }
+
+  base::TimePoint until_;  // all before is counted, or was spent otherwise
+  int64_t queue_ns_ = 0, compute_ns_ = 0;
+};
+
+}  // namespace wf::bus

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""What the Open Inference Protocol tells of queues and runs are parts of the latency of calls that succeeded."""
+import json
+import time
+
+import harness
+import onnx_file
+
+# A run takes far longer than a client to send a request, so that calls and samples wait for one another.
+SOURCE = """
+model Wide = onnx("wide.onnx");
+
+fn x_of(seed: i64) -> f32[512] = [i] => f32(i * seed % 17) / 17.0;
+
+workflow One(seed: i64) -> (first: f32) {
+  node y = Wide(x: x_of(seed)) { batch 1; queue 256; }
+  return (first: y[0]);
+}
+workflow At(at: i64) -> (value: f32) {
+  node y = Wide(x: x_of(1)) { batch 1; queue 256; }
+  return (value: y[at]);
+}
+workflow Outer(seed: i64) -> (first: f32) { node y = One(seed); return (first: y.first); }
+service Parts { workflow One; workflow At; workflow Outer; }
+"""
+CALLS = 16
+
+
+def source():
+    path = harness.scratch() / "parts.wf"
+    (harness.scratch() / "wide.onnx").write_bytes(onnx_file.perceptron(512, 4096))
+    path.write_text(SOURCE)
+    return path
+
+
+class Statistics(harness.ServerCase):
+    source = source()
+    args = ("--io-threads", "1", "--schedule", "pool")
+
+    def parts(self, workflow):
+        (row,) = self.server.call("GET", f"/v2/models/Parts.{workflow}/stats").json["model_stats"]
+        stats = row["inference_stats"]
+        counts = {stats[part]["count"] for part in ("success", "queue", "compute_input", "compute_infer", "compute_output")}
+        self.assertEqual(len(counts), 1, stats)
+        return {part: stats[part]["ns"] for part in ("success", "queue", "compute_infer")}, counts.pop()
+
+    def assert_parts_of_success(self, workflow, calls):
+        parts, count = self.parts(workflow)
+        print(f"{workflow}: {count} calls, {parts}")
+        self.assertEqual(count, calls)
+        self.assertGreater(parts["queue"], 0)
+        self.assertGreater(parts["compute_infer"], 0)
+        self.assertLessEqual(parts["queue"] + parts["compute_infer"], parts["success"])
+        return parts
+
+    def send(self, workflow, count, body):
+        connections = [self.server.connect() for _ in range(count)]
+        for connection in connections:
+            connection.send(harness.request("POST", f"/Parts/{workflow}", body))
+        return connections
+
+    def test_a_workflow_that_calls_another_has_what_its_calls_waited_and_ran(self):
+        for connection in self.send("Outer", CALLS, b'{"seed": 1}'):
+            with connection:
+                self.assertEqual(connection.receive().status, 200)
+        parts = self.assert_parts_of_success("Outer", CALLS)
+        self.assertGreater(parts["queue"] + parts["compute_infer"], parts["success"] / 2)  # it does nothing else
+
+    def test_calls_that_fail_are_in_no_part(self):
+        self.assertEqual(self.server.post("/Parts/At", {"at": 511}).status, 200)
+        parts = self.parts("At")
+        for connection in self.send("At", CALLS, b'{"at": 512}'):
+            with connection:
+                self.assertEqual(connection.receive().error["code"], 7001)
+        self.assertEqual(self.parts("At"), parts)
+
+    def test_of_samples_that_wait_for_one_another_each_moment_counts_once(self):
+        began = time.perf_counter_ns()
+        body = {"inputs": [{"name": "seed", "shape": [CALLS, 1], "datatype": "INT64", "data": list(range(CALLS))}]}
+        reply = self.server.call("POST", "/v2/models/Parts.One/infer", json.dumps(body).encode())
+        self.assertEqual(reply.status, 200, reply)
+        parts = self.assert_parts_of_success("One", 1)
+        self.assertLess(parts["success"], time.perf_counter_ns() - began)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -125,6 +125,7 @@ Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
       break;
   }
   batcher.policy_.Withdraw(row);
+  row.taken_at = clock_.Now();
   row.state = RowState::kIdle;
   batcher.Unreserve(row);
   return Withdrawal::kUnlinked;

@@ -51,9 +51,10 @@ class Row : public base::Message {
   Row* previous = nullptr;
   Row* next = nullptr;
   Group* group = nullptr;
+  // Of the queue: into it, out of it (to run, too late, or withdrawn).
   base::TimePoint arrived_at = 0, taken_at = 0, ran_at = 0;
-  int64_t run_ns = 0;  // of its batch, for the caller's statistics
-  uint32_t batch_rows = 0;
+  int64_t run_ns = 0;         // of its batch, for the caller's statistics
+  uint32_t batch_rows = 0;    // 0: it has not run
   uint16_t kind = 0;          // of its padding
   uint16_t sort = 0;          // of those that have a t(B) of their own
   uint8_t level = WF_NORMAL;  // priority after ageing

@@ -9,6 +9,20 @@
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
+namespace {
+
+// A row has left its queue, to run or for good.
+void NoteWait(EngineCore& engine, const Job& job) {
+  const bus::Instance& instance = *job.instance;
+  const wf_task& task = engine.plan().tasks[job.tasks[job.n_tasks - 1]];
+  instance.bus->spent_.Wait(job.arrived_at, job.taken_at);
+  if (task.node == WF_NONE) return;
+  engine.stats.queue_wait[task.node].Add(job.taken_at - job.arrived_at);
+  if (base::SlicesOn()) [[unlikely]]
+    base::NoteSlice({base::SliceKind::kWait, 0, engine.NameOf(instance, task), job.arrived_at, job.taken_at, instance.bus->data_id()});
+}
+
+}  // namespace
 
 Job* EngineCore::NewJob(bus::Instance& instance, uint16_t id) {
   Job* job = idle_jobs_;
@@ -37,7 +51,7 @@ Job* EngineCore::NewJob(bus::Instance& instance, uint16_t id) {
   job->state = batch::RowState::kIdle;
   job->stop_word = 0;
   job->measured_ns[0] = 0;
-  job->run_ns = job->ran_at = job->batch_rows = 0;
+  job->taken_at = job->run_ns = job->ran_at = job->batch_rows = 0;
   return job;
 }
 
@@ -139,21 +153,24 @@ void EngineCore::StopFlight(Job& job) {
   if (job.batcher->Withdraw(job) == batch::Withdrawal::kUnlinked) TakeBack(job, false);
 }
 
-// What a job's tasks have taken, whether or not somebody still wants what they made.
+// What a job's tasks have taken, whether or not somebody still wants what they made. A node whose row left the queue unrun was not
+// executed.
 void EngineCore::NoteRuns(const Job& job, bus::Instance& instance) {
-  const bool has_run = job.submitted && job.state == batch::RowState::kDelivered;
+  const bool queued = job.taken_at != 0, left_unrun = queued && job.batch_rows == 0;
+  const int row = queued ? job.n_tasks - 1 : job.n_tasks;
   const int ended = job.failed != nullptr && job.n_done < job.n_tasks ? job.n_done + 1 : job.n_done;
   for (int i = 0; i < ended; ++i) {
-    const bool is_row = has_run && plan_.tasks[job.tasks[i]].kind == WF_MODEL;
-    NoteCompute(instance, job.tasks[i], is_row ? job.run_ns : job.measured_ns[i], i >= job.n_done || (job.dropped && i + 1 == ended));
+    const bool is_row = i == row, cut_off = i >= job.n_done || (job.dropped && i + 1 == ended);
+    if (is_row) NoteWait(*this, job);
     const base::TimePoint begin = is_row ? std::max(job.taken_at, job.ran_at) : job.started_at[i];
     const base::TimePoint end = begin + (is_row ? job.run_ns : job.measured_ns[i]);
-    if (is_row) instance.bus->spent_.Wait(job.arrived_at, job.taken_at);
+    if (!is_row || !left_unrun) NoteCompute(instance, job.tasks[i], end - begin, cut_off && !left_unrun);
     instance.bus->spent_.Run(begin, end);
     if (instance.bus->spans_ == nullptr) continue;
     const wf_code code = i >= job.n_done && job.failed != nullptr ? job.failed->code : 0;
     NoteSpan(instance, job.tasks[i], {is_row ? job.arrived_at : begin, end, code, is_row ? &job : nullptr});
   }
+  if (queued && ended <= row) NoteWait(*this, job);  // nobody waits for it any more
 }
 
 // What a finished job has made becomes part of the request.
@@ -208,11 +225,6 @@ void EngineCore::TakeBack(Job& job, bool delivered_here) {
     const uint16_t id = job.tasks[job.n_tasks - 1];
     job.failed = job.context.failure;
     if (job.failed == nullptr) ++job.n_done;
-    if (const uint16_t node = plan_.tasks[id].node; node != WF_NONE) {
-      stats.queue_wait[node].Add(job.taken_at - job.arrived_at);
-      if (base::SlicesOn()) [[unlikely]]
-        base::NoteSlice({base::SliceKind::kWait, 0, NameOf(instance, plan_.tasks[id]), job.arrived_at, job.taken_at, bus.data_id()});
-    }
     if (job.failed != nullptr && parts_.observer != nullptr && !job.dropped) parts_.observer->OnModelFailed(instance, id, *job.failed);
   }
   NoteRuns(job, instance);

@@ -82,7 +82,7 @@ struct EngineStats {
 
   Counter created, answered, failed, cancelled, drained, refused_rows, refused_late;
   std::unique_ptr<DurationHistogram[]> node_compute;  // by node: its tasks of one instance, for a model's row the run of its batch
-  std::unique_ptr<DurationHistogram[]> queue_wait;    // by node: of its rows
+  std::unique_ptr<DurationHistogram[]> queue_wait;    // by node: of its rows, to run or not
   std::unique_ptr<DurationHistogram[]> stage;         // by stage: first start to last end within a request; sampled (EngineOptions)
   std::unique_ptr<TaskStats[]> task;                  // by task: RUN and MODEL
 };

@@ -106,7 +106,7 @@ void AddEngines(const wf_plan& plan, std::span<const sched::EngineStats* const> 
     AddPowers({{"workflow", workflow_of(n)}, {"node", View(plan.nodes[n].path)}},
               Parts(engines, [n](const auto& e) { return &e.node_compute[n]; }), out);
   }
-  out->Family("wf_queue_wait_seconds", "histogram", "Waits of a node's rows for a batch.");
+  out->Family("wf_queue_wait_seconds", "histogram", "Waits of a node's rows for a batch, also of those that left without it.");
   for (uint32_t n = 0; n < plan.n_nodes; ++n) {
     const auto parts = Parts(engines, [n](const auto& e) { return &e.queue_wait[n]; });
     uint64_t count = 0;

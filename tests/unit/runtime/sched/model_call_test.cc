@@ -230,6 +230,32 @@ TEST_F(QueueTest, OfRowsThatWaitAtOnceARequestCountsEachMomentOnce) {
   rig.engine->Release(*bus);
 }
 
+TEST_F(ModelTest, EveryRowThatLeavesTheQueueHasWaitedAndOnlyThoseThatRanHaveComputed) {
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  const DurationHistogram &waits = rig.engine->stats().queue_wait[1], &runs = rig.engine->stats().node_compute[1];
+  rig.Start({1}, 2 * kMs);
+  rig.RunJobs();
+  rig.clock.AdvanceNs(3 * kMs);
+  EXPECT_FALSE(rig.RunBatch());  // too late, as the executor saw
+  rig.Turn();
+  EXPECT_EQ(waits.count.value(), 1U);
+  rig.Start({2}, 2 * kMs);
+  rig.RunJobs();
+  rig.AdvanceNs(4 * kMs);  // too late, as the loop saw
+  EXPECT_EQ(waits.count.value(), 2U);
+  bus::Bus* const left = rig.Start({3});
+  rig.RunJobs();
+  rig.clock.AdvanceNs(5 * kMs);
+  rig.engine->Cancel(*left);
+  EXPECT_EQ(waits.count.value(), 3U);
+  EXPECT_EQ(waits.sum_ns.value(), static_cast<uint64_t>(12 * kMs));
+  EXPECT_EQ(runs.count.value(), 0U);
+  rig.Start({4});
+  rig.Settle();
+  EXPECT_EQ(waits.count.value(), 4U);
+  EXPECT_EQ(runs.count.value(), 1U);
+}
+
 TEST_F(ModelTest, CountsWaitsAndRunsByNode) {
   Rig& rig = MakeRig({.schedule = Schedule::kPool});
   for (int i = 0; i < 3; ++i) rig.Start({i});

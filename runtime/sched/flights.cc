@@ -22,6 +22,16 @@ void NoteWait(EngineCore& engine, const Job& job) {
     base::NoteSlice({base::SliceKind::kWait, 0, engine.NameOf(instance, task), job.arrived_at, job.taken_at, instance.bus->data_id()});
 }
 
+// Of the nodes around whose timeout has passed, the first to pass; null: there is none.
+bus::Entry* LateEntry(const bus::Instance& instance, base::TimePoint now) {
+  bus::Entry* late = nullptr;
+  for (const bus::Instance* at = &instance; at->entered != nullptr; at = at->parent) {
+    const base::TimerNode& timer = at->entered->timer;
+    if (timer.armed() && timer.at <= now && (late == nullptr || timer.at < late->timer.at)) late = at->entered;
+  }
+  return late;
+}
+
 }  // namespace
 
 Job* EngineCore::NewJob(bus::Instance& instance, uint16_t id) {
@@ -221,18 +231,23 @@ void EngineCore::TakeBack(Job& job, bool delivered_here) {
     --bus.rows_out;
   }
   const bool delivered = job.submitted && job.state == batch::RowState::kDelivered;
+  const bool late = delivered && job.batch_rows == 0;  // the executor saw it before the wheel did
   if (delivered) {
     const uint16_t id = job.tasks[job.n_tasks - 1];
     job.failed = job.context.failure;
     if (job.failed == nullptr) ++job.n_done;
-    if (job.failed != nullptr && parts_.observer != nullptr && !job.dropped) parts_.observer->OnModelFailed(instance, id, *job.failed);
+    if (job.failed != nullptr && parts_.observer != nullptr && !job.dropped && !late)
+      parts_.observer->OnModelFailed(instance, id, *job.failed);
   }
   NoteRuns(job, instance);
   if (job.dropped) {
     job.arena.FreeAll();
     if (delivered_here && instance.entered != nullptr && index_.region(instance.region).how == bus::EnteredBy::kEach) Reuse(instance);
-  } else if (job.failed != nullptr && job.failed->code == code::kTimeout && parts_.clock.Now() >= bus.deadline()) {
-    PassDeadline(bus);  // the executor saw it before the wheel did; no fallback catches it
+  } else if (const base::TimePoint now = late ? parts_.clock.Now() : 0; late && now >= bus.deadline()) {
+    PassDeadline(bus);  // no fallback catches it
+  } else if (bus::Entry* const entry = late ? LateEntry(instance, now) : nullptr; entry != nullptr) {
+    wheel.Cancel(entry->timer);
+    FireTimeout(*entry);
   } else {
     Publish(job, instance);
   }

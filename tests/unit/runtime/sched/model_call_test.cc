@@ -122,6 +122,38 @@ TEST_F(ModelTest, ARowThatIsLateInTheQueueIsNotRun) {
   EXPECT_EQ(rig.answers[0].code, code::kTimeout);
 }
 
+TEST_F(EngineTest, ANodesTimeoutHasOneWordingWhoeverSeesItFirst) {
+  builder_.AddModel(true);
+  wf_policy policy{};
+  policy.timeout_ns = 3 * kMs;
+  policy.retry = 1;
+  const int x = builder_.Slot(root_, Kind::kTensor), value = builder_.Slot(root_, Kind::kTensor), last = Int(root_);
+  const int target = builder_.Region(root_), y = builder_.Slot(target, Kind::kTensor);
+  builder_.Run(root_, {in_}, x);
+  builder_.Model(target, 0, x, y);
+  builder_.SetResult(target, y);
+  builder_.Enter(root_, target, {x}, value, builder_.Policy(policy));
+  builder_.Run(root_, {value}, last);
+  builder_.Return(root_, {last});
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  for (const bool executor_first : {true, false}) {
+    rig.Start({1});
+    rig.RunJobs();
+    rig.Turn();
+    rig.clock.AdvanceNs(4 * kMs);
+    if (executor_first) {
+      EXPECT_FALSE(rig.RunBatch());
+    }
+    rig.Turn();
+  }
+  ASSERT_EQ(rig.answers.size(), 2U);
+  EXPECT_EQ(rig.answers[0].code, code::kTimeout);
+  EXPECT_EQ(rig.answers[0].message, "the node's timeout has passed");
+  EXPECT_EQ(rig.answers[1].message, rig.answers[0].message);
+  EXPECT_EQ(rig.answers[1].path, rig.answers[0].path);
+  EXPECT_TRUE(rig.models[0]->run_rows.empty());
+}
+
 TEST_F(ModelTest, ARequestKeepsThePoliciesOfItsCatalogue) {
   Rig& rig = MakeRig({.schedule = Schedule::kPool});
   rig.Start({1});  // without `within`

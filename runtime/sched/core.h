@@ -166,7 +166,7 @@ class EngineCore {
   bool FitsLoop(const ModelBinding& binding) const;  // where it may choose, not asking what else the loop has run
   bool RunsOnLoop(const ModelBinding& binding) const;
   void StartModel(bus::Instance& instance, uint16_t id);
-  void NoteModel(uint16_t id, Placement where, const ModelBinding& binding);
+  void PlaceModel(uint16_t id, Placement where, const ModelBinding& binding);
   void RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
   void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding, bool or_here);
   // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with, or, where `full` is given, there

@@ -126,6 +126,7 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
   Job* const job = NewJob(instance, id);
   if (job == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   job->prior_ns[0] = prior_ns;
+  job->placed = stats.task[id].last.load(std::memory_order_relaxed);
   const wf_task* last = &plan_.tasks[id];
   while (last->chain != WF_NONE && job->n_tasks < Job::kMaxTasks) {
     const uint16_t following = last->chain;
@@ -140,7 +141,7 @@ void EngineCore::Launch(bus::Instance& instance, uint16_t id, int64_t prior_ns) 
       if (full) break;  // on the loop, once its inputs are there
       job->delay_ns = DelayOf(instance, following);
     }
-    stats.task[following].Note(Placement::kFollows, stats.task[following].estimate_ns.load(std::memory_order_relaxed));
+    stats.task[following].Place(Placement::kFollows, stats.task[following].estimate_ns.load(std::memory_order_relaxed));
     job->prior_ns[job->n_tasks] = 0;
     job->measured_ns[job->n_tasks] = 0;
     job->tasks[job->n_tasks++] = following;
@@ -174,7 +175,10 @@ void EngineCore::NoteRuns(const Job& job, bus::Instance& instance) {
     if (is_row) NoteWait(*this, job);
     const base::TimePoint begin = is_row ? std::max(job.taken_at, job.ran_at) : job.started_at[i];
     const base::TimePoint end = begin + (is_row ? job.run_ns : job.measured_ns[i]);
-    if (!is_row || !left_unrun) NoteCompute(instance, job.tasks[i], end - begin, cut_off && !left_unrun);
+    if (!is_row || !left_unrun) {
+      stats.task[job.tasks[i]].CountRun(i == 0 ? job.placed : Placement::kFollows);
+      NoteCompute(instance, job.tasks[i], end - begin, cut_off && !left_unrun);
+    }
     instance.bus->spent_.Run(begin, end);
     if (instance.bus->spans_ == nullptr) continue;
     const wf_code code = i >= job.n_done && job.failed != nullptr ? job.failed->code : 0;

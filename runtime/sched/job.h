@@ -9,6 +9,7 @@
 #include "runtime/bus/arena.h"
 #include "runtime/bus/context.h"
 #include "runtime/bus/instance.h"
+#include "runtime/sched/stats.h"
 
 namespace wf::sched {
 
@@ -54,6 +55,7 @@ class Job final : public batch::Row, public bus::Flight {
   base::TimePoint started_at[kMaxTasks] = {};
   uint16_t tasks[kMaxTasks] = {};  // the strand, the model included
   uint8_t n_tasks = 0, n_done = 0;
+  Placement placed = Placement::kRow;                         // of the first task; others follow
   uint8_t pool_priority = WF_NORMAL, pool_level = WF_NORMAL;  // as pushed, and as the pool has aged it
   bool submitted = false;                                     // to the batcher: it comes back from there
   bool dropped = false;                                       // its instance has ended: nothing of it is wanted

@@ -108,8 +108,8 @@ void EngineCore::StartModel(bus::Instance& instance, uint16_t id) {
   QueueRow(instance, id, binding, FitsLoop(binding));
 }
 
-void EngineCore::NoteModel(uint16_t id, Placement where, const ModelBinding& binding) {
-  stats.task[id].Note(where, binding.batcher == nullptr ? 0 : binding.batcher->recent_cost().RunNs(1));
+void EngineCore::PlaceModel(uint16_t id, Placement where, const ModelBinding& binding) {
+  stats.task[id].Place(where, binding.batcher == nullptr ? 0 : binding.batcher->recent_cost().RunNs(1));
 }
 
 // or_here: a loop that has run enough since its last poll rather runs one more than that a full queue refuses it.
@@ -131,7 +131,8 @@ void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBindi
     return Settle(instance, id, &NoMemoryAt(instance, id));
   }
   job->delay_ns = DelayOf(instance, id);
-  NoteModel(id, Placement::kRow, binding);
+  PlaceModel(id, Placement::kRow, binding);
+  job->placed = Placement::kRow;
   AddFlight(*job);
   job->submitted = true;
   const bool accepted = binding.batcher->Submit(*job);
@@ -152,7 +153,9 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
     FreeJob(*job);
     return QueueRow(instance, id, binding, false);
   }
-  NoteModel(id, options_.schedule == Schedule::kInline ? Placement::kToldLoop : Placement::kFits, binding);
+  const Placement where = options_.schedule == Schedule::kInline ? Placement::kToldLoop : Placement::kFits;
+  PlaceModel(id, where, binding);
+  stats.task[id].CountRun(where);
   std::unique_ptr<batch::Staging>& staging = staging_[binding.model];
   if (staging == nullptr) staging = std::make_unique<batch::Staging>(*binding.model);
   batch::RowList alone;

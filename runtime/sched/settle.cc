@@ -151,8 +151,9 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   const int64_t prior = estimates_.Prior(task, instance.frames);
   const int64_t estimate = estimates_.Of(id, prior);
   const Placement where = PlaceOf(id, estimate);
-  stats.task[id].Note(where, estimates_.Shown(id, prior));
+  stats.task[id].Place(where, estimates_.Shown(id, prior));
   if (where > Placement::kOnLoop) return Launch(instance, id, prior);
+  stats.task[id].CountRun(where);
 
   bus::Context& context = ContextAt(instance, id);
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path);
@@ -184,7 +185,7 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
 // It was stopped. What it has written so far is written again, and what it has taken from the arena stays there until the request ends.
 void EngineCore::MoveToPool(bus::Instance& instance, uint16_t id, int64_t prior_ns) {
   estimates_.Bar(id, parts_.clock.Now());
-  stats.task[id].Note(Placement::kMoved, estimates_.Shown(id, prior_ns));
+  stats.task[id].Place(Placement::kMoved, estimates_.Shown(id, prior_ns));
   Launch(instance, id, prior_ns);
 }
 

@@ -51,15 +51,16 @@ enum class Placement : uint8_t {
 inline constexpr int kPlacements = static_cast<int>(Placement::kRow) + 1;
 
 struct TaskStats {
-  Counter runs[kPlacements];  // starts
+  Counter runs[kPlacements];  // those that began to run, not those that were refused or given up before
   std::atomic<int64_t> estimate_ns{0};
   std::atomic<Placement> last{Placement::kFits};
 
-  void Note(Placement where, int64_t estimate) noexcept {
-    runs[static_cast<int>(where)].Add();
+  // Where it is about to run, if it does.
+  void Place(Placement where, int64_t estimate) noexcept {
     estimate_ns.store(estimate, std::memory_order_relaxed);
     last.store(where, std::memory_order_relaxed);
   }
+  void CountRun(Placement where) noexcept { runs[static_cast<int>(where)].Add(); }
   bool runs_on_pool() const noexcept {
     const Placement where = last.load(std::memory_order_relaxed);
     return where > Placement::kOnLoop && where <= Placement::kOnPool;

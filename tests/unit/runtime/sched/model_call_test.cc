@@ -241,6 +241,29 @@ TEST_F(QueueTest, WhatIsNotKnownRefusesNobody) {
   rig.Settle();
 }
 
+TEST_F(ModelTest, CountsRunsNotAttempts) {
+  constexpr uint32_t kSamples = 12;
+  batch::BatcherOptions batching;
+  batching.policy.max_rows = 1;
+  batching.policy.max_queued_rows = 2;
+  Rig& rig = MakeRig({.schedule = Schedule::kPool}, batching);
+  rig.keeps = true;
+  bus::Bus* const bus =
+      rig.engine->Create({.workflow = rig.plan.workflows, .client = &rig, .samples = kSamples, .received_at = rig.clock.Now()});
+  for (uint32_t k = 0; k < kSamples; ++k) test::WriteInt(rig.plan, rig.plan.workflows->in[0].slot, bus->frame(k), k);
+  rig.engine->Start(*bus);  // those that find the queue full try again and again
+  rig.Settle();
+  EXPECT_EQ(bus->failure(), nullptr);
+  rig.engine->Release(*bus);
+  bus::Bus* const left = rig.Start({1});
+  rig.RunJobs();
+  rig.engine->Cancel(*left);  // its strand has run, its row has not
+  rig.keeps = false;
+  EXPECT_EQ(rig.engine->stats().task[0].count(), kSamples + 1);
+  EXPECT_EQ(rig.engine->stats().task[1].count(), kSamples);
+  EXPECT_EQ(rig.engine->stats().task[2].count(), kSamples);
+}
+
 TEST_F(QueueTest, OfRowsThatWaitAtOnceARequestCountsEachMomentOnce) {
   constexpr uint32_t kSamples = 3;
   Rig& rig = MakeSlow();

@@ -172,7 +172,7 @@ class EngineCore {
   // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with, or, where `full` is given, there
   // is no credit, as it then says.
   bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job, bool* full);
-  bool RefuseRow(bus::Instance& instance, uint16_t start, const bus::Failure& refused);
+  bool RefuseRow(bus::Instance& instance, uint16_t start, Counter& requests, const bus::Failure& refused);
   void Unpark(LiveBus& bus);
 
   const wf_plan& plan_;

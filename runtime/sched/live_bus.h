@@ -40,6 +40,7 @@ struct LiveBus final : bus::Bus {
   const bus::Failure* sample_failure = nullptr;         // of the lowest sample that failed
   Failures failures;
   bool has_failures = false;  // some channel has failed: readers look at their inputs
+  bool refused = false;       // something of it, and it was counted
   bool decided = false;       // the outcome is known; the answer is about to leave
   bool listed_as_drained = false;
 };

@@ -1,6 +1,7 @@
 // Model calls: on the loop when a batch would not pay, else by a row in a batcher.
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
@@ -39,8 +40,8 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
   job.deadline = DeadlineOf(instance);
   if (IsHopeless(job.batcher->OutlookOf(job.priority, job.deadline), bus.deadline() - parts_.clock.Now())) {
     job.batcher = nullptr;
-    stats.refused_late.Add();
-    return RefuseRow(instance, start, FailAt(instance, model_task, code::kRefused, "the deadline would pass in the model's queue"));
+    return RefuseRow(instance, start, stats.refused_late,
+                     FailAt(instance, model_task, code::kRefused, "the deadline would pass in the model's queue"));
   }
   if (job.batcher->Reserve(job)) return true;
   job.batcher = nullptr;
@@ -64,11 +65,11 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
       return false;
     }
   }
-  stats.refused_rows.Add();
-  return RefuseRow(instance, start, FailAt(instance, model_task, code::kRefused, "the model's queue is full"));
+  return RefuseRow(instance, start, stats.refused_full, FailAt(instance, model_task, code::kRefused, "the model's queue is full"));
 }
 
-bool EngineCore::RefuseRow(bus::Instance& instance, uint16_t start, const bus::Failure& refused) {
+bool EngineCore::RefuseRow(bus::Instance& instance, uint16_t start, Counter& requests, const bus::Failure& refused) {
+  if (!std::exchange(LiveOf(instance).refused, true)) requests.Add();
   if (parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, start, refused);
   Settle(instance, start, &refused);
   return false;

@@ -81,7 +81,8 @@ struct EngineStats {
         stage(new DurationHistogram[plan.n_stages]),
         task(new TaskStats[plan.n_tasks]) {}
 
-  Counter created, answered, failed, cancelled, drained, refused_rows, refused_late;
+  Counter created, answered, failed, cancelled, drained;
+  Counter refused_full, refused_late;  // requests of which a full queue, or the wait there, refused something; each once, for the first
   std::unique_ptr<DurationHistogram[]> node_compute;  // by node: its tasks of one instance, for a model's row the run of its batch
   std::unique_ptr<DurationHistogram[]> queue_wait;    // by node: of its rows, to run or not
   std::unique_ptr<DurationHistogram[]> stage;         // by stage: first start to last end within a request; sampled (EngineOptions)

@@ -226,7 +226,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
     connections += loop->connections.value();
   }
   for (const auto* engine : engines) {
-    queue_full += engine->refused_rows.value();
+    queue_full += engine->refused_full.value();
     by_deadline += engine->refused_late.value();
     answered += engine->answered.value() + engine->failed.value() + engine->cancelled.value();
     drained += engine->drained.value();
@@ -237,7 +237,9 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   out->Sample({}, answered > drained ? static_cast<double>(answered - drained) : 0);
   out->Family("wf_connections", "gauge", "Open connections.");
   out->Sample({}, static_cast<double>(connections));
-  out->Family("wf_refused_total", "counter", "Requests and connections refused at the door, and rows refused by a full queue.");
+  out->Family(
+      "wf_refused_total", "counter",
+      "Requests and connections that were refused, by what ran out; of queue, requests of which a model's full queue refused a row.");
   out->Sample({{"reason", "inflight"}}, static_cast<double>(by_inflight));
   out->Sample({{"reason", "deadline"}}, static_cast<double>(by_deadline));
   out->Sample({{"reason", "memory"}}, static_cast<double>(by_bytes));

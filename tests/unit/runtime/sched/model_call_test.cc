@@ -76,7 +76,31 @@ TEST_F(ModelTest, ALoopThatHasRunEnoughRunsWhatAFullQueueWouldRefuse) {
   rig.Settle();
   ASSERT_EQ(rig.answers.size(), 6U);
   for (const Rig::Answer& answer : rig.answers) EXPECT_EQ(answer.values, rig.answers[0].values) << answer.message;
-  EXPECT_EQ(rig.engine->stats().refused_rows.value(), 0U);
+  EXPECT_EQ(rig.engine->stats().refused_full.value(), 0U);
+}
+
+TEST_F(EngineTest, ARequestIsRefusedOnceHoweverManyRowsAFullQueueRefuses) {
+  builder_.AddModel(true);
+  const int x = builder_.Slot(root_, Kind::kTensor), y = builder_.Slot(root_, Kind::kTensor), z = builder_.Slot(root_, Kind::kTensor);
+  const int first = Int(root_), second = Int(root_), value = Int(root_);
+  builder_.Run(root_, {in_}, x);
+  builder_.Model(root_, 0, x, y);
+  builder_.Model(root_, 0, x, z);
+  builder_.Run(root_, {y}, first);
+  builder_.Run(root_, {z}, second);
+  builder_.Run(root_, {first, second}, value);
+  builder_.Return(root_, {value});
+  batch::BatcherOptions batching;
+  batching.policy.max_queued_rows = 1;
+  Rig& rig = MakeRig({.schedule = Schedule::kPool}, batching, /*with_strands=*/false);
+  rig.Start({1});  // one of its rows has a place
+  rig.Start({2});  // none
+  rig.RunJobs();
+  rig.Turn();
+  EXPECT_EQ(rig.engine->stats().refused_full.value(), 2U);
+  rig.Settle();
+  ASSERT_EQ(rig.answers.size(), 2U);
+  for (const Rig::Answer& answer : rig.answers) EXPECT_EQ(answer.code, code::kRefused);
 }
 
 TEST_F(EngineTest, AStrandBeforeAFullQueueEndsBeforeItsModel) {

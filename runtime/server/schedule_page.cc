@@ -77,7 +77,7 @@ Row RowOf(const ScheduleSources& sources, uint16_t id) {
 }
 
 std::string WhyModel(const ScheduleSources& sources, const Row& row) {
-  const sched::ModelBinding& binding = sources.bindings[row.id];
+  const sched::ModelBinding& binding = sources.catalogue.by_task[row.id];
   if (row.last == Placement::kToldLoop) return "schedule=inline";
   if (binding.batcher == nullptr) return "the model is not loaded";
   const batch::CostCurve& cost = binding.batcher->recent_cost();
@@ -177,6 +177,24 @@ std::string RunTimes(const batch::Batcher& batcher) {
   return takes;
 }
 
+// Whose rows the queue takes, in the order of the program; none where a configuration has gone and its requests have not.
+std::vector<std::string_view> NodesOf(const ScheduleSources& sources, const batch::Batcher& batcher) {
+  const auto uses = [&batcher](const std::vector<sched::ModelBinding>& bindings, uint32_t task) {
+    return bindings[task].batcher == &batcher;
+  };
+  const auto& versions = sources.catalogue.versions;
+  std::vector<std::string_view> nodes;
+  for (uint32_t t = 0; t < sources.plan.n_tasks; ++t) {
+    if (!uses(sources.catalogue.by_task, t) &&
+        std::none_of(versions.begin(), versions.end(), [&](const auto& at) { return uses(at.by_task, t); }))
+      continue;
+    const wf_task& task = sources.plan.tasks[t];
+    const std::string_view node = task.node == WF_NONE ? WorkflowOf(sources.plan, task.region) : View(sources.plan.nodes[task.node].path);
+    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+  }
+  return nodes;
+}
+
 struct BatchTotals {
   uint64_t rows = 0, batches = 0;
   explicit BatchTotals(const batch::Batcher& batcher)
@@ -222,11 +240,14 @@ void PutSizes(const batch::Batcher& batcher, json::Builder& json) {
   json.End();
 }
 
-void PutBatcherJson(const NamedBatcher& at, json::Builder& json) {
+void PutBatcherJson(const ScheduleSources& sources, const NamedBatcher& at, json::Builder& json) {
   const batch::Batcher& batcher = *at.batcher;
   const batch::CostCurve& cost = batcher.recent_cost();
   const BatchTotals totals(batcher);
   json.Line().Object().Name("model").Text(at.model).Name("version").Number(at.version);
+  json.Name("nodes").Array();
+  for (const std::string_view node : NodesOf(sources, batcher)) json.Text(node);
+  json.End();
   json.Name("instances").Number(batcher.options().instances).Name("batch").Number(batcher.options().policy.max_rows);
   json.Name("queue").Number(batcher.options().policy.max_queued_rows).Name("queued").Number(batcher.queued_rows());
   constexpr std::string_view kRows[] = {"unknown", "apart", "mixed"};
@@ -254,7 +275,7 @@ void PutJson(const ScheduleSources& sources, wf_sink* out) {
   json.Name("tasks").Array();
   for (const Row& row : RowsOf(sources)) PutTaskJson(sources, row, json);
   json.End().Line().Name("batchers").Array();
-  for (const NamedBatcher& at : sources.batchers) PutBatcherJson(at, json);
+  for (const NamedBatcher& at : sources.batchers) PutBatcherJson(sources, at, json);
   json.End().End();
   out->Put("\n", 1);
 }
@@ -275,6 +296,22 @@ void PutTable(const std::vector<std::vector<std::string>>& lines, std::string* t
   }
 }
 
+void PutBatchers(const ScheduleSources& sources, std::string* text) {
+  std::vector<std::vector<std::string>> lines = {
+      {"MODEL", "VERSION", "INSTANCES", "BATCH", "QUEUE", "BEST", "QUEUED", "ROWS", "BATCHES", "NODES", "A RUN OF n ROWS TAKES"}};
+  for (const NamedBatcher& at : sources.batchers) {
+    const batch::BatcherOptions& options = at.batcher->options();
+    const BatchTotals totals(*at.batcher);
+    std::string nodes;
+    for (const std::string_view node : NodesOf(sources, *at.batcher)) nodes.append(nodes.empty() ? "" : ", ").append(node);
+    lines.push_back({std::string(at.model), std::to_string(at.version), std::to_string(options.instances),
+                     std::to_string(options.policy.max_rows), std::to_string(options.policy.max_queued_rows),
+                     std::to_string(at.batcher->recent_cost().BestRows()), std::to_string(at.batcher->queued_rows()),
+                     std::to_string(totals.rows), std::to_string(totals.batches), nodes, RunTimes(*at.batcher)});
+  }
+  PutTable(lines, text);
+}
+
 void PutText(const ScheduleSources& sources, wf_sink* out) {
   std::string text = "schedule=" + std::string(kScheduleNames[static_cast<size_t>(sources.options.schedule)]) +
                      "; loops: " + std::to_string(sources.engines.size()) + "; threads of the pool: " + std::to_string(sources.threads) +
@@ -288,15 +325,7 @@ void PutText(const ScheduleSources& sources, wf_sink* out) {
   PutTable(lines, &text);
   if (!sources.batchers.empty()) {
     text += '\n';
-    lines = {{"MODEL", "VERSION", "INSTANCES", "BATCH", "BEST", "QUEUED", "ROWS", "BATCHES", "A RUN OF n ROWS TAKES"}};
-    for (const NamedBatcher& at : sources.batchers) {
-      const BatchTotals totals(*at.batcher);
-      lines.push_back({std::string(at.model), std::to_string(at.version), std::to_string(at.batcher->options().instances),
-                       std::to_string(at.batcher->options().policy.max_rows), std::to_string(at.batcher->recent_cost().BestRows()),
-                       std::to_string(at.batcher->queued_rows()), std::to_string(totals.rows), std::to_string(totals.batches),
-                       RunTimes(*at.batcher)});
-    }
-    PutTable(lines, &text);
+    PutBatchers(sources, &text);
   }
   out->Put(text.data(), text.size());
 }

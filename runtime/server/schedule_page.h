@@ -13,7 +13,7 @@ struct ScheduleSources {
   const wf_plan& plan;
   std::span<const sched::EngineStats* const> engines;  // of the loops
   std::span<const NamedBatcher> batchers;              // all of them
-  std::span<const sched::ModelBinding> bindings;       // by task; those that requests take now
+  const sched::Catalogue& catalogue;                   // whose bindings requests take now
   sched::EngineOptions options;                        // the limits that loops keep to
   int threads = 0;                                     // of the pool
   int executor_threads = 0;                            // that run models; as many again, or none

@@ -311,9 +311,9 @@ std::string Server::Metrics() const {
 }
 
 void Server::Schedule(bool json, wf_sink* out) const {
-  SchedulePage({plan_, shared_.engines, models_.batchers(), configurations_.back()->by_task, engine_, pool_->threads(), models_.threads(),
-                cpus_, spin_ns_},
-               json, out);
+  SchedulePage(
+      {plan_, shared_.engines, models_.batchers(), *configurations_.back(), engine_, pool_->threads(), models_.threads(), cpus_, spin_ns_},
+      json, out);
 }
 
 void Server::OnSignal(int signal) noexcept {

@@ -155,6 +155,16 @@ class Retune(harness.ServerCase):
         self.reload("")
         self.assertEqual(self.server.post("/Scores/Grind", {"n": n}).status, 200)
 
+    def test_the_report_names_the_nodes_of_each_queue(self):
+        with self.server.connect() as connection:
+            connection.send(harness.request("POST", "/Scores/Grind", json.dumps({"n": LONG}).encode()))  # holds the first configuration
+            self.assertEqual(self.server.settled("wf_inflight_requests", 1), 1)
+            self.reload(f"nodes: {{{NODE}: {{batch: 7}}}}\n")
+            page = self.server.call("GET", "/debug/schedule?format=json", port="admin").json
+            self.assertEqual([(row["batch"], row["nodes"]) for row in page["batchers"]], [(32, []), (7, [NODE])])
+            table = self.server.call("GET", "/debug/schedule", port="admin").body.decode()
+            self.assertEqual([NODE in line.split() for line in table.splitlines() if line.startswith("Wide")], [False, True], table)
+
     def test_a_file_with_a_mistake_leaves_the_old_one(self):
         self.reload(f"nodes: {{{NODE}: {{batch: 7}}}}\n")
         self.assert_queues({"batch": 7, "queue": 56, "instances": 1})

@@ -20,7 +20,7 @@ LEFT_OUT = {
                                   (r"(void Add\(int64_t ns\) noexcept) \{[^}]*\}", r"\1 { (void)ns; }")],
     "runtime/sched/stats.h": [(r"(void Add\(uint64_t n = 1\) noexcept) \{[^}]*\}", r"\1 { (void)n; }"),
                               (r"(void Add\(int64_t ns\) noexcept) \{[^}]*\}", r"\1 { (void)ns; }"),
-                              (r"(void Note\(Placement where, int64_t estimate\) noexcept) \{[^}]*\}", r"\1 { (void)where, (void)estimate; }")],
+                              (r"(void Place\(Placement where, int64_t estimate\) noexcept) \{[^}]*\}", r"\1 { (void)where, (void)estimate; }")],
     "runtime/base/slices.h": [(r"return slices_on.load\(std::memory_order_relaxed\);", "return false;")],
     "runtime/sched/engine.cc": [(r"const bool timed = [^;]*;", "const bool timed = false;")],
     "runtime/server/workflow_answers.cc": [(r"(void WorkflowSite::Record\(.*?\) noexcept \{)", r"\1 return;")],

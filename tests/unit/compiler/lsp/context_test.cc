@@ -39,14 +39,14 @@ TEST(Context, KnowsTheBlock) {
 
 TEST(Context, KnowsWhatClosesTheText) {
   const std::pair<const char*, const char*> kRows[] = {
-      {"const a = b.|", ""},
-      {"fn f() -> i64 { g(a[b.|", "]);}"},
-      {"fn f() -> i64 { g(a[0].|) }", ");}"},
+      {"const a = b.|", ";"},
+      {"fn f() -> i64 { g(a[b.|", "])}"},
+      {"fn f() -> i64 { g(a[0].|) }", ")}"},
       {"workflow W() -> (x: i64) { node a = for b in c { b.|", "};}"},
       {"workflow W() -> (x: i64) { node a = if b { c.|", "}else{x};}"},
       {"workflow W() -> (x: i64) { node a = f(if b { 1 } else { c.|", "});}"},
-      {"workflow W() -> (x: i64) { stage s { node a = b.|", ";};}"},
-      {"fn f() -> string { \"{a.|", "}\";}"},
+      {"workflow W() -> (x: i64) { stage s { node a = b.|", ";}}"},
+      {"fn f() -> string { \"{a.|", "}\"}"},
   };
   for (const auto& [text, closers] : kRows) EXPECT_EQ(At(text).closers, closers) << text;
 }

@@ -203,7 +203,7 @@ TEST(OipInfer, MistakesAreNamed) {
       {kPair, Body(Input("a", "FP32", "[2]", "[1,2,3]") + "," + b), "more than the 2 elements"},
       {kPair, Body(Input("a", "FP32", "[2]", "[1  ]") + "," + b), "expected 2 elements, as the shape says, found 1"},
       {kPair, Body(Input("a", "FP32", "[2]", R"([1,"x"])") + "," + b), "`a`: expected a number, found a string"},
-      {kPair, Body(a + "," + Input("b", "INT64", "[]", "[1.5]")), "`b`: expected an integer"},
+      {kPair, Body(a + "," + Input("b", "INT64", "[]", "[1.5]")), "`b`: `1.5` is not written as an integer, expected i64"},
       {kAll, Body(Input("i8", "INT8", "[]", "[128]")), "`i8`: `128` is out of range for i8"},
       {kAll, Body(Input("u8", "UINT8", "[]", "[-1]")), "`u8`: `-1` is out of range for u8"},
       {kAll, Body(Input("yes", "BOOL", "[]", "[1]")), "`yes`: expected `true` or `false`"},

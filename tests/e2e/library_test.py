@@ -313,8 +313,8 @@ class Library(harness.ServerCase):
     def test_decode_gray(self):
         self.assertEqual(self.decoded(png(3, 0, [[0, 128, 255], [7, 8, 9]])), [[0, 128, 255], [7, 8, 9]])
         self.assertEqual(self.decoded(png(2, 2, [[90, 90, 90, 255, 255, 255]])), [[90, 255]])
-        red, green, blue = self.decoded(png(3, 2, [[255, 0, 0, 0, 255, 0, 0, 0, 255]]))[0]
-        self.assert_near([red, green, blue], [255 * (1.055 * linear**(1 / 2.4) - 0.055) for linear in (0.2126, 0.7152, 0.0722)], 2)
+        luma = self.decoded(png(3, 2, [[255, 0, 0, 0, 255, 0, 0, 0, 255]]))  # of ITU-R BT.601, as a JPEG's
+        self.assert_near(luma[0], [0.299 * 255, 0.587 * 255, 0.114 * 255], 1)
         self.assertEqual(self.decoded(png(3, 4, [[0, 0, 0, 255, 50, 255]])), [[255, 0, 50]])  # grey and alpha: laid over white
         half = self.decoded(png(1, 4, [[0, 128]]))[0][0]
         self.assertTrue(120 <= half <= 190, half)

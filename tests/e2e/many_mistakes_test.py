@@ -82,6 +82,13 @@ class ManyMistakes(unittest.TestCase):
         self.assertEqual((status, err), (0, ""))
         self.bounded("10,000 lines", seconds, mib, 1)
 
+    def test_what_makes_no_code_starts_without_llvm(self):
+        for command in (["--version"], ["explain", "WF3001"], ["fmt", "--check", str(harness.EXAMPLES / "hello/hello.wf")]):
+            with self.subTest(command[0]):
+                status, _, _, seconds, mib = harness.measured(harness.WFC, *command)
+                self.assertEqual(status, 0)
+                self.bounded(command[0], seconds, mib, 1, 32)  # with it, over 50
+
     def test_every_form_tells_as_many_as_are_wanted(self):
         for form, read in (("json", lambda out, err: [json.loads(line) for line in err.splitlines()]),
                            ("github", lambda out, err: [line for line in err.splitlines() if line.startswith("::error")]),

@@ -32,7 +32,7 @@ bool IsComparable(const Type& type) {
 }
 // What is written where no type is wanted has this one.
 bool SpeaksForItself(const Type& type) {
-  return !IsOptional(type) && (type.kind == Kind::kRecord || std::all_of(type.of.begin(), type.of.end(), SpeaksForItself));
+  return !IsOptional(type) && !IsOpen(type) && (type.kind == Kind::kRecord || std::all_of(type.of.begin(), type.of.end(), SpeaksForItself));
 }
 
 }  // namespace
@@ -79,6 +79,7 @@ const std::vector<Writer::Production>& Writer::Table() {
       {AnyTensor, 6, &Writer::Slice},
       {AnyTensor, 3, &Writer::Reshape},
       {AnyTensor, 3, &Writer::Stack, false, false, true},
+      {AnyTensor, 3, &Writer::Checked, true, false, true},
       {NumberVector, 2, &Writer::TopK, false, false, true},
       {F32Tensor, 2, &Writer::Softmax},
       {Lists, 4, &Writer::Listed, true},
@@ -94,6 +95,7 @@ const std::vector<Writer::Production>& Writer::Table() {
 }
 
 std::string Writer::Expression(const Type& type, int depth) {
+  if (IsTensor(type) && IsOpen(type)) return Opened(type, depth);
   const bool is_coerced = std::exchange(is_coerced_, false);
   std::vector<const Production*> fitting;
   uint32_t total = 0;
@@ -115,6 +117,15 @@ std::string Writer::Expression(const Type& type, int depth) {
     if (std::string text = (this->*chosen->write)(type, depth - 1); !text.empty()) return text;
   }
   return Literal(type, 0);
+}
+
+// What is open itself, or a tensor of extents that are chosen here: arms of a choice have the same.
+std::string Writer::Opened(const Type& type, int depth) {
+  if (std::string text = OneIn(2) ? Variable(type, 0) : OneIn(2) ? ListItem(type, 0) : FieldOf(type, 0); !text.empty()) return text;
+  Type closed = type;
+  for (std::string& dim : closed.dims)
+    if (dim == "_") dim = Dim();
+  return Expression(closed, depth);
 }
 
 std::string Writer::Coerced(const Type& type, int depth) {
@@ -364,9 +375,16 @@ Writer::Callee Writer::Fit(const Function& function, const Type& result, const T
   return has_maps ? callee : Callee{};
 }
 
+// So that nothing has to be equal to what it is for that parameter.
+static bool IsOfOne(const std::string& symbol, const std::vector<Name>& params) {
+  return std::count_if(params.begin(), params.end(), [&](const Name& param) { return With(param.type, {{symbol, "_"}}) != param.type; }) ==
+         1;
+}
+
 std::string Writer::CallTo(Callee callee, int depth) {
   const Function& function = *callee.function;
-  for (const std::string& symbol : function.symbols) callee.dims.emplace_back(symbol, Dim());  // the first of a name counts
+  for (const std::string& symbol : function.symbols)  // the first of a name counts
+    callee.dims.emplace_back(symbol, OneIn(6) && IsOfOne(symbol, function.params) ? "_" : Dim());
   const size_t given = function.params.size() - Below(static_cast<uint32_t>(function.n_defaults + 1));
   const bool is_named = Below(4) == 3;
   std::string text = function.name + "(";

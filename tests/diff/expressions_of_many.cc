@@ -43,7 +43,9 @@ Type Writer::SmallType(int depth) {
     dims_ = symbols;
     return List(std::move(element));
   }
-  return Tensor(ElementType(true).dtype, SomeDims(2));
+  Type tensor = Tensor(ElementType(true).dtype, SomeDims(2));
+  if (OneIn(3)) tensor.dims[Below(static_cast<uint32_t>(tensor.dims.size()))] = "_";
+  return tensor;
 }
 
 // ---- tensors ----
@@ -122,6 +124,16 @@ std::string Writer::Stack(const Type& type, int depth) {
   const Type list = List(Tensor(type.dtype, {type.dims.begin() + 1, type.dims.end()}));
   const std::string items = Below(2) == 0 ? Variable(list, 0) : Filtered(list, depth);  // not a written one: its length is known
   return items.empty() ? "" : "tensor.stack(" + items + ")";
+}
+
+// Open where the wanted type is not: it fails when it runs, unless that is as long.
+std::string Writer::Checked(const Type& type, int) {
+  const std::vector<Name> names = Names([&](const Name& name) {
+    return IsOpen(name.type) && IsTensor(name.type) && name.type.dtype == type.dtype &&
+           std::equal(type.dims.begin(), type.dims.end(), name.type.dims.begin(), name.type.dims.end(),
+                      [](const std::string& wants, const std::string& has) { return has == "_" || has == wants; });
+  });
+  return names.empty() ? "" : Any(names).text;
 }
 
 std::string Writer::TopK(const Type& type, int depth) {

@@ -42,7 +42,7 @@ class WorkflowWriter : private Writer {
   void DeclareRecord() {
     Type record{.kind = Kind::kRecord, .name = "Record" + suffix_};
     for (uint32_t i = 0, count = 1 + Below(3); i < count; ++i) {
-      record.of.push_back(SmallType(0));
+      record.of.push_back(OneIn(6) ? Tensor(ElementType(true).dtype, {"_"}) : SmallType(0));
       record.names.push_back("f" + std::to_string(i));
     }
     text_ += "type " + record.name + " { ";

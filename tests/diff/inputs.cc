@@ -2,6 +2,8 @@
 
 #include "tests/diff/inputs.h"
 
+#include <span>
+
 #include "tests/diff/words.h"
 
 namespace wf::diff {
@@ -22,7 +24,7 @@ class InputWriter {
       case Kind::kString:
         return Any(kTexts);
       case Kind::kTensor:
-        return TensorValue(type, 0);
+        return TensorValue(type);
       case Kind::kOptional:
         return Below(2) == 0 ? "null" : Value(type.of[0]);
       case Kind::kList: {
@@ -50,7 +52,9 @@ class InputWriter {
   uint32_t Below(uint32_t n) { return choices_.Below(n); }
   const std::string& Any(const std::vector<std::string>& of) { return of[Below(static_cast<uint32_t>(of.size()))]; }
 
-  int ExtentOf(const std::string& dim) const {
+  int ExtentOf(const std::string& dim) {
+    static const std::vector<int> kOpen = {2, 1, 3, 0, 17};
+    if (dim == "_") return kOpen[Below(static_cast<uint32_t>(kOpen.size()))];
     for (size_t i = 0; i < dims_.size(); ++i)
       if (dims_[i] == dim) return extents_[i];
     return std::stoi(dim);
@@ -85,10 +89,15 @@ class InputWriter {
     return is_signed && small > 9 ? "-" + std::to_string(small - 9) : std::to_string(small);
   }
 
-  std::string TensorValue(const Type& type, size_t axis) {
-    if (axis == type.dims.size()) return Number(type.dtype);
+  std::string TensorValue(const Type& type) {
+    std::vector<int> extents;
+    for (const std::string& dim : type.dims) extents.push_back(ExtentOf(dim));
+    return Elements(type.dtype, extents);
+  }
+  std::string Elements(DType dtype, std::span<const int> extents) {
+    if (extents.empty()) return Number(dtype);
     std::string text = "[";
-    for (int i = 0, extent = ExtentOf(type.dims[axis]); i < extent; ++i) text += (i == 0 ? "" : ",") + TensorValue(type, axis + 1);
+    for (int i = 0; i < extents[0]; ++i) text += (i == 0 ? "" : ",") + Elements(dtype, extents.subspan(1));
     return text + "]";
   }
 

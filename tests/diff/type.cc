@@ -1,5 +1,6 @@
 #include "tests/diff/type.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace wf::diff {
@@ -30,6 +31,10 @@ std::string ToText(const Type& type) {
       return ToText(type.of[0]) + "?";
   }
   return {};
+}
+
+bool IsOpen(const Type& type) {
+  return std::find(type.dims.begin(), type.dims.end(), "_") != type.dims.end() || std::any_of(type.of.begin(), type.of.end(), IsOpen);
 }
 
 void Solve(const Type& symbolic, const Type& of, Dims& dims) {

@@ -36,6 +36,8 @@ inline bool HasArithmetic(DType dtype) { return IsNumber(dtype) && !ir::IsStorag
 inline bool IsScalar(const Type& type) { return type.kind == Kind::kScalar; }
 inline bool IsTensor(const Type& type) { return type.kind == Kind::kTensor; }
 inline bool IsOptional(const Type& type) { return type.kind == Kind::kOptional; }
+// A dimension of it is known only when it runs: `_`, each of which is another.
+bool IsOpen(const Type& type);
 inline bool IsBool(const Type& type) { return IsScalar(type) && type.dtype == DType::kBool; }
 
 std::string ToText(const Type& type);

@@ -40,6 +40,7 @@ class Writer {
   std::string Expression(const Type& type, int depth);
   // The same, where a value is compared with a written type when it runs.
   std::string Coerced(const Type& type, int depth);
+  std::string Opened(const Type& type, int depth);
 
  protected:
   struct Production;
@@ -114,6 +115,7 @@ class Writer {
   std::string Slice(const Type& type, int depth);
   std::string Reshape(const Type& type, int depth);
   std::string Stack(const Type& type, int depth);
+  std::string Checked(const Type& type, int depth);
   std::string TopK(const Type& type, int depth);
   std::string Softmax(const Type& type, int depth);
   std::string Listed(const Type& type, int depth);

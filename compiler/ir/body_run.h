@@ -18,7 +18,7 @@ class BodyRun {
 
  private:
   // Each returns false when the run has failed.
-  bool Step(uint32_t line);  // false: the budget of steps is spent
+  bool Step(uint32_t line, uint64_t count = 1);  // false: the budget of steps is spent
   bool RunBlock(BlockId block);
   bool Execute(ValueId id);
   bool Spend(uint64_t bytes);

@@ -34,6 +34,7 @@ uint64_t Interpreter::Math(OpKind kind, DType dtype, uint64_t x, uint64_t y) {
     const ValueId a = builder.Slot(SlotId{0}), b = kind == OpKind::kPow ? builder.Slot(SlotId{1}) : ValueId::kNone;
     builder.Close(EmitMath(builder, kind, a, b));
   }
+  steps_ += made->body.ops.size() / kMathOpsOfAStep;
   // Straight-line scalar code: no blocks, nothing fails.
   std::vector<uint64_t> bits(made->body.ops.size());
   for (const ValueId id : made->body.blocks[0].ops) {
@@ -109,7 +110,7 @@ bool BodyRun::Spend(uint64_t bytes) {
     return Fail(code::kMemoryCap, "more than " + std::to_string(owner_.limits_.max_bytes >> 20) + " MiB of values", 0);
   }
   owner_.bytes_ += bytes;
-  return true;
+  return Step(0, bytes / kBytesOfAStep);
 }
 
 bool BodyRun::SetItems(ValueId id, std::vector<Value> items) {
@@ -129,8 +130,9 @@ bool BodyRun::SetTensor(ValueId id, std::vector<int64_t> dims, std::string eleme
   return true;
 }
 
-bool BodyRun::Step(uint32_t line) {
-  if (++owner_.steps_ <= owner_.limits_.max_steps) return true;
+bool BodyRun::Step(uint32_t line, uint64_t count) {
+  owner_.steps_ += count;
+  if (owner_.steps_ <= owner_.limits_.max_steps) return true;
   owner_.is_spent_ = true;
   return Fail(kOutOfSteps, "more than " + std::to_string(owner_.limits_.max_steps) + " steps", line);
 }
@@ -174,7 +176,7 @@ bool BodyRun::RunScalar(ValueId id, const Op& op) {
   if (op.kind == OpKind::kConvert) {
     Set(id, ConvertScalar(TypeOf(op.args[0]).dtype, TypeOf(id).dtype, arg(0)));
   } else if (IsMath(op.kind)) {
-    Set(id, owner_.Math(op.kind, TypeOf(id).dtype, arg(0), arg(1)));
+    Set(id, owner_.Math(op.kind, TypeOf(id).dtype, arg(0), arg(1)));  // and its steps, which the next one looks at
   } else {
     const size_t typed = op.kind == OpKind::kSelect ? 1 : 0;
     Set(id, EvaluateScalar(op.kind, TypeOf(op.args[typed]).dtype, arg(0), arg(1), arg(2)));

@@ -22,6 +22,8 @@ struct Failure {
   NodeId node = NodeId::kNone;  // of a workflow
   std::string path = {};        // of that node, with the elements of the loops around it
 };
+// What takes about as long as a step.
+constexpr uint64_t kBytesOfAStep = 128, kMathOpsOfAStep = 4;
 constexpr int32_t kOutOfSteps = -2;  // a code of Failure beside those of runtime/base/error_codes.def
 
 // The text of a sticky failure.
@@ -40,7 +42,7 @@ struct Hooks {
   std::function<std::optional<std::string>(const std::string& key)> meta;
 };
 struct Limits {
-  uint64_t max_steps = 1'000'000'000;        // operations
+  uint64_t max_steps = 1'000'000'000;        // operations; long ones count for several
   uint64_t max_bytes = uint64_t{256} << 20;  // elements, texts and items made, over the whole run: nothing is given back
 };
 

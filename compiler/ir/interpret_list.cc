@@ -226,11 +226,13 @@ bool BodyRun::RunText(ValueId id, const Op& op) {
     case OpKind::kStringLen:
       Set(id, Arg(op, 0).text->size());
       return true;
-    case OpKind::kStringEqual:
-      Set(id, *Arg(op, 0).text == *Arg(op, 1).text);
-      return true;
+    case OpKind::kStringEqual: {
+      const std::string &left = *Arg(op, 0).text, &right = *Arg(op, 1).text;
+      Set(id, left == right);
+      return Step(op.place.line, left.size() == right.size() ? left.size() / kBytesOfAStep : 0);
+    }
     case OpKind::kStringFromBytes:
-      if (tensor_depth_ == 0 && !CheckSticky()) return false;
+      if ((tensor_depth_ == 0 && !CheckSticky()) || !Step(op.place.line, Arg(op, 0).text->size() / kBytesOfAStep)) return false;
       if (!IsUtf8(*Arg(op, 0).text)) return Fail(code::kNotUtf8, "bytes that are not UTF-8", op.place.line);
       At(id) = Value(Arg(op, 0));
       return true;

@@ -123,7 +123,7 @@ class BodyWriter {
   ir::ValueId Slice(const Expr& expr, ir::ValueId tensor);
   bool CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent);
   ir::ValueId WriteBuild(const Expr& expr), WriteReduce(const Expr& expr);
-  ir::ValueId WriteReshape(const Expr& expr, ir::ValueId tensor);
+  ir::ValueId WriteReshape(const Expr& expr, const std::vector<ir::ValueId>& args);
   ir::ValueId CountDiffers(const std::vector<ir::ValueId>& extents, ir::ValueId found);
   ir::ValueId ReshapeOrEmpty(ir::ValueId tensor, std::vector<ir::ValueId> extents, ir::ValueId found);
   void RequireCount(const std::vector<Dim>& dims, const Indices& extents, ir::ValueId found);

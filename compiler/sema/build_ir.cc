@@ -1,5 +1,6 @@
 #include "compiler/sema/build_ir.h"
 
+#include <algorithm>
 #include <map>
 
 #include "compiler/sema/build_workflow.h"
@@ -198,7 +199,7 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
   return out;
 }
 
-ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t max_steps) {
+ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t& steps_left) {
   ir::Program out;
   BuildContext c{.program = program, .out = out};
   ir::Body body;
@@ -209,7 +210,10 @@ ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t max
   if (c.too_large != nullptr) {
     return {.value = {}, .failure = ir::Failure{.code = ir::kOutOfSteps, .message = std::string("more than ") + c.limit}};
   }
-  return ir::Interpreter(out, {}, {.max_steps = max_steps}).RunBody(body);
+  ir::Interpreter interpreter(out, {}, {.max_steps = steps_left});
+  ir::Outcome outcome = interpreter.RunBody(body);
+  steps_left -= std::min(steps_left, interpreter.steps());
+  return outcome;
 }
 
 }  // namespace wf::sema

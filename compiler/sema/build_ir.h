@@ -26,7 +26,7 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
 
 // The value of a pure expression without locals of its own surroundings: an initialiser of `const`. Failures are those of the program
 // (an index out of range, `fail`), ir::kOutOfSteps and kMemoryCap; the line is 0. Neither value nor failure: a function that it
-// calls has no body, which has been reported.
-ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t max_steps = 50'000'000);
+// calls has no body, which has been reported. What it took is taken off `steps_left`.
+ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t& steps_left);
 
 }  // namespace wf::sema

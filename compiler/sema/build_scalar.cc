@@ -242,7 +242,7 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
       return b_.Emit(OpKind::kTensorOfList, b_.types().Tensor(item.dtype, std::move(dims)), args);
     }
     case Builtin::kReshape:
-      return WriteReshape(expr, args[0]);
+      return WriteReshape(expr, args);
     case Builtin::kKeys:
       return b_.Emit(OpKind::kMapKeys, b_.types().List(b_.types().String()), args);
     case Builtin::kClose: {

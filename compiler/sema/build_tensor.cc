@@ -241,13 +241,14 @@ ValueId BodyWriter::ReshapeOrEmpty(ValueId tensor, std::vector<ValueId> extents,
   return WriteEither(differs, [&] { return Zero(empty); }, [&] { return b_.Reshape(tensor, std::move(extents)); });
 }
 
-ValueId BodyWriter::WriteReshape(const Expr& expr, ValueId tensor) {
+// args: the tensor, then the extents, which the type need not hold: beside a fallback of another shape it has `_`.
+ValueId BodyWriter::WriteReshape(const Expr& expr, const std::vector<ValueId>& args) {
+  const ValueId tensor = args[0];
   std::vector<ValueId> extents;
   for (const Dim& dim : expr.type->dims) {
-    const std::optional<ValueId> extent = DimIn(dim, frame_);
-    WF_CHECK(extent.has_value(), dim.ToString());
-    RequireExact(dim);
-    extents.push_back(Extent(*extent, &dim));
+    const std::optional<ValueId> known = IsAny(dim) ? std::nullopt : DimIn(dim, frame_);
+    if (known) RequireExact(dim);
+    extents.push_back(Extent(known.value_or(args[extents.size() + 1]), &dim));
   }
   ValueId wanted = b_.I64(1), found = b_.I64(1);
   for (const ValueId extent : extents) wanted = b_.Mul(wanted, extent);

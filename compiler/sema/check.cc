@@ -35,7 +35,7 @@ std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
   const size_t errors_before = diag.error_count();
   Program program;
   program.types = std::make_unique<Types>();
-  Env env{input, diag, program, *program.types, {}, nullptr, {}, {}, {}, 0, {}};
+  Env env{input, diag, program, *program.types, {}, nullptr, {}, {}, {}, 0, kMostConstSteps, {}};
   for (Module* module : CollectModules(env)) {
     for (const ast::DeclPtr& decl : module->file->decls) {
       const diag::Emitter::Muted muted(diag, decl->has_errors);

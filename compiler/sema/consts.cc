@@ -242,10 +242,14 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
 
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose) {
   if (auto value = Simple(env, expr)) return value;
-  ir::Outcome outcome = EvaluateConst(env.program, expr);
+  if (env.const_steps_left == 0) return std::nullopt;  // told where they ended
+  ir::Outcome outcome = EvaluateConst(env.program, expr, env.const_steps_left);
   if (outcome.value) return std::move(outcome.value);
   if (!outcome.failure && env.diag.has_errors()) return std::nullopt;  // a function that it calls has been reported
-  const std::string why = outcome.failure ? outcome.failure->message : "it has no value";
+  const bool is_spent = outcome.failure && env.const_steps_left == 0;
+  const std::string why = is_spent          ? "more than " + std::to_string(kMostConstSteps) + " steps for the constants up to this one"
+                          : outcome.failure ? outcome.failure->message
+                                            : "it has no value";
   env.Report(expr.span, kNotConstant, {why, purpose});
   return std::nullopt;
 }

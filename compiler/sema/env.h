@@ -84,6 +84,8 @@ struct Module {
   std::map<std::string, Span> tests;   // by title
 };
 
+constexpr uint64_t kMostConstSteps = 50'000'000;  // of all constants of a program; about a second
+
 // One run of Check. Everything that outlives one declaration.
 struct Env {
   const CheckInput& input;
@@ -96,6 +98,7 @@ struct Env {
   std::map<std::pair<ExprKind, uint32_t>, const ast::Type*> results;  // as written, by what calls them: where their members have names
   std::map<std::string, std::string> embedded;  // files read by constants and of externs, by path: part of the source hash
   uint64_t constant_bytes = 0;                  // of the values of all `const`s
+  uint64_t const_steps_left = 0;                // to compute them
   std::optional<Library> library;               // none: no name asked for it
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {

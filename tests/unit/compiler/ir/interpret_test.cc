@@ -134,6 +134,25 @@ TEST(Interpret, StopsAtTheBudgets) {
   EXPECT_EQ(f.Run({}, {}, {.max_steps = 1}).failure->code, kOutOfSteps);
 }
 
+TEST(Interpret, LongOperationsCountForSeveralSteps) {
+  Fixture math;
+  Builder m(math.program, math.body);
+  m.Close(m.Unary(OpKind::kExp, m.F32(1.5f)));
+  EXPECT_EQ(math.Run({}, {}, {.max_steps = 20}).failure, std::nullopt);
+  Fixture many;
+  Builder b(many.program, many.body);
+  const BlockId block = b.Open({b.ScalarType(DType::kI64)});
+  b.Close(b.Unary(OpKind::kExp, b.F32(1.5f)));
+  b.Close(b.Build(DType::kF32, {b.I64(100)}, block));
+  EXPECT_EQ(many.Run({}, {}, {.max_steps = 500}).failure->code, kOutOfSteps);  // 3 of its own each
+  Fixture texts;
+  Builder t(texts.program, texts.body);
+  const ValueId left = t.Text(std::string(100'000, 'x')), right = t.Text(std::string(100'000, 'x'));
+  t.Close(t.Emit(OpKind::kStringEqual, t.ScalarType(DType::kBool), {left, right}));
+  EXPECT_EQ(texts.Run({}, {}, {.max_steps = 500}).failure->code, kOutOfSteps);
+  EXPECT_EQ(texts.Run({}, {}, {.max_steps = 1000}).failure, std::nullopt);
+}
+
 TEST(Interpret, MetaReadsTheTypeOfItsDefault) {
   Fixture f;
   Builder b(f.program, f.body);

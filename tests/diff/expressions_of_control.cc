@@ -9,7 +9,7 @@ namespace wf::diff {
 std::string Writer::Let(int depth, const WriteValue& value) {
   const Type type = in_tensor_block_ ? ElementType(true) : SmallType(1);
   const std::string name = Fresh("v"), text = value(type, depth);
-  scope_.push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type)});
+  scope_.push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type), .is_value = true});
   return "let " + name + ": " + ToText(type) + " = " + text + ";";
 }
 

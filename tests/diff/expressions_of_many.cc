@@ -129,7 +129,7 @@ std::string Writer::Stack(const Type& type, int depth) {
 // Open where the wanted type is not: it fails when it runs, unless that is as long.
 std::string Writer::Checked(const Type& type, int) {
   const std::vector<Name> names = Names([&](const Name& name) {
-    return IsOpen(name.type) && IsTensor(name.type) && name.type.dtype == type.dtype &&
+    return !name.is_value && IsOpen(name.type) && IsTensor(name.type) && name.type.dtype == type.dtype &&
            std::equal(type.dims.begin(), type.dims.end(), name.type.dims.begin(), name.type.dims.end(),
                       [](const std::string& wants, const std::string& has) { return has == "_" || has == wants; });
   });
@@ -195,7 +195,9 @@ Writer::Source Writer::Loop(int depth) {
   if (kind == 3 && !in_tensor_block_) {
     const Name& other = Any(sources);
     const bool are_tensors = IsTensor(first.type) && IsTensor(other.type);
-    const Name& second = are_tensors && !MayBeEqual(first.type.dims[0], other.type.dims[0]) ? first : other;
+    const auto hides = [](const Name& name) { return name.is_value && IsTensor(name.type) && name.type.dims[0] == "_"; };
+    const Name& second =
+        are_tensors && (hides(first) || hides(other) || !MayBeEqual(first.type.dims[0], other.type.dims[0])) ? first : other;
     const std::string y = Fresh("y");
     return {x + ", " + y, "zip(" + first.text + ", " + second.text + ")", {{x, item(first.type), ""}, {y, item(second.type), ""}}};
   }

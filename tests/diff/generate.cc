@@ -113,7 +113,7 @@ class WorkflowWriter : private Writer {
     if (OneIn(3)) return Require(2);
     const Type type = SmallType(2);
     const std::string name = Fresh("v"), value = Coerced(type, depth_ - 1);
-    scope_.push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type)});
+    scope_.push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type), .is_value = true});
     return "let " + name + ": " + ToText(type) + " = " + value + ";";
   }
 
@@ -143,7 +143,7 @@ class WorkflowWriter : private Writer {
     if (!settings.empty()) text += " {" + settings + " }";
     const bool has_fallback = OneIn(3);
     if (has_fallback) text += " else " + Fallback(type, 2, [this](const Type& of, int depth) { return Waiting(of, depth); });
-    made->push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type), .is_node = true});
+    made->push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type), .is_node = true, .is_value = true});
     return text + (settings.empty() || has_fallback ? ";\n" : "\n");
   }
 

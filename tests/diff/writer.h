@@ -16,6 +16,7 @@ struct Name {
   std::string extent;  // of an index: the dimension that it stays below
   bool is_constant = false, is_node = false;
   bool is_declared = false;  // by `const`
+  bool is_value = false;     // of a `let` or node: where its type has `_`, the compiler may still know the extent
 };
 
 // Of a workflow the result is the tuple of its results.

@@ -8,7 +8,6 @@ class FunctionCall final : public Call {
   FunctionCall(const Body& body, Buffers buffers) : body_(body), buffers_(std::move(buffers)) {}
   const char* Run() override { return body_(buffers_); }
   void SetIn(size_t i, const void* data) override { buffers_.in[i] = data; }
-  void SetOut(void* data) override { buffers_.out = data; }
 
  private:
   const Body& body_;  // of the kernel, which outlives its calls

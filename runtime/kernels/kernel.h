@@ -54,8 +54,8 @@ struct TensorInfo {
 
 struct Buffers {
   std::vector<const void*> in;  // null where an input is absent
-  void* out = nullptr;
-  void* scratch = nullptr;  // scratch_bytes() of the kernel, 64-aligned
+  std::vector<void*> out;       // null where nobody reads an output but the first
+  void* scratch = nullptr;      // scratch_bytes() of the kernel, 64-aligned
 };
 
 // A kernel bound to buffers.   Thread: compute-thread, one at a time; REQUIRES UseOneThread() on it before.   Cost: no allocation.
@@ -64,7 +64,6 @@ class Call {
   virtual ~Call() = default;
   virtual const char* Run() = 0;  // null, or why the data cannot be computed with (an index out of range): a static text
   virtual void SetIn(size_t i, const void* data) = 0;
-  virtual void SetOut(void* data) = 0;
 };
 
 // A prepared kernel: shared by all instances of a model.   Thread: immutable.
@@ -76,9 +75,9 @@ class Kernel {
   std::string impl;                  // of the row: "ref", "onednn"
   std::vector<bool> packed_in;       // inputs that were constant and live in the kernel: they need no buffer
   std::vector<FormatRef> in_format;  // wanted; the caller converts
-  FormatRef out_format;
+  FormatRef out_format;              // of output 0; others are row-major
   int64_t scratch_bytes = 0;
-  bool in_place = false;  // the output may lie on input 0
+  bool in_place = false;  // the output, the only one, may lie on input 0
 };
 
 // A kernel that is a function. It captures what it needs, constants included.

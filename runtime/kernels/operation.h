@@ -24,8 +24,8 @@ using Params =
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {
   Params params;
-  std::vector<TensorInfo> in;  // dtype 0: absent
-  TensorInfo out;              // its format is the kernel's choice
+  std::vector<TensorInfo> in;   // dtype 0: absent
+  std::vector<TensorInfo> out;  // dtype 0: nobody reads it, never the first; the format is the kernel's choice
 };
 
 // Makes a kernel, or gives null when this implementation does not fit the case. Errors: a constant cannot be read, memory.

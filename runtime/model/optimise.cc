@@ -68,7 +68,10 @@ class Optimiser {
       if (in >= 0 && !IsConstant(in)) return Status::Ok();  // of a node that stayed one
     }
     kernels::Operation operation;
-    WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(node.out[0])], max_bytes_, operation.out));
+    for (const int out : node.out) {
+      kernels::TensorInfo& info = operation.out.emplace_back();
+      if (out >= 0) WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(out)], max_bytes_, info));
+    }
     auto lowered = Lower(program_, index, known_);
     if (!lowered.ok()) return lowered.status();
     if (lowered->alias) lowered->params = kernels::Copy{};
@@ -94,29 +97,41 @@ class Optimiser {
 
   Status Evaluate(const onnx::Node& node, const kernels::Operation& operation, kernels::Buffers& buffers) {
     kernels::UseOneThread();
-    const auto result = kernels::Allocate(operation.out.size_bytes());
     auto kernel = kernels::MakeKernel(operation);
     if (!kernel.ok()) return kernel.status();
     const auto scratch = kernels::Allocate((*kernel)->scratch_bytes);
-    if (result == nullptr || scratch == nullptr) return Status(base::kResourceExhausted, "out of memory");
+    bool has_memory = scratch != nullptr;
+    std::vector<std::shared_ptr<const uint8_t>> results;
+    for (const kernels::TensorInfo& info : operation.out) {
+      const std::shared_ptr<uint8_t> memory = info.dtype == 0 ? nullptr : kernels::Allocate(info.size_bytes());
+      has_memory = has_memory && (info.dtype == 0 || memory != nullptr);
+      buffers.out.push_back(memory.get());
+      results.push_back(memory);
+    }
+    if (!has_memory) return Status(base::kResourceExhausted, "out of memory");
     const auto plain = [](const kernels::FormatRef& format) { return format == nullptr; };
     if (!plain((*kernel)->out_format) || !std::all_of((*kernel)->in_format.begin(), (*kernel)->in_format.end(), plain))
       return Status::Ok();  // stays a node
-    buffers.out = result.get();
     buffers.scratch = scratch.get();
     auto call = (*kernel)->Bind(buffers);
     if (!call.ok()) return call.status();
     if (const char* failure = (*call)->Run()) return Status(base::kInvalidArgument, failure);
-    const int weight = AddConstant(ValueOf(node.out[0]).name, operation.out.dtype, operation.out.dim,
-                                   std::make_shared<HeldConstant>(program_.packed_memory, result));
-    if (operation.out.size_bytes() <= kHeldBytes) {
-      onnx::Weight& held = program_.graph.weights[static_cast<size_t>(weight)];
-      held.held = true;
-      held.bytes.assign(result.get(), result.get() + operation.out.size_bytes());
+    for (size_t i = 0; i < node.out.size(); ++i) {
+      if (node.out[i] >= 0) MakeConstant(node.out[i], operation.out[i], results[i]);
     }
-    ValueOf(node.out[0]).weight = weight;
     gone_[static_cast<size_t>(&node - program_.graph.nodes.data())] = true;
     return Status::Ok();
+  }
+
+  void MakeConstant(int value, const kernels::TensorInfo& info, const std::shared_ptr<const uint8_t>& elements) {
+    const int weight =
+        AddConstant(ValueOf(value).name, info.dtype, info.dim, std::make_shared<HeldConstant>(program_.packed_memory, elements));
+    if (info.size_bytes() <= kHeldBytes) {
+      onnx::Weight& held = program_.graph.weights[static_cast<size_t>(weight)];
+      held.held = true;
+      held.bytes.assign(elements.get(), elements.get() + info.size_bytes());
+    }
+    ValueOf(value).weight = weight;
   }
 
   void CountUses() {

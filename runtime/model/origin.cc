@@ -33,11 +33,21 @@ bool Origin::HasBadWeights(const onnx::Node& node) {
   });
 }
 
-void Origin::Note(size_t step_index, const void* out) {
+bool Origin::IsFinite(int buffer_index, const uint8_t* arena) const {
+  const Plan::Buffer& buffer = plan_.buffers()[static_cast<size_t>(buffer_index)];
+  return KindsOf(buffer.dtype, arena + buffer.offset, buffer.bytes / base::DTypeSize(buffer.dtype)).all_finite();
+}
+
+void Origin::Note(size_t step_index, const uint8_t* arena) {
   const Plan::Step& step = plan_.steps()[step_index];
-  const Plan::Buffer& buffer = plan_.buffers()[static_cast<size_t>(step.out)];
+  for (const int out : step.out) {
+    if (out >= 0) NoteResult(step, out, IsFinite(out, arena));
+  }
+}
+
+void Origin::NoteResult(const Plan::Step& step, int out, bool is_finite) {
   State result;
-  result.finite = KindsOf(buffer.dtype, out, buffer.bytes / base::DTypeSize(buffer.dtype)).all_finite();
+  result.finite = is_finite;
   bool takes_finite = true, moves_constant = step.node < 0;
   for (const int in : step.in) {
     if (in < 0) continue;
@@ -53,7 +63,7 @@ void Origin::Note(size_t step_index, const void* out) {
     if (result.weights == nullptr && step.node >= 0 && HasBadWeights(program_.graph.nodes[static_cast<size_t>(step.node)]))
       result.weights = &step.where;
   }
-  buffers_[static_cast<size_t>(step.out)] = result;
+  buffers_[static_cast<size_t>(out)] = result;
 }
 
 const std::string* Origin::weights() const {

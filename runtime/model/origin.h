@@ -18,8 +18,8 @@ class Origin {
  public:
   Origin(const Program& program, const Plan& plan) : program_(program), plan_(plan) {}
 
-  void Begin();                             // of a run, with finite inputs
-  void Note(size_t step, const void* out);  // the step has run, and this is its result
+  void Begin();                                  // of a run, with finite inputs
+  void Note(size_t step, const uint8_t* arena);  // the step has run, and its results lie there
   // Of the run: where numbers first were not finite, null when no step has made one; where weights have made one that reaches an output,
   // else null.
   const std::string* first() const { return first_; }
@@ -31,6 +31,8 @@ class Origin {
     const std::string* weights = nullptr;  // of the step whose weights made it what it is
   };
   bool HasBadWeights(const onnx::Node& node);
+  bool IsFinite(int buffer, const uint8_t* arena) const;
+  void NoteResult(const Plan::Step& step, int out, bool is_finite);
   Kinds KindsOfWeight(int weight);
 
   const Program& program_;

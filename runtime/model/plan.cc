@@ -133,46 +133,55 @@ class Planner {
 
   Status AddNode(size_t index) {
     const onnx::Node& node = program_.graph.nodes[index];
-    const size_t out = static_cast<size_t>(node.out[0]);
     std::shared_ptr<const kernels::Constant> constant;
-    WF_RETURN_IF_ERROR(ConstantOf(node.out[0], constant));
+    if (node.out.size() == 1) WF_RETURN_IF_ERROR(ConstantOf(node.out[0], constant));
     if (constant != nullptr) return Status::Ok();  // integers that are known from shapes are made where they are read
     auto lowered = Lower(program_, index, known_);
     if (!lowered.ok()) return lowered.status();
     kernels::Operation operation;
-    WF_RETURN_IF_ERROR(ConcreteInfo(known_[out], max_bytes_, operation.out));
+    for (const int out : node.out) {
+      TensorInfo info;
+      if (out >= 0) WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(out)], max_bytes_, info));
+      operation.out.push_back(std::move(info));
+    }
     operation.params = std::move(lowered->params);
     for (const int in : lowered->in) {
       TensorInfo info;
       if (in >= 0) WF_RETURN_IF_ERROR(InfoOf(in, info));
       operation.in.push_back(std::move(info));
     }
-    values_[out].info = operation.out;
     if (lowered->alias && operation.in[0].constant == nullptr) {
       int buffer = -1;
       WF_RETURN_IF_ERROR(BufferOf(lowered->in[0], operation.in[0], nullptr, buffer));
-      values_[out].forms.push_back({nullptr, buffer});
+      Value& out = values_[static_cast<size_t>(node.out[0])];
+      out.info = operation.out[0];
+      out.forms.push_back({nullptr, buffer});
       return Status::Ok();
     }
     if (lowered->alias) operation.params = kernels::Copy{};
-    return AddStep(index, operation, lowered->in, values_[out]);
+    return AddStep(index, operation, lowered->in);
   }
 
-  Status AddStep(size_t node, kernels::Operation& operation, const std::vector<int>& in, Value& out) {
+  Status AddStep(size_t index, kernels::Operation& operation, const std::vector<int>& in) {
+    const onnx::Node& node = program_.graph.nodes[index];
     auto kernel = kernels::MakeKernel(operation);
     if (!kernel.ok()) return kernel.status();
-    std::vector<int> buffers;
+    std::vector<int> read, written;
     for (size_t i = 0; i < in.size(); ++i) {
       int buffer = -1;
       const bool needed = in[i] >= 0 && !(*kernel)->packed_in[i];
       if (needed) WF_RETURN_IF_ERROR(BufferOf(in[i], operation.in[i], (*kernel)->in_format[i], buffer));
-      buffers.push_back(buffer);
+      read.push_back(buffer);
     }
-    out.info.format = (*kernel)->out_format;
-    const int buffer = AddBuffer(out.info);
-    out.forms.push_back({out.info.format, buffer});
-    plan_->steps_.push_back(
-        {*std::move(kernel), std::move(buffers), buffer, program_.graph.nodes[node].Describe(), static_cast<int>(node)});
+    operation.out[0].format = (*kernel)->out_format;
+    for (size_t i = 0; i < node.out.size(); ++i) {
+      written.push_back(node.out[i] < 0 ? -1 : AddBuffer(operation.out[i]));
+      if (node.out[i] < 0) continue;
+      Value& out = values_[static_cast<size_t>(node.out[i])];
+      out.info = std::move(operation.out[i]);
+      out.forms.push_back({out.info.format, written.back()});
+    }
+    plan_->steps_.push_back({*std::move(kernel), std::move(read), std::move(written), node.Describe(), static_cast<int>(index)});
     return Status::Ok();
   }
 
@@ -199,7 +208,7 @@ class Planner {
     buffer = AddBuffer(converted);
     plan_->steps_.push_back({*std::move(kernel),
                              {value.forms[0].buffer},
-                             buffer,
+                             {buffer},
                              "reorder of `" + program_.graph.values[static_cast<size_t>(index)].name + "`"});
     value.forms.push_back({format, buffer});
     return Status::Ok();
@@ -217,12 +226,12 @@ class Planner {
       const bool taken =
           std::any_of(plan_->outputs_.begin(), plan_->outputs_.end(), [&](const Plan::Output& each) { return each.buffer == buffer; });
       if (held.input >= 0 || held.constant != nullptr || taken) {
-        kernels::Operation copy{kernels::Copy{}, {info}, info};
+        kernels::Operation copy{kernels::Copy{}, {info}, {info}};
         copy.in[0].constant = nullptr;
         auto kernel = kernels::MakeKernel(copy);
         if (!kernel.ok()) return kernel.status();
         const int target = AddBuffer(info);
-        plan_->steps_.push_back({*std::move(kernel), {buffer}, target, "result"});
+        plan_->steps_.push_back({*std::move(kernel), {buffer}, {target}, "result"});
         buffer = target;
       }
       plan_->outputs_.push_back({buffer, std::move(info)});
@@ -241,7 +250,9 @@ class Planner {
       for (const int in : plan_->steps_[s].in) {
         if (in >= 0) last[static_cast<size_t>(in)] = s;
       }
-      last[static_cast<size_t>(plan_->steps_[s].out)] = std::max(last[static_cast<size_t>(plan_->steps_[s].out)], s);
+      for (const int out : plan_->steps_[s].out) {
+        if (out >= 0) last[static_cast<size_t>(out)] = std::max(last[static_cast<size_t>(out)], s);
+      }
     }
     for (const Plan::Output& output : plan_->outputs_) last[static_cast<size_t>(output.buffer)] = plan_->steps_.size();
     return last;
@@ -256,12 +267,12 @@ class Planner {
       Plan::Step& step = plan_->steps_[s];
       for (int& in : step.in) in = in < 0 ? in : same[static_cast<size_t>(in)];
       if (!step.kernel->in_place || step.in[0] < 0 || !InArena(step.in[0])) continue;
-      const size_t in = static_cast<size_t>(step.in[0]), out = static_cast<size_t>(step.out);
+      const size_t in = static_cast<size_t>(step.in[0]), out = static_cast<size_t>(step.out[0]);
       if (last[in] != s || plan_->buffers_[in].bytes != plan_->buffers_[out].bytes) continue;
       if (std::count(step.in.begin(), step.in.end(), step.in[0]) != 1) continue;
       same[out] = step.in[0];
       last[in] = last[out];
-      step.out = step.in[0];
+      step.out[0] = step.in[0];
     }
     for (Plan::Output& output : plan_->outputs_) output.buffer = same[static_cast<size_t>(output.buffer)];
   }
@@ -273,8 +284,11 @@ class Planner {
     Arena arena;
     int64_t scratch = 0;
     for (size_t s = 0; s < plan_->steps_.size(); ++s) {
-      Plan::Buffer& out = plan_->buffers_[static_cast<size_t>(plan_->steps_[s].out)];
-      if (out.offset < 0) out.offset = arena.Take(out.bytes);
+      for (const int index : plan_->steps_[s].out) {
+        if (index < 0) continue;
+        Plan::Buffer& out = plan_->buffers_[static_cast<size_t>(index)];
+        if (out.offset < 0) out.offset = arena.Take(out.bytes);
+      }
       scratch = std::max(scratch, plan_->steps_[s].kernel->scratch_bytes);
       for (const int buffer : ending[s]) {
         const Plan::Buffer& done = plan_->buffers_[static_cast<size_t>(buffer)];
@@ -314,7 +328,11 @@ int64_t Plan::input_bytes() const {
 }
 
 std::string Plan::Largest() const {
-  const auto bytes = [this](const Step& step) { return buffers_[static_cast<size_t>(step.out)].bytes; };
+  const auto bytes = [this](const Step& step) {
+    int64_t most = 0;
+    for (const int out : step.out) most = out < 0 ? most : std::max(most, buffers_[static_cast<size_t>(out)].bytes);
+    return most;
+  };
   const auto step = std::max_element(steps_.begin(), steps_.end(), [&](const Step& a, const Step& b) { return bytes(a) < bytes(b); });
   return step == steps_.end() ? "nothing" : fmt::format("{}, {} bytes", step->where, bytes(*step));
 }
@@ -324,7 +342,10 @@ std::string Plan::ToString() const {
   for (const Step& step : steps_) {
     text += fmt::format("{} {} [", step.where, step.kernel->impl);
     for (const int in : step.in) text += in < 0 ? std::string(" -") : fmt::format(" {}", in);
-    text += fmt::format(" ] -> {} @{}\n", step.out, buffers_[static_cast<size_t>(step.out)].offset);
+    text += " ] ->";
+    for (const int out : step.out)
+      text += out < 0 ? std::string(" -") : fmt::format(" {} @{}", out, buffers_[static_cast<size_t>(out)].offset);
+    text += '\n';
   }
   return text;
 }

@@ -16,10 +16,10 @@ class Plan {
  public:
   struct Step {
     std::unique_ptr<kernels::Kernel> kernel;
-    std::vector<int> in;  // buffers, -1 absent or inside the kernel
-    int out;              // buffer
-    std::string where;    // "node `conv1` (Conv)"
-    int node = -1;        // of the program's graph; -1: an element is only moved, to another format or to where results lie
+    std::vector<int> in;   // buffers, -1 absent or inside the kernel
+    std::vector<int> out;  // buffers, -1 where nobody reads it; the first is one
+    std::string where;     // "node `conv1` (Conv)"
+    int node = -1;         // of the program's graph; -1: an element is only moved, to another format or to where results lie
   };
   struct Buffer {
     int64_t bytes = 0;

@@ -90,7 +90,7 @@ struct Version::Bound {
         }
         buffers.in.push_back(address);
       }
-      buffers.out = memory + plan->buffers()[static_cast<size_t>(step.out)].offset;
+      for (const int out : step.out) buffers.out.push_back(out < 0 ? nullptr : memory + plan->buffers()[static_cast<size_t>(out)].offset);
       buffers.scratch = memory + plan->scratch_offset();
       auto call = step.kernel->Bind(buffers);
       if (!call.ok()) return call.status();
@@ -125,7 +125,7 @@ struct Version::Bound {
     origin.Begin();
     for (size_t i = 0; i < calls.size(); ++i) {
       calls[i]->Run();
-      origin.Note(i, arena->memory.get() + plan->buffers()[static_cast<size_t>(plan->steps()[i].out)].offset);
+      origin.Note(i, arena->memory.get());
     }
   }
 

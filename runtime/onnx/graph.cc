@@ -23,8 +23,8 @@ int64_t Weight::size_bytes() const { return count() * base::DTypeSize(dtype); }
 
 std::string_view OpName(Op op) {
   switch (op) {
-#define OPERATOR(name, since, min_in, max_in, max_out, types, attributes, infer) \
-  case Op::k##name:                                                              \
+#define OPERATOR(domain, name, since, min_in, max_in, max_out, types, attributes, infer, lower) \
+  case Op::k##domain##name:                                                                     \
     return #name;
 #include "runtime/onnx/operators.def"
 #undef OPERATOR

@@ -60,11 +60,12 @@ struct Attribute {
   std::string s;
   std::vector<int64_t> ints;
   std::vector<float> floats;
-  int tensor = -1;  // kTensor: index into Graph::weights
+  std::vector<std::string> strings;  // bytes as they are
+  int tensor = -1;                   // kTensor: index into Graph::weights
 };
 
-enum class Op : uint8_t {
-#define OPERATOR(name, since, min_in, max_in, max_out, types, attributes, infer) k##name,
+enum class Op : uint16_t {
+#define OPERATOR(domain, name, since, min_in, max_in, max_out, types, attributes, infer, lower) k##domain##name,
 #include "runtime/onnx/operators.def"
 #undef OPERATOR
 };
@@ -74,7 +75,7 @@ struct Node {
   Op op = Op::kIdentity;
   std::string name;          // as in the file; may be empty
   int index = 0;             // place among the file's nodes, from 0
-  int opset = 0;             // version of the default operator set that the file imports
+  int opset = 0;             // version of the operator's set that the file imports
   std::vector<int> in, out;  // indices into Graph::values; -1: optional and absent
   std::vector<Attribute> attributes;
 

@@ -19,8 +19,8 @@ enum class Types { F, N, A };
 
 Types TypesOf(Op op) {
   switch (op) {
-#define OPERATOR(name, since, min_in, max_in, max_out, types, attributes, infer) \
-  case Op::k##name:                                                              \
+#define OPERATOR(domain, name, since, min_in, max_in, max_out, types, attributes, infer, lower) \
+  case Op::k##domain##name:                                                                     \
     return Types::types;
 #include "runtime/onnx/operators.def"
 #undef OPERATOR
@@ -42,8 +42,8 @@ bool Accepts(Types types, uint8_t dtype) {
 
 Status Rule(NodeContext& context) {
   switch (context.node.op) {
-#define OPERATOR(name, since, min_in, max_in, max_out, types, attributes, infer) \
-  case Op::k##name:                                                              \
+#define OPERATOR(domain, name, since, min_in, max_in, max_out, types, attributes, infer, lower) \
+  case Op::k##domain##name:                                                                     \
     return Infer##infer(context);
 #include "runtime/onnx/operators.def"
 #undef OPERATOR
@@ -201,14 +201,18 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
     const Node& node = graph.nodes[i];
     const auto reads = [&](int in) { return in < 0 || is_constant[static_cast<size_t>(in)]; };
     if (node.in.empty() || node.op == Op::kShape || !std::all_of(node.in.begin(), node.in.end(), reads)) continue;
-    const Known& out = known[static_cast<size_t>(node.out[0])];
-    const auto bytes = LeastBytes(out, left);
-    if (!bytes.ok()) {
-      return Status(base::kOutOfRange, fmt::format("`{}`: {}: with its result {} more than {} bytes are computed from constants alone",
-                                                   model, node.Describe(), ToString(out.dtype, out.dim), max_bytes));
+    for (const int index : node.out) {
+      if (index < 0) continue;
+      const Known& out = known[static_cast<size_t>(index)];
+      const auto bytes = LeastBytes(out, left);
+      if (!bytes.ok()) {
+        return Status(base::kOutOfRange, fmt::format("`{}`: {}: with its result {} more than {} bytes are computed from constants alone",
+                                                     model, node.Describe(), ToString(out.dtype, out.dim), max_bytes));
+      }
+      left -= *bytes;
+      is_constant[static_cast<size_t>(index)] = true;
     }
-    left -= *bytes;
-    found[i] = is_constant[static_cast<size_t>(node.out[0])] = true;
+    found[i] = true;
   }
   return found;
 }

@@ -30,28 +30,39 @@ constexpr size_t kMaxOperatorsTold = 16;
 
 struct OperatorRow {
   Op op;
-  std::string_view name;
+  std::string_view domain, name;
   int since, min_in, max_in, max_out;
   std::string_view attributes;
 };
 
 constexpr OperatorRow kOperators[] = {
-#define OPERATOR(name, since, min_in, max_in, max_out, types, attributes, infer) \
-  {Op::k##name, #name, since, min_in, max_in, max_out, attributes},
+#define OPERATOR(domain, name, since, min_in, max_in, max_out, types, attributes, infer, lower) \
+  {Op::k##domain##name, #domain, #name, since, min_in, max_in, max_out, attributes},
 #include "runtime/onnx/operators.def"
 #undef OPERATOR
 };
 
-const OperatorRow* FindOperator(std::string_view name) {
-  const auto found = std::find_if(std::begin(kOperators), std::end(kOperators), [&](const OperatorRow& row) { return row.name == name; });
+// As the rows call it. Nullopt: one of which there are no rows.
+std::optional<std::string_view> DomainOf(std::string_view domain) {
+  if (domain.empty() || domain == "ai.onnx") return "";
+  if (domain == "ai.onnx.ml") return "Ml";
+  if (domain == "com.microsoft") return "Ms";
+  return std::nullopt;
+}
+
+const OperatorRow* FindOperator(std::string_view domain, std::string_view name) {
+  const auto within = DomainOf(domain);
+  const auto same = [&](const OperatorRow& row) { return row.domain == within && row.name == name; };
+  const auto* found = std::find_if(std::begin(kOperators), std::end(kOperators), same);
   return found == std::end(kOperators) ? nullptr : found;
 }
 
-// "; did you mean `MatMul`?" for a name that differs in letter case alone.
+// "; did you mean `MatMul`?" for a name of ai.onnx that differs in letter case alone.
 std::string MeantBy(std::string_view name) {
   const auto lower = [](unsigned char c) { return std::tolower(c); };
   const auto same = [&](const OperatorRow& row) {
-    return std::equal(row.name.begin(), row.name.end(), name.begin(), name.end(), [&](char a, char b) { return lower(a) == lower(b); });
+    return row.domain.empty() &&
+           std::equal(row.name.begin(), row.name.end(), name.begin(), name.end(), [&](char a, char b) { return lower(a) == lower(b); });
   };
   const auto* found = std::find_if(std::begin(kOperators), std::end(kOperators), same);
   return found == std::end(kOperators) ? "" : fmt::format("; did you mean `{}`?", found->name);
@@ -60,24 +71,25 @@ std::string MeantBy(std::string_view name) {
 // "2", or "1 to 3"
 std::string RangeText(int low, int high) { return low == high ? std::to_string(low) : fmt::format("{} to {}", low, high); }
 
-bool Lists(std::string_view words, std::string_view word) {
-  for (size_t at = 0; at < words.size();) {
-    const size_t end = std::min(words.find(' ', at), words.size());
-    if (words.substr(at, end - at) == word) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
-// Names keep one kind across operators, but for `value` of Pad.
-Attribute::Kind WantedKind(Op op, std::string_view name) {
+// The kind of an attribute by its operator's list, "axis alpha:f"; kOther: it is not there.
+Attribute::Kind WantedKind(std::string_view list, std::string_view name) {
   using enum Attribute::Kind;
-  if (name == "value") return op == Op::kPad ? kFloat : kTensor;
-  if (Lists("alpha beta epsilon max min momentum ratio value_float", name)) return kFloat;
-  if (Lists("auto_pad mode", name)) return kString;
-  if (name == "value_floats") return kFloats;
-  if (Lists("axes dilations ends kernel_shape pads perm starts strides value_ints", name)) return kInts;
-  return kInt;
+  for (size_t at = 0; at < list.size();) {
+    const size_t end = std::min(list.find(' ', at), list.size());
+    const std::string_view word = list.substr(at, end - at);
+    at = end + 1;
+    const size_t colon = std::min(word.find(':'), word.size());
+    if (word.substr(0, colon) != name) continue;
+    const std::string_view kind = word.substr(std::min(colon + 1, word.size()));
+    return kind == "f"    ? kFloat
+           : kind == "s"  ? kString
+           : kind == "t"  ? kTensor
+           : kind == "fs" ? kFloats
+           : kind == "is" ? kInts
+           : kind == "ss" ? kStrings
+                          : kInt;
+  }
+  return kOther;
 }
 
 // Builds one model. Its methods return text with the file's name.
@@ -211,9 +223,9 @@ class Builder {
     Node node;
     node.name = Printable(proto.name());
     node.index = index;
-    node.opset = model_.opset;
     const OperatorRow* row = rows_[static_cast<size_t>(index)];
     node.op = row->op;
+    node.opset = row->domain.empty() ? model_.opset : static_cast<int>(other_opsets_.at(proto.domain()));
     if (proto.input_size() < row->min_in || proto.input_size() > row->max_in) {
       return Fail(fmt::format("{}: {} input{}, wanted {}", node.Describe(), proto.input_size(), proto.input_size() == 1 ? "" : "s",
                               RangeText(row->min_in, row->max_in)));
@@ -236,12 +248,12 @@ class Builder {
     if (functions_.count(proto.domain() + '\0' + proto.op_type()) != 0) {
       return NotBuilt(fmt::format("{}: functions defined in the model are not supported; inline them when exporting", where));
     }
-    row = standard ? FindOperator(proto.op_type()) : nullptr;
-    if (row != nullptr && model_.opset >= row->since) return Status::Ok();
     const auto imported = other_opsets_.find(proto.domain());
     const bool is_imported = standard || imported != other_opsets_.end();
-    const std::string version =
-        is_imported ? fmt::format("opset {}", standard ? model_.opset : imported->second) : "of which the model imports no opset";
+    const int64_t opset = standard ? model_.opset : is_imported ? imported->second : 0;
+    row = FindOperator(proto.domain(), proto.op_type());
+    if (row != nullptr && opset >= row->since) return Status::Ok();
+    const std::string version = is_imported ? fmt::format("opset {}", opset) : "of which the model imports no opset";
     return NotBuilt(fmt::format("{}: operator `{}` of {}, {}, is not supported{}", where, op,
                                 standard ? "ai.onnx" : '`' + Printable(proto.domain()) + '`', version,
                                 standard && row == nullptr ? MeantBy(op) : ""));
@@ -250,15 +262,15 @@ class Builder {
   Status ReadAttributes(const pb::NodeProto& proto, std::string_view known, Node& node) {
     for (const pb::AttributeProto& attribute : proto.attribute()) {
       const std::string name = Printable(attribute.name());
-      if (!Lists(known, name)) return NotBuilt(fmt::format("{}: attribute `{}` is not supported", node.Describe(), name));
+      const Attribute::Kind wanted = WantedKind(known, name);
+      if (wanted == Attribute::Kind::kOther) return NotBuilt(fmt::format("{}: attribute `{}` is not supported", node.Describe(), name));
       if (node.Find(name) != nullptr) return Fail(fmt::format("{}: attribute `{}` is given twice", node.Describe(), name));
       if (!attribute.ref_attr_name().empty())
         return Fail(fmt::format("{}: attribute `{}` refers to one of a function", node.Describe(), name));
       Attribute read;
       read.name = name;
       WF_RETURN_IF_ERROR(ReadAttribute(attribute, node, read));
-      if (read.kind != WantedKind(node.op, name))
-        return Fail(fmt::format("{}: attribute `{}` has another type than the operator's", node.Describe(), name));
+      if (read.kind != wanted) return Fail(fmt::format("{}: attribute `{}` has another type than the operator's", node.Describe(), name));
       node.attributes.push_back(std::move(read));
     }
     return Status::Ok();
@@ -286,6 +298,10 @@ class Builder {
       case pb::AttributeProto::FLOATS:
         out.kind = kFloats;
         out.floats.assign(proto.floats().begin(), proto.floats().end());
+        break;
+      case pb::AttributeProto::STRINGS:
+        out.kind = kStrings;
+        out.strings.assign(proto.strings().begin(), proto.strings().end());
         break;
       case pb::AttributeProto::TENSOR: {
         auto weight = ReadTensor(proto.t(), {}, model_, options_);

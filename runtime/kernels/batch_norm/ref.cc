@@ -15,7 +15,7 @@ base::Result<std::unique_ptr<Kernel>> MakeBatchNorm(const Operation& operation) 
         [n = dim[0], c = dim[1], inner, epsilon](const Buffers& b) -> const char* {
           const T *x = static_cast<const T*>(b.in[0]), *scale = static_cast<const T*>(b.in[1]), *shift = static_cast<const T*>(b.in[2]);
           const T *mean = static_cast<const T*>(b.in[3]), *variance = static_cast<const T*>(b.in[4]);
-          T* y = static_cast<T*>(b.out);
+          T* y = static_cast<T*>(b.out[0]);
           for (int64_t row = 0; row < n * c; ++row) {
             const int64_t k = row % c;
             const T factor = static_cast<T>(static_cast<double>(scale[k]) / std::sqrt(static_cast<double>(variance[k]) + epsilon));

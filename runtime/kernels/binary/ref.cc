@@ -76,13 +76,13 @@ T Power(T base, B exponent) {
 
 template <typename T, typename B, typename F>
 std::unique_ptr<Kernel> Make(const Operation& operation, F f) {
-  const bool whole = operation.in[0].dim == operation.out.dim;  // then the result may overwrite a
+  const bool whole = operation.in[0].dim == operation.out[0].dim;  // then the result may overwrite a
   return MakeFunction(
       2,
-      [shape = Broadcast<2>(operation.out.dim, {operation.in[0].dim, operation.in[1].dim}), f](const Buffers& buffers) -> const char* {
+      [shape = Broadcast<2>(operation.out[0].dim, {operation.in[0].dim, operation.in[1].dim}), f](const Buffers& buffers) -> const char* {
         const T* a = static_cast<const T*>(buffers.in[0]);
         const B* b = static_cast<const B*>(buffers.in[1]);
-        T* out = static_cast<T*>(buffers.out);
+        T* out = static_cast<T*>(buffers.out[0]);
         shape.ForEach([&](int64_t at, const auto& offset, const auto& stride, int64_t n) {
           Each(a + offset[0], stride[0], b + offset[1], stride[1], out + at, n, f);
         });

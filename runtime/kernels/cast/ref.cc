@@ -75,7 +75,7 @@ template <typename From, typename To>
 std::unique_ptr<Kernel> Make(int64_t n) {
   return MakeFunction(1, [n](const Buffers& b) -> const char* {
     const From* x = static_cast<const From*>(b.in[0]);
-    To* y = static_cast<To*>(b.out);
+    To* y = static_cast<To*>(b.out[0]);
     for (int64_t i = 0; i < n; ++i) y[i] = Convert<To>(x[i]);
     return nullptr;
   });
@@ -92,7 +92,7 @@ std::unique_ptr<Kernel> ForAny(uint8_t dtype, F f) {
 
 base::Result<std::unique_ptr<Kernel>> MakeCast(const Operation& operation) {
   return ForAny(operation.in[0].dtype, [&]<typename From>() {
-    return ForAny(operation.out.dtype, [&]<typename To>() { return Make<From, To>(operation.out.count()); });
+    return ForAny(operation.out[0].dtype, [&]<typename To>() { return Make<From, To>(operation.out[0].count()); });
   });
 }
 

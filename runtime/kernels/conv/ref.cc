@@ -27,7 +27,7 @@ Shape ShapeOf(const Conv& conv, const Operation& operation) {
   for (size_t i = 0; i < spatial; ++i) {
     const size_t at = 3 - spatial + i;
     shape.in[at] = operation.in[0].dim[2 + i];
-    shape.out[at] = operation.out.dim[2 + i];
+    shape.out[at] = operation.out[0].dim[2 + i];
     shape.kernel[at] = operation.in[1].dim[2 + i];
     shape.stride[at] = conv.stride[i];
     shape.dilation[at] = conv.dilation[i];
@@ -66,7 +66,7 @@ template <typename T>
 void Run(const Shape& s, const Unary& then, const Buffers& buffers) {
   const T *x = static_cast<const T*>(buffers.in[0]), *w = static_cast<const T*>(buffers.in[1]);
   const T* bias = buffers.in.size() > 2 ? static_cast<const T*>(buffers.in[2]) : nullptr;
-  T* y = static_cast<T*>(buffers.out);
+  T* y = static_cast<T*>(buffers.out[0]);
   const int64_t in_plane = s.in[0] * s.in[1] * s.in[2], out_plane = s.out[0] * s.out[1] * s.out[2],
                 taps = s.kernel[0] * s.kernel[1] * s.kernel[2];
   const int64_t channels = s.c / s.group, filters = s.m / s.group;

@@ -19,7 +19,7 @@ std::vector<int64_t> Without(std::vector<int64_t> dim, size_t last) {
 }
 
 Matrices MatricesOf(const MatMul& matmul, const Operation& operation) {
-  std::vector<int64_t> a = operation.in[0].dim, b = operation.in[1].dim, out = operation.out.dim;
+  std::vector<int64_t> a = operation.in[0].dim, b = operation.in[1].dim, out = operation.out[0].dim;
   const bool row = a.size() == 1, column = b.size() == 1;
   if (row) a.insert(a.begin(), 1);
   if (column) b.push_back(1);
@@ -62,7 +62,7 @@ void Multiply(const Matrices& s, const T* a, const T* b, T* y) {
 template <typename T>
 void Run(const Matrices& s, const MatMul& matmul, int64_t count, const Buffers& buffers) {
   const T *a = static_cast<const T*>(buffers.in[0]), *b = static_cast<const T*>(buffers.in[1]);
-  T* y = static_cast<T*>(buffers.out);
+  T* y = static_cast<T*>(buffers.out[0]);
   s.batch.ForEach([&](int64_t out, const auto& offset, const auto& stride, int64_t matrices) {
     for (int64_t i = 0; i < matrices; ++i) {
       Multiply(s, a + (offset[0] + i * stride[0]) * s.m * s.k, b + (offset[1] + i * stride[1]) * s.k * s.n, y + (out + i) * s.m * s.n);
@@ -86,7 +86,7 @@ base::Result<std::unique_ptr<Kernel>> MakeMatMul(const Operation& operation) {
   const MatMul& matmul = std::get<MatMul>(operation.params);
   const Matrices matrices = MatricesOf(matmul, operation);
   return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
-    return MakeFunction(operation.in.size(), [matrices, matmul, count = operation.out.count()](const Buffers& buffers) -> const char* {
+    return MakeFunction(operation.in.size(), [matrices, matmul, count = operation.out[0].count()](const Buffers& buffers) -> const char* {
       Run<T>(matrices, matmul, count, buffers);
       return nullptr;
     });

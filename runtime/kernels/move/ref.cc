@@ -52,7 +52,7 @@ struct Strided {
 std::unique_ptr<Kernel> MakeStrided(Strided strided, int64_t count) {
   strided.Merge();
   return MakeFunction(1, [strided, count](const Buffers& b) -> const char* {
-    if (count > 0) strided.Copy(0, static_cast<const uint8_t*>(b.in[0]) + strided.offset, static_cast<uint8_t*>(b.out));
+    if (count > 0) strided.Copy(0, static_cast<const uint8_t*>(b.in[0]) + strided.offset, static_cast<uint8_t*>(b.out[0]));
     return nullptr;
   });
 }
@@ -79,7 +79,7 @@ template <typename Index>
 const char* RunGather(const Buffers& b, int64_t outer, int64_t extent, int64_t inner, int64_t n) {
   const Index* at = static_cast<const Index*>(b.in[1]);
   const uint8_t* in = static_cast<const uint8_t*>(b.in[0]);
-  uint8_t* out = static_cast<uint8_t*>(b.out);
+  uint8_t* out = static_cast<uint8_t*>(b.out[0]);
   for (int64_t o = 0; o < outer; ++o, in += extent * inner) {
     for (int64_t i = 0; i < n; ++i, out += inner) {
       int64_t k = at[i];
@@ -96,11 +96,11 @@ std::unique_ptr<Kernel> MakeWhereOf(const Operation& operation) {
   struct Element {
     uint8_t byte[kSize];
   };
-  const Broadcast<3> shape(operation.out.dim, {operation.in[0].dim, operation.in[1].dim, operation.in[2].dim});
+  const Broadcast<3> shape(operation.out[0].dim, {operation.in[0].dim, operation.in[1].dim, operation.in[2].dim});
   return MakeFunction(3, [shape](const Buffers& b) -> const char* {
     const uint8_t* condition = static_cast<const uint8_t*>(b.in[0]);
     const Element *yes = static_cast<const Element*>(b.in[1]), *no = static_cast<const Element*>(b.in[2]);
-    Element* out = static_cast<Element*>(b.out);
+    Element* out = static_cast<Element*>(b.out[0]);
     shape.ForEach([&](int64_t at, const auto& offset, const auto& stride, int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
         out[at + i] = condition[offset[0] + i * stride[0]] != 0 ? yes[offset[1] + i * stride[1]] : no[offset[2] + i * stride[2]];
@@ -143,20 +143,20 @@ base::Result<std::unique_ptr<Kernel>> MakeTranspose(const Operation& operation) 
     strided.extent.push_back(operation.in[0].dim[from]);
     strided.stride.push_back(stride[from]);
   }
-  return MakeStrided(std::move(strided), operation.out.count());
+  return MakeStrided(std::move(strided), operation.out[0].count());
 }
 
 base::Result<std::unique_ptr<Kernel>> MakeSlice(const Operation& operation) {
   const Slice& slice = std::get<Slice>(operation.params);
   Strided strided;
   strided.size = base::DTypeSize(operation.in[0].dtype);
-  strided.extent = operation.out.dim;
+  strided.extent = operation.out[0].dim;
   strided.stride = ByteStrides(operation.in[0]);
   for (size_t i = 0; i < strided.stride.size(); ++i) {
     strided.offset += slice.start[i] * strided.stride[i];
     strided.stride[i] = strided.extent[i] > 1 ? strided.stride[i] * slice.step[i] : strided.stride[i];
   }
-  return MakeStrided(std::move(strided), operation.out.count());
+  return MakeStrided(std::move(strided), operation.out[0].count());
 }
 
 base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation& operation) {
@@ -167,7 +167,7 @@ base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation& operation) {
     bytes.push_back(inner * in.dim[std::get<Concat>(operation.params).axis]);
   }
   return MakeFunction(operation.in.size(), [bytes, outer](const Buffers& b) -> const char* {
-    uint8_t* out = static_cast<uint8_t*>(b.out);
+    uint8_t* out = static_cast<uint8_t*>(b.out[0]);
     for (int64_t o = 0; o < outer; ++o) {
       for (size_t i = 0; i < bytes.size(); ++i) {
         if (bytes[i] > 0) std::memcpy(out, static_cast<const uint8_t*>(b.in[i]) + o * bytes[i], static_cast<size_t>(bytes[i]));
@@ -185,7 +185,7 @@ base::Result<std::unique_ptr<Kernel>> MakePad(const Operation& operation) {
   Padding padding{{}, base::DTypeSize(in.dtype)};
   for (size_t i = 0; i < in.dim.size(); ++i) {
     std::vector<int64_t> source;
-    for (int64_t at = 0; at < operation.out.dim[i]; ++at) {
+    for (int64_t at = 0; at < operation.out[0].dim[i]; ++at) {
       const int64_t from = PadSource(pad.mode, at - pad.begin[i], in.dim[i]);
       source.push_back(from < 0 ? -1 : from * stride[i]);
     }
@@ -199,7 +199,7 @@ base::Result<std::unique_ptr<Kernel>> MakePad(const Operation& operation) {
   return MakeFunction(operation.in.size(), [padding, value](const Buffers& b) -> const char* {
     const void* given = b.in.size() > 1 ? b.in[1] : nullptr;
     padding.Fill(0, static_cast<const uint8_t*>(b.in[0]), given != nullptr ? static_cast<const uint8_t*>(given) : value.data(),
-                 static_cast<uint8_t*>(b.out));
+                 static_cast<uint8_t*>(b.out[0]));
     return nullptr;
   });
 }
@@ -231,8 +231,8 @@ base::Result<std::unique_ptr<Kernel>> MakeWhere(const Operation& operation) {
 
 base::Result<std::unique_ptr<Kernel>> MakeCopy(const Operation& operation) {
   return MakeFunction(
-      1, [bytes = static_cast<size_t>(operation.out.count() * base::DTypeSize(operation.out.dtype))](const Buffers& b) -> const char* {
-        if (bytes > 0) std::memcpy(b.out, b.in[0], bytes);
+      1, [bytes = static_cast<size_t>(operation.out[0].count() * base::DTypeSize(operation.out[0].dtype))](const Buffers& b) -> const char* {
+        if (bytes > 0) std::memcpy(b.out[0], b.in[0], bytes);
         return nullptr;
       });
 }

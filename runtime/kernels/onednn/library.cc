@@ -59,11 +59,6 @@ class DnnlCall final : public Call {
       if (input_[k] == static_cast<int>(i)) memory_[k].Set(data);
     }
   }
-  void SetOut(void* data) override {
-    for (size_t k = 0; k < args_.size(); ++k) {
-      if (args_[k].arg == DNNL_ARG_DST) memory_[k].Set(data);
-    }
-  }
 
  private:
   const dnnl_primitive_t primitive_;  // of the kernel, which outlives its calls, as is the next
@@ -87,7 +82,7 @@ class DnnlKernel final : public Kernel {
       const void* data = operand.input >= 0 ? buffers.in[static_cast<size_t>(operand.input)] : operand.prepared.get();
       done = done && call->Add(operand.arg, operand.input, operand.desc, data);
     }
-    done = done && call->Add(DNNL_ARG_DST, -1, dst_, buffers.out);
+    done = done && call->Add(DNNL_ARG_DST, -1, dst_, buffers.out[0]);
     if (scratch_bytes > 0) done = done && call->Add(DNNL_ARG_SCRATCHPAD, -1, scratch_, buffers.scratch);
     if (!done) return base::Status(base::kResourceExhausted, "oneDNN: out of memory");
     return std::unique_ptr<Call>(std::move(call));

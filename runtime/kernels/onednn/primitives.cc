@@ -15,7 +15,7 @@ Made NotHere() { return std::unique_ptr<Kernel>(); }
 bool HasInput(const Operation& operation, size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; }
 
 bool AnyEmpty(const Operation& operation) {
-  bool empty = operation.out.count() == 0;
+  bool empty = operation.out[0].count() == 0;
   for (const TensorInfo& in : operation.in) empty = empty || (in.dtype != 0 && in.count() == 0);
   return empty;
 }
@@ -58,7 +58,7 @@ template <typename Window>
 void EndPads(const Operation& operation, const Window& window, std::span<const int64_t> kernel, dnnl_dims_t end) {
   for (size_t i = 0; i < kernel.size(); ++i) {
     const int64_t reach = window.dilation[i] * (kernel[i] - 1) + 1;
-    end[i] = (operation.out.dim[2 + i] - 1) * window.stride[i] + reach - operation.in[0].dim[2 + i] - window.pad_begin[i];
+    end[i] = (operation.out[0].dim[2 + i] - 1) * window.stride[i] + reach - operation.in[0].dim[2 + i] - window.pad_begin[i];
   }
 }
 
@@ -85,7 +85,7 @@ Made MakeConv(const Operation& operation) {
   Copy(conv.pad_begin, begin);
   EndPads(operation, conv, std::span(w.dim).subspan(2), end);
   // A row-major image of few channels is read as it is; deeper inputs in the format that oneDNN likes.
-  const dnnl_memory_desc_t src = AnyDesc(x.dim), weights = AnyDesc(w_dim), dst = AnyDesc(operation.out.dim);
+  const dnnl_memory_desc_t src = AnyDesc(x.dim), weights = AnyDesc(w_dim), dst = AnyDesc(operation.out[0].dim);
   const bool has_bias = HasInput(operation, 2);
   const dnnl_memory_desc_t bias = has_bias ? PlainDesc(operation.in[2].dim) : dnnl_memory_desc_t{};
   dnnl_convolution_desc_t op{};
@@ -102,7 +102,7 @@ Made MakeConv(const Operation& operation) {
   if (!operand.ok()) return operand.status();
   operands.push_back(*std::move(operand));
   if (has_bias) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
-  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out, KeeperFor(fused, op, desc));
+  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], KeeperFor(fused, op, desc));
 }
 
 namespace {
@@ -110,7 +110,7 @@ namespace {
 // x [m, k] times constant weights: the only form whose weights can be packed in any format.
 Made MakeInnerProduct(const Operation& operation, const MatMul& matmul, const Fused& fused) {
   const TensorInfo &a = operation.in[0], &b = operation.in[1];
-  const int64_t k = a.dim.back(), m = a.count() / k, n = operation.out.dim.back();
+  const int64_t k = a.dim.back(), m = a.count() / k, n = operation.out[0].dim.back();
   const std::vector<int64_t> src_dim = {m, k}, weights_dim = {n, k}, dst_dim = {m, n}, bias_dim = {n};
   const dnnl_memory_desc_t src = PlainDesc(src_dim), weights = AnyDesc(weights_dim), dst = PlainDesc(dst_dim), bias = PlainDesc(bias_dim);
   const bool has_bias = HasInput(operation, 2);
@@ -131,7 +131,7 @@ Made MakeInnerProduct(const Operation& operation, const MatMul& matmul, const Fu
   if (!operand.ok()) return operand.status();
   std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, src, nullptr}, *std::move(operand)};
   if (has_bias) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
-  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out, KeeperFor(fused, op, desc));
+  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], KeeperFor(fused, op, desc));
 }
 
 // [.., r, c], with leading ones up to `rank`, optionally turned.
@@ -162,17 +162,17 @@ Made MakeMatMul(const Operation& operation) {
   if (a.dim.size() < 2 || b.dim.size() < 2) return NotHere();
   const bool has_c = HasInput(operation, 2);
   // c is a bias when it is one value for each column; other forms, and scales beside a bias, are left to plain code.
-  const bool bias_like = !has_c || (operation.in[2].dim.size() >= 1 && operation.in[2].count() == operation.out.dim.back() &&
-                                    operation.in[2].dim.back() == operation.out.dim.back());
+  const bool bias_like = !has_c || (operation.in[2].dim.size() >= 1 && operation.in[2].count() == operation.out[0].dim.back() &&
+                                    operation.in[2].dim.back() == operation.out[0].dim.back());
   if (!bias_like || (has_c && matmul.beta != 1) || matmul.alpha != 1) return NotHere();
   if (b.constant != nullptr && b.dim.size() == 2 && !matmul.turn_a) return MakeInnerProduct(operation, matmul, fused);
-  const size_t rank = operation.out.dim.size();
+  const size_t rank = operation.out[0].dim.size();
   dnnl_memory_desc_t src{}, weights{}, dst{}, bias{};
   if (!MatrixDesc(a.dim, rank, matmul.turn_a, src) || !MatrixDesc(b.dim, rank, matmul.turn_b, weights) ||
-      !MatrixDesc(operation.out.dim, rank, false, dst)) {
+      !MatrixDesc(operation.out[0].dim, rank, false, dst)) {
     return NotHere();
   }
-  if (has_c && !MatrixDesc({operation.out.dim.back()}, rank, false, bias)) return NotHere();
+  if (has_c && !MatrixDesc({operation.out[0].dim.back()}, rank, false, bias)) return NotHere();
   dnnl_matmul_desc_t op{};
   if (Load()->dnnl_matmul_desc_init(&op, &src, &weights, has_c ? &bias : nullptr, &dst) != dnnl_success) return NotHere();
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused));
@@ -181,7 +181,7 @@ Made MakeMatMul(const Operation& operation) {
   WF_RETURN_IF_ERROR(AddOperand(operation, 0, DNNL_ARG_SRC, src, operands));
   WF_RETURN_IF_ERROR(AddOperand(operation, 1, DNNL_ARG_WEIGHTS, weights, operands));
   if (has_c) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
-  auto kernel = MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out, KeeperFor(fused, op, desc));
+  auto kernel = MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], KeeperFor(fused, op, desc));
   if (kernel.ok() && *kernel != nullptr)
     (*kernel)->in_format.assign(operation.in.size(), nullptr);  // strides above describe row-major data
   return kernel;
@@ -206,7 +206,7 @@ Made MakePool(const Operation& operation) {
                               : pool.count_padding ? dnnl_pooling_avg_include_padding
                                                    : dnnl_pooling_avg_exclude_padding;
   const dnnl_memory_desc_t src = DescOf(x);
-  const dnnl_memory_desc_t dst = x.format != nullptr ? AnyDesc(operation.out.dim) : PlainDesc(operation.out.dim);
+  const dnnl_memory_desc_t dst = x.format != nullptr ? AnyDesc(operation.out[0].dim) : PlainDesc(operation.out[0].dim);
   dnnl_pooling_v2_desc_t op{};
   if (Load()->dnnl_pooling_v2_forward_desc_init(&op, dnnl_forward_inference, alg, &src, &dst, stride, kernel, dilation, begin, end) !=
       dnnl_success) {
@@ -215,7 +215,7 @@ Made MakePool(const Operation& operation) {
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
   if (desc == nullptr) return NotHere();
   auto keeper = pool.mean ? nullptr : std::make_unique<const NanKeeper>(src, Query(desc, dnnl_query_dst_md));
-  return MakePrimitive(desc, {{DNNL_ARG_SRC, 0, src, nullptr}}, 1, operation.out, std::move(keeper));
+  return MakePrimitive(desc, {{DNNL_ARG_SRC, 0, src, nullptr}}, 1, operation.out[0], std::move(keeper));
 }
 
 namespace {
@@ -225,7 +225,7 @@ constexpr int64_t kWorthwhile = 1024;
 // The kernel of one input. row: as many elements of it are lost together where one is NaN; 0: none is.
 Made MakeOfOne(const PrimitiveDesc& desc, const dnnl_memory_desc_t& data, const Operation& operation, int64_t row) {
   auto keeper = row > 0 ? std::make_unique<const NanKeeper>(data, row) : nullptr;
-  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, data, nullptr}}, 1, operation.out, std::move(keeper));
+  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, data, nullptr}}, 1, operation.out[0], std::move(keeper));
   if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = row == 0;
   return kernel;
 }
@@ -233,7 +233,7 @@ Made MakeOfOne(const PrimitiveDesc& desc, const dnnl_memory_desc_t& data, const 
 // Element by element over data of any format, whose padding is 0: where 0 stays 0, plain code does it as fast, and keeps NaN.
 Made MakeInFormat(const Operation& operation) {
   TensorInfo flat{WF_F32, {operation.in[0].size_bytes() / int64_t{sizeof(float)}}, nullptr, nullptr};
-  auto kernel = ref::MakeUnary({operation.params, {flat}, flat});
+  auto kernel = ref::MakeUnary({operation.params, {flat}, {flat}});
   if (!kernel.ok() || *kernel == nullptr) return kernel;
   (*kernel)->in_format[0] = (*kernel)->out_format = operation.in[0].format;
   return kernel;
@@ -243,7 +243,7 @@ Made MakeInFormat(const Operation& operation) {
 Made MakeUnary(const Operation& operation) {
   Fused fused;
   const TensorInfo& x = operation.in[0];
-  if (operation.in.size() != 1 || AnyEmpty(operation) || (x.format == nullptr && operation.out.count() < kWorthwhile)) return NotHere();
+  if (operation.in.size() != 1 || AnyEmpty(operation) || (x.format == nullptr && operation.out[0].count() < kWorthwhile)) return NotHere();
   const UnaryOp op_kind = std::get<Unary>(operation.params).op;
   const bool cheap = op_kind == UnaryOp::kRelu || op_kind == UnaryOp::kAbs || op_kind == UnaryOp::kClip || op_kind == UnaryOp::kSqrt ||
                      op_kind == UnaryOp::kLeakyRelu;
@@ -277,7 +277,7 @@ Made MakeBinary(const Operation& operation) {
   if (Load()->dnnl_binary_desc_init(&op, alg, &data, &data, &data) != dnnl_success) return NotHere();
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
   if (desc == nullptr) return NotHere();
-  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC_0, 0, data, nullptr}, {DNNL_ARG_SRC_1, 1, data, nullptr}}, 2, operation.out);
+  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC_0, 0, data, nullptr}, {DNNL_ARG_SRC_1, 1, data, nullptr}}, 2, operation.out[0]);
   if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = true;
   return kernel;
 }

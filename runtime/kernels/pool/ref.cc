@@ -20,7 +20,7 @@ Windows WindowsOf(const Pool& pool, const Operation& operation) {
   for (size_t i = 0; i < spatial; ++i) {
     const size_t at = 3 - spatial + i;
     windows.in[at] = operation.in[0].dim[2 + i];
-    windows.out[at] = operation.out.dim[2 + i];
+    windows.out[at] = operation.out[0].dim[2 + i];
     windows.kernel[at] = pool.kernel[i];
     windows.stride[at] = pool.stride[i];
     windows.dilation[at] = pool.dilation[i];
@@ -87,7 +87,7 @@ base::Result<std::unique_ptr<Kernel>> MakePool(const Operation& operation) {
   const Windows windows = WindowsOf(pool, operation);
   return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
     return MakeFunction(1, [windows, mean = pool.mean, count = pool.count_padding](const Buffers& b) -> const char* {
-      Slide<T>(windows, mean, count, static_cast<const T*>(b.in[0]), static_cast<T*>(b.out));
+      Slide<T>(windows, mean, count, static_cast<const T*>(b.in[0]), static_cast<T*>(b.out[0]));
       return nullptr;
     });
   });

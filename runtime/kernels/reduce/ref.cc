@@ -16,7 +16,7 @@ struct Walk {
 
 Walk WalkOf(const Reduce& reduce, const Operation& operation) {
   const std::vector<int64_t>& dim = operation.in[0].dim;
-  Walk walk{{}, {}, operation.out.count(), 1, reduce.mean};
+  Walk walk{{}, {}, operation.out[0].count(), 1, reduce.mean};
   std::vector<bool> kind;
   for (size_t i = 0; i < dim.size(); ++i) {
     if (reduce.axis[i]) walk.reduced *= dim[i];
@@ -56,14 +56,14 @@ base::Result<std::unique_ptr<Kernel>> MakeReduce(const Operation& operation) {
       std::fill(sums, sums + walk.out_count, Sum(0));
       const T* x = static_cast<const T*>(b.in[0]);
       if (std::find(walk.extent.begin(), walk.extent.end(), 0) == walk.extent.end()) Add(walk, 0, x, sums);
-      T* out = static_cast<T*>(b.out);
+      T* out = static_cast<T*>(b.out[0]);
       for (int64_t i = 0; i < walk.out_count; ++i) {
         out[i] = static_cast<T>(walk.mean ? sums[i] / static_cast<Sum>(walk.reduced) : sums[i]);
       }
       return nullptr;
     });
   });
-  if (kernel != nullptr) kernel->scratch_bytes = operation.out.count() * 8;
+  if (kernel != nullptr) kernel->scratch_bytes = operation.out[0].count() * 8;
   if (walk.mean && operation.in[0].dtype != WF_F32 && operation.in[0].dtype != WF_F64) kernel.reset();
   return kernel;
 }

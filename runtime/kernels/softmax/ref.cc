@@ -33,7 +33,7 @@ base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation& operation) {
         1,
         [outer, n, inner, log = softmax.log](const Buffers& b) -> const char* {
           const T* x = static_cast<const T*>(b.in[0]);
-          T* y = static_cast<T*>(b.out);
+          T* y = static_cast<T*>(b.out[0]);
           for (int64_t o = 0; n > 0 && o < outer; ++o) {
             for (int64_t i = 0; i < inner; ++i) Row(x + o * n * inner + i, y + o * n * inner + i, n, inner, log);
           }

@@ -74,13 +74,13 @@ template <typename T>
 std::unique_ptr<Kernel> MakeClip(const Operation& operation) {
   return MakeFunction(
       operation.in.size(),
-      [n = operation.out.count()](const Buffers& b) -> const char* {
+      [n = operation.out[0].count()](const Buffers& b) -> const char* {
         const T low = BoundOf<T>(b, 1, std::numeric_limits<T>::lowest()), high = BoundOf<T>(b, 2, std::numeric_limits<T>::max());
         const T infinite = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : T(0);
         const bool open_low = b.in.size() < 2 || b.in[1] == nullptr, open_high = b.in.size() < 3 || b.in[2] == nullptr;
         const bool real = std::numeric_limits<T>::has_infinity;
         const T from = real && open_low ? static_cast<T>(-infinite) : low, to = real && open_high ? infinite : high;
-        Each(static_cast<const T*>(b.in[0]), static_cast<T*>(b.out), n, [=](T x) { return Clipped(x, from, to); });
+        Each(static_cast<const T*>(b.in[0]), static_cast<T*>(b.out[0]), n, [=](T x) { return Clipped(x, from, to); });
         return nullptr;
       },
       true);
@@ -97,7 +97,7 @@ template void Apply<double>(const Unary&, double*, int64_t);
 
 base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation& operation) {
   const Unary unary = std::get<Unary>(operation.params);
-  const int64_t n = operation.out.count();
+  const int64_t n = operation.out[0].count();
   const uint8_t dtype = operation.in[0].dtype;
   if (unary.op == UnaryOp::kClip && (operation.in.size() > 1 || (dtype != WF_F32 && dtype != WF_F64))) {
     return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
@@ -107,7 +107,7 @@ base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation& operation) {
     return MakeFunction(
         1,
         [unary, n](const Buffers& b) -> const char* {
-          RunFloat(unary, static_cast<const T*>(b.in[0]), static_cast<T*>(b.out), n);
+          RunFloat(unary, static_cast<const T*>(b.in[0]), static_cast<T*>(b.out[0]), n);
           return nullptr;
         },
         true);
@@ -118,7 +118,7 @@ base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation& operation) {
     return MakeFunction(
         1,
         [op = unary.op, n](const Buffers& b) -> const char* {
-          RunInteger(op, static_cast<const T*>(b.in[0]), static_cast<T*>(b.out), n);
+          RunInteger(op, static_cast<const T*>(b.in[0]), static_cast<T*>(b.out[0]), n);
           return nullptr;
         },
         true);

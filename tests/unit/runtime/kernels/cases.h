@@ -68,7 +68,7 @@ inline const void* InFormat(const Tensor& tensor, const kernels::FormatRef& form
   auto kernel = *kernels::MakeReorder(tensor.info, format);
   memory.push_back(kernels::Allocate(format->size_bytes()));
   const auto scratch = kernels::Allocate(kernel->scratch_bytes);
-  kernels::Buffers buffers{{tensor.data.get()}, memory.back().get(), scratch.get()};
+  kernels::Buffers buffers{{tensor.data.get()}, {memory.back().get()}, scratch.get()};
   WF_CHECK((*kernel->Bind(buffers))->Run() == nullptr);
   return memory.back().get();
 }
@@ -77,7 +77,7 @@ inline const void* InFormat(const Tensor& tensor, const kernels::FormatRef& form
 inline Outcome RunKernel(kernels::MakeFn make, const kernels::Params& params, const std::vector<Tensor>& in, uint8_t dtype,
                          std::vector<int64_t> dim) {
   kernels::UseOneThread();
-  kernels::Operation operation{params, {}, {dtype, std::move(dim), nullptr, nullptr}};
+  kernels::Operation operation{params, {}, {{dtype, std::move(dim), nullptr, nullptr}}};
   for (const Tensor& each : in) operation.in.push_back(each.info);
   auto made = make != nullptr ? make(operation) : kernels::MakeKernel(operation);
   WF_CHECK(made.ok(), made.status().message());
@@ -92,10 +92,10 @@ inline Outcome RunKernel(kernels::MakeFn make, const kernels::Params& params, co
     buffers.in.push_back(needed ? InFormat(in[i], kernel.in_format[i], memory) : nullptr);
   }
   const auto scratch = kernels::Allocate(kernel.scratch_bytes);
-  Tensor raw{operation.out, nullptr};
+  Tensor raw{operation.out[0], nullptr};
   raw.info.format = kernel.out_format;
   raw.data = kernels::Allocate(raw.info.size_bytes());
-  buffers.out = raw.data.get();
+  buffers.out = {raw.data.get()};
   buffers.scratch = scratch.get();
   auto call = kernel.Bind(buffers);
   WF_CHECK(call.ok(), call.status().message());
@@ -105,7 +105,7 @@ inline Outcome RunKernel(kernels::MakeFn make, const kernels::Params& params, co
     auto back = *kernels::MakeReorder(raw.info, nullptr);
     outcome.out.info.format = nullptr;
     outcome.out.data = kernels::Allocate(outcome.out.info.size_bytes());
-    kernels::Buffers plain{{raw.data.get()}, outcome.out.data.get(), nullptr};
+    kernels::Buffers plain{{raw.data.get()}, {outcome.out.data.get()}, nullptr};
     const auto space = kernels::Allocate(back->scratch_bytes);
     plain.scratch = space.get();
     WF_CHECK((*back->Bind(plain))->Run() == nullptr);

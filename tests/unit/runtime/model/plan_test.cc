@@ -82,7 +82,7 @@ TEST(Plan, LiveResultsNeverShareMemory) {
     for (const Plan::Output& output : made.plan->outputs()) last[static_cast<size_t>(output.buffer)] = steps.size();
     std::vector<size_t> live;
     for (size_t s = 0; s < steps.size(); ++s) {
-      const size_t out = static_cast<size_t>(steps[s].out);
+      const size_t out = static_cast<size_t>(steps[s].out[0]);
       std::erase_if(live, [&](size_t buffer) { return last[buffer] < s || buffer == out; });
       for (const size_t other : live) {
         const bool apart = buffers[out].offset + buffers[out].bytes <= buffers[other].offset ||

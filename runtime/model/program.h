@@ -30,6 +30,10 @@ struct Lowered {
   kernels::Params params;
   std::vector<int> in;  // values; -1 absent
   bool alias = false;   // no kernel: the output is input 0 seen in another shape
+  // Only the elements tell the extents of output 0: the kernel fills as much as it needs of a buffer of `most` and writes the extents, i64,
+  // into an output more, behind those of the node.
+  bool counts = false;
+  std::vector<int64_t> most;
 };
 base::Result<Lowered> Lower(const Program& program, size_t node, std::vector<onnx::Known>& known);
 

@@ -16,14 +16,21 @@ using onnx::Op;
 
 constexpr int64_t kHeldBytes = 4096;  // results up to this size stay visible to shape inference
 
+Program AsItIs(const std::shared_ptr<const onnx::Model>& model, const onnx::Graph& graph) {
+  Program program;
+  program.subject = model->path;
+  program.graph = graph;
+  for (const onnx::Weight& weight : graph.weights)
+    program.constants.push_back(std::make_shared<FileConstant>(program.packed_memory, model, weight));
+  program.then.resize(graph.nodes.size());
+  for (const auto& body : graph.bodies) program.bodies.push_back(std::make_shared<Program>(AsItIs(model, *body)));
+  return program;
+}
+
 class Optimiser {
  public:
   Optimiser(std::shared_ptr<const onnx::Model> model, int64_t max_bytes) : model_(std::move(model)), max_bytes_(max_bytes) {
-    program_.subject = model_->path;
-    program_.graph = model_->graph;
-    for (const onnx::Weight& weight : model_->graph.weights)
-      program_.constants.push_back(std::make_shared<FileConstant>(program_.packed_memory, model_, weight));
-    program_.then.resize(program_.graph.nodes.size());
+    program_ = AsItIs(model_, model_->graph);
     gone_.resize(program_.graph.nodes.size(), false);
   }
 
@@ -306,6 +313,11 @@ class Optimiser {
 };
 
 }  // namespace
+
+void Program::Rename(const std::string& name) {
+  subject = name;
+  for (const auto& body : bodies) body->Rename(name);
+}
 
 Result<Program> Optimise(std::shared_ptr<const onnx::Model> model, int64_t max_bytes) {
   return Optimiser(std::move(model), max_bytes).Run();

@@ -20,6 +20,9 @@ struct Program {
   std::vector<std::shared_ptr<const kernels::Constant>> constants;                                   // per weight of the graph
   std::shared_ptr<kernels::PackedMemory> packed_memory = std::make_shared<kernels::PackedMemory>();  // of the constants
   std::vector<kernels::Unary> then;                                                                  // per node: fused behind it
+  std::vector<std::shared_ptr<Program>> bodies;                                                      // of the graph, as they are
+
+  void Rename(const std::string& name);  // the subject, of the bodies too
 };
 
 // max_bytes: of all results that are computed here. Errors: a constant cannot be read or computed; the message names file and node.

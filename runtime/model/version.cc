@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "runtime/abi/bounds.h"
+#include "runtime/model/bound.h"
 #include "runtime/model/constants.h"
 #include "runtime/model/numbers.h"
 #include "runtime/model/origin.h"
 #include "runtime/model/samples.h"
+#include "runtime/model/walk.h"
 
 namespace wf::model {
 
@@ -22,6 +24,7 @@ using base::Status;
 namespace {
 
 constexpr int64_t kMeasuringNs = 2'000'000;
+constexpr int64_t kSampleExtents[] = {32, 64, 224, 16, 1};  // for axes that are left open, those that models take most often first
 
 bool Is(const wf_tensor& tensor, const onnx::Port& port) {
   if (tensor.dtype != port.dtype || tensor.rank != port.dim.size()) return false;
@@ -35,17 +38,11 @@ bool SameShapes(const std::vector<onnx::Port>& a, const std::vector<onnx::Port>&
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const onnx::Port& x, const onnx::Port& y) { return x.dim == y.dim; });
 }
 
-void Describe(const kernels::TensorInfo& info, void* data, wf_tensor& tensor) {
-  tensor = {};
-  tensor.data = data;
-  tensor.dtype = info.dtype;
-  tensor.rank = static_cast<uint8_t>(info.dim.size());
-  int64_t stride = 1;
-  for (size_t i = info.dim.size(); i-- > 0;) {
-    tensor.dim[i] = info.dim[i];
-    tensor.stride[i] = stride;
-    stride *= info.dim[i];
-  }
+// Where the elements of each begin.
+std::vector<const void*> DataOf(std::span<const wf_tensor> tensors) {
+  std::vector<const void*> data;
+  for (const wf_tensor& tensor : tensors) data.push_back(tensor.data);
+  return data;
 }
 
 }  // namespace
@@ -59,49 +56,14 @@ struct Version::Activations {
 
 // A plan bound to an instance's memory.
 struct Version::Bound {
-  struct Use {
-    size_t call, operand;
-  };
-  std::shared_ptr<const Plan> plan;
+  std::unique_ptr<BoundPlan> run;
   std::vector<onnx::Port> shapes;
-  std::vector<std::unique_ptr<kernels::Call>> calls;
-  std::vector<std::vector<Use>> uses;  // per input of the model
-  std::vector<const void*> data;       // per input: what the calls are bound to
-  std::vector<wf_tensor> outputs;
+  std::vector<const void*> data;             // of the inputs of the run under way
   std::shared_ptr<const Activations> arena;  // shared with the other plans of the instance that were made when it was large enough
   uint64_t last_used = 0;
   bool ahead = false;  // made by Prepare: kept
 
-  Status Bind(std::shared_ptr<const Plan> made, size_t inputs, std::shared_ptr<const Activations> activations) {
-    plan = std::move(made);
-    arena = std::move(activations);
-    uint8_t* const memory = arena->memory.get();
-    uses.resize(inputs);
-    data.assign(inputs, nullptr);
-    for (const Plan::Step& step : plan->steps()) {
-      kernels::Buffers buffers;
-      for (size_t i = 0; i < step.in.size(); ++i) {
-        const int in = step.in[i];
-        const void* address = nullptr;
-        if (in >= 0) {
-          const Plan::Buffer& buffer = plan->buffers()[static_cast<size_t>(in)];
-          if (buffer.input >= 0) uses[static_cast<size_t>(buffer.input)].push_back({calls.size(), i});
-          address = buffer.constant != nullptr ? buffer.constant.get() : buffer.offset >= 0 ? memory + buffer.offset : nullptr;
-        }
-        buffers.in.push_back(address);
-      }
-      for (const int out : step.out) buffers.out.push_back(out < 0 ? nullptr : memory + plan->buffers()[static_cast<size_t>(out)].offset);
-      buffers.scratch = memory + plan->scratch_offset();
-      auto call = step.kernel->Bind(buffers);
-      if (!call.ok()) return call.status();
-      calls.push_back(*std::move(call));
-    }
-    for (const Plan::Output& output : plan->outputs()) {
-      outputs.emplace_back();
-      Describe(output.info, memory + plan->buffers()[static_cast<size_t>(output.buffer)].offset, outputs.back());
-    }
-    return Status::Ok();
-  }
+  const Plan& plan() const { return run->plan(); }
 
   bool Fits(std::span<const wf_tensor> inputs) const {
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -110,31 +72,10 @@ struct Version::Bound {
     return true;
   }
 
-  // The step that failed, or none.
-  std::pair<const Plan::Step*, const char*> Run(std::span<const wf_tensor> inputs) {
-    Take(inputs);
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (const char* failure = calls[i]->Run()) return {&plan->steps()[i], failure};
-    }
-    return {nullptr, nullptr};
-  }
-
-  // A run that did not fail, once more.
-  void Trace(std::span<const wf_tensor> inputs, Origin& origin) {
-    Take(inputs);
-    origin.Begin();
-    for (size_t i = 0; i < calls.size(); ++i) {
-      calls[i]->Run();
-      origin.Note(i, arena->memory.get());
-    }
-  }
-
-  void Take(std::span<const wf_tensor> inputs) {
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].data == data[i]) continue;
-      data[i] = inputs[i].data;
-      for (const Use& use : uses[i]) calls[use.call]->SetIn(use.operand, data[i]);
-    }
+  Status Run(std::span<const wf_tensor> inputs) {
+    data.resize(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) data[i] = inputs[i].data;
+    return run->Run(data);
   }
 };
 
@@ -142,6 +83,7 @@ struct Version::Instance {
   std::vector<std::unique_ptr<Bound>> bound;  // at most kMaxPlans that Prepare did not make
   Bound* latest = nullptr;
   std::shared_ptr<const Activations> arena;  // the largest so far
+  std::unique_ptr<model::Walk> walk;         // instead, where shapes depend on data
   uint64_t runs = 0;
 
   // What Prepare made stays, with its memory.
@@ -186,9 +128,10 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   auto program = Optimise(file, std::min(options.max_bytes, onnx::kMostConstantBytes));
   if (!program.ok()) return program.status();
   version->program_ = *std::move(program);
+  version->by_data_ = version->FindDependsOnData();
   if (options.warm_up) WF_RETURN_IF_ERROR(version->WarmUp());
   version->misses_ = 0;  // no request waited
-  version->program_.subject = options.name;
+  version->program_.Rename(options.name);
   return version;
 }
 
@@ -222,21 +165,37 @@ Status Version::CheckSample(const Plan& plan) const {
   return check(plan.input_bytes() + plan.arena_bytes(), options_.process_bytes, "the process");
 }
 
+// Of one row; axes that neither the file nor the batch fixes have the extent `free`.
+std::vector<onnx::Port> Version::PortsWith(int64_t free) const {
+  std::vector<onnx::Port> ports = file_->signature.inputs;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    for (size_t axis = 0; axis < ports[i].dim.size(); ++axis) {
+      onnx::Dim& dim = ports[i].dim[axis];
+      if (static_cast<int>(axis) == axes_.axis[i]) {
+        dim = onnx::Dim(1);
+      } else if (!dim.is_constant()) {
+        dim = onnx::Dim(free);
+      }
+    }
+  }
+  return ports;
+}
+
+bool Version::FindDependsOnData() const {
+  for (const int64_t free : kSampleExtents) {
+    const auto depends = model::DependsOnData(program_, PortsWith(free));
+    if (depends.ok()) return *depends;
+  }
+  return false;
+}
+
 // Of one row. Axes that neither the file nor the batch fixes get a usual extent, with which the nodes and the memory do. Empty: none is
 // known.
 Result<std::vector<onnx::Port>> Version::SampleShapes() {
-  for (const int64_t free : {32, 64, 224, 16, 1}) {
-    std::vector<onnx::Port> ports = file_->signature.inputs;
-    for (size_t i = 0; i < ports.size(); ++i) {
-      for (size_t axis = 0; axis < ports[i].dim.size(); ++axis) {
-        if (static_cast<int>(axis) == axes_.axis[i]) {
-          ports[i].dim[axis] = onnx::Dim(1);
-        } else if (!ports[i].dim[axis].is_constant()) {
-          ports[i].dim[axis] = onnx::Dim(free);
-        }
-      }
-    }
+  for (const int64_t free : kSampleExtents) {
+    std::vector<onnx::Port> ports = PortsWith(free);
     if (!onnx::InferShapes(program_.graph, ports, program_.subject).ok()) continue;
+    if (by_data_) return ports;
     const auto plan = PlanFor(ports, /*ahead=*/false);
     const Status fits = plan.ok() ? CheckSample(**plan) : plan.status();
     if (fits.ok()) return ports;
@@ -260,15 +219,18 @@ Status Version::WarmUp() {
     inputs.emplace_back();
     Describe(info, memory.back().get(), inputs.back());
   }
+  sample_shapes_ = *std::move(shapes);
+  if (by_data_) return RunSamples(nullptr, inputs);
   const auto bound = BoundFor(InstanceAt(0), 1, inputs, /*ahead=*/false);
   if (!bound.ok()) return bound.status();
-  activation_bytes_ = (*bound)->plan->arena_bytes();
-  sample_shapes_ = *std::move(shapes);
-  return RunSamples(**bound, inputs);
+  activation_bytes_ = (*bound)->plan().arena_bytes();
+  return RunSamples(*bound, inputs);
 }
 
-Status Version::RunSamples(Bound& bound, std::span<const wf_tensor> inputs) {
-  Origin origin(program_, *bound.plan);
+// bound: its plan, to tell where what is not finite comes from; null: there is none.
+Status Version::RunSamples(Bound* bound, std::span<const wf_tensor> inputs) {
+  std::optional<Origin> origin;
+  if (bound != nullptr) origin.emplace(program_, bound->plan());
   std::string first, by_weights;
   bool is_certain = true;  // of the runs that did not fail
   for (size_t sample = 0; sample < kSamples; ++sample) {
@@ -278,12 +240,13 @@ Status Version::RunSamples(Bound& bound, std::span<const wf_tensor> inputs) {
     if (tried.ok() && SpentNs() - start < kMeasuringNs) MeasureRow(inputs);
     if (tried.ok()) return tried;
     std::string told = tried.message();
-    if (tried.code() == base::kFailedPrecondition) {
-      bound.Trace(inputs, origin);
-      if (origin.first() != nullptr) told += fmt::format("; {} is the first whose result is not", *origin.first());
-      is_certain = is_certain && origin.weights() != nullptr;
+    is_certain = is_certain && origin.has_value();
+    if (tried.code() == base::kFailedPrecondition && origin) {
+      bound->run->Trace(DataOf(inputs), *origin);
+      if (origin->first() != nullptr) told += fmt::format("; {} is the first whose result is not", *origin->first());
+      is_certain = is_certain && origin->weights() != nullptr;
       if (is_certain && by_weights.empty())
-        by_weights = fmt::format("{}, whatever the input: {} has weights that are NaN or infinite", tried.message(), *origin.weights());
+        by_weights = fmt::format("{}, whatever the input: {} has weights that are NaN or infinite", tried.message(), *origin->weights());
     }
     if (sample == 0) first = std::move(told);
   }
@@ -325,6 +288,7 @@ Status Version::RunSample(std::span<const wf_tensor> inputs) {
 }
 
 Status Version::Prepare(int instance_index, int64_t rows, std::span<const wf_tensor> inputs) {
+  if (by_data_) return Status::Ok();  // what a run needs, it finds out
   kernels::UseOneThread();
   return BoundFor(InstanceAt(instance_index), rows, inputs, /*ahead=*/true).status();
 }
@@ -332,6 +296,7 @@ Status Version::Prepare(int instance_index, int64_t rows, std::span<const wf_ten
 void Version::Trim(int instance_index) {
   Instance& instance = InstanceAt(instance_index);
   if (instance.arena != nullptr && instance.arena->claim.bytes() > kept_bytes_) instance.DropArena();
+  if (instance.walk != nullptr && instance.walk->kept_bytes() > kept_bytes_) instance.walk = nullptr;
 }
 
 void Version::Release(int instance_index) {
@@ -409,10 +374,10 @@ Version::Bound* Version::FindBound(const Instance& instance, std::span<const wf_
 }
 
 Status Version::CheckSize(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes) {
-  if (!open_) return Status::Ok();
+  if (!open_ || by_data_) return Status::Ok();
   int64_t bytes = 0;
   if (const Bound* bound = FindBound(InstanceAt(instance_index), inputs); bound != nullptr) {
-    bytes = bound->plan->run_bytes();
+    bytes = bound->plan().run_bytes();
   } else {
     std::vector<onnx::Port> shapes;
     WF_RETURN_IF_ERROR(CheckInputs(rows, inputs, shapes));
@@ -426,6 +391,13 @@ Status Version::CheckSize(int instance_index, int64_t rows, std::span<const wf_t
                             bytes, most_bytes));
 }
 
+Status Version::CheckResultRows(size_t output, const std::vector<int64_t>& dim, int64_t rows) const {
+  const int64_t given = dim[static_cast<size_t>(axes_.axis[file_->signature.inputs.size() + output])];
+  if (given == rows) return Status::Ok();
+  return Status(base::kFailedPrecondition, fmt::format("`{}`: output `{}` has {} rows for {} samples", program_.subject,
+                                                       file_->signature.outputs[output].name, given, rows));
+}
+
 Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) {
   if (Bound* const bound = FindBound(instance, inputs); bound != nullptr) {
     bound->ahead = bound->ahead || ahead;
@@ -435,18 +407,16 @@ Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std:
   WF_RETURN_IF_ERROR(CheckInputs(rows, inputs, shapes));
   auto plan = PlanFor(shapes, ahead);
   if (!plan.ok()) return plan.status();
-  for (size_t i = 0; axes_.batched && i < (*plan)->outputs().size(); ++i) {
-    const int64_t given = (*plan)->outputs()[i].info.dim[static_cast<size_t>(axes_.axis[inputs.size() + i])];
-    if (given == rows) continue;
-    const std::string& output = file_->signature.outputs[i].name;
-    return Status(base::kFailedPrecondition,
-                  fmt::format("`{}`: output `{}` has {} rows for {} samples", program_.subject, output, given, rows));
-  }
+  for (size_t i = 0; axes_.batched && i < (*plan)->outputs().size(); ++i)
+    WF_RETURN_IF_ERROR(CheckResultRows(i, (*plan)->outputs()[i].info.dim, rows));
   auto bound = std::make_unique<Bound>();
   bound->shapes = std::move(shapes);
   bound->ahead = ahead;
   WF_RETURN_IF_ERROR(GrowTo(instance, (*plan)->arena_bytes()));
-  WF_RETURN_IF_ERROR(bound->Bind(*std::move(plan), inputs.size(), instance.arena));
+  bound->arena = instance.arena;
+  auto run = BoundPlan::Bind(*std::move(plan), inputs.size(), instance.arena->memory.get());
+  if (!run.ok()) return run.status();
+  bound->run = *std::move(run);
   const auto keeps = [](const auto& each) { return each->ahead; };
   if (std::count_if(instance.bound.begin(), instance.bound.end(), std::not_fn(keeps)) >= static_cast<ptrdiff_t>(kMaxPlans)) {
     const auto oldest = std::min_element(instance.bound.begin(), instance.bound.end(), [](const auto& a, const auto& b) {
@@ -459,18 +429,39 @@ Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std:
   return instance.bound.back().get();
 }
 
+Status Version::Walk(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) {
+  std::vector<onnx::Port> shapes;
+  WF_RETURN_IF_ERROR(CheckInputs(rows, inputs, shapes));
+  if (instance.walk == nullptr)
+    instance.walk = std::make_unique<model::Walk>(program_, PartLimits{options_.max_bytes, memory_share().limit});
+  std::vector<Elements> given;
+  for (const wf_tensor& input : inputs) {
+    const std::shared_ptr<const uint8_t> data(std::shared_ptr<void>(), static_cast<const uint8_t*>(input.data));  // the caller's
+    given.push_back({{input.dtype, std::vector<int64_t>(input.dim, input.dim + input.rank), nullptr, nullptr}, data});
+  }
+  WF_RETURN_IF_ERROR(instance.walk->Run(given));
+  const std::vector<Elements> results = instance.walk->outputs();
+  WF_CHECK(outputs.size() == results.size(), outputs.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (axes_.batched) WF_RETURN_IF_ERROR(CheckResultRows(i, results[i].info.dim, rows));
+    Describe(results[i].info, const_cast<uint8_t*>(results[i].data.get()), outputs[i]);
+  }
+  return Status::Ok();
+}
+
 Status Version::Run(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) {
   kernels::UseOneThread();
   Instance& instance = InstanceAt(instance_index);
+  if (by_data_) return Walk(instance, rows, inputs, outputs);
   const auto found = BoundFor(instance, rows, inputs, /*ahead=*/false);
   if (!found.ok()) return found.status();
   Bound& bound = **found;
   instance.latest = &bound;
   bound.last_used = ++instance.runs;
-  const auto [step, failure] = bound.Run(inputs);
-  if (step != nullptr) return Status(base::kInvalidArgument, fmt::format("`{}`: {}: {}", program_.subject, step->where, failure));
-  WF_CHECK(outputs.size() == bound.outputs.size(), outputs.size());
-  std::copy(bound.outputs.begin(), bound.outputs.end(), outputs.begin());
+  if (const Status ran = bound.Run(inputs); !ran.ok()) return Status(ran.code(), fmt::format("`{}`: {}", program_.subject, ran.message()));
+  const std::vector<wf_tensor>& results = bound.run->outputs();
+  WF_CHECK(outputs.size() == results.size(), outputs.size());
+  std::copy(results.begin(), results.end(), outputs.begin());
   return Status::Ok();
 }
 

@@ -76,7 +76,9 @@ class Version {
   // With which the warm-up ran: of one row, all constant. Empty: none are known that the nodes take.
   const std::vector<onnx::Port>& sample_shapes() const { return sample_shapes_; }
   bool has_open_extents() const { return open_; }
-  base::MemoryShare memory_share() const { return open_ ? base::MemoryShare{options_.share.limit, kept_bytes_} : base::MemoryShare(); }
+  base::MemoryShare memory_share() const {
+    return open_ || by_data_ ? base::MemoryShare{options_.share.limit, kept_bytes_} : base::MemoryShare();
+  }
   void set_kept_bytes(int64_t bytes) { kept_bytes_ = bytes; }                        // of each instance, from now on; on any thread
   uint64_t shape_misses() const { return misses_.load(std::memory_order_relaxed); }  // plans that a Run had to make first
 
@@ -98,11 +100,15 @@ class Version {
   base::Status GrowTo(Instance& instance, int64_t bytes) const;
   base::Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
   base::Status CheckRows(const std::string& path) const;
+  base::Status CheckResultRows(size_t output, const std::vector<int64_t>& dim, int64_t rows) const;
   base::Status CheckSample(const Plan& plan) const;
   base::Result<std::vector<onnx::Port>> SampleShapes();
   bool FindOpenExtents() const;
+  std::vector<onnx::Port> PortsWith(int64_t free) const;
+  bool FindDependsOnData() const;
+  base::Status Walk(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs);
   base::Status WarmUp();
-  base::Status RunSamples(Bound& bound, std::span<const wf_tensor> inputs);
+  base::Status RunSamples(Bound* bound, std::span<const wf_tensor> inputs);
   base::Status RunSample(std::span<const wf_tensor> inputs);  // finite results, or why not
   int64_t SpentNs() const;
   void MeasureRow(std::span<const wf_tensor> inputs);
@@ -115,6 +121,7 @@ class Version {
   std::vector<onnx::Port> sample_shapes_;
   int64_t activation_bytes_ = 0, row_ns_ = 0;
   bool open_ = false;                               // the file leaves extents of inputs, other than that of samples, to the caller
+  bool by_data_ = false;                            // some shapes depend on data: runs are walks (walk.h), not plans
   base::Mutex planning_;                            // plans are made by one thread at a time: they share the constants
   std::list<Made> plans_ WF_GUARDED_BY(planning_);  // newest first
   std::atomic<uint64_t> misses_{0};

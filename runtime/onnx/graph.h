@@ -52,7 +52,7 @@ struct Weight {
 };
 
 struct Attribute {
-  enum class Kind : uint8_t { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kOther };
+  enum class Kind : uint8_t { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kGraph, kOther };
   std::string name;
   Kind kind = Kind::kOther;
   int64_t i = 0;
@@ -62,6 +62,8 @@ struct Attribute {
   std::vector<float> floats;
   std::vector<std::string> strings;  // bytes as they are
   int tensor = -1;                   // kTensor: index into Graph::weights
+  int body = -1;                     // kGraph: index into Graph::bodies
+  size_t first_capture = 0;          // kGraph: of the inputs of the node, those that the last of the body take: what it reads from outside
 };
 
 enum class Op : uint16_t {
@@ -76,7 +78,7 @@ struct Node {
   std::string name;          // as in the file; may be empty
   int index = 0;             // place among the file's nodes, from 0
   int opset = 0;             // version of the operator's set that the file imports
-  std::vector<int> in, out;  // indices into Graph::values; -1: optional and absent
+  std::vector<int> in, out;  // indices into Graph::values; -1: optional and absent. What bodies read from outside comes last of the inputs
   std::vector<Attribute> attributes;
 
   const Attribute* Find(std::string_view attribute) const;
@@ -97,7 +99,9 @@ struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;  // each reads only inputs, weights and what earlier nodes write
   std::vector<Weight> weights;
-  std::vector<int> inputs, outputs;  // values, in the order of the file; inputs without those that have a default
+  std::vector<int> inputs, outputs;                  // values, in the order of the file; inputs without those that have a default
+  std::vector<std::shared_ptr<const Graph>> bodies;  // of If, Loop and Scan
+  size_t formal_inputs = 0;                          // of a body; the others are what it reads from outside
 };
 
 // An input or output of the model, with the file's real axes.

@@ -113,16 +113,40 @@ int64_t IntegerAt(const Weight& weight, size_t at) {
 const Weight* NodeContext::weight(size_t i) const {
   if (!has_in(i)) return nullptr;
   const int index = graph_.values[static_cast<size_t>(node.in[i])].weight;
+  in(i).wanted = in(i).wanted || index < 0;
   return index < 0 ? nullptr : &graph_.weights[static_cast<size_t>(index)];
 }
 
-std::optional<std::vector<int64_t>> NodeContext::Numbers(size_t i) const {
-  if (!has_in(i) || !in(i).content) return std::nullopt;
-  std::vector<int64_t> numbers;
-  for (const Dim& dim : *in(i).content) {
-    if (!dim.is_constant()) return std::nullopt;
-    numbers.push_back(*dim.constant());
+const Graph* NodeContext::Body(std::string_view attribute) const {
+  const Attribute* found = node.Find(attribute);
+  return found == nullptr || found->body < 0 ? nullptr : graph_.bodies[static_cast<size_t>(found->body)].get();
+}
+
+std::vector<Known> NodeContext::Captured(std::string_view attribute) const {
+  const Graph* body = Body(attribute);
+  std::vector<Known> captured;
+  for (size_t i = 0; body != nullptr && i < body->inputs.size() - body->formal_inputs; ++i)
+    captured.push_back(in(node.Find(attribute)->first_capture + i));
+  return captured;
+}
+
+size_t NodeContext::FormalInputs() const {
+  size_t count = node.in.size();
+  for (const Attribute& attribute : node.attributes) {
+    if (attribute.body >= 0) count = std::min(count, attribute.first_capture);
   }
+  return count;
+}
+
+std::optional<std::vector<int64_t>> NodeContext::Numbers(size_t i) const {
+  if (!has_in(i)) return std::nullopt;
+  const auto& content = in(i).content;
+  if (!content || !std::all_of(content->begin(), content->end(), [](const Dim& dim) { return dim.is_constant(); })) {
+    in(i).wanted = true;
+    return std::nullopt;
+  }
+  std::vector<int64_t> numbers;
+  for (const Dim& dim : *content) numbers.push_back(*dim.constant());
   return numbers;
 }
 
@@ -192,6 +216,17 @@ base::Result<int64_t> LeastBytes(const Known& known, int64_t max_bytes) {
   return bytes;
 }
 
+// Not by walking through bodies, or by counting elements.
+static bool IsComputedFromShapes(const Node& node, std::span<const Known> known) {
+  const auto has_body = [](const Attribute& attribute) { return attribute.body >= 0; };
+  const auto is_known = [&](int out) {
+    return out < 0 || std::all_of(
+                          known[static_cast<size_t>(out)].dim.begin(), known[static_cast<size_t>(out)].dim.end(),
+                          [](const Dim& dim) { return dim.is_constant(); });
+  };
+  return std::none_of(node.attributes.begin(), node.attributes.end(), has_body) && std::all_of(node.out.begin(), node.out.end(), is_known);
+}
+
 base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model,
                                               int64_t max_bytes) {
   std::vector<bool> is_constant(graph.values.size()), found(graph.nodes.size());
@@ -201,6 +236,7 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
     const Node& node = graph.nodes[i];
     const auto reads = [&](int in) { return in < 0 || is_constant[static_cast<size_t>(in)]; };
     if (node.in.empty() || node.op == Op::kShape || !std::all_of(node.in.begin(), node.in.end(), reads)) continue;
+    if (!IsComputedFromShapes(node, known)) continue;
     for (const int index : node.out) {
       if (index < 0) continue;
       const Known& out = known[static_cast<size_t>(index)];
@@ -217,14 +253,8 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
   return found;
 }
 
-base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model, bool exact) {
-  WF_CHECK(inputs.size() == graph.inputs.size(), inputs.size(), graph.inputs.size());
+std::vector<Known> KnownWeights(const Graph& graph) {
   std::vector<Known> known(graph.values.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    Known& value = known[static_cast<size_t>(graph.inputs[i])];
-    value.dtype = inputs[i].dtype;
-    value.dim = inputs[i].dim;
-  }
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (graph.values[i].weight < 0) continue;
     const Weight& weight = graph.weights[static_cast<size_t>(graph.values[i].weight)];
@@ -232,11 +262,29 @@ base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const
     known[i].dim.assign(weight.dim.begin(), weight.dim.end());
     known[i].content = ContentOf(weight);
   }
+  return known;
+}
+
+Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact) {
+  NodeContext context(graph, node, known, exact);
+  return RunNode(context);
+}
+
+base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model, bool exact) {
+  WF_CHECK(inputs.size() == graph.inputs.size(), inputs.size(), graph.inputs.size());
+  std::vector<Known> given;
+  for (const Port& input : inputs) given.push_back({input.dtype, input.dim, std::nullopt});
+  auto known = InferGraph(graph, given, exact);
+  if (!known.ok()) return Status(known.status().code(), fmt::format("`{}`: {}", model, known.status().message()));
+  return known;
+}
+
+base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const Known> inputs, bool exact) {
+  std::vector<Known> known = KnownWeights(graph);
+  for (size_t i = 0; i < inputs.size(); ++i) known[static_cast<size_t>(graph.inputs[i])] = inputs[i];
   for (const Node& node : graph.nodes) {
-    NodeContext context(graph, node, known, exact);
-    if (const Status status = RunNode(context); !status.ok()) {
-      return Status(status.code(), fmt::format("`{}`: {}: {}", model, node.Describe(), status.message()));
-    }
+    if (const Status status = InferNode(graph, node, known, exact); !status.ok())
+      return Status(status.code(), fmt::format("{}: {}", node.Describe(), status.message()));
   }
   return known;
 }

@@ -14,6 +14,7 @@ struct Known {
   uint8_t dtype = 0;
   Shape dim;
   std::optional<std::vector<Dim>> content;  // elements of a small integer tensor, when they follow from shapes
+  mutable bool wanted = false;              // a rule or a lowering asked for elements that are not known
 };
 
 // Of one tensor, and of all that nodes compute from constants alone, when a model is loaded and when it is compiled in.
@@ -31,6 +32,13 @@ base::Result<int64_t> LeastBytes(const Known& known, int64_t max_bytes);
 // windows.
 base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model,
                                              bool exact = false);
+
+// The two steps of InferShapes, for who learns more between nodes: what weights are, and what follows for the results of one node. Errors:
+// text without file and node.
+std::vector<Known> KnownWeights(const Graph& graph);
+base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const Known> inputs,
+                                            bool exact = false);  // the text names the node
+base::Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact = false);
 
 // By node: it reads constants alone, so that it is computed when the model is loaded. Errors: kOutOfRange when the results together have
 // more than max_bytes; the node is named.

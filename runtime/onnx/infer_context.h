@@ -28,6 +28,11 @@ class NodeContext {
   // The constant that input i is, or null.
   const Weight* weight(size_t i) const;
 
+  // A body, null when the node has none of that name, and what is known of the values that it reads from outside, its last inputs.
+  const Graph* Body(std::string_view attribute) const;
+  std::vector<Known> Captured(std::string_view attribute) const;
+  size_t FormalInputs() const;  // without those
+
   // The integers of input i, when all are numbers.
   std::optional<std::vector<int64_t>> Numbers(size_t i) const;
   // Integers that old operator sets have as attribute and newer ones as input: nothing when neither is given.
@@ -69,12 +74,15 @@ base::Status InferFlatten(NodeContext& node);
 base::Status InferGather(NodeContext& node);
 base::Status InferGemm(NodeContext& node);
 base::Status InferGlobalPool(NodeContext& node);
+base::Status InferIf(NodeContext& node);
+base::Status InferLoop(NodeContext& node);
 base::Status InferMatMul(NodeContext& node);
 base::Status InferPad(NodeContext& node);
 base::Status InferPool(NodeContext& node);
 base::Status InferReduce(NodeContext& node);
 base::Status InferReshape(NodeContext& node);
 base::Status InferSame(NodeContext& node);
+base::Status InferScan(NodeContext& node);
 base::Status InferShapeOf(NodeContext& node);
 base::Status InferSlice(NodeContext& node);
 base::Status InferSoftmax(NodeContext& node);

@@ -87,6 +87,7 @@ Attribute::Kind WantedKind(std::string_view list, std::string_view name) {
            : kind == "fs" ? kFloats
            : kind == "is" ? kInts
            : kind == "ss" ? kStrings
+           : kind == "g"  ? kGraph
                           : kInt;
   }
   return kOther;
@@ -113,12 +114,22 @@ class Builder {
     WF_RETURN_IF_ERROR(ReadInputs());
     WF_RETURN_IF_ERROR(FindOperators());
     for (int i = 0; i < graph_.node_size(); ++i) {
-      WF_RETURN_IF_ERROR(ReadNode(graph_.node(i), i));
+      WF_RETURN_IF_ERROR(ReadNode(graph_.node(i), i, rows_[static_cast<size_t>(i)]));
     }
     return ReadOutputs();
   }
 
  private:
+  // A graph that is being read, and the names in it.
+  struct Scope {
+    Graph* graph;
+    const pb::GraphProto* proto;
+    Scope* outer;                                 // null: it is the model's
+    std::unordered_map<std::string, int> values;  // by the name in the file
+    std::vector<int> captured;                    // values of `outer`, which the last inputs of the graph are
+  };
+  Graph& graph() { return *scope_->graph; }
+
   Status Fail(const std::string& text) const { return Status(base::kInvalidArgument, fmt::format("`{}`: {}", model_.path, text)); }
   Status NotBuilt(const std::string& text) const { return Status(base::kUnimplemented, fmt::format("`{}`: {}", model_.path, text)); }
   Status Prefixed(const Status& status, const std::string& what) const {
@@ -157,8 +168,9 @@ class Builder {
 
   Status ReadInputs() {
     for (const pb::ValueInfoProto& input : graph_.input()) {
-      const auto known = values_.find(input.name());
-      if (known != values_.end() && model_.graph.values[static_cast<size_t>(known->second)].weight >= 0) continue;  // it has a default
+      const auto known = scope_->values.find(input.name());
+      if (known != scope_->values.end() && model_.graph.values[static_cast<size_t>(known->second)].weight >= 0)
+        continue;  // it has a default
       Port port;
       WF_RETURN_IF_ERROR(ReadPort(input, "input", port));
       if (port.dtype == 0) return Fail(fmt::format("input `{}` has no element type", port.name));
@@ -219,11 +231,10 @@ class Builder {
                                             fmt::join(others, "`, `"), untold > 0 ? fmt::format(" and {} more", untold) : ""));
   }
 
-  Status ReadNode(const pb::NodeProto& proto, int index) {
+  Status ReadNode(const pb::NodeProto& proto, int index, const OperatorRow* row) {
     Node node;
     node.name = Printable(proto.name());
     node.index = index;
-    const OperatorRow* row = rows_[static_cast<size_t>(index)];
     node.op = row->op;
     node.opset = row->domain.empty() ? model_.opset : static_cast<int>(other_opsets_.at(proto.domain()));
     if (proto.input_size() < row->min_in || proto.input_size() > row->max_in) {
@@ -234,10 +245,13 @@ class Builder {
       return Fail(fmt::format("{}: {} output{}, wanted {}", node.Describe(), proto.output_size(), proto.output_size() == 1 ? "" : "s",
                               RangeText(1, row->max_out)));
     }
+    auto around = std::exchange(captures_, {});
     WF_RETURN_IF_ERROR(ReadAttributes(proto, row->attributes, node));
+    std::swap(around, captures_);
     WF_RETURN_IF_ERROR(ReadEdges(proto, row->min_in, node));
+    AddCaptures(around, node);
     if (node.op == Op::kConstant) return FoldConstant(node);
-    model_.graph.nodes.push_back(std::move(node));
+    graph().nodes.push_back(std::move(node));
     return Status::Ok();
   }
 
@@ -307,10 +321,12 @@ class Builder {
         auto weight = ReadTensor(proto.t(), {}, model_, options_);
         if (!weight.ok()) return Prefixed(weight.status(), fmt::format("{}: attribute `{}`", node.Describe(), out.name));
         out.kind = kTensor;
-        out.tensor = static_cast<int>(model_.graph.weights.size());
-        model_.graph.weights.push_back(*std::move(weight));
+        out.tensor = static_cast<int>(graph().weights.size());
+        graph().weights.push_back(*std::move(weight));
         break;
       }
+      case pb::AttributeProto::GRAPH:
+        return ReadBody(proto.g(), node, out);
       default:
         break;  // kOther: no operator of ours takes it
     }
@@ -319,11 +335,9 @@ class Builder {
 
   Status ReadEdges(const pb::NodeProto& proto, int min_in, Node& node) {
     for (const std::string& name : proto.input()) {
-      const auto found = values_.find(name);
-      if (!name.empty() && found == values_.end()) {
-        return Fail(fmt::format("{}: {}", node.Describe(), WhyAbsent(graph_, node.index, name)));
-      }
-      node.in.push_back(name.empty() ? -1 : found->second);
+      node.in.push_back(name.empty() ? -1 : Find(*scope_, name));
+      if (!name.empty() && node.in.back() < 0)
+        return Fail(fmt::format("{}: {}", node.Describe(), WhyAbsent(*scope_->proto, node.index, name)));
     }
     for (int i = 0; i < min_in; ++i) {
       if (node.in[static_cast<size_t>(i)] < 0) return Fail(fmt::format("{}: input {} is absent but required", node.Describe(), i));
@@ -342,11 +356,11 @@ class Builder {
     if (node.attributes.size() != 1) return Fail(fmt::format("{}: wanted exactly one value", node.Describe()));
     const Attribute& value = node.attributes[0];
     if (value.kind == Attribute::Kind::kTensor) {
-      model_.graph.values[static_cast<size_t>(node.out[0])].weight = value.tensor;
+      graph().values[static_cast<size_t>(node.out[0])].weight = value.tensor;
       return Status::Ok();
     }
     Weight weight;
-    weight.name = model_.graph.values[static_cast<size_t>(node.out[0])].name;
+    weight.name = graph().values[static_cast<size_t>(node.out[0])].name;
     weight.held = true;
     const auto take = [&](uint8_t dtype, const auto* data, size_t count, bool vector) {
       weight.dtype = dtype;
@@ -370,10 +384,10 @@ class Builder {
     for (const pb::ValueInfoProto& output : graph_.output()) {
       Port port;
       WF_RETURN_IF_ERROR(ReadPort(output, "output", port));
-      const auto found = values_.find(output.name());
-      if (found == values_.end()) return Fail(fmt::format("output `{}` is written by no node", port.name));
+      const int found = Find(*scope_, output.name());
+      if (found < 0) return Fail(fmt::format("output `{}` is written by no node", port.name));
       if (!seen.insert(output.name()).second) return Fail(fmt::format("output `{}` is listed twice", port.name));
-      model_.graph.outputs.push_back(found->second);
+      model_.graph.outputs.push_back(found);
       output_has_shape_.push_back(output.type().tensor_type().has_shape());
       model_.signature.outputs.push_back(std::move(port));
     }
@@ -430,22 +444,96 @@ class Builder {
   }
 
   int Define(const std::string& name) {
-    const int index = static_cast<int>(model_.graph.values.size());
-    if (!values_.emplace(name, index).second) return -1;
-    model_.graph.values.push_back({Printable(name), -1});
+    const int index = static_cast<int>(graph().values.size());
+    if (!scope_->values.emplace(name, index).second) return -1;
+    graph().values.push_back({Printable(name), -1});
     return index;
   }
 
   void SetWeight(int value, Weight weight) {
-    model_.graph.values[static_cast<size_t>(value)].weight = static_cast<int>(model_.graph.weights.size());
-    model_.graph.weights.push_back(std::move(weight));
+    graph().values[static_cast<size_t>(value)].weight = static_cast<int>(graph().weights.size());
+    graph().weights.push_back(std::move(weight));
+  }
+
+  // The value of a name; -1: there is none. What a body reads from outside becomes an input of it.
+  int Find(Scope& scope, const std::string& name) {
+    if (const auto found = scope.values.find(name); found != scope.values.end()) return found->second;
+    const int outside = scope.outer == nullptr ? -1 : Find(*scope.outer, name);
+    if (outside < 0) return -1;
+    const int index = static_cast<int>(scope.graph->values.size());
+    scope.values.emplace(name, index);
+    scope.graph->values.push_back({Printable(name), -1});
+    scope.graph->inputs.push_back(index);
+    scope.captured.push_back(outside);
+    return index;
+  }
+
+  Status ReadBody(const pb::GraphProto& proto, const Node& node, Attribute& attribute) {
+    constexpr int kMostDepth = 16;
+    if (depth_ >= kMostDepth) return NotBuilt(fmt::format("{}: bodies in bodies, more than {} deep", node.Describe(), kMostDepth));
+    const auto body = std::make_shared<Graph>();
+    Scope inner{body.get(), &proto, scope_, {}, {}};
+    Scope* const outer = std::exchange(scope_, &inner);
+    ++depth_;
+    const Status read = ReadInner(proto);
+    --depth_;
+    scope_ = outer;
+    if (!read.ok()) return Status(read.code(), fmt::format("{}, in `{}` of {}", read.message(), attribute.name, node.Describe()));
+    attribute.kind = Attribute::Kind::kGraph;
+    attribute.body = static_cast<int>(graph().bodies.size());
+    captures_.emplace_back(attribute.name, std::move(inner.captured));
+    graph().bodies.push_back(body);
+    return Status::Ok();
+  }
+
+  Status ReadInner(const pb::GraphProto& proto) {
+    if (proto.sparse_initializer_size() > 0) return NotBuilt("sparse initialisers are not supported");
+    if (proto.output_size() == 0 || proto.output_size() > kMaxPorts) return Fail("a body without results, or with too many");
+    for (const pb::ValueInfoProto& input : proto.input()) {
+      const int value = Define(input.name());
+      if (value < 0) return Fail(fmt::format("input `{}` is defined twice", Printable(input.name())));
+      graph().inputs.push_back(value);
+    }
+    graph().formal_inputs = graph().inputs.size();
+    for (const pb::TensorProto& tensor : proto.initializer()) {
+      auto weight = ReadTensor(tensor, {}, model_, options_);
+      if (!weight.ok()) return Prefixed(weight.status(), fmt::format("initialiser `{}`", Printable(tensor.name())));
+      const int value = Define(tensor.name());
+      if (value < 0) return Fail(fmt::format("initialiser `{}` is defined twice", Printable(tensor.name())));
+      SetWeight(value, *std::move(weight));
+    }
+    for (int i = 0; i < proto.node_size(); ++i) {
+      const OperatorRow* row = nullptr;
+      WF_RETURN_IF_ERROR(FindRow(proto.node(i), i, row));
+      WF_RETURN_IF_ERROR(ReadNode(proto.node(i), i, row));
+    }
+    for (const pb::ValueInfoProto& output : proto.output()) {
+      const int value = Find(*scope_, output.name());
+      if (value < 0) return Fail(fmt::format("output `{}` is written by no node", Printable(output.name())));
+      graph().outputs.push_back(value);
+    }
+    return Status::Ok();
+  }
+
+  // What its bodies read from outside, behind the node's own inputs.
+  void AddCaptures(const std::vector<std::pair<std::string, std::vector<int>>>& captures, Node& node) {
+    for (Attribute& attribute : node.attributes) {
+      for (const auto& [name, values] : captures) {
+        if (attribute.name != name) continue;
+        attribute.first_capture = node.in.size();
+        node.in.insert(node.in.end(), values.begin(), values.end());
+      }
+    }
   }
 
   Model& model_;
   const ReadOptions& options_;
   pb::ModelProto proto_;
   pb::GraphProto graph_;
-  std::unordered_map<std::string, int> values_;  // by the name in the file
+  Scope top_{&model_.graph, &graph_, nullptr, {}, {}};
+  Scope* scope_ = &top_;
+  int depth_ = 0;                                                   // of bodies
+  std::vector<std::pair<std::string, std::vector<int>>> captures_;  // of the node that is being read: by attribute, values around it
   std::unordered_map<std::string, int64_t> other_opsets_;
   std::unordered_set<std::string> functions_;  // domain, NUL, name
   std::vector<const OperatorRow*> rows_;       // by node

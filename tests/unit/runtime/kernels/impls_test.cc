@@ -185,7 +185,7 @@ TEST(Impls, ElementwiseRowsKeepABlockedFormat) {
   if (!onednn::Available()) return;
   const Conv conv{{1, 1}, {1, 1}, {1, 1}, 1, {UnaryOp::kIdentity}};
   Operation operation{
-      conv, {Random({1, 16, 8, 8}, 1).info, Constant(Random({16, 16, 3, 3}, 2)).info}, {WF_F32, {1, 16, 8, 8}, nullptr, nullptr}};
+      conv, {Random({1, 16, 8, 8}, 1).info, Constant(Random({16, 16, 3, 3}, 2)).info}, {{WF_F32, {1, 16, 8, 8}, nullptr, nullptr}}};
   const auto made = onednn::MakeConv(operation);
   ASSERT_TRUE(made.ok() && *made != nullptr);
   const FormatRef blocked = (*made)->out_format;
@@ -194,19 +194,19 @@ TEST(Impls, ElementwiseRowsKeepABlockedFormat) {
   const Tensor a = Random({1, 16, 8, 8}, 3), b = Random({1, 16, 8, 8}, 4);
   std::vector<std::shared_ptr<uint8_t>> memory;
   const void *a_blocked = testing::InFormat(a, blocked, memory), *b_blocked = testing::InFormat(b, blocked, memory);
-  const Operation sum{Binary{BinaryOp::kAdd}, {info, info}, {WF_F32, {1, 16, 8, 8}, nullptr, nullptr}};
+  const Operation sum{Binary{BinaryOp::kAdd}, {info, info}, {{WF_F32, {1, 16, 8, 8}, nullptr, nullptr}}};
   auto kernel = MakeKernel(sum);
   ASSERT_TRUE(kernel.ok());
   EXPECT_EQ((*kernel)->impl, "onednn");
   EXPECT_TRUE(SameFormat((*kernel)->out_format, blocked));
   Tensor result{info, Allocate(info.size_bytes())};
   const auto scratch = Allocate((*kernel)->scratch_bytes);
-  ASSERT_EQ((*(*kernel)->Bind({{a_blocked, b_blocked}, result.data.get(), scratch.get()}))->Run(), nullptr);
+  ASSERT_EQ((*(*kernel)->Bind({{a_blocked, b_blocked}, {result.data.get()}, scratch.get()}))->Run(), nullptr);
   auto back = MakeReorder(info, nullptr);
   ASSERT_TRUE(back.ok());
   const Tensor plain = Floats({1, 16, 8, 8}, std::vector<float>(1024));
   const auto more = Allocate((*back)->scratch_bytes);
-  ASSERT_EQ((*(*back)->Bind({{result.data.get()}, plain.data.get(), more.get()}))->Run(), nullptr);
+  ASSERT_EQ((*(*back)->Bind({{result.data.get()}, {plain.data.get()}, more.get()}))->Run(), nullptr);
   const auto is = plain.As<float>(), x = a.As<float>(), y = b.As<float>();
   for (size_t i = 0; i < is.size(); ++i) ASSERT_EQ(is[i], x[i] + y[i]);
 }
@@ -228,7 +228,7 @@ TEST(Impls, PackedWeightsAreSharedBetweenBatchSizes) {
   const Tensor weights = Constant(Random({16, 16, 3, 3}, 1));
   const Conv conv{{1, 1}, {1, 1}, {1, 1}, 1, {UnaryOp::kIdentity}};
   for (const int64_t batch : {1, 2, 4}) {
-    const Operation operation{conv, {Random({batch, 16, 8, 8}, 2).info, weights.info}, {WF_F32, {batch, 16, 8, 8}, nullptr, nullptr}};
+    const Operation operation{conv, {Random({batch, 16, 8, 8}, 2).info, weights.info}, {{WF_F32, {batch, 16, 8, 8}, nullptr, nullptr}}};
     ASSERT_TRUE(onednn::MakeConv(operation).ok());
   }
   EXPECT_LE(weights.data.use_count(), 3);  // ours and the constant's: no kernel kept the row-major elements

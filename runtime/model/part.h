@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/base/memory_limit.h"
+#include "runtime/model/cut.h"
+
+namespace wf::model {
+
+// What bounds the parts of a run.
+struct PartLimits {
+  int64_t max_bytes;                    // of one tensor, and of one part's results
+  base::MemoryLimit* memory = nullptr;  // of all that run; null: none
+};
+
+// The nodes [begin, end) of a program, prepared for the shapes of what they read and for the elements that they took as parameters.
+// Thread: one at a time; REQUIRES kernels::UseOneThread() on it before.   Owns: memory for results, claimed from the limit.
+// Borrows: the program, the limit.
+class Part {
+ public:
+  virtual ~Part() = default;
+
+  // The longest that begins at `begin`. values: by value of the program, those that are there. Errors: kInvalidArgument, kUnimplemented,
+  // kOutOfRange, kResourceExhausted; the text names the program and the node.   Cost: milliseconds.
+  static base::Result<std::unique_ptr<Part>> Make(const Program& program, size_t begin, std::span<const Elements> values,
+                                                  const PartLimits& limits);
+
+  // Computes into `values` what its nodes write. Results stay until its next run. Errors: as of Make.
+  virtual base::Status Run(std::vector<Elements>& values) = 0;
+
+  bool Fits(size_t begin, std::span<const Elements> values) const;
+  size_t end() const { return end_; }
+  int64_t kept_bytes() const { return claim_.bytes(); }
+
+ protected:
+  struct Range {
+    size_t begin, end;
+    std::vector<std::pair<int, Elements>> reads;  // with what was there when it was made, without elements
+    std::vector<std::pair<int, Elements>> fixed;  // what it took as parameters: copies
+  };
+  explicit Part(Range range) : begin_(range.begin), end_(range.end), reads_(std::move(range.reads)), fixed_(std::move(range.fixed)) {}
+  friend class PartMaker;
+
+  // Memory that is counted. Errors: there is none left.
+  base::Status Take(base::MemoryLimit* limit, int64_t bytes, std::shared_ptr<uint8_t>& memory);
+
+ private:
+  const size_t begin_, end_;
+  const std::vector<std::pair<int, Elements>> reads_, fixed_;
+  base::MemoryClaim claim_;
+};
+
+}  // namespace wf::model

@@ -1,0 +1,68 @@
+#include "runtime/model/walk.h"
+
+#include <algorithm>
+
+namespace wf::model {
+
+using base::Result;
+using base::Status;
+
+Status Walk::Begin(std::span<const Elements> inputs) {
+  for (Elements& each : values_) each = {};
+  for (size_t i = 0; i < inputs.size(); ++i) values_[static_cast<size_t>(program_.graph.inputs[i])] = inputs[i];
+  for (const int output : program_.graph.outputs) {
+    const int weight = program_.graph.values[static_cast<size_t>(output)].weight;
+    if (weight < 0) continue;
+    auto loaded = program_.constants[static_cast<size_t>(weight)]->Load();
+    if (!loaded.ok()) return loaded.status();
+    const onnx::Weight& of = program_.graph.weights[static_cast<size_t>(weight)];
+    values_[static_cast<size_t>(output)] = {{of.dtype, of.dim, nullptr, nullptr}, *std::move(loaded)};
+  }
+  return Status::Ok();
+}
+
+Status Walk::Run(std::span<const Elements> inputs) {
+  WF_RETURN_IF_ERROR(Begin(inputs));
+  for (size_t at = 0; at < program_.graph.nodes.size();) {
+    const auto part = PartAt(at);
+    if (!part.ok()) return part.status();
+    WF_RETURN_IF_ERROR((*part)->Run(values_));
+    at = (*part)->end();
+  }
+  return Status::Ok();
+}
+
+Result<Part*> Walk::PartAt(size_t begin) {
+  const auto found = std::find_if(parts_.begin(), parts_.end(), [&](const auto& part) { return part->Fits(begin, values_); });
+  if (found != parts_.end()) {
+    parts_.splice(parts_.begin(), parts_, found);
+    return parts_.front().get();
+  }
+  auto made = Part::Make(program_, begin, values_, limits_);
+  if (!made.ok()) return made.status();
+  parts_.push_front(*std::move(made));
+  if (parts_.size() > kMostParts) parts_.pop_back();
+  return parts_.front().get();
+}
+
+std::vector<Elements> Walk::outputs() const {
+  std::vector<Elements> outputs;
+  for (const int output : program_.graph.outputs) outputs.push_back(values_[static_cast<size_t>(output)]);
+  return outputs;
+}
+
+int64_t Walk::kept_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& part : parts_) bytes += part->kept_bytes();
+  return bytes;
+}
+
+Result<bool> DependsOnData(const Program& program, std::span<const onnx::Port> inputs) {
+  const auto known = onnx::InferShapes(program.graph, inputs, program.subject);
+  if (!known.ok()) return known.status();
+  return std::any_of(known->begin(), known->end(), [](const onnx::Known& each) {
+    return std::any_of(each.dim.begin(), each.dim.end(), [](const onnx::Dim& dim) { return !dim.is_constant(); });
+  });
+}
+
+}  // namespace wf::model

@@ -253,7 +253,7 @@ class LoopPart final : public ControlPart {
     for (size_t i = 0; i < stacked; ++i) stacks.emplace_back(limits_);
     int64_t turn = 0;
     for (; turn < turns && goes_on; ++turn) {
-      if (turn == kMostTurns) return Status(base::kOutOfRange, fmt::format("more than {} turns", kMostTurns));
+      if (turn == limits_.most_turns) return Status(base::kOutOfRange, fmt::format("more than {} turns", limits_.most_turns));
       WF_RETURN_IF_ERROR(Turn(turn, carried, inputs, stacks, goes_on));
     }
     if (turn == 0) WF_RETURN_IF_ERROR(SetTurn(0, true, inputs));

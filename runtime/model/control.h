@@ -5,8 +5,7 @@
 namespace wf::model {
 
 // The part that is one If, Loop or Scan: walks through its bodies.
-// Bounds: kMostTurns of a Loop; results that turns add up have limits.max_bytes.
-inline constexpr int64_t kMostTurns = 1'000'000;
+// Bounds: limits.most_turns of a Loop; results that turns add up have limits.max_bytes.
 base::Result<std::unique_ptr<Part>> MakeControlPart(const Program& program, size_t index, const PartLimits& limits);
 
 }  // namespace wf::model

@@ -13,6 +13,7 @@ namespace wf::model {
 struct PartLimits {
   int64_t max_bytes;                    // of one tensor, and of one part's results
   base::MemoryLimit* memory = nullptr;  // of all that run; null: none
+  int64_t most_turns = 1'000'000;       // of a Loop
 };
 
 // The nodes [begin, end) of a program, prepared for the shapes of what they read and for the elements that they took as parameters.

@@ -1,0 +1,201 @@
+#include "runtime/model/walk.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "runtime/model/control.h"
+#include "tests/unit/runtime/onnx/builder.h"
+#include "tests/unit/support/counted_limit.h"
+
+namespace wf::model {
+namespace {
+
+using onnx::pb::BOOL;
+using onnx::pb::FLOAT;
+using onnx::pb::INT64;
+using testing::Builder;
+
+template <typename T>
+Elements Given(uint8_t dtype, std::vector<int64_t> dim, const std::vector<T>& values) {
+  const auto memory = kernels::Allocate(static_cast<int64_t>(values.size() * sizeof(T)));
+  if (!values.empty()) std::memcpy(memory.get(), values.data(), values.size() * sizeof(T));
+  return {{dtype, std::move(dim), nullptr, nullptr}, memory};
+}
+Elements Floats(std::vector<int64_t> dim, const std::vector<float>& values) { return Given(WF_F32, std::move(dim), values); }
+Elements Long(int64_t value) { return Given<int64_t>(WF_I64, {}, {value}); }
+Elements Bool(bool value) { return Given<uint8_t>(WF_BOOL, {}, {value}); }
+
+std::vector<float> FloatsOf(const Elements& elements) {
+  const auto* data = reinterpret_cast<const float*>(elements.data.get());
+  return {data, data + elements.info.count()};
+}
+
+// A model and a walk through it.
+struct Walked {
+  explicit Walked(Builder& builder, base::MemoryLimit* limit = nullptr) {
+    kernels::UseOneThread();
+    auto read = builder.Read();
+    WF_CHECK(read.ok(), read.status().message());
+    auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+    WF_CHECK(made.ok(), made.status().message());
+    program = *std::move(made);
+    walk = std::make_unique<Walk>(program, PartLimits{int64_t{1} << 12, limit, 1000});
+  }
+  std::string Error(const std::vector<Elements>& inputs) { return walk->Run(inputs).message(); }
+  std::vector<Elements> Run(const std::vector<Elements>& inputs) {
+    const base::Status ran = walk->Run(inputs);
+    EXPECT_TRUE(ran.ok()) << ran.message();
+    return ran.ok() ? walk->outputs() : std::vector<Elements>(program.graph.outputs.size());
+  }
+  Program program;
+  std::unique_ptr<Walk> walk;
+};
+
+onnx::pb::GraphProto& Body(onnx::pb::NodeProto& node, const std::string& name) {
+  onnx::pb::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::pb::AttributeProto::GRAPH);
+  return *attribute.mutable_g();
+}
+
+// out = op(in..) in a body.
+void Add(onnx::pb::GraphProto& body, const std::string& op, const std::vector<std::string>& in, const std::string& out) {
+  onnx::pb::NodeProto& node = *body.add_node();
+  node.set_op_type(op);
+  for (const std::string& each : in) node.add_input(each);
+  node.add_output(out);
+}
+
+Builder Choice() {
+  Builder builder;
+  builder.Input("c", {}, BOOL).Input("x", {"n"}).Output("y");
+  onnx::pb::NodeProto& node = builder.Node("If", {"c"}, {"y"});
+  onnx::pb::GraphProto &yes = Body(node, "then_branch"), &no = Body(node, "else_branch");
+  Add(yes, "Add", {"x", "x"}, "twice");
+  yes.add_output()->set_name("twice");
+  Add(no, "Concat", {"x", "x"}, "both");
+  Builder::Int(*no.mutable_node(0), "axis", 0);
+  no.add_output()->set_name("both");
+  return builder;
+}
+
+// Sums x into an accumulator, and stacks what it has after each turn; goes on while `more` is true.
+Builder Sums() {
+  Builder builder;
+  builder.Input("m", {}, INT64).Input("more", {}, BOOL).Input("a", {2}).Input("x", {2}).Output("last").Output("all");
+  onnx::pb::NodeProto& node = builder.Node("Loop", {"m", "more", "a"}, {"last", "all"});
+  onnx::pb::GraphProto& body = Body(node, "body");
+  for (const char* input : {"i", "c", "sum"}) body.add_input()->set_name(input);
+  Add(body, "Add", {"sum", "x"}, "next");
+  Add(body, "Identity", {"c"}, "same");
+  for (const char* output : {"same", "next", "next"}) body.add_output()->set_name(output);
+  return builder;
+}
+
+TEST(Walk, IfRunsTheBranchThatItsConditionNames) {
+  Builder builder = Choice();
+  Walked walked(builder);
+  const Elements x = Floats({3}, {1, 2, 3});
+  EXPECT_EQ(FloatsOf(walked.Run({Bool(true), x})[0]), (std::vector<float>{2, 4, 6}));
+  EXPECT_EQ(FloatsOf(walked.Run({Bool(false), x})[0]), (std::vector<float>{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(walked.Run({Bool(false), Floats({1}, {5})})[0].info.dim, (std::vector<int64_t>{2}));
+}
+
+TEST(Walk, AnIfWhoseBranchesDifferHasAnExtentThatOnlyARunTells) {
+  const auto model = Choice().Read();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_FALSE(model->signature.outputs[0].dim[0].is_constant());
+  EXPECT_NE(model->signature.outputs[0].dim[0].symbol(), "n");
+}
+
+TEST(Walk, LoopCarriesAndStacks) {
+  Builder builder = Sums();
+  Walked walked(builder);
+  for (int again = 0; again < 2; ++again) {
+    const auto outputs = walked.Run({Long(3), Bool(true), Floats({2}, {10, 20}), Floats({2}, {1, 2})});
+    EXPECT_EQ(FloatsOf(outputs[0]), (std::vector<float>{13, 26}));
+    EXPECT_EQ(outputs[1].info.dim, (std::vector<int64_t>{3, 2}));
+    EXPECT_EQ(FloatsOf(outputs[1]), (std::vector<float>{11, 22, 12, 24, 13, 26}));
+  }
+}
+
+TEST(Walk, ALoopWithoutTurnsGivesWhatItWasGiven) {
+  Builder builder = Sums();
+  Walked walked(builder);
+  for (const auto& [turns, more] : {std::pair(int64_t{0}, true), {int64_t{5}, false}}) {
+    const auto outputs = walked.Run({Long(turns), Bool(more), Floats({2}, {10, 20}), Floats({2}, {1, 2})});
+    EXPECT_EQ(FloatsOf(outputs[0]), (std::vector<float>{10, 20}));
+    EXPECT_EQ(outputs[1].info.dim, (std::vector<int64_t>{0, 2}));
+  }
+}
+
+TEST(Walk, ALoopThatNeverEndsIsRefused) {
+  Builder builder = Sums();
+  builder.graph.mutable_node(0)->mutable_output()->RemoveLast();
+  builder.graph.mutable_output()->RemoveLast();
+  builder.graph.mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_output()->RemoveLast();
+  Walked walked(builder);
+  EXPECT_EQ(walked.Error({Long(INT64_MAX), Bool(true), Floats({2}, {10, 20}), Floats({2}, {1, 2})}),
+            "`x.onnx`: node `n` (Loop): more than 1000 turns");
+}
+
+TEST(Walk, WhatTurnsStackIsBoundedAndClaimed) {
+  test::CountedLimit limit(int64_t{1} << 30);
+  Builder builder = Sums();
+  {
+    Walked walked(builder, &limit);
+    EXPECT_NE(walked.Error({Long(999), Bool(true), Floats({2}, {0, 0}), Floats({2}, {1, 2})}).find("no memory"), std::string::npos);
+    EXPECT_GT(limit.used, 0);
+  }
+  EXPECT_EQ(limit.used, 0);
+}
+
+TEST(Walk, ScanWalksAxesInBothDirections) {
+  Builder builder;
+  builder.Input("a", {2}).Input("x", {2, 3}).Output("last").Output("all");
+  onnx::pb::NodeProto& node = builder.Node("Scan", {"a", "x"}, {"last", "all"});
+  onnx::pb::GraphProto& body = Body(node, "body");
+  for (const char* input : {"sum", "column"}) body.add_input()->set_name(input);
+  Add(body, "Add", {"sum", "column"}, "next");
+  for (const char* output : {"next", "next"}) body.add_output()->set_name(output);
+  Builder::Int(node, "num_scan_inputs", 1);
+  Builder::Ints(node, "scan_input_axes", {1});
+  Builder::Ints(node, "scan_output_axes", {-1});
+  Builder::Ints(node, "scan_input_directions", {1});
+  Walked walked(builder);
+  const auto outputs = walked.Run({Floats({2}, {0, 0}), Floats({2, 3}, {1, 2, 3, 10, 20, 30})});
+  EXPECT_EQ(FloatsOf(outputs[0]), (std::vector<float>{6, 60}));
+  EXPECT_EQ(outputs[1].info.dim, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(FloatsOf(outputs[1]), (std::vector<float>{3, 5, 6, 30, 50, 60}));
+}
+
+TEST(Walk, BodiesInBodiesReadFromAllAround) {
+  Builder builder = Sums();
+  onnx::pb::GraphProto& body = *builder.graph.mutable_node(0)->mutable_attribute(0)->mutable_g();
+  body.mutable_node(0)->Clear();
+  onnx::pb::NodeProto& choice = *body.mutable_node(0);
+  choice.set_op_type("If");
+  choice.add_input("c");
+  choice.add_output("next");
+  onnx::pb::GraphProto &yes = Body(choice, "then_branch"), &no = Body(choice, "else_branch");
+  Add(yes, "Mul", {"sum", "x"}, "product");
+  yes.add_output()->set_name("product");
+  Add(no, "Sub", {"sum", "x"}, "rest");
+  no.add_output()->set_name("rest");
+  Walked walked(builder);
+  const auto outputs = walked.Run({Long(2), Bool(true), Floats({2}, {1, 1}), Floats({2}, {3, 4})});
+  EXPECT_EQ(FloatsOf(outputs[0]), (std::vector<float>{9, 16}));
+}
+
+TEST(Walk, ABodyThatIsWrongIsToldWithItsNode) {
+  Builder builder = Choice();
+  builder.graph.mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_node(0)->set_input(0, "nobody");
+  EXPECT_EQ(
+      builder.Error(),
+      "`x.onnx`: node 0 (Add): it reads `nobody`, which neither an input, an initialiser nor an earlier node provides, in `then_branch` of "
+      "node `n` (If)");
+}
+
+}  // namespace
+}  // namespace wf::model

@@ -68,6 +68,8 @@ class Version {
   const std::string& warning() const { return warning_; }                // what was odd while it was loaded; empty: nothing
   const onnx::Signature& signature() const { return file_->signature; }  // of the file
   const onnx::BatchAxes& axes() const { return axes_; }
+  const onnx::Model& file() const { return *file_; }
+  const Program& program() const { return program_; }
   int64_t max_rows() const { return axes_.batched ? options_.max_rows : 1; }
   int instance_count() const { return options_.instances; }
   int64_t activation_bytes() const { return activation_bytes_; }  // of one sample; 0 when its shape is not known

@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+
+#include <atomic>
+#include <ostream>
+#include <thread>
+
+#include "runtime/base/clock.h"
+#include "runtime/kernels/operation.h"
+#include "runtime/workbench/commands.h"
+#include "runtime/workbench/files.h"
+#include "runtime/workbench/json.h"
+#include "runtime/workbench/latency.h"
+#include "runtime/workbench/profile.h"
+#include "runtime/workbench/random.h"
+#include "runtime/workbench/settings.h"
+
+namespace wf::workbench {
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr size_t kSlowestShown = 10;
+
+struct Settings {
+  int threads = 1;
+  double seconds = 5;
+  ShapeSettings shapes;
+};
+
+// What the threads share.   Thread: `go` and `stop` any; a thread has its own of everything else.
+struct Load {
+  Session& session;
+  const std::vector<Tensor>& inputs;
+  std::atomic<bool> go{false}, stop{false};
+};
+
+// One thread's runs, one after the other; the end of one is the beginning of the next.
+void RunAlone(Load& load, int instance, Latency& latency, Status& failure) {
+  const base::SystemClock clock;
+  const std::vector<wf_tensor> in = ViewsOf(load.inputs);
+  std::vector<wf_tensor> out(load.session.signature().outputs.size());
+  const int64_t rows = load.session.RowsOf(load.inputs);
+  kernels::UseOneThread();
+  failure = load.session.RunInPlace(instance, rows, in, out);  // makes what later runs find
+  while (!load.go.load(std::memory_order_acquire)) std::this_thread::yield();
+  for (int64_t before = clock.Now(); failure.ok() && !load.stop.load(std::memory_order_relaxed);) {
+    failure = load.session.RunInPlace(instance, rows, in, out);
+    const int64_t now = clock.Now();
+    latency.Add(now - before);
+    before = now;
+  }
+}
+
+struct Measured {
+  Latency latency;
+  double seconds = 0;
+};
+
+Result<Measured> Measure(Session& session, const std::vector<Tensor>& inputs, const Settings& settings) {
+  const base::SystemClock clock;
+  Load load{session, inputs};
+  const auto count = static_cast<size_t>(settings.threads);
+  std::vector<Latency> latencies(count);
+  std::vector<Status> failures(count);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < count; ++i) {
+    threads.emplace_back([&, i] { RunAlone(load, static_cast<int>(i), latencies[i], failures[i]); });
+  }
+  const int64_t begin = clock.Now();
+  load.go.store(true, std::memory_order_release);
+  std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<int64_t>(settings.seconds * static_cast<double>(kSecondNs))));
+  load.stop = true;
+  for (std::thread& thread : threads) thread.join();
+  Measured measured;
+  measured.seconds = static_cast<double>(clock.Now() - begin) / static_cast<double>(kSecondNs);
+  for (size_t i = 0; i < count; ++i) {
+    if (!failures[i].ok()) return failures[i];
+    measured.latency.Add(latencies[i]);
+  }
+  return measured;
+}
+
+struct Report {
+  const Session& session;
+  const Settings& settings;
+  const Measured& measured;
+  const model::Plan* plan = nullptr;  // with a profile
+  const Profile* profile = nullptr;
+
+  double Ms(double share) const { return static_cast<double>(measured.latency.Quantile(share)) / 1e6; }
+  double mean_ms() const {
+    return measured.latency.count() == 0
+               ? 0
+               : static_cast<double>(measured.latency.sum_ns()) / static_cast<double>(measured.latency.count()) / 1e6;
+  }
+  double per_second() const { return static_cast<double>(measured.latency.count()) / measured.seconds; }
+};
+
+void PutProfile(const Report& report, std::ostream& out) {
+  int64_t total = 0;
+  for (const Share& share : report.profile->shares) total += share.ns;
+  out << fmt::format("\nof a run, {:.4g} ms in {} steps, the mean of {} runs\n", static_cast<double>(total) / 1e6,
+                     report.plan->steps().size(), report.profile->runs);
+  out << fmt::format("  {:>6}  {:>10}  {:>5}  {:<24} {}\n", "share", "ms", "steps", "operator", "kernel");
+  for (const Share& share : report.profile->shares) {
+    out << fmt::format("  {:>5.1f}%  {:>10.4f}  {:>5}  {:<24} {}\n", share.share * 100, static_cast<double>(share.ns) / 1e6, share.steps,
+                       share.op, share.impl);
+  }
+  out << "the slowest steps\n";
+  for (size_t i = 0; i < std::min(kSlowestShown, report.profile->slowest.size()); ++i) {
+    const auto [step, ns] = report.profile->slowest[i];
+    out << fmt::format("  {:>5.1f}%  {:>10.4f}  {}\n", 100 * static_cast<double>(ns) / static_cast<double>(std::max<int64_t>(total, 1)),
+                       static_cast<double>(ns) / 1e6, report.plan->steps()[step].where);
+  }
+}
+
+void PutText(const Report& report, std::ostream& out) {
+  const Latency& latency = report.measured.latency;
+  out << fmt::format("{}: {} samples a run, {} {}, {} runs in {:.1f} s\n", report.session.file().path, report.settings.shapes.batch,
+                     report.settings.threads, report.settings.threads == 1 ? "thread" : "threads", latency.count(),
+                     report.measured.seconds);
+  out << fmt::format("  {:.4g} ms p50, {:.4g} p90, {:.4g} p99, {:.4g} longest, {:.4g} mean\n", report.Ms(0.5), report.Ms(0.9),
+                     report.Ms(0.99), static_cast<double>(latency.max_ns()) / 1e6, report.mean_ms());
+  out << fmt::format("  {:.4g} runs a second, {:.4g} samples\n", report.per_second(),
+                     report.per_second() * static_cast<double>(report.settings.shapes.batch));
+  if (report.profile != nullptr) PutProfile(report, out);
+}
+
+std::string ProfileJson(const Report& report) {
+  std::string rows;
+  for (const Share& share : report.profile->shares) {
+    rows += fmt::format("{}{{\"operator\": {}, \"kernel\": {}, \"steps\": {}, \"ms\": {}, \"share\": {:.4f}}}", rows.empty() ? "" : ", ",
+                        JsonText(share.op), JsonText(share.impl), share.steps, static_cast<double>(share.ns) / 1e6, share.share);
+  }
+  return fmt::format(", \"profile\": {{\"runs\": {}, \"operators\": [{}]}}", report.profile->runs, rows);
+}
+
+void PutJson(const Report& report, std::ostream& out) {
+  const double rows = report.per_second() * static_cast<double>(report.settings.shapes.batch);
+  out << fmt::format("{{\"model\": {}, \"batch\": {}, \"threads\": {}, \"precision\": \"f32\", \"seconds\": {}, \"runs\": {}, ",
+                     JsonText(report.session.file().path), report.settings.shapes.batch, report.settings.threads, report.measured.seconds,
+                     report.measured.latency.count());
+  out << fmt::format(
+      "\"p50_ms\": {}, \"p90_ms\": {}, \"p99_ms\": {}, \"max_ms\": {}, \"mean_ms\": {}, \"per_second\": {}, \"samples_per_second\": "
+      "{}{}}}\n",
+      report.Ms(0.5), report.Ms(0.9), report.Ms(0.99), static_cast<double>(report.measured.latency.max_ns()) / 1e6, report.mean_ms(),
+      report.per_second(), rows, report.profile == nullptr ? "" : ProfileJson(report));
+}
+
+// The measured runs are not timed step by step: what that costs would be in them.
+Status AddProfile(const Arguments& arguments, const Session& session, const std::vector<Tensor>& inputs, const Settings& settings,
+                  std::unique_ptr<model::Plan>& plan, Profile& profile) {
+  std::vector<onnx::Port> shapes = session.signature().inputs;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    for (size_t axis = 0; axis < shapes[i].dim.size(); ++axis) shapes[i].dim[axis] = onnx::Dim(inputs[i].dim[axis]);
+  }
+  auto made = model::Plan::Make(session.program(), shapes, onnx::kMostTensorBytes);
+  if (!made.ok()) return made.status();
+  plan = *std::move(made);
+  const std::vector<wf_tensor> views = ViewsOf(inputs);
+  auto profiled = ProfileRuns(session.program(), *plan, views, static_cast<int64_t>(settings.seconds * static_cast<double>(kSecondNs) / 2));
+  if (!profiled.ok()) return profiled.status();
+  profile = *std::move(profiled);
+  const std::string trace = arguments.Text("trace");
+  if (trace.empty()) return Status::Ok();
+  const std::string text = TraceJson(session.program(), *plan, profile);
+  return WriteFile(trace, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+}  // namespace
+
+int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err) {
+  Settings settings;
+  settings.threads = static_cast<int>(arguments.Whole("threads").value_or(1));
+  settings.seconds = arguments.Number("seconds").value_or(5);
+  const std::string precision = arguments.Text("precision", "f32");
+  if (precision != "f32") {
+    err << fmt::format("wfc: models run in f32; `--precision={}` is not built yet\n", precision);
+    return kFailed;
+  }
+  const auto shapes_given = ReadShapeSettings(arguments, err);
+  if (!shapes_given) return kUsage;
+  settings.shapes = *shapes_given;
+  const auto session = OpenOnly(arguments, "bench", err, settings.threads);
+  if (session == nullptr) return kFailed;
+  const auto shapes = session->ShapesFor(settings.shapes.batch, settings.shapes.named);
+  if (!shapes.ok()) return Fail(shapes.status(), err);
+  const auto inputs = FittingInputs(*session, *shapes, static_cast<uint64_t>(arguments.Whole("random").value_or(0)));
+  if (!inputs.ok()) return Fail(inputs.status(), err);
+  const auto measured = Measure(*session, *inputs, settings);
+  if (!measured.ok()) return Fail(measured.status(), err);
+  Report report{*session, settings, *measured};
+  std::unique_ptr<model::Plan> plan;
+  Profile profile;
+  if (arguments.Has("profile") || arguments.Has("trace")) {
+    if (const Status added = AddProfile(arguments, *session, *inputs, settings, plan, profile); !added.ok()) return Fail(added, err);
+    report.plan = plan.get();
+    report.profile = &profile;
+  }
+  if (arguments.Text("format") == "json") {
+    PutJson(report, out);
+  } else {
+    PutText(report, out);
+  }
+  return kFine;
+}
+
+}  // namespace wf::workbench

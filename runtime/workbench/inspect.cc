@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <ostream>
+
+#include "runtime/base/dtype.h"
+#include "runtime/workbench/commands.h"
+#include "runtime/workbench/json.h"
+#include "runtime/workbench/profile.h"
+#include "runtime/workbench/settings.h"
+
+namespace wf::workbench {
+namespace {
+
+using base::Result;
+using model::Plan;
+
+struct Counted {
+  int64_t count = 0, bytes = 0;
+};
+
+// What `inspect` says of one file.   Borrows: the session.
+struct Report {
+  explicit Report(const Session& of) : session(of) {}
+  const Session& session;
+  uint64_t file_bytes = 0;
+  Counted weights;
+  std::map<std::string, Counted> weights_by_type;
+  std::vector<std::pair<std::string, int64_t>> operators;  // most frequent first
+  std::vector<onnx::Port> shapes;                          // with which the plan is made
+  std::unique_ptr<Plan> plan;                              // null: why not
+  std::string why_not;
+};
+
+void Count(Report& report) {
+  const onnx::Graph& graph = report.session.file().graph;
+  for (const onnx::Weight& weight : graph.weights) {
+    for (Counted* each : {&report.weights, &report.weights_by_type[std::string(base::DTypeName(weight.dtype))]}) {
+      ++each->count;
+      each->bytes += weight.size_bytes();
+    }
+  }
+  std::map<std::string, int64_t> counts;
+  for (const onnx::Node& node : graph.nodes) ++counts[std::string(onnx::OpName(node.op))];
+  report.operators.assign(counts.begin(), counts.end());
+  std::stable_sort(report.operators.begin(), report.operators.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+}
+
+void AddPlan(Session& session, const ShapeSettings& settings, Report& report) {
+  auto shapes = session.ShapesFor(settings.batch, settings.named);
+  if (!shapes.ok()) {
+    report.why_not = shapes.status().message();
+    return;
+  }
+  report.shapes = *std::move(shapes);
+  auto plan = Plan::Make(session.program(), report.shapes, onnx::kMostTensorBytes);
+  if (plan.ok()) {
+    report.plan = *std::move(plan);
+  } else {
+    report.why_not = plan.status().message();
+  }
+}
+
+int64_t BytesOut(const Plan& plan, const Plan::Step& step) {
+  int64_t bytes = 0;
+  for (const int out : step.out) bytes += out < 0 ? 0 : plan.buffers()[static_cast<size_t>(out)].bytes;
+  return bytes;
+}
+
+int64_t Offset(const Plan& plan, const Plan::Step& step) {
+  return step.out[0] < 0 ? -1 : plan.buffers()[static_cast<size_t>(step.out[0])].offset;
+}
+
+std::string PortsText(const std::vector<onnx::Port>& ports) {
+  std::string text;
+  for (const onnx::Port& port : ports) text += fmt::format("{}{}", text.empty() ? "" : ", ", port.ToString());
+  return text.empty() ? "none" : text;
+}
+
+void PutText(const Report& report, std::ostream& out) {
+  const onnx::Model& file = report.session.file();
+  out << fmt::format("{}: {}, ONNX IR {}, opset {}{}\n", file.path, BytesText(static_cast<int64_t>(report.file_bytes)), file.ir_version,
+                     file.opset, file.producer.empty() ? "" : ", made by " + file.producer);
+  const auto ports = [&out](const char* what, const std::vector<onnx::Port>& list) {
+    out << what << "\n";
+    for (const onnx::Port& port : list) out << "  " << port.ToString() << "\n";
+  };
+  ports("inputs", report.session.signature().inputs);
+  ports("outputs", report.session.signature().outputs);
+  out << fmt::format("samples: {}\n", report.session.axes().reason);
+  out << fmt::format("weights: {} tensors, {}\n", report.weights.count, BytesText(report.weights.bytes));
+  for (const auto& [type, counted] : report.weights_by_type)
+    out << fmt::format("  {:<6} {:>6} {:>12}\n", type, counted.count, BytesText(counted.bytes));
+  out << fmt::format("operators: {} nodes\n", file.graph.nodes.size());
+  for (const auto& [name, count] : report.operators) out << fmt::format("  {:<24} {:>6}\n", name, count);
+  if (report.plan == nullptr) {
+    out << fmt::format("what runs where is not known before a run: {}\n", report.why_not);
+    return;
+  }
+  const Plan& plan = *report.plan;
+  out << fmt::format("a run of {}: {} steps, {} of activations\n", PortsText(report.shapes), plan.steps().size(),
+                     BytesText(plan.arena_bytes()));
+  for (const Plan::Step& step : plan.steps())
+    out << fmt::format("  {:<40} {:<8} {:>12} at {}\n", step.where, step.kernel->impl, BytesText(BytesOut(plan, step)), Offset(plan, step));
+}
+
+std::string PortsJson(const std::vector<onnx::Port>& ports) {
+  std::string text;
+  for (const onnx::Port& port : ports) {
+    std::string shape;
+    for (const onnx::Dim& dim : port.dim)
+      shape += fmt::format("{}{}", shape.empty() ? "" : ", ", dim.is_constant() ? dim.ToString() : JsonText(dim.ToString()));
+    text += fmt::format("{}{{\"name\": {}, \"type\": {}, \"shape\": [{}]}}", text.empty() ? "" : ", ", JsonText(port.name),
+                        JsonText(onnx::TypeName(port.dtype)), shape);
+  }
+  return "[" + text + "]";
+}
+
+std::string PlanJson(const Report& report) {
+  if (report.plan == nullptr) return fmt::format("{{\"unknown\": {}}}", JsonText(report.why_not));
+  const Plan& plan = *report.plan;
+  std::string steps;
+  for (const Plan::Step& step : plan.steps()) {
+    steps += fmt::format("{}{{\"step\": {}, \"operator\": {}, \"kernel\": {}, \"bytes\": {}, \"at\": {}}}", steps.empty() ? "" : ", ",
+                         JsonText(step.where), JsonText(OperatorOf(report.session.program(), step)), JsonText(step.kernel->impl),
+                         BytesOut(plan, step), Offset(plan, step));
+  }
+  return fmt::format("{{\"inputs\": {}, \"activation_bytes\": {}, \"steps\": [{}]}}", PortsJson(report.shapes), plan.arena_bytes(), steps);
+}
+
+void PutJson(const Report& report, std::ostream& out) {
+  const onnx::Model& file = report.session.file();
+  std::string operators, types;
+  for (const auto& [name, count] : report.operators)
+    operators += fmt::format("{}{}: {}", operators.empty() ? "" : ", ", JsonText(name), count);
+  for (const auto& [type, counted] : report.weights_by_type)
+    types +=
+        fmt::format("{}{}: {{\"tensors\": {}, \"bytes\": {}}}", types.empty() ? "" : ", ", JsonText(type), counted.count, counted.bytes);
+  out << fmt::format(
+      "{{\"file\": {}, \"bytes\": {}, \"ir_version\": {}, \"opset\": {}, \"producer\": {}, \"inputs\": {}, \"outputs\": {}, ",
+      JsonText(file.path), report.file_bytes, file.ir_version, file.opset, JsonText(file.producer),
+      PortsJson(report.session.signature().inputs), PortsJson(report.session.signature().outputs));
+  out << fmt::format("\"batched\": {}, \"samples\": {}, \"weights\": {{\"tensors\": {}, \"bytes\": {}, \"types\": {{{}}}}}, ",
+                     report.session.is_batched(), JsonText(report.session.axes().reason), report.weights.count, report.weights.bytes,
+                     types);
+  out << fmt::format("\"nodes\": {}, \"operators\": {{{}}}, \"run\": {}}}\n", file.graph.nodes.size(), operators, PlanJson(report));
+}
+
+}  // namespace
+
+int Inspect(const Arguments& arguments, std::ostream& out, std::ostream& err) {
+  const auto session = OpenOnly(arguments, "inspect", err);
+  if (session == nullptr) return kFailed;
+  const auto settings = ReadShapeSettings(arguments, err);
+  if (!settings) return kUsage;
+  std::error_code unknown;
+  Report report{*session};
+  report.file_bytes = std::filesystem::file_size(arguments.paths[0], unknown);
+  Count(report);
+  AddPlan(*session, *settings, report);
+  if (arguments.Text("format") == "json") {
+    PutJson(report, out);
+  } else {
+    PutText(report, out);
+  }
+  return kFine;
+}
+
+}  // namespace wf::workbench

@@ -1,0 +1,62 @@
+#include "runtime/workbench/settings.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <ostream>
+
+#include "runtime/abi/bounds.h"
+
+namespace wf::workbench {
+namespace {
+
+std::optional<int64_t> WholeIn(std::string_view text, int64_t least, int64_t most) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && number >= least && number <= most;
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ShapeSettings> ReadShapeSettings(const Arguments& arguments, std::ostream& err) {
+  ShapeSettings settings;
+  settings.batch = arguments.Whole("batch").value_or(1);
+  for (const std::string& text : arguments.All("dim")) {
+    const size_t equals = text.rfind('=');
+    const auto extent = equals == std::string::npos ? std::nullopt : WholeIn(std::string_view(text).substr(equals + 1), 0, INT32_MAX);
+    if (!extent || equals == 0) {
+      err << fmt::format("wfc: `{}` is no value of `--dim`; it takes NAME=N, an axis that the file names and its extent\n", text);
+      return std::nullopt;
+    }
+    settings.named[text.substr(0, equals)] = *extent;
+  }
+  return settings;
+}
+
+int Fail(const base::Status& status, std::ostream& err) {
+  err << fmt::format("wfc: {}\n", status.message());
+  return kFailed;
+}
+
+std::unique_ptr<Session> OpenOnly(const Arguments& arguments, const char* command, std::ostream& err, int instances) {
+  if (arguments.paths.empty()) {
+    err << fmt::format("wfc: `wfc model {}` needs an ONNX file\n", command);
+    return nullptr;
+  }
+  auto session = Session::Open(arguments.paths[0], instances);
+  if (session.ok()) return *std::move(session);
+  Fail(session.status(), err);
+  return nullptr;
+}
+
+std::string BytesText(int64_t bytes) {
+  constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return fmt::format("{} bytes", bytes);
+  double amount = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  for (; amount >= 1024 && unit + 1 < std::size(kUnits); ++unit) amount /= 1024;
+  return fmt::format("{:.1f} {}", amount, kUnits[unit]);
+}
+
+}  // namespace wf::workbench

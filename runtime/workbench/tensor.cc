@@ -1,0 +1,88 @@
+#include "runtime/workbench/tensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/base/dtype.h"
+#include "runtime/kernels/memory.h"
+#include "runtime/onnx/infer.h"
+
+namespace wf::workbench {
+
+using base::Result;
+using base::Status;
+
+int64_t Tensor::count() const {
+  int64_t count = 1;
+  for (const int64_t extent : dim) count *= extent;
+  return count;
+}
+
+int64_t Tensor::size_bytes() const { return count() * base::DTypeSize(dtype); }
+
+wf_tensor Tensor::View() const {
+  wf_tensor view{};
+  view.data = elements.get();
+  view.dtype = dtype;
+  view.rank = static_cast<uint8_t>(dim.size());
+  int64_t stride = 1;
+  for (size_t axis = dim.size(); axis-- > 0;) {
+    view.dim[axis] = dim[axis];
+    view.stride[axis] = stride;
+    stride *= std::max<int64_t>(dim[axis], 1);
+  }
+  return view;
+}
+
+std::string Tensor::ToString() const {
+  return dim.empty() ? std::string(base::DTypeName(dtype)) : fmt::format("{}[{}]", base::DTypeName(dtype), fmt::join(dim, ", "));
+}
+
+Result<Tensor> MakeTensor(uint8_t dtype, std::vector<int64_t> dim) {
+  Tensor tensor{dtype, std::move(dim), nullptr};
+  if (tensor.dim.size() > WF_MAX_RANK)
+    return Status(base::kOutOfRange, fmt::format("{} axes, {} are the most", tensor.dim.size(), int{WF_MAX_RANK}));
+  int64_t most = base::DTypeSize(dtype);  // where an extent is 0, the others still have to be numbers of elements
+  for (const int64_t extent : tensor.dim) {
+    if (extent < 0 || __builtin_mul_overflow(most, std::max<int64_t>(extent, 1), &most) || most > onnx::kMostTensorBytes)
+      return Status(base::kOutOfRange, fmt::format("{} has more than the {} bytes of a tensor", tensor.ToString(), onnx::kMostTensorBytes));
+  }
+  tensor.elements = kernels::Allocate(std::max<int64_t>(tensor.size_bytes(), 1));
+  if (tensor.elements == nullptr) return Status(base::kResourceExhausted, fmt::format("no memory for {}", tensor.ToString()));
+  return tensor;
+}
+
+Result<Tensor> CopyOf(const wf_tensor& dense) {
+  auto tensor = MakeTensor(dense.dtype, {dense.dim, dense.dim + dense.rank});
+  if (tensor.ok() && tensor->size_bytes() > 0) std::memcpy(tensor->elements.get(), dense.data, static_cast<size_t>(tensor->size_bytes()));
+  return tensor;
+}
+
+Result<Tensor> TensorOf(const onnx::Weight& weight) {
+  WF_CHECK(weight.held, weight.name);
+  auto tensor = MakeTensor(weight.dtype, weight.dim);
+  if (!tensor.ok()) return tensor;
+  std::copy(weight.bytes.begin(), weight.bytes.end(), tensor->elements.get());
+  MakeBools(*tensor);
+  return tensor;
+}
+
+void MakeBools(Tensor& tensor) {
+  if (tensor.dtype != WF_BOOL) return;
+  std::transform(tensor.elements.get(), tensor.elements.get() + tensor.count(), tensor.elements.get(),
+                 [](uint8_t byte) { return byte != 0 ? uint8_t{1} : uint8_t{0}; });
+}
+
+std::string IndexText(const std::vector<int64_t>& dim, int64_t at) {
+  std::vector<int64_t> index(dim.size());
+  for (size_t axis = dim.size(); axis-- > 0;) {
+    index[axis] = at % dim[axis];
+    at /= dim[axis];
+  }
+  return dim.empty() ? "" : fmt::format("[{}]", fmt::join(index, ", "));
+}
+
+}  // namespace wf::workbench

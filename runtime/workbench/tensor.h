@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/abi/values.h"
+#include "runtime/onnx/graph.h"
+
+namespace wf::workbench {
+
+// A dense tensor in memory as models take it.   Thread: confined.   Owns: the elements, shared among copies.
+struct Tensor {
+  uint8_t dtype = 0;
+  std::vector<int64_t> dim;
+  std::shared_ptr<uint8_t> elements;
+
+  int64_t count() const;
+  int64_t size_bytes() const;
+  wf_tensor View() const;
+  std::string ToString() const;  // "f32[2, 3]"
+};
+
+// Zeroed. Errors: kOutOfRange above onnx::kMostTensorBytes or for too many axes, kResourceExhausted.
+base::Result<Tensor> MakeTensor(uint8_t dtype, std::vector<int64_t> dim);
+base::Result<Tensor> CopyOf(const wf_tensor& dense);
+// REQUIRES: weight.held
+base::Result<Tensor> TensorOf(const onnx::Weight& weight);
+
+// Bools of a file are 0 or 1 from here on; other tensors stay as they are.
+void MakeBools(Tensor& tensor);
+
+// "[0, 3]" of the element at this place, "" for a scalar.
+std::string IndexText(const std::vector<int64_t>& dim, int64_t at);
+
+}  // namespace wf::workbench

@@ -183,6 +183,26 @@ class CountedPart final : public Part {
 
 }  // namespace
 
+namespace {
+
+bool HasBody(const onnx::Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const onnx::Attribute& each) { return each.body >= 0; });
+}
+
+}  // namespace
+
+bool IsSettled(const Program& program, size_t index, std::vector<Known>& known) {
+  const onnx::Node& node = program.graph.nodes[index];
+  if (HasBody(node) || !onnx::InferNode(program.graph, node, known).ok()) return false;
+  for (const int out : node.out) {
+    if (out >= 0 && !AllNumbers(known[static_cast<size_t>(out)].dim)) return false;
+  }
+  const auto& content = known[static_cast<size_t>(node.out[0])].content;
+  if (node.out.size() == 1 && content && AllNumbers(*content)) return true;
+  const auto lowered = Lower(program, index, known);
+  return lowered.ok() && !lowered->counts;
+}
+
 class PartMaker {
  public:
   PartMaker(const Program& program, size_t begin, std::span<const Elements> values, const PartLimits& limits)
@@ -198,23 +218,6 @@ class PartMaker {
 
  private:
   const onnx::Node& node() const { return program_.graph.nodes[begin_]; }
-
-  static bool HasBody(const onnx::Node& node) {
-    return std::any_of(node.attributes.begin(), node.attributes.end(), [](const onnx::Attribute& each) { return each.body >= 0; });
-  }
-
-  // Its results follow from shapes, and so does all that its kernel must know.
-  static bool IsSettled(const Program& program, size_t index, std::vector<Known>& known) {
-    const onnx::Node& node = program.graph.nodes[index];
-    if (HasBody(node) || !onnx::InferNode(program.graph, node, known).ok()) return false;
-    for (const int out : node.out) {
-      if (out >= 0 && !AllNumbers(known[static_cast<size_t>(out)].dim)) return false;
-    }
-    const auto& content = known[static_cast<size_t>(node.out[0])].content;
-    if (node.out.size() == 1 && content && AllNumbers(*content)) return true;
-    const auto lowered = Lower(program, index, known);
-    return lowered.ok() && !lowered->counts;
-  }
 
   size_t Reach() const {
     std::vector<Known> known = onnx::KnownWeights(program_.graph);

@@ -9,6 +9,9 @@
 
 namespace wf::model {
 
+// The results of a node follow from shapes, and so does all that its kernel must know; `known` learns its results.
+bool IsSettled(const Program& program, size_t node, std::vector<onnx::Known>& known);
+
 // What bounds the parts of a run.
 struct PartLimits {
   int64_t max_bytes;                    // of one tensor, and of one part's results

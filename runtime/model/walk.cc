@@ -58,11 +58,14 @@ int64_t Walk::kept_bytes() const {
 }
 
 Result<bool> DependsOnData(const Program& program, std::span<const onnx::Port> inputs) {
-  const auto known = onnx::InferShapes(program.graph, inputs, program.subject);
-  if (!known.ok()) return known.status();
-  return std::any_of(known->begin(), known->end(), [](const onnx::Known& each) {
-    return std::any_of(each.dim.begin(), each.dim.end(), [](const onnx::Dim& dim) { return !dim.is_constant(); });
-  });
+  const auto inferred = onnx::InferShapes(program.graph, inputs, program.subject);
+  if (!inferred.ok()) return inferred.status();
+  std::vector<onnx::Known> known = onnx::KnownWeights(program.graph);
+  for (const int input : program.graph.inputs) known[static_cast<size_t>(input)] = (*inferred)[static_cast<size_t>(input)];
+  for (size_t i = 0; i < program.graph.nodes.size(); ++i) {
+    if (!IsSettled(program, i, known)) return true;
+  }
+  return false;
 }
 
 }  // namespace wf::model

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/kernels/ref.h"
+#include "runtime/kernels/wide.h"
 
 namespace wf::kernels {
 namespace {
@@ -43,6 +46,13 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Gather, kAnyType, "row-major", "ref", ref::MakeGather),
     KERNEL_IMPL(Where, kAnyType, "row-major", "ref", ref::MakeWhere),
     KERNEL_IMPL(Copy, kAnyType, "row-major", "ref", ref::MakeCopy),
+    KERNEL_IMPL(Dequantise, kAnyType, "row-major", "ref", ref::MakeDequantise),
+    KERNEL_IMPL(DynamicQuantise, kAnyType, "row-major", "ref", ref::MakeDynamicQuantise),
+    KERNEL_IMPL(IntegerConv, kAnyType, "row-major", "ref", ref::MakeIntegerConv),
+    KERNEL_IMPL(IntegerMatMul, kAnyType, "row-major", "ref", ref::MakeIntegerMatMul),
+    KERNEL_IMPL(Quantise, kAnyType, "row-major", "ref", ref::MakeQuantise),
+    KERNEL_IMPL(RandomNumbers, kAnyType, "row-major", "ref", ref::MakeRandomNumbers),
+    KERNEL_IMPL(Variadic, kAnyType, "row-major", "ref", ref::MakeVariadic),
 };
 #undef KERNEL_IMPL
 
@@ -50,11 +60,12 @@ constexpr Impl kImpls[] = {
 
 std::span<const Impl> Impls() { return kImpls; }
 
-base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation) {
-  const char* contract = "";
+namespace {
+
+// Null: none.
+base::Result<std::unique_ptr<Kernel>> MakeFirst(const Operation& operation) {
   for (const Impl& impl : kImpls) {
     if (impl.params != operation.params.index()) continue;
-    contract = impl.contract;
     if (impl.dtype != kAnyType && impl.dtype != operation.in[0].dtype) continue;
     auto kernel = impl.make(operation);
     if (!kernel.ok()) return kernel;
@@ -62,8 +73,31 @@ base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation) {
     (*kernel)->impl = impl.name;
     return kernel;
   }
-  return base::Status(base::kUnimplemented,
-                      fmt::format("no kernel {} for elements of type {}", contract, base::DTypeName(operation.in[0].dtype)));
+  return std::unique_ptr<Kernel>();
+}
+
+std::string TypesOf(const Operation& operation) {
+  std::string types;
+  for (const TensorInfo& in : operation.in) {
+    if (in.dtype != 0) types += fmt::format("{}{}", types.empty() ? "" : ", ", base::DTypeName(in.dtype));
+  }
+  return types.empty() ? std::string(base::DTypeName(operation.out[0].dtype)) : types;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation) {
+  auto kernel = MakeFirst(operation);
+  if (!kernel.ok() || *kernel != nullptr) return kernel;
+  if (HasNarrow(operation)) {
+    kernel = MakeFirst(Widened(operation));
+    if (!kernel.ok()) return kernel;
+    if (*kernel != nullptr) return MakeNarrow(operation, *std::move(kernel));
+  }
+  const auto same = [&](const Impl& impl) { return impl.params == operation.params.index(); };
+  const Impl* const row = std::find_if(std::begin(kImpls), std::end(kImpls), same);
+  return base::Status(base::kUnimplemented, fmt::format("no kernel {} for elements of type {}",
+                                                        row == std::end(kImpls) ? "" : row->contract, TypesOf(operation)));
 }
 
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to) { return onednn::MakeReorder(from, to); }

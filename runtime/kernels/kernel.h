@@ -36,6 +36,7 @@ class Constant {
   // What was prepared from it before, by a key of the preparing library: plans of several batch sizes share packed weights.
   std::shared_ptr<const void>& Packed(const std::string& key) const { return packed_[key]; }
   PackedMemory& packed_memory() const { return *packed_memory_; }  // for what is prepared
+  const std::shared_ptr<PackedMemory>& shared_packed_memory() const { return packed_memory_; }
 
  private:
   const std::shared_ptr<PackedMemory> packed_memory_;  // of the model

@@ -8,18 +8,23 @@
 #include "runtime/kernels/binary/binary.h"
 #include "runtime/kernels/cast/cast.h"
 #include "runtime/kernels/conv/conv.h"
+#include "runtime/kernels/integer_conv/integer_conv.h"
+#include "runtime/kernels/integer_matmul/integer_matmul.h"
 #include "runtime/kernels/kernel.h"
 #include "runtime/kernels/matmul/matmul.h"
 #include "runtime/kernels/move/move.h"
 #include "runtime/kernels/pool/pool.h"
+#include "runtime/kernels/quantise/quantise.h"
+#include "runtime/kernels/random/random.h"
 #include "runtime/kernels/reduce/reduce.h"
 #include "runtime/kernels/softmax/softmax.h"
 #include "runtime/kernels/unary/unary.h"
+#include "runtime/kernels/variadic/variadic.h"
 
 namespace wf::kernels {
 
-using Params =
-    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy>;
+using Params = std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather,
+                            Where, Copy, Dequantise, DynamicQuantise, IntegerConv, IntegerMatMul, Quantise, RandomNumbers, Variadic>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {

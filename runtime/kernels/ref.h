@@ -25,6 +25,13 @@ base::Result<std::unique_ptr<Kernel>> MakePad(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeGather(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeWhere(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeCopy(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeDequantise(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeDynamicQuantise(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeIntegerConv(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeIntegerMatMul(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeQuantise(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeRandomNumbers(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeVariadic(const Operation&);
 
 // Calls f.operator()<T>() with the C++ type of a dtype in the list and gives its result; a null kernel when the dtype is not in the list.
 template <typename... Ts, typename F>

@@ -38,17 +38,27 @@ base::Status LowerCast(Lowering& of);
 base::Status LowerClip(Lowering& of);
 base::Status LowerConcat(Lowering& of);
 base::Status LowerConv(Lowering& of);
+base::Status LowerConvInteger(Lowering& of);
+base::Status LowerDequantizeLinear(Lowering& of);
+base::Status LowerDropout(Lowering& of);
+base::Status LowerDynamicQuantizeLinear(Lowering& of);
 base::Status LowerGather(Lowering& of);
 base::Status LowerGemm(Lowering& of);
 base::Status LowerGlobalPool(Lowering& of);
 base::Status LowerMatMul(Lowering& of);
+base::Status LowerMatMulInteger(Lowering& of);
 base::Status LowerPad(Lowering& of);
 base::Status LowerPool(Lowering& of);
+base::Status LowerQLinearConv(Lowering& of);
+base::Status LowerQLinearMatMul(Lowering& of);
+base::Status LowerQuantizeLinear(Lowering& of);
+base::Status LowerRandom(Lowering& of);
 base::Status LowerReduce(Lowering& of);
 base::Status LowerSlice(Lowering& of);
 base::Status LowerSoftmax(Lowering& of);
 base::Status LowerTranspose(Lowering& of);
 base::Status LowerUnary(Lowering& of);
+base::Status LowerVariadic(Lowering& of);
 base::Status LowerWhere(Lowering& of);
 base::Status LowerNever(Lowering& of);  // of what is known from shapes, or is a weight
 

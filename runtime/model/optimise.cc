@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/model/constants.h"
+#include "runtime/model/numbers.h"
 #include "runtime/model/program.h"
 
 namespace wf::model {
@@ -189,10 +190,15 @@ class Optimiser {
   bool IsActivation(size_t next, kernels::Unary& then) {
     const onnx::Node& node = program_.graph.nodes[next];
     switch (node.op) {
-      case Op::kRelu:
       case Op::kClip:
+      case Op::kElu:
+      case Op::kGelu:
+      case Op::kHardSwish:
       case Op::kLeakyRelu:
+      case Op::kMish:
+      case Op::kRelu:
       case Op::kSigmoid:
+      case Op::kSoftplus:
       case Op::kTanh:
         break;
       default:
@@ -210,12 +216,7 @@ class Optimiser {
     auto elements = ConstantOf(value)->Load();
     if (!elements.ok()) return elements.status();
     std::vector<double> out(static_cast<size_t>(weight.count()));
-    for (size_t i = 0; i < out.size(); ++i) {
-      float narrow = 0;
-      if (weight.dtype == WF_F32) std::memcpy(&narrow, elements->get() + 4 * i, 4);
-      if (weight.dtype == WF_F64) std::memcpy(&out[i], elements->get() + 8 * i, 8);
-      if (weight.dtype == WF_F32) out[i] = static_cast<double>(narrow);
-    }
+    for (size_t i = 0; i < out.size(); ++i) out[i] = NumberAt(weight.dtype, elements->get(), static_cast<int64_t>(i));
     return out;
   }
 
@@ -230,7 +231,8 @@ class Optimiser {
     }
     const onnx::Weight filters = WeightOf(conv.in[1]);
     const size_t count = parameter[0].size();
-    if (filters.count() == 0 || static_cast<int64_t>(count) != filters.dim[0]) return false;
+    const bool foldable = filters.dtype == WF_F32 || filters.dtype == WF_F64;  // 16 bits would round the filters once more
+    if (!foldable || filters.count() == 0 || static_cast<int64_t>(count) != filters.dim[0]) return false;
     std::vector<double> bias(count, 0), factor(count);
     if (conv.has_in(2)) {
       auto widened = Widened(conv.in[2]);

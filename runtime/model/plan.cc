@@ -294,7 +294,7 @@ class Planner {
         const Plan::Buffer& done = plan_->buffers_[static_cast<size_t>(buffer)];
         if (done.offset >= 0) arena.Give(done.offset, done.bytes);
       }
-      if (arena.bytes() > max_bytes_)
+      if (arena.bytes() + kernels::Aligned(scratch) > max_bytes_)
         return Status(base::kOutOfRange, fmt::format("`{}`: {}: with its result the activations take more than {} bytes", program_.subject,
                                                      plan_->steps_[s].where, max_bytes_));
     }

@@ -15,7 +15,7 @@ using base::Status;
 
 constexpr size_t kMaxContent = 64;  // elements of a tensor that is followed by value: each costs every node, and shapes are shorter
 
-enum class Types { F, N, A };
+enum class Types { F, I, N, B, A, S };
 
 Types TypesOf(Op op) {
   switch (op) {
@@ -29,13 +29,20 @@ Types TypesOf(Op op) {
 }
 
 bool Accepts(Types types, uint8_t dtype) {
+  const bool real = IsFloat(dtype), text = dtype == kStringType;
   switch (types) {
     case Types::F:
-      return dtype == WF_F32 || dtype == WF_F64;
+      return real;
+    case Types::I:
+      return !real && !text && dtype != WF_BOOL;
     case Types::N:
-      return dtype != WF_BOOL && dtype != WF_F16 && dtype != WF_BF16 && dtype != kStringType;
+      return !text && dtype != WF_BOOL;
+    case Types::B:
+      return dtype == WF_BOOL;
     case Types::A:
-      return dtype != kStringType;
+      return !text;
+    case Types::S:
+      return true;
   }
   return false;
 }

@@ -50,6 +50,8 @@ class NodeContext {
   std::vector<Known>& known_;
 };
 
+constexpr bool IsFloat(uint8_t dtype) { return dtype == WF_F16 || dtype == WF_BF16 || dtype == WF_F32 || dtype == WF_F64; }
+
 // The element of a held weight of i32 or i64 that begins at byte `at`.
 int64_t IntegerAt(const Weight& weight, size_t at);
 
@@ -61,15 +63,33 @@ Dim Product(std::span<const Dim> dims);
 // Which axes of input 0 a reduction takes together.
 base::Status ReducedAxes(const NodeContext& node, std::vector<bool>& reduced);
 
+// The shape of a convolution of input 0 and of a product of matrices, by the inputs of these indices; their types are the caller's matter.
+base::Status ConvShape(NodeContext& node, size_t weights, size_t bias);
+base::Status MatMulShape(NodeContext& node, size_t left, size_t right);
+
+// How the scale, input 1, and the zero point, input 2, go along input 0: one for all (axis -1), one for each index of an axis, or one for
+// each `block` of them.
+struct Scaling {
+  int64_t axis = -1, block = 0;
+};
+base::Status ReadScaling(const NodeContext& node, Scaling& scaling);
+
 // The rules, one or more rows of operators.def each. They set dtype and dim of the outputs, and content where shapes are computed with.
 base::Status InferBatchNormalization(NodeContext& node);
+base::Status InferBernoulli(NodeContext& node);
+base::Status InferBitShift(NodeContext& node);
 base::Status InferBroadcast(NodeContext& node);
 base::Status InferCast(NodeContext& node);
+base::Status InferCastLike(NodeContext& node);
 base::Status InferClip(NodeContext& node);
+base::Status InferCompare(NodeContext& node);
 base::Status InferConcat(NodeContext& node);
 base::Status InferConstant(NodeContext& node);
 base::Status InferConv(NodeContext& node);
+base::Status InferConvInteger(NodeContext& node);
+base::Status InferDequantizeLinear(NodeContext& node);
 base::Status InferDropout(NodeContext& node);
+base::Status InferDynamicQuantizeLinear(NodeContext& node);
 base::Status InferFlatten(NodeContext& node);
 base::Status InferGather(NodeContext& node);
 base::Status InferGemm(NodeContext& node);
@@ -77,8 +97,16 @@ base::Status InferGlobalPool(NodeContext& node);
 base::Status InferIf(NodeContext& node);
 base::Status InferLoop(NodeContext& node);
 base::Status InferMatMul(NodeContext& node);
+base::Status InferMatMulInteger(NodeContext& node);
+base::Status InferMultinomial(NodeContext& node);
+base::Status InferPRelu(NodeContext& node);
 base::Status InferPad(NodeContext& node);
 base::Status InferPool(NodeContext& node);
+base::Status InferQLinearConv(NodeContext& node);
+base::Status InferQLinearMatMul(NodeContext& node);
+base::Status InferQuantizeLinear(NodeContext& node);
+base::Status InferRandom(NodeContext& node);
+base::Status InferRandomLike(NodeContext& node);
 base::Status InferReduce(NodeContext& node);
 base::Status InferReshape(NodeContext& node);
 base::Status InferSame(NodeContext& node);
@@ -87,8 +115,10 @@ base::Status InferShapeOf(NodeContext& node);
 base::Status InferSlice(NodeContext& node);
 base::Status InferSoftmax(NodeContext& node);
 base::Status InferSqueeze(NodeContext& node);
+base::Status InferTest(NodeContext& node);
 base::Status InferTranspose(NodeContext& node);
 base::Status InferUnsqueeze(NodeContext& node);
+base::Status InferVariadic(NodeContext& node);
 base::Status InferWhere(NodeContext& node);
 
 }  // namespace wf::onnx

@@ -146,17 +146,16 @@ void ResolvePads(Window& window, std::span<const int64_t> in) {
   window.auto_pad = Window::AutoPad::kExplicit;
 }
 
-Status InferConv(NodeContext& node) {
-  const Known &x = node.in(0), &w = node.in(1);
+Status ConvShape(NodeContext& node, size_t weights, size_t bias) {
+  const Known &x = node.in(0), &w = node.in(weights);
   if (x.dim.size() < 3 || x.dim.size() > 5)
     return node.NotBuilt(fmt::format("a convolution of {}; 1 to 3 spatial axes are supported", node.InType(0)));
-  WF_RETURN_IF_ERROR(node.SameType(0, 1));
-  WF_RETURN_IF_ERROR(node.Rank(1, x.dim.size()));
+  WF_RETURN_IF_ERROR(node.Rank(weights, x.dim.size()));
   const size_t spatial = x.dim.size() - 2;
   std::vector<int64_t> kernel;
   for (const Dim& dim : w.dim) {
     if (!dim.is_constant()) return node.NotBuilt("weights whose shape is not constant");
-    if (*dim.constant() < 1) return node.Fail(fmt::format("weights {}", node.InType(1)));
+    if (*dim.constant() < 1) return node.Fail(fmt::format("weights {}", node.InType(weights)));
   }
   for (size_t i = 0; i < spatial; ++i) kernel.push_back(*w.dim[2 + i].constant());
   auto window = ReadWindow(node.node, spatial, kernel);
@@ -165,17 +164,23 @@ Status InferConv(NodeContext& node) {
   if (group < 1 || filters % group != 0) return node.Fail(fmt::format("{} groups for {} filters", group, filters));
   if (Dim::ProvedDifferent(x.dim[1], Dim(channels) * Dim(group))) {
     return node.Fail(fmt::format("input {} has {} channels, weights {} in {} groups take {}", node.InType(0), x.dim[1].ToString(),
-                                 node.InType(1), group, (Dim(channels) * Dim(group)).ToString()));
+                                 node.InType(weights), group, (Dim(channels) * Dim(group)).ToString()));
   }
-  if (node.has_in(2)) {
-    WF_RETURN_IF_ERROR(node.SameType(0, 2));
-    WF_RETURN_IF_ERROR(node.Rank(2, 1));
-    if (Dim::ProvedDifferent(node.in(2).dim[0], filters)) return node.Fail(fmt::format("bias {} for {} filters", node.InType(2), filters));
+  if (node.has_in(bias)) {
+    WF_RETURN_IF_ERROR(node.Rank(bias, 1));
+    if (Dim::ProvedDifferent(node.in(bias).dim[0], filters))
+      return node.Fail(fmt::format("bias {} for {} filters", node.InType(bias), filters));
   }
   Known& out = node.out(0);
   out.dtype = x.dtype;
   out.dim = {x.dim[0], Dim(filters)};
   return SlideWindow(node, *window);
+}
+
+Status InferConv(NodeContext& node) {
+  WF_RETURN_IF_ERROR(node.SameType(0, 1));
+  if (node.has_in(2)) WF_RETURN_IF_ERROR(node.SameType(0, 2));
+  return ConvShape(node, 1, 2);
 }
 
 Status InferPool(NodeContext& node) {
@@ -232,23 +237,27 @@ Status InferGemm(NodeContext& node) {
   return Status::Ok();
 }
 
-Status InferMatMul(NodeContext& node) {
-  WF_RETURN_IF_ERROR(node.SameType(0, 1));
-  Shape a = node.in(0).dim, b = node.in(1).dim;
+Status MatMulShape(NodeContext& node, size_t left, size_t right) {
+  Shape a = node.in(left).dim, b = node.in(right).dim;
   if (a.empty() || b.empty()) return node.Fail("a scalar input");
   const bool row = a.size() == 1, column = b.size() == 1;
   if (row) a.insert(a.begin(), Dim(1));
   if (column) b.emplace_back(1);
-  const auto fail = [&] { return node.Fail(fmt::format("inputs {} and {} cannot be multiplied", node.InType(0), node.InType(1))); };
+  const auto fail = [&] { return node.Fail(fmt::format("inputs {} and {} cannot be multiplied", node.InType(left), node.InType(right))); };
   if (Dim::ProvedDifferent(a.back(), b[b.size() - 2])) return fail();
   auto batch = BroadcastShape(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2), node.unknown);
   if (!batch) return fail();
   Known& out = node.out(0);
-  out.dtype = node.in(0).dtype;
   out.dim = *std::move(batch);
   if (!row) out.dim.push_back(a[a.size() - 2]);
   if (!column) out.dim.push_back(b.back());
   return Status::Ok();
+}
+
+Status InferMatMul(NodeContext& node) {
+  WF_RETURN_IF_ERROR(node.SameType(0, 1));
+  node.out(0).dtype = node.in(0).dtype;
+  return MatMulShape(node, 0, 1);
 }
 
 Status InferBatchNormalization(NodeContext& node) {
@@ -290,7 +299,7 @@ Status InferClip(NodeContext& node) {
 Status InferBroadcast(NodeContext& node) {
   const Known &a = node.in(0), &b = node.in(1);
   if (node.node.op == Op::kPow) {  // the exponent may have a type of its own
-    const bool number = b.dtype != WF_BOOL && b.dtype != WF_F16 && b.dtype != WF_BF16 && b.dtype != kStringType;
+    const bool number = b.dtype != WF_BOOL && b.dtype != kStringType;
     if (!number) return node.NotBuilt(fmt::format("an exponent of type {} is not supported", TypeName(b.dtype)));
   } else {
     WF_RETURN_IF_ERROR(node.SameType(0, 1));
@@ -353,16 +362,6 @@ Status InferReduce(NodeContext& node) {
     if (reduced[i] && keep) out.dim.emplace_back(1);
   }
   return Status::Ok();
-}
-
-Status InferDropout(NodeContext& node) {
-  if (node.has_in(2)) {
-    const Weight* training = node.weight(2);
-    const bool off = training != nullptr && training->held && training->bytes.size() == 1 && training->bytes[0] == 0;
-    if (!off) return node.NotBuilt("training mode is not supported");
-  }
-  if (node.has_out(1)) return node.NotBuilt("the mask, its second output, is not supported");
-  return InferSame(node);
 }
 
 }  // namespace wf::onnx

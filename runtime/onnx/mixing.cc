@@ -28,13 +28,22 @@ class MixingRule {
       case Op::kGlobalMaxPool:
         return AnyFrom(2);
       case Op::kMatMul:
-        return Counts(Dims(0).back()) || Counts(Dims(1)[node_.rank(1) == 1 ? 0 : node_.rank(1) - 2]);
+      case Op::kMatMulInteger:
+        return Multiplies(1);
+      case Op::kQLinearMatMul:
+        return Multiplies(3);
+      case Op::kDynamicQuantizeLinear:
+        return AnyFrom(0);
       case Op::kGemm:
         return Counts(Dims(0)[node_.node.Int("transA", 0) != 0 ? 0 : 1]) || Counts(Dims(1)[node_.node.Int("transB", 0) != 0 ? 1 : 0]);
       case Op::kConv:
+      case Op::kConvInteger:
+        return SlidesOver(1);
+      case Op::kQLinearConv:
+        return SlidesOver(3);
       case Op::kAveragePool:
       case Op::kMaxPool:
-        return SlidesOver();
+        return SlidesOver(0);
       case Op::kGather:
         return Gathers();
       case Op::kSlice:
@@ -72,12 +81,16 @@ class MixingRule {
     return rows ? AnyFrom(axis) : Counts(Dims(0)[axis]);
   }
 
-  // A multiple may be windowed so that no window takes from two samples.
-  bool SlidesOver() const {
+  bool Multiplies(size_t right) const {
+    return Counts(Dims(0).back()) || Counts(Dims(right)[node_.rank(right) == 1 ? 0 : node_.rank(right) - 2]);
+  }
+
+  // A multiple may be windowed so that no window takes from two samples. weights: the input that they are; 0: there are none.
+  bool SlidesOver(size_t weights) const {
     std::vector<int64_t> kernel(node_.node.Ints("kernel_shape").begin(), node_.node.Ints("kernel_shape").end());
-    if (node_.node.op == Op::kConv) {
+    if (weights > 0) {
       kernel.clear();
-      for (size_t axis = 2; axis < node_.rank(1); ++axis) kernel.push_back(Dims(1)[axis].constant().value_or(1));
+      for (size_t axis = 2; axis < node_.rank(weights); ++axis) kernel.push_back(Dims(weights)[axis].constant().value_or(1));
     }
     for (size_t i = 0; i < kernel.size() && 2 + i < node_.rank(0); ++i) {
       if (kernel[i] > 1 && Dims(0)[2 + i] == samples_) return true;

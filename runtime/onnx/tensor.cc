@@ -45,8 +45,20 @@ void AppendNumbers(const Numbers& numbers, int64_t size, std::vector<uint8_t>& o
   }
 }
 
+// A bool is 0 or 1 wherever kernels meet one; files may hold other numbers.
+void MakeBools(std::span<uint8_t> bytes) {
+  for (uint8_t& byte : bytes) byte = byte != 0 ? 1 : 0;
+}
+
 std::vector<uint8_t> ElementsOf(const pb::TensorProto& tensor, uint8_t dtype) {
   std::vector<uint8_t> bytes(tensor.raw_data().begin(), tensor.raw_data().end());
+  if (dtype == WF_BOOL) {
+    for (const int32_t number : tensor.int32_data()) {
+      if (!tensor.has_raw_data()) bytes.push_back(number != 0 ? 1 : 0);
+    }
+    MakeBools(bytes);
+    return bytes;
+  }
   if (tensor.has_raw_data()) return bytes;
   const int64_t size = base::DTypeSize(dtype);
   switch (FieldOf(dtype)) {
@@ -247,6 +259,7 @@ Status DecodeVarints(const ByteSource& source, const Weight& weight, std::span<u
       if ((byte & 0x80) != 0) continue;
       if (written + size > out.size())
         return Fail(fmt::format("`{}`: `{}` holds more elements than its shape", source.name(), weight.name));
+      if (weight.dtype == WF_BOOL) value = value != 0 ? 1 : 0;
       std::memcpy(out.data() + written, &value, size);
       written += size;
       value = 0;
@@ -267,7 +280,10 @@ Status ReadElements(const Model& model, const Weight& weight, std::span<uint8_t>
     return Status::Ok();
   }
   const ByteSource& source = *model.files[weight.file];
-  return weight.encoding == Encoding::kRaw ? source.Read(weight.offset, out) : DecodeVarints(source, weight, out);
+  if (weight.encoding == Encoding::kVarint) return DecodeVarints(source, weight, out);
+  WF_RETURN_IF_ERROR(source.Read(weight.offset, out));
+  if (weight.dtype == WF_BOOL) MakeBools(out);
+  return Status::Ok();
 }
 
 }  // namespace wf::onnx

@@ -1,53 +1,12 @@
 #include <cmath>
 #include <type_traits>
 
+#include "runtime/kernels/binary/functions.h"
 #include "runtime/kernels/broadcast.h"
 #include "runtime/kernels/ref.h"
 
 namespace wf::kernels::ref {
 namespace {
-
-// Runs with strides known to the compiler, so that the common cases become vector code.
-template <typename T, typename B, typename F>
-void Each(const T* a, int64_t a_stride, const B* b, int64_t b_stride, T* out, int64_t n, F f) {
-  if (a_stride == 1 && b_stride == 1) {
-    for (int64_t i = 0; i < n; ++i) out[i] = f(a[i], b[i]);
-  } else if (a_stride == 1) {
-    const B right = *b;
-    for (int64_t i = 0; i < n; ++i) out[i] = f(a[i], right);
-  } else if (b_stride == 1) {
-    const T left = *a;
-    for (int64_t i = 0; i < n; ++i) out[i] = f(left, b[i]);
-  } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = f(*a, *b);
-  }
-}
-
-template <typename T>
-struct Divide {
-  T operator()(T a, T b) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      return a / b;
-    } else {
-      if (b == 0) return 0;
-      if (std::is_signed_v<T> && b == static_cast<T>(-1))
-        return static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(a));
-      return static_cast<T>(a / b);
-    }
-  }
-};
-
-// Wraps for integers: computed unsigned, 64 bits wide so that small types do not pass through int.
-template <typename T, typename F>
-auto Wrapping(F f) {
-  return [f](T a, T b) -> T {
-    if constexpr (std::is_floating_point_v<T>) {
-      return f(a, b);
-    } else {
-      return static_cast<T>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
-    }
-  };
-}
 
 // Squares and multiplies. Of a negative exponent, for which ONNX's reference has no result, what is left when the fraction is cut: nothing
 // but of 1 and -1; and 0 has none, as in a division by it.
@@ -74,49 +33,113 @@ T Power(T base, B exponent) {
   }
 }
 
-template <typename T, typename B, typename F>
+template <typename T, typename B, typename Out, typename F>
 std::unique_ptr<Kernel> Make(const Operation& operation, F f) {
-  const bool whole = operation.in[0].dim == operation.out[0].dim;  // then the result may overwrite a
+  const bool whole = operation.in[0].dim == operation.out[0].dim && sizeof(Out) == sizeof(T);  // then the result may overwrite a
   return MakeFunction(
       2,
       [shape = Broadcast<2>(operation.out[0].dim, {operation.in[0].dim, operation.in[1].dim}), f](const Buffers& buffers) -> const char* {
         const T* a = static_cast<const T*>(buffers.in[0]);
         const B* b = static_cast<const B*>(buffers.in[1]);
-        T* out = static_cast<T*>(buffers.out[0]);
+        Out* out = static_cast<Out*>(buffers.out[0]);
         shape.ForEach([&](int64_t at, const auto& offset, const auto& stride, int64_t n) {
-          Each(a + offset[0], stride[0], b + offset[1], stride[1], out + at, n, f);
+          of_two::Each(a + offset[0], stride[0], b + offset[1], stride[1], out + at, n, f);
         });
         return nullptr;
       },
       whole);
 }
 
+template <typename T>
+std::unique_ptr<Kernel> MakeArithmetic(const Operation& operation, BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kAdd:
+      return Make<T, T, T>(operation, of_two::Sum<T>());
+    case BinaryOp::kSub:
+      return Make<T, T, T>(operation, of_two::Difference<T>());
+    case BinaryOp::kMul:
+      return Make<T, T, T>(operation, of_two::Times<T>());
+    case BinaryOp::kDiv:
+      return Make<T, T, T>(operation, of_two::Divide<T>());
+    case BinaryOp::kMod:
+      return Make<T, T, T>(operation, of_two::Modulo<T>());
+    case BinaryOp::kFmod:
+      return Make<T, T, T>(operation, of_two::Remainder<T>());
+    case BinaryOp::kMax:
+      return Make<T, T, T>(operation, of_two::Larger<T>());
+    case BinaryOp::kMin:
+      return Make<T, T, T>(operation, of_two::Smaller<T>());
+    case BinaryOp::kPRelu:
+      return Make<T, T, T>(operation, of_two::Slope<T>());
+    default:
+      return nullptr;
+  }
+}
+
+// Of unsigned T: bits have no sign.
+template <typename T>
+std::unique_ptr<Kernel> MakeBits(const Operation& operation, BinaryOp op) {
+  constexpr T kBits = 8 * sizeof(T);
+  switch (op) {
+    case BinaryOp::kBitAnd:
+      return Make<T, T, T>(operation, [](T a, T b) { return static_cast<T>(a & b); });
+    case BinaryOp::kBitOr:
+      return Make<T, T, T>(operation, [](T a, T b) { return static_cast<T>(a | b); });
+    case BinaryOp::kBitXor:
+      return Make<T, T, T>(operation, [](T a, T b) { return static_cast<T>(a ^ b); });
+    case BinaryOp::kShiftLeft:
+      return Make<T, T, T>(operation, [](T a, T b) { return b < kBits ? static_cast<T>(a << b) : T(0); });
+    case BinaryOp::kShiftRight:
+      return Make<T, T, T>(operation, [](T a, T b) { return b < kBits ? static_cast<T>(a >> b) : T(0); });
+    default:
+      return nullptr;
+  }
+}
+
+template <typename T>
+std::unique_ptr<Kernel> MakeComparison(const Operation& operation, BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kEqual:
+      return Make<T, T, uint8_t>(operation, [](T a, T b) -> uint8_t { return a == b; });
+    case BinaryOp::kGreater:
+      return Make<T, T, uint8_t>(operation, [](T a, T b) -> uint8_t { return a > b; });
+    case BinaryOp::kGreaterEqual:
+      return Make<T, T, uint8_t>(operation, [](T a, T b) -> uint8_t { return a >= b; });
+    case BinaryOp::kLess:
+      return Make<T, T, uint8_t>(operation, [](T a, T b) -> uint8_t { return a < b; });
+    case BinaryOp::kLessEqual:
+      return Make<T, T, uint8_t>(operation, [](T a, T b) -> uint8_t { return a <= b; });
+    default:
+      return nullptr;
+  }
+}
+
+std::unique_ptr<Kernel> MakePow(const Operation& operation) {
+  return ForType<float, double, int32_t, int64_t>(operation.in[0].dtype, [&]<typename T>() {
+    return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
+        operation.in[1].dtype, [&]<typename B>() { return Make<T, B, T>(operation, Power<T, B>); });
+  });
+}
+
+bool OfBits(BinaryOp op) { return op >= BinaryOp::kBitAnd && op <= BinaryOp::kShiftRight; }
+
 }  // namespace
 
 base::Result<std::unique_ptr<Kernel>> MakeBinary(const Operation& operation) {
   const BinaryOp op = std::get<Binary>(operation.params).op;
-  if (op == BinaryOp::kPow) {
-    return ForType<float, double, int32_t, int64_t>(operation.in[0].dtype, [&]<typename T>() {
-      return ForType<float, double, int32_t, int64_t>(operation.in[1].dtype,
-                                                      [&]<typename B>() { return Make<T, B>(operation, Power<T, B>); });
-    });
+  const uint8_t dtype = operation.in[0].dtype;
+  if (op == BinaryOp::kPow) return MakePow(operation);
+  if (OfBits(op) && dtype != WF_F32 && dtype != WF_F64) {
+    const int64_t size = base::DTypeSize(dtype);
+    const uint8_t bits = size == 1 ? WF_U8 : size == 2 ? WF_U16 : size == 4 ? WF_U32 : WF_U64;
+    return ForType<uint8_t, uint16_t, uint32_t, uint64_t>(bits, [&]<typename T>() { return MakeBits<T>(operation, op); });
+  }
+  if (GivesBool(op)) {
+    return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
+        dtype == WF_BOOL ? uint8_t{WF_U8} : dtype, [&]<typename T>() { return MakeComparison<T>(operation, op); });
   }
   return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
-      operation.in[0].dtype, [&]<typename T>() {
-        switch (op) {
-          case BinaryOp::kAdd:
-            return Make<T, T>(operation, Wrapping<T>([](auto a, auto b) { return a + b; }));
-          case BinaryOp::kSub:
-            return Make<T, T>(operation, Wrapping<T>([](auto a, auto b) { return a - b; }));
-          case BinaryOp::kMul:
-            return Make<T, T>(operation, Wrapping<T>([](auto a, auto b) { return a * b; }));
-          case BinaryOp::kDiv:
-            return Make<T, T>(operation, Divide<T>());
-          case BinaryOp::kPow:
-            break;
-        }
-        return std::unique_ptr<Kernel>();
-      });
+      dtype, [&]<typename T>() { return MakeArithmetic<T>(operation, op); });
 }
 
 }  // namespace wf::kernels::ref

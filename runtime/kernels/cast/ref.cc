@@ -1,67 +1,18 @@
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
+#include <cstdint>
 #include <type_traits>
 
+#include "runtime/kernels/half.h"
 #include "runtime/kernels/ref.h"
 
 namespace wf::kernels::ref {
 namespace {
 
-// 16-bit floats as stored.
-struct Half {
-  uint16_t bits;
-};
-struct Brain {
-  uint16_t bits;
-};
-
-float ToFloat(Brain x) {
-  const uint32_t wide = static_cast<uint32_t>(x.bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, 4);
-  return value;
-}
-
-float ToFloat(Half x) {
-  const int exponent = x.bits >> 10 & 31, mantissa = x.bits & 1023;
-  const float sign = (x.bits & 0x8000) != 0 ? -1.0f : 1.0f;
-  if (exponent == 31) return mantissa != 0 ? std::numeric_limits<float>::quiet_NaN() : sign * std::numeric_limits<float>::infinity();
-  return sign *
-         (exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24) : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25));
-}
-
-Brain ToBrain(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, 4);
-  if (std::isnan(x)) return {static_cast<uint16_t>(bits >> 16 | 0x40)};
-  return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
-}
-
-Half ToHalf(float x) {
-  const uint16_t sign = std::signbit(x) ? 0x8000 : 0;
-  if (std::isnan(x)) return {static_cast<uint16_t>(sign | 0x7e00)};
-  const float size = std::abs(x);
-  if (size >= 65520.0f) return {static_cast<uint16_t>(sign | 0x7c00)};
-  int exponent = 0;
-  std::frexp(size, &exponent);                                    // size is below 2^exponent
-  const int unit = std::max(exponent - 11, -24);                  // of the last place
-  const float rounded = std::nearbyint(std::ldexp(size, -unit));  // ties to even
-  if (rounded == 0) return {sign};
-  // 1024..2047 is a full mantissa, 2048 carries into the exponent, below 1024 is denormal: addition does all three.
-  const uint16_t bits = static_cast<uint16_t>(rounded >= 1024 ? (unit + 24) * 1024 + static_cast<int>(rounded) : static_cast<int>(rounded));
-  return {static_cast<uint16_t>(sign | bits)};
-}
-
 template <typename To, typename From>
 To Convert(From x) {
-  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, Brain>) {
+  if constexpr (kIsHalf<From>) {
     return Convert<To>(ToFloat(x));
-  } else if constexpr (std::is_same_v<To, Half>) {
-    return ToHalf(static_cast<float>(x));
-  } else if constexpr (std::is_same_v<To, Brain>) {
-    return ToBrain(static_cast<float>(x));
+  } else if constexpr (kIsHalf<To>) {
+    return ToNarrow<To>(x);
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {

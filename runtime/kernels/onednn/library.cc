@@ -221,12 +221,27 @@ bool FusedOf(const Unary& unary, Fused& fused) {
     case UnaryOp::kLog:
       fused.alg = dnnl_eltwise_log;
       return true;
-    case UnaryOp::kErf:
-    case UnaryOp::kNeg:
-    case UnaryOp::kReciprocal:
+    case UnaryOp::kElu:
+      fused.alg = dnnl_eltwise_elu;
+      return true;
+    case UnaryOp::kGelu:
+      fused.alg = dnnl_eltwise_gelu_erf;
+      return true;
+    case UnaryOp::kGeluTanh:
+      fused.alg = dnnl_eltwise_gelu_tanh;
+      return true;
+    case UnaryOp::kHardSwish:
+      fused.alg = dnnl_eltwise_hardswish;
+      return true;
+    case UnaryOp::kMish:
+      fused.alg = dnnl_eltwise_mish;
+      return true;
+    case UnaryOp::kSoftplus:
+      fused.alg = dnnl_eltwise_soft_relu;
+      return true;
+    default:
       return false;
   }
-  return false;
 }
 
 Attr MakeAttr(const Fused& fused) {

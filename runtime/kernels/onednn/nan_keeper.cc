@@ -63,7 +63,9 @@ struct NanKeeper::Plain {
 
 bool LosesNan(const Fused& fused) {
   const bool is_relu = fused.alg == dnnl_eltwise_relu && fused.alpha == 0;
-  return is_relu || fused.alg == dnnl_eltwise_clip_v2 || fused.alg == dnnl_eltwise_exp;
+  constexpr dnnl_alg_kind_t kOthers[] = {dnnl_eltwise_clip_v2,   dnnl_eltwise_elu,       dnnl_eltwise_exp,  dnnl_eltwise_gelu_erf,
+                                         dnnl_eltwise_gelu_tanh, dnnl_eltwise_hardswish, dnnl_eltwise_mish, dnnl_eltwise_soft_relu};
+  return is_relu || std::find(std::begin(kOthers), std::end(kOthers), fused.alg) != std::end(kOthers);
 }
 
 std::shared_ptr<const NanKeeper::Plain> NanKeeper::PlainPrimitive() const {

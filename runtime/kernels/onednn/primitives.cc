@@ -267,7 +267,7 @@ Made MakeBinary(const Operation& operation) {
   const BinaryOp op_kind = std::get<Binary>(operation.params).op;
   if (a.format == nullptr || b.dtype != WF_F32 || b.constant != nullptr || a.dim != b.dim || Load() == nullptr || AnyEmpty(operation))
     return NotHere();
-  if (op_kind == BinaryOp::kPow) return NotHere();
+  if (op_kind != BinaryOp::kAdd && op_kind != BinaryOp::kSub && op_kind != BinaryOp::kMul && op_kind != BinaryOp::kDiv) return NotHere();
   const dnnl_alg_kind_t alg = op_kind == BinaryOp::kAdd   ? dnnl_binary_add
                               : op_kind == BinaryOp::kSub ? dnnl_binary_sub
                               : op_kind == BinaryOp::kMul ? dnnl_binary_mul

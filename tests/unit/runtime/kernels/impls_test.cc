@@ -123,9 +123,10 @@ std::vector<ShapeCase> PoolCases() {
 std::vector<ShapeCase> ElementwiseCases() {
   std::vector<ShapeCase> cases;
   for (const std::vector<int64_t>& dim : {std::vector<int64_t>{3, 5}, std::vector<int64_t>{4, 8, 64}}) {
-    for (const Unary& unary :
-         {Unary{UnaryOp::kRelu}, Unary{UnaryOp::kSigmoid}, Unary{UnaryOp::kTanh}, Unary{UnaryOp::kExp}, Unary{UnaryOp::kAbs},
-          Unary{UnaryOp::kErf}, Unary{UnaryOp::kClip, -0.25f, 0.5f}, Unary{UnaryOp::kLeakyRelu, 0.2f}, Unary{UnaryOp::kNeg}}) {
+    for (const Unary& unary : {Unary{UnaryOp::kRelu}, Unary{UnaryOp::kSigmoid}, Unary{UnaryOp::kTanh}, Unary{UnaryOp::kExp},
+                               Unary{UnaryOp::kAbs}, Unary{UnaryOp::kErf}, Unary{UnaryOp::kClip, -0.25f, 0.5f},
+                               Unary{UnaryOp::kLeakyRelu, 0.2f}, Unary{UnaryOp::kNeg}, Unary{UnaryOp::kElu, 0.7f}, Unary{UnaryOp::kGelu},
+                               Unary{UnaryOp::kGeluTanh}, Unary{UnaryOp::kHardSwish}, Unary{UnaryOp::kMish}, Unary{UnaryOp::kSoftplus}}) {
       cases.push_back({"unary " + std::to_string(static_cast<int>(unary.op)), unary, {Random(dim, 1)}, dim});
     }
     for (const BinaryOp op : {BinaryOp::kAdd, BinaryOp::kSub, BinaryOp::kMul, BinaryOp::kDiv}) {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+// From sums of products of 8-bit integers back to 8 bits, as the contracts for such products share it.
+namespace wf::kernels::ref {
+
+template <typename T>
+T Requantised(int32_t sum, float factor, T zero) {
+  const double scaled = static_cast<double>(sum) * static_cast<double>(factor);
+  if (std::isnan(scaled)) return zero;
+  const double whole = std::nearbyint(scaled) + static_cast<double>(zero);
+  constexpr double kLow = static_cast<double>(std::numeric_limits<T>::lowest()), kHigh = static_cast<double>(std::numeric_limits<T>::max());
+  return static_cast<T>(std::clamp(whole, kLow, kHigh));
+}
+
+// sum + a * b, wrapping
+inline int32_t AddProduct(int32_t sum, int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
+}
+
+// Of a parameter that is one for all or one for each index.
+template <typename T>
+T ValueAt(const T* values, bool many, int64_t i, T otherwise) {
+  return values == nullptr ? otherwise : values[many ? i : 0];
+}
+
+}  // namespace wf::kernels::ref

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "runtime/kernels/ref.h"
+
+namespace wf::kernels::ref {
+namespace {
+
+// A tensor as [outer, extent, inner] around the axis of its scales.
+struct Blocks {
+  int64_t outer = 1, extent = 1, inner = 1, block = 0;
+
+  // run(first element, elements, first scale, step from scale to scale, 0 or 1)
+  template <typename Run>
+  void ForEach(Run run) const {
+    const int64_t rows = block > 0 ? (extent + block - 1) / block : extent;
+    for (int64_t o = 0, at = 0; o < outer; ++o) {
+      if (inner == 1 && block == 0) {  // along the last axis: each element has its own
+        run(at, extent, 0, 1);
+        at += extent;
+        continue;
+      }
+      for (int64_t a = 0; a < extent; ++a, at += inner) {
+        if (block == 0) run(at, inner, a, 0);
+        if (block > 0) run(at, inner, (o * rows + a / block) * inner, 1);
+      }
+    }
+  }
+};
+
+Blocks BlocksOf(const Scaling& scaling, const TensorInfo& x) {
+  Blocks blocks;
+  blocks.block = scaling.block;
+  if (scaling.axis < 0) {
+    blocks.inner = x.count();
+    return blocks;
+  }
+  const size_t axis = static_cast<size_t>(scaling.axis);
+  for (size_t i = 0; i < x.dim.size(); ++i) (i < axis ? blocks.outer : i == axis ? blocks.extent : blocks.inner) *= x.dim[i];
+  return blocks;
+}
+
+template <typename T>
+T Rounded(float quotient, T zero) {
+  if (std::isnan(quotient)) return zero;
+  const double whole = static_cast<double>(std::nearbyint(quotient)) + static_cast<double>(zero);
+  constexpr double kLow = static_cast<double>(std::numeric_limits<T>::lowest()), kHigh = static_cast<double>(std::numeric_limits<T>::max());
+  return static_cast<T>(std::clamp(whole, kLow, kHigh));
+}
+
+template <typename T>
+const T* ZeroPoints(const Buffers& b) {
+  return b.in.size() > 2 ? static_cast<const T*>(b.in[2]) : nullptr;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Kernel>> MakeQuantise(const Operation& operation) {
+  const Blocks blocks = BlocksOf(std::get<Quantise>(operation.params).scaling, operation.in[0]);
+  if (operation.in[1].dtype != WF_F32) return std::unique_ptr<Kernel>();
+  return ForType<float, int32_t>(operation.in[0].dtype, [&]<typename From>() {
+    return ForType<int8_t, int16_t, uint8_t, uint16_t>(operation.out[0].dtype, [&]<typename To>() {
+      return MakeFunction(operation.in.size(), [blocks](const Buffers& b) -> const char* {
+        const From* x = static_cast<const From*>(b.in[0]);
+        const float* scale = static_cast<const float*>(b.in[1]);
+        const To* zero = ZeroPoints<To>(b);
+        To* y = static_cast<To*>(b.out[0]);
+        blocks.ForEach([&](int64_t at, int64_t n, int64_t from, int64_t step) {
+          for (int64_t i = 0; i < n; ++i) {
+            const int64_t k = from + i * step;
+            y[at + i] = Rounded<To>(static_cast<float>(x[at + i]) / scale[k], zero == nullptr ? To(0) : zero[k]);
+          }
+        });
+        return nullptr;
+      });
+    });
+  });
+}
+
+base::Result<std::unique_ptr<Kernel>> MakeDequantise(const Operation& operation) {
+  const Blocks blocks = BlocksOf(std::get<Dequantise>(operation.params).scaling, operation.in[0]);
+  if (operation.in[1].dtype != WF_F32) return std::unique_ptr<Kernel>();
+  return ForType<int8_t, int16_t, int32_t, uint8_t, uint16_t>(operation.in[0].dtype, [&]<typename From>() {
+    return MakeFunction(operation.in.size(), [blocks](const Buffers& b) -> const char* {
+      const From* x = static_cast<const From*>(b.in[0]);
+      const float* scale = static_cast<const float*>(b.in[1]);
+      const From* zero = ZeroPoints<From>(b);
+      float* y = static_cast<float*>(b.out[0]);
+      blocks.ForEach([&](int64_t at, int64_t n, int64_t from, int64_t step) {
+        for (int64_t i = 0; i < n; ++i) {
+          const int64_t k = from + i * step, whole = int64_t{x[at + i]} - (zero == nullptr ? 0 : int64_t{zero[k]});
+          y[at + i] = static_cast<float>(whole) * scale[k];
+        }
+      });
+      return nullptr;
+    });
+  });
+}
+
+base::Result<std::unique_ptr<Kernel>> MakeDynamicQuantise(const Operation& operation) {
+  if (operation.in[0].dtype != WF_F32) return std::unique_ptr<Kernel>();
+  return MakeFunction(1, [n = operation.in[0].count()](const Buffers& b) -> const char* {
+    const float* x = static_cast<const float*>(b.in[0]);
+    float low = 0, high = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      low = std::min(low, x[i]);
+      high = std::max(high, x[i]);
+    }
+    const float scale = (low == high ? 1.0f : high - low) / 255;
+    const uint8_t zero = Rounded<uint8_t>(std::clamp(-low / scale, 0.0f, 255.0f), 0);
+    uint8_t* y = static_cast<uint8_t*>(b.out[0]);
+    for (int64_t i = 0; i < n; ++i) y[i] = Rounded<uint8_t>(x[i] / scale, zero);
+    if (b.out.size() > 1 && b.out[1] != nullptr) *static_cast<float*>(b.out[1]) = scale;
+    if (b.out.size() > 2 && b.out[2] != nullptr) *static_cast<uint8_t*>(b.out[2]) = zero;
+    return nullptr;
+  });
+}
+
+}  // namespace wf::kernels::ref

@@ -200,7 +200,7 @@ TEST_F(Commands, BenchReportsTimesAndTheOperatorsThatTakeThem) {
       << err();
   for (const char* member : {"p50_ms", "p99_ms", "per_second"}) EXPECT_THAT(out(), HasSubstr(std::string("\"") + member + "\": "));
   EXPECT_THAT(out(), HasSubstr(R"("operators": [{"operator": "Add", "kernel": ")"));
-  EXPECT_THAT(ReadText("t.json"), HasSubstr(R"("node": "node `twice` (Add)")"));
+  EXPECT_THAT(ReadText("t.json"), HasSubstr(R"x("node": "node `twice` (Add)")x"));
   EXPECT_EQ(Run({"bench", "--seconds=0.05", "--precision=bf16", "--", Path("x.onnx")}), kFailed);
   EXPECT_THAT(err(), HasSubstr("not built yet"));
 }

@@ -46,11 +46,6 @@ struct Command {
 };
 std::vector<CommandInfo> Commands();
 
-int Usage(Console& console, std::string_view message) {
-  console.err << "wfc: " << message << "\n";
-  return kUsage;
-}
-
 using Purpose = Compilation::Purpose;
 
 // Applies fixes until there are none; what a fix uncovers may have one, too.

@@ -17,8 +17,6 @@
 namespace wf::driver {
 namespace {
 
-int Usage(Console& console, std::string_view message) { return Fail(console, message, kUsage); }
-
 // Begins again as the program that has kernels. The command line was read here, so that there is one table of flags.
 int BeginAgain(const char* command, const Options& options, Console& console) {
   const std::filesystem::path own = console.executable;

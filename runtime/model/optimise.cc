@@ -6,6 +6,7 @@
 
 #include "runtime/model/constants.h"
 #include "runtime/model/program.h"
+#include "runtime/onnx/op.h"
 
 namespace wf::model {
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/onnx/infer.h"
+#include "runtime/onnx/op.h"
 
 // One node and what is known about its values, as the rules of shape inference in infer_*.cc and the lowering in runtime/model see them.
 namespace wf::onnx {

@@ -13,6 +13,7 @@
 
 #include "runtime/onnx/infer.h"
 #include "runtime/onnx/onnx.pb.h"
+#include "runtime/onnx/op.h"
 #include "runtime/onnx/order.h"
 #include "runtime/onnx/source.h"
 #include "runtime/onnx/tensor.h"

@@ -23,7 +23,7 @@ using base::Status;
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr size_t kSlowestShown = 10;
 
-struct Settings {
+struct BenchSettings {
   int threads = 1;
   double seconds = 5;
   ShapeSettings shapes;
@@ -58,7 +58,7 @@ struct Measured {
   double seconds = 0;
 };
 
-Result<Measured> Measure(Session& session, const std::vector<Tensor>& inputs, const Settings& settings) {
+Result<Measured> Measure(Session& session, const std::vector<Tensor>& inputs, const BenchSettings& settings) {
   const base::SystemClock clock;
   Load load{session, inputs};
   const auto count = static_cast<size_t>(settings.threads);
@@ -82,9 +82,9 @@ Result<Measured> Measure(Session& session, const std::vector<Tensor>& inputs, co
   return measured;
 }
 
-struct Report {
+struct BenchReport {
   const Session& session;
-  const Settings& settings;
+  const BenchSettings& settings;
   const Measured& measured;
   const model::Plan* plan = nullptr;  // with a profile
   const Profile* profile = nullptr;
@@ -98,7 +98,7 @@ struct Report {
   double per_second() const { return static_cast<double>(measured.latency.count()) / measured.seconds; }
 };
 
-void PutProfile(const Report& report, std::ostream& out) {
+void PutProfile(const BenchReport& report, std::ostream& out) {
   int64_t total = 0;
   for (const Share& share : report.profile->shares) total += share.ns;
   out << fmt::format("\nof a run, {:.4g} ms in {} steps, the mean of {} runs\n", static_cast<double>(total) / 1e6,
@@ -116,7 +116,7 @@ void PutProfile(const Report& report, std::ostream& out) {
   }
 }
 
-void PutText(const Report& report, std::ostream& out) {
+void PutText(const BenchReport& report, std::ostream& out) {
   const Latency& latency = report.measured.latency;
   out << fmt::format("{}: {} samples a run, {} {}, {} runs in {:.1f} s\n", report.session.file().path, report.settings.shapes.batch,
                      report.settings.threads, report.settings.threads == 1 ? "thread" : "threads", latency.count(),
@@ -128,7 +128,7 @@ void PutText(const Report& report, std::ostream& out) {
   if (report.profile != nullptr) PutProfile(report, out);
 }
 
-std::string ProfileJson(const Report& report) {
+std::string ProfileJson(const BenchReport& report) {
   std::string rows;
   for (const Share& share : report.profile->shares) {
     rows += fmt::format("{}{{\"operator\": {}, \"kernel\": {}, \"steps\": {}, \"ms\": {}, \"share\": {:.4f}}}", rows.empty() ? "" : ", ",
@@ -137,7 +137,7 @@ std::string ProfileJson(const Report& report) {
   return fmt::format(", \"profile\": {{\"runs\": {}, \"operators\": [{}]}}", report.profile->runs, rows);
 }
 
-void PutJson(const Report& report, std::ostream& out) {
+void PutJson(const BenchReport& report, std::ostream& out) {
   const double rows = report.per_second() * static_cast<double>(report.settings.shapes.batch);
   out << fmt::format("{{\"model\": {}, \"batch\": {}, \"threads\": {}, \"precision\": \"f32\", \"seconds\": {}, \"runs\": {}, ",
                      JsonText(report.session.file().path), report.settings.shapes.batch, report.settings.threads, report.measured.seconds,
@@ -150,7 +150,7 @@ void PutJson(const Report& report, std::ostream& out) {
 }
 
 // The measured runs are not timed step by step: what that costs would be in them.
-Status AddProfile(const Arguments& arguments, const Session& session, const std::vector<Tensor>& inputs, const Settings& settings,
+Status AddProfile(const Arguments& arguments, const Session& session, const std::vector<Tensor>& inputs, const BenchSettings& settings,
                   std::unique_ptr<model::Plan>& plan, Profile& profile) {
   std::vector<onnx::Port> shapes = session.signature().inputs;
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -172,7 +172,7 @@ Status AddProfile(const Arguments& arguments, const Session& session, const std:
 }  // namespace
 
 int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err) {
-  Settings settings;
+  BenchSettings settings;
   settings.threads = static_cast<int>(arguments.Whole("threads").value_or(1));
   settings.seconds = arguments.Number("seconds").value_or(5);
   const std::string precision = arguments.Text("precision", "f32");
@@ -191,7 +191,7 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   if (!inputs.ok()) return Fail(inputs.status(), err);
   const auto measured = Measure(*session, *inputs, settings);
   if (!measured.ok()) return Fail(measured.status(), err);
-  Report report{*session, settings, *measured};
+  BenchReport report{*session, settings, *measured};
   std::unique_ptr<model::Plan> plan;
   Profile profile;
   if (arguments.Has("profile") || arguments.Has("trace")) {

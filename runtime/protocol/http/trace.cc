@@ -24,14 +24,14 @@ bool IsParent(std::string_view text) {
   return text.size() == kBytes || (version != "00" && text[kBytes] == '-');
 }
 
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsSmallLetter(char c) { return c >= 'a' && c <= 'z'; }
+bool IsFigure(char c) { return c >= '0' && c <= '9'; }
 
 // Of a key, or of the tenant or the system that it is made of.
 bool IsName(std::string_view text, size_t most, bool may_begin_with_digit) {
-  if (text.empty() || text.size() > most || !(IsLower(text[0]) || (may_begin_with_digit && IsDigit(text[0])))) return false;
+  if (text.empty() || text.size() > most || !(IsSmallLetter(text[0]) || (may_begin_with_digit && IsFigure(text[0])))) return false;
   return std::all_of(text.begin(), text.end(),
-                     [](char c) { return IsLower(c) || IsDigit(c) || c == '_' || c == '-' || c == '*' || c == '/'; });
+                     [](char c) { return IsSmallLetter(c) || IsFigure(c) || c == '_' || c == '-' || c == '*' || c == '/'; });
 }
 
 bool IsKey(std::string_view text) {

@@ -61,7 +61,8 @@ int CompareModels(const Options& options, Console& console) {
 int ServeModel(const Options& options, Console& console) {
   if (options.inputs.size() != 1) return Usage(console, "`wfc model serve` needs one ONNX file; flags of the server come after `--`");
   backend::Get();  // before anything is read or said
-  const std::string& path = options.inputs.front();
+  std::string path = options.inputs.front();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   std::error_code unknown;
   if (!std::filesystem::is_directory(path, unknown)) {  // a folder holds versions; the compiler looks for them
     const auto model = onnx::ReadModel(path);

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <ostream>
 #include <thread>
 
@@ -149,24 +152,27 @@ void PutJson(const BenchReport& report, std::ostream& out) {
       report.per_second(), rows, report.profile == nullptr ? "" : ProfileJson(report));
 }
 
+struct Profiled {
+  std::unique_ptr<model::Plan> plan;
+  Profile profile;
+};
+
 // The measured runs are not timed step by step: what that costs would be in them.
-Status AddProfile(const Arguments& arguments, const Session& session, const std::vector<Tensor>& inputs, const BenchSettings& settings,
-                  std::unique_ptr<model::Plan>& plan, Profile& profile) {
+Result<Profiled> ProfileOf(const Session& session, const std::vector<Tensor>& inputs, double seconds) {
   std::vector<onnx::Port> shapes = session.signature().inputs;
   for (size_t i = 0; i < shapes.size(); ++i) {
     for (size_t axis = 0; axis < shapes[i].dim.size(); ++axis) shapes[i].dim[axis] = onnx::Dim(inputs[i].dim[axis]);
   }
-  auto made = model::Plan::Make(session.program(), shapes, onnx::kMostTensorBytes);
-  if (!made.ok()) return made.status();
-  plan = *std::move(made);
-  const std::vector<wf_tensor> views = ViewsOf(inputs);
-  auto profiled = ProfileRuns(session.program(), *plan, views, static_cast<int64_t>(settings.seconds * static_cast<double>(kSecondNs) / 2));
-  if (!profiled.ok()) return profiled.status();
-  profile = *std::move(profiled);
-  const std::string trace = arguments.Text("trace");
-  if (trace.empty()) return Status::Ok();
-  const std::string text = TraceJson(session.program(), *plan, profile);
-  return WriteFile(trace, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  auto plan = model::Plan::Make(session.program(), shapes, onnx::kMostTensorBytes);
+  if (!plan.ok()) return plan.status();
+  auto profile = ProfileRuns(session.program(), **plan, ViewsOf(inputs), static_cast<int64_t>(seconds * static_cast<double>(kSecondNs)));
+  if (!profile.ok()) return profile.status();
+  return Profiled{*std::move(plan), *std::move(profile)};
+}
+
+Status WriteTrace(const std::string& path, const Session& session, const Profiled& profiled) {
+  const std::string text = TraceJson(session.program(), *profiled.plan, profiled.profile);
+  return WriteFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
 }  // namespace
@@ -192,12 +198,16 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   const auto measured = Measure(*session, *inputs, settings);
   if (!measured.ok()) return Fail(measured.status(), err);
   BenchReport report{*session, settings, *measured};
-  std::unique_ptr<model::Plan> plan;
-  Profile profile;
+  std::optional<Profiled> profiled;
   if (arguments.Has("profile") || arguments.Has("trace")) {
-    if (const Status added = AddProfile(arguments, *session, *inputs, settings, plan, profile); !added.ok()) return Fail(added, err);
-    report.plan = plan.get();
-    report.profile = &profile;
+    auto made = ProfileOf(*session, *inputs, settings.seconds / 2);
+    if (!made.ok()) return Fail(made.status(), err);
+    profiled = *std::move(made);
+    report.plan = profiled->plan.get();
+    report.profile = &profiled->profile;
+  }
+  if (const std::string trace = arguments.Text("trace"); !trace.empty()) {
+    if (const Status written = WriteTrace(trace, *session, *profiled); !written.ok()) return Fail(written, err);
   }
   if (arguments.Text("format") == "json") {
     PutJson(report, out);

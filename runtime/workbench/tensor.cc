@@ -44,6 +44,7 @@ std::string Tensor::ToString() const {
 Status CheckShape(uint8_t dtype, const std::vector<int64_t>& dim) {
   if (dim.size() > WF_MAX_RANK) return Status(base::kOutOfRange, fmt::format("{} axes, {} are the most", dim.size(), int{WF_MAX_RANK}));
   int64_t most = base::DTypeSize(dtype);
+  if (most == 0) return Status(base::kUnimplemented, fmt::format("tensors of {} are not built here", onnx::TypeName(dtype)));
   for (const int64_t extent : dim) {
     if (extent < 0 || __builtin_mul_overflow(most, std::max<int64_t>(extent, 1), &most) || most > onnx::kMostTensorBytes)
       return Status(base::kOutOfRange, fmt::format("{} has more than the {} bytes of a tensor", Tensor{dtype, dim, nullptr}.ToString(),

@@ -27,6 +27,11 @@ TEST(Agree, FloatsMayDifferByTheTolerance) {
   EXPECT_EQ(Why({1e-6F}, {0}), "element [0] is 1e-06, expected 0");
 }
 
+TEST(Agree, Bf16MayBeCutWhereItIsRounded) {
+  EXPECT_EQ(WhyDifferent(Of<uint16_t>(WF_BF16, {0x3ef6}), Of<uint16_t>(WF_BF16, {0x3ef5}), {}), "");
+  EXPECT_NE(WhyDifferent(Of<uint16_t>(WF_BF16, {0x3ef8}), Of<uint16_t>(WF_BF16, {0x3ef5}), {}), "");
+}
+
 TEST(Agree, NaNIsNaNAndInfinitiesHaveASign) {
   EXPECT_EQ(Why({kNaN, kInf, -kInf, 0.0F}, {kNaN, kInf, -kInf, -0.0F}), "");
   EXPECT_EQ(Why({kInf}, {-kInf}), "element [0] is inf, expected -inf");

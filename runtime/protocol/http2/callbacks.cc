@@ -6,8 +6,6 @@
 namespace wf::http2 {
 namespace {
 
-constexpr size_t kFlagsAt = 4;
-
 Session& Of(void* user) { return *static_cast<Session*>(user); }
 bool IsRequest(const nghttp2_frame& frame) { return frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST; }
 

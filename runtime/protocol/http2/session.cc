@@ -18,7 +18,6 @@ namespace {
 // nghttp2's own bounds beside ours.
 constexpr size_t kMaxContinuations = 8, kMaxSettings = 32, kMaxAcks = 1000;
 constexpr uint64_t kNoLimit = 1'000'000'000;
-constexpr size_t kTypeAt = 3, kFlagsAt = 4;  // in the head of a frame
 constexpr uint32_t kMaxFrameBytes = 16'384;  // what SETTINGS_MAX_FRAME_SIZE is where nobody sets it
 
 void* Allocate(size_t bytes, void* held) { return static_cast<Held*>(held)->Take(bytes); }

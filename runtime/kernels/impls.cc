@@ -43,6 +43,33 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Gather, kAnyType, "row-major", "ref", ref::MakeGather),
     KERNEL_IMPL(Where, kAnyType, "row-major", "ref", ref::MakeWhere),
     KERNEL_IMPL(Copy, kAnyType, "row-major", "ref", ref::MakeCopy),
+    KERNEL_IMPL(AffineGrid, kAnyType, "row-major", "ref", ref::MakeAffineGrid),
+    KERNEL_IMPL(ArgExtreme, kAnyType, "row-major", "ref", ref::MakeArgExtreme),
+    KERNEL_IMPL(ArgPool, kAnyType, "row-major", "ref", ref::MakeArgPool),
+    KERNEL_IMPL(Compress, kAnyType, "row-major", "ref", ref::MakeCompress),
+    KERNEL_IMPL(CumSum, kAnyType, "row-major", "ref", ref::MakeCumSum),
+    KERNEL_IMPL(Eye, kAnyType, "row-major", "ref", ref::MakeEye),
+    KERNEL_IMPL(Fill, kAnyType, "row-major", "ref", ref::MakeFill),
+    KERNEL_IMPL(Fold, kAnyType, "row-major", "ref", ref::MakeFold),
+    KERNEL_IMPL(GatherElements, kAnyType, "row-major", "ref", ref::MakeGatherElements),
+    KERNEL_IMPL(GatherND, kAnyType, "row-major", "ref", ref::MakeGatherND),
+    KERNEL_IMPL(GridSample, kAnyType, "row-major", "ref", ref::MakeGridSample),
+    KERNEL_IMPL(Hardmax, kAnyType, "row-major", "ref", ref::MakeHardmax),
+    KERNEL_IMPL(NonMaxSuppression, kAnyType, "row-major", "ref", ref::MakeNonMaxSuppression),
+    KERNEL_IMPL(NonZero, kAnyType, "row-major", "ref", ref::MakeNonZero),
+    KERNEL_IMPL(OneHot, kAnyType, "row-major", "ref", ref::MakeOneHot),
+    KERNEL_IMPL(Range, kAnyType, "row-major", "ref", ref::MakeRange),
+    KERNEL_IMPL(Resize, kAnyType, "row-major", "ref", ref::MakeResize),
+    KERNEL_IMPL(ReverseSequence, kAnyType, "row-major", "ref", ref::MakeReverseSequence),
+    KERNEL_IMPL(RoiAlign, kAnyType, "row-major", "ref", ref::MakeRoiAlign),
+    KERNEL_IMPL(ScatterElements, kAnyType, "row-major", "ref", ref::MakeScatterElements),
+    KERNEL_IMPL(ScatterND, kAnyType, "row-major", "ref", ref::MakeScatterND),
+    KERNEL_IMPL(Split, kAnyType, "row-major", "ref", ref::MakeSplit),
+    KERNEL_IMPL(TopK, kAnyType, "row-major", "ref", ref::MakeTopK),
+    KERNEL_IMPL(Triangle, kAnyType, "row-major", "ref", ref::MakeTriangle),
+    KERNEL_IMPL(Unique, kAnyType, "row-major", "ref", ref::MakeUnique),
+    KERNEL_IMPL(Unpool, kAnyType, "row-major", "ref", ref::MakeUnpool),
+    KERNEL_IMPL(View, kAnyType, "row-major", "ref", ref::MakeView),
 };
 #undef KERNEL_IMPL
 
@@ -63,7 +90,8 @@ base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation) {
     return kernel;
   }
   return base::Status(base::kUnimplemented,
-                      fmt::format("no kernel {} for elements of type {}", contract, base::DTypeName(operation.in[0].dtype)));
+                      fmt::format("no kernel {} for elements of type {}", contract,
+                                  base::DTypeName(operation.in.empty() ? operation.out[0].dtype : operation.in[0].dtype)));
 }
 
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to) { return onednn::MakeReorder(from, to); }

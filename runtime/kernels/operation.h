@@ -8,18 +8,31 @@
 #include "runtime/kernels/binary/binary.h"
 #include "runtime/kernels/cast/cast.h"
 #include "runtime/kernels/conv/conv.h"
+#include "runtime/kernels/fold/fold.h"
+#include "runtime/kernels/grid_sample/grid_sample.h"
+#include "runtime/kernels/index/index.h"
 #include "runtime/kernels/kernel.h"
+#include "runtime/kernels/make/make.h"
 #include "runtime/kernels/matmul/matmul.h"
 #include "runtime/kernels/move/move.h"
+#include "runtime/kernels/order/order.h"
 #include "runtime/kernels/pool/pool.h"
 #include "runtime/kernels/reduce/reduce.h"
+#include "runtime/kernels/resize/resize.h"
+#include "runtime/kernels/select/select.h"
 #include "runtime/kernels/softmax/softmax.h"
 #include "runtime/kernels/unary/unary.h"
+#include "runtime/kernels/unpool/unpool.h"
+#include "runtime/kernels/view/view.h"
 
 namespace wf::kernels {
 
 using Params =
-    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy>;
+    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy,
+                 // indices, order, images
+                 AffineGrid, ArgExtreme, ArgPool, Compress, CumSum, Eye, Fill, Fold, GatherElements, GatherND, GridSample, Hardmax,
+                 NonMaxSuppression, NonZero, OneHot, Range, Resize, ReverseSequence, RoiAlign, ScatterElements, ScatterND, Split, TopK,
+                 Triangle, Unique, Unpool, View>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {

@@ -25,6 +25,33 @@ base::Result<std::unique_ptr<Kernel>> MakePad(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeGather(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeWhere(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeCopy(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeAffineGrid(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeArgExtreme(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeArgPool(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeCompress(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeCumSum(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeEye(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeFill(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeFold(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeGatherElements(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeGatherND(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeGridSample(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeHardmax(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeNonMaxSuppression(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeNonZero(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeOneHot(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeRange(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeResize(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeReverseSequence(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeRoiAlign(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeScatterElements(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeScatterND(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeSplit(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeTopK(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeTriangle(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeUnique(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeUnpool(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeView(const Operation&);
 
 // Calls f.operator()<T>() with the C++ type of a dtype in the list and gives its result; a null kernel when the dtype is not in the list.
 template <typename... Ts, typename F>

@@ -19,6 +19,11 @@ Status LowerPool(Lowering& of) {
   auto window = onnx::ReadWindow(of.node, in.size(), {});
   if (!window.ok()) return window.status();
   onnx::ResolvePads(*window, in);
+  if (of.context.has_out(1)) {
+    of.lowered.params =
+        kernels::ArgPool{of.node.Int("storage_order", 0) != 0, window->kernel, window->stride, window->dilation, window->pad_begin};
+    return Status::Ok();
+  }
   const bool mean = of.node.op == Op::kAveragePool, count = of.node.Int("count_include_pad", 0) != 0;
   of.lowered.params = kernels::Pool{mean, count, window->kernel, window->stride, window->dilation, window->pad_begin, window->pad_end};
   return Status::Ok();

@@ -53,32 +53,6 @@ Status SlideWindow(NodeContext& node, const Window& window) {
   return Status::Ok();
 }
 
-Dim ContentQuotient(const Dim& a, const Dim& b) { return Dim::FloorDiv(a, b); }
-
-// Integers that shapes are computed from, elementwise.
-std::optional<std::vector<Dim>> CombineContent(Op op, const Known& a, const Known& b) {
-  if (!a.content || !b.content) return std::nullopt;
-  const size_t n = std::max(a.content->size(), b.content->size());
-  if ((a.content->size() != n && a.content->size() != 1) || (b.content->size() != n && b.content->size() != 1)) return std::nullopt;
-  std::vector<Dim> result;
-  for (size_t i = 0; i < n; ++i) {
-    const Dim& x = (*a.content)[a.content->size() == 1 ? 0 : i];
-    const Dim& y = (*b.content)[b.content->size() == 1 ? 0 : i];
-    if (op == Op::kAdd) {
-      result.push_back(x + y);
-    } else if (op == Op::kSub) {
-      result.push_back(x - y);
-    } else if (op == Op::kMul) {
-      result.push_back(x * y);
-    } else if (op == Op::kDiv && y.constant().value_or(0) > 0 && x.constant().value_or(0) >= 0) {
-      result.push_back(ContentQuotient(x, y));
-    } else {
-      return std::nullopt;
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 base::Result<Window> ReadWindow(const Node& node, size_t spatial, std::span<const int64_t> kernel) {
@@ -182,8 +156,6 @@ Status InferPool(NodeContext& node) {
   const Known& x = node.in(0);
   if (x.dim.size() < 3 || x.dim.size() > 5)
     return node.NotBuilt(fmt::format("pooling of {}; 1 to 3 spatial axes are supported", node.InType(0)));
-  if (node.has_out(1)) return node.NotBuilt("the indices of the maxima, its second output, are not supported");
-  if (node.node.Int("storage_order", 0) != 0) return node.NotBuilt("column-major storage is not supported");
   const size_t spatial = x.dim.size() - 2;
   auto window = ReadWindow(node.node, spatial, {});
   if (!window.ok()) return window.status();
@@ -195,7 +167,12 @@ Status InferPool(NodeContext& node) {
   Known& out = node.out(0);
   out.dtype = x.dtype;
   out.dim = {x.dim[0], x.dim[1]};
-  return SlideWindow(node, *window);
+  WF_RETURN_IF_ERROR(SlideWindow(node, *window));
+  if (node.has_out(1)) {  // where the maxima stand
+    node.out(1).dtype = WF_I64;
+    node.out(1).dim = out.dim;
+  }
+  return Status::Ok();
 }
 
 Status InferGlobalPool(NodeContext& node) {
@@ -300,7 +277,6 @@ Status InferBroadcast(NodeContext& node) {
   Known& out = node.out(0);
   out.dtype = a.dtype;
   out.dim = *std::move(shape);
-  if (a.dtype == WF_I64 || a.dtype == WF_I32) out.content = CombineContent(node.node.op, a, b);
   return Status::Ok();
 }
 
@@ -341,18 +317,29 @@ Status ReducedAxes(const NodeContext& node, std::vector<bool>& reduced) {
   return Status::Ok();
 }
 
-Status InferReduce(NodeContext& node) {
+Status ReducedShape(NodeContext& node, Shape& shape) {
+  const size_t rank = node.rank(0);
+  const bool keep = node.node.Int("keepdims", 1) != 0;
+  shape.clear();
+  if (node.FindInts("axes", 1).from_data()) {
+    const auto count = node.Length(1);
+    if (!keep && !count) return node.NotBuilt("how many axes its result has is computed from data, which is not supported");
+    if (!keep && *count > rank) return node.Fail(fmt::format("{} axes of {}", *count, node.InType(0)));
+    shape = node.Unknowns(keep ? rank : rank - *count);
+    return Status::Ok();
+  }
   std::vector<bool> reduced;
   WF_RETURN_IF_ERROR(ReducedAxes(node, reduced));
-  Known& out = node.out(0);
-  out.dtype = node.in(0).dtype;
-  out.dim.clear();
-  const bool keep = node.node.Int("keepdims", 1) != 0;
-  for (size_t i = 0; i < reduced.size(); ++i) {
-    if (!reduced[i]) out.dim.push_back(node.in(0).dim[i]);
-    if (reduced[i] && keep) out.dim.emplace_back(1);
+  for (size_t i = 0; i < rank; ++i) {
+    if (!reduced[i]) shape.push_back(node.in(0).dim[i]);
+    if (reduced[i] && keep) shape.emplace_back(1);
   }
   return Status::Ok();
+}
+
+Status InferReduce(NodeContext& node) {
+  node.out(0).dtype = node.in(0).dtype;
+  return ReducedShape(node, node.out(0).dim);
 }
 
 Status InferDropout(NodeContext& node) {

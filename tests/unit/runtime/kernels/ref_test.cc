@@ -11,12 +11,13 @@ namespace wf::kernels {
 namespace {
 
 using testing::Floats;
+using testing::kInf;
+using testing::kNan;
 using testing::Longs;
 using testing::Of;
 using testing::RunKernel;
 using testing::Tensor;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
 using F = std::vector<float>;
 using I = std::vector<int64_t>;
 

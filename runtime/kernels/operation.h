@@ -4,22 +4,35 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/kernels/attention/attention.h"
 #include "runtime/kernels/batch_norm/batch_norm.h"
 #include "runtime/kernels/binary/binary.h"
 #include "runtime/kernels/cast/cast.h"
 #include "runtime/kernels/conv/conv.h"
+#include "runtime/kernels/conv_transpose/conv_transpose.h"
+#include "runtime/kernels/deform_conv/deform_conv.h"
+#include "runtime/kernels/det/det.h"
+#include "runtime/kernels/einsum/einsum.h"
+#include "runtime/kernels/embed_norm/embed_norm.h"
+#include "runtime/kernels/gelu/gelu.h"
 #include "runtime/kernels/kernel.h"
+#include "runtime/kernels/loss/loss.h"
 #include "runtime/kernels/matmul/matmul.h"
+#include "runtime/kernels/matmul_nbits/matmul_nbits.h"
 #include "runtime/kernels/move/move.h"
+#include "runtime/kernels/normalise/normalise.h"
 #include "runtime/kernels/pool/pool.h"
+#include "runtime/kernels/recurrent/recurrent.h"
 #include "runtime/kernels/reduce/reduce.h"
+#include "runtime/kernels/signal/signal.h"
 #include "runtime/kernels/softmax/softmax.h"
 #include "runtime/kernels/unary/unary.h"
 
 namespace wf::kernels {
 
-using Params =
-    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy>;
+using Params = std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather,
+                            Where, Copy, Attention, BiasGelu, ClassLoss, ConvTranspose, DeformConv, Det, Dft, Einsum, EmbedNorm, GroupNorm,
+                            LayerNorm, LocalNorm, LpNorm, MatMulNBits, MeanVariance, MelWeights, Recurrent, Rotary, ShortDft, SignalWindow>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/unit/runtime/onnx/builder.h"
 #include "tests/unit/runtime/onnx/case_file.h"
 
@@ -189,6 +191,50 @@ TEST(InferShapes, WhatConstantsMakeIsBounded) {
   EXPECT_EQ(padded(2), "");
   EXPECT_EQ(padded(3),
             "`x.onnx`: node `pad2` (Pad): with its result f32[31457280] more than 268435456 bytes are computed from constants alone");
+}
+
+TEST(InferShapes, ReductionsWhoseAxesAreData) {
+  const auto reduced = [](int64_t keep) {
+    Builder b;
+    b.Input("x", {"n", 3, 4}).Input("axes", {2}, pb::INT64).Output("y");
+    Builder::Int(b.Node("ReduceSum", {"x", "axes"}, {"y"}), "keepdims", keep);
+    const auto model = b.Read();
+    return model.ok() ? model->signature.outputs[0].ToString() : model.status().message();
+  };
+  EXPECT_EQ(reduced(1), "y: f32[_, _, _]");
+  EXPECT_EQ(reduced(0), "y: f32[_]");
+}
+
+TEST(InferShapes, TransposedConvolutionsKeepSymbols) {
+  EXPECT_EQ(One("ConvTranspose", {{"n", 4, "h", "w"}}).Weight({4, 8, 2, 2}).Ints("strides", {2, 2}).Result(), "f32[n, 8, 2*h, 2*w]");
+  EXPECT_EQ(One("ConvTranspose", {{"n", 4, "h"}}).Weight({4, 8, 3}).Ints("output_padding", {1}).Ints("pads", {1, 1}).Result(),
+            "f32[n, 8, h + 1]");
+  EXPECT_EQ(One("ConvTranspose", {{"n", 4, 5}}).Weight({4, 3, 3}).Int("group", 2).Ints("output_shape", {9}).Result(), "f32[n, 6, 9]");
+  EXPECT_NE(One("ConvTranspose", {{"n", 4, 5}}).Weight({3, 8, 3}).Result().find("for weights"), std::string::npos);
+}
+
+TEST(InferShapes, EinsumFollowsItsEquation) {
+  const auto einsum = [](const std::string& equation, const Builder::Extents& a, const Builder::Extents& b) {
+    One one("Einsum", {a, b});
+    Builder::String(*one.node, "equation", equation);
+    return one.Result();
+  };
+  EXPECT_EQ(einsum("bij, bjk -> bik", {"n", "t", 8}, {"n", 8, 5}), "f32[n, t, 5]");
+  EXPECT_EQ(einsum("...ij,...jk", {"n", 2, 3, 4}, {"n", 2, 4, 5}), "f32[n, 2, 3, 5]");
+  EXPECT_EQ(einsum("ii,j->j", {3, 3}, {"n"}), "f32[n]");
+  for (const char* wrong : {"ij", "ij,jk,kl", "ij,jk->il", "ij,jk->ii", "i.j,jk", "......,jk", "ij,jkl", "ij,jk->i1", ""}) {
+    EXPECT_NE(einsum(wrong, {"n", 4}, {4, 5}).find("equation"), std::string::npos) << wrong;
+  }
+  EXPECT_NE(einsum("ij,jk", {2, 3}, {4, 5}).find("has another extent"), std::string::npos);
+}
+
+TEST(InferShapes, RecurrentLayersSayWhatDoesNotFit) {
+  const auto layer = [](int64_t width, int64_t hidden) {
+    return One("LSTM", {{"t", "n", 5}}).Weight({1, width, 5}).Weight({1, 24, 6}).Int("hidden_size", hidden).Result();
+  };
+  EXPECT_EQ(layer(24, 6), "f32[t, 1, n, 6]");
+  EXPECT_NE(layer(23, 6).find("wanted f32[1, 24, 5]"), std::string::npos);
+  EXPECT_NE(layer(24, 7).find("hidden_size 7"), std::string::npos);
 }
 
 TEST(InferShapes, HugeNumbersDoNotOverflow) {

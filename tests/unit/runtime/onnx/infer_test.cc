@@ -193,6 +193,56 @@ TEST(InferShapes, WhatConstantsMakeIsBounded) {
             "`x.onnx`: node `pad2` (Pad): with its result f32[31457280] more than 268435456 bytes are computed from constants alone");
 }
 
+// A small file whose load would take minutes: a padded constant times itself, often enough.
+TEST(InferShapes, WorkThatConstantsMakeIsBounded) {
+  const auto multiplied = [](int64_t extent, int nodes) {
+    Builder b;
+    b.Input("x", {1}).Output("y");
+    b.Floats("w", {1, 1}, 1);
+    b.Longs("pads", {0, 0, extent - 1, extent - 1});
+    b.Node("Relu", {"x"}, {"y"}, "last");
+    b.Node("Pad", {"w", "pads"}, {"m0"}, "pad");
+    for (int i = 0; i < nodes; ++i)
+      b.Node("MatMul", {"m0", "m" + std::to_string(i)}, {"m" + std::to_string(i + 1)}, "product" + std::to_string(i));
+    return b.Error();
+  };
+  EXPECT_EQ(multiplied(256, 8), "");
+  EXPECT_EQ(multiplied(4096, 1),
+            "`x.onnx`: node `product0` (MatMul): with its 68769808385 steps more than 4294967296 are needed to compute what follows from "
+            "constants alone");
+  EXPECT_NE(multiplied(1024, 8).find("node `product3` (MatMul): with its "), std::string::npos) << "the work of all nodes counts";
+}
+
+TEST(InferShapes, EachOperatorsWorkIsCounted) {
+  const auto refused = [](const std::string& op, const std::vector<std::vector<int64_t>>& in,
+                          const std::function<void(pb::NodeProto&)>& set) {
+    Builder b;
+    b.Input("x", {1}).Output("y");
+    b.Node("Relu", {"x"}, {"y"}, "last");
+    std::vector<std::string> names;
+    for (const auto& dim : in) {
+      const std::string name = std::to_string(names.size());
+      b.Floats("w" + name, std::vector<int64_t>(dim.size(), 1), 1);
+      std::vector<int64_t> pads(2 * dim.size(), 0);
+      for (size_t i = 0; i < dim.size(); ++i) pads[dim.size() + i] = dim[i] - 1;
+      b.Longs("pads" + name, pads);
+      b.Node("Pad", {"w" + name, "pads" + name}, {"p" + name}, "pad" + name);
+      names.push_back("p" + name);
+    }
+    set(b.Node(op, names, {"z"}, "hard"));
+    return b.Error().find("node `hard` (" + op + "): with its ") != std::string::npos;
+  };
+  const auto none = [](pb::NodeProto&) {};
+  EXPECT_TRUE(refused("Conv", {{1, 64, 512, 512}, {64, 64, 5, 5}}, none));
+  EXPECT_TRUE(refused("ConvTranspose", {{1, 64, 512, 512}, {64, 16, 5, 5}}, none));
+  EXPECT_TRUE(refused("Einsum", {{4096, 4096}, {4096, 4096}}, [](auto& node) { Builder::String(node, "equation", "ab,bc->a"); }));
+  EXPECT_TRUE(refused("MaxPool", {{1, 1, 4096, 4096}}, [](auto& node) { Builder::Ints(node, "kernel_shape", {512, 512}); }));
+  EXPECT_TRUE(refused("LSTM", {{4096, 4, 512}, {1, 2048, 512}, {1, 2048, 512}}, none));
+  EXPECT_TRUE(refused("Det", {{4096, 4096}}, none));
+  EXPECT_TRUE(refused("LRN", {{1, 4096, 4096}}, [](auto& node) { Builder::Int(node, "size", 4096); }));
+  EXPECT_FALSE(refused("Det", {{64, 64}}, none));
+}
+
 TEST(InferShapes, ReductionsWhoseAxesAreData) {
   const auto reduced = [](int64_t keep) {
     Builder b;

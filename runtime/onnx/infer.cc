@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/work.h"
 
 namespace wf::onnx {
 namespace {
@@ -317,16 +318,23 @@ static bool IsComputedFromShapes(const Node& node, std::span<const Known> known)
   return std::none_of(node.attributes.begin(), node.attributes.end(), has_body) && std::all_of(node.out.begin(), node.out.end(), is_known);
 }
 
-base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model,
-                                              int64_t max_bytes) {
+base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model, int64_t max_bytes,
+                                              int64_t max_work) {
   std::vector<bool> is_constant(graph.values.size()), found(graph.nodes.size());
   for (size_t i = 0; i < graph.values.size(); ++i) is_constant[i] = graph.values[i].weight >= 0;
-  int64_t left = max_bytes;
+  int64_t left = max_bytes, work_left = max_work;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     const auto reads = [&](int in) { return in < 0 || is_constant[static_cast<size_t>(in)]; };
     if (node.in.empty() || node.op == Op::kShape || node.op == Op::kSize || !std::all_of(node.in.begin(), node.in.end(), reads)) continue;
     if (!IsComputedFromShapes(node, known)) continue;
+    const int64_t work = WorkOf(node, known);
+    if (work > work_left) {
+      return Status(base::kOutOfRange,
+                    fmt::format("`{}`: {}: with its {} steps more than {} are needed to compute what follows from constants alone", model,
+                                node.Describe(), work, max_work));
+    }
+    work_left -= work;
     for (const int index : node.out) {
       if (index < 0) continue;
       const Known& out = known[static_cast<size_t>(index)];

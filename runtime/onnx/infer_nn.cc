@@ -156,6 +156,8 @@ Status InferPool(NodeContext& node) {
   const Known& x = node.in(0);
   if (x.dim.size() < 3 || x.dim.size() > 5)
     return node.NotBuilt(fmt::format("pooling of {}; 1 to 3 spatial axes are supported", node.InType(0)));
+  const int64_t power = node.node.Int("p", 2);
+  if (power < 1 || power > 1000) return node.Fail(fmt::format("p is {}, wanted 1 to 1000", power));
   const size_t spatial = x.dim.size() - 2;
   auto window = ReadWindow(node.node, spatial, {});
   if (!window.ok()) return window.status();
@@ -211,7 +213,10 @@ Status InferGemm(NodeContext& node) {
 
 Status InferMatMul(NodeContext& node) {
   WF_RETURN_IF_ERROR(node.SameType(0, 1));
-  Shape a = node.in(0).dim, b = node.in(1).dim;
+  return MultipliedShape(node, node.in(0).dim, node.in(1).dim);
+}
+
+Status MultipliedShape(NodeContext& node, Shape a, Shape b) {
   if (a.empty() || b.empty()) return node.Fail("a scalar input");
   const bool row = a.size() == 1, column = b.size() == 1;
   if (row) a.insert(a.begin(), Dim(1));
@@ -225,25 +230,6 @@ Status InferMatMul(NodeContext& node) {
   out.dim = *std::move(batch);
   if (!row) out.dim.push_back(a[a.size() - 2]);
   if (!column) out.dim.push_back(b.back());
-  return Status::Ok();
-}
-
-Status InferBatchNormalization(NodeContext& node) {
-  const Known& x = node.in(0);
-  if (x.dim.size() < 2) return node.Fail(fmt::format("input {} has no channels", node.InType(0)));
-  if (node.node.Int("training_mode", 0) != 0) return node.NotBuilt("training mode is not supported");
-  if (node.node.Int("spatial", 1) != 1) return node.NotBuilt("statistics for each element are not supported");
-  for (size_t i = 1; i < 5; ++i) {
-    WF_RETURN_IF_ERROR(node.Rank(i, 1));
-    WF_RETURN_IF_ERROR(node.SameType(0, i));
-    if (Dim::ProvedDifferent(node.in(i).dim[0], x.dim[1]))
-      return node.Fail(fmt::format("input {} is {}, input 0 is {}", i, node.InType(i), node.InType(0)));
-  }
-  for (size_t i = 1; i < 5; ++i) {
-    if (node.has_out(i)) return node.NotBuilt("the outputs of training are not supported");
-  }
-  node.out(0).dtype = x.dtype;
-  node.out(0).dim = x.dim;
   return Status::Ok();
 }
 

@@ -2,9 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+
+#include "runtime/base/clock.h"
 
 namespace wf::driver {
 
@@ -24,6 +28,21 @@ pid_t StartChild(const std::string& binary, const std::vector<std::string>& argu
   std::signal(SIGPIPE, SIG_DFL);
   execv(binary.c_str(), argv.data());
   _exit(127);
+}
+
+bool WaitForEnd(pid_t pid, int64_t within_ns, int* status) {
+  const base::SystemClock clock;
+  for (const int64_t until = clock.Now() + within_ns; waitpid(pid, status, WNOHANG) == 0;) {
+    if (clock.Now() > until) return false;
+    usleep(5'000);
+  }
+  return true;
+}
+
+void KillAndReap(pid_t pid, int* status) {
+  kill(pid, SIGKILL);
+  while (waitpid(pid, status, 0) < 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace wf::driver

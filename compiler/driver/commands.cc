@@ -24,6 +24,7 @@
 #include "compiler/driver/graph_live.h"
 #include "compiler/driver/language_server.h"
 #include "compiler/driver/layout.h"
+#include "compiler/driver/model.h"
 #include "compiler/driver/new_program.h"
 #include "compiler/driver/note_text.h"
 #include "compiler/driver/options.h"
@@ -41,14 +42,9 @@ namespace {
 
 struct Command {
   CommandInfo info;
-  int (*run)(const Options&, Console&);  // null: a later version has it
+  int (*run)(const Options&, Console&);
 };
-std::vector<CommandInfo> Commands();  // that this version has
-
-int Usage(Console& console, std::string_view message) {
-  console.err << "wfc: " << message << "\n";
-  return kUsage;
-}
+std::vector<CommandInfo> Commands();
 
 using Purpose = Compilation::Purpose;
 
@@ -360,12 +356,46 @@ int UnknownCommand(const std::string& name, Console& console) {
   return Usage(console, fmt::format("unknown {} `{}`{}", name.starts_with('-') ? "option" : "command", name, hint));
 }
 
+void ListModelCommands(Console& console) {
+  console.out << "usage: wfc model COMMAND [options]\nwhat can be done with an ONNX file alone\n\n";
+  for (const ModelCommand& command : ModelCommands())
+    console.out << fmt::format("  wfc {:<13} {:<24} {}\n", command.info.name, command.info.arguments, command.info.summary);
+  console.out << "\n`wfc model COMMAND --help` lists the options of one, with examples.\n";
+}
+
 void ShowHelp(const CommandInfo& info, Console& console) {
+  if (info.name == "model") return ListModelCommands(console);
   const std::string usage = fmt::format("usage: wfc {} {}", info.name, info.arguments.empty() ? "[options]" : info.arguments);
   console.out << fmt::format("{}\n{}\n\n{}\nexamples:\n{}", usage, info.summary, OptionsHelp(info.name), info.examples);
 }
 
+int UnknownModelCommand(std::string_view name, Console& console) {
+  std::vector<std::string> names;
+  for (const ModelCommand& command : ModelCommands()) names.emplace_back(command.info.name.substr(command.info.name.find(' ') + 1));
+  const auto near = diag::Suggest(name, names);
+  return Usage(console,
+               fmt::format("unknown command `model {}`; {}", name, near ? *near : fmt::format("there are {}", fmt::join(names, ", "))));
+}
+
+const ModelCommand* FindModelCommand(std::string_view name) {
+  const std::vector<ModelCommand>& commands = ModelCommands();
+  const auto row = std::find_if(commands.begin(), commands.end(),
+                                [&](const ModelCommand& one) { return one.info.name == fmt::format("model {}", name); });
+  return row == commands.end() ? nullptr : &*row;
+}
+
+int Model(const Options& options, Console& console) {
+  if (!options.inputs.empty()) return UnknownModelCommand(options.inputs.front(), console);
+  return Usage(console, "`wfc model` needs a command; `wfc model --help` lists them");
+}
+
 int Help(const Options& options, Console& console) {
+  if (options.inputs.size() == 2 && options.inputs.front() == "model") {
+    const ModelCommand* const command = FindModelCommand(options.inputs[1]);
+    if (command == nullptr) return UnknownModelCommand(options.inputs[1], console);
+    ShowHelp(command->info, console);
+    return kFine;
+  }
   if (options.inputs.size() > 1) return Usage(console, "`wfc help` takes one command");
   if (options.inputs.empty()) {
     console.out << Overview();
@@ -386,10 +416,27 @@ constexpr std::array kCommands = {
 
 std::vector<CommandInfo> Commands() {
   std::vector<CommandInfo> commands;
-  for (const Command& command : kCommands) {
-    if (command.run != nullptr) commands.push_back(command.info);
-  }
+  for (const Command& command : kCommands) commands.push_back(command.info);
   return commands;
+}
+
+// A command with what stands behind its name.
+int RunRow(const CommandInfo& info, int (*run)(const Options&, Console&), std::vector<std::string> arguments, Console& console) {
+  std::string error;
+  const auto options = ParseOptions(info.name, arguments, error);
+  if (!options) return Usage(console, error);
+  if (options->version) {
+    console.out << "wfc " WF_VERSION "\n";
+    return kFine;
+  }
+  if (options->help) {
+    ShowHelp(info, console);
+    return kFine;
+  }
+  const bool takes_stdin = info.arguments.ends_with("| -");
+  if (!takes_stdin && std::find(options->inputs.begin(), options->inputs.end(), "-") != options->inputs.end())
+    return Usage(console, fmt::format("`wfc {}` does not read stdin, as `wfc check -` and `wfc fmt -` do; `./-` is a file", info.name));
+  return run(*options, console);
 }
 
 }  // namespace
@@ -412,22 +459,12 @@ int RunWfc(const std::vector<std::string>& arguments, Console& console) {
   }
   const auto command = std::find_if(kCommands.begin(), kCommands.end(), [&](const Command& c) { return c.info.name == name; });
   if (command == kCommands.end()) return UnknownCommand(name, console);
-  if (command->run == nullptr) return Usage(console, fmt::format("`wfc {}` is not part of this version of wfc", name));
-  std::string error;
-  const auto options = ParseOptions(name, {arguments.begin() + 1, arguments.end()}, error);
-  if (!options) return Usage(console, error);
-  if (options->version) {
-    console.out << "wfc " WF_VERSION "\n";
-    return kFine;
+  if (name == "model" && arguments.size() > 1) {
+    const ModelCommand* const of_model = FindModelCommand(arguments[1]);
+    if (of_model != nullptr) return RunRow(of_model->info, of_model->run, {arguments.begin() + 2, arguments.end()}, console);
+    if (!arguments[1].starts_with('-')) return UnknownModelCommand(arguments[1], console);
   }
-  if (options->help) {
-    ShowHelp(command->info, console);
-    return kFine;
-  }
-  const bool takes_stdin = command->info.arguments.ends_with("| -");
-  if (!takes_stdin && std::find(options->inputs.begin(), options->inputs.end(), "-") != options->inputs.end())
-    return Usage(console, fmt::format("`wfc {}` does not read stdin, as `wfc check -` and `wfc fmt -` do; `./-` is a file", name));
-  return command->run(*options, console);
+  return RunRow(command->info, command->run, {arguments.begin() + 1, arguments.end()}, console);
 }
 
 }  // namespace wf::driver

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/driver/explain.h"
+#include "compiler/driver/model.h"
 #include "compiler/driver/options.h"
 
 namespace wf::driver {
@@ -17,6 +18,9 @@ std::vector<std::string> WordsOfArguments(const CommandInfo& command, const std:
   if (command.name == "help") {
     for (const CommandInfo& one : commands) words.emplace_back(one.name);
   }
+  if (command.name == "model") {
+    for (const ModelCommand& one : ModelCommands()) words.emplace_back(one.info.name.substr(command.name.size() + 1));
+  }
   if (command.name == "explain") {
     for (const ErrorPage& page : ErrorPages()) words.push_back(fmt::format("WF{:04}", page.number));
   }
@@ -27,7 +31,7 @@ enum class Files : uint8_t { kNone, kPrograms, kAny };
 
 Files FilesOf(const CommandInfo& command) {
   const auto names = [&](std::string_view word) { return command.arguments.find(word) != std::string_view::npos; };
-  if (names("SERVER") || names("OLD")) return Files::kAny;
+  if (names("SERVER") || names("OLD") || command.name == "model") return Files::kAny;
   return names(".wf") ? Files::kPrograms : Files::kNone;
 }
 bool TakesFile(const FlagInfo& flag) { return flag.value == "FILE" || flag.value == "OLD"; }

@@ -27,4 +27,6 @@ inline int Fail(Console& console, std::string_view message, ExitStatus status = 
   return status;
 }
 
+inline int Usage(Console& console, std::string_view message) { return Fail(console, message, kUsage); }
+
 }  // namespace wf::driver

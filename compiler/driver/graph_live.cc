@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/ir/policy_text.h"
 #include "compiler/load/fetch.h"
 #include "compiler/load/server_times.h"
 #include "compiler/load/target.h"
@@ -19,6 +23,32 @@ template <typename T>
 T Find(const std::map<std::pair<std::string, std::string>, T>& times, const std::string& first, const std::string& second) {
   const auto found = times.find({first, second});
   return found == times.end() ? T() : found->second;
+}
+
+std::string TextOf(const std::string& setting, const std::map<std::string, double>& in_force) {
+  constexpr double kNsPerSecond = 1e9;
+  constexpr const char* kPriorities[] = {"high", "normal", "low"};
+  const double value = in_force.at(setting);
+  if (setting == "timeout") return ir::DurationText(std::llround(value * kNsPerSecond));
+  if (setting == "priority") return kPriorities[std::clamp(static_cast<int>(value), 0, 2)];
+  std::string text = setting == "batch" && value == 0 ? "auto" : fmt::format("{}", std::llround(value));
+  if (const auto within = in_force.find("within"); setting == "batch" && within != in_force.end() && within->second > 0)
+    text += " within " + ir::DurationText(std::llround(within->second * kNsPerSecond));
+  return text;
+}
+
+// What `server.yml` has changed.
+void AddInForce(const std::map<std::string, double>& in_force, Graph::Node& node) {
+  for (const auto& [name, value] : in_force) {
+    if (name == "within") continue;  // stands beside `batch`
+    const std::string text = TextOf(name, in_force);
+    const auto row =
+        std::find_if(node.settings.begin(), node.settings.end(), [&name = name](const auto& each) { return each.first == name; });
+    if (row == node.settings.end())
+      ir::Merge(node.settings, {{name, text}});
+    else
+      row->second = text;
+  }
 }
 
 }  // namespace
@@ -39,6 +69,8 @@ base::Status AddMeasured(const std::string& url, Graph& graph) {
     knows_one = knows_one || times.workflows.contains({workflow.service, workflow.name});
     const load::Total requests = Find(times.workflows, workflow.service, workflow.name);
     Add("request", requests, workflow.measured);
+    for (Graph::Stage& stage : workflow.stages)
+      for (Graph::Node& node : stage.nodes) AddInForce(Find(times.settings, workflow.name, node.path), node);
     if (requests.count <= 0 || called[workflow.name] > 1) continue;  // those of stages and nodes do not say whose service they are of
     for (Graph::Stage& stage : workflow.stages) {
       Add("stage", Find(times.stages, workflow.name, stage.name), stage.measured);

@@ -65,6 +65,7 @@ bool AddHeader(Options& options, std::string_view value) {
   options.headers.emplace_back(value);
   return clean && colon != 0 && colon != std::string_view::npos && value.find(' ') > colon;
 }
+bool TakeText(Options&, std::string_view value) { return !value.empty(); }
 bool SetNothing(Options&, std::string_view) { return true; }
 
 // How a flag's value is read, and what it may be where the flag's line does not say it all.
@@ -87,6 +88,24 @@ constexpr Setter kWhole{[](Options& options, std::string_view value) {
                         [] { return fmt::format("a whole number from {}{}", least, most == kNoEnd ? "" : fmt::format(" to {}", most)); }};
 constexpr int64_t kDay = 86'400;
 constexpr Setter kOptimize{kWhole<&Options::optimize, 0, 3>.set};  // "0..3" says it
+// Of `wfc model`, which hands the text on.
+template <int64_t least, int64_t most>
+constexpr Setter kWholeText{
+    [](Options&, std::string_view value) {
+      const auto number = ReadNumber<int64_t>(value);
+      return number && *number >= least && *number <= most;
+    },
+    [] { return fmt::format("a whole number from {}{}", least, most == kNoEnd ? "" : fmt::format(" to {}", most)); }};
+constexpr Setter kSecondsText{[](Options&, std::string_view value) {
+                                const double number = ReadNumber<double>(value).value_or(-1);
+                                return number > 0 && number <= kDay;
+                              },
+                              [] { return fmt::format("a number above 0, at most {}", kDay); }};
+constexpr Setter kToleranceText{[](Options&, std::string_view value) {
+                                  const double number = ReadNumber<double>(value).value_or(-1);
+                                  return number >= 0 && number <= 1e300;
+                                },
+                                [] { return std::string("a number from 0"); }};
 constexpr Setter kRate{SetRate, [] { return std::string("a number above 0, at most 10000000"); }};
 
 struct Flag {
@@ -136,7 +155,9 @@ std::string UnknownFlag(std::string_view name, std::string_view command) {
   }
   if (elsewhere) return fmt::format("`{}` is no option of `wfc {}`", name, command);
   const auto near = diag::Suggest(name, names);
-  const std::string help = near ? "; " + *near : command == "run" ? "; flags of the server come after `--`" : "";
+  const std::string help = near                                           ? "; " + *near
+                           : command == "run" || command == "model serve" ? "; flags of the server come after `--`"
+                                                                          : "";
   return fmt::format("unknown option `{}`{}", name, help);
 }
 
@@ -145,7 +166,10 @@ std::string UnknownFlag(std::string_view name, std::string_view command) {
 bool AppliesTo(const FlagInfo& flag, std::string_view command) {
   if (flag.commands == "*") return true;
   const std::string padded = fmt::format(" {} ", flag.commands);
-  return padded.find(fmt::format(" {} ", command)) != std::string::npos;
+  if (command == "model") return padded.find(" model-") != std::string::npos;
+  std::string name = fmt::format(" {} ", command);
+  if (command.starts_with("model ")) name[6] = '-';
+  return padded.find(name) != std::string::npos;
 }
 
 std::vector<std::string_view> WordsOf(const FlagInfo& flag) {
@@ -173,7 +197,7 @@ std::optional<Options> ParseOptions(std::string_view command, const std::vector<
     const std::string& argument = arguments[at];
     if (argument == "--") {
       options.server_arguments.assign(arguments.begin() + static_cast<ptrdiff_t>(at) + 1, arguments.end());
-      if (command == "run" || command == "bench") return options;
+      if (command == "run" || command == "bench" || command == "model serve") return options;
       options.inputs.insert(options.inputs.end(), options.server_arguments.begin(), options.server_arguments.end());
       return options;
     }
@@ -204,6 +228,7 @@ std::optional<Options> ParseOptions(std::string_view command, const std::vector<
                           takes != nullptr ? ", " + takes() : "");
       return std::nullopt;
     }
+    options.flags.push_back(written.value ? fmt::format("{}={}", flag->info.name, *written.value) : std::string(flag->info.name));
   }
   return options;
 }

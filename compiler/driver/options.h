@@ -17,6 +17,7 @@ enum class Phase : uint8_t { kParse, kCheck, kIr, kPasses, kLower, kObject, kLin
 struct Options {
   std::vector<std::string> inputs;
   std::vector<std::string> server_arguments;  // after `--`
+  std::vector<std::string> flags;             // as they were understood: `--name` or `--name=value`
   std::string output;
   Format format = Format::kText;
   ColorWhen color = ColorWhen::kAuto;
@@ -45,10 +46,11 @@ struct Options {
   bool dependencies = false, watch = false, fix = false, write = false, check = false, diff = false;
 };
 
-// A row of flags.def.
+// A row of flags.def. Of `wfc model bench` the command is called model-bench there, "model bench" elsewhere.
 struct FlagInfo {
   std::string_view name, value, commands, help;
 };
+// command: also `model`, which has all flags of its commands.
 bool AppliesTo(const FlagInfo& flag, std::string_view command);
 std::vector<FlagInfo> FlagsOf(std::string_view command);
 std::vector<std::string_view> WordsOf(const FlagInfo& flag);  // the only values that it takes; none when there are others

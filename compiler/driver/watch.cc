@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "compiler/driver/serve.h"
 #include "compiler/driver/watched_files.h"
 #include "compiler/interface/sample.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
 
@@ -29,20 +31,25 @@ namespace wf::driver {
 namespace {
 
 constexpr int kTickMs = 50;
-constexpr int kQuietTicks = 3;  // a file that is being written changes more than once
+constexpr int kQuietTicks = 3;                 // a file that is being written changes more than once
+constexpr int64_t kSlowNs = 10'000'000'000;    // what a start may take until it is told: large models take longer, what hangs does for ever
+constexpr int64_t kConfigNs = 10'000'000'000;  // for a server to print its settings
+constexpr int64_t kGiveUpNs = 2'000'000'000;   // for one to end that nobody calls
 
-volatile std::sig_atomic_t stop_signal = 0;
+volatile std::sig_atomic_t stop_signal = 0, stop_count = 0;
 extern "C" void OnStop(int signal) noexcept {
-  stop_signal = signal == SIGHUP ? SIGTERM : signal;
-}  // to a server SIGHUP means something else
+  stop_signal = signal == SIGHUP ? SIGTERM : signal;  // to a server SIGHUP means something else
+  stop_count = stop_count + 1;
+}
 
 // One server and what it prints.
 struct Served {
   pid_t pid = -1;
   int out = -1;
   std::string line;
-  bool listens = false;
-  interface::Interface described;  // whose calls are shown when it listens
+  int64_t since_ns = base::SystemClock().Now();
+  bool listens = false, is_slow = false;  // is_slow: it is told
+  interface::Interface described;         // whose calls are shown when it listens
   Served() = default;
   Served(const Served&) = delete;
   Served& operator=(const Served&) = delete;
@@ -109,8 +116,8 @@ class Watcher {
     std::vector<std::string> arguments = ServerArguments(options_.inputs.front(), options_.server_arguments);
     arguments.insert(arguments.begin(), "--print-config");  // behind a flag it could be taken for its value
     const pid_t pid = StartChild(folder + "server", arguments, {.out = out.get(), .err = nowhere.get()});
-    while (pid > 0 && waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    int status = 0;
+    if (pid > 0 && !WaitForEnd(pid, kConfigNs, &status)) KillAndReap(pid, &status);
     const auto config = ReadFile(written, kMostBytes);
     return config.ok() ? *config : "";
   }
@@ -122,12 +129,14 @@ class Watcher {
     compilation.set_on_read([this](const std::string& path) { files_.Add(path); });
     const bool built = compilation.RunTo(Phase::kObject, Compilation::Purpose::kServer) && compilation.Link(binary);
     const bool fine = compilation.Finish() == kFine && built;
-    if (!fine && current_) console_.err << "wfc: the server goes on as it was\n";
+    if (!fine && (current_ || next_)) console_.err << "wfc: the server goes on as it was\n";
     if (!fine) {
       console_.err << "wfc: waiting for a change\n" << std::flush;
       files_.KeepAll();
       return;
     }
+    Tick();  // the last one may have come to listen meanwhile
+    GiveUpNext();
     if (!has_listened_ && !OpenSockets(ConfigOf(folder))) {
       console_.err << "wfc: cannot make sockets: " << base::TextOfErrno(errno) << "\n";
       return;
@@ -158,7 +167,7 @@ class Watcher {
     int quiet = -1;
     while (!IsOver()) {
       Tick();
-      if (next_ != nullptr) continue;  // one after the other
+      TellSlow();
       if (quiet < 0 && !files_.Changed()) continue;
       if (quiet < 0 || last.Changed()) {
         last.LookAgain();
@@ -182,6 +191,22 @@ class Watcher {
       if (*served != nullptr && Ended((*served)->pid)) Lose(*served);
     }
     std::erase_if(ending_, [this](pid_t pid) { return Ended(pid); });
+  }
+
+  void TellSlow() {
+    if (next_ == nullptr || next_->is_slow || base::SystemClock().Now() - next_->since_ns < kSlowNs) return;
+    next_->is_slow = true;
+    console_.err << "wfc: it does not listen yet, " << kSlowNs / 1'000'000'000 << " s after its start; "
+                 << (current_ != nullptr ? "the server goes on as it was; " : "") << "waiting for it, or for a change\n"
+                 << std::flush;
+  }
+
+  // A newer one is there. Should it have begun to listen just now, it has a moment to answer.
+  void GiveUpNext() {
+    if (next_ == nullptr) return;
+    kill(next_->pid, SIGTERM);
+    if (!WaitForEnd(next_->pid, kGiveUpNs, &status_)) KillAndReap(next_->pid, &status_);
+    next_.reset();
   }
 
   void Read(Served& served) {
@@ -228,33 +253,42 @@ class Watcher {
     if (is_file && lstat(name.sun_path, &found) == 0 && S_ISSOCK(found.st_mode)) unlink(name.sun_path);
   }
 
-  bool Ended(pid_t pid) { return waitpid(pid, &status_, WNOHANG) == pid; }
+  static bool HasInput(int fd) {
+    pollfd one{fd, POLLIN, 0};
+    return poll(&one, 1, 0) > 0;
+  }
+
+  bool Ended(pid_t pid) { return waitpid(pid, &status_, WNOHANG) != 0; }
 
   void Lose(std::unique_ptr<Served>& served) {
-    while (served->out >= 0) Read(*served);
+    while (served->out >= 0 && HasInput(served->out)) Read(*served);  // what it started may hold the pipe still
     const bool was_new = &served == &next_;
     served.reset();
     flags_are_wrong_ = was_new && current_ == nullptr && WIFEXITED(status_) && WEXITSTATUS(status_) == kUsage;
     if (flags_are_wrong_) return;  // whatever becomes of the files
-    const char* const what = !was_new              ? "the server has ended"
-                             : current_ != nullptr ? "it does not start; the server goes on as it was"
-                                                   : "it does not start";
-    console_.err << "wfc: " << what << "; waiting for a change\n" << std::flush;
+    const std::string by = WIFSIGNALED(status_) ? fmt::format(" (signal {}, {})", WTERMSIG(status_), strsignal(WTERMSIG(status_))) : "";
+    console_.err << "wfc: " << (was_new ? "it does not start" : "the server has ended") << by
+                 << (was_new && current_ != nullptr ? "; the server goes on as it was" : "") << "; waiting for a change\n"
+                 << std::flush;
   }
 
+  // Servers end what they have begun; of a second signal they lose it, of a third they are killed.
   int End() {
     RemoveFile();
-    for (const auto* served : {&next_, &current_}) {
-      if (*served == nullptr) continue;
-      kill((*served)->pid, stop_signal);
-      ending_.push_back((*served)->pid);
+    if (current_ == nullptr && next_ == nullptr && ending_.empty()) return flags_are_wrong_ ? kUsage : kFine;
+    GiveUpNext();
+    if (current_ != nullptr) {
+      kill(current_->pid, stop_signal);
+      ending_.push_back(current_->pid);
     }
-    for (const pid_t pid : ending_) {
-      while (waitpid(pid, &status_, 0) < 0 && errno == EINTR) {
+    int sent = stop_count;
+    for (size_t i = 0; i < ending_.size(); ++i) {
+      for (; !Ended(ending_[i]); usleep(5'000)) {
+        if (stop_count == sent) continue;
+        sent = stop_count;
+        for (size_t other = i; other < ending_.size(); ++other) kill(ending_[other], sent > 2 ? SIGKILL : static_cast<int>(stop_signal));
       }
     }
-    if (flags_are_wrong_) return kUsage;
-    if (ending_.empty()) return kFine;
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : static_cast<int>(kProgramHasErrors);
   }
 

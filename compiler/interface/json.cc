@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "compiler/base/nesting.h"
+#include "compiler/diag/render.h"
 #include "compiler/interface/interface.h"
+#include "runtime/base/float_text.h"
 
 namespace wf::interface {
 namespace {
@@ -78,6 +80,71 @@ void WriteCall(json::OStream& out, const Call& call) {
 
 // ---- reading ----
 
+std::string NumberText(const json::Value& value, const Type* type) {
+  if (type == nullptr || !ir::IsFloat(type->dtype)) {
+    if (const auto number = value.getAsInteger()) return std::to_string(*number);
+    if (const auto number = value.getAsUINT64()) return std::to_string(*number);
+  }
+  char buffer[base::kMostFloatText];
+  return {buffer, base::PutFloat(buffer, value.getAsNumber().value_or(0))};
+}
+
+// A value as `Describe` writes it: numbers in their fewest digits, members of a record in the order of its type. So what a server carries
+// is equal to what its source says. Depth is that of the text.
+class DefaultText {
+ public:
+  explicit DefaultText(const Interface& interface) : interface_(interface) {}
+
+  std::string Of(const json::Value& value, const Type* type) const {
+    if (type != nullptr && type->kind == ir::TypeKind::kOptional) type = &type->element[0];
+    switch (value.kind()) {
+      case json::Value::Null:
+        return "null";
+      case json::Value::Boolean:
+        return *value.getAsBoolean() ? "true" : "false";
+      case json::Value::Number:
+        return NumberText(value, type);
+      case json::Value::String:
+        return diag::QuoteJson(std::string_view(*value.getAsString()));
+      case json::Value::Array:
+        return OfArray(*value.getAsArray(), type);
+      case json::Value::Object:
+        return OfObject(*value.getAsObject(), type);
+    }
+    return "";
+  }
+
+ private:
+  static const Type* ElementOf(const Type* type) {
+    if (type != nullptr && type->kind == ir::TypeKind::kTensor) return type;  // nested arrays
+    return type == nullptr || type->element.empty() ? nullptr : &type->element[0];
+  }
+
+  std::string OfArray(const json::Array& items, const Type* type) const {
+    std::string text;
+    for (const json::Value& item : items) text += (text.empty() ? "" : ",") + Of(item, ElementOf(type));
+    return "[" + text + "]";
+  }
+  std::string OfObject(const json::Object& object, const Type* type) const {
+    std::string text;
+    const auto add = [&](std::string_view name, const Type* of) {
+      const json::Value* value = object.get({name.data(), name.size()});
+      if (value != nullptr) text += (text.empty() ? "" : ",") + diag::QuoteJson(name) + ":" + Of(*value, of);
+    };
+    if (type != nullptr && type->kind == ir::TypeKind::kRecord) {
+      for (const Field& field : FieldsOf(interface_, *type)) add(field.name, &field.type);
+    } else {
+      std::vector<std::string_view> names;
+      for (const auto& member : object) names.emplace_back(llvm::StringRef(member.first));
+      std::sort(names.begin(), names.end());
+      for (const std::string_view name : names) add(name, ElementOf(type));
+    }
+    return "{" + text + "}";
+  }
+
+  const Interface& interface_;  // with the records
+};
+
 // Members of objects into the structs; what is missing or of another kind leaves `ok` false.
 class Reader {
  public:
@@ -127,7 +194,8 @@ class Reader {
     }
     if (one.get("meta") != nullptr) {
       EachObject(one, "meta", [&](const json::Object& meta) {
-        call.meta.push_back({.key = Text(meta, "key"), .type = ReadType(meta), .default_value = Default(meta), .place = {}});
+        call.meta.push_back({.key = Text(meta, "key"), .type = ReadType(meta), .default_value = {}, .place = {}});
+        call.meta.back().default_value = Default(meta, call.meta.back().type);
       });
     }
     if (const json::Array* keys = one.getArray("annotations")) {
@@ -137,11 +205,13 @@ class Reader {
   }
 
   Port ReadPort(const json::Object& one) {
-    return {.name = Text(one, "name"),
-            .type = ReadType(one),
-            .required = one.getBoolean("required").value_or(true),
-            .default_value = Default(one),
-            .place = {}};
+    Port port{.name = Text(one, "name"),
+              .type = ReadType(one),
+              .required = one.getBoolean("required").value_or(true),
+              .default_value = {},
+              .place = {}};
+    port.default_value = Default(one, port.type);
+    return port;
   }
 
   // A name of a record must be one that has been read: so there are no circles.
@@ -156,10 +226,9 @@ class Reader {
     return type.ok() ? *std::move(type) : Type();
   }
 
-  static std::string Default(const json::Object& one) {
-    std::string text;
-    if (const json::Value* value = one.get("default")) llvm::raw_string_ostream(text) << *value;
-    return text;
+  std::string Default(const json::Object& one, const Type& type) const {
+    const json::Value* value = one.get("default");
+    return value == nullptr || !ok_ ? "" : DefaultText(result_).Of(*value, &type);
   }
   static std::string OptionalText(const json::Object& one, const char* name) { return one.getString(name).value_or("").str(); }
   std::string Text(const json::Object& one, const char* name) {

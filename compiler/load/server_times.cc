@@ -79,6 +79,10 @@ ServerTimes ReadServerTimes(std::string_view metrics) {
     metrics.remove_prefix(std::min(line.size() + 1, metrics.size()));
     const auto sample = line.starts_with("wf_") ? ReadSample(line) : std::nullopt;
     if (!sample) continue;
+    if (sample->name == "wf_node_setting") {
+      times.settings[NamesOf(*sample, "workflow", "node")][NamesOf(*sample, "setting", "").first] = sample->value;
+      continue;
+    }
     for (const std::string_view suffix : {kSum, kCount}) {
       if (!sample->name.ends_with(suffix)) continue;
       for (Total* total : TotalsOf(sample->name.substr(0, sample->name.size() - suffix.size()), *sample, times))

@@ -27,6 +27,8 @@ struct ServerTimes {
   std::map<Names, Total> workflows;  // requests, by service and workflow
   std::map<Names, Total> stages;     // by workflow and stage
   std::map<Names, Node> nodes;       // by workflow and node
+  // What a configuration has changed, as it is in force, by workflow and node: counts and seconds by the name of the setting.
+  std::map<Names, std::map<std::string, double>> settings;
 };
 
 // Reads the text format of Prometheus (version 0.0.4); what it does not know, or cannot read, is passed over.

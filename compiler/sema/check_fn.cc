@@ -165,14 +165,19 @@ void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl) 
   ReadSignature(body, decl.params, decl.result.get(), signature);
   signature.may_fail = NativeCall(decl) != nullptr;
   CheckDefaults(env, module, decl, decl.params, signature);
-  if (signature.is_generic() || decl.has_errors) {  // the body is checked once per instance
+  if (signature.is_generic()) {  // the body is checked once per instance
     body.silenced = true;
-    signature.broken = signature.broken || (!module.is_std && signature.is_generic());
+    signature.broken = signature.broken || !module.is_std;
     return;
   }
   Function function;
   function.name = QualifiedName(module, entity.name);
-  if (!CheckFnBody(body, decl, signature, function)) {
+  if (decl.has_errors) {  // constants may call it still, and then have no value
+    body.silenced = true;
+    function.n_params = static_cast<uint32_t>(signature.params.size());
+    function.result = signature.result;
+    function.span = decl.name.span;
+  } else if (!CheckFnBody(body, decl, signature, function)) {
     function.may_fail = false;  // unknown: one mistake is enough
   }
   signature.may_fail = function.may_fail;

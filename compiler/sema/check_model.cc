@@ -105,7 +105,7 @@ class ModelCheck {
       return false;
     }
     model_.name = entity_.name;
-    model_.path = path_;
+    model_.path = PathInProgram(env_, binding.arguments[0].span, path_);
     model_.span = entity_.span;
     if (binding.settings) values_ = ReadSettings(env_, binding.settings->settings, kInModel);
     return true;
@@ -154,13 +154,13 @@ class ModelCheck {
     std::error_code error;
     if (std::filesystem::exists(path, error) || error) return env_.Report(span, code, {entity_.name, status.message()});
     auto builder = env_.Report(span, code, {entity_.name, "`" + path_ + "`: no such file or folder"}).HelpIf(FileMeant(path, path_));
-    return path == path_ ? builder : builder.Help("paths start from the program's folder: `" + path + "` was looked for");
+    return path == path_ ? builder : builder.Help("a path starts from the folder of the .wf that names it: `" + path + "` was looked for");
   }
 
   // Sets `file` to the newest version's signature; leaves it empty when the file is missing but the signature is written.
   bool ReadFile(std::optional<onnx::Signature>& file) {
     const Span& span = decl_.binding.arguments[0].span;
-    const std::string path = PathBeside(env_, span, path_).string();
+    const std::string path = (ProgramFolder(env_) / model_.path).string();
     if (env_.input.options.on_read) env_.input.options.on_read(path);
     auto versions = onnx::FindVersions(path);
     if (versions.ok()) versions = Named(*std::move(versions), path);

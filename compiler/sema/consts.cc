@@ -27,8 +27,7 @@ bool IsBelow(const std::filesystem::path& path, const std::filesystem::path& fol
 // A program is built alike wherever its folder lies, so it takes no file from elsewhere, whether named so or behind a link.
 bool IsOutside(const Env& env, const std::filesystem::path& path, const std::string& name) {
   if (std::filesystem::path(name).is_absolute()) return true;
-  const std::filesystem::path own = PathBeside(env, {env.modules.front().file->id, 0, 0}, "");
-  const std::filesystem::path root = env.input.folder.empty() ? own : std::filesystem::path(env.input.folder);
+  const std::filesystem::path root = ProgramFolder(env);
   if (!IsBelow(path.lexically_normal(), root.lexically_normal())) return true;
   std::error_code error;
   const auto real = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error),
@@ -215,6 +214,17 @@ std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::s
 
 std::filesystem::path PathBeside(const Env& env, const Span& span, const std::string& name) {
   return std::filesystem::path(env.input.sources.name(span.file)).parent_path() / name;
+}
+
+std::filesystem::path ProgramFolder(const Env& env) {
+  return env.input.folder.empty() ? PathBeside(env, {env.modules.front().file->id, 0, 0}, "") : std::filesystem::path(env.input.folder);
+}
+
+std::string PathInProgram(const Env& env, const Span& span, const std::string& name) {
+  const std::filesystem::path root = ProgramFolder(env).lexically_normal(), own = PathBeside(env, span, "").lexically_normal();
+  if (own == root || std::filesystem::path(name).is_absolute()) return name;
+  const std::filesystem::path path = (own / name).lexically_normal().lexically_relative(root.empty() ? "." : root);
+  return path.empty() ? name : path.string();
 }
 
 bool IsEmbedName(std::string_view name) { return name == "file" || name == "lines" || name == "json" || name == "npy"; }

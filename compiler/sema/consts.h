@@ -22,6 +22,12 @@ std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view pu
 // Where a file named in a .wf stands: beside it.
 std::filesystem::path PathBeside(const Env& env, const Span& span, const std::string& name);
 
+// The root's folder, from which imports count; "" for the one that wfc was started in.
+std::filesystem::path ProgramFolder(const Env& env);
+
+// The same place seen from the program's folder, as it is looked for where there are no .wf files: by servers.
+std::string PathInProgram(const Env& env, const Span& span, const std::string& name);
+
 // An expression that stands for a value: embedded files, constants.
 ExprPtr MakeConst(Body& body, std::string name, TypeRef type, ir::Value value, const Span& span);
 

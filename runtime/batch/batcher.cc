@@ -106,8 +106,8 @@ void Batcher::Meet(size_t sort) {
   if (sort < costs_.size() && costs_[sort].Meet()) UpdateCosts();
 }
 
-Batcher::Outlook Batcher::OutlookOf(uint8_t priority, base::TimePoint deadline) const {
-  const int64_t before = backlog_.Before(priority, deadline);
+Batcher::Outlook Batcher::OutlookOf(uint8_t priority, base::TimePoint deadline, int64_t own) const {
+  const int64_t before = std::max<int64_t>(backlog_.Before(priority, deadline) - own, 0);
   const int threads = executor_.threads();
   const int at_once = threads == 0 ? options_.instances : std::min(options_.instances, threads);
   return {before * row_ns_.load(std::memory_order_relaxed) / at_once, alone_ns_.load(std::memory_order_relaxed)};

@@ -59,8 +59,9 @@ class Batcher {
   struct Outlook {
     int64_t wait_ns = 0, run_ns = 0;  // 0: none, or not known
   };
-  // What a row of this class and deadline that came now would wait at least for those before it, by t(B) as learned, and then run.
-  Outlook OutlookOf(uint8_t priority, base::TimePoint deadline) const;
+  // What a row of this class and deadline that came now would wait at least for those before it, by t(B) as learned, and then run. `own`:
+  // rows before it that do not count.
+  Outlook OutlookOf(uint8_t priority, base::TimePoint deadline, int64_t own = 0) const;
   int queued_rows() const { return credits_.load(std::memory_order_relaxed); }
   // Running on the loop costs less than what a batch would save. False where a request decides on extents: what is known of one shape says
   // nothing of the next.

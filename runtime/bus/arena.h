@@ -20,7 +20,10 @@ struct Budget {
   // The last refusal was for what other requests hold, not for what this one has had.
   std::atomic<bool> others_hold{false};
 
-  void StartWith(const Memory& memory) { left.store(std::min(kBytes, memory.request_bytes()), std::memory_order_relaxed); }
+  // `held`: what the request has claimed already, its body. Alone in the process it would have no more. `kept`: what an arena of it has.
+  void StartWith(const Memory& memory, int64_t held = 0, int64_t kept = 0) {
+    left.store(std::min(kBytes, memory.request_bytes(held)) - kept, std::memory_order_relaxed);
+  }
   void Refuse(bool for_others) { others_hold.store(for_others, std::memory_order_relaxed); }
 };
 

@@ -5,7 +5,8 @@
 namespace wf::bus {
 
 const Failure Channel::kReady{.code = 0};
-const Failure kOutOfMemory{.code = code::kMemoryCap, .message = "the request needs more memory than it may have (`limits.request_bytes`)"};
+const Failure kOutOfMemory{.code = code::kMemoryCap,
+                           .message = "the request needs more memory than it may have (`limits.request_bytes`, `limits.memory_bytes`)"};
 const Failure kNoRoom{
     .code = code::kRefused, .message = "there is no memory for it now: other requests have it, or the system has none", .for_memory = true};
 const Failure kWithdrawn{.code = code::kCancelled, .message = "cancelled"};

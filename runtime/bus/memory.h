@@ -17,7 +17,8 @@ class Memory : public base::MemoryLimit {
   // `bytes` is a multiple of 64; so is the address.
   virtual void* Take(size_t bytes) noexcept = 0;
   virtual void Give(void* chunk, size_t bytes) noexcept = 0;
-  virtual int64_t request_bytes() const noexcept { return most_bytes(); }  // of them that one request may have
+  // Of them that one request may have for its work, of which `held` bytes are claimed already.
+  virtual int64_t request_bytes(int64_t held) const noexcept { return most_bytes() - held; }
 };
 
 // Chunks from caches of the threads, without a lock in steady state. A chunk goes back to the cache of the thread that made it.
@@ -43,7 +44,9 @@ class ChunkMemory final : public Memory {
   void Unclaim(int64_t bytes) noexcept override { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   int64_t most_bytes() const noexcept override { return limit_bytes_ - limit_bytes_ / 8; }
-  int64_t request_bytes() const noexcept override { return std::min(request_bytes_, most_bytes()); }
+  int64_t request_bytes(int64_t held) const noexcept override {
+    return std::min({request_bytes_, most_bytes(), std::max<int64_t>(limit_bytes_ - held, 0)});
+  }
   int64_t in_use_bytes() const { return in_use_.load(std::memory_order_relaxed); }
 
  private:

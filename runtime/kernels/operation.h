@@ -4,27 +4,53 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/kernels/attention/attention.h"
 #include "runtime/kernels/batch_norm/batch_norm.h"
 #include "runtime/kernels/binary/binary.h"
 #include "runtime/kernels/cast/cast.h"
 #include "runtime/kernels/conv/conv.h"
+#include "runtime/kernels/conv_transpose/conv_transpose.h"
+#include "runtime/kernels/deform_conv/deform_conv.h"
+#include "runtime/kernels/det/det.h"
+#include "runtime/kernels/einsum/einsum.h"
+#include "runtime/kernels/embed_norm/embed_norm.h"
+#include "runtime/kernels/fold/fold.h"
+#include "runtime/kernels/gelu/gelu.h"
+#include "runtime/kernels/grid_sample/grid_sample.h"
+#include "runtime/kernels/index/index.h"
 #include "runtime/kernels/integer_conv/integer_conv.h"
 #include "runtime/kernels/integer_matmul/integer_matmul.h"
 #include "runtime/kernels/kernel.h"
+#include "runtime/kernels/loss/loss.h"
+#include "runtime/kernels/make/make.h"
 #include "runtime/kernels/matmul/matmul.h"
+#include "runtime/kernels/matmul_nbits/matmul_nbits.h"
 #include "runtime/kernels/move/move.h"
+#include "runtime/kernels/normalise/normalise.h"
+#include "runtime/kernels/order/order.h"
 #include "runtime/kernels/pool/pool.h"
 #include "runtime/kernels/quantise/quantise.h"
 #include "runtime/kernels/random/random.h"
+#include "runtime/kernels/recurrent/recurrent.h"
 #include "runtime/kernels/reduce/reduce.h"
+#include "runtime/kernels/resize/resize.h"
+#include "runtime/kernels/select/select.h"
+#include "runtime/kernels/signal/signal.h"
 #include "runtime/kernels/softmax/softmax.h"
 #include "runtime/kernels/unary/unary.h"
+#include "runtime/kernels/unpool/unpool.h"
 #include "runtime/kernels/variadic/variadic.h"
+#include "runtime/kernels/view/view.h"
 
 namespace wf::kernels {
 
-using Params = std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather,
-                            Where, Copy, Dequantise, DynamicQuantise, IntegerConv, IntegerMatMul, Quantise, RandomNumbers, Variadic>;
+using Params =
+    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy,
+                 AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, ClassLoss, Compress, ConvTranspose, CumSum, DeformConv, Det, Dft,
+                 Einsum, EmbedNorm, Eye, Fill, Fold, GatherElements, GatherND, GridSample, GroupNorm, Hardmax, LayerNorm, LocalNorm, LpNorm,
+                 MatMulNBits, MeanVariance, MelWeights, NonMaxSuppression, NonZero, OneHot, Range, Recurrent, Resize, ReverseSequence,
+                 RoiAlign, Rotary, ScatterElements, ScatterND, ShortDft, SignalWindow, Split, TopK, Triangle, Unique, Unpool, View,
+                 Dequantise, DynamicQuantise, IntegerConv, IntegerMatMul, Quantise, RandomNumbers, Variadic>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {

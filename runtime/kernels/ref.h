@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "runtime/kernels/operation.h"
 
@@ -9,21 +10,15 @@
 // and what runs where no other row fits. Each gives null for element types that it does not take.
 namespace wf::kernels::ref {
 
-base::Result<std::unique_ptr<Kernel>> MakeConv(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakeMatMul(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakePool(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakeBinary(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakeReduce(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeAttention(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeBatchNorm(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeBiasGelu(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeBinary(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeCast(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakeTranspose(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeClassLoss(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakeSlice(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakePad(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakeGather(const Operation&);
-base::Result<std::unique_ptr<Kernel>> MakeWhere(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeConv(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeConvTranspose(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeCopy(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeDequantise(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeDynamicQuantise(const Operation&);
@@ -32,6 +27,59 @@ base::Result<std::unique_ptr<Kernel>> MakeIntegerMatMul(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeQuantise(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeRandomNumbers(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeVariadic(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeAffineGrid(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeArgExtreme(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeArgPool(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeCompress(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeCumSum(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeEye(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeFill(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeFold(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeGatherElements(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeGatherND(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeGridSample(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeHardmax(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeNonMaxSuppression(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeNonZero(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeOneHot(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeRange(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeResize(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeReverseSequence(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeRoiAlign(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeScatterElements(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeScatterND(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeSplit(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeTopK(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeTriangle(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeUnique(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeUnpool(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeView(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeDeformConv(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeDet(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeDft(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeEinsum(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeEmbedNorm(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeGather(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeGroupNorm(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeLayerNorm(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeLocalNorm(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeLpNorm(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeMatMul(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeMatMulNBits(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeMeanVariance(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeMelWeights(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakePad(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakePool(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeRecurrent(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeReduce(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeRotary(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeShortDft(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeSignalWindow(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeSlice(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeTranspose(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeWhere(const Operation&);
 
 // Calls f.operator()<T>() with the C++ type of a dtype in the list and gives its result; a null kernel when the dtype is not in the list.
 template <typename... Ts, typename F>
@@ -76,6 +124,15 @@ T Saturated(double x) {
   constexpr double kLow = static_cast<double>(std::numeric_limits<T>::lowest()), kHigh = static_cast<double>(std::numeric_limits<T>::max());
   if (x <= kLow) return std::numeric_limits<T>::lowest();
   return x >= kHigh ? std::numeric_limits<T>::max() : static_cast<T>(x);
+}
+
+template <typename T>
+bool IsNan(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::isnan(x);
+  } else {
+    return false;
+  }
 }
 
 // Applies `op` to `count` elements in place; float and double only.

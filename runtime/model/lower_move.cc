@@ -53,13 +53,14 @@ Status LowerSlice(Lowering& of) {
 }
 
 Status LowerPad(Lowering& of) {
+  using enum kernels::Pad::Mode;
   std::optional<std::vector<int64_t>> pads, axes;
   WF_RETURN_IF_ERROR(of.context.IntsOf("pads", 1, pads));
   WF_RETURN_IF_ERROR(of.context.IntsOf("axes", 3, axes));
   const std::string_view mode = of.node.String("mode", "constant");
   const size_t rank = of.context.rank(0);
   kernels::Pad pad;
-  pad.mode = mode == "edge" ? kernels::Pad::Mode::kEdge : mode == "reflect" ? kernels::Pad::Mode::kReflect : kernels::Pad::Mode::kConstant;
+  pad.mode = mode == "edge" ? kEdge : mode == "reflect" ? kReflect : mode == "wrap" ? kWrap : kConstant;
   pad.value = of.node.Float("value", 0);
   pad.begin.assign(rank, 0);
   const size_t count = pads ? pads->size() / 2 : 0;
@@ -67,6 +68,16 @@ Status LowerPad(Lowering& of) {
   of.lowered.params = std::move(pad);
   of.KeepInputs(1);
   if (of.context.has_in(2)) of.lowered.in.push_back(of.node.in[2]);
+  return Status::Ok();
+}
+
+// Cut or padded as much at both ends; what is left over, at the end.
+Status LowerCenterCropPad(Lowering& of) {
+  const std::vector<int64_t> in = Extents(of.context.in(0).dim, 0), out = Extents(of.known_out(0).dim, 0);
+  kernels::Pad pad;
+  for (size_t i = 0; i < in.size(); ++i) pad.begin.push_back(out[i] < in[i] ? -((in[i] - out[i]) / 2) : (out[i] - in[i]) / 2);
+  of.lowered.params = std::move(pad);
+  of.KeepInputs(1);
   return Status::Ok();
 }
 

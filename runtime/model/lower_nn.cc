@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "runtime/model/lowering.h"
 
 namespace wf::model {
@@ -19,18 +23,33 @@ Status LowerPool(Lowering& of) {
   auto window = onnx::ReadWindow(of.node, in.size(), {});
   if (!window.ok()) return window.status();
   onnx::ResolvePads(*window, in);
+  if (of.context.has_out(1)) {
+    of.lowered.params =
+        kernels::ArgPool{of.node.Int("storage_order", 0) != 0, window->kernel, window->stride, window->dilation, window->pad_begin};
+    return Status::Ok();
+  }
   const bool mean = of.node.op == Op::kAveragePool, count = of.node.Int("count_include_pad", 0) != 0;
-  of.lowered.params = kernels::Pool{mean, count, window->kernel, window->stride, window->dilation, window->pad_begin, window->pad_end};
+  of.lowered.params = kernels::Pool{mean,
+                                    count,
+                                    window->kernel,
+                                    window->stride,
+                                    window->dilation,
+                                    window->pad_begin,
+                                    window->pad_end,
+                                    of.node.op == Op::kLpPool ? of.node.Int("p", 2) : 0,
+                                    of.node.Int("storage_order", 0) != 0};
   return Status::Ok();
 }
 
 Status LowerGlobalPool(Lowering& of) {
   const std::vector<int64_t> in = Extents(of.context.in(0).dim, 2);
   const std::vector<int64_t> one(in.size(), 1), zero(in.size(), 0);
-  if (in.size() > 3) {  // a mean over many axes is a reduction; inference bounds the maximum to what pooling takes
+  if (in.size() > 3 || of.node.op == Op::kGlobalLpPool) {  // over more axes than pooling takes it is a reduction
     std::vector<bool> axes(in.size() + 2, true);
     axes[0] = axes[1] = false;
-    of.lowered.params = kernels::Reduce{axes, true};
+    using enum kernels::ReduceOp;
+    const kernels::ReduceOp op = of.node.op == Op::kGlobalMaxPool ? kMax : of.node.op == Op::kGlobalLpPool ? kLp : kMean;
+    of.lowered.params = kernels::Reduce{axes, op, static_cast<double>(of.node.Int("p", 2))};
     return Status::Ok();
   }
   of.lowered.params = kernels::Pool{of.node.op == Op::kGlobalAveragePool, false, in, one, one, zero, zero};
@@ -48,11 +67,6 @@ Status LowerMatMul(Lowering& of) {
   return Status::Ok();
 }
 
-Status LowerBatchNormalization(Lowering& of) {
-  of.lowered.params = kernels::BatchNorm{of.node.Float("epsilon", 1e-5f)};
-  return Status::Ok();
-}
-
 Status LowerSoftmax(Lowering& of) {
   const bool flat = of.node.opset < 13;  // older forms take everything behind the axis together
   const size_t rank = of.context.rank(0), axis = FromEnd(of.node.Int("axis", flat ? 1 : -1), rank);
@@ -64,7 +78,18 @@ Status LowerReduce(Lowering& of) {
   const size_t rank = of.context.rank(0);
   std::optional<std::vector<int64_t>> axes;
   WF_RETURN_IF_ERROR(of.context.IntsOf("axes", 1, axes));
-  kernels::Reduce reduce{std::vector<bool>(rank, false), of.node.op == Op::kReduceMean};
+  using enum kernels::ReduceOp;
+  constexpr std::pair<Op, kernels::ReduceOp> kReductions[] = {
+      {Op::kReduceL1, kL1},         {Op::kReduceL2, kL2},
+      {Op::kReduceLogSum, kLogSum}, {Op::kReduceLogSumExp, kLogSumExp},
+      {Op::kReduceMax, kMax},       {Op::kReduceMean, kMean},
+      {Op::kReduceMin, kMin},       {Op::kReduceProd, kProd},
+      {Op::kReduceSum, kSum},       {Op::kReduceSumSquare, kSumSquare},
+  };
+  const auto* row =
+      std::find_if(std::begin(kReductions), std::end(kReductions), [&](const auto& each) { return each.first == of.node.op; });
+  WF_CHECK(row != std::end(kReductions), of.node.Describe());
+  kernels::Reduce reduce{std::vector<bool>(rank, false), row->second};
   if (axes && !axes->empty()) {
     for (const int64_t each : *axes) reduce.axis[FromEnd(each, rank)] = true;
   } else if (of.node.Int("noop_with_empty_axes", 0) == 0) {

@@ -7,6 +7,7 @@
 #include "runtime/model/constants.h"
 #include "runtime/model/numbers.h"
 #include "runtime/model/program.h"
+#include "runtime/onnx/op.h"
 
 namespace wf::model {
 namespace {
@@ -221,7 +222,9 @@ class Optimiser {
   }
 
   Result<bool> JoinBatchNorm(onnx::Node& conv, const onnx::Node& norm) {
-    if (norm.op != Op::kBatchNormalization || !IsConstant(conv.in[1]) || (conv.has_in(2) && !IsConstant(conv.in[2]))) return false;
+    const bool trains = norm.Int("training_mode", 0) != 0 || norm.out.size() > 1;
+    if (norm.op != Op::kBatchNormalization || trains || !IsConstant(conv.in[1]) || (conv.has_in(2) && !IsConstant(conv.in[2])))
+      return false;
     std::vector<std::vector<double>> parameter;  // scale, shift, mean, variance
     for (size_t i = 1; i < 5; ++i) {
       if (!IsConstant(norm.in[i])) return false;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/onnx/op.h"
+
 namespace wf::model {
 
 using onnx::Op;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/onnx/op.h"
+
 namespace wf::onnx {
 
 std::string TypeName(uint8_t dtype) { return dtype == kStringType ? "string" : std::string(base::DTypeName(dtype)); }

@@ -66,15 +66,11 @@ struct Attribute {
   size_t first_capture = 0;          // kGraph: of the inputs of the node, those that the last of the body take: what it reads from outside
 };
 
-enum class Op : uint16_t {
-#define OPERATOR(domain, name, since, min_in, max_in, max_out, types, attributes, infer, lower) k##domain##name,
-#include "runtime/onnx/operators.def"
-#undef OPERATOR
-};
+enum class Op : uint16_t;  // op.h
 std::string_view OpName(Op op);
 
 struct Node {
-  Op op = Op::kIdentity;
+  Op op{};
   std::string name;          // as in the file; may be empty
   int index = 0;             // place among the file's nodes, from 0
   int opset = 0;             // version of the operator's set that the file imports

@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/work.h"
 
 namespace wf::onnx {
 namespace {
 
 using base::Status;
-
-constexpr size_t kMaxContent = 64;  // elements of a tensor that is followed by value: each costs every node, and shapes are shorter
 
 enum class Types { F, I, N, B, A, S };
 
@@ -58,13 +57,51 @@ Status Rule(NodeContext& context) {
   return Status::Ok();
 }
 
+bool IsFollowed(uint8_t dtype) { return dtype == WF_I64 || dtype == WF_I32 || dtype == WF_BOOL; }
+
 std::optional<std::vector<Dim>> ContentOf(const Weight& weight) {
-  if ((weight.dtype != WF_I64 && weight.dtype != WF_I32) || !weight.held || weight.dim.size() > 1) return std::nullopt;
+  if (!IsFollowed(weight.dtype) || !weight.held || weight.dim.size() > 1) return std::nullopt;
   const size_t size = static_cast<size_t>(base::DTypeSize(weight.dtype));
-  if (weight.bytes.size() / size > kMaxContent) return std::nullopt;
+  if (weight.bytes.size() / size > static_cast<size_t>(kMaxContent)) return std::nullopt;
   std::vector<Dim> content;
   for (size_t at = 0; at < weight.bytes.size(); at += size) content.emplace_back(IntegerAt(weight, at));
   return content;
+}
+
+template <typename T>
+double RealAs(const uint8_t* bytes, int64_t at) {
+  T value;
+  std::memcpy(&value, bytes + at * static_cast<int64_t>(sizeof value), sizeof value);
+  return static_cast<double>(value);
+}
+
+// Of the numbers that C++ has.
+std::optional<double> RealAt(const Weight& weight, int64_t at) {
+  const uint8_t* bytes = weight.bytes.data();
+  switch (weight.dtype) {
+    case WF_F32:
+      return RealAs<float>(bytes, at);
+    case WF_F64:
+      return RealAs<double>(bytes, at);
+    case WF_I8:
+      return RealAs<int8_t>(bytes, at);
+    case WF_I16:
+      return RealAs<int16_t>(bytes, at);
+    case WF_I32:
+      return RealAs<int32_t>(bytes, at);
+    case WF_I64:
+      return RealAs<int64_t>(bytes, at);
+    case WF_U8:
+      return RealAs<uint8_t>(bytes, at);
+    case WF_U16:
+      return RealAs<uint16_t>(bytes, at);
+    case WF_U32:
+      return RealAs<uint32_t>(bytes, at);
+    case WF_U64:
+      return RealAs<uint64_t>(bytes, at);
+    default:
+      return std::nullopt;
+  }
 }
 
 // What is too large to compute with is as unknown as any extent that only a run tells.
@@ -96,13 +133,14 @@ Status RunNode(NodeContext& context) {
     if (out.dim.size() > WF_MAX_RANK)
       return context.NotBuilt(fmt::format("a result of {} axes, {} are the most", out.dim.size(), int{WF_MAX_RANK}));
     ForgetFaulty(out.dim, context.unknown);
-    if (out.content) ForgetFaulty(*out.content, context.unknown);
     for (const Dim& dim : out.dim) {
       if (dim.constant().value_or(0) < 0) return context.Fail(fmt::format("a result of shape {}", ToString(out.dtype, out.dim)));
     }
     if (const auto bytes = LeastBytes(out, kMostTensorBytes); !bytes.ok()) return bytes.status();
-    const bool integers = out.dtype == WF_I64 || out.dtype == WF_I32;
-    if (out.content && (!integers || out.dim.size() > 1 || out.content->size() > kMaxContent)) out.content.reset();
+    if (i == 0 && !out.content) out.content = ElementwiseContent(context);
+    if (out.content) ForgetFaulty(*out.content, context.unknown);
+    if (out.content && (!IsFollowed(out.dtype) || out.dim.size() > 1 || out.content->size() > static_cast<size_t>(kMaxContent)))
+      out.content.reset();
   }
   return Status::Ok();
 }
@@ -112,6 +150,7 @@ Status RunNode(NodeContext& context) {
 int64_t IntegerAt(const Weight& weight, size_t at) {
   int64_t wide = 0;
   int32_t narrow = 0;
+  if (weight.dtype == WF_BOOL) return weight.bytes[at] != 0 ? 1 : 0;
   const bool is_wide = weight.dtype == WF_I64;
   std::memcpy(is_wide ? static_cast<void*>(&wide) : &narrow, weight.bytes.data() + at, is_wide ? sizeof wide : sizeof narrow);
   return is_wide ? wide : narrow;
@@ -145,26 +184,78 @@ size_t NodeContext::FormalInputs() const {
   return count;
 }
 
+const Weight* NodeContext::TensorOf(std::string_view attribute) const {
+  const Attribute* found = node.Find(attribute);
+  return found == nullptr || found->tensor < 0 ? nullptr : &graph_.weights[static_cast<size_t>(found->tensor)];
+}
+
+const std::optional<std::vector<Dim>>& NodeContext::Content(size_t i) const {
+  static const std::optional<std::vector<Dim>> kNone;
+  if (!has_in(i)) return kNone;
+  const auto& content = in(i).content;
+  const auto is_number = [](const Dim& dim) { return dim.is_constant(); };
+  if (!content || !std::all_of(content->begin(), content->end(), is_number)) in(i).wanted = true;
+  return content;
+}
+
 std::optional<std::vector<int64_t>> NodeContext::Numbers(size_t i) const {
   if (!has_in(i)) return std::nullopt;
-  const auto& content = in(i).content;
-  if (!content || !std::all_of(content->begin(), content->end(), [](const Dim& dim) { return dim.is_constant(); })) {
-    in(i).wanted = true;
-    return std::nullopt;
-  }
   std::vector<int64_t> numbers;
-  for (const Dim& dim : *content) numbers.push_back(*dim.constant());
+  const Weight* constant = weight(i);
+  if (!in(i).content && constant != nullptr && constant->held && IsFollowed(constant->dtype)) {  // long, or of several axes
+    const size_t size = static_cast<size_t>(base::DTypeSize(constant->dtype));
+    for (size_t at = 0; at < constant->bytes.size(); at += size) numbers.push_back(IntegerAt(*constant, at));
+    return numbers;
+  }
+  const auto& content = Content(i);
+  if (!content) return std::nullopt;
+  for (const Dim& dim : *content) {
+    if (!dim.is_constant()) return std::nullopt;
+    numbers.push_back(*dim.constant());
+  }
   return numbers;
 }
 
-Status NodeContext::IntsOf(const char* attribute, size_t input, std::optional<std::vector<int64_t>>& out) const {
-  if (const Attribute* found = node.Find(attribute)) {
-    out = found->ints;
-  } else if (has_in(input)) {
-    out = Numbers(input);
-    if (!out) return NotBuilt(fmt::format("its `{}` are computed from data, which is not supported", attribute));
+std::optional<std::vector<double>> NodeContext::Reals(size_t i) const {
+  std::vector<double> reals;
+  if (const auto numbers = Numbers(i)) {
+    for (const int64_t each : *numbers) reals.push_back(static_cast<double>(each));
+    return reals;
   }
+  const Weight* constant = weight(i);
+  if (constant == nullptr || !constant->held) return std::nullopt;
+  for (int64_t at = 0; at < constant->count(); ++at) {
+    const auto real = RealAt(*constant, at);
+    if (!real) return std::nullopt;
+    reals.push_back(*real);
+  }
+  return reals;
+}
+
+std::optional<size_t> NodeContext::Length(size_t i) const {
+  if (!has_in(i) || rank(i) != 1) return std::nullopt;
+  const auto extent = in(i).dim[0].constant();
+  return extent ? std::optional(static_cast<size_t>(*extent)) : std::nullopt;
+}
+
+NodeContext::Ints NodeContext::FindInts(const char* attribute, size_t input) const {
+  if (const Attribute* found = node.Find(attribute)) return {true, found->ints};
+  if (!has_in(input)) return {};
+  if (Length(input) == 0) return {true, std::vector<int64_t>()};
+  return {true, Numbers(input)};
+}
+
+Status NodeContext::IntsOf(const char* attribute, size_t input, std::optional<std::vector<int64_t>>& out) const {
+  Ints found = FindInts(attribute, input);
+  if (found.from_data()) return NotBuilt(fmt::format("its `{}` are computed from data, which is not supported", attribute));
+  out = std::move(found.numbers);
   return Status::Ok();
+}
+
+Shape NodeContext::Unknowns(size_t count) {
+  Shape shape;
+  while (shape.size() < count) shape.push_back(unknown.Next());
+  return shape;
 }
 
 Status NodeContext::Axis(int64_t axis, size_t rank, size_t& out) const {
@@ -234,16 +325,23 @@ static bool IsComputedFromShapes(const Node& node, std::span<const Known> known)
   return std::none_of(node.attributes.begin(), node.attributes.end(), has_body) && std::all_of(node.out.begin(), node.out.end(), is_known);
 }
 
-base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model,
-                                              int64_t max_bytes) {
+base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model, int64_t max_bytes,
+                                              int64_t max_work) {
   std::vector<bool> is_constant(graph.values.size()), found(graph.nodes.size());
   for (size_t i = 0; i < graph.values.size(); ++i) is_constant[i] = graph.values[i].weight >= 0;
-  int64_t left = max_bytes;
+  int64_t left = max_bytes, work_left = max_work;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     const auto reads = [&](int in) { return in < 0 || is_constant[static_cast<size_t>(in)]; };
-    if (node.in.empty() || node.op == Op::kShape || !std::all_of(node.in.begin(), node.in.end(), reads)) continue;
+    if (node.in.empty() || node.op == Op::kShape || node.op == Op::kSize || !std::all_of(node.in.begin(), node.in.end(), reads)) continue;
     if (!IsComputedFromShapes(node, known)) continue;
+    const int64_t work = WorkOf(node, known);
+    if (work > work_left) {
+      return Status(base::kOutOfRange,
+                    fmt::format("`{}`: {}: with its {} steps more than {} are needed to compute what follows from constants alone", model,
+                                node.Describe(), work, max_work));
+    }
+    work_left -= work;
     for (const int index : node.out) {
       if (index < 0) continue;
       const Known& out = known[static_cast<size_t>(index)];

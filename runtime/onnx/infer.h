@@ -19,6 +19,7 @@ struct Known {
 
 // Of one tensor, and of all that nodes compute from constants alone, when a model is loaded and when it is compiled in.
 inline constexpr int64_t kMostTensorBytes = int64_t{4} << 30, kMostConstantBytes = int64_t{256} << 20;
+inline constexpr int64_t kMostConstantWork = int64_t{1} << 32;  // multiply-adds, or as long steps, of all that is computed from constants
 
 // Bytes of its elements, where each extent that is not known counts as 1. Errors: kOutOfRange, more than max_bytes; text without file and
 // node.
@@ -41,9 +42,9 @@ base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const 
 base::Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact = false);
 
 // By node: it reads constants alone, so that it is computed when the model is loaded. Errors: kOutOfRange when the results together have
-// more than max_bytes; the node is named.
+// more than max_bytes, or take more than max_work; the node is named.
 base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model,
-                                              int64_t max_bytes = kMostConstantBytes);
+                                              int64_t max_bytes = kMostConstantBytes, int64_t max_work = kMostConstantWork);
 
 // Window of a convolution or pooling over `spatial` axes. Errors: a wrong number of values, or values out of range; text without file and
 // node.

@@ -53,32 +53,6 @@ Status SlideWindow(NodeContext& node, const Window& window) {
   return Status::Ok();
 }
 
-Dim ContentQuotient(const Dim& a, const Dim& b) { return Dim::FloorDiv(a, b); }
-
-// Integers that shapes are computed from, elementwise.
-std::optional<std::vector<Dim>> CombineContent(Op op, const Known& a, const Known& b) {
-  if (!a.content || !b.content) return std::nullopt;
-  const size_t n = std::max(a.content->size(), b.content->size());
-  if ((a.content->size() != n && a.content->size() != 1) || (b.content->size() != n && b.content->size() != 1)) return std::nullopt;
-  std::vector<Dim> result;
-  for (size_t i = 0; i < n; ++i) {
-    const Dim& x = (*a.content)[a.content->size() == 1 ? 0 : i];
-    const Dim& y = (*b.content)[b.content->size() == 1 ? 0 : i];
-    if (op == Op::kAdd) {
-      result.push_back(x + y);
-    } else if (op == Op::kSub) {
-      result.push_back(x - y);
-    } else if (op == Op::kMul) {
-      result.push_back(x * y);
-    } else if (op == Op::kDiv && y.constant().value_or(0) > 0 && x.constant().value_or(0) >= 0) {
-      result.push_back(ContentQuotient(x, y));
-    } else {
-      return std::nullopt;
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 base::Result<Window> ReadWindow(const Node& node, size_t spatial, std::span<const int64_t> kernel) {
@@ -187,8 +161,8 @@ Status InferPool(NodeContext& node) {
   const Known& x = node.in(0);
   if (x.dim.size() < 3 || x.dim.size() > 5)
     return node.NotBuilt(fmt::format("pooling of {}; 1 to 3 spatial axes are supported", node.InType(0)));
-  if (node.has_out(1)) return node.NotBuilt("the indices of the maxima, its second output, are not supported");
-  if (node.node.Int("storage_order", 0) != 0) return node.NotBuilt("column-major storage is not supported");
+  const int64_t power = node.node.Int("p", 2);
+  if (power < 1 || power > 1000) return node.Fail(fmt::format("p is {}, wanted 1 to 1000", power));
   const size_t spatial = x.dim.size() - 2;
   auto window = ReadWindow(node.node, spatial, {});
   if (!window.ok()) return window.status();
@@ -200,7 +174,12 @@ Status InferPool(NodeContext& node) {
   Known& out = node.out(0);
   out.dtype = x.dtype;
   out.dim = {x.dim[0], x.dim[1]};
-  return SlideWindow(node, *window);
+  WF_RETURN_IF_ERROR(SlideWindow(node, *window));
+  if (node.has_out(1)) {  // where the maxima stand
+    node.out(1).dtype = WF_I64;
+    node.out(1).dim = out.dim;
+  }
+  return Status::Ok();
 }
 
 Status InferGlobalPool(NodeContext& node) {
@@ -237,45 +216,25 @@ Status InferGemm(NodeContext& node) {
   return Status::Ok();
 }
 
-Status MatMulShape(NodeContext& node, size_t left, size_t right) {
-  Shape a = node.in(left).dim, b = node.in(right).dim;
+Status InferMatMul(NodeContext& node) {
+  WF_RETURN_IF_ERROR(node.SameType(0, 1));
+  return MultipliedShape(node, node.in(0).dim, node.in(1).dim);
+}
+
+Status MultipliedShape(NodeContext& node, Shape a, Shape b) {
   if (a.empty() || b.empty()) return node.Fail("a scalar input");
   const bool row = a.size() == 1, column = b.size() == 1;
   if (row) a.insert(a.begin(), Dim(1));
   if (column) b.emplace_back(1);
-  const auto fail = [&] { return node.Fail(fmt::format("inputs {} and {} cannot be multiplied", node.InType(left), node.InType(right))); };
+  const auto fail = [&] { return node.Fail(fmt::format("inputs {} and {} cannot be multiplied", node.InType(0), node.InType(1))); };
   if (Dim::ProvedDifferent(a.back(), b[b.size() - 2])) return fail();
   auto batch = BroadcastShape(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2), node.unknown);
   if (!batch) return fail();
   Known& out = node.out(0);
+  out.dtype = node.in(0).dtype;
   out.dim = *std::move(batch);
   if (!row) out.dim.push_back(a[a.size() - 2]);
   if (!column) out.dim.push_back(b.back());
-  return Status::Ok();
-}
-
-Status InferMatMul(NodeContext& node) {
-  WF_RETURN_IF_ERROR(node.SameType(0, 1));
-  node.out(0).dtype = node.in(0).dtype;
-  return MatMulShape(node, 0, 1);
-}
-
-Status InferBatchNormalization(NodeContext& node) {
-  const Known& x = node.in(0);
-  if (x.dim.size() < 2) return node.Fail(fmt::format("input {} has no channels", node.InType(0)));
-  if (node.node.Int("training_mode", 0) != 0) return node.NotBuilt("training mode is not supported");
-  if (node.node.Int("spatial", 1) != 1) return node.NotBuilt("statistics for each element are not supported");
-  for (size_t i = 1; i < 5; ++i) {
-    WF_RETURN_IF_ERROR(node.Rank(i, 1));
-    WF_RETURN_IF_ERROR(node.SameType(0, i));
-    if (Dim::ProvedDifferent(node.in(i).dim[0], x.dim[1]))
-      return node.Fail(fmt::format("input {} is {}, input 0 is {}", i, node.InType(i), node.InType(0)));
-  }
-  for (size_t i = 1; i < 5; ++i) {
-    if (node.has_out(i)) return node.NotBuilt("the outputs of training are not supported");
-  }
-  node.out(0).dtype = x.dtype;
-  node.out(0).dim = x.dim;
   return Status::Ok();
 }
 
@@ -309,7 +268,6 @@ Status InferBroadcast(NodeContext& node) {
   Known& out = node.out(0);
   out.dtype = a.dtype;
   out.dim = *std::move(shape);
-  if (a.dtype == WF_I64 || a.dtype == WF_I32) out.content = CombineContent(node.node.op, a, b);
   return Status::Ok();
 }
 
@@ -350,18 +308,29 @@ Status ReducedAxes(const NodeContext& node, std::vector<bool>& reduced) {
   return Status::Ok();
 }
 
-Status InferReduce(NodeContext& node) {
+Status ReducedShape(NodeContext& node, Shape& shape) {
+  const size_t rank = node.rank(0);
+  const bool keep = node.node.Int("keepdims", 1) != 0;
+  shape.clear();
+  if (node.FindInts("axes", 1).from_data()) {
+    const auto count = node.Length(1);
+    if (!keep && !count) return node.NotBuilt("how many axes its result has is computed from data, which is not supported");
+    if (!keep && *count > rank) return node.Fail(fmt::format("{} axes of {}", *count, node.InType(0)));
+    shape = node.Unknowns(keep ? rank : rank - *count);
+    return Status::Ok();
+  }
   std::vector<bool> reduced;
   WF_RETURN_IF_ERROR(ReducedAxes(node, reduced));
-  Known& out = node.out(0);
-  out.dtype = node.in(0).dtype;
-  out.dim.clear();
-  const bool keep = node.node.Int("keepdims", 1) != 0;
-  for (size_t i = 0; i < reduced.size(); ++i) {
-    if (!reduced[i]) out.dim.push_back(node.in(0).dim[i]);
-    if (reduced[i] && keep) out.dim.emplace_back(1);
+  for (size_t i = 0; i < rank; ++i) {
+    if (!reduced[i]) shape.push_back(node.in(0).dim[i]);
+    if (reduced[i] && keep) shape.emplace_back(1);
   }
   return Status::Ok();
+}
+
+Status InferReduce(NodeContext& node) {
+  node.out(0).dtype = node.in(0).dtype;
+  return ReducedShape(node, node.out(0).dim);
 }
 
 }  // namespace wf::onnx

@@ -148,16 +148,18 @@ Status InferMatMulInteger(NodeContext& node) {
     WF_RETURN_IF_ERROR(WantZeroOf(node, 2 + i, i));
     if (node.has_in(2 + i)) WF_RETURN_IF_ERROR(WantAlong(node, 2 + i, i, i == 0 ? 2 : 1));
   }
+  WF_RETURN_IF_ERROR(MultipliedShape(node, node.in(0).dim, node.in(1).dim));
   node.out(0).dtype = WF_I32;
-  return MatMulShape(node, 0, 1);
+  return Status::Ok();
 }
 
 Status InferQLinearMatMul(NodeContext& node) {
   WF_RETURN_IF_ERROR(CheckScaled(node));
   for (const size_t i : {1, 2}) WF_RETURN_IF_ERROR(WantAlong(node, static_cast<size_t>(i), 0, 2));
   for (const size_t i : {4, 5}) WF_RETURN_IF_ERROR(WantAlong(node, static_cast<size_t>(i), 3, 1));
+  WF_RETURN_IF_ERROR(MultipliedShape(node, node.in(0).dim, node.in(3).dim));
   node.out(0).dtype = node.in(7).dtype;
-  return MatMulShape(node, 0, 3);
+  return Status::Ok();
 }
 
 Status InferConvInteger(NodeContext& node) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/onnx/einsum.h"
 #include "runtime/onnx/infer_context.h"
 
 namespace wf::onnx {
@@ -18,14 +19,25 @@ class MixingRule {
 
   bool Holds() const {
     switch (node_.node.op) {
+      case Op::kReduceL1:
+      case Op::kReduceL2:
+      case Op::kReduceLogSum:
+      case Op::kReduceLogSumExp:
+      case Op::kReduceMax:
       case Op::kReduceMean:
+      case Op::kReduceMin:
+      case Op::kReduceProd:
       case Op::kReduceSum:
+      case Op::kReduceSumSquare:
         return Reduces();
       case Op::kSoftmax:
       case Op::kLogSoftmax:
         return Normalises();
       case Op::kGlobalAveragePool:
+      case Op::kGlobalLpPool:
       case Op::kGlobalMaxPool:
+      case Op::kInstanceNormalization:
+      case Op::kDeformConv:
         return AnyFrom(2);
       case Op::kMatMul:
       case Op::kMatMulInteger:
@@ -38,10 +50,12 @@ class MixingRule {
         return Counts(Dims(0)[node_.node.Int("transA", 0) != 0 ? 0 : 1]) || Counts(Dims(1)[node_.node.Int("transB", 0) != 0 ? 1 : 0]);
       case Op::kConv:
       case Op::kConvInteger:
+      case Op::kConvTranspose:
         return SlidesOver(1);
       case Op::kQLinearConv:
         return SlidesOver(3);
       case Op::kAveragePool:
+      case Op::kLpPool:
       case Op::kMaxPool:
         return SlidesOver(0);
       case Op::kGather:
@@ -49,11 +63,89 @@ class MixingRule {
       case Op::kSlice:
         return Slices();
       default:
-        return false;
+        return MixesWhole();
     }
   }
 
  private:
+  // Of operators that take some axes as a whole.
+  bool MixesWhole() const {
+    switch (node_.node.op) {
+      case Op::kLayerNormalization:
+      case Op::kSimplifiedLayerNormalization:
+        return AnyFrom(Axis(node_.node.Int("axis", -1)));
+      case Op::kMsSkipLayerNormalization:
+      case Op::kMsSkipSimplifiedLayerNormalization:
+        return Counts(Dims(0).back());
+      case Op::kLpNormalization:
+        return Counts(Dims(0)[Axis(node_.node.Int("axis", -1))]);
+      case Op::kMeanVarianceNormalization:
+        return NormalisesAxes();
+      case Op::kLRN:
+        return Counts(Dims(0)[1]);
+      case Op::kGroupNormalization:
+      case Op::kSTFT:
+      case Op::kMsAttention:
+      case Op::kMsMultiHeadAttention:
+      case Op::kMsGroupQueryAttention:
+        return AnyFrom(1);
+      case Op::kBatchNormalization:
+        return Trains() && AnyFrom(0);
+      case Op::kRNN:
+      case Op::kGRU:
+      case Op::kLSTM:
+        return Counts(Dims(0)[node_.node.Int("layout", 0) != 0 ? 1 : 0]);
+      case Op::kDFT:
+        return Transforms();
+      case Op::kDet:
+        return AnyFrom(node_.rank(0) - 2);
+      case Op::kEinsum:
+        return SumsLabels();
+      case Op::kMsFusedMatMul:
+        return Counts(FromBack(0, node_.node.Int("transA", 0) != 0 ? 2 : 1)) ||
+               Counts(FromBack(1, node_.rank(1) > 1 && node_.node.Int("transB", 0) == 0 ? 2 : 1));
+      case Op::kNegativeLogLikelihoodLoss:
+      case Op::kSoftmaxCrossEntropyLoss:
+        return AnyFrom(node_.node.String("reduction", "mean") == "none" ? 1 : 0);
+      default:
+        return false;
+    }
+  }
+
+  size_t Axis(int64_t axis) const { return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(node_.rank(0)) : axis); }
+  const Dim& FromBack(size_t input, size_t count) const { return Dims(input)[node_.rank(input) - count]; }
+
+  bool Trains() const {
+    bool trains = node_.node.Int("training_mode", 0) != 0;
+    for (size_t i = 1; i < node_.node.out.size(); ++i) trains = trains || node_.has_out(i);
+    return trains;
+  }
+
+  bool NormalisesAxes() const {
+    std::vector<int64_t> axes = {0, 2, 3};
+    if (const Attribute* given = node_.node.Find("axes")) axes = given->ints;
+    return std::any_of(axes.begin(), axes.end(), [&](int64_t axis) { return Counts(Dims(0)[Axis(axis)]); });
+  }
+
+  bool Transforms() const {
+    const auto given = node_.Numbers(2);
+    const bool as_input = node_.node.opset >= 20;
+    if (as_input && node_.has_in(2) && !given) return AnyFrom(0);
+    return Counts(Dims(0)[Axis(!as_input ? node_.node.Int("axis", 1) : given ? given->front() : -2)]);
+  }
+
+  bool SumsLabels() const {
+    std::vector<size_t> ranks;
+    for (size_t i = 0; i < node_.node.in.size(); ++i) ranks.push_back(node_.rank(i));
+    const auto labels = ParseEinsum(node_.node.String("equation", ""), ranks);
+    for (size_t i = 0; labels.ok() && i < ranks.size(); ++i) {
+      for (size_t axis = 0; axis < ranks[i]; ++axis) {
+        if (labels->in[i][axis] >= labels->out_rank && Counts(Dims(i)[axis])) return true;
+      }
+    }
+    return false;
+  }
+
   const Shape& Dims(size_t input) const { return node_.in(input).dim; }
 
   // The extent is a multiple of the number of samples: all that is computed along the axis is computed from all of them.

@@ -13,6 +13,7 @@
 
 #include "runtime/onnx/infer.h"
 #include "runtime/onnx/onnx.pb.h"
+#include "runtime/onnx/op.h"
 #include "runtime/onnx/order.h"
 #include "runtime/onnx/source.h"
 #include "runtime/onnx/tensor.h"
@@ -346,6 +347,11 @@ class Builder {
       node.out.push_back(name.empty() ? -1 : Define(name));
       if (!name.empty() && node.out.back() < 0)
         return Fail(fmt::format("{}: it writes `{}`, which exists already", node.Describe(), Printable(name)));
+    }
+    const bool recurrent = node.op == Op::kRNN || node.op == Op::kGRU || node.op == Op::kLSTM;
+    if (node.out[0] < 0 && recurrent) {  // whose first output is optional, too
+      node.out[0] = static_cast<int>(graph().values.size());
+      graph().values.emplace_back();
     }
     if (node.out[0] < 0) return Fail(fmt::format("{}: its first output has no name", node.Describe()));
     return Status::Ok();

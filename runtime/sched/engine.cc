@@ -100,6 +100,7 @@ bus::Bus* EngineCore::Create(const Request& request) {
     --n_idle_buses_;
   } else {
     bus = new (std::nothrow) LiveBus;
+    if (request.why != nullptr) *request.why = &bus::kNoRoom;
     if (bus == nullptr) return nullptr;
     bus->engine = this;
     bus->plan_ = &plan_;
@@ -108,11 +109,12 @@ bus::Bus* EngineCore::Create(const Request& request) {
     bus->main.bus = bus;
     bus->main.arena = &bus->arena;
     bus->main.head.stop = long_run.stop_word();
-    bus->budget.StartWith(parts_.memory);
   }
+  bus->budget.StartWith(parts_.memory, request.held_bytes, static_cast<int64_t>(bus->arena.held_bytes()));
   bus->workflow_ = request.workflow;
   bus->arena.Open(parts_.memory, bus->budget, FirstChunkBytes(request.workflow->root));
   if (!MakeRoots(*bus, request.samples)) {
+    if (request.why != nullptr) *request.why = &bus::WhyRefused(bus->budget);
     bus->arena.FreeAll();
     bus->next_bus = idle_buses_;
     idle_buses_ = bus;

@@ -59,7 +59,9 @@ struct Request {
   bool traced = false;                    // its nodes' executions are kept, until it is drained
   const ModelVersion* version = nullptr;  // of the current catalogue; null: the newest of every model
   std::string_view log_id;                // outlives the bus
+  int64_t held_bytes = 0;                 // that the request has claimed, beside what its work will take
   void* user = nullptr;
+  const bus::Failure** why = nullptr;  // told when Create answers null: it is for others, or for what the request itself is
 };
 
 // Runs the requests of one loop: regions, strands, models, deadlines, failures.

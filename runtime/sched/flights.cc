@@ -110,7 +110,10 @@ void EngineCore::AddFlight(Job& job) {
   instance.flights = &job;
   for (bus::Instance* at = &instance; at != nullptr; at = at->parent) ++at->out_flights;
   ++bus.pins;
-  if (job.has_credit) ++bus.rows_out;
+  if (job.has_credit) {
+    ++bus.rows_out;
+    bus.rows_of.Add(job.batcher);
+  }
   EnsureDeadline(bus);
 }
 
@@ -233,6 +236,7 @@ void EngineCore::TakeBack(Job& job, bool delivered_here) {
   if (holds_row) {
     job.batcher->Unreserve(job);  // the strand failed before it submitted, or was stopped
     --bus.rows_out;
+    bus.rows_of.Remove(job.batcher);
   }
   const bool delivered = job.submitted && job.state == batch::RowState::kDelivered;
   const bool late = delivered && job.batch_rows == 0;  // the executor saw it before the wheel did

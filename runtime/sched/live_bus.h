@@ -24,6 +24,37 @@ struct Parked {
   Parked* next;
 };
 
+// How many rows of a request are in a queue or a run of each batcher.
+// Bounds: of kKept batchers at once; of others it is not known.
+class RowsOf {
+ public:
+  void Add(const batch::Batcher* batcher) {
+    Kept* at = Find(batcher);
+    for (Kept& kept : kept_)
+      if (at == nullptr && kept.rows == 0) at = &kept;
+    if (at == nullptr) return;
+    at->batcher = batcher;
+    ++at->rows;
+  }
+  void Remove(const batch::Batcher* batcher) {
+    if (Kept* const kept = Find(batcher); kept != nullptr) --kept->rows;
+  }
+  bool Has(const batch::Batcher* batcher) { return Find(batcher) != nullptr; }
+
+ private:
+  static constexpr int kKept = 4;
+  struct Kept {
+    const batch::Batcher* batcher = nullptr;
+    uint32_t rows = 0;
+  };
+  Kept* Find(const batch::Batcher* batcher) {
+    for (Kept& kept : kept_)
+      if (kept.rows != 0 && kept.batcher == batcher) return &kept;
+    return nullptr;
+  }
+  Kept kept_[kKept];
+};
+
 struct StageTime {
   base::TimePoint first = 0, last = 0;
 };
@@ -37,6 +68,7 @@ struct LiveBus final : bus::Bus {
   const std::vector<ModelBinding>* bindings = nullptr;  // of its catalogue: by task
   StageTime* stages = nullptr;                          // null: this request is not timed
   uint32_t samples_left = 0, rows_out = 0;              // samples that may still decide; flights that hold a credit or a place in a batch
+  RowsOf rows_of;                                       // the same by batcher
   const bus::Failure* sample_failure = nullptr;         // of the lowest sample that failed
   Failures failures;
   bool has_failures = false;  // some channel has failed: readers look at their inputs

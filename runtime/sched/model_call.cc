@@ -38,12 +38,14 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
   LiveBus& bus = LiveOf(instance);
   job.priority = PriorityOf(CatalogueOf(bus), model_task);
   job.deadline = DeadlineOf(instance);
-  if (IsHopeless(job.batcher->OutlookOf(job.priority, job.deadline), bus.deadline() - parts_.clock.Now())) {
+  // The request's own rows are no load: another time they would be there, too.
+  if (IsHopeless(job.batcher->OutlookOf(job.priority, job.deadline, bus.rows_out), bus.deadline() - parts_.clock.Now())) {
     job.batcher = nullptr;
     return RefuseRow(instance, start, stats.refused_late,
                      FailAt(instance, model_task, code::kRefused, "the deadline would pass in the model's queue"));
   }
   if (job.batcher->Reserve(job)) return true;
+  const bool after_own = bus.rows_of.Has(job.batcher);
   job.batcher = nullptr;
   if (full != nullptr) {
     *full = true;
@@ -52,7 +54,9 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
   bool in_fan_out = bus.n_samples > 1;  // samples are elements too
   for (const bus::Instance* at = &instance; at != nullptr; at = at->parent)
     in_fan_out = in_fan_out || index_.region(at->region).how == bus::EnteredBy::kEach;
-  if (in_fan_out && bus.rows_out > 0) {  // an element waits for this request's earlier ones
+  // An element waits for this request's earlier ones, a node for others that have the same queue: alone, the request would meet it full,
+  // too.
+  if ((in_fan_out && bus.rows_out > 0) || after_own) {
     Parked* parked = bus.idle_parked;
     if (parked != nullptr)
       bus.idle_parked = parked->next;

@@ -66,9 +66,16 @@ wf_code Expand(Exchange& exchange, wf_bytes body, uint64_t most) {
   return step == Step::kNoMemory ? code::kRefused : code::kInputParams;
 }
 
-wf_code ExpandElsewhere(Exchange& exchange, bus::Bus&, wf_bytes body) { return Expand(exchange, body, exchange.max_body_bytes); }
+// With its coding and without it, a body must have room beside nobody.
+uint64_t MostOf(const Exchange& exchange, wf_bytes body) {
+  const int64_t room = static_cast<WorkflowSite&>(*exchange.site).most_claim() - static_cast<int64_t>(body.len);
+  return std::min(exchange.max_body_bytes, static_cast<uint64_t>(std::max<int64_t>(room, 0)));
+}
 
-void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus&, wf_bytes, wf_code code) {
+wf_code ExpandElsewhere(Exchange& exchange, bus::Bus&, wf_bytes body) { return Expand(exchange, body, MostOf(exchange, body)); }
+
+void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus&, wf_bytes body, wf_code code) {
+  const uint64_t most = MostOf(exchange, body);
   const bool is_zstd = std::exchange(exchange.coding, Coding::kIdentity) == Coding::kZstd;
   exchange.body.Swap(exchange.expanded);
   exchange.expanded.Clear();
@@ -76,7 +83,7 @@ void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus&, wf_bytes, wf_code c
   const std::string what = exchange.grpc.on ? "the message" : "the body";
   if (code == code::kMemoryCap)
     exchange.Refuse(413, code::kInputParams,
-                    what + " is larger without its coding than the " + std::to_string(exchange.max_body_bytes) + " bytes that are taken");
+                    what + " is larger without its coding than the " + std::to_string(most) + " bytes that are taken");
   else if (code == code::kRefused)
     exchange.RefuseForMemory("there is no memory for " + what + " without its coding");
   else
@@ -105,7 +112,7 @@ void TakeCoding(Exchange& exchange) noexcept {
 }
 
 void TakeCodingOff(WorkflowSite& site, Exchange& exchange, wf_bytes body) noexcept {
-  const uint64_t most = exchange.max_body_bytes, most_here = std::min<uint64_t>(most, site.shared().large_bytes);
+  const uint64_t most = MostOf(exchange, body), most_here = std::min<uint64_t>(most, site.shared().large_bytes);
   bus::Bus& scratch = site.TakeScratch();
   if (body.len < most_here) {
     const wf_code code = Expand(exchange, body, most_here);

@@ -54,13 +54,21 @@ void AdmitMessage(WorkflowSite& site, Exchange& exchange, wf_bytes message) {
   exchange.Refuse(413, code::kInputParams, "the message is larger than the " + std::to_string(most) + " bytes that the service takes");
 }
 
+// Of a model, or a version, that is not there: clients wait for it by asking until it is.
+void AnswerNotReady(Exchange& exchange) {
+  wf_sink answer;
+  exchange.refusal_status = 0;
+  oip::MessageFields(&answer).Bool({"ready", 1}, false);
+  ReplyMessage(exchange, &answer);
+}
+
 void Serve(WorkflowSite& site, Exchange& exchange, wf_bytes message) {
   const bool is_message = oip::ReadRoute(exchange.grpc.method, message, &exchange.oip);
   const oip::Call call = exchange.oip.call;
   if (!is_message)
     exchange.Refuse(400, code::kInputParams, "the message is none of this method");
-  else if (oip::NamesModel(call) || !exchange.oip.model.empty())
-    FindModel(site, exchange);
+  else if ((oip::NamesModel(call) || !exchange.oip.model.empty()) && !FindModel(site, exchange) && call == oip::Call::kModelReady)
+    return AnswerNotReady(exchange);
   if (!exchange.refused() && call == oip::Call::kInfer) AdmitMessage(site, exchange, message);
   if (exchange.refused()) return AnswerRefusal(exchange);
   if (call == oip::Call::kInfer)
@@ -77,7 +85,7 @@ bool WriteResult(Exchange& exchange, wf_sink* message, protocol::ErrorText* erro
   if (exchange.grpc.call == nullptr) return oip::WriteMessage(bus, *exchange.infer, ServedBy(exchange), message, error);
   wf_sink response;
   if (!oip::WriteMessage(bus, *exchange.infer, ServedBy(exchange), &response, error)) return false;
-  oip::WriteStreamed(*exchange.infer, &response, message);
+  oip::WriteStreamed(&response, message);
   return true;
 }
 

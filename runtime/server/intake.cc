@@ -36,6 +36,11 @@ void AddRetry(Exchange& exchange, const http::Header& soon) {
   exchange.fields.Add(soon.name, later.view());
 }
 
+std::string_view AllowedBy(const Exchange& exchange) {
+  if (!exchange.allow_get) return "POST";
+  return exchange.allow_post ? "GET, HEAD, POST" : "GET, HEAD";
+}
+
 bool IsTooLarge(int status) { return status == 413 || status == 414 || status == 431; }
 
 }  // namespace
@@ -121,7 +126,7 @@ void AnswerRefusal(Exchange& exchange) noexcept {
                                                                       : info.status;
   row.write_error(exchange, {exchange.refusal_code, info.name, exchange.refusal, {}, data_id, exchange.log_id}, status, &body);
   if (protocol::IsForLoad(exchange.refusal_code)) AddRetry(exchange, row.retry_soon);
-  if (exchange.refusal_status == 405) exchange.fields.AddLast({"allow", exchange.allow_post ? "POST" : "GET, HEAD"});
+  if (exchange.refusal_status == 405) exchange.fields.AddLast({"allow", AllowedBy(exchange)});
   exchange.session->Reply(exchange, {exchange.refusal_status, plain::kJson, exchange.fields.headers(), {}}, body);
   if (exchange.begun) exchange.site->Cancel(exchange);
 }

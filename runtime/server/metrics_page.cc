@@ -201,6 +201,21 @@ void AddServer(const MetricsSources& sources, MetricsText* out) {
   out->Sample({{"result", "error"}}, static_cast<double>(sources.reloads.failed));
 }
 
+// Several services may publish a workflow: its nodes are there once for each, and set alike.
+void AddRetuned(const Retuned& retuned, MetricsText* out) {
+  if (retuned.nodes.empty()) return;
+  out->Family("wf_node_setting", "gauge",
+              "Settings of nodes that the configuration has changed, as they are in force: counts, seconds, a priority (0 high, 2 low); a "
+              "batch of 0 is auto.");
+  for (const NodeSetting& setting : retuned.nodes) {
+    const std::string_view workflow = std::string_view(setting.path).substr(0, setting.path.find('/'));
+    for (const SettingInForce& each : SettingsInForce(*retuned.plan, setting)) {
+      const double value = static_cast<double>(each.value) * (each.is_ns ? 1e-9 : 1);
+      out->Sample({{"workflow", workflow}, {"node", setting.path}, {"setting", each.name}}, value);
+    }
+  }
+}
+
 void AddExporter(const Exporter& exporter, MetricsText* out) {
   const Exporter::Counts counts = exporter.counts();
   out->Family("wf_spans_total", "counter", "Spans of traced requests, by what became of them; dropped: there was no room.");
@@ -271,6 +286,7 @@ std::string MetricsPage(const Shared& shared, const MetricsSources& sources) {
   AddBatchers(sources, &out);
   AddLoops(shared, sources.engines, &out);
   AddServer(sources, &out);
+  AddRetuned(sources.retuned, &out);
   if (sources.exporter != nullptr) AddExporter(*sources.exporter, &out);
   AddBuild(shared.plan, &out);
   observe::AddProcess(&out);

@@ -6,6 +6,7 @@
 
 #include "runtime/batch/batcher.h"
 #include "runtime/sched/stats.h"
+#include "runtime/server/node_settings.h"
 #include "runtime/server/workflow_site.h"
 
 namespace wf::server {
@@ -31,12 +32,17 @@ struct NamedVersion {
 struct Reloads {
   uint64_t done = 0, failed = 0;
 };
+struct Retuned {
+  const wf_plan* plan = nullptr;
+  std::span<const NodeSetting> nodes;
+};
 struct MetricsSources {
   std::span<const sched::EngineStats* const> engines;
   std::span<const NamedBatcher> batchers;
   std::span<const NamedStats> removed;  // batchers
   std::span<const NamedVersion> versions;
   Reloads reloads;
+  Retuned retuned;
   const Exporter* exporter = nullptr;  // null: nothing is traced
 };
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "runtime/abi/bounds.h"
+#include "runtime/abi/defaults.h"
 #include "runtime/abi/view.h"
 #include "runtime/server/setting_values.h"
 
@@ -135,6 +136,20 @@ std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting) {
   if (setting.within_ns.value_or(0) > 0 && never_waits && !setting.batch)
     return Quoted(setting.path) + " has `batch auto`, which never waits; set `batch` beside `within`";
   return {};
+}
+
+std::vector<SettingInForce> SettingsInForce(const wf_plan& retuned, const NodeSetting& setting) {
+  std::vector<SettingInForce> all;
+  ForEachTask(retuned, setting.path, [&](uint32_t, const wf_task& task) {
+    if (!CallsModel(task) || !all.empty()) return;
+    const wf_policy policy = task.policy == WF_NONE ? DefaultPolicy() : retuned.policies[task.policy];
+    const bool batched = retuned.models[task.target].batched != 0;
+    const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(abi::BatchRows(policy.batch_max, batched));
+    all = {{"batch", batched ? policy.batch_max : 1}, {"within", policy.delay_ns, true}, {"queue", queue}, {"instances", policy.instances}};
+  });
+  if (setting.priority) all.push_back({"priority", *setting.priority});
+  if (setting.timeout_ns) all.push_back({"timeout", *setting.timeout_ns, true});
+  return all;
 }
 
 RetunedPlan::RetunedPlan(const wf_plan& original, const std::vector<NodeSetting>& nodes) : plan_(original) {

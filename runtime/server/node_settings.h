@@ -32,6 +32,15 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
 // What is wrong with one node's members together, once all are there; empty: nothing.
 std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting);
 
+// What is in force for a node that has settings: how many, ns of `within` and `timeout`, WF_HIGH and so on.
+struct SettingInForce {
+  std::string_view name;
+  int64_t value = 0;
+  bool is_ns = false;
+};
+// Of a plan that is retuned by it. Of a model's node all that can be changed, for one may follow from another; else what was.
+std::vector<SettingInForce> SettingsInForce(const wf_plan& retuned, const NodeSetting& setting);
+
 // A plan with other values for some nodes: everything else is shared with the original.
 // Thread: immutable.   Owns: tasks and policies.   Borrows: the original (must outlive it).
 // REQUIRES: the settings passed CheckNodeSetting.

@@ -38,11 +38,11 @@ bool TakeMethod(Exchange& exchange) {
   const bool post = method == http::Method::kPost, get = method == http::Method::kGet || method == http::Method::kHead;
   const oip::Verb verb = oip::VerbOf(exchange.oip.call);
   if (verb == oip::Verb::kEither ? post || get : verb == oip::Verb::kPost ? post : get) return true;
-  exchange.allow_post = verb == oip::Verb::kPost;
-  exchange.allow_get = !exchange.allow_post;
+  exchange.allow_post = verb != oip::Verb::kGet;
+  exchange.allow_get = verb != oip::Verb::kPost;
   exchange.Refuse(
       405, code::kInputParams,
-      exchange.allow_post ? "infer and the repository are called with POST" : "what the server says of itself is asked for with GET");
+      verb == oip::Verb::kPost ? "infer and the repository are called with POST" : "what the server says of itself is asked for with GET");
   return false;
 }
 

@@ -307,7 +307,14 @@ bool Server::AllTurn() const {
 }
 
 std::string Server::Metrics() const {
-  return MetricsPage(shared_, {shared_.engines, models_.batchers(), models_.removed(), models_.served(), reloads_, exporter_.get()});
+  const Configuration& running = *configurations_.back();
+  return MetricsPage(shared_, {shared_.engines,
+                               models_.batchers(),
+                               models_.removed(),
+                               models_.served(),
+                               reloads_,
+                               {running.tuned, running.settings.nodes},
+                               exporter_.get()});
 }
 
 void Server::Schedule(bool json, wf_sink* out) const {

@@ -80,9 +80,9 @@ void WorkflowSite::OnGone(Exchange& exchange) noexcept {
   Record(exchange, kClientClosed, code::kCancelled);
 }
 
-void WorkflowSite::AnswerNoMemory(Exchange& exchange) noexcept {
+void WorkflowSite::AnswerNoMemory(Exchange& exchange, const bus::Failure& why) noexcept {
   exchange.data_id = engine_->NextDataId();
-  ReplyForMemory(exchange, code::kRefused, "other requests take all the memory there is for them", body_);
+  ReplyForMemory(exchange, why.code, why.message, body_);
 }
 
 void WorkflowSite::ReplyForMemory(Exchange& exchange, wf_code code, std::string_view why, wf_sink& body) noexcept {
@@ -207,9 +207,10 @@ void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std
   engine_->Release(*exchange.bus);
 }
 
-// The work is done, but there is no room for what it came to until the client has read it.
+// The work is done, but there is no room for what it came to until the client has read it. What the request itself holds is no load.
 void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept {
-  if (static_cast<int64_t>(body.size()) > memory_->most_bytes())
+  const int64_t held = exchange.claimed_bytes + static_cast<int64_t>(exchange.bus->arena.held_bytes());
+  if (static_cast<int64_t>(body.size()) > memory_->most_bytes() - held)
     ReplyForMemory(exchange, code::kMemoryCap, "the answer is larger than what answers may have of `limits.memory_bytes`", body);
   else
     ReplyForMemory(exchange, code::kRefused, "other requests take all the memory there is for them; the answer has no room", body);

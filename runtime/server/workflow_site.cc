@@ -245,7 +245,7 @@ void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
   if (exchange.needs_place && !TakePlace(exchange)) return AnswerRefusal(exchange);
   base::SliceScope slice(base::SliceKind::kServe, NameOf(exchange));
   const wf_bytes body = exchange.body.Seal();
-  if (body.ptr == nullptr) return AnswerNoMemory(exchange);
+  if (body.ptr == nullptr) return AnswerNoMemory(exchange, bus::kNoRoom);
   if (exchange.coding != coding::Coding::kIdentity) return TakeCodingOff(*this, exchange, body);
   RowOf(exchange.protocol).start(*this, exchange, body);
   if (slice.on()) slice.slice().data_id = observe::working.data_id;
@@ -267,6 +267,9 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
   request.log_id = exchange.log_id;
   request.user = &exchange;
   request.traced = IsTraced(exchange);
+  request.held_bytes = exchange.claimed_bytes;
+  const bus::Failure* why = &bus::kNoRoom;
+  request.why = &why;
   if (exchange.workflow->is_model != 0) {
     request.version = engine_->catalogue().Find(exchange.workflow->model, exchange.version);
     WF_CHECK(request.version != nullptr, exchange.version);  // versions stay while the server runs
@@ -274,7 +277,7 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
   }
   exchange.bus = engine_->Create(request);
   if (exchange.bus == nullptr) {
-    AnswerNoMemory(exchange);
+    AnswerNoMemory(exchange, *why);
     return nullptr;
   }
   observe::working.data_id = exchange.data_id = exchange.bus->data_id();

@@ -79,6 +79,7 @@ class WorkflowSite final : public Site {
   bool TakePlace(Exchange& exchange) noexcept;  // among those in flight, of one that was admitted; false: refused
   uint64_t BodyLimitOf(const wf_workflow& workflow) const;
   uint64_t largest_body_limit() const { return largest_body_limit_; }  // of all workflows
+  int64_t most_claim() const { return memory_->most_bytes(); }         // that one request may have of what is claimed
   bool GrowClaim(Exchange& exchange, int64_t bytes) noexcept;          // Claim without a refusal, on any thread
   // The bus of the request; null: there is no memory, and that is answered.
   bus::Bus* Create(Exchange& exchange, uint32_t samples, int64_t timeout_ns) noexcept;
@@ -109,7 +110,7 @@ class WorkflowSite final : public Site {
   bool MayBeInTime(Exchange& exchange) noexcept;
   void Record(const Exchange& exchange, int status, wf_code code) noexcept;
   void LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept;
-  void AnswerNoMemory(Exchange& exchange) noexcept;
+  void AnswerNoMemory(Exchange& exchange, const bus::Failure& why) noexcept;
   void ReplyForMemory(Exchange& exchange, wf_code code, std::string_view why, wf_sink& body) noexcept;
   void RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept;
   void OpenScratch(bus::Bus* scratch) const;

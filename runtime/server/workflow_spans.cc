@@ -1,11 +1,24 @@
 // Which requests are traced or told in the log, and what is told of those that are traced.
 #include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "runtime/abi/view.h"
 #include "runtime/bus/bus.h"
 #include "runtime/server/workflow_site.h"
 
 namespace wf::server {
+namespace {
+
+// Of a trace that a client has begun.
+std::shared_ptr<const std::string> StateOf(const Exchange& exchange) {
+  if (exchange.trace.ids().parent == 0) return nullptr;
+  std::string state = http::StateOf(exchange.call_head());
+  return state.empty() ? nullptr : std::make_shared<const std::string>(std::move(state));
+}
+
+}  // namespace
 
 bool WorkflowSite::Draw(double part) noexcept { return part >= 1 || static_cast<double>(NextSpan()) < std::ldexp(part, 64); }
 
@@ -37,6 +50,7 @@ void WorkflowSite::PutRequestSpan(const Exchange& exchange, int status, wf_code 
   }
   span.data_id = exchange.data_id;
   span.status = static_cast<int16_t>(status);
+  span.state = StateOf(exchange);
   span.code = code;
   if (exchange.bus != nullptr && exchange.bus->spans() != nullptr) span.left_out = exchange.bus->spans()->left_out;
   spans_->Put(span);
@@ -48,6 +62,7 @@ void WorkflowSite::OnTraced(const Exchange& exchange, const bus::Bus& bus) noexc
   span.trace_high = ids.trace_high;
   span.trace_low = ids.trace_low;
   span.parent = ids.span;
+  span.state = StateOf(exchange);
   for (const bus::NodeSpan* at = bus.spans()->last; at != nullptr; at = at->next) {
     span.id = NextSpan();
     span.begin = at->begin;

@@ -13,6 +13,8 @@
 namespace wf::workbench {
 namespace {
 
+constexpr double kUnitOfBf16 = 1.0 / 128;
+
 bool IsFloat(uint8_t dtype) { return dtype == WF_F16 || dtype == WF_BF16 || dtype == WF_F32 || dtype == WF_F64; }
 
 struct Distance {
@@ -54,6 +56,7 @@ std::string FindMisfit(const Tensor& is, const Tensor& wanted) {
 Difference Compare(const Tensor& is, const Tensor& wanted, const Tolerance& tolerance) {
   Difference found;
   const int64_t size = base::DTypeSize(is.dtype);
+  const double relative = is.dtype == WF_BF16 ? std::max(tolerance.relative, kUnitOfBf16) : tolerance.relative;
   for (int64_t at = 0, count = is.count(); at < count; ++at) {
     if (std::memcmp(is.elements.get() + at * size, wanted.elements.get() + at * size, static_cast<size_t>(size)) == 0) continue;
     const double a = model::NumberAt(is.dtype, is.elements.get(), at), b = model::NumberAt(wanted.dtype, wanted.elements.get(), at);
@@ -61,7 +64,7 @@ Difference Compare(const Tensor& is, const Tensor& wanted, const Tolerance& tole
     found.max_absolute = std::max(found.max_absolute, distance.absolute);
     found.max_relative = std::max(found.max_relative, distance.relative);
     // Integers that are not the same differ, also where they are the same as doubles.
-    const bool near = std::isfinite(distance.absolute) && distance.absolute <= tolerance.absolute + tolerance.relative * std::fabs(b);
+    const bool near = std::isfinite(distance.absolute) && distance.absolute <= tolerance.absolute + relative * std::fabs(b);
     const bool agree = IsFloat(is.dtype) && (distance.absolute == 0 || near);
     if (!agree && found.differ++ == 0) found.first = at;
   }

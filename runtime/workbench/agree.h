@@ -6,7 +6,8 @@
 
 namespace wf::workbench {
 
-// How far floats may be from what is expected: `absolute + relative * |expected|`. NaN is equal to NaN, an infinity to that of its sign;
+// How far floats may be from what is expected: `absolute + relative * |expected|`; of bf16 by a unit of its last place, which is more, for
+// some round to it and some cut. NaN is equal to NaN, an infinity to that of its sign;
 // integers and bools have to be equal.
 struct Tolerance {
   double relative = 1e-3, absolute = 1e-7;

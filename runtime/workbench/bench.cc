@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <ostream>
 #include <thread>
 
@@ -23,7 +26,7 @@ using base::Status;
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr size_t kSlowestShown = 10;
 
-struct Settings {
+struct BenchSettings {
   int threads = 1;
   double seconds = 5;
   ShapeSettings shapes;
@@ -58,7 +61,7 @@ struct Measured {
   double seconds = 0;
 };
 
-Result<Measured> Measure(Session& session, const std::vector<Tensor>& inputs, const Settings& settings) {
+Result<Measured> Measure(Session& session, const std::vector<Tensor>& inputs, const BenchSettings& settings) {
   const base::SystemClock clock;
   Load load{session, inputs};
   const auto count = static_cast<size_t>(settings.threads);
@@ -82,9 +85,9 @@ Result<Measured> Measure(Session& session, const std::vector<Tensor>& inputs, co
   return measured;
 }
 
-struct Report {
+struct BenchReport {
   const Session& session;
-  const Settings& settings;
+  const BenchSettings& settings;
   const Measured& measured;
   const model::Plan* plan = nullptr;  // with a profile
   const Profile* profile = nullptr;
@@ -98,7 +101,7 @@ struct Report {
   double per_second() const { return static_cast<double>(measured.latency.count()) / measured.seconds; }
 };
 
-void PutProfile(const Report& report, std::ostream& out) {
+void PutProfile(const BenchReport& report, std::ostream& out) {
   int64_t total = 0;
   for (const Share& share : report.profile->shares) total += share.ns;
   out << fmt::format("\nof a run, {:.4g} ms in {} steps, the mean of {} runs\n", static_cast<double>(total) / 1e6,
@@ -116,7 +119,7 @@ void PutProfile(const Report& report, std::ostream& out) {
   }
 }
 
-void PutText(const Report& report, std::ostream& out) {
+void PutText(const BenchReport& report, std::ostream& out) {
   const Latency& latency = report.measured.latency;
   out << fmt::format("{}: {} samples a run, {} {}, {} runs in {:.1f} s\n", report.session.file().path, report.settings.shapes.batch,
                      report.settings.threads, report.settings.threads == 1 ? "thread" : "threads", latency.count(),
@@ -128,7 +131,7 @@ void PutText(const Report& report, std::ostream& out) {
   if (report.profile != nullptr) PutProfile(report, out);
 }
 
-std::string ProfileJson(const Report& report) {
+std::string ProfileJson(const BenchReport& report) {
   std::string rows;
   for (const Share& share : report.profile->shares) {
     rows += fmt::format("{}{{\"operator\": {}, \"kernel\": {}, \"steps\": {}, \"ms\": {}, \"share\": {:.4f}}}", rows.empty() ? "" : ", ",
@@ -137,7 +140,7 @@ std::string ProfileJson(const Report& report) {
   return fmt::format(", \"profile\": {{\"runs\": {}, \"operators\": [{}]}}", report.profile->runs, rows);
 }
 
-void PutJson(const Report& report, std::ostream& out) {
+void PutJson(const BenchReport& report, std::ostream& out) {
   const double rows = report.per_second() * static_cast<double>(report.settings.shapes.batch);
   out << fmt::format("{{\"model\": {}, \"batch\": {}, \"threads\": {}, \"precision\": \"f32\", \"seconds\": {}, \"runs\": {}, ",
                      JsonText(report.session.file().path), report.settings.shapes.batch, report.settings.threads, report.measured.seconds,
@@ -149,30 +152,33 @@ void PutJson(const Report& report, std::ostream& out) {
       report.per_second(), rows, report.profile == nullptr ? "" : ProfileJson(report));
 }
 
+struct Profiled {
+  std::unique_ptr<model::Plan> plan;
+  Profile profile;
+};
+
 // The measured runs are not timed step by step: what that costs would be in them.
-Status AddProfile(const Arguments& arguments, const Session& session, const std::vector<Tensor>& inputs, const Settings& settings,
-                  std::unique_ptr<model::Plan>& plan, Profile& profile) {
+Result<Profiled> ProfileOf(const Session& session, const std::vector<Tensor>& inputs, double seconds) {
   std::vector<onnx::Port> shapes = session.signature().inputs;
   for (size_t i = 0; i < shapes.size(); ++i) {
     for (size_t axis = 0; axis < shapes[i].dim.size(); ++axis) shapes[i].dim[axis] = onnx::Dim(inputs[i].dim[axis]);
   }
-  auto made = model::Plan::Make(session.program(), shapes, onnx::kMostTensorBytes);
-  if (!made.ok()) return made.status();
-  plan = *std::move(made);
-  const std::vector<wf_tensor> views = ViewsOf(inputs);
-  auto profiled = ProfileRuns(session.program(), *plan, views, static_cast<int64_t>(settings.seconds * static_cast<double>(kSecondNs) / 2));
-  if (!profiled.ok()) return profiled.status();
-  profile = *std::move(profiled);
-  const std::string trace = arguments.Text("trace");
-  if (trace.empty()) return Status::Ok();
-  const std::string text = TraceJson(session.program(), *plan, profile);
-  return WriteFile(trace, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  auto plan = model::Plan::Make(session.program(), shapes, onnx::kMostTensorBytes);
+  if (!plan.ok()) return plan.status();
+  auto profile = ProfileRuns(session.program(), **plan, ViewsOf(inputs), static_cast<int64_t>(seconds * static_cast<double>(kSecondNs)));
+  if (!profile.ok()) return profile.status();
+  return Profiled{*std::move(plan), *std::move(profile)};
+}
+
+Status WriteTrace(const std::string& path, const Session& session, const Profiled& profiled) {
+  const std::string text = TraceJson(session.program(), *profiled.plan, profiled.profile);
+  return WriteFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
 }  // namespace
 
 int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err) {
-  Settings settings;
+  BenchSettings settings;
   settings.threads = static_cast<int>(arguments.Whole("threads").value_or(1));
   settings.seconds = arguments.Number("seconds").value_or(5);
   const std::string precision = arguments.Text("precision", "f32");
@@ -191,13 +197,17 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   if (!inputs.ok()) return Fail(inputs.status(), err);
   const auto measured = Measure(*session, *inputs, settings);
   if (!measured.ok()) return Fail(measured.status(), err);
-  Report report{*session, settings, *measured};
-  std::unique_ptr<model::Plan> plan;
-  Profile profile;
+  BenchReport report{*session, settings, *measured};
+  std::optional<Profiled> profiled;
   if (arguments.Has("profile") || arguments.Has("trace")) {
-    if (const Status added = AddProfile(arguments, *session, *inputs, settings, plan, profile); !added.ok()) return Fail(added, err);
-    report.plan = plan.get();
-    report.profile = &profile;
+    auto made = ProfileOf(*session, *inputs, settings.seconds / 2);
+    if (!made.ok()) return Fail(made.status(), err);
+    profiled = *std::move(made);
+    report.plan = profiled->plan.get();
+    report.profile = &profiled->profile;
+  }
+  if (const std::string trace = arguments.Text("trace"); !trace.empty()) {
+    if (const Status written = WriteTrace(trace, *session, *profiled); !written.ok()) return Fail(written, err);
   }
   if (arguments.Text("format") == "json") {
     PutJson(report, out);

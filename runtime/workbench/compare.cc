@@ -41,14 +41,14 @@ Status CheckPair(const Pair& pair) {
   return Status::Ok();
 }
 
-struct Found {
+struct FoundApart {
   Difference most;  // over all runs
   int64_t elements = 0;
   std::string misfit;
 };
 
 // `b` in the element type of `a`: a file of another precision may have another.
-void Add(const Tensor& a, const Tensor& b, const Tolerance& tolerance, Found& found) {
+void Add(const Tensor& a, const Tensor& b, const Tolerance& tolerance, FoundApart& found) {
   const auto same_type = b.dtype == a.dtype ? base::Result<Tensor>(b) : Convert(b, a.dtype);
   found.misfit = same_type.ok() ? FindMisfit(*same_type, a) : same_type.status().message();
   if (!found.misfit.empty()) return;
@@ -60,7 +60,7 @@ void Add(const Tensor& a, const Tensor& b, const Tolerance& tolerance, Found& fo
 }
 
 // Errors: an input that one of the two does not take.
-Status CompareRuns(const Pair& pair, const Arguments& arguments, const ShapeSettings& settings, std::vector<Found>& found) {
+Status CompareRuns(const Pair& pair, const Arguments& arguments, const ShapeSettings& settings, std::vector<FoundApart>& found) {
   const double tolerance = arguments.Number("tolerance").value_or(kUsualTolerance);
   const int64_t runs = arguments.Whole("runs").value_or(kUsualRuns);
   const auto seed = static_cast<uint64_t>(arguments.Whole("random").value_or(0));
@@ -80,9 +80,9 @@ Status CompareRuns(const Pair& pair, const Arguments& arguments, const ShapeSett
   return Status::Ok();
 }
 
-bool Agrees(const Found& found) { return found.misfit.empty() && found.most.differ == 0; }
+bool Agrees(const FoundApart& found) { return found.misfit.empty() && found.most.differ == 0; }
 
-void PutText(const Pair& pair, const std::vector<Found>& found, std::ostream& out) {
+void PutText(const Pair& pair, const std::vector<FoundApart>& found, std::ostream& out) {
   for (size_t i = 0; i < found.size(); ++i) {
     const std::string& name = pair.a.signature().outputs[i].name;
     if (!found[i].misfit.empty()) {
@@ -98,7 +98,7 @@ void PutText(const Pair& pair, const std::vector<Found>& found, std::ostream& ou
 // JSON has no infinity: null.
 std::string NumberJson(double number) { return std::isfinite(number) ? fmt::format("{}", number) : "null"; }
 
-void PutJson(const Pair& pair, const std::vector<Found>& found, std::ostream& out) {
+void PutJson(const Pair& pair, const std::vector<FoundApart>& found, std::ostream& out) {
   std::string rows;
   for (size_t i = 0; i < found.size(); ++i) {
     const Difference& most = found[i].most;
@@ -125,7 +125,7 @@ int CompareModels(const Arguments& arguments, std::ostream& out, std::ostream& e
   if (!a.ok()) return Fail(a.status(), err);
   if (!b.ok()) return Fail(b.status(), err);
   const Pair pair{**a, **b, arguments.paths[0], arguments.paths[1]};
-  std::vector<Found> found;
+  std::vector<FoundApart> found;
   if (const Status fits = CheckPair(pair); !fits.ok()) return Fail(fits, err);
   if (const Status ran = CompareRuns(pair, arguments, *settings, found); !ran.ok()) return Fail(ran, err);
   if (arguments.Text("format") == "json") {

@@ -22,8 +22,8 @@ struct Counted {
 };
 
 // What `inspect` says of one file.   Borrows: the session.
-struct Inspection {
-  explicit Inspection(const Session& of) : session(of) {}
+struct InspectReport {
+  explicit InspectReport(const Session& of) : session(of) {}
   const Session& session;
   uint64_t file_bytes = 0;
   Counted weights;
@@ -34,7 +34,7 @@ struct Inspection {
   std::string why_not;
 };
 
-void Count(Inspection& report) {
+void Count(InspectReport& report) {
   const onnx::Graph& graph = report.session.file().graph;
   for (const onnx::Weight& weight : graph.weights) {
     for (Counted* each : {&report.weights, &report.weights_by_type[std::string(base::DTypeName(weight.dtype))]}) {
@@ -48,7 +48,7 @@ void Count(Inspection& report) {
   std::stable_sort(report.operators.begin(), report.operators.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
 }
 
-void AddPlan(Session& session, const ShapeSettings& settings, Inspection& report) {
+void AddPlan(Session& session, const ShapeSettings& settings, InspectReport& report) {
   auto shapes = session.ShapesFor(settings.batch, settings.named);
   if (!shapes.ok()) {
     report.why_not = shapes.status().message();
@@ -79,7 +79,7 @@ std::string PortsText(const std::vector<onnx::Port>& ports) {
   return text.empty() ? "none" : text;
 }
 
-void PutText(const Inspection& report, std::ostream& out) {
+void PutText(const InspectReport& report, std::ostream& out) {
   const onnx::Model& file = report.session.file();
   out << fmt::format("{}: {}, ONNX IR {}, opset {}{}\n", file.path, BytesText(static_cast<int64_t>(report.file_bytes)), file.ir_version,
                      file.opset, file.producer.empty() ? "" : ", made by " + file.producer);
@@ -118,7 +118,7 @@ std::string PortsJson(const std::vector<onnx::Port>& ports) {
   return "[" + text + "]";
 }
 
-std::string PlanJson(const Inspection& report) {
+std::string PlanJson(const InspectReport& report) {
   if (report.plan == nullptr) return fmt::format("{{\"unknown\": {}}}", JsonText(report.why_not));
   const Plan& plan = *report.plan;
   std::string steps;
@@ -130,7 +130,7 @@ std::string PlanJson(const Inspection& report) {
   return fmt::format("{{\"inputs\": {}, \"activation_bytes\": {}, \"steps\": [{}]}}", PortsJson(report.shapes), plan.arena_bytes(), steps);
 }
 
-void PutJson(const Inspection& report, std::ostream& out) {
+void PutJson(const InspectReport& report, std::ostream& out) {
   const onnx::Model& file = report.session.file();
   std::string operators, types;
   for (const auto& [name, count] : report.operators)
@@ -156,7 +156,7 @@ int Inspect(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   const auto settings = ReadShapeSettings(arguments, err);
   if (!settings) return kUsage;
   std::error_code unknown;
-  Inspection report{*session};
+  InspectReport report{*session};
   report.file_bytes = std::filesystem::file_size(arguments.paths[0], unknown);
   Count(report);
   AddPlan(*session, *settings, report);

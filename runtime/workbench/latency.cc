@@ -24,7 +24,7 @@ int64_t Latency::MostOf(size_t cell) {
 void Latency::Add(int64_t ns) {
   ++cells_[CellOf(ns)];
   ++count_;
-  sum_ns_ += ns;
+  sum_ns_ += std::min<int64_t>(ns, INT64_MAX - sum_ns_);
   max_ns_ = std::max(max_ns_, ns);
 }
 

@@ -163,11 +163,14 @@ Result<Tensor> ReadNpy(std::span<const uint8_t> bytes, const std::string& name) 
   const auto dtype = DTypeOf(head->type);
   if (!dtype)
     return Status(base::kUnimplemented, fmt::format("`{}`: elements of type `{}` are none that models take", name, Plain(head->type)));
-  auto tensor = MakeTensor(*dtype, head->dim);
-  if (!tensor.ok()) return Status(tensor.status().code(), fmt::format("`{}`: {}", name, tensor.status().message()));
+  const auto named = [&name](const Status& status) { return Status(status.code(), fmt::format("`{}`: {}", name, status.message())); };
+  if (const Status fits = CheckShape(*dtype, head->dim); !fits.ok()) return named(fits);
   const std::span<const uint8_t> elements = bytes.subspan(found->second);
-  if (static_cast<int64_t>(elements.size()) != tensor->size_bytes())
-    return fail(fmt::format("{} bytes of elements where {} has {}", elements.size(), tensor->ToString(), tensor->size_bytes()));
+  const Tensor shape{*dtype, head->dim, nullptr};
+  if (static_cast<int64_t>(elements.size()) != shape.size_bytes())
+    return fail(fmt::format("{} bytes of elements where {} has {}", elements.size(), shape.ToString(), shape.size_bytes()));
+  auto tensor = MakeTensor(*dtype, head->dim);
+  if (!tensor.ok()) return named(tensor.status());
   const auto size = static_cast<size_t>(base::DTypeSize(*dtype));
   if (head->columns_first) {
     TakeColumns(elements.data(), size, *tensor);

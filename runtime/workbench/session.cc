@@ -61,10 +61,15 @@ Result<std::vector<onnx::Port>> Session::ShapesFor(int64_t batch, const std::map
   Status first;
   for (const int64_t free : kUsualExtents) {
     std::vector<onnx::Port> ports = PortsWith(batch, free, named);
+    if (const auto known = onnx::InferShapes(program().graph, ports, file().path); !known.ok()) {
+      if (first.ok()) first = known.status();
+      continue;
+    }
     std::vector<wf_tensor> shapes;
     for (const onnx::Port& port : ports) {
       Tensor shape{port.dtype, {}, nullptr};
       for (const onnx::Dim& dim : port.dim) shape.dim.push_back(*dim.constant());
+      WF_RETURN_IF_ERROR(CheckShape(shape.dtype, shape.dim));
       shapes.push_back(shape.View());
     }
     const Status fits = version_->Prepare(0, is_batched() ? batch : 1, shapes);

@@ -41,15 +41,21 @@ std::string Tensor::ToString() const {
   return dim.empty() ? std::string(base::DTypeName(dtype)) : fmt::format("{}[{}]", base::DTypeName(dtype), fmt::join(dim, ", "));
 }
 
-Result<Tensor> MakeTensor(uint8_t dtype, std::vector<int64_t> dim) {
-  Tensor tensor{dtype, std::move(dim), nullptr};
-  if (tensor.dim.size() > WF_MAX_RANK)
-    return Status(base::kOutOfRange, fmt::format("{} axes, {} are the most", tensor.dim.size(), int{WF_MAX_RANK}));
-  int64_t most = base::DTypeSize(dtype);  // where an extent is 0, the others still have to be numbers of elements
-  for (const int64_t extent : tensor.dim) {
+Status CheckShape(uint8_t dtype, const std::vector<int64_t>& dim) {
+  if (dim.size() > WF_MAX_RANK) return Status(base::kOutOfRange, fmt::format("{} axes, {} are the most", dim.size(), int{WF_MAX_RANK}));
+  int64_t most = base::DTypeSize(dtype);
+  if (most == 0) return Status(base::kUnimplemented, fmt::format("tensors of {} are not built here", onnx::TypeName(dtype)));
+  for (const int64_t extent : dim) {
     if (extent < 0 || __builtin_mul_overflow(most, std::max<int64_t>(extent, 1), &most) || most > onnx::kMostTensorBytes)
-      return Status(base::kOutOfRange, fmt::format("{} has more than the {} bytes of a tensor", tensor.ToString(), onnx::kMostTensorBytes));
+      return Status(base::kOutOfRange, fmt::format("{} has more than the {} bytes of a tensor", Tensor{dtype, dim, nullptr}.ToString(),
+                                                   onnx::kMostTensorBytes));
   }
+  return Status::Ok();
+}
+
+Result<Tensor> MakeTensor(uint8_t dtype, std::vector<int64_t> dim) {
+  WF_RETURN_IF_ERROR(CheckShape(dtype, dim));
+  Tensor tensor{dtype, std::move(dim), nullptr};
   tensor.elements = kernels::Allocate(std::max<int64_t>(tensor.size_bytes(), 1));
   if (tensor.elements == nullptr) return Status(base::kResourceExhausted, fmt::format("no memory for {}", tensor.ToString()));
   return tensor;

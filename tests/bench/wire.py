@@ -135,6 +135,7 @@ def loops(options):
     if len(peers.LOOPS) < 2:
         print("# two loops are not faster than one: there is one core", flush=True)
     two, one = rates(overloading.overload.source(), "/Overload/Work", lambda server: overloading.overload.work_of(server, 0.0005).encode(), 6, "--schedule=inline")
+    print(f"# one loop answered {one:.0f}/s, so that a request took {1e6 / one:.0f} us", flush=True)
     yield Row("loops-2-fn-500us", two, one, "req/s", "one loop", 1.8)
     two, one = rates(HELLO, GREET, lambda _: GREET_BODY, 64)
     yield Row("loops-2-trivial", two, one, "req/s", "one loop", 0.9)

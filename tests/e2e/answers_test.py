@@ -167,7 +167,7 @@ class Pooled(harness.ServerCase):
     def test_the_element_that_finds_no_memory_is_named_whoever_took_the_rest(self):
         for n in (10_000_000, 12_345_678, 33_000_000, 50_000_000, 66_000_000):
             reply = self.server.post("/Test/Large", {"n": n})
-            self.assert_error(reply, 429, 3012, "the request needs more memory than it may have (`limits.request_bytes`)")
+            self.assert_error(reply, 429, 3012, "the request needs more memory than it may have (`limits.request_bytes`, `limits.memory_bytes`)")
             self.assertRegex(reply.error["path"], r"^Large/parts\[[0-7]\]$", n)
         self.assertEqual(self.server.post("/Test/Large", {"n": 1000}).json, {"y": 7})
 

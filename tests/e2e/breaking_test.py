@@ -162,7 +162,7 @@ class Breaking(unittest.TestCase):
 
     def compare(self, old, new, *flags):
         done = harness.wfc("breaking", "--against", old, new, *flags, check=False)
-        self.assertNotIn("error", done.stderr, f"{old.read_text() if old.suffix else ''}\n{new.read_text()}")
+        self.assertNotIn("error", done.stderr, "\n".join(one.read_text() for one in (old, new) if one.suffix))
         return done
 
     def expect(self, old, new, impact, words):
@@ -199,6 +199,32 @@ class Breaking(unittest.TestCase):
         self.assertIn({"impact": "breaking", "where": "S/W", "message": "parameter `b` is gone: calls that send it are refused", "file": str(new), "line": 5, "column": 10},
                       from_source["changes"])
         self.assertEqual(json.loads(harness.wfc("inspect", "--format=json", server).stdout)["interface"]["services"][0]["name"], "S")
+
+    def test_defaults_of_a_server_are_those_of_its_source(self):
+        """Types of parameters and of metadata, with values whose text is one thing and whose number, or order, another."""
+        values = [("f32", "0.4"), ("f32", "-0.1"), ("f32", "1.0"), ("f32", "-0.0"), ("f32", "16777216.0"), ("f32", "3.4028235e38"), ("f32", "1e-45"),
+                  ("f32", "1e16"), ("f64", "0.1"), ("f64", "1e308"), ("f64", "5e-324"), ("f64", "1e19"), ("f64", "123456789012345680.0"), ("f64", "2.0"),
+                  ("i64", "-9223372036854775807"), ("i64", "9223372036854775807"), ("u64", "18446744073709551615"), ("i8", "-128"), ("bool", "true"),
+                  ("string", '"a\\"\\\\b\\n\\t/é\u2028🙂"'), ("string", '""'), ("list<f32>", "[0.1, -0.0, 3.0]"), ("list<string>", '["a", "\\""]'),
+                  ("Box", "Box(left: 0.3, label: none)"), ("Box", 'Box(left: 0.3, label: "x")'), ("list<Box>", '[Box(left: -0.7, label: "x")]'),
+                  ("f32[2, 2]", "[[0.1, 0.2], [0.3, 0.4]]"), ("i64?", "none"), ("f32?", "0.6"), ("bytes", 'file("bytes")'), ("map<f32>", 'json("map.json")')]
+        (self.folder / "bytes").write_bytes(bytes(range(256)))
+        (self.folder / "map.json").write_text('{"z": 0.1, "a": -0.0, "\u00e9": 3, "B": 1e30}')
+        consts = "".join(f"const c{i}: {type} = {value};\n" for i, (type, value) in enumerate(values))
+        params = ", ".join(f"p{i}: {type} = c{i}" for i, (type, value) in enumerate(values))
+        read = "".join(f'let m{i} = meta("k{i}", {value}); annotate("a{i}", m{i});\n' for i, (type, value) in enumerate(values)
+                       if type in ("f32", "i64", "string", "bool") and "9223" not in value)
+        source = self.file("defaults.wf", program(errors=consts, body=read, params=params, results="n: i64", values="n: 1"))
+        server = self.folder / "defaults"
+        harness.wfc("build", source, "-o", server)
+        for old, new in ((server, source), (source, server), (server, server)):
+            self.assertIn("the interface is the same: patch", self.compare(old, new).stdout)
+        for form in ("openapi", "proto"):
+            of_source, of_server = (harness.wfc("export", f"--format={form}", one).stdout for one in (source, server))
+            self.assertEqual(of_source, of_server)
+        self.assertEqual(harness.wfc("doc", source).stdout.split("# std.")[0].strip(), harness.wfc("doc", server).stdout.strip())
+        other = self.file("other.wf", source.read_text().replace("const c0: f32 = 0.4", "const c0: f32 = 0.5"))
+        self.assertIn("the default of `p0` was `0.4`, is `0.5`", self.compare(server, other).stdout)
 
 
 if __name__ == "__main__":

@@ -103,10 +103,12 @@ class Streams(GrpcCase):
         self.assertIn("n is 13", str(error))
 
     def test_the_mark_of_a_last_answer(self):
-        request = self.note(1)
-        request.parameters["triton_enable_empty_final_response"].bool_param = True
-        (reply,) = self.stream([request])
-        self.assertTrue(reply.infer_response.parameters["triton_final_response"].bool_param)
+        for asks in (True, False):
+            request = self.note(1)
+            if asks:
+                request.parameters["triton_enable_empty_final_response"].bool_param = True
+            (reply,) = self.stream([request])
+            self.assertTrue(reply.infer_response.parameters["triton_final_response"].bool_param)
 
     def test_compressed(self):
         request = pb.ModelInferRequest(model_name="Line", raw_input_contents=[bytes(400_000)])

@@ -48,6 +48,33 @@ class Echoes(GrpcCase):
         with self.assertRaisesRegex(InferenceServerException, "UNIMPLEMENTED.*shared memory"):
             client.register_system_shared_memory("a", "/a", 4)
 
+    def test_a_client_that_waits_for_a_model_asks_until_it_is_there(self):
+        client = self.client
+        self.assertEqual([client.is_model_ready(*which) for which in (("Line",), ("Line", "1"), ("Echoes.Line", "1"), ("Lime",), ("Line", "2"), ("Line", "x"), ("",))],
+                         [True, True, True, False, False, False, False])
+        with self.assertRaisesRegex(InferenceServerException, "NOT_FOUND.*no model is called `Lime`"):
+            client.get_model_metadata("Lime")
+
+    def test_settings_stay_as_they_are(self):
+        client = self.client
+        trace = {"trace_level": ["OFF"], "trace_rate": ["1000"], "trace_count": ["-1"], "log_frequency": ["0"], "trace_mode": ["triton"]}
+
+        def values(reply):
+            return {name: list(setting.value) for name, setting in reply.settings.items()}
+
+        for model in (None, "Line"):
+            self.assertEqual(values(client.get_trace_settings(model)), trace)
+            self.assertEqual(values(client.update_trace_settings(model, {"trace_level": ["OFF"], "trace_rate": "1000", "trace_count": None})), trace)
+            for settings, words in (({"trace_level": ["TIMESTAMPS"]}, "UNIMPLEMENTED.*stays `OFF`"), ({"trace_level": ["OFF", "TENSORS"]}, "UNIMPLEMENTED.*stays `OFF`"),
+                                    ({"trace_lvl": None}, "INVALID_ARGUMENT.*no setting `trace_lvl`")):
+                with self.assertRaisesRegex(InferenceServerException, words):
+                    client.update_trace_settings(model, settings)
+        with self.assertRaisesRegex(InferenceServerException, "NOT_FOUND"):
+            client.get_trace_settings("Lime")
+        for settings, words in (({"log_verbose_level": 3}, "UNIMPLEMENTED.*stays `0`"), ({"log_info": "yes"}, "INVALID_ARGUMENT.*true or false"), ({"log_inof": True}, "INVALID_ARGUMENT.*no setting")):
+            with self.assertRaisesRegex(InferenceServerException, words):
+                client.update_log_settings(settings)
+
     def test_tensors_go_both_ways(self):
         for samples in ((), (1,), (5,)):
             with self.subTest(samples=samples):

@@ -18,7 +18,7 @@ class Client:
         self.h2.initiate_connection()
         if settings:
             self.h2.update_settings({getattr(h2.settings.SettingCodes, name): value for name, value in settings.items()})
-        self.replies, self.reset, self.pongs, self.goaway, self.closed = {}, {}, [], None, False
+        self.replies, self.reset, self.pongs, self.informed, self.goaway, self.closed = {}, {}, [], [], None, False
         self.flush()
 
     def flush(self):
@@ -62,6 +62,8 @@ class Client:
         for event in self.h2.receive_data(data):
             if isinstance(event, h2.events.ResponseReceived):
                 self.replies[event.stream_id] = harness.Reply(int(dict(event.headers)[":status"]), dict(event.headers), b"")
+            elif isinstance(event, h2.events.InformationalResponseReceived):
+                self.informed.append((event.stream_id, int(dict(event.headers)[":status"])))
             elif isinstance(event, h2.events.DataReceived):
                 self.replies[event.stream_id].body += event.data
                 self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)

@@ -131,6 +131,35 @@ class Streams(harness.ServerCase):
             self.assertEqual(client.replies[stream].status, 413)
             self.assertEqual(client.call("/Texts/Count", {"text": "abc"}).json, {"n": 3})
 
+    def test_one_expectation_is_known(self):
+        with Client(self.server) as client:
+            stream = client.begin("/Texts/Count", headers=[("expect", "100-Continue")], end=False)
+            client.send(stream, b'{"text": "abc"}')
+            self.assertEqual(client.reply(stream).json, {"n": 3})
+            self.assertEqual(client.informed, [(stream, 100)])
+            stream = client.begin("/Texts/Count", headers=[("expect", "100-continue"), ("content-length", str(9 << 20))], end=False)
+            self.assertEqual((client.reply(stream).status, client.informed), (413, [(1, 100)]))
+            stream = client.begin("/Texts/Count", headers=[("expect", "a miracle")], end=False)
+            self.assertEqual(client.reply(stream).status, 417)
+
+    def test_settings_of_a_client_hold_from_their_acknowledgement_on(self):
+        """h2 and hpack unpack heads by what they have set as soon as the server has acknowledged it, and no sooner."""
+        sizes = (0, 4096, 100, 65536, 0, 1, 4096)
+        with Client(self.server) as client:
+            large = [("x-large", "a" * 40_000)]  # answered in the middle of a read
+            for round_ in range(40):
+                streams = []
+                for size in (sizes[round_ % len(sizes)], sizes[(round_ * 5 + 2) % len(sizes)]):
+                    for headers in (large, ()):
+                        stream = client.h2.get_next_available_stream_id()
+                        client.h2.send_headers(stream, [(":method", "POST"), (":path", "/Texts/Count"), (":scheme", "http"), (":authority", "t"), *headers])
+                        client.h2.send_data(stream, b'{"text": "abc"}', end_stream=True)
+                        streams.append((stream, 431 if headers else 200))
+                    client.h2.update_settings({h2.settings.SettingCodes.HEADER_TABLE_SIZE: size, h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 70_000 - size % 7})
+                client.flush()
+                for stream, status in streams:
+                    self.assertEqual(client.reply(stream).status, status)
+
     def test_a_head_over_the_limit(self):
         with Client(self.server) as client:
             stream = client.begin("/Texts/Count", b"{}", headers=[("x-large", "a" * 40_000)])

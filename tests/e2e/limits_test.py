@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Each limit that a setting moves: what is within it passes, what is beyond is answered, or closed, as docs/serving.md says."""
 import contextlib
+import gzip
 import json
+import random
 import socket
 import subprocess
 import time
@@ -106,6 +108,46 @@ class Limits(harness.ServerCase):
             for _ in range(whole):
                 self.assertEqual(len(connection.receive().json["text"]), 60_000)
             self.assertGreater(whole, 0)
+
+
+
+class MemoryOfOne(harness.ServerCase):
+    source = source()
+    args = ("--limits-request-bytes=64KiB",)
+
+    def test_samples_that_are_too_many_for_it_are_not_told_to_come_again(self):
+        def infer(samples):
+            return self.server.post("/v2/models/Ramp/infer", {"inputs": [{"name": "n", "datatype": "INT64", "shape": [samples, 1], "data": [3] * samples}]})
+
+        self.assertEqual(infer(8).status, 200)
+        for _ in range(2):
+            reply = infer(1024)
+            self.assertEqual((reply.status, reply.json["code"]), (503, 3012), reply)
+            self.assertNotIn("retry-after", reply.headers)
+
+
+class MemoryOfAll(harness.ServerCase):
+    """What one request alone is too large for is not told to come again."""
+    source = source()
+    args = ("--limits-memory-bytes=2MiB", "--limits-body-bytes=16MiB")
+
+    def assert_for_good(self, body, status, code, **headers):
+        for _ in range(2):
+            reply = self.server.call("POST", "/Texts/Copy", body, {"content-type": "application/json", **{name.replace("_", "-"): value for name, value in headers.items()}})
+            self.assert_error(reply, status, code)
+            self.assertNotIn("retry-after", reply.headers)
+
+    def test_a_body_and_its_answer(self):
+        self.assertEqual(self.server.call("POST", "/Texts/Copy", copy_of(600_000)).status, 200)
+        self.assert_for_good(copy_of(1_200_000), 429, 3012)
+        self.assert_for_good(copy_of(2_500_000), 413, 5000)
+
+    def test_a_body_with_and_without_its_coding(self):
+        self.assertEqual(self.server.call("POST", "/Texts/Copy", gzip.compress(copy_of(600_000)), {"content-encoding": "gzip"}).status, 200)
+        self.assert_for_good(gzip.compress(copy_of(1_900_000)), 413, 5000, content_encoding="gzip")
+        noise = "".join(random.Random(1).choices("0123456789abcdef", k=1_500_000))
+        self.assert_for_good(gzip.compress(json.dumps({"text": noise}).encode()), 413, 5000, content_encoding="gzip")
+        self.assertEqual(self.server.metrics()['wf_refused_total{reason="memory"}'], 0)
 
 
 class Slow(harness.ServerCase):

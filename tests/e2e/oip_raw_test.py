@@ -186,11 +186,19 @@ class Raw(harness.ServerCase):
         self.assertEqual(client.update_log_settings({"log_info": True, "log_verbose_level": 0}), log)
         with self.assertRaisesRegex(InferenceServerException, "clients change no settings"):
             client.update_log_settings({"log_file": "/tmp/x"})
+        with self.assertRaisesRegex(InferenceServerException, "`log_info` is true or false"):
+            client.update_log_settings({"log_info": "yes"})
+        trace = {"trace_level": ["OFF"], "trace_rate": "1000", "trace_count": "-1", "log_frequency": "0", "trace_mode": "triton"}
         for model in (None, "Line"):
-            self.assertEqual(client.get_trace_settings(model), {"trace_level": ["OFF"]})
-            self.assertEqual(client.update_trace_settings(model, {"trace_level": "OFF"}), {"trace_level": ["OFF"]})
+            self.assertEqual(client.get_trace_settings(model), trace)
+            self.assertEqual(client.update_trace_settings(model, {"trace_level": "OFF", "trace_rate": "1000"}), trace)
+            self.assertEqual(client.update_trace_settings(model, {"trace_level": None, "trace_rate": None}), trace)
+            with self.assertRaisesRegex(InferenceServerException, "there is no setting `trace_lvl`"):
+                client.update_trace_settings(model, {"trace_lvl": "OFF"})
             with self.assertRaisesRegex(InferenceServerException, "clients change no settings"):
                 client.update_trace_settings(model, {"trace_level": ["TIMESTAMPS"]})
+        with self.assertRaisesRegex(InferenceServerException, "no model is called `Lime`"):
+            client.get_trace_settings("Lime")
 
     def test_shared_memory_is_not_built(self):
         with self.assertRaisesRegex(InferenceServerException, "shared memory is not built"):

@@ -115,7 +115,7 @@ class Spans(Traced):
     def test_a_request_is_a_span_with_one_for_each_node_under_the_clients(self):
         server = self.start("--trace-sample=0")
         before = time.time_ns()
-        reply = self.post(server, "/Traced/Score", {"seed": 3}, traceparent=f"00-{TRACE}-{SPAN}-01")
+        reply = self.post(server, "/Traced/Score", {"seed": 3}, traceparent=f"00-{TRACE}-{SPAN}-01", tracestate="rojo=00f067, congo=t61")
         after = time.time_ns()
         spans = self.collector.wait(5)
         for path, kind, message, _ in self.collector.requests:  # one, or two where it looked in between
@@ -125,6 +125,7 @@ class Spans(Traced):
             self.assertEqual([scope.scope.name for scope in resource.scope_spans], ["wf"])
         self.assertEqual({span.trace_id.hex() for span in spans}, {TRACE})
         self.assertEqual(len({span.span_id for span in spans}), 5)
+        self.assertEqual({span.trace_state for span in spans}, {"rojo=00f067,congo=t61"})
         [root] = [span for span in spans if span.kind == Span.SPAN_KIND_SERVER]
         self.assertEqual((root.name, root.parent_span_id.hex(), root.status.code), ("Traced/Score", SPAN, Status.STATUS_CODE_UNSET))
         self.assertEqual(reply.headers["traceparent"], f"00-{TRACE}-{root.span_id.hex()}-01")

@@ -26,18 +26,20 @@ def source():
 
 
 def work_of(server, seconds):
-    """The body of a request that takes so long."""
-    n = 1000
+    """The body of a request that takes so long, or some hundredths more: between its way there and back, which a request without work has, too."""
     with server.connect() as connection:
-        while True:
-            took = []
-            for _ in range(9):
+        def took(n, times=15):
+            least = float("inf")
+            for _ in range(times):
                 began = time.perf_counter()
                 assert connection.call("POST", "/Overload/Work", json.dumps({"n": n}).encode()).status == 200
-                took.append(time.perf_counter() - began)
-            if min(took) >= MILLISECOND:
-                return json.dumps({"n": n})
-            n = int(n * min(max(1.1 * MILLISECOND / min(took), 1.1), 4))
+                least = min(least, time.perf_counter() - began)
+            return least
+
+        way, n = took(1, 100), 1000
+        while (found := took(n) - way) < seconds:
+            n = int(n * min(max(1.02 * seconds / max(found, seconds / 100), 1.02), 4))
+        return json.dumps({"n": n})
 
 
 def bench(server, body, *args):

@@ -165,6 +165,24 @@ class Retune(harness.ServerCase):
             table = self.server.call("GET", "/debug/schedule", port="admin").body.decode()
             self.assertEqual([NODE in line.split() for line in table.splitlines() if line.startswith("Wide")], [False, True], table)
 
+    def settings_of(self, path):
+        graph = json.loads(harness.wfc("graph", "--format=json", "--from", "{}:{}".format(*self.server.addresses["admin"]), self.source).stdout)
+        [node] = [node for flow in graph["workflows"] for stage in flow["stages"] for node in stage["nodes"] if node["path"] == path]
+        return {name: node["settings"][name] for name in ("batch", "queue", "instances", "priority", "timeout") if name in node["settings"]}
+
+    def test_the_metrics_and_the_graph_tell_what_is_in_force(self):
+        built = {"batch": "32 within 2ms", "queue": "256", "instances": "1", "priority": "normal"}
+        self.assertEqual(self.settings_of(NODE), built)
+        self.assertFalse([name for name in self.server.metrics() if name.startswith("wf_node_setting")])
+        self.reload(f"nodes: {{{NODE}: {{batch: 8, within: 500us, priority: low}}, Grind/y: {{timeout: 1500ms}}}}\n")
+        self.assertEqual(self.settings_of(NODE), {"batch": "8 within 500us", "queue": "64", "instances": "1", "priority": "low"})
+        self.assertEqual(self.settings_of("Grind/y"), {"timeout": "1.5s"})
+        metrics = self.server.metrics()
+        self.assertEqual({name.split('setting="')[1][:-2]: value for name, value in metrics.items() if name.startswith("wf_node_setting") and "Grind" not in name},
+                         {"batch": 8, "within": 0.0005, "queue": 64, "instances": 1, "priority": 2})
+        self.reload("")
+        self.assertEqual(self.settings_of(NODE), built)
+
     def test_a_file_with_a_mistake_leaves_the_old_one(self):
         self.reload(f"nodes: {{{NODE}: {{batch: 7}}}}\n")
         self.assert_queues({"batch": 7, "queue": 56, "instances": 1})

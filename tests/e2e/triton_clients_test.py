@@ -46,7 +46,7 @@ CODINGS = (None, "gzip", "deflate")
 
 def source():
     path = harness.scratch() / "calls.wf"
-    (harness.scratch() / "wide.onnx").write_bytes(onnx_file.perceptron(64, 64))
+    (harness.scratch() / "wide.onnx").write_bytes(onnx_file.perceptron(64, 8192))  # a row for itself takes nearly what a batch does, so that it waits for one
     path.write_text(PROGRAM)
     return path
 

@@ -2,12 +2,14 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import threading
 import time
 import unittest
 
 import harness
+import onnx_file
 
 PROGRAM = '''import words;
 
@@ -301,6 +303,84 @@ class WatchHeaders(unittest.TestCase):
             self.assertEqual(watched.stop(), 0, watched.output())
         finally:
             watched.stop()
+
+
+HANGS = SOURCE + '''
+#include <csignal>
+#include <unistd.h>
+
+static const int hangs = [] {
+  signal(SIGTERM, SIG_IGN);
+  for (;;) pause();
+  return 0;
+}();
+'''
+MODEL = '''model Scale = onnx("scale.onnx");
+
+workflow Greet(x: f32[3] = [1.0, 1.0, 1.0]) -> (text: string) {
+  node y = Scale(x);
+  return (text: "{y[0]}");
+}
+
+service Hello {
+  workflow Greet;
+}
+'''
+
+
+class WatchStarts(unittest.TestCase):
+    """Servers that never listen."""
+    def watch(self, *args, files):
+        folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
+        (folder / "more").mkdir(parents=True)
+        (folder / "more/factor.h").write_text("constexpr int64_t kFactor = 21;\n")
+        (folder / "scale.onnx").write_bytes(onnx_file.scaled(3, 2))
+        watched = Watched(folder, *args, files=files)
+        self.addCleanup(watched.stop)
+        return watched
+
+    def test_one_that_hangs_is_told_and_the_next_edit_takes_its_place(self):
+        watched = self.watch(files={"main.wf": EXTERN, "answer.cc": SOURCE}).wait_served()
+        watched.wait_text("42")
+        watched.write("answer.cc", HANGS)
+        watched.wait("it does not listen yet, 10 s after its start; the server goes on as it was; waiting for it, or for a change")
+        watched.wait_text("42")
+        watched.write("answer.cc", SOURCE.replace("x * kFactor", "x * kFactor + 1"))
+        watched.wait_text("43")
+        watched.write("answer.cc", HANGS + "// again\n")
+        time.sleep(2)
+        self.assertEqual(watched.stop(), 0, watched.output())
+
+    def test_a_first_one_that_hangs_is_told_and_ends_with_wfc(self):
+        watched = self.watch(files={"main.wf": EXTERN, "answer.cc": HANGS})
+        watched.wait("it does not listen yet, 10 s after its start; waiting for it, or for a change")
+        watched.write("answer.cc", SOURCE)
+        watched.wait_served().wait_text("42")
+        self.assertEqual(watched.stop(), 0, watched.output())
+
+    def test_one_that_crashes_says_by_which_signal(self):
+        watched = self.watch(files={"main.wf": EXTERN, "answer.cc": SOURCE}).wait_served()
+        watched.write("answer.cc", SOURCE + "#include <cstdlib>\nstatic const int ends = (abort(), 0);\n")
+        watched.wait(r"it does not start \(signal 6, Aborted\); the server goes on as it was; waiting for a change")
+        watched.write("answer.cc", SOURCE + "// fine\n")
+        watched.wait("listening http=", count=2)
+        watched.wait_text("42")
+
+    def test_a_model_that_cannot_be_served(self):
+        watched = self.watch(files={"main.wf": MODEL}).wait_served()
+        watched.wait_text("2")
+        (watched.folder / "scale.onnx").write_bytes(onnx_file.scaled(3, float("nan")))
+        watched.wait("it does not start; the server goes on as it was; waiting for a change")
+        watched.wait_text("2")
+        (watched.folder / "scale.onnx").write_bytes(onnx_file.scaled(3, 5))
+        watched.wait_text("5")
+
+    def test_a_port_that_another_has(self):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            watched = self.watch("--host", "127.0.0.1", "--http-port", str(other.getsockname()[1]), files={"main.wf": EXTERN, "answer.cc": SOURCE})
+            watched.wait("it does not start; waiting for a change")
+        watched.write("answer.cc", SOURCE + "// now\n")
+        watched.wait_served().wait_text("42")
 
 
 class WatchElsewhere(unittest.TestCase):

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "runtime/kernels/broadcast.h"
+#include "runtime/kernels/matmul/product.h"
 #include "runtime/kernels/ref.h"
 
 namespace wf::kernels::ref {
@@ -40,44 +42,48 @@ Matrices MatricesOf(const MatMul& matmul, const Operation& operation) {
 
 template <typename T>
 void Multiply(const Matrices& s, const T* a, const T* b, T* y) {
+  const Matrix<T> left{a, s.a_row, s.a_col};
+  std::fill(y, y + s.m * s.n, T(0));
+  if (s.b_col == 1) return AddProduct(Product<T>{s.m, s.n, s.k, left, b, s.b_row, y, s.n});
   for (int64_t i = 0; i < s.m; ++i) {
-    T* row = y + i * s.n;
-    if (s.b_col == 1) {
-      std::fill(row, row + s.n, T(0));
-      for (int64_t k = 0; k < s.k; ++k) {
-        const T factor = a[i * s.a_row + k * s.a_col];
-        const T* from = b + k * s.b_row;
-        for (int64_t j = 0; j < s.n; ++j) row[j] += factor * from[j];
-      }
-      continue;
-    }
     for (int64_t j = 0; j < s.n; ++j) {
       T sum = 0;
       for (int64_t k = 0; k < s.k; ++k) sum += a[i * s.a_row + k * s.a_col] * b[k * s.b_row + j * s.b_col];
-      row[j] = sum;
+      y[i * s.n + j] = sum;
     }
   }
 }
 
-template <typename T>
+// An element times a factor that the file gives as f32. U: T, or for integers the unsigned type in which they wrap.
+template <typename T, typename U>
+U Times(U x, float factor) {
+  if (factor == 1) return x;
+  if constexpr (std::is_floating_point_v<T>) {
+    return x * static_cast<T>(factor);
+  } else {
+    return static_cast<U>(Saturated<T>(static_cast<double>(static_cast<T>(x)) * static_cast<double>(factor)));
+  }
+}
+
+template <typename T, typename U>
 void Run(const Matrices& s, const MatMul& matmul, int64_t count, const Buffers& buffers) {
-  const T *a = static_cast<const T*>(buffers.in[0]), *b = static_cast<const T*>(buffers.in[1]);
-  T* y = static_cast<T*>(buffers.out[0]);
+  const U *a = static_cast<const U*>(buffers.in[0]), *b = static_cast<const U*>(buffers.in[1]);
+  U* y = static_cast<U*>(buffers.out[0]);
   s.batch.ForEach([&](int64_t out, const auto& offset, const auto& stride, int64_t matrices) {
     for (int64_t i = 0; i < matrices; ++i) {
       Multiply(s, a + (offset[0] + i * stride[0]) * s.m * s.k, b + (offset[1] + i * stride[1]) * s.k * s.n, y + (out + i) * s.m * s.n);
     }
   });
   if (matmul.alpha != 1) {
-    for (int64_t i = 0; i < count; ++i) y[i] *= static_cast<T>(matmul.alpha);
+    for (int64_t i = 0; i < count; ++i) y[i] = Times<T>(y[i], matmul.alpha);
   }
-  const T* c = buffers.in.size() > 2 ? static_cast<const T*>(buffers.in[2]) : nullptr;
+  const U* c = buffers.in.size() > 2 ? static_cast<const U*>(buffers.in[2]) : nullptr;
   if (c != nullptr) {
     s.sum.ForEach([&](int64_t out, const auto& offset, const auto& stride, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) y[out + i] += static_cast<T>(matmul.beta) * c[offset[0] + i * stride[0]];
+      for (int64_t i = 0; i < n; ++i) y[out + i] += Times<T>(c[offset[0] + i * stride[0]], matmul.beta);
     });
   }
-  Apply(matmul.then, y, count);
+  if constexpr (std::is_floating_point_v<T>) Apply(matmul.then, y, count);
 }
 
 }  // namespace
@@ -85,9 +91,12 @@ void Run(const Matrices& s, const MatMul& matmul, int64_t count, const Buffers& 
 base::Result<std::unique_ptr<Kernel>> MakeMatMul(const Operation& operation) {
   const MatMul& matmul = std::get<MatMul>(operation.params);
   const Matrices matrices = MatricesOf(matmul, operation);
-  return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
+  const bool real = operation.in[0].dtype == WF_F32 || operation.in[0].dtype == WF_F64;
+  if (!real && matmul.then.op != UnaryOp::kIdentity) return std::unique_ptr<Kernel>();
+  return ForType<float, double, int32_t, int64_t, uint32_t, uint64_t>(operation.in[0].dtype, [&]<typename T>() {
+    using U = typename std::conditional_t<std::is_floating_point_v<T>, std::type_identity<T>, std::make_unsigned<T>>::type;
     return MakeFunction(operation.in.size(), [matrices, matmul, count = operation.out[0].count()](const Buffers& buffers) -> const char* {
-      Run<T>(matrices, matmul, count, buffers);
+      Run<T, U>(matrices, matmul, count, buffers);
       return nullptr;
     });
   });

@@ -17,7 +17,7 @@ struct Slice {
   std::vector<int64_t> start, step;
 };  // per axis, within the input; the output's shape says how many
 struct Pad {  // input 1, when present: the value, one element
-  enum class Mode : uint8_t { kConstant, kEdge, kReflect };
+  enum class Mode : uint8_t { kConstant, kEdge, kReflect, kWrap };
   Mode mode = Mode::kConstant;
   std::vector<int64_t> begin;  // per axis, negative crops; the output's shape says the end
   float value = 0;             // without input 1

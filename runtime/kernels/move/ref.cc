@@ -3,59 +3,11 @@
 #include <cstring>
 
 #include "runtime/kernels/broadcast.h"
+#include "runtime/kernels/move/strided.h"
 #include "runtime/kernels/ref.h"
 
 namespace wf::kernels::ref {
 namespace {
-
-// Copies a block of `extent` out of an array with byte strides, element by element of `size` bytes, the output dense.
-struct Strided {
-  std::vector<int64_t> extent, stride;  // stride: bytes of the input
-  int64_t offset = 0, size = 1;
-
-  // Merges axes that are dense in the input, so that the innermost copy is long.
-  void Merge() {
-    for (size_t i = extent.size(); i-- > 0;) {
-      if (extent[i] == 1) {
-        extent.erase(extent.begin() + static_cast<ptrdiff_t>(i));
-        stride.erase(stride.begin() + static_cast<ptrdiff_t>(i));
-      }
-    }
-    while (!extent.empty() && stride.back() == size) {
-      size *= extent.back();
-      extent.pop_back();
-      stride.pop_back();
-    }
-  }
-
-  template <size_t kSize>
-  uint8_t* Inner(const uint8_t* in, uint8_t* out, int64_t n, int64_t step) const {
-    for (int64_t i = 0; i < n; ++i, in += step, out += kSize) std::memcpy(out, in, kSize);
-    return out;
-  }
-
-  uint8_t* Copy(size_t axis, const uint8_t* in, uint8_t* out) const {
-    if (axis == extent.size()) {
-      std::memcpy(out, in, static_cast<size_t>(size));
-      return out + size;
-    }
-    if (axis + 1 == extent.size()) {
-      if (size == 4) return Inner<4>(in, out, extent[axis], stride[axis]);
-      if (size == 8) return Inner<8>(in, out, extent[axis], stride[axis]);
-      if (size == 1) return Inner<1>(in, out, extent[axis], stride[axis]);
-    }
-    for (int64_t i = 0; i < extent[axis]; ++i) out = Copy(axis + 1, in + i * stride[axis], out);
-    return out;
-  }
-};
-
-std::unique_ptr<Kernel> MakeStrided(Strided strided, int64_t count) {
-  strided.Merge();
-  return MakeFunction(1, [strided, count](const Buffers& b) -> const char* {
-    if (count > 0) strided.Copy(0, static_cast<const uint8_t*>(b.in[0]) + strided.offset, static_cast<uint8_t*>(b.out[0]));
-    return nullptr;
-  });
-}
 
 std::vector<int64_t> ByteStrides(const TensorInfo& tensor) {
   std::vector<int64_t> stride(tensor.dim.size());
@@ -68,7 +20,7 @@ std::vector<int64_t> ByteStrides(const TensorInfo& tensor) {
 }
 
 // Bytes of everything behind an axis, and the number of times it repeats in front.
-void Around(const TensorInfo& tensor, size_t axis, int64_t& outer, int64_t& inner_bytes) {
+void Blocks(const TensorInfo& tensor, size_t axis, int64_t& outer, int64_t& inner_bytes) {
   outer = 1;
   inner_bytes = base::DTypeSize(tensor.dtype);
   for (size_t i = 0; i < axis; ++i) outer *= tensor.dim[i];
@@ -115,21 +67,44 @@ int64_t PadSource(Pad::Mode mode, int64_t at, int64_t extent) {
   if (at >= 0 && at < extent) return at;
   if (mode == Pad::Mode::kConstant || extent == 0) return -1;
   if (mode == Pad::Mode::kEdge) return at < 0 ? 0 : extent - 1;
-  const int64_t turned = at < 0 ? -at : 2 * (extent - 1) - at;  // shape inference has checked that one turn suffices
-  return std::clamp<int64_t>(turned, 0, extent - 1);
+  const auto within = [](int64_t place, int64_t period) { return place % period + (place % period < 0 ? period : 0); };
+  if (mode == Pad::Mode::kWrap) return within(at, extent);
+  if (extent == 1) return 0;
+  const int64_t turned = within(at, 2 * (extent - 1));
+  return turned < extent ? turned : 2 * (extent - 1) - turned;
+}
+
+void FillWith(const uint8_t* value, int64_t element, uint8_t* out, int64_t bytes) {
+  if (bytes <= 0) return;
+  std::memcpy(out, value, static_cast<size_t>(element));
+  for (int64_t done = element; done < bytes; done *= 2) std::memcpy(out + done, out, static_cast<size_t>(std::min(done, bytes - done)));
 }
 
 struct Padding {
-  std::vector<std::vector<int64_t>> source;  // per axis, per output position: byte offset in the input, or -1
-  int64_t size;
+  struct Axis {
+    int64_t in, out, begin, in_bytes, out_bytes;  // bytes: of a step along the axis
+  };
+  Pad::Mode mode;
+  int64_t element;
+  std::vector<Axis> axes;  // those behind the last one that is padded are part of its steps
 
-  uint8_t* Fill(size_t axis, const uint8_t* in, const uint8_t* value, uint8_t* out) const {
-    if (axis == source.size()) {
-      std::memcpy(out, in != nullptr ? in : value, static_cast<size_t>(size));
-      return out + size;
+  // Steps that lie within the input side by side are copied at once.
+  void Fill(size_t depth, const uint8_t* in, const uint8_t* value, uint8_t* out) const {
+    const Axis& axis = axes[depth];
+    const bool last = depth + 1 == axes.size();
+    for (int64_t at = 0; at < axis.out;) {
+      const int64_t place = at - axis.begin, from = PadSource(mode, place, axis.in);
+      const int64_t run = last && place == from ? std::min(axis.in - from, axis.out - at) : 1;
+      uint8_t* to = out + at * axis.out_bytes;
+      if (from < 0) {
+        FillWith(value, element, to, axis.out_bytes);
+      } else if (last) {
+        std::memcpy(to, in + from * axis.in_bytes, static_cast<size_t>(run * axis.out_bytes));
+      } else {
+        Fill(depth + 1, in + from * axis.in_bytes, value, to);
+      }
+      at += run;
     }
-    for (const int64_t from : source[axis]) out = Fill(axis + 1, in != nullptr && from >= 0 ? in + from : nullptr, value, out);
-    return out;
   }
 };
 
@@ -163,7 +138,7 @@ base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation& operation) {
   std::vector<int64_t> bytes;
   int64_t outer = 1, inner = 1;
   for (const TensorInfo& in : operation.in) {
-    Around(in, std::get<Concat>(operation.params).axis, outer, inner);
+    Blocks(in, std::get<Concat>(operation.params).axis, outer, inner);
     bytes.push_back(inner * in.dim[std::get<Concat>(operation.params).axis]);
   }
   return MakeFunction(operation.in.size(), [bytes, outer](const Buffers& b) -> const char* {
@@ -180,26 +155,24 @@ base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation& operation) {
 
 base::Result<std::unique_ptr<Kernel>> MakePad(const Operation& operation) {
   const Pad& pad = std::get<Pad>(operation.params);
-  const TensorInfo& in = operation.in[0];
-  const std::vector<int64_t> stride = ByteStrides(in);
-  Padding padding{{}, base::DTypeSize(in.dtype)};
-  for (size_t i = 0; i < in.dim.size(); ++i) {
-    std::vector<int64_t> source;
-    for (int64_t at = 0; at < operation.out[0].dim[i]; ++at) {
-      const int64_t from = PadSource(pad.mode, at - pad.begin[i], in.dim[i]);
-      source.push_back(from < 0 ? -1 : from * stride[i]);
-    }
-    padding.source.push_back(std::move(source));
-  }
+  const TensorInfo &in = operation.in[0], &out = operation.out[0];
+  const std::vector<int64_t> in_bytes = ByteStrides(in), out_bytes = ByteStrides(out);
+  Padding padding{pad.mode, base::DTypeSize(in.dtype), {}};
+  size_t depth = in.dim.size();
+  while (depth > 0 && pad.begin[depth - 1] == 0 && in.dim[depth - 1] == out.dim[depth - 1]) --depth;
+  for (size_t i = 0; i < depth; ++i) padding.axes.push_back({in.dim[i], out.dim[i], pad.begin[i], in_bytes[i], out_bytes[i]});
+  if (depth == 0) padding.axes.push_back({1, 1, 0, in.count() * padding.element, in.count() * padding.element});
   std::array<uint8_t, 8> value{};
   if (in.dtype == WF_F32) std::memcpy(value.data(), &pad.value, 4);
   const double wide = static_cast<double>(pad.value);
   if (in.dtype == WF_F64) std::memcpy(value.data(), &wide, 8);
   if (pad.value != 0 && in.dtype != WF_F32 && in.dtype != WF_F64) return std::unique_ptr<Kernel>();
-  return MakeFunction(operation.in.size(), [padding, value](const Buffers& b) -> const char* {
+  return MakeFunction(operation.in.size(), [padding, value, count = out.count()](const Buffers& b) -> const char* {
     const void* given = b.in.size() > 1 ? b.in[1] : nullptr;
-    padding.Fill(0, static_cast<const uint8_t*>(b.in[0]), given != nullptr ? static_cast<const uint8_t*>(given) : value.data(),
-                 static_cast<uint8_t*>(b.out[0]));
+    if (count > 0) {
+      padding.Fill(0, static_cast<const uint8_t*>(b.in[0]), given != nullptr ? static_cast<const uint8_t*>(given) : value.data(),
+                   static_cast<uint8_t*>(b.out[0]));
+    }
     return nullptr;
   });
 }
@@ -207,7 +180,7 @@ base::Result<std::unique_ptr<Kernel>> MakePad(const Operation& operation) {
 base::Result<std::unique_ptr<Kernel>> MakeGather(const Operation& operation) {
   const size_t axis = std::get<Gather>(operation.params).axis;
   int64_t outer = 1, inner = 1;
-  Around(operation.in[0], axis, outer, inner);
+  Blocks(operation.in[0], axis, outer, inner);
   const int64_t extent = operation.in[0].dim[axis], n = operation.in[1].count();
   return ForType<int32_t, int64_t>(operation.in[1].dtype, [&]<typename Index>() {
     return MakeFunction(2, [=](const Buffers& b) -> const char* { return RunGather<Index>(b, outer, extent, inner, n); });
@@ -231,7 +204,8 @@ base::Result<std::unique_ptr<Kernel>> MakeWhere(const Operation& operation) {
 
 base::Result<std::unique_ptr<Kernel>> MakeCopy(const Operation& operation) {
   return MakeFunction(
-      1, [bytes = static_cast<size_t>(operation.out[0].count() * base::DTypeSize(operation.out[0].dtype))](const Buffers& b) -> const char* {
+      1,
+      [bytes = static_cast<size_t>(operation.out[0].count() * base::DTypeSize(operation.out[0].dtype))](const Buffers& b) -> const char* {
         if (bytes > 0) std::memcpy(b.out[0], b.in[0], bytes);
         return nullptr;
       });

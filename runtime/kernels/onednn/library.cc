@@ -114,6 +114,16 @@ void LoadAhead() {
   }
 }
 
+bool AddProduct(const Product<float>& p) {
+  const Library* const library = Load();
+  const bool turned = p.a.row == 1 && p.a.column != 1;
+  if (library == nullptr || (!turned && p.a.column != 1)) return false;
+  // One row or column has any stride, which the library wants to be as long as a line.
+  const int64_t a_line = std::max(turned ? p.a.column : p.a.row, turned ? p.m : p.k);
+  const int64_t b_line = std::max(p.b_row, p.n), c_line = std::max(p.c_row, p.n);
+  return library->dnnl_sgemm(turned ? 'T' : 'N', 'N', p.m, p.n, p.k, 1, p.a.data, a_line, p.b, b_line, 1, p.c, c_line) == dnnl_success;
+}
+
 // What is only read is in the file, too.
 void LetGoOfCode() {
   const Library* const library = Load();

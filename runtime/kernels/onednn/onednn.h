@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/kernels/matmul/product.h"
 #include "runtime/kernels/operation.h"
 
 // oneDNN behind the kernel contracts. Nothing else knows its types. Each maker gives null for cases that oneDNN does not have or that plain
@@ -13,6 +14,9 @@ base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeBinary(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to);
+
+// What matmul/product.h says. False: not here. What it packs it allocates.
+bool AddProduct(const Product<float>& product);
 
 // oneDNN takes the number of threads from its caller when a primitive is made: one, on every thread. Does not load the library.
 void UseOneThread();

@@ -8,9 +8,11 @@
 namespace wf::kernels::ref {
 namespace {
 
+using Triple = std::array<int64_t, 3>;
+
 struct Windows {
   int64_t planes;
-  std::array<int64_t, 3> in, out, kernel, stride, dilation, pad, end;
+  Triple in, out, kernel, stride, dilation, pad, end;
 };
 
 Windows WindowsOf(const Pool& pool, const Operation& operation) {
@@ -30,54 +32,91 @@ Windows WindowsOf(const Pool& pool, const Operation& operation) {
   return windows;
 }
 
-// What the window at one output position sees.
-template <typename T>
-struct Seen {
-  T max = std::numeric_limits<T>::lowest();
-  double sum = 0;
-  int64_t inside = 0, padded = 0;  // elements of x; and with those of the declared padding
+// The part of a window that lies on x: its first element and how many there are, by axis; and how many with the declared padding.
+struct Place {
+  Triple first, count;
+  int64_t padded;
 };
 
-template <typename T>
-Seen<T> Look(const Windows& s, const T* x, const std::array<int64_t, 3>& at) {
-  Seen<T> seen;
-  std::array<int64_t, 3> k;
-  for (k[0] = 0; k[0] < s.kernel[0]; ++k[0]) {
-    for (k[1] = 0; k[1] < s.kernel[1]; ++k[1]) {
-      for (k[2] = 0; k[2] < s.kernel[2]; ++k[2]) {
-        bool inside = true, padded = true;
-        std::array<int64_t, 3> p;
-        for (size_t i = 0; i < 3; ++i) {
-          p[i] = at[i] * s.stride[i] + k[i] * s.dilation[i] - s.pad[i];
-          inside = inside && p[i] >= 0 && p[i] < s.in[i];
-          padded = padded && p[i] < s.in[i] + s.end[i];
-        }
-        seen.padded += padded ? 1 : 0;
-        if (!inside) continue;
-        const T value = x[(p[0] * s.in[1] + p[1]) * s.in[2] + p[2]];
-        seen.max = value > seen.max || std::isnan(value) ? value : seen.max;
-        seen.sum += value;
-        ++seen.inside;
+Place PlaceOf(const Windows& s, const Triple& at) {
+  Place place{{}, {}, 1};
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t from = at[i] * s.stride[i] - s.pad[i], step = s.dilation[i];
+    const auto before = [&](int64_t bound) { return std::clamp<int64_t>((bound - from + step - 1) / step, 0, s.kernel[i]); };
+    const int64_t begin = from >= 0 ? 0 : std::min((-from + step - 1) / step, s.kernel[i]);
+    place.first[i] = from + begin * step;
+    place.count[i] = std::max<int64_t>((s.in[i] > from ? before(s.in[i]) : 0) - begin, 0);
+    place.padded *= s.in[i] + s.end[i] > from ? before(s.in[i] + s.end[i]) : 0;
+  }
+  return place;
+}
+
+template <typename T, typename F>
+void ForEachElement(const Windows& s, const Place& place, const T* x, F f) {
+  for (int64_t a = 0; a < place.count[0]; ++a) {
+    for (int64_t b = 0; b < place.count[1]; ++b) {
+      const int64_t d = place.first[0] + a * s.dilation[0], h = place.first[1] + b * s.dilation[1];
+      int64_t at = (d * s.in[1] + h) * s.in[2] + place.first[2];
+      for (int64_t c = 0; c < place.count[2]; ++c, at += s.dilation[2]) f(x[at], at);
+    }
+  }
+}
+
+template <typename Visit>
+void Slide(const Windows& s, Visit visit) {
+  int64_t out = 0;
+  for (int64_t plane = 0; plane < s.planes; ++plane) {
+    Triple at;
+    for (at[0] = 0; at[0] < s.out[0]; ++at[0]) {
+      for (at[1] = 0; at[1] < s.out[1]; ++at[1]) {
+        for (at[2] = 0; at[2] < s.out[2]; ++at[2]) visit(plane, PlaceOf(s, at), out++);
       }
     }
   }
-  return seen;
+}
+
+// Of an element of a plane in row-major order, counted with the first axis innermost.
+int64_t ColumnIndex(const Windows& s, int64_t at) {
+  const int64_t w = at % s.in[2], h = at / s.in[2] % s.in[1], d = at / (s.in[2] * s.in[1]);
+  return (w * s.in[1] + h) * s.in[0] + d;
 }
 
 template <typename T>
-void Slide(const Windows& s, bool mean, bool count_padding, const T* x, T* y) {
-  for (int64_t plane = 0; plane < s.planes; ++plane, x += s.in[0] * s.in[1] * s.in[2]) {
-    std::array<int64_t, 3> at;
-    for (at[0] = 0; at[0] < s.out[0]; ++at[0]) {
-      for (at[1] = 0; at[1] < s.out[1]; ++at[1]) {
-        for (at[2] = 0; at[2] < s.out[2]; ++at[2]) {
-          const Seen<T> seen = Look(s, x, at);
-          const int64_t count = std::max<int64_t>(count_padding ? seen.padded : seen.inside, 1);
-          *y++ = mean ? static_cast<T>(seen.sum / static_cast<double>(count)) : seen.max;
-        }
-      }
+void RunMax(const Windows& s, bool columns, const Buffers& buffers) {
+  const T* x = static_cast<const T*>(buffers.in[0]);
+  T* y = static_cast<T*>(buffers.out[0]);
+  int64_t* index = buffers.out.size() > 1 ? static_cast<int64_t*>(buffers.out[1]) : nullptr;
+  const int64_t size = s.in[0] * s.in[1] * s.in[2];
+  Slide(s, [&](int64_t plane, const Place& place, int64_t out) {
+    T high = std::numeric_limits<T>::lowest();
+    int64_t where = -1;
+    ForEachElement(s, place, x + plane * size, [&](T value, int64_t at) {
+      if (IsNan(high) || (where >= 0 && value <= high)) return;  // the first NaN stays
+      high = value;
+      where = at;
+    });
+    y[out] = high;
+    if (index != nullptr) index[out] = plane * size + (columns ? ColumnIndex(s, std::max<int64_t>(where, 0)) : std::max<int64_t>(where, 0));
+  });
+}
+
+template <typename T>
+void RunSum(const Windows& s, const Pool& pool, const Buffers& buffers) {
+  const T* x = static_cast<const T*>(buffers.in[0]);
+  T* y = static_cast<T*>(buffers.out[0]);
+  const int64_t size = s.in[0] * s.in[1] * s.in[2];
+  const double power = static_cast<double>(pool.power);
+  Slide(s, [&](int64_t plane, const Place& place, int64_t out) {
+    double sum = 0;
+    if (pool.power > 0) {
+      ForEachElement(s, place, x + plane * size, [&](T value, int64_t) { sum += std::pow(std::abs(static_cast<double>(value)), power); });
+      y[out] = static_cast<T>(std::pow(sum, 1 / power));
+      return;
     }
-  }
+    ForEachElement(s, place, x + plane * size, [&](T value, int64_t) { sum += static_cast<double>(value); });
+    const int64_t count = pool.count_padding ? place.padded : place.count[0] * place.count[1] * place.count[2];
+    y[out] = static_cast<T>(sum / static_cast<double>(std::max<int64_t>(count, 1)));
+  });
 }
 
 }  // namespace
@@ -85,12 +124,21 @@ void Slide(const Windows& s, bool mean, bool count_padding, const T* x, T* y) {
 base::Result<std::unique_ptr<Kernel>> MakePool(const Operation& operation) {
   const Pool& pool = std::get<Pool>(operation.params);
   const Windows windows = WindowsOf(pool, operation);
-  return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
-    return MakeFunction(1, [windows, mean = pool.mean, count = pool.count_padding](const Buffers& b) -> const char* {
-      Slide<T>(windows, mean, count, static_cast<const T*>(b.in[0]), static_cast<T*>(b.out[0]));
-      return nullptr;
+  if (pool.mean || pool.power > 0) {
+    return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
+      return MakeFunction(1, [windows, pool](const Buffers& b) -> const char* {
+        RunSum<T>(windows, pool, b);
+        return nullptr;
+      });
     });
-  });
+  }
+  return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
+      operation.in[0].dtype, [&]<typename T>() {
+        return MakeFunction(1, [windows, columns = pool.columns](const Buffers& b) -> const char* {
+          RunMax<T>(windows, columns, b);
+          return nullptr;
+        });
+      });
 }
 
 }  // namespace wf::kernels::ref

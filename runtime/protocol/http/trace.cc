@@ -1,6 +1,7 @@
 #include "runtime/protocol/http/trace.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace wf::http {
 namespace {
@@ -21,6 +22,66 @@ bool IsParent(std::string_view text) {
   if (!IsHex(version) || version == "ff" || !IsHex(trace) || IsZero(trace) || !IsHex(span) || IsZero(span)) return false;
   if (!IsHex(text.substr(kFlagsAt, 2))) return false;
   return text.size() == kBytes || (version != "00" && text[kBytes] == '-');
+}
+
+bool IsSmallLetter(char c) { return c >= 'a' && c <= 'z'; }
+bool IsFigure(char c) { return c >= '0' && c <= '9'; }
+
+// Of a key, or of the tenant or the system that it is made of.
+bool IsName(std::string_view text, size_t most, bool may_begin_with_digit) {
+  if (text.empty() || text.size() > most || !(IsSmallLetter(text[0]) || (may_begin_with_digit && IsFigure(text[0])))) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return IsSmallLetter(c) || IsFigure(c) || c == '_' || c == '-' || c == '*' || c == '/'; });
+}
+
+bool IsKey(std::string_view text) {
+  constexpr size_t kMostBytes = 256, kMostOfTenant = 241, kMostOfSystem = 14;
+  const size_t at = text.find('@');
+  if (at == std::string_view::npos) return IsName(text, kMostBytes, false);
+  return IsName(text.substr(0, at), kMostOfTenant, true) && IsName(text.substr(at + 1), kMostOfSystem, false);
+}
+
+bool IsStateValue(std::string_view text) {
+  constexpr size_t kMostBytes = 256;
+  if (text.empty() || text.size() > kMostBytes) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '=' && c != ','; });
+}
+
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::string_view KeyOf(std::string_view member) { return member.substr(0, member.find('=')); }
+
+// False: one of them is broken, or there are too many.
+bool TakeMembers(std::string_view list, std::vector<std::string_view>* members) {
+  constexpr size_t kMostMembers = 32;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(','), list.size());
+    const std::string_view member = Trimmed(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+    if (member.empty()) continue;
+    const std::string_view key = KeyOf(member);
+    const bool again = std::any_of(members->begin(), members->end(), [key](std::string_view one) { return KeyOf(one) == key; });
+    if (key.size() == member.size() || !IsKey(key) || !IsStateValue(member.substr(key.size() + 1)) || again) return false;
+    members->push_back(member);
+    if (members->size() > kMostMembers) return false;
+  }
+  return true;
+}
+
+void KeepWithin(size_t most, std::vector<std::string_view>* members) {
+  constexpr size_t kLong = 128;
+  size_t bytes = 0;
+  for (const std::string_view member : *members) bytes += member.size() + 1;
+  for (size_t i = members->size(); i-- > 0 && bytes > most + 1;) {
+    if ((*members)[i].size() <= kLong) continue;
+    bytes -= (*members)[i].size() + 1;
+    members->erase(members->begin() + static_cast<ptrdiff_t>(i));
+  }
+  for (; bytes > most + 1; members->pop_back()) bytes -= members->back().size() + 1;
 }
 
 uint64_t FromHex(std::string_view digits) {
@@ -47,6 +108,9 @@ void Trace::Take(const Head& head, uint64_t span) noexcept {
   if (!known_) return;
   std::copy_n(found.begin(), kBytes, text_.begin());
   text_[0] = text_[1] = '0';
+  constexpr uint64_t kKnownFlags = 3;  // sampled, and that the id is random; the others are to be 0
+  text_[kFlagsAt] = '0';
+  text_[kFlagsAt + 1] = static_cast<char>('0' + (FromHex(found.substr(kFlagsAt, 2)) & kKnownFlags));
   parent_ = FromHex(span_id());
   SetSpan(span);
 }
@@ -60,6 +124,19 @@ void Trace::Begin(uint64_t trace_high, uint64_t trace_low, uint64_t span) noexce
   parent_ = 0;
   known_ = true;
   SetSpan(span);
+}
+
+std::string StateOf(const Head& head) {
+  std::vector<std::string_view> members;
+  for (const Header& header : head.headers())
+    if (header.name == "tracestate" && !TakeMembers(header.value, &members)) return {};
+  KeepWithin(kMostStateBytes, &members);
+  std::string state;
+  for (const std::string_view member : members) {
+    if (!state.empty()) state += ',';
+    state += member;
+  }
+  return state;
 }
 
 void Trace::SetSpan(uint64_t span) noexcept { ToHex(span, text_.data() + kSpanAt); }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "runtime/protocol/http/head.h"
@@ -34,5 +35,11 @@ class Trace {
   uint64_t parent_ = 0;
   bool known_ = false;
 };
+
+// `tracestate` of W3C Trace Context (3.3), of all its fields, as it stands beside a `traceparent` that is known. Empty: there is none, or a
+// part of it is broken, which makes it none.
+// Bounds: kMostStateBytes, for which whole members go, long ones first, then the last.
+inline constexpr size_t kMostStateBytes = 512;
+std::string StateOf(const Head& head);
 
 }  // namespace wf::http

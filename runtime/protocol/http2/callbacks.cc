@@ -6,8 +6,6 @@
 namespace wf::http2 {
 namespace {
 
-constexpr size_t kFlagsAt = 4;
-
 Session& Of(void* user) { return *static_cast<Session*>(user); }
 bool IsRequest(const nghttp2_frame& frame) { return frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST; }
 
@@ -78,9 +76,10 @@ int Callbacks::OnBadHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t
 
 int Callbacks::OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user) noexcept {
   Session& session = Of(user);
-  if (frame->hd.type == NGHTTP2_SETTINGS) {
+  if (frame->hd.type == NGHTTP2_SETTINGS && (frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) {
+    session.OnSettings();
     for (const nghttp2_settings_entry& entry : std::span(frame->settings.iv, frame->settings.niv))
-      if (entry.settings_id == NGHTTP2_SETTINGS_HEADER_TABLE_SIZE) session.writer_.SetTableBytes(entry.value);
+      if (entry.settings_id == NGHTTP2_SETTINGS_HEADER_TABLE_SIZE) session.OnTableBytes(entry.value);
   }
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
@@ -159,7 +158,7 @@ int Callbacks::SendData(nghttp2_session*, nghttp2_frame*, const uint8_t* head, s
   std::memcpy(data, head, sizeof data);
   const bool trails = (data[kFlagsAt] & NGHTTP2_FLAG_END_STREAM) != 0 && !stream.trailers_.headers().empty();
   if (trails) data[kFlagsAt] ^= NGHTTP2_FLAG_END_STREAM;
-  bool fits = session.writer_.MoveTo(session.out_);
+  bool fits = session.MoveHeads();
   if (bytes != 0 || !trails) fits = fits && session.out_->Put(data, sizeof data) && session.out_->AppendFirst(stream.body_, bytes);
   session.queued_bytes_ -= bytes;
   stream.sent_ += bytes;

@@ -8,6 +8,7 @@
 namespace wf::http2 {
 
 inline constexpr size_t kFrameHeadBytes = 9;
+inline constexpr size_t kTypeAt = 3, kFlagsAt = 4;  // in it (RFC 9113, 4.1)
 
 struct FrameHead {
   uint32_t length = 0;

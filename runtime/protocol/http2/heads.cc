@@ -74,6 +74,8 @@ void HeadWriter::SetTableBytes(uint32_t bytes) noexcept {
   DropTo(table_bytes_);
 }
 
+void HeadWriter::Shrink(uint32_t bytes) noexcept { SetTableBytes(std::min(bytes, table_bytes_)); }
+
 // The peer drops the oldest, too.
 void HeadWriter::DropTo(uint32_t bytes) noexcept {
   for (; kept_bytes_ > bytes; ++first_) {

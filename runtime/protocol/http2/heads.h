@@ -15,6 +15,7 @@ class HeadWriter {
  public:
   void Open() noexcept;                         // on a new connection
   void SetTableBytes(uint32_t bytes) noexcept;  // what the peer's SETTINGS_HEADER_TABLE_SIZE says
+  void Shrink(uint32_t bytes) noexcept;         // the same, where it makes the table smaller
   void Begin(int status) noexcept;              // a head; 0: trailers
   void Put(std::string_view name, std::string_view value) noexcept;
   // The frames of what came since Begin are whole. They reach the peer in the order in which they are made.

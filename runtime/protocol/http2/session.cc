@@ -115,6 +115,9 @@ bool Session::Open(const Limits& limits) noexcept {
   frames_ = FrameHeads();
   repeats_.Open();
   writer_.Open();
+  before_ack_.Clear();
+  unacknowledged_ = 0;
+  table_bytes_ = UINT32_MAX;
   stream_ends_ = StreamEnds();
   in_block_ = broken_ = false;
   ends_ = 0;
@@ -141,6 +144,7 @@ void Session::Close() noexcept {
   held_.GiveAll();
   session_ = nullptr;
   writer_.Open();
+  before_ack_.Clear();
 }
 
 Stream* Session::Find(int32_t id) noexcept {
@@ -317,11 +321,15 @@ void Session::FinishHead(Stream& stream) noexcept {
   head.method = http::MethodOf(head.method_name);
   head.SetPathAndQuery(head.target);
   head.keep_alive = true;
-  head.expects_continue = head.Find("expect") == "100-continue";
   head.content_length = ContentLength(head, stream.ended_);
   head.DropFirst(pseudo);
   if (head.method_name.size() + head.target.size() > limits_.head.request_line_bytes)
     return RefuseHead(stream, 414, "the method and the path are too long");
+  for (const http::Header& header : head.headers()) {
+    if (header.name != "expect") continue;
+    if (!base::EqualIgnoringCase(header.value, "100-continue")) return RefuseHead(stream, 417, "an expectation other than `100-continue`");
+    head.expects_continue = true;
+  }
   if (const std::string_view reason = WhyNoRequest(head, authority); !reason.empty()) return RefuseHead(stream, 400, reason);
   if (!authority.empty() && head.Find("host").data() == nullptr) head.AddLast({"host", authority});
   if (repeats_.wants(static_cast<uint32_t>(stream.id_))) repeats_.Learn(head, scheme);
@@ -336,9 +344,35 @@ void Session::RefuseHead(Stream& stream, int status, std::string_view reason) no
   user_.OnBadHead(stream, status, reason);
 }
 
-// nghttp2's own heads are empty (Submit); SETTINGS are the first frame of a connection.
+// From the acknowledgement on the peer goes by what it has set (RFC 9113 6.5.3), so that heads packed before leave before. HPACK's table is
+// made smaller at once, and larger when the last acknowledgement has left: heads packed in between are fit for either side of it.
+void Session::OnSettings() noexcept {
+  if (!writer_.MoveTo(&before_ack_)) broken_ = true;
+  ++unacknowledged_;
+}
+
+void Session::OnTableBytes(uint32_t bytes) noexcept {
+  table_bytes_ = bytes;
+  writer_.Shrink(bytes);
+}
+
+void Session::OnAcknowledged() noexcept {
+  if (--unacknowledged_ == 0 && table_bytes_ != UINT32_MAX) writer_.SetTableBytes(table_bytes_);
+}
+
+bool Session::MoveHeads() noexcept {
+  if (!before_ack_.empty() && !out_->Append(before_ack_)) return false;
+  return writer_.MoveTo(out_);
+}
+
+// What belongs before a frame of nghttp2's: nothing before the first one of a connection, its SETTINGS.
+bool Session::MoveBefore(const uint8_t* frame) noexcept {
+  if (frame[kTypeAt] != NGHTTP2_SETTINGS) return MoveHeads();
+  return (frame[kFlagsAt] & NGHTTP2_FLAG_ACK) == 0 || before_ack_.empty() || out_->Append(before_ack_);
+}
+
+// nghttp2's own heads are empty (Submit).
 bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
-  constexpr size_t kTypeAt = 3;
   out_ = out;
   high_mark_ = high_mark;
   ssize_t bytes = 0;
@@ -347,17 +381,18 @@ bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
     bytes = nghttp2_session_mem_send(session_, &data);
     if (bytes <= 0) break;
     if (data[kTypeAt] == NGHTTP2_HEADERS) continue;
-    if (data[kTypeAt] != NGHTTP2_SETTINGS && !writer_.MoveTo(out)) bytes = NGHTTP2_ERR_NOMEM;
-    if (bytes <= 0 || !out->Put(data, static_cast<size_t>(bytes))) bytes = NGHTTP2_ERR_NOMEM;
+    const bool acknowledges = data[kTypeAt] == NGHTTP2_SETTINGS && (data[kFlagsAt] & NGHTTP2_FLAG_ACK) != 0;
+    if (!MoveBefore(data) || !out->Put(data, static_cast<size_t>(bytes))) bytes = NGHTTP2_ERR_NOMEM;
     if (bytes <= 0) break;
+    if (acknowledges) OnAcknowledged();
   }
-  if (bytes >= 0 && !writer_.MoveTo(out)) bytes = NGHTTP2_ERR_NOMEM;
+  if (bytes >= 0 && !MoveHeads()) bytes = NGHTTP2_ERR_NOMEM;
   out_ = nullptr;
   broken_ = broken_ || bytes < 0;
   return !broken_;
 }
 
-bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !writer_.empty(); }
+bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !writer_.empty() || !before_ack_.empty(); }
 bool Session::over() const noexcept { return nghttp2_session_want_read(session_) == 0 && !has_output(); }
 
 // The head is ours to write, from here on before all that follows of the stream; nghttp2, which sends bodies and knows when, is told of an

@@ -133,6 +133,11 @@ class Session {
   void Note(int result) noexcept;
   void Terminate(uint32_t error) noexcept;
   void OnFrameHead(const FrameHead& head) noexcept;
+  void OnSettings() noexcept;
+  void OnTableBytes(uint32_t bytes) noexcept;
+  void OnAcknowledged() noexcept;
+  bool MoveHeads() noexcept;
+  bool MoveBefore(const uint8_t* frame) noexcept;
   uint32_t WhyBroken(const FrameHead& head) noexcept;
   void OnDataFrame(size_t length, size_t padding, bool ends) noexcept;
   int64_t Read(std::span<const uint8_t> bytes) noexcept;
@@ -158,6 +163,9 @@ class Session {
   FrameHeads frames_;
   Repeats repeats_;
   HeadWriter writer_;
+  wf_sink before_ack_;                 // heads that were packed before the peer's last SETTINGS, which are not acknowledged yet
+  size_t unacknowledged_ = 0;          // SETTINGS of the peer
+  uint32_t table_bytes_ = UINT32_MAX;  // what they let HPACK's table have, once all are acknowledged
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
   bool greeted_ = false;

@@ -132,17 +132,12 @@ bool WriteMessage(bus::Bus& bus, const InferRequest& request, const Served& serv
 }
 
 // Triton's clients count answers by a parameter that they ask for.
-void WriteStreamed(const InferRequest& request, wf_sink* response, wf_sink* message) {
+// Triton marks the last answer of each call, whether or not its client has asked for one that is empty: clients wait for the mark.
+void WriteStreamed(wf_sink* response, wf_sink* message) {
   constexpr uint32_t kResponse = 2, kBool = 1;
-  const auto& parameters = request.parameters();
-  const bool asked = std::any_of(parameters.begin(), parameters.end(), [](const bus::Metadata& row) {
-    return row.key == "triton_enable_empty_final_response" && row.value == "true";
-  });
-  if (asked) {
-    wf_sink value;
-    protobuf::PutInteger(&value, kBool, 1);
-    PutParameter("triton_final_response", &value, response);
-  }
+  wf_sink value;
+  protobuf::PutInteger(&value, kBool, 1);
+  PutParameter("triton_final_response", &value, response);
   PutMessage(message, kResponse, response);
 }
 

@@ -13,7 +13,7 @@ namespace wf::oip {
 bool WriteMessage(bus::Bus& bus, const InferRequest& request, const Served& served, wf_sink* message, protocol::ErrorText* error);
 
 // The same as one message of a stream, a ModelStreamInferResponse.
-void WriteStreamed(const InferRequest& request, wf_sink* response, wf_sink* message);
+void WriteStreamed(wf_sink* response, wf_sink* message);
 // A failure as one: `error_message`, and the call's id with the rest of the error as parameters, so that a client knows which call it was.
 void WriteStreamedError(std::string_view id, const protocol::ErrorText& error, wf_sink* message);
 

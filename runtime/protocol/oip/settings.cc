@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 
 #include "runtime/base/error_codes.h"
 #include "runtime/protocol/codes.h"
@@ -17,14 +18,17 @@ using protobuf::Wire;
 
 constexpr uint32_t kSettings = 1, kKey = 1, kValue = 2;
 
-uint32_t FieldOf(Setting::Kind kind) {
+using Kind = Setting::Kind;
+
+uint32_t FieldOf(Kind kind) {
   switch (kind) {
-    case Setting::Kind::kBool:
-    case Setting::Kind::kTexts:
+    case Kind::kBool:
+    case Kind::kTexts:
+    case Kind::kLonely:
       return 1;
-    case Setting::Kind::kInteger:
+    case Kind::kInteger:
       return 2;
-    case Setting::Kind::kText:
+    case Kind::kText:
       return 3;
   }
   return 0;
@@ -33,20 +37,51 @@ uint32_t FieldOf(Setting::Kind kind) {
 void PutValue(Fields& fields, Key key, const Setting& setting) {
   int64_t number = 0;
   switch (setting.kind) {
-    case Setting::Kind::kBool:
+    case Kind::kBool:
       return fields.Bool(key, setting.text == "true");
-    case Setting::Kind::kInteger:
+    case Kind::kInteger:
       std::from_chars(setting.text.data(), setting.text.data() + setting.text.size(), number);
       return fields.Integer(key, number);
-    case Setting::Kind::kText:
+    case Kind::kText:
+    case Kind::kLonely:
       return fields.Text(key, setting.text);
-    case Setting::Kind::kTexts:
+    case Kind::kTexts:
       return fields.Texts(key, {&setting.text, 1});
   }
 }
 
-// `none`: the client clears the setting, which is what it is without clients.
-wf_code Compare(wf_ctx* scratch, std::string_view name, std::string_view text, bool none, std::span<const Setting> settings) {
+std::string_view WordOf(Kind kind) {
+  switch (kind) {
+    case Kind::kBool:
+      return "true or false";
+    case Kind::kInteger:
+      return "a number";
+    case Kind::kText:
+    case Kind::kLonely:
+      return "a text";
+    case Kind::kTexts:
+      return "a list of texts";
+  }
+  return {};
+}
+
+// What a client gives for a setting.
+struct Given {
+  enum class What : uint8_t { kNothing, kText, kNumber, kBool, kOther } what = What::kNothing;
+  std::string_view text;                  // the first, of a list
+  bool is_list = false, differs = false;  // differs: it has more than one, or others
+
+  bool Fits(Kind kind) const {
+    const bool takes_list = kind == Kind::kTexts || kind == Kind::kLonely;
+    if (what == What::kNothing) return true;
+    if (is_list && !takes_list) return false;
+    return what == (kind == Kind::kBool ? What::kBool : kind == Kind::kInteger ? What::kNumber : What::kText);
+  }
+};
+using What = Given::What;
+
+// Nothing: the client clears the setting, which is what it is without clients.
+wf_code Compare(wf_ctx* scratch, std::string_view name, const Given& given, std::span<const Setting> settings) {
   const auto found = std::find_if(settings.begin(), settings.end(), [name](const Setting& row) { return row.name == name; });
   base::TextBuilder message;
   if (found == settings.end()) {
@@ -54,66 +89,94 @@ wf_code Compare(wf_ctx* scratch, std::string_view name, std::string_view text, b
     message.Quote(name) << "`";
     return json::Record(scratch, code::kInputParams, message);
   }
-  if (none || found->text == text) return 0;
-  message << "clients change no settings of traces and logs: `" << name << "` stays `" << found->text << "`";
+  if (!given.Fits(found->kind)) {
+    message << "the setting `" << found->name << "` is " << WordOf(found->kind);
+    return json::Record(scratch, code::kInputParams, message);
+  }
+  if (given.what == What::kNothing || (!given.differs && found->text == given.text)) return 0;
+  message << "clients change no settings of traces and logs: `" << found->name << "` stays `" << found->text << "`";
   return json::Record(scratch, code::kNotImplemented, message);
 }
 
-wf_code CheckMember(wf_json* in, std::string_view name, std::span<const Setting> settings) {
-  const bool list = json::Peek(in) == '[';
+// Any value; of arrays and objects only that they are.
+wf_code ReadScalar(wf_json* in, Given* given) {
+  const uint8_t first = json::Peek(in);
   wf_bytes text{};
-  bool none = false;
-  int32_t more = 1;
-  if (list && (json::EnterArray(in) != 0 || (more = json::NextElement(in, 0)) < 0)) return WF_FAILED;
-  if (list && more == 0) {
-    none = true;
-  } else if (json::Peek(in) == '"') {
+  if (first == '"') {
+    given->what = What::kText;
     if (wf_json_string(in, &text) != 0) return WF_FAILED;
   } else {
-    json::SkipSpace(in);
     text.ptr = in->at;
     if (json::SkipValue(in) != 0) return WF_FAILED;
     text.len = static_cast<uint64_t>(in->at - text.ptr);
-    none = json::View(text) == "null";
+    given->what = first == 't' || first == 'f'   ? What::kBool
+                  : first == 'n'                 ? What::kNothing
+                  : first == '[' || first == '{' ? What::kOther
+                                                 : What::kNumber;
   }
-  if (Compare(in->ctx, name, json::View(text), none, settings) != 0) return WF_FAILED;
-  if (!list || more == 0) return 0;
-  more = json::NextElement(in, 1);
-  return more == 0 ? 0 : more < 0 ? WF_FAILED : json::Refuse(in, "more than one value");
+  given->text = json::View(text);
+  return 0;
 }
 
-// The value of an entry of the map, as text.
-bool ReadValue(wf_bytes message, base::TextBuilder* text, bool* none) {
+wf_code ReadGiven(wf_json* in, Given* given) {
+  if (json::Peek(in) != '[') return ReadScalar(in, given);
+  int32_t more = json::EnterArray(in) != 0 ? -1 : 0;
+  for (uint64_t count = 0; more >= 0 && (more = json::NextElement(in, count)) == 1; ++count) {
+    Given element;
+    if (ReadScalar(in, &element) != 0) return WF_FAILED;
+    if (element.what != What::kText) element.what = What::kOther;
+    given->differs = count > 0;
+    if (count == 0 || element.what == What::kOther) given->what = element.what;
+    if (count == 0) given->text = element.text;
+  }
+  given->is_list = true;
+  return more < 0 ? WF_FAILED : 0;
+}
+
+// The value of an entry of the map. The first field is a text in messages of traces, which may come several times, and a truth in those of
+// logs.
+bool ReadValue(wf_bytes message, Given* given, std::string* text) {
   Reader reader(message);
   Field field;
-  *none = true;
   while (reader.Next(&field)) {
-    if (field.wire == Wire::kBytes)
-      text->Quote(field.text());
-    else if (field.Is(1, Wire::kVarint))
-      *text << (field.value != 0 ? std::string_view("true") : std::string_view("false"));
-    else
-      *text << field.value;
-    *none = false;
+    const What before = given->what;
+    given->what = What::kOther;
+    if (field.wire == Wire::kBytes && (field.number == 1 || field.number == 3)) {
+      given->differs = before != What::kNothing;
+      given->what = What::kText;
+      given->is_list = field.number == 1;
+      if (!given->differs) *text = field.text();
+    } else if (field.Is(1, Wire::kVarint)) {
+      given->what = What::kBool;
+      *text = field.value != 0 ? "true" : "false";
+    } else if (field.Is(2, Wire::kVarint)) {
+      given->what = What::kNumber;
+      *text = std::to_string(field.value);
+    }
   }
+  given->text = *text;
   return !reader.broken();
 }
 
 }  // namespace
 
 std::span<const Setting> TraceSettings() {
-  static constexpr Setting kRows[] = {{"trace_level", Setting::Kind::kTexts, "OFF"}};
+  static constexpr Setting kRows[] = {{"trace_level", Kind::kTexts, "OFF"},
+                                      {"trace_rate", Kind::kLonely, "1000"},
+                                      {"trace_count", Kind::kLonely, "-1"},
+                                      {"log_frequency", Kind::kLonely, "0"},
+                                      {"trace_mode", Kind::kLonely, "triton"}};
   return kRows;
 }
 
 std::span<const Setting> LogSettings(const LogFacts& facts, Setting (&rows)[6]) {
   const auto text = [](bool on) { return on ? std::string_view("true") : std::string_view("false"); };
-  rows[0] = {"log_file", Setting::Kind::kText, ""};
-  rows[1] = {"log_info", Setting::Kind::kBool, text(facts.infos)};
-  rows[2] = {"log_warning", Setting::Kind::kBool, text(facts.warnings)};
-  rows[3] = {"log_error", Setting::Kind::kBool, "true"};
-  rows[4] = {"log_verbose_level", Setting::Kind::kInteger, facts.verbose ? "1" : "0"};
-  rows[5] = {"log_format", Setting::Kind::kText, "json"};
+  rows[0] = {"log_file", Kind::kText, ""};
+  rows[1] = {"log_info", Kind::kBool, text(facts.infos)};
+  rows[2] = {"log_warning", Kind::kBool, text(facts.warnings)};
+  rows[3] = {"log_error", Kind::kBool, "true"};
+  rows[4] = {"log_verbose_level", Kind::kInteger, facts.verbose ? "1" : "0"};
+  rows[5] = {"log_format", Kind::kText, "json"};
   return rows;
 }
 
@@ -132,7 +195,8 @@ wf_code CheckSettings(wf_ctx* scratch, wf_bytes json, std::span<const Setting> s
   if (json.len == 0) return 0;
   if (wf_json_open(&in, scratch, json) != 0 || wf_json_object(&in) != 0) return WF_FAILED;
   while ((more = wf_json_member(&in, &name)) == 1) {
-    if (CheckMember(&in, json::View(name), settings) != 0) return WF_FAILED;
+    Given given;
+    if (ReadGiven(&in, &given) != 0 || Compare(scratch, json::View(name), given, settings) != 0) return WF_FAILED;
   }
   return more < 0 ? WF_FAILED : wf_json_close(&in);
 }
@@ -145,14 +209,14 @@ wf_code CheckSettingsMessage(wf_ctx* scratch, wf_bytes message, std::span<const 
     if (!field.Is(kSettings, Wire::kBytes)) continue;
     Reader entry(field.bytes);
     std::string_view name;
-    base::TextBuilder text;
-    bool none = true;
+    std::string text;
+    Given given;
     while (entry.Next(&field)) {
       if (field.Is(kKey, Wire::kBytes)) name = field.text();
-      if (field.Is(kValue, Wire::kBytes)) broken = broken || !ReadValue(field.bytes, &text, &none);
+      if (field.Is(kValue, Wire::kBytes)) broken = broken || !ReadValue(field.bytes, &given, &text);
     }
     broken = broken || entry.broken();
-    if (!broken && Compare(scratch, name, text.view(), none, settings) != 0) return WF_FAILED;
+    if (!broken && Compare(scratch, name, given, settings) != 0) return WF_FAILED;
   }
   if (!broken && !reader.broken()) return 0;
   base::TextBuilder what;

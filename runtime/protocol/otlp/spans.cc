@@ -20,7 +20,8 @@ constexpr uint32_t kResourceSpans = 1;
 constexpr uint32_t kResource = 1, kScopeSpans = 2;
 constexpr uint32_t kScope = 1, kSpans = 2, kScopeName = 1, kScopeVersion = 2;
 constexpr uint32_t kResourceAttributes = 1, kSpanAttributes = 9;
-constexpr uint32_t kTraceId = 1, kSpanId = 2, kParentId = 4, kName = 5, kKind = 6, kBegin = 7, kEnd = 8, kStatus = 15, kFlags = 16;
+constexpr uint32_t kTraceId = 1, kSpanId = 2, kState = 3, kParentId = 4, kName = 5, kKind = 6, kBegin = 7, kEnd = 8, kStatus = 15,
+                   kFlags = 16;
 constexpr uint32_t kStatusCode = 3, kKey = 1, kValue = 2, kTextValue = 1, kIntegerValue = 3;
 constexpr uint64_t kInternal = 1, kServer = 2, kError = 2;
 constexpr uint32_t kSampled = 1, kKnowsParent = 0x100, kParentIsRemote = 0x200;
@@ -79,6 +80,7 @@ void PutSpan(const Span& span, int64_t unix_offset_ns, wf_sink* out) {
   PutId(out, span.trace_low);
   PutHead(out, kSpanId, sizeof span.id);
   PutId(out, span.id);
+  if (span.state != nullptr) PutText(out, kState, *span.state);
   if (span.parent != 0) {
     PutHead(out, kParentId, sizeof span.id);
     PutId(out, span.parent);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "runtime/base/clock.h"
@@ -20,7 +22,8 @@ struct Span {
   int64_t wait_ns = 0, element = -1;
   uint32_t rows = 0, attempt = 0, left_out = 0;  // left_out: of a request: executions for which it had no room
   int32_t code = 0;
-  int16_t status = 0;  // of HTTP; of a request
+  int16_t status = 0;                        // of HTTP; of a request
+  std::shared_ptr<const std::string> state;  // `tracestate`; null: none
 };
 
 // Who tells it. `unix_offset_ns`: what is added to points of time to count from 1970.

@@ -3,6 +3,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -50,6 +51,7 @@ inline Fields Request(std::string_view method, std::string_view path, const Fiel
   fields.insert(fields.end(), more.begin(), more.end());
   return fields;
 }
+inline std::string TableOf(uint32_t bytes) { return Frame(kSettings, 0, 0, Number(1, 2) + Number(bytes, 4)); }
 inline std::string Start() { return std::string(kPreface) + Frame(kSettings, 0, 0, ""); }
 inline std::string Get(uint32_t stream, std::string_view path) {
   return Frame(kHeaders, kEndStream | kEndHeaders, stream, Block(Request("GET", path)));
@@ -92,7 +94,9 @@ class Http2Reader {
   }
 
   std::map<uint32_t, Answer> answers;
-  std::map<int, int> frames;  // by type
+  std::map<int, int> frames;         // by type
+  std::deque<uint32_t> table_bytes;  // for HPACK, of each SETTINGS that the client has sent: holds once the server has acknowledged it
+  int mistakes = 0;                  // heads that cannot be unpacked
   std::map<int, uint32_t> settings;
   std::map<uint32_t, uint64_t> windows;  // what the updates of a stream add up to
   int goaway = -1;                       // its error, of the last
@@ -118,6 +122,10 @@ class Http2Reader {
       goaway = static_cast<int>(NumberOf(payload, 4, 4));
     }
     if (type == http2::kWindow) windows[stream] += NumberOf(payload, 0, 4);
+    if (type == http2::kSettings && (flags & http2::kAck) != 0 && !table_bytes.empty()) {
+      mistakes += nghttp2_hd_inflate_change_table_size(inflater_, table_bytes.front()) == 0 ? 0 : 1;
+      table_bytes.pop_front();
+    }
     if (type == http2::kSettings)
       for (size_t at = 0; at + 6 <= payload.size(); at += 6)
         settings[static_cast<int>(NumberOf(payload, at, 2))] = static_cast<uint32_t>(NumberOf(payload, at + 2, 4));
@@ -130,7 +138,10 @@ class Http2Reader {
       nghttp2_nv field;
       int flags = 0;
       const ssize_t used = nghttp2_hd_inflate_hd2(inflater_, &field, &flags, at, left, 1);
-      if (used < 0) return;
+      if (used < 0) {
+        ++mistakes;
+        return;
+      }
       at += used;
       left -= static_cast<size_t>(used);
       if ((flags & NGHTTP2_HD_INFLATE_EMIT) != 0)

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace wf::driver {
 namespace {
 
@@ -57,6 +59,26 @@ TEST(Options, RefuseWhatTheyDoNotKnow) {
     EXPECT_FALSE(ParseOptions(one.command, one.arguments, error)) << one.error;
     EXPECT_EQ(error, one.error);
   }
+}
+
+TEST(Options, OfCommandsOfModelAreHandedOnAsTheyWereUnderstood) {
+  std::string error;
+  const auto options = ParseOptions("model bench", {"--batch", "8", "x.onnx", "-v", "--profile"}, error);
+  EXPECT_FALSE(options);
+  EXPECT_EQ(error, "`--verbose` is no option of `wfc model bench`");
+  const auto understood = ParseOptions("model bench", {"--batch", "8", "x.onnx", "--profile", "--", "--y.onnx"}, error);
+  ASSERT_TRUE(understood) << error;
+  EXPECT_EQ(understood->flags, (std::vector<std::string>{"--batch=8", "--profile"}));
+  EXPECT_EQ(understood->inputs, (std::vector<std::string>{"x.onnx", "--y.onnx"}));
+}
+
+TEST(Options, OfModelAreThoseOfAllItsCommandsOnce) {
+  std::vector<std::string_view> names;
+  for (const FlagInfo& flag : FlagsOf("model")) names.push_back(flag.name);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+  EXPECT_TRUE(std::binary_search(names.begin(), names.end(), "--tolerance"));
+  EXPECT_FALSE(std::binary_search(names.begin(), names.end(), "--watch"));
 }
 
 TEST(Options, GiveGraphsAFormMore) {

@@ -48,6 +48,14 @@ TEST(ServerTimes, AreReportedUnderThePathsOfTheMetrics) {
   EXPECT_NE(text.find("\n  W/a "), std::string::npos) << text;
 }
 
+TEST(ServerTimes, HaveTheSettingsThatAConfigurationHasChanged) {
+  const ServerTimes times = ReadServerTimes(
+      "wf_node_setting{workflow=\"W\",node=\"W/a\",setting=\"batch\"} 8\nwf_node_setting{workflow=\"W\",node=\"W/a\",setting=\"within\"} "
+      "0.0005\n");
+  const std::map<std::string, double> expected = {{"batch", 8}, {"within", 0.0005}};
+  EXPECT_EQ(times.settings.at({"W", "W/a"}), expected);
+}
+
 TEST(ServerTimes, PassOverWhatCannotBeRead) {
   const ServerTimes times = ReadServerTimes(
       "wf_batch_size_sum{model=\"m 1\nwf_batch_size_sum{model\nwf_batch_size_sum\nwf_batch_size_count{model=\"m\"} x\nwf_{\nwf_x{a=\"b\\");

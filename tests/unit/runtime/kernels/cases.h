@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -9,6 +10,8 @@
 
 // Running one kernel on small tensors.
 namespace wf::testing {
+
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
 
 class HeldConstant final : public kernels::Constant {
  public:
@@ -111,6 +114,35 @@ inline Outcome RunKernel(kernels::MakeFn make, const kernels::Params& params, co
     WF_CHECK((*back->Bind(plain))->Run() == nullptr);
   }
   return outcome;
+}
+
+struct Outcomes {
+  std::vector<Tensor> out;
+  const char* failure = nullptr;
+};
+
+// Runs the last implementation of a contract, which keeps all row-major, with an output for each of `wanted`; dtype 0: left out.
+inline Outcomes RunOutputs(kernels::MakeFn make, const kernels::Params& params, const std::vector<Tensor>& in,
+                           const std::vector<kernels::TensorInfo>& wanted) {
+  kernels::Operation operation{params, {}, wanted};
+  kernels::Buffers buffers;
+  Outcomes outcomes;
+  for (const Tensor& each : in) {
+    operation.in.push_back(each.info);
+    buffers.in.push_back(each.data.get());
+  }
+  auto made = make(operation);
+  WF_CHECK(made.ok() && *made != nullptr);
+  for (const kernels::TensorInfo& info : wanted) {
+    outcomes.out.push_back({info, info.dtype == 0 ? nullptr : kernels::Allocate(info.size_bytes())});
+    buffers.out.push_back(outcomes.out.back().data.get());
+  }
+  const auto scratch = kernels::Allocate((*made)->scratch_bytes);
+  buffers.scratch = scratch.get();
+  auto call = (*made)->Bind(buffers);
+  WF_CHECK(call.ok(), call.status().message());
+  outcomes.failure = (*call)->Run();
+  return outcomes;
 }
 
 }  // namespace wf::testing

@@ -11,12 +11,13 @@ namespace wf::kernels {
 namespace {
 
 using testing::Floats;
+using testing::kInf;
+using testing::kNan;
 using testing::Longs;
 using testing::Of;
 using testing::RunKernel;
 using testing::Tensor;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
 using F = std::vector<float>;
 using I = std::vector<int64_t>;
 
@@ -134,10 +135,10 @@ TEST(Ref, SoftmaxOfLargeNumbersIsFinite) {
 
 TEST(Ref, Reductions) {
   const Tensor x = Floats({2, 3}, {1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{true, false}, false}, {x}, {3}), (F{5, 7, 9}));
-  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{false, true}, true}, {x}, {2, 1}), (F{2, 5}));
-  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{true, true}, false}, {x}, {}), (F{21}));
-  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{true}, false}, {Floats({0}, {})}, {1}), (F{0}));
+  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{true, false}}, {x}, {3}), (F{5, 7, 9}));
+  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{false, true}, ReduceOp::kMean}, {x}, {2, 1}), (F{2, 5}));
+  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{true, true}}, {x}, {}), (F{21}));
+  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{true}}, {Floats({0}, {})}, {1}), (F{0}));
 }
 
 TEST(Ref, CastsSaturateAndRound) {

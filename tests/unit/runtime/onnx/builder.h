@@ -54,6 +54,12 @@ class Builder {
     attribute.set_type(onnx::pb::AttributeProto::INT);
     attribute.set_i(value);
   }
+  static void String(onnx::pb::NodeProto& node, const std::string& name, const std::string& value) {
+    onnx::pb::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::pb::AttributeProto::STRING);
+    attribute.set_s(value);
+  }
   static void Ints(onnx::pb::NodeProto& node, const std::string& name, const std::vector<int64_t>& values) {
     onnx::pb::AttributeProto& attribute = *node.add_attribute();
     attribute.set_name(name);

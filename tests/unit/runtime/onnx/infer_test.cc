@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/unit/runtime/onnx/builder.h"
 #include "tests/unit/runtime/onnx/case_file.h"
 
@@ -189,6 +191,100 @@ TEST(InferShapes, WhatConstantsMakeIsBounded) {
   EXPECT_EQ(padded(2), "");
   EXPECT_EQ(padded(3),
             "`x.onnx`: node `pad2` (Pad): with its result f32[31457280] more than 268435456 bytes are computed from constants alone");
+}
+
+// A small file whose load would take minutes: a padded constant times itself, often enough.
+TEST(InferShapes, WorkThatConstantsMakeIsBounded) {
+  const auto multiplied = [](int64_t extent, int nodes) {
+    Builder b;
+    b.Input("x", {1}).Output("y");
+    b.Floats("w", {1, 1}, 1);
+    b.Longs("pads", {0, 0, extent - 1, extent - 1});
+    b.Node("Relu", {"x"}, {"y"}, "last");
+    b.Node("Pad", {"w", "pads"}, {"m0"}, "pad");
+    for (int i = 0; i < nodes; ++i)
+      b.Node("MatMul", {"m0", "m" + std::to_string(i)}, {"m" + std::to_string(i + 1)}, "product" + std::to_string(i));
+    return b.Error();
+  };
+  EXPECT_EQ(multiplied(256, 8), "");
+  EXPECT_EQ(multiplied(4096, 1),
+            "`x.onnx`: node `product0` (MatMul): with its 68769808385 steps more than 4294967296 are needed to compute what follows from "
+            "constants alone");
+  EXPECT_NE(multiplied(1024, 8).find("node `product3` (MatMul): with its "), std::string::npos) << "the work of all nodes counts";
+}
+
+TEST(InferShapes, EachOperatorsWorkIsCounted) {
+  const auto refused = [](const std::string& op, const std::vector<std::vector<int64_t>>& in,
+                          const std::function<void(pb::NodeProto&)>& set) {
+    Builder b;
+    b.Input("x", {1}).Output("y");
+    b.Node("Relu", {"x"}, {"y"}, "last");
+    std::vector<std::string> names;
+    for (const auto& dim : in) {
+      const std::string name = std::to_string(names.size());
+      b.Floats("w" + name, std::vector<int64_t>(dim.size(), 1), 1);
+      std::vector<int64_t> pads(2 * dim.size(), 0);
+      for (size_t i = 0; i < dim.size(); ++i) pads[dim.size() + i] = dim[i] - 1;
+      b.Longs("pads" + name, pads);
+      b.Node("Pad", {"w" + name, "pads" + name}, {"p" + name}, "pad" + name);
+      names.push_back("p" + name);
+    }
+    set(b.Node(op, names, {"z"}, "hard"));
+    return b.Error().find("node `hard` (" + op + "): with its ") != std::string::npos;
+  };
+  const auto none = [](pb::NodeProto&) {};
+  EXPECT_TRUE(refused("Conv", {{1, 64, 512, 512}, {64, 64, 5, 5}}, none));
+  EXPECT_TRUE(refused("ConvTranspose", {{1, 64, 512, 512}, {64, 16, 5, 5}}, none));
+  EXPECT_TRUE(refused("Einsum", {{4096, 4096}, {4096, 4096}}, [](auto& node) { Builder::String(node, "equation", "ab,bc->a"); }));
+  EXPECT_TRUE(refused("MaxPool", {{1, 1, 4096, 4096}}, [](auto& node) { Builder::Ints(node, "kernel_shape", {512, 512}); }));
+  EXPECT_TRUE(refused("LSTM", {{4096, 4, 512}, {1, 2048, 512}, {1, 2048, 512}}, none));
+  EXPECT_TRUE(refused("Det", {{4096, 4096}}, none));
+  EXPECT_TRUE(refused("LRN", {{1, 4096, 4096}}, [](auto& node) { Builder::Int(node, "size", 4096); }));
+  EXPECT_FALSE(refused("Det", {{64, 64}}, none));
+}
+
+TEST(InferShapes, ReductionsWhoseAxesAreData) {
+  const auto reduced = [](int64_t keep) {
+    Builder b;
+    b.Input("x", {"n", 3, 4}).Input("axes", {2}, pb::INT64).Output("y");
+    Builder::Int(b.Node("ReduceSum", {"x", "axes"}, {"y"}), "keepdims", keep);
+    const auto model = b.Read();
+    return model.ok() ? model->signature.outputs[0].ToString() : model.status().message();
+  };
+  EXPECT_EQ(reduced(1), "y: f32[_, _, _]");
+  EXPECT_EQ(reduced(0), "y: f32[_]");
+}
+
+TEST(InferShapes, TransposedConvolutionsKeepSymbols) {
+  EXPECT_EQ(One("ConvTranspose", {{"n", 4, "h", "w"}}).Weight({4, 8, 2, 2}).Ints("strides", {2, 2}).Result(), "f32[n, 8, 2*h, 2*w]");
+  EXPECT_EQ(One("ConvTranspose", {{"n", 4, "h"}}).Weight({4, 8, 3}).Ints("output_padding", {1}).Ints("pads", {1, 1}).Result(),
+            "f32[n, 8, h + 1]");
+  EXPECT_EQ(One("ConvTranspose", {{"n", 4, 5}}).Weight({4, 3, 3}).Int("group", 2).Ints("output_shape", {9}).Result(), "f32[n, 6, 9]");
+  EXPECT_NE(One("ConvTranspose", {{"n", 4, 5}}).Weight({3, 8, 3}).Result().find("for weights"), std::string::npos);
+}
+
+TEST(InferShapes, EinsumFollowsItsEquation) {
+  const auto einsum = [](const std::string& equation, const Builder::Extents& a, const Builder::Extents& b) {
+    One one("Einsum", {a, b});
+    Builder::String(*one.node, "equation", equation);
+    return one.Result();
+  };
+  EXPECT_EQ(einsum("bij, bjk -> bik", {"n", "t", 8}, {"n", 8, 5}), "f32[n, t, 5]");
+  EXPECT_EQ(einsum("...ij,...jk", {"n", 2, 3, 4}, {"n", 2, 4, 5}), "f32[n, 2, 3, 5]");
+  EXPECT_EQ(einsum("ii,j->j", {3, 3}, {"n"}), "f32[n]");
+  for (const char* wrong : {"ij", "ij,jk,kl", "ij,jk->il", "ij,jk->ii", "i.j,jk", "......,jk", "ij,jkl", "ij,jk->i1", ""}) {
+    EXPECT_NE(einsum(wrong, {"n", 4}, {4, 5}).find("equation"), std::string::npos) << wrong;
+  }
+  EXPECT_NE(einsum("ij,jk", {2, 3}, {4, 5}).find("has another extent"), std::string::npos);
+}
+
+TEST(InferShapes, RecurrentLayersSayWhatDoesNotFit) {
+  const auto layer = [](int64_t width, int64_t hidden) {
+    return One("LSTM", {{"t", "n", 5}}).Weight({1, width, 5}).Weight({1, 24, 6}).Int("hidden_size", hidden).Result();
+  };
+  EXPECT_EQ(layer(24, 6), "f32[t, 1, n, 6]");
+  EXPECT_NE(layer(23, 6).find("wanted f32[1, 24, 5]"), std::string::npos);
+  EXPECT_NE(layer(24, 7).find("hidden_size 7"), std::string::npos);
 }
 
 TEST(InferShapes, HugeNumbersDoNotOverflow) {

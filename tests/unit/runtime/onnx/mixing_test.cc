@@ -95,6 +95,49 @@ TEST(FindMixing, ReductionsOverTheSamples) {
   EXPECT_EQ(At("ReduceSum").Int("noop_with_empty_axes", 1).Added().Mixing(), "");
 }
 
+TEST(FindMixing, NormalisationsOverTheSamples) {
+  EXPECT_EQ(At("ReduceMax").Added().Mixing(), "at");
+  EXPECT_EQ(At("LpNormalization").Int("axis", 0).Mixing(), "at");
+  EXPECT_EQ(At("LpNormalization").Mixing(), "");
+  EXPECT_EQ(At("MeanVarianceNormalization").Of({"n", 2, 3, 4}).Mixing(), "at");
+  EXPECT_EQ(At("LRN").Int("size", 3).Of({"n", 2, 3}).Mixing(), "");
+  EXPECT_EQ(MixingIn([](Builder& builder) {
+              builder.Floats("w", {1}, 1);
+              Builder::Int(builder.Node("LayerNormalization", {"x", "w"}, {"y"}, "at"), "axis", 0);
+            }),
+            "at");
+  EXPECT_EQ(MixingIn([](Builder& builder) {
+              builder.Floats("w", {4}, 4);
+              builder.Node("LayerNormalization", {"x", "w"}, {"y"}, "at");
+            }),
+            "");
+}
+
+TEST(FindMixing, LayersWhoseStepsAreTheSamples) {
+  const auto layer = [](int64_t layout) {
+    return MixingIn(
+        [layout](Builder& builder) {
+          builder.Floats("w", {1, 3, 4}, 12);
+          builder.Floats("r", {1, 3, 3}, 9);
+          Builder::Int(builder.Node("RNN", {"x", "w", "r"}, {"y"}, "at"), "layout", layout);
+        },
+        17, {"n", 2, 4});
+  };
+  EXPECT_EQ(layer(0), "at");
+  EXPECT_EQ(layer(1), "");
+}
+
+TEST(FindMixing, EinsumThatSumsTheSamples) {
+  const auto einsum = [](const std::string& equation) {
+    return MixingIn([&](Builder& builder) {
+      Builder::String(builder.Node("Einsum", {"x", "x"}, {"e"}, "at"), "equation", equation);
+      builder.Node("Add", {"x", "e"}, {"y"}, "sum");
+    });
+  };
+  EXPECT_EQ(einsum("ni,nj->j"), "at");
+  EXPECT_EQ(einsum("ni,ni->ni"), "");
+}
+
 TEST(FindMixing, PlacesOfTheBatch) {
   EXPECT_EQ(At("Slice").Longs({1}).Longs({INT64_MAX}).Added().Mixing(), "at");
   EXPECT_EQ(At("Slice").Longs({0}).Longs({-1}).Added().Mixing(), "at");

@@ -79,7 +79,8 @@ TEST_F(ModelTest, ALoopThatHasRunEnoughRunsWhatAFullQueueWouldRefuse) {
   EXPECT_EQ(rig.engine->stats().refused_full.value(), 0U);
 }
 
-TEST_F(EngineTest, ARequestIsRefusedOnceHoweverManyRowsAFullQueueRefuses) {
+// Alone it would meet the queue full, too: no waiting helps.
+TEST_F(EngineTest, ARowThatMeetsAQueueFullOfItsOwnRequestWaits) {
   builder_.AddModel(true);
   const int x = builder_.Slot(root_, Kind::kTensor), y = builder_.Slot(root_, Kind::kTensor), z = builder_.Slot(root_, Kind::kTensor);
   const int first = Int(root_), second = Int(root_), value = Int(root_);
@@ -93,14 +94,17 @@ TEST_F(EngineTest, ARequestIsRefusedOnceHoweverManyRowsAFullQueueRefuses) {
   batch::BatcherOptions batching;
   batching.policy.max_queued_rows = 1;
   Rig& rig = MakeRig({.schedule = Schedule::kPool}, batching, /*with_strands=*/false);
-  rig.Start({1});  // one of its rows has a place
-  rig.Start({2});  // none
+  rig.Start({1});  // one of its rows has a place, the other waits for it
+  rig.Start({2});  // none has: it is refused once
   rig.RunJobs();
   rig.Turn();
-  EXPECT_EQ(rig.engine->stats().refused_full.value(), 2U);
+  EXPECT_EQ(rig.engine->stats().refused_full.value(), 1U);
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, code::kRefused);
   rig.Settle();
   ASSERT_EQ(rig.answers.size(), 2U);
-  for (const Rig::Answer& answer : rig.answers) EXPECT_EQ(answer.code, code::kRefused);
+  EXPECT_EQ(rig.answers[1].code, 0) << rig.answers[1].message;
+  EXPECT_EQ(rig.models[0]->run_rows.size(), 2U);
 }
 
 TEST_F(EngineTest, AStrandBeforeAFullQueueEndsBeforeItsModel) {
@@ -241,6 +245,22 @@ TEST_F(QueueTest, WhoWouldBeLateForThoseBeforeIsRefusedAtOnce) {
   EXPECT_TRUE(rig.queue.jobs.empty());  // nothing was spent on it
   rig.Settle();
   EXPECT_EQ(rig.answers.size(), 6U);
+}
+
+// Another time a request would bring as many rows.
+TEST_F(QueueTest, WhoWouldBeLateForItsOwnRowsIsNotRefused) {
+  constexpr uint32_t kSamples = 6;
+  Rig& rig = MakeSlow();
+  bus::Bus* const bus = rig.engine->Create(
+      {.workflow = rig.plan.workflows, .client = &rig, .samples = kSamples, .received_at = rig.clock.Now(), .timeout_ns = 35 * kMs});
+  for (uint32_t k = 0; k < kSamples; ++k) test::WriteInt(rig.plan, rig.plan.workflows->in[0].slot, bus->frame(k), k);
+  rig.engine->Start(*bus);
+  rig.RunJobs();
+  EXPECT_TRUE(rig.answers.empty());
+  EXPECT_EQ(rig.engine->stats().refused_late.value(), 0U);
+  rig.AdvanceNs(35 * kMs);
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, code::kTimeout);
 }
 
 TEST_F(QueueTest, WhatWaitingDoesNotCureIsNotRefused) {

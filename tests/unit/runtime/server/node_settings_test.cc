@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 
 #include "runtime/server/settings.h"
@@ -92,6 +93,25 @@ TEST(NodeSettings, PrioritiesAreOfEveryNodeWhateverItDoes) {
   EXPECT_EQ(plan.policies[plan.tasks[3].policy].priority, WF_LOW);
   EXPECT_EQ(plan.tasks[1].policy, program.tasks[1].policy);
   EXPECT_NE(ConfigText(loaded.settings).find("    priority: low\n"), std::string::npos) << ConfigText(loaded.settings);
+}
+
+TEST(NodeSettings, WhatIsInForceFollowsFromWhatIsSet) {
+  const Program program;
+  const Loaded loaded =
+      program.Load("nodes:\n  Classify/logits: {batch: 4, priority: low}\n  Classify/whole: {queue: 3}\n  Classify/fetch: {timeout: 3s}\n");
+  ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+  const RetunedPlan retuned(program.plan, loaded.settings.nodes);
+  std::string text;
+  for (const NodeSetting& node : loaded.settings.nodes) {
+    text += node.path + ":";
+    for (const SettingInForce& each : SettingsInForce(retuned.plan(), node))
+      text += " " + std::string(each.name) + "=" + std::to_string(each.value) + (each.is_ns ? "ns" : "");
+    text += "\n";
+  }
+  EXPECT_EQ(text,
+            "Classify/logits: batch=4 within=2000000ns queue=32 instances=1 priority=2\n"
+            "Classify/whole: batch=1 within=0ns queue=3 instances=1\n"
+            "Classify/fetch: timeout=3000000000ns\n");
 }
 
 TEST(NodeSettings, WithoutAnyThePlanIsTheOriginal) {

@@ -45,6 +45,49 @@ TEST(Trace, WhatIsBrokenIsNone) {
   EXPECT_TRUE(none.parent().empty() && none.trace_id().empty() && none.span_id().empty());
 }
 
+// Level 2 knows two; a later version may mean others by the rest.
+TEST(Trace, FlagsThatNobodyKnowsAreNotPassedOn) {
+  EXPECT_EQ(TraceOf({"00-" + kId + "-" + kSpan + "-ff"}).parent(), "00-" + kId + "-0123456789abcdef-03");
+  EXPECT_EQ(TraceOf({"00-" + kId + "-" + kSpan + "-f8"}).parent(), "00-" + kId + "-0123456789abcdef-00");
+}
+
+std::string StateOfFields(const std::vector<std::string>& values) {
+  Head head;
+  head.Add("host", "t");
+  for (const std::string& value : values) head.Add("tracestate", value);
+  return StateOf(head);
+}
+
+TEST(TraceState, IsOneListOfAllItsFields) {
+  EXPECT_EQ(StateOfFields({}), "");
+  EXPECT_EQ(StateOfFields({"rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"}), "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE");
+  EXPECT_EQ(StateOfFields({"rojo=1 , ,\tcongo=t 6", "", "0a@v-_*/=x"}), "rojo=1,congo=t 6,0a@v-_*/=x");
+}
+
+TEST(TraceState, WhatIsBrokenIsNone) {
+  const std::string long_key(257, 'k'), tenant(242, 't');
+  for (const std::string& text :
+       {std::string("a"), std::string("a="), std::string("=b"), std::string("A=b"), std::string("1a=b"), std::string("a=b=c"),
+        std::string("a=1,a=2"), std::string("a b=1"), std::string("a@=1"), std::string("@a=1"), std::string("a@1=1"),
+        std::string("a@b@c=1"), std::string("a=\x01"), std::string("a=\xc3\xa9"), long_key + "=1", tenant + "@s=1",
+        "t@" + std::string(15, 's') + "=1", "a=" + std::string(257, 'v')})
+    EXPECT_EQ(StateOfFields({"good=1", text}), "") << text;
+  std::string many;
+  for (int i = 0; i < 32; ++i) many += "k" + std::to_string(i) + "=v,";
+  EXPECT_EQ(StateOfFields({many}) + ",", many);
+  EXPECT_EQ(StateOfFields({many + "k32=v"}), "");
+}
+
+TEST(TraceState, LosesWholeMembersWhereItIsTooLong) {
+  const std::string large = "l=" + std::string(200, 'x'), other = "m=" + std::string(200, 'y'), small = "s=" + std::string(100, 'z');
+  EXPECT_EQ(StateOfFields({large + "," + small + "," + other}), large + "," + small + "," + other);
+  EXPECT_EQ(StateOfFields({large + "," + small + "," + other + ",e=" + std::string(100, 'e')}),
+            large + "," + small + ",e=" + std::string(100, 'e'));
+  std::string many;
+  for (int i = 10; i < 20; ++i) many += (many.empty() ? "k" : ",k") + std::to_string(i) + "=" + std::string(60, 'v');
+  EXPECT_EQ(StateOfFields({many}), many.substr(0, 8 * 65 - 1 - 65));
+}
+
 TEST(Trace, TellsWhetherItsSpansAreKeptAndUnderWhich) {
   EXPECT_TRUE(TraceOf({kGood}).sampled());
   EXPECT_FALSE(TraceOf({"00-" + kId + "-" + kSpan + "-02"}).sampled());

@@ -31,6 +31,7 @@ class SessionTest : public testing::Test, protected User {
     session_.Close();
     EXPECT_EQ(session_.open_streams(), 0U);
     EXPECT_EQ(session_.queued_bytes(), 0U);
+    EXPECT_EQ(reader_ == nullptr ? 0 : reader_->mistakes, 0);
   }
   void Open(const Limits& limits) {
     session_.Close();

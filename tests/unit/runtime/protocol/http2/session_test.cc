@@ -125,6 +125,18 @@ TEST_F(SessionTest, ContinuesWhenAsked) {
   EXPECT_EQ(reader_->answers[1].body, "ok");
 }
 
+// RFC 9110 10.1.1: the one expectation there is, in any case of its letters; a server may answer another with 417.
+TEST_F(SessionTest, KnowsOneExpectation) {
+  Feed(Frame(kHeaders, kEndHeaders, 1, Block(test::http2::Request("POST", "/", {{"expect", "100-Continue"}}))) +
+       Frame(kHeaders, kEndHeaders, 3, Block(test::http2::Request("POST", "/", {{"expect", "200-ok"}}))) +
+       Frame(kHeaders, kEndHeaders, 5, Block(test::http2::Request("POST", "/", {{"expect", "100-continue"}, {"expect", ""}}))));
+  EXPECT_EQ(heads_, 1);
+  EXPECT_TRUE(requests_[0]->head.expects_continue);
+  EXPECT_EQ(reader_->answers[3].head[":status"], "417");
+  EXPECT_EQ(reader_->answers[5].head[":status"], "417");
+  EXPECT_TRUE(alive_);
+}
+
 // Bodies that are larger than the windows of both sides.
 TEST_F(SessionTest, WindowsOpenAsBytesAreTaken) {
   const std::string part(16384, 'p');
@@ -242,6 +254,47 @@ TEST_F(SessionTest, ClosingTellsEveryOpenStream) {
   EXPECT_EQ(session_.open_streams(), 3U);
   session_.Close();
   EXPECT_EQ(closed_, 3);
+}
+
+// RFC 9113 6.5.3, RFC 7541 4.2: from the acknowledgement on the client unpacks by what it has set.
+TEST_F(SessionTest, HeadsLeaveOnTheirSideOfAnAcknowledgement) {
+  const auto too_large = [](uint32_t stream) {
+    Fields many;
+    for (int i = 0; i < 200; ++i) many.push_back({"x-" + std::to_string(i), "v"});
+    return Frame(kHeaders, kEndStream | kEndHeaders, stream, Block(test::http2::Request("GET", "/", many)));
+  };
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "x"); };
+  uint32_t stream = 1;
+  for (const std::vector<uint32_t>& tables : {std::vector<uint32_t>{0}, {4096}, {60, 4096}, {4096, 0, 100}, {1 << 20, 0}, {0, 1 << 20}}) {
+    for (size_t cut : {SIZE_MAX, size_t{1}}) {
+      std::string bytes = too_large(stream);
+      for (const uint32_t table : tables) {
+        bytes += TableOf(table) + too_large(stream + 2);
+        stream += 2;
+        reader_->table_bytes.push_back(table);
+      }
+      EXPECT_TRUE(Feed(bytes + Get(stream + 2, "/"), cut));
+      EXPECT_EQ(reader_->answers[stream].head[":status"], "431");
+      EXPECT_EQ(reader_->answers[stream + 2].head[":status"], "200");
+      EXPECT_TRUE(reader_->table_bytes.empty());
+      EXPECT_EQ(reader_->mistakes, 0) << tables.size() << " from " << tables[0];
+      stream += 4;
+    }
+  }
+}
+
+// An answer that came between two reads, and was not sent yet.
+TEST_F(SessionTest, AnswersThatWaitToBeSentLeaveBeforeAnAcknowledgement) {
+  EXPECT_TRUE(Feed(Get(1, "/") + Get(3, "/") + Get(5, "/")));
+  AnswerWith(*requests_[0]->stream, "x");
+  EXPECT_TRUE(Feed(""));
+  AnswerWith(*requests_[1]->stream, "x");
+  reader_->table_bytes.push_back(0);
+  EXPECT_TRUE(Feed(TableOf(0)));
+  AnswerWith(*requests_[2]->stream, "x");
+  reader_->table_bytes.push_back(4096);
+  EXPECT_TRUE(Feed(TableOf(4096)));
+  for (const uint32_t stream : {1U, 3U, 5U}) EXPECT_EQ(reader_->answers[stream].head[":status"], "200") << stream;
 }
 
 TEST_F(SessionTest, AHeadThatIsTooLargeIsRefusedAndTheConnectionGoesOn) {

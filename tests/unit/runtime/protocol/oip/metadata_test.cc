@@ -158,8 +158,9 @@ TEST(OipSettings, AreReadInBothDialects) {
   EXPECT_EQ(message.settings().at("log_verbose_level").uint32_param(), 0U);
   EXPECT_EQ(message.settings().at("log_format").string_param(), "json");
   const auto trace = [](Fields& fields) { PutSettings(fields, TraceSettings()); };
-  EXPECT_EQ(Json(trace), R"({"trace_level":["OFF"]})");
+  EXPECT_EQ(Json(trace), R"({"trace_level":["OFF"],"trace_rate":"1000","trace_count":"-1","log_frequency":"0","trace_mode":"triton"})");
   EXPECT_THAT(Parsed<inference::TraceSettingResponse>(trace).settings().at("trace_level").value(), ElementsAre("OFF"));
+  EXPECT_THAT(Parsed<inference::TraceSettingResponse>(trace).settings().at("trace_count").value(), ElementsAre("-1"));
 }
 
 struct Asked {
@@ -192,13 +193,25 @@ TEST(OipSettings, MayBeAskedForAsTheyStandByMessages) {
   EXPECT_EQ(CheckedMessage(asked, log), 0);
   (*asked.mutable_settings())["log_verbose_level"].set_uint32_param(1);
   EXPECT_EQ(CheckedMessage(asked, log), 3000);
+  (*asked.mutable_settings())["log_verbose_level"].set_string_param("0");
+  EXPECT_EQ(CheckedMessage(asked, log), 5000);
   inference::TraceSettingRequest trace;
   (*trace.mutable_settings())["trace_level"].add_value("OFF");
   EXPECT_EQ(CheckedMessage(trace, TraceSettings()), 0);
   (*trace.mutable_settings())["trace_level"].set_value(0, "TIMESTAMPS");
   EXPECT_EQ(CheckedMessage(trace, TraceSettings()), 3000);
-  (*trace.mutable_settings())["trace_rate"].add_value("1");
-  EXPECT_NE(CheckedMessage(trace, TraceSettings()), 0);
+  (*trace.mutable_settings())["trace_level"].clear_value();
+  EXPECT_EQ(CheckedMessage(trace, TraceSettings()), 0);
+  for (const char* part : {"O", "FF"}) (*trace.mutable_settings())["trace_level"].add_value(part);
+  EXPECT_EQ(CheckedMessage(trace, TraceSettings()), 3000);
+  (*trace.mutable_settings())["trace_level"].clear_value();
+  (*trace.mutable_settings())["trace_rate"].add_value("1000");
+  EXPECT_EQ(CheckedMessage(trace, TraceSettings()), 0);
+  (*trace.mutable_settings())["trace_rate"].set_value(0, "1");
+  EXPECT_EQ(CheckedMessage(trace, TraceSettings()), 3000);
+  (*trace.mutable_settings())["trace_rtae"];
+  (*trace.mutable_settings())["trace_rate"].clear_value();
+  EXPECT_EQ(CheckedMessage(trace, TraceSettings()), 5000);
 }
 
 TEST(OipRepository, BodiesSayWhatIsAskedFor) {
@@ -237,14 +250,21 @@ TEST(OipRepository, BodiesSayWhatIsAskedFor) {
 TEST(OipSettings, MayBeAskedForAsTheyStand) {
   Setting rows[6];
   const std::span<const Setting> log = LogSettings({true, true, false}, rows);
-  for (const Asked& row : {Asked{"", 0}, Asked{"{}", 0}, Asked{R"({"log_info":true, "log_verbose_level": 0, "log_file":""})", 0},
-                           Asked{R"({"log_info":false})", 3000}, Asked{R"({"log_file":"/x"})", 3000}, Asked{R"({"log_inof":true})", 5000},
-                           Asked{"[]", 5000}, Asked{R"({"log_info":)", 5000}, Asked{R"({"log_info":null})", 0}}) {
+  for (const Asked& row :
+       {Asked{"", 0}, Asked{"{}", 0}, Asked{R"({"log_info":true, "log_verbose_level": 0, "log_file":""})", 0},
+        Asked{R"({"log_info":false})", 3000}, Asked{R"({"log_file":"/x"})", 3000}, Asked{R"({"log_inof":true})", 5000}, Asked{"[]", 5000},
+        Asked{R"({"log_info":)", 5000}, Asked{R"({"log_info":null})", 0}, Asked{R"({"log_info":"true"})", 5000},
+        Asked{R"({"log_info":[true]})", 5000}, Asked{R"({"log_verbose_level":"0"})", 5000}, Asked{R"({"log_verbose_level":{}})", 5000},
+        Asked{R"({"log_format":7})", 5000}, Asked{R"({"log_inof":null})", 5000}}) {
     EXPECT_EQ(Checked(row.json, log), row.code) << row.json;
   }
-  for (const Asked& row : {Asked{R"({"trace_level":["OFF"]})", 0}, Asked{R"({"trace_level":[]})", 0}, Asked{R"({"trace_level":null})", 0},
-                           Asked{R"({"trace_level":["TIMESTAMPS"]})", 3000}, Asked{R"({"trace_level":["OFF","OFF"]})", 5000},
-                           Asked{R"({"trace_file":"x"})", 5000}}) {
+  for (const Asked& row :
+       {Asked{R"({"trace_level":["OFF"]})", 0}, Asked{R"({"trace_level":[]})", 0}, Asked{R"({"trace_level":null})", 0},
+        Asked{R"({"trace_level":["TIMESTAMPS"]})", 3000}, Asked{R"({"trace_level":["OFF","OFF"]})", 3000},
+        Asked{R"({"trace_level":"OFF"})", 0}, Asked{R"({"trace_level":[["OFF"]]})", 5000}, Asked{R"({"trace_level":["OFF",1]})", 5000},
+        Asked{R"({"trace_level":[null]})", 5000}, Asked{R"({"trace_level":true})", 5000}, Asked{R"({"trace_rate":null})", 0},
+        Asked{R"({"trace_rate":"1000","trace_count":["-1"]})", 0}, Asked{R"({"trace_rate":1000})", 5000},
+        Asked{R"({"trace_rate":"1"})", 3000}, Asked{R"({"trace_level":["OFF")", 5000}, Asked{R"({"trace_file":"x"})", 5000}}) {
     EXPECT_EQ(Checked(row.json, TraceSettings()), row.code) << row.json;
   }
 }

@@ -1,0 +1,113 @@
+#include "runtime/kernels/resize/taps.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace wf::kernels::ref {
+namespace {
+
+constexpr int64_t kMostTaps = int64_t{1} << 24;  // 16 bytes each
+
+// Coordinate in the input of position x of the output.
+double OriginOf(const Resize& resize, size_t axis, int64_t in, int64_t out, int64_t position) {
+  using enum Resize::From;
+  const double scale = resize.scale[axis], x = static_cast<double>(position), length = static_cast<double>(in), scaled = scale * length;
+  switch (resize.from) {
+    case kHalfPixel:
+      return (x + 0.5) / scale - 0.5;
+    case kHalfPixelSymmetric: {
+      const double adjusted = static_cast<double>(out) / scaled;
+      return length / 2 * (1 - adjusted) + (x + 0.5) / scale - 0.5;
+    }
+    case kHalfPixelOrFirst:
+      return out > 1 ? (x + 0.5) / scale - 0.5 : 0;
+    case kAlignCorners:
+      return scaled == 1 || out == 1 ? 0 : x * (length - 1) / (scaled - 1);
+    case kAsymmetric:
+      return x / scale;
+    case kCrop: {
+      const double begin = resize.region_begin[axis], end = resize.region_end[axis];
+      const double along = scaled == 1 || out == 1 ? (end - begin) * (length - 1) / 2 : x * (end - begin) * (length - 1) / (scaled - 1);
+      return begin * (length - 1) + along;
+    }
+    case kHalfPixelUnshifted:
+      return (x + 0.5) / scale;
+  }
+  return 0;
+}
+
+double RoundedBy(Resize::Rounding rounding, double x) {
+  switch (rounding) {
+    case Resize::Rounding::kPreferFloor:
+      return std::ceil(x - 0.5);
+    case Resize::Rounding::kPreferCeil:
+      return std::floor(x + 0.5);
+    case Resize::Rounding::kFloor:
+      return std::floor(x);
+    case Resize::Rounding::kCeil:
+      return std::ceil(x);
+  }
+  return x;
+}
+
+double LinearFilter(double x) { return std::max(0.0, 1 - std::abs(x)); }
+double CubicFilter(double x, double a) {
+  x = std::abs(x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+// The filter around a coordinate: `reach` elements to either side, stretched by 1 / scale.
+struct Filter {
+  bool cubic;
+  double a, scale;
+  int64_t reach;
+
+  double At(double distance) const { return cubic ? CubicFilter(distance * scale, a) : LinearFilter(distance * scale); }
+};
+
+Filter FilterOf(const Resize& resize, size_t axis) {
+  const bool cubic = resize.mode == Resize::Mode::kCubic;
+  const double scale = resize.antialias ? std::min(resize.scale[axis], 1.0) : 1;
+  return {cubic, resize.cubic_a, scale, static_cast<int64_t>(std::min(std::ceil((cubic ? 2 : 1) / scale), 1e9))};
+}
+
+void Weigh(const Filter& filter, const Resize& resize, double x, int64_t in, int64_t* index, double* weight) {
+  const double base = std::floor(x);
+  double sum = 0;
+  for (int64_t i = 0; i < 2 * filter.reach; ++i) {
+    const double at = base - static_cast<double>(filter.reach - 1) + static_cast<double>(i);
+    const bool outside = at < 0 || at > static_cast<double>(in - 1);
+    weight[i] = outside && resize.exclude_outside ? 0 : filter.At(at - x);
+    index[i] = static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(in - 1)));
+    sum += weight[i];
+  }
+  if ((!resize.exclude_outside && !resize.antialias) || sum == 0) return;
+  for (int64_t i = 0; i < 2 * filter.reach; ++i) weight[i] /= sum;
+}
+
+}  // namespace
+
+std::optional<Taps> TapsOf(const Resize& resize, size_t axis, int64_t in, int64_t out) {
+  const bool nearest = resize.mode == Resize::Mode::kNearest;
+  const Filter filter = FilterOf(resize, axis);
+  Taps taps;
+  taps.count = nearest ? 1 : 2 * filter.reach;
+  if (out > kMostTaps / taps.count) return std::nullopt;
+  taps.index.resize(static_cast<size_t>(out * taps.count));
+  taps.weight.resize(nearest ? 0 : taps.index.size());
+  for (int64_t i = 0; i < out; ++i) {
+    const double last = static_cast<double>(in - 1), x = OriginOf(resize, axis, in, out, i);
+    int64_t* index = taps.index.data() + i * taps.count;
+    if (resize.from == Resize::From::kCrop && !(x >= 0 && x <= last)) {
+      std::fill_n(index, taps.count, -1);
+    } else if (nearest) {
+      *index = static_cast<int64_t>(std::clamp(RoundedBy(resize.rounding, x), 0.0, last));
+    } else {
+      Weigh(filter, resize, x, in, index, taps.weight.data() + i * taps.count);
+    }
+  }
+  return taps;
+}
+
+}  // namespace wf::kernels::ref

@@ -1,0 +1,132 @@
+// Operators whose lowering chooses among kernels, from a file to its results.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "runtime/model/walk.h"
+#include "tests/unit/runtime/onnx/builder.h"
+
+namespace wf::model {
+namespace {
+
+using onnx::pb::INT64;
+using testing::Builder;
+using F = std::vector<float>;
+
+template <typename T>
+Elements ElementsOf(uint8_t dtype, std::vector<int64_t> dim, const std::vector<T>& values) {
+  const auto memory = kernels::Allocate(static_cast<int64_t>(values.size() * sizeof(T)));
+  if (!values.empty()) std::memcpy(memory.get(), values.data(), values.size() * sizeof(T));
+  return {{dtype, std::move(dim), nullptr, nullptr}, memory};
+}
+Elements FloatsIn(std::vector<int64_t> dim, const F& values) { return ElementsOf(WF_F32, std::move(dim), values); }
+
+// The results of a model; all are f32.
+std::vector<F> Results(Builder& builder, const std::vector<Elements>& inputs) {
+  kernels::UseOneThread();
+  auto read = builder.Read();
+  WF_CHECK(read.ok(), read.status().message());
+  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+  WF_CHECK(made.ok(), made.status().message());
+  Walk walk(*made, PartLimits{int64_t{1} << 20, nullptr, 1000});
+  const base::Status ran = walk.Run(inputs);
+  WF_CHECK(ran.ok(), ran.message());
+  std::vector<F> results;
+  for (const Elements& each : walk.outputs()) {
+    const auto* data = reinterpret_cast<const float*>(each.data.get());
+    results.emplace_back(data, data + each.info.count());
+  }
+  return results;
+}
+
+TEST(Operators, GlobalPoolsOverAnyNumberOfSpatialAxes) {
+  F values(64);
+  std::iota(values.begin(), values.end(), -40.0f);
+  for (const std::vector<int64_t>& dim : {std::vector<int64_t>{1, 2, 32}, {1, 2, 8, 4}, {1, 2, 2, 2, 2, 4}, {1, 2, 2, 2, 2, 2, 2}}) {
+    const Builder::Extents extents(dim.begin(), dim.end());
+    const auto pooled = [&](const std::string& op) {
+      Builder b;
+      b.Input("x", extents).Output("y");
+      b.Node(op, {"x"}, {"y"});
+      return Results(b, {FloatsIn(dim, values)})[0];
+    };
+    EXPECT_EQ(pooled("GlobalMaxPool"), (F{-9, 23})) << dim.size();
+    EXPECT_EQ(pooled("GlobalAveragePool"), (F{-24.5f, 7.5f})) << dim.size();
+    EXPECT_NEAR(pooled("GlobalLpPool")[0], std::sqrt(21'936.0f), 0.01) << dim.size();
+  }
+}
+
+TEST(Operators, ANormalisationThatTrainsIsNotJoinedToItsConvolution) {
+  Builder b(15);
+  b.Input("x", {1, 1, 2}).Output("y");
+  for (const char* name : {"scale", "variance"}) Builder::SetFloats(b.Floats(name, {1}, 1), {1});
+  for (const char* name : {"shift", "mean"}) b.Floats(name, {1}, 1);
+  Builder::SetFloats(b.Floats("w", {1, 1, 1}, 1), {2});
+  b.Node("Conv", {"x", "w"}, {"c"}, "conv");
+  auto& norm = b.Node("BatchNormalization", {"c", "scale", "shift", "mean", "variance"}, {"y"}, "norm");
+  Builder::Int(norm, "training_mode", 1);
+  const F y = Results(b, {FloatsIn({1, 1, 2}, {1, 3})})[0];
+  EXPECT_NEAR(y[0], -1, 1e-4);
+  EXPECT_NEAR(y[1], 1, 1e-4);
+}
+
+TEST(Operators, ALayerMayHaveNoFirstOutput) {
+  Builder b;
+  b.Input("x", {2, 1, 1}).Output("h");
+  Builder::SetFloats(b.Floats("w", {1, 1, 1}, 1), {1});
+  b.Floats("r", {1, 1, 1}, 1);
+  b.Node("RNN", {"x", "w", "r"}, {"", "h"});
+  EXPECT_NEAR(Results(b, {FloatsIn({2, 1, 1}, {5, 0.5f})})[0][0], std::tanh(0.5f), 1e-6);
+}
+
+TEST(Operators, LayersTakeFunctionsByNameAndRefuseOthers) {
+  const auto layer = [](const std::string& name) {
+    Builder b;
+    b.Input("x", {1, 1, 1}).Output("y");
+    Builder::SetFloats(b.Floats("w", {1, 1, 1}, 1), {-1});
+    b.Floats("r", {1, 1, 1}, 1);
+    onnx::pb::AttributeProto& names = *b.Node("RNN", {"x", "w", "r"}, {"y"}).add_attribute();
+    names.set_name("activations");
+    names.set_type(onnx::pb::AttributeProto::STRINGS);
+    names.add_strings(name);
+    return b;
+  };
+  Builder leaky = layer("LeakyRelu");
+  EXPECT_NEAR(Results(leaky, {FloatsIn({1, 1, 1}, {2})})[0][0], -0.02f, 1e-6);
+  Builder strange = layer("Strange");
+  auto read = strange.Read();
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+  ASSERT_TRUE(made.ok());
+  EXPECT_NE(Walk(*made, PartLimits{int64_t{1} << 20, nullptr, 1000}).Run(std::vector{FloatsIn({1, 1, 1}, {2})}).message().find("`Strange`"),
+            std::string::npos);
+}
+
+TEST(Operators, AxesOfAReductionMayBeData) {
+  Builder b;
+  b.Input("x", {2, 2}).Input("axes", {1}, INT64).Output("y");
+  Builder::Int(b.Node("ReduceMax", {"x", "axes"}, {"y"}), "keepdims", 0);
+  b.model().mutable_opset_import(0)->set_version(18);
+  EXPECT_EQ(Results(b, {FloatsIn({2, 2}, {1, 2, 3, 4}), ElementsOf<int64_t>(WF_I64, {1}, {0})})[0], (F{3, 4}));
+  EXPECT_EQ(Results(b, {FloatsIn({2, 2}, {1, 2, 3, 4}), ElementsOf<int64_t>(WF_I64, {1}, {-1})})[0], (F{2, 4}));
+}
+
+// Two tokens that see themselves alone are their own values.
+TEST(Operators, AttentionOfComMicrosoft) {
+  Builder b;
+  auto& domain = *b.model().add_opset_import();
+  domain.set_domain("com.microsoft");
+  domain.set_version(1);
+  b.Input("q", {1, 2, 2}).Input("k", {1, 2, 2}).Input("v", {1, 2, 2}).Output("y");
+  auto& node = b.Node("MultiHeadAttention", {"q", "k", "v"}, {"y"});
+  node.set_domain("com.microsoft");
+  Builder::Int(node, "num_heads", 2);
+  Builder::Int(node, "unidirectional", 1);
+  const F zero(4, 0), v = {1, 2, 3, 6};
+  EXPECT_EQ(Results(b, {FloatsIn({1, 2, 2}, zero), FloatsIn({1, 2, 2}, zero), FloatsIn({1, 2, 2}, v)})[0], (F{1, 2, 2, 4}));
+}
+
+}  // namespace
+}  // namespace wf::model

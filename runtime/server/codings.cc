@@ -66,9 +66,11 @@ wf_code Expand(Exchange& exchange, wf_bytes body, uint64_t most) {
   return step == Step::kNoMemory ? code::kRefused : code::kInputParams;
 }
 
-// With its coding and without it, a body must have room beside nobody.
+// With its coding and without it, a body must have room beside nobody; a part is never free, for what idle connections and loops keep.
 uint64_t MostOf(const Exchange& exchange, wf_bytes body) {
-  const int64_t room = static_cast<WorkflowSite&>(*exchange.site).most_claim() - static_cast<int64_t>(body.len);
+  constexpr int64_t kNeverFree = 16;  // one part of so many
+  const int64_t most = static_cast<WorkflowSite&>(*exchange.site).most_claim();
+  const int64_t room = most - most / kNeverFree - static_cast<int64_t>(body.len);
   return std::min(exchange.max_body_bytes, static_cast<uint64_t>(std::max<int64_t>(room, 0)));
 }
 

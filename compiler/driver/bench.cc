@@ -183,7 +183,7 @@ int BenchProgram(const Options& options, Console& console) {
   if (!job.body) return Fail(console, "its input is too large to be made up; `--data @FILE` has one");
   LocalServer server(binary, ArgumentsOf(options));
   if (const base::Status started = server.Start(); !started.ok())
-    return Fail(console, fmt::format("cannot start the server: {}\n{}", started.message(), server.TakeErrors()));
+    return console.err << server.TakeErrors(), Fail(console, "cannot start the server: " + started.message());
   job.url = fmt::format("http://{}/{}/{}", server.http(), chosen->service.name, chosen->call.name);
   job.admin = server.admin();
   const int measured = Measure(job, options, console);

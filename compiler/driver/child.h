@@ -19,6 +19,8 @@ struct ChildOptions {
 // Starts a program that ends with wfc, at the latest; -1 and errno when it cannot be started.
 pid_t StartChild(const std::string& binary, const std::vector<std::string>& arguments, const ChildOptions& options);
 
+std::string WhyNotStarted();  // by errno, of a program in a temporary folder
+
 bool WaitForEnd(pid_t pid, int64_t within_ns, int* status);  // whether it has ended within the time; then `status` is as waitpid has it
 void KillAndReap(pid_t pid, int* status);                    // at once
 

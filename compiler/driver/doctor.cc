@@ -83,6 +83,13 @@ Finding Memory() {
   return {bytes < kLittle ? Verdict::kPoor : Verdict::kGood, "memory", found};
 }
 
+// What stands first in a report: the reason.
+std::string FirstLine(const std::string& report) {
+  constexpr std::string_view kBy = "wfc: ";
+  const std::string line = report.substr(0, report.find('\n'));
+  return line.starts_with(kBy) ? line.substr(kBy.size()) : line;
+}
+
 // The last word: the first template built, linked and started.
 Finding Server(const Console& console) {
   const TemporaryFolder folder;
@@ -91,13 +98,16 @@ Finding Server(const Console& console) {
   Console quiet{.out = out, .err = err, .environment = console.environment, .executable = console.executable};
   Options options;
   options.inputs = {folder.path() + "probe"};
-  if (NewProgram(options, quiet) != kFine) return {Verdict::kBad, "a server", err.str()};
+  if (NewProgram(options, quiet) != kFine) return {Verdict::kBad, "a server", FirstLine(err.str())};
   const std::string server = folder.path() + "server";
   Compilation compilation(options.inputs.front() + "/probe.wf", options, quiet);
   const bool built = compilation.RunTo(Phase::kObject, Compilation::Purpose::kServer) && compilation.Link(server);
-  if (compilation.Finish() != kFine || !built) return {Verdict::kBad, "a server", err.str()};
+  if (compilation.Finish() != kFine || !built) return {Verdict::kBad, "a server", FirstLine(err.str())};
   const int status = Serve(server, {"--version"}, [](const std::string&) {}, quiet);
-  if (status != kFine) return {Verdict::kBad, "a server", fmt::format("was built, but ended with exit status {}", status)};
+  if (status != kFine) {
+    const std::string why = FirstLine(err.str());
+    return {Verdict::kBad, "a server", "was built, but " + (why.empty() ? fmt::format("ended with exit status {}", status) : why)};
+  }
   return {Verdict::kGood, "a server", fmt::format("built ({} KiB), linked, started", std::filesystem::file_size(server) >> 10)};
 }
 

@@ -128,6 +128,7 @@ base::Status RewriteFile(const std::string& path, std::string_view text) {
   if (!place.ok()) return place.status();
   struct stat info{};
   if (stat(place->c_str(), &info) != 0) return source::StatusOfErrno(errno);
+  if (access(place->c_str(), W_OK) != 0) return source::StatusOfErrno(errno);  // renaming would not ask
   if (info.st_nlink > 1 || info.st_uid != geteuid()) return WriteInPlace(*place, text);
   source::PartialFile partial(*place);
   WF_RETURN_IF_ERROR(WriteInto(partial.path(), text, Lasting::kYes));

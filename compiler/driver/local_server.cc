@@ -38,8 +38,9 @@ base::Status LocalServer::Start() {
   const base::Descriptor out(ends[0]);
   if (errors_ < 0) errors_ = memfd_create("stderr", MFD_CLOEXEC);
   pid_ = StartChild(binary_, arguments_, {.out = ends[1], .err = errors_, .inherited = {}, .own_group = true});
+  const std::string why = pid_ < 0 ? WhyNotStarted() : "";
   close(ends[1]);
-  if (pid_ < 0) return {base::kUnavailable, base::TextOfErrno(errno)};
+  if (pid_ < 0) return {base::kUnavailable, why};
   return ReadAddresses(out.get());
 }
 

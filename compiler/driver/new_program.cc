@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "compiler/base/system_error.h"
 #include "compiler/driver/files.h"
 
 namespace wf::driver {
@@ -33,6 +34,32 @@ std::string Filled(std::string_view text, const std::string& name) {
   return filled.append(text);
 }
 
+std::string WhyNot(const std::error_code& error, const std::filesystem::path& folder) {
+  return source::StatusOfCreation(error.value(), folder.string()).message();
+}
+
+// The folder, which this has made, goes again, so that the next attempt does not find it there.
+int GiveUp(Console& console, const std::filesystem::path& folder, const std::string& why) {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return Fail(console, why);
+}
+
+int WriteProgram(const std::filesystem::path& folder, const std::string& name, const Options& options, Console& console) {
+  for (const TemplateFile& file : TemplateFiles()) {
+    if (file.folder != options.template_name) continue;
+    const std::filesystem::path path = folder / Filled(file.name, name), parent = path.parent_path();
+    std::error_code error;
+    std::filesystem::create_directories(parent, error);
+    if (error) return GiveUp(console, folder, fmt::format("cannot make the folder `{}`: {}", parent.string(), WhyNot(error, parent)));
+    const bool binary = file.text.find('\0') != std::string_view::npos;
+    const base::Status status = WriteFile(path.string(), binary ? std::string(file.text) : Filled(file.text, name));
+    if (!status.ok()) return GiveUp(console, folder, fmt::format("cannot write `{}`: {}", path.string(), status.message()));
+    console.out << path.string() << "\n";
+  }
+  return kFine;
+}
+
 }  // namespace
 
 int NewProgram(const Options& options, Console& console) {
@@ -45,16 +72,14 @@ int NewProgram(const Options& options, Console& console) {
         fmt::format("`{}` is no name for a program; a letter begins it, letters, digits, `_` and `-` follow", options.inputs.front()),
         kUsage);
   std::error_code error;
-  if (std::filesystem::exists(folder, error)) return Fail(console, fmt::format("`{}` exists already", folder.string()));
-  for (const TemplateFile& file : TemplateFiles()) {
-    if (file.folder != options.template_name) continue;
-    const std::filesystem::path path = folder / Filled(file.name, name);
-    std::filesystem::create_directories(path.parent_path(), error);
-    const bool binary = file.text.find('\0') != std::string_view::npos;
-    const base::Status status = WriteFile(path.string(), binary ? std::string(file.text) : Filled(file.text, name));
-    if (!status.ok()) return Fail(console, fmt::format("cannot write `{}`: {}", path.string(), status.message()));
-    console.out << path.string() << "\n";
-  }
+  std::filesystem::create_directories(folder.parent_path(), error);
+  error.clear();
+  const bool is_new = std::filesystem::create_directory(folder, error);
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(std::filesystem::symlink_status(folder, ignored));
+  if (!is_new && is_there) return Fail(console, fmt::format("`{}` exists already", folder.string()));
+  if (!is_new) return Fail(console, fmt::format("cannot make the folder `{}`: {}", folder.string(), WhyNot(error, folder)));
+  if (const int status = WriteProgram(folder, name, options, console); status != kFine) return status;
   console.out << fmt::format("\ntry: wfc run {}/{}.wf\n", folder.string(), name);
   return kFine;
 }

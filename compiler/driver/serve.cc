@@ -93,7 +93,7 @@ int Serve(const std::string& binary, const std::vector<std::string>& arguments, 
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(pipe_ends[1]);
   if (pid < 0) {
-    console.err << "wfc: cannot start the server: " << base::TextOfErrno(errno) << "\n";
+    console.err << "wfc: cannot start the server: " << WhyNotStarted() << "\n";
     close(pipe_ends[0]);
     return kProgramHasErrors;
   }

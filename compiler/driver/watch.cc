@@ -158,7 +158,7 @@ class Watcher {
         StartChild(binary, arguments, {.out = ends[1], .err = -1, .inherited = {sockets_.begin(), sockets_.end()}, .own_group = true});
     served.out = ends[0];
     close(ends[1]);
-    if (served.pid < 0) console_.err << "wfc: cannot start the server: " << base::TextOfErrno(errno) << "\n";
+    if (served.pid < 0) console_.err << "wfc: cannot start the server: " << WhyNotStarted() << "; waiting for a change\n" << std::flush;
   }
 
   // Looks after the servers meanwhile. A change counts when it has been quiet for a while.

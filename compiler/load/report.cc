@@ -45,6 +45,7 @@ const char* Explained(std::string_view failure) {
 }
 
 std::string ServerText(const ServerTimes& server) {
+  if (server.request.count == 0) return "";
   std::string text = fmt::format("\nin the server  {} a request", Duration(server.request.mean() * kNsPerSecond));
   if (server.batch.count > 0) text += fmt::format(", {:.1f} rows a batch", server.batch.mean());
   text += "\n";
@@ -59,6 +60,7 @@ std::string ServerText(const ServerTimes& server) {
 }
 
 std::string LatencyText(const Histogram& answers) {
+  if (answers.count() == 0) return "";
   std::string text = "latency  ";
   for (const Percentile& at : kPercentiles) text += fmt::format(" {} {} ", at.name, Duration(static_cast<double>(answers.Quantile(at.q))));
   return text + fmt::format(" max {}  mean {}\n", Duration(static_cast<double>(answers.max())), Duration(answers.mean()));
@@ -84,11 +86,12 @@ std::string ReportText(const Report& report) {
   for (const auto& [status, count] : outcome.by_status) {
     if (status >= 400) text += fmt::format("{:<8}  {} answers\n", status, count);
   }
-  if (outcome.wrong.count() > 0) text += LatencyText(outcome.wrong);
+  text += LatencyText(outcome.wrong);
   for (const auto& [count, name] : Failures(outcome)) {
     if (count > 0) text += fmt::format("failed    {} {}\n", count, Explained(name));
   }
-  if (!outcome.first_wrong.empty()) text += fmt::format("first     {}\n", outcome.first_wrong);
+  const std::string_view first = outcome.first_wrong;
+  if (!first.empty()) text += fmt::format("first     {}\n", first.substr(0, first.find_last_not_of("\r\n") + 1));
   if (report.server) text += ServerText(*report.server);
   return text;
 }

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <sstream>
 
+#include "compiler/driver/child.h"
 #include "compiler/driver/files.h"
 
 namespace wf::driver {
@@ -52,6 +54,15 @@ TEST_F(ServeTest, ForwardsATermination) {
   EXPECT_EQ(out_.str(), "drained\n");
 }
 
+TEST(StartChild, SaysWhyAProgramCannotBeStarted) {
+  for (const auto& [program, why] : {std::pair("/dev/null", EACCES), std::pair("/nowhere/at/all", ENOENT)}) {
+    EXPECT_EQ(StartChild(program, {}, {}), -1);
+    EXPECT_EQ(errno, why);
+  }
+  errno = EACCES;
+  EXPECT_NE(WhyNotStarted().find("TMPDIR"), std::string::npos);
+}
+
 TEST(ServerArguments, LookForModelsBesideTheProgramUnlessToldOtherwise) {
   using Words = std::vector<std::string>;
   EXPECT_EQ(ServerArguments("a.wf", {"--x"}), Words{"--x"});
@@ -67,7 +78,8 @@ TEST_F(ServeTest, FailsWhenTheServerDiesOfASignal) { EXPECT_EQ(Run("kill -KILL $
 
 TEST_F(ServeTest, SaysWhenThereIsNothingToRun) {
   Console console{.out = out_, .err = err_, .environment = {}, .executable = {}};
-  EXPECT_EQ(Serve(folder_.path() + "missing", {}, [](const std::string&) {}, console), 127);
+  EXPECT_EQ(Serve(folder_.path() + "missing", {}, [](const std::string&) {}, console), kProgramHasErrors);
+  EXPECT_EQ(err_.str(), "wfc: cannot start the server: no such file\n");
 }
 
 }  // namespace

@@ -95,7 +95,11 @@ class InputReader {
   Status AddJson(size_t i, const std::string& path) {
     const auto bytes = ReadFile(path);
     if (!bytes.ok()) return bytes.status();
-    return PlaceJson(i, path, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+    const auto members = MembersOf({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+    if (!members.ok()) return Status(members.status().code(), fmt::format("`{}`: {}", path, members.status().message()));
+    const auto own = members->find(members->contains("") ? "" : ports_[i].name);
+    if (own != members->end()) return PlaceJson(i, path, own->second);
+    return Status(base::kInvalidArgument, fmt::format("`{}`: it has no member `{}`", path, ports_[i].name));
   }
 
   Status PlaceJson(size_t i, const std::string& path, std::string_view value) {

@@ -100,8 +100,8 @@ void PutText(const InspectReport& report, std::ostream& out) {
     return;
   }
   const Plan& plan = *report.plan;
-  out << fmt::format("a run of {}: {} steps, {} of activations\n", PortsText(report.shapes), plan.steps().size(),
-                     BytesText(plan.arena_bytes()));
+  out << fmt::format("a run of {}: {} of activations, {} {}\n", PortsText(report.shapes), BytesText(plan.arena_bytes()),
+                     plan.steps().size(), plan.steps().size() == 1 ? "step" : "steps");
   for (const Plan::Step& step : plan.steps())
     out << fmt::format("  {:<40} {:<8} {:>12} at {}\n", step.where, step.kernel->impl, BytesText(BytesOut(plan, step)), Offset(plan, step));
 }

@@ -22,7 +22,8 @@ struct Tensor {
   std::string ToString() const;  // "f32[2, 3]"
 };
 
-// Errors: kUnimplemented for strings; kOutOfRange for too many axes, or more than onnx::kMostTensorBytes, where an extent of 0 hides none of the others.
+// Errors: kUnimplemented for strings; kOutOfRange for too many axes, or more than onnx::kMostTensorBytes, where an extent of 0 hides none
+// of the others.
 base::Status CheckShape(uint8_t dtype, const std::vector<int64_t>& dim);
 // Zeroed. Errors: those of CheckShape, kResourceExhausted.
 base::Result<Tensor> MakeTensor(uint8_t dtype, std::vector<int64_t> dim);

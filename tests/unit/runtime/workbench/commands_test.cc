@@ -120,6 +120,7 @@ TEST_F(Commands, RunTakesTensorsFromFilesOfEachKind) {
     EXPECT_EQ(out(), "{\"y\": [[2, 4], [6, 8]]}\n") << given;
   }
   EXPECT_EQ(Run({"run", Path("x.onnx"), "x=" + Path("bare.json")}), kFine) << err();
+  EXPECT_EQ(Run({"run", Path("x.onnx"), "x=" + Path("a.json")}), kFine) << err();
   EXPECT_EQ(Run({"run", "--output=" + Path("out"), "--", Path("x.onnx"), Path("a.npy")}), kFine) << err();
   EXPECT_EQ(ReadText("out/y.npy"), Npy({2, 2}, {2, 4, 6, 8}));
 }

@@ -21,6 +21,7 @@ constexpr size_t IndexOf() {
 
 #define KERNEL_IMPL(contract, dtype, layout, name, make) {IndexOf<contract>(), #contract, dtype, layout, name, make}
 constexpr uint8_t kAnyType = 0;
+constexpr int64_t kMostScratchBytes = int64_t{4} << 30;  // as much as one tensor may have
 
 // Every implementation, fastest first, `ref` last. A row whose maker gives null passes the case on to the next.
 constexpr Impl kImpls[] = {
@@ -117,6 +118,9 @@ base::Result<std::unique_ptr<Kernel>> MakeFirst(const Operation& operation) {
     auto kernel = impl.make(operation);
     if (!kernel.ok()) return kernel;
     if (*kernel == nullptr) continue;
+    if ((*kernel)->scratch_bytes > kMostScratchBytes) {
+      return base::Status(base::kOutOfRange, fmt::format("it takes more than {} bytes of memory beside its results", kMostScratchBytes));
+    }
     (*kernel)->impl = impl.name;
     return kernel;
   }

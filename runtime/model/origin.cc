@@ -30,7 +30,8 @@ bool Origin::HasBadWeights(const onnx::Node& node) {
     const int weight = value < 0 ? -1 : program_.graph.values[static_cast<size_t>(value)].weight;
     if (weight < 0) return false;
     const Kinds kinds = KindsOfWeight(weight);
-    if (node.op == Op::kGather) return kinds.nan && !kinds.finite;  // whatever it picks
+    const bool picks = node.op == Op::kGather || node.op == Op::kGatherElements || node.op == Op::kGatherND || node.op == Op::kCompress;
+    if (picks) return kinds.nan && !kinds.finite;  // whatever it picks
     return kinds.nan || (multiplies && kinds.infinite);
   });
 }

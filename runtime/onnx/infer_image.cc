@@ -250,7 +250,13 @@ Status InferMaxUnpool(NodeContext& node) {
   if (!node.has_in(2)) return Status::Ok();
   const auto& wanted = node.Content(2);
   if (wanted && wanted->size() != x.dim.size()) return node.Fail(fmt::format("an output_shape of {} axes", wanted->size()));
+  const Shape least = out.dim;
   out.dim = wanted ? Shape(*wanted) : node.Unknowns(x.dim.size());
+  for (size_t i = 0; i < least.size(); ++i) {
+    const auto needed = least[i].constant(), extent = out.dim[i].constant();
+    if (needed && extent && *needed > *extent)
+      return node.Fail(fmt::format("an output_shape of {} for windows over {}", ToString(x.dtype, out.dim), ToString(x.dtype, least)));
+  }
   return Status::Ok();
 }
 

@@ -62,6 +62,15 @@ class MixingRule {
         return Gathers();
       case Op::kSlice:
         return Slices();
+      case Op::kArgMax:
+      case Op::kArgMin:
+        return Along(node_.node.Int("axis", 0));
+      case Op::kTopK:
+        return Along(node_.node.Int("axis", -1));
+      case Op::kCumSum:
+        return Accumulates();
+      case Op::kHardmax:
+        return Normalises();
       default:
         return MixesWhole();
     }
@@ -165,6 +174,16 @@ class MixingRule {
     return false;
   }
 
+  bool Along(int64_t wanted) const {
+    size_t axis = 0;
+    return node_.Axis(wanted, node_.rank(0), axis).ok() && Counts(Dims(0)[axis]);
+  }
+
+  bool Accumulates() const {
+    const auto axis = node_.Numbers(1);
+    return axis && axis->size() == 1 && Along((*axis)[0]);
+  }
+
   // Before opset 13 a row is all from the axis on.
   bool Normalises() const {
     const bool rows = node_.node.opset < 13;
@@ -222,7 +241,7 @@ std::vector<bool> ReachesOutput(const Graph& graph) {
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
     reaches[i] = std::any_of(node.out.begin(), node.out.end(), [&](int value) { return value >= 0 && read[static_cast<size_t>(value)]; });
-    if (!reaches[i] || node.op == Op::kShape) continue;
+    if (!reaches[i] || node.op == Op::kShape || node.op == Op::kSize) continue;
     for (const int value : node.in) {
       if (value >= 0) read[static_cast<size_t>(value)] = true;
     }

@@ -22,7 +22,13 @@ struct CellSpan {
   }
 };
 
-bool CellSpanOf(const RoiAlign& roi, double from, double to, int64_t extent, int64_t cells, CellSpan& span) {
+// Of an image `extent` long, parted into `cells`.
+struct AxisCells {
+  int64_t extent, cells;
+};
+
+bool CellSpanOf(const RoiAlign& roi, double from, double to, const AxisCells& axis, CellSpan& span) {
+  const auto& [extent, cells] = axis;
   const double offset = roi.half_pixel ? 0.5 : 0, scale = static_cast<double>(roi.scale);
   span.begin = from * scale - offset;
   double length = to * scale - offset - span.begin;
@@ -50,9 +56,14 @@ Between Neighbours(double at, int64_t extent) {
   return between;
 }
 
+struct CellPlace {
+  int64_t row, column;
+};
+
 // One cell of one channel: the mean of its samples, or the largest of their weighted elements.
 template <typename T>
-T CellOf(const Cells& cells, const CellSpan& y, const CellSpan& x, int64_t row, int64_t column, const T* plane) {
+T CellOf(const Cells& cells, const CellSpan& y, const CellSpan& x, const CellPlace& place, const T* plane) {
+  const auto& [row, column] = place;
   double sum = 0, most = 0;
   bool any = false;
   for (int64_t i = 0; i < y.samples; ++i) {
@@ -80,13 +91,14 @@ template <typename T>
 const char* RunRegion(const Cells& cells, const T* images, const T* region, int64_t image, T* out) {
   if (image < 0 || image >= cells.images) return "an index is out of range";
   CellSpan x, y;
-  const bool fits = CellSpanOf(cells.roi, static_cast<double>(region[0]), static_cast<double>(region[2]), cells.width, cells.columns, x) &&
-                    CellSpanOf(cells.roi, static_cast<double>(region[1]), static_cast<double>(region[3]), cells.height, cells.rows, y);
+  const bool fits =
+      CellSpanOf(cells.roi, static_cast<double>(region[0]), static_cast<double>(region[2]), {cells.width, cells.columns}, x) &&
+      CellSpanOf(cells.roi, static_cast<double>(region[1]), static_cast<double>(region[3]), {cells.height, cells.rows}, y);
   if (!fits) return "a region is much larger than its image";
   for (int64_t c = 0; c < cells.channels; ++c) {
     const T* plane = images + (image * cells.channels + c) * cells.height * cells.width;
     for (int64_t row = 0; row < cells.rows; ++row) {
-      for (int64_t column = 0; column < cells.columns; ++column) *out++ = CellOf(cells, y, x, row, column, plane);
+      for (int64_t column = 0; column < cells.columns; ++column) *out++ = CellOf<T>(cells, y, x, {row, column}, plane);
     }
   }
   return nullptr;

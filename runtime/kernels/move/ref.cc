@@ -94,10 +94,12 @@ struct Padding {
     const bool last = depth + 1 == axes.size();
     for (int64_t at = 0; at < axis.out;) {
       const int64_t place = at - axis.begin, from = PadSource(mode, place, axis.in);
-      const int64_t run = last && place == from ? std::min(axis.in - from, axis.out - at) : 1;
+      int64_t run = 1;
+      if (from < 0) run = place < 0 ? std::min(-place, axis.out - at) : axis.out - at;
+      if (last && from >= 0 && place == from) run = std::min(axis.in - from, axis.out - at);
       uint8_t* to = out + at * axis.out_bytes;
       if (from < 0) {
-        FillWith(value, element, to, axis.out_bytes);
+        FillWith(value, element, to, run * axis.out_bytes);
       } else if (last) {
         std::memcpy(to, in + from * axis.in_bytes, static_cast<size_t>(run * axis.out_bytes));
       } else {

@@ -36,13 +36,32 @@ struct RanksBefore {
   }
 };
 
+// `best`: room for k. The worst of the best so far stands first.
 template <typename T>
-void RankRow(const Around& around, int64_t k, bool largest, const T* x, Ranked<T>* row, T* values, int64_t* indices) {
-  for (int64_t i = 0; i < around.extent; ++i) row[i] = {x[i * around.inner], i};
-  std::partial_sort(row, row + k, row + around.extent, RanksBefore<T>{largest});
-  for (int64_t i = 0; i < k; ++i) {
-    values[i * around.inner] = row[i].value;
-    if (indices != nullptr) indices[i * around.inner] = row[i].at;
+void RankRow(const Around& around, std::span<Ranked<T>> best, bool largest, const T* x) {
+  const RanksBefore<T> before{largest};
+  const int64_t k = static_cast<int64_t>(best.size());
+  if (k == 0) return;
+  for (int64_t i = 0; i < k; ++i) best[static_cast<size_t>(i)] = {x[i * around.inner], i};
+  std::make_heap(best.begin(), best.end(), before);
+  for (int64_t i = k; i < around.extent; ++i) {
+    const Ranked<T> next{x[i * around.inner], i};
+    if (!before(next, best.front())) continue;
+    std::pop_heap(best.begin(), best.end(), before);
+    best.back() = next;
+    std::push_heap(best.begin(), best.end(), before);
+  }
+  std::sort_heap(best.begin(), best.end(), before);
+}
+
+template <typename T>
+void WriteRanked(std::span<const Ranked<T>> best, int64_t stride, T* values, int64_t* indices) {
+  for (const Ranked<T>& each : best) {
+    *values = each.value;
+    values += stride;
+    if (indices == nullptr) continue;
+    *indices = each.at;
+    indices += stride;
   }
 }
 
@@ -88,13 +107,14 @@ base::Result<std::unique_ptr<Kernel>> MakeTopK(const Operation& operation) {
       for (int64_t o = 0; o < around.outer; ++o) {
         for (int64_t i = 0; i < around.inner; ++i) {
           const int64_t to = o * k * around.inner + i;
-          RankRow<T>(around, k, largest, static_cast<const T*>(b.in[0]) + o * step + i, static_cast<Ranked<T>*>(b.scratch),
-                     static_cast<T*>(b.out[0]) + to, indices != nullptr ? indices + to : nullptr);
+          const std::span<Ranked<T>> best(static_cast<Ranked<T>*>(b.scratch), static_cast<size_t>(k));
+          RankRow<T>(around, best, largest, static_cast<const T*>(b.in[0]) + o * step + i);
+          WriteRanked<T>(best, around.inner, static_cast<T*>(b.out[0]) + to, indices != nullptr ? indices + to : nullptr);
         }
       }
       return nullptr;
     });
-    kernel->scratch_bytes = around.extent * static_cast<int64_t>(sizeof(Ranked<T>));
+    kernel->scratch_bytes = k * static_cast<int64_t>(sizeof(Ranked<T>));
     return kernel;
   });
 }

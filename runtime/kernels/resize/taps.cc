@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace wf::kernels::ref {
 namespace {
@@ -72,7 +73,8 @@ Filter FilterOf(const Resize& resize, size_t axis) {
   return {cubic, resize.cubic_a, scale, static_cast<int64_t>(std::min(std::ceil((cubic ? 2 : 1) / scale), 1e9))};
 }
 
-void Weigh(const Filter& filter, const Resize& resize, double x, int64_t in, int64_t* index, double* weight) {
+void Weigh(const Filter& filter, const Resize& resize, double x, int64_t in, std::pair<int64_t*, double*> to) {
+  const auto& [index, weight] = to;
   const double base = std::floor(x);
   double sum = 0;
   for (int64_t i = 0; i < 2 * filter.reach; ++i) {
@@ -104,7 +106,7 @@ std::optional<Taps> TapsOf(const Resize& resize, size_t axis, int64_t in, int64_
     } else if (nearest) {
       *index = static_cast<int64_t>(std::clamp(RoundedBy(resize.rounding, x), 0.0, last));
     } else {
-      Weigh(filter, resize, x, in, index, taps.weight.data() + i * taps.count);
+      Weigh(filter, resize, x, in, {index, taps.weight.data() + i * taps.count});
     }
   }
   return taps;

@@ -149,6 +149,13 @@ TEST(FindMixing, PlacesOfTheBatch) {
   EXPECT_EQ(At("Gather").Longs({2}).Int("axis", 1).Added().Mixing(), "");
 }
 
+TEST(FindMixing, OrderAmongTheSamples) {
+  EXPECT_EQ(At("CumSum").Longs({0}).Mixing(), "at");
+  EXPECT_EQ(At("CumSum").Longs({-1}).Mixing(), "");
+  EXPECT_EQ(At("TopK").Longs({1}).Int("axis", 0).Added().Mixing(), "at");
+  EXPECT_EQ(At("TopK").Longs({1}).Added().Mixing(), "");
+}
+
 TEST(FindMixing, ProductsOverTheSamples) {
   // x times its transpose has a second axis of samples; over that one the next product sums.
   const auto products = [](const std::string& last) {

@@ -37,8 +37,7 @@ Status LowerPool(Lowering& of) {
                                     window->dilation,
                                     window->pad_begin,
                                     window->pad_end,
-                                    of.node.op == Op::kLpPool ? of.node.Int("p", 2) : 0,
-                                    of.node.Int("storage_order", 0) != 0};
+                                    of.node.op == Op::kLpPool ? of.node.Int("p", 2) : 0};
   return Status::Ok();
 }
 

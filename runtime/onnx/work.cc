@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/onnx/einsum.h"
+#include "runtime/onnx/op.h"
 
 namespace wf::onnx {
 namespace {

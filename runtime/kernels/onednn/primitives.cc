@@ -189,8 +189,7 @@ Made MakeMatMul(const Operation& operation) {
 
 Made MakePool(const Operation& operation) {
   const Pool& pool = std::get<Pool>(operation.params);
-  const bool has_indices = operation.out.size() > 1 && operation.out[1].dtype != 0;
-  if (Load() == nullptr || AnyEmpty(operation) || has_indices || pool.power > 0) return NotHere();
+  if (Load() == nullptr || AnyEmpty(operation) || pool.power > 0) return NotHere();
   const TensorInfo& x = operation.in[0];
   const size_t spatial = x.dim.size() - 2;
   dnnl_dims_t stride{}, dilation{}, kernel{}, begin{}, end{};

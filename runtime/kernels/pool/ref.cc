@@ -57,7 +57,7 @@ void ForEachElement(const Windows& s, const Place& place, const T* x, F f) {
     for (int64_t b = 0; b < place.count[1]; ++b) {
       const int64_t d = place.first[0] + a * s.dilation[0], h = place.first[1] + b * s.dilation[1];
       int64_t at = (d * s.in[1] + h) * s.in[2] + place.first[2];
-      for (int64_t c = 0; c < place.count[2]; ++c, at += s.dilation[2]) f(x[at], at);
+      for (int64_t c = 0; c < place.count[2]; ++c, at += s.dilation[2]) f(x[at]);
     }
   }
 }
@@ -75,28 +75,19 @@ void Slide(const Windows& s, Visit visit) {
   }
 }
 
-// Of an element of a plane in row-major order, counted with the first axis innermost.
-int64_t ColumnIndex(const Windows& s, int64_t at) {
-  const int64_t w = at % s.in[2], h = at / s.in[2] % s.in[1], d = at / (s.in[2] * s.in[1]);
-  return (w * s.in[1] + h) * s.in[0] + d;
-}
-
 template <typename T>
-void RunMax(const Windows& s, bool columns, const Buffers& buffers) {
+void RunMax(const Windows& s, const Buffers& buffers) {
   const T* x = static_cast<const T*>(buffers.in[0]);
   T* y = static_cast<T*>(buffers.out[0]);
-  int64_t* index = buffers.out.size() > 1 ? static_cast<int64_t*>(buffers.out[1]) : nullptr;
   const int64_t size = s.in[0] * s.in[1] * s.in[2];
   Slide(s, [&](int64_t plane, const Place& place, int64_t out) {
     T high = std::numeric_limits<T>::lowest();
-    int64_t where = -1;
-    ForEachElement(s, place, x + plane * size, [&](T value, int64_t at) {
-      if (IsNan(high) || (where >= 0 && value <= high)) return;  // the first NaN stays
-      high = value;
-      where = at;
+    bool any = false;
+    ForEachElement(s, place, x + plane * size, [&](T value) {
+      if (!any || value > high || IsNan(value)) high = IsNan(high) ? high : value;
+      any = true;
     });
     y[out] = high;
-    if (index != nullptr) index[out] = plane * size + (columns ? ColumnIndex(s, std::max<int64_t>(where, 0)) : std::max<int64_t>(where, 0));
   });
 }
 
@@ -109,11 +100,11 @@ void RunSum(const Windows& s, const Pool& pool, const Buffers& buffers) {
   Slide(s, [&](int64_t plane, const Place& place, int64_t out) {
     double sum = 0;
     if (pool.power > 0) {
-      ForEachElement(s, place, x + plane * size, [&](T value, int64_t) { sum += std::pow(std::abs(static_cast<double>(value)), power); });
+      ForEachElement(s, place, x + plane * size, [&](T value) { sum += std::pow(std::abs(static_cast<double>(value)), power); });
       y[out] = static_cast<T>(std::pow(sum, 1 / power));
       return;
     }
-    ForEachElement(s, place, x + plane * size, [&](T value, int64_t) { sum += static_cast<double>(value); });
+    ForEachElement(s, place, x + plane * size, [&](T value) { sum += static_cast<double>(value); });
     const int64_t count = pool.count_padding ? place.padded : place.count[0] * place.count[1] * place.count[2];
     y[out] = static_cast<T>(sum / static_cast<double>(std::max<int64_t>(count, 1)));
   });
@@ -134,8 +125,8 @@ base::Result<std::unique_ptr<Kernel>> MakePool(const Operation& operation) {
   }
   return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
       operation.in[0].dtype, [&]<typename T>() {
-        return MakeFunction(1, [windows, columns = pool.columns](const Buffers& b) -> const char* {
-          RunMax<T>(windows, columns, b);
+        return MakeFunction(1, [windows](const Buffers& b) -> const char* {
+          RunMax<T>(windows, b);
           return nullptr;
         });
       });

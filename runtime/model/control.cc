@@ -65,6 +65,8 @@ class Stack {
     return Status::Ok();
   }
 
+  int64_t turns() const { return turns_; }
+
   // empty: dtype and extents of a turn, when there was none.
   Result<Elements> Whole(const TensorInfo& empty) {
     TensorInfo info = turns_ == 0 ? empty : info_;
@@ -330,7 +332,7 @@ class ScanPart final : public ControlPart {
       }
       WF_RETURN_IF_ERROR(Turn(carried, inputs, stacks));
     }
-    for (size_t i = 0; i < stacks.size(); ++i) WF_RETURN_IF_ERROR(GiveStack(i, carried, stacks[i], turns, inputs, values));
+    for (size_t i = 0; i < stacks.size(); ++i) WF_RETURN_IF_ERROR(GiveStack(i, carried, stacks[i], inputs, values));
     for (size_t i = 0; i < carried; ++i) Give(i, std::move(inputs[i]), values);
     return Status::Ok();
   }
@@ -345,9 +347,8 @@ class ScanPart final : public ControlPart {
     return Status::Ok();
   }
 
-  Status GiveStack(size_t i, size_t carried, Stack& stack, int64_t turns, std::span<const Elements> inputs,
-                   std::vector<Elements>& values) const {
-    auto whole = stack.Whole(turns == 0 ? EmptyOf(body_, carried + i, inputs) : TensorInfo());
+  Status GiveStack(size_t i, size_t carried, Stack& stack, std::span<const Elements> inputs, std::vector<Elements>& values) const {
+    auto whole = stack.Whole(stack.turns() == 0 ? EmptyOf(body_, carried + i, inputs) : TensorInfo());
     if (!whole.ok()) return whole.status();
     const size_t axis = FromEnd(Setting("scan_output_axes", i), whole->info.dim.size());
     const bool reverse = Setting("scan_output_directions", i) != 0;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/rules.h"
 #include "runtime/onnx/work.h"
 
 namespace wf::onnx {

@@ -230,7 +230,7 @@ TEST(Recurrent, ActivationsTakeTheirParametersAndClip) {
   EXPECT_EQ(run({ActivationOp::kLeakyRelu, 0.25f}, 0), (F{-0.5f, 2}));
   EXPECT_EQ(run({ActivationOp::kThresholdedRelu, 3}, 0), (F{0, 0}));
   EXPECT_EQ(run({ActivationOp::kRelu}, 0), (F{0, 2}));
-  EXPECT_EQ(run({ActivationOp::kHardSigmoid, 0.2f, 0.5f}, 0), (F{0.1f, 0.9f}));
+  EXPECT_FLOATS(run({ActivationOp::kHardSigmoid, 0.2f, 0.5f}, 0), (F{0.1f, 0.9f}), 1e-6);
   EXPECT_FLOATS(run({ActivationOp::kElu, 2}, 0), (F{2 * std::expm1(-2.0f), 2}), 1e-6);
   EXPECT_FLOATS(run({ActivationOp::kSoftsign}, 0), (F{-2.0f / 3, 2.0f / 3}), 1e-6);
   EXPECT_FLOATS(run({ActivationOp::kSoftplus}, 0), (F{std::log1p(std::exp(-2.0f)), std::log1p(std::exp(2.0f))}), 1e-6);

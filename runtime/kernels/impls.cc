@@ -43,6 +43,16 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Gather, kAnyType, "row-major", "ref", ref::MakeGather),
     KERNEL_IMPL(Where, kAnyType, "row-major", "ref", ref::MakeWhere),
     KERNEL_IMPL(Copy, kAnyType, "row-major", "ref", ref::MakeCopy),
+    KERNEL_IMPL(Binarize, kAnyType, "row-major", "ref", ref::MakeBinarize),
+    KERNEL_IMPL(Impute, kAnyType, "row-major", "ref", ref::MakeImpute),
+    KERNEL_IMPL(JoinFeatures, kAnyType, "row-major", "ref", ref::MakeJoinFeatures),
+    KERNEL_IMPL(LinearModel, kAnyType, "row-major", "ref", ref::MakeLinearModel),
+    KERNEL_IMPL(Lookup, kAnyType, "row-major", "ref", ref::MakeLookup),
+    KERNEL_IMPL(Normalize, kAnyType, "row-major", "ref", ref::MakeNormalize),
+    KERNEL_IMPL(OneOfCategories, kAnyType, "row-major", "ref", ref::MakeOneOfCategories),
+    KERNEL_IMPL(Scale, kAnyType, "row-major", "ref", ref::MakeScale),
+    KERNEL_IMPL(Svm, kAnyType, "row-major", "ref", ref::MakeSvm),
+    KERNEL_IMPL(TreeEnsemble, kAnyType, "row-major", "ref", ref::MakeTreeEnsemble),
 };
 #undef KERNEL_IMPL
 

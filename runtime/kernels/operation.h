@@ -9,17 +9,23 @@
 #include "runtime/kernels/cast/cast.h"
 #include "runtime/kernels/conv/conv.h"
 #include "runtime/kernels/kernel.h"
+#include "runtime/kernels/linear_model/linear_model.h"
+#include "runtime/kernels/lookup/lookup.h"
 #include "runtime/kernels/matmul/matmul.h"
 #include "runtime/kernels/move/move.h"
 #include "runtime/kernels/pool/pool.h"
 #include "runtime/kernels/reduce/reduce.h"
 #include "runtime/kernels/softmax/softmax.h"
+#include "runtime/kernels/svm/svm.h"
+#include "runtime/kernels/tabular/tabular.h"
+#include "runtime/kernels/trees/trees.h"
 #include "runtime/kernels/unary/unary.h"
 
 namespace wf::kernels {
 
 using Params =
-    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy>;
+    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy,
+                 Binarize, Impute, JoinFeatures, LinearModel, Lookup, Normalize, OneOfCategories, Scale, Svm, TreeEnsemble>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {

@@ -32,22 +32,35 @@ std::vector<int64_t> Extents(const onnx::Shape& shape, size_t begin);
 
 // Errors of all: kUnimplemented where a parameter is computed from data.
 base::Status LowerAlias(Lowering& of);
+base::Status LowerArrayFeatureExtractor(Lowering& of);
 base::Status LowerBatchNormalization(Lowering& of);
+base::Status LowerBinarizer(Lowering& of);
 base::Status LowerBinary(Lowering& of);
 base::Status LowerCast(Lowering& of);
+base::Status LowerCategoryMapper(Lowering& of);
 base::Status LowerClip(Lowering& of);
 base::Status LowerConcat(Lowering& of);
 base::Status LowerConv(Lowering& of);
+base::Status LowerFeatureVectorizer(Lowering& of);
 base::Status LowerGather(Lowering& of);
 base::Status LowerGemm(Lowering& of);
 base::Status LowerGlobalPool(Lowering& of);
+base::Status LowerImputer(Lowering& of);
+base::Status LowerLabelEncoder(Lowering& of);
+base::Status LowerLinearClassifier(Lowering& of);
+base::Status LowerLinearRegressor(Lowering& of);
 base::Status LowerMatMul(Lowering& of);
+base::Status LowerNormalizer(Lowering& of);
+base::Status LowerOneHotEncoder(Lowering& of);
 base::Status LowerPad(Lowering& of);
 base::Status LowerPool(Lowering& of);
 base::Status LowerReduce(Lowering& of);
+base::Status LowerScaler(Lowering& of);
 base::Status LowerSlice(Lowering& of);
 base::Status LowerSoftmax(Lowering& of);
+base::Status LowerSvm(Lowering& of);
 base::Status LowerTranspose(Lowering& of);
+base::Status LowerTreeEnsemble(Lowering& of);
 base::Status LowerUnary(Lowering& of);
 base::Status LowerWhere(Lowering& of);
 base::Status LowerNever(Lowering& of);  // of what is known from shapes, or is a weight

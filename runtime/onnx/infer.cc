@@ -15,7 +15,7 @@ using base::Status;
 
 constexpr size_t kMaxContent = 64;  // elements of a tensor that is followed by value: each costs every node, and shapes are shorter
 
-enum class Types { F, N, A };
+enum class Types { F, N, A, S };
 
 Types TypesOf(Op op) {
   switch (op) {
@@ -36,6 +36,8 @@ bool Accepts(Types types, uint8_t dtype) {
       return dtype != WF_BOOL && dtype != WF_F16 && dtype != WF_BF16 && dtype != kStringType;
     case Types::A:
       return dtype != kStringType;
+    case Types::S:
+      return true;
   }
   return false;
 }
@@ -205,7 +207,7 @@ Dim Product(std::span<const Dim> dims) {
 }
 
 base::Result<int64_t> LeastBytes(const Known& known, int64_t max_bytes) {
-  int64_t bytes = base::DTypeSize(known.dtype);
+  int64_t bytes = ElementSize(known.dtype);
   for (const Dim& dim : known.dim) {
     // An empty tensor must not hide the other extents from the limit.
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim.constant().value_or(1), 1), &bytes) || bytes > max_bytes) {

@@ -26,6 +26,9 @@ class NodeContext {
   Known& out(size_t i) { return known_[static_cast<size_t>(node.out[i])]; }            // REQUIRES: has_out(i)
   size_t rank(size_t i) const { return in(i).dim.size(); }
   std::string InType(size_t i) const { return ToString(in(i).dtype, in(i).dim); }
+  const Weight& tensor(const Attribute& attribute) const {  // REQUIRES: its kind is kTensor
+    return graph_.weights[static_cast<size_t>(attribute.tensor)];
+  }
   // The constant that input i is, or null.
   const Weight* weight(size_t i) const;
 
@@ -63,33 +66,48 @@ Dim Product(std::span<const Dim> dims);
 base::Status ReducedAxes(const NodeContext& node, std::vector<bool>& reduced);
 
 // The rules, one or more rows of operators.def each. They set dtype and dim of the outputs, and content where shapes are computed with.
+base::Status InferArrayFeatureExtractor(NodeContext& node);
 base::Status InferBatchNormalization(NodeContext& node);
 base::Status InferBroadcast(NodeContext& node);
 base::Status InferCast(NodeContext& node);
+base::Status InferCategoryMapper(NodeContext& node);
 base::Status InferClip(NodeContext& node);
 base::Status InferConcat(NodeContext& node);
 base::Status InferConstant(NodeContext& node);
 base::Status InferConv(NodeContext& node);
 base::Status InferDropout(NodeContext& node);
+base::Status InferFeatureVectorizer(NodeContext& node);
 base::Status InferFlatten(NodeContext& node);
 base::Status InferGather(NodeContext& node);
 base::Status InferGemm(NodeContext& node);
 base::Status InferGlobalPool(NodeContext& node);
+base::Status InferImputer(NodeContext& node);
+base::Status InferLabelEncoder(NodeContext& node);
+base::Status InferLinearClassifier(NodeContext& node);
+base::Status InferLinearRegressor(NodeContext& node);
 base::Status InferIf(NodeContext& node);
 base::Status InferLoop(NodeContext& node);
 base::Status InferMatMul(NodeContext& node);
+base::Status InferNormalizer(NodeContext& node);
+base::Status InferOneHotEncoder(NodeContext& node);
 base::Status InferPad(NodeContext& node);
 base::Status InferPool(NodeContext& node);
 base::Status InferReduce(NodeContext& node);
 base::Status InferReshape(NodeContext& node);
 base::Status InferSame(NodeContext& node);
+base::Status InferScaler(NodeContext& node);
 base::Status InferScan(NodeContext& node);
 base::Status InferShapeOf(NodeContext& node);
 base::Status InferSlice(NodeContext& node);
 base::Status InferSoftmax(NodeContext& node);
 base::Status InferSqueeze(NodeContext& node);
+base::Status InferSvmClassifier(NodeContext& node);
+base::Status InferSvmRegressor(NodeContext& node);
 base::Status InferTranspose(NodeContext& node);
+base::Status InferTreeEnsemble(NodeContext& node);
+base::Status InferTreeEnsembleClassifier(NodeContext& node);
 base::Status InferUnsqueeze(NodeContext& node);
 base::Status InferWhere(NodeContext& node);
+base::Status InferZipMap(NodeContext& node);
 
 }  // namespace wf::onnx

@@ -21,6 +21,8 @@
 #include "runtime/kernels/integer_conv/integer_conv.h"
 #include "runtime/kernels/integer_matmul/integer_matmul.h"
 #include "runtime/kernels/kernel.h"
+#include "runtime/kernels/linear_model/linear_model.h"
+#include "runtime/kernels/lookup/lookup.h"
 #include "runtime/kernels/loss/loss.h"
 #include "runtime/kernels/make/make.h"
 #include "runtime/kernels/matmul/matmul.h"
@@ -37,6 +39,9 @@
 #include "runtime/kernels/select/select.h"
 #include "runtime/kernels/signal/signal.h"
 #include "runtime/kernels/softmax/softmax.h"
+#include "runtime/kernels/svm/svm.h"
+#include "runtime/kernels/tabular/tabular.h"
+#include "runtime/kernels/trees/trees.h"
 #include "runtime/kernels/unary/unary.h"
 #include "runtime/kernels/unpool/unpool.h"
 #include "runtime/kernels/variadic/variadic.h"
@@ -46,11 +51,12 @@ namespace wf::kernels {
 
 using Params =
     std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy,
-                 AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, ClassLoss, Compress, ConvTranspose, CumSum, DeformConv, Det, Dft,
-                 Einsum, EmbedNorm, Eye, Fill, Fold, GatherElements, GatherND, GridSample, GroupNorm, Hardmax, LayerNorm, LocalNorm, LpNorm,
-                 MatMulNBits, MeanVariance, MelWeights, NonMaxSuppression, NonZero, OneHot, Range, Recurrent, Resize, ReverseSequence,
-                 RoiAlign, Rotary, ScatterElements, ScatterND, ShortDft, SignalWindow, Split, TopK, Triangle, Unique, Unpool, View,
-                 Dequantise, DynamicQuantise, IntegerConv, IntegerMatMul, Quantise, RandomNumbers, Variadic>;
+                 AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose, CumSum, DeformConv,
+                 Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold, GatherElements, GatherND, GridSample, GroupNorm,
+                 Hardmax, Impute, IntegerConv, IntegerMatMul, JoinFeatures, LayerNorm, LinearModel, LocalNorm, Lookup, LpNorm, MatMulNBits,
+                 MeanVariance, MelWeights, NonMaxSuppression, NonZero, Normalize, OneHot, OneOfCategories, Quantise, RandomNumbers, Range,
+                 Recurrent, Resize, ReverseSequence, RoiAlign, Rotary, Scale, ScatterElements, ScatterND, ShortDft, SignalWindow, Split,
+                 Svm, TopK, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {

@@ -80,6 +80,16 @@ base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeTranspose(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeWhere(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeBinarize(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeImpute(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeJoinFeatures(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeLinearModel(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeLookup(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeNormalize(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeOneOfCategories(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeScale(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeSvm(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeTreeEnsemble(const Operation&);
 
 // Calls f.operator()<T>() with the C++ type of a dtype in the list and gives its result; a null kernel when the dtype is not in the list.
 template <typename... Ts, typename F>

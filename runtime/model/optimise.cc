@@ -92,7 +92,7 @@ class Optimiser {
       std::shared_ptr<const uint8_t> elements;
       if (in >= 0) {
         const onnx::Weight& weight = WeightOf(in);
-        info = {weight.dtype, weight.dim, nullptr, nullptr};
+        info = {ElementType(weight.dtype), weight.dim, nullptr, nullptr};
         auto loaded = ConstantOf(in)->Load();
         if (!loaded.ok()) return loaded.status();
         elements = *std::move(loaded);
@@ -133,8 +133,8 @@ class Optimiser {
   }
 
   void MakeConstant(int value, const kernels::TensorInfo& info, const std::shared_ptr<const uint8_t>& elements) {
-    const int weight =
-        AddConstant(ValueOf(value).name, info.dtype, info.dim, std::make_shared<HeldConstant>(program_.packed_memory, elements));
+    const int weight = AddConstant(ValueOf(value).name, known_[static_cast<size_t>(value)].dtype, info.dim,
+                                   std::make_shared<HeldConstant>(program_.packed_memory, elements));
     if (info.size_bytes() <= kHeldBytes) {
       onnx::Weight& held = program_.graph.weights[static_cast<size_t>(weight)];
       held.held = true;

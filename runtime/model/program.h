@@ -40,6 +40,9 @@ struct Lowered {
 };
 base::Result<Lowered> Lower(const Program& program, size_t node, std::vector<onnx::Known>& known);
 
+// As kernels see it: strings are numbers of texts.
+inline uint8_t ElementType(uint8_t dtype) { return dtype == onnx::kStringType ? static_cast<uint8_t>(WF_I64) : dtype; }
+
 // Extents of a value whose dimensions are all numbers. Errors: one is not, or the tensor is larger than max_bytes.
 base::Status ConcreteInfo(const onnx::Known& known, int64_t max_bytes, kernels::TensorInfo& info);
 

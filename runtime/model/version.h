@@ -65,8 +65,9 @@ class Version {
 
   const std::string& name() const { return options_.name; }
   int64_t version() const { return options_.version; }
-  const std::string& warning() const { return warning_; }                // what was odd while it was loaded; empty: nothing
-  const onnx::Signature& signature() const { return file_->signature; }  // of the file
+  const std::string& warning() const { return warning_; }                       // what was odd while it was loaded; empty: nothing
+  const onnx::Signature& signature() const { return file_->signature; }         // of the file
+  const std::vector<std::string>& left_out() const { return file_->left_out; }  // outputs of the file that are not in it
   const onnx::BatchAxes& axes() const { return axes_; }
   const onnx::Model& file() const { return *file_; }
   const Program& program() const { return program_; }

@@ -6,6 +6,8 @@
 
 namespace wf::onnx {
 
+int64_t ElementSize(uint8_t dtype) { return dtype == kStringType ? static_cast<int64_t>(sizeof(int64_t)) : base::DTypeSize(dtype); }
+
 std::string TypeName(uint8_t dtype) { return dtype == kStringType ? "string" : std::string(base::DTypeName(dtype)); }
 
 std::string ToString(uint8_t dtype, const Shape& shape) {
@@ -21,7 +23,7 @@ int64_t Weight::count() const {
   return count;
 }
 
-int64_t Weight::size_bytes() const { return count() * base::DTypeSize(dtype); }
+int64_t Weight::size_bytes() const { return count() * ElementSize(dtype); }
 
 std::string_view OpName(Op op) {
   switch (op) {
@@ -59,6 +61,16 @@ std::string_view Node::String(std::string_view attribute, std::string_view other
 std::span<const int64_t> Node::Ints(std::string_view attribute) const {
   const Attribute* found = Find(attribute);
   return found != nullptr && found->kind == Attribute::Kind::kInts ? std::span<const int64_t>(found->ints) : std::span<const int64_t>();
+}
+
+std::span<const float> Node::Floats(std::string_view attribute) const {
+  const Attribute* found = Find(attribute);
+  return found != nullptr && found->kind == Attribute::Kind::kFloats ? std::span<const float>(found->floats) : std::span<const float>();
+}
+
+std::span<const int64_t> Node::Texts(std::string_view attribute) const {
+  const Attribute* found = Find(attribute);
+  return found != nullptr ? std::span<const int64_t>(found->texts) : std::span<const int64_t>();
 }
 
 std::string Node::Describe() const {

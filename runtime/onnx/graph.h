@@ -17,8 +17,10 @@ namespace wf::onnx {
 using base::Dim;
 using Shape = std::vector<Dim>;
 
-// dtype of ONNX strings, beside the numbers WF_BOOL..WF_F64: only ports may have it (semantics.md 26). 0 is "not known".
+// dtype of ONNX strings, beside the numbers WF_BOOL..WF_F64. A model computes none that its file does not hold, so that kernels see numbers
+// of texts (ADR 0038). 0 is "not known".
 inline constexpr uint8_t kStringType = 64;
+int64_t ElementSize(uint8_t dtype);                       // bytes; of a string those of its number in Graph::texts
 std::string TypeName(uint8_t dtype);                      // "f32", "string"
 std::string ToString(uint8_t dtype, const Shape& shape);  // "f32[n, 1, 28, 28]"; "f32" for a scalar
 
@@ -61,6 +63,7 @@ struct Attribute {
   std::vector<int64_t> ints;
   std::vector<float> floats;
   std::vector<std::string> strings;  // bytes as they are
+  std::vector<int64_t> texts;        // kString, kStrings that elements may be: their numbers in Graph::texts
   int tensor = -1;                   // kTensor: index into Graph::weights
   int body = -1;                     // kGraph: index into Graph::bodies
   size_t first_capture = 0;          // kGraph: of the inputs of the node, those that the last of the body take: what it reads from outside
@@ -69,6 +72,8 @@ struct Attribute {
 enum class Op : uint16_t;  // op.h
 std::string_view OpName(Op op);
 
+struct Trees;  // trees.h
+
 struct Node {
   Op op{};
   std::string name;          // as in the file; may be empty
@@ -76,12 +81,16 @@ struct Node {
   int opset = 0;             // version of the operator's set that the file imports
   std::vector<int> in, out;  // indices into Graph::values; -1: optional and absent. What bodies read from outside comes last of the inputs
   std::vector<Attribute> attributes;
+  std::shared_ptr<const Trees> trees;  // of an ensemble of trees, instead of the attributes that hold them
 
   const Attribute* Find(std::string_view attribute) const;
   int64_t Int(std::string_view attribute, int64_t otherwise) const;
   float Float(std::string_view attribute, float otherwise) const;
   std::string_view String(std::string_view attribute, std::string_view otherwise) const;
-  std::span<const int64_t> Ints(std::string_view attribute) const;  // empty when absent
+  // Empty when absent.
+  std::span<const int64_t> Ints(std::string_view attribute) const;
+  std::span<const float> Floats(std::string_view attribute) const;
+  std::span<const int64_t> Texts(std::string_view attribute) const;
   bool has_in(size_t i) const { return i < in.size() && in[i] >= 0; }
   std::string Describe() const;  // "node `conv1` (Conv)", "node 3 (Conv)"
 };
@@ -98,6 +107,7 @@ struct Graph {
   std::vector<int> inputs, outputs;                  // values, in the order of the file; inputs without those that have a default
   std::vector<std::shared_ptr<const Graph>> bodies;  // of If, Loop and Scan
   size_t formal_inputs = 0;                          // of a body; the others are what it reads from outside
+  std::vector<std::string> texts;  // of a model's graph, each once: what elements of kStringType can be, which are numbers (i64) of these
 };
 
 // An input or output of the model, with the file's real axes.
@@ -122,6 +132,7 @@ struct Model {
   int opset = 0;
   Graph graph;
   Signature signature;
+  std::vector<std::string> left_out;                     // outputs of strings, which are not built: they are in neither graph nor signature
   std::vector<std::shared_ptr<const ByteSource>> files;  // [0] the model file itself, then files of external data
 };
 

@@ -303,7 +303,7 @@ Dim Product(std::span<const Dim> dims) {
 }
 
 base::Result<int64_t> LeastBytes(const Known& known, int64_t max_bytes) {
-  int64_t bytes = base::DTypeSize(known.dtype);
+  int64_t bytes = ElementSize(known.dtype);
   for (const Dim& dim : known.dim) {
     // An empty tensor must not hide the other extents from the limit.
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim.constant().value_or(1), 1), &bytes) || bytes > max_bytes) {

@@ -28,6 +28,9 @@ class NodeContext {
   Known& out(size_t i) { return known_[static_cast<size_t>(node.out[i])]; }            // REQUIRES: has_out(i)
   size_t rank(size_t i) const { return in(i).dim.size(); }
   std::string InType(size_t i) const { return ToString(in(i).dtype, in(i).dim); }
+  const Weight& tensor(const Attribute& attribute) const {  // REQUIRES: its kind is kTensor
+    return graph_.weights[static_cast<size_t>(attribute.tensor)];
+  }
   // The constant that input i is, or null.
   const Weight* weight(size_t i) const;
   const Weight* TensorOf(std::string_view attribute) const;  // null: it is not given

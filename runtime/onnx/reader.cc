@@ -4,19 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <climits>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "runtime/onnx/functions.h"
 #include "runtime/onnx/infer.h"
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/op.h"
+#include "runtime/onnx/operators.h"
 #include "runtime/onnx/order.h"
 #include "runtime/onnx/source.h"
 #include "runtime/onnx/tensor.h"
+#include "runtime/onnx/texts.h"
+#include "runtime/onnx/trees.h"
 #include "runtime/onnx/wire.h"
 
 namespace wf::onnx {
@@ -25,79 +27,17 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr int kOldestOpset = 7, kNewestOpset = 22;
 constexpr int kMaxPorts = 1024;  // inputs, and outputs
 constexpr size_t kMaxOperatorsTold = 16;
-
-struct OperatorRow {
-  Op op;
-  std::string_view domain, name;
-  int since, min_in, max_in, max_out;
-  std::string_view attributes;
-};
-
-constexpr OperatorRow kOperators[] = {
-#define OPERATOR(domain, name, since, min_in, max_in, max_out, types, attributes, infer, lower) \
-  {Op::k##domain##name, #domain, #name, since, min_in, max_in, max_out, attributes},
-#include "runtime/onnx/operators.def"
-#undef OPERATOR
-};
-
-// As the rows call it. Nullopt: one of which there are no rows.
-std::optional<std::string_view> DomainOf(std::string_view domain) {
-  if (domain.empty() || domain == "ai.onnx") return "";
-  if (domain == "ai.onnx.ml") return "Ml";
-  if (domain == "com.microsoft") return "Ms";
-  return std::nullopt;
-}
-
-const OperatorRow* FindOperator(std::string_view domain, std::string_view name) {
-  const auto within = DomainOf(domain);
-  const auto same = [&](const OperatorRow& row) { return row.domain == within && row.name == name; };
-  const auto* found = std::find_if(std::begin(kOperators), std::end(kOperators), same);
-  return found == std::end(kOperators) ? nullptr : found;
-}
-
-// "; did you mean `MatMul`?" for a name of ai.onnx that differs in letter case alone.
-std::string MeantBy(std::string_view name) {
-  const auto lower = [](unsigned char c) { return std::tolower(c); };
-  const auto same = [&](const OperatorRow& row) {
-    return row.domain.empty() &&
-           std::equal(row.name.begin(), row.name.end(), name.begin(), name.end(), [&](char a, char b) { return lower(a) == lower(b); });
-  };
-  const auto* found = std::find_if(std::begin(kOperators), std::end(kOperators), same);
-  return found == std::end(kOperators) ? "" : fmt::format("; did you mean `{}`?", found->name);
-}
+constexpr uint64_t kMostFunctionBytes = uint64_t{64} << 20;  // of nodes that stand for calls of functions
 
 // "2", or "1 to 3"
 std::string RangeText(int low, int high) { return low == high ? std::to_string(low) : fmt::format("{} to {}", low, high); }
 
-// The kind of an attribute by its operator's list, "axis alpha:f"; kOther: it is not there.
-Attribute::Kind WantedKind(std::string_view list, std::string_view name) {
-  using enum Attribute::Kind;
-  for (size_t at = 0; at < list.size();) {
-    const size_t end = std::min(list.find(' ', at), list.size());
-    const std::string_view word = list.substr(at, end - at);
-    at = end + 1;
-    const size_t colon = std::min(word.find(':'), word.size());
-    if (word.substr(0, colon) != name) continue;
-    const std::string_view kind = word.substr(std::min(colon + 1, word.size()));
-    return kind == "f"    ? kFloat
-           : kind == "s"  ? kString
-           : kind == "t"  ? kTensor
-           : kind == "fs" ? kFloats
-           : kind == "is" ? kInts
-           : kind == "ss" ? kStrings
-           : kind == "g"  ? kGraph
-                          : kInt;
-  }
-  return kOther;
-}
-
 // Builds one model. Its methods return text with the file's name.
 class Builder {
  public:
-  Builder(Model& model, const ReadOptions& options) : model_(model), options_(options) {}
+  Builder(Model& model, const ReadOptions& options) : model_(model), options_(options), texts_(model.graph.texts) {}
 
   Status Build(const ByteSource& source) {
     auto skeleton = ReadSkeleton(source, options_.max_graph_bytes);
@@ -109,12 +49,12 @@ class Builder {
     skeleton->graph.clear();
     model_.ir_version = proto_.ir_version();
     model_.producer = Printable(proto_.producer_name());
-    for (const pb::FunctionProto& function : proto_.functions()) functions_.insert(function.domain() + '\0' + function.name());
-    WF_RETURN_IF_ERROR(ReadOpsets());
+    WF_RETURN_IF_ERROR(ReadImports());
     WF_RETURN_IF_ERROR(ReadInitializers(skeleton->pieces));
     WF_RETURN_IF_ERROR(ReadInputs());
     WF_RETURN_IF_ERROR(FindOperators());
     for (int i = 0; i < graph_.node_size(); ++i) {
+      imports_ = node_opsets_.of_node[static_cast<size_t>(i)];
       WF_RETURN_IF_ERROR(ReadNode(graph_.node(i), i, rows_[static_cast<size_t>(i)]));
     }
     return ReadOutputs();
@@ -137,18 +77,12 @@ class Builder {
     return Status(status.code(), fmt::format("`{}`: {}: {}", model_.path, what, status.message()));
   }
 
-  Status ReadOpsets() {
-    for (const pb::OperatorSetIdProto& set : proto_.opset_import()) {
-      if (!set.domain().empty() && set.domain() != "ai.onnx") {
-        other_opsets_[set.domain()] = set.version();
-      } else if (set.version() < kOldestOpset || set.version() > kNewestOpset) {
-        return NotBuilt(
-            fmt::format("operator set {} of ai.onnx is not supported; {} to {} are", set.version(), kOldestOpset, kNewestOpset));
-      } else {
-        model_.opset = static_cast<int>(set.version());
-      }
-    }
-    return model_.opset == 0 ? Fail("the model imports no operator set of ai.onnx") : Status::Ok();
+  Status ReadImports() {
+    if (const Status status = ReadOpsets(proto_.opset_import(), opsets_); !status.ok()) return NotBuilt(status.message());
+    model_.opset = opsets_.standard;
+    if (model_.opset == 0) return Fail("the model imports no operator set of ai.onnx");
+    const Status status = WriteOutFunctions(proto_, opsets_, kMostFunctionBytes, graph_, node_opsets_);
+    return status.ok() ? status : Status(status.code(), fmt::format("`{}`: {}", model_.path, status.message()));
   }
 
   Status ReadInitializers(const std::vector<std::vector<Piece>>& pieces) {
@@ -157,7 +91,7 @@ class Builder {
     for (int i = 0; i < graph_.initializer_size(); ++i) {
       const pb::TensorProto& tensor = graph_.initializer(i);
       const std::string what = fmt::format("initialiser `{}`", Printable(tensor.name()));
-      auto weight = ReadTensor(tensor, pieces[static_cast<size_t>(i)], model_, options_);
+      auto weight = ReadTensor(tensor, pieces[static_cast<size_t>(i)], model_, texts_, options_);
       if (!weight.ok()) return Prefixed(weight.status(), what);
       if (tensor.name().empty()) return Fail("an initialiser without a name");
       const int value = Define(tensor.name());
@@ -191,7 +125,7 @@ class Builder {
       return Fail(fmt::format("{} with a name that is not printable UTF-8, `{}`", what, Printable(info.name())));
     port.name = info.name();
     const pb::TypeProto& type = info.type();
-    if (type.value_case() == pb::TypeProto::VALUE_NOT_SET) return Status::Ok();
+    if (type.value_case() == pb::TypeProto::VALUE_NOT_SET || maps_.contains(info.name())) return Status::Ok();
     if (!type.has_tensor_type()) return NotBuilt(fmt::format("{} `{}` is a sequence, map, optional or sparse tensor", what, port.name));
     const int tensor_type = type.tensor_type().elem_type();
     port.dtype = DTypeOf(tensor_type);
@@ -221,6 +155,7 @@ class Builder {
     std::set<std::pair<std::string, std::string>> seen;
     for (int i = 0; i < graph_.node_size(); ++i) {
       const pb::NodeProto& proto = graph_.node(i);
+      imports_ = node_opsets_.of_node[static_cast<size_t>(i)];
       Status status = FindRow(proto, i, rows_.emplace_back());
       if (status.ok() || !seen.emplace(proto.domain(), proto.op_type()).second) continue;
       if (seen.size() > 1 && others.size() < kMaxOperatorsTold) others.push_back(Printable(proto.op_type()));
@@ -237,7 +172,8 @@ class Builder {
     node.name = Printable(proto.name());
     node.index = index;
     node.op = row->op;
-    node.opset = row->domain.empty() ? model_.opset : static_cast<int>(other_opsets_.at(proto.domain()));
+    const Opsets& opsets = *imports_;
+    node.opset = row->domain.empty() ? opsets.standard : static_cast<int>(opsets.other.at(proto.domain()));
     if (proto.input_size() < row->min_in || proto.input_size() > row->max_in) {
       return Fail(fmt::format("{}: {} input{}, wanted {}", node.Describe(), proto.input_size(), proto.input_size() == 1 ? "" : "s",
                               RangeText(row->min_in, row->max_in)));
@@ -251,21 +187,41 @@ class Builder {
     std::swap(around, captures_);
     WF_RETURN_IF_ERROR(ReadEdges(proto, row->min_in, node));
     AddCaptures(around, node);
+    WF_RETURN_IF_ERROR(FinishMl(proto, node));
     if (node.op == Op::kConstant) return FoldConstant(node);
     graph().nodes.push_back(std::move(node));
     return Status::Ok();
   }
 
+  // What nodes of ai.onnx.ml have besides attributes and edges.
+  Status FinishMl(const pb::NodeProto& proto, Node& node) {
+    switch (node.op) {
+      case Op::kMlTreeEnsemble:
+      case Op::kMlTreeEnsembleClassifier:
+      case Op::kMlTreeEnsembleRegressor:
+        if (const Status status = ReadTrees(model_, graph(), node); !status.ok())
+          return Status(status.code(), fmt::format("`{}`: {}: {}", model_.path, node.Describe(), status.message()));
+        return Status::Ok();
+      case Op::kMlLabelEncoder:
+      case Op::kMlCategoryMapper:
+        texts_.AddDefault(node);
+        return Status::Ok();
+      case Op::kMlZipMap:
+        maps_.insert(proto.output(0));
+        return Status::Ok();
+      default:
+        return Status::Ok();
+    }
+  }
+
   Status FindRow(const pb::NodeProto& proto, int index, const OperatorRow*& row) const {
     const std::string op = Printable(proto.op_type()), name = Printable(proto.name());
     const std::string where = name.empty() ? fmt::format("node {} ({})", index, op) : fmt::format("node `{}` ({})", name, op);
-    const bool standard = proto.domain().empty() || proto.domain() == "ai.onnx";
-    if (functions_.count(proto.domain() + '\0' + proto.op_type()) != 0) {
-      return NotBuilt(fmt::format("{}: functions defined in the model are not supported; inline them when exporting", where));
-    }
-    const auto imported = other_opsets_.find(proto.domain());
-    const bool is_imported = standard || imported != other_opsets_.end();
-    const int64_t opset = standard ? model_.opset : is_imported ? imported->second : 0;
+    const bool standard = IsStandard(proto.domain());
+    const Opsets& opsets = *imports_;
+    const auto imported = opsets.other.find(proto.domain());
+    const bool is_imported = standard ? opsets.standard > 0 : imported != opsets.other.end();
+    const int64_t opset = !is_imported ? 0 : standard ? opsets.standard : imported->second;
     row = FindOperator(proto.domain(), proto.op_type());
     if (row != nullptr && opset >= row->since) return Status::Ok();
     const std::string version = is_imported ? fmt::format("opset {}", opset) : "of which the model imports no opset";
@@ -305,6 +261,7 @@ class Builder {
       case pb::AttributeProto::STRING:
         out.kind = kString;
         out.s = Printable(proto.s());
+        if (texts_.Holds(proto.name())) out.texts = {texts_.Number(proto.s())};
         break;
       case pb::AttributeProto::INTS:
         out.kind = kInts;
@@ -317,9 +274,10 @@ class Builder {
       case pb::AttributeProto::STRINGS:
         out.kind = kStrings;
         out.strings.assign(proto.strings().begin(), proto.strings().end());
+        if (texts_.Holds(proto.name())) out.texts = texts_.Numbers(out.strings);
         break;
       case pb::AttributeProto::TENSOR: {
-        auto weight = ReadTensor(proto.t(), {}, model_, options_);
+        auto weight = ReadTensor(proto.t(), {}, model_, texts_, options_);
         if (!weight.ok()) return Prefixed(weight.status(), fmt::format("{}: attribute `{}`", node.Describe(), out.name));
         out.kind = kTensor;
         out.tensor = static_cast<int>(graph().weights.size());
@@ -339,6 +297,9 @@ class Builder {
       node.in.push_back(name.empty() ? -1 : Find(*scope_, name));
       if (!name.empty() && node.in.back() < 0)
         return Fail(fmt::format("{}: {}", node.Describe(), WhyAbsent(*scope_->proto, node.index, name)));
+      if (maps_.contains(name))
+        return NotBuilt(
+            fmt::format("{}: it reads `{}`, a map for each row: only outputs of the model may be that", node.Describe(), Printable(name)));
     }
     for (int i = 0; i < min_in; ++i) {
       if (node.in[static_cast<size_t>(i)] < 0) return Fail(fmt::format("{}: input {} is absent but required", node.Describe(), i));
@@ -394,7 +355,7 @@ class Builder {
       if (found < 0) return Fail(fmt::format("output `{}` is written by no node", port.name));
       if (!seen.insert(output.name()).second) return Fail(fmt::format("output `{}` is listed twice", port.name));
       model_.graph.outputs.push_back(found);
-      output_has_shape_.push_back(output.type().tensor_type().has_shape());
+      output_has_shape_.push_back(!maps_.contains(output.name()) && output.type().tensor_type().has_shape());
       model_.signature.outputs.push_back(std::move(port));
     }
     return InferOutputs();
@@ -418,12 +379,41 @@ class Builder {
     return Status::Ok();
   }
 
+  // Outputs of strings are not built: the others are the model's.
+  Status LeaveOutTexts(const std::vector<Known>& known) {
+    std::vector<int>& outputs = model_.graph.outputs;
+    size_t kept = 0;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (known[static_cast<size_t>(outputs[i])].dtype == kStringType) {
+        model_.left_out.push_back(model_.signature.outputs[i].name);
+        continue;
+      }
+      outputs[kept] = outputs[i];
+      output_has_shape_[kept] = output_has_shape_[i];
+      if (kept != i) model_.signature.outputs[kept] = std::move(model_.signature.outputs[i]);
+      ++kept;
+    }
+    if (kept == 0) return NotBuilt(fmt::format("{}: outputs of strings are not built", WriterOf(outputs[0])));
+    outputs.resize(kept);
+    output_has_shape_.resize(kept);
+    model_.signature.outputs.resize(kept);
+    return Status::Ok();
+  }
+
+  std::string WriterOf(int value) const {
+    for (const Node& node : model_.graph.nodes) {
+      if (std::find(node.out.begin(), node.out.end(), value) != node.out.end()) return node.Describe();
+    }
+    return fmt::format("`{}`", model_.graph.values[static_cast<size_t>(value)].name);
+  }
+
   // The axes of outputs are computed; what the file says about them is only checked, or gives a name where nothing can be computed.
   Status InferOutputs() {
     WF_RETURN_IF_ERROR(HoldIndices());
     auto known = InferShapes(model_.graph, model_.signature.inputs, model_.path);
     if (!known.ok()) return known.status();
     if (const auto folded = ConstantNodes(model_.graph, *known, model_.path); !folded.ok()) return folded.status();
+    WF_RETURN_IF_ERROR(LeaveOutTexts(*known));
     const auto exact = InferShapes(model_.graph, model_.signature.inputs, model_.path, true);
     for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
       const Known& computed = (*known)[static_cast<size_t>(model_.graph.outputs[i])];
@@ -502,7 +492,7 @@ class Builder {
     }
     graph().formal_inputs = graph().inputs.size();
     for (const pb::TensorProto& tensor : proto.initializer()) {
-      auto weight = ReadTensor(tensor, {}, model_, options_);
+      auto weight = ReadTensor(tensor, {}, model_, texts_, options_);
       if (!weight.ok()) return Prefixed(weight.status(), fmt::format("initialiser `{}`", Printable(tensor.name())));
       const int value = Define(tensor.name());
       if (value < 0) return Fail(fmt::format("initialiser `{}` is defined twice", Printable(tensor.name())));
@@ -540,9 +530,12 @@ class Builder {
   Scope* scope_ = &top_;
   int depth_ = 0;                                                   // of bodies
   std::vector<std::pair<std::string, std::vector<int>>> captures_;  // of the node that is being read: by attribute, values around it
-  std::unordered_map<std::string, int64_t> other_opsets_;
-  std::unordered_set<std::string> functions_;  // domain, NUL, name
-  std::vector<const OperatorRow*> rows_;       // by node
+  Opsets opsets_;
+  NodeOpsets node_opsets_;
+  const Opsets* imports_ = nullptr;  // of the model's node that is being read, and of the bodies in it
+  Texts texts_;
+  std::unordered_set<std::string> maps_;  // outputs of ZipMap
+  std::vector<const OperatorRow*> rows_;  // by node
   std::vector<bool> output_has_shape_;
   base::UnknownDims unknown_{"f"};
 };

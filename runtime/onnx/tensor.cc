@@ -83,7 +83,7 @@ std::vector<uint8_t> ElementsOf(const pb::TensorProto& tensor, uint8_t dtype) {
 
 Status ReadShape(const pb::TensorProto& tensor, uint64_t max_bytes, Weight& weight) {
   if (tensor.dims_size() > WF_MAX_RANK) return Fail(fmt::format("{} axes, {} are the most", tensor.dims_size(), int{WF_MAX_RANK}));
-  int64_t bytes = base::DTypeSize(weight.dtype);
+  int64_t bytes = ElementSize(weight.dtype);
   for (const int64_t extent : tensor.dims()) {
     if (extent < 0) return Fail(fmt::format("a negative extent, {}", extent));
     if (__builtin_mul_overflow(bytes, extent, &bytes) || static_cast<uint64_t>(bytes) > max_bytes) {
@@ -216,15 +216,34 @@ bool IsPlainName(const std::string& text) {
   return !text.empty();
 }
 
-Result<Weight> ReadTensor(const pb::TensorProto& tensor, std::span<const Piece> pieces, Model& model, const ReadOptions& options) {
+namespace {
+Status SetTexts(const pb::TensorProto& tensor, Texts& texts, Weight& weight) {
+  if (tensor.string_data_size() != weight.count())
+    return Fail(fmt::format("{} strings where its shape takes {}", tensor.string_data_size(), weight.count()));
+  for (const std::string& text : tensor.string_data()) {
+    const int64_t number = texts.Number(text);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&number);
+    weight.bytes.insert(weight.bytes.end(), bytes, bytes + sizeof(number));
+  }
+  weight.held = true;
+  return Status::Ok();
+}
+}  // namespace
+
+Result<Weight> ReadTensor(const pb::TensorProto& tensor, std::span<const Piece> pieces, Model& model, Texts& texts,
+                          const ReadOptions& options) {
   Weight weight;
   weight.name = Printable(tensor.name());
   weight.dtype = DTypeOf(tensor.data_type());
-  if (weight.dtype == 0 || weight.dtype == kStringType) {
+  if (weight.dtype == 0) {
     return Status(base::kUnimplemented, fmt::format("elements of type {} are not supported", TensorTypeName(tensor.data_type())));
   }
   if (tensor.has_segment()) return Status(base::kUnimplemented, "a tensor stored in segments is not supported");
   WF_RETURN_IF_ERROR(ReadShape(tensor, options.max_weight_bytes, weight));
+  if (weight.dtype == kStringType) {
+    WF_RETURN_IF_ERROR(SetTexts(tensor, texts, weight));
+    return weight;
+  }
   if (tensor.data_location() == 1) {
     WF_RETURN_IF_ERROR(ReadExternal(tensor, model, options, weight));
     return weight;

@@ -6,6 +6,7 @@
 #include "runtime/onnx/graph.h"
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/onnx/texts.h"
 #include "runtime/onnx/wire.h"
 
 // Inside the reader: tensors of the file to weights.
@@ -19,8 +20,9 @@ std::string TensorTypeName(int tensor_type);  // as in the ONNX documents: "FLOA
 std::string Printable(const std::string& text);
 bool IsPlainName(const std::string& text);  // sound UTF-8 without control characters, not empty
 
-// A weight of `tensor`, whose large elements were left in file 0 at `pieces`. External data opens (once) and adds to model.files.
-// Errors: text without file and node, the caller adds both.
-base::Result<Weight> ReadTensor(const pb::TensorProto& tensor, std::span<const Piece> pieces, Model& model, const ReadOptions& options);
+// A weight of `tensor`, of strings the numbers in `texts`, whose large elements were left in file 0 at `pieces`. External data opens (once)
+// and adds to model.files. Errors: text without file and node, the caller adds both.
+base::Result<Weight> ReadTensor(const pb::TensorProto& tensor, std::span<const Piece> pieces, Model& model, Texts& texts,
+                                const ReadOptions& options);
 
 }  // namespace wf::onnx

@@ -20,8 +20,11 @@ Result<Weight> ReadTensorBytes(std::span<const uint8_t> bytes, const std::string
   if (static_cast<int64_t>(bytes.size()) > INT32_MAX || !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return fail(base::kInvalidArgument, "it holds no tensor of ONNX");
   Model none;
-  auto weight = ReadTensor(proto, {}, none, {.max_weight_bytes = static_cast<uint64_t>(kMostTensorBytes), .external_data = false});
+  std::vector<std::string> names;
+  Texts texts(names);
+  auto weight = ReadTensor(proto, {}, none, texts, {.max_weight_bytes = static_cast<uint64_t>(kMostTensorBytes), .external_data = false});
   if (!weight.ok()) return fail(weight.status().code(), weight.status().message());
+  if (weight->dtype == kStringType) return fail(base::kUnimplemented, "elements of type STRING are not supported");
   return weight;
 }
 

@@ -246,6 +246,9 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   if (const std::string& odd = (*version)->warning(); !odd.empty())
     observe::Log(observe::Level::kWarning, "a model's warm-up gave nothing finite; it is served",
                  {{"model", View(row.name)}, {"version", file.version}, {"reason", odd}});
+  for (const std::string& output : (*version)->left_out())
+    observe::Log(observe::Level::kWarning, "an output of strings is left out of a model",
+                 {{"model", View(row.name)}, {"version", file.version}, {"output", output}});
   return std::make_unique<LoadedModel>(row, *std::move(version), static_cast<size_t>(instances - loops_ - 1));
 }
 

@@ -77,7 +77,7 @@ int64_t RowsOf(const Version& version, const Case& each) {
 
 void ExpectAgrees(const Case& each) {
   SCOPED_TRACE(each.name);
-  auto version = LoadCase(each);
+  auto version = LoadCase(each, 16);
   ASSERT_TRUE(version.ok()) << version.status().message();
   const std::vector<Held> held(each.in.begin(), each.in.end());
   std::vector<wf_tensor> outputs(each.out.size());
@@ -103,6 +103,12 @@ TEST(Version, EveryOperatorAgreesWithOnnxRuntime) {
 TEST(Version, WholeNetworksAgreeWithOnnxRuntime) {
   const std::vector<Case> cases = CaseReader("net_cases.bin").All();
   ASSERT_GE(cases.size(), 10u);
+  for (const Case& each : cases) ExpectAgrees(each);
+}
+
+TEST(Version, ModelsOfTablesAgreeWithOnnxRuntime) {
+  const std::vector<Case> cases = CaseReader("ml_cases.bin").All();
+  ASSERT_GE(cases.size(), 100u);
   for (const Case& each : cases) ExpectAgrees(each);
 }
 

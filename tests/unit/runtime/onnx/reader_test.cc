@@ -159,16 +159,6 @@ TEST(ReadModel, TellsACircleFromNodesOutOfOrder) {
   EXPECT_EQ(own.Error(), "`x.onnx`: node `r1` (Add): it reads `y`, which it writes itself");
 }
 
-TEST(ReadModel, RefusesFunctionsOfTheModel) {
-  Builder b = Relu();
-  b.graph.mutable_node(0)->set_op_type("Mine");
-  b.graph.mutable_node(0)->set_domain("local");
-  auto& function = *b.model().add_functions();
-  function.set_name("Mine");
-  function.set_domain("local");
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `r1` (Mine): functions defined in the model are not supported; inline them when exporting");
-}
-
 TEST(ReadModel, RefusesOperatorSetsItDoesNotKnow) {
   Builder old(6), fresh(99);
   EXPECT_EQ(old.Error(), "`x.onnx`: operator set 6 of ai.onnx is not supported; 7 to 22 are");

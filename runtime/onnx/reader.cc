@@ -80,7 +80,7 @@ class Builder {
   Status ReadImports() {
     if (const Status status = ReadOpsets(proto_.opset_import(), opsets_); !status.ok()) return NotBuilt(status.message());
     model_.opset = opsets_.standard;
-    if (model_.opset == 0) return Fail("the model imports no operator set of ai.onnx");
+    if (proto_.opset_import_size() == 0) return Fail("the model imports no operator set of ai.onnx");
     const Status status = WriteOutFunctions(proto_, opsets_, kMostFunctionBytes, graph_, node_opsets_);
     return status.ok() ? status : Status(status.code(), fmt::format("`{}`: {}", model_.path, status.message()));
   }

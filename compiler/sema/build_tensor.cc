@@ -2,6 +2,7 @@
 
 #include "compiler/sema/build_body.h"
 #include "compiler/sema/build_bounds.h"
+#include "compiler/sema/resolve_type.h"
 #include "runtime/abi/dtype.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"

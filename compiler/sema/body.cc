@@ -38,6 +38,8 @@ std::string HelpToKeep(const Body& body, const Local& local, LocalKind kind) {
   return "`_" + local.name + " as \"" + local.name + "\"` silences this, and clients call it as before";
 }
 
+std::string WithArticle(std::string_view word) { return (word.find_first_of("aeiou") == 0 ? "an " : "a ") + std::string(word); }
+
 // What stands above keeps its name: nothing is shadowed.
 std::string HelpToRename(std::string_view kind, const std::string& name) {
   return std::string(kind) + " has the name, and none is shadowed; call this one something else, as in `" + name + "_`";
@@ -58,7 +60,7 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
     taken = true;
     env.Report(name.span, kDuplicateName, {name.text})
         .Label(locals[*other].span, "first declared here")
-        .Help(HelpToRename("a " + std::string(WordFor(infos[*other].kind)), name.text));
+        .Help(HelpToRename(WithArticle(WordFor(infos[*other].kind)), name.text));
     infos[*other].used = true;  // which of the two a use means is not known
     if (locals[*other].type != type) taken_names.insert(name.text);
   } else if (const auto symbol = symbols.find(name.text); symbol != symbols.end() && kind != LocalKind::kParam) {

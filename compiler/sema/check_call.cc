@@ -551,6 +551,9 @@ ExprPtr CheckCall(Body& body, const Call& call, TypeRef wanted, const Where& whe
   ExprPtr value = CheckExpr(body, *call.expr.callee, nullptr, where);
   if (!IsPoison(*value)) {
     body.env.Report(call.expr.callee->span, kNotCallable, {"a value of type `" + ToString(value->type) + "`"});
+  } else if (call.expr.callee->kind == ast::ExprKind::kIndexExpr) {  // as in `mean[i](x[i])`: a reducer that is none would bind `i`
+    for (const GivenArgument& argument : GivenArguments(call)) SkipUnchecked(body, *argument.value);
+    return Poison(body, call.span());
   }
   return CheckArgumentsOnly(body, call, where);
 }

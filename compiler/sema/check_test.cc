@@ -214,6 +214,7 @@ class TestCheck {
     Entity* target = Lookup(env_, body_.module, stub.target, &decl_, {NameUse::kModel, nullptr});
     Body inner(env_, body_.module, &decl_);
     inner.silenced = true;
+    inner.around = &body_;
     const Scope scope(inner);
     Signature written;
     ReadSignature(inner, stub.params, nullptr, written);

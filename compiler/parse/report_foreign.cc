@@ -138,6 +138,8 @@ Help Reporter::HelpForAssign(const Mistake& mistake) const {
   if (IsNamedByAssign(at))
     return fmt::format("a name and its value are parted by `:`, as in `{}: {}`", Spelling(at - 1),
                        TextBetween(at + 1, EndOfValue(at + 1), ".."));
+  if (at > 0 && TypeAt(at - 1) == T::RPAREN && Expects(mistake, T::ARROW))
+    return "the type of the result is written between `)` and `=`, as in `-> f32`";
   if (Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI))
     return "a name is bound once, by `let`; what changes from step to step is the accumulator of a `fold`";
   return "`==` compares";

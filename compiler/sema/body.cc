@@ -38,6 +38,8 @@ std::string HelpToKeep(const Body& body, const Local& local, LocalKind kind) {
   return "`_" + local.name + " as \"" + local.name + "\"` silences this, and clients call it as before";
 }
 
+std::string WithArticle(std::string_view word) { return (word.find_first_of("aeiou") == 0 ? "an " : "a ") + std::string(word); }
+
 // What stands above keeps its name: nothing is shadowed.
 std::string HelpToRename(std::string_view kind, const std::string& name) {
   return std::string(kind) + " has the name, and none is shadowed; call this one something else, as in `" + name + "_`";
@@ -52,11 +54,13 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
   if (name.text == "_") return id;
   if (Sink* sink = env.input.sink; sink != nullptr && kind != LocalKind::kErr) sink->Declare(locals.back(), kind);
   bool taken = false;
-  if (const auto other = Find(name.text)) {
+  const auto other = Find(name.text);
+  const bool is_inner_err = kind == LocalKind::kErr && other && infos[*other].kind == LocalKind::kErr;  // of a fallback in a fallback
+  if (other && !is_inner_err) {
     taken = true;
     env.Report(name.span, kDuplicateName, {name.text})
         .Label(locals[*other].span, "first declared here")
-        .Help(HelpToRename("a " + std::string(WordFor(infos[*other].kind)), name.text));
+        .Help(HelpToRename(WithArticle(WordFor(infos[*other].kind)), name.text));
     infos[*other].used = true;  // which of the two a use means is not known
     if (locals[*other].type != type) taken_names.insert(name.text);
   } else if (const auto symbol = symbols.find(name.text); symbol != symbols.end() && kind != LocalKind::kParam) {
@@ -118,15 +122,23 @@ void Body::UseParametersOf(std::string_view symbol) {
 
 void Body::Leave(size_t mark) {
   silenced = silenced || env.diag.error_count() != errors_before_;
+  bool has_left_err = false;
   for (size_t at = mark; at < visible_.size(); ++at) {
     const LocalId id = visible_[at].second;
     by_name_.find(visible_[at].first)->second.visible = false;
     const LocalKind kind = infos[id].kind;  // an index has to be named, used or not; nodes are reported with the graph
+    has_left_err = has_left_err || kind == LocalKind::kErr;
     const bool reported_elsewhere = kind == LocalKind::kNode || kind == LocalKind::kErr || kind == LocalKind::kIndex;
     if (infos[id].used || silenced || reported_elsewhere || locals[id].name.starts_with('_') || !module.is_root) continue;
     env.Report(locals[id].span, kUnused, {WordFor(infos[id].kind), locals[id].name}).Help(HelpToKeep(*this, locals[id], kind));
   }
   visible_.resize(mark);
+  for (size_t at = has_left_err ? visible_.size() : 0; at > 0; --at) {  // `err` of the fallback around is found again
+    const auto& [name, id] = visible_[at - 1];
+    if (infos[id].kind != LocalKind::kErr) continue;
+    by_name_.insert_or_assign(name, Named{id, true});
+    break;
+  }
 }
 
 Dim Body::NewSymbol(std::string_view base, const Span& origin) {

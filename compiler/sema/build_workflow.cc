@@ -190,13 +190,13 @@ void WorkflowBuilder::BuildAnnotate(const Stmt& stmt) {
     const ValueId key = writer.Write(*stmt.message), text = writer.Write(*stmt.value);
     if (text == ValueId::kNone) return text;  // it fails
     writer.builder().Emit(OpKind::kAnnotate, ir::TypeId::kNone, {key, text});
-    return has_branches_ ? writer.builder().Bool(true) : ValueId::kNone;
+    return writer.builder().Bool(true);
   };
   const TaskId id = AddEffect(write, false);
   flow_.AddAnnotation(id);
   out_[id].place = ++c_.annotations;
-  // Returns inside arms wait for its slot.
-  if (has_branches_) out_[id].out = tasks_.AddSlot(flow_.region(), "annotated", out_.types.Scalar(DType::kBool));
+  // Returns wait for its slot, unless they are bound to fail.
+  out_[id].out = tasks_.AddSlot(flow_.region(), "annotated", out_.types.Scalar(DType::kBool));
 }
 
 void WorkflowBuilder::BuildNode(const Stmt& stmt) {

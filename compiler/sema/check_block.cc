@@ -135,7 +135,9 @@ ExprPtr HasType(Body& body, const ast::Name& name, ExprPtr value) {
     const std::string text(body.env.input.sources.Text(value->span));
     body.env.Report(value->span, kWrongKind, {text, "never a value", "a value"}).Help("`require c else fail E;` fails unless `c` holds");
   } else {
-    body.env.Report(value->span, kCannotInfer, {"`" + name.text + "`"}).Help("as in `" + name.text + ": list<string> = []`");
+    const bool is_none = value->type->kind == TypeKind::kNone;
+    body.env.Report(value->span, kCannotInfer, {"`" + name.text + "`"})
+        .Help("as in `" + name.text + (is_none ? ": i64? = none`" : ": list<string> = []`"));
   }
   return Poison(body, value->span);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/check_decl.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/model_outputs.h"
 #include "compiler/sema/names.h"
@@ -122,9 +123,16 @@ class Instantiation {
 
 bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
 
-ExprPtr DefaultOf(Body& body, const Entity& callee, const SigParam& param) {
-  Body outside(body.env, *callee.home, callee.decl);
-  return CheckAs(outside, *param.default_value, param.type, Where{});
+// A value, so that neither its names nor its locals meet those of the call.
+ExprPtr ReadDefault(Body& body, const Entity& callee, const SigParam& param, const Span& call) {
+  const std::optional<Const>& known = DefaultOf(body.env, *callee.home, *callee.decl, param, std::nullopt);
+  if (!known) return Poison(body, call);
+  if (known->type->kind == TypeKind::kNone || known->type->kind == TypeKind::kScalar) {
+    ExprPtr plain = Make(known->type->kind == TypeKind::kNone ? ExprKind::kNone : ExprKind::kScalar, known->type, call);
+    plain->bits = known->value.bits;
+    return plain;
+  }
+  return MakeConst(body, param.name, known->type, known->value, call);
 }
 
 // How many axes a list or `[i < n, ..] => e` says that it has; 0 for other expressions.
@@ -210,7 +218,7 @@ class SignatureCall {
     ExprPtr value;
     if (given.value == nullptr) {
       if (param.default_value != nullptr) {
-        value = DefaultOf(body_, callee_, param);
+        value = ReadDefault(body_, callee_, param, call_span);
       } else {
         value = Make(ExprKind::kNone, param.type, call_span);  // an optional parameter
       }
@@ -543,6 +551,9 @@ ExprPtr CheckCall(Body& body, const Call& call, TypeRef wanted, const Where& whe
   ExprPtr value = CheckExpr(body, *call.expr.callee, nullptr, where);
   if (!IsPoison(*value)) {
     body.env.Report(call.expr.callee->span, kNotCallable, {"a value of type `" + ToString(value->type) + "`"});
+  } else if (call.expr.callee->kind == ast::ExprKind::kIndexExpr) {  // as in `mean[i](x[i])`: a reducer that is none would bind `i`
+    for (const GivenArgument& argument : GivenArguments(call)) SkipUnchecked(body, *argument.value);
+    return Poison(body, call.span());
   }
   return CheckArgumentsOnly(body, call, where);
 }

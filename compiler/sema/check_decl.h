@@ -22,6 +22,8 @@ void CheckTest(Env& env, Module& module, const ast::TestDecl& decl);            
 // That `binding` is none of those that the declaration takes: `code` with its text.
 void ReportBinding(Env& env, const ast::Binding& binding, diag::Code code);
 // Values of the parameters that have one.
+const std::optional<Const>& DefaultOf(Env& env, Module& module, const ast::Decl& decl, const SigParam& param,
+                                      const std::optional<Origin>& origin);
 void CheckDefaults(Env& env, Module& module, const ast::Decl& decl, const std::vector<ast::Param>& params, const Signature& signature);
 
 }  // namespace wf::sema

@@ -3,6 +3,7 @@
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/consts.h"
+#include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
 namespace {
@@ -53,17 +54,26 @@ ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const S
   return some;
 }
 
+// Computed once, where it is declared. It knows no symbol: a call compares the extents that it has with the others'.
+const std::optional<Const>& DefaultOf(Env& env, Module& module, const ast::Decl& decl, const SigParam& param,
+                                      const std::optional<Origin>& origin) {
+  const auto [at, is_new] = env.defaults.try_emplace(param.default_value);
+  if (!is_new) return at->second;
+  Body outside(env, module, &decl);
+  Where where;
+  where.may_fail = false;
+  where.what = "a default";
+  where.span = param.span;
+  const ExprPtr value = CheckAs(outside, *param.default_value, WithoutSymbols(env.types, param.type), where, origin);
+  if (IsPoison(*value)) return at->second;
+  if (auto known = ValueOf(env, *value, "a default")) at->second = Const{param.name, value->type, std::move(*known), value->span};
+  return at->second;
+}
+
 void CheckDefaults(Env& env, Module& module, const ast::Decl& decl, const std::vector<ast::Param>& params, const Signature& signature) {
   for (size_t i = 0; i < params.size(); ++i) {
     if (!params[i].default_value || signature.params[i].type->kind == TypeKind::kError) continue;
-    Body outside(env, module, &decl);
-    Where where;
-    where.may_fail = false;
-    where.what = "a default";
-    where.span = params[i].span;
-    const ExprPtr value = CheckAs(outside, *params[i].default_value, signature.params[i].type, where,
-                                  Origin{params[i].type->span, "the type of the parameter", params[i].type.get()});
-    if (!IsPoison(*value)) ValueOf(env, *value, "a default");
+    DefaultOf(env, module, decl, signature.params[i], Origin{params[i].type->span, "the type of the parameter", params[i].type.get()});
   }
 }
 
@@ -120,7 +130,7 @@ std::string InstanceName(const std::string& function, const Body& body) {
 // A tensor's dimensions are symbols of the instance, so that two parameters of one type variable have one shape.
 TypeRef TypeOfVariable(Body& body, const std::string& variable, TypeRef bound) {
   if (bound->kind != TypeKind::kTensor) {
-    return MapDims(body.env.types, bound, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
+    return WithoutSymbols(body.env.types, bound);
   }
   std::vector<Dim> dims = bound->dims;
   for (size_t axis = 0; axis < dims.size(); ++axis) {

@@ -93,12 +93,17 @@ std::string ComprehensionFor(const Body& body, const ast::ForExpr& expr) {
   return "[" + element + " for " + CodeAt(body, TextOf(expr.names, *expr.source), "x in xs") + "]";
 }
 
-// Checks the source and declares the names in the scope that is open.
-std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::vector<ast::Name>& names, std::vector<TypeRef>& elements,
-                                const Where& where) {
+std::optional<Loop> FindSource(Body& body, const ast::Expr& source, std::vector<TypeRef>& elements, const Where& where) {
   Loop loop;
-  if (!AddSources(body, source, loop, elements, where)) {
-    SkipUnchecked(body, source);
+  if (AddSources(body, source, loop, elements, where)) return loop;
+  SkipUnchecked(body, source);
+  return std::nullopt;
+}
+
+// Declares the names in the scope that is open.
+std::optional<Loop> BindNames(Body& body, const ast::Expr& source, const std::vector<ast::Name>& names,
+                              const std::vector<TypeRef>& elements, std::optional<Loop> loop) {
+  if (!loop) {
     for (const ast::Name& name : names) body.Declare(LocalKind::kLoop, name, body.env.types.Error());
     return std::nullopt;
   }
@@ -112,8 +117,14 @@ std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::
     for (const ast::Name& name : names) body.Declare(LocalKind::kLoop, name, body.env.types.Error());
     return std::nullopt;
   }
-  for (size_t i = 0; i < names.size(); ++i) loop.locals.push_back(body.Declare(LocalKind::kLoop, names[i], elements[i]));
+  for (size_t i = 0; i < names.size(); ++i) loop->locals.push_back(body.Declare(LocalKind::kLoop, names[i], elements[i]));
   return loop;
+}
+
+std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::vector<ast::Name>& names, std::vector<TypeRef>& elements,
+                                const Where& where) {
+  std::optional<Loop> loop = FindSource(body, source, elements, where);
+  return BindNames(body, source, names, elements, std::move(loop));
 }
 
 // Null where nothing is known of them: of `T` of a function of the library before it has a value.
@@ -152,20 +163,22 @@ ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeR
   return list;
 }
 
+// What the accumulator begins as knows no element yet: the names of the loop are bound behind it.
 ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where) {
-  StillLoop still{TextOf(expr.names, *expr.source), *expr.source, NextLocal(body), NextLocal(body)};
-  Where inside = where.Inside("a `fold`", expr.span).For(nullptr);
-  inside.still_loop = &still;
   const uint32_t mark = body.NextSymbol();
   const Scope scope(body);
   std::vector<TypeRef> elements;
-  auto loop = CheckSource(body, *expr.source, expr.names, elements, where);
-  still.end = NextLocal(body);
+  std::optional<Loop> loop = FindSource(body, *expr.source, elements, where);
   TypeRef hint = wanted;
   if (hint == nullptr && !elements.empty() && elements.back()->kind == TypeKind::kScalar) hint = elements.back();
   ExprPtr initial = CheckExpr(body, *expr.initial, hint, where);
   const TypeRef type = initial->type;
   const LocalId accumulator = body.Declare(LocalKind::kAccumulator, expr.accumulator, type);
+  StillLoop still{TextOf(expr.names, *expr.source), *expr.source, NextLocal(body), NextLocal(body)};
+  loop = BindNames(body, *expr.source, expr.names, elements, std::move(loop));
+  still.end = NextLocal(body);
+  Where inside = where.Inside("a `fold`", expr.span).For(nullptr);
+  inside.still_loop = &still;
   ExprPtr value = CheckBlock(body, expr.block, type, inside);
   if (!loop || IsPoison(*initial)) return Poison(body, expr.span);
   value = Coerce(body, std::move(value), type, Origin{initial->span, "the accumulator begins as this", nullptr, kToGrow});

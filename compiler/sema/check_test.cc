@@ -214,12 +214,13 @@ class TestCheck {
     Entity* target = Lookup(env_, body_.module, stub.target, &decl_, {NameUse::kModel, nullptr});
     Body inner(env_, body_.module, &decl_);
     inner.silenced = true;
+    inner.around = &body_;
     const Scope scope(inner);
     Signature written;
     ReadSignature(inner, stub.params, nullptr, written);
     if (target == nullptr || !FitsTarget(*target, written, stub)) return false;
     const TypeRef wanted = target->signature->result;
-    const TypeRef hint = MapDims(env_.types, wanted, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
+    const TypeRef hint = WithoutSymbols(env_.types, wanted);
     const uint32_t mark = inner.NextSymbol();
     const TypeRef solved = ResultOfStub(inner, *target->signature, written, stub);
     const bool is_remote = target->kind == EntityKind::kRemote;

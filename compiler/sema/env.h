@@ -96,10 +96,11 @@ struct Env {
   Module* prelude = nullptr;                                          // "std.prelude", if it is among them
   std::map<int32_t, Span> error_codes;                                // that the program declares
   std::map<std::pair<ExprKind, uint32_t>, const ast::Type*> results;  // as written, by what calls them: where their members have names
-  std::map<std::string, std::string> embedded;  // files read by constants and of externs, by path: part of the source hash
-  uint64_t constant_bytes = 0;                  // of the values of all `const`s
-  uint64_t const_steps_left = 0;                // to compute them
-  std::optional<Library> library;               // none: no name asked for it
+  std::map<std::string, std::string> embedded;                // files read by constants and of externs, by path: part of the source hash
+  uint64_t constant_bytes = 0;                                // of the values of all `const`s
+  uint64_t const_steps_left = 0;                              // to compute them
+  std::optional<Library> library;                             // none: no name asked for it
+  std::map<const ast::Expr*, std::optional<Const>> defaults;  // of parameters of functions and externs, by what is written; none: reported
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);

@@ -315,6 +315,12 @@ void ReportUnknown(Env& env, Module& module, const ast::Name& name, const Expect
     if (kind == LocalKind::kLet || kind == LocalKind::kNode) builder.Help("bind it before the block, or make it the value of the block");
     return;
   }
+  const Body* const around = expected.body != nullptr ? expected.body->around : nullptr;
+  if (const auto other = around != nullptr ? around->Find(name.text) : std::nullopt) {
+    builder.Label(around->locals[*other].span, "of the test")
+        .Help("a stub sees its parameters and what is declared outside of tests, as a `const`");
+    return;
+  }
   if (const std::string library = LibraryWith(env, name.text); !library.empty()) {
     const std::string known = NameOfImport(module, "std." + library);
     if (known.empty()) builder.Help(HelpToImport(library));

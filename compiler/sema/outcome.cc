@@ -127,7 +127,7 @@ bool OutcomeMaker::HoldsFloats(TypeRef type) {
 }
 
 TypeRef OutcomeMaker::ShownType(TypeRef type) {
-  if (!HoldsFloats(type)) return MapDims(types_, type, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
+  if (!HoldsFloats(type)) return WithoutSymbols(types_, type);
   if (type->kind == TypeKind::kScalar) return types_.Simple(TypeKind::kString);
   if (type->kind == TypeKind::kList) return types_.List(ShownType(type->element));
   if (type->kind == TypeKind::kTensor) {

@@ -445,6 +445,10 @@ void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast:
   }
 }
 
+TypeRef WithoutSymbols(Types& types, TypeRef type) {
+  return MapDims(types, type, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
+}
+
 TypeRef MapDims(Types& types, TypeRef type, const std::function<Dim(const Dim&)>& map) {
   switch (type->kind) {
     case TypeKind::kTensor: {

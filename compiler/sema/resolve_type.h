@@ -37,6 +37,7 @@ void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast:
 
 // The type with each of its dimensions replaced. Nominal records keep theirs.
 TypeRef MapDims(Types& types, TypeRef type, const std::function<Dim(const Dim&)>& map);
+TypeRef WithoutSymbols(Types& types, TypeRef type);  // by `_`, but for numbers
 // Reports what has more than kMaxParts parts at `span`; `what` is "`T` has" or the like.
 bool HasTooManyParts(Env& env, size_t parts, const std::string& what, const Span& span);
 inline constexpr const char* kTupleHas = "this tuple has";

@@ -42,6 +42,12 @@ std::string HelpToWait(const Body& body, const Span& call, const NameSet& names,
   if (std::any_of(inner.begin(), inner.end(), [&](LocalId local) { return body.infos[local].kind == LocalKind::kAccumulator; })) {
     return "the steps of a `fold` do not wait, so no such call can have its accumulator";
   }
+  const auto is_bound_once = [&](LocalId local) { return body.infos[local].kind == LocalKind::kLet; };
+  if (std::all_of(inner.begin(), inner.end(), is_bound_once)) {
+    const std::string& bound = body.locals[inner.front()].name;
+    return "`" + bound + "` is known inside alone; give its value a node above, then the call, as `" + name + text +
+           ";`, and use NAME here";
+  }
   if (!CanBeFor(body, inner, where)) return "call it for each in a `for` above, and read here what that gives";
   return "a `for` calls it for each: `" + name + "for " + CodeAt(body, where.still_loop->text, "x in xs") + " { " + text +
          " };` above, and NAME is read here";

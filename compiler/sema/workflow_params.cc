@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/sema/consts.h"
+#include "compiler/sema/resolve_type.h"
 #include "compiler/sema/waiting.h"
 
 namespace wf::sema {
@@ -90,9 +91,13 @@ std::optional<ir::Value> DefaultOf(Body& body, const ast::Param& param, TypeRef 
                               "` may be left out, too; `node NAME = " + param.name.text + " ?? " +
                               CodeAt(body, param.default_value->span, "..") + ";` then gives it a value";
   where.instead = instead;
-  const ExprPtr value =
-      CheckAs(outside, *param.default_value, type, where, Origin{param.type->span, "the type of the parameter", param.type.get()});
-  return IsPoison(*value) ? std::nullopt : ValueOf(body.env, *value, "a default");
+  std::optional<Const>& known = body.env.defaults[param.default_value.get()];
+  const ExprPtr value = CheckAs(outside, *param.default_value, WithoutSymbols(body.env.types, type), where,
+                                Origin{param.type->span, "the type of the parameter", param.type.get()});
+  if (IsPoison(*value)) return std::nullopt;
+  auto computed = ValueOf(body.env, *value, "a default");
+  if (computed) known = Const{param.name.text, value->type, *computed, value->span};
+  return computed;
 }
 
 }  // namespace

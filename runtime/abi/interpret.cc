@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
+#include <set>
 
+#include "runtime/abi/outcome.h"
 #include "runtime/abi/verify.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/node_path.h"
@@ -43,8 +46,15 @@ struct Ended {
 
 class Interpreter {
  public:
-  Interpreter(const wf_plan& plan, const Hooks& hooks) : plan_(plan), hooks_(hooks), before_(plan.n_tasks), before_inside_(plan.n_tasks) {
+  Interpreter(const wf_plan& plan, const Hooks& hooks)
+      : plan_(plan),
+        hooks_(hooks),
+        before_(plan.n_tasks),
+        before_inside_(plan.n_tasks),
+        is_outcome_(OutcomeTasks(plan)),
+        writer_(plan.n_slots, WF_NONE) {
     for (uint16_t id = 0; id < plan.n_tasks; ++id) {
+      if (plan.tasks[id].out != WF_NONE) writer_[plan.tasks[id].out] = id;
       for (int i = 0; i < plan.tasks[id].n_next; ++i) before_[plan.tasks[id].next[i]].push_back(id);
       for (const uint16_t next : NextInRegion(plan, id)) before_inside_[next].push_back(id);
     }
@@ -64,6 +74,8 @@ class Interpreter {
   const std::byte* ValueOf(const Scope& scope, uint16_t slot) const;
   const Cell& CellOf(const Scope& scope, uint16_t slot) const;
   PlanFailure FailedInput(const Scope& scope, const wf_task& task) const;
+  void AddKnown(const Scope& scope, const wf_task& task, const PlanFailure& failure, std::vector<PlanFailure>* known) const;
+  void AddFailedInputs(const Scope& scope, const wf_task& task, std::vector<PlanFailure>* known) const;
   bool IsBoundToFail(const Scope& scope, uint16_t id) const;
   bool HaveEnded(const Scope& scope, const std::vector<uint16_t>& tasks) const;
   std::optional<uint16_t> NextTask(const Scope& scope, const std::vector<uint8_t>& begun) const;
@@ -82,6 +94,8 @@ class Interpreter {
   const Hooks& hooks_;
   // By task: those that list it, and those of its region that list it or what is entered through it.
   std::vector<std::vector<uint16_t>> before_, before_inside_;
+  std::vector<uint8_t> is_outcome_;
+  std::vector<uint16_t> writer_;  // by slot
 };
 
 const Scope& ScopeOf(const Scope& scope, uint16_t region) {
@@ -103,6 +117,34 @@ PlanFailure Interpreter::FailedInput(const Scope& scope, const wf_task& task) co
   for (int i = 0; i < task.n_in; ++i)
     if (const Cell& cell = CellOf(scope, task.in[i]); cell.state == SlotState::kFailed) return cell.failure;
   return {};
+}
+
+// All that timing may have the task fail with: it waits for no earlier input, and neither does what wrote that, if nothing catches it.
+void Interpreter::AddFailedInputs(const Scope& scope, const wf_task& task, std::vector<PlanFailure>* known) const {
+  const auto failed = [&](const wf_task& reader) {
+    std::vector<uint16_t> slots;
+    std::copy_if(reader.in, reader.in + reader.n_in, std::back_inserter(slots),
+                 [&](uint16_t slot) { return CellOf(scope, slot).state == SlotState::kFailed; });
+    return slots;
+  };
+  std::vector<uint16_t> open = failed(task);
+  std::set<uint16_t> seen;
+  while (!open.empty()) {
+    const uint16_t slot = open.back(), writer = writer_[slot];
+    open.pop_back();
+    if (!seen.insert(slot).second) continue;
+    const std::vector<uint16_t> behind =
+        writer != WF_NONE && is_outcome_[writer] != 0 ? failed(plan_.tasks[writer]) : std::vector<uint16_t>();
+    open.insert(open.end(), behind.begin(), behind.end());
+    if (behind.empty()) known->push_back(CellOf(scope, slot).failure);
+  }
+}
+
+// What the deciding task may have failed with.
+void Interpreter::AddKnown(const Scope& scope, const wf_task& task, const PlanFailure& failure, std::vector<PlanFailure>* known) const {
+  const size_t before = known->size();
+  if (scope.is_flow) AddFailedInputs(scope, task, known);
+  if (known->size() == before) known->push_back(failure);
 }
 
 PlanFailure Interpreter::Named(const Scope& scope, PlanFailure failure, uint16_t task) const {
@@ -269,15 +311,21 @@ bool Interpreter::HaveEnded(const Scope& scope, const std::vector<uint16_t>& tas
   });
 }
 
-// Although it still waits: an input has failed, those before it have settled, and nothing but later inputs is outstanding.
+// Although it still waits: an input has failed, those before it have settled, and nothing but later inputs is outstanding. What can only
+// end the request waits for no input once one has failed, nor for annotations.
 bool Interpreter::IsBoundToFail(const Scope& scope, uint16_t id) const {
   const wf_task& task = plan_.tasks[id];
   if (task.kind == WF_ENTER && plan_.regions[task.target].on_error != WF_NONE) return false;
+  const bool in_order = is_outcome_[id] == 0;
   int first = 0;
-  for (; first < task.n_in && CellOf(scope, task.in[first]).state == SlotState::kReady;) ++first;
+  const auto passes = [&](SlotState state) { return state == SlotState::kReady || (state == SlotState::kPending && !in_order); };
+  for (; first < task.n_in && passes(CellOf(scope, task.in[first]).state);) ++first;
   if (first == task.n_in || CellOf(scope, task.in[first]).state != SlotState::kFailed) return false;
+  if (!in_order) first = 0;
   return std::all_of(before_[id].begin(), before_[id].end(), [&](uint16_t before) {
-    return HaveEnded(scope, {before}) || std::find(task.in + first, task.in + task.n_in, plan_.tasks[before].out) != task.in + task.n_in;
+    const bool annotates = task.kind == WF_RETURN && (plan_.tasks[before].flags & WF_CONTROL) == 0;
+    return HaveEnded(scope, {before}) || annotates ||
+           std::find(task.in + first, task.in + task.n_in, plan_.tasks[before].out) != task.in + task.n_in;
   });
 }
 
@@ -323,7 +371,7 @@ Ended Interpreter::RunRegion(Scope& scope) {
     if (!step.known.empty())
       ended.known.insert(ended.known.end(), step.known.begin(), step.known.end());
     else if (step.failure.code != 0 && decides)
-      ended.known.push_back(step.failure);
+      AddKnown(scope, task, step.failure, &ended.known);
     if (step.failure.code != 0 && decides) {
       if (ended.failure.code == 0) ended.failure = step.failure;
       if (!scope.is_flow) return ended;

@@ -1,5 +1,8 @@
 #include "runtime/bus/plan_index.h"
 
+#include <algorithm>
+
+#include "runtime/abi/outcome.h"
 #include "runtime/bus/instance.h"
 
 namespace wf::bus {
@@ -12,6 +15,7 @@ constexpr uint32_t AlignUp(size_t value, size_t align) { return static_cast<uint
 PlanIndex::PlanIndex(const wf_plan& plan) : plan_(plan), regions_(plan.n_regions), tasks_(plan.n_tasks) {
   LinkRegions();
   FindReturns();
+  FindOutcome();
   FindReusable();
   for (uint32_t i = 0; i < plan.n_regions; ++i) {
     RegionInfo& info = regions_[i];
@@ -80,6 +84,24 @@ void PlanIndex::FindReturns() {
       ++tasks_[i].return_hops;
     }
     regions_[region].ended_by_return = true;
+  }
+}
+
+void PlanIndex::FindOutcome() {
+  const std::vector<uint8_t> is_outcome = abi::OutcomeTasks(plan_), is_flow = abi::FlowRegions(plan_);
+  for (uint32_t i = 0; i < plan_.n_regions; ++i) regions_[i].is_flow = is_flow[i] != 0;
+  for (uint32_t i = 0; i < plan_.n_tasks; ++i) {
+    const wf_task& task = plan_.tasks[i];
+    tasks_[i].is_outcome = is_outcome[i] != 0;
+    std::vector<uint16_t> in(task.in, task.in + task.n_in);
+    std::sort(in.begin(), in.end());
+    tasks_[i].reads_twice = std::adjacent_find(in.begin(), in.end()) != in.end();
+    if (task.out == WF_NONE || (task.flags & WF_CONTROL) != 0) continue;
+    for (uint16_t k = 0; k < task.n_next; ++k) {
+      const wf_task& next = plan_.tasks[task.next[k]];
+      if (next.kind != WF_RETURN) continue;
+      if (std::find(next.in, next.in + next.n_in, task.out) == next.in + next.n_in) tasks_[task.next[k]].beside.push_back(task.out);
+    }
   }
 }
 

@@ -17,6 +17,7 @@ struct RegionInfo {
   uint16_t entered_by = WF_NONE;  // task of the parent; of a fallback region the WF_ENTER whose attempts it catches
   EnteredBy how = EnteredBy::kRequest;
   bool ended_by_return = false;  // a WF_RETURN ends it, not its result
+  bool is_flow = false;          // abi::FlowRegions
   bool reusable = false;         // inside a fan-out, and no value that leaves it points into its frame
   std::vector<uint16_t> given;   // slots that have their value when the region is entered: parameters, err
   std::vector<uint16_t> starts;  // tasks that wait for nothing
@@ -27,11 +28,14 @@ struct RegionInfo {
 };
 
 struct TaskInfo {
-  uint16_t return_hops = 0;    // WF_RETURN: instances between its own and the one that it ends
-  uint16_t share = WF_NONE;    // which of its region's nodes of several tasks it is a part of
-  bool ends_node = true;       // no later task of its region is of the same node
-  bool starts_strand = false;  // chain != WF_NONE
-  bool wakes_inside = false;   // its `next` reaches into regions inside its own
+  uint16_t return_hops = 0;      // WF_RETURN: instances between its own and the one that it ends
+  uint16_t share = WF_NONE;      // which of its region's nodes of several tasks it is a part of
+  bool ends_node = true;         // no later task of its region is of the same node
+  bool starts_strand = false;    // chain != WF_NONE
+  bool wakes_inside = false;     // its `next` reaches into regions inside its own
+  bool is_outcome = false;       // abi::OutcomeTasks
+  bool reads_twice = false;      // one slot stands in `in` more than once
+  std::vector<uint16_t> beside;  // WF_RETURN: slots that it waits for and does not read, those of annotations
 };
 
 // What the scheduler asks of a plan again and again, worked out once at load.
@@ -52,6 +56,7 @@ class PlanIndex {
   void LinkRegions();
   void FindReturns();
   void FindShares(uint16_t region);
+  void FindOutcome();
   void FindReusable();
   bool PointsIntoFrame(uint16_t type, int depth) const;
   bool HasInFrameData(uint16_t region) const;

@@ -105,11 +105,11 @@ class EngineCore {
   const bus::Failure* CertainFailure(bus::Instance& instance, uint16_t reader) const;
   void NoteCompute(bus::Instance& instance, uint16_t id, int64_t ns, bool failed);
   void SkipIfCertain(bus::Instance& instance, uint16_t reader);
-  void CountDown(bus::Instance& instance, uint16_t reader, bool failed);
+  void CountDown(bus::Instance& instance, uint16_t reader);
   bus::Channel& ChannelOf(const bus::Instance& instance, uint16_t slot) const;
   bus::Instance* LiveInside(bus::Instance& outer, uint16_t region) const;
   void NoteStage(const bus::Instance& instance, const wf_task& task, bool starts);
-  const bus::Failure& FirstDeciding(bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const;
+  const bus::Failure& FirstDeciding(bus::Instance& flow, uint16_t decisive, const bus::Failure& failure) const;
   void SampleEnded(bus::Instance& root, const bus::Failure* failure);
   void ReturnFrom(bus::Instance& instance, uint16_t id);
 

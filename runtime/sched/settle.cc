@@ -1,5 +1,6 @@
 // The flow of values: tasks become ready, run, settle their slots; regions end.
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -61,25 +62,28 @@ const bus::Failure* EngineCore::FailedInput(const bus::Instance& instance, const
 }
 
 // The failure that `reader` is bound to end with although it still waits: its first failed input, when all earlier ones have settled and
-// nothing but later inputs is outstanding (no control point, nothing that a fallback reads).
+// nothing but later inputs is outstanding (no control point, nothing that a fallback reads). Where it can only end the request, earlier
+// inputs do not matter, and neither do annotations.
 const bus::Failure* EngineCore::CertainFailure(bus::Instance& instance, uint16_t reader) const {
   const wf_task& task = plan_.tasks[reader];
   if (task.kind == WF_ENTER && plan_.regions[task.target].on_error != WF_NONE) return nullptr;
+  const bus::TaskInfo& info = index_.task(reader);
   const bus::Failure* first = nullptr;
+  for (int i = 0; i < task.n_in && first == nullptr; ++i) {
+    const bus::Channel& channel = ChannelOf(instance, task.in[i]);
+    if (channel.pending() && !info.is_outcome) return nullptr;
+    first = channel.failure();
+  }
+  if (first == nullptr) return nullptr;
+  const uint16_t left = instance.countdowns()[reader - plan_.regions[instance.region].first_task];
   int pending = 0;
   for (int i = 0; i < task.n_in; ++i) {
-    const bus::Channel& channel = ChannelOf(instance, task.in[i]);
-    if (channel.pending()) {
-      if (first == nullptr) return nullptr;
-      bool counted = false;
-      for (int k = 0; k < i; ++k) counted = counted || task.in[k] == task.in[i];
-      pending += counted ? 0 : 1;
-    } else if (first == nullptr) {
-      first = channel.failure();
-    }
+    if (!ChannelOf(instance, task.in[i]).pending()) continue;
+    const bool counted = info.reads_twice && std::find(task.in, task.in + i, task.in[i]) != task.in + i;
+    pending += counted ? 0 : 1;
   }
-  const uint16_t left = instance.countdowns()[reader - plan_.regions[instance.region].first_task];
-  return first != nullptr && left == pending ? first : nullptr;
+  for (const uint16_t slot : info.beside) pending += ChannelOf(instance, slot).pending() ? 1 : 0;
+  return left == pending ? first : nullptr;
 }
 
 void EngineCore::NoteStage(const bus::Instance& instance, const wf_task& task, bool starts) {
@@ -198,12 +202,12 @@ void EngineCore::SkipIfCertain(bus::Instance& instance, uint16_t reader) {
   PushReady(instance, reader, certain);
 }
 
-// One of those that `reader` waits for has settled.
-void EngineCore::CountDown(bus::Instance& instance, uint16_t reader, bool failed) {
+// One of those that `reader` waits for has settled. When it has not failed, it may be what a failure has waited for.
+void EngineCore::CountDown(bus::Instance& instance, uint16_t reader) {
   uint16_t& left = instance.countdowns()[reader - plan_.regions[instance.region].first_task];
   if (--left == 0)
     PushReady(instance, reader, nullptr);
-  else if (failed)
+  else if (LiveOf(instance).has_failures) [[unlikely]]
     SkipIfCertain(instance, reader);
 }
 
@@ -235,16 +239,16 @@ void EngineCore::Settle(bus::Instance& instance, uint16_t id, const bus::Failure
     LiveOf(instance).has_failures = true;
     LiveOf(instance).failures.Add(*failure);
     if ((task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN) {
-      if (instance.parent == nullptr) failure = &FirstDeciding(instance, id, *failure);
+      if (index_.region(instance.region).is_flow) failure = &FirstDeciding(instance, id, *failure);
       return EndRegion(instance, failure);
     }
   }
   if (!index_.task(id).wakes_inside) {
-    for (int i = 0; i < task.n_next; ++i) CountDown(instance, task.next[i], failure != nullptr);
+    for (int i = 0; i < task.n_next; ++i) CountDown(instance, task.next[i]);
   } else {
     for (int i = 0; i < task.n_next; ++i) {
       bus::Instance* const reader = LiveInside(instance, plan_.tasks[task.next[i]].region);
-      if (reader != nullptr) CountDown(*reader, task.next[i], failure != nullptr);
+      if (reader != nullptr) CountDown(*reader, task.next[i]);
     }
   }
   const bool by_result = region.result != WF_NONE && !index_.region(instance.region).ended_by_return;
@@ -293,13 +297,13 @@ void EngineCore::EndRegion(bus::Instance& instance, const bus::Failure* failure)
 // The request reports the textually first failure that is known to end it, whichever made the outcome certain: control points do not wait
 // for each other. A failure that none of them reads, or that a fallback has taken, is none of these; nor is one whose reader still waits
 // for control.
-const bus::Failure& EngineCore::FirstDeciding(bus::Instance& root, uint16_t decisive, const bus::Failure& failure) const {
-  for (uint16_t id = plan_.regions[root.region].first_task; id < decisive; ++id) {
+const bus::Failure& EngineCore::FirstDeciding(bus::Instance& flow, uint16_t decisive, const bus::Failure& failure) const {
+  for (uint16_t id = plan_.regions[flow.region].first_task; id <= decisive; ++id) {
     const wf_task& task = plan_.tasks[id];
-    if ((task.flags & WF_CONTROL) == 0) continue;
-    const uint16_t left = root.countdowns()[id - plan_.regions[root.region].first_task];
+    if (id != decisive && (task.flags & WF_CONTROL) == 0) continue;
+    const uint16_t left = flow.countdowns()[id - plan_.regions[flow.region].first_task];
     const bool is_told = left == 0 || left >= kSkipped;
-    if (const bus::Failure* known = is_told ? FailedInput(root, task) : CertainFailure(root, id); known != nullptr) return *known;
+    if (const bus::Failure* known = is_told ? FailedInput(flow, task) : CertainFailure(flow, id); known != nullptr) return *known;
   }
   return failure;
 }

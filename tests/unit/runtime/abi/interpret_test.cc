@@ -141,6 +141,50 @@ TEST_F(InterpretTest, AReturnThatWaitsForAFailedControlPointIsNotBoundToFail) {
   EXPECT_FALSE(outcome.MayReport(kBroken));
 }
 
+TEST_F(InterpretTest, AnyFailureThatReachesTheReturnMayBeKnownFirst) {
+  const int root = Root();
+  constexpr wf_code kFirst = 100002, kUnread = 100003;
+  const int out = builder_.Slot(root, Kind::kInt), first = builder_.Slot(root, Kind::kInt), bad = builder_.Slot(root, Kind::kInt),
+            unread = builder_.Slot(root, Kind::kInt), both = builder_.Slot(root, Kind::kInt);
+  builder_.Workflow(root, {in_}, {out_, out});
+  RunOptions failing = Failing();
+  failing.body.fail_code = kFirst;
+  builder_.Run(root, {in_}, first, failing);
+  failing.body.fail_code = kUnread;
+  builder_.Run(root, {in_}, unread, failing);
+  builder_.Run(root, {in_}, bad, Failing());
+  builder_.Run(root, {first, bad}, both);
+  builder_.Return(root, {in_, both});
+  const Outcome outcome = Run();
+  EXPECT_EQ(outcome.failure.code, kFirst);
+  EXPECT_TRUE(outcome.MayReport(kBroken));
+  EXPECT_FALSE(outcome.MayReport(kUnread));
+}
+
+TEST_F(InterpretTest, WhatAFallbackIsToldHasOneValue) {
+  const int root = Root();
+  constexpr wf_code kFirst = 100002;
+  const int first = builder_.Slot(root, Kind::kInt), bad = builder_.Slot(root, Kind::kInt), both = builder_.Slot(root, Kind::kInt),
+            value = builder_.Slot(root, Kind::kInt);
+  const int target = builder_.Region(root), fallback = builder_.Region(root);
+  builder_.SetFallback(target, fallback);
+  RunOptions failing = Failing();
+  failing.body.fail_code = kFirst;
+  builder_.Run(root, {in_}, first, failing);
+  builder_.Run(root, {in_}, bad, Failing());
+  builder_.Run(root, {first, bad}, both);
+  const int inner = builder_.Slot(target, Kind::kInt), again = builder_.Slot(fallback, Kind::kInt);
+  builder_.Run(target, {both}, inner);
+  builder_.SetResult(target, inner);
+  builder_.Run(fallback, {both}, again);  // reads the failed one: fails with what it has
+  builder_.SetResult(fallback, again);
+  builder_.Enter(root, target, {both}, value);
+  builder_.Return(root, {value});
+  const Outcome outcome = Run();
+  EXPECT_EQ(outcome.failure.code, kFirst);
+  EXPECT_FALSE(outcome.MayReport(kBroken));
+}
+
 TEST_F(InterpretTest, AReturnInAnArmEndsTheWorkflow) {
   const int root = Root();
   const int arm = builder_.Region(root);

@@ -119,6 +119,19 @@ TEST_F(ArmsTest, AFailureThatAnArmReadsIsTheRequests) {
   rig.Settle();
 }
 
+TEST_F(ArmsTest, AReturnInAnArmWaitsForNothingBeforeItsFailure) {
+  const int bad = Int(root_), both = Int(arm_);
+  builder_.Run(root_, {in_}, bad, Failing());
+  builder_.Run(arm_, {slow_, bad}, both);
+  builder_.Return(arm_, {both});
+  builder_.Return(root_, {in_}, {If(true)});
+  Rig& rig = MakeRig();
+  rig.Start({2});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, kBroken);
+  rig.Settle();
+}
+
 TEST_F(ArmsTest, AFailureIsNotToldOfAControlPointThatWaitsForAnother) {
   constexpr wf_code kLast = 100002;
   const int bad = Int(root_);

@@ -75,21 +75,94 @@ TEST_F(EngineTest, TheRequestFailsAsSoonAsThatIsCertain) {
   rig.Settle();
 }
 
+// A reader whose failure a fallback is told.
 TEST_F(EngineTest, AReaderTakesItsTextuallyFirstFailedInputOnceEarlierOnesHaveSettled) {
-  const int slow = Int(root_), bad = Int(root_), both = Int(root_);
-  RunOptions slow_failing = Failing(100002);
-  slow_failing.compute = true;
-  slow_failing.cost_ns = 500'000;
+  constexpr wf_code kSlow = 100002;
+  const int slow = Int(root_), bad = Int(root_), both = Int(root_), value = Int(root_);
+  RunOptions slow_failing = Pooled();
+  slow_failing.body = Failing(kSlow).body;
   builder_.Run(root_, {in_}, slow, slow_failing);
   builder_.Run(root_, {in_}, bad, Failing());
   builder_.Run(root_, {slow, bad}, both);
-  builder_.Return(root_, {both});
+  const int target = builder_.Region(root_), fallback = builder_.Region(root_);
+  builder_.SetFallback(target, fallback);
+  const int inner = Int(target), caught = Int(fallback);
+  builder_.Run(target, {both}, inner);
+  builder_.SetResult(target, inner);
+  builder_.Run(fallback, {builder_.FirstSlot(fallback)}, caught);
+  builder_.SetResult(fallback, caught);
+  builder_.Enter(root_, target, {both}, value);
+  builder_.Return(root_, {value});
   Rig& rig = MakeRig();
   rig.Start({1});
   EXPECT_TRUE(rig.answers.empty());
   rig.Settle();
   ASSERT_EQ(rig.answers.size(), 1U);
-  EXPECT_EQ(rig.answers[0].code, 100002);
+  EXPECT_EQ(rig.answers[0].code, 0);
+}
+
+TEST_F(EngineTest, AFailureThatReachesTheReturnWaitsForNothingWrittenBeforeIt) {
+  const int slow = Int(root_), bad = Int(root_), both = Int(root_);
+  builder_.Workflow(root_, {in_}, {out_, out_});
+  builder_.Run(root_, {in_}, slow, Pooled());
+  builder_.Run(root_, {in_}, bad, Failing());
+  builder_.Run(root_, {slow, bad}, both);  // as a result that is computed from two nodes
+  builder_.Return(root_, {slow, both});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, kBroken);
+  EXPECT_EQ(rig.drained, 0);  // the slow one is under way
+  rig.Settle();
+  EXPECT_EQ(rig.drained, 1);
+}
+
+TEST_F(EngineTest, AFailureThatReachesAConditionWaitsForNothingWrittenBeforeIt) {
+  const int slow = Int(root_), bad = Int(root_);
+  builder_.Run(root_, {in_}, slow, Pooled());
+  builder_.Run(root_, {in_}, bad, Failing());
+  const int guard = builder_.Run(root_, {slow, bad}, -1, {.control = true});
+  builder_.Return(root_, {in_}, {guard});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, kBroken);
+  rig.Settle();
+}
+
+TEST_F(EngineTest, AReturnThatIsBoundToFailWaitsForNoAnnotation) {
+  const int slow = Int(root_), bad = Int(root_);
+  builder_.Run(root_, {in_}, bad, Failing());
+  const int annotation = builder_.Run(root_, {in_}, slow, Pooled());
+  builder_.Return(root_, {bad}, {annotation});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, kBroken);
+  rig.Settle();
+}
+
+TEST_F(EngineTest, AFailureIsToldWhenTheControlPointBeforeItHasPassed) {
+  RunOptions require = Pooled();
+  require.control = true;
+  const int guard = builder_.Run(root_, {in_}, -1, require);
+  const int bad = Int(root_), slow = Int(root_);
+  builder_.Run(root_, {in_}, bad, Failing());
+  builder_.Run(root_, {in_}, slow, Pooled());
+  builder_.Return(root_, {slow, bad}, {guard});
+  builder_.Workflow(root_, {in_}, {out_, out_});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  EXPECT_TRUE(rig.answers.empty());
+  ASSERT_EQ(rig.queue.jobs.size(), 2U);
+  Job* const slow_job = rig.queue.jobs.back();
+  rig.queue.jobs.pop_back();
+  rig.RunJobs();
+  rig.Turn();
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, kBroken);
+  rig.queue.jobs.push_back(slow_job);
+  rig.Settle();
 }
 
 TEST_F(EngineTest, AFailureThatDecidesNothingIsNotTheRequests) {

@@ -8,6 +8,7 @@
 
 #include "runtime/base/ascii.h"
 #include "runtime/base/check.h"
+#include "runtime/base/reserve.h"
 #include "runtime/protocol/http/target.h"
 #include "runtime/protocol/http2/blocks.h"
 #include "runtime/protocol/http2/callbacks.h"
@@ -49,7 +50,8 @@ std::string_view WhyNoRequest(const http::Head& head, std::string_view authority
 
 struct Pool::Parts {
   Parts() {
-    WF_CHECK(nghttp2_session_callbacks_new(&callbacks) == 0 && nghttp2_option_new(&option) == 0);
+    base::Reserve::Insist([this] { return nghttp2_session_callbacks_new(&callbacks) == 0 ? callbacks : nullptr; });
+    base::Reserve::Insist([this] { return nghttp2_option_new(&option) == 0 ? option : nullptr; });
     Callbacks::SetAll(callbacks);
     nghttp2_option_set_no_auto_window_update(option, 1);
     nghttp2_option_set_no_closed_streams(option, 1);

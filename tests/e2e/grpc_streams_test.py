@@ -148,6 +148,7 @@ class WaitingStreams(GrpcCase):
         call.cancel()
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
 
+    @harness.timed  # a row runs shortly before its deadline, so that the answer may come in time
     def test_a_deadline_is_of_every_message(self):
         with Client(self.server) as client:
             head = [("te", "trailers"), ("content-type", "application/grpc"), ("grpc-timeout", "300m")]

@@ -71,7 +71,7 @@ class Echoes(GrpcCase):
                     client.update_trace_settings(model, settings)
         with self.assertRaisesRegex(InferenceServerException, "NOT_FOUND"):
             client.get_trace_settings("Lime")
-        for settings, words in (({"log_verbose_level": 3}, "UNIMPLEMENTED.*stays `0`"), ({"log_info": "yes"}, "INVALID_ARGUMENT.*true or false"), ({"log_inof": True}, "INVALID_ARGUMENT.*no setting")):
+        for settings, words in (({"log_verbose_level": 3}, "UNIMPLEMENTED.*stays `0`"), ({"log_inof": True}, "INVALID_ARGUMENT.*no setting")):
             with self.assertRaisesRegex(InferenceServerException, words):
                 client.update_log_settings(settings)
 
@@ -137,7 +137,7 @@ class Echoes(GrpcCase):
         self.assert_fails(wrong, line("INT32", [2], bytes(4)), "`line`", code=5000)
         self.assert_fails(wrong, line("INT32", [1, 1, 1], bytes(4)), "3 axes", code=5000)
         self.assert_fails(wrong, line("INT32", [1], bytes(4), "lime"), "did you mean `line`", code=5000)
-        self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: self.stub.ModelReady(pb.ModelReadyRequest(name="Lime")), "no model", code=3002)
+        self.assertFalse(self.stub.ModelReady(pb.ModelReadyRequest(name="Lime")).ready)
         self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: self.stub.ModelInfer(pb.ModelInferRequest()), "no model", code=3002)
         self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: self.stub.ModelMetadata(pb.ModelMetadataRequest(name="Line", version="2")), "no version `2`; it has 1", code=3002)
         for method in ("ModelInfer", "ModelReady", "RepositoryIndex"):

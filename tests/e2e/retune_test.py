@@ -166,7 +166,7 @@ class Retune(harness.ServerCase):
             self.assertEqual([NODE in line.split() for line in table.splitlines() if line.startswith("Wide")], [False, True], table)
 
     def settings_of(self, path):
-        graph = json.loads(harness.wfc("graph", "--format=json", "--from", "{}:{}".format(*self.server.addresses["admin"]), self.source).stdout)
+        graph = json.loads(harness.wfc("graph", "--format=json", "--from", "{}:{}".format(*self.server.addresses["admin"]), harness.scratch() / "retune.wf").stdout)
         [node] = [node for flow in graph["workflows"] for stage in flow["stages"] for node in stage["nodes"] if node["path"] == path]
         return {name: node["settings"][name] for name in ("batch", "queue", "instances", "priority", "timeout") if name in node["settings"]}
 

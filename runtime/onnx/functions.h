@@ -31,7 +31,7 @@ struct NodeOpsets {
 // own, its nodes are called `outer/inner`, attributes that refer to the function's have what the call or the function gives.
 // Errors: a function that calls itself, one defined twice, a call with more inputs or outputs than the function has, more than
 // kMostWrittenNodes nodes or `max_bytes` bytes of them; text without file.   Bounds: memory of that.
-inline constexpr int kMostWrittenNodes = 1 << 20;
+inline constexpr int kMostWrittenNodes = 1 << 16;
 base::Status WriteOutFunctions(const pb::ModelProto& model, const Opsets& opsets, uint64_t max_bytes, pb::GraphProto& graph,
                                NodeOpsets& out);
 

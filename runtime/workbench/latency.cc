@@ -8,7 +8,7 @@ namespace wf::workbench {
 
 // Times below 2^kBits have a cell each; of longer ones the first bit chooses a row, and the kBits behind it the cell.
 size_t Latency::CellOf(int64_t ns) {
-  const auto time = static_cast<uint64_t>(std::max<int64_t>(ns, 0));
+  const auto time = static_cast<uint64_t>(ns);
   if (time < uint64_t{1} << kBits) return time;
   const int shift = std::bit_width(time) - 1 - kBits;
   return (static_cast<size_t>(shift) << kBits) + (time >> shift);
@@ -22,6 +22,7 @@ int64_t Latency::MostOf(size_t cell) {
 }
 
 void Latency::Add(int64_t ns) {
+  ns = std::max<int64_t>(ns, 0);  // of a clock that went back
   ++cells_[CellOf(ns)];
   ++count_;
   sum_ns_ += std::min<int64_t>(ns, INT64_MAX - sum_ns_);

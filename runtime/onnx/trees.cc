@@ -185,7 +185,9 @@ class OldForm {
     const Key wanted{tree, id};
     size_t low = 0, high = order_.size();
     if (last_ < high && tree_[order_[last_]] == tree) {
-      const int64_t guess = static_cast<int64_t>(last_) + std::clamp(id - id_[order_[last_]], -kGuess, kGuess);
+      int64_t step = 0;
+      if (__builtin_sub_overflow(id, id_[order_[last_]], &step)) step = id < 0 ? -kGuess : kGuess;
+      const int64_t guess = static_cast<int64_t>(last_) + std::clamp(step, -kGuess, kGuess);
       if (guess >= 0 && static_cast<size_t>(guess) < high && KeyAt(static_cast<size_t>(guess)) == wanted) {
         last_ = static_cast<size_t>(guess);
         at = order_[last_];

@@ -92,7 +92,7 @@ class RowsThatWaitForCompany(unittest.TestCase):
     def test_they_run_at_once(self):
         folder = harness.scratch() / "company"
         folder.mkdir()
-        (folder / "wide.onnx").write_bytes(onnx_file.perceptron(64, 16))
+        (folder / "wide.onnx").write_bytes(onnx_file.perceptron(64, 2048))
         (folder / "company.wf").write_text('''model Wide = onnx("wide.onnx");
 workflow Score(seed: f32) -> (first: f32) {
   let x = [i < 64] => seed;

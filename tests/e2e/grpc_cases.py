@@ -145,7 +145,7 @@ class GrpcCase(harness.ServerCase):
 
 def source():
     path = harness.scratch() / "echoes.wf"
-    (harness.scratch() / "wide.onnx").write_bytes(onnx_file.perceptron(64, 64))
+    (harness.scratch() / "wide.onnx").write_bytes(onnx_file.perceptron(64, 2048))
     path.write_text(PROGRAM)
     return path
 

@@ -32,7 +32,7 @@ ID = "call-" + "i" * 1000
 
 def source():
     path = harness.scratch() / "narrow.wf"
-    (harness.scratch() / "narrow.onnx").write_bytes(onnx_file.perceptron(64, 64))
+    (harness.scratch() / "narrow.onnx").write_bytes(onnx_file.perceptron(64, 2048))
     (harness.scratch() / "chain.onnx").write_bytes(onnx_file.squares(400))
     path.write_text(SOURCE)
     return path

@@ -62,7 +62,8 @@ def weights(count, seed):
 
 
 def perceptron(features, hidden, rows="N"):
-    """f32[rows, features] -> the same with one hidden layer: a run of one row reads all weights, as a run of 32 does."""
+    """f32[rows, features] -> the same with one hidden layer: a run of one row reads all weights, as a run of 32 does, so that it pays to
+    wait for company where there are 100,000 weights and more: fewer take less time than a busy machine's clock errs by."""
     return model([node("MatMul", ["x", "w1"], ["h"], "up"), node("Relu", ["h"], ["r"], "relu"), node("MatMul", ["r", "w2"], ["y"], "down")],
                  [initializer("w1", (features, hidden), weights(features * hidden, 1)),
                   initializer("w2", (hidden, features), weights(features * hidden, 2))],

@@ -156,7 +156,7 @@ class UnixSockets(unittest.TestCase):
         source = harness.scratch() / "modelled.wf"
         folder = harness.scratch() / "models"
         folder.mkdir()
-        (folder / "wide.onnx").write_bytes(onnx_file.perceptron(64, 64))
+        (folder / "wide.onnx").write_bytes(onnx_file.perceptron(64, 2048))
         source.write_text('model Wide = onnx("models/wide.onnx");\nservice S { model Wide; }\n')
         binary = harness.compiled(source)
         done = subprocess.run([binary, "--listen", f"unix:{self.path}", "--admin-port", "0", "--model-root", "/none"], capture_output=True, text=True, timeout=30)

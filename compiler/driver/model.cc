@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "compiler/backend/backend.h"
+#include "compiler/base/ascii.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/serve.h"
@@ -87,8 +88,6 @@ int ServeModel(const Options& options, Console& console) {
       console);
 }
 
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 }  // namespace
 
 base::Result<std::string> ProgramServing(const std::string& path) {
@@ -100,8 +99,8 @@ base::Result<std::string> ProgramServing(const std::string& path) {
                           fmt::format("`{}`: a name with `{}` cannot be written in a program; rename the file", path, c));
   }
   std::string called = name.ends_with(".onnx") ? name.substr(0, name.size() - 5) : name;
-  for (char& c : called) c = IsLetter(c) || (c >= '0' && c <= '9') ? c : '_';
-  if (called.empty() || !IsLetter(called[0])) called = "Model_" + called;
+  for (char& c : called) c = base::IsLetter(c) || base::IsDigit(c) ? c : '_';
+  if (called.empty() || !base::IsLetter(called[0])) called = "Model_" + called;
   if (called[0] >= 'a') called[0] = static_cast<char>(called[0] - 'a' + 'A');  // no word of the language begins so
   return fmt::format("model {0} = onnx(\"{1}\");\n\nservice Serve{0} {{\n  model {0};\n}}\n", called, name);
 }

@@ -5,22 +5,20 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/system_error.h"
 #include "compiler/driver/files.h"
 
 namespace wf::driver {
 namespace {
 
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // The folder's own name as a name of the language; empty when it is none. One that begins with `-` would be taken for a flag, with `_` for
 // something unused.
 std::string ProgramName(const std::string& folder) {
   std::string name = std::filesystem::path(folder).filename().string();
   std::replace(name.begin(), name.end(), '-', '_');
-  const auto may_follow = [](char c) { return IsLetter(c) || IsDigit(c) || c == '_'; };
-  const bool good = !name.empty() && IsLetter(name[0]) && std::all_of(name.begin(), name.end(), may_follow);
+  const auto may_follow = [](char c) { return base::IsLetter(c) || base::IsDigit(c) || c == '_'; };
+  const bool good = !name.empty() && base::IsLetter(name[0]) && std::all_of(name.begin(), name.end(), may_follow);
   return good ? name : "";
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/utf8.h"
 #include "compiler/diag/shorten.h"
 
@@ -9,17 +10,17 @@ namespace wf::parse {
 namespace {
 
 using ast::ExprPtr;
+using base::IsDigit;
 using source::Span;
 
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool BeginsName(char c) { return base::IsLetter(c) || c == '_'; }
 
 // The name, fields and indices that spaces stand around; empty: something else is there.
 std::string_view SpacedName(std::string_view inner) {
   const size_t begin = inner.find_first_not_of(' '), end = inner.find_last_not_of(' ');
-  if (begin == std::string_view::npos || end - begin + 1 == inner.size() || !IsLetter(inner[begin])) return {};
+  if (begin == std::string_view::npos || end - begin + 1 == inner.size() || !BeginsName(inner[begin])) return {};
   const std::string_view name = inner.substr(begin, end - begin + 1);
-  const bool is_name = std::all_of(name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c) || c == '.'; });
+  const bool is_name = std::all_of(name.begin(), name.end(), [](char c) { return BeginsName(c) || IsDigit(c) || c == '.'; });
   return is_name ? name : std::string_view();
 }
 
@@ -171,8 +172,8 @@ void StringReader::ReadHole() {
 
 ExprPtr StringReader::ReadHoleExpr() {
   const size_t begin = at_;
-  if (at_ == inside_.size() || !IsLetter(inside_[at_])) return nullptr;
-  while (at_ < inside_.size() && (IsLetter(inside_[at_]) || IsDigit(inside_[at_]))) ++at_;
+  if (at_ == inside_.size() || !BeginsName(inside_[at_])) return nullptr;
+  while (at_ < inside_.size() && (BeginsName(inside_[at_]) || IsDigit(inside_[at_]))) ++at_;
   auto name = std::make_unique<ast::NameExpr>(SpanFrom(begin, at_));
   name->name = inside_.substr(begin, at_ - begin);
   ExprPtr expr = std::move(name);
@@ -186,8 +187,8 @@ ExprPtr StringReader::ReadHoleExpr() {
 
 ExprPtr StringReader::ReadMember(ExprPtr object, size_t begin) {
   const size_t name = ++at_;
-  if (at_ == inside_.size() || !IsLetter(inside_[at_])) return nullptr;
-  while (at_ < inside_.size() && (IsLetter(inside_[at_]) || IsDigit(inside_[at_]))) ++at_;
+  if (at_ == inside_.size() || !BeginsName(inside_[at_])) return nullptr;
+  while (at_ < inside_.size() && (BeginsName(inside_[at_]) || IsDigit(inside_[at_]))) ++at_;
   auto member = std::make_unique<ast::MemberExpr>(SpanFrom(begin, at_));
   member->object = std::move(object);
   member->member = {std::string(inside_.substr(name, at_ - name)), SpanFrom(name, at_)};

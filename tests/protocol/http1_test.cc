@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/protocol/http1/decoder.h"
+#include "tests/unit/support/source_path.h"
 
 namespace wf::http1 {
 namespace {
@@ -126,7 +127,7 @@ std::vector<std::string> EventsOf(const std::string& input, const std::vector<si
 
 std::vector<std::filesystem::path> Files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(WF_TRANSCRIPTS) + "/http1")) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(SourcePath("tests/protocol/http1"))) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/unit/compiler/format/formatted.h"
+#include "tests/unit/support/source_path.h"
 
 namespace wf::format {
 namespace {
@@ -21,7 +22,7 @@ struct Program {
 std::vector<Program> Programs() {
   std::vector<Program> programs;
   for (const char* folder : {"tests", "stdlib", "examples", "docs"}) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(WF_SOURCE_ROOT) / folder)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(SourcePath(folder))) {
       if (entry.path().extension() != ".wf" || entry.path().filename() == "r41_limits.wf") continue;
       std::ifstream file(entry.path());
       std::stringstream text;

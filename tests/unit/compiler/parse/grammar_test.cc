@@ -7,6 +7,7 @@
 
 #include "compiler/parse/grammar_check.h"
 #include "tests/unit/compiler/parse/parsed.h"
+#include "tests/unit/support/source_path.h"
 
 namespace wf::parse {
 namespace {
@@ -22,7 +23,7 @@ std::string ReadText(const std::filesystem::path& path) {
 std::vector<std::filesystem::path> Corpus() {
   std::vector<std::filesystem::path> files;
   for (const char* folder : {"tests/lang", "stdlib", "examples"}) {
-    const auto root = std::filesystem::path(WF_SOURCE_ROOT) / folder;
+    const std::filesystem::path root = SourcePath(folder);
     if (!std::filesystem::exists(root)) continue;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
       const std::string path = entry.path().string();
@@ -46,7 +47,7 @@ TEST(Grammar, HasNoAmbiguityAndNeedsNoFullContextOnTheCorpus) {
 TEST(Grammar, ReportsConflictsIfThereAreAny) { EXPECT_FALSE(PredictionConflicts("const a = ;").empty()) << "the listener is heard"; }
 
 TEST(Grammar, EveryRuleAndTokenStandsInTheCorpusFile) {
-  const auto used = ConstructsOf(ReadText(std::filesystem::path(WF_SOURCE_ROOT) / "tests/lang/parse/every_construct.wf"));
+  const auto used = ConstructsOf(ReadText(SourcePath("tests/lang/parse/every_construct.wf")));
   const auto all = AllConstructs();
   std::vector<std::string> missing;
   std::set_difference(all.begin(), all.end(), used.begin(), used.end(), std::back_inserter(missing));
@@ -54,7 +55,7 @@ TEST(Grammar, EveryRuleAndTokenStandsInTheCorpusFile) {
 }
 
 TEST(Grammar, EveryKindOfNodeStandsInTheTreeOfTheCorpusFile) {
-  const Parsed p(ReadText(std::filesystem::path(WF_SOURCE_ROOT) / "tests/lang/parse/every_construct.wf"));
+  const Parsed p(ReadText(SourcePath("tests/lang/parse/every_construct.wf")));
   ASSERT_EQ(p.codes(), std::vector<diag::Code>{});
   const std::string tree = p.tree();
   const auto expect = [&](std::string_view kind, std::string_view failed) {

@@ -12,7 +12,7 @@ using testing::Not;
 
 TEST(BuildIr, BuildsTheExamples) {
   for (const char* name : {"hello/hello.wf", "fallback/fallback.wf", "digits/digits.wf"}) {
-    Built built = BuildFile(std::string(WF_EXAMPLES) + name);
+    Built built = BuildFile(SourcePath("examples/") + name);
     ASSERT_TRUE(built.program.has_value()) << name << "\n" << built.diagnostics;
     passes::Run(*built.program);
     if (std::getenv("WF_PRINT")) fprintf(stderr, "%s\n", ir::Print(*built.program).c_str());

@@ -16,6 +16,7 @@
 #include "compiler/passes/passes.h"
 #include "compiler/sema/build_ir.h"
 #include "compiler/sema/check.h"
+#include "tests/unit/support/source_path.h"
 
 namespace wf::sema {
 
@@ -29,7 +30,7 @@ inline Built BuildFile(const std::string& path) {
   source::SourceMap sources;
   diag::Emitter diag;
   Built built;
-  const std::vector<driver::Module> modules = driver::LoadProgram(path, {.stdlib = WF_STDLIB}, sources, diag);
+  const std::vector<driver::Module> modules = driver::LoadProgram(path, {.stdlib = SourcePath("stdlib/")}, sources, diag);
   CheckInput input{.modules = {}, .sources = sources, .options = {}};
   for (const driver::Module& module : modules) input.modules.push_back({module.path, module.file.get()});
   if (!diag.has_errors()) {

@@ -8,6 +8,7 @@
 
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
+#include "tests/unit/support/source_path.h"
 
 namespace wf::nodes {
 namespace {
@@ -119,7 +120,7 @@ TEST(DecodeGray, LaysTransparencyOverWhite) {
 }
 
 TEST(DecodeGray, ReadsAScanOfTheDigitsExample) {
-  std::ifstream stream(WF_SOURCE_DIR "/examples/digits/testdata/seven.png", std::ios::binary);
+  std::ifstream stream(SourcePath("examples/digits/testdata/seven.png"), std::ios::binary);
   const std::string file{std::istreambuf_iterator<char>(stream), {}};
   FakeJob job;
   wf_tensor gray;

@@ -9,11 +9,12 @@
 
 #include "runtime/base/check.h"
 #include "runtime/base/dtype.h"
+#include "tests/unit/support/source_path.h"
 
 // Models with inputs and the outputs that ONNX Runtime computed; the layout is described in testdata/make_models.py.
 namespace wf::testing {
 
-inline std::string DataPath(const std::string& name) { return std::string(WF_ONNX_TESTDATA) + "/" + name; }
+inline std::string DataPath(const std::string& name) { return SourcePath("tests/unit/runtime/onnx/testdata/") + name; }
 
 inline std::vector<uint8_t> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

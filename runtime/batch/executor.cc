@@ -119,6 +119,8 @@ Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
       row.withdrawn = true;
       return Withdrawal::kNotSubmitted;
     case RowState::kTaken:
+      row.abandoned.store(true, std::memory_order_relaxed);
+      return Withdrawal::kTaken;
     case RowState::kDelivered:
       return Withdrawal::kTaken;
     case RowState::kWaiting:
@@ -221,17 +223,20 @@ base::Status Executor::RunRows(Work& work, const RowList& rows) {
     WF_RETURN_IF_ERROR(work.staging->CheckSize(rows, instance, size));
   }
   const base::SliceScope slice(base::SliceKind::kRun, name);
-  return work.staging->Run(instance, size);
+  return work.staging->Run(rows, instance, size);
 }
 
 // What one request sent must not fail the others that share its run: `rows` failed together, so they run again in halves, down to the rows
 // that fail alone. They are back in the batch when this returns.
 void Executor::RunInHalves(Work& work, RowList rows, const base::Status& failure) {
-  if (rows.count == 1) {
-    Row& row = *rows.first;
-    rows.Remove(row);
-    row.Fail(CodeOf(failure), failure.message());
-    return work.closed.rows.Append(row);
+  if (rows.count == 1 || failure.code() == base::kCancelled) {
+    while (rows.first != nullptr) {
+      Row& row = *rows.first;
+      rows.Remove(row);
+      row.Fail(CodeOf(failure), failure.message());
+      work.closed.rows.Append(row);
+    }
+    return;
   }
   RowList half;
   while (half.count < rows.count) {

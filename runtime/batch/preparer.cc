@@ -144,7 +144,10 @@ int64_t Preparer::BestRunNs(const Piece& piece, std::span<const wf_tensor> input
   const Batcher& batcher = *piece.batcher;
   Runnable& model = batcher.model();
   std::vector<wf_tensor> outputs(model.model().n_out);
-  const auto runs = [&] { return !stopping_ && model.Run(batcher.options().measuring_instance, piece.size, inputs, outputs).ok(); };
+  const base::UntilStopped wanted(stopping_);
+  const auto runs = [&] {
+    return !stopping_ && model.Run(batcher.options().measuring_instance, piece.size, inputs, outputs, &wanted).ok();
+  };
   if (!runs()) return 0;
   int64_t best = 0;
   const base::TimePoint begin = clock_.Now();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -59,7 +60,8 @@ class Row : public base::Message {
   uint16_t sort = 0;          // of those that have a t(B) of their own
   uint8_t level = WF_NORMAL;  // priority after ageing
   RowState state = RowState::kIdle;
-  bool withdrawn = false;  // before it was submitted: Submit refuses it
+  bool withdrawn = false;              // before it was submitted: Submit refuses it
+  std::atomic<bool> abandoned{false};  // while it runs; the run asks
   bool has_credit = false;
 };
 

@@ -8,6 +8,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/memory_limit.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wanted.h"
 
 namespace wf::batch {
 
@@ -48,12 +49,15 @@ class Runnable {
   // Makes first what a Run of these shapes by this instance would otherwise make: plan, memory. `inputs`: as for Run, without data.
   virtual base::Status Prepare(int /*instance*/, int64_t /*rows*/, std::span<const wf_tensor> /*inputs*/) { return {}; }
   // Whether a run of these shapes, its results included, takes no more than most_bytes, as far as the shapes are the request's to decide.
-  // Errors: kOutOfRange when it takes more. `inputs`: as for Run, without data.
+  // Errors: kOutOfRange when it takes more; one that depends on data learns it as it goes, and the next Run of this instance ends then.
+  // `inputs`: as for Run, without data.
   virtual base::Status CheckSize(int /*instance*/, int64_t /*rows*/, std::span<const wf_tensor> /*inputs*/, int64_t /*most_bytes*/) {
     return {};
   }
   // The file leaves extents of inputs, other than that of samples, to the request.
   virtual bool has_open_extents() const { return false; }
+  // The elements of its inputs decide what a run does, and how long: what others took tells nothing, and no loop may wait for one.
+  virtual bool depends_on_data() const { return false; }
   // For memory whose size requests decide: of a model that has open extents.
   virtual base::MemoryShare memory_share() const { return {}; }
   // What the last Run of an instance answered is read: memory that it may not keep goes back.
@@ -67,7 +71,9 @@ class Runnable {
   // has the call's shape; all dense, 64-aligned, readable to the next multiple of 64 bytes. The model fills outputs[i] whole: data, dims,
   // strides, in the file's shape; they stay valid until the next Run or Trim of this instance. `rows` is a power of two or max_rows().
   // Errors: what the world does (no memory for a shape, an extent the file cannot take); the message names the model and the port or node.
-  virtual base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) = 0;
+  // kCancelled: it depends on data and is no longer wanted; null: it always is.
+  virtual base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                           const base::Wanted* wanted) = 0;
 };
 
 // Before and after a run on one thread: the difference is what it has taken.

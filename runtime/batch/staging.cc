@@ -11,6 +11,20 @@
 namespace wf::batch {
 namespace {
 
+class AnyRowWanted final : public base::Wanted {
+ public:
+  explicit AnyRowWanted(const RowList& rows) : rows_(rows) {}
+  bool IsWanted() const noexcept override {
+    for (const Row* row = rows_.first; row != nullptr; row = row->next) {
+      if (!row->abandoned.load(std::memory_order_relaxed)) return true;
+    }
+    return false;
+  }
+
+ private:
+  const RowList& rows_;
+};
+
 struct Strided {
   char* data;
   int64_t stride[WF_MAX_RANK];
@@ -158,9 +172,10 @@ base::Status Staging::CheckSize(const RowList& rows, int instance, int64_t size)
   return model_.CheckSize(instance, size, inputs_, left * size);
 }
 
-base::Status Staging::Run(int instance, int64_t size) {
+base::Status Staging::Run(const RowList& rows, int instance, int64_t size) {
   for (wf_tensor& output : outputs_) output = wf_tensor{};
-  return model_.Run(instance, size, inputs_, outputs_);
+  const AnyRowWanted wanted(rows);
+  return model_.Run(instance, size, inputs_, outputs_, &wanted);
 }
 
 base::Status Staging::ScatterPort(const RowList& rows, int64_t size, const Padding& padding, uint32_t port) {

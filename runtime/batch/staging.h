@@ -25,7 +25,8 @@ class Staging {
   base::Status Gather(const RowList& rows, int64_t size, const Padding& padding = {});
   // After Gather: whether what the rows' requests may still take is enough for the run. Errors: kOutOfRange.
   base::Status CheckSize(const RowList& rows, int instance, int64_t size);
-  base::Status Run(int instance, int64_t size);
+  // Ends early where the model can, once nobody waits for any of the rows. Errors: kCancelled then.
+  base::Status Run(const RowList& rows, int instance, int64_t size);
   // Copies row by row into memory of the rows, cut to what belongs to the row; a row without memory fails alone. REQUIRES: as at Gather.
   base::Status Scatter(const RowList& rows, int64_t size, const Padding& padding = {});
   // After the last Scatter of a run: blocks, and memory of the model, that may not be kept go back.

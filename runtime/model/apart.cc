@@ -139,7 +139,8 @@ Status RowsCheck::Run(int64_t rows, Inputs& inputs, std::vector<wf_tensor>* outp
   if (stop_) return Status(base::kCancelled, "it is to stop");
   outputs->resize(version_.signature().outputs.size());
   WF_RETURN_IF_ERROR(version_.Prepare(instance_, rows, inputs.tensors));
-  return version_.Run(instance_, rows, inputs.tensors, *outputs);
+  const base::UntilStopped wanted(stop_);
+  return version_.Run(instance_, rows, inputs.tensors, *outputs, &wanted);
 }
 
 // Finite ones if there are any: of two numbers that are NaN nobody knows whether they are the same.

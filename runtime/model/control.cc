@@ -22,8 +22,9 @@ Status Take(const PartLimits& limits, int64_t bytes, std::shared_ptr<uint8_t>& m
     std::shared_ptr<uint8_t> memory;
   };
   const auto block = std::make_shared<Block>();
-  if (bytes <= limits.max_bytes && block->claim.Take(limits.memory, bytes)) block->memory = kernels::Allocate(bytes);
-  if (block->memory == nullptr) return Status(base::kResourceExhausted, fmt::format("no memory for {} bytes of results", bytes));
+  if (bytes > limits.max_bytes) return Status(base::kOutOfRange, fmt::format("a result of {} bytes", bytes));
+  if (block->claim.Take(limits.budget, bytes)) block->memory = kernels::Allocate(bytes);
+  if (block->memory == nullptr) return limits.budget->Refusal(bytes);
   memory = std::shared_ptr<uint8_t>(block, block->memory.get());
   return Status::Ok();
 }
@@ -159,6 +160,11 @@ class ControlPart : public Part {
     return {&program, found->first_capture, std::make_unique<Walk>(program, limits_)};
   }
 
+  Status BeginTurn() const {
+    WF_RETURN_IF_ERROR(limits_.budget->Turn());
+    return limits_.budget->Check();
+  }
+
   size_t formal_inputs() const {
     size_t count = node_.in.size();
     for (const onnx::Attribute& attribute : node_.attributes) {
@@ -255,7 +261,7 @@ class LoopPart final : public ControlPart {
     for (size_t i = 0; i < stacked; ++i) stacks.emplace_back(limits_);
     int64_t turn = 0;
     for (; turn < turns && goes_on; ++turn) {
-      if (turn == limits_.most_turns) return Status(base::kOutOfRange, fmt::format("more than {} turns", limits_.most_turns));
+      WF_RETURN_IF_ERROR(BeginTurn());
       WF_RETURN_IF_ERROR(Turn(turn, carried, inputs, stacks, goes_on));
     }
     if (turn == 0) WF_RETURN_IF_ERROR(SetTurn(0, true, inputs));
@@ -330,6 +336,7 @@ class ScanPart final : public ControlPart {
         const int64_t index = Setting("scan_input_directions", i) != 0 ? turns - 1 - turn : turn;
         WF_RETURN_IF_ERROR(Pick(limits_, scanned[i], axis_of(i), index, inputs[carried + i]));
       }
+      WF_RETURN_IF_ERROR(BeginTurn());
       WF_RETURN_IF_ERROR(Turn(carried, inputs, stacks));
     }
     for (size_t i = 0; i < stacks.size(); ++i) WF_RETURN_IF_ERROR(GiveStack(i, carried, stacks[i], inputs, values));

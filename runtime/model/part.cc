@@ -37,7 +37,7 @@ class PlannedPart final : public Part {
   Status Open(const Cut& cut, std::span<const onnx::Port> ports, const PartLimits& limits) {
     auto plan = Plan::Make(cut.program, ports, limits.max_bytes);
     if (!plan.ok()) return plan.status();
-    WF_RETURN_IF_ERROR(Take(limits.memory, (*plan)->arena_bytes(), memory_));
+    WF_RETURN_IF_ERROR(Take(*limits.budget, (*plan)->arena_bytes(), memory_));
     for (const Plan::Output& output : (*plan)->outputs()) infos_.push_back(output.info);
     auto bound = BoundPlan::Bind(*std::move(plan), reads_.size(), memory_.get());
     if (!bound.ok()) return bound.status();
@@ -152,7 +152,7 @@ class CountedPart final : public Part {
       bytes += kernels::Aligned(std::max<int64_t>(*size, 1));
     }
     std::shared_ptr<uint8_t> memory;
-    WF_RETURN_IF_ERROR(Take(limits.memory, bytes, memory));
+    WF_RETURN_IF_ERROR(Take(*limits.budget, bytes, memory));
     kernels::Buffers buffers;
     for (const auto& each : held_) buffers.in.push_back(each.get());
     for (size_t i = 0; i < offsets.size(); ++i) {
@@ -315,9 +315,9 @@ bool Part::Fits(size_t begin, std::span<const Elements> values) const {
   });
 }
 
-Status Part::Take(base::MemoryLimit* limit, int64_t bytes, std::shared_ptr<uint8_t>& memory) {
-  if (claim_.Take(limit, bytes)) memory = kernels::Allocate(bytes);
-  return memory != nullptr ? Status::Ok() : Status(base::kResourceExhausted, fmt::format("no memory for {} bytes of activations", bytes));
+Status Part::Take(Budget& budget, int64_t bytes, std::shared_ptr<uint8_t>& memory) {
+  if (claim_.Take(&budget, bytes)) memory = kernels::Allocate(bytes);
+  return memory != nullptr ? Status::Ok() : budget.Refusal(bytes);
 }
 
 }  // namespace wf::model

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/base/memory_limit.h"
+#include "runtime/model/budget.h"
 #include "runtime/model/cut.h"
 
 namespace wf::model {
@@ -14,14 +14,13 @@ bool IsSettled(const Program& program, size_t node, std::vector<onnx::Known>& kn
 
 // What bounds the parts of a run.
 struct PartLimits {
-  int64_t max_bytes;                    // of one tensor, and of one part's results
-  base::MemoryLimit* memory = nullptr;  // of all that run; null: none
-  int64_t most_turns = 1'000'000;       // of a Loop
+  int64_t max_bytes;  // of one tensor, and of one part's results
+  Budget* budget;     // of the run that they are parts of
 };
 
 // The nodes [begin, end) of a program, prepared for the shapes of what they read and for the elements that they took as parameters.
-// Thread: one at a time; REQUIRES kernels::UseOneThread() on it before.   Owns: memory for results, claimed from the limit.
-// Borrows: the program, the limit.
+// Thread: one at a time; REQUIRES kernels::UseOneThread() on it before.   Owns: memory for results, claimed from the budget.
+// Borrows: the program, the budget.
 class Part {
  public:
   virtual ~Part() = default;
@@ -31,12 +30,11 @@ class Part {
   static base::Result<std::unique_ptr<Part>> Make(const Program& program, size_t begin, std::span<const Elements> values,
                                                   const PartLimits& limits);
 
-  // Computes into `values` what its nodes write. Results stay until its next run. Errors: as of Make.
+  // Computes into `values` what its nodes write. Results stay until its next run. Errors: as of Make, and kCancelled.
   virtual base::Status Run(std::vector<Elements>& values) = 0;
 
   bool Fits(size_t begin, std::span<const Elements> values) const;
   size_t end() const { return end_; }
-  int64_t kept_bytes() const { return claim_.bytes(); }
 
  protected:
   struct Range {
@@ -48,7 +46,7 @@ class Part {
   friend class PartMaker;
 
   // Memory that is counted. Errors: there is none left.
-  base::Status Take(base::MemoryLimit* limit, int64_t bytes, std::shared_ptr<uint8_t>& memory);
+  base::Status Take(Budget& budget, int64_t bytes, std::shared_ptr<uint8_t>& memory);
 
  private:
   const size_t begin_, end_;

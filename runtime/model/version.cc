@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -24,6 +25,7 @@ using base::Status;
 namespace {
 
 constexpr int64_t kMeasuringNs = 2'000'000;
+constexpr std::chrono::milliseconds kTrying(300);           // what depends on data: all samples together
 constexpr int64_t kSampleExtents[] = {32, 64, 224, 16, 1};  // for axes that are left open, those that models take most often first
 
 bool Is(const wf_tensor& tensor, const onnx::Port& port) {
@@ -44,6 +46,14 @@ std::vector<const void*> DataOf(std::span<const wf_tensor> tensors) {
   for (const wf_tensor& tensor : tensors) data.push_back(tensor.data);
   return data;
 }
+
+class ForAWhile final : public base::Wanted {
+ public:
+  bool IsWanted() const noexcept override { return std::chrono::steady_clock::now() < end_; }
+
+ private:
+  const std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + kTrying;
+};
 
 }  // namespace
 
@@ -83,7 +93,9 @@ struct Version::Instance {
   std::vector<std::unique_ptr<Bound>> bound;  // at most kMaxPlans that Prepare did not make
   Bound* latest = nullptr;
   std::shared_ptr<const Activations> arena;  // the largest so far
-  std::unique_ptr<model::Walk> walk;         // instead, where shapes depend on data
+  std::unique_ptr<model::Budget> budget;     // instead, where shapes depend on data
+  std::unique_ptr<model::Walk> walk;
+  std::optional<int64_t> most_bytes;  // that the next run may have, of those that depend on data
   uint64_t runs = 0;
 
   // What Prepare made stays, with its memory.
@@ -153,6 +165,8 @@ Status Version::CheckRows(const std::string& path) const {
   return fits.ok() ? fits : Status(fits.code(), fits.message() + ", which all requests may have (`limits.memory_bytes`)");
 }
 
+int64_t Version::MostRequestBytes() const { return std::min(options_.requests_bytes, abi::kMostRequestBytes); }
+
 // Before anything of it is allocated. What extents that the file leaves open make of a run is the request's.
 Status Version::CheckSample(const Plan& plan) const {
   const auto check = [&](int64_t bytes, int64_t most, const char* who) {
@@ -161,7 +175,7 @@ Status Version::CheckSample(const Plan& plan) const {
                   fmt::format("`{}`: a run of one row takes {} bytes, and {} may have {}; the largest of its results is that of {}",
                               program_.subject, bytes, who, most, plan.Largest()));
   };
-  if (open_) WF_RETURN_IF_ERROR(check(plan.run_bytes(), std::min(options_.requests_bytes, abi::kMostRequestBytes), "a request"));
+  if (open_) WF_RETURN_IF_ERROR(check(plan.run_bytes(), MostRequestBytes(), "a request"));
   return check(plan.input_bytes() + plan.arena_bytes(), options_.process_bytes, "the process");
 }
 
@@ -220,7 +234,11 @@ Status Version::WarmUp() {
     Describe(info, memory.back().get(), inputs.back());
   }
   sample_shapes_ = *std::move(shapes);
-  if (by_data_) return RunSamples(nullptr, inputs);
+  if (by_data_) {
+    const Status tried = RunSamples(nullptr, inputs);
+    Trim(0);
+    return tried;
+  }
   const auto bound = BoundFor(InstanceAt(0), 1, inputs, /*ahead=*/false);
   if (!bound.ok()) return bound.status();
   activation_bytes_ = (*bound)->plan().arena_bytes();
@@ -229,6 +247,7 @@ Status Version::WarmUp() {
 
 // bound: its plan, to tell where what is not finite comes from; null: there is none.
 Status Version::RunSamples(Bound* bound, std::span<const wf_tensor> inputs) {
+  const ForAWhile wanted;
   std::optional<Origin> origin;
   if (bound != nullptr) origin.emplace(program_, bound->plan());
   std::string first, by_weights;
@@ -236,7 +255,12 @@ Status Version::RunSamples(Bound* bound, std::span<const wf_tensor> inputs) {
   for (size_t sample = 0; sample < kSamples; ++sample) {
     for (size_t i = 0; i < inputs.size(); ++i) FillWithSample(sample, i, inputs[i]);
     const int64_t start = SpentNs();
-    const Status tried = RunSample(inputs);
+    const Status tried = RunSample(inputs, &wanted);
+    if (tried.code() == base::kCancelled) {
+      warning_ = fmt::format("`{}`: what it does depends on its inputs, and its warm-up has not found any with which it ends within {} ms",
+                             program_.subject, kTrying.count());
+      return Status::Ok();
+    }
     if (tried.ok() && SpentNs() - start < kMeasuringNs) MeasureRow(inputs);
     if (tried.ok()) return tried;
     std::string told = tried.message();
@@ -274,9 +298,9 @@ void Version::MeasureRow(std::span<const wf_tensor> inputs) {
   }
 }
 
-Status Version::RunSample(std::span<const wf_tensor> inputs) {
+Status Version::RunSample(std::span<const wf_tensor> inputs, const base::Wanted* wanted) {
   std::vector<wf_tensor> outputs(file_->signature.outputs.size());
-  WF_RETURN_IF_ERROR(Run(0, 1, inputs, outputs));
+  WF_RETURN_IF_ERROR(Run(0, 1, inputs, outputs, wanted));
   for (size_t i = 0; i < outputs.size(); ++i) {
     int64_t count = 1;
     for (size_t axis = 0; axis < outputs[i].rank; ++axis) count *= outputs[i].dim[axis];
@@ -296,7 +320,7 @@ Status Version::Prepare(int instance_index, int64_t rows, std::span<const wf_ten
 void Version::Trim(int instance_index) {
   Instance& instance = InstanceAt(instance_index);
   if (instance.arena != nullptr && instance.arena->claim.bytes() > kept_bytes_) instance.DropArena();
-  if (instance.walk != nullptr && instance.walk->kept_bytes() > kept_bytes_) instance.walk = nullptr;
+  if (instance.walk != nullptr && instance.budget->bytes() > kept_bytes_) instance.walk = nullptr;
 }
 
 void Version::Release(int instance_index) {
@@ -374,6 +398,7 @@ Version::Bound* Version::FindBound(const Instance& instance, std::span<const wf_
 }
 
 Status Version::CheckSize(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes) {
+  if (by_data_) InstanceAt(instance_index).most_bytes = most_bytes;
   if (!open_ || by_data_) return Status::Ok();
   int64_t bytes = 0;
   if (const Bound* bound = FindBound(InstanceAt(instance_index), inputs); bound != nullptr) {
@@ -429,16 +454,20 @@ Result<Version::Bound*> Version::BoundFor(Instance& instance, int64_t rows, std:
   return instance.bound.back().get();
 }
 
-Status Version::Walk(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) {
+Status Version::Walk(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                     const base::Wanted* wanted) {
   std::vector<onnx::Port> shapes;
   WF_RETURN_IF_ERROR(CheckInputs(rows, inputs, shapes));
+  if (instance.budget == nullptr) instance.budget = std::make_unique<Budget>(memory_share().limit);
   if (instance.walk == nullptr)
-    instance.walk = std::make_unique<model::Walk>(program_, PartLimits{options_.max_bytes, memory_share().limit});
+    instance.walk = std::make_unique<model::Walk>(program_, PartLimits{options_.max_bytes, instance.budget.get()});
   std::vector<Elements> given;
   for (const wf_tensor& input : inputs) {
     const std::shared_ptr<const uint8_t> data(std::shared_ptr<void>(), static_cast<const uint8_t*>(input.data));  // the caller's
     given.push_back({{input.dtype, std::vector<int64_t>(input.dim, input.dim + input.rank), nullptr, nullptr}, data});
   }
+  const int64_t most_bytes = std::exchange(instance.most_bytes, std::nullopt).value_or(MostRequestBytes());
+  instance.budget->Begin(most_bytes, wanted);
   WF_RETURN_IF_ERROR(instance.walk->Run(given));
   const std::vector<Elements> results = instance.walk->outputs();
   WF_CHECK(outputs.size() == results.size(), outputs.size());
@@ -449,10 +478,11 @@ Status Version::Walk(Instance& instance, int64_t rows, std::span<const wf_tensor
   return Status::Ok();
 }
 
-Status Version::Run(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) {
+Status Version::Run(int instance_index, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                    const base::Wanted* wanted) {
   kernels::UseOneThread();
   Instance& instance = InstanceAt(instance_index);
-  if (by_data_) return Walk(instance, rows, inputs, outputs);
+  if (by_data_) return Walk(instance, rows, inputs, outputs, wanted);
   const auto found = BoundFor(instance, rows, inputs, /*ahead=*/false);
   if (!found.ok()) return found.status();
   Bound& bound = **found;

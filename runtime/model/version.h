@@ -12,6 +12,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/memory_limit.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/wanted.h"
 #include "runtime/model/plan.h"
 #include "runtime/onnx/signature.h"
 
@@ -50,7 +51,8 @@ class Version {
   // Makes what a Run of these shapes by this instance would make first, and keeps it. `inputs`: as for Run, without data.
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs);
   // Errors: kOutOfRange when a Run of these shapes would take more than most_bytes for activations and results; never of a file that leaves
-  // no extent open. `inputs`: as for Run, without data.
+  // no extent open. A run that depends on data learns as it goes what it takes: the next one of this instance ends where it is more.
+  // `inputs`: as for Run, without data.
   base::Status CheckSize(int instance, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes);
   // The outputs of the last Run are gone, and so is memory beyond what an instance may keep.
   void Trim(int instance);
@@ -60,8 +62,9 @@ class Version {
   // Runs `rows` samples. inputs[i] has the shape of the file, `rows` along the batch axis; dense, 64-aligned, readable to the next multiple
   // of 64 bytes. Fills outputs[i]: data, dtype, dims, strides; they stay valid until the next Run or Trim of this instance. Errors:
   // kInvalidArgument for tensors that the signature does not take, or an index out of range within the model; kResourceExhausted for
-  // memory.
-  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs);
+  // memory; kCancelled and kOutOfRange as said at depends_on_data. wanted: null when nobody will stop it.
+  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                   const base::Wanted* wanted = nullptr);
 
   const std::string& name() const { return options_.name; }
   int64_t version() const { return options_.version; }
@@ -79,6 +82,9 @@ class Version {
   // With which the warm-up ran: of one row, all constant. Empty: none are known that the nodes take.
   const std::vector<onnx::Port>& sample_shapes() const { return sample_shapes_; }
   bool has_open_extents() const { return open_; }
+  // What a run does, and how long, is decided by the elements of its inputs: it ends early once it is not wanted, and when it takes more
+  // than it may (budget.h).
+  bool depends_on_data() const { return by_data_; }
   base::MemoryShare memory_share() const {
     return open_ || by_data_ ? base::MemoryShare{options_.share.limit, kept_bytes_} : base::MemoryShare();
   }
@@ -103,16 +109,18 @@ class Version {
   base::Status GrowTo(Instance& instance, int64_t bytes) const;
   base::Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
   base::Status CheckRows(const std::string& path) const;
+  int64_t MostRequestBytes() const;
   base::Status CheckResultRows(size_t output, const std::vector<int64_t>& dim, int64_t rows) const;
   base::Status CheckSample(const Plan& plan) const;
   base::Result<std::vector<onnx::Port>> SampleShapes();
   bool FindOpenExtents() const;
   std::vector<onnx::Port> PortsWith(int64_t free) const;
   bool FindDependsOnData() const;
-  base::Status Walk(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs);
+  base::Status Walk(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                    const base::Wanted* wanted);
   base::Status WarmUp();
   base::Status RunSamples(Bound* bound, std::span<const wf_tensor> inputs);
-  base::Status RunSample(std::span<const wf_tensor> inputs);  // finite results, or why not
+  base::Status RunSample(std::span<const wf_tensor> inputs, const base::Wanted* wanted);  // finite results, or why not
   int64_t SpentNs() const;
   void MeasureRow(std::span<const wf_tensor> inputs);
 

@@ -24,6 +24,7 @@ Status Walk::Begin(std::span<const Elements> inputs) {
 Status Walk::Run(std::span<const Elements> inputs) {
   WF_RETURN_IF_ERROR(Begin(inputs));
   for (size_t at = 0; at < program_.graph.nodes.size();) {
+    WF_RETURN_IF_ERROR(limits_.budget->Check());
     const auto part = PartAt(at);
     if (!part.ok()) return part.status();
     WF_RETURN_IF_ERROR((*part)->Run(values_));
@@ -49,12 +50,6 @@ std::vector<Elements> Walk::outputs() const {
   std::vector<Elements> outputs;
   for (const int output : program_.graph.outputs) outputs.push_back(values_[static_cast<size_t>(output)]);
   return outputs;
-}
-
-int64_t Walk::kept_bytes() const {
-  int64_t bytes = 0;
-  for (const auto& part : parts_) bytes += part->kept_bytes();
-  return bytes;
 }
 
 Result<bool> DependsOnData(const Program& program, std::span<const onnx::Port> inputs) {

@@ -12,7 +12,7 @@ namespace wf::model {
 // Runs a program of which some shapes depend on data, part by part: a stretch of nodes whose shapes follow from those of what it reads is
 // a plan; a node whose parameters are computed gets them as constants; one of which only the elements tell the extents is a kernel of its
 // own. Parts are kept for runs of the same shapes.
-// Thread: one at a time; REQUIRES kernels::UseOneThread() on it before.   Owns: its parts.   Borrows: program, memory limit.
+// Thread: one at a time; REQUIRES kernels::UseOneThread() on it before.   Owns: its parts.   Borrows: program, budget.
 // Bounds: kMostParts are kept.   Cost: of shapes and parameters that ran before no allocation.
 class Walk {
  public:
@@ -20,11 +20,10 @@ class Walk {
 
   Walk(const Program& program, const PartLimits& limits) : program_(program), limits_(limits), values_(program.graph.values.size()) {}
 
-  // inputs: of the program's graph, in its order. Errors: as of Part.
+  // inputs: of the program's graph, in its order. Errors: as of Part; kCancelled.
   base::Status Run(std::span<const Elements> inputs);
   // Of the last run that did not fail, until the next; in the order of the graph.
   std::vector<Elements> outputs() const;
-  int64_t kept_bytes() const;
   void Drop() { parts_.clear(); }  // what is kept; outputs are gone
 
  private:

@@ -59,6 +59,7 @@ Job* EngineCore::NewJob(bus::Instance& instance, uint16_t id) {
   job->n_done = 0;
   job->submitted = job->dropped = job->withdrawn = false;
   job->state = batch::RowState::kIdle;
+  job->abandoned.store(false, std::memory_order_relaxed);
   job->stop_word = 0;
   job->measured_ns[0] = 0;
   job->taken_at = job->run_ns = job->ran_at = job->batch_rows = 0;

@@ -172,7 +172,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   base::Status status = staging->Gather(alone, 1, padding);
   const int own = binding.first_loop_instance + options_.loop;
   if (status.ok()) status = staging->CheckSize(alone, own, 1);
-  if (status.ok()) status = staging->Run(own, 1);
+  if (status.ok()) status = staging->Run(alone, own, 1);
   const int64_t spent = parts_.clock.Now() - started;
   if (status.ok()) status = staging->Scatter(alone, 1, padding);
   if (!status.ok()) job->Fail(batch::CodeOf(status), status.message());

@@ -54,6 +54,7 @@ class LoadedModel final : public batch::Runnable {
     return version_->CheckSize(instance, rows, inputs, most_bytes);
   }
   bool has_open_extents() const override { return version_->has_open_extents(); }
+  bool depends_on_data() const override { return version_->depends_on_data(); }
   base::MemoryShare memory_share() const override { return version_->memory_share(); }
   void Trim(int instance) override { version_->Trim(instance); }
   void Release(int instance) override {
@@ -63,8 +64,9 @@ class LoadedModel final : public batch::Runnable {
     kernels::LetGoOfCode();
     kernels::GiveBackFreed();
   }
-  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
-    return version_->Run(instance, rows, inputs, outputs);
+  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                   const base::Wanted* wanted) override {
+    return version_->Run(instance, rows, inputs, outputs, wanted);
   }
 
  private:
@@ -361,7 +363,8 @@ base::Status Models::BindVersions(size_t rank, const wf_plan& tuned, std::vector
     if (plan_.tasks[t].kind != WF_MODEL || rank >= loaded_[m].size() || (rank > 0 && plan_.models[m].published == 0)) continue;
     const auto queue = QueueFor({KeyOf(tuned, static_cast<uint16_t>(t)), rank});
     WF_RETURN_IF_ERROR(queue.status());
-    (*bindings)[t] = {(*queue)->batcher, loaded_[m][rank].get(), loop_instance_[m]};
+    LoadedModel* const model = loaded_[m][rank].get();
+    (*bindings)[t] = {(*queue)->batcher, model, model->depends_on_data() ? -1 : loop_instance_[m]};
   }
   return {};
 }

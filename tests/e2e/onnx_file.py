@@ -2,7 +2,7 @@
 import random
 import struct
 
-FLOAT, INT64 = 1, 7  # TensorProto.DataType
+FLOAT, INT64, BOOL = 1, 7, 9  # TensorProto.DataType
 
 
 def _varint(value):
@@ -41,17 +41,21 @@ def value_info(name, shape, element=FLOAT):
 
 
 def node(op, inputs, outputs, name="", **given):
-    """given: attributes, each an integer or a list of integers."""
-    number = lambda value: _number(3, value) + _number(20, 2)
-    numbers = lambda values: b"".join(_number(8, value) for value in values) + _number(20, 7)
-    attributes = b"".join(_bytes(5, _bytes(1, each) + (number if isinstance(value, int) else numbers)(value)) for each, value in given.items())
+    """given: attributes, each an integer, a list of integers or the bytes of a graph."""
+    kinds = {int: lambda value: _number(3, value) + _number(20, 2),
+             list: lambda values: b"".join(_number(8, value) for value in values) + _number(20, 7),
+             bytes: lambda graph: _bytes(6, graph) + _number(20, 5)}
+    attributes = b"".join(_bytes(5, _bytes(1, each) + kinds[type(value)](value)) for each, value in given.items())
     return b"".join(_bytes(1, i) for i in inputs) + b"".join(_bytes(2, o) for o in outputs) + _bytes(3, name) + _bytes(4, op) + attributes
 
 
+def graph(nodes, initializers, inputs, outputs):
+    parts = ((1, nodes), (5, initializers), (11, inputs), (12, outputs))
+    return _bytes(2, "g") + b"".join(_bytes(field, each) for field, all_of_it in parts for each in all_of_it)
+
+
 def model(nodes, initializers, inputs, outputs, opset=17):
-    graph = b"".join(_bytes(1, n) for n in nodes) + _bytes(2, "g") + b"".join(_bytes(5, i) for i in initializers)
-    graph += b"".join(_bytes(11, i) for i in inputs) + b"".join(_bytes(12, o) for o in outputs)
-    return _number(1, 8) + _bytes(7, graph) + _bytes(8, _bytes(1, "") + _number(2, opset))
+    return _number(1, 8) + _bytes(7, graph(nodes, initializers, inputs, outputs)) + _bytes(8, _bytes(1, "") + _number(2, opset))
 
 
 def weights(count, seed):

@@ -44,7 +44,8 @@ bool TestMemory::Claim(int64_t bytes) noexcept {
   return true;
 }
 
-base::Status FakeModel::Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) {
+base::Status FakeModel::Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                            const base::Wanted* /*wanted*/) {
   WF_CHECK(instance >= 0 && instance < instance_count() && rows <= max_rows_, instance, rows);
   run_rows.push_back(rows);
   if (fails && fails()) return base::Status(base::kInternal, "the fake model failed");

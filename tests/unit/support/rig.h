@@ -72,7 +72,8 @@ class FakeModel final : public batch::Runnable {
   int64_t version() const override { return version_; }
   int64_t max_rows() const override { return max_rows_; }
   int instance_count() const override { return static_cast<int>(buffers_.size()); }
-  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override;
+  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                   const base::Wanted* wanted) override;
 
   static int64_t Value(int64_t x, int64_t version) {
     return static_cast<int64_t>(static_cast<uint64_t>(x) * 31 + static_cast<uint64_t>(version));

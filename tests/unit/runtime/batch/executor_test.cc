@@ -53,7 +53,8 @@ class Negation final : public Runnable {
   base::Status CheckSize(int, int64_t rows, std::span<const wf_tensor>, int64_t most_bytes) override {
     return most_bytes >= 8 * rows ? base::Status() : base::Status(base::kOutOfRange, "too large");
   }
-  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
+  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                   const base::Wanted*) override {
     std::vector<int64_t>& result = memory_[static_cast<size_t>(instance)];
     const auto* const x = static_cast<const int64_t*>(inputs[0].data);
     result.assign(x, x + rows);
@@ -235,8 +236,9 @@ TEST_F(ExecutorTest, BatchersComeAndGoWhileOthersRun) {
     int64_t max_rows() const override { return 16; }
     int instance_count() const override { return inner_.instance_count(); }
     void Release(int instance) override { released[static_cast<size_t>(instance)].store(true); }
-    base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
-      return inner_.Run(instance, rows, inputs, outputs);
+    base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                     const base::Wanted* wanted) override {
+      return inner_.Run(instance, rows, inputs, outputs, wanted);
     }
     std::atomic<bool> released[5] = {};
 
@@ -274,6 +276,41 @@ TEST_F(ExecutorTest, BatchersComeAndGoWhileOthersRun) {
   }
   Collect(mailbox, sleeper, rows);
   EXPECT_EQ(first.stats().rows.load(), 1000U);
+}
+
+TEST_F(ExecutorTest, ARunEndsOnceNobodyWaitsForAnyOfItsRows) {
+  static const int64_t one[] = {1};
+  port_.dim = one;
+  class Asking final : public Runnable {
+   public:
+    explicit Asking(const wf_model& row) : row_(row) {}
+    const wf_model& model() const override { return row_; }
+    int64_t version() const override { return 1; }
+    int64_t max_rows() const override { return 2; }
+    int instance_count() const override { return 1; }
+    base::Status Run(int, int64_t, std::span<const wf_tensor>, std::span<wf_tensor>, const base::Wanted* wanted) override {
+      begun.fetch_add(1);
+      while (wanted->IsWanted()) std::this_thread::yield();
+      return base::Status(base::kCancelled, "nobody waits");
+    }
+    std::atomic<int> begun{0};
+
+   private:
+    const wf_model& row_;
+  } model(row_);
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 1}, clock_);
+  BatcherOptions options = Options(2);
+  options.model = &model;
+  Batcher& batcher = executor.AddBatcher(options);
+  Submit(batcher, mailbox, rows, {1});
+  while (model.begun == 0) std::this_thread::yield();
+  EXPECT_EQ(batcher.Withdraw(rows.front()), Withdrawal::kTaken);
+  Collect(mailbox, sleeper, rows);
+  EXPECT_EQ(rows.front().delivered, 1);
+  EXPECT_EQ(model.begun, 1);
 }
 
 TEST_F(ExecutorTest, ADrainRunsWhatWaitsForCompany) {

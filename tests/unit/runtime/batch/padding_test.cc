@@ -129,7 +129,7 @@ class Tripler final : public Runnable {
   int64_t version() const override { return 1; }
   int64_t max_rows() const override { return 8; }
   int instance_count() const override { return 1; }
-  base::Status Run(int, int64_t, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
+  base::Status Run(int, int64_t, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs, const base::Wanted*) override {
     seen = inputs[0];
     int64_t count = 1;
     for (int i = 0; i < seen.rank; ++i) count *= seen.dim[i];
@@ -199,7 +199,7 @@ void RunOnce(Dice& dice) {
   Staging staging(model);
   const int64_t size = list.count == 3 ? 4 : list.count;
   ASSERT_TRUE(staging.Gather(list, size, given.padding()).ok());
-  ASSERT_TRUE(staging.Run(0, size).ok());
+  ASSERT_TRUE(staging.Run(list, 0, size).ok());
   EXPECT_EQ(model.not_zero, not_zero);  // nothing but the rows' own values, and zeros
   for (const wf_pad& pad : pads)
     EXPECT_EQ(model.seen.dim[pad.axis + (pad.axis >= model.model().batch_axis[0] ? 1 : 0)], pad.mul * bucket + pad.add);
@@ -229,12 +229,12 @@ TEST(PaddedStagingTest, ARowOfExactlyTheBucketIsNotCopied) {
   RowList list;
   list.Append(exact);
   ASSERT_TRUE(staging.Gather(list, 1, pads.padding()).ok());
-  ASSERT_TRUE(staging.Run(0, 1).ok());
+  ASSERT_TRUE(staging.Run(list, 0, 1).ok());
   EXPECT_EQ(model.seen.data, exact.x().data);
   RowList other;
   other.Append(shorter);
   ASSERT_TRUE(staging.Gather(other, 1, pads.padding()).ok());
-  ASSERT_TRUE(staging.Run(0, 1).ok());
+  ASSERT_TRUE(staging.Run(other, 0, 1).ok());
   EXPECT_NE(model.seen.data, shorter.x().data);
 }
 
@@ -247,7 +247,7 @@ TEST(PaddedStagingTest, ALongerRowRunsAsItIs) {
   RowList list;
   list.Append(row);
   ASSERT_TRUE(staging.Gather(list, 1, pads.padding()).ok());
-  ASSERT_TRUE(staging.Run(0, 1).ok());
+  ASSERT_TRUE(staging.Run(list, 0, 1).ok());
   EXPECT_EQ(model.seen.dim[1], 7);
   ASSERT_TRUE(staging.Scatter(list, 1, pads.padding()).ok());
   EXPECT_EQ(row.y().dim[0], 7);
@@ -261,7 +261,7 @@ TEST(PaddedStagingTest, AnOutputThatIsNotTheStatedFunctionFailsTheRun) {
   RowList list;
   list.Append(row);
   ASSERT_TRUE(staging.Gather(list, 1, pads.padding()).ok());
-  ASSERT_TRUE(staging.Run(0, 1).ok());
+  ASSERT_TRUE(staging.Run(list, 0, 1).ok());
   EXPECT_NE(staging.Scatter(list, 1, pads.padding()).message().find("not the function of the padded dimension"), std::string::npos);
 }
 

@@ -49,7 +49,8 @@ class TimedModel final : public Runnable {
   void Release(int instance) override { released.push_back(instance); }
   int64_t row_ns() const override { return measured_ns; }
   bool stays_on_thread() const override { return stays; }
-  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
+  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
+                   const base::Wanted*) override {
     const auto* const x = static_cast<const int64_t*>(inputs[0].data);
     for (int64_t i = 0; i < rows * inputs[0].dim[1]; ++i) EXPECT_EQ(x[i], 0);
     EXPECT_TRUE(instance != 2 || ready.contains({instance, inputs[0].dim[1], rows}));

@@ -33,7 +33,7 @@ class OpenModel final : public Runnable {
   int64_t max_rows() const override { return 16; }
   int instance_count() const override { return 1; }
   bool has_open_extents() const override { return true; }
-  base::Status Run(int, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
+  base::Status Run(int, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs, const base::Wanted*) override {
     clock_.AdvanceNs(NsOf(rows, inputs[0].dim[1]));
     run_rows.push_back(rows);
     outputs[0] = inputs[0];

@@ -37,7 +37,7 @@ class Doubler final : public Runnable {
   int64_t max_rows() const override { return 8; }
   int instance_count() const override { return 1; }
   base::MemoryShare memory_share() const override { return share; }
-  base::Status Run(int, int64_t, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs) override {
+  base::Status Run(int, int64_t, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs, const base::Wanted*) override {
     seen = inputs[0];
     int64_t count = 1;
     for (int i = 0; i < seen.rank; ++i) count *= seen.dim[i];
@@ -91,7 +91,7 @@ TEST(StagingTest, LaysRowsAlongTheBatchAxisWhereverItIs) {
     rows.Append(a.row);
     rows.Append(b.row);
     ASSERT_TRUE(staging.Gather(rows, 2).ok());
-    ASSERT_TRUE(staging.Run(0, 2).ok());
+    ASSERT_TRUE(staging.Run(rows, 0, 2).ok());
     EXPECT_EQ(model.seen.rank, 3);
     EXPECT_EQ(model.seen.dim[axis], 2);
     const std::vector<int64_t> interleaved{0, 100, 1, 101, 2, 102, 3, 103, 4, 104, 5, 105};
@@ -114,7 +114,7 @@ TEST(StagingTest, PaddingRowsAreZeroEvenAfterALargerBatch) {
     ASSERT_TRUE(staging.Gather(four, 4).ok());
     four.Remove(*four.last);
     ASSERT_TRUE(staging.Gather(four, 4).ok());
-    ASSERT_TRUE(staging.Run(0, 4).ok());
+    ASSERT_TRUE(staging.Run(four, 0, 4).ok());
     EXPECT_EQ(std::accumulate(model.values.begin(), model.values.end(), int64_t{0}), 3 * (7 + 8));
   }
 }
@@ -148,7 +148,7 @@ TEST(StagingTest, ASingleDenseRowIsNotCopied) {
   RowList rows;
   rows.Append(a.row);
   ASSERT_TRUE(staging.Gather(rows, 1).ok());
-  ASSERT_TRUE(staging.Run(0, 1).ok());
+  ASSERT_TRUE(staging.Run(rows, 0, 1).ok());
   EXPECT_EQ(model.seen.data, a.row.x().data);
 }
 
@@ -160,7 +160,7 @@ TEST(StagingTest, ARowWithWiderStridesIsMadeDense) {
   RowList rows;
   rows.Append(wide.row);
   ASSERT_TRUE(staging.Gather(rows, 1).ok());
-  ASSERT_TRUE(staging.Run(0, 1).ok());
+  ASSERT_TRUE(staging.Run(rows, 0, 1).ok());
   EXPECT_EQ(model.values, (std::vector<int64_t>{0, 1, 4, 5}));
 }
 
@@ -171,7 +171,7 @@ TEST(StagingTest, ADroppedAxisOfOneIsPutBackForTheModel) {
   RowList rows;
   rows.Append(a.row);
   ASSERT_TRUE(staging.Gather(rows, 1).ok());
-  ASSERT_TRUE(staging.Run(0, 1).ok());
+  ASSERT_TRUE(staging.Run(rows, 0, 1).ok());
   EXPECT_EQ(model.seen.rank, 3);
   ASSERT_TRUE(staging.Scatter(rows, 1).ok());
   EXPECT_EQ(a.row.y().rank, 2);
@@ -194,7 +194,7 @@ std::string RefusalOfGrown(Doubler&& model) {
   RowList rows;
   rows.Append(a.row);
   EXPECT_TRUE(staging.Gather(rows, 1).ok());
-  EXPECT_TRUE(staging.Run(0, 1).ok());
+  EXPECT_TRUE(staging.Run(rows, 0, 1).ok());
   return std::string(staging.Scatter(rows, 1).message());
 }
 

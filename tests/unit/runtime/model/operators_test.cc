@@ -30,7 +30,8 @@ std::vector<F> Results(Builder& builder, const std::vector<Elements>& inputs) {
   WF_CHECK(read.ok(), read.status().message());
   const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
   WF_CHECK(made.ok(), made.status().message());
-  Walk walk(*made, PartLimits{int64_t{1} << 20, nullptr, 1000});
+  Budget budget;
+  Walk walk(*made, PartLimits{int64_t{1} << 20, &budget});
   const base::Status ran = walk.Run(inputs);
   WF_CHECK(ran.ok(), ran.message());
   std::vector<F> results;
@@ -100,7 +101,8 @@ TEST(Operators, LayersTakeFunctionsByNameAndRefuseOthers) {
   ASSERT_TRUE(read.ok()) << read.status().message();
   const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
   ASSERT_TRUE(made.ok());
-  EXPECT_NE(Walk(*made, PartLimits{int64_t{1} << 20, nullptr, 1000}).Run(std::vector{FloatsIn({1, 1, 1}, {2})}).message().find("`Strange`"),
+  Budget budget;
+  EXPECT_NE(Walk(*made, PartLimits{int64_t{1} << 20, &budget}).Run(std::vector{FloatsIn({1, 1, 1}, {2})}).message().find("`Strange`"),
             std::string::npos);
 }
 

@@ -33,22 +33,27 @@ std::vector<float> FloatsOf(const Elements& elements) {
 
 // A model and a walk through it.
 struct Walked {
-  explicit Walked(Builder& builder, base::MemoryLimit* limit = nullptr) {
+  explicit Walked(Builder& builder, base::MemoryLimit* limit = nullptr) : budget(limit, 1000) {
     kernels::UseOneThread();
     auto read = builder.Read();
     WF_CHECK(read.ok(), read.status().message());
     auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
     WF_CHECK(made.ok(), made.status().message());
     program = *std::move(made);
-    walk = std::make_unique<Walk>(program, PartLimits{int64_t{1} << 12, limit, 1000});
+    walk = std::make_unique<Walk>(program, PartLimits{int64_t{1} << 12, &budget});
   }
-  std::string Error(const std::vector<Elements>& inputs) { return walk->Run(inputs).message(); }
+  std::string Error(const std::vector<Elements>& inputs) {
+    budget.Begin(INT64_MAX, nullptr);
+    return walk->Run(inputs).message();
+  }
   std::vector<Elements> Run(const std::vector<Elements>& inputs) {
+    budget.Begin(INT64_MAX, nullptr);
     const base::Status ran = walk->Run(inputs);
     EXPECT_TRUE(ran.ok()) << ran.message();
     return ran.ok() ? walk->outputs() : std::vector<Elements>(program.graph.outputs.size());
   }
   Program program;
+  Budget budget;
   std::unique_ptr<Walk> walk;
 };
 
@@ -137,7 +142,66 @@ TEST(Walk, ALoopThatNeverEndsIsRefused) {
   builder.graph.mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_output()->RemoveLast();
   Walked walked(builder);
   EXPECT_EQ(walked.Error({Long(INT64_MAX), Bool(true), Floats({2}, {10, 20}), Floats({2}, {1, 2})}),
-            "`x.onnx`: node `n` (Loop): more than 1000 turns");
+            "`x.onnx`: node `n` (Loop): more than 1000 turns of loops in one run");
+}
+
+// A loop of n turns in a loop of n turns.
+Builder Nested() {
+  Builder builder;
+  builder.Input("n", {}, INT64).Input("x", {2}).Output("y");
+  onnx::pb::NodeProto& outer = builder.Node("Loop", {"n", "", "x"}, {"y"});
+  onnx::pb::GraphProto& around = Body(outer, "body");
+  for (const char* input : {"i", "c", "a"}) around.add_input()->set_name(input);
+  onnx::pb::NodeProto& inner = *around.add_node();
+  inner.set_op_type("Loop");
+  for (const char* input : {"n", "", "a"}) inner.add_input(input);
+  inner.add_output("b");
+  onnx::pb::GraphProto& body = Body(inner, "body");
+  for (const char* input : {"j", "d", "s"}) body.add_input()->set_name(input);
+  Add(body, "Add", {"s", "x"}, "t");
+  Add(body, "Identity", {"d"}, "e");
+  for (const char* output : {"e", "t"}) body.add_output()->set_name(output);
+  Add(around, "Identity", {"c"}, "f");
+  for (const char* output : {"f", "b"}) around.add_output()->set_name(output);
+  return builder;
+}
+
+TEST(Walk, LoopsInLoopsShareTheTurnsOfARun) {
+  Builder builder = Nested();
+  Walked walked(builder);
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(FloatsOf(walked.Run({Long(30), Floats({2}, {1, 2})})[0]), (std::vector<float>{901, 1802}));
+    EXPECT_NE(walked.Error({Long(32), Floats({2}, {1, 2})}).find("more than 1000 turns"), std::string::npos);
+  }
+}
+
+TEST(Walk, ARunEndsWhenNobodyWantsIt) {
+  struct SomeTurns final : base::Wanted {
+    bool IsWanted() const noexcept override { return left-- > 0; }
+    mutable int left = 20;
+  } wanted;
+  Builder builder = Nested();
+  Walked walked(builder);
+  walked.budget.Begin(INT64_MAX, &wanted);
+  EXPECT_EQ(walked.walk->Run(std::vector{Long(30), Floats({2}, {1, 2})}).code(), base::kCancelled);
+  EXPECT_EQ(wanted.left, -1);
+}
+
+TEST(Walk, ARunThatTakesMoreThanItMayIsRefusedAndItsMemoryIsKnown) {
+  test::CountedLimit limit(int64_t{1} << 30);
+  Builder builder = Sums();
+  Walked walked(builder, &limit);
+  const std::vector<Elements> inputs = {Long(100), Bool(true), Floats({2}, {0, 0}), Floats({2}, {1, 2})};
+  walked.budget.Begin(1 << 9, nullptr);
+  const base::Status refused = walked.walk->Run(inputs);
+  EXPECT_EQ(refused.code(), base::kOutOfRange) << refused.message();
+  EXPECT_NE(refused.message().find("the request may not have"), std::string::npos) << refused.message();
+  walked.budget.Begin(1 << 12, nullptr);
+  EXPECT_TRUE(walked.walk->Run(inputs).ok());
+  EXPECT_EQ(limit.used, walked.budget.bytes());
+  EXPECT_GT(limit.used, 0);
+  walked.walk = nullptr;
+  EXPECT_EQ(limit.used, 0);
 }
 
 TEST(Walk, WhatTurnsStackIsBoundedAndClaimed) {
@@ -145,7 +209,7 @@ TEST(Walk, WhatTurnsStackIsBoundedAndClaimed) {
   Builder builder = Sums();
   {
     Walked walked(builder, &limit);
-    EXPECT_NE(walked.Error({Long(999), Bool(true), Floats({2}, {0, 0}), Floats({2}, {1, 2})}).find("no memory"), std::string::npos);
+    EXPECT_NE(walked.Error({Long(999), Bool(true), Floats({2}, {0, 0}), Floats({2}, {1, 2})}).find("a result of"), std::string::npos);
     EXPECT_GT(limit.used, 0);
   }
   EXPECT_EQ(limit.used, 0);

@@ -6,6 +6,7 @@
 namespace wf::driver {
 
 // Reads what our own servers write, member after member. What does not fit leaves `ok` false and yields nothing more.
+// Thread: one at a time.   Borrows: the text.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : text_(text) {}

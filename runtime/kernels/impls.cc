@@ -5,6 +5,7 @@
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/kernels/ref.h"
+#include "runtime/kernels/unary/vector.h"
 #include "runtime/kernels/wide.h"
 
 namespace wf::kernels {
@@ -31,6 +32,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(MatMul, kAnyType, "row-major", "ref", ref::MakeMatMul),
     KERNEL_IMPL(Pool, WF_F32, "any", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, kAnyType, "row-major", "ref", ref::MakePool),
+    KERNEL_IMPL(Unary, WF_F32, "any", "avx2", avx2::MakeUnary),
     KERNEL_IMPL(Unary, WF_F32, "any", "onednn", onednn::MakeUnary),
     KERNEL_IMPL(Unary, kAnyType, "row-major", "ref", ref::MakeUnary),
     KERNEL_IMPL(Binary, WF_F32, "any", "onednn", onednn::MakeBinary),

@@ -28,10 +28,14 @@ float ScaleOf(const onnx::Node& node, int64_t size) {
 
 Status LowerBiasGelu(Lowering& of) {
   using enum kernels::BiasGelu::Kind;
-  kernels::BiasGelu gelu;
-  gelu.kind = of.node.op == Op::kMsFastGelu ? kTanh : of.node.op == Op::kMsQuickGelu ? kSigmoid : kErf;
-  gelu.alpha = of.node.Float("alpha", 1.702f);
-  of.lowered.params = gelu;
+  if (of.node.op == Op::kMsQuickGelu) {
+    of.lowered.params = kernels::Unary{kernels::UnaryOp::kSwish, of.node.Float("alpha", 1.702f)};
+  } else if (of.context.has_in(1)) {
+    of.lowered.params = kernels::BiasGelu{of.node.op == Op::kMsFastGelu ? kTanh : kErf};
+  } else {
+    of.lowered.params = kernels::Unary{of.node.op == Op::kMsFastGelu ? kernels::UnaryOp::kGeluTanh : kernels::UnaryOp::kGelu};
+    of.KeepInputs(1);
+  }
   return Status::Ok();
 }
 

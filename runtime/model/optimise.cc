@@ -6,6 +6,7 @@
 
 #include "runtime/model/constants.h"
 #include "runtime/model/numbers.h"
+#include "runtime/model/patterns.h"
 #include "runtime/model/program.h"
 #include "runtime/onnx/op.h"
 
@@ -48,6 +49,7 @@ class Optimiser {
         return Status(status.code(), fmt::format("`{}`: {}: {}", program_.subject, program_.graph.nodes[i].Describe(), status.message()));
       }
     }
+    WF_RETURN_IF_ERROR(JoinWrittenOut(program_, known_, gone_));
     CountUses();
     for (size_t i = 0; i < program_.graph.nodes.size(); ++i) WF_RETURN_IF_ERROR(Join(i));
     Sweep();
@@ -146,8 +148,12 @@ class Optimiser {
   void CountUses() {
     uses_.assign(program_.graph.values.size(), 0);
     reader_.assign(program_.graph.values.size(), SIZE_MAX);
+    writer_.assign(program_.graph.values.size(), -1);
     for (size_t i = 0; i < program_.graph.nodes.size(); ++i) {
       if (gone_[i]) continue;
+      for (const int out : program_.graph.nodes[i].out) {
+        if (out >= 0) writer_[static_cast<size_t>(out)] = static_cast<int64_t>(i);
+      }
       for (const int in : program_.graph.nodes[i].in) {
         if (in < 0) continue;
         ++uses_[static_cast<size_t>(in)];
@@ -163,7 +169,8 @@ class Optimiser {
     return uses_[out] == 1 ? reader_[out] : SIZE_MAX;
   }
 
-  // Joins to a product what follows it: batch normalisation or a bias, then one activation.
+  // Joins to a product what follows it: batch normalisation or a bias, to a convolution then a tensor that is added, at last one
+  // activation.
   Status Join(size_t index) {
     onnx::Node& node = program_.graph.nodes[index];
     const bool product = node.op == Op::kConv || node.op == Op::kMatMul || node.op == Op::kGemm;
@@ -173,6 +180,7 @@ class Optimiser {
       if (!joined.ok()) return joined.status();
       if (*joined) Absorb(node, next);
     }
+    if (const size_t next = SoleReader(node); next != SIZE_MAX && JoinAddend(index, program_.graph.nodes[next])) Absorb(node, next);
     if (const size_t next = SoleReader(node); next != SIZE_MAX) {
       kernels::Unary then;
       if (IsActivation(next, then)) {
@@ -186,6 +194,22 @@ class Optimiser {
   void Absorb(onnx::Node& node, size_t next) {
     node.out = {program_.graph.nodes[next].out[0]};
     gone_[next] = true;
+    writer_[static_cast<size_t>(node.out[0])] = &node - program_.graph.nodes.data();
+  }
+
+  // As where the two ways of a residual block meet: the later convolution takes the sum.
+  bool JoinAddend(size_t index, const onnx::Node& add) {
+    onnx::Node& conv = program_.graph.nodes[index];
+    if (conv.op != Op::kConv || add.op != Op::kAdd) return false;
+    const int other = add.in[0] == conv.out[0] ? add.in[1] : add.in[0];
+    const onnx::Known &sum = known_[static_cast<size_t>(add.out[0])], &addend = known_[static_cast<size_t>(other)];
+    const bool fits = other != conv.out[0] && !IsConstant(other) && sum.dtype == WF_F32 && addend.dim == sum.dim &&
+                      known_[static_cast<size_t>(conv.out[0])].dim == sum.dim;
+    if (!fits || writer_[static_cast<size_t>(other)] >= static_cast<int64_t>(index)) return false;
+    conv.in.resize(4, -1);
+    conv.in[3] = other;
+    reader_[static_cast<size_t>(other)] = index;
+    return true;
   }
 
   bool IsActivation(size_t next, kernels::Unary& then) {
@@ -197,6 +221,8 @@ class Optimiser {
       case Op::kHardSwish:
       case Op::kLeakyRelu:
       case Op::kMish:
+      case Op::kMsGelu:
+      case Op::kMsQuickGelu:
       case Op::kRelu:
       case Op::kSigmoid:
       case Op::kSoftplus:
@@ -313,8 +339,9 @@ class Optimiser {
   std::vector<onnx::Known> known_;
   std::vector<bool> gone_;
   std::vector<int> uses_;
-  std::vector<size_t> reader_;  // of a value with one use
-  const int64_t max_bytes_;     // of all that folding computes
+  std::vector<size_t> reader_;   // of a value with one use
+  std::vector<int64_t> writer_;  // of a value; -1: no node
+  const int64_t max_bytes_;      // of all that folding computes
 };
 
 }  // namespace

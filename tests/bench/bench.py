@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench.py [--list] [--rounds N] [--seconds S] [--minutes N] [--json FILE] [NAME...]: prints rows `name ours peer ratio`; exit status 1 when one is below its goal,
+"""bench.py [--list] [--rounds N] [--seconds S] [--minutes N] [--model NAME] [--json FILE] [NAME...]: prints rows `name ours peer ratio`; exit status 1 when one is below its goal,
 or its peer cannot be had."""
 import argparse
 import json
@@ -80,6 +80,7 @@ def main():
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seconds", type=int, default=3)
     options.add_argument("--minutes", type=int, help="how many of `tail`, on each side; without it, rounds of --seconds")
+    options.add_argument("--model", action="append", help="of `engine` only this one; may stand more than once")
     options.add_argument("--json", type=Path)
     args = options.parse_args()
     if args.list:

@@ -8,6 +8,7 @@ from statistics import median
 
 import batching
 import counting
+import engine
 import grpc_call
 import harness
 import looped
@@ -216,7 +217,7 @@ def overload(options):
 
 BENCHMARKS = {run.__name__: run for run in (
     wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, wire.loops, wire.tail, batching.batching, counting.allocations, cpu, overload,
-    digits, model, start, memory, observed, kernels, wfc_times, growth, lsp)}
+    digits, model, start, memory, observed, engine.engine, kernels, wfc_times, growth, lsp)}
 GROUPS = {
     "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "overload"),
     "compiler": ("kernels", "wfc_times", "growth", "lsp"),

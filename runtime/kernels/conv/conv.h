@@ -7,8 +7,8 @@
 
 namespace wf::kernels {
 
-// Convolution (cross-correlation): x [n, c, s...], weights [m, c/group, k...], bias [m] or absent -> [n, m, o...], then `then` on each
-// element. 1 to 3 spatial axes; one value of each list per axis. The end padding follows from the shape of the output.
+// Convolution (cross-correlation): x [n, c, s...], weights [m, c/group, k...], bias [m] or none -> [n, m, o...], plus an addend like it or
+// none, then `then` on each element. 1 to 3 spatial axes; a value of each list per axis. The end padding follows from the output's shape.
 struct Conv {
   std::vector<int64_t> stride, dilation, pad_begin;
   int64_t group = 1;

@@ -10,6 +10,7 @@ template <typename T>
 void Run(const ConvShape& s, const Unary& then, const Buffers& buffers) {
   const T *x = static_cast<const T*>(buffers.in[0]), *w = static_cast<const T*>(buffers.in[1]);
   const T* bias = buffers.in.size() > 2 ? static_cast<const T*>(buffers.in[2]) : nullptr;
+  const T* addend = buffers.in.size() > 3 ? static_cast<const T*>(buffers.in[3]) : nullptr;
   T* y = static_cast<T*>(buffers.out[0]);
   const int64_t out_plane = s.out_plane();
   const int64_t channels = s.c / s.group, filters = s.m / s.group;
@@ -20,6 +21,7 @@ void Run(const ConvShape& s, const Unary& then, const Buffers& buffers) {
       std::fill(plane, plane + out_plane, bias == nullptr ? T(0) : bias[m]);
       const T* first = x + (n * s.c + m / filters * channels) * s.in_plane();
       for (int64_t c = 0; c < channels; ++c) AddPlane(s, first + c * s.in_plane(), w + (m * channels + c) * s.taps(), plane, add);
+      for (int64_t i = 0; addend != nullptr && i < out_plane; ++i) plane[i] += addend[(n * s.m + m) * out_plane + i];
       Apply(then, plane, out_plane);
     }
   }

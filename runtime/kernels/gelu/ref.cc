@@ -23,7 +23,7 @@ void Rows(int64_t count, int64_t n, const Buffers& b, F f) {
 
 template <typename T>
 void Run(const BiasGelu& gelu, int64_t count, int64_t n, const Buffers& b) {
-  const T alpha = static_cast<T>(gelu.alpha), half = static_cast<T>(0.5);
+  const T half = static_cast<T>(0.5);
   switch (gelu.kind) {
     case BiasGelu::Kind::kErf:
       return Rows<T>(count, n, b, [half](T v) { return half * v * (1 + std::erf(v * static_cast<T>(std::numbers::sqrt2 / 2))); });
@@ -32,8 +32,6 @@ void Run(const BiasGelu& gelu, int64_t count, int64_t n, const Buffers& b) {
         constexpr double kScale = 0.7978845608028654;  // sqrt(2 / pi)
         return half * v * (1 + std::tanh(static_cast<T>(kScale) * (v + static_cast<T>(0.044715) * v * v * v)));
       });
-    case BiasGelu::Kind::kSigmoid:
-      return Rows<T>(count, n, b, [alpha](T v) { return v / (1 + std::exp(-alpha * v)); });
   }
 }
 

@@ -12,6 +12,8 @@
 
 #include "runtime/kernels/onednn/nan_keeper.h"
 #include "runtime/kernels/onednn/onednn.h"
+#include "runtime/kernels/ref.h"
+#include "runtime/kernels/unary/vector.h"
 
 namespace wf::kernels::onednn {
 namespace {
@@ -37,6 +39,13 @@ class DnnlCall final : public Call {
   DnnlCall(dnnl_primitive_t primitive, size_t operands, const NanKeeper* keeper = nullptr) : primitive_(primitive), keeper_(keeper) {
     memory_.reserve(operands);
   }
+  // `count`: elements of the output in its format.
+  void AddTail(const Tail& tail, const Buffers& buffers, int64_t count) {
+    tail_ = tail;
+    tail_count_ = count;
+    out_ = static_cast<float*>(buffers.out[0]);
+    if (tail.addend >= 0) addend_ = static_cast<const float*>(buffers.in[static_cast<size_t>(tail.addend)]);
+  }
   ~DnnlCall() override {
     if (stream_ != nullptr) (void)Load()->dnnl_stream_destroy(stream_);
   }
@@ -53,30 +62,47 @@ class DnnlCall final : public Call {
 
   // Allocates inside oneDNN 2.6, which offers no way around: a hash table of the arguments (one node each, and the buckets), and in some
   // implementations closures and a context.
-  const char* Run() override { return keeper_ == nullptr ? Execute(primitive_, stream_, args_) : keeper_->Run(primitive_, stream_, args_); }
+  const char* Run() override {
+    const char* failure = keeper_ == nullptr ? Execute(primitive_, stream_, args_) : keeper_->Run(primitive_, stream_, args_);
+    if (failure == nullptr && tail_count_ > 0) RunTail();
+    return failure;
+  }
   void SetIn(size_t i, const void* data) override {
+    if (tail_.addend == static_cast<int>(i)) addend_ = static_cast<const float*>(data);
     for (size_t k = 0; k < args_.size(); ++k) {
       if (input_[k] == static_cast<int>(i)) memory_[k].Set(data);
     }
   }
 
  private:
+  void RunTail() {
+    for (int64_t i = 0; addend_ != nullptr && i < tail_count_; ++i) out_[i] += addend_[i];
+    if (tail_.then.op == UnaryOp::kSwish && avx2::Available())
+      avx2::Swish(tail_.then.alpha, out_, out_, tail_count_);
+    else
+      ref::Apply(tail_.then, out_, tail_count_);
+  }
+
   const dnnl_primitive_t primitive_;  // of the kernel, which outlives its calls, as is the next
   const NanKeeper* const keeper_;     // null: it loses none
   dnnl_stream_t stream_ = nullptr;
   std::vector<dnnl_exec_arg_t> args_;
   std::vector<int> input_;  // per argument: the kernel's input, or -1
   std::vector<Memory> memory_;
+  Tail tail_;
+  int64_t tail_count_ = 0;  // 0: no tail
+  float* out_ = nullptr;
+  const float* addend_ = nullptr;
 };
 
 class DnnlKernel final : public Kernel {
  public:
   DnnlKernel(dnnl_primitive_t primitive, std::vector<Operand> operands, const dnnl_memory_desc_t& dst, const dnnl_memory_desc_t& scratch,
-             std::unique_ptr<const NanKeeper> keeper)
-      : primitive_(primitive), operands_(std::move(operands)), dst_(dst), scratch_(scratch), keeper_(std::move(keeper)) {}
+             Around around)
+      : primitive_(primitive), operands_(std::move(operands)), dst_(dst), scratch_(scratch), around_(std::move(around)) {}
 
   base::Result<std::unique_ptr<Call>> Bind(const Buffers& buffers) const override {
-    auto call = std::make_unique<DnnlCall>(primitive_.get, operands_.size() + 2, keeper_.get());
+    auto call = std::make_unique<DnnlCall>(primitive_.get, operands_.size() + 2, around_.keeper.get());
     bool done = call->Open();
     for (const Operand& operand : operands_) {
       const void* data = operand.input >= 0 ? buffers.in[static_cast<size_t>(operand.input)] : operand.prepared.get();
@@ -85,6 +111,8 @@ class DnnlKernel final : public Kernel {
     done = done && call->Add(DNNL_ARG_DST, -1, dst_, buffers.out[0]);
     if (scratch_bytes > 0) done = done && call->Add(DNNL_ARG_SCRATCHPAD, -1, scratch_, buffers.scratch);
     if (!done) return base::Status(base::kResourceExhausted, "oneDNN: out of memory");
+    const bool has_tail = around_.tail.addend >= 0 || around_.tail.then.op != UnaryOp::kIdentity;
+    if (has_tail) call->AddTail(around_.tail, buffers, static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&dst_) / sizeof(float)));
     return std::unique_ptr<Call>(std::move(call));
   }
 
@@ -92,7 +120,7 @@ class DnnlKernel final : public Kernel {
   const Primitive primitive_;
   const std::vector<Operand> operands_;
   const dnnl_memory_desc_t dst_, scratch_;
-  const std::unique_ptr<const NanKeeper> keeper_;
+  const Around around_;
 };
 
 }  // namespace
@@ -249,6 +277,9 @@ bool FusedOf(const Unary& unary, Fused& fused) {
     case UnaryOp::kSoftplus:
       fused.alg = dnnl_eltwise_soft_relu;
       return true;
+    case UnaryOp::kSwish:
+      fused.alg = dnnl_eltwise_swish;
+      return true;
     default:
       return false;
   }
@@ -262,10 +293,12 @@ Attr MakeAttr(const Fused& fused) {
   Attr attr(raw, destroy);
   bool done = dnnl.dnnl_primitive_attr_set_scratchpad_mode(raw, dnnl_scratchpad_mode_user) == dnnl_success;
   if (fused.scale != 1) done = done && dnnl.dnnl_primitive_attr_set_output_scales(raw, 1, 0, &fused.scale) == dnnl_success;
-  if (fused.alg != dnnl_alg_kind_undef) {
+  if (fused.alg != dnnl_alg_kind_undef || fused.addend) {
     dnnl_post_ops_t ops = nullptr;
     done = done && dnnl.dnnl_post_ops_create(&ops) == dnnl_success;
-    done = done && dnnl.dnnl_post_ops_append_eltwise(ops, 1, fused.alg, fused.alpha, fused.beta) == dnnl_success;
+    if (fused.addend) done = done && dnnl.dnnl_post_ops_append_binary(ops, dnnl_binary_add, &*fused.addend) == dnnl_success;
+    if (fused.alg != dnnl_alg_kind_undef)
+      done = done && dnnl.dnnl_post_ops_append_eltwise(ops, 1, fused.alg, fused.alpha, fused.beta) == dnnl_success;
     done = done && dnnl.dnnl_primitive_attr_set_post_ops(raw, ops) == dnnl_success;
     if (ops != nullptr) (void)dnnl.dnnl_post_ops_destroy(ops);
   }
@@ -284,6 +317,12 @@ PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr) {
 dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index) {
   const dnnl_memory_desc_t* found = Load()->dnnl_primitive_desc_query_md(desc.get(), what, index);
   return found != nullptr ? *found : dnnl_memory_desc_t{};
+}
+
+std::string_view ImplName(const PrimitiveDesc& desc) {
+  const char* name = nullptr;
+  (void)Load()->dnnl_primitive_desc_query(desc.get(), dnnl_query_impl_info_str, 0, &name);
+  return name == nullptr ? "" : name;
 }
 
 Memory::~Memory() {
@@ -320,7 +359,7 @@ base::Status NoMemory() { return {base::kResourceExhausted, "out of memory"}; }
 }  // namespace
 
 base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, std::vector<Operand> operands, size_t inputs,
-                                                    const TensorInfo& out, std::unique_ptr<const NanKeeper> keeper) {
+                                                    const TensorInfo& out, Around around) {
   dnnl_primitive_t const primitive = CreatePrimitive(desc.get());
   if (primitive == nullptr) return NoMemory();
   const dnnl_memory_desc_t dst = Query(desc, dnnl_query_dst_md), scratch = Query(desc, dnnl_query_scratchpad_md);
@@ -330,13 +369,18 @@ base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, s
     if (operand.input < 0) continue;
     packed_in[static_cast<size_t>(operand.input)] = false;
     std::vector<int64_t> dim(operand.desc.dims, operand.desc.dims + operand.desc.ndims);
-    in_format[static_cast<size_t>(operand.input)] = FormatOf(operand.desc, dim);
+    if (!around.row_major) in_format[static_cast<size_t>(operand.input)] = FormatOf(operand.desc, dim);
   }
-  auto kernel = std::make_unique<DnnlKernel>(primitive, std::move(operands), dst, scratch, std::move(keeper));
+  const std::vector<int64_t> dst_dim(dst.dims, dst.dims + dst.ndims);
+  const FormatRef out_format = around.row_major ? nullptr : FormatOf(dst, dst_dim);
+  if (around.tail.addend >= 0) {
+    packed_in[static_cast<size_t>(around.tail.addend)] = false;
+    in_format[static_cast<size_t>(around.tail.addend)] = out_format;
+  }
+  auto kernel = std::make_unique<DnnlKernel>(primitive, std::move(operands), dst, scratch, std::move(around));
   kernel->in_format = std::move(in_format);
   kernel->packed_in = std::move(packed_in);
-  const std::vector<int64_t> dst_dim(dst.dims, dst.dims + dst.ndims);
-  kernel->out_format = FormatOf(dst, dst_dim);
+  kernel->out_format = out_format;
   if (kernel->out_format != nullptr && dst_dim != out.dim)
     return std::unique_ptr<Kernel>();  // only row-major results may be seen in another shape
   kernel->scratch_bytes = static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&scratch));

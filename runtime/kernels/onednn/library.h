@@ -3,6 +3,7 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -74,17 +75,20 @@ const char* Execute(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<
 using PrimitiveDesc = std::unique_ptr<dnnl_primitive_desc, void (*)(dnnl_primitive_desc_t)>;
 using Attr = std::unique_ptr<dnnl_primitive_attr, void (*)(dnnl_primitive_attr_t)>;
 
-// What runs behind an operation: its result times `scale`, then an elementwise function.
+// What runs behind an operation: its result times `scale`, plus a tensor like it, then an elementwise function.
 struct Fused {
   dnnl_alg_kind_t alg = dnnl_alg_kind_undef;  // of the function; undef: none
   float alpha = 0, beta = 0, scale = 1;
+  std::optional<dnnl_memory_desc_t> addend;  // its argument is kAddendArg
 };
+inline constexpr int kAddendArg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
 bool FusedOf(const Unary& unary, Fused& fused);  // false when oneDNN does not have the function
 Attr MakeAttr(const Fused& fused);               // with the user's scratchpad; null when oneDNN refuses
 
 // Null when oneDNN has no implementation.
 PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr);
 dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index = 0);
+std::string_view ImplName(const PrimitiveDesc& desc);  // "jit_1x1:avx2"
 
 // An operand of a primitive: an input of the kernel, or something prepared that lives with it.
 struct Operand {
@@ -96,9 +100,23 @@ struct Operand {
 
 class NanKeeper;
 
-// The kernel that runs the primitive. Formats of inputs and output are those of `desc`. keeper: null where no NaN is lost.
+// What own code does to all that the primitive wrote, where oneDNN cannot or is slow: an input of the kernel, in the format of the output,
+// is added, then a function applied.
+struct Tail {
+  int addend = -1;  // none
+  Unary then = {UnaryOp::kIdentity};
+};
+
+// What surrounds a primitive.
+struct Around {
+  std::unique_ptr<const NanKeeper> keeper;  // null where no NaN is lost
+  Tail tail;
+  bool row_major = false;  // what it reads and writes is row-major data, seen in another shape
+};
+
+// The kernel that runs the primitive. Formats of inputs and output are those of `desc`.
 base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, std::vector<Operand> operands, size_t inputs,
-                                                    const TensorInfo& out, std::unique_ptr<const NanKeeper> keeper = nullptr);
+                                                    const TensorInfo& out, Around around = {});
 
 // The elements of a constant, reordered to `to`; shared through the constant. `from`: how to read its row-major elements.
 base::Result<std::shared_ptr<const void>> Pack(const Constant& constant, const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to);

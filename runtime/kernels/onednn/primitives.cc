@@ -5,6 +5,7 @@
 #include "runtime/kernels/onednn/nan_keeper.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/ref.h"
+#include "runtime/kernels/unary/vector.h"
 
 namespace wf::kernels::onednn {
 namespace {
@@ -72,10 +73,38 @@ std::vector<int64_t> GroupedDim(const std::vector<int64_t>& dim, int64_t group) 
 
 }  // namespace
 
+namespace {
+
+// The convolution with what is behind it: what oneDNN can do is fused, the rest left to `tail`. Null: it does not have it.
+PrimitiveDesc FuseBehind(const dnnl_convolution_desc_t& op, const Operation& operation, Fused& fused, Tail& tail) {
+  const Unary& then = std::get<Conv>(operation.params).then;
+  const bool is_quicker_apart = then.op == UnaryOp::kSwish && avx2::Available();
+  if (is_quicker_apart || !FusedOf(then, fused)) {
+    fused = {};
+    tail.then = then;
+  }
+  PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused));
+  if (desc == nullptr || !HasInput(operation, 3)) return desc;
+  Fused with = fused;
+  with.addend = Query(desc, dnnl_query_dst_md);
+  PrimitiveDesc joined = MakeDesc(&op, MakeAttr(with));
+  if (joined != nullptr) {
+    const dnnl_memory_desc_t dst = Query(joined, dnnl_query_dst_md);
+    if (Load()->dnnl_memory_desc_equal(&dst, &*with.addend) != 0) {
+      fused = with;
+      return joined;
+    }
+  }
+  fused = {};
+  tail = {3, then};
+  return MakeDesc(&op, MakeAttr(fused));
+}
+
+}  // namespace
+
 Made MakeConv(const Operation& operation) {
   const Conv& conv = std::get<Conv>(operation.params);
-  Fused fused;
-  if (Load() == nullptr || AnyEmpty(operation) || !FusedOf(conv.then, fused)) return NotHere();
+  if (Load() == nullptr || AnyEmpty(operation)) return NotHere();
   const TensorInfo &x = operation.in[0], &w = operation.in[1];
   const std::vector<int64_t> w_dim = GroupedDim(w.dim, conv.group);
   const size_t spatial = x.dim.size() - 2;
@@ -93,45 +122,107 @@ Made MakeConv(const Operation& operation) {
                                                          has_bias ? &bias : nullptr, &dst, stride, dilation, begin, end) != dnnl_success) {
     return NotHere();
   }
-  const PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused));
+  Fused fused;
+  Around around;
+  const PrimitiveDesc desc = FuseBehind(op, operation, fused, around.tail);
   if (desc == nullptr) return NotHere();
   std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, Query(desc, dnnl_query_src_md), nullptr}};
+  if (fused.addend) operands.push_back({kAddendArg, 3, *fused.addend, nullptr});
   const dnnl_memory_desc_t packed = Query(desc, dnnl_query_weights_md, 0);
   if (w.constant == nullptr && (conv.group != 1)) return NotHere();  // weights that change are not seen in another shape
   auto operand = MakeOperand(DNNL_ARG_WEIGHTS, 1, w, PlainDesc(w_dim), packed);
   if (!operand.ok()) return operand.status();
   operands.push_back(*std::move(operand));
   if (has_bias) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
-  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], KeeperFor(fused, op, desc));
+  around.keeper = KeeperFor(fused, op, desc);
+  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
 }
 
 namespace {
 
-// x [m, k] times constant weights: the only form whose weights can be packed in any format.
+// A product x [m, k] times constant weights [k, n] as oneDNN can do it.
+struct ProductForm {
+  PrimitiveDesc desc;
+  dnnl_memory_desc_t src, given;  // given: the row-major weights, seen as the form wants them
+  std::unique_ptr<const NanKeeper> keeper;
+};
+
+struct ProductShape {
+  int64_t m, k, n;
+  bool turned;  // the weights are given as [n, k]
+  bool has_bias;
+};
+
+dnnl_memory_desc_t Strided(std::span<const int64_t> dim, std::span<const int64_t> stride) {
+  dnnl_dims_t dims{}, strides{};
+  Copy(dim, dims);
+  Copy(stride, strides);
+  dnnl_memory_desc_t desc{};
+  (void)Load()->dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(dim.size()), dims, dnnl_f32, strides);
+  return desc;
+}
+
+ProductForm AsInnerProduct(const ProductShape& s, const Fused& fused) {
+  const int64_t src_dim[] = {s.m, s.k}, weights_dim[] = {s.n, s.k}, dst_dim[] = {s.m, s.n}, bias_dim[] = {s.n};
+  const int64_t stride[] = {s.turned ? s.k : 1, s.turned ? 1 : s.n};
+  const dnnl_memory_desc_t src = PlainDesc(src_dim), weights = AnyDesc(weights_dim), dst = PlainDesc(dst_dim), bias = PlainDesc(bias_dim);
+  dnnl_inner_product_desc_t op{};
+  ProductForm form{{nullptr, nullptr}, src, Strided(weights_dim, stride), nullptr};
+  if (Load()->dnnl_inner_product_forward_desc_init(&op, dnnl_forward_inference, &src, &weights, s.has_bias ? &bias : nullptr, &dst) !=
+      dnnl_success) {
+    return form;
+  }
+  form.desc = MakeDesc(&op, MakeAttr(fused));
+  if (form.desc != nullptr) form.keeper = KeeperFor(fused, op, form.desc);
+  return form;
+}
+
+// The rows as points of an image, their elements as its channels.
+ProductForm AsConvolution(const ProductShape& s, const Fused& fused) {
+  const int64_t src_dim[] = {1, s.k, s.m, 1}, src_stride[] = {s.m * s.k, 1, s.k, s.k};
+  const int64_t dst_dim[] = {1, s.n, s.m, 1}, dst_stride[] = {s.m * s.n, 1, s.n, s.n};
+  const int64_t weights_dim[] = {s.n, s.k, 1, 1}, bias_dim[] = {s.n};
+  const int64_t stride[] = {s.turned ? s.k : 1, s.turned ? 1 : s.n, 1, 1};
+  const dnnl_memory_desc_t src = Strided(src_dim, src_stride), dst = Strided(dst_dim, dst_stride), weights = AnyDesc(weights_dim);
+  const dnnl_memory_desc_t bias = PlainDesc(bias_dim);
+  const dnnl_dims_t one = {1, 1}, none = {0, 0};
+  dnnl_convolution_desc_t op{};
+  ProductForm form{{nullptr, nullptr}, src, Strided(weights_dim, stride), nullptr};
+  if (Load()->dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_inference, dnnl_convolution_direct, &src, &weights,
+                                                         s.has_bias ? &bias : nullptr, &dst, one, none, none, none) != dnnl_success) {
+    return form;
+  }
+  form.desc = MakeDesc(&op, MakeAttr(fused));
+  if (form.desc != nullptr) form.keeper = KeeperFor(fused, op, form.desc);
+  return form;
+}
+
+// Where the inner product would pack its weights again in each run, those of a convolution of one point, packed once, are up to half
+// faster.
+ProductForm BestForm(const ProductShape& shape, const Fused& fused) {
+  ProductForm product = AsInnerProduct(shape, fused);
+  const bool packs_each_time = product.desc == nullptr || ImplName(product.desc).find("gemm:jit") != std::string_view::npos;
+  if (!packs_each_time) return product;
+  ProductForm convolution = AsConvolution(shape, fused);
+  return convolution.desc != nullptr && ImplName(convolution.desc).starts_with("jit_1x1") ? std::move(convolution) : std::move(product);
+}
+
+// The only form whose weights can be packed in any format.
 Made MakeInnerProduct(const Operation& operation, const MatMul& matmul, const Fused& fused) {
   const TensorInfo &a = operation.in[0], &b = operation.in[1];
   const int64_t k = a.dim.back(), m = a.count() / k, n = operation.out[0].dim.back();
-  const std::vector<int64_t> src_dim = {m, k}, weights_dim = {n, k}, dst_dim = {m, n}, bias_dim = {n};
-  const dnnl_memory_desc_t src = PlainDesc(src_dim), weights = AnyDesc(weights_dim), dst = PlainDesc(dst_dim), bias = PlainDesc(bias_dim);
   const bool has_bias = HasInput(operation, 2);
-  dnnl_inner_product_desc_t op{};
-  if (Load()->dnnl_inner_product_forward_desc_init(&op, dnnl_forward_inference, &src, &weights, has_bias ? &bias : nullptr, &dst) !=
-      dnnl_success) {
-    return NotHere();
-  }
-  const PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused));
-  if (desc == nullptr) return NotHere();
-  // Elements of b as [n, k]: given transposed they lie so, else with strides {1, n}.
-  dnnl_memory_desc_t given = PlainDesc(weights_dim);
-  if (!matmul.turn_b) {
-    const dnnl_dims_t dims = {n, k}, strides = {1, n};
-    if (Load()->dnnl_memory_desc_init_by_strides(&given, 2, dims, dnnl_f32, strides) != dnnl_success) return NotHere();
-  }
-  auto operand = MakeOperand(DNNL_ARG_WEIGHTS, 1, b, given, Query(desc, dnnl_query_weights_md, 0));
+  ProductForm form = BestForm({m, k, n, matmul.turn_b, has_bias}, fused);
+  if (form.desc == nullptr) return NotHere();
+  auto operand = MakeOperand(DNNL_ARG_WEIGHTS, 1, b, form.given, Query(form.desc, dnnl_query_weights_md, 0));
   if (!operand.ok()) return operand.status();
-  std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, src, nullptr}, *std::move(operand)};
-  if (has_bias) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
-  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], KeeperFor(fused, op, desc));
+  std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, form.src, nullptr}, *std::move(operand)};
+  const int64_t bias_dim[] = {n};
+  if (has_bias) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, PlainDesc(bias_dim), operands));
+  Around around;
+  around.keeper = std::move(form.keeper);
+  around.row_major = true;
+  return MakePrimitive(form.desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
 }
 
 // [.., r, c], with leading ones up to `rank`, optionally turned.
@@ -164,7 +255,8 @@ Made MakeMatMul(const Operation& operation) {
   // c is a bias when it is one value for each column; other forms, and scales beside a bias, are left to plain code.
   const bool bias_like = !has_c || (operation.in[2].dim.size() >= 1 && operation.in[2].count() == operation.out[0].dim.back() &&
                                     operation.in[2].dim.back() == operation.out[0].dim.back());
-  if (!bias_like || (has_c && matmul.beta != 1) || matmul.alpha != 1) return NotHere();
+  if (!bias_like || (has_c && (matmul.beta != 1 || matmul.alpha != 1))) return NotHere();
+  fused.scale = matmul.alpha;
   if (b.constant != nullptr && b.dim.size() == 2 && !matmul.turn_a) return MakeInnerProduct(operation, matmul, fused);
   const size_t rank = operation.out[0].dim.size();
   dnnl_memory_desc_t src{}, weights{}, dst{}, bias{};
@@ -181,10 +273,10 @@ Made MakeMatMul(const Operation& operation) {
   WF_RETURN_IF_ERROR(AddOperand(operation, 0, DNNL_ARG_SRC, src, operands));
   WF_RETURN_IF_ERROR(AddOperand(operation, 1, DNNL_ARG_WEIGHTS, weights, operands));
   if (has_c) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
-  auto kernel = MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], KeeperFor(fused, op, desc));
-  if (kernel.ok() && *kernel != nullptr)
-    (*kernel)->in_format.assign(operation.in.size(), nullptr);  // strides above describe row-major data
-  return kernel;
+  Around around;
+  around.keeper = KeeperFor(fused, op, desc);
+  around.row_major = true;  // which the strides above describe
+  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
 }
 
 Made MakePool(const Operation& operation) {
@@ -214,8 +306,9 @@ Made MakePool(const Operation& operation) {
   }
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
   if (desc == nullptr) return NotHere();
-  auto keeper = pool.mean ? nullptr : std::make_unique<const NanKeeper>(src, Query(desc, dnnl_query_dst_md));
-  return MakePrimitive(desc, {{DNNL_ARG_SRC, 0, src, nullptr}}, 1, operation.out[0], std::move(keeper));
+  Around around;
+  if (!pool.mean) around.keeper = std::make_unique<const NanKeeper>(src, Query(desc, dnnl_query_dst_md));
+  return MakePrimitive(desc, {{DNNL_ARG_SRC, 0, src, nullptr}}, 1, operation.out[0], std::move(around));
 }
 
 namespace {
@@ -224,8 +317,9 @@ constexpr int64_t kWorthwhile = 1024;
 
 // The kernel of one input. row: as many elements of it are lost together where one is NaN; 0: none is.
 Made MakeOfOne(const PrimitiveDesc& desc, const dnnl_memory_desc_t& data, const Operation& operation, int64_t row) {
-  auto keeper = row > 0 ? std::make_unique<const NanKeeper>(data, row) : nullptr;
-  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, data, nullptr}}, 1, operation.out[0], std::move(keeper));
+  Around around;
+  if (row > 0) around.keeper = std::make_unique<const NanKeeper>(data, row);
+  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, data, nullptr}}, 1, operation.out[0], std::move(around));
   if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = row == 0;
   return kernel;
 }
@@ -261,24 +355,32 @@ Made MakeUnary(const Operation& operation) {
   return MakeOfOne(desc, data, operation, LosesNan(fused) ? 1 : 0);
 }
 
-// Only for two operands of one blocked format, as where a residual joins; plain code does the rest as fast.
+// Only for two operands of one blocked format, as where a residual joins, or one of them a number for each channel, as of a gate; plain
+// code does the rest as fast.
 Made MakeBinary(const Operation& operation) {
-  const TensorInfo &a = operation.in[0], &b = operation.in[1];
   const BinaryOp op_kind = std::get<Binary>(operation.params).op;
-  if (a.format == nullptr || b.dtype != WF_F32 || b.constant != nullptr || a.dim != b.dim || Load() == nullptr || AnyEmpty(operation))
-    return NotHere();
   if (op_kind != BinaryOp::kAdd && op_kind != BinaryOp::kSub && op_kind != BinaryOp::kMul && op_kind != BinaryOp::kDiv) return NotHere();
+  const bool turned = operation.in[0].dim != operation.out[0].dim;
+  if (turned && op_kind != BinaryOp::kAdd && op_kind != BinaryOp::kMul) return NotHere();
+  const TensorInfo &a = operation.in[turned ? 1 : 0], &b = operation.in[turned ? 0 : 1];
+  const bool all_f32 = a.dtype == WF_F32 && b.dtype == WF_F32;
+  if (!all_f32 || a.format == nullptr || a.dim != operation.out[0].dim || b.constant != nullptr || Load() == nullptr || AnyEmpty(operation))
+    return NotHere();
+  const bool by_channel = b.format != nullptr && b.dim.size() == a.dim.size() && b.dim[0] == a.dim[0] && b.dim[1] == a.dim[1] &&
+                          std::all_of(b.dim.begin() + 2, b.dim.end(), [](int64_t extent) { return extent == 1; });
+  if (a.dim != b.dim && !by_channel) return NotHere();
   const dnnl_alg_kind_t alg = op_kind == BinaryOp::kAdd   ? dnnl_binary_add
                               : op_kind == BinaryOp::kSub ? dnnl_binary_sub
                               : op_kind == BinaryOp::kMul ? dnnl_binary_mul
                                                           : dnnl_binary_div;
-  const dnnl_memory_desc_t data = DescOf(a);
+  const dnnl_memory_desc_t data = DescOf(a), other = a.dim == b.dim ? data : DescOf(b);
   dnnl_binary_desc_t op{};
-  if (Load()->dnnl_binary_desc_init(&op, alg, &data, &data, &data) != dnnl_success) return NotHere();
+  if (Load()->dnnl_binary_desc_init(&op, alg, &data, &other, &data) != dnnl_success) return NotHere();
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
-  if (desc == nullptr) return NotHere();
-  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC_0, 0, data, nullptr}, {DNNL_ARG_SRC_1, 1, data, nullptr}}, 2, operation.out[0]);
-  if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = true;
+  if (desc == nullptr || !ImplName(desc).starts_with("jit")) return NotHere();
+  auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC_0, turned ? 1 : 0, data, nullptr}, {DNNL_ARG_SRC_1, turned ? 0 : 1, other, nullptr}}, 2,
+                              operation.out[0]);
+  if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = !turned;
   return kernel;
 }
 

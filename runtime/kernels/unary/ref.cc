@@ -60,6 +60,8 @@ bool RunActivation(const Unary& u, const T* in, T* out, int64_t n) {
       return each([](T x) { return Softplus(x); });
     case UnaryOp::kSoftsign:
       return each([](T x) { return x / (1 + std::abs(x)); });
+    case UnaryOp::kSwish:
+      return each([=](T x) { return x / (1 + std::exp(-alpha * x)); });
     case UnaryOp::kThresholdedRelu:
       return each([=](T x) { return x > alpha ? x : T(0); });
     default:

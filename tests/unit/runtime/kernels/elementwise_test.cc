@@ -65,6 +65,7 @@ TEST(Elementwise, FunctionsOfFloats) {
       {{UnaryOp::kSinh}, {0, 1}, {0, 1.1752012f}},
       {{UnaryOp::kSoftplus}, {0, -200, 200}, {0.6931472f, 0, 200}},
       {{UnaryOp::kSoftsign}, {-1, 3}, {-0.5f, 0.75f}},
+      {{UnaryOp::kSwish, 2}, {-1, 0, 1}, {-0.11920292f, 0, 0.880797f}},
       {{UnaryOp::kTan}, {0, 1}, {0, 1.5574077f}},
       {{UnaryOp::kThresholdedRelu, 1}, {0.5f, 1, 1.5f, kNan}, {0, 0, 1.5f, 0}},
   };

@@ -67,6 +67,15 @@ std::vector<ShapeCase> ConvCases() {
   AddConv(cases, {"depthwise", {1, 16, 9, 9}, {16, 1, 3, 3}, {{2, 2}, {}, {1, 1}, 16, {UnaryOp::kRelu}}, {1, 1}});
   AddConv(cases, {"1d", {2, 4, 17}, {6, 4, 5}, {{2}, {}, {2}, 1, {UnaryOp::kIdentity}}, {2}});
   AddConv(cases, {"3d", {1, 2, 5, 6, 7}, {3, 2, 2, 3, 2}, {{}, {}, {}, 1, {UnaryOp::kIdentity}}, {}});
+  AddConv(cases, {"swish", {1, 16, 5, 5}, {24, 16, 1, 1}, {{}, {}, {}, 1, {UnaryOp::kSwish, 1}}, {}});
+  const size_t apart = cases.size();
+  for (size_t i = 0; i < apart; ++i) {  // with a tensor that is added; some have no bias
+    ShapeCase added = cases[i];
+    added.name += " and an addend";
+    added.in.resize(std::max<size_t>(added.in.size(), 3), Tensor{});
+    added.in.push_back(Random(added.out, 4));
+    cases.push_back(std::move(added));
+  }
   ShapeCase changing = cases[2];
   changing.name = "conv weights as input";
   for (Tensor& each : changing.in) each.info.constant = nullptr;
@@ -96,6 +105,9 @@ std::vector<ShapeCase> MatMulCases() {
   add("broadcast", {}, {4, 1, 6, 8}, {3, 8, 5}, {}, {4, 3, 6, 5});
   add("3d by 2d", {}, {2, 6, 8}, {8, 12}, {12}, {2, 6, 12});
   add("vector", {}, {8}, {8, 12}, {}, {12});
+  add("of whole vectors", {false, false, 1, 1, {UnaryOp::kGelu}}, {9, 16}, {16, 24}, {24}, {9, 24});
+  add("turned whole vectors", {false, true, 1, 1, {UnaryOp::kRelu}}, {1, 40}, {16, 40}, {16}, {1, 16});
+  add("scaled alone", {false, false, 0.125f}, {2, 6, 8}, {2, 8, 5}, {}, {2, 6, 5});
   return cases;
 }
 
@@ -123,10 +135,11 @@ std::vector<ShapeCase> PoolCases() {
 std::vector<ShapeCase> ElementwiseCases() {
   std::vector<ShapeCase> cases;
   for (const std::vector<int64_t>& dim : {std::vector<int64_t>{3, 5}, std::vector<int64_t>{4, 8, 64}}) {
-    for (const Unary& unary : {Unary{UnaryOp::kRelu}, Unary{UnaryOp::kSigmoid}, Unary{UnaryOp::kTanh}, Unary{UnaryOp::kExp},
-                               Unary{UnaryOp::kAbs}, Unary{UnaryOp::kErf}, Unary{UnaryOp::kClip, -0.25f, 0.5f},
-                               Unary{UnaryOp::kLeakyRelu, 0.2f}, Unary{UnaryOp::kNeg}, Unary{UnaryOp::kElu, 0.7f}, Unary{UnaryOp::kGelu},
-                               Unary{UnaryOp::kGeluTanh}, Unary{UnaryOp::kHardSwish}, Unary{UnaryOp::kMish}, Unary{UnaryOp::kSoftplus}}) {
+    for (const Unary& unary :
+         {Unary{UnaryOp::kRelu}, Unary{UnaryOp::kSigmoid}, Unary{UnaryOp::kTanh}, Unary{UnaryOp::kExp}, Unary{UnaryOp::kAbs},
+          Unary{UnaryOp::kErf}, Unary{UnaryOp::kClip, -0.25f, 0.5f}, Unary{UnaryOp::kLeakyRelu, 0.2f}, Unary{UnaryOp::kNeg},
+          Unary{UnaryOp::kElu, 0.7f}, Unary{UnaryOp::kGelu}, Unary{UnaryOp::kGeluTanh}, Unary{UnaryOp::kHardSwish}, Unary{UnaryOp::kMish},
+          Unary{UnaryOp::kSoftplus}, Unary{UnaryOp::kSwish, 1.5f}}) {
       cases.push_back({"unary " + std::to_string(static_cast<int>(unary.op)), unary, {Random(dim, 1)}, dim});
     }
     for (const BinaryOp op : {BinaryOp::kAdd, BinaryOp::kSub, BinaryOp::kMul, BinaryOp::kDiv}) {
@@ -170,7 +183,7 @@ void ExpectRowsAgree(bool with_nan) {
     }
   }
   if (onednn::Available()) {
-    EXPECT_GE(taken["Conv onednn"], 18);
+    EXPECT_GE(taken["Conv onednn"], 40);
     EXPECT_GE(taken["MatMul onednn"], 14);
     EXPECT_GE(taken["Pool onednn"], 11);
     EXPECT_GE(taken["Unary onednn"], 3);

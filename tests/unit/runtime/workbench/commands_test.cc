@@ -199,7 +199,8 @@ TEST_F(Commands, BenchReportsTimesAndTheOperatorsThatTakeThem) {
       Run({"bench", "--seconds=0.05", "--threads=2", "--profile", "--format=json", "--trace=" + Path("t.json"), "--", Path("x.onnx")}),
       kFine)
       << err();
-  for (const char* member : {"p50_ms", "p99_ms", "per_second"}) EXPECT_THAT(out(), HasSubstr(std::string("\"") + member + "\": "));
+  for (const char* member : {"ready_ms", "p50_ms", "p99_ms", "per_second"})
+    EXPECT_THAT(out(), HasSubstr(std::string("\"") + member + "\": "));
   EXPECT_THAT(out(), HasSubstr(R"("operators": [{"operator": "Add", "kernel": ")"));
   EXPECT_THAT(ReadText("t.json"), HasSubstr(R"x("node": "node `twice` (Add)")x"));
   EXPECT_EQ(Run({"bench", "--seconds=0.05", "--precision=bf16", "--", Path("x.onnx")}), kFailed);

@@ -15,8 +15,8 @@ constexpr int64_t kMaxLength = int64_t{1} << 31;
 
 // The only element of input i, as far as it is known.
 std::optional<Dim> ScalarOf(const NodeContext& node, size_t i) {
-  if (!node.has_in(i) || !node.in(i).content || node.in(i).content->size() != 1) return std::nullopt;
-  return node.in(i).content->front();
+  const auto& content = node.Content(i);
+  return content && content->size() == 1 ? std::optional(content->front()) : std::nullopt;
 }
 
 // An extent that input i gives. Errors: it is a number outside of [least, 2^31].

@@ -86,6 +86,8 @@ class MixingRule {
       case Op::kMsSkipLayerNormalization:
       case Op::kMsSkipSimplifiedLayerNormalization:
         return Counts(Dims(0).back());
+      case Op::kTfIdfVectorizer:
+        return Counts(Dims(0).back());
       case Op::kLpNormalization:
         return Counts(Dims(0)[Axis(node_.node.Int("axis", -1))]);
       case Op::kMeanVarianceNormalization:

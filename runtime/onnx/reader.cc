@@ -19,6 +19,7 @@
 #include "runtime/onnx/tensor.h"
 #include "runtime/onnx/texts.h"
 #include "runtime/onnx/trees.h"
+#include "runtime/onnx/upgrade.h"
 #include "runtime/onnx/wire.h"
 
 namespace wf::onnx {
@@ -168,12 +169,23 @@ class Builder {
   }
 
   Status ReadNode(const pb::NodeProto& proto, int index, const OperatorRow* row) {
+    if (!row->domain.empty() || !IsOldForm(proto, imports_->standard)) return ReadNewer(proto, index, row);
+    if (row->op == Op::kScan && depth_ > 0)  // each would be a copy of all within it
+      return NotBuilt(Where(proto, index) + ": a Scan of opset 8 within a body is not supported");
+    std::vector<pb::NodeProto> nodes;
+    if (const Status status = Upgrade(proto, imports_->standard, nodes); !status.ok()) return Prefixed(status, Where(proto, index));
+    for (const pb::NodeProto& each : nodes) WF_RETURN_IF_ERROR(ReadNewer(each, index, FindOperator(each.domain(), each.op_type())));
+    return Status::Ok();
+  }
+
+  // Of a form from kOldestForm on.
+  Status ReadNewer(const pb::NodeProto& proto, int index, const OperatorRow* row) {
     Node node;
     node.name = Printable(proto.name());
     node.index = index;
     node.op = row->op;
     const Opsets& opsets = *imports_;
-    node.opset = row->domain.empty() ? opsets.standard : static_cast<int>(opsets.other.at(proto.domain()));
+    node.opset = row->domain.empty() ? std::max(opsets.standard, kOldestForm) : static_cast<int>(opsets.other.at(proto.domain()));
     if (proto.input_size() < row->min_in || proto.input_size() > row->max_in) {
       return Fail(fmt::format("{}: {} input{}, wanted {}", node.Describe(), proto.input_size(), proto.input_size() == 1 ? "" : "s",
                               RangeText(row->min_in, row->max_in)));
@@ -214,9 +226,12 @@ class Builder {
     }
   }
 
-  Status FindRow(const pb::NodeProto& proto, int index, const OperatorRow*& row) const {
+  static std::string Where(const pb::NodeProto& proto, int index) {
     const std::string op = Printable(proto.op_type()), name = Printable(proto.name());
-    const std::string where = name.empty() ? fmt::format("node {} ({})", index, op) : fmt::format("node `{}` ({})", name, op);
+    return name.empty() ? fmt::format("node {} ({})", index, op) : fmt::format("node `{}` ({})", name, op);
+  }
+
+  Status FindRow(const pb::NodeProto& proto, int index, const OperatorRow*& row) const {
     const bool standard = IsStandard(proto.domain());
     const Opsets& opsets = *imports_;
     const auto imported = opsets.other.find(proto.domain());
@@ -225,7 +240,8 @@ class Builder {
     row = FindOperator(proto.domain(), proto.op_type());
     if (row != nullptr && opset >= row->since) return Status::Ok();
     const std::string version = is_imported ? fmt::format("opset {}", opset) : "of which the model imports no opset";
-    return NotBuilt(fmt::format("{}: operator `{}` of {}, {}, is not supported{}", where, op,
+    const std::string op = Printable(proto.op_type());
+    return NotBuilt(fmt::format("{}: operator `{}` of {}, {}, is not supported{}", Where(proto, index), op,
                                 standard ? "ai.onnx" : '`' + Printable(proto.domain()) + '`', version,
                                 standard && row == nullptr ? MeantBy(op) : ""));
   }

@@ -110,7 +110,7 @@ class Builder {
       Port port;
       WF_RETURN_IF_ERROR(ReadPort(input, "input", port));
       if (port.dtype == 0) return Fail(fmt::format("input `{}` has no element type", port.name));
-      if (!input.type().tensor_type().has_shape()) return NotBuilt(fmt::format("input `{}` has no shape", port.name));
+      if (!ElementOf(input).tensor_type().has_shape()) return NotBuilt(fmt::format("input `{}` has no shape", port.name));
       const int value = Define(input.name());
       if (value < 0) return Fail(fmt::format("input `{}` is defined twice", port.name));
       if (model_.graph.inputs.size() >= kMaxPorts) return NotBuilt(fmt::format("more than {} inputs", kMaxPorts));
@@ -120,14 +120,20 @@ class Builder {
     return Status::Ok();
   }
 
+  // The type, of an optional value that of what it may hold.
+  static const pb::TypeProto& ElementOf(const pb::ValueInfoProto& info) {
+    return info.type().has_optional_type() ? info.type().optional_type().elem_type() : info.type();
+  }
+
   Status ReadPort(const pb::ValueInfoProto& info, const char* what, Port& port) {
     if (info.name().empty()) return Fail(fmt::format("{} with an empty name", what));
     if (!IsPlainName(info.name()))
       return Fail(fmt::format("{} with a name that is not printable UTF-8, `{}`", what, Printable(info.name())));
     port.name = info.name();
-    const pb::TypeProto& type = info.type();
+    port.optional = info.type().has_optional_type();
+    const pb::TypeProto& type = ElementOf(info);
     if (type.value_case() == pb::TypeProto::VALUE_NOT_SET || maps_.contains(info.name())) return Status::Ok();
-    if (!type.has_tensor_type()) return NotBuilt(fmt::format("{} `{}` is a sequence, map, optional or sparse tensor", what, port.name));
+    if (!type.has_tensor_type()) return NotBuilt(fmt::format("{} `{}` is a sequence, map or sparse tensor", what, port.name));
     const int tensor_type = type.tensor_type().elem_type();
     port.dtype = DTypeOf(tensor_type);
     if (port.dtype == 0 && tensor_type != 0) {
@@ -371,7 +377,7 @@ class Builder {
       if (found < 0) return Fail(fmt::format("output `{}` is written by no node", port.name));
       if (!seen.insert(output.name()).second) return Fail(fmt::format("output `{}` is listed twice", port.name));
       model_.graph.outputs.push_back(found);
-      output_has_shape_.push_back(!maps_.contains(output.name()) && output.type().tensor_type().has_shape());
+      output_has_shape_.push_back(!maps_.contains(output.name()) && ElementOf(output).tensor_type().has_shape());
       model_.signature.outputs.push_back(std::move(port));
     }
     return InferOutputs();

@@ -77,6 +77,7 @@ base::Status InferNonZero(NodeContext& node);
 base::Status InferNormalizer(NodeContext& node);
 base::Status InferOneHot(NodeContext& node);
 base::Status InferOneHotEncoder(NodeContext& node);
+base::Status InferOptionalHasElement(NodeContext& node);
 base::Status InferPRelu(NodeContext& node);
 base::Status InferPad(NodeContext& node);
 base::Status InferPool(NodeContext& node);

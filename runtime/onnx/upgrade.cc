@@ -273,7 +273,7 @@ const Upgrader::Form Upgrader::kForms[] = {
 bool IsOldForm(const pb::NodeProto& node, int opset) {
   const auto none = [&](auto is) { return std::none_of(node.attribute().begin(), node.attribute().end(), is); };
   if (opset == 8 && node.op_type() == "Scan") return none([](const auto& each) { return each.name() == "scan_input_axes"; });
-  return opset < kOldestForm && none([](const auto& each) { return each.has_g(); });
+  return opset < kOldestForm && none([](const auto& each) { return each.has_g() || each.has_t(); });
 }
 
 Status Upgrade(const pb::NodeProto& node, int opset, std::vector<pb::NodeProto>& nodes) { return Upgrader(node, opset, nodes).Run(); }

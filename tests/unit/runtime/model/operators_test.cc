@@ -125,6 +125,24 @@ TEST(Operators, OldBroadcastsAndSlopesGoAlongTheirAxis) {
   }
 }
 
+TEST(Operators, OptionalValuesAreTensorsThatAreThere) {
+  Builder b(18);
+  b.Input("x", {2}).Output("y").Output("z");
+  onnx::pb::TypeProto tensor;
+  tensor.Swap(b.graph.mutable_input(0)->mutable_type());
+  b.graph.mutable_input(0)->mutable_type()->mutable_optional_type()->mutable_elem_type()->Swap(&tensor);
+  b.Node("OptionalGetElement", {"x"}, {"e"}, "get");
+  for (const auto& [out, in] : {std::pair("y", std::vector<std::string>{"x"}), {"z", {}}}) {
+    const std::string has = std::string("has_") + out;
+    b.Node("OptionalHasElement", in, {has}, has);
+    Builder::Int(b.Node("Cast", {has}, {has + "_f"}, "cast"), "to", onnx::pb::FLOAT);
+    b.Node("Mul", {has + "_f", "e"}, {out}, out);
+  }
+  const auto results = Results(b, {FloatsIn({2}, {3, 4})});
+  EXPECT_EQ(results[0], (F{3, 4}));
+  EXPECT_EQ(results[1], (F{0, 0}));
+}
+
 TEST(Operators, WindowsMayHaveALengthThatIsData) {
   Builder b;
   b.Input("size", {}, INT64).Output("y");

@@ -16,6 +16,7 @@
 #include "runtime/kernels/embed_norm/embed_norm.h"
 #include "runtime/kernels/fold/fold.h"
 #include "runtime/kernels/gelu/gelu.h"
+#include "runtime/kernels/grams/grams.h"
 #include "runtime/kernels/grid_sample/grid_sample.h"
 #include "runtime/kernels/index/index.h"
 #include "runtime/kernels/integer_conv/integer_conv.h"
@@ -41,6 +42,7 @@
 #include "runtime/kernels/softmax/softmax.h"
 #include "runtime/kernels/svm/svm.h"
 #include "runtime/kernels/tabular/tabular.h"
+#include "runtime/kernels/train/train.h"
 #include "runtime/kernels/trees/trees.h"
 #include "runtime/kernels/unary/unary.h"
 #include "runtime/kernels/unpool/unpool.h"
@@ -51,12 +53,12 @@ namespace wf::kernels {
 
 using Params =
     std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy,
-                 AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose, CumSum, DeformConv,
-                 Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold, GatherElements, GatherND, GridSample, GroupNorm,
-                 Hardmax, Impute, IntegerConv, IntegerMatMul, JoinFeatures, LayerNorm, LinearModel, LocalNorm, Lookup, LpNorm, MatMulNBits,
-                 MeanVariance, MelWeights, NonMaxSuppression, NonZero, Normalize, OneHot, OneOfCategories, Quantise, RandomNumbers, Range,
-                 Recurrent, Resize, ReverseSequence, RoiAlign, Rotary, Scale, ScatterElements, ScatterND, ShortDft, SignalWindow, Split,
-                 Svm, TopK, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;
+                 AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose, CountGrams, CumSum,
+                 DeformConv, Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold, GatherElements, GatherND,
+                 GridSample, GroupNorm, Hardmax, Impute, IntegerConv, IntegerMatMul, JoinFeatures, LayerNorm, LinearModel, LocalNorm,
+                 Lookup, LpNorm, MatMulNBits, MeanVariance, MelWeights, NonMaxSuppression, NonZero, Normalize, OneHot, OneOfCategories,
+                 Quantise, RandomNumbers, Range, Recurrent, Resize, ReverseSequence, RoiAlign, Rotary, Scale, ScatterElements, ScatterND,
+                 ShortDft, SignalWindow, Split, Svm, TopK, TrainStep, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {

@@ -90,6 +90,8 @@ base::Result<std::unique_ptr<Kernel>> MakeOneOfCategories(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeScale(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeSvm(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeTreeEnsemble(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeCountGrams(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeTrainStep(const Operation&);
 
 // Calls f.operator()<T>() with the C++ type of a dtype in the list and gives its result; a null kernel when the dtype is not in the list.
 template <typename... Ts, typename F>

@@ -115,6 +115,7 @@ struct Port {
   std::string name;  // as in the file, not sanitised
   uint8_t dtype = 0;
   Shape dim;
+  bool optional = false;         // in the file, which could do without; whoever runs the model gives it
   std::string ToString() const;  // "input: f32[n, 1, 28, 28]"
 };
 

@@ -333,7 +333,7 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     const auto reads = [&](int in) { return in < 0 || is_constant[static_cast<size_t>(in)]; };
-    if (node.in.empty() || node.op == Op::kShape || node.op == Op::kSize || !std::all_of(node.in.begin(), node.in.end(), reads)) continue;
+    if (node.in.empty() || IsOfShapes(node.op) || !std::all_of(node.in.begin(), node.in.end(), reads)) continue;
     if (!IsComputedFromShapes(node, known)) continue;
     const int64_t work = WorkOf(node, known);
     if (work > work_left) {

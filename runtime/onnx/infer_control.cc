@@ -115,7 +115,6 @@ Status InferLoop(NodeContext& node) {
 }
 
 Status InferScan(NodeContext& node) {
-  if (node.node.opset < 9) return node.NotBuilt("Scan of opset 8");
   const int64_t scanned = node.node.Int("num_scan_inputs", 0);
   const size_t formal = node.FormalInputs();
   if (node.Body("body") == nullptr || scanned < 1 || scanned > static_cast<int64_t>(formal))

@@ -49,6 +49,14 @@ bool IsFromData(const Dim& dim) {
 }
 }  // namespace
 
+// An optional value is there, and a tensor; one that is not there is an input that is left out.
+Status InferOptionalHasElement(NodeContext& node) {
+  node.out(0).dtype = WF_BOOL;
+  node.out(0).dim.clear();
+  node.out(0).content = std::vector<Dim>{Dim(node.has_in(0) ? 1 : 0)};
+  return Status::Ok();
+}
+
 Status InferReshape(NodeContext& node) {
   const Known &data = node.in(0), &wanted = node.in(1);
   if (wanted.dtype != WF_I64 || wanted.dim.size() != 1)

@@ -86,6 +86,8 @@ class MixingRule {
       case Op::kMsSkipLayerNormalization:
       case Op::kMsSkipSimplifiedLayerNormalization:
         return Counts(Dims(0).back());
+      case Op::kTfIdfVectorizer:
+        return Counts(Dims(0).back());
       case Op::kLpNormalization:
         return Counts(Dims(0)[Axis(node_.node.Int("axis", -1))]);
       case Op::kMeanVarianceNormalization:
@@ -241,7 +243,7 @@ std::vector<bool> ReachesOutput(const Graph& graph) {
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
     reaches[i] = std::any_of(node.out.begin(), node.out.end(), [&](int value) { return value >= 0 && read[static_cast<size_t>(value)]; });
-    if (!reaches[i] || node.op == Op::kShape || node.op == Op::kSize) continue;
+    if (!reaches[i] || IsOfShapes(node.op)) continue;
     for (const int value : node.in) {
       if (value >= 0) read[static_cast<size_t>(value)] = true;
     }

@@ -23,6 +23,7 @@ std::optional<std::string_view> DomainOf(std::string_view domain) {
   if (IsStandard(domain)) return "";
   if (domain == "ai.onnx.ml") return "Ml";
   if (domain == "com.microsoft") return "Ms";
+  if (domain == "ai.onnx.preview.training") return "Train";
   return std::nullopt;
 }
 

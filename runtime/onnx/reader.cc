@@ -19,6 +19,7 @@
 #include "runtime/onnx/tensor.h"
 #include "runtime/onnx/texts.h"
 #include "runtime/onnx/trees.h"
+#include "runtime/onnx/upgrade.h"
 #include "runtime/onnx/wire.h"
 
 namespace wf::onnx {
@@ -109,7 +110,7 @@ class Builder {
       Port port;
       WF_RETURN_IF_ERROR(ReadPort(input, "input", port));
       if (port.dtype == 0) return Fail(fmt::format("input `{}` has no element type", port.name));
-      if (!input.type().tensor_type().has_shape()) return NotBuilt(fmt::format("input `{}` has no shape", port.name));
+      if (!ElementOf(input).tensor_type().has_shape()) return NotBuilt(fmt::format("input `{}` has no shape", port.name));
       const int value = Define(input.name());
       if (value < 0) return Fail(fmt::format("input `{}` is defined twice", port.name));
       if (model_.graph.inputs.size() >= kMaxPorts) return NotBuilt(fmt::format("more than {} inputs", kMaxPorts));
@@ -119,14 +120,20 @@ class Builder {
     return Status::Ok();
   }
 
+  // The type, of an optional value that of what it may hold.
+  static const pb::TypeProto& ElementOf(const pb::ValueInfoProto& info) {
+    return info.type().has_optional_type() ? info.type().optional_type().elem_type() : info.type();
+  }
+
   Status ReadPort(const pb::ValueInfoProto& info, const char* what, Port& port) {
     if (info.name().empty()) return Fail(fmt::format("{} with an empty name", what));
     if (!IsPlainName(info.name()))
       return Fail(fmt::format("{} with a name that is not printable UTF-8, `{}`", what, Printable(info.name())));
     port.name = info.name();
-    const pb::TypeProto& type = info.type();
+    port.optional = info.type().has_optional_type();
+    const pb::TypeProto& type = ElementOf(info);
     if (type.value_case() == pb::TypeProto::VALUE_NOT_SET || maps_.contains(info.name())) return Status::Ok();
-    if (!type.has_tensor_type()) return NotBuilt(fmt::format("{} `{}` is a sequence, map, optional or sparse tensor", what, port.name));
+    if (!type.has_tensor_type()) return NotBuilt(fmt::format("{} `{}` is a sequence, map or sparse tensor", what, port.name));
     const int tensor_type = type.tensor_type().elem_type();
     port.dtype = DTypeOf(tensor_type);
     if (port.dtype == 0 && tensor_type != 0) {
@@ -168,12 +175,23 @@ class Builder {
   }
 
   Status ReadNode(const pb::NodeProto& proto, int index, const OperatorRow* row) {
+    if (!row->domain.empty() || !IsOldForm(proto, imports_->standard)) return ReadNewer(proto, index, row);
+    if (row->op == Op::kScan && depth_ > 0)  // each would be a copy of all within it
+      return NotBuilt(Where(proto, index) + ": a Scan of opset 8 within a body is not supported");
+    std::vector<pb::NodeProto> nodes;
+    if (const Status status = Upgrade(proto, imports_->standard, nodes); !status.ok()) return Prefixed(status, Where(proto, index));
+    for (const pb::NodeProto& each : nodes) WF_RETURN_IF_ERROR(ReadNewer(each, index, FindOperator(each.domain(), each.op_type())));
+    return Status::Ok();
+  }
+
+  // Of a form from kOldestForm on.
+  Status ReadNewer(const pb::NodeProto& proto, int index, const OperatorRow* row) {
     Node node;
     node.name = Printable(proto.name());
     node.index = index;
     node.op = row->op;
     const Opsets& opsets = *imports_;
-    node.opset = row->domain.empty() ? opsets.standard : static_cast<int>(opsets.other.at(proto.domain()));
+    node.opset = row->domain.empty() ? std::max(opsets.standard, kOldestForm) : static_cast<int>(opsets.other.at(proto.domain()));
     if (proto.input_size() < row->min_in || proto.input_size() > row->max_in) {
       return Fail(fmt::format("{}: {} input{}, wanted {}", node.Describe(), proto.input_size(), proto.input_size() == 1 ? "" : "s",
                               RangeText(row->min_in, row->max_in)));
@@ -214,9 +232,12 @@ class Builder {
     }
   }
 
-  Status FindRow(const pb::NodeProto& proto, int index, const OperatorRow*& row) const {
+  static std::string Where(const pb::NodeProto& proto, int index) {
     const std::string op = Printable(proto.op_type()), name = Printable(proto.name());
-    const std::string where = name.empty() ? fmt::format("node {} ({})", index, op) : fmt::format("node `{}` ({})", name, op);
+    return name.empty() ? fmt::format("node {} ({})", index, op) : fmt::format("node `{}` ({})", name, op);
+  }
+
+  Status FindRow(const pb::NodeProto& proto, int index, const OperatorRow*& row) const {
     const bool standard = IsStandard(proto.domain());
     const Opsets& opsets = *imports_;
     const auto imported = opsets.other.find(proto.domain());
@@ -225,7 +246,8 @@ class Builder {
     row = FindOperator(proto.domain(), proto.op_type());
     if (row != nullptr && opset >= row->since) return Status::Ok();
     const std::string version = is_imported ? fmt::format("opset {}", opset) : "of which the model imports no opset";
-    return NotBuilt(fmt::format("{}: operator `{}` of {}, {}, is not supported{}", where, op,
+    const std::string op = Printable(proto.op_type());
+    return NotBuilt(fmt::format("{}: operator `{}` of {}, {}, is not supported{}", Where(proto, index), op,
                                 standard ? "ai.onnx" : '`' + Printable(proto.domain()) + '`', version,
                                 standard && row == nullptr ? MeantBy(op) : ""));
   }
@@ -355,7 +377,7 @@ class Builder {
       if (found < 0) return Fail(fmt::format("output `{}` is written by no node", port.name));
       if (!seen.insert(output.name()).second) return Fail(fmt::format("output `{}` is listed twice", port.name));
       model_.graph.outputs.push_back(found);
-      output_has_shape_.push_back(!maps_.contains(output.name()) && output.type().tensor_type().has_shape());
+      output_has_shape_.push_back(!maps_.contains(output.name()) && ElementOf(output).tensor_type().has_shape());
       model_.signature.outputs.push_back(std::move(port));
     }
     return InferOutputs();

@@ -13,7 +13,10 @@ namespace wf::onnx {
 // data is refused. The text names the file.   Bounds: memory is a small multiple of the file, which has at most kMostTensorBytes.
 base::Result<Weight> ReadTensorFile(const std::string& path);
 
-// The same from memory; `name` stands for the path in messages.
+// The same for an optional value (OptionalProto) that is there; one that is not, or is no tensor, is kUnimplemented.
+base::Result<Weight> ReadOptionalFile(const std::string& path);
+
+// The same as the first from memory; `name` stands for the path in messages.
 base::Result<Weight> ReadTensorBytes(std::span<const uint8_t> bytes, const std::string& name);
 
 }  // namespace wf::onnx

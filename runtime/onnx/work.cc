@@ -53,6 +53,9 @@ class Estimate {
       case Op::kDFT:
       case Op::kSTFT:
         return Plus(work, Times(Out(), 64));  // an odd length is convolved, three times by halves
+      case Op::kTfIdfVectorizer:
+        return Plus(work,
+                    Times(In(0), Times(std::min(node_.Int("max_skip_count", 0), Extent(0, Rank(0) - 1)), node_.Int("max_gram_length", 1))));
       case Op::kMsAttention:
       case Op::kMsMultiHeadAttention:
       case Op::kMsGroupQueryAttention:

@@ -37,10 +37,11 @@ void AddCases(const fs::path& folder, int levels, std::vector<Case>& cases) {
 }
 
 // The tensors prefix_0.pb, prefix_1.pb, ...
-Result<std::vector<onnx::Weight>> ReadNumbered(const std::string& prefix) {
+Result<std::vector<onnx::Weight>> ReadNumbered(const std::string& prefix, const std::vector<onnx::Port>& ports) {
   std::vector<onnx::Weight> tensors;
-  for (int i = 0; Exists(fmt::format("{}_{}.pb", prefix, i)); ++i) {
-    auto tensor = onnx::ReadTensorFile(fmt::format("{}_{}.pb", prefix, i));
+  for (size_t i = 0; Exists(fmt::format("{}_{}.pb", prefix, i)); ++i) {
+    const std::string path = fmt::format("{}_{}.pb", prefix, i);
+    auto tensor = i < ports.size() && ports[i].optional ? onnx::ReadOptionalFile(path) : onnx::ReadTensorFile(path);
     if (!tensor.ok()) return tensor.status();
     tensors.push_back(*std::move(tensor));
   }
@@ -65,7 +66,7 @@ Result<std::vector<Tensor>> InOrder(const std::vector<onnx::Weight>& given, cons
 }
 
 Result<std::vector<Tensor>> ReadTensors(const std::string& prefix, const std::vector<onnx::Port>& ports, const char* what) {
-  const auto given = ReadNumbered(prefix);
+  const auto given = ReadNumbered(prefix, ports);
   return given.ok() ? InOrder(*given, ports, what) : given.status();
 }
 

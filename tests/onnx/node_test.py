@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 EXPECTED, PAGE, TABLE = HERE / "expected.txt", ROOT / "docs" / "operators.md", ROOT / "runtime" / "onnx" / "operators.def"
 DEBIAN = Path("/usr/share/libonnx-testdata/data/node")
-DOMAINS = {"": "ai.onnx", "Ml": "ai.onnx.ml", "Ms": "com.microsoft"}
+DOMAINS = {"": "ai.onnx", "Ml": "ai.onnx.ml", "Ms": "com.microsoft", "Train": "ai.onnx.preview.training"}
 LEAST_SHARE = 0.95  # what passes in the end; the page says how far it is
 
 

@@ -115,6 +115,116 @@ TEST(Operators, AxesOfAReductionMayBeData) {
   EXPECT_EQ(Results(b, {FloatsIn({2, 2}, {1, 2, 3, 4}), ElementsOf<int64_t>(WF_I64, {1}, {-1})})[0], (F{2, 4}));
 }
 
+TEST(Operators, OldBroadcastsAndSlopesGoAlongTheirAxis) {
+  for (const bool slope : {false, true}) {
+    Builder b(6);
+    b.Input("x", {1, 2, 2}).Output("y");
+    Builder::SetFloats(b.Floats("b", {2}, 2), {10, 20});
+    auto& node = b.Node(slope ? "PRelu" : "Add", {"x", "b"}, {"y"});
+    if (!slope) Builder::Int(node, "broadcast", 1);
+    if (!slope) Builder::Int(node, "axis", 1);
+    EXPECT_EQ(Results(b, {FloatsIn({1, 2, 2}, {-1, 2, -3, 4})})[0], slope ? (F{-10, 2, -60, 4}) : (F{9, 12, 17, 24}));
+  }
+}
+
+TEST(Operators, OptionalValuesAreTensorsThatAreThere) {
+  Builder b(18);
+  b.Input("x", {2}).Output("y").Output("z");
+  onnx::pb::TypeProto tensor;
+  tensor.Swap(b.graph.mutable_input(0)->mutable_type());
+  b.graph.mutable_input(0)->mutable_type()->mutable_optional_type()->mutable_elem_type()->Swap(&tensor);
+  b.Node("OptionalGetElement", {"x"}, {"e"}, "get");
+  for (const auto& [out, in] : {std::pair("y", std::vector<std::string>{"x"}), {"z", {}}}) {
+    const std::string has = std::string("has_") + out;
+    b.Node("OptionalHasElement", in, {has}, has);
+    Builder::Int(b.Node("Cast", {has}, {has + "_f"}, "cast"), "to", onnx::pb::FLOAT);
+    b.Node("Mul", {has + "_f", "e"}, {out}, out);
+  }
+  const auto results = Results(b, {FloatsIn({2}, {3, 4})});
+  EXPECT_EQ(results[0], (F{3, 4}));
+  EXPECT_EQ(results[1], (F{0, 0}));
+}
+
+TEST(Operators, WindowsMayHaveALengthThatIsData) {
+  Builder b;
+  b.Input("size", {}, INT64).Output("y");
+  b.Node("HannWindow", {"size"}, {"y"});
+  for (const size_t size : {size_t{4}, size_t{6}}) {
+    const F y = Results(b, {ElementsOf<int64_t>(WF_I64, {}, {static_cast<int64_t>(size)})})[0];
+    ASSERT_EQ(y.size(), size);
+    EXPECT_NEAR(y[size / 2], 1, 1e-6);
+  }
+}
+
+TEST(Operators, FramesMayHaveAStepThatIsData) {
+  Builder b;
+  b.Input("x", {1, 6}).Input("step", {}, INT64).Output("y");
+  b.Longs("length", {2}).clear_dims();
+  b.Node("STFT", {"x", "step", "", "length"}, {"y"});
+  const Elements x = FloatsIn({1, 6}, {1, 2, 3, 4, 5, 6});
+  for (const auto& [step, want] : {std::pair(2, F{3, 0, -1, 0, 7, 0, -1, 0, 11, 0, -1, 0}), {4, {3, 0, -1, 0, 11, 0, -1, 0}}}) {
+    const F y = Results(b, {x, ElementsOf<int64_t>(WF_I64, {}, {step})})[0];
+    ASSERT_EQ(y.size(), want.size());
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], want[i], 1e-5);
+  }
+}
+
+onnx::pb::NodeProto& AddVectorizer(Builder& b, const std::vector<int64_t>& begins, const std::vector<int64_t>& places) {
+  b.Input("x", {2, 4}, INT64).Output("y");
+  auto& node = b.Node("TfIdfVectorizer", {"x"}, {"y"});
+  Builder::String(node, "mode", "TF");
+  Builder::Int(node, "min_gram_length", 1);
+  Builder::Int(node, "max_gram_length", 2);
+  Builder::Int(node, "max_skip_count", 0);
+  Builder::Ints(node, "ngram_counts", begins);
+  Builder::Ints(node, "ngram_indexes", places);
+  Builder::Ints(node, "pool_int64s", {3, 1, 2});
+  return node;
+}
+
+TEST(Operators, SequencesOfTokensAreCountedAndWrongPoolsRefused) {
+  Builder b;
+  AddVectorizer(b, {0, 1}, {1, 0});
+  EXPECT_EQ(Results(b, {ElementsOf<int64_t>(WF_I64, {2, 4}, {3, 1, 2, 3, 1, 2, 1, 2})})[0], (F{1, 2, 2, 0}));
+  const std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>> wrong = {
+      {{0, 2}, {1, 0}}, {{0, -1}, {1, 0}}, {{2, 1}, {1, 0}}, {{0, 1}, {1}}, {{0, 1}, {1, -1}}, {{0, 1}, {0, INT64_MAX}}, {{0}, {1, 0}}};
+  for (const auto& [begins, places] : wrong) {
+    Builder other;
+    AddVectorizer(other, begins, places);
+    EXPECT_NE(other.Error().find("(TfIdfVectorizer)"), std::string::npos) << other.Error();
+  }
+}
+
+onnx::pb::NodeProto& AddTraining(Builder& b, const std::string& op, const std::vector<std::string>& in,
+                                 const std::vector<std::string>& out) {
+  auto& domain = *b.model().add_opset_import();
+  domain.set_domain("ai.onnx.preview.training");
+  domain.set_version(1);
+  b.Input("rate", {}).Input("made", {}, INT64).Input("w", {2}).Input("g", {2}).Input("h", {2});
+  for (const std::string& each : out) b.Output(each);
+  auto& node = b.Node(op, in, out);
+  node.set_domain("ai.onnx.preview.training");
+  return node;
+}
+
+TEST(Operators, StepsOfTrainingTakeEachParameterWithItsOwn) {
+  Builder b;
+  AddTraining(b, "Adagrad", {"rate", "made", "w", "g", "h"}, {"v", "k"});
+  const std::vector<Elements> inputs = {FloatsIn({}, {0.5f}), ElementsOf<int64_t>(WF_I64, {}, {0}), FloatsIn({2}, {1, 2}),
+                                        FloatsIn({2}, {3, 0}), FloatsIn({2}, {16, 1})};
+  const auto results = Results(b, inputs);
+  EXPECT_NEAR(results[0][0], 1 - 0.5f * 3 / 5, 1e-6);
+  EXPECT_EQ(results[0][1], 2);
+  EXPECT_EQ(results[1], (F{25, 1}));
+  Builder few, odd, momentum;
+  AddTraining(few, "Adam", {"rate", "made", "w", "g", "h"}, {"v", "k"});
+  EXPECT_NE(few.Error().find("wanted 6 to"), std::string::npos) << few.Error();
+  AddTraining(odd, "Adagrad", {"rate", "made", "w", "g", "h", "w"}, {"v", "k"});
+  EXPECT_NE(odd.Error().find("3 and 2 for each parameter"), std::string::npos) << odd.Error();
+  Builder::String(AddTraining(momentum, "Momentum", {"rate", "made", "w", "g", "h"}, {"v", "k"}), "mode", "standard");
+  EXPECT_NE(momentum.Error().find("it lacks `alpha`"), std::string::npos) << momentum.Error();
+}
+
 // Two tokens that see themselves alone are their own values.
 TEST(Operators, AttentionOfComMicrosoft) {
   Builder b;

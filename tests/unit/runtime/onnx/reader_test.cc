@@ -160,9 +160,9 @@ TEST(ReadModel, TellsACircleFromNodesOutOfOrder) {
 }
 
 TEST(ReadModel, RefusesOperatorSetsItDoesNotKnow) {
-  Builder old(6), fresh(99);
-  EXPECT_EQ(old.Error(), "`x.onnx`: operator set 6 of ai.onnx is not supported; 7 to 22 are");
-  EXPECT_EQ(fresh.Error(), "`x.onnx`: operator set 99 of ai.onnx is not supported; 7 to 22 are");
+  Builder old(0), fresh(99);
+  EXPECT_EQ(old.Error(), "`x.onnx`: operator set 0 of ai.onnx is not supported; 1 to 22 are");
+  EXPECT_EQ(fresh.Error(), "`x.onnx`: operator set 99 of ai.onnx is not supported; 1 to 22 are");
 }
 
 TEST(ReadModel, ChecksEdges) {

@@ -1,0 +1,59 @@
+// Shape rules of operators on texts and tokens.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/onnx/infer_context.h"
+
+namespace wf::onnx {
+
+using base::Status;
+
+namespace {
+
+constexpr int64_t kMostWidth = int64_t{1} << 31;
+
+// Tokens of n-grams, one behind the other: from ngram_counts[n - 1] on those of n tokens.
+Status CheckPool(const NodeContext& node, size_t pool) {
+  const auto begins = node.node.Ints("ngram_counts"), places = node.node.Ints("ngram_indexes");
+  size_t grams = 0;
+  for (size_t n = 1; n <= begins.size(); ++n) {
+    const int64_t begin = begins[n - 1], end = n < begins.size() ? begins[n] : static_cast<int64_t>(pool);
+    if (begin < 0 || begin > end || end > static_cast<int64_t>(pool) || (end - begin) % static_cast<int64_t>(n) != 0)
+      return node.Fail(fmt::format("`ngram_counts` take tokens {} to {} of {} for sequences of {}", begin, end, pool, n));
+    grams += static_cast<size_t>(end - begin) / n;
+  }
+  if (grams != places.size()) return node.Fail(fmt::format("{} places for {} sequences", places.size(), grams));
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status InferTfIdfVectorizer(NodeContext& node) {
+  const Known& x = node.in(0);
+  const bool text = x.dtype == kStringType;
+  if (!text && x.dtype != WF_I32 && x.dtype != WF_I64)
+    return node.NotBuilt(fmt::format("tokens of type {} are not supported", TypeName(x.dtype)));
+  if (x.dim.size() != 1 && x.dim.size() != 2) return node.Fail(fmt::format("input {}, wanted rows of tokens", node.InType(0)));
+  const int64_t least = node.node.Int("min_gram_length", 0), most = node.node.Int("max_gram_length", 0);
+  const auto begins = node.node.Ints("ngram_counts"), places = node.node.Ints("ngram_indexes");
+  if (least < 1 || most < least || most > static_cast<int64_t>(begins.size()) || node.node.Int("max_skip_count", 0) < 0)
+    return node.Fail(fmt::format("sequences of {} to {} tokens, with `ngram_counts` for {}", least, most, begins.size()));
+  const std::string_view mode = node.node.String("mode", "");
+  if (mode != "TF" && mode != "IDF" && mode != "TFIDF") return node.Fail(fmt::format("mode `{}`, wanted TF, IDF or TFIDF", mode));
+  WF_RETURN_IF_ERROR(CheckPool(node, text ? node.node.Texts("pool_strings").size() : node.node.Ints("pool_int64s").size()));
+  int64_t width = 0;
+  for (const int64_t place : places) {
+    if (place < 0 || place >= kMostWidth) return node.Fail(fmt::format("`ngram_indexes` hold {}", place));
+    width = std::max(width, place + 1);
+  }
+  if (const size_t weights = node.node.Floats("weights").size(); weights != 0 && weights != places.size())
+    return node.Fail(fmt::format("{} weights for {} sequences", weights, places.size()));
+  Known& out = node.out(0);
+  out.dtype = WF_F32;
+  out.dim = x.dim;
+  out.dim.back() = Dim(width);
+  return Status::Ok();
+}
+
+}  // namespace wf::onnx

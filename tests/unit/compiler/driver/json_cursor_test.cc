@@ -16,9 +16,7 @@ TEST(JsonCursor, ReadsMembersAsTheyStand) {
   EXPECT_TRUE(cursor.ok());
 }
 
-TEST(JsonCursor, CharactersOfTwoEscapesAreOne) {
-  EXPECT_EQ(JsonCursor(R"("\u00e9\ud83d\ude00")").String(), "\u00e9\U0001f600");
-}
+TEST(JsonCursor, CharactersOfTwoEscapesAreOne) { EXPECT_EQ(JsonCursor(R"("\u00e9\ud83d\ude00")").String(), "\u00e9\U0001f600"); }
 
 TEST(JsonCursor, WhatDoesNotFitYieldsNothing) {
   for (const char* text : {"", "1", R"("open)", R"("\ud83d")", R"("\x")"}) {

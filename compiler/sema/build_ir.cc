@@ -96,7 +96,7 @@ void AddService(BuildContext& c, size_t index, std::map<std::pair<bool, uint32_t
       c.root = source.span.file;
       WorkflowBuilder(c, source, source.name).Build(workflow);
     }
-    workflow.is_default = i == 0;
+    workflow.is_default = i == 0 && !service.name.empty();
     workflow.service_index = static_cast<uint16_t>(index);
     workflow.timeout_ns = service.timeout_ns;
     workflow.body_max = service.body_max;

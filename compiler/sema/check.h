@@ -22,6 +22,7 @@ struct SourceModule {
 
 struct CheckOptions {
   bool require_service = false;                      // a program that publishes nothing is an error (build, run)
+  bool without_service = false;                      // workflows of a program that has no service count as published (graph, plan)
   bool without_externs = false;                      // what they are written in need not be there
   uint64_t max_embedded_bytes = uint64_t{64} << 20;  // of one file() lines() json()
   std::function<void(const std::string&)> on_read;   // may be null; before a file or a folder is looked at, there or not

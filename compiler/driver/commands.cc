@@ -170,7 +170,7 @@ int ShowGraph(const Options& options, Console& console) {
   Options for_diagnostics = options;
   for_diagnostics.format = Format::kText;
   Compilation compilation(options.inputs.front(), for_diagnostics, console);
-  if (compilation.RunTo(Phase::kPasses, Purpose::kServer)) {
+  if (compilation.RunTo(Phase::kPasses, Purpose::kDrawing)) {
     Graph graph = GraphOf(*compilation.products().program);
     if (!options.from.empty()) {
       const base::Status added = AddMeasured(options.from, graph);
@@ -210,7 +210,7 @@ int ShowPlan(const Options& options, Console& console) {
   Options for_diagnostics = options;
   for_diagnostics.format = Format::kText;
   Compilation compilation(input, for_diagnostics, console);
-  if (compilation.RunTo(Phase::kPasses, Purpose::kServer)) {
+  if (compilation.RunTo(Phase::kPasses, Purpose::kDrawing)) {
     const Plan plan =
         PlanOf(*compilation.products().checked, *compilation.products().program, compilation.DescribeInterface(), FolderOf(input));
     console.out << (options.format == Format::kJson ? PlanJson(plan) : PlanText(plan));

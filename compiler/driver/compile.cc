@@ -38,7 +38,8 @@ bool Compilation::Parse() {
 bool Compilation::Check(Purpose purpose) {
   const TraceScope trace(options_, "Check");
   sema::CheckInput input{.modules = {}, .sources = sources_};
-  input.options.require_service = purpose == Purpose::kServer;
+  input.options.without_service = purpose == Purpose::kDrawing;
+  input.options.require_service = purpose != Purpose::kCheck;
   input.options.without_externs = options_.emit == Emit::kHeader;  // they are written with it
   input.options.on_read = on_read_;
   for (const Module& module : products_.modules) input.modules.push_back({module.path, module.file.get()});

@@ -31,7 +31,7 @@ struct Products {
 // Thread: one.   Owns: sources, diagnostics, products.   Borrows: options, console.
 class Compilation {
  public:
-  enum class Purpose { kCheck, kServer };  // a server must publish something
+  enum class Purpose { kCheck, kDrawing, kServer };  // a server must publish something, a drawing have a workflow
 
   Compilation(std::string root, const Options& options, Console& console);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -69,20 +70,23 @@ class WorkflowReader {
   Graph::Task ReadTask(TaskId id, const ControlReader& control) const;
   void ReadSettings(Graph::Node& node, const ir::Task& task) const;
   std::string NameOf(NodeId id) const;
+  void FindTasks();
   void ConnectCalls();
   void OrderStages();
   void ConnectStages();
-  std::set<std::string> NodesDeciding(const Graph::Stage& stage) const;
+  std::set<std::string_view> NodesDeciding(const Graph::Stage& stage) const;
 
   // A workflow that is called in a node, as numbers of nodes.
   struct Call {
     std::string_view path;
     size_t caller;
-    std::vector<size_t> inside;  // those of calls in them not among them
+    std::vector<size_t> inside;   // those of calls in them not among them
+    std::vector<TaskId> returns;  // of all workflows that are called by this path
   };
   std::vector<Call> Calls() const;  // the outer before those inside them
   void Enter(const Call& call);
   void Leave(const Call& call);
+  NodeId NodeWriting(ir::SlotId slot) const;
   bool IsShown(size_t node) const { return place_[node] != kNowhere; }
   Graph::Node& Shown(size_t node) { return result_.stages[place_[node].first].nodes[place_[node].second]; }
 
@@ -90,8 +94,10 @@ class WorkflowReader {
   const ir::Workflow& workflow_;
   Graph::Workflow result_;
   std::vector<std::pair<size_t, size_t>> place_;  // per node of the program: stage and position, or none
-  std::vector<const ir::Task*> writers_;          // per slot; null: nobody
+  std::vector<TaskId> writers_;                   // per slot; kNone: nobody
+  std::vector<std::vector<TaskId>> tasks_of_;     // per node of the program
   std::vector<ir::StageId> stage_ids_;            // beside the result's stages
+  std::map<std::string_view, const Graph::Control*> controls_;
   static constexpr std::pair<size_t, size_t> kNowhere{SIZE_MAX, SIZE_MAX};
 };
 
@@ -127,19 +133,20 @@ void WorkflowReader::ReadNodes() {
   const NodeId own = program_[workflow_.root].node;
   if (own == NodeId::kNone) return;
   const std::string prefix = program_[own].path + "/";
+  std::map<ir::StageId, size_t> numbers;
   for (size_t at = Index(own) + 1; at < program_.nodes.size() && program_.nodes[at].path.starts_with(prefix); ++at) {
     const ir::Node& node = program_.nodes[at];
     if (node.stage == ir::StageId::kNone) continue;  // a called workflow as a whole: its node and its nodes say it all
-    auto stage = std::find(stage_ids_.begin(), stage_ids_.end(), node.stage);
-    if (stage == stage_ids_.end()) {
+    const auto [stage, is_new] = numbers.try_emplace(node.stage, stage_ids_.size());
+    const size_t number = stage->second;
+    if (is_new) {
       result_.stages.push_back({});
       const ir::Stage& own_stage = program_.stages[Index(node.stage)];
       const bool is_inside = own_stage.workflow.starts_with(prefix);  // of a called workflow
       result_.stages.back().name = (is_inside ? own_stage.workflow.substr(prefix.size()) + "/" : "") + own_stage.name;
       result_.stages.back().written = program_.stages[Index(node.stage)].written;
-      stage = stage_ids_.insert(stage_ids_.end(), node.stage);
+      stage_ids_.push_back(node.stage);
     }
-    const auto number = static_cast<size_t>(stage - stage_ids_.begin());
     place_[at] = {number, result_.stages[number].nodes.size()};
     Graph::Node shown{.name = NameOf(NodeId{static_cast<uint16_t>(at)}), .path = node.path, .line = node.line};
     for (const NodeId read : node.reads) shown.reads.push_back(NameOf(read));
@@ -176,9 +183,7 @@ Graph::Task WorkflowReader::ReadTask(TaskId id, const ControlReader& control) co
     shown.begins = shown.begins && program_[before].region != task.region;
   };
   const auto reads_slot = [&](ir::SlotId slot) {
-    for (size_t at = 0; at < program_.tasks.size(); ++at) {
-      if (program_.tasks[at].out == slot) reads(static_cast<TaskId>(at));
-    }
+    if (const TaskId writer = writers_[Index(slot)]; writer != TaskId::kNone) reads(writer);
   };
   for (const ir::SlotId slot : task.in) reads_slot(slot);
   for (const ir::SlotId slot : task.settled) reads_slot(slot);
@@ -221,7 +226,13 @@ std::vector<WorkflowReader::Call> WorkflowReader::Calls() const {
     const std::string_view call = path.substr(0, path.rfind('/'));
     const auto caller = numbers.find(call.substr(0, call.rfind('/')));
     if (caller == numbers.end()) continue;
-    calls.try_emplace(call, Call{call, caller->second, {}}).first->second.inside.push_back(number);
+    calls.try_emplace(call, Call{call, caller->second, {}, {}}).first->second.inside.push_back(number);
+  }
+  for (size_t at = 0; at < program_.nodes.size(); ++at) {
+    const auto call = calls.find(program_.nodes[at].path);
+    if (call == calls.end()) continue;
+    const auto is_return = [&](TaskId task) { return program_[task].kind == ir::TaskKind::kReturn; };
+    std::copy_if(tasks_of_[at].begin(), tasks_of_[at].end(), std::back_inserter(call->second.returns), is_return);
   }
   std::vector<Call> result;
   for (auto& [path, call] : calls) result.push_back(std::move(call));
@@ -234,16 +245,17 @@ void WorkflowReader::Enter(const Call& call) {
   const auto read_arguments = [&](Graph::Node& node) {
     for (const std::string& name : arguments) AddUnique(node.reads, name);
   };
-  for (const ir::Task& task : program_.tasks) {
-    const size_t reader = task.node == NodeId::kNone ? SIZE_MAX : Index(task.node);
-    if (std::find(call.inside.begin(), call.inside.end(), reader) == call.inside.end()) continue;
-    for (const ir::SlotId slot : task.in) {
-      const NodeId from = writers_[Index(slot)] != nullptr ? writers_[Index(slot)]->node : NodeId::kNone;
-      if (from == NodeId::kNone || !IsShown(Index(from))) continue;
-      if (Index(from) == call.caller) {
-        read_arguments(Shown(reader));
-      } else if (!program_[from].path.starts_with(program_.nodes[call.caller].path + "/")) {
-        AddUnique(Shown(reader).reads, NameOf(from));
+  const std::string callers_prefix = program_.nodes[call.caller].path + "/";
+  for (const size_t reader : call.inside) {
+    for (const TaskId task : tasks_of_[reader]) {
+      for (const ir::SlotId slot : program_[task].in) {
+        const NodeId from = NodeWriting(slot);
+        if (from == NodeId::kNone || !IsShown(Index(from))) continue;
+        if (Index(from) == call.caller) {
+          read_arguments(Shown(reader));
+        } else if (!program_[from].path.starts_with(callers_prefix)) {
+          AddUnique(Shown(reader).reads, NameOf(from));
+        }
       }
     }
   }
@@ -254,73 +266,85 @@ void WorkflowReader::Enter(const Call& call) {
 
 // The caller's node has its value from the nodes that the returns inside read.
 void WorkflowReader::Leave(const Call& call) {
-  std::vector<const ir::Task*> open;
-  for (const ir::Task& task : program_.tasks) {
-    if (task.kind == ir::TaskKind::kReturn && task.node != NodeId::kNone && program_[task.node].path == call.path) open.push_back(&task);
-  }
-  std::set<const ir::Task*> seen;
+  std::vector<TaskId> open = call.returns;
+  std::set<TaskId> seen;
   std::set<size_t> read;
   while (!open.empty()) {
-    const ir::Task* task = open.back();
+    const TaskId task = open.back();
     open.pop_back();
     if (!seen.insert(task).second) continue;
-    for (const ir::SlotId slot : task->in) {
-      const ir::Task* writer = writers_[Index(slot)];
-      const NodeId from = writer != nullptr ? writer->node : NodeId::kNone;
+    for (const ir::SlotId slot : program_[task].in) {
+      const NodeId from = NodeWriting(slot);
       if (from == NodeId::kNone || Index(from) == call.caller) continue;
       if (IsShown(Index(from))) {
         read.insert(Index(from));
       } else {
-        open.push_back(writer);  // what is between the nodes
+        open.push_back(writers_[Index(slot)]);  // what is between the nodes
       }
     }
   }
   for (const size_t number : read) AddUnique(Shown(call.caller).reads, Shown(number).name);
 }
 
-void WorkflowReader::ConnectCalls() {
-  writers_.assign(program_.slots.size(), nullptr);
-  for (const ir::Task& task : program_.tasks) {
-    if (task.out != ir::SlotId::kNone) writers_[Index(task.out)] = &task;
+NodeId WorkflowReader::NodeWriting(ir::SlotId slot) const {
+  const TaskId writer = writers_[Index(slot)];
+  return writer == TaskId::kNone ? NodeId::kNone : program_[writer].node;
+}
+
+void WorkflowReader::FindTasks() {
+  writers_.assign(program_.slots.size(), TaskId::kNone);
+  tasks_of_.resize(program_.nodes.size());
+  for (size_t at = 0; at < program_.tasks.size(); ++at) {
+    const ir::Task& task = program_.tasks[at];
+    const auto id = static_cast<TaskId>(at);
+    if (task.out != ir::SlotId::kNone) writers_[Index(task.out)] = id;
+    if (task.node != NodeId::kNone) tasks_of_[Index(task.node)].push_back(id);
   }
+}
+
+void WorkflowReader::ConnectCalls() {
   const std::vector<Call> calls = Calls();
   for (const Call& call : calls) Enter(call);
   for (const Call& call : calls) Leave(call);
 }
 
 // The nodes that the controls before a stage's nodes read, and those before these.
-std::set<std::string> WorkflowReader::NodesDeciding(const Graph::Stage& stage) const {
-  std::set<std::string> nodes, seen;
-  std::vector<std::string> open;
+std::set<std::string_view> WorkflowReader::NodesDeciding(const Graph::Stage& stage) const {
+  std::set<std::string_view> nodes, seen;
+  std::vector<std::string_view> open;
   for (const Graph::Node& node : stage.nodes) open.insert(open.end(), node.after.begin(), node.after.end());
   while (!open.empty()) {
-    const std::string name = std::move(open.back());
+    const std::string_view name = open.back();
     open.pop_back();
-    if (!seen.insert(name).second) continue;
-    for (const Graph::Control& control : result_.controls) {
-      if (control.name != name) continue;
-      nodes.insert(control.reads.begin(), control.reads.end());
-      open.insert(open.end(), control.after.begin(), control.after.end());
-    }
+    const auto control = controls_.find(name);
+    if (!seen.insert(name).second || control == controls_.end()) continue;
+    nodes.insert(control->second->reads.begin(), control->second->reads.end());
+    open.insert(open.end(), control->second->after.begin(), control->second->after.end());
   }
   return nodes;
 }
 
 void WorkflowReader::ConnectStages() {
-  for (Graph::Stage& stage : result_.stages) {
+  for (const Graph::Control& control : result_.controls) controls_.emplace(control.name, &control);
+  std::map<std::string_view, std::set<size_t>> holding;  // a node of that name
+  for (size_t at = 0; at < result_.stages.size(); ++at) {
+    for (const Graph::Node& node : result_.stages[at].nodes) holding[node.name].insert(at);
+  }
+  for (size_t at = 0; at < result_.stages.size(); ++at) {
+    Graph::Stage& stage = result_.stages[at];
+    std::set<std::string_view> known;
     for (const Graph::Node& node : stage.nodes) {
       for (const std::string& read : node.reads) {
-        for (const Graph::Stage& other : result_.stages) {
-          const auto named = [&](const Graph::Node& one) { return one.name == read; };
-          if (&other != &stage && std::any_of(other.nodes.begin(), other.nodes.end(), named)) AddUnique(stage.after, other.name);
+        for (const size_t other : holding[read]) {
+          const std::string& name = result_.stages[other].name;
+          if (other != at && known.insert(name).second) stage.after.push_back(name);
         }
       }
     }
-    const std::set<std::string> deciding = NodesDeciding(stage);
-    for (const Graph::Stage& other : result_.stages) {
-      const auto decides = [&](const Graph::Node& one) { return deciding.contains(one.name); };
-      const bool known = &other == &stage || std::find(stage.after.begin(), stage.after.end(), other.name) != stage.after.end();
-      if (!known && std::any_of(other.nodes.begin(), other.nodes.end(), decides)) stage.waits.push_back(other.name);
+    std::set<size_t> deciding;
+    for (const std::string_view node : NodesDeciding(stage)) deciding.insert(holding[node].begin(), holding[node].end());
+    for (const size_t other : deciding) {
+      if (other != at && !known.contains(result_.stages[other].name)) stage.waits.push_back(result_.stages[other].name);
     }
   }
 }
@@ -360,6 +384,7 @@ Graph::Workflow WorkflowReader::Read() {
   result_.in = Ports(workflow_.in);
   result_.out = Ports(workflow_.out);
   result_.settings = SettingsOf(workflow_);
+  FindTasks();
   ReadNodes();
   ReadTasks();
   ConnectCalls();

@@ -70,6 +70,7 @@ struct Graph {
 
 Graph GraphOf(const ir::Program& program);
 
+std::string Spelling(const Graph::Workflow& workflow);      // "Digits/Classify"; of a program without a service, "Classify"
 std::string Spelling(const Graph::Port& port);              // "times: i64 = 1"
 std::string Spelling(const Graph::Measured& measured);      // "compute 12.3 us x 1000"
 std::vector<std::string> LinesOf(const Graph::Node& node);  // what a box shows of it, its name first

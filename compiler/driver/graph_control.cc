@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace wf::driver {
 namespace {
@@ -79,15 +80,14 @@ void ControlReader::NameControls() {
 std::vector<std::string> ControlReader::NodesRead(TaskId id) const {
   std::vector<std::string> names;
   const std::string path = program_[id].node == NodeId::kNone ? "" : program_[program_[id].node].path;
-  std::vector<bool> seen(program_.tasks.size(), false);
+  std::set<TaskId> seen;
   std::vector<TaskId> open = {id};
   while (!open.empty()) {
     const ir::Task& task = program_[open.back()];
     open.pop_back();
     for (const ir::SlotId slot : task.in) {
       const TaskId writer = writers_[Index(slot)];
-      if (writer == TaskId::kNone || seen[Index(writer)]) continue;
-      seen[Index(writer)] = true;
+      if (writer == TaskId::kNone || !seen.insert(writer).second) continue;
       const NodeId node = program_[writer].node;
       const std::string name = node == NodeId::kNone ? "" : name_of_(node);
       const bool is_workflow = node != NodeId::kNone && program_[node].stage == ir::StageId::kNone;

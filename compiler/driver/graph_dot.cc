@@ -112,7 +112,7 @@ void DotWriter::Nodes(const Graph::Workflow& workflow, const std::string& prefix
 }
 
 void DotWriter::Workflow(const Graph::Workflow& workflow) {
-  const std::string name = workflow.service + "/" + workflow.name, prefix = name + "/";
+  const std::string name = Spelling(workflow), prefix = name + "/";
   if (level_ == Level::kWorkflow) {
     std::vector<std::string> lines = {name};
     for (const Graph::Port& port : workflow.in) lines.push_back(fmt::format("{}: {}", port.name, port.type));

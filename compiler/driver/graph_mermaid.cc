@@ -102,7 +102,7 @@ void MermaidWriter::Nodes(const Graph::Workflow& workflow) {
 }
 
 void MermaidWriter::Workflow(const Graph::Workflow& workflow) {
-  const std::string name = workflow.service + "/" + workflow.name;
+  const std::string name = Spelling(workflow);
   ++workflow_;
   if (level_ == Level::kWorkflow) {
     std::vector<std::string> lines = {name};

@@ -260,7 +260,7 @@ std::string Ports(std::string_view word, const std::vector<Graph::Port>& ports) 
 
 Drawing DrawingOf(const Graph::Workflow& workflow, Level level) {
   Drawing drawing;
-  drawing.title = fmt::format("{}/{}{}", workflow.service, workflow.name, workflow.is_default ? " (default)" : "");
+  drawing.title = fmt::format("{}{}", Spelling(workflow), workflow.is_default ? " (default)" : "");
   if (level != Level::kWorkflow) drawing.notes = {Ports("in ", workflow.in), Ports("out", workflow.out)};
   std::string settings;
   for (const auto& [name, value] : workflow.settings) settings += fmt::format("{}{} {}", settings.empty() ? "" : " · ", name, value);

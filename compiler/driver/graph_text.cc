@@ -87,6 +87,10 @@ void Stage(const Graph::Stage& stage, Level level, std::string& text) {
 
 }  // namespace
 
+std::string Spelling(const Graph::Workflow& workflow) {
+  return workflow.service.empty() ? workflow.name : workflow.service + "/" + workflow.name;
+}
+
 std::string Spelling(const Graph::Port& port) {
   const std::string mark = port.required || !port.default_value.empty() || port.type.ends_with('?') ? "" : " (optional)";
   return fmt::format("{}: {}{}{}", port.name, port.type, port.default_value.empty() ? "" : " = " + port.default_value, mark);
@@ -109,7 +113,7 @@ std::string GraphText(const Graph& graph, Level level) {
   std::string text;
   for (const Graph::Workflow& workflow : graph.workflows) {
     if (!text.empty()) text += "\n";
-    text += fmt::format("{}/{}{}\n", workflow.service, workflow.name, workflow.is_default ? " (default)" : "");
+    text += fmt::format("{}{}\n", Spelling(workflow), workflow.is_default ? " (default)" : "");
     Ports("in", workflow.in, text);
     Ports("out", workflow.out, text);
     if (!workflow.settings.empty()) text += fmt::format("  {}\n", Joined(workflow.settings));

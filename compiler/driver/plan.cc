@@ -19,6 +19,7 @@ std::vector<Plan::Endpoint> Endpoints(const interface::Interface& interface) {
   for (const auto& [name, call] : interface::OipNames(interface)) names[call].push_back(name);
   std::vector<Plan::Endpoint> endpoints;
   for (const interface::Service& service : interface.services) {
+    if (service.name.empty()) continue;  // there is none: its workflows are shown as they are
     for (const interface::Call& call : service.calls) {
       const std::string path = service.name + "/" + call.name;
       const interface::Port* raw = interface::RawBody(call);
@@ -137,7 +138,7 @@ Plan PlanOf(const sema::Program& checked, const ir::Program& program, const inte
   const lower::FrameLayout frames = lower::LayOutFrames(program);
   for (size_t i = 0; i < program.workflows.size(); ++i) {
     const Graph::Workflow& shown = plan.graph.workflows[i];
-    Plan::Workflow row{.call = shown.service + "/" + shown.name, .tasks = shown.own_tasks.size()};
+    Plan::Workflow row{.call = Spelling(shown), .tasks = shown.own_tasks.size()};
     for (const Graph::Stage& stage : shown.stages) {
       row.stages += stage.name.empty() ? 0 : 1;
       row.nodes += stage.nodes.size();

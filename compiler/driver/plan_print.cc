@@ -28,7 +28,7 @@ std::string Joined(const ir::Settings& settings) {
 uint64_t StagingBytes(const Plan::Batcher& batcher) { return batcher.row_bytes.value_or(0) * batcher.rows * batcher.instances; }
 
 std::string Endpoints(const Plan& plan) {
-  std::string text = "endpoints\n";
+  std::string text = plan.endpoints.empty() ? "endpoints: none, as the program has no service\n" : "endpoints\n";
   for (const Plan::Endpoint& endpoint : plan.endpoints) {
     text += fmt::format("  POST {}{}\n", endpoint.route,
                         endpoint.raw_body.empty() ? "" : fmt::format("  (the body may be `{}` itself)", endpoint.raw_body));

@@ -12,10 +12,10 @@ bool IsWhole(const ast::File* file) {
          });
 }
 
-Analysis::Analysis(Root start, const Host& host, const Overlay& overlay)
+Analysis::Analysis(Root start, const Host& host, const Overlay& overlay, sema::Folded* folded)
     : start_(std::move(start)), modules_(host.load(start_, overlay, sources_, emitter_)) {
   if (const auto file = FileNamed(start_.path)) root_ = *file;
-  sema::CheckInput input{.modules = {}, .sources = sources_, .options = {}, .sink = &index_, .folder = start_.folder};
+  sema::CheckInput input{.modules = {}, .sources = sources_, .options = {}, .sink = &index_, .folded = folded, .folder = start_.folder};
   input.options.on_read = [this](const std::string& path) { embedded_.push_back(path); };
   for (const LoadedModule& module : modules_) {
     input.modules.push_back({module.path, module.file.get()});

@@ -40,7 +40,7 @@ struct Host {
 // Owns: texts, trees, index.   Thread: one.
 class Analysis {
  public:
-  Analysis(Root start, const Host& host, const Overlay& overlay);
+  Analysis(Root start, const Host& host, const Overlay& overlay, sema::Folded* folded = nullptr);
 
   const Root& start() const { return start_; }
   const source::SourceMap& sources() const { return sources_; }

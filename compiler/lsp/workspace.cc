@@ -144,7 +144,7 @@ std::unique_ptr<Analysis> Workspace::Try(const Root& root, const std::map<std::s
     const std::string* text = OpenText(normal);
     return text != nullptr ? std::optional(*text) : std::nullopt;
   };
-  return std::make_unique<Analysis>(root, host_, overlay);
+  return std::make_unique<Analysis>(root, host_, overlay, &folded_);
 }
 
 std::shared_ptr<const Analysis> Workspace::AnalysisOfFile(const std::string& path) {

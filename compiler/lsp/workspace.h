@@ -12,6 +12,7 @@
 #include "compiler/lsp/analysis.h"
 #include "compiler/lsp/closed_files.h"
 #include "compiler/lsp/place.h"
+#include "compiler/sema/folded.h"
 
 namespace wf::lsp {
 
@@ -79,6 +80,7 @@ class Workspace {
   std::set<std::string> folders_;
   std::vector<std::unique_ptr<Analysis>> stale_;
   ClosedFiles closed_files_;
+  mutable sema::Folded folded_;  // of all programs
 };
 
 }  // namespace wf::lsp

@@ -156,6 +156,10 @@ bool Reporter::IsInUnnamedTuple(const Mistake& mistake) const {
 Help Reporter::HelpForComma(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (mistake.rule == P::RuleTypeField) return "each field ends with `;`";
+  if ((mistake.rule == P::RuleComprehension || mistake.rule == P::RuleList) && Expects(mistake, T::RBRACKET)) {
+    return "a comprehension goes through one source; `zip(xs, ys)` pairs two, and a list of lists is made by one inside the other: "
+           "`[[x * y for y in ys] for x in xs]`";
+  }
   if (mistake.rule == P::RuleField && Expects(mistake, T::COLON)) return "what a tuple holds has names: `(a: i64, b: i64)`";
   if (mistake.rule == P::RuleRequireStmt && Expects(mistake, T::SEMI)) {
     const std::string text = TypeAt(at + 1) == T::STRING ? TextBetween(at + 1, at + 2, "\"..\"") : "\"..\"";

@@ -188,8 +188,16 @@ bool Reporter::ReportCallInBlock(const Mistake& mistake) {
   const std::string last = Spelling(open - 1);
   const auto told = OursFor(TypeAt(open - 2) == T::DOT ? Foreign::kMember : Foreign::kCall, last);
   const bool is_value = TypeAt(at + 1) == T::RBRACE;  // of the block
-  if (told.empty() && (is_value || last == "annotate")) return false;
+  const bool annotates = last == "annotate" && open == *first + 1;
+  if (told.empty() && is_value && !annotates) return false;
   const std::string callee = TextBetween(*first, open, last);
+  if (annotates) {
+    emitter_.Emit(source::Join(SpanAt(*first), SpanAt(at - 1)), diag::kUnknownStart, {"annotate(..)", "statement of a block"})
+        .Help(IsInFor(at) ? "it annotates the reply, so it stands in no `for`: which of its calls would be the last? yield the text, and "
+                            "annotate after the loop"
+                          : "it annotates the reply, so it stands in the workflow itself, outside of values");
+    return true;
+  }
   auto built = emitter_.Emit(source::Join(SpanAt(*first), SpanAt(at - 1)), diag::kUnknownStart, {callee + "(..)", "statement"});
   built.Help(told.empty() ? fmt::format("a value is kept by `let NAME = {}(..);`", callee) : std::string(told));
   return true;

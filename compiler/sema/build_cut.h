@@ -1,10 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "compiler/sema/build_values.h"
+#include "compiler/sema/build_elements.h"
 
 // Internal to BuildIr.
 namespace wf::sema {
@@ -47,7 +48,7 @@ class NodeCutter {
   void CutWorkflow(const Expr& expr);
   void CutEach(const Expr& expr);
   ir::SlotId CutElement(const Expr& each, ir::RegionId body);
-  ir::ValueId WriteCount(BodyWriter& writer, const std::vector<ir::SlotId>& sources) const;
+  ir::ValueId WriteCount(BodyWriter& writer, const Expr& each, const std::vector<ir::SlotId>& sources);
   struct Attempt {
     const Expr& value;
     const Expr* fallback;
@@ -64,6 +65,7 @@ class NodeCutter {
   const Stmt& node_;
   TaskWriter& tasks_;
   Values& values_;
+  std::optional<ElementCount> elements_;          // of the outermost loop
   std::vector<ir::SlotId> counts_;                // numbers of elements of the loops around
   bool in_fallback_ = false;                      // of the node
   size_t fallback_first_ = 0, fallback_end_ = 0;  // its tasks

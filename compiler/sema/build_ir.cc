@@ -96,7 +96,7 @@ void AddService(BuildContext& c, size_t index, std::map<std::pair<bool, uint32_t
       c.root = source.span.file;
       WorkflowBuilder(c, source, source.name).Build(workflow);
     }
-    workflow.is_default = i == 0;
+    workflow.is_default = i == 0 && !service.name.empty();
     workflow.service_index = static_cast<uint16_t>(index);
     workflow.timeout_ns = service.timeout_ns;
     workflow.body_max = service.body_max;
@@ -199,7 +199,7 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
   return out;
 }
 
-ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t& steps_left) {
+ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t& steps_left, Folded* folded) {
   ir::Program out;
   BuildContext c{.program = program, .out = out};
   ir::Body body;
@@ -210,8 +210,14 @@ ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t& st
   if (c.too_large != nullptr) {
     return {.value = {}, .failure = ir::Failure{.code = ir::kOutOfSteps, .message = std::string("more than ") + c.limit}};
   }
+  const Folded::Key key = folded != nullptr ? Folded::KeyOf(out, body) : Folded::Key();
+  if (const Folded::Known* known = folded != nullptr ? folded->Find(key) : nullptr; known != nullptr && known->steps <= steps_left) {
+    steps_left -= known->steps;
+    return known->outcome;
+  }
   ir::Interpreter interpreter(out, {}, {.max_steps = steps_left});
   ir::Outcome outcome = interpreter.RunBody(body);
+  if (folded != nullptr && !interpreter.is_spent()) folded->Add(key, {outcome, interpreter.steps()});
   steps_left -= std::min(steps_left, interpreter.steps());
   return outcome;
 }

@@ -5,7 +5,6 @@
 #include "compiler/sema/build_cut.h"
 #include "compiler/sema/build_workflow.h"
 #include "runtime/base/check.h"
-#include "runtime/base/error_codes.h"
 
 namespace wf::sema {
 
@@ -91,7 +90,8 @@ void NodeCutter::CutEach(const Expr& expr) {
   const Loop& loop = *expr.loop;
   std::vector<SlotId> sources;
   for (const ExprPtr& source : loop.sources) sources.push_back(Cut(*source, "source", ir::TypeId::kNone, false));
-  const SlotId count = values_.AddRun("count", [&](BodyWriter& writer) { return WriteCount(writer, sources); });
+  if (counts_.empty()) elements_.emplace(out_, values_, workflow_, node_.limit);
+  const SlotId count = values_.AddRun("count", [&](BodyWriter& writer) { return WriteCount(writer, expr, sources); });
   ir::Task task = tasks_.NewTask(TaskKind::kEach);
   task.limit = node_.limit;
   task.body = values_.Write(task, [&](BodyWriter& writer) { return writer.builder().Slot(count); });
@@ -121,18 +121,17 @@ SlotId NodeCutter::CutElement(const Expr& each, RegionId body) {
   return Enter(name, {*each.args[0], each.args[1].get(), each.local, ir::PolicyId::kNone, false});
 }
 
-// Elements of one node are counted together: those of a loop inside a loop once for each turn of the outer one.
-ValueId NodeCutter::WriteCount(BodyWriter& writer, const std::vector<SlotId>& sources) const {
+// What could not be counted before the outermost loop began counts as often as the loops around it have turns.
+ValueId NodeCutter::WriteCount(BodyWriter& writer, const Expr& each, const std::vector<SlotId>& sources) {
   ir::Builder& b = writer.builder();
   std::vector<ValueId> values;
   for (const SlotId source : sources) values.push_back(b.Slot(source));
+  if (counts_.empty()) return elements_->Write(writer, each, values);
   const ValueId count = writer.CountOf(values);
+  if (elements_->IsCounted(each)) return count;
   ValueId all = count;
   for (const SlotId around : counts_) all = b.Binary(OpKind::kMul, all, b.Slot(around));
-  const ir::BlockId message = b.Open({});
-  const std::string text = "{} elements, and `limit` is " + std::to_string(node_.limit);
-  b.Close(b.Emit(OpKind::kText, b.types().String(), {all}, ir::AddText(out_, text)));
-  b.FailIf(b.Binary(OpKind::kLt, b.I64(node_.limit), all), code::kInputParams, message);
+  elements_->WriteCheck(writer, all);
   return count;
 }
 

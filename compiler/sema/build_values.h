@@ -41,6 +41,11 @@ class Values : public Outer {
   void AddSymbolsOf(const Stmt& stmt);  // a let or node
   void AddSymbolsOfParameters();
 
+  // What a `let` that is written where it is read means; null: the local is none.
+  const Expr* LetOf(LocalId local) const {
+    const auto let = lets_.find(local);
+    return let == lets_.end() ? nullptr : let->second;
+  }
   // The slot of a local, where the expression is nothing but that local.
   std::optional<ir::SlotId> PlainSlot(const Expr& expr) const;
 

@@ -28,6 +28,16 @@ std::array<uint8_t, 32> HashSources(const Env& env) {
   return hash.Finish();
 }
 
+// Under a service without a name, what the root declares; nothing where it declares no workflow.
+void PublishAll(Program& program, source::FileId root) {
+  Service service;
+  for (uint32_t at = 0; at < program.workflows.size(); ++at) {
+    const Workflow& workflow = program.workflows[at];
+    if (workflow.span.file == root) service.members.push_back({.is_model = false, .index = at, .published_name = workflow.name});
+  }
+  if (!service.members.empty()) program.services.push_back(std::move(service));
+}
+
 }  // namespace
 
 std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
@@ -44,6 +54,7 @@ std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
   }
   Module& root = env.modules.front();
   ReportUnused(env, root);
+  if (input.options.without_service && program.services.empty()) PublishAll(program, root.file->id);
   if (input.options.require_service && program.services.empty() && !IsDamaged(root) && diag.error_count() == errors_before) {
     const Span start{root.file->id, 0, 0};
     env.Report(start, kNothingPublished).Help("as in `service Digits { workflow Classify; }`");

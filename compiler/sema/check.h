@@ -12,6 +12,7 @@
 
 namespace wf::sema {
 
+class Folded;
 class Sink;
 
 // One parsed file and the path by which others import it.
@@ -21,6 +22,7 @@ struct SourceModule {
 };
 
 struct CheckOptions {
+  bool without_service = false;                      // workflows of a program that has no service count as published (graph, plan)
   bool require_service = false;                      // a program that publishes nothing is an error (build, run)
   bool without_externs = false;                      // what they are written in need not be there
   uint64_t max_embedded_bytes = uint64_t{64} << 20;  // of one file() lines() json()
@@ -34,8 +36,9 @@ struct CheckInput {
   std::vector<SourceModule> modules;
   const source::SourceMap& sources;
   CheckOptions options;
-  Sink* sink = nullptr;  // hears what names mean, for editors
-  std::string folder;    // of the program: imports counted from it, and what is embedded stands in it; empty: the root's own
+  Sink* sink = nullptr;      // hears what names mean, for editors
+  Folded* folded = nullptr;  // what constants of earlier checks came to
+  std::string folder;        // of the program: imports counted from it, and what is embedded stands in it; empty: the root's own
 };
 
 // Names, types, shapes, settings and the graph of every module; reports each mistake once. Nothing after an error.

@@ -167,7 +167,9 @@ class ModelCheck {
     if (!versions.ok()) {
       const diag::Code code = decl_.has_signature ? kModelFileMissing : kModelUnreadable;
       auto builder = ReportUnread(span, code, path, versions.status());
-      if (!decl_.has_signature) builder.Help("with a written signature the program builds without the file");
+      builder.Help(decl_.has_signature
+                       ? "no error, since the signature is written: the program builds, and the server wants the file when it starts"
+                       : "with a written signature the program builds without the file");
       return decl_.has_signature;
     }
     auto model = onnx::ReadModel(versions->back().path);

@@ -68,6 +68,13 @@ std::string HelpWithList(Body& body, const Expr& list, const Expr& other) {
   return "where its type is written, this makes a tensor: `let c: " + type + " = " + CodeAt(body, list.span, "[..]") + ";`";
 }
 
+bool HoldsTensor(TypeRef type) {
+  if (type->kind == TypeKind::kList) return HoldsTensor(type->element);
+  const auto holds = [](const Field& field) { return HoldsTensor(field.type); };
+  return type->kind == TypeKind::kTensor ||
+         (type->kind == TypeKind::kRecord && std::any_of(type->fields.begin(), type->fields.end(), holds));
+}
+
 // `operand`: what the operator does not take, beside `other`.
 ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, const Expr& operand, const Expr& other) {
   const TypeRef type = operand.type;
@@ -77,6 +84,8 @@ ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, const Expr& op
   } else if (type->kind == TypeKind::kList && step.op == ast::BinaryOp::kAdd) {
     builder.Help("a list is made at once: `[e for x in xs if c]`");
   }
+  if (IsEquality(step.op) && HoldsTensor(type))
+    builder.Help("a tensor is compared element by element, `all[i](a[i] == b[i])`, or by `close(a, b)`");
   if (type->kind == TypeKind::kRecord && type->name.empty() && !type->fields.empty())
     builder.Help("its parts are read by name, as in " + ReadOfMember(body, operand, type->fields[0].name));
   return Poison(body, step.span);

@@ -253,7 +253,7 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose) {
   if (auto value = Simple(env, expr)) return value;
   if (env.const_steps_left == 0) return std::nullopt;  // told where they ended
-  ir::Outcome outcome = EvaluateConst(env.program, expr, env.const_steps_left);
+  ir::Outcome outcome = EvaluateConst(env.program, expr, env.const_steps_left, env.input.folded);
   if (outcome.value) return std::move(outcome.value);
   if (!outcome.failure && env.diag.has_errors()) return std::nullopt;  // a function that it calls has been reported
   const bool is_spent = outcome.failure && env.const_steps_left == 0;

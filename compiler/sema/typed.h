@@ -228,7 +228,7 @@ struct Stmt {
   LocalId err_local = 0;            // kNode with a fallback: `err`, a record (code: i32, message: string, node: string)
   ir::Policy policy;      // kNode: effective, of the only model call of `value`; with several, each has its model's defaults. Calls in the
                           // fallback have their models' defaults.
-  uint32_t limit = 1024;  // kNode: most elements of its loops, nested ones multiplied
+  uint32_t limit = 1024;  // kNode: most elements of its loops, those of nested ones together
   uint32_t stage = 0;     // kNode: index into Workflow::stages
   bool in_written_stage = false;
 };

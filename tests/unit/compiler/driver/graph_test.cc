@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 namespace wf::driver {
 namespace {
 
@@ -53,6 +55,55 @@ TEST(Graph, ShowsNodesInStagesWithEffectiveSettings) {
   stage s1 (inferred)  ← look
     tidy  ← read  else …
 )");
+}
+
+// Each node reads the one before it; or each calls a workflow of one node.
+ir::Program ManyNodes(size_t count, bool calls) {
+  ir::Program program;
+  const ir::TypeId text = program.types.String();
+  program.nodes = {{.path = "W", .line = 1}};
+  program.regions = {{.node = ir::NodeId{0}}};
+  const auto node = [&](const std::string& path) {
+    program.nodes.push_back({.path = path, .line = 1});
+    return static_cast<ir::NodeId>(program.nodes.size() - 1);
+  };
+  const auto stage = [&](const std::string& workflow, size_t number) {
+    program.stages.push_back({workflow, "s" + std::to_string(number), false});
+    return static_cast<ir::StageId>(program.stages.size() - 1);
+  };
+  const auto task = [&](ir::TaskKind kind, ir::NodeId of, std::vector<ir::SlotId> in) {
+    program.slots.push_back({.name = "v", .type = text});
+    const auto out = static_cast<ir::SlotId>(program.slots.size() - 1);
+    program.tasks.push_back({.kind = kind, .region = ir::RegionId{0}, .node = of, .in = std::move(in), .out = out});
+    return out;
+  };
+  std::vector<ir::SlotId> before;
+  for (size_t at = 0; at < count; ++at) {
+    const std::string path = "W/n" + std::to_string(at);
+    const ir::NodeId own = node(path);
+    program.nodes.back().stage = stage("W", at + 1);
+    if (calls) {
+      const ir::NodeId called = node(path + "/L"), inside = node(path + "/L/a");
+      program.nodes.back().stage = stage(path + "/L", 1);
+      task(ir::TaskKind::kEnter, own, {task(ir::TaskKind::kReturn, called, {task(ir::TaskKind::kRun, inside, {})})});
+    } else {
+      if (at > 0) program.nodes.back().reads = {static_cast<ir::NodeId>(static_cast<size_t>(own) - 1)};
+      before = {task(ir::TaskKind::kRun, own, before)};
+    }
+  }
+  program.workflows.push_back({.name = "W", .service = "S", .root = ir::RegionId{0}});
+  return program;
+}
+
+// What grew with the square of the nodes, or of the calls, took many seconds here.
+TEST(Graph, LargeWorkflowsCostNoMoreThanTheirSize) {
+  const std::clock_t start = std::clock();
+  const Graph chain = GraphOf(ManyNodes(20'000, false));
+  const Graph calls = GraphOf(ManyNodes(8'000, true));
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 4);
+  ASSERT_EQ(chain.workflows[0].stages.size(), 20'000u);
+  EXPECT_EQ(chain.workflows[0].stages[19'999].after, std::vector<std::string>{"s19999"});
+  ASSERT_EQ(calls.workflows[0].stages.size(), 16'000u);
 }
 
 TEST(Graph, ShowsTasksAndWhatTheyRead) {

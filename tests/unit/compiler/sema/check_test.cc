@@ -161,6 +161,17 @@ TEST(Check, AProgramThatServesNeedsAService) {
   EXPECT_EQ(Checked(text + " service S { workflow W; }", {.require_service = true}).Codes(), "");
 }
 
+TEST(Check, AProgramWithoutAServiceIsDrawnWithAllOfItsWorkflows) {
+  const std::string text = "workflow W(x: f32) -> (y: f32) { return (y: x); } workflow V(x: f32) -> (y: f32) { return (y: x); }";
+  const Checked both(text, {.without_service = true, .require_service = true});
+  EXPECT_EQ(both.Codes(), "");
+  ASSERT_EQ(both.program->services.size(), 1u);
+  EXPECT_EQ(both.program->services[0].members.size(), 2u);
+  const Checked one(text + " service S { workflow W; }", {.without_service = true, .require_service = true});
+  EXPECT_EQ(one.program->services[0].members.size(), 1u);
+  EXPECT_EQ(Checked("fn f(x: f32) -> f32 = x;", {.without_service = true, .require_service = true}).Codes(), "7007");
+}
+
 TEST(Check, WhatDidNotParseIsNotReportedAgain) {
   const Checked checked(
       "const LIMIT = ;\n"

@@ -13,10 +13,11 @@ namespace wf::test {
 
 // One text, parsed and checked, with what was said about it.
 struct Checked {
-  explicit Checked(std::string text, sema::CheckOptions options = {}, std::string module = {}) {
+  explicit Checked(std::string text, sema::CheckOptions options = {}, std::string module = {}, sema::Folded* folded = nullptr) {
     file = parse::Parse(sources.Add("test.wf", std::move(text)), sources, diag);
     if (!file) return;
     sema::CheckInput input{{{std::move(module), &*file}}, sources, options};
+    input.folded = folded;
     program = sema::Check(input, diag);
   }
   // Codes in the order of the text: "3001 3002".

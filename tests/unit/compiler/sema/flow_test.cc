@@ -260,6 +260,46 @@ TEST(Flow, LoopsNestAndTheirElementsAreCountedTogether) {
   EXPECT_EQ(answers("W", {Tensor<float>({3, 1}, {1, 2, 3}), Floats({0})}, hooks), "!7003 `zip` of 3 and 2 elements @W/picked");
 }
 
+TEST(Flow, ElementsOfRaggedListsAreCountedBeforeTheFirstStarts) {
+  const Answers answers(R"(
+    model M(x: f32[1]) -> f32[1] = onnx("m");
+    fn single(x: f32) -> f32[1] = [i] => x;
+    workflow W(rows: list<list<f32>>) -> (ys: list<list<f32[1]>>) {
+      node ys = for row in rows { for x in row { M(single(x)) } } { limit 4; }
+      return (ys: ys);
+    }
+    workflow Else(rows: list<list<f32>>) -> (ys: list<list<f32[1]>>) {
+      node ys = for row in rows { require len(row) > 0; for x in row { M(single(x)) } else [single(-1.0)] } { limit 4; }
+      return (ys: ys);
+    }
+    workflow Chosen(rows: list<list<f32>>) -> (ys: list<list<f32[1]>>) {
+      node ys = for row in rows { if len(row) < 3 { for x in row { M(single(x)) } } else { [] } } { limit 4; }
+      return (ys: ys);
+    }
+    service S { workflow W; workflow Else; workflow Chosen; })");
+  int calls = 0;
+  const ir::Hooks hooks = PlusOne(calls);
+  const auto rows = [](const std::vector<std::vector<float>>& lists) {
+    std::vector<ir::Value> items;
+    for (const std::vector<float>& list : lists) {
+      std::vector<ir::Value> row;
+      for (const float value : list) row.push_back(Float(value));
+      items.push_back(List(std::move(row)));
+    }
+    return List(std::move(items));
+  };
+  EXPECT_EQ(answers("W", {rows({{1, 2}, {3, 4, 5}})}, hooks), "!5000 5 elements, and `limit` is 4 @W/ys");
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(answers("W", {rows({{1, 2, 3}, {}})}, hooks), "ys=[[[1]{2}, [1]{3}, [1]{4}], []]");
+  EXPECT_EQ(answers("W", {rows({{}, {}, {}, {}, {}})}, hooks), "!5000 5 elements, and `limit` is 4 @W/ys");
+  calls = 0;
+  // What a fallback of an element may spare counts when it starts, as often as there are elements around it.
+  EXPECT_EQ(answers("Else", {rows({{1, 2, 3}, {}})}, hooks), "ys=[[[1]{-1}], [[1]{-1}]]");
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(answers("Chosen", {rows({{1, 2, 3}, {4, 5}})}, hooks), "ys=[[], [[1]{5}, [1]{6}]]");
+  EXPECT_EQ(answers("Chosen", {rows({{1, 2, 3}, {4, 5}, {1}})}, hooks), "!5000 6 elements, and `limit` is 4 @Chosen/ys[1]");
+}
+
 // `count` workflows, each of which calls the one before once or twice.
 std::string Tower(int count, bool twice) {
   std::string text = "workflow W0(x: i64) -> (y: i64) { return (y: x); }\n";

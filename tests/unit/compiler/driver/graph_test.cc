@@ -74,7 +74,7 @@ ir::Program ManyNodes(size_t count, bool calls) {
   const auto task = [&](ir::TaskKind kind, ir::NodeId of, std::vector<ir::SlotId> in) {
     program.slots.push_back({.name = "v", .type = text});
     const auto out = static_cast<ir::SlotId>(program.slots.size() - 1);
-    program.tasks.push_back({.kind = kind, .region = ir::RegionId{0}, .node = of, .in = std::move(in), .out = out});
+    program.tasks.push_back({.kind = kind, .region = ir::RegionId{0}, .node = of, .out = out, .in = std::move(in)});
     return out;
   };
   std::vector<ir::SlotId> before;

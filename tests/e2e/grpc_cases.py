@@ -45,9 +45,15 @@ workflow Wait(seed: i64) -> (first: f32) {
   return (first: y[0]);
 }
 
+workflow Endless(seed: i64) -> (y: f64) {
+  node y = sum[k < seed](f64(k) * 0.5);
+  return (y: y);
+}
+
 service Slow {
   inflight 2;
   workflow Wait;
+  workflow Endless;
 }
 
 service Echoes {
@@ -75,11 +81,20 @@ def note_request(n):
     return request
 
 
-def wait_request():
-    """A call whose row waits for others."""
-    request = pb.ModelInferRequest(model_name="Wait")
-    request.inputs.add(name="seed", datatype="INT64", shape=[1]).contents.int64_contents.append(3)
+def seeded(name, seed):
+    request = pb.ModelInferRequest(model_name=name)
+    request.inputs.add(name="seed", datatype="INT64", shape=[1]).contents.int64_contents.append(seed)
     return request
+
+
+def wait_request():
+    """A call whose row waits for others, and runs in time for its deadline."""
+    return seeded("Wait", 3)
+
+
+def endless_request():
+    """A call that no deadline lets end."""
+    return seeded("Endless", 2**62)
 
 
 class Reflected:

@@ -143,7 +143,7 @@ class WaitingStreams(GrpcCase):
     args = ("--schedule=pool",)
 
     def test_a_cancelled_call_gives_up_its_messages(self):
-        call = self.stub.ModelStreamInfer(iter([wait_request()] * 2), timeout=60)
+        call = self.stub.ModelStreamInfer(iter([endless_request()] * 2), timeout=60)
         self.assertEqual(self.server.settled("wf_inflight_requests", 2), 2)
         call.cancel()
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)

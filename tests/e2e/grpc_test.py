@@ -247,9 +247,9 @@ class Waiting(GrpcCase):
         self.assertEqual(cancelled(), before + 1)
 
     def test_load_is_refused_with_when_to_come_again(self):
-        calls = [self.stub.ModelInfer.future(wait_request(), timeout=60) for _ in range(2)]
+        calls = [self.stub.ModelInfer.future(endless_request(), timeout=60) for _ in range(2)]
         self.assertEqual(self.server.settled("wf_inflight_requests", 2), 2)
-        trailers = self.assert_fails(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: self.stub.ModelInfer(wait_request()), "in flight", code=3010)
+        trailers = self.assert_fails(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: self.stub.ModelInfer(endless_request()), "in flight", code=3010)
         self.assertEqual(trailers["grpc-retry-pushback-ms"], "1000")
         for call in calls:
             call.cancel()

@@ -449,7 +449,14 @@ class Drain(harness.unittest.TestCase):
                     except OSError:
                         return  # the port is closed
                     try:
-                        with wrap(raw, context) as connection:
+                        connection = wrap(raw, context)
+                    except ConnectionResetError:
+                        return  # the system took it after the last that the server was given, and reset it with the port
+                    except (OSError, EOFError) as error:
+                        lost.append(error)
+                        return
+                    try:
+                        with connection:
                             if copy(connection, "x" * 1000):
                                 done.append(1)
                     except (OSError, EOFError) as error:

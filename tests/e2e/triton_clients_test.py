@@ -255,7 +255,7 @@ class TimesAndCancels(Clients):
         with self.client(grpc) as client:
             client.start_stream(lambda result, error: told.put(error))
             for _ in range(5):
-                client.async_stream_infer(*wait(grpc))
+                client.async_stream_infer(*endless(grpc))
             self.assert_under_way(5)
             client.stop_stream(cancel_requests=True)
             self.assertRegex(str(told.get(timeout=20)), "(?i)cancel")

@@ -181,10 +181,6 @@ class CountedPart final : public Part {
   int64_t rank_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
 bool HasBody(const onnx::Node& node) {
   return std::any_of(node.attributes.begin(), node.attributes.end(), [](const onnx::Attribute& each) { return each.body >= 0; });
 }

@@ -71,10 +71,6 @@ std::vector<int64_t> GroupedDim(const std::vector<int64_t>& dim, int64_t group) 
   return grouped;
 }
 
-}  // namespace
-
-namespace {
-
 // The convolution with what is behind it: what oneDNN can do is fused, the rest left to `tail`. Null: it does not have it.
 PrimitiveDesc FuseBehind(const dnnl_convolution_desc_t& op, const Operation& operation, Fused& fused, Tail& tail) {
   const Unary& then = std::get<Conv>(operation.params).then;

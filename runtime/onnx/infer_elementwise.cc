@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/rules.h"
 
 namespace wf::onnx {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/rules.h"
 
 namespace wf::onnx {
 namespace {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/rules.h"
 #include "runtime/onnx/tensor.h"
 
 namespace wf::onnx {

@@ -114,6 +114,28 @@ def check_includes(tree):
                 declared = True
 
 
+def check_neighbours(tree):
+    """A source includes, by whatever way, the header beside it whose functions it calls: where sources are compiled by the dozen, one that does not would go unseen."""
+    code = {name: strip_code(tree.text(name)) for name in tree.under("compiler/", "runtime/", suffix=SOURCE)}
+    included = {name: [other for other in re.findall(r'^#include "([^"]+)"', tree.text(name), re.M) if other in code] for name in code}
+    beside = {}  # folder: {function: headers that declare it}
+    for name in code:
+        if name.endswith(".h"):
+            for function in re.findall(r"^(?![#\s])[\w:<>,&*\[\] ]*?[\s&*>]([A-Z]\w+)\(", code[name], re.M):
+                beside.setdefault(str(Path(name).parent), {}).setdefault(function, set()).add(name)
+    for name in code:
+        reached, rest = set(), [name]
+        while name.endswith(".cc") and rest:
+            header = rest.pop()
+            if header not in reached:
+                reached.add(header)
+                rest += included[header]
+        for function, headers in beside.get(str(Path(name).parent), {}).items() if reached else ():
+            call = re.search(rf"(?<![\w.>:~]){function}\(", code[name])
+            if call and not headers & reached and not any(re.search(rf"(?<!return)(?<=[\w&*>]) ?{function}\(", code[header]) for header in reached):
+                yield name, code[name].count("\n", 0, call.start()) + 1, f"calls `{function}` and does not include {min(headers)}"
+
+
 def cmake_libraries(tree):
     """{folder: (file, {folders named by DEPS or PRIVATE_DEPS})} of every wf_library and wf_* target of the folder."""
     found, owners = {}, {}
@@ -429,7 +451,7 @@ def check_top_level(tree):
             yield name, 1, "has no place at the top of the tree; TOP_LEVEL of tests/lint/lint.py lists what has"
 
 
-CHECKS = {"layers": check_layers, "includes": check_includes, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
+CHECKS = {"layers": check_layers, "includes": check_includes, "neighbours": check_neighbours, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
           "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "words": check_words,
           "links": check_links, "rules": check_rules, "top-level": check_top_level}
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/sema/resolve_type.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 

@@ -115,25 +115,25 @@ def check_includes(tree):
 
 
 def check_neighbours(tree):
-    """A source includes, by whatever way, the header beside it whose functions it calls: where sources are compiled by the dozen, one that does not would go unseen."""
+    """A source includes, by whatever way, the header beside it whose functions and constants it uses: where sources are compiled by the dozen, one that does not would go unseen."""
     code = {name: strip_code(tree.text(name)) for name in tree.under("compiler/", "runtime/", suffix=SOURCE)}
     included = {name: [other for other in re.findall(r'^#include "([^"]+)"', tree.text(name), re.M) if other in code] for name in code}
-    beside = {}  # folder: {function: headers that declare it}
-    for name in code:
-        if name.endswith(".h"):
-            for function in re.findall(r"^(?![#\s])[\w:<>,&*\[\] ]*?[\s&*>]([A-Z]\w+)\(", code[name], re.M):
-                beside.setdefault(str(Path(name).parent), {}).setdefault(function, set()).add(name)
-    for name in code:
+    beside = {}  # folder: {name with what follows it: headers that declare it}
+    for header in (name for name in code if name.endswith(".h")):
+        names = beside.setdefault(str(Path(header).parent), {})
+        for declared in re.findall(r"^(?![#\s])[^\n(]*?(?<=[\s&*>])([A-Z]\w+\(|k[A-Z]\w+(?= =))", code[header], re.M):
+            names.setdefault(declared, set()).add(header)
+    for name in (name for name in code if name.endswith(".cc")):
         reached, rest = set(), [name]
-        while name.endswith(".cc") and rest:
-            header = rest.pop()
-            if header not in reached:
-                reached.add(header)
-                rest += included[header]
-        for function, headers in beside.get(str(Path(name).parent), {}).items() if reached else ():
-            call = re.search(rf"(?<![\w.>:~]){function}\(", code[name])
-            if call and not headers & reached and not any(re.search(rf"(?<!return)(?<=[\w&*>]) ?{function}\(", code[header]) for header in reached):
-                yield name, code[name].count("\n", 0, call.start()) + 1, f"calls `{function}` and does not include {min(headers)}"
+        while rest:
+            if (other := rest.pop()) not in reached:
+                reached.add(other)
+                rest += included[other]
+        for declared, headers in beside.get(str(Path(name).parent), {}).items():
+            word = re.escape(declared) + ("" if declared.endswith("(") else r"\b")
+            use = re.search(rf"(?<![\w.>:~]){word}", code[name])
+            if use and not headers & reached and not any(re.search(rf"(?<!return)(?<=[\w&*>]) ?{word}", code[other]) for other in reached):
+                yield name, code[name].count("\n", 0, use.start()) + 1, f"uses `{declared.rstrip('(')}` and does not include {min(headers)}"
 
 
 def cmake_libraries(tree):

@@ -36,11 +36,12 @@ class Lint(unittest.TestCase):
             self.assert_finds("includes", {"runtime/base/a.cc": head + "int F() {\n" + table + below + "}\n"},
                               {"runtime/base/a.cc": head + below + 'extern "C" {\n#include <c.h>\n}\nint F() {\n' + table + "}\n"}, "below the first declaration")
 
-    def test_a_call_needs_the_header_beside_it(self):
-        headers = {"runtime/base/a.h": "#pragma once\nint Add(int a, int b);\n", "runtime/base/b.h": '#pragma once\n#include "runtime/base/a.h"\n'}
+    def test_a_use_needs_the_header_beside_it(self):
+        headers = {"runtime/base/a.h": "#pragma once\nint Add(int a, int b);\ninline constexpr int kMost = 3;\n", "runtime/base/b.h": '#pragma once\n#include "runtime/base/a.h"\n'}
         call = "int Three() { return Add(1, 2); }\n"
         self.assert_finds("neighbours", {**headers, "runtime/base/c.cc": call}, {**headers, "runtime/base/c.cc": '#include "runtime/base/b.h"\n' + call},
-                          "calls `Add` and does not include runtime/base/a.h")
+                          "uses `Add` and does not include runtime/base/a.h")
+        self.assertEqual(len(self.findings("neighbours", {**headers, "runtime/base/d.cc": "int Four() { return kMost + 1; }\n"})), 1)
 
     def test_foreign_headers_have_one_home(self):
         self.assert_finds("layers", {"runtime/protocol/http.cc": "#include <uv.h>\n"}, {"runtime/loop/a.cc": "#include <uv.h>\n"}, "<uv.h> belongs to")

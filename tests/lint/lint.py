@@ -413,7 +413,7 @@ def check_links(tree):
                         yield name, number, f"{target} does not exist"
 
 
-RULES = [*(f"{number:02d}" for number in range(1, 45)), "18a"]  # of the meaning of programs
+RULES = [*(f"{number:02d}" for number in range(1, 45)), "18a"]  # of docs/semantics.md
 
 
 def check_rules(tree):

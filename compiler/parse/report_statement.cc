@@ -308,7 +308,7 @@ bool Reporter::ReportStart(const Mistake& mistake) {
     return true;
   }
   const std::string name = Spelling(word);
-  if (mistake.rule == P::RuleFile && name == "data") {  // a later language's (semantics.md 45)
+  if (mistake.rule == P::RuleFile && name == "data") {  // a later language's (docs/semantics.md 45)
     emitter_.Emit(SpanAt(word), diag::kNotBuiltYet, {"`data`"});
     return true;
   }

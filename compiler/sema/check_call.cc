@@ -19,7 +19,7 @@ std::string CountOf(size_t count, std::string_view noun) {
   return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-// A call that may wait needs a name in traces and a place for its settings, so it stands in a node (semantics.md 4).
+// A call that may wait needs a name in traces and a place for its settings, so it stands in a node (docs/semantics.md 4).
 bool MayWaitHere(Body& body, const Call& call, const Entity& callee, const Where& where) {
   if (where.may_wait) return true;
   auto builder = body.env.Report(call.span(), kWaitingCallOutsideNode, {callee.name, where.what});

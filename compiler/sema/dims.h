@@ -28,9 +28,9 @@ struct TypeBindings {
 // fit everything. `bindings`: null where `wanted` holds no variables.
 bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, std::vector<DimPair>& pairs);
 
-// Solves the symbols of one signature from the shapes of the arguments of one call (semantics.md 19, 20). Callee dimensions on the left,
-// the caller's on the right.
-// Errors: proved differences are reported at the argument, with both dimensions and where the first came from.
+// Solves the symbols of one signature from the shapes of the arguments of one call (docs/semantics.md 19, 20). Callee dimensions on the
+// left, the caller's on the right. Errors: proved differences are reported at the argument, with both dimensions and where the first came
+// from.
 class DimSolver {
  public:
   DimSolver(Body& body, const Signature& callee) : body_(body), callee_(callee) {}
@@ -72,7 +72,7 @@ class DimSolver {
 // Gives a name to each dimension of `expr`'s value that has none where `expr` stands: `_`, and symbols born since `mark` (inside the
 // expression). What can be read from the value becomes a FreshSymbol of the expression, what cannot becomes `_`.
 void Settle(Body& body, Expr& expr, uint32_t mark);
-// Only `_`: at each read of a value (semantics.md 20).
+// Only `_`: at each read of a value (docs/semantics.md 20).
 inline void SettleRead(Body& body, Expr& expr) { Settle(body, expr, body.NextSymbol()); }
 
 // "axis 1 is 32", of the dimension found.

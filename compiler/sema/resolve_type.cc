@@ -41,7 +41,7 @@ std::optional<Dim> EntityDim(Body& body, const ast::DimExpr& dim, const Entity& 
   return std::nullopt;
 }
 
-// `batch` marks the batch axis in the signature of a model (semantics.md 13); elsewhere it would be taken for one.
+// `batch` marks the batch axis in the signature of a model (docs/semantics.md 13); elsewhere it would be taken for one.
 bool IsReservedHere(Body& body, const ast::DimExpr& dim) {
   const bool in_model = body.self != nullptr && body.self->kind == ast::DeclKind::kModelDecl;
   if (!IsReservedDimension(dim.text) || in_model) return false;

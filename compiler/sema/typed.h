@@ -86,9 +86,9 @@ enum class UnaryOp : uint8_t { kNegate, kNot };
 struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 
-// A symbol that an expression's value brings into being (semantics.md 19, 20): extent `axis` of the tensor at `path` (field numbers) of the
-// value is mul * symbol + add, mul > 0. With kWholeValue as axis the value at `path` is an integer and is the symbol itself. A symbol may
-// be brought into being again by an outer expression (a block, a node); its value is the same then.
+// A symbol that an expression's value brings into being (docs/semantics.md 19, 20): extent `axis` of the tensor at `path` (field numbers)
+// of the value is mul * symbol + add, mul > 0. With kWholeValue as axis the value at `path` is an integer and is the symbol itself. A
+// symbol may be brought into being again by an outer expression (a block, a node); its value is the same then.
 struct FreshSymbol {
   static constexpr uint32_t kWholeValue = 0xffffffff;
   std::string symbol;
@@ -186,7 +186,7 @@ struct Model {
   std::string batch_reason;                 // of the choice of the batch axis, for `check --verbose`
   uint16_t version_policy = 0;              // WF_LATEST, WF_ALL, WF_SPECIFIC
   std::vector<int64_t> versions;            // WF_LATEST: how many; WF_SPECIFIC: which
-  ir::Policy defaults;                      // the model block's settings over those of semantics.md 12
+  ir::Policy defaults;                      // the model block's settings over those of docs/semantics.md 12
   TypeRef result = nullptr;                 // bare value or named tuple
   Span span;
   std::map<std::string, Span, std::less<>> symbols;  // of a written signature, and where each is first written

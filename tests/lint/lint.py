@@ -392,7 +392,7 @@ def check_words(tree):
 
 
 def check_links(tree):
-    """Pages that texts and comments name exist; so do the targets of links between pages."""
+    """Pages that texts and comments name exist, by their path from the root; so do the targets of links between pages."""
     known = set(tree.files)
     for name in tree.files:
         if Path(name).suffix not in SOURCE | {".md", ".def", ".py", ".txt", ".g4", ".wf", ""} or name.startswith("tests/lint/lint"):
@@ -402,7 +402,8 @@ def check_links(tree):
             fenced ^= name.endswith(".md") and line.startswith("```")
             if fenced and line.startswith("```"):
                 continue  # names a file that a walkthrough adds
-            for page in re.findall(r"(?<![\w/.-])docs/[\w/-]+\.md", line):
+            comment = line.partition("//")[2] if Path(name).suffix in SOURCE | {".def"} else ""
+            for page in {*re.findall(r"(?<![\w/.-])docs/[\w/-]+\.md", line), *re.findall(r"(?<![\w/.-])[\w/-]+\.md\b", comment)}:
                 if page not in known and "nnnn" not in page:
                     yield name, number, f"{page} does not exist"
             if name.endswith(".md") and not fenced:
@@ -412,13 +413,16 @@ def check_links(tree):
                         yield name, number, f"{target} does not exist"
 
 
-RULES = [*(f"{number:02d}" for number in range(1, 45)), "18a"]  # of the meaning of programs
+RULES = [*(f"{number:02d}" for number in range(1, 45)), "18a"]  # of docs/semantics.md
 
 
 def check_rules(tree):
-    """Each rule is shown by a program and broken by one, or by a test that tests/lang/rules/elsewhere.txt names."""
-    table, home = "tests/lang/rules/elsewhere.txt", "tests/lang/rules/"
+    """Each rule stands in docs/semantics.md, and is shown by a program and broken by one, or by a test that tests/lang/rules/elsewhere.txt names."""
+    page, table, home = "docs/semantics.md", "tests/lang/rules/elsewhere.txt", "tests/lang/rules/"
     found = set()
+    written = [rule.zfill(2) for rule in re.findall(r"^### (\d+)(?= )", tree.text(page), re.M)] + re.findall(r"^### (\d+[a-z]) ", tree.text(page), re.M)
+    for rule in sorted(set(RULES) - set(written)):
+        yield page, 1, f"rule {rule} is missing"
     for name in tree.under(home, suffix={".wf"}):
         match = re.match(r"(fail_)?r(\d\d[a-z]?)_", name[len(home):])
         if match and match.group(2) in RULES:

@@ -129,16 +129,20 @@ class Lint(unittest.TestCase):
 
     def test_pages_that_are_named_exist(self):
         self.assert_finds("links", {"runtime/base/a.h": "// docs/ir.md has the rules\n"}, {"runtime/base/a.h": "// docs/ir.md has the rules\n", "docs/ir.md": "x\n"}, "does not exist")
+        self.assert_finds("links", {"runtime/base/a.h": "// ir.md has the rules\n"}, {"runtime/base/a.h": 'int x;  // docs/ir.md\nauto a = "a.md";\n', "docs/ir.md": "x\n"}, "ir.md does not")
         self.assert_finds("links", {"README.md": "[a](docs/a.md#b)\n"}, {"README.md": "[a](docs/a.md#b) [b](https://example.org)\n", "docs/a.md": "x\n"}, "does not exist")
 
     def test_every_rule_is_shown_and_broken(self):
         home = "tests/lang/rules/"
+        page = "docs/semantics.md"
         right = {f"{home}{how}r{rule}_x.wf": "x\n" for rule in lint.RULES for how in ("", "fail_")}
+        right[page] = "".join(f"### {rule.lstrip('0')} A rule\n" for rule in lint.RULES)
         fewer = {name: text for name, text in right.items() if name != home + "fail_r05_x.wf"}
         self.assert_finds("rules", fewer, right, "rule 05 is broken by nothing")
         elsewhere = {**fewer, home + "elsewhere.txt": "# rule 5\nbroken 05 tests/e2e/a_test.py\n"}
         self.assert_finds("rules", elsewhere, {**elsewhere, "tests/e2e/a_test.py": "x\n"}, "no such test")
         self.assert_finds("rules", {**right, home + "limits.wf": "x\n"}, right, "says no rule")
+        self.assert_finds("rules", {**right, page: right[page].replace("### 18a ", "### 18 ")}, right, "rule 18a is missing")
 
     @unittest.skipIf(lint.shutil.which("clang-format-19") is None, "scripts/setup installs clang-format-19")
     def test_format(self):

@@ -101,7 +101,10 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
   const std::string& path = entry.path[1];
   if (!HasNode(plan, path)) {
     std::vector<std::string> known;
-    for (uint32_t i = 0; i < plan.n_nodes; ++i) known.emplace_back(View(plan.nodes[i].path));
+    for (uint32_t i = 0; i < plan.n_tasks; ++i) {
+      const wf_task& task = plan.tasks[i];
+      if (task.node != WF_NONE && (IsOrdered(task) || HasTimeout(plan, task))) known.emplace_back(View(plan.nodes[task.node].path));
+    }
     return "unknown node " + Quoted(path) + DidYouMean(path, known);
   }
   if (entry.path.size() == 2) {

@@ -165,7 +165,7 @@ int BenchProgram(const Options& options, Console& console) {
   Options for_diagnostics = options;
   for_diagnostics.format = Format::kText;
   Compilation compilation(options.inputs.front(), for_diagnostics, console);
-  const bool built = compilation.RunTo(Phase::kObject, Compilation::Purpose::kServer) && compilation.Link(binary);
+  const bool built = compilation.BuildServer(binary);
   const ExitStatus status = compilation.Finish();
   if (!built || status != kFine) return status;
   const interface::Interface described = compilation.DescribeInterface();

@@ -127,7 +127,7 @@ class Watcher {
     files_.Begin();
     Compilation compilation(options_.inputs.front(), options_, console_);
     compilation.set_on_read([this](const std::string& path) { files_.Add(path); });
-    const bool built = compilation.RunTo(Phase::kObject, Compilation::Purpose::kServer) && compilation.Link(binary);
+    const bool built = compilation.BuildServer(binary);
     const bool fine = compilation.Finish() == kFine && built;
     if (!fine && (current_ || next_)) console_.err << "wfc: the server goes on as it was\n";
     if (!fine) {

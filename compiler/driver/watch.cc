@@ -26,6 +26,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
@@ -196,7 +197,7 @@ class Watcher {
   void TellSlow() {
     if (next_ == nullptr || next_->is_slow || base::SystemClock().Now() - next_->since_ns < kSlowNs) return;
     next_->is_slow = true;
-    console_.err << "wfc: it does not listen yet, " << kSlowNs / 1'000'000'000 << " s after its start; "
+    console_.err << "wfc: it does not listen yet, " << kSlowNs / base::kNsPerSecond << " s after its start; "
                  << (current_ != nullptr ? "the server goes on as it was; " : "") << "waiting for it, or for a change\n"
                  << std::flush;
   }

@@ -16,7 +16,6 @@
 namespace wf::sema {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr double kEndless = 9e18;  // more than any range takes
 
 struct PlaceName {
@@ -117,7 +116,8 @@ class Reader {
       return std::nullopt;
     }
     if (*value > 0 && *value <= high && !arg.negative) return value;
-    env_.Report(arg.span, kSettingRange, {WordBefore(arg), Shown(arg), "more than 0, at most " + std::to_string(high / kSecond) + "s"});
+    env_.Report(arg.span, kSettingRange,
+                {WordBefore(arg), Shown(arg), "more than 0, at most " + std::to_string(high / base::kNsPerSecond) + "s"});
     return std::nullopt;
   }
 

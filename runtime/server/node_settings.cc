@@ -6,6 +6,7 @@
 #include "runtime/abi/bounds.h"
 #include "runtime/abi/defaults.h"
 #include "runtime/abi/view.h"
+#include "runtime/base/units.h"
 #include "runtime/server/setting_values.h"
 
 namespace wf::server {
@@ -77,12 +78,11 @@ std::string StorePriority(const std::string& value, std::optional<uint8_t>* out)
 }
 
 std::string Store(const std::string& member, const std::string& value, NodeSetting* setting) {
-  constexpr int64_t kMs = 1'000'000;
   if (member == "batch") return StoreCount(value, abi::kMostBatchRows, &setting->batch);
   if (member == "instances") return StoreCount(value, abi::kMostInstances, &setting->instances);
   if (member == "queue") return StoreCount(value, abi::kMostQueuedRows, &setting->queue);
   if (member == "within") return StoreTime(value, {0, abi::kMostWithinNs}, &setting->within_ns);
-  if (member == "timeout") return StoreTime(value, {kMs, abi::kMostNodeTimeoutNs}, &setting->timeout_ns);
+  if (member == "timeout") return StoreTime(value, {base::kNsPerMs, abi::kMostNodeTimeoutNs}, &setting->timeout_ns);
   if (member == "priority") return StorePriority(value, &setting->priority);
   if (member == "pad") return "changing `pad` without a build is not built yet";
   return std::string(kNotAMember);

@@ -5,7 +5,7 @@
 
 #include "compiler/diag/render.h"
 #include "compiler/driver/plan.h"
-#include "compiler/driver/report.h"
+#include "runtime/base/text.h"
 
 namespace wf::driver {
 namespace {
@@ -41,8 +41,8 @@ std::string Workflows(const Plan& plan) {
   std::string text = "workflows\n";
   for (size_t i = 0; i < plan.workflows.size(); ++i) {
     const Plan::Workflow& workflow = plan.workflows[i];
-    text += fmt::format("  {}: {}, {}, {}; a request begins with {}\n", workflow.call, Count(workflow.stages, "stage"),
-                        Count(workflow.nodes, "node"), Count(workflow.tasks, "task"), Rounded(workflow.frame_bytes));
+    text += fmt::format("  {}: {}, {}, {}; a request begins with {}\n", workflow.call, base::Counted(workflow.stages, "stage"),
+                        base::Counted(workflow.nodes, "node"), base::Counted(workflow.tasks, "task"), Rounded(workflow.frame_bytes));
     text += fmt::format("      {}\n", Joined(plan.graph.workflows[i].settings));
     for (const Graph::Stage& stage : plan.graph.workflows[i].stages) {
       std::vector<std::string> names;
@@ -160,9 +160,10 @@ std::string PlanText(const Plan& plan) {
   const bool missing = std::any_of(plan.models.begin(), plan.models.end(), [](const Plan::Model& model) { return model.versions.empty(); });
   const bool open =
       std::any_of(plan.batchers.begin(), plan.batchers.end(), [](const Plan::Batcher& batcher) { return !batcher.row_bytes; });
-  return text + fmt::format("\nplan: {}, {}, {} with {}; weights {}{}, staging {}{}\n", Count(plan.endpoints.size(), "endpoint"),
-                            Count(plan.models.size(), "model"), Count(plan.batchers.size(), "batcher"), Count(totals.copies, "instance"),
-                            Rounded(totals.weight_bytes), missing ? " and those of missing models" : "", Rounded(totals.staging_bytes),
+  return text + fmt::format("\nplan: {}, {}, {} with {}; weights {}{}, staging {}{}\n", base::Counted(plan.endpoints.size(), "endpoint"),
+                            base::Counted(plan.models.size(), "model"), base::Counted(plan.batchers.size(), "batcher"),
+                            base::Counted(totals.copies, "instance"), Rounded(totals.weight_bytes),
+                            missing ? " and those of missing models" : "", Rounded(totals.staging_bytes),
                             open ? " and what requests decide" : "");
 }
 

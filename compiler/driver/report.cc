@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/diag/render.h"
+#include "runtime/base/text.h"
 
 namespace wf::driver {
 namespace {
@@ -22,8 +23,8 @@ diag::Color ColorFor(const Options& options, const Console& console) {
 // "3 errors, 1 warning (2 of them shown; --error-limit=2)"
 std::string Total(const diag::Emitter& emitter, const Options& options) {
   const size_t errors = emitter.error_count(), warnings = emitter.warning_count();
-  std::string total = errors > 0 ? Count(errors, "error") : "";
-  if (warnings > 0) total += (total.empty() ? "" : ", ") + Count(warnings, "warning");
+  std::string total = errors > 0 ? base::Counted(errors, "error") : "";
+  if (warnings > 0) total += (total.empty() ? "" : ", ") + base::Counted(warnings, "warning");
   const size_t shown = errors + warnings - emitter.dropped_error_count() - emitter.dropped_warning_count();
   const std::string some = shown == 0 ? "none" : fmt::format("{} of them", shown);
   if (shown < errors + warnings) total += fmt::format(" ({} shown; --error-limit={})", some, options.error_limit);
@@ -70,7 +71,5 @@ ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources
   if (errors + warnings > 0) console.err << TotalLine(Total(emitter, options), format, is_cut);
   return errors > 0 ? kProgramHasErrors : kFine;
 }
-
-std::string Count(size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 }  // namespace wf::driver

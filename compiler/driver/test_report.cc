@@ -7,12 +7,13 @@
 #include "compiler/diag/excerpt.h"
 #include "compiler/diag/render.h"
 #include "compiler/driver/xml.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
 
 std::string Duration(int64_t ns) {
-  if (ns < 1'000'000'000) return fmt::format("{} ms", (ns + 500'000) / 1'000'000);
+  if (ns < base::kNsPerSecond) return fmt::format("{} ms", (ns + base::kNsPerMs / 2) / base::kNsPerMs);
   return fmt::format("{:.2f} s", static_cast<double>(ns) / 1e9);
 }
 

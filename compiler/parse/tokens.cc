@@ -24,12 +24,12 @@ std::optional<std::string> HelpForCharacter(char32_t character) {
     case 0x2019:
       return "strings stand between plain double quotes";
     case '&':
-      return "write `&&`";
+    case '~':
+      return std::string(kNoOperatorsOfBits);
     case '@':
       return "a product of matrices is `[r, c] => sum[i](a[r, i] * b[i, c])`";
     case '^':
-      return "a power is written `pow(x, y)`; there are no operators of bits";
-    case '~':
+      return fmt::format("a power is written `pow(x, y)`; {}", kNoOperatorsOfBits);
     case '$':
     case '\\':
       return std::nullopt;
@@ -44,6 +44,7 @@ std::string NameOfCharacter(std::string_view bytes) {
   if (first.value < 0x20 || (first.value >= 0x7F && first.value < 0xA1) || first.value == 0xFEFF) {
     return fmt::format("U+{:04X}", static_cast<uint32_t>(first.value));
   }
+  if (first.value == '`') return "U+0060, a backtick";
   const std::string shown(bytes.substr(0, first.length));
   return first.value < 0x80 ? fmt::format("`{}`", shown) : fmt::format("`{}` (U+{:04X})", shown, static_cast<uint32_t>(first.value));
 }

@@ -11,13 +11,10 @@
 #include "compiler/sema/names.h"
 #include "compiler/sema/rest.h"
 #include "compiler/sema/waiting.h"
+#include "runtime/base/text.h"
 
 namespace wf::sema {
 namespace {
-
-std::string CountOf(size_t count, std::string_view noun) {
-  return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
-}
 
 // A call that may wait needs a name in traces and a place for its settings, so it stands in a node (docs/semantics.md 4).
 bool MayWaitHere(Body& body, const Call& call, const Entity& callee, const Where& where) {
@@ -494,7 +491,7 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& 
       continue;
     } else if (++positional > params.size()) {
       const size_t given = call.expr.arguments.size() + (call.piped != nullptr ? 1 : 0);
-      auto builder = label(body.env.Report(argument.span, kTooManyArguments, {callee, CountOf(params.size(), "argument"), given}));
+      auto builder = label(body.env.Report(argument.span, kTooManyArguments, {callee, base::Counted(params.size(), "argument"), given}));
       if (params.size() == 1 && params[0].takes_list) builder.Help("it takes one list: `[a, b]`");
       break;
     }

@@ -184,8 +184,9 @@ class EngineCore {
   std::vector<Ready> ready_;
   size_t ready_at_ = 0;
   bool pumping_ = false;
-  LiveBus *deciding_ = nullptr, *last_deciding_ = nullptr, *drained_ = nullptr, *idle_buses_ = nullptr;
-  uint32_t n_idle_buses_ = 0, n_idle_jobs_ = 0;
+  LiveBus *deciding_ = nullptr, *last_deciding_ = nullptr, *drained_ = nullptr;
+  IdleBuses idle_buses_;
+  uint32_t n_idle_jobs_ = 0;
   static constexpr uint32_t kMostIdleJobs = 1024;
   Job* idle_jobs_ = nullptr;
   std::vector<Epoch> epochs_;
@@ -193,8 +194,7 @@ class EngineCore {
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;
   int64_t inline_spent_ns_ = 0;
   base::TimePoint last_lift_ = 0, last_merge_ = 0;
-  uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0;
-  uint64_t jitter_;
+  uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0, jitter_;
 };
 
 }  // namespace wf::sched

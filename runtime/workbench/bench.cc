@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/units.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/workbench/commands.h"
 #include "runtime/workbench/files.h"
@@ -23,7 +24,6 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr size_t kSlowestShown = 10;
 
 struct BenchSettings {
@@ -74,11 +74,11 @@ Result<Measured> Measure(Session& session, const std::vector<Tensor>& inputs, co
   }
   const int64_t begin = clock.Now();
   load.go.store(true, std::memory_order_release);
-  std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<int64_t>(settings.seconds * static_cast<double>(kSecondNs))));
+  std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<int64_t>(settings.seconds * static_cast<double>(base::kNsPerSecond))));
   load.stop = true;
   for (std::thread& thread : threads) thread.join();
   Measured measured;
-  measured.seconds = static_cast<double>(clock.Now() - begin) / static_cast<double>(kSecondNs);
+  measured.seconds = static_cast<double>(clock.Now() - begin) / static_cast<double>(base::kNsPerSecond);
   for (size_t i = 0; i < count; ++i) {
     if (!failures[i].ok()) return failures[i];
     measured.latency.Add(latencies[i]);
@@ -168,7 +168,8 @@ Result<Profiled> ProfileOf(const Session& session, const std::vector<Tensor>& in
   }
   auto plan = model::Plan::Make(session.program(), shapes, onnx::kMostTensorBytes);
   if (!plan.ok()) return plan.status();
-  auto profile = ProfileRuns(session.program(), **plan, ViewsOf(inputs), static_cast<int64_t>(seconds * static_cast<double>(kSecondNs)));
+  auto profile =
+      ProfileRuns(session.program(), **plan, ViewsOf(inputs), static_cast<int64_t>(seconds * static_cast<double>(base::kNsPerSecond)));
   if (!profile.ok()) return profile.status();
   return Profiled{*std::move(plan), *std::move(profile)};
 }

@@ -449,6 +449,17 @@ TOP_LEVEL = {".ci", ".clang-format", ".clang-tidy", ".gitattributes", ".gitignor
              "compiler", "docs", "examples", "grammar", "runtime", "scripts", "stdlib", "tests"}
 
 
+def check_grammar(tree):
+    """The README of the grammar says what becomes of each rule."""
+    grammar, page = "grammar/WfParser.g4", "grammar/README.md"
+    if grammar not in tree.files:
+        return
+    told = {rule for line in tree.lines(page) if line.startswith("|") for rule in re.findall(r"\w+", line.split("|")[1])}
+    for match in re.finditer(r"^([a-z]\w*)\s*:", tree.text(grammar), re.M):
+        if match.group(1) not in told:
+            yield page, 1, f"the rule `{match.group(1)}` has no row"
+
+
 def check_top_level(tree):
     for name in tree.files:
         if name.split("/")[0] not in TOP_LEVEL:
@@ -457,7 +468,7 @@ def check_top_level(tree):
 
 CHECKS = {"layers": check_layers, "includes": check_includes, "neighbours": check_neighbours, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
           "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "words": check_words,
-          "links": check_links, "rules": check_rules, "top-level": check_top_level}
+          "links": check_links, "rules": check_rules, "grammar": check_grammar, "top-level": check_top_level}
 
 
 def main():

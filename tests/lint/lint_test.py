@@ -132,6 +132,12 @@ class Lint(unittest.TestCase):
         self.assert_finds("links", {"runtime/base/a.h": "// ir.md has the rules\n"}, {"runtime/base/a.h": 'int x;  // docs/ir.md\nauto a = "a.md";\n', "docs/ir.md": "x\n"}, "ir.md does not")
         self.assert_finds("links", {"README.md": "[a](docs/a.md#b)\n"}, {"README.md": "[a](docs/a.md#b) [b](https://example.org)\n", "docs/a.md": "x\n"}, "does not exist")
 
+    def test_every_rule_of_the_grammar_has_a_row(self):
+        page = {"grammar/README.md": "# grammar\n\n| rule | node |\n| --- | --- |\n| file | `File` and decl |\n"}
+        wrong = {**page, "grammar/WfParser.g4": "file : decl* ;\ndecl\n  : fnDecl\n  ;\n"}
+        right = {**page, "grammar/WfParser.g4": "file : DECL* ; // decl : comes later\n"}
+        self.assert_finds("grammar", wrong, right, "`decl` has no row")
+
     def test_every_rule_is_shown_and_broken(self):
         home = "tests/lang/rules/"
         page = "docs/semantics.md"

@@ -1,4 +1,3 @@
-// The engine's inside, shared by the files of this folder only.
 #pragma once
 
 #include <memory>
@@ -19,7 +18,9 @@
 
 namespace wf::sched {
 
-// REQUIRES, throughout: called on the loop.
+// The engine's inside, shared by the files of this folder only.
+// Thread: loop-confined.   Owns: buses, jobs, timers, staging.   Borrows: plan, index, parts; a catalogue until its last bus is gone.
+// Errors: Create gives null without memory; all else ends in a bus's code.   Bounds: kept_buses idle buses, kMostIdleJobs idle jobs.
 class EngineCore {
  public:
   EngineCore(const wf_plan& plan, const bus::PlanIndex& index, const EngineParts& parts, const EngineOptions& options);
@@ -193,8 +194,7 @@ class EngineCore {
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;
   int64_t inline_spent_ns_ = 0;
   base::TimePoint last_lift_ = 0, last_merge_ = 0;
-  uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0;
-  uint64_t jitter_;
+  uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0, jitter_;
 };
 
 }  // namespace wf::sched

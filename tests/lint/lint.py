@@ -373,6 +373,18 @@ def check_codes(tree):
                 yield name, number, f"a bare {code}: an error code is named (wf::code), a quantity written {code[0]}'{code[1:]}"
 
 
+def check_statuses(tree):
+    """The table of docs/protocols.md has a row for each class of error codes, with the statuses that it is answered with."""
+    page, codes, statuses = "docs/protocols.md", "runtime/base/error_codes.def", "runtime/base/status_codes.def"
+    if codes not in tree.files:
+        return
+    status = {name: (http, grpc) for name, grpc, http in re.findall(r'^STATUS\((\w+), "\w+", (\d+), (\d+)\)', tree.text(statuses), re.M)}
+    rows = {name: (plain, grpc) for name, plain, grpc in re.findall(r"^\| [^|]* \| (\w+) \| (\d+) \| \d+ \| \w+ (\d+) \|", tree.text(page), re.M)}
+    for name, canonical in re.findall(r'^CODE\(\d+, \d+, \w+, "(\w+)", (\w+)\)', tree.text(codes), re.M):
+        if name not in ("Product", "Declared") and rows.get(name) != status[canonical]:  # of those a program says which it is
+            yield page, 1, f"`{name}` is answered with {' and '.join(status[canonical])} (plain, gRPC); the table says {rows.get(name, 'nothing')}"
+
+
 def check_words(tree):
     # Spelt in pieces so that this file does not find itself.
     words = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
@@ -452,7 +464,7 @@ def check_top_level(tree):
 
 
 CHECKS = {"layers": check_layers, "includes": check_includes, "neighbours": check_neighbours, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
-          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "words": check_words,
+          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "statuses": check_statuses, "words": check_words,
           "links": check_links, "rules": check_rules, "top-level": check_top_level}
 
 

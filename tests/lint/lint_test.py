@@ -121,6 +121,13 @@ class Lint(unittest.TestCase):
         for code in ("5000", "7004"):
             self.assert_finds("codes", {**table, "runtime/base/a.cc": f"int n = F({code});\n"}, right, "a bare " + code)
 
+    def test_statuses_of_error_codes_are_told(self):
+        tables = {"runtime/base/error_codes.def": 'CODE(7000, 7999, kType, "Type", kInternal)\nCODE(50, 999, kProduct, "Product", kInvalidArgument)\n',
+                  "runtime/base/status_codes.def": 'STATUS(kInternal, "internal", 13, 500)\nSTATUS(kInvalidArgument, "invalid_argument", 3, 400)\n'}
+        right = {**tables, "docs/protocols.md": "| 7000-7999 | Type | 500 | 500 | INTERNAL 13 | wrong data |\n"}
+        self.assert_finds("statuses", {**tables, "docs/protocols.md": "| 7000-7999 | Type | 400 | 400 | INTERNAL 13 | wrong data |\n"}, right, "`Type` is answered with 500")
+        self.assert_finds("statuses", {**tables, "docs/protocols.md": "x\n"}, right, "says nothing")
+
     def test_words(self):
         self.assert_finds("words", {"runtime/base/a.cc": "// TO" + "DO: later\n"}, {"runtime/base/a.cc": "// do it later, or today\n"}, "unfinished")
         self.assert_finds("words", {"runtime/base/a.cc": "// see /wor" + "k/main\n"}, {"runtime/base/a.cc": "// see docs/work/main\n"}, "one machine")

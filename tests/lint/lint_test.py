@@ -93,9 +93,9 @@ class Lint(unittest.TestCase):
             wrong, right = ({"runtime/base/a.h": text.replace("LIST", params)} for params in (six, five))
             self.assert_finds("parameters", wrong, right, "has 6 parameters")
         self.assertEqual(self.findings("parameters", {"runtime/base/a.cc": "void F() {\n  G(1, 2, 3, 4, 5, 6);\n}\nTABLE(1, 2, 3, 4, 5, 6)\n"}), [])
-        known = {"runtime/kernels/a.cc": f"void Each({six}) {{\n}}\n"}
+        known = {"compiler/parse/a.cc": f"void syntaxError({six}) {{\n}}\n"}
         self.assertEqual(self.findings("parameters", known), [])
-        self.assertRegex("\n".join(self.findings("parameters", {"runtime/kernels/a.cc": "void Each(int a) {\n}\n"})), "no longer too many")
+        self.assertRegex("\n".join(self.findings("parameters", {"compiler/parse/a.cc": "void syntaxError(int a) {\n}\n"})), "no longer too many")
 
     def test_exceptions_stay_behind_their_walls(self):
         self.assert_finds("exceptions", {"runtime/base/a.cc": "void F() { throw 1; }\n"},

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "compiler/diag/render.h"
 #include "compiler/driver/interface_of.h"
 #include "compiler/interface/compare.h"
+#include "runtime/base/json_text.h"
 #include "runtime/base/text.h"
 
 namespace wf::driver {
@@ -61,10 +61,10 @@ std::string Json(const std::vector<Change>& changes) {
   std::string rows;
   for (const Change& change : changes) {
     rows += fmt::format(R"({}{{"impact":"{}","where":{},"message":{})", rows.empty() ? "" : ",", WordFor(change.impact),
-                        diag::QuoteJson(change.where), diag::QuoteJson(change.message));
+                        base::QuoteJson(change.where), base::QuoteJson(change.message));
     if (change.place.line != 0) {
       rows +=
-          fmt::format(R"(,"file":{},"line":{},"column":{})", diag::QuoteJson(change.place.file), change.place.line, change.place.column);
+          fmt::format(R"(,"file":{},"line":{},"column":{})", base::QuoteJson(change.place.file), change.place.line, change.place.column);
     }
     rows += "}";
   }

@@ -66,15 +66,15 @@ class CheckWriter {
     for (size_t axis = 0; axis < type->dims.size(); ++axis) {
       const Dim& dim = type->dims[axis];
       if (dim.symbol() == "_") continue;
+      const std::string extent = fmt::format("{{{}.dim({}), {}, \"{}\"}}", value, axis, axis, what);
       if (const auto wanted = Text(dim)) {
-        Line(indent, fmt::format("wf::shim::CheckExtent({}.dim({}), {}, {}, \"{}\");", value, axis, *wanted, axis, what));
+        Line(indent, fmt::format("wf::shim::CheckExtent({}, {});", extent, *wanted));
         continue;
       }
       const auto linear = dim.AsLinear();
       if (!linear || linear->mul <= 0) continue;  // arithmetic over extents that only the result knows
       used_.insert(linear->symbol);
-      Line(indent, fmt::format("wf::shim::Bind(d_{}, {}.dim({}), {}, {}, {}, \"{}\");", linear->symbol, value, axis, linear->mul,
-                               linear->add, axis, what));
+      Line(indent, fmt::format("wf::shim::Bind(d_{}, {}, {}, {});", linear->symbol, extent, linear->mul, linear->add));
     }
   }
 

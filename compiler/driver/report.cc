@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/diag/render.h"
+#include "runtime/base/json_text.h"
 #include "runtime/base/text.h"
 
 namespace wf::driver {
@@ -39,7 +40,7 @@ std::string TotalLine(const std::string& total, Format format, bool is_cut) {
     case Format::kJson:
       if (!is_cut) return {};
       return fmt::format(R"({{"code":"","severity":"note","message":{0},"spans":[],"help":[],"fixes":[],"rendered":{0}}})",
-                         diag::QuoteJson(total)) +
+                         base::QuoteJson(total)) +
              "\n";
     case Format::kGithub:
       return is_cut ? "::notice::" + total + "\n" : std::string();

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <utility>
 
-#include "compiler/diag/render.h"
 #include "compiler/load/duration.h"
+#include "runtime/base/json_text.h"
 #include "runtime/base/text.h"
 #include "runtime/base/units.h"
 
@@ -102,7 +102,7 @@ std::string ReportJson(const Report& report) {
   const auto seconds = [](double ns) { return ns / base::kNsPerSecond; };
   std::string json;
   const auto out = std::back_inserter(json);
-  fmt::format_to(out, R"({{"url":{},"connections":{},"rate":{},"warm_up_seconds":{},"seconds":{},)", diag::QuoteJson(report.url),
+  fmt::format_to(out, R"({{"url":{},"connections":{},"rate":{},"warm_up_seconds":{},"seconds":{},)", base::QuoteJson(report.url),
                  report.plan.connections, report.plan.rate > 0 ? fmt::format("{}", report.plan.rate) : "null",
                  seconds(static_cast<double>(report.warm_up_ns)), seconds(static_cast<double>(outcome.measured_ns)));
   fmt::format_to(out, R"("answered":{},"per_second":{:.3f},"latency_seconds":{},"wrong_latency_seconds":{},"statuses":{{)",
@@ -111,14 +111,14 @@ std::string ReportJson(const Report& report) {
   for (const auto& [status, count] : outcome.by_status) fmt::format_to(out, R"({}"{}":{})", std::exchange(comma, ","), status, count);
   fmt::format_to(out, "}}");
   for (const auto& [count, name] : Failures(outcome)) fmt::format_to(out, R"(,"{}":{})", name, count);
-  if (!outcome.first_wrong.empty()) fmt::format_to(out, R"(,"first_wrong":{})", diag::QuoteJson(outcome.first_wrong));
+  if (!outcome.first_wrong.empty()) fmt::format_to(out, R"(,"first_wrong":{})", base::QuoteJson(outcome.first_wrong));
   if (report.server) {
     const ServerTimes& server = *report.server;
     fmt::format_to(out, R"(,"server":{{"request_seconds":{},"batch_rows":{},"nodes":[)", server.request.mean(), server.batch.mean());
     comma = "";
     for (const auto& [key, node] : server.nodes) {
       fmt::format_to(out, R"({}{{"workflow":{},"node":{},"compute_seconds":{},"queue_seconds":{}}})", std::exchange(comma, ","),
-                     diag::QuoteJson(key.first), diag::QuoteJson(key.second), node.compute.mean(), node.wait.mean());
+                     base::QuoteJson(key.first), base::QuoteJson(key.second), node.compute.mean(), node.wait.mean());
     }
     fmt::format_to(out, "]}}");
   }

@@ -84,7 +84,9 @@ struct Module {
   std::map<std::string, Span> tests;   // by title
 };
 
-constexpr uint64_t kMostConstSteps = 50'000'000;  // of all constants of a program; about a second
+// Of all constants of a program.
+constexpr uint64_t kMostConstSteps = 50'000'000;  // about a second
+constexpr uint64_t kMostConstBytes = uint64_t{256} << 20;
 
 // One run of Check. Everything that outlives one declaration.
 struct Env {

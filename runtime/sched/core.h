@@ -1,4 +1,3 @@
-// The engine's inside, shared by the files of this folder only.
 #pragma once
 
 #include <memory>
@@ -19,7 +18,9 @@
 
 namespace wf::sched {
 
-// REQUIRES, throughout: called on the loop.
+// The engine's inside, shared by the files of this folder only.
+// Thread: loop-confined.   Owns: buses, jobs, timers, staging.   Borrows: plan, index, parts; a catalogue until its last bus is gone.
+// Errors: Create gives null without memory; all else ends in a bus's code.   Bounds: kept_buses idle buses, kMostIdleJobs idle jobs.
 class EngineCore {
  public:
   EngineCore(const wf_plan& plan, const bus::PlanIndex& index, const EngineParts& parts, const EngineOptions& options);

@@ -25,7 +25,7 @@ struct Parked {
 };
 
 // How many rows of a request are in a queue or a run of each batcher.
-// Bounds: of kKept batchers at once; of others it is not known.
+// Thread: loop-confined.   Borrows: batchers with rows.   Bounds: of kKept batchers at once; of others it is not known.
 class RowsOf {
  public:
   void Add(const batch::Batcher* batcher) {

@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/json_text.h"
 #include "runtime/base/units.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/workbench/commands.h"
 #include "runtime/workbench/files.h"
-#include "runtime/workbench/json.h"
 #include "runtime/workbench/latency.h"
 #include "runtime/workbench/profile.h"
 #include "runtime/workbench/random.h"
@@ -136,8 +136,9 @@ void PutText(const BenchReport& report, std::ostream& out) {
 std::string ProfileJson(const BenchReport& report) {
   std::string rows;
   for (const Share& share : report.profile->shares) {
-    rows += fmt::format("{}{{\"operator\": {}, \"kernel\": {}, \"steps\": {}, \"ms\": {}, \"share\": {:.4f}}}", rows.empty() ? "" : ", ",
-                        JsonText(share.op), JsonText(share.impl), share.steps, static_cast<double>(share.ns) / 1e6, share.share);
+    rows +=
+        fmt::format("{}{{\"operator\": {}, \"kernel\": {}, \"steps\": {}, \"ms\": {}, \"share\": {:.4f}}}", rows.empty() ? "" : ", ",
+                    base::QuoteJson(share.op), base::QuoteJson(share.impl), share.steps, static_cast<double>(share.ns) / 1e6, share.share);
   }
   return fmt::format(", \"profile\": {{\"runs\": {}, \"operators\": [{}]}}", report.profile->runs, rows);
 }
@@ -145,8 +146,8 @@ std::string ProfileJson(const BenchReport& report) {
 void PutJson(const BenchReport& report, std::ostream& out) {
   const double rows = report.per_second() * static_cast<double>(report.settings.shapes.batch);
   out << fmt::format("{{\"model\": {}, \"batch\": {}, \"threads\": {}, \"precision\": \"f32\", \"seconds\": {}, \"runs\": {}, ",
-                     JsonText(report.session.file().path), report.settings.shapes.batch, report.settings.threads, report.measured.seconds,
-                     report.measured.latency.count());
+                     base::QuoteJson(report.session.file().path), report.settings.shapes.batch, report.settings.threads,
+                     report.measured.seconds, report.measured.latency.count());
   out << fmt::format(
       "\"ready_ms\": {}, \"p50_ms\": {}, \"p90_ms\": {}, \"p99_ms\": {}, \"max_ms\": {}, \"mean_ms\": {}, \"per_second\": {}, "
       "\"samples_per_second\": "

@@ -11,11 +11,11 @@ from pathlib import Path
 MAX_FILE_LINES, MAX_HEADER_LINES, MAX_FUNCTION_LINES, MAX_ROOT_CMAKE_LINES = 600, 200, 70, 100
 MAX_PARAMETERS = 5
 SOURCE = {".h", ".cc"}
-# (folder, function): signatures of others, inner loops, whose values stand in registers, calls in generated text (those of natives are their declarations), a builder's rows.
+# (folder, function): signatures that others decide: callbacks of libraries, natives and externs, whose parameters are those of their declarations in .wf.
 MANY_PARAMETERS = {
-    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/protocol", "ChooseProtocol"), ("runtime/kernels", "Each"), ("runtime/abi", "Bind"),
+    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/protocol", "ChooseProtocol"),
     ("runtime/nodes", "wf_n_wordpiece"), ("runtime/nodes", "wf_n_bpe"),
-    ("tests/unit", "Model"), ("tests/unit", "Enter"), ("tests/unit", "Select"), ("tests/unit", "Each"), ("tests/unit", "OnHeader"), ("tests/unit", "OnData"), ("tests/unit", "ReadBody"),
+    ("tests/unit", "OnHeader"), ("tests/unit", "OnData"), ("tests/unit", "ReadBody"),
     ("runtime/protocol", "OnHeader"), ("runtime/protocol", "OnBadHeader"), ("runtime/protocol", "OnData"), ("runtime/protocol", "ReadBody"), ("runtime/protocol", "SendData"),
 }
 # Written as tables whose columns are the point; sizes and layout are theirs.
@@ -373,6 +373,18 @@ def check_codes(tree):
                 yield name, number, f"a bare {code}: an error code is named (wf::code), a quantity written {code[0]}'{code[1:]}"
 
 
+def check_statuses(tree):
+    """The table of docs/protocols.md has a row for each class of error codes, with the statuses that it is answered with."""
+    page, codes, statuses = "docs/protocols.md", "runtime/base/error_codes.def", "runtime/base/status_codes.def"
+    if codes not in tree.files:
+        return
+    status = {name: (http, grpc) for name, grpc, http in re.findall(r'^STATUS\((\w+), "\w+", (\d+), (\d+)\)', tree.text(statuses), re.M)}
+    rows = {name: (plain, grpc) for name, plain, grpc in re.findall(r"^\| [^|]* \| (\w+) \| (\d+) \| \d+ \| \w+ (\d+) \|", tree.text(page), re.M)}
+    for name, canonical in re.findall(r'^CODE\(\d+, \d+, \w+, "(\w+)", (\w+)\)', tree.text(codes), re.M):
+        if name not in ("Product", "Declared") and rows.get(name) != status[canonical]:  # of those a program says which it is
+            yield page, 1, f"`{name}` is answered with {' and '.join(status[canonical])} (plain, gRPC); the table says {rows.get(name, 'nothing')}"
+
+
 def check_words(tree):
     # Spelt in pieces so that this file does not find itself.
     words = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
@@ -467,7 +479,7 @@ def check_top_level(tree):
 
 
 CHECKS = {"layers": check_layers, "includes": check_includes, "neighbours": check_neighbours, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
-          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "words": check_words,
+          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "statuses": check_statuses, "words": check_words,
           "links": check_links, "rules": check_rules, "grammar": check_grammar, "top-level": check_top_level}
 
 

@@ -93,9 +93,9 @@ class Lint(unittest.TestCase):
             wrong, right = ({"runtime/base/a.h": text.replace("LIST", params)} for params in (six, five))
             self.assert_finds("parameters", wrong, right, "has 6 parameters")
         self.assertEqual(self.findings("parameters", {"runtime/base/a.cc": "void F() {\n  G(1, 2, 3, 4, 5, 6);\n}\nTABLE(1, 2, 3, 4, 5, 6)\n"}), [])
-        known = {"runtime/kernels/a.cc": f"void Each({six}) {{\n}}\n"}
+        known = {"compiler/parse/a.cc": f"void syntaxError({six}) {{\n}}\n"}
         self.assertEqual(self.findings("parameters", known), [])
-        self.assertRegex("\n".join(self.findings("parameters", {"runtime/kernels/a.cc": "void Each(int a) {\n}\n"})), "no longer too many")
+        self.assertRegex("\n".join(self.findings("parameters", {"compiler/parse/a.cc": "void syntaxError(int a) {\n}\n"})), "no longer too many")
 
     def test_exceptions_stay_behind_their_walls(self):
         self.assert_finds("exceptions", {"runtime/base/a.cc": "void F() { throw 1; }\n"},
@@ -120,6 +120,13 @@ class Lint(unittest.TestCase):
         right = {**table, "runtime/base/a.cc": "int n = 5'000 + 7007;  // never 7004\nint m = kInputParams;\n"}
         for code in ("5000", "7004"):
             self.assert_finds("codes", {**table, "runtime/base/a.cc": f"int n = F({code});\n"}, right, "a bare " + code)
+
+    def test_statuses_of_error_codes_are_told(self):
+        tables = {"runtime/base/error_codes.def": 'CODE(7000, 7999, kType, "Type", kInternal)\nCODE(50, 999, kProduct, "Product", kInvalidArgument)\n',
+                  "runtime/base/status_codes.def": 'STATUS(kInternal, "internal", 13, 500)\nSTATUS(kInvalidArgument, "invalid_argument", 3, 400)\n'}
+        right = {**tables, "docs/protocols.md": "| 7000-7999 | Type | 500 | 500 | INTERNAL 13 | wrong data |\n"}
+        self.assert_finds("statuses", {**tables, "docs/protocols.md": "| 7000-7999 | Type | 400 | 400 | INTERNAL 13 | wrong data |\n"}, right, "`Type` is answered with 500")
+        self.assert_finds("statuses", {**tables, "docs/protocols.md": "x\n"}, right, "says nothing")
 
     def test_words(self):
         self.assert_finds("words", {"runtime/base/a.cc": "// TO" + "DO: later\n"}, {"runtime/base/a.cc": "// do it later, or today\n"}, "unfinished")

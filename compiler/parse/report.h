@@ -55,6 +55,7 @@ class Reporter {
   bool ReportWord(const Mistake& mistake);
   void ReportUnexpected(const Mistake& mistake);
   std::optional<std::string> HelpForNothing(const Mistake& mistake) const;
+  std::optional<std::string> HelpForPlace(const Mistake& mistake) const;
   std::optional<std::string> HelpForHabit(const Mistake& mistake) const;
   std::optional<std::string> HelpForForeign(const Mistake& mistake) const;
   std::optional<std::string> HelpForInfix(const Mistake& mistake) const;

@@ -285,7 +285,7 @@ void Reporter::HelpToStart(const Mistake& mistake, size_t word, diag::Builder& b
     built.Help(fmt::format("that is `{}` here", ours)).HelpIf(of_file ? HelpToDeclare(word) : std::nullopt);
   } else if (const auto declared = of_file ? HelpToDeclare(word) : std::nullopt) {
     built.Help(*declared);
-  } else if (const auto help = OursFor(Foreign::kStatement, name); !help.empty() && SequenceOf(mistake.rule) == kInBody) {
+  } else if (const auto help = OursFor(Foreign::kStatement, name); !help.empty() && (of_file || SequenceOf(mistake.rule) == kInBody)) {
     built.Help(std::string(help));
   } else if (diag::Suggest(name, words)) {
     built.DidYouMean(SpanAt(word), name, words);

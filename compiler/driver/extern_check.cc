@@ -33,7 +33,7 @@ class CheckWriter {
       if (param.type->kind == TypeKind::kScalar && param.name == symbol) return fmt::format("static_cast<int64_t>(*a{})", i);
       for (size_t axis = 0; param.type->kind == TypeKind::kTensor && axis < param.type->dims.size(); ++axis) {
         const auto linear = param.type->dims[axis].AsLinear();
-        if (!linear || linear->symbol != symbol || linear->mul <= 0) continue;
+        if (!linear || linear->symbol != symbol) continue;
         return fmt::format("(a{}->dim({}) - {}) / {}", i, axis, linear->add, linear->mul);
       }
     }
@@ -72,7 +72,7 @@ class CheckWriter {
         continue;
       }
       const auto linear = dim.AsLinear();
-      if (!linear || linear->mul <= 0) continue;  // arithmetic over extents that only the result knows
+      if (!linear) continue;  // arithmetic over extents that only the result knows
       used_.insert(linear->symbol);
       Line(indent, fmt::format("wf::shim::Bind(d_{}, {}, {}, {});", linear->symbol, extent, linear->mul, linear->add));
     }

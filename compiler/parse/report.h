@@ -56,6 +56,7 @@ class Reporter {
   void ReportUnexpected(const Mistake& mistake);
   std::optional<std::string> HelpForNothing(const Mistake& mistake) const;
   std::optional<std::string> HelpForFloat(size_t at) const;
+  std::optional<std::string> HelpForPlace(const Mistake& mistake) const;
   std::optional<std::string> HelpForHabit(const Mistake& mistake) const;
   std::optional<std::string> HelpForForeign(const Mistake& mistake) const;
   std::optional<std::string> HelpForInfix(const Mistake& mistake) const;

@@ -134,6 +134,12 @@ Help Reporter::HelpForAssign(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (mistake.rule == P::RuleSetting) return std::nullopt;
   if (mistake.rule == P::RuleTypeBody) return "a type is made of fields: `type T { x: i64; }`";
+  if ((mistake.rule == P::RuleBody || mistake.rule == P::RuleWorkflowHead) && Expects(mistake, T::LBRACE) && !Expects(mistake, T::SEMI))
+    return "a workflow has a body: `{ return (y: x); }`";
+  if (mistake.rule == P::RuleParams && mistake.at > 1 && TypeAt(at - 2) == T::KW_STUB)
+    return fmt::format("a stub says what it is given, as the model does: `stub {}(x: f32[n]) = ..;`", Spelling(at - 1));
+  if (Expects(mistake, T::RBRACKET))
+    return "`n` of `f32[n]` takes its value from what is given; a number is a dimension of its own: `f32[3]`";
   if (at > 0 && TypeAt(at - 1) == T::COLON) return "a type stands between `:` and `=`; without one, `let` and `node` take `=` alone";
   if (IsNamedByAssign(at))
     return fmt::format("a name and its value are parted by `:`, as in `{}: {}`", Spelling(at - 1),
@@ -166,6 +172,7 @@ Help Reporter::HelpForComma(const Mistake& mistake) const {
     const std::string text = TypeAt(at + 1) == T::STRING ? TextBetween(at + 1, at + 2, "\"..\"") : "\"..\"";
     return fmt::format("what is raised stands behind `else`: `require c else fail InputParams({});`", text);
   }
+  if (mistake.rule == P::RuleExpectStmt) return "an `expect` that fails shows both sides; what it is about says the name of the test";
   const int32_t around = tokens_.opener[at];
   if (around > 0 && TypeAt(static_cast<size_t>(around)) == T::LPAREN) {  // `(a, b) => e`
     const size_t closer = CloserOf(static_cast<size_t>(around));
@@ -348,7 +355,7 @@ Help Reporter::HelpForForeign(const Mistake& mistake) const {
 Help Reporter::FixFor(const Mistake& mistake) const {
   const size_t type = TypeAt(mistake.at);
   if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
-  if (type == T::COLON && Expects(mistake, T::ARROW) && TypeAt(mistake.at - 1) == T::RPAREN) return "->";
+  if ((type == T::COLON || type == T::FAT_ARROW) && Expects(mistake, T::ARROW) && TypeAt(mistake.at - 1) == T::RPAREN) return "->";
   if (IsNamedByAssign(mistake.at) && mistake.rule != P::RuleParam && mistake.rule != P::RuleParams) return ":";
   if (type != T::NAME) return std::nullopt;
   const std::string word = Spelling(mistake.at);

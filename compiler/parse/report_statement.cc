@@ -288,7 +288,7 @@ void Reporter::HelpToStart(const Mistake& mistake, size_t word, diag::Builder& b
     built.Help(*import);
   } else if (const auto ours = OursFor(Foreign::kStart, name); std::find(words.begin(), words.end(), ours) != words.end()) {
     built.Help(fmt::format("that is `{}` here", ours)).HelpIf(of_file ? HelpToDeclare(word) : std::nullopt);
-  } else if (const auto help = OursFor(Foreign::kStatement, name); !help.empty() && SequenceOf(mistake.rule) == kInBody) {
+  } else if (const auto help = OursFor(Foreign::kStatement, name); !help.empty() && (of_file || SequenceOf(mistake.rule) == kInBody)) {
     built.Help(std::string(help));
   } else if (!IsOfAnother(name) && diag::Suggest(name, words)) {
     built.DidYouMean(SpanAt(word), name, words);

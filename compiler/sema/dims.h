@@ -56,6 +56,7 @@ class DimSolver {
   bool IsOpen(const std::string& symbol) const;
   bool TrySolve(const Waiting& item);
   void Compare(const Waiting& item, const Dim& wanted, bool solves = false);
+  void ReportDifferent(const Waiting& item, const Dim& wanted, bool solves);
   std::string MessageOf(const Waiting& item, bool solves) const;
   void LabelValues(const Dim& callee_dim, const Span& beside, diag::Builder& builder) const;  // of its symbols, where they come from
 
@@ -90,6 +91,8 @@ std::string ExtentText(const Dim& stated, bool solves, const std::string& where 
 
 // A check that is left for when it runs, with the origins of what it compares.
 DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message);
+// That the symbol of a * symbol + b is at least 0 where this is `found`; nothing where that needs no check. `message`: `found` is {1}.
+std::optional<DimCheck> LeastCheck(const Body& body, const Dim::Linear& stated, const Dim& found, std::string message);
 
 // The value of an integer expression as a dimension, when it is one: constants, symbols, arithmetic over them.
 std::optional<Dim> AsDim(Body& body, const Expr& expr);

@@ -104,7 +104,8 @@ class Printer {
     }
     Line(head + ')');
     indent_ = 2;
-    for (const DimCheck& check : workflow.param_checks) Line("check " + check.left.ToString() + " == " + check.right.ToString());
+    for (const DimCheck& check : workflow.param_checks)
+      Line("check " + check.left.ToString() + (check.is_least ? " <= " : " == ") + check.right.ToString());
     std::map<uint32_t, size_t> indent{{0, 2}};  // of blocks
     for (const Stmt& stmt : workflow.body) {
       indent_ = indent[stmt.block];
@@ -222,7 +223,8 @@ class Printer {
 
   std::string Text(const Expr& expr) {
     std::string text = Bare(expr);
-    for (const DimCheck& check : expr.checks) text += " check(" + check.left.ToString() + " == " + check.right.ToString() + ')';
+    for (const DimCheck& check : expr.checks)
+      text += " check(" + check.left.ToString() + (check.is_least ? " <= " : " == ") + check.right.ToString() + ')';
     return text;
   }
 

@@ -335,7 +335,7 @@ void CheckSolvable(Body& body, const std::vector<ast::Param>& params, const Sign
   AddVanished(body, params, signature, inside);
   for (const SigParam& param : signature.params) {
     ForEachDim(param.type, [&](const Dim& dim) {
-      if (const auto linear = dim.AsLinear(); linear && linear->mul > 0) inside.erase(linear->symbol);
+      if (const auto linear = dim.AsLinear()) inside.erase(linear->symbol);
     });
   }
   for (const auto& [symbol, dim] : inside) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "compiler/diag/foreign.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/resolve_type.h"
 #include "runtime/abi/bounds.h"
@@ -360,6 +361,9 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
                  ";`");
   } else if (place == kInService && setting.name.text == "port") {
     builder.Help("ports are chosen when the server starts: `--http-port 8080`");
+  } else if (const auto ours = diag::OursFor(diag::Foreign::kSettingName, setting.name.text);
+             std::find(known.begin(), known.end(), ours) != known.end()) {
+    builder.Help("that is `" + std::string(ours) + "` here");
   } else {
     builder.DidYouMean(setting.name.span, setting.name.text, known);
   }

@@ -103,6 +103,7 @@ struct DimCheck {
   Dim left, right;
   std::string message;
   std::vector<std::pair<std::string, Span>> origins = {};  // where the symbols of both come from, by name
+  bool is_least = false;                                   // the right one may be more
 };
 
 // Something to loop over: list or tensor axis 0, zip(a, b, ..) (equal lengths, 7003), enumerate(x), a range 0..n of a dimension.

@@ -19,13 +19,12 @@
 namespace wf::sched {
 
 // The engine's inside, shared by the files of this folder only.
-// Thread: loop-confined.   Owns: buses, jobs, timers, staging.   Borrows: plan, index, parts; a catalogue until its last bus is gone.
-// Errors: Create gives null without memory; all else ends in a bus's code.   Bounds: kept_buses idle buses, kMostIdleJobs idle jobs.
+// Thread: loop-confined.   Owns: buses (kept_buses idle ones), jobs (kMostIdleJobs), timers, staging.   Borrows: plan, index, parts; a catalogue until its
+// last bus is gone.   Errors: Create gives null without memory; all else ends in a bus's code.
 class EngineCore {
  public:
   EngineCore(const wf_plan& plan, const bus::PlanIndex& index, const EngineParts& parts, const EngineOptions& options);
   ~EngineCore();
-
   const wf_plan& plan() const { return plan_; }
   const bus::PlanIndex& index() const { return index_; }
   std::string_view NameOf(const bus::Instance& instance, const wf_task& task) const;
@@ -187,9 +186,9 @@ class EngineCore {
   bool pumping_ = false;
   LiveBus *deciding_ = nullptr, *last_deciding_ = nullptr, *drained_ = nullptr;
   IdleBuses idle_buses_;
-  uint32_t n_idle_jobs_ = 0;
   static constexpr uint32_t kMostIdleJobs = 1024;
   Job* idle_jobs_ = nullptr;
+  uint32_t n_idle_jobs_ = 0;
   std::vector<Epoch> epochs_;
   std::vector<size_t> learned_bytes_;  // by region: arena of recent requests
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;

@@ -129,10 +129,11 @@ def check_neighbours(tree):
             if (other := rest.pop()) not in reached:
                 reached.add(other)
                 rest += included[other]
-        for declared, headers in beside.get(str(Path(name).parent), {}).items():
-            word = re.escape(declared) + ("" if declared.endswith("(") else r"\b")
-            use = re.search(rf"(?<![\w.>:~]){word}", code[name])
-            if use and not headers & reached and not any(re.search(rf"(?<!return)(?<=[\w&*>]) ?{word}", code[other]) for other in reached):
+        names = beside.get(str(Path(name).parent), {})
+        for use in re.finditer(r"(?<![\w.>:~])(?:[A-Z]\w+\(|k[A-Z]\w+)", code[name]):
+            declared, headers = use.group(), names.get(use.group(), set())
+            own = rf"(?<!return)(?<=[\w&*>]) ?{re.escape(declared)}" + ("" if declared.endswith("(") else r"\b")  # declared in what is included, too
+            if headers and not headers & reached and not any(re.search(own, code[other]) for other in reached):
                 yield name, code[name].count("\n", 0, use.start()) + 1, f"uses `{declared.rstrip('(')}` and does not include {min(headers)}"
 
 

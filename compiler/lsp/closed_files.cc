@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/base/units.h"
+
 namespace wf::lsp {
 namespace {
 

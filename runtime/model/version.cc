@@ -164,7 +164,7 @@ Status Version::WarmUp() {
   if (!bound.ok()) return bound.status();
   if (*bound != nullptr) activation_bytes_ = (*bound)->plan().arena_bytes();
   const Status tried = RunSamples(*bound, inputs);
-  Trim(0);
+  if (*bound == nullptr) Trim(0);  // the memory of a plan stays, so that a model for which none is left is refused at load
   return tried;
 }
 

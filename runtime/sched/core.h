@@ -19,8 +19,8 @@
 namespace wf::sched {
 
 // The engine's inside, shared by the files of this folder only.
-// Thread: loop-confined.   Owns: buses (kept_buses idle ones), jobs (kMostIdleJobs), timers, staging.   Borrows: plan, index, parts; a catalogue until its
-// last bus is gone.   Errors: Create gives null without memory; all else ends in a bus's code.
+// Thread: loop-confined.   Owns: buses (kept_buses idle ones), jobs (kMostIdleJobs), timers, staging.   Borrows: plan, index, parts; a
+// catalogue until its last bus is gone.   Errors: Create gives null without memory; all else ends in a bus's code.
 class EngineCore {
  public:
   EngineCore(const wf_plan& plan, const bus::PlanIndex& index, const EngineParts& parts, const EngineOptions& options);
